@@ -1,0 +1,44 @@
+import { readdirSync, readFileSync } from "node:fs";
+
+/** Clock ticks of /proc; 100 a second on every Linux that Node runs on. */
+const tickMs = 10;
+
+/** Processor time in milliseconds a process has used so far; undefined where /proc is not there. */
+export function processCpuMs(pid: number): number | undefined {
+  const stat = readStat(pid);
+  return stat && (stat.ownTicks * tickMs);
+}
+
+/**
+ * Processor time in milliseconds of a process and its children, ended ones included: PostgreSQL's, given its
+ * postmaster. Undefined where /proc does not show it.
+ */
+export function familyCpuMs(pid: number): number | undefined {
+  const parent = readStat(pid);
+  if (parent === undefined) return undefined;
+  let ticks = parent.ownTicks + parent.endedChildrenTicks;
+  for (const name of readdirSync("/proc")) {
+    const stat = /^\d+$/.test(name) ? readStat(Number(name)) : undefined;
+    if (stat?.parent === pid) ticks += stat.ownTicks;
+  }
+  return ticks * tickMs;
+}
+
+/** The parent of a process; undefined where /proc does not show it. */
+export function parentOf(pid: number): number | undefined {
+  return readStat(pid)?.parent;
+}
+
+type Stat = { readonly parent: number; readonly ownTicks: number; readonly endedChildrenTicks: number };
+
+function readStat(pid: number): Stat | undefined {
+  try {
+    const text = readFileSync(`/proc/${pid}/stat`, "latin1");
+    // The program's name stands in parentheses and may hold anything; what follows are numbers (proc(5)).
+    const fields = text.slice(text.lastIndexOf(")") + 2).split(" ").map(Number);
+    const [parent = 0, ownUser = 0, ownSystem = 0, childUser = 0, childSystem = 0] = [1, 11, 12, 13, 14].map((index) => fields[index] ?? 0);
+    return { parent, ownTicks: ownUser + ownSystem, endedChildrenTicks: childUser + childSystem };
+  } catch {
+    return undefined;
+  }
+}

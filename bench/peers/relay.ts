@@ -1,0 +1,23 @@
+import { answerCommands } from "../child.ts";
+import { postKind } from "../post-kinds.ts";
+import { createPeerEvent, createSender } from "./delivery-message.ts";
+import type { PeerCommands } from "./setup.ts";
+import { serveWebhooks } from "./webhook-server.ts";
+
+let delivered = 0;
+
+const commands: PeerCommands = {
+  start: ({ post, endpointUrl, endpointConnections }) => {
+    const kind = postKind(post);
+    const send = createSender(endpointUrl, endpointConnections);
+    // The provider is answered once the post is verified; the forward goes on beside it, as in the service.
+    return serveWebhooks(kind, (payload) => {
+      void send(createPeerEvent(kind, payload)).then((outcome) => {
+        if (outcome.error === "") delivered += 1;
+      });
+    });
+  },
+  recorded: async () => delivered,
+};
+
+answerCommands(commands);

@@ -1,0 +1,69 @@
+/** Names a definition may take from the deployment; the specification writes them `{provider_base_url}` and so on. */
+export const deploymentNames = ["provider_base_url", "auth_url", "token_url", "scope_base"] as const;
+
+/** The deployment's values for one toolkit; what it does not bind is absent. */
+export type DeploymentValues = Readonly<Partial<Record<(typeof deploymentNames)[number], string>>>;
+
+const deploymentPlaceholder = /\{\{\s*deployment\.(\w+)\s*\}\}/g;
+const accountPlaceholder = /\{\{\s*account\.(\w+)\s*\}\}/g;
+
+/** Fills deployment values in; an unbound one is shown as `{name}`. Other placeholders are left in, without inner spaces. */
+export function fillInDeployment(text: string, values: DeploymentValues): string {
+  return text
+    .replace(deploymentPlaceholder, (_match, name: keyof DeploymentValues) => values[name] ?? `{${name}}`)
+    .replace(accountPlaceholder, "{{account.$1}}");
+}
+
+/**
+ * Whether an account variable can change the registrable domain, host or port of a base URL whose deployment values are
+ * filled in (or shown as `{name}`). A label in front of a host written down, and the path, cannot.
+ */
+export function decidesOrigin(baseUrl: string, variable: string): boolean {
+  const placeholder = `{{account.${variable}}}`;
+  if (!baseUrl.includes(placeholder)) return false;
+  // An unbound {provider_base_url} brings scheme and host itself; faultOfBaseUrl lets nothing but a path follow it.
+  const schemeEnd = baseUrl.indexOf("://");
+  if (schemeEnd >= 0 && baseUrl.indexOf(placeholder) < schemeEnd) return true;
+  const rest = schemeEnd < 0 ? baseUrl : baseUrl.slice(schemeEnd + 3);
+  const [authority = ""] = rest.split("/");
+  const last = authority.lastIndexOf(placeholder);
+  if (last < 0) return false;
+  // What follows up to a port: nothing of a host stands behind a variable that fills the port.
+  const [host = ""] = authority.slice(last + placeholder.length).split(":");
+  return !endsInFixedHost(host);
+}
+
+/** Whether what follows a placeholder ends in a registrable domain that the definition or the deployment wrote down. */
+function endsInFixedHost(host: string): boolean {
+  const tail = host.slice(host.lastIndexOf("}}") < 0 ? 0 : host.lastIndexOf("}}") + 2);
+  if (/^[^.]*\.(?:[\w-]+\.)*\{\w+\}$/.test(tail)) return true;
+  const labels = tail.split(".").slice(1);
+  const [second = "", top = ""] = labels.slice(-2);
+  // Below a country's co, com and so on the registrable domain has three labels.
+  const labelsMin = /^(?:ac|co|com|edu|gov|net|org)$/.test(second) && /^[a-z]{2}$/.test(top) ? 3 : 2;
+  return labels.length >= labelsMin && labels.every((label) => /^[a-z0-9]([a-z0-9-]*[a-z0-9])?$/i.test(label));
+}
+
+/** Says what is wrong with the form of a base URL, as [reason, cure]; undefined when nothing is. */
+export function faultOfBaseUrl(baseUrl: string): readonly [reason: string, cure: string] | undefined {
+  const text = fillInDeployment(baseUrl, {});
+  if (/\{\{\s*(?!account\.)/.test(text)) return undefined; // Reported with its placeholder.
+  if (text.endsWith("/")) return ["ends in /", "remove it: request paths start with /"];
+  const plain = text.replaceAll(/\{\{account\.\w+\}\}/g, "1");
+  if (text.startsWith("{provider_base_url}")) {
+    if (/^\{provider_base_url\}(\/[^?#\s@{}]*)?$/.test(plain)) return undefined;
+    return ["does not follow {{deployment.provider_base_url}} with a path", "write nothing behind it but /, a path"];
+  }
+  // Account variables read as 1, which is a port and a label alike; a deployment value is a host here.
+  const url = URL.parse(plain.replaceAll(/\{\w+\}/g, "provider.example"));
+  const isLoopback = url !== null && /^(localhost|127\.\d+\.\d+\.\d+|\[::1\])$/.test(url.hostname);
+  if (url === null || (url.protocol !== "https:" && !(url.protocol === "http:" && isLoopback))) {
+    return [
+      "is not an https address",
+      "start it with https:// (http:// to loopback only) or {{deployment.provider_base_url}}",
+    ];
+  }
+  if (/[?#@\s]/.test(plain))
+    return ["carries a query, fragment or credentials", "leave scheme, host, port and path only"];
+  return undefined;
+}

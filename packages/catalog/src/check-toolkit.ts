@@ -1,0 +1,104 @@
+import { deploymentNamespace, checkTemplates, type Namespaces } from "./check-placeholders.ts";
+import { faultOfBaseUrl } from "./base-url.ts";
+import type { DefinitionFile } from "./definition-file.ts";
+import type { AuthDocument, ToolkitDocument } from "./documents.ts";
+import { matchesEverything } from "./match.ts";
+
+/** What an account under each scheme holds as its credential. */
+const credentialFields: Readonly<Record<AuthDocument["type"], readonly string[]>> = {
+  oauth2: ["access_token"],
+  api_key: ["key"],
+  basic: ["username", "password"],
+  none: [],
+  client_credentials: ["access_token"],
+};
+
+/** The rules of a toolkit file that its schema cannot say. Records every fault. */
+export function checkToolkit(file: DefinitionFile, document: ToolkitDocument, folder: string): void {
+  if (document.slug !== folder) {
+    file.fault(["slug"], `is "${document.slug}" in the folder ${folder}`, "give the folder and the slug the same name");
+  }
+  checkBaseUrl(file, document);
+  checkAuth(file, document);
+  checkAccount(file, document);
+  const namespaces = { account: accountNames(document), deployment: deploymentNamespace };
+  checkTemplates(file, ["always"], document.always ?? {}, namespaces);
+  const ignore = document.webhook?.ignore ?? [];
+  ignore.forEach((rule, index) => {
+    if (matchesEverything(rule)) {
+      file.fault(["webhook", "ignore", index], "matches every post", "name a header, query parameter or body field");
+    }
+  });
+}
+
+/** The names `{{account.*}}` may take in this toolkit's files. */
+export function accountNames(document: ToolkitDocument): ReadonlySet<string> {
+  return new Set((document.account ?? []).map(({ name }) => name));
+}
+
+function checkBaseUrl(file: DefinitionFile, document: ToolkitDocument): void {
+  const namespaces: Namespaces = { account: accountNames(document), deployment: new Set(["provider_base_url"]) };
+  const { placeholders } = checkTemplates(file, ["baseUrl"], document.baseUrl, namespaces);
+  for (const [{ text, filters }] of placeholders) {
+    if (filters.length > 0) file.fault(["baseUrl"], `{{${text}}} has a filter`, "remove it: the value stands as it is");
+  }
+  const fault = faultOfBaseUrl(document.baseUrl);
+  if (fault !== undefined) file.fault(["baseUrl"], ...fault);
+}
+
+function checkAuth(file: DefinitionFile, document: ToolkitDocument): void {
+  const account = accountNames(document);
+  const seen = new Set<string>();
+  document.auth.forEach((scheme, index) => {
+    const path = ["auth", index];
+    if (seen.has(scheme.type)) {
+      file.fault(
+        [...path, "type"],
+        `"${scheme.type}" is declared twice`,
+        "declare each type once: connections name it",
+      );
+    }
+    seen.add(scheme.type);
+    const credential = new Set(credentialFields[scheme.type]);
+    if (scheme.type === "api_key") {
+      checkTemplates(file, [...path, "value"], scheme.value, { credential, account });
+      if (scheme.placement === "header" && !/^[A-Za-z0-9-]+$/.test(scheme.name)) {
+        file.fault([...path, "name"], `"${scheme.name}" is not a header name`, "use letters, digits and -");
+      }
+    } else if (scheme.type === "oauth2" || scheme.type === "client_credentials") {
+      checkOAuth(file, path, scheme);
+    }
+  });
+}
+
+function checkOAuth(
+  file: DefinitionFile,
+  path: (string | number)[],
+  scheme: AuthDocument & { type: "oauth2" | "client_credentials" },
+): void {
+  const addresses = scheme.type === "oauth2" ? ["authorizeUrl", "tokenUrl"] : ["tokenUrl"];
+  for (const key of addresses) {
+    const address = String(scheme[key as keyof typeof scheme]);
+    checkTemplates(file, [...path, key], address, { deployment: new Set(["auth_url", "token_url"]) });
+    if (!/^(https:\/\/[^\s{}]+|\{\{.*\}\})$/.test(address)) {
+      file.fault(
+        [...path, key],
+        `"${address}" is not an https address`,
+        "start it with https://, or take the deployment's",
+      );
+    }
+  }
+  checkTemplates(file, [...path, "defaultScopes"], scheme.defaultScopes ?? [], { deployment: new Set(["scope_base"]) });
+}
+
+function checkAccount(file: DefinitionFile, document: ToolkitDocument): void {
+  const seen = new Set<string>();
+  (document.account ?? []).forEach(({ name, example, pattern }, index) => {
+    const path = ["account", index];
+    if (seen.has(name)) file.fault([...path, "name"], `"${name}" is declared twice`, "declare each variable once");
+    seen.add(name);
+    if (pattern !== undefined && example !== undefined && !new RegExp(pattern, "u").test(example)) {
+      file.fault([...path, "example"], `"${example}" does not match the pattern ${pattern}`, "mend one of the two");
+    }
+  });
+}

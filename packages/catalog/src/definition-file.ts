@@ -1,0 +1,66 @@
+import { isNode, LineCounter, parseDocument } from "yaml";
+import { type DefinitionFault, type FaultPath, formatPath } from "./definition-error.ts";
+
+/** The line (from 1) on which a path, or the longest part of it that exists, stands; undefined outside files. */
+export type LineOf = (path: FaultPath) => number | undefined;
+
+/** A definition under check: its parsed value, and the faults found so far. `fault` adds one. */
+export type DefinitionFile = {
+  readonly file: string;
+  readonly value: unknown;
+  readonly lineOf: LineOf;
+  readonly faults: readonly DefinitionFault[];
+  fault(path: FaultPath, reason: string, cure: string): void;
+};
+
+/** A definition that is not read from YAML, or is read already. */
+export function createDefinitionFile(
+  file: string,
+  value: unknown,
+  lineOf: LineOf = () => undefined,
+  faults: DefinitionFault[] = [],
+): DefinitionFile {
+  return {
+    file,
+    value,
+    lineOf,
+    faults,
+    fault(path, reason, cure) {
+      const line = lineOf(path);
+      faults.push({ file, ...(line !== undefined && { line }), path: formatPath(path), reason, cure });
+    },
+  };
+}
+
+/** Parses one YAML text. What is not YAML is among the file's faults, and its value is then undefined. */
+export function parseDefinitionFile(file: string, text: string): DefinitionFile {
+  const lines = new LineCounter();
+  const document = parseDocument(text, { lineCounter: lines, prettyErrors: false });
+  const problems = [...document.errors, ...document.warnings];
+  if (problems.length > 0) {
+    return brokenFile(
+      file,
+      problems.map(({ pos, message }) => ({
+        line: lines.linePos(pos[0]).line,
+        reason: message,
+        cure: "write it as YAML 1.2",
+      })),
+    );
+  }
+  return createDefinitionFile(file, document.toJS({ maxAliasCount: 100 }), (path) => {
+    for (let length = path.length; length >= 0; length--) {
+      const node = length === 0 ? document.contents : document.getIn(path.slice(0, length), true);
+      if (isNode(node) && node.range) return lines.linePos(node.range[0]).line;
+    }
+    return undefined;
+  });
+}
+
+/** A file that cannot be read or parsed at all: nothing but faults. */
+export function brokenFile(
+  file: string,
+  faults: readonly { line?: number; reason: string; cure: string }[],
+): DefinitionFile {
+  const found = faults.map((fault) => ({ file, path: "", ...fault }));
+  return createDefinitionFile(file, undefined, undefined, found);
+}

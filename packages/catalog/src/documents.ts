@@ -1,0 +1,106 @@
+import type { AccessClass } from "./model.ts";
+
+/** A JSON Schema as a definition holds it. */
+export type JsonSchema = { readonly [keyword: string]: unknown };
+
+/** Conditions of one part of a post: a value, or several of which one must equal. */
+export type ConditionsDocument = Readonly<Record<string, ConditionValue | readonly ConditionValue[]>>;
+
+/** What a field of a post is compared with. */
+export type ConditionValue = string | number | boolean | null;
+
+/** A match rule as written: every named value must equal or be among. */
+export type MatchDocument = {
+  readonly headers?: ConditionsDocument;
+  readonly query?: ConditionsDocument;
+  readonly body?: ConditionsDocument;
+};
+
+/** One entry of a toolkit's `auth`, as schemas/toolkit.schema.json has it. */
+export type AuthDocument =
+  | { type: "oauth2"; authorizeUrl: string; tokenUrl: string; defaultScopes: string[]; refresh: boolean }
+  | { type: "api_key"; placement: "header" | "query"; name: string; value: string }
+  | { type: "basic" }
+  | { type: "none" }
+  | { type: "client_credentials"; tokenUrl: string; defaultScopes?: string[] };
+
+/** A toolkit's `webhook`, as schemas/toolkit.schema.json has it. */
+export type WebhookDocument = { readonly secretEnv: string; readonly ignore?: readonly MatchDocument[] } & (
+  | { scheme: "hmac_sha256"; header: string; encoding: "hex" | "base64"; prefix?: string }
+  | { scheme: "slack_v0" }
+  | { scheme: "token_query"; parameter: string }
+);
+
+/** A `toolkit.yaml` that satisfies schemas/toolkit.schema.json. */
+export type ToolkitDocument = {
+  readonly slug: string;
+  readonly name: string;
+  readonly description: string;
+  readonly version: string;
+  readonly category: string;
+  readonly baseUrl: string;
+  readonly auth: readonly AuthDocument[];
+  readonly account?: readonly { name: string; description: string; example?: string; pattern?: string }[];
+  readonly always?: { headers?: object; query?: object; body?: object };
+  readonly identify?: { tool: string; path: string };
+  readonly webhook?: WebhookDocument;
+};
+
+/** The HTTP call of an action, as schemas/tool.schema.json has it. Strings are templates. */
+export type RequestDocument = {
+  readonly method: "GET" | "POST" | "PUT" | "PATCH" | "DELETE";
+  readonly path: string;
+  readonly query?: Readonly<Record<string, unknown>>;
+  readonly headers?: Readonly<Record<string, unknown>>;
+  readonly body?: unknown;
+};
+
+/** How an action's answer is read, as schemas/tool.schema.json has it. */
+export type ResponseDocument = {
+  readonly unwrap?: string;
+  readonly empty?: unknown;
+  readonly error?: { path?: string; unless?: string; message?: string };
+};
+
+/** An action's file that satisfies schemas/tool.schema.json. */
+export type ActionDocument = {
+  readonly kind: "action";
+  readonly class: AccessClass;
+  readonly scopes?: readonly string[];
+  readonly description: string;
+  readonly intents: readonly string[];
+  readonly callable?: boolean;
+  readonly idempotency?: { argument?: string; header?: string; maxLength?: number };
+  readonly input: JsonSchema;
+  readonly output: JsonSchema;
+  readonly request: RequestDocument;
+  readonly response?: ResponseDocument;
+};
+
+/** A trigger's file that satisfies schemas/tool.schema.json. */
+export type TriggerDocument = {
+  readonly kind: "trigger";
+  readonly scopes?: readonly string[];
+  readonly description: string;
+  readonly intents: readonly string[];
+  readonly output: JsonSchema;
+  readonly match: MatchDocument;
+  readonly account?: string;
+  readonly dedupe?: string;
+  readonly occurredAt?: string;
+  readonly payload: Readonly<Record<string, unknown>>;
+};
+
+/** A tool's file that satisfies schemas/tool.schema.json. */
+export type ToolDocument = ActionDocument | TriggerDocument;
+
+/** One toolkit of a deployment file that satisfies schemas/deployment.schema.json. */
+export type ToolkitDeploymentDocument = {
+  readonly provider_base_url?: string;
+  readonly auth_url?: string;
+  readonly token_url?: string;
+  readonly scope_base?: string;
+  readonly oauth?: { client_id_env: string; client_secret_env: string };
+  readonly webhook?: { audience?: "accounts" | "projects" };
+  readonly overlay?: { toolkit?: object; tools?: Record<string, object> };
+};

@@ -1,0 +1,149 @@
+import type { TemplateTree } from "@svc/core";
+import type { JsonSchema } from "./documents.ts";
+import type { SchemaValidator } from "./json-schema.ts";
+
+/** What a call may change. Destructive calls are held until they carry `confirm: true`. */
+export type AccessClass = "read" | "write" | "destructive";
+
+/** The loaded definitions. Both maps are ordered by slug; `tools` is keyed by catalog-wide slugs (`calendar.list_events`). */
+export type Catalog = {
+  readonly toolkits: ReadonlyMap<string, Toolkit>;
+  readonly tools: ReadonlyMap<string, Tool>;
+};
+
+/** One external app. `actions` and `triggers` are ordered by slug. */
+export type Toolkit = {
+  readonly slug: string;
+  readonly name: string;
+  readonly description: string;
+  readonly version: string;
+  readonly category: string;
+  /** The base URL with `{{account.*}}` left in, deployment values filled in or shown as `{provider_base_url}`. */
+  readonly baseUrl: string;
+  readonly auth: readonly AuthScheme[];
+  readonly account: readonly AccountVariable[];
+  readonly always: Readonly<Record<"headers" | "query" | "body", TemplateTree>>;
+  readonly identify: { readonly tool: string; readonly path: string } | undefined;
+  readonly webhook: Webhook | undefined;
+  readonly actions: readonly Action[];
+  readonly triggers: readonly Trigger[];
+};
+
+/** A way to authenticate, in declaration order. Scopes and addresses have their deployment values filled in. */
+export type AuthScheme =
+  | {
+      readonly type: "oauth2";
+      readonly authorizeUrl: string;
+      readonly tokenUrl: string;
+      readonly defaultScopes: readonly string[];
+      readonly refresh: boolean;
+    }
+  | {
+      readonly type: "api_key";
+      readonly placement: "header" | "query";
+      readonly name: string;
+      readonly value: TemplateTree;
+    }
+  | { readonly type: "basic" }
+  | { readonly type: "none" }
+  | { readonly type: "client_credentials"; readonly tokenUrl: string; readonly defaultScopes: readonly string[] };
+
+/** A value the connecting person fills in. `decidesOrigin`: it can change the registrable domain, host or port dialed. */
+export type AccountVariable = {
+  readonly name: string;
+  readonly description: string;
+  readonly example: string;
+  readonly pattern: string | undefined;
+  readonly decidesOrigin: boolean;
+};
+
+/** Who receives the events of a post: the projects whose account it names, or every project of the deployment. */
+export type Audience = "accounts" | "projects";
+
+/** A toolkit's inbound path. `ignores` is true for verified posts that carry no event, such as handshakes. */
+export type Webhook = {
+  readonly secretEnv: string;
+  readonly audience: Audience;
+  ignores(post: Post): boolean;
+} & (
+  | {
+      readonly scheme: "hmac_sha256";
+      /** Lower-case. */
+      readonly header: string;
+      readonly encoding: "hex" | "base64";
+      readonly prefix: string;
+    }
+  | { readonly scheme: "slack_v0" }
+  | { readonly scheme: "token_query"; readonly parameter: string }
+);
+
+/** A verified post. Header names are lower-case; `body` is the parsed JSON, undefined when there is none. */
+export type Post = {
+  readonly headers: Readonly<Record<string, string | undefined>>;
+  readonly query: URLSearchParams | Readonly<Record<string, string>>;
+  readonly body: unknown;
+};
+
+/** What actions and triggers have in common. `slug` is catalog-wide, `name` is unique within the toolkit. */
+export type ToolDefinition = {
+  readonly slug: string;
+  readonly name: string;
+  readonly toolkitSlug: string;
+  readonly class: AccessClass;
+  readonly scopes: readonly string[];
+  readonly description: string;
+  readonly intents: readonly string[];
+  readonly callable: boolean;
+  readonly inputSchema: JsonSchema;
+  readonly outputSchema: JsonSchema;
+};
+
+/** A call into the app. Request parts are parsed templates; `confirm` stands in a destructive tool's input and nowhere else. */
+export type Action = ToolDefinition & {
+  readonly kind: "action";
+  readonly idempotency:
+    | { readonly argument?: string; readonly header?: string; readonly maxLength?: number }
+    | undefined;
+  readonly request: {
+    readonly method: "GET" | "POST" | "PUT" | "PATCH" | "DELETE";
+    readonly path: TemplateTree;
+    readonly query: TemplateTree;
+    readonly headers: TemplateTree;
+    /** Undefined when the definition declares no body. */
+    readonly body: TemplateTree | undefined;
+  };
+  readonly response: {
+    readonly unwrap: string;
+    readonly empty: unknown;
+    readonly error: { readonly path?: string; readonly unless?: string; readonly message?: string } | undefined;
+  };
+  /** Compiled at its first call. */
+  readonly validateInput: SchemaValidator;
+  /** Compiled at its first call. */
+  readonly validateOutput: SchemaValidator;
+};
+
+/** An event the app sends. The first trigger of a toolkit that matches a verified post normalizes it. */
+export type Trigger = ToolDefinition & {
+  readonly kind: "trigger";
+  matches(post: Post): boolean;
+  /** Never throws: a post the definition cannot take is a fault, and belongs in quarantine. */
+  normalize(post: Post): NormalizedPost | NormalizeFault;
+};
+
+/** An action or a trigger. */
+export type Tool = Action | Trigger;
+
+/**
+ * What an event is made of. `account` and `dedupe` are empty where the post names none; `occurredAt` is the provider's time in
+ * epoch milliseconds, undefined where the post carries none.
+ */
+export type NormalizedPost = {
+  readonly payload: Readonly<Record<string, unknown>>;
+  readonly account: string;
+  readonly dedupe: string;
+  readonly occurredAt: number | undefined;
+};
+
+/** Why a post that matched cannot be normalized, as a sentence for the operator. */
+export type NormalizeFault = { readonly fault: string };

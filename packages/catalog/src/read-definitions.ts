@@ -1,0 +1,86 @@
+import { readdir, readFile } from "node:fs/promises";
+import { join } from "node:path";
+import { brokenFile, type DefinitionFile, parseDefinitionFile } from "./definition-file.ts";
+
+/** One toolkit's files as they are on disk. `folder` is the name of its folder, `tools` is keyed by file name without .yaml. */
+export type ToolkitFiles = {
+  readonly folder: string;
+  readonly toolkit: DefinitionFile;
+  readonly tools: ReadonlyMap<string, DefinitionFile>;
+};
+
+/** Files open at one time: enough to keep the disk busy, far below any limit on descriptors. */
+const openFilesMax = 64;
+
+/**
+ * Reads every toolkit of the definition folders, ordered by folder, then name. Never rejects: what is missing or unreadable is
+ * a fault of its file. `unreadable` holds the folders that cannot be listed.
+ */
+export async function readDefinitions(
+  folders: readonly string[],
+): Promise<{ readonly toolkits: ToolkitFiles[]; readonly unreadable: DefinitionFile[] }> {
+  const unreadable: DefinitionFile[] = [];
+  const read = createReader();
+  const toolkits: Promise<ToolkitFiles>[] = [];
+  for (const folder of folders) {
+    const entries = await listFolder(folder);
+    if (entries === undefined) {
+      unreadable.push(
+        brokenFile(folder, [{ reason: "cannot be listed", cure: "name a folder of toolkit definitions" }]),
+      );
+    }
+    for (const entry of entries ?? []) {
+      if (entry.isDirectory()) toolkits.push(readToolkit(folder, entry.name, read));
+    }
+  }
+  return { toolkits: await Promise.all(toolkits), unreadable };
+}
+
+type Read = (file: string) => Promise<DefinitionFile>;
+
+async function readToolkit(parent: string, folder: string, read: Read): Promise<ToolkitFiles> {
+  const path = join(parent, folder);
+  const toolsPath = join(path, "tools");
+  const [toolkit, entries] = await Promise.all([read(join(path, "toolkit.yaml")), listFolder(toolsPath)]);
+  const files = (entries ?? []).map(async ({ name }) => {
+    const file = join(toolsPath, name);
+    if (name.endsWith(".yaml")) return [name.slice(0, -".yaml".length), await read(file)] as const;
+    return [
+      name,
+      brokenFile(file, [{ reason: "is not a .yaml file", cure: "rename it to <tool>.yaml, or move it away" }]),
+    ] as const;
+  });
+  return { folder, toolkit, tools: new Map(await Promise.all(files)) };
+}
+
+/** Entries by name, hidden ones left out; undefined when the folder cannot be listed. */
+async function listFolder(folder: string) {
+  try {
+    const entries = await readdir(folder, { withFileTypes: true });
+    return entries.filter(({ name }) => !name.startsWith(".")).sort((a, b) => (a.name < b.name ? -1 : 1));
+  } catch {
+    // Whatever the reason, the cure is the same: the caller names the folder.
+    return undefined;
+  }
+}
+
+/** Reads and parses files, a bounded number at one time. */
+function createReader(): Read {
+  let open = 0;
+  const waiting: (() => void)[] = [];
+  return async (file) => {
+    if (open >= openFilesMax) await new Promise<void>((resolve) => waiting.push(resolve));
+    else open++;
+    try {
+      return parseDefinitionFile(file, await readFile(file, "utf8"));
+    } catch (error) {
+      return brokenFile(file, [
+        { reason: `cannot be read (${(error as NodeJS.ErrnoException).code})`, cure: "create it, readable" },
+      ]);
+    } finally {
+      const next = waiting.shift();
+      if (next === undefined) open--;
+      else next();
+    }
+  };
+}

@@ -1,0 +1,112 @@
+import { isIP } from "node:net";
+import ipaddr from "ipaddr.js";
+import { formatValue } from "./errors.ts";
+import { wrappedAddresses } from "./wrapped-address.ts";
+
+type Address = ipaddr.IPv4 | ipaddr.IPv6;
+
+/** What the guard says of an address; `range` names why it is refused (`private`, `loopback`, `metadata`, ...). */
+export type AddressVerdict = { allowed: true } | { allowed: false; range: string };
+
+/** Decides which addresses this deployment may dial on behalf of a tenant. */
+export type AddressGuard = {
+  /** Judges one IP address. Text that is not an address, as `net.isIP` reads it, is refused. */
+  judge(address: string): AddressVerdict;
+  /**
+   * Judges the host of a URL before anything is resolved: a literal address in any spelling that URL accepts, and
+   * `localhost`, which is allowed when 127.0.0.1 or ::1 is. Any other name is allowed here and judged when it is resolved.
+   */
+  judgeUrl(url: URL): AddressVerdict;
+};
+
+/** A dial that the guard refused: nothing was sent. `address` is the address at fault, also where a name led to it. */
+export class AddressRefusedError extends Error {
+  override name = "AddressRefusedError";
+  readonly code = "address_refused";
+  readonly address: string;
+  readonly range: string;
+
+  constructor(address: string, range: string, hostname: string) {
+    const subject = address === hostname ? address : `${formatValue(hostname)} leads to ${address}, which`;
+    super(`${subject} is not a public address (${range})`);
+    this.address = address;
+    this.range = range;
+  }
+}
+
+const allowed: AddressVerdict = { allowed: true };
+
+// Instance metadata services hand credentials to whoever asks: no configured range opens them.
+const metadataAddresses = new Set(["169.254.169.254", "fd00:ec2::254"]);
+
+/**
+ * Makes a guard that allows global unicast addresses and those inside `allowedRanges` (CIDRs, `10.0.0.0/8`), and never
+ * the metadata addresses 169.254.169.254 and fd00:ec2::254. An address that wraps an IPv4 one (mapped, compatible,
+ * translated, 6to4, Teredo, NAT64) is judged by the inner one. Throws an Error naming a range it cannot read.
+ */
+export function createAddressGuard(options: { allowedRanges: readonly string[] }): AddressGuard {
+  const ranges = options.allowedRanges.map(parseRange);
+  const judge = (text: string): AddressVerdict => {
+    if (isIP(text) === 0) return refused("not an address");
+    const address = ipaddr.parse(text);
+    const inner = address instanceof ipaddr.IPv6 ? wrappedAddresses(address) : [];
+    if ([address, ...inner].some(isMetadata)) return refused("metadata");
+    if (isInside(address, ranges)) return allowed;
+    return judgeEach(inner.length > 0 ? inner : [address], ranges);
+  };
+  return { judge, judgeUrl: (url) => judgeHost(url.hostname, judge) };
+}
+
+function judgeHost(hostname: string, judge: AddressGuard["judge"]): AddressVerdict {
+  const host = hostname.replace(/^\[|\]$/g, "");
+  if (isIP(host) !== 0) return judge(host);
+  if (!/^(?:.*\.)?localhost\.?$/i.test(host)) return allowed;
+  const v4 = judge("127.0.0.1");
+  return v4.allowed ? v4 : judge("::1");
+}
+
+function judgeEach(addresses: readonly Address[], ranges: readonly Range[]): AddressVerdict {
+  for (const address of addresses) {
+    const range = rangeOf(address);
+    if (range !== "unicast" && !isInside(address, ranges)) return refused(range);
+  }
+  return allowed;
+}
+
+function rangeOf(address: Address): string {
+  if (address instanceof ipaddr.IPv4) return address.range();
+  const range = address.range();
+  if (range !== "unicast") return range;
+  // ipaddr.js calls everything unicast that no list of its own names; IANA has allocated 2000::/3 alone.
+  const isAllocated = ((address.parts[0] ?? 0) & 0xe000) === 0x2000;
+  if (!isAllocated) return "unallocated";
+  return address.zoneId === undefined ? range : "zoned";
+}
+
+function isMetadata(address: Address): boolean {
+  return metadataAddresses.has(withoutZone(address).toString());
+}
+
+function withoutZone(address: Address): Address {
+  return address instanceof ipaddr.IPv6 ? new ipaddr.IPv6(address.parts) : address;
+}
+
+function refused(range: string): AddressVerdict {
+  return { allowed: false, range };
+}
+
+type Range = [Address, number];
+
+function isInside(address: Address, ranges: readonly Range[]): boolean {
+  return ranges.some(([base, bits]) => base.kind() === address.kind() && address.match(base, bits));
+}
+
+function parseRange(text: string): Range {
+  const base = text.slice(0, text.lastIndexOf("/"));
+  if (isIP(base) === 0 || !ipaddr.isValidCIDR(text)) {
+    throw new Error(
+      `address range ${formatValue(text)} is not understood; expected a form like "10.0.0.0/8" or "fd00::/8"`,
+    );
+  }
+  return ipaddr.parseCIDR(text);
+}

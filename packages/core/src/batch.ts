@@ -1,0 +1,90 @@
+/** How a batcher gathers and runs. */
+export type BatcherOptions<Item, Result> = {
+  /** Does a batch in one go; resolves to one result an item, in order. */
+  run(items: readonly Item[]): Promise<readonly Result[]>;
+  /** Items a batch at most. */
+  sizeMax: number;
+  /** Batches under way at once. */
+  concurrency: number;
+  /** Whether a failed batch is tried again in two halves, so that one bad item fails alone. Default: never. */
+  splits?(error: unknown): boolean;
+};
+
+/** Turns single items into batches: what arrives while a batch is under way shares the next one. */
+export type Batcher<Item, Result> = {
+  /** Resolves with the item's own result, rejects with the error of the smallest batch that held it. */
+  add(item: Item): Promise<Result>;
+  /** Resolves once nothing is waiting or under way. */
+  idle(): Promise<void>;
+  /** Items waiting or under way. */
+  size(): number;
+};
+
+type Entry<Item, Result> = { item: Item; resolve(result: Result): void; reject(error: unknown): void };
+
+/**
+ * Group commit: no timer and no minimum size. An idle batcher runs a lone item at once (after the I/O of the present turn,
+ * so that requests read together go together); a busy one lets items gather for exactly as long as the batch ahead takes.
+ */
+export function createBatcher<Item, Result>(options: BatcherOptions<Item, Result>): Batcher<Item, Result> {
+  let waiting: Entry<Item, Result>[] = [];
+  let running = 0;
+  let underWay = 0;
+  let isScheduled = false;
+  const idleWaiters: (() => void)[] = [];
+
+  const schedule = () => {
+    if (isScheduled || running >= options.concurrency || waiting.length === 0) return;
+    isScheduled = true;
+    setImmediate(start);
+  };
+  const start = () => {
+    isScheduled = false;
+    if (waiting.length === 0) return;
+    const batch = waiting.length <= options.sizeMax ? waiting : waiting.slice(0, options.sizeMax);
+    waiting = batch === waiting ? [] : waiting.slice(options.sizeMax);
+    running++;
+    underWay += batch.length;
+    void runBatch(options, batch).then(() => {
+      running--;
+      underWay -= batch.length;
+      if (running === 0 && waiting.length === 0) for (const wake of idleWaiters.splice(0)) wake();
+      schedule();
+    });
+    schedule();
+  };
+  return {
+    add: (item) =>
+      new Promise((resolve, reject) => {
+        waiting.push({ item, resolve, reject });
+        schedule();
+      }),
+    idle: () =>
+      running === 0 && waiting.length === 0
+        ? Promise.resolve()
+        : new Promise((resolve) => {
+            idleWaiters.push(resolve);
+          }),
+    size: () => waiting.length + underWay,
+  };
+}
+
+/** Never rejects: every entry hears for itself. */
+async function runBatch<Item, Result>(
+  options: BatcherOptions<Item, Result>,
+  batch: Entry<Item, Result>[],
+): Promise<void> {
+  try {
+    const results = await options.run(batch.map((entry) => entry.item));
+    if (results.length !== batch.length) throw new Error(`a batch of ${batch.length} gave ${results.length} results`);
+    for (const [index, entry] of batch.entries()) entry.resolve(results[index] as Result);
+  } catch (error) {
+    if (batch.length === 1 || options.splits?.(error) !== true) {
+      for (const entry of batch) entry.reject(error);
+      return;
+    }
+    const middle = batch.length >> 1;
+    await runBatch(options, batch.slice(0, middle));
+    await runBatch(options, batch.slice(middle));
+  }
+}

@@ -1,0 +1,66 @@
+import { fromString, fromUUID, toUUID } from "typeid-js";
+import { v7 } from "uuid";
+
+/** Prefix of every kind of id; the full form is `<prefix>_<26 base32 characters>`, a TypeID over a UUIDv7. */
+export type IdPrefix = "prj" | "key" | "sub" | "evt" | "dlv" | "acc" | "qrn" | "job" | "ask" | "call" | "node";
+
+/** An id of one kind. Only this file makes one, so an event's id cannot be passed for a delivery's. */
+export type Id<P extends IdPrefix> = string & { readonly __prefix: P };
+
+/** Id of a project. */
+export type ProjectId = Id<"prj">;
+/** Id of an API key (never the key itself). */
+export type KeyId = Id<"key">;
+/** Id of a subscription. */
+export type SubscriptionId = Id<"sub">;
+/** Id of an event. */
+export type EventId = Id<"evt">;
+/** Id of a delivery. */
+export type DeliveryId = Id<"dlv">;
+/** Id of a connected account. */
+export type AccountId = Id<"acc">;
+/** Id of a quarantined post. */
+export type QuarantineId = Id<"qrn">;
+/** Id of one running process of the service; owns leases. */
+export type NodeId = Id<"node">;
+
+/** A new id whose time part is `atMs` (epoch milliseconds): ids sort by that time, in any order within one millisecond. */
+export function createId<P extends IdPrefix>(prefix: P, atMs: number): Id<P> {
+  return fromUUID(v7({ msecs: atMs }), prefix) as unknown as Id<P>;
+}
+
+/** The id that `text` spells, or undefined when it is not a well-formed id with this prefix. */
+export function parseId<P extends IdPrefix>(prefix: P, text: string): Id<P> | undefined {
+  if (!text.startsWith(`${prefix}_`) || text.length !== prefix.length + 27) return undefined;
+  try {
+    return fromString(text, prefix) as unknown as Id<P>;
+  } catch {
+    return undefined; // wrong alphabet or out of range: simply not an id
+  }
+}
+
+/** The UUID text under an id, as PostgreSQL stores it. */
+export function uuidOfId(id: Id<IdPrefix>): string {
+  return toUUID(id as unknown as Parameters<typeof toUUID>[0]);
+}
+
+/** The id of this kind over a UUID read from the store. */
+export function idOfUuid<P extends IdPrefix>(prefix: P, uuid: string): Id<P> {
+  return fromUUID(uuid, prefix) as unknown as Id<P>;
+}
+
+/** The time part of an id, epoch milliseconds. */
+export function timeOfId(id: Id<IdPrefix>): number {
+  return Number.parseInt(uuidOfId(id).replaceAll("-", "").slice(0, 12), 16);
+}
+
+/**
+ * The smallest UUID of the millisecond `ms`: every id made at `ms` or later sorts at or after it. Turns a bound on a
+ * row's time into a bound on its key. Times before 1970 give the smallest UUID of all.
+ */
+export function firstUuidAt(ms: number): string {
+  const hex = Math.max(0, Math.min(Math.ceil(ms), 0xffffffffffff))
+    .toString(16)
+    .padStart(12, "0");
+  return `${hex.slice(0, 8)}-${hex.slice(8)}-0000-0000-000000000000`;
+}

@@ -1,0 +1,22 @@
+import { createContextValues } from "@connectrpc/connect";
+import { expect, test } from "vitest";
+import { createId } from "./id.ts";
+import { type Principal, principalContext, requireProject } from "./principal.ts";
+
+function contextOf(principal: Principal | undefined) {
+  return { values: createContextValues().set(principalContext, principal) };
+}
+
+test("a project's key is what requireProject returns", () => {
+  const principal: Principal = {
+    kind: "project",
+    projectId: createId("prj", 0),
+    keyId: createId("key", 0),
+    role: "member",
+  };
+  expect(requireProject(contextOf(principal))).toBe(principal);
+});
+
+test.each([undefined, { kind: "admin" } as const])("a call without a project is a fault of wiring: %j", (principal) => {
+  expect(() => requireProject(contextOf(principal))).toThrow("call without a project");
+});

@@ -1,0 +1,138 @@
+import { createCipheriv, createDecipheriv, hkdfSync, randomBytes } from "node:crypto";
+import { formatValue } from "./errors.ts";
+
+/** A vault key: its public id and 32 secret bytes. */
+export type VaultKey = { id: string; secret: Buffer };
+
+/** Seals small secrets under the vault keys (AES-256-GCM). Any node with the same keys opens what another sealed. */
+export type Sealer = {
+  /** Seals under the first key. `context` ("project/table/row") is not stored; `open` needs the same one. */
+  seal(plaintext: Uint8Array, context: string): Buffer;
+  /** Opens what any of the keys sealed. Throws SealError when the key is unknown, the value was changed, or the context is another. */
+  open(sealed: Uint8Array, context: string): Buffer;
+  /** 32 bytes for one other use, derived from the first key (HKDF-SHA256, `purpose` as its info). */
+  subkey(purpose: string): Buffer;
+  /** The same derivation from every key, first key first, each with its key's id: for values that outlive a rotation. */
+  subkeys(purpose: string): VaultKey[];
+};
+
+/** A sealed value that does not open. The message names the key id and the cause, never the content. */
+export class SealError extends Error {
+  override name = "SealError";
+}
+
+const keyBytes = 32;
+const nonceBytes = 12;
+const tagBytes = 16;
+const version = 1;
+const keyIdPattern = /^[a-z0-9_-]{1,32}$/;
+const keySecretPattern = /^[A-Za-z0-9+/]{43}=$/;
+
+/**
+ * Reads SVC_VAULT_KEY: `id:base64` keys of 32 bytes, separated by white space; the first seals, all open.
+ * Throws an Error that names the faulty entry by position and id, never by its secret.
+ */
+export function parseVaultKeys(text: string): VaultKey[] {
+  const entries = text.split(/\s+/).filter((entry) => entry !== "");
+  if (entries.length === 0) {
+    throw new Error("vault keys: none given; expected one or more id:base64 keys of 32 bytes");
+  }
+  const keys = entries.map(parseVaultKey);
+  assertDistinctIds(keys);
+  return keys;
+}
+
+function parseVaultKey(entry: string, index: number): VaultKey {
+  const place = `vault key ${index + 1}`;
+  const colon = entry.indexOf(":");
+  if (colon < 0) throw new Error(`${place}: has no colon; expected id:base64`);
+  const id = entry.slice(0, colon);
+  if (!keyIdPattern.test(id)) {
+    // Whoever swaps the two halves puts the secret here: say the rule, not the text.
+    throw new Error(`${place}: the id must be 1 to 32 characters of a-z, 0-9, "_" and "-"`);
+  }
+  const encoded = entry.slice(colon + 1);
+  if (!keySecretPattern.test(encoded)) {
+    const length = Buffer.from(encoded, "base64").byteLength;
+    throw new Error(
+      `${place} (${id}): expected 32 bytes as 44 characters of standard base64, got ${encoded.length} characters that decode to ${length} bytes`,
+    );
+  }
+  return { id, secret: Buffer.from(encoded, "base64") };
+}
+
+function assertDistinctIds(keys: readonly VaultKey[]): void {
+  const seen = new Set<string>();
+  for (const { id } of keys) {
+    if (seen.has(id)) throw new Error(`vault keys: id ${formatValue(id)} is given twice`);
+    seen.add(id);
+  }
+}
+
+/** Makes one vault key in the form parseVaultKeys reads, with a random id, so that keys of two rotations never collide. */
+export function generateVaultKey(): string {
+  return `k${randomBytes(4).toString("hex")}:${randomBytes(keyBytes).toString("base64")}`;
+}
+
+/** Makes a sealer of one or more keys; the first seals. Throws an Error for no key, a bad id, or a key that is not 32 bytes. */
+export function createSealer(keys: readonly VaultKey[]): Sealer {
+  const [first] = keys;
+  if (first === undefined) throw new Error("sealer: no vault key given");
+  assertDistinctIds(keys);
+  for (const { id, secret } of keys) {
+    if (!keyIdPattern.test(id) || secret.byteLength !== keyBytes) {
+      throw new Error(`sealer: vault key ${formatValue(id)} has a bad id or is not 32 bytes`);
+    }
+  }
+  const byId = new Map(keys.map((key) => [key.id, key]));
+  return {
+    seal: (plaintext, context) => sealWith(first, plaintext, context),
+    open: (sealed, context) => openWith(byId, sealed, context),
+    subkey: (purpose) => deriveKey(first, purpose).secret,
+    subkeys: (purpose) => keys.map((key) => deriveKey(key, purpose)),
+  };
+}
+
+// Layout: version (1 byte), key id length (1), key id, nonce (12), ciphertext, tag (16).
+function sealWith(key: VaultKey, plaintext: Uint8Array, context: string): Buffer {
+  const header = Buffer.from([version, key.id.length, ...Buffer.from(key.id, "latin1")]);
+  const nonce = randomBytes(nonceBytes);
+  const cipher = createCipheriv("aes-256-gcm", key.secret, nonce, { authTagLength: tagBytes });
+  cipher.setAAD(Buffer.from(context, "utf8"));
+  const ciphertext = cipher.update(plaintext);
+  return Buffer.concat([header, nonce, ciphertext, cipher.final(), cipher.getAuthTag()]);
+}
+
+function openWith(keys: ReadonlyMap<string, VaultKey>, sealed: Uint8Array, context: string): Buffer {
+  const bytes = Buffer.from(sealed.buffer, sealed.byteOffset, sealed.byteLength);
+  const headerBytes = 2 + (bytes[1] ?? 0);
+  if (bytes.byteLength < headerBytes + nonceBytes + tagBytes) {
+    throw new SealError(`sealed value is too short: ${bytes.byteLength} bytes`);
+  }
+  if (bytes[0] !== version) {
+    throw new SealError(`sealed value has version ${bytes[0]}; this service reads ${version}`);
+  }
+  const id = bytes.toString("latin1", 2, headerBytes);
+  const key = keys.get(id);
+  if (key === undefined) {
+    throw new SealError(`sealed value names vault key ${formatValue(id)}, which is not among the configured keys`);
+  }
+  const nonce = bytes.subarray(headerBytes, headerBytes + nonceBytes);
+  const decipher = createDecipheriv("aes-256-gcm", key.secret, nonce, { authTagLength: tagBytes });
+  decipher.setAAD(Buffer.from(context, "utf8"));
+  decipher.setAuthTag(bytes.subarray(bytes.byteLength - tagBytes));
+  const ciphertext = bytes.subarray(headerBytes + nonceBytes, bytes.byteLength - tagBytes);
+  try {
+    return Buffer.concat([decipher.update(ciphertext), decipher.final()]);
+  } catch {
+    throw new SealError(
+      `sealed value does not open under vault key ${formatValue(id)}: it was changed, or sealed for another place than ${formatValue(context)}`,
+    );
+  }
+}
+
+function deriveKey(key: VaultKey, purpose: string): VaultKey {
+  // Vault keys are uniformly random, so HKDF needs no salt (RFC 5869, 3.1).
+  const derived = hkdfSync("sha256", key.secret, Buffer.alloc(0), purpose, keyBytes);
+  return { id: key.id, secret: Buffer.from(derived) };
+}

@@ -1,0 +1,57 @@
+import { createHash, randomBytes, randomInt, timingSafeEqual } from "node:crypto";
+import { crc32 } from "node:zlib";
+
+const base62 = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz";
+const randomLength = 43; // 43 base62 characters carry 256 bits
+const checksumLength = 6; // 6 base62 characters hold a CRC-32
+const apiKeyPattern = /^svc_[0-9A-Za-z]{43}_[0-9A-Za-z]{6}$/;
+const signingSecretPattern = /^whsec_[A-Za-z0-9+/]{43}=$/;
+
+/** A new API key: `svc_`, 43 random base62 characters (256 bits), `_`, and a base62 CRC-32 of what precedes it. Only its digest is stored. */
+export function generateApiKey(): string {
+  const random = Array.from({ length: randomLength }, () => base62.charAt(randomInt(base62.length)));
+  const body = `svc_${random.join("")}`;
+  return `${body}_${checksumOf(body)}`;
+}
+
+/**
+ * Whether a text has the form and checksum of a generated key: for secret scanners and for saying "mistyped"
+ * instead of "unknown". Says nothing of validity, and bootstrap keys need not have the form.
+ */
+export function isWellFormedApiKey(text: string): boolean {
+  if (!apiKeyPattern.test(text)) return false;
+  return text.slice(-checksumLength) === checksumOf(text.slice(0, -checksumLength - 1));
+}
+
+/** SHA-256 of a secret's UTF-8 text, 32 bytes: what is stored and looked up in place of a random secret. */
+export function digestSecret(text: string): Buffer {
+  return createHash("sha256").update(text, "utf8").digest();
+}
+
+/** Compares two secrets (text as UTF-8) by their digests, in a time that tells nothing of where, or in which length, they differ. */
+export function equalConstantTime(a: Uint8Array | string, b: Uint8Array | string): boolean {
+  return timingSafeEqual(createHash("sha256").update(a).digest(), createHash("sha256").update(b).digest());
+}
+
+/** A new signing secret of a subscription: `whsec_` and 32 random bytes in base64, as Standard Webhooks writes them. */
+export function generateSigningSecret(): string {
+  return `whsec_${randomBytes(32).toString("base64")}`;
+}
+
+/** The 32 bytes that a Standard Webhooks signature is keyed with. Throws an Error, without the text, when it is not such a secret. */
+export function signingSecretBytes(secret: string): Buffer {
+  if (!signingSecretPattern.test(secret)) {
+    throw new Error(`signing secret of ${secret.length} characters: expected whsec_ and 32 bytes in base64`);
+  }
+  return Buffer.from(secret.slice("whsec_".length), "base64");
+}
+
+function checksumOf(body: string): string {
+  let rest = crc32(body);
+  let text = "";
+  while (text.length < checksumLength) {
+    text = base62.charAt(rest % base62.length) + text;
+    rest = Math.floor(rest / base62.length);
+  }
+  return text;
+}

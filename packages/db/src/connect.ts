@@ -1,0 +1,97 @@
+import { drizzle, type PostgresJsDatabase } from "drizzle-orm/postgres-js";
+import postgres from "postgres";
+import * as schema from "./schema/index.ts";
+
+/** The query builder over the service's tables, on the pool or on one transaction of it. */
+export type Orm = PostgresJsDatabase<typeof schema>;
+
+/** What a repository and a `statement` run on: the pool (`Database`) or one open transaction. */
+export type Executor = {
+  /** The driver: `statement` runs here. */
+  readonly sql: postgres.ISql;
+  /** The query builder over the same connection or pool. */
+  readonly orm: Orm;
+};
+
+/** A pool of connections to one PostgreSQL. */
+export type Database = Executor & {
+  readonly sql: postgres.Sql;
+  /** Lets running queries finish for up to 5 seconds, then closes every connection. */
+  close(): Promise<void>;
+};
+
+/** Options of `openDatabase`. */
+export type DatabaseOptions = {
+  /** postgres://user:password@host:port/database; `?sslmode=` and server settings in its query are honoured. */
+  url: string;
+  /** Connections at most; they are opened on demand. Default 10. */
+  connectionsMax?: number;
+  /** Shown in pg_stat_activity. Default "svc". */
+  applicationName?: string;
+};
+
+/**
+ * Opens a pool; connects on the first query, so it does not fail here. Sessions are in UTC, end a statement after 30
+ * seconds and an idle transaction after 60. Timestamps arrive as text, int8 as text, bytea as Buffer.
+ */
+export function openDatabase(options: DatabaseOptions): Database {
+  const sql = postgres(options.url, driverOptions(options));
+  const orm = drizzle(sql, { schema });
+  return { sql, orm, close: () => sql.end({ timeout: 5 }) };
+}
+
+/**
+ * Runs `fn` in one transaction: committed when it resolves, rolled back when it rejects. Given a transaction it joins it,
+ * and then the caller's end decides.
+ */
+export function withTransaction<T>(db: Executor, fn: (tx: Executor) => Promise<T>): Promise<T> {
+  if (!("begin" in db.sql)) return fn(db);
+  return db.orm.transaction((orm) => fn({ sql: transactionClient(orm), orm: orm as unknown as Orm }));
+}
+
+/** The driver's handle of the transaction that drizzle opened; its types hide the property. */
+function transactionClient(tx: unknown): postgres.ISql {
+  return (tx as { session: { client: postgres.TransactionSql } }).session.client;
+}
+
+function driverOptions({ connectionsMax = 10, applicationName = "svc" }: DatabaseOptions) {
+  return {
+    max: connectionsMax,
+    // No bound: at the default of 100, a BEGIN that lands on a full pipeline opens a transaction nobody owns, and
+    // everything that follows on that connection is lost (postgres.js 3.4.9, index.js `begin`, connection.js `execute`).
+    max_pipeline: Number.POSITIVE_INFINITY,
+    prepare: true,
+    onnotice: () => {},
+    connect_timeout: 10,
+    idle_timeout: 120,
+    // Seconds before a reconnect. The driver's own grows to 20, which would outlast a server's restart.
+    backoff: (attempt: number) => Math.min(0.02 * 2 ** attempt, 1),
+    types: { bool: booleanType, bytea: byteaType },
+    connection: {
+      application_name: applicationName,
+      TimeZone: "UTC",
+      statement_timeout: 30_000,
+      idle_in_transaction_session_timeout: 60_000,
+    },
+  };
+}
+
+// The driver serializes the parameters of a statement again when it repeats it after a change of schema ("cached plan
+// must not change result type"); its own serializers turn true into false and encode bytes twice then. These do not.
+const booleanType = {
+  to: 16,
+  from: [16],
+  serialize: (value: unknown) => (typeof value === "string" ? value : value === true ? "t" : "f"),
+  parse: (text: string) => text === "t",
+};
+
+const byteaType = {
+  to: 17,
+  from: [17],
+  serialize: (value: string | Uint8Array) => (typeof value === "string" ? value : byteaText(value)),
+  parse: (text: string) => Buffer.from(text.slice(2), "hex"),
+};
+
+function byteaText(bytes: Uint8Array): string {
+  return `\\x${Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString("hex")}`;
+}

@@ -1,0 +1,28 @@
+import { type SubscriptionId, uuidOfId } from "@svc/core";
+import type { Executor } from "../connect.ts";
+import { statement } from "../statement.ts";
+
+/**
+ * Ends a batch of the pending deliveries of a subscription that is inactive or gone; the lane index finds them. Tasks in
+ * flight keep their lease and are settled by their owner (a success still counts); what is left of them comes here later.
+ */
+const expireDeliveries = statement<{ delivery_id: string }>(
+  "expire_deliveries",
+  `with picked as materialized (
+    select t.delivery_id, t.project_id from delivery_tasks t
+    where t.subscription_id = $1::uuid and (t.lease_until is null or t.lease_until <= $2::timestamptz)
+      and not exists (select from subscriptions s where s.id = t.subscription_id and s.active)
+    limit $3::int4 for update skip locked
+  ), ended as (
+    delete from delivery_tasks t using picked p where t.delivery_id = p.delivery_id
+  )
+  update deliveries d set state = 'dead_letter', last_error = 'subscription_inactive: the subscription was deactivated or deleted'
+  from picked p where d.project_id = p.project_id and d.id = p.delivery_id
+  returning d.id as delivery_id`,
+);
+
+/** Ends up to `limit` pending deliveries of an ended subscription as `dead_letter`; returns how many it ended. */
+export async function expire(db: Executor, id: SubscriptionId, nowMs: number, limit: number): Promise<number> {
+  const rows = await expireDeliveries(db, [uuidOfId(id), new Date(nowMs).toISOString(), limit]);
+  return rows.length;
+}

@@ -1,0 +1,31 @@
+/** Whether an error is PostgreSQL's unique violation (23505), of `constraint` (or unique index) when one is named. */
+export function isUniqueViolation(error: unknown, constraint?: string): boolean {
+  return someCause(
+    error,
+    (cause) => cause.code === "23505" && (constraint === undefined || cause.constraint_name === constraint),
+  );
+}
+
+/**
+ * Whether an error means that the database could not be reached or went away: refused or lost connections, a server that
+ * starts, stops or has no connection left. What was asked may or may not have been committed.
+ */
+export function isUnavailable(error: unknown): boolean {
+  return someCause(error, ({ code }) => typeof code === "string" && unavailableCodes.test(code));
+}
+
+// 08: connection exceptions; 57P01 to 57P05: the server ends sessions; 53300: no connection left; the words are
+// postgres.js's own, the rest are the operating system's.
+const unavailableCodes =
+  /^(08...|57P0.|53300|CONNECTION_(CLOSED|ENDED|DESTROYED)|CONNECT_TIMEOUT|ECONN(REFUSED|RESET|ABORTED)|EPIPE|ETIMEDOUT|E(HOST|NET)UNREACH|ENOTFOUND|EAI_AGAIN)$/;
+
+type Coded = { code?: unknown; constraint_name?: unknown; cause?: unknown };
+
+/** drizzle wraps the driver's error, so the code may be some causes down. */
+function someCause(error: unknown, matches: (cause: Coded) => boolean): boolean {
+  for (let cause = error, depth = 0; typeof cause === "object" && cause !== null && depth < 8; depth++) {
+    if (matches(cause)) return true;
+    cause = (cause as Coded).cause;
+  }
+  return false;
+}

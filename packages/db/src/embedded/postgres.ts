@@ -1,0 +1,138 @@
+import { once } from "node:events";
+import { createServer } from "node:net";
+import { join, resolve } from "node:path";
+import { type Clock, systemClock } from "@svc/core";
+import postgres from "postgres";
+import { isUnavailable } from "../driver-error.ts";
+import type { Account } from "./account.ts";
+import { installedBinaries, runnableBinaries } from "./binaries.ts";
+import { type DataFolder, prepareDataDir } from "./data-folder.ts";
+import { anotherServiceRuns, serverFailed } from "./errors.ts";
+import { embeddedRole, openStore, readPassword, removeUnfinished } from "./initialize.ts";
+import { isReusedPid, readLockFile } from "./lock-file.ts";
+import { type ServerExit, type ServerProcess, spawnServer } from "./server-process.ts";
+import { type Durability, serverArguments } from "./settings.ts";
+
+/** Options of `startEmbeddedPostgres`. */
+export type EmbeddedPostgresOptions = {
+  /** Made when missing. Holds `postgres/` (the data and, beside them, the password) and belongs to one service at a time. */
+  dataDir: string;
+  /** `none` only for data that may be lost: it also asks for no password. */
+  durability: Durability;
+  /** Of a new store. Default: 24 random bytes. */
+  password?: string;
+  /** Receives each line of the server's log. */
+  onLog?: (line: string) => void;
+  /** Default: the machine's clock. */
+  clock?: Clock;
+};
+
+/** A PostgreSQL that runs as a child of this process and ends with it, however it ends. */
+export type EmbeddedPostgres = {
+  /** Holds the password. */
+  readonly url: string;
+  readonly dataDir: string;
+  /** Resolves when the server has ended: after `stop`, or because it failed. */
+  readonly exited: Promise<ServerExit>;
+  /** Ends sessions, shuts down cleanly and resolves when it has. May be called again. */
+  stop(): Promise<void>;
+};
+
+/**
+ * Starts PostgreSQL on `dataDir`, on loopback and a free port, and resolves when it answers. Waits up to 10 seconds for a
+ * server of a killed service to finish. Throws EmbeddedPostgresError when another service uses the folder, when it
+ * cannot be entered, or when PostgreSQL cannot run here.
+ */
+export async function startEmbeddedPostgres(options: EmbeddedPostgresOptions): Promise<EmbeddedPostgres> {
+  const dataDir = resolve(options.dataDir);
+  const account = await prepareDataDir(dataDir);
+  const binaries = await runnableBinaries(installedBinaries(), dataDir, account);
+  const durable = options.durability === "full";
+  const store = await openStore({ dataDir, binaries, account, durable, password: options.password });
+  const { server, url } = await startWhenFree({ ...options, dataDir, account, binaries, store });
+  await removeUnfinished(dataDir);
+  return { url, dataDir, exited: server.exited, stop: async () => void (await server.stop()) };
+}
+
+type StartOptions = EmbeddedPostgresOptions & { account: Account; binaries: string; store: DataFolder };
+type Started = { server: ServerProcess; url: string };
+
+/** PostgreSQL's lock file decides whose the data are; a holder that is about to end is waited for. */
+async function startWhenFree(options: StartOptions): Promise<Started> {
+  const clock = options.clock ?? systemClock;
+  const { cluster } = options.store;
+  const firstTryAt = clock.now();
+  for (;;) {
+    const started = await tryStart(options, clock);
+    if ("url" in started) return started;
+    if (/could not bind|could not create any TCP\/IP sockets/.test(started.log) && clock.now() < firstTryAt + stoppingMs) continue;
+    if (!/lock file "postmaster.pid" already exists|pre-existing shared memory block/.test(started.log)) {
+      throw serverFailed("did not start", started.log);
+    }
+    const lock = await readLockFile(cluster);
+    const waitMs = lock?.isStopping === false ? orphanedMs : stoppingMs;
+    if (clock.now() > firstTryAt + waitMs) throw anotherServiceRuns(options.dataDir, lock?.pid);
+    await clock.wait(50);
+  }
+}
+
+// A server whose service was killed is told so by its pipe within milliseconds, then needs a moment to shut down.
+const orphanedMs = 2_000;
+const stoppingMs = 10_000;
+// After a crash it first replays its log.
+const readyMs = 120_000;
+
+async function tryStart(options: StartOptions, clock: Clock): Promise<Started | ServerExit> {
+  const { store, durability } = options;
+  const port = await freePort();
+  const url = `postgres://${embeddedRole}:${await readPassword(store)}@127.0.0.1:${port}/postgres`;
+  const lock = await readLockFile(store.cluster);
+  const server = spawnServer({
+    file: join(options.binaries, "bin", "postgres"),
+    args: serverArguments(store.cluster, port, durability),
+    account: options.account,
+    ignoredPid: lock !== undefined && (await isReusedPid(lock, store.cluster)) ? lock.pid : process.pid,
+    onLog: options.onLog ?? (() => {}),
+  });
+  const ended = new AbortController();
+  const exit = server.exited.then((value) => {
+    ended.abort();
+    return value;
+  });
+  try {
+    await untilAnswers(url, clock, ended.signal);
+  } catch (error) {
+    await server.stop();
+    throw error;
+  }
+  return ended.signal.aborted ? await exit : { server, url };
+}
+
+/** Resolves when the server answers a query, or when `ended` aborts. Throws what it answers instead, or after `readyMs`. */
+async function untilAnswers(url: string, clock: Clock, ended: AbortSignal): Promise<void> {
+  const sql = postgres(url, { max: 1, backoff: () => 0, connect_timeout: 10, fetch_types: false, onnotice: () => {} });
+  const giveUpAt = clock.now() + readyMs;
+  try {
+    while (!ended.aborted) {
+      const error = await sql`select 1`.then(
+        () => undefined,
+        (cause: unknown) => cause ?? new Error("no answer"),
+      );
+      if (error === undefined) return;
+      if (!isUnavailable(error)) throw error;
+      if (clock.now() > giveUpAt) throw serverFailed("did not become ready", String(error));
+      await clock.wait(10, ended);
+    }
+  } finally {
+    await sql.end({ timeout: 1 });
+  }
+}
+
+async function freePort(): Promise<number> {
+  const server = createServer().listen(0, "127.0.0.1");
+  await once(server, "listening");
+  const address = server.address();
+  server.close();
+  if (address === null || typeof address === "string") throw new Error("a TCP server has no port");
+  return address.port;
+}

@@ -1,0 +1,52 @@
+/** `full`: what was committed survives a crash and a power failure. `none`: for tests; a crash may corrupt the data. */
+export type Durability = "full" | "none";
+
+/** The command line of a server on `cluster` that listens on loopback only. */
+export function serverArguments(cluster: string, port: number, durability: Durability): string[] {
+  const settings = { ...common, ...(durability === "full" ? full : none), port: String(port) };
+  return ["-D", cluster, ...Object.entries(settings).flatMap(([name, value]) => ["-c", `${name}=${value}`])];
+}
+
+const common = {
+  listen_addresses: "127.0.0.1",
+  unix_socket_directories: "",
+  max_connections: "100",
+  timezone: "UTC",
+  log_timezone: "UTC",
+  // Nothing here replicates.
+  wal_level: "minimal",
+  max_wal_senders: "0",
+  max_logical_replication_workers: "0",
+  // Statements are short and repeated: compiling them costs more than it saves, and workers more than they bring.
+  jit: "off",
+  max_parallel_workers_per_gather: "0",
+  // The working set is in memory; PostgreSQL 18's own I/O workers would be three idle processes.
+  io_method: "sync",
+  // Queue tables change quickly: a minute between looks lets dead rows pile up.
+  autovacuum_naptime: "10s",
+  // Errors are the client's to report; their statements and details hold values.
+  log_min_error_statement: "panic",
+  log_error_verbosity: "terse",
+  log_checkpoints: "off",
+};
+
+const full = {
+  fsync: "on",
+  synchronous_commit: "on",
+  full_page_writes: "on",
+  shared_buffers: "128MB",
+  wal_buffers: "16MB",
+  // Fewer checkpoints, fewer full pages in the log; recovery reads at most about this much.
+  max_wal_size: "1GB",
+  checkpoint_timeout: "15min",
+  // The data are on a disk of this machine, most likely flash.
+  random_page_cost: "1.1",
+};
+
+const none = {
+  fsync: "off",
+  synchronous_commit: "off",
+  full_page_writes: "off",
+  shared_buffers: "64MB",
+  autovacuum: "off",
+};

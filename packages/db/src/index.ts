@@ -1,0 +1,62 @@
+export {
+  type AccountReference,
+  deleteAccountReferences,
+  findAccountReferences,
+  putAccountReferences,
+  readDeploymentRouting,
+} from "./accounts/repo.ts";
+export { type Database, type DatabaseOptions, type Executor, openDatabase, withTransaction } from "./connect.ts";
+export { type ClaimedDelivery, type ClaimRequest, type ClaimResult, claim } from "./deliveries/claim.ts";
+export { enqueue, type QueuedDelivery } from "./deliveries/enqueue.ts";
+export { expire } from "./deliveries/expire.ts";
+export { release } from "./deliveries/release.ts";
+export { type Delivery, type DeliveryAttempt, type DeliveryRepository, deliveriesForProject } from "./deliveries/repo.ts";
+export { type Settlement, settle } from "./deliveries/settle.ts";
+export { isUnavailable, isUniqueViolation } from "./driver-error.ts";
+export { type NewDelivery, type NewEvent, type RecordOutcome, type RoutingSeen, record } from "./events/record.ts";
+export { type Event, type EventFilter, type EventRepository, eventsForProject, uuidAfterEvent, uuidOfEvent } from "./events/repo.ts";
+export {
+  type ApiKey,
+  createApiKey,
+  ensureApiKey,
+  findApiKeyByDigest,
+  listApiKeys,
+  revokeApiKey,
+  touchApiKeys,
+} from "./keys/repo.ts";
+export {
+  createProject,
+  findProject,
+  findProjectByName,
+  listProjects,
+  type Project,
+  type ProjectPolicy,
+  setProjectPolicy,
+} from "./projects/repo.ts";
+export {
+  findQuarantinedPost,
+  listQuarantinedPosts,
+  markReleased,
+  noteQuarantine,
+  putQuarantinedPosts,
+  type QuarantinedPost,
+  type QuarantineFilter,
+} from "./quarantine/repo.ts";
+export { sweepProjectEvents, sweepQuarantinedPosts, sweepSeenKeys } from "./retention/sweep.ts";
+export { type FailureReport, type Health, type HealthLimits, reportFailures, reportRecoveries } from "./subscriptions/health.ts";
+export {
+  type NewSubscription,
+  type Subscription,
+  type SubscriptionChange,
+  type SubscriptionRepository,
+  subscriptionsForProject,
+} from "./subscriptions/repo.ts";
+export {
+  countMatchesOf,
+  findMatches,
+  type Match,
+  type MatchFilter,
+  type ProjectRouting,
+  readProjectRouting,
+  type RoutedSubscription,
+} from "./subscriptions/routing.ts";

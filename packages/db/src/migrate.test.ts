@@ -1,0 +1,58 @@
+import { cp, mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { MigrationRefusedError, migrateDatabase, migrationsFolder } from "./migrate.ts";
+import { createTestDatabase } from "./testing.ts";
+
+const { db, url, drop } = await createTestDatabase({ isEmpty: true });
+let folder = "";
+
+beforeAll(async () => {
+  folder = await mkdtemp(join(tmpdir(), "svc-migrations-"));
+});
+afterAll(async () => {
+  await drop();
+  await rm(folder, { recursive: true });
+});
+
+/** A copy of the migrations with one more, dated `when`. */
+async function withMigration(name: string, when: number): Promise<string> {
+  const copy = join(folder, name);
+  await cp(migrationsFolder, copy, { recursive: true });
+  const journalPath = join(copy, "meta", "_journal.json");
+  const journal = JSON.parse(await readFile(journalPath, "utf8")) as { entries: unknown[] };
+  journal.entries.push({ idx: journal.entries.length, version: "7", when, tag: name, breakpoints: true });
+  await writeFile(journalPath, JSON.stringify(journal));
+  await writeFile(join(copy, `${name}.sql`), `create table "${name}" (n int4)`);
+  return copy;
+}
+
+async function appliedCount(): Promise<number> {
+  const [row] = await db.sql<[{ count: number }]>`select count(*)::int4 as count from drizzle.__drizzle_migrations`;
+  return row.count;
+}
+
+test("eight nodes may migrate an empty database at once, and again", async () => {
+  await Promise.all(Array.from({ length: 8 }, () => migrateDatabase(url)));
+  const applied = await appliedCount();
+  expect(applied).toBeGreaterThan(0);
+  await migrateDatabase(url);
+  expect(await appliedCount()).toBe(applied);
+  expect(await db.sql`select to_regclass('public.projects') is not null as exists`).toEqual([{ exists: true }]);
+});
+
+test("a migration dated before the database's last one is reported, not skipped in silence", async () => {
+  await migrateDatabase(url);
+  const older = await withMigration("older", 1);
+  await expect(migrateDatabase(url, older)).rejects.toThrow("migrations dated 1 are older");
+});
+
+test("a database that a newer version migrated is refused and left alone", async () => {
+  const newer = await withMigration("newer", 9_999_999_999_999);
+  await migrateDatabase(url, newer);
+  const applied = await appliedCount();
+  await expect(migrateDatabase(url)).rejects.toThrow(MigrationRefusedError);
+  await expect(migrateDatabase(url)).rejects.toThrow("1 migration(s) that this version of svc does not know");
+  expect(await appliedCount()).toBe(applied);
+});

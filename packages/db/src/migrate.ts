@@ -1,0 +1,69 @@
+import { fileURLToPath } from "node:url";
+import { type MigrationMeta, readMigrationFiles } from "drizzle-orm/migrator";
+import { drizzle } from "drizzle-orm/postgres-js";
+import { migrate } from "drizzle-orm/postgres-js/migrator";
+import postgres from "postgres";
+
+/** Thrown by `migrateDatabase` when it must not touch the database; the message says why. */
+export class MigrationRefusedError extends Error {
+  override readonly name = "MigrationRefusedError";
+}
+
+/** The migrations of this version of the service, made by drizzle-kit from the schema. */
+export const migrationsFolder = fileURLToPath(new URL("../migrations", import.meta.url));
+
+/**
+ * Brings a database to this version's schema, in one transaction and under a lock, so that any number of nodes may call
+ * it at once. Throws MigrationRefusedError, having changed nothing, when the server is older than PostgreSQL 15, or when
+ * the database holds a migration that `folder` does not.
+ */
+export async function migrateDatabase(url: string, folder: string = migrationsFolder): Promise<void> {
+  const known = readMigrationFiles({ migrationsFolder: folder });
+  const sql = postgres(url, { max: 1, connect_timeout: 10, onnotice: () => {}, connection: { application_name: "svc" } });
+  try {
+    await assertServerVersion(sql);
+    // A session lock: it ends with the connection, so a node that dies while migrating holds up nobody.
+    await sql`select pg_advisory_lock(${migrationLock})`;
+    await assertNotNewer(sql, known);
+    await migrate(drizzle(sql), { migrationsFolder: folder });
+    await assertComplete(sql, known);
+  } finally {
+    await sql.end({ timeout: 5 });
+  }
+}
+
+// Any number serves that nothing else locks: "svc" in ASCII.
+const migrationLock = 0x737663;
+
+async function assertServerVersion(sql: postgres.Sql): Promise<void> {
+  const [server] = await sql<[{ number: number; name: string }]>`
+    select current_setting('server_version_num')::int4 as number, current_setting('server_version') as name`;
+  if (server.number >= 150_000) return;
+  throw new MigrationRefusedError(`SVC_DATABASE_URL: the server is PostgreSQL ${server.name}, and svc needs 15 or newer`);
+}
+
+async function assertNotNewer(sql: postgres.Sql, known: readonly MigrationMeta[]): Promise<void> {
+  const knownHashes = new Set(known.map(({ hash }) => hash));
+  const unknown = (await appliedHashes(sql)).filter((hash) => !knownHashes.has(hash));
+  if (unknown.length === 0) return;
+  throw new MigrationRefusedError(
+    `SVC_DATABASE_URL: the database has ${unknown.length} migration(s) that this version of svc does not know, ` +
+      "so it was migrated by a newer version (or by an edited one); start that version, or restore an older database",
+  );
+}
+
+/** drizzle skips a migration that is dated before the last applied one, as happens when branches are merged. */
+async function assertComplete(sql: postgres.Sql, known: readonly MigrationMeta[]): Promise<void> {
+  const applied = new Set(await appliedHashes(sql));
+  const missing = known.filter(({ hash }) => !applied.has(hash));
+  if (missing.length === 0) return;
+  const dates = missing.map(({ folderMillis }) => folderMillis).join(", ");
+  throw new MigrationRefusedError(`migrations dated ${dates} are older than the database's last one: generate them again`);
+}
+
+async function appliedHashes(sql: postgres.Sql): Promise<string[]> {
+  const [table] = await sql<[{ exists: boolean }]>`select to_regclass('drizzle.__drizzle_migrations') is not null as exists`;
+  if (!table.exists) return [];
+  const rows = await sql<{ hash: string }[]>`select hash from drizzle.__drizzle_migrations`;
+  return rows.map(({ hash }) => hash);
+}

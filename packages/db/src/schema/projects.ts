@@ -1,0 +1,57 @@
+import { bigint, pgTable, smallint, text, uniqueIndex } from "drizzle-orm/pg-core";
+import { bytes, idColumn, time } from "./columns.ts";
+
+/** A tenant. `routingVersion` grows with every change of its subscriptions: nodes check their cached copy against it. */
+export const projects = pgTable(
+  "projects",
+  {
+    id: idColumn("prj")("id").primaryKey(),
+    name: text("name").notNull(),
+    createdAt: time("created_at").notNull(),
+    routingVersion: bigint("routing_version", { mode: "number" }).notNull().default(1),
+  },
+  (table) => [uniqueIndex("projects_name").on(table.name)],
+);
+
+/** What a project's administrator decided; a project without a row has the defaults. */
+export const projectPolicies = pgTable("project_policies", {
+  projectId: idColumn("prj")("project_id")
+    .primaryKey()
+    .references(() => projects.id),
+  /** `never`, `destructive` or `always`: the least a job's plan is held for. */
+  planApproval: text("plan_approval").notNull().default("never"),
+  /** Where an OAuth connection may send its user back to. */
+  redirectUrls: text("redirect_urls").array().notNull().default([]),
+});
+
+/** A project's key. Only the digest of its text is kept. */
+export const apiKeys = pgTable(
+  "api_keys",
+  {
+    id: idColumn("key")("id").primaryKey(),
+    projectId: idColumn("prj")("project_id")
+      .notNull()
+      .references(() => projects.id),
+    role: text("role").$type<"member" | "approver">().notNull(),
+    name: text("name").notNull(),
+    /** SHA-256 of the key's text. */
+    digest: bytes("digest").notNull(),
+    /** The key's first characters, to tell keys apart in a list. */
+    hint: text("hint").notNull(),
+    createdAt: time("created_at").notNull(),
+    expiresAt: time("expires_at"),
+    revokedAt: time("revoked_at"),
+    /** Within a minute of the truth: a write for every call would cost more than it tells. */
+    lastUsedAt: time("last_used_at"),
+  },
+  (table) => [
+    uniqueIndex("api_keys_digest").on(table.digest),
+    uniqueIndex("api_keys_project").on(table.projectId, table.id),
+  ],
+);
+
+/** One row. `version` grows with every new project and every change of an account reference. */
+export const routingState = pgTable("routing_state", {
+  id: smallint("id").primaryKey(),
+  version: bigint("version", { mode: "number" }).notNull(),
+});

@@ -1,0 +1,188 @@
+import { sql } from "drizzle-orm";
+import { boolean, index, integer, jsonb, pgTable, primaryKey, text } from "drizzle-orm/pg-core";
+import { bytes, idColumn, time } from "./columns.ts";
+import { projects } from "./projects.ts";
+
+/** An endpoint that wants a project's events, with its health: what the delivery engine knows of the endpoint. */
+export const subscriptions = pgTable(
+  "subscriptions",
+  {
+    id: idColumn("sub")("id").primaryKey(),
+    projectId: idColumn("prj")("project_id")
+      .notNull()
+      .references(() => projects.id),
+    endpointUrl: text("endpoint_url").notNull(),
+    /** Empty matches every toolkit. */
+    toolkitSlug: text("toolkit_slug").notNull(),
+    /** Catalog-wide slug; empty matches every trigger of the toolkit. */
+    triggerSlug: text("trigger_slug").notNull(),
+    active: boolean("active").notNull().default(true),
+    /** Empty while active; else `deactivated` (by a caller), `failing` or `gone`. */
+    inactiveReason: text("inactive_reason").notNull().default(""),
+    /** The signing secret's text, sealed for the context `<project>/subscriptions/<id>`. */
+    signingSecret: bytes("signing_secret").notNull(),
+    createdAt: time("created_at").notNull(),
+    /** First failure since the last success; null while the endpoint is well. */
+    failingSince: time("failing_since"),
+    /** Nothing is claimed for the endpoint before this; then one delivery probes it. */
+    backoffUntil: time("backoff_until"),
+    /** When the present backoff began: a failure of an attempt that started earlier does not double it. */
+    backoffSetAt: time("backoff_set_at"),
+    backoffMs: integer("backoff_ms").notNull().default(0),
+    /** First of an unbroken row of 410 answers. */
+    goneSince: time("gone_since"),
+    goneCount: integer("gone_count").notNull().default(0),
+  },
+  (table) => [index("subscriptions_project").on(table.projectId, table.id)],
+);
+
+/** A normalized inbound event of one project. Its id carries receivedAt, so the key is the time order too. */
+export const events = pgTable(
+  "events",
+  {
+    projectId: idColumn("prj")("project_id").notNull(),
+    id: idColumn("evt")("id").notNull(),
+    /** `event`, or `test` for what SendTestEvent makes: tests stand in no list of events. */
+    kind: text("kind").$type<"event" | "test">().notNull(),
+    toolkitSlug: text("toolkit_slug").notNull(),
+    triggerSlug: text("trigger_slug").notNull(),
+    entityId: text("entity_id").notNull(),
+    /** JSON text as it is delivered: never parsed again on the way out. */
+    payload: text("payload").notNull(),
+    occurredAt: time("occurred_at").notNull(),
+    receivedAt: time("received_at").notNull(),
+  },
+  (table) => [
+    primaryKey({ name: "events_key", columns: [table.projectId, table.id] }),
+    index("events_trigger").on(table.projectId, table.triggerSlug, table.id),
+  ],
+);
+
+/**
+ * One event on its way to one subscription. States: `pending` from the insert (a row of delivery_tasks exists exactly
+ * while it lasts), `delivered` after a 2xx answer, `dead_letter` after the last retry or when the subscription ends.
+ * The two latter are final: a replay makes new rows.
+ */
+export const deliveries = pgTable(
+  "deliveries",
+  {
+    projectId: idColumn("prj")("project_id").notNull(),
+    id: idColumn("dlv")("id").notNull(),
+    eventId: idColumn("evt")("event_id").notNull(),
+    subscriptionId: idColumn("sub")("subscription_id").notNull(),
+    state: text("state").$type<"pending" | "delivered" | "dead_letter">().notNull(),
+    attempts: integer("attempts").notNull().default(0),
+    lastError: text("last_error").notNull().default(""),
+    lastAttemptAt: time("last_attempt_at"),
+    replayed: boolean("replayed").notNull().default(false),
+  },
+  (table) => [
+    primaryKey({ name: "deliveries_key", columns: [table.projectId, table.id] }),
+    index("deliveries_event").on(table.projectId, table.eventId, table.id),
+    index("deliveries_subscription").on(table.projectId, table.subscriptionId, table.id),
+  ],
+);
+
+/**
+ * The work that pending deliveries stand for, apart from them so that the queue stays small and settling a delivery
+ * touches none of its indexes. Rows end with the delivery. Lease columns stand in no index: a claim is a HOT update.
+ */
+export const deliveryTasks = pgTable(
+  "delivery_tasks",
+  {
+    deliveryId: idColumn("dlv")("delivery_id").primaryKey(),
+    projectId: idColumn("prj")("project_id").notNull(),
+    subscriptionId: idColumn("sub")("subscription_id").notNull(),
+    eventId: idColumn("evt")("event_id").notNull(),
+    /** Attempts made so far. */
+    attempts: integer("attempts").notNull().default(0),
+    dueAt: time("due_at").notNull(),
+    leaseOwner: idColumn("node")("lease_owner"),
+    leaseUntil: time("lease_until"),
+  },
+  (table) => [index("delivery_tasks_lane").on(table.subscriptionId, table.dueAt, table.deliveryId)],
+);
+
+/** One try of one delivery, as it went. */
+export const deliveryAttempts = pgTable(
+  "delivery_attempts",
+  {
+    projectId: idColumn("prj")("project_id").notNull(),
+    deliveryId: idColumn("dlv")("delivery_id").notNull(),
+    /** From 1. */
+    number: integer("number").notNull(),
+    startedAt: time("started_at").notNull(),
+    durationMs: integer("duration_ms").notNull(),
+    /** Where it was sent: the endpoint's address may have changed between two attempts. */
+    requestUrl: text("request_url").notNull(),
+    /** The address dialled; empty when none was. */
+    address: text("address").notNull(),
+    /** 0 when no answer came. */
+    statusCode: integer("status_code").notNull(),
+    /** Empty when delivered. */
+    error: text("error").notNull(),
+    responseHeaders: jsonb("response_headers").$type<Record<string, string>>().notNull(),
+    /** The first 1,024 bytes of the answer, as UTF-8 text. */
+    responseBody: text("response_body").notNull(),
+  },
+  (table) => [
+    primaryKey({ name: "delivery_attempts_key", columns: [table.projectId, table.deliveryId, table.number] }),
+  ],
+);
+
+/** Keys of posts already taken, per project and trigger; kept for 7 days at least, since providers retry for up to 3. */
+export const dedupeKeys = pgTable(
+  "dedupe_keys",
+  {
+    projectId: idColumn("prj")("project_id").notNull(),
+    triggerSlug: text("trigger_slug").notNull(),
+    key: text("key").notNull(),
+    seenAt: time("seen_at").notNull(),
+  },
+  (table) => [
+    primaryKey({ name: "dedupe_keys_key", columns: [table.projectId, table.triggerSlug, table.key] }),
+    // Rows arrive in the order of seen_at, so a block range index finds the old ones and costs inserts next to nothing.
+    index("dedupe_keys_seen").using("brin", table.seenAt),
+  ],
+);
+
+/** An app's own key for an account; of one project in the whole deployment. Inbound events are routed by it. */
+export const accountReferences = pgTable(
+  "account_references",
+  {
+    toolkitSlug: text("toolkit_slug").notNull(),
+    reference: text("reference").notNull(),
+    projectId: idColumn("prj")("project_id")
+      .notNull()
+      .references(() => projects.id),
+    accountId: idColumn("acc")("account_id").notNull(),
+    entityId: text("entity_id").notNull(),
+  },
+  (table) => [
+    primaryKey({ name: "account_references_key", columns: [table.toolkitSlug, table.reference] }),
+    index("account_references_project").on(table.projectId, table.accountId),
+  ],
+);
+
+/** A verified post that became no event, whole but for its secrets, until it is released or its retention ends. */
+export const quarantinedPosts = pgTable(
+  "quarantined_posts",
+  {
+    id: idColumn("qrn")("id").primaryKey(),
+    toolkitSlug: text("toolkit_slug").notNull(),
+    /** `no_trigger`, `invalid_payload` or `no_project`. */
+    reason: text("reason").notNull(),
+    detail: text("detail").notNull(),
+    headers: jsonb("headers").$type<Record<string, string>>().notNull(),
+    query: jsonb("query").$type<Record<string, string>>().notNull(),
+    /** The raw body, sealed for the context `deployment/quarantined_posts/<id>`. */
+    body: bytes("body").notNull(),
+    bodyBytes: integer("body_bytes").notNull(),
+    receivedAt: time("received_at").notNull(),
+    releasedAt: time("released_at"),
+  },
+  (table) => [
+    index("quarantined_posts_toolkit").on(table.toolkitSlug, table.id),
+    index("quarantined_posts_held").on(table.id).where(sql`released_at is null`),
+  ],
+);

@@ -1,0 +1,92 @@
+import type { ProjectId, SubscriptionId } from "@svc/core";
+import { and, desc, eq, lt } from "drizzle-orm";
+import type { Executor } from "../connect.ts";
+import { withTransaction } from "../connect.ts";
+import { touchProjectRouting } from "../projects/repo.ts";
+import { subscriptions } from "../schema/index.ts";
+
+/** A subscription with its health. */
+export type Subscription = typeof subscriptions.$inferSelect;
+
+/** What is decided when a subscription is made. */
+export type NewSubscription = Pick<
+  Subscription,
+  "id" | "endpointUrl" | "toolkitSlug" | "triggerSlug" | "signingSecret" | "createdAt"
+>;
+
+/** What UpdateSubscription may change; an absent field stays. */
+export type SubscriptionChange = { active?: boolean; endpointUrl?: string };
+
+/** Subscriptions of one project. Every change moves the project's routing version in the same transaction. */
+export type SubscriptionRepository = {
+  create(subscription: NewSubscription): Promise<Subscription>;
+  find(id: SubscriptionId): Promise<Subscription | undefined>;
+  /** Newest first, from after `after`. */
+  list(page: { after: SubscriptionId | undefined; limit: number }): Promise<Subscription[]>;
+  /** Undefined when there is none. Activating, or another address, gives the endpoint a fresh start: its health is cleared. */
+  update(id: SubscriptionId, change: SubscriptionChange): Promise<Subscription | undefined>;
+  /** False when there was none. */
+  delete(id: SubscriptionId): Promise<boolean>;
+};
+
+const freshHealth = {
+  failingSince: null,
+  backoffUntil: null,
+  backoffSetAt: null,
+  backoffMs: 0,
+  goneSince: null,
+  goneCount: 0,
+  inactiveReason: "",
+};
+
+/** The subscriptions of one project. */
+export function subscriptionsForProject(db: Executor, projectId: ProjectId): SubscriptionRepository {
+  const own = (id: SubscriptionId) => and(eq(subscriptions.projectId, projectId), eq(subscriptions.id, id));
+  return {
+    create: (subscription) =>
+      withTransaction(db, async (tx) => {
+        const [row] = await tx.orm
+          .insert(subscriptions)
+          .values({ ...subscription, projectId })
+          .returning();
+        if (row === undefined) throw new Error("an insert returned no row");
+        await touchProjectRouting(tx, projectId);
+        return row;
+      }),
+    async find(id) {
+      const [row] = await db.orm.select().from(subscriptions).where(own(id));
+      return row;
+    },
+    list: (page) =>
+      db.orm
+        .select()
+        .from(subscriptions)
+        .where(
+          and(
+            eq(subscriptions.projectId, projectId),
+            page.after === undefined ? undefined : lt(subscriptions.id, page.after),
+          ),
+        )
+        .orderBy(desc(subscriptions.id))
+        .limit(page.limit),
+    update: (id, change) =>
+      withTransaction(db, async (tx) => {
+        const isFreshStart = change.active === true || change.endpointUrl !== undefined;
+        const set = {
+          ...(isFreshStart ? freshHealth : {}),
+          ...(change.active === false ? { inactiveReason: "deactivated" } : {}),
+          ...change,
+        };
+        if (Object.keys(set).length === 0) return subscriptionsForProject(tx, projectId).find(id);
+        const [row] = await tx.orm.update(subscriptions).set(set).where(own(id)).returning();
+        if (row !== undefined) await touchProjectRouting(tx, projectId);
+        return row;
+      }),
+    delete: (id) =>
+      withTransaction(db, async (tx) => {
+        const rows = await tx.orm.delete(subscriptions).where(own(id)).returning({ id: subscriptions.id });
+        if (rows.length > 0) await touchProjectRouting(tx, projectId);
+        return rows.length > 0;
+      }),
+  };
+}

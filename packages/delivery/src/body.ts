@@ -1,0 +1,23 @@
+import { type EventId, isoTime } from "@svc/core";
+
+/** What the body of a delivery is made of. */
+export type DeliveredEvent = {
+  id: EventId;
+  kind: "event" | "test";
+  toolkitSlug: string;
+  triggerSlug: string;
+  entityId: string;
+  /** JSON text, placed as it is. */
+  payload: string;
+  occurredAtMs: number;
+  receivedAtMs: number;
+};
+
+/** The body posted for an event: the same bytes at every attempt and for every subscription. */
+export function deliveryBody(event: DeliveredEvent): Buffer {
+  const text =
+    `{"id":"${event.id}","type":"${event.kind}","toolkitSlug":${JSON.stringify(event.toolkitSlug)},` +
+    `"triggerSlug":${JSON.stringify(event.triggerSlug)},"entityId":${JSON.stringify(event.entityId)},` +
+    `"occurredAt":"${isoTime(event.occurredAtMs)}","receivedAt":"${isoTime(event.receivedAtMs)}","payload":${event.payload}}`;
+  return Buffer.from(text, "utf8");
+}

@@ -1,0 +1,54 @@
+import type { SubscriptionId } from "@svc/core";
+import type { OutgoingDelivery } from "./outgoing.ts";
+
+/** How far ahead of its endpoint a lane may hold leases: this much work, by the endpoint's own speed. */
+const queuedMsMax = 2_000;
+const queuedFactorMax = 32;
+/** Weight of the newest attempt in the running mean of an endpoint's answer time. */
+const newestWeight = 0.1;
+
+/**
+ * What one node holds for one subscription: attempts in flight, leases waiting for a turn, and what it knows of the
+ * endpoint. A lane is open, or failing: then it takes no leases, and only a probe claimed from the store goes out.
+ */
+export class Lane {
+  readonly subscriptionId: SubscriptionId;
+  readonly waiting: OutgoingDelivery[] = [];
+  inFlight = 0;
+  isFailing = false;
+  /** A failing lane believes itself well again when nothing more was heard of it until then. */
+  doubtUntilMs = 0;
+  lastUsedMs = 0;
+  #meanMs: number | undefined;
+
+  constructor(subscriptionId: SubscriptionId) {
+    this.subscriptionId = subscriptionId;
+  }
+
+  /** Leases it can take on now: free turns, and as many more as a fast endpoint works off within two seconds. */
+  room(concurrency: number, nowMs: number): number {
+    if (this.isFailing && nowMs < this.doubtUntilMs) return 0;
+    const factor = this.#meanMs === undefined ? 1 : Math.min(queuedMsMax / Math.max(this.#meanMs, 1), queuedFactorMax);
+    return Math.max(0, concurrency + Math.floor(concurrency * factor) - this.inFlight - this.waiting.length);
+  }
+
+  /** Notes how long an answer took. */
+  observe(durationMs: number): void {
+    this.#meanMs = this.#meanMs === undefined ? durationMs : this.#meanMs + newestWeight * (durationMs - this.#meanMs);
+  }
+
+  /** Closes the lane and hands out what waits in it. */
+  fail(doubtUntilMs: number): OutgoingDelivery[] {
+    this.isFailing = true;
+    this.doubtUntilMs = doubtUntilMs;
+    return this.waiting.splice(0);
+  }
+
+  recover(): void {
+    this.isFailing = false;
+  }
+
+  isIdle(): boolean {
+    return this.inFlight === 0 && this.waiting.length === 0;
+  }
+}

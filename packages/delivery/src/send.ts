@@ -1,0 +1,174 @@
+import { AddressRefusedError, type GuardedAgent, type Route } from "@svc/core";
+import type { Dispatcher } from "undici";
+
+/** One request to an endpoint. */
+export type SendRequest = { origin: string; path: string; headers: string[]; body: Buffer; timeoutMs: number };
+
+/** How a request went. An endpoint's failure is data here, never an exception. */
+export type Attempt = {
+  /** 0 when no answer came whole. */
+  statusCode: number;
+  /** Empty for a 2xx answer; else a code, with a few words after a colon where there is more to say. */
+  error: string;
+  /** The address dialled; empty when none was. */
+  address: string;
+  responseHeaders: Record<string, string>;
+  /** The first 1,024 bytes of the answer. */
+  responseBody: string;
+};
+
+const keptBodyBytes = 1024;
+/** An answer longer than this is cut off: nobody reads it, and it must not hold a connection. */
+const readBodyBytes = 65_536;
+const keptHeadersMax = 50;
+const keptHeaderValueMax = 1024;
+
+/** Posts once, follows no redirect, and resolves within `timeoutMs`; never rejects. `abort` ends it early. */
+export function send(
+  agent: GuardedAgent,
+  request: SendRequest,
+  onAborter?: (abort: () => void) => void,
+): Promise<Attempt> {
+  return new Promise((resolve) => {
+    const exchange = new Exchange(request.timeoutMs, resolve);
+    onAborter?.(() => exchange.abort("aborted: the service is shutting down"));
+    agent.dispatch(
+      {
+        origin: request.origin,
+        path: request.path,
+        method: "POST",
+        headers: request.headers,
+        body: request.body,
+        route: exchange.route,
+      },
+      exchange,
+    );
+  });
+}
+
+/** undici's handler for one request: its callbacks, from the start of the request to its end. */
+class Exchange implements Dispatcher.DispatchHandler {
+  readonly route: Route = {};
+  readonly #resolve: (attempt: Attempt) => void;
+  readonly #timer: NodeJS.Timeout;
+  #controller: Dispatcher.DispatchController | undefined;
+  #abortReason = "";
+  #statusCode = 0;
+  #headers: Record<string, string | string[] | undefined> = {};
+  #body: Buffer[] = [];
+  #bodyBytes = 0;
+  #isEnded = false;
+
+  constructor(timeoutMs: number, resolve: (attempt: Attempt) => void) {
+    this.#resolve = resolve;
+    this.#timer = setTimeout(() => this.abort("timeout"), timeoutMs);
+  }
+
+  abort(reason: string): void {
+    if (this.#isEnded) return;
+    this.#abortReason = reason;
+    this.#controller?.abort(new Error(reason));
+    // A request that waits for a connection has no controller yet; it is answered for now and dropped when it starts.
+    this.#end(reason);
+  }
+
+  onRequestStart(controller: Dispatcher.DispatchController): void {
+    this.#controller = controller;
+    if (this.#abortReason !== "") controller.abort(new Error(this.#abortReason));
+  }
+
+  onResponseStart(
+    _controller: Dispatcher.DispatchController,
+    statusCode: number,
+    headers: Record<string, string | string[] | undefined>,
+  ): void {
+    this.#statusCode = statusCode;
+    this.#headers = headers;
+  }
+
+  onResponseData(controller: Dispatcher.DispatchController, chunk: Buffer): void {
+    if (this.#bodyBytes < keptBodyBytes) this.#body.push(chunk);
+    this.#bodyBytes += chunk.byteLength;
+    if (this.#bodyBytes <= readBodyBytes || this.#isEnded) return;
+    // The status stands: an endpoint that answers at length has still answered.
+    this.#end(statusError(this.#statusCode));
+    controller.abort(new Error("answer longer than is read"));
+  }
+
+  onResponseEnd(): void {
+    this.#end(statusError(this.#statusCode));
+  }
+
+  onResponseError(_controller: Dispatcher.DispatchController, error: Error): void {
+    this.#end(networkError(error));
+  }
+
+  #end(error: string): void {
+    if (this.#isEnded) return;
+    this.#isEnded = true;
+    clearTimeout(this.#timer);
+    this.#resolve({
+      statusCode: this.#statusCode,
+      error,
+      address: this.route.connection?.remoteAddress ?? "",
+      responseHeaders: keptHeaders(this.#headers),
+      responseBody: keptBody(this.#body),
+    });
+  }
+}
+
+function statusError(statusCode: number): string {
+  return statusCode >= 200 && statusCode < 300 ? "" : `http_${statusCode}`;
+}
+
+const networkCodes: Record<string, string> = {
+  ECONNREFUSED: "connection_refused",
+  ECONNRESET: "connection_reset",
+  EPIPE: "connection_reset",
+  UND_ERR_SOCKET: "connection_closed",
+  UND_ERR_CONNECT_TIMEOUT: "timeout",
+  UND_ERR_HEADERS_TIMEOUT: "timeout",
+  UND_ERR_BODY_TIMEOUT: "timeout",
+  ETIMEDOUT: "timeout",
+  ENOTFOUND: "dns_not_found",
+  EAI_AGAIN: "dns_unavailable",
+  EHOSTUNREACH: "host_unreachable",
+  ENETUNREACH: "network_unreachable",
+};
+
+/** The code of a failed request: the cause first, since happy-eyeballs wraps it in an AggregateError. */
+function networkError(error: unknown): string {
+  const cause = error instanceof AggregateError ? (error.errors[0] as unknown) : error;
+  if (cause instanceof AddressRefusedError) return `address_refused: ${cause.message}`;
+  if (!(cause instanceof Error)) return "network_error";
+  const code = "code" in cause && typeof cause.code === "string" ? cause.code : "";
+  const known = networkCodes[code];
+  if (known !== undefined) return known;
+  if (/TLS|SSL|CERT|SELF_SIGNED|UNABLE_TO/.test(code)) return `tls_error: ${code}`;
+  if (code.startsWith("HPE_") || code === "UND_ERR_RESPONSE" || cause.name === "HTTPParserError")
+    return "http_malformed";
+  return `network_error: ${code === "" ? cause.name : code}`;
+}
+
+function keptHeaders(headers: Record<string, string | string[] | undefined>): Record<string, string> {
+  const kept: Record<string, string> = {};
+  let count = 0;
+  for (const name in headers) {
+    const value = headers[name];
+    if (value === undefined || count++ >= keptHeadersMax) continue;
+    kept[name] = storable(Array.isArray(value) ? value.join(", ") : value).slice(0, keptHeaderValueMax);
+  }
+  return kept;
+}
+
+function keptBody(chunks: Buffer[]): string {
+  const [only] = chunks;
+  if (only === undefined) return "";
+  const whole = chunks.length === 1 ? only : Buffer.concat(chunks);
+  return storable(whole.toString("utf8", 0, Math.min(whole.byteLength, keptBodyBytes)));
+}
+
+/** PostgreSQL's text holds every character but U+0000. */
+function storable(text: string): string {
+  return text.includes("\0") ? text.replaceAll("\0", "�") : text;
+}

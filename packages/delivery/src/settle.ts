@@ -1,0 +1,120 @@
+import { type Clock, createBatcher, type NodeId, type SubscriptionId } from "@svc/core";
+import {
+  type Executor,
+  type FailureReport,
+  type Health,
+  type HealthLimits,
+  isUnavailable,
+  reportFailures,
+  reportRecoveries,
+  type Settlement,
+  settle,
+} from "@svc/db";
+import type { DeliveryObserver } from "./observer.ts";
+
+/** An attempt that ended, with what the subscription's health is told of it. */
+export type Settled = {
+  subscriptionId: SubscriptionId;
+  settlement: Settlement;
+  retryAfterMs: number;
+  /** Whether the endpoint was, as far as this node knows, failing before. */
+  wasFailing: boolean;
+  leaseUntilMs: number;
+};
+
+/** What the recorder needs. */
+export type RecorderOptions = {
+  db: Executor;
+  clock: Clock;
+  nodeId: NodeId;
+  observer: DeliveryObserver;
+  limits: HealthLimits;
+  /** Told the health of every subscription that failed or recovered. */
+  onHealth(health: Health): void;
+  onRecovered(ids: readonly SubscriptionId[]): void;
+};
+
+/** Writes attempts in batches. */
+export type Recorder = {
+  /** Resolves when the attempt is committed, or its lease is lost. */
+  record(settled: Settled): Promise<void>;
+  idle(): Promise<void>;
+};
+
+const batchMax = 500;
+const retryPauseMs = 250;
+
+/** Gathers attempts and commits them a batch at a time; while the store is away it holds on until the leases run out. */
+export function createRecorder(options: RecorderOptions): Recorder {
+  const batcher = createBatcher<Settled, void>({
+    sizeMax: batchMax,
+    concurrency: 1,
+    splits: (error) => !isUnavailable(error),
+    run: async (items) => {
+      await writeUntilStored(options, items);
+      await writeHealth(options, items);
+      return items.map(() => undefined);
+    },
+  });
+  return {
+    idle: batcher.idle,
+    record: async (settled) => {
+      try {
+        await batcher.add(settled);
+      } catch (error) {
+        options.observer.failed("settle", error);
+      }
+    },
+  };
+}
+
+async function writeUntilStored(options: RecorderOptions, items: readonly Settled[]): Promise<void> {
+  const settlements = items.map((item) => item.settlement);
+  const lastLeaseMs = items.reduce((last, item) => Math.max(last, item.leaseUntilMs), 0);
+  for (;;) {
+    try {
+      const lost = await settle(options.db, options.nodeId, settlements);
+      if (lost.length > 0) options.observer.leasesLost(lost.length);
+      return;
+    } catch (error) {
+      if (!isUnavailable(error)) throw error;
+      options.observer.failed("settle", error);
+      if (options.clock.now() >= lastLeaseMs) return options.observer.leasesLost(items.length);
+      await options.clock.wait(retryPauseMs);
+    }
+  }
+}
+
+/**
+ * The last word on each subscription decides: a batch in which it failed and then delivered is a success. Not part of the
+ * statement above: it touches subscriptions only when something changes, and a lost report is made again by the next attempt.
+ */
+async function writeHealth(options: RecorderOptions, items: readonly Settled[]): Promise<void> {
+  const failures = new Map<SubscriptionId, FailureReport>();
+  const recoveries = new Set<SubscriptionId>();
+  for (const item of items) {
+    const { startedAtMs, statusCode, state } = item.settlement;
+    if (state === "delivered") {
+      if (item.wasFailing || failures.delete(item.subscriptionId)) recoveries.add(item.subscriptionId);
+      continue;
+    }
+    recoveries.delete(item.subscriptionId);
+    const known = failures.get(item.subscriptionId);
+    const isGone = statusCode === 410 && (known === undefined || known.goneCount > 0);
+    failures.set(item.subscriptionId, {
+      subscriptionId: item.subscriptionId,
+      startedAtMs: Math.max(known?.startedAtMs ?? 0, startedAtMs),
+      retryAfterMs: Math.max(known?.retryAfterMs ?? 0, item.retryAfterMs),
+      goneCount: isGone ? (known?.goneCount ?? 0) + 1 : 0,
+    });
+  }
+  if (failures.size === 0 && recoveries.size === 0) return;
+  try {
+    await reportRecoveries(options.db, [...recoveries]);
+    options.onRecovered([...recoveries]);
+    const health = await reportFailures(options.db, [...failures.values()], options.clock.now(), options.limits);
+    for (const one of health) options.onHealth(one);
+  } catch (error) {
+    options.observer.failed("health", error);
+  }
+}

@@ -1,0 +1,81 @@
+// Builds the package that is published, into dist/: plain JavaScript with types, a manifest and the README. The
+// generated code of @svc/gen becomes part of it. `npm pack packages/sdk/dist` then makes the tarball.
+import { spawnSync } from "node:child_process";
+import { cpSync, existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { createRequire } from "node:module";
+import { dirname, join } from "node:path";
+import { fileURLToPath } from "node:url";
+
+const packageFolder = dirname(dirname(fileURLToPath(import.meta.url)));
+const repositoryFolder = join(packageFolder, "../..");
+const dist = join(packageFolder, "dist");
+// The sources are compiled as they will be read: beside each other, under one roof. The folder is inside the package
+// so that its dependencies resolve.
+const staging = join(dist, "staging");
+
+function main() {
+  rmSync(dist, { recursive: true, force: true });
+  stage(join(packageFolder, "src"), staging);
+  stage(join(repositoryFolder, "gen/src/svc/v1"), join(staging, "gen"));
+  compile();
+  writeManifest();
+  cpSync(join(packageFolder, "README.md"), join(dist, "README.md"));
+  if (existsSync(join(repositoryFolder, "LICENSE"))) cpSync(join(repositoryFolder, "LICENSE"), join(dist, "LICENSE"));
+  rmSync(staging, { recursive: true });
+}
+
+/** Copies sources without their tests; imports name the JavaScript they will be, and @svc/gen a folder. */
+function stage(from, to) {
+  mkdirSync(to, { recursive: true });
+  for (const file of readdirSync(from)) {
+    if (!file.endsWith(".ts") || file.endsWith(".test.ts")) continue;
+    const source = readFileSync(join(from, file), "utf8")
+      .replaceAll(/from "@svc\/gen\/(\w+)"/g, 'from "./gen/$1_pb.js"')
+      .replaceAll(/from "(\.\/[^"]+)\.ts"/g, 'from "$1.js"');
+    writeFileSync(join(to, file), source);
+  }
+}
+
+function compile() {
+  const config = {
+    extends: join(repositoryFolder, "tsconfig.json"),
+    compilerOptions: {
+      target: "es2022",
+      noEmit: false,
+      allowImportingTsExtensions: false,
+      declaration: true,
+      rootDir: ".",
+      outDir: "..",
+    },
+    include: ["."],
+    exclude: [],
+  };
+  writeFileSync(join(staging, "tsconfig.json"), JSON.stringify(config));
+  const compiler = join(dirname(createRequire(import.meta.url).resolve("typescript/package.json")), "bin/tsc");
+  const { status } = spawnSync(process.execPath, [compiler, "-p", staging], { stdio: "inherit" });
+  if (status !== 0) throw new Error(`tsc ended with ${status}`);
+}
+
+function writeManifest() {
+  const { name, version, description, license, type, dependencies } = JSON.parse(
+    readFileSync(join(packageFolder, "package.json"), "utf8"),
+  );
+  const { "@svc/gen": _, ...published } = dependencies;
+  const manifest = {
+    name,
+    version,
+    description,
+    license,
+    type,
+    sideEffects: false,
+    engines: { node: ">=20" },
+    exports: { ".": { types: "./index.d.ts", default: "./index.js" } },
+    // For tools that do not read exports.
+    main: "./index.js",
+    types: "./index.d.ts",
+    dependencies: published,
+  };
+  writeFileSync(join(dist, "package.json"), `${JSON.stringify(manifest, null, 2)}\n`);
+}
+
+main();

@@ -1,0 +1,60 @@
+import { type Client, createClient } from "@connectrpc/connect";
+import { AdminService } from "@svc/gen/admin";
+import { CatalogService } from "@svc/gen/catalog";
+import { JobsService } from "@svc/gen/jobs";
+import { TriggersService } from "@svc/gen/triggers";
+import { type ConnectionOptions, createSvcTransport } from "./transport.ts";
+
+/** Options of a project's client. */
+export type SvcClientOptions = ConnectionOptions & {
+  /** A key of the project; every call acts in that project. */
+  apiKey: string;
+};
+
+/** Options of the administrator's client. */
+export type SvcAdminClientOptions = ConnectionOptions & {
+  /** The deployment's SVC_ADMIN_TOKEN. */
+  adminToken: string;
+};
+
+/** One typed client a service. Every call returns the response message, or rejects with a ConnectError. */
+export type SvcClient = {
+  /** Events received, subscriptions to them, their deliveries, replay. */
+  readonly triggers: Client<typeof TriggersService>;
+  /** Toolkits, tools, and what a connect form needs. */
+  readonly catalog: Client<typeof CatalogService>;
+  /** Durable jobs and the questions they ask. */
+  readonly jobs: Client<typeof JobsService>;
+};
+
+/** The administrator's client. */
+export type SvcAdminClient = {
+  /** Projects, their keys and policies, and quarantined posts. */
+  readonly admin: Client<typeof AdminService>;
+};
+
+/**
+ * Connects to a service as a project. Nothing is sent before the first call, and one client serves any number of calls at once.
+ * Reads that end `unavailable` are tried up to 3 times. Throws a TypeError when baseUrl is no http(s) URL or apiKey cannot be one.
+ */
+export function createSvcClient(options: SvcClientOptions): SvcClient {
+  const transport = createSvcTransport(options, checkedBearer("apiKey", options.apiKey));
+  return {
+    triggers: createClient(TriggersService, transport),
+    catalog: createClient(CatalogService, transport),
+    jobs: createClient(JobsService, transport),
+  };
+}
+
+/** Connects to a service as the deployment's administrator; otherwise as createSvcClient. */
+export function createSvcAdminClient(options: SvcAdminClientOptions): SvcAdminClient {
+  const transport = createSvcTransport(options, checkedBearer("adminToken", options.adminToken));
+  return { admin: createClient(AdminService, transport) };
+}
+
+/** A bearer travels in a header. What cannot is told here, without its text, rather than as a failed call. */
+function checkedBearer(option: string, bearer: string): string {
+  if (/^[\x21-\x7e]+$/.test(bearer)) return bearer;
+  const fault = bearer === "" ? "is empty" : "holds white space or a character that is not ASCII";
+  throw new TypeError(`${option} ${fault}: expected the text that was issued`);
+}

@@ -1,0 +1,28 @@
+/** The machine's time and chance. A client is a package of its own, so it does not take them from @svc/core. */
+export type ClientClock = {
+  /** The present, epoch milliseconds. */
+  now(): number;
+  /** A number from 0 up to, and without, 1. */
+  random(): number;
+  /** Resolves after `ms`; rejects with the signal's reason as soon as it aborts. */
+  wait(ms: number, signal: AbortSignal): Promise<void>;
+};
+
+/** The clock of the machine the client runs on. */
+export const machineClock: ClientClock = {
+  now: () => Date.now(),
+  random: () => Math.random(),
+  wait: (ms, signal) =>
+    new Promise((resolve, reject) => {
+      const stop = () => {
+        clearTimeout(timer);
+        reject(signal.reason);
+      };
+      const timer = setTimeout(() => {
+        signal.removeEventListener("abort", stop);
+        resolve();
+      }, ms);
+      if (signal.aborted) stop();
+      else signal.addEventListener("abort", stop, { once: true });
+    }),
+};

@@ -1,0 +1,58 @@
+import { DeliveryVerificationError } from "./delivery-verification-error.ts";
+
+/** The body of a delivered event. */
+export type EventDeliveryBody = {
+  type: "event";
+  /** Id of the event, `evt_…`: the same in every delivery of it, replays included. */
+  id: string;
+  toolkitSlug: string;
+  /** Catalog-wide slug of the trigger (`calendar.events_changed`). */
+  triggerSlug: string;
+  /** The entity whose connected account the event names; empty when it names none. */
+  entityId: string;
+  /** When it happened by the provider's word, RFC 3339 UTC. */
+  occurredAt: string;
+  /** When svc received it, RFC 3339 UTC. */
+  receivedAt: string;
+  /** The normalized payload; it satisfies the output schema of the trigger's tool. */
+  payload: Record<string, unknown>;
+};
+
+/** The body that SendTestEvent sends: its slugs and entityId are empty and its payload is `{}`. */
+export type TestDeliveryBody = Omit<EventDeliveryBody, "type" | "payload"> & {
+  type: "test";
+  payload: Record<string, never>;
+};
+
+/** What a subscription's endpoint receives, told apart by `type`. */
+export type DeliveryBody = EventDeliveryBody | TestDeliveryBody;
+
+const textFields = ["id", "toolkitSlug", "triggerSlug", "entityId", "occurredAt", "receivedAt"] as const;
+
+/** Reads a verified body. Throws a DeliveryVerificationError when it is no delivery of a type this version knows. */
+export function parseDeliveryBody(bytes: Uint8Array): DeliveryBody {
+  const value = parseJson(bytes);
+  if (!isObject(value)) throw invalid("expected a JSON object");
+  for (const name of textFields) {
+    if (typeof value[name] !== "string") throw invalid(`${name}: expected a text`);
+  }
+  if (!isObject(value.payload)) throw invalid("payload: expected an object");
+  if (value.type !== "event" && value.type !== "test") throw invalid(`type: expected "event" or "test"`);
+  return value as DeliveryBody;
+}
+
+function parseJson(bytes: Uint8Array): unknown {
+  try {
+    return JSON.parse(new TextDecoder("utf-8", { fatal: true }).decode(bytes));
+  } catch {
+    throw invalid("expected JSON in UTF-8");
+  }
+}
+
+function isObject(value: unknown): value is Record<string, unknown> {
+  return typeof value === "object" && value !== null && !Array.isArray(value);
+}
+
+function invalid(fault: string): DeliveryVerificationError {
+  return new DeliveryVerificationError("body_invalid", `body of the delivery: ${fault}`);
+}

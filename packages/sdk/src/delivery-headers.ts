@@ -1,0 +1,65 @@
+import { DeliveryVerificationError } from "./delivery-verification-error.ts";
+
+/** Headers as servers hand them over: a Headers object, Node's `req.headers`, or a plain record with names in any case. */
+export type DeliveryHeaders =
+  | { get(name: string): string | null }
+  | Readonly<Record<string, string | readonly string[] | undefined>>;
+
+/** The id, time and signatures of the Standard Webhooks headers. */
+export type StandardSignature = { id: string; timestamp: string; signatures: string };
+
+/** What the headers of a delivery say, not verified yet. At least one of the two signatures is there. */
+export type ClaimedDelivery = {
+  deliveryId: string;
+  bodySignature: string | undefined;
+  standard: StandardSignature | undefined;
+};
+
+/** Reads the headers of a delivery. Throws a DeliveryVerificationError when no signature is complete or the two ids differ. */
+export function readDeliveryHeaders(headers: DeliveryHeaders): ClaimedDelivery {
+  const read = headerReader(headers);
+  const bodySignature = read("x-svc-signature");
+  const standard = readStandardSignature(read);
+  if (bodySignature === undefined && standard === undefined) {
+    throw missing("x-svc-signature, or webhook-id, webhook-timestamp and webhook-signature");
+  }
+  const deliveryId = read("x-svc-delivery-id") ?? standard?.id;
+  if (deliveryId === undefined) throw missing("x-svc-delivery-id");
+  if (standard !== undefined && standard.id !== deliveryId) {
+    throw new DeliveryVerificationError("delivery_id_mismatch", "the headers webhook-id and x-svc-delivery-id differ");
+  }
+  return { deliveryId, bodySignature, standard };
+}
+
+function readStandardSignature(read: (name: string) => string | undefined): StandardSignature | undefined {
+  const id = read("webhook-id");
+  const timestamp = read("webhook-timestamp");
+  const signatures = read("webhook-signature");
+  if (id === undefined && timestamp === undefined && signatures === undefined) return undefined;
+  // One of the three without the others is no reason to fall back on the signature that has no time in it.
+  if (id === undefined) throw missing("webhook-id");
+  if (timestamp === undefined) throw missing("webhook-timestamp");
+  if (signatures === undefined) throw missing("webhook-signature");
+  return { id, timestamp, signatures };
+}
+
+/** Looks headers up by lower-case name. A header sent twice reads as joined, as HTTP has it, and so fits no signature. */
+function headerReader(headers: DeliveryHeaders): (name: string) => string | undefined {
+  if (isHeadersObject(headers)) return (name) => headers.get(name) ?? undefined;
+  const byName = new Map<string, string>();
+  for (const [name, value] of Object.entries(headers)) {
+    const text = typeof value === "object" ? value.join(", ") : value;
+    const key = name.toLowerCase();
+    const earlier = byName.get(key);
+    if (text !== undefined) byName.set(key, earlier === undefined ? text : `${earlier}, ${text}`);
+  }
+  return (name) => byName.get(name);
+}
+
+function isHeadersObject(headers: DeliveryHeaders): headers is { get(name: string): string | null } {
+  return typeof headers.get === "function";
+}
+
+function missing(names: string): DeliveryVerificationError {
+  return new DeliveryVerificationError("headers_missing", `missing header: ${names}`);
+}

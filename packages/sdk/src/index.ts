@@ -1,0 +1,45 @@
+export { Code, ConnectError, type Interceptor } from "@connectrpc/connect";
+export { type ApiKey, type Project, type ProjectPolicy, type QuarantinedPost, type QuarantineRelease } from "@svc/gen/admin";
+export {
+  type AccountVariableSpec,
+  type Tool,
+  type Toolkit,
+  type ToolkitAuthSchemeSpec,
+  ToolkitConnectability,
+  type ToolkitConnectSpec,
+  ToolKind,
+} from "@svc/gen/catalog";
+export {
+  type Ask,
+  type AskDecision,
+  type AskEndpoint,
+  type AskHopSpec,
+  AskState,
+  type Job,
+  type JobEvent,
+  JobStatus,
+  type Receipt,
+  type StepReceipt,
+} from "@svc/gen/jobs";
+export { Role } from "@svc/gen/options";
+export {
+  type Delivery,
+  type DeliveryAttempt,
+  type Event,
+  type IngestEndpoint,
+  type Subscription,
+} from "@svc/gen/triggers";
+export {
+  createSvcAdminClient,
+  createSvcClient,
+  type SvcAdminClient,
+  type SvcAdminClientOptions,
+  type SvcClient,
+  type SvcClientOptions,
+} from "./client.ts";
+export type { DeliveryBody, EventDeliveryBody, TestDeliveryBody } from "./delivery-body.ts";
+export type { DeliveryHeaders } from "./delivery-headers.ts";
+export { DeliveryVerificationError, type DeliveryVerificationReason } from "./delivery-verification-error.ts";
+export { type SvcErrorDetail, svcErrorDetails } from "./error-details.ts";
+export type { ConnectionOptions } from "./transport.ts";
+export { type VerifiedDelivery, type VerifyDeliveryOptions, verifyDelivery } from "./verify-delivery.ts";

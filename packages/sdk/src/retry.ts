@@ -1,0 +1,42 @@
+import { Code, ConnectError, type Interceptor } from "@connectrpc/connect";
+import { type ClientClock, machineClock } from "./clock.ts";
+
+const triesMax = 3;
+const firstWaitMs = 200;
+const retryAfterMsMax = 20_000;
+const readCall = /^(?:Get|List|Search|Describe)[A-Z]/;
+
+/**
+ * Repeats a read (Get*, List*, Search*, Describe*) that ended `unavailable`, up to 3 tries within the call's timeout: after
+ * the answer's Retry-After, else after 200 ms doubling, each with jitter. A Retry-After above 20 s ends the call at once.
+ * Writes are never repeated: an answer that got lost does not say whether the effect happened.
+ */
+export function createReadRetry(clock: ClientClock = machineClock): Interceptor {
+  return (next) => async (req) => {
+    if (req.stream || !readCall.test(req.method.name)) return next(req);
+    for (let attempt = 1; ; attempt++) {
+      try {
+        return await next(req);
+      } catch (reason) {
+        const err = ConnectError.from(reason);
+        const waitMs = retryAfterMs(err, clock) ?? backoffMs(attempt, clock);
+        if (err.code !== Code.Unavailable || attempt === triesMax || waitMs > retryAfterMsMax) throw err;
+        await clock.wait(waitMs, req.signal);
+      }
+    }
+  };
+}
+
+/** Half of the wait is fixed and half is chance: callers that failed together do not come back together. */
+function backoffMs(attempt: number, clock: ClientClock): number {
+  const fullMs = firstWaitMs * 2 ** (attempt - 1);
+  return fullMs / 2 + clock.random() * (fullMs / 2);
+}
+
+/** What Retry-After asks for, in seconds or as an HTTP date; undefined when it is absent or neither. */
+function retryAfterMs(err: ConnectError, clock: ClientClock): number | undefined {
+  const text = err.metadata.get("retry-after")?.trim() ?? "";
+  if (/^\d+$/.test(text)) return Number(text) * 1000;
+  const atMs = Date.parse(text);
+  return Number.isNaN(atMs) ? undefined : Math.max(0, atMs - clock.now());
+}

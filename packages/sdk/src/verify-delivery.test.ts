@@ -1,0 +1,183 @@
+import { createHmac } from "node:crypto";
+import fc from "fast-check";
+import { Webhook } from "standardwebhooks";
+import { expect, expectTypeOf, test } from "vitest";
+import { machineClock } from "./clock.ts";
+import type { DeliveryHeaders } from "./delivery-headers.ts";
+import { DeliveryVerificationError } from "./delivery-verification-error.ts";
+import { type VerifiedDelivery, verifyDelivery } from "./verify-delivery.ts";
+
+const secret = `whsec_${Buffer.from(Array.from({ length: 32 }, (_, index) => index * 7)).toString("base64")}`;
+const otherSecret = `whsec_${Buffer.alloc(32, 9).toString("base64")}`;
+const nowMs = 1_760_000_000_000;
+const deliveryId = "dlv_01h455vb4pex5vsknk084sn02q";
+const event = {
+  id: "evt_01h455vb4pex5vsknk084sn02q",
+  type: "event",
+  toolkitSlug: "calendar",
+  triggerSlug: "calendar.events_changed",
+  entityId: "",
+  occurredAt: "2025-10-09T08:53:20.000Z",
+  receivedAt: "2025-10-09T08:53:20.000Z",
+  payload: { message_number: 3, note: "Grüße" },
+};
+const body = JSON.stringify(event);
+
+/** Signs as wire documentation says, with node:crypto: nothing here is the code under test. */
+function sign(text: string | Uint8Array, { key = secret, atMs = nowMs, id = deliveryId } = {}): Record<string, string> {
+  const timestamp = String(Math.floor(atMs / 1000));
+  const standardKey = Buffer.from(key.slice("whsec_".length), "base64");
+  const standard = createHmac("sha256", standardKey).update(`${id}.${timestamp}.`).update(text).digest("base64");
+  return {
+    "x-svc-signature": `sha256=${createHmac("sha256", key).update(text).digest("hex")}`,
+    "x-svc-delivery-id": id,
+    "webhook-id": id,
+    "webhook-timestamp": timestamp,
+    "webhook-signature": `v1,${standard}`,
+  };
+}
+
+function without(headers: Record<string, string>, ...names: string[]): Record<string, string> {
+  return Object.fromEntries(Object.entries(headers).filter(([name]) => !names.includes(name)));
+}
+
+const standardHeaders = ["webhook-id", "webhook-timestamp", "webhook-signature"];
+const verify = (headers: DeliveryHeaders, text: string | Uint8Array = body, key = secret) =>
+  verifyDelivery(headers, text, key, { now: () => nowMs });
+
+async function reasonOf(verification: Promise<unknown>): Promise<string> {
+  const err = await verification.then(
+    () => undefined,
+    (reason: unknown) => reason,
+  );
+  if (err === undefined) return "accepted";
+  if (!(err instanceof DeliveryVerificationError)) throw err;
+  expect(err.message).not.toContain(secret);
+  return err.reason;
+}
+
+const signed = sign(body);
+
+test.each<[string, DeliveryHeaders, string | Uint8Array]>([
+  ["a plain record", signed, body],
+  ["names in any case", Object.fromEntries(Object.entries(signed).map(([n, v]) => [n.toUpperCase(), v])), body],
+  ["a Headers object", new Headers(signed), body],
+  ["lists of one value, as some servers give", { ...signed, "webhook-id": [deliveryId] }, body],
+  ["a body of bytes", signed, new TextEncoder().encode(body)],
+  ["a body in a Buffer", signed, Buffer.from(body)],
+  ["X-Svc-Signature alone", without(signed, ...standardHeaders), body],
+  ["the Standard Webhooks headers alone", without(signed, "x-svc-signature", "x-svc-delivery-id"), body],
+  ["one right signature among several", { ...signed, "webhook-signature": `v1a,x ${sign(body, { key: otherSecret })["webhook-signature"]} ${signed["webhook-signature"]}` }, body],
+  ["an attempt 300 s old", sign(body, { atMs: nowMs - 300_000 }), body],
+  ["an attempt 300 s ahead", sign(body, { atMs: nowMs + 300_000 }), body],
+])("a delivery verifies from %s", async (_, headers, text) => {
+  expect(await verify(headers, text)).toEqual({ ...event, deliveryId });
+});
+
+test.each<[string, DeliveryHeaders, string | Uint8Array, string, string]>([
+  ["no header", {}, body, secret, "headers_missing"],
+  ["an empty X-Svc-Signature alone", { "x-svc-signature": "", "x-svc-delivery-id": deliveryId }, body, secret, "signature_mismatch"],
+  ["no delivery id", { "x-svc-signature": signed["x-svc-signature"] }, body, secret, "headers_missing"],
+  ...standardHeaders.map((name): [string, DeliveryHeaders, string, string, string] => [`${name} missing beside the others`, without(signed, name), body, secret, "headers_missing"]),
+  ["two ids", { ...signed, "x-svc-delivery-id": "dlv_other" }, body, secret, "delivery_id_mismatch"],
+  ["another secret", signed, body, otherSecret, "signature_mismatch"],
+  ["another body", signed, `${body} `, secret, "signature_mismatch"],
+  ["an empty body", signed, "", secret, "signature_mismatch"],
+  ["a forged X-Svc-Signature beside right ones", { ...signed, "x-svc-signature": `sha256=${"0".repeat(64)}` }, body, secret, "signature_mismatch"],
+  ["a truncated X-Svc-Signature", { ...signed, "x-svc-signature": signed["x-svc-signature"]?.slice(0, -2) }, body, secret, "signature_mismatch"],
+  ["a forged webhook-signature beside a right one", { ...signed, "webhook-signature": `v1,${Buffer.alloc(32).toString("base64")}` }, body, secret, "signature_mismatch"],
+  ["an empty webhook-signature", { ...signed, "webhook-signature": "" }, body, secret, "signature_mismatch"],
+  ["a version other than v1", { ...signed, "webhook-signature": `v2,${signed["webhook-signature"]?.slice(3)}` }, body, secret, "signature_mismatch"],
+  ["a header sent twice", { ...signed, "X-Svc-Signature": signed["x-svc-signature"] }, body, secret, "signature_mismatch"],
+  ["another time than signed", { ...signed, "webhook-timestamp": String(nowMs / 1000 + 1) }, body, secret, "signature_mismatch"],
+  ["a time in milliseconds", { ...signed, "webhook-timestamp": String(nowMs) }, body, secret, "timestamp_invalid"],
+  ["an attempt 301 s old", sign(body, { atMs: nowMs - 301_000 }), body, secret, "timestamp_out_of_tolerance"],
+  ["an attempt 301 s ahead", sign(body, { atMs: nowMs + 301_000 }), body, secret, "timestamp_out_of_tolerance"],
+  ["an empty secret", signed, body, "", "secret_invalid"],
+  ["a secret cut short", signed, body, secret.slice(0, 20), "secret_invalid"],
+  ["a signed body that is no JSON", sign("hello"), "hello", secret, "body_invalid"],
+  ["a signed body that is not UTF-8", sign(Buffer.of(0x22, 0xff, 0x22)), Buffer.of(0x22, 0xff, 0x22), secret, "body_invalid"],
+  ["a signed body of another type", sign(body.replace('"type":"event"', '"type":"other"')), body.replace('"type":"event"', '"type":"other"'), secret, "body_invalid"],
+  ["a signed body without payload", sign('{"type":"event"}'), '{"type":"event"}', secret, "body_invalid"],
+])("a delivery is refused with %s", async (_, headers, text, key, reason) => {
+  expect(await reasonOf(verify(headers, text, key))).toBe(reason);
+});
+
+test("a body that a framework has parsed already is refused by name", async () => {
+  const parsed: unknown = event;
+  expect(await reasonOf(verify(signed, parsed as string))).toBe("body_invalid");
+});
+
+test("a tolerance that is no number refuses everything", async () => {
+  const options = { toleranceSeconds: Number.NaN, now: () => nowMs };
+  expect(await reasonOf(verifyDelivery(signed, body, secret, options))).toBe("timestamp_out_of_tolerance");
+});
+
+test("a test delivery is told apart by its type", async () => {
+  const text = JSON.stringify({ ...event, type: "test", toolkitSlug: "", triggerSlug: "", payload: {} });
+  const delivery = await verify(sign(text), text);
+  expect(delivery.type).toBe("test");
+  expectTypeOf<VerifiedDelivery["type"]>().toEqualTypeOf<"event" | "test">();
+  if (delivery.type === "event") expectTypeOf(delivery.payload).toEqualTypeOf<Record<string, unknown>>();
+});
+
+test("the public Standard Webhooks library and this one accept each other's world", async () => {
+  const webhook = new Webhook(secret);
+  const presentMs = machineClock.now();
+  const made = sign(body, { atMs: presentMs });
+  expect(webhook.verify(body, made)).toEqual(event);
+  const theirs = {
+    "webhook-id": deliveryId,
+    "webhook-timestamp": String(Math.floor(presentMs / 1000)),
+    "webhook-signature": webhook.sign(deliveryId, new Date(presentMs), body),
+  };
+  expect(await verifyDelivery(theirs, body, secret)).toEqual({ ...event, deliveryId });
+});
+
+test("any text that is signed as a payload arrives as it was", async () => {
+  await fc.assert(
+    fc.asyncProperty(fc.dictionary(fc.string({ unit: "grapheme" }), fc.jsonValue()), async (payload) => {
+      const text = JSON.stringify({ ...event, payload });
+      const delivery = await verify(sign(text), Buffer.from(text));
+      expect(delivery.payload).toEqual((JSON.parse(text) as { payload: unknown }).payload);
+    }),
+  );
+});
+
+test("any bit flipped in the body is refused", async () => {
+  const bytes = Buffer.from(body);
+  await fc.assert(
+    fc.asyncProperty(fc.nat(bytes.length * 8 - 1), async (bit) => {
+      const flipped = Buffer.from(bytes);
+      flipped.writeUInt8(flipped.readUInt8(bit >> 3) ^ (1 << (bit & 7)), bit >> 3);
+      expect(await reasonOf(verify(signed, flipped))).toBe("signature_mismatch");
+    }),
+    { numRuns: 300 },
+  );
+});
+
+test("any character changed in a header is refused, whichever signature it belongs to", async () => {
+  const standardOnly = without(signed, "x-svc-signature", "x-svc-delivery-id");
+  const bodyOnly = without(signed, ...standardHeaders);
+  const places = [
+    ...Object.keys(signed).map((name) => ({ headers: signed, name })),
+    ...standardHeaders.map((name) => ({ headers: standardOnly, name })),
+    // Alone, X-Svc-Signature covers the body and not the id beside it.
+    { headers: bodyOnly, name: "x-svc-signature" },
+  ].map(({ headers, name }) => ({ headers, name, value: headers[name] ?? "" }));
+  const change = fc.constantFrom(...places).chain((place) =>
+    fc.record({
+      place: fc.constant(place),
+      at: fc.nat(place.value.length - 1),
+      character: fc.integer({ min: 0x20, max: 0x7e }).map((code) => String.fromCharCode(code)),
+    }),
+  );
+  await fc.assert(
+    fc.asyncProperty(change, async ({ place: { headers, name, value }, at, character }) => {
+      fc.pre(value[at] !== character);
+      const changed = value.slice(0, at) + character + value.slice(at + 1);
+      expect(await reasonOf(verify({ ...headers, [name]: changed }))).not.toBe("accepted");
+    }),
+    { numRuns: 1000 },
+  );
+});

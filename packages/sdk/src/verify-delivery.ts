@@ -1,0 +1,114 @@
+import { machineClock } from "./clock.ts";
+import { type DeliveryBody, parseDeliveryBody } from "./delivery-body.ts";
+import { type DeliveryHeaders, readDeliveryHeaders, type StandardSignature } from "./delivery-headers.ts";
+import { DeliveryVerificationError } from "./delivery-verification-error.ts";
+
+/** How strict verifyDelivery is about time. */
+export type VerifyDeliveryOptions = {
+  /** Most seconds that the time of the attempt may lie in the past or the future. Default 300. */
+  toleranceSeconds?: number;
+  /** The present in epoch milliseconds. Default: the machine's clock. */
+  now?: () => number;
+};
+
+/** A delivery that svc signed: its body, and the id by which a receiver tells a repeated attempt from a new delivery. */
+export type VerifiedDelivery = DeliveryBody & {
+  /** Id of the delivery, `dlv_…`, the same at every attempt. */
+  deliveryId: string;
+};
+
+type Bytes = Uint8Array<ArrayBuffer>;
+
+const secretPattern = /^whsec_[A-Za-z0-9+/]{32,86}={0,2}$/;
+const bodySignaturePattern = /^sha256=([0-9a-f]{64})$/;
+const standardSignaturePattern = /^v1,([A-Za-z0-9+/]{43}=)$/;
+const encoder = new TextEncoder();
+
+/**
+ * Verifies a delivery and returns its body. `body` must be exactly what was received, before any JSON parser. Whatever is there of
+ * X-Svc-Signature and the three Standard Webhooks headers must be right, and one of them must be there; only the latter carry a time
+ * and so refuse an old delivery sent again. Compares in constant time. Rejects with a DeliveryVerificationError.
+ */
+export async function verifyDelivery(
+  headers: DeliveryHeaders,
+  body: string | Uint8Array,
+  secret: string,
+  options: VerifyDeliveryOptions = {},
+): Promise<VerifiedDelivery> {
+  const standardKey = decodeSecret(secret);
+  const claimed = readDeliveryHeaders(headers);
+  const bytes = rawBytes(body);
+  if (claimed.standard !== undefined) {
+    checkTimestamp(claimed.standard.timestamp, options);
+    await checkStandardSignature(claimed.standard, bytes, standardKey);
+  }
+  if (claimed.bodySignature !== undefined) {
+    await checkBodySignature(claimed.bodySignature, bytes, encoder.encode(secret));
+  }
+  return { ...parseDeliveryBody(bytes), deliveryId: claimed.deliveryId };
+}
+
+function decodeSecret(secret: string): Bytes {
+  const key = secretPattern.test(secret) ? decodeBase64(secret.slice("whsec_".length)) : undefined;
+  if (key !== undefined) return key;
+  const message = "secret: expected the signingSecret that CreateSubscription returned, whsec_ and base64";
+  throw new DeliveryVerificationError("secret_invalid", message);
+}
+
+function rawBytes(body: string | Uint8Array): Bytes {
+  if (typeof body === "string") return encoder.encode(body);
+  if (body instanceof Uint8Array) return new Uint8Array(body);
+  const message = "body: expected the raw body as text or bytes; a parsed one is not what was signed";
+  throw new DeliveryVerificationError("body_invalid", message);
+}
+
+function checkTimestamp(timestamp: string, { toleranceSeconds = 300, now = machineClock.now }: VerifyDeliveryOptions) {
+  if (!/^\d{1,12}$/.test(timestamp)) {
+    throw new DeliveryVerificationError("timestamp_invalid", "webhook-timestamp: expected whole seconds since 1970");
+  }
+  const ageSeconds = Math.floor(now() / 1000) - Number(timestamp);
+  // Negated so that a tolerance or a clock that is no number refuses.
+  if (!(Math.abs(ageSeconds) <= toleranceSeconds)) {
+    const message = `webhook-timestamp is ${ageSeconds} s old: at most ${toleranceSeconds} s, either way, are tolerated`;
+    throw new DeliveryVerificationError("timestamp_out_of_tolerance", message);
+  }
+}
+
+async function checkStandardSignature({ id, timestamp, signatures }: StandardSignature, body: Bytes, key: Bytes) {
+  const prefix = encoder.encode(`${id}.${timestamp}.`);
+  const signed = new Uint8Array(prefix.length + body.length);
+  signed.set(prefix);
+  signed.set(body, prefix.length);
+  // While a secret is rotated a delivery carries a signature for each; other versions than v1 are not ours to judge.
+  for (const signature of signatures.split(" ")) {
+    const base64 = standardSignaturePattern.exec(signature)?.[1];
+    const expected = base64 === undefined ? undefined : decodeBase64(base64);
+    if (expected !== undefined && (await isHmac(expected, signed, key))) return;
+  }
+  throw new DeliveryVerificationError("signature_mismatch", "webhook-signature is not that of the id, time and body");
+}
+
+async function checkBodySignature(signature: string, body: Bytes, key: Bytes) {
+  const hex = bodySignaturePattern.exec(signature)?.[1];
+  const expected = Uint8Array.from(hex?.match(/../g) ?? [], (pair) => Number.parseInt(pair, 16));
+  if (!(await isHmac(expected, body, key))) {
+    throw new DeliveryVerificationError("signature_mismatch", "x-svc-signature is not that of the body");
+  }
+}
+
+/** WebCrypto verifies in constant time, and is in Node, browsers and edge runtimes alike. */
+async function isHmac(signature: Bytes, signed: Bytes, key: Bytes): Promise<boolean> {
+  const algorithm = { name: "HMAC", hash: "SHA-256" };
+  const imported = await crypto.subtle.importKey("raw", key, algorithm, false, ["verify"]);
+  return crypto.subtle.verify(algorithm, imported, signature, signed);
+}
+
+/** Undefined unless the text is exactly what encoding the bytes gives: atob ignores stray bits in the last character. */
+function decodeBase64(text: string): Bytes | undefined {
+  try {
+    const binary = atob(text);
+    return btoa(binary) === text ? Uint8Array.from(binary, (character) => character.charCodeAt(0)) : undefined;
+  } catch {
+    return undefined; // a length that base64 cannot have
+  }
+}

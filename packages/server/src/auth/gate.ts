@@ -1,0 +1,81 @@
+import { timingSafeEqual } from "node:crypto";
+import type { DescMethod } from "@bufbuild/protobuf";
+import type { HandlerContext } from "@connectrpc/connect";
+import { type Clock, digestSecret, isWellFormedApiKey, type Principal, principalContext } from "@svc/core";
+import type { ApiKey } from "@svc/db";
+import { callContext } from "../calls/call.ts";
+import type { CallErrorMapper } from "../calls/call-error.ts";
+import { adminDisabled, apiKeyInvalid, apiKeyMissing, roleRequired } from "../errors.ts";
+import type { KeyCache } from "./key-cache.ts";
+import type { KeyUse } from "./key-use.ts";
+import type { RequiredRole } from "./required-role.ts";
+
+/** What the gate decides with. `roles` is read at each call: the router's calls are known after the gate is made. */
+export type GateOptions = {
+  roles: () => ReadonlyMap<DescMethod, RequiredRole>;
+  keys: KeyCache;
+  use: KeyUse;
+  clock: Clock;
+  adminToken: string | undefined;
+  mapError: CallErrorMapper;
+};
+
+/**
+ * Makes the request gate: it runs before a body is read, refuses whoever may not make the call, and leaves the caller in
+ * `principalContext`. Bearers are looked up by digest; the administrator's is compared in constant time.
+ */
+export function createGate(options: GateOptions): (ctx: HandlerContext) => Promise<void> | void {
+  const { adminToken, mapError } = options;
+  const adminDigest = adminToken === undefined ? undefined : digestSecret(adminToken);
+  const authenticate = createAuthenticator(options, adminDigest);
+  return async (ctx) => {
+    const required = options.roles().get(ctx.method);
+    if (required === undefined) return;
+    const call = ctx.values.get(callContext);
+    try {
+      const bearer = bearerOf(ctx.requestHeader.get("authorization"));
+      if (bearer === undefined) throw apiKeyMissing();
+      if (required === "admin" && adminDigest === undefined) throw adminDisabled();
+      const principal = await authenticate(bearer);
+      if (call !== undefined) call.principal = principal;
+      assertRole(ctx.method, required, principal);
+      ctx.values.set(principalContext, principal);
+    } catch (error) {
+      throw mapError(error, call);
+    }
+  };
+}
+
+/** Finds who presents a bearer. */
+function createAuthenticator({ keys, use, clock }: GateOptions, adminDigest: Buffer | undefined): (bearer: string) => Promise<Principal> {
+  return async (bearer) => {
+    const digest = digestSecret(bearer);
+    if (adminDigest !== undefined && timingSafeEqual(digest, adminDigest)) return { kind: "admin" };
+    const found = keys.find(digest);
+    const key = found instanceof Promise ? await found : found;
+    if (key === undefined || !isValid(key, clock.now())) throw apiKeyInvalid(isMistyped(bearer));
+    use.note(key.id);
+    return { kind: "project", projectId: key.projectId, keyId: key.id, role: key.role };
+  };
+}
+
+function isValid(key: ApiKey, nowMs: number): boolean {
+  return key.revokedAt === null && (key.expiresAt === null || key.expiresAt > nowMs);
+}
+
+function assertRole(method: DescMethod, required: RequiredRole, principal: Principal): void {
+  const present = principal.kind === "admin" ? "admin" : principal.role;
+  const isAllowed = required === present || (required === "member" && present === "approver");
+  if (!isAllowed) throw roleRequired(`${method.parent.typeName}/${method.name}`, required, present);
+}
+
+/** Whether a text that should be a generated key has a typing error; a bootstrap key has no form to judge it by. */
+function isMistyped(bearer: string): boolean {
+  return bearer.startsWith("svc_") && !isWellFormedApiKey(bearer);
+}
+
+/** The token of an `Authorization: Bearer` header; the scheme's case does not matter (RFC 9110, 11.1). */
+function bearerOf(header: string | null): string | undefined {
+  if (header === null || !/^bearer /i.test(header)) return undefined;
+  return header.slice("bearer ".length).trim() || undefined;
+}

@@ -1,0 +1,44 @@
+import type { Clock, KeyId } from "@svc/core";
+import { type Executor, touchApiKeys } from "@svc/db";
+import { startLoop } from "../loop.ts";
+
+/** Notes when keys are used. */
+export type KeyUse = {
+  /** Costs a look into a map: a key is written at most once a minute, many in one statement. */
+  note(id: KeyId): void;
+  /** Writes what is noted. */
+  stop(): Promise<void>;
+};
+
+const everyMs = 60_000;
+const flushMs = 5_000;
+
+/** Starts noting. What cannot be written goes to `onError` and is tried again with the next use. */
+export function startKeyUse({ db, clock, onError }: { db: Executor; clock: Clock; onError: (error: unknown) => void }): KeyUse {
+  const notedAt = new Map<KeyId, number>();
+  let noted = new Set<KeyId>();
+  const flush = async () => {
+    if (noted.size === 0) return;
+    const ids = [...noted];
+    noted = new Set();
+    try {
+      await touchApiKeys(db, ids, clock.now());
+    } catch (error) {
+      for (const id of ids) notedAt.delete(id);
+      onError(error);
+    }
+  };
+  const loop = startLoop({ clock, everyMs: flushMs, run: flush, onError });
+  return {
+    note(id) {
+      const nowMs = clock.now();
+      if (nowMs - (notedAt.get(id) ?? Number.NEGATIVE_INFINITY) < everyMs) return;
+      notedAt.set(id, nowMs);
+      noted.add(id);
+    },
+    async stop() {
+      await loop.stop();
+      await flush();
+    },
+  };
+}

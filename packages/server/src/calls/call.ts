@@ -1,0 +1,32 @@
+import { type ContextKey, createContextKey } from "@connectrpc/connect";
+import type { Principal } from "@svc/core";
+
+/** One call from its arrival to its answer, for the log and the metrics. */
+export type Call = {
+  readonly requestId: string;
+  /** `svc.v1.TriggersService/ListEvents`. */
+  readonly method: string;
+  /** Monotonic milliseconds. */
+  readonly startedMs: number;
+  /** Set once the caller is known. */
+  principal: Principal | undefined;
+  /** `ok`, or Connect's name of the error's code. */
+  code: string;
+};
+
+/** Where the HTTP layer leaves the call for the gate and the interceptors. */
+export const callContext: ContextKey<Call | undefined> = createContextKey<Call | undefined>(undefined, { description: "svc call" });
+
+/** Makes request ids that are unique across nodes and restarts: the node's own id and a count. */
+export function createRequestIds(nodeId: string): () => string {
+  const prefix = nodeId.replace(/^node_/, "req_");
+  let count = 0;
+  return () => `${prefix}_${++count}`;
+}
+
+const saneRequestId = /^[A-Za-z0-9._:/+=@-]{1,128}$/;
+
+/** The caller's own x-request-id where it is one that a header and a log line can carry. */
+export function acceptRequestId(header: string | string[] | undefined): string | undefined {
+  return typeof header === "string" && saneRequestId.test(header) ? header : undefined;
+}

@@ -1,0 +1,83 @@
+import type { DescEnum, DescField, DescMessage } from "@bufbuild/protobuf";
+import type { Interceptor } from "@connectrpc/connect";
+import { enumValueUnknown, requestMalformed } from "../errors.ts";
+
+/** Checks one message; `path` stands before the names of its fields. */
+type Check = (message: Record<string, unknown>, path: string) => void;
+
+const checks = new Map<DescMessage, Check>();
+
+/**
+ * Refuses what the contract's types let through and no call can mean: enum numbers without a name
+ * (ENUM_VALUE_UNKNOWN), and texts with U+0000, which PostgreSQL does not store (REQUEST_MALFORMED).
+ */
+export const requestInterceptor: Interceptor = (next) => (req) => {
+  if (!req.stream) checkOf(req.method.input)(req.message as unknown as Record<string, unknown>, "");
+  return next(req);
+};
+
+/** The check of a message type, made at its first use. */
+function checkOf(desc: DescMessage): Check {
+  const known = checks.get(desc);
+  if (known !== undefined) return known;
+  const fields: Check[] = [];
+  // Known before its fields are looked at: a message may hold messages of its own type.
+  const check: Check = (message, path) => {
+    for (const field of fields) field(message, path);
+  };
+  checks.set(desc, check);
+  for (const field of desc.fields) {
+    const made = checkField(field);
+    if (made !== undefined) fields.push(made);
+  }
+  return check;
+}
+
+function checkField(field: DescField): Check | undefined {
+  const checkValue = valueCheck(field);
+  if (checkValue === undefined) return undefined;
+  const { localName, jsonName, oneof } = field;
+  return (message, path) => {
+    const value = oneof === undefined ? message[localName] : memberOf(message[oneof.localName], localName);
+    if (value === undefined) return;
+    const name = `${path}${jsonName}`;
+    if (field.fieldKind === "list") (value as unknown[]).forEach((item, index) => checkValue(item, `${name}[${index}]`));
+    else if (field.fieldKind === "map") checkEntries(value as Record<string, unknown>, name, checkValue);
+    else checkValue(value, name);
+  };
+}
+
+type ValueCheck = (value: unknown, name: string) => void;
+
+function valueCheck(field: DescField): ValueCheck | undefined {
+  if (field.enum !== undefined) return (value, name) => checkEnum(field.enum, value, name);
+  const { message } = field;
+  if (message !== undefined) {
+    if (message.typeName.startsWith("google.protobuf.")) return undefined;
+    return (value, name) => checkOf(message)(value as Record<string, unknown>, `${name}.`);
+  }
+  return checkText;
+}
+
+function checkEntries(entries: Record<string, unknown>, name: string, checkValue: ValueCheck): void {
+  for (const [key, value] of Object.entries(entries)) {
+    checkText(key, `a key of ${name}`);
+    checkValue(value, `${name}["${key}"]`);
+  }
+}
+
+function checkEnum(desc: DescEnum | undefined, value: unknown, name: string): void {
+  if (desc === undefined || typeof value !== "number" || desc.value[value] !== undefined) return;
+  throw enumValueUnknown(name, value, desc.values.map((known) => known.name));
+}
+
+function checkText(value: unknown, name: string): void {
+  if (typeof value !== "string" || !value.includes("\0")) return;
+  throw requestMalformed({ field: name, message: `${name} contains the character U+0000`, help: "Send a text without it." });
+}
+
+/** The value of a oneof when `localName` is the member that is set. */
+function memberOf(oneof: unknown, localName: string): unknown {
+  const set = oneof as { case?: string; value?: unknown } | undefined;
+  return set?.case === localName ? set.value : undefined;
+}

@@ -1,0 +1,147 @@
+import { createHash } from "node:crypto";
+import { basename, dirname, join, resolve } from "node:path";
+import { fileURLToPath } from "node:url";
+import { createAddressGuard, formatValue, parseVaultKeys, type VaultKey } from "@svc/core";
+import { defaultRetryScheduleMs } from "@svc/delivery";
+import type { LevelWithSilent } from "pino";
+import { ConfigError } from "./config-error.ts";
+import type { Environment } from "./environment.ts";
+import { type ConfigReader, createConfigReader, parseBoundedDuration } from "./reader.ts";
+
+/** What the service runs with. Variables and defaults are those of `configVariables`; times are milliseconds. */
+export type Config = {
+  readonly host: string;
+  readonly port: number;
+  /** Undefined: the embedded PostgreSQL in `dataDir`. */
+  readonly databaseUrl: string | undefined;
+  readonly dataDir: string;
+  readonly toolkitFolders: readonly string[];
+  readonly deploymentFile: string | undefined;
+  /** Undefined: the key file in `dataDir`; never undefined with a `databaseUrl`. */
+  readonly vaultKeys: readonly VaultKey[] | undefined;
+  readonly adminToken: string | undefined;
+  readonly bootstrapKey: string | undefined;
+  readonly role: "all" | "api" | "worker";
+  readonly endpointRanges: readonly string[];
+  readonly endpointConcurrency: number;
+  readonly retryScheduleMs: readonly number[];
+  readonly bodyBytesMax: number;
+  readonly drainMs: number;
+  readonly eventRetentionMs: number;
+  readonly logLevel: LevelWithSilent;
+  /** Undefined: the address the service listens on. */
+  readonly publicUrl: string | undefined;
+  /** Where webhook secrets are read, each time anew. */
+  readonly environment: Environment;
+};
+
+/** Where a relative path starts: a variable's at the working folder, a default's at the checkout. */
+export type ConfigPlaces = { readonly workingDir: string; readonly checkout: string; readonly isRoot: boolean };
+
+/** The folder that holds this service's `package.json` and `toolkits`. */
+export const checkoutDir: string = fileURLToPath(new URL("../../../../", import.meta.url)).replace(/\/$/, "");
+
+/** The places of this process. */
+export function currentPlaces(): ConfigPlaces {
+  return { workingDir: process.cwd(), checkout: checkoutDir, isRoot: process.getuid?.() === 0 };
+}
+
+const dayMs = 86_400_000;
+
+/** Reads and checks every variable. Throws ConfigError, which lists all faults at once. */
+export function loadConfig(environment: Environment, places: ConfigPlaces = currentPlaces()): Config {
+  const reader = createConfigReader(environment);
+  const pathOf = (text: string) => resolve(places.workingDir, text);
+  const folders = reader.text("SVC_TOOLKITS")?.split(",").map((entry) => entry.trim()).filter((entry) => entry !== "") ?? [];
+  const dataDir = reader.text("SVC_DATA_DIR");
+  const deploymentFile = reader.text("SVC_DEPLOYMENT");
+  const config: Config = {
+    host: reader.parsed("SVC_HOST", parseHost) ?? "127.0.0.1",
+    port: reader.integer("SVC_PORT", { fallback: 8080, min: 0, max: 65_535 }),
+    databaseUrl: reader.parsed("SVC_DATABASE_URL", parseDatabaseUrl),
+    dataDir: dataDir === undefined ? defaultDataDir(places) : pathOf(dataDir),
+    toolkitFolders: folders.length === 0 ? [join(places.checkout, "toolkits")] : folders.map(pathOf),
+    deploymentFile: deploymentFile === undefined ? undefined : pathOf(deploymentFile),
+    vaultKeys: reader.parsed("SVC_VAULT_KEY", parseVaultKeys),
+    adminToken: reader.secret("SVC_ADMIN_TOKEN"),
+    bootstrapKey: reader.secret("SVC_BOOTSTRAP_KEY"),
+    role: reader.choice("SVC_ROLE", ["all", "api", "worker"], "all"),
+    endpointRanges: readRanges(reader),
+    endpointConcurrency: reader.integer("SVC_ENDPOINT_CONCURRENCY", { fallback: 16, min: 1, max: 1_024 }),
+    retryScheduleMs: reader.parsed("SVC_RETRY_SCHEDULE", parseSchedule) ?? defaultRetryScheduleMs,
+    bodyBytesMax: reader.integer("SVC_MAX_BODY_BYTES", { fallback: 1_048_576, min: 1_024, max: 104_857_600 }),
+    drainMs: reader.duration("SVC_DRAIN", { fallbackMs: 35_000, minMs: 0, maxMs: 3_600_000 }),
+    eventRetentionMs: reader.duration("SVC_EVENT_RETENTION", { fallbackMs: 30 * dayMs, minMs: 60_000, maxMs: 36_500 * dayMs }),
+    logLevel: reader.choice("SVC_LOG_LEVEL", ["trace", "debug", "info", "warn", "error", "fatal", "silent"], "info"),
+    publicUrl: reader.parsed("SVC_PUBLIC_URL", parsePublicUrl),
+    environment,
+  };
+  checkTogether(config, reader);
+  if (reader.faults.length > 0) throw new ConfigError(reader.faults);
+  return config;
+}
+
+/** Whether a listening address is reached from this machine alone. */
+export function isLoopbackHost(host: string): boolean {
+  const verdict = createAddressGuard({ allowedRanges: [] }).judge(host);
+  return host === "localhost" || (!verdict.allowed && verdict.range === "loopback");
+}
+
+/** The rules between variables. */
+function checkTogether(config: Config, reader: ConfigReader): void {
+  const isEmbedded = reader.text("SVC_DATABASE_URL") === undefined;
+  if (!isEmbedded && reader.text("SVC_VAULT_KEY") === undefined) {
+    reader.fault("SVC_VAULT_KEY", 'is unset, and SVC_DATABASE_URL is set; give all its nodes the same key, such as "k1:$(openssl rand -base64 32)"');
+  }
+  if (isEmbedded && config.role !== "all") {
+    reader.fault("SVC_ROLE", `"${config.role}" shares its database with other nodes; set SVC_DATABASE_URL, or leave the role at "all"`);
+  }
+  if (config.adminToken !== undefined && config.adminToken === config.bootstrapKey) {
+    reader.fault("SVC_BOOTSTRAP_KEY", "equals SVC_ADMIN_TOKEN; the administrator and a project need secrets of their own");
+  }
+}
+
+function defaultDataDir({ checkout, isRoot }: ConfigPlaces): string {
+  if (!isRoot) return join(checkout, ".svc");
+  // PostgreSQL does not run as root, and the account it gets could not enter a checkout below /root.
+  const hash = createHash("sha256").update(checkout).digest("hex").slice(0, 8);
+  return join("/var/lib/svc", `${basename(checkout) || basename(dirname(checkout))}-${hash}`);
+}
+
+function parseHost(text: string): string {
+  const host = text.replace(/^\[(.*)\]$/, "$1");
+  if (/^[A-Za-z0-9.:%_-]+$/.test(host)) return host;
+  throw new Error(`${formatValue(text)} is not an address or a host name, such as 0.0.0.0, :: or localhost`);
+}
+
+/** The value may hold a password, so no fault shows it. */
+function parseDatabaseUrl(text: string): string {
+  // Not parsed as a URL: postgres://first:5432,second:5432/database, one of several hosts, is not one.
+  if (/^postgres(ql)?:\/\/[^\s/]+(\/\S*)?$/.test(text)) return text;
+  throw new Error("is not of the form postgres://user:password@host:5432/database");
+}
+
+function parseSchedule(text: string): number[] {
+  const waits = text.split(",").map((entry) => parseBoundedDuration(entry.trim(), { minMs: 1, maxMs: 30 * dayMs }));
+  if (waits.length <= 50) return waits;
+  throw new Error(`has ${waits.length} waits; at most 50 are kept`);
+}
+
+function readRanges(reader: ConfigReader): string[] {
+  const ranges = reader.list("SVC_ENDPOINT_CIDRS");
+  for (const range of ranges) {
+    try {
+      createAddressGuard({ allowedRanges: [range] });
+    } catch (error) {
+      reader.fault("SVC_ENDPOINT_CIDRS", (error as Error).message);
+    }
+  }
+  return ranges;
+}
+
+function parsePublicUrl(text: string): string {
+  const url = URL.parse(text);
+  const isPlain = url !== null && /^https?:$/.test(url.protocol) && url.search === "" && url.hash === "" && url.username === "";
+  if (isPlain) return text.replace(/\/+$/, "");
+  throw new Error(`${formatValue(text)} is not an absolute http or https URL without credentials, query and fragment`);
+}

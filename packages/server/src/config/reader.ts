@@ -1,0 +1,75 @@
+import { formatValue, parseDuration } from "@svc/core";
+import type { ConfigFault } from "./config-error.ts";
+import type { Environment } from "./environment.ts";
+import type { VariableName } from "./variables.ts";
+
+/** Reads variables into typed values; a faulty one gives its fallback and adds to `faults`, so that all are told at once. */
+export type ConfigReader = {
+  readonly faults: ConfigFault[];
+  text(name: VariableName): string | undefined;
+  /** A whole number. */
+  integer(name: VariableName, bounds: { fallback: number; min: number; max: number }): number;
+  /** Milliseconds. */
+  duration(name: VariableName, bounds: { fallbackMs: number; minMs: number; maxMs: number }): number;
+  choice<Choice extends string>(name: VariableName, choices: readonly [Choice, ...Choice[]], fallback: Choice): Choice;
+  /** Entries between commas and white space. */
+  list(name: VariableName): string[];
+  /** Visible ASCII of at least 32 characters; a fault tells its length only. */
+  secret(name: VariableName): string | undefined;
+  /** What `parse` makes of the text. What it throws is the fault. */
+  parsed<Value>(name: VariableName, parse: (text: string) => Value): Value | undefined;
+  fault(name: VariableName, message: string): void;
+};
+
+/** Makes a reader over an environment. */
+export function createConfigReader(environment: Environment): ConfigReader {
+  const faults: ConfigFault[] = [];
+  const text = (name: VariableName) => environment.get(name)?.trim() || undefined;
+  const fault = (variable: VariableName, message: string) => void faults.push({ variable, message });
+  const parsed = <Value>(name: VariableName, parse: (value: string) => Value): Value | undefined => {
+    const value = text(name);
+    if (value === undefined) return undefined;
+    try {
+      return parse(value);
+    } catch (error) {
+      fault(name, error instanceof Error ? error.message : String(error));
+      return undefined;
+    }
+  };
+  return {
+    faults,
+    text,
+    fault,
+    parsed,
+    integer: (name, bounds) => parsed(name, (value) => parseInteger(value, bounds)) ?? bounds.fallback,
+    duration: (name, bounds) => parsed(name, (value) => parseBoundedDuration(value, bounds)) ?? bounds.fallbackMs,
+    choice: (name, choices, fallback) => parsed(name, (value) => parseChoice(value, choices)) ?? fallback,
+    list: (name) => text(name)?.split(/[,\s]+/).filter((entry) => entry !== "") ?? [],
+    secret: (name) => parsed(name, parseSecret),
+  };
+}
+
+function parseInteger(text: string, { min, max }: { min: number; max: number }): number {
+  const value = /^\d{1,15}$/.test(text) ? Number(text) : Number.NaN;
+  if (value >= min && value <= max) return value;
+  throw new Error(`${formatValue(text)} is not a whole number from ${min} to ${max}`);
+}
+
+/** A duration between bounds, milliseconds. Throws an Error that says what would be right. */
+export function parseBoundedDuration(text: string, { minMs, maxMs }: { minMs: number; maxMs: number }): number {
+  const ms = parseDuration(text);
+  if (ms >= minMs && ms <= maxMs) return ms;
+  throw new Error(`${formatValue(text)} is ${ms} ms; expected ${minMs} to ${maxMs} ms`);
+}
+
+function parseChoice<Choice extends string>(text: string, choices: readonly Choice[]): Choice {
+  const choice = choices.find((candidate) => candidate === text);
+  if (choice !== undefined) return choice;
+  throw new Error(`${formatValue(text)} is none of ${choices.join(", ")}`);
+}
+
+function parseSecret(text: string): string {
+  if (!/^[\x21-\x7e]*$/.test(text)) throw new Error("has white space or characters beyond ASCII; a header could not carry it");
+  if (text.length >= 32) return text;
+  throw new Error(`has ${text.length} characters; expected at least 32, such as the output of "openssl rand -hex 32"`);
+}

@@ -1,0 +1,37 @@
+import { isIP } from "node:net";
+import type { AddressGuard } from "@svc/core";
+import { endpointAddressRefused, endpointUrlInvalid, endpointUrlNotHttps } from "./errors.ts";
+
+const urlCharactersMax = 2_048;
+
+/**
+ * The URL as it is stored and dialled, or the fault of it: ENDPOINT_URL_INVALID, ENDPOINT_URL_NOT_HTTPS or
+ * ENDPOINT_ADDRESS_REFUSED. A name is judged at every attempt, when it is resolved; an address is judged here too.
+ */
+export function checkEndpointUrl(guard: AddressGuard, text: string): string {
+  const url = parseUrl(text);
+  if (url.username !== "" || url.password !== "") throw endpointUrlInvalid("(hidden)", "carries credentials");
+  // An empty fragment leaves no trace in `hash`.
+  if (text.includes("#")) throw endpointUrlInvalid(text, "has a fragment");
+  if (url.protocol === "http:" && !isLoopback(url.hostname)) throw endpointUrlNotHttps(text);
+  const verdict = guard.judgeUrl(url);
+  if (!verdict.allowed) throw endpointAddressRefused(text, verdict.range);
+  return url.href;
+}
+
+function parseUrl(text: string): URL {
+  if (text === "") throw endpointUrlInvalid(text, "is empty");
+  if (text.length > urlCharactersMax) throw endpointUrlInvalid(text, `is longer than ${urlCharactersMax} characters`);
+  if (!URL.canParse(text)) throw endpointUrlInvalid(text, "is not an absolute URL");
+  const url = new URL(text);
+  if (url.protocol !== "https:" && url.protocol !== "http:")
+    throw endpointUrlInvalid(text, "has another scheme than https");
+  return url;
+}
+
+/** Judged on the parsed host: URL has spelled out decimal, octal and short forms by then. */
+function isLoopback(hostname: string): boolean {
+  if (hostname === "localhost" || hostname.endsWith(".localhost")) return true;
+  if (isIP(hostname) === 4) return hostname.startsWith("127.");
+  return hostname === "[::1]";
+}

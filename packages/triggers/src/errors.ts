@@ -1,0 +1,145 @@
+import { Code, type ConnectError } from "@connectrpc/connect";
+import { fault, formatValue } from "@svc/core";
+
+/** `endpointUrl` is no address that events could be posted to. */
+export function endpointUrlInvalid(url: string, why: string): ConnectError {
+  return fault({
+    code: Code.InvalidArgument,
+    reason: "ENDPOINT_URL_INVALID",
+    field: "endpointUrl",
+    message: `endpointUrl ${formatValue(url)} ${why}`,
+    help: "Give an absolute https URL without credentials and fragment, such as https://example.com/hooks.",
+  });
+}
+
+/** `endpointUrl` is plain http and leads off this machine. */
+export function endpointUrlNotHttps(url: string): ConnectError {
+  return fault({
+    code: Code.InvalidArgument,
+    reason: "ENDPOINT_URL_NOT_HTTPS",
+    field: "endpointUrl",
+    message: `endpointUrl ${formatValue(url)} is http and its host is not loopback`,
+    help: "Use https; http is for loopback addresses only.",
+  });
+}
+
+/** `endpointUrl` names an address that this deployment does not deliver to. */
+export function endpointAddressRefused(url: string, range: string): ConnectError {
+  return fault({
+    code: Code.InvalidArgument,
+    reason: "ENDPOINT_ADDRESS_REFUSED",
+    field: "endpointUrl",
+    message: `endpointUrl ${formatValue(url)} leads to a ${range} address, which this deployment does not deliver to`,
+    help: "Use a public address, or have the operator allow the range in SVC_ENDPOINT_CIDRS.",
+  });
+}
+
+/** A trigger was named by its bare name, or for a subscription at all, without its toolkit. */
+export function triggerWithoutToolkit(triggerSlug: string): ConnectError {
+  return fault({
+    code: Code.InvalidArgument,
+    reason: "TRIGGER_WITHOUT_TOOLKIT",
+    field: "triggerSlug",
+    message: `triggerSlug ${formatValue(triggerSlug)} is given without toolkitSlug`,
+    help: "Set toolkitSlug to the toolkit that declares the trigger.",
+  });
+}
+
+/** The catalog has no such toolkit. */
+export function toolkitNotFound(toolkitSlug: string): ConnectError {
+  return fault({
+    code: Code.NotFound,
+    reason: "TOOLKIT_NOT_FOUND",
+    field: "toolkitSlug",
+    message: `there is no toolkit ${formatValue(toolkitSlug)}`,
+    help: "ListToolkits names the toolkits.",
+  });
+}
+
+/** The toolkit has no such trigger. */
+export function triggerNotFound(toolkitSlug: string, triggerSlug: string): ConnectError {
+  return fault({
+    code: Code.NotFound,
+    reason: "TRIGGER_NOT_FOUND",
+    field: "triggerSlug",
+    message: `the toolkit ${formatValue(toolkitSlug)} has no trigger ${formatValue(triggerSlug)}`,
+    help: "ListTools with kind TOOL_KIND_TRIGGER names the triggers.",
+  });
+}
+
+/** Something that is named by id is not there, or not the caller's. */
+export function notFound(what: "subscription" | "event" | "delivery", field: string, id: string): ConnectError {
+  return fault({
+    code: Code.NotFound,
+    reason: `${what.toUpperCase()}_NOT_FOUND`,
+    field,
+    message: `there is no ${what} ${formatValue(id)} in this project`,
+    help: "Check the id; what belongs to another project, or is past its retention, reads as missing.",
+  });
+}
+
+/** A required id is empty or not the id of such a resource. */
+export function idMalformed(field: string, text: string, prefix: string): ConnectError {
+  return fault({
+    code: Code.InvalidArgument,
+    reason: "ID_MALFORMED",
+    field,
+    message: `${field} ${formatValue(text)} is not an id of the form ${prefix}_ and 26 characters`,
+    help: "Send the id as a call returned it.",
+  });
+}
+
+/** A filter that the call cannot do without is missing. */
+export function filterRequired(field: string, fields: string): ConnectError {
+  return fault({
+    code: Code.InvalidArgument,
+    reason: "FILTER_REQUIRED",
+    field,
+    message: `${fields} must be set`,
+    help: "Name what to read; the whole project at once is never meant.",
+  });
+}
+
+/** A time range that ends before it begins. */
+export function timeRangeInvalid(since: string, until: string): ConnectError {
+  return fault({
+    code: Code.InvalidArgument,
+    reason: "TIME_RANGE_INVALID",
+    field: "since",
+    message: `since ${since} is later than until ${until}`,
+    help: "Give a since that is not later than until.",
+  });
+}
+
+/** A timestamp outside of what protobuf allows. */
+export function timestampInvalid(field: string): ConnectError {
+  return fault({
+    code: Code.InvalidArgument,
+    reason: "REQUEST_MALFORMED",
+    field,
+    message: `${field} is not a time between the years 1 and 9999`,
+    help: "Send an RFC 3339 time in UTC.",
+  });
+}
+
+/** Nothing is sent to an inactive subscription. */
+export function subscriptionInactive(id: string, reason: string): ConnectError {
+  return fault({
+    code: Code.FailedPrecondition,
+    reason: "SUBSCRIPTION_INACTIVE",
+    field: "subscriptionId",
+    message: `the subscription ${formatValue(id)} is inactive (${reason})`,
+    help: "Activate it with UpdateSubscription first.",
+  });
+}
+
+/** More deliveries than one replay may queue. */
+export function replayTooLarge(max: number): ConnectError {
+  return fault({
+    code: Code.ResourceExhausted,
+    reason: "REPLAY_TOO_LARGE",
+    field: "since",
+    message: `more than ${max} deliveries would be queued`,
+    help: "Replay a shorter time at once; a dry run counts.",
+  });
+}

@@ -1,0 +1,112 @@
+import type { Catalog, Toolkit, Webhook } from "@svc/catalog";
+import { type Clock, createBatcher, type NodeId, type Sealer } from "@svc/core";
+import { type Executor, isUnavailable, putQuarantinedPosts } from "@svc/db";
+import type { Dispatcher } from "@svc/delivery";
+import { normalize } from "./normalize.ts";
+import type { InboundPost, IngestOutcome } from "./outcome.ts";
+import { quarantinedRow } from "./quarantined-row.ts";
+import { createRouting } from "./routing.ts";
+import { type NormalizedEvent, type Stored, storePosts } from "./store.ts";
+import { isVerified, secretsOf } from "./verify.ts";
+
+/** What ingest is made of. */
+export type IngestOptions = {
+  db: Executor;
+  catalog: Catalog;
+  clock: Clock;
+  sealer: Sealer;
+  nodeId: NodeId;
+  dispatcher: Pick<Dispatcher, "room" | "submit" | "endpoints" | "leaseMs">;
+  /** The present value of a deployment variable. */
+  secretOf(name: string): string | undefined;
+};
+
+/** The inbound side: a provider's post to stored events. */
+export type Ingest = {
+  /** The answer that needs no body: nobody takes such posts, or no secret is set. Undefined: go on and read it. */
+  admit(toolkitSlug: string): IngestOutcome | undefined;
+  /** Verifies, normalizes and commits a post. Rejects only when the store does: then nothing of the post is stored. */
+  accept(post: InboundPost): Promise<IngestOutcome>;
+  /** Resolves once every post under way is answered. */
+  drain(): Promise<void>;
+};
+
+const batchMax = 500;
+/** Two commits overlap: while one waits for the disk, the next is worked out. */
+const batchConcurrency = 2;
+
+/** Makes the inbound side of one node. */
+export function createIngest(options: IngestOptions): Ingest {
+  const { catalog, clock, db, sealer } = options;
+  const store = { ...options, routing: createRouting() };
+  const splits = (error: unknown) => !isUnavailable(error);
+  const events = createBatcher<NormalizedEvent, Stored>({
+    sizeMax: batchMax,
+    concurrency: batchConcurrency,
+    splits,
+    run: (posts) => storePosts(store, db, posts),
+  });
+  const quarantine = createBatcher<ReturnType<typeof quarantinedRow>, void>({
+    sizeMax: batchMax,
+    concurrency: 1,
+    splits,
+    run: async (rows) => {
+      await putQuarantinedPosts(db, rows);
+      return rows.map(() => undefined);
+    },
+  });
+  const keep = async (
+    toolkit: WebhookToolkit,
+    post: InboundPost,
+    why: { reason: string; detail: string },
+  ): Promise<IngestOutcome> => {
+    await quarantine.add(quarantinedRow(sealer, toolkit.webhook, post, why, clock.now()));
+    return { outcome: "quarantined", reason: why.reason };
+  };
+  return {
+    admit: (toolkitSlug) => admit(options, toolkitSlug),
+    async accept(post) {
+      const refusal = admit(options, post.toolkitSlug);
+      if (refusal !== undefined) return refusal;
+      const toolkit = webhookToolkit(catalog, post.toolkitSlug);
+      if (toolkit === undefined) return { outcome: "unknown_toolkit" };
+      const receivedAtMs = clock.now();
+      const secrets = secretsOf(options.secretOf(toolkit.webhook.secretEnv));
+      if (!isVerified(toolkit.webhook, post, secrets, receivedAtMs)) return { outcome: "unverified" };
+      const normalized = normalize(toolkit, post, receivedAtMs);
+      if (normalized.outcome === "quarantined") return keep(toolkit, post, normalized);
+      if (normalized.outcome !== "event") return normalized;
+      const stored = await events.add(normalized.event);
+      if (stored.outcome === "stored") return { outcome: "accepted", events: stored.events };
+      return keep(toolkit, post, { reason: "no_project", detail: noProjectDetail(normalized.event) });
+    },
+    async drain() {
+      await events.idle();
+      await quarantine.idle();
+    },
+  };
+}
+
+/** A toolkit that takes posts. */
+export type WebhookToolkit = Toolkit & { webhook: Webhook };
+
+/** The toolkit of that slug, if it takes posts. */
+export function webhookToolkit(catalog: Catalog, slug: string): WebhookToolkit | undefined {
+  const toolkit = catalog.toolkits.get(slug);
+  return toolkit?.webhook === undefined ? undefined : (toolkit as WebhookToolkit);
+}
+
+/** Why no project received a post. */
+export function noProjectDetail(event: NormalizedEvent): string {
+  if (event.audience === "projects") return "The deployment has no project.";
+  if (event.account === "")
+    return `${event.triggerSlug}: the post names no account, and the toolkit's audience is accounts.`;
+  return `${event.triggerSlug}: no project holds an account with the reference that the post names.`;
+}
+
+function admit(options: IngestOptions, toolkitSlug: string): IngestOutcome | undefined {
+  const toolkit = webhookToolkit(options.catalog, toolkitSlug);
+  if (toolkit === undefined) return { outcome: "unknown_toolkit" };
+  const { secretEnv } = toolkit.webhook;
+  return secretsOf(options.secretOf(secretEnv)).length === 0 ? { outcome: "secret_unset", secretEnv } : undefined;
+}

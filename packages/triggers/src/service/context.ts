@@ -1,0 +1,18 @@
+import type { Catalog } from "@svc/catalog";
+import type { AddressGuard, Clock, Sealer } from "@svc/core";
+import type { Executor } from "@svc/db";
+import type { Dispatcher } from "@svc/delivery";
+import type { StoreOptions } from "../store.ts";
+
+/** What the methods of TriggersService share. */
+export type TriggersContext = {
+  db: Executor;
+  catalog: Catalog;
+  clock: Clock;
+  sealer: Sealer;
+  guard: AddressGuard;
+  dispatcher: Pick<Dispatcher, "wake" | "expire">;
+  store: StoreOptions;
+  /** The present value of a deployment variable. */
+  secretOf(name: string): string | undefined;
+};

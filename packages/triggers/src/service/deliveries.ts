@@ -1,0 +1,132 @@
+import type { ServiceImpl } from "@connectrpc/connect";
+import { createId, firstUuidAt, type ProjectId, requireProject } from "@svc/core";
+import {
+  countMatchesOf,
+  type Delivery,
+  deliveriesForProject,
+  enqueue,
+  eventsForProject,
+  findMatches,
+  type Match,
+  type MatchFilter,
+  subscriptionsForProject,
+  uuidAfterEvent,
+  uuidOfEvent,
+} from "@svc/db";
+import type { TriggersService } from "@svc/gen/triggers";
+import { attemptMessage, deliveryMessage } from "../convert.ts";
+import { filterRequired, notFound, replayTooLarge, subscriptionInactive } from "../errors.ts";
+import { storeTestEvent } from "../store.ts";
+import type { TriggersContext } from "./context.ts";
+import { largePages, optionalId, pageOf, pageRows, requireId, timeRange, triggerSlugOf } from "./request.ts";
+
+type Methods = Pick<
+  ServiceImpl<typeof TriggersService>,
+  "listDeliveries" | "listDeliveryAttempts" | "replayEvent" | "replayEvents" | "sendTestEvent"
+>;
+
+const replayMax = 100_000;
+const shownMax = 500;
+
+/** ListDeliveries, ListDeliveryAttempts, ReplayEvent, ReplayEvents, SendTestEvent. */
+export function deliveryMethods(context: TriggersContext): Methods {
+  const { db, clock, sealer, dispatcher } = context;
+  return {
+    async listDeliveries(req, ctx) {
+      const { projectId } = requireProject(ctx);
+      const eventId = optionalId("evt", "eventId", req.eventId);
+      const subscriptionId = optionalId("sub", "subscriptionId", req.subscriptionId);
+      if (eventId === undefined && subscriptionId === undefined)
+        throw filterRequired("eventId", "eventId or subscriptionId");
+      const scope = { call: "ListDeliveries", projectId, filters: { eventId, subscriptionId } };
+      const page = pageOf(sealer, scope, req, "dlv", largePages);
+      const found = await deliveriesForProject(db, projectId).list({ eventId, subscriptionId }, page);
+      const { rows, nextPageToken } = pageRows(sealer, scope, found, page.size);
+      return { deliveries: rows.map(deliveryMessage), nextPageToken };
+    },
+
+    async listDeliveryAttempts(req, ctx) {
+      const { projectId } = requireProject(ctx);
+      const id = requireId("dlv", "deliveryId", req.deliveryId);
+      const deliveries = deliveriesForProject(db, projectId);
+      if ((await deliveries.find(id)) === undefined) throw notFound("delivery", "deliveryId", req.deliveryId);
+      return { attempts: (await deliveries.listAttempts(id)).map(attemptMessage) };
+    },
+
+    async replayEvent(req, ctx) {
+      const { projectId } = requireProject(ctx);
+      const eventId = requireId("evt", "eventId", req.eventId);
+      if ((await eventsForProject(db, projectId).find(eventId)) === undefined)
+        throw notFound("event", "eventId", req.eventId);
+      const filter = { ...everyMatch, fromUuid: uuidOfEvent(eventId), toUuid: uuidAfterEvent(eventId) };
+      const queued = await queue(context, projectId, await findMatches(db, projectId, filter, replayMax));
+      return { deliveries: queued.map(deliveryMessage) };
+    },
+
+    async replayEvents(req, ctx) {
+      const { projectId } = requireProject(ctx);
+      const { sinceMs, untilMs = clock.now() } = timeRange(req.since, req.until);
+      if (sinceMs === undefined) throw filterRequired("since", "since");
+      const subscriptionId = optionalId("sub", "subscriptionId", req.subscriptionId);
+      if (subscriptionId !== undefined) await requireActive(context, projectId, subscriptionId);
+      const filter: MatchFilter = {
+        fromUuid: firstUuidAt(sinceMs),
+        toUuid: firstUuidAt(untilMs),
+        toolkitSlug: req.toolkitSlug,
+        triggerSlug: triggerSlugOf(req.toolkitSlug, req.triggerSlug),
+        subscriptionId,
+        onlyUndelivered: req.onlyUndelivered,
+      };
+      if (req.dryRun) return { count: await countMatchesOf(db, projectId, filter), deliveries: [] };
+      const matches = await findMatches(db, projectId, filter, replayMax + 1);
+      if (matches.length > replayMax) throw replayTooLarge(replayMax);
+      const queued = await queue(context, projectId, matches);
+      return { count: matches.length, deliveries: queued.map(deliveryMessage) };
+    },
+
+    async sendTestEvent(req, ctx) {
+      const { projectId } = requireProject(ctx);
+      const subscriptionId = requireId("sub", "subscriptionId", req.subscriptionId);
+      await requireActive(context, projectId, subscriptionId);
+      const deliveryId = await storeTestEvent(context.store, db, projectId, subscriptionId);
+      dispatcher.wake();
+      const delivery = await deliveriesForProject(db, projectId).find(deliveryId);
+      if (delivery === undefined) throw notFound("delivery", "subscriptionId", deliveryId);
+      return { delivery: deliveryMessage(delivery) };
+    },
+  };
+}
+
+const everyMatch = { toolkitSlug: "", triggerSlug: "", subscriptionId: undefined, onlyUndelivered: false };
+
+/** Stores fresh deliveries and returns the newest of them, as many as one answer shows. */
+async function queue(context: TriggersContext, projectId: ProjectId, matches: readonly Match[]): Promise<Delivery[]> {
+  const nowMs = context.clock.now();
+  const queued = matches
+    .map((match) => ({ ...match, id: createId("dlv", nowMs) }))
+    .sort((a, b) => (a.id < b.id ? 1 : -1));
+  await enqueue(context.db, projectId, queued, nowMs);
+  context.dispatcher.wake();
+  return queued.slice(0, shownMax).map(({ id, eventId, subscriptionId }) => ({
+    projectId,
+    id,
+    eventId,
+    subscriptionId,
+    state: "pending",
+    attempts: 0,
+    lastError: "",
+    lastAttemptAt: null,
+    replayed: true,
+    dueAt: nowMs,
+  }));
+}
+
+async function requireActive(
+  context: TriggersContext,
+  projectId: ProjectId,
+  id: ReturnType<typeof requireId<"sub">>,
+): Promise<void> {
+  const subscription = await subscriptionsForProject(context.db, projectId).find(id);
+  if (subscription === undefined) throw notFound("subscription", "subscriptionId", id);
+  if (!subscription.active) throw subscriptionInactive(id, subscription.inactiveReason);
+}

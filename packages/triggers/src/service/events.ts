@@ -1,0 +1,47 @@
+import type { ServiceImpl } from "@connectrpc/connect";
+import { requireProject } from "@svc/core";
+import { eventsForProject } from "@svc/db";
+import type { TriggersService } from "@svc/gen/triggers";
+import { eventMessage } from "../convert.ts";
+import { notFound } from "../errors.ts";
+import { secretsOf } from "../verify.ts";
+import type { TriggersContext } from "./context.ts";
+import { pageOf, pageRows, requireId, timeRange, triggerSlugOf } from "./request.ts";
+
+type Methods = Pick<ServiceImpl<typeof TriggersService>, "listEvents" | "getEvent" | "listIngestEndpoints">;
+
+/** ListEvents, GetEvent, ListIngestEndpoints. */
+export function eventMethods({ db, catalog, sealer, secretOf }: TriggersContext): Methods {
+  return {
+    async listEvents(req, ctx) {
+      const { projectId } = requireProject(ctx);
+      const filter = {
+        toolkitSlug: req.toolkitSlug,
+        triggerSlug: triggerSlugOf(req.toolkitSlug, req.triggerSlug),
+        ...timeRange(req.since, req.until),
+      };
+      const scope = { call: "ListEvents", projectId, filters: filter };
+      const page = pageOf(sealer, scope, req, "evt");
+      const found = await eventsForProject(db, projectId).list(filter, page);
+      const { rows, nextPageToken } = pageRows(sealer, scope, found, page.size);
+      return { events: rows.map(eventMessage), nextPageToken };
+    },
+
+    async getEvent(req, ctx) {
+      const { projectId } = requireProject(ctx);
+      const row = await eventsForProject(db, projectId).find(requireId("evt", "id", req.id));
+      if (row === undefined) throw notFound("event", "id", req.id);
+      return { event: eventMessage(row) };
+    },
+
+    listIngestEndpoints() {
+      const endpoints = [...catalog.toolkits.values()].flatMap(({ slug, webhook }) => {
+        if (webhook === undefined) return [];
+        const { scheme, secretEnv } = webhook;
+        const secretSet = secretsOf(secretOf(secretEnv)).length > 0;
+        return [{ toolkitSlug: slug, path: `/webhooks/${slug}`, scheme, secretEnv, secretSet }];
+      });
+      return { endpoints };
+    },
+  };
+}

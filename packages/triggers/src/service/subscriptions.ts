@@ -1,0 +1,81 @@
+import type { ServiceImpl } from "@connectrpc/connect";
+import { createId, generateSigningSecret, requireProject } from "@svc/core";
+import { expire, subscriptionsForProject, withTransaction } from "@svc/db";
+import { signingSecretContext } from "@svc/delivery";
+import type { TriggersService } from "@svc/gen/triggers";
+import { subscriptionMessage } from "../convert.ts";
+import { checkEndpointUrl } from "../endpoint-url.ts";
+import { notFound } from "../errors.ts";
+import type { TriggersContext } from "./context.ts";
+import { largePages, pageOf, pageRows, requireId, subscribedSlugs } from "./request.ts";
+
+type Methods = Pick<
+  ServiceImpl<typeof TriggersService>,
+  "createSubscription" | "listSubscriptions" | "updateSubscription" | "deleteSubscription"
+>;
+
+/** Deliveries ended together with their subscription; what is beyond ends in batches right after. */
+const expireMax = 20_000;
+
+/** CreateSubscription, ListSubscriptions, UpdateSubscription, DeleteSubscription. */
+export function subscriptionMethods(context: TriggersContext): Methods {
+  const { db, catalog, clock, sealer, guard, dispatcher } = context;
+  return {
+    async createSubscription(req, ctx) {
+      const { projectId } = requireProject(ctx);
+      const endpointUrl = checkEndpointUrl(guard, req.endpointUrl);
+      const slugs = subscribedSlugs(catalog, req.toolkitSlug, req.triggerSlug);
+      const createdAt = clock.now();
+      const id = createId("sub", createdAt);
+      const signingSecret = generateSigningSecret();
+      const sealed = sealer.seal(Buffer.from(signingSecret, "utf8"), signingSecretContext(projectId, id));
+      const row = await subscriptionsForProject(db, projectId).create({
+        id,
+        endpointUrl,
+        ...slugs,
+        signingSecret: sealed,
+        createdAt,
+      });
+      return { subscription: subscriptionMessage(row), signingSecret };
+    },
+
+    async listSubscriptions(req, ctx) {
+      const { projectId } = requireProject(ctx);
+      const scope = { call: "ListSubscriptions", projectId, filters: {} };
+      const page = pageOf(sealer, scope, req, "sub", largePages);
+      const found = await subscriptionsForProject(db, projectId).list(page);
+      const { rows, nextPageToken } = pageRows(sealer, scope, found, page.size);
+      return { subscriptions: rows.map(subscriptionMessage), nextPageToken };
+    },
+
+    async updateSubscription(req, ctx) {
+      const { projectId } = requireProject(ctx);
+      const id = requireId("sub", "id", req.id);
+      const change = {
+        ...(req.active === undefined ? {} : { active: req.active }),
+        ...(req.endpointUrl === undefined ? {} : { endpointUrl: checkEndpointUrl(guard, req.endpointUrl) }),
+      };
+      const row = await withTransaction(db, async (tx) => {
+        const updated = await subscriptionsForProject(tx, projectId).update(id, change);
+        if (updated !== undefined && !updated.active) await expire(tx, id, clock.now(), expireMax);
+        return updated;
+      });
+      if (row === undefined) throw notFound("subscription", "id", req.id);
+      if (!row.active) await dispatcher.expire(id);
+      return { subscription: subscriptionMessage(row) };
+    },
+
+    async deleteSubscription(req, ctx) {
+      const { projectId } = requireProject(ctx);
+      const id = requireId("sub", "id", req.id);
+      const isDeleted = await withTransaction(db, async (tx) => {
+        const deleted = await subscriptionsForProject(tx, projectId).delete(id);
+        if (deleted) await expire(tx, id, clock.now(), expireMax);
+        return deleted;
+      });
+      if (!isDeleted) throw notFound("subscription", "id", req.id);
+      await dispatcher.expire(id);
+      return {};
+    },
+  };
+}

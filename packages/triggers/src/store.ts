@@ -1,0 +1,173 @@
+import { createHash } from "node:crypto";
+import { type Clock, createId, type DeliveryId, type NodeId, type ProjectId, type SubscriptionId } from "@svc/core";
+import { type Executor, type NewDelivery, type NewEvent, type RoutedSubscription, record } from "@svc/db";
+import { type Dispatcher, deliveryBody, type OutgoingDelivery } from "@svc/delivery";
+import type { RoutedPost, Routing } from "./routing.ts";
+
+/** A verified, normalized post on its way to become events. */
+export type NormalizedEvent = RoutedPost & {
+  /** JSON text of the normalized body. */
+  payload: string;
+  /** Empty: never a duplicate. */
+  dedupe: string;
+  occurredAtMs: number;
+  receivedAtMs: number;
+};
+
+/** What became of it: how many projects hold the event (also from an earlier twin), or that no project receives it. */
+export type Stored = { outcome: "stored"; events: number } | { outcome: "no_project" };
+
+/** What storing needs. */
+export type StoreOptions = {
+  clock: Clock;
+  nodeId: NodeId;
+  routing: Routing;
+  dispatcher: Pick<Dispatcher, "room" | "submit" | "endpoints" | "leaseMs">;
+};
+
+const staleMax = 20;
+
+/**
+ * Stores a batch of posts as events of their projects, together with their deliveries, in one statement; then hands this
+ * node's first sends to the dispatcher. `lease: false` leaves every delivery for whoever claims it (inside a
+ * transaction, where nothing may be sent before the commit). Rejects when the store does; then nothing is stored.
+ */
+export async function storePosts(
+  options: StoreOptions,
+  db: Executor,
+  posts: readonly NormalizedEvent[],
+  { lease }: { lease: boolean } = { lease: true },
+): Promise<Stored[]> {
+  for (let tries = 0; tries < staleMax; tries++) {
+    await options.routing.prepare(db, posts);
+    const plan = planEvents(options, posts, lease);
+    const projects = new Set(plan.events.map((event) => event.projectId));
+    const leaseUntilMs = options.clock.now() + options.dispatcher.leaseMs;
+    const outcome = await record(db, plan.events, options.routing.seen(projects), {
+      owner: options.nodeId,
+      untilMs: leaseUntilMs,
+    });
+    if (outcome.stale) {
+      options.routing.forget(projects);
+      continue;
+    }
+    options.dispatcher.submit(plan.firstSends(outcome.duplicates, leaseUntilMs));
+    return plan.results;
+  }
+  throw new Error(`routing changed ${staleMax} times while a batch of ${posts.length} posts was stored`);
+}
+
+type Plan = {
+  results: Stored[];
+  events: NewEvent[];
+  firstSends(duplicates: ReadonlySet<string>, leaseUntilMs: number): OutgoingDelivery[];
+};
+
+/** Works out every row of a batch. Of twins within the batch only the first becomes an event; both are answered alike. */
+function planEvents(options: StoreOptions, posts: readonly NormalizedEvent[], lease: boolean): Plan {
+  const events: NewEvent[] = [];
+  const leased: { event: NewEvent; delivery: NewDelivery; subscription: RoutedSubscription }[] = [];
+  const keys = new Set<string>();
+  const rooms = new Map<SubscriptionId, number>();
+  const takeRoom = (id: SubscriptionId) => {
+    const room = rooms.get(id) ?? options.dispatcher.room(id);
+    rooms.set(id, room - 1);
+    return room > 0;
+  };
+  const addEvent = (post: NormalizedEvent, projectId: ProjectId, entityId: string) => {
+    const dedupeKey = storableKey(post.dedupe);
+    const twin = `${projectId} ${post.triggerSlug} ${dedupeKey}`;
+    if (dedupeKey !== "" && keys.has(twin)) return;
+    keys.add(twin);
+    const event: NewEvent = {
+      id: createId("evt", post.receivedAtMs),
+      projectId,
+      kind: "event",
+      toolkitSlug: post.toolkitSlug,
+      triggerSlug: post.triggerSlug,
+      entityId,
+      payload: post.payload,
+      occurredAtMs: post.occurredAtMs,
+      receivedAtMs: post.receivedAtMs,
+      dedupeKey,
+      deliveries: [],
+    };
+    for (const subscription of options.routing.subscribers(projectId, post)) {
+      const delivery = {
+        id: createId("dlv", post.receivedAtMs),
+        subscriptionId: subscription.id,
+        leased: lease && takeRoom(subscription.id),
+      };
+      event.deliveries.push(delivery);
+      if (delivery.leased) leased.push({ event, delivery, subscription });
+    }
+    events.push(event);
+  };
+  const results = posts.map((post): Stored => {
+    const receivers = options.routing.receivers(post);
+    for (const receiver of receivers) addEvent(post, receiver.projectId, receiver.entityId);
+    return receivers.length === 0 ? { outcome: "no_project" } : { outcome: "stored", events: receivers.length };
+  });
+  return {
+    results,
+    events,
+    firstSends: (duplicates, leaseUntilMs) =>
+      leased
+        .filter(({ event }) => !duplicates.has(event.id))
+        .map(({ event, delivery, subscription }) => outgoing(options, event, delivery, subscription, leaseUntilMs)),
+  };
+}
+
+function outgoing(
+  options: StoreOptions,
+  event: NewEvent,
+  delivery: NewDelivery,
+  subscription: RoutedSubscription,
+  leaseUntilMs: number,
+): OutgoingDelivery {
+  return {
+    id: delivery.id,
+    projectId: event.projectId,
+    subscriptionId: subscription.id,
+    attempts: 0,
+    probe: false,
+    endpoint: options.dispatcher.endpoints.of(subscription),
+    body: deliveryBody(event),
+    receivedAtMs: event.receivedAtMs,
+    leaseUntilMs,
+  };
+}
+
+const keyCharactersMax = 200;
+
+/** A dedupe key as it is stored: long ones, and those with U+0000, which the store cannot hold, by their digest. */
+function storableKey(key: string): string {
+  if (key.length <= keyCharactersMax && !key.includes("\0")) return key;
+  return `sha256:${createHash("sha256").update(key).digest("hex")}`;
+}
+
+/** Stores a synthetic event with its one delivery, for whoever claims it first. Returns the delivery's id. */
+export async function storeTestEvent(
+  options: StoreOptions,
+  db: Executor,
+  projectId: ProjectId,
+  subscriptionId: SubscriptionId,
+): Promise<DeliveryId> {
+  const nowMs = options.clock.now();
+  const delivery = { id: createId("dlv", nowMs), subscriptionId, leased: false };
+  const event: NewEvent = {
+    id: createId("evt", nowMs),
+    projectId,
+    kind: "test",
+    toolkitSlug: "",
+    triggerSlug: "",
+    entityId: "",
+    payload: "{}",
+    occurredAtMs: nowMs,
+    receivedAtMs: nowMs,
+    dedupeKey: "",
+    deliveries: [delivery],
+  };
+  await record(db, [event], undefined, { owner: options.nodeId, untilMs: nowMs });
+  return delivery.id;
+}

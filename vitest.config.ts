@@ -11,7 +11,10 @@ export default defineConfig({
       { extends: true, test: { name: "unit", include: ["packages/**/*.test.ts"] } },
       { extends: true, test: { name: "e2e", include: ["test/**/*.test.ts"], exclude: ["test/crash/**"] } },
       // Last and alone: these tests measure time and kill processes.
-      { extends: true, test: { name: "crash", include: ["test/crash/**/*.test.ts"], sequence: { groupOrder: 1 }, maxWorkers: 1 } },
+      {
+        extends: true,
+        test: { name: "crash", include: ["test/crash/**/*.test.ts"], sequence: { groupOrder: 1 }, maxWorkers: 1 },
+      },
     ],
     testTimeout: 30_000,
     hookTimeout: 30_000,

@@ -6,7 +6,7 @@ const tickMs = 10;
 /** Processor time in milliseconds a process has used so far; undefined where /proc is not there. */
 export function processCpuMs(pid: number): number | undefined {
   const stat = readStat(pid);
-  return stat && (stat.ownTicks * tickMs);
+  return stat && stat.ownTicks * tickMs;
 }
 
 /**
@@ -35,8 +35,13 @@ function readStat(pid: number): Stat | undefined {
   try {
     const text = readFileSync(`/proc/${pid}/stat`, "latin1");
     // The program's name stands in parentheses and may hold anything; what follows are numbers (proc(5)).
-    const fields = text.slice(text.lastIndexOf(")") + 2).split(" ").map(Number);
-    const [parent = 0, ownUser = 0, ownSystem = 0, childUser = 0, childSystem = 0] = [1, 11, 12, 13, 14].map((index) => fields[index] ?? 0);
+    const fields = text
+      .slice(text.lastIndexOf(")") + 2)
+      .split(" ")
+      .map(Number);
+    const [parent = 0, ownUser = 0, ownSystem = 0, childUser = 0, childSystem = 0] = [1, 11, 12, 13, 14].map(
+      (index) => fields[index] ?? 0,
+    );
     return { parent, ownTicks: ownUser + ownSystem, endedChildrenTicks: childUser + childSystem };
   } catch {
     return undefined;

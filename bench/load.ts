@@ -10,7 +10,10 @@ export type LoadOptions = {
   /** Posts of this kind, each unique; or one fixed request, sent again and again. */
   readonly post: PostKindName | { readonly request: string };
   readonly connections: number;
+  /** How long to post. */
   readonly seconds: number;
+  /** Ends a closed loop after this many posts. Without it time alone ends the run. */
+  readonly postsMax?: number;
   /** Posts a second, whatever the answers do (open loop). Without it every connection posts as soon as it is answered. */
   readonly ratePerSecond?: number;
 };
@@ -38,11 +41,13 @@ let posts = 0;
 
 async function run(options: LoadOptions): Promise<LoadReport> {
   const run = createRun(options);
-  const connections = await Promise.all(Array.from({ length: options.connections }, () => open(options.port, run.settle)));
+  const connections = await Promise.all(
+    Array.from({ length: options.connections }, () => open(options.port, run.settle)),
+  );
   const startedAtMicros = monotonicMicros();
   const deadline = startedAtMicros + options.seconds * 1e6;
   await (options.ratePerSecond === undefined
-    ? Promise.all(connections.map((connection) => postUntil(deadline, connection, run.next)))
+    ? Promise.all(connections.map((connection) => postUntil(deadline, connection, run)))
     : postAtRate(options.ratePerSecond, startedAtMicros, deadline, connections, run.next));
   const endedAtMicros = monotonicMicros();
   for (const connection of connections) connection.socket.destroy();
@@ -54,12 +59,18 @@ function createRun(options: LoadOptions) {
   let accepted = 0;
   let refused = 0;
   let firstRefusal = "";
+  let turns = options.postsMax ?? Number.POSITIVE_INFINITY;
   const { post } = options;
   const kind = typeof post === "string" ? postKind(post) : undefined;
   const fixed = typeof post === "string" ? "" : post.request;
   return {
     latency,
     counts: () => ({ accepted, refused, firstRefusal }),
+    /** Whether another post may be made. */
+    takeTurn: () => {
+      turns -= 1;
+      return turns >= 0;
+    },
     next: (stamp: number) => {
       posts += 1;
       return kind === undefined ? fixed : kind.request(posts, stamp);
@@ -80,8 +91,10 @@ type Answer = { readonly isSuccess: boolean; readonly text: string };
 /** One keep-alive connection with at most one request on its way. */
 type Connection = { readonly socket: Socket; post(request: string, sentAtMicros: number): Promise<void> };
 
-async function postUntil(deadline: number, connection: Connection, next: (stamp: number) => string): Promise<void> {
-  for (let now = monotonicMicros(); now < deadline; now = monotonicMicros()) await connection.post(next(now), now);
+async function postUntil(deadline: number, connection: Connection, run: ReturnType<typeof createRun>): Promise<void> {
+  for (let now = monotonicMicros(); now < deadline && run.takeTurn(); now = monotonicMicros()) {
+    await connection.post(run.next(now), now);
+  }
 }
 
 /**
@@ -109,7 +122,11 @@ async function postAtRate(
   };
   let sent = 0;
   for (let now = monotonicMicros(); now < deadline; now = monotonicMicros()) {
-    for (let dueAt = startedAt + (sent * 1e6) / ratePerSecond; dueAt <= now; dueAt = startedAt + (sent * 1e6) / ratePerSecond) {
+    for (
+      let dueAt = startedAt + (sent * 1e6) / ratePerSecond;
+      dueAt <= now;
+      dueAt = startedAt + (sent * 1e6) / ratePerSecond
+    ) {
       const connection = idle.pop();
       if (connection === undefined) overdue.push(Math.floor(dueAt));
       else send(connection, Math.floor(dueAt));
@@ -155,7 +172,8 @@ function open(port: number, settle: (answer: Answer, sentAtMicros: number) => vo
       resolve({
         socket,
         post: (request, at) => {
-          if (socket.destroyed) return delay(10).then(() => settle({ isSuccess: false, text: "the connection was closed" }, at));
+          if (socket.destroyed)
+            return delay(10).then(() => settle({ isSuccess: false, text: "the connection was closed" }, at));
           return new Promise((resolvePost) => {
             sentAtMicros = at;
             done = resolvePost;
@@ -171,13 +189,15 @@ function open(port: number, settle: (answer: Answer, sentAtMicros: number) => vo
 function parseAnswer(bytes: Buffer): Answer | undefined {
   const end = bytes.indexOf(headEnd);
   if (end < 0) return undefined;
-  const head = bytes.latin1Slice(0, end);
+  const head = bytes.toString("latin1", 0, end);
   const bodyStart = end + headEnd.length;
   const length = /\r\ncontent-length: *(\d+)/i.exec(head)?.[1];
   const isWhole =
-    length === undefined ? bytes.latin1Slice(bodyStart).endsWith("0\r\n\r\n") || head.startsWith("HTTP/1.1 204") : bytes.length >= bodyStart + Number(length);
+    length === undefined
+      ? bytes.toString("latin1", bodyStart).endsWith("0\r\n\r\n") || head.startsWith("HTTP/1.1 204")
+      : bytes.length >= bodyStart + Number(length);
   if (!isWhole) return undefined;
   // "HTTP/1.1 2xx"
   const isSuccess = head.charCodeAt(9) === 50;
-  return { isSuccess, text: isSuccess ? "" : bytes.latin1Slice(0, 500) };
+  return { isSuccess, text: isSuccess ? "" : bytes.toString("latin1", 0, 500) };
 }

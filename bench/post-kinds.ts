@@ -60,7 +60,12 @@ const calendarPost: PostKind = {
 const orderSecret = "bench-order-secret-0123456789abcdef";
 const orderKey = createSecretKey(Buffer.from(orderSecret));
 const orderLines = JSON.stringify(
-  Array.from({ length: 8 }, (_, line) => ({ sku: `item-${1000 + line}`, title: "A thing that is sold here", quantity: 1 + line, price: 12.5 })),
+  Array.from({ length: 8 }, (_, line) => ({
+    sku: `item-${1000 + line}`,
+    title: "A thing that is sold here",
+    quantity: 1 + line,
+    price: 12.5,
+  })),
 );
 
 const orderPost: PostKind = {

@@ -1,48 +1,82 @@
+import { readFileSync } from "node:fs";
+import { databaseUrl, startTestPostgres } from "@svc/db/testing";
 import postgres from "postgres";
+import { parentOf } from "./cpu.ts";
 
 /** The PostgreSQL every variant of a run uses, each with a database of its own. */
 export type BenchPostgres = {
+  /** Where it comes from. */
+  readonly origin: string;
   /** Version and the settings that decide durability and speed, as the server reports them. */
-  readonly settings: Readonly<Record<string, string>>;
-  /** Process id of the postmaster when it runs on this machine, else undefined. */
+  readonly settings: ReadonlyMap<string, string>;
+  /** Process id of the postmaster; undefined when it does not run on this machine. */
   readonly postmasterPid: number | undefined;
-  /** An empty database and the way to drop it. */
-  createDatabase(name: string): Promise<BenchDatabase>;
+  /** Makes a database, empty or a copy of `template`, which nobody may be connected to. */
+  createDatabase(name: string, template?: string): Promise<BenchDatabase>;
   stop(): Promise<void>;
 };
 
-/** One fresh database. */
-export type BenchDatabase = { readonly url: string; drop(): Promise<void> };
+/** A database of one run's own. */
+export type BenchDatabase = {
+  readonly name: string;
+  readonly url: string;
+  drop(): Promise<void>;
+};
 
-const shownSettings = ["server_version", "fsync", "synchronous_commit", "full_page_writes", "shared_buffers", "wal_sync_method", "max_connections"];
+const shownSettings = [
+  "server_version",
+  "fsync",
+  "synchronous_commit",
+  "full_page_writes",
+  "wal_sync_method",
+  "shared_buffers",
+  "max_wal_size",
+  "max_connections",
+];
 
-/** Connects to the server of BENCH_DATABASE_URL, or starts one of its own with the settings the service's default store has. */
+/**
+ * Connects to the server of BENCH_DATABASE_URL (a role that may create databases), or starts one with the binaries and
+ * the settings of the service's own store: fsync on. Every variant uses the same server.
+ */
 export async function openBenchPostgres(): Promise<BenchPostgres> {
-  const own = process.env["BENCH_DATABASE_URL"];
-  const server = own ? { url: own, stop: async () => {} } : await startOwnServer();
-  const sql = postgres(server.url, { max: 1, onnotice: () => {} });
-  const settings: Record<string, string> = {};
-  for (const name of shownSettings) {
-    const [row] = await sql.unsafe<{ value: string }[]>(`select current_setting('${name}') as value`);
-    settings[name] = row?.value ?? "";
-  }
+  const given = process.env["BENCH_DATABASE_URL"];
+  const own = given === undefined ? await startTestPostgres({ durability: "full" }) : undefined;
+  const serverUrl = own?.url ?? given ?? "";
+  const sql = postgres(serverUrl, { max: 1, onnotice: () => {} });
+  const drop = async (name: string) => {
+    await sql`drop database if exists ${sql(name)} with (force)`;
+  };
   return {
-    settings,
-    postmasterPid: undefined,
-    createDatabase: async (name) => {
-      await sql.unsafe(`drop database if exists ${name} with (force)`);
-      await sql.unsafe(`create database ${name}`);
-      const url = new URL(server.url);
-      url.pathname = `/${name}`;
-      return { url: url.href, drop: async () => void (await sql.unsafe(`drop database if exists ${name} with (force)`)) };
+    origin:
+      own === undefined ? "BENCH_DATABASE_URL" : "started for this run from the binaries of the service's own store",
+    settings: await readSettings(sql),
+    postmasterPid: await findPostmaster(sql),
+    createDatabase: async (name, template = "template1") => {
+      await drop(name);
+      await sql`create database ${sql(name)} template ${sql(template)}`;
+      return { name, url: databaseUrl(serverUrl, name), drop: () => drop(name) };
     },
     stop: async () => {
       await sql.end();
-      await server.stop();
+      await own?.stop();
     },
   };
 }
 
-async function startOwnServer(): Promise<{ url: string; stop(): Promise<void> }> {
-  throw new Error("set BENCH_DATABASE_URL");
+async function readSettings(sql: postgres.Sql): Promise<ReadonlyMap<string, string>> {
+  const rows = await sql<{ name: string; value: string }[]>`
+    select name, current_setting(name) as value from unnest(${shownSettings}::text[]) as name`;
+  return new Map(rows.map(({ name, value }) => [name, value]));
+}
+
+/** Our session's server process is a child of the postmaster, where both are on this machine. */
+async function findPostmaster(sql: postgres.Sql): Promise<number | undefined> {
+  const [row] = await sql<{ pid: number }[]>`select pg_backend_pid() as pid`;
+  const pid = row && parentOf(row.pid);
+  if (pid === undefined) return undefined;
+  try {
+    return readFileSync(`/proc/${pid}/comm`, "latin1").startsWith("postgres") ? pid : undefined;
+  } catch {
+    return undefined;
+  }
 }

@@ -1,5 +1,5 @@
-import { createServer, type Socket } from "node:net";
 import type { AddressInfo } from "node:net";
+import { createServer, type Socket } from "node:net";
 import { answerCommands } from "./child.ts";
 import { Histogram, type LatencySummary } from "./histogram.ts";
 import { monotonicMicros } from "./monotonic.ts";
@@ -65,7 +65,7 @@ function receive(socket: Socket): void {
 function requestBytes(bytes: Buffer): number {
   const end = bytes.indexOf(headEnd);
   if (end < 0) return 0;
-  const length = /\r\ncontent-length: *(\d+)/i.exec(bytes.latin1Slice(0, end))?.[1] ?? "0";
+  const length = /\r\ncontent-length: *(\d+)/i.exec(bytes.toString("latin1", 0, end))?.[1] ?? "0";
   return end + headEnd.length + Number(length);
 }
 
@@ -74,6 +74,6 @@ function record(bytes: Buffer, end: number): void {
   lastAtMicros = monotonicMicros();
   const at = bytes.indexOf(mark);
   if (at < 0 || at >= end) return;
-  const stamp = Number.parseInt(bytes.latin1Slice(at + mark.length, at + mark.length + 20), 10);
+  const stamp = Number.parseInt(bytes.toString("latin1", at + mark.length, at + mark.length + 20), 10);
   if (stamp > 0) latency.record(lastAtMicros - stamp);
 }

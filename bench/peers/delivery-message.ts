@@ -37,7 +37,11 @@ export function createSender(endpointUrl: string, connections: number): (event: 
       const request = { method: "POST", path: pathname, headers: signedHeaders(body, startedAt), body } as const;
       const { statusCode, body: answer } = await pool.request(request);
       await answer.dump();
-      return { statusCode, durationMs: systemClock.now() - startedAt, error: statusCode < 300 ? "" : `http_${statusCode}` };
+      return {
+        statusCode,
+        durationMs: systemClock.now() - startedAt,
+        error: statusCode < 300 ? "" : `http_${statusCode}`,
+      };
     } catch (error) {
       return { statusCode: 0, durationMs: systemClock.now() - startedAt, error: String(error) };
     }

@@ -2,11 +2,11 @@ import { createId, isoTime, systemClock } from "@svc/core";
 import postgres from "postgres";
 import { answerCommands } from "../child.ts";
 import { type PostKind, postKind } from "../post-kinds.ts";
-import type { PeerCommands } from "./setup.ts";
+import type { PeerCommands } from "./commands.ts";
 import { serveWebhooks } from "./webhook-server.ts";
 
 /** Connections of this peer's pool. */
-const connectionsMax = Number(process.env["B_POOL"] ?? 10);
+const connectionsMax = 10;
 
 let sql: postgres.Sql;
 

@@ -1,7 +1,7 @@
 import { answerCommands } from "../child.ts";
 import { postKind } from "../post-kinds.ts";
+import type { PeerCommands } from "./commands.ts";
 import { createPeerEvent, createSender } from "./delivery-message.ts";
-import type { PeerCommands } from "./setup.ts";
 import { serveWebhooks } from "./webhook-server.ts";
 
 let delivered = 0;

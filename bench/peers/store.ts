@@ -1,56 +1,65 @@
-import { Pool } from "pg";
-import type { PeerOutcome } from "./delivery-message.ts";
+import postgres from "postgres";
+import type { PostKind } from "../post-kinds.ts";
+import type { PeerEvent, PeerOutcome } from "./delivery-message.ts";
 
-/** A pool of node-postgres; its statements are named, so the server parses each of them once a connection. */
-export function openPool(databaseUrl: string, connectionsMax: number): Pool {
-  return new Pool({ connectionString: databaseUrl, max: connectionsMax });
+/** A connection pool of postgres.js, the driver the service uses as well: statements are prepared and pipelined. */
+export type PeerPool = postgres.Sql;
+
+/** Opens a pool; connects on the first statement. */
+export function openPool(databaseUrl: string, connectionsMax: number): PeerPool {
+  return postgres(databaseUrl, { max: connectionsMax, onnotice: () => {} });
 }
 
 /** The two tables a peer keeps: what came, and what became of it. One index each, the primary key. */
-export async function createTables(pool: Pool): Promise<void> {
-  await pool.query(`
-    create table events (
-      id text primary key,
-      toolkit_slug text not null,
-      trigger_slug text not null,
-      received_at timestamptz not null,
-      payload text not null
-    );
-    create table outcomes (
-      event_id text primary key,
-      at timestamptz not null default now(),
-      duration_ms integer not null,
-      status_code integer not null,
-      error text not null
-    )`);
+export async function createTables(sql: PeerPool): Promise<void> {
+  await sql`create table events (
+    id text primary key,
+    toolkit_slug text not null,
+    trigger_slug text not null,
+    received_at timestamptz not null,
+    payload text not null
+  )`;
+  await sql`create table outcomes (
+    event_id text primary key,
+    at timestamptz not null default now(),
+    duration_ms integer not null,
+    status_code integer not null,
+    error text not null
+  )`;
+}
+
+/** The values of an event's row, in the order of `insertEventSql`. */
+export function eventValues(kind: PostKind, event: PeerEvent, payload: string): string[] {
+  return [event.id, kind.toolkitSlug, kind.triggerSlug, event.receivedAt, payload];
+}
+
+/** Inserts one event; its five parameters start at `first`. */
+export function insertEventSql(first: number): string {
+  const places = Array.from({ length: 5 }, (_, index) => `$${first + index}`).join(", ");
+  return `insert into events (id, toolkit_slug, trigger_slug, received_at, payload) values (${places})`;
 }
 
 /** Records what became of one delivery. */
-export async function recordOutcome(pool: Pool, eventId: string, outcome: PeerOutcome): Promise<void> {
-  await pool.query({
-    name: "record_outcome",
-    text: "insert into outcomes (event_id, duration_ms, status_code, error) values ($1, $2, $3, $4)",
-    values: [eventId, outcome.durationMs, outcome.statusCode, outcome.error],
-  });
+export async function recordOutcome(sql: PeerPool, eventId: string, outcome: PeerOutcome): Promise<void> {
+  await sql`insert into outcomes (event_id, duration_ms, status_code, error)
+    values (${eventId}, ${outcome.durationMs}, ${outcome.statusCode}, ${outcome.error})`;
 }
 
 /** Records what became of many deliveries in one statement. */
-export async function recordOutcomes(pool: Pool, outcomes: readonly (PeerOutcome & { eventId: string })[]): Promise<void> {
-  await pool.query({
-    name: "record_outcomes",
-    text: `insert into outcomes (event_id, duration_ms, status_code, error)
-      select * from unnest($1::text[], $2::int4[], $3::int4[], $4::text[])`,
-    values: [
-      outcomes.map(({ eventId }) => eventId),
-      outcomes.map(({ durationMs }) => durationMs),
-      outcomes.map(({ statusCode }) => statusCode),
-      outcomes.map(({ error }) => error),
-    ],
-  });
+export async function recordOutcomes(
+  sql: PeerPool,
+  outcomes: readonly (PeerOutcome & { eventId: string })[],
+): Promise<void> {
+  const column = <T>(value: (outcome: PeerOutcome & { eventId: string }) => T) => outcomes.map(value);
+  await sql`insert into outcomes (event_id, duration_ms, status_code, error)
+    select * from unnest(
+      ${column(({ eventId }) => eventId)}::text[], ${column(({ durationMs }) => durationMs)}::int4[],
+      ${column(({ statusCode }) => statusCode)}::int4[], ${column(({ error }) => error)}::text[]
+    )`;
 }
 
 /** Deliveries recorded with success. */
-export async function countDelivered(pool: Pool): Promise<number> {
-  const { rows } = await pool.query<{ count: number }>("select count(*)::int4 as count from outcomes where error = ''");
-  return rows[0]?.count ?? 0;
+export async function countDelivered(sql: PeerPool): Promise<number> {
+  const [row] = await sql<{ count: number }[]>`select count(*)::int4 as count from outcomes where error = ''`;
+  return row?.count ?? 0;
 }

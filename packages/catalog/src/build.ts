@@ -12,7 +12,7 @@ import type {
 } from "./documents.ts";
 import { createValidator, isJsonObject, withNulls } from "./json-schema.ts";
 import { compileMatch } from "./match.ts";
-import type { Action, Audience, AuthScheme, Toolkit, ToolDefinition, Trigger, Webhook } from "./model.ts";
+import type { Action, Audience, AuthScheme, ToolDefinition, Toolkit, Trigger, Webhook } from "./model.ts";
 import { compileNormalize } from "./normalize.ts";
 
 /** What the definitions of one toolkit are, once they satisfy every check. `tools` is ordered by name. */

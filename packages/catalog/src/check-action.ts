@@ -1,10 +1,10 @@
 import type { Placeholder } from "@svc/core";
 import { checkTemplates, deploymentNamespace } from "./check-placeholders.ts";
 import { checkSchema } from "./check-schema.ts";
-import { isJsonObject } from "./json-schema.ts";
 import type { FaultPath } from "./definition-error.ts";
 import type { DefinitionFile } from "./definition-file.ts";
 import type { ActionDocument, JsonSchema } from "./documents.ts";
+import { isJsonObject } from "./json-schema.ts";
 
 /** The rules of an action that its schema cannot say. `account` holds the toolkit's variables. Records every fault. */
 export function checkAction(file: DefinitionFile, document: ActionDocument, account: ReadonlySet<string>): void {

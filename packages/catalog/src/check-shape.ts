@@ -48,17 +48,22 @@ function cureOf({ keyword, params, parentSchema, schema }: ErrorObject): string 
   if (keyword === "additionalProperties") {
     return `use one of ${Object.keys((parentSchema?.properties as object | undefined) ?? {}).join(", ")}`;
   }
-  if (keyword === "required") {
-    const property = (parentSchema?.properties as Record<string, { description?: string }> | undefined)?.[
-      params.missingProperty
-    ];
-    return `add it${property?.description === undefined ? "" : `: ${property.description}`}`;
-  }
+  if (keyword === "required") return `add it${descriptionOf(parentSchema, params.missingProperty, ": ")}`;
   if (keyword === "enum") return `use one of ${(schema as unknown[]).map(String).join(", ")}`;
   if (keyword === "const") return `use ${JSON.stringify(schema)}`;
   if (keyword === "discriminator") return `use one of ${tagsOf(parentSchema, params.tag).join(", ")}`;
-  const description = parentSchema?.description as string | undefined;
-  return description === undefined ? `it ${keyword} must hold` : `write ${description}`;
+  return `write ${parentSchema?.description ?? `what satisfies "${keyword}"`}`;
+}
+
+const definitions: Readonly<Record<string, object>> = { ...toolSchema.$defs, ...toolkitSchema.$defs };
+
+/** The description of a property, which may stand behind a reference; empty when there is none. */
+function descriptionOf(parent: ErrorObject["parentSchema"], name: string, prefix: string): string {
+  type Described = { readonly description?: string; readonly $ref?: string };
+  const property = (parent?.properties as Record<string, Described> | undefined)?.[name];
+  const referred: Described | undefined = definitions[property?.$ref?.replace(/^.*#\/\$defs\//, "") ?? ""];
+  const description = property?.description ?? referred?.description;
+  return description === undefined ? "" : `${prefix}${description}`;
 }
 
 type Branch = { readonly properties: Readonly<Record<string, { readonly const?: string }>> };
@@ -66,7 +71,6 @@ type Branch = { readonly properties: Readonly<Record<string, { readonly const?: 
 /** The values that the branches of a discriminated union declare for its tag. */
 function tagsOf(union: ErrorObject["parentSchema"], tag: string): string[] {
   const branches = (union?.oneOf as { $ref: string }[] | undefined) ?? [];
-  const definitions: Record<string, object> = { ...toolSchema.$defs, ...toolkitSchema.$defs };
   return branches.map(({ $ref }) => {
     const branch = definitions[$ref.replace("#/$defs/", "")] as Branch | undefined;
     return String(branch?.properties[tag]?.const);

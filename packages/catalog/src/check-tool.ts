@@ -1,6 +1,6 @@
+import { checkTemplates } from "./check-placeholders.ts";
 import type { DefinitionFile } from "./definition-file.ts";
 import type { ToolDocument } from "./documents.ts";
-import { checkTemplates } from "./check-placeholders.ts";
 
 /** The rules that hold for actions and triggers alike. Records every fault. */
 export function checkTool(file: DefinitionFile, document: ToolDocument, name: string): void {

@@ -1,5 +1,5 @@
-import { deploymentNamespace, checkTemplates, type Namespaces } from "./check-placeholders.ts";
 import { faultOfBaseUrl } from "./base-url.ts";
+import { checkTemplates, deploymentNamespace, type Namespaces } from "./check-placeholders.ts";
 import type { DefinitionFile } from "./definition-file.ts";
 import type { AuthDocument, ToolkitDocument } from "./documents.ts";
 import { matchesEverything } from "./match.ts";

@@ -1,9 +1,9 @@
-import { type Namespaces, checkTemplates } from "./check-placeholders.ts";
+import { checkTemplates, type Namespaces } from "./check-placeholders.ts";
 import { checkSchema } from "./check-schema.ts";
-import { isJsonObject } from "./json-schema.ts";
 import type { FaultPath } from "./definition-error.ts";
 import type { DefinitionFile } from "./definition-file.ts";
 import type { JsonSchema, ToolkitDocument, TriggerDocument } from "./documents.ts";
+import { isJsonObject } from "./json-schema.ts";
 
 const namespaces: Namespaces = { headers: "any", query: "any", body: "any" };
 

@@ -1,14 +1,14 @@
 import { create, type MessageInitShape } from "@bufbuild/protobuf";
 import {
   type AccountVariableSpecSchema,
-  type Tool as ToolMessage,
-  type Toolkit as ToolkitMessage,
   ToolKind,
-  ToolkitConnectability,
   type ToolkitAuthSchemeSpecSchema,
+  ToolkitConnectability,
   type ToolkitConnectSpec,
   ToolkitConnectSpecSchema,
+  type Toolkit as ToolkitMessage,
   ToolkitSchema,
+  type Tool as ToolMessage,
   ToolSchema,
 } from "@svc/gen/catalog";
 import type { AccountVariable, AuthScheme, Tool, Toolkit } from "./model.ts";

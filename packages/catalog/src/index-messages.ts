@@ -4,8 +4,8 @@ import {
   GetToolkitConnectSpecResponseSchema,
   type GetToolResponse,
   GetToolResponseSchema,
-  type Tool as ToolMessage,
   type Toolkit as ToolkitMessage,
+  type Tool as ToolMessage,
 } from "@svc/gen/catalog";
 import { toConnectSpec, toToolkitMessage, toToolMessage } from "./convert.ts";
 import type { Catalog } from "./model.ts";

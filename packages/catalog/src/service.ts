@@ -7,6 +7,7 @@ import {
   ListToolkitsResponseSchema,
   ListToolsResponseSchema,
   ToolKind,
+  ToolKindSchema,
 } from "@svc/gen/catalog";
 import { projectNotFound, toolKindUnknown, toolkitNotFound, toolNotFound } from "./errors.ts";
 import { indexMessages } from "./index-messages.ts";
@@ -46,7 +47,7 @@ export function createCatalogService(options: CatalogServiceOptions): ServiceImp
     listTools(request, ctx) {
       const projectId = checkProject(request.projectId, ctx);
       const { toolkitSlug, kind } = request;
-      if (ToolKind[kind] === undefined) throw toolKindUnknown(kind);
+      if (ToolKindSchema.value[kind] === undefined) throw toolKindUnknown(kind);
       const filters = { projectId: request.projectId, toolkitSlug, kind };
       const candidates = toolkitSlug === "" ? index.toolList : (index.toolsOfToolkit.get(toolkitSlug) ?? []);
       const tools = kind === ToolKind.UNSPECIFIED ? candidates : candidates.filter((tool) => tool.kind === kind);

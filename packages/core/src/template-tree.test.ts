@@ -48,12 +48,12 @@ test("placeholders are listed with the path of their text", () => {
 });
 
 test("property: a tree without placeholders renders as itself", () => {
-  const escape = (value: unknown): unknown => JSON.parse(JSON.stringify(value).replaceAll("{{", "{{{{"));
   fc.assert(
-    fc.property(fc.jsonValue({ noUnicodeString: false }), (value) => {
+    fc.property(fc.jsonValue(), (value) => {
       const text = JSON.stringify(value);
-      fc.pre(!text.includes("__proto__") && !text.includes("{{"));
-      expect(render(escape(value), {})).toEqual(JSON.parse(text));
+      fc.pre(!text.includes("__proto__"));
+      const escaped: unknown = JSON.parse(text.replaceAll("{{", "{{{{"));
+      expect(render(escaped, {})).toEqual(JSON.parse(text));
     }),
   );
 });

@@ -106,7 +106,7 @@ export function placeholdersOf(template: Template): Placeholder[] {
 export function renderTemplate(template: Template, scope: TemplateScope): unknown {
   const [first, ...others] = template.parts;
   if (others.length === 0 && first !== undefined) {
-    return typeof first === "string" ? first : valueOf(first, scope);
+    return typeof first === "string" ? first : lookUp(first, scope);
   }
   let text = "";
   for (const part of template.parts) {
@@ -114,7 +114,7 @@ export function renderTemplate(template: Template, scope: TemplateScope): unknow
       text += part;
       continue;
     }
-    const value = valueOf(part, scope);
+    const value = lookUp(part, scope);
     if (value === undefined || value === null) return undefined;
     if (typeof value === "object") {
       throw new TemplateValueError(part, "an object or a list cannot stand inside a text; use | json or | csv");
@@ -124,7 +124,7 @@ export function renderTemplate(template: Template, scope: TemplateScope): unknow
   return text;
 }
 
-function valueOf(placeholder: Placeholder, scope: TemplateScope): unknown {
+function lookUp(placeholder: Placeholder, scope: TemplateScope): unknown {
   let value = childOf(scope, placeholder.root);
   for (const step of placeholder.path) {
     if (value === undefined) return undefined;

@@ -24,7 +24,8 @@ test("a session has UTC, limits and a name", async () => {
 test("a transaction begun behind a full pipeline commits, and what follows it is kept", async () => {
   const single = openDatabase({ url, connectionsMax: 1 });
   await insert(single, [1000]);
-  const range = (from: number, count: number) => Array.from({ length: count }, (_, index) => insert(single, [from + index]));
+  const range = (from: number, count: number) =>
+    Array.from({ length: count }, (_, index) => insert(single, [from + index]));
   const before = range(1001, 100);
   const transaction = single.sql.begin((tx) => insert(tx, [2000]));
   await Promise.all([...before, transaction, ...range(2001, 100)]);

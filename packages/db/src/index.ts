@@ -6,15 +6,29 @@ export {
   readDeploymentRouting,
 } from "./accounts/repo.ts";
 export { type Database, type DatabaseOptions, type Executor, openDatabase, withTransaction } from "./connect.ts";
+export { readDatabaseTime } from "./database-time.ts";
+export { countPendingDeliveries } from "./deliveries/backlog.ts";
 export { type ClaimedDelivery, type ClaimRequest, type ClaimResult, claim } from "./deliveries/claim.ts";
 export { enqueue, type QueuedDelivery } from "./deliveries/enqueue.ts";
 export { expire } from "./deliveries/expire.ts";
 export { release } from "./deliveries/release.ts";
-export { type Delivery, type DeliveryAttempt, type DeliveryRepository, deliveriesForProject } from "./deliveries/repo.ts";
+export {
+  type Delivery,
+  type DeliveryAttempt,
+  type DeliveryRepository,
+  deliveriesForProject,
+} from "./deliveries/repo.ts";
 export { type Settlement, settle } from "./deliveries/settle.ts";
 export { isUnavailable, isUniqueViolation } from "./driver-error.ts";
 export { type NewDelivery, type NewEvent, type RecordOutcome, type RoutingSeen, record } from "./events/record.ts";
-export { type Event, type EventFilter, type EventRepository, eventsForProject, uuidAfterEvent, uuidOfEvent } from "./events/repo.ts";
+export {
+  type Event,
+  type EventFilter,
+  type EventRepository,
+  eventsForProject,
+  uuidAfterEvent,
+  uuidOfEvent,
+} from "./events/repo.ts";
 export {
   type ApiKey,
   createApiKey,
@@ -43,7 +57,13 @@ export {
   type QuarantineFilter,
 } from "./quarantine/repo.ts";
 export { sweepProjectEvents, sweepQuarantinedPosts, sweepSeenKeys } from "./retention/sweep.ts";
-export { type FailureReport, type Health, type HealthLimits, reportFailures, reportRecoveries } from "./subscriptions/health.ts";
+export {
+  type FailureReport,
+  type Health,
+  type HealthLimits,
+  reportFailures,
+  reportRecoveries,
+} from "./subscriptions/health.ts";
 export {
   type NewSubscription,
   type Subscription,
@@ -57,6 +77,6 @@ export {
   type Match,
   type MatchFilter,
   type ProjectRouting,
-  readProjectRouting,
   type RoutedSubscription,
+  readProjectRouting,
 } from "./subscriptions/routing.ts";

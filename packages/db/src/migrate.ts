@@ -19,7 +19,12 @@ export const migrationsFolder = fileURLToPath(new URL("../migrations", import.me
  */
 export async function migrateDatabase(url: string, folder: string = migrationsFolder): Promise<void> {
   const known = readMigrationFiles({ migrationsFolder: folder });
-  const sql = postgres(url, { max: 1, connect_timeout: 10, onnotice: () => {}, connection: { application_name: "svc" } });
+  const sql = postgres(url, {
+    max: 1,
+    connect_timeout: 10,
+    onnotice: () => {},
+    connection: { application_name: "svc" },
+  });
   try {
     await assertServerVersion(sql);
     // A session lock: it ends with the connection, so a node that dies while migrating holds up nobody.
@@ -39,7 +44,9 @@ async function assertServerVersion(sql: postgres.Sql): Promise<void> {
   const [server] = await sql<[{ number: number; name: string }]>`
     select current_setting('server_version_num')::int4 as number, current_setting('server_version') as name`;
   if (server.number >= 150_000) return;
-  throw new MigrationRefusedError(`SVC_DATABASE_URL: the server is PostgreSQL ${server.name}, and svc needs 15 or newer`);
+  throw new MigrationRefusedError(
+    `SVC_DATABASE_URL: the server is PostgreSQL ${server.name}, and svc needs 15 or newer`,
+  );
 }
 
 async function assertNotNewer(sql: postgres.Sql, known: readonly MigrationMeta[]): Promise<void> {
@@ -58,11 +65,15 @@ async function assertComplete(sql: postgres.Sql, known: readonly MigrationMeta[]
   const missing = known.filter(({ hash }) => !applied.has(hash));
   if (missing.length === 0) return;
   const dates = missing.map(({ folderMillis }) => folderMillis).join(", ");
-  throw new MigrationRefusedError(`migrations dated ${dates} are older than the database's last one: generate them again`);
+  throw new MigrationRefusedError(
+    `migrations dated ${dates} are older than the database's last one: generate them again`,
+  );
 }
 
 async function appliedHashes(sql: postgres.Sql): Promise<string[]> {
-  const [table] = await sql<[{ exists: boolean }]>`select to_regclass('drizzle.__drizzle_migrations') is not null as exists`;
+  const [table] = await sql<
+    [{ exists: boolean }]
+  >`select to_regclass('drizzle.__drizzle_migrations') is not null as exists`;
   if (!table.exists) return [];
   const rows = await sql<{ hash: string }[]>`select hash from drizzle.__drizzle_migrations`;
   return rows.map(({ hash }) => hash);

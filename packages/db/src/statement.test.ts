@@ -14,7 +14,10 @@ async function preparedCount(name: string): Promise<number> {
 }
 
 test("a statement is prepared once per connection, whatever types its values have", async () => {
-  const echo = statement<{ a: string; b: boolean }>("echo", "select $1::text as a, $2::bool as b, $3::int8 as c, $4::bytea as d");
+  const echo = statement<{ a: string; b: boolean }>(
+    "echo",
+    "select $1::text as a, $2::bool as b, $3::int8 as c, $4::bytea as d",
+  );
   const first = await echo(db, ["x", true, 5n, Buffer.from("y")]);
   const second = await echo(db, ["x", false, 5, new Uint8Array([121])]);
   const third = await echo(db, [null, null, null, null]);
@@ -41,15 +44,22 @@ test("a statement says how many rows it changed", async () => {
 test("a value stays the same when the schema changes under a prepared statement", async () => {
   await db.sql`create table changing (n int4)`;
   await db.sql`insert into changing values (1)`;
-  const read = statement<{ flag: boolean; bytes: Buffer }>("changing", "select *, $1::bool as flag, $2::bytea as bytes from changing");
+  const read = statement<{ flag: boolean; bytes: Buffer }>(
+    "changing",
+    "select *, $1::bool as flag, $2::bytea as bytes from changing",
+  );
   const values = [true, Buffer.from("hi")] as const;
   await read(db, values);
   await db.sql`alter table changing add column added text`;
   expect(await read(db, values)).toEqual([{ n: 1, added: null, flag: true, bytes: Buffer.from("hi") }]);
   await db.sql`alter table changing drop column added`;
-  const unsafe = await db.sql.unsafe("select *, $1::bool as flag, $2::bytea as bytes from changing", [...values], { prepare: true });
+  const unsafe = await db.sql.unsafe("select *, $1::bool as flag, $2::bytea as bytes from changing", [...values], {
+    prepare: true,
+  });
   await db.sql`alter table changing add column added text`;
-  const again = await db.sql.unsafe("select *, $1::bool as flag, $2::bytea as bytes from changing", [...values], { prepare: true });
+  const again = await db.sql.unsafe("select *, $1::bool as flag, $2::bytea as bytes from changing", [...values], {
+    prepare: true,
+  });
   expect({ ...again[0] }).toEqual({ ...unsafe[0], added: null });
 });
 

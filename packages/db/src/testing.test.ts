@@ -7,7 +7,9 @@ afterAll(() => database.drop());
 test("a test database has the schema and belongs to one file", async () => {
   const other = await createTestDatabase();
   await database.db.sql`create table only_here (n int4)`;
-  const tables = await other.db.sql<{ name: string }[]>`select tablename as name from pg_tables where schemaname = 'public'`;
+  const tables = await other.db.sql<
+    { name: string }[]
+  >`select tablename as name from pg_tables where schemaname = 'public'`;
   expect(tables.map(({ name }) => name)).toContain("projects");
   expect(tables.map(({ name }) => name)).not.toContain("only_here");
   await other.drop();

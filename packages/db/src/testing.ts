@@ -44,10 +44,16 @@ export type TestDatabaseOptions = {
 };
 
 /** Makes a database on the run's server (SVC_TEST_DATABASE_URL), in about 20 ms. */
-export async function createTestDatabase({ isEmpty = false, ...options }: TestDatabaseOptions = {}): Promise<TestDatabase> {
+export async function createTestDatabase({
+  isEmpty = false,
+  ...options
+}: TestDatabaseOptions = {}): Promise<TestDatabase> {
   const name = `t_${randomBytes(6).toString("hex")}`;
   const serverUrl = testServerUrl();
-  await administer(serverUrl, (sql) => sql`create database ${sql(name)} template ${sql(isEmpty ? "template1" : templateDatabase)}`);
+  await administer(
+    serverUrl,
+    (sql) => sql`create database ${sql(name)} template ${sql(isEmpty ? "template1" : templateDatabase)}`,
+  );
   const url = databaseUrl(serverUrl, name);
   const db = openDatabase({ url, applicationName: name, ...options });
   const drop = async () => {
@@ -114,6 +120,7 @@ const templateDatabase = "svc_template";
 
 function testServerUrl(): string {
   const url = process.env["SVC_TEST_DATABASE_URL"];
-  if (url === undefined) throw new Error("SVC_TEST_DATABASE_URL is not set: run the test through vitest, whose global setup sets it");
+  if (url === undefined)
+    throw new Error("SVC_TEST_DATABASE_URL is not set: run the test through vitest, whose global setup sets it");
   return url;
 }

@@ -1,9 +1,9 @@
 import { createServer, type IncomingMessage } from "node:http";
 import type { AddressInfo } from "node:net";
-import { type ConnectRouter } from "@connectrpc/connect";
+import type { ConnectRouter } from "@connectrpc/connect";
 import { connectNodeAdapter } from "@connectrpc/connect-node";
-import { ErrorDetailSchema } from "@svc/gen/errors";
 import { AdminService } from "@svc/gen/admin";
+import { ErrorDetailSchema } from "@svc/gen/errors";
 import { TriggersService } from "@svc/gen/triggers";
 import { afterEach, expect, test } from "vitest";
 import { Code, ConnectError, createSvcAdminClient, createSvcClient, svcErrorDetails } from "./index.ts";
@@ -74,7 +74,9 @@ test("the administrator's client presents the administrator's token", async () =
   const { baseUrl, seen } = await startService((router) =>
     router.service(AdminService, { listProjects: () => ({ projects: [{ id: "prj_1", name: "default" }] }) }),
   );
-  const { projects } = await createSvcAdminClient({ baseUrl: `${baseUrl}/`, adminToken: "token" }).admin.listProjects({});
+  const { projects } = await createSvcAdminClient({ baseUrl: `${baseUrl}/`, adminToken: "token" }).admin.listProjects(
+    {},
+  );
   expect(projects.map(({ name }) => name)).toEqual(["default"]);
   expect(seen.map(({ path, authorization }) => [path, authorization])).toEqual([
     ["/svc.v1.AdminService/ListProjects", "Bearer token"],
@@ -101,11 +103,14 @@ test.each(["createSubscription", "replayEvent"] as const)("a write, %s, is never
   expect(seen).toHaveLength(1);
 });
 
-test.each([Code.Internal, Code.ResourceExhausted, Code.NotFound])("a read that fails with code %s is not repeated", async (code) => {
-  const { baseUrl, seen } = await failing(1, code);
-  expect((await errorOf(createSvcClient({ baseUrl, apiKey: "key" }).triggers.listEvents({}))).code).toBe(code);
-  expect(seen).toHaveLength(1);
-});
+test.each([Code.Internal, Code.ResourceExhausted, Code.NotFound])(
+  "a read that fails with code %s is not repeated",
+  async (code) => {
+    const { baseUrl, seen } = await failing(1, code);
+    expect((await errorOf(createSvcClient({ baseUrl, apiKey: "key" }).triggers.listEvents({}))).code).toBe(code);
+    expect(seen).toHaveLength(1);
+  },
+);
 
 test("interceptors see every attempt", async () => {
   const { baseUrl } = await failing(1, Code.Unavailable);
@@ -136,7 +141,9 @@ test("a call that takes longer than timeoutMs ends as deadline_exceeded", async 
   const { baseUrl } = await startService((router) =>
     router.service(TriggersService, { getEvent: () => new Promise(() => {}) }),
   );
-  const err = await errorOf(createSvcClient({ baseUrl, apiKey: "key", timeoutMs: 50 }).triggers.getEvent({ id: "evt_1" }));
+  const err = await errorOf(
+    createSvcClient({ baseUrl, apiKey: "key", timeoutMs: 50 }).triggers.getEvent({ id: "evt_1" }),
+  );
   expect(err.code).toBe(Code.DeadlineExceeded);
 });
 
@@ -145,7 +152,10 @@ test("the faults of a refusal are read with reason, field and help", async () =>
     router.service(TriggersService, {
       createSubscription: () => {
         throw new ConnectError("endpointUrl: refused", Code.InvalidArgument, undefined, [
-          { desc: ErrorDetailSchema, value: { reason: "ENDPOINT_URL_INVALID", field: "endpointUrl", help: "Use https." } },
+          {
+            desc: ErrorDetailSchema,
+            value: { reason: "ENDPOINT_URL_INVALID", field: "endpointUrl", help: "Use https." },
+          },
         ]);
       },
     }),

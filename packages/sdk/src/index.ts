@@ -1,13 +1,13 @@
 export { Code, ConnectError, type Interceptor } from "@connectrpc/connect";
-export { type ApiKey, type Project, type ProjectPolicy, type QuarantinedPost, type QuarantineRelease } from "@svc/gen/admin";
+export type { ApiKey, Project, ProjectPolicy, QuarantinedPost, QuarantineRelease } from "@svc/gen/admin";
 export {
   type AccountVariableSpec,
   type Tool,
+  ToolKind,
   type Toolkit,
   type ToolkitAuthSchemeSpec,
   ToolkitConnectability,
   type ToolkitConnectSpec,
-  ToolKind,
 } from "@svc/gen/catalog";
 export {
   type Ask,
@@ -22,12 +22,12 @@ export {
   type StepReceipt,
 } from "@svc/gen/jobs";
 export { Role } from "@svc/gen/options";
-export {
-  type Delivery,
-  type DeliveryAttempt,
-  type Event,
-  type IngestEndpoint,
-  type Subscription,
+export type {
+  Delivery,
+  DeliveryAttempt,
+  Event,
+  IngestEndpoint,
+  Subscription,
 } from "@svc/gen/triggers";
 export {
   createSvcAdminClient,

@@ -25,7 +25,9 @@ async function waitsOf(retryAfter: string | undefined, random = 0.5): Promise<nu
       }),
     { transport: { interceptors: [createReadRetry(clock)] } },
   );
-  await expect(createClient(TriggersService, transport).listEvents({})).rejects.toMatchObject({ code: Code.Unavailable });
+  await expect(createClient(TriggersService, transport).listEvents({})).rejects.toMatchObject({
+    code: Code.Unavailable,
+  });
   return waits;
 }
 

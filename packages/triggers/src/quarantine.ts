@@ -92,7 +92,7 @@ async function releaseOne(options: QuarantineOptions, tx: Executor, id: Quaranti
   const event = { ...normalized.event, receivedAtMs: options.clock.now() };
   const [stored] = await storePosts(options.store, tx, [event], { lease: false });
   if (stored?.outcome !== "stored") return stay(tx, id, { reason: "no_project", detail: noProjectDetail(event) });
-  return { id, outcome: "released", accepted: stored.events, reason: "" };
+  return { id, outcome: "released", accepted: stored.fresh, reason: "" };
 }
 
 function normalizeAgain(options: QuarantineOptions, post: QuarantinedPost): Normalized {

@@ -14,8 +14,8 @@ export type NormalizedEvent = RoutedPost & {
   receivedAtMs: number;
 };
 
-/** What became of it: how many projects hold the event (also from an earlier twin), or that no project receives it. */
-export type Stored = { outcome: "stored"; events: number } | { outcome: "no_project" };
+/** What became of it: how many projects hold the event, and for how many it was new; or that no project receives it. */
+export type Stored = { outcome: "stored"; events: number; fresh: number } | { outcome: "no_project" };
 
 /** What storing needs. */
 export type StoreOptions = {
@@ -52,14 +52,15 @@ export async function storePosts(
       continue;
     }
     options.dispatcher.submit(plan.firstSends(outcome.duplicates, leaseUntilMs));
-    return plan.results;
+    return plan.results(outcome.duplicates);
   }
   throw new Error(`routing changed ${staleMax} times while a batch of ${posts.length} posts was stored`);
 }
 
 type Plan = {
-  results: Stored[];
   events: NewEvent[];
+  /** One a post, once it is known which events were seen before. */
+  results(duplicates: ReadonlySet<string>): Stored[];
   firstSends(duplicates: ReadonlySet<string>, leaseUntilMs: number): OutgoingDelivery[];
 };
 
@@ -74,10 +75,10 @@ function planEvents(options: StoreOptions, posts: readonly NormalizedEvent[], le
     rooms.set(id, room - 1);
     return room > 0;
   };
-  const addEvent = (post: NormalizedEvent, projectId: ProjectId, entityId: string) => {
+  const addEvent = (post: NormalizedEvent, projectId: ProjectId, entityId: string): NewEvent[] => {
     const dedupeKey = storableKey(post.dedupe);
     const twin = `${projectId} ${post.triggerSlug} ${dedupeKey}`;
-    if (dedupeKey !== "" && keys.has(twin)) return;
+    if (dedupeKey !== "" && keys.has(twin)) return [];
     keys.add(twin);
     const event: NewEvent = {
       id: createId("evt", post.receivedAtMs),
@@ -102,15 +103,20 @@ function planEvents(options: StoreOptions, posts: readonly NormalizedEvent[], le
       if (delivery.leased) leased.push({ event, delivery, subscription });
     }
     events.push(event);
+    return [event];
   };
-  const results = posts.map((post): Stored => {
+  const rows = posts.map((post) => {
     const receivers = options.routing.receivers(post);
-    for (const receiver of receivers) addEvent(post, receiver.projectId, receiver.entityId);
-    return receivers.length === 0 ? { outcome: "no_project" } : { outcome: "stored", events: receivers.length };
+    return { receivers, events: receivers.flatMap(({ projectId, entityId }) => addEvent(post, projectId, entityId)) };
   });
   return {
-    results,
     events,
+    results: (duplicates) =>
+      rows.map((row): Stored => {
+        if (row.receivers.length === 0) return { outcome: "no_project" };
+        const fresh = row.events.filter((event) => !duplicates.has(event.id)).length;
+        return { outcome: "stored", events: row.receivers.length, fresh };
+      }),
     firstSends: (duplicates, leaseUntilMs) =>
       leased
         .filter(({ event }) => !duplicates.has(event.id))

@@ -26,7 +26,8 @@ export async function runnableBinaries(installed: string, dataDir: string, accou
   const direct = await tryBinaries(installed, account);
   if (direct.code === 0) return installed;
   if (account === undefined) throw cannotRunHere(reasonOf(direct));
-  if (direct.error?.code === "EPERM") throw cannotRunHere(`root may not run programs as uid ${account.uid} (no setuid)`);
+  if (direct.error?.code === "EPERM")
+    throw cannotRunHere(`root may not run programs as uid ${account.uid} (no setuid)`);
   const copy = await copyBinaries(installed, dataDir);
   const copied = await tryBinaries(copy, account);
   if (copied.code !== 0) throw cannotRunHere(reasonOf(copied));

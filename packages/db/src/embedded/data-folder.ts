@@ -1,8 +1,8 @@
 import { constants } from "node:fs";
-import { access, chmod, mkdir, stat } from "node:fs/promises";
+import { access, chmod, mkdir, realpath, stat } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { type Account, runProgram, unprivilegedAccount } from "./account.ts";
-import { folderBelongsToAnother, folderCannotBeEntered } from "./errors.ts";
+import { folderBelongsToAnother, folderCannotBeEntered, folderCannotBeMade } from "./errors.ts";
 
 /** Where the parts of the embedded store are, below the service's data folder. */
 export type DataFolder = {
@@ -21,34 +21,51 @@ export function dataFolderAt(root: string): DataFolder {
 
 /**
  * Makes the data folder, unless it is there, and finds the account PostgreSQL has to run as: the service's own, or for
- * root the present data's owner, else uid 65534. Throws when that account cannot enter the folder.
+ * root the present data's owner, else uid 65534. Throws when that account cannot use the folder.
+ *
+ * The path it returns has no symbolic links, so that two services know each other's by comparing it.
  */
-export async function prepareDataDir(dataDir: string): Promise<Account> {
+export async function prepareDataDir(path: string): Promise<{ dataDir: string; account: Account }> {
   const uid = process.getuid?.() ?? 0;
-  await createFolder(dataDir, uid === 0 ? 0o711 : 0o700);
-  const { cluster } = dataFolderAt(join(dataDir, "postgres"));
-  const owner = await stat(cluster).catch((error: NodeJS.ErrnoException) => {
-    if (error.code === "EACCES") return stat(dirname(cluster));
-    return undefined;
-  });
-  if (uid !== 0) {
-    if (owner !== undefined && owner.uid !== uid) throw folderBelongsToAnother(cluster, owner.uid, uid);
-    return undefined;
-  }
-  const account = owner === undefined || owner.uid === 0 ? unprivilegedAccount : { uid: owner.uid, gid: owner.gid };
-  const entered = await runProgram("/bin/sh", ["-c", 'cd "$1"', "sh", dataDir], account);
-  // EPERM: this root may not change its account at all; what runs the binaries says so.
-  if (entered.code !== 0 && entered.error?.code !== "EPERM") {
-    throw folderCannotBeEntered(dataDir, (await closedFolder(dataDir)) ?? dataDir, account.uid);
-  }
-  return account;
+  await createFolder(path, uid === 0 ? 0o711 : 0o700);
+  const dataDir = await realpath(path);
+  const store = dataFolderAt(join(dataDir, "postgres"));
+  if (uid === 0) return { dataDir, account: await accountForRoot(dataDir, await ownerOf(store.cluster)) };
+  await assertUsable(dataDir, store.root, uid);
+  return { dataDir, account: undefined };
+}
+
+async function assertUsable(dataDir: string, storeRoot: string, uid: number): Promise<void> {
+  const isUsable = await access(dataDir, constants.W_OK | constants.X_OK).then(
+    () => true,
+    () => false,
+  );
+  const owner = isUsable ? await ownerOf(storeRoot) : await ownerOf(dataDir);
+  if (owner !== undefined && (owner.uid !== uid || !isUsable)) throw folderBelongsToAnother(dataDir, owner.uid, uid);
 }
 
 /** Every folder made here gets `mode`, whatever the umask: a parent of ours must not shut PostgreSQL out. */
 async function createFolder(path: string, mode: number): Promise<void> {
-  const first = await mkdir(path, { recursive: true });
-  if (first === undefined) return access(path, constants.W_OK | constants.X_OK);
+  const first = await mkdir(path, { recursive: true }).catch((error: NodeJS.ErrnoException) => {
+    throw folderCannotBeMade(path, error.message);
+  });
+  if (first === undefined) return;
   for (let folder = path; folder.length >= first.length; folder = dirname(folder)) await chmod(folder, mode);
+}
+
+async function ownerOf(path: string): Promise<Account> {
+  const found = await stat(path).catch(() => undefined);
+  return found && { uid: found.uid, gid: found.gid };
+}
+
+async function accountForRoot(dataDir: string, owner: Account): Promise<Account> {
+  const account = owner === undefined || owner.uid === 0 ? unprivilegedAccount : owner;
+  const entered = await runProgram("/bin/sh", ["-c", 'cd "$1"', "sh", dataDir], account);
+  // EPERM: this root may not change its account at all, which running the binaries will tell.
+  if (entered.code !== 0 && entered.error?.code !== "EPERM") {
+    throw folderCannotBeEntered(dataDir, (await closedFolder(dataDir)) ?? dataDir, account.uid);
+  }
+  return account;
 }
 
 /** The outermost folder on the way to `path` that others may not enter. */

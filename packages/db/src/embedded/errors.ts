@@ -16,10 +16,17 @@ export function folderCannotBeEntered(dataDir: string, blockedAt: string, uid: n
   );
 }
 
+/** The data folder is missing and making it failed. */
+export function folderCannotBeMade(dataDir: string, cause: string): EmbeddedPostgresError {
+  return new EmbeddedPostgresError(
+    `data folder ${dataDir} cannot be made: ${cause}. Set SVC_DATA_DIR to a folder that can be written. ${ownServer}`,
+  );
+}
+
 /** The data were made by another account, and only that one or root can open them. */
 export function folderBelongsToAnother(folder: string, ownerUid: number, uid: number): EmbeddedPostgresError {
   return new EmbeddedPostgresError(
-    `data folder ${folder} belongs to uid ${ownerUid}, and svc runs as uid ${uid}. ` +
+    `data folder ${folder} belongs to uid ${ownerUid}, and svc runs as uid ${uid}, which cannot use it. ` +
       `Start svc as uid ${ownerUid} or as root, or set SVC_DATA_DIR to another folder.`,
   );
 }
@@ -38,4 +45,5 @@ export function serverFailed(what: string, log: string): EmbeddedPostgresError {
   return new EmbeddedPostgresError(`the embedded PostgreSQL ${what}: ${log.trim() || "it wrote nothing"}`);
 }
 
-const ownServer = "Or set SVC_DATABASE_URL=postgres://user:password@host:5432/database to use a PostgreSQL 15 or newer of yours.";
+const ownServer =
+  "Or set SVC_DATABASE_URL=postgres://user:password@host:5432/database to use a PostgreSQL 15 or newer of yours.";

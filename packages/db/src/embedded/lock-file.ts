@@ -1,19 +1,22 @@
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 
-/** PostgreSQL's own lock on a data directory: the process that holds, or held, it. */
+/** PostgreSQL's own lock on a data directory: the server that holds, or held, it. */
 export type LockFile = {
   readonly pid: number;
-  /** Whether that server said that it is shutting down. */
-  readonly isStopping: boolean;
+  /** NaN until the server has got so far. */
+  readonly port: number;
+  /** What the server last said: `starting`, `ready`, `stopping`; empty until it has said something. */
+  readonly status: string;
 };
 
-/** Reads postmaster.pid; undefined when there is none. */
+/** Reads postmaster.pid; undefined when there is none. Its lines: pid, folder, start, port, socket, address, key, status. */
 export async function readLockFile(cluster: string): Promise<LockFile | undefined> {
   const text = await readFile(join(cluster, "postmaster.pid"), "utf8").catch(() => "");
-  const pid = Number.parseInt(text, 10);
+  const lines = text.split("\n").map((line) => line.trim());
+  const pid = Number.parseInt(lines[0] ?? "", 10);
   if (!(pid > 0)) return undefined;
-  return { pid, isStopping: /^stopping/m.test(text) };
+  return { pid, port: Number.parseInt(lines[3] ?? "", 10), status: lines[7] ?? "" };
 }
 
 /**

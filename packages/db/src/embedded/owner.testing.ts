@@ -7,14 +7,18 @@ import { fileURLToPath } from "node:url";
 export type Owner = {
   /** The next line it printed; undefined when it has ended. */
   nextLine(): Promise<string | undefined>;
-  /** The last line it printed before it ended. */
-  kill(signal?: NodeJS.Signals): Promise<string | undefined>;
-  /** Kills it and everything in its process group, such as a running initdb, but not its server. */
+  /** Kills it, but not its server. Resolves with the last line it printed. */
+  kill(): Promise<string | undefined>;
+  /** Kills it and what shares its process group, such as a running initdb. */
   killGroup(): Promise<void>;
 };
 
 /** Runs owner.fixture.ts on `dataDir`. */
-export function startOwner(dataDir: string, mode: "write" | "idle", account: { uid?: number; gid?: number } = {}): Owner {
+export function startOwner(
+  dataDir: string,
+  mode: "write" | "idle",
+  account: { uid?: number; gid?: number } = {},
+): Owner {
   const fixture = fileURLToPath(new URL("./owner.fixture.ts", import.meta.url));
   const child = spawn(process.execPath, [fixture, dataDir, mode], {
     ...account,
@@ -22,18 +26,20 @@ export function startOwner(dataDir: string, mode: "write" | "idle", account: { u
     stdio: ["pipe", "pipe", "inherit"],
   });
   const lines = createInterface({ input: child.stdout })[Symbol.asyncIterator]();
+  let lastLine: string | undefined;
   const nextLine = async () => {
     const { value, done } = await lines.next();
-    return done === true ? undefined : value;
+    if (done === true) return undefined;
+    lastLine = value;
+    return lastLine;
   };
   return {
     nextLine,
-    kill: async (signal = "SIGKILL") => {
-      child.kill(signal);
-      let last: string | undefined;
-      for (let line = await nextLine(); line !== undefined; line = await nextLine()) last = line;
+    kill: async () => {
+      child.kill("SIGKILL");
+      while ((await nextLine()) !== undefined);
       await ended(child);
-      return last;
+      return lastLine;
     },
     killGroup: async () => {
       if (child.pid !== undefined) process.kill(-child.pid, "SIGKILL");

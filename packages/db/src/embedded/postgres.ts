@@ -3,7 +3,6 @@ import { createServer } from "node:net";
 import { join, resolve } from "node:path";
 import { type Clock, systemClock } from "@svc/core";
 import postgres from "postgres";
-import { isUnavailable } from "../driver-error.ts";
 import type { Account } from "./account.ts";
 import { installedBinaries, runnableBinaries } from "./binaries.ts";
 import { type DataFolder, prepareDataDir } from "./data-folder.ts";
@@ -44,8 +43,7 @@ export type EmbeddedPostgres = {
  * cannot be entered, or when PostgreSQL cannot run here.
  */
 export async function startEmbeddedPostgres(options: EmbeddedPostgresOptions): Promise<EmbeddedPostgres> {
-  const dataDir = resolve(options.dataDir);
-  const account = await prepareDataDir(dataDir);
+  const { dataDir, account } = await prepareDataDir(resolve(options.dataDir));
   const binaries = await runnableBinaries(installedBinaries(), dataDir, account);
   const durable = options.durability === "full";
   const store = await openStore({ dataDir, binaries, account, durable, password: options.password });
@@ -60,32 +58,32 @@ type Started = { server: ServerProcess; url: string };
 /** PostgreSQL's lock file decides whose the data are; a holder that is about to end is waited for. */
 async function startWhenFree(options: StartOptions): Promise<Started> {
   const clock = options.clock ?? systemClock;
-  const { cluster } = options.store;
   const firstTryAt = clock.now();
   for (;;) {
     const started = await tryStart(options, clock);
     if ("url" in started) return started;
-    if (/could not bind|could not create any TCP\/IP sockets/.test(started.log) && clock.now() < firstTryAt + stoppingMs) continue;
-    if (!/lock file "postmaster.pid" already exists|pre-existing shared memory block/.test(started.log)) {
-      throw serverFailed("did not start", started.log);
+    const isHeld = heldMessage.test(started.log);
+    if (!isHeld && !portTakenMessage.test(started.log)) throw serverFailed("did not start", started.log);
+    const lock = await readLockFile(options.store.cluster);
+    const waitMs = lock?.status === "ready" ? orphanedMs : stoppingMs;
+    if (clock.now() > firstTryAt + waitMs) {
+      throw isHeld ? anotherServiceRuns(options.dataDir, lock?.pid) : serverFailed("found no free port", started.log);
     }
-    const lock = await readLockFile(cluster);
-    const waitMs = lock?.isStopping === false ? orphanedMs : stoppingMs;
-    if (clock.now() > firstTryAt + waitMs) throw anotherServiceRuns(options.dataDir, lock?.pid);
     await clock.wait(50);
   }
 }
 
+const heldMessage = /lock file "postmaster.pid" already exists|pre-existing shared memory block/;
+const portTakenMessage = /could not bind|could not create any TCP\/IP sockets/;
 // A server whose service was killed is told so by its pipe within milliseconds, then needs a moment to shut down.
-const orphanedMs = 2_000;
-const stoppingMs = 10_000;
+const orphanedMs = 3_000;
+const stoppingMs = 15_000;
 // After a crash it first replays its log.
 const readyMs = 120_000;
 
 async function tryStart(options: StartOptions, clock: Clock): Promise<Started | ServerExit> {
   const { store, durability } = options;
   const port = await freePort();
-  const url = `postgres://${embeddedRole}:${await readPassword(store)}@127.0.0.1:${port}/postgres`;
   const lock = await readLockFile(store.cluster);
   const server = spawnServer({
     file: join(options.binaries, "bin", "postgres"),
@@ -94,13 +92,12 @@ async function tryStart(options: StartOptions, clock: Clock): Promise<Started | 
     ignoredPid: lock !== undefined && (await isReusedPid(lock, store.cluster)) ? lock.pid : process.pid,
     onLog: options.onLog ?? (() => {}),
   });
+  const url = `postgres://${embeddedRole}:${await readPassword(store)}@127.0.0.1:${port}/postgres`;
   const ended = new AbortController();
-  const exit = server.exited.then((value) => {
-    ended.abort();
-    return value;
-  });
+  const exit = server.exited.finally(() => ended.abort());
   try {
-    await untilAnswers(url, clock, ended.signal);
+    await untilReady(store.cluster, port, clock, ended.signal);
+    if (!ended.signal.aborted) await assertAnswers(url);
   } catch (error) {
     await server.stop();
     throw error;
@@ -108,21 +105,22 @@ async function tryStart(options: StartOptions, clock: Clock): Promise<Started | 
   return ended.signal.aborted ? await exit : { server, url };
 }
 
-/** Resolves when the server answers a query, or when `ended` aborts. Throws what it answers instead, or after `readyMs`. */
-async function untilAnswers(url: string, clock: Clock, ended: AbortSignal): Promise<void> {
-  const sql = postgres(url, { max: 1, backoff: () => 0, connect_timeout: 10, fetch_types: false, onnotice: () => {} });
+/** Resolves when the server says in its lock file that it takes connections, or when `ended` aborts. */
+async function untilReady(cluster: string, port: number, clock: Clock, ended: AbortSignal): Promise<void> {
   const giveUpAt = clock.now() + readyMs;
+  while (!ended.aborted) {
+    const lock = await readLockFile(cluster);
+    if (lock?.port === port && lock.status === "ready") return;
+    if (clock.now() > giveUpAt)
+      throw serverFailed("did not become ready", `after ${readyMs / 1000} s: ${lock?.status}`);
+    await clock.wait(5, ended);
+  }
+}
+
+async function assertAnswers(url: string): Promise<void> {
+  const sql = postgres(url, { max: 1, connect_timeout: 10, fetch_types: false, onnotice: () => {} });
   try {
-    while (!ended.aborted) {
-      const error = await sql`select 1`.then(
-        () => undefined,
-        (cause: unknown) => cause ?? new Error("no answer"),
-      );
-      if (error === undefined) return;
-      if (!isUnavailable(error)) throw error;
-      if (clock.now() > giveUpAt) throw serverFailed("did not become ready", String(error));
-      await clock.wait(10, ended);
-    }
+    await sql`select 1`;
   } finally {
     await sql.end({ timeout: 1 });
   }

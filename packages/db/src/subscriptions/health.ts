@@ -28,7 +28,8 @@ export type Health = { subscriptionId: SubscriptionId; active: boolean; backoffU
 
 /**
  * Backs failing subscriptions off and gives up on dead ones. The backoff doubles only for an attempt that began after it
- * was set: sixteen deliveries that fail together count once. Deactivation moves the project's routing version with it.
+ * was set: sixteen deliveries that fail together count once. Deactivation moves the project's routing version with it;
+ * it is the one case that looks for a success another node may have had meanwhile (deliveries_subscription finds it).
  */
 const recordFailures = statement<{ id: string; active: boolean; backoff_until_ms: number }>(
   "record_failures",
@@ -44,15 +45,18 @@ const recordFailures = statement<{ id: string; active: boolean; backoff_until_ms
         $5::timestamptz + i.retry_after_ms * interval '1 millisecond'),
       gone_since = case when i.gone > 0 then coalesce(s.gone_since, i.started_at) end,
       gone_count = case when i.gone > 0 then s.gone_count + i.gone else 0 end,
-      active = s.active and not (n.is_gone or n.is_dead),
+      active = s.active and not given_up.yes,
       inactive_reason = case when not s.active then s.inactive_reason
-        when n.is_gone then 'gone'
-        when n.is_dead then 'failing' else s.inactive_reason end
+        when not given_up.yes then s.inactive_reason when n.is_gone then 'gone' else 'failing' end
     from input i, subscriptions old, lateral (select
       old.backoff_set_at is null or i.started_at >= old.backoff_set_at as grows,
       least($7::int4, greatest($6::int4, old.backoff_ms * 2)) as next_ms,
       coalesce(i.gone > 0 and old.gone_count + i.gone >= $10::int4 and $5::timestamptz - old.gone_since >= $9::int4 * interval '1 millisecond', false) as is_gone,
-      coalesce($5::timestamptz - old.failing_since >= $8::int4 * interval '1 millisecond', false) as is_dead) n
+      coalesce($5::timestamptz - old.failing_since >= $8::int4 * interval '1 millisecond', false) as is_dead) n,
+    lateral (select case when n.is_gone or n.is_dead then not exists (
+      select from deliveries d where d.project_id = old.project_id and d.subscription_id = old.id
+        and d.state = 'delivered' and d.last_attempt_at > case when n.is_gone then old.gone_since else old.failing_since end)
+      else false end as yes) given_up
     where s.id = i.id and old.id = s.id
     returning s.id, s.project_id, s.active, old.active as was_active, s.backoff_until
   ), moved as (

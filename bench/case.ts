@@ -1,0 +1,50 @@
+import type { Child } from "./child.ts";
+import type { loadCommands } from "./load.ts";
+import type { PostKindName } from "./post-kinds.ts";
+import type { BenchPostgres } from "./postgres.ts";
+import type { sinkCommands } from "./sink.ts";
+
+/** What a case runs in: one PostgreSQL, one load generator and one sink, each a process, kept for the whole run. */
+export type BenchContext = {
+  readonly postgres: BenchPostgres;
+  readonly load: Child<typeof loadCommands>;
+  readonly sink: Child<typeof sinkCommands>;
+  readonly settings: BenchSettings;
+  /** Shows what is being done; on a terminal one line that is overwritten. */
+  progress(text: string): void;
+};
+
+/** What the command line sets; undefined means the case's own default. */
+export type BenchSettings = {
+  readonly rounds: number | undefined;
+  readonly seconds: number | undefined;
+  readonly post: PostKindName | undefined;
+  readonly connections: number;
+  /** Where the service writes its CPU profiles; then nothing but the service is measured, once. */
+  readonly profileFolder: string | undefined;
+};
+
+/** A measurement with its aims. */
+export type BenchCase = {
+  /** As it is given on the command line. */
+  readonly name: string;
+  /** One line for --help. */
+  readonly about: string;
+  run(ctx: BenchContext): Promise<CaseReport>;
+};
+
+/** What a case prints: a table, the figures that have an aim, and what a reader must know. */
+export type CaseReport = {
+  readonly columns: readonly string[];
+  readonly rows: readonly (readonly string[])[];
+  readonly figures: readonly Figure[];
+  readonly notes: readonly string[];
+};
+
+/** A figure with its aim: at least it, or below it. */
+export type Figure = {
+  readonly name: string;
+  readonly value: number;
+  readonly unit: string;
+  readonly aim: { readonly atLeast: number } | { readonly below: number };
+};

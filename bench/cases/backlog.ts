@@ -1,0 +1,81 @@
+import type { BenchCase, BenchContext } from "../case.ts";
+import { endpointConnections } from "../measure.ts";
+import { postKind } from "../post-kinds.ts";
+import type { BenchDatabase } from "../postgres.ts";
+import { cpuCells, cpuColumns, formatRate } from "../report.ts";
+import { ratioOf, runRounds } from "../rounds.ts";
+import { startService } from "../service.ts";
+import { deliveringService } from "../service-variant.ts";
+
+const pendingDeliveries = 100_000;
+const withoutBacklog = "no backlog";
+const withBacklog = "100,000 pending deliveries";
+
+/** Fresh deliveries to a healthy endpoint while another endpoint is dead and owed a great many. */
+export const backlog: BenchCase = {
+  name: "backlog",
+  about: "fresh deliveries a second with 100,000 pending ones of a dead endpoint, against none",
+  run: async (ctx) => {
+    const { settings } = ctx;
+    const template = await createBacklog(ctx);
+    try {
+      const variants = [deliveringService(settings, withoutBacklog), deliveringService(settings, withBacklog)];
+      const isProfile = settings.profileFolder !== undefined;
+      const results = await runRounds(ctx, isProfile ? variants.slice(1) : variants, {
+        post: "calendar",
+        rounds: settings.rounds ?? (isProfile ? 1 : 3),
+        seconds: settings.seconds ?? 6,
+        templateOf: ({ name }) => (name === withBacklog ? template.name : undefined),
+      });
+      return {
+        columns: ["variant", "fresh deliveries/s", ...cpuColumns],
+        rows: results.map(({ variant, recordedPerSecond, cpu }) => [
+          variant,
+          formatRate(recordedPerSecond),
+          ...cpuCells(cpu),
+        ]),
+        figures: isProfile
+          ? []
+          : [
+              {
+                name: "with / without",
+                value: ratioOf(results, withBacklog, withoutBacklog),
+                unit: "",
+                aim: { atLeast: 0.9 },
+              },
+            ],
+        notes: [
+          "the dead endpoint refuses connections; its deliveries came by real posts, and it is retried during the run",
+        ],
+      };
+    } finally {
+      await template.drop();
+    }
+  },
+};
+
+/** A database in which the service stored posts for an endpoint that refuses every connection. */
+async function createBacklog(ctx: BenchContext): Promise<BenchDatabase> {
+  ctx.progress(`filling a database with ${pendingDeliveries} pending deliveries`);
+  const database = await ctx.postgres.createDatabase("bench_backlog_template");
+  const { toolkitSlug, triggerSlug } = postKind("order");
+  // Port 9 (discard) is not served anywhere today, and the system gives it to nobody.
+  const endpointUrl = "http://127.0.0.1:9/dead";
+  const setup = { databaseUrl: database.url, post: "order", endpointUrl, endpointConnections } as const;
+  const subscriptions = [{ endpointUrl, toolkitSlug, triggerSlug }];
+  const system = await startService(setup, { subscriptions, counts: "events", nodeOptions: [] });
+  try {
+    const { connections } = ctx.settings;
+    const { accepted, firstRefusal } = await ctx.load.ask("run", {
+      port: system.port,
+      post: "order",
+      connections,
+      seconds: 300,
+      postsMax: pendingDeliveries,
+    });
+    if (accepted < pendingDeliveries) throw new Error(`only ${accepted} posts were accepted: ${firstRefusal}`);
+  } finally {
+    await system.stop();
+  }
+  return database;
+}

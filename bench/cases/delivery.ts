@@ -1,0 +1,51 @@
+import type { BenchCase, CaseReport } from "../case.ts";
+import { endpointConnections } from "../measure.ts";
+import { peerVariant } from "../peer.ts";
+import { cpuCells, cpuColumns, formatRate } from "../report.ts";
+import { type RoundsResult, ratioOf, runRounds } from "../rounds.ts";
+import { deliveringService } from "../service-variant.ts";
+
+const relay = "(a) bare relay";
+const service = "(b) svc";
+const graphileWorker = "(c) graphile-worker";
+const pgBoss = "(d) pg-boss";
+
+/** The whole way of an event, against a relay that stores nothing and two job queues on the same PostgreSQL. */
+export const delivery: BenchCase = {
+  name: "delivery",
+  about: "deliveries a second, from post to recorded outcome, against a bare relay, graphile-worker and pg-boss",
+  run: async (ctx) => {
+    const { settings } = ctx;
+    const subject = deliveringService(settings, service);
+    const peers = [
+      peerVariant("relay", relay),
+      subject,
+      peerVariant("graphile-worker", graphileWorker),
+      peerVariant("pg-boss", pgBoss),
+    ];
+    const isProfile = settings.profileFolder !== undefined;
+    const results = await runRounds(ctx, isProfile ? [subject] : peers, {
+      post: settings.post ?? "calendar",
+      rounds: settings.rounds ?? (isProfile ? 1 : 3),
+      seconds: settings.seconds ?? 6,
+    });
+    return report(results, isProfile);
+  },
+};
+
+function report(results: readonly RoundsResult[], isProfile: boolean): CaseReport {
+  const ratio = (name: string, under: string, atLeast: number) => {
+    return { name, value: ratioOf(results, service, under), unit: "", aim: { atLeast } };
+  };
+  return {
+    columns: ["variant", "deliveries/s", "posts accepted/s", ...cpuColumns],
+    rows: results.map(({ variant, recordedPerSecond, acceptedPerSecond, cpu }) => {
+      return [variant, formatRate(recordedPerSecond), formatRate(acceptedPerSecond), ...cpuCells(cpu)];
+    }),
+    figures: isProfile ? [] : [ratio("b/a", relay, 0.6), ratio("b/c", graphileWorker, 3), ratio("b/d", pgBoss, 3)],
+    notes: [
+      "deliveries/s: posts accepted, divided by the time from the first post to the last recorded delivery",
+      `every variant delivers over ${endpointConnections} keep-alive connections; the relay records nothing`,
+    ],
+  };
+}

@@ -1,0 +1,119 @@
+import { mkdtempSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { parseArgs } from "node:util";
+import type { BenchCase, BenchContext, BenchSettings } from "./case.ts";
+import { backlog } from "./cases/backlog.ts";
+import { delivery } from "./cases/delivery.ts";
+import { ingest } from "./cases/ingest.ts";
+import { latency } from "./cases/latency.ts";
+import { startChild } from "./child.ts";
+import type { loadCommands } from "./load.ts";
+import { openBenchPostgres } from "./postgres.ts";
+import { recordInDocs } from "./record.ts";
+import { describeMachine, formatReport } from "./report.ts";
+import type { sinkCommands } from "./sink.ts";
+
+const cases: readonly BenchCase[] = [delivery, ingest, latency, backlog];
+
+const help = `Measures the service against peers and limits: one machine, one run, every part a process of its own.
+
+  npm run bench                        all cases
+  npm run bench -- delivery            one case; several names or regular expressions may be given
+  npm run bench -- --profile delivery  the service alone, under the CPU profiler
+
+Cases:
+${cases.map(({ name, about }) => `  ${name.padEnd(10)} ${about}`).join("\n")}
+
+Options:
+  --rounds <n>       rounds of each case (default 3; variants take turns)
+  --seconds <n>      seconds of posting in each round (default 6; latency 60; BENCH_SECONDS sets it too)
+  --connections <n>  connections of the load generator (default 64)
+  --post <kind>      calendar (token, no body) or order (HMAC, body of 1 KB); default: the case's own
+  --profile          measures the service only and keeps a .cpuprofile of it
+  --record           writes the results into docs/benchmarks.md
+  --help             this text
+
+BENCH_DATABASE_URL names a PostgreSQL to use (its role must be able to create databases); without it one is started
+with the binaries and settings of the service's own store, fsync on.
+`;
+
+await main();
+
+async function main(): Promise<void> {
+  const { values, positionals } = parseArgs({
+    allowPositionals: true,
+    options: {
+      rounds: { type: "string" },
+      seconds: { type: "string" },
+      connections: { type: "string" },
+      post: { type: "string" },
+      profile: { type: "boolean" },
+      record: { type: "boolean" },
+      help: { type: "boolean" },
+    },
+  });
+  if (values.help) return void process.stdout.write(help);
+  const chosen = chooseCases(positionals);
+  const settings: BenchSettings = {
+    rounds: positiveNumber("--rounds", values.rounds),
+    seconds: positiveNumber("--seconds", values.seconds ?? process.env["BENCH_SECONDS"]),
+    connections: positiveNumber("--connections", values.connections) ?? 64,
+    post: postOf(values.post),
+    profileFolder: values.profile ? mkdtempSync(join(tmpdir(), "svc-profile-")) : undefined,
+  };
+  await runCases(chosen, settings, values.record ?? false);
+  if (settings.profileFolder !== undefined) process.stdout.write(`CPU profiles: ${settings.profileFolder}\n`);
+}
+
+async function runCases(chosen: readonly BenchCase[], settings: BenchSettings, isRecorded: boolean): Promise<void> {
+  const postgres = await openBenchPostgres();
+  const load = startChild<typeof loadCommands>(new URL("load.ts", import.meta.url));
+  const sink = startChild<typeof sinkCommands>(new URL("sink.ts", import.meta.url));
+  const ctx: BenchContext = { postgres, load, sink, settings, progress };
+  const machine = describeMachine(postgres);
+  process.stdout.write(`${machine.join("\n")}\n`);
+  try {
+    for (const { name, about, run } of chosen) {
+      const report = await run(ctx);
+      progress("");
+      const text = formatReport(report);
+      process.stdout.write(`\n## ${name}: ${about}\n\n${text}`);
+      if (isRecorded) recordInDocs(name, machine, text);
+    }
+  } finally {
+    await Promise.all([load.stop(), sink.stop()]);
+    await postgres.stop();
+  }
+}
+
+function chooseCases(wanted: readonly string[]): readonly BenchCase[] {
+  if (wanted.length === 0) return cases;
+  const chosen = cases.filter(({ name }) => wanted.some((pattern) => new RegExp(pattern).test(name)));
+  if (chosen.length === 0)
+    fail(`no case is called ${wanted.join(" ")}; there are ${cases.map(({ name }) => name).join(", ")}`);
+  return chosen;
+}
+
+function positiveNumber(option: string, text: string | undefined): number | undefined {
+  if (text === undefined || text === "") return undefined;
+  const value = Number(text);
+  if (!(value > 0)) fail(`${option} is "${text}"; give a number above 0`);
+  return value;
+}
+
+function postOf(text: string | undefined): BenchSettings["post"] {
+  if (text === undefined || text === "calendar" || text === "order") return text;
+  return fail(`--post is "${text}"; give calendar or order`);
+}
+
+function fail(message: string): never {
+  process.stderr.write(`bench: ${message}\n`);
+  process.exit(2);
+}
+
+/** One line that is overwritten on a terminal; lines of their own elsewhere. */
+function progress(text: string): void {
+  if (process.stderr.isTTY) process.stderr.write(`\r\x1b[K${text}`);
+  else if (text !== "") process.stderr.write(`${text}\n`);
+}

@@ -1,0 +1,125 @@
+import type { BenchContext } from "./case.ts";
+import { familyCpuMs, processCpuMs } from "./cpu.ts";
+import type { LoadOptions, LoadReport } from "./load.ts";
+import { delay, monotonicMicros } from "./monotonic.ts";
+import type { PostKindName } from "./post-kinds.ts";
+import type { System, Variant } from "./system.ts";
+
+/** Connections to the endpoint for every variant: the service's default of SVC_ENDPOINT_CONCURRENCY. */
+export const endpointConnections = 16;
+
+/** Posting before the measured run: compiles what is hot, fills pools. */
+export const warmUpSeconds = 2;
+
+/** Nothing may take longer than this to be recorded once the last post was answered. */
+const drainMicros = 120e6;
+
+/** Share of one core that each process used, in percent; undefined where it cannot be read. */
+export type CpuShares = {
+  readonly system: number | undefined;
+  readonly postgres: number | undefined;
+  readonly load: number | undefined;
+  readonly sink: number | undefined;
+};
+
+/** One measured run. */
+export type Measurement = {
+  readonly load: LoadReport;
+  /** Posts answered 2xx a second, while there was posting. */
+  readonly acceptedPerSecond: number;
+  /** Results recorded a second, from the first post to the last record. */
+  readonly recordedPerSecond: number;
+  readonly cpu: CpuShares;
+};
+
+/**
+ * Starts a variant on a database of its own, runs `use`, and takes both away again, also when it throws. `template`: the
+ * database is a copy of that one.
+ */
+export async function withSystem<T>(
+  ctx: BenchContext,
+  variant: Variant,
+  options: { readonly post: PostKindName; readonly template?: string | undefined },
+  use: (system: System) => Promise<T>,
+): Promise<T> {
+  const database = await ctx.postgres.createDatabase(
+    `bench_${variant.name.replaceAll(/\W+/g, "_").toLowerCase()}`,
+    options.template,
+  );
+  try {
+    const endpointUrl = `http://127.0.0.1:${await ctx.sink.ask("port", null)}/hook`;
+    const system = await variant.start({
+      databaseUrl: database.url,
+      post: options.post,
+      endpointUrl,
+      endpointConnections,
+    });
+    try {
+      return await use(system);
+    } finally {
+      await system.stop();
+    }
+  } finally {
+    await database.drop();
+  }
+}
+
+/**
+ * Posts for a while and waits until everything accepted is recorded. Throws when a post was refused or when something
+ * accepted is not recorded within two minutes: a rate that loses work is no rate.
+ */
+export async function measure(
+  ctx: BenchContext,
+  system: System,
+  load: Omit<LoadOptions, "port">,
+): Promise<Measurement> {
+  await ctx.sink.ask("reset", null);
+  const recordedBefore = await system.recorded();
+  const cpuBefore = readCpu(ctx, system);
+  const startedAt = monotonicMicros();
+  const report = await ctx.load.ask("run", { ...load, port: system.port });
+  if (report.refused > 0 || report.accepted === 0) {
+    throw new Error(
+      `${report.refused} of ${report.refused + report.accepted} posts were refused: ${report.firstRefusal}`,
+    );
+  }
+  await untilRecorded(system, recordedBefore + report.accepted);
+  const recordedAt = monotonicMicros();
+  return {
+    load: report,
+    acceptedPerSecond: (report.accepted * 1e6) / (report.endedAtMicros - report.startedAtMicros),
+    recordedPerSecond: (report.accepted * 1e6) / (recordedAt - report.startedAtMicros),
+    cpu: cpuShares(cpuBefore, readCpu(ctx, system), (recordedAt - startedAt) / 1000),
+  };
+}
+
+/** Counting costs the database a scan, so it is not asked again before the missing could have come at 20,000 a second. */
+async function untilRecorded(system: System, expected: number): Promise<void> {
+  const giveUpAt = monotonicMicros() + drainMicros;
+  for (;;) {
+    const missing = expected - (await system.recorded());
+    if (missing <= 0) return;
+    if (monotonicMicros() > giveUpAt) throw new Error(`${missing} accepted posts were not recorded within two minutes`);
+    await delay(Math.max(10, missing / 20));
+  }
+}
+
+type CpuReading = Readonly<Record<keyof CpuShares, number | undefined>>;
+
+function readCpu(ctx: BenchContext, system: System): CpuReading {
+  const { postmasterPid } = ctx.postgres;
+  return {
+    system: processCpuMs(system.pid),
+    postgres: postmasterPid === undefined ? undefined : familyCpuMs(postmasterPid),
+    load: processCpuMs(ctx.load.pid),
+    sink: processCpuMs(ctx.sink.pid),
+  };
+}
+
+function cpuShares(before: CpuReading, after: CpuReading, elapsedMs: number): CpuShares {
+  const share = (name: keyof CpuShares) => {
+    const [from, to] = [before[name], after[name]];
+    return from === undefined || to === undefined ? undefined : ((to - from) * 100) / elapsedMs;
+  };
+  return { system: share("system"), postgres: share("postgres"), load: share("load"), sink: share("sink") };
+}

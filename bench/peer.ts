@@ -1,0 +1,23 @@
+import { startChild } from "./child.ts";
+import type { PeerCommands } from "./peers/commands.ts";
+import type { Variant } from "./system.ts";
+
+/** The peers, each in peers/<name>.ts. */
+export type PeerName = "relay" | "graphile-worker" | "pg-boss" | "one-insert";
+
+/** A peer as a variant. */
+export function peerVariant(peer: PeerName, name: string): Variant {
+  return {
+    name,
+    start: async (setup) => {
+      const child = startChild<PeerCommands>(new URL(`peers/${peer}.ts`, import.meta.url));
+      try {
+        const port = await child.ask("start", setup);
+        return { pid: child.pid, port, recorded: () => child.ask("recorded", null), stop: child.stop };
+      } catch (error) {
+        await child.stop();
+        throw error;
+      }
+    },
+  };
+}

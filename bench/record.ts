@@ -1,0 +1,17 @@
+import { readFileSync, writeFileSync } from "node:fs";
+
+const page = new URL("../docs/benchmarks.md", import.meta.url);
+
+/**
+ * Replaces what stands between `<!-- bench:<name> -->` and `<!-- /bench:<name> -->` in docs/benchmarks.md by a case's
+ * report and the machine it was measured on. Throws when the page has no such place.
+ */
+export function recordInDocs(name: string, machine: readonly string[], report: string): void {
+  const text = readFileSync(page, "utf8");
+  const [opening, closing] = [`<!-- bench:${name} -->`, `<!-- /bench:${name} -->`];
+  const [start, end] = [text.indexOf(opening), text.indexOf(closing)];
+  if (start < 0 || end < start)
+    throw new Error(`docs/benchmarks.md has no place for ${name}: ${opening} ... ${closing}`);
+  const results = `${opening}\n${machine.join("  \n")}\n\n${report}`;
+  writeFileSync(page, text.slice(0, start) + results + text.slice(end));
+}

@@ -1,0 +1,67 @@
+import { cpus } from "node:os";
+import type { CaseReport, Figure } from "./case.ts";
+import type { LatencySummary } from "./histogram.ts";
+import type { CpuShares } from "./measure.ts";
+import type { BenchPostgres } from "./postgres.ts";
+import type { Spread } from "./statistics.ts";
+
+/** Machine, versions and settings, one a line: what every figure must be read with. */
+export function describeMachine(postgres: BenchPostgres): string[] {
+  const processors = cpus();
+  const { settings } = postgres;
+  const shown = [...settings].filter(([name]) => name !== "server_version").map(([name, value]) => `${name}=${value}`);
+  return [
+    `Machine: ${processors.length} cores (${processors[0]?.model ?? "unknown"}), ${process.platform} ${process.arch}`,
+    `Node.js ${process.versions.node}, PostgreSQL ${settings.get("server_version") ?? "unknown"} (${postgres.origin})`,
+    `PostgreSQL settings: ${shown.join(", ")}`,
+  ];
+}
+
+/** A case's report as Markdown, for the terminal and for docs/benchmarks.md alike. */
+export function formatReport({ columns, rows, figures, notes }: CaseReport): string {
+  const parts = [formatTable(columns, rows)];
+  if (figures.length > 0) parts.push(formatTable(["figure", "measured", "aim", ""], figures.map(figureRow)));
+  if (notes.length > 0) parts.push(notes.map((note) => `- ${note}`).join("\n"));
+  return `${parts.join("\n\n")}\n`;
+}
+
+/** Median of a rate with its lowest and highest. */
+export function formatRate({ median, min, max }: Spread): string {
+  return `${wholeNumber(median)} (${wholeNumber(min)} to ${wholeNumber(max)})`;
+}
+
+/** Cells for `cpuColumns`. */
+export function cpuCells({ system, postgres, load, sink }: CpuShares): string[] {
+  return [system, postgres, load, sink].map((share) => (share === undefined ? "-" : `${Math.round(share)} %`));
+}
+
+/** Processor use of the middle round, in percent of one core. */
+export const cpuColumns = ["CPU: system", "PostgreSQL", "load", "sink"];
+
+/** Cells for `latencyColumns`. */
+export function latencyCells({ p50, p95, p99, p999, max }: LatencySummary): string[] {
+  return [p50, p95, p99, p999, max].map((ms) => `${ms.toFixed(1)} ms`);
+}
+
+/** Percentiles of a latency. */
+export const latencyColumns = ["p50", "p95", "p99", "p99.9", "max"];
+
+function figureRow({ name, value, unit, aim }: Figure): string[] {
+  const isMet = "atLeast" in aim ? value >= aim.atLeast : value < aim.below;
+  const wanted = "atLeast" in aim ? `at least ${aim.atLeast}` : `below ${aim.below}`;
+  const suffix = unit === "" ? "" : ` ${unit}`;
+  return [name, `${value.toFixed(2)}${suffix}`, `${wanted}${suffix}`, isMet ? "met" : "missed"];
+}
+
+function formatTable(columns: readonly string[], rows: readonly (readonly string[])[]): string {
+  const widths = columns.map((column, index) =>
+    Math.max(3, column.length, ...rows.map((row) => row[index]?.length ?? 0)),
+  );
+  const line = (cells: readonly string[]) =>
+    `| ${widths.map((width, index) => (cells[index] ?? "").padEnd(width)).join(" | ")} |`;
+  return [line(columns), line(widths.map((width) => "-".repeat(width))), ...rows.map(line)].join("\n");
+}
+
+function wholeNumber(value: number): string {
+  return Math.round(value).toLocaleString("en-US");
+}

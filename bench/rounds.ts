@@ -1,0 +1,72 @@
+import type { BenchContext } from "./case.ts";
+import { type CpuShares, type Measurement, measure, warmUpSeconds, withSystem } from "./measure.ts";
+import type { PostKindName } from "./post-kinds.ts";
+import { type Spread, spreadOf } from "./statistics.ts";
+import type { Variant } from "./system.ts";
+
+/** What the rounds of one variant gave. */
+export type RoundsResult = {
+  readonly variant: string;
+  readonly recordedPerSecond: Spread;
+  readonly acceptedPerSecond: Spread;
+  /** Of the round with the middle recorded rate. */
+  readonly cpu: CpuShares;
+};
+
+/** How `runRounds` runs. */
+export type RoundsOptions = {
+  readonly post: PostKindName;
+  readonly rounds: number;
+  readonly seconds: number;
+  /** Database a variant's own is copied from; empty ones without. */
+  readonly templateOf?: (variant: Variant) => string | undefined;
+};
+
+/**
+ * Measures variants in turn, several times over: a machine that is slower for a minute is slower for all of them. Each
+ * measurement has a new process, a new database and a warm-up that does not count.
+ */
+export async function runRounds(
+  ctx: BenchContext,
+  variants: readonly Variant[],
+  options: RoundsOptions,
+): Promise<RoundsResult[]> {
+  const measurements = new Map<Variant, Measurement[]>(variants.map((variant) => [variant, []]));
+  for (let round = 1; round <= options.rounds; round += 1) {
+    for (const [variant, found] of measurements) {
+      ctx.progress(`round ${round} of ${options.rounds}: ${variant.name}`);
+      found.push(await measureOnce(ctx, variant, options));
+    }
+  }
+  return [...measurements].map(([variant, found]) => summarize(variant.name, found));
+}
+
+function measureOnce(ctx: BenchContext, variant: Variant, options: RoundsOptions): Promise<Measurement> {
+  const { post, seconds } = options;
+  const { connections } = ctx.settings;
+  return withSystem(ctx, variant, { post, template: options.templateOf?.(variant) }, async (system) => {
+    await measure(ctx, system, { post, connections, seconds: warmUpSeconds });
+    return measure(ctx, system, { post, connections, seconds });
+  });
+}
+
+function summarize(variant: string, found: readonly Measurement[]): RoundsResult {
+  const byRate = found.toSorted((a, b) => a.recordedPerSecond - b.recordedPerSecond);
+  const middle = byRate[Math.floor(byRate.length / 2)];
+  return {
+    variant,
+    recordedPerSecond: spreadOf(found.map(({ recordedPerSecond }) => recordedPerSecond)),
+    acceptedPerSecond: spreadOf(found.map(({ acceptedPerSecond }) => acceptedPerSecond)),
+    cpu: middle?.cpu ?? { system: undefined, postgres: undefined, load: undefined, sink: undefined },
+  };
+}
+
+/** The quotient of two variants' median rates. Throws when one of them is missing. */
+export function ratioOf(results: readonly RoundsResult[], over: string, under: string): number {
+  const rateOf = (name: string) => {
+    const result = results.find(({ variant }) => variant === name);
+    if (result === undefined) throw new Error(`no variant is called ${name}`);
+    return result.recordedPerSecond.median;
+  };
+  return rateOf(over) / rateOf(under);
+}

@@ -1,0 +1,26 @@
+import type { BenchSettings } from "./case.ts";
+import { postKind } from "./post-kinds.ts";
+import { type ServiceOptions, startService } from "./service.ts";
+import type { Variant } from "./system.ts";
+
+/** The service as a variant, with one subscription of the sink to the post's trigger. */
+export function deliveringService(settings: BenchSettings, name: string): Variant {
+  return {
+    name,
+    start: (setup) => {
+      const { toolkitSlug, triggerSlug } = postKind(setup.post);
+      const subscriptions = [{ endpointUrl: setup.endpointUrl, toolkitSlug, triggerSlug }];
+      return startService(setup, { subscriptions, counts: "deliveries", nodeOptions: profilerOptions(settings) });
+    },
+  };
+}
+
+/** The service as a variant that only takes posts in. */
+export function storingService(settings: BenchSettings, name: string): Variant {
+  const options: ServiceOptions = { subscriptions: [], counts: "events", nodeOptions: profilerOptions(settings) };
+  return { name, start: (setup) => startService(setup, options) };
+}
+
+function profilerOptions({ profileFolder }: BenchSettings): string[] {
+  return profileFolder === undefined ? [] : ["--cpu-prof", `--cpu-prof-dir=${profileFolder}`];
+}

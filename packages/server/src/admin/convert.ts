@@ -1,0 +1,47 @@
+import { create } from "@bufbuild/protobuf";
+import { timestampFromMs } from "@bufbuild/protobuf/wkt";
+import type { ApiKey, Project, QuarantinedPost } from "@svc/db";
+import {
+  type ApiKey as ApiKeyMessage,
+  ApiKeySchema,
+  type Project as ProjectMessage,
+  ProjectSchema,
+  type QuarantinedPost as QuarantinedPostMessage,
+  QuarantinedPostSchema,
+} from "@svc/gen/admin";
+import { Role } from "@svc/gen/options";
+
+/** A project as the administrator reads it. */
+export function projectMessage({ id, name, createdAt, planApproval, redirectUrls }: Project): ProjectMessage {
+  return create(ProjectSchema, { id, name, createdAt: timestampFromMs(createdAt), policy: { planApproval, redirectUrls } });
+}
+
+/** A key as the administrator reads it: without its text. */
+export function apiKeyMessage(key: ApiKey): ApiKeyMessage {
+  return create(ApiKeySchema, {
+    id: key.id,
+    projectId: key.projectId,
+    role: key.role === "approver" ? Role.APPROVER : Role.MEMBER,
+    name: key.name,
+    hint: key.hint,
+    createdAt: timestampFromMs(key.createdAt),
+    ...(key.expiresAt === null ? {} : { expiresAt: timestampFromMs(key.expiresAt) }),
+    ...(key.revokedAt === null ? {} : { revokedAt: timestampFromMs(key.revokedAt) }),
+    ...(key.lastUsedAt === null ? {} : { lastUsedAt: timestampFromMs(key.lastUsedAt) }),
+  });
+}
+
+/** A quarantined post without its body. */
+export function quarantinedPostMessage(post: QuarantinedPost): QuarantinedPostMessage {
+  return create(QuarantinedPostSchema, {
+    id: post.id,
+    toolkitSlug: post.toolkitSlug,
+    reason: post.reason,
+    detail: post.detail,
+    headers: post.headers,
+    query: post.query,
+    bodyBytes: post.bodyBytes,
+    receivedAt: timestampFromMs(post.receivedAt),
+    ...(post.releasedAt === null ? {} : { releasedAt: timestampFromMs(post.releasedAt) }),
+  });
+}

@@ -1,0 +1,81 @@
+import type { Timestamp } from "@bufbuild/protobuf/wkt";
+import { timestampMs } from "@bufbuild/protobuf/wkt";
+import type { ServiceImpl } from "@connectrpc/connect";
+import { createId, digestSecret, generateApiKey, isoTime, type ProjectId } from "@svc/core";
+import { type ApiKey, createApiKey, findProject, listApiKeys, revokeApiKey } from "@svc/db";
+import type { AdminService } from "@svc/gen/admin";
+import { Role, RoleSchema } from "@svc/gen/options";
+import type { AdminContext } from "./context.ts";
+import { apiKeyMessage } from "./convert.ts";
+import { apiKeyNotFound, expiresAtPast, projectNotFound, roleInvalid } from "./errors.ts";
+import { adminScope, pageOf, pageRows, requireId, requireName } from "./request.ts";
+
+/** The methods of AdminService about keys. */
+export function keyMethods({
+  db,
+  clock,
+  sealer,
+  onRevoked,
+}: AdminContext): Pick<ServiceImpl<typeof AdminService>, "createApiKey" | "listApiKeys" | "revokeApiKey"> {
+  const requireProject = async (projectId: ProjectId) => {
+    if ((await findProject(db, projectId)) === undefined) throw projectNotFound(projectId);
+  };
+  return {
+    async createApiKey(request) {
+      const projectId = requireId("prj", "projectId", request.projectId);
+      const nowMs = clock.now();
+      const { key, text } = generateKey({
+        projectId,
+        role: requireKeyRole(request.role),
+        name: requireName(request.name),
+        expiresAt: requireFuture(request.expiresAt, nowMs),
+        nowMs,
+      });
+      await requireProject(projectId);
+      await createApiKey(db, key);
+      return { apiKey: apiKeyMessage(key), key: text };
+    },
+    async listApiKeys(request) {
+      const projectId = requireId("prj", "projectId", request.projectId);
+      const scope = adminScope("ListApiKeys", { projectId });
+      const page = pageOf(sealer, scope, request, "key");
+      await requireProject(projectId);
+      const { rows, nextPageToken } = pageRows(sealer, scope, await listApiKeys(db, projectId, page), page.size);
+      return { apiKeys: rows.map(apiKeyMessage), nextPageToken };
+    },
+    async revokeApiKey(request) {
+      const id = requireId("key", "id", request.id);
+      const key = await revokeApiKey(db, id, clock.now());
+      if (key === undefined) throw apiKeyNotFound(id);
+      onRevoked(id);
+      return { apiKey: apiKeyMessage(key) };
+    },
+  };
+}
+
+/** Characters of a key's text that tell keys apart in a list, and tell nobody the key. */
+const hintCharacters = 8;
+
+/** A new key and its text, which is stored nowhere. `expiresAt` is null for a key that does not expire. */
+export function generateKey(
+  options: Pick<ApiKey, "projectId" | "role" | "name" | "expiresAt"> & { nowMs: number; text?: string },
+): { key: ApiKey; text: string } {
+  const { nowMs, text = generateApiKey(), ...chosen } = options;
+  const hint = text.startsWith("svc_") ? text.slice(0, hintCharacters) : "";
+  const id = createId("key", nowMs);
+  const key = { ...chosen, id, hint, digest: digestSecret(text), createdAt: nowMs, revokedAt: null, lastUsedAt: null };
+  return { key, text };
+}
+
+function requireKeyRole(role: Role): ApiKey["role"] {
+  if (role === Role.MEMBER) return "member";
+  if (role === Role.APPROVER) return "approver";
+  throw roleInvalid(RoleSchema.value[role]?.name ?? String(role));
+}
+
+function requireFuture(expiresAt: Timestamp | undefined, nowMs: number): number | null {
+  if (expiresAt === undefined) return null;
+  const ms = Math.floor(timestampMs(expiresAt));
+  if (ms <= nowMs) throw expiresAtPast(isoTime(ms));
+  return ms;
+}

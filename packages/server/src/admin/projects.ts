@@ -1,0 +1,71 @@
+import type { ServiceImpl } from "@connectrpc/connect";
+import { createProject, findProject, isUniqueViolation, listProjects, setProjectPolicy } from "@svc/db";
+import type { AdminService } from "@svc/gen/admin";
+import type { AdminContext } from "./context.ts";
+import { projectMessage } from "./convert.ts";
+import { planApprovalInvalid, projectNameTaken, projectNotFound, redirectUrlInvalid } from "./errors.ts";
+import { adminScope, pageOf, pageRows, requireId, requireName } from "./request.ts";
+
+const planApprovals = ["never", "destructive", "always"];
+const redirectUrlsMax = 100;
+const urlCharactersMax = 2_048;
+
+/** The methods of AdminService about projects. */
+export function projectMethods({
+  db,
+  clock,
+  sealer,
+}: AdminContext): Pick<ServiceImpl<typeof AdminService>, "createProject" | "listProjects" | "setProjectPolicy"> {
+  return {
+    async createProject(request) {
+      const name = requireName(request.name);
+      const project = await createProject(db, name, clock.now()).catch((error: unknown) => {
+        throw isUniqueViolation(error, "projects_name") ? projectNameTaken(name) : error;
+      });
+      return { project: projectMessage(project) };
+    },
+    async listProjects(request) {
+      const scope = adminScope("ListProjects");
+      const page = pageOf(sealer, scope, request, "prj");
+      const { rows, nextPageToken } = pageRows(sealer, scope, await listProjects(db, page), page.size);
+      return { projects: rows.map(projectMessage), nextPageToken };
+    },
+    async setProjectPolicy(request) {
+      const id = requireId("prj", "projectId", request.projectId);
+      const policy = {
+        planApproval: requirePlanApproval(request.planApproval),
+        redirectUrls: requireRedirectUrls(request.redirectUrls),
+      };
+      const project = await findProject(db, id);
+      if (project === undefined) throw projectNotFound(id);
+      await setProjectPolicy(db, id, policy);
+      return { project: projectMessage({ ...project, ...policy }) };
+    },
+  };
+}
+
+function requirePlanApproval(text: string): string {
+  if (text === "") return "never";
+  if (!planApprovals.includes(text)) throw planApprovalInvalid(text);
+  return text;
+}
+
+function requireRedirectUrls(urls: readonly string[]): string[] {
+  if (urls.length > redirectUrlsMax) throw redirectUrlInvalid("redirectUrls", `has ${urls.length} entries`);
+  for (const [index, url] of urls.entries()) {
+    const wrong = redirectUrlFault(url);
+    if (wrong !== undefined) throw redirectUrlInvalid(`redirectUrls[${index}]`, wrong);
+  }
+  return [...urls];
+}
+
+function redirectUrlFault(text: string): string | undefined {
+  if (text.length > urlCharactersMax) return `is longer than ${urlCharactersMax} characters`;
+  const url = URL.parse(text);
+  if (url === null) return "is not an absolute URL";
+  if (url.username !== "" || url.password !== "") return "carries credentials";
+  if (text.includes("#")) return "has a fragment";
+  if (url.protocol === "https:") return undefined;
+  const isLoopback = /^(localhost|127\.\d+\.\d+\.\d+|\[::1\])$/.test(url.hostname);
+  return url.protocol === "http:" && isLoopback ? undefined : "is neither https nor http to loopback";
+}

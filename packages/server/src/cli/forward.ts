@@ -1,0 +1,48 @@
+import type { IncomingHttpHeaders } from "node:http";
+import { request } from "undici";
+
+/** What an address answered to a forwarded delivery. `fault` is empty unless nothing was answered. */
+export type ForwardAnswer = { status: number; headers: Record<string, string>; body: Buffer; fault: string };
+
+// svc itself gives an attempt 15 s: what takes longer has failed by then, and this answer says why.
+const timeoutMs = 14_000;
+
+// They describe the connection the delivery came on (RFC 9110, 7.6.1), which is not the one it goes out on.
+const connectionHeaders = ["host", "connection", "content-length", "transfer-encoding", "keep-alive", "te", "upgrade"];
+
+/** Posts a delivery on as it came: the exact body, with its headers. Never rejects; an address that cannot be reached answers 502. */
+export async function forwardDelivery(url: string, headers: IncomingHttpHeaders, body: Buffer): Promise<ForwardAnswer> {
+  const passed = Object.entries(headers).filter(([name]) => !connectionHeaders.includes(name));
+  try {
+    const answer = await request(url, {
+      method: "POST",
+      headers: Object.fromEntries(passed),
+      body,
+      signal: AbortSignal.timeout(timeoutMs),
+    });
+    return {
+      status: answer.statusCode,
+      headers: keptHeaders(answer.headers),
+      body: Buffer.from(await answer.body.arrayBuffer()),
+      fault: "",
+    };
+  } catch (err) {
+    return { status: 502, headers: {}, body: Buffer.from("svc listen could not forward the delivery"), fault: faultOf(err) };
+  }
+}
+
+/** What svc acts on or shows: Retry-After sets the next attempt, the type belongs to the body. */
+function keptHeaders(headers: IncomingHttpHeaders): Record<string, string> {
+  const kept: Record<string, string> = {};
+  for (const name of ["retry-after", "content-type", "content-encoding"]) {
+    const value = headers[name];
+    if (typeof value === "string") kept[name] = value;
+  }
+  return kept;
+}
+
+function faultOf(err: unknown): string {
+  if (!(err instanceof Error)) return String(err);
+  if (err.name === "TimeoutError") return `no answer within ${timeoutMs / 1000} s`;
+  return "code" in err ? String(err.code) : err.message;
+}

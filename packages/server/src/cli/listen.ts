@@ -1,0 +1,126 @@
+import { isoTime, systemClock } from "@svc/core";
+import { DeliveryVerificationError, type SvcClient, type VerifiedDelivery, verifyDelivery } from "@svc/sdk";
+import { type Command, InvalidArgumentError } from "commander";
+import { isLoopbackUrl } from "./loopback.ts";
+import type { CommandContext } from "./command-context.ts";
+import { CommandError, failureText } from "./command-error.ts";
+import { addProjectOptions, connectProject, type ProjectOptions, serviceUrl } from "./connection.ts";
+import { addExamples } from "./examples.ts";
+import { type ForwardAnswer, forwardDelivery } from "./forward.ts";
+import { countText } from "./output.ts";
+import { type ReceivedRequest, type ReceiverAnswer, startReceiver } from "./receiver.ts";
+
+type ListenOptions = ProjectOptions & { forward?: string; toolkit?: string; trigger?: string };
+
+/** Adds `svc listen`. */
+export function addListenCommand(program: Command, context: CommandContext): void {
+  const listen = program
+    .command("listen")
+    .description("print the project's events as they arrive, and forward them to an address of yours")
+    .option("--forward <url>", "post every delivery on to this address, with its headers; its status is the answer to svc", parseUrl)
+    .option("--toolkit <slug>", "only events of this toolkit (default: of all)")
+    .option("--trigger <slug>", "only events of this trigger, such as calendar.events_changed (default: of all)")
+    .action((options: ListenOptions) => listenForEvents(options, context));
+  addProjectOptions(listen).addHelpText(
+    "after",
+    "\nThe service must run on this machine. A temporary subscription lasts until Ctrl-C; a delivery whose forward fails\nis tried again by the service, as with any endpoint.",
+  );
+  addExamples(listen, [
+    "svc listen",
+    "svc listen --forward http://localhost:3000/hook",
+    "svc listen --forward http://localhost:3000/hook --toolkit calendar --trigger events_changed",
+  ]);
+}
+
+async function listenForEvents(options: ListenOptions, context: CommandContext): Promise<void> {
+  const url = serviceUrl(options, context);
+  if (!isLoopbackUrl(url)) {
+    throw new CommandError(`listen needs a service on this machine: ${url} could not reach a receiver that is only reached from here`);
+  }
+  const client = await connectProject(options, context);
+  const interrupted = context.untilInterrupted();
+  const secret = Promise.withResolvers<string>();
+  let count = 0;
+  const receiver = await startReceiver(async (request) => {
+    count += 1;
+    return receive(request, await secret.promise, options, context);
+  });
+  try {
+    const { subscription, signingSecret } = await subscribe(client, receiver.url, options);
+    secret.resolve(signingSecret);
+    context.note(readyText(url, subscription?.id ?? "", options));
+    await aborted(interrupted);
+    await unsubscribe(client, subscription?.id ?? "");
+  } finally {
+    await receiver.close();
+  }
+  context.note(`Stopped after ${countText(count, "delivery attempt")}; the subscription is removed.`);
+}
+
+function subscribe({ triggers }: SvcClient, endpointUrl: string, { toolkit = "", trigger = "" }: ListenOptions) {
+  // A catalog-wide slug names its toolkit.
+  const toolkitSlug = toolkit === "" && trigger.includes(".") ? trigger.slice(0, trigger.indexOf(".")) : toolkit;
+  return triggers.createSubscription({ endpointUrl, toolkitSlug, triggerSlug: trigger });
+}
+
+async function unsubscribe({ triggers }: SvcClient, id: string): Promise<void> {
+  try {
+    await triggers.deleteSubscription({ id });
+  } catch (err) {
+    throw new CommandError(`the temporary subscription ${id} could not be removed: ${failureText(err)}`);
+  }
+}
+
+/** Verifies, forwards and prints one delivery, and says what svc is to hear. */
+async function receive(
+  { headers, body }: ReceivedRequest,
+  secret: string,
+  { forward }: ListenOptions,
+  context: CommandContext,
+): Promise<ReceiverAnswer> {
+  try {
+    const delivery = await verifyDelivery(headers, body, secret);
+    const startedMs = systemClock.now();
+    const answer = forward === undefined ? undefined : await forwardDelivery(forward, headers, body);
+    context.print(deliveryLine(delivery, body.length, { answer, startedMs }, context));
+    return answer ?? { status: 204 };
+  } catch (err) {
+    if (!(err instanceof DeliveryVerificationError)) throw err;
+    context.note(context.style("red", `refused a post that svc did not sign: ${err.message}`));
+    return { status: 401 };
+  }
+}
+
+function deliveryLine(
+  delivery: VerifiedDelivery,
+  bytes: number,
+  { answer, startedMs }: { answer: ForwardAnswer | undefined; startedMs: number },
+  { style }: CommandContext,
+): string {
+  const trigger = delivery.type === "test" ? "test" : delivery.triggerSlug;
+  const entity = delivery.entityId === "" ? "-" : delivery.entityId;
+  const time = isoTime(startedMs).slice(11, 23);
+  const line = `${style("dim", time)} ${style("bold", trigger)} ${delivery.id} entity=${entity} ${bytes} B`;
+  if (answer === undefined) return line;
+  const isTaken = answer.status >= 200 && answer.status < 300;
+  const result = answer.fault === "" ? String(answer.status) : `failed: ${answer.fault}`;
+  return `${line} -> ${style(isTaken ? "green" : "red", result)} in ${systemClock.now() - startedMs} ms`;
+}
+
+function readyText(url: string, subscriptionId: string, { forward, toolkit, trigger }: ListenOptions): string {
+  const what = trigger ?? (toolkit === undefined ? "all events" : `events of ${toolkit}`);
+  const where = forward === undefined ? "" : `, forwarding to ${forward}`;
+  return `Listening at ${url} for ${what} (${subscriptionId})${where}. Ctrl-C stops.`;
+}
+
+function aborted(signal: AbortSignal): Promise<void> {
+  return new Promise((resolve) => {
+    if (signal.aborted) resolve();
+    else signal.addEventListener("abort", () => resolve(), { once: true });
+  });
+}
+
+function parseUrl(text: string): string {
+  if (/^https?:$/.test(URL.parse(text)?.protocol ?? "")) return text;
+  throw new InvalidArgumentError("expected an http or https URL, such as http://localhost:3000/hook");
+}

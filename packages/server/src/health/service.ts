@@ -1,0 +1,39 @@
+import type { ServiceImpl } from "@connectrpc/connect";
+import { HealthCheckResponse_ServingStatus as ServingStatus, type Health as HealthService } from "@svc/gen/health";
+import type { Clock } from "@svc/core";
+import { healthServiceUnknown } from "../errors.ts";
+import type { Health } from "./health.ts";
+
+const watchMs = 1_000;
+
+/** grpc.health.v1.Health of one node; `services` are the full names it serves. Every one of them shares the node's state. */
+export function createHealthService({
+  health,
+  clock,
+  services,
+}: {
+  health: Health;
+  clock: Clock;
+  services: () => ReadonlySet<string>;
+}): ServiceImpl<typeof HealthService> {
+  const statusOf = async (service: string) => {
+    if (service !== "" && !services().has(service)) return ServingStatus.SERVICE_UNKNOWN;
+    return (await health.check()) === "ready" ? ServingStatus.SERVING : ServingStatus.NOT_SERVING;
+  };
+  return {
+    async check({ service }) {
+      const status = await statusOf(service);
+      if (status === ServingStatus.SERVICE_UNKNOWN) throw healthServiceUnknown(service);
+      return { status };
+    },
+    async *watch({ service }, { signal }) {
+      let sent: ServingStatus | undefined;
+      while (!signal.aborted) {
+        const status = await statusOf(service);
+        if (status !== sent) yield { status };
+        sent = status;
+        await clock.wait(watchMs, signal);
+      }
+    },
+  };
+}

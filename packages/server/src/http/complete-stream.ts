@@ -1,0 +1,25 @@
+import type { Code } from "@connectrpc/connect";
+import { endStreamFlag } from "@connectrpc/connect/protocol-connect";
+import { completeError, type ErrorJson, type FailedCall } from "./complete-error.ts";
+
+const headerBytes = 5; // flags (1 byte), length of what follows (4 bytes)
+const compressedFlag = 1;
+
+/** The frames of a stream's answer, with the error in the last one completed. Connect hands out one frame a chunk. */
+export async function* completeStream(frames: AsyncIterable<Uint8Array>, call: FailedCall, noteCode: (code: Code) => void): AsyncGenerator<Uint8Array> {
+  for await (const frame of frames) yield completeFrame(frame, call, noteCode);
+}
+
+function completeFrame(frame: Uint8Array, call: FailedCall, noteCode: (code: Code) => void): Uint8Array {
+  const flags = frame[0] ?? 0;
+  if ((flags & endStreamFlag) === 0 || (flags & compressedFlag) !== 0) return frame;
+  const end = JSON.parse(Buffer.from(frame.subarray(headerBytes)).toString("utf8")) as { error?: ErrorJson };
+  if (end.error === undefined) return frame;
+  const { code, json } = completeError(end.error, call);
+  noteCode(code);
+  const data = Buffer.from(JSON.stringify({ ...end, error: json }));
+  const header = Buffer.alloc(headerBytes);
+  header.writeUInt8(flags, 0);
+  header.writeUInt32BE(data.byteLength, 1);
+  return Buffer.concat([header, data]);
+}

@@ -1,0 +1,175 @@
+import { join } from "node:path";
+import { beforeAll, expect, test } from "vitest";
+import {
+  type Action,
+  type Catalog,
+  loadCatalog,
+  type Toolkit,
+  type Trigger,
+} from "../../packages/catalog/src/index.ts";
+import { calendarFacts } from "./calendar-facts.ts";
+import { describeAction, sortFacts } from "./describe-action.ts";
+
+const folder = join(import.meta.dirname, "../../toolkits");
+
+let catalog: Catalog;
+let calendar: Toolkit;
+let eventsChanged: Trigger;
+
+beforeAll(async () => {
+  catalog = await loadCatalog({ folders: [folder] });
+  calendar = catalog.toolkits.get("calendar")!;
+  eventsChanged = calendar.triggers[0]!;
+});
+
+function actionOf(name: string): Action {
+  const tool = catalog.tools.get(`calendar.${name}`);
+  if (tool?.kind !== "action") throw new Error(`calendar.${name} is not an action`);
+  return tool;
+}
+
+test("the counts are those of the specification's summary", () => {
+  const byClass = Object.groupBy(calendar.actions, (action) => action.class);
+  expect(calendar.actions).toHaveLength(26);
+  expect(byClass.read).toHaveLength(10);
+  expect(byClass.write).toHaveLength(12);
+  expect(byClass.destructive).toHaveLength(4);
+  expect(calendar.triggers.map(({ slug }) => slug)).toEqual(["calendar.events_changed"]);
+});
+
+test("the toolkit is declared as the specification has it", () => {
+  expect(calendar).toMatchObject({
+    version: "0.1.0",
+    category: "scheduling",
+    baseUrl: "{provider_base_url}/calendar/v3",
+    auth: [{ type: "oauth2", defaultScopes: ["{scope_base}/calendar"], refresh: true }],
+    account: [],
+    webhook: { scheme: "token_query", parameter: "token", secretEnv: "SVC_WEBHOOK_SECRET_CALENDAR" },
+  });
+});
+
+test.each(calendarFacts)("$tool has the class, scopes, call, arguments and result of its row", (facts) => {
+  expect(describeAction(actionOf(facts.tool))).toEqual(sortFacts(facts));
+});
+
+test("every tool has a row", () => {
+  expect(calendar.actions.map(({ name }) => name)).toEqual(calendarFacts.map(({ tool }) => tool).toSorted());
+});
+
+test("every input and output schema compiles, and no description is said twice", () => {
+  for (const action of calendar.actions) {
+    expect(action.validateInput({ nonsense: 1 }), action.name).not.toEqual([]);
+    action.validateOutput({});
+  }
+  const descriptions = [...calendar.actions, ...calendar.triggers].map(({ description }) => description);
+  expect(new Set(descriptions).size).toBe(27);
+  for (const description of descriptions) expect(description.split(/[.:;] /).length).toBeLessThanOrEqual(6);
+});
+
+const event = { calendar_id: "primary", summary: "Review" };
+const day = { start_date: "2026-03-14", end_date: "2026-03-15" };
+const hour = { start_time: "2026-03-14T09:00:00Z", end_time: "2026-03-14T10:00:00Z" };
+const zone = { time_zone: "Europe/Madrid" };
+const entry = { calendar_id: "team@group.example.com" };
+const rule = { calendar_id: "primary", role: "reader" };
+
+test.each<[tool: string, given: object, accepted: boolean]>([
+  ["list_events", { calendar_id: "primary" }, true],
+  ["list_events", { calendar_id: "primary", order_by: "startTime", single_events: true }, true],
+  ["list_events", { calendar_id: "primary", order_by: "startTime", single_events: false }, false],
+  ["list_events", { calendar_id: "primary", order_by: "startTime" }, false],
+  ["list_events", { calendar_id: "primary", order_by: "updated" }, true],
+  ["list_events", { calendar_id: "primary", time_min: "2026-03-14" }, false],
+  ["list_events", { calendar_id: "primary", time_min: "2026-03-14T09:00:00" }, false],
+  ["create_event", { ...event, ...day }, true],
+  ["create_event", { ...event, ...hour, ...zone }, true],
+  ["create_event", { ...event, ...hour }, false],
+  ["create_event", event, false],
+  ["create_event", { ...event, ...day, ...hour, ...zone }, false],
+  ["create_event", { ...event, start_date: day.start_date }, false],
+  ["create_event", { ...event, ...zone, start_time: hour.start_time }, false],
+  ["create_event", { ...event, ...day, attendees: [{ email: "ana@example.com", optional: true }] }, true],
+  ["create_event", { ...event, ...day, attendees: [{ optional: true }] }, false],
+  ["create_event", { ...event, ...day, send_updates: "some" }, false],
+  ["update_event", { calendar_id: "primary", event_id: "e" }, true],
+  ["update_event", { calendar_id: "primary", event_id: "e", ...hour }, true],
+  ["update_event", { calendar_id: "primary", event_id: "e", end_time: hour.end_time }, false],
+  ["update_event", { calendar_id: "primary", event_id: "e", ...day, ...hour }, false],
+  ["import_event", { calendar_id: "primary", ical_uid: "u@example.com", ...hour }, true],
+  ["import_event", { calendar_id: "primary", ical_uid: "u@example.com" }, false],
+  ["add_calendar_to_list", { ...entry, background_color: "#0088aa", use_rgb_colors: true }, true],
+  ["add_calendar_to_list", { ...entry, background_color: "#0088aa" }, false],
+  ["update_calendar_list_entry", { ...entry, foreground_color: "#ffffff", use_rgb_colors: false }, false],
+  ["update_calendar_list_entry", { ...entry, default_reminders: [{ method: "popup", minutes: 10 }] }, true],
+  ["update_calendar_list_entry", { ...entry, default_reminders: [{ method: "popup", minutes: 40321 }] }, false],
+  ["create_acl_rule", { ...rule, scope_type: "default" }, true],
+  ["create_acl_rule", { ...rule, scope_type: "default", scope_value: "x" }, false],
+  ["create_acl_rule", { ...rule, scope_type: "user" }, false],
+  ["create_acl_rule", { ...rule, scope_type: "domain", scope_value: "example.com" }, true],
+  ["list_calendars", { max_results: 251 }, false],
+  ["delete_event", { calendar_id: "primary", event_id: "e", confirm: true }, true],
+])("%s judges %j: accepted %s", (tool, given, accepted) => {
+  const faults = actionOf(tool).validateInput(given);
+  expect(faults.length === 0, JSON.stringify(faults)).toBe(accepted);
+});
+
+/** A post as the app sends it: everything in headers, no body. */
+function notification(more: Record<string, string> = {}) {
+  const headers = {
+    "x-calendar-channel-id": "channel-1",
+    "x-calendar-message-number": "7",
+    "x-calendar-resource-id": "opaque",
+    "x-calendar-resource-state": "exists",
+    "x-calendar-resource-uri": "https://api.example.com/calendar/v3/calendars/ana%40example.com/events?alt=json",
+    ...more,
+  };
+  return { headers, query: new URLSearchParams("token=secret"), body: undefined };
+}
+
+test("events_changed normalizes what the app sends in headers", () => {
+  const post = notification({ "x-calendar-channel-expiration": "Tue, 31 Mar 2026 10:00:00 GMT" });
+  expect(eventsChanged.matches(post)).toBe(true);
+  expect(eventsChanged.normalize(post)).toEqual({
+    payload: {
+      calendar_id: "ana@example.com",
+      channel_id: "channel-1",
+      channel_expiration: "Tue, 31 Mar 2026 10:00:00 GMT",
+      message_number: 7,
+      resource_id: "opaque",
+      resource_state: "exists",
+      resource_uri: "https://api.example.com/calendar/v3/calendars/ana%40example.com/events?alt=json",
+    },
+    account: "channel-1",
+    dedupe: "channel-1:7",
+    occurredAt: undefined,
+  });
+});
+
+test("events_changed leaves out what the app did not send", () => {
+  const result = eventsChanged.normalize(notification({ "x-calendar-resource-uri": "https://api.example.com/x" }));
+  expect(result).not.toHaveProperty("payload.channel_expiration");
+  expect(result).not.toHaveProperty("payload.calendar_id");
+});
+
+test("the message that opens a channel is ignored and fires nothing", () => {
+  const post = notification({ "x-calendar-resource-state": "sync" });
+  expect(calendar.webhook?.ignores(post)).toBe(true);
+  expect(eventsChanged.matches(post)).toBe(false);
+  expect(calendar.webhook?.ignores(notification())).toBe(false);
+});
+
+test("a post that lacks a required header, or counts past the safe range, is a fault", () => {
+  const { "x-calendar-resource-id": _left, ...headers } = notification().headers;
+  expect(eventsChanged.normalize({ ...notification(), headers })).toHaveProperty("fault");
+  for (const number of ["", "x", "1.5", "9007199254740992"]) {
+    const post = notification({ "x-calendar-message-number": number });
+    expect(eventsChanged.normalize(post), number).toHaveProperty("fault");
+  }
+});
+
+test("without a deployment file every project hears of a post; with one, the accounts it names", async () => {
+  expect(calendar.webhook?.audience).toBe("projects");
+  const deployment = { file: "d.yaml", toolkits: new Map(), lineOf: () => undefined };
+  const deployed = await loadCatalog({ folders: [folder], deployment });
+  expect(deployed.toolkits.get("calendar")?.webhook?.audience).toBe("accounts");
+});

@@ -20,7 +20,8 @@ const workerSettings = {
   maxPoolSize: 10,
   // With the delay notifications are ignored while there is work anyway; without it every new job is a fetch of its own.
   localQueue: { size: 500, refetchDelay: { durationMs: 100, threshold: 0, maxAbortThreshold: 500 } },
-  completeJobBatchDelay: 100, pollInterval: 200,
+  completeJobBatchDelay: 100,
+  pollInterval: 200,
 };
 
 /** Connections for the inserts and the outcomes. */

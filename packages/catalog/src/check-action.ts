@@ -1,120 +1,132 @@
 import type { Placeholder } from "@svc/core";
-import { checkTemplates, deploymentNamespace } from "./check-placeholders.ts";
+import { checkTemplates, deploymentNamespace, type Namespaces } from "./check-placeholders.ts";
 import { checkSchema } from "./check-schema.ts";
 import type { FaultPath } from "./definition-error.ts";
 import type { DefinitionFile } from "./definition-file.ts";
 import type { ActionDocument, JsonSchema } from "./documents.ts";
 import { isJsonObject } from "./json-schema.ts";
 
-/** The rules of an action that its schema cannot say. `account` holds the toolkit's variables. Records every fault. */
-export function checkAction(file: DefinitionFile, document: ActionDocument, account: ReadonlySet<string>): void {
-  checkInput(file, document);
-  checkSchema(file, ["output"], document.output, false);
-  checkRequest(file, document, account);
-  checkResponse(file, document);
-  checkIdempotency(file, document);
-}
-
-/** Every declared argument by name. */
-function argumentsOf(document: ActionDocument): Map<string, JsonSchema> {
-  const properties = isJsonObject(document.input.properties) ? document.input.properties : {};
-  return new Map(Object.entries(properties).map(([name, schema]) => [name, isJsonObject(schema) ? schema : {}]));
-}
-
-function isRequired(document: ActionDocument, argument: string): boolean {
-  return Array.isArray(document.input.required) && document.input.required.includes(argument);
-}
-
-function checkInput(file: DefinitionFile, document: ActionDocument): void {
-  const { input } = document;
-  if (input.type !== "object")
-    file.fault(["input", "type"], "is not object", "write type: object: arguments have names");
-  if (input.additionalProperties !== false) {
-    file.fault(
-      ["input", "additionalProperties"],
-      "is not false",
-      "write additionalProperties: false, so that unknown arguments are refused",
-    );
+/**
+ * The rules of an action that its schema cannot say, for the parts that have their shape. `account` holds the toolkit's
+ * variables. Records every fault.
+ */
+export function checkAction(
+  file: DefinitionFile,
+  document: Partial<ActionDocument>,
+  account: Namespaces[string],
+): void {
+  const { input, output, request } = document;
+  const declared = input === undefined ? undefined : declaredArguments(input);
+  if (declared !== undefined) checkInput(file, declared, document);
+  if (output !== undefined) checkSchema(file, ["output"], output, false);
+  if (request !== undefined) {
+    checkMethod(file, document);
+    const params = declared === undefined ? "any" : new Set(declared.keys());
+    const { placeholders } = checkTemplates(file, ["request"], request, {
+      params,
+      account,
+      deployment: deploymentNamespace,
+    });
+    if (declared !== undefined) checkPlaces(file, declared, placeholders);
   }
-  if (argumentsOf(document).has("confirm") && document.class === "destructive") {
+  checkResponse(file, document);
+  checkIdempotency(file, document, declared);
+}
+
+type Argument = { readonly schema: JsonSchema; readonly isRequired: boolean };
+type Arguments = ReadonlyMap<string, Argument>;
+
+function declaredArguments(input: JsonSchema): Arguments {
+  const properties = isJsonObject(input.properties) ? input.properties : {};
+  const required = new Set(Array.isArray(input.required) ? input.required : []);
+  return new Map(
+    Object.entries(properties).map(([name, schema]) => {
+      return [name, { schema: isJsonObject(schema) ? schema : {}, isRequired: required.has(name) }];
+    }),
+  );
+}
+
+function checkInput(file: DefinitionFile, declared: Arguments, { input = {}, class: access }: Partial<ActionDocument>) {
+  if (input.type !== "object") {
+    file.fault(["input", "type"], "is not object", "write type: object: arguments have names");
+  }
+  if (input.additionalProperties !== false) {
+    const cure = "write additionalProperties: false, so that unknown arguments are refused";
+    file.fault(["input", "additionalProperties"], "is not false", cure);
+  }
+  if (declared.has("confirm") && access === "destructive") {
     file.fault(["input", "properties", "confirm"], "is added at load", "remove it: every destructive tool gets it");
   }
   checkSchema(file, ["input"], input, true);
 }
 
-function checkRequest(file: DefinitionFile, document: ActionDocument, account: ReadonlySet<string>): void {
-  const { request } = document;
-  const declared = argumentsOf(document);
-  if (request.method === "DELETE" && document.class === "read") {
+function checkMethod(file: DefinitionFile, { request, class: access }: Partial<ActionDocument>): void {
+  if (request?.method === "DELETE" && access === "read") {
     file.fault(["class"], "is read, and the call is a DELETE", "write destructive (or write, when nothing is lost)");
   }
-  if (request.method === "GET" && request.body !== undefined) {
+  if (request?.method === "GET" && request.body !== undefined) {
     file.fault(["request", "body"], "stands in a GET", "move it to query, or change the method");
-  }
-  const namespaces = { params: new Set(declared.keys()), account, deployment: deploymentNamespace };
-  const { placeholders } = checkTemplates(file, ["request"], request, namespaces);
-  for (const [placeholder, path] of placeholders) {
-    if (path[1] === "path") checkPathPlaceholder(file, path, placeholder, document);
-  }
-  const placed = new Set(placeholders.filter(([{ root }]) => root === "params").map(([{ path }]) => path[0]));
-  for (const [name, schema] of declared) {
-    if (!placed.has(name)) checkUnplaced(file, document, name, schema);
   }
 }
 
-function checkPathPlaceholder(
+/** Holds the arguments and their places in the request together. */
+function checkPlaces(
   file: DefinitionFile,
-  path: FaultPath,
-  { root, path: steps, text }: Placeholder,
-  document: ActionDocument,
+  declared: Arguments,
+  placeholders: readonly (readonly [Placeholder, FaultPath])[],
 ): void {
-  const name = String(steps[0]);
-  const schema = root === "params" ? argumentsOf(document).get(name) : undefined;
-  if (schema === undefined) return;
-  if (!isRequired(document, name) && schema.default === undefined) {
-    file.fault(
-      path,
-      `{{${text}}} is optional, and a path cannot go without it`,
-      `make ${name} required, or give it a default`,
-    );
+  const placed = new Set<string>();
+  for (const [{ root, path: steps, text }, path] of placeholders) {
+    if (root !== "params") continue;
+    const name = String(steps[0]);
+    placed.add(name);
+    const argument = declared.get(name);
+    if (path[1] !== "path" || argument === undefined) continue;
+    if (!argument.isRequired && argument.schema.default === undefined) {
+      const cure = `make ${name} required, or give it a default`;
+      file.fault(path, `{{${text}}} is optional, and a path cannot go without it`, cure);
+    }
+    if (!["string", "integer", "number"].includes(String(argument.schema.type))) {
+      file.fault(path, `{{${text}}} is not a string or number`, "a path segment is one text or number");
+    }
   }
-  if (!["string", "integer", "number"].includes(String(schema.type))) {
-    file.fault(path, `{{${text}}} is not a string or number`, "a path segment is one text or number");
+  for (const [name, argument] of declared) {
+    if (!placed.has(name)) checkUnplaced(file, name, argument);
   }
 }
 
 /** An argument may stay out of the request only when it fills a label of the host that a deployment declares. */
-function checkUnplaced(file: DefinitionFile, document: ActionDocument, name: string, schema: JsonSchema): void {
+function checkUnplaced(file: DefinitionFile, name: string, { schema, isRequired }: Argument): void {
   const path = ["input", "properties", name];
   if (schema["x-host"] === true) {
-    if (typeof schema.pattern !== "string")
-      file.fault(path, "fills a host label and has no pattern", "add a pattern of DNS labels");
-  } else if (isRequired(document, name)) {
-    file.fault(
-      path,
-      "is required, and no part of the request carries it",
-      `place {{params.${name}}} in path, query, headers or body`,
-    );
+    if (typeof schema.pattern === "string") return;
+    file.fault(path, "fills a host label and has no pattern", "add a pattern of DNS labels");
+  } else if (isRequired) {
+    const cure = `place {{params.${name}}} in path, query, headers or body`;
+    file.fault(path, "is required, and no part of the request carries it", cure);
   } else {
     file.fault(path, "is accepted, and dropped by the request", `place {{params.${name}}}, or remove the argument`);
   }
 }
 
-function checkResponse(file: DefinitionFile, { response, output }: ActionDocument): void {
-  if (!isJsonObject(response?.empty) || !isJsonObject(output.properties)) return;
+function checkResponse(file: DefinitionFile, { response, output }: Partial<ActionDocument>): void {
+  if (!isJsonObject(response?.empty) || !isJsonObject(output?.properties)) return;
   for (const key of Object.keys(response.empty)) {
-    if (!Object.hasOwn(output.properties, key)) {
-      file.fault(["response", "empty", key], "is not a property of output", "declare it there, or trimming drops it");
-    }
+    if (Object.hasOwn(output.properties, key)) continue;
+    file.fault(["response", "empty", key], "is not a property of output", "declare it there, or trimming drops it");
   }
 }
 
-function checkIdempotency(file: DefinitionFile, document: ActionDocument): void {
-  const { argument, header } = document.idempotency ?? {};
+function checkIdempotency(
+  file: DefinitionFile,
+  { idempotency }: Partial<ActionDocument>,
+  declared: Arguments | undefined,
+): void {
+  const { argument, header } = idempotency ?? {};
   if (argument !== undefined && header !== undefined) {
     file.fault(["idempotency"], "has both argument and header", "keep the one that the app reads");
   }
-  if (argument !== undefined && !argumentsOf(document).has(argument)) {
+  if (argument !== undefined && declared?.has(argument) === false) {
     file.fault(["idempotency", "argument"], `"${argument}" is not an argument`, "name one of input.properties");
   }
 }

@@ -3,6 +3,7 @@ import { Ajv2020, type ErrorObject, type ValidateFunction } from "ajv/dist/2020.
 import formats from "ajv-formats";
 import type { FaultPath } from "./definition-error.ts";
 import type { DefinitionFile } from "./definition-file.ts";
+import { isJsonObject } from "./json-schema.ts";
 import deploymentSchema from "./schemas/deployment.schema.json" with { type: "json" };
 import toolSchema from "./schemas/tool.schema.json" with { type: "json" };
 import toolkitSchema from "./schemas/toolkit.schema.json" with { type: "json" };
@@ -19,28 +20,50 @@ ajv.addSchema(toolSchema, "tool.schema.json");
 ajv.addSchema(toolkitSchema, "toolkit.schema.json");
 ajv.addSchema(deploymentSchema, "deployment.schema.json");
 
-/** Checks a file against one of the package's schemas, which editors can use too. Records every fault; true when there is none. */
-export function checkShape(file: DefinitionFile, schema: "toolkit" | "tool" | "deployment"): boolean {
+/** How deep the parts of a file lie that can be judged without each other. */
+const partDepth = { toolkit: 1, tool: 1, deployment: 3 };
+
+/**
+ * Checks a file against one of the package's schemas, which editors can use too, and records every fault. Answers the parts
+ * that have their shape, so that rules can be checked on them; undefined when there is none.
+ */
+export function checkShape<T extends object>(
+  file: DefinitionFile,
+  schema: "toolkit" | "tool" | "deployment",
+): Partial<T> | undefined {
   const validate = ajv.getSchema(`${schema}.schema.json`) as ValidateFunction;
-  if (validate(file.value)) return true;
-  for (const error of validate.errors ?? []) report(file, error);
-  return false;
+  if (validate(file.value)) return file.value as T;
+  let sound: unknown = file.value;
+  for (const error of validate.errors ?? []) {
+    const path = report(file, error);
+    sound = without(sound, path.slice(0, partDepth[schema]));
+  }
+  return sound as Partial<T> | undefined;
 }
 
-function report(file: DefinitionFile, error: ErrorObject): void {
-  const path = pathOf(error.instancePath, file.value);
-  const cure = cureOf(error);
-  const { keyword, params } = error;
-  if (keyword === "additionalProperties") {
-    file.fault([...path, params.additionalProperty], "is not known here", cure);
-  } else if (keyword === "required") {
-    file.fault([...path, params.missingProperty], "is missing", cure);
-  } else if (keyword === "discriminator") {
-    const given = JSON.stringify((error.data as Record<string, unknown> | null)?.[params.tag as string]);
-    file.fault([...path, params.tag], given === undefined ? "is missing" : `is ${given}`, cure);
-  } else {
-    file.fault(path, `is ${formatValue(error.data)}, which ${error.message ?? "is not allowed"}`, cure);
-  }
+/** A copy of a JSON value that lacks what stands at a path; undefined for the root's. */
+function without(value: unknown, [step, ...rest]: FaultPath): unknown {
+  if (step === undefined) return undefined;
+  if (!isJsonObject(value) || !Object.hasOwn(value, step)) return value;
+  const { [step]: child, ...others } = value;
+  return rest.length === 0 ? others : { ...others, [step]: without(child, rest) };
+}
+
+/** Records one fault and answers its path. */
+function report(file: DefinitionFile, error: ErrorObject): FaultPath {
+  const { params } = error;
+  const step: string | undefined = params.additionalProperty ?? params.missingProperty ?? params.tag;
+  const path = [...pathOf(error.instancePath, file.value), ...(step === undefined ? [] : [step])];
+  file.fault(path, reasonOf(error), cureOf(error));
+  return path;
+}
+
+function reasonOf({ keyword, params, data, message = "is not allowed" }: ErrorObject): string {
+  if (keyword === "additionalProperties") return "is not known here";
+  if (keyword === "required") return "is missing";
+  if (keyword !== "discriminator") return `is ${formatValue(data)}, which ${message}`;
+  const given = JSON.stringify((data as Record<string, unknown> | null)?.[params.tag as string]);
+  return given === undefined ? "is missing" : `is ${given}`;
 }
 
 /** What would be right: the known names, the allowed values, or the description the schema gives the field. */

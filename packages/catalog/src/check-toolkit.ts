@@ -2,6 +2,7 @@ import { faultOfBaseUrl } from "./base-url.ts";
 import { checkTemplates, deploymentNamespace, type Namespaces } from "./check-placeholders.ts";
 import type { DefinitionFile } from "./definition-file.ts";
 import type { AuthDocument, ToolkitDocument } from "./documents.ts";
+import { isJsonObject } from "./json-schema.ts";
 import { matchesEverything } from "./match.ts";
 
 /** What an account under each scheme holds as its credential. */
@@ -13,15 +14,15 @@ const credentialFields: Readonly<Record<AuthDocument["type"], readonly string[]>
   client_credentials: ["access_token"],
 };
 
-/** The rules of a toolkit file that its schema cannot say. Records every fault. */
-export function checkToolkit(file: DefinitionFile, document: ToolkitDocument, folder: string): void {
-  if (document.slug !== folder) {
+/** The rules of a toolkit file that its schema cannot say, for the parts that have their shape. Records every fault. */
+export function checkToolkit(file: DefinitionFile, document: Partial<ToolkitDocument>, folder: string): void {
+  if (document.slug !== undefined && document.slug !== folder) {
     file.fault(["slug"], `is "${document.slug}" in the folder ${folder}`, "give the folder and the slug the same name");
   }
   checkBaseUrl(file, document);
   checkAuth(file, document);
   checkAccount(file, document);
-  const namespaces = { account: accountNames(document), deployment: deploymentNamespace };
+  const namespaces = { account: accountNames(file, document), deployment: deploymentNamespace };
   checkTemplates(file, ["always"], document.always ?? {}, namespaces);
   const ignore = document.webhook?.ignore ?? [];
   ignore.forEach((rule, index) => {
@@ -31,13 +32,20 @@ export function checkToolkit(file: DefinitionFile, document: ToolkitDocument, fo
   });
 }
 
-/** The names `{{account.*}}` may take in this toolkit's files. */
-export function accountNames(document: ToolkitDocument): ReadonlySet<string> {
+/** The names `{{account.*}}` may take in this toolkit's files; any, when what the toolkit declares cannot be read. */
+export function accountNames(file: DefinitionFile, document: Partial<ToolkitDocument>): ReadonlySet<string> | "any" {
+  if (document.account === undefined && declares(file, "account")) return "any";
   return new Set((document.account ?? []).map(({ name }) => name));
 }
 
-function checkBaseUrl(file: DefinitionFile, document: ToolkitDocument): void {
-  const namespaces: Namespaces = { account: accountNames(document), deployment: new Set(["provider_base_url"]) };
+/** Whether a file has a key, be it well formed or not. */
+export function declares(file: DefinitionFile, key: string): boolean {
+  return !isJsonObject(file.value) || Object.hasOwn(file.value, key);
+}
+
+function checkBaseUrl(file: DefinitionFile, document: Partial<ToolkitDocument>): void {
+  if (document.baseUrl === undefined) return;
+  const namespaces: Namespaces = { account: accountNames(file, document), deployment: new Set(["provider_base_url"]) };
   const { placeholders } = checkTemplates(file, ["baseUrl"], document.baseUrl, namespaces);
   for (const [{ text, filters }] of placeholders) {
     if (filters.length > 0) file.fault(["baseUrl"], `{{${text}}} has a filter`, "remove it: the value stands as it is");
@@ -46,10 +54,10 @@ function checkBaseUrl(file: DefinitionFile, document: ToolkitDocument): void {
   if (fault !== undefined) file.fault(["baseUrl"], ...fault);
 }
 
-function checkAuth(file: DefinitionFile, document: ToolkitDocument): void {
-  const account = accountNames(document);
+function checkAuth(file: DefinitionFile, document: Partial<ToolkitDocument>): void {
+  const account = accountNames(file, document);
   const seen = new Set<string>();
-  document.auth.forEach((scheme, index) => {
+  document.auth?.forEach((scheme, index) => {
     const path = ["auth", index];
     if (seen.has(scheme.type)) {
       file.fault(
@@ -91,7 +99,7 @@ function checkOAuth(
   checkTemplates(file, [...path, "defaultScopes"], scheme.defaultScopes ?? [], { deployment: new Set(["scope_base"]) });
 }
 
-function checkAccount(file: DefinitionFile, document: ToolkitDocument): void {
+function checkAccount(file: DefinitionFile, document: Partial<ToolkitDocument>): void {
   const seen = new Set<string>();
   (document.account ?? []).forEach(({ name, example, pattern }, index) => {
     const path = ["account", index];

@@ -2,16 +2,24 @@ import { checkTemplates, type Namespaces } from "./check-placeholders.ts";
 import { checkSchema } from "./check-schema.ts";
 import type { FaultPath } from "./definition-error.ts";
 import type { DefinitionFile } from "./definition-file.ts";
-import type { JsonSchema, ToolkitDocument, TriggerDocument } from "./documents.ts";
+import type { JsonSchema, TriggerDocument, WebhookDocument } from "./documents.ts";
 import { isJsonObject } from "./json-schema.ts";
 
 const namespaces: Namespaces = { headers: "any", query: "any", body: "any" };
 
-/** The rules of a trigger that its schema cannot say. Records every fault. */
-export function checkTrigger(file: DefinitionFile, document: TriggerDocument, toolkit: ToolkitDocument): void {
-  if (document.output.type !== "object")
-    file.fault(["output", "type"], "is not object", "write type: object: a payload is one");
-  checkSchema(file, ["output"], document.output, false);
+/** The rules of a trigger that its schema cannot say, for the parts that have their shape. Records every fault. */
+export function checkTrigger(
+  file: DefinitionFile,
+  document: Partial<TriggerDocument>,
+  webhook: WebhookDocument | undefined,
+): void {
+  const { output, payload } = document;
+  if (output !== undefined) {
+    if (output.type !== "object") {
+      file.fault(["output", "type"], "is not object", "write type: object: a payload is one");
+    }
+    checkSchema(file, ["output"], output, false);
+  }
   for (const key of ["account", "dedupe", "occurredAt", "payload"] as const) {
     const { placeholders } = checkTemplates(file, [key], document[key] ?? "", namespaces);
     for (const [{ root, path, text }, at] of placeholders) {
@@ -23,12 +31,12 @@ export function checkTrigger(file: DefinitionFile, document: TriggerDocument, to
           "write it in lower case",
         );
       }
-      if (root === "query" && toolkit.webhook?.scheme === "token_query" && name === toolkit.webhook.parameter) {
+      if (root === "query" && webhook?.scheme === "token_query" && name === webhook.parameter) {
         file.fault(at, `{{${text}}} is the webhook's secret`, "take another value: the secret stays out of events");
       }
     }
   }
-  comparePayload(file, ["payload"], document.payload, document.output);
+  if (payload !== undefined && output !== undefined) comparePayload(file, ["payload"], payload, output);
 }
 
 /** Holds the payload's fields and those of the output schema together, as deep as both are written out. */

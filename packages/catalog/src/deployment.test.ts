@@ -52,6 +52,8 @@ test("all faults of a deployment file are reported at once, with line, path and 
   );
   const refusal: unknown = await loadDeployment(file).catch((error: unknown) => error);
   const faults = (refusal as DefinitionError).faults.map(({ line, path }) => [line, path]);
+  expect(faults).toContainEqual([3, "toolkits.calendar.provider_base_url"]);
+  expect(faults).toContainEqual([4, "toolkits.calendar.auth_url"]);
   expect(faults).toContainEqual([5, "toolkits.calendar.colour"]);
   expect(faults).toContainEqual([6, "toolkits.calendar.scope_base"]);
   expect(faults).toContainEqual([7, "toolkits.calendar.oauth.client_id_env"]);

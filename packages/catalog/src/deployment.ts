@@ -18,12 +18,16 @@ export async function loadDeployment(path: string): Promise<Deployment> {
   return toDeployment(await readDeployment(path));
 }
 
-/** A deployment built in memory, for tests. Throws DefinitionError. */
+/** A deployment of a parsed file. Throws DefinitionError. */
 export function toDeployment(file: DefinitionFile): Deployment {
-  if (file.faults.length === 0 && checkShape(file, "deployment")) checkDeployment(file);
+  const document = file.faults.length === 0 ? checkShape<DeploymentDocument>(file, "deployment") : undefined;
+  const toolkits = new Map(Object.entries(document?.toolkits ?? {}));
+  for (const [slug, bindings] of toolkits) checkBindings(file, slug, bindings);
   if (file.faults.length > 0) throw new DefinitionError(file.faults);
-  return { file: file.file, toolkits: new Map(Object.entries(toolkitsOf(file))), lineOf: file.lineOf };
+  return { file: file.file, toolkits, lineOf: file.lineOf };
 }
+
+type DeploymentDocument = { readonly toolkits: Readonly<Record<string, ToolkitDeploymentDocument>> };
 
 async function readDeployment(path: string): Promise<DefinitionFile> {
   try {
@@ -34,24 +38,13 @@ async function readDeployment(path: string): Promise<DefinitionFile> {
   }
 }
 
-function toolkitsOf(file: DefinitionFile): Record<string, ToolkitDeploymentDocument> {
-  return (file.value as { toolkits?: Record<string, ToolkitDeploymentDocument> } | null)?.toolkits ?? {};
-}
-
-function checkDeployment(file: DefinitionFile): void {
-  for (const [slug, bindings] of Object.entries(toolkitsOf(file))) {
-    const path = ["toolkits", slug];
-    if (bindings.provider_base_url !== undefined) checkProviderBaseUrl(file, slug, bindings.provider_base_url);
-    for (const key of ["auth_url", "token_url"] as const) {
-      const address = bindings[key];
-      if (address !== undefined && !isHttps(address)) {
-        file.fault(
-          [...path, key],
-          `"${address}" is not an https address`,
-          "start it with https:// (http:// to loopback only)",
-        );
-      }
-    }
+function checkBindings(file: DefinitionFile, slug: string, bindings: ToolkitDeploymentDocument): void {
+  if (bindings.provider_base_url !== undefined) checkProviderBaseUrl(file, slug, bindings.provider_base_url);
+  for (const key of ["auth_url", "token_url"] as const) {
+    const address = bindings[key];
+    if (address === undefined || isHttps(address)) continue;
+    const reason = `"${address}" is not an https address`;
+    file.fault(["toolkits", slug, key], reason, "start it with https:// (http:// to loopback only)");
   }
 }
 

@@ -546,6 +546,29 @@ test("all faults of all files are reported at once, with file, line, path, reaso
   expect(message).toMatch(/alpha\/toolkit\.yaml:3 category: is "fun".*; use one of communication/);
 });
 
+test("a fault of one part of a file hides no fault of another, nor of the toolkit's tools", async () => {
+  const faults = await faultsOf(({ toolkit, tools }) => {
+    toolkit.category = "fun";
+    toolkit.account = "tenant";
+    toolkit.baseUrl += "/";
+    toolkit.identify.tool = "get_me";
+    tools.delete_note.description = "Short.";
+    tools.delete_note.request.path = "/notes";
+    tools.note_changed.match = "all";
+    tools.note_changed.dedupe = "{{";
+  });
+  expect(faults.map(({ file, path }) => [file.slice("notes/".length), path])).toEqual([
+    ["toolkit.yaml", "category"],
+    ["toolkit.yaml", "account"],
+    ["toolkit.yaml", "baseUrl"],
+    ["toolkit.yaml", "identify.tool"],
+    [deletion, "description"],
+    [deletion, "input.properties.note_id"],
+    [trigger, "match"],
+    [trigger, "dedupe"],
+  ]);
+});
+
 test("a slug other than its folder's name is refused", async () => {
   const folder = await createFolder();
   await writeToolkits(folder, [sampleToolkits.teamChat]);

@@ -52,7 +52,9 @@ test("property: a tree without placeholders renders as itself", () => {
     fc.property(fc.jsonValue(), (value) => {
       const text = JSON.stringify(value);
       fc.pre(!text.includes("__proto__"));
-      const escaped: unknown = JSON.parse(text.replaceAll("{{", "{{{{"));
+      const escaped: unknown = JSON.parse(text, (_key, item: unknown) => {
+        return typeof item === "string" ? item.replaceAll("{{", "{{{{") : item;
+      });
       expect(render(escaped, {})).toEqual(JSON.parse(text));
     }),
   );

@@ -47,6 +47,7 @@ export {
   type ProjectPolicy,
   setProjectPolicy,
 } from "./projects/repo.ts";
+export { findQuarantinedIds, listHeldPosts, type ReleaseFilter } from "./quarantine/held.ts";
 export {
   findQuarantinedPost,
   listQuarantinedPosts,

@@ -3,42 +3,24 @@ import {
   type Clock,
   createGuardedAgent,
   type DeliveryId,
+  type GuardedAgent,
   type NodeId,
   type Sealer,
   type SubscriptionId,
 } from "@svc/core";
-import { type ClaimedDelivery, claim, type Executor, expire, type HealthLimits, release } from "@svc/db";
+import { type ClaimedDelivery, type Executor, expire, type Health, release } from "@svc/db";
 import { deliveryBody } from "./body.ts";
+import { Claimer } from "./claimer.ts";
+import { conclude } from "./conclude.ts";
 import { createEndpointCache, type EndpointCache } from "./endpoint.ts";
-import { Lane } from "./lane.ts";
+import type { Lane } from "./lane.ts";
+import { Lanes } from "./lanes.ts";
+import { type DispatchLimits, type ResolvedLimits, resolveLimits } from "./limits.ts";
 import type { DeliveryObserver } from "./observer.ts";
 import type { OutgoingDelivery } from "./outgoing.ts";
-import { parseRetryAfter, retryWaitMs } from "./retry-schedule.ts";
-import { type Attempt, send } from "./send.ts";
+import { type Attempt, isAborted, send } from "./send.ts";
 import { createRecorder, type Recorder } from "./settle.ts";
 import { signedHeaders } from "./sign.ts";
-
-/** Bounds of the delivery engine; times in milliseconds. */
-export type DispatchLimits = {
-  /** Attempts in flight per subscription on one node. */
-  endpointConcurrency: number;
-  /** Waits between the attempts of a delivery. */
-  retryScheduleMs: readonly number[];
-  /** An attempt takes this long at most. Default 15 s. */
-  attemptTimeoutMs?: number;
-  /** A lease lasts this long; a node that dies holds its deliveries up for so long. Default 30 s. */
-  leaseMs?: number;
-  /** Pause between two looks for due deliveries while nothing wakes the engine. Default 1 s. */
-  pollMs?: number;
-  /** When a subscription backs off and when it is given up. Defaults: 1 s doubling to 5 min; 5 days; 410 for an hour, 3 times. */
-  health?: HealthLimits;
-  /** Attempts in flight on one node. Default 1,024. */
-  inFlightMax?: number;
-  /** Deliveries held (in flight, waiting, being recorded) on one node. Default 10,000. */
-  heldMax?: number;
-  /** Bytes of their bodies. Default 64 MiB. */
-  heldBytesMax?: number;
-};
 
 /** What a dispatcher is made of. */
 export type DispatcherOptions = {
@@ -59,7 +41,7 @@ export type Dispatcher = {
   readonly endpoints: EndpointCache;
   /** How long the leases of `submit` must last. */
   readonly leaseMs: number;
-  /** How many deliveries of a subscription it would send right away; 0 while stopped, draining, full, or while the endpoint backs off. */
+  /** How many deliveries of a subscription it would send right away; 0 unless running, while full, or while the endpoint backs off. */
   room(id: SubscriptionId): number;
   /** Takes deliveries that were stored leased to this node, and sends them. */
   submit(deliveries: readonly OutgoingDelivery[]): void;
@@ -74,87 +56,60 @@ export type Dispatcher = {
   stats(): { held: number; inFlight: number };
 };
 
-const defaultHealth: HealthLimits = {
-  backoffMinMs: 1_000,
-  backoffMaxMs: 300_000,
-  failingMaxMs: 5 * 86_400_000,
-  goneMaxMs: 3_600_000,
-  goneMin: 3,
-};
-const claimMax = 256;
-const claimLanesMax = 256;
 const expireMax = 2_000;
-const laneIdleMs = 60_000;
 /** A lease is not used in its last moments: an attempt at its full length must end, and be recorded, before it runs out. */
 const leaseMarginMs = 2_000;
 
 /** Makes the delivery engine of one node: leases come from `submit` (first sends) and from its own claims; every attempt is recorded. */
 export function createDispatcher(options: DispatcherOptions): Dispatcher {
-  const engine = new Engine(options);
-  return {
-    endpoints: engine.endpoints,
-    leaseMs: engine.leaseMs,
-    room: (id) => engine.room(id),
-    submit: (deliveries) => engine.submit(deliveries),
-    start: () => engine.start(),
-    wake: () => engine.wake(),
-    expire: (id) => engine.expire(id),
-    drain: (graceMs) => engine.drain(graceMs),
-    stats: () => engine.stats(),
-  };
+  return new Engine(options);
 }
 
-type State = "created" | "running" | "draining";
-
-class Engine {
+class Engine implements Dispatcher {
   readonly endpoints: EndpointCache;
   readonly leaseMs: number;
   readonly #options: DispatcherOptions;
-  readonly #attemptTimeoutMs: number;
-  readonly #pollMs: number;
-  readonly #inFlightMax: number;
-  readonly #heldMax: number;
-  readonly #heldBytesMax: number;
-  readonly #agent;
+  readonly #limits: ResolvedLimits;
+  readonly #agent: GuardedAgent;
   readonly #recorder: Recorder;
-  readonly #lanes = new Map<SubscriptionId, Lane>();
-  /** Lanes that have deliveries waiting only because the node was at its limit. */
+  readonly #claimer: Claimer;
+  readonly #lanes: Lanes;
+  /** Lanes whose deliveries wait only because the node is at its limit. */
   readonly #starved = new Set<Lane>();
   readonly #aborters = new Map<DeliveryId, () => void>();
-  #state: State = "created";
+  #state: "created" | "running" | "draining" = "created";
   #held = 0;
   #heldBytes = 0;
   #inFlight = 0;
-  #cursor: SubscriptionId | undefined;
-  #nextDueMs = Number.POSITIVE_INFINITY;
-  /** More was due than the last claim took. */
-  #hasBacklog = false;
-  #wakeLoop: AbortController = new AbortController();
-  #loop: Promise<void> = Promise.resolve();
   #onIdle: (() => void) | undefined;
 
   constructor(options: DispatcherOptions) {
-    const { limits } = options;
+    const limits = resolveLimits(options.limits);
     this.#options = options;
+    this.#limits = limits;
+    this.#lanes = new Lanes(options.clock, limits.endpointConcurrency);
     this.endpoints = createEndpointCache(options.sealer);
-    this.leaseMs = limits.leaseMs ?? 30_000;
-    this.#attemptTimeoutMs = limits.attemptTimeoutMs ?? 15_000;
-    this.#pollMs = limits.pollMs ?? 1_000;
-    this.#inFlightMax = limits.inFlightMax ?? 1_024;
-    this.#heldMax = limits.heldMax ?? 10_000;
-    this.#heldBytesMax = limits.heldBytesMax ?? 64 * 1_048_576;
+    this.leaseMs = limits.leaseMs;
     this.#agent = createGuardedAgent({
       guard: options.guard,
-      connections: this.#inFlightMax,
-      connectTimeoutMs: this.#attemptTimeoutMs,
-      headersTimeoutMs: this.#attemptTimeoutMs + 1_000,
-      bodyTimeoutMs: this.#attemptTimeoutMs + 1_000,
+      connections: limits.inFlightMax,
+      connectTimeoutMs: limits.attemptTimeoutMs,
+      // An attempt has a clock of its own, exact where undici's are not; these only clear away what it left behind.
+      headersTimeoutMs: limits.attemptTimeoutMs + 1_000,
+      bodyTimeoutMs: limits.attemptTimeoutMs + 1_000,
     });
     this.#recorder = createRecorder({
       ...options,
-      limits: limits.health ?? defaultHealth,
+      limits: limits.health,
       onRecovered: (ids) => this.#recovered(ids),
-      onHealth: ({ subscriptionId, active, backoffUntilMs }) => this.#failed(subscriptionId, active, backoffUntilMs),
+      onHealth: (health) => this.#failed(health),
+    });
+    this.#claimer = new Claimer({
+      ...options,
+      limits,
+      capacity: () => ({ total: this.#free(), share: this.#lanes.defaultRoom, rooms: this.#lanes.claimRooms() }),
+      onClaimed: (deliveries, leaseUntilMs) => this.#takeClaimed(deliveries, leaseUntilMs),
+      onEnded: (id) => this.expire(id),
     });
   }
 
@@ -163,20 +118,13 @@ class Engine {
   }
 
   room(id: SubscriptionId): number {
-    if (this.#state !== "running") return 0;
-    const total = this.#heldBytes >= this.#heldBytesMax ? 0 : this.#heldMax - this.#held;
-    const lane = this.#lanes.get(id);
-    const own =
-      lane === undefined
-        ? 2 * this.#options.limits.endpointConcurrency
-        : lane.room(this.#options.limits.endpointConcurrency, this.#options.clock.now());
-    return Math.max(0, Math.min(total, own));
+    return this.#state === "running" ? Math.max(0, Math.min(this.#free(), this.#lanes.room(id))) : 0;
   }
 
   submit(deliveries: readonly OutgoingDelivery[]): void {
     const touched = new Set<Lane>();
     for (const delivery of deliveries) {
-      const lane = this.#laneOf(delivery.subscriptionId);
+      const lane = this.#lanes.of(delivery.subscriptionId);
       this.#held++;
       this.#heldBytes += delivery.body.byteLength;
       lane.waiting.push(delivery);
@@ -188,11 +136,11 @@ class Engine {
   start(): void {
     if (this.#state !== "created") return;
     this.#state = "running";
-    this.#loop = this.#run();
+    this.#claimer.start();
   }
 
   wake(): void {
-    this.#wakeLoop.abort();
+    this.#claimer.wake();
   }
 
   async expire(id: SubscriptionId): Promise<void> {
@@ -204,14 +152,13 @@ class Engine {
 
   async drain(graceMs: number): Promise<void> {
     this.#state = "draining";
-    this.wake();
-    await this.#loop;
-    for (const lane of this.#lanes.values()) this.#giveBack(lane.waiting.splice(0));
-    const grace = new AbortController();
+    await this.#claimer.stop();
+    this.#giveBack(this.#lanes.takeWaiting());
     const idle = new Promise<void>((resolve) => {
       this.#onIdle = resolve;
       this.#noteIdle();
     });
+    const grace = new AbortController();
     await Promise.race([idle, this.#options.clock.wait(graceMs, grace.signal)]);
     grace.abort();
     for (const abort of [...this.#aborters.values()]) abort();
@@ -220,56 +167,16 @@ class Engine {
     await this.#agent.destroy();
   }
 
-  async #run(): Promise<void> {
-    while (this.#state === "running") {
-      this.#wakeLoop = new AbortController();
-      const wake = this.#wakeLoop.signal;
-      const isMore = await this.#claimOnce();
-      if (isMore) continue;
-      const nowMs = this.#options.clock.now();
-      const pauseMs = Math.max(1, Math.min(this.#pollMs, this.#nextDueMs - nowMs));
-      if (this.#nextDueMs <= nowMs) this.#nextDueMs = Number.POSITIVE_INFINITY;
-      await this.#options.clock.wait(pauseMs, wake);
-    }
-  }
-
-  /** Claims what there is room for; true when there is more to be had at once. */
-  async #claimOnce(): Promise<boolean> {
-    const { db, clock, nodeId, limits, observer } = this.#options;
-    const limit = Math.min(claimMax, this.#heldMax - this.#held);
-    if (limit <= 0 || this.#heldBytes >= this.#heldBytesMax) return false;
-    this.#sweepLanes();
-    const nowMs = clock.now();
-    const leaseUntilMs = nowMs + this.leaseMs;
-    try {
-      const found = await claim(db, {
-        owner: nodeId,
-        nowMs,
-        leaseUntilMs,
-        limit,
-        share: 2 * limits.endpointConcurrency,
-        rooms: this.#rooms(nowMs),
-        after: this.#cursor,
-        lanes: claimLanesMax,
-      });
-      this.#cursor = found.next;
-      this.#hasBacklog = found.deliveries.length > 0;
-      this.#takeClaimed(found.deliveries, leaseUntilMs);
-      for (const id of found.ended) await this.expire(id);
-      return found.next !== undefined;
-    } catch (error) {
-      observer.failed("claim", error);
-      return false;
-    }
+  /** Deliveries this node can still take on. */
+  #free(): number {
+    return this.#heldBytes >= this.#limits.heldBytesMax ? 0 : this.#limits.heldMax - this.#held;
   }
 
   #takeClaimed(claimed: readonly ClaimedDelivery[], leaseUntilMs: number): void {
-    const outgoing: OutgoingDelivery[] = [];
-    for (const delivery of claimed) {
-      const lane = this.#laneOf(delivery.subscriptionId);
+    const outgoing = claimed.map((delivery): OutgoingDelivery => {
       // The store says that the endpoint is well: another node's probe may have found it so.
-      if (!delivery.probe) lane.recover();
-      outgoing.push({
+      if (!delivery.probe) this.#lanes.of(delivery.subscriptionId).recover();
+      return {
         id: delivery.id,
         projectId: delivery.projectId,
         subscriptionId: delivery.subscriptionId,
@@ -279,44 +186,17 @@ class Engine {
         body: deliveryBody(delivery.event),
         receivedAtMs: delivery.event.receivedAtMs,
         leaseUntilMs,
-      });
-    }
+      };
+    });
     this.submit(outgoing);
-  }
-
-  #rooms(nowMs: number): Map<SubscriptionId, number> {
-    const rooms = new Map<SubscriptionId, number>();
-    const { endpointConcurrency } = this.#options.limits;
-    for (const [id, lane] of this.#lanes) {
-      // Whether a failing endpoint may be probed is the store's to say, for all nodes; here it is only not busy.
-      rooms.set(id, lane.isFailing ? (lane.isIdle() ? 1 : 0) : lane.room(endpointConcurrency, nowMs));
-    }
-    return rooms;
-  }
-
-  #laneOf(id: SubscriptionId): Lane {
-    let lane = this.#lanes.get(id);
-    if (lane === undefined) {
-      lane = new Lane(id);
-      this.#lanes.set(id, lane);
-    }
-    lane.lastUsedMs = this.#options.clock.now();
-    return lane;
-  }
-
-  #sweepLanes(): void {
-    const before = this.#options.clock.now() - laneIdleMs;
-    for (const [id, lane] of this.#lanes)
-      if (lane.lastUsedMs < before && lane.isIdle() && !lane.isFailing) this.#lanes.delete(id);
   }
 
   /** Sends what waits in a lane, as far as lane and node have turns free. */
   #pump(lane: Lane): void {
-    const { endpointConcurrency } = this.#options.limits;
-    const usableUntilMs = this.#options.clock.now() + this.#attemptTimeoutMs + leaseMarginMs;
+    const usableUntilMs = this.#options.clock.now() + this.#limits.attemptTimeoutMs + leaseMarginMs;
     const late: OutgoingDelivery[] = [];
-    while (lane.inFlight < endpointConcurrency && lane.waiting.length > 0) {
-      if (this.#inFlight >= this.#inFlightMax) {
+    while (lane.inFlight < this.#limits.endpointConcurrency && lane.waiting.length > 0) {
+      if (this.#inFlight >= this.#limits.inFlightMax) {
         this.#starved.add(lane);
         break;
       }
@@ -329,98 +209,70 @@ class Engine {
   }
 
   async #attempt(lane: Lane, delivery: OutgoingDelivery): Promise<void> {
-    const { clock } = this.#options;
-    const startedAtMs = clock.now();
+    const { id, endpoint, body } = delivery;
+    const startedAtMs = this.#options.clock.now();
     lane.inFlight++;
     this.#inFlight++;
-    const attempt = await send(
-      this.#agent,
-      {
-        origin: delivery.endpoint.origin,
-        path: delivery.endpoint.path,
-        headers: signedHeaders(delivery.endpoint.keys, delivery.id, delivery.body, startedAtMs),
-        body: delivery.body,
-        timeoutMs: this.#attemptTimeoutMs,
-      },
-      (abort) => this.#aborters.set(delivery.id, abort),
-    );
-    this.#aborters.delete(delivery.id);
+    const headers = signedHeaders(endpoint.keys, id, body, startedAtMs);
+    const request = {
+      origin: endpoint.origin,
+      path: endpoint.path,
+      headers,
+      body,
+      timeoutMs: this.#limits.attemptTimeoutMs,
+    };
+    const attempt = await send(this.#agent, request, (abort) => this.#aborters.set(id, abort));
+    this.#aborters.delete(id);
     lane.inFlight--;
     this.#inFlight--;
-    if (attempt.error.startsWith("aborted")) this.#giveBack([delivery]);
+    if (isAborted(attempt)) this.#giveBack([delivery]);
     else this.#conclude(lane, delivery, attempt, startedAtMs);
     this.#pump(lane);
     this.#feedStarved();
-    if (this.#hasBacklog && this.#held * 2 < this.#heldMax && lane.waiting.length === 0) this.wake();
+    if (this.#claimer.foundSome && lane.waiting.length === 0) this.wake();
   }
 
-  /** Decides what an attempt means for its delivery, and has it recorded. */
+  /** Has the attempt recorded, and closes the lane of an endpoint that failed. */
   #conclude(lane: Lane, delivery: OutgoingDelivery, attempt: Attempt, startedAtMs: number): void {
-    const { clock, limits, observer, random } = this.#options;
+    const { clock, observer, random } = this.#options;
     const nowMs = clock.now();
-    const durationMs = nowMs - startedAtMs;
-    const number = delivery.attempts + 1;
-    const isDelivered = attempt.error === "";
-    const retryAfterMs = isDelivered ? 0 : parseRetryAfter(attempt.responseHeaders["retry-after"], nowMs);
-    const waitMs = isDelivered ? undefined : retryWaitMs(limits.retryScheduleMs, number, retryAfterMs, random());
-    const state = isDelivered ? "delivered" : waitMs === undefined ? "dead_letter" : "pending";
     const wasFailing = lane.isFailing || delivery.probe;
-    lane.observe(durationMs);
-    if (!isDelivered) this.#giveBack(lane.fail(nowMs + this.leaseMs));
-    const dueAtMs = nowMs + (waitMs ?? 0);
-    if (state === "pending") this.#nextDueMs = Math.min(this.#nextDueMs, dueAtMs);
+    const { settlement, retryAfterMs } = conclude(delivery, attempt, { startedAtMs, nowMs }, this.#limits, random());
+    lane.observe(settlement.durationMs);
+    if (settlement.state !== "delivered") this.#giveBack(lane.fail(nowMs + this.leaseMs));
+    if (settlement.state === "pending") this.#claimer.wakeAt(settlement.dueAtMs);
     observer.attempted({
       deliveryId: delivery.id,
       projectId: delivery.projectId,
       subscriptionId: delivery.subscriptionId,
-      number,
-      state,
-      statusCode: attempt.statusCode,
-      error: attempt.error,
-      durationMs,
+      number: settlement.number,
+      state: settlement.state,
+      statusCode: settlement.statusCode,
+      error: settlement.error,
+      durationMs: settlement.durationMs,
       sinceReceivedMs: nowMs - delivery.receivedAtMs,
     });
-    const settlement = {
-      id: delivery.id,
-      projectId: delivery.projectId,
-      state,
-      number,
-      dueAtMs,
-      error: attempt.error,
-      startedAtMs,
-      durationMs,
-      requestUrl: delivery.endpoint.url,
-      address: attempt.address,
-      statusCode: attempt.statusCode,
-      responseHeaders: attempt.responseHeaders,
-      responseBody: attempt.responseBody,
-    } as const;
+    const { subscriptionId, leaseUntilMs } = delivery;
     void this.#recorder
-      .record({
-        subscriptionId: delivery.subscriptionId,
-        settlement,
-        retryAfterMs,
-        wasFailing,
-        leaseUntilMs: delivery.leaseUntilMs,
-      })
+      .record({ subscriptionId, settlement, retryAfterMs, wasFailing, leaseUntilMs })
       .then(() => this.#letGo(delivery));
   }
 
   #recovered(ids: readonly SubscriptionId[]): void {
-    for (const id of ids) this.#lanes.get(id)?.recover();
+    for (const id of ids) this.#lanes.find(id)?.recover();
     if (ids.length > 0) this.wake();
   }
 
-  #failed(id: SubscriptionId, active: boolean, backoffUntilMs: number): void {
-    const lane = this.#laneOf(id);
-    this.#giveBack(lane.fail(backoffUntilMs + this.leaseMs));
-    this.#nextDueMs = Math.min(this.#nextDueMs, backoffUntilMs);
-    if (!active) void this.expire(id).catch((error: unknown) => this.#options.observer.failed("expire", error));
+  #failed({ subscriptionId, active, backoffUntilMs }: Health): void {
+    this.#giveBack(this.#lanes.of(subscriptionId).fail(backoffUntilMs + this.leaseMs));
+    this.#claimer.wakeAt(backoffUntilMs);
+    if (active) return;
+    void this.expire(subscriptionId).catch((error: unknown) => this.#options.observer.failed("expire", error));
   }
 
   #feedStarved(): void {
     for (const lane of this.#starved) {
-      if (this.#inFlight >= this.#inFlightMax) return;
+      if (this.#inFlight >= this.#limits.inFlightMax) return;
       this.#starved.delete(lane);
       this.#pump(lane);
     }

@@ -1,11 +1,7 @@
 export { type DeliveredEvent, deliveryBody } from "./body.ts";
-export {
-  createDispatcher,
-  type Dispatcher,
-  type DispatcherOptions,
-  type DispatchLimits,
-} from "./dispatch.ts";
+export { createDispatcher, type Dispatcher, type DispatcherOptions } from "./dispatch.ts";
 export { type Endpoint, type EndpointCache, type EndpointSource, signingSecretContext } from "./endpoint.ts";
+export type { DispatchLimits } from "./limits.ts";
 export type { AttemptObservation, DeliveryObserver } from "./observer.ts";
 export type { OutgoingDelivery } from "./outgoing.ts";
 export { type RetentionOptions, startRetention, sweepRound } from "./retention.ts";

@@ -17,6 +17,14 @@ export type Attempt = {
   responseBody: string;
 };
 
+/** The error of an attempt that this node broke off: it says nothing of the endpoint and is not recorded. */
+const abortedError = "aborted";
+
+/** Whether an attempt was broken off by this node. */
+export function isAborted(attempt: Attempt): boolean {
+  return attempt.error === abortedError;
+}
+
 const keptBodyBytes = 1024;
 /** An answer longer than this is cut off: nobody reads it, and it must not hold a connection. */
 const readBodyBytes = 65_536;
@@ -31,7 +39,7 @@ export function send(
 ): Promise<Attempt> {
   return new Promise((resolve) => {
     const exchange = new Exchange(request.timeoutMs, resolve);
-    onAborter?.(() => exchange.abort("aborted: the service is shutting down"));
+    onAborter?.(() => exchange.abort(abortedError));
     agent.dispatch(
       {
         origin: request.origin,

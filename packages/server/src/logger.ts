@@ -17,7 +17,7 @@ const secretFields = ["authorization", "cookie", "key", "token", "secret", "pass
 export async function createLogger({ level, destination }: LoggerOptions): Promise<Logger> {
   const options = {
     level,
-    base: undefined,
+    base: null,
     timestamp: pino.stdTimeFunctions.isoTime,
     formatters: { level: (label: string) => ({ level: label as Level }) },
     serializers: { err: describeError },

@@ -1,22 +1,16 @@
-import type { Timestamp } from "@bufbuild/protobuf/wkt";
-import { timestampMs } from "@bufbuild/protobuf/wkt";
 import type { ServiceImpl } from "@connectrpc/connect";
-import { isoTime, type QuarantineId, sealPageToken } from "@svc/core";
-import { listHeldPosts } from "@svc/db";
-import type { AdminService, ReleaseQuarantinedPostsRequest } from "@svc/gen/admin";
+import type { AdminService } from "@svc/gen/admin";
 import type { AdminContext } from "./context.ts";
 import { quarantinedPostMessage } from "./convert.ts";
-import { quarantinedPostNotFound, releaseFilterRequired, timeRangeInvalid, tooManyIds } from "./errors.ts";
-import { adminScope, type PageRequest, pageOf, pageRows, requireId } from "./request.ts";
+import { quarantinedPostNotFound } from "./errors.ts";
+import { findCandidates } from "./release.ts";
+import { adminScope, pageOf, pageRows, requireId } from "./request.ts";
 
-const idsMax = 500;
+type Methods = "listQuarantinedPosts" | "getQuarantinedPost" | "releaseQuarantinedPosts";
 
 /** The methods of AdminService about quarantined posts. */
-export function quarantineMethods({
-  db,
-  sealer,
-  quarantine,
-}: AdminContext): Pick<ServiceImpl<typeof AdminService>, "listQuarantinedPosts" | "getQuarantinedPost" | "releaseQuarantinedPosts"> {
+export function quarantineMethods(context: AdminContext): Pick<ServiceImpl<typeof AdminService>, Methods> {
+  const { sealer, quarantine } = context;
   return {
     async listQuarantinedPosts(request) {
       const { toolkitSlug, reason, includeReleased } = request;
@@ -34,17 +28,14 @@ export function quarantineMethods({
       return { post: quarantinedPostMessage(found.post), body: found.body };
     },
     async releaseQuarantinedPosts(request) {
-      const filter = releaseFilter(request);
-      const { sinceMs, untilMs, ids, toolkitSlug } = filter;
-      const scope = adminScope("ReleaseQuarantinedPosts", { ids, toolkitSlug, sinceMs, untilMs });
-      const page = releasePage(pageOf(sealer, scope, request, "qrn"), request);
-      const held = await listHeldPosts(db, filter, page);
-      const posts = held.slice(0, page.size);
+      const { candidates, nextPageToken } = await findCandidates(context, request);
       const results = [];
-      for (const id of posts) results.push(await quarantine.release(id, { dryRun: request.dryRun }));
-      const last = posts.at(-1);
-      const hasMore = held.length > page.size && last !== undefined;
-      return { results, nextPageToken: hasMore ? sealPageToken(sealer, scope, last) : "" };
+      // One after the other: the oldest first, each in a transaction of its own.
+      for (const { id, isMissing } of candidates) {
+        if (isMissing) results.push({ id, outcome: "missing", accepted: 0, reason: "" });
+        else results.push(await quarantine.release(id, { dryRun: request.dryRun }));
+      }
+      return { results, nextPageToken };
     },
   };
 }

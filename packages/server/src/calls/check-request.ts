@@ -1,4 +1,5 @@
 import type { DescEnum, DescField, DescMessage } from "@bufbuild/protobuf";
+import { type Timestamp, TimestampSchema } from "@bufbuild/protobuf/wkt";
 import type { Interceptor } from "@connectrpc/connect";
 import { enumValueUnknown, requestMalformed } from "../errors.ts";
 
@@ -9,7 +10,7 @@ const checks = new Map<DescMessage, Check>();
 
 /**
  * Refuses what the contract's types let through and no call can mean: enum numbers without a name
- * (ENUM_VALUE_UNKNOWN), and texts with U+0000, which PostgreSQL does not store (REQUEST_MALFORMED).
+ * (ENUM_VALUE_UNKNOWN), and texts with U+0000, which PostgreSQL does not store, and times out of range (REQUEST_MALFORMED).
  */
 export const requestInterceptor: Interceptor = (next) => (req) => {
   if (!req.stream) checkOf(req.method.input)(req.message as unknown as Record<string, unknown>, "");
@@ -53,6 +54,7 @@ function valueCheck(field: DescField): ValueCheck | undefined {
   if (field.enum !== undefined) return (value, name) => checkEnum(field.enum, value, name);
   const { message } = field;
   if (message !== undefined) {
+    if (message.typeName === TimestampSchema.typeName) return checkTime;
     if (message.typeName.startsWith("google.protobuf.")) return undefined;
     return (value, name) => checkOf(message)(value as Record<string, unknown>, `${name}.`);
   }
@@ -74,6 +76,16 @@ function checkEnum(desc: DescEnum | undefined, value: unknown, name: string): vo
 function checkText(value: unknown, name: string): void {
   if (typeof value !== "string" || !value.includes("\0")) return;
   throw requestMalformed({ field: name, message: `${name} contains the character U+0000`, help: "Send a text without it." });
+}
+
+const firstSecond = -62_135_596_800n; // 0001-01-01T00:00:00Z
+const lastSecond = 253_402_300_799n; // 9999-12-31T23:59:59Z
+
+/** JSON cannot say another time; the binary form can. */
+function checkTime(value: unknown, name: string): void {
+  const { seconds, nanos } = value as Timestamp;
+  if (seconds >= firstSecond && seconds <= lastSecond && nanos >= 0 && nanos < 1e9) return;
+  throw requestMalformed({ field: name, message: `${name} is not a time between the years 1 and 9999`, help: "Send a time in that range." });
 }
 
 /** The value of a oneof when `localName` is the member that is set. */

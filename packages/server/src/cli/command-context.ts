@@ -3,7 +3,7 @@ import { styleText } from "node:util";
 import { type Environment, openEnvironment } from "../config/environment.ts";
 
 /** How text may stand out on a terminal. */
-export type TextStyle = "bold" | "dim" | "green" | "red" | "yellow";
+export type TextStyle = "bold" | "dim" | "green" | "red";
 
 /** What a command has of the world; tests give their own. */
 export type CommandContext = {
@@ -20,10 +20,15 @@ export type CommandContext = {
   untilInterrupted(): AbortSignal;
 };
 
-/** The context of this process. Throws ConfigError when SVC_ENV_FILE cannot be read. */
+/** The context of this process. What reads a variable throws ConfigError when SVC_ENV_FILE cannot be read. */
 export function processContext(): CommandContext {
+  let environment: Environment | undefined;
   return {
-    environment: openEnvironment(),
+    // Opened at its first use: help needs none.
+    get environment() {
+      environment ??= openEnvironment();
+      return environment;
+    },
     print: (line) => void process.stdout.write(`${line}\n`),
     note: (line) => void process.stderr.write(`${line}\n`),
     style: (style, text) => styleText(style, text, { stream: process.stdout }),

@@ -64,6 +64,8 @@ async function firstKey(context: CommandContext): Promise<string> {
   try {
     return readFileSync(file, "utf8");
   } catch {
-    throw new CommandError(`no API key: give --api-key, set SVC_API_KEY, or start a local service once (it writes ${file})`);
+    throw new CommandError(
+      `no API key: give --api-key, set SVC_API_KEY, or start a local service once (it writes ${file})`,
+    );
   }
 }

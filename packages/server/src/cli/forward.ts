@@ -27,7 +27,12 @@ export async function forwardDelivery(url: string, headers: IncomingHttpHeaders,
       fault: "",
     };
   } catch (err) {
-    return { status: 502, headers: {}, body: Buffer.from("svc listen could not forward the delivery"), fault: faultOf(err) };
+    return {
+      status: 502,
+      headers: {},
+      body: Buffer.from("svc listen could not forward the delivery"),
+      fault: faultOf(err),
+    };
   }
 }
 

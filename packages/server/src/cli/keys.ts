@@ -16,7 +16,10 @@ const projectOption = ["--project <id or name>", "project that the key belongs t
 /** Adds `svc keys create|list|revoke`. */
 export function addKeysCommand(program: Command, context: CommandContext): void {
   const keys = program.command("keys").description("issue, list and revoke API keys, as the administrator");
-  addExamples(keys, ["svc keys create --project billing --name deploy", "svc keys revoke key_01h455vb4pex5vsknk084sn02q"]);
+  addExamples(keys, [
+    "svc keys create --project billing --name deploy",
+    "svc keys revoke key_01h455vb4pex5vsknk084sn02q",
+  ]);
   addCreate(keys, context);
   addList(keys, context);
   addRevoke(keys, context);

@@ -1,7 +1,6 @@
 import { isoTime, systemClock } from "@svc/core";
 import { DeliveryVerificationError, type SvcClient, type VerifiedDelivery, verifyDelivery } from "@svc/sdk";
 import { type Command, InvalidArgumentError } from "commander";
-import { isLoopbackUrl } from "./loopback.ts";
 import type { CommandContext } from "./command-context.ts";
 import { CommandError, failureText } from "./command-error.ts";
 import { addProjectOptions, connectProject, type ProjectOptions, serviceUrl } from "./connection.ts";
@@ -17,7 +16,11 @@ export function addListenCommand(program: Command, context: CommandContext): voi
   const listen = program
     .command("listen")
     .description("print the project's events as they arrive, and forward them to an address of yours")
-    .option("--forward <url>", "post every delivery on to this address, with its headers; its status is the answer to svc", parseUrl)
+    .option(
+      "--forward <url>",
+      "post every delivery on to this address, with its headers; its status is the answer to svc",
+      parseUrl,
+    )
     .option("--toolkit <slug>", "only events of this toolkit (default: of all)")
     .option("--trigger <slug>", "only events of this trigger, such as calendar.events_changed (default: of all)")
     .action((options: ListenOptions) => listenForEvents(options, context));
@@ -35,7 +38,9 @@ export function addListenCommand(program: Command, context: CommandContext): voi
 async function listenForEvents(options: ListenOptions, context: CommandContext): Promise<void> {
   const url = serviceUrl(options, context);
   if (!isLoopbackUrl(url)) {
-    throw new CommandError(`listen needs a service on this machine: ${url} could not reach a receiver that is only reached from here`);
+    throw new CommandError(
+      `listen needs a service on this machine: ${url} could not reach a receiver that is only reached from here`,
+    );
   }
   const client = await connectProject(options, context);
   const interrupted = context.untilInterrupted();
@@ -86,7 +91,7 @@ async function receive(
     return answer ?? { status: 204 };
   } catch (err) {
     if (!(err instanceof DeliveryVerificationError)) throw err;
-    context.note(context.style("red", `refused a post that svc did not sign: ${err.message}`));
+    context.note(`Refused a post that svc did not sign: ${err.message}.`);
     return { status: 401 };
   }
 }
@@ -111,6 +116,12 @@ function readyText(url: string, subscriptionId: string, { forward, toolkit, trig
   const what = trigger ?? (toolkit === undefined ? "all events" : `events of ${toolkit}`);
   const where = forward === undefined ? "" : `, forwarding to ${forward}`;
   return `Listening at ${url} for ${what} (${subscriptionId})${where}. Ctrl-C stops.`;
+}
+
+/** Judged on the parsed host, where 127.1 and the like are spelled out. */
+function isLoopbackUrl(url: string): boolean {
+  const { hostname } = new URL(url);
+  return hostname === "localhost" || hostname === "[::1]" || /^127(?:\.\d+){3}$/.test(hostname);
 }
 
 function aborted(signal: AbortSignal): Promise<void> {

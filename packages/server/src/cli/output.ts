@@ -1,4 +1,4 @@
-import { timestampDate, type Timestamp } from "@bufbuild/protobuf/wkt";
+import { type Timestamp, timestampDate } from "@bufbuild/protobuf/wkt";
 
 /** Rows as lines with aligned columns; the last column is not padded. `header` names the columns. */
 export function tableLines(header: readonly string[], rows: readonly (readonly string[])[]): string[] {

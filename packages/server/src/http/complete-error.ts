@@ -16,7 +16,7 @@ export type FailedCall = { method: DescMethod; requestId: string; bodyBytesMax: 
  * headers), which no interceptor sees; all others were made by `fault` and pass as they are.
  */
 export function completeError(error: ErrorJson, call: FailedCall): { code: Code; json: ErrorJson } {
-  const code = codeFromString(error.code) ?? Code.Internal;
+  const code = codeFromString(error.code ?? "") ?? Code.Internal;
   if (Array.isArray(error["details"]) && error["details"].length > 0) return { code, json: error };
   const completed = detailedError(code, error.message ?? "", call);
   return { code: completed.code, json: errorToJson(completed, jsonOptions) as ErrorJson };

@@ -1,0 +1,88 @@
+import { checkAction } from "./check-action.ts";
+import type { Namespaces } from "./check-placeholders.ts";
+import { checkShape } from "./check-shape.ts";
+import { checkTool } from "./check-tool.ts";
+import { accountNames, checkToolkit, declares } from "./check-toolkit.ts";
+import { checkTrigger } from "./check-trigger.ts";
+import type { ActionDocument, ToolDocument, ToolkitDocument, TriggerDocument } from "./documents.ts";
+import { matchesEverything } from "./match.ts";
+import type { ToolkitFiles } from "./read-definitions.ts";
+
+/** A tool whose parts that have their shape are known. */
+type ToolParts = Partial<ActionDocument> | Partial<TriggerDocument>;
+
+/** Checks one toolkit's files, each by itself and together. Faults are recorded with the file they stand in. */
+export function checkDefinitions({ folder, toolkit: file, tools }: ToolkitFiles): void {
+  const isRead = file.faults.length === 0;
+  const toolkit = isRead ? checkShape<ToolkitDocument>(file, "toolkit") : undefined;
+  if (toolkit !== undefined) checkToolkit(file, toolkit, folder);
+  const account = toolkit === undefined ? "any" : accountNames(file, toolkit);
+  const parts = new Map<string, ToolParts>();
+  for (const name of tools.keys()) {
+    const tool = checkToolFile({ tools, name, account, webhook: toolkit?.webhook });
+    if (tool !== undefined) parts.set(name, tool);
+  }
+  if (toolkit !== undefined) checkTogether({ file, toolkit, tools, parts });
+}
+
+function checkToolFile(options: {
+  tools: ToolkitFiles["tools"];
+  name: string;
+  account: Namespaces[string];
+  webhook: ToolkitDocument["webhook"];
+}): ToolParts | undefined {
+  const { tools, name, account, webhook } = options;
+  const file = tools.get(name);
+  if (file === undefined || file.faults.length > 0) return undefined;
+  const tool = checkShape<ToolDocument>(file, "tool");
+  if (tool === undefined) return undefined;
+  checkTool(file, tool, name);
+  if (tool.kind === "action") checkAction(file, tool, account);
+  if (tool.kind === "trigger") checkTrigger(file, tool, webhook);
+  return tool;
+}
+
+type Together = {
+  readonly file: ToolkitFiles["toolkit"];
+  readonly toolkit: Partial<ToolkitDocument>;
+  readonly tools: ToolkitFiles["tools"];
+  readonly parts: ReadonlyMap<string, ToolParts>;
+};
+
+/** The rules that hold between a toolkit and its tools. */
+function checkTogether({ file, toolkit, tools, parts }: Together): void {
+  if (tools.size === 0) file.fault([], "the toolkit has no tool", "add tools/<tool>.yaml");
+  const triggers = [...parts].filter(([, tool]) => tool.kind === "trigger");
+  const [first] = triggers;
+  if (first !== undefined && !declares(file, "webhook")) {
+    file.fault(["webhook"], `is missing, and "${first[0]}" is a trigger`, "declare how its posts are verified");
+  }
+  for (const [name, tool] of triggers) {
+    const isGreedy = tool.kind === "trigger" && tool.match !== undefined && matchesEverything(tool.match);
+    if (!isGreedy || triggers.length === 1) continue;
+    const reason = "matches every post, and the toolkit has other triggers";
+    tools.get(name)?.fault(["match"], reason, "name what tells its posts apart");
+  }
+  checkIdentify({ file, toolkit, tools, parts });
+}
+
+function checkIdentify({ file, toolkit, tools, parts }: Together): void {
+  if (toolkit.identify === undefined) return;
+  const name = toolkit.identify.tool;
+  const tool = parts.get(name);
+  if (!tools.has(name)) {
+    file.fault(["identify", "tool"], `"${name}" is not a tool of the toolkit`, "name one of its read actions");
+  } else if (tool?.kind === "trigger" || (tool?.kind === "action" && (tool.class ?? "read") !== "read")) {
+    file.fault(["identify", "tool"], `"${name}" is not a read action`, "name one: connecting changes nothing");
+  }
+}
+
+/** A slug is served once, whichever folder it comes from. */
+export function checkDistinct(toolkits: readonly ToolkitFiles[]): void {
+  const first = new Map<string, string>();
+  for (const { folder, toolkit } of toolkits) {
+    const other = first.get(folder);
+    if (other === undefined) first.set(folder, toolkit.file);
+    else toolkit.fault(["slug"], `"${folder}" is taken by ${other}`, "rename one of the two, or load one folder only");
+  }
+}

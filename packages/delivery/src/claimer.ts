@@ -1,0 +1,108 @@
+import type { Clock, NodeId, SubscriptionId } from "@svc/core";
+import { type ClaimedDelivery, type ClaimResult, claim, type Executor } from "@svc/db";
+import type { ResolvedLimits } from "./limits.ts";
+import type { DeliveryObserver } from "./observer.ts";
+
+/** What the claimer needs of its surroundings. */
+export type ClaimerOptions = {
+  db: Executor;
+  clock: Clock;
+  nodeId: NodeId;
+  observer: DeliveryObserver;
+  limits: ResolvedLimits;
+  /** How many deliveries may be claimed now, in all, for a subscription not named in `rooms`, and for those named. */
+  capacity(): { total: number; share: number; rooms: ReadonlyMap<SubscriptionId, number> };
+  /** Takes what was claimed. */
+  onClaimed(deliveries: readonly ClaimedDelivery[], leaseUntilMs: number): void;
+  /** Ends the tasks of a subscription that is inactive or gone. */
+  onEnded(id: SubscriptionId): Promise<void>;
+};
+
+const claimMax = 256;
+const claimLanesMax = 256;
+
+/**
+ * Looks for due deliveries: every `pollMs`, at the next time something is known to become due, and whenever it is woken.
+ * What a pass cannot see (more lanes than one look takes) the next one does at once, going round.
+ */
+export class Claimer {
+  readonly #options: ClaimerOptions;
+  #cursor: SubscriptionId | undefined;
+  #nextDueMs = Number.POSITIVE_INFINITY;
+  #pause = new AbortController();
+  #isStopped = false;
+  #running: Promise<void> = Promise.resolve();
+  /** The last look found something, so more may be due than there was room for. */
+  foundSome = false;
+
+  constructor(options: ClaimerOptions) {
+    this.#options = options;
+  }
+
+  start(): void {
+    this.#running = this.#run();
+  }
+
+  /** Looks now. */
+  wake(): void {
+    this.#pause.abort();
+  }
+
+  /** Looks no later than then. */
+  wakeAt(ms: number): void {
+    if (ms >= this.#nextDueMs) return;
+    this.#nextDueMs = ms;
+    // The pause under way may be longer than that; a pause yet to begin will not be.
+    if (ms - this.#options.clock.now() < this.#options.limits.pollMs) this.wake();
+  }
+
+  async stop(): Promise<void> {
+    this.#isStopped = true;
+    this.wake();
+    await this.#running;
+  }
+
+  async #run(): Promise<void> {
+    const { clock, limits } = this.#options;
+    while (!this.#isStopped) {
+      this.#pause = new AbortController();
+      const { signal } = this.#pause;
+      if (await this.#look()) continue;
+      const nowMs = clock.now();
+      const pauseMs = Math.max(1, Math.min(limits.pollMs, this.#nextDueMs - nowMs));
+      if (this.#nextDueMs <= nowMs) this.#nextDueMs = Number.POSITIVE_INFINITY;
+      await clock.wait(pauseMs, signal);
+    }
+  }
+
+  /** One look; true when there are lanes it did not come to. */
+  async #look(): Promise<boolean> {
+    const { db, clock, nodeId, limits, observer, onClaimed, onEnded } = this.#options;
+    const { total, share, rooms } = this.#options.capacity();
+    const limit = Math.min(claimMax, total);
+    if (limit <= 0) return false;
+    const nowMs = clock.now();
+    const leaseUntilMs = nowMs + limits.leaseMs;
+    try {
+      const request = {
+        owner: nodeId,
+        nowMs,
+        leaseUntilMs,
+        limit,
+        share,
+        rooms,
+        after: this.#cursor,
+        lanes: claimLanesMax,
+      };
+      const found: ClaimResult = await claim(db, request);
+      this.#cursor = found.next;
+      this.foundSome = found.deliveries.length > 0;
+      onClaimed(found.deliveries, leaseUntilMs);
+      for (const id of found.ended) await onEnded(id);
+      return found.next !== undefined;
+    } catch (error) {
+      observer.failed("claim", error);
+      return false;
+    }
+  }
+}

@@ -1,0 +1,37 @@
+import type { Settlement } from "@svc/db";
+import type { OutgoingDelivery } from "./outgoing.ts";
+import { parseRetryAfter, retryWaitMs } from "./retry-schedule.ts";
+import type { Attempt } from "./send.ts";
+
+/**
+ * What an attempt means for its delivery: delivered by any 2xx; else pending until the next wait of the schedule (or the
+ * endpoint's longer Retry-After) is over, and dead after the last. Pure; `random` in [0, 1) spreads the retries.
+ */
+export function conclude(
+  delivery: OutgoingDelivery,
+  attempt: Attempt,
+  times: { startedAtMs: number; nowMs: number },
+  limits: { retryScheduleMs: readonly number[] },
+  random: number,
+): { settlement: Settlement; retryAfterMs: number } {
+  const number = delivery.attempts + 1;
+  const isDelivered = attempt.error === "";
+  const retryAfterMs = isDelivered ? 0 : parseRetryAfter(attempt.responseHeaders["retry-after"], times.nowMs);
+  const waitMs = isDelivered ? undefined : retryWaitMs(limits.retryScheduleMs, number, retryAfterMs, random);
+  const settlement: Settlement = {
+    id: delivery.id,
+    projectId: delivery.projectId,
+    state: isDelivered ? "delivered" : waitMs === undefined ? "dead_letter" : "pending",
+    number,
+    dueAtMs: times.nowMs + (waitMs ?? 0),
+    error: attempt.error,
+    startedAtMs: times.startedAtMs,
+    durationMs: times.nowMs - times.startedAtMs,
+    requestUrl: delivery.endpoint.url,
+    address: attempt.address,
+    statusCode: attempt.statusCode,
+    responseHeaders: attempt.responseHeaders,
+    responseBody: attempt.responseBody,
+  };
+  return { settlement, retryAfterMs };
+}

@@ -1,0 +1,60 @@
+import type { Clock, SubscriptionId } from "@svc/core";
+import { Lane } from "./lane.ts";
+
+/** A lane that nothing used for so long is forgotten, and with it what was known of the endpoint's speed. */
+const idleMs = 60_000;
+
+/** The lanes of one node, by subscription. */
+export class Lanes {
+  readonly #lanes = new Map<SubscriptionId, Lane>();
+  readonly #clock: Clock;
+  readonly #concurrency: number;
+
+  constructor(clock: Clock, concurrency: number) {
+    this.#clock = clock;
+    this.#concurrency = concurrency;
+  }
+
+  find(id: SubscriptionId): Lane | undefined {
+    return this.#lanes.get(id);
+  }
+
+  /** The lane of a subscription, made when there is none, and in use from now. */
+  of(id: SubscriptionId): Lane {
+    let lane = this.#lanes.get(id);
+    if (lane === undefined) {
+      lane = new Lane(id);
+      this.#lanes.set(id, lane);
+    }
+    lane.lastUsedMs = this.#clock.now();
+    return lane;
+  }
+
+  /** Leases that would be taken for a subscription. */
+  room(id: SubscriptionId): number {
+    const lane = this.#lanes.get(id);
+    return lane === undefined ? this.defaultRoom : lane.room(this.#concurrency, this.#clock.now());
+  }
+
+  /** Leases that would be taken for a subscription nothing is known of. */
+  get defaultRoom(): number {
+    return 2 * this.#concurrency;
+  }
+
+  /** Leases that may be claimed for every subscription with a lane. Forgets idle lanes first. */
+  claimRooms(): Map<SubscriptionId, number> {
+    const nowMs = this.#clock.now();
+    const rooms = new Map<SubscriptionId, number>();
+    for (const [id, lane] of this.#lanes) {
+      if (lane.lastUsedMs < nowMs - idleMs && lane.isIdle() && !lane.isFailing) this.#lanes.delete(id);
+      // Whether a failing endpoint may be probed is the store's to say, for all nodes; here it is only not busy.
+      else rooms.set(id, lane.isFailing ? Number(lane.isIdle()) : lane.room(this.#concurrency, nowMs));
+    }
+    return rooms;
+  }
+
+  /** Empties every lane and returns what waited. */
+  takeWaiting() {
+    return [...this.#lanes.values()].flatMap((lane) => lane.waiting.splice(0));
+  }
+}

@@ -1,0 +1,83 @@
+import type { Timestamp } from "@bufbuild/protobuf/wkt";
+import { timestampMs } from "@bufbuild/protobuf/wkt";
+import { isoTime, openPageToken, pageSizeOf, parseId, type QuarantineId, sealPageToken } from "@svc/core";
+import { type Executor, findQuarantinedIds, listHeldPosts, type ReleaseFilter } from "@svc/db";
+import type { ReleaseQuarantinedPostsRequest } from "@svc/gen/admin";
+import type { AdminContext } from "./context.ts";
+import { releaseFilterRequired, timeRangeInvalid, tooManyIds } from "./errors.ts";
+import { adminScope, requireId } from "./request.ts";
+
+const idsMax = 500;
+
+/** A post to release, or the id of one that is missing. */
+type Candidate = { id: QuarantineId; isMissing: boolean };
+
+/** The posts of one release, in the order of its results, and the token to go on with. */
+export type ReleaseBatch = { candidates: Candidate[]; nextPageToken: string };
+
+/**
+ * Reads which posts a request means. Throws FILTER_REQUIRED, TOO_MANY_IDS, ID_MALFORMED, TIME_RANGE_INVALID,
+ * PAGE_SIZE_NEGATIVE and PAGE_TOKEN_INVALID.
+ */
+export async function findCandidates({ db, sealer }: AdminContext, request: ReleaseQuarantinedPostsRequest): Promise<ReleaseBatch> {
+  const ids = requireIds(request.ids);
+  const filter = requireFilter(request);
+  const scope = adminScope("ReleaseQuarantinedPosts", { ids, ...filter });
+  const size = pageSizeOf(request.pageSize, ids.length === 0 ? {} : { fallback: idsMax });
+  const after = request.pageToken === "" ? undefined : parsePosition(openPageToken(sealer, scope, request.pageToken));
+  const found = ids.length === 0 ? await findHeld(db, filter, after, size + 1) : await findGiven(db, filter, after, ids);
+  const candidates = found.slice(0, size);
+  const last = candidates.at(-1);
+  const hasMore = found.length > size && last !== undefined;
+  return { candidates, nextPageToken: hasMore ? sealPageToken(sealer, scope, formatPosition(last)) : "" };
+}
+
+async function findHeld(db: Executor, filter: ReleaseFilter, after: Candidate | undefined, limit: number): Promise<Candidate[]> {
+  const ids = await listHeldPosts(db, filter, { after: after?.id, limit });
+  return ids.map((id) => ({ id, isMissing: false }));
+}
+
+/** The posts there are, the oldest first; then the ids that are none. */
+async function findGiven(db: Executor, filter: ReleaseFilter, after: Candidate | undefined, ids: readonly QuarantineId[]): Promise<Candidate[]> {
+  const found = await findQuarantinedIds(db, filter, ids);
+  const known = new Set(found.map(({ id }) => id));
+  const present = found.filter(({ matches }) => matches).map(({ id }) => ({ id, isMissing: false }));
+  const missing = ids.filter((id) => !known.has(id)).map((id) => ({ id, isMissing: true }));
+  const all = [...present, ...missing];
+  if (after === undefined) return all;
+  return all.filter((candidate) => comparePositions(candidate, after) > 0);
+}
+
+function requireIds(texts: readonly string[]): QuarantineId[] {
+  if (texts.length > idsMax) throw tooManyIds(texts.length, idsMax);
+  const ids = texts.map((text, index) => requireId("qrn", `ids[${index}]`, text));
+  return [...new Set(ids)].sort();
+}
+
+function requireFilter({ ids, toolkitSlug, since, until }: ReleaseQuarantinedPostsRequest): ReleaseFilter {
+  const sinceMs = millisecondsOf(since);
+  const untilMs = millisecondsOf(until);
+  const isEmpty = ids.length === 0 && toolkitSlug === "" && sinceMs === undefined && untilMs === undefined;
+  if (isEmpty) throw releaseFilterRequired();
+  if (sinceMs !== undefined && untilMs !== undefined && sinceMs > untilMs) throw timeRangeInvalid(isoTime(sinceMs), isoTime(untilMs));
+  return { toolkitSlug, sinceMs, untilMs };
+}
+
+/** Rounded up: rows have whole milliseconds, so a finer bound means the same as the next millisecond. */
+function millisecondsOf(time: Timestamp | undefined): number | undefined {
+  return time === undefined ? undefined : Math.ceil(timestampMs(time));
+}
+
+function formatPosition({ id, isMissing }: Candidate): string {
+  return `${isMissing ? 1 : 0}${id}`;
+}
+
+function parsePosition(text: string): Candidate | undefined {
+  const id = parseId("qrn", text.slice(1));
+  return id === undefined ? undefined : { id, isMissing: text.startsWith("1") };
+}
+
+function comparePositions(a: Candidate, b: Candidate): number {
+  const [first, second] = [formatPosition(a), formatPosition(b)];
+  return first === second ? 0 : first < second ? -1 : 1;
+}

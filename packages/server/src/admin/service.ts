@@ -1,0 +1,11 @@
+import type { ServiceImpl } from "@connectrpc/connect";
+import type { AdminService } from "@svc/gen/admin";
+import type { AdminContext } from "./context.ts";
+import { keyMethods } from "./keys.ts";
+import { projectMethods } from "./projects.ts";
+import { quarantineMethods } from "./quarantine.ts";
+
+/** AdminService over one store. Whoever reaches it is the administrator: the auth gate lets nobody else through. */
+export function createAdminService(context: AdminContext): ServiceImpl<typeof AdminService> {
+  return { ...projectMethods(context), ...keyMethods(context), ...quarantineMethods(context) };
+}

@@ -1,0 +1,59 @@
+import { writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { type Clock, generateApiKey, type ProjectId } from "@svc/core";
+import { createApiKey, createProject, type Database, ensureApiKey, findProjectByName, isUniqueViolation, withTransaction } from "@svc/db";
+import { generateKey } from "../admin/keys.ts";
+import type { Config } from "../config/config.ts";
+import { readIfThere } from "./vault-key.ts";
+
+/** The key a new service starts with: its text, and the file it is kept in. */
+export type FirstKey = { text: string; file: string };
+
+const projectName = "default";
+
+/**
+ * With SVC_BOOTSTRAP_KEY: makes project `default` hold that key, unless it knows it already. Without, on an embedded store's
+ * first start: makes the project with an approver key, writes it to `first-key` (mode 0600) and returns it.
+ */
+export async function prepareFirstKey(
+  config: Config,
+  { db, clock, isEmbedded }: { db: Database; clock: Clock; isEmbedded: boolean },
+): Promise<FirstKey | undefined> {
+  if (config.bootstrapKey !== undefined) {
+    const projectId = await ensureProject(db, clock);
+    await ensureApiKey(db, approverKey(projectId, "SVC_BOOTSTRAP_KEY", config.bootstrapKey, clock));
+    return undefined;
+  }
+  if (!isEmbedded || (await findProjectByName(db, projectName)) !== undefined) return undefined;
+  const file = join(config.dataDir, "first-key");
+  // The file comes first: a start that ends between the two finds it again, and no key is lost.
+  const text = (await readIfThere(file))?.trim() || (await writeNewKey(file));
+  await withTransaction(db, async (tx) => {
+    const project = await createProject(tx, projectName, clock.now());
+    await createApiKey(tx, approverKey(project.id, "first key", text, clock));
+  });
+  return { text, file };
+}
+
+function approverKey(projectId: ProjectId, name: string, text: string, clock: Clock) {
+  return generateKey({ projectId, role: "approver", name, expiresAt: null, nowMs: clock.now(), text }).key;
+}
+
+async function ensureProject(db: Database, clock: Clock): Promise<ProjectId> {
+  const known = await findProjectByName(db, projectName);
+  if (known !== undefined) return known.id;
+  try {
+    return (await createProject(db, projectName, clock.now())).id;
+  } catch (error) {
+    // Another node was quicker.
+    const made = isUniqueViolation(error, "projects_name") ? await findProjectByName(db, projectName) : undefined;
+    if (made === undefined) throw error;
+    return made.id;
+  }
+}
+
+async function writeNewKey(file: string): Promise<string> {
+  const text = generateApiKey();
+  await writeFile(file, `${text}\n`, { mode: 0o600 });
+  return text;
+}

@@ -1,0 +1,53 @@
+import { access, mkdir, readFile, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { generateVaultKey, parseVaultKeys, type VaultKey } from "@svc/core";
+import { ConfigError } from "../config/config-error.ts";
+import type { Config } from "../config/config.ts";
+
+/**
+ * The vault keys of the configuration, or those of the key file, which is made (mode 0600) with the embedded database that
+ * it belongs to. Throws ConfigError when such a database is there and its key is not.
+ */
+export async function readVaultKeys({ vaultKeys, dataDir }: Config): Promise<readonly VaultKey[]> {
+  if (vaultKeys !== undefined) return vaultKeys;
+  const file = join(dataDir, "vault-key");
+  const text = await readIfThere(file);
+  if (text !== undefined) return parseKeyFile(file, text);
+  if (await isThere(join(dataDir, "postgres"))) {
+    throw new ConfigError([
+      {
+        variable: "SVC_VAULT_KEY",
+        message: `${file} is missing, and the database beside it holds secrets sealed with it; restore the file, or set the variable to the key`,
+      },
+    ]);
+  }
+  await mkdir(dataDir, { recursive: true, mode: process.getuid?.() === 0 ? 0o711 : 0o700 });
+  const key = generateVaultKey();
+  await writeFile(file, `${key}\n`, { mode: 0o600, flag: "wx" });
+  return parseVaultKeys(key);
+}
+
+function parseKeyFile(file: string, text: string): VaultKey[] {
+  try {
+    return parseVaultKeys(text);
+  } catch (error) {
+    throw new ConfigError([{ variable: "SVC_VAULT_KEY", message: `${file}: ${(error as Error).message}` }]);
+  }
+}
+
+/** The text of a file; undefined when there is none. */
+export async function readIfThere(file: string): Promise<string | undefined> {
+  try {
+    return await readFile(file, "utf8");
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === "ENOENT") return undefined;
+    throw error;
+  }
+}
+
+async function isThere(path: string): Promise<boolean> {
+  return access(path).then(
+    () => true,
+    () => false,
+  );
+}

@@ -1,0 +1,60 @@
+// Every check that needs no database: `npm run check`. A line and the time of each as it ends, the output of the failed
+// ones at the end, exit status 1 when there are any.
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+import { root, run } from "./run.mjs";
+
+const concurrency = 2;
+
+/** Ordered by how long they take, the longest first. */
+const checks = [
+  ["layers, doc references", () => run("vitest", ["run", "--config", "test/static.config.ts"])],
+  ["migrations equal the schema", () => script("check-migrations.mjs")],
+  ["types", () => run("tsc", ["-p", ".", "--noEmit"])],
+  ["format and lint", () => run("biome", ["ci", "--colors=off", "."])],
+  ["unused code and dependencies", () => run("knip", ["--no-progress"])],
+  ["gen equals proto", () => script("check-gen.mjs")],
+  ["buf breaking", () => script("check-breaking.mjs")],
+  ["buf lint", () => run("buf", ["lint"])],
+  ["buf format", () => run("buf", ["format", "-d", "--exit-code"])],
+  ["lockfile names no host", checkLockfile],
+];
+
+function script(name) {
+  return run("node", [join("scripts", name)]);
+}
+
+/** A lockfile with a host in it installs from that host alone. Integrity hashes are all it needs. */
+function checkLockfile() {
+  const lines = readFileSync(join(root, "pnpm-lock.yaml"), "utf8").split("\n");
+  const found = lines.flatMap((line, index) =>
+    /https?:\/\/|^\s+(?:tarball|registry):/.test(line) ? [`pnpm-lock.yaml:${index + 1}: ${line.trim()}`] : [],
+  );
+  return { code: found.length, output: found.join("\n") };
+}
+
+const failures = [];
+const waiting = [...checks];
+
+/** Takes the next check until none is left. A check's last line of the form `skipped: why` marks it as not run. */
+async function work() {
+  for (let check = waiting.shift(); check !== undefined; check = waiting.shift()) {
+    const [name, perform] = check;
+    const startedAt = performance.now();
+    const { code, output } = await perform();
+    const seconds = ((performance.now() - startedAt) / 1000).toFixed(1);
+    const skipped = code === 0 ? /^skipped: .*$/m.exec(output)?.[0] : undefined;
+    if (code !== 0) failures.push({ name, output });
+    process.stdout.write(`${code === 0 ? "ok    " : "FAILED"} ${seconds.padStart(5)} s  ${name}${note(skipped)}\n`);
+  }
+}
+
+function note(skipped) {
+  return skipped === undefined ? "" : ` (${skipped})`;
+}
+
+await Promise.all(Array.from({ length: concurrency }, work));
+for (const { name, output } of failures) process.stdout.write(`\n--- ${name}\n${output.trim()}\n`);
+const passed = checks.length - failures.length;
+process.stdout.write(`\n${passed} of ${checks.length} checks passed\n`);
+process.exitCode = failures.length === 0 ? 0 : 1;

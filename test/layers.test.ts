@@ -1,0 +1,187 @@
+import { existsSync, readdirSync } from "node:fs";
+import { join, normalize } from "node:path";
+import { expect, test } from "vitest";
+import { codeOf, importsOf, listFiles, readSources, readText, root, type SourceFile } from "./source.ts";
+
+/** Which workspace packages each one may import, from the ground up: a package names only those above it in this table. */
+const allowedImports: Record<string, readonly string[]> = {
+  gen: [],
+  core: ["gen"],
+  db: ["core"],
+  catalog: ["gen", "core"],
+  delivery: ["core", "db"],
+  triggers: ["gen", "core", "db", "catalog", "delivery"],
+  sdk: ["gen"],
+  server: ["gen", "core", "db", "catalog", "delivery", "triggers", "sdk"],
+};
+
+/** Modules of the outside world that only some files may import. */
+const reservedModules: { modules: RegExp; allowedIn: RegExp; why: string }[] = [
+  {
+    modules: /^(?:drizzle-orm|postgres)(?:\/|$)/,
+    allowedIn: /^packages\/db\/|^bench\//,
+    why: "SQL is written in packages/db; bench/ needs a client of its own to measure against",
+  },
+  {
+    modules: /^node:https?2?$/,
+    allowedIn: /^packages\/server\/|^bench\/|^test\/|\.(?:test|testing|fixture)\.ts$/,
+    why: "packages/server listens; tests and measurements play endpoints and providers",
+  },
+  {
+    modules: /^undici(?:\/|$)/,
+    allowedIn: /^packages\/(?:core|delivery|server)\/|^bench\/|\.test\.ts$/,
+    why: "outbound connections go through the address guard of packages/core",
+  },
+];
+
+/** Code that only some files may contain. Tests are free of `nondeterminism`, which they inject where a guarantee hangs on it. */
+const reservedCode: { what: string; code: RegExp; allowedIn: RegExp; why: string }[] = [
+  {
+    what: "nondeterminism",
+    code: /\bDate\.now\b|\bnew Date\(\)|\bMath\.random\b|\brandomUUID\b|\brandomBytes\b|\bgetRandomValues\b/,
+    allowedIn: /^packages\/core\/|^bench\/|\.test\.ts$/,
+    why: "time comes through a Clock and randomness through core, so that tests can set them",
+  },
+  {
+    what: "console",
+    code: /\bconsole\s*\.\s*[a-z]+\s*\(/,
+    allowedIn: /^$/,
+    why: "what is logged goes through the logger, what a command prints through process.stdout",
+  },
+  {
+    what: "the process environment",
+    code: /\bprocess\.env\b/,
+    allowedIn: /^packages\/server\/src\/(?:config|cli)\/|^bench\/|^test\/|\.(?:test|testing)\.ts$|\/testing\.ts$/,
+    why: "configuration is read in one place and handed down",
+  },
+  {
+    what: "mocked modules",
+    code: /\bvi\s*\.\s*(?:mock|doMock|stubGlobal)\b/,
+    allowedIn: /^$/,
+    why: "tests run the real parts; what is outside the process is played by a real server",
+  },
+  {
+    what: "`export *`",
+    code: /^export \*/m,
+    allowedIn: /^$/,
+    why: "an index lists what it exports",
+  },
+];
+
+/** Files that break a rule above for a reason of their own. */
+const exceptions: { file: string; code: string; why: string }[] = [
+  {
+    file: "packages/sdk/src/clock.ts",
+    code: "nondeterminism",
+    why: "the client depends on gen alone, so it brings a clock",
+  },
+  { file: "packages/db/src/embedded/initialize.ts", code: "nondeterminism", why: "the password of a new database" },
+  { file: "packages/db/src/embedded/binaries.ts", code: "nondeterminism", why: "the name of an unfinished copy" },
+  { file: "packages/db/src/testing.ts", code: "nondeterminism", why: "the name of a test file's database" },
+  {
+    file: "packages/db/src/embedded/account.ts",
+    code: "the process environment",
+    why: "the child PostgreSQL gets PATH alone",
+  },
+];
+
+const packages = readdirSync(join(root, "packages")).filter((name) =>
+  existsSync(join(root, "packages", name, "package.json")),
+);
+const files = readSources("packages", "bench", "test");
+
+/** The package folder of a file under packages/, else undefined. */
+function packageOf(path: string): string | undefined {
+  return /^packages\/([^/]+)\//.exec(path)?.[1];
+}
+
+function isReserved(file: SourceFile, rule: { allowedIn: RegExp }, what?: string): boolean {
+  return (
+    !rule.allowedIn.test(file.path) && !exceptions.some(({ file: path, code }) => path === file.path && code === what)
+  );
+}
+
+test("the matrix is a ladder and covers every package", () => {
+  const order = Object.keys(allowedImports);
+  expect(order.toSorted()).toEqual(["gen", ...packages].toSorted());
+  for (const [name, allowed] of Object.entries(allowedImports)) {
+    for (const lower of allowed) expect(order.indexOf(lower), `${name} -> ${lower}`).toBeLessThan(order.indexOf(name));
+  }
+});
+
+test.each(packages)("packages/%s depends on no workspace package but its lower ones", (name) => {
+  const {
+    dependencies = {},
+    devDependencies = {},
+    peerDependencies = {},
+  } = JSON.parse(readText(`packages/${name}/package.json`));
+  const declared = Object.keys({ ...dependencies, ...devDependencies, ...peerDependencies });
+  const workspace = declared.flatMap((dependency) => /^@svc\/(.+)$/.exec(dependency)?.[1] ?? []);
+  expect(workspace.filter((dependency) => !allowedImports[name]?.includes(dependency))).toEqual([]);
+});
+
+test.each(packages)("packages/%s imports no workspace package but its lower ones, and none by its path", (name) => {
+  const faults = files
+    .filter((file) => packageOf(file.path) === name)
+    .flatMap((file) => importsOf(file.text).flatMap((module) => importFault(file.path, name, module)));
+  expect(faults).toEqual([]);
+});
+
+function importFault(path: string, name: string, module: string): string[] {
+  if (module.startsWith(".")) {
+    const target = normalize(join(path, "..", module));
+    return target.startsWith(`packages/${name}/`) ? [] : [`${path}: ${module} leaves the package`];
+  }
+  const [, target] = /^@svc\/([^/]+)/.exec(module) ?? [];
+  if (target === undefined || target === name || allowedImports[name]?.includes(target)) return [];
+  return [`${path}: ${module} is not below ${name}`];
+}
+
+test.each(reservedModules)("$modules is imported only where $allowedIn", ({ modules, allowedIn, why }) => {
+  const faults = files
+    .filter((file) => isReserved(file, { allowedIn }) && importsOf(file.text).some((module) => modules.test(module)))
+    .map((file) => file.path);
+  expect(faults, why).toEqual([]);
+});
+
+test.each(reservedCode)("$what is used only where $allowedIn", ({ what, code, allowedIn, why }) => {
+  const faults = files
+    .filter((file) => isReserved(file, { allowedIn }, what) && code.test(codeOf(file.text)))
+    .map((file) => file.path);
+  expect(faults, why).toEqual([]);
+});
+
+test("every exception is still needed", () => {
+  const idle = exceptions.filter(({ file, code: what }) => {
+    const rule = reservedCode.find((entry) => entry.what === what);
+    return !existsSync(join(root, file)) || !rule?.code.test(codeOf(readText(file)));
+  });
+  expect(idle).toEqual([]);
+});
+
+test("file names are kebab-case and none is a drawer for everything", () => {
+  const paths = ["packages", "bench", "test", "scripts"]
+    .flatMap(listFiles)
+    .filter((path) => /\.(?:ts|mjs)$/.test(path));
+  const isPlain = (path: string) => /^[a-z0-9-]+(?:\.[a-z0-9-]+)*$/.test(path.split("/").at(-1) ?? "");
+  const isDrawer = (path: string) => /\/(?:utils?|helpers?|common|manager|misc)(?:[.-]|\/)/.test(path);
+  expect(paths.filter((path) => !isPlain(path) || isDrawer(path))).toEqual([]);
+});
+
+test("the scanner sees imports of every form and code inside templates, and nothing in comments, strings and patterns", () => {
+  const sample = [
+    'import type { A } from "a";',
+    "import {\n  b,\n} from 'b';",
+    'export { c } from "c";',
+    'import "d";',
+    'const e = await import("e");',
+    '// import "no"; Date.now()',
+    '/* import "no"; */ const text = "Date.now() // no";',
+    'const pattern = /"Math.random/;',
+    // biome-ignore lint/suspicious/noTemplateCurlyInString: it is the text of a program
+    "const when = `at ${randomUUID()} // here`;",
+  ].join("\n");
+  expect(importsOf(sample)).toEqual(["a", "b", "c", "d", "e"]);
+  expect(codeOf(sample)).toMatch(/randomUUID/);
+  expect(codeOf(sample)).not.toMatch(/Date\.now|Math\.random/);
+});

@@ -1,0 +1,4 @@
+import { defineConfig } from "vitest/config";
+
+/** The tests that read the repository and start nothing. `npm run check` runs them without a database. */
+export default defineConfig({ test: { include: ["test/layers.test.ts", "test/docs.test.ts"] } });

@@ -25,7 +25,7 @@ const workerSettings = {
 };
 
 /** Connections for the inserts and the outcomes. */
-const connectionsMax = 32;
+const connectionsMax = 16;
 
 let sql: PeerPool;
 

@@ -18,7 +18,7 @@ import { serveWebhooks } from "./webhook-server.ts";
 const workSettings = { localConcurrency: 2, batchSize: 100, pollingIntervalSeconds: 0.5, burstWhenBatchFull: true };
 
 /** Connections for the inserts and the outcomes. */
-const connectionsMax = Number(process.env["B_POOL"] ?? 16);
+const connectionsMax = 16;
 
 const queue = "deliver";
 let sql: PeerPool;

@@ -47,7 +47,7 @@ export type ToolkitDocument = {
 };
 
 /** The HTTP call of an action, as schemas/tool.schema.json has it. Strings are templates. */
-export type RequestDocument = {
+type RequestDocument = {
   readonly method: "GET" | "POST" | "PUT" | "PATCH" | "DELETE";
   readonly path: string;
   readonly query?: Readonly<Record<string, unknown>>;
@@ -56,7 +56,7 @@ export type RequestDocument = {
 };
 
 /** How an action's answer is read, as schemas/tool.schema.json has it. */
-export type ResponseDocument = {
+type ResponseDocument = {
   readonly unwrap?: string;
   readonly empty?: unknown;
   readonly error?: { path?: string; unless?: string; message?: string };

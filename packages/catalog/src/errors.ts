@@ -33,14 +33,3 @@ export function toolNotFound(slug: string): ConnectError {
     help: "Send a catalog-wide slug of the form <toolkit>.<tool>; ListTools lists them.",
   });
 }
-
-/** A kind filter holds a number that ToolKind does not name. */
-export function toolKindUnknown(kind: number): ConnectError {
-  return fault({
-    code: Code.InvalidArgument,
-    reason: "ENUM_VALUE_UNKNOWN",
-    field: "kind",
-    message: `kind ${kind} is not a ToolKind`,
-    help: "Send TOOL_KIND_ACTION, TOOL_KIND_TRIGGER or TOOL_KIND_CODE, or leave it out for every kind.",
-  });
-}

@@ -13,7 +13,7 @@ export function overlayDefinition(
 }
 
 /** Applies a JSON Merge Patch (RFC 7396) to a JSON value; neither is changed. */
-export function mergePatch(target: unknown, patch: unknown): unknown {
+function mergePatch(target: unknown, patch: unknown): unknown {
   if (!isJsonObject(patch)) return patch;
   const merged = new Map(isJsonObject(target) ? Object.entries(target) : []);
   for (const [key, value] of Object.entries(patch)) {

@@ -30,7 +30,8 @@ export async function readDefinitions(
       );
     }
     for (const entry of entries ?? []) {
-      if (entry.isDirectory()) toolkits.push(readToolkit(folder, entry.name, read));
+      // Mounted configuration is often a folder of symbolic links.
+      if (entry.isDirectory() || entry.isSymbolicLink()) toolkits.push(readToolkit(folder, entry.name, read));
     }
   }
   return { toolkits: await Promise.all(toolkits), unreadable };

@@ -7,9 +7,8 @@ import {
   ListToolkitsResponseSchema,
   ListToolsResponseSchema,
   ToolKind,
-  ToolKindSchema,
 } from "@svc/gen/catalog";
-import { projectNotFound, toolKindUnknown, toolkitNotFound, toolNotFound } from "./errors.ts";
+import { projectNotFound, toolkitNotFound, toolNotFound } from "./errors.ts";
 import { indexMessages } from "./index-messages.ts";
 import type { Catalog } from "./model.ts";
 import { pageOf } from "./page.ts";
@@ -47,7 +46,6 @@ export function createCatalogService(options: CatalogServiceOptions): ServiceImp
     listTools(request, ctx) {
       const projectId = checkProject(request.projectId, ctx);
       const { toolkitSlug, kind } = request;
-      if (ToolKindSchema.value[kind] === undefined) throw toolKindUnknown(kind);
       const filters = { projectId: request.projectId, toolkitSlug, kind };
       const candidates = toolkitSlug === "" ? index.toolList : (index.toolsOfToolkit.get(toolkitSlug) ?? []);
       const tools = kind === ToolKind.UNSPECIFIED ? candidates : candidates.filter((tool) => tool.kind === kind);

@@ -20,6 +20,8 @@ export {
 } from "./deliveries/repo.ts";
 export { type Settlement, settle } from "./deliveries/settle.ts";
 export { isUnavailable, isUniqueViolation } from "./driver-error.ts";
+export { EmbeddedPostgresError } from "./embedded/errors.ts";
+export { type EmbeddedPostgres, type EmbeddedPostgresOptions, startEmbeddedPostgres } from "./embedded/postgres.ts";
 export { type NewDelivery, type NewEvent, type RecordOutcome, type RoutingSeen, record } from "./events/record.ts";
 export {
   type Event,
@@ -38,6 +40,7 @@ export {
   revokeApiKey,
   touchApiKeys,
 } from "./keys/repo.ts";
+export { MigrationRefusedError, migrateDatabase } from "./migrate.ts";
 export {
   createProject,
   findProject,

@@ -16,14 +16,21 @@ export function apiKeyInvalid(isMistyped: boolean): ConnectError {
   return fault({
     code: Code.Unauthenticated,
     reason: "API_KEY_INVALID",
-    message: isMistyped ? "the API key is mistyped: its checksum does not fit" : "the API key is unknown, expired or revoked",
+    message: isMistyped
+      ? "the API key is mistyped: its checksum does not fit"
+      : "the API key is unknown, expired or revoked",
     help: "Use a key of the project; an administrator issues one with CreateApiKey.",
   });
 }
 
 /** The key is good, and the call needs another role. */
-export function roleRequired(call: string, required: "member" | "approver" | "admin", present: "member" | "approver" | "admin"): ConnectError {
-  const holder = present === "admin" ? "the administrator token, which belongs to no project," : `a key with the role ${present}`;
+export function roleRequired(
+  call: string,
+  required: "member" | "approver" | "admin",
+  present: "member" | "approver" | "admin",
+): ConnectError {
+  const holder =
+    present === "admin" ? "the administrator token, which belongs to no project," : `a key with the role ${present}`;
   return fault({
     code: Code.PermissionDenied,
     reason: "ROLE_REQUIRED",
@@ -49,7 +56,15 @@ export function adminDisabled(): ConnectError {
 }
 
 /** The body, or a header of the call protocol, is not of its form. */
-export function requestMalformed({ message, field = "", help = "" }: { message: string; field?: string; help?: string }): ConnectError {
+export function requestMalformed({
+  message,
+  field = "",
+  help = "",
+}: {
+  message: string;
+  field?: string;
+  help?: string;
+}): ConnectError {
   return fault({ code: Code.InvalidArgument, reason: "REQUEST_MALFORMED", message, field, help });
 }
 
@@ -76,8 +91,16 @@ export function methodNotAllowed(method: string, allowed: string): ConnectError 
 
 /** A content type that a call does not take; answered with status 415. */
 export function contentTypeUnsupported(contentType: string, accepted: string): ConnectError {
-  const given = contentType === "" ? "the request has no content type" : `the content type ${formatValue(contentType)} is not accepted`;
-  return fault({ code: Code.InvalidArgument, reason: "CONTENT_TYPE_UNSUPPORTED", message: given, help: `Send ${accepted}.` });
+  const given =
+    contentType === ""
+      ? "the request has no content type"
+      : `the content type ${formatValue(contentType)} is not accepted`;
+  return fault({
+    code: Code.InvalidArgument,
+    reason: "CONTENT_TYPE_UNSUPPORTED",
+    message: given,
+    help: `Send ${accepted}.`,
+  });
 }
 
 /** Nothing is served under a path; answered with status 404. */
@@ -102,7 +125,12 @@ export function bodyTooLarge(bytesMax: number): ConnectError {
 
 /** A content encoding that the service does not read. */
 export function compressionUnsupported(message: string): ConnectError {
-  return fault({ code: Code.Unimplemented, reason: "COMPRESSION_UNSUPPORTED", message, help: "Send the body plain, or compressed with gzip." });
+  return fault({
+    code: Code.Unimplemented,
+    reason: "COMPRESSION_UNSUPPORTED",
+    message,
+    help: "Send the body plain, or compressed with gzip.",
+  });
 }
 
 /** The caller's own timeout passed. */

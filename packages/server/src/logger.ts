@@ -11,7 +11,18 @@ export type LoggerOptions = {
 };
 
 // Nothing secret is handed to the logger; this holds back what a later change might hand it by mistake.
-const secretFields = ["authorization", "cookie", "key", "token", "secret", "password", "signingSecret", "adminToken", "bootstrapKey", "databaseUrl"];
+const secretFields = [
+  "authorization",
+  "cookie",
+  "key",
+  "token",
+  "secret",
+  "password",
+  "signingSecret",
+  "adminToken",
+  "bootstrapKey",
+  "databaseUrl",
+];
 
 /** Makes the service's logger: one JSON object a line, times as RFC 3339, errors without the values of statements. */
 export async function createLogger({ level, destination }: LoggerOptions): Promise<Logger> {
@@ -21,7 +32,10 @@ export async function createLogger({ level, destination }: LoggerOptions): Promi
     timestamp: pino.stdTimeFunctions.isoTime,
     formatters: { level: (label: string) => ({ level: label as Level }) },
     serializers: { err: describeError },
-    redact: { paths: secretFields.flatMap((field) => [field, `*.${field}`, `*.headers.${field}`]), censor: "[redacted]" },
+    redact: {
+      paths: secretFields.flatMap((field) => [field, `*.${field}`, `*.headers.${field}`]),
+      censor: "[redacted]",
+    },
   };
   return pino(options, destination ?? (await standardOutput()));
 }

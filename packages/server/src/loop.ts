@@ -4,7 +4,12 @@ import type { Clock } from "@svc/core";
 export type Loop = { /** Ends the wait, lets a run under way finish, and starts no other. */ stop(): Promise<void> };
 
 /** Repeats `run`, `everyMs` after the end of the one before, from `everyMs` on. What it throws goes to `onError`. */
-export function startLoop(options: { clock: Clock; everyMs: number; run: () => Promise<void>; onError: (error: unknown) => void }): Loop {
+export function startLoop(options: {
+  clock: Clock;
+  everyMs: number;
+  run: () => Promise<void>;
+  onError: (error: unknown) => void;
+}): Loop {
   const stopping = new AbortController();
   const repeat = async () => {
     for (;;) {

@@ -35,14 +35,54 @@ export function createMetrics(sources: MetricsSources): Metrics {
   const registers = [registry];
   collectDefaultMetrics({ register: registry });
   registerGauges(registry, sources);
-  const posts = new Counter({ name: "svc_ingest_posts_total", help: "Inbound posts by toolkit and what became of them.", labelNames: ["toolkit", "outcome"], registers });
-  const calls = new Counter({ name: "svc_rpc_calls_total", help: "Calls by method and code.", labelNames: ["method", "code"], registers });
-  const durations = new Histogram({ name: "svc_rpc_duration_seconds", help: "From a call's arrival to the end of its answer.", labelNames: ["method"], buckets: callSeconds, registers });
-  const attempts = new Counter({ name: "svc_delivery_attempts_total", help: "Attempts by the state they left the delivery in.", labelNames: ["state"], registers });
-  const latency = new Histogram({ name: "svc_delivery_latency_seconds", help: "From the receipt of an event to its delivery, retries and replays included.", buckets: deliverySeconds, registers });
-  const attemptDurations = new Histogram({ name: "svc_delivery_attempt_duration_seconds", help: "How long attempts take, whatever comes of them.", buckets: callSeconds, registers });
-  const lost = new Counter({ name: "svc_delivery_leases_lost_total", help: "Attempts made on a lease that had run out when they were to be recorded.", registers });
-  const faults = new Counter({ name: "svc_delivery_faults_total", help: "Statements of the delivery engine that failed and are tried again.", labelNames: ["statement"], registers });
+  const posts = new Counter({
+    name: "svc_ingest_posts_total",
+    help: "Inbound posts by toolkit and what became of them.",
+    labelNames: ["toolkit", "outcome"],
+    registers,
+  });
+  const calls = new Counter({
+    name: "svc_rpc_calls_total",
+    help: "Calls by method and code.",
+    labelNames: ["method", "code"],
+    registers,
+  });
+  const durations = new Histogram({
+    name: "svc_rpc_duration_seconds",
+    help: "From a call's arrival to the end of its answer.",
+    labelNames: ["method"],
+    buckets: callSeconds,
+    registers,
+  });
+  const attempts = new Counter({
+    name: "svc_delivery_attempts_total",
+    help: "Attempts by the state they left the delivery in.",
+    labelNames: ["state"],
+    registers,
+  });
+  const latency = new Histogram({
+    name: "svc_delivery_latency_seconds",
+    help: "From the receipt of an event to its delivery, retries and replays included.",
+    buckets: deliverySeconds,
+    registers,
+  });
+  const attemptDurations = new Histogram({
+    name: "svc_delivery_attempt_duration_seconds",
+    help: "How long attempts take, whatever comes of them.",
+    buckets: callSeconds,
+    registers,
+  });
+  const lost = new Counter({
+    name: "svc_delivery_leases_lost_total",
+    help: "Attempts made on a lease that had run out when they were to be recorded.",
+    registers,
+  });
+  const faults = new Counter({
+    name: "svc_delivery_faults_total",
+    help: "Statements of the delivery engine that failed and are tried again.",
+    labelNames: ["statement"],
+    registers,
+  });
   const postsOf = children((toolkit: string, outcome: string) => posts.labels(toolkit, outcome));
   const callsOf = children((method: string, code: string) => calls.labels(method, code));
   const durationsOf = children((method: string) => durations.labels(method));

@@ -7,7 +7,8 @@ import { statement } from "../statement.ts";
 export type ReleaseFilter = { toolkitSlug: string; sinceMs: number | undefined; untilMs: number | undefined };
 
 // $1 to $3 are a ReleaseFilter. An id begins with the time of the receipt, so a range of times is a range of ids.
-const filterText = "($1::text = '' or toolkit_slug = $1::text) and id >= $2::uuid and ($3::uuid is null or id < $3::uuid)";
+const filterText =
+  "($1::text = '' or toolkit_slug = $1::text) and id >= $2::uuid and ($3::uuid is null or id < $3::uuid)";
 
 /** Served by quarantined_posts_held in its order; a toolkit is picked out while it is read. */
 const selectHeld = statement<{ id: string }>(

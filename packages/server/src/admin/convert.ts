@@ -13,7 +13,12 @@ import { Role } from "@svc/gen/options";
 
 /** A project as the administrator reads it. */
 export function projectMessage({ id, name, createdAt, planApproval, redirectUrls }: Project): ProjectMessage {
-  return create(ProjectSchema, { id, name, createdAt: timestampFromMs(createdAt), policy: { planApproval, redirectUrls } });
+  return create(ProjectSchema, {
+    id,
+    name,
+    createdAt: timestampFromMs(createdAt),
+    policy: { planApproval, redirectUrls },
+  });
 }
 
 /** A key as the administrator reads it: without its text. */

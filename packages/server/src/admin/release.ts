@@ -19,26 +19,40 @@ export type ReleaseBatch = { candidates: Candidate[]; nextPageToken: string };
  * Reads which posts a request means. Throws FILTER_REQUIRED, TOO_MANY_IDS, ID_MALFORMED, TIME_RANGE_INVALID,
  * PAGE_SIZE_NEGATIVE and PAGE_TOKEN_INVALID.
  */
-export async function findCandidates({ db, sealer }: AdminContext, request: ReleaseQuarantinedPostsRequest): Promise<ReleaseBatch> {
+export async function findCandidates(
+  { db, sealer }: AdminContext,
+  request: ReleaseQuarantinedPostsRequest,
+): Promise<ReleaseBatch> {
   const ids = requireIds(request.ids);
   const filter = requireFilter(request);
   const scope = adminScope("ReleaseQuarantinedPosts", { ids, ...filter });
   const size = pageSizeOf(request.pageSize, ids.length === 0 ? {} : { fallback: idsMax });
   const after = request.pageToken === "" ? undefined : parsePosition(openPageToken(sealer, scope, request.pageToken));
-  const found = ids.length === 0 ? await findHeld(db, filter, after, size + 1) : await findGiven(db, filter, after, ids);
+  const found =
+    ids.length === 0 ? await findHeld(db, filter, after, size + 1) : await findGiven(db, filter, after, ids);
   const candidates = found.slice(0, size);
   const last = candidates.at(-1);
   const hasMore = found.length > size && last !== undefined;
   return { candidates, nextPageToken: hasMore ? sealPageToken(sealer, scope, formatPosition(last)) : "" };
 }
 
-async function findHeld(db: Executor, filter: ReleaseFilter, after: Candidate | undefined, limit: number): Promise<Candidate[]> {
+async function findHeld(
+  db: Executor,
+  filter: ReleaseFilter,
+  after: Candidate | undefined,
+  limit: number,
+): Promise<Candidate[]> {
   const ids = await listHeldPosts(db, filter, { after: after?.id, limit });
   return ids.map((id) => ({ id, isMissing: false }));
 }
 
 /** The posts there are, the oldest first; then the ids that are none. */
-async function findGiven(db: Executor, filter: ReleaseFilter, after: Candidate | undefined, ids: readonly QuarantineId[]): Promise<Candidate[]> {
+async function findGiven(
+  db: Executor,
+  filter: ReleaseFilter,
+  after: Candidate | undefined,
+  ids: readonly QuarantineId[],
+): Promise<Candidate[]> {
   const found = await findQuarantinedIds(db, filter, ids);
   const known = new Set(found.map(({ id }) => id));
   const present = found.filter(({ matches }) => matches).map(({ id }) => ({ id, isMissing: false }));
@@ -59,7 +73,8 @@ function requireFilter({ ids, toolkitSlug, since, until }: ReleaseQuarantinedPos
   const untilMs = millisecondsOf(until);
   const isEmpty = ids.length === 0 && toolkitSlug === "" && sinceMs === undefined && untilMs === undefined;
   if (isEmpty) throw releaseFilterRequired();
-  if (sinceMs !== undefined && untilMs !== undefined && sinceMs > untilMs) throw timeRangeInvalid(isoTime(sinceMs), isoTime(untilMs));
+  if (sinceMs !== undefined && untilMs !== undefined && sinceMs > untilMs)
+    throw timeRangeInvalid(isoTime(sinceMs), isoTime(untilMs));
   return { toolkitSlug, sinceMs, untilMs };
 }
 

@@ -1,4 +1,13 @@
-import { type Id, type IdPrefix, openPageToken, type PageScope, pageSizeOf, parseId, type Sealer, sealPageToken } from "@svc/core";
+import {
+  type Id,
+  type IdPrefix,
+  openPageToken,
+  type PageScope,
+  pageSizeOf,
+  parseId,
+  type Sealer,
+  sealPageToken,
+} from "@svc/core";
 import { idMalformed, nameInvalid } from "./errors.ts";
 
 const nameCharactersMax = 100;
@@ -37,7 +46,12 @@ export function pageOf<P extends IdPrefix>(
 }
 
 /** The rows to show of those read, and the token of the next page; an empty one when this is the last. */
-export function pageRows<Row extends { id: string }>(sealer: Sealer, scope: PageScope, rows: readonly Row[], size: number) {
+export function pageRows<Row extends { id: string }>(
+  sealer: Sealer,
+  scope: PageScope,
+  rows: readonly Row[],
+  size: number,
+) {
   const shown = rows.slice(0, size);
   const last = shown.at(-1);
   const hasMore = rows.length > size && last !== undefined;

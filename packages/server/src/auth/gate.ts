@@ -47,7 +47,10 @@ export function createGate(options: GateOptions): (ctx: HandlerContext) => Promi
 }
 
 /** Finds who presents a bearer. */
-function createAuthenticator({ keys, use, clock }: GateOptions, adminDigest: Buffer | undefined): (bearer: string) => Promise<Principal> {
+function createAuthenticator(
+  { keys, use, clock }: GateOptions,
+  adminDigest: Buffer | undefined,
+): (bearer: string) => Promise<Principal> {
   return async (bearer) => {
     const digest = digestSecret(bearer);
     if (adminDigest !== undefined && timingSafeEqual(digest, adminDigest)) return { kind: "admin" };

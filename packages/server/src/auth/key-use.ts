@@ -14,7 +14,15 @@ const everyMs = 60_000;
 const flushMs = 5_000;
 
 /** Starts noting. What cannot be written goes to `onError` and is tried again with the next use. */
-export function startKeyUse({ db, clock, onError }: { db: Executor; clock: Clock; onError: (error: unknown) => void }): KeyUse {
+export function startKeyUse({
+  db,
+  clock,
+  onError,
+}: {
+  db: Executor;
+  clock: Clock;
+  onError: (error: unknown) => void;
+}): KeyUse {
   const notedAt = new Map<KeyId, number>();
   let noted = new Set<KeyId>();
   const flush = async () => {

@@ -30,14 +30,19 @@ export function createErrorInterceptor(mapError: CallErrorMapper): Interceptor {
     const call = req.contextValues.get(callContext);
     try {
       const res = req.header.has("connect-timeout-ms") ? await withSignal(next(req), req.signal) : await next(req);
-      return res.stream ? { ...res, message: mapStream(res.message, (error) => mapError(error, call, req.signal)) } : res;
+      return res.stream
+        ? { ...res, message: mapStream(res.message, (error) => mapError(error, call, req.signal)) }
+        : res;
     } catch (error) {
       throw mapError(error, call, req.signal);
     }
   };
 }
 
-async function* mapStream<Message>(messages: AsyncIterable<Message>, mapError: (error: unknown) => ConnectError): AsyncGenerator<Message> {
+async function* mapStream<Message>(
+  messages: AsyncIterable<Message>,
+  mapError: (error: unknown) => ConnectError,
+): AsyncGenerator<Message> {
   try {
     yield* messages;
   } catch (error) {

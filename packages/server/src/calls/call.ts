@@ -15,7 +15,9 @@ export type Call = {
 };
 
 /** Where the HTTP layer leaves the call for the gate and the interceptors. */
-export const callContext: ContextKey<Call | undefined> = createContextKey<Call | undefined>(undefined, { description: "svc call" });
+export const callContext: ContextKey<Call | undefined> = createContextKey<Call | undefined>(undefined, {
+  description: "svc call",
+});
 
 /** Makes request ids that are unique across nodes and restarts: the node's own id and a count. */
 export function createRequestIds(nodeId: string): () => string {

@@ -42,7 +42,7 @@ function checkField(field: DescField): Check | undefined {
     const value = oneof === undefined ? message[localName] : memberOf(message[oneof.localName], localName);
     if (value === undefined) return;
     const name = `${path}${jsonName}`;
-    if (field.fieldKind === "list") (value as unknown[]).forEach((item, index) => checkValue(item, `${name}[${index}]`));
+    if (field.fieldKind === "list") checkItems(value as unknown[], name, checkValue);
     else if (field.fieldKind === "map") checkEntries(value as Record<string, unknown>, name, checkValue);
     else checkValue(value, name);
   };
@@ -61,6 +61,10 @@ function valueCheck(field: DescField): ValueCheck | undefined {
   return checkText;
 }
 
+function checkItems(items: readonly unknown[], name: string, checkValue: ValueCheck): void {
+  for (const [index, item] of items.entries()) checkValue(item, `${name}[${index}]`);
+}
+
 function checkEntries(entries: Record<string, unknown>, name: string, checkValue: ValueCheck): void {
   for (const [key, value] of Object.entries(entries)) {
     checkText(key, `a key of ${name}`);
@@ -70,12 +74,20 @@ function checkEntries(entries: Record<string, unknown>, name: string, checkValue
 
 function checkEnum(desc: DescEnum | undefined, value: unknown, name: string): void {
   if (desc === undefined || typeof value !== "number" || desc.value[value] !== undefined) return;
-  throw enumValueUnknown(name, value, desc.values.map((known) => known.name));
+  throw enumValueUnknown(
+    name,
+    value,
+    desc.values.map((known) => known.name),
+  );
 }
 
 function checkText(value: unknown, name: string): void {
   if (typeof value !== "string" || !value.includes("\0")) return;
-  throw requestMalformed({ field: name, message: `${name} contains the character U+0000`, help: "Send a text without it." });
+  throw requestMalformed({
+    field: name,
+    message: `${name} contains the character U+0000`,
+    help: "Send a text without it.",
+  });
 }
 
 const firstSecond = -62_135_596_800n; // 0001-01-01T00:00:00Z
@@ -85,7 +97,11 @@ const lastSecond = 253_402_300_799n; // 9999-12-31T23:59:59Z
 function checkTime(value: unknown, name: string): void {
   const { seconds, nanos } = value as Timestamp;
   if (seconds >= firstSecond && seconds <= lastSecond && nanos >= 0 && nanos < 1e9) return;
-  throw requestMalformed({ field: name, message: `${name} is not a time between the years 1 and 9999`, help: "Send a time in that range." });
+  throw requestMalformed({
+    field: name,
+    message: `${name} is not a time between the years 1 and 9999`,
+    help: "Send a time in that range.",
+  });
 }
 
 /** The value of a oneof when `localName` is the member that is set. */

@@ -7,7 +7,9 @@ export class ConfigError extends Error {
   readonly faults: readonly ConfigFault[];
 
   constructor(faults: readonly ConfigFault[]) {
-    super(`the configuration has ${faults.length === 1 ? "1 fault" : `${faults.length} faults`}:\n${faults.map(formatFault).join("\n")}`);
+    super(
+      `the configuration has ${faults.length === 1 ? "1 fault" : `${faults.length} faults`}:\n${faults.map(formatFault).join("\n")}`,
+    );
     this.faults = faults;
   }
 }

@@ -2,11 +2,11 @@ import { createHash } from "node:crypto";
 import { basename, dirname, join, resolve } from "node:path";
 import { fileURLToPath } from "node:url";
 import { createAddressGuard, formatValue, parseVaultKeys, type VaultKey } from "@svc/core";
-import { defaultRetryScheduleMs } from "@svc/delivery";
 import type { LevelWithSilent } from "pino";
 import { ConfigError } from "./config-error.ts";
 import type { Environment } from "./environment.ts";
 import { type ConfigReader, createConfigReader, parseBoundedDuration } from "./reader.ts";
+import { defaultOf } from "./variables.ts";
 
 /** What the service runs with. Variables and defaults are those of `configVariables`; times are milliseconds. */
 export type Config = {
@@ -52,7 +52,12 @@ const dayMs = 86_400_000;
 export function loadConfig(environment: Environment, places: ConfigPlaces = currentPlaces()): Config {
   const reader = createConfigReader(environment);
   const pathOf = (text: string) => resolve(places.workingDir, text);
-  const folders = reader.text("SVC_TOOLKITS")?.split(",").map((entry) => entry.trim()).filter((entry) => entry !== "") ?? [];
+  const folders =
+    reader
+      .text("SVC_TOOLKITS")
+      ?.split(",")
+      .map((entry) => entry.trim())
+      .filter((entry) => entry !== "") ?? [];
   const dataDir = reader.text("SVC_DATA_DIR");
   const deploymentFile = reader.text("SVC_DEPLOYMENT");
   const config: Config = {
@@ -68,10 +73,15 @@ export function loadConfig(environment: Environment, places: ConfigPlaces = curr
     role: reader.choice("SVC_ROLE", ["all", "api", "worker"], "all"),
     endpointRanges: readRanges(reader),
     endpointConcurrency: reader.integer("SVC_ENDPOINT_CONCURRENCY", { fallback: 16, min: 1, max: 1_024 }),
-    retryScheduleMs: reader.parsed("SVC_RETRY_SCHEDULE", parseSchedule) ?? defaultRetryScheduleMs,
+    retryScheduleMs:
+      reader.parsed("SVC_RETRY_SCHEDULE", parseSchedule) ?? parseSchedule(defaultOf("SVC_RETRY_SCHEDULE")),
     bodyBytesMax: reader.integer("SVC_MAX_BODY_BYTES", { fallback: 1_048_576, min: 1_024, max: 104_857_600 }),
     drainMs: reader.duration("SVC_DRAIN", { fallbackMs: 35_000, minMs: 0, maxMs: 3_600_000 }),
-    eventRetentionMs: reader.duration("SVC_EVENT_RETENTION", { fallbackMs: 30 * dayMs, minMs: 60_000, maxMs: 36_500 * dayMs }),
+    eventRetentionMs: reader.duration("SVC_EVENT_RETENTION", {
+      fallbackMs: 30 * dayMs,
+      minMs: 60_000,
+      maxMs: 36_500 * dayMs,
+    }),
     logLevel: reader.choice("SVC_LOG_LEVEL", ["trace", "debug", "info", "warn", "error", "fatal", "silent"], "info"),
     publicUrl: reader.parsed("SVC_PUBLIC_URL", parsePublicUrl),
     environment,
@@ -91,13 +101,22 @@ export function isLoopbackHost(host: string): boolean {
 function checkTogether(config: Config, reader: ConfigReader): void {
   const isEmbedded = reader.text("SVC_DATABASE_URL") === undefined;
   if (!isEmbedded && reader.text("SVC_VAULT_KEY") === undefined) {
-    reader.fault("SVC_VAULT_KEY", 'is unset, and SVC_DATABASE_URL is set; give all its nodes the same key, such as "k1:$(openssl rand -base64 32)"');
+    reader.fault(
+      "SVC_VAULT_KEY",
+      'is unset, and SVC_DATABASE_URL is set; give all its nodes the same key, such as "k1:$(openssl rand -base64 32)"',
+    );
   }
   if (isEmbedded && config.role !== "all") {
-    reader.fault("SVC_ROLE", `"${config.role}" shares its database with other nodes; set SVC_DATABASE_URL, or leave the role at "all"`);
+    reader.fault(
+      "SVC_ROLE",
+      `"${config.role}" shares its database with other nodes; set SVC_DATABASE_URL, or leave the role at "all"`,
+    );
   }
   if (config.adminToken !== undefined && config.adminToken === config.bootstrapKey) {
-    reader.fault("SVC_BOOTSTRAP_KEY", "equals SVC_ADMIN_TOKEN; the administrator and a project need secrets of their own");
+    reader.fault(
+      "SVC_BOOTSTRAP_KEY",
+      "equals SVC_ADMIN_TOKEN; the administrator and a project need secrets of their own",
+    );
   }
 }
 
@@ -141,7 +160,8 @@ function readRanges(reader: ConfigReader): string[] {
 
 function parsePublicUrl(text: string): string {
   const url = URL.parse(text);
-  const isPlain = url !== null && /^https?:$/.test(url.protocol) && url.search === "" && url.hash === "" && url.username === "";
+  const isPlain =
+    url !== null && /^https?:$/.test(url.protocol) && url.search === "" && url.hash === "" && url.username === "";
   if (isPlain) return text.replace(/\/+$/, "");
   throw new Error(`${formatValue(text)} is not an absolute http or https URL without credentials, query and fragment`);
 }

@@ -28,6 +28,11 @@ function readVariables(file: string | undefined): Record<string, string | undefi
     return parseEnv(readFileSync(file, "utf8"));
   } catch (error) {
     const code = (error as NodeJS.ErrnoException).code ?? String(error);
-    throw new ConfigError([{ variable: "SVC_ENV_FILE", message: `"${file}" cannot be read (${code}); name a readable file of NAME=value lines` }]);
+    throw new ConfigError([
+      {
+        variable: "SVC_ENV_FILE",
+        message: `"${file}" cannot be read (${code}); name a readable file of NAME=value lines`,
+      },
+    ]);
   }
 }

@@ -44,7 +44,10 @@ export function createConfigReader(environment: Environment): ConfigReader {
     integer: (name, bounds) => parsed(name, (value) => parseInteger(value, bounds)) ?? bounds.fallback,
     duration: (name, bounds) => parsed(name, (value) => parseBoundedDuration(value, bounds)) ?? bounds.fallbackMs,
     choice: (name, choices, fallback) => parsed(name, (value) => parseChoice(value, choices)) ?? fallback,
-    list: (name) => text(name)?.split(/[,\s]+/).filter((entry) => entry !== "") ?? [],
+    list: (name) =>
+      text(name)
+        ?.split(/[,\s]+/)
+        .filter((entry) => entry !== "") ?? [],
     secret: (name) => parsed(name, parseSecret),
   };
 }
@@ -69,7 +72,8 @@ function parseChoice<Choice extends string>(text: string, choices: readonly Choi
 }
 
 function parseSecret(text: string): string {
-  if (!/^[\x21-\x7e]*$/.test(text)) throw new Error("has white space or characters beyond ASCII; a header could not carry it");
+  if (!/^[\x21-\x7e]*$/.test(text))
+    throw new Error("has white space or characters beyond ASCII; a header could not carry it");
   if (text.length >= 32) return text;
   throw new Error(`has ${text.length} characters; expected at least 32, such as the output of "openssl rand -hex 32"`);
 }

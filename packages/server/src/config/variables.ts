@@ -7,17 +7,32 @@ export type VariableName = keyof typeof table;
 const table = {
   SVC_HOST: ["127.0.0.1", "address to listen on"],
   SVC_PORT: ["8080", "port to listen on; 0 takes a free one"],
-  SVC_DATABASE_URL: ["empty: the embedded PostgreSQL", "postgres://user:password@host:5432/database, PostgreSQL 15 or newer"],
-  SVC_DATA_DIR: [".svc in the checkout; as root /var/lib/svc/<checkout>", "folder of the embedded database, the vault key and the first key"],
+  SVC_DATABASE_URL: [
+    "empty: the embedded PostgreSQL",
+    "postgres://user:password@host:5432/database, PostgreSQL 15 or newer",
+  ],
+  SVC_DATA_DIR: [
+    ".svc in the checkout; as root /var/lib/svc/<checkout>",
+    "folder of the embedded database, the vault key and the first key",
+  ],
   SVC_TOOLKITS: ["toolkits in the checkout", "folders of toolkit definitions, comma separated"],
   SVC_DEPLOYMENT: ["empty", "YAML file that binds toolkits to real hosts and sets who receives their events"],
   SVC_VAULT_KEY: [
     "generated into the data folder when embedded; else required",
     "id:base64 keys of 32 bytes, space separated: the first seals, all open",
   ],
-  SVC_ENV_FILE: ["empty", "file of variables, read at start and at SIGHUP; what the environment sets as well wins over it"],
-  SVC_ADMIN_TOKEN: ["empty: AdminService refuses every call", "bearer token of the deployment's administrator, at least 32 characters"],
-  SVC_BOOTSTRAP_KEY: ["empty", "approver key of the project `default`, stored once, at least 32 characters; once revoked it stays revoked"],
+  SVC_ENV_FILE: [
+    "empty",
+    "file of variables, read at start and at SIGHUP; what the environment sets as well wins over it",
+  ],
+  SVC_ADMIN_TOKEN: [
+    "empty: AdminService refuses every call",
+    "bearer token of the deployment's administrator, at least 32 characters",
+  ],
+  SVC_BOOTSTRAP_KEY: [
+    "empty",
+    "approver key of the project `default`, stored once, at least 32 characters; once revoked it stays revoked",
+  ],
   SVC_ROLE: ["all", "all, api (calls and webhooks) or worker (deliveries)"],
   SVC_ENDPOINT_CIDRS: ["empty", "address ranges beyond global unicast that deliveries may dial, comma separated"],
   SVC_ENDPOINT_CONCURRENCY: ["16", "deliveries in flight per subscription and node"],
@@ -35,3 +50,8 @@ export const configVariables: readonly ConfigVariable[] = Object.entries(table).
   default: fallback,
   meaning,
 }));
+
+/** The text of a variable's default, for those whose default is a value. */
+export function defaultOf(name: VariableName): string {
+  return table[name][0];
+}

@@ -1,6 +1,6 @@
 import type { ServiceImpl } from "@connectrpc/connect";
-import { HealthCheckResponse_ServingStatus as ServingStatus, type Health as HealthService } from "@svc/gen/health";
 import type { Clock } from "@svc/core";
+import { type Health as HealthService, HealthCheckResponse_ServingStatus as ServingStatus } from "@svc/gen/health";
 import { healthServiceUnknown } from "../errors.ts";
 import type { Health } from "./health.ts";
 
@@ -32,6 +32,8 @@ export function createHealthService({
         const status = await statusOf(service);
         if (status !== sent) yield { status };
         sent = status;
+        // The node will not serve again: whoever watches is better off elsewhere.
+        if (health.isDraining) return;
         await clock.wait(watchMs, signal);
       }
     },

@@ -9,14 +9,24 @@ export const jsonOptions = { alwaysEmitImplicit: true, ignoreUnknownFields: fals
 export type AnswerHeaders = Readonly<Record<string, string>>;
 
 /** Answers with a JSON text. HEAD gets the headers alone. */
-export function answerJson(res: ServerResponse, status: number, body: string | Uint8Array, headers: AnswerHeaders = {}): void {
+export function answerJson(
+  res: ServerResponse,
+  status: number,
+  body: string | Uint8Array,
+  headers: AnswerHeaders = {},
+): void {
   if (res.headersSent || res.destroyed) return;
   res.writeHead(status, { "content-type": "application/json", "content-length": Buffer.byteLength(body), ...headers });
   res.end(body);
 }
 
 /** Answers with an error in the form of the API; `status` where HTTP has a closer one than the code's own. */
-export function answerError(res: ServerResponse, error: ConnectError, status: number = codeToHttpStatus(error.code), headers?: AnswerHeaders): void {
+export function answerError(
+  res: ServerResponse,
+  error: ConnectError,
+  status: number = codeToHttpStatus(error.code),
+  headers?: AnswerHeaders,
+): void {
   answerJson(res, status, errorToJsonBytes(error, jsonOptions), headers);
 }
 

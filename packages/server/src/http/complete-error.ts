@@ -1,7 +1,14 @@
 import type { DescMethod, JsonObject } from "@bufbuild/protobuf";
 import { Code, ConnectError } from "@connectrpc/connect";
 import { codeFromString, errorToJson } from "@connectrpc/connect/protocol-connect";
-import { bodyTooLarge, compressionUnsupported, deadlineExceeded, internalFault, requestMalformed, shuttingDown } from "../errors.ts";
+import {
+  bodyTooLarge,
+  compressionUnsupported,
+  deadlineExceeded,
+  internalFault,
+  requestMalformed,
+  shuttingDown,
+} from "../errors.ts";
 import { jsonOptions } from "./answer.ts";
 import { decodeFault } from "./decode-fault.ts";
 
@@ -22,12 +29,20 @@ export function completeError(error: ErrorJson, call: FailedCall): { code: Code;
   return { code: completed.code, json: errorToJson(completed, jsonOptions) as ErrorJson };
 }
 
-function detailedError(code: Code, message: string, { method, requestId, bodyBytesMax, body }: FailedCall): ConnectError {
+function detailedError(
+  code: Code,
+  message: string,
+  { method, requestId, bodyBytesMax, body }: FailedCall,
+): ConnectError {
   switch (code) {
     case Code.InvalidArgument:
-      return message.startsWith("cannot decode") ? decodeFault(message, method.input, body) : requestMalformed({ message });
+      return message.startsWith("cannot decode")
+        ? decodeFault(message, method.input, body)
+        : requestMalformed({ message });
     case Code.Unimplemented:
-      return message.startsWith("unknown compression") ? compressionUnsupported(message) : requestMalformed({ message });
+      return message.startsWith("unknown compression")
+        ? compressionUnsupported(message)
+        : requestMalformed({ message });
     case Code.ResourceExhausted:
       return bodyTooLarge(bodyBytesMax);
     case Code.DeadlineExceeded:

@@ -6,7 +6,11 @@ const headerBytes = 5; // flags (1 byte), length of what follows (4 bytes)
 const compressedFlag = 1;
 
 /** The frames of a stream's answer, with the error in the last one completed. Connect hands out one frame a chunk. */
-export async function* completeStream(frames: AsyncIterable<Uint8Array>, call: FailedCall, noteCode: (code: Code) => void): AsyncGenerator<Uint8Array> {
+export async function* completeStream(
+  frames: AsyncIterable<Uint8Array>,
+  call: FailedCall,
+  noteCode: (code: Code) => void,
+): AsyncGenerator<Uint8Array> {
   for await (const frame of frames) yield completeFrame(frame, call, noteCode);
 }
 

@@ -8,7 +8,12 @@ import { requestMalformed } from "../errors.ts";
  * what was received, where it is JSON; it is looked at only where the decoder does not name the field.
  */
 export function decodeFault(message: string, input: DescMessage, body: Uint8Array | undefined): ConnectError {
-  return unknownKey(message, input) ?? faultyField(message, input) ?? faultyTimestamp(message, input, body) ?? malformed(message);
+  return (
+    unknownKey(message, input) ??
+    faultyField(message, input) ??
+    faultyTimestamp(message, input, body) ??
+    malformed(message)
+  );
 }
 
 /** `cannot decode message svc.v1.X from JSON: key "nope" is unknown` */
@@ -17,7 +22,10 @@ function unknownKey(message: string, input: DescMessage): ConnectError | undefin
   if (match === null) return undefined;
   const [, typeName = "", key = ""] = match;
   const names = findMessage(input, typeName)?.fields.map((field) => field.jsonName) ?? [];
-  const help = names.length === 0 ? `${shortName(typeName)} has no fields.` : `${shortName(typeName)} has the fields ${names.join(", ")}.`;
+  const help =
+    names.length === 0
+      ? `${shortName(typeName)} has no fields.`
+      : `${shortName(typeName)} has the fields ${names.join(", ")}.`;
   return requestMalformed({ field: key, message: `field ${JSON.stringify(key)} is unknown`, help });
 }
 
@@ -32,15 +40,23 @@ function faultyField(message: string, input: DescMessage): ConnectError | undefi
 
 /** A timestamp's fault names neither its field nor its value: both are looked up in the body. */
 function faultyTimestamp(message: string, input: DescMessage, body: Uint8Array | undefined): ConnectError | undefined {
-  if (body === undefined || !message.startsWith("cannot decode message google.protobuf.Timestamp from JSON")) return undefined;
+  if (body === undefined || !message.startsWith("cannot decode message google.protobuf.Timestamp from JSON"))
+    return undefined;
   const field = findFaultyTimestamp(input, parseJson(body), "");
   if (field === undefined) return undefined;
   const what = message.slice(message.indexOf("JSON: ") + "JSON: ".length);
-  return requestMalformed({ field, message: `${field} is not a timestamp: ${what}`, help: "Send a form like 2026-01-31T09:30:00Z." });
+  return requestMalformed({
+    field,
+    message: `${field} is not a timestamp: ${what}`,
+    help: "Send a form like 2026-01-31T09:30:00Z.",
+  });
 }
 
 function malformed(message: string): ConnectError {
-  return requestMalformed({ message, help: "Send one JSON object with the fields of the request, `{}` when there are none." });
+  return requestMalformed({
+    message,
+    help: "Send one JSON object with the fields of the request, `{}` when there are none.",
+  });
 }
 
 function findFaultyTimestamp(desc: DescMessage, value: JsonValue | undefined, path: string): string | undefined {

@@ -1,6 +1,6 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
-import type { Health } from "../health/health.ts";
 import { methodNotAllowed } from "../errors.ts";
+import type { Health } from "../health/health.ts";
 import type { Metrics } from "../metrics.ts";
 import { answerError, answerJson } from "./answer.ts";
 
@@ -11,7 +11,13 @@ export type ProbeHandler = (req: IncomingMessage, res: ServerResponse) => void;
  * `/healthz`: the process answers. `/readyz`: it takes traffic, else 503 with the reason. `/metrics`: Prometheus' text
  * format. GET and HEAD only.
  */
-export function createProbes({ health, metrics }: { health: Health; metrics: Metrics }): ReadonlyMap<string, ProbeHandler> {
+export function createProbes({
+  health,
+  metrics,
+}: {
+  health: Health;
+  metrics: Metrics;
+}): ReadonlyMap<string, ProbeHandler> {
   const probes: [string, (res: ServerResponse) => Promise<void> | void][] = [
     ["/healthz", (res) => answerJson(res, 200, '{"status":"ok"}')],
     [

@@ -56,7 +56,9 @@ export function createRpcHandler(options: RpcOptions): RpcHandler {
         answerError(res, refusal.error, refusal.status, refusal.headers);
         return;
       }
-      answer(handler, req, res, { ...options, call }).catch((error: unknown) => giveUp(error, res, options.logger, call));
+      answer(handler, req, res, { ...options, call }).catch((error: unknown) =>
+        giveUp(error, res, options.logger, call),
+      );
     },
   };
 }
@@ -64,17 +66,33 @@ export function createRpcHandler(options: RpcOptions): RpcHandler {
 function refusalOf(handler: UniversalHandler, req: IncomingMessage) {
   const { method = "", headers } = req;
   if (!handler.allowedMethods.includes(method)) {
-    return { error: methodNotAllowed(method, "POST"), status: 405, headers: { allow: handler.allowedMethods.join(", ") } };
+    return {
+      error: methodNotAllowed(method, "POST"),
+      status: 405,
+      headers: { allow: handler.allowedMethods.join(", ") },
+    };
   }
   const contentType = headers["content-type"] ?? "";
   if (handler.supportedContentType(contentType)) return undefined;
-  const accepted = handler.method.methodKind === "unary" ? ["application/json", "application/proto"] : ["application/connect+json", "application/connect+proto"];
-  return { error: contentTypeUnsupported(contentType, accepted.join(" or ")), status: 415, headers: { "accept-post": accepted.join(", ") } };
+  const accepted =
+    handler.method.methodKind === "unary"
+      ? ["application/json", "application/proto"]
+      : ["application/connect+json", "application/connect+proto"];
+  return {
+    error: contentTypeUnsupported(contentType, accepted.join(" or ")),
+    status: 415,
+    headers: { "accept-post": accepted.join(", ") },
+  };
 }
 
 type Answering = RpcOptions & { call: Call };
 
-async function answer(handler: UniversalHandler, req: IncomingMessage, res: ServerResponse, options: Answering): Promise<void> {
+async function answer(
+  handler: UniversalHandler,
+  req: IncomingMessage,
+  res: ServerResponse,
+  options: Answering,
+): Promise<void> {
   const { call, bodyBytesMax } = options;
   const failed: FailedCall = { method: handler.method, requestId: call.requestId, bodyBytesMax, body: undefined };
   const request = universalRequest(req, res, options, (body) => {
@@ -92,7 +110,12 @@ async function answer(handler: UniversalHandler, req: IncomingMessage, res: Serv
 }
 
 /** The request as Connect's handlers take it. The host in `url` means nothing to them, and a caller's may not even parse. */
-function universalRequest(req: IncomingMessage, res: ServerResponse, { call, bodyBytesMax }: Answering, onBody: (body: Buffer) => void): UniversalServerRequest {
+function universalRequest(
+  req: IncomingMessage,
+  res: ServerResponse,
+  { call, bodyBytesMax }: Answering,
+  onBody: (body: Buffer) => void,
+): UniversalServerRequest {
   const header = new Headers();
   for (const [name, value] of Object.entries(req.headers)) {
     if (value !== undefined) header.set(name, typeof value === "string" ? value : value.join(", "));
@@ -113,18 +136,29 @@ function universalRequest(req: IncomingMessage, res: ServerResponse, { call, bod
 }
 
 /** The body, read whole when it is first asked for: a call that the gate refuses is never read. */
-async function* receive(req: IncomingMessage, bytesMax: number, onBody: (body: Buffer) => void): AsyncGenerator<Uint8Array> {
+async function* receive(
+  req: IncomingMessage,
+  bytesMax: number,
+  onBody: (body: Buffer) => void,
+): AsyncGenerator<Uint8Array> {
   try {
     const body = await readBody(req, bytesMax);
     onBody(body);
     yield body;
   } catch (error) {
     if (!(error instanceof BodyError)) throw error;
-    throw error.reason === "too_large" ? bodyTooLarge(bytesMax) : new ConnectError("the caller went away", Code.Canceled);
+    throw error.reason === "too_large"
+      ? bodyTooLarge(bytesMax)
+      : new ConnectError("the caller went away", Code.Canceled);
   }
 }
 
-async function answerUnary(response: UniversalServerResponse, res: ServerResponse, failed: FailedCall, noteCode: (code: Code) => void): Promise<void> {
+async function answerUnary(
+  response: UniversalServerResponse,
+  res: ServerResponse,
+  failed: FailedCall,
+  noteCode: (code: Code) => void,
+): Promise<void> {
   let body = await collect(response.body);
   let { status } = response;
   // A compressed error is a long one, and long ones were made by `fault`.
@@ -153,6 +187,7 @@ async function collect(chunks: AsyncIterable<Uint8Array> | undefined): Promise<U
 
 /** A stream whose caller went away lands here as a matter of course; anything else is a fault. */
 function giveUp(error: unknown, res: ServerResponse, logger: Logger, call: Call): void {
-  if (!res.destroyed) logger.error({ err: error, requestId: call.requestId, method: call.method }, "call could not be answered");
+  if (!res.destroyed)
+    logger.error({ err: error, requestId: call.requestId, method: call.method }, "call could not be answered");
   res.destroy();
 }

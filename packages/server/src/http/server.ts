@@ -1,8 +1,8 @@
 import { once } from "node:events";
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
 import type { AddressInfo, Socket } from "node:net";
-import type { Clock } from "@svc/core";
 import { errorToJson } from "@connectrpc/connect/protocol-connect";
+import type { Clock } from "@svc/core";
 import { callUnknown, requestMalformed, shuttingDown } from "../errors.ts";
 import type { Logger } from "../logger.ts";
 import { answerError, jsonOptions, splitTarget } from "./answer.ts";
@@ -61,17 +61,19 @@ export function createHttpServer(options: HttpServerOptions): HttpServer {
   };
 }
 
+const stoppingHeaders = { connection: "close", "retry-after": "1" };
+
 function route(options: HttpServerOptions, req: IncomingMessage, res: ServerResponse): void {
   // A connection that breaks while it is answered is its client's business.
   res.on("error", ignore);
   const { path, query } = splitTarget(req);
   try {
     const probe = options.probes.get(path);
-    if (probe !== undefined) return probe(req, res);
-    if (options.isDraining()) return answerError(res, shuttingDown(), undefined, { connection: "close", "retry-after": "1" });
-    if (options.webhooks !== undefined && path.startsWith(webhookPrefix)) return options.webhooks(path, query, req, res);
-    if (options.rpc.handles(path)) return options.rpc.serve(path, req, res);
-    answerError(res, callUnknown(path), 404);
+    if (probe !== undefined) probe(req, res);
+    else if (options.isDraining()) answerError(res, shuttingDown(), undefined, stoppingHeaders);
+    else if (options.webhooks !== undefined && path.startsWith(webhookPrefix)) options.webhooks(path, query, req, res);
+    else if (options.rpc.handles(path)) options.rpc.serve(path, req, res);
+    else answerError(res, callUnknown(path), 404);
   } catch (error) {
     options.logger.error({ err: error, path }, "request could not be routed");
     res.destroy();
@@ -109,13 +111,18 @@ const clientErrors: Readonly<Record<string, string>> = {
 };
 
 /** What is not HTTP, or comes too late or too large, is told so and cut off. */
-function answerClientError(error: NodeJS.ErrnoException, socket: Socket & { _httpMessage?: ServerResponse | null }): void {
+function answerClientError(
+  error: NodeJS.ErrnoException,
+  socket: Socket & { _httpMessage?: ServerResponse | null },
+): void {
   if (error.code === "ECONNRESET" || !socket.writable || socket._httpMessage?.headersSent === true) {
     socket.destroy();
     return;
   }
   const status = clientErrors[error.code ?? ""] ?? "400 Bad Request";
-  const body = JSON.stringify(errorToJson(requestMalformed({ message: `the request is not answered: ${status.slice(4)}` }), jsonOptions));
+  const body = JSON.stringify(
+    errorToJson(requestMalformed({ message: `the request is not answered: ${status.slice(4)}` }), jsonOptions),
+  );
   socket.end(
     `HTTP/1.1 ${status}\r\ncontent-type: application/json\r\ncontent-length: ${Buffer.byteLength(body)}\r\nconnection: close\r\n\r\n${body}`,
   );

@@ -53,7 +53,8 @@ export function createWebhookHandler(options: WebhookOptions): WebhookHandler {
   return (path, query, req, res) => {
     const slug = path.slice(webhookPrefix.length);
     if (!slugPattern.test(slug)) return answerError(res, callUnknown(path), 404);
-    if (req.method !== "POST") return answerError(res, methodNotAllowed(req.method ?? "", "POST"), 405, { allow: "POST" });
+    if (req.method !== "POST")
+      return answerError(res, methodNotAllowed(req.method ?? "", "POST"), 405, { allow: "POST" });
     const early = ingest.admit(slug);
     if (early !== undefined) {
       onPost(early.outcome === "unknown_toolkit" ? "" : slug, early.outcome);
@@ -69,9 +70,19 @@ export function createWebhookHandler(options: WebhookOptions): WebhookHandler {
   };
 }
 
-async function receive(slug: string, query: string, req: IncomingMessage, { ingest, bodyBytesMax }: WebhookOptions): Promise<IngestOutcome> {
+async function receive(
+  slug: string,
+  query: string,
+  req: IncomingMessage,
+  { ingest, bodyBytesMax }: WebhookOptions,
+): Promise<IngestOutcome> {
   const body = await readBody(req, bodyBytesMax);
-  return ingest.accept({ toolkitSlug: slug, headers: headersOf(req), query: query === "" ? noQuery : new URLSearchParams(query), body });
+  return ingest.accept({
+    toolkitSlug: slug,
+    headers: headersOf(req),
+    query: query === "" ? noQuery : new URLSearchParams(query),
+    body,
+  });
 }
 
 /** Node joins repeated headers itself, all but set-cookie, which no provider sends. */
@@ -84,20 +95,26 @@ function headersOf(req: IncomingMessage): Record<string, string> {
 function answerOutcome(res: ServerResponse, slug: string, outcome: IngestOutcome): void {
   switch (outcome.outcome) {
     case "accepted":
-      return answerAccepted(res, outcome.events);
+      answerAccepted(res, outcome.events);
+      break;
     case "ignored":
     case "quarantined":
-      return answerAccepted(res, 0);
+      answerAccepted(res, 0);
+      break;
     case "challenge":
-      return answerJson(res, 200, JSON.stringify({ challenge: outcome.challenge }));
+      answerJson(res, 200, JSON.stringify({ challenge: outcome.challenge }));
+      break;
     case "unknown_toolkit":
-      return answerError(res, webhookUnknown(slug));
+      answerError(res, webhookUnknown(slug));
+      break;
     case "secret_unset":
-      return answerError(res, webhookSecretUnset(outcome.secretEnv));
+      answerError(res, webhookSecretUnset(outcome.secretEnv));
+      break;
     case "unverified":
-      return answerError(res, webhookUnverified());
+      answerError(res, webhookUnverified());
+      break;
     default:
-      return assertNever(outcome);
+      assertNever(outcome);
   }
 }
 
@@ -108,7 +125,12 @@ function answerAccepted(res: ServerResponse, events: number): void {
   res.end(`{"accepted":${events}}`);
 }
 
-function answerFailure(res: ServerResponse, slug: string, error: unknown, { bodyBytesMax, logger, createRequestId }: WebhookOptions): PostOutcome {
+function answerFailure(
+  res: ServerResponse,
+  slug: string,
+  error: unknown,
+  { bodyBytesMax, logger, createRequestId }: WebhookOptions,
+): PostOutcome {
   if (error instanceof BodyError) {
     if (error.reason === "too_large") answerError(res, bodyTooLarge(bodyBytesMax), 413);
     return error.reason;

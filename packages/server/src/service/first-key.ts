@@ -1,7 +1,15 @@
 import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { type Clock, generateApiKey, type ProjectId } from "@svc/core";
-import { createApiKey, createProject, type Database, ensureApiKey, findProjectByName, isUniqueViolation, withTransaction } from "@svc/db";
+import {
+  createApiKey,
+  createProject,
+  type Database,
+  ensureApiKey,
+  findProjectByName,
+  isUniqueViolation,
+  withTransaction,
+} from "@svc/db";
 import { generateKey } from "../admin/keys.ts";
 import type { Config } from "../config/config.ts";
 import { readIfThere } from "./vault-key.ts";

@@ -9,7 +9,11 @@ export function createDeliveryObserver(logger: Logger, metrics: Metrics): Delive
     attempted(attempt) {
       metrics.attempted(attempt);
       if (attempt.state === "delivered") logger.debug(attempt, "delivered");
-      else logger.info(attempt, attempt.state === "pending" ? "delivery failed, will be tried again" : "delivery failed for good");
+      else
+        logger.info(
+          attempt,
+          attempt.state === "pending" ? "delivery failed, will be tried again" : "delivery failed for good",
+        );
     },
     leasesLost(count) {
       metrics.leasesLost(count);
@@ -27,6 +31,9 @@ export function logCall(logger: Logger, call: Call, durationMs: number): void {
   const { requestId, method, code, principal } = call;
   const level = method.startsWith("grpc.health.") ? "debug" : "info";
   if (!logger.isLevelEnabled(level)) return;
-  const caller = principal?.kind === "project" ? { projectId: principal.projectId, keyId: principal.keyId } : { admin: principal?.kind === "admin" };
+  const caller =
+    principal?.kind === "project"
+      ? { projectId: principal.projectId, keyId: principal.keyId }
+      : { admin: principal?.kind === "admin" };
   logger[level]({ requestId, method, code, durationMs: Math.round(durationMs * 1000) / 1000, ...caller }, "call");
 }

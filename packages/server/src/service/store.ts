@@ -34,7 +34,13 @@ export async function openStore(config: Config, logger: Logger): Promise<Store> 
     const onError = (err: unknown) => logger.warn({ err }, "the database's clock could not be read");
     const loop = startLoop({ clock: systemClock, everyMs: clockCheckMs, run: measure, onError });
     const end = embedded === undefined ? { failed: never, stop: async () => {} } : watchExit(embedded);
-    return { db, clock, isEmbedded: embedded !== undefined, failed: end.failed, close: () => closeStore(loop, db, end.stop) };
+    return {
+      db,
+      clock,
+      isEmbedded: embedded !== undefined,
+      failed: end.failed,
+      close: () => closeStore(loop, db, end.stop),
+    };
   } catch (error) {
     await embedded?.stop();
     throw error;

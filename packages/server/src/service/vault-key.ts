@@ -1,8 +1,8 @@
-import { access, mkdir, readFile, writeFile } from "node:fs/promises";
-import { join } from "node:path";
+import { access, chmod, mkdir, readFile, writeFile } from "node:fs/promises";
+import { dirname, join } from "node:path";
 import { generateVaultKey, parseVaultKeys, type VaultKey } from "@svc/core";
-import { ConfigError } from "../config/config-error.ts";
 import type { Config } from "../config/config.ts";
+import { ConfigError } from "../config/config-error.ts";
 
 /**
  * The vault keys of the configuration, or those of the key file, which is made (mode 0600) with the embedded database that
@@ -21,10 +21,18 @@ export async function readVaultKeys({ vaultKeys, dataDir }: Config): Promise<rea
       },
     ]);
   }
-  await mkdir(dataDir, { recursive: true, mode: process.getuid?.() === 0 ? 0o711 : 0o700 });
+  await createDataDir(dataDir);
   const key = generateVaultKey();
   await writeFile(file, `${key}\n`, { mode: 0o600, flag: "wx" });
   return parseVaultKeys(key);
+}
+
+/** The account that PostgreSQL gets from root must be able to enter every folder made here, whatever the umask says. */
+async function createDataDir(dataDir: string): Promise<void> {
+  const mode = process.getuid?.() === 0 ? 0o711 : 0o700;
+  const first = await mkdir(dataDir, { recursive: true });
+  if (first === undefined) return;
+  for (let folder = dataDir; folder.length >= first.length; folder = dirname(folder)) await chmod(folder, mode);
 }
 
 function parseKeyFile(file: string, text: string): VaultKey[] {

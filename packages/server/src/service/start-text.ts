@@ -1,0 +1,24 @@
+import type { Config } from "../config/config.ts";
+import type { FirstKey } from "./first-key.ts";
+
+/** The line that says that the service is up, and where its data is. */
+export function startText({ databaseUrl, dataDir }: Config, { url }: { url: string }): string {
+  const data = databaseUrl === undefined ? `data in ${dataDir}` : "data in the database of SVC_DATABASE_URL";
+  return `svc listens on ${url}, ${data}`;
+}
+
+/** What the first start shows, once: the key, where it is kept, and three commands to try. */
+export function firstKeyText(url: string, { text, file }: FirstKey): string {
+  return `
+Project "default" has a key with the role approver, kept in ${file}:
+
+  ${text}
+
+Three commands to try:
+
+  curl -s ${url}/svc.v1.CatalogService/ListToolkits -H "Authorization: Bearer $(cat ${file})" -H "Content-Type: application/json" -d '{}'
+  curl -s ${url}/svc.v1.TriggersService/ListIngestEndpoints -H "Authorization: Bearer $(cat ${file})" -H "Content-Type: application/json" -d '{}'
+  npm run -s svc -- listen
+
+`;
+}

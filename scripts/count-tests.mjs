@@ -1,0 +1,28 @@
+// node scripts/count-tests.mjs <vitest's JSON> <exit status of the checks> <exit status of the tests>
+// Prints "N passed, N failed" as the last line of .ci/run and exits 1 unless something passed and nothing failed.
+import { readFileSync } from "node:fs";
+
+const [file, checkStatus, testStatus] = process.argv.slice(2);
+
+/** Counts tests; a file that could not be loaded, and a run that failed without a failed test, count as one failure each. */
+function countTests() {
+  let report;
+  try {
+    report = JSON.parse(readFileSync(file, "utf8"));
+  } catch {
+    return { passed: 0, failed: 1 };
+  }
+  const broken = report.testResults.filter(
+    (result) => result.status === "failed" && !result.assertionResults.some((test) => test.status === "failed"),
+  );
+  const failed = report.numFailedTests + broken.length;
+  const passed = report.numPassedTests;
+  return { passed, failed: failed === 0 && (testStatus !== "0" || passed === 0) ? 1 : failed };
+}
+
+const tests = countTests();
+const isChecked = checkStatus === "0";
+const passed = tests.passed + (isChecked ? 1 : 0);
+const failed = tests.failed + (isChecked ? 0 : 1);
+process.stdout.write(`\n${passed} passed, ${failed} failed\n`);
+process.exitCode = failed === 0 ? 0 : 1;

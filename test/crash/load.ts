@@ -1,0 +1,41 @@
+import { postCalendar } from "../service-process.ts";
+
+/** A load of posts with distinct numbers, from several clients at once, each going on as soon as it is answered. */
+export type Load = {
+  /** Numbers answered 2xx. */
+  readonly acknowledged: Set<number>;
+  /** Stops and waits for the posts under way; those that fail count as not acknowledged. */
+  stop(): Promise<void>;
+};
+
+let next = 1;
+
+/** Starts a load on whatever listens at the address; refused connections are tried again after a breath. */
+export function startLoad(service: { url: string }, clients: number): Load {
+  const acknowledged = new Set<number>();
+  let isStopped = false;
+  const client = async () => {
+    while (!isStopped) {
+      const number = next++;
+      try {
+        const status = await postCalendar(service, "load", number);
+        if (status >= 200 && status < 300) acknowledged.add(number);
+      } catch {
+        await new Promise((resolve) => setTimeout(resolve, 20));
+      }
+    }
+  };
+  const running = Array.from({ length: clients }, client);
+  return {
+    acknowledged,
+    async stop() {
+      isStopped = true;
+      await Promise.all(running);
+    },
+  };
+}
+
+/** The message numbers that a receiver was handed. */
+export function numbersOf(received: readonly { body: string }[]): Set<number> {
+  return new Set(received.map(({ body }) => (JSON.parse(body) as { payload: { message_number: number } }).payload.message_number));
+}

@@ -7,14 +7,16 @@ import { backlog } from "./cases/backlog.ts";
 import { delivery } from "./cases/delivery.ts";
 import { ingest } from "./cases/ingest.ts";
 import { latency } from "./cases/latency.ts";
+import { rpc } from "./cases/rpc.ts";
 import { startChild } from "./child.ts";
 import type { loadCommands } from "./load.ts";
 import { openBenchPostgres } from "./postgres.ts";
+import { summarizeProfiles } from "./profile.ts";
 import { recordInDocs } from "./record.ts";
 import { describeMachine, formatReport } from "./report.ts";
 import type { sinkCommands } from "./sink.ts";
 
-const cases: readonly BenchCase[] = [delivery, ingest, latency, backlog];
+const cases: readonly BenchCase[] = [delivery, ingest, latency, backlog, rpc];
 
 const help = `Measures the service against peers and limits: one machine, one run, every part a process of its own.
 
@@ -63,7 +65,8 @@ async function main(): Promise<void> {
     profileFolder: values.profile ? mkdtempSync(join(tmpdir(), "svc-profile-")) : undefined,
   };
   await runCases(chosen, settings, values.record ?? false);
-  if (settings.profileFolder !== undefined) process.stdout.write(`CPU profiles: ${settings.profileFolder}\n`);
+  const { profileFolder } = settings;
+  if (profileFolder !== undefined) process.stdout.write(`\n${profileFolder}\n\n${summarizeProfiles(profileFolder)}`);
 }
 
 async function runCases(chosen: readonly BenchCase[], settings: BenchSettings, isRecorded: boolean): Promise<void> {

@@ -31,8 +31,9 @@ export type DatabaseOptions = {
 };
 
 /**
- * Opens a pool; connects on the first query, so it does not fail here. Sessions are in UTC, end a statement after 30
- * seconds and an idle transaction after 60. Timestamps arrive as text, int8 as text, bytea as Buffer.
+ * Opens a pool of postgres.js, patched (patches/README.md). It connects on the first query, so this does not
+ * fail. Sessions are in UTC, end a statement after 30 seconds and an idle transaction after 60. Timestamps and int8 arrive
+ * as text, bytea as Buffer.
  */
 export function openDatabase(options: DatabaseOptions): Database {
   const sql = postgres(options.url, driverOptions(options));
@@ -57,9 +58,6 @@ function transactionClient(tx: unknown): postgres.ISql {
 function driverOptions({ connectionsMax = 10, applicationName = "svc" }: DatabaseOptions) {
   return {
     max: connectionsMax,
-    // No bound: at the default of 100, a BEGIN that lands on a full pipeline opens a transaction nobody owns, and
-    // everything that follows on that connection is lost (postgres.js 3.4.9, index.js `begin`, connection.js `execute`).
-    max_pipeline: Number.POSITIVE_INFINITY,
     prepare: true,
     onnotice: () => {},
     connect_timeout: 10,

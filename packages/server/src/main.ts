@@ -1,14 +1,17 @@
+import { enableCompileCache } from "node:module";
+import { fileURLToPath } from "node:url";
+
 const required = 24;
 
-// Checked before anything else is imported: an older Node does not even read the TypeScript of the rest.
 if (Number(process.versions.node.split(".")[0]) === required) {
+  // Kept in the checkout, not in the shared temporary folder; where it cannot be written, Node goes on without.
+  enableCompileCache(fileURLToPath(new URL("../../../.cache/node", import.meta.url)));
+  // Imported only now, so that another Node is told so before it trips over what it cannot read.
   const { run } = await import("./cli/program.ts");
   await run(process.argv.slice(2));
 } else {
   process.stderr.write(
-    `svc needs Node ${required}, and this is ${process.version}. Start it with "npm start", which brings its own on Linux (x64, arm64); elsewhere install Node ${required}.\n`,
+    `svc needs Node ${required}, and this is ${process.version}. "npm start" brings its own on Linux (x64, arm64); elsewhere install Node ${required}.\n`,
   );
   process.exitCode = 1;
 }
-
-export {};

@@ -44,7 +44,6 @@ export type WebhookHandler = (path: string, query: string, req: IncomingMessage,
 export const webhookPrefix = "/webhooks/";
 
 const slugPattern = /^[a-z0-9_-]{1,100}$/;
-const acceptedHeaders = { "content-type": "application/json" };
 const noQuery = new URLSearchParams();
 
 /** Makes the handler of inbound posts. */
@@ -118,11 +117,12 @@ function answerOutcome(res: ServerResponse, slug: string, outcome: IngestOutcome
   }
 }
 
-/** The hot answer: no look at what is written, one write for head and body. */
+/** The hot answer: its length is stated, else Node would send it in chunks. */
 function answerAccepted(res: ServerResponse, events: number): void {
   if (res.destroyed) return;
-  res.writeHead(202, acceptedHeaders);
-  res.end(`{"accepted":${events}}`);
+  const body = `{"accepted":${events}}`;
+  res.writeHead(202, { "content-type": "application/json", "content-length": body.length });
+  res.end(body);
 }
 
 function answerFailure(

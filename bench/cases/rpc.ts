@@ -1,0 +1,85 @@
+import type { BenchCase, BenchContext, CaseReport } from "../case.ts";
+import type { LatencySummary } from "../histogram.ts";
+import { warmUpSeconds, withSystem } from "../measure.ts";
+import { formatRate, latencyCells, latencyColumns } from "../report.ts";
+import { benchApiKey } from "../service.ts";
+import { storingService } from "../service-variant.ts";
+import { spreadOf } from "../statistics.ts";
+import type { System } from "../system.ts";
+
+type Call = { readonly name: string; readonly request: string };
+type CallRun = { readonly callsPerSecond: number; readonly latency: LatencySummary };
+
+const getTool: Call = {
+  name: "CatalogService/GetTool",
+  request: callRequest("svc.v1.CatalogService/GetTool", { slug: "calendar.create_event" }),
+};
+const noOp: Call = { name: "grpc.health.v1.Health/Check", request: callRequest("grpc.health.v1.Health/Check", {}) };
+
+/** What a catalog read costs beyond the layers that every call goes through. */
+export const rpc: BenchCase = {
+  name: "rpc",
+  about: "GetTool calls a second, against a no-op handler of the same stack",
+  run: async (ctx) => {
+    const variant = storingService(ctx.settings, "svc");
+    const runs = await withSystem(ctx, variant, { post: "calendar" }, (system) => takeTurns(ctx, system));
+    return report(runs);
+  },
+};
+
+/** Both calls on one process, in turn, several times over. */
+async function takeTurns(ctx: BenchContext, system: System): Promise<ReadonlyMap<Call, CallRun[]>> {
+  const { rounds = 3, seconds = 6 } = ctx.settings;
+  const runs = new Map<Call, CallRun[]>([
+    [getTool, []],
+    [noOp, []],
+  ]);
+  for (const call of runs.keys()) await makeCalls(ctx, system, call, warmUpSeconds);
+  for (let round = 1; round <= rounds; round += 1) {
+    for (const [call, found] of runs) {
+      ctx.progress(`round ${round} of ${rounds}: ${call.name}`);
+      found.push(await makeCalls(ctx, system, call, seconds));
+    }
+  }
+  return runs;
+}
+
+async function makeCalls(ctx: BenchContext, system: System, { request }: Call, seconds: number): Promise<CallRun> {
+  const { connections } = ctx.settings;
+  const found = await ctx.load.ask("run", { port: system.port, post: { request }, connections, seconds });
+  if (found.refused > 0) throw new Error(`${found.refused} calls failed: ${found.firstRefusal}`);
+  const callsPerSecond = (found.accepted * 1e6) / (found.endedAtMicros - found.startedAtMicros);
+  return { callsPerSecond, latency: found.latency };
+}
+
+function report(runs: ReadonlyMap<Call, CallRun[]>): CaseReport {
+  const rateOf = (call: Call) => spreadOf((runs.get(call) ?? []).map(({ callsPerSecond }) => callsPerSecond));
+  return {
+    columns: ["call", "calls/s", ...latencyColumns],
+    rows: [...runs].map(([call, found]) => {
+      const last = found.at(-1);
+      return [call.name, formatRate(rateOf(call)), ...(last === undefined ? [] : latencyCells(last.latency))];
+    }),
+    figures: [
+      {
+        name: "GetTool / no-op",
+        value: rateOf(getTool).median / rateOf(noOp).median,
+        unit: "",
+        aim: { atLeast: 0.8 },
+      },
+    ],
+    notes: [
+      "the no-op is Health/Check of the same process: the same HTTP layer, decoding and interceptors, and no key",
+      "percentiles are those of the last round",
+    ],
+  };
+}
+
+/** A whole call with the run's key, as the load generator writes it. */
+function callRequest(path: string, message: object): string {
+  const body = JSON.stringify(message);
+  return (
+    `POST /${path} HTTP/1.1\r\nHost: 127.0.0.1\r\nAuthorization: Bearer ${benchApiKey}\r\n` +
+    `Content-Type: application/json\r\nContent-Length: ${body.length}\r\n\r\n${body}`
+  );
+}

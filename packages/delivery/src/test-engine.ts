@@ -1,0 +1,172 @@
+import {
+  createAddressGuard,
+  createId,
+  createSealer,
+  type DeliveryId,
+  type EventId,
+  generateSigningSecret,
+  generateVaultKey,
+  type NodeId,
+  type ProjectId,
+  parseVaultKeys,
+  type SubscriptionId,
+} from "@svc/core";
+import { createTestClock, type TestClock } from "@svc/core/testing";
+import {
+  createProject,
+  type Database,
+  type Delivery,
+  type DeliveryAttempt,
+  deliveriesForProject,
+  type NewEvent,
+  record,
+  type Subscription,
+  subscriptionsForProject,
+} from "@svc/db";
+import { createTestDatabase } from "@svc/db/testing";
+import { createDispatcher, type Dispatcher } from "./dispatch.ts";
+import { signingSecretContext } from "./endpoint.ts";
+import type { DispatchLimits } from "./limits.ts";
+import type { AttemptObservation } from "./observer.ts";
+
+/** What several engines of one test share: database, clock, vault key and project. */
+export type TestStore = AsyncDisposable & {
+  readonly db: Database;
+  readonly clock: TestClock;
+  readonly sealer: ReturnType<typeof createSealer>;
+  readonly projectId: ProjectId;
+  subscribe(url: string): Promise<{ id: SubscriptionId; secret: string }>;
+  /** Stores `count` events (1 unless stated), each with one delivery a subscription, due now; leased to `leased.owner` when given. */
+  publish(
+    subscriptions: readonly SubscriptionId[],
+    options?: { count?: number; payload?: string; leased?: { owner: NodeId; untilMs: number } },
+  ): Promise<DeliveryId[]>;
+  delivery(id: DeliveryId): Promise<Delivery>;
+  attemptsOf(id: DeliveryId): Promise<DeliveryAttempt[]>;
+  subscription(id: SubscriptionId): Promise<Subscription>;
+  /** How many deliveries are in that state. */
+  count(state: Delivery["state"]): Promise<number>;
+};
+
+/** Makes a store with one project; the clock stands still until the test moves it. */
+export async function createTestStore(): Promise<TestStore> {
+  const database = await createTestDatabase({ connectionsMax: 4 });
+  return { ...(await storeOn(database.db)), [Symbol.asyncDispose]: database.drop };
+}
+
+/** The same over a database that the caller has opened, and closes. */
+export async function storeOn(db: Database): Promise<Omit<TestStore, typeof Symbol.asyncDispose>> {
+  const clock = createTestClock();
+  const sealer = createSealer(parseVaultKeys(generateVaultKey()));
+  const { id: projectId } = await createProject(db, "default", clock.now());
+  const deliveries = deliveriesForProject(db, projectId);
+  const subscriptions = subscriptionsForProject(db, projectId);
+  return {
+    db,
+    clock,
+    sealer,
+    projectId,
+    async subscribe(endpointUrl) {
+      const id = createId("sub", clock.now());
+      const secret = generateSigningSecret();
+      const signingSecret = sealer.seal(Buffer.from(secret, "utf8"), signingSecretContext(projectId, id));
+      const createdAt = clock.now();
+      await subscriptions.create({ id, endpointUrl, toolkitSlug: "", triggerSlug: "", createdAt, signingSecret });
+      return { id, secret };
+    },
+    async publish(ids, { count = 1, payload = '{"n":1}', leased } = {}) {
+      const events = Array.from({ length: count }, () =>
+        newEvent(projectId, ids, { nowMs: clock.now(), payload, leased: leased !== undefined }),
+      );
+      await record(db, events, undefined, leased ?? { owner: createId("node", 0), untilMs: 0 });
+      return events.flatMap((event) => event.deliveries.map((delivery) => delivery.id));
+    },
+    delivery: async (id) => found(await deliveries.find(id)),
+    attemptsOf: (id) => deliveries.listAttempts(id),
+    subscription: async (id) => found(await subscriptions.find(id)),
+    async count(state) {
+      const [row] = await db.sql<{ count: number }[]>`
+        select count(*)::int4 as count from deliveries where state = ${state}`;
+      return found(row).count;
+    },
+  };
+}
+
+function newEvent(
+  projectId: ProjectId,
+  subscriptions: readonly SubscriptionId[],
+  { nowMs, payload, leased }: { nowMs: number; payload: string; leased: boolean },
+): NewEvent {
+  const id: EventId = createId("evt", nowMs);
+  return {
+    id,
+    projectId,
+    kind: "event",
+    toolkitSlug: "code_host",
+    triggerSlug: "code_host.issue_opened",
+    entityId: "",
+    payload,
+    occurredAtMs: nowMs,
+    receivedAtMs: nowMs,
+    dedupeKey: "",
+    deliveries: subscriptions.map((subscriptionId) => ({ id: createId("dlv", nowMs), subscriptionId, leased })),
+  };
+}
+
+function found<T>(value: T | undefined): T {
+  if (value === undefined) throw new Error("no such row");
+  return value;
+}
+
+/** One node's delivery engine, running, with what it told its observer. */
+export type TestEngine = AsyncDisposable & {
+  readonly nodeId: NodeId;
+  readonly dispatcher: Dispatcher;
+  readonly attempts: AttemptObservation[];
+  readonly failures: { what: string; error: unknown }[];
+  /** Leases it was told to have lost. */
+  leasesLost(): number;
+};
+
+/** How an engine of a test differs from the default one: no guard on loopback, retries after 1 s, no spread. */
+export type TestEngineOptions = {
+  limits?: Partial<DispatchLimits>;
+  allowedRanges?: readonly string[];
+  isStarted?: boolean;
+};
+
+/** Starts an engine on a store. Disposed, it drains without grace: what is in flight is broken off. */
+export function startTestEngine(
+  { db, clock, sealer }: Pick<TestStore, "db" | "clock" | "sealer">,
+  { limits = {}, allowedRanges = ["127.0.0.0/8"], isStarted = true }: TestEngineOptions = {},
+): TestEngine {
+  const nodeId = createId("node", clock.now());
+  const attempts: AttemptObservation[] = [];
+  const failures: { what: string; error: unknown }[] = [];
+  let lost = 0;
+  const dispatcher = createDispatcher({
+    db,
+    clock,
+    sealer,
+    nodeId,
+    guard: createAddressGuard({ allowedRanges }),
+    observer: {
+      attempted: (attempt) => attempts.push(attempt),
+      leasesLost: (count) => {
+        lost += count;
+      },
+      failed: (what, error) => failures.push({ what, error }),
+    },
+    limits: { endpointConcurrency: 16, retryScheduleMs: [1_000, 1_000, 1_000], ...limits },
+    random: () => 0.5,
+  });
+  if (isStarted) dispatcher.start();
+  return {
+    nodeId,
+    dispatcher,
+    attempts,
+    failures,
+    leasesLost: () => lost,
+    [Symbol.asyncDispose]: () => dispatcher.drain(0),
+  };
+}

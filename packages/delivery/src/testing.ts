@@ -1,0 +1,2 @@
+export { type Answer, type ReceivedRequest, startTestReceiver, type TestReceiver } from "./test-receiver.ts";
+export { until } from "./test-until.ts";

@@ -1,0 +1,69 @@
+import { expect, test } from "vitest";
+import { runTestCommand } from "./testing.ts";
+
+const commands = [
+  "",
+  "serve",
+  "projects",
+  "projects create",
+  "projects list",
+  "keys",
+  "keys create",
+  "keys list",
+  "keys revoke",
+  "listen",
+  "trigger",
+  "events",
+  "deliveries",
+  "replay",
+];
+
+test.each(commands)("help of `svc %s` ends with an example of it and describes every option", async (command) => {
+  const { code, printed } = await runTestCommand([...command.split(" ").filter(Boolean), "--help"]);
+  const help = printed.join("\n");
+  expect(code).toBe(0);
+  expect(help).toContain(`\nExamples:\n`);
+  expect(help.slice(help.indexOf("Examples:"))).toContain(`svc ${command}`.trimEnd());
+  for (const option of help.match(/^ {2}-.*$/gm) ?? [])
+    expect(option).toMatch(/^ {2}-{1,2}\S+(?:, --\S+)?(?: <.+>)? {2,}\S/);
+});
+
+test("help of `svc serve` lists the variables of the service", async () => {
+  const { printed } = await runTestCommand(["serve", "--help"]);
+  for (const name of ["SVC_PORT", "SVC_DATABASE_URL", "SVC_ADMIN_TOKEN"])
+    expect(printed.join("\n")).toContain(`  ${name} `);
+});
+
+test.each([
+  [["nope"], "unknown command 'nope'"],
+  [["events", "--nope"], "unknown option '--nope'"],
+  [["events", "--limit", "0"], "expected a whole number from 1 to 999999"],
+  [["listen", "--forward", "localhost:3000"], "expected an http or https URL, such as http://localhost:3000/hook"],
+  [["trigger"], "missing required argument 'toolkit'"],
+  [["trigger", "calendar", "--header", "name"], "expected name=value"],
+  [["keys", "create", "--role", "owner"], "Allowed choices are member, approver"],
+  [["keys", "create", "--expires-in", "soon"], 'duration "soon" is not understood'],
+])("wrong arguments end with 2 and say what would be right: %s", async (argv, text) => {
+  const { code, printed, noted } = await runTestCommand(argv);
+  expect({ code, printed }).toEqual({ code: 2, printed: [] });
+  expect(noted.join("\n")).toContain(text);
+});
+
+test("a service that is away ends a command with 1 and one line that says where it was looked for", async () => {
+  const variables = { SVC_URL: "http://127.0.0.1:2", SVC_API_KEY: "key" };
+  const { code, noted } = await runTestCommand(["replay", "evt_1"], variables);
+  expect(code).toBe(1);
+  expect(noted).toEqual([
+    expect.stringMatching(/^svc: cannot reach http:\/\/127\.0\.0\.1:2: ECONNREFUSED\. Start the service/),
+  ]);
+});
+
+test.each([
+  ["the key", ["events"], "no API key: give --api-key"],
+  ["the administrator token", ["projects", "list"], "needs the administrator token: set SVC_ADMIN_TOKEN"],
+  ["a usable address", ["events", "--url", "localhost"], 'the address "localhost" is no http or https URL'],
+])("a command without %s says how to give it", async (_, argv, text) => {
+  const { code, noted } = await runTestCommand(argv, { SVC_DATA_DIR: "/nonexistent" });
+  expect(code).toBe(1);
+  expect(noted).toEqual([expect.stringContaining(text)]);
+});

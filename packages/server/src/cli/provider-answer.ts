@@ -1,0 +1,40 @@
+import { CommandError, startHint } from "./command-error.ts";
+import { parseJsonBody } from "./json-body.ts";
+import { countText } from "./output.ts";
+import type { ReceivingToolkit } from "./receiving-toolkit.ts";
+import type { ProviderPost } from "./sign-post.ts";
+
+/** What the service answered to a post. */
+export type ServiceAnswer = { status: number; body: string };
+
+/** Posts as a provider does. Rejects with CommandError when the service cannot be reached; its refusals are answers. */
+export async function sendPost(url: string, { headers, query, body }: ProviderPost): Promise<ServiceAnswer> {
+  const search = new URLSearchParams(query).toString();
+  try {
+    const options = { method: "POST", headers, ...(body.length === 0 ? {} : { body }) };
+    const answer = await fetch(search === "" ? url : `${url}?${search}`, options);
+    return { status: answer.status, body: await answer.text() };
+  } catch (err) {
+    const cause = err instanceof Error && err.cause instanceof Error ? err.cause : err;
+    const reason = cause instanceof Error && "code" in cause ? String(cause.code) : String(cause);
+    throw new CommandError(`cannot reach ${url}: ${reason}. ${startHint}`);
+  }
+}
+
+/** One line for a post that was taken. */
+export function acceptedText({ status, body }: ServiceAnswer, triggerSlug: string): string {
+  const accepted = (parseJsonBody(body) as { accepted?: unknown } | undefined)?.accepted;
+  if (typeof accepted !== "number") return `${status} ${body.slice(0, 200)}`;
+  return `${status} ${countText(accepted, "event")} stored${accepted === 0 ? "" : ` (${triggerSlug})`}`;
+}
+
+/** One line for a post that was refused, with what to do about it. */
+export function refusalText({ slug, webhook }: ReceivingToolkit, { status, body }: ServiceAnswer): string {
+  const { message } = (parseJsonBody(body) as { message?: unknown } | undefined) ?? {};
+  const text = `the service refused with ${status}: ${typeof message === "string" ? message : body.slice(0, 200)}`;
+  if (status === 403) {
+    return `${text}. Set ${webhook.secretEnv} for the service, to the text that is used here, in its environment (and start it again) or in its SVC_ENV_FILE (and send it SIGHUP).`;
+  }
+  if (status === 401) return `${text}. Is ${webhook.secretEnv} the same here and for the service?`;
+  return status === 404 ? `${text}. Are its definitions those of ${slug} here?` : text;
+}

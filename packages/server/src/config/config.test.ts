@@ -1,0 +1,168 @@
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterAll, expect, test } from "vitest";
+import { ConfigError } from "./config-error.ts";
+import { checkoutDir, isLoopbackHost, loadConfig } from "./config.ts";
+import { openEnvironment } from "./environment.ts";
+import { configVariables } from "./variables.ts";
+
+const folder = mkdtempSync(join(tmpdir(), "svc-config-"));
+afterAll(() => rmSync(folder, { recursive: true }));
+
+const places = { workingDir: "/work", checkout: "/src/svc", isRoot: false };
+const load = (variables: Record<string, string>, where = places) => loadConfig(openEnvironment(variables), where);
+const vaultKey = `k1:${Buffer.alloc(32, 7).toString("base64")}`;
+
+function faultsOf(variables: Record<string, string>): string[] {
+  try {
+    load(variables);
+  } catch (error) {
+    if (error instanceof ConfigError) return error.faults.map(({ variable, message }) => `${variable}: ${message}`);
+    throw error;
+  }
+  return [];
+}
+
+test("an empty environment gives the documented defaults", () => {
+  expect(load({})).toMatchObject({
+    host: "127.0.0.1",
+    port: 8080,
+    databaseUrl: undefined,
+    dataDir: "/src/svc/.svc",
+    toolkitFolders: ["/src/svc/toolkits"],
+    role: "all",
+    endpointConcurrency: 16,
+    retryScheduleMs: [5, 30, 120, 600, 1_800, 7_200, 21_600, 43_200, 86_400].map((seconds) => seconds * 1_000),
+    bodyBytesMax: 1_048_576,
+    drainMs: 35_000,
+    eventRetentionMs: 30 * 86_400_000,
+    logLevel: "info",
+  });
+});
+
+test("root's data folder lies outside of the checkout and differs between checkouts of one name", () => {
+  const first = load({}, { ...places, isRoot: true }).dataDir;
+  const second = load({}, { ...places, checkout: "/other/svc", isRoot: true }).dataDir;
+  expect(first).toMatch(/^\/var\/lib\/svc\/svc-[0-9a-f]{8}$/);
+  expect(second).toMatch(/^\/var\/lib\/svc\/svc-[0-9a-f]{8}$/);
+  expect(second).not.toBe(first);
+});
+
+test("paths that are given start at the working folder, and the checkout is this repository", () => {
+  const config = load({ SVC_DATA_DIR: "data", SVC_TOOLKITS: "a, /b", SVC_DEPLOYMENT: "d.yaml" });
+  expect(config).toMatchObject({
+    dataDir: "/work/data",
+    toolkitFolders: ["/work/a", "/b"],
+    deploymentFile: "/work/d.yaml",
+  });
+  expect(join(checkoutDir, "packages/server/src/config/config.test.ts")).toBe(import.meta.filename);
+});
+
+test("every variable is read, and every variable that is read is documented", () => {
+  const read = new Set<string>();
+  const environment = {
+    get: (name: string) => {
+      read.add(name);
+      return undefined;
+    },
+    reload: () => {},
+  };
+  loadConfig(environment, places);
+  expect([...read].sort()).toEqual(
+    configVariables
+      .map(({ name }) => name)
+      .filter((name) => name !== "SVC_ENV_FILE")
+      .sort(),
+  );
+});
+
+test("all faults are told at once", () => {
+  const faults = faultsOf({
+    SVC_PORT: "80a",
+    SVC_ROLE: "boss",
+    SVC_DRAIN: "soon",
+    SVC_RETRY_SCHEDULE: "5s,0s",
+    SVC_ENDPOINT_CIDRS: "10.0.0.0/8, 10.0.0.0/99",
+    SVC_ENDPOINT_CONCURRENCY: "0",
+    SVC_MAX_BODY_BYTES: "1e9",
+    SVC_EVENT_RETENTION: "1s",
+    SVC_LOG_LEVEL: "loud",
+    SVC_PUBLIC_URL: "svc.example.com",
+    SVC_HOST: "http://x",
+  });
+  expect(faults).toEqual([
+    expect.stringContaining('SVC_HOST: "http://x" is not an address'),
+    expect.stringContaining('SVC_PORT: "80a" is not a whole number from 0 to 65535'),
+    expect.stringContaining('SVC_ROLE: "boss" is none of all, api, worker'),
+    expect.stringContaining('SVC_ENDPOINT_CIDRS: address range "10.0.0.0/99"'),
+    expect.stringContaining("SVC_ENDPOINT_CONCURRENCY:"),
+    expect.stringContaining('SVC_RETRY_SCHEDULE: "0s" is 0 ms'),
+    expect.stringContaining("SVC_MAX_BODY_BYTES:"),
+    expect.stringContaining('SVC_DRAIN: duration "soon"'),
+    expect.stringContaining('SVC_EVENT_RETENTION: "1s"'),
+    expect.stringContaining('SVC_LOG_LEVEL: "loud"'),
+    expect.stringContaining('SVC_PUBLIC_URL: "svc.example.com"'),
+  ]);
+});
+
+test("no fault shows a secret", () => {
+  const secrets = ["hunter2hunter2", "correct horse battery staple, quite long", "c2VjcmV0", "pa55word"];
+  const faults = faultsOf({
+    SVC_ADMIN_TOKEN: "hunter2hunter2",
+    SVC_BOOTSTRAP_KEY: "correct horse battery staple, quite long",
+    SVC_VAULT_KEY: "k1:c2VjcmV0",
+    SVC_DATABASE_URL: "mysql://svc:pa55word@db/svc",
+  });
+  expect(faults).toHaveLength(4);
+  for (const secret of secrets) expect(faults.join("\n")).not.toContain(secret);
+});
+
+test("a database of one's own needs a vault key, and nodes of one role need such a database", () => {
+  expect(faultsOf({ SVC_DATABASE_URL: "postgres://db/svc" })).toEqual([
+    expect.stringMatching(/^SVC_VAULT_KEY: is unset/),
+  ]);
+  expect(faultsOf({ SVC_ROLE: "worker" })).toEqual([expect.stringMatching(/^SVC_ROLE: "worker"/)]);
+  expect(
+    faultsOf({ SVC_DATABASE_URL: "postgres://a:1,b:2/svc", SVC_VAULT_KEY: vaultKey, SVC_ROLE: "worker" }),
+  ).toEqual([]);
+});
+
+test("the administrator's token is no project's key", () => {
+  const same = "0123456789abcdef0123456789abcdef";
+  expect(faultsOf({ SVC_ADMIN_TOKEN: same, SVC_BOOTSTRAP_KEY: same })).toHaveLength(1);
+});
+
+test("the environment wins over SVC_ENV_FILE, and a reload brings new secrets", () => {
+  const file = join(folder, "variables");
+  writeFileSync(file, 'SVC_PORT=9001\nSVC_HOST="::1"\nSVC_WEBHOOK_SECRET_CALENDAR=first\n');
+  const environment = openEnvironment({ SVC_ENV_FILE: file, SVC_PORT: "9000" });
+  const config = loadConfig(environment, places);
+  expect(config).toMatchObject({ port: 9_000, host: "::1" });
+  expect(config.environment.get("SVC_WEBHOOK_SECRET_CALENDAR")).toBe("first");
+  writeFileSync(file, "SVC_WEBHOOK_SECRET_CALENDAR=second first\n");
+  environment.reload();
+  expect(config.environment.get("SVC_WEBHOOK_SECRET_CALENDAR")).toBe("second first");
+  rmSync(file);
+  expect(() => environment.reload()).toThrow(ConfigError);
+  expect(config.environment.get("SVC_WEBHOOK_SECRET_CALENDAR")).toBe("second first");
+});
+
+test("an SVC_ENV_FILE that cannot be read is told by name", () => {
+  expect(() => openEnvironment({ SVC_ENV_FILE: "/nowhere/file" })).toThrow(
+    /SVC_ENV_FILE: "\/nowhere\/file" cannot be read/,
+  );
+});
+
+test.each([
+  ["127.0.0.1", true],
+  ["127.9.9.9", true],
+  ["::1", true],
+  ["localhost", true],
+  ["0.0.0.0", false],
+  ["::", false],
+  ["10.0.0.1", false],
+  ["svc.example.com", false],
+])("listening on %s is loopback: %s", (host, expected) => {
+  expect(isLoopbackHost(host)).toBe(expected);
+});

@@ -1,0 +1,197 @@
+import { existsSync } from "node:fs";
+import { dirname, join, normalize } from "node:path";
+import { describe, expect, test } from "vitest";
+import { configVariables } from "../packages/server/src/config/variables.ts";
+import { anchorsOf, codeBlocksOf, codeSpansOf, linksOf, tableRowsOf } from "./markdown.ts";
+import { listFiles, readSources, readText, root } from "./source.ts";
+
+const pages = ["README.md", "CHANGELOG.md", "CONTRIBUTING.md", "AGENTS.md", ...listFiles("docs").filter(isMarkdown)];
+const sources = readSources("packages", "bench", "test", "gen/src");
+const protos = listFiles("proto/svc/v1").map((path) => ({ path, text: readText(path) }));
+
+function isMarkdown(path: string): boolean {
+  return path.endsWith(".md");
+}
+
+/** HTTP status of a code by the Connect protocol. */
+const statuses: Record<string, string> = {
+  invalid_argument: "400",
+  unauthenticated: "401",
+  permission_denied: "403",
+  not_found: "404",
+  already_exists: "409",
+  failed_precondition: "400",
+  resource_exhausted: "429",
+  unimplemented: "501",
+  internal: "500",
+  unavailable: "503",
+  deadline_exceeded: "504",
+};
+
+describe("errors", () => {
+  /** Reason to code, as something tells it. A reason with two codes is a fault in itself. */
+  type Reasons = Map<string, string>;
+
+  function collect(entries: Iterable<readonly [reason: string, code: string]>): Reasons {
+    const reasons: Reasons = new Map();
+    for (const [reason, code] of entries) {
+      expect(reasons.get(reason) ?? code, `${reason} has one code`).toBe(code);
+      reasons.set(reason, code);
+    }
+    return reasons;
+  }
+
+  /** Comments of the contract: `- code REASON: when`. Of jobs.proto nothing is served yet. */
+  function reasonsOfProto(): Reasons {
+    const served = protos.filter(({ path }) => !path.endsWith("/jobs.proto"));
+    return collect(
+      served.flatMap(({ text }) =>
+        [...text.matchAll(/^\s*\/\/ - ([a-z_]+) ([A-Z_]+):/gm)].map(([, code = "", reason = ""]) => [reason, code]),
+      ),
+    );
+  }
+
+  /** Every `fault({ code, reason })` of the packages; a reason built from a parameter stands for each of its values. */
+  function reasonsOfCode(): Reasons {
+    const files = sources.filter(({ path }) => path.startsWith("packages/") && !path.endsWith(".test.ts"));
+    return collect(
+      files.flatMap(({ text }) => {
+        const faults = text.matchAll(/\bcode: Code\.(\w+),\s*reason: (?:"([A-Z_]+)"|`\$\{(\w+)\.toUpperCase\(\)\}([A-Z_]+)`)/g);
+        return [...faults].flatMap(([, code = "", reason, parameter, suffix]) =>
+          reason === undefined
+            ? valuesOf(text, parameter ?? "").map((value) => [`${value.toUpperCase()}${suffix}`, snakeCase(code)] as const)
+            : [[reason, snakeCase(code)] as const],
+        );
+      }),
+    );
+  }
+
+  function valuesOf(text: string, parameter: string): string[] {
+    const [, union = ""] = new RegExp(`\\b${parameter}: ("[a-z_]+"(?: \\| "[a-z_]+")*)`).exec(text) ?? [];
+    return union.split(" | ").map((value) => value.slice(1, -1));
+  }
+
+  function snakeCase(name: string): string {
+    return name.replace(/(?<!^)[A-Z]/g, (letter) => `_${letter}`).toLowerCase();
+  }
+
+  const rows = tableRowsOf(readText("docs/errors.md")).filter(([reason = ""]) => /^`[A-Z_]+`$/.test(reason));
+  const documented = collect(rows.map(([reason = "", code = ""]) => [reason.slice(1, -1), code.slice(1, -1)]));
+
+  test("docs/errors.md lists the reasons of the code, all of them and no others, with their codes", () => {
+    expect(Object.fromEntries(sorted(documented))).toEqual(Object.fromEntries(sorted(reasonsOfCode())));
+  });
+
+  test("every reason that the contract names is raised with the code it names", () => {
+    const raised = reasonsOfCode();
+    const wrong = [...reasonsOfProto()].filter(([reason, code]) => raised.get(reason) !== code);
+    expect(wrong).toEqual([]);
+  });
+
+  test("every reason stands on the page once, with the HTTP status of its code", () => {
+    expect(documented.size).toBe(rows.length);
+    // Where HTTP has a closer status than the code's own, the answer has that one.
+    const closer: Record<string, string> = {
+      METHOD_NOT_ALLOWED: "405",
+      CONTENT_TYPE_UNSUPPORTED: "415",
+      CALL_UNKNOWN: "404",
+      BODY_TOO_LARGE: "429, on `/webhooks/` 413",
+    };
+    for (const [reason = "", code = "", status] of rows) {
+      expect(status, reason).toBe(closer[reason.slice(1, -1)] ?? statuses[code.slice(1, -1)]);
+    }
+  });
+
+  function sorted(reasons: Reasons): [string, string][] {
+    return [...reasons].sort(([a], [b]) => (a < b ? -1 : 1));
+  }
+});
+
+describe.each(pages)("%s", (page) => {
+  const text = readText(page);
+
+  test("links lead somewhere", () => {
+    expect(linksOf(text).filter((target) => !/^[a-z]+:/.test(target) && !leadsSomewhere(page, target))).toEqual([]);
+  });
+
+  test("cited files exist", () => {
+    const folders = /^(?:packages|proto|gen|docs|scripts|test|bench|toolkits|\.ci)\/[\w./-]+$/;
+    const cited = codeSpansOf(text).filter((span) => folders.test(span));
+    expect(cited.filter((path) => !existsSync(join(root, path)))).toEqual([]);
+  });
+
+  test("cited names exist", () => {
+    const words = new Set([...sources, ...protos].flatMap((file) => file.text.match(/[A-Za-z_]\w+/g) ?? []));
+    for (const file of ["package.json", "packages/server/package.json", ...listFiles("scripts")]) {
+      for (const word of readText(file).match(/[A-Za-z_]\w+/g) ?? []) words.add(word);
+    }
+    // Names of code and of the store: mixed case or underscores. SVC_WEBHOOK_SECRET_X are made by definitions.
+    const isName = (span: string) => /^[A-Za-z]\w*$/.test(span) && /[a-z][A-Z]|[A-Za-z]_[A-Za-z]/.test(span);
+    const cited = codeSpansOf(text).filter((span) => isName(span) && !span.startsWith("SVC_WEBHOOK_SECRET_"));
+    expect([...new Set(cited)].filter((name) => !words.has(name))).toEqual([]);
+  });
+
+  test("cited npm scripts exist", () => {
+    const { scripts } = JSON.parse(readText("package.json")) as { scripts: Record<string, string> };
+    const builtIn = new Set(["install", "ci", "pack"]);
+    const cited = [...codeSpansOf(text), ...codeBlocksOf(text).map((block) => block.text)]
+      .flatMap((span) => [...span.matchAll(/\bnpm (?:run (?:-s )?)?([a-z][a-z:]*)/g)])
+      .map(([, name = ""]) => name)
+      .filter((name) => !builtIn.has(name));
+    expect(cited.filter((name) => scripts[name] === undefined && !existsIn("packages/sdk/package.json", name))).toEqual([]);
+  });
+
+  test("no place for an output is left empty", () => {
+    expect(text.match(/<!-- output: [\w-]+ -->\n(?!\n?```)/g) ?? []).toEqual([]);
+  });
+});
+
+function leadsSomewhere(page: string, target: string): boolean {
+  const [path = "", anchor] = target.split("#");
+  const file = path === "" ? page : normalize(join(dirname(page), path));
+  if (!existsSync(join(root, file))) return false;
+  return anchor === undefined || anchorsOf(readText(file)).includes(anchor);
+}
+
+function existsIn(packageFile: string, script: string): boolean {
+  return (JSON.parse(readText(packageFile)) as { scripts?: Record<string, string> }).scripts?.[script] !== undefined;
+}
+
+test("the configuration table of README.md is that of the service", () => {
+  const table = tableRowsOf(readText("README.md")).filter(([name = ""]) => /^`SVC_[A-Z_]+`$/.test(name));
+  expect(table).toEqual(configVariables.map((row) => [`\`${row.name}\``, row.default, row.meaning]));
+});
+
+test("docs/operations.md lists the metrics of the service, all of them and no others", () => {
+  const names = readText("packages/server/src/metrics.ts").matchAll(/name: "(svc_\w+)"/g);
+  const listed = tableRowsOf(readText("docs/operations.md")).flatMap(([cell = ""]) => /^`(svc_\w+)`$/.exec(cell)?.[1] ?? []);
+  expect(listed.toSorted()).toEqual([...names].map(([, name = ""]) => name).toSorted());
+});
+
+test("docs/architecture.md names every table of the store", () => {
+  const tables = readSources("packages/db/src/schema").flatMap(({ text }) =>
+    [...text.matchAll(/pgTable\(\s*"(\w+)"/g)].map(([, name = ""]) => name),
+  );
+  const cited = new Set(codeSpansOf(readText("docs/architecture.md")));
+  expect(tables.filter((name) => !cited.has(name))).toEqual([]);
+});
+
+test("cited commands of svc and their options exist", () => {
+  const commands = pages.flatMap((page) => {
+    const text = readText(page);
+    return [...codeSpansOf(text), ...codeBlocksOf(text).map((block) => block.text.replaceAll("\\\n", " "))].flatMap((span) =>
+      [...span.matchAll(/(?:npx svc|npm run -s svc --) ([^\n|;&)`]+)/g)].map(([, command = ""]) => ({ page, command })),
+    );
+  });
+  const files = readSources("packages/server/src/cli").map((file) => file.text);
+  const has = (pattern: RegExp) => files.some((text) => pattern.test(text));
+  const faults = commands.flatMap(({ page, command }) => {
+    const [name = "", ...rest] = command.trim().split(/\s+/);
+    const options = rest.filter((word) => word.startsWith("--") && word !== "--help");
+    const missing = options.filter((option) => !has(new RegExp(`["\`\\s]${option}[ "]`)));
+    const isKnown = name.startsWith("-") || has(new RegExp(`\\.command\\("${name}"\\)`));
+    return [...(isKnown ? [] : [name]), ...missing].map((word) => `${page}: ${word} in "${command.trim()}"`);
+  });
+  expect(commands.length).toBeGreaterThan(0);
+  expect(faults).toEqual([]);
+});

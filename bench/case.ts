@@ -3,6 +3,7 @@ import type { loadCommands } from "./load.ts";
 import type { PostKindName } from "./post-kinds.ts";
 import type { BenchPostgres } from "./postgres.ts";
 import type { sinkCommands } from "./sink.ts";
+import type { Spread } from "./statistics.ts";
 
 /** What a case runs in: one PostgreSQL, one load generator and one sink, each a process, kept for the whole run. */
 export type BenchContext = {
@@ -41,10 +42,10 @@ export type CaseReport = {
   readonly notes: readonly string[];
 };
 
-/** A figure with its aim: at least it, or below it. */
+/** A figure with its aim: at least it, or below it. The median is what the aim is for. */
 export type Figure = {
   readonly name: string;
-  readonly value: number;
+  readonly value: Spread;
   readonly unit: string;
   readonly aim: { readonly atLeast: number } | { readonly below: number };
 };

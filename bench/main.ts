@@ -40,7 +40,10 @@ BENCH_DATABASE_URL names a PostgreSQL to use (its role must be able to create da
 with the binaries and settings of the service's own store, fsync on.
 `;
 
-await main();
+await main().catch((error: unknown) => {
+  process.stderr.write(`bench: ${error instanceof Error ? error.message : String(error)}\n`);
+  process.exitCode = 1;
+});
 
 async function main(): Promise<void> {
   const { values, positionals } = parseArgs({

@@ -26,8 +26,13 @@ export function formatReport({ columns, rows, figures, notes }: CaseReport): str
 }
 
 /** Median of a rate with its lowest and highest. */
-export function formatRate({ median, min, max }: Spread): string {
-  return `${wholeNumber(median)} (${wholeNumber(min)} to ${wholeNumber(max)})`;
+export function formatRate(rate: Spread): string {
+  return formatSpread(rate, (value) => Math.round(value).toLocaleString("en-US"));
+}
+
+/** Results for each second of processor time that the system itself used: what is left of a rate on a busy machine. */
+export function formatPerCpuSecond(rate: Spread, { system }: CpuShares): string {
+  return system ? Math.round((rate.median * 100) / system).toLocaleString("en-US") : "-";
 }
 
 /** Cells for `cpuColumns`. */
@@ -47,10 +52,15 @@ export function latencyCells({ p50, p95, p99, p999, max }: LatencySummary): stri
 export const latencyColumns = ["p50", "p95", "p99", "p99.9", "max"];
 
 function figureRow({ name, value, unit, aim }: Figure): string[] {
-  const isMet = "atLeast" in aim ? value >= aim.atLeast : value < aim.below;
+  const isMet = "atLeast" in aim ? value.median >= aim.atLeast : value.median < aim.below;
   const wanted = "atLeast" in aim ? `at least ${aim.atLeast}` : `below ${aim.below}`;
   const suffix = unit === "" ? "" : ` ${unit}`;
-  return [name, `${value.toFixed(2)}${suffix}`, `${wanted}${suffix}`, isMet ? "met" : "missed"];
+  return [
+    name,
+    `${formatSpread(value, (number) => number.toFixed(2))}${suffix}`,
+    `${wanted}${suffix}`,
+    isMet ? "met" : "missed",
+  ];
 }
 
 function formatTable(columns: readonly string[], rows: readonly (readonly string[])[]): string {
@@ -62,6 +72,6 @@ function formatTable(columns: readonly string[], rows: readonly (readonly string
   return [line(columns), line(widths.map((width) => "-".repeat(width))), ...rows.map(line)].join("\n");
 }
 
-function wholeNumber(value: number): string {
-  return Math.round(value).toLocaleString("en-US");
+function formatSpread({ median, min, max }: Spread, format: (value: number) => string): string {
+  return min === max ? format(median) : `${format(median)} (${format(min)} to ${format(max)})`;
 }

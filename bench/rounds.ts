@@ -7,6 +7,8 @@ import type { Variant } from "./system.ts";
 /** What the rounds of one variant gave. */
 export type RoundsResult = {
   readonly variant: string;
+  /** Results recorded a second, round by round. */
+  readonly rates: readonly number[];
   readonly recordedPerSecond: Spread;
   readonly acceptedPerSecond: Spread;
   /** Of the round with the middle recorded rate. */
@@ -51,22 +53,25 @@ function measureOnce(ctx: BenchContext, variant: Variant, options: RoundsOptions
 }
 
 function summarize(variant: string, found: readonly Measurement[]): RoundsResult {
+  const rates = found.map(({ recordedPerSecond }) => recordedPerSecond);
   const byRate = found.toSorted((a, b) => a.recordedPerSecond - b.recordedPerSecond);
   const middle = byRate[Math.floor(byRate.length / 2)];
   return {
     variant,
-    recordedPerSecond: spreadOf(found.map(({ recordedPerSecond }) => recordedPerSecond)),
+    rates,
+    recordedPerSecond: spreadOf(rates),
     acceptedPerSecond: spreadOf(found.map(({ acceptedPerSecond }) => acceptedPerSecond)),
     cpu: middle?.cpu ?? { system: undefined, postgres: undefined, load: undefined, sink: undefined },
   };
 }
 
-/** The quotient of two variants' median rates. Throws when one of them is missing. */
-export function ratioOf(results: readonly RoundsResult[], over: string, under: string): number {
-  const rateOf = (name: string) => {
+/** The quotients of two variants' rates, each of one round. Throws when one of the variants is missing. */
+export function ratioOf(results: readonly RoundsResult[], over: string, under: string): Spread {
+  const ratesOf = (name: string) => {
     const result = results.find(({ variant }) => variant === name);
     if (result === undefined) throw new Error(`no variant is called ${name}`);
-    return result.recordedPerSecond.median;
+    return result.rates;
   };
-  return rateOf(over) / rateOf(under);
+  const denominators = ratesOf(under);
+  return spreadOf(ratesOf(over).map((rate, round) => rate / (denominators[round] ?? Number.NaN)));
 }

@@ -10,7 +10,7 @@ export function deliveringService(settings: BenchSettings, name: string): Varian
     start: (setup) => {
       const { toolkitSlug, triggerSlug } = postKind(setup.post);
       const subscriptions = [{ endpointUrl: setup.endpointUrl, toolkitSlug, triggerSlug }];
-      return startService(setup, { subscriptions, counts: "deliveries", nodeOptions: profilerOptions(settings) });
+      return startService(setup, { subscriptions, counts: "delivered", nodeOptions: profilerOptions(settings) });
     },
   };
 }

@@ -15,11 +15,14 @@ export type ServiceSubscription = {
   readonly triggerSlug: string;
 };
 
+/** What a run counts: deliveries made, events stored, or deliveries that wait. */
+export type RecordedKind = "delivered" | "events" | "pending";
+
 /** How `startService` starts the service. */
 export type ServiceOptions = {
   readonly subscriptions: readonly ServiceSubscription[];
   /** What `recorded` counts. */
-  readonly counts: "deliveries" | "events";
+  readonly counts: RecordedKind;
   /** Options for Node itself, such as those of the profiler. */
   readonly nodeOptions: readonly string[];
 };
@@ -103,11 +106,11 @@ async function untilReady(child: ChildProcess, port: number): Promise<void> {
   throw new Error("it was not ready within 60 seconds");
 }
 
-async function countRecorded(sql: postgres.Sql, counts: ServiceOptions["counts"]): Promise<number> {
+async function countRecorded(sql: postgres.Sql, counts: RecordedKind): Promise<number> {
   const [row] =
-    counts === "deliveries"
-      ? await sql<{ count: number }[]>`select count(*)::int4 as count from deliveries where state = 'delivered'`
-      : await sql<{ count: number }[]>`select count(*)::int4 as count from events`;
+    counts === "events"
+      ? await sql<{ count: number }[]>`select count(*)::int4 as count from events`
+      : await sql<{ count: number }[]>`select count(*)::int4 as count from deliveries where state = ${counts}`;
   return row?.count ?? 0;
 }
 

@@ -85,7 +85,11 @@ export async function startServiceProcess(env: Record<string, string>): Promise<
 }
 
 /** Waits until `condition` holds, looking every 20 ms; what it throws (a refused connection, say) counts as not yet, unless it is an Error about an end. */
-export async function until(condition: () => boolean | Promise<boolean>, timeoutMs = 10_000, what = "condition"): Promise<void> {
+export async function until(
+  condition: () => boolean | Promise<boolean>,
+  timeoutMs = 10_000,
+  what = "condition",
+): Promise<void> {
   const deadline = Date.now() + timeoutMs;
   for (;;) {
     try {
@@ -99,7 +103,12 @@ export async function until(condition: () => boolean | Promise<boolean>, timeout
 }
 
 /** Calls a method by plain JSON POST with the bootstrap key; throws with the answer when it is not 200. */
-export async function call<Answer>(service: { url: string }, method: string, body: object, key = bootstrapKey): Promise<Answer> {
+export async function call<Answer>(
+  service: { url: string },
+  method: string,
+  body: object,
+  key = bootstrapKey,
+): Promise<Answer> {
   const response = await fetch(`${service.url}/svc.v1.${method}`, {
     method: "POST",
     headers: { "content-type": "application/json", authorization: `Bearer ${key}` },

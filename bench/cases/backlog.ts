@@ -63,7 +63,7 @@ async function createBacklog(ctx: BenchContext): Promise<BenchDatabase> {
   const endpointUrl = "http://127.0.0.1:9/dead";
   const setup = { databaseUrl: database.url, post: "order", endpointUrl, endpointConnections } as const;
   const subscriptions = [{ endpointUrl, toolkitSlug, triggerSlug }];
-  const system = await startService(setup, { subscriptions, counts: "events", nodeOptions: [] });
+  const system = await startService(setup, { subscriptions, counts: "pending", nodeOptions: [] });
   try {
     const { connections } = ctx.settings;
     const { accepted, firstRefusal } = await ctx.load.ask("run", {
@@ -73,7 +73,10 @@ async function createBacklog(ctx: BenchContext): Promise<BenchDatabase> {
       seconds: 300,
       postsMax: pendingDeliveries,
     });
-    if (accepted < pendingDeliveries) throw new Error(`only ${accepted} posts were accepted: ${firstRefusal}`);
+    const pending = await system.recorded();
+    if (pending !== pendingDeliveries) {
+      throw new Error(`${accepted} posts were accepted and ${pending} deliveries are pending: ${firstRefusal}`);
+    }
   } finally {
     await system.stop();
   }

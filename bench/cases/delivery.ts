@@ -1,7 +1,7 @@
 import type { BenchCase, CaseReport } from "../case.ts";
 import { endpointConnections } from "../measure.ts";
 import { peerVariant } from "../peer.ts";
-import { cpuCells, cpuColumns, formatRate } from "../report.ts";
+import { cpuCells, cpuColumns, formatPerCpuSecond, formatRate } from "../report.ts";
 import { type RoundsResult, ratioOf, runRounds } from "../rounds.ts";
 import { deliveringService } from "../service-variant.ts";
 
@@ -38,14 +38,21 @@ function report(results: readonly RoundsResult[], isProfile: boolean): CaseRepor
     return { name, value: ratioOf(results, service, under), unit: "", aim: { atLeast } };
   };
   return {
-    columns: ["variant", "deliveries/s", "posts accepted/s", ...cpuColumns],
+    columns: ["variant", "deliveries/s", "posts accepted/s", "deliveries per CPU second", ...cpuColumns],
     rows: results.map(({ variant, recordedPerSecond, acceptedPerSecond, cpu }) => {
-      return [variant, formatRate(recordedPerSecond), formatRate(acceptedPerSecond), ...cpuCells(cpu)];
+      return [
+        variant,
+        formatRate(recordedPerSecond),
+        formatRate(acceptedPerSecond),
+        formatPerCpuSecond(recordedPerSecond, cpu),
+        ...cpuCells(cpu),
+      ];
     }),
     figures: isProfile ? [] : [ratio("b/a", relay, 0.6), ratio("b/c", graphileWorker, 3), ratio("b/d", pgBoss, 3)],
     notes: [
       "deliveries/s: posts accepted, divided by the time from the first post to the last recorded delivery",
       `every variant delivers over ${endpointConnections} keep-alive connections; the relay records nothing`,
+      "CPU in percent of one core, from the round with the middle rate; a CPU second is one of the system's own process",
     ],
   };
 }

@@ -32,7 +32,11 @@ async function killUnderLoad(env: Record<string, string>, receiver: Receiver): P
   }
   await load.stop();
   // Leases of the killed run out after 30 s; deliveries that failed while the receiver was busy are tried again.
-  await until(() => isSubset(load.acknowledged, numbersOf(receiver.received)), 60_000, "everything acknowledged was delivered");
+  await until(
+    () => isSubset(load.acknowledged, numbersOf(receiver.received)),
+    60_000,
+    "everything acknowledged was delivered",
+  );
   const missing = [...load.acknowledged].filter((number) => !numbersOf(receiver.received).has(number));
   expect(missing).toEqual([]);
   expect(load.acknowledged.size).toBeGreaterThan(rounds * 50);
@@ -44,7 +48,9 @@ function isSubset(part: ReadonlySet<number>, whole: ReadonlySet<number>): boolea
   return true;
 }
 
-test(`killed ${rounds} times on its embedded store, the service loses nothing it answered 2xx`, { timeout: 240_000 }, async () => {
+test(`killed ${rounds} times on its embedded store, the service loses nothing it answered 2xx`, {
+  timeout: 240_000,
+}, async () => {
   const dataDir = await mkdtemp(join(tmpdir(), "svc-crash-"));
   cleanups.push(() => rm(dataDir, { recursive: true, force: true }));
   await chmod(dataDir, 0o755); // PostgreSQL runs as another user when we are root
@@ -53,7 +59,9 @@ test(`killed ${rounds} times on its embedded store, the service loses nothing it
   await killUnderLoad({ SVC_DATA_DIR: join(dataDir, "data") }, receiver);
 });
 
-test(`killed ${rounds} times on a PostgreSQL of its own, the service loses nothing it answered 2xx`, { timeout: 240_000 }, async () => {
+test(`killed ${rounds} times on a PostgreSQL of its own, the service loses nothing it answered 2xx`, {
+  timeout: 240_000,
+}, async () => {
   const postgres = await startTestPostgres();
   cleanups.push(() => postgres.stop());
   const receiver = await startReceiver();
@@ -68,7 +76,10 @@ test("the leased deliveries of a killed node go out from another within 35 s", {
   cleanups.push(() => receiver.close());
   const env = { SVC_DATABASE_URL: postgres.url, SVC_VAULT_KEY: vaultKey() };
   const [first, second] = await Promise.all([startServiceProcess(env), startServiceProcess(env)]);
-  cleanups.push(() => first.end("SIGKILL"), () => second.end("SIGKILL"));
+  cleanups.push(
+    () => first.end("SIGKILL"),
+    () => second.end("SIGKILL"),
+  );
   await call(first, "TriggersService/CreateSubscription", { endpointUrl: receiver.url });
   receiver.answer = () => {}; // holds every answer back: the first node's deliveries are in flight, and leased
   const load = startLoad(first, 4);
@@ -82,7 +93,9 @@ test("the leased deliveries of a killed node go out from another within 35 s", {
   expect(Date.now() - killedAtMs).toBeLessThan(35_000);
 });
 
-test("SIGTERM under load: exit 0, and nothing that was answered 2xx is delivered again", { timeout: 120_000 }, async () => {
+test("SIGTERM under load: exit 0, and nothing that was answered 2xx is delivered again", {
+  timeout: 120_000,
+}, async () => {
   const postgres = await startTestPostgres();
   cleanups.push(() => postgres.stop());
   const receiver = await startReceiver();
@@ -101,7 +114,11 @@ test("SIGTERM under load: exit 0, and nothing that was answered 2xx is delivered
     service = await startServiceProcess({ ...env, SVC_PORT: port });
   }
   await load.stop();
-  await until(() => isSubset(load.acknowledged, numbersOf(receiver.received)), 60_000, "everything acknowledged was delivered");
+  await until(
+    () => isSubset(load.acknowledged, numbersOf(receiver.received)),
+    60_000,
+    "everything acknowledged was delivered",
+  );
   const times = new Map<string, number>();
   for (const { deliveryId } of receiver.received) times.set(deliveryId, (times.get(deliveryId) ?? 0) + 1);
   expect([...times].filter(([, count]) => count > 1)).toEqual([]);

@@ -37,5 +37,7 @@ export function startLoad(service: { url: string }, clients: number): Load {
 
 /** The message numbers that a receiver was handed. */
 export function numbersOf(received: readonly { body: string }[]): Set<number> {
-  return new Set(received.map(({ body }) => (JSON.parse(body) as { payload: { message_number: number } }).payload.message_number));
+  return new Set(
+    received.map(({ body }) => (JSON.parse(body) as { payload: { message_number: number } }).payload.message_number),
+  );
 }

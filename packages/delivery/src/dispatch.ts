@@ -12,7 +12,7 @@ import { type ClaimedDelivery, type Executor, expire, type Health, release } fro
 import { deliveryBody } from "./body.ts";
 import { Claimer } from "./claimer.ts";
 import { conclude } from "./conclude.ts";
-import { createEndpointCache, type EndpointCache } from "./endpoint.ts";
+import { createEndpointCache, type Endpoint, type EndpointCache } from "./endpoint.ts";
 import type { Lane } from "./lane.ts";
 import { Lanes } from "./lanes.ts";
 import { type DispatchLimits, type ResolvedLimits, resolveLimits } from "./limits.ts";
@@ -77,7 +77,8 @@ class Engine implements Dispatcher {
   /** Lanes whose deliveries wait only because the node is at its limit. */
   readonly #starved = new Set<Lane>();
   readonly #aborters = new Map<DeliveryId, () => void>();
-  #state: "created" | "running" | "draining" = "created";
+  /** `draining` finishes what is in flight, `drained` has broken off the rest. */
+  #state: "created" | "running" | "draining" | "drained" = "created";
   #held = 0;
   #heldBytes = 0;
   #inFlight = 0;
@@ -122,15 +123,20 @@ class Engine implements Dispatcher {
   }
 
   submit(deliveries: readonly OutgoingDelivery[]): void {
+    const nowMs = this.#options.clock.now();
     const touched = new Set<Lane>();
+    const refused: OutgoingDelivery[] = [];
     for (const delivery of deliveries) {
       const lane = this.#lanes.of(delivery.subscriptionId);
       this.#held++;
       this.#heldBytes += delivery.body.byteLength;
-      lane.waiting.push(delivery);
+      // The endpoint may have failed since room was asked for.
+      const isRefused = this.#state === "drained" || (lane.isShut(nowMs) && !delivery.probe);
+      (isRefused ? refused : lane.waiting).push(delivery);
       touched.add(lane);
     }
     for (const lane of touched) this.#pump(lane);
+    this.#giveBack(refused);
   }
 
   start(): void {
@@ -161,6 +167,8 @@ class Engine implements Dispatcher {
     const grace = new AbortController();
     await Promise.race([idle, this.#options.clock.wait(graceMs, grace.signal)]);
     grace.abort();
+    this.#state = "drained";
+    this.#giveBack(this.#lanes.takeWaiting());
     for (const abort of [...this.#aborters.values()]) abort();
     await idle;
     await this.#recorder.idle();
@@ -173,22 +181,35 @@ class Engine implements Dispatcher {
   }
 
   #takeClaimed(claimed: readonly ClaimedDelivery[], leaseUntilMs: number): void {
-    const outgoing = claimed.map((delivery): OutgoingDelivery => {
+    const outgoing: OutgoingDelivery[] = [];
+    for (const delivery of claimed) {
       // The store says that the endpoint is well: another node's probe may have found it so.
       if (!delivery.probe) this.#lanes.of(delivery.subscriptionId).recover();
-      return {
+      const endpoint = this.#openEndpoint(delivery);
+      if (endpoint === undefined) continue;
+      outgoing.push({
         id: delivery.id,
         projectId: delivery.projectId,
         subscriptionId: delivery.subscriptionId,
         attempts: delivery.attempts,
         probe: delivery.probe,
-        endpoint: this.endpoints.of({ ...delivery, id: delivery.subscriptionId }),
+        endpoint,
         body: deliveryBody(delivery.event),
         receivedAtMs: delivery.event.receivedAtMs,
         leaseUntilMs,
-      };
-    });
+      });
+    }
     this.submit(outgoing);
+  }
+
+  /** A secret sealed under a key that this node does not hold concerns its own subscription alone; the lease runs out. */
+  #openEndpoint(delivery: ClaimedDelivery): Endpoint | undefined {
+    try {
+      return this.endpoints.of({ ...delivery, id: delivery.subscriptionId });
+    } catch (error) {
+      this.#options.observer.failed("claim", error);
+      return undefined;
+    }
   }
 
   /** Sends what waits in a lane, as far as lane and node have turns free. */

@@ -27,9 +27,14 @@ export class Lane {
 
   /** Leases it can take on now: free turns, and as many more as a fast endpoint works off within two seconds. */
   room(concurrency: number, nowMs: number): number {
-    if (this.isFailing && nowMs < this.doubtUntilMs) return 0;
+    if (this.isShut(nowMs)) return 0;
     const factor = this.#meanMs === undefined ? 1 : Math.min(queuedMsMax / Math.max(this.#meanMs, 1), queuedFactorMax);
     return Math.max(0, concurrency + Math.floor(concurrency * factor) - this.inFlight - this.waiting.length);
+  }
+
+  /** Whether it takes nothing but a probe. */
+  isShut(nowMs: number): boolean {
+    return this.isFailing && nowMs < this.doubtUntilMs;
   }
 
   /** Notes how long an answer took. */

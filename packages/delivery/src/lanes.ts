@@ -46,7 +46,7 @@ export class Lanes {
     const nowMs = this.#clock.now();
     const rooms = new Map<SubscriptionId, number>();
     for (const [id, lane] of this.#lanes) {
-      if (lane.lastUsedMs < nowMs - idleMs && lane.isIdle() && !lane.isFailing) this.#lanes.delete(id);
+      if (lane.lastUsedMs < nowMs - idleMs && lane.isIdle() && !lane.isShut(nowMs)) this.#lanes.delete(id);
       // Whether a failing endpoint may be probed is the store's to say, for all nodes; here it is only not busy.
       else rooms.set(id, lane.isFailing ? Number(lane.isIdle()) : lane.room(this.#concurrency, nowMs));
     }

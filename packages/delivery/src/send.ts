@@ -6,7 +6,7 @@ export type SendRequest = { origin: string; path: string; headers: string[]; bod
 
 /** How a request went. An endpoint's failure is data here, never an exception. */
 export type Attempt = {
-  /** 0 when no answer came whole. */
+  /** 0 when no answer began; one that broke off keeps its status, and has an error. */
   statusCode: number;
   /** Empty for a 2xx answer; else a code, with a few words after a colon where there is more to say. */
   error: string;
@@ -75,9 +75,10 @@ class Exchange implements Dispatcher.DispatchHandler {
   abort(reason: string): void {
     if (this.#isEnded) return;
     this.#abortReason = reason;
-    this.#controller?.abort(new Error(reason));
-    // A request that waits for a connection has no controller yet; it is answered for now and dropped when it starts.
+    // Before undici hears of it: it reports its own error within the call.
     this.#end(reason);
+    // A request that waits for a connection has no controller yet; it is dropped when it starts.
+    this.#controller?.abort(new Error(reason));
   }
 
   onRequestStart(controller: Dispatcher.DispatchController): void {
@@ -144,6 +145,12 @@ const networkCodes: Record<string, string> = {
   ENETUNREACH: "network_unreachable",
 };
 
+const malformedCodes = new Set([
+  "UND_ERR_RESPONSE",
+  "UND_ERR_RES_CONTENT_LENGTH_MISMATCH",
+  "UND_ERR_HEADERS_OVERFLOW",
+]);
+
 /** The code of a failed request: the cause first, since happy-eyeballs wraps it in an AggregateError. */
 function networkError(error: unknown): string {
   const cause = error instanceof AggregateError ? (error.errors[0] as unknown) : error;
@@ -153,8 +160,7 @@ function networkError(error: unknown): string {
   const known = networkCodes[code];
   if (known !== undefined) return known;
   if (/TLS|SSL|CERT|SELF_SIGNED|UNABLE_TO/.test(code)) return `tls_error: ${code}`;
-  if (code.startsWith("HPE_") || code === "UND_ERR_RESPONSE" || cause.name === "HTTPParserError")
-    return "http_malformed";
+  if (code.startsWith("HPE_") || malformedCodes.has(code) || cause.name === "HTTPParserError") return "http_malformed";
   return `network_error: ${code === "" ? cause.name : code}`;
 }
 

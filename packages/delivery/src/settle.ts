@@ -95,7 +95,8 @@ async function writeHealth(options: RecorderOptions, items: readonly Settled[]):
   for (const item of items) {
     const { startedAtMs, statusCode, state } = item.settlement;
     if (state === "delivered") {
-      if (item.wasFailing || failures.delete(item.subscriptionId)) recoveries.add(item.subscriptionId);
+      const hadFailed = failures.delete(item.subscriptionId);
+      if (hadFailed || item.wasFailing) recoveries.add(item.subscriptionId);
       continue;
     }
     recoveries.delete(item.subscriptionId);

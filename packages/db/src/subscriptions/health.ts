@@ -49,7 +49,7 @@ const recordFailures = statement<{ id: string; active: boolean; backoff_until_ms
       inactive_reason = case when not s.active then s.inactive_reason
         when not given_up.yes then s.inactive_reason when n.is_gone then 'gone' else 'failing' end
     from input i, subscriptions old, lateral (select
-      old.backoff_set_at is null or i.started_at >= old.backoff_set_at as grows,
+      old.backoff_set_at is null or i.started_at > old.backoff_set_at as grows,
       least($7::int4, greatest($6::int4, old.backoff_ms * 2)) as next_ms,
       coalesce(i.gone > 0 and old.gone_count + i.gone >= $10::int4 and $5::timestamptz - old.gone_since >= $9::int4 * interval '1 millisecond', false) as is_gone,
       coalesce($5::timestamptz - old.failing_since >= $8::int4 * interval '1 millisecond', false) as is_dead) n,

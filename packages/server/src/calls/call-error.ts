@@ -24,12 +24,12 @@ export function createCallErrorMapper(logger: Logger): CallErrorMapper {
   };
 }
 
-/** The outermost interceptor: no error leaves a call unmapped, and a call whose caller set a timeout ends with it. */
+/** The outermost interceptor: no error leaves a call unmapped, and a call ends with its signal (timeout, shutdown). */
 export function createErrorInterceptor(mapError: CallErrorMapper): Interceptor {
   return (next) => async (req) => {
     const call = req.contextValues.get(callContext);
     try {
-      const res = req.header.has("connect-timeout-ms") ? await withSignal(next(req), req.signal) : await next(req);
+      const res = await withSignal(next(req), req.signal);
       return res.stream
         ? { ...res, message: mapStream(res.message, (error) => mapError(error, call, req.signal)) }
         : res;

@@ -16,13 +16,14 @@ export type CommandContext = {
   style(style: TextStyle, text: string): string;
   /** Reads standard input to its end. */
   readInput(): Promise<Buffer>;
-  /** Aborts at the first SIGINT or SIGTERM from now on; the next one ends the process. */
+  /** Aborts at the first SIGINT, SIGTERM or SIGHUP from now on, or when nobody reads the output any more; the next signal ends the process. */
   untilInterrupted(): AbortSignal;
 };
 
 /** The context of this process. What reads a variable throws ConfigError when SVC_ENV_FILE cannot be read. */
 export function processContext(): CommandContext {
   let environment: Environment | undefined;
+  process.stdout.on("error", ignoreClosedPipe);
   return {
     // Opened at its first use: help needs none.
     get environment() {
@@ -37,14 +38,20 @@ export function processContext(): CommandContext {
   };
 }
 
+const interrupts = ["SIGINT", "SIGTERM", "SIGHUP"] as const;
+
 function untilInterrupted(): AbortSignal {
   const controller = new AbortController();
   const stop = () => {
-    process.off("SIGINT", stop);
-    process.off("SIGTERM", stop);
+    for (const name of interrupts) process.off(name, stop);
     controller.abort();
   };
-  process.on("SIGINT", stop);
-  process.on("SIGTERM", stop);
+  for (const name of interrupts) process.on(name, stop);
+  process.stdout.on("error", stop);
   return controller.signal;
+}
+
+/** A reader that has seen enough (`| head`) is no fault. */
+function ignoreClosedPipe(err: NodeJS.ErrnoException): void {
+  if (err.code !== "EPIPE") throw err;
 }

@@ -10,8 +10,13 @@ export type Environment = {
   reload(): void;
 };
 
-/** Opens the environment and reads SVC_ENV_FILE where it is set. Throws ConfigError when that file cannot be read. */
-export function openEnvironment(variables: Readonly<Record<string, string | undefined>> = process.env): Environment {
+/**
+ * Opens the environment and reads SVC_ENV_FILE where it is set. Throws ConfigError when that file cannot be read. The
+ * process's own variables are copied: reading process.env asks the system each time, and every post asks for a secret.
+ */
+export function openEnvironment(
+  variables: Readonly<Record<string, string | undefined>> = { ...process.env },
+): Environment {
   const file = variables["SVC_ENV_FILE"] || undefined;
   let fromFile = readVariables(file);
   return {

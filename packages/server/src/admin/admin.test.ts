@@ -1,0 +1,162 @@
+import { systemClock } from "@svc/core";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { startTestService, type TestService } from "../test-service.ts";
+
+let svc: TestService;
+beforeAll(async () => {
+  svc = await startTestService({ variables: { SVC_WEBHOOK_SECRET_CALENDAR: "swordfish" } });
+});
+afterAll(() => svc.stop());
+
+const noProject = "prj_00000000000000000000000000";
+const refused = (status: number, code: string, reason: string, field?: string) =>
+  expect.objectContaining({ status, code, reason, ...(field === undefined ? {} : { field }) });
+
+async function createProject(name: string) {
+  const { json } = await svc.admin("CreateProject", { name });
+  return json.project;
+}
+
+test("CreateProject makes a project with the default policy", async () => {
+  const answer = await svc.admin("CreateProject", { name: "first" });
+  expect(answer.json.project).toEqual({
+    id: expect.stringMatching(/^prj_[0-9a-z]{26}$/),
+    name: "first",
+    createdAt: expect.stringMatching(/^20\d\d-/),
+    policy: { planApproval: "never", redirectUrls: [] },
+  });
+});
+
+test.each([
+  ["an empty name", ""],
+  ["a blank name", "  "],
+  ["a name of 101 characters", "\u{1F600}".repeat(101)],
+])("CreateProject refuses %s", async (_name, name) => {
+  expect(await svc.admin("CreateProject", { name })).toEqual(refused(400, "invalid_argument", "NAME_INVALID", "name"));
+});
+
+test("CreateProject counts characters, and a name is taken once", async () => {
+  const name = "\u{1F600}".repeat(100);
+  expect((await svc.admin("CreateProject", { name })).code).toBe("ok");
+  expect(await svc.admin("CreateProject", { name })).toEqual(refused(409, "already_exists", "PROJECT_NAME_TAKEN", "name"));
+});
+
+test("ListProjects pages through every project once, newest first", async () => {
+  for (const name of ["page a", "page b", "page c"]) await createProject(name);
+  const names: string[] = [];
+  let pageToken = "";
+  do {
+    const { json } = await svc.admin("ListProjects", { pageSize: 2, pageToken });
+    expect(json.projects.length).toBeLessThanOrEqual(2);
+    names.push(...json.projects.map((project: { name: string }) => project.name));
+    pageToken = json.nextPageToken;
+  } while (pageToken !== "");
+  expect(names.slice(0, 3)).toEqual(["page c", "page b", "page a"]);
+  expect(names.at(-1)).toBe("default");
+  expect(new Set(names).size).toBe(names.length);
+});
+
+test.each(["ListProjects", "ListQuarantinedPosts"])("%s refuses a negative page size and a token of another list", async (call) => {
+  expect(await svc.admin(call, { pageSize: -1 })).toEqual(refused(400, "invalid_argument", "PAGE_SIZE_NEGATIVE", "pageSize"));
+  await createProject(`other list ${call}`);
+  const { json } = await svc.admin("ListProjects", { pageSize: 1 });
+  const pageToken = call === "ListProjects" ? `${json.nextPageToken}A` : json.nextPageToken;
+  expect(await svc.admin(call, { pageToken })).toEqual(refused(400, "invalid_argument", "PAGE_TOKEN_INVALID", "pageToken"));
+});
+
+test("CreateApiKey returns the text once; lists show all but the text", async () => {
+  const { id: projectId } = await createProject("keys");
+  const expiresAt = "2999-01-01T00:00:00Z";
+  const { json } = await svc.admin("CreateApiKey", { projectId, role: "ROLE_APPROVER", name: "ci", expiresAt });
+  expect(json.key).toMatch(/^svc_[0-9A-Za-z]{43}_[0-9A-Za-z]{6}$/);
+  expect(json.apiKey).toEqual({
+    id: expect.stringMatching(/^key_/),
+    projectId,
+    role: "ROLE_APPROVER",
+    name: "ci",
+    hint: json.key.slice(0, 8),
+    createdAt: expect.any(String),
+    expiresAt,
+  });
+  const listed = await svc.admin("ListApiKeys", { projectId });
+  expect(listed.json).toEqual({ apiKeys: [json.apiKey], nextPageToken: "" });
+  expect(JSON.stringify(listed.json)).not.toContain(json.key);
+});
+
+test("CreateApiKey refuses what it documents", async () => {
+  const { id: projectId } = await createProject("refusing");
+  const good = { projectId, role: "ROLE_MEMBER", name: "k" };
+  const create = (change: object) => svc.admin("CreateApiKey", { ...good, ...change });
+  expect(await create({ projectId: noProject })).toEqual(refused(404, "not_found", "PROJECT_NOT_FOUND", "projectId"));
+  for (const bad of ["", "key_00000000000000000000000000", "nonsense"]) {
+    expect(await create({ projectId: bad })).toEqual(refused(400, "invalid_argument", "ID_MALFORMED", "projectId"));
+  }
+  for (const role of ["ROLE_UNSPECIFIED", "ROLE_ADMIN"]) {
+    expect(await create({ role })).toEqual(refused(400, "invalid_argument", "ROLE_INVALID", "role"));
+  }
+  expect(await create({ role: 9 })).toEqual(refused(400, "invalid_argument", "ENUM_VALUE_UNKNOWN", "role"));
+  expect(await create({ name: "" })).toEqual(refused(400, "invalid_argument", "NAME_INVALID", "name"));
+  const past = new Date(systemClock.now() - 1).toISOString();
+  expect(await create({ expiresAt: past })).toEqual(refused(400, "invalid_argument", "EXPIRES_AT_PAST", "expiresAt"));
+  expect((await svc.admin("ListApiKeys", { projectId })).json.apiKeys).toEqual([]);
+});
+
+test("ListApiKeys pages through the keys of one project, newest first, and binds its token to it", async () => {
+  const [one, two] = [await createProject("paged keys"), await createProject("other keys")];
+  for (const name of ["k1", "k2", "k3"]) await svc.admin("CreateApiKey", { projectId: one.id, role: "ROLE_MEMBER", name });
+  const first = await svc.admin("ListApiKeys", { projectId: one.id, pageSize: 2 });
+  const pageToken = first.json.nextPageToken;
+  const second = await svc.admin("ListApiKeys", { projectId: one.id, pageSize: 2, pageToken });
+  const names = [...first.json.apiKeys, ...second.json.apiKeys].map((key: { name: string }) => key.name);
+  expect([names, second.json.nextPageToken]).toEqual([["k3", "k2", "k1"], ""]);
+  expect(await svc.admin("ListApiKeys", { projectId: two.id, pageToken })).toEqual(refused(400, "invalid_argument", "PAGE_TOKEN_INVALID"));
+  expect(await svc.admin("ListApiKeys", { projectId: noProject })).toEqual(refused(404, "not_found", "PROJECT_NOT_FOUND"));
+  expect(await svc.admin("ListApiKeys", { projectId: one.id, pageSize: -5 })).toEqual(refused(400, "invalid_argument", "PAGE_SIZE_NEGATIVE"));
+});
+
+test("RevokeApiKey twice keeps the first time", async () => {
+  const { id: projectId } = await createProject("revoking");
+  const { json } = await svc.admin("CreateApiKey", { projectId, role: "ROLE_MEMBER", name: "k" });
+  const first = await svc.admin("RevokeApiKey", { id: json.apiKey.id });
+  expect(first.json.apiKey.revokedAt).toBeDefined();
+  const second = await svc.admin("RevokeApiKey", { id: json.apiKey.id });
+  expect(second.json).toEqual(first.json);
+});
+
+test("RevokeApiKey refuses what is no key", async () => {
+  expect(await svc.admin("RevokeApiKey", { id: "key_00000000000000000000000000" })).toEqual(refused(404, "not_found", "API_KEY_NOT_FOUND", "id"));
+  expect(await svc.admin("RevokeApiKey", { id: "" })).toEqual(refused(400, "invalid_argument", "ID_MALFORMED", "id"));
+});
+
+test("SetProjectPolicy replaces the whole policy", async () => {
+  const { id: projectId } = await createProject("policy");
+  const redirectUrls = ["https://app.example.com/done?x=1", "http://localhost:3000/", "http://[::1]/"];
+  const set = await svc.admin("SetProjectPolicy", { projectId, planApproval: "destructive", redirectUrls });
+  expect(set.json.project).toMatchObject({ name: "policy", policy: { planApproval: "destructive", redirectUrls } });
+  const listed = await svc.admin("ListProjects", { pageSize: 1 });
+  expect(listed.json.projects[0].policy).toEqual({ planApproval: "destructive", redirectUrls });
+  const cleared = await svc.admin("SetProjectPolicy", { projectId });
+  expect(cleared.json.project.policy).toEqual({ planApproval: "never", redirectUrls: [] });
+});
+
+test.each([
+  ["http://example.com/"],
+  ["ftp://example.com/"],
+  ["/done"],
+  ["https://user:pass@example.com/"],
+  ["https://example.com/#done"],
+  [`https://example.com/${"x".repeat(2_048)}`],
+])("SetProjectPolicy refuses to send people to %s", async (url) => {
+  const { id: projectId } = await createProject(`redirects ${url}`.slice(0, 100));
+  const redirectUrls = ["https://example.com/", url];
+  const answer = await svc.admin("SetProjectPolicy", { projectId, redirectUrls });
+  expect(answer).toEqual(refused(400, "invalid_argument", "REDIRECT_URL_INVALID", "redirectUrls[1]"));
+});
+
+test("SetProjectPolicy refuses what it documents", async () => {
+  const { id: projectId } = await createProject("bad policy");
+  const many = Array.from({ length: 101 }, () => "https://example.com/");
+  expect(await svc.admin("SetProjectPolicy", { projectId, redirectUrls: many })).toEqual(refused(400, "invalid_argument", "REDIRECT_URL_INVALID", "redirectUrls"));
+  expect(await svc.admin("SetProjectPolicy", { projectId, planApproval: "maybe" })).toEqual(refused(400, "invalid_argument", "PLAN_APPROVAL_INVALID", "planApproval"));
+  expect(await svc.admin("SetProjectPolicy", { projectId: noProject })).toEqual(refused(404, "not_found", "PROJECT_NOT_FOUND"));
+});

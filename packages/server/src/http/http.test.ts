@@ -1,0 +1,195 @@
+import { gzipSync } from "node:zlib";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { readAnswer, startTestService, type TestService } from "../test-service.ts";
+
+let svc: TestService;
+beforeAll(async () => {
+  svc = await startTestService({
+    variables: { SVC_MAX_BODY_BYTES: "2048" },
+    timeouts: { headersMs: 400, requestMs: 700, checkMs: 50 },
+  });
+});
+afterAll(() => svc.stop());
+
+const getTool = "svc.v1.CatalogService/GetTool";
+const listEvents = "svc.v1.TriggersService/ListEvents";
+
+test.each([
+  ["/", "CALL_UNKNOWN"],
+  ["/favicon.ico?x=1", "CALL_UNKNOWN"],
+  ["/svc.v1.CatalogService/Nope", "CALL_UNKNOWN"],
+  ["/svc.v1.JobsService/ListJobs", "CALL_UNKNOWN"],
+  ["/webhooks/", "CALL_UNKNOWN"],
+  ["/webhooks/a/b", "CALL_UNKNOWN"],
+  ["/webhooks/%2e%2e", "CALL_UNKNOWN"],
+])("an unknown path %s is 404 with a reason", async (path, reason) => {
+  const answer = await readAnswer(await fetch(`${svc.url}${path}`, { method: "POST" }));
+  expect(answer).toMatchObject({ status: 404, code: "unimplemented", reason });
+});
+
+test.each(["GET", "PUT", "DELETE", "PATCH", "OPTIONS"])("%s on a call is 405 and names POST", async (method) => {
+  const answer = await readAnswer(await fetch(`${svc.url}/${getTool}`, { method }));
+  expect(answer).toMatchObject({ status: 405, reason: "METHOD_NOT_ALLOWED" });
+  expect(answer.headers.get("allow")).toBe("POST");
+});
+
+test.each(["text/plain", "application/x-www-form-urlencoded", "application/connect+json", "application/grpc", ""])(
+  "the content type %j is 415 and the accepted ones are named",
+  async (type) => {
+    const answer = await svc.call(getTool, "{}", { headers: { "content-type": type } });
+    expect(answer).toMatchObject({ status: 415, code: "invalid_argument", reason: "CONTENT_TYPE_UNSUPPORTED" });
+    expect(answer.headers.get("accept-post")).toBe("application/json, application/proto");
+  },
+);
+
+test.each(["application/json", "application/json; charset=utf-8", "Application/JSON"])("%s is served", async (type) => {
+  const answer = await svc.call(listEvents, "{}", { headers: { "content-type": type } });
+  expect(answer).toMatchObject({ status: 200, json: { events: [], nextPageToken: "" } });
+});
+
+test.each([
+  ["an empty body", "", ""],
+  ["no JSON", "{", ""],
+  ["a list", "[]", ""],
+  ["an unknown field", '{"nope":1}', "nope"],
+  ["a wrong type", '{"pageSize":"many"}', "pageSize"],
+  ["a wrong type under the proto name", '{"page_size":"many"}', "pageSize"],
+  ["a number out of range", '{"pageSize":5000000000}', "pageSize"],
+  ["a timestamp out of its form", '{"until":"yesterday"}', "until"],
+  ["a repeated key", '{"pageSize":1,"pageSize":2}', ""],
+  ["U+0000 in a text", '{"toolkitSlug":"a\\u0000b"}', "toolkitSlug"],
+])("%s is refused as malformed and the field named", async (_name, body, field) => {
+  const answer = await svc.call(listEvents, body);
+  expect(answer).toMatchObject({ status: 400, code: "invalid_argument", reason: "REQUEST_MALFORMED", field });
+  expect(answer.json.message).not.toMatch(/svc\.v1\.\w+\.\w+ from JSON/);
+});
+
+test("an unknown field is answered with the fields there are", async () => {
+  const answer = await svc.call(getTool, { tool: "x" });
+  expect(answer.json.message).toBe('field "tool" is unknown');
+  expect(answer.json.details[0].debug.help).toBe("GetToolRequest has the fields slug, projectId.");
+});
+
+test("an enum number without a name is refused, and a name is taken", async () => {
+  expect(await svc.call("svc.v1.CatalogService/ListTools", { kind: 99 })).toMatchObject({
+    status: 400,
+    reason: "ENUM_VALUE_UNKNOWN",
+    field: "kind",
+  });
+  expect(await svc.call("svc.v1.CatalogService/ListTools", { kind: "TOOL_KIND_TRIGGER" })).toMatchObject({ status: 200 });
+});
+
+test.each([
+  ["over the maximum", "60001"],
+  ["not a number", "soon"],
+])("a timeout %s is refused", async (_name, value) => {
+  const answer = await svc.call(listEvents, {}, { headers: { "connect-timeout-ms": value } });
+  expect(answer).toMatchObject({ status: 400, reason: "REQUEST_MALFORMED" });
+});
+
+test("a timeout that passes at once is deadline_exceeded", async () => {
+  const answer = await svc.call(listEvents, {}, { headers: { "connect-timeout-ms": "0" } });
+  expect(answer).toMatchObject({ status: 504, code: "deadline_exceeded", reason: "DEADLINE_EXCEEDED" });
+});
+
+test("a call's body over the limit is resource_exhausted, with and without a declared length", async () => {
+  const body = JSON.stringify({ toolkitSlug: "x".repeat(3_000) });
+  expect(await svc.call(listEvents, body)).toMatchObject({ status: 429, reason: "BODY_TOO_LARGE" });
+  const chunked = await fetch(`${svc.url}/${listEvents}`, {
+    method: "POST",
+    headers: { authorization: `Bearer ${svc.key}`, "content-type": "application/json" },
+    body: new Blob([body]).stream(),
+    duplex: "half",
+  } as RequestInit);
+  expect(await readAnswer(chunked)).toMatchObject({ status: 429, reason: "BODY_TOO_LARGE" });
+});
+
+test("a compressed body is taken up to the limit of what it holds, and other encodings are refused", async () => {
+  const send = async (body: Buffer, encoding: string) =>
+    readAnswer(
+      await fetch(`${svc.url}/${listEvents}`, {
+        method: "POST",
+        headers: { authorization: `Bearer ${svc.key}`, "content-type": "application/json", "content-encoding": encoding },
+        body,
+      }),
+    );
+  expect(await send(gzipSync("{}"), "gzip")).toMatchObject({ status: 200 });
+  const bomb = gzipSync(JSON.stringify({ toolkitSlug: "x".repeat(1_000_000) }));
+  expect(bomb.byteLength).toBeLessThan(2_048);
+  expect(await send(bomb, "gzip")).toMatchObject({ status: 429, reason: "BODY_TOO_LARGE" });
+  expect(await send(gzipSync("{}"), "zstd")).toMatchObject({ status: 501, reason: "COMPRESSION_UNSUPPORTED" });
+  expect(await send(Buffer.from("{}"), "gzip")).toMatchObject({ status: 400, reason: "REQUEST_MALFORMED" });
+});
+
+test("a post to an unknown toolkit is refused before its body is sent", async () => {
+  const socket = await svc.connect();
+  const answered = new Promise<string>((resolve) => socket.once("data", (data) => resolve(String(data))));
+  socket.write("POST /webhooks/nobody HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\n");
+  expect(await answered).toMatch(/^HTTP\/1\.1 404 [^]*WEBHOOK_UNKNOWN/);
+});
+
+test("a call keeps the caller's request id where it is sane, and makes one where it is not", async () => {
+  const own = await svc.call(getTool, {}, { headers: { "x-request-id": "abc-123.def" } });
+  expect(own.headers.get("x-request-id")).toBe("abc-123.def");
+  const made = await svc.call(getTool, {}, { headers: { "x-request-id": 'a"b c' } });
+  expect(made.headers.get("x-request-id")).toMatch(/^req_[0-9a-z]{26}_\d+$/);
+  const other = await svc.call(getTool, {});
+  expect(other.headers.get("x-request-id")).not.toBe(made.headers.get("x-request-id"));
+});
+
+test("one line of the log tells of a call, with its caller and code", async () => {
+  await svc.call(getTool, { slug: "none" }, { headers: { "x-request-id": "logged-call" } });
+  const lines = () => svc.logs.filter((line) => line.includes('"logged-call"'));
+  await expect.poll(lines).toHaveLength(1);
+  expect(JSON.parse(lines()[0]!)).toMatchObject({
+    level: "info",
+    msg: "call",
+    method: getTool,
+    code: "not_found",
+    projectId: expect.stringMatching(/^prj_/),
+    keyId: expect.stringMatching(/^key_/),
+  });
+});
+
+const broken: [string, string, RegExp][] = [
+  ["no HTTP at all", "hello\r\n\r\n", /^HTTP\/1\.1 400 /],
+  ["a missing Host", "POST /healthz HTTP/1.1\r\nConnection: close\r\n\r\n", /^HTTP\/1\.1 400 /],
+  ["a missing Host in HTTP/1.0", "GET /healthz HTTP/1.0\r\n\r\n", /^HTTP\/1\.1 200 /],
+  ["a Host that is none", "GET /healthz HTTP/1.1\r\nHost: [::zz]:99999/\\\r\nConnection: close\r\n\r\n", /^HTTP\/1\.1 200 /],
+  ["an absolute address", "GET http://x/healthz HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n", /^HTTP\/1\.1 200 /],
+  ["a path that is none", "GET * HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n", /^HTTP\/1\.1 404 /],
+  ["an upgrade", "GET /healthz HTTP/1.1\r\nHost: x\r\nConnection: upgrade, close\r\nUpgrade: websocket\r\n\r\n", /^HTTP\/1\.1 /],
+  ["large headers", `GET /healthz HTTP/1.1\r\nHost: x\r\nx-large: ${"x".repeat(20_000)}\r\n\r\n`, /^HTTP\/1\.1 431 /],
+  ["two lengths", "POST /healthz HTTP/1.1\r\nHost: x\r\nContent-Length: 1\r\nContent-Length: 2\r\n\r\nab", /^HTTP\/1\.1 400 /],
+  ["length and chunks", "POST /healthz HTTP/1.1\r\nHost: x\r\nContent-Length: 1\r\nTransfer-Encoding: chunked\r\n\r\nab", /^HTTP\/1\.1 400 /],
+];
+
+test.each(broken)("%s is answered and the service goes on", async (_name, bytes, expected) => {
+  expect(await svc.raw(bytes)).toMatch(expected);
+  expect((await fetch(`${svc.url}/healthz`)).status).toBe(200);
+});
+
+test("a call with a Host that no URL could hold is served", async () => {
+  const answer = await svc.raw(
+    `POST /${listEvents} HTTP/1.1\r\nHost: a b\\\r\nAuthorization: Bearer ${svc.key}\r\nContent-Type: application/json\r\nContent-Length: 2\r\nConnection: close\r\n\r\n{}`,
+  );
+  expect(answer).toMatch(/^HTTP\/1\.1 200 /);
+});
+
+test.each([
+  ["headers", "GET /healthz HTTP/1.1\r\nHost: x\r\nx-slow: "],
+  ["a body", `POST /${listEvents} HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer the-bootstrap-key-of-all-server-tests\r\nContent-Type: application/json\r\nContent-Length: 100\r\n\r\n{`],
+])("a client that never finishes %s is cut off", async (_name, bytes) => {
+  expect(await svc.raw(bytes)).toMatch(/^(HTTP\/1\.1 408 |$)/);
+});
+
+test("a client that breaks off in its body leaves no trace but a line of the log", async () => {
+  const socket = await svc.connect();
+  socket.write(
+    `POST /${listEvents} HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${svc.key}\r\nx-request-id: broken-off\r\nContent-Type: application/json\r\nContent-Length: 100\r\n\r\n{`,
+  );
+  await new Promise((resolve) => socket.write("", resolve));
+  socket.resetAndDestroy();
+  const lines = () => svc.logs.filter((line) => line.includes("broken-off")).map((line) => JSON.parse(line));
+  await expect.poll(lines).toEqual([expect.objectContaining({ level: "info", msg: "call", code: "canceled" })]);
+});

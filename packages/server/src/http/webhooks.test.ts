@@ -1,0 +1,118 @@
+import { createServer, type Server } from "node:http";
+import type { AddressInfo } from "node:net";
+import type { InboundPost, IngestOutcome } from "@svc/triggers";
+import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
+import { createLogger } from "../logger.ts";
+import { readAnswer } from "../test-service.ts";
+import { splitTarget } from "./answer.ts";
+import { createWebhookHandler, type PostOutcome } from "./webhooks.ts";
+
+/** What the engine behind the handler says next. */
+let early: IngestOutcome | undefined;
+let outcome: () => Promise<IngestOutcome>;
+const posts: InboundPost[] = [];
+const seen: [string, PostOutcome][] = [];
+const logs: string[] = [];
+let server: Server;
+let url: string;
+
+beforeAll(async () => {
+  const logger = await createLogger({ level: "trace", destination: { write: (line) => void logs.push(line) } });
+  const handle = createWebhookHandler({
+    ingest: {
+      admit: () => early,
+      accept: (post) => {
+        posts.push(post);
+        return outcome();
+      },
+    },
+    bodyBytesMax: 1_024,
+    createRequestId: () => "req_1",
+    logger,
+    onPost: (...post) => void seen.push(post),
+  });
+  server = createServer((req, res) => {
+    const { path, query } = splitTarget(req);
+    handle(path, query, req, res);
+  });
+  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+  url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+});
+afterAll(() => {
+  server.closeAllConnections();
+  server.close();
+});
+beforeEach(() => {
+  early = undefined;
+  outcome = async () => ({ outcome: "accepted", events: 1 });
+  posts.length = 0;
+  seen.length = 0;
+});
+
+const post = (path: string, body: BodyInit = "{}", headers: Record<string, string> = {}) =>
+  fetch(`${url}${path}`, { method: "POST", body, headers, duplex: "half" } as RequestInit);
+
+test("the engine gets the exact bytes, lower-case headers and the decoded query", async () => {
+  const body = Buffer.from([0x7b, 0xff, 0x00, 0x7d]);
+  const res = await post("/webhooks/calendar?token=a%2Bb&x=1", body, { "X-Thing": "Value" });
+  expect([res.status, await res.json()]).toEqual([202, { accepted: 1 }]);
+  expect(posts[0]?.body.equals(body)).toBe(true);
+  expect(posts[0]).toMatchObject({ toolkitSlug: "calendar", headers: { "x-thing": "Value" } });
+  expect(posts[0]?.query.get("token")).toBe("a+b");
+});
+
+const outcomes: [IngestOutcome, number, unknown][] = [
+  [{ outcome: "accepted", events: 3 }, 202, { accepted: 3 }],
+  [{ outcome: "ignored" }, 202, { accepted: 0 }],
+  [{ outcome: "quarantined", reason: "no_trigger" }, 202, { accepted: 0 }],
+  [{ outcome: "challenge", challenge: 'a"b' }, 200, { challenge: 'a"b' }],
+  [{ outcome: "unverified" }, 401, expect.objectContaining({ code: "unauthenticated" })],
+  [{ outcome: "secret_unset", secretEnv: "SVC_X" }, 403, expect.objectContaining({ code: "permission_denied" })],
+  [{ outcome: "unknown_toolkit" }, 404, expect.objectContaining({ code: "not_found" })],
+];
+
+test.each(outcomes)("%j is answered as decided", async (given, status, json) => {
+  outcome = async () => given;
+  const res = await post("/webhooks/calendar");
+  expect([res.status, await res.json()]).toEqual([status, json]);
+  expect(seen).toEqual([["calendar", given.outcome]]);
+});
+
+test.each(outcomes.slice(-2))("%j needs no body, and an unknown toolkit's name is no label", async (given, status) => {
+  early = given;
+  const socketless = await post("/webhooks/calendar", "x".repeat(5_000));
+  expect(socketless.status).toBe(status);
+  expect(posts).toEqual([]);
+  expect(seen).toEqual([[given.outcome === "unknown_toolkit" ? "" : "calendar", given.outcome]]);
+});
+
+test("a body over the limit is 413, with and without a declared length, and reaches nobody", async () => {
+  const declared = await readAnswer(await post("/webhooks/calendar", "x".repeat(1_025)));
+  const chunked = await readAnswer(await post("/webhooks/calendar", new Blob(["x".repeat(200_000)]).stream()));
+  for (const answer of [declared, chunked]) expect(answer).toMatchObject({ status: 413, reason: "BODY_TOO_LARGE" });
+  expect((await post("/webhooks/calendar", "x".repeat(1_024))).status).toBe(202);
+  expect(posts).toHaveLength(1);
+});
+
+test("anything but POST is 405", async () => {
+  const answer = await readAnswer(await fetch(`${url}/webhooks/calendar`));
+  expect(answer).toMatchObject({ status: 405, reason: "METHOD_NOT_ALLOWED" });
+});
+
+test("while the store is away the provider is told to come back", async () => {
+  outcome = () => Promise.reject(Object.assign(new Error("connect"), { code: "ECONNREFUSED" }));
+  const answer = await readAnswer(await post("/webhooks/calendar"));
+  expect(answer).toMatchObject({ status: 503, reason: "STORE_UNAVAILABLE" });
+  expect(answer.headers.get("retry-after")).toBe("5");
+  expect(seen).toEqual([["calendar", "unavailable"]]);
+});
+
+test("a fault is 500 with a request id, and neither answer nor log has the query's secret", async () => {
+  outcome = () => Promise.reject(new Error("boom"));
+  const answer = await readAnswer(await post("/webhooks/calendar?token=swordfish"));
+  expect(answer).toMatchObject({ status: 500, reason: "INTERNAL" });
+  expect(answer.json.message).toContain("req_1");
+  expect(JSON.stringify(answer.json)).not.toMatch(/swordfish|boom/);
+  expect(logs.join("")).toContain("boom");
+  expect(logs.join("")).not.toContain("swordfish");
+});

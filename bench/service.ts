@@ -46,7 +46,10 @@ export async function startService(setup: SystemSetup, options: ServiceOptions):
   });
   const log = keepLog(child);
   const sql = postgres(setup.databaseUrl, { max: 1, onnotice: () => {} });
+  const onUnexpectedEnd = () => process.stderr.write(`the service ended by itself:\n${log()}`);
+  child.on("close", onUnexpectedEnd);
   const stop = async () => {
+    child.off("close", onUnexpectedEnd);
     await stopProcess(child, () => child.kill("SIGTERM"), 40_000);
     await sql.end();
   };

@@ -32,15 +32,19 @@ const post = (i: number) => ({ toolkitSlug: "watcher", headers: { "x-watch-state
 
 console.log(await ingest.accept(post(0) as any));
 
+import { readdirSync, readFileSync } from "node:fs";
+function pgCpuMs() { let t = 0; for (const d of readdirSync("/proc")) { if (!/^\d+$/.test(d)) continue; try { const cmd = readFileSync(`/proc/${d}/cmdline`, "utf8"); if (!cmd.startsWith("postgres") && !cmd.includes("native/bin/postgres")) continue; const st = readFileSync(`/proc/${d}/stat`, "utf8"); const f = st.slice(st.lastIndexOf(")") + 2).split(" "); if (!isMine(Number(d))) continue; t += (Number(f[11]) + Number(f[12])) * 10; } catch {} } return t; }
+function ppid(p: number) { const st = readFileSync(`/proc/${p}/stat`, "utf8"); return Number(st.slice(st.lastIndexOf(")") + 2).split(" ")[1]); }
+function isMine(p: number) { for (let q = p; q > 1; q = ppid(q)) if (q === process.pid) return true; return false; }
 async function run(n: number, base: number) {
-  const start = Date.now(); const d0 = delivered; const c0 = process.cpuUsage();
+  const start = Date.now(); const d0 = delivered; const c0 = process.cpuUsage(); const p0 = pgCpuMs();
   let next = 0; let accepted = 0;
-  await Promise.all(Array.from({ length: 64 }, async () => { while (next < n) { const i = next++; const r = await ingest.accept(post(base + i) as any); if (r.outcome !== "accepted") console.log(r); accepted++; } }));
+  await Promise.all(Array.from({ length: Number(process.argv[3] ?? 64) }, async () => { while (next < n) { const i = next++; const r = await ingest.accept(post(base + i) as any); if (r.outcome !== "accepted") console.log(r); accepted++; } }));
   const ackMs = Date.now() - start;
   while (delivered - d0 < n) await new Promise((r) => setTimeout(r, 5));
   while (dispatcher.stats().held > 0) await new Promise((r) => setTimeout(r, 5));
   const ms = Date.now() - start; const c = process.cpuUsage(c0);
-  console.log({ n, ackRate: Math.round((n / ackMs) * 1000), deliveredRate: Math.round((n / ms) * 1000), got, cpuUsPerEvent: Math.round((c.user + c.system) / n) });
+  console.log({ n, ackRate: Math.round((n / ackMs) * 1000), deliveredRate: Math.round((n / ms) * 1000), got, pgUsPerEvent: Math.round((pgCpuMs() - p0) * 1000 / n), cpuUsPerEvent: Math.round((c.user + c.system) / n) });
 }
 await run(2000, 100);
 await run(N, 100000);

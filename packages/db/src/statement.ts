@@ -25,7 +25,8 @@ export function statement<Row extends object>(name: string, text: string): State
   const named = `/* ${name} */ ${text.trim()}`;
   return (db, parameters) => {
     const client = "orm" in db ? db.sql : db;
-    const query = client.unsafe<Row[]>(named, parameters.map(parameterText), prepared);
+    // The driver would send it only when somebody waits for it.
+    const query = client.unsafe<Row[]>(named, parameters.map(parameterText), prepared).execute();
     return query as unknown as Promise<StatementResult<Row>>;
   };
 }

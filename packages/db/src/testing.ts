@@ -27,11 +27,16 @@ export async function startTestServer(): Promise<TestServer> {
   const given = process.env["SVC_TEST_DATABASE_URL"];
   const server = given === undefined ? await startTestPostgres({ durability: "none" }) : undefined;
   const url = server?.url ?? given ?? "";
-  await administer(url, async (sql) => {
-    await sql`drop database if exists ${sql(templateDatabase)} with (force)`;
-    await sql`create database ${sql(templateDatabase)}`;
-  });
-  await migrateDatabase(databaseUrl(url, templateDatabase));
+  try {
+    await administer(url, async (sql) => {
+      await sql`drop database if exists ${sql(templateDatabase)} with (force)`;
+      await sql`create database ${sql(templateDatabase)}`;
+    });
+    await migrateDatabase(databaseUrl(url, templateDatabase));
+  } catch (error) {
+    await server?.stop();
+    throw error;
+  }
   return { url, stop: async () => server?.stop() };
 }
 

@@ -23,7 +23,7 @@ const claimLanesMax = 256;
 
 /**
  * Looks for due deliveries: every `pollMs`, at the next time something is known to become due, and whenever it is woken.
- * What a pass cannot see (more lanes than one look takes) the next one does at once, going round.
+ * A round is as many looks as it takes to come to every lane.
  */
 export class Claimer {
   readonly #options: ClaimerOptions;
@@ -32,8 +32,8 @@ export class Claimer {
   #pause = new AbortController();
   #isStopped = false;
   #running: Promise<void> = Promise.resolve();
-  /** The last look found something, so more may be due than there was room for. */
-  foundSome = false;
+  /** More may be due than there was room for: the last round found something, or was hindered. */
+  mayBeMore = false;
 
   constructor(options: ClaimerOptions) {
     this.#options = options;
@@ -67,7 +67,7 @@ export class Claimer {
     while (!this.#isStopped) {
       this.#pause = new AbortController();
       const { signal } = this.#pause;
-      if (await this.#look()) continue;
+      await this.#goRound();
       const nowMs = clock.now();
       const pauseMs = Math.max(1, Math.min(limits.pollMs, this.#nextDueMs - nowMs));
       if (this.#nextDueMs <= nowMs) this.#nextDueMs = Number.POSITIVE_INFINITY;
@@ -75,34 +75,46 @@ export class Claimer {
     }
   }
 
-  /** One look; true when there are lanes it did not come to. */
-  async #look(): Promise<boolean> {
+  /** Looks at every lane once, beginning where the last round ended for want of room. */
+  async #goRound(): Promise<void> {
+    const from = this.#cursor;
+    let isPastEnd = from === undefined;
+    let foundSome = false;
+    let hadRoom = true;
+    while (!this.#isStopped) {
+      const look = await this.#look();
+      if (look === undefined) {
+        this.mayBeMore = true;
+        return;
+      }
+      foundSome ||= look.foundSome;
+      hadRoom &&= look.hadRoom;
+      const { next } = look;
+      if (next === undefined ? isPastEnd : isPastEnd && from !== undefined && next >= from) break;
+      isPastEnd ||= next === undefined;
+    }
+    this.mayBeMore = foundSome || (this.mayBeMore && !hadRoom);
+  }
+
+  /** One look; undefined when there is no room at all, or the store is away. */
+  async #look(): Promise<{ foundSome: boolean; hadRoom: boolean; next: SubscriptionId | undefined } | undefined> {
     const { db, clock, nodeId, limits, observer, onClaimed, onEnded } = this.#options;
     const { total, share, rooms } = this.#options.capacity();
     const limit = Math.min(claimMax, total);
-    if (limit <= 0) return false;
+    if (limit <= 0) return undefined;
     const nowMs = clock.now();
     const leaseUntilMs = nowMs + limits.leaseMs;
+    const request = { owner: nodeId, nowMs, leaseUntilMs, limit, share, rooms, after: this.#cursor, lanes: claimLanesMax };
     try {
-      const request = {
-        owner: nodeId,
-        nowMs,
-        leaseUntilMs,
-        limit,
-        share,
-        rooms,
-        after: this.#cursor,
-        lanes: claimLanesMax,
-      };
       const found: ClaimResult = await claim(db, request);
       this.#cursor = found.next;
-      this.foundSome = found.deliveries.length > 0;
       onClaimed(found.deliveries, leaseUntilMs);
       for (const id of found.ended) await onEnded(id);
-      return found.next !== undefined;
+      const hadRoom = [...rooms.values()].every((room) => room > 0);
+      return { foundSome: found.deliveries.length > 0, hadRoom, next: found.next };
     } catch (error) {
       observer.failed("claim", error);
-      return false;
+      return undefined;
     }
   }
 }

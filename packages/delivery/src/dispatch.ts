@@ -250,7 +250,7 @@ class Engine implements Dispatcher {
     else this.#conclude(lane, delivery, attempt, startedAtMs);
     this.#pump(lane);
     this.#feedStarved();
-    if (this.#claimer.foundSome && lane.waiting.length === 0) this.wake();
+    if (this.#claimer.mayBeMore && lane.waiting.length === 0) this.wake();
   }
 
   /** Has the attempt recorded, and closes the lane of an endpoint that failed. */
@@ -311,8 +311,10 @@ class Engine implements Dispatcher {
   }
 
   #letGo(delivery: OutgoingDelivery): void {
+    const wasFull = this.#free() <= 0;
     this.#held--;
     this.#heldBytes -= delivery.body.byteLength;
+    if (wasFull && this.#claimer.mayBeMore) this.wake();
     this.#noteIdle();
   }
 

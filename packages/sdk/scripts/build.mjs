@@ -1,7 +1,7 @@
 // Builds the package that is published, into dist/: plain JavaScript with types, a manifest and the README. The
 // generated code of @svc/gen becomes part of it. `npm pack packages/sdk/dist` then makes the tarball.
 import { spawnSync } from "node:child_process";
-import { cpSync, existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { cpSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { createRequire } from "node:module";
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
@@ -20,7 +20,7 @@ function main() {
   compile();
   writeManifest();
   cpSync(join(packageFolder, "README.md"), join(dist, "README.md"));
-  if (existsSync(join(repositoryFolder, "LICENSE"))) cpSync(join(repositoryFolder, "LICENSE"), join(dist, "LICENSE"));
+  cpSync(join(repositoryFolder, "LICENSE"), join(dist, "LICENSE"));
   rmSync(staging, { recursive: true });
 }
 

@@ -36,7 +36,10 @@ test("what is thrown need not be an error, and causes may be a circle", () => {
 test("lines of the log are JSON and hold secrets back", async () => {
   const lines: string[] = [];
   const logger = await createLogger({ level: "info", destination: { write: (line) => void lines.push(line) } });
-  logger.info({ authorization: "Bearer s3cret", req: { headers: { authorization: "s3cret" }, token: "s3cret" } }, "hello");
+  logger.info(
+    { authorization: "Bearer s3cret", req: { headers: { authorization: "s3cret" }, token: "s3cret" } },
+    "hello",
+  );
   logger.error({ err: queryError() }, "failed");
   expect(lines.map((line) => JSON.parse(line).level)).toEqual(["info", "error"]);
   expect(lines.join("")).not.toMatch(/s3cret|secret-name/);

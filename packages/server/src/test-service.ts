@@ -31,7 +31,11 @@ export type TestService = {
   /** Approver key of project `default`. */
   readonly key: string;
   /** Posts a call, `svc.v1.CatalogService/GetTool`, as JSON; `bearer` is the approver key unless stated, and null for none. */
-  call(method: string, body?: unknown, options?: { bearer?: string | null; headers?: Record<string, string> }): Promise<TestAnswer>;
+  call(
+    method: string,
+    body?: unknown,
+    options?: { bearer?: string | null; headers?: Record<string, string> },
+  ): Promise<TestAnswer>;
   /** Posts a call of AdminService as the administrator. */
   admin(call: string, body?: unknown): Promise<TestAnswer>;
   /** Sends raw bytes over a connection and reads what comes back until it is closed. */

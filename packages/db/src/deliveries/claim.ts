@@ -104,6 +104,7 @@ const claimDeliveries = statement<ClaimRow>(
     from visited v join subscriptions s on s.id = v.subscription_id
     left join unnest($4::uuid[], $5::int4[]) as r(id, room) on r.id = s.id
     where s.active and (s.backoff_until is null or s.backoff_until <= $6::timestamptz)
+    order by s.id
   ), picked as materialized (
     select p.delivery_id, o.id as subscription_id, o.endpoint_url, o.signing_secret, o.probe
     from open o cross join lateral (
@@ -165,13 +166,20 @@ export async function claim(db: Executor, request: ClaimRequest): Promise<ClaimR
       uuidOfId(request.owner),
     ]),
   ]);
-  const last = lanes.at(-1);
-  const isWhole = lanes.length < request.lanes && rows.length < request.limit;
+  // Lanes are served in their order, so where the limit cut a look off is where the next one goes on.
+  const isCut = rows.length >= request.limit;
+  const last = isCut ? lastOf(rows.map((row) => row.subscription_id)) : lanes.at(-1)?.subscription_id;
+  const isWhole = lanes.length < request.lanes && !isCut;
   return {
     deliveries: rows.map(claimedDelivery),
-    next: isWhole || last === undefined ? undefined : idOfUuid("sub", last.subscription_id),
+    next: isWhole || last === undefined ? undefined : idOfUuid("sub", last),
     ended: lanes.filter((lane) => lane.ended).map((lane) => idOfUuid("sub", lane.subscription_id)),
   };
+}
+
+/** The greatest; UUID texts sort as UUIDs do. */
+function lastOf(uuids: readonly string[]): string | undefined {
+  return uuids.reduce<string | undefined>((last, uuid) => (last === undefined || uuid > last ? uuid : last), undefined);
 }
 
 function claimedDelivery(row: ClaimRow): ClaimedDelivery {

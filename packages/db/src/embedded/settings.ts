@@ -44,6 +44,8 @@ const full = {
 };
 
 const none = {
+  // Several test files run at once, each with the pools of several nodes.
+  max_connections: "300",
   fsync: "off",
   synchronous_commit: "off",
   full_page_writes: "off",

@@ -38,7 +38,9 @@ test.each([
 test("CreateProject counts characters, and a name is taken once", async () => {
   const name = "\u{1F600}".repeat(100);
   expect((await svc.admin("CreateProject", { name })).code).toBe("ok");
-  expect(await svc.admin("CreateProject", { name })).toEqual(refused(409, "already_exists", "PROJECT_NAME_TAKEN", "name"));
+  expect(await svc.admin("CreateProject", { name })).toEqual(
+    refused(409, "already_exists", "PROJECT_NAME_TAKEN", "name"),
+  );
 });
 
 test("ListProjects pages through every project once, newest first", async () => {
@@ -56,13 +58,20 @@ test("ListProjects pages through every project once, newest first", async () => 
   expect(new Set(names).size).toBe(names.length);
 });
 
-test.each(["ListProjects", "ListQuarantinedPosts"])("%s refuses a negative page size and a token of another list", async (call) => {
-  expect(await svc.admin(call, { pageSize: -1 })).toEqual(refused(400, "invalid_argument", "PAGE_SIZE_NEGATIVE", "pageSize"));
-  await createProject(`other list ${call}`);
-  const { json } = await svc.admin("ListProjects", { pageSize: 1 });
-  const pageToken = call === "ListProjects" ? `${json.nextPageToken}A` : json.nextPageToken;
-  expect(await svc.admin(call, { pageToken })).toEqual(refused(400, "invalid_argument", "PAGE_TOKEN_INVALID", "pageToken"));
-});
+test.each(["ListProjects", "ListQuarantinedPosts"])(
+  "%s refuses a negative page size and a token of another list",
+  async (call) => {
+    expect(await svc.admin(call, { pageSize: -1 })).toEqual(
+      refused(400, "invalid_argument", "PAGE_SIZE_NEGATIVE", "pageSize"),
+    );
+    await createProject(`other list ${call}`);
+    const { json } = await svc.admin("ListProjects", { pageSize: 1 });
+    const pageToken = call === "ListProjects" ? `${json.nextPageToken}A` : json.nextPageToken;
+    expect(await svc.admin(call, { pageToken })).toEqual(
+      refused(400, "invalid_argument", "PAGE_TOKEN_INVALID", "pageToken"),
+    );
+  },
+);
 
 test("CreateApiKey returns the text once; lists show all but the text", async () => {
   const { id: projectId } = await createProject("keys");
@@ -103,15 +112,22 @@ test("CreateApiKey refuses what it documents", async () => {
 
 test("ListApiKeys pages through the keys of one project, newest first, and binds its token to it", async () => {
   const [one, two] = [await createProject("paged keys"), await createProject("other keys")];
-  for (const name of ["k1", "k2", "k3"]) await svc.admin("CreateApiKey", { projectId: one.id, role: "ROLE_MEMBER", name });
+  for (const name of ["k1", "k2", "k3"])
+    await svc.admin("CreateApiKey", { projectId: one.id, role: "ROLE_MEMBER", name });
   const first = await svc.admin("ListApiKeys", { projectId: one.id, pageSize: 2 });
   const pageToken = first.json.nextPageToken;
   const second = await svc.admin("ListApiKeys", { projectId: one.id, pageSize: 2, pageToken });
   const names = [...first.json.apiKeys, ...second.json.apiKeys].map((key: { name: string }) => key.name);
   expect([names, second.json.nextPageToken]).toEqual([["k3", "k2", "k1"], ""]);
-  expect(await svc.admin("ListApiKeys", { projectId: two.id, pageToken })).toEqual(refused(400, "invalid_argument", "PAGE_TOKEN_INVALID"));
-  expect(await svc.admin("ListApiKeys", { projectId: noProject })).toEqual(refused(404, "not_found", "PROJECT_NOT_FOUND"));
-  expect(await svc.admin("ListApiKeys", { projectId: one.id, pageSize: -5 })).toEqual(refused(400, "invalid_argument", "PAGE_SIZE_NEGATIVE"));
+  expect(await svc.admin("ListApiKeys", { projectId: two.id, pageToken })).toEqual(
+    refused(400, "invalid_argument", "PAGE_TOKEN_INVALID"),
+  );
+  expect(await svc.admin("ListApiKeys", { projectId: noProject })).toEqual(
+    refused(404, "not_found", "PROJECT_NOT_FOUND"),
+  );
+  expect(await svc.admin("ListApiKeys", { projectId: one.id, pageSize: -5 })).toEqual(
+    refused(400, "invalid_argument", "PAGE_SIZE_NEGATIVE"),
+  );
 });
 
 test("RevokeApiKey twice keeps the first time", async () => {
@@ -124,7 +140,9 @@ test("RevokeApiKey twice keeps the first time", async () => {
 });
 
 test("RevokeApiKey refuses what is no key", async () => {
-  expect(await svc.admin("RevokeApiKey", { id: "key_00000000000000000000000000" })).toEqual(refused(404, "not_found", "API_KEY_NOT_FOUND", "id"));
+  expect(await svc.admin("RevokeApiKey", { id: "key_00000000000000000000000000" })).toEqual(
+    refused(404, "not_found", "API_KEY_NOT_FOUND", "id"),
+  );
   expect(await svc.admin("RevokeApiKey", { id: "" })).toEqual(refused(400, "invalid_argument", "ID_MALFORMED", "id"));
 });
 
@@ -156,7 +174,13 @@ test.each([
 test("SetProjectPolicy refuses what it documents", async () => {
   const { id: projectId } = await createProject("bad policy");
   const many = Array.from({ length: 101 }, () => "https://example.com/");
-  expect(await svc.admin("SetProjectPolicy", { projectId, redirectUrls: many })).toEqual(refused(400, "invalid_argument", "REDIRECT_URL_INVALID", "redirectUrls"));
-  expect(await svc.admin("SetProjectPolicy", { projectId, planApproval: "maybe" })).toEqual(refused(400, "invalid_argument", "PLAN_APPROVAL_INVALID", "planApproval"));
-  expect(await svc.admin("SetProjectPolicy", { projectId: noProject })).toEqual(refused(404, "not_found", "PROJECT_NOT_FOUND"));
+  expect(await svc.admin("SetProjectPolicy", { projectId, redirectUrls: many })).toEqual(
+    refused(400, "invalid_argument", "REDIRECT_URL_INVALID", "redirectUrls"),
+  );
+  expect(await svc.admin("SetProjectPolicy", { projectId, planApproval: "maybe" })).toEqual(
+    refused(400, "invalid_argument", "PLAN_APPROVAL_INVALID", "planApproval"),
+  );
+  expect(await svc.admin("SetProjectPolicy", { projectId: noProject })).toEqual(
+    refused(404, "not_found", "PROJECT_NOT_FOUND"),
+  );
 });

@@ -93,7 +93,9 @@ beforeEach(() => {
 });
 
 const getTool = (bearer = "good", signal?: AbortSignal) =>
-  failureOf(client(CatalogService).getTool({}, { headers: { authorization: `Bearer ${bearer}` }, ...(signal && { signal }) }));
+  failureOf(
+    client(CatalogService).getTool({}, { headers: { authorization: `Bearer ${bearer}` }, ...(signal && { signal }) }),
+  );
 
 function client<Service extends typeof CatalogService | typeof Health>(service: Service) {
   return createClient(service, createConnectTransport({ baseUrl: url, httpVersion: "1.1" }));
@@ -130,10 +132,14 @@ test("anything else is internal with the request id, and its text stays in the l
   });
 });
 
-test.each(["ECONNREFUSED", "CONNECTION_CLOSED", "57P01", "53300"])("a store that is away (%s) is unavailable", async (code) => {
-  thrown = () => new Error("Failed query: select\nparams: 1", { cause: Object.assign(new Error("driver"), { code }) });
-  expect(await getTool()).toMatchObject({ code: Code.Unavailable, reason: "STORE_UNAVAILABLE" });
-});
+test.each(["ECONNREFUSED", "CONNECTION_CLOSED", "57P01", "53300"])(
+  "a store that is away (%s) is unavailable",
+  async (code) => {
+    thrown = () =>
+      new Error("Failed query: select\nparams: 1", { cause: Object.assign(new Error("driver"), { code }) });
+    expect(await getTool()).toMatchObject({ code: Code.Unavailable, reason: "STORE_UNAVAILABLE" });
+  },
+);
 
 test("the gate's own faults are mapped as a call's", async () => {
   thrown = () => new Error("never called");
@@ -160,7 +166,10 @@ test("a stream's request that cannot be decoded is refused with a detail", async
   const answer = Buffer.from(await res.arrayBuffer());
   expect([res.status, answer[0]]).toEqual([200, 2]);
   const end = JSON.parse(answer.subarray(5).toString());
-  expect(end.error).toMatchObject({ code: "invalid_argument", details: [{ debug: { reason: "REQUEST_MALFORMED", field: "nope" } }] });
+  expect(end.error).toMatchObject({
+    code: "invalid_argument",
+    details: [{ debug: { reason: "REQUEST_MALFORMED", field: "nope" } }],
+  });
 });
 
 test("a caller's timeout ends a call that would go on", async () => {

@@ -3,7 +3,7 @@ import { styleText } from "node:util";
 import { type Environment, openEnvironment } from "../config/environment.ts";
 
 /** How text may stand out on a terminal. */
-export type TextStyle = "bold" | "dim" | "green" | "red";
+type TextStyle = "bold" | "dim" | "green" | "red";
 
 /** What a command has of the world; tests give their own. */
 export type CommandContext = {

@@ -2,8 +2,8 @@ import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, expect, test } from "vitest";
-import { ConfigError } from "./config-error.ts";
 import { checkoutDir, isLoopbackHost, loadConfig } from "./config.ts";
+import { ConfigError } from "./config-error.ts";
 import { openEnvironment } from "./environment.ts";
 import { configVariables } from "./variables.ts";
 
@@ -123,9 +123,9 @@ test("a database of one's own needs a vault key, and nodes of one role need such
     expect.stringMatching(/^SVC_VAULT_KEY: is unset/),
   ]);
   expect(faultsOf({ SVC_ROLE: "worker" })).toEqual([expect.stringMatching(/^SVC_ROLE: "worker"/)]);
-  expect(
-    faultsOf({ SVC_DATABASE_URL: "postgres://a:1,b:2/svc", SVC_VAULT_KEY: vaultKey, SVC_ROLE: "worker" }),
-  ).toEqual([]);
+  expect(faultsOf({ SVC_DATABASE_URL: "postgres://a:1,b:2/svc", SVC_VAULT_KEY: vaultKey, SVC_ROLE: "worker" })).toEqual(
+    [],
+  );
 });
 
 test("the administrator's token is no project's key", () => {

@@ -76,7 +76,9 @@ test("an enum number without a name is refused, and a name is taken", async () =
     reason: "ENUM_VALUE_UNKNOWN",
     field: "kind",
   });
-  expect(await svc.call("svc.v1.CatalogService/ListTools", { kind: "TOOL_KIND_TRIGGER" })).toMatchObject({ status: 200 });
+  expect(await svc.call("svc.v1.CatalogService/ListTools", { kind: "TOOL_KIND_TRIGGER" })).toMatchObject({
+    status: 200,
+  });
 });
 
 test.each([
@@ -109,7 +111,11 @@ test("a compressed body is taken up to the limit of what it holds, and other enc
     readAnswer(
       await fetch(`${svc.url}/${listEvents}`, {
         method: "POST",
-        headers: { authorization: `Bearer ${svc.key}`, "content-type": "application/json", "content-encoding": encoding },
+        headers: {
+          authorization: `Bearer ${svc.key}`,
+          "content-type": "application/json",
+          "content-encoding": encoding,
+        },
         body,
       }),
     );
@@ -125,7 +131,7 @@ test("a post to an unknown toolkit is refused before its body is sent", async ()
   const socket = await svc.connect();
   const answered = new Promise<string>((resolve) => socket.once("data", (data) => resolve(String(data))));
   socket.write("POST /webhooks/nobody HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\n");
-  expect(await answered).toMatch(/^HTTP\/1\.1 404 [^]*WEBHOOK_UNKNOWN/);
+  expect(await answered).toMatch(/^HTTP\/1\.1 404 .*WEBHOOK_UNKNOWN/s);
 });
 
 test("a call keeps the caller's request id where it is sane, and makes one where it is not", async () => {
@@ -155,13 +161,29 @@ const broken: [string, string, RegExp][] = [
   ["no HTTP at all", "hello\r\n\r\n", /^HTTP\/1\.1 400 /],
   ["a missing Host", "POST /healthz HTTP/1.1\r\nConnection: close\r\n\r\n", /^HTTP\/1\.1 400 /],
   ["a missing Host in HTTP/1.0", "GET /healthz HTTP/1.0\r\n\r\n", /^HTTP\/1\.1 200 /],
-  ["a Host that is none", "GET /healthz HTTP/1.1\r\nHost: [::zz]:99999/\\\r\nConnection: close\r\n\r\n", /^HTTP\/1\.1 200 /],
+  [
+    "a Host that is none",
+    "GET /healthz HTTP/1.1\r\nHost: [::zz]:99999/\\\r\nConnection: close\r\n\r\n",
+    /^HTTP\/1\.1 200 /,
+  ],
   ["an absolute address", "GET http://x/healthz HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n", /^HTTP\/1\.1 200 /],
   ["a path that is none", "GET * HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n", /^HTTP\/1\.1 404 /],
-  ["an upgrade", "GET /healthz HTTP/1.1\r\nHost: x\r\nConnection: upgrade, close\r\nUpgrade: websocket\r\n\r\n", /^HTTP\/1\.1 /],
+  [
+    "an upgrade",
+    "GET /healthz HTTP/1.1\r\nHost: x\r\nConnection: upgrade, close\r\nUpgrade: websocket\r\n\r\n",
+    /^HTTP\/1\.1 /,
+  ],
   ["large headers", `GET /healthz HTTP/1.1\r\nHost: x\r\nx-large: ${"x".repeat(20_000)}\r\n\r\n`, /^HTTP\/1\.1 431 /],
-  ["two lengths", "POST /healthz HTTP/1.1\r\nHost: x\r\nContent-Length: 1\r\nContent-Length: 2\r\n\r\nab", /^HTTP\/1\.1 400 /],
-  ["length and chunks", "POST /healthz HTTP/1.1\r\nHost: x\r\nContent-Length: 1\r\nTransfer-Encoding: chunked\r\n\r\nab", /^HTTP\/1\.1 400 /],
+  [
+    "two lengths",
+    "POST /healthz HTTP/1.1\r\nHost: x\r\nContent-Length: 1\r\nContent-Length: 2\r\n\r\nab",
+    /^HTTP\/1\.1 400 /,
+  ],
+  [
+    "length and chunks",
+    "POST /healthz HTTP/1.1\r\nHost: x\r\nContent-Length: 1\r\nTransfer-Encoding: chunked\r\n\r\nab",
+    /^HTTP\/1\.1 400 /,
+  ],
 ];
 
 test.each(broken)("%s is answered and the service goes on", async (_name, bytes, expected) => {
@@ -178,7 +200,10 @@ test("a call with a Host that no URL could hold is served", async () => {
 
 test.each([
   ["headers", "GET /healthz HTTP/1.1\r\nHost: x\r\nx-slow: "],
-  ["a body", `POST /${listEvents} HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer the-bootstrap-key-of-all-server-tests\r\nContent-Type: application/json\r\nContent-Length: 100\r\n\r\n{`],
+  [
+    "a body",
+    `POST /${listEvents} HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer the-bootstrap-key-of-all-server-tests\r\nContent-Type: application/json\r\nContent-Length: 100\r\n\r\n{`,
+  ],
 ])("a client that never finishes %s is cut off", async (_name, bytes) => {
   expect(await svc.raw(bytes)).toMatch(/^(HTTP\/1\.1 408 |$)/);
 });

@@ -49,7 +49,7 @@ beforeEach(() => {
   seen.length = 0;
 });
 
-const post = (path: string, body: BodyInit = "{}", headers: Record<string, string> = {}) =>
+const post = (path: string, body: string | Buffer | ReadableStream = "{}", headers: Record<string, string> = {}) =>
   fetch(`${url}${path}`, { method: "POST", body, headers, duplex: "half" } as RequestInit);
 
 test("the engine gets the exact bytes, lower-case headers and the decoded query", async () => {

@@ -1,0 +1,162 @@
+import { createId } from "@svc/core";
+import { expect, test } from "vitest";
+import { createTestStore, startTestEngine } from "./test-engine.ts";
+import { startTestReceiver } from "./test-receiver.ts";
+import { until } from "./test-until.ts";
+
+const leaseMs = 30_000;
+
+test("a lost lease cannot settle a delivery", async () => {
+  await using receiver = await startTestReceiver();
+  await using store = await createTestStore();
+  await using slow = startTestEngine(store);
+  const { id } = await store.subscribe(receiver.url);
+  const [delivery] = await store.publish([id]);
+  receiver.script((_req, res) => void held.push(() => res.writeHead(500).end()), { status: 200 });
+  const held: (() => void)[] = [];
+  slow.dispatcher.wake();
+  await until(() => held.length === 1);
+
+  store.clock.advance(leaseMs);
+  await using other = startTestEngine(store);
+  await until(async () => (await store.delivery(delivery!)).state === "delivered");
+  for (const answer of held) answer();
+  await until(() => slow.leasesLost() === 1);
+  expect(await store.delivery(delivery!)).toMatchObject({ state: "delivered", attempts: 1, lastError: "" });
+  expect(await store.attemptsOf(delivery!)).toMatchObject([{ number: 1, statusCode: 200 }]);
+  expect(other.attempts).toHaveLength(1);
+});
+
+test("leases of a node that died are claimed by another once they have run out, and not before", async () => {
+  await using receiver = await startTestReceiver();
+  await using store = await createTestStore();
+  const { id } = await store.subscribe(receiver.url);
+  const dead = createId("node", store.clock.now());
+  await store.publish([id], { count: 30, leased: { owner: dead, untilMs: store.clock.now() + leaseMs } });
+  await using engine = startTestEngine(store);
+  store.clock.advance(leaseMs - 1);
+  // What it claims after the wake is a newer delivery: so it has looked.
+  await store.publish([id]);
+  engine.dispatcher.wake();
+  await until(async () => (await store.count("delivered")) === 1);
+  store.clock.advance(1);
+  engine.dispatcher.wake();
+  await until(async () => (await store.count("delivered")) === 31);
+  expect(receiver.requests).toHaveLength(31);
+});
+
+test("many nodes on one store deliver everything once", async () => {
+  await using receiver = await startTestReceiver();
+  await using store = await createTestStore();
+  const ids = [];
+  for (let index = 0; index < 4; index++) ids.push((await store.subscribe(`${receiver.url}/${index}`)).id);
+  await store.publish(ids, { count: 100 });
+  const limits = { pollMs: 5 };
+  await using _first = startTestEngine(store, { limits });
+  await using _second = startTestEngine(store, { limits });
+  await using _third = startTestEngine(store, { limits });
+  await until(async () => {
+    store.clock.advance(5);
+    return (await store.count("delivered")) === 400;
+  });
+  expect(receiver.requests).toHaveLength(400);
+  expect(new Set(receiver.requests.map(({ headers }) => headers["x-svc-delivery-id"])).size).toBe(400);
+});
+
+test("a lease is not used in its last moments", async () => {
+  await using receiver = await startTestReceiver();
+  await using store = await createTestStore();
+  await using engine = startTestEngine(store, { limits: { endpointConcurrency: 1 } });
+  const { id } = await store.subscribe(receiver.url);
+  receiver.hold();
+  const deliveries = await store.publish([id], { count: 2 });
+  engine.dispatcher.wake();
+  await until(() => receiver.inFlight() === 1);
+  expect(engine.dispatcher.stats()).toEqual({ held: 2, inFlight: 1 });
+  // 13.1 s later the second one's lease would end within an attempt at its full length of 15 s and the margin of 2 s.
+  store.clock.advance(13_001);
+  receiver.release();
+  await until(() => engine.dispatcher.stats().held === 0);
+  engine.dispatcher.wake();
+  await until(async () => (await store.count("delivered")) === 2);
+  expect(receiver.requests.map(({ headers }) => headers["x-svc-delivery-id"]).sort()).toEqual([...deliveries].sort());
+  const [row] = await store.db.sql`select max(started_at) - min(started_at) >= interval '13 seconds' as later from delivery_attempts`;
+  expect(row).toEqual({ later: true });
+});
+
+test("a drain finishes what is in flight and gives every other lease back at once", async () => {
+  await using receiver = await startTestReceiver();
+  receiver.hold();
+  await using store = await createTestStore();
+  await using engine = startTestEngine(store, { limits: { endpointConcurrency: 2 } });
+  const { id } = await store.subscribe(receiver.url);
+  await store.publish([id], { count: 10 });
+  engine.dispatcher.wake();
+  await until(() => receiver.inFlight() === 2 && engine.dispatcher.stats().held === 4);
+  const drained = engine.dispatcher.drain(35_000);
+  await until(async () => (await leased()) === 2);
+  receiver.release();
+  await drained;
+  expect(await store.count("delivered")).toBe(2);
+  expect(await leased()).toBe(0);
+  expect(receiver.requests).toHaveLength(2);
+  expect(engine.dispatcher.stats()).toEqual({ held: 0, inFlight: 0 });
+
+  async function leased() {
+    const [row] = await store.db.sql<{ count: number }[]>`
+      select count(*)::int4 as count from delivery_tasks where lease_owner is not null`;
+    return row?.count;
+  }
+});
+
+test("a drain whose time is over breaks off what is in flight: no attempt is counted and another node sends it at once", async () => {
+  await using receiver = await startTestReceiver();
+  receiver.hold();
+  await using store = await createTestStore();
+  await using engine = startTestEngine(store, { limits: { endpointConcurrency: 2 } });
+  const { id } = await store.subscribe(receiver.url);
+  const deliveries = await store.publish([id], { count: 6 });
+  engine.dispatcher.wake();
+  await until(() => receiver.inFlight() === 2);
+  const drained = engine.dispatcher.drain(35_000);
+  await until(() => engine.dispatcher.stats().held === 2);
+  store.clock.advance(35_000);
+  await drained;
+  expect(engine.attempts).toHaveLength(0);
+  expect(await store.subscription(id)).toMatchObject({ failingSince: null });
+  for (const delivery of deliveries) expect(await store.delivery(delivery)).toMatchObject({ state: "pending", attempts: 0 });
+
+  receiver.release();
+  await using other = startTestEngine(store);
+  await until(async () => (await store.count("delivered")) === 6);
+  expect(other.attempts).toHaveLength(6);
+});
+
+test("what is submitted after a drain is given back", async () => {
+  await using receiver = await startTestReceiver();
+  await using store = await createTestStore();
+  await using engine = startTestEngine(store);
+  const { id } = await store.subscribe(receiver.url);
+  const untilMs = store.clock.now() + leaseMs;
+  const [delivery] = await store.publish([id], { leased: { owner: engine.nodeId, untilMs } });
+  await engine.dispatcher.drain(0);
+  const { signingSecret } = await store.subscription(id);
+  const { projectId } = store;
+  engine.dispatcher.submit([
+    {
+      id: delivery!,
+      projectId,
+      subscriptionId: id,
+      attempts: 0,
+      probe: false,
+      endpoint: engine.dispatcher.endpoints.of({ id, projectId, endpointUrl: receiver.url, signingSecret }),
+      body: Buffer.from("{}"),
+      receivedAtMs: store.clock.now(),
+      leaseUntilMs: untilMs,
+    },
+  ]);
+  await until(() => engine.dispatcher.stats().held === 0);
+  const [task] = await store.db.sql`select lease_owner from delivery_tasks`;
+  expect(task).toEqual({ lease_owner: null });
+  expect(receiver.requests).toHaveLength(0);
+});

@@ -1,0 +1,81 @@
+import { once } from "node:events";
+import { rm } from "node:fs/promises";
+import { connect, createServer, type Socket } from "node:net";
+import { migrateDatabase, openDatabase, startEmbeddedPostgres } from "@svc/db";
+import { createTestDataDir } from "@svc/db/testing";
+import { expect, test } from "vitest";
+import { startTestEngine, storeOn } from "./test-engine.ts";
+import { startTestReceiver } from "./test-receiver.ts";
+import { until } from "./test-until.ts";
+
+/** A fixed address in front of a server that comes back on another port; it refuses connections while the server is away. */
+async function startForwarder(serverUrl: string) {
+  let upstreamPort = Number(new URL(serverUrl).port);
+  const sockets = new Set<Socket>();
+  const server = createServer((socket) => {
+    const upstream = connect(upstreamPort, "127.0.0.1");
+    for (const [from, to] of [
+      [socket, upstream],
+      [upstream, socket],
+    ] as const) {
+      sockets.add(from);
+      from.on("error", () => {}).on("close", () => to.destroy());
+      from.pipe(to);
+    }
+  }).listen(0, "127.0.0.1");
+  await once(server, "listening");
+  const url = new URL(serverUrl);
+  const { port } = server.address() as { port: number };
+  url.port = String(port);
+  const close = async () => {
+    server.close();
+    for (const socket of sockets) socket.destroy();
+    await once(server, "close");
+  };
+  return {
+    url: url.href,
+    close,
+    async reopen(movedUrl: string) {
+      upstreamPort = Number(new URL(movedUrl).port);
+      server.listen(port, "127.0.0.1");
+      await once(server, "listening");
+    },
+    [Symbol.asyncDispose]: close,
+  };
+}
+
+test("attempts that end while the store is away are recorded when it is back, and nothing is lost or sent again", async () => {
+  await using receiver = await startTestReceiver();
+  receiver.hold();
+  const dataDir = await createTestDataDir();
+  let postgres = await startEmbeddedPostgres({ dataDir, durability: "none" });
+  await migrateDatabase(postgres.url);
+  await using forwarder = await startForwarder(postgres.url);
+  const db = openDatabase({ url: forwarder.url, connectionsMax: 4 });
+  const store = await storeOn(db);
+  const engine = startTestEngine(store);
+  const { id } = await store.subscribe(receiver.url);
+  await store.publish([id], { count: 16 });
+  engine.dispatcher.wake();
+  await until(() => receiver.inFlight() === 16);
+
+  await forwarder.close();
+  await postgres.stop();
+  receiver.release();
+  await until(() => engine.attempts.length === 16);
+  await until(() => engine.failures.some(({ what }) => what === "settle"));
+  postgres = await startEmbeddedPostgres({ dataDir, durability: "none" });
+  await forwarder.reopen(postgres.url);
+  await until(() => {
+    store.clock.advance(250);
+    engine.dispatcher.wake();
+    return engine.dispatcher.stats().held === 0;
+  });
+  expect(await store.count("delivered")).toBe(16);
+  expect(receiver.requests).toHaveLength(16);
+  expect(engine.leasesLost()).toBe(0);
+  await engine.dispatcher.drain(0);
+  await db.close();
+  await postgres.stop();
+  await rm(dataDir, { recursive: true });
+});

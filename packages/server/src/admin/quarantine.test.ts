@@ -1,0 +1,140 @@
+import { afterEach, beforeEach, expect, test } from "vitest";
+import { startTestService, type TestService } from "../test-service.ts";
+
+let svc: TestService;
+beforeEach(async () => {
+  // Without a project of its own every matching post is kept: no project receives it.
+  svc = await startTestService({ variables: { SVC_BOOTSTRAP_KEY: "", SVC_WEBHOOK_SECRET_CALENDAR: "swordfish" } });
+});
+afterEach(() => svc.stop());
+
+type Headers = Record<string, string>;
+const changed = (number: number): Headers => ({
+  "x-calendar-resource-state": "exists",
+  "x-calendar-channel-id": "channel",
+  "x-calendar-message-number": String(number),
+  "x-calendar-resource-id": "resource",
+  "x-calendar-resource-uri": "https://example.com/calendars/c1/events",
+});
+
+async function post(headers: Headers, body = "") {
+  const res = await fetch(`${svc.url}/webhooks/calendar?token=swordfish&extra=1`, { method: "POST", headers, body });
+  expect([res.status, await res.json()]).toEqual([202, { accepted: 0 }]);
+}
+
+type Post = { id: string; reason: string };
+const list = async (filter: object = {}): Promise<Post[]> =>
+  (await svc.admin("ListQuarantinedPosts", filter)).json.posts;
+const release = async (request: object) => (await svc.admin("ReleaseQuarantinedPosts", request)).json;
+const missing = "qrn_00000000000000000000000000";
+
+test("a verified post that becomes no event is listed without its secrets and read with its body", async () => {
+  await post({ authorization: "Bearer provider" }, '{"odd":true}');
+  const [listed] = await list();
+  expect(listed).toMatchObject({ toolkitSlug: "calendar", reason: "no_trigger", query: { extra: "1" }, bodyBytes: 12 });
+  expect(JSON.stringify(listed)).not.toMatch(/swordfish|Bearer provider/);
+  const { json } = await svc.admin("GetQuarantinedPost", { id: listed!.id });
+  expect(Buffer.from(json.body, "base64").toString()).toBe('{"odd":true}');
+  expect(json.post).toEqual(listed);
+});
+
+test("posts are listed newest first, by reason, and in pages", async () => {
+  await post(changed(1));
+  await post({});
+  await post(changed(2));
+  expect((await list()).map(({ reason }) => reason)).toEqual(["no_project", "no_trigger", "no_project"]);
+  expect(await list({ reason: "no_trigger" })).toHaveLength(1);
+  expect(await list({ toolkitSlug: "nothing" })).toEqual([]);
+  const first = await svc.admin("ListQuarantinedPosts", { pageSize: 2 });
+  const { nextPageToken: pageToken } = first.json;
+  const second = await svc.admin("ListQuarantinedPosts", { pageSize: 2, pageToken });
+  expect([second.json.posts.length, second.json.nextPageToken]).toEqual([1, ""]);
+  const otherFilter = await svc.admin("ListQuarantinedPosts", { reason: "no_trigger", pageToken });
+  expect(otherFilter).toMatchObject({ status: 400, reason: "PAGE_TOKEN_INVALID" });
+});
+
+test("a release runs posts again, the oldest first, and each becomes its event once", async () => {
+  await post(changed(1));
+  await post({});
+  await post(changed(2));
+  const ids = (await list()).map(({ id }) => id).reverse();
+  await svc.admin("CreateProject", { name: "receiver" });
+  const dry = await release({ toolkitSlug: "calendar", dryRun: true });
+  expect(dry.results.map((result: { outcome: string }) => result.outcome)).toEqual([
+    "released",
+    "quarantined",
+    "released",
+  ]);
+  expect(await list()).toHaveLength(3);
+  const { results, nextPageToken } = await release({ toolkitSlug: "calendar" });
+  expect([results, nextPageToken]).toEqual([
+    [
+      { id: ids[0], outcome: "released", accepted: 1, reason: "" },
+      { id: ids[1], outcome: "quarantined", accepted: 0, reason: "no_trigger" },
+      { id: ids[2], outcome: "released", accepted: 1, reason: "" },
+    ],
+    "",
+  ]);
+  expect((await list()).map(({ id }) => id)).toEqual([ids[1]]);
+  expect(await list({ includeReleased: true })).toHaveLength(3);
+  const again = await release({ ids: [missing, ids[2], ids[0], ids[0]] });
+  expect(again.results.map((result: { id: string; outcome: string }) => [result.id, result.outcome])).toEqual([
+    [ids[0], "already_released"],
+    [ids[2], "already_released"],
+    [missing, "missing"],
+  ]);
+});
+
+test("a release goes on from its token, over posts that stay and ids that are missing", async () => {
+  for (let number = 0; number < 3; number++) await post({});
+  const ids = (await list()).map(({ id }) => id).reverse();
+  const seen: string[] = [];
+  let pageToken = "";
+  do {
+    const page = await release({ toolkitSlug: "calendar", pageSize: 2, pageToken });
+    seen.push(...page.results.map((result: { id: string }) => result.id));
+    pageToken = page.nextPageToken;
+  } while (pageToken !== "");
+  expect(seen).toEqual(ids);
+  const request = { ids: [missing, ...ids], pageSize: 2 };
+  const first = await release(request);
+  const second = await release({ ...request, pageToken: first.nextPageToken });
+  const all = [...first.results, ...second.results].map((result: { id: string }) => result.id);
+  expect([all, second.nextPageToken]).toEqual([[...ids, missing], ""]);
+});
+
+test("a release is bounded by the time of receipt", async () => {
+  await post({});
+  const [only] = (await svc.admin("ListQuarantinedPosts")).json.posts;
+  expect((await release({ since: only.receivedAt })).results).toHaveLength(1);
+  expect((await release({ until: only.receivedAt })).results).toHaveLength(0);
+  expect((await release({ ids: [only.id], until: only.receivedAt })).results).toEqual([]);
+});
+
+test("GetQuarantinedPost and ReleaseQuarantinedPosts refuse what they document", async () => {
+  const refused = (call: string, request: object) =>
+    svc.admin(call, request).then(({ code, reason, field }) => [code, reason, field]);
+  expect(await refused("GetQuarantinedPost", { id: missing })).toEqual([
+    "not_found",
+    "QUARANTINED_POST_NOT_FOUND",
+    "id",
+  ]);
+  expect(await refused("GetQuarantinedPost", { id: "x" })).toEqual(["invalid_argument", "ID_MALFORMED", "id"]);
+  const call = "ReleaseQuarantinedPosts";
+  expect(await refused(call, {})).toEqual(["invalid_argument", "FILTER_REQUIRED", ""]);
+  const ids = Array.from({ length: 501 }, () => missing);
+  expect(await refused(call, { ids })).toEqual(["invalid_argument", "TOO_MANY_IDS", "ids"]);
+  expect(await refused(call, { ids: [missing, "x"] })).toEqual(["invalid_argument", "ID_MALFORMED", "ids[1]"]);
+  const range = { since: "2026-01-02T00:00:00Z", until: "2026-01-01T00:00:00Z" };
+  expect(await refused(call, range)).toEqual(["invalid_argument", "TIME_RANGE_INVALID", "since"]);
+  expect(await refused(call, { toolkitSlug: "x", pageSize: -1 })).toEqual([
+    "invalid_argument",
+    "PAGE_SIZE_NEGATIVE",
+    "pageSize",
+  ]);
+  expect(await refused(call, { toolkitSlug: "x", pageToken: "x" })).toEqual([
+    "invalid_argument",
+    "PAGE_TOKEN_INVALID",
+    "pageToken",
+  ]);
+});

@@ -1,0 +1,162 @@
+import { type ChildProcess, spawn } from "node:child_process";
+import { once } from "node:events";
+import { readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
+import { createServer } from "node:net";
+import { join } from "node:path";
+import { generateVaultKey } from "@svc/core";
+import { createTestDatabase, createTestDataDir } from "@svc/db/testing";
+import { afterEach, expect, test } from "vitest";
+import { checkoutDir } from "./config/config.ts";
+
+type Run = { child: ChildProcess; out: () => string; err: () => string; exit: Promise<[number | null, string | null]> };
+const running = new Set<ChildProcess>();
+const folders: string[] = [];
+afterEach(async () => {
+  for (const child of running) child.kill("SIGKILL");
+  for (const folder of folders.splice(0))
+    rmSync(folder, { recursive: true, force: true, maxRetries: 20, retryDelay: 100 });
+});
+
+/** Runs `svc serve` as a process with nothing in its environment but `variables`. */
+function run(variables: Record<string, string>): Run {
+  const main = join(checkoutDir, "packages/server/src/main.ts");
+  const env = { PATH: process.env["PATH"], ...variables };
+  const child = spawn(process.execPath, [main, "serve"], { env, stdio: ["ignore", "pipe", "pipe"] });
+  running.add(child);
+  let out = "";
+  let err = "";
+  child.stdout.on("data", (data) => (out += data));
+  child.stderr.on("data", (data) => (err += data));
+  const exit = once(child, "close").then(([code, signal]) => {
+    running.delete(child);
+    return [code, signal] as [number | null, string | null];
+  });
+  return { child, out: () => out, err: () => err, exit };
+}
+
+async function addressOf({ out, err }: Run): Promise<string> {
+  await expect.poll(() => /"url":"([^"]+)"/.exec(out())?.[1] ?? err(), { timeout: 20_000 }).toMatch(/^http/);
+  return /"url":"([^"]+)"/.exec(out())?.[1] ?? "";
+}
+
+async function dataDir(): Promise<string> {
+  const folder = await createTestDataDir();
+  folders.push(folder);
+  return folder;
+}
+
+test("the first start makes a key and shows it once; a later start keeps key and data; SIGTERM ends with 0", async () => {
+  const folder = await dataDir();
+  const first = run({ SVC_DATA_DIR: folder, SVC_PORT: "0" });
+  const url = await addressOf(first);
+  const key = readFileSync(join(folder, "first-key"), "utf8").trim();
+  await expect.poll(first.err).toContain(key);
+  expect(first.err().match(/curl|svc -- /g)).toHaveLength(3);
+  expect(first.out()).not.toContain(key);
+  for (const file of ["first-key", "vault-key"]) expect(statSync(join(folder, file)).mode & 0o777).toBe(0o600);
+  expect(await listEvents(url, key)).toBe(200);
+  first.child.kill("SIGTERM");
+  expect(await first.exit).toEqual([0, null]);
+
+  const second = run({ SVC_DATA_DIR: folder, SVC_PORT: "0" });
+  expect(await listEvents(await addressOf(second), key)).toBe(200);
+  expect(second.err()).toBe("");
+  second.child.kill("SIGINT");
+  expect(await second.exit).toEqual([0, null]);
+});
+
+test("data without its vault key is refused with the cure", async () => {
+  const folder = await dataDir();
+  const first = run({ SVC_DATA_DIR: folder, SVC_PORT: "0" });
+  await addressOf(first);
+  first.child.kill("SIGTERM");
+  await first.exit;
+  rmSync(join(folder, "vault-key"));
+  const second = run({ SVC_DATA_DIR: folder, SVC_PORT: "0" });
+  expect(await second.exit).toEqual([1, null]);
+  expect(second.err()).toMatch(/SVC_VAULT_KEY: .*vault-key is missing.*restore the file/);
+});
+
+test("a configuration with faults ends with 1 and all of them", async () => {
+  const refused = run({ SVC_PORT: "x", SVC_ROLE: "y" });
+  expect(await refused.exit).toEqual([1, null]);
+  expect(refused.err()).toMatch(
+    /^svc cannot start: the configuration has 2 faults:\n {2}SVC_PORT: .*\n {2}SVC_ROLE: .*\n$/,
+  );
+  expect(refused.out()).toBe("");
+});
+
+test("a port in use, a database that is away or refuses, and a wrong definition are told in one line", async () => {
+  const database = await createTestDatabase();
+  const taken = createServer().listen(0, "127.0.0.1");
+  await once(taken, "listening");
+  const { port } = taken.address() as { port: number };
+  const good = { SVC_DATABASE_URL: database.url, SVC_VAULT_KEY: generateVaultKey(), SVC_PORT: "0" };
+  const missing = new URL(database.url);
+  missing.pathname = "/nowhere";
+  const definitions = await dataDir();
+  writeFileSync(join(definitions, "deployment.yaml"), "toolkits: {nope: {}}\n");
+  const runs: [Record<string, string>, RegExp][] = [
+    [
+      { ...good, SVC_PORT: String(port) },
+      /^svc cannot start: SVC_HOST, SVC_PORT: cannot listen on 127.0.0.1, port \d+ \(EADDRINUSE\)/,
+    ],
+    [
+      { ...good, SVC_DATABASE_URL: "postgres://svc@127.0.0.1:1/svc" },
+      /^svc cannot start: SVC_DATABASE_URL: the database cannot be reached \(ECONNREFUSED\)/,
+    ],
+    [
+      { ...good, SVC_DATABASE_URL: missing.href },
+      /^svc cannot start: SVC_DATABASE_URL: database "nowhere" does not exist/,
+    ],
+    [
+      { ...good, SVC_DEPLOYMENT: join(definitions, "deployment.yaml") },
+      /deployment\.yaml:1 toolkits\.nope: is not a toolkit/,
+    ],
+  ];
+  for (const [variables, expected] of runs) {
+    const refused = run(variables);
+    expect(await refused.exit).toEqual([1, null]);
+    expect(refused.err()).toMatch(expected);
+    expect(refused.err()).not.toMatch(/^\s+at /m);
+  }
+  taken.close();
+  await database.drop();
+});
+
+test("SIGHUP brings a new webhook secret, and a broken file keeps the old ones", async () => {
+  const database = await createTestDatabase();
+  const folder = await dataDir();
+  const file = join(folder, "variables");
+  writeFileSync(file, "SVC_WEBHOOK_SECRET_CALENDAR=first\n");
+  const variables = {
+    SVC_DATABASE_URL: database.url,
+    SVC_VAULT_KEY: generateVaultKey(),
+    SVC_PORT: "0",
+    SVC_ENV_FILE: file,
+  };
+  const svc = run({ ...variables, SVC_BOOTSTRAP_KEY: "the-bootstrap-key-of-this-very-test" });
+  const url = await addressOf(svc);
+  const post = async (secret: string) => {
+    const headers = { "x-calendar-resource-state": "sync" };
+    return (await fetch(`${url}/webhooks/calendar?token=${secret}`, { method: "POST", headers })).status;
+  };
+  expect([await post("first"), await post("second")]).toEqual([202, 401]);
+  writeFileSync(file, "SVC_WEBHOOK_SECRET_CALENDAR=second first\n");
+  svc.child.kill("SIGHUP");
+  await expect.poll(() => post("second")).toBe(202);
+  expect(await post("first")).toBe(202);
+  rmSync(file);
+  svc.child.kill("SIGHUP");
+  await expect.poll(svc.out).toContain("not read again");
+  expect(await post("second")).toBe(202);
+  svc.child.kill("SIGTERM");
+  expect(await svc.exit).toEqual([0, null]);
+  expect(svc.out()).not.toMatch(/token=|first|second/);
+  await database.drop();
+});
+
+async function listEvents(url: string, key: string): Promise<number> {
+  const headers = { authorization: `Bearer ${key}`, "content-type": "application/json" };
+  return (await fetch(`${url}/svc.v1.TriggersService/ListEvents`, { method: "POST", headers, body: "{}" })).status;
+}

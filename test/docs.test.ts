@@ -56,10 +56,14 @@ describe("errors", () => {
     const files = sources.filter(({ path }) => path.startsWith("packages/") && !path.endsWith(".test.ts"));
     return collect(
       files.flatMap(({ text }) => {
-        const faults = text.matchAll(/\bcode: Code\.(\w+),\s*reason: (?:"([A-Z_]+)"|`\$\{(\w+)\.toUpperCase\(\)\}([A-Z_]+)`)/g);
+        const faults = text.matchAll(
+          /\bcode: Code\.(\w+),\s*reason: (?:"([A-Z_]+)"|`\$\{(\w+)\.toUpperCase\(\)\}([A-Z_]+)`)/g,
+        );
         return [...faults].flatMap(([, code = "", reason, parameter, suffix]) =>
           reason === undefined
-            ? valuesOf(text, parameter ?? "").map((value) => [`${value.toUpperCase()}${suffix}`, snakeCase(code)] as const)
+            ? valuesOf(text, parameter ?? "").map(
+                (value) => [`${value.toUpperCase()}${suffix}`, snakeCase(code)] as const,
+              )
             : [[reason, snakeCase(code)] as const],
         );
       }),
@@ -138,7 +142,9 @@ describe.each(pages)("%s", (page) => {
       .flatMap((span) => [...span.matchAll(/\bnpm (?:run (?:-s )?)?([a-z][a-z:]*)/g)])
       .map(([, name = ""]) => name)
       .filter((name) => !builtIn.has(name));
-    expect(cited.filter((name) => scripts[name] === undefined && !existsIn("packages/sdk/package.json", name))).toEqual([]);
+    expect(cited.filter((name) => scripts[name] === undefined && !existsIn("packages/sdk/package.json", name))).toEqual(
+      [],
+    );
   });
 
   test("no place for an output is left empty", () => {
@@ -164,7 +170,9 @@ test("the configuration table of README.md is that of the service", () => {
 
 test("docs/operations.md lists the metrics of the service, all of them and no others", () => {
   const names = readText("packages/server/src/metrics.ts").matchAll(/name: "(svc_\w+)"/g);
-  const listed = tableRowsOf(readText("docs/operations.md")).flatMap(([cell = ""]) => /^`(svc_\w+)`$/.exec(cell)?.[1] ?? []);
+  const listed = tableRowsOf(readText("docs/operations.md")).flatMap(
+    ([cell = ""]) => /^`(svc_\w+)`$/.exec(cell)?.[1] ?? [],
+  );
   expect(listed.toSorted()).toEqual([...names].map(([, name = ""]) => name).toSorted());
 });
 
@@ -179,8 +187,12 @@ test("docs/architecture.md names every table of the store", () => {
 test("cited commands of svc and their options exist", () => {
   const commands = pages.flatMap((page) => {
     const text = readText(page);
-    return [...codeSpansOf(text), ...codeBlocksOf(text).map((block) => block.text.replaceAll("\\\n", " "))].flatMap((span) =>
-      [...span.matchAll(/(?:npx svc|npm run -s svc --) ([^\n|;&)`]+)/g)].map(([, command = ""]) => ({ page, command })),
+    return [...codeSpansOf(text), ...codeBlocksOf(text).map((block) => block.text.replaceAll("\\\n", " "))].flatMap(
+      (span) =>
+        [...span.matchAll(/(?:npx svc|npm run -s svc --) ([^\n|;&)`]+)/g)].map(([, command = ""]) => ({
+          page,
+          command,
+        })),
     );
   });
   const files = readSources("packages/server/src/cli").map((file) => file.text);

@@ -20,51 +20,30 @@ CREATE TABLE "api_keys" (
 	"last_used_at" timestamp (3) with time zone
 );
 --> statement-breakpoint
-CREATE TABLE "dedupe_keys" (
-	"project_id" uuid NOT NULL,
-	"trigger_slug" text NOT NULL,
-	"key" text NOT NULL,
-	"seen_at" timestamp (3) with time zone NOT NULL,
-	CONSTRAINT "dedupe_keys_key" PRIMARY KEY("project_id","trigger_slug","key")
-);
---> statement-breakpoint
 CREATE TABLE "deliveries" (
 	"project_id" uuid NOT NULL,
-	"id" uuid NOT NULL,
+	"id" uuid PRIMARY KEY NOT NULL,
 	"event_id" uuid NOT NULL,
 	"subscription_id" uuid NOT NULL,
 	"state" text NOT NULL,
 	"attempts" integer DEFAULT 0 NOT NULL,
 	"last_error" text DEFAULT '' NOT NULL,
 	"last_attempt_at" timestamp (3) with time zone,
-	"replayed" boolean DEFAULT false NOT NULL,
-	CONSTRAINT "deliveries_key" PRIMARY KEY("project_id","id")
-);
---> statement-breakpoint
-CREATE TABLE "delivery_attempts" (
-	"project_id" uuid NOT NULL,
-	"delivery_id" uuid NOT NULL,
-	"number" integer NOT NULL,
-	"started_at" timestamp (3) with time zone NOT NULL,
-	"duration_ms" integer NOT NULL,
-	"request_url" text NOT NULL,
-	"address" text NOT NULL,
-	"status_code" integer NOT NULL,
-	"error" text NOT NULL,
-	"response_headers" jsonb NOT NULL,
-	"response_body" text NOT NULL,
-	CONSTRAINT "delivery_attempts_key" PRIMARY KEY("project_id","delivery_id","number")
+	"next_attempt_at" timestamp (3) with time zone,
+	"attempt_log" jsonb DEFAULT '[]'::jsonb NOT NULL,
+	"replayed" boolean DEFAULT false NOT NULL
 );
 --> statement-breakpoint
 CREATE TABLE "delivery_tasks" (
-	"delivery_id" uuid PRIMARY KEY NOT NULL,
+	"delivery_id" uuid NOT NULL,
 	"project_id" uuid NOT NULL,
 	"subscription_id" uuid NOT NULL,
 	"event_id" uuid NOT NULL,
 	"attempts" integer DEFAULT 0 NOT NULL,
 	"due_at" timestamp (3) with time zone NOT NULL,
 	"lease_owner" uuid,
-	"lease_until" timestamp (3) with time zone
+	"lease_until" timestamp (3) with time zone,
+	CONSTRAINT "delivery_tasks_lane" PRIMARY KEY("subscription_id","due_at","delivery_id")
 );
 --> statement-breakpoint
 CREATE TABLE "events" (
@@ -77,6 +56,7 @@ CREATE TABLE "events" (
 	"payload" text NOT NULL,
 	"occurred_at" timestamp (3) with time zone NOT NULL,
 	"received_at" timestamp (3) with time zone NOT NULL,
+	"dedupe_key" text NOT NULL,
 	CONSTRAINT "events_key" PRIMARY KEY("project_id","id")
 );
 --> statement-breakpoint
@@ -136,11 +116,10 @@ ALTER TABLE "subscriptions" ADD CONSTRAINT "subscriptions_project_id_projects_id
 CREATE INDEX "account_references_project" ON "account_references" USING btree ("project_id","account_id");--> statement-breakpoint
 CREATE UNIQUE INDEX "api_keys_digest" ON "api_keys" USING btree ("digest");--> statement-breakpoint
 CREATE UNIQUE INDEX "api_keys_project" ON "api_keys" USING btree ("project_id","id");--> statement-breakpoint
-CREATE INDEX "dedupe_keys_seen" ON "dedupe_keys" USING brin ("seen_at");--> statement-breakpoint
 CREATE INDEX "deliveries_event" ON "deliveries" USING btree ("project_id","event_id","id");--> statement-breakpoint
 CREATE INDEX "deliveries_subscription" ON "deliveries" USING btree ("project_id","subscription_id","id");--> statement-breakpoint
-CREATE INDEX "delivery_tasks_lane" ON "delivery_tasks" USING btree ("subscription_id","due_at","delivery_id");--> statement-breakpoint
-CREATE INDEX "events_trigger" ON "events" USING btree ("project_id","trigger_slug","id");--> statement-breakpoint
+CREATE UNIQUE INDEX "events_dedupe" ON "events" USING btree ("project_id","trigger_slug","dedupe_key") WHERE dedupe_key <> '';--> statement-breakpoint
+CREATE INDEX "events_trigger" ON "events" USING btree ("trigger_slug","project_id","id");--> statement-breakpoint
 CREATE UNIQUE INDEX "projects_name" ON "projects" USING btree ("name");--> statement-breakpoint
 CREATE INDEX "quarantined_posts_toolkit" ON "quarantined_posts" USING btree ("toolkit_slug","id");--> statement-breakpoint
 CREATE INDEX "quarantined_posts_held" ON "quarantined_posts" USING btree ("id") WHERE released_at is null;--> statement-breakpoint

@@ -70,6 +70,9 @@ function driverOptions({ connectionsMax = 10, applicationName = "svc" }: Databas
       TimeZone: "UTC",
       statement_timeout: 30_000,
       idle_in_transaction_session_timeout: 60_000,
+      // A queue table is empty when its statistics are made and full when its plans run: left to itself the planner scans
+      // delivery_tasks, dead rows and all, where one probe a row is asked for. Every query of ours has its index.
+      enable_seqscan: "off",
     },
   };
 }

@@ -12,13 +12,8 @@ export { type ClaimedDelivery, type ClaimRequest, type ClaimResult, claim } from
 export { enqueue, type QueuedDelivery } from "./deliveries/enqueue.ts";
 export { expire } from "./deliveries/expire.ts";
 export { release } from "./deliveries/release.ts";
-export {
-  type Delivery,
-  type DeliveryAttempt,
-  type DeliveryRepository,
-  deliveriesForProject,
-} from "./deliveries/repo.ts";
-export { type Settlement, settle } from "./deliveries/settle.ts";
+export { type Delivery, type DeliveryRepository, deliveriesForProject } from "./deliveries/repo.ts";
+export { type Settlement, settle, type TaskKey } from "./deliveries/settle.ts";
 export { isUnavailable, isUniqueViolation } from "./driver-error.ts";
 export { EmbeddedPostgresError } from "./embedded/errors.ts";
 export { type EmbeddedPostgres, type EmbeddedPostgresOptions, startEmbeddedPostgres } from "./embedded/postgres.ts";
@@ -60,7 +55,8 @@ export {
   type QuarantinedPost,
   type QuarantineFilter,
 } from "./quarantine/repo.ts";
-export { sweepProjectEvents, sweepQuarantinedPosts, sweepSeenKeys } from "./retention/sweep.ts";
+export { type EventRetention, sweepProjectEvents, sweepQuarantinedPosts } from "./retention/sweep.ts";
+export type { AttemptEntry } from "./schema/index.ts";
 export {
   type FailureReport,
   type Health,

@@ -104,7 +104,16 @@ export class Claimer {
     if (limit <= 0) return undefined;
     const nowMs = clock.now();
     const leaseUntilMs = nowMs + limits.leaseMs;
-    const request = { owner: nodeId, nowMs, leaseUntilMs, limit, share, rooms, after: this.#cursor, lanes: claimLanesMax };
+    const request = {
+      owner: nodeId,
+      nowMs,
+      leaseUntilMs,
+      limit,
+      share,
+      rooms,
+      after: this.#cursor,
+      lanes: claimLanesMax,
+    };
     try {
       const found: ClaimResult = await claim(db, request);
       this.#cursor = found.next;

@@ -21,17 +21,17 @@ export function conclude(
   const settlement: Settlement = {
     id: delivery.id,
     projectId: delivery.projectId,
+    subscriptionId: delivery.subscriptionId,
+    queuedForMs: delivery.queuedForMs,
     state: isDelivered ? "delivered" : waitMs === undefined ? "dead_letter" : "pending",
-    number,
     dueAtMs: times.nowMs + (waitMs ?? 0),
-    error: attempt.error,
-    startedAtMs: times.startedAtMs,
-    durationMs: times.nowMs - times.startedAtMs,
-    requestUrl: delivery.endpoint.url,
-    address: attempt.address,
-    statusCode: attempt.statusCode,
-    responseHeaders: attempt.responseHeaders,
-    responseBody: attempt.responseBody,
+    attempt: {
+      number,
+      startedAt: times.startedAtMs,
+      durationMs: times.nowMs - times.startedAtMs,
+      requestUrl: delivery.endpoint.url,
+      ...attempt,
+    },
   };
   return { settlement, retryAfterMs };
 }

@@ -14,7 +14,11 @@ async function attempted(engine: TestEngine, count: number): Promise<void> {
 }
 
 /** Moves time to the end of the endpoint's backoff, when its probe goes out. */
-async function advanceToProbe({ clock, subscription }: TestStore, { dispatcher }: TestEngine, id: Parameters<typeof subscription>[0]) {
+async function advanceToProbe(
+  { clock, subscription }: TestStore,
+  { dispatcher }: TestEngine,
+  id: Parameters<typeof subscription>[0],
+) {
   const { backoffUntil } = await subscription(id);
   clock.advance(Math.max(0, (backoffUntil ?? 0) - clock.now()));
   dispatcher.wake();
@@ -109,22 +113,7 @@ test("first sends that were under way to an endpoint when it failed are given ba
   await attempted(engine, 1);
   const untilMs = store.clock.now() + engine.dispatcher.leaseMs;
   const deliveries = await store.publish([id], { count: 20, leased: { owner: engine.nodeId, untilMs } });
-  const { signingSecret } = await store.subscription(id);
-  const { projectId } = store;
-  const endpoint = engine.dispatcher.endpoints.of({ id, projectId, endpointUrl: receiver.url, signingSecret });
-  engine.dispatcher.submit(
-    deliveries.map((delivery) => ({
-      id: delivery,
-      projectId,
-      subscriptionId: id,
-      attempts: 0,
-      probe: false,
-      endpoint,
-      body: Buffer.from("{}"),
-      receivedAtMs: store.clock.now(),
-      leaseUntilMs: untilMs,
-    })),
-  );
+  engine.dispatcher.submit(await store.firstSends(engine.dispatcher, id, deliveries, untilMs));
   await attempted(engine, 1);
   const [row] = await store.db.sql`select count(*)::int4 as count from delivery_tasks where lease_owner is not null`;
   expect(row).toEqual({ count: 0 });
@@ -155,7 +144,9 @@ test("410 for an hour and three attempts deactivates; what is pending ends", asy
   await using receiver = await startTestReceiver();
   receiver.script({ status: 410 });
   await using store = await createTestStore();
-  await using engine = startTestEngine(store, { limits: { retryScheduleMs: [10 * minute, 45 * minute, 10 * minute, day] } });
+  await using engine = startTestEngine(store, {
+    limits: { retryScheduleMs: [10 * minute, 45 * minute, 10 * minute, day] },
+  });
   const { id } = await store.subscribe(receiver.url);
   const [first] = await store.publish([id]);
   engine.dispatcher.wake();
@@ -177,7 +168,7 @@ test("410 for an hour and three attempts deactivates; what is pending ends", asy
   expect((await store.subscription(id)).inactiveReason).toBe("gone");
   expect(await routingVersion(store)).toBe(before + 1);
   await until(async () => (await store.count("dead_letter")) === 11, "all end");
-  expect(await store.delivery(first!)).toMatchObject({ attempts: expect.any(Number), dueAt: null });
+  expect(await store.delivery(first!)).toMatchObject({ attempts: expect.any(Number), nextAttemptAt: null });
 });
 
 test("410 for an hour is not enough with two attempts, nor with another failure in between", async () => {
@@ -233,21 +224,7 @@ test("a success that another node had keeps an endpoint from being given up", as
   await using other = startTestEngine(store, { limits: { retryScheduleMs: [] } });
   const untilMs = store.clock.now() + other.dispatcher.leaseMs;
   const [delivery] = await store.publish([id], { leased: { owner: other.nodeId, untilMs } });
-  const { signingSecret } = await store.subscription(id);
-  const { projectId } = store;
-  other.dispatcher.submit([
-    {
-      id: delivery!,
-      projectId,
-      subscriptionId: id,
-      attempts: 0,
-      probe: false,
-      endpoint: other.dispatcher.endpoints.of({ id, projectId, endpointUrl: receiver.url, signingSecret }),
-      body: Buffer.from("{}"),
-      receivedAtMs: store.clock.now(),
-      leaseUntilMs: untilMs,
-    },
-  ]);
+  other.dispatcher.submit(await store.firstSends(other.dispatcher, id, [delivery!], untilMs));
   await attempted(other, 1);
   receiver.script({ status: 500 });
   store.clock.advance(6 * day);

@@ -49,7 +49,8 @@ test("more lanes than one look visits are all served", async () => {
   await using receiver = await startTestReceiver();
   await using store = await createTestStore();
   const { id } = await store.subscribe(receiver.url);
-  await store.db.sql`insert into subscriptions (id, project_id, endpoint_url, toolkit_slug, trigger_slug, signing_secret, created_at, active)
+  await store.db
+    .sql`insert into subscriptions (id, project_id, endpoint_url, toolkit_slug, trigger_slug, signing_secret, created_at, active)
     select gen_random_uuid(), project_id, endpoint_url, '', '', signing_secret, created_at, false from subscriptions, generate_series(1, 600)`;
   await store.db.sql`insert into delivery_tasks (delivery_id, project_id, subscription_id, event_id, due_at)
     select gen_random_uuid(), project_id, id, gen_random_uuid(), created_at from subscriptions where not active`;

@@ -56,12 +56,10 @@ test("a delivered delivery and its attempt are readable", async () => {
     attempts: 1,
     lastError: "",
     lastAttemptAt: store.clock.now(),
-    dueAt: null,
+    nextAttemptAt: null,
   });
   expect(await store.attemptsOf(delivery!)).toEqual([
     {
-      projectId: store.projectId,
-      deliveryId: delivery,
       number: 1,
       startedAt: store.clock.now(),
       durationMs: 0,
@@ -89,7 +87,7 @@ test("an endpoint that fails twice gets the delivery the third time, the same by
     state: "pending",
     attempts: 1,
     lastError: "http_500",
-    dueAt: store.clock.now() + 5_000,
+    nextAttemptAt: store.clock.now() + 5_000,
   });
   advance(store, engine, 4_999);
   advance(store, engine, 1);
@@ -99,9 +97,9 @@ test("an endpoint that fails twice gets the delivery the third time, the same by
 
   expect(await store.delivery(delivery!)).toMatchObject({ state: "delivered", attempts: 3, lastError: "" });
   expect((await store.attemptsOf(delivery!)).map(({ number, error }) => [number, error])).toEqual([
-    [3, ""],
-    [2, "http_503"],
     [1, "http_500"],
+    [2, "http_503"],
+    [3, ""],
   ]);
   expect(new Set(receiver.requests.map(({ body }) => body.toString("utf8"))).size).toBe(1);
   expect(new Set(receiver.requests.map(({ headers }) => headers["x-svc-delivery-id"]))).toEqual(new Set([delivery]));
@@ -122,11 +120,11 @@ test("an endpoint that always fails ends dead_letter, with attempts and lastErro
     state: "dead_letter",
     attempts: 4,
     lastError: "http_500",
-    dueAt: null,
+    nextAttemptAt: null,
   });
   const attempts = await store.attemptsOf(delivery!);
   expect(attempts.map(({ number, statusCode, responseBody }) => [number, statusCode, responseBody])).toEqual(
-    [4, 3, 2, 1].map((number) => [number, 500, "broken"]),
+    [1, 2, 3, 4].map((number) => [number, 500, "broken"]),
   );
   advance(store, engine, 86_400_000);
   await engine.dispatcher.drain(0);
@@ -146,7 +144,7 @@ test.each([
   engine.dispatcher.wake();
   await attempted(engine, 1);
   const atMs = store.clock.now() + 120_000;
-  expect(await store.delivery(first!)).toMatchObject({ lastError: "http_429", dueAt: atMs });
+  expect(await store.delivery(first!)).toMatchObject({ lastError: "http_429", nextAttemptAt: atMs });
   expect((await store.subscription(id)).backoffUntil).toBe(atMs);
 
   const [second] = await store.publish([id]);
@@ -154,7 +152,9 @@ test.each([
   expect(engine.dispatcher.room(id)).toBe(0);
   advance(store, engine, 1);
   await until(async () => (await store.count("delivered")) === 2);
-  expect(receiver.requests.map(({ headers }) => headers["x-svc-delivery-id"]).sort()).toEqual([first, first, second].sort());
+  expect(receiver.requests.map(({ headers }) => headers["x-svc-delivery-id"]).sort()).toEqual(
+    [first, first, second].sort(),
+  );
 });
 
 test("a Retry-After is granted 24 hours at most", async () => {
@@ -166,7 +166,7 @@ test("a Retry-After is granted 24 hours at most", async () => {
   const [delivery] = await store.publish([id]);
   engine.dispatcher.wake();
   await attempted(engine, 1);
-  expect((await store.delivery(delivery!)).dueAt).toBe(store.clock.now() + 86_400_000);
+  expect((await store.delivery(delivery!)).nextAttemptAt).toBe(store.clock.now() + 86_400_000);
 });
 
 test("an attempt that an address guard refuses is recorded as any other", async () => {
@@ -274,7 +274,8 @@ test("one subscription whose secret cannot be opened holds nobody else up", asyn
   await using receiver = await startTestReceiver();
   await using store = await createTestStore();
   const [sealedElsewhere, well] = [await store.subscribe(receiver.url), await store.subscribe(receiver.url)];
-  await store.db.sql`update subscriptions set signing_secret = '\\x00' where id = (select min(id::text)::uuid from subscriptions)`;
+  await store.db
+    .sql`update subscriptions set signing_secret = '\\x00' where id = (select min(id::text)::uuid from subscriptions)`;
   await store.publish([sealedElsewhere.id, well.id], { count: 10 });
   await using engine = startTestEngine(store);
   await until(async () => (await store.count("delivered")) === 10);
@@ -290,21 +291,7 @@ test("a first send that was stored leased goes out without a look at the store",
   const { id, secret } = await store.subscribe(receiver.url);
   const untilMs = store.clock.now() + engine.dispatcher.leaseMs;
   const [delivery] = await store.publish([id], { leased: { owner: engine.nodeId, untilMs } });
-  const { signingSecret } = await store.subscription(id);
-  const { projectId } = store;
-  engine.dispatcher.submit([
-    {
-      id: delivery!,
-      projectId,
-      subscriptionId: id,
-      attempts: 0,
-      probe: false,
-      endpoint: engine.dispatcher.endpoints.of({ id, projectId, endpointUrl: receiver.url, signingSecret }),
-      body: Buffer.from("{}"),
-      receivedAtMs: store.clock.now(),
-      leaseUntilMs: untilMs,
-    },
-  ]);
+  engine.dispatcher.submit(await store.firstSends(engine.dispatcher, id, [delivery!], untilMs));
   await attempted(engine, 1);
   expect(await store.count("delivered")).toBe(1);
   expect(receiver.requests[0]?.headers["x-svc-signature"]).toContain(

@@ -191,6 +191,7 @@ class Engine implements Dispatcher {
         id: delivery.id,
         projectId: delivery.projectId,
         subscriptionId: delivery.subscriptionId,
+        queuedForMs: delivery.queuedForMs,
         attempts: delivery.attempts,
         probe: delivery.probe,
         endpoint,
@@ -259,23 +260,24 @@ class Engine implements Dispatcher {
     const nowMs = clock.now();
     const wasFailing = lane.isFailing || delivery.probe;
     const { settlement, retryAfterMs } = conclude(delivery, attempt, { startedAtMs, nowMs }, this.#limits, random());
-    lane.observe(settlement.durationMs);
+    const { number, statusCode, error, durationMs } = settlement.attempt;
+    lane.observe(durationMs);
     if (settlement.state !== "delivered") this.#giveBack(lane.fail(nowMs + this.leaseMs));
     if (settlement.state === "pending") this.#claimer.wakeAt(settlement.dueAtMs);
     observer.attempted({
       deliveryId: delivery.id,
       projectId: delivery.projectId,
       subscriptionId: delivery.subscriptionId,
-      number: settlement.number,
+      number,
       state: settlement.state,
-      statusCode: settlement.statusCode,
-      error: settlement.error,
-      durationMs: settlement.durationMs,
+      statusCode,
+      error,
+      durationMs,
       sinceReceivedMs: nowMs - delivery.receivedAtMs,
     });
-    const { subscriptionId, leaseUntilMs } = delivery;
+    const { leaseUntilMs } = delivery;
     void this.#recorder
-      .record({ subscriptionId, settlement, retryAfterMs, wasFailing, leaseUntilMs })
+      .record({ settlement, retryAfterMs, wasFailing, leaseUntilMs })
       .then(() => this.#letGo(delivery));
   }
 
@@ -301,8 +303,7 @@ class Engine implements Dispatcher {
 
   #giveBack(deliveries: readonly OutgoingDelivery[]): void {
     if (deliveries.length === 0) return;
-    const ids = deliveries.map((delivery) => delivery.id);
-    void release(this.#options.db, this.#options.nodeId, ids)
+    void release(this.#options.db, this.#options.nodeId, deliveries)
       // Leases that cannot be given back run out.
       .catch((error: unknown) => this.#options.observer.failed("release", error))
       .then(() => {

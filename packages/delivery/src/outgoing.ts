@@ -6,6 +6,8 @@ export type OutgoingDelivery = {
   id: DeliveryId;
   projectId: ProjectId;
   subscriptionId: SubscriptionId;
+  /** When it was due; with id and subscription it names the task. */
+  queuedForMs: number;
   /** Attempts made before. */
   attempts: number;
   /** True when it probes an endpoint that is backing off. */

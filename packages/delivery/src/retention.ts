@@ -1,5 +1,5 @@
 import type { Clock, ProjectId } from "@svc/core";
-import { type Executor, listProjects, sweepProjectEvents, sweepQuarantinedPosts, sweepSeenKeys } from "@svc/db";
+import { type Executor, listProjects, sweepProjectEvents, sweepQuarantinedPosts } from "@svc/db";
 
 /** What retention is made of; times in milliseconds. */
 export type RetentionOptions = {
@@ -46,17 +46,19 @@ export function startRetention(options: RetentionOptions): { stop(): Promise<voi
 export async function sweepRound(options: RetentionOptions, signal: AbortSignal): Promise<void> {
   const { db, clock, eventRetentionMs } = options;
   const limit = options.batchMax ?? 500;
-  const beforeMs = clock.now() - eventRetentionMs;
-  const keysBeforeMs = clock.now() - Math.max(eventRetentionMs, dedupeMinMs);
+  const nowMs = clock.now();
+  const retention = {
+    beforeMs: nowMs - eventRetentionMs,
+    rememberFromMs: nowMs - Math.max(eventRetentionMs, dedupeMinMs),
+  };
   const untilShort = async (sweep: () => Promise<number>) => {
     while (!signal.aborted && (await sweep()) === limit) await clock.wait(batchPauseMs, signal);
   };
   let after: ProjectId | undefined;
   do {
     const page = await listProjects(db, { after, limit: projectsPage });
-    for (const project of page) await untilShort(() => sweepProjectEvents(db, project.id, beforeMs, limit));
+    for (const project of page) await untilShort(() => sweepProjectEvents(db, project.id, retention, limit));
     after = page.length === projectsPage ? page.at(-1)?.id : undefined;
   } while (after !== undefined && !signal.aborted);
-  await untilShort(() => sweepSeenKeys(db, keysBeforeMs, limit));
-  await untilShort(() => sweepQuarantinedPosts(db, beforeMs, limit));
+  await untilShort(() => sweepQuarantinedPosts(db, retention.beforeMs, limit));
 }

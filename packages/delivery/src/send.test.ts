@@ -24,9 +24,18 @@ function agentFor(allowedRanges: string[], resolve?: ResolveName): GuardedAgent 
   });
 }
 
-function post(origin = `http://127.0.0.1:${receiver.port}`, options: { agent?: GuardedAgent; timeoutMs?: number } = {}) {
+function post(
+  origin = `http://127.0.0.1:${receiver.port}`,
+  options: { agent?: GuardedAgent; timeoutMs?: number } = {},
+) {
   const headers = ["content-type", "application/json", "X-Test", "yes"];
-  const request = { origin, path: "/hook?a=1", headers, body: Buffer.from("{}"), timeoutMs: options.timeoutMs ?? 5_000 };
+  const request = {
+    origin,
+    path: "/hook?a=1",
+    headers,
+    body: Buffer.from("{}"),
+    timeoutMs: options.timeoutMs ?? 5_000,
+  };
   return send(options.agent ?? agent, request);
 }
 
@@ -163,7 +172,10 @@ test("a port that nobody listens on is connection_refused", async () => {
 });
 
 test("a connection that is reset is connection_reset", async () => {
-  expect(await answered((req) => req.socket.resetAndDestroy())).toMatchObject({ statusCode: 0, error: "connection_reset" });
+  expect(await answered((req) => req.socket.resetAndDestroy())).toMatchObject({
+    statusCode: 0,
+    error: "connection_reset",
+  });
 });
 
 test("a connection that is closed before the answer is connection_closed", async () => {
@@ -242,7 +254,9 @@ test("a name is judged by every address it leads to, at every attempt", async ()
   const origin = `http://rebinding.example.com:${receiver.port}`;
   receiver.script({ headers: { connection: "close" } });
   const [first, second] = [await post(origin, { agent: guarded }), await post(origin, { agent: guarded })];
-  expect(first.error).toBe('address_refused: "rebinding.example.com" leads to 10.0.0.8, which is not a public address (private)');
+  expect(first.error).toBe(
+    'address_refused: "rebinding.example.com" leads to 10.0.0.8, which is not a public address (private)',
+  );
   expect(second).toMatchObject({ error: "", address: "127.0.0.1" });
   await guarded.close();
 });

@@ -145,11 +145,7 @@ const networkCodes: Record<string, string> = {
   ENETUNREACH: "network_unreachable",
 };
 
-const malformedCodes = new Set([
-  "UND_ERR_RESPONSE",
-  "UND_ERR_RES_CONTENT_LENGTH_MISMATCH",
-  "UND_ERR_HEADERS_OVERFLOW",
-]);
+const malformedCodes = new Set(["UND_ERR_RESPONSE", "UND_ERR_RES_CONTENT_LENGTH_MISMATCH", "UND_ERR_HEADERS_OVERFLOW"]);
 
 /** The code of a failed request: the cause first, since happy-eyeballs wraps it in an AggregateError. */
 function networkError(error: unknown): string {

@@ -14,7 +14,6 @@ import type { DeliveryObserver } from "./observer.ts";
 
 /** An attempt that ended, with what the subscription's health is told of it. */
 export type Settled = {
-  subscriptionId: SubscriptionId;
   settlement: Settlement;
   retryAfterMs: number;
   /** Whether the endpoint was, as far as this node knows, failing before. */
@@ -93,18 +92,19 @@ async function writeHealth(options: RecorderOptions, items: readonly Settled[]):
   const failures = new Map<SubscriptionId, FailureReport>();
   const recoveries = new Set<SubscriptionId>();
   for (const item of items) {
-    const { startedAtMs, statusCode, state } = item.settlement;
+    const { subscriptionId, state } = item.settlement;
+    const { startedAt, statusCode } = item.settlement.attempt;
     if (state === "delivered") {
-      const hadFailed = failures.delete(item.subscriptionId);
-      if (hadFailed || item.wasFailing) recoveries.add(item.subscriptionId);
+      const hadFailed = failures.delete(subscriptionId);
+      if (hadFailed || item.wasFailing) recoveries.add(subscriptionId);
       continue;
     }
-    recoveries.delete(item.subscriptionId);
-    const known = failures.get(item.subscriptionId);
+    recoveries.delete(subscriptionId);
+    const known = failures.get(subscriptionId);
     const isGone = statusCode === 410 && (known === undefined || known.goneCount > 0);
-    failures.set(item.subscriptionId, {
-      subscriptionId: item.subscriptionId,
-      startedAtMs: Math.max(known?.startedAtMs ?? 0, startedAtMs),
+    failures.set(subscriptionId, {
+      subscriptionId,
+      startedAtMs: Math.max(known?.startedAtMs ?? 0, startedAt),
       retryAfterMs: Math.max(known?.retryAfterMs ?? 0, item.retryAfterMs),
       goneCount: isGone ? (known?.goneCount ?? 0) + 1 : 0,
     });

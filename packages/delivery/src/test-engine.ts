@@ -13,10 +13,10 @@ import {
 } from "@svc/core";
 import { createTestClock, type TestClock } from "@svc/core/testing";
 import {
+  type AttemptEntry,
   createProject,
   type Database,
   type Delivery,
-  type DeliveryAttempt,
   deliveriesForProject,
   type NewEvent,
   record,
@@ -28,6 +28,7 @@ import { createDispatcher, type Dispatcher } from "./dispatch.ts";
 import { signingSecretContext } from "./endpoint.ts";
 import type { DispatchLimits } from "./limits.ts";
 import type { AttemptObservation } from "./observer.ts";
+import type { OutgoingDelivery } from "./outgoing.ts";
 
 /** What several engines of one test share: database, clock, vault key and project. */
 export type TestStore = AsyncDisposable & {
@@ -41,8 +42,15 @@ export type TestStore = AsyncDisposable & {
     subscriptions: readonly SubscriptionId[],
     options?: { count?: number; payload?: string; leased?: { owner: NodeId; untilMs: number } },
   ): Promise<DeliveryId[]>;
+  /** What a node that stored these deliveries leased to itself would submit. */
+  firstSends(
+    dispatcher: Dispatcher,
+    subscription: SubscriptionId,
+    deliveries: readonly DeliveryId[],
+    leaseUntilMs: number,
+  ): Promise<OutgoingDelivery[]>;
   delivery(id: DeliveryId): Promise<Delivery>;
-  attemptsOf(id: DeliveryId): Promise<DeliveryAttempt[]>;
+  attemptsOf(id: DeliveryId): Promise<AttemptEntry[]>;
   subscription(id: SubscriptionId): Promise<Subscription>;
   /** How many deliveries are in that state. */
   count(state: Delivery["state"]): Promise<number>;
@@ -81,8 +89,25 @@ export async function storeOn(db: Database): Promise<Omit<TestStore, typeof Symb
       await record(db, events, undefined, leased ?? { owner: createId("node", 0), untilMs: 0 });
       return events.flatMap((event) => event.deliveries.map((delivery) => delivery.id));
     },
+    async firstSends(dispatcher, subscriptionId, ids, leaseUntilMs) {
+      const { endpointUrl, signingSecret } = found(await subscriptions.find(subscriptionId));
+      const endpoint = dispatcher.endpoints.of({ id: subscriptionId, projectId, endpointUrl, signingSecret });
+      const [nowMs, body] = [clock.now(), Buffer.from("{}")];
+      return ids.map((id) => ({
+        id,
+        projectId,
+        subscriptionId,
+        queuedForMs: nowMs,
+        attempts: 0,
+        probe: false,
+        endpoint,
+        body,
+        receivedAtMs: nowMs,
+        leaseUntilMs,
+      }));
+    },
     delivery: async (id) => found(await deliveries.find(id)),
-    attemptsOf: (id) => deliveries.listAttempts(id),
+    attemptsOf: async (id) => found(await deliveries.findAttempts(id)),
     subscription: async (id) => found(await subscriptions.find(id)),
     async count(state) {
       const [row] = await db.sql<{ count: number }[]>`

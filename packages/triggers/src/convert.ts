@@ -1,7 +1,7 @@
 import { create } from "@bufbuild/protobuf";
 import { type Timestamp, timestampFromMs } from "@bufbuild/protobuf/wkt";
-import { timeOfId } from "@svc/core";
-import type { Delivery, DeliveryAttempt, Event, Subscription } from "@svc/db";
+import { type DeliveryId, timeOfId } from "@svc/core";
+import type { AttemptEntry, Delivery, Event, Subscription } from "@svc/db";
 import {
   type DeliveryAttempt as DeliveryAttemptMessage,
   DeliveryAttemptSchema,
@@ -51,23 +51,23 @@ export function deliveryMessage(row: Delivery): DeliveryMessage {
     replayed: row.replayed,
     createdAt: timestampFromMs(timeOfId(row.id)),
     ...optionalTime("lastAttemptAt", row.lastAttemptAt),
-    ...optionalTime("nextAttemptAt", row.dueAt),
+    ...optionalTime("nextAttemptAt", row.nextAttemptAt),
   });
 }
 
 /** An attempt as callers read it. */
-export function attemptMessage(row: DeliveryAttempt): DeliveryAttemptMessage {
+export function attemptMessage(deliveryId: DeliveryId, entry: AttemptEntry): DeliveryAttemptMessage {
   return create(DeliveryAttemptSchema, {
-    deliveryId: row.deliveryId,
-    number: row.number,
-    at: timestampFromMs(row.startedAt),
-    durationMs: row.durationMs,
-    address: row.address,
-    statusCode: row.statusCode,
-    error: row.error,
-    responseHeaders: row.responseHeaders,
-    responseBody: row.responseBody,
-    requestUrl: row.requestUrl,
+    deliveryId,
+    number: entry.number,
+    at: timestampFromMs(entry.startedAt),
+    durationMs: entry.durationMs,
+    address: entry.address,
+    statusCode: entry.statusCode,
+    error: entry.error,
+    responseHeaders: entry.responseHeaders,
+    responseBody: entry.responseBody,
+    requestUrl: entry.requestUrl,
   });
 }
 

@@ -135,6 +135,7 @@ function outgoing(
     id: delivery.id,
     projectId: event.projectId,
     subscriptionId: subscription.id,
+    queuedForMs: event.receivedAtMs,
     attempts: 0,
     probe: false,
     endpoint: options.dispatcher.endpoints.of(subscription),

@@ -18,6 +18,8 @@ export type ClaimedDelivery = {
   subscriptionId: SubscriptionId;
   /** Attempts made before. */
   attempts: number;
+  /** When it was due; part of the task's key. */
+  queuedForMs: number;
   endpointUrl: string;
   /** Sealed; see the column. */
   signingSecret: Buffer;
@@ -66,6 +68,7 @@ type ClaimRow = {
   project_id: string;
   subscription_id: string;
   attempts: number;
+  queued_for_ms: number;
   endpoint_url: string;
   signing_secret: Buffer;
   probe: boolean;
@@ -85,7 +88,8 @@ type ClaimRow = {
  * - `lanes` hops over delivery_tasks_lane from one subscription to the next (a loose index scan: one probe a lane), so
  *   100,000 tasks of a dead endpoint cost one hop, where a plain scan by due_at would read them all each time.
  * - A failing subscription gives one delivery (the probe) once its backoff has passed; `probing` moves the backoff past
- *   the probe's lease, so that no second one goes out meanwhile.
+ *   the probe's lease, so that no second one goes out meanwhile. `probeable` locks the row for it, and so sees the
+ *   backoff that another node has just moved: two looks at the same moment send one probe.
  * - SKIP LOCKED: nodes never wait for each other. A lease that ran out is claimed like a free task; its old owner can
  *   no longer settle it, since every settlement names the owner.
  */
@@ -98,17 +102,22 @@ const claimDeliveries = statement<ClaimRow>(
     select (select t.subscription_id from delivery_tasks t
             where t.subscription_id > v.subscription_id order by t.subscription_id limit 1), v.hop + 1
     from visited v where v.subscription_id is not null and v.hop < $2::int4
+  ), probeable as materialized (
+    select s.id from subscriptions s
+    where s.id = any(array(select v.subscription_id from visited v)) and s.active
+      and s.failing_since is not null and s.backoff_until <= $6::timestamptz
+    for no key update skip locked
   ), open as (
     select s.id, s.project_id, s.endpoint_url, s.signing_secret, s.failing_since is not null as probe,
       least(coalesce(r.room, $3::int4), case when s.failing_since is null then $3::int4 else 1 end) as share
     from visited v join subscriptions s on s.id = v.subscription_id
     left join unnest($4::uuid[], $5::int4[]) as r(id, room) on r.id = s.id
-    where s.active and (s.backoff_until is null or s.backoff_until <= $6::timestamptz)
+    where s.active and (s.failing_since is null or s.id in (select p.id from probeable p))
     order by s.id
   ), picked as materialized (
-    select p.delivery_id, o.id as subscription_id, o.endpoint_url, o.signing_secret, o.probe
+    select p.delivery_id, p.due_at, o.id as subscription_id, o.endpoint_url, o.signing_secret, o.probe
     from open o cross join lateral (
-      select t.delivery_id from delivery_tasks t
+      select t.delivery_id, t.due_at from delivery_tasks t
       where t.subscription_id = o.id and t.due_at <= $6::timestamptz
         and (t.lease_until is null or t.lease_until <= $6::timestamptz)
       order by t.due_at, t.delivery_id limit o.share for update skip locked) p
@@ -118,10 +127,12 @@ const claimDeliveries = statement<ClaimRow>(
     where s.id in (select subscription_id from picked where probe)
   ), claimed as (
     update delivery_tasks t set lease_owner = $9::uuid, lease_until = $8::timestamptz
-    from picked p where t.delivery_id = p.delivery_id
-    returning t.delivery_id, t.project_id, t.subscription_id, t.event_id, t.attempts, p.endpoint_url, p.signing_secret, p.probe
+    from picked p
+    where t.subscription_id = p.subscription_id and t.due_at = p.due_at and t.delivery_id = p.delivery_id
+    returning t.delivery_id, t.project_id, t.subscription_id, t.event_id, t.due_at, t.attempts, p.endpoint_url, p.signing_secret, p.probe
   )
-  select c.delivery_id as id, c.project_id, c.subscription_id, c.attempts, c.endpoint_url, c.signing_secret, c.probe,
+  select c.delivery_id as id, c.project_id, c.subscription_id, c.attempts,
+    (extract(epoch from c.due_at) * 1000)::float8 as queued_for_ms, c.endpoint_url, c.signing_secret, c.probe,
     e.id as event_id, e.kind, e.toolkit_slug, e.trigger_slug, e.entity_id, e.payload,
     (extract(epoch from e.occurred_at) * 1000)::float8 as occurred_ms,
     (extract(epoch from e.received_at) * 1000)::float8 as received_ms
@@ -188,6 +199,7 @@ function claimedDelivery(row: ClaimRow): ClaimedDelivery {
     projectId: idOfUuid("prj", row.project_id),
     subscriptionId: idOfUuid("sub", row.subscription_id),
     attempts: row.attempts,
+    queuedForMs: row.queued_for_ms,
     endpointUrl: row.endpoint_url,
     signingSecret: row.signing_secret,
     probe: row.probe,

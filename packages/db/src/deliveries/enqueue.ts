@@ -15,8 +15,8 @@ const enqueueDeliveries = statement<{ id: string }>(
   `with input as materialized (
     select * from unnest($1::uuid[], $2::uuid[], $3::uuid[]) as i(id, event_id, subscription_id)
   ), stored as (
-    insert into deliveries (project_id, id, event_id, subscription_id, state, replayed)
-    select $4::uuid, id, event_id, subscription_id, 'pending', true from input
+    insert into deliveries (project_id, id, event_id, subscription_id, state, replayed, next_attempt_at)
+    select $4::uuid, id, event_id, subscription_id, 'pending', true, $5::timestamptz from input
   )
   insert into delivery_tasks (delivery_id, project_id, subscription_id, event_id, due_at)
   select id, $4::uuid, subscription_id, event_id, $5::timestamptz from input`,

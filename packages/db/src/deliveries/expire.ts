@@ -9,15 +9,16 @@ import { statement } from "../statement.ts";
 const expireDeliveries = statement<{ delivery_id: string }>(
   "expire_deliveries",
   `with picked as materialized (
-    select t.delivery_id, t.project_id from delivery_tasks t
+    select t.subscription_id, t.due_at, t.delivery_id from delivery_tasks t
     where t.subscription_id = $1::uuid and (t.lease_until is null or t.lease_until <= $2::timestamptz)
       and not exists (select from subscriptions s where s.id = t.subscription_id and s.active)
     limit $3::int4 for update skip locked
   ), ended as (
-    delete from delivery_tasks t using picked p where t.delivery_id = p.delivery_id
+    delete from delivery_tasks t using picked p
+    where t.subscription_id = p.subscription_id and t.due_at = p.due_at and t.delivery_id = p.delivery_id
   )
-  update deliveries d set state = 'dead_letter', last_error = 'subscription_inactive: the subscription was deactivated or deleted'
-  from picked p where d.project_id = p.project_id and d.id = p.delivery_id
+  update deliveries d set state = 'dead_letter', next_attempt_at = null, last_error = 'subscription_inactive: the subscription was deactivated or deleted'
+  from picked p where d.id = p.delivery_id
   returning d.id as delivery_id`,
 );
 

@@ -1,13 +1,12 @@
 import { type DeliveryId, type EventId, type ProjectId, type SubscriptionId, uuidOfId } from "@svc/core";
-import { and, desc, eq, sql } from "drizzle-orm";
+import { and, desc, eq, getTableColumns, sql } from "drizzle-orm";
 import type { Executor } from "../connect.ts";
-import { deliveries, deliveryAttempts, deliveryTasks } from "../schema/index.ts";
+import { type AttemptEntry, deliveries } from "../schema/index.ts";
 
-/** A delivery; `dueAt` is when it is tried next, null once it has ended. */
-export type Delivery = typeof deliveries.$inferSelect & { dueAt: number | null };
+const { attemptLog, ...columns } = getTableColumns(deliveries);
 
-/** One stored attempt. */
-export type DeliveryAttempt = typeof deliveryAttempts.$inferSelect;
+/** A delivery without its attempts. */
+export type Delivery = Omit<typeof deliveries.$inferSelect, "attemptLog">;
 
 /** Deliveries of one project. */
 export type DeliveryRepository = {
@@ -17,26 +16,22 @@ export type DeliveryRepository = {
     filter: { eventId: EventId | undefined; subscriptionId: SubscriptionId | undefined },
     page: { after: DeliveryId | undefined; limit: number },
   ): Promise<Delivery[]>;
-  findMany(ids: readonly DeliveryId[]): Promise<Delivery[]>;
-  /** Newest first. */
-  listAttempts(id: DeliveryId): Promise<DeliveryAttempt[]>;
+  /** The attempts of a delivery in order; undefined when there is no such delivery. */
+  findAttempts(id: DeliveryId): Promise<AttemptEntry[] | undefined>;
 };
 
 /** The deliveries of one project. */
 export function deliveriesForProject(db: Executor, projectId: ProjectId): DeliveryRepository {
-  const select = () =>
-    db.orm
-      .select({ delivery: deliveries, dueAt: deliveryTasks.dueAt })
-      .from(deliveries)
-      .leftJoin(deliveryTasks, eq(deliveryTasks.deliveryId, deliveries.id));
-  const flat = (rows: { delivery: typeof deliveries.$inferSelect; dueAt: number | null }[]) =>
-    rows.map((row) => ({ ...row.delivery, dueAt: row.dueAt }));
+  const own = (id: DeliveryId) => and(eq(deliveries.projectId, projectId), eq(deliveries.id, id));
   return {
     async find(id) {
-      return flat(await select().where(and(eq(deliveries.projectId, projectId), eq(deliveries.id, id))))[0];
+      const [row] = await db.orm.select(columns).from(deliveries).where(own(id));
+      return row;
     },
-    async list(filter, page) {
-      const rows = await select()
+    list: (filter, page) =>
+      db.orm
+        .select(columns)
+        .from(deliveries)
         .where(
           and(
             eq(deliveries.projectId, projectId),
@@ -46,22 +41,10 @@ export function deliveriesForProject(db: Executor, projectId: ProjectId): Delive
           ),
         )
         .orderBy(desc(deliveries.id))
-        .limit(page.limit);
-      return flat(rows);
+        .limit(page.limit),
+    async findAttempts(id) {
+      const [row] = await db.orm.select({ attemptLog }).from(deliveries).where(own(id));
+      return row?.attemptLog;
     },
-    async findMany(ids) {
-      const uuids = sql.param(ids.map(uuidOfId));
-      return flat(
-        await select()
-          .where(and(eq(deliveries.projectId, projectId), sql`${deliveries.id} = any(${uuids}::uuid[])`))
-          .orderBy(desc(deliveries.id)),
-      );
-    },
-    listAttempts: (id) =>
-      db.orm
-        .select()
-        .from(deliveryAttempts)
-        .where(and(eq(deliveryAttempts.projectId, projectId), eq(deliveryAttempts.deliveryId, id)))
-        .orderBy(desc(deliveryAttempts.number)),
   };
 }

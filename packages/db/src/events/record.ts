@@ -34,13 +34,13 @@ export type RoutingSeen = { version: number; projects: ReadonlyMap<ProjectId, nu
 export type RecordOutcome = { stale: true } | { stale: false; duplicates: ReadonlySet<string> };
 
 /**
- * Stores a batch of events, their dedupe keys, deliveries and tasks in one statement, hence in one commit and one
+ * Stores a batch of events, their deliveries and tasks in one statement, hence in one commit and one
  * round trip.
  *
  * - `routing` compares versions instead of joining subscriptions: the caller already knows every row, so nothing has to
  *   be sent back, and a subscription made on another node a moment ago is still never missed.
- * - `keys` is ordered, so two nodes with the same keys wait for each other in one order and cannot deadlock. ON CONFLICT
- *   waits for an uncommitted twin: a duplicate is answered 2xx only after the first is committed.
+ * - `stored` inserts in the order of the keys, so two nodes with the same keys wait for each other in one order and cannot
+ *   deadlock. ON CONFLICT waits for an uncommitted twin: a duplicate is answered 2xx only after the first is committed.
  * - All arrays have one length a kind; unnest keeps the statement's text, and so its plan, the same for every batch.
  * Indexes touched: routing by primary keys; inserts at the right edge of (project_id, id) and its siblings.
  */
@@ -57,27 +57,19 @@ const recordEvents = statement<{ fresh: boolean; duplicates: string[] | null }>(
                          $11::timestamptz[], $12::timestamptz[], $13::text[])
       as i(id, project_id, kind, toolkit_slug, trigger_slug, entity_id, payload, occurred_at, received_at, dedupe_key)
     where (select fresh from routing)
-  ), keys as (
-    insert into dedupe_keys (project_id, trigger_slug, key, seen_at)
-    select project_id, trigger_slug, dedupe_key, received_at from input
-    where dedupe_key <> '' order by project_id, trigger_slug, dedupe_key
-    on conflict do nothing
-    returning project_id, trigger_slug, key
-  ), fresh_input as materialized (
-    select i.* from input i left join keys k
-      on k.project_id = i.project_id and k.trigger_slug = i.trigger_slug and k.key = i.dedupe_key
-    where i.dedupe_key = '' or k.key is not null
-  ), stored as (
-    insert into events (project_id, id, kind, toolkit_slug, trigger_slug, entity_id, payload, occurred_at, received_at)
-    select project_id, id, kind, toolkit_slug, trigger_slug, entity_id, payload, occurred_at, received_at
-    from fresh_input
+  ), stored as materialized (
+    insert into events (project_id, id, kind, toolkit_slug, trigger_slug, entity_id, payload, occurred_at, received_at, dedupe_key)
+    select project_id, id, kind, toolkit_slug, trigger_slug, entity_id, payload, occurred_at, received_at, dedupe_key
+    from input order by project_id, trigger_slug, dedupe_key
+    on conflict (project_id, trigger_slug, dedupe_key) where dedupe_key <> '' do nothing
+    returning id, project_id, received_at
   ), pending as materialized (
-    select d.id, d.subscription_id, d.leased, i.id as event_id, i.project_id, i.received_at
+    select d.id, d.subscription_id, d.leased, s.id as event_id, s.project_id, s.received_at
     from unnest($14::uuid[], $15::uuid[], $16::uuid[], $17::bool[]) as d(id, event_id, subscription_id, leased)
-    join fresh_input i on i.id = d.event_id
+    join stored s on s.id = d.event_id
   ), delivered as (
-    insert into deliveries (project_id, id, event_id, subscription_id, state)
-    select project_id, id, event_id, subscription_id, 'pending' from pending
+    insert into deliveries (project_id, id, event_id, subscription_id, state, next_attempt_at)
+    select project_id, id, event_id, subscription_id, 'pending', received_at from pending
   ), queued as (
     insert into delivery_tasks (delivery_id, project_id, subscription_id, event_id, due_at, lease_owner, lease_until)
     select id, project_id, subscription_id, event_id, received_at,
@@ -85,8 +77,8 @@ const recordEvents = statement<{ fresh: boolean; duplicates: string[] | null }>(
     from pending
   )
   select (select fresh from routing) as fresh,
-    case when (select count(*) from input) > (select count(*) from fresh_input)
-      then array(select i.id::text from input i where not exists (select from fresh_input f where f.id = i.id)) end as duplicates`,
+    case when (select count(*) from input) > (select count(*) from stored)
+      then array(select i.id::text from input i where not exists (select from stored s where s.id = i.id)) end as duplicates`,
 );
 
 /**

@@ -1,5 +1,5 @@
 import { type EventId, firstUuidAt, type ProjectId, uuidOfId } from "@svc/core";
-import { and, desc, eq, sql } from "drizzle-orm";
+import { and, desc, eq, ne, sql } from "drizzle-orm";
 import type { Executor } from "../connect.ts";
 import { events } from "../schema/index.ts";
 
@@ -31,7 +31,7 @@ export function eventsForProject(db: Executor, projectId: ProjectId): EventRepos
       const [row] = await db.orm
         .select()
         .from(events)
-        .where(and(eq(events.projectId, projectId), eq(events.id, id)));
+        .where(and(eq(events.projectId, projectId), eq(events.id, id), ne(events.kind, "swept")));
       return row;
     },
     list: (filter, page) =>

@@ -1,9 +1,8 @@
 export { apiKeys, projectPolicies, projects, routingState } from "./projects.ts";
 export {
+  type AttemptEntry,
   accountReferences,
-  dedupeKeys,
   deliveries,
-  deliveryAttempts,
   deliveryTasks,
   events,
   quarantinedPosts,

@@ -1,7 +1,27 @@
 import { sql } from "drizzle-orm";
-import { boolean, index, integer, jsonb, pgTable, primaryKey, text } from "drizzle-orm/pg-core";
+import { boolean, index, integer, jsonb, pgTable, primaryKey, text, uniqueIndex } from "drizzle-orm/pg-core";
 import { bytes, idColumn, time } from "./columns.ts";
 import { projects } from "./projects.ts";
+
+/** One try of one delivery, as it went. */
+export type AttemptEntry = {
+  /** From 1. */
+  number: number;
+  /** Epoch milliseconds. */
+  startedAt: number;
+  durationMs: number;
+  /** Where it was sent: the endpoint's address may have changed between two attempts. */
+  requestUrl: string;
+  /** The address dialled; empty when none was. */
+  address: string;
+  /** 0 when no answer came. */
+  statusCode: number;
+  /** Empty when delivered. */
+  error: string;
+  responseHeaders: Record<string, string>;
+  /** The first 1,024 bytes of the answer, as UTF-8 text. */
+  responseBody: string;
+};
 
 /** An endpoint that wants a project's events, with its health: what the delivery engine knows of the endpoint. */
 export const subscriptions = pgTable(
@@ -42,8 +62,11 @@ export const events = pgTable(
   {
     projectId: idColumn("prj")("project_id").notNull(),
     id: idColumn("evt")("id").notNull(),
-    /** `event`, or `test` for what SendTestEvent makes: tests stand in no list of events. */
-    kind: text("kind").$type<"event" | "test">().notNull(),
+    /**
+     * `event`; `test` for what SendTestEvent makes, which stands in no list; `swept` for what is left of an event past its
+     * retention as long as its dedupe key must be remembered: no call reads it.
+     */
+    kind: text("kind").$type<"event" | "test" | "swept">().notNull(),
     toolkitSlug: text("toolkit_slug").notNull(),
     triggerSlug: text("trigger_slug").notNull(),
     entityId: text("entity_id").notNull(),
@@ -51,10 +74,14 @@ export const events = pgTable(
     payload: text("payload").notNull(),
     occurredAt: time("occurred_at").notNull(),
     receivedAt: time("received_at").notNull(),
+    /** Of the same project and trigger no second event with this key is stored. Empty: never a duplicate. */
+    dedupeKey: text("dedupe_key").notNull(),
   },
   (table) => [
     primaryKey({ name: "events_key", columns: [table.projectId, table.id] }),
-    index("events_trigger").on(table.projectId, table.triggerSlug, table.id),
+    uniqueIndex("events_dedupe").on(table.projectId, table.triggerSlug, table.dedupeKey).where(sql`dedupe_key <> ''`),
+    // The trigger leads, so that the primary key alone fits a look-up by key: two that fit tie until statistics exist.
+    index("events_trigger").on(table.triggerSlug, table.projectId, table.id),
   ],
 );
 
@@ -67,17 +94,20 @@ export const deliveries = pgTable(
   "deliveries",
   {
     projectId: idColumn("prj")("project_id").notNull(),
-    id: idColumn("dlv")("id").notNull(),
+    id: idColumn("dlv")("id").primaryKey(),
     eventId: idColumn("evt")("event_id").notNull(),
     subscriptionId: idColumn("sub")("subscription_id").notNull(),
     state: text("state").$type<"pending" | "delivered" | "dead_letter">().notNull(),
     attempts: integer("attempts").notNull().default(0),
     lastError: text("last_error").notNull().default(""),
     lastAttemptAt: time("last_attempt_at"),
+    /** When it is tried next: due_at of its task; null once it has ended. */
+    nextAttemptAt: time("next_attempt_at"),
+    /** Every attempt as it went, in order. Part of the row: written with the state it caused, read with it, gone with it. */
+    attemptLog: jsonb("attempt_log").$type<AttemptEntry[]>().notNull().default([]),
     replayed: boolean("replayed").notNull().default(false),
   },
   (table) => [
-    primaryKey({ name: "deliveries_key", columns: [table.projectId, table.id] }),
     index("deliveries_event").on(table.projectId, table.eventId, table.id),
     index("deliveries_subscription").on(table.projectId, table.subscriptionId, table.id),
   ],
@@ -90,7 +120,7 @@ export const deliveries = pgTable(
 export const deliveryTasks = pgTable(
   "delivery_tasks",
   {
-    deliveryId: idColumn("dlv")("delivery_id").primaryKey(),
+    deliveryId: idColumn("dlv")("delivery_id").notNull(),
     projectId: idColumn("prj")("project_id").notNull(),
     subscriptionId: idColumn("sub")("subscription_id").notNull(),
     eventId: idColumn("evt")("event_id").notNull(),
@@ -100,49 +130,9 @@ export const deliveryTasks = pgTable(
     leaseOwner: idColumn("node")("lease_owner"),
     leaseUntil: time("lease_until"),
   },
-  (table) => [index("delivery_tasks_lane").on(table.subscriptionId, table.dueAt, table.deliveryId)],
-);
-
-/** One try of one delivery, as it went. */
-export const deliveryAttempts = pgTable(
-  "delivery_attempts",
-  {
-    projectId: idColumn("prj")("project_id").notNull(),
-    deliveryId: idColumn("dlv")("delivery_id").notNull(),
-    /** From 1. */
-    number: integer("number").notNull(),
-    startedAt: time("started_at").notNull(),
-    durationMs: integer("duration_ms").notNull(),
-    /** Where it was sent: the endpoint's address may have changed between two attempts. */
-    requestUrl: text("request_url").notNull(),
-    /** The address dialled; empty when none was. */
-    address: text("address").notNull(),
-    /** 0 when no answer came. */
-    statusCode: integer("status_code").notNull(),
-    /** Empty when delivered. */
-    error: text("error").notNull(),
-    responseHeaders: jsonb("response_headers").$type<Record<string, string>>().notNull(),
-    /** The first 1,024 bytes of the answer, as UTF-8 text. */
-    responseBody: text("response_body").notNull(),
-  },
+  // The lane is the key: a task is always named with its subscription and due time, and one index serves all.
   (table) => [
-    primaryKey({ name: "delivery_attempts_key", columns: [table.projectId, table.deliveryId, table.number] }),
-  ],
-);
-
-/** Keys of posts already taken, per project and trigger; kept for 7 days at least, since providers retry for up to 3. */
-export const dedupeKeys = pgTable(
-  "dedupe_keys",
-  {
-    projectId: idColumn("prj")("project_id").notNull(),
-    triggerSlug: text("trigger_slug").notNull(),
-    key: text("key").notNull(),
-    seenAt: time("seen_at").notNull(),
-  },
-  (table) => [
-    primaryKey({ name: "dedupe_keys_key", columns: [table.projectId, table.triggerSlug, table.key] }),
-    // Rows arrive in the order of seen_at, so a block range index finds the old ones and costs inserts next to nothing.
-    index("dedupe_keys_seen").using("brin", table.seenAt),
+    primaryKey({ name: "delivery_tasks_lane", columns: [table.subscriptionId, table.dueAt, table.deliveryId] }),
   ],
 );
 

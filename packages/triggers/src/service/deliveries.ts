@@ -48,9 +48,9 @@ export function deliveryMethods(context: TriggersContext): Methods {
     async listDeliveryAttempts(req, ctx) {
       const { projectId } = requireProject(ctx);
       const id = requireId("dlv", "deliveryId", req.deliveryId);
-      const deliveries = deliveriesForProject(db, projectId);
-      if ((await deliveries.find(id)) === undefined) throw notFound("delivery", "deliveryId", req.deliveryId);
-      return { attempts: (await deliveries.listAttempts(id)).map(attemptMessage) };
+      const attempts = await deliveriesForProject(db, projectId).findAttempts(id);
+      if (attempts === undefined) throw notFound("delivery", "deliveryId", req.deliveryId);
+      return { attempts: attempts.map((entry) => attemptMessage(id, entry)).reverse() };
     },
 
     async replayEvent(req, ctx) {
@@ -117,7 +117,7 @@ async function queue(context: TriggersContext, projectId: ProjectId, matches: re
     lastError: "",
     lastAttemptAt: null,
     replayed: true,
-    dueAt: nowMs,
+    nextAttemptAt: nowMs,
   }));
 }
 

@@ -1,0 +1,259 @@
+import { createId, type SubscriptionId } from "@svc/core";
+import { afterAll, beforeEach, expect, test } from "vitest";
+import { record } from "../events/record.ts";
+import { reportFailures } from "../subscriptions/health.ts";
+import { subscriptionsForProject } from "../subscriptions/repo.ts";
+import {
+  accessOf,
+  addProject,
+  addSubscription,
+  claimRequest,
+  explain,
+  fillLane,
+  newEvent,
+  nowMs,
+  settlement,
+} from "../test-rows.ts";
+import { createTestDatabase } from "../testing.ts";
+import { claim } from "./claim.ts";
+import { release } from "./release.ts";
+import { settle } from "./settle.ts";
+
+const { db, drop } = await createTestDatabase();
+afterAll(drop);
+beforeEach(() => db.sql`truncate events, deliveries, delivery_tasks, subscriptions, projects cascade`);
+
+const me = createId("node", nowMs);
+const other = createId("node", nowMs);
+const limits = {
+  backoffMinMs: 1_000,
+  backoffMaxMs: 300_000,
+  failingMaxMs: 432_000_000,
+  goneMaxMs: 3_600_000,
+  goneMin: 3,
+};
+
+async function addFailing(projectId: Awaited<ReturnType<typeof addProject>>): Promise<SubscriptionId> {
+  const id = await addSubscription(db, projectId);
+  await reportFailures(
+    db,
+    [{ subscriptionId: id, startedAtMs: nowMs - 10_000, retryAfterMs: 0, goneCount: 0 }],
+    nowMs - 10_000,
+    limits,
+  );
+  return id;
+}
+
+test("a claim returns all that sending needs, and the row is leased", async () => {
+  const projectId = await addProject(db);
+  const subscriptionId = await addSubscription(db, projectId);
+  const event = newEvent(projectId, [subscriptionId], {
+    entityId: "ü",
+    payload: '{"a":"\\u0000 \\"{,}"}',
+    occurredAtMs: nowMs - 7,
+  });
+  await record(db, [event], undefined, { owner: me, untilMs: 0 });
+  const { deliveries, next, ended } = await claim(db, claimRequest(me));
+  expect(deliveries).toEqual([
+    {
+      id: event.deliveries[0]?.id,
+      projectId,
+      subscriptionId,
+      attempts: 0,
+      queuedForMs: nowMs,
+      endpointUrl: "https://example.com/hook",
+      signingSecret: Buffer.from("sealed"),
+      probe: false,
+      event: {
+        id: event.id,
+        kind: "event",
+        toolkitSlug: "code_host",
+        triggerSlug: "code_host.issue_opened",
+        entityId: "ü",
+        payload: '{"a":"\\u0000 \\"{,}"}',
+        occurredAtMs: nowMs - 7,
+        receivedAtMs: nowMs,
+      },
+    },
+  ]);
+  expect([next, ended]).toEqual([undefined, []]);
+  expect((await claim(db, claimRequest(other))).deliveries).toEqual([]);
+});
+
+test("what is not due, or leased, is left alone; a lease that ran out is free", async () => {
+  const projectId = await addProject(db);
+  const subscriptionId = await addSubscription(db, projectId);
+  const leased = newEvent(projectId, [subscriptionId]);
+  for (const delivery of leased.deliveries) delivery.leased = true;
+  await record(db, [leased], undefined, { owner: other, untilMs: nowMs + 30_000 });
+  await record(db, [newEvent(projectId, [subscriptionId], { receivedAtMs: nowMs + 1 })], undefined, {
+    owner: me,
+    untilMs: 0,
+  });
+  const ids = async (atMs: number) =>
+    (await claim(db, claimRequest(me, { nowMs: atMs, leaseUntilMs: atMs + 1 }))).deliveries.length;
+  expect(await ids(nowMs)).toBe(0);
+  expect(await ids(nowMs + 1)).toBe(1);
+  expect(await ids(nowMs + 29_999)).toBe(1);
+  expect(await ids(nowMs + 30_000)).toBe(2);
+});
+
+test("a claim takes the oldest of each lane, up to its share, and up to the room where one is stated", async () => {
+  const projectId = await addProject(db);
+  const [full, roomy, plain] = [
+    await addSubscription(db, projectId),
+    await addSubscription(db, projectId),
+    await addSubscription(db, projectId),
+  ];
+  for (const id of [full, roomy, plain]) await fillLane(db, projectId, id, { count: 20 });
+  const rooms = new Map([
+    [full, 0],
+    [roomy, 7],
+  ]);
+  const { deliveries } = await claim(db, claimRequest(me, { share: 5, rooms }));
+  const of = (id: SubscriptionId) => deliveries.filter((delivery) => delivery.subscriptionId === id);
+  expect([of(full).length, of(roomy).length, of(plain).length]).toEqual([0, 5, 5]);
+  const oldest =
+    await db.sql`select max(due_at) <= (select min(due_at) from delivery_tasks where lease_owner is null and subscription_id = any(
+    select subscription_id from delivery_tasks where lease_owner is not null)) as yes from delivery_tasks where lease_owner is not null`;
+  expect(oldest).toEqual([{ yes: true }]);
+});
+
+test("a look that its limit cuts off goes on where it stopped: every lane comes to its turn", async () => {
+  const projectId = await addProject(db);
+  const ids: SubscriptionId[] = [];
+  for (let lane = 0; lane < 10; lane++) ids.push(await addSubscription(db, projectId));
+  for (const id of ids) await fillLane(db, projectId, id, { count: 20 });
+  const served: SubscriptionId[][] = [];
+  let after: SubscriptionId | undefined;
+  for (let look = 0; look < 4; look++) {
+    const { deliveries, next } = await claim(db, claimRequest(me, { limit: 6, share: 2, after }));
+    served.push([...new Set(deliveries.map((delivery) => delivery.subscriptionId))].sort());
+    after = next;
+  }
+  const sorted = ids.sort();
+  expect(served).toEqual([sorted.slice(0, 3), sorted.slice(3, 6), sorted.slice(6, 9), sorted.slice(9)]);
+  expect(after).toBeUndefined();
+});
+
+test("more lanes than one look visits come in the next", async () => {
+  const projectId = await addProject(db);
+  const ids: SubscriptionId[] = [];
+  for (let lane = 0; lane < 5; lane++) ids.push(await addSubscription(db, projectId));
+  await record(db, [newEvent(projectId, ids)], undefined, { owner: me, untilMs: 0 });
+  ids.sort();
+  const first = await claim(db, claimRequest(me, { lanes: 2 }));
+  expect(first.next).toBe(ids[1]);
+  const second = await claim(db, claimRequest(me, { lanes: 2, after: first.next }));
+  expect(second.next).toBe(ids[3]);
+  const third = await claim(db, claimRequest(me, { lanes: 2, after: second.next }));
+  expect([third.next, third.deliveries.length]).toEqual([undefined, 1]);
+});
+
+test("a failing subscription gives nothing before its backoff has passed, then one probe", async () => {
+  const projectId = await addProject(db);
+  const id = await addFailing(projectId);
+  await fillLane(db, projectId, id, { count: 5 });
+  expect((await claim(db, claimRequest(me, { nowMs: nowMs - 9_001 }))).deliveries).toEqual([]);
+  const { deliveries } = await claim(db, claimRequest(me));
+  expect(deliveries).toMatchObject([{ subscriptionId: id, probe: true }]);
+  // The backoff now lasts as long as the probe's lease.
+  expect((await claim(db, claimRequest(other, { nowMs: nowMs + 29_999 }))).deliveries).toEqual([]);
+  expect((await claim(db, claimRequest(other, { nowMs: nowMs + 30_000 }))).deliveries).toHaveLength(1);
+});
+
+test("nodes that look at the same moment send one probe between them", async () => {
+  const projectId = await addProject(db);
+  for (let round = 0; round < 10; round++) {
+    const id = await addFailing(projectId);
+    await fillLane(db, projectId, id, { count: 20 });
+    const found = await Promise.all(Array.from({ length: 6 }, () => claim(db, claimRequest(createId("node", nowMs)))));
+    expect(found.flatMap(({ deliveries }) => deliveries)).toHaveLength(1);
+    await subscriptionsForProject(db, projectId).update(id, { active: false });
+  }
+});
+
+test("lanes of subscriptions that are inactive or gone are named, and give nothing", async () => {
+  const projectId = await addProject(db);
+  const [inactive, gone, well] = [
+    await addSubscription(db, projectId),
+    await addSubscription(db, projectId),
+    await addSubscription(db, projectId),
+  ];
+  await record(db, [newEvent(projectId, [inactive, gone, well])], undefined, { owner: me, untilMs: 0 });
+  await subscriptionsForProject(db, projectId).update(inactive, { active: false });
+  await subscriptionsForProject(db, projectId).delete(gone);
+  const { deliveries, ended } = await claim(db, claimRequest(me));
+  expect(deliveries.map((delivery) => delivery.subscriptionId)).toEqual([well]);
+  expect([...ended].sort()).toEqual([inactive, gone].sort());
+});
+
+test("claims of many owners at once never hand out one delivery twice", async () => {
+  const projectId = await addProject(db);
+  const ids: SubscriptionId[] = [];
+  for (let lane = 0; lane < 4; lane++) ids.push(await addSubscription(db, projectId));
+  for (const id of ids) await fillLane(db, projectId, id, { count: 250 });
+  const handedOut: string[] = [];
+  const work = async () => {
+    const owner = createId("node", nowMs);
+    for (;;) {
+      const { deliveries } = await claim(db, claimRequest(owner, { limit: 40, share: 13 }));
+      handedOut.push(...deliveries.map(({ id }) => id));
+      if (handedOut.length >= 1_000) return;
+    }
+  };
+  await Promise.all(Array.from({ length: 8 }, work));
+  expect(handedOut).toHaveLength(1_000);
+  expect(new Set(handedOut).size).toBe(1_000);
+});
+
+test("a claim races with settlements and releases without handing out what has ended", async () => {
+  const projectId = await addProject(db);
+  const id = await addSubscription(db, projectId);
+  await fillLane(db, projectId, id, { count: 300 });
+  let settled = 0;
+  const work = async () => {
+    const owner = createId("node", nowMs);
+    while (settled < 300) {
+      const { deliveries } = await claim(db, claimRequest(owner, { share: 20 }));
+      const [kept, given] = [deliveries.slice(0, 10), deliveries.slice(10)];
+      await release(db, owner, given);
+      const lost = await settle(
+        db,
+        owner,
+        kept.map((delivery) => settlement(projectId, delivery)),
+      );
+      expect(lost).toEqual([]);
+      settled += kept.length;
+    }
+  };
+  await Promise.all([work(), work(), work(), work()]);
+  const rows = await db.sql`select state, count(*)::int4 as count from deliveries group by 1`;
+  expect(rows).toEqual([{ state: "delivered", count: 300 }]);
+  expect(settled).toBe(300);
+});
+
+test.each(["custom", "generic"] as const)(
+  "the lane index serves a claim (%s plan): a dead endpoint's backlog costs one hop",
+  async (mode) => {
+    const projectId = await addProject(db);
+    const dead = await addFailing(projectId);
+    await fillLane(db, projectId, dead, { count: 20_000 });
+    await reportFailures(
+      db,
+      [{ subscriptionId: dead, startedAtMs: nowMs, retryAfterMs: 60_000, goneCount: 0 }],
+      nowMs,
+      limits,
+    );
+    for (let lane = 0; lane < 50; lane++)
+      await fillLane(db, projectId, await addSubscription(db, projectId), { count: 40 });
+    await db.sql`analyze`;
+    const plan = await explain(db, "claim_deliveries", mode, (executor) => claim(executor, claimRequest(me)));
+    expect(accessOf(plan, "delivery_tasks")).toEqual(["delivery_tasks_lane"]);
+    expect(accessOf(plan, "events")).toEqual(["events_key"]);
+    const read = plan.filter((node) => node.relation === "delivery_tasks").reduce((sum, node) => sum + node.rows, 0);
+    expect(read).toBeLessThan(256 * 4 + 51 * 2);
+    const lanes = await explain(db, "visit_lanes", mode, (executor) => claim(executor, claimRequest(me)));
+    expect(accessOf(lanes, "delivery_tasks")).toEqual(["delivery_tasks_lane"]);
+  },
+);

@@ -1,0 +1,180 @@
+import { createId } from "@svc/core";
+import { afterAll, beforeEach, expect, test } from "vitest";
+import { openDatabase } from "../connect.ts";
+import {
+  accessOf,
+  addProject,
+  addSubscription,
+  claimRequest,
+  explain,
+  fillLane,
+  nowMs,
+  settlement,
+} from "../test-rows.ts";
+import { createTestDatabase } from "../testing.ts";
+import { claim } from "./claim.ts";
+import { deliveriesForProject } from "./repo.ts";
+import { settle, type TaskKey } from "./settle.ts";
+
+const { db, url, drop } = await createTestDatabase();
+afterAll(drop);
+beforeEach(() => db.sql`truncate events, deliveries, delivery_tasks, subscriptions, projects cascade`);
+
+const me = createId("node", nowMs);
+
+async function leased(count: number, owner = me) {
+  const projectId = await addProject(db);
+  const tasks = await fillLane(db, projectId, await addSubscription(db, projectId), { count, owner });
+  return { projectId, tasks, deliveries: deliveriesForProject(db, projectId) };
+}
+
+test("a batch writes each attempt with the change of state it causes", async () => {
+  const { projectId, tasks, deliveries } = await leased(3);
+  const [delivered, pending, dead] = tasks as [TaskKey, TaskKey, TaskKey];
+  const failure = { error: "http_500", statusCode: 500 };
+  const dueAtMs = nowMs + 5_000;
+  const lost = await settle(db, me, [
+    settlement(projectId, delivered),
+    settlement(projectId, pending, { state: "pending", dueAtMs, attempt: failure }),
+    settlement(projectId, dead, { state: "dead_letter", attempt: { ...failure, number: 10 } }),
+  ]);
+  expect(lost).toEqual([]);
+  const ended = { nextAttemptAt: null, lastAttemptAt: nowMs };
+  expect(await deliveries.find(delivered.id)).toMatchObject({
+    ...ended,
+    state: "delivered",
+    attempts: 1,
+    lastError: "",
+  });
+  expect(await deliveries.find(dead.id)).toMatchObject({
+    ...ended,
+    state: "dead_letter",
+    attempts: 10,
+    lastError: "http_500",
+  });
+  expect(await deliveries.find(pending.id)).toMatchObject({
+    state: "pending",
+    attempts: 1,
+    lastError: "http_500",
+    nextAttemptAt: dueAtMs,
+  });
+  expect(await db.sql`select attempts, lease_owner from delivery_tasks`).toEqual([{ attempts: 1, lease_owner: null }]);
+  expect(await deliveries.findAttempts(delivered.id)).toEqual([settlement(projectId, delivered).attempt]);
+});
+
+test("attempts of one delivery stand in their order", async () => {
+  const { projectId, tasks, deliveries } = await leased(1);
+  const [task] = tasks as [TaskKey];
+  await settle(db, me, [settlement(projectId, task, { state: "pending", attempt: { error: "timeout" } })]);
+  const [claimed] = (await claim(db, claimRequest(me))).deliveries;
+  await settle(db, me, [settlement(projectId, claimed!, { attempt: { number: 2 } })]);
+  const attempts = await deliveries.findAttempts(task.id);
+  expect(attempts?.map(({ number, error }) => [number, error])).toEqual([
+    [1, "timeout"],
+    [2, ""],
+  ]);
+});
+
+test("of a batch, what is leased to another node or has ended is named, and nothing of it is written", async () => {
+  const mine = await leased(2);
+  const theirs = await leased(1, createId("node", nowMs));
+  const [[held, ended], [foreign]] = [mine.tasks, theirs.tasks] as [[TaskKey, TaskKey], [TaskKey]];
+  await settle(db, me, [settlement(mine.projectId, ended)]);
+  const lost = await settle(db, me, [
+    settlement(mine.projectId, held),
+    settlement(mine.projectId, ended, { state: "pending", attempt: { number: 2 } }),
+    settlement(theirs.projectId, foreign),
+  ]);
+  expect([...lost].sort()).toEqual([ended.id, foreign.id].sort());
+  expect(await mine.deliveries.find(ended.id)).toMatchObject({ state: "delivered", attempts: 1 });
+  expect(await theirs.deliveries.find(foreign.id)).toMatchObject({ state: "pending", attempts: 0 });
+  expect(await theirs.deliveries.findAttempts(foreign.id)).toEqual([]);
+});
+
+test("a task that was rescheduled meanwhile is another lease: the old one cannot settle it", async () => {
+  const { projectId, tasks, deliveries } = await leased(1);
+  const [task] = tasks as [TaskKey];
+  const failed = settlement(projectId, task, { state: "pending", dueAtMs: nowMs + 1, attempt: { error: "timeout" } });
+  await settle(db, me, [failed]);
+  await claim(db, claimRequest(me, { nowMs: nowMs + 1 }));
+  expect(await settle(db, me, [settlement(projectId, task)])).toEqual([task.id]);
+  expect(await deliveries.find(task.id)).toMatchObject({ state: "pending", attempts: 1 });
+});
+
+test("texts and headers of any kind come back as they were", async () => {
+  const { projectId, tasks, deliveries } = await leased(1);
+  const [task] = tasks as [TaskKey];
+  const text = "\u0001\n\t\"'\\{},null NULL ü 😀 \u2028";
+  const odd = { error: text, responseBody: text, address: "", responseHeaders: { "x-a": text, "": "" } };
+  await settle(db, me, [settlement(projectId, task, { attempt: odd })]);
+  expect(await deliveries.findAttempts(task.id)).toMatchObject([odd]);
+  expect(await deliveries.find(task.id)).toMatchObject({ lastError: text });
+});
+
+test("settling changes a delivery in place: updates are HOT, and no index names what changes", async () => {
+  const { projectId, tasks } = await leased(400);
+  const one = openDatabase({ url, connectionsMax: 1 });
+  const read = async () => {
+    await one.sql`select pg_stat_force_next_flush()`;
+    const [row] = await one.sql<{ updated: number; hot: number }[]>`
+      select n_tup_upd::int4 as updated, n_tup_hot_upd::int4 as hot from pg_stat_user_tables where relname = 'deliveries'`;
+    return row!;
+  };
+  const before = await read();
+  // Spread over the pages, as deliveries are that end in another order than they began.
+  for (let part = 0; part < 40; part++) {
+    await settle(
+      one,
+      me,
+      tasks.filter((_, index) => index % 40 === part).map((task) => settlement(projectId, task)),
+    );
+  }
+  const after = await read();
+  await one.close();
+  expect(after.updated - before.updated).toBe(400);
+  expect(after.hot - before.hot).toBeGreaterThan(380);
+  const indexed = await db.sql<{ name: string }[]>`
+    select distinct a.attname as name from pg_index i join pg_attribute a on a.attrelid = i.indrelid and a.attnum = any(i.indkey)
+    where i.indrelid = 'deliveries'::regclass`;
+  expect(indexed.map(({ name }) => name).sort()).toEqual(["event_id", "id", "project_id", "subscription_id"]);
+  const partial =
+    await db.sql`select 1 from pg_index where indrelid in ('deliveries'::regclass, 'delivery_tasks'::regclass)
+    and (indpred is not null or indexprs is not null)`;
+  expect(partial).toEqual([]);
+  const queued = await db.sql<{ name: string }[]>`
+    select distinct a.attname as name from pg_index i join pg_attribute a on a.attrelid = i.indrelid and a.attnum = any(i.indkey)
+    where i.indrelid = 'delivery_tasks'::regclass`;
+  expect(queued.map(({ name }) => name).sort()).toEqual(["delivery_id", "due_at", "subscription_id"]);
+});
+
+test.each([
+  ["custom", 1],
+  ["generic", 1],
+  ["custom", 500],
+  ["generic", 500],
+] as const)("primary keys serve a settlement (%s plan, %i attempts)", async (mode, count) => {
+  const { projectId, tasks } = await leased(20_000);
+  await db.sql`analyze`;
+  const failed = { state: "pending", attempt: { error: "http_500" } } as const;
+  const batch = tasks.slice(0, count).map((task, index) => settlement(projectId, task, index % 2 === 0 ? {} : failed));
+  const plan = await explain(db, "settle_deliveries", mode, (executor) => settle(executor, me, batch));
+  expect(accessOf(plan, "delivery_tasks")).toEqual(["delivery_tasks_lane"]);
+  expect(accessOf(plan, "deliveries")).toEqual(["deliveries_key"]);
+});
+
+test("from the sixth run on a connection the server plans a settlement no more", async () => {
+  const { projectId, tasks } = await leased(2_000);
+  await db.sql`analyze`;
+  const one = openDatabase({ url, connectionsMax: 1 });
+  for (let part = 0; part < 8; part++) {
+    await settle(
+      one,
+      me,
+      tasks.slice(part * 100, (part + 1) * 100).map((task) => settlement(projectId, task)),
+    );
+  }
+  const plans = await one.sql`select generic_plans > 0 as generic from pg_prepared_statements
+    where statement like '/* settle_deliveries */%'`;
+  await one.close();
+  expect(plans).toEqual([{ generic: true }]);
+});

@@ -1,0 +1,110 @@
+import { spawn } from "node:child_process";
+import { once } from "node:events";
+import { readFile, rm } from "node:fs/promises";
+import { connect } from "node:net";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { expect, onTestFinished, test } from "vitest";
+import { codeBlocksOf } from "./markdown.ts";
+import { call, freePort, type ServiceProcess, startServiceProcess, until } from "./service-process.ts";
+import { readText, root } from "./source.ts";
+
+/** The commands of the tour with the outputs printed under them, from its heading to that of its TypeScript part. */
+const [, tour = ""] = /^## Tour$([\s\S]*?)^### The same in TypeScript$/m.exec(readText("README.md")) ?? [];
+
+/** What differs from run to run: ids, times, secrets, durations, ports. */
+function normalize(text: string): string {
+  return text
+    .replace(/\b(evt|dlv|sub)_[0-9a-z]{26}/g, "$1_ID")
+    .replace(/whsec_[A-Za-z0-9+/=]+/g, "whsec_SECRET")
+    .replace(/\d{4}-\d\d-\d\dT[\d:.]+Z/g, "TIME")
+    .replace(/"durationMs":\d+/g, '"durationMs":0')
+    .replace(/"date":"[^"]+"/g, '"date":"DATE"')
+    .replace(/127\.0\.0\.1:\d+/g, "127.0.0.1:PORT")
+    .trim();
+}
+
+test("the tour of README.md runs as it is printed, with the outputs that it shows", { timeout: 60_000 }, async () => {
+  // Made by the service itself: the account that PostgreSQL gets from root cannot enter a folder of mkdtemp.
+  const dataDir = join(tmpdir(), `svc-readme-${process.pid}`);
+  onTestFinished(() => rm(dataDir, { recursive: true, force: true }));
+  const environment = { SVC_DATA_DIR: dataDir, SVC_BOOTSTRAP_KEY: "", SVC_WEBHOOK_SECRET_CALENDAR: "swordfish" };
+  const service = await startServiceProcess(environment);
+  onTestFinished(async () => void (await service.end("SIGTERM")));
+  const receiverPort = await freePort();
+  const places = [
+    ["/tmp/svc-tour", dataDir],
+    ["127.0.0.1:8080", `127.0.0.1:${service.port}`],
+    ["127.0.0.1:3000", `127.0.0.1:${receiverPort}`],
+    ["listen(3000)", `listen(${receiverPort})`],
+  ] as const;
+  const shell = startShell();
+  onTestFinished(shell.end);
+  const [start, ...steps] = codeBlocksOf(tour);
+  expect(start?.text).toContain("npm start");
+  let output = "";
+  for (const { language, text } of steps) {
+    if (language !== "sh") {
+      expect(normalize(text.startsWith("dlv_") ? (shell.received[0] ?? "") : output)).toBe(normalize(text));
+      continue;
+    }
+    output = await shell.run(places.reduce((command, [from, to]) => command.replaceAll(from, to), text));
+    if (text.includes("listen(3000)")) await until(() => isListening(receiverPort), 10_000, "the endpoint");
+    if (text.includes("/webhooks/"))
+      await untilDelivered(service, (await readFile(join(dataDir, "first-key"), "utf8")).trim());
+  }
+  expect(steps.length).toBeGreaterThan(12);
+});
+
+/** A shell that runs one block after another, as the one a reader pastes them into. */
+function startShell() {
+  const env = { ...process.env, PATH: `${join(root, "node_modules", ".bin")}:${process.env["PATH"] ?? ""}` };
+  const child = spawn("bash", { cwd: root, env, stdio: ["pipe", "pipe", "inherit"], detached: true });
+  const received: string[] = [];
+  let output = "";
+  child.stdout.setEncoding("utf8").on("data", (text: string) => {
+    // The endpoint of the tour writes into the same terminal, also between a command's last line and its end.
+    output = (output + text).replace(/dlv_[0-9a-z]{26} \{"id":.*\}\}\n/g, (line) => {
+      received.push(line);
+      return "";
+    });
+  });
+  return {
+    received,
+    /** Resolves with what the commands wrote. */
+    async run(commands: string): Promise<string> {
+      output = "";
+      child.stdin.write(`${commands}\necho "end of the block"\n`);
+      await until(() => output.endsWith("end of the block\n"), 20_000, "the end of a block");
+      return output.slice(0, -"end of the block\n".length);
+    },
+    /** Ends the shell and the endpoint it runs in the background. */
+    async end(): Promise<void> {
+      const exited = once(child, "exit");
+      process.kill(-(child.pid ?? 0), "SIGKILL");
+      await exited;
+    },
+  };
+}
+
+async function isListening(port: number): Promise<boolean> {
+  const socket = connect(port, "127.0.0.1");
+  await once(socket, "connect");
+  socket.destroy();
+  return true;
+}
+
+/** A reader goes on no sooner: the delivery of the one event is recorded. */
+async function untilDelivered(service: ServiceProcess, key: string): Promise<void> {
+  await until(async () => {
+    const { events } = await call<{ events: { id: string }[] }>(service, "TriggersService/ListEvents", {}, key);
+    const request = { eventId: events[0]?.id ?? "" };
+    const { deliveries } = await call<{ deliveries: { state: string }[] }>(
+      service,
+      "TriggersService/ListDeliveries",
+      request,
+      key,
+    );
+    return deliveries[0]?.state === "delivered";
+  });
+}

@@ -26,6 +26,12 @@ test("ids and their UUIDs sort by time", () => {
   );
 });
 
+test("ids of one millisecond sort as they were made, and never repeat", () => {
+  const ids = Array.from({ length: 5_000 }, () => createId("evt", 1_700_000_000_000));
+  expect([...ids].sort()).toEqual(ids);
+  expect(new Set(ids).size).toBe(ids.length);
+});
+
 test("text that is no id of the wanted kind is not parsed", () => {
   const id = createId("evt", 1);
   for (const text of [

@@ -13,7 +13,7 @@ import {
 import type { Dispatcher } from "@svc/delivery";
 import { noProjectDetail, webhookToolkit } from "./ingest.ts";
 import { type Normalized, normalize } from "./normalize.ts";
-import { quarantineContext } from "./quarantined-row.ts";
+import { quarantineContext, storable } from "./quarantined-row.ts";
 import { type StoreOptions, storePosts } from "./store.ts";
 
 /** What became of one post in a release; `accepted` counts the events it stored, `reason` says why it stays. */
@@ -114,7 +114,7 @@ function normalizeAgain(options: QuarantineOptions, post: QuarantinedPost): Norm
 }
 
 async function stay(tx: Executor, id: QuarantineId, why: { reason: string; detail: string }): Promise<ReleaseResult> {
-  await noteQuarantine(tx, id, why);
+  await noteQuarantine(tx, id, { reason: why.reason, detail: storable(why.detail) });
   return { id, outcome: "quarantined", accepted: 0, reason: why.reason };
 }
 

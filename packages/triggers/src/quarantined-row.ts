@@ -41,7 +41,7 @@ function keptEntries(entries: [string, string][], isSecret: (name: string) => bo
   );
 }
 
-/** PostgreSQL's text and jsonb hold every character but U+0000. */
-function storable(text: string): string {
+/** The text as PostgreSQL can hold it: its text and jsonb take every character but U+0000 and lone surrogates. */
+export function storable(text: string): string {
   return text.replaceAll("\0", "�").toWellFormed();
 }

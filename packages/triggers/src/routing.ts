@@ -17,96 +17,125 @@ export type RoutedPost = { toolkitSlug: string; triggerSlug: string; audience: A
 /** A project that receives an event, and whose account it is about (empty when none of its own). */
 export type Receiver = { projectId: ProjectId; entityId: string };
 
-/** This node's copy of who receives what. Every use is checked against the store's versions when events are stored. */
+/**
+ * This node's copy of who receives what. It may be old: every use is checked against the store's versions when events are
+ * stored, and what is stale is read again.
+ */
 export type Routing = {
   /** Reads what the posts need and is not known yet. */
-  prepare(db: Executor, posts: readonly RoutedPost[]): Promise<void>;
+  prepare(db: Executor, posts: readonly RoutedPost[]): Promise<RoutingView>;
+  /** Forgets what the store has moved on from: the deployment's routing and these projects'. */
+  forget(projects: Iterable<ProjectId>): void;
+};
+
+/** What one batch of posts is routed by: whatever other batches read or forget meanwhile, it and its versions stay one picture. */
+export type RoutingView = {
   /** The projects that receive a prepared post. */
   receivers(post: RoutedPost): Receiver[];
-  /** The active subscriptions of a prepared project that match. */
+  /** The active subscriptions of a receiver that match. */
   subscribers(projectId: ProjectId, post: RoutedPost): readonly RoutedSubscription[];
   /** The versions that answers about these projects rest on. */
   seen(projects: Iterable<ProjectId>): RoutingSeen;
-  /** Forgets what the store has moved on from: the deployment's routing and these projects'. */
-  forget(projects: Iterable<ProjectId>): void;
 };
 
 const referencesMax = 100_000;
 /** Longer keys match no reference; PostgreSQL's text cannot hold U+0000. */
 const referenceCharactersMax = 512;
 
-type Deployment = { version: number; projects: ProjectId[] };
+/** References are read after the version they are kept with: what they hold is at least as new, and refused if newer. */
+type Deployment = { version: number; projects: ProjectId[]; references: References };
+type References = Map<string, AccountReference | undefined>;
 type CachedProject = ProjectRouting & { byTrigger: Map<string, RoutedSubscription[]> };
 
 /** Makes an empty copy; it fills as posts arrive. */
 export function createRouting(): Routing {
-  let deployment: Deployment | undefined;
-  let referencesVersion = 0;
+  let known: Deployment | undefined;
+  let isCurrent = false;
   const projects = new Map<ProjectId, CachedProject>();
-  const references = new Map<string, AccountReference | undefined>();
 
-  const readDeployment = async (db: Executor) => {
-    deployment = await readDeploymentRouting(db);
-    if (deployment.version !== referencesVersion || references.size > referencesMax) references.clear();
-    referencesVersion = deployment.version;
+  const deploymentOf = async (db: Executor): Promise<Deployment> => {
+    if (known !== undefined && isCurrent) return known;
+    const read = await readDeploymentRouting(db);
+    const references: References = read.version === known?.version ? known.references : new Map();
+    known = { ...read, references };
+    isCurrent = true;
+    return known;
   };
-  const readReferences = async (db: Executor, posts: readonly RoutedPost[]) => {
-    const wanted = new Map<string, { toolkitSlug: string; reference: string }>();
-    for (const post of posts) {
-      const key = referenceKey(post);
-      if (isReference(post.account) && !references.has(key))
-        wanted.set(key, { toolkitSlug: post.toolkitSlug, reference: post.account });
+  const projectsOf = async (db: Executor, ids: ReadonlySet<ProjectId>): Promise<Map<ProjectId, CachedProject>> => {
+    const unknown = [...ids].filter((id) => !projects.has(id));
+    const own = new Map([...ids].flatMap((id) => entry(id, projects.get(id))));
+    if (unknown.length === 0) return own;
+    for (const [id, read] of await readProjectRouting(db, unknown)) {
+      const project = { ...read, byTrigger: new Map() };
+      projects.set(id, project);
+      own.set(id, project);
     }
-    if (wanted.size === 0) return;
-    const found = await findAccountReferences(db, [...wanted.values()]);
-    for (const key of wanted.keys()) references.set(key, undefined);
-    for (const reference of found)
-      references.set(referenceKey({ toolkitSlug: reference.toolkitSlug, account: reference.reference }), reference);
+    return own;
   };
-  const readProjects = async (db: Executor, ids: ReadonlySet<ProjectId>) => {
-    const wanted = [...ids].filter((id) => !projects.has(id));
-    if (wanted.length === 0) return;
-    for (const [id, routing] of await readProjectRouting(db, wanted))
-      projects.set(id, { ...routing, byTrigger: new Map() });
-  };
-
-  const routing: Routing = {
+  return {
     async prepare(db, posts) {
-      if (deployment === undefined) await readDeployment(db);
-      await readReferences(db, posts);
-      await readProjects(
-        db,
-        new Set(posts.flatMap((post) => routing.receivers(post).map((receiver) => receiver.projectId))),
-      );
+      const deployment = await deploymentOf(db);
+      const references = await referencesOf(db, deployment.references, posts);
+      const receivers = (post: RoutedPost) => receiversOf(deployment, references, post);
+      const ids = new Set(posts.flatMap((post) => receivers(post).map((receiver) => receiver.projectId)));
+      const own = await projectsOf(db, ids);
+      return {
+        receivers,
+        subscribers: (projectId, post) => subscribersOf(own.get(projectId), post),
+        seen: (seenIds) => ({
+          version: deployment.version,
+          projects: new Map([...new Set(seenIds)].map((id) => [id, own.get(id)?.version ?? 0])),
+        }),
+      };
     },
-    receivers(post) {
-      const reference = references.get(referenceKey(post));
-      if (post.audience === "accounts") return reference === undefined ? [] : [reference];
-      return (deployment?.projects ?? []).map((projectId) => ({
-        projectId,
-        entityId: reference?.projectId === projectId ? reference.entityId : "",
-      }));
-    },
-    subscribers(projectId, post) {
-      const project = projects.get(projectId);
-      if (project === undefined) return [];
-      let matching = project.byTrigger.get(post.triggerSlug);
-      if (matching === undefined) {
-        matching = project.subscriptions.filter((subscription) => isMatch(subscription, post));
-        project.byTrigger.set(post.triggerSlug, matching);
-      }
-      return matching;
-    },
-    seen: (ids) => ({
-      version: deployment?.version ?? 0,
-      projects: new Map([...new Set(ids)].map((id) => [id, projects.get(id)?.version ?? 0])),
-    }),
     forget(ids) {
-      deployment = undefined;
+      isCurrent = false;
       for (const id of ids) projects.delete(id);
     },
   };
-  return routing;
+}
+
+function entry<Key, Value>(key: Key, value: Value | undefined): [Key, Value][] {
+  return value === undefined ? [] : [[key, value]];
+}
+
+/** The references that the posts name, from what is known or else from the store. */
+async function referencesOf(db: Executor, known: References, posts: readonly RoutedPost[]): Promise<References> {
+  const own: References = new Map();
+  const wanted = new Map<string, { toolkitSlug: string; reference: string }>();
+  for (const { toolkitSlug, account } of posts) {
+    if (!isReference(account)) continue;
+    const key = referenceKey({ toolkitSlug, account });
+    if (known.has(key)) own.set(key, known.get(key));
+    else wanted.set(key, { toolkitSlug, reference: account });
+  }
+  if (wanted.size === 0) return own;
+  const found = await findAccountReferences(db, [...wanted.values()]);
+  for (const key of wanted.keys()) own.set(key, undefined);
+  for (const reference of found)
+    own.set(referenceKey({ toolkitSlug: reference.toolkitSlug, account: reference.reference }), reference);
+  if (known.size > referencesMax) known.clear();
+  for (const key of wanted.keys()) known.set(key, own.get(key));
+  return own;
+}
+
+function receiversOf(deployment: Deployment, references: References, post: RoutedPost): Receiver[] {
+  const reference = references.get(referenceKey(post));
+  if (post.audience === "accounts") return reference === undefined ? [] : [reference];
+  return deployment.projects.map((projectId) => ({
+    projectId,
+    entityId: reference?.projectId === projectId ? reference.entityId : "",
+  }));
+}
+
+function subscribersOf(project: CachedProject | undefined, post: RoutedPost): readonly RoutedSubscription[] {
+  if (project === undefined) return [];
+  let matching = project.byTrigger.get(post.triggerSlug);
+  if (matching === undefined) {
+    matching = project.subscriptions.filter((subscription) => isMatch(subscription, post));
+    project.byTrigger.set(post.triggerSlug, matching);
+  }
+  return matching;
 }
 
 function isMatch(subscription: RoutedSubscription, post: RoutedPost): boolean {

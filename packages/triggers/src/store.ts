@@ -1,8 +1,8 @@
 import { createHash } from "node:crypto";
 import { type Clock, createId, type DeliveryId, type NodeId, type ProjectId, type SubscriptionId } from "@svc/core";
 import { type Executor, type NewDelivery, type NewEvent, type RoutedSubscription, record } from "@svc/db";
-import { type Dispatcher, deliveryBody, type OutgoingDelivery } from "@svc/delivery";
-import type { RoutedPost, Routing } from "./routing.ts";
+import { type Dispatcher, deliveryBody, type Endpoint, type OutgoingDelivery } from "@svc/delivery";
+import type { RoutedPost, Routing, RoutingView } from "./routing.ts";
 
 /** A verified, normalized post on its way to become events. */
 export type NormalizedEvent = RoutedPost & {
@@ -39,11 +39,11 @@ export async function storePosts(
   { lease }: { lease: boolean } = { lease: true },
 ): Promise<Stored[]> {
   for (let tries = 0; tries < staleMax; tries++) {
-    await options.routing.prepare(db, posts);
-    const plan = planEvents(options, posts, lease);
+    const routing = await options.routing.prepare(db, posts);
+    const plan = planEvents(options, routing, posts, lease);
     const projects = new Set(plan.events.map((event) => event.projectId));
     const leaseUntilMs = options.clock.now() + options.dispatcher.leaseMs;
-    const outcome = await record(db, plan.events, options.routing.seen(projects), {
+    const outcome = await record(db, plan.events, routing.seen(projects), {
       owner: options.nodeId,
       untilMs: leaseUntilMs,
     });
@@ -65,9 +65,14 @@ type Plan = {
 };
 
 /** Works out every row of a batch. Of twins within the batch only the first becomes an event; both are answered alike. */
-function planEvents(options: StoreOptions, posts: readonly NormalizedEvent[], lease: boolean): Plan {
+function planEvents(
+  options: StoreOptions,
+  routing: RoutingView,
+  posts: readonly NormalizedEvent[],
+  lease: boolean,
+): Plan {
   const events: NewEvent[] = [];
-  const leased: { event: NewEvent; delivery: NewDelivery; subscription: RoutedSubscription }[] = [];
+  const leased: FirstSend[] = [];
   const keys = new Set<string>();
   const rooms = new Map<SubscriptionId, number>();
   const takeRoom = (id: SubscriptionId) => {
@@ -93,20 +98,21 @@ function planEvents(options: StoreOptions, posts: readonly NormalizedEvent[], le
       dedupeKey,
       deliveries: [],
     };
-    for (const subscription of options.routing.subscribers(projectId, post)) {
+    for (const subscription of routing.subscribers(projectId, post)) {
+      const endpoint = lease && takeRoom(subscription.id) ? openEndpoint(options, subscription) : undefined;
       const delivery = {
         id: createId("dlv", post.receivedAtMs),
         subscriptionId: subscription.id,
-        leased: lease && takeRoom(subscription.id),
+        leased: endpoint !== undefined,
       };
       event.deliveries.push(delivery);
-      if (delivery.leased) leased.push({ event, delivery, subscription });
+      if (endpoint !== undefined) leased.push({ event, delivery, endpoint });
     }
     events.push(event);
     return [event];
   };
   const rows = posts.map((post) => {
-    const receivers = options.routing.receivers(post);
+    const receivers = routing.receivers(post);
     return { receivers, events: receivers.flatMap(({ projectId, entityId }) => addEvent(post, projectId, entityId)) };
   });
   return {
@@ -118,27 +124,30 @@ function planEvents(options: StoreOptions, posts: readonly NormalizedEvent[], le
         return { outcome: "stored", events: row.receivers.length, fresh };
       }),
     firstSends: (duplicates, leaseUntilMs) =>
-      leased
-        .filter(({ event }) => !duplicates.has(event.id))
-        .map(({ event, delivery, subscription }) => outgoing(options, event, delivery, subscription, leaseUntilMs)),
+      leased.filter(({ event }) => !duplicates.has(event.id)).map((send) => outgoing(send, leaseUntilMs)),
   };
 }
 
-function outgoing(
-  options: StoreOptions,
-  event: NewEvent,
-  delivery: NewDelivery,
-  subscription: RoutedSubscription,
-  leaseUntilMs: number,
-): OutgoingDelivery {
+type FirstSend = { event: NewEvent; delivery: NewDelivery; endpoint: Endpoint };
+
+/** Undefined where the secret cannot be opened: nothing may fail after the commit. The claim of the delivery reports it. */
+function openEndpoint({ dispatcher }: StoreOptions, subscription: RoutedSubscription): Endpoint | undefined {
+  try {
+    return dispatcher.endpoints.of(subscription);
+  } catch {
+    return undefined;
+  }
+}
+
+function outgoing({ event, delivery, endpoint }: FirstSend, leaseUntilMs: number): OutgoingDelivery {
   return {
     id: delivery.id,
     projectId: event.projectId,
-    subscriptionId: subscription.id,
+    subscriptionId: delivery.subscriptionId,
     queuedForMs: event.receivedAtMs,
     attempts: 0,
     probe: false,
-    endpoint: options.dispatcher.endpoints.of(subscription),
+    endpoint,
     body: deliveryBody(event),
     receivedAtMs: event.receivedAtMs,
     leaseUntilMs,
@@ -147,10 +156,11 @@ function outgoing(
 
 const keyCharactersMax = 200;
 
-/** A dedupe key as it is stored: long ones, and those with U+0000, which the store cannot hold, by their digest. */
+/** A dedupe key as it is stored: long ones, and those the store cannot hold (U+0000, lone surrogates), by their digest. */
 function storableKey(key: string): string {
-  if (key.length <= keyCharactersMax && !key.includes("\0")) return key;
-  return `sha256:${createHash("sha256").update(key).digest("hex")}`;
+  if (key.length <= keyCharactersMax && !key.includes("\0") && key.isWellFormed()) return key;
+  // As UTF-16: in UTF-8 every lone surrogate would be the same character.
+  return `sha256:${createHash("sha256").update(key, "utf16le").digest("hex")}`;
 }
 
 /** Stores a synthetic event with its one delivery, for whoever claims it first. Returns the delivery's id. */

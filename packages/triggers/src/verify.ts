@@ -63,7 +63,8 @@ function isSignedBy(signature: Buffer, secrets: readonly string[], parts: readon
   }, false);
 }
 
-const patterns = { hex: /^[0-9a-fA-F]{64}$/, base64: /^[A-Za-z0-9+/]{43}=$/ };
+// The last digit of the base64 of 32 bytes carries four bits: with others set it would be a second spelling.
+const patterns = { hex: /^[0-9a-fA-F]{64}$/, base64: /^[A-Za-z0-9+/]{42}[AEIMQUYcgkosw048]=$/ };
 
 /** The 32 bytes of a signature; undefined when it is not exactly that in its encoding. */
 function decodeSignature(text: string, encoding: "hex" | "base64"): Buffer | undefined {

@@ -1,0 +1,83 @@
+import { createHmac } from "node:crypto";
+import type { InboundPost } from "./outcome.ts";
+import { sampleSecrets } from "./test-node.ts";
+
+/** A post of one of the sample toolkits, signed as its provider would: by node:crypto alone, from the providers' own descriptions. */
+export type SignedPost = InboundPost;
+
+const secretOf = (toolkit: string) => sampleSecrets[`SVC_WEBHOOK_SECRET_${toolkit.toUpperCase()}`] ?? "";
+
+/** hmac_sha256 with hex and the prefix `sha256=`: an opened issue. */
+export function issuePost(
+  fields: { number?: unknown; title?: unknown; delivery?: string; organization?: unknown; createdAt?: unknown } = {},
+  secret = secretOf("code_host"),
+): SignedPost {
+  const { number = 7, title = "It does not start", organization = "org-1", createdAt } = fields;
+  const text = JSON.stringify({
+    action: "opened",
+    issue: { number, title, labels: ["bug"], created_at: createdAt },
+    repository: { name: "engine" },
+    organization: { id: organization },
+  });
+  const headers = { "x-code-event": "issues", ...(fields.delivery === undefined ? {} : { "x-code-delivery": fields.delivery }) };
+  return signedCodePost(Buffer.from(text), headers, secret);
+}
+
+/** hmac_sha256 with hex and the prefix `sha256=`: any body and headers. */
+export function signedCodePost(
+  body: Buffer,
+  headers: Record<string, string> = {},
+  secret = secretOf("code_host"),
+): SignedPost {
+  const signature = `sha256=${createHmac("sha256", secret).update(body).digest("hex")}`;
+  return {
+    toolkitSlug: "code_host",
+    headers: { "content-type": "application/json", ...headers, "x-code-signature": signature },
+    query: new URLSearchParams(),
+    body,
+  };
+}
+
+/** hmac_sha256 with base64 and no prefix: a settled payment. */
+export function paymentPost(
+  fields: { id?: string; amount?: unknown; account?: unknown; created?: unknown } = {},
+  secret = secretOf("payments"),
+): SignedPost {
+  const { id = "pay-1", amount = 1200, account = "shop-1", created = 1_767_600_000 } = fields;
+  const body = Buffer.from(JSON.stringify({ id, type: "payment.settled", account, created, payment: { id, amount } }));
+  const signature = createHmac("sha256", secret).update(body).digest("base64");
+  return { toolkitSlug: "payments", headers: { "x-pay-signature": signature }, query: new URLSearchParams(), body };
+}
+
+/** slack_v0, signed at `atMs`: a posted message, or any body. */
+export function messagePost(
+  atMs: number,
+  fields: { body?: Buffer; text?: string; event?: string } = {},
+  secret = secretOf("team_chat"),
+): SignedPost {
+  const { text = "hello", event = "Ev1" } = fields;
+  const envelope = {
+    type: "event_callback",
+    team_id: "T1",
+    event_id: event,
+    event_time: Math.floor(atMs / 1000),
+    event: { type: "message", channel: "C1", text, user: "U1" },
+  };
+  const body = fields.body ?? Buffer.from(JSON.stringify(envelope));
+  const timestamp = String(Math.floor(atMs / 1000));
+  const signed = Buffer.concat([Buffer.from(`v0:${timestamp}:`), body]);
+  const signature = `v0=${createHmac("sha256", secret).update(signed).digest("hex")}`;
+  const headers = { "x-slack-request-timestamp": timestamp, "x-slack-signature": signature };
+  return { toolkitSlug: "team_chat", headers, query: new URLSearchParams(), body };
+}
+
+/** token_query: a change announced in headers alone. */
+export function changePost(
+  fields: { number?: number | string; channel?: string; state?: string; room?: string } = {},
+  token = secretOf("watcher"),
+): SignedPost {
+  const { number = 1, channel = "ch-1", state = "exists" } = fields;
+  const query = new URLSearchParams({ token, ...(fields.room === undefined ? {} : { room: fields.room }) });
+  const headers = { "x-watch-state": state, "x-watch-channel": channel, "x-watch-number": String(number) };
+  return { toolkitSlug: "watcher", headers, query, body: Buffer.alloc(0) };
+}

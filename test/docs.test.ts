@@ -126,12 +126,13 @@ describe.each(pages)("%s", (page) => {
 
   test("cited names exist", () => {
     const words = new Set([...sources, ...protos].flatMap((file) => file.text.match(/[A-Za-z_]\w+/g) ?? []));
-    for (const file of ["package.json", "packages/server/package.json", ...listFiles("scripts")]) {
+    for (const file of ["package.json", "biome.json", "tsconfig.json", ...listFiles("scripts")]) {
       for (const word of readText(file).match(/[A-Za-z_]\w+/g) ?? []) words.add(word);
     }
-    // Names of code and of the store: mixed case or underscores. SVC_WEBHOOK_SECRET_X are made by definitions.
+    // Names of code and of the store: mixed case or underscores. Of others are those of PostgreSQL, of Node, and the
+    // variables that definitions name.
     const isName = (span: string) => /^[A-Za-z]\w*$/.test(span) && /[a-z][A-Z]|[A-Za-z]_[A-Za-z]/.test(span);
-    const cited = codeSpansOf(text).filter((span) => isName(span) && !span.startsWith("SVC_WEBHOOK_SECRET_"));
+    const cited = codeSpansOf(text).filter((span) => isName(span) && !/^(?:pg_|NODE_|SVC_WEBHOOK_SECRET_)/.test(span));
     expect([...new Set(cited)].filter((name) => !words.has(name))).toEqual([]);
   });
 
@@ -139,7 +140,7 @@ describe.each(pages)("%s", (page) => {
     const { scripts } = JSON.parse(readText("package.json")) as { scripts: Record<string, string> };
     const builtIn = new Set(["install", "ci", "pack"]);
     const cited = [...codeSpansOf(text), ...codeBlocksOf(text).map((block) => block.text)]
-      .flatMap((span) => [...span.matchAll(/\bnpm (?:run (?:-s )?)?([a-z][a-z:]*)/g)])
+      .flatMap((span) => [...span.matchAll(/\bnpm (?:run (?:-s )?)?([a-z][a-z0-9:]*)/g)])
       .map(([, name = ""]) => name)
       .filter((name) => !builtIn.has(name));
     expect(cited.filter((name) => scripts[name] === undefined && !existsIn("packages/sdk/package.json", name))).toEqual(
@@ -165,7 +166,8 @@ function existsIn(packageFile: string, script: string): boolean {
 
 test("the configuration table of README.md is that of the service", () => {
   const table = tableRowsOf(readText("README.md")).filter(([name = ""]) => /^`SVC_[A-Z_]+`$/.test(name));
-  expect(table).toEqual(configVariables.map((row) => [`\`${row.name}\``, row.default, row.meaning]));
+  const shown = table.map((cells) => cells.map((cell) => cell.replaceAll("\\<", "<")));
+  expect(shown).toEqual(configVariables.map((row) => [`\`${row.name}\``, row.default, row.meaning]));
 });
 
 test("docs/operations.md lists the metrics of the service, all of them and no others", () => {

@@ -8,7 +8,7 @@ export function codeBlocksOf(markdown: string): CodeBlock[] {
 }
 
 /** A Markdown text without its fenced blocks. */
-export function proseOf(markdown: string): string {
+function proseOf(markdown: string): string {
   return markdown.replace(/^```[\s\S]*?^```$/gm, "");
 }
 

@@ -6,6 +6,11 @@ export type BatcherOptions<Item, Result> = {
   sizeMax: number;
   /** Batches under way at once. */
   concurrency: number;
+  /**
+   * Under load, larger batches are worth more than earlier ones: when the batch before held `fromSize` items or more, the
+   * next one gathers for `ms` milliseconds first, unless it fills up. Default: never.
+   */
+  linger?: { ms: number; fromSize: number };
   /** Whether a failed batch is tried again in two halves, so that one bad item fails alone. Default: never. */
   splits?(error: unknown): boolean;
 };
@@ -23,26 +28,32 @@ export type Batcher<Item, Result> = {
 type Entry<Item, Result> = { item: Item; resolve(result: Result): void; reject(error: unknown): void };
 
 /**
- * Group commit: no timer and no minimum size. An idle batcher runs a lone item at once (after the I/O of the present turn,
+ * Group commit: no minimum size, and without load no timer. An idle batcher runs a lone item at once (after the I/O of the present turn,
  * so that requests read together go together); a busy one lets items gather for exactly as long as the batch ahead takes.
  */
 export function createBatcher<Item, Result>(options: BatcherOptions<Item, Result>): Batcher<Item, Result> {
+  const { linger } = options;
   let waiting: Entry<Item, Result>[] = [];
   let running = 0;
   let underWay = 0;
   let isScheduled = false;
+  let timer: NodeJS.Timeout | undefined;
+  let lastSize = 0;
   const idleWaiters: (() => void)[] = [];
 
   const schedule = () => {
     if (isScheduled || running >= options.concurrency || waiting.length === 0) return;
     isScheduled = true;
-    setImmediate(start);
+    if (linger === undefined || lastSize < linger.fromSize || waiting.length >= options.sizeMax) setImmediate(start);
+    else timer = setTimeout(start, linger.ms);
   };
   const start = () => {
     isScheduled = false;
+    timer = undefined;
     if (waiting.length === 0) return;
     const batch = waiting.length <= options.sizeMax ? waiting : waiting.slice(0, options.sizeMax);
     waiting = batch === waiting ? [] : waiting.slice(options.sizeMax);
+    lastSize = batch.length;
     running++;
     underWay += batch.length;
     void runBatch(options, batch).then(() => {
@@ -53,11 +64,17 @@ export function createBatcher<Item, Result>(options: BatcherOptions<Item, Result
     });
     schedule();
   };
+  /** Ends a linger early. */
+  const flush = () => {
+    clearTimeout(timer);
+    start();
+  };
   return {
     add: (item) =>
       new Promise((resolve, reject) => {
         waiting.push({ item, resolve, reject });
-        schedule();
+        if (timer !== undefined && waiting.length >= options.sizeMax) flush();
+        else schedule();
       }),
     idle: () =>
       running === 0 && waiting.length === 0

@@ -1,7 +1,10 @@
-import { expect, test } from "vitest";
+import { afterAll, expect, test } from "vitest";
+import { dropTestDatabases } from "./test-databases.ts";
 import { createTestStore, startTestEngine, type TestEngine, type TestStore } from "./test-engine.ts";
 import { startTestReceiver } from "./test-receiver.ts";
 import { until } from "./test-until.ts";
+
+afterAll(dropTestDatabases);
 
 const minute = 60_000;
 const hour = 60 * minute;

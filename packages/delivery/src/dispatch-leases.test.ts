@@ -1,8 +1,11 @@
 import { createId } from "@svc/core";
-import { expect, test } from "vitest";
+import { afterAll, expect, test } from "vitest";
+import { dropTestDatabases } from "./test-databases.ts";
 import { createTestStore, startTestEngine } from "./test-engine.ts";
 import { startTestReceiver } from "./test-receiver.ts";
 import { until } from "./test-until.ts";
+
+afterAll(dropTestDatabases);
 
 const leaseMs = 30_000;
 

@@ -41,6 +41,8 @@ export type Recorder = {
 };
 
 const batchMax = 500;
+/** Nobody waits for a settlement, so under load it waits for company: a fifth of the statements at 3,000 deliveries a second. */
+const linger = { ms: 10, fromSize: 2 };
 const retryPauseMs = 250;
 
 /** Gathers attempts and commits them a batch at a time; while the store is away it holds on until the leases run out. */
@@ -48,6 +50,7 @@ export function createRecorder(options: RecorderOptions): Recorder {
   const batcher = createBatcher<Settled, void>({
     sizeMax: batchMax,
     concurrency: 1,
+    linger,
     splits: (error) => !isUnavailable(error),
     run: async (items) => {
       await writeUntilStored(options, items);

@@ -23,12 +23,12 @@ import {
   type Subscription,
   subscriptionsForProject,
 } from "@svc/db";
-import { createTestDatabase } from "@svc/db/testing";
 import { createDispatcher, type Dispatcher } from "./dispatch.ts";
 import { signingSecretContext } from "./endpoint.ts";
 import type { DispatchLimits } from "./limits.ts";
 import type { AttemptObservation } from "./observer.ts";
 import type { OutgoingDelivery } from "./outgoing.ts";
+import { borrowTestDatabase } from "./test-databases.ts";
 
 /** What several engines of one test share: database, clock, vault key and project. */
 export type TestStore = AsyncDisposable & {
@@ -58,8 +58,8 @@ export type TestStore = AsyncDisposable & {
 
 /** Makes a store with one project; the clock stands still until the test moves it. */
 export async function createTestStore(): Promise<TestStore> {
-  const database = await createTestDatabase({ connectionsMax: 4 });
-  return { ...(await storeOn(database.db)), [Symbol.asyncDispose]: database.drop };
+  const database = await borrowTestDatabase();
+  return { ...(await storeOn(database.db)), [Symbol.asyncDispose]: () => database[Symbol.asyncDispose]() };
 }
 
 /** The same over a database that the caller has opened, and closes. */

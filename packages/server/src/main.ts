@@ -1,11 +1,11 @@
-import { enableCompileCache } from "node:module";
 import { fileURLToPath } from "node:url";
+import { quickenImports } from "./quick-start.ts";
 
 const required = 24;
 
 if (Number(process.versions.node.split(".")[0]) === required) {
-  // Kept in the checkout, not in the shared temporary folder; where it cannot be written, Node goes on without.
-  enableCompileCache(fileURLToPath(new URL("../../../.cache/node", import.meta.url)));
+  // In the checkout, not in the temporary folder that everybody may write to.
+  quickenImports(fileURLToPath(new URL("../../../.cache/node", import.meta.url)));
   // Imported only now, so that another Node is told so before it trips over what it cannot read.
   const { run } = await import("./cli/program.ts");
   await run(process.argv.slice(2));

@@ -1,5 +1,6 @@
 import { constants } from "node:os";
 import { DefinitionError } from "@svc/catalog";
+import { systemClock } from "@svc/core";
 import { EmbeddedPostgresError, isUnavailable, MigrationRefusedError } from "@svc/db";
 import { type Config, loadConfig } from "./config/config.ts";
 import { ConfigError } from "./config/config-error.ts";
@@ -15,24 +16,20 @@ import { type Service, startService } from "./service.ts";
 export async function serve(): Promise<never> {
   const config = readConfig();
   const logger = await createLogger({ level: config.logLevel });
-  process.on("uncaughtException", (err) => {
-    logger.fatal({ err }, "unforeseen fault, the process ends");
-    process.exit(1);
-  });
+  process.on("uncaughtException", (err) => end(logger, err, "unforeseen fault, the process ends"));
   const service = await start(config, logger);
+  // With its store gone a service can finish nothing: what it held is delivered by whoever starts next.
+  service.failed.catch((err: unknown) => end(logger, err, "the service cannot go on"));
   process.on("SIGHUP", () => reload(service, logger));
-  const isOver = await Promise.race([nextSignal(), service.failed]).then(
-    (signal) => {
-      logger.info({ signal }, "stopping: what is in flight is finished");
-      return true;
-    },
-    (err: unknown) => {
-      logger.fatal({ err }, "the service cannot go on");
-      return false;
-    },
-  );
-  const isClean = await stop(service, logger);
-  process.exit(isOver && isClean ? 0 : 1);
+  const signal = await nextSignal();
+  logger.info({ signal }, "stopping: what is in flight is finished");
+  await stop(service, config, logger);
+  process.exit(0);
+}
+
+function end(logger: Logger, err: unknown, message: string): never {
+  logger.fatal({ err }, message);
+  process.exit(1);
 }
 
 function readConfig(): Config {
@@ -47,14 +44,14 @@ function readConfig(): Config {
 async function start(config: Config, logger: Logger): Promise<Service> {
   try {
     const service = await startService(config, { logger });
-    logger.info({ url: service.url, role: config.role, nodeId: service.nodeId }, startText(config, service));
-    if (service.firstKey !== undefined) process.stderr.write(firstKeyText(service.url, service.firstKey));
+    const url = config.publicUrl ?? service.url;
+    logger.info({ url: service.url, role: config.role, nodeId: service.nodeId }, startText(config, service.url));
+    if (service.firstKey !== undefined) process.stderr.write(firstKeyText(url, service.firstKey));
     return service;
   } catch (error) {
     const message = foreseen(error, config);
     if (message !== undefined) refuse(message);
-    logger.fatal({ err: error }, "the service could not start");
-    process.exit(1);
+    return end(logger, error, "the service could not start");
   }
 }
 
@@ -102,14 +99,17 @@ function nextSignal(): Promise<NodeJS.Signals> {
   });
 }
 
-/** False when something could not be closed. */
-async function stop(service: Service, logger: Logger): Promise<boolean> {
+// Beyond the drain: to write what was finished, and to close the store.
+const closeMs = 10_000;
+
+/** Ends the process with 1 when the service cannot be stopped cleanly, or not in its time. */
+async function stop(service: Service, { drainMs }: Config, logger: Logger): Promise<void> {
   try {
-    await service.stop();
+    const late = systemClock.wait(drainMs + closeMs).then(() => true);
+    const isLate = await Promise.race([service.stop().then(() => false), late]);
+    if (isLate) throw new Error(`not stopped after ${drainMs + closeMs} ms`);
     logger.info("stopped");
-    return true;
   } catch (err) {
-    logger.fatal({ err }, "the service could not be stopped cleanly");
-    return false;
+    end(logger, err, "the service could not be stopped cleanly");
   }
 }

@@ -30,6 +30,7 @@ import { createDeliveryObserver, logCall } from "./service/observer.ts";
 import { createRouter } from "./service/router.ts";
 import { openStore, type Store } from "./service/store.ts";
 import { readVaultKeys } from "./service/vault-key.ts";
+import { createStoreAlarm } from "./store-alarm.ts";
 
 /** A running service. */
 export type Service = {
@@ -158,13 +159,14 @@ type HttpParts = { ingest: Ingest | undefined; shutdownSignal: AbortSignal; time
 function createHttp(node: Node, { ingest, shutdownSignal, timeouts }: HttpParts): HttpServer {
   const { config, logger, metrics, health, nodeId, store } = node;
   const createRequestId = createRequestIds(nodeId);
+  const onStoreAway = createStoreAlarm(logger, store.clock);
   const { bodyBytesMax } = config;
   const router = createRouter({
     ...node,
     clock: store.clock,
     use: node.keyUse,
     adminToken: config.adminToken,
-    mapError: createCallErrorMapper(logger),
+    mapError: createCallErrorMapper(logger, onStoreAway),
     bodyBytesMax,
     shutdownSignal,
     register: (target) => registerServices(target, node),
@@ -180,7 +182,9 @@ function createHttp(node: Node, { ingest, shutdownSignal, timeouts }: HttpParts)
         logCall(logger, call, durationMs);
       },
     }),
-    webhooks: ingest && createWebhookHandler({ ingest, bodyBytesMax, createRequestId, logger, onPost: metrics.posted }),
+    webhooks:
+      ingest &&
+      createWebhookHandler({ ingest, bodyBytesMax, createRequestId, logger, onStoreAway, onPost: metrics.posted }),
     probes: createProbes({ health, metrics }),
     isDraining: () => health.isDraining,
     clock: store.clock,

@@ -69,7 +69,12 @@ export async function startTestService({
   });
   const config = loadConfig(environment);
   const logger = await createLogger({ level: config.logLevel, destination: { write: (line) => void logs.push(line) } });
-  const service = await startService(config, { logger, ...(timeouts === undefined ? {} : { timeouts }) });
+  const service = await startService(config, { logger, ...(timeouts === undefined ? {} : { timeouts }) }).catch(
+    async (error) => {
+      await database.drop();
+      throw error;
+    },
+  );
   const { url } = service;
   const sockets = new Set<Socket>();
   const open = async () => {

@@ -32,8 +32,11 @@ export type Ingest = {
 };
 
 const batchMax = 500;
-/** Two commits overlap: while one waits for the disk, the next is worked out. */
-const batchConcurrency = 2;
+/** One commit at a time: two at once would each be half as large, and cost the store more than they hurry. */
+const batchConcurrency = 1;
+
+/** A commit costs the store and us about as much as ten rows, so under load a post waits a moment for company. */
+const linger = { ms: 2, fromSize: 4 };
 
 /** Makes the inbound side of one node. */
 export function createIngest(options: IngestOptions): Ingest {
@@ -43,6 +46,7 @@ export function createIngest(options: IngestOptions): Ingest {
   const events = createBatcher<NormalizedEvent, Stored>({
     sizeMax: batchMax,
     concurrency: batchConcurrency,
+    linger,
     splits,
     run: (posts) => storePosts(store, db, posts),
   });

@@ -14,8 +14,8 @@ import {
 } from "@svc/core";
 import { createTestClock, type TestClock } from "@svc/core/testing";
 import { createProject, type Database } from "@svc/db";
-import { createTestDatabase } from "@svc/db/testing";
 import { createDispatcher, type Dispatcher, type DispatchLimits } from "@svc/delivery";
+import { borrowTestDatabase } from "@svc/delivery/testing";
 import { TriggersService } from "@svc/gen/triggers";
 import { createIngest, type Ingest } from "./ingest.ts";
 import { createQuarantine, type Quarantine } from "./quarantine.ts";
@@ -37,7 +37,8 @@ type CountedTable = "events" | "deliveries" | "delivery_tasks" | "quarantined_po
 
 /** Makes an empty database with the schema; the clock stands still until the test moves it. */
 export async function createTestCluster(): Promise<TestCluster> {
-  const { db, drop } = await createTestDatabase({ connectionsMax: 6 });
+  const database = await borrowTestDatabase();
+  const { db } = database;
   const clock = createTestClock();
   let projects = 0;
   return {
@@ -51,7 +52,7 @@ export async function createTestCluster(): Promise<TestCluster> {
       const [row] = await db.sql<{ count: number }[]>`select count(*)::int4 as count from ${db.sql(table)}`;
       return row?.count ?? 0;
     },
-    [Symbol.asyncDispose]: drop,
+    [Symbol.asyncDispose]: () => database[Symbol.asyncDispose](),
   };
 }
 
@@ -64,7 +65,11 @@ export function sampleCatalog(deployment?: object): Catalog {
 /** The same with audience `accounts`, as with a deployment file that says nothing of webhooks. */
 export function accountsCatalog(): Catalog {
   const bindings = { provider_base_url: "https://api.example.com", auth_url: "https://auth.example.com" };
-  const payments = { ...bindings, token_url: "https://auth.example.com/token", scope_base: "https://scopes.example.com" };
+  const payments = {
+    ...bindings,
+    token_url: "https://auth.example.com/token",
+    scope_base: "https://scopes.example.com",
+  };
   return sampleCatalog({ toolkits: { payments } });
 }
 

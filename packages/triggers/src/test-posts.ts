@@ -19,7 +19,10 @@ export function issuePost(
     repository: { name: "engine" },
     organization: { id: organization },
   });
-  const headers = { "x-code-event": "issues", ...(fields.delivery === undefined ? {} : { "x-code-delivery": fields.delivery }) };
+  const headers = {
+    "x-code-event": "issues",
+    ...(fields.delivery === undefined ? {} : { "x-code-delivery": fields.delivery }),
+  };
   return signedCodePost(Buffer.from(text), headers, secret);
 }
 

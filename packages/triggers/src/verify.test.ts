@@ -39,7 +39,14 @@ test.each<[string, InboundPost, boolean]>([
   ["hex with its prefix", issue, true],
   ["hex in upper case: the same bytes", edited(issue, code, (text) => `sha256=${text.slice(7).toUpperCase()}`), true],
   ["base64", payment, true],
-  ["an empty body, signed", withBody(withHeader(issue, code, `sha256=${createHmac("sha256", "code-host-secret").digest("hex")}`), Buffer.alloc(0)), true],
+  [
+    "an empty body, signed",
+    withBody(
+      withHeader(issue, code, `sha256=${createHmac("sha256", "code-host-secret").digest("hex")}`),
+      Buffer.alloc(0),
+    ),
+    true,
+  ],
   ["hex without its prefix", withHeader(issue, code, bare), false],
   ["hex with its prefix in upper case", withHeader(issue, code, `SHA256=${bare}`), false],
   ["hex with a space after its prefix", withHeader(issue, code, `sha256= ${bare}`), false],
@@ -48,8 +55,16 @@ test.each<[string, InboundPost, boolean]>([
   ["hex cut short by a byte", edited(issue, code, (text) => text.slice(0, -2)), false],
   ["hex with a byte too many", edited(issue, code, (text) => `${text}00`), false],
   ["hex twice, joined as repeated headers are", edited(issue, code, (text) => `${text}, ${text}`), false],
-  ["hex where base64 is declared", withHeader(payment, pay, createHmac("sha256", "payments-secret").update(payment.body).digest("hex")), false],
-  ["base64 where hex is declared", withHeader(issue, code, `sha256=${createHmac("sha256", "code-host-secret").update(issue.body).digest("base64")}`), false],
+  [
+    "hex where base64 is declared",
+    withHeader(payment, pay, createHmac("sha256", "payments-secret").update(payment.body).digest("hex")),
+    false,
+  ],
+  [
+    "base64 where hex is declared",
+    withHeader(issue, code, `sha256=${createHmac("sha256", "code-host-secret").update(issue.body).digest("base64")}`),
+    false,
+  ],
   ["base64 without its padding", edited(payment, pay, (text) => text.slice(0, -1)), false],
   ["base64url", edited(payment, pay, (text) => `-_${text.slice(2)}`), false],
   ["base64 whose spare bits are set", edited(payment, pay, setSpareBits), false],
@@ -58,7 +73,11 @@ test.each<[string, InboundPost, boolean]>([
   ["an empty signature without prefix", withHeader(payment, pay, ""), false],
   ["no signature", withHeader(issue, code, undefined), false],
   ["no base64 signature", withHeader(payment, pay, undefined), false],
-  ["SHA-1", withHeader(issue, code, `sha1=${createHmac("sha1", "code-host-secret").update(issue.body).digest("hex")}`), false],
+  [
+    "SHA-1",
+    withHeader(issue, code, `sha1=${createHmac("sha1", "code-host-secret").update(issue.body).digest("hex")}`),
+    false,
+  ],
   ["another secret", issuePost({}, "another"), false],
   ["an empty secret", issuePost({}, ""), false],
   ["another body", withBody(issue, Buffer.from("{}")), false],
@@ -86,7 +105,12 @@ test.each<[string, InboundPost, number, boolean]>([
   ["its timestamp NaN", withHeader(message, time, "NaN"), nowMs, false],
   ["its timestamp gone", withHeader(message, time, undefined), nowMs, false],
   ["another timestamp of the same minute", edited(message, time, (text) => String(Number(text) + 1)), nowMs, false],
-  ["a year old, replayed with a fresh timestamp", withHeader(messagePost(nowMs - 365 * 1440 * minute), time, String(nowMs / 1000)), nowMs, false],
+  [
+    "a year old, replayed with a fresh timestamp",
+    withHeader(messagePost(nowMs - 365 * 1440 * minute), time, String(nowMs / 1000)),
+    nowMs,
+    false,
+  ],
   ["its version missing", edited(message, slack, (text) => text.slice(3)), nowMs, false],
   ["another version", edited(message, slack, (text) => `v1=${text.slice(3)}`), nowMs, false],
   ["cut short", edited(message, slack, (text) => text.slice(0, -2)), nowMs, false],
@@ -94,7 +118,12 @@ test.each<[string, InboundPost, number, boolean]>([
   ["its signature its version alone", withHeader(message, slack, "v0="), nowMs, false],
   ["its signature gone", withHeader(message, slack, undefined), nowMs, false],
   ["another secret", messagePost(nowMs, {}, "another"), nowMs, false],
-  ["a body without the timestamp signed", withHeader(message, slack, `v0=${createHmac("sha256", "team-chat-secret").update(message.body).digest("hex")}`), nowMs, false],
+  [
+    "a body without the timestamp signed",
+    withHeader(message, slack, `v0=${createHmac("sha256", "team-chat-secret").update(message.body).digest("hex")}`),
+    nowMs,
+    false,
+  ],
 ])("slack_v0: %s", (_what, post, atMs, isRight) => {
   expect(verify(post, undefined, atMs)).toBe(isRight);
 });
@@ -119,15 +148,18 @@ test.each<[string, InboundPost, boolean]>([
   expect(verify(post)).toBe(isRight);
 });
 
-test.each([issue, payment, message, change])("any of several secrets verifies, and no part of them ($toolkitSlug)", (post) => {
-  const secret = sampleSecrets[(catalog.toolkits.get(post.toolkitSlug)?.webhook as Webhook).secretEnv] as string;
-  expect(verify(post, `new-secret ${secret}`)).toBe(true);
-  expect(verify(post, `${secret}\n\tnew-secret\n`)).toBe(true);
-  expect(verify(post, "new-secret other")).toBe(false);
-  expect(verify(post, `${secret},new-secret`)).toBe(false);
-  expect(verify(post, "")).toBe(false);
-  expect(verify(post, " \n\t ")).toBe(false);
-});
+test.each([issue, payment, message, change])(
+  "any of several secrets verifies, and no part of them ($toolkitSlug)",
+  (post) => {
+    const secret = sampleSecrets[catalog.toolkits.get(post.toolkitSlug)!.webhook!.secretEnv]!;
+    expect(verify(post, `new-secret ${secret}`)).toBe(true);
+    expect(verify(post, `${secret}\n\tnew-secret\n`)).toBe(true);
+    expect(verify(post, "new-secret other")).toBe(false);
+    expect(verify(post, `${secret},new-secret`)).toBe(false);
+    expect(verify(post, "")).toBe(false);
+    expect(verify(post, " \n\t ")).toBe(false);
+  },
+);
 
 test.each([
   [undefined, []],
@@ -211,7 +243,9 @@ test("what an independent signer signs is accepted, whatever the bytes and the s
       const slackBase = Buffer.concat([Buffer.from(`v0:${seconds}:`), body]);
       expect(verify(withBody(withHeader(issue, code, `sha256=${hmac(body).digest("hex")}`), body), secret)).toBe(true);
       expect(verify(withBody(withHeader(payment, pay, hmac(body).digest("base64")), body), secret)).toBe(true);
-      expect(verify(withBody(withHeader(message, slack, `v0=${hmac(slackBase).digest("hex")}`), body), secret)).toBe(true);
+      expect(verify(withBody(withHeader(message, slack, `v0=${hmac(slackBase).digest("hex")}`), body), secret)).toBe(
+        true,
+      );
       expect(verify({ ...change, query: new URLSearchParams({ token: secret }) }, secret)).toBe(true);
     }),
     { numRuns: 300 },

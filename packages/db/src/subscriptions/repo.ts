@@ -36,7 +36,6 @@ const freshHealth = {
   backoffMs: 0,
   goneSince: null,
   goneCount: 0,
-  inactiveReason: "",
 };
 
 /** The subscriptions of one project. */
@@ -74,7 +73,7 @@ export function subscriptionsForProject(db: Executor, projectId: ProjectId): Sub
         const isFreshStart = change.active === true || change.endpointUrl !== undefined;
         const set = {
           ...(isFreshStart ? freshHealth : {}),
-          ...(change.active === false ? { inactiveReason: "deactivated" } : {}),
+          ...(change.active === undefined ? {} : { inactiveReason: change.active ? "" : "deactivated" }),
           ...change,
         };
         if (Object.keys(set).length === 0) return subscriptionsForProject(tx, projectId).find(id);

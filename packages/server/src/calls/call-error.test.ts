@@ -11,6 +11,7 @@ import { splitTarget } from "../http/answer.ts";
 import { createRpcHandler } from "../http/rpc.ts";
 import { createLogger } from "../logger.ts";
 import { createRouter } from "../service/router.ts";
+import { createStoreAlarm } from "../store-alarm.ts";
 import type { Call } from "./call.ts";
 import { createCallErrorMapper } from "./call-error.ts";
 
@@ -58,7 +59,7 @@ beforeAll(async () => {
     use: { note: () => {}, stop: async () => {} },
     clock: systemClock,
     adminToken,
-    mapError: createCallErrorMapper(logger),
+    mapError: createCallErrorMapper(logger, createStoreAlarm(logger, systemClock)),
     bodyBytesMax: 1_000,
     shutdownSignal: shutdown.signal,
     register: (target) => {

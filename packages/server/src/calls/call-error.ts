@@ -2,6 +2,7 @@ import { ConnectError, type Interceptor } from "@connectrpc/connect";
 import { isUnavailable } from "@svc/db";
 import { internalFault, storeUnavailable } from "../errors.ts";
 import type { Logger } from "../logger.ts";
+import type { StoreAlarm } from "../store-alarm.ts";
 import { type Call, callContext } from "./call.ts";
 
 /** Turns whatever a call threw into what its caller may read. */
@@ -11,12 +12,12 @@ export type CallErrorMapper = (error: unknown, call: Call | undefined, signal?: 
  * A ConnectError passes. A call that ended with its signal (timeout, shutdown) gets the signal's reason, a store that is
  * away `unavailable`; anything else is logged with its stack, here and only here, and answered as `internal`.
  */
-export function createCallErrorMapper(logger: Logger): CallErrorMapper {
+export function createCallErrorMapper(logger: Logger, onStoreAway: StoreAlarm): CallErrorMapper {
   return (error, call, signal) => {
     if (error instanceof ConnectError) return error;
     if (signal?.aborted && signal.reason instanceof ConnectError) return signal.reason;
     if (isUnavailable(error)) {
-      logger.warn({ err: error, requestId: call?.requestId, method: call?.method }, "the store cannot be reached");
+      onStoreAway(error);
       return storeUnavailable();
     }
     logger.error({ err: error, requestId: call?.requestId, method: call?.method }, "call failed");

@@ -13,6 +13,7 @@ let outcome: () => Promise<IngestOutcome>;
 const posts: InboundPost[] = [];
 const seen: [string, PostOutcome][] = [];
 const logs: string[] = [];
+let alarms = 0;
 let server: Server;
 let url: string;
 
@@ -29,6 +30,7 @@ beforeAll(async () => {
     bodyBytesMax: 1_024,
     createRequestId: () => "req_1",
     logger,
+    onStoreAway: () => alarms++,
     onPost: (...post) => void seen.push(post),
   });
   server = createServer((req, res) => {
@@ -105,6 +107,7 @@ test("while the store is away the provider is told to come back", async () => {
   expect(answer).toMatchObject({ status: 503, reason: "STORE_UNAVAILABLE" });
   expect(answer.headers.get("retry-after")).toBe("5");
   expect(seen).toEqual([["calendar", "unavailable"]]);
+  expect(alarms).toBe(1);
 });
 
 test("a fault is 500 with a request id, and neither answer nor log has the query's secret", async () => {

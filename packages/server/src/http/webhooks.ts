@@ -13,6 +13,7 @@ import {
   webhookUnverified,
 } from "../errors.ts";
 import type { Logger } from "../logger.ts";
+import type { StoreAlarm } from "../store-alarm.ts";
 import { answerError, answerJson } from "./answer.ts";
 import { BodyError, readBody } from "./body.ts";
 
@@ -33,6 +34,7 @@ export type WebhookOptions = {
   bodyBytesMax: number;
   createRequestId: () => string;
   logger: Logger;
+  onStoreAway: StoreAlarm;
   /** Hears of each post once its answer is decided. `toolkitSlug` is a toolkit's, or empty for an unknown one. */
   onPost: (toolkitSlug: string, outcome: PostOutcome) => void;
 };
@@ -129,18 +131,18 @@ function answerFailure(
   res: ServerResponse,
   slug: string,
   error: unknown,
-  { bodyBytesMax, logger, createRequestId }: WebhookOptions,
+  { bodyBytesMax, logger, createRequestId, onStoreAway }: WebhookOptions,
 ): PostOutcome {
   if (error instanceof BodyError) {
     if (error.reason === "too_large") answerError(res, bodyTooLarge(bodyBytesMax), 413);
     return error.reason;
   }
-  const requestId = createRequestId();
   if (isUnavailable(error)) {
-    logger.warn({ err: error, requestId, toolkitSlug: slug }, "post could not be stored: the store cannot be reached");
+    onStoreAway(error);
     answerError(res, storeUnavailable(), undefined, { "retry-after": "5" });
     return "unavailable";
   }
+  const requestId = createRequestId();
   logger.error({ err: error, requestId, toolkitSlug: slug }, "post failed");
   answerError(res, internalFault(requestId), undefined, { "x-request-id": requestId });
   return "failed";

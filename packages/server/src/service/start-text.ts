@@ -2,7 +2,7 @@ import type { Config } from "../config/config.ts";
 import type { FirstKey } from "./first-key.ts";
 
 /** The line that says that the service is up, and where its data is. */
-export function startText({ databaseUrl, dataDir }: Config, { url }: { url: string }): string {
+export function startText({ databaseUrl, dataDir }: Config, url: string): string {
   const data = databaseUrl === undefined ? `data in ${dataDir}` : "data in the database of SVC_DATABASE_URL";
   return `svc listens on ${url}, ${data}`;
 }

@@ -1,0 +1,518 @@
+import { createId, type ProjectId } from "@svc/core";
+import {
+  deleteAccountReferences,
+  eventsForProject,
+  listQuarantinedPosts,
+  putAccountReferences,
+  subscriptionsForProject,
+} from "@svc/db";
+import { dropTestDatabases } from "@svc/delivery/testing";
+import fc from "fast-check";
+import { afterAll, expect, test } from "vitest";
+import { accountsCatalog, createTestCluster, createTestNode, type TestCluster, type TestNode } from "./test-node.ts";
+import { changePost, issuePost, messagePost, paymentPost, signedCodePost } from "./test-posts.ts";
+
+afterAll(dropTestDatabases);
+
+const everything = { toolkitSlug: "", triggerSlug: "", sinceMs: undefined, untilMs: undefined };
+const firstPage = { after: undefined, limit: 500 };
+
+const eventsOf = ({ db }: TestCluster, projectId: ProjectId) =>
+  eventsForProject(db, projectId).list(everything, firstPage);
+const quarantined = ({ db }: TestCluster) =>
+  listQuarantinedPosts(db, { ...everything, reason: "", includeReleased: true }, firstPage);
+
+async function isEmpty(cluster: TestCluster): Promise<boolean> {
+  return (await cluster.count("events")) === 0 && (await cluster.count("quarantined_posts")) === 0;
+}
+
+test("a post of each scheme becomes an event with the normalized payload", async () => {
+  await using cluster = await createTestCluster();
+  const projectId = await cluster.project();
+  await using node = createTestNode(cluster);
+  const nowMs = cluster.clock.now();
+  const posts = [
+    issuePost({ createdAt: "2026-01-05T10:00:00+02:00" }),
+    paymentPost({ created: 1_767_600_000 }),
+    messagePost(nowMs),
+    changePost({ number: 3, room: "r" }),
+  ];
+  for (const post of posts) expect(await node.ingest.accept(post)).toEqual({ outcome: "accepted", events: 1 });
+  const events = await eventsOf(cluster, projectId);
+  const bySlug = Object.fromEntries(events.map((event) => [event.triggerSlug, event]));
+  expect(events.every((event) => event.receivedAt === nowMs && event.entityId === "")).toBe(true);
+  expect(bySlug["code_host.issue_opened"]).toMatchObject({
+    payload: '{"number":7,"title":"It does not start","repository":"engine","labels":["bug"]}',
+    occurredAt: Date.UTC(2026, 0, 5, 8),
+  });
+  expect(bySlug["payments.payment_changed"]).toMatchObject({
+    payload: '{"id":"pay-1","state":"payment.settled","amount":1200}',
+    occurredAt: 1_767_600_000_000,
+  });
+  expect(bySlug["team_chat.message_posted"]).toMatchObject({
+    payload: '{"channel":"C1","text":"hello","user":"U1"}',
+    occurredAt: nowMs,
+  });
+  expect(bySlug["watcher.changed"]).toMatchObject({
+    payload: '{"channel":"ch-1","number":3,"room":"r"}',
+    occurredAt: nowMs,
+  });
+});
+
+test("what needs no body to be refused is refused before it is read", async () => {
+  await using cluster = await createTestCluster();
+  const secrets: Record<string, string> = { SVC_WEBHOOK_SECRET_PAYMENTS: "", SVC_WEBHOOK_SECRET_TEAM_CHAT: " \n\t" };
+  await using node = createTestNode(cluster, { secretOf: (name) => secrets[name] });
+  expect(node.ingest.admit("nobody")).toEqual({ outcome: "unknown_toolkit" });
+  expect(node.ingest.admit("__proto__")).toEqual({ outcome: "unknown_toolkit" });
+  for (const toolkit of ["code_host", "payments", "team_chat"]) {
+    expect(node.ingest.admit(toolkit)).toEqual({
+      outcome: "secret_unset",
+      secretEnv: `SVC_WEBHOOK_SECRET_${toolkit.toUpperCase()}`,
+    });
+  }
+  // An empty secret must not become a key that anybody can sign with.
+  expect(await node.ingest.accept(paymentPost({}, ""))).toMatchObject({ outcome: "secret_unset" });
+  expect(await node.ingest.accept({ ...issuePost(), toolkitSlug: "nobody" })).toEqual({ outcome: "unknown_toolkit" });
+  secrets["SVC_WEBHOOK_SECRET_PAYMENTS"] = "rotated";
+  expect(node.ingest.admit("payments")).toBeUndefined();
+  expect(await isEmpty(cluster)).toBe(true);
+});
+
+test("a secret that is replaced counts from the next post on", async () => {
+  await using cluster = await createTestCluster();
+  await cluster.project();
+  let secret = "old";
+  await using node = createTestNode(cluster, { secretOf: () => secret });
+  expect(await node.ingest.accept(paymentPost({}, "old"))).toMatchObject({ outcome: "accepted" });
+  secret = "old new";
+  expect(await node.ingest.accept(paymentPost({ id: "pay-2" }, "new"))).toMatchObject({ outcome: "accepted" });
+  secret = "new";
+  expect(await node.ingest.accept(paymentPost({ id: "pay-3" }, "old"))).toEqual({ outcome: "unverified" });
+});
+
+test("posts that do not verify store nothing, whatever was changed (300 mutations through the engine)", async () => {
+  await using cluster = await createTestCluster();
+  await cluster.project();
+  await using node = createTestNode(cluster);
+  const posts = [issuePost({ delivery: "d" }), paymentPost(), messagePost(cluster.clock.now()), changePost()];
+  await fc.assert(
+    fc.asyncProperty(fc.nat(), fc.integer({ min: 1, max: 255 }), async (at, flip) => {
+      for (const post of posts) {
+        const body = Buffer.from(post.body);
+        if (body.byteLength > 0) body[at % body.byteLength] = (body[at % body.byteLength] as number) ^ flip;
+        const query =
+          post.toolkitSlug === "watcher" ? new URLSearchParams({ token: `watcher-token${flip}` }) : post.query;
+        expect(await node.ingest.accept({ ...post, body, query })).toEqual({ outcome: "unverified" });
+      }
+    }),
+    { numRuns: 75 },
+  );
+  expect(await isEmpty(cluster)).toBe(true);
+});
+
+test("a handshake that the definition ignores stores nothing; the same unsigned is refused", async () => {
+  await using cluster = await createTestCluster();
+  await cluster.project();
+  await using node = createTestNode(cluster);
+  const ping = signedCodePost(Buffer.from("{}"), { "x-code-event": "ping" });
+  expect(await node.ingest.accept(ping)).toEqual({ outcome: "ignored" });
+  expect(await node.ingest.accept(changePost({ state: "sync" }))).toEqual({ outcome: "ignored" });
+  expect(await node.ingest.accept({ ...ping, headers: { "x-code-event": "ping" } })).toEqual({ outcome: "unverified" });
+  expect(await isEmpty(cluster)).toBe(true);
+});
+
+test("a url_verification post of slack_v0 gets its challenge when it is signed, and nowhere else", async () => {
+  await using cluster = await createTestCluster();
+  await using node = createTestNode(cluster);
+  const body = Buffer.from(JSON.stringify({ type: "url_verification", challenge: "c-1" }));
+  const nowMs = cluster.clock.now();
+  expect(await node.ingest.accept(messagePost(nowMs, { body }))).toEqual({ outcome: "challenge", challenge: "c-1" });
+  expect(await node.ingest.accept(messagePost(nowMs, { body }, "wrong"))).toEqual({ outcome: "unverified" });
+  expect(await node.ingest.accept(signedCodePost(body))).toEqual({ outcome: "quarantined", reason: "no_trigger" });
+  const odd = Buffer.from(JSON.stringify({ type: "url_verification", challenge: { a: 1 } }));
+  expect(await node.ingest.accept(messagePost(nowMs, { body: odd }))).toMatchObject({ outcome: "quarantined" });
+});
+
+test("a verified post that becomes no event is kept whole, but for its secrets, with the reason", async () => {
+  await using cluster = await createTestCluster();
+  await cluster.project();
+  await using node = createTestNode(cluster);
+  const body = Buffer.from([0xff, 0x00, 0x7b]);
+  const noTrigger = signedCodePost(body, { authorization: "Bearer x", cookie: "a=b", "x-code-event": "star\0" });
+  expect(await node.ingest.accept(noTrigger)).toEqual({ outcome: "quarantined", reason: "no_trigger" });
+  expect(await node.ingest.accept(issuePost({ number: "seven" }))).toEqual({
+    outcome: "quarantined",
+    reason: "invalid_payload",
+  });
+  const change = changePost({ state: "moved", room: "r\0\ud800" });
+  expect(await node.ingest.accept(change)).toEqual({ outcome: "quarantined", reason: "no_trigger" });
+
+  const kept = await quarantined(cluster);
+  const byToolkit = (slug: string, reason: string) =>
+    kept.find((post) => post.toolkitSlug === slug && post.reason === reason);
+  const first = byToolkit("code_host", "no_trigger");
+  expect(first).toMatchObject({
+    headers: { "content-type": "application/json", "x-code-event": "star\ufffd" },
+    bodyBytes: 3,
+    detail: expect.stringContaining("code_host.issue_opened"),
+    receivedAt: cluster.clock.now(),
+    releasedAt: null,
+  });
+  expect(first?.body.includes(body)).toBe(false);
+  expect((await node.quarantine.find(first!.id))?.body).toEqual(body);
+  expect(byToolkit("watcher", "no_trigger")?.query).toEqual({ room: "r\ufffd\ufffd" });
+  expect(byToolkit("code_host", "invalid_payload")?.detail).toContain("issue.number");
+  expect(await cluster.count("events")).toBe(0);
+});
+
+test("a post is kept when the deployment has no project, and when no project holds the account", async () => {
+  await using cluster = await createTestCluster();
+  await using everybody = createTestNode(cluster);
+  expect(await everybody.ingest.accept(issuePost())).toEqual({ outcome: "quarantined", reason: "no_project" });
+  await cluster.project();
+  await using node = createTestNode(cluster, { catalog: accountsCatalog() });
+  expect(await node.ingest.accept(issuePost())).toEqual({ outcome: "quarantined", reason: "no_project" });
+  expect(await node.ingest.accept(issuePost({ organization: "" }))).toEqual({
+    outcome: "quarantined",
+    reason: "no_project",
+  });
+  const details = (await quarantined(cluster)).map((post) => post.detail);
+  expect(details).toEqual(
+    expect.arrayContaining([
+      "The deployment has no project.",
+      expect.stringContaining("no project holds an account"),
+      expect.stringContaining("names no account"),
+    ]),
+  );
+});
+
+test("audience projects: one event a project, with the entity of the one whose account the post names", async () => {
+  await using cluster = await createTestCluster();
+  const [first, second] = [await cluster.project(), await cluster.project()];
+  const accountId = createId("acc", 0);
+  await putAccountReferences(cluster.db, [
+    { toolkitSlug: "payments", reference: "shop-1", projectId: second, accountId, entityId: "user-9" },
+  ]);
+  await using node = createTestNode(cluster);
+  expect(await node.ingest.accept(paymentPost())).toEqual({ outcome: "accepted", events: 2 });
+  expect((await eventsOf(cluster, first)).map((event) => event.entityId)).toEqual([""]);
+  expect((await eventsOf(cluster, second)).map((event) => event.entityId)).toEqual(["user-9"]);
+});
+
+test("audience accounts: only the project that holds the account receives the event", async () => {
+  await using cluster = await createTestCluster();
+  const [first, second] = [await cluster.project(), await cluster.project()];
+  await putAccountReferences(cluster.db, [
+    {
+      toolkitSlug: "code_host",
+      reference: "org-1",
+      projectId: first,
+      accountId: createId("acc", 0),
+      entityId: "user-1",
+    },
+    // The same key of another app is another account.
+    {
+      toolkitSlug: "payments",
+      reference: "org-1",
+      projectId: second,
+      accountId: createId("acc", 0),
+      entityId: "user-2",
+    },
+  ]);
+  await using node = createTestNode(cluster, { catalog: accountsCatalog() });
+  expect(await node.ingest.accept(issuePost())).toEqual({ outcome: "accepted", events: 1 });
+  expect(await node.ingest.accept(issuePost({ organization: "ORG-1" }))).toMatchObject({ reason: "no_project" });
+  expect((await eventsOf(cluster, first)).map((event) => event.entityId)).toEqual(["user-1"]);
+  expect(await eventsOf(cluster, second)).toEqual([]);
+});
+
+test.each([
+  ["U+0000", "org\0-1", "invalid_payload"],
+  ["a lone surrogate", "org-\ud800", "no_project"],
+  ["600 characters", "o".repeat(600), "invalid_payload"],
+  ["512 characters", "o".repeat(512), "no_project"],
+  ["an object", { a: 1 }, "invalid_payload"],
+  ["a null", null, "no_project"],
+  ["a number", 12, "no_project"],
+])("an account key with %s is no fault of the service", async (_what, organization, reason) => {
+  await using cluster = await createTestCluster();
+  await cluster.project();
+  await using node = createTestNode(cluster, { catalog: accountsCatalog() });
+  expect(await node.ingest.accept(issuePost({ organization }))).toEqual({ outcome: "quarantined", reason });
+});
+
+test.each<[string, string | number | undefined, number | "received" | "refused"]>([
+  ["RFC 3339 with an offset", "2026-01-05T10:00:00.123+02:00", Date.UTC(2026, 0, 5, 8, 0, 0, 123)],
+  ["microseconds", "2026-01-05T08:00:00.123999Z", Date.UTC(2026, 0, 5, 8, 0, 0, 123)],
+  ["Unix seconds", 1_767_600_000, 1_767_600_000_000],
+  ["Unix milliseconds", 1_767_600_000_123, 1_767_600_000_123],
+  ["Unix seconds with a fraction as text", "1767600000.5", 1_767_600_000_500],
+  ["nothing", undefined, "received"],
+  ["an empty text", "", "received"],
+  ["the year 1", "0001-01-01T00:00:00Z", "received"],
+  ["the last moment of 9999", "9999-12-31T23:59:59.999Z", Date.UTC(9999, 11, 31, 23, 59, 59, 999)],
+  ["a word", "yesterday", "refused"],
+  ["the 30th of February", "2026-02-30T00:00:00Z", Date.UTC(2026, 2, 2)],
+])("occurredAt from %s", async (_what, createdAt, expected) => {
+  await using cluster = await createTestCluster();
+  const projectId = await cluster.project();
+  await using node = createTestNode(cluster);
+  const outcome = await node.ingest.accept(issuePost({ createdAt }));
+  if (expected === "refused") return expect(outcome).toMatchObject({ reason: "invalid_payload" });
+  const [event] = await eventsOf(cluster, projectId);
+  expect(event?.occurredAt).toBe(expected === "received" ? cluster.clock.now() : expected);
+});
+
+test.each([
+  ["U+0000", "a\0b"],
+  ["lone surrogates", "\ud800 \udfff"],
+  ["every plane", "a é 漢 😀 \u{10ffff} \ufeff \u2028"],
+  ["control characters", "\u0001\u001f\u007f\t\n\r\\\"'{},"],
+  ["SQL and array syntax", '\'; drop table events; -- {NULL,"x"} null'],
+  ["a megabyte", "x".repeat(1_048_000)],
+  ["a megabyte of escapes", "\0".repeat(170_000)],
+])("a payload with %s is stored and read back as it was", async (_what, title) => {
+  await using cluster = await createTestCluster();
+  const projectId = await cluster.project();
+  await using node = createTestNode(cluster);
+  expect(await node.ingest.accept(issuePost({ title }))).toEqual({ outcome: "accepted", events: 1 });
+  const [event] = await eventsOf(cluster, projectId);
+  expect(JSON.parse(event?.payload ?? "").title === title).toBe(true);
+});
+
+test("any JSON that fits the schema becomes an event with the same text", async () => {
+  await using cluster = await createTestCluster();
+  const projectId = await cluster.project();
+  await using node = createTestNode(cluster);
+  const titles: string[] = [];
+  await fc.assert(
+    fc.asyncProperty(fc.string({ unit: "binary" }), async (title) => {
+      titles.push(title);
+      expect(await node.ingest.accept(issuePost({ title }))).toMatchObject({ outcome: "accepted" });
+    }),
+    { numRuns: 60 },
+  );
+  const stored = (await eventsOf(cluster, projectId)).map((event) => JSON.parse(event.payload).title);
+  expect(stored.sort()).toEqual(titles.sort());
+});
+
+test("a body that is empty or not JSON still matches by headers", async () => {
+  await using cluster = await createTestCluster();
+  await cluster.project();
+  await using node = createTestNode(cluster);
+  for (const [number, body] of [Buffer.alloc(0), Buffer.from("<xml/>"), Buffer.from([0xff])].entries())
+    expect(await node.ingest.accept({ ...changePost({ number }), body })).toMatchObject({ outcome: "accepted" });
+});
+
+async function subscribe(
+  { db, clock }: TestCluster,
+  projectId: ProjectId,
+  slugs = { toolkitSlug: "", triggerSlug: "" },
+) {
+  const id = createId("sub", clock.now());
+  const signingSecret = Buffer.alloc(1);
+  const endpointUrl = "https://example.com/";
+  await subscriptionsForProject(db, projectId).create({
+    id,
+    endpointUrl,
+    ...slugs,
+    createdAt: clock.now(),
+    signingSecret,
+  });
+  return id;
+}
+
+test("an event is delivered to the active subscriptions of its project that match it", async () => {
+  await using cluster = await createTestCluster();
+  const [first, second] = [await cluster.project(), await cluster.project()];
+  const all = await subscribe(cluster, first);
+  const ofToolkit = await subscribe(cluster, first, { toolkitSlug: "code_host", triggerSlug: "" });
+  const ofTrigger = await subscribe(cluster, first, {
+    toolkitSlug: "code_host",
+    triggerSlug: "code_host.issue_opened",
+  });
+  await subscribe(cluster, first, { toolkitSlug: "code_host", triggerSlug: "code_host.push_received" });
+  await subscribe(cluster, first, { toolkitSlug: "payments", triggerSlug: "" });
+  const inactive = await subscribe(cluster, first);
+  await subscriptionsForProject(cluster.db, first).update(inactive, { active: false });
+  const others = await subscribe(cluster, second);
+  await using node = createTestNode(cluster);
+  await node.ingest.accept(issuePost());
+  const rows = await cluster.db.sql`select subscription_id from deliveries`;
+  const tasks = await cluster.db.sql`select lease_owner from delivery_tasks`;
+  expect(rows).toHaveLength(4);
+  expect(tasks).toEqual(Array.from({ length: 4 }, () => ({ lease_owner: null })));
+  const client = node.client(first);
+  for (const id of [all, ofToolkit, ofTrigger])
+    expect((await client.listDeliveries({ subscriptionId: id })).deliveries).toHaveLength(1);
+  expect((await node.client(second).listDeliveries({ subscriptionId: others })).deliveries).toHaveLength(1);
+});
+
+test("a key seen before stores nothing again and is answered as the first was", async () => {
+  await using cluster = await createTestCluster();
+  const projectId = await cluster.project();
+  await cluster.project();
+  await subscribe(cluster, projectId);
+  await using node = createTestNode(cluster);
+  const post = issuePost({ delivery: "d-1" });
+  expect(await node.ingest.accept(post)).toEqual({ outcome: "accepted", events: 2 });
+  cluster.clock.advance(3 * 86_400_000);
+  expect(await node.ingest.accept(post)).toEqual({ outcome: "accepted", events: 2 });
+  expect(await cluster.count("events")).toBe(2);
+  expect(await cluster.count("deliveries")).toBe(1);
+  // The key belongs to its trigger: another one's may be the same.
+  const push = signedCodePost(Buffer.from(JSON.stringify({ ref: "main", head: {} })), {
+    "x-code-event": "push",
+    "x-code-delivery": "d-1",
+  });
+  expect(await node.ingest.accept(push)).toEqual({ outcome: "accepted", events: 2 });
+  expect(await cluster.count("events")).toBe(4);
+});
+
+test("a project that was not there when the first post came receives the second", async () => {
+  await using cluster = await createTestCluster();
+  await cluster.project();
+  await using node = createTestNode(cluster);
+  const post = issuePost({ delivery: "d-1" });
+  await node.ingest.accept(post);
+  const late = await cluster.project();
+  expect(await node.ingest.accept(post)).toEqual({ outcome: "accepted", events: 2 });
+  expect(await eventsOf(cluster, late)).toHaveLength(1);
+  expect(await cluster.count("events")).toBe(2);
+});
+
+test("an empty key means no de-duplication", async () => {
+  await using cluster = await createTestCluster();
+  await cluster.project();
+  await using node = createTestNode(cluster);
+  await Promise.all([issuePost(), issuePost(), issuePost()].map((post) => node.ingest.accept(post)));
+  expect(await cluster.count("events")).toBe(3);
+});
+
+test("twins in one batch, in the next and on another node at the same moment are one event, delivered once", async () => {
+  await using cluster = await createTestCluster();
+  const projectId = await cluster.project();
+  await subscribe(cluster, projectId);
+  await using first = createTestNode(cluster);
+  await using second = createTestNode(cluster);
+  const nodes = [first, second];
+  const posts = Array.from({ length: 40 }, (_, index) => paymentPost({ id: `evt-${index % 8}` }));
+  for (let round = 0; round < 3; round++) {
+    const outcomes = await Promise.all(posts.flatMap((post) => nodes.map((node) => node.ingest.accept(post))));
+    expect(outcomes.every((outcome) => outcome.outcome === "accepted" && outcome.events === 1)).toBe(true);
+  }
+  expect(await cluster.count("events")).toBe(8);
+  expect(await cluster.count("deliveries")).toBe(8);
+  expect(await cluster.count("delivery_tasks")).toBe(8);
+});
+
+test.each([
+  ["long keys that differ at their end", `${"k".repeat(400)}1`, `${"k".repeat(400)}2`],
+  ["keys that differ in a lone surrogate", "k\ud800", "k\ud801"],
+  ["keys that differ in case", "Key", "key"],
+  ["keys that differ in a trailing space", "key", "key "],
+  ["keys that differ in normalization", "\u00e9", "e\u0301"],
+])("%s are two keys", async (_what, one, other) => {
+  await using cluster = await createTestCluster();
+  await cluster.project();
+  await using node = createTestNode(cluster);
+  await node.ingest.accept(paymentPost({ id: one }));
+  await node.ingest.accept(paymentPost({ id: other }));
+  await node.ingest.accept(paymentPost({ id: one }));
+  expect(await cluster.count("events")).toBe(2);
+});
+
+test("a post that the store refuses fails alone", async () => {
+  await using cluster = await createTestCluster();
+  await cluster.project();
+  await using node = createTestNode(cluster);
+  await cluster.db.sql`alter table events add constraint no_poison check (payload not like '%poison%')`;
+  const posts = Array.from({ length: 64 }, (_, index) =>
+    issuePost({ title: index % 20 === 7 ? "poison" : `t${index}` }),
+  );
+  const outcomes = await Promise.allSettled(posts.map((post) => node.ingest.accept(post)));
+  expect(outcomes.flatMap(({ status }, index) => (status === "rejected" ? [index] : []))).toEqual([7, 27, 47]);
+  expect(await cluster.count("events")).toBe(61);
+  await cluster.db.sql`alter table events drop constraint no_poison`;
+});
+
+test("a drain resolves once every post under way is answered", async () => {
+  await using cluster = await createTestCluster();
+  await cluster.project();
+  await using node = createTestNode(cluster);
+  let answered = 0;
+  const posts = Array.from({ length: 50 }, () => node.ingest.accept(issuePost()).then(() => answered++));
+  await node.ingest.drain();
+  await Promise.all(posts);
+  expect(await cluster.count("events")).toBe(50);
+});
+
+async function route(node: TestNode, number: number) {
+  const outcome = await node.ingest.accept(changePost({ number }));
+  return outcome.outcome === "accepted" ? outcome.events : outcome.outcome;
+}
+
+test("a project, reference or subscription made or removed on one node is honoured by another's very next post", async () => {
+  await using cluster = await createTestCluster();
+  await using everybody = createTestNode(cluster);
+  await using accounts = createTestNode(cluster, { catalog: accountsCatalog() });
+  expect(await route(everybody, 1)).toBe("quarantined");
+  expect(await route(accounts, 1)).toBe("quarantined");
+  const first = await cluster.project();
+  expect(await route(everybody, 2)).toBe(1);
+  await cluster.project();
+  expect(await route(everybody, 3)).toBe(2);
+
+  const accountId = createId("acc", 0);
+  expect(await route(accounts, 4)).toBe("quarantined");
+  await putAccountReferences(cluster.db, [
+    { toolkitSlug: "watcher", reference: "ch-1", projectId: first, accountId, entityId: "e" },
+  ]);
+  expect(await route(accounts, 5)).toBe(1);
+  await deleteAccountReferences(cluster.db, accountId);
+  expect(await route(accounts, 6)).toBe("quarantined");
+
+  const subscriptions = subscriptionsForProject(cluster.db, first);
+  const deliveries = async (number: number) => {
+    const before = await cluster.count("deliveries");
+    await route(everybody, number);
+    return (await cluster.count("deliveries")) - before;
+  };
+  expect(await deliveries(7)).toBe(0);
+  const id = await subscribe(cluster, first);
+  expect(await deliveries(8)).toBe(1);
+  await subscriptions.update(id, { active: false });
+  expect(await deliveries(9)).toBe(0);
+  await subscriptions.update(id, { active: true });
+  expect(await deliveries(10)).toBe(1);
+  await subscriptions.delete(id);
+  expect(await deliveries(11)).toBe(0);
+});
+
+test("posts under way while references change are routed by what the store holds: none is kept back by mistake", async () => {
+  await using cluster = await createTestCluster();
+  const projectId = await cluster.project();
+  await using node = createTestNode(cluster, { catalog: accountsCatalog() });
+  let number = 0;
+  for (let round = 0; round < 25; round++) {
+    const channel = `ch-${round}`;
+    const reference = {
+      toolkitSlug: "watcher",
+      reference: channel,
+      projectId,
+      accountId: createId("acc", 0),
+      entityId: "",
+    };
+    const noise = Array.from({ length: 30 }, () =>
+      node.ingest.accept(changePost({ number: number++, channel: `other-${number % 7}` })),
+    );
+    const early = node.ingest.accept(changePost({ number: number++, channel }));
+    await putAccountReferences(cluster.db, [reference]);
+    const late = await Promise.all(
+      Array.from({ length: 5 }, () => node.ingest.accept(changePost({ number: number++, channel }))),
+    );
+    expect(late).toEqual(late.map(() => ({ outcome: "accepted", events: 1 })));
+    await Promise.all([...noise, early]);
+  }
+});

@@ -1,0 +1,235 @@
+import { catalogOf, sampleToolkits } from "@svc/catalog/testing";
+import { createId, type QuarantineId } from "@svc/core";
+import { eventsForProject, listQuarantinedPosts, putAccountReferences } from "@svc/db";
+import { dropTestDatabases, startTestReceiver, until } from "@svc/delivery/testing";
+import { afterAll, expect, test } from "vitest";
+import { accountsCatalog, createTestCluster, createTestNode, type TestCluster } from "./test-node.ts";
+import { changePost, issuePost, messagePost, paymentPost, signedCodePost } from "./test-posts.ts";
+
+afterAll(dropTestDatabases);
+
+const everything = { toolkitSlug: "", reason: "", includeReleased: true, sinceMs: undefined, untilMs: undefined };
+const firstPage = { after: undefined, limit: 500 };
+const real = { dryRun: false };
+
+async function onlyPost({ db }: TestCluster): Promise<QuarantineId> {
+  const posts = await listQuarantinedPosts(db, everything, firstPage);
+  expect(posts).toHaveLength(1);
+  return posts[0]!.id;
+}
+
+async function noteOf({ db }: TestCluster) {
+  const [post] = await listQuarantinedPosts(db, everything, firstPage);
+  return { reason: post?.reason, releasedAt: post?.releasedAt };
+}
+
+/** The sample code host with another definition of its trigger for opened issues. */
+function codeHostWith(changes: object) {
+  const { codeHost } = sampleToolkits;
+  const trigger = { ...codeHost.tools["issue_opened"], ...changes } as (typeof codeHost.tools)[string];
+  return catalogOf({ toolkits: [{ ...codeHost, tools: { ...codeHost.tools, issue_opened: trigger } }] });
+}
+
+test("a post that no trigger matched is released by a definition that matches it", async () => {
+  await using cluster = await createTestCluster();
+  const projectId = await cluster.project();
+  await using before = createTestNode(cluster);
+  const closed = signedCodePost(
+    Buffer.from(JSON.stringify({ action: "closed", issue: { number: 9, title: "t" }, repository: { name: "r" } })),
+    {
+      "x-code-event": "issues",
+    },
+  );
+  expect(await before.ingest.accept(closed)).toMatchObject({ reason: "no_trigger" });
+  const id = await onlyPost(cluster);
+  const receivedAtMs = cluster.clock.now();
+  cluster.clock.advance(60_000);
+  expect(await before.quarantine.release(id, real)).toEqual({
+    id,
+    outcome: "quarantined",
+    accepted: 0,
+    reason: "no_trigger",
+  });
+  expect(await noteOf(cluster)).toEqual({ reason: "no_trigger", releasedAt: null });
+
+  await using after = createTestNode(cluster, {
+    catalog: codeHostWith({ match: { headers: { "X-Code-Event": "issues" } } }),
+  });
+  expect(await after.quarantine.release(id, real)).toEqual({ id, outcome: "released", accepted: 1, reason: "" });
+  const [event] = await eventsForProject(cluster.db, projectId).list(
+    { toolkitSlug: "", triggerSlug: "", sinceMs: undefined, untilMs: undefined },
+    firstPage,
+  );
+  // It is received when it becomes known, and happened when it was posted.
+  expect(event).toMatchObject({
+    receivedAt: receivedAtMs + 60_000,
+    occurredAt: receivedAtMs,
+    triggerSlug: "code_host.issue_opened",
+  });
+  expect(JSON.parse(event?.payload ?? "")).toMatchObject({ number: 9 });
+});
+
+test("a post that missed its schema is released by a schema that takes it", async () => {
+  await using cluster = await createTestCluster();
+  await cluster.project();
+  await using before = createTestNode(cluster);
+  expect(await before.ingest.accept(issuePost({ number: "seven" }))).toMatchObject({ reason: "invalid_payload" });
+  const id = await onlyPost(cluster);
+  expect(await before.quarantine.release(id, real)).toMatchObject({
+    outcome: "quarantined",
+    reason: "invalid_payload",
+  });
+  const catalog = codeHostWith({ payload: { number: 0, title: "{{body.issue.number}}", repository: "r" } });
+  await using after = createTestNode(cluster, { catalog });
+  expect(await after.quarantine.release(id, real)).toMatchObject({ outcome: "released", accepted: 1 });
+});
+
+test("a post whose account nobody held is released once a project holds it, and delivered", async () => {
+  await using cluster = await createTestCluster();
+  await using receiver = await startTestReceiver();
+  const projectId = await cluster.project();
+  await using node = createTestNode(cluster, { catalog: accountsCatalog(), isStarted: true });
+  await node.client(projectId).createSubscription({ endpointUrl: receiver.url });
+  expect(await node.ingest.accept(changePost())).toMatchObject({ reason: "no_project" });
+  const id = await onlyPost(cluster);
+  expect(await node.quarantine.release(id, real)).toMatchObject({ outcome: "quarantined", reason: "no_project" });
+  await putAccountReferences(cluster.db, [
+    { toolkitSlug: "watcher", reference: "ch-1", projectId, accountId: createId("acc", 0), entityId: "user-1" },
+  ]);
+  expect(await node.quarantine.release(id, real)).toEqual({ id, outcome: "released", accepted: 1, reason: "" });
+  expect(await noteOf(cluster)).toEqual({ reason: "no_project", releasedAt: cluster.clock.now() });
+  await until(() => receiver.requests.length === 1);
+  expect(JSON.parse(receiver.requests[0]!.body.toString("utf8"))).toMatchObject({
+    entityId: "user-1",
+    payload: { channel: "ch-1" },
+  });
+});
+
+test("the body of a url_verification post released later is answered to nobody: it counts as ignored", async () => {
+  await using cluster = await createTestCluster();
+  await using node = createTestNode(cluster);
+  expect(await node.ingest.accept(messagePost(cluster.clock.now()))).toMatchObject({ reason: "no_project" });
+  const id = await onlyPost(cluster);
+  const { teamChat } = sampleToolkits;
+  const webhook = { ...teamChat.toolkit.webhook!, ignore: [{ body: { type: "event_callback" } }] };
+  const catalog = catalogOf({
+    toolkits: [{ ...teamChat, toolkit: { ...teamChat.toolkit, webhook } as typeof teamChat.toolkit }],
+  });
+  await using later = createTestNode(cluster, { catalog });
+  expect(await later.quarantine.release(id, real)).toEqual({ id, outcome: "ignored", accepted: 0, reason: "" });
+  expect(await later.quarantine.release(id, real)).toMatchObject({ outcome: "already_released" });
+});
+
+test("a dry run tells what a release would do, and does nothing", async () => {
+  await using cluster = await createTestCluster();
+  await using node = createTestNode(cluster);
+  await node.ingest.accept(paymentPost());
+  const id = await onlyPost(cluster);
+  expect(await node.quarantine.release(id, { dryRun: true })).toMatchObject({
+    outcome: "quarantined",
+    reason: "no_project",
+  });
+  await cluster.project();
+  await cluster.project();
+  for (let time = 0; time < 2; time++)
+    expect(await node.quarantine.release(id, { dryRun: true })).toEqual({
+      id,
+      outcome: "released",
+      accepted: 2,
+      reason: "",
+    });
+  expect(await cluster.count("events")).toBe(0);
+  expect(await noteOf(cluster)).toEqual({ reason: "no_project", releasedAt: null });
+  expect(await node.quarantine.release(id, real)).toMatchObject({ outcome: "released", accepted: 2 });
+  expect(await node.quarantine.release(id, { dryRun: true })).toMatchObject({ outcome: "already_released" });
+});
+
+test("released twice at once, on two nodes, a post becomes one event", async () => {
+  await using cluster = await createTestCluster();
+  await using first = createTestNode(cluster);
+  await using second = createTestNode(cluster);
+  for (let number = 0; number < 8; number++) await first.ingest.accept(issuePost({ number }));
+  await cluster.project();
+  const posts = await listQuarantinedPosts(cluster.db, everything, firstPage);
+  const results = await Promise.all(
+    posts.flatMap(({ id }) => [first, second, first].map((node) => node.quarantine.release(id, real))),
+  );
+  expect(results.map(({ outcome }) => outcome).sort()).toEqual([
+    ...Array.from({ length: 16 }, () => "already_released"),
+    ...Array.from({ length: 8 }, () => "released"),
+  ]);
+  expect(await cluster.count("events")).toBe(8);
+});
+
+test("a released post whose key was seen since stores nothing again", async () => {
+  await using cluster = await createTestCluster();
+  await using node = createTestNode(cluster);
+  await node.ingest.accept(paymentPost());
+  const id = await onlyPost(cluster);
+  await cluster.project();
+  expect(await node.ingest.accept(paymentPost())).toEqual({ outcome: "accepted", events: 1 });
+  expect(await node.quarantine.release(id, real)).toEqual({ id, outcome: "released", accepted: 0, reason: "" });
+  expect(await cluster.count("events")).toBe(1);
+});
+
+test("a post of a toolkit that is gone stays, with why", async () => {
+  await using cluster = await createTestCluster();
+  await using node = createTestNode(cluster);
+  await node.ingest.accept(paymentPost());
+  const id = await onlyPost(cluster);
+  await using later = createTestNode(cluster, { catalog: catalogOf({ toolkits: [sampleToolkits.codeHost] }) });
+  expect(await later.quarantine.release(id, real)).toMatchObject({ outcome: "quarantined", reason: "no_trigger" });
+  const [post] = await listQuarantinedPosts(cluster.db, everything, firstPage);
+  expect(post?.detail).toContain("no toolkit payments");
+});
+
+test("a detail that quotes what the store cannot hold is stored all the same", async () => {
+  await using cluster = await createTestCluster();
+  await cluster.project();
+  const head = { type: "object", additionalProperties: false, properties: { id: { type: "string" } } };
+  const { codeHost } = sampleToolkits;
+  const push = codeHost.tools["push_received"] as Extract<(typeof codeHost.tools)[string], { kind: "trigger" }>;
+  const tool = {
+    ...push,
+    output: { type: "object", additionalProperties: false, properties: { head } },
+    payload: { head: "{{body.head}}" },
+  } as typeof push;
+  const catalog = catalogOf({ toolkits: [{ ...codeHost, tools: { push_received: tool } }] });
+  await using node = createTestNode(cluster, { catalog });
+  const post = signedCodePost(Buffer.from(JSON.stringify({ head: { "a\0\ud800": 1 } })), { "x-code-event": "push" });
+  expect(await node.ingest.accept(post)).toEqual({ outcome: "quarantined", reason: "invalid_payload" });
+  const id = await onlyPost(cluster);
+  expect(await node.quarantine.release(id, real)).toMatchObject({ outcome: "quarantined", reason: "invalid_payload" });
+});
+
+test("a post that there is not is missing", async () => {
+  await using cluster = await createTestCluster();
+  await using node = createTestNode(cluster);
+  const id = createId("qrn", 0);
+  expect(await node.quarantine.release(id, real)).toEqual({ id, outcome: "missing", accepted: 0, reason: "" });
+  expect(await node.quarantine.find(id)).toBeUndefined();
+});
+
+test("posts are listed newest first, by toolkit, reason, time and whether they were released", async () => {
+  await using cluster = await createTestCluster();
+  await using node = createTestNode(cluster);
+  const startMs = cluster.clock.now();
+  for (const post of [issuePost(), paymentPost(), changePost({ state: "odd" })]) {
+    await node.ingest.accept(post);
+    cluster.clock.advance(1_000);
+  }
+  const list = async (filter: object, page: object = {}) =>
+    (await node.quarantine.list({ ...everything, ...filter }, { ...firstPage, ...page })).map(
+      (post) => post.toolkitSlug,
+    );
+  expect(await list({})).toEqual(["watcher", "payments", "code_host"]);
+  expect(await list({ toolkitSlug: "payments" })).toEqual(["payments"]);
+  expect(await list({ reason: "no_trigger" })).toEqual(["watcher"]);
+  expect(await list({ sinceMs: startMs + 1_000, untilMs: startMs + 2_000 })).toEqual(["payments"]);
+  const [newest] = await node.quarantine.list(everything, { after: undefined, limit: 1 });
+  expect(await list({}, { after: newest!.id })).toEqual(["payments", "code_host"]);
+  await cluster.project();
+  const [payment] = await node.quarantine.list({ ...everything, toolkitSlug: "payments" }, firstPage);
+  await node.quarantine.release(payment!.id, real);
+  expect(await list({ includeReleased: false })).toEqual(["watcher", "code_host"]);
+});

@@ -12,7 +12,13 @@ const tools = join(root, "node_modules", ".bin");
  * code (-1 when it could not be started or was killed) and its output, stdout and stderr together; never rejects.
  */
 export function run(command, args) {
-  const env = { ...process.env, PATH: `${tools}${delimiter}${process.env.PATH ?? ""}`, NO_COLOR: "1" };
+  const env = {
+    ...process.env,
+    PATH: `${tools}${delimiter}${process.env.PATH ?? ""}`,
+    NO_COLOR: "1",
+    // buf makes its cache below HOME, which need not be writable.
+    BUF_CACHE_DIR: join(root, ".cache", "buf"),
+  };
   // Node warns when both are set, and the warning would stand in every output.
   delete env.FORCE_COLOR;
   return new Promise((resolve) => {

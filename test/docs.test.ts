@@ -5,7 +5,13 @@ import { configVariables } from "../packages/server/src/config/variables.ts";
 import { anchorsOf, codeBlocksOf, codeSpansOf, linksOf, tableRowsOf } from "./markdown.ts";
 import { listFiles, readSources, readText, root } from "./source.ts";
 
-const pages = ["README.md", "CHANGELOG.md", "CONTRIBUTING.md", "AGENTS.md", ...listFiles("docs").filter(isMarkdown)];
+const pages = [
+  "README.md",
+  "CHANGELOG.md",
+  "CONTRIBUTING.md",
+  "AGENTS.md",
+  ...[...listFiles("docs"), ...listFiles("packages")].filter(isMarkdown),
+];
 const sources = readSources("packages", "bench", "test", "gen/src");
 const protos = listFiles("proto/svc/v1").map((path) => ({ path, text: readText(path) }));
 
@@ -126,7 +132,13 @@ describe.each(pages)("%s", (page) => {
 
   test("cited names exist", () => {
     const words = new Set([...sources, ...protos].flatMap((file) => file.text.match(/[A-Za-z_]\w+/g) ?? []));
-    for (const file of ["package.json", "biome.json", "tsconfig.json", ...listFiles("scripts")]) {
+    for (const file of [
+      "package.json",
+      "pnpm-workspace.yaml",
+      "biome.json",
+      "tsconfig.json",
+      ...listFiles("scripts"),
+    ]) {
       for (const word of readText(file).match(/[A-Za-z_]\w+/g) ?? []) words.add(word);
     }
     // Names of code and of the store: mixed case or underscores. Of others are those of PostgreSQL, of Node, and the

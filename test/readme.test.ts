@@ -73,7 +73,12 @@ function compact(json: string): string {
 
 /** A shell that runs one block after another, as the one a reader pastes them into. */
 function startShell() {
-  const env = { ...process.env, PATH: `${join(root, "node_modules", ".bin")}:${process.env["PATH"] ?? ""}` };
+  const env = {
+    ...process.env,
+    PATH: `${join(root, "node_modules", ".bin")}:${process.env["PATH"] ?? ""}`,
+    // buf makes its cache below HOME, which need not be writable.
+    BUF_CACHE_DIR: join(root, ".cache", "buf"),
+  };
   const child = spawn("bash", { cwd: root, env, stdio: ["pipe", "pipe", "inherit"], detached: true });
   const received: string[] = [];
   let output = "";

@@ -37,6 +37,7 @@ export {
 } from "./id.ts";
 export { openPageToken, type PageScope, type PageSizeBounds, pageSizeOf, sealPageToken } from "./page-token.ts";
 export { type Principal, type ProjectPrincipal, principalContext, type Role, requireProject } from "./principal.ts";
+export { optionalId, type Page, pageOf, pageRows, requireId, type TimeRange, timeRange } from "./request.ts";
 export { createSealer, generateVaultKey, parseVaultKeys, SealError, type Sealer, type VaultKey } from "./seal.ts";
 export {
   digestSecret,

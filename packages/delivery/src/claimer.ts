@@ -32,8 +32,13 @@ export class Claimer {
   #pause = new AbortController();
   #isStopped = false;
   #running: Promise<void> = Promise.resolve();
+  #mayBeMore = false;
+  /** More was stored while the present round went on. */
+  #hasNews = false;
   /** More may be due than there was room for: the last round found something, or was hindered. */
-  mayBeMore = false;
+  get mayBeMore(): boolean {
+    return this.#mayBeMore;
+  }
 
   constructor(options: ClaimerOptions) {
     this.#options = options;
@@ -46,6 +51,12 @@ export class Claimer {
   /** Looks now. */
   wake(): void {
     this.#pause.abort();
+  }
+
+  /** Told that deliveries were stored for which there was no room. */
+  noteMore(): void {
+    this.#mayBeMore = true;
+    this.#hasNews = true;
   }
 
   /** Looks no later than then. */
@@ -81,10 +92,11 @@ export class Claimer {
     let isPastEnd = from === undefined;
     let foundSome = false;
     let hadRoom = true;
+    this.#hasNews = false;
     while (!this.#isStopped) {
       const look = await this.#look();
       if (look === undefined) {
-        this.mayBeMore = true;
+        this.#mayBeMore = true;
         return;
       }
       foundSome ||= look.foundSome;
@@ -93,7 +105,7 @@ export class Claimer {
       if (next === undefined ? isPastEnd : isPastEnd && from !== undefined && next >= from) break;
       isPastEnd ||= next === undefined;
     }
-    this.mayBeMore = foundSome || (this.mayBeMore && !hadRoom);
+    this.#mayBeMore = foundSome || this.#hasNews || (this.#mayBeMore && !hadRoom);
   }
 
   /** One look; undefined when there is no room at all, or the store is away. */

@@ -43,8 +43,11 @@ export type Dispatcher = {
   readonly leaseMs: number;
   /** How many deliveries of a subscription it would send right away; 0 unless running, while full, or while the endpoint backs off. */
   room(id: SubscriptionId): number;
-  /** Takes deliveries that were stored leased to this node, and sends them. */
-  submit(deliveries: readonly OutgoingDelivery[]): void;
+  /**
+   * Takes deliveries that were stored leased to this node, and sends them. `unleased` names the subscriptions for which
+   * others were stored with them that nobody holds: it comes to those as soon as it has room.
+   */
+  submit(deliveries: readonly OutgoingDelivery[], unleased?: ReadonlySet<SubscriptionId>): void;
   /** Begins to claim due deliveries. */
   start(): void;
   /** Looks for due deliveries now. */
@@ -122,7 +125,7 @@ class Engine implements Dispatcher {
     return this.#state === "running" ? Math.max(0, Math.min(this.#free(), this.#lanes.room(id))) : 0;
   }
 
-  submit(deliveries: readonly OutgoingDelivery[]): void {
+  submit(deliveries: readonly OutgoingDelivery[], unleased?: ReadonlySet<SubscriptionId>): void {
     const nowMs = this.#options.clock.now();
     const touched = new Set<Lane>();
     const refused: OutgoingDelivery[] = [];
@@ -137,6 +140,18 @@ class Engine implements Dispatcher {
     }
     for (const lane of touched) this.#pump(lane);
     this.#giveBack(refused);
+    if (unleased !== undefined && this.#state === "running") this.#noteUnleased(unleased, nowMs);
+  }
+
+  /** What waits for an endpoint that backs off is found when its backoff ends; looking earlier would cost and find nothing. */
+  #noteUnleased(ids: ReadonlySet<SubscriptionId>, nowMs: number): void {
+    for (const id of ids) {
+      const lane = this.#lanes.find(id);
+      if (lane?.isShut(nowMs)) continue;
+      this.#claimer.noteMore();
+      // A busy lane looks when it has nothing left to send.
+      if (lane === undefined || lane.isIdle()) this.wake();
+    }
   }
 
   start(): void {

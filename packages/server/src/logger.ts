@@ -43,7 +43,7 @@ export async function createLogger({ level, destination }: LoggerOptions): Promi
 async function standardOutput(): Promise<DestinationStream> {
   if (process.stdout.isTTY) {
     const { default: pretty } = await import("pino-pretty");
-    return pretty({ sync: true, colorize: true, translateTime: "SYS:HH:MM:ss.l" });
+    return pretty({ sync: true, colorize: true, singleLine: true, translateTime: "SYS:HH:MM:ss.l" });
   }
   // Not synchronous: a slow reader of the log must not stop the event loop. What waits is written at exit.
   return pino.destination({ dest: 1, sync: false });

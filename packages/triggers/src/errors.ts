@@ -78,17 +78,6 @@ export function notFound(what: "subscription" | "event" | "delivery", field: str
   });
 }
 
-/** A required id is empty or not the id of such a resource. */
-export function idMalformed(field: string, text: string, prefix: string): ConnectError {
-  return fault({
-    code: Code.InvalidArgument,
-    reason: "ID_MALFORMED",
-    field,
-    message: `${field} ${formatValue(text)} is not an id of the form ${prefix}_ and 26 characters`,
-    help: "Send the id as a call returned it.",
-  });
-}
-
 /** A filter that the call cannot do without is missing. */
 export function filterRequired(field: string, fields: string): ConnectError {
   return fault({
@@ -97,28 +86,6 @@ export function filterRequired(field: string, fields: string): ConnectError {
     field,
     message: `${fields} must be set`,
     help: "Name what to read; the whole project at once is never meant.",
-  });
-}
-
-/** A time range that ends before it begins. */
-export function timeRangeInvalid(since: string, until: string): ConnectError {
-  return fault({
-    code: Code.InvalidArgument,
-    reason: "TIME_RANGE_INVALID",
-    field: "since",
-    message: `since ${since} is later than until ${until}`,
-    help: "Give a since that is not later than until.",
-  });
-}
-
-/** A timestamp outside of what protobuf allows. */
-export function timestampInvalid(field: string): ConnectError {
-  return fault({
-    code: Code.InvalidArgument,
-    reason: "REQUEST_MALFORMED",
-    field,
-    message: `${field} is not a time between the years 1 and 9999`,
-    help: "Send an RFC 3339 time in UTC.",
   });
 }
 

@@ -79,7 +79,9 @@ test("a post that missed its schema is released by a schema that takes it", asyn
     outcome: "quarantined",
     reason: "invalid_payload",
   });
-  const catalog = codeHostWith({ payload: { number: 0, title: "{{body.issue.number}}", repository: "r" } });
+  const catalog = codeHostWith({
+    payload: { number: 0, title: "{{body.issue.number}}", repository: "r", labels: "{{body.issue.labels}}" },
+  });
   await using after = createTestNode(cluster, { catalog });
   expect(await after.quarantine.release(id, real)).toMatchObject({ outcome: "released", accepted: 1 });
 });

@@ -51,7 +51,7 @@ export async function storePosts(
       options.routing.forget(projects);
       continue;
     }
-    options.dispatcher.submit(plan.firstSends(outcome.duplicates, leaseUntilMs));
+    options.dispatcher.submit(plan.firstSends(outcome.duplicates, leaseUntilMs), plan.unleased);
     return plan.results(outcome.duplicates);
   }
   throw new Error(`routing changed ${staleMax} times while a batch of ${posts.length} posts was stored`);
@@ -62,6 +62,8 @@ type Plan = {
   /** One a post, once it is known which events were seen before. */
   results(duplicates: ReadonlySet<string>): Stored[];
   firstSends(duplicates: ReadonlySet<string>, leaseUntilMs: number): OutgoingDelivery[];
+  /** Subscriptions of deliveries that this node did not lease. */
+  unleased: ReadonlySet<SubscriptionId>;
 };
 
 /** Works out every row of a batch. Of twins within the batch only the first becomes an event; both are answered alike. */
@@ -73,6 +75,7 @@ function planEvents(
 ): Plan {
   const events: NewEvent[] = [];
   const leased: FirstSend[] = [];
+  const unleased = new Set<SubscriptionId>();
   const keys = new Set<string>();
   const rooms = new Map<SubscriptionId, number>();
   const takeRoom = (id: SubscriptionId) => {
@@ -106,7 +109,8 @@ function planEvents(
         leased: endpoint !== undefined,
       };
       event.deliveries.push(delivery);
-      if (endpoint !== undefined) leased.push({ event, delivery, endpoint });
+      if (endpoint === undefined) unleased.add(subscription.id);
+      else leased.push({ event, delivery, endpoint });
     }
     events.push(event);
     return [event];
@@ -117,6 +121,7 @@ function planEvents(
   });
   return {
     events,
+    unleased,
     results: (duplicates) =>
       rows.map((row): Stored => {
         if (row.receivers.length === 0) return { outcome: "no_project" };

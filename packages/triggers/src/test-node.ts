@@ -1,4 +1,4 @@
-import { type Client, createClient, createRouterTransport } from "@connectrpc/connect";
+import { type Client, Code, ConnectError, createClient, createRouterTransport } from "@connectrpc/connect";
 import type { Catalog } from "@svc/catalog";
 import { catalogOf, sampleToolkits } from "@svc/catalog/testing";
 import {
@@ -16,6 +16,7 @@ import { createTestClock, type TestClock } from "@svc/core/testing";
 import { createProject, type Database } from "@svc/db";
 import { createDispatcher, type Dispatcher, type DispatchLimits } from "@svc/delivery";
 import { borrowTestDatabase } from "@svc/delivery/testing";
+import { ErrorDetailSchema } from "@svc/gen/errors";
 import { TriggersService } from "@svc/gen/triggers";
 import { createIngest, type Ingest } from "./ingest.ts";
 import { createQuarantine, type Quarantine } from "./quarantine.ts";
@@ -139,6 +140,17 @@ export function createTestNode(cluster: TestCluster, options: TestNodeOptions = 
       await dispatcher.drain(0);
     },
   };
+}
+
+/** How a call was refused, once it was; a call that succeeds is a fault of the test. */
+export async function refusalOf(call: Promise<unknown>): Promise<{ code: string; reason: string; field: string }> {
+  const error = await call.then(
+    () => undefined,
+    (cause: unknown) => ConnectError.from(cause),
+  );
+  if (error === undefined) throw new Error("the call was not refused");
+  const [detail] = error.findDetails(ErrorDetailSchema);
+  return { code: Code[error.code], reason: detail?.reason ?? "", field: detail?.field ?? "" };
 }
 
 /** The auth gate's part is played by an interceptor: it names the calling project. */

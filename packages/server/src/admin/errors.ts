@@ -120,25 +120,3 @@ export function tooManyIds(count: number, max: number): ConnectError {
     help: `Send at most ${max} at once.`,
   });
 }
-
-/** A time range that ends before it begins. */
-export function timeRangeInvalid(since: string, until: string): ConnectError {
-  return fault({
-    code: Code.InvalidArgument,
-    reason: "TIME_RANGE_INVALID",
-    field: "since",
-    message: `since ${since} is later than until ${until}`,
-    help: "Give a since that is not later than until.",
-  });
-}
-
-/** A required id is empty or not the id of such a resource. */
-export function idMalformed(field: string, text: string, prefix: string): ConnectError {
-  return fault({
-    code: Code.InvalidArgument,
-    reason: "ID_MALFORMED",
-    field,
-    message: `${field} ${formatValue(text)} is not an id of the form ${prefix}_ and 26 characters`,
-    help: "Send the id as a call returned it.",
-  });
-}

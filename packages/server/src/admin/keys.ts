@@ -1,14 +1,23 @@
 import type { Timestamp } from "@bufbuild/protobuf/wkt";
 import { timestampMs } from "@bufbuild/protobuf/wkt";
 import type { ServiceImpl } from "@connectrpc/connect";
-import { createId, digestSecret, generateApiKey, isoTime, type ProjectId } from "@svc/core";
+import {
+  createId,
+  digestSecret,
+  generateApiKey,
+  isoTime,
+  type ProjectId,
+  pageOf,
+  pageRows,
+  requireId,
+} from "@svc/core";
 import { type ApiKey, createApiKey, findProject, listApiKeys, revokeApiKey } from "@svc/db";
 import type { AdminService } from "@svc/gen/admin";
 import { Role, RoleSchema } from "@svc/gen/options";
 import type { AdminContext } from "./context.ts";
 import { apiKeyMessage } from "./convert.ts";
 import { apiKeyNotFound, expiresAtPast, projectNotFound, roleInvalid } from "./errors.ts";
-import { adminScope, pageOf, pageRows, requireId, requireName } from "./request.ts";
+import { adminScope, requireName } from "./request.ts";
 
 /** The methods of AdminService about keys. */
 export function keyMethods({

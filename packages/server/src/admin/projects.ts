@@ -1,10 +1,11 @@
 import type { ServiceImpl } from "@connectrpc/connect";
+import { pageOf, pageRows, requireId } from "@svc/core";
 import { createProject, findProject, isUniqueViolation, listProjects, setProjectPolicy } from "@svc/db";
 import type { AdminService } from "@svc/gen/admin";
 import type { AdminContext } from "./context.ts";
 import { projectMessage } from "./convert.ts";
 import { planApprovalInvalid, projectNameTaken, projectNotFound, redirectUrlInvalid } from "./errors.ts";
-import { adminScope, pageOf, pageRows, requireId, requireName } from "./request.ts";
+import { adminScope, requireName } from "./request.ts";
 
 const planApprovals = ["never", "destructive", "always"];
 const redirectUrlsMax = 100;

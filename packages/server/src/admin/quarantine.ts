@@ -1,10 +1,11 @@
 import type { ServiceImpl } from "@connectrpc/connect";
+import { pageOf, pageRows, requireId } from "@svc/core";
 import type { AdminService } from "@svc/gen/admin";
 import type { AdminContext } from "./context.ts";
 import { quarantinedPostMessage } from "./convert.ts";
 import { quarantinedPostNotFound } from "./errors.ts";
 import { findCandidates } from "./release.ts";
-import { adminScope, pageOf, pageRows, requireId } from "./request.ts";
+import { adminScope } from "./request.ts";
 
 type Methods = "listQuarantinedPosts" | "getQuarantinedPost" | "releaseQuarantinedPosts";
 

@@ -1,11 +1,9 @@
-import type { Timestamp } from "@bufbuild/protobuf/wkt";
-import { timestampMs } from "@bufbuild/protobuf/wkt";
-import { isoTime, openPageToken, pageSizeOf, parseId, type QuarantineId, sealPageToken } from "@svc/core";
+import { openPageToken, pageSizeOf, parseId, type QuarantineId, requireId, sealPageToken, timeRange } from "@svc/core";
 import { type Executor, findQuarantinedIds, listHeldPosts, type ReleaseFilter } from "@svc/db";
 import type { ReleaseQuarantinedPostsRequest } from "@svc/gen/admin";
 import type { AdminContext } from "./context.ts";
-import { releaseFilterRequired, timeRangeInvalid, tooManyIds } from "./errors.ts";
-import { adminScope, requireId } from "./request.ts";
+import { releaseFilterRequired, tooManyIds } from "./errors.ts";
+import { adminScope } from "./request.ts";
 
 const idsMax = 500;
 
@@ -69,18 +67,9 @@ function requireIds(texts: readonly string[]): QuarantineId[] {
 }
 
 function requireFilter({ ids, toolkitSlug, since, until }: ReleaseQuarantinedPostsRequest): ReleaseFilter {
-  const sinceMs = millisecondsOf(since);
-  const untilMs = millisecondsOf(until);
-  const isEmpty = ids.length === 0 && toolkitSlug === "" && sinceMs === undefined && untilMs === undefined;
+  const isEmpty = ids.length === 0 && toolkitSlug === "" && since === undefined && until === undefined;
   if (isEmpty) throw releaseFilterRequired();
-  if (sinceMs !== undefined && untilMs !== undefined && sinceMs > untilMs)
-    throw timeRangeInvalid(isoTime(sinceMs), isoTime(untilMs));
-  return { toolkitSlug, sinceMs, untilMs };
-}
-
-/** Rounded up: rows have whole milliseconds, so a finer bound means the same as the next millisecond. */
-function millisecondsOf(time: Timestamp | undefined): number | undefined {
-  return time === undefined ? undefined : Math.ceil(timestampMs(time));
+  return { toolkitSlug, ...timeRange(since, until) };
 }
 
 function formatPosition({ id, isMissing }: Candidate): string {

@@ -58,6 +58,7 @@ test("the engine gets the exact bytes, lower-case headers and the decoded query"
   const body = Buffer.from([0x7b, 0xff, 0x00, 0x7d]);
   const res = await post("/webhooks/calendar?token=a%2Bb&x=1", body, { "X-Thing": "Value" });
   expect([res.status, await res.json()]).toEqual([202, { accepted: 1 }]);
+  expect(res.headers.get("content-length")).toBe("14");
   expect(posts[0]?.body.equals(body)).toBe(true);
   expect(posts[0]).toMatchObject({ toolkitSlug: "calendar", headers: { "x-thing": "Value" } });
   expect(posts[0]?.query.get("token")).toBe("a+b");

@@ -119,7 +119,7 @@ function answerOutcome(res: ServerResponse, slug: string, outcome: IngestOutcome
   }
 }
 
-/** The hot answer: its length is stated, else Node would send it in chunks. */
+/** The hot answer. With its length stated, head and body leave in one write; without, Node would send it in chunks. */
 function answerAccepted(res: ServerResponse, events: number): void {
   if (res.destroyed) return;
   const body = `{"accepted":${events}}`;

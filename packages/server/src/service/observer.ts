@@ -1,3 +1,4 @@
+import type { Principal } from "@svc/core";
 import type { DeliveryObserver } from "@svc/delivery";
 import type { Call } from "../calls/call.ts";
 import type { Logger } from "../logger.ts";
@@ -31,9 +32,13 @@ export function logCall(logger: Logger, call: Call, durationMs: number): void {
   const { requestId, method, code, principal } = call;
   const level = method.startsWith("grpc.health.") ? "debug" : "info";
   if (!logger.isLevelEnabled(level)) return;
-  const caller =
-    principal?.kind === "project"
-      ? { projectId: principal.projectId, keyId: principal.keyId }
-      : { admin: principal?.kind === "admin" };
-  logger[level]({ requestId, method, code, durationMs: Math.round(durationMs * 1000) / 1000, ...caller }, "call");
+  logger[level](
+    { requestId, method, code, durationMs: Math.round(durationMs * 1000) / 1000, ...callerOf(principal) },
+    "call",
+  );
+}
+
+function callerOf(principal: Principal | undefined): { projectId?: string; keyId?: string; admin?: true } {
+  if (principal === undefined) return {};
+  return principal.kind === "admin" ? { admin: true } : { projectId: principal.projectId, keyId: principal.keyId };
 }

@@ -1,5 +1,15 @@
 import type { ServiceImpl } from "@connectrpc/connect";
-import { createId, firstUuidAt, type ProjectId, requireProject } from "@svc/core";
+import {
+  createId,
+  firstUuidAt,
+  optionalId,
+  type ProjectId,
+  pageOf,
+  pageRows,
+  requireId,
+  requireProject,
+  timeRange,
+} from "@svc/core";
 import {
   countMatchesOf,
   type Delivery,
@@ -18,7 +28,7 @@ import { attemptMessage, deliveryMessage } from "../convert.ts";
 import { filterRequired, notFound, replayTooLarge, subscriptionInactive } from "../errors.ts";
 import { storeTestEvent } from "../store.ts";
 import type { TriggersContext } from "./context.ts";
-import { largePages, optionalId, pageOf, pageRows, requireId, timeRange, triggerSlugOf } from "./request.ts";
+import { largePages, triggerSlugOf } from "./request.ts";
 
 type Methods = Pick<
   ServiceImpl<typeof TriggersService>,

@@ -1,12 +1,12 @@
 import type { ServiceImpl } from "@connectrpc/connect";
-import { requireProject } from "@svc/core";
+import { pageOf, pageRows, requireId, requireProject, timeRange } from "@svc/core";
 import { eventsForProject } from "@svc/db";
 import type { TriggersService } from "@svc/gen/triggers";
 import { eventMessage } from "../convert.ts";
 import { notFound } from "../errors.ts";
 import { secretsOf } from "../verify.ts";
 import type { TriggersContext } from "./context.ts";
-import { pageOf, pageRows, requireId, timeRange, triggerSlugOf } from "./request.ts";
+import { triggerSlugOf } from "./request.ts";
 
 type Methods = Pick<ServiceImpl<typeof TriggersService>, "listEvents" | "getEvent" | "listIngestEndpoints">;
 

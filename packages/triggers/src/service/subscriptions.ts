@@ -1,5 +1,5 @@
 import type { ServiceImpl } from "@connectrpc/connect";
-import { createId, generateSigningSecret, requireProject } from "@svc/core";
+import { createId, generateSigningSecret, pageOf, pageRows, requireId, requireProject } from "@svc/core";
 import { expire, subscriptionsForProject, withTransaction } from "@svc/db";
 import { signingSecretContext } from "@svc/delivery";
 import type { TriggersService } from "@svc/gen/triggers";
@@ -7,7 +7,7 @@ import { subscriptionMessage } from "../convert.ts";
 import { checkEndpointUrl } from "../endpoint-url.ts";
 import { notFound } from "../errors.ts";
 import type { TriggersContext } from "./context.ts";
-import { largePages, pageOf, pageRows, requireId, subscribedSlugs } from "./request.ts";
+import { largePages, subscribedSlugs } from "./request.ts";
 
 type Methods = Pick<
   ServiceImpl<typeof TriggersService>,

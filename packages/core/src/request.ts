@@ -1,0 +1,90 @@
+import type { Timestamp } from "@bufbuild/protobuf/wkt";
+import { Code } from "@connectrpc/connect";
+import { isoTime } from "./clock.ts";
+import { fault, formatValue } from "./errors.ts";
+import { type Id, type IdPrefix, parseId } from "./id.ts";
+import { openPageToken, type PageScope, type PageSizeBounds, pageSizeOf, sealPageToken } from "./page-token.ts";
+import type { Sealer } from "./seal.ts";
+
+// What every service reads from its requests in the same way: ids, time ranges, pages.
+
+/** The id in a required field. Throws invalid_argument ID_MALFORMED when it is empty or no id of that kind. */
+export function requireId<P extends IdPrefix>(prefix: P, field: string, text: string): Id<P> {
+  const id = parseId(prefix, text);
+  if (id !== undefined) return id;
+  throw fault({
+    code: Code.InvalidArgument,
+    reason: "ID_MALFORMED",
+    field,
+    message: `${field} ${formatValue(text)} is not an id of the form ${prefix}_ and 26 characters`,
+    help: "Send the id as a call returned it.",
+  });
+}
+
+/** The id in an optional field: undefined when it is empty. Throws as `requireId`. */
+export function optionalId<P extends IdPrefix>(prefix: P, field: string, text: string): Id<P> | undefined {
+  return text === "" ? undefined : requireId(prefix, field, text);
+}
+
+/** A range of times, epoch milliseconds; an undefined end is open. */
+export type TimeRange = { sinceMs: number | undefined; untilMs: number | undefined };
+
+/** The range of the fields `since` and `until`. Throws invalid_argument TIME_RANGE_INVALID when it ends before it begins, REQUEST_MALFORMED for a time that is none. */
+export function timeRange(since: Timestamp | undefined, until: Timestamp | undefined): TimeRange {
+  const sinceMs = millisecondsOf("since", since);
+  const untilMs = millisecondsOf("until", until);
+  if (sinceMs === undefined || untilMs === undefined || sinceMs <= untilMs) return { sinceMs, untilMs };
+  throw fault({
+    code: Code.InvalidArgument,
+    reason: "TIME_RANGE_INVALID",
+    field: "since",
+    message: `since ${isoTime(sinceMs)} is later than until ${isoTime(untilMs)}`,
+    help: "Give a since that is not later than until.",
+  });
+}
+
+const firstSecond = -62_135_596_800n;
+const lastSecond = 253_402_300_799n;
+
+/** Rounded up: rows have whole milliseconds, so `>=` and `<` a finer bound mean the same as with the next millisecond. */
+function millisecondsOf(field: string, time: Timestamp | undefined): number | undefined {
+  if (time === undefined) return undefined;
+  const isTime = time.seconds >= firstSecond && time.seconds <= lastSecond && time.nanos >= 0 && time.nanos < 1e9;
+  if (isTime) return Number(time.seconds) * 1000 + Math.ceil(time.nanos / 1e6);
+  throw fault({
+    code: Code.InvalidArgument,
+    reason: "REQUEST_MALFORMED",
+    field,
+    message: `${field} is not a time between the years 1 and 9999`,
+    help: "Send an RFC 3339 time in UTC.",
+  });
+}
+
+/** A page asked for: where to go on, and how many rows to read (one more than is shown tells whether another page follows). */
+export type Page<P extends IdPrefix> = { after: Id<P> | undefined; size: number; limit: number };
+
+/** Reads a page request of a list in the order of ids. Throws invalid_argument PAGE_SIZE_NEGATIVE and PAGE_TOKEN_INVALID. */
+export function pageOf<P extends IdPrefix>(
+  sealer: Sealer,
+  scope: PageScope,
+  request: { pageSize: number; pageToken: string },
+  prefix: P,
+  bounds?: PageSizeBounds,
+): Page<P> {
+  const size = pageSizeOf(request.pageSize, bounds);
+  const after = request.pageToken === "" ? undefined : parseId(prefix, openPageToken(sealer, scope, request.pageToken));
+  return { after, size, limit: size + 1 };
+}
+
+/** The rows to show of those read, and the token of the next page: empty when this is the last. */
+export function pageRows<Row extends { id: string }>(
+  sealer: Sealer,
+  scope: PageScope,
+  rows: readonly Row[],
+  size: number,
+): { rows: readonly Row[]; nextPageToken: string } {
+  const shown = rows.slice(0, size);
+  const last = shown.at(-1);
+  const hasMore = rows.length > size && last !== undefined;
+  return { rows: shown, nextPageToken: hasMore ? sealPageToken(sealer, scope, last.id) : "" };
+}

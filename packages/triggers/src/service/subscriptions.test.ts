@@ -1,0 +1,262 @@
+import { toJsonString } from "@bufbuild/protobuf";
+import { timestampFromMs } from "@bufbuild/protobuf/wkt";
+import { createId } from "@svc/core";
+import { dropTestDatabases, startTestReceiver, until } from "@svc/delivery/testing";
+import { ListSubscriptionsResponseSchema } from "@svc/gen/triggers";
+import { Webhook } from "standardwebhooks";
+import { afterAll, expect, test } from "vitest";
+import { createTestCluster, createTestNode, refusalOf } from "../test-node.ts";
+import { issuePost, paymentPost } from "../test-posts.ts";
+
+afterAll(dropTestDatabases);
+
+const endpointUrl = "https://example.com/hook";
+const missing = { code: "NotFound", reason: "SUBSCRIPTION_NOT_FOUND", field: "id" };
+const malformed = { code: "InvalidArgument", reason: "ID_MALFORMED", field: "id" };
+
+test("CreateSubscription returns the subscription and, here only, its secret", async () => {
+  await using cluster = await createTestCluster();
+  const projectId = await cluster.project();
+  await using node = createTestNode(cluster);
+  const client = node.client(projectId);
+  const { subscription, signingSecret } = await client.createSubscription({
+    endpointUrl: "https://Example.com:443/hook",
+    toolkitSlug: "code_host",
+    triggerSlug: "issue_opened",
+  });
+  expect(subscription).toMatchObject({
+    id: expect.stringMatching(/^sub_[0-9a-z]{26}$/),
+    endpointUrl,
+    toolkitSlug: "code_host",
+    triggerSlug: "code_host.issue_opened",
+    active: true,
+    inactiveReason: "",
+    createdAt: timestampFromMs(cluster.clock.now()),
+  });
+  expect(signingSecret).toMatch(/^whsec_[A-Za-z0-9+/]{43}=$/);
+  const { subscriptions } = await client.listSubscriptions({});
+  expect(subscriptions).toEqual([subscription]);
+  expect(toJsonString(ListSubscriptionsResponseSchema, await client.listSubscriptions({}))).not.toContain("whsec");
+  const rows = await cluster.db.sql<{ sealed: Buffer }[]>`select signing_secret as sealed from subscriptions`;
+  expect(rows[0]?.sealed.includes(signingSecret)).toBe(false);
+});
+
+test.each([
+  [{ toolkitSlug: "", triggerSlug: "" }, ["", ""]],
+  [{ toolkitSlug: "code_host", triggerSlug: "" }, ["code_host", ""]],
+  [{ toolkitSlug: "code_host", triggerSlug: "push_received" }, ["code_host", "code_host.push_received"]],
+  [{ toolkitSlug: "code_host", triggerSlug: "code_host.push_received" }, ["code_host", "code_host.push_received"]],
+])("a subscription to %j is kept as %j", async (slugs, kept) => {
+  await using cluster = await createTestCluster();
+  const projectId = await cluster.project();
+  await using node = createTestNode(cluster);
+  const { subscription } = await node.client(projectId).createSubscription({ endpointUrl, ...slugs });
+  expect([subscription?.toolkitSlug, subscription?.triggerSlug]).toEqual(kept);
+});
+
+test.each([
+  [{ endpointUrl: "" }, "InvalidArgument", "ENDPOINT_URL_INVALID", "endpointUrl"],
+  [{ endpointUrl: "https://a:b@example.com/" }, "InvalidArgument", "ENDPOINT_URL_INVALID", "endpointUrl"],
+  [{ endpointUrl: "http://example.com/" }, "InvalidArgument", "ENDPOINT_URL_NOT_HTTPS", "endpointUrl"],
+  [{ endpointUrl: "https://10.0.0.1/" }, "InvalidArgument", "ENDPOINT_ADDRESS_REFUSED", "endpointUrl"],
+  [{ endpointUrl, triggerSlug: "issue_opened" }, "InvalidArgument", "TRIGGER_WITHOUT_TOOLKIT", "triggerSlug"],
+  [{ endpointUrl, triggerSlug: "code_host.issue_opened" }, "InvalidArgument", "TRIGGER_WITHOUT_TOOLKIT", "triggerSlug"],
+  [{ endpointUrl, toolkitSlug: "nobody" }, "NotFound", "TOOLKIT_NOT_FOUND", "toolkitSlug"],
+  [{ endpointUrl, toolkitSlug: "CODE_HOST" }, "NotFound", "TOOLKIT_NOT_FOUND", "toolkitSlug"],
+  [{ endpointUrl, toolkitSlug: "code_host", triggerSlug: "nothing" }, "NotFound", "TRIGGER_NOT_FOUND", "triggerSlug"],
+  [
+    { endpointUrl, toolkitSlug: "code_host", triggerSlug: "payments.payment_changed" },
+    "NotFound",
+    "TRIGGER_NOT_FOUND",
+    "triggerSlug",
+  ],
+  // A tool of another kind is no trigger.
+  [
+    { endpointUrl, toolkitSlug: "payments", triggerSlug: "refund_payment" },
+    "NotFound",
+    "TRIGGER_NOT_FOUND",
+    "triggerSlug",
+  ],
+])("CreateSubscription refuses %j", async (request, code, reason, field) => {
+  await using cluster = await createTestCluster();
+  const projectId = await cluster.project();
+  await using node = createTestNode(cluster);
+  expect(await refusalOf(node.client(projectId).createSubscription(request))).toEqual({ code, reason, field });
+  expect(await cluster.count("subscriptions")).toBe(0);
+});
+
+test("ListSubscriptions shows the project's own, newest first, a page at a time", async () => {
+  await using cluster = await createTestCluster();
+  const [own, other] = [await cluster.project(), await cluster.project()];
+  await using node = createTestNode(cluster);
+  const [client, stranger] = [node.client(own), node.client(other)];
+  const ids: string[] = [];
+  for (let index = 0; index < 5; index++) {
+    ids.unshift((await client.createSubscription({ endpointUrl })).subscription!.id);
+    cluster.clock.advance(1);
+  }
+  await stranger.createSubscription({ endpointUrl });
+  const first = await client.listSubscriptions({ pageSize: 2 });
+  const second = await client.listSubscriptions({ pageSize: 2, pageToken: first.nextPageToken });
+  const third = await client.listSubscriptions({ pageSize: 1_000_000, pageToken: second.nextPageToken });
+  expect([first, second, third].map((page) => page.subscriptions.map(({ id }) => id))).toEqual([
+    ids.slice(0, 2),
+    ids.slice(2, 4),
+    ids.slice(4),
+  ]);
+  expect(third.nextPageToken).toBe("");
+  expect((await client.listSubscriptions({ pageSize: 5 })).nextPageToken).toBe("");
+  expect((await stranger.listSubscriptions({})).subscriptions).toHaveLength(1);
+
+  const invalid = { code: "InvalidArgument", reason: "PAGE_TOKEN_INVALID", field: "pageToken" };
+  for (const pageToken of ["x", `${first.nextPageToken}A`, first.nextPageToken.slice(1), "%"])
+    expect(await refusalOf(client.listSubscriptions({ pageToken }))).toEqual(invalid);
+  expect(await refusalOf(stranger.listSubscriptions({ pageToken: first.nextPageToken }))).toEqual(invalid);
+  expect(await refusalOf(client.listEvents({ pageToken: first.nextPageToken }))).toEqual(invalid);
+  expect(await refusalOf(client.listSubscriptions({ pageSize: -1 }))).toEqual({
+    code: "InvalidArgument",
+    reason: "PAGE_SIZE_NEGATIVE",
+    field: "pageSize",
+  });
+});
+
+test("UpdateSubscription changes what is given and leaves the rest", async () => {
+  await using cluster = await createTestCluster();
+  const projectId = await cluster.project();
+  await using node = createTestNode(cluster);
+  const client = node.client(projectId);
+  const created = (await client.createSubscription({ endpointUrl, toolkitSlug: "code_host" })).subscription!;
+  const update = async (change: object) =>
+    (await client.updateSubscription({ id: created.id, ...change })).subscription;
+  expect(await update({})).toEqual(created);
+  const moved = { ...created, endpointUrl: "https://example.org/" };
+  expect(await update({ endpointUrl: "https://example.org" })).toEqual(moved);
+  const inactive = { ...moved, active: false, inactiveReason: "deactivated" };
+  expect(await update({ active: false })).toEqual(inactive);
+  // Another address does not make it active, nor does it hide why it is not.
+  expect(await update({ endpointUrl })).toEqual({ ...inactive, endpointUrl });
+  expect(await update({})).toEqual({ ...inactive, endpointUrl });
+  expect(await update({ active: true })).toEqual(created);
+  expect(await update({ active: false, endpointUrl: "https://example.org" })).toEqual(inactive);
+  expect((await client.listSubscriptions({})).subscriptions).toEqual([inactive]);
+});
+
+test.each([
+  [{ endpointUrl: "" }, "ENDPOINT_URL_INVALID"],
+  [{ endpointUrl: "http://example.com/" }, "ENDPOINT_URL_NOT_HTTPS"],
+  [{ endpointUrl: "https://192.168.0.1/" }, "ENDPOINT_ADDRESS_REFUSED"],
+])("UpdateSubscription refuses %j and changes nothing", async (change, reason) => {
+  await using cluster = await createTestCluster();
+  const projectId = await cluster.project();
+  await using node = createTestNode(cluster);
+  const client = node.client(projectId);
+  const { subscription } = await client.createSubscription({ endpointUrl });
+  const call = client.updateSubscription({ id: subscription!.id, active: false, ...change });
+  expect(await refusalOf(call)).toEqual({ code: "InvalidArgument", reason, field: "endpointUrl" });
+  expect((await client.listSubscriptions({})).subscriptions).toEqual([subscription]);
+});
+
+test("activating, or another address, gives an endpoint that was given up a fresh start", async () => {
+  await using cluster = await createTestCluster();
+  const projectId = await cluster.project();
+  await using node = createTestNode(cluster);
+  const client = node.client(projectId);
+  const { subscription } = await client.createSubscription({ endpointUrl });
+  const id = subscription!.id;
+  const giveUp = () => cluster.db
+    .sql`update subscriptions set active = false, inactive_reason = 'gone', failing_since = now(),
+    backoff_until = now(), backoff_set_at = now(), backoff_ms = 8000, gone_since = now(), gone_count = 3`;
+  const health = () =>
+    cluster.db
+      .sql`select failing_since, backoff_until, backoff_set_at, backoff_ms, gone_since, gone_count from subscriptions`;
+  const fresh = [
+    { failing_since: null, backoff_until: null, backoff_set_at: null, backoff_ms: 0, gone_since: null, gone_count: 0 },
+  ];
+  await giveUp();
+  expect((await client.updateSubscription({ id, active: true })).subscription).toMatchObject({
+    active: true,
+    inactiveReason: "",
+  });
+  expect(await health()).toEqual(fresh);
+  await giveUp();
+  const moved = await client.updateSubscription({ id, endpointUrl: "https://example.org" });
+  expect(moved.subscription).toMatchObject({ active: false, inactiveReason: "gone" });
+  expect(await health()).toEqual(fresh);
+});
+
+test("deactivating and deleting end what is pending; events, deliveries and attempts stay", async () => {
+  await using cluster = await createTestCluster();
+  const projectId = await cluster.project();
+  await using node = createTestNode(cluster);
+  const client = node.client(projectId);
+  const [first, second] = [
+    (await client.createSubscription({ endpointUrl })).subscription!,
+    (await client.createSubscription({ endpointUrl })).subscription!,
+  ];
+  await node.ingest.accept(issuePost());
+  await node.ingest.accept(paymentPost());
+  await client.updateSubscription({ id: first.id, active: false });
+  await client.deleteSubscription({ id: second.id });
+  for (const subscriptionId of [first.id, second.id]) {
+    const { deliveries } = await client.listDeliveries({ subscriptionId });
+    expect(deliveries).toHaveLength(2);
+    for (const delivery of deliveries) {
+      expect(delivery).toMatchObject({ state: "dead_letter", attempts: 0 });
+      expect(delivery.lastError).toMatch(/^subscription_inactive/);
+      expect(delivery.nextAttemptAt).toBeUndefined();
+    }
+  }
+  expect(await cluster.count("delivery_tasks")).toBe(0);
+  expect((await client.listEvents({})).events).toHaveLength(2);
+  expect((await client.listSubscriptions({})).subscriptions.map(({ id }) => id)).toEqual([first.id]);
+  expect(await refusalOf(client.deleteSubscription({ id: second.id }))).toEqual(missing);
+});
+
+test("a subscription of another project, or none, reads as missing; what is no id is told so", async () => {
+  await using cluster = await createTestCluster();
+  const [own, other] = [await cluster.project(), await cluster.project()];
+  await using node = createTestNode(cluster);
+  const { subscription } = await node.client(own).createSubscription({ endpointUrl });
+  const stranger = node.client(other);
+  for (const id of [subscription!.id, createId("sub", 0)]) {
+    expect(await refusalOf(stranger.updateSubscription({ id, active: false }))).toEqual(missing);
+    expect(await refusalOf(stranger.updateSubscription({ id }))).toEqual(missing);
+    expect(await refusalOf(stranger.deleteSubscription({ id }))).toEqual(missing);
+  }
+  for (const id of ["", "sub_", subscription!.id.toUpperCase(), createId("evt", 0), `${subscription!.id}0`]) {
+    expect(await refusalOf(stranger.updateSubscription({ id }))).toEqual(malformed);
+    expect(await refusalOf(stranger.deleteSubscription({ id }))).toEqual(malformed);
+  }
+  expect((await node.client(own).listSubscriptions({})).subscriptions).toEqual([subscription]);
+});
+
+test("a new address serves the later attempts of a delivery, under the secret that was returned", async () => {
+  await using cluster = await createTestCluster();
+  await using broken = await startTestReceiver();
+  await using mended = await startTestReceiver();
+  broken.script({ status: 500 });
+  cluster.clock.advance(Date.now() - cluster.clock.now());
+  const projectId = await cluster.project();
+  await using node = createTestNode(cluster, { isStarted: true });
+  const client = node.client(projectId);
+  const { subscription, signingSecret } = await client.createSubscription({ endpointUrl: broken.url });
+  await node.ingest.accept(issuePost());
+  await until(
+    async () => (await client.listDeliveries({ subscriptionId: subscription!.id })).deliveries[0]?.attempts === 1,
+  );
+  await client.updateSubscription({ id: subscription!.id, endpointUrl: mended.url });
+  cluster.clock.advance(1_000);
+  node.dispatcher.wake();
+  await until(() => mended.requests.length === 1);
+  const [request] = mended.requests;
+  new Webhook(signingSecret).verify(request!.body.toString("utf8"), request!.headers);
+  // First sent from memory, then from the store: the same bytes.
+  expect(request!.body).toEqual(broken.requests[0]!.body);
+  const { deliveries } = await client.listDeliveries({ subscriptionId: subscription!.id });
+  await until(async () => (await client.listDeliveryAttempts({ deliveryId: deliveries[0]!.id })).attempts.length === 2);
+  const { attempts } = await client.listDeliveryAttempts({ deliveryId: deliveries[0]!.id });
+  expect(attempts.map(({ number, requestUrl }) => [number, requestUrl])).toEqual([
+    [2, mended.url],
+    [1, broken.url],
+  ]);
+});

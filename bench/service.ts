@@ -65,7 +65,7 @@ export async function startService(setup: SystemSetup, options: ServiceOptions):
 }
 
 /** One call with the run's key, as plain JSON. Throws unless the answer is 200. */
-export async function callService(port: number, path: string, request: object): Promise<unknown> {
+async function callService(port: number, path: string, request: object): Promise<unknown> {
   const response = await fetch(`http://127.0.0.1:${port}/svc.v1.${path}`, {
     method: "POST",
     headers: { "content-type": "application/json", authorization: `Bearer ${benchApiKey}` },

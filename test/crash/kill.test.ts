@@ -7,7 +7,7 @@ import { type Receiver, startReceiver } from "../receiver.ts";
 import { call, freePort, type ServiceProcess, startServiceProcess, until, vaultKey } from "../service-process.ts";
 import { numbersOf, startLoad } from "./load.ts";
 
-const rounds = Number(process.env["SVC_CRASH_ROUNDS"] ?? 10);
+const rounds = Number(process.env["SVC_CRASH_ROUNDS"] ?? 3);
 const cleanups: (() => Promise<unknown>)[] = [];
 
 afterEach(async () => {

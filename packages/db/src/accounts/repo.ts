@@ -1,4 +1,4 @@
-import { type AccountId, idOfUuid, type ProjectId, uuidOfId } from "@svc/core";
+import { type AccountId, idOfUuid, type ProjectId } from "@svc/core";
 import { eq } from "drizzle-orm";
 import { arrayLiteral } from "../array-literal.ts";
 import type { Executor } from "../connect.ts";

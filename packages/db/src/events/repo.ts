@@ -54,7 +54,7 @@ export function eventsForProject(db: Executor, projectId: ProjectId): EventRepos
 }
 
 /** Bounds on receivedAt as bounds on the key, which carries the same millisecond: the primary key serves them. */
-export function receivedBetween(range: { sinceMs: number | undefined; untilMs: number | undefined }) {
+function receivedBetween(range: { sinceMs: number | undefined; untilMs: number | undefined }) {
   return [
     range.sinceMs === undefined ? undefined : sql`${events.id} >= ${firstUuidAt(range.sinceMs)}::uuid`,
     range.untilMs === undefined ? undefined : sql`${events.id} < ${firstUuidAt(range.untilMs)}::uuid`,

@@ -32,7 +32,7 @@ export async function runCommand(argv: readonly string[], context: CommandContex
 
 function createProgram(context: CommandContext): Command {
   const program = new Command("svc")
-    .description("Webhook triggers, a tool catalog and durable jobs on one process and one PostgreSQL.")
+    .description("Webhook triggers and a tool catalog on one process and one PostgreSQL.")
     .exitOverride()
     .configureOutput({
       writeOut: (text) => context.print(text.trimEnd()),
@@ -45,10 +45,7 @@ function createProgram(context: CommandContext): Command {
   addListenCommand(program, context);
   addTriggerCommand(program, context);
   addEventCommands(program, context);
-  program.addHelpText(
-    "after",
-    "\nIn a checkout, `npm run -s svc -- <command>` runs a command, and `npm start` is `svc serve`.",
-  );
+  program.addHelpText("after", "\nIn a checkout, `npx svc <command>` runs a command, and `npm start` is `svc serve`.");
   addExamples(program, ["svc serve", "svc listen --forward http://localhost:3000/hook", "svc trigger calendar"]);
   return program;
 }

@@ -18,7 +18,7 @@ Three commands to try:
 
   curl -s ${url}/svc.v1.CatalogService/ListToolkits -H "Authorization: Bearer $(cat ${file})" -H "Content-Type: application/json" -d '{}'
   curl -s ${url}/svc.v1.TriggersService/ListIngestEndpoints -H "Authorization: Bearer $(cat ${file})" -H "Content-Type: application/json" -d '{}'
-  npm run -s svc -- listen
+  npx svc listen
 
 `;
 }

@@ -99,20 +99,20 @@ test("what belongs to another project reads as missing, or as nothing", async ()
   const { node, client, startMs, ...ids } = await fill(cluster);
   await using _node = node;
   const stranger = node.client(await cluster.project());
-  const [delivery] = (await client.listDeliveries({ eventId: ids.issue1 })).deliveries;
   expect((await stranger.listDeliveries({ eventId: ids.issue1 })).deliveries).toEqual([]);
   expect((await stranger.listDeliveries({ subscriptionId: ids.everything })).deliveries).toEqual([]);
   const since = timestampFromMs(startMs);
-  const calls = {
-    attempts: stranger.listDeliveryAttempts({ deliveryId: delivery!.id }),
-    replay: stranger.replayEvent({ eventId: ids.issue1 }),
-    range: stranger.replayEvents({ since, subscriptionId: ids.everything }),
-    test: stranger.sendTestEvent({ subscriptionId: ids.everything }),
-  };
-  expect(await refusalOf(calls.attempts)).toEqual(notFound("DELIVERY", "deliveryId"));
-  expect(await refusalOf(calls.replay)).toEqual(notFound("EVENT", "eventId"));
-  expect(await refusalOf(calls.range)).toEqual(notFound("SUBSCRIPTION", "subscriptionId"));
-  expect(await refusalOf(calls.test)).toEqual(notFound("SUBSCRIPTION", "subscriptionId"));
+  const [delivery] = (await client.listDeliveries({ eventId: ids.issue1 })).deliveries;
+  const deliveryId = delivery!.id;
+  const subscriptionId = ids.everything;
+  expect(await refusalOf(stranger.listDeliveryAttempts({ deliveryId }))).toEqual(notFound("DELIVERY", "deliveryId"));
+  expect(await refusalOf(stranger.replayEvent({ eventId: ids.issue1 }))).toEqual(notFound("EVENT", "eventId"));
+  expect(await refusalOf(stranger.replayEvents({ since, subscriptionId }))).toEqual(
+    notFound("SUBSCRIPTION", "subscriptionId"),
+  );
+  expect(await refusalOf(stranger.sendTestEvent({ subscriptionId }))).toEqual(
+    notFound("SUBSCRIPTION", "subscriptionId"),
+  );
   expect(await stranger.replayEvents({ since })).toMatchObject({ count: 0, deliveries: [] });
   expect(await cluster.count("deliveries")).toBe(4);
 });

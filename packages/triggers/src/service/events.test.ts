@@ -112,7 +112,7 @@ test("since is inclusive and until exclusive, on receivedAt to the millisecond",
   expect((await client.listEvents({ since: yearOne, until: year9999 })).events).toHaveLength(4);
 });
 
-test("a range that ends before it begins, and times that are none, are refused", async () => {
+test("a range that ends before it begins, and a bare name without its toolkit, are refused", async () => {
   await using cluster = await createTestCluster();
   const projectId = await cluster.project();
   await using node = createTestNode(cluster);
@@ -123,20 +123,6 @@ test("a range that ends before it begins, and times that are none, are refused",
     reason: "TIME_RANGE_INVALID",
     field: "since",
   });
-  for (const time of [
-    { seconds: 253_402_300_800n, nanos: 0 },
-    { seconds: -62_135_596_801n, nanos: 0 },
-    { seconds: 0n, nanos: -1 },
-  ]) {
-    expect(await refusalOf(client.listEvents({ until: time }))).toMatchObject({
-      reason: "REQUEST_MALFORMED",
-      field: "until",
-    });
-    expect(await refusalOf(client.listEvents({ since: time }))).toMatchObject({
-      reason: "REQUEST_MALFORMED",
-      field: "since",
-    });
-  }
   expect(await refusalOf(client.listEvents({ triggerSlug: "issue_opened" }))).toEqual({
     code: "InvalidArgument",
     reason: "TRIGGER_WITHOUT_TOOLKIT",

@@ -30,7 +30,10 @@ export type NodeId = Id<"node">;
  * one after the other, also sort as they were made, which keeps inserts at the right edge of their indexes.
  */
 export function createId<P extends IdPrefix>(prefix: P, atMs: number): Id<P> {
-  return fromUUID(v7({ msecs: atMs, seq: nextSequence(atMs), random: randomBytes16() }), prefix) as unknown as Id<P>;
+  const uuid = v7({ msecs: atMs, seq: nextSequence(atMs), random: randomBytes16() });
+  const id = idOfUuid(prefix, uuid);
+  remember(id, uuid);
+  return id;
 }
 
 /** The id that `text` spells, or undefined when it is not a well-formed id with this prefix. */
@@ -45,7 +48,11 @@ export function parseId<P extends IdPrefix>(prefix: P, text: string): Id<P> | un
 
 /** The UUID text under an id, as PostgreSQL stores it. */
 export function uuidOfId(id: Id<IdPrefix>): string {
-  return toUUID(id as unknown as Parameters<typeof toUUID>[0]);
+  const known = uuids.get(id);
+  if (known !== undefined) return known;
+  const uuid = toUUID(id as unknown as Parameters<typeof toUUID>[0]);
+  remember(id, uuid);
+  return uuid;
 }
 
 /** The id of this kind over a UUID read from the store. */
@@ -67,6 +74,15 @@ export function firstUuidAt(ms: number): string {
     .toString(16)
     .padStart(12, "0");
   return `${hex.slice(0, 8)}-${hex.slice(8)}-0000-0000-000000000000`;
+}
+
+const uuidsMax = 8_192;
+const uuids = new Map<string, string>();
+
+/** An id goes to the store two or three times soon after it was made, and decoding one costs as much as making it. */
+function remember(id: string, uuid: string): void {
+  if (uuids.size >= uuidsMax) uuids.clear();
+  uuids.set(id, uuid);
 }
 
 let sequenceMs = -1;

@@ -1,4 +1,4 @@
-import { createHash, randomBytes, randomInt, timingSafeEqual } from "node:crypto";
+import { hash, randomBytes, randomInt, timingSafeEqual } from "node:crypto";
 import { crc32 } from "node:zlib";
 
 const base62 = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz";
@@ -25,12 +25,12 @@ export function isWellFormedApiKey(text: string): boolean {
 
 /** SHA-256 of a secret's UTF-8 text, 32 bytes: what is stored and looked up in place of a random secret. */
 export function digestSecret(text: string): Buffer {
-  return createHash("sha256").update(text, "utf8").digest();
+  return hash("sha256", text, "buffer");
 }
 
 /** Compares two secrets (text as UTF-8) by their digests, in a time that tells nothing of where, or in which length, they differ. */
 export function equalConstantTime(a: Uint8Array | string, b: Uint8Array | string): boolean {
-  return timingSafeEqual(createHash("sha256").update(a).digest(), createHash("sha256").update(b).digest());
+  return timingSafeEqual(hash("sha256", a, "buffer"), hash("sha256", b, "buffer"));
 }
 
 /** A new signing secret of a subscription: `whsec_` and 32 random bytes in base64, as Standard Webhooks writes them. */

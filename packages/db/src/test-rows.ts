@@ -214,7 +214,10 @@ async function recordStatements(run: (executor: Executor) => Promise<unknown>) {
 
 function flatten(node: RawNode): PlanNode[] {
   const rows = node["Actual Rows"] * node["Actual Loops"];
-  const own = { type: node["Node Type"], relation: node["Relation Name"], index: node["Index Name"], rows };
+  // A bitmap's index stands in the node below the one that names the table.
+  const index =
+    node["Index Name"] ?? (node["Node Type"] === "Bitmap Heap Scan" ? node.Plans?.[0]?.["Index Name"] : undefined);
+  const own = { type: node["Node Type"], relation: node["Relation Name"], index, rows };
   return [own, ...(node.Plans ?? []).flatMap(flatten)];
 }
 

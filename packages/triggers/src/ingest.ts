@@ -36,7 +36,7 @@ const batchMax = 500;
 const batchConcurrency = 1;
 
 /** A commit costs the store and us about as much as ten rows, so under load a post waits a moment for company. */
-const linger = { ms: 2, fromSize: 4 };
+const linger = { ms: 1, fromSize: 4 };
 
 /** Makes the inbound side of one node. */
 export function createIngest(options: IngestOptions): Ingest {

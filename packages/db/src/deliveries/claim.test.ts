@@ -238,7 +238,7 @@ test.each(["custom", "generic"] as const)(
   async (mode) => {
     const projectId = await addProject(db);
     const dead = await addFailing(projectId);
-    await fillLane(db, projectId, dead, { count: 20_000 });
+    await fillLane(db, projectId, dead, { count: 8_000 });
     await reportFailures(
       db,
       [{ subscriptionId: dead, startedAtMs: nowMs, retryAfterMs: 60_000, goneCount: 0 }],

@@ -153,13 +153,13 @@ test.each([
   ["custom", 500],
   ["generic", 500],
 ] as const)("primary keys serve a settlement (%s plan, %i attempts)", async (mode, count) => {
-  const { projectId, tasks } = await leased(20_000);
+  const { projectId, tasks } = await leased(8_000);
   await db.sql`analyze`;
   const failed = { state: "pending", attempt: { error: "http_500" } } as const;
   const batch = tasks.slice(0, count).map((task, index) => settlement(projectId, task, index % 2 === 0 ? {} : failed));
   const plan = await explain(db, "settle_deliveries", mode, (executor) => settle(executor, me, batch));
   expect(accessOf(plan, "delivery_tasks")).toEqual(["delivery_tasks_lane"]);
-  expect(accessOf(plan, "deliveries")).toEqual(["deliveries_key"]);
+  expect(accessOf(plan, "deliveries")).toEqual(["deliveries_pkey"]);
 });
 
 test("from the sixth run on a connection the server plans a settlement no more", async () => {

@@ -1,0 +1,156 @@
+import { createId, type ProjectId, uuidOfId } from "@svc/core";
+import { afterAll, beforeEach, expect, test } from "vitest";
+import { readDeploymentRouting } from "../accounts/repo.ts";
+import { deliveriesForProject } from "../deliveries/repo.ts";
+import { subscriptionsForProject } from "../subscriptions/repo.ts";
+import { readProjectRouting } from "../subscriptions/routing.ts";
+import { accessOf, addProject, addSubscription, explain, fillLane, newEvent, nowMs } from "../test-rows.ts";
+import { createTestDatabase } from "../testing.ts";
+import { type RoutingSeen, record } from "./record.ts";
+import { eventsForProject } from "./repo.ts";
+
+const { db, drop } = await createTestDatabase();
+afterAll(drop);
+beforeEach(() => db.sql`truncate events, deliveries, delivery_tasks, subscriptions, projects cascade`);
+
+const me = createId("node", nowMs);
+const lease = { owner: me, untilMs: nowMs + 30_000 };
+
+async function seenNow(ids: readonly ProjectId[]): Promise<RoutingSeen> {
+  const { version } = await readDeploymentRouting(db);
+  const routing = await readProjectRouting(db, ids);
+  return { version, projects: new Map([...routing].map(([id, project]) => [id, project.version])) };
+}
+
+async function count(table: string): Promise<number> {
+  const [row] = await db.sql<{ count: number }[]>`select count(*)::int4 as count from ${db.sql(table)}`;
+  return row?.count ?? 0;
+}
+
+test("events, deliveries and tasks are stored together, leased where the caller sends them itself", async () => {
+  const projectId = await addProject(db);
+  const [sent, left] = [await addSubscription(db, projectId), await addSubscription(db, projectId)];
+  const event = newEvent(projectId, [sent, left], {
+    entityId: "e",
+    occurredAtMs: nowMs - 5,
+    payload: '{"a":"\\u0000"}',
+  });
+  event.deliveries[0]!.leased = true;
+  expect(await record(db, [event], await seenNow([projectId]), lease)).toEqual({ stale: false, duplicates: new Set() });
+  expect(await eventsForProject(db, projectId).find(event.id)).toEqual({
+    projectId,
+    id: event.id,
+    kind: "event",
+    toolkitSlug: "code_host",
+    triggerSlug: "code_host.issue_opened",
+    entityId: "e",
+    payload: '{"a":"\\u0000"}',
+    occurredAt: nowMs - 5,
+    receivedAt: nowMs,
+    dedupeKey: "",
+  });
+  const deliveries = deliveriesForProject(db, projectId);
+  const pending = {
+    state: "pending",
+    attempts: 0,
+    lastError: "",
+    lastAttemptAt: null,
+    nextAttemptAt: nowMs,
+    replayed: false,
+  };
+  for (const { id } of event.deliveries) expect(await deliveries.find(id)).toMatchObject(pending);
+  const tasks = await db.sql`select subscription_id, lease_owner from delivery_tasks order by lease_owner nulls last`;
+  expect(tasks).toEqual([
+    { subscription_id: uuidOfId(sent), lease_owner: uuidOfId(me) },
+    { subscription_id: uuidOfId(left), lease_owner: null },
+  ]);
+});
+
+test("nothing is stored on routing that the store has moved on from", async () => {
+  const projectId = await addProject(db);
+  const before = await seenNow([projectId]);
+  const id = await addSubscription(db, projectId);
+  const store = (seen: RoutingSeen) => record(db, [newEvent(projectId)], seen, lease);
+  expect(await store(before)).toEqual({ stale: true });
+  const after = await seenNow([projectId]);
+  expect(await store(after)).toMatchObject({ stale: false });
+  await subscriptionsForProject(db, projectId).update(id, { active: false });
+  expect(await store(after)).toEqual({ stale: true });
+  const current = await seenNow([projectId]);
+  await addProject(db);
+  expect(await store(current)).toEqual({ stale: true });
+  expect(await record(db, [], current, lease)).toEqual({ stale: true });
+  expect(await store({ version: current.version, projects: new Map([[createId("prj", 0), 0]]) })).toEqual({
+    stale: true,
+  });
+  expect(await count("events")).toBe(1);
+});
+
+test("a key seen before is named, and nothing of that event is stored", async () => {
+  const projectId = await addProject(db);
+  const subscription = await addSubscription(db, projectId);
+  const seen = await seenNow([projectId]);
+  const first = newEvent(projectId, [subscription], { dedupeKey: "k" });
+  await record(db, [first], seen, lease);
+  const [again, other, unkeyed] = [
+    newEvent(projectId, [subscription], { dedupeKey: "k" }),
+    newEvent(projectId, [subscription], { dedupeKey: "k", triggerSlug: "code_host.push_received" }),
+    newEvent(projectId, [subscription]),
+  ];
+  expect(await record(db, [again, other, unkeyed], seen, lease)).toEqual({
+    stale: false,
+    duplicates: new Set([again.id]),
+  });
+  expect([await count("events"), await count("deliveries"), await count("delivery_tasks")]).toEqual([3, 3, 3]);
+});
+
+test("batches with the same keys at the same moment store each once, and nobody fails", async () => {
+  const projectId = await addProject(db);
+  const seen = await seenNow([projectId]);
+  const keys = Array.from({ length: 50 }, (_, index) => `k${index}`);
+  const outcomes = await Promise.all(
+    Array.from({ length: 8 }, (_, node) => {
+      const rotated = [...keys.slice(node * 6), ...keys.slice(0, node * 6)];
+      return record(
+        db,
+        rotated.map((dedupeKey) => newEvent(projectId, [], { dedupeKey })),
+        seen,
+        lease,
+      );
+    }),
+  );
+  const stored = outcomes.map((outcome) => (outcome.stale ? 0 : 50 - outcome.duplicates.size));
+  expect(stored.reduce((sum, one) => sum + one)).toBe(50);
+  expect(await count("events")).toBe(50);
+});
+
+test("a batch in which one row is refused stores nothing", async () => {
+  const projectId = await addProject(db);
+  const seen = await seenNow([projectId]);
+  const bad = newEvent(projectId, [], { entityId: "a\0b" });
+  await expect(record(db, [newEvent(projectId), bad], seen, lease)).rejects.toThrow();
+  expect(await count("events")).toBe(0);
+});
+
+test("deliveries that rest on no routing are stored without asking for it", async () => {
+  const projectId = await addProject(db);
+  const event = newEvent(projectId, [await addSubscription(db, projectId)], { kind: "test" });
+  expect(await record(db, [event], undefined, lease)).toEqual({ stale: false, duplicates: new Set() });
+  expect(await count("delivery_tasks")).toBe(1);
+});
+
+test.each(["custom", "generic"] as const)("a record reads nothing but keys (%s plan)", async (mode) => {
+  const projectId = await addProject(db);
+  const subscription = await addSubscription(db, projectId);
+  await fillLane(db, projectId, subscription, { count: 5_000 });
+  await db.sql`insert into projects (id, name, created_at) select gen_random_uuid(), n::text, now() from generate_series(1, 3000) n`;
+  await db.sql`analyze`;
+  const seen = await seenNow([projectId]);
+  const events = Array.from({ length: 200 }, (_, index) =>
+    newEvent(projectId, [subscription], { dedupeKey: `k${index}` }),
+  );
+  const plan = await explain(db, "record_events", mode, (executor) => record(executor, events, seen, lease));
+  expect(accessOf(plan, "projects")).toEqual(["projects_pkey"]);
+  for (const table of ["events", "deliveries", "delivery_tasks", "subscriptions"])
+    expect(accessOf(plan, table)).toEqual([]);
+});

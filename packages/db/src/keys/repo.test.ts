@@ -1,0 +1,96 @@
+import { createId, digestSecret, type KeyId, type ProjectId } from "@svc/core";
+import { afterAll, expect, test } from "vitest";
+import { isUniqueViolation } from "../driver-error.ts";
+import { createProject, findProject, findProjectByName, listProjects, setProjectPolicy } from "../projects/repo.ts";
+import { addProject, nowMs } from "../test-rows.ts";
+import { createTestDatabase } from "../testing.ts";
+import {
+  type ApiKey,
+  createApiKey,
+  ensureApiKey,
+  findApiKeyByDigest,
+  listApiKeys,
+  revokeApiKey,
+  touchApiKeys,
+} from "./repo.ts";
+
+const { db, drop } = await createTestDatabase();
+afterAll(drop);
+
+function newKey(projectId: ProjectId, text: string, id: KeyId = createId("key", nowMs)): ApiKey {
+  const unset = { expiresAt: null, revokedAt: null, lastUsedAt: null };
+  return {
+    ...unset,
+    id,
+    projectId,
+    role: "member",
+    name: "n",
+    digest: digestSecret(text),
+    hint: "svc_",
+    createdAt: nowMs,
+  };
+}
+
+test("a key is found by its digest, also when it is revoked, and stored once", async () => {
+  const projectId = await addProject(db);
+  const key = newKey(projectId, "one");
+  await createApiKey(db, key);
+  expect(await findApiKeyByDigest(db, digestSecret("one"))).toEqual(key);
+  expect(await findApiKeyByDigest(db, digestSecret("two"))).toBeUndefined();
+  const twice = await createApiKey(db, newKey(projectId, "one")).catch((error: unknown) => error);
+  expect(isUniqueViolation(twice, "api_keys_digest")).toBe(true);
+  await revokeApiKey(db, key.id, nowMs + 1);
+  // A bootstrap key that was revoked stays revoked.
+  await ensureApiKey(db, newKey(projectId, "one"));
+  expect(await findApiKeyByDigest(db, digestSecret("one"))).toEqual({ ...key, revokedAt: nowMs + 1 });
+});
+
+test("a key revoked twice keeps its time; one that there is not is told so", async () => {
+  const key = newKey(await addProject(db), "three");
+  await createApiKey(db, key);
+  expect(await revokeApiKey(db, key.id, nowMs + 1)).toMatchObject({ revokedAt: nowMs + 1 });
+  expect(await revokeApiKey(db, key.id, nowMs + 2)).toMatchObject({ revokedAt: nowMs + 1 });
+  expect(await revokeApiKey(db, createId("key", 0), nowMs)).toBeUndefined();
+});
+
+test("the last use moves forward only, and keys are listed newest first within their project", async () => {
+  const [projectId, other] = [await addProject(db), await addProject(db)];
+  const keys = ["a", "b", "c"].map((text, index) => newKey(projectId, text, createId("key", nowMs + index)));
+  for (const key of [...keys, newKey(other, "d")]) await createApiKey(db, key);
+  const ids = keys.map(({ id }) => id).reverse();
+  await touchApiKeys(db, ids.slice(0, 2), nowMs + 10);
+  await touchApiKeys(db, ids, nowMs + 5);
+  const listed = await listApiKeys(db, projectId, { after: undefined, limit: 10 });
+  expect(listed.map(({ id, lastUsedAt }) => [id, lastUsedAt])).toEqual([
+    [ids[0], nowMs + 10],
+    [ids[1], nowMs + 10],
+    [ids[2], nowMs + 5],
+  ]);
+  expect((await listApiKeys(db, projectId, { after: ids[0]!, limit: 1 })).map(({ id }) => id)).toEqual([ids[1]]);
+});
+
+test("a project has a name of its own, and default policies until some are set", async () => {
+  const project = await createProject(db, "named", nowMs);
+  expect(project).toMatchObject({ planApproval: "never", redirectUrls: [] });
+  expect(await findProject(db, project.id)).toEqual(project);
+  expect(await findProjectByName(db, "named")).toEqual(project);
+  expect(await findProjectByName(db, "Named")).toBeUndefined();
+  const taken = await createProject(db, "named", nowMs).catch((error: unknown) => error);
+  expect(isUniqueViolation(taken, "projects_name")).toBe(true);
+  for (const policy of [
+    { planApproval: "always", redirectUrls: ["https://example.com/a,b", 'https://example.com/"{}'] },
+    { planApproval: "destructive", redirectUrls: [] },
+  ]) {
+    await setProjectPolicy(db, project.id, policy);
+    expect(await findProject(db, project.id)).toEqual({ ...project, ...policy });
+  }
+});
+
+test("projects are listed newest first, a page at a time", async () => {
+  const [older, newer] = [
+    await createProject(db, "older", nowMs + 1_000),
+    await createProject(db, "newer", nowMs + 2_000),
+  ];
+  expect((await listProjects(db, { after: undefined, limit: 2 })).map(({ id }) => id)).toEqual([newer.id, older.id]);
+  expect((await listProjects(db, { after: newer.id, limit: 1 })).map(({ id }) => id)).toEqual([older.id]);
+});

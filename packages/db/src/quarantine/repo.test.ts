@@ -1,0 +1,73 @@
+import { createId } from "@svc/core";
+import { afterAll, beforeEach, expect, test } from "vitest";
+import { nowMs } from "../test-rows.ts";
+import { createTestDatabase } from "../testing.ts";
+import { findQuarantinedIds, listHeldPosts } from "./held.ts";
+import {
+  findQuarantinedPost,
+  markReleased,
+  noteQuarantine,
+  putQuarantinedPosts,
+  type QuarantinedPost,
+} from "./repo.ts";
+
+const { db, drop } = await createTestDatabase();
+afterAll(drop);
+beforeEach(() => db.sql`truncate quarantined_posts`);
+
+function newPost(atMs: number, changes: Partial<QuarantinedPost> = {}): QuarantinedPost {
+  return {
+    id: createId("qrn", atMs),
+    toolkitSlug: "code_host",
+    reason: "no_trigger",
+    detail: "why",
+    headers: { "x-a": "ü \"\\' {}" },
+    query: {},
+    body: Buffer.from([0, 1, 255]),
+    bodyBytes: 3,
+    receivedAt: atMs,
+    releasedAt: null,
+    ...changes,
+  };
+}
+
+test("a post comes back as it was put", async () => {
+  const post = newPost(nowMs);
+  await putQuarantinedPosts(db, [post, newPost(nowMs)]);
+  await putQuarantinedPosts(db, []);
+  expect(await findQuarantinedPost(db, post.id)).toEqual(post);
+  expect(await findQuarantinedPost(db, createId("qrn", 0))).toBeUndefined();
+});
+
+test("a post is marked released once, and may be put back with a new reason", async () => {
+  const post = newPost(nowMs);
+  await putQuarantinedPosts(db, [post]);
+  const marks = await Promise.all([1, 2, 3].map(() => markReleased(db, post.id, nowMs + 5)));
+  expect(marks.sort()).toEqual([false, false, true]);
+  expect((await findQuarantinedPost(db, post.id))?.releasedAt).toBe(nowMs + 5);
+  await noteQuarantine(db, post.id, { reason: "no_project", detail: "later" });
+  expect(await findQuarantinedPost(db, post.id)).toEqual({ ...post, reason: "no_project", detail: "later" });
+});
+
+test("held posts are listed from the oldest, by toolkit and time; named ones also when they were released", async () => {
+  const posts = [0, 1, 2, 3].map((offset) => newPost(nowMs + offset, offset === 2 ? { toolkitSlug: "payments" } : {}));
+  const [first, second, payment, released] = posts as [
+    QuarantinedPost,
+    QuarantinedPost,
+    QuarantinedPost,
+    QuarantinedPost,
+  ];
+  await putQuarantinedPosts(db, posts);
+  await markReleased(db, released.id, nowMs);
+  const all = { toolkitSlug: "", sinceMs: undefined, untilMs: undefined };
+  const page = { after: undefined, limit: 10 };
+  expect(await listHeldPosts(db, all, page)).toEqual([first.id, second.id, payment.id]);
+  expect(await listHeldPosts(db, all, { after: first.id, limit: 1 })).toEqual([second.id]);
+  expect(await listHeldPosts(db, { ...all, toolkitSlug: "payments" }, page)).toEqual([payment.id]);
+  expect(await listHeldPosts(db, { ...all, sinceMs: nowMs + 1, untilMs: nowMs + 2 }, page)).toEqual([second.id]);
+  const named = [released.id, createId("qrn", 0), payment.id];
+  expect(await findQuarantinedIds(db, { ...all, toolkitSlug: "payments" }, named)).toEqual([
+    { id: payment.id, matches: true },
+    { id: released.id, matches: false },
+  ]);
+});

@@ -1,0 +1,112 @@
+import { createId } from "@svc/core";
+import { afterAll, beforeEach, expect, test } from "vitest";
+import { record } from "../events/record.ts";
+import { eventsForProject } from "../events/repo.ts";
+import { putQuarantinedPosts } from "../quarantine/repo.ts";
+import { accessOf, addProject, addSubscription, explain, fillLane, newEvent, nowMs } from "../test-rows.ts";
+import { createTestDatabase } from "../testing.ts";
+import { sweepProjectEvents, sweepQuarantinedPosts } from "./sweep.ts";
+
+const { db, drop } = await createTestDatabase();
+afterAll(drop);
+beforeEach(
+  () => db.sql`truncate events, deliveries, delivery_tasks, quarantined_posts, subscriptions, projects cascade`,
+);
+
+const day = 86_400_000;
+const lease = { owner: createId("node", nowMs), untilMs: 0 };
+const always = { beforeMs: nowMs, rememberFromMs: nowMs };
+
+async function settledLane(count: number) {
+  const projectId = await addProject(db);
+  const subscription = await addSubscription(db, projectId);
+  const tasks = await fillLane(db, projectId, subscription, { count });
+  await db.sql`delete from delivery_tasks`;
+  await db.sql`update deliveries set state = 'delivered', next_attempt_at = null`;
+  return { projectId, subscription, tasks };
+}
+
+async function count(table: string): Promise<number> {
+  const [row] = await db.sql<{ count: number }[]>`select count(*)::int4 as count from ${db.sql(table)}`;
+  return row?.count ?? 0;
+}
+
+test("a batch removes the oldest settled events of one project, with their deliveries", async () => {
+  const { projectId } = await settledLane(10);
+  await settledLane(3);
+  expect(await sweepProjectEvents(db, projectId, always, 4)).toBe(4);
+  const [oldest] = await db.sql`select count(*)::int4 as count from events where received_at <= (
+    select min(received_at) + interval '3 seconds' from events where project_id <> (select project_id from events group by 1 having count(*) = 6))`;
+  expect(oldest).toBeDefined();
+  expect([await count("events"), await count("deliveries")]).toEqual([9, 9]);
+  expect(await sweepProjectEvents(db, projectId, always, 100)).toBe(6);
+  expect(await sweepProjectEvents(db, projectId, always, 100)).toBe(0);
+  expect([await count("events"), await count("deliveries")]).toEqual([3, 3]);
+});
+
+test("an event with a pending delivery stays whole, with its other deliveries", async () => {
+  const { projectId, subscription } = await settledLane(2);
+  const another = await addSubscription(db, projectId);
+  const event = newEvent(projectId, [subscription, another], { receivedAtMs: nowMs - day });
+  await record(db, [event], undefined, lease);
+  await db.sql`update deliveries set state = 'dead_letter' where subscription_id = (select min(subscription_id::text)::uuid from delivery_tasks)`;
+  await db.sql`delete from delivery_tasks where subscription_id = (select min(subscription_id::text)::uuid from delivery_tasks)`;
+  expect(await sweepProjectEvents(db, projectId, always, 100)).toBe(2);
+  expect([await count("events"), await count("deliveries"), await count("delivery_tasks")]).toEqual([1, 2, 1]);
+});
+
+test("events received at the bound stay", async () => {
+  const projectId = await addProject(db);
+  await record(db, [newEvent(projectId), newEvent(projectId, [], { receivedAtMs: nowMs - 1 })], undefined, lease);
+  expect(await sweepProjectEvents(db, projectId, always, 100)).toBe(1);
+  expect(await count("events")).toBe(1);
+});
+
+test("an event whose key must be remembered longer is emptied, and its key still refuses a twin; then it goes", async () => {
+  const projectId = await addProject(db);
+  const event = newEvent(projectId, [], { receivedAtMs: nowMs - 2 * day, dedupeKey: "k", payload: '{"secret":1}' });
+  const unkeyed = newEvent(projectId, [], { receivedAtMs: nowMs - 2 * day });
+  await record(db, [event, unkeyed], undefined, lease);
+  const week = { beforeMs: nowMs - day, rememberFromMs: nowMs - 7 * day };
+  expect(await sweepProjectEvents(db, projectId, week, 100)).toBe(2);
+  expect(await db.sql`select kind, payload from events`).toEqual([{ kind: "swept", payload: "" }]);
+  expect(await eventsForProject(db, projectId).find(event.id)).toBeUndefined();
+  expect(await sweepProjectEvents(db, projectId, week, 100)).toBe(0);
+  const twin = newEvent(projectId, [], { dedupeKey: "k" });
+  expect(await record(db, [twin], undefined, lease)).toEqual({ stale: false, duplicates: new Set([twin.id]) });
+  expect(await sweepProjectEvents(db, projectId, { beforeMs: nowMs - day, rememberFromMs: nowMs - day }, 100)).toBe(1);
+  expect(await record(db, [twin], undefined, lease)).toEqual({ stale: false, duplicates: new Set() });
+});
+
+test("sweeps of two nodes at once never wait for each other and remove each event once", async () => {
+  const { projectId } = await settledLane(300);
+  const removed = await Promise.all(Array.from({ length: 5 }, () => sweepProjectEvents(db, projectId, always, 50)));
+  const rest = await sweepProjectEvents(db, projectId, always, 1_000);
+  expect(removed.reduce((sum, one) => sum + one) + rest).toBe(300);
+  expect(await count("deliveries")).toBe(0);
+});
+
+test("quarantined posts go by their age, released or not", async () => {
+  const post = (atMs: number, releasedAt: number | null) => {
+    const id = createId("qrn", atMs);
+    const text = { toolkitSlug: "t", reason: "no_trigger", detail: "" };
+    return { ...text, id, headers: {}, query: {}, body: Buffer.alloc(1), bodyBytes: 1, receivedAt: atMs, releasedAt };
+  };
+  await putQuarantinedPosts(db, [post(nowMs - 2, null), post(nowMs - 1, nowMs), post(nowMs, null)]);
+  expect(await sweepQuarantinedPosts(db, nowMs, 1)).toBe(1);
+  expect(await sweepQuarantinedPosts(db, nowMs, 10)).toBe(1);
+  expect(await count("quarantined_posts")).toBe(1);
+});
+
+test.each(["custom", "generic"] as const)("the primary key serves a sweep from its old end (%s plan)", async (mode) => {
+  const { projectId, subscription } = await settledLane(6_000);
+  await fillLane(db, projectId, subscription, { count: 200, fromMs: nowMs - 2 * day });
+  await db.sql`analyze`;
+  const plan = await explain(db, "sweep_events", mode, (executor) =>
+    sweepProjectEvents(executor, projectId, always, 100),
+  );
+  expect(accessOf(plan, "events")).toEqual(["events_key"]);
+  expect(accessOf(plan, "deliveries")).toEqual(["deliveries_event"]);
+  const read = plan.filter((node) => node.relation === "events").reduce((sum, node) => sum + node.rows, 0);
+  expect(read).toBeLessThan(1_000);
+});

@@ -1,0 +1,176 @@
+import { createId, type ProjectId, type SubscriptionId } from "@svc/core";
+import { afterAll, beforeEach, expect, test } from "vitest";
+import { claim } from "../deliveries/claim.ts";
+import { settle } from "../deliveries/settle.ts";
+import { record } from "../events/record.ts";
+import {
+  accessOf,
+  addProject,
+  addSubscription,
+  claimRequest,
+  explain,
+  fillLane,
+  newEvent,
+  nowMs,
+  settlement,
+} from "../test-rows.ts";
+import { createTestDatabase } from "../testing.ts";
+import { type FailureReport, reportFailures, reportRecoveries } from "./health.ts";
+import { subscriptionsForProject } from "./repo.ts";
+import { readProjectRouting } from "./routing.ts";
+
+const { db, drop } = await createTestDatabase();
+afterAll(drop);
+beforeEach(() => db.sql`truncate events, deliveries, delivery_tasks, subscriptions, projects cascade`);
+
+const second = 1_000;
+const hour = 3_600 * second;
+const day = 24 * hour;
+const limits = { backoffMinMs: second, backoffMaxMs: 300 * second, failingMaxMs: 5 * day, goneMaxMs: hour, goneMin: 3 };
+
+async function setUp() {
+  const projectId = await addProject(db);
+  const id = await addSubscription(db, projectId);
+  const fail = async (atMs: number, report: Partial<FailureReport> = {}) => {
+    const full = { subscriptionId: id, startedAtMs: nowMs + atMs, retryAfterMs: 0, goneCount: 0, ...report };
+    const [health] = await reportFailures(db, [full], nowMs + atMs, limits);
+    return health!;
+  };
+  const read = async () => (await subscriptionsForProject(db, projectId).find(id))!;
+  return { projectId, id, fail, read };
+}
+
+const versionOf = async (id: ProjectId) => (await readProjectRouting(db, [id])).get(id)?.version;
+
+async function deliver(projectId: ProjectId, id: SubscriptionId, atMs: number): Promise<void> {
+  const me = createId("node", 0);
+  await record(db, [newEvent(projectId, [id], { receivedAtMs: atMs })], undefined, { owner: me, untilMs: 0 });
+  await db.sql`update subscriptions set failing_since = null`;
+  const { deliveries } = await claim(db, claimRequest(me, { nowMs: atMs }));
+  await settle(
+    db,
+    me,
+    deliveries.map((one) => settlement(projectId, one, { attempt: { startedAt: atMs } })),
+  );
+}
+
+test("the first failure backs off for the least time; each probe that fails doubles it, up to the most", async () => {
+  const { fail, read } = await setUp();
+  let atMs = 0;
+  const waits: number[] = [];
+  for (let count = 0; count < 11; count++) {
+    const { backoffUntilMs } = await fail(atMs);
+    waits.push((backoffUntilMs - nowMs - atMs) / second);
+    atMs = backoffUntilMs - nowMs;
+  }
+  expect(waits).toEqual([1, 2, 4, 8, 16, 32, 64, 128, 256, 300, 300]);
+  expect(await read()).toMatchObject({ failingSince: nowMs, backoffMs: 300 * second });
+});
+
+test("failures of attempts that began before the backoff was set, or in its moment, do not double it", async () => {
+  const { fail, read } = await setUp();
+  await fail(10);
+  await fail(20, { startedAtMs: nowMs + 5 });
+  await fail(20, { startedAtMs: nowMs + 10 });
+  expect(await read()).toMatchObject({
+    failingSince: nowMs + 10,
+    backoffMs: second,
+    backoffUntil: nowMs + 10 + second,
+  });
+});
+
+test("a Retry-After holds the endpoint back for longer, never for less", async () => {
+  const { fail } = await setUp();
+  expect((await fail(0, { retryAfterMs: 60 * second })).backoffUntilMs).toBe(nowMs + 60 * second);
+  expect((await fail(1, { startedAtMs: nowMs })).backoffUntilMs).toBe(nowMs + 60 * second);
+  expect((await fail(60 * second, { retryAfterMs: 500 })).backoffUntilMs).toBe(nowMs + 62 * second);
+});
+
+test("a success ends the backoff, and only that of a subscription that failed", async () => {
+  const { projectId, id, fail, read } = await setUp();
+  await fail(0, { goneCount: 2 });
+  await reportRecoveries(db, [id, createId("sub", 0)]);
+  const fresh = {
+    failingSince: null,
+    backoffUntil: null,
+    backoffSetAt: null,
+    backoffMs: 0,
+    goneSince: null,
+    goneCount: 0,
+  };
+  expect(await read()).toMatchObject({ ...fresh, active: true });
+  await reportRecoveries(db, []);
+  expect(await versionOf(projectId)).toBe(2);
+});
+
+test.each([
+  ["410 three times within an hour", [0, 1, 59 * 60 * second], "410", ""],
+  ["410 twice, an hour apart", [0, hour], "410", ""],
+  ["410 three times over an hour", [0, 1, hour], "410", "gone"],
+  ["failures for just under five days", [0, day, 5 * day - 1], "500", ""],
+  ["failures for five days", [0, day, 5 * day], "500", "failing"],
+])("%s", async (_what, times, status, inactiveReason) => {
+  const { projectId, fail, read } = await setUp();
+  const before = await versionOf(projectId);
+  for (const atMs of times) await fail(atMs, { goneCount: status === "410" ? 1 : 0 });
+  expect(await read()).toMatchObject({ inactiveReason, active: inactiveReason === "" });
+  expect(await versionOf(projectId)).toBe((before ?? 0) + (inactiveReason === "" ? 0 : 1));
+});
+
+test("another failure among the 410s begins their count again", async () => {
+  const { fail, read } = await setUp();
+  await fail(0, { goneCount: 2 });
+  await fail(hour);
+  expect(await read()).toMatchObject({ goneCount: 0, goneSince: null });
+  await fail(2 * hour, { goneCount: 3 });
+  expect(await read()).toMatchObject({ active: true, goneCount: 3, goneSince: nowMs + 2 * hour });
+});
+
+test("what was given up stays so, with its first reason, and moves the routing version once", async () => {
+  const { projectId, fail, read } = await setUp();
+  await fail(0, { goneCount: 3 });
+  expect((await fail(hour, { goneCount: 1 })).active).toBe(false);
+  const version = await versionOf(projectId);
+  expect((await fail(6 * day)).active).toBe(false);
+  expect((await read()).inactiveReason).toBe("gone");
+  expect(await versionOf(projectId)).toBe(version);
+});
+
+test("a delivery that arrived in between, also through a node that knew of no failure, keeps an endpoint alive", async () => {
+  const { projectId, id, fail, read } = await setUp();
+  await fail(0);
+  await deliver(projectId, id, nowMs + day);
+  await db.sql`update subscriptions set failing_since = ${new Date(nowMs).toISOString()}::timestamptz`;
+  expect((await fail(6 * day)).active).toBe(true);
+  expect((await read()).inactiveReason).toBe("");
+});
+
+test("reports of many subscriptions are written together; one that is gone is left out", async () => {
+  const projectId = await addProject(db);
+  const ids = [await addSubscription(db, projectId), await addSubscription(db, projectId), createId("sub", 0)];
+  const reports = ids.map((subscriptionId) => ({ subscriptionId, startedAtMs: nowMs, retryAfterMs: 0, goneCount: 0 }));
+  const health = await reportFailures(db, reports, nowMs, limits);
+  expect(health.map(({ subscriptionId }) => subscriptionId).sort()).toEqual(ids.slice(0, 2).sort());
+  expect(await reportFailures(db, [], nowMs, limits)).toEqual([]);
+});
+
+test.each(["custom", "generic"] as const)(
+  "primary keys serve a report; a look for a success uses the subscription's index (%s plan)",
+  async (mode) => {
+    const { projectId, id, fail } = await setUp();
+    await fillLane(db, projectId, id, { count: 5_000 });
+    await db.sql`insert into projects (id, name, created_at) select gen_random_uuid(), n::text, now() from generate_series(1, 3000) n`;
+    await db.sql`insert into subscriptions (id, project_id, endpoint_url, toolkit_slug, trigger_slug, signing_secret, created_at)
+      select gen_random_uuid(), id, '', '', '', '', created_at from projects`;
+    await fail(0);
+    await db.sql`analyze`;
+    const report = { subscriptionId: id, startedAtMs: nowMs, retryAfterMs: 0, goneCount: 0 };
+    const plan = await explain(db, "record_failures", mode, (executor) =>
+      reportFailures(executor, [report], nowMs + 6 * day, limits),
+    );
+    expect(accessOf(plan, "subscriptions")).toEqual(["subscriptions_pkey"]);
+    expect(accessOf(plan, "deliveries")).toEqual(["deliveries_subscription"]);
+    const recovery = await explain(db, "record_recoveries", mode, (executor) => reportRecoveries(executor, [id]));
+    expect(accessOf(recovery, "subscriptions")).toEqual(["subscriptions_pkey"]);
+  },
+);

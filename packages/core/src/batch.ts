@@ -6,6 +6,8 @@ export type BatcherOptions<Item, Result> = {
   sizeMax: number;
   /** Batches under way at once. */
   concurrency: number;
+  /** Items that must wait before a batch is started beside one that is under way. Default 1. */
+  besideMin?: number;
   /**
    * Under load, larger batches are worth more than earlier ones: when the batch before held `fromSize` items or more, the
    * next one gathers for `ms` milliseconds first, unless it fills up. Default: never.
@@ -32,7 +34,7 @@ type Entry<Item, Result> = { item: Item; resolve(result: Result): void; reject(e
  * so that requests read together go together); a busy one lets items gather for exactly as long as the batch ahead takes.
  */
 export function createBatcher<Item, Result>(options: BatcherOptions<Item, Result>): Batcher<Item, Result> {
-  const { linger } = options;
+  const { linger, besideMin = 1 } = options;
   let waiting: Entry<Item, Result>[] = [];
   let running = 0;
   let underWay = 0;
@@ -42,7 +44,7 @@ export function createBatcher<Item, Result>(options: BatcherOptions<Item, Result
   const idleWaiters: (() => void)[] = [];
 
   const schedule = () => {
-    if (isScheduled || running >= options.concurrency || waiting.length === 0) return;
+    if (isScheduled || running >= options.concurrency || waiting.length < (running === 0 ? 1 : besideMin)) return;
     isScheduled = true;
     if (linger === undefined || lastSize < linger.fromSize || waiting.length >= options.sizeMax) setImmediate(start);
     else timer = setTimeout(start, linger.ms);

@@ -99,6 +99,24 @@ test("everything accepted by two nodes is delivered once to an endpoint that is 
   expect(new Set(receiver.requests.map(({ headers }) => headers["x-svc-delivery-id"])).size).toBe(400);
 });
 
+test("a clock that tells fractions of a millisecond names the same task in memory as in the store", async () => {
+  await using cluster = await createTestCluster();
+  await using receiver = await startTestReceiver();
+  receiver.script({ status: 500 }, { status: 200 });
+  const projectId = await cluster.project();
+  cluster.clock.advance(0.7);
+  await using node = createTestNode(cluster, { isStarted: true });
+  const client = node.client(projectId);
+  const { subscription } = await client.createSubscription({ endpointUrl: receiver.url });
+  await node.ingest.accept(issuePost());
+  const only = async () => (await client.listDeliveries({ subscriptionId: subscription!.id })).deliveries[0]!;
+  await until(async () => (await only()).attempts === 1);
+  cluster.clock.advance(1_000.4);
+  node.dispatcher.wake();
+  await until(async () => (await only()).state === "delivered");
+  expect(receiver.requests).toHaveLength(2);
+});
+
 test("a node that has drained stores what it still accepts for others to send", async () => {
   await using cluster = await createTestCluster();
   await using receiver = await startTestReceiver();

@@ -32,9 +32,9 @@ export type Ingest = {
 };
 
 const batchMax = 500;
-/** One commit at a time: two at once would each be half as large, and cost the store more than they hurry. */
-const batchConcurrency = 1;
-
+/** Two commits overlap, one worked out while the other waits for the disk, as long as neither becomes small by it. */
+const batchConcurrency = 2;
+const besideMin = 24;
 /** A commit costs the store and us about as much as ten rows, so under load a post waits a moment for company. */
 const linger = { ms: 1, fromSize: 4 };
 
@@ -46,6 +46,7 @@ export function createIngest(options: IngestOptions): Ingest {
   const events = createBatcher<NormalizedEvent, Stored>({
     sizeMax: batchMax,
     concurrency: batchConcurrency,
+    besideMin,
     linger,
     splits,
     run: (posts) => storePosts(store, db, posts),

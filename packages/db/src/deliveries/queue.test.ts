@@ -142,6 +142,16 @@ test("deliveries are found within their project, and listed newest first by eith
   expect(await deliveries.findAttempts(newest[0]!)).toEqual([]);
 });
 
+test.each(["custom", "generic"] as const)("a replay finds its events by their key (%s plan)", async (mode) => {
+  const { projectId, subscriptionId, tasks } = await lane(8_000);
+  await db.sql`analyze`;
+  const fresh = tasks
+    .slice(0, 100)
+    .map(({ id }) => ({ id: createId("dlv", nowMs), eventId: eventOf(id), subscriptionId }));
+  const plan = await explain(db, "enqueue_deliveries", mode, (executor) => enqueue(executor, projectId, fresh, nowMs));
+  expect(accessOf(plan, "events")).toEqual(["events_key"]);
+});
+
 test.each(["custom", "generic"] as const)("the lane index serves a release and an expiry (%s plan)", async (mode) => {
   const { projectId, subscriptionId, tasks } = await lane(8_000, me);
   await deactivate(projectId, subscriptionId);

@@ -69,8 +69,8 @@ export function deliveryMethods(context: TriggersContext): Methods {
       if ((await eventsForProject(db, projectId).find(eventId)) === undefined)
         throw notFound("event", "eventId", req.eventId);
       const filter = { ...everyMatch, fromUuid: uuidOfEvent(eventId), toUuid: uuidAfterEvent(eventId) };
-      const queued = await queue(context, projectId, await findMatches(db, projectId, filter, replayMax));
-      return { deliveries: queued.map(deliveryMessage) };
+      const { newest } = await queue(context, projectId, await findMatches(db, projectId, filter, replayMax));
+      return { deliveries: newest.map(deliveryMessage) };
     },
 
     async replayEvents(req, ctx) {
@@ -90,8 +90,8 @@ export function deliveryMethods(context: TriggersContext): Methods {
       if (req.dryRun) return { count: await countMatchesOf(db, projectId, filter), deliveries: [] };
       const matches = await findMatches(db, projectId, filter, replayMax + 1);
       if (matches.length > replayMax) throw replayTooLarge(replayMax);
-      const queued = await queue(context, projectId, matches);
-      return { count: matches.length, deliveries: queued.map(deliveryMessage) };
+      const { count, newest } = await queue(context, projectId, matches);
+      return { count, deliveries: newest.map(deliveryMessage) };
     },
 
     async sendTestEvent(req, ctx) {
@@ -109,26 +109,34 @@ export function deliveryMethods(context: TriggersContext): Methods {
 
 const everyMatch = { toolkitSlug: "", triggerSlug: "", subscriptionId: undefined, onlyUndelivered: false };
 
-/** Stores fresh deliveries and returns the newest of them, as many as one answer shows. */
-async function queue(context: TriggersContext, projectId: ProjectId, matches: readonly Match[]): Promise<Delivery[]> {
+/** Stores fresh deliveries; returns how many, and the newest of them, as many as one answer shows. */
+async function queue(
+  context: TriggersContext,
+  projectId: ProjectId,
+  matches: readonly Match[],
+): Promise<{ count: number; newest: Delivery[] }> {
   const nowMs = context.clock.now();
-  const queued = matches
+  const fresh = matches
     .map((match) => ({ ...match, id: createId("dlv", nowMs) }))
     .sort((a, b) => (a.id < b.id ? 1 : -1));
-  await enqueue(context.db, projectId, queued, nowMs);
+  const gone = await enqueue(context.db, projectId, fresh, nowMs);
   context.dispatcher.wake();
-  return queued.slice(0, shownMax).map(({ id, eventId, subscriptionId }) => ({
-    projectId,
-    id,
-    eventId,
-    subscriptionId,
-    state: "pending",
-    attempts: 0,
-    lastError: "",
-    lastAttemptAt: null,
-    replayed: true,
-    nextAttemptAt: nowMs,
-  }));
+  const queued = fresh.filter(({ id }) => !gone.has(id));
+  const newest = queued.slice(0, shownMax).map(
+    ({ id, eventId, subscriptionId }): Delivery => ({
+      projectId,
+      id,
+      eventId,
+      subscriptionId,
+      state: "pending",
+      attempts: 0,
+      lastError: "",
+      lastAttemptAt: null,
+      replayed: true,
+      nextAttemptAt: nowMs,
+    }),
+  );
+  return { count: queued.length, newest };
 }
 
 async function requireActive(

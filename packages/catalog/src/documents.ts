@@ -1,4 +1,5 @@
-import type { AccessClass } from "./model.ts";
+/** What a call may change. Destructive calls are held until they carry `confirm: true`. */
+export type AccessClass = "read" | "write" | "destructive";
 
 /** A JSON Schema as a definition holds it. */
 export type JsonSchema = { readonly [keyword: string]: unknown };

@@ -1,11 +1,10 @@
 export { DefinitionError, type DefinitionFault } from "./definition-error.ts";
 export { type Deployment, loadDeployment } from "./deployment.ts";
-export type { JsonSchema } from "./documents.ts";
+export type { AccessClass, JsonSchema } from "./documents.ts";
 export { findTrigger } from "./find-trigger.ts";
 export { createValidator, type SchemaFault, type SchemaValidator } from "./json-schema.ts";
 export { loadCatalog } from "./load.ts";
 export type {
-  AccessClass,
   AccountVariable,
   Action,
   Audience,

@@ -1,9 +1,6 @@
 import type { TemplateTree } from "@svc/core";
-import type { JsonSchema } from "./documents.ts";
+import type { AccessClass, JsonSchema } from "./documents.ts";
 import type { SchemaValidator } from "./json-schema.ts";
-
-/** What a call may change. Destructive calls are held until they carry `confirm: true`. */
-export type AccessClass = "read" | "write" | "destructive";
 
 /** The loaded definitions. Both maps are ordered by slug; `tools` is keyed by catalog-wide slugs (`calendar.list_events`). */
 export type Catalog = {

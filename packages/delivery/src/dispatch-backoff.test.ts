@@ -202,9 +202,9 @@ test("five days of nothing but failures deactivates; less does not", async () =>
   for (let number = 1; number <= 5; number++) {
     engine.dispatcher.wake();
     await attempted(engine, number);
+    expect((await store.subscription(id)).active).toBe(true);
     store.clock.advance(day);
   }
-  expect((await store.subscription(id)).active).toBe(true);
   engine.dispatcher.wake();
   await until(async () => !(await store.subscription(id)).active);
   expect((await store.subscription(id)).inactiveReason).toBe("failing");

@@ -199,7 +199,8 @@ class Engine implements Dispatcher {
     const outgoing: OutgoingDelivery[] = [];
     for (const delivery of claimed) {
       // The store says that the endpoint is well: another node's probe may have found it so.
-      if (!delivery.probe) this.#lanes.of(delivery.subscriptionId).recover();
+      const lane = this.#lanes.of(delivery.subscriptionId);
+      if (!delivery.probe && lane.unreportedFailures === 0) lane.recover();
       const endpoint = this.#openEndpoint(delivery);
       if (endpoint === undefined) continue;
       outgoing.push({
@@ -277,7 +278,11 @@ class Engine implements Dispatcher {
     const { settlement, retryAfterMs } = conclude(delivery, attempt, { startedAtMs, nowMs }, this.#limits, random());
     const { number, statusCode, error, durationMs } = settlement.attempt;
     lane.observe(durationMs);
-    if (settlement.state !== "delivered") this.#giveBack(lane.fail(nowMs + this.leaseMs));
+    const isFailure = settlement.state !== "delivered";
+    if (isFailure) {
+      lane.unreportedFailures++;
+      this.#giveBack(lane.fail(nowMs + this.leaseMs));
+    }
     if (settlement.state === "pending") this.#claimer.wakeAt(settlement.dueAtMs);
     observer.attempted({
       deliveryId: delivery.id,
@@ -291,9 +296,10 @@ class Engine implements Dispatcher {
       sinceReceivedMs: nowMs - delivery.receivedAtMs,
     });
     const { leaseUntilMs } = delivery;
-    void this.#recorder
-      .record({ settlement, retryAfterMs, wasFailing, leaseUntilMs })
-      .then(() => this.#letGo(delivery));
+    void this.#recorder.record({ settlement, retryAfterMs, wasFailing, leaseUntilMs }).then(() => {
+      if (isFailure) lane.unreportedFailures--;
+      this.#letGo(delivery);
+    });
   }
 
   #recovered(ids: readonly SubscriptionId[]): void {

@@ -16,6 +16,8 @@ export class Lane {
   readonly waiting: OutgoingDelivery[] = [];
   inFlight = 0;
   isFailing = false;
+  /** Failures that the store does not know of yet: until it does, what it says of the endpoint is old. */
+  unreportedFailures = 0;
   /** A failing lane believes itself well again when nothing more was heard of it until then. */
   doubtUntilMs = 0;
   lastUsedMs = 0;

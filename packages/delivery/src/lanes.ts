@@ -48,7 +48,8 @@ export class Lanes {
     for (const [id, lane] of this.#lanes) {
       if (lane.lastUsedMs < nowMs - idleMs && lane.isIdle() && !lane.isShut(nowMs)) this.#lanes.delete(id);
       // Whether a failing endpoint may be probed is the store's to say, for all nodes; here it is only not busy.
-      else rooms.set(id, lane.isFailing ? Number(lane.isIdle()) : lane.room(this.#concurrency, nowMs));
+      else if (lane.isFailing) rooms.set(id, lane.isIdle() && lane.unreportedFailures === 0 ? 1 : 0);
+      else rooms.set(id, lane.room(this.#concurrency, nowMs));
     }
     return rooms;
   }

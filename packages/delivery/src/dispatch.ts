@@ -13,6 +13,7 @@ import { deliveryBody } from "./body.ts";
 import { Claimer } from "./claimer.ts";
 import { conclude } from "./conclude.ts";
 import { createEndpointCache, type Endpoint, type EndpointCache } from "./endpoint.ts";
+import { Holdings } from "./holdings.ts";
 import type { Lane } from "./lane.ts";
 import { Lanes } from "./lanes.ts";
 import { type DispatchLimits, type ResolvedLimits, resolveLimits } from "./limits.ts";
@@ -77,21 +78,20 @@ class Engine implements Dispatcher {
   readonly #recorder: Recorder;
   readonly #claimer: Claimer;
   readonly #lanes: Lanes;
+  readonly #holdings: Holdings;
   /** Lanes whose deliveries wait only because the node is at its limit. */
   readonly #starved = new Set<Lane>();
   readonly #aborters = new Map<DeliveryId, () => void>();
   /** `draining` finishes what is in flight, `drained` has broken off the rest. */
   #state: "created" | "running" | "draining" | "drained" = "created";
-  #held = 0;
-  #heldBytes = 0;
   #inFlight = 0;
-  #onIdle: (() => void) | undefined;
 
   constructor(options: DispatcherOptions) {
     const limits = resolveLimits(options.limits);
     this.#options = options;
     this.#limits = limits;
     this.#lanes = new Lanes(options.clock, limits.endpointConcurrency);
+    this.#holdings = new Holdings(limits);
     this.endpoints = createEndpointCache(options.sealer);
     this.leaseMs = limits.leaseMs;
     this.#agent = createGuardedAgent({
@@ -111,18 +111,22 @@ class Engine implements Dispatcher {
     this.#claimer = new Claimer({
       ...options,
       limits,
-      capacity: () => ({ total: this.#free(), share: this.#lanes.defaultRoom, rooms: this.#lanes.claimRooms() }),
+      capacity: () => ({
+        total: this.#holdings.free(),
+        share: this.#lanes.defaultRoom,
+        rooms: this.#lanes.claimRooms(),
+      }),
       onClaimed: (deliveries, leaseUntilMs) => this.#takeClaimed(deliveries, leaseUntilMs),
       onEnded: (id) => this.expire(id),
     });
   }
 
   stats() {
-    return { held: this.#held, inFlight: this.#inFlight };
+    return { held: this.#holdings.count, inFlight: this.#inFlight };
   }
 
   room(id: SubscriptionId): number {
-    return this.#state === "running" ? Math.max(0, Math.min(this.#free(), this.#lanes.room(id))) : 0;
+    return this.#state === "running" ? Math.min(this.#holdings.free(), this.#lanes.room(id)) : 0;
   }
 
   submit(deliveries: readonly OutgoingDelivery[], unleased?: ReadonlySet<SubscriptionId>): void {
@@ -131,8 +135,7 @@ class Engine implements Dispatcher {
     const refused: OutgoingDelivery[] = [];
     for (const delivery of deliveries) {
       const lane = this.#lanes.of(delivery.subscriptionId);
-      this.#held++;
-      this.#heldBytes += delivery.body.byteLength;
+      this.#holdings.take(delivery);
       // The endpoint may have failed since room was asked for.
       const isRefused = this.#state === "drained" || (lane.isShut(nowMs) && !delivery.probe);
       (isRefused ? refused : lane.waiting).push(delivery);
@@ -175,10 +178,7 @@ class Engine implements Dispatcher {
     this.#state = "draining";
     await this.#claimer.stop();
     this.#giveBack(this.#lanes.takeWaiting());
-    const idle = new Promise<void>((resolve) => {
-      this.#onIdle = resolve;
-      this.#noteIdle();
-    });
+    const idle = this.#holdings.empty();
     const grace = new AbortController();
     await Promise.race([idle, this.#options.clock.wait(graceMs, grace.signal)]);
     grace.abort();
@@ -188,11 +188,6 @@ class Engine implements Dispatcher {
     await idle;
     await this.#recorder.idle();
     await this.#agent.destroy();
-  }
-
-  /** Deliveries this node can still take on. */
-  #free(): number {
-    return this.#heldBytes >= this.#limits.heldBytesMax ? 0 : this.#limits.heldMax - this.#held;
   }
 
   #takeClaimed(claimed: readonly ClaimedDelivery[], leaseUntilMs: number): void {
@@ -333,14 +328,8 @@ class Engine implements Dispatcher {
   }
 
   #letGo(delivery: OutgoingDelivery): void {
-    const wasFull = this.#free() <= 0;
-    this.#held--;
-    this.#heldBytes -= delivery.body.byteLength;
+    const wasFull = this.#holdings.free() === 0;
+    this.#holdings.letGo(delivery);
     if (wasFull && this.#claimer.mayBeMore) this.wake();
-    this.#noteIdle();
-  }
-
-  #noteIdle(): void {
-    if (this.#held === 0) this.#onIdle?.();
   }
 }

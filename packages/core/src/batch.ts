@@ -6,6 +6,8 @@ export type BatcherOptions<Item, Result> = {
   sizeMax: number;
   /** Batches under way at once. */
   concurrency: number;
+  /** Items that may wait; one more is refused with OverloadedError. Default: no bound. */
+  waitingMax?: number;
   /** Items that must wait before a batch is started beside one that is under way. Default 1. */
   besideMin?: number;
   /**
@@ -27,6 +29,15 @@ export type Batcher<Item, Result> = {
   size(): number;
 };
 
+/** More waits than may: what is behind the batcher does not keep up, or does not answer. Try again later. */
+export class OverloadedError extends Error {
+  override name = "OverloadedError";
+
+  constructor(waiting: number) {
+    super(`${waiting} items wait already`);
+  }
+}
+
 type Entry<Item, Result> = { item: Item; resolve(result: Result): void; reject(error: unknown): void };
 
 /**
@@ -34,7 +45,7 @@ type Entry<Item, Result> = { item: Item; resolve(result: Result): void; reject(e
  * so that requests read together go together); a busy one lets items gather for exactly as long as the batch ahead takes.
  */
 export function createBatcher<Item, Result>(options: BatcherOptions<Item, Result>): Batcher<Item, Result> {
-  const { linger, besideMin = 1 } = options;
+  const { linger, besideMin = 1, waitingMax = Number.POSITIVE_INFINITY } = options;
   let waiting: Entry<Item, Result>[] = [];
   let running = 0;
   let underWay = 0;
@@ -74,6 +85,7 @@ export function createBatcher<Item, Result>(options: BatcherOptions<Item, Result
   return {
     add: (item) =>
       new Promise((resolve, reject) => {
+        if (waiting.length >= waitingMax) return reject(new OverloadedError(waiting.length));
         waiting.push({ item, resolve, reject });
         if (timer !== undefined && waiting.length >= options.sizeMax) flush();
         else schedule();

@@ -4,7 +4,7 @@ export {
   type AddressVerdict,
   createAddressGuard,
 } from "./address-guard.ts";
-export { type Batcher, type BatcherOptions, createBatcher } from "./batch.ts";
+export { type Batcher, type BatcherOptions, createBatcher, OverloadedError } from "./batch.ts";
 export { type Clock, createOffsetClock, isoTime, systemClock } from "./clock.ts";
 export {
   type Connection,

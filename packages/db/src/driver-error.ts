@@ -14,10 +14,11 @@ export function isUnavailable(error: unknown): boolean {
   return someCause(error, ({ code }) => typeof code === "string" && unavailableCodes.test(code));
 }
 
-// 08: connection exceptions; 57P01 to 57P05: the server ends sessions; 53300: no connection left; the words are
-// postgres.js's own, the rest are the operating system's.
+// 08: connection exceptions; 57P0x: the server ends sessions; 53: no connection, memory or disk left; 58030: input or output
+// failed; 25006: a standby; 40001, 40P01, 55P03, 57014: in the way of another, or too slow. All pass, none says anything of
+// what was asked. The words are postgres.js's own, the rest are the operating system's.
 const unavailableCodes =
-  /^(08...|57P0.|53300|CONNECTION_(CLOSED|ENDED|DESTROYED)|CONNECT_TIMEOUT|ECONN(REFUSED|RESET|ABORTED)|EPIPE|ETIMEDOUT|E(HOST|NET)UNREACH|ENOTFOUND|EAI_AGAIN)$/;
+  /^(08...|57P0.|53...|58030|25006|40001|40P01|55P03|57014|CONNECTION_(CLOSED|ENDED|DESTROYED)|CONNECT_TIMEOUT|ECONN(REFUSED|RESET|ABORTED)|EPIPE|ETIMEDOUT|E(HOST|NET)UNREACH|ENOTFOUND|EAI_AGAIN)$/;
 
 type Coded = { code?: unknown; constraint_name?: unknown; cause?: unknown };
 

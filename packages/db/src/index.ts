@@ -2,6 +2,8 @@ export {
   type AccountReference,
   deleteAccountReferences,
   findAccountReferences,
+  holdDeploymentRouting,
+  holdProjectRouting,
   putAccountReferences,
   readDeploymentRouting,
 } from "./accounts/repo.ts";
@@ -45,6 +47,7 @@ export {
   type ProjectPolicy,
   setProjectPolicy,
 } from "./projects/repo.ts";
+export { ensureVaultCheck } from "./projects/vault-check.ts";
 export { findQuarantinedIds, listHeldPosts, type ReleaseFilter } from "./quarantine/held.ts";
 export {
   findQuarantinedPost,
@@ -80,3 +83,4 @@ export {
   type RoutedSubscription,
   readProjectRouting,
 } from "./subscriptions/routing.ts";
+export { isWritable } from "./writable.ts";

@@ -153,6 +153,16 @@ export function storeUnavailable(): ConnectError {
   });
 }
 
+/** The posts under way hold as many bytes of bodies as this node sets aside for them. */
+export function nodeOverloaded(): ConnectError {
+  return fault({
+    code: Code.Unavailable,
+    reason: "NODE_OVERLOADED",
+    message: "this node has no room for the body: too many posts are under way",
+    help: "Send the same request again in a moment.",
+  });
+}
+
 /** This node is stopping. */
 export function shuttingDown(): ConnectError {
   return fault({

@@ -29,6 +29,7 @@ import { type FirstKey, prepareFirstKey } from "./service/first-key.ts";
 import { createDeliveryObserver, logCall } from "./service/observer.ts";
 import { createRouter } from "./service/router.ts";
 import { openStore, type Store } from "./service/store.ts";
+import { checkVault } from "./service/vault-check.ts";
 import { readVaultKeys } from "./service/vault-key.ts";
 import { createStoreAlarm } from "./store-alarm.ts";
 
@@ -81,7 +82,9 @@ export async function startService(config: Config, { logger, timeouts }: Service
   opened.defer(() => store.close());
   const catalog = await catalogLoading;
   const firstKey = await prepareFirstKey(config, store);
-  const node = createNode(config, logger, { store, catalog, sealer: createSealer(vaultKeys) });
+  const sealer = createSealer(vaultKeys);
+  await checkVault(store.db, sealer);
+  const node = createNode(config, logger, { store, catalog, sealer });
   opened.defer(() => node.keyUse.stop());
   const shutdown = new AbortController();
   const ingest = config.role === "worker" ? undefined : createIngest({ ...node, db: store.db, clock: store.clock });

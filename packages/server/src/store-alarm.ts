@@ -1,5 +1,11 @@
-import type { Clock } from "@svc/core";
+import { type Clock, OverloadedError } from "@svc/core";
+import { isUnavailable } from "@svc/db";
 import type { Logger } from "./logger.ts";
+
+/** Whether an error means that the store is away, late (StoreLateError), or so slow that no more may wait for it. */
+export function isStoreAway(error: unknown): boolean {
+  return error instanceof OverloadedError || isUnavailable(error);
+}
 
 /** Told of each error of a store that is away. */
 export type StoreAlarm = (error: unknown) => void;

@@ -45,6 +45,9 @@ export type TestService = {
   stop(): Promise<void>;
 };
 
+// One key for all of a test file: nodes of one database must have the same.
+const vaultKey = generateVaultKey();
+
 /** Starts a service for tests. `variables` are set over those every test service has. */
 export async function startTestService({
   variables = {},
@@ -60,7 +63,7 @@ export async function startTestService({
   const environment = openEnvironment({
     SVC_PORT: "0",
     SVC_DATABASE_URL: database.url,
-    SVC_VAULT_KEY: generateVaultKey(),
+    SVC_VAULT_KEY: vaultKey,
     SVC_ADMIN_TOKEN: adminToken,
     SVC_BOOTSTRAP_KEY: key,
     SVC_LOG_LEVEL: "trace",

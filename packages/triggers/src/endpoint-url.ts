@@ -22,16 +22,22 @@ export function checkEndpointUrl(guard: AddressGuard, text: string): string {
 function parseUrl(text: string): URL {
   if (text === "") throw endpointUrlInvalid(text, "is empty");
   if (text.length > urlCharactersMax) throw endpointUrlInvalid(text, `is longer than ${urlCharactersMax} characters`);
-  if (!URL.canParse(text)) throw endpointUrlInvalid(text, "is not an absolute URL");
+  if (!URL.canParse(text)) throw endpointUrlInvalid(withoutCredentials(text), "is not an absolute URL");
   const url = new URL(text);
   if (url.protocol !== "https:" && url.protocol !== "http:")
-    throw endpointUrlInvalid(text, "has another scheme than https");
+    throw endpointUrlInvalid(withoutCredentials(text), "has another scheme than https");
+  if (url.port === "0") throw endpointUrlInvalid(text, "has port 0");
   return url;
+}
+
+/** A faulty URL for a message: whatever could be a user and a password in it is left out. */
+function withoutCredentials(text: string): string {
+  return text.replace(/\/\/.*@/s, "//");
 }
 
 /** Judged on the parsed host: URL has spelled out decimal, octal and short forms by then. */
 function isLoopback(hostname: string): boolean {
-  if (hostname === "localhost" || hostname.endsWith(".localhost")) return true;
+  if (hostname === "localhost") return true;
   if (isIP(hostname) === 4) return hostname.startsWith("127.");
   return hostname === "[::1]";
 }

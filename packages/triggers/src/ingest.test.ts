@@ -26,6 +26,8 @@ async function isEmpty(cluster: TestCluster): Promise<boolean> {
   return (await cluster.count("events")) === 0 && (await cluster.count("quarantined_posts")) === 0;
 }
 
+const noQuery = new URLSearchParams();
+
 test("a post of each scheme becomes an event with the normalized payload", async () => {
   await using cluster = await createTestCluster();
   const projectId = await cluster.project();
@@ -63,10 +65,10 @@ test("what needs no body to be refused is refused before it is read", async () =
   await using cluster = await createTestCluster();
   const secrets: Record<string, string> = { SVC_WEBHOOK_SECRET_PAYMENTS: "", SVC_WEBHOOK_SECRET_TEAM_CHAT: " \n\t" };
   await using node = createTestNode(cluster, { secretOf: (name) => secrets[name] });
-  expect(node.ingest.admit("nobody")).toEqual({ outcome: "unknown_toolkit" });
-  expect(node.ingest.admit("__proto__")).toEqual({ outcome: "unknown_toolkit" });
+  expect(node.ingest.admit("nobody", noQuery)).toEqual({ outcome: "unknown_toolkit" });
+  expect(node.ingest.admit("__proto__", noQuery)).toEqual({ outcome: "unknown_toolkit" });
   for (const toolkit of ["code_host", "payments", "team_chat"]) {
-    expect(node.ingest.admit(toolkit)).toEqual({
+    expect(node.ingest.admit(toolkit, noQuery)).toEqual({
       outcome: "secret_unset",
       secretEnv: `SVC_WEBHOOK_SECRET_${toolkit.toUpperCase()}`,
     });
@@ -75,7 +77,7 @@ test("what needs no body to be refused is refused before it is read", async () =
   expect(await node.ingest.accept(paymentPost({}, ""))).toMatchObject({ outcome: "secret_unset" });
   expect(await node.ingest.accept({ ...issuePost(), toolkitSlug: "nobody" })).toEqual({ outcome: "unknown_toolkit" });
   secrets["SVC_WEBHOOK_SECRET_PAYMENTS"] = "rotated";
-  expect(node.ingest.admit("payments")).toBeUndefined();
+  expect(node.ingest.admit("payments", noQuery)).toBeUndefined();
   expect(await isEmpty(cluster)).toBe(true);
 });
 

@@ -7,7 +7,7 @@ import type { InboundPost, IngestOutcome } from "./outcome.ts";
 import { quarantinedRow } from "./quarantined-row.ts";
 import { createRouting } from "./routing.ts";
 import { type NormalizedEvent, type Stored, storePosts } from "./store.ts";
-import { isVerified, secretsOf } from "./verify.ts";
+import { isHopeless, isVerified, secretsOf } from "./verify.ts";
 
 /** What ingest is made of. */
 export type IngestOptions = {
@@ -23,8 +23,8 @@ export type IngestOptions = {
 
 /** The inbound side: a provider's post to stored events. */
 export type Ingest = {
-  /** The answer that needs no body: nobody takes such posts, or no secret is set. Undefined: go on and read it. */
-  admit(toolkitSlug: string): IngestOutcome | undefined;
+  /** The answer that needs no body: nobody takes such posts, no secret is set, or the token is wrong. Undefined: go on and read it. */
+  admit(toolkitSlug: string, query: URLSearchParams): IngestOutcome | undefined;
   /** Verifies, normalizes and commits a post. Rejects only when the store does: then nothing of the post is stored. */
   accept(post: InboundPost): Promise<IngestOutcome>;
   /** Resolves once every post under way is answered. */
@@ -32,6 +32,8 @@ export type Ingest = {
 };
 
 const batchMax = 500;
+/** Posts that wait for a commit; beyond, the store does not keep up, and a provider is better told to come again. */
+const waitingMax = 20_000;
 /** Two commits overlap, one worked out while the other waits for the disk, as long as neither becomes small by it. */
 const batchConcurrency = 2;
 const besideMin = 24;
@@ -48,6 +50,7 @@ export function createIngest(options: IngestOptions): Ingest {
     concurrency: batchConcurrency,
     besideMin,
     linger,
+    waitingMax,
     splits,
     run: (posts) => storePosts(store, db, posts),
   });
@@ -69,14 +72,14 @@ export function createIngest(options: IngestOptions): Ingest {
     return { outcome: "quarantined", reason: why.reason };
   };
   return {
-    admit: (toolkitSlug) => admit(options, toolkitSlug),
+    admit: (toolkitSlug, query) => admit(options, toolkitSlug, query),
     async accept(post) {
-      const refusal = admit(options, post.toolkitSlug);
-      if (refusal !== undefined) return refusal;
       const toolkit = webhookToolkit(catalog, post.toolkitSlug);
       if (toolkit === undefined) return { outcome: "unknown_toolkit" };
+      const { secretEnv } = toolkit.webhook;
+      const secrets = secretsOf(options.secretOf(secretEnv));
+      if (secrets.length === 0) return { outcome: "secret_unset", secretEnv };
       const receivedAtMs = clock.now();
-      const secrets = secretsOf(options.secretOf(toolkit.webhook.secretEnv));
       if (!isVerified(toolkit.webhook, post, secrets, receivedAtMs)) return { outcome: "unverified" };
       const normalized = normalize(toolkit, post, receivedAtMs);
       if (normalized.outcome === "quarantined") return keep(toolkit, post, normalized);
@@ -109,9 +112,11 @@ export function noProjectDetail(event: NormalizedEvent): string {
   return `${event.triggerSlug}: no project holds an account with the reference that the post names.`;
 }
 
-function admit(options: IngestOptions, toolkitSlug: string): IngestOutcome | undefined {
+function admit(options: IngestOptions, toolkitSlug: string, query: URLSearchParams): IngestOutcome | undefined {
   const toolkit = webhookToolkit(options.catalog, toolkitSlug);
   if (toolkit === undefined) return { outcome: "unknown_toolkit" };
   const { secretEnv } = toolkit.webhook;
-  return secretsOf(options.secretOf(secretEnv)).length === 0 ? { outcome: "secret_unset", secretEnv } : undefined;
+  const secrets = secretsOf(options.secretOf(secretEnv));
+  if (secrets.length === 0) return { outcome: "secret_unset", secretEnv };
+  return isHopeless(toolkit.webhook, query, secrets) ? { outcome: "unverified" } : undefined;
 }

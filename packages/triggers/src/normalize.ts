@@ -28,6 +28,13 @@ export function normalize(
   const normalized = trigger.normalize(parsed);
   if ("fault" in normalized)
     return { outcome: "quarantined", reason: "invalid_payload", detail: faultDetail(trigger, normalized.fault) };
+  const payload = payloadText(normalized.payload);
+  if (payload === undefined)
+    return {
+      outcome: "quarantined",
+      reason: "invalid_payload",
+      detail: faultDetail(trigger, "the payload is nested too deeply to be written"),
+    };
   const { occurredAt } = normalized;
   const isCredible = occurredAt !== undefined && occurredAt >= 0 && occurredAt <= timeMaxMs;
   return {
@@ -37,12 +44,21 @@ export function normalize(
       triggerSlug: trigger.slug,
       audience: toolkit.webhook.audience,
       account: normalized.account,
-      payload: JSON.stringify(normalized.payload),
+      payload,
       dedupe: normalized.dedupe,
       occurredAtMs: isCredible ? occurredAt : receivedAtMs,
       receivedAtMs,
     },
   };
+}
+
+/** JSON can be read more deeply nested than it can be written. */
+function payloadText(payload: unknown): string | undefined {
+  try {
+    return JSON.stringify(payload);
+  } catch {
+    return undefined;
+  }
 }
 
 function parseBody(body: Buffer): unknown {

@@ -3,7 +3,8 @@ import { createId, type QuarantineId, type Sealer } from "@svc/core";
 import type { QuarantinedPost } from "@svc/db";
 import type { InboundPost } from "./outcome.ts";
 
-const secretHeaders = new Set(["authorization", "proxy-authorization", "cookie", "x-slack-signature"]);
+/** Names of headers that carry credentials or signatures. Not `-token`: apps send routing data under that name, and a release needs it. */
+const secretNames = /^(cookie|(proxy-)?authorization)$|(^|-)(api-?key|secret|password|signature)$/;
 
 /** The context a quarantined body is sealed for. */
 export function quarantineContext(id: QuarantineId): string {
@@ -26,7 +27,7 @@ export function quarantinedRow(
     toolkitSlug: post.toolkitSlug,
     reason: why.reason,
     detail: storable(why.detail),
-    headers: keptEntries(Object.entries(post.headers), (name) => name === secretHeader || secretHeaders.has(name)),
+    headers: keptEntries(Object.entries(post.headers), (name) => name === secretHeader || secretNames.test(name)),
     query: keptEntries([...post.query], (name) => name === secretParameter),
     body: sealer.seal(post.body, quarantineContext(id)),
     bodyBytes: post.body.byteLength,

@@ -1,6 +1,16 @@
 import { createHash } from "node:crypto";
 import { type Clock, createId, type DeliveryId, type NodeId, type ProjectId, type SubscriptionId } from "@svc/core";
-import { type Executor, type NewDelivery, type NewEvent, type RoutedSubscription, record } from "@svc/db";
+import {
+  type Executor,
+  holdDeploymentRouting,
+  holdProjectRouting,
+  type NewDelivery,
+  type NewEvent,
+  type RoutedSubscription,
+  type RoutingSeen,
+  record,
+  withTransaction,
+} from "@svc/db";
 import { type Dispatcher, deliveryBody, type Endpoint, type OutgoingDelivery } from "@svc/delivery";
 import type { RoutedPost, Routing, RoutingView } from "./routing.ts";
 
@@ -25,10 +35,13 @@ export type StoreOptions = {
   dispatcher: Pick<Dispatcher, "room" | "submit" | "endpoints" | "leaseMs">;
 };
 
-const staleMax = 20;
+/** Tries on the cached routing; where it changes all the time, the next one holds it still. */
+const staleMax = 3;
+/** Payload bytes of one statement. An event of many projects is one row a project. */
+const statementBytesMax = 16 * 1_048_576;
 
 /**
- * Stores a batch of posts as events of their projects, together with their deliveries, in one statement; then hands this
+ * Stores a batch of posts as events of their projects, together with their deliveries, in one commit; then hands this
  * node's first sends to the dispatcher. `lease: false` leaves every delivery for whoever claims it (inside a
  * transaction, where nothing may be sent before the commit). Rejects when the store does; then nothing is stored.
  */
@@ -38,23 +51,102 @@ export async function storePosts(
   posts: readonly NormalizedEvent[],
   { lease }: { lease: boolean } = { lease: true },
 ): Promise<Stored[]> {
-  for (let tries = 0; tries < staleMax; tries++) {
-    const routing = await options.routing.prepare(db, posts);
-    const plan = planEvents(options, routing, posts, lease);
-    const projects = new Set(plan.events.map((event) => event.projectId));
-    const leaseUntilMs = options.clock.now() + options.dispatcher.leaseMs;
-    const outcome = await record(db, plan.events, routing.seen(projects), {
-      owner: options.nodeId,
-      untilMs: leaseUntilMs,
-    });
-    if (outcome.stale) {
-      options.routing.forget(projects);
-      continue;
-    }
-    options.dispatcher.submit(plan.firstSends(outcome.duplicates, leaseUntilMs), plan.unleased);
-    return plan.results(outcome.duplicates);
+  let attempt: Attempt | undefined;
+  for (let tries = 0; attempt === undefined && tries < staleMax; tries++) {
+    attempt = await tryToStore(options, db, posts, lease);
   }
-  throw new Error(`routing changed ${staleMax} times while a batch of ${posts.length} posts was stored`);
+  attempt ??= await storeOnHeldRouting(options, db, posts, lease);
+  const { plan, duplicates, leaseUntilMs } = attempt;
+  options.dispatcher.submit(plan.firstSends(duplicates, leaseUntilMs), plan.unleased);
+  return plan.results(duplicates);
+}
+
+type Attempt = { plan: Plan; duplicates: ReadonlySet<string>; leaseUntilMs: number };
+
+/** Stores on the routing as this node knows it; undefined, having stored nothing, when the store has moved on. */
+async function tryToStore(
+  options: StoreOptions,
+  db: Executor,
+  posts: readonly NormalizedEvent[],
+  lease: boolean,
+): Promise<Attempt | undefined> {
+  const routing = await options.routing.prepare(db, posts);
+  const plan = planEvents(options, routing, posts, lease);
+  const projects = new Set(plan.events.map((event) => event.projectId));
+  const leaseUntilMs = options.clock.now() + options.dispatcher.leaseMs;
+  const duplicates = await recordAll(db, plan.events, routing.seen(projects), {
+    owner: options.nodeId,
+    untilMs: leaseUntilMs,
+  });
+  if (duplicates !== undefined) return { plan, duplicates, leaseUntilMs };
+  options.routing.forget(projects);
+  return undefined;
+}
+
+/** Reads the routing anew and keeps it from changing until the commit: tenants who change theirs all the time stop nobody. */
+function storeOnHeldRouting(
+  options: StoreOptions,
+  db: Executor,
+  posts: readonly NormalizedEvent[],
+  lease: boolean,
+): Promise<Attempt> {
+  return withTransaction(db, async (tx) => {
+    await holdDeploymentRouting(tx);
+    options.routing.forget([]);
+    const { receivers } = await options.routing.prepare(tx, posts);
+    const projects = new Set(posts.flatMap((post) => receivers(post).map((receiver) => receiver.projectId)));
+    await holdProjectRouting(tx, [...projects]);
+    options.routing.forget(projects);
+    const attempt = await tryToStore(options, tx, posts, lease);
+    if (attempt === undefined) throw new Error("routing changed while it was held");
+    return attempt;
+  });
+}
+
+/** Records events in as many statements as their payloads need, all or nothing; undefined when the routing is stale. */
+async function recordAll(
+  db: Executor,
+  events: readonly NewEvent[],
+  routing: RoutingSeen,
+  lease: { owner: NodeId; untilMs: number },
+): Promise<ReadonlySet<string> | undefined> {
+  const [first = [], ...others] = chunksOf(events);
+  if (others.length === 0) {
+    const outcome = await record(db, first, routing, lease);
+    return outcome.stale ? undefined : outcome.duplicates;
+  }
+  const duplicates = new Set<string>();
+  try {
+    await withTransaction(db, async (tx) => {
+      for (const chunk of [first, ...others]) {
+        const outcome = await record(tx, chunk, routing, lease);
+        if (outcome.stale) throw new StaleRouting();
+        for (const id of outcome.duplicates) duplicates.add(id);
+      }
+    });
+  } catch (error) {
+    if (error instanceof StaleRouting) return undefined;
+    throw error;
+  }
+  return duplicates;
+}
+
+/** Thrown to undo the statements before the one that found the routing stale. */
+class StaleRouting extends Error {}
+
+function chunksOf(events: readonly NewEvent[]): NewEvent[][] {
+  const chunks: NewEvent[][] = [];
+  let bytes = Number.POSITIVE_INFINITY;
+  for (const event of events) {
+    // Characters stand for bytes here: the bound is one of size, not of exactness.
+    if (bytes + event.payload.length > statementBytesMax) {
+      chunks.push([]);
+      bytes = 0;
+    }
+    chunks.at(-1)?.push(event);
+    bytes += event.payload.length;
+  }
+  return chunks;
 }
 
 type Plan = {

@@ -21,6 +21,11 @@ export function isVerified(webhook: Webhook, post: InboundPost, secrets: readonl
   }
 }
 
+/** Whether no body can make the post verify: the scheme's secret stands in the query, and is not there. */
+export function isHopeless(webhook: Webhook, query: URLSearchParams, secrets: readonly string[]): boolean {
+  return webhook.scheme === "token_query" && !isTokenRight(query.getAll(webhook.parameter), secrets);
+}
+
 /** The secrets a variable holds, separated by white space: all of them verify, so one can be rotated without a gap. */
 export function secretsOf(value: string | undefined): string[] {
   return value === undefined ? [] : value.split(/\s+/).filter((secret) => secret !== "");

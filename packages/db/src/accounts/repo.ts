@@ -1,4 +1,4 @@
-import { type AccountId, idOfUuid, type ProjectId } from "@svc/core";
+import { type AccountId, idOfUuid, type ProjectId, uuidOfId } from "@svc/core";
 import { eq } from "drizzle-orm";
 import { arrayLiteral } from "../array-literal.ts";
 import type { Executor } from "../connect.ts";
@@ -73,4 +73,24 @@ export async function readDeploymentRouting(db: Executor): Promise<{ version: nu
     .from(routingState)
     .leftJoin(projects, eq(routingState.id, 1));
   return { version: rows[0]?.version ?? 0, projects: rows.flatMap((row) => (row.id === null ? [] : [row.id])) };
+}
+
+const shareDeploymentRouting = statement<{ version: string }>(
+  "hold_deployment_routing",
+  "select version from routing_state where id = $1::int2 for share",
+);
+
+const shareProjectRouting = statement<{ id: string }>(
+  "hold_project_routing",
+  "select id from projects where id = any($1::uuid[]) order by id for share",
+);
+
+/** Keeps the deployment's projects and account references as they are until the transaction ends. */
+export async function holdDeploymentRouting(tx: Executor): Promise<void> {
+  await shareDeploymentRouting(tx, [1]);
+}
+
+/** Keeps the subscriptions of these projects as they are until the transaction ends; in one order, so that nobody deadlocks. */
+export async function holdProjectRouting(tx: Executor, ids: readonly ProjectId[]): Promise<void> {
+  await shareProjectRouting(tx, [arrayLiteral(ids.map(uuidOfId))]);
 }

@@ -1,4 +1,4 @@
-export { apiKeys, projectPolicies, projects, routingState } from "./projects.ts";
+export { apiKeys, projectPolicies, projects, routingState, vaultCheck } from "./projects.ts";
 export {
   type AttemptEntry,
   accountReferences,

@@ -55,3 +55,9 @@ export const routingState = pgTable("routing_state", {
   id: smallint("id").primaryKey(),
   version: bigint("version", { mode: "number" }).notNull(),
 });
+
+/** One row: a known text, sealed by the first node. A node that cannot open it holds other vault keys, and must not run. */
+export const vaultCheck = pgTable("vault_check", {
+  id: smallint("id").primaryKey(),
+  sealed: bytes("sealed").notNull(),
+});

@@ -76,9 +76,11 @@ export function subscriptionsForProject(db: Executor, projectId: ProjectId): Sub
           ...(change.active === undefined ? {} : { inactiveReason: change.active ? "" : "deactivated" }),
           ...change,
         };
-        if (Object.keys(set).length === 0) return subscriptionsForProject(tx, projectId).find(id);
+        const [before] = await tx.orm.select().from(subscriptions).where(own(id)).for("update");
+        if (before === undefined || Object.keys(set).length === 0) return before;
         const [row] = await tx.orm.update(subscriptions).set(set).where(own(id)).returning();
-        if (row !== undefined) await touchProjectRouting(tx, projectId);
+        const isRoutedAnew = row?.active !== before.active || row.endpointUrl !== before.endpointUrl;
+        if (isRoutedAnew) await touchProjectRouting(tx, projectId);
         return row;
       }),
     delete: (id) =>

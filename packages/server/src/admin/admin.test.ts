@@ -31,6 +31,10 @@ test.each([
   ["an empty name", ""],
   ["a blank name", "  "],
   ["a name of 101 characters", "\u{1F600}".repeat(101)],
+  ["a line break", "a\nb"],
+  ["an escape sequence", "a\u001b[2Jb"],
+  ["a turn of direction", "a\u202eb"],
+  ["a space without width", "a\u200bb"],
 ])("CreateProject refuses %s", async (_name, name) => {
   expect(await svc.admin("CreateProject", { name })).toEqual(refused(400, "invalid_argument", "NAME_INVALID", "name"));
 });
@@ -104,7 +108,9 @@ test("CreateApiKey refuses what it documents", async () => {
     expect(await create({ role })).toEqual(refused(400, "invalid_argument", "ROLE_INVALID", "role"));
   }
   expect(await create({ role: 9 })).toEqual(refused(400, "invalid_argument", "ENUM_VALUE_UNKNOWN", "role"));
-  expect(await create({ name: "" })).toEqual(refused(400, "invalid_argument", "NAME_INVALID", "name"));
+  for (const name of ["", "a\u0007b", "a\u2066b"]) {
+    expect(await create({ name })).toEqual(refused(400, "invalid_argument", "NAME_INVALID", "name"));
+  }
   const past = new Date(systemClock.now() - 1).toISOString();
   expect(await create({ expiresAt: past })).toEqual(refused(400, "invalid_argument", "EXPIRES_AT_PAST", "expiresAt"));
   expect((await svc.admin("ListApiKeys", { projectId })).json.apiKeys).toEqual([]);

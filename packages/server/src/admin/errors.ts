@@ -1,15 +1,21 @@
 import { Code, type ConnectError } from "@connectrpc/connect";
 import { fault, formatValue } from "@svc/core";
 
-/** The name of a project or key is empty or too long. */
+/** The name of a project or key is empty, too long, or has a character that does not show. */
 export function nameInvalid(name: string, charactersMax: number): ConnectError {
   return fault({
     code: Code.InvalidArgument,
     reason: "NAME_INVALID",
     field: "name",
-    message: `name ${formatValue(name)} ${name.trim() === "" ? "is empty" : `is longer than ${charactersMax} characters`}`,
-    help: `Send 1 to ${charactersMax} characters.`,
+    message: `name ${formatValue(name)} ${nameFault(name, charactersMax)}`,
+    help: `Send 1 to ${charactersMax} characters without control and format characters.`,
   });
+}
+
+function nameFault(name: string, charactersMax: number): string {
+  if (name.trim() === "") return "is empty";
+  if ([...name].length > charactersMax) return `is longer than ${charactersMax} characters`;
+  return "has a control or format character (Unicode Cc, Cf)";
 }
 
 /** Another project has the name. */

@@ -2,10 +2,13 @@ import type { PageScope } from "@svc/core";
 import { nameInvalid } from "./errors.ts";
 
 const nameCharactersMax = 100;
+// Control and format characters, among them those that turn the direction of text: a name with them shows as another one.
+const invisible = /[\p{Cc}\p{Cf}]/u;
 
 /** A required name of a project or key, as it was given. Throws NAME_INVALID. */
 export function requireName(name: string): string {
-  if (name.trim() === "" || [...name].length > nameCharactersMax) throw nameInvalid(name, nameCharactersMax);
+  if (name.trim() === "" || [...name].length > nameCharactersMax || invisible.test(name))
+    throw nameInvalid(name, nameCharactersMax);
   return name;
 }
 

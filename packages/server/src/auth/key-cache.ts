@@ -1,9 +1,10 @@
 import type { Clock, KeyId } from "@svc/core";
 import { type ApiKey, type Executor, findApiKeyByDigest } from "@svc/db";
+import { storeDeadlineMs, withinDeadline } from "../store-deadline.ts";
 
 /** API keys by the digest of their text, as the store had them at most a second ago. */
 export type KeyCache = {
-  /** The key, also when it is expired or revoked; undefined when there is none. Rejects when the store is away. */
+  /** The key, also when it is expired or revoked; undefined when there is none. Rejects when the store is away or late. */
   find(digest: Buffer): Promise<ApiKey | undefined> | ApiKey | undefined;
   /** Forgets a key, so that the next call reads it anew: for the node that revokes it. */
   forget(id: KeyId): void;
@@ -17,8 +18,11 @@ const freshMs = 1_000;
 const knownMax = 10_000;
 const unknownMax = 1_000;
 
+/** What keys are read with; a lookup rejects with StoreLateError after `deadlineMs`, 15 s unless stated. */
+export type KeyCacheOptions = { db: Executor; clock: Clock; deadlineMs?: number };
+
 /** Makes the cache; lookups of one key at the same time share one query. */
-export function createKeyCache({ db, clock }: { db: Executor; clock: Clock }): KeyCache {
+export function createKeyCache({ db, clock, deadlineMs = storeDeadlineMs }: KeyCacheOptions): KeyCache {
   const known = new Map<string, Entry>();
   const unknown = new Map<string, Entry>();
   let loading = new Map<string, Promise<ApiKey | undefined>>();
@@ -26,7 +30,7 @@ export function createKeyCache({ db, clock }: { db: Executor; clock: Clock }): K
   const load = async (digest: Buffer, text: string, mine: typeof loading): Promise<ApiKey | undefined> => {
     const untilMs = clock.now() + freshMs;
     try {
-      const key = await findApiKeyByDigest(db, digest);
+      const key = await withinDeadline(findApiKeyByDigest(db, digest), deadlineMs);
       // After a `forget` this answer may be older than the revocation: it serves its caller and is not kept.
       if (mine === loading) {
         if (key === undefined) put(unknown, unknownMax, text, { key, untilMs });

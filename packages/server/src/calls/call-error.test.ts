@@ -12,6 +12,7 @@ import { createRpcHandler } from "../http/rpc.ts";
 import { createLogger } from "../logger.ts";
 import { createRouter } from "../service/router.ts";
 import { createStoreAlarm } from "../store-alarm.ts";
+import { withinDeadline } from "../store-deadline.ts";
 import type { Call } from "./call.ts";
 import { createCallErrorMapper } from "./call-error.ts";
 
@@ -75,6 +76,7 @@ beforeAll(async () => {
   const rpc = createRpcHandler({
     router,
     bodyBytesMax: 1_000,
+    defaultTimeoutMs: 500,
     createRequestId: () => "req_7",
     logger,
     onCall: (call) => void calls.push(call),
@@ -150,6 +152,12 @@ test("the gate's own faults are mapped as a call's", async () => {
   expect(await getTool("other")).toMatchObject({ code: Code.Internal, reason: "INTERNAL" });
 });
 
+test("a key that the store does not look up in time is unavailable", async () => {
+  thrown = () => new Error("never called");
+  lookUp = () => withinDeadline(new Promise(() => {}), 20);
+  expect(await getTool("other")).toMatchObject({ code: Code.Unavailable, reason: "STORE_UNAVAILABLE" });
+});
+
 test("a call outside of svc.v1 needs no key, and a stream's fault has its detail in the last frame", async () => {
   thrown = () => new Error("secret text");
   const stream = client(Health).watch({});
@@ -179,6 +187,11 @@ test("a caller's timeout ends a call that would go on", async () => {
   );
   expect(failure.code).toBe(Code.DeadlineExceeded);
   await expect.poll(() => calls).toMatchObject([{ code: expect.stringMatching(/deadline_exceeded|canceled/) }]);
+});
+
+test("a call whose caller sets no timeout ends all the same", async () => {
+  const failure = await failureOf(client(CatalogService).listTools({}, { headers: { authorization: "Bearer good" } }));
+  expect(failure).toMatchObject({ code: Code.DeadlineExceeded, reason: "DEADLINE_EXCEEDED" });
 });
 
 test("at shutdown a call under way is told to come back", async () => {

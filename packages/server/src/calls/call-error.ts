@@ -1,8 +1,7 @@
 import { ConnectError, type Interceptor } from "@connectrpc/connect";
-import { isUnavailable } from "@svc/db";
 import { internalFault, storeUnavailable } from "../errors.ts";
 import type { Logger } from "../logger.ts";
-import type { StoreAlarm } from "../store-alarm.ts";
+import { isStoreAway, type StoreAlarm } from "../store-alarm.ts";
 import { type Call, callContext } from "./call.ts";
 
 /** Turns whatever a call threw into what its caller may read. */
@@ -16,7 +15,7 @@ export function createCallErrorMapper(logger: Logger, onStoreAway: StoreAlarm): 
   return (error, call, signal) => {
     if (error instanceof ConnectError) return error;
     if (signal?.aborted && signal.reason instanceof ConnectError) return signal.reason;
-    if (isUnavailable(error)) {
+    if (isStoreAway(error)) {
       onStoreAway(error);
       return storeUnavailable();
     }

@@ -1,7 +1,10 @@
 import { once } from "node:events";
+import { systemClock } from "@svc/core";
+import { openDatabase } from "@svc/db";
 import { startTestPostgres, type TestPostgres } from "@svc/db/testing";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { readAnswer, startTestService, type TestService } from "../test-service.ts";
+import { createHealth } from "./health.ts";
 
 let svc: TestService;
 beforeAll(async () => {
@@ -100,6 +103,15 @@ test("while the store is away the node says so, answers unavailable, and is back
   expect(await readAnswer(post)).toMatchObject({ status: 503, reason: "STORE_UNAVAILABLE" });
   expect(lonely.logs.join("")).not.toContain("swordfish");
   await lonely.stop();
+});
+
+test("a store that takes no writes is as good as away", async () => {
+  const db = openDatabase({ url: `${svc.database.url}?default_transaction_read_only=on` });
+  try {
+    expect(await createHealth({ db, clock: systemClock }).check()).toBe("store_unavailable");
+  } finally {
+    await db.close();
+  }
 });
 
 test("a node that stops is not ready, finishes what is under way, and refuses what is new", async () => {

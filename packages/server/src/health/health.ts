@@ -1,7 +1,10 @@
 import type { Clock } from "@svc/core";
-import { type Executor, readDatabaseTime } from "@svc/db";
+import { type Executor, isWritable } from "@svc/db";
 
-/** Whether the node takes traffic: `draining` once it is told to stop, `store_unavailable` while the store does not answer. */
+/**
+ * Whether the node takes traffic: `draining` once it is told to stop, `store_unavailable` while the store does not answer or
+ * takes no writes.
+ */
 export type HealthStatus = "ready" | "draining" | "store_unavailable";
 
 /** The state of this node. */
@@ -42,8 +45,8 @@ export function createHealth({ db, clock }: { db: Executor; clock: Clock }): Hea
 /** A driver that reconnects answers late: what takes over two seconds is away. */
 async function askStore(db: Executor, clock: Clock): Promise<HealthStatus> {
   const done = new AbortController();
-  const asked = readDatabaseTime(db).then(
-    () => "ready" as const,
+  const asked = isWritable(db).then(
+    (writable) => (writable ? ("ready" as const) : ("store_unavailable" as const)),
     () => "store_unavailable" as const,
   );
   const late = clock.wait(answerMs, done.signal).then(() => "store_unavailable" as const);

@@ -9,6 +9,7 @@ import {
   requestMalformed,
   shuttingDown,
 } from "../errors.ts";
+import type { Logger } from "../logger.ts";
 import { jsonOptions } from "./answer.ts";
 import { decodeFault } from "./decode-fault.ts";
 
@@ -16,7 +17,13 @@ import { decodeFault } from "./decode-fault.ts";
 export type ErrorJson = JsonObject & { code?: string; message?: string };
 
 /** What is known of the call whose error is completed. */
-export type FailedCall = { method: DescMethod; requestId: string; bodyBytesMax: number; body: Uint8Array | undefined };
+export type FailedCall = {
+  method: DescMethod;
+  requestId: string;
+  bodyBytesMax: number;
+  body: Uint8Array | undefined;
+  logger: Logger;
+};
 
 /**
  * Gives an error without a detail the one it should have. Such errors come from the protocol layer (decoding, limits, its
@@ -32,7 +39,7 @@ export function completeError(error: ErrorJson, call: FailedCall): { code: Code;
 function detailedError(
   code: Code,
   message: string,
-  { method, requestId, bodyBytesMax, body }: FailedCall,
+  { method, requestId, bodyBytesMax, body, logger }: FailedCall,
 ): ConnectError {
   switch (code) {
     case Code.InvalidArgument:
@@ -51,9 +58,25 @@ function detailedError(
       return shuttingDown();
     case Code.Internal:
     case Code.Unknown:
+      if (message.startsWith(binaryFault)) return binaryMalformed(message, method);
+      // Without a detail the error mapper has not seen it, so nobody has logged it.
+      logger.error(
+        { requestId, method: `${method.parent.typeName}/${method.name}`, code: Code[code], message },
+        "call failed in the protocol layer",
+      );
       return internalFault(requestId);
     default:
       // canceled and aborted: the caller has gone, and nobody reads this.
       return new ConnectError(message, code);
   }
+}
+
+// Connect calls a request that it cannot decode from the binary form an internal error. Only requests are decoded here.
+const binaryFault = "parse binary: ";
+
+function binaryMalformed(message: string, { input }: DescMethod): ConnectError {
+  return requestMalformed({
+    message: `the body is no binary ${input.typeName}: ${message.slice(binaryFault.length)}`,
+    help: `Send one ${input.typeName} in the binary form of Protocol Buffers, or JSON as application/json.`,
+  });
 }

@@ -64,6 +64,17 @@ test.each([
   expect(answer.json.message).not.toMatch(/svc\.v1\.\w+\.\w+ from JSON/);
 });
 
+test.each(["0a", "80", "0a01ff", "ffffffff"])("the binary body %s is refused as malformed", async (hex) => {
+  const res = await fetch(`${svc.url}/${listEvents}`, {
+    method: "POST",
+    headers: { authorization: `Bearer ${svc.key}`, "content-type": "application/proto" },
+    body: Buffer.from(hex, "hex"),
+  });
+  const answer = await readAnswer(res);
+  expect(answer).toMatchObject({ status: 400, code: "invalid_argument", reason: "REQUEST_MALFORMED" });
+  expect(answer.json.message).toContain("svc.v1.ListEventsRequest");
+});
+
 test("an unknown field is answered with the fields there are", async () => {
   const answer = await svc.call(getTool, { tool: "x" });
   expect(answer.json.message).toBe('field "tool" is unknown');

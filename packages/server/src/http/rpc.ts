@@ -15,6 +15,8 @@ import { completeStream } from "./complete-stream.ts";
 export type RpcOptions = {
   router: ConnectRouter;
   bodyBytesMax: number;
+  /** Ends a unary call whose caller sets no timeout, milliseconds. Default 60 s. */
+  defaultTimeoutMs?: number;
   createRequestId: () => string;
   logger: Logger;
   /** Hears of each call once its answer is written or given up. */
@@ -93,9 +95,15 @@ async function answer(
   res: ServerResponse,
   options: Answering,
 ): Promise<void> {
-  const { call, bodyBytesMax } = options;
-  const failed: FailedCall = { method: handler.method, requestId: call.requestId, bodyBytesMax, body: undefined };
-  const request = universalRequest(req, res, options, (body) => {
+  const { call, bodyBytesMax, logger } = options;
+  const failed: FailedCall = {
+    method: handler.method,
+    requestId: call.requestId,
+    bodyBytesMax,
+    body: undefined,
+    logger,
+  };
+  const request = universalRequest(req, res, options, handler.method.methodKind, (body) => {
     failed.body = body;
   });
   const response = await handler(request);
@@ -109,17 +117,23 @@ async function answer(
   }
 }
 
+const headerTimeout = "connect-timeout-ms";
+const timeoutDefaultMs = 60_000;
+
 /** The request as Connect's handlers take it. The host in `url` means nothing to them, and a caller's may not even parse. */
 function universalRequest(
   req: IncomingMessage,
   res: ServerResponse,
-  { call, bodyBytesMax }: Answering,
+  { call, bodyBytesMax, defaultTimeoutMs = timeoutDefaultMs }: Answering,
+  methodKind: string,
   onBody: (body: Buffer) => void,
 ): UniversalServerRequest {
   const header = new Headers();
   for (const [name, value] of Object.entries(req.headers)) {
     if (value !== undefined) header.set(name, typeof value === "string" ? value : value.join(", "));
   }
+  // A stream is open as long as its caller likes; anything else ends, also when the store hangs.
+  if (methodKind === "unary" && !header.has(headerTimeout)) header.set(headerTimeout, String(defaultTimeoutMs));
   const aborted = new AbortController();
   res.once("close", () => {
     if (!res.writableFinished) aborted.abort(new ConnectError("the caller went away", Code.Canceled));

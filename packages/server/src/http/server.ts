@@ -32,6 +32,8 @@ export type HttpServerOptions = {
   clock: Clock;
   logger: Logger;
   timeouts?: HttpTimeouts | undefined;
+  /** Connections at once; what comes beyond them is cut off. Default 10,000: at 16 KiB of headers each, 160 MiB. */
+  connectionsMax?: number;
 };
 
 /** One listening server. */
@@ -53,6 +55,7 @@ export function createHttpServer(options: HttpServerOptions): HttpServer {
     keepAlive: true,
     keepAliveInitialDelay: 30_000,
   });
+  server.maxConnections = options.connectionsMax ?? 10_000;
   server.on("request", (req, res) => route(options, req, res));
   server.on("clientError", answerClientError);
   return {

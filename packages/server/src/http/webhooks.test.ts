@@ -1,5 +1,7 @@
+import { once } from "node:events";
 import { createServer, type Server } from "node:http";
-import type { AddressInfo } from "node:net";
+import { type AddressInfo, connect } from "node:net";
+import { OverloadedError } from "@svc/core";
 import type { InboundPost, IngestOutcome } from "@svc/triggers";
 import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
 import { createLogger } from "../logger.ts";
@@ -14,6 +16,7 @@ const posts: InboundPost[] = [];
 const seen: [string, PostOutcome][] = [];
 const logs: string[] = [];
 let alarms = 0;
+let admitted: URLSearchParams | undefined;
 let server: Server;
 let url: string;
 
@@ -21,13 +24,18 @@ beforeAll(async () => {
   const logger = await createLogger({ level: "trace", destination: { write: (line) => void logs.push(line) } });
   const handle = createWebhookHandler({
     ingest: {
-      admit: () => early,
+      admit: (_slug, query) => {
+        admitted = query;
+        return early;
+      },
       accept: (post) => {
         posts.push(post);
         return outcome();
       },
     },
     bodyBytesMax: 1_024,
+    budgetBytes: 1_500,
+    deadlineMs: 100,
     createRequestId: () => "req_1",
     logger,
     onStoreAway: () => alarms++,
@@ -48,6 +56,7 @@ beforeEach(() => {
   early = undefined;
   outcome = async () => ({ outcome: "accepted", events: 1 });
   posts.length = 0;
+  alarms = 0;
   seen.length = 0;
 });
 
@@ -62,6 +71,7 @@ test("the engine gets the exact bytes, lower-case headers and the decoded query"
   expect(posts[0]?.body.equals(body)).toBe(true);
   expect(posts[0]).toMatchObject({ toolkitSlug: "calendar", headers: { "x-thing": "Value" } });
   expect(posts[0]?.query.get("token")).toBe("a+b");
+  expect(admitted?.get("token")).toBe("a+b");
 });
 
 const outcomes: [IngestOutcome, number, unknown][] = [
@@ -109,6 +119,61 @@ test("while the store is away the provider is told to come back", async () => {
   expect(answer.headers.get("retry-after")).toBe("5");
   expect(seen).toEqual([["calendar", "unavailable"]]);
   expect(alarms).toBe(1);
+});
+
+test("a store that hangs is answered at the deadline, and so is an engine that takes no more", async () => {
+  let commit = (_outcome: IngestOutcome) => {};
+  outcome = () =>
+    new Promise((resolve) => {
+      commit = resolve;
+    });
+  const hung = await readAnswer(await post("/webhooks/calendar"));
+  commit({ outcome: "accepted", events: 1 });
+  outcome = () => Promise.reject(new OverloadedError(1));
+  const full = await readAnswer(await post("/webhooks/calendar"));
+  for (const answer of [hung, full]) {
+    expect(answer).toMatchObject({ status: 503, reason: "STORE_UNAVAILABLE" });
+    expect(answer.headers.get("retry-after")).toBe("5");
+  }
+  expect(seen).toEqual([
+    ["calendar", "unavailable"],
+    ["calendar", "unavailable"],
+  ]);
+  expect(alarms).toBe(2);
+});
+
+test("bodies beyond the budget are 503, until the engine lets go of those it holds", async () => {
+  const held: ((outcome: IngestOutcome) => void)[] = [];
+  outcome = () => new Promise((resolve) => void held.push(resolve));
+  const body = "x".repeat(1_000);
+  const first = post("/webhooks/calendar", body);
+  await expect.poll(() => held.length).toBe(1);
+  const declared = await readAnswer(await post("/webhooks/calendar", body));
+  const chunked = await readAnswer(await post("/webhooks/calendar", new Blob([body]).stream()));
+  for (const answer of [declared, chunked]) {
+    expect(answer).toMatchObject({ status: 503, reason: "NODE_OVERLOADED" });
+    expect(answer.headers.get("retry-after")).toBe("5");
+  }
+  expect((await first).status).toBe(503);
+  // The first is answered and still held: it was not the answer that freed the budget.
+  expect((await readAnswer(await post("/webhooks/calendar", body))).reason).toBe("NODE_OVERLOADED");
+  for (const resolve of held) resolve({ outcome: "ignored" });
+  outcome = async () => ({ outcome: "ignored" });
+  for (let i = 0; i < 3; i++) expect((await post("/webhooks/calendar", body)).status).toBe(202);
+  expect(posts).toHaveLength(4);
+});
+
+test("the budget counts announced bytes, and a sender that goes away gives them back", async () => {
+  const { hostname, port } = new URL(url);
+  const socket = connect(Number(port), hostname);
+  socket.on("error", () => {});
+  const started = once(server, "request");
+  socket.write("POST /webhooks/calendar HTTP/1.1\r\nhost: x\r\ncontent-length: 1000\r\n\r\nx");
+  await started;
+  expect((await post("/webhooks/calendar", "x".repeat(1_000))).status).toBe(503);
+  socket.destroy();
+  await expect.poll(async () => (await post("/webhooks/calendar", "x".repeat(1_000))).status).toBe(202);
+  expect(seen).toContainEqual(["calendar", "aborted"]);
 });
 
 test("a fault is 500 with a request id, and neither answer nor log has the query's secret", async () => {

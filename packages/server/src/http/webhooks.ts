@@ -1,26 +1,28 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
 import { assertNever } from "@svc/core";
-import { isUnavailable } from "@svc/db";
 import type { InboundPost, IngestOutcome } from "@svc/triggers";
 import {
   bodyTooLarge,
   callUnknown,
   internalFault,
   methodNotAllowed,
+  nodeOverloaded,
   storeUnavailable,
   webhookSecretUnset,
   webhookUnknown,
   webhookUnverified,
 } from "../errors.ts";
 import type { Logger } from "../logger.ts";
-import type { StoreAlarm } from "../store-alarm.ts";
+import { isStoreAway, type StoreAlarm } from "../store-alarm.ts";
+import { storeDeadlineMs, withinDeadline } from "../store-deadline.ts";
 import { answerError, answerJson } from "./answer.ts";
 import { BodyError, readBody } from "./body.ts";
+import { type BodyBudget, createBodyBudget, postBudgetBytes } from "./body-budget.ts";
 
 /** What takes posts: the ingest engine of packages/triggers. */
 export type PostReceiver = {
   /** An answer that needs no body; undefined when the post is to be read and accepted. */
-  admit(toolkitSlug: string): IngestOutcome | undefined;
+  admit(toolkitSlug: string, query: URLSearchParams): IngestOutcome | undefined;
   /** Rejects when the store is away. */
   accept(post: InboundPost): Promise<IngestOutcome>;
 };
@@ -32,6 +34,10 @@ export type PostOutcome = IngestOutcome["outcome"] | "too_large" | "aborted" | "
 export type WebhookOptions = {
   ingest: PostReceiver;
   bodyBytesMax: number;
+  /** Bytes of bodies that posts under way may hold, all together. Default `postBudgetBytes`. */
+  budgetBytes?: number;
+  /** How long a post waits for the store, from its body's end, milliseconds. Default 15 s. */
+  deadlineMs?: number;
   createRequestId: () => string;
   logger: Logger;
   onStoreAway: StoreAlarm;
@@ -50,18 +56,21 @@ const noQuery = new URLSearchParams();
 
 /** Makes the handler of inbound posts. */
 export function createWebhookHandler(options: WebhookOptions): WebhookHandler {
-  const { ingest, onPost } = options;
+  const { ingest, bodyBytesMax, onPost, deadlineMs = storeDeadlineMs } = options;
+  const budget = createBodyBudget(options.budgetBytes ?? postBudgetBytes(bodyBytesMax));
+  const receiving: Receiving = { ingest, bodyBytesMax, budget, deadlineMs };
   return (path, query, req, res) => {
     const slug = path.slice(webhookPrefix.length);
     if (!slugPattern.test(slug)) return answerError(res, callUnknown(path), 404);
     if (req.method !== "POST")
       return answerError(res, methodNotAllowed(req.method ?? "", "POST"), 405, { allow: "POST" });
-    const early = ingest.admit(slug);
+    const parsed = query === "" ? noQuery : new URLSearchParams(query);
+    const early = ingest.admit(slug, parsed);
     if (early !== undefined) {
       onPost(early.outcome === "unknown_toolkit" ? "" : slug, early.outcome);
       return answerOutcome(res, slug, early);
     }
-    receive(slug, query, req, options).then(
+    receive(slug, parsed, req, receiving).then(
       (outcome) => {
         onPost(slug, outcome.outcome);
         answerOutcome(res, slug, outcome);
@@ -71,20 +80,26 @@ export function createWebhookHandler(options: WebhookOptions): WebhookHandler {
   };
 }
 
+type Receiving = { ingest: PostReceiver; bodyBytesMax: number; budget: BodyBudget; deadlineMs: number };
+
+/**
+ * A post that is answered at its deadline may still be committed later: the provider sends it again, and de-duplication
+ * tells the two to be one. Its body is held, and counted, until the engine lets go of it.
+ */
 async function receive(
   slug: string,
-  query: string,
+  query: URLSearchParams,
   req: IncomingMessage,
-  { ingest, bodyBytesMax }: WebhookOptions,
+  { ingest, bodyBytesMax, budget, deadlineMs }: Receiving,
 ): Promise<IngestOutcome> {
-  const body = await readBody(req, bodyBytesMax);
-  return ingest.accept({
-    toolkitSlug: slug,
-    headers: headersOf(req),
-    query: query === "" ? noQuery : new URLSearchParams(query),
-    body,
-  });
+  const body = await readBody(req, bodyBytesMax, budget);
+  const accepting = ingest.accept({ toolkitSlug: slug, headers: headersOf(req), query, body });
+  const letGo = () => budget.give(body.byteLength);
+  accepting.then(letGo, letGo);
+  return withinDeadline(accepting, deadlineMs);
 }
+
+const retryHeaders = { "retry-after": "5" };
 
 /** Node joins repeated headers itself, all but set-cookie, which no provider sends. */
 function headersOf(req: IncomingMessage): Record<string, string> {
@@ -135,11 +150,13 @@ function answerFailure(
 ): PostOutcome {
   if (error instanceof BodyError) {
     if (error.reason === "too_large") answerError(res, bodyTooLarge(bodyBytesMax), 413);
-    return error.reason;
+    if (error.reason !== "no_room") return error.reason;
+    answerError(res, nodeOverloaded(), undefined, retryHeaders);
+    return "unavailable";
   }
-  if (isUnavailable(error)) {
+  if (isStoreAway(error)) {
     onStoreAway(error);
-    answerError(res, storeUnavailable(), undefined, { "retry-after": "5" });
+    answerError(res, storeUnavailable(), undefined, retryHeaders);
     return "unavailable";
   }
   const requestId = createRequestId();

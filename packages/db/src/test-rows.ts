@@ -77,6 +77,7 @@ export function claimRequest(owner: NodeId, changes: Partial<ClaimRequest> = {})
     limit: 256,
     share: 32,
     rooms: new Map(),
+    fullProjects: new Set(),
     after: undefined,
     lanes: 256,
     ...changes,
@@ -138,7 +139,8 @@ export async function fillLane(
       from numbered
     )
     select id, (extract(epoch from at) * 1000)::float8 as due_ms from numbered order by n`;
-  return rows.map((row) => ({ id: idOfUuid("dlv", row.id), subscriptionId, queuedForMs: row.due_ms }));
+  const leaseUntilMs = nowMs + 30_000;
+  return rows.map((row) => ({ id: idOfUuid("dlv", row.id), subscriptionId, queuedForMs: row.due_ms, leaseUntilMs }));
 }
 
 /** The event that `fillLane` stored with a delivery: they share their UUID. */

@@ -1,4 +1,4 @@
-import type { Clock, NodeId, SubscriptionId } from "@svc/core";
+import type { Clock, NodeId, ProjectId, SubscriptionId } from "@svc/core";
 import { type ClaimedDelivery, type ClaimResult, claim, type Executor } from "@svc/db";
 import type { ResolvedLimits } from "./limits.ts";
 import type { DeliveryObserver } from "./observer.ts";
@@ -10,16 +10,23 @@ export type ClaimerOptions = {
   nodeId: NodeId;
   observer: DeliveryObserver;
   limits: ResolvedLimits;
-  /** How many deliveries may be claimed now, in all, for a subscription not named in `rooms`, and for those named. */
-  capacity(): { total: number; share: number; rooms: ReadonlyMap<SubscriptionId, number> };
+  /** How many deliveries may be claimed now, in all, for a subscription not named in `rooms`, and for those named; none for `fullProjects`. */
+  capacity(): {
+    total: number;
+    share: number;
+    rooms: ReadonlyMap<SubscriptionId, number>;
+    fullProjects: ReadonlySet<ProjectId>;
+  };
   /** Takes what was claimed. */
-  onClaimed(deliveries: readonly ClaimedDelivery[], leaseUntilMs: number): void;
-  /** Ends the tasks of a subscription that is inactive or gone. */
-  onEnded(id: SubscriptionId): Promise<void>;
+  onClaimed(deliveries: readonly ClaimedDelivery[]): void;
+  /** Ends at most `limit` tasks of a subscription that is inactive or gone; resolves to how many. */
+  onEnded(id: SubscriptionId, limit: number): Promise<number>;
 };
 
 const claimMax = 256;
 const claimLanesMax = 256;
+/** Tasks ended a look at most: what is due elsewhere must not wait for a whole backlog to end. */
+const endedMax = 2_000;
 
 /**
  * Looks for due deliveries: every `pollMs`, at the next time something is known to become due, and whenever it is woken.
@@ -35,6 +42,8 @@ export class Claimer {
   #mayBeMore = false;
   /** More was stored while the present round went on. */
   #hasNews = false;
+  /** The present round ended as many tasks as a look may: more are to be ended. */
+  #hasMoreToEnd = false;
   /** More may be due than there was room for: the last round found something, or was hindered. */
   get mayBeMore(): boolean {
     return this.#mayBeMore;
@@ -82,7 +91,7 @@ export class Claimer {
       const nowMs = clock.now();
       const pauseMs = Math.max(1, Math.min(limits.pollMs, this.#nextDueMs - nowMs));
       if (this.#nextDueMs <= nowMs) this.#nextDueMs = Number.POSITIVE_INFINITY;
-      await clock.wait(pauseMs, signal);
+      if (!this.#hasMoreToEnd) await clock.wait(pauseMs, signal);
     }
   }
 
@@ -93,6 +102,7 @@ export class Claimer {
     let foundSome = false;
     let hadRoom = true;
     this.#hasNews = false;
+    this.#hasMoreToEnd = false;
     while (!this.#isStopped) {
       const look = await this.#look();
       if (look === undefined) {
@@ -110,8 +120,8 @@ export class Claimer {
 
   /** One look; undefined when there is no room at all, or the store is away. */
   async #look(): Promise<{ foundSome: boolean; hadRoom: boolean; next: SubscriptionId | undefined } | undefined> {
-    const { db, clock, nodeId, limits, observer, onClaimed, onEnded } = this.#options;
-    const { total, share, rooms } = this.#options.capacity();
+    const { db, clock, nodeId, limits, observer, onClaimed } = this.#options;
+    const { total, share, rooms, fullProjects } = this.#options.capacity();
     const limit = Math.min(claimMax, total);
     if (limit <= 0) return undefined;
     const nowMs = clock.now();
@@ -123,19 +133,29 @@ export class Claimer {
       limit,
       share,
       rooms,
+      fullProjects,
       after: this.#cursor,
       lanes: claimLanesMax,
     };
     try {
       const found: ClaimResult = await claim(db, request);
       this.#cursor = found.next;
-      onClaimed(found.deliveries, leaseUntilMs);
-      for (const id of found.ended) await onEnded(id);
-      const hadRoom = [...rooms.values()].every((room) => room > 0);
+      onClaimed(found.deliveries);
+      await this.#end(found.ended);
+      const hadRoom = fullProjects.size === 0 && [...rooms.values()].every((room) => room > 0);
       return { foundSome: found.deliveries.length > 0, hadRoom, next: found.next };
     } catch (error) {
       observer.failed("claim", error);
       return undefined;
     }
+  }
+
+  /** Ends a batch of the tasks in these lanes. */
+  async #end(ids: readonly SubscriptionId[]): Promise<void> {
+    let left = endedMax;
+    for (const id of ids) {
+      if (left > 0) left -= await this.#options.onEnded(id, left);
+    }
+    if (left <= 0) this.#hasMoreToEnd = true;
   }
 }

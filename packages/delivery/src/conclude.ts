@@ -23,6 +23,7 @@ export function conclude(
     projectId: delivery.projectId,
     subscriptionId: delivery.subscriptionId,
     queuedForMs: delivery.queuedForMs,
+    leaseUntilMs: delivery.leaseUntilMs,
     state: isDelivered ? "delivered" : waitMs === undefined ? "dead_letter" : "pending",
     dueAtMs: times.nowMs + (waitMs ?? 0),
     attempt: {

@@ -94,7 +94,7 @@ test("while an endpoint backs off, nothing goes out to it and others are served"
   await store.publish([failing.id]);
   engine.dispatcher.wake();
   await attempted(engine, 1);
-  expect(engine.dispatcher.room(failing.id)).toBe(0);
+  expect(engine.dispatcher.room(failing.id, store.projectId)).toBe(0);
   await store.publish([failing.id, other.id], { count: 10 });
   engine.dispatcher.wake();
   await attempted(engine, 11);

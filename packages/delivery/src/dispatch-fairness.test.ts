@@ -1,7 +1,7 @@
 import type { SubscriptionId } from "@svc/core";
 import { afterAll, expect, test } from "vitest";
 import { dropTestDatabases } from "./test-databases.ts";
-import { createTestStore, startTestEngine } from "./test-engine.ts";
+import { createTestStore, startTestEngine, storeOn, type TestStore } from "./test-engine.ts";
 import { startTestReceiver } from "./test-receiver.ts";
 import { until } from "./test-until.ts";
 
@@ -60,4 +60,92 @@ test("more lanes than one look visits are all served", async () => {
   await store.publish([id]);
   await using _engine = startTestEngine(store);
   await until(async () => (await store.count("delivered")) === 1);
+});
+
+/** A project with four slow endpoints and a long backlog, beside one with a quick endpoint; an engine with 8 turns. */
+async function startSlowAndQuick(store: TestStore) {
+  const [slow, quick] = [await startTestReceiver(), await startTestReceiver()];
+  slow.hold();
+  const ids: SubscriptionId[] = [];
+  for (let index = 0; index < 4; index++) ids.push((await store.subscribe(`${slow.url}/${index}`)).id);
+  const other = await storeOn(store.db, store);
+  const { id } = await other.subscribe(quick.url);
+  const engine = startTestEngine(store, { limits: { endpointConcurrency: 4, inFlightMax: 8 } });
+  await store.publish(ids, { count: 40 });
+  engine.dispatcher.wake();
+  await until(() => slow.inFlight() === 4);
+  return {
+    ...{ slow, quick, ids, other, id, engine },
+    async [Symbol.asyncDispose]() {
+      await engine[Symbol.asyncDispose]();
+      await Promise.all([slow[Symbol.asyncDispose](), quick[Symbol.asyncDispose]()]);
+    },
+  };
+}
+
+test("a project whose endpoints are slow leaves turns for the first sends of another", async () => {
+  await using store = await createTestStore();
+  await using parts = await startSlowAndQuick(store);
+  const { slow, quick, ids, other, id, engine } = parts;
+  const { dispatcher, nodeId } = engine;
+  expect(dispatcher.room(ids[0]!, store.projectId)).toBe(0);
+  expect(dispatcher.room(id, other.projectId)).toBe(8);
+  const untilMs = store.clock.now() + dispatcher.leaseMs;
+  const deliveries = await other.publish([id], { count: 5, leased: { owner: nodeId, untilMs } });
+  dispatcher.submit(await other.firstSends(dispatcher, id, deliveries, untilMs));
+  await until(() => quick.requests.length === 5);
+  expect(slow.inFlight()).toBe(4);
+});
+
+test("a project whose endpoints are slow leaves turns for what is claimed of another", async () => {
+  await using store = await createTestStore();
+  await using parts = await startSlowAndQuick(store);
+  const { slow, quick, other, id, engine } = parts;
+  await other.publish([id], { count: 20 });
+  engine.dispatcher.wake();
+  await until(() => quick.requests.length === 20);
+  expect(slow.inFlight()).toBe(4);
+});
+
+test("turns that come free go round robin over the lanes of a project at its share, and all of it is delivered", async () => {
+  await using store = await createTestStore();
+  await using parts = await startSlowAndQuick(store);
+  const { slow } = parts;
+  slow.release();
+  await until(async () => (await store.count("delivered")) === 160);
+  expect(slow.requests).toHaveLength(160);
+  expect(slow.inFlightMax()).toBe(4);
+  expect(new Set(slow.requests.slice(4, 12).map(({ path }) => path)).size).toBe(4);
+});
+
+test("what grew old waiting for a turn is given back, and not claimed again while no turn is free", async () => {
+  await using store = await createTestStore();
+  await using receiver = await startTestReceiver();
+  receiver.hold();
+  await using engine = startTestEngine(store, { limits: { endpointConcurrency: 2 } });
+  const { id } = await store.subscribe(receiver.url);
+  await store.publish([id], { count: 10 });
+  engine.dispatcher.wake();
+  await until(() => receiver.inFlight() === 2 && engine.dispatcher.stats().held === 4);
+  store.clock.advance(13_500);
+  receiver.release();
+  receiver.hold();
+  // Two turns are free: two are claimed anew, and none ahead of them.
+  await until(() => {
+    engine.dispatcher.wake();
+    return receiver.requests.length === 4;
+  });
+  await until(() => engine.dispatcher.stats().held === 2);
+  expect(engine.dispatcher.room(id, store.projectId)).toBe(0);
+  receiver.release();
+});
+
+test("a backlog of an inactive subscription ends a batch a look, without pauses between the looks", async () => {
+  await using store = await createTestStore();
+  const { id } = await store.subscribe("http://127.0.0.1:1/");
+  await store.publish([id], { count: 5_000 });
+  await store.db.sql`update subscriptions set active = false`;
+  await using _engine = startTestEngine(store);
+  // The clock stands still: no pause between the looks would end.
+  await until(async () => (await store.count("dead_letter")) === 5_000);
 });

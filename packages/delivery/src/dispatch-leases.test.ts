@@ -30,6 +30,29 @@ test("a lost lease cannot settle a delivery", async () => {
   expect(other.attempts).toHaveLength(1);
 });
 
+test("an attempt whose lease ran out leaves the same node's new attempt alone", async () => {
+  await using receiver = await startTestReceiver();
+  await using store = await createTestStore();
+  await using engine = startTestEngine(store);
+  const { id } = await store.subscribe(receiver.url);
+  const [delivery] = await store.publish([id]);
+  const held: (() => void)[] = [];
+  receiver.script((_req, res) => void held.push(() => res.writeHead(200).end()));
+  engine.dispatcher.wake();
+  await until(() => held.length === 1);
+  store.clock.advance(leaseMs);
+  engine.dispatcher.wake();
+  await until(() => held.length === 2);
+  held[0]!();
+  await until(() => engine.leasesLost() === 1);
+  expect(await store.delivery(delivery!)).toMatchObject({ state: "pending", attempts: 0 });
+  // The new attempt is broken off: it has kept its place.
+  await engine.dispatcher.drain(0);
+  expect(engine.attempts).toHaveLength(1);
+  const [task] = await store.db.sql`select lease_owner from delivery_tasks`;
+  expect(task).toEqual({ lease_owner: null });
+});
+
 test("leases of a node that died are claimed by another once they have run out, and not before", async () => {
   await using receiver = await startTestReceiver();
   await using store = await createTestStore();

@@ -152,7 +152,7 @@ test.each([
 
   const [second] = await store.publish([id]);
   advance(store, engine, 119_999);
-  expect(engine.dispatcher.room(id)).toBe(0);
+  expect(engine.dispatcher.room(id, store.projectId)).toBe(0);
   advance(store, engine, 1);
   await until(async () => (await store.count("delivered")) === 2);
   expect(receiver.requests.map(({ headers }) => headers["x-svc-delivery-id"]).sort()).toEqual(
@@ -230,11 +230,11 @@ test("no more than endpointConcurrency attempts are in flight for a subscription
   expect(new Set(receiver.requests.map(({ headers }) => headers["x-svc-delivery-id"])).size).toBe(100);
 });
 
-test("no more than inFlightMax attempts are in flight on a node, and no subscription is forgotten over it", async () => {
+test("a lone project has no more than half of inFlightMax in flight, and no subscription is forgotten over it", async () => {
   await using receiver = await startTestReceiver();
   receiver.hold();
   await using store = await createTestStore();
-  await using engine = startTestEngine(store, { limits: { endpointConcurrency: 4, inFlightMax: 6 } });
+  await using engine = startTestEngine(store, { limits: { endpointConcurrency: 4, inFlightMax: 12 } });
   const ids = [];
   for (let index = 0; index < 5; index++) ids.push((await store.subscribe(`${receiver.url}/${index}`)).id);
   await store.publish(ids, { count: 20 });
@@ -306,12 +306,12 @@ test("an engine that is not started has no room and claims nothing", async () =>
   await using store = await createTestStore();
   await using engine = startTestEngine(store, { isStarted: false });
   const { id } = await store.subscribe("http://127.0.0.1:1/");
-  expect(engine.dispatcher.room(id)).toBe(0);
+  expect(engine.dispatcher.room(id, store.projectId)).toBe(0);
   engine.dispatcher.start();
-  expect(engine.dispatcher.room(id)).toBe(32);
+  expect(engine.dispatcher.room(id, store.projectId)).toBe(32);
   engine.dispatcher.start();
   await engine.dispatcher.drain(0);
-  expect(engine.dispatcher.room(id)).toBe(0);
+  expect(engine.dispatcher.room(id, store.projectId)).toBe(0);
 });
 
 test("what is held is bounded by count and by bytes", async () => {
@@ -325,7 +325,7 @@ test("what is held is bounded by count and by bytes", async () => {
   await until(() => receiver.inFlight() === 1);
   await store.publish([id]);
   engine.dispatcher.wake();
-  expect(engine.dispatcher.room(createId("sub", 0))).toBe(0);
+  expect(engine.dispatcher.room(createId("sub", 0), createId("prj", 0))).toBe(0);
   receiver.release();
   await attempted(engine, 2);
   expect(receiver.inFlightMax()).toBe(1);

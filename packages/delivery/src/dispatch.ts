@@ -2,9 +2,9 @@ import {
   type AddressGuard,
   type Clock,
   createGuardedAgent,
-  type DeliveryId,
   type GuardedAgent,
   type NodeId,
+  type ProjectId,
   type Sealer,
   type SubscriptionId,
 } from "@svc/core";
@@ -21,6 +21,7 @@ import type { DeliveryObserver } from "./observer.ts";
 import type { OutgoingDelivery } from "./outgoing.ts";
 import { type Attempt, isAborted, send } from "./send.ts";
 import { createRecorder, type Recorder } from "./settle.ts";
+import { Shares } from "./shares.ts";
 import { signedHeaders } from "./sign.ts";
 
 /** What a dispatcher is made of. */
@@ -42,8 +43,11 @@ export type Dispatcher = {
   readonly endpoints: EndpointCache;
   /** How long the leases of `submit` must last. */
   readonly leaseMs: number;
-  /** How many deliveries of a subscription it would send right away; 0 unless running, while full, or while the endpoint backs off. */
-  room(id: SubscriptionId): number;
+  /**
+   * How many deliveries of a subscription it would send right away; 0 unless running, while full, while its project uses
+   * its share of the node, or while the endpoint backs off.
+   */
+  room(id: SubscriptionId, projectId: ProjectId): number;
   /**
    * Takes deliveries that were stored leased to this node, and sends them. `unleased` names the subscriptions for which
    * others were stored with them that nobody holds: it comes to those as soon as it has room.
@@ -79,12 +83,11 @@ class Engine implements Dispatcher {
   readonly #claimer: Claimer;
   readonly #lanes: Lanes;
   readonly #holdings: Holdings;
-  /** Lanes whose deliveries wait only because the node is at its limit. */
-  readonly #starved = new Set<Lane>();
-  readonly #aborters = new Map<DeliveryId, () => void>();
+  readonly #shares: Shares;
+  /** By delivery as it was taken on: one claimed again while its old attempt goes on is another. */
+  readonly #aborters = new Map<OutgoingDelivery, () => void>();
   /** `draining` finishes what is in flight, `drained` has broken off the rest. */
   #state: "created" | "running" | "draining" | "drained" = "created";
-  #inFlight = 0;
 
   constructor(options: DispatcherOptions) {
     const limits = resolveLimits(options.limits);
@@ -92,6 +95,7 @@ class Engine implements Dispatcher {
     this.#limits = limits;
     this.#lanes = new Lanes(options.clock, limits.endpointConcurrency);
     this.#holdings = new Holdings(limits);
+    this.#shares = new Shares(limits);
     this.endpoints = createEndpointCache(options.sealer);
     this.leaseMs = limits.leaseMs;
     this.#agent = createGuardedAgent({
@@ -111,22 +115,29 @@ class Engine implements Dispatcher {
     this.#claimer = new Claimer({
       ...options,
       limits,
-      capacity: () => ({
-        total: this.#holdings.free(),
-        share: this.#lanes.defaultRoom,
-        rooms: this.#lanes.claimRooms(),
-      }),
-      onClaimed: (deliveries, leaseUntilMs) => this.#takeClaimed(deliveries, leaseUntilMs),
-      onEnded: (id) => this.expire(id),
+      capacity: () => this.#capacity(),
+      onClaimed: (deliveries) => this.#takeClaimed(deliveries),
+      onEnded: (id, limit) => expire(options.db, id, options.clock.now(), limit),
     });
   }
 
   stats() {
-    return { held: this.#holdings.count, inFlight: this.#inFlight };
+    return { held: this.#holdings.count, inFlight: this.#shares.inFlight };
   }
 
-  room(id: SubscriptionId): number {
-    return this.#state === "running" ? Math.min(this.#holdings.free(), this.#lanes.room(id)) : 0;
+  #capacity() {
+    const fullProjects = this.#shares.fullProjects();
+    const rooms = this.#lanes.claimRooms(fullProjects);
+    return { total: this.#holdings.free(), share: this.#lanes.defaultRoom, rooms, fullProjects };
+  }
+
+  room(id: SubscriptionId, projectId: ProjectId): number {
+    if (this.#state !== "running") return 0;
+    const room = Math.min(this.#holdings.free(), this.#shares.room(projectId));
+    if (room > 0) return Math.min(room, this.#lanes.room(id));
+    // What is stored unleased now is reported by its subscription alone: the lane knows the project.
+    this.#lanes.of(id, projectId);
+    return 0;
   }
 
   submit(deliveries: readonly OutgoingDelivery[], unleased?: ReadonlySet<SubscriptionId>): void {
@@ -134,8 +145,9 @@ class Engine implements Dispatcher {
     const touched = new Set<Lane>();
     const refused: OutgoingDelivery[] = [];
     for (const delivery of deliveries) {
-      const lane = this.#lanes.of(delivery.subscriptionId);
+      const lane = this.#lanes.of(delivery.subscriptionId, delivery.projectId);
       this.#holdings.take(delivery);
+      this.#shares.take(delivery);
       // The endpoint may have failed since room was asked for.
       const isRefused = this.#state === "drained" || (lane.isShut(nowMs) && !delivery.probe);
       (isRefused ? refused : lane.waiting).push(delivery);
@@ -152,8 +164,8 @@ class Engine implements Dispatcher {
       const lane = this.#lanes.find(id);
       if (lane?.isShut(nowMs)) continue;
       this.#claimer.noteMore();
-      // A busy lane looks when it has nothing left to send.
-      if (lane === undefined || lane.isIdle()) this.wake();
+      // A busy lane looks when it has nothing left to send, a project at its share when it has a turn free.
+      if (lane === undefined || (lane.isIdle() && !this.#shares.isFull(lane.projectId))) this.wake();
     }
   }
 
@@ -190,11 +202,11 @@ class Engine implements Dispatcher {
     await this.#agent.destroy();
   }
 
-  #takeClaimed(claimed: readonly ClaimedDelivery[], leaseUntilMs: number): void {
+  #takeClaimed(claimed: readonly ClaimedDelivery[]): void {
     const outgoing: OutgoingDelivery[] = [];
     for (const delivery of claimed) {
       // The store says that the endpoint is well: another node's probe may have found it so.
-      const lane = this.#lanes.of(delivery.subscriptionId);
+      const lane = this.#lanes.of(delivery.subscriptionId, delivery.projectId);
       if (!delivery.probe && lane.unreportedFailures === 0) lane.recover();
       const endpoint = this.#openEndpoint(delivery);
       if (endpoint === undefined) continue;
@@ -208,7 +220,7 @@ class Engine implements Dispatcher {
         endpoint,
         body: deliveryBody(delivery.event),
         receivedAtMs: delivery.event.receivedAtMs,
-        leaseUntilMs,
+        leaseUntilMs: delivery.leaseUntilMs,
       });
     }
     this.submit(outgoing);
@@ -224,20 +236,27 @@ class Engine implements Dispatcher {
     }
   }
 
-  /** Sends what waits in a lane, as far as lane and node have turns free. */
-  #pump(lane: Lane): void {
+  /** Sends what waits in a lane, as far as lane, project and node have turns free; at most `turns`. */
+  #pump(lane: Lane, turns = Number.POSITIVE_INFINITY): void {
     const usableUntilMs = this.#options.clock.now() + this.#limits.attemptTimeoutMs + leaseMarginMs;
     const late: OutgoingDelivery[] = [];
+    let left = turns;
     while (lane.inFlight < this.#limits.endpointConcurrency && lane.waiting.length > 0) {
-      if (this.#inFlight >= this.#limits.inFlightMax) {
-        this.#starved.add(lane);
+      if (left <= 0 || !this.#shares.hasTurn(lane.projectId)) {
+        this.#shares.starve(lane);
         break;
       }
       const delivery = lane.waiting.shift();
       if (delivery === undefined) break;
       if (delivery.leaseUntilMs < usableUntilMs) late.push(delivery);
-      else void this.#attempt(lane, delivery);
+      else {
+        left--;
+        void this.#attempt(lane, delivery);
+      }
     }
+    if (late.length === 0) return;
+    lane.wasLate = true;
+    this.#claimer.noteMore();
     this.#giveBack(late);
   }
 
@@ -245,7 +264,7 @@ class Engine implements Dispatcher {
     const { id, endpoint, body } = delivery;
     const startedAtMs = this.#options.clock.now();
     lane.inFlight++;
-    this.#inFlight++;
+    this.#shares.begin(lane.projectId);
     const headers = signedHeaders(endpoint.keys, id, body, startedAtMs);
     const request = {
       origin: endpoint.origin,
@@ -254,15 +273,18 @@ class Engine implements Dispatcher {
       body,
       timeoutMs: this.#limits.attemptTimeoutMs,
     };
-    const attempt = await send(this.#agent, request, (abort) => this.#aborters.set(id, abort));
-    this.#aborters.delete(id);
+    const attempt = await send(this.#agent, request, (abort) => this.#aborters.set(delivery, abort));
+    this.#aborters.delete(delivery);
     lane.inFlight--;
-    this.#inFlight--;
+    this.#shares.end(lane.projectId);
     if (isAborted(attempt)) this.#giveBack([delivery]);
     else this.#conclude(lane, delivery, attempt, startedAtMs);
-    this.#pump(lane);
+    // Where others wait for a turn, the one that is free now is not simply this lane's.
+    if (this.#shares.hasStarved()) this.#shares.starve(lane);
+    else this.#pump(lane);
     this.#feedStarved();
-    if (this.#claimer.mayBeMore && lane.waiting.length === 0) this.wake();
+    const hasRoom = lane.waiting.length === 0 && !this.#shares.isFull(lane.projectId);
+    if (this.#claimer.mayBeMore && hasRoom) this.wake();
   }
 
   /** Has the attempt recorded, and closes the lane of an endpoint that failed. */
@@ -276,7 +298,7 @@ class Engine implements Dispatcher {
     const isFailure = settlement.state !== "delivered";
     if (isFailure) {
       lane.unreportedFailures++;
-      this.#giveBack(lane.fail(nowMs + this.leaseMs));
+      this.#shut(lane, nowMs + this.leaseMs);
     }
     if (settlement.state === "pending") this.#claimer.wakeAt(settlement.dueAtMs);
     observer.attempted({
@@ -291,6 +313,7 @@ class Engine implements Dispatcher {
       sinceReceivedMs: nowMs - delivery.receivedAtMs,
     });
     const { leaseUntilMs } = delivery;
+    this.#shares.finish(delivery.projectId);
     void this.#recorder.record({ settlement, retryAfterMs, wasFailing, leaseUntilMs }).then(() => {
       if (isFailure) lane.unreportedFailures--;
       this.#letGo(delivery);
@@ -303,33 +326,43 @@ class Engine implements Dispatcher {
   }
 
   #failed({ subscriptionId, active, backoffUntilMs }: Health): void {
-    this.#giveBack(this.#lanes.of(subscriptionId).fail(backoffUntilMs + this.leaseMs));
+    const lane = this.#lanes.find(subscriptionId);
+    if (lane !== undefined) this.#shut(lane, backoffUntilMs + this.leaseMs);
     this.#claimer.wakeAt(backoffUntilMs);
     if (active) return;
     void this.expire(subscriptionId).catch((error: unknown) => this.#options.observer.failed("expire", error));
   }
 
+  #shut(lane: Lane, doubtUntilMs: number): void {
+    this.#shares.unstarve(lane);
+    this.#giveBack(lane.fail(doubtUntilMs));
+  }
+
+  /** Gives every free turn to the projects, and in them to the lanes, that wait for one. */
   #feedStarved(): void {
-    for (const lane of this.#starved) {
-      if (this.#inFlight >= this.#limits.inFlightMax) return;
-      this.#starved.delete(lane);
-      this.#pump(lane);
-    }
+    for (let lane = this.#shares.nextStarved(); lane !== undefined; lane = this.#shares.nextStarved())
+      this.#pump(lane, 1);
   }
 
   #giveBack(deliveries: readonly OutgoingDelivery[]): void {
     if (deliveries.length === 0) return;
+    for (const { projectId } of deliveries) this.#shares.finish(projectId);
     void release(this.#options.db, this.#options.nodeId, deliveries)
       // Leases that cannot be given back run out.
       .catch((error: unknown) => this.#options.observer.failed("release", error))
       .then(() => {
         for (const delivery of deliveries) this.#letGo(delivery);
+        // A project that has nothing left to send leaves its share to the others.
+        this.#feedStarved();
       });
   }
 
   #letGo(delivery: OutgoingDelivery): void {
-    const wasFull = this.#holdings.free() === 0;
+    const wasNodeFull = this.#holdings.free() === 0;
+    const wasProjectFull = this.#shares.isFull(delivery.projectId);
     this.#holdings.letGo(delivery);
-    if (wasFull && this.#claimer.mayBeMore) this.wake();
+    this.#shares.letGo(delivery);
+    const hasNewRoom = wasNodeFull || (wasProjectFull && !this.#shares.isFull(delivery.projectId));
+    if (hasNewRoom && this.#claimer.mayBeMore) this.wake();
   }
 }

@@ -26,7 +26,7 @@ test("a secret sealed for another subscription does not open", () => {
   expect(() => createEndpointCache(sealer).of({ ...one, signingSecret: other.signingSecret })).toThrow(/sealed/);
 });
 
-test("of more than 10,000 endpoints the one opened longest ago is forgotten", () => {
+test("of more than 10,000 endpoints the one longest unused is forgotten", () => {
   let opened = 0;
   const secret = Buffer.from(generateSigningSecret());
   const cache = createEndpointCache({
@@ -39,8 +39,13 @@ test("of more than 10,000 endpoints the one opened longest ago is forgotten", ()
   const first = source();
   cache.of(first);
   const base = source();
-  for (let index = 0; index < 10_000; index++) cache.of({ ...base, id: createId("sub", index) });
-  expect(opened).toBe(10_001);
+  const others = Array.from({ length: 10_000 }, (_, index) => ({ ...base, id: createId("sub", index) }));
+  for (const other of others.slice(0, 9_999)) cache.of(other);
   cache.of(first);
+  expect(opened).toBe(10_000);
+  cache.of(others[9_999]!);
+  cache.of(first);
+  expect(opened).toBe(10_001);
+  cache.of(others[0]!);
   expect(opened).toBe(10_002);
 });

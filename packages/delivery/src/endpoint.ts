@@ -23,7 +23,14 @@ export function createEndpointCache(sealer: Sealer): EndpointCache {
   return {
     of(source) {
       const known = endpoints.get(source.id);
-      if (known !== undefined && isSame(known.source, source)) return known.endpoint;
+      if (known !== undefined && isSame(known.source, source)) {
+        // The order matters only once something may have to go.
+        if (endpoints.size >= endpointsMax / 2) {
+          endpoints.delete(source.id);
+          endpoints.set(source.id, known);
+        }
+        return known.endpoint;
+      }
       const endpoint = openEndpoint(sealer, source);
       endpoints.delete(source.id);
       endpoints.set(source.id, { source, endpoint });

@@ -1,4 +1,4 @@
-import type { SubscriptionId } from "@svc/core";
+import type { ProjectId, SubscriptionId } from "@svc/core";
 import type { OutgoingDelivery } from "./outgoing.ts";
 
 /** How far ahead of its endpoint a lane may hold leases: this much work, by the endpoint's own speed. */
@@ -13,6 +13,7 @@ const newestWeight = 0.1;
  */
 export class Lane {
   readonly subscriptionId: SubscriptionId;
+  readonly projectId: ProjectId;
   readonly waiting: OutgoingDelivery[] = [];
   inFlight = 0;
   isFailing = false;
@@ -21,17 +22,24 @@ export class Lane {
   /** A failing lane believes itself well again when nothing more was heard of it until then. */
   doubtUntilMs = 0;
   lastUsedMs = 0;
+  /** Leases grew old waiting here: until an attempt is quick again it takes no more than it has turns free. */
+  wasLate = false;
   #meanMs: number | undefined;
 
-  constructor(subscriptionId: SubscriptionId) {
+  constructor(subscriptionId: SubscriptionId, projectId: ProjectId) {
     this.subscriptionId = subscriptionId;
+    this.projectId = projectId;
   }
 
   /** Leases it can take on now: free turns, and as many more as a fast endpoint works off within two seconds. */
   room(concurrency: number, nowMs: number): number {
     if (this.isShut(nowMs)) return 0;
-    const factor = this.#meanMs === undefined ? 1 : Math.min(queuedMsMax / Math.max(this.#meanMs, 1), queuedFactorMax);
-    return Math.max(0, concurrency + Math.floor(concurrency * factor) - this.inFlight - this.waiting.length);
+    const ahead = this.wasLate ? 0 : Math.floor(concurrency * this.#aheadFactor());
+    return Math.max(0, concurrency + ahead - this.inFlight - this.waiting.length);
+  }
+
+  #aheadFactor(): number {
+    return this.#meanMs === undefined ? 1 : Math.min(queuedMsMax / Math.max(this.#meanMs, 1), queuedFactorMax);
   }
 
   /** Whether it takes nothing but a probe. */
@@ -41,6 +49,7 @@ export class Lane {
 
   /** Notes how long an answer took. */
   observe(durationMs: number): void {
+    if (durationMs <= queuedMsMax) this.wasLate = false;
     this.#meanMs = this.#meanMs === undefined ? durationMs : this.#meanMs + newestWeight * (durationMs - this.#meanMs);
   }
 

@@ -1,4 +1,4 @@
-import type { Clock, SubscriptionId } from "@svc/core";
+import type { Clock, ProjectId, SubscriptionId } from "@svc/core";
 import { Lane } from "./lane.ts";
 
 /** A lane that nothing used for so long is forgotten, and with it what was known of the endpoint's speed. */
@@ -20,10 +20,10 @@ export class Lanes {
   }
 
   /** The lane of a subscription, made when there is none, and in use from now. */
-  of(id: SubscriptionId): Lane {
+  of(id: SubscriptionId, projectId: ProjectId): Lane {
     let lane = this.#lanes.get(id);
     if (lane === undefined) {
-      lane = new Lane(id);
+      lane = new Lane(id, projectId);
       this.#lanes.set(id, lane);
     }
     lane.lastUsedMs = this.#clock.now();
@@ -41,15 +41,21 @@ export class Lanes {
     return 2 * this.#concurrency;
   }
 
-  /** Leases that may be claimed for every subscription with a lane. Forgets idle lanes first. */
-  claimRooms(): Map<SubscriptionId, number> {
+  /**
+   * Leases that may be claimed for the subscriptions of which this node knows more than the store: neither those with the
+   * default room, nor idle ones of failing endpoints (the store's own word gives those a probe at most), nor those of
+   * `fullProjects`. Forgets idle lanes first.
+   */
+  claimRooms(fullProjects: ReadonlySet<ProjectId>): Map<SubscriptionId, number> {
     const nowMs = this.#clock.now();
     const rooms = new Map<SubscriptionId, number>();
     for (const [id, lane] of this.#lanes) {
-      if (lane.lastUsedMs < nowMs - idleMs && lane.isIdle() && !lane.isShut(nowMs)) this.#lanes.delete(id);
+      const isQuiet = lane.isIdle() && lane.unreportedFailures === 0;
+      if (isQuiet && lane.lastUsedMs < nowMs - idleMs && !lane.isShut(nowMs)) this.#lanes.delete(id);
       // Whether a failing endpoint may be probed is the store's to say, for all nodes; here it is only not busy.
-      else if (lane.isFailing) rooms.set(id, lane.isIdle() && lane.unreportedFailures === 0 ? 1 : 0);
-      else rooms.set(id, lane.room(this.#concurrency, nowMs));
+      if (fullProjects.has(lane.projectId) || (lane.isFailing && isQuiet)) continue;
+      const room = lane.isFailing ? 0 : lane.room(this.#concurrency, nowMs);
+      if (room !== this.defaultRoom) rooms.set(id, room);
     }
     return rooms;
   }

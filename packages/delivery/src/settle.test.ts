@@ -4,6 +4,7 @@ import { afterAll, expect, test } from "vitest";
 import { createRecorder, type Settled } from "./settle.ts";
 import { dropTestDatabases } from "./test-databases.ts";
 import { createTestStore, type TestStore } from "./test-engine.ts";
+import { until } from "./test-until.ts";
 
 afterAll(dropTestDatabases);
 
@@ -28,6 +29,7 @@ async function claimed(store: TestStore, count: number) {
     limit: count,
     share: count,
     rooms: new Map(),
+    fullProjects: new Set(),
     after: undefined,
     lanes: 10,
   });
@@ -57,6 +59,7 @@ async function claimed(store: TestStore, count: number) {
       projectId: delivery.projectId,
       subscriptionId: id,
       queuedForMs: delivery.queuedForMs,
+      leaseUntilMs: delivery.leaseUntilMs,
       state: statusCode === 200 ? "delivered" : "pending",
       dueAtMs: store.clock.now() + 1_000,
       attempt: {
@@ -88,6 +91,21 @@ test("attempts that end together are written together; one that the store refuse
   expect(await store.count("delivered")).toBe(39);
   expect(told).toMatchObject({ failed: ["settle"], lost: 0 });
   await store.db.sql`alter table deliveries drop constraint no_poison`;
+});
+
+test("an error that lies in no attempt is waited out: nothing is dropped", async () => {
+  await using store = await createTestStore();
+  const { recorder, settled, told } = await claimed(store, 3);
+  await store.db.sql`alter table deliveries rename to deliveries_away`;
+  const recorded = Promise.all([0, 1, 2].map((index) => recorder.record(settled(index, 200))));
+  await until(() => told.failed.length > 0);
+  await store.db.sql`alter table deliveries_away rename to deliveries`;
+  await until(async () => {
+    store.clock.advance(250);
+    return (await store.count("delivered")) === 3;
+  });
+  await recorded;
+  expect(told.lost).toBe(0);
 });
 
 test("the last word of a batch decides on the endpoint", async () => {

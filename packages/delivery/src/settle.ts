@@ -4,7 +4,6 @@ import {
   type FailureReport,
   type Health,
   type HealthLimits,
-  isUnavailable,
   reportFailures,
   reportRecoveries,
   type Settlement,
@@ -45,13 +44,13 @@ const batchMax = 500;
 const linger = { ms: 10, fromSize: 2 };
 const retryPauseMs = 250;
 
-/** Gathers attempts and commits them a batch at a time; while the store is away it holds on until the leases run out. */
+/** Gathers attempts and commits them a batch at a time; while the store is away, or fails, it holds on until the leases run out. */
 export function createRecorder(options: RecorderOptions): Recorder {
   const batcher = createBatcher<Settled, void>({
     sizeMax: batchMax,
     concurrency: 1,
     linger,
-    splits: (error) => !isUnavailable(error),
+    splits: isRefusal,
     run: async (items) => {
       await writeUntilStored(options, items);
       await writeHealth(options, items);
@@ -70,6 +69,17 @@ export function createRecorder(options: RecorderOptions): Recorder {
   };
 }
 
+/**
+ * Whether the store refuses what it was given: PostgreSQL's classes 22 (data exception) and 23 (constraint violation).
+ * Only that can lie in one attempt of a batch; whatever else goes wrong may pass, and is tried again.
+ */
+function isRefusal(error: unknown): boolean {
+  for (let cause = error, depth = 0; cause instanceof Error && depth < 8; cause = cause.cause, depth++) {
+    if ("code" in cause && typeof cause.code === "string" && /^2[23]...$/.test(cause.code)) return true;
+  }
+  return false;
+}
+
 async function writeUntilStored(options: RecorderOptions, items: readonly Settled[]): Promise<void> {
   const settlements = items.map((item) => item.settlement);
   const lastLeaseMs = items.reduce((last, item) => Math.max(last, item.leaseUntilMs), 0);
@@ -79,7 +89,7 @@ async function writeUntilStored(options: RecorderOptions, items: readonly Settle
       if (lost.length > 0) options.observer.leasesLost(lost.length);
       return;
     } catch (error) {
-      if (!isUnavailable(error)) throw error;
+      if (isRefusal(error)) throw error;
       options.observer.failed("settle", error);
       if (options.clock.now() >= lastLeaseMs) return options.observer.leasesLost(items.length);
       await options.clock.wait(retryPauseMs);

@@ -62,11 +62,15 @@ export async function createTestStore(): Promise<TestStore> {
   return { ...(await storeOn(database.db)), [Symbol.asyncDispose]: () => database[Symbol.asyncDispose]() };
 }
 
-/** The same over a database that the caller has opened, and closes. */
-export async function storeOn(db: Database): Promise<Omit<TestStore, typeof Symbol.asyncDispose>> {
-  const clock = createTestClock();
-  const sealer = createSealer(parseVaultKeys(generateVaultKey()));
-  const { id: projectId } = await createProject(db, "default", clock.now());
+/** The same over a database that the caller has opened, and closes; with the clock and vault key of `shared` it is another project beside it. */
+export async function storeOn(
+  db: Database,
+  shared?: Pick<TestStore, "clock" | "sealer">,
+): Promise<Omit<TestStore, typeof Symbol.asyncDispose>> {
+  const clock = shared?.clock ?? createTestClock();
+  const sealer = shared?.sealer ?? createSealer(parseVaultKeys(generateVaultKey()));
+  const name = shared === undefined ? "default" : createId("prj", clock.now()).slice(-20);
+  const { id: projectId } = await createProject(db, name, clock.now());
   const deliveries = deliveriesForProject(db, projectId);
   const subscriptions = subscriptionsForProject(db, projectId);
   return {

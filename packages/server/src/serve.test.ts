@@ -1,9 +1,10 @@
 import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
 import { readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
+import { createServer as createHttpServer } from "node:http";
 import { createServer } from "node:net";
 import { join } from "node:path";
-import { generateVaultKey } from "@svc/core";
+import { generateVaultKey, systemClock } from "@svc/core";
 import { createTestDatabase, createTestDataDir } from "@svc/db/testing";
 import { afterEach, expect, test } from "vitest";
 import { checkoutDir } from "./config/config.ts";
@@ -63,6 +64,51 @@ test("the first start makes a key and shows it once; a later start keeps key and
   expect(second.err()).toBe("");
   second.child.kill("SIGINT");
   expect(await second.exit).toEqual([0, null]);
+});
+
+test("a key that no start has shown yet is shown by the next one that listens", async () => {
+  const folder = await dataDir();
+  const taken = createServer().listen(0, "127.0.0.1");
+  await once(taken, "listening");
+  const { port } = taken.address() as { port: number };
+  const failed = run({ SVC_DATA_DIR: folder, SVC_PORT: String(port) });
+  expect(await failed.exit).toEqual([1, null]);
+  taken.close();
+  const key = readFileSync(join(folder, "first-key"), "utf8").trim();
+  expect(failed.err()).not.toContain(key);
+  const second = run({ SVC_DATA_DIR: folder, SVC_PORT: "0" });
+  const url = await addressOf(second);
+  await expect.poll(second.err).toContain(key);
+  expect(second.err()).toContain(`npx svc listen --url ${url}`);
+  second.child.kill("SIGTERM");
+  expect(await second.exit).toEqual([0, null]);
+});
+
+test("one Ctrl-C that arrives twice drains: the delivery in flight is finished, and the end is 0", async () => {
+  const database = await createTestDatabase();
+  const key = "the-bootstrap-key-of-this-very-test";
+  const svc = run({
+    SVC_DATABASE_URL: database.url,
+    SVC_VAULT_KEY: generateVaultKey(),
+    SVC_PORT: "0",
+    SVC_BOOTSTRAP_KEY: key,
+  });
+  const url = await addressOf(svc);
+  const arrived = Promise.withResolvers<() => void>();
+  const endpoint = createHttpServer((_, res) => arrived.resolve(() => res.end())).listen(0, "127.0.0.1");
+  await once(endpoint, "listening");
+  const { port } = endpoint.address() as { port: number };
+  const { subscription } = await call(url, key, "CreateSubscription", { endpointUrl: `http://127.0.0.1:${port}/` });
+  await call(url, key, "SendTestEvent", { subscriptionId: subscription?.id });
+  const answer = await arrived.promise;
+  svc.child.kill("SIGINT");
+  await systemClock.wait(50);
+  svc.child.kill("SIGINT");
+  await expect.poll(svc.out).toContain("stopping");
+  answer();
+  expect(await svc.exit).toEqual([0, null]);
+  endpoint.close();
+  await database.drop();
 });
 
 test("data without its vault key is refused with the cure", async () => {
@@ -146,15 +192,29 @@ test("SIGHUP brings a new webhook secret, and a broken file keeps the old ones",
   svc.child.kill("SIGHUP");
   await expect.poll(() => post("second")).toBe(202);
   expect(await post("first")).toBe(202);
+  expect(svc.out()).toContain("webhook secrets changed: SVC_WEBHOOK_SECRET_CALENDAR (2 secrets)");
+  writeFileSync(file, "SVC_WEBHOOK_SECRET_CALENDAR: third\n");
+  svc.child.kill("SIGHUP");
+  await expect.poll(svc.out).toContain("line 1 is not of the form NAME=value");
+  expect(await post("second")).toBe(202);
   rmSync(file);
   svc.child.kill("SIGHUP");
-  await expect.poll(svc.out).toContain("not read again");
+  await expect.poll(svc.out).toContain("cannot be read (ENOENT)");
   expect(await post("second")).toBe(202);
   svc.child.kill("SIGTERM");
   expect(await svc.exit).toEqual([0, null]);
-  expect(svc.out()).not.toMatch(/token=|first|second/);
+  expect(svc.out()).not.toMatch(/token=|first|second|third/);
   await database.drop();
 });
+
+type Answer = { subscription?: { id: string } };
+
+async function call(url: string, key: string, name: string, request: object): Promise<Answer> {
+  const headers = { authorization: `Bearer ${key}`, "content-type": "application/json" };
+  const body = JSON.stringify(request);
+  const answer = await fetch(`${url}/svc.v1.TriggersService/${name}`, { method: "POST", headers, body });
+  return (await answer.json()) as Answer;
+}
 
 async function listEvents(url: string, key: string): Promise<number> {
   const headers = { authorization: `Bearer ${key}`, "content-type": "application/json" };

@@ -241,6 +241,9 @@ async function drain(
   await http.close(requestsMs);
   answered.abort();
   await aborting;
-  await ingest?.drain();
+  // Bounded: what a hanging store has not committed by then was answered 503, and its provider posts it again.
+  const drained = new AbortController();
+  await Promise.race([ingest?.drain(), clock.wait(Math.max(0, until - clock.now()), drained.signal)]);
+  drained.abort();
   await dispatcher.drain(Math.max(0, until - clock.now()));
 }

@@ -170,8 +170,8 @@ function planEvents(
   const unleased = new Set<SubscriptionId>();
   const keys = new Set<string>();
   const rooms = new Map<SubscriptionId, number>();
-  const takeRoom = (id: SubscriptionId) => {
-    const room = rooms.get(id) ?? options.dispatcher.room(id);
+  const takeRoom = (id: SubscriptionId, projectId: ProjectId) => {
+    const room = rooms.get(id) ?? options.dispatcher.room(id, projectId);
     rooms.set(id, room - 1);
     return room > 0;
   };
@@ -194,7 +194,7 @@ function planEvents(
       deliveries: [],
     };
     for (const subscription of routing.subscribers(projectId, post)) {
-      const endpoint = lease && takeRoom(subscription.id) ? openEndpoint(options, subscription) : undefined;
+      const endpoint = lease && takeRoom(subscription.id, projectId) ? openEndpoint(options, subscription) : undefined;
       const delivery = {
         id: createId("dlv", post.receivedAtMs),
         subscriptionId: subscription.id,

@@ -61,6 +61,7 @@ test("a claim returns all that sending needs, and the row is leased", async () =
       subscriptionId,
       attempts: 0,
       queuedForMs: nowMs,
+      leaseUntilMs: nowMs + 30_000,
       endpointUrl: "https://example.com/hook",
       signingSecret: Buffer.from("sealed"),
       probe: false,
@@ -117,6 +118,18 @@ test("a claim takes the oldest of each lane, up to its share, and up to the room
     await db.sql`select max(due_at) <= (select min(due_at) from delivery_tasks where lease_owner is null and subscription_id = any(
     select subscription_id from delivery_tasks where lease_owner is not null)) as yes from delivery_tasks where lease_owner is not null`;
   expect(oldest).toEqual([{ yes: true }]);
+});
+
+test("a project that uses its share of the node gets nothing, and no probe of it is spent", async () => {
+  const [full, other] = [await addProject(db), await addProject(db)];
+  const [busy, failing] = [await addSubscription(db, full), await addFailing(full)];
+  const free = await addSubscription(db, other);
+  for (const id of [busy, failing]) await fillLane(db, full, id, { count: 3 });
+  await fillLane(db, other, free, { count: 3 });
+  const { deliveries } = await claim(db, claimRequest(me, { fullProjects: new Set([full]) }));
+  expect(deliveries.map(({ subscriptionId }) => subscriptionId)).toEqual([free, free, free]);
+  const later = await claim(db, claimRequest(me));
+  expect(later.deliveries.filter(({ probe }) => probe)).toMatchObject([{ subscriptionId: failing }]);
 });
 
 test("a look that its limit cuts off goes on where it stopped: every lane comes to its turn", async () => {

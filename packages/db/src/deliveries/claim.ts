@@ -20,6 +20,8 @@ export type ClaimedDelivery = {
   attempts: number;
   /** When it was due; part of the task's key. */
   queuedForMs: number;
+  /** Until when this node holds it; names this lease among others of the same node. */
+  leaseUntilMs: number;
   endpointUrl: string;
   /** Sealed; see the column. */
   signingSecret: Buffer;
@@ -48,6 +50,8 @@ export type ClaimRequest = {
   share: number;
   /** What this node can still take for the subscriptions it is busy with. */
   rooms: ReadonlyMap<SubscriptionId, number>;
+  /** Projects that get nothing: they use their share of this node. */
+  fullProjects: ReadonlySet<ProjectId>;
   /** Lanes are visited in the order of subscription ids, from after this one: the caller rotates it for fairness. */
   after: SubscriptionId | undefined;
   /** Lanes visited at most. */
@@ -91,7 +95,7 @@ type ClaimRow = {
  *   the probe's lease, so that no second one goes out meanwhile. `probeable` locks the row for it, and so sees the
  *   backoff that another node has just moved: two looks at the same moment send one probe.
  * - SKIP LOCKED: nodes never wait for each other. A lease that ran out is claimed like a free task; its old owner can
- *   no longer settle it, since every settlement names the owner.
+ *   no longer settle it, since every settlement names the owner and the lease.
  */
 const claimDeliveries = statement<ClaimRow>(
   "claim_deliveries",
@@ -105,14 +109,15 @@ const claimDeliveries = statement<ClaimRow>(
   ), probeable as materialized (
     select s.id from subscriptions s
     where s.id = any(array(select v.subscription_id from visited v)) and s.active
-      and s.failing_since is not null and s.backoff_until <= $6::timestamptz
+      and s.failing_since is not null and s.backoff_until <= $6::timestamptz and s.project_id <> all($10::uuid[])
     for no key update skip locked
   ), open as (
     select s.id, s.project_id, s.endpoint_url, s.signing_secret, s.failing_since is not null as probe,
       least(coalesce(r.room, $3::int4), case when s.failing_since is null then $3::int4 else 1 end) as share
     from visited v join subscriptions s on s.id = v.subscription_id
     left join unnest($4::uuid[], $5::int4[]) as r(id, room) on r.id = s.id
-    where s.active and (s.failing_since is null or s.id in (select p.id from probeable p))
+    where s.active and s.project_id <> all($10::uuid[])
+      and (s.failing_since is null or s.id in (select p.id from probeable p))
     order by s.id
   ), picked as materialized (
     select p.delivery_id, p.due_at, o.id as subscription_id, o.endpoint_url, o.signing_secret, o.probe
@@ -175,6 +180,7 @@ export async function claim(db: Executor, request: ClaimRequest): Promise<ClaimR
       request.limit,
       new Date(request.leaseUntilMs).toISOString(),
       uuidOfId(request.owner),
+      arrayLiteral([...request.fullProjects].map(uuidOfId)),
     ]),
   ]);
   // Lanes are served in their order, so where the limit cut a look off is where the next one goes on.
@@ -182,7 +188,7 @@ export async function claim(db: Executor, request: ClaimRequest): Promise<ClaimR
   const last = isCut ? lastOf(rows.map((row) => row.subscription_id)) : lanes.at(-1)?.subscription_id;
   const isWhole = lanes.length < request.lanes && !isCut;
   return {
-    deliveries: rows.map(claimedDelivery),
+    deliveries: rows.map((row) => claimedDelivery(row, request.leaseUntilMs)),
     next: isWhole || last === undefined ? undefined : idOfUuid("sub", last),
     ended: lanes.filter((lane) => lane.ended).map((lane) => idOfUuid("sub", lane.subscription_id)),
   };
@@ -193,13 +199,14 @@ function lastOf(uuids: readonly string[]): string | undefined {
   return uuids.reduce<string | undefined>((last, uuid) => (last === undefined || uuid > last ? uuid : last), undefined);
 }
 
-function claimedDelivery(row: ClaimRow): ClaimedDelivery {
+function claimedDelivery(row: ClaimRow, leaseUntilMs: number): ClaimedDelivery {
   return {
     id: idOfUuid("dlv", row.id),
     projectId: idOfUuid("prj", row.project_id),
     subscriptionId: idOfUuid("sub", row.subscription_id),
     attempts: row.attempts,
     queuedForMs: row.queued_for_ms,
+    leaseUntilMs,
     endpointUrl: row.endpoint_url,
     signingSecret: row.signing_secret,
     probe: row.probe,

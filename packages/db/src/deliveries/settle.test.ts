@@ -13,6 +13,7 @@ import {
 } from "../test-rows.ts";
 import { createTestDatabase } from "../testing.ts";
 import { claim } from "./claim.ts";
+import { release } from "./release.ts";
 import { deliveriesForProject } from "./repo.ts";
 import { settle, type TaskKey } from "./settle.ts";
 
@@ -99,6 +100,19 @@ test("a task that was rescheduled meanwhile is another lease: the old one cannot
   await claim(db, claimRequest(me, { nowMs: nowMs + 1 }));
   expect(await settle(db, me, [settlement(projectId, task)])).toEqual([task.id]);
   expect(await deliveries.find(task.id)).toMatchObject({ state: "pending", attempts: 1 });
+});
+
+test("a lease that ran out and was granted to the same node again is another: the old attempt acts on neither", async () => {
+  const { projectId, tasks, deliveries } = await leased(1);
+  const [task] = tasks as [TaskKey];
+  const later = nowMs + 30_000;
+  const [again] = (await claim(db, claimRequest(me, { nowMs: later, leaseUntilMs: later + 30_000 }))).deliveries;
+  expect(again?.id).toBe(task.id);
+  await release(db, me, [task]);
+  expect(await settle(db, me, [settlement(projectId, task)])).toEqual([task.id]);
+  expect(await deliveries.find(task.id)).toMatchObject({ state: "pending", attempts: 0 });
+  expect(await settle(db, me, [settlement(projectId, again!)])).toEqual([]);
+  expect(await deliveries.find(task.id)).toMatchObject({ state: "delivered", attempts: 1 });
 });
 
 test("texts and headers of any kind come back as they were", async () => {

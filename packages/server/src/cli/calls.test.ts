@@ -113,7 +113,9 @@ test("a refusal of the service is one line with its reason and help", async () =
   expect(await runTestCommand(argv, variables)).toEqual({
     code: 1,
     printed: [],
-    noted: ["svc: the key is unknown (API_KEY_INVALID). Use another."],
+    noted: [
+      `svc: the key is unknown (API_KEY_INVALID). Use another. ${server.url} answered; the token is that of --admin-token.`,
+    ],
   });
 });
 

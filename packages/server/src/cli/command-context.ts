@@ -1,6 +1,7 @@
 import { buffer } from "node:stream/consumers";
 import { styleText } from "node:util";
 import { type Environment, openEnvironment } from "../config/environment.ts";
+import { onInterrupt } from "./interrupts.ts";
 
 /** How text may stand out on a terminal. */
 type TextStyle = "bold" | "dim" | "green" | "red";
@@ -16,7 +17,7 @@ export type CommandContext = {
   style(style: TextStyle, text: string): string;
   /** Reads standard input to its end. */
   readInput(): Promise<Buffer>;
-  /** Aborts at the first SIGINT, SIGTERM or SIGHUP from now on, or when nobody reads the output any more; the next signal ends the process. */
+  /** Aborts at the first SIGINT, SIGTERM or SIGHUP from now on, or when nobody reads the output any more; a signal a second later ends the process. */
   untilInterrupted(): AbortSignal;
 };
 
@@ -38,15 +39,10 @@ export function processContext(): CommandContext {
   };
 }
 
-const interrupts = ["SIGINT", "SIGTERM", "SIGHUP"] as const;
-
 function untilInterrupted(): AbortSignal {
   const controller = new AbortController();
-  const stop = () => {
-    for (const name of interrupts) process.off(name, stop);
-    controller.abort();
-  };
-  for (const name of interrupts) process.on(name, stop);
+  const stop = () => controller.abort();
+  onInterrupt(["SIGINT", "SIGTERM", "SIGHUP"], stop);
   process.stdout.on("error", stop);
   return controller.signal;
 }

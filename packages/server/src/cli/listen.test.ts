@@ -29,7 +29,7 @@ afterEach(async () => {
 });
 
 /** A service that remembers its subscriptions; it does not deliver by itself. */
-async function startService() {
+async function startService(leftovers: { id: string; endpointUrl: string }[] = []) {
   const secret = generateSigningSecret();
   const subscribed: CreateSubscriptionRequest[] = [];
   const removed: string[] = [];
@@ -42,6 +42,7 @@ async function startService() {
         subscribed.push(request);
         return { subscription: { id: "sub_1" }, signingSecret: secret };
       },
+      listSubscriptions: () => ({ subscriptions: leftovers }),
       deleteSubscription: ({ id }) => {
         removed.push(id);
         return {};
@@ -147,6 +148,20 @@ test("an interrupt removes the subscription and ends with 0", async () => {
   expect(await command.exitCode).toBe(0);
   expect(removed).toEqual(["sub_1"]);
   expect(command.noted.at(-1)).toBe("Stopped after 1 delivery attempt; the subscription is removed.");
+});
+
+test("a subscription that an earlier run left behind is removed, and no other", async () => {
+  const alive = await startTarget(200);
+  const at = (id: string, url: string) => ({ id, endpointUrl: url });
+  const { server, removed } = await startService([
+    at("sub_gone", "http://127.0.0.1:2/svc-listen/0123"),
+    at("sub_live", alive.url.replace("/hook", "/svc-listen/4567")),
+    at("sub_own", "http://127.0.0.1:2/hook"),
+    at("sub_far", "http://example.com:2/svc-listen/0123"),
+  ]);
+  const command = await startListening(server.url);
+  expect(removed).toEqual(["sub_gone"]);
+  expect(command.noted[0]).toBe("Removed sub_gone, which an earlier `svc listen` left behind.");
 });
 
 test("an interrupt while a forward is in flight removes the subscription at once and still answers svc", async () => {

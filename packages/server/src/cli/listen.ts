@@ -7,7 +7,8 @@ import { addProjectOptions, connectProject, type ProjectOptions, serviceUrl } fr
 import { addExamples } from "./examples.ts";
 import { type ForwardAnswer, forwardDelivery } from "./forward.ts";
 import { countText } from "./output.ts";
-import { type ReceivedRequest, type ReceiverAnswer, startReceiver } from "./receiver.ts";
+import { collectPages } from "./pages.ts";
+import { isLeftover, type ReceivedRequest, type ReceiverAnswer, startReceiver } from "./receiver.ts";
 
 type ListenOptions = ProjectOptions & { forward?: string; toolkit?: string; trigger?: string };
 
@@ -46,6 +47,7 @@ async function listenForEvents(options: ListenOptions, context: CommandContext):
   const interrupted = context.untilInterrupted();
   const secret = Promise.withResolvers<string>();
   let count = 0;
+  await removeLeftovers(client, context);
   const receiver = await startReceiver(async (request) => {
     count += 1;
     return receive(request, await secret.promise, options, context);
@@ -60,6 +62,19 @@ async function listenForEvents(options: ListenOptions, context: CommandContext):
     await receiver.close();
   }
   context.note(`Stopped after ${countText(count, "delivery attempt")}; the subscription is removed.`);
+}
+
+/** An earlier run that was killed could not remove its subscription, and svc would try that for days. */
+async function removeLeftovers({ triggers }: SvcClient, context: CommandContext): Promise<void> {
+  const subscriptions = await collectPages(async (pageToken) => {
+    const { subscriptions: items, nextPageToken } = await triggers.listSubscriptions({ pageToken });
+    return { items, nextPageToken };
+  });
+  for (const { id, endpointUrl } of subscriptions) {
+    if (!(await isLeftover(endpointUrl))) continue;
+    await triggers.deleteSubscription({ id });
+    context.note(`Removed ${id}, which an earlier \`svc listen\` left behind.`);
+  }
 }
 
 function subscribe({ triggers }: SvcClient, endpointUrl: string, { toolkit = "", trigger = "" }: ListenOptions) {

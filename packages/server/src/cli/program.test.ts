@@ -49,6 +49,23 @@ test.each([
   expect(noted.join("\n")).toContain(text);
 });
 
+test("the version is that of the package", async () => {
+  expect(await runTestCommand(["--version"])).toMatchObject({
+    code: 0,
+    printed: [expect.stringMatching(/^\d+\.\d+\.\d+$/)],
+  });
+});
+
+test.each([
+  ["SVC_PORT, without another address", [], { SVC_PORT: "2" }, "cannot reach http://127.0.0.1:2:"],
+  ["SVC_URL before SVC_PORT", [], { SVC_PORT: "3", SVC_URL: "http://127.0.0.1:2" }, "cannot reach http://127.0.0.1:2:"],
+  ["no port that HTTP clients refuse", ["--url", "http://127.0.0.1:6000"], {}, "its port belongs to another protocol"],
+  ["no port beyond 65535", ["--url", "http://127.0.0.1:99999"], {}, "has the port 99999; expected 1 to 65535"],
+])("a command uses %s", async (_, options, variables, text) => {
+  const { code, noted } = await runTestCommand(["listen", ...options], { SVC_API_KEY: "key", ...variables });
+  expect({ code, noted }).toEqual({ code: 1, noted: [expect.stringContaining(text)] });
+});
+
 test("a service that is away ends a command with 1 and one line that says where it was looked for", async () => {
   const variables = { SVC_URL: "http://127.0.0.1:2", SVC_API_KEY: "key" };
   const { code, noted } = await runTestCommand(["replay", "evt_1"], variables);

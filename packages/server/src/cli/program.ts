@@ -1,6 +1,7 @@
 import { Command, CommanderError } from "commander";
 import { type CommandContext, processContext } from "./command-context.ts";
 import { failureText } from "./command-error.ts";
+import { originOf } from "./connection.ts";
 import { addEventCommands } from "./events.ts";
 import { addExamples } from "./examples.ts";
 import { addKeysCommand } from "./keys.ts";
@@ -8,6 +9,7 @@ import { addListenCommand } from "./listen.ts";
 import { addProjectsCommand } from "./projects.ts";
 import { addServeCommand } from "./serve.ts";
 import { addTriggerCommand } from "./trigger.ts";
+import { version } from "./version.ts";
 
 /** Runs the `svc` command line with its arguments (without node and script) and sets the exit code of the process. */
 export async function run(argv: string[]): Promise<void> {
@@ -25,7 +27,7 @@ export async function runCommand(argv: readonly string[], context: CommandContex
   } catch (err) {
     // commander has written what was wrong, or the help that was asked for.
     if (err instanceof CommanderError) return err.exitCode === 0 ? 0 : 2;
-    context.note(`svc: ${failureText(err)}`);
+    context.note(`svc: ${failureText(err, originOf(context))}`);
     return 1;
   }
 }
@@ -33,6 +35,7 @@ export async function runCommand(argv: readonly string[], context: CommandContex
 function createProgram(context: CommandContext): Command {
   const program = new Command("svc")
     .description("Webhook triggers and a tool catalog on one process and one PostgreSQL.")
+    .version(version, "--version", "print the version")
     .exitOverride()
     .configureOutput({
       writeOut: (text) => context.print(text.trimEnd()),

@@ -1,6 +1,7 @@
 import { createServer, type IncomingHttpHeaders, type IncomingMessage } from "node:http";
-import type { AddressInfo } from "node:net";
+import { type AddressInfo, connect } from "node:net";
 import { buffer } from "node:stream/consumers";
+import { createId, systemClock, uuidOfId } from "@svc/core";
 
 /** A request to the receiver, whole. */
 export type ReceivedRequest = { headers: IncomingHttpHeaders; body: Buffer };
@@ -15,7 +16,23 @@ export type Receiver = {
   close(): Promise<void>;
 };
 
-/** Listens on a free loopback port and answers every POST as `answer` says. */
+// By it a later run tells what an earlier one left behind.
+const pathPrefix = "/svc-listen/";
+
+/** Whether an endpoint is that of a receiver on this machine which is there no more. */
+export async function isLeftover(endpointUrl: string): Promise<boolean> {
+  const url = URL.parse(endpointUrl);
+  if (url?.hostname !== "127.0.0.1" || !url.pathname.startsWith(pathPrefix)) return false;
+  const socket = connect(Number(url.port), url.hostname);
+  const refuses = await new Promise<boolean>((resolve) => {
+    socket.once("connect", () => resolve(false));
+    socket.once("error", (err: NodeJS.ErrnoException) => resolve(err.code === "ECONNREFUSED"));
+  });
+  socket.destroy();
+  return refuses;
+}
+
+/** Listens on a free loopback port, at a path nobody else knows, and answers every POST as `answer` says. */
 export async function startReceiver(answer: (request: ReceivedRequest) => Promise<ReceiverAnswer>): Promise<Receiver> {
   const server = createServer((req, res) => {
     handle(req, answer).then(
@@ -33,7 +50,7 @@ export async function startReceiver(answer: (request: ReceivedRequest) => Promis
     server.listen(0, "127.0.0.1", resolve);
   });
   return {
-    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}/`,
+    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}${pathPrefix}${uuidOfId(createId("call", systemClock.now()))}`,
     close: () => new Promise((resolve) => server.close(() => resolve())),
   };
 }

@@ -15,7 +15,7 @@ export async function findReceivingToolkit(
   slug: string,
   context: CommandContext,
 ): Promise<{ toolkit: ReceivingToolkit; folders: readonly string[] }> {
-  const { toolkitFolders: folders, deploymentFile } = await clientConfig(context);
+  const { toolkitFolders: folders, deploymentFile } = await clientConfig(context, "SVC_TOOLKITS", "SVC_DEPLOYMENT");
   const { loadCatalog, loadDeployment } = await import("@svc/catalog");
   const deployment = deploymentFile === undefined ? undefined : await loadDeployment(deploymentFile);
   const { toolkits } = await loadCatalog({ folders, deployment });

@@ -34,7 +34,7 @@ export function addTriggerCommand(program: Command, context: CommandContext): vo
   addExamples(trigger, [
     "SVC_WEBHOOK_SECRET_CALENDAR=swordfish svc trigger calendar",
     "svc trigger calendar --header x-calendar-resource-state=not_exists",
-    'echo \'{"action":"opened"}\' | svc trigger code_host --body - --header x-code-event=issues',
+    "svc trigger my_toolkit --body post.json --header x-my-event=opened   # a toolkit of your own, in SVC_TOOLKITS",
   ]);
 }
 

@@ -1,10 +1,11 @@
-import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, expect, test } from "vitest";
 import { checkoutDir, isLoopbackHost, loadConfig } from "./config.ts";
 import { ConfigError } from "./config-error.ts";
 import { openEnvironment } from "./environment.ts";
+import { unknownVariablesText } from "./unknown-variables.ts";
 import { configVariables } from "./variables.ts";
 
 const folder = mkdtempSync(join(tmpdir(), "svc-config-"));
@@ -50,11 +51,14 @@ test("root's data folder lies outside of the checkout and differs between checko
 });
 
 test("paths that are given start at the working folder, and the checkout is this repository", () => {
-  const config = load({ SVC_DATA_DIR: "data", SVC_TOOLKITS: "a, /b", SVC_DEPLOYMENT: "d.yaml" });
+  for (const name of ["work/a", "b"]) mkdirSync(join(folder, name), { recursive: true });
+  const workingDir = join(folder, "work");
+  const variables = { SVC_DATA_DIR: "data", SVC_TOOLKITS: `a, ${folder}/b`, SVC_DEPLOYMENT: "d.yaml" };
+  const config = load(variables, { ...places, workingDir });
   expect(config).toMatchObject({
-    dataDir: "/work/data",
-    toolkitFolders: ["/work/a", "/b"],
-    deploymentFile: "/work/d.yaml",
+    dataDir: join(workingDir, "data"),
+    toolkitFolders: [join(workingDir, "a"), join(folder, "b")],
+    deploymentFile: join(workingDir, "d.yaml"),
   });
   expect(join(checkoutDir, "packages/server/src/config/config.test.ts")).toBe(import.meta.filename);
 });
@@ -66,7 +70,8 @@ test("every variable is read, and every variable that is read is documented", ()
       read.add(name);
       return undefined;
     },
-    reload: () => {},
+    names: () => [],
+    reload: () => undefined,
   };
   loadConfig(environment, places);
   expect([...read].sort()).toEqual(
@@ -82,7 +87,9 @@ test("all faults are told at once", () => {
     SVC_PORT: "80a",
     SVC_ROLE: "boss",
     SVC_DRAIN: "soon",
-    SVC_RETRY_SCHEDULE: "5s,0s",
+    SVC_RETRY_SCHEDULE: "5s,0s,soon",
+    SVC_TOOLKITS: "/nowhere/toolkits",
+    SVC_DATA_DIR: `${import.meta.filename}/below`,
     SVC_ENDPOINT_CIDRS: "10.0.0.0/8, 10.0.0.0/99",
     SVC_ENDPOINT_CONCURRENCY: "0",
     SVC_MAX_BODY_BYTES: "1e9",
@@ -97,12 +104,14 @@ test("all faults are told at once", () => {
     expect.stringContaining('SVC_ROLE: "boss" is none of all, api, worker'),
     expect.stringContaining('SVC_ENDPOINT_CIDRS: address range "10.0.0.0/99"'),
     expect.stringContaining("SVC_ENDPOINT_CONCURRENCY:"),
-    expect.stringContaining('SVC_RETRY_SCHEDULE: "0s" is 0 ms'),
+    expect.stringMatching(/SVC_RETRY_SCHEDULE: "0s" is 0 ms.*; duration "soon"/),
     expect.stringContaining("SVC_MAX_BODY_BYTES:"),
     expect.stringContaining('SVC_DRAIN: duration "soon"'),
     expect.stringContaining('SVC_EVENT_RETENTION: "1s"'),
     expect.stringContaining('SVC_LOG_LEVEL: "loud"'),
     expect.stringContaining('SVC_PUBLIC_URL: "svc.example.com"'),
+    expect.stringContaining('SVC_TOOLKITS: "/nowhere/toolkits" is not there'),
+    expect.stringMatching(/SVC_DATA_DIR: ".*" is not a folder/),
   ]);
 });
 
@@ -141,11 +150,68 @@ test("the environment wins over SVC_ENV_FILE, and a reload brings new secrets", 
   expect(config).toMatchObject({ port: 9_000, host: "::1" });
   expect(config.environment.get("SVC_WEBHOOK_SECRET_CALENDAR")).toBe("first");
   writeFileSync(file, "SVC_WEBHOOK_SECRET_CALENDAR=second first\n");
-  environment.reload();
+  expect(environment.reload()).toEqual([{ variable: "SVC_WEBHOOK_SECRET_CALENDAR", secrets: 2 }]);
+  expect(environment.reload()).toEqual([]);
   expect(config.environment.get("SVC_WEBHOOK_SECRET_CALENDAR")).toBe("second first");
   rmSync(file);
   expect(() => environment.reload()).toThrow(ConfigError);
   expect(config.environment.get("SVC_WEBHOOK_SECRET_CALENDAR")).toBe("second first");
+});
+
+test("without SVC_ENV_FILE there is nothing to reload", () => {
+  expect(openEnvironment({}).reload()).toBeUndefined();
+});
+
+test.each([
+  ["A=hunter2\nhunter2\n", "line 2 is not of the form NAME=value"],
+  ["# B\n\nA: hunter2\n", "line 3 is not of the form NAME=value"],
+  ['A="hunter2\nB=x\n', "line 1 opens a quote that is not closed"],
+  ["A='x\ny'z\n", "line 1 has text after the closing quote"],
+  ["A=hunter2'\n", "line 1 closes a quote that was not opened"],
+  ["A=hunter2#x\n", "line 1 has a # within its value"],
+  ["A= \nB=x\n", "line 1 has nothing but blanks"],
+])("a malformed SVC_ENV_FILE %j is refused by file and line, without a value", (text, expected) => {
+  const file = join(folder, "malformed");
+  writeFileSync(file, text);
+  expect(() => openEnvironment({ SVC_ENV_FILE: file })).toThrow(`SVC_ENV_FILE: "${file}": ${expected}`);
+  expect(() => openEnvironment({ SVC_ENV_FILE: file })).not.toThrow(/hunter2/);
+});
+
+test("an SVC_ENV_FILE may hold comments, blank lines, exports and quoted values over several lines", () => {
+  const file = join(folder, "wellformed");
+  const lines = [
+    "# a",
+    "",
+    "export A=1",
+    " B = two # b",
+    "C=",
+    'D="x',
+    "#y",
+    'z" # c',
+    "E='#'",
+    "F=a b\r",
+    "G=`'`",
+    "",
+  ];
+  writeFileSync(file, lines.join("\n"));
+  const { get } = openEnvironment({ SVC_ENV_FILE: file });
+  expect(["A", "B", "C", "D", "E", "F", "G"].map(get)).toEqual(["1", "two", undefined, "x\n#y\nz", "#", "a b", "'"]);
+});
+
+test("unknown variables are told with the nearest known name", () => {
+  const unknown = { SVC_PROT: "1", SVC_WEBHOK_SECRET_CALENDAR: "x", SVC_LOGLEVEL: "" };
+  const known = {
+    SVC_PORT: "1",
+    SVC_URL: "u",
+    SVC_API_KEY: "k",
+    SVC_CRASH_ROUNDS: "1",
+    SVC_WEBHOOK_SECRET_A: "s",
+    PATH: "p",
+  };
+  expect(unknownVariablesText(openEnvironment(known))).toBeUndefined();
+  expect(unknownVariablesText(openEnvironment({ ...known, ...unknown }))).toBe(
+    "unknown variables, which nothing reads: SVC_PROT (nearest: SVC_PORT), SVC_WEBHOK_SECRET_CALENDAR (nearest: SVC_WEBHOOK_SECRET_<TOOLKIT>)",
+  );
 });
 
 test("an SVC_ENV_FILE that cannot be read is told by name", () => {

@@ -1,4 +1,5 @@
 import { createHash } from "node:crypto";
+import { statSync } from "node:fs";
 import { basename, dirname, join, resolve } from "node:path";
 import { fileURLToPath } from "node:url";
 import { createAddressGuard, formatValue, parseVaultKeys, type VaultKey } from "@svc/core";
@@ -87,6 +88,8 @@ export function loadConfig(environment: Environment, places: ConfigPlaces = curr
     environment,
   };
   checkTogether(config, reader);
+  if (folders.length > 0) checkToolkitFolders(config, reader);
+  if (config.databaseUrl === undefined) checkDataDir(config, reader);
   if (reader.faults.length > 0) throw new ConfigError(reader.faults);
   return config;
 }
@@ -120,6 +123,29 @@ function checkTogether(config: Config, reader: ConfigReader): void {
   }
 }
 
+function checkToolkitFolders({ toolkitFolders }: Config, reader: ConfigReader): void {
+  for (const folder of toolkitFolders) {
+    const found = statSync(folder, { throwIfNoEntry: false });
+    if (found?.isDirectory()) continue;
+    const fault = found === undefined ? "is not there" : "is not a folder";
+    reader.fault("SVC_TOOLKITS", `${formatValue(folder)} ${fault}; name folders of toolkit definitions`);
+  }
+}
+
+/** The folder is made where it is missing, which a file on its path prevents. */
+function checkDataDir({ dataDir }: Config, reader: ConfigReader): void {
+  for (let path = dataDir; ; path = dirname(path)) {
+    const found = statSync(path, { throwIfNoEntry: false });
+    if (found !== undefined && !found.isDirectory()) {
+      reader.fault(
+        "SVC_DATA_DIR",
+        `${formatValue(path)} is not a folder; name a folder, which is made where it is missing`,
+      );
+    }
+    if (found !== undefined || path === dirname(path)) return;
+  }
+}
+
 function defaultDataDir({ checkout, isRoot }: ConfigPlaces): string {
   if (!isRoot) return join(checkout, ".svc");
   // PostgreSQL does not run as root, and the account it gets could not enter a checkout below /root.
@@ -141,7 +167,16 @@ function parseDatabaseUrl(text: string): string {
 }
 
 function parseSchedule(text: string): number[] {
-  const waits = text.split(",").map((entry) => parseBoundedDuration(entry.trim(), { minMs: 1, maxMs: 30 * dayMs }));
+  const faults: string[] = [];
+  const waits = text.split(",").flatMap((entry) => {
+    try {
+      return parseBoundedDuration(entry.trim(), { minMs: 1, maxMs: 30 * dayMs });
+    } catch (error) {
+      faults.push((error as Error).message);
+      return [];
+    }
+  });
+  if (faults.length > 0) throw new Error(faults.join("; "));
   if (waits.length <= 50) return waits;
   throw new Error(`has ${waits.length} waits; at most 50 are kept`);
 }

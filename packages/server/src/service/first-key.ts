@@ -1,3 +1,4 @@
+import { existsSync } from "node:fs";
 import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { type Clock, generateApiKey, type ProjectId } from "@svc/core";
@@ -21,7 +22,8 @@ const projectName = "default";
 
 /**
  * With SVC_BOOTSTRAP_KEY: makes project `default` hold that key, unless it knows it already. Without, on an embedded store's
- * first start: makes the project with an approver key, writes it to `first-key` (mode 0600) and returns it.
+ * first start: makes the project with an approver key and writes it to `first-key` (mode 0600). Returns that key until a start has
+ * noted by `noteFirstKeyShown` that it was shown.
  */
 export async function prepareFirstKey(
   config: Config,
@@ -32,8 +34,9 @@ export async function prepareFirstKey(
     await ensureApiKey(db, approverKey(projectId, "SVC_BOOTSTRAP_KEY", config.bootstrapKey, clock));
     return undefined;
   }
-  if (!isEmbedded || (await findProjectByName(db, projectName)) !== undefined) return undefined;
+  if (!isEmbedded) return undefined;
   const file = join(config.dataDir, "first-key");
+  if ((await findProjectByName(db, projectName)) !== undefined) return unshownKey(file);
   // The file comes first: a start that ends between the two finds it again, and no key is lost.
   const text = (await readIfThere(file))?.trim() || (await writeNewKey(file));
   await withTransaction(db, async (tx) => {
@@ -41,6 +44,21 @@ export async function prepareFirstKey(
     await createApiKey(tx, approverKey(project.id, "first key", text, clock));
   });
   return { text, file };
+}
+
+/** Notes beside the key's file that a start has shown it. */
+export async function noteFirstKeyShown({ file }: FirstKey): Promise<void> {
+  await writeFile(markerOf(file), "", { mode: 0o600 });
+}
+
+function markerOf(file: string): string {
+  return `${file}-shown`;
+}
+
+/** The key of a start that did not come as far as to show it. */
+async function unshownKey(file: string): Promise<FirstKey | undefined> {
+  const text = existsSync(markerOf(file)) ? undefined : (await readIfThere(file))?.trim();
+  return text ? { text, file } : undefined;
 }
 
 function approverKey(projectId: ProjectId, name: string, text: string, clock: Clock) {

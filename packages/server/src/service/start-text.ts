@@ -1,13 +1,13 @@
 import type { Config } from "../config/config.ts";
 import type { FirstKey } from "./first-key.ts";
 
-/** The line that says that the service is up, and where its data is. */
-export function startText({ databaseUrl, dataDir }: Config, url: string): string {
+/** The line that says which service is up, and where its data is. */
+export function startText({ databaseUrl, dataDir }: Config, url: string, version: string): string {
   const data = databaseUrl === undefined ? `data in ${dataDir}` : "data in the database of SVC_DATABASE_URL";
-  return `svc listens on ${url}, ${data}`;
+  return `svc ${version} listens on ${url}, ${data}`;
 }
 
-/** What the first start shows, once: the key, where it is kept, and three commands to try. */
+/** What the first start shows, once: the key, where it is kept, and three commands to try. `url` is where callers reach it. */
 export function firstKeyText(url: string, { text, file }: FirstKey): string {
   return `
 Project "default" has a key with the role approver, kept in ${file}:
@@ -18,7 +18,12 @@ Three commands to try:
 
   curl -s ${url}/svc.v1.CatalogService/ListToolkits -H "Authorization: Bearer $(cat ${file})" -H "Content-Type: application/json" -d '{}'
   curl -s ${url}/svc.v1.TriggersService/ListIngestEndpoints -H "Authorization: Bearer $(cat ${file})" -H "Content-Type: application/json" -d '{}'
-  npx svc listen
+  npx svc listen${urlOption(url)}
 
 `;
+}
+
+/** Nothing where the command line looks by itself. */
+function urlOption(url: string): string {
+  return url === "http://127.0.0.1:8080" ? "" : ` --url ${url}`;
 }

@@ -1,0 +1,139 @@
+import type { ProjectId } from "@svc/core";
+import type { Lane } from "./lane.ts";
+import type { ResolvedLimits } from "./limits.ts";
+import type { OutgoingDelivery } from "./outgoing.ts";
+
+type Bounds = Pick<ResolvedLimits, "inFlightMax" | "heldMax" | "heldBytesMax">;
+
+/** What one project uses of a node: `unsent` are in flight or wait, `held` counts those being recorded or given back as well. */
+type Usage = { inFlight: number; unsent: number; held: number; bytes: number };
+
+const unused: Usage = { inFlight: 0, unsent: 0, held: 0, bytes: 0 };
+
+/**
+ * What each project may use of a node: with n projects active, the (n + 1)th part of every bound, at least one. So a lone
+ * project gets half, and there is room for a newcomer however slow the endpoints of the others are. A project is active
+ * while it has attempts in flight or deliveries waiting. What is above its share waits, and freed turns go round robin
+ * over the projects that wait for one, and then over the lanes of that project.
+ */
+export class Shares {
+  readonly #bounds: Bounds;
+  readonly #projects = new Map<ProjectId, Usage>();
+  /** Lanes that wait only because their project or the node has no turn free; both in the order in which they are served. */
+  readonly #starved = new Map<ProjectId, Set<Lane>>();
+  #active = 0;
+  /** Attempts in flight on the node. */
+  inFlight = 0;
+
+  constructor(bounds: Bounds) {
+    this.#bounds = bounds;
+  }
+
+  /** Counts a delivery taken on. */
+  take({ projectId, body }: OutgoingDelivery): void {
+    let usage = this.#projects.get(projectId);
+    if (usage === undefined) {
+      usage = { ...unused };
+      this.#projects.set(projectId, usage);
+    }
+    if (usage.unsent++ === 0) this.#active++;
+    usage.held++;
+    usage.bytes += body.byteLength;
+  }
+
+  /** A delivery taken on is neither in flight any more, nor waiting. */
+  finish(projectId: ProjectId): void {
+    const usage = this.#projects.get(projectId);
+    if (usage !== undefined && --usage.unsent === 0) this.#active--;
+  }
+
+  /** A finished delivery is held no more. */
+  letGo({ projectId, body }: OutgoingDelivery): void {
+    const usage = this.#projects.get(projectId);
+    if (usage === undefined) return;
+    usage.bytes -= body.byteLength;
+    if (--usage.held === 0) this.#projects.delete(projectId);
+  }
+
+  /** An attempt begins. */
+  begin(projectId: ProjectId): void {
+    this.inFlight++;
+    const usage = this.#projects.get(projectId);
+    if (usage !== undefined) usage.inFlight++;
+  }
+
+  /** An attempt has ended. */
+  end(projectId: ProjectId): void {
+    this.inFlight--;
+    const usage = this.#projects.get(projectId);
+    if (usage !== undefined) usage.inFlight--;
+  }
+
+  /** Whether an attempt of the project may begin now. */
+  hasTurn(projectId: ProjectId): boolean {
+    if (this.inFlight >= this.#bounds.inFlightMax) return false;
+    const usage = this.#projects.get(projectId) ?? unused;
+    return usage.inFlight < this.#share(this.#bounds.inFlightMax, usage);
+  }
+
+  /** Deliveries of the project that can be taken on; 0 while it uses its share, or has deliveries that wait for a turn. */
+  room(projectId: ProjectId): number {
+    if (this.#starved.has(projectId)) return 0;
+    const { inFlightMax, heldMax, heldBytesMax } = this.#bounds;
+    const usage = this.#projects.get(projectId) ?? unused;
+    const isAtShare =
+      usage.inFlight >= this.#share(inFlightMax, usage) || usage.bytes >= this.#share(heldBytesMax, usage);
+    return isAtShare ? 0 : Math.max(0, this.#share(heldMax, usage) - usage.held);
+  }
+
+  /** Whether the project takes nothing on now. */
+  isFull(projectId: ProjectId): boolean {
+    return this.room(projectId) === 0;
+  }
+
+  /** The projects that take nothing on now. */
+  fullProjects(): Set<ProjectId> {
+    const full = new Set<ProjectId>();
+    for (const id of this.#projects.keys()) if (this.isFull(id)) full.add(id);
+    return full;
+  }
+
+  /** Has a lane wait for its turn, behind the others of its project; nothing when it has nothing to send. */
+  starve(lane: Lane): void {
+    if (lane.waiting.length === 0) return;
+    const lanes = this.#starved.get(lane.projectId);
+    if (lanes === undefined) this.#starved.set(lane.projectId, new Set([lane]));
+    else lanes.add(lane);
+  }
+
+  /** A lane waits for a turn no more. */
+  unstarve(lane: Lane): void {
+    const lanes = this.#starved.get(lane.projectId);
+    if (lanes?.delete(lane) && lanes.size === 0) this.#starved.delete(lane.projectId);
+  }
+
+  /** Whether any lane waits for a turn. */
+  hasStarved(): boolean {
+    return this.#starved.size > 0;
+  }
+
+  /** Takes out the lane whose turn it is, if there is a turn free for any. */
+  nextStarved(): Lane | undefined {
+    if (this.inFlight >= this.#bounds.inFlightMax) return undefined;
+    for (const [projectId, lanes] of this.#starved) {
+      if (!this.hasTurn(projectId)) continue;
+      const [lane] = lanes;
+      this.#starved.delete(projectId);
+      if (lane === undefined) continue;
+      lanes.delete(lane);
+      if (lanes.size > 0) this.#starved.set(projectId, lanes);
+      return lane;
+    }
+    return undefined;
+  }
+
+  #share(bound: number, usage: Usage): number {
+    const active = this.#active + (usage.unsent === 0 ? 1 : 0);
+    return Math.max(1, Math.floor(bound / (active + 1)));
+  }
+}

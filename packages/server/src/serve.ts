@@ -66,7 +66,7 @@ async function announce({ url, nodeId, firstKey }: Service, config: Config, logg
   logger.info({ url, role: config.role, nodeId, version }, startText(config, url, version));
   if (firstKey === undefined) return;
   await systemClock.wait(logWriteMs);
-  process.stderr.write(firstKeyText(config.publicUrl ?? url, firstKey));
+  process.stderr.write(firstKeyText(config.publicUrl ?? url, url, firstKey));
   await noteFirstKeyShown(firstKey).catch((err: unknown) =>
     logger.warn({ err }, "that the first key was shown could not be noted: the next start shows it again"),
   );

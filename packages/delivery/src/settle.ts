@@ -126,7 +126,11 @@ async function writeHealth(options: RecorderOptions, items: readonly Settled[]):
   try {
     await reportRecoveries(options.db, [...recoveries]);
     options.onRecovered([...recoveries]);
-    const health = await reportFailures(options.db, [...failures.values()], options.clock.now(), options.limits);
+    // The backoff counts from the failure, not from whenever the store came to hear of it.
+    const failedAtMs = items.reduce((last, { settlement: { state, attempt } }) => {
+      return state === "delivered" ? last : Math.max(last, attempt.startedAt + attempt.durationMs);
+    }, 0);
+    const health = await reportFailures(options.db, [...failures.values()], failedAtMs, options.limits);
     for (const one of health) options.onHealth(one);
   } catch (error) {
     options.observer.failed("health", error);

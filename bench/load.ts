@@ -127,7 +127,8 @@ async function postAtRate(
       dueAt <= now;
       dueAt = startedAt + (sent * 1e6) / ratePerSecond
     ) {
-      const connection = idle.pop();
+      // In turn, so that none stays silent: a server closes a connection that sends nothing for some seconds.
+      const connection = idle.shift();
       if (connection === undefined) overdue.push(Math.floor(dueAt));
       else send(connection, Math.floor(dueAt));
       sent += 1;

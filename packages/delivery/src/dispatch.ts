@@ -315,9 +315,15 @@ class Engine implements Dispatcher {
     const { leaseUntilMs } = delivery;
     this.#shares.finish(delivery.projectId);
     void this.#recorder.record({ settlement, retryAfterMs, wasFailing, leaseUntilMs }).then(() => {
-      if (isFailure) lane.unreportedFailures--;
+      if (isFailure) this.#failureReported(lane);
       this.#letGo(delivery);
     });
+  }
+
+  /** Until now nothing was claimed for the endpoint, whatever has become due meanwhile. */
+  #failureReported(lane: Lane): void {
+    lane.unreportedFailures--;
+    if (lane.unreportedFailures === 0) this.wake();
   }
 
   #recovered(ids: readonly SubscriptionId[]): void {

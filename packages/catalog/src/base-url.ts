@@ -1,3 +1,5 @@
+import { registrableDomain } from "./registrable-domain.ts";
+
 /** Names a definition may take from the deployment; the specification writes them `{provider_base_url}` and so on. */
 export const deploymentNames = ["provider_base_url", "auth_url", "token_url", "scope_base"] as const;
 
@@ -7,20 +9,31 @@ export type DeploymentValues = Readonly<Partial<Record<(typeof deploymentNames)[
 const deploymentPlaceholder = /\{\{\s*deployment\.(\w+)\s*\}\}/g;
 const accountPlaceholder = /\{\{\s*account\.(\w+)\s*\}\}/g;
 
-/** Fills deployment values in; an unbound one is shown as `{name}`. Other placeholders are left in, without inner spaces. */
+/**
+ * Fills deployment values in; an unbound one is shown as `{name}`. Behind a scheme that the text writes down, an address
+ * stands without its own. Other placeholders are left in, without inner spaces.
+ */
 export function fillInDeployment(text: string, values: DeploymentValues): string {
   return text
-    .replace(deploymentPlaceholder, (_match, name: keyof DeploymentValues) => values[name] ?? `{${name}}`)
+    .replace(deploymentPlaceholder, (_match, name: keyof DeploymentValues, offset: number) => {
+      const value = values[name] ?? `{${name}}`;
+      return text.slice(0, offset).includes("://") ? value.replace(/^https?:\/\//, "") : value;
+    })
     .replace(accountPlaceholder, "{{account.$1}}");
 }
 
 /**
  * Whether an account variable can change the registrable domain, host or port of a base URL whose deployment values are
- * filled in (or shown as `{name}`). A label in front of a host written down, and the path, cannot.
+ * filled in (or shown as `{name}`). A label in front of a host written down, and the path, cannot. False only when the
+ * text says so and the URL parser agrees.
  */
 export function decidesOrigin(baseUrl: string, variable: string): boolean {
   const placeholder = `{{account.${variable}}}`;
   if (!baseUrl.includes(placeholder)) return false;
+  return decidesByText(baseUrl, placeholder) || decidesByParser(baseUrl, placeholder);
+}
+
+function decidesByText(baseUrl: string, placeholder: string): boolean {
   // An unbound {provider_base_url} brings scheme and host itself; faultOfBaseUrl lets nothing but a path follow it.
   const schemeEnd = baseUrl.indexOf("://");
   if (schemeEnd >= 0 && baseUrl.indexOf(placeholder) < schemeEnd) return true;
@@ -33,15 +46,30 @@ export function decidesOrigin(baseUrl: string, variable: string): boolean {
   return !endsInFixedHost(host);
 }
 
+/** Binds two values that differ and looks at what the URL parser makes of them. */
+function decidesByParser(baseUrl: string, placeholder: string): boolean {
+  const [one, other] = ["1", "2"].map((probe) => {
+    const text = baseUrl.replaceAll(placeholder, probe).replaceAll(/\{\{[^}]*\}\}/g, "3");
+    const isWhole = text.startsWith("{provider_base_url}");
+    return URL.parse(text.replaceAll(/\{\w+\}/g, `${isWhole ? "https://" : ""}api.provider.example`));
+  });
+  if (one === null || one === undefined || other === null || other === undefined) return true;
+  const domain = registrableDomain(one.hostname);
+  return (
+    one.protocol !== other.protocol ||
+    one.port !== other.port ||
+    domain !== registrableDomain(other.hostname) ||
+    (domain === undefined && one.hostname !== other.hostname)
+  );
+}
+
 /** Whether what follows a placeholder ends in a registrable domain that the definition or the deployment wrote down. */
 function endsInFixedHost(host: string): boolean {
   const tail = host.slice(host.lastIndexOf("}}") < 0 ? 0 : host.lastIndexOf("}}") + 2);
-  if (/^[^.]*\.(?:[\w-]+\.)*\{\w+\}$/.test(tail)) return true;
+  if (/^[^.]*[.-](?:[\w-]+\.)*\{\w+\}$/.test(tail)) return true;
   const labels = tail.split(".").slice(1);
-  const [second = "", top = ""] = labels.slice(-2);
-  // Below a country's co, com and so on the registrable domain has three labels.
-  const labelsMin = /^(?:ac|co|com|edu|gov|net|org)$/.test(second) && /^[a-z]{2}$/.test(top) ? 3 : 2;
-  return labels.length >= labelsMin && labels.every((label) => /^[a-z0-9]([a-z0-9-]*[a-z0-9])?$/i.test(label));
+  if (!labels.every((label) => /^[a-z0-9]([a-z0-9-]*[a-z0-9])?$/i.test(label))) return false;
+  return registrableDomain(labels.join(".")) !== undefined;
 }
 
 /** Says what is wrong with the form of a base URL, as [reason, cure]; undefined when nothing is. */
@@ -51,11 +79,12 @@ export function faultOfBaseUrl(baseUrl: string): readonly [reason: string, cure:
   if (text.endsWith("/")) return ["ends in /", "remove it: request paths start with /"];
   const plain = text.replaceAll(/\{\{account\.\w+\}\}/g, "1");
   if (text.startsWith("{provider_base_url}")) {
-    if (/^\{provider_base_url\}(\/[^?#\s@{}]*)?$/.test(plain)) return undefined;
+    if (/^\{provider_base_url\}(\/[^?#\s@{}]*)?$/.test(plain)) return faultOfPath(plain.slice(plain.indexOf("}") + 1));
     return ["does not follow {{deployment.provider_base_url}} with a path", "write nothing behind it but /, a path"];
   }
   // Account variables read as 1, which is a port and a label alike; a deployment value is a host here.
-  const url = URL.parse(plain.replaceAll(/\{\w+\}/g, "provider.example"));
+  const filled = plain.replaceAll(/\{\w+\}/g, "provider.example");
+  const url = URL.parse(filled);
   const isLoopback = url !== null && /^(localhost|127\.\d+\.\d+\.\d+|\[::1\])$/.test(url.hostname);
   if (url === null || (url.protocol !== "https:" && !(url.protocol === "http:" && isLoopback))) {
     return [
@@ -65,5 +94,18 @@ export function faultOfBaseUrl(baseUrl: string): readonly [reason: string, cure:
   }
   if (/[?#@\s]/.test(plain))
     return ["carries a query, fragment or credentials", "leave scheme, host, port and path only"];
-  return undefined;
+  // The parser forgives slashes and backslashes; a host that only it can see is one that nobody can judge.
+  const path = /^https?:\/\/(?:[a-z0-9._-]+|\[::1\])(?::\d{1,5})?((?:\/.*)?)$/i.exec(filled)?.[1];
+  if (path === undefined) return ["does not write its host down", "write https://, host, port and path, in ASCII"];
+  return faultOfPath(path);
+}
+
+function faultOfPath(path: string): readonly [reason: string, cure: string] | undefined {
+  if (isPlainPath(path)) return undefined;
+  return ["has a path with a backslash, an empty or a dot segment", "write the path as it is to be sent"];
+}
+
+/** Whether proxies and URL parsers leave a path as it is: no backslash, no empty segment but the last, none of one or two dots. */
+export function isPlainPath(path: string): boolean {
+  return !/\\|\/\/|\/(?:\.|%(?:25)*2e){1,2}(?:\/|$)/i.test(path);
 }

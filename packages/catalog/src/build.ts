@@ -1,4 +1,5 @@
-import { parseTemplateTree } from "@svc/core";
+import { createHash } from "node:crypto";
+import { type ProjectId, parseTemplateTree } from "@svc/core";
 import { type DeploymentValues, decidesOrigin, fillInDeployment } from "./base-url.ts";
 import type {
   ActionDocument,
@@ -10,7 +11,9 @@ import type {
   TriggerDocument,
   WebhookDocument,
 } from "./documents.ts";
-import { createValidator, isJsonObject, withNulls } from "./json-schema.ts";
+import { isJsonObject } from "./json-object.ts";
+import { createValidator, type ValidatorFactory, withNulls } from "./json-schema.ts";
+import { compileLinearRegExp, isShortEnough, type LinearRegExp } from "./linear-reg-exp.ts";
 import { compileMatch } from "./match.ts";
 import type { Action, Audience, AuthScheme, ToolDefinition, Toolkit, Trigger, Webhook } from "./model.ts";
 import { compileNormalize } from "./normalize.ts";
@@ -21,16 +24,30 @@ export type ToolkitDocuments = {
   readonly tools: ReadonlyMap<string, ToolDocument>;
 };
 
-/** What a deployment says of one toolkit: its bindings, and the audience that stands where they say nothing. */
-export type Bindings = { readonly values: ToolkitDeploymentDocument; readonly audience: Audience };
+/** What surrounds one toolkit's definition. */
+export type Bindings = {
+  /** What the deployment says of it; nothing of a private one. */
+  readonly values: ToolkitDeploymentDocument;
+  /** The audience that stands where the deployment says nothing. */
+  readonly audience: Audience;
+  /** The project whose private definition it is. Default: none, a shared one. */
+  readonly ownerProjectId?: ProjectId;
+  /** Default: validators for the deployment's own schemas. */
+  readonly validators?: ValidatorFactory;
+};
 
 /** Compiles one toolkit. The documents must have passed the checks: what they refuse is not handled here. */
-export function buildToolkit({ toolkit, tools }: ToolkitDocuments, { values, audience }: Bindings): Toolkit {
+export function buildToolkit({ toolkit, tools }: ToolkitDocuments, bindings: Bindings): Toolkit {
+  const { values, audience, ownerProjectId = "" } = bindings;
   const entries = [...tools].sort(([a], [b]) => (a < b ? -1 : 1));
   const baseUrl = fillInDeployment(toolkit.baseUrl, values);
   const { always = {} } = toolkit;
   return {
     slug: toolkit.slug,
+    ownerProjectId,
+    originDigest: createHash("sha256")
+      .update(JSON.stringify([toolkit.baseUrl, toolkit.auth]))
+      .digest("hex"),
     name: toolkit.name,
     description: toolkit.description.trim(),
     version: toolkit.version,
@@ -38,7 +55,8 @@ export function buildToolkit({ toolkit, tools }: ToolkitDocuments, { values, aud
     baseUrl,
     auth: toolkit.auth.map((scheme) => buildAuthScheme(scheme, values)),
     account: (toolkit.account ?? []).map(({ name, description, example = "", pattern }) => {
-      return { name, description, example, pattern, decidesOrigin: decidesOrigin(baseUrl, name) };
+      const accepts = pattern === undefined ? () => true : formOf(pattern);
+      return { name, description, example, accepts, decidesOrigin: decidesOrigin(baseUrl, name) };
     }),
     always: {
       headers: parseTemplateTree(always.headers ?? {}),
@@ -48,11 +66,22 @@ export function buildToolkit({ toolkit, tools }: ToolkitDocuments, { values, aud
     identify: toolkit.identify,
     webhook: toolkit.webhook && buildWebhook(toolkit.webhook, values.webhook?.audience ?? audience),
     actions: entries.flatMap(([name, tool]) =>
-      tool.kind === "action" ? [buildAction(toolkit, name, tool, values)] : [],
+      tool.kind === "action" ? [buildAction(toolkit, name, tool, bindings)] : [],
     ),
     triggers: entries.flatMap(([name, tool]) =>
-      tool.kind === "trigger" ? [buildTrigger(toolkit, name, tool, values)] : [],
+      tool.kind === "trigger" ? [buildTrigger(toolkit, name, tool, bindings)] : [],
     ),
+    codeTools: [],
+  };
+}
+
+/** Compiles a pattern at its first value. A value too long for it has not the form. */
+function formOf(pattern: string): (value: string) => boolean {
+  let form: LinearRegExp | undefined;
+  return (value) => {
+    if (!isShortEnough(pattern, value)) return false;
+    form ??= compileLinearRegExp(pattern);
+    return form.test(value);
   };
 }
 
@@ -99,11 +128,13 @@ function buildWebhook(document: WebhookDocument, audience: Audience): Webhook {
   }
 }
 
-function buildDefinition(toolkit: ToolkitDocument, name: string, document: ToolDocument, values: DeploymentValues) {
+function buildDefinition(toolkit: ToolkitDocument, name: string, document: ToolDocument, bindings: Bindings) {
+  const { values, ownerProjectId = "" } = bindings;
   return {
     slug: `${toolkit.slug}.${name}`,
     name,
     toolkitSlug: toolkit.slug,
+    ownerProjectId,
     scopes: (document.scopes ?? []).map((scope) => fillInDeployment(scope, values)),
     description: document.description.trim(),
     intents: document.intents,
@@ -111,16 +142,12 @@ function buildDefinition(toolkit: ToolkitDocument, name: string, document: ToolD
   } satisfies Partial<ToolDefinition>;
 }
 
-function buildAction(
-  toolkit: ToolkitDocument,
-  name: string,
-  document: ActionDocument,
-  values: DeploymentValues,
-): Action {
+function buildAction(toolkit: ToolkitDocument, name: string, document: ActionDocument, bindings: Bindings): Action {
   const { request, response = {} } = document;
+  const { validators = createValidator } = bindings;
   const inputSchema = document.class === "destructive" ? withConfirm(document.input) : document.input;
   return {
-    ...buildDefinition(toolkit, name, document, values),
+    ...buildDefinition(toolkit, name, document, bindings),
     kind: "action",
     class: document.class,
     callable: document.callable ?? true,
@@ -133,9 +160,14 @@ function buildAction(
       headers: parseTemplateTree(request.headers ?? {}),
       body: request.body === undefined ? undefined : parseTemplateTree(request.body),
     },
-    response: { unwrap: response.unwrap ?? "", empty: response.empty, error: response.error },
-    validateInput: createValidator(inputSchema),
-    validateOutput: createValidator(withNulls(document.output)),
+    response: {
+      unwrap: response.unwrap ?? "",
+      under: response.under ?? "",
+      empty: response.empty,
+      error: response.error,
+    },
+    validateInput: validators(inputSchema),
+    validateOutput: validators(withNulls(document.output)),
   };
 }
 
@@ -150,14 +182,9 @@ function withConfirm(input: JsonSchema): JsonSchema {
   return { ...input, properties: { ...properties, confirm } };
 }
 
-function buildTrigger(
-  toolkit: ToolkitDocument,
-  name: string,
-  document: TriggerDocument,
-  values: DeploymentValues,
-): Trigger {
+function buildTrigger(toolkit: ToolkitDocument, name: string, document: TriggerDocument, bindings: Bindings): Trigger {
   return {
-    ...buildDefinition(toolkit, name, document, values),
+    ...buildDefinition(toolkit, name, document, bindings),
     kind: "trigger",
     class: "read",
     callable: false,

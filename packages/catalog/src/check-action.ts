@@ -1,10 +1,10 @@
-import type { Placeholder } from "@svc/core";
 import { checkTemplates, deploymentNamespace, type Namespaces } from "./check-placeholders.ts";
+import { type Arguments, checkPlaces, declaredArguments } from "./check-places.ts";
+import { checkResponse } from "./check-response.ts";
 import { checkSchema } from "./check-schema.ts";
-import type { FaultPath } from "./definition-error.ts";
 import type { DefinitionFile } from "./definition-file.ts";
-import type { ActionDocument, JsonSchema } from "./documents.ts";
-import { isJsonObject } from "./json-schema.ts";
+import type { ActionDocument } from "./documents.ts";
+import { checkHeaderNames, faultOfHeaderName } from "./header-name.ts";
 
 /**
  * The rules of an action that its schema cannot say, for the parts that have their shape. `account` holds the toolkit's
@@ -18,32 +18,20 @@ export function checkAction(
   const { input, output, request } = document;
   const declared = input === undefined ? undefined : declaredArguments(input);
   if (declared !== undefined) checkInput(file, declared, document);
-  if (output !== undefined) checkSchema(file, ["output"], output, false);
+  if (output !== undefined) checkSchema(file, ["output"], output, "output");
   if (request !== undefined) {
     checkMethod(file, document);
+    checkHeaderNames(file, ["request", "headers"], request.headers);
     const params = declared === undefined ? "any" : new Set(declared.keys());
-    const { placeholders } = checkTemplates(file, ["request"], request, {
+    const { tree } = checkTemplates(file, ["request"], request, {
       params,
       account,
       deployment: deploymentNamespace,
     });
-    if (declared !== undefined) checkPlaces(file, declared, placeholders);
+    if (declared !== undefined) checkPlaces(file, declared, tree);
   }
   checkResponse(file, document);
   checkIdempotency(file, document, declared);
-}
-
-type Argument = { readonly schema: JsonSchema; readonly isRequired: boolean };
-type Arguments = ReadonlyMap<string, Argument>;
-
-function declaredArguments(input: JsonSchema): Arguments {
-  const properties = isJsonObject(input.properties) ? input.properties : {};
-  const required = new Set(Array.isArray(input.required) ? input.required : []);
-  return new Map(
-    Object.entries(properties).map(([name, schema]) => {
-      return [name, { schema: isJsonObject(schema) ? schema : {}, isRequired: required.has(name) }];
-    }),
-  );
 }
 
 function checkInput(file: DefinitionFile, declared: Arguments, { input = {}, class: access }: Partial<ActionDocument>) {
@@ -57,63 +45,18 @@ function checkInput(file: DefinitionFile, declared: Arguments, { input = {}, cla
   if (declared.has("confirm") && access === "destructive") {
     file.fault(["input", "properties", "confirm"], "is added at load", "remove it: every destructive tool gets it");
   }
-  checkSchema(file, ["input"], input, true);
+  checkSchema(file, ["input"], input, "input");
 }
 
 function checkMethod(file: DefinitionFile, { request, class: access }: Partial<ActionDocument>): void {
   if (request?.method === "DELETE" && access === "read") {
     file.fault(["class"], "is read, and the call is a DELETE", "write destructive (or write, when nothing is lost)");
   }
+  if (request?.method === "GET" && (access === "write" || access === "destructive")) {
+    file.fault(["class"], `is ${access}, and the call is a GET`, "write read, or mend the method");
+  }
   if (request?.method === "GET" && request.body !== undefined) {
     file.fault(["request", "body"], "stands in a GET", "move it to query, or change the method");
-  }
-}
-
-/** Holds the arguments and their places in the request together. */
-function checkPlaces(
-  file: DefinitionFile,
-  declared: Arguments,
-  placeholders: readonly (readonly [Placeholder, FaultPath])[],
-): void {
-  const placed = new Set<string>();
-  for (const [{ root, path: steps, text }, path] of placeholders) {
-    if (root !== "params") continue;
-    const name = String(steps[0]);
-    placed.add(name);
-    const argument = declared.get(name);
-    if (path[1] !== "path" || argument === undefined) continue;
-    if (!argument.isRequired && argument.schema.default === undefined) {
-      const cure = `make ${name} required, or give it a default`;
-      file.fault(path, `{{${text}}} is optional, and a path cannot go without it`, cure);
-    }
-    if (!["string", "integer", "number"].includes(String(argument.schema.type))) {
-      file.fault(path, `{{${text}}} is not a string or number`, "a path segment is one text or number");
-    }
-  }
-  for (const [name, argument] of declared) {
-    if (!placed.has(name)) checkUnplaced(file, name, argument);
-  }
-}
-
-/** An argument may stay out of the request only when it fills a label of the host that a deployment declares. */
-function checkUnplaced(file: DefinitionFile, name: string, { schema, isRequired }: Argument): void {
-  const path = ["input", "properties", name];
-  if (schema["x-host"] === true) {
-    if (typeof schema.pattern === "string") return;
-    file.fault(path, "fills a host label and has no pattern", "add a pattern of DNS labels");
-  } else if (isRequired) {
-    const cure = `place {{params.${name}}} in path, query, headers or body`;
-    file.fault(path, "is required, and no part of the request carries it", cure);
-  } else {
-    file.fault(path, "is accepted, and dropped by the request", `place {{params.${name}}}, or remove the argument`);
-  }
-}
-
-function checkResponse(file: DefinitionFile, { response, output }: Partial<ActionDocument>): void {
-  if (!isJsonObject(response?.empty) || !isJsonObject(output?.properties)) return;
-  for (const key of Object.keys(response.empty)) {
-    if (Object.hasOwn(output.properties, key)) continue;
-    file.fault(["response", "empty", key], "is not a property of output", "declare it there, or trimming drops it");
   }
 }
 
@@ -129,4 +72,6 @@ function checkIdempotency(
   if (argument !== undefined && declared?.has(argument) === false) {
     file.fault(["idempotency", "argument"], `"${argument}" is not an argument`, "name one of input.properties");
   }
+  const fault = header === undefined ? undefined : faultOfHeaderName(header);
+  if (fault !== undefined) file.fault(["idempotency", "header"], ...fault);
 }

@@ -1,5 +1,6 @@
 import { checkAction } from "./check-action.ts";
 import type { Namespaces } from "./check-placeholders.ts";
+import { faultOfOutputPath } from "./check-response.ts";
 import { checkShape } from "./check-shape.ts";
 import { checkTool } from "./check-tool.ts";
 import { accountNames, checkToolkit, declares } from "./check-toolkit.ts";
@@ -12,7 +13,12 @@ import type { ToolkitFiles } from "./read-definitions.ts";
 type ToolParts = Partial<ActionDocument> | Partial<TriggerDocument>;
 
 /** Checks one toolkit's files, each by itself and together. Faults are recorded with the file they stand in. */
-export function checkDefinitions({ folder, toolkit: file, tools }: ToolkitFiles): void {
+export function checkDefinitions(files: ToolkitFiles): void {
+  for (const _ of checkInSteps(files));
+}
+
+/** checkDefinitions in steps of about a tool each, between which the caller may let others run. */
+export function* checkInSteps({ folder, toolkit: file, tools }: ToolkitFiles): Generator<void> {
   const isRead = file.faults.length === 0;
   const toolkit = isRead ? checkShape<ToolkitDocument>(file, "toolkit") : undefined;
   if (toolkit !== undefined) checkToolkit(file, toolkit, folder);
@@ -21,6 +27,7 @@ export function checkDefinitions({ folder, toolkit: file, tools }: ToolkitFiles)
   for (const name of tools.keys()) {
     const tool = checkToolFile({ tools, name, account, webhook: toolkit?.webhook });
     if (tool !== undefined) parts.set(name, tool);
+    yield;
   }
   if (toolkit !== undefined) checkTogether({ file, toolkit, tools, parts });
 }
@@ -63,17 +70,38 @@ function checkTogether({ file, toolkit, tools, parts }: Together): void {
     const reason = "matches every post, and the toolkit has other triggers";
     tools.get(name)?.fault(["match"], reason, "name what tells its posts apart");
   }
+  checkDescriptions({ tools, parts });
   checkIdentify({ file, toolkit, tools, parts });
+}
+
+/** A model chooses by description: what reads the same cannot be told apart. */
+function checkDescriptions({ tools, parts }: Pick<Together, "tools" | "parts">): void {
+  const first = new Map<string, string>();
+  for (const [name, { description }] of parts) {
+    if (description === undefined) continue;
+    const words = description.trim().replaceAll(/\s+/g, " ").toLowerCase();
+    const other = first.get(words);
+    if (other === undefined) first.set(words, name);
+    else tools.get(name)?.fault(["description"], `is the same as that of ${other}`, "say how the two differ");
+  }
 }
 
 function checkIdentify({ file, toolkit, tools, parts }: Together): void {
   if (toolkit.identify === undefined) return;
-  const name = toolkit.identify.tool;
+  const { tool: name, path } = toolkit.identify;
   const tool = parts.get(name);
   if (!tools.has(name)) {
     file.fault(["identify", "tool"], `"${name}" is not a tool of the toolkit`, "name one of its read actions");
   } else if (tool?.kind === "trigger" || (tool?.kind === "action" && (tool.class ?? "read") !== "read")) {
     file.fault(["identify", "tool"], `"${name}" is not a read action`, "name one: connecting changes nothing");
+  } else if (tool?.kind === "action") {
+    if (Array.isArray(tool.input?.required) && tool.input.required.length > 0) {
+      const cure = "name one that takes none: connecting has nothing to fill in";
+      file.fault(["identify", "tool"], `"${name}" requires arguments`, cure);
+    }
+    const fault = tool.output === undefined ? undefined : faultOfOutputPath(tool.output, path);
+    if (fault !== undefined)
+      file.fault(["identify", "path"], `"${path}" ${fault}`, `name a text or number of ${name}'s output`);
   }
 }
 

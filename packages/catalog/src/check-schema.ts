@@ -1,7 +1,9 @@
 import type { FaultPath } from "./definition-error.ts";
 import type { DefinitionFile } from "./definition-file.ts";
 import type { JsonSchema } from "./documents.ts";
-import { faultsOfSchema, isJsonObject, isKnownFormat } from "./json-schema.ts";
+import { isKnownFormat } from "./formats.ts";
+import { isJsonObject } from "./json-object.ts";
+import { faultsOfSchema } from "./json-schema.ts";
 
 /** The keywords of JSON Schema 2020-12 that a definition may use, and the marks of our own. */
 const keywords = new Set(
@@ -23,18 +25,16 @@ const schemaKeywords = [
 const ruleKeywords = ["if", "then", "else", "not"];
 const ruleListKeywords = ["allOf", "anyOf", "oneOf"];
 
-type Check = { readonly file: DefinitionFile; readonly needsDescriptions: boolean };
+/** `input`: every property is described. `output`: every property is typed, or trimming would not know what it keeps. */
+type SchemaPart = "input" | "output";
+
+type Check = { readonly file: DefinitionFile; readonly part: SchemaPart };
 
 /**
  * Checks an input or output schema beyond its shape: valid JSON Schema, known keywords and formats, names in `required` and in
- * rules declared, defaults allowed, and with `needsDescriptions` a description of every property.
+ * rules declared, defaults allowed, every argument described and every field of an output typed.
  */
-export function checkSchema(
-  file: DefinitionFile,
-  path: FaultPath,
-  schema: JsonSchema,
-  needsDescriptions: boolean,
-): void {
+export function checkSchema(file: DefinitionFile, path: FaultPath, schema: JsonSchema, part: SchemaPart): void {
   const faults = faultsOfSchema(schema);
   for (const { pointer, message } of faults) {
     const steps = pointer
@@ -43,7 +43,7 @@ export function checkSchema(
       .map((step) => step.replaceAll("~1", "/").replaceAll("~0", "~"));
     file.fault([...path, ...steps], message, "write it as JSON Schema 2020-12");
   }
-  if (faults.length === 0) checkNode({ file, needsDescriptions }, path, schema, undefined);
+  if (faults.length === 0) checkNode({ file, part }, path, schema, undefined);
 }
 
 /** `declared`: the properties of the value this node speaks about, when the node is a rule about it; else the node declares its own. */
@@ -72,11 +72,24 @@ function checkNode(check: Check, path: FaultPath, node: unknown, declared: Reado
 /** A rule inside a rule about a property says nothing new of it, so only declarations need a description. */
 function checkProperty(check: Check, path: FaultPath, property: unknown, isRule: boolean): void {
   const description = isJsonObject(property) ? property.description : undefined;
-  if (check.needsDescriptions && !isRule && (typeof description !== "string" || description.length < 3)) {
+  if (check.part === "input" && !isRule && (typeof description !== "string" || description.length < 3)) {
     check.file.fault(path, "has no description", "describe it with units, format and an example where one helps");
+  }
+  if (check.part === "output" && !isRule && !isTyped(property)) {
+    check.file.fault(
+      path,
+      "has no type",
+      "add a type, such as string, or an enum; an object without properties is kept whole",
+    );
   }
   // A nested rule names properties declared elsewhere, so what it names cannot be judged here.
   if (!isRule) checkNode(check, path, property, undefined);
+}
+
+const typeKeywords = ["type", "enum", "const", "anyOf", "oneOf", "allOf", "$ref"];
+
+function isTyped(property: unknown): boolean {
+  return isJsonObject(property) && typeKeywords.some((keyword) => Object.hasOwn(property, keyword));
 }
 
 function checkRules(check: Check, path: FaultPath, node: JsonSchema, names: ReadonlySet<string>): void {

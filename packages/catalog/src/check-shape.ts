@@ -1,9 +1,10 @@
 import { formatValue } from "@svc/core";
 import { Ajv2020, type ErrorObject, type ValidateFunction } from "ajv/dist/2020.js";
-import formats from "ajv-formats";
+import { withoutNoise } from "./alternatives.ts";
 import type { FaultPath } from "./definition-error.ts";
 import type { DefinitionFile } from "./definition-file.ts";
-import { isJsonObject } from "./json-schema.ts";
+import { addFormats } from "./formats.ts";
+import { isJsonObject } from "./json-object.ts";
 import deploymentSchema from "./schemas/deployment.schema.json" with { type: "json" };
 import toolSchema from "./schemas/tool.schema.json" with { type: "json" };
 import toolkitSchema from "./schemas/toolkit.schema.json" with { type: "json" };
@@ -15,7 +16,7 @@ const ajv = new Ajv2020({
   allowUnionTypes: true,
   strictTypes: false,
 });
-formats.default(ajv);
+addFormats(ajv);
 ajv.addSchema(toolSchema, "tool.schema.json");
 ajv.addSchema(toolkitSchema, "toolkit.schema.json");
 ajv.addSchema(deploymentSchema, "deployment.schema.json");
@@ -34,7 +35,7 @@ export function checkShape<T extends object>(
   const validate = ajv.getSchema(`${schema}.schema.json`) as ValidateFunction;
   if (validate(file.value)) return file.value as T;
   let sound: unknown = file.value;
-  for (const error of validate.errors ?? []) {
+  for (const error of withoutNoise(validate.errors ?? [])) {
     const path = report(file, error);
     sound = without(sound, path.slice(0, partDepth[schema]));
   }

@@ -1,8 +1,11 @@
+import { formatValue } from "@svc/core";
 import { faultOfBaseUrl } from "./base-url.ts";
 import { checkTemplates, deploymentNamespace, type Namespaces } from "./check-placeholders.ts";
 import type { DefinitionFile } from "./definition-file.ts";
 import type { AuthDocument, ToolkitDocument } from "./documents.ts";
-import { isJsonObject } from "./json-schema.ts";
+import { checkHeaderNames, faultOfHeaderName } from "./header-name.ts";
+import { isJsonObject } from "./json-object.ts";
+import { isShortEnough, parseLinearRegExp } from "./linear-reg-exp.ts";
 import { matchesEverything } from "./match.ts";
 
 /** What an account under each scheme holds as its credential. */
@@ -19,11 +22,15 @@ export function checkToolkit(file: DefinitionFile, document: Partial<ToolkitDocu
   if (document.slug !== undefined && document.slug !== folder) {
     file.fault(["slug"], `is "${document.slug}" in the folder ${folder}`, "give the folder and the slug the same name");
   }
+  if (document.slug === "skills") {
+    file.fault(["slug"], `"skills" is reserved for promoted jobs`, "give folder and slug another name");
+  }
   checkBaseUrl(file, document);
   checkAuth(file, document);
   checkAccount(file, document);
   const namespaces = { account: accountNames(file, document), deployment: deploymentNamespace };
   checkTemplates(file, ["always"], document.always ?? {}, namespaces);
+  checkHeaderNames(file, ["always", "headers"], document.always?.headers);
   const ignore = document.webhook?.ignore ?? [];
   ignore.forEach((rule, index) => {
     if (matchesEverything(rule)) {
@@ -70,13 +77,21 @@ function checkAuth(file: DefinitionFile, document: Partial<ToolkitDocument>): vo
     const credential = new Set(credentialFields[scheme.type]);
     if (scheme.type === "api_key") {
       checkTemplates(file, [...path, "value"], scheme.value, { credential, account });
-      if (scheme.placement === "header" && !/^[A-Za-z0-9-]+$/.test(scheme.name)) {
-        file.fault([...path, "name"], `"${scheme.name}" is not a header name`, "use letters, digits and -");
-      }
+      const fault = scheme.placement === "header" ? faultOfHeaderName(scheme.name) : faultOfQueryName(scheme.name);
+      if (fault !== undefined) file.fault([...path, "name"], ...fault);
     } else if (scheme.type === "oauth2" || scheme.type === "client_credentials") {
       checkOAuth(file, path, scheme);
     }
   });
+}
+
+/** What every app takes as it is: neither encoded nor read as something else (RFC 3986, 2.3, with the usual brackets). */
+function faultOfQueryName(name: string): readonly [reason: string, cure: string] | undefined {
+  if (/^[\w.~:$[\]-]+$/.test(name)) return undefined;
+  return [
+    `${formatValue(name)} is not the name of a query parameter`,
+    "use letters, digits, _, ., ~, :, $, [, ] and -",
+  ];
 }
 
 function checkOAuth(
@@ -99,13 +114,22 @@ function checkOAuth(
   checkTemplates(file, [...path, "defaultScopes"], scheme.defaultScopes ?? [], { deployment: new Set(["scope_base"]) });
 }
 
+/** Of one example; a toolkit has at most twenty. */
+const exampleStepsMax = 25_000;
+
 function checkAccount(file: DefinitionFile, document: Partial<ToolkitDocument>): void {
   const seen = new Set<string>();
   (document.account ?? []).forEach(({ name, example, pattern }, index) => {
     const path = ["account", index];
     if (seen.has(name)) file.fault([...path, "name"], `"${name}" is declared twice`, "declare each variable once");
     seen.add(name);
-    if (pattern !== undefined && example !== undefined && !new RegExp(pattern, "u").test(example)) {
+    const form = pattern === undefined ? undefined : parseLinearRegExp(pattern);
+    if (form === undefined) return;
+    if ("fault" in form) {
+      file.fault([...path, "pattern"], form.fault, "write it without look-around and back references");
+    } else if (example !== undefined && pattern !== undefined && !isShortEnough(pattern, example, exampleStepsMax)) {
+      file.fault([...path, "pattern"], "takes long over the example", "write it with fewer repetitions");
+    } else if (example !== undefined && !form.test(example)) {
       file.fault([...path, "example"], `"${example}" does not match the pattern ${pattern}`, "mend one of the two");
     }
   });

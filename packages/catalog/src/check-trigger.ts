@@ -3,7 +3,7 @@ import { checkSchema } from "./check-schema.ts";
 import type { FaultPath } from "./definition-error.ts";
 import type { DefinitionFile } from "./definition-file.ts";
 import type { JsonSchema, TriggerDocument, WebhookDocument } from "./documents.ts";
-import { isJsonObject } from "./json-schema.ts";
+import { isJsonObject } from "./json-object.ts";
 
 const namespaces: Namespaces = { headers: "any", query: "any", body: "any" };
 
@@ -18,7 +18,7 @@ export function checkTrigger(
     if (output.type !== "object") {
       file.fault(["output", "type"], "is not object", "write type: object: a payload is one");
     }
-    checkSchema(file, ["output"], output, false);
+    checkSchema(file, ["output"], output, "output");
   }
   for (const key of ["account", "dedupe", "occurredAt", "payload"] as const) {
     const { placeholders } = checkTemplates(file, [key], document[key] ?? "", namespaces);

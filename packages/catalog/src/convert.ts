@@ -13,18 +13,21 @@ import {
 } from "@svc/gen/catalog";
 import type { AccountVariable, AuthScheme, Tool, Toolkit } from "./model.ts";
 
+const kinds = { action: ToolKind.ACTION, trigger: ToolKind.TRIGGER, code: ToolKind.CODE } as const;
+
 /** A tool's message. It takes tens of microseconds, for the schemas' text, so it is made once. */
 export function toToolMessage(tool: Tool): ToolMessage {
   return create(ToolSchema, {
     slug: tool.slug,
     toolkitSlug: tool.toolkitSlug,
-    kind: tool.kind === "action" ? ToolKind.ACTION : ToolKind.TRIGGER,
+    kind: kinds[tool.kind],
     description: tool.description,
     inputSchemaJson: JSON.stringify(tool.inputSchema),
     outputSchemaJson: JSON.stringify(tool.outputSchema),
     requiredScopes: [...tool.scopes],
     accessClass: tool.class,
     callable: tool.callable,
+    ownerProjectId: tool.ownerProjectId,
   });
 }
 
@@ -38,13 +41,17 @@ export function toToolkitMessage(toolkit: Toolkit, isOauthRegistered: boolean): 
     version: toolkit.version,
     authSchemes: toolkit.auth.map(({ type }) => type),
     category: toolkit.category,
-    connectable: connectability !== ToolkitConnectability.NEEDS_OAUTH_REGISTRATION,
+    ownerProjectId: toolkit.ownerProjectId,
+    connectable:
+      connectability === ToolkitConnectability.READY || connectability === ToolkitConnectability.OAUTH_PENDING,
     connectability,
   });
 }
 
 /** `client_credentials` makes no connected account, so it does not count; alone, it leaves nothing to connect. */
 function connectabilityOf(auth: readonly AuthScheme[], isOauthRegistered: boolean): ToolkitConnectability {
+  // Skills are called without an account: there is nothing to connect, and nothing that would make it connectable.
+  if (auth.length === 0) return ToolkitConnectability.UNSPECIFIED;
   const needsRegistration = auth.some(({ type }) => type === "oauth2") && !isOauthRegistered;
   const connectsNow = auth.some(({ type }) => {
     return type === "oauth2" ? isOauthRegistered : type !== "client_credentials";

@@ -1,4 +1,4 @@
-import { isNode, LineCounter, parseDocument } from "yaml";
+import { type Document, isMap, isNode, isScalar, LineCounter, parseDocument } from "yaml";
 import { type DefinitionFault, type FaultPath, formatPath } from "./definition-error.ts";
 
 /** The line (from 1) on which a path, or the longest part of it that exists, stands; undefined outside files. */
@@ -49,11 +49,22 @@ export function parseDefinitionFile(file: string, text: string): DefinitionFile 
   }
   return createDefinitionFile(file, document.toJS({ maxAliasCount: 100 }), (path) => {
     for (let length = path.length; length >= 0; length--) {
-      const node = length === 0 ? document.contents : document.getIn(path.slice(0, length), true);
+      const node = nodeAt(document, path.slice(0, length));
       if (isNode(node) && node.range) return lines.linePos(node.range[0]).line;
     }
     return undefined;
   });
+}
+
+/** What stands for a path: the key that a value is written under, where it has one, for the value may begin lines below. */
+function nodeAt(document: Document.Parsed, path: FaultPath): unknown {
+  const last = path.at(-1);
+  if (last === undefined) return document.contents;
+  const parent = path.length === 1 ? document.contents : document.getIn(path.slice(0, -1), true);
+  const pair = isMap(parent)
+    ? parent.items.find(({ key }) => isScalar(key) && String(key.value) === String(last))
+    : undefined;
+  return pair?.key ?? document.getIn(path, true);
 }
 
 /** A file that cannot be read or parsed at all: nothing but faults. */

@@ -5,7 +5,7 @@ import { afterEach, expect, test } from "vitest";
 import { DefinitionError } from "./definition-error.ts";
 import { loadDeployment } from "./deployment.ts";
 import { loadCatalog } from "./load.ts";
-import { catalogOf, sampleToolkits, writeToolkits } from "./testing.ts";
+import { catalogOf, sampleToolkits, type ToolkitSource, writeToolkits } from "./testing.ts";
 
 const folders: string[] = [];
 
@@ -95,6 +95,30 @@ test("toolkits and tools that a deployment names exist", () => {
   expect(() => catalogOf({ toolkits, deployment: { toolkits: { payment: {} } } })).toThrow("use one of payments");
   const deployment = { toolkits: { payments: { overlay: { tools: { refund: {} } } } } };
   expect(() => catalogOf({ toolkits, deployment })).toThrow("overlay.tools.refund");
+});
+
+test("a host takes account variables that exist, and arguments that every action requires with a pattern", () => {
+  const { payments } = sampleToolkits;
+  const { toolkit } = payments;
+  const bind = (address: string, argument: object, required = ["payment_id", "dc"]) => {
+    const tools = structuredClone(payments.tools) as unknown as { refund_payment: { input: Record<string, object> } };
+    const { input } = tools.refund_payment;
+    input["properties"] = { ...input["properties"], dc: { type: "string", description: "Region.", ...argument } };
+    input["required"] = required;
+    const deployment = { toolkits: { payments: { provider_base_url: address } } };
+    return catalogOf({ toolkits: [{ toolkit, tools } as unknown as ToolkitSource], deployment });
+  };
+  const host = { "x-host": true, pattern: "^[a-z0-9]+$" };
+  expect(bind("https://{{params.dc}}.api.example.com", host).toolkits.size).toBe(1);
+  expect(bind("https://{{params.dc}}.api.example.com", { ...host, default: "eu" }, ["payment_id"]).toolkits.size).toBe(
+    1,
+  );
+  expect(() => bind("https://{{params.dc}}.api.example.com", host, ["payment_id"])).toThrow(
+    /payments\.provider_base_url: \{\{params\.dc\}\} is not a required argument with a pattern of refund_payment; declare dc/,
+  );
+  expect(() => bind("https://{{params.region}}.api.example.com", host)).toThrow("declare region there");
+  expect(bind("https://{{account.prefix}}.api.example.com", host).toolkits.size).toBe(1);
+  expect(() => bind("https://{{account.tenant}}.api.example.com", host)).toThrow("is not an account variable");
 });
 
 test("an overlay is merged over the definition, and checked like it", async () => {

@@ -59,6 +59,7 @@ type RequestDocument = {
 /** How an action's answer is read, as schemas/tool.schema.json has it. */
 type ResponseDocument = {
   readonly unwrap?: string;
+  readonly under?: string;
   readonly empty?: unknown;
   readonly error?: { path?: string; unless?: string; message?: string };
 };

@@ -1,5 +1,8 @@
 import { Code, type ConnectError } from "@connectrpc/connect";
-import { fault, formatValue } from "@svc/core";
+import { fault, faults, formatValue } from "@svc/core";
+import type { DefinitionError } from "./definition-error.ts";
+import type { Catalog } from "./model.ts";
+import { nearest } from "./nearest.ts";
 
 /** The catalog calls' projectId names a project other than the key's own, which reads as missing. */
 export function projectNotFound(projectId: string): ConnectError {
@@ -13,23 +16,64 @@ export function projectNotFound(projectId: string): ConnectError {
 }
 
 /** No toolkit of the catalog that the caller sees has the slug. */
-export function toolkitNotFound(slug: string): ConnectError {
+export function toolkitNotFound(slug: string, { toolkits }: Pick<Catalog, "toolkits">): ConnectError {
   return fault({
     code: Code.NotFound,
     reason: "TOOLKIT_NOT_FOUND",
     field: "slug",
     message: `slug ${formatValue(slug)} is not a toolkit of the catalog`,
-    help: "ListToolkits lists the slugs.",
+    help: `${didYouMean(slug, toolkits.keys())}ListToolkits lists the slugs.`,
   });
 }
 
 /** No tool of the catalog that the caller sees has the slug. */
-export function toolNotFound(slug: string): ConnectError {
+export function toolNotFound(slug: string, { tools }: Pick<Catalog, "tools">): ConnectError {
   return fault({
     code: Code.NotFound,
     reason: "TOOL_NOT_FOUND",
     field: "slug",
     message: `slug ${formatValue(slug)} is not a tool of the catalog`,
-    help: "Send a catalog-wide slug of the form <toolkit>.<tool>; ListTools lists them.",
+    help: `${didYouMean(slug, tools.keys())}Send a catalog-wide slug of the form <toolkit>.<tool>; ListTools lists them.`,
+  });
+}
+
+function didYouMean(slug: string, known: Iterable<string>): string {
+  const meant = nearest(slug, known);
+  return meant === undefined ? "" : `Did you mean ${meant}? `;
+}
+
+/** A published definition breaks rules. One detail a fault, up to 100, with its place as the field. */
+export function definitionInvalid({ message, faults: found }: DefinitionError): ConnectError {
+  return faults({
+    code: Code.InvalidArgument,
+    message: message.length > messageMax ? `${message.slice(0, messageMax)} ...` : message,
+    details: found.slice(0, 100).map(({ file, path, reason, cure }) => ({
+      reason: "DEFINITION_INVALID",
+      field: path === "" ? `definitionJson.${file}` : `definitionJson.${file}.${path}`,
+      help: `${reason}; ${cure}`,
+    })),
+  });
+}
+
+const messageMax = 4000;
+
+/** The project keeps as many private toolkits as it may. */
+export function privateToolkitsLimit(most: number): ConnectError {
+  return fault({
+    code: Code.ResourceExhausted,
+    reason: "PRIVATE_TOOLKITS_LIMIT",
+    message: `the project has ${most} private toolkits, which is the most there may be`,
+    help: "Delete one that is not used any more, or publish over one of the same slug.",
+  });
+}
+
+/** The project has no private toolkit of that slug; a shared one cannot be deleted. */
+export function privateToolkitNotFound(slug: string): ConnectError {
+  return fault({
+    code: Code.NotFound,
+    reason: "PRIVATE_TOOLKIT_NOT_FOUND",
+    field: "slug",
+    message: `slug ${formatValue(slug)} is not a private toolkit of this project`,
+    help: "ListToolkits with the project's id shows which toolkits are its own (ownerProjectId).",
   });
 }

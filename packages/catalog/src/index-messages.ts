@@ -4,35 +4,35 @@ import {
   GetToolkitConnectSpecResponseSchema,
   type GetToolResponse,
   GetToolResponseSchema,
-  type Toolkit as ToolkitMessage,
   type Tool as ToolMessage,
 } from "@svc/gen/catalog";
-import { toConnectSpec, toToolkitMessage, toToolMessage } from "./convert.ts";
-import type { Catalog } from "./model.ts";
+import { toConnectSpec, toToolMessage } from "./convert.ts";
+import type { Catalog, Tool } from "./model.ts";
 
-/** A toolkit's two messages: with an OAuth registration and without. */
-type ToolkitMessages = { readonly registered: ToolkitMessage; readonly unregistered: ToolkitMessage };
-
-/** Everything CatalogService answers, made once for a catalog. Maps are ordered by slug; messages are shared, never changed. */
+/** What CatalogService answers, made once for a catalog. Maps are ordered by slug; messages are shared, never changed. */
 export type MessageIndex = {
-  readonly toolkits: ReadonlyMap<string, ToolkitMessages>;
   readonly specs: ReadonlyMap<string, GetToolkitConnectSpecResponse>;
   readonly tools: ReadonlyMap<string, GetToolResponse>;
   readonly toolList: readonly ToolMessage[];
   readonly toolsOfToolkit: ReadonlyMap<string, readonly ToolMessage[]>;
 };
 
+/** One message a tool, however many catalogs it stands in: making it is what costs. */
+const toolMessages = new WeakMap<Tool, ToolMessage>();
+
+function toolMessage(tool: Tool): ToolMessage {
+  const known = toolMessages.get(tool);
+  if (known !== undefined) return known;
+  const made = toToolMessage(tool);
+  toolMessages.set(tool, made);
+  return made;
+}
+
 /** Makes the messages of a catalog. */
 export function indexMessages(catalog: Catalog): MessageIndex {
-  const toolList = [...catalog.tools.values()].map(toToolMessage);
+  const toolList = [...catalog.tools.values()].map(toolMessage);
   const toolkits = [...catalog.toolkits.values()];
   return {
-    toolkits: new Map(
-      toolkits.map((toolkit) => {
-        const registered = toToolkitMessage(toolkit, true);
-        return [toolkit.slug, { registered, unregistered: toToolkitMessage(toolkit, false) }];
-      }),
-    ),
     specs: new Map(
       toolkits.map((toolkit) => {
         return [toolkit.slug, create(GetToolkitConnectSpecResponseSchema, { spec: toConnectSpec(toolkit) })];

@@ -1,9 +1,11 @@
+import { parseTemplate, placeholdersOf } from "@svc/core";
 import { type Bindings, buildToolkit } from "./build.ts";
 import { checkDefinitions, checkDistinct } from "./check-definitions.ts";
 import { DefinitionError } from "./definition-error.ts";
 import { createDefinitionFile, type DefinitionFile } from "./definition-file.ts";
 import type { Deployment } from "./deployment.ts";
-import type { ToolDocument, ToolkitDocument } from "./documents.ts";
+import type { ToolDocument, ToolkitDeploymentDocument, ToolkitDocument } from "./documents.ts";
+import { isJsonObject } from "./json-object.ts";
 import type { Catalog, Tool } from "./model.ts";
 import { overlayDefinition } from "./overlay.ts";
 import { readDefinitions, type ToolkitFiles } from "./read-definitions.ts";
@@ -80,12 +82,39 @@ function checkNames(deployment: Deployment, files: readonly ToolkitFiles[]): Def
     }
     for (const name of Object.keys(bindings.overlay?.tools ?? {})) {
       if (toolkit.tools.has(name)) continue;
-      file.fault(
-        ["toolkits", slug, "overlay", "tools", name],
-        "is not a tool of the toolkit",
-        "name one that it has, or remove it",
-      );
+      const path = ["toolkits", slug, "overlay", "tools", name];
+      file.fault(path, "is not a tool of the toolkit", "name one that it has, or remove it");
     }
+    checkHost(file, bindings, toolkit);
   }
   return file;
+}
+
+/** What the host of a deployment takes is there at every call: account variables, and arguments with a pattern. */
+function checkHost(
+  file: DefinitionFile,
+  bindings: ToolkitDeploymentDocument,
+  { folder, toolkit, tools }: ToolkitFiles,
+) {
+  const path = ["toolkits", folder, "provider_base_url"];
+  const { account } = toolkit.value as Partial<ToolkitDocument>;
+  for (const { root, path: steps, text } of placeholdersOf(parseTemplate(bindings.provider_base_url ?? ""))) {
+    const name = String(steps[0]);
+    if (root === "account" && !account?.some((variable) => variable.name === name)) {
+      file.fault(path, `{{${text}}} is not an account variable of the toolkit`, "name one that it declares");
+    }
+    const without = root === "params" ? [...tools].filter(([, tool]) => !takesHost(tool.value, name)) : [];
+    if (without.length > 0) {
+      const reason = `{{${text}}} is not a required argument with a pattern of ${without.map(([tool]) => tool).join(", ")}`;
+      file.fault(path, reason, `declare ${name} there, or write the host out`);
+    }
+  }
+}
+
+function takesHost(tool: unknown, name: string): boolean {
+  if (!isJsonObject(tool) || tool.kind !== "action" || !isJsonObject(tool.input)) return true;
+  const { properties, required } = tool.input;
+  const argument = isJsonObject(properties) && Object.hasOwn(properties, name) ? properties[name] : undefined;
+  const isGiven = Array.isArray(required) && required.includes(name);
+  return isJsonObject(argument) && typeof argument.pattern === "string" && (isGiven || argument.default !== undefined);
 }

@@ -1,4 +1,4 @@
-import type { TemplateTree } from "@svc/core";
+import type { ProjectId, TemplateTree } from "@svc/core";
 import type { AccessClass, JsonSchema } from "./documents.ts";
 import type { SchemaValidator } from "./json-schema.ts";
 
@@ -8,9 +8,13 @@ export type Catalog = {
   readonly tools: ReadonlyMap<string, Tool>;
 };
 
-/** One external app. `actions` and `triggers` are ordered by slug. */
+/** One external app, or the skills of a project. `actions`, `triggers` and `codeTools` are ordered by slug. */
 export type Toolkit = {
   readonly slug: string;
+  /** The project whose private definition it is; empty in the shared catalog. */
+  readonly ownerProjectId: ProjectId | "";
+  /** SHA-256, in hexadecimal, of what decides where credentials are sent: base URL and authentication. */
+  readonly originDigest: string;
   readonly name: string;
   readonly description: string;
   readonly version: string;
@@ -24,6 +28,8 @@ export type Toolkit = {
   readonly webhook: Webhook | undefined;
   readonly actions: readonly Action[];
   readonly triggers: readonly Trigger[];
+  /** What the service runs itself; no toolkit of definitions has any. */
+  readonly codeTools: readonly CodeTool[];
 };
 
 /** A way to authenticate, in declaration order. Scopes and addresses have their deployment values filled in. */
@@ -50,8 +56,9 @@ export type AccountVariable = {
   readonly name: string;
   readonly description: string;
   readonly example: string;
-  readonly pattern: string | undefined;
   readonly decidesOrigin: boolean;
+  /** Whether a value has the declared form. Takes linear time: patterns run on RE2. */
+  accepts(value: string): boolean;
 };
 
 /** Who receives the events of a post: the projects whose account it names, or every project of the deployment. */
@@ -81,11 +88,13 @@ export type Post = {
   readonly body: unknown;
 };
 
-/** What actions and triggers have in common. `slug` is catalog-wide, `name` is unique within the toolkit. */
+/** What all tools have in common. `slug` is catalog-wide, `name` is unique within the toolkit. */
 export type ToolDefinition = {
   readonly slug: string;
   readonly name: string;
   readonly toolkitSlug: string;
+  /** As its toolkit's. */
+  readonly ownerProjectId: ProjectId | "";
   readonly class: AccessClass;
   readonly scopes: readonly string[];
   readonly description: string;
@@ -110,7 +119,11 @@ export type Action = ToolDefinition & {
     readonly body: TemplateTree | undefined;
   };
   readonly response: {
+    /** Path of the payload in the answer; empty for the whole answer. */
     readonly unwrap: string;
+    /** Name that a payload which is a bare list or value is presented under; empty for none. */
+    readonly under: string;
+    /** The result when a 2xx answer has no body, or nothing that the output schema names; undefined when none is declared. */
     readonly empty: unknown;
     readonly error: { readonly path?: string; readonly unless?: string; readonly message?: string } | undefined;
   };
@@ -128,8 +141,15 @@ export type Trigger = ToolDefinition & {
   normalize(post: Post): NormalizedPost | NormalizeFault;
 };
 
-/** An action or a trigger. */
-export type Tool = Action | Trigger;
+/** Code that the service runs itself, such as a job program that a project promoted to a tool. */
+export type CodeTool = ToolDefinition & {
+  readonly kind: "code";
+  /** Compiled at its first call. */
+  readonly validateInput: SchemaValidator;
+};
+
+/** An action, a trigger, or code of the service. */
+export type Tool = Action | Trigger | CodeTool;
 
 /**
  * What an event is made of. `account` and `dedupe` are empty where the post names none; `occurredAt` is the provider's time in

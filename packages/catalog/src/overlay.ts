@@ -1,5 +1,5 @@
 import { createDefinitionFile, type DefinitionFile } from "./definition-file.ts";
-import { isJsonObject } from "./json-schema.ts";
+import { isJsonObject } from "./json-object.ts";
 
 /** A definition with a deployment's overlay over it (RFC 7396); its faults name both files. */
 export function overlayDefinition(

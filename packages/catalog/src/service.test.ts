@@ -1,47 +1,24 @@
-import { Code, ConnectError, createClient, createRouterTransport } from "@connectrpc/connect";
-import { createId, createSealer, type ProjectPrincipal, parseVaultKeys, principalContext } from "@svc/core";
-import { CatalogService, ToolKind, ToolkitConnectability } from "@svc/gen/catalog";
+import { Code } from "@connectrpc/connect";
+import { createId } from "@svc/core";
+import { createProject } from "@svc/db";
+import { createTestDatabase } from "@svc/db/testing";
+import { ToolKind, ToolkitConnectability } from "@svc/gen/catalog";
 import { ErrorDetailSchema } from "@svc/gen/errors";
-import { expect, test } from "vitest";
-import { createCatalogService } from "./service.ts";
-import { catalogOf, sampleToolkits, type ToolkitSource } from "./testing.ts";
+import { afterAll, expect, test } from "vitest";
+import { createTestNode, errorOf, refusalOf } from "./test-client.ts";
+import { sampleToolkits, type ToolkitSource } from "./testing.ts";
 
-const sealer = createSealer(parseVaultKeys(`a:${Buffer.alloc(32, 7).toString("base64")}`));
-const ownProject = createId("prj", 1);
+const { db, drop } = await createTestDatabase();
+afterAll(drop);
+
+const ownProject = (await createProject(db, "own", 1)).id;
 const otherProject = createId("prj", 2);
 
 function clientOf(options: { toolkits?: ToolkitSource[]; deployment?: object; registered?: string[] } = {}) {
-  const { toolkits = Object.values(sampleToolkits), deployment, registered = [] } = options;
-  const catalog = catalogOf({ toolkits, ...(deployment && { deployment }) });
-  const service = createCatalogService({ catalog, sealer, isOauthRegistered: (slug) => registered.includes(slug) });
-  const principal: ProjectPrincipal = {
-    kind: "project",
-    projectId: ownProject,
-    keyId: createId("key", 1),
-    role: "member",
-  };
-  const transport = createRouterTransport((router) => router.service(CatalogService, service), {
-    router: {
-      interceptors: [
-        (next) => (request) => {
-          request.contextValues.set(principalContext, principal);
-          return next(request);
-        },
-      ],
-    },
-  });
-  return createClient(CatalogService, transport);
-}
-
-async function refusalOf(call: Promise<unknown>) {
-  const error = ConnectError.from(
-    await call.then(
-      () => "answered",
-      (reason: unknown) => reason,
-    ),
+  const { registered = [], ...rest } = options;
+  return createTestNode(db, { ...rest, isOauthRegistered: ({ slug }) => registered.includes(slug) }).clientOf(
+    ownProject,
   );
-  const [detail] = error.findDetails(ErrorDetailSchema);
-  return [error.code, detail?.reason, detail?.field];
 }
 
 const slugsOf = (items: { slug: string }[]) => items.map(({ slug }) => slug);
@@ -212,4 +189,16 @@ test("a page token fits its own call and filters only", async () => {
   const negative = [Code.InvalidArgument, "PAGE_SIZE_NEGATIVE", "pageSize"];
   expect(await refusalOf(client.listTools({ pageSize: -1 }))).toEqual(negative);
   expect(await refusalOf(client.listToolkits({ pageSize: -1 }))).toEqual(negative);
+});
+
+test("a slug that is nearly one names the one that was meant, of what the caller sees", async () => {
+  const client = clientOf();
+  const helpOf = async (call: Promise<unknown>) => (await errorOf(call)).findDetails(ErrorDetailSchema)[0]?.help;
+  expect(await helpOf(client.getToolkit({ slug: "team-chat" }))).toBe(
+    "Did you mean team_chat? ListToolkits lists the slugs.",
+  );
+  expect(await helpOf(client.getToolkitConnectSpec({ slug: "teamchat" }))).toMatch(/^Did you mean team_chat\? /);
+  const [tool] = (await client.listTools({ toolkitSlug: "team_chat" })).tools;
+  expect(await helpOf(client.getTool({ slug: `${tool?.slug}s` }))).toContain(`Did you mean ${tool?.slug}? Send a`);
+  expect(await helpOf(client.getTool({ slug: "frobnicate" }))).toMatch(/^Send a catalog-wide slug/);
 });

@@ -1,76 +1,133 @@
 import { create } from "@bufbuild/protobuf";
 import type { HandlerContext, ServiceImpl } from "@connectrpc/connect";
-import { requireProject, type Sealer } from "@svc/core";
+import { type ProjectId, requireProject, type Sealer } from "@svc/core";
 import {
   type CatalogService,
+  DeleteToolkitResponseSchema,
   GetToolkitResponseSchema,
   ListToolkitsResponseSchema,
   ListToolsResponseSchema,
+  PublishToolkitResponseSchema,
   ToolKind,
+  type Toolkit as ToolkitMessage,
 } from "@svc/gen/catalog";
-import { projectNotFound, toolkitNotFound, toolNotFound } from "./errors.ts";
-import { indexMessages } from "./index-messages.ts";
-import type { Catalog } from "./model.ts";
+import { toToolkitMessage } from "./convert.ts";
+import { DefinitionError } from "./definition-error.ts";
+import {
+  definitionInvalid,
+  privateToolkitNotFound,
+  privateToolkitsLimit,
+  projectNotFound,
+  toolkitNotFound,
+  toolNotFound,
+} from "./errors.ts";
+import type { Toolkit } from "./model.ts";
 import { pageOf } from "./page.ts";
+import { parsePrivateToolkit } from "./private/parse-definition.ts";
+import { type CatalogViews, privateToolkitsMax } from "./private/private-toolkits.ts";
+import type { CatalogView } from "./view.ts";
 
 /** What CatalogService works with. `isOauthRegistered` is asked at every read of a toolkit, so it may change its mind. */
 export type CatalogServiceOptions = {
-  readonly catalog: Catalog;
+  readonly views: CatalogViews;
   /** Seals page tokens. */
   readonly sealer: Sealer;
-  /** Whether the deployment holds an OAuth client for the toolkit. Default: for none. */
-  readonly isOauthRegistered?: (toolkitSlug: string) => boolean;
+  /** Whether the deployment holds an OAuth client for the toolkit. */
+  readonly isOauthRegistered: (toolkit: Toolkit) => boolean;
 };
 
-/** CatalogService over a loaded catalog. The messages are made here, once: GetTool is a lookup. */
+/** CatalogService over the shared definitions and those of the key's project. Messages are made once: GetTool is a lookup. */
 export function createCatalogService(options: CatalogServiceOptions): ServiceImpl<typeof CatalogService> {
-  const { catalog, sealer, isOauthRegistered = () => false } = options;
-  const index = indexMessages(catalog);
-  const toolkitMessage = (slug: string) => {
-    const messages = index.toolkits.get(slug);
-    if (messages === undefined) throw toolkitNotFound(slug);
-    return isOauthRegistered(slug) ? messages.registered : messages.unregistered;
+  const { views, sealer, isOauthRegistered } = options;
+  const inTurn = createTurns();
+  const toolkitMessage = (toolkit: Toolkit): ToolkitMessage => toToolkitMessage(toolkit, isOauthRegistered(toolkit));
+  /** The shared catalog, or with the key's own project named, what that project sees. */
+  const viewFor = async (projectId: string, ctx: HandlerContext): Promise<CatalogView> => {
+    const own = ownProject(projectId, ctx);
+    return projectId === "" ? views.shared : views.forProject(own);
   };
   return {
-    listToolkits(request, ctx) {
-      const projectId = checkProject(request.projectId, ctx);
-      const scope = { call: "ListToolkits", projectId, filters: { projectId: request.projectId } };
-      const toolkits = [...index.toolkits.keys()].map(toolkitMessage);
-      const { items, nextPageToken } = pageOf(toolkits, request, { sealer, scope });
-      return create(ListToolkitsResponseSchema, { toolkits: items, nextPageToken });
+    async listToolkits(request, ctx) {
+      const view = await viewFor(request.projectId, ctx);
+      const scope = scopeOf("ListToolkits", ctx, { projectId: request.projectId });
+      const { items, nextPageToken } = pageOf([...view.toolkits.values()], request, { sealer, scope });
+      return create(ListToolkitsResponseSchema, { toolkits: items.map(toolkitMessage), nextPageToken });
     },
-    getToolkit(request, ctx) {
-      checkProject(request.projectId, ctx);
-      return create(GetToolkitResponseSchema, { toolkit: toolkitMessage(request.slug) });
+    async getToolkit(request, ctx) {
+      const view = await viewFor(request.projectId, ctx);
+      const toolkit = view.toolkits.get(request.slug);
+      if (toolkit === undefined) throw toolkitNotFound(request.slug, view);
+      return create(GetToolkitResponseSchema, { toolkit: toolkitMessage(toolkit) });
     },
-    listTools(request, ctx) {
-      const projectId = checkProject(request.projectId, ctx);
+    async listTools(request, ctx) {
+      const { messages } = await viewFor(request.projectId, ctx);
       const { toolkitSlug, kind } = request;
-      const filters = { projectId: request.projectId, toolkitSlug, kind };
-      const candidates = toolkitSlug === "" ? index.toolList : (index.toolsOfToolkit.get(toolkitSlug) ?? []);
+      const candidates = toolkitSlug === "" ? messages.toolList : (messages.toolsOfToolkit.get(toolkitSlug) ?? []);
       const tools = kind === ToolKind.UNSPECIFIED ? candidates : candidates.filter((tool) => tool.kind === kind);
-      const scope = { call: "ListTools", projectId, filters };
+      const scope = scopeOf("ListTools", ctx, { projectId: request.projectId, toolkitSlug, kind });
       const { items, nextPageToken } = pageOf(tools, request, { sealer, scope });
       return create(ListToolsResponseSchema, { tools: items, nextPageToken });
     },
-    getTool(request, ctx) {
-      checkProject(request.projectId, ctx);
-      const response = index.tools.get(request.slug);
-      if (response === undefined) throw toolNotFound(request.slug);
+    async getTool(request, ctx) {
+      const view = await viewFor(request.projectId, ctx);
+      const response = view.messages.tools.get(request.slug);
+      if (response === undefined) throw toolNotFound(request.slug, view);
       return response;
     },
-    getToolkitConnectSpec(request, ctx) {
-      checkProject(request.projectId, ctx);
-      const response = index.specs.get(request.slug);
-      if (response === undefined) throw toolkitNotFound(request.slug);
+    async getToolkitConnectSpec(request, ctx) {
+      const view = await viewFor(request.projectId, ctx);
+      const response = view.messages.specs.get(request.slug);
+      if (response === undefined) throw toolkitNotFound(request.slug, view);
       return response;
+    },
+    async publishToolkit({ definitionJson, dryRun }, ctx) {
+      const { projectId } = requireProject(ctx);
+      const toolkit = await inTurn(projectId, () => parseDefinition(definitionJson, projectId));
+      if (!dryRun && !(await views.publish(projectId, toolkit, definitionJson))) {
+        throw privateToolkitsLimit(privateToolkitsMax);
+      }
+      const toolSlugs = toolkit.actions.map(({ slug }) => slug);
+      return create(PublishToolkitResponseSchema, { toolkit: toolkitMessage(toolkit), toolSlugs });
+    },
+    async deleteToolkit({ slug }, ctx) {
+      const { projectId } = requireProject(ctx);
+      if (!(await views.remove(projectId, slug))) throw privateToolkitNotFound(slug);
+      return create(DeleteToolkitResponseSchema);
     },
   };
 }
 
+async function parseDefinition(definitionJson: string, projectId: ProjectId): Promise<Toolkit> {
+  try {
+    return await parsePrivateToolkit(definitionJson, projectId);
+  } catch (error) {
+    if (error instanceof DefinitionError) throw definitionInvalid(error);
+    throw error;
+  }
+}
+
+/** Runs tasks of one project one after the other: checking a definition takes a core while it lasts. */
+function createTurns() {
+  const last = new Map<ProjectId, Promise<unknown>>();
+  return async <T>(projectId: ProjectId, task: () => Promise<T>): Promise<T> => {
+    const before = last.get(projectId) ?? Promise.resolve();
+    const mine = before.then(task, task);
+    last.set(projectId, mine);
+    try {
+      return await mine;
+    } finally {
+      if (last.get(projectId) === mine) last.delete(projectId);
+    }
+  };
+}
+
 /** The key's project. A request names that one or none; any other reads as missing. */
-function checkProject(projectId: string, ctx: HandlerContext): string {
+function ownProject(projectId: string, ctx: HandlerContext): ProjectId {
   const own = requireProject(ctx).projectId;
   if (projectId !== "" && projectId !== own) throw projectNotFound(projectId);
   return own;
+}
+
+function scopeOf(call: string, ctx: HandlerContext, filters: Record<string, string | number>) {
+  return { call, projectId: requireProject(ctx).projectId, filters };
 }

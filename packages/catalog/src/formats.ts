@@ -1,0 +1,62 @@
+import type { Ajv2020 } from "ajv/dist/2020.js";
+import formats from "ajv-formats";
+
+/**
+ * The longest text, in characters, that may have a format. The expressions behind these were read one by one: each takes time
+ * linear in the text. That of ajv-formats' `url` does not, nor is its `byte` bounded; both are our own below.
+ */
+const textFormats: Readonly<Record<string, number>> = {
+  date: 100,
+  time: 100,
+  "date-time": 100,
+  "iso-time": 100,
+  "iso-date-time": 100,
+  duration: 100,
+  uuid: 100,
+  ipv4: 100,
+  ipv6: 100,
+  email: 1000,
+  hostname: 1000,
+  regex: 10_000,
+  uri: 65_536,
+  "uri-reference": 65_536,
+  "uri-template": 65_536,
+  "json-pointer": 65_536,
+  "json-pointer-uri-fragment": 65_536,
+  "relative-json-pointer": 65_536,
+};
+
+/** Formats that say nothing of a text, and those of numbers. */
+const plainFormats = ["int32", "int64", "float", "double", "password", "binary"] as const;
+
+/** Adds the formats that schemas may name. */
+export function addFormats(ajv: Ajv2020): void {
+  for (const [name, lengthMax] of Object.entries(textFormats)) {
+    const test = testOf(name as Parameters<typeof formats.default.get>[0]);
+    ajv.addFormat(name, (text: string) => text.length <= lengthMax && test(text));
+  }
+  for (const name of plainFormats) ajv.addFormat(name, formats.default.get(name));
+  ajv.addFormat(
+    "url",
+    (text: string) => text.length <= 65_536 && /^(?:https?|ftp):\/\/[^\s/\\]\S*$/i.test(text) && URL.canParse(text),
+  );
+  ajv.addFormat("byte", (text: string) => text.length % 4 === 0 && /^[A-Za-z0-9+/]*={0,2}$/.test(text));
+}
+
+/** Whether `format` may stand in a schema. */
+export function isKnownFormat(format: string): boolean {
+  return (
+    Object.hasOwn(textFormats, format) ||
+    ["url", "byte"].includes(format) ||
+    plainFormats.some((name) => name === format)
+  );
+}
+
+/** What ajv-formats tests a text with: an expression, a function, or an object that holds one of them. */
+function testOf(name: Parameters<typeof formats.default.get>[0]): (text: string) => boolean {
+  const format = formats.default.get(name);
+  const definition = typeof format === "object" && "validate" in format ? format.validate : format;
+  if (definition instanceof RegExp) return (text) => definition.test(text);
+  if (typeof definition === "function") return (text) => (definition as (value: string) => unknown)(text) === true;
+  throw new TypeError(`${name} is not a format of texts`);
+}

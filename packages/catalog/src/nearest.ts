@@ -1,0 +1,55 @@
+const textMax = 100;
+
+/**
+ * The candidate that a text was most likely meant to be, such as `calendar_id` for `calendarId`; undefined when none is near.
+ * A text without a dot also means the one candidate that ends in it behind a dot.
+ */
+export function nearest(text: string, candidates: Iterable<string>): string | undefined {
+  if (text === "" || text.length > textMax) return undefined;
+  const plain = plainOf(text);
+  const behindDot: string[] = [];
+  let best: string | undefined;
+  let bestDistance = Number.POSITIVE_INFINITY;
+  for (const candidate of candidates) {
+    if (candidate === text || candidate.length > textMax) continue;
+    if (!text.includes(".") && candidate.endsWith(`.${text}`)) behindDot.push(candidate);
+    const other = plainOf(candidate);
+    const most = Math.min(bestDistance, Math.max(1, Math.floor(Math.max(plain.length, other.length) / 3)) + 1);
+    const distance = distanceOf(plain, other, most);
+    if (distance >= most) continue;
+    best = candidate;
+    bestDistance = distance;
+  }
+  return behindDot.length === 1 ? behindDot[0] : best;
+}
+
+/** Case and what joins words are what people mistake most. */
+function plainOf(text: string): string {
+  return text.toLowerCase().replaceAll(/[\s_-]/g, "");
+}
+
+/** Insertions, deletions, replacements and swaps of neighbours between two texts; `most` when there are that many or more. */
+function distanceOf(a: string, b: string, most: number): number {
+  if (Math.abs(a.length - b.length) >= most) return most;
+  let before: number[] = [];
+  let row = Array.from({ length: b.length + 1 }, (_, index) => index);
+  for (let i = 1; i <= a.length; i++) {
+    const next = [i];
+    for (let j = 1; j <= b.length; j++) {
+      const isSame = a[i - 1] === b[j - 1];
+      const replaced = at(row, j - 1) + (isSame ? 0 : 1);
+      let least = Math.min(at(row, j) + 1, at(next, j - 1) + 1, replaced);
+      if (i > 1 && j > 1 && a[i - 1] === b[j - 2] && a[i - 2] === b[j - 1])
+        least = Math.min(least, at(before, j - 2) + 1);
+      next.push(least);
+    }
+    if (Math.min(...next) >= most) return most;
+    before = row;
+    row = next;
+  }
+  return at(row, b.length);
+}
+
+function at(row: readonly number[], index: number): number {
+  return row[index] ?? Number.POSITIVE_INFINITY;
+}

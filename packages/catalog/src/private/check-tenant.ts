@@ -1,0 +1,181 @@
+import type { FaultPath } from "../definition-error.ts";
+import type { DefinitionFile } from "../definition-file.ts";
+import type { JsonSchema } from "../documents.ts";
+import { isJsonObject } from "../json-object.ts";
+import { createTenantValidators, withNulls } from "../json-schema.ts";
+import { schemaSize, schemaSizeMax } from "../judging-cost.ts";
+import { parseLinearRegExp } from "../linear-reg-exp.ts";
+
+/** What one file of a tenant's definition may take: it is checked, compiled and kept by nodes that others share. */
+const bytesMax = 65_536;
+const depthMax = 32;
+
+/** Refuses a file that is too large or too deep to be looked at further. */
+export function checkTenantSize(file: DefinitionFile): void {
+  // Depth first: writing a value as JSON takes a frame of the stack a level.
+  if (depthOf(file.value) > depthMax) {
+    file.fault([], `is nested deeper than ${depthMax} levels`, "flatten it");
+    return;
+  }
+  const size = Buffer.byteLength(JSON.stringify(file.value) ?? "");
+  if (size > bytesMax) file.fault([], `has ${size} bytes`, `shorten it to ${bytesMax}`);
+  else checkTexts(file);
+}
+
+/** Control characters, but the tab and line breaks that texts may have. */
+// biome-ignore lint/suspicious/noControlCharactersInRegex: it finds them.
+const control = /[\0-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f]/;
+
+/** Refuses characters that no app is sent and no database keeps, in any text and any name. Records every fault, up to 100. */
+function checkTexts(file: DefinitionFile): void {
+  visitTexts(file.value, [], (text, path, isName) => {
+    if (file.faults.length >= 100) return;
+    const reason = !text.isWellFormed()
+      ? "is not well-formed Unicode"
+      : control.test(text) || (isName && /[\t\n\r]/.test(text))
+        ? "holds a control character"
+        : undefined;
+    if (reason !== undefined) {
+      file.fault(path.map(shownStep), isName ? `is a name that ${reason}` : reason, "write it without");
+    }
+  });
+}
+
+/** A fault's place is sent to the caller as text, which must be well-formed. */
+function shownStep(step: string | number): string | number {
+  return typeof step === "number" ? step : step.toWellFormed().replaceAll(new RegExp(control, "g"), "\u{fffd}");
+}
+
+/** Counts by levels, so that depth costs no stack. */
+function depthOf(value: unknown): number {
+  let level: unknown[] = [value];
+  let depth = 0;
+  for (; level.length > 0 && depth <= depthMax; depth++) {
+    level = level.flatMap((item) => (typeof item === "object" && item !== null ? Object.values(item) : []));
+  }
+  return depth;
+}
+
+/** The rules that hold for a tenant's definition beyond those of shared ones. Records every fault. */
+export function checkTenantDefinition(file: DefinitionFile): void {
+  const document = isJsonObject(file.value) ? file.value : {};
+  if (file.file === "toolkit") checkTenantToolkit(file, document);
+  else if (document.kind === "trigger") {
+    file.fault(
+      ["kind"],
+      "is trigger in a private definition",
+      "remove the tool: inbound paths belong to the deployment",
+    );
+  }
+  visitTexts(file.value, [], (text, path) => {
+    if (/\{\{\s*deployment\b/.test(text)) {
+      file.fault(path, "takes a value of the deployment", "write it out: private definitions see none of them");
+    }
+  });
+  for (const part of ["input", "output"]) checkTenantSchema(file, [part], document[part]);
+  checkSchemaSizes(file);
+}
+
+/** Refuses schemas that would take long to compile at their first call. Records every fault. */
+export function checkSchemaSizes(file: DefinitionFile): void {
+  const document = isJsonObject(file.value) ? file.value : {};
+  for (const part of ["input", "output"]) {
+    const schema = document[part];
+    const size = isJsonObject(schema) ? schemaSize(part === "output" ? withNulls(schema) : schema) : 0;
+    if (size <= schemaSizeMax) continue;
+    const cure = `split the tool, or write fewer properties and rules: ${schemaSizeMax} keywords and names may be there`;
+    file.fault([part], `has a schema of ${Math.round(size)} keywords and names`, cure);
+  }
+}
+
+function checkTenantToolkit(file: DefinitionFile, document: JsonSchema): void {
+  if (document.webhook !== undefined) {
+    file.fault(["webhook"], "stands in a private definition", "remove it: inbound paths belong to the deployment");
+  }
+}
+
+/** What only the compiler refuses, such as `then` without `if`, would come to light at the first call. Records every fault. */
+export function checkCompiles(file: DefinitionFile): void {
+  const document = isJsonObject(file.value) ? file.value : {};
+  for (const part of ["input", "output"]) {
+    const schema = document[part];
+    if (!isJsonObject(schema)) continue;
+    try {
+      createTenantValidators()(schema)({});
+    } catch (error) {
+      const reason = `is not a schema that can be used (${error instanceof Error ? error.message.slice(0, 200) : error})`;
+      file.fault([part], reason, "write it as JSON Schema 2020-12");
+    }
+  }
+}
+
+type Visit = (text: string, path: FaultPath, isName: boolean) => void;
+
+/** Visits every text, and every name of an object. */
+function visitTexts(value: unknown, path: FaultPath, visit: Visit): void {
+  if (typeof value === "string") visit(value, path, false);
+  else if (Array.isArray(value)) {
+    value.forEach((child, index) => {
+      visitTexts(child, [...path, index], visit);
+    });
+  } else if (isJsonObject(value)) {
+    for (const [key, child] of Object.entries(value)) {
+      visit(key, [...path, key], true);
+      visitTexts(child, [...path, key], visit);
+    }
+  }
+}
+
+/** Keywords that hold a schema by name, and keywords that hold plain values. */
+const schemaMaps = new Set(["properties", "patternProperties", "dependentSchemas"]);
+const plainValues = new Set(["const", "default", "enum", "examples", "required", "dependentRequired"]);
+
+/** Keeps validation linear in the schema times the value, whatever a tenant writes. Looks into every rule. */
+function checkTenantSchema(file: DefinitionFile, path: FaultPath, node: unknown): void {
+  if (Array.isArray(node)) {
+    node.forEach((child, index) => {
+      checkTenantSchema(file, [...path, index], child);
+    });
+  }
+  if (!isJsonObject(node)) return;
+  checkKeywords(file, path, node);
+  for (const [keyword, child] of Object.entries(node)) {
+    if (plainValues.has(keyword)) continue;
+    // Names are no keywords: a property may be called "properties", or "$ref".
+    if (schemaMaps.has(keyword) && isJsonObject(child)) {
+      for (const [name, schema] of Object.entries(child)) checkTenantSchema(file, [...path, keyword, name], schema);
+    } else if (!keyword.startsWith("$")) {
+      checkTenantSchema(file, [...path, keyword], child);
+    }
+  }
+}
+
+function checkKeywords(file: DefinitionFile, path: FaultPath, node: JsonSchema): void {
+  // References make a schema that never ends; identifiers and anchors are of no use without them.
+  for (const keyword of Object.keys(node).filter((name) => name.startsWith("$") && name !== "$comment")) {
+    file.fault([...path, keyword], "stands in a private definition", "write the schema out where it is used");
+  }
+  if (node["x-host"] === true) {
+    const cure = "remove it: only a deployment's host takes arguments";
+    file.fault([...path, "x-host"], "stands in a private definition", cure);
+  }
+  if (node.uniqueItems === true && !holdsScalars(node)) {
+    const cure = "give items a type of string, number, integer or boolean";
+    file.fault([...path, "uniqueItems"], "compares every two items of the list", cure);
+  }
+  for (const pattern of isJsonObject(node.patternProperties) ? Object.keys(node.patternProperties) : []) {
+    checkPattern(file, [...path, "patternProperties", pattern], pattern);
+  }
+  if (typeof node.pattern === "string") checkPattern(file, [...path, "pattern"], node.pattern);
+}
+
+function checkPattern(file: DefinitionFile, path: FaultPath, pattern: string): void {
+  const form = parseLinearRegExp(pattern);
+  if ("fault" in form) file.fault(path, form.fault, "write it without look-around and back references");
+}
+
+/** Items of scalar types are found in a table; others are compared pair by pair. */
+function holdsScalars({ items }: JsonSchema): boolean {
+  if (!isJsonObject(items) || items.type === undefined) return false;
+  return [items.type].flat().every((type) => type !== "object" && type !== "array");
+}

@@ -1,0 +1,342 @@
+import { createId } from "@svc/core";
+import fc from "fast-check";
+import { expect, test } from "vitest";
+import { DefinitionError, type DefinitionFault } from "../definition-error.ts";
+import { parsePrivateToolkit } from "./parse-definition.ts";
+import { privateDefinition, privateSource } from "./sample-private.ts";
+
+const projectId = createId("prj", 1);
+
+async function faultsOf(definitionJson: string): Promise<readonly DefinitionFault[]> {
+  try {
+    await parsePrivateToolkit(definitionJson, projectId);
+    return [];
+  } catch (error) {
+    if (error instanceof DefinitionError) return error.faults;
+    throw error;
+  }
+}
+
+const placesOf = async (definitionJson: string) =>
+  (await faultsOf(definitionJson)).map(({ file, path }) => `${file}:${path}`);
+
+/** An input schema of one optional argument, which the body carries. */
+const withArgument = (schema: object) => {
+  const input = { type: "object", additionalProperties: false, properties: { a: { description: "An a.", ...schema } } };
+  const request = { method: "POST", path: "/orders", body: { a: "{{params.a}}" } };
+  return { input, tool: { class: "write", request } };
+};
+
+async function actionOf(definitionJson: string) {
+  const [action] = (await parsePrivateToolkit(definitionJson, projectId)).actions;
+  if (action === undefined) throw new Error("the sample has one action");
+  return action;
+}
+
+test("a definition in the form of the YAML files becomes a toolkit of its project, tools ordered by slug", async () => {
+  const source = privateSource();
+  const { read_order } = source.tools;
+  const find = { ...read_order, description: "Finds the order that a tracking number of a carrier belongs to." };
+  const toolkit = await parsePrivateToolkit(
+    JSON.stringify({ ...source, tools: { read_order, find_order: find } }),
+    projectId,
+  );
+  expect(toolkit).toMatchObject({ slug: "shop", ownerProjectId: projectId, triggers: [] });
+  expect(toolkit.actions.map(({ slug, ownerProjectId }) => [slug, ownerProjectId])).toEqual([
+    ["shop.find_order", projectId],
+    ["shop.read_order", projectId],
+  ]);
+});
+
+test.each([
+  ["", "is not JSON"],
+  ["{", "is not JSON"],
+  ["null", "is not an object"],
+  ["[]", "is not an object"],
+  ['{"toolkit": {}}', "is not an object with toolkit and tools"],
+  ['{"toolkit": {}, "tools": []}', "is not an object with toolkit and tools"],
+  ['{"toolkit": {}, "tools": {}, "owner": "x"}', "is not known here"],
+])("%s is refused as a whole", async (text, reason) => {
+  expect(await faultsOf(text)).toEqual([
+    expect.objectContaining({ file: "definition", reason: expect.stringContaining(reason) }),
+  ]);
+});
+
+test("texts above 512 KiB are refused before they are parsed, and more than 200 tools are", async () => {
+  expect((await faultsOf(`{${" ".repeat(524_288)}`))[0]?.reason).toBe("has 524289 bytes");
+  const tools = Object.fromEntries(Array.from({ length: 201 }, (_, index) => [`t${index}`, {}]));
+  expect(await placesOf(JSON.stringify({ toolkit: {}, tools }))).toEqual(["definition:tools"]);
+});
+
+test("a file of more than 64 KiB or 32 levels is refused, however deep it is nested", async () => {
+  const large = privateDefinition({ tool: { description: "x".repeat(66_000) } });
+  expect(await placesOf(large)).toEqual(["tools.read_order:"]);
+  const nested = (depth: number) => {
+    const value = `${"[".repeat(depth)}${"]".repeat(depth)}`;
+    return privateDefinition().replace('"kind":"action"', `"kind":"action","x":${value}`);
+  };
+  expect(await faultsOf(nested(33))).toEqual([expect.objectContaining({ file: "tools.read_order", path: "" })]);
+  expect((await faultsOf(nested(100_000)))[0]?.reason).toContain("nested deeper than 32");
+});
+
+test("a schema nested 100,000 deep is refused without a stack overflow", async () => {
+  const deep = `${'{"not":'.repeat(50_000)}{}${"}".repeat(50_000)}`;
+  const text = privateDefinition().replace('"input":{', `"input":{"not":${deep},`);
+  expect((await faultsOf(text))[0]?.reason).toContain("nested deeper than 32");
+});
+
+test("rules of shared definitions hold, and all faults are reported at once with those of tenants", async () => {
+  const source = privateSource({
+    toolkit: { category: "fun", webhook: { scheme: "slack_v0", secretEnv: "SVC_WEBHOOK_SECRET_X" } },
+  });
+  const definition = JSON.stringify({ ...source, tools: { ...source.tools, Bad: 1 } });
+  expect(await placesOf(definition)).toEqual(["toolkit:category", "toolkit:webhook", "tools.Bad:"]);
+});
+
+test.each([
+  ["deployment host", { toolkit: { baseUrl: "{{deployment.provider_base_url}}/api" } }, "toolkit:baseUrl"],
+  ["deployment scope", { tool: { scopes: ["{{ deployment.scope_base}}/x"] } }, "tools.read_order:scopes[0]"],
+  ["http host", { toolkit: { baseUrl: "http://shop.example.com" } }, "toolkit:baseUrl"],
+  ["arguments in the host", { toolkit: { baseUrl: "https://{{params.id}}.example.com" } }, "toolkit:baseUrl"],
+  ["reserved slug", { slug: "skills" }, "toolkit:slug"],
+  ["slug form", { slug: "../shop" }, "toolkit:slug"],
+  ["host argument", withArgument({ type: "string", "x-host": true }), "tools.read_order:input.properties.a.x-host"],
+  ["look-ahead", withArgument({ type: "string", pattern: "^(?=a)a" }), "tools.read_order:input.properties.a.pattern"],
+  [
+    "back reference",
+    withArgument({ type: "string", pattern: "(a)\\1" }),
+    "tools.read_order:input.properties.a.pattern",
+  ],
+  [
+    "look-ahead in a property's name",
+    withArgument({ type: "object", patternProperties: { "(?!a)": { type: "string" } } }),
+    "tools.read_order:input.properties.a.patternProperties.(?!a)",
+  ],
+  [
+    "look-ahead in a rule",
+    withArgument({ type: "string", anyOf: [{ pattern: "(?!a)" }] }),
+    "tools.read_order:input.properties.a.anyOf[0].pattern",
+  ],
+  [
+    "unique objects",
+    withArgument({ type: "array", uniqueItems: true, maxItems: 10, items: { type: "object" } }),
+    "tools.read_order:input.properties.a.uniqueItems",
+  ],
+  [
+    "unique anything",
+    withArgument({ type: "array", uniqueItems: true }),
+    "tools.read_order:input.properties.a.uniqueItems",
+  ],
+])("refused: %s", async (_name, changes, place) => {
+  expect(await placesOf(privateDefinition(changes))).toContain(place);
+});
+
+test("references are refused wherever a schema stands, also under properties that are called like keywords", async () => {
+  const recursive = { $ref: "#", description: "It again." };
+  const inRule = { type: "object", properties: {}, if: { properties: { b: { $dynamicRef: "#" } } } };
+  const named = { type: "object", properties: { properties: recursive, $ref: recursive } };
+  expect(await placesOf(privateDefinition(withArgument(recursive)))).toContain(
+    "tools.read_order:input.properties.a.$ref",
+  );
+  expect(await placesOf(privateDefinition(withArgument(inRule)))).toContain(
+    "tools.read_order:input.properties.a.if.properties.b.$dynamicRef",
+  );
+  expect(await placesOf(privateDefinition(withArgument(named)))).toEqual([
+    "tools.read_order:input.properties.a.properties.properties.$ref",
+    "tools.read_order:input.properties.a.properties.$ref.$ref",
+  ]);
+  const output = { type: "object", properties: { properties: { type: "string", pattern: "(?!a)" } } };
+  expect(await placesOf(privateDefinition({ tool: { output } }))).toEqual([
+    "tools.read_order:output.properties.properties.pattern",
+  ]);
+});
+
+test("plain values may look like keywords", async () => {
+  const schema = {
+    type: "object",
+    properties: { $ref: { type: "string", description: "A pointer." } },
+    default: { $ref: "#", pattern: "(?!" },
+  };
+  expect(await faultsOf(privateDefinition(withArgument(schema)))).toEqual([]);
+});
+
+test("triggers are refused as such, and nothing asks for a webhook", async () => {
+  const source = privateSource();
+  const order_paid = { kind: "trigger", match: {}, payload: {} };
+  const faults = await faultsOf(JSON.stringify({ ...source, tools: { ...source.tools, order_paid } }));
+  expect(faults.map(({ file, path }) => `${file}:${path}`)).toEqual(["tools.order_paid:kind"]);
+});
+
+test("a pattern that would backtrack for ever answers at once, as each list and each length does", async () => {
+  const { validateInput } = await actionOf(privateDefinition(withArgument({ type: "string", pattern: "^(a+)+$" })));
+  expect(validateInput({ a: `${"a".repeat(100_000)}!` })).toHaveLength(1);
+  expect(validateInput({ a: "aaa" })).toEqual([]);
+  const unique = { type: "array", uniqueItems: true, items: { type: "string" } };
+  const list = await actionOf(privateDefinition(withArgument(unique)));
+  const items = Array.from({ length: 200_000 }, (_, index) => `i${index}`);
+  expect(list.validateInput({ a: items })).toEqual([]);
+  expect(list.validateInput({ a: [...items, "i7"] })).toHaveLength(1);
+});
+
+test.each([
+  ["a{1000}".repeat(100), false],
+  ["\\pL{1000}".repeat(4), false],
+  ["(\\pL{30}){30}".repeat(10), false],
+  ["((a{10}){10}){10}".repeat(10), false],
+  ["\\pL?".repeat(15_001), false],
+  ["^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$", true],
+  ["^[A-Za-z0-9_.-]{1,255}$", true],
+])("a pattern that takes long to compile is refused before it is compiled: %.30s", async (pattern, accepted) => {
+  const account = [{ name: "space", description: "Name of your space", pattern }];
+  const places = accepted ? [[], []] : [["tools.read_order:"], ["toolkit:"]];
+  expect(await placesOf(privateDefinition(withArgument({ type: "string", pattern })))).toEqual(places[0]);
+  expect(await placesOf(privateDefinition({ toolkit: { account } }))).toEqual(places[1]);
+});
+
+test("patterns that differ are counted together, also those of property names and of rules; equal ones once", async () => {
+  const patterns = Array.from({ length: 25 }, (_, n) => `^[a-z]{1,${200 + n}}$`);
+  const rules = (all: string[]) =>
+    all.map((pattern) => ({ pattern, patternProperties: { [pattern]: { type: "string" } } }));
+  const place = (all: string[]) =>
+    placesOf(privateDefinition(withArgument({ type: ["string", "object"], anyOf: rules(all) })));
+  expect(await place(patterns)).toEqual(["tools.read_order:"]);
+  expect(await place(patterns.slice(0, 20))).toEqual([]);
+  expect(await place(patterns.map(() => "^[a-z]{1,200}$"))).toEqual([]);
+});
+
+test.each([
+  ["a long example", { pattern: "^a+$", example: "a".repeat(501) }, "toolkit:account[0].example"],
+  ["a long pattern", { pattern: "a".repeat(501) }, "toolkit:"],
+  [
+    "a pattern that takes long over its example",
+    { pattern: "(?:[ab]{0,30}a){29}[^ab]$", example: "ab".repeat(200) },
+    "toolkit:account[0].pattern",
+  ],
+])("refused: %s", async (_name, variable, place) => {
+  const account = [{ name: "space", description: "Name of your space", ...variable }];
+  const before = process.cpuUsage();
+  expect(await placesOf(privateDefinition({ toolkit: { account } }))).toEqual([place]);
+  const { user, system } = process.cpuUsage(before);
+  expect((user + system) / 1000).toBeLessThan(1000);
+});
+
+test("more than twenty account variables are refused", async () => {
+  const account = Array.from({ length: 21 }, (_, n) => ({ name: `v${n}`, description: "Name of your space" }));
+  expect(await placesOf(privateDefinition({ toolkit: { account } }))).toEqual(["toolkit:account"]);
+});
+
+test.each([
+  '{"if":{"type":"string"}}',
+  '{"minContains":2}',
+  '{"enum":[]}',
+  '{"properties":{"b":{"description":"A b."}},"patternProperties":{"^b":{}}}',
+])("a schema that only its compiler refuses is refused when it is published: %s", async (schema) => {
+  const faults = await faultsOf(privateDefinition(withArgument(JSON.parse(schema) as object)));
+  expect(faults).toMatchObject([{ file: "tools.read_order", path: "input" }]);
+  expect(faults[0]?.reason).toContain("is not a schema that can be used");
+});
+
+test("a schema that takes long to compile is refused, as input, as output and in a rule", async () => {
+  const allOf = Array.from({ length: 2000 }, () => ({ type: "string" }));
+  const oneOf = Array.from({ length: 200 }, () => ({ type: "string" }));
+  expect(await placesOf(privateDefinition(withArgument({ allOf })))).toEqual(["tools.read_order:input"]);
+  expect(await placesOf(privateDefinition(withArgument({ oneOf })))).toEqual(["tools.read_order:input"]);
+  expect(
+    await placesOf(privateDefinition({ tool: { output: { type: "object", properties: { id: { allOf } } } } })),
+  ).toEqual(["tools.read_order:output"]);
+  const properties = Object.fromEntries(Array.from({ length: 300 }, (_, n) => [`p${n}`, { type: "string" }]));
+  expect(await faultsOf(privateDefinition({ tool: { output: { type: "object", properties } } }))).toEqual([]);
+});
+
+test.each([
+  ["a lone surrogate", "a\ud800"],
+  ["NUL", "a\0"],
+  ["an escape", "a\u001b[2J"],
+  ["a C1 control", "a\u0085"],
+])("%s is refused in any text and any name, and a fault's place can be sent", async (_name, text) => {
+  const places = [
+    privateDefinition({ toolkit: { name: text } }),
+    privateDefinition({ toolkit: { always: { query: { [text]: "1" } } } }),
+    privateDefinition({ tool: { request: { method: "GET", path: `/orders/{{params.id}}/${text}` } } }),
+    privateDefinition(withArgument({ type: "string", enum: [text] })),
+    privateDefinition(
+      withArgument({ type: "object", properties: { [text]: { type: "string", description: "An a." } } }),
+    ),
+    JSON.stringify({ ...privateSource(), tools: { ...privateSource().tools, [text]: {} } }),
+  ];
+  for (const definition of places) {
+    const faults = await faultsOf(definition);
+    expect(faults.length).toBeGreaterThan(0);
+    for (const { file, path } of faults) expect(`${file}${path}`.isWellFormed()).toBe(true);
+  }
+});
+
+test("line breaks stand in texts, not in names", async () => {
+  const description = "Reads one order of the shop\nwith its lines\tand its state of payment.";
+  expect(await faultsOf(privateDefinition({ tool: { description } }))).toEqual([]);
+  expect(await placesOf(privateDefinition({ toolkit: { always: { query: { "a\nb": "1" } } } }))).toHaveLength(1);
+});
+
+test.each([
+  "/..",
+  "/a/../b",
+  "/a/.",
+  "/a\\..\\b",
+  "//evil.example/x",
+  "/a//b",
+  "/%2e%2E/a",
+  "/a/%252e",
+  "/a%2",
+  "/a?b",
+  "/a#b",
+  "a",
+])("the path %j is refused", async (start) => {
+  const request = { method: "POST", path: start, body: { a: "{{params.a}}" } };
+  const { input } = withArgument({ type: "string" });
+  expect(await placesOf(privateDefinition({ input, tool: { class: "write", request } }))).toContain(
+    "tools.read_order:request.path",
+  );
+});
+
+test("a path of thousands of placeholders is judged at once", async () => {
+  const before = process.cpuUsage();
+  const request = { method: "GET", path: `/${"{{a}}".repeat(10_000)}?` };
+  expect(await placesOf(privateDefinition({ tool: { request } }))).toContain("tools.read_order:request.path");
+  const { user, system } = process.cpuUsage(before);
+  expect((user + system) / 1000).toBeLessThan(2000);
+});
+
+test.each(["a b", "a&b", "a=b", "a#b", "a%41", "\u{e4}", "x".repeat(101)])(
+  "%j is no name for a key in the query",
+  async (name) => {
+    const auth = [{ type: "api_key", placement: "query", name, value: "{{credential.key}}" }];
+    expect(await placesOf(privateDefinition({ toolkit: { auth } }))).toContain("toolkit:auth[0].name");
+  },
+);
+
+test.each("Proxy-Authorization Accept-Encoding X-HTTP-Method-Override x-method-override X-Http-Method".split(" "))(
+  "the header %s is refused, whoever writes it",
+  async (name) => {
+    const auth = [{ type: "api_key", placement: "header", name, value: "{{credential.key}}" }];
+    const always = { headers: { [name]: "x" } };
+    expect(await placesOf(privateDefinition({ toolkit: { auth, always } }))).toEqual([
+      "toolkit:auth[0].name",
+      `toolkit:always.headers.${name}`,
+    ]);
+  },
+);
+
+test("property: any JSON in any place is a toolkit or a DefinitionError, nothing else", async () => {
+  const names = "toolkit tools read_order input output properties id request path auth intents kind class value";
+  const place = fc.constantFrom(...names.split(" "));
+  await fc.assert(
+    fc.asyncProperty(place, fc.jsonValue({ maxDepth: 6 }), fc.string(), async (key, value, name) => {
+      const source: Record<string, unknown> = privateSource();
+      const damaged = JSON.stringify(source, (at, item: unknown) => {
+        return at === key ? (name.length % 2 === 0 ? value : { ...(item as object), [name]: value }) : item;
+      });
+      expect(Array.isArray(await faultsOf(damaged))).toBe(true);
+    }),
+    { numRuns: 150 },
+  );
+});

@@ -1,0 +1,137 @@
+import { setImmediate } from "node:timers/promises";
+import type { ProjectId } from "@svc/core";
+import { faultOfBaseUrl } from "../base-url.ts";
+import { buildToolkit } from "../build.ts";
+import { checkInSteps } from "../check-definitions.ts";
+import { checkShape } from "../check-shape.ts";
+import { DefinitionError } from "../definition-error.ts";
+import { createDefinitionFile, type DefinitionFile } from "../definition-file.ts";
+import type { ToolDocument, ToolkitDocument } from "../documents.ts";
+import { checkHeaderNames } from "../header-name.ts";
+import { isJsonObject } from "../json-object.ts";
+import { createTenantValidators } from "../json-schema.ts";
+import type { Toolkit } from "../model.ts";
+import type { ToolkitFiles } from "../read-definitions.ts";
+import { checkCompiles, checkSchemaSizes, checkTenantDefinition, checkTenantSize } from "./check-tenant.ts";
+import { checkPatternCost } from "./pattern-cost.ts";
+
+/**
+ * Compiles a toolkit that a project publishes: `{"toolkit": {…}, "tools": {"<tool>": {…}}}` as JSON text. Rejects with
+ * DefinitionError, whose faults name `toolkit` and `tools.<tool>` as their files. Gives way to others between two files.
+ */
+export async function parsePrivateToolkit(definitionJson: string, ownerProjectId: ProjectId): Promise<Toolkit> {
+  const files = readFiles(definitionJson);
+  for (const file of filesOf(files)) checkTenantSize(file);
+  throwFaults(files);
+  checkPatternCost(filesOf(files));
+  throwFaults(files);
+  for (const _ of checkInSteps(withoutTriggers(files))) await setImmediate();
+  for (const file of filesOf(files)) {
+    checkTenantDefinition(file);
+    await setImmediate();
+  }
+  throwFaults(files);
+  for (const file of files.tools.values()) {
+    checkCompiles(file);
+    await setImmediate();
+  }
+  throwFaults(files);
+  return build(files, ownerProjectId);
+}
+
+/**
+ * Compiles a definition that passed parsePrivateToolkit when it was published. Checks again what is cheap: form, and what
+ * decides where requests go and what they carry. Rejects as parsePrivateToolkit does.
+ */
+export async function parseKeptToolkit(definitionJson: string, ownerProjectId: ProjectId): Promise<Toolkit> {
+  const files = readFiles(definitionJson);
+  for (const file of filesOf(files)) checkTenantSize(file);
+  throwFaults(files);
+  checkPatternCost(filesOf(files));
+  throwFaults(files);
+  for (const _ of checkKept(files)) await setImmediate();
+  throwFaults(files);
+  return build(files, ownerProjectId);
+}
+
+function build(files: ToolkitFiles, ownerProjectId: ProjectId): Toolkit {
+  const documents = {
+    toolkit: files.toolkit.value as ToolkitDocument,
+    tools: new Map([...files.tools].map(([name, file]) => [name, file.value as ToolDocument])),
+  };
+  return buildToolkit(documents, {
+    values: {},
+    audience: "accounts",
+    ownerProjectId,
+    validators: createTenantValidators(),
+  });
+}
+
+/** What is judged of a kept definition, in steps between which others may run. */
+function* checkKept({ toolkit, tools }: ToolkitFiles): Generator<void> {
+  const document = checkShape<ToolkitDocument>(toolkit, "toolkit");
+  const fault = document?.baseUrl === undefined ? undefined : faultOfBaseUrl(document.baseUrl);
+  if (fault !== undefined) toolkit.fault(["baseUrl"], ...fault);
+  checkHeaderNames(toolkit, ["always", "headers"], document?.always?.headers);
+  for (const file of tools.values()) {
+    const tool = checkShape<ToolDocument>(file, "tool");
+    checkSchemaSizes(file);
+    if (tool?.kind === "action") checkHeaderNames(file, ["request", "headers"], tool.request?.headers);
+    yield;
+  }
+}
+
+/** The most tools of a private toolkit, and the most bytes of its text. */
+const toolsMax = 200;
+const bytesMax = 524_288;
+
+function readFiles(definitionJson: string): ToolkitFiles {
+  const size = Buffer.byteLength(definitionJson);
+  if (size > bytesMax) throw wholeFault(`has ${size} bytes`, `shorten it to ${bytesMax}`);
+  const document = parse(definitionJson);
+  const whole = createDefinitionFile("definition", document);
+  if (!isJsonObject(document) || !isJsonObject(document.toolkit) || !isJsonObject(document.tools)) {
+    whole.fault([], "is not an object with toolkit and tools", 'write {"toolkit": {…}, "tools": {"<tool>": {…}}}');
+    throw new DefinitionError(whole.faults);
+  }
+  for (const key of Object.keys(document)) {
+    if (key !== "toolkit" && key !== "tools") whole.fault([key], "is not known here", "use toolkit and tools");
+  }
+  const tools = Object.entries(document.tools);
+  if (tools.length > toolsMax) {
+    whole.fault(["tools"], `has ${tools.length} tools`, `split it: a private toolkit has at most ${toolsMax}`);
+  }
+  if (whole.faults.length > 0) throw new DefinitionError(whole.faults);
+  return {
+    folder: String(document.toolkit.slug ?? ""),
+    toolkit: createDefinitionFile("toolkit", document.toolkit),
+    tools: new Map(tools.map(([name, tool]) => [name, createDefinitionFile(`tools.${name.toWellFormed()}`, tool)])),
+  };
+}
+
+function parse(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch (error) {
+    throw wholeFault(`is not JSON (${(error as SyntaxError).message})`, "send JSON text");
+  }
+}
+
+function wholeFault(reason: string, cure: string): DefinitionError {
+  return new DefinitionError([{ file: "definition", path: "", reason, cure }]);
+}
+
+/** Triggers are refused as such; held to their own rules they would ask for the webhook that is refused too. */
+function withoutTriggers(files: ToolkitFiles): ToolkitFiles {
+  const tools = [...files.tools].filter(([, { value }]) => !isJsonObject(value) || value.kind !== "trigger");
+  return { ...files, tools: new Map(tools) };
+}
+
+function filesOf({ toolkit, tools }: ToolkitFiles): DefinitionFile[] {
+  return [toolkit, ...tools.values()];
+}
+
+function throwFaults(files: ToolkitFiles): void {
+  const found = filesOf(files).flatMap(({ faults }) => faults);
+  if (found.length > 0) throw new DefinitionError(found);
+}

@@ -1,0 +1,151 @@
+import type { Clock, ProjectId } from "@svc/core";
+import { type Database, privateToolkitsForProject } from "@svc/db";
+import { DefinitionError } from "../definition-error.ts";
+import type { Catalog, Tool, Toolkit } from "../model.ts";
+import { type CatalogView, overlayCatalog, viewOf } from "../view.ts";
+import { parseKeptToolkit } from "./parse-definition.ts";
+
+/** How long a node may serve what it knows of a project before it asks the store again: half of the promised second. */
+const freshMs = 500;
+/** Projects whose view a node keeps; the one read longest ago goes first. */
+const projectsMax = 1000;
+
+/** The most private toolkits of one project. */
+export const privateToolkitsMax = 100;
+
+/** What projects see of the catalog, with the toolkits they publish for themselves. */
+export type CatalogViews = {
+  readonly shared: CatalogView;
+  /** The shared catalog with the project's own toolkits over it; what other nodes published is at most 500 ms away. */
+  forProject(projectId: ProjectId): Promise<CatalogView>;
+  /** Keeps a checked toolkit and shows it at once on this node. False when the project has as many as it may. */
+  publish(projectId: ProjectId, toolkit: Toolkit, definitionJson: string): Promise<boolean>;
+  /** Forgets what this node knows of a project, so that a change it made beside `publish` shows at once. */
+  forget(projectId: ProjectId): void;
+  /** Takes a toolkit away, at once on this node, and revokes the accounts connected to it. False when the project has none of that slug. */
+  remove(projectId: ProjectId, slug: string): Promise<boolean>;
+};
+
+type Known = { readonly version: number; readonly view: CatalogView; checkedAt: number };
+
+/** A project's compiled toolkits by slug, each with the text it was made of. */
+type Compiled = ReadonlyMap<string, { readonly definition: string; readonly toolkit: Toolkit }>;
+
+/**
+ * Keeps the views of projects. `onBroken` hears of a kept definition that this version of the service refuses; it is left out,
+ * and the project's others are served.
+ */
+export function createCatalogViews(options: {
+  catalog: Catalog;
+  db: Database;
+  clock: Clock;
+  onBroken: (projectId: ProjectId, slug: string, error: DefinitionError) => void;
+  /**
+   * Further toolkits of a project, read when its view is built; one hides what has its slug. Whoever changes them moves the
+   * project's catalog version in the same transaction, and calls `forget`.
+   */
+  extraToolkits?: (projectId: ProjectId) => Promise<readonly Toolkit[]>;
+}): CatalogViews {
+  const { catalog, db, clock, extraToolkits = async () => [] } = options;
+  const shared = viewOf(catalog);
+  const known = new Map<ProjectId, Known>();
+  const compiled = new Map<ProjectId, Compiled>();
+  const reading = new Map<ProjectId, Promise<Known>>();
+  /** Counts this node's own changes: what was read before the latest is not kept. */
+  let changes = 0;
+
+  const read = async (projectId: ProjectId): Promise<Known> => {
+    const checkedAt = clock.now();
+    const changesBefore = changes;
+    const repository = privateToolkitsForProject(db, projectId);
+    const before = known.get(projectId);
+    const version = await repository.version();
+    const current = before?.version === version ? before : await build(projectId, version);
+    current.checkedAt = checkedAt;
+    if (changes === changesBefore) remember(known, projectId, current);
+    return current;
+  };
+  const build = async (projectId: ProjectId, seen: number): Promise<Known> => {
+    // No change was ever made: there is nothing to list.
+    if (seen === 0) return { version: 0, view: shared, checkedAt: 0 };
+    const { version, toolkits } = await privateToolkitsForProject(db, projectId).list();
+    const own = [...(await compile(projectId, toolkits)), ...(await extraToolkits(projectId))];
+    const view = own.length === 0 ? shared : viewOf(overlayCatalog(catalog, catalogOf(own)));
+    return { version, view, checkedAt: 0 };
+  };
+  /** Compiles what changed: a toolkit takes up to a tenth of a second, and a project may have a hundred. */
+  const compile = async (projectId: ProjectId, kept: readonly { slug: string; definition: string }[]) => {
+    const before = compiled.get(projectId);
+    const current: [string, { definition: string; toolkit: Toolkit }][] = [];
+    for (const { slug, definition } of kept) {
+      const same = before?.get(slug);
+      try {
+        if (same?.definition === definition) current.push([slug, same]);
+        else current.push([slug, { definition, toolkit: await parseKeptToolkit(definition, projectId) }]);
+      } catch (error) {
+        if (!(error instanceof DefinitionError)) throw error;
+        options.onBroken(projectId, slug, error);
+      }
+    }
+    remember(compiled, projectId, new Map(current));
+    return current.map(([, { toolkit }]) => toolkit);
+  };
+  /** Forgets what was known and what is being read: neither may hide a change this node just made. */
+  const forget = (projectId: ProjectId) => {
+    changes++;
+    known.delete(projectId);
+    reading.delete(projectId);
+  };
+  return {
+    shared,
+    forget,
+    async forProject(projectId) {
+      const current = known.get(projectId);
+      if (current !== undefined && clock.now() - current.checkedAt < freshMs) return current.view;
+      let pending = reading.get(projectId);
+      if (pending === undefined) {
+        const started = read(projectId).finally(() => {
+          if (reading.get(projectId) === started) reading.delete(projectId);
+        });
+        pending = started;
+        reading.set(projectId, pending);
+      }
+      return (await pending).view;
+    },
+    async publish(projectId, toolkit, definitionJson) {
+      const kept = await privateToolkitsForProject(db, projectId).put(
+        {
+          slug: toolkit.slug,
+          definition: definitionJson,
+          toolCount: toolkit.actions.length,
+          originDigest: Buffer.from(toolkit.originDigest, "hex"),
+          updatedAt: clock.now(),
+        },
+        privateToolkitsMax,
+      );
+      forget(projectId);
+      return kept;
+    },
+    async remove(projectId, slug) {
+      const removed = await privateToolkitsForProject(db, projectId).delete(slug, clock.now());
+      forget(projectId);
+      return removed;
+    },
+  };
+}
+
+/** Keeps an entry as the latest, and drops the oldest of too many. */
+function remember<T>(entries: Map<ProjectId, T>, projectId: ProjectId, entry: T): void {
+  entries.delete(projectId);
+  entries.set(projectId, entry);
+  const oldest = entries.size > projectsMax ? entries.keys().next().value : undefined;
+  if (oldest !== undefined) entries.delete(oldest);
+}
+
+function catalogOf(toolkits: readonly Toolkit[]): Catalog {
+  const tools: Tool[] = toolkits.flatMap((toolkit) => [...toolkit.actions, ...toolkit.triggers, ...toolkit.codeTools]);
+  return {
+    toolkits: new Map(toolkits.map((toolkit) => [toolkit.slug, toolkit])),
+    tools: new Map(tools.map((tool) => [tool.slug, tool])),
+  };
+}

@@ -1,0 +1,77 @@
+import type { ErrorObject } from "ajv/dist/2020.js";
+import { shorten, withoutNoise } from "./alternatives.ts";
+import { isJsonObject } from "./json-object.ts";
+import { nearest } from "./nearest.ts";
+
+/**
+ * One way a value misses its schema: a JSON Pointer to the value and what is wrong there. `property` names the one that is
+ * missing there, or must not be there.
+ */
+export type SchemaFault = { readonly pointer: string; readonly message: string; readonly property?: string };
+
+/** The most faults that are listed. */
+const faultsMax = 100;
+
+/** Words what the compiler found, which must be verbose, each once. Of more than 100 faults, the last one counts the others. */
+export function toFaults(errors: readonly ErrorObject[] | null | undefined): SchemaFault[] {
+  const found = withoutNoise(errors ?? []);
+  const faults = new Map<string, SchemaFault>();
+  for (const [index, error] of found.entries()) {
+    const fault = toFault(error);
+    const key = `${fault.pointer} ${fault.message}`;
+    if (faults.has(key)) continue;
+    if (faults.size === faultsMax) {
+      const listed = [...faults.values()].slice(0, faultsMax - 1);
+      return [...listed, { pointer: "", message: `and ${found.length - index + 1} more faults, which are not listed` }];
+    }
+    faults.set(key, fault);
+  }
+  return [...faults.values()];
+}
+
+function toFault(error: ErrorObject): SchemaFault {
+  const { additionalProperty, missingProperty } = error.params;
+  const property: unknown = additionalProperty ?? missingProperty;
+  const fault = { pointer: shortPointer(error.instancePath), message: messageOf(error) };
+  return typeof property === "string" ? { ...fault, property } : fault;
+}
+
+/** A pointer to the value, or to the innermost one around it whose pointer has not more than 1000 characters. */
+function shortPointer(pointer: string): string {
+  return pointer.length <= 1000 ? pointer : pointer.slice(0, Math.max(0, pointer.lastIndexOf("/", 1000)));
+}
+
+function messageOf(error: ErrorObject): string {
+  const { keyword, params, message = keyword } = error;
+  if (keyword === "additionalProperties") return ofUnknownProperty(error);
+  if (keyword === "enum") return `must be one of ${valuesText(params.allowedValues)}`;
+  if (keyword === "type") return `must be ${[params.type].flat().join(" or ")}`;
+  if (keyword === "const") return `must be ${shorten(JSON.stringify(params.allowedValue) ?? "", 300)}`;
+  return shorten(message, 1000);
+}
+
+function ofUnknownProperty({ params, parentSchema, data }: ErrorObject): string {
+  const name = String(params.additionalProperty);
+  const declared = isJsonObject(parentSchema?.properties) ? Object.keys(parentSchema.properties) : [];
+  const meant = nearest(
+    name,
+    declared.filter((other) => !isJsonObject(data) || !Object.hasOwn(data, other)),
+  );
+  const text = `must not have the property "${shorten(name, 200)}"`;
+  return meant === undefined ? text : `${text}; did you mean "${meant}"?`;
+}
+
+/** The values of an enum: at most 20, in about 300 characters. */
+function valuesText(allowed: unknown): string {
+  const values: readonly unknown[] = Array.isArray(allowed) ? allowed : [];
+  const shown: string[] = [];
+  let length = 0;
+  for (const value of values.slice(0, 20)) {
+    const text = shorten(typeof value === "object" ? JSON.stringify(value) : String(value), 100);
+    length += text.length + 2;
+    if (length > 300) break;
+    shown.push(text);
+  }
+  const others = values.length - shown.length;
+  return `${shown.join(", ")}${others === 0 ? "" : `, and ${others} more`}`;
+}

@@ -1,0 +1,106 @@
+import { type ProjectId, uuidOfId } from "@svc/core";
+import { and, count, eq, ne, sql } from "drizzle-orm";
+import type { Executor } from "../connect.ts";
+import { withTransaction } from "../connect.ts";
+import { releaseAccountReferences } from "../connections/references.ts";
+import { erased } from "../connections/repo.ts";
+import { connectedAccounts, privateToolkits, projects } from "../schema/index.ts";
+import { statement } from "../statement.ts";
+
+/** A project's own toolkit definition, as JSON text. */
+export type PrivateToolkit = { slug: string; definition: string; originDigest: Buffer };
+
+/** The private toolkits of one project. Every change moves the project's catalog version in the same transaction. */
+export type PrivateToolkitRepository = {
+  /** Grows with every change; 0 while there was none. Served by the primary key of `projects`. */
+  version(): Promise<number>;
+  /** All of them with the version they were read at, ordered by slug. */
+  list(): Promise<{ version: number; toolkits: PrivateToolkit[] }>;
+  /** Keeps one in place of an earlier one of its slug. False, and nothing kept, when that would make more than `most`. */
+  put(toolkit: PrivateToolkit & { toolCount: number; updatedAt: number }, most: number): Promise<boolean>;
+  /** Deletes one and revokes the accounts connected to it: credentials erased, references given back. False when there was none. */
+  delete(slug: string, nowMs: number): Promise<boolean>;
+};
+
+const selectVersion = statement<{ catalog_version: string }>(
+  "read_catalog_version",
+  "select catalog_version from projects where id = $1::uuid",
+);
+
+/** The private toolkits of one project. */
+export function privateToolkitsForProject(db: Executor, projectId: ProjectId): PrivateToolkitRepository {
+  const own = (slug: string) => and(eq(privateToolkits.projectId, projectId), eq(privateToolkits.slug, slug));
+  const version = async (executor: Executor = db) => {
+    const [row] = await selectVersion(executor, [uuidOfId(projectId)]);
+    return Number(row?.catalog_version ?? 0);
+  };
+  return {
+    version: () => version(),
+    async list() {
+      // The version is read first: toolkits that change in between are at least as new, and are read again.
+      const before = await version();
+      const rows = await db.orm
+        .select({
+          slug: privateToolkits.slug,
+          definition: privateToolkits.definition,
+          originDigest: privateToolkits.originDigest,
+        })
+        .from(privateToolkits)
+        .where(eq(privateToolkits.projectId, projectId))
+        .orderBy(privateToolkits.slug);
+      return { version: before, toolkits: rows };
+    },
+    put: (toolkit, most) =>
+      withTransaction(db, async (tx) => {
+        // Moving the version takes the project's row, so two publications cannot both find room for the last one.
+        await touchCatalog(tx, projectId);
+        const [others] = await tx.orm
+          .select({ count: count() })
+          .from(privateToolkits)
+          .where(and(eq(privateToolkits.projectId, projectId), ne(privateToolkits.slug, toolkit.slug)));
+        if ((others?.count ?? 0) >= most) return false;
+        await tx.orm
+          .insert(privateToolkits)
+          .values({ projectId, ...toolkit })
+          .onConflictDoUpdate({ target: [privateToolkits.projectId, privateToolkits.slug], set: toolkit });
+        return true;
+      }),
+    delete: (slug, nowMs) =>
+      withTransaction(db, async (tx) => {
+        await touchCatalog(tx, projectId);
+        const rows = await tx.orm.delete(privateToolkits).where(own(slug)).returning({ slug: privateToolkits.slug });
+        if (rows.length === 0) return false;
+        await revokeAccounts(tx, projectId, slug, nowMs);
+        return true;
+      }),
+  };
+}
+
+/** A toolkit published later under the same slug is another one: no account of this one may serve it. */
+async function revokeAccounts(tx: Executor, projectId: ProjectId, toolkitSlug: string, nowMs: number): Promise<void> {
+  const revoked = await tx.orm
+    .update(connectedAccounts)
+    .set({ ...erased, state: "revoked", updatedAt: nowMs })
+    .where(
+      and(
+        eq(connectedAccounts.projectId, projectId),
+        eq(connectedAccounts.toolkitSlug, toolkitSlug),
+        eq(connectedAccounts.isPrivate, true),
+        ne(connectedAccounts.state, "revoked"),
+      ),
+    )
+    .returning({ id: connectedAccounts.id });
+  await releaseAccountReferences(
+    tx,
+    projectId,
+    revoked.map(({ id }) => id),
+  );
+}
+
+/** Moves the version of a project's catalog: in the transaction of whatever changes what it sees of it. */
+export async function touchCatalog(tx: Executor, projectId: ProjectId): Promise<void> {
+  await tx.orm
+    .update(projects)
+    .set({ catalogVersion: sql`${projects.catalogVersion} + 1` })
+    .where(eq(projects.id, projectId));
+}

@@ -1,0 +1,65 @@
+/** A JSON Schema, read for people: anything that is not an object counts as one that says nothing. */
+type Schema = { readonly [keyword: string]: unknown };
+
+/** The schema of a message's JSON text. */
+export function parseSchema(text: string): Schema {
+  return asSchema(JSON.parse(text));
+}
+
+/** One row an argument, nested ones below theirs: path, type, whether it is required, default, description. */
+export function argumentRows(input: Schema): string[][] {
+  return propertiesOf(input).map(({ path, schema, isRequired }) => {
+    const fallback = schema["default"] === undefined ? "" : JSON.stringify(schema["default"]);
+    return [path, typeText(schema), isRequired ? "yes" : "", fallback, textOf(schema["description"])];
+  });
+}
+
+/** One row a field of a result: path and type. */
+export function fieldRows(output: Schema): string[][] {
+  const item = output["type"] === "array" ? asSchema(output["items"]) : undefined;
+  const rows = propertiesOf(item ?? output, item === undefined ? "" : "[].");
+  return rows.map(({ path, schema }) => [path, typeText(schema)]);
+}
+
+/** Whether a schema has rules that hold between arguments. */
+export function hasRules(schema: Schema): boolean {
+  const keywords = ["if", "not", "allOf", "anyOf", "oneOf", "dependentRequired", "dependentSchemas", "minProperties"];
+  return keywords.some((keyword) => schema[keyword] !== undefined);
+}
+
+type Property = { readonly path: string; readonly schema: Schema; readonly isRequired: boolean };
+
+/** The properties of an object, each followed by those of its value or of its items. */
+function propertiesOf(schema: Schema, prefix = ""): Property[] {
+  const required = new Set(Array.isArray(schema["required"]) ? schema["required"] : []);
+  return Object.entries(asSchema(schema["properties"])).flatMap(([name, value]) => {
+    const property = asSchema(value);
+    const own = { path: `${prefix}${name}`, schema: property, isRequired: required.has(name) };
+    const nested = propertiesOf(property, `${own.path}.`);
+    return [own, ...nested, ...propertiesOf(asSchema(property["items"]), `${own.path}[].`)];
+  });
+}
+
+function typeText(schema: Schema): string {
+  if (schema["const"] !== undefined) return JSON.stringify(schema["const"]);
+  if (Array.isArray(schema["enum"])) return schema["enum"].map(String).join(" | ");
+  const types = [schema["type"] ?? alternativesOf(schema)].flat().map(String);
+  const text = types.length > 5 ? "any" : types.join(" | ");
+  const items = asSchema(schema["items"]);
+  if (text === "array" && Object.keys(items).length > 0) return `list of ${typeText(items)}`;
+  const name = text === "array" ? "list" : text;
+  return typeof schema["format"] === "string" ? `${name} (${schema["format"]})` : name;
+}
+
+function alternativesOf(schema: Schema): string[] {
+  const alternatives = [schema["anyOf"] ?? schema["oneOf"] ?? []].flat().map((value) => typeText(asSchema(value)));
+  return alternatives.length === 0 ? ["any"] : [...new Set(alternatives)];
+}
+
+function asSchema(value: unknown): Schema {
+  return typeof value === "object" && value !== null && !Array.isArray(value) ? (value as Schema) : {};
+}
+
+function textOf(value: unknown): string {
+  return typeof value === "string" ? value.trim().replaceAll(/\s+/g, " ") : "";
+}

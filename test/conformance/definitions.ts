@@ -1,0 +1,26 @@
+import { readFile } from "node:fs/promises";
+import { join } from "node:path";
+import { type Action, loadCatalog } from "../../packages/catalog/src/index.ts";
+
+/** The folder of the definitions that the service ships with. */
+export const definitionsFolder = join(import.meta.dirname, "../../toolkits");
+
+/** The shipped definitions as the service loads them, without a deployment file. */
+export const catalog = await loadCatalog({ folders: [definitionsFolder] });
+
+/** Every action of the catalog, ordered by slug. */
+export const actions: readonly Action[] = [...catalog.tools.values()].filter((tool) => tool.kind === "action");
+
+/** One action by its catalog-wide slug. Throws when there is none. */
+export function actionOf(slug: string): Action {
+  const tool = catalog.tools.get(slug);
+  if (tool?.kind !== "action") throw new Error(`${slug} is not an action of the catalog`);
+  return tool;
+}
+
+/** The text of a definition file: a tool's by its slug, or a toolkit's `toolkit.yaml`. */
+export function readDefinition(slug: string): Promise<string> {
+  const [toolkit = "", tool] = slug.split(".");
+  const file = tool === undefined ? "toolkit.yaml" : join("tools", `${tool}.yaml`);
+  return readFile(join(definitionsFolder, toolkit, file), "utf8");
+}

@@ -1,0 +1,85 @@
+import fc from "fast-check";
+import { expect, test } from "vitest";
+import { parseDefinitionFile } from "../../packages/catalog/src/definition-file.ts";
+import {
+  type Action,
+  applyDefaults,
+  type JsonSchema,
+  renderRequest,
+  type Toolkit,
+} from "../../packages/catalog/src/index.ts";
+import { drawArguments, type Optionals } from "./arguments.ts";
+import { actions, catalog, readDefinition } from "./definitions.ts";
+import { type AlwaysText, expectedRequest, placedArguments, type RequestText } from "./expected-request.ts";
+import type { TextUse } from "./texts.ts";
+
+type ToolText = { readonly request: RequestText };
+type ToolkitText = { readonly always?: AlwaysText };
+
+/** A definition as YAML holds it, before the loader has done anything with it. */
+async function textOf<Text>(slug: string): Promise<Text> {
+  const { value, faults } = parseDefinitionFile(slug, await readDefinition(slug));
+  if (faults.length > 0) throw new Error(`${slug} is not YAML`);
+  return value as Text;
+}
+
+const always = new Map<string, AlwaysText>();
+for (const slug of catalog.toolkits.keys()) always.set(slug, (await textOf<ToolkitText>(slug)).always ?? {});
+
+function toolkitOf(action: Action): Toolkit {
+  const toolkit = catalog.toolkits.get(action.toolkitSlug);
+  if (toolkit === undefined) throw new Error(`${action.toolkitSlug} is not loaded`);
+  return toolkit;
+}
+
+function accountOf({ account }: Toolkit): Record<string, string> {
+  return Object.fromEntries(account.map(({ name, example }) => [name, example]));
+}
+
+/** Arguments of a path must make a segment, arguments of a header fit in one; the others may be any text. */
+function useOfArguments({ path, headers = {} }: RequestText): (name: string) => TextUse {
+  const segments = new Set(placedArguments({ method: "GET", path }));
+  const inHeaders = new Set(placedArguments({ method: "GET", path: "", headers }));
+  return (name) => (segments.has(name) ? "segment" : inHeaders.has(name) ? "header" : "any");
+}
+
+const optionals = fc.constantFrom<Optionals>("none", "some", "some", "all");
+
+test.each(actions.map((action) => [action.slug, action] as const))(
+  "%s renders the request that its file declares, and nothing else",
+  async (slug, action) => {
+    const { request } = await textOf<ToolText>(slug);
+    const toolkit = toolkitOf(action);
+    const useOf = useOfArguments(request);
+    const property = fc.property(optionals, fc.gen(), (given, draw) => {
+      const params = drawArguments(action.inputSchema, { draw, optionals: given, useOf });
+      fc.pre(action.validateInput(params).length === 0);
+      const filled = applyDefaults(action.inputSchema, params) as Record<string, unknown>;
+      const scope = { params: filled, account: accountOf(toolkit) };
+      const rendered = renderRequest(toolkit, action, scope);
+      const expected = expectedRequest(request, always.get(action.toolkitSlug) ?? {}, scope);
+      expect(rendered).toEqual(expected);
+      expect(JSON.parse(JSON.stringify(rendered.body ?? null))).toEqual(rendered.body ?? null);
+      expect(rendered.path.split("/")).toHaveLength(request.path.split("/").length);
+      if (!JSON.stringify(params).includes("{{")) expect(JSON.stringify(rendered)).not.toContain("{{");
+    });
+    // No more than one in four may miss its schema: the arguments are drawn, not guessed.
+    fc.assert(property, { numRuns: 12, maxSkipsPerRun: 0.25 });
+  },
+);
+
+test.each(actions.map((action) => [action.slug, action] as const))(
+  "%s places every argument, or fills a label of the host with it",
+  async (slug, { inputSchema, class: access }) => {
+    const { request } = await textOf<ToolText>(slug);
+    const placed = placedArguments(request);
+    const lost = Object.entries(inputSchema["properties"] as Record<string, JsonSchema>).filter(([name, schema]) => {
+      if (schema["x-host"] === true || (access === "destructive" && name === "confirm")) return false;
+      if (placed.includes(name)) return false;
+      // Only parts of it are placed: then each of them is.
+      const parts = Object.keys((schema["properties"] ?? {}) as object);
+      return parts.length === 0 || parts.some((part) => !placed.includes(`${name}.${part}`));
+    });
+    expect(lost.map(([name]) => name)).toEqual([]);
+  },
+);

@@ -1,0 +1,47 @@
+import fc from "fast-check";
+import type { JsonSchema } from "../../packages/catalog/src/index.ts";
+
+/** What a text must survive besides its schema: being a segment of a path, or the value of a header. */
+export type TextUse = "segment" | "header" | "any";
+
+/** Draws a text that a schema of type string takes: of its pattern, its format, or any within its lengths. */
+export function drawText(schema: JsonSchema, draw: fc.GeneratorValue, use: TextUse): string {
+  const { pattern, format, minLength = 0, maxLength } = schema as Record<string, string & number>;
+  if (pattern !== undefined) return draw(matching, pattern);
+  const known = format === undefined ? undefined : formats[format];
+  if (known !== undefined) return draw(known);
+  return draw(textOf, use, minLength as number, maxLength as number | undefined);
+}
+
+const matching = (pattern: string) => fc.stringMatching(new RegExp(pattern));
+
+const instant = () => fc.date({ min: new Date(0), max: new Date("2099-12-31T00:00:00Z"), noInvalidDate: true });
+
+const formats: Readonly<Record<string, () => fc.Arbitrary<string>>> = {
+  date: () => instant().map((date) => date.toISOString().slice(0, 10)),
+  "date-time": () => instant().map((date) => date.toISOString()),
+  email: () => fc.tuple(fc.stringMatching(/^[a-z]{1,8}$/), fc.domain()).map(([name, domain]) => `${name}@${domain}`),
+  uri: () => fc.webUrl(),
+};
+
+/** Texts that would leave their place if they were not encoded, or be taken for a placeholder if they were read again. */
+const awkward = ["a/b?c=d#e", "50% off", "%2e%2e", "a b+c&d", "{{params.other}}", '"quoted" \\', "..a", "x\u{1f4c5}é"];
+
+function textOf(use: TextUse, minLength: number, maxLength: number | undefined): fc.Arbitrary<string> {
+  const min = use === "segment" ? Math.max(1, minLength) : minLength;
+  const max = Math.min(maxLength ?? Number.POSITIVE_INFINITY, min + 16);
+  const fitting = awkward.filter((text) => [...text].length >= min && [...text].length <= max);
+  const plain = fc.string({
+    minLength: min,
+    maxLength: max,
+    unit: use === "header" ? "grapheme-ascii" : "grapheme-composite",
+  });
+  if (fitting.length === 0) return plain.filter((text) => suits(text, use));
+  return fc.oneof({ arbitrary: plain, weight: 3 }, fc.constantFrom(...fitting)).filter((text) => suits(text, use));
+}
+
+/** The request refuses segments that leave their path, however encoded, and headers of other characters than printable ASCII. */
+function suits(text: string, use: TextUse): boolean {
+  if (use === "header") return /^[\x20-\x7e]*$/.test(text);
+  return use === "any" || !/^(\.|%2e){0,2}$/i.test(text);
+}

@@ -1,0 +1,231 @@
+import { execFile, spawnSync } from "node:child_process";
+import { mkdir, mkdtemp, rm, symlink, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { dirname, join } from "node:path";
+import { createTestDatabase } from "@svc/db/testing";
+import { afterEach, beforeEach, describe, expect, onTestFinished, test } from "vitest";
+import { parse } from "yaml";
+import { applyDefaults, loadCatalog, loadDeployment, renderRequest } from "../packages/catalog/src/index.ts";
+import { parseTemplate, renderTemplate } from "../packages/core/src/index.ts";
+import { type CodeBlock, codeBlocksOf, codeSpansOf, tableRowsOf } from "./markdown.ts";
+import { bootstrapKey, type ServiceProcess, startServiceProcess, vaultKey } from "./service-process.ts";
+import { readText, root } from "./source.ts";
+
+const guide = readText("docs/toolkits.md");
+const blocks = codeBlocksOf(guide);
+
+/** The name that the first line of a block gives its file; undefined for what is no file. */
+function fileOf({ language, text }: CodeBlock): string | undefined {
+  return language === "yaml" ? /^# (\S+\.yaml)\n/.exec(text)?.[1] : undefined;
+}
+
+/** The text below a heading, up to the next one of its level or above. */
+function sectionOf(heading: string): string {
+  const level = heading.indexOf(" ");
+  // Comments of YAML look like headings.
+  const headings = guide.replace(/^```[\s\S]*?^```$/gm, (block) => block.replace(/^#/gm, " "));
+  const start = `\n${headings}`.indexOf(`\n${heading}\n`);
+  expect(start, heading).toBeGreaterThanOrEqual(0);
+  const body = start + heading.length;
+  const end = headings.slice(body).search(new RegExp(`^#{1,${level}} `, "m"));
+  return guide.slice(body, end < 0 ? undefined : body + end);
+}
+
+let folder = "";
+beforeEach(async () => {
+  folder = await mkdtemp(join(tmpdir(), "svc-guide-"));
+  // The commands of the guide run in the checkout.
+  await symlink(join(root, "toolkits"), join(folder, "toolkits"));
+});
+afterEach(() => rm(folder, { recursive: true, force: true }));
+
+async function writeBlock(block: CodeBlock): Promise<void> {
+  const file = join(folder, fileOf(block) ?? "");
+  await mkdir(dirname(file), { recursive: true });
+  await writeFile(file, block.text);
+}
+
+async function loadExample() {
+  for (const block of blocks) if (fileOf(block) !== undefined) await writeBlock(block);
+  return loadCatalog({ folders: [join(folder, "my-toolkits")] });
+}
+
+describe("the example", () => {
+  test("loads without a fault", async () => {
+    const { toolkits, tools } = await loadExample();
+    expect([...toolkits.keys()]).toEqual(["task_list"]);
+    expect([...tools.values()].map(({ name, class: access }) => [name, access])).toEqual([
+      ["create_task", "write"],
+      ["delete_task", "destructive"],
+      ["list_tasks", "read"],
+    ]);
+  });
+
+  test("makes the requests that the guide shows", async () => {
+    const { toolkits } = await loadExample();
+    const toolkit = toolkits.get("task_list");
+    if (toolkit === undefined) throw new Error("no toolkit");
+    const rows = tableRowsOf(sectionOf("### 3. Check"));
+    const plain = (cell = "") => cell.replace(/^`|`$/g, "");
+    for (const [tool, args, request, body] of rows) {
+      const action = toolkit.actions.find(({ name }) => name === plain(tool));
+      if (action === undefined) throw new Error(`no tool ${tool}`);
+      const given: unknown = JSON.parse(plain(args));
+      const params = applyDefaults(action.inputSchema, given) as Record<string, unknown>;
+      expect(action.validateInput(params)).toEqual([]);
+      const rendered = renderRequest(toolkit, action, { params, account: {} });
+      const query = new URLSearchParams(
+        rendered.query.map(([name, value]): [string, string] => [name, value]),
+      ).toString();
+      expect(`${rendered.method} ${rendered.path}${query === "" ? "" : `?${query}`}`).toBe(plain(request));
+      expect(rendered.body).toEqual(body === "" ? undefined : JSON.parse(plain(body)));
+    }
+    expect(rows.length).toBeGreaterThan(3);
+  });
+
+  test("takes the overlay of the deployment file", async () => {
+    await loadExample();
+    const deployment = await loadDeployment(join(folder, "deployment.yaml"));
+    const folders = [join(folder, "my-toolkits"), join(folder, "toolkits")];
+    const { toolkits, tools } = await loadCatalog({ folders, deployment });
+    expect(toolkits.get("task_list")?.baseUrl).toBe("https://tasks.example.org/v2");
+    expect(tools.get("task_list.list_tasks")?.inputSchema["properties"]).not.toHaveProperty("page_token");
+    expect(toolkits.get("calendar")?.baseUrl).toBe("https://calendar.example.com/calendar/v3");
+  });
+});
+
+/** What differs from run to run: durations, ids, what was made of them. */
+function normalize(text: string): string {
+  return text
+    .replace(/\(\d+ ms\)/g, "(N ms)")
+    .replace(/\b(prj|acc)_[0-9a-z]{26}\b/g, "$1_ID")
+    .replace(/^idempotency-key: [0-9a-f]{64}$/m, "idempotency-key: KEY")
+    .trim();
+}
+
+const main = join(root, "packages/server/src/main.ts");
+
+/** Runs the commands of a block as they are printed; resolves with what the terminal shows. */
+function runInShell(commands: string, service: ServiceProcess | undefined): Promise<string> {
+  // npx would look for the checkout in the working folder.
+  const script = `exec 2>&1; npx() { shift; "${process.execPath}" "${main}" "$@"; }\n${commands}`;
+  const connection = service === undefined ? {} : { SVC_URL: service.url, SVC_API_KEY: bootstrapKey };
+  const options = { cwd: folder, env: { PATH: process.env["PATH"] ?? "", ...connection } };
+  // What it ends with is shown in its output.
+  return new Promise((resolve) => execFile("bash", ["-c", script], options, (_, output) => resolve(output)));
+}
+
+const hasShell = ["bash", "sed"].every((command) => spawnSync(command, ["--version"]).status === 0);
+
+test.skipIf(!hasShell)(
+  "the guide runs as it is printed, with the outputs and the faults that it shows",
+  async () => {
+    const database = await createTestDatabase();
+    onTestFinished(() => database.drop());
+    let service: ServiceProcess | undefined;
+    onTestFinished(async () => void (await service?.end("SIGTERM")));
+    let compared = 0;
+    for (const [index, block] of blocks.entries()) {
+      if (fileOf(block) !== undefined) await writeBlock(block);
+      if (block.language !== "sh") continue;
+      const [, toolkits] = /^SVC_TOOLKITS=(\S+) npm start$/m.exec(block.text) ?? [];
+      if (toolkits !== undefined) {
+        const folders = toolkits.split(",").map((name) => join(folder, name));
+        service = await startServiceProcess({
+          SVC_DATABASE_URL: database.url,
+          SVC_VAULT_KEY: vaultKey(),
+          SVC_TOOLKITS: folders.join(","),
+          SVC_SANDBOX: "force",
+        });
+        continue;
+      }
+      const next = blocks[index + 1];
+      const shown = next?.language === "text" ? next.text : "";
+      expect(normalize(await runInShell(block.text, service)), block.text).toBe(normalize(shown));
+      compared++;
+    }
+    expect(compared).toBeGreaterThan(7);
+  },
+  120_000,
+);
+
+test("what the guide shows of YAML is YAML", () => {
+  for (const { language, text } of blocks) if (language === "yaml") expect(() => parse(text)).not.toThrow();
+});
+
+type Schema = {
+  readonly $ref?: string;
+  readonly $defs?: Readonly<Record<string, Schema>>;
+  readonly properties?: Readonly<Record<string, Schema>>;
+  readonly additionalProperties?: boolean | Schema;
+  readonly required?: readonly string[];
+  readonly oneOf?: readonly Schema[];
+  readonly items?: Schema;
+};
+
+function readSchema(name: string): Schema {
+  return JSON.parse(readText(`packages/catalog/src/schemas/${name}.schema.json`)) as Schema;
+}
+
+/** The keys of a schema as the guide writes them, each with whether every form that has the key requires it. */
+function keysOf(schema: Schema, file: Schema, prefix = "", keys = new Map<string, boolean>()): Map<string, boolean> {
+  const [, other, name = ""] = /^(?:(\w+)\.schema\.json)?#\/\$defs\/(\w+)$/.exec(schema.$ref ?? "") ?? [];
+  if (schema.$ref !== undefined) {
+    const target = other === undefined ? file : readSchema(other);
+    return keysOf(target.$defs?.[name] ?? {}, target, prefix, keys);
+  }
+  for (const [key, property] of Object.entries(schema.properties ?? {})) {
+    const path = `${prefix}${prefix === "" ? "" : "."}${key}`;
+    keys.set(path, (keys.get(path) ?? true) && (schema.required ?? []).includes(key));
+    keysOf(property, file, path, keys);
+  }
+  for (const form of schema.oneOf ?? []) keysOf(form, file, prefix, keys);
+  if (schema.items !== undefined) keysOf(schema.items, file, `${prefix}[]`, keys);
+  // Names with texts (`query`, `always.headers`) are the key's own value, no keys of the file.
+  if (typeof schema.additionalProperties === "object") keysOfNames(schema.additionalProperties, file, prefix, keys);
+  return keys;
+}
+
+function keysOfNames(schema: Schema, file: Schema, prefix: string, keys: Map<string, boolean>): void {
+  const target = file.$defs?.[schema.$ref?.replace("#/$defs/", "") ?? ""] ?? schema;
+  if (target.properties !== undefined) keysOf(target, file, `${prefix}.<name>`, keys);
+  else if (prefix.endsWith("overlay.tools")) keys.set(`${prefix}.<name>`, false);
+}
+
+describe("the reference", () => {
+  const tool = readSchema("tool");
+  test.each([
+    ["### toolkit.yaml", readSchema("toolkit"), readSchema("toolkit")],
+    ["### tools/\\<tool>.yaml: an action", tool.$defs?.["action"], tool],
+    ["### tools/\\<tool>.yaml: a trigger", tool.$defs?.["trigger"], tool],
+    ["### The deployment file", readSchema("deployment"), readSchema("deployment")],
+  ])("%s has the keys of its schema, all of them and no others, and says which are needed", (heading, schema, file) => {
+    const rows = tableRowsOf(sectionOf(heading)).map(([key = "", needed]) => [key.slice(1, -1), needed === "yes"]);
+    const expected = [...keysOf(schema ?? {}, file)];
+    expect(rows.toSorted()).toEqual(expected.toSorted());
+  });
+
+  test("the categories are those of the schema", () => {
+    const schema = readSchema("toolkit") as { properties?: Record<string, { enum?: string[] }> };
+    const [, paragraph = ""] = /^Categories: ([\s\S]*?)\n\n/m.exec(guide) ?? [];
+    expect(codeSpansOf(paragraph)).toEqual(schema.properties?.["category"]?.enum);
+  });
+
+  test("the filters make what the table says", () => {
+    const rows = tableRowsOf(sectionOf("### Placeholders")).filter((row) => row.length === 3);
+    const plain = (cell = "") => cell.replace(/^`|`$/g, "");
+    expect(rows.map(([filter]) => plain(filter).replace(/\(.*/, ""))).toEqual([
+      "int",
+      "json",
+      "csv",
+      "each",
+      "segment",
+    ]);
+    for (const [filter, value, made] of rows) {
+      const scope = { params: { value: JSON.parse(plain(value)) as unknown } };
+      expect(renderTemplate(parseTemplate(`{{params.value | ${plain(filter)}}}`), scope)).toEqual(
+        JSON.parse(plain(made)),
+      );
+    }
+  });
+});

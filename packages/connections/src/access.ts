@@ -1,0 +1,264 @@
+import { type Batcher, createBatcher, formatValue, SealError } from "@svc/core";
+import {
+  type CallableAccountRow,
+  connectedAccountsForProject,
+  type Database,
+  expireAccount,
+  findActiveAccounts,
+  findCallableAccount,
+  isUnavailable,
+} from "@svc/db";
+import type { AccountAccess, AccountFault, AccountQuery, CallableAccount } from "./account-access.ts";
+import type { AppRequest } from "./app-transport.ts";
+import { type Credential, openCredential, tokenOf } from "./credential.ts";
+import { belongsTo, definitionOf, keepsOrigin } from "./definition.ts";
+import { placeCredential, placeMask, schemeOf } from "./place-credential.ts";
+import { createRenewals, type RenewalOptions, type Renewals } from "./renewal.ts";
+import { runsOut } from "./token-times.ts";
+
+/** How long a row that was read for one step of a call is good for the next. */
+const rowFreshMs = 5_000;
+
+/** What is remembered of an account between the steps of a call; it goes with the account's object. */
+type Held = { row: CallableAccountRow; readAtMs: number; used: string | undefined };
+
+type ActiveQuery = Parameters<typeof findActiveAccounts>[1];
+
+type Context = RenewalOptions & {
+  readonly renewals: Renewals;
+  readonly held: WeakMap<CallableAccount, Held>;
+  readonly active: Batcher<ActiveQuery, CallableAccountRow[]>;
+};
+
+/** Accounts for calls, over the store. A call costs one statement at most, and no write while its token is good. */
+export function createAccountAccess(options: RenewalOptions): AccountAccess {
+  const active = createActiveLookups(options.db);
+  const context: Context = { ...options, renewals: createRenewals(options), held: new WeakMap(), active };
+  return {
+    resolve: (query) => resolve(context, query),
+    authorize: (query, account, request) => authorize(context, query, account, request),
+    preview(toolkit, account, request) {
+      const scheme = schemeOf(toolkit, account.scheme);
+      return scheme === undefined ? request : placeMask(scheme, account.variables, request);
+    },
+    refused: (query, account) => refused(context, query, account),
+  };
+}
+
+async function resolve(context: Context, query: AccountQuery): Promise<CallableAccount | AccountFault> {
+  const { projectId, toolkit, entityId, accountId } = query;
+  const row =
+    accountId === undefined
+      ? await findOfEntity(context, query)
+      : await findCallableAccount(context.db, projectId, accountId);
+  if (row === undefined) return accountId === undefined ? whyNone(context, query) : noSuchAccount(query);
+  const isAsked = belongsTo(row, toolkit) && (accountId === undefined || entityId === "" || row.entityId === entityId);
+  if (!isAsked) return noSuchAccount(query);
+  const fault = await faultOfRow(context, query, row);
+  if (fault !== undefined) return fault;
+  const account = {
+    id: row.id,
+    entityId: row.entityId,
+    scheme: row.scheme,
+    variables: row.variables,
+    grantedScopes: row.grantedScopes,
+  };
+  context.held.set(account, { row, readAtMs: context.clock.now(), used: undefined });
+  return account;
+}
+
+/** Lookups of one account that come together, such as those of a map's rows, are one statement, sent after the last of them. */
+function createActiveLookups(db: Database): Context["active"] {
+  return createBatcher<ActiveQuery, CallableAccountRow[]>({
+    sizeMax: 200,
+    concurrency: 4,
+    besideMin: 32,
+    splits: (error) => !isUnavailable(error),
+    run(queries) {
+      const found = new Map<string, Promise<CallableAccountRow[]>>();
+      return Promise.all(
+        queries.map((query) => {
+          const { projectId, toolkitSlug, isPrivate, isSandbox, entityId } = query;
+          const key = JSON.stringify([projectId, toolkitSlug, isPrivate, isSandbox, entityId]);
+          const rows = found.get(key) ?? findActiveAccounts(db, query);
+          found.set(key, rows);
+          return rows;
+        }),
+      );
+    },
+  });
+}
+
+/** Of several schemes the one that the toolkit declares first; the project's own account only when the entity has none. */
+async function findOfEntity(
+  { active, isSandbox }: Pick<Context, "active" | "isSandbox">,
+  query: AccountQuery,
+): Promise<CallableAccountRow | undefined> {
+  const { projectId, toolkit, entityId } = query;
+  const rows = await active.add({ ...definitionOf(toolkit, isSandbox), projectId, entityId });
+  const rank = ({ scheme, entityId: owner }: CallableAccountRow) => {
+    const place = toolkit.auth.findIndex(({ type }) => type === scheme);
+    if (place < 0) return undefined;
+    if (scheme === "client_credentials") return owner === "" ? toolkit.auth.length + place : undefined;
+    return owner === entityId ? place : undefined;
+  };
+  const ranked = rows.flatMap((row) => {
+    const place = rank(row);
+    return place === undefined ? [] : [{ row, place }];
+  });
+  return ranked.sort((a, b) => a.place - b.place)[0]?.row;
+}
+
+function noSuchAccount({ toolkit, entityId, accountId }: AccountQuery): AccountFault {
+  const owner = entityId === "" ? "this project" : `entity ${formatValue(entityId)}`;
+  return { kind: "no_account", message: `${owner} has no account ${accountId ?? ""} of toolkit ${toolkit.slug}` };
+}
+
+async function whyNone({ db, active, isSandbox }: Context, query: AccountQuery): Promise<AccountFault> {
+  const { projectId, toolkit, entityId } = query;
+  const definition = definitionOf(toolkit, isSandbox);
+  const row = await connectedAccountsForProject(db, projectId).findUnusable(definition, entityId);
+  if (row?.state === "expired") return unusable(`${row.id} is expired${reasonOf(row)}; ${again(row)}`);
+  const elsewhere = row === undefined ? await findOfEntity({ active, isSandbox: !isSandbox }, query) : undefined;
+  if (elsewhere !== undefined) return madeElsewhere(elsewhere);
+  const owner = entityId === "" ? "no entity is named, and the project itself" : `entity ${formatValue(entityId)}`;
+  const cure =
+    row === undefined ? "connect one with InitiateConnection" : `${row.id} waits for consent: open its authorizeUrl`;
+  return { kind: "no_account", message: `${owner} has no active account of toolkit ${toolkit.slug}; ${cure}` };
+}
+
+/** A made-up credential is not sent to an app, and a real one not to the emulator. */
+function madeElsewhere(row: CallableAccountRow): AccountFault {
+  const owner = row.entityId === "" ? "this project" : `entity ${formatValue(row.entityId)}`;
+  const where = row.isSandbox ? "in the sandbox" : "outside the sandbox";
+  return { kind: "no_account", message: `the account of ${owner} was made ${where} (${row.id}); ${again(row)}` };
+}
+
+function unusable(message: string): AccountFault {
+  return { kind: "account_unusable", message };
+}
+
+function reasonOf({ lastError }: Pick<CallableAccountRow, "lastError">): string {
+  return lastError === "" ? "" : ` (${lastError})`;
+}
+
+/** What brings a working account about. */
+function again({ scheme }: Pick<CallableAccountRow, "scheme">): string {
+  return scheme === "client_credentials" ? "set the credential again with SetProjectCredential" : "connect again";
+}
+
+const stateFaults = {
+  pending: "waits for consent: open its authorizeUrl, or connect again",
+  superseded: "was superseded by a newer account: use that one",
+  revoked: "was deleted: connect again",
+};
+
+async function faultOfRow(
+  { db, clock, isSandbox }: Context,
+  { projectId, toolkit }: AccountQuery,
+  row: CallableAccountRow,
+): Promise<AccountFault | undefined> {
+  if (row.isSandbox !== isSandbox) return madeElsewhere(row);
+  if (row.state === "expired") return unusable(`${row.id} is expired${reasonOf(row)}; ${again(row)}`);
+  if (row.state !== "active") return unusable(`${row.id} ${stateFaults[row.state]}`);
+  if (!keepsOrigin(row, toolkit)) {
+    return unusable(
+      `the definition of ${toolkit.slug} now sends credentials elsewhere than when ${row.id} was made; ${again(row)}`,
+    );
+  }
+  if (schemeOf(toolkit, row.scheme) === undefined) {
+    return unusable(`toolkit ${toolkit.slug} does not declare ${row.scheme} any more; connect again`);
+  }
+  const nowMs = clock.now();
+  if (row.credential === null || (row.expiresAt !== null && row.expiresAt <= nowMs)) {
+    const lastError = "its credential ran out";
+    const { id, credential } = row;
+    if (credential !== null) await expireAccount(db, { projectId, id }, { credential, lastError, nowMs });
+    return unusable(`${id} is expired (${lastError}); ${again(row)}`);
+  }
+  return undefined;
+}
+
+async function authorize(
+  context: Context,
+  query: AccountQuery,
+  account: CallableAccount,
+  request: AppRequest,
+): Promise<AppRequest | AccountFault> {
+  const held = await holdRow(context, query, account);
+  if ("kind" in held) return held;
+  const opened = openHeld(context, query, held.row);
+  if ("kind" in opened) return opened;
+  const current = await currentCredential(context, query, held.row, opened);
+  if ("kind" in current) return current;
+  held.used = tokenOf(current)?.access_token;
+  const scheme = schemeOf(query.toolkit, held.row.scheme);
+  if (scheme === undefined) return unusable(`toolkit ${query.toolkit.slug} does not declare ${held.row.scheme}`);
+  const placed = placeCredential(scheme, current, held.row.variables, request);
+  return "fault" in placed ? unusable(`${account.id}: ${placed.fault}; ${again(held.row)}`) : placed;
+}
+
+/** The account's row: as it was just read, or read again and judged again. */
+async function holdRow(context: Context, query: AccountQuery, account: CallableAccount): Promise<Held | AccountFault> {
+  const known = context.held.get(account);
+  const nowMs = context.clock.now();
+  if (known !== undefined && nowMs - known.readAtMs < rowFreshMs) return known;
+  const row = await findCallableAccount(context.db, query.projectId, account.id);
+  if (row === undefined || !belongsTo(row, query.toolkit)) return noSuchAccount({ ...query, accountId: account.id });
+  const fault = await faultOfRow(context, query, row);
+  if (fault !== undefined) return fault;
+  const held = { row, readAtMs: nowMs, used: undefined };
+  context.held.set(account, held);
+  return held;
+}
+
+function openHeld(
+  { sealer }: Context,
+  { projectId }: AccountQuery,
+  { id, credential, scheme }: CallableAccountRow,
+): Credential | AccountFault {
+  try {
+    if (credential !== null) return openCredential(sealer, { projectId, id }, credential);
+  } catch (error) {
+    if (!(error instanceof SealError)) throw error;
+  }
+  return unusable(`the credential of ${id} does not open with this deployment's vault keys; ${again({ scheme })}`);
+}
+
+async function currentCredential(
+  { clock, renewals }: Context,
+  { projectId, toolkit }: AccountQuery,
+  row: CallableAccountRow,
+  credential: Credential,
+): Promise<Credential | AccountFault> {
+  const token = tokenOf(credential);
+  const isRenewable = credential.scheme === "client_credentials" || token?.refresh_token !== undefined;
+  if (!isRenewable || (token !== undefined && !runsOut(token, clock.now()))) return credential;
+  const isGood = token?.expires_at !== undefined && token.expires_at > clock.now();
+  // An outage of the token endpoint does not take what is left of the token: the refresher asks again.
+  if (isGood && row.lastError !== "") return credential;
+  const renewal = await renewals.renew({ projectId, id: row.id }, toolkit, token?.access_token);
+  if (renewal.kind === "renewed") return renewal.credential;
+  if (renewal.kind === "ended") return unusable(`${row.id} is expired (${renewal.message}); ${again(row)}`);
+  return isGood ? credential : unusable(`${row.id}: ${renewal.message}; try again later`);
+}
+
+async function refused(context: Context, query: AccountQuery, account: CallableAccount): Promise<boolean> {
+  const { db, clock, renewals, held } = context;
+  const { projectId, toolkit } = query;
+  const row = await findCallableAccount(db, projectId, account.id);
+  if (row?.state !== "active" || row.credential === null || !belongsTo(row, toolkit)) return false;
+  if (row.isSandbox !== context.isSandbox) return false;
+  const credential = openHeld(context, query, row);
+  if ("kind" in credential || credential.scheme === "none") return false;
+  const token = tokenOf(credential);
+  const used = held.get(account)?.used ?? token?.access_token;
+  held.delete(account);
+  if (token !== undefined && token.access_token !== used) return true;
+  if (credential.scheme === "client_credentials" || token?.refresh_token !== undefined) {
+    return (await renewals.renew({ projectId, id: row.id }, toolkit, used)).kind === "renewed";
+  }
+  const lastError = "the app refused the credential (401)";
+  await expireAccount(db, { projectId, id: row.id }, { credential: row.credential, lastError, nowMs: clock.now() });
+  return false;
+}

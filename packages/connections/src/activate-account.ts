@@ -1,0 +1,66 @@
+import type { Toolkit } from "@svc/catalog";
+import { createId, type ProjectId, type Sealer } from "@svc/core";
+import { type Activation, activateAccount, type ConnectedAccount } from "@svc/db";
+import { type Credential, openCredential, sealCredential, tokenOf } from "./credential.ts";
+import { definitionOf, exclusiveReferences, originDigestOf } from "./definition.ts";
+import type { ConnectionsOptions } from "./options.ts";
+import { timesOf } from "./token-times.ts";
+
+/** An account that a credential has been found for. */
+export type ReadyAccount = {
+  readonly projectId: ProjectId;
+  readonly toolkit: Toolkit;
+  readonly entityId: string;
+  readonly credential: Credential;
+  readonly variables: Readonly<Record<string, string>>;
+  readonly grantedScopes?: readonly string[];
+  /** The row that waits for it; absent for an account that is made active at once. */
+  readonly pending?: ConnectedAccount;
+};
+
+/**
+ * Seals the credential and makes the account the active one. It takes the references of the one it supersedes, but for what
+ * the app itself said of that one. Undefined when the pending row has ended meanwhile; a reference that another account holds
+ * is a unique violation.
+ */
+export function activate(
+  { db, clock, sealer, isSandbox }: Pick<ConnectionsOptions, "db" | "clock" | "sealer" | "isSandbox">,
+  account: ReadyAccount,
+): Promise<ConnectedAccount | undefined> {
+  const { projectId, toolkit, entityId, credential, variables, grantedScopes = [], pending } = account;
+  const nowMs = clock.now();
+  const id = pending?.id ?? createId("acc", nowMs);
+  const token = credential.scheme === "oauth2" ? tokenOf(credential) : undefined;
+  const activation: Activation = {
+    ...definitionOf(toolkit, isSandbox),
+    ...(token === undefined ? { refreshAt: null, expiresAt: null } : timesOf(token)),
+    id,
+    projectId,
+    entityId,
+    scheme: credential.scheme,
+    variables,
+    credential: sealCredential(sealer, { projectId, id }, credential),
+    originDigest: originDigestOf(toolkit),
+    grantedScopes: [...grantedScopes],
+    createdAt: pending?.createdAt ?? nowMs,
+    updatedAt: nowMs,
+  };
+  const verified = credential.verified_reference;
+  return activateAccount(db, activation, {
+    isNew: pending === undefined,
+    exclusiveOf: (references) => exclusiveReferences(toolkit, references, verified),
+    referencesOf: (superseded, own) => {
+      const inherited = superseded.flatMap((other) => {
+        const theirs = verifiedReferenceOf(sealer, other);
+        return other.references.filter((reference) => reference !== theirs);
+      });
+      return [...new Set([...(verified === undefined ? [] : [verified]), ...own, ...inherited])];
+    },
+  });
+}
+
+/** What the app itself said an account's id is; undefined when it said nothing, or nothing is sealed any more. */
+export function verifiedReferenceOf(sealer: Sealer, account: ConnectedAccount): string | undefined {
+  if (account.credential === null) return undefined;
+  return openCredential(sealer, account, account.credential).verified_reference;
+}

@@ -1,0 +1,45 @@
+import type { ConnectError } from "@connectrpc/connect";
+import { bindBaseUrl, hostArguments, type Toolkit } from "@svc/catalog";
+import type { AddressGuard } from "@svc/core";
+import { accountVariableInvalid, accountVariablesMissing, accountVariablesUnknown } from "./errors.ts";
+
+type Variables = Readonly<Record<string, string>>;
+
+const valueLengthMax = 500;
+
+/**
+ * Checks that the variables are those the toolkit declares, each in its form, and make an address that may be dialled. Throws
+ * ACCOUNT_VARIABLE_MISSING, ACCOUNT_VARIABLE_UNKNOWN and ACCOUNT_VARIABLE_INVALID.
+ */
+export function checkVariables(toolkit: Toolkit, variables: Variables, guard: AddressGuard): void {
+  const missing = toolkit.account.filter(({ name }) => !Object.hasOwn(variables, name) || variables[name] === "");
+  if (missing.length > 0) throw accountVariablesMissing(toolkit.slug, missing);
+  const declared = new Set(toolkit.account.map(({ name }) => name));
+  const unknown = Object.keys(variables).filter((name) => !declared.has(name));
+  if (unknown.length > 0) throw accountVariablesUnknown(toolkit, unknown);
+  for (const { name, example, accepts } of toolkit.account) {
+    const value = variables[name] ?? "";
+    const hasForm = value.length <= valueLengthMax && !/\p{Cc}/u.test(value) && accepts(value);
+    if (!hasForm) throw accountVariableInvalid(name, variables, { why: "does not have the declared form", example });
+  }
+  checkAddress(toolkit, variables, guard);
+}
+
+function checkAddress(toolkit: Toolkit, variables: Variables, guard: AddressGuard): void {
+  // An argument of a call fills one label in front of a fixed domain; any label does for the check.
+  const params = Object.fromEntries(hostArguments(toolkit).map((name) => [name, "a"]));
+  const bound = bindBaseUrl(toolkit, { account: variables, params });
+  if ("unbound" in bound) return;
+  if ("fault" in bound) throw invalidAddress(toolkit, variables, bound.fault);
+  const verdict = guard.judgeUrl(new URL(bound.url));
+  if (verdict.allowed) return;
+  throw invalidAddress(toolkit, variables, `leads to a ${verdict.range} address, which this deployment does not dial`);
+}
+
+/** Names the variable that the fault names; else the first that decides the address. */
+function invalidAddress({ account }: Toolkit, variables: Variables, fault: string): ConnectError {
+  const at =
+    account.find(({ name }) => fault.startsWith(`account.${name} `)) ?? account.find((one) => one.decidesOrigin);
+  const why = `makes no address that may be dialled: ${fault}`;
+  return accountVariableInvalid(at?.name ?? "", variables, { why, example: at?.example ?? "" });
+}

@@ -1,0 +1,26 @@
+import { create } from "@bufbuild/protobuf";
+import { timestampFromMs } from "@bufbuild/protobuf/wkt";
+import type { ConnectedAccount } from "@svc/db";
+import { type ConnectedAccount as ConnectedAccountMessage, ConnectedAccountSchema } from "@svc/gen/connections";
+
+/** The message of an account as it stands at `nowMs`: an active one whose credential has run out reads as expired. */
+export function toConnectedAccount(row: ConnectedAccount, nowMs: number): ConnectedAccountMessage {
+  const { expiresAt } = row;
+  const ranOut = row.state === "active" && expiresAt !== null && expiresAt <= nowMs;
+  return create(ConnectedAccountSchema, {
+    id: row.id,
+    toolkitSlug: row.toolkitSlug,
+    toolkitOwnerProjectId: row.isPrivate ? row.projectId : "",
+    entityId: row.entityId,
+    scheme: row.scheme,
+    state: ranOut ? "expired" : row.state,
+    accountVariables: { ...row.variables },
+    grantedScopes: row.grantedScopes,
+    references: row.references,
+    lastError: ranOut ? "its credential ran out" : row.lastError,
+    createdAt: timestampFromMs(row.createdAt),
+    updatedAt: timestampFromMs(row.updatedAt),
+    sandbox: row.isSandbox,
+    ...(expiresAt === null ? {} : { expiresAt: timestampFromMs(expiresAt) }),
+  });
+}

@@ -1,0 +1,36 @@
+/** The codes of RFC 6749 (4.1.2.1, 5.2), and what servers add to say "not now": they tell nothing, whatever a secret looks like. */
+const known = new Set([
+  "access_denied",
+  "invalid_client",
+  "invalid_grant",
+  "invalid_request",
+  "invalid_scope",
+  "server_error",
+  "slow_down",
+  "temporarily_unavailable",
+  "unauthorized_client",
+  "unsupported_grant_type",
+  "unsupported_response_type",
+]);
+
+/** Characters in a row that an error may share with a secret by chance. */
+const sharedMax = 7;
+
+/**
+ * An app's OAuth error code for people to read: as it is where it has the form of one and has nothing of the secrets of the
+ * exchange, else a phrase that stands for it. Some apps quote what they were sent, and what they say is kept.
+ */
+export function errorWords(error: string, secrets: readonly string[]): string {
+  const isCode = /^[A-Za-z0-9_.-]{1,64}$/.test(error) && !secrets.some((secret) => sharesPart(error, secret));
+  return known.has(error) || isCode ? `"${error}"` : "an error it names itself";
+}
+
+/** Whether a text holds a secret, or so much of it that it cannot be chance. */
+function sharesPart(text: string, secret: string): boolean {
+  if (secret === "") return false;
+  if (secret.length <= sharedMax) return text.includes(secret);
+  for (let at = 0; at + sharedMax < text.length; at++) {
+    if (secret.includes(text.slice(at, at + sharedMax + 1))) return true;
+  }
+  return false;
+}

@@ -1,0 +1,162 @@
+import { AddressRefusedError } from "@svc/core";
+import type { Dispatcher } from "undici";
+import type { Allowance } from "./answer-budget.ts";
+import type { AppAnswer } from "./app-transport.ts";
+
+const answerBytesMax = 8 * 1024 * 1024;
+/** Answers of this size need no room of the budget: nobody's large ones keep them out. */
+const freeBytes = 16 * 1024;
+/** Bounds of one exchange. `patienceMs`: how long an answer stands still for want of room. */
+export type ExchangeOptions = {
+  readonly timeoutMs: number;
+  readonly allowance: Allowance;
+  readonly patienceMs: number;
+};
+
+/** undici's handler for one request: its callbacks, from the start of the request to its end. */
+export class Exchange implements Dispatcher.DispatchHandler {
+  readonly #resolve: (answer: AppAnswer) => void;
+  readonly #timer: NodeJS.Timeout;
+  readonly #allowance: Allowance;
+  readonly #patienceMs: number;
+  #reserved = 0;
+  /** Runs while the answer stands still for want of room. */
+  #patience: NodeJS.Timeout | undefined;
+  #controller: Dispatcher.DispatchController | undefined;
+  #status = 0;
+  #headers: Record<string, string> = {};
+  #chunks: Buffer[] = [];
+  #bytes = 0;
+  #isEnded = false;
+  /** undici writes the request in the same turn, right after it announces the start. Before, nothing has left. */
+  #isStarted = false;
+
+  constructor({ timeoutMs, allowance, patienceMs }: ExchangeOptions, resolve: (answer: AppAnswer) => void) {
+    this.#resolve = resolve;
+    this.#allowance = allowance;
+    this.#patienceMs = patienceMs;
+    this.#timer = setTimeout(() => {
+      const message = `no complete answer within ${Math.round(timeoutMs)} ms`;
+      this.#abort({ kind: "timeout", sent: this.#isStarted, message });
+    }, timeoutMs);
+  }
+
+  onRequestStart(controller: Dispatcher.DispatchController): void {
+    this.#controller = controller;
+    // It waited for a connection until its time was over: it is dropped before a byte is written.
+    if (this.#isEnded) controller.abort(new Error("the request has ended"));
+    else this.#isStarted = true;
+  }
+
+  onResponseStart(
+    _controller: Dispatcher.DispatchController,
+    status: number,
+    headers: Record<string, string | string[] | undefined>,
+  ): void {
+    // 1xx: the answer itself is still to come.
+    if (status < 200) return;
+    this.#status = status;
+    for (const [name, value] of Object.entries(headers)) {
+      if (value !== undefined) this.#headers[name.toLowerCase()] = Array.isArray(value) ? value.join(", ") : value;
+    }
+    const declared = Number(this.#headers["content-length"] ?? 0);
+    if (declared > answerBytesMax) this.#abort({ kind: "too_large", status });
+    else this.#reserve(declared);
+  }
+
+  onResponseData(_controller: Dispatcher.DispatchController, chunk: Buffer): void {
+    if (this.#isEnded) return;
+    this.#bytes += chunk.byteLength;
+    if (this.#bytes > answerBytesMax) {
+      this.#abort({ kind: "too_large", status: this.#status });
+      return;
+    }
+    this.#chunks.push(chunk);
+    this.#reserve(this.#bytes);
+  }
+
+  /** Sets room aside for so many bytes of the answer. Without it the app is read no further, until there is room or patience ends. */
+  #reserve(total: number): void {
+    const bytes = total - this.#reserved;
+    // A little more may come while it waits: what the socket had read already.
+    if (total <= freeBytes || !(bytes > 0) || this.#patience !== undefined) return;
+    if (this.#allowance.take(bytes, () => this.#goOn(bytes))) {
+      this.#reserved += bytes;
+      return;
+    }
+    this.#controller?.pause();
+    const busy = { kind: "too_large", status: this.#status, isBusy: true } as const;
+    this.#patience = setTimeout(() => this.#abort(busy), this.#patienceMs);
+  }
+
+  #goOn(bytes: number): void {
+    this.#reserved += bytes;
+    clearTimeout(this.#patience);
+    this.#patience = undefined;
+    // Not within the callback of another connection, whose parser is the one that all of them share.
+    queueMicrotask(() => this.#controller?.resume());
+  }
+
+  onResponseEnd(): void {
+    const body = Buffer.concat(this.#chunks);
+    this.#end({ kind: "answer", status: this.#status, headers: this.#headers, body });
+  }
+
+  onResponseError(_controller: Dispatcher.DispatchController, error: Error): void {
+    this.fail(error);
+  }
+
+  fail(error: unknown): void {
+    this.#end(answerOfError(error, this.#isStarted));
+  }
+
+  #abort(answer: AppAnswer): void {
+    // Ended before undici hears of it: it reports its own error within the call.
+    this.#end(answer);
+    this.#controller?.abort(new Error("the request has ended"));
+  }
+
+  #end(answer: AppAnswer): void {
+    if (this.#isEnded) return;
+    this.#isEnded = true;
+    clearTimeout(this.#timer);
+    clearTimeout(this.#patience);
+    this.#chunks = [];
+    this.#resolve(answer);
+    // Held until whoever waits for the answer has read it, which it does as soon as this turn ends.
+    if (answer.kind === "answer") setImmediate(() => this.#allowance.end());
+    else this.#allowance.end();
+  }
+}
+
+const words: Readonly<Record<string, string>> = {
+  ECONNREFUSED: "the connection was refused",
+  ECONNRESET: "the connection was reset",
+  EPIPE: "the connection was reset",
+  UND_ERR_SOCKET: "the connection was closed",
+  UND_ERR_DESTROYED: "this node stopped",
+  UND_ERR_CONNECT_TIMEOUT: "no connection came about in time",
+  ETIMEDOUT: "no connection came about in time",
+  ENOTFOUND: "the host has no address",
+  EAI_AGAIN: "the host's address could not be looked up",
+  EHOSTUNREACH: "the host cannot be reached",
+  ENETUNREACH: "the network cannot be reached",
+  UND_ERR_INVALID_ARG: "the request cannot be written as HTTP",
+};
+
+/** What a failure says: the cause first, since happy-eyeballs wraps it in an AggregateError. No text of the app's is in it. */
+function answerOfError(error: unknown, sent: boolean): AppAnswer {
+  const cause = error instanceof AggregateError ? (error.errors[0] as unknown) : error;
+  if (cause instanceof AddressRefusedError) return { kind: "refused", message: cause.message };
+  const code = cause instanceof Error && "code" in cause && typeof cause.code === "string" ? cause.code : "";
+  const message = words[code] ?? otherWords(code);
+  if (!sent) return { kind: "unreachable", message };
+  const isTimeout = code === "UND_ERR_HEADERS_TIMEOUT" || code === "UND_ERR_BODY_TIMEOUT";
+  return { kind: isTimeout ? "timeout" : "broken", sent, message };
+}
+
+function otherWords(code: string): string {
+  if (/TLS|SSL|CERT|SELF_SIGNED|UNABLE_TO/.test(code)) return `TLS failed (${code})`;
+  if (code.startsWith("HPE_")) return "the answer is not HTTP";
+  return code === "" ? "the connection failed" : `the connection failed (${code})`;
+}

@@ -1,0 +1,11 @@
+export { createAccountAccess } from "./access.ts";
+export type { AccountAccess, AccountFault, AccountQuery, CallableAccount } from "./account-access.ts";
+export type { AppAnswer, AppCall, AppRequest, AppTransport } from "./app-transport.ts";
+export { createAppTransport, type NetworkTransport } from "./network-transport.ts";
+export { createOauthPages, type OauthPages, type OauthPagesOptions, type OauthRequestHeaders } from "./oauth-flow.ts";
+export type { OauthAnswer } from "./oauth-page.ts";
+export type { ConnectionsOptions, OauthOptions } from "./options.ts";
+export { createRefresher, type Refresher, type RefresherOptions } from "./refresher.ts";
+export type { RenewalOptions } from "./renewal.ts";
+export { createConnectionsService } from "./service.ts";
+export type { PartyFetch } from "./token-fetch.ts";

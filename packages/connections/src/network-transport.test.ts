@@ -1,0 +1,244 @@
+import { createServer, type RequestListener } from "node:http";
+import { type AddressInfo, createServer as createTcpServer, type Socket } from "node:net";
+import { createAddressGuard, createId } from "@svc/core";
+import { expect, onTestFinished, test } from "vitest";
+import type { AppCall, AppRequest } from "./app-transport.ts";
+import { createAppTransport } from "./network-transport.ts";
+
+// A transport over the network reads whose call it is, and whether the toolkit is the project's own.
+const call = { projectId: createId("prj", 1), toolkit: { ownerProjectId: "" } } as AppCall;
+
+async function startServer(respond: RequestListener) {
+  const seen: string[] = [];
+  let connections = 0;
+  const server = createServer((req, res) => {
+    seen.push(`${req.method} ${req.url}`);
+    respond(req, res);
+  });
+  server.on("connection", () => connections++);
+  await new Promise<void>((listening) => server.listen(0, "127.0.0.1", listening));
+  onTestFinished(async () => {
+    server.closeAllConnections();
+    await new Promise((closed) => server.close(closed));
+  });
+  return {
+    seen,
+    server,
+    connections: () => connections,
+    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+  };
+}
+
+/** A server that is handed its sockets bare. */
+async function startTcpServer(accept: (socket: Socket) => void) {
+  const sockets = new Set<Socket>();
+  const server = createTcpServer((socket) => {
+    sockets.add(socket);
+    socket.on("error", () => {});
+    accept(socket);
+  });
+  await new Promise<void>((listening) => server.listen(0, "127.0.0.1", listening));
+  onTestFinished(async () => {
+    for (const socket of sockets) socket.destroy();
+    await new Promise((closed) => server.close(closed));
+  });
+  return `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+}
+
+function startTransport(allowedRanges = ["127.0.0.1/32"]) {
+  const transport = createAppTransport({ guard: createAddressGuard({ allowedRanges }) });
+  onTestFinished(() => transport.close());
+  return (url: string, changes: Partial<AppRequest> = {}, timeoutMs = 5_000) =>
+    transport.send({ method: "GET", url, headers: {}, body: undefined, ...changes }, call, { timeoutMs });
+}
+
+test("a request arrives as it was built, and the answer as it was given", async () => {
+  let body = "";
+  const { url, seen } = await startServer((req, res) => {
+    req.on("data", (chunk: Buffer) => {
+      body += chunk.toString();
+    });
+    req.on("end", () => res.writeHead(201, { "X-Two": ["a", "b"], "content-type": "text/plain" }).end("bytes"));
+  });
+  const send = startTransport();
+  const answer = await send(`${url}/a%2Fb?x=1&x=2`, { method: "PATCH", headers: { "x-key": "k" }, body: '{"a":"ü"}' });
+  expect(answer).toMatchObject({
+    kind: "answer",
+    status: 201,
+    headers: { "x-two": "a, b", "content-type": "text/plain" },
+  });
+  expect(answer.kind === "answer" && answer.body.toString()).toBe("bytes");
+  expect(seen).toEqual(["PATCH /a%2Fb?x=1&x=2"]);
+  expect(body).toBe('{"a":"ü"}');
+});
+
+test.each([
+  ["http://127.0.0.2:1/", /127\.0\.0\.2/],
+  ["http://[::1]:1/", /::1/],
+  ["http://169.254.169.254/latest", /metadata/],
+  ["http://localhost:1/", /localhost/],
+  ["ftp://127.0.0.1/", /no http/],
+  ["http://user:pw@127.0.0.1/", /no http/],
+  ["nonsense", /no http/],
+])("%s is refused and not dialled", async (url, message) => {
+  expect(await startTransport(["127.0.0.3/32"])(url)).toMatchObject({
+    kind: "refused",
+    message: expect.stringMatching(message),
+  });
+});
+
+test("a port that nobody listens on, and a name without an address, are unreachable", async () => {
+  const { url, server } = await startServer(() => {});
+  await new Promise((closed) => server.close(closed));
+  const send = startTransport();
+  expect(await send(url)).toEqual({ kind: "unreachable", message: "the connection was refused" });
+  expect(await send("http://nowhere.invalid/")).toMatchObject({ kind: "unreachable" });
+});
+
+test("a server that speaks no TLS is unreachable: nothing was sent", async () => {
+  const { url, seen } = await startServer((_req, res) => res.end());
+  expect(await startTransport()(url.replace("http:", "https:"))).toMatchObject({ kind: "unreachable" });
+  expect(seen).toEqual([]);
+});
+
+test.each([
+  ["before the headers", (socket: Socket) => socket.destroy()],
+  ["within the headers", (socket: Socket) => socket.end("HTTP/1.1 200 OK\r\nContent-Le")],
+  ["within the body", (socket: Socket) => socket.end("HTTP/1.1 200 OK\r\nContent-Length: 10\r\n\r\nabc")],
+  ["with something that is not HTTP", (socket: Socket) => socket.end("hello\r\n\r\n")],
+])("a connection that ends %s is broken, and the request may have been carried out", async (_where, end) => {
+  const url = await startTcpServer((socket) => socket.once("data", () => end(socket)));
+  expect(await startTransport()(url, { method: "POST", body: "{}" })).toMatchObject({ kind: "broken", sent: true });
+});
+
+test("an answer that does not come, or does not end, in time is a timeout", async () => {
+  const send = startTransport();
+  const silent = await startTcpServer(() => {});
+  expect(await send(silent, {}, 200)).toMatchObject({ kind: "timeout", sent: true });
+  const endless = await startServer((_req, res) => {
+    res.write("{");
+    const timer = setInterval(() => res.write(" "), 5);
+    res.on("close", () => clearInterval(timer));
+  });
+  expect(await send(endless.url, {}, 300)).toMatchObject({ kind: "timeout", sent: true });
+});
+
+test("a request that waits for its turn until its time is over was not sent", async () => {
+  const { url, seen } = await startServer(() => {});
+  const send = startTransport();
+  const busy = Array.from({ length: 32 }, () => send(url, {}, 1_500));
+  while (seen.length < 32) await new Promise((resolve) => setImmediate(resolve));
+  expect(await send(`${url}/late`, { method: "POST" }, 100)).toMatchObject({ kind: "timeout", sent: false });
+  await Promise.all(busy);
+  expect(seen).not.toContain("POST /late");
+});
+
+test("an answer of 100 MB is cut off at 8 MiB, declared or not, and its connection with it", async () => {
+  let written = 0;
+  const chunk = Buffer.alloc(1024 * 1024);
+  const { url } = await startServer((req, res) => {
+    if (req.url === "/declared") res.writeHead(200, { "content-length": 100 * chunk.byteLength });
+    const write = () => {
+      if (res.destroyed || written >= 100) return;
+      written++;
+      res.write(chunk, write);
+    };
+    write();
+  });
+  const send = startTransport();
+  expect(await send(url)).toEqual({ kind: "too_large", status: 200 });
+  expect(written).toBeLessThan(60);
+  written = 0;
+  expect(await send(`${url}/declared`)).toEqual({ kind: "too_large", status: 200 });
+});
+
+test("an answer of exactly 8 MiB is whole", async () => {
+  const { url } = await startServer((_req, res) => res.end(Buffer.alloc(8 * 1024 * 1024)));
+  const answer = await startTransport()(url);
+  expect(answer.kind === "answer" && answer.body.byteLength).toBe(8 * 1024 * 1024);
+});
+
+test("a GET follows up to three redirects within its origin, with its headers", async () => {
+  const keys: unknown[] = [];
+  const { url, seen } = await startServer((req, res) => {
+    keys.push(req.headers["x-key"]);
+    const step = Number(req.url?.slice(1));
+    res.writeHead(302, { location: `/${step + 1}` }).end();
+  });
+  const answer = await startTransport()(`${url}/0`, { headers: { "x-key": "k" } });
+  expect(answer).toMatchObject({ kind: "answer", status: 302, headers: { location: "/4" } });
+  expect(seen).toEqual(["GET /0", "GET /1", "GET /2", "GET /3"]);
+  expect(keys).toEqual(["k", "k", "k", "k"]);
+});
+
+test("a redirect to another origin, or of another method, is the answer", async () => {
+  const other = await startServer((_req, res) => res.end("stolen"));
+  const { url, seen } = await startServer((req, res) => {
+    res.writeHead(307, { location: req.url === "/out" ? `${other.url}/x` : "/again" }).end();
+  });
+  const send = startTransport();
+  expect(await send(`${url}/out`)).toMatchObject({ kind: "answer", status: 307 });
+  expect(await send(`${url}/post`, { method: "POST", body: "{}" })).toMatchObject({ kind: "answer", status: 307 });
+  expect(other.seen).toEqual([]);
+  expect(seen).toEqual(["GET /out", "POST /post"]);
+});
+
+test.each([{ "x-key": "a\r\nx-evil: 1" }, { "x-key\r\nx-evil": "1" }, { "x key": "1" }])(
+  "headers %j write nothing",
+  async (headers) => {
+    const { url, seen } = await startServer((_req, res) => res.end());
+    expect(await startTransport()(url, { headers })).toMatchObject({ kind: "unreachable" });
+    expect(seen).toEqual([]);
+  },
+);
+
+test("a method that is none writes nothing", async () => {
+  const { url, seen } = await startServer((_req, res) => res.end());
+  expect(await startTransport()(url, { method: "GET / HTTP/1.1\r\nx: y" })).toMatchObject({ kind: "unreachable" });
+  expect(seen).toEqual([]);
+});
+
+test("connections are kept and used again", async () => {
+  const { url, connections } = await startServer((_req, res) => res.end("ok"));
+  const send = startTransport();
+  for (let n = 0; n < 5; n++) expect(await send(url)).toMatchObject({ kind: "answer", status: 200 });
+  // The first connection is still being put back when the second request comes.
+  expect(connections()).toBeLessThanOrEqual(2);
+});
+
+test("a request on a kept connection that the server closes at that moment is not claimed to be unsent", async () => {
+  let answered = 0;
+  const url = await startTcpServer((socket) => {
+    socket.on("data", () => {
+      // The second request on the connection finds it closing.
+      if (answered++ > 0) return socket.destroy();
+      return socket.write("HTTP/1.1 200 OK\r\nContent-Length: 2\r\nConnection: keep-alive\r\n\r\nok");
+    });
+  });
+  const send = startTransport();
+  expect(await send(url)).toMatchObject({ kind: "answer", status: 200 });
+  expect(await send(url, { method: "POST", body: "{}" })).toMatchObject({ kind: "broken", sent: true });
+});
+
+test("a kept connection that the server closed before is not used again", async () => {
+  const { url, server } = await startServer((_req, res) => res.end("ok"));
+  const send = startTransport();
+  await send(url);
+  server.closeAllConnections();
+  for (let n = 0; n < 3; n++) {
+    expect(await send(url, { method: "POST", body: "{}" })).toMatchObject({ kind: "answer", status: 200 });
+  }
+});
+
+test("an interim answer is not the answer", async () => {
+  const url = await startTcpServer((socket) => {
+    socket.once("data", () =>
+      socket.write("HTTP/1.1 103 Early Hints\r\nLink: x\r\n\r\nHTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok"),
+    );
+  });
+  expect(await startTransport()(url)).toMatchObject({
+    kind: "answer",
+    status: 200,
+    headers: { "content-length": "2" },
+  });
+});

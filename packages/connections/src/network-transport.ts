@@ -1,0 +1,180 @@
+import { type AddressGuard, createGuardedAgent } from "@svc/core";
+import type { Dispatcher } from "undici";
+import { type Allowance, AnswerBudget } from "./answer-budget.ts";
+import type { AppAnswer, AppParty, AppRequest, AppTransport } from "./app-transport.ts";
+import { CallSlots } from "./call-slots.ts";
+import { Exchange } from "./exchange.ts";
+import { OriginAgents } from "./origin-agents.ts";
+import { createPartyFetch, type PartyFetch } from "./token-fetch.ts";
+
+/** The transport over the network, and the same agents for requests to token endpoints. */
+export type NetworkTransport = AppTransport & {
+  readonly fetch: PartyFetch;
+  /** How many agents it keeps, and how many bytes of answers it holds. */
+  stats(): { readonly agents: number; readonly answerBytes: number };
+  /** Ends every connection. */
+  close(): Promise<void>;
+};
+
+/** What one node does at once. Everything but `nodeAnswerBytes` and `idleAgents` is a bound of each project alone. */
+export type TransportLimits = {
+  /** Calls under way at one origin: of shared toolkits, and of the project's own, whose origin it has chosen. */
+  readonly sharedAtOrigin: number;
+  readonly privateAtOrigin: number;
+  /** Calls under way, and calls that wait for others to end. */
+  readonly underWay: number;
+  readonly waiting: number;
+  readonly nodeAnswerBytes: number;
+  readonly projectAnswerBytes: number;
+  /** How long an answer stands still for want of room, before it ends as too large. */
+  readonly patienceMs: number;
+  /** Agents that are kept although nobody uses them. */
+  readonly idleAgents: number;
+  readonly projectIdleAgents: number;
+};
+
+const mebibyte = 1024 * 1024;
+const usualLimits: TransportLimits = {
+  sharedAtOrigin: 32,
+  privateAtOrigin: 16,
+  underWay: 512,
+  waiting: 256,
+  nodeAnswerBytes: 256 * mebibyte,
+  projectAnswerBytes: 64 * mebibyte,
+  patienceMs: 5_000,
+  idleAgents: 1024,
+  projectIdleAgents: 64,
+};
+
+const redirectsMax = 3;
+const connectTimeoutMs = 10_000;
+/** Longer than any deadline of a call: what ends a request is its own `timeoutMs`. */
+const idleTimeoutMs = 300_000;
+/** However long a server offers to keep a connection. */
+const keepAliveMaxMs = 15_000;
+
+type Parts = {
+  readonly limits: TransportLimits;
+  readonly slots: CallSlots;
+  readonly agents: OriginAgents;
+  readonly budget: AnswerBudget;
+};
+
+/**
+ * Sends requests to apps; every dial passes the guard. Each project has its own connections and its own turns, so that none
+ * waits for another's calls. A GET follows up to 3 redirects within its origin, anything else is answered as it is. Answers
+ * over 8 MiB are cut off, and so are those that find no room in memory.
+ */
+export function createAppTransport(options: {
+  guard: AddressGuard;
+  limits?: Partial<TransportLimits>;
+}): NetworkTransport {
+  const limits = { ...usualLimits, ...options.limits };
+  const createAgent = () =>
+    createGuardedAgent({
+      guard: options.guard,
+      connections: Math.max(limits.sharedAtOrigin, limits.privateAtOrigin),
+      connectTimeoutMs,
+      headersTimeoutMs: idleTimeoutMs,
+      bodyTimeoutMs: idleTimeoutMs,
+      keepAliveMaxMs,
+    });
+  const parts: Parts = {
+    limits,
+    slots: new CallSlots(limits),
+    agents: new OriginAgents(createAgent, { node: limits.idleAgents, project: limits.projectIdleAgents }),
+    budget: new AnswerBudget({ nodeBytes: limits.nodeAnswerBytes, projectBytes: limits.projectAnswerBytes }),
+  };
+  return {
+    send: (request, call, { timeoutMs }) => sendInTurn(parts, request, call, timeoutMs),
+    fetch: createPartyFetch((request, party, timeoutMs) => sendInTurn(parts, request, party, timeoutMs)),
+    stats: () => ({ agents: parts.agents.size, answerBytes: parts.budget.held }),
+    async close() {
+      parts.slots.close();
+      await parts.agents.destroy();
+    },
+  };
+}
+
+/** Waits for the project's turn at the origin, and sends. */
+async function sendInTurn(
+  { limits, slots, agents, budget }: Parts,
+  request: AppRequest,
+  { projectId, toolkit }: AppParty,
+  timeoutMs: number,
+): Promise<AppAnswer> {
+  const url = URL.parse(request.url);
+  if (url === null || !/^https?:$/.test(url.protocol) || url.username !== "" || url.password !== "") {
+    return { kind: "refused", message: "the request's address is no http or https URL" };
+  }
+  const { origin } = url;
+  const endMs = performance.now() + timeoutMs;
+  const most = toolkit.ownerProjectId === "" ? limits.sharedAtOrigin : limits.privateAtOrigin;
+  const slot = await slots.take({ projectId, origin, most }, timeoutMs);
+  switch (slot.kind) {
+    case "crowded":
+      return { kind: "unreachable", message: "too many calls of this project are under way; try again later" };
+    case "closed":
+      return { kind: "unreachable", message: "the service is stopping" };
+    case "late": {
+      const message = `the project's other calls of this app did not end within ${Math.round(timeoutMs)} ms`;
+      return { kind: "timeout", sent: false, message };
+    }
+    case "slot":
+  }
+  const { agent, release } = agents.use(projectId, origin);
+  try {
+    return await sendFollowing(
+      { agent, patienceMs: limits.patienceMs, open: () => budget.open(projectId) },
+      request,
+      endMs,
+    );
+  } finally {
+    release();
+    slot.release();
+  }
+}
+
+type Way = { readonly agent: Dispatcher; readonly patienceMs: number; readonly open: () => Allowance };
+
+async function sendFollowing(way: Way, request: AppRequest, endMs: number): Promise<AppAnswer> {
+  let current = request;
+  for (let followed = 0; ; followed++) {
+    const answer = await sendOnce(way, current, Math.max(1, endMs - performance.now()));
+    const next = followed < redirectsMax ? redirectOf(current, answer) : undefined;
+    if (next === undefined) return answer;
+    current = { ...current, url: next };
+  }
+}
+
+const redirectStatuses = new Set([301, 302, 303, 307, 308]);
+
+/** Where a GET goes on; undefined for other methods, other origins and other answers. The credential leaves its origin never. */
+function redirectOf(request: AppRequest, answer: AppAnswer): string | undefined {
+  if (request.method !== "GET" || answer.kind !== "answer" || !redirectStatuses.has(answer.status)) return undefined;
+  const location = answer.headers["location"];
+  const target = location === undefined ? null : URL.parse(location, request.url);
+  if (target === null || target.origin !== new URL(request.url).origin) return undefined;
+  return target.href;
+}
+
+function sendOnce({ agent, patienceMs, open }: Way, request: AppRequest, timeoutMs: number): Promise<AppAnswer> {
+  const { origin, pathname, search } = new URL(request.url);
+  return new Promise((resolve) => {
+    const exchange = new Exchange({ timeoutMs, allowance: open(), patienceMs }, resolve);
+    try {
+      agent.dispatch(
+        {
+          origin,
+          path: `${pathname}${search}`,
+          method: request.method as Dispatcher.HttpMethod,
+          headers: request.headers,
+          body: request.body ?? null,
+        },
+        exchange,
+      );
+    } catch (error) {
+      exchange.fail(error);
+    }
+  });
+}

@@ -1,0 +1,201 @@
+import type { Toolkit } from "@svc/catalog";
+import { digestSecret, equalConstantTime } from "@svc/core";
+import { type ConnectedAccount, connectedAccountsForProject, isUniqueViolation } from "@svc/db";
+import { calculatePKCECodeChallenge, generateRandomState } from "oauth4webapi";
+import { activate } from "./activate-account.ts";
+import { type Credential, openCredential } from "./credential.ts";
+import { findToolkit } from "./definition.ts";
+import { errorWords } from "./error-words.ts";
+import { type OauthAnswer, page, redirect } from "./oauth-page.ts";
+import { type ConsentState, consentMs, consentTotalMs, createStateSealer, type StateSealer } from "./oauth-state.ts";
+import type { ConnectionsOptions } from "./options.ts";
+import { schemeOf } from "./place-credential.ts";
+import { probe } from "./probe.ts";
+import { requestToken } from "./token-endpoint.ts";
+import { toTokenSet } from "./token-times.ts";
+
+/** The part of a request's headers that the pages read; names in lower case. */
+export type OauthRequestHeaders = { readonly cookie?: string | undefined };
+
+/** The two pages that a person's browser passes on the way to an account, to be served at `/oauth/start` and `/oauth/callback`. */
+export type OauthPages = {
+  handleOauthStart(url: URL, headers: OauthRequestHeaders): Promise<OauthAnswer>;
+  handleOauthCallback(url: URL, headers: OauthRequestHeaders): Promise<OauthAnswer>;
+};
+
+/** What the pages work with. */
+export type OauthPagesOptions = Omit<ConnectionsOptions, "guard" | "isOauthRegistered">;
+
+type Context = OauthPagesOptions & { readonly states: StateSealer };
+
+/** Makes the pages. They answer HTTP, and reject only when the store is away. */
+export function createOauthPages(options: OauthPagesOptions): OauthPages {
+  const context: Context = { ...options, states: createStateSealer(options.sealer) };
+  return {
+    handleOauthStart: (url) => start(context, url),
+    handleOauthCallback: (url, headers) => callback(context, url, headers),
+  };
+}
+
+const badLink = () =>
+  page(400, "This link does not work", "It is incomplete, or was not made by this service. Ask for a new one.");
+const oldLink = () => page(400, "This link has run out", "Links are good for 10 minutes. Ask for a new one.");
+const usedLink = () => page(400, "This link has been used", "A link connects an account once. Ask for a new one.");
+const otherBrowser = () =>
+  page(
+    400,
+    "Another browser asked for this",
+    "The consent must come back to the browser that it was started in. Ask for a new link and stay in one browser.",
+  );
+
+async function start(context: Context, url: URL): Promise<OauthAnswer> {
+  const { states, clock, sealer, publicUrl, oauth } = context;
+  const state = states.open("start", url.searchParams.get("state") ?? "");
+  if (state === undefined) return badLink();
+  if (state.expiresAt <= clock.now()) return oldLink();
+  const account = await connectedAccountsForProject(context.db, state.projectId).find(state.accountId);
+  if (account?.state !== "pending" || account.credential === null || account.refreshLeaseUntil !== null)
+    return usedLink();
+  if (account.isSandbox !== context.isSandbox) return badLink();
+  const toolkit = await findToolkit(context.views, account);
+  const client = toolkit && oauth.clientOf(toolkit);
+  const scheme = toolkit && schemeOf(toolkit, "oauth2");
+  const credential = openCredential(sealer, account, account.credential);
+  const address = URL.parse(client?.authorizeUrl ?? "");
+  if (client === undefined || address === null || scheme?.type !== "oauth2" || !("code_verifier" in credential)) {
+    return page(400, "This app cannot be connected now", "The service holds no registration with the app.");
+  }
+  const browser = generateRandomState();
+  const parameters = {
+    response_type: "code",
+    client_id: client.clientId,
+    redirect_uri: callbackUrlOf(publicUrl()),
+    ...(scheme.defaultScopes.length === 0 ? {} : { scope: scheme.defaultScopes.join(" ") }),
+    state: states.seal("callback", {
+      ...state,
+      expiresAt: clock.now() + consentMs,
+      browser: digestSecret(browser).toString("base64url"),
+    }),
+    code_challenge: await calculatePKCECodeChallenge(credential.code_verifier),
+    code_challenge_method: "S256",
+  };
+  for (const [name, value] of Object.entries(parameters)) address.searchParams.set(name, value);
+  return redirect(address.href, { "set-cookie": cookieOf(publicUrl(), state, browser, consentMs / 1000) });
+}
+
+async function callback(context: Context, url: URL, headers: OauthRequestHeaders): Promise<OauthAnswer> {
+  const { states, clock, db, publicUrl } = context;
+  const state = states.open("callback", url.searchParams.get("state") ?? "");
+  if (state === undefined) return badLink();
+  const browser = cookiesOf(headers.cookie ?? "").get(cookieNameOf(state)) ?? "";
+  if (!equalConstantTime(digestSecret(browser).toString("base64url"), state.browser)) return otherBrowser();
+  const nowMs = clock.now();
+  if (state.expiresAt <= nowMs) return oldLink();
+  const accounts = connectedAccountsForProject(db, state.projectId);
+  const account = await accounts.claimPending(state.accountId, nowMs - consentTotalMs, nowMs);
+  if (account === undefined) return usedLink();
+  const failure = await complete(context, account, url.searchParams);
+  if (failure !== undefined) await accounts.abandon(account.id, failure, clock.now());
+  return finish(publicUrl(), state, failure);
+}
+
+/** Where the person's browser ends up, with the cookie taken away. What the app said is in the account's lastError alone. */
+function finish(publicUrl: string, state: ConsentState, failure: string | undefined): OauthAnswer {
+  const headers = { "set-cookie": cookieOf(publicUrl, state, "", 0) };
+  if (state.redirectUrl !== "") {
+    const target = new URL(state.redirectUrl);
+    target.searchParams.set("connectedAccountId", state.accountId);
+    target.searchParams.set("status", failure === undefined ? "active" : "failed");
+    return redirect(target.href, headers);
+  }
+  return failure === undefined
+    ? page(200, "Connected", "The account is connected. You can close this page.", headers)
+    : page(400, "Not connected", "The account was not connected. You can close this page and try again.", headers);
+}
+
+/** Exchanges the code and activates the account; answers why it came to nothing. */
+async function complete(
+  context: Context,
+  account: ConnectedAccount,
+  parameters: URLSearchParams,
+): Promise<string | undefined> {
+  const { clock, sealer, oauth, publicUrl } = context;
+  if (account.isSandbox !== context.isSandbox) return "the sandbox was turned on or off before consent was given";
+  const error = parameters.get("error");
+  const code = parameters.get("code") ?? "";
+  if (error !== null) {
+    const words = errorWords(error, [code, parameters.get("state") ?? ""]);
+    return `consent was not given: the app answered ${words}`;
+  }
+  if (code === "") return "the app sent the browser back without a code";
+  const toolkit = await findToolkit(context.views, account);
+  const client = toolkit && oauth.clientOf(toolkit);
+  const scheme = toolkit && schemeOf(toolkit, "oauth2");
+  const verifier = account.credential && openCredential(sealer, account, account.credential);
+  if (
+    toolkit === undefined ||
+    client === undefined ||
+    scheme?.type !== "oauth2" ||
+    verifier === null ||
+    !("code_verifier" in verifier)
+  ) {
+    return "the toolkit cannot be connected on this deployment any more";
+  }
+  const { code_verifier: codeVerifier } = verifier;
+  const redirectUri = callbackUrlOf(publicUrl());
+  const party = { projectId: account.projectId, toolkit };
+  const answer = await requestToken(client, { grant: "code", code, redirectUri, codeVerifier }, (url, init) =>
+    oauth.fetch(url, init, party),
+  );
+  if (answer.kind !== "token") return `the code could not be exchanged: ${answer.message}`;
+  const kept = scheme.refresh ? answer : { ...answer, refreshToken: undefined };
+  const credential: Credential = { scheme: "oauth2", ...toTokenSet(kept, { nowMs: clock.now() }) };
+  return activateConsented(context, { account, toolkit, credential, grantedScopes: answer.scopes });
+}
+
+async function activateConsented(
+  context: Context,
+  consented: { account: ConnectedAccount; toolkit: Toolkit; credential: Credential; grantedScopes: readonly string[] },
+): Promise<string | undefined> {
+  const { account, toolkit, grantedScopes } = consented;
+  const { projectId, entityId, variables } = account;
+  // The app has just given the token, so only what it says of its owner is asked; without an answer there is no reference.
+  const probed = await probe({ projectId, toolkit, entityId, variables, credential: consented.credential }, context);
+  const reference = probed.kind === "taken" ? probed.reference : undefined;
+  const credential = {
+    ...consented.credential,
+    ...(reference === undefined ? {} : { verified_reference: reference }),
+  };
+  try {
+    const ready = { projectId, toolkit, entityId, variables, credential, grantedScopes, pending: account };
+    return (await activate(context, ready)) === undefined ? "the account was deleted meanwhile" : undefined;
+  } catch (error) {
+    if (!isUniqueViolation(error, "account_references_key")) throw error;
+    return "the app's own id of the account is held by another account";
+  }
+}
+
+/** Where apps send the browser back: what an operator registers with them. */
+function callbackUrlOf(publicUrl: string): string {
+  return `${publicUrl.replace(/\/$/, "")}/oauth/callback`;
+}
+
+/** One cookie a consent, so that several may run in one browser at a time. */
+function cookieNameOf({ accountId }: ConsentState): string {
+  return `svc_oauth_${accountId}`;
+}
+
+function cookieOf(publicUrl: string, state: ConsentState, value: string, maxAge: number): string {
+  const { protocol, pathname } = new URL(publicUrl);
+  const secure = protocol === "https:" ? "; Secure" : "";
+  const path = `${pathname.replace(/\/$/, "")}/oauth`;
+  return `${cookieNameOf(state)}=${value}; Path=${path}; Max-Age=${maxAge}; HttpOnly; SameSite=Lax${secure}`;
+}
+
+function cookiesOf(header: string): Map<string, string> {
+  const pairs = header.split(";").map((pair) => {
+    const at = pair.indexOf("=");
+    return [pair.slice(0, Math.max(0, at)).trim(), pair.slice(at + 1).trim()] as const;
+  });
+  return new Map(pairs);
+}

@@ -1,0 +1,105 @@
+import type { AuthScheme, Toolkit } from "@svc/catalog";
+import { renderTemplateTree } from "@svc/core";
+import type { AppRequest } from "./app-transport.ts";
+import { type Credential, tokenOf } from "./credential.ts";
+
+/** What a request carries of a credential: a header or a query parameter, or nothing. */
+type Placement = { readonly in: "header" | "query"; readonly name: string; readonly value: string } | undefined;
+
+/** Why a credential cannot stand in a request. */
+export type PlacementFault = { readonly fault: string };
+
+/** The declaration of an account's scheme. */
+export function schemeOf(toolkit: Pick<Toolkit, "auth">, scheme: string): AuthScheme | undefined {
+  return toolkit.auth.find(({ type }) => type === scheme);
+}
+
+/** Places a credential as the toolkit declares; it wins over a value of the same name. */
+export function placeCredential(
+  scheme: AuthScheme,
+  credential: Credential,
+  variables: Readonly<Record<string, string>>,
+  request: AppRequest,
+): AppRequest | PlacementFault {
+  const placement = placementOf(scheme, credential, variables);
+  if (placement === undefined) return request;
+  if ("fault" in placement) return placement;
+  // RFC 9110, 5.5: visible ASCII, spaces and tabs inside. A line break would begin another header.
+  const form = placement.in === "header" ? /^[\x20-\x7e\t]*$/ : /^\P{Cc}*$/u;
+  if (!form.test(placement.value) || !placement.value.isWellFormed()) {
+    return { fault: `the credential holds characters that cannot stand in a ${placement.in}` };
+  }
+  return place(placement, request);
+}
+
+/** Places `***` where the credential goes. */
+export function placeMask(
+  scheme: AuthScheme,
+  variables: Readonly<Record<string, string>>,
+  request: AppRequest,
+): AppRequest {
+  switch (scheme.type) {
+    case "none":
+      return request;
+    case "basic":
+      return place({ in: "header", name: "authorization", value: "Basic ***" }, request);
+    case "api_key": {
+      const placed = placeCredential(scheme, { scheme: "api_key", key: "***" }, variables, request);
+      return "fault" in placed ? request : placed;
+    }
+    case "oauth2":
+    case "client_credentials":
+      return place({ in: "header", name: "authorization", value: "Bearer ***" }, request);
+  }
+}
+
+function placementOf(
+  scheme: AuthScheme,
+  credential: Credential,
+  variables: Readonly<Record<string, string>>,
+): Placement | PlacementFault {
+  if (credential.scheme !== scheme.type) return { fault: `the credential is not one for ${scheme.type}` };
+  const header = (value: string): Placement => ({ in: "header", name: "authorization", value });
+  switch (scheme.type) {
+    case "none":
+      return undefined;
+    case "basic": {
+      if (credential.scheme !== "basic") return undefined;
+      return header(`Basic ${Buffer.from(`${credential.username}:${credential.password}`).toString("base64")}`);
+    }
+    case "api_key": {
+      if (credential.scheme !== "api_key") return undefined;
+      const value = renderTemplateTree(scheme.value, { credential: { key: credential.key }, account: variables });
+      if (typeof value !== "string") return { fault: "the credential makes no value for the request" };
+      return { in: scheme.placement, name: scheme.name, value };
+    }
+    case "oauth2":
+    case "client_credentials": {
+      const token = tokenOf(credential);
+      return token === undefined ? { fault: "the account has no token yet" } : header(`Bearer ${token.access_token}`);
+    }
+  }
+}
+
+function place(placement: NonNullable<Placement>, request: AppRequest): AppRequest {
+  const { name, value } = placement;
+  if (placement.in === "query") return { ...request, url: withQuery(request.url, name, value) };
+  const others = Object.entries(request.headers).filter(([other]) => other.toLowerCase() !== name.toLowerCase());
+  return { ...request, headers: { ...Object.fromEntries(others), [name]: value } };
+}
+
+/** As text, so that the rest of the query stays as it was encoded. */
+function withQuery(url: string, name: string, value: string): string {
+  const [path = "", query = ""] = splitOnce(url, "?");
+  const others = query.split("&").filter((pair) => pair !== "" && nameOf(pair) !== name);
+  return `${path}?${[...others, `${encodeURIComponent(name)}=${encodeURIComponent(value)}`].join("&")}`;
+}
+
+function splitOnce(text: string, at: string): string[] {
+  const index = text.indexOf(at);
+  return index < 0 ? [text] : [text.slice(0, index), text.slice(index + 1)];
+}
+
+function nameOf(pair: string): string {
+  return [...new URLSearchParams(pair).keys()][0] ?? "";
+}

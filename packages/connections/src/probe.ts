@@ -1,0 +1,143 @@
+import {
+  type Action,
+  applyDefaults,
+  bindBaseUrl,
+  hostArguments,
+  RequestValueError,
+  renderRequest,
+  type Toolkit,
+} from "@svc/catalog";
+import { type ProjectId, parseTemplate, renderTemplate } from "@svc/core";
+import type { AppAnswer, AppRequest, AppTransport } from "./app-transport.ts";
+import type { Credential } from "./credential.ts";
+import { isReference } from "./definition.ts";
+import { placeCredential, schemeOf } from "./place-credential.ts";
+
+/**
+ * What trying a credential showed. `skipped`: the toolkit names no tool for it, or its host is not bound. `unplaceable`: no
+ * request can carry the credential. `failed`: the app could not be asked.
+ */
+export type ProbeResult =
+  | { readonly kind: "skipped" }
+  | { readonly kind: "taken"; readonly reference: string | undefined }
+  | { readonly kind: "refused" | "unplaceable" | "failed"; readonly message: string };
+
+/** The account whose credential is tried. */
+export type ProbedAccount = {
+  readonly projectId: ProjectId;
+  readonly toolkit: Toolkit;
+  readonly entityId: string;
+  readonly credential: Credential;
+  readonly variables: Readonly<Record<string, string>>;
+};
+
+const timeoutMs = 30_000;
+
+/** Calls the tool that a toolkit names in `identify`, once. Never rejects for what the app does. */
+export async function probe(
+  account: ProbedAccount,
+  { transport, isSandbox }: { transport: AppTransport; isSandbox: boolean },
+): Promise<ProbeResult> {
+  const { toolkit, credential, variables, projectId, entityId } = account;
+  const { identify } = toolkit;
+  const action = toolkit.actions.find(({ name }) => name === identify?.tool);
+  const scheme = schemeOf(toolkit, credential.scheme);
+  if (identify === undefined || action === undefined || scheme === undefined) return { kind: "skipped" };
+  // The sandbox plays failures for these entities; they must be connected to see them.
+  if (isSandbox && entityId.startsWith("sandbox:")) return { kind: "skipped" };
+  const request = buildProbe(toolkit, action, variables, isSandbox);
+  if (request === undefined) return { kind: "skipped" };
+  const placed = placeCredential(scheme, credential, variables, request);
+  if ("fault" in placed) return { kind: "unplaceable", message: placed.fault };
+  const call = { projectId, toolkit, action, entityId, scheme: credential.scheme };
+  return judge(action, identify.path, await transport.send(placed, call, { timeoutMs }));
+}
+
+function buildProbe(
+  toolkit: Toolkit,
+  action: Action,
+  account: Readonly<Record<string, string>>,
+  isSandbox: boolean,
+): AppRequest | undefined {
+  const params = applyDefaults(action.inputSchema, {}) as Record<string, unknown>;
+  const base = baseUrlOf(toolkit, { account, params }, isSandbox);
+  if (base === undefined) return undefined;
+  try {
+    const { method, path, query, headers, body } = renderRequest(toolkit, action, { params, account });
+    const search = query.map(([name, value]) => `${encodeURIComponent(name)}=${encodeURIComponent(value)}`).join("&");
+    const own = Object.fromEntries(Object.entries(headers).map(([name, value]) => [name.toLowerCase(), value]));
+    return {
+      method,
+      url: `${base}${path}${search === "" ? "" : `?${search}`}`,
+      headers: {
+        "user-agent": "svc/0.1",
+        accept: "application/json",
+        ...(body === undefined ? {} : { "content-type": "application/json" }),
+        ...own,
+      },
+      body: body === undefined ? undefined : JSON.stringify(body),
+    };
+  } catch (error) {
+    if (error instanceof RequestValueError) return undefined;
+    throw error;
+  }
+}
+
+/** In the sandbox every host leads nowhere, bound or not, as it does for calls. */
+function baseUrlOf(toolkit: Toolkit, scope: Parameters<typeof bindBaseUrl>[1], isSandbox: boolean): string | undefined {
+  if (isSandbox) return `https://${toolkit.slug.replaceAll("_", "-")}.sandbox.invalid`;
+  if (hostArguments(toolkit).length > 0) return undefined;
+  const bound = bindBaseUrl(toolkit, scope);
+  return "url" in bound ? bound.url : undefined;
+}
+
+function judge(action: Action, path: string, answer: AppAnswer): ProbeResult {
+  if (answer.kind === "too_large") {
+    const how = answer.isBusy === true ? "with more than there was room for at that moment" : "with more than 8 MiB";
+    return { kind: "failed", message: `answered ${answer.status} ${how}` };
+  }
+  if (answer.kind !== "answer") return { kind: "failed", message: `could not be reached: ${answer.message}` };
+  const { status } = answer;
+  if (status === 401 || status === 403) return { kind: "refused", message: `answered ${status}` };
+  if (status < 200 || status > 299) return { kind: "failed", message: `answered ${status}` };
+  const body = parseJson(answer.body);
+  const { error, unwrap, under } = action.response;
+  const isError =
+    (error?.path !== undefined && isThere(valueAt(body, error.path))) ||
+    (error?.unless !== undefined && valueAt(body, error.unless) !== true);
+  if (isError) return { kind: "refused", message: `answered ${status} with an error` };
+  const payload = unwrap === "" ? body : valueAt(body, unwrap);
+  const isBare = typeof payload !== "object" || payload === null || Array.isArray(payload);
+  const reference = valueAt(under !== "" && isBare ? { [under]: payload } : payload, path);
+  return { kind: "taken", reference: referenceOf(reference) };
+}
+
+/** The app's own id of the account; undefined when it says none that could be kept. */
+function referenceOf(value: unknown): string | undefined {
+  if (typeof value !== "string" && (typeof value !== "number" || !Number.isFinite(value))) return undefined;
+  const reference = String(value);
+  return isReference(reference) ? reference : undefined;
+}
+
+function isThere(value: unknown): boolean {
+  return value !== undefined && value !== null && !(Array.isArray(value) && value.length === 0);
+}
+
+function valueAt(value: unknown, path: string): unknown {
+  const step = path.startsWith("[") ? path : `.${path}`;
+  return renderTemplate(parseTemplate(`{{value${step}}}`), { value });
+}
+
+/** An integer of more digits than a number holds is its digits: two accounts must not look like one. */
+function parseJson(body: Buffer): unknown {
+  const text = body.toString("utf8");
+  try {
+    if (!/\d{16}/.test(text)) return JSON.parse(text);
+    return JSON.parse(text, (_key, value: unknown, context?: { source?: string }) => {
+      const isCut = typeof value === "number" && Number.isInteger(value) && !Number.isSafeInteger(value);
+      return isCut ? (context?.source ?? value) : value;
+    });
+  } catch {
+    return undefined;
+  }
+}

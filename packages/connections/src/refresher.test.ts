@@ -1,0 +1,179 @@
+import { type ProjectId, parseId } from "@svc/core";
+import { connectedAccountsForProject, settleRefresh } from "@svc/db";
+import { afterEach, beforeEach, expect, test } from "vitest";
+import { createRefresher, type Refresher } from "./refresher.ts";
+import { connectOverOauth, createTestConnections, type TestConnections } from "./test-connections.ts";
+
+let t: TestConnections;
+let projectId: ProjectId;
+let errors: unknown[];
+let running: Refresher[];
+
+beforeEach(async () => {
+  t = await createTestConnections();
+  projectId = await t.project();
+  errors = [];
+  running = [];
+});
+afterEach(async () => {
+  await Promise.all(running.map((refresher) => refresher.stop()));
+  expect(errors).toEqual([]);
+  await t[Symbol.asyncDispose]();
+});
+
+/** Starts as many nodes as asked, and resolves once each has looked after what was due. */
+async function start(nodes = 1): Promise<void> {
+  running = Array.from({ length: nodes }, () =>
+    createRefresher({ ...t.options, onError: (error) => errors.push(error) }),
+  );
+  for (const refresher of running) refresher.start();
+  await rounds();
+}
+
+/** Resolves when every refresher waits for its next round. */
+async function rounds(): Promise<void> {
+  while (t.clock.waiting() < running.length) await new Promise((resolve) => setImmediate(resolve));
+}
+
+/** Moves time in steps of the refreshers' rounds. */
+async function pass(ms: number): Promise<void> {
+  t.clock.advance(ms);
+  await rounds();
+}
+
+const minute = 60_000;
+const refreshes = () => t.app.tokenRequests.filter((form) => form.get("grant_type") === "refresh_token").length;
+const rowOf = async (id: string) => (await connectedAccountsForProject(t.db, projectId).find(parseId("acc", id)!))!;
+
+test("a rotated refresh token is kept whatever the app says beside it", async () => {
+  const id = await connectOverOauth(t, projectId);
+  await start();
+  const odd = { scope: "a\u0000b", expires_in: 1e15, token_type: "bearer" };
+  t.app.tokenFailure = {
+    status: 200,
+    body: JSON.stringify({ access_token: "at-odd", refresh_token: "rt-odd", ...odd }),
+  };
+  await pass(55 * minute);
+  expect(refreshes()).toBe(1);
+  expect(await rowOf(id)).toMatchObject({ state: "active", lastError: "", grantedScopes: ["read", "write"] });
+  await pass(24 * 60 * minute);
+  expect(t.app.tokenRequests.at(-1)?.get("refresh_token")).toBe("rt-odd");
+});
+
+test("a token is renewed 5 minutes ahead of its end, by one of three nodes, again and again", async () => {
+  const id = await connectOverOauth(t, projectId);
+  await start(3);
+  await pass(54 * minute);
+  expect(refreshes()).toBe(0);
+  await pass(minute);
+  expect(refreshes()).toBe(1);
+  await pass(54 * minute);
+  expect(refreshes()).toBe(1);
+  await pass(minute);
+  expect(refreshes()).toBe(2);
+  expect(await rowOf(id)).toMatchObject({ state: "active", lastError: "", refreshLeaseUntil: null, expiresAt: null });
+});
+
+test("a token that lives for long, or says nothing of its end, is renewed daily", async () => {
+  t.app.expiresIn = 90 * 24 * 3600;
+  await connectOverOauth(t, projectId);
+  t.app.expiresIn = undefined;
+  t.app.userId = "user-2";
+  await connectOverOauth(t, await t.project());
+  await start();
+  await pass(23 * 60 * minute);
+  expect(refreshes()).toBe(0);
+  // The second account's app rotates what the first one's issued: both ask, whatever they are answered.
+  await pass(60 * minute);
+  expect(refreshes()).toBe(2);
+});
+
+test("an outage is met with waits that grow, and the account stays active until the app is back", async () => {
+  const id = await connectOverOauth(t, projectId);
+  t.app.tokenFailure = { status: 502, body: "" };
+  await start();
+  await pass(55 * minute);
+  expect(refreshes()).toBe(1);
+  await pass(25_000);
+  expect(refreshes()).toBe(1);
+  await pass(5_000);
+  expect(refreshes()).toBe(2);
+  // Due for 30 seconds when it was tried again: 30 more.
+  await pass(25_000);
+  expect(refreshes()).toBe(2);
+  await pass(5_000);
+  expect(refreshes()).toBe(3);
+  await pass(55_000);
+  expect(refreshes()).toBe(3);
+  await pass(2 * 60 * minute);
+  expect(refreshes()).toBe(4);
+  expect(await rowOf(id)).toMatchObject({ state: "active", lastError: expect.stringContaining("502") });
+  await pass(14 * minute);
+  expect(refreshes()).toBe(4);
+  t.app.tokenFailure = undefined;
+  await pass(minute);
+  expect(refreshes()).toBe(5);
+  expect(await rowOf(id)).toMatchObject({ state: "active", lastError: "" });
+});
+
+test("a refusal by the app expires the account, and it is asked no more", async () => {
+  const id = await connectOverOauth(t, projectId);
+  t.app.tokenFailure = { status: 400, body: '{"error":"invalid_grant"}' };
+  await start();
+  await pass(55 * minute);
+  expect(await rowOf(id)).toMatchObject({ state: "expired", lastError: expect.stringContaining("invalid_grant") });
+  await pass(24 * 60 * minute);
+  expect(refreshes()).toBe(1);
+});
+
+test("an account that cannot be renewed expires when its time is over", async () => {
+  t.app.givesRefreshTokens = false;
+  const ids = [await connectOverOauth(t, projectId), await connectOverOauth(t, projectId, { toolkitSlug: "brief" })];
+  await start();
+  await pass(59 * minute);
+  for (const id of ids) expect((await rowOf(id)).state).toBe("active");
+  await pass(minute);
+  for (const id of ids)
+    expect(await rowOf(id)).toMatchObject({ state: "expired", lastError: "its credential ran out" });
+  expect(refreshes()).toBe(0);
+});
+
+test("an account that is deleted while it is renewed stays deleted, without the new token", async () => {
+  const id = await connectOverOauth(t, projectId);
+  t.app.whileAsked = async () => {
+    await t.client(projectId).deleteConnection({ id });
+  };
+  await start();
+  await pass(55 * minute);
+  expect(await rowOf(id)).toMatchObject({ state: "revoked", credential: null });
+});
+
+test("a node that died while it renewed leaves the account to the others after a minute", async () => {
+  const id = await connectOverOauth(t, projectId);
+  const leaseUntil = new Date(t.clock.now() + 56 * minute).toISOString();
+  await t.db.sql`update connected_accounts set refresh_lease_until = ${leaseUntil}`;
+  await start();
+  await pass(55 * minute);
+  expect(refreshes()).toBe(0);
+  await pass(minute);
+  expect(refreshes()).toBe(1);
+  expect((await rowOf(id)).refreshLeaseUntil).toBeNull();
+});
+
+test("a token that comes after the lease was lost is kept all the same, and whoever took the lease changes nothing", async () => {
+  const id = await connectOverOauth(t, projectId);
+  const stolen = t.clock.now() + 120 * minute;
+  t.app.whileAsked = async () => {
+    await t.db.sql`update connected_accounts set refresh_lease_until = ${new Date(stolen).toISOString()}`;
+  };
+  await start();
+  await pass(55 * minute);
+  t.app.whileAsked = undefined;
+  const lease = { projectId, id: parseId("acc", id)!, leaseUntilMs: stolen };
+  expect(await settleRefresh(t.db, lease, { state: "expired", updatedAt: 0 })).toBe(false);
+  expect(await rowOf(id)).toMatchObject({ state: "active", refreshLeaseUntil: null });
+  // The refresh token that came then is the one that is sent next, or the app would refuse.
+  await pass(55 * minute);
+  expect(refreshes()).toBe(2);
+  expect(await rowOf(id)).toMatchObject({ state: "active", lastError: "" });
+});

@@ -1,0 +1,212 @@
+import type { Toolkit } from "@svc/catalog";
+import {
+  type AccountKey,
+  type ConnectedAccount,
+  claimRefresh,
+  connectedAccountsForProject,
+  isUnavailable,
+  type RefreshLease,
+  type RefreshOutcome,
+  settleRefresh,
+} from "@svc/db";
+import { type Credential, openCredential, sealCredential, tokenOf } from "./credential.ts";
+import { keepsOrigin } from "./definition.ts";
+import type { ConnectionsOptions } from "./options.ts";
+import { schemeOf } from "./place-credential.ts";
+import { type OauthClient, requestToken, type TokenAnswer, type TokenRequest } from "./token-endpoint.ts";
+import { retryAt, timesOf, toTokenSet } from "./token-times.ts";
+
+/** What came of renewing a token. `failed`: the app could not be asked, and the account stays as it was. `ended`: it is not active any more. */
+export type Renewal =
+  | { readonly kind: "renewed"; readonly credential: Credential }
+  | { readonly kind: "failed" | "ended"; readonly message: string };
+
+/** Renews tokens, one renewal of an account at a time over all nodes. */
+export type Renewals = {
+  /** Resolves once the account has another access token than `used` (undefined: any it has is another), or cannot get one. */
+  renew(key: AccountKey, toolkit: Toolkit, used: string | undefined): Promise<Renewal>;
+};
+
+/** What renewals work with. */
+export type RenewalOptions = Pick<ConnectionsOptions, "db" | "clock" | "sealer" | "oauth" | "isSandbox">;
+
+/** How long a node may renew an account: a token endpoint's time, twice, since a client may have to say its secret in another way. */
+export const leaseMs = 60_000;
+const waitMaxMs = 10_000;
+const pollMs = 100;
+
+/** Makes the renewals of one node. Calls that want the same renewal share it; other nodes wait for the lease in the row. */
+export function createRenewals(options: RenewalOptions): Renewals {
+  const underWay = new Map<string, Promise<Renewal>>();
+  return {
+    renew(key, toolkit, used) {
+      const name = `${key.id} ${used ?? ""}`;
+      const known = underWay.get(name);
+      if (known !== undefined) return known;
+      const renewal = renewOrWait(options, key, toolkit, used).finally(() => underWay.delete(name));
+      underWay.set(name, renewal);
+      return renewal;
+    },
+  };
+}
+
+async function renewOrWait(
+  options: RenewalOptions,
+  key: AccountKey,
+  toolkit: Toolkit,
+  used: string | undefined,
+): Promise<Renewal> {
+  const { db, clock } = options;
+  for (let waitedMs = 0; ; waitedMs += pollMs) {
+    const nowMs = clock.now();
+    const lease: RefreshLease = { ...key, leaseUntilMs: nowMs + leaseMs };
+    const claimed = await claimRefresh(db, lease, nowMs);
+    if (claimed !== undefined) return renewClaimed(options, claimed, { lease, toolkit, used });
+    const found = await whatIsThere(options, key, used);
+    if (found.kind !== "failed" || waitedMs >= waitMaxMs) return found;
+    await clock.wait(pollMs);
+  }
+}
+
+function ended(row: ConnectedAccount | undefined): Renewal {
+  const why = row === undefined ? "gone" : row.state;
+  return { kind: "ended", message: row?.lastError || `the account is ${why}` };
+}
+
+/** `used` is what the caller had when it asked; without it, whatever is there now is what the caller wants renewed. */
+function isAnother(credential: Credential, used: string | undefined): boolean {
+  const token = tokenOf(credential);
+  return used !== undefined && token !== undefined && token.access_token !== used;
+}
+
+/** Renews the token of an account whose lease the caller holds, and gives the lease back; nothing is asked when it has another than `used`. */
+export async function renewClaimed(
+  options: RenewalOptions,
+  row: ConnectedAccount,
+  { lease, toolkit, used }: { lease: RefreshLease; toolkit: Toolkit; used: string | undefined },
+): Promise<Renewal> {
+  const { db, clock, sealer } = options;
+  const credential = row.credential && openCredential(sealer, row, row.credential);
+  if (row.credential === null || credential === null || isAnother(credential, used)) {
+    await settleRefresh(db, lease, { updatedAt: row.updatedAt });
+    return credential === null ? ended(row) : { kind: "renewed", credential };
+  }
+  const answer = await askForToken(options, row, credential, toolkit);
+  const nowMs = clock.now();
+  if (answer.kind === "token") {
+    const renewed = withToken(credential, answer, nowMs);
+    const outcome = outcomeOf(options, row, renewed, { scopes: answer.scopes, nowMs });
+    const kept = await keepToken(options, lease, outcome, row.credential);
+    return kept ? { kind: "renewed", credential: renewed } : whatIsThere(options, lease, used);
+  }
+  const lastError = `the token could not be renewed: ${answer.message}`;
+  if (endsAccount(answer, row)) {
+    const outcome = { state: "expired" as const, lastError, refreshAt: null, updatedAt: nowMs };
+    const isSettled = await settleRefresh(db, lease, outcome);
+    return isSettled ? { kind: "ended", message: lastError } : whatIsThere(options, lease, used);
+  }
+  const token = tokenOf(credential);
+  const refreshAt = row.scheme === "oauth2" && token !== undefined ? retryAt(token, nowMs) : null;
+  await settleRefresh(db, lease, { lastError, refreshAt, updatedAt: nowMs });
+  return { kind: "failed", message: lastError };
+}
+
+function outcomeOf(
+  { sealer }: RenewalOptions,
+  row: ConnectedAccount,
+  renewed: Credential,
+  { scopes, nowMs }: { scopes: readonly string[]; nowMs: number },
+): RefreshOutcome {
+  return {
+    ...(renewed.scheme === "oauth2" && "access_token" in renewed ? timesOf(renewed) : never),
+    ...(scopes.length === 0 ? {} : { grantedScopes: [...scopes] }),
+    credential: sealCredential(sealer, row, renewed),
+    lastError: "",
+    updatedAt: nowMs,
+  };
+}
+
+const keepTries = 20;
+const keepPauseMs = 1_000;
+
+/** The app may have ended the token before: while the store is away, the new one is held on to. */
+async function keepToken(
+  { db, clock }: RenewalOptions,
+  lease: RefreshLease,
+  outcome: RefreshOutcome,
+  replacing: Buffer,
+): Promise<boolean> {
+  for (let tries = 1; ; tries++) {
+    try {
+      return await settleRefresh(db, lease, outcome, replacing);
+    } catch (error) {
+      if (!isUnavailable(error) || tries === keepTries) throw error;
+      await clock.wait(keepPauseMs);
+    }
+  }
+}
+
+/** Somebody else was there meanwhile: deleted the account, or renewed its token. */
+async function whatIsThere(
+  { db, sealer }: RenewalOptions,
+  key: AccountKey,
+  used: string | undefined,
+): Promise<Renewal> {
+  const row = await connectedAccountsForProject(db, key.projectId).find(key.id);
+  if (row?.state !== "active" || row.credential === null) return ended(row);
+  const credential = openCredential(sealer, row, row.credential);
+  if (isAnother(credential, used)) return { kind: "renewed", credential };
+  return { kind: "failed", message: "another node renews it" };
+}
+
+const never = { refreshAt: null, expiresAt: null };
+
+/** An app that does not know the deployment's own client says nothing of the person's consent. */
+function endsAccount(answer: TokenAnswer, { scheme }: ConnectedAccount): boolean {
+  if (answer.kind !== "refused") return false;
+  return scheme === "client_credentials" || !/^(?:invalid|unauthorized)_client$/.test(answer.error);
+}
+
+function withToken(credential: Credential, answer: TokenAnswer & { kind: "token" }, nowMs: number): Credential {
+  if (credential.scheme === "client_credentials") {
+    return { ...credential, token: toTokenSet({ ...answer, refreshToken: undefined }, { nowMs }) };
+  }
+  const { refresh_token: refreshToken } = tokenOf(credential) ?? {};
+  const { verified_reference } = credential;
+  return {
+    scheme: "oauth2",
+    ...toTokenSet(answer, { nowMs, refreshToken }),
+    ...(verified_reference === undefined ? {} : { verified_reference }),
+  };
+}
+
+async function askForToken(
+  { oauth, isSandbox }: RenewalOptions,
+  row: ConnectedAccount,
+  credential: Credential,
+  toolkit: Toolkit,
+): Promise<TokenAnswer> {
+  const scheme = schemeOf(toolkit, row.scheme);
+  const known = oauth.clientOf(toolkit);
+  let client: OauthClient | undefined = known;
+  let request: TokenRequest | undefined;
+  if (credential.scheme === "client_credentials" && scheme?.type === "client_credentials") {
+    const tokenUrl = isSandbox ? (known?.tokenUrl ?? scheme.tokenUrl) : scheme.tokenUrl;
+    client = { clientId: credential.client_id, clientSecret: credential.client_secret, tokenUrl };
+    request = { grant: "client", scopes: scheme.defaultScopes };
+  } else {
+    const refreshToken = tokenOf(credential)?.refresh_token;
+    request = refreshToken === undefined ? undefined : { grant: "refresh", refreshToken };
+  }
+  const fault = keepsOrigin(row, toolkit) ? faultOf(client, toolkit) : "the definition now sends credentials elsewhere";
+  if (fault !== undefined) return { kind: "failed", message: fault };
+  if (client === undefined || request === undefined) return { kind: "failed", message: "it cannot be renewed" };
+  const { projectId } = row;
+  return requestToken(client, request, (url, init) => oauth.fetch(url, init, { projectId, toolkit }));
+}
+
+function faultOf(client: OauthClient | undefined, { slug }: Toolkit): string | undefined {
+  if (client === undefined) return `this deployment holds no OAuth client of ${slug}`;
+  if (URL.canParse(client.tokenUrl)) return undefined;
+  return `this deployment does not bind token_url of ${slug}`;
+}

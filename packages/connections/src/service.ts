@@ -1,0 +1,15 @@
+import type { ServiceImpl } from "@connectrpc/connect";
+import type { ConnectionsService } from "@svc/gen/connections";
+import type { ConnectionsOptions } from "./options.ts";
+import { accountMethods } from "./service/accounts.ts";
+import { initiateConnection } from "./service/initiate.ts";
+import { projectCredentialMethods } from "./service/project-credential.ts";
+
+/** ConnectionsService over the vault; every method takes its project from the calling key. */
+export function createConnectionsService(options: ConnectionsOptions): ServiceImpl<typeof ConnectionsService> {
+  return {
+    initiateConnection: (request, ctx) => initiateConnection(options, request, ctx),
+    ...accountMethods(options),
+    ...projectCredentialMethods(options),
+  };
+}

@@ -1,0 +1,122 @@
+import { create } from "@bufbuild/protobuf";
+import type { HandlerContext, ServiceImpl } from "@connectrpc/connect";
+import { pageOf, pageRows, requireId, requireProject } from "@svc/core";
+import {
+  type ConnectedAccount,
+  type ConnectedAccountState,
+  connectedAccountsForProject,
+  isUniqueViolation,
+  setAccountReferences,
+} from "@svc/db";
+import {
+  type ConnectionsService,
+  DeleteConnectionResponseSchema,
+  GetConnectionResponseSchema,
+  ListConnectionsResponseSchema,
+  SetAccountReferencesResponseSchema,
+} from "@svc/gen/connections";
+import { verifiedReferenceOf } from "../activate-account.ts";
+import { toConnectedAccount } from "../convert.ts";
+import { exclusiveReferences, findToolkit, isReference } from "../definition.ts";
+import {
+  connectionNotFound,
+  connectionNotUsable,
+  connectionStateInvalid,
+  referenceInvalid,
+  referenceTaken,
+} from "../errors.ts";
+import type { ConnectionsOptions } from "../options.ts";
+
+type Methods = Pick<
+  ServiceImpl<typeof ConnectionsService>,
+  "getConnection" | "listConnections" | "deleteConnection" | "setAccountReferences"
+>;
+
+/** The calls about accounts that there are. */
+export function accountMethods(options: ConnectionsOptions): Methods {
+  const { db, clock, sealer } = options;
+  const find = async (text: string, ctx: HandlerContext): Promise<ConnectedAccount> => {
+    const id = requireId("acc", "id", text);
+    const row = await connectedAccountsForProject(db, requireProject(ctx).projectId).find(id);
+    if (row === undefined) throw connectionNotFound(text);
+    return row;
+  };
+  return {
+    async getConnection({ id }, ctx) {
+      const account = toConnectedAccount(await find(id, ctx), clock.now());
+      return create(GetConnectionResponseSchema, { account });
+    },
+    async listConnections(request, ctx) {
+      const { projectId } = requireProject(ctx);
+      const { toolkitSlug, entityId } = request;
+      const state = stateOf(request.state);
+      const scope = { call: "ListConnections", projectId, filters: { toolkitSlug, entityId, state } };
+      const page = pageOf(sealer, scope, request, "acc");
+      const nowMs = clock.now();
+      const accounts = connectedAccountsForProject(db, projectId);
+      const found = await accounts.list({ toolkitSlug, entityId, state }, page, nowMs);
+      const { rows, nextPageToken } = pageRows(sealer, scope, found, page.size);
+      const messages = rows.map((row) => toConnectedAccount(row, nowMs));
+      return create(ListConnectionsResponseSchema, { accounts: messages, nextPageToken });
+    },
+    async deleteConnection({ id }, ctx) {
+      const row = await find(id, ctx);
+      await connectedAccountsForProject(db, row.projectId).revoke(row.id, clock.now());
+      return create(DeleteConnectionResponseSchema);
+    },
+    async setAccountReferences({ id, references }, ctx) {
+      const row = await find(id, ctx);
+      checkReferences(references);
+      const changed = await replaceReferences(options, row, references);
+      const account = toConnectedAccount(changed, clock.now());
+      return create(SetAccountReferencesResponseSchema, { account });
+    },
+  };
+}
+
+const states: readonly ConnectedAccountState[] = ["pending", "active", "expired", "superseded", "revoked"];
+
+function stateOf(text: string): ConnectedAccountState | "" {
+  const state = text === "" ? "" : states.find((known) => known === text);
+  if (state === undefined) throw connectionStateInvalid(text, states);
+  return state;
+}
+
+const referencesMax = 100;
+
+function checkReferences(references: readonly string[]): void {
+  if (references.length > referencesMax) {
+    throw referenceInvalid("references", `has ${references.length} entries; ${referencesMax} is the most`);
+  }
+  const seen = new Set<string>();
+  references.forEach((reference, index) => {
+    const field = `references[${index}]`;
+    if (!isReference(reference)) {
+      throw referenceInvalid(field, "is empty, longer than 512 characters, or holds control characters");
+    }
+    if (seen.has(reference)) throw referenceInvalid(field, "is given twice");
+    seen.add(reference);
+  });
+}
+
+/** Throws REFERENCE_TAKEN and CONNECTION_NOT_USABLE. */
+async function replaceReferences(
+  { views, db, clock, sealer }: ConnectionsOptions,
+  row: ConnectedAccount,
+  references: readonly string[],
+): Promise<ConnectedAccount> {
+  const verified = verifiedReferenceOf(sealer, row);
+  const all = [...new Set([...(verified === undefined ? [] : [verified]), ...references])];
+  const toolkit = await findToolkit(views, row);
+  const exclusive = toolkit === undefined ? [] : exclusiveReferences(toolkit, all, verified);
+  const change = { references: all, exclusive, nowMs: clock.now() };
+  try {
+    const changed = await setAccountReferences(db, row, change);
+    if (changed !== undefined) return changed;
+  } catch (error) {
+    if (isUniqueViolation(error, "account_references_key")) throw referenceTaken("references");
+    throw error;
+  }
+  const now = await connectedAccountsForProject(db, row.projectId).find(row.id);
+  throw connectionNotUsable(row.id, now?.state ?? "revoked");
+}

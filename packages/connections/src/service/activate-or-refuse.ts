@@ -1,0 +1,19 @@
+import { type ConnectedAccount, isUniqueViolation } from "@svc/db";
+import { activate, type ReadyAccount } from "../activate-account.ts";
+import { referenceTaken } from "../errors.ts";
+import type { ConnectionsOptions } from "../options.ts";
+
+/** Makes a new account the active one. Throws REFERENCE_TAKEN. */
+export async function activateOrRefuse(
+  options: ConnectionsOptions,
+  account: Omit<ReadyAccount, "pending">,
+): Promise<ConnectedAccount> {
+  try {
+    const row = await activate(options, account);
+    if (row === undefined) throw new Error("a new account was not kept");
+    return row;
+  } catch (error) {
+    if (isUniqueViolation(error, "account_references_key")) throw referenceTaken("");
+    throw error;
+  }
+}

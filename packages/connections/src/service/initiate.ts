@@ -1,0 +1,175 @@
+import { create } from "@bufbuild/protobuf";
+import type { HandlerContext } from "@connectrpc/connect";
+import type { AuthScheme, Toolkit } from "@svc/catalog";
+import { createId, isEntityId, type ProjectPrincipal, requireProject } from "@svc/core";
+import { type ConnectedAccount, connectedAccountsForProject, findProject } from "@svc/db";
+import {
+  type InitiateConnectionRequest,
+  type InitiateConnectionResponse,
+  InitiateConnectionResponseSchema,
+} from "@svc/gen/connections";
+import { generateRandomCodeVerifier } from "oauth4webapi";
+import { checkVariables } from "../check-variables.ts";
+import { toConnectedAccount } from "../convert.ts";
+import { type Credential, sealCredential } from "../credential.ts";
+import { definitionOf, originDigestOf } from "../definition.ts";
+import {
+  credentialInvalid,
+  credentialRefused,
+  entityIdInvalid,
+  originNeedsApprover,
+  probeFailed,
+  schemeHeldByProject,
+  schemeNotDeclared,
+  schemeRequired,
+  toolkitNotConnectable,
+  toolkitNotFound,
+} from "../errors.ts";
+import { consentMs, consentTotalMs, createStateSealer } from "../oauth-state.ts";
+import type { ConnectionsOptions } from "../options.ts";
+import { probe } from "../probe.ts";
+import { checkRedirectUrl } from "../redirect-url.ts";
+import { activateOrRefuse } from "./activate-or-refuse.ts";
+import { readCredential } from "./read-credential.ts";
+
+/** InitiateConnection: checks in the order that the contract lists its refusals. */
+export async function initiateConnection(
+  options: ConnectionsOptions,
+  request: InitiateConnectionRequest,
+  ctx: HandlerContext,
+): Promise<InitiateConnectionResponse> {
+  const principal = requireProject(ctx);
+  const { projectId } = principal;
+  const toolkit = (await options.views.forProject(projectId)).toolkits.get(request.toolkitSlug);
+  if (toolkit === undefined) throw toolkitNotFound(request.toolkitSlug);
+  const { entityId, redirectUrl } = request;
+  if (!isEntityId(entityId)) throw entityIdInvalid(entityId);
+  const scheme = chooseScheme(toolkit, request.scheme);
+  checkVariables(toolkit, request.accountVariables, options.guard);
+  checkRole(toolkit, principal);
+  if (scheme.type === "oauth2") checkConnectable(options, toolkit, scheme);
+  const credential = readCredential(scheme.type, request, options);
+  checkRedirectUrl(redirectUrl, (await findProject(options.db, projectId))?.redirectUrls ?? []);
+  const account = { projectId, toolkit, entityId, variables: request.accountVariables };
+  if (credential === undefined) {
+    const row = await keepPending(options, account);
+    const authorizeUrl = startUrlOf(options, row, redirectUrl);
+    return create(InitiateConnectionResponseSchema, { account: toMessage(options, row), authorizeUrl });
+  }
+  const tried = await tryCredential(options, { ...account, credential });
+  const row = await activateOrRefuse(options, { ...account, credential: tried });
+  return create(InitiateConnectionResponseSchema, { account: toMessage(options, row) });
+}
+
+function toMessage({ clock }: ConnectionsOptions, row: ConnectedAccount) {
+  return toConnectedAccount(row, clock.now());
+}
+
+function chooseScheme(toolkit: Toolkit, asked: string): AuthScheme {
+  const forEntities = toolkit.auth.filter(({ type }) => type !== "client_credentials");
+  if (asked === "" && forEntities.length > 1) {
+    throw schemeRequired(
+      toolkit.slug,
+      forEntities.map(({ type }) => type),
+    );
+  }
+  const scheme = asked === "" ? (forEntities[0] ?? toolkit.auth[0]) : toolkit.auth.find(({ type }) => type === asked);
+  if (scheme === undefined) throw schemeNotDeclared("scheme", asked, toolkit);
+  if (scheme.type === "client_credentials") throw schemeHeldByProject(toolkit.slug);
+  return scheme;
+}
+
+function checkRole(toolkit: Toolkit, { role }: ProjectPrincipal): void {
+  if (role === "approver" || !toolkit.account.some(({ decidesOrigin }) => decidesOrigin)) return;
+  throw originNeedsApprover(toolkit);
+}
+
+/** While the sandbox is on, every toolkit is registered, private ones too. */
+function checkConnectable(
+  { isOauthRegistered, oauth }: ConnectionsOptions,
+  toolkit: Toolkit,
+  scheme: AuthScheme & { type: "oauth2" },
+): void {
+  const { slug, ownerProjectId } = toolkit;
+  if (!isOauthRegistered(toolkit)) {
+    const why =
+      ownerProjectId === ""
+        ? `no OAuth client is registered (toolkits.${slug}.oauth in the deployment file, with both variables it names set)`
+        : "it is a private toolkit, and the deployment's OAuth clients are for shared ones; outside the sandbox a private toolkit is connected with another scheme";
+    throw toolkitNotConnectable(slug, why);
+  }
+  const client = oauth.clientOf(toolkit);
+  const { authorizeUrl, tokenUrl } = client ?? scheme;
+  const addresses = { auth_url: authorizeUrl, token_url: tokenUrl };
+  const [unbound] = Object.entries(addresses).find(([, address]) => !URL.canParse(address)) ?? [];
+  if (unbound !== undefined) {
+    throw toolkitNotConnectable(slug, `the deployment file does not bind toolkits.${slug}.${unbound}`);
+  }
+  if (client === undefined) throw toolkitNotConnectable(slug, "its OAuth client is not at hand");
+}
+
+type Subject = Pick<Parameters<typeof probe>[0], "projectId" | "toolkit" | "entityId" | "variables">;
+
+/** The credential with what the app said of its owner. Throws CREDENTIAL_REFUSED and PROBE_FAILED. */
+async function tryCredential(
+  options: ConnectionsOptions,
+  account: Subject & { credential: Credential },
+): Promise<Credential> {
+  const { credential, toolkit } = account;
+  const result = await probe(account, options);
+  switch (result.kind) {
+    case "skipped":
+      return credential;
+    case "taken":
+      return result.reference === undefined ? credential : { ...credential, verified_reference: result.reference };
+    case "unplaceable":
+      throw credentialInvalid(credential.scheme === "basic" ? "basic" : "apiKey", `cannot be sent: ${result.message}`);
+    case "refused":
+      throw credentialRefused(toolkit.slug, result.message);
+    case "failed":
+      throw probeFailed(toolkit.slug, result.message);
+  }
+}
+
+async function keepPending(
+  { db, clock, sealer, isSandbox }: ConnectionsOptions,
+  account: Subject,
+): Promise<ConnectedAccount> {
+  const { projectId, toolkit, entityId, variables } = account;
+  const definition = definitionOf(toolkit, isSandbox);
+  const nowMs = clock.now();
+  const id = createId("acc", nowMs);
+  const credential: Credential = { scheme: "oauth2", code_verifier: generateRandomCodeVerifier() };
+  const row = {
+    ...definition,
+    id,
+    entityId,
+    scheme: "oauth2",
+    state: "pending" as const,
+    variables: { ...variables },
+    credential: sealCredential(sealer, { projectId, id }, credential),
+    originDigest: originDigestOf(toolkit),
+    grantedScopes: [],
+    references: [],
+    lastError: "",
+    createdAt: nowMs,
+    updatedAt: nowMs,
+    expiresAt: null,
+    refreshAt: null,
+    refreshLeaseUntil: null,
+  };
+  const accounts = connectedAccountsForProject(db, projectId);
+  const createdBeforeMs = nowMs - consentTotalMs;
+  const lastError = "consent was not given in time";
+  await accounts.abandonStale(definition, entityId, { createdBeforeMs, lastError, nowMs });
+  return accounts.create(row);
+}
+
+function startUrlOf(
+  { sealer, publicUrl }: ConnectionsOptions,
+  { projectId, id, createdAt }: ConnectedAccount,
+  redirectUrl: string,
+): string {
+  const state = { projectId, accountId: id, redirectUrl, expiresAt: createdAt + consentMs, browser: "" };
+  return `${publicUrl().replace(/\/$/, "")}/oauth/start?state=${createStateSealer(sealer).seal("start", state)}`;
+}

@@ -1,0 +1,63 @@
+import { create } from "@bufbuild/protobuf";
+import type { ServiceImpl } from "@connectrpc/connect";
+import { requireProject } from "@svc/core";
+import { connectedAccountsForProject } from "@svc/db";
+import {
+  type ConnectionsService,
+  DeleteProjectCredentialResponseSchema,
+  SetProjectCredentialResponseSchema,
+} from "@svc/gen/connections";
+import { checkVariables } from "../check-variables.ts";
+import { toConnectedAccount } from "../convert.ts";
+import { definitionOf } from "../definition.ts";
+import { credentialMissing, projectCredentialNotFound, schemeNotDeclared, toolkitNotFound } from "../errors.ts";
+import type { ConnectionsOptions } from "../options.ts";
+import { activateOrRefuse } from "./activate-or-refuse.ts";
+import { checkSecret } from "./read-credential.ts";
+
+type Methods = Pick<ServiceImpl<typeof ConnectionsService>, "setProjectCredential" | "deleteProjectCredential">;
+
+/** The calls about the credentials that a project itself holds. */
+export function projectCredentialMethods(options: ConnectionsOptions): Methods {
+  const { views, db, clock, guard, isSandbox } = options;
+  return {
+    async setProjectCredential({ toolkitSlug, clientId, clientSecret, accountVariables }, ctx) {
+      const { projectId } = requireProject(ctx);
+      const toolkit = (await views.forProject(projectId)).toolkits.get(toolkitSlug);
+      if (toolkit === undefined) throw toolkitNotFound(toolkitSlug);
+      const scheme = "client_credentials";
+      if (!toolkit.auth.some(({ type }) => type === scheme)) throw schemeNotDeclared("toolkitSlug", scheme, toolkit);
+      if (clientId === "") throw credentialMissing("clientId", scheme);
+      if (clientSecret === "") throw credentialMissing("clientSecret", scheme);
+      checkSecret("clientId", clientId);
+      checkSecret("clientSecret", clientSecret);
+      checkVariables(toolkit, accountVariables, guard);
+      const credential = { scheme, client_id: clientId, client_secret: clientSecret } as const;
+      const row = await activateOrRefuse(options, {
+        projectId,
+        toolkit,
+        entityId: "",
+        variables: accountVariables,
+        credential,
+      });
+      return create(SetProjectCredentialResponseSchema, { account: toConnectedAccount(row, clock.now()) });
+    },
+    async deleteProjectCredential({ toolkitSlug }, ctx) {
+      const { projectId } = requireProject(ctx);
+      const toolkit = (await views.forProject(projectId)).toolkits.get(toolkitSlug);
+      // A toolkit that is gone, or hidden, has left its credential behind: it can still be erased.
+      const definitions =
+        toolkit === undefined
+          ? [true, false].map((isPrivate) => ({ toolkitSlug, isPrivate, isSandbox }))
+          : [definitionOf(toolkit, isSandbox)];
+      const accounts = connectedAccountsForProject(db, projectId);
+      let isErased = false;
+      for (const definition of definitions) {
+        const row = await accounts.findOwn(definition);
+        if (row !== undefined && (await accounts.revoke(row.id, clock.now()))) isErased = true;
+      }
+      if (!isErased) throw projectCredentialNotFound(toolkitSlug);
+      return create(DeleteProjectCredentialResponseSchema);
+    },
+  };
+}

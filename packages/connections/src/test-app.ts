@@ -1,0 +1,128 @@
+import { createHash } from "node:crypto";
+import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
+import type { AddressInfo } from "node:net";
+
+/** One request that the app received. */
+export type AppRequestSeen = { method: string; path: string; headers: IncomingMessage["headers"]; body: string };
+
+/** An app with an authorization server that checks what clients send, on a port of its own. */
+export type TestApp = AsyncDisposable & {
+  readonly url: string;
+  readonly seen: AppRequestSeen[];
+  /** Requests to the token endpoint, by their form. */
+  readonly tokenRequests: URLSearchParams[];
+  /** What the token endpoint answers instead of a token, while it is set. */
+  tokenFailure: { status: number; body: string; headers?: Record<string, string> } | undefined;
+  /** What the app answers instead of its own, while it is set. */
+  answer: { status: number; body: string } | undefined;
+  /** Whether the client must say its secret in the header, or in the body. */
+  clientAuthentication: "basic" | "post";
+  /** Seconds that tokens live; undefined: the app does not say. */
+  expiresIn: number | undefined;
+  givesRefreshTokens: boolean;
+  /** Runs while a token request waits for its answer. */
+  whileAsked: (() => Promise<void>) | undefined;
+  /** Whose id `GET /me` tells. */
+  userId: unknown;
+  /** A person consents at the address that their browser was sent to; where the browser is sent back to. */
+  consent(authorizeUrl: string, answer?: Record<string, string>): URL;
+};
+
+/** What the test's client is registered with. */
+export const testClient = { clientId: "client-1", clientSecret: "client/secret+1" };
+
+type Grant = { challenge: string; redirectUri: string };
+
+/** Starts an app. Access tokens are `at-1`, `at-2` and so on; refresh tokens rotate, and an old one is refused. */
+export async function startTestApp(): Promise<TestApp> {
+  const grants = new Map<string, Grant>();
+  let issued = 0;
+  let refreshToken = "";
+  const server = createServer((req, res) => {
+    void readBody(req).then((body) => {
+      const path = req.url ?? "";
+      app.seen.push({ method: req.method ?? "", path, headers: req.headers, body });
+      if (path === "/token") return answerToken(req, res, new URLSearchParams(body));
+      const own = { status: 200, body: JSON.stringify({ user: { id: app.userId } }) };
+      const { status, body: text } = app.answer ?? own;
+      res.writeHead(status, { "content-type": "application/json" }).end(text);
+    });
+  });
+  const answerToken = async (req: IncomingMessage, res: ServerResponse, form: URLSearchParams) => {
+    app.tokenRequests.push(form);
+    await app.whileAsked?.();
+    if (app.tokenFailure !== undefined) {
+      const { status, body, headers = { "content-type": "application/json" } } = app.tokenFailure;
+      return res.writeHead(status, headers).end(body);
+    }
+    const refuse = (error: string, status = 400) =>
+      res.writeHead(status, { "content-type": "application/json" }).end(JSON.stringify({ error }));
+    if (!knowsClient(req, form)) return refuse("invalid_client", 401);
+    if (form.get("grant_type") === "authorization_code" && !takeGrant(form)) return refuse("invalid_grant");
+    if (form.get("grant_type") === "refresh_token" && form.get("refresh_token") !== refreshToken) {
+      return refuse("invalid_grant");
+    }
+    issued++;
+    refreshToken = `rt-${issued}`;
+    const isForClient = form.get("grant_type") === "client_credentials";
+    const token = {
+      access_token: `at-${issued}`,
+      token_type: "Bearer",
+      scope: "read write",
+      ...(app.expiresIn === undefined ? {} : { expires_in: app.expiresIn }),
+      ...(app.givesRefreshTokens && !isForClient ? { refresh_token: refreshToken } : {}),
+    };
+    return res.writeHead(200, { "content-type": "application/json" }).end(JSON.stringify(token));
+  };
+  const knowsClient = (req: IncomingMessage, form: URLSearchParams) => {
+    const { clientId, clientSecret } = testClient;
+    if (app.clientAuthentication === "post") {
+      return form.get("client_id") === clientId && form.get("client_secret") === clientSecret;
+    }
+    const expected = `Basic ${Buffer.from(`${encodeURIComponent(clientId).replace("-", "%2D")}:${encodeURIComponent(clientSecret)}`).toString("base64")}`;
+    return req.headers.authorization === expected;
+  };
+  const takeGrant = (form: URLSearchParams) => {
+    const grant = grants.get(form.get("code") ?? "");
+    grants.delete(form.get("code") ?? "");
+    const challenge = createHash("sha256")
+      .update(form.get("code_verifier") ?? "")
+      .digest("base64url");
+    return grant !== undefined && challenge === grant.challenge && form.get("redirect_uri") === grant.redirectUri;
+  };
+  await new Promise<void>((listening) => server.listen(0, "127.0.0.1", listening));
+  const app: TestApp = {
+    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    seen: [],
+    tokenRequests: [],
+    tokenFailure: undefined,
+    answer: undefined,
+    clientAuthentication: "basic",
+    expiresIn: 3600,
+    givesRefreshTokens: true,
+    whileAsked: undefined,
+    userId: "user-1",
+    consent(authorizeUrl, answer) {
+      const { searchParams } = new URL(authorizeUrl);
+      if (searchParams.get("code_challenge_method") !== "S256") throw new Error("PKCE is missing");
+      const redirectUri = searchParams.get("redirect_uri") ?? "";
+      const back = new URL(redirectUri);
+      const code = `code-${grants.size + 1}-${searchParams.get("code_challenge")}`;
+      grants.set(code, { challenge: searchParams.get("code_challenge") ?? "", redirectUri });
+      for (const [name, value] of Object.entries(answer ?? { code })) back.searchParams.set(name, value);
+      back.searchParams.set("state", searchParams.get("state") ?? "");
+      return back;
+    },
+    async [Symbol.asyncDispose]() {
+      server.closeAllConnections();
+      await new Promise((closed) => server.close(closed));
+    },
+  };
+  return app;
+}
+
+async function readBody(req: IncomingMessage): Promise<string> {
+  const chunks: Buffer[] = [];
+  for await (const chunk of req) chunks.push(chunk as Buffer);
+  return Buffer.concat(chunks).toString("utf8");
+}

@@ -1,0 +1,207 @@
+import {
+  type AuthorizationServer,
+  allowInsecureRequests,
+  authorizationCodeGrantRequest,
+  type ClientAuth,
+  ClientSecretBasic,
+  ClientSecretPost,
+  clientCredentialsGrantRequest,
+  customFetch,
+  processAuthorizationCodeResponse,
+  processClientCredentialsResponse,
+  processRefreshTokenResponse,
+  ResponseBodyError,
+  refreshTokenGrantRequest,
+  skipStateCheck,
+  type TokenEndpointResponse,
+  validateAuthResponse,
+} from "oauth4webapi";
+import { errorWords } from "./error-words.ts";
+import { cleanTokenBody, scopesOf } from "./token-body.ts";
+import type { TokenFetch } from "./token-fetch.ts";
+
+/** The OAuth client of a toolkit, or of a project. */
+export type OauthClient = { readonly clientId: string; readonly clientSecret: string; readonly tokenUrl: string };
+
+/** What is asked of a token endpoint. */
+export type TokenRequest =
+  | { readonly grant: "code"; readonly code: string; readonly redirectUri: string; readonly codeVerifier: string }
+  | { readonly grant: "refresh"; readonly refreshToken: string }
+  | { readonly grant: "client"; readonly scopes: readonly string[] };
+
+/**
+ * What a token endpoint answered. `refused`: the app said no, in OAuth's words (`error`), and will say so again. `failed`: it
+ * said nothing that could be relied on. No message holds a secret of the exchange; the app's words stand quoted in it only
+ * where they have the form of a code.
+ */
+export type TokenAnswer =
+  | {
+      readonly kind: "token";
+      readonly accessToken: string;
+      readonly refreshToken: string | undefined;
+      /** Seconds; undefined when the app does not say. */
+      readonly expiresIn: number | undefined;
+      /** Empty when the app names none. */
+      readonly scopes: readonly string[];
+    }
+  | { readonly kind: "refused"; readonly error: string; readonly message: string }
+  | { readonly kind: "failed"; readonly message: string };
+
+/** Errors by which a server says "not now" in the form of a refusal. */
+const passing = new Set(["temporarily_unavailable", "server_error", "slow_down"]);
+
+/** Clients that are known to want their secret in the body: RFC 6749, 2.3.1 prefers the header, and apps differ. */
+const postClients = new Set<string>();
+const postClientsMax = 10_000;
+
+/** Asks a token endpoint. Never rejects. */
+export async function requestToken(
+  client: OauthClient,
+  request: TokenRequest,
+  fetch: TokenFetch,
+): Promise<TokenAnswer> {
+  const key = JSON.stringify([client.tokenUrl, client.clientId]);
+  const first = postClients.has(key) ? "post" : "basic";
+  const answer = await requestOnce(client, request, fetch, first);
+  if (answer.kind !== "refused" || answer.error !== "invalid_client") return answer;
+  // A server that does not know the client has not looked at the grant, so it is still good.
+  const second = await requestOnce(client, request, fetch, first === "basic" ? "post" : "basic");
+  if (second.kind === "refused" && second.error === "invalid_client") return answer;
+  if (second.kind !== "failed") {
+    if (postClients.size >= postClientsMax) postClients.clear();
+    if (first === "basic") postClients.add(key);
+    else postClients.delete(key);
+  }
+  return second;
+}
+
+async function requestOnce(
+  client: OauthClient,
+  request: TokenRequest,
+  fetch: TokenFetch,
+  method: "basic" | "post",
+): Promise<TokenAnswer> {
+  const authentication = method === "basic" ? ClientSecretBasic : ClientSecretPost;
+  try {
+    return toAnswer(await exchange(client, request, fetch, authentication(client.clientSecret)));
+  } catch (error) {
+    return toFailure(error, secretsOf(client, request));
+  }
+}
+
+function exchange(
+  { clientId, tokenUrl }: OauthClient,
+  request: TokenRequest,
+  fetch: TokenFetch,
+  authentication: ClientAuth,
+): Promise<TokenEndpointResponse> {
+  const server: AuthorizationServer = { issuer: new URL(tokenUrl).origin, token_endpoint: tokenUrl };
+  const client = { client_id: clientId };
+  const options = {
+    // Catalog and deployment let http stand for loopback only.
+    [allowInsecureRequests]: true,
+    [customFetch]: (url: string, init: Parameters<TokenFetch>[1]) => fetchLeniently(fetch, url, init),
+  };
+  switch (request.grant) {
+    case "code": {
+      // The state was checked by whoever calls: it is sealed, and not compared but opened.
+      const parameters = validateAuthResponse(
+        server,
+        client,
+        new URLSearchParams({ code: request.code }),
+        skipStateCheck,
+      );
+      const { redirectUri, codeVerifier } = request;
+      const asked = authorizationCodeGrantRequest(
+        server,
+        client,
+        authentication,
+        parameters,
+        redirectUri,
+        codeVerifier,
+        options,
+      );
+      return asked.then((response) => processAuthorizationCodeResponse(server, client, response));
+    }
+    case "refresh": {
+      const asked = refreshTokenGrantRequest(server, client, authentication, request.refreshToken, options);
+      return asked.then((response) => processRefreshTokenResponse(server, client, response));
+    }
+    case "client": {
+      const parameters = request.scopes.length === 0 ? {} : { scope: request.scopes.join(" ") };
+      const asked = clientCredentialsGrantRequest(server, client, authentication, parameters, options);
+      return asked.then((response) => processClientCredentialsResponse(server, client, response));
+    }
+  }
+}
+
+/**
+ * Takes what apps get wrong out of the library's sight: nulls, a content type of another name, challenges beside the body that
+ * says the same, and what `cleanTokenBody` leaves out.
+ */
+async function fetchLeniently(fetch: TokenFetch, url: string, init: Parameters<TokenFetch>[1]): Promise<Response> {
+  const response = await fetch(url, init);
+  const text = await response.text();
+  const body = parseObject(text);
+  const headers = { "content-type": "application/json" };
+  if (body === undefined) return new Response(text === "" ? null : text, { status: response.status, headers });
+  return new Response(JSON.stringify(cleanTokenBody(body)), { status: response.status, headers });
+}
+
+function parseObject(text: string): Record<string, unknown> | undefined {
+  try {
+    const value: unknown = JSON.parse(text);
+    if (typeof value !== "object" || value === null || Array.isArray(value)) return undefined;
+    return Object.fromEntries(Object.entries(value).filter(([, member]) => member !== null));
+  } catch {
+    return undefined;
+  }
+}
+
+function toAnswer(response: TokenEndpointResponse): TokenAnswer {
+  return {
+    kind: "token",
+    accessToken: response.access_token,
+    refreshToken: response.refresh_token,
+    expiresIn: response.expires_in,
+    scopes: scopesOf(response.scope),
+  };
+}
+
+/** What an app that quotes its request may quote. */
+function secretsOf({ clientId, clientSecret }: OauthClient, request: TokenRequest): string[] {
+  const encoded = formEncoded(clientSecret);
+  const own = [clientSecret, encoded, Buffer.from(`${formEncoded(clientId)}:${encoded}`).toString("base64")];
+  switch (request.grant) {
+    case "code":
+      return [...own, request.code, request.codeVerifier];
+    case "refresh":
+      return [...own, request.refreshToken];
+    case "client":
+      return own;
+  }
+}
+
+/** As the client's id and secret stand in the header (RFC 6749, 2.3.1). */
+function formEncoded(text: string): string {
+  const hex = (character: string) => `%${character.charCodeAt(0).toString(16).toUpperCase()}`;
+  return encodeURIComponent(text.toWellFormed())
+    .replaceAll("%20", "+")
+    .replaceAll(/[-_.!~*'()]/g, hex);
+}
+
+function toFailure(error: unknown, secrets: readonly string[]): TokenAnswer {
+  if (error instanceof ResponseBodyError) {
+    const words = errorWords(error.error, secrets);
+    if (isRefusal(error)) return { kind: "refused", error: error.error, message: `the app answered ${words}` };
+    return { kind: "failed", message: `the app answered ${error.status} with ${words}` };
+  }
+  const cause = error instanceof Error && "cause" in error ? error.cause : undefined;
+  if (cause instanceof Response) return { kind: "failed", message: `the app answered ${cause.status}` };
+  return { kind: "failed", message: `the app's token endpoint gave no answer that could be read` };
+}
+
+function isRefusal({ status, error }: ResponseBodyError): boolean {
+  if (passing.has(error)) return false;
+  return error === "invalid_grant" || status === 400 || status === 401;
+}

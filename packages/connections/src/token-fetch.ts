@@ -1,0 +1,29 @@
+import type { AppAnswer, AppParty, AppRequest } from "./app-transport.ts";
+
+/** The part of `fetch` that token requests use: one POST of a form. Rejects when no answer came. */
+export type TokenFetch = (
+  url: string,
+  init: { readonly method: "POST"; readonly headers: Record<string, string>; readonly body: URLSearchParams },
+) => Promise<Response>;
+
+/** The same for any party: whose request it is decides whose turn it takes. */
+export type PartyFetch = (url: string, init: Parameters<TokenFetch>[1], party: AppParty) => Promise<Response>;
+
+/** How long a token endpoint may take, from the dial to the last byte. */
+const tokenTimeoutMs = 20_000;
+
+/** A fetch for token requests over a transport's sender. */
+export function createPartyFetch(
+  send: (request: AppRequest, party: AppParty, timeoutMs: number) => Promise<AppAnswer>,
+): PartyFetch {
+  return async (url, { method, headers, body }, party) => {
+    const answer = await send({ method, url, headers, body: body.toString() }, party, tokenTimeoutMs);
+    if (answer.kind === "too_large") throw new Error("the token endpoint's answer is longer than is read");
+    if (answer.kind !== "answer") throw new Error(answer.message);
+    const hasBody = answer.body.byteLength > 0 && ![204, 205, 304].includes(answer.status);
+    return new Response(hasBody ? new Uint8Array(answer.body) : null, {
+      status: answer.status,
+      headers: { "content-type": answer.headers["content-type"] ?? "" },
+    });
+  };
+}

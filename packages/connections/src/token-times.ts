@@ -1,0 +1,48 @@
+import type { TokenSet } from "./credential.ts";
+import type { TokenAnswer } from "./token-endpoint.ts";
+
+const aheadMs = 5 * 60_000;
+const dayMs = 24 * 3_600_000;
+const useMs = 60_000;
+
+/** The token of an answer that came at `nowMs`. The refresh token in use stays unless the app gave another (RFC 6749, 6). */
+export function toTokenSet(
+  answer: TokenAnswer & { kind: "token" },
+  { nowMs, refreshToken }: { nowMs: number; refreshToken?: string | undefined },
+): TokenSet {
+  const next = answer.refreshToken ?? refreshToken;
+  return {
+    access_token: answer.accessToken,
+    ...(next === undefined ? {} : { refresh_token: next }),
+    ...(answer.expiresIn === undefined ? {} : { expires_at: nowMs + answer.expiresIn * 1000 }),
+    obtained_at: nowMs,
+  };
+}
+
+/**
+ * When an account with this token is looked after next, and when it ends. Renewed 5 minutes ahead of the end (for short tokens
+ * half their life), and at least daily; what cannot be renewed ends with its token.
+ */
+export function timesOf(token: TokenSet): { refreshAt: number | null; expiresAt: number | null } {
+  const { expires_at: endMs, obtained_at: startMs } = token;
+  if (token.refresh_token === undefined) return { refreshAt: endMs ?? null, expiresAt: endMs ?? null };
+  const nextDay = startMs + dayMs;
+  if (endMs === undefined) return { refreshAt: nextDay, expiresAt: null };
+  const ahead = Math.max(endMs - aheadMs, startMs + (endMs - startMs) / 2);
+  return { refreshAt: Math.round(Math.min(nextDay, ahead)), expiresAt: null };
+}
+
+/** Whether a token runs out within a minute (for short tokens: half their life), or has. */
+export function runsOut(token: TokenSet, nowMs: number): boolean {
+  if (token.expires_at === undefined) return false;
+  return token.expires_at - nowMs < Math.min(useMs, (token.expires_at - token.obtained_at) / 2);
+}
+
+const backoffMinMs = 30_000;
+const backoffMaxMs = 15 * 60_000;
+
+/** When a renewal that failed is tried again: after as long as it has been due, between 30 seconds and 15 minutes. The waits double. */
+export function retryAt(token: TokenSet, nowMs: number): number {
+  const dueMs = timesOf(token).refreshAt ?? nowMs;
+  return nowMs + Math.min(Math.max(nowMs - dueMs, backoffMinMs), backoffMaxMs);
+}

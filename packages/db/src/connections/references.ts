@@ -1,0 +1,71 @@
+import type { AccountId, ProjectId } from "@svc/core";
+import { and, eq, inArray, notInArray } from "drizzle-orm";
+import { putAccountReferences } from "../accounts/repo.ts";
+import type { Executor } from "../connect.ts";
+import { withTransaction } from "../connect.ts";
+import { touchRouting } from "../projects/repo.ts";
+import { connectedAccounts } from "../schema/connections.ts";
+import { accountReferences } from "../schema/triggers.ts";
+import type { ConnectedAccount } from "./repo.ts";
+
+/** Takes the references of accounts out of the deployment's routing; moves its version when there were any. */
+export async function releaseAccountReferences(
+  tx: Executor,
+  projectId: ProjectId,
+  accountIds: readonly AccountId[],
+): Promise<void> {
+  if (accountIds.length === 0) return;
+  const released = await tx.orm
+    .delete(accountReferences)
+    .where(and(eq(accountReferences.projectId, projectId), inArray(accountReferences.accountId, [...accountIds])))
+    .returning({ reference: accountReferences.reference });
+  if (released.length > 0) await touchRouting(tx);
+}
+
+/**
+ * Routes inbound events by an account's references. One that another account holds is a unique violation of
+ * `account_references_key`. In one order, so that two accounts that want the same ones do not deadlock.
+ */
+export async function routeAccountReferences(
+  tx: Executor,
+  account: Pick<ConnectedAccount, "projectId" | "id" | "toolkitSlug" | "entityId">,
+  references: readonly string[],
+): Promise<void> {
+  if (references.length === 0) return;
+  const { projectId, id: accountId, toolkitSlug, entityId } = account;
+  const rows = references.map((reference) => ({ toolkitSlug, reference, projectId, accountId, entityId }));
+  await putAccountReferences(
+    tx,
+    rows.sort((a, b) => (a.reference < b.reference ? -1 : 1)),
+  );
+}
+
+/**
+ * Sets the references of an account that has not ended, in one transaction with the routing by the `exclusive` ones. Undefined when it
+ * has ended, or the project has none of that id; a taken reference is a unique violation of `account_references_key`, and
+ * then nothing is set.
+ */
+export function setAccountReferences(
+  db: Executor,
+  account: Pick<ConnectedAccount, "projectId" | "id">,
+  change: { references: readonly string[]; exclusive: readonly string[]; nowMs: number },
+): Promise<ConnectedAccount | undefined> {
+  const { projectId, id } = account;
+  return withTransaction(db, async (tx) => {
+    const [row] = await tx.orm
+      .update(connectedAccounts)
+      .set({ references: [...change.references], updatedAt: change.nowMs })
+      .where(
+        and(
+          eq(connectedAccounts.projectId, projectId),
+          eq(connectedAccounts.id, id),
+          notInArray(connectedAccounts.state, ["superseded", "revoked"]),
+        ),
+      )
+      .returning();
+    if (row === undefined) return undefined;
+    await releaseAccountReferences(tx, projectId, [id]);
+    await routeAccountReferences(tx, row, change.exclusive);
+    return row;
+  });
+}

@@ -1,0 +1,185 @@
+import type { Action, Toolkit } from "@svc/catalog";
+import type { AppRequest } from "@svc/connections";
+import { parseTemplate, type Template, type TemplateTree } from "@svc/core";
+import { isObject } from "./json.ts";
+import { badRequest, methodNotAllowed, notFound, type Refusal } from "./refusal.ts";
+import { Unifier } from "./unify.ts";
+
+/** What a request says: the arguments it was made of, and its JSON body. */
+export type MatchedRequest = { readonly args: Readonly<Record<string, unknown>>; readonly body: unknown };
+
+/**
+ * Reads a request as the definition declares it: path, method, query, headers and JSON body, each field where it belongs and none
+ * besides. Answers the arguments, or what the app would say is wrong. The credential is not looked at; `credentialQuery` names the
+ * query parameter that holds it.
+ */
+export function matchRequest(
+  toolkit: Toolkit,
+  action: Action,
+  request: AppRequest,
+  { credentialQuery }: { credentialQuery: string | undefined },
+): MatchedRequest | Refusal {
+  const url = URL.parse(request.url);
+  if (url === null) return badRequest([`${request.url.slice(0, 80)} is not an address`]);
+  const unifier = new Unifier(action.inputSchema);
+  if (!matchPath(toolkit, action, url.pathname, unifier)) {
+    return notFound(`there is nothing at ${url.pathname.slice(0, 200)}`);
+  }
+  if (request.method !== action.request.method) return methodNotAllowed(action.request.method, request.method);
+  matchQuery([toolkit.always.query, action.request.query], url.searchParams, credentialQuery, unifier);
+  matchHeaders([toolkit.always.headers, action.request.headers], request.headers, unifier);
+  const body = matchBody(toolkit, action, request, unifier);
+  checkArguments(action, unifier);
+  return unifier.faults.length > 0 ? badRequest(unifier.faults) : { args: unifier.args, body };
+}
+
+/** The path stands behind the base URL's own, or alone: calls of an app that is bound nowhere are sent without. */
+function matchPath(toolkit: Toolkit, action: Action, pathname: string, unifier: Unifier): boolean {
+  const own = segmentsOf(templateOf(action.request.path));
+  const base = segmentsOf(parseTemplate(basePathOf(toolkit)));
+  const given = pathname.split("/").slice(1);
+  const templates = [own, [...base, ...own], [...base.slice(0, -1), ...own]].find(
+    ({ length }, index) => length === given.length && (index === 0 || base.length > 0),
+  );
+  if (templates === undefined) return false;
+  const trial = new Unifier(action.inputSchema);
+  for (const [index, template] of templates.entries()) {
+    const text = decodeSegment(given[index] ?? "");
+    if (text === undefined || (text === "" && template.text !== "")) return false;
+    trial.text(template, text, "path");
+  }
+  if (trial.faults.length > 0) return false;
+  unifier.adopt(trial);
+  return true;
+}
+
+function templateOf(tree: TemplateTree): Template {
+  if (tree.kind === "text") return tree.template;
+  const text = tree.kind === "constant" ? String(tree.value) : "";
+  return { text, parts: [text] };
+}
+
+function basePathOf({ baseUrl }: Toolkit): string {
+  const rest = baseUrl.replace(/^https?:\/\//, "");
+  const slash = rest.indexOf("/");
+  return slash < 0 ? "" : rest.slice(slash).replace(/\/$/, "");
+}
+
+/** A path template cut at its slashes, each piece a template; what stands before the first slash is dropped. */
+function segmentsOf({ text, parts }: Template): Template[] {
+  if (text === "") return [];
+  const segments: Template["parts"][number][][] = [[]];
+  for (const part of parts) {
+    if (typeof part !== "string") segments.at(-1)?.push(part);
+    else {
+      const [first = "", ...others] = part.split("/");
+      if (first !== "") segments.at(-1)?.push(first);
+      for (const piece of others) segments.push(piece === "" ? [] : [piece]);
+    }
+  }
+  return segments.slice(1).map((pieces) => ({
+    text: pieces.map((piece) => (typeof piece === "string" ? piece : `{{${piece.text}}}`)).join(""),
+    parts: pieces.length === 0 ? [""] : pieces,
+  }));
+}
+
+function decodeSegment(segment: string): string | undefined {
+  try {
+    return decodeURIComponent(segment);
+  } catch {
+    // decodeURIComponent throws on nothing but malformed percent-encoding.
+    return undefined;
+  }
+}
+
+/** The fields of several trees; later ones win by name. */
+function fieldsOf(trees: readonly TemplateTree[]): Map<string, TemplateTree> {
+  const fields = new Map<string, TemplateTree>();
+  for (const tree of trees) {
+    if (tree.kind === "object") for (const [name, item] of tree.entries) fields.set(name, item);
+    else if (tree.kind === "constant" && isObject(tree.value)) {
+      for (const [name, value] of Object.entries(tree.value)) fields.set(name, { kind: "constant", value });
+    }
+  }
+  return fields;
+}
+
+function matchQuery(
+  trees: readonly TemplateTree[],
+  query: URLSearchParams,
+  credentialQuery: string | undefined,
+  unifier: Unifier,
+): void {
+  const fields = fieldsOf(trees);
+  for (const name of new Set(query.keys())) {
+    if (!fields.has(name) && name !== credentialQuery) unifier.faults.push(`query parameter ${name} is not known here`);
+  }
+  for (const [name, tree] of fields) unifier.texts(tree, query.getAll(name), `query parameter ${name}`);
+}
+
+function matchHeaders(trees: readonly TemplateTree[], headers: AppRequest["headers"], unifier: Unifier): void {
+  for (const [name, tree] of fieldsOf(trees)) {
+    const value = headerOf(headers, name);
+    const isListed = tree.kind === "list" || (tree.kind === "constant" && Array.isArray(tree.value));
+    const values = value === undefined ? [] : isListed ? value.split(", ") : [value];
+    unifier.texts(tree, values, `header ${name}`);
+  }
+}
+
+/** A header by its name in any case. */
+export function headerOf(headers: AppRequest["headers"], name: string): string | undefined {
+  const wanted = name.toLowerCase();
+  return Object.entries(headers).find(([key]) => key.toLowerCase() === wanted)?.[1];
+}
+
+function matchBody(toolkit: Toolkit, action: Action, { headers, body }: AppRequest, unifier: Unifier): unknown {
+  const always = fieldsOf([toolkit.always.body]);
+  const own = action.request.body;
+  if (body === undefined) {
+    if (own !== undefined) unifier.json(own, undefined, "body");
+    if (always.size > 0 || (own !== undefined && own.kind !== "text")) unifier.faults.push("body is required");
+    return undefined;
+  }
+  if (own === undefined && always.size === 0) {
+    unifier.faults.push("the call takes no body");
+    return undefined;
+  }
+  const type = headerOf(headers, "content-type") ?? "none";
+  if (!/^application\/(?:[\w.-]+\+)?json\s*(?:;|$)/i.test(type)) {
+    unifier.faults.push(`content-type must be application/json, not ${type.slice(0, 80)}`);
+  }
+  const value = parseBody(body);
+  if (value === undefined) unifier.faults.push("body is not JSON");
+  else unifier.json(wholeBody(always, own), emptied(own, value), "body");
+  return value;
+}
+
+function parseBody(body: string): unknown {
+  try {
+    return JSON.parse(body);
+  } catch {
+    // JSON.parse throws on nothing but text that is not JSON.
+    return undefined;
+  }
+}
+
+/** A declared list of which nothing was given is sent empty. */
+function emptied(own: TemplateTree | undefined, value: unknown): unknown {
+  return own?.kind === "list" && Array.isArray(value) && value.length === 0 ? undefined : value;
+}
+
+function wholeBody(always: Map<string, TemplateTree>, own: TemplateTree | undefined): TemplateTree {
+  if (own === undefined) return { kind: "object", entries: [...always] };
+  if (always.size === 0) return own;
+  const isFields = own.kind === "object" || (own.kind === "constant" && isObject(own.value));
+  return isFields ? { kind: "object", entries: [...always, ...fieldsOf([own])] } : own;
+}
+
+/** What reached the app with its type must be what the argument may be: apps look inside the values they get. */
+function checkArguments(action: Action, { args, exact, faults }: Unifier): void {
+  if (faults.length > 0) return;
+  for (const { pointer, message } of action.validateInput(args)) {
+    const [, name = ""] = pointer.split("/");
+    if (exact.has(name.replaceAll("~1", "/").replaceAll("~0", "~"))) faults.push(`${pointer.slice(1)} ${message}`);
+  }
+}

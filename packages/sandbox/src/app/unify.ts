@@ -1,0 +1,288 @@
+import { isDeepStrictEqual } from "node:util";
+import type { JsonSchema } from "@svc/catalog";
+import type { Placeholder, Template, TemplateFilter, TemplateTree } from "@svc/core";
+import { isObject, itemsOf, propertiesOf, readScalar } from "./json.ts";
+
+/**
+ * Arguments read back out of a request, by walking a template beside what stands in its place. Knows nothing of how templates
+ * are filled in.
+ */
+export class Unifier {
+  readonly faults: string[] = [];
+  /** The arguments found so far. */
+  readonly args: Record<string, unknown> = {};
+  /** Names of arguments that stood in JSON with their own type, so that nothing of them was lost. */
+  readonly exact = new Set<string>();
+  readonly #schemas: ReadonlyMap<string, JsonSchema>;
+  readonly #required: ReadonlySet<string>;
+
+  constructor(inputSchema: JsonSchema) {
+    this.#schemas = new Map(propertiesOf(inputSchema));
+    const required = inputSchema["required"];
+    this.#required = new Set(Array.isArray(required) ? required.map(String) : []);
+  }
+
+  /** Takes over the arguments that another one found. */
+  adopt(other: Unifier): void {
+    for (const [name, value] of Object.entries(other.args)) define(this.args, name, value);
+  }
+
+  /** Reads a JSON value. `place` is how faults name it; undefined stands for an absent one. */
+  json(tree: TemplateTree, value: unknown, place: string): void {
+    if (value === undefined) this.#absent(tree, place);
+    else if (tree.kind === "text") this.#text(tree.template, value, place, true);
+    else if (tree.kind === "object") this.#object(tree.entries, value, place);
+    else if (tree.kind === "list") this.#list(tree.items, value, place);
+    else if (!isDeepStrictEqual(value, tree.value)) this.#fault(place, `must be ${JSON.stringify(tree.value)}`);
+  }
+
+  /** Reads what stands in a query or a header: one text a value. */
+  texts(tree: TemplateTree, values: readonly string[], place: string): void {
+    if (values.length === 0) this.#absent(tree, place);
+    else if (tree.kind === "text") this.#listOrText(tree.template, values, place);
+    else if (tree.kind === "list") this.#textList(tree.items, values, place);
+    else if (tree.kind === "object") this.#fault(place, "cannot be an object");
+    else {
+      const wanted = [tree.value].flat().map(String);
+      if (!isDeepStrictEqual(wanted, [...values])) this.#fault(place, `must be ${wanted.join(", ")}`);
+    }
+  }
+
+  #listOrText(template: Template, values: readonly string[], place: string): void {
+    const [only, ...others] = template.parts;
+    const isList = others.length === 0 && typeof only === "object" && only.root === "params" && this.#isList(only);
+    if (isList) this.#bind(only, values);
+    else if (values.length > 1) this.#fault(place, "may stand once only");
+    else this.#text(template, values[0] ?? "", place, false);
+  }
+
+  #textList(trees: readonly TemplateTree[], values: readonly string[], place: string): void {
+    const items = alignItems(trees, values);
+    if (items === undefined) this.#fault(place, "has other values than the call takes");
+    for (const [tree, value] of items ?? []) this.texts(tree, value === undefined ? [] : [value], place);
+  }
+
+  /** Reads one text against the literal pieces and placeholders of a template. */
+  text(template: Template, value: string, place: string): void {
+    this.#text(template, value, place, false);
+  }
+
+  #text(template: Template, value: unknown, place: string, isJson: boolean): void {
+    const [only] = template.parts;
+    if (template.parts.length === 1 && typeof only === "object") {
+      this.#single(only, value, place, isJson);
+      return;
+    }
+    const texts = typeof value === "string" ? splitText(template, value) : undefined;
+    if (texts === undefined) this.#fault(place, `must have the form ${template.text}`);
+    for (const [placeholder, text] of texts ?? []) this.#single(placeholder, text, place, false);
+  }
+
+  #single(placeholder: Placeholder, value: unknown, place: string, isJson: boolean): void {
+    if (placeholder.root !== "params") return;
+    try {
+      this.#bind(placeholder, isJson && placeholder.filters.length === 0 ? value : this.#undo(placeholder, value));
+      const [name] = placeholder.path;
+      if (isJson && placeholder.filters.length === 0 && placeholder.path.length === 1) this.exact.add(String(name));
+    } catch (error) {
+      if (!(error instanceof UndoError)) throw error;
+      this.#fault(place, error.message);
+    }
+  }
+
+  #object(entries: readonly (readonly [string, TemplateTree])[], value: unknown, place: string): void {
+    if (!isObject(value)) {
+      this.#fault(place, "must be an object");
+      return;
+    }
+    const known = new Set(entries.map(([key]) => key));
+    for (const key of Object.keys(value)) if (!known.has(key)) this.#fault(placeOf(place, key), "is not known here");
+    for (const [key, item] of entries) {
+      this.json(item, Object.hasOwn(value, key) ? value[key] : undefined, placeOf(place, key));
+    }
+  }
+
+  #list(trees: readonly TemplateTree[], value: unknown, place: string): void {
+    const items = Array.isArray(value) ? alignItems(trees, value) : undefined;
+    if (items === undefined) this.#fault(place, `must be a list of ${trees.length}`);
+    items?.forEach(([tree, item], index) => {
+      this.json(tree, item, `${place}[${index}]`);
+    });
+  }
+
+  /** A field may be absent when an argument that it needs may be; a constant beside arguments keeps its object there. */
+  #absent(tree: TemplateTree, place: string): void {
+    if (tree.kind === "object") {
+      for (const [key, item] of tree.entries) this.#absent(item, placeOf(place, key));
+    } else if (tree.kind === "list") {
+      for (const [index, item] of tree.items.entries()) this.#absent(item, `${place}[${index}]`);
+    } else if (tree.kind === "constant" || !this.#mayBeAbsent(tree.template)) this.#fault(place, "is required");
+  }
+
+  #mayBeAbsent({ parts }: Template): boolean {
+    return parts.some((part) => typeof part !== "string" && this.#isOptional(part));
+  }
+
+  #isOptional(placeholder: Placeholder): boolean {
+    return placeholder.root !== "params" || placeholder.path.length > 1 || !this.#required.has(nameOf(placeholder));
+  }
+
+  #isList(placeholder: Placeholder): boolean {
+    const types = this.#schemaOf(placeholder)["type"];
+    return placeholder.filters.length === 0 && (types === "array" || (Array.isArray(types) && types.includes("array")));
+  }
+
+  #schemaOf({ path }: Placeholder): JsonSchema {
+    let schema: JsonSchema = this.#schemas.get(String(path[0])) ?? {};
+    for (const step of path.slice(1)) {
+      schema = typeof step === "number" ? itemsOf(schema) : (new Map(propertiesOf(schema)).get(step) ?? {});
+    }
+    return schema;
+  }
+
+  /** The argument before its filters, and out of the text that it was written as. */
+  #undo(placeholder: Placeholder, value: unknown): unknown {
+    const schema = this.#schemaOf(placeholder);
+    const filters = placeholder.filters.toReversed();
+    if (filters.length === 0) return typeof value === "string" ? readScalar(value, schema) : value;
+    return filters.reduce((held, filter) => undoFilter(filter, held, schema), value);
+  }
+
+  /** Where a list stood as texts, its items get their types back. */
+  #bind(placeholder: Placeholder, value: unknown): void {
+    const items = itemsOf(this.#schemaOf(placeholder));
+    const isTexts =
+      Array.isArray(value) && this.#isList(placeholder) && value.every((item) => typeof item === "string");
+    const typed = isTexts ? (value as string[]).map((item) => readScalar(item, items)) : value;
+    const [name = "", ...steps] = placeholder.path;
+    if (steps.length === 0) define(this.args, String(name), typed);
+    else if (steps.every((step) => typeof step === "string")) bindInside(this.args, [String(name), ...steps], typed);
+  }
+
+  #fault(place: string, what: string): void {
+    this.faults.push(`${place} ${what}`);
+  }
+}
+
+function placeOf(place: string, key: string): string {
+  return place === "" ? key : `${place}.${key}`;
+}
+
+function nameOf(placeholder: Placeholder): string {
+  return String(placeholder.path[0]);
+}
+
+/** Not by assignment: a name may be __proto__. */
+function define(target: Record<string, unknown>, name: string, value: unknown): void {
+  Object.defineProperty(target, name, { value, enumerable: true, writable: true, configurable: true });
+}
+
+function bindInside(target: Record<string, unknown>, [name = "", ...steps]: readonly string[], value: unknown): void {
+  if (steps.length === 0) {
+    define(target, name, value);
+    return;
+  }
+  const held = Object.hasOwn(target, name) ? target[name] : undefined;
+  const inner: Record<string, unknown> = isObject(held) ? held : {};
+  define(target, name, inner);
+  bindInside(inner, steps, value);
+}
+
+class UndoError extends Error {}
+
+function undoFilter(filter: TemplateFilter, value: unknown, schema: JsonSchema): unknown {
+  switch (filter.name) {
+    case "int":
+      return Number.isInteger(Number(value)) ? Number(value) : wrong("must be an integer");
+    case "json":
+      return parseJson(value);
+    case "csv": {
+      if (typeof value !== "string") return wrong("must be a text with commas");
+      const types = [schema["type"]].flat();
+      if (!types.includes("array")) return value;
+      return value === "" ? [] : value.split(",").map((item) => readScalar(item, itemsOf(schema)));
+    }
+    case "each":
+      if (!Array.isArray(value)) return wrong("must be a list");
+      return value.map((item) => {
+        if (isObject(item) && Object.keys(item).length === 1 && filter.argument in item) return item[filter.argument];
+        return wrong(`must hold objects with ${filter.argument} alone`);
+      });
+    case "segment":
+      // What stood around the segment is gone, so the argument is not to be had.
+      return value;
+  }
+}
+
+function parseJson(value: unknown): unknown {
+  try {
+    return JSON.parse(String(value));
+  } catch {
+    // JSON.parse throws on nothing but text that is not JSON.
+    return wrong("must be JSON text");
+  }
+}
+
+function wrong(what: string): never {
+  throw new UndoError(what);
+}
+
+/**
+ * Cuts a text at the literal pieces of a template: the first must begin it, the last end it, and each between is taken where it
+ * stands first. Linear, whatever text and template are. Undefined when the text has another form.
+ */
+function splitText({ parts }: Template, text: string): [Placeholder, string][] | undefined {
+  const found: [Placeholder, string][] = [];
+  let at = 0;
+  let open: Placeholder | undefined;
+  for (const [index, part] of parts.entries()) {
+    if (typeof part !== "string") {
+      if (open !== undefined) found.push([open, ""]);
+      open = part;
+      continue;
+    }
+    const isLast = index === parts.length - 1;
+    const start = open === undefined ? at : isLast ? text.length - part.length : text.indexOf(part, at);
+    if (start < at || !text.startsWith(part, start)) return undefined;
+    if (open !== undefined) found.push([open, text.slice(at, start)]);
+    open = undefined;
+    at = start + part.length;
+  }
+  if (open !== undefined) found.push([open, text.slice(at)]);
+  else if (at !== text.length) return undefined;
+  return found;
+}
+
+/**
+ * Pairs the items of a list with their templates. Items whose argument is absent were left out, so a shorter list is paired in
+ * order, constants first deciding; undefined when there are more items than templates.
+ */
+function alignItems<T>(
+  trees: readonly TemplateTree[],
+  items: readonly T[],
+): [TemplateTree, T | undefined][] | undefined {
+  if (items.length > trees.length) return undefined;
+  let spare = trees.length - items.length;
+  let at = 0;
+  return trees.map((tree) => {
+    const item = items[at];
+    const isSkipped = spare > 0 && (at >= items.length || !mayBe(tree, item));
+    if (isSkipped) spare -= 1;
+    else at += 1;
+    return [tree, isSkipped ? undefined : item];
+  });
+}
+
+/** Whether a value has the outline of a template: constants equal, kinds alike. */
+function mayBe(tree: TemplateTree, value: unknown): boolean {
+  switch (tree.kind) {
+    case "constant":
+      return isDeepStrictEqual(tree.value, value) || String(tree.value) === value;
+    case "text":
+      return true;
+    case "object":
+      return isObject(value) && tree.entries.every(([key, item]) => !(key in value) || mayBe(item, value[key]));
+    case "list":
+      return Array.isArray(value);
+  }
+}

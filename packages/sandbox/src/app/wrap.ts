@@ -1,0 +1,77 @@
+import type { Action } from "@svc/catalog";
+import { parseTemplate, placeholdersOf } from "@svc/core";
+import { isObject, type JsonObject, propertiesOf } from "./json.ts";
+
+/** What an app sends: a status and a body of JSON, undefined for none. */
+export type AppReply = { readonly status: number; readonly body: unknown };
+
+/** A result as the app presents it: where the definition unwraps it from, beside what its error rule looks at. */
+export function replyWith(action: Action, result: unknown): AppReply {
+  const { unwrap, under, error } = action.response;
+  if (isWithoutBody(action)) return { status: 204, body: undefined };
+  const bare = under !== "" && isObject(result) ? result[under] : result;
+  let body = placed(undefined, stepsOf(unwrap), bare);
+  if (error?.unless !== undefined) body = placed(body, stepsOf(error.unless), true);
+  if (error?.path !== undefined) body = without(body, stepsOf(error.path));
+  return { status: 200, body };
+}
+
+/** An error in the app's own form: where the definition's error rule finds it inside a 200, else a 422. */
+export function replyWithError(action: Action, message: string): AppReply {
+  const { error } = action.response;
+  if (error?.path === undefined && error?.unless === undefined) return { status: 422, body: { error: { message } } };
+  let body: unknown;
+  if (error.unless !== undefined) body = placed(body, stepsOf(error.unless), false);
+  if (error.message !== undefined) body = placed(body, stepsOf(error.message), message);
+  if (error.path !== undefined && lookUp(body, stepsOf(error.path)) === undefined) {
+    body = placed(body, stepsOf(error.path), { message });
+  }
+  return { status: 200, body };
+}
+
+/** An action whose declared empty result is all that its output has to say. */
+function isWithoutBody({ response: { empty }, outputSchema }: Action): boolean {
+  if (empty === undefined) return false;
+  const names = propertiesOf(outputSchema).map(([name]) => name);
+  return names.every((name) => isObject(empty) && Object.hasOwn(empty, name));
+}
+
+type Steps = readonly (string | number)[];
+
+/** The steps of a path such as `errors[0].message`; none for the whole. */
+function stepsOf(path: string): Steps {
+  if (path === "") return [];
+  const [placeholder] = placeholdersOf(parseTemplate(`{{body.${path}}}`));
+  return placeholder?.path ?? [];
+}
+
+/** A copy of `whole` with a value at a path, made as deep as needed. */
+function placed(whole: unknown, [step, ...others]: Steps, value: unknown): unknown {
+  if (step === undefined) return value;
+  if (typeof step === "number") {
+    const items: unknown[] = Array.isArray(whole) ? [...whole] : [];
+    items[step] = placed(items[step], others, value);
+    return Array.from(items, (item) => item ?? null);
+  }
+  const fields: JsonObject = isObject(whole) ? whole : {};
+  return { ...fields, [step]: placed(Object.hasOwn(fields, step) ? fields[step] : undefined, others, value) };
+}
+
+function without(whole: unknown, [step, ...others]: Steps): unknown {
+  if (step === undefined) return whole;
+  if (Array.isArray(whole)) {
+    return others.length === 0
+      ? whole.filter((_item, index) => index !== step)
+      : whole.map((item, index) => (index === step ? without(item, others) : item));
+  }
+  if (!isObject(whole) || !Object.hasOwn(whole, step)) return whole;
+  const { [step]: held, ...rest } = whole;
+  return others.length === 0 ? rest : { ...rest, [step]: without(held, others) };
+}
+
+function lookUp(whole: unknown, steps: Steps): unknown {
+  return steps.reduce<unknown>((held, step) => {
+    if (Array.isArray(held)) return typeof step === "number" ? held[step] : undefined;
+    return isObject(held) && Object.hasOwn(held, step) ? held[step] : undefined;
+  }, whole);
+}

@@ -1,0 +1,113 @@
+import { isObject, type JsonObject, propertiesOf, readScalar, typesOf } from "../app/json.ts";
+import type { Kind } from "./roles.ts";
+import { plainName, wordsOf } from "./words.ts";
+
+/** What was said of an object, by plain path: `team: {id}` and `team_id` both stand as `teamid`. */
+export type Facts = Readonly<Record<string, unknown>>;
+
+/** Objects in a body that hold the fields, not a part of them. */
+const wrappers = new Set(["variables", "input", "data", "attributes", "fields"]);
+const depthMax = 4;
+
+/** The facts that a call states: the fields of its body first, its arguments where the body says nothing. */
+export function factsOf(args: JsonObject, body: unknown, kind: Kind | undefined): Facts {
+  const facts = new Map<string, unknown>();
+  const own = new Set([...wrappers, ...(kind ? [kind.words.join(""), kind.words.at(-1) ?? ""] : [])]);
+  if (isObject(body)) addBody(facts, body, own, 0);
+  addFields(facts, args, "", 0);
+  for (const [name, value] of Object.entries(args)) {
+    const field = fieldOf(name, kind);
+    if (field !== undefined && (field.isNew || !facts.has(field.name))) facts.set(field.name, value);
+  }
+  return Object.fromEntries(facts);
+}
+
+/** The field that an argument means by a longer name: `board_name` is the name of a board, `new_name` what it is to be. */
+function fieldOf(argument: string, kind: Kind | undefined): { name: string; isNew: boolean } | undefined {
+  const words = wordsOf(argument);
+  const after = (prefix: readonly string[]) => {
+    const isLonger = prefix.length > 0 && words.length > prefix.length;
+    return isLonger && prefix.every((word, index) => word === words[index])
+      ? words.slice(prefix.length).join("")
+      : undefined;
+  };
+  const renamed = after(["new"]);
+  if (renamed !== undefined) return { name: renamed, isNew: true };
+  const name = kind && (after(kind.words) ?? after(kind.words.slice(-1)));
+  return name === undefined || name === "id" ? undefined : { name, isNew: false };
+}
+
+function addBody(facts: Map<string, unknown>, body: JsonObject, own: ReadonlySet<string>, depth: number): void {
+  const isGraphql = typeof body["query"] === "string" && isObject(body["variables"]);
+  for (const [name, value] of Object.entries(body)) {
+    if (depth < depthMax && isObject(value) && own.has(plainName(name))) addBody(facts, value, own, depth + 1);
+  }
+  if (!isGraphql) addFields(facts, body, "", 0);
+}
+
+/** The first that speaks of a field is heard. */
+function addFields(facts: Map<string, unknown>, fields: JsonObject, path: string, depth: number): void {
+  for (const [name, value] of Object.entries(fields)) {
+    const plain = path + plainName(name);
+    if (value !== undefined && !facts.has(plain)) facts.set(plain, value);
+    if (depth < depthMax && isObject(value)) addFields(facts, value, plain, depth + 1);
+  }
+}
+
+/** Old facts under new ones; objects that both speak of are merged field by field. */
+export function mergeFacts(old: Facts, news: Facts): Facts {
+  const merged: Record<string, unknown> = { ...old, ...news };
+  for (const [name, value] of Object.entries(news)) {
+    const before = Object.hasOwn(old, name) ? old[name] : undefined;
+    if (isObject(before) && isObject(value)) merged[name] = { ...before, ...value };
+  }
+  return merged;
+}
+
+/** What facts say of the field at a path inside an object, in a form that its schema allows; undefined when nothing. */
+export function sayOf(facts: Facts, path: readonly string[], schema: JsonObject): unknown {
+  const name = path.map(plainName).join("");
+  return Object.hasOwn(facts, name) ? asAllowed(facts[name], schema, 0) : undefined;
+}
+
+/** A value as a schema allows it: texts and numbers may change places, objects lose what is not declared; undefined when it cannot be. */
+function asAllowed(value: unknown, schema: JsonObject, depth: number): unknown {
+  if (value === null || value === undefined || depth > 8) return undefined;
+  const types = typesOf(schema);
+  const options = schema["enum"];
+  if (Array.isArray(options)) return options.includes(value) ? value : undefined;
+  if (Array.isArray(value)) return isAllowed("array", types) ? allowedItems(value, schema, depth) : undefined;
+  if (isObject(value)) {
+    const isOpen = propertiesOf(schema).length === 0;
+    return isOpen && isAllowed("object", types) ? value : undefined;
+  }
+  if (isAllowed(typeof value, types)) return value;
+  if (types.includes("integer") && Number.isInteger(value)) return value;
+  if (types.includes("string") && typeof value === "number") return String(value);
+  const read = typeof value === "string" ? readScalar(value, { type: types }) : undefined;
+  const isWhole = !types.includes("integer") || types.includes("number") || Number.isInteger(read);
+  return typeof read !== "string" && isWhole ? read : undefined;
+}
+
+function isAllowed(type: string, types: readonly unknown[]): boolean {
+  return types.length === 0 || types.includes(type);
+}
+
+function allowedItems(value: readonly unknown[], schema: JsonObject, depth: number): unknown {
+  const { items } = schema;
+  if (!isObject(items)) return value;
+  const made = value.map((item) => (isObject(item) ? allowedFields(item, items) : asAllowed(item, items, depth + 1)));
+  return made.includes(undefined) ? undefined : made;
+}
+
+function allowedFields(item: JsonObject, schema: JsonObject): unknown {
+  const types = typesOf(schema);
+  if (!isAllowed("object", types)) return undefined;
+  const properties = propertiesOf(schema);
+  if (properties.length === 0) return item;
+  const fields = properties.flatMap(([name, child]) => {
+    const said = Object.hasOwn(item, name) ? asAllowed(item[name], child, 1) : undefined;
+    return said === undefined ? [] : [[name, said] as const];
+  });
+  return fields.length === 0 ? undefined : Object.fromEntries(fields);
+}

@@ -1,0 +1,107 @@
+import type { Action } from "@svc/catalog";
+import { isObject, itemsOf, type JsonObject, propertiesOf, typesOf } from "../app/json.ts";
+import type { Kind, Role } from "./roles.ts";
+import { plainName, singularOf, wordsOf } from "./words.ts";
+
+/** A place in a result: property names from the root, `*` for the items of a list. */
+export type Place = readonly string[];
+
+/** Where a result holds what the sandbox knows. */
+export type Layout = {
+  /** The object that the call is about; empty for the result itself. Undefined where the result shows none by its id. */
+  readonly entity: { readonly place: Place; readonly idField: string | undefined } | undefined;
+  /** The list that the call asks for. */
+  readonly list: { readonly place: Place; readonly idField: string | undefined } | undefined;
+};
+
+type Node = { readonly place: Place; readonly schema: JsonObject };
+
+const depthMax = 6;
+const nodesMax = 2000;
+
+/** Every object and list of a schema, the shallow ones first, in the order declared. */
+function nodesOf(schema: JsonObject): Node[] {
+  const nodes: Node[] = [{ place: [], schema }];
+  for (let index = 0; index < nodes.length && nodes.length < nodesMax; index++) {
+    const { place, schema: own } = nodes[index] ?? { place: [], schema: {} };
+    if (place.length >= depthMax) continue;
+    if (isList(own)) {
+      nodes.push({ place: [...place, "*"], schema: itemsOf(own) });
+      continue;
+    }
+    for (const [name, child] of propertiesOf(own)) {
+      if (isList(child) || typesOf(child).includes("object")) nodes.push({ place: [...place, name], schema: child });
+    }
+  }
+  return nodes;
+}
+
+/** Whether a schema is a list's, and not that of an object that may be a list as well. */
+export function isList(schema: JsonObject): boolean {
+  const types = typesOf(schema);
+  return types.includes("array") && !types.includes("object");
+}
+
+/** Finds the object and the list of an action's result by names, from its schema alone. */
+export function layoutOf({ outputSchema }: Pick<Action, "outputSchema">, role: Role): Layout {
+  const nodes = nodesOf(outputSchema);
+  if (role.verb === "list" || role.verb === "other") {
+    return { entity: undefined, list: findList(nodes, role) };
+  }
+  return { entity: role.kind && findEntity(nodes, role.kind), list: undefined };
+}
+
+function findEntity(nodes: readonly Node[], kind: Kind): Layout["entity"] {
+  const objects = nodes.filter(({ schema }) => !isList(schema));
+  const candidates = objects.flatMap(({ place, schema }) => {
+    const idField = findIdField(schema, kind);
+    return idField === undefined ? [] : [{ place, idField }];
+  });
+  const isNamed = ({ place }: { place: Place }) => {
+    const name = plainName(place.findLast((step) => step !== "*") ?? "");
+    return name === kind.words.join("") || name === kind.words.at(-1) || singularOf(name) === kind.words.join("");
+  };
+  const root = objects.find(({ place }) => place.length === 0);
+  const isOpen = root !== undefined && propertiesOf(root.schema).length === 0;
+  return (
+    candidates.find(({ place }) => place.length === 0) ??
+    candidates.find(isNamed) ??
+    candidates[0] ??
+    (isOpen ? { place: [], idField: "id" } : undefined)
+  );
+}
+
+/** The property that holds an object's id, by the names under which tools take that id. */
+function findIdField(schema: JsonObject, { words, idArguments }: Kind): string | undefined {
+  const byName = new Map(propertiesOf(schema).map(([name]) => [plainName(name), name]));
+  const names = [...idArguments, "id", "uuid", `${words.join("")}id`, `${words.at(-1)}id`];
+  if ([...idArguments].some((name) => name.endsWith("name"))) names.push("name");
+  if ([...idArguments].some((name) => name.endsWith("uuid"))) names.push("uri");
+  return names.map((name) => byName.get(name)).find((name) => name !== undefined);
+}
+
+/** The list named like the tool's noun, at any depth; else the first, the shallow before the deep. */
+function findList(nodes: readonly Node[], role: Role): Layout["list"] {
+  const subjects = new Set(role.subjects.map(({ kind }) => kind.words.join("")));
+  const lists = nodes.filter(({ schema }) => {
+    if (!isList(schema)) return false;
+    const items = schema["items"];
+    return !isObject(items) || typesOf(items).length === 0 || typesOf(items).includes("object");
+  });
+  const found =
+    lists.find((node) => isNamedFor(node, role)) ?? lists.find((node) => !subjects.has(nameOf(node))) ?? lists[0];
+  if (found === undefined) return undefined;
+  const items = itemsOf(found.schema);
+  const kind = role.kind ?? { name: "", words: role.noun, idArguments: new Set<string>(), scopeArguments: [] };
+  return { place: found.place, idField: findIdField(items, kind) };
+}
+
+function nameOf({ place }: Node): string {
+  const words = wordsOf(place.findLast((step) => step !== "*") ?? "");
+  return [...words.slice(0, -1), singularOf(words.at(-1) ?? "")].join("");
+}
+
+function isNamedFor(node: Node, { noun }: Role): boolean {
+  const name = nameOf(node);
+  return name !== "" && noun.some((_word, index) => noun.slice(index).join("") === name);
+}

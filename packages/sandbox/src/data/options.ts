@@ -1,0 +1,49 @@
+import type { Toolkit } from "@svc/catalog";
+import { isObject, type JsonObject, propertiesOf } from "../app/json.ts";
+import { plainName, singularOf, wordsOf } from "./words.ts";
+
+type Options = ReadonlyMap<string, readonly unknown[]>;
+
+const knownOptions = new WeakMap<Toolkit, Options>();
+
+/**
+ * The values that an app takes for a field of an object, as the arguments of its tools list them: the status of an incident is one that
+ * incidents can be listed by. Arguments of tools about the same noun count; else those of the toolkit when all agree.
+ */
+export function optionsFor(toolkit: Toolkit, noun: readonly string[]): (name: string) => readonly unknown[] {
+  let options = knownOptions.get(toolkit);
+  if (options === undefined) {
+    options = findOptions(toolkit);
+    knownOptions.set(toolkit, options);
+  }
+  const found = options;
+  return (name) => found.get(`${noun.join("")}.${plainName(name)}`) ?? found.get(`.${plainName(name)}`) ?? [];
+}
+
+function findOptions({ actions }: Toolkit): Options {
+  const options = new Map<string, readonly unknown[]>();
+  for (const { name, inputSchema } of actions) {
+    const [, ...words] = wordsOf(name);
+    const noun = [...words.slice(0, -1), singularOf(words.at(-1) ?? "")].join("");
+    for (const [argument, values] of enumsOf(inputSchema)) {
+      const own = `${noun}.${argument}`;
+      const shared = `.${argument}`;
+      if (!options.has(own)) options.set(own, values);
+      const before = options.get(shared);
+      // What tools disagree on says nothing of other nouns.
+      const agrees = before === undefined || JSON.stringify(before) === JSON.stringify(values);
+      options.set(shared, agrees ? values : []);
+    }
+  }
+  return options;
+}
+
+function enumsOf(schema: JsonObject): [string, readonly unknown[]][] {
+  return propertiesOf(schema).flatMap(([name, child]) => {
+    const own = child["enum"] ?? (isObject(child["items"]) ? child["items"]["enum"] : undefined);
+    const values = Array.isArray(own)
+      ? own.filter((value) => typeof value === "string" || typeof value === "number")
+      : [];
+    return values.length > 0 ? [[plainName(name), values] as [string, readonly unknown[]]] : [];
+  });
+}

@@ -1,0 +1,170 @@
+import type { Action, Toolkit } from "@svc/catalog";
+import { itemsOf, type JsonObject, propertiesOf, typesOf } from "../app/json.ts";
+import type { Place } from "./layout.ts";
+import { plainName } from "./words.ts";
+
+/** The arguments by which a list is read in pages; undefined where the tool has none of that sort. */
+type PageArguments = {
+  readonly size: string | undefined;
+  readonly token: string | undefined;
+  readonly offset: string | undefined;
+  readonly page: string | undefined;
+};
+
+/** A part of a list: items from `start` up to, not including, `end`, of `total`. */
+export type Page = {
+  readonly start: number;
+  readonly end: number;
+  readonly total: number;
+  readonly size: number;
+  /** Counted from 1. */
+  readonly number: number;
+};
+
+const sizeNames = ["limit", "maxresults", "pagesize", "perpage", "itemsperpage", "count", "numresults", "first", "n"];
+const tokenNames = ["pagetoken", "cursor", "startcursor", "nexttoken", "nextcursor", "pagecursor", "after"];
+const offsetNames = ["offset", "skip"];
+const pageNames = ["page", "pagenumber"];
+const tokenFields = [
+  "nextpagetoken",
+  "nextcursor",
+  "cursor",
+  "nextpagecursor",
+  "nexttoken",
+  "endcursor",
+  "next",
+  "nextpageoffset",
+];
+const moreFields = ["more", "hasmore", "hasnextpage", "hasnext"];
+const totalFields = [
+  "total",
+  "totalitems",
+  "totalcount",
+  "totalentries",
+  "totalresults",
+  "numresults",
+  "nbitems",
+  "found",
+  "outof",
+];
+const pageCountFields = ["numpages", "nbpages", "totalpages", "pagecount"];
+
+/** Items of a list when the call names no number. */
+const itemsUsual = 3;
+/** Page size of the pages scenario when the call names none and the definition has no default. */
+const pageSizeUsual = 250;
+/** Most items on a page, whatever is asked for. */
+const pageSizeMax = 2500;
+
+function pageArgumentsOf(action: Action): PageArguments {
+  const names = propertiesOf(action.inputSchema).map(([name]) => name);
+  const find = (wanted: readonly string[]) => names.find((name) => wanted.includes(plainName(name)));
+  const offset = find(offsetNames);
+  // A list that says at which offset the next page begins takes that as its token.
+  const isToken = offset !== undefined && propertyNames(action.outputSchema).has("nextpageoffset");
+  return {
+    size: find(sizeNames),
+    token: isToken ? offset : find(tokenNames),
+    offset: isToken ? undefined : offset,
+    page: find(pageNames),
+  };
+}
+
+function propertyNames(schema: JsonObject, depth = 0): Set<string> {
+  const names = new Set<string>();
+  if (depth > 4) return names;
+  for (const [name, child] of [...propertiesOf(schema), ...propertiesOf(itemsOf(schema))]) {
+    names.add(plainName(name));
+    for (const inner of propertyNames(child, depth + 1)) names.add(inner);
+  }
+  return names;
+}
+
+/** Arguments that say which part of a list is wanted, not of which list. */
+export function isPageArgument(action: Action, name: string): boolean {
+  const { size, token, offset, page } = pageArgumentsOf(action);
+  return [size, token, offset, page].includes(name);
+}
+
+/**
+ * The page that a call asks for. The list has `made` items that calls made, filled up to three or to the number asked for; with
+ * `pages` it has that many full pages, or one where nothing asks for the next.
+ */
+export function pageOf(
+  toolkit: Toolkit,
+  action: Action,
+  args: JsonObject,
+  { made, pages }: { made: number; pages: number | undefined },
+): Page {
+  const names = pageArgumentsOf(action);
+  const asked = sizeOf(action, args, names.size);
+  const size = asked ?? (pages === undefined ? pageSizeMax : pageSizeUsual);
+  const isPaged = names.offset !== undefined || names.page !== undefined || takesToken(toolkit, action);
+  const total = pages === undefined ? Math.max(made, Math.min(size, itemsUsual)) : (isPaged ? pages : 1) * size;
+  const start = Math.max(0, startOf(args, names, size, action));
+  return { start, end: Math.min(start + size, total), total, size, number: Math.floor(start / size) + 1 };
+}
+
+function sizeOf(action: Action, args: JsonObject, name: string | undefined): number | undefined {
+  if (name === undefined) return undefined;
+  const fallback = new Map(propertiesOf(action.inputSchema)).get(name)?.["default"];
+  const size = args[name] ?? fallback;
+  return typeof size === "number" && size >= 1 ? Math.min(Math.trunc(size), pageSizeMax) : undefined;
+}
+
+function startOf(args: JsonObject, { token, offset, page }: PageArguments, size: number, action: Action): number {
+  const [, fromToken] = /^sandbox-page-(\d{1,9})$/.exec(String(token === undefined ? "" : args[token])) ?? [];
+  if (fromToken !== undefined) return (Number(fromToken) - 1) * size;
+  if (token !== undefined && typeof args[token] === "number" && !allowsText(action, token)) {
+    return (args[token] - 1) * size;
+  }
+  if (offset !== undefined && typeof args[offset] === "number") return Math.trunc(args[offset]);
+  if (page === undefined || typeof args[page] !== "number") return 0;
+  const first = new Map(propertiesOf(action.inputSchema)).get(page)?.["default"] === 0 ? 0 : 1;
+  return (Math.trunc(args[page]) - first) * size;
+}
+
+function allowsText(action: Action, name: string): boolean {
+  return typesOf(new Map(propertiesOf(action.inputSchema)).get(name)).includes("string");
+}
+
+const continuing = new WeakMap<Toolkit, boolean>();
+
+/** Whether a token can ask for the next page: of this tool, or of one of the toolkit that reads on where others stopped. */
+function takesToken(toolkit: Toolkit, action: Action): boolean {
+  if (pageArgumentsOf(action).token !== undefined) return true;
+  let known = continuing.get(toolkit);
+  if (known === undefined) {
+    known = toolkit.actions.some((other) => {
+      const { token } = pageArgumentsOf(other);
+      const required = other.inputSchema["required"];
+      return token !== undefined && Array.isArray(required) && required.includes(token) && other.class === "read";
+    });
+    continuing.set(toolkit, known);
+  }
+  return known && tokenFields.some((field) => propertyNames(action.outputSchema).has(field));
+}
+
+/** The values around a list: token, total, number of pages, whether there are more. An undefined value leaves the field out. */
+export function pageFields(toolkit: Toolkit, action: Action, page: Page, listPlace: Place | undefined) {
+  const hasNext = page.end < page.total;
+  return (place: Place, schema: JsonObject): { value: unknown } | undefined => {
+    if (listPlace === undefined || isInside(place, listPlace)) return undefined;
+    const name = plainName(place.at(-1) ?? "");
+    const types = typesOf(schema);
+    const isNumber = types.includes("integer") || types.includes("number");
+    if (tokenFields.includes(name) && (types.includes("string") || isNumber)) {
+      if (!hasNext || !takesToken(toolkit, action)) return { value: undefined };
+      return { value: types.includes("string") ? `sandbox-page-${page.number + 1}` : page.number + 1 };
+    }
+    if (moreFields.includes(name) && types.includes("boolean")) return { value: hasNext };
+    if (!isNumber) return undefined;
+    if (totalFields.includes(name)) return { value: page.total };
+    if (pageCountFields.includes(name)) return { value: Math.ceil(page.total / page.size) };
+    return pageNames.includes(name) ? { value: page.number } : undefined;
+  };
+}
+
+function isInside(place: Place, outer: Place): boolean {
+  return place.length > outer.length && outer.every((step, index) => step === place[index]);
+}

@@ -1,0 +1,257 @@
+import { isoTime } from "@svc/core";
+import { type JsonObject, typesOf } from "../app/json.ts";
+import { digestOf, numberOf, pick, type Seed } from "./seed.ts";
+import { singularOf, wordsOf } from "./words.ts";
+
+/** A value to make up: its schema, where it stands inside its object, and what object that is. */
+export type Wanted = {
+  readonly schema: JsonObject;
+  readonly path: readonly string[];
+  readonly owner: string;
+  readonly seed: Seed;
+  /** Values that the app is known to take for a field of this name; empty when none are known. */
+  readonly options: readonly unknown[];
+};
+
+type Clue = Wanted & {
+  readonly words: string;
+  readonly parent: string;
+  readonly number: number;
+  /** The same for every field of one person, so that name and address agree. */
+  readonly person: number;
+};
+
+const people = [
+  "Ana Silva",
+  "Ben Okafor",
+  "Chen Wei",
+  "Dora Novak",
+  "Emil Berg",
+  "Farah Aziz",
+  "Gita Rao",
+  "Hugo Martin",
+  "Ines Costa",
+  "Jonas Weber",
+  "Kaya Demir",
+  "Lena Fischer",
+  "Mateo Ruiz",
+] as const;
+const topics = [
+  "Quarterly planning",
+  "Login fails on mobile",
+  "Website relaunch",
+  "Customer onboarding",
+  "Export takes too long",
+  "Spring newsletter",
+  "Supplier contract",
+  "Release checklist",
+] as const;
+const sentences = [
+  "Agreed with the team on Tuesday; the next step is a first draft.",
+  "Happens for every account since the last update.",
+  "Please look at this before the end of the week.",
+  "All details are in the attached notes.",
+] as const;
+const personWords =
+  /\bfrom\b|user|person|owner|organizer|assignee|creator|author|member|invitee|contact|signer|lead|agent|sender|requester|customer|host|attendee|holder|display|full/;
+
+/** Texts by what their name says; the first that fits is taken. */
+const textRules: readonly (readonly [RegExp, (clue: Clue) => string])[] = [
+  [/\buuid$/, ({ seed, path }) => uuidOf(seed, path)],
+  [
+    /\b(e ?mail|email address)$|^emails$/,
+    ({ person }) => `${pick(people, person).toLowerCase().replace(" ", ".")}@example.com`,
+  ],
+  [/\b(time ?zone|tz)$/, ({ number }) => pick(["Europe/Madrid", "UTC", "America/New_York", "Asia/Tokyo"], number)],
+  [
+    /\b(url|uri|link|href|website|webhook|avatar|logo|photo)$/,
+    (clue) => `https://${clue.parent || "app"}.example.com/${tokenOf(clue, 10)}`.replaceAll(" ", "-"),
+  ],
+  [/\b(phone|phone number|mobile)$/, ({ number }) => `+3491${String(number % 10_000_000).padStart(7, "0")}`],
+  [/\bfirst name$|\bgiven name$|^fname$/, ({ person }) => pick(people, person).split(" ")[0] ?? ""],
+  [/\blast name$|\bfamily name$|^lname$/, ({ person }) => pick(people, person).split(" ")[1] ?? ""],
+  [/\bcurrency( code)?$/, ({ number }) => pick(["EUR", "USD", "GBP"], number)],
+  [/\bcountry( code)?s?$|\bcountry codes$/, ({ number }) => pick(["ES", "US", "DE"], number)],
+  [/\bmask$|\blast four$/, ({ number }) => String(number % 10_000).padStart(4, "0")],
+  [/\b(location|address|place|city)$/, ({ number }) => pick(["Madrid", "Lisbon", "Oslo", "Kyoto"], number)],
+  [/\b(position|order|rank|index)$/, ({ number }) => String(number % 100)],
+  [/\bdomains?$/, () => "example.com"],
+  [/^identifier$/, ({ owner, number }) => `${owner.slice(0, 3).toUpperCase()}-${number % 1000}`],
+  [/^name$/, (clue) => nameOf(clue)],
+  [/\b(username|user name|slug|handle)$/, ({ number }) => pick(topics, number).toLowerCase().replaceAll(" ", "-")],
+  [
+    /\b(id|ids|identifier|reference|key|keys|token|secret|hash|checksum|cursor|code|mask|nonce|data|psp reference)$/,
+    (clue) => tokenOf(clue, 24),
+  ],
+  [/\b(date|day|due on|birthday)$/, (clue) => timeOf(clue).slice(0, 10)],
+  [
+    /\b(at|time|timestamp|created|updated|modified|start|end|starts|ends|since|until|expires|expiry|expiration|last run|next run|generated)$/,
+    timeOf,
+  ],
+  [/\b(language|locale|lang)$/, () => "en"],
+  [/\bcolor( id)?$/, ({ number }) => `#${(number % 0x1000000).toString(16).padStart(6, "0")}`],
+  [/\bversion$/, ({ number }) => `1.${number % 10}.0`],
+  [/\b(status|state|outcome)$/, () => "active"],
+  [
+    /\b(type|kind|category|role|scope|visibility|platform)$/,
+    ({ number }) => pick(["standard", "default", "custom"], number),
+  ],
+  [/\b(ip|host|hostname)$/, ({ number }) => `192.0.2.${number % 256}`],
+  [/\bhtml$/, ({ number }) => `<p>${pick(sentences, number)}</p>`],
+  [/\b(name|label)$/, nameOf],
+  [/\b(title|summary|subject|subject line|question|caption)$/, ({ number }) => pick(topics, number)],
+  [
+    /\b(description|body|text|message|content|note|notes|comment|reason|explanation|plain text|text body)$/,
+    ({ number }) => pick(sentences, number),
+  ],
+  [/^(user|owner|assignee|creator|author|organizer|sender)$/, ({ person }) => pick(people, person)],
+];
+
+/** A name by what bears it: a person, a step of a process, or anything else. */
+function nameOf({ parent, number, person, words }: Clue): string {
+  if (personWords.test(`${parent} ${words}`)) return pick(people, person);
+  if (/\b(state|status|stage)\b/.test(parent)) return pick(["To do", "In progress", "Done"], number);
+  return pick(topics, number);
+}
+
+const trueWords =
+  /\b(ok|success|active|enabled|deleted|exists|supported|fired|approved|complete|editable|reset login)\b/;
+const falseWords = /\b(more|archived|hidden|locked|error|declined|deprecated|closed|revoked|suppressed|overdue|bot)\b/;
+
+/** The start of 2026, and how far around it made-up times lie. */
+const baseMs = Date.UTC(2026, 0, 5, 9);
+const dayMs = 86_400_000;
+
+/** A text, number or boolean as its name, format and owner make one expect. The same seed and place give the same value. */
+export function plausibleScalar(wanted: Wanted): unknown {
+  // Items of a list are called like the list.
+  const names = wanted.path.filter((step) => !/^\d+$/.test(step));
+  const name = names.at(-1) ?? wanted.owner;
+  const clue: Clue = {
+    ...wanted,
+    words: wordsOf(name).join(" "),
+    parent: wordsOf(names.at(-2) ?? wanted.owner)
+      .map(singularOf)
+      .join(" "),
+    // Digests are most of the work, and few rules need both.
+    get number() {
+      return numberOf(wanted.seed, ...wanted.path);
+    },
+    get person() {
+      return numberOf(wanted.seed, ...wanted.path.slice(0, -1), "person");
+    },
+  };
+  const { schema } = wanted;
+  if (schema["const"] !== undefined) return schema["const"];
+  const options = schema["enum"];
+  if (Array.isArray(options) && options.length > 0) return options[clue.number % options.length];
+  const types = typesOf(schema).filter((type) => type !== "null");
+  const option = optionOf(clue, types);
+  if (option !== undefined) return option;
+  if (types.includes("string") || types.length === 0) return textOf(clue);
+  if (types.includes("integer") || types.includes("number")) return numberFor(clue, types.includes("number"));
+  if (types.includes("boolean")) return booleanFor(clue);
+  return null;
+}
+
+/** Filters such as `all`, and ends that an object comes to by a call alone, are nothing that it begins with. */
+const unusual =
+  /^(?:all|any|none|deleted|archived|cancell?ed|lost|closed|removed|trashed|failed|cleaned|unsubscribed|rejected|expired)$/i;
+
+/** A value that the app is known to take; a status is the first of them, as objects usually begin. */
+function optionOf(clue: Clue, types: readonly unknown[]): unknown {
+  const isTyped = (option: unknown) =>
+    types.includes(typeof option) || (types.includes("integer") && Number.isInteger(option));
+  const usual = clue.options.filter((option) => isTyped(option) && !unusual.test(String(option)));
+  if (usual.length === 0) return undefined;
+  return /\b(?:status|state)$/.test(clue.words) ? usual[0] : usual[clue.number % usual.length];
+}
+
+function textOf(clue: Clue): string {
+  const { minLength, maxLength } = clue.schema;
+  let text = formattedText(clue) ?? textRules.find(([pattern]) => pattern.test(clue.words))?.[1](clue);
+  text ??= `${clue.words || clue.owner} ${tokenOf(clue, 4)}`;
+  if (typeof minLength === "number") text = text.padEnd(Math.min(minLength, 10_000), "x");
+  return typeof maxLength === "number" ? text.slice(0, maxLength) : text;
+}
+
+function formattedText(clue: Clue): string | undefined {
+  switch (clue.schema["format"]) {
+    case "date-time":
+      return timeOf(clue);
+    case "date":
+      return timeOf(clue).slice(0, 10);
+    case "time":
+      return timeOf(clue).slice(11);
+    case "email":
+      return `${pick(people, clue.person).toLowerCase().replace(" ", ".")}@example.com`;
+    case "uri":
+    case "url":
+    case "uri-reference":
+      return `https://app.example.com/${tokenOf(clue, 10)}`;
+    case "uuid":
+      return uuidOf(clue.seed, clue.path);
+    case "hostname":
+      return "app.example.com";
+    case "ipv4":
+      return `192.0.2.${clue.number % 256}`;
+    case "ipv6":
+      return `2001:db8::${(clue.number % 0xffff).toString(16)}`;
+    default:
+      return undefined;
+  }
+}
+
+function tokenOf({ seed, path }: Clue, length: number): string {
+  return digestOf(seed, ...path, "token").slice(0, length);
+}
+
+/** A UUID of version 8 (RFC 9562), made of a digest. */
+export function uuidOf(seed: Seed, path: readonly string[]): string {
+  const hex = digestOf(seed, ...path, "uuid");
+  return `${hex.slice(0, 8)}-${hex.slice(8, 12)}-8${hex.slice(13, 16)}-8${hex.slice(17, 20)}-${hex.slice(20, 32)}`;
+}
+
+/** Times of one object are hours apart and in order: it starts before it ends, and is changed after it was made. */
+function timeOf(clue: Clue): string {
+  return isoTime(timeMsOf(clue));
+}
+
+function timeMsOf({ seed, path, words }: Clue): number {
+  const name = `${path.at(-2) ?? ""} ${words}`.toLowerCase();
+  const day = numberOf(seed, "day") % 180;
+  const hours = /expir|due|target|next|until/.test(name)
+    ? 24 * 30
+    : /end|updat|modif|edit|finish|last|sent|complet/.test(name)
+      ? 2
+      : 0;
+  return baseMs - day * dayMs + hours * 3_600_000;
+}
+
+function numberFor(clue: Clue, isFraction: boolean): number {
+  const { words, number, schema } = clue;
+  const bounded = (value: number) => {
+    const { minimum, maximum } = schema;
+    const least = typeof minimum === "number" ? Math.max(value, minimum) : value;
+    return typeof maximum === "number" ? Math.min(least, maximum) : least;
+  };
+  if (/\b(id|ids|number|reference)$/.test(words)) return bounded(1_000_000 + (number % 9_000_000));
+  if (
+    /\b(at|date|timestamp|created|updated|expires|expiration|until|start|end)$|\bexpires? at\b|\bexpiry\b/.test(words)
+  ) {
+    return bounded(Math.trunc(timeMsOf(clue) / 1000));
+  }
+  if (/\b(rate|progress|percent|percentage|score|ratio|probability|latitude|longitude|fraction)\b/.test(words)) {
+    return bounded(isFraction ? (number % 100) / 100 : number % 100);
+  }
+  if (/\b(amount|value|price|balance|total amount|cost|current|available|limit)\b/.test(words))
+    return bounded(1000 + (number % 90_000));
+  if (/\b(page)$/.test(words)) return bounded(1);
+  if (/\b(errors?|failures?|abuse|bounces|removed|failed)\b/.test(words)) return bounded(0);
+  return bounded(1 + (number % 50));
+}
+
+function booleanFor({ words, number }: Clue): boolean {
+  if (falseWords.test(words)) return false;
+  return trueWords.test(words) || number % 2 === 0;
+}

@@ -1,0 +1,234 @@
+import type { Action, Toolkit } from "@svc/catalog";
+import { placeholdersOfTree } from "@svc/core";
+import { propertiesOf } from "../app/json.ts";
+import { isPlural, plainName, singularOf, wordsOf } from "./words.ts";
+
+/**
+ * A sort of object that an app keeps, such as `issue`, as the tools that name one by its id reveal it. `idArguments` are the plain
+ * names under which tools take the id; `scopeArguments` the other arguments in the path of such a tool: an id counts within them.
+ */
+export type Kind = {
+  readonly name: string;
+  readonly words: readonly string[];
+  readonly idArguments: ReadonlySet<string>;
+  readonly scopeArguments: readonly string[];
+};
+
+/** What a tool does to the objects of a kind. `other` pairs with nothing: its answers are made up from its schema alone. */
+export type Role = {
+  readonly verb: "create" | "read" | "update" | "delete" | "list" | "other";
+  /** Undefined where the tool's noun is no kind. */
+  readonly kind: Kind | undefined;
+  /** The argument that holds the id of the object; undefined where the tool takes none. */
+  readonly idArgument: string | undefined;
+  /** The noun of the tool's name, in the singular. */
+  readonly noun: readonly string[];
+  /** Arguments that name an object by its id. A call about an object that was deleted finds nothing. */
+  readonly subjects: readonly { readonly kind: Kind; readonly argument: string }[];
+};
+
+const verbs = {
+  create: new Set("create add post insert import index register upload invite send publish upsert put".split(" ")),
+  copy: new Set("duplicate replicate copy clone forward".split(" ")),
+  /** Makes the object that its id names, or changes it. */
+  put: new Set("upsert put create add index insert".split(" ")),
+  delete: new Set("delete remove destroy".split(" ")),
+  list: new Set("list search query find all".split(" ")),
+  read: new Set("get retrieve read fetch show".split(" ")),
+};
+
+/** Words that begin a tool's name and say nothing of what it does. */
+const adverbs = new Set(["quick", "bulk", "batch", "all"]);
+const prepositions = new Set(["to", "from", "in", "of", "by", "with", "for", "on", "as"]);
+const idWords = ["id", "uuid", "key", "hash", "slug", "name"];
+
+type Named = {
+  readonly verb: string;
+  readonly noun: readonly string[];
+  readonly isPlural: boolean;
+  readonly to: string;
+};
+
+const knownRoles = new WeakMap<Toolkit, ReadonlyMap<string, Role>>();
+
+/** The role of an action, found from the names and paths of its toolkit's tools alone. */
+export function roleOf(toolkit: Toolkit, action: Action): Role {
+  let roles = knownRoles.get(toolkit);
+  if (roles === undefined) {
+    roles = findRoles(toolkit.actions);
+    knownRoles.set(toolkit, roles);
+  }
+  return roles.get(action.slug) ?? { verb: "other", kind: undefined, idArgument: undefined, noun: [], subjects: [] };
+}
+
+function findRoles(actions: readonly Action[]): Map<string, Role> {
+  const kinds = findKinds(actions);
+  return new Map(actions.map((action) => [action.slug, findRole(action, kinds)]));
+}
+
+function argumentsOf(action: Action): string[] {
+  return propertiesOf(action.inputSchema).map(([name]) => name);
+}
+
+/** The arguments in a tool's path, in order. */
+function pathArguments(action: Action): string[] {
+  return placeholdersOfTree(action.request.path)
+    .map(([{ root, path }]) => (root === "params" ? String(path[0]) : ""))
+    .filter((name) => name !== "");
+}
+
+/** The argument that a tool's path ends with, if it does. */
+function lastPathArgument({ request: { path } }: Action): string | undefined {
+  const last = path.kind === "text" ? path.template.parts.at(-1) : undefined;
+  return typeof last === "object" && last.root === "params" ? String(last.path[0]) : undefined;
+}
+
+function readName(action: Action): Named {
+  let [verb = "", ...rest] = wordsOf(action.name);
+  if (adverbs.has(verb) && rest.length > 1) [verb = "", ...rest] = rest;
+  if (rest[0] === "or") rest = rest.slice(2);
+  const isAll = rest[0] === "all" && rest.length > 1;
+  if (isAll) rest = rest.slice(1);
+  const at = rest.findIndex((word, index) => index > 0 && prepositions.has(word));
+  const noun = withoutArgument(at < 0 ? rest : rest.slice(0, at), pathArguments(action));
+  const last = noun.at(-1) ?? "";
+  return {
+    verb,
+    noun: [...noun.slice(0, -1), singularOf(last)],
+    isPlural: isAll || isPlural(last),
+    to: at < 0 ? "" : (rest[at] ?? ""),
+  };
+}
+
+/** Names made from paths repeat the id's argument at their end: `sessions_session_id`. */
+function withoutArgument(noun: readonly string[], args: readonly string[]): readonly string[] {
+  for (const words of args.map(wordsOf)) {
+    if (words.length < noun.length && words.every((word, index) => word === noun[noun.length - words.length + index])) {
+      return noun.slice(0, -words.length);
+    }
+  }
+  return noun;
+}
+
+/** The argument that names an object by words of its noun and `id`, the whole noun before its ends; to read, by the noun alone. */
+function findIdArgument(action: Action, { verb, noun }: Named): string | undefined {
+  const byName = new Map(argumentsOf(action).map((name) => [plainName(name), name]));
+  const phrases = noun.map((_word, index) => noun.slice(index).join(""));
+  for (const phrase of phrases) {
+    for (const idWord of idWords) {
+      const found = byName.get(phrase + idWord);
+      if (found !== undefined) return found;
+    }
+  }
+  return verbs.read.has(verb) ? byName.get(noun.join("")) : undefined;
+}
+
+function findKinds(actions: readonly Action[]): Kind[] {
+  const found = new Map<string, { words: readonly string[]; idArguments: Set<string>; scopes: readonly string[] }>();
+  const add = (action: Action, words: readonly string[], argument: string) => {
+    const name = words.join("_");
+    const kind = found.get(name) ?? {
+      words,
+      idArguments: new Set<string>(),
+      scopes: pathArguments(action).filter((other) => other !== argument),
+    };
+    found.set(name, kind);
+    kind.idArguments.add(plainName(argument));
+  };
+  const identifying = actions.map((action) => ({ action, ...readName(action) })).filter(namesOne);
+  for (const { action, ...named } of identifying) {
+    const argument = findIdArgument(action, named);
+    if (argument !== undefined) add(action, named.noun, argument);
+  }
+  const taken = new Set([...found.values()].flatMap(({ idArguments }) => [...idArguments]));
+  for (const { action, noun } of identifying) {
+    const last = lastPathArgument(action);
+    if (last === undefined || found.has(noun.join("_")) || taken.has(plainName(last))) continue;
+    add(action, noun, last);
+  }
+  // The longest first, so that a sub_issue is not taken for an issue.
+  return [...found.entries()]
+    .map(([name, { words, idArguments, scopes }]) => ({ name, words, idArguments, scopeArguments: scopes }))
+    .sort((a, b) => b.words.length - a.words.length);
+}
+
+/** Whether a tool is about one object that it does not make: then it takes that object's id. */
+function namesOne({ action, verb, noun, to }: Named & { readonly action: Action }): boolean {
+  if (noun.join("") === "" || to === "from" || to === "to" || verbs.list.has(verb)) return false;
+  return action.class === "read" ? verbs.read.has(verb) : !verbs.create.has(verb) && !verbs.copy.has(verb);
+}
+
+function findRole(action: Action, kinds: readonly Kind[]): Role {
+  const named = readName(action);
+  const args = argumentsOf(action);
+  const idOf = (kind: Kind) => args.find((name) => kind.idArguments.has(plainName(name)));
+  const required = action.inputSchema["required"];
+  const subjects = kinds.flatMap((kind) => {
+    const argument = idOf(kind);
+    const isNamed = argument !== undefined && isOwnName(kind, argument);
+    return isNamed && Array.isArray(required) && required.includes(argument) ? [{ kind, argument }] : [];
+  });
+  const { verb, kind } = pair(action, named, kinds, idOf);
+  const idArgument = kind === undefined || verb === "list" || verbs.copy.has(named.verb) ? undefined : idOf(kind);
+  return {
+    verb,
+    kind: isForeign(verb, kind, named, subjects, idOf) ? undefined : kind,
+    idArgument,
+    noun: named.noun,
+    subjects,
+  };
+}
+
+/** A list of what belongs to one object: the rows of a database are no databases, and the products of a deal not all products. */
+function isForeign(
+  verb: Role["verb"],
+  kind: Kind | undefined,
+  { noun }: Named,
+  subjects: Role["subjects"],
+  idOf: (kind: Kind) => string | undefined,
+): boolean {
+  if (verb !== "list" || kind === undefined) return false;
+  return idOf(kind) !== undefined || (subjects.length > 0 && kind.name !== noun.join("_"));
+}
+
+/** Whether an argument says by its name whose id it is: `issue_id`, but not `id` and not `name`. */
+function isOwnName({ words }: Kind, argument: string): boolean {
+  return plainName(argument).startsWith(words.join("")) || plainName(argument).startsWith(words.at(-1) ?? "-");
+}
+
+function pair(
+  action: Action,
+  { verb, noun, isPlural: isMany, to }: Named,
+  kinds: readonly Kind[],
+  idOf: (kind: Kind) => string | undefined,
+): Pick<Role, "verb" | "kind"> {
+  const exact = kinds.find(({ name }) => name === noun.join("_"));
+  const asEnd = exact ?? kinds.find(({ words }) => endsWith(noun, words));
+  const inside = exact ?? kinds.find((kind) => idOf(kind) !== undefined && contains(noun, kind.words));
+  const hasId = exact !== undefined && idOf(exact) !== undefined;
+  if (verbs.list.has(verb)) return { verb: "list", kind: asEnd };
+  if (action.class === "read") {
+    if (hasId) return { verb: "read", kind: exact };
+    return isMany ? { verb: "list", kind: asEnd } : { verb: "other", kind: undefined };
+  }
+  if (verbs.delete.has(verb)) {
+    return hasId && to !== "from" ? { verb: "delete", kind: exact } : { verb: "other", kind: undefined };
+  }
+  if (verbs.copy.has(verb)) return asEnd ? { verb: "create", kind: asEnd } : { verb: "other", kind: undefined };
+  if (verbs.create.has(verb) && to !== "to") {
+    const isNew = asEnd !== undefined && (idOf(asEnd) === undefined || (asEnd === exact && verbs.put.has(verb)));
+    if (isNew) return { verb: "create", kind: asEnd };
+  }
+  if (verbs.put.has(verb)) return { verb: "other", kind: undefined };
+  return inside !== undefined && idOf(inside) !== undefined
+    ? { verb: "update", kind: inside }
+    : { verb: "other", kind: undefined };
+}
+
+function endsWith(noun: readonly string[], words: readonly string[]): boolean {
+  return words.length <= noun.length && words.every((word, index) => word === noun[noun.length - words.length + index]);
+}
+
+function contains(noun: readonly string[], words: readonly string[]): boolean {
+  return noun.some((_word, at) => words.every((word, index) => word === noun[at + index]));
+}

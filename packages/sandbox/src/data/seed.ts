@@ -1,0 +1,27 @@
+import { createHash } from "node:crypto";
+
+/** Text that decides made-up values: the same seed gives the same data. */
+export type Seed = string;
+
+/** SHA-256 in hexadecimal of a seed and what it is used for. */
+export function digestOf(...parts: readonly string[]): string {
+  return createHash("sha256").update(JSON.stringify(parts)).digest("hex");
+}
+
+/** A whole number from 0 up to, not including, 2^48, decided by the parts. */
+export function numberOf(...parts: readonly string[]): number {
+  return Number.parseInt(digestOf(...parts).slice(0, 12), 16);
+}
+
+/** One of the given values, decided by a number of `numberOf`. */
+export function pick<T>(values: readonly [T, ...T[]], number: number): T {
+  return values[number % values.length] ?? values[0];
+}
+
+/** The JSON text of a value with object keys in order, so that equal values have equal texts. */
+export function canonicalJson(value: unknown): string {
+  return JSON.stringify(value, (_key, item: unknown) => {
+    if (typeof item !== "object" || item === null || Array.isArray(item)) return item;
+    return Object.fromEntries(Object.entries(item).sort(([a], [b]) => (a < b ? -1 : 1)));
+  });
+}

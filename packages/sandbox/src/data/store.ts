@@ -1,0 +1,89 @@
+import type { ProjectId } from "@svc/core";
+import type { Facts } from "./facts.ts";
+import { LeastRecentlyUsed } from "./lru.ts";
+
+/** Bounds of what the sandbox keeps. */
+export type StoreLimits = {
+  readonly projectsMax: number;
+  readonly objectsPerProjectMax: number;
+  /** Characters of what is known of objects, over all projects. */
+  readonly charactersMax: number;
+};
+
+const usualLimits: StoreLimits = { projectsMax: 1000, objectsPerProjectMax: 10_000, charactersMax: 64 * 1024 * 1024 };
+
+/** Facts of one object beyond this many characters of JSON are not kept: the object is, with made-up fields. */
+const factsCharactersMax = 64 * 1024;
+
+/** What an object takes besides its facts, counted as characters. */
+const objectCharacters = 512;
+
+/** Where an object stands: its app, its kind, the ids that its own counts within. */
+export type Shelf = { readonly app: string; readonly kind: string; readonly scope: string };
+
+/** What the sandbox knows of an object: which fields were said of it. All others follow from its id. */
+export type StoredObject = {
+  readonly shelf: Shelf;
+  readonly id: string;
+  /** `made`: a call made it, so lists show it. `known`: a call changed an object that was there. `gone`: a call deleted it. */
+  readonly state: "made" | "known" | "gone";
+  readonly facts: Facts;
+};
+
+type Entry = { readonly object: StoredObject; readonly characters: number };
+
+/**
+ * The objects of every project, in memory: a restart forgets them, and so does falling out of use once the limits are met. A
+ * deleted object is kept as gone, so that reading it finds nothing.
+ */
+export class ObjectStore {
+  readonly #limits: StoreLimits;
+  readonly #projects: LeastRecentlyUsed<ProjectId, LeastRecentlyUsed<string, Entry>>;
+  #characters = 0;
+
+  constructor(limits: Partial<StoreLimits> = {}) {
+    this.#limits = { ...usualLimits, ...limits };
+    this.#projects = new LeastRecentlyUsed(this.#limits.projectsMax, (objects) => {
+      while (objects.evict());
+    });
+  }
+
+  find(projectId: ProjectId, shelf: Shelf, id: string): StoredObject | undefined {
+    return this.#projects.get(projectId)?.get(keyOf(shelf, id))?.object;
+  }
+
+  put(projectId: ProjectId, object: StoredObject): void {
+    const written = JSON.stringify(object.facts).length;
+    const isKept = written <= factsCharactersMax;
+    const characters = objectCharacters + (isKept ? written : 0);
+    this.#characters += characters;
+    const kept = isKept ? object : { ...object, facts: {} };
+    this.#objectsOf(projectId).set(keyOf(object.shelf, object.id), { object: kept, characters });
+    while (this.#characters > this.#limits.charactersMax) {
+      if (this.#projects.oldest()?.evict() !== true && !this.#projects.evict()) return;
+    }
+  }
+
+  /** What calls made and did not delete, the least recently used first. */
+  made(projectId: ProjectId, { app, kind, scope }: Shelf): StoredObject[] {
+    const objects = [...(this.#projects.get(projectId)?.values() ?? [])].map(({ object }) => object);
+    return objects.filter(({ shelf, state }) => {
+      return state === "made" && shelf.kind === kind && shelf.app === app && shelf.scope === scope;
+    });
+  }
+
+  #objectsOf(projectId: ProjectId): LeastRecentlyUsed<string, Entry> {
+    let objects = this.#projects.get(projectId);
+    if (objects === undefined) {
+      objects = new LeastRecentlyUsed(this.#limits.objectsPerProjectMax, ({ characters }) => {
+        this.#characters -= characters;
+      });
+      this.#projects.set(projectId, objects);
+    }
+    return objects;
+  }
+}
+
+function keyOf({ app, kind, scope }: Shelf, id: string): string {
+  return JSON.stringify([app, kind, scope, id]);
+}

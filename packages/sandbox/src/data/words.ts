@@ -1,0 +1,27 @@
+/** The words of a name in camel, snake or kebab case, in lower case: `taskID` and `task_id` are both `task`, `id`. */
+export function wordsOf(name: string): string[] {
+  return name
+    .replaceAll(/([a-z0-9])([A-Z])/g, "$1 $2")
+    .replaceAll(/([A-Z])([A-Z][a-z])/g, "$1 $2")
+    .toLowerCase()
+    .split(/[^a-z0-9]+/)
+    .filter((word) => word !== "");
+}
+
+/** A name without case and separators, so that `team_id` and `teamId` are one. */
+export function plainName(name: string): string {
+  return wordsOf(name).join("");
+}
+
+/** One of what an English plural names; a word that is none is answered as it is. */
+export function singularOf(word: string): string {
+  if (/(?:ss|us|is|alias|canvas|series|news)$/.test(word)) return word;
+  if (/[^aeiou]ies$/.test(word)) return `${word.slice(0, -3)}y`;
+  if (/(?:sses|xes|ches|shes|uses|aliases|canvases)$/.test(word)) return word.slice(0, -2);
+  return word.endsWith("s") ? word.slice(0, -1) : word;
+}
+
+/** Whether a word is a plural. */
+export function isPlural(word: string): boolean {
+  return singularOf(word) !== word;
+}

@@ -1,0 +1,108 @@
+import { join } from "node:path";
+import { type Action, applyDefaults, type Catalog, loadCatalog, renderRequest, type Toolkit } from "@svc/catalog";
+import type { AppAnswer, AppCall, AppRequest } from "@svc/connections";
+import { createSealer, generateVaultKey, type ProjectId, parseVaultKeys } from "@svc/core";
+import { createTestClock } from "@svc/core/testing";
+import type { StoreLimits } from "./data/store.ts";
+import { createSandbox, sandboxTokenUrl } from "./index.ts";
+
+/** The definitions that the service ships with. */
+export const shipped: Catalog = await loadCatalog({ folders: [join(import.meta.dirname, "../../../toolkits")] });
+
+/** Where codes go in tests. */
+export const callbackUrl = "http://127.0.0.1:8080/oauth/callback";
+
+/** How one call differs from a usual one of `prj_a`. */
+export type CallOptions = {
+  readonly entityId?: string;
+  readonly projectId?: string;
+  readonly scheme?: string;
+  /** Changes the finished request, credential and all. */
+  readonly change?: (request: AppRequest) => AppRequest;
+};
+
+/** An answer with its body read as JSON. */
+export type Answered = {
+  readonly status: number;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly body: unknown;
+};
+
+/** A sandbox of its own for a test, and calls of its apps that say only what matters. */
+export function createApps(catalog: Catalog = shipped, limits: Partial<StoreLimits> = {}) {
+  const clock = createTestClock();
+  const sealer = createSealer(parseVaultKeys(generateVaultKey()));
+  const findToolkit = (slug: string) => catalog.toolkits.get(slug);
+  const sandbox = createSandbox({ clock, sealer, callbackUrl, findToolkit, limits });
+
+  async function accessToken(toolkit: string): Promise<string> {
+    const body = new URLSearchParams({ grant_type: "client_credentials", client_id: "sandbox" });
+    const response = await sandbox.oauth.fetch(sandboxTokenUrl(toolkit), { method: "POST", body });
+    const { access_token: token } = (await response.json()) as { access_token: string };
+    return token;
+  }
+
+  async function send(slug: string, args: Record<string, unknown>, options: CallOptions = {}): Promise<AppAnswer> {
+    const { toolkit, action } = find(catalog, slug);
+    const scheme = options.scheme ?? toolkit.auth[0]?.type ?? "none";
+    const projectId = (options.projectId ?? "prj_a") as ProjectId;
+    const call: AppCall = { projectId, toolkit, action, entityId: options.entityId ?? "someone", scheme };
+    const token = await accessToken(toolkit.slug);
+    const request = withCredential(requestOf(toolkit, action, args), call, token);
+    return await sandbox.transport.send(options.change?.(request) ?? request, call, { timeoutMs: 5000 });
+  }
+
+  async function call(slug: string, args: Record<string, unknown>, options: CallOptions = {}): Promise<Answered> {
+    const answer = await send(slug, args, options);
+    if (answer.kind !== "answer") throw new Error(`${slug} was not answered: ${answer.kind}`);
+    const text = answer.body.toString();
+    return { status: answer.status, headers: answer.headers, body: text === "" ? undefined : JSON.parse(text) };
+  }
+
+  return { ...sandbox, clock, sealer, send, call, accessToken };
+}
+
+function find(catalog: Catalog, slug: string): { toolkit: Toolkit; action: Action } {
+  const action = catalog.tools.get(slug);
+  const toolkit = catalog.toolkits.get(action?.toolkitSlug ?? "");
+  if (action?.kind !== "action" || toolkit === undefined) throw new Error(`${slug} is not an action of the catalog`);
+  return { toolkit, action };
+}
+
+function requestOf(toolkit: Toolkit, action: Action, args: Record<string, unknown>): AppRequest {
+  const [fault] = action.validateInput(args);
+  if (fault !== undefined) throw new Error(`${action.slug}: ${fault.pointer} ${fault.message}`);
+  const account = Object.fromEntries(toolkit.account.map(({ name, example }) => [name, example]));
+  const params = applyDefaults(action.inputSchema, args) as Record<string, unknown>;
+  const { method, path, query, headers, body } = renderRequest(toolkit, action, { params, account });
+  const search = new URLSearchParams(query.map(([name, value]): [string, string] => [name, value])).toString();
+  return {
+    method,
+    url: `https://app.sandbox.invalid${path}${search === "" ? "" : `?${search}`}`,
+    headers: { ...headers, ...(body !== undefined && { "content-type": "application/json" }) },
+    body: body === undefined ? undefined : JSON.stringify(body),
+  };
+}
+
+function withCredential(request: AppRequest, { toolkit, scheme }: AppCall, token: string): AppRequest {
+  const declared = toolkit.auth.find(({ type }) => type === scheme);
+  switch (declared?.type) {
+    case "api_key": {
+      const text = declared.value.kind === "text" ? declared.value.template.text : "";
+      const value = text.replaceAll(/\{\{[^}]*\}\}/g, "k-123");
+      if (declared.placement === "query") {
+        const url = new URL(request.url);
+        url.searchParams.set(declared.name, value);
+        return { ...request, url: url.href };
+      }
+      return { ...request, headers: { ...request.headers, [declared.name]: value } };
+    }
+    case "basic":
+      return { ...request, headers: { ...request.headers, authorization: `Basic ${btoa("ana:secret")}` } };
+    case "none":
+    case undefined:
+      return request;
+    default:
+      return { ...request, headers: { ...request.headers, authorization: `Bearer ${token}` } };
+  }
+}

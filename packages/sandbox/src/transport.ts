@@ -1,0 +1,101 @@
+import type { AppAnswer, AppCall, AppRequest, AppTransport } from "@svc/connections";
+import { assertNever, type Clock } from "@svc/core";
+import { type AcceptsToken, refuseCredential, schemeOf } from "./app/check-credential.ts";
+import { type MatchedRequest, matchRequest } from "./app/match-request.ts";
+import { badRequest, type Refusal, unauthorized } from "./app/refusal.ts";
+import { type AppReply, replyWith, replyWithError } from "./app/wrap.ts";
+import { answerCall } from "./data/answer.ts";
+import type { ObjectStore } from "./data/store.ts";
+import { type Scenario, scenarioOf, scenarios } from "./scenarios.ts";
+
+/** What the emulated apps need. */
+export type TransportOptions = {
+  readonly clock: Clock;
+  readonly store: ObjectStore;
+  readonly acceptsToken: AcceptsToken;
+};
+
+/** A transport whose apps are emulated in the process, by their definitions. Nothing is dialled. */
+export function createSandboxTransport(options: TransportOptions): AppTransport {
+  return { send: (request, call, { timeoutMs }) => send(options, request, call, timeoutMs) };
+}
+
+async function send(
+  { clock, store, acceptsToken }: TransportOptions,
+  request: AppRequest,
+  call: AppCall,
+  timeoutMs: number,
+): Promise<AppAnswer> {
+  const scheme = schemeOf(call);
+  const credentialQuery = scheme?.type === "api_key" && scheme.placement === "query" ? scheme.name : undefined;
+  const scenario = scenarioOf(call.entityId);
+  if (scenario === undefined) return refuse(unknownScenario(call.entityId));
+  const matched = matchRequest(call.toolkit, call.action, request, { credentialQuery });
+  // Apps look at who asks before they look at what is asked, but not before they know the path.
+  if ("status" in matched && matched.status !== 400) return refuse(matched);
+  const refusal = refuseCredential(request, call, acceptsToken);
+  if (refusal !== undefined) return refuse(refusal);
+  if ("status" in matched) return refuse(matched);
+  return play(scenario, { clock, store, call, matched, timeoutMs });
+}
+
+type Play = {
+  readonly clock: Clock;
+  readonly store: ObjectStore;
+  readonly call: AppCall;
+  readonly matched: MatchedRequest;
+  readonly timeoutMs: number;
+};
+
+async function play(scenario: Scenario, { clock, store, call, matched, timeoutMs }: Play): Promise<AppAnswer> {
+  const act = (pages?: number): AppAnswer => {
+    const answered = answerCall(call, matched, { store, pages });
+    return "result" in answered ? reply(replyWith(call.action, answered.result)) : refuse(answered);
+  };
+  switch (scenario.name) {
+    case "usual":
+      return act();
+    case "pages":
+      return act(scenario.pages);
+    case "429":
+      return answer(429, { "retry-after": "1" }, { error: { message: "too many requests" } });
+    case "500":
+      return answer(500, {}, { error: { message: "something went wrong" } });
+    case "slow":
+      act();
+      await clock.wait(timeoutMs);
+      return { kind: "timeout", sent: true, message: `no answer within ${timeoutMs} ms` };
+    case "cut":
+      act();
+      return { kind: "broken", sent: true, message: "the connection broke before the answer" };
+    case "unauthorized":
+      return refuse(unauthorized("the credential was withdrawn"));
+    case "error":
+      return reply(replyWithError(call.action, "the app cannot do this now"));
+    default:
+      return assertNever(scenario);
+  }
+}
+
+function unknownScenario(entityId: string): Refusal {
+  const known = scenarios.map(({ name }) => `sandbox:${name}`).join(", ");
+  return badRequest([`${entityId.slice(0, 80)} is no scenario of the sandbox: it knows ${known}`]);
+}
+
+function refuse({ status, headers = {}, faults }: Refusal): AppAnswer {
+  return answer(status, headers, { error: { message: faults.join("; "), details: faults } });
+}
+
+function reply({ status, body }: AppReply): AppAnswer {
+  return answer(status, {}, body);
+}
+
+function answer(status: number, headers: Readonly<Record<string, string>>, body: unknown): AppAnswer {
+  const text = body === undefined ? "" : JSON.stringify(body);
+  return {
+    kind: "answer",
+    status,
+    headers: { ...headers, ...(text !== "" && { "content-type": "application/json" }) },
+    body: Buffer.from(text, "utf8"),
+  };
+}

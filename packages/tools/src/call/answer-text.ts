@@ -1,0 +1,53 @@
+import type { Action } from "@svc/catalog";
+import { JsonTooLargeError, parseExactJson } from "./exact-json.ts";
+import { maskNames, sensitiveNames } from "./mask.ts";
+import type { Redactor } from "./redact.ts";
+
+const excerptMax = 1000;
+/** More of an app's text is not even looked at. */
+const readMax = 65_536;
+/** Of a failure whose values would have to be masked, with more of them, nothing is shown. */
+const valuesMax = 100_000;
+
+/** A text of an app's for people to read: without secrets, cut; control characters would break terminals, logs and rows. */
+export function excerpt(text: string, redact: Redactor): string {
+  const shown = redact(unescapeJson(text.slice(0, readMax)))
+    .replaceAll(/\p{Cc}+/gu, " ")
+    .trim()
+    .toWellFormed();
+  return shown.length > excerptMax ? `${shown.slice(0, excerptMax).toWellFormed()} ...` : shown;
+}
+
+/** JSON writers differ in what they escape: `\/` and `\u002f` are slashes, and a secret that holds one is to be found. */
+function unescapeJson(text: string): string {
+  return text.replaceAll("\\/", "/").replaceAll(/\\u00([2-7][0-9a-f])/gi, (written, code: string) => {
+    const character = String.fromCharCode(Number.parseInt(code, 16));
+    // These two must stay escaped for the text to stay what it is.
+    return character === '"' || character === "\\" ? written : character;
+  });
+}
+
+/** What an app says of a failure. Values under the tool's sensitive names are masked where the answer is JSON. */
+export function excerptOfBody(action: Action, body: Buffer, redact: Redactor): string {
+  const names = sensitiveNamesOf(action);
+  const text = body.toString("utf8");
+  if (names.size === 0) return excerpt(text, redact);
+  try {
+    return excerpt(JSON.stringify(maskNames(names, parseExactJson(text, { valuesMax }))), redact);
+  } catch (error) {
+    if (error instanceof JsonTooLargeError) return "";
+    // Not JSON: there are no names in it.
+    return excerpt(text, redact);
+  }
+}
+
+const namesOfActions = new WeakMap<Action, ReadonlySet<string>>();
+
+function sensitiveNamesOf(action: Action): ReadonlySet<string> {
+  let names = namesOfActions.get(action);
+  if (names === undefined) {
+    names = new Set([...sensitiveNames(action.inputSchema), ...sensitiveNames(action.outputSchema)]);
+    namesOfActions.set(action, names);
+  }
+  return names;
+}

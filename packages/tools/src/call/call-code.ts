@@ -1,0 +1,78 @@
+import type { CodeTool } from "@svc/catalog";
+import { type CallResult, resultOf } from "../outcome.ts";
+import { checkArguments, describeFaults } from "./check-arguments.ts";
+import { beginKeyed, type KeyContext } from "./keyed-call.ts";
+import type { Caller, LedgerEntry } from "./ledger.ts";
+
+/** A confirmed call of code whose arguments fit, `confirm` taken out. */
+export type CodeCall = {
+  readonly caller: Caller;
+  readonly tool: CodeTool;
+  readonly args: Readonly<Record<string, unknown>>;
+};
+
+/** What code answered, or why it was not run at all. */
+export type CodeAnswer =
+  | { readonly outcome: "ok"; readonly value: Readonly<Record<string, unknown>> }
+  | { readonly outcome: "not_callable" | "no_account"; readonly message: string };
+
+/** Runs code of the service. Rejects when the store is away. */
+export type CodeCaller = (call: CodeCall) => Promise<CodeAnswer>;
+
+/** What calling code works with. Without `callCode` no code can be called on this node. */
+export type CodeContext = KeyContext & { readonly callCode?: CodeCaller | undefined };
+
+/** What came of it. `callId` is undefined where it left no trace: a dry run. */
+export type CodeResult = {
+  readonly callId: LedgerEntry["id"] | undefined;
+  readonly result: CallResult;
+  readonly isReplay: boolean;
+};
+
+/** Checks a call of code as that of an action is, runs it and records it. A dry run says only whether it would be run. */
+export async function callCodeTool(
+  context: CodeContext,
+  entry: LedgerEntry,
+  { tool, isDryRun }: { readonly tool: CodeTool; readonly isDryRun: boolean },
+): Promise<CodeResult> {
+  const prepared = prepare(context, entry, tool);
+  if (isDryRun) {
+    return {
+      callId: undefined,
+      result: "result" in prepared ? prepared.result : resultOf({ outcome: "ok" }),
+      isReplay: false,
+    };
+  }
+  if ("result" in prepared) return end(context, entry, prepared.result, { bindsKey: false });
+  if (entry.idempotencyKey === undefined) await context.ledger.begin(entry, undefined, context.isSandbox);
+  const earlier = await beginKeyed(context, entry, undefined);
+  if (earlier !== undefined) return { ...earlier, isReplay: true };
+  const answer = await prepared.run();
+  return end(context, entry, resultOf(answer), { bindsKey: answer.outcome === "ok" });
+}
+
+type Prepared = { readonly run: () => Promise<CodeAnswer> } | { readonly result: CallResult };
+
+function prepare({ callCode }: CodeContext, { caller, args }: LedgerEntry, tool: CodeTool): Prepared {
+  if (callCode === undefined || !tool.callable) {
+    return { result: resultOf({ outcome: "not_callable", message: `${tool.slug} cannot be called here` }) };
+  }
+  const checked = checkArguments(tool, args);
+  if ("faults" in checked) {
+    const { faults } = checked;
+    return { result: resultOf({ outcome: "invalid_arguments", message: describeFaults(faults), faults }) };
+  }
+  if (checked.isConfirmed) return { run: () => callCode({ caller, tool, args: checked.params }) };
+  const message = `${tool.slug} is destructive and was not begun; call it again with "confirm": true among its arguments to begin it`;
+  return { result: resultOf({ outcome: "held", message }) };
+}
+
+async function end(
+  { ledger, isSandbox }: CodeContext,
+  entry: LedgerEntry,
+  result: CallResult,
+  options: { readonly bindsKey: boolean },
+): Promise<CodeResult> {
+  await ledger.end(entry, { result, accountId: undefined, isSandbox, providerMs: 0 }, options);
+  return { callId: entry.id, result, isReplay: false };
+}

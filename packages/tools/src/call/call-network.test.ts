@@ -1,0 +1,200 @@
+import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
+import type { AddressInfo } from "node:net";
+import { createCatalogViews } from "@svc/catalog";
+import { catalogOf, type ToolkitSource } from "@svc/catalog/testing";
+import { createAccountAccess, createAppTransport } from "@svc/connections";
+import { createAddressGuard, createId, createSealer, type ProjectId, parseVaultKeys, systemClock } from "@svc/core";
+import { connectedAccountsForProject } from "@svc/db";
+import { createTestDatabase } from "@svc/db/testing";
+import { afterAll, afterEach, expect, test } from "vitest";
+import { type CallRequest, createToolCaller } from "./call-tool.ts";
+import { createLedger } from "./ledger.ts";
+import { addProject } from "./test-node.ts";
+import { deskToolkit } from "./test-toolkits.ts";
+
+// Calls through the real transport and real accounts, against a server that counts what arrives.
+
+const { db, drop } = await createTestDatabase();
+afterAll(drop);
+
+const open: (() => Promise<void>)[] = [];
+afterEach(async () => {
+  for (const close of open.splice(0)) await close();
+});
+
+type Seen = { method: string; url: string; headers: IncomingMessage["headers"]; body: string };
+type Reaction = (res: ServerResponse, req: IncomingMessage) => void;
+
+/** An app on a port of its own: it reacts by its script, then with a ticket. */
+async function startApp(...script: Reaction[]) {
+  const seen: Seen[] = [];
+  const server = createServer(async (req, res) => {
+    const chunks: Buffer[] = [];
+    for await (const chunk of req) chunks.push(chunk as Buffer);
+    const { method = "", url = "", headers } = req;
+    seen.push({ method, url, headers, body: Buffer.concat(chunks).toString() });
+    const react = script.shift() ?? reply(200, '{"id":"t1"}');
+    react(res, req);
+  });
+  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+  open.push(async () => {
+    server.closeAllConnections();
+    await new Promise((resolve) => server.close(resolve));
+  });
+  return { seen, url: `http://127.0.0.1:${(server.address() as AddressInfo).port}` };
+}
+
+const reply =
+  (status: number, body = "", headers: Record<string, string> = {}): Reaction =>
+  (res) =>
+    void res.writeHead(status, headers).end(body);
+const hangUp: Reaction = (_res, req) => req.socket.destroy();
+const hangUpInside: Reaction = (res, req) => {
+  res.writeHead(200, { "content-length": "100" });
+  res.write('{"id":', () => req.socket.destroy());
+};
+
+const sealer = createSealer(parseVaultKeys(`a:${Buffer.alloc(32, 7).toString("base64")}`));
+
+function createNode(url: string) {
+  const source: ToolkitSource = {
+    ...deskToolkit,
+    toolkit: { ...deskToolkit.toolkit, baseUrl: "{{deployment.provider_base_url}}" },
+  };
+  const catalog = catalogOf({ toolkits: [source], deployment: { toolkits: { desk: { provider_base_url: url } } } });
+  const transport = createAppTransport({ guard: createAddressGuard({ allowedRanges: ["127.0.0.0/8"] }) });
+  open.push(() => transport.close());
+  const views = createCatalogViews({ catalog, db, clock: systemClock, onBroken: () => {} });
+  const shared = { db, clock: systemClock, sealer, isSandbox: false };
+  const accounts = createAccountAccess({ ...shared, oauth: { clientOf: () => undefined, fetch: transport.fetch } });
+  const onUnrecorded = () => expect.unreachable();
+  return createToolCaller({ ...shared, views, accounts, transport, ledger: createLedger(shared), onUnrecorded });
+}
+
+/** A project with an account of the desk for `ann`. */
+async function connect(): Promise<ProjectId> {
+  const projectId = await addProject(db);
+  const id = createId("acc", 1);
+  const credential = Buffer.from(JSON.stringify({ scheme: "api_key", key: "planted-key" }));
+  await connectedAccountsForProject(db, projectId).create({
+    id,
+    toolkitSlug: "desk",
+    isPrivate: false,
+    isSandbox: false,
+    entityId: "ann",
+    scheme: "api_key",
+    state: "active",
+    variables: {},
+    credential: sealer.seal(credential, `${projectId}/connected_accounts/${id}`),
+    originDigest: null,
+    grantedScopes: [],
+    references: [],
+    lastError: "",
+    createdAt: 1,
+    updatedAt: 1,
+    expiresAt: null,
+    refreshAt: null,
+    refreshLeaseUntil: null,
+  });
+  return projectId;
+}
+
+async function callOf(script: Reaction[], tool: string, changes: Partial<CallRequest> = {}) {
+  const app = await startApp(...script);
+  const projectId = await connect();
+  const node = createNode(app.url);
+  const call = () =>
+    node.call({
+      caller: { projectId, keyId: undefined },
+      toolSlug: `desk.${tool}`,
+      args: tool === "read_ticket" ? { id: "t 1" } : { id: "t1", text: "hi" },
+      entityId: "ann",
+      accountId: undefined,
+      idempotencyKey: undefined,
+      isDryRun: false,
+      ...changes,
+    });
+  return { app, call, result: (await call()).result };
+}
+
+test("what is sent is what the definition declares, with the account's credential in its place", async () => {
+  const { app, result } = await callOf([], "add_note");
+  expect(result).toMatchObject({ outcome: "ok", value: { id: "t1" }, providerStatus: 200 });
+  expect(app.seen).toMatchObject([
+    {
+      method: "POST",
+      url: "/tickets/t1/notes",
+      headers: { authorization: "Bearer planted-key", "content-type": "application/json", accept: "application/json" },
+      body: '{"text":"hi"}',
+    },
+  ]);
+});
+
+test.each([
+  ["a cut connection", hangUp],
+  ["an answer that breaks off", hangUpInside],
+])("a write is sent once, and is in doubt, after %s", async (_name, reaction) => {
+  const { app, call, result } = await callOf([reaction], "add_note", { idempotencyKey: "k" });
+  expect([result.outcome, result.retryable, app.seen.length]).toEqual(["outcome_unknown", false, 1]);
+  expect(await call()).toMatchObject({ isReplay: true, result: { outcome: "outcome_unknown" } });
+  expect(app.seen).toHaveLength(1);
+});
+
+test.each([
+  [429, "rate_limited"],
+  [401, "account_unusable"],
+  [503, "provider_error"],
+])("a write is sent once when the app answers %d", async (status, outcome) => {
+  const { app, result } = await callOf([reply(status, "", { "retry-after": "7" })], "add_note");
+  expect([result.outcome, app.seen.length]).toEqual([outcome, 1]);
+  if (status === 429) expect(result.retryAfterMs).toBe(7_000);
+});
+
+test.each([hangUp, hangUpInside, reply(429), reply(502), reply(503), reply(504)])(
+  "a read is sent again once (%#)",
+  async (reaction) => {
+    const { app, result } = await callOf([reaction], "read_ticket");
+    expect([result.outcome, app.seen.length]).toEqual(["ok", 2]);
+    expect(app.seen[1]).toEqual(app.seen[0]);
+    const twice = await callOf([reaction, reaction], "read_ticket");
+    expect([twice.result.outcome === "ok", twice.app.seen.length]).toEqual([false, 2]);
+  },
+);
+
+test("a write whose app takes a key is repeated once after a cut connection, with the same key", async () => {
+  const { app, result } = await callOf([hangUp], "charge");
+  expect([result.outcome, app.seen.length]).toEqual(["ok", 2]);
+  expect(app.seen[0]?.headers["idempotency-key"]).toMatch(/^[0-9a-f]{40}$/);
+  expect(app.seen[1]).toEqual(app.seen[0]);
+});
+
+test("an app that is not there is unreachable, and nothing is in doubt", async () => {
+  const app = await startApp();
+  for (const close of open.splice(0)) await close();
+  const projectId = await connect();
+  const { result } = await createNode(app.url).call({
+    caller: { projectId, keyId: undefined },
+    toolSlug: "desk.add_note",
+    args: { id: "t1", text: "hi" },
+    entityId: "ann",
+    accountId: undefined,
+    idempotencyKey: undefined,
+    isDryRun: false,
+  });
+  expect(result).toMatchObject({ outcome: "unreachable", retryable: true });
+});
+
+test("a redirect of a write is not followed, and an answer of more than 8 MiB is cut off", async () => {
+  const moved = await callOf([reply(307, "", { location: "/elsewhere" })], "add_note");
+  expect(moved.result).toMatchObject({ outcome: "provider_error", providerStatus: 307 });
+  expect(moved.app.seen).toHaveLength(1);
+  const large = await callOf([reply(200, JSON.stringify({ id: "x".repeat(9 * 1024 * 1024) }))], "read_ticket");
+  expect(large.result).toMatchObject({ outcome: "provider_error", message: expect.stringContaining("8 MiB") });
+});
+
+test("a credential that the app quotes back is in no message and no unsealed column", async () => {
+  const { result } = await callOf([reply(403, '{"error":"key planted-key may not"}')], "add_note");
+  expect(result.message).toBe('the app answered 403: {"error":"key *** may not"}');
+  const [dump] = await db.sql`select string_agg(t::text, ' ') as text from tool_calls t`;
+  expect(JSON.stringify(dump)).not.toContain("planted");
+});

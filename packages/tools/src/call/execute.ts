@@ -1,0 +1,157 @@
+import type { AccountAccess, AppRequest, AppTransport } from "@svc/connections";
+import type { Clock } from "@svc/core";
+import { type CallResult, resultOf } from "../outcome.ts";
+import type { Ledger, LedgerEntry } from "./ledger.ts";
+import type { PreparedCall } from "./prepare.ts";
+import { createRedactor, credentialsOf, type Redactor, redactTexts } from "./redact.ts";
+import { callTimeoutMs, sendCall } from "./send.ts";
+
+/** What executing works with. */
+export type ExecuteContext = {
+  readonly accounts: AccountAccess;
+  readonly transport: AppTransport;
+  readonly ledger: Ledger;
+  readonly clock: Clock;
+  /** Whether the transport is the sandbox. */
+  readonly isSandbox: boolean;
+  /** Hears of an executed call whose outcome could not be recorded. */
+  readonly onUnrecorded: (callId: string, error: unknown) => void;
+};
+
+/**
+ * `keepsAppKey`: the caller sends the same idempotency key to the app when it repeats the call. `timeoutMs`: time for the call, 30 s
+ * at most, which is the default.
+ */
+export type ExecuteOptions = { readonly keepsAppKey: boolean; readonly timeoutMs?: number | undefined };
+
+type Execution = ExecuteOptions & {
+  readonly entry: LedgerEntry;
+  readonly prepared: PreparedCall;
+  /** Every form of the credentials that were sent. */
+  readonly credentials: Set<string>;
+};
+
+/**
+ * Sends a prepared call and records what came of it. Rejects when the credential cannot be read, before anything is sent; once
+ * something was, it answers, with a warning when the ledger cannot be written.
+ */
+export async function executeCall(
+  context: ExecuteContext,
+  entry: LedgerEntry,
+  prepared: PreparedCall,
+  options: ExecuteOptions,
+): Promise<CallResult> {
+  const { clock, ledger, isSandbox } = context;
+  const execution = { ...options, entry, prepared, credentials: new Set<string>() };
+  const authorized = await authorizeOrEnd(context, execution);
+  const startedAt = clock.now();
+  const sent = "kind" in authorized ? unauthorized(authorized) : await sendAuthorized(context, execution, authorized);
+  const redact = redactorOf(context, execution);
+  const result = { ...sent, value: redactTexts(sent.value, redact) };
+  const end = { result, accountId: prepared.account.id, isSandbox, providerMs: clock.now() - startedAt, redact };
+  try {
+    await ledger.end(entry, end, { bindsKey: bindsKey(prepared, result) });
+    return result;
+  } catch (error) {
+    // What was executed was executed: failing now would invite a second try.
+    context.onUnrecorded(entry.id, error);
+    const warning = "unrecorded: the ledger could not be written; this call may read as unknown there";
+    return { ...result, warnings: [...result.warnings, warning] };
+  }
+}
+
+/** In the sandbox nothing is redacted: what stands for a credential there is a common word, and no app has seen it. */
+function redactorOf({ isSandbox }: ExecuteContext, { credentials }: Execution): Redactor {
+  return createRedactor(isSandbox ? [] : [...credentials]);
+}
+
+type Authorized = Awaited<ReturnType<AccountAccess["authorize"]>>;
+
+function unauthorized({ kind, message }: Exclude<Authorized, AppRequest>): CallResult {
+  return resultOf({ outcome: kind, message });
+}
+
+/** Ends a call whose credential cannot be read: it would hold its idempotency key, and read as doubtful, for nothing. */
+async function authorizeOrEnd(context: ExecuteContext, { entry, prepared }: Execution): Promise<Authorized> {
+  const { query, account, request } = prepared;
+  try {
+    return await context.accounts.authorize(query, account, request);
+  } catch (error) {
+    const message = "the account's credential could not be read; nothing was sent";
+    const result = resultOf({ outcome: "unreachable", retryable: true, message });
+    const end = { result, accountId: account.id, isSandbox: context.isSandbox, providerMs: 0 };
+    await context.ledger.end(entry, end, { bindsKey: false }).catch(() => {
+      // The caller hears of the first fault, which is the same store's.
+    });
+    throw error;
+  }
+}
+
+async function sendAuthorized(
+  context: ExecuteContext,
+  execution: Execution,
+  authorized: AppRequest,
+): Promise<CallResult> {
+  const { action, account } = execution.prepared;
+  const untilMs = context.clock.now() + Math.min(execution.timeoutMs ?? callTimeoutMs, callTimeoutMs);
+  const first = await sendOnce(context, execution, { authorized, untilMs });
+  if (first.providerStatus !== 401) return first;
+  const isRenewed = await renew(context, execution.prepared);
+  // A 401 was not executed, but a write is never sent twice: its caller decides.
+  if (isRenewed && action.class === "read") {
+    const again = await authorizeAgain(context, execution.prepared);
+    if (again !== undefined && context.clock.now() < untilMs) {
+      const second = await sendOnce(context, execution, { authorized: again, untilMs });
+      if (second.providerStatus !== 401) return second;
+    }
+  }
+  const advice = isRenewed ? "its token has been renewed: send the call again" : "connect the account again";
+  return {
+    ...first,
+    outcome: "account_unusable",
+    retryable: isRenewed,
+    message: `the app refused the credential of ${account.id}; ${advice}`,
+  };
+}
+
+/** The app has answered: a store that is away now costs the second try, not the answer. The ledger's own write tells of it. */
+async function renew({ accounts }: ExecuteContext, { query, account }: PreparedCall): Promise<boolean> {
+  return accounts.refused(query, account).catch(() => false);
+}
+
+async function authorizeAgain({ accounts }: ExecuteContext, prepared: PreparedCall): Promise<AppRequest | undefined> {
+  const { query, account, request } = prepared;
+  const authorized = await accounts.authorize(query, account, request).catch(() => undefined);
+  return authorized === undefined || "kind" in authorized ? undefined : authorized;
+}
+
+function sendOnce(
+  context: ExecuteContext,
+  { entry, prepared, keepsAppKey, credentials }: Execution,
+  { authorized, untilMs }: { authorized: AppRequest; untilMs: number },
+): Promise<CallResult> {
+  const { action, query, account, secrets, request } = prepared;
+  const { toolkit } = query;
+  for (const form of credentialsOf(request, authorized)) credentials.add(form);
+  return sendCall(context, {
+    request: authorized,
+    call: { projectId: entry.caller.projectId, toolkit, action, entityId: account.entityId, scheme: account.scheme },
+    repeatsAreSafe: action.class === "read" || repeatsItsKey(prepared, entry, keepsAppKey),
+    untilMs,
+    redact: createRedactor([...secrets, ...credentials]),
+  });
+}
+
+/** Whether a repeat of a write reaches the app, under the same key. One with our own idempotency key does not reach it. */
+function repeatsItsKey({ action }: PreparedCall, { args, idempotencyKey }: LedgerEntry, keepsAppKey: boolean): boolean {
+  if (action.idempotency === undefined || idempotencyKey !== undefined) return false;
+  const { argument } = action.idempotency;
+  return keepsAppKey || (argument !== undefined && args[argument] !== undefined);
+}
+
+/** An idempotency key is bound by what was executed, or may have been: a repeat must not do it again. */
+function bindsKey({ action }: PreparedCall, { outcome, providerStatus }: CallResult): boolean {
+  if (outcome === "ok" || outcome === "outcome_unknown") return true;
+  // A 4xx is the app's word that it did nothing.
+  return outcome === "provider_error" && action.class !== "read" && !(providerStatus >= 400 && providerStatus < 500);
+}

@@ -1,0 +1,45 @@
+import fc from "fast-check";
+import { expect, test } from "vitest";
+import { measureJson } from "./json-size.ts";
+
+const measure = (text: string) => measureJson(text, Number.POSITIVE_INFINITY);
+
+function valuesOf(value: unknown): number {
+  if (typeof value !== "object" || value === null) return 1;
+  return Object.values(value).reduce((sum: number, child) => sum + valuesOf(child), 1);
+}
+
+function depthOf(value: unknown): number {
+  if (typeof value !== "object" || value === null) return 0;
+  return 1 + Object.values(value).reduce((most: number, child) => Math.max(most, depthOf(child)), 0);
+}
+
+test("values and depth are those of the parsed value, however it is written and whatever its texts hold", () => {
+  const texts = fc.oneof(fc.string(), fc.stringMatching(/^[[\]{},"\\: a]{0,8}$/));
+  const values = fc.letrec((tie) => ({
+    value: fc.oneof(
+      { maxDepth: 5 },
+      texts,
+      fc.constantFrom(null, true, 1.5),
+      fc.array(tie("value"), { maxLength: 4 }),
+      fc.dictionary(texts, tie("value"), { maxKeys: 4 }),
+    ),
+  })).value;
+  fc.assert(
+    fc.property(values, fc.constantFrom(undefined, "\t", "  "), (value, indent) => {
+      const parsed: unknown = JSON.parse(JSON.stringify(value));
+      const expected = { values: valuesOf(parsed), depth: depthOf(parsed) };
+      expect(measure(JSON.stringify(value, null, indent))).toEqual(expected);
+    }),
+    { numRuns: 500 },
+  );
+});
+
+test("empty lists and objects count once, with or without space in them", () => {
+  expect(measure("[{},[ ],{\n}]")).toEqual({ values: 4, depth: 2 });
+});
+
+test("counting ends beyond the most, and a text without end ends it too", () => {
+  expect(measureJson(`[${"1,".repeat(1_000)}1]`, 10).values).toBe(11);
+  for (const text of ["", '"', '"\\', '"\\"', "]]]", "[[["]) expect(measure(text).values).toBeGreaterThan(0);
+});

@@ -1,0 +1,200 @@
+import type { ToolDefinition } from "@svc/catalog";
+import type { AccountId, Clock, Id, KeyId, ProjectId, Role, Sealer } from "@svc/core";
+import { createBatcher } from "@svc/core";
+import { type CallRecord, type Database, isUnavailable, putToolCalls } from "@svc/db";
+import type { CallOutcome, CallResult } from "../outcome.ts";
+import { createDigestKeys, type DigestKeys } from "./idempotency.ts";
+import { mask } from "./mask.ts";
+import type { Redactor } from "./redact.ts";
+import { fitBytes } from "./shape.ts";
+
+/** Who makes a call, and in which job. */
+export type Caller = {
+  readonly projectId: ProjectId;
+  readonly keyId: KeyId | undefined;
+  /** The key's role, where a key calls: a plan that needs approval is begun by an approver's. */
+  readonly role?: Role | undefined;
+  readonly job?: { readonly id: Id<"job">; readonly stepId: string } | undefined;
+};
+
+/** A call as the ledger knows it before its outcome. */
+export type LedgerEntry = {
+  readonly id: Id<"call">;
+  readonly caller: Caller;
+  readonly action: Pick<ToolDefinition, "inputSchema" | "outputSchema"> | undefined;
+  readonly toolSlug: string;
+  readonly accessClass: string;
+  readonly entityId: string;
+  readonly args: Readonly<Record<string, unknown>>;
+  /** Of tool, account and arguments, as `digestCall` makes it; the ledger keeps it protected. */
+  readonly callDigest: Buffer;
+  readonly idempotencyKey: string | undefined;
+  readonly createdAt: number;
+};
+
+/** What is known once a call has ended. */
+export type LedgerEnd = {
+  readonly result: CallResult;
+  readonly accountId: AccountId | undefined;
+  readonly isSandbox: boolean;
+  readonly providerMs: number;
+  /** Takes the credential out of what is kept, should the app have quoted it. */
+  readonly redact?: Redactor | undefined;
+};
+
+/** What a repeat of a keyed call is answered with. */
+export type Replay = {
+  readonly outcome: CallOutcome;
+  readonly resultJson: string;
+  readonly message: string;
+  readonly providerStatus: number;
+  readonly warnings: readonly string[];
+};
+
+/** The first 64 KiB of a result are kept. */
+const resultBytesMax = 65_536;
+
+/** Writes calls to the ledger, many in one statement under load. */
+export type Ledger = {
+  /** The row of a call that is about to be sent. */
+  begun(entry: LedgerEntry, accountId: AccountId | undefined, isSandbox: boolean): CallRecord;
+  /** Commits that a call is about to be sent. */
+  begin(entry: LedgerEntry, accountId: AccountId | undefined, isSandbox: boolean): Promise<void>;
+  /** Commits a call's outcome, whether or not it was begun. `bindsKey`: repeats of its idempotency key answer this. */
+  end(entry: LedgerEntry, end: LedgerEnd, options: { bindsKey: boolean }): Promise<void>;
+  /** Whether a digest of the ledger is that of this call. */
+  isSameCall(entry: LedgerEntry, digest: Buffer): boolean;
+  openReplay(id: Id<"call">, projectId: ProjectId, sealed: Uint8Array): Replay;
+  openText(id: Id<"call">, projectId: ProjectId, column: "arguments" | "result", sealed: Uint8Array): string;
+  /** Resolves once everything is written. */
+  drain(): Promise<void>;
+};
+
+/** The ledger over a database. */
+export function createLedger({ db, clock, sealer }: { db: Database; clock: Clock; sealer: Sealer }): Ledger {
+  const batcher = createBatcher<CallRecord, undefined>({
+    run: async (records) => {
+      await putToolCalls(db, records);
+      return records.map(() => undefined);
+    },
+    sizeMax: 200,
+    concurrency: 4,
+    besideMin: 32,
+    // A row that the store refuses fails alone: others' calls were executed too.
+    splits: (error) => !isUnavailable(error),
+  });
+  const digests = createDigestKeys(sealer);
+  const begun: Ledger["begun"] = (entry, accountId, isSandbox) => ({
+    ...recordOf(sealer, digests, entry),
+    accountId,
+    isSandbox,
+  });
+  const openColumn = (projectId: ProjectId, id: Id<"call">, column: Column, sealed: Uint8Array) =>
+    sealer.open(sealed, contextOf(projectId, id, column)).toString();
+  return {
+    begun,
+    async begin(entry, accountId, isSandbox) {
+      await batcher.add(begun(entry, accountId, isSandbox));
+    },
+    async end(entry, end, { bindsKey }) {
+      const durationMs = Math.max(0, clock.now() - entry.createdAt);
+      const record = { ...recordOf(sealer, digests, entry), ...endOf(sealer, entry, end), durationMs };
+      const key = bindsKey ? entry.idempotencyKey : undefined;
+      const replay =
+        key === undefined ? undefined : seal(sealer, entry, "replay", JSON.stringify(replayOf(end.result)));
+      await batcher.add({ ...record, replay, idempotencyKey: key });
+    },
+    isSameCall: ({ caller, callDigest }, digest) => digests.isOf(caller.projectId, callDigest, digest),
+    openReplay: (id, projectId, sealed) => JSON.parse(openColumn(projectId, id, "replay", sealed)) as Replay,
+    openText: (id, projectId, column, sealed) => openColumn(projectId, id, column, sealed),
+    drain: () => batcher.idle(),
+  };
+}
+
+type Column = "arguments" | "result" | "replay";
+
+function contextOf(projectId: ProjectId, id: Id<"call">, column: Column): string {
+  return `${projectId}/tool_calls/${id}/${column}`;
+}
+
+function seal(sealer: Sealer, { id, caller }: LedgerEntry, column: Column, text: string): Buffer {
+  return sealer.seal(Buffer.from(text), contextOf(caller.projectId, id, column));
+}
+
+/** The row of a call that is under way. */
+function recordOf(sealer: Sealer, digests: DigestKeys, entry: LedgerEntry): CallRecord {
+  const { id, caller, toolSlug, accessClass, entityId, callDigest, idempotencyKey, createdAt } = entry;
+  return {
+    id,
+    projectId: caller.projectId,
+    toolSlug,
+    accessClass,
+    entityId,
+    accountId: undefined,
+    keyId: caller.keyId,
+    jobId: caller.job?.id,
+    stepId: caller.job?.stepId ?? "",
+    outcome: "running",
+    message: "",
+    providerStatus: 0,
+    argumentsDigest: digests.protect(caller.projectId, callDigest),
+    arguments: seal(sealer, entry, "arguments", argumentsText(entry)),
+    result: undefined,
+    isTruncated: false,
+    isSandbox: false,
+    idempotencyKey,
+    replay: undefined,
+    createdAt,
+    durationMs: 0,
+    providerMs: 0,
+  };
+}
+
+/** What the end of a call changes of its row. */
+function endOf(sealer: Sealer, entry: LedgerEntry, { result, accountId, isSandbox, providerMs, redact }: LedgerEnd) {
+  // What a job's calls carry may be rows, which stay inside: the job itself reads its calls' answers by their keys.
+  const isInside = entry.caller.job !== undefined;
+  const shown = entry.action === undefined ? result.value : mask(entry.action.outputSchema, result.value);
+  const kept = result.outcome === "ok" && !isInside ? fitBytes(shown, resultBytesMax, redact) : undefined;
+  return {
+    accountId,
+    outcome: result.outcome,
+    message: isInside
+      ? plainMessage(result)
+      : messageText(redact === undefined ? result.message : redact(result.message)),
+    providerStatus: result.providerStatus,
+    result: kept && seal(sealer, entry, "result", kept.json),
+    isTruncated: kept?.warning !== undefined,
+    isSandbox,
+    providerMs,
+  };
+}
+
+/** Sensitive values never reach the ledger. Of arguments that no schema was found for, nothing does. */
+function argumentsText({ action, args, caller }: LedgerEntry): string {
+  return action === undefined || caller.job !== undefined
+    ? "{}"
+    : fitBytes(mask(action.inputSchema, args), resultBytesMax).json;
+}
+
+/** An outcome without the app's words and without what was sent. */
+function plainMessage({ outcome, providerStatus }: CallResult): string {
+  if (outcome === "ok") return "";
+  return providerStatus === 0 ? outcome : `${outcome}: the app answered ${providerStatus}`;
+}
+
+const messageMax = 4_000;
+
+/** The store takes no U+0000, and a message may quote anything. */
+function messageText(text: string): string {
+  return text
+    .slice(0, messageMax)
+    .replaceAll(/\p{Cc}/gu, " ")
+    .toWellFormed();
+}
+
+function replayOf({ outcome, value, message, providerStatus, warnings }: CallResult): Replay {
+  const kept = outcome === "ok" ? fitBytes(value, resultBytesMax) : { json: "", warning: undefined };
+  const all = kept.warning === undefined ? warnings : [...warnings, kept.warning];
+  return { outcome, resultJson: kept.json, message, providerStatus, warnings: all };
+}

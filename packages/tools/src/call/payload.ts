@@ -1,0 +1,76 @@
+import type { Action, JsonSchema } from "@svc/catalog";
+import { parseTemplate, renderTemplate } from "@svc/core";
+import type { CallResult } from "../outcome.ts";
+import { isRawJson } from "./raw-json.ts";
+import { trim } from "./trim.ts";
+
+/**
+ * The result in the body of a good answer: unwrapped, named, trimmed to the output schema, with a warning when it misses it.
+ * `body` is undefined when there is none.
+ */
+export function readPayload(action: Action, body: unknown): Pick<CallResult, "value" | "warnings"> {
+  const { unwrap, under, empty } = action.response;
+  const payload = unwrap === "" ? body : valueAt(body, unwrap);
+  const presented = under === "" || payload === undefined || isPlainObject(payload) ? payload : { [under]: payload };
+  const kept = presented === undefined || presented === null ? undefined : trim(action.outputSchema, presented);
+  const value = isNothing(kept, action.outputSchema) ? (empty ?? kept ?? {}) : kept;
+  const faults = action.validateOutput(judgedPart(value));
+  if (faults.length === 0) return { value, warnings: [] };
+  const places = faults
+    .slice(0, 3)
+    .map(({ pointer, message }) => `${pointer === "" ? "the result" : pointer} ${message}`);
+  return { value, warnings: [`output_mismatch: the answer does not have the documented form: ${places.join("; ")}`] };
+}
+
+/** An answer of which the schema names nothing: the definition's `empty` says what it stands for. */
+function isNothing(kept: unknown, schema: JsonSchema): boolean {
+  if (kept === undefined) return true;
+  if (typeof kept !== "object" || kept === null || Array.isArray(kept)) return false;
+  return Object.keys(kept).length === 0 && schema.properties !== undefined;
+}
+
+function isPlainObject(value: unknown): boolean {
+  return typeof value === "object" && value !== null && !Array.isArray(value) && !isRawJson(value);
+}
+
+/** Validation lists every fault: of an answer of millions of wrong items that would fill the memory. */
+const judgedMax = 20_000;
+
+/**
+ * What of a value is judged: of long lists their beginning, 20,000 values in all. Validation knows no raw JSON either: an integer
+ * of many digits is judged by its nearest double.
+ */
+function judgedPart(value: unknown): unknown {
+  let left = judgedMax;
+  const visit = (node: unknown): unknown => {
+    left--;
+    if (typeof node !== "object" || node === null) return node;
+    if (isRawJson(node)) return Number(JSON.stringify(node));
+    if (!Array.isArray(node))
+      return Object.fromEntries(Object.entries(node).map(([key, child]) => [key, visit(child)]));
+    const items: unknown[] = [];
+    for (const item of node) {
+      if (left <= 0 && items.length > 0) break;
+      items.push(visit(item));
+    }
+    return items;
+  };
+  return visit(value);
+}
+
+/** The value at a dotted path such as `errors[0].message`, which the loader checked; undefined when there is none. */
+export function valueAt(value: unknown, path: string): unknown {
+  return renderTemplate(templateOf(path), { answer: value });
+}
+
+const templates = new Map<string, ReturnType<typeof parseTemplate>>();
+
+function templateOf(path: string): ReturnType<typeof parseTemplate> {
+  let template = templates.get(path);
+  if (template === undefined) {
+    template = parseTemplate(`{{answer.${path}}}`);
+    // Definitions hold a few dozen paths; a tenant who publishes others must not grow it without end.
+    if (templates.size < 1000) templates.set(path, template);
+  }
+  return template;
+}

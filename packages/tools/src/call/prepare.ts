@@ -1,0 +1,127 @@
+import type { Action, Tool, Toolkit } from "@svc/catalog";
+import type { AccountAccess, AccountQuery, AppRequest, CallableAccount } from "@svc/connections";
+import type { AccountId } from "@svc/core";
+import { type CallResult, type RequestPreview, resultOf } from "../outcome.ts";
+import { buildRequest, type RequestFault } from "./build-request.ts";
+import { checkArguments, describeFaults } from "./check-arguments.ts";
+import { withKeyArgument, withKeyHeader } from "./idempotency.ts";
+import type { Caller } from "./ledger.ts";
+import { mask, masked, maskedTexts } from "./mask.ts";
+import { missingScopes } from "./scopes.ts";
+
+/** A call as it is asked for, of a tool that exists. */
+export type CallPlan = {
+  readonly caller: Caller;
+  readonly toolkit: Toolkit;
+  readonly tool: Tool;
+  readonly args: Params;
+  readonly entityId: string;
+  readonly accountId: AccountId | undefined;
+  /** The app's idempotency key, for tools that take one. */
+  readonly appKey: string;
+};
+
+/** A call that may be sent; its request still lacks the credential. */
+export type PreparedCall = {
+  readonly action: Action;
+  readonly query: AccountQuery;
+  readonly account: CallableAccount;
+  readonly request: AppRequest;
+  readonly preview: RequestPreview;
+  /** What the sensitive arguments hold: no text that people read may have it. */
+  readonly secrets: readonly string[];
+};
+
+type Params = Readonly<Record<string, unknown>>;
+
+/** A call that ends before anything is sent, with the account where one was found. */
+export type EndedCall = { readonly result: CallResult; readonly account: CallableAccount | undefined };
+
+/** What preparing works with. */
+export type PrepareContext = { readonly accounts: AccountAccess; readonly isSandbox: boolean };
+
+/**
+ * Everything before sending, in one order: is it callable, are the arguments right, is it confirmed, is there an account with
+ * the scopes, can the request be built. A held call shows the request it would make, where one can be built.
+ */
+export async function prepareCall(context: PrepareContext, plan: CallPlan): Promise<PreparedCall | EndedCall> {
+  const { tool } = plan;
+  const action = tool.kind === "action" && tool.callable ? tool : undefined;
+  if (action === undefined) return ended("not_callable", notCallable(tool));
+  const checked = checkArguments(action, plan.args);
+  if ("faults" in checked) {
+    const { faults } = checked;
+    return {
+      result: resultOf({ outcome: "invalid_arguments", message: describeFaults(faults), faults }),
+      account: undefined,
+    };
+  }
+  const built = await buildCall(context, plan, action, checked.params);
+  if (checked.isConfirmed) return built;
+  const account = "action" in built ? built.account : undefined;
+  const preview = "action" in built ? built.preview : undefined;
+  return { result: resultOf({ outcome: "held", message: heldMessage(action), preview }), account };
+}
+
+async function buildCall(
+  { accounts, isSandbox }: PrepareContext,
+  plan: CallPlan,
+  action: Action,
+  params: Params,
+): Promise<PreparedCall | EndedCall> {
+  const { caller, toolkit, entityId, accountId, appKey } = plan;
+  const query: AccountQuery = { projectId: caller.projectId, toolkit, entityId, accountId };
+  const account = await accounts.resolve(query);
+  if ("kind" in account) return ended(account.kind, account.message);
+  const missing = missingScopes(action.scopes, account.grantedScopes);
+  if (missing.length > 0) {
+    const message = `the account ${account.id} was not granted ${missing.join(", ")}; connect it again and grant that`;
+    return ended("missing_scope", message, account);
+  }
+  const keyed = withKeyArgument(action, params, appKey);
+  const shownParams = mask(action.inputSchema, keyed) as Params;
+  const build = (values: Params) => buildRequest({ toolkit, action, params: values, account }, { isSandbox });
+  const secrets = maskedTexts(keyed, shownParams);
+  const request = build(keyed);
+  // Also what is no text, such as a sensitive flag or an empty object, is masked: only a schema without anything sensitive is not.
+  const shown = shownParams === keyed ? request : build(shownParams);
+  if ("outcome" in request) return unbuildable(request, shown, account);
+  const preview = withKeyHeader(action, "outcome" in shown ? hiddenRequest(request) : shown, appKey);
+  return {
+    action,
+    query,
+    account,
+    secrets,
+    request: withKeyHeader(action, request, appKey),
+    preview: previewOf(accounts.preview(toolkit, account, preview)),
+  };
+}
+
+/** A fault quotes the value it is about; where sensitive values are among the arguments, the one of the masked request does not. */
+function unbuildable(fault: RequestFault, shown: AppRequest | RequestFault, account: CallableAccount): EndedCall {
+  const message = "outcome" in shown ? shown.message : "a sensitive argument has a value that the request cannot carry";
+  const faults = fault.outcome === "invalid_arguments" ? [{ pointer: "", message, givenJson: "" }] : [];
+  return { result: resultOf({ outcome: fault.outcome, message, faults }), account };
+}
+
+/** Stands for a request in which `***` has no place, such as one that takes a number. */
+function hiddenRequest({ method }: AppRequest): AppRequest {
+  return { method, url: masked, headers: {}, body: masked };
+}
+
+function previewOf({ method, url, headers, body = "" }: AppRequest): RequestPreview {
+  return { method, url, headers, body };
+}
+
+function ended(outcome: CallResult["outcome"], message: string, account?: CallableAccount): EndedCall {
+  return { result: resultOf({ outcome, message }), account };
+}
+
+function notCallable({ slug, kind }: Tool): string {
+  if (kind === "trigger") return `${slug} is a trigger: the app sends its events, and subscriptions receive them`;
+  return `${slug} is described only; it cannot be called`;
+}
+
+function heldMessage({ slug }: Action): string {
+  return `${slug} is destructive and was not carried out; call it again with "confirm": true among its arguments to carry it out`;
+}

@@ -1,0 +1,186 @@
+import type { Action } from "@svc/catalog";
+import { expect, test } from "vitest";
+import { type ReadOptions, readAnswer } from "./read-answer.ts";
+import { createRedactor } from "./redact.ts";
+import { deskAction } from "./test-toolkits.ts";
+
+const nowMs = Date.UTC(2026, 0, 5, 9, 0, 0);
+const read = deskAction("read_ticket");
+const withResponse = (response: object) => deskAction("read_ticket", { response });
+
+function answered(
+  action: Action,
+  body: unknown,
+  changes: Partial<ReadOptions> & { status?: number; retryAfter?: string } = {},
+) {
+  const { status = 200, retryAfter, ...options } = changes;
+  return readAnswer(
+    action,
+    {
+      status,
+      headers: { ...(retryAfter !== undefined && { "retry-after": retryAfter }) },
+      body: Buffer.from(typeof body === "string" ? body : JSON.stringify(body)),
+    },
+    { isRepeatable: true, nowMs, redact: (text) => text, ...options },
+  );
+}
+
+test("a good answer is trimmed to the output schema", () => {
+  expect(answered(read, { id: "t1", state: "open", inner: 1 })).toMatchObject({
+    outcome: "ok",
+    value: { id: "t1", state: "open" },
+    providerStatus: 200,
+    warnings: [],
+    message: "",
+  });
+});
+
+test.each([200, 201, 206])("status %d is good", (status) => {
+  expect(answered(read, { id: "t1" }, { status })).toMatchObject({ outcome: "ok", providerStatus: status });
+});
+
+test.each([
+  [301, false],
+  [304, false],
+  [400, false],
+  [404, false],
+  [500, true],
+  [501, false],
+  [502, true],
+  [503, true],
+  [504, true],
+])("status %d is a provider_error, retryable: %s, with the app's words", (status, retryable) => {
+  expect(answered(read, "no\u0000such\nthing", { status, retryAfter: "3" })).toMatchObject({
+    outcome: "provider_error",
+    providerStatus: status,
+    retryable,
+    retryAfterMs: 3_000,
+    message: `the app answered ${status}: no such thing`,
+    value: undefined,
+  });
+  expect(answered(read, "", { status, isRepeatable: false }).retryable).toBe(false);
+});
+
+test("429 was not executed, and says when to come back", () => {
+  const limited = answered(deskAction("add_note"), "slow down", { status: 429, retryAfter: "7", isRepeatable: false });
+  expect(limited).toMatchObject({ outcome: "rate_limited", retryable: true, retryAfterMs: 7_000, providerStatus: 429 });
+  expect(limited.message).toContain("It asks to wait 7 s.");
+  expect(answered(read, "", { status: 429 }).retryAfterMs).toBeUndefined();
+});
+
+test("an error inside a good status is one: path present", () => {
+  const graphql = withResponse({ error: { path: "errors[0]", message: "errors[0].message" } });
+  expect(answered(graphql, { errors: [{ message: "not yours" }], data: null })).toMatchObject({
+    outcome: "provider_error",
+    providerStatus: 200,
+    retryable: false,
+    message: "the app answered an error: not yours",
+  });
+  expect(answered(graphql, { errors: [{ code: 1 }] }).message).toBe(
+    'the app answered an error: {"errors":[{"code":1}]}',
+  );
+  for (const errors of [[], null, [null], undefined]) expect(answered(graphql, { id: "a", errors }).outcome).toBe("ok");
+});
+
+test("an error inside a good status is one: unless true", () => {
+  const chat = withResponse({ unwrap: "result", error: { unless: "ok", message: "description" } });
+  expect(answered(chat, { ok: true, result: { id: "a" } })).toMatchObject({ outcome: "ok", value: { id: "a" } });
+  for (const ok of [false, "true", 1, null, undefined]) {
+    expect(answered(chat, { ok, description: "nope" }).message).toBe("the app answered an error: nope");
+  }
+});
+
+test("a payload is unwrapped, and a bare list or value stands under its name", () => {
+  expect(answered(withResponse({ unwrap: "data[0].it" }), { data: [{ it: { id: "a", more: 1 } }] }).value).toEqual({
+    id: "a",
+  });
+  const listed = withResponse({ unwrap: "found", under: "lines", empty: { lines: [] } });
+  expect(answered(listed, { found: ["x"] }).value).toEqual({ lines: ["x"] });
+  expect(answered(listed, { found: { id: "a" } }).value).toEqual({ id: "a" });
+  expect(answered(listed, { other: 1 }).value).toEqual({ lines: [] });
+});
+
+test.each(["", " \n", "\ufeff", "{}", '{"unnamed":1}', "null"])(
+  "%j is what the definition declares as empty",
+  (body) => {
+    expect(answered(withResponse({ empty: { id: "done" } }), body, { status: 204 })).toMatchObject({
+      outcome: "ok",
+      value: { id: "done" },
+      warnings: [],
+    });
+  },
+);
+
+test("without a declared empty result, nothing is {} with a warning", () => {
+  expect(answered(read, "")).toMatchObject({
+    outcome: "ok",
+    value: {},
+    warnings: [expect.stringMatching(/^output_mismatch: /)],
+  });
+});
+
+test("an answer that misses its schema is ok with a warning that names the places, and null is allowed for any field", () => {
+  const { outcome, value, warnings } = answered(read, { id: 5, state: null, lines: ["a", 1, null] });
+  expect([outcome, value]).toEqual(["ok", { id: 5, state: null, lines: ["a", 1, null] }]);
+  expect(warnings).toEqual([expect.stringMatching(/^output_mismatch: .*\/id must be/)]);
+  expect(answered(read, { id: "a", state: null }).warnings).toEqual([]);
+  expect(answered(read, ["a"])).toMatchObject({ outcome: "ok", value: ["a"], warnings: [expect.anything()] });
+});
+
+test("a byte order mark is no fault; long integers keep their digits", () => {
+  expect(answered(read, `\ufeff{"id":"a"}`)).toMatchObject({ outcome: "ok", value: { id: "a" } });
+  const action = deskAction("read_ticket", { output: { type: "object", properties: { id: { type: "integer" } } } });
+  const { value, warnings } = answered(action, '{"id":12345678901234567890}');
+  expect([JSON.stringify(value), warnings]).toEqual(['{"id":12345678901234567890}', []]);
+});
+
+test.each(["<html>busy</html>", "{", "1 2", "[".repeat(100_000) + "]".repeat(100_000)])(
+  "%.20s is no JSON to read: provider_error",
+  (body) => {
+    const { outcome, message, providerStatus } = answered(read, body);
+    expect([outcome, providerStatus]).toEqual(["provider_error", 200]);
+    expect(message).toMatch(/^the app answered 200 with what cannot be read as JSON: /);
+    expect(message.length).toBeLessThan(1_200);
+  },
+);
+
+test("an answer of 199,000 wrong items is judged by its beginning", () => {
+  const startedAt = performance.now();
+  const { outcome, warnings } = answered(read, { id: "a", lines: Array.from({ length: 199_000 }, () => 1) });
+  expect([outcome, warnings.length]).toEqual(["ok", 1]);
+  expect(performance.now() - startedAt).toBeLessThan(5_000);
+});
+
+test.each([
+  ["items", `{"lines":[${"{},".repeat(2_000_000)}{}]}`],
+  ["wrong items", `{"lines":[${"1,".repeat(3_000_000)}1]}`],
+  ["names", `{${Array.from({ length: 400_000 }, (_, at) => `"k${at}":1`).join(",")}}`],
+  ["lists", `{"lines":[${"[[[]]],".repeat(100_000)}1]}`],
+])("an answer of too many %s is refused before it is parsed", (_what, body) => {
+  const result = answered(read, body);
+  expect(result).toMatchObject({ outcome: "provider_error", providerStatus: 200, retryable: false });
+  expect(result.message).toBe(
+    "the app answered 200 with more than 200,000 values, which are not read; ask it for less",
+  );
+});
+
+test("of a failure of too many values nothing is shown where some may be sensitive", () => {
+  const body = `{"pin":"planted-pin","all":[${"1,".repeat(300_000)}1]}`;
+  expect(answered(deskAction("add_note"), body, { status: 400 }).message).toBe("the app answered 400");
+  expect(answered(read, body, { status: 400 }).message).toMatch(/^the app answered 400: \{"pin"/);
+});
+
+test("secrets that an app quotes are taken out of every message", () => {
+  const action = deskAction("add_note", { response: { error: { path: "error", message: "error" } } });
+  const redact = createRedactor(["planted-key"]);
+  const messages = [
+    answered(action, "bad key planted-key", { status: 400, redact }),
+    answered(action, { pin: "planted-pin", why: "planted-key" }, { status: 422, redact }),
+    answered(action, { error: "planted-key is bad" }, { redact }),
+    answered(action, { error: { pin: ["planted-pin"] } }, { redact }),
+    answered(action, "planted-key", { redact }),
+    answered(action, `${"x".repeat(995)}planted-key`, { status: 500, redact }),
+  ].map(({ message }) => message);
+  expect(messages.join("\n")).not.toContain("plant");
+  expect(messages[1]).toBe('the app answered 422: {"pin":"***","why":"***"}');
+});

@@ -1,0 +1,44 @@
+import type { AppAnswer, AppCall, AppRequest, AppTransport } from "@svc/connections";
+
+/** What a scripted app does with a request. */
+export type Move = AppAnswer | ((request: AppRequest) => AppAnswer | Promise<AppAnswer>);
+
+/** An app that answers from a script, then with 200 and a ticket; it keeps what it was sent. */
+export type ScriptedApp = {
+  readonly transport: AppTransport;
+  readonly requests: AppRequest[];
+  readonly calls: AppCall[];
+  readonly timeouts: number[];
+  /** Adds what is done with the next requests. */
+  does(...moves: Move[]): void;
+};
+
+/** Makes a scripted app. */
+export function createScriptedApp(...script: Move[]): ScriptedApp {
+  const moves = [...script];
+  const requests: AppRequest[] = [];
+  const calls: AppCall[] = [];
+  const timeouts: number[] = [];
+  const transport: AppTransport = {
+    async send(request, call, { timeoutMs }) {
+      requests.push(request);
+      calls.push(call);
+      timeouts.push(timeoutMs);
+      const move = moves.shift() ?? answer(200, { id: "t1", state: "open", inner: "x" });
+      return typeof move === "function" ? move(request) : move;
+    },
+  };
+  return { transport, requests, calls, timeouts, does: (...more) => void moves.push(...more) };
+}
+
+/** An answer of JSON, or of a text as it is. */
+export function answer(status: number, body: unknown = "", headers: Record<string, string> = {}): AppAnswer {
+  const text = typeof body === "string" ? body : JSON.stringify(body);
+  return { kind: "answer", status, headers, body: Buffer.from(text) };
+}
+
+/** The ways in which no answer comes. */
+export const cut: AppAnswer = { kind: "broken", sent: true, message: "the connection was closed" };
+export const cutBefore: AppAnswer = { kind: "broken", sent: false, message: "the connection was closed" };
+export const timedOut: AppAnswer = { kind: "timeout", sent: true, message: "no answer in time" };
+export const unreachable: AppAnswer = { kind: "unreachable", message: "the connection was refused" };

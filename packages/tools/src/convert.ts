@@ -1,0 +1,69 @@
+import { create } from "@bufbuild/protobuf";
+import { durationFromMs, timestampFromMs } from "@bufbuild/protobuf/wkt";
+import type { ToolCallSummary } from "@svc/db";
+import { type CallToolResponse, CallToolResponseSchema, type ToolCall, ToolCallSchema } from "@svc/gen/tools";
+import type { CallAnswer } from "./call/call-tool.ts";
+import { fitBytes, selectFields } from "./call/shape.ts";
+
+/** How a caller wants its result. `bytesMax` 0: as it is. */
+export type ResultShape = { readonly fields: readonly string[]; readonly bytesMax: number };
+
+/** The answer of CallTool, with the result cut to what the caller asked for. */
+export function toCallToolResponse(answer: CallAnswer, shape: ResultShape): CallToolResponse {
+  const { callId = "", result, isSandbox, isReplay } = answer;
+  const { json, warning } = resultJsonOf(answer, shape);
+  return create(CallToolResponseSchema, {
+    callId,
+    outcome: result.outcome,
+    resultJson: json,
+    message: result.message,
+    retryable: result.retryable,
+    ...(result.retryAfterMs !== undefined && { retryAfter: durationFromMs(result.retryAfterMs) }),
+    providerStatus: result.providerStatus,
+    warnings: warning === undefined ? [...result.warnings] : [...result.warnings, warning],
+    sandbox: isSandbox,
+    ...(result.preview !== undefined && {
+      request: {
+        method: result.preview.method,
+        url: result.preview.url,
+        headers: { ...result.preview.headers },
+        bodyJson: result.preview.body,
+      },
+    }),
+    faults: result.faults.map(({ pointer, message, givenJson }) => ({ pointer, message, givenJson })),
+    replayed: isReplay,
+  });
+}
+
+function resultJsonOf({ callId, result }: CallAnswer, { fields, bytesMax }: ResultShape) {
+  if (result.outcome !== "ok" || callId === undefined) return { json: "", warning: undefined };
+  return fitBytes(selectFields(result.value, fields), bytesMax === 0 ? Number.POSITIVE_INFINITY : bytesMax);
+}
+
+/** A call of the ledger. `opened`: its arguments and result, which lists leave out. */
+export function toToolCall(
+  row: ToolCallSummary,
+  opened: { argumentsJson: string; resultJson: string } = { argumentsJson: "", resultJson: "" },
+): ToolCall {
+  return create(ToolCallSchema, {
+    id: row.id,
+    toolSlug: row.toolSlug,
+    accessClass: row.accessClass,
+    entityId: row.entityId,
+    connectedAccountId: row.accountId ?? "",
+    keyId: row.keyId ?? "",
+    jobId: row.jobId ?? "",
+    stepId: row.stepId,
+    outcome: row.outcome,
+    message: row.message,
+    providerStatus: row.providerStatus,
+    argumentsDigest: row.argumentsDigest.toString("hex"),
+    ...opened,
+    truncated: row.isTruncated,
+    sandbox: row.isSandbox,
+    idempotencyKey: row.idempotencyKey ?? "",
+    createdAt: timestampFromMs(row.createdAt),
+    durationMs: row.durationMs,
+    providerMs: row.providerMs,
+  });
+}

@@ -1,0 +1,54 @@
+import type { QueryWord } from "./query-words.ts";
+import { formMark } from "./tool-terms.ts";
+import type { Term, ViewIndex } from "./view-index.ts";
+
+/** What a word of a query may stand for: itself, its synonyms, or terms spelled like it. */
+export type Meaning = {
+  /** The word as it is indexed. */
+  readonly word: string;
+  /** How much the word tells: what a tool gets at most for it. */
+  readonly worth: number;
+  /** A tool gets the best of them, not their sum. */
+  readonly terms: readonly KnownTerm[];
+  /** The word as it is written, which names are worth more for; undefined where none has it. */
+  readonly form: KnownTerm | undefined;
+};
+
+/** A term with what a tool gets for holding it. */
+export type KnownTerm = Term & { readonly term: string };
+
+/** Of the worth of a word, what a name gets on top that has it in the same form. */
+const formShare = 0.4;
+/** Of the worth of a word, what a synonym counts. */
+const synonymShare = 0.45;
+/** Of the worth of a term, what a word counts that begins it, or is spelled almost like it. */
+const spellingShare = 0.4;
+/** Words of one query that are tried as misspelled: each walks the spellings of all toolkits. */
+const spelledWordsMax = 6;
+
+/** The words that stand for something in a view. A word that no tool holds in any form is left out. */
+export function meaningsOf(words: readonly QueryWord[], view: ViewIndex): Meaning[] {
+  let spelledWords = 0;
+  return words.flatMap(({ term: word, form, synonyms }) => {
+    let terms = knownTerms(word, synonyms, view);
+    if (terms.length === 0 && spelledWords++ < spelledWordsMax) {
+      terms = [...view.spelledLike(word)].flatMap((term) => findTerm(term, view, (worth) => spellingShare * worth));
+    }
+    if (terms.length === 0) return [];
+    const worth = Math.max(...terms.map((term) => term.worth));
+    const [written] = findTerm(formMark + form, view, () => formShare * worth);
+    return [{ word, worth, terms, form: written }];
+  });
+}
+
+/** The word itself and its synonyms. None counts for more than the word: it was written, they were not. */
+function knownTerms(word: string, synonyms: readonly string[], view: ViewIndex): KnownTerm[] {
+  const own = findTerm(word, view, (worth) => worth);
+  const most = own[0]?.worth ?? Number.POSITIVE_INFINITY;
+  return [...own, ...synonyms.flatMap((term) => findTerm(term, view, (worth) => synonymShare * Math.min(worth, most)))];
+}
+
+function findTerm(term: string, view: ViewIndex, worthOf: (worth: number) => number): KnownTerm[] {
+  const found = view.find(term);
+  return found === undefined ? [] : [{ term, worth: worthOf(found.worth), postings: found.postings }];
+}

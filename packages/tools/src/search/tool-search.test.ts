@@ -1,0 +1,224 @@
+import type { Action, Catalog } from "@svc/catalog";
+import { catalogOf, sampleToolkits } from "@svc/catalog/testing";
+import { expect, test } from "vitest";
+import { createToolSearch, searchOf, type ToolQuery } from "./tool-search.ts";
+
+type ToolSource = {
+  description: string;
+  intents?: readonly string[];
+  class?: "read" | "write" | "destructive";
+  callable?: boolean;
+  args?: readonly string[];
+};
+
+const sampleAction = actionOf(catalogOf({ toolkits: Object.values(sampleToolkits) }));
+
+function actionOf(catalog: Catalog): Action {
+  const action = [...catalog.tools.values()].find((tool) => tool.kind === "action");
+  if (action?.kind !== "action") throw new Error("the samples have no action");
+  return action;
+}
+
+/** A catalog with just what a search reads: toolkits by slug, each with its tools by name. */
+function catalogWith(source: Record<string, Record<string, ToolSource>>): Catalog {
+  const samples = catalogOf({ toolkits: Object.values(sampleToolkits) });
+  const toolkits = Object.entries(source).map(([slug, tools]) => {
+    const model = samples.toolkits.get(sampleAction.toolkitSlug);
+    if (model === undefined) throw new Error("the sample action has no toolkit");
+    const actions = Object.entries(tools).map(([name, tool]) => makeAction(slug, name, tool));
+    return { ...model, slug, name: slug.replaceAll("_", " "), description: "", actions, triggers: [] };
+  });
+  return {
+    toolkits: new Map(toolkits.map((toolkit) => [toolkit.slug, toolkit])),
+    tools: new Map(toolkits.flatMap(({ actions }) => actions.map((action) => [action.slug, action]))),
+  };
+}
+
+function makeAction(toolkitSlug: string, name: string, source: ToolSource): Action {
+  const properties = Object.fromEntries((source.args ?? []).map((arg) => [arg, { type: "string" }]));
+  return {
+    ...sampleAction,
+    slug: `${toolkitSlug}.${name}`,
+    name,
+    toolkitSlug,
+    class: source.class ?? "write",
+    callable: source.callable ?? true,
+    description: source.description,
+    intents: source.intents ?? [],
+    inputSchema: { type: "object", properties },
+  };
+}
+
+function slugsFor(catalog: Catalog, query: ToolQuery | string): string[] {
+  return createToolSearch(catalog)
+    .search(typeof query === "string" ? { query } : query)
+    .map(({ tool }) => tool.slug);
+}
+
+const office = catalogWith({
+  tracker: {
+    create_issue: { description: "Files a new issue in a team.", intents: ["something is broken on the site"] },
+    delete_issue: { description: "Moves an issue to the trash.", class: "destructive", args: ["confirm"] },
+    list_issues: { description: "Lists the issues of one team.", class: "read", args: ["assignee_id"] },
+    list_legacy_issues: { description: "Lists the issues of the old app.", class: "read", callable: false },
+  },
+  planner: {
+    create_event: { description: "Creates an event with guests and place.", args: ["recurrence"] },
+    delete_event: {
+      description: "Deletes one event; to empty the whole planner use clear_planner.",
+      class: "destructive",
+    },
+    clear_planner: { description: "Deletes every entry.", class: "destructive" },
+  },
+});
+
+test.each([
+  ["a word of the name", "new event please", "planner.create_event"],
+  ["a word of an intent", "our shop is broken", "tracker.create_issue"],
+  ["the name of an argument", "recurrence", "planner.create_event"],
+  ["another form of a word", "deleting issues", "tracker.delete_issue"],
+  ["a form that only a table knows", "which were sent", "chat.send_message"],
+  ["a synonym", "erase the ticket", "tracker.delete_issue"],
+  ["a phrase that means one word", "get rid of the event", "planner.delete_event"],
+  ["the beginning of a word", "recurr", "planner.create_event"],
+  ["a misspelled word", "recurence", "planner.create_event"],
+  ["a word in capitals with accents", "RÉCURRENCE", "planner.create_event"],
+])("finds a tool by %s", (_, query, slug) => {
+  const chat = catalogWith({ chat: { send_message: { description: "Posts a text to a group." } } });
+  expect(slugsFor(query.includes("sent") ? chat : office, query)[0]).toBe(slug);
+});
+
+test("puts tools that read first when something is asked, and tools that change something when it is told", () => {
+  expect(slugsFor(office, "which issues are there")[0]).toBe("tracker.list_issues");
+  expect(slugsFor(office, "add an issue")[0]).toBe("tracker.create_issue");
+});
+
+test("takes a verb after an article for a noun, and a question word for a question when it opens the query", () => {
+  const desk = catalogWith({
+    desk: {
+      search_east: { description: "Opens the search for the office.", class: "write" },
+      search_west: { description: "Opens the search for the office.", class: "read" },
+    },
+  });
+  expect(slugsFor(desk, "for the search: open it")[0]).toBe("desk.search_east");
+  expect(slugsFor(desk, "open the search who is there")[0]).toBe("desk.search_east");
+  expect(slugsFor(desk, "who opened the search")[0]).toBe("desk.search_west");
+});
+
+test("puts tools that take something away last when that is not what is wanted", () => {
+  const shelf = catalogWith({
+    shelf: {
+      delete_book: { description: "A book of the shelf.", class: "destructive" },
+      update_book: { description: "A book of the shelf." },
+    },
+  });
+  expect(slugsFor(shelf, "rename the book on the shelf")[0]).toBe("shelf.update_book");
+  expect(slugsFor(shelf, "discard the book on the shelf")[0]).toBe("shelf.delete_book");
+});
+
+test("what a description says of another tool does not count for its own", () => {
+  expect(slugsFor(office, "empty the whole planner")[0]).toBe("planner.clear_planner");
+});
+
+test("lists neither uncallable tools nor triggers, whatever is asked for", () => {
+  expect(slugsFor(office, "issues of the old app legacy")).not.toContain("tracker.list_legacy_issues");
+  const samples = catalogOf({ toolkits: Object.values(sampleToolkits) });
+  const triggers = [...samples.tools.values()].filter(({ kind }) => kind === "trigger");
+  expect(triggers.length).toBeGreaterThan(0);
+  for (const { description, slug, name } of triggers) {
+    for (const query of [description, name, slug]) expect(slugsFor(samples, { query, limit: 50 })).not.toContain(slug);
+  }
+  expect(slugsFor(samples, { query: "new bugs", kind: "trigger" })).toEqual([]);
+});
+
+test("keeps to the toolkit, class and kind that are asked for", () => {
+  const query = "issue event";
+  const all = ["create", "delete"].flatMap((verb) => [`planner.${verb}_event`, `tracker.${verb}_issue`]);
+  expect(slugsFor(office, query)).toEqual(expect.arrayContaining(all));
+  expect(slugsFor(office, { query, toolkitSlug: "planner" }).every((slug) => slug.startsWith("planner."))).toBe(true);
+  expect(slugsFor(office, { query, toolkitSlug: "unknown" })).toEqual([]);
+  expect(slugsFor(office, { query, accessClass: "read" })).toEqual(["tracker.list_issues"]);
+  expect(slugsFor(office, { query, kind: "action" })).toEqual(slugsFor(office, query));
+  expect(slugsFor(office, { query, kind: "code" })).toEqual([]);
+});
+
+test("returns eight tools, or as many as are asked for, of falling score", () => {
+  const many = catalogWith({
+    shop: Object.fromEntries(
+      Array.from({ length: 60 }, (_, index) => [`sell_${index}`, { description: `Sells thing ${index} to a buyer.` }]),
+    ),
+  });
+  expect(slugsFor(many, "sell")).toHaveLength(8);
+  expect(slugsFor(many, { query: "sell", limit: 50 })).toHaveLength(50);
+  const scores = createToolSearch(many).search({ query: "sell", limit: 50 });
+  expect(scores.map(({ score }) => score)).toEqual(scores.map(({ score }) => score).toSorted((a, b) => b - a));
+});
+
+test("orders tools of one score by slug, whichever order the catalog has", () => {
+  const twins = { a: { ring: { description: "Rings a bell." } }, b: { ring: { description: "Rings a bell." } } };
+  expect(slugsFor(catalogWith(twins), "ring")).toEqual(["a.ring", "b.ring"]);
+  expect(slugsFor(catalogWith({ b: twins.b, a: twins.a }), "ring")).toEqual(["a.ring", "b.ring"]);
+});
+
+test("names the words of the query that a tool was found by, as they are indexed", () => {
+  const [found] = createToolSearch(office).search({ query: "Please file the broken tickets for Zebulon" });
+  expect(found?.tool.slug).toBe("tracker.create_issue");
+  expect(found?.matchedTerms).toEqual(["file", "broken", "ticket"].map((word) => (word === "broken" ? "break" : word)));
+});
+
+test("finds a project's own tools in its view alone, and none of a toolkit that its view hides", () => {
+  const own = catalogWith({ own_bells: { ring_bell: { description: "Rings a bell in the hall." } } });
+  const view = {
+    toolkits: new Map([...office.toolkits, ...own.toolkits]),
+    tools: new Map([...office.tools, ...own.tools]),
+  };
+  expect(slugsFor(view, "ring the bell")).toEqual(["own_bells.ring_bell"]);
+  expect(slugsFor(office, "ring the bell")).toEqual([]);
+  const hidden = { ...office, toolkits: new Map([...office.toolkits].filter(([slug]) => slug !== "planner")) };
+  expect(slugsFor(hidden, "create an event")).not.toContain("planner.create_event");
+});
+
+test("makes one search for a view", () => {
+  expect(searchOf(office)).toBe(searchOf(office));
+  expect(searchOf({ ...office })).not.toBe(searchOf(office));
+});
+
+test.each([
+  ["a thousand letters", "a".repeat(1000)],
+  ["a thousand characters of words", "issue ".repeat(166)],
+  ["hundreds of words that nothing holds", Array.from({ length: 150 }, (_, index) => `qx${index}z`).join(" ")],
+  ["stop words", "what is it that I want to do with the of"],
+  ["emoji", "🔥🔥 🎉 👩‍👩‍👧"],
+  ["signs of regular expressions", "(.*)+ [a-z]{99999} \\d \\ ^$ (?:"],
+  ["names of Object.prototype", "__proto__ constructor toString hasOwnProperty valueOf"],
+  ["control characters", "\u0000\u0007\u202e\ud800"],
+  ["nothing", "   "],
+])("takes %s", (_, query) => {
+  for (const { score, tool } of createToolSearch(office).search({ query, limit: 50 })) {
+    expect(score).toBeGreaterThan(0);
+    expect(tool.callable).toBe(true);
+  }
+});
+
+test("a word that no tool holds does not change what is found", () => {
+  const query = "delete the issue";
+  expect(slugsFor(office, `${query} xylophonist`)).toEqual(slugsFor(office, query));
+  for (const unknown of ["constructor", "🔥", "the of", "__proto__"]) expect(slugsFor(office, unknown)).toEqual([]);
+});
+
+test("searches 10,000 tools in a few milliseconds", () => {
+  const apps = Array.from({ length: 100 }, (_, app) => {
+    const tools = Array.from({ length: 100 }, (_, tool) => [
+      `create_thing_${tool}`,
+      { description: `Creates thing number ${tool} of app ${app} for a customer.`, intents: [`add thing ${tool}`] },
+    ]);
+    return [`app_${app}`, Object.fromEntries(tools) as Record<string, ToolSource>];
+  });
+  const search = createToolSearch(catalogWith(Object.fromEntries(apps) as Record<string, Record<string, ToolSource>>));
+  const query = "add a new thing 7 for the custmer and tell everybody about it tomorrow";
+  for (let round = 0; round < 20; round++) search.search({ query });
+  const startedAt = performance.now();
+  for (let round = 0; round < 20; round++) search.search({ query });
+  // Loose: the bench measures; this holds even beside other tests on a small machine.
+  expect((performance.now() - startedAt) / 20).toBeLessThan(100);
+});

@@ -1,0 +1,69 @@
+import type { AccessClass, Catalog } from "@svc/catalog";
+import { demandOf } from "./deeds.ts";
+import { meaningsOf } from "./meanings.ts";
+import { tellingWordsOf } from "./query-words.ts";
+import { matchedWords, preferIntents, scoreTools } from "./score-tools.ts";
+import { spreadOverToolkits } from "./spread.ts";
+import type { SearchedTool } from "./toolkit-index.ts";
+import { type IndexedTool, indexView, type ViewIndex } from "./view-index.ts";
+import { readWords } from "./words.ts";
+
+/** What is looked for. Empty or left out filters let every tool pass; `limit` is the most tools to return, default 8. */
+export type ToolQuery = {
+  readonly query: string;
+  readonly toolkitSlug?: string | undefined;
+  readonly kind?: "action" | "trigger" | "code" | undefined;
+  readonly accessClass?: AccessClass | "" | undefined;
+  readonly limit?: number | undefined;
+};
+
+/** A tool that fits, how well (comparable within one answer only), and the words of the query that it was found by, as indexed. */
+export type FoundTool = {
+  readonly tool: SearchedTool;
+  readonly score: number;
+  readonly matchedTerms: readonly string[];
+};
+
+/** Ranks the callable tools of one view by intent. */
+export type ToolSearch = {
+  /** The tools that fit, best first, those of equal score by slug. Reads memory alone. */
+  search(query: ToolQuery): FoundTool[];
+};
+
+/** Tools beyond `limit` that are looked at closely. */
+const candidatesMore = 40;
+/** The default of `limit`. */
+const limitDefault = 8;
+
+const searches = new WeakMap<Catalog, ToolSearch>();
+
+/** The search of a view, made once for it. */
+export function searchOf(view: Catalog): ToolSearch {
+  const known = searches.get(view);
+  if (known !== undefined) return known;
+  const made = createToolSearch(view);
+  searches.set(view, made);
+  return made;
+}
+
+/** A search over what can be called of a view, actions and code. Nothing is indexed before the first search. */
+export function createToolSearch(view: Catalog): ToolSearch {
+  let index: ViewIndex | undefined;
+  return {
+    search({ query, toolkitSlug = "", kind, accessClass = "", limit = limitDefault }) {
+      if (kind === "trigger") return [];
+      index ??= indexView(view);
+      const words = readWords(query);
+      const meanings = meaningsOf(tellingWordsOf(words), index);
+      const passes = ({ tool }: IndexedTool) =>
+        (kind === undefined || tool.kind === kind) &&
+        (toolkitSlug === "" || tool.toolkitSlug === toolkitSlug) &&
+        (accessClass === "" || tool.class === accessClass);
+      const wanted = { demand: demandOf(words), count: limit + candidatesMore, passes };
+      const ranked = scoreTools(index, meanings, wanted).map((scored) => preferIntents(scored, meanings));
+      return spreadOverToolkits(ranked, limit).map((found) => {
+        return { tool: found.tool, score: found.score, matchedTerms: matchedWords(found, meanings) };
+      });
+    },
+  };
+}

@@ -1,0 +1,81 @@
+import type { Catalog } from "@svc/catalog";
+import type { Deeds } from "./deeds.ts";
+import { indexOf, type Postings, type SearchedTool, type ToolkitIndex } from "./toolkit-index.ts";
+
+/** A tool of a view, with what the index of its toolkit knows of it. */
+export type IndexedTool = {
+  readonly tool: SearchedTool;
+  readonly deeds: Deeds;
+  readonly index: ToolkitIndex;
+  /** Its place in that index. */
+  readonly place: number;
+};
+
+/** A term that tools of a view hold. */
+export type Term = {
+  /** How much it tells, by how few tools hold it: what BM25 calls the inverse document frequency, evened out. */
+  readonly worth: number;
+  /** Its postings in each toolkit that holds it, whose places count from `start` in the tools of the view. */
+  readonly postings: readonly { readonly start: number; readonly postings: Postings }[];
+};
+
+/** The callable tools of all toolkits of a view as one. */
+export type ViewIndex = {
+  readonly tools: readonly IndexedTool[];
+  /** Undefined for a term that no tool holds. */
+  find(term: string): Term | undefined;
+  /** The terms that a word begins, or that are spelled almost like it. */
+  spelledLike(word: string): ReadonlySet<string>;
+};
+
+/** How much rare words tell more than common ones: 1 as BM25 has it, 0 not at all. Intents are full of rare words that say little. */
+const rarityExponent = 0.5;
+
+/** Joins the indexes of the toolkits of a view. It holds no text of its own, but what it was asked for. */
+export function indexView(view: Catalog): ViewIndex {
+  const indexes = [...view.toolkits.values()].map(indexOf);
+  const tools = indexes.flatMap((index) => index.tools.map((tool, place) => toIndexedTool(index, tool, place)));
+  /** Holds terms alone, so no query makes it larger than the definitions are. */
+  const known = new Map<string, Term>();
+  return {
+    tools,
+    find(term) {
+      const found = known.get(term) ?? joinPostings(term, indexes, tools.length);
+      if (found !== undefined) known.set(term, found);
+      return found;
+    },
+    spelledLike: (word) => spelledLike(word, indexes),
+  };
+}
+
+function toIndexedTool(index: ToolkitIndex, tool: SearchedTool, place: number): IndexedTool {
+  return { tool, deeds: index.deeds[place] ?? 0, index, place };
+}
+
+function joinPostings(term: string, indexes: readonly ToolkitIndex[], toolCount: number): Term | undefined {
+  const postings: Term["postings"][number][] = [];
+  let start = 0;
+  let held = 0;
+  for (const { terms, tools } of indexes) {
+    const found = terms.get(term);
+    if (found !== undefined) {
+      postings.push({ start, postings: found });
+      held += found.places.length;
+    }
+    start += tools.length;
+  }
+  if (held === 0) return undefined;
+  return { worth: Math.log(1 + (toolCount - held + 0.5) / (held + 0.5)) ** rarityExponent, postings };
+}
+
+/** Words of four letters or more begin terms; such terms differ from them in one letter, or in two when they have eight. */
+function spelledLike(word: string, indexes: readonly ToolkitIndex[]): ReadonlySet<string> {
+  const found = new Set<string>();
+  if (word.length < 4 || word.length > 30) return found;
+  for (const index of indexes) {
+    const spellings = index.spellings();
+    for (const term of spellings.atPrefix(word).keys()) if (term.length <= word.length + 4) found.add(term);
+    for (const term of spellings.fuzzyGet(word, word.length < 8 ? 1 : 2).keys()) found.add(term);
+  }
+  return found;
+}

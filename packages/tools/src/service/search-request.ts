@@ -1,0 +1,49 @@
+import type { AccessClass } from "@svc/catalog";
+import { ToolKind } from "@svc/gen/catalog";
+import type { SearchToolsRequest } from "@svc/gen/tools";
+import { accessClassInvalid, limitInvalid, queryInvalid } from "../errors.ts";
+
+const classes: readonly string[] = ["read", "write", "destructive"] satisfies AccessClass[];
+const queryMax = 1000;
+const limitMax = 50;
+const limitDefault = 8;
+
+/** A search as the engine takes it; undefined does not narrow. */
+export type SearchRequest = {
+  readonly query: string;
+  readonly toolkitSlug: string | undefined;
+  readonly kind: "action" | "trigger" | "code" | undefined;
+  readonly accessClass: AccessClass | undefined;
+  readonly limit: number;
+};
+
+/** Reads a request of SearchTools. Throws its invalid_argument refusals. */
+export function readSearchRequest({ query, toolkitSlug, kind, accessClass, limit }: SearchToolsRequest): SearchRequest {
+  if (query.trim() === "" || query.length > queryMax) throw queryInvalid(query);
+  if (limit < 0 || limit > limitMax) throw limitInvalid(limit);
+  if (accessClass !== "" && !isAccessClass(accessClass)) throw accessClassInvalid(accessClass);
+  return {
+    query,
+    toolkitSlug: toolkitSlug === "" ? undefined : toolkitSlug,
+    kind: kindOf(kind),
+    accessClass: accessClass === "" ? undefined : accessClass,
+    limit: limit === 0 ? limitDefault : limit,
+  };
+}
+
+function isAccessClass(text: string): text is AccessClass {
+  return classes.includes(text);
+}
+
+function kindOf(kind: ToolKind): SearchRequest["kind"] {
+  switch (kind) {
+    case ToolKind.ACTION:
+      return "action";
+    case ToolKind.TRIGGER:
+      return "trigger";
+    case ToolKind.CODE:
+      return "code";
+    case ToolKind.UNSPECIFIED:
+      return undefined;
+  }
+}

@@ -1,0 +1,89 @@
+import { create } from "@bufbuild/protobuf";
+import type { ServiceImpl } from "@connectrpc/connect";
+import type { CatalogViews } from "@svc/catalog";
+import { pageOf, pageRows, requireId, requireProject, type Sealer, timeRange } from "@svc/core";
+import { type Database, toolCallsForProject } from "@svc/db";
+import {
+  DescribeToolResponseSchema,
+  GetToolCallResponseSchema,
+  ListToolCallsResponseSchema,
+  SearchToolsResponseSchema,
+  type ToolsService,
+} from "@svc/gen/tools";
+import type { ToolCaller } from "../call/call-tool.ts";
+import type { Ledger } from "../call/ledger.ts";
+import { toCallToolResponse, toToolCall } from "../convert.ts";
+import { outcomeInvalid, toolCallNotFound, toolNotFound } from "../errors.ts";
+import { callOutcomes } from "../outcome.ts";
+import { searchOf } from "../search/tool-search.ts";
+import { readCallRequest } from "./call-request.ts";
+import { readSearchRequest } from "./search-request.ts";
+
+/** What ToolsService works with. */
+export type ToolsServiceOptions = {
+  readonly views: CatalogViews;
+  readonly caller: ToolCaller;
+  readonly ledger: Ledger;
+  readonly db: Database;
+  /** Seals page tokens. */
+  readonly sealer: Sealer;
+};
+
+/** The tools as a project sees them: found, described, called, and the ledger of its calls. */
+export function createToolsService(options: ToolsServiceOptions): ServiceImpl<typeof ToolsService> {
+  const { views, caller, ledger, db, sealer } = options;
+  return {
+    async searchTools(request, ctx) {
+      const search = readSearchRequest(request);
+      const view = await views.forProject(requireProject(ctx).projectId);
+      const results = searchOf(view)
+        .search(search)
+        .map(({ tool, score, matchedTerms }) => {
+          const message = view.messages.tools.get(tool.slug)?.tool;
+          return { ...(message && { tool: message }), score, matchedTerms: [...matchedTerms] };
+        });
+      return create(SearchToolsResponseSchema, { results });
+    },
+    async describeTool({ slug }, ctx) {
+      const view = await views.forProject(requireProject(ctx).projectId);
+      const tool = view.messages.tools.get(slug)?.tool;
+      if (tool === undefined) throw toolNotFound("slug", slug, view.tools.keys());
+      return create(DescribeToolResponseSchema, { tool });
+    },
+    async callTool(request, ctx) {
+      const { shape, ...call } = readCallRequest(request, requireProject(ctx));
+      return toCallToolResponse(await caller.call(call), shape);
+    },
+    async listToolCalls(request, ctx) {
+      const { projectId } = requireProject(ctx);
+      const { toolSlug, entityId, outcome } = request;
+      if (outcome !== "" && ![...callOutcomes, "running"].includes(outcome)) {
+        throw outcomeInvalid(outcome, [...callOutcomes, "running"]);
+      }
+      const range = timeRange(request.since, request.until);
+      const filters = { toolSlug, entityId, outcome, since: range.sinceMs ?? "", until: range.untilMs ?? "" };
+      const scope = { call: "ListToolCalls", projectId, filters };
+      const page = pageOf(sealer, scope, request, "call");
+      const filter = {
+        ...range,
+        toolSlug: toolSlug === "" ? undefined : toolSlug,
+        entityId: entityId === "" ? undefined : entityId,
+        outcome: outcome === "" ? undefined : outcome,
+      };
+      const read = await toolCallsForProject(db, projectId).list(filter, page);
+      const { rows, nextPageToken } = pageRows(sealer, scope, read, page.size);
+      return create(ListToolCallsResponseSchema, { calls: rows.map((row) => toToolCall(row)), nextPageToken });
+    },
+    async getToolCall(request, ctx) {
+      const { projectId } = requireProject(ctx);
+      const id = requireId("call", "id", request.id);
+      const row = await toolCallsForProject(db, projectId).find(id);
+      if (row === undefined) throw toolCallNotFound(request.id);
+      const call = toToolCall(row, {
+        argumentsJson: ledger.openText(id, projectId, "arguments", row.arguments),
+        resultJson: row.result === null ? "" : ledger.openText(id, projectId, "result", row.result),
+      });
+      return create(GetToolCallResponseSchema, { call });
+    },
+  };
+}

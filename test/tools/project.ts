@@ -1,0 +1,113 @@
+import { mkdtemp, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { stringify } from "yaml";
+import type { TestAnswer } from "../../packages/server/src/test-service.ts";
+
+/** What calls a running service: a service of the tests, or a process. */
+export type Callable = {
+  call(method: string, body?: unknown, options?: { bearer?: string | null }): Promise<TestAnswer>;
+};
+
+/** An answer of CallTool, as JSON. */
+export type CallAnswer = {
+  readonly callId: string;
+  readonly outcome: string;
+  readonly resultJson: string;
+  readonly message: string;
+  readonly retryable: boolean;
+  readonly retryAfter?: string;
+  readonly providerStatus: number;
+  readonly warnings: readonly string[];
+  readonly sandbox: boolean;
+  readonly request?: {
+    readonly method: string;
+    readonly url: string;
+    readonly headers: Readonly<Record<string, string>>;
+    readonly bodyJson: string;
+  };
+  readonly faults: readonly { readonly pointer: string; readonly message: string; readonly givenJson: string }[];
+  readonly replayed: boolean;
+};
+
+/** How a call differs from a plain one. `bearer` is the approver key of the project `default` unless stated. */
+export type CallChanges = {
+  readonly entityId?: string;
+  readonly connectedAccountId?: string;
+  readonly idempotencyKey?: string;
+  readonly dryRun?: boolean;
+  readonly fields?: readonly string[];
+  readonly maxBytes?: number;
+  readonly bearer?: string;
+};
+
+/** Calls a tool for entity `ann`; throws when the call itself is refused. */
+export async function callTool(
+  service: Callable,
+  toolSlug: string,
+  args: object = {},
+  { bearer, ...changes }: CallChanges = {},
+): Promise<CallAnswer> {
+  const request = { toolSlug, argumentsJson: JSON.stringify(args), entityId: "ann", ...changes };
+  const answer = await service.call("svc.v1.ToolsService/CallTool", request, bearer === undefined ? {} : { bearer });
+  if (answer.code !== "ok") throw new Error(`${toolSlug}: ${JSON.stringify(answer.json)}`);
+  return answer.json as CallAnswer;
+}
+
+/** A connected account, as JSON, as far as tests read it. */
+export type Account = {
+  readonly id: string;
+  readonly state: string;
+  readonly scheme: string;
+  readonly lastError: string;
+  readonly references: readonly string[];
+  readonly toolkitOwnerProjectId: string;
+  readonly grantedScopes: readonly string[];
+};
+
+/** Connects entity `ann` to a toolkit; throws when it is refused. */
+export async function connect(
+  service: Callable,
+  toolkitSlug: string,
+  { bearer, ...changes }: { bearer?: string } & Record<string, unknown> = {},
+): Promise<{ account: Account; authorizeUrl: string }> {
+  const answer = await service.call(
+    "svc.v1.ConnectionsService/InitiateConnection",
+    { toolkitSlug, entityId: "ann", ...changes },
+    bearer === undefined ? {} : { bearer },
+  );
+  if (answer.code !== "ok") throw new Error(`${toolkitSlug}: ${JSON.stringify(answer.json)}`);
+  return answer.json as { account: Account; authorizeUrl: string };
+}
+
+/** Reads an account. */
+export async function readAccount(service: Callable, id: string, bearer?: string): Promise<Account> {
+  const options = bearer === undefined ? {} : { bearer };
+  const { json } = await service.call("svc.v1.ConnectionsService/GetConnection", { id }, options);
+  return json.account as Account;
+}
+
+/** A project of its own with a key of each role. */
+export type TestProject = { readonly id: string; readonly member: string; readonly approver: string };
+
+/** Adds a project, as the administrator. */
+export async function addProject(
+  service: { admin(call: string, body?: unknown): Promise<TestAnswer> },
+  name: string,
+): Promise<TestProject> {
+  const { json } = await service.admin("CreateProject", { name });
+  const id = json.project.id as string;
+  const keyOf = async (role: string) => {
+    const created = await service.admin("CreateApiKey", { projectId: id, role, name: role });
+    return created.json.key as string;
+  };
+  return { id, member: await keyOf("ROLE_MEMBER"), approver: await keyOf("ROLE_APPROVER") };
+}
+
+/** A deployment file that goes with the block it stands in. */
+export async function writeDeployment(toolkits: object): Promise<{ path: string } & AsyncDisposable> {
+  const folder = await mkdtemp(join(tmpdir(), "svc-deployment-"));
+  const path = join(folder, "deployment.yaml");
+  await writeFile(path, stringify({ toolkits }));
+  return { path, [Symbol.asyncDispose]: () => rm(folder, { recursive: true, force: true }) };
+}

@@ -1,0 +1,247 @@
+import { createId, type Id, type NodeId, type ProjectId, uuidOfId } from "@svc/core";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import type { Database } from "../connect.ts";
+import { accessOf, addProject, explain, nowMs } from "../test-rows.ts";
+import { createTestDatabase, type TestDatabase } from "../testing.ts";
+import { requestJobCancel } from "./cancel.ts";
+import { commitRun, type RunChange, type RunLease } from "./commit.ts";
+import { insertJobs } from "./insert.ts";
+import { appendJobEvents, loadJob, readJobSetRows } from "./load.ts";
+import { jobsForProject } from "./repo.ts";
+import { claimJobTasks, putJobTasks } from "./tasks.ts";
+
+let database: TestDatabase;
+let db: Database;
+
+beforeAll(async () => {
+  database = await createTestDatabase();
+  db = database.db;
+});
+
+afterAll(() => database.drop());
+
+const node = createId("node", nowMs);
+
+/** A queued job with its run task, held by `node`. */
+async function heldJob(): Promise<{ jobId: Id<"job">; projectId: ProjectId; lease: RunLease }> {
+  const projectId = await addProject(db);
+  const jobId = await addJob(projectId);
+  const lease = await claimOnly(projectId, node);
+  return { jobId, projectId, lease };
+}
+
+async function addJob(projectId: ProjectId, dueAt = nowMs): Promise<Id<"job">> {
+  const id = createId("job", nowMs);
+  const digest = Buffer.alloc(32, 1);
+  const job = {
+    id,
+    projectId,
+    status: "queued",
+    mode: "live" as const,
+    programDigest: digest,
+    params: {},
+    stepArgs: {},
+    keyId: createId("key", nowMs),
+    principalChain: ["key:k"],
+    contentDigest: digest,
+    estimate: {},
+    used: {},
+    saga: {},
+    createdAt: nowMs,
+    updatedAt: nowMs,
+  };
+  const event = { type: "job-submitted", stepId: "", payload: "{}", principalChain: ["key:k"] };
+  const task = { jobId: id, kind: "run" as const, subject: "", projectId, dueAt };
+  const program = { projectId, digest, program: "{}", programHash: "h", pins: "{}" };
+  await insertJobs(db, program, [{ job, events: [event], tasks: [task] }], nowMs);
+  return id;
+}
+
+async function claimOnly(projectId: ProjectId, owner: NodeId, atMs = nowMs): Promise<RunLease> {
+  const request = {
+    owner,
+    nowMs: atMs,
+    leaseUntilMs: atMs + 30_000,
+    limit: 50,
+    share: 50,
+    fullProjects: new Set<ProjectId>(),
+  };
+  const task = (await claimJobTasks(db, request)).find((claimed) => claimed.projectId === projectId);
+  if (task === undefined) throw new Error("no task of that project was due");
+  return { jobId: task.jobId, owner, leaseToken: task.leaseToken };
+}
+
+function change(part: Partial<RunChange> = {}): RunChange {
+  return {
+    job: {
+      status: "running",
+      generation: 1,
+      position: 3,
+      progress: null,
+      planApprovalId: "",
+      park: null,
+      used: { toolCalls: 1 },
+      saga: {},
+      deadlineAt: null,
+      deadlineLeftMs: null,
+      lastError: "",
+      finishedAt: null,
+    },
+    events: [],
+    steps: [],
+    rows: [],
+    setRows: [],
+    clearedSets: [],
+    undoEntries: [],
+    undoChanges: [],
+    task: "keep",
+    tasks: [],
+    also: undefined,
+    ...part,
+  };
+}
+
+const event = (type: string) => ({ type, stepId: "s", payload: "{}", principalChain: ['key:"k"', "clock"] });
+const setRow = {
+  setId: "s",
+  ordinal: 0,
+  rowNumber: 1,
+  state: "ok" as const,
+  doneCalls: 1,
+  errorCode: "",
+  outputs: null,
+};
+const options = { nowMs, seesCancel: false };
+
+async function taskOf(jobId: Id<"job">) {
+  return db.sql<{ lease_owner: string | null }[]>`
+    select due_at, lease_owner from job_tasks where job_id = ${uuidOfId(jobId)}::uuid`;
+}
+
+test("a commit writes job, log, steps, rows and entries together", async () => {
+  const { jobId, projectId, lease } = await heldJob();
+  const step = { stepId: "s", ordinal: 0, receipt: { state: "completed" }, output: Buffer.from("o") };
+  const entry = { entry: 1, stepId: "s", ordinal: 0, toolSlug: "a.b", entityId: "e", args: Buffer.from("a") };
+  const committed = await commitRun(
+    db,
+    lease,
+    change({
+      events: [event("one"), event("two")],
+      steps: [step],
+      rows: [{ rowNumber: 1, data: Buffer.from("row") }],
+      setRows: [setRow],
+      undoEntries: [entry],
+      task: "end",
+    }),
+    options,
+  );
+  expect(committed).toEqual({ lastSeq: 3, cancelRequestedAt: null, cancelChain: null });
+  expect(await loadJob(db, jobId)).toMatchObject({
+    status: "running",
+    position: 3,
+    lastSeq: 3,
+    used: { toolCalls: 1 },
+  });
+  const events = await jobsForProject(db, projectId).listEvents(jobId, { afterSeq: 0, limit: 10 });
+  expect(events.map(({ seq, type }) => [seq, type])).toEqual([
+    [1, "job-submitted"],
+    [2, "one"],
+    [3, "two"],
+  ]);
+  expect(events[2]?.principalChain).toEqual(['key:"k"', "clock"]);
+  const rows = await readJobSetRows(db, { jobId, setId: "s" }, { fromOrdinal: 0, limit: 10 });
+  expect(rows).toMatchObject([{ ordinal: 0, state: "ok", data: Buffer.from("row") }]);
+  expect(await taskOf(jobId)).toEqual([]);
+});
+
+test("a lost lease writes nothing, not even in another table", async () => {
+  const { jobId, projectId, lease } = await heldJob();
+  await claimOnly(projectId, createId("node", nowMs), nowMs + 30_001);
+  const late = change({
+    events: [event("late")],
+    setRows: [setRow],
+    rows: [{ rowNumber: 1, data: Buffer.from("r") }],
+    task: "end",
+  });
+  expect(await commitRun(db, lease, late, options)).toBeUndefined();
+  expect(await loadJob(db, jobId)).toMatchObject({ status: "queued", lastSeq: 1 });
+  expect(await readJobSetRows(db, { jobId, setId: "s" }, { fromOrdinal: 0, limit: 10 })).toEqual([]);
+  expect(await taskOf(jobId)).toHaveLength(1);
+});
+
+test("seq has no gap however many write at once", async () => {
+  const { jobId, projectId, lease } = await heldJob();
+  await Promise.all([
+    ...Array.from({ length: 10 }, () => commitRun(db, lease, change({ events: [event("a"), event("b")] }), options)),
+    ...Array.from({ length: 10 }, () => appendJobEvents(db, jobId, [event("c")], nowMs)),
+  ]);
+  const events = await jobsForProject(db, projectId).listEvents(jobId, { afterSeq: 0, limit: 100 });
+  expect(events.map(({ seq }) => seq)).toEqual(Array.from({ length: 31 }, (_, index) => index + 1));
+});
+
+test("a commit that expects a seq writes nothing when somebody else has logged", async () => {
+  const { jobId, lease } = await heldJob();
+  await appendJobEvents(db, jobId, [event("other")], nowMs);
+  expect(await commitRun(db, lease, change(), { ...options, expectedSeq: 1 })).toBeUndefined();
+  expect(await commitRun(db, lease, change(), { ...options, expectedSeq: 2 })).toMatchObject({ lastSeq: 2 });
+});
+
+test.each(["end", { dueAtMs: nowMs + 3_600_000 }] as const)(
+  "a request to cancel that the driver has not seen keeps its task due",
+  async (task) => {
+    const { jobId, projectId, lease } = await heldJob();
+    await requestJobCancel(db, { jobId, projectId, chain: ["key:c"], nowMs });
+    const committed = await commitRun(db, lease, change({ task }), options);
+    expect(committed).toMatchObject({ cancelRequestedAt: nowMs, cancelChain: ["key:c"] });
+    expect(await taskOf(jobId)).toMatchObject([{ lease_owner: null }]);
+    const again = await claimOnly(projectId, node);
+    await commitRun(db, again, change({ task: "end" }), { ...options, seesCancel: true });
+    expect(await taskOf(jobId)).toEqual([]);
+  },
+);
+
+test("of two claims at once each task goes to one, every project gets its share, and full ones nothing", async () => {
+  await db.sql.unsafe("delete from job_tasks");
+  const [many, few, full] = await Promise.all([addProject(db), addProject(db), addProject(db)]);
+  for (let index = 0; index < 6; index++) await addJob(many, nowMs - 1_000 + index);
+  for (let index = 0; index < 2; index++) await addJob(few, nowMs - 100);
+  await addJob(full, nowMs - 5_000);
+  await addJob(few, nowMs + 1);
+  const request = {
+    owner: node,
+    nowMs,
+    leaseUntilMs: nowMs + 30_000,
+    limit: 4,
+    share: 2,
+    fullProjects: new Set([full]),
+  };
+  const both = (await Promise.all([claimJobTasks(db, request), claimJobTasks(db, request)])).flat();
+  expect(new Set(both.map(({ jobId }) => jobId)).size).toBe(both.length);
+  expect(both.filter(({ projectId }) => projectId === few)).toHaveLength(2);
+  expect(both.filter(({ projectId }) => projectId === full)).toHaveLength(0);
+});
+
+test("a task that is made due again keeps its lease and takes the earlier time", async () => {
+  const { jobId, projectId, lease } = await heldJob();
+  await putJobTasks(db, [{ jobId, projectId, kind: "run", subject: "", dueAt: nowMs - 5_000 }]);
+  expect(await commitRun(db, lease, change(), options)).toBeDefined();
+});
+
+test.each(["custom", "generic"] as const)("claims and chunks are served by their indexes (%s plan)", async (mode) => {
+  const { jobId } = await heldJob();
+  const request = {
+    owner: node,
+    nowMs,
+    leaseUntilMs: nowMs + 30_000,
+    limit: 10,
+    share: 5,
+    fullProjects: new Set<ProjectId>(),
+  };
+  const claim = await explain(db, "claim_job_tasks", mode, (executor) => claimJobTasks(executor, request));
+  expect(accessOf(claim, "job_tasks")).not.toContain("Seq Scan");
+  const chunk = await explain(db, "read_job_set_rows", mode, (executor) => {
+    return readJobSetRows(executor, { jobId, setId: "s" }, { fromOrdinal: 50, limit: 50 });
+  });
+  expect(accessOf(chunk, "job_set_rows")).toEqual(["job_set_rows_key"]);
+  expect(accessOf(chunk, "job_rows")).toEqual(["job_rows_key"]);
+});

@@ -1,0 +1,48 @@
+import type { EventId, ProjectId } from "@svc/core";
+import {
+  type AskRecord,
+  type EventDeliveries,
+  type Executor,
+  readEventDeliveries,
+  readLoggedAskDeliveries,
+} from "@svc/db";
+
+/** Fate of an ask's publication to endpoints; empty when it was published to none. */
+export type AskDelivery = "" | "pending" | "delivered" | "dead-letter";
+
+/** An ask as far as its publication goes. */
+export type PublishedAsk = Pick<AskRecord, "id" | "jobId" | "eventIds">;
+
+/** The fate of a publication now, and the earliest time at which it may change by itself; undefined when it is settled. */
+export type AskDeliveryState = { readonly delivery: AskDelivery; readonly nextAttemptAt: number | undefined };
+
+/**
+ * How the publications of asks stand, in their order, computed from their deliveries: `dead-letter` if any is dead, else `pending`
+ * if any is, else `delivered`. Of an ask whose deliveries are past their retention the log tells.
+ */
+export async function readAskDeliveries(
+  db: Executor,
+  projectId: ProjectId,
+  asks: readonly PublishedAsk[],
+): Promise<AskDeliveryState[]> {
+  const eventIds = asks.flatMap((ask) => ask.eventIds) as EventId[];
+  const found = await readEventDeliveries(db, projectId, eventIds);
+  const byEvent = new Map(found.map((entry) => [entry.eventId, entry]));
+  const entriesOf = (ask: PublishedAsk) => (ask.eventIds as EventId[]).flatMap((id) => byEvent.get(id) ?? []);
+  const past = asks.filter((ask) => ask.eventIds.length > 0 && entriesOf(ask).length === 0);
+  const logged = await readLoggedAskDeliveries(db, past);
+  return asks.map((ask) => {
+    const entries = entriesOf(ask);
+    if (entries.length === 0) {
+      return { delivery: (logged.get(ask.id) ?? "") as AskDelivery, nextAttemptAt: undefined };
+    }
+    return stateOf(entries);
+  });
+}
+
+function stateOf(entries: readonly EventDeliveries[]): AskDeliveryState {
+  const times = entries.flatMap(({ nextAttemptAt }) => nextAttemptAt ?? []);
+  const nextAttemptAt = times.length === 0 ? undefined : Math.min(...times);
+  if (entries.some(({ isDead }) => isDead)) return { delivery: "dead-letter", nextAttemptAt };
+  return { delivery: entries.some(({ isPending }) => isPending) ? "pending" : "delivered", nextAttemptAt };
+}

@@ -1,0 +1,75 @@
+import { create } from "@bufbuild/protobuf";
+import { timestampFromMs } from "@bufbuild/protobuf/wkt";
+import type { ServiceImpl } from "@connectrpc/connect";
+import type { CatalogViews } from "@svc/catalog";
+import { type Clock, openPageToken, pageSizeOf, requireProject, type Sealer, sealPageToken } from "@svc/core";
+import { type Contact, contactsForProject, type Executor } from "@svc/db";
+import { type Contact as ContactMessage, ContactSchema, type ContactsService } from "@svc/gen/contacts";
+import { checkContact } from "./check-contact.ts";
+import { contactAsked, contactNotFound, contactsTooMany, lastApprover } from "./errors.ts";
+
+/** What ContactsService works with. */
+export type ContactsContext = {
+  readonly db: Executor;
+  readonly clock: Clock;
+  /** Seals page tokens. */
+  readonly sealer: Sealer;
+  readonly views: Pick<CatalogViews, "forProject">;
+};
+
+const contactsMax = 1_000;
+
+/** Makes the implementation of ContactsService. */
+export function createContactsService({
+  db,
+  clock,
+  sealer,
+  views,
+}: ContactsContext): ServiceImpl<typeof ContactsService> {
+  return {
+    async putContact(req, ctx) {
+      const { projectId } = requireProject(ctx);
+      const contact = checkContact(await views.forProject(projectId), req.contact, clock.now());
+      const stored = await contactsForProject(db, projectId).put(contact, contactsMax);
+      if (stored === "last_approver") throw lastApprover(contact.principalId);
+      if (stored === "too_many") throw contactsTooMany(contactsMax);
+      return { contact: contactMessage(stored) };
+    },
+
+    async listContacts(req, ctx) {
+      const { projectId } = requireProject(ctx);
+      const scope = { call: "ListContacts", projectId, filters: {} };
+      const size = pageSizeOf(req.pageSize);
+      const after = req.pageToken === "" ? undefined : openPageToken(sealer, scope, req.pageToken);
+      const found = await contactsForProject(db, projectId).list({ after, limit: size + 1 });
+      const rows = found.slice(0, size);
+      const last = found.length > size ? rows.at(-1) : undefined;
+      const nextPageToken = last === undefined ? "" : sealPageToken(sealer, scope, last.principalId);
+      return { contacts: rows.map(contactMessage), nextPageToken };
+    },
+
+    async deleteContact(req, ctx) {
+      const { projectId } = requireProject(ctx);
+      // No contact has a name that the store cannot hold.
+      const { principalId } = req;
+      if (principalId.includes("\0")) throw contactNotFound(principalId);
+      const outcome = await contactsForProject(db, projectId).delete(principalId);
+      if (outcome === "missing") throw contactNotFound(principalId);
+      if (outcome === "asked") throw contactAsked(principalId);
+      if (outcome === "last_approver") throw lastApprover(principalId);
+      return {};
+    },
+  };
+}
+
+function contactMessage({ principalId, name, isApprover, reach, createdAt }: Contact): ContactMessage {
+  return create(ContactSchema, {
+    principalId,
+    name,
+    approver: isApprover,
+    createdAt: timestampFromMs(createdAt),
+    ...(reach !== null && {
+      reach: { toolSlug: reach.toolSlug, entityId: reach.entityId, argsJson: JSON.stringify(reach.args) },
+    }),
+  });
+}

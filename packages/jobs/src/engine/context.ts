@@ -1,0 +1,60 @@
+import type { Batcher, Clock, Id, NodeId, Sealer } from "@svc/core";
+import type { Database, JobWithSteps } from "@svc/db";
+import type { ToolCaller } from "@svc/tools";
+import type { AskPort } from "../asks/types.ts";
+import type { ReceiptDocument } from "./documents.ts";
+import type { OnFaultPoint } from "./fault-points.ts";
+import type { EngineObserver } from "./observer.ts";
+import type { ProgramCache } from "./programs.ts";
+
+/** Bounds of the engine; times in milliseconds. */
+export type EngineLimits = {
+  /** A lease lasts this long; a node that dies holds its jobs up for so long. Default 30 s. */
+  readonly leaseMs: number;
+  /** Pause between two looks for due tasks while nothing wakes the engine. Default 1 s. */
+  readonly pollMs: number;
+  /** Jobs driven at once on one node. Default 32. */
+  readonly runsMax: number;
+  /** A driver works this long at a stretch while others wait. Default 1 s. */
+  readonly sliceMs: number;
+  /** Longer waits give the job back instead of holding it. Default 2 s. */
+  readonly patienceMs: number;
+  /** How soon a call that may still run on a lost node is asked for again. Default 2 s. */
+  readonly inDoubtPollMs: number;
+  /** Tries of an undo call. Default 3. */
+  readonly undoTries: number;
+  /** Wait before the second try of an undo call, doubled for every further one. Default 1 s. */
+  readonly undoBackoffMs: number;
+};
+
+/** The bounds that hold where nothing else is said. */
+export const defaultEngineLimits: EngineLimits = {
+  leaseMs: 30_000,
+  pollMs: 1_000,
+  runsMax: 32,
+  sliceMs: 1_000,
+  patienceMs: 2_000,
+  inDoubtPollMs: 2_000,
+  undoTries: 3,
+  undoBackoffMs: 1_000,
+};
+
+/** What driving jobs works with. */
+export type EngineContext = {
+  readonly db: Database;
+  /** Reads jobs for their drivers: those that were claimed together are read together. */
+  readonly jobs: Batcher<Id<"job">, JobWithSteps | undefined>;
+  readonly clock: Clock;
+  readonly sealer: Sealer;
+  readonly caller: ToolCaller;
+  readonly asks: AskPort;
+  readonly nodeId: NodeId;
+  readonly limits: EngineLimits;
+  readonly programs: ProgramCache;
+  readonly observer: EngineObserver;
+  readonly onFaultPoint: OnFaultPoint;
+  /** The receiptHash of a receipt whose receiptHash is empty. */
+  readonly hashReceipt: (receipt: ReceiptDocument) => string;
+  /** Told that work of another job, or a follow-up of this one, is due. */
+  readonly onDue: () => void;
+};

@@ -1,0 +1,15 @@
+export type { AskContext } from "./asks/context.ts";
+export { type AskHandlers, createAskHandlers } from "./asks/handlers.ts";
+export { askPort } from "./asks/port.ts";
+export { type ContactsContext, createContactsService } from "./contacts/service.ts";
+export { hashReceipt } from "./convert/receipt-hash.ts";
+export { defaultEngineLimits, type EngineLimits } from "./engine/context.ts";
+export { createJobEngine, type JobEngine, type JobEngineOptions } from "./engine/engine.ts";
+export type { EngineObserver } from "./engine/observer.ts";
+export { createProgramCache, type ProgramCache } from "./engine/programs.ts";
+export { type RowRetentionOptions, startRowRetention } from "./engine/retention.ts";
+export { createPinReader, type Pins, programSchema } from "./program/index.ts";
+export { createJobHints, type JobHints } from "./service/hints.ts";
+export { createJobsService, type JobsServiceOptions } from "./service/service.ts";
+export { createSkillCaller, type SkillContext } from "./skills/call-skill.ts";
+export { readSkillToolkits } from "./skills/toolkit.ts";

@@ -1,0 +1,36 @@
+import type { CatalogView } from "@svc/catalog";
+import type { ProjectId } from "@svc/core";
+import { contactsForProject } from "@svc/db";
+import type { CheckContext } from "../program/check-context.ts";
+import { type CheckedProgram, checkProgram } from "../program/check-program.ts";
+import type { JobsContext } from "./context.ts";
+
+/** Checks a program against what the project sees, holds and knows now. */
+export async function checkForProject(
+  context: Pick<JobsContext, "db" | "views" | "accounts">,
+  projectId: ProjectId,
+  programJson: string,
+): Promise<CheckedProgram> {
+  return checkProgram(programJson, checkContext(context, projectId, await context.views.forProject(projectId)));
+}
+
+function checkContext(
+  { db, accounts }: Pick<JobsContext, "db" | "accounts">,
+  projectId: ProjectId,
+  view: CatalogView,
+): CheckContext {
+  return {
+    view,
+    hasAccounts: (questions) =>
+      Promise.all(
+        questions.map(async ({ toolkit, entity }) => {
+          return !("kind" in (await accounts.resolve({ projectId, toolkit, entityId: entity })));
+        }),
+      ),
+    async hasContacts(principals) {
+      const found = await contactsForProject(db, projectId).findMany(principals);
+      const known = new Set(found.map(({ principalId }) => principalId));
+      return principals.map((principal) => known.has(principal));
+    },
+  };
+}

@@ -1,0 +1,78 @@
+import { type AccessClass, type CodeTool, createTenantValidators, type JsonSchema, type Toolkit } from "@svc/catalog";
+import type { ProjectId } from "@svc/core";
+import { type Executor, type ListedSkill, skillsForProject } from "@svc/db";
+
+/** The slug of the toolkit that a project's skills make up; no other toolkit may have it. */
+export const skillsToolkitSlug = "skills";
+
+/** What a call of a skill answers. */
+const outputSchema: JsonSchema = {
+  type: "object",
+  additionalProperties: false,
+  required: ["job_id"],
+  properties: {
+    job_id: { type: "string", description: "Id of the job that was submitted; GetJob and WatchJob read it." },
+  },
+};
+
+/** The toolkit of a project's skills for its view of the catalog; none while it has no skill. */
+export async function readSkillToolkits(db: Executor, projectId: ProjectId): Promise<readonly Toolkit[]> {
+  const skills = await skillsForProject(db, projectId).list();
+  return skills.length === 0 ? [] : [skillToolkit(projectId, skills)];
+}
+
+/** The name of the skill that a tool's slug names; undefined for a tool of another toolkit. */
+export function skillNameOf(toolSlug: string): string | undefined {
+  const prefix = `${skillsToolkitSlug}.`;
+  return toolSlug.startsWith(prefix) ? toolSlug.slice(prefix.length) : undefined;
+}
+
+function skillToolkit(ownerProjectId: ProjectId, skills: readonly ListedSkill[]): Toolkit {
+  return {
+    slug: skillsToolkitSlug,
+    ownerProjectId,
+    originDigest: "",
+    name: "Skills",
+    description: "Job programs that this project promoted to tools; a call submits a job of the program.",
+    version: "1.0.0",
+    category: "developer-infrastructure",
+    baseUrl: "",
+    auth: [],
+    account: [],
+    always: { headers: none, query: none, body: none },
+    identify: undefined,
+    webhook: undefined,
+    actions: [],
+    triggers: [],
+    codeTools: skills.map((skill) => skillTool(ownerProjectId, skill)),
+  };
+}
+
+const none = { kind: "object", entries: [] } as const;
+
+function skillTool(ownerProjectId: ProjectId, { slug, description, accessClass, inputSchema }: ListedSkill): CodeTool {
+  const schema = withConfirm(JSON.parse(inputSchema) as JsonSchema, accessClass);
+  return {
+    kind: "code",
+    slug: `${skillsToolkitSlug}.${slug}`,
+    name: slug,
+    toolkitSlug: skillsToolkitSlug,
+    ownerProjectId,
+    class: accessClass as AccessClass,
+    scopes: [],
+    description,
+    intents: [],
+    callable: true,
+    inputSchema: schema,
+    outputSchema,
+    validateInput: createTenantValidators()(schema),
+  };
+}
+
+/** As every destructive tool, a destructive skill is held until its call carries `confirm`. */
+function withConfirm(schema: JsonSchema, accessClass: string): JsonSchema {
+  if (accessClass !== "destructive") return schema;
+  const { properties } = schema as { readonly properties?: JsonSchema };
+  const confirm = { type: "boolean", description: "True begins it; without it the call is held and nothing is done." };
+  return { ...schema, properties: { ...properties, confirm } };
+}

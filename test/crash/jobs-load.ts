@@ -1,0 +1,86 @@
+import { examine, type JobsBench, look, submit, untilEnded } from "./jobs-bench.ts";
+
+/** Jobs that are submitted one after another by several clients at once. */
+export type JobsLoad = {
+  /** Jobs that were answered, by tag. */
+  readonly submitted: Map<string, { readonly id: string; readonly kind: string }>;
+  /** How many of them were seen to end. */
+  ended(): number;
+  /** Submits no more, and waits for what is being submitted. */
+  stop(): Promise<void>;
+};
+
+const mix = [
+  "read",
+  "write",
+  "keyed write",
+  "pages",
+  "map of reads",
+  "map of writes",
+  "map of keyed writes",
+  "judge",
+  "undo",
+];
+/** A client waits so long for the end of a job before it submits the next. */
+const patienceMs = 4_000;
+let tags = 0;
+
+/** Starts `clients` clients. A call that fails is made again, a submission with the same idempotency key. */
+export function startJobsLoad(serviceOf: () => { url: string }, clients: number): JobsLoad {
+  const submitted: JobsLoad["submitted"] = new Map();
+  let ended = 0;
+  let isStopped = false;
+  const client = async (place: number) => {
+    for (let turn = place; !isStopped; turn++) {
+      const kind = mix[turn % mix.length] ?? "read";
+      const tag = `l${++tags}`;
+      const id = await insist(() => submit(serviceOf(), kind, tag));
+      submitted.set(tag, { id, kind });
+      const until = Date.now() + patienceMs;
+      let isEnded = false;
+      while (!isEnded && !isStopped && Date.now() < until) {
+        await pause(50);
+        isEnded = (await look(serviceOf(), id).catch(() => undefined))?.isEnded === true;
+      }
+      if (isEnded) ended++;
+    }
+  };
+  const running = Array.from({ length: clients }, (_, place) => client(place));
+  return {
+    submitted,
+    ended: () => ended,
+    async stop() {
+      isStopped = true;
+      await Promise.all(running);
+    },
+  };
+}
+
+/** Waits until every job has ended and looks at what each says of itself. */
+export async function examineLoad(
+  service: { url: string },
+  { load, bench, timeoutMs }: { load: JobsLoad; bench: JobsBench; timeoutMs: number },
+): Promise<void> {
+  const end = Date.now() + timeoutMs;
+  for (const [tag, { id, kind }] of load.submitted) {
+    const job = await untilEnded(service, id, Math.max(1_000, end - Date.now()));
+    await examine(service, { job, kind, tag, provider: bench.provider });
+  }
+}
+
+async function insist<T>(act: () => Promise<T>): Promise<T> {
+  const end = Date.now() + 60_000;
+  for (;;) {
+    try {
+      return await act();
+    } catch (error) {
+      if (Date.now() > end) throw error;
+      await pause(50);
+    }
+  }
+}
+
+/** Lets time pass. */
+export function pause(ms: number): Promise<void> {
+  return new Promise((resolve) => setTimeout(resolve, ms));
+}

@@ -1,0 +1,74 @@
+import { afterEach, expect, test } from "vitest";
+import { until } from "../service-process.ts";
+import { connectDesk, createJobsBench, startNode, untilIdle } from "./jobs-bench.ts";
+import { examineLoad, pause, startJobsLoad } from "./jobs-load.ts";
+import { startCrashingPostgres } from "./jobs-outage.ts";
+
+const isWhole = Number(process.env["SVC_CRASH_ROUNDS"] ?? 0) > 0;
+const cleanups: (() => Promise<unknown>)[] = [];
+
+afterEach(async () => {
+  for (const cleanup of cleanups.splice(0).reverse()) await cleanup();
+});
+
+async function setUp() {
+  const postgres = await startCrashingPostgres();
+  cleanups.push(() => postgres.stop());
+  const bench = await createJobsBench(postgres.url);
+  cleanups.push(() => bench.close());
+  bench.provider.latencyMs = 20;
+  return { postgres, bench };
+}
+
+test.skipIf(isWhole)(
+  "PostgreSQL crashes under a load of jobs: nothing is lost, and everything ends",
+  {
+    timeout: 60_000,
+  },
+  async () => {
+    const { postgres, bench } = await setUp();
+    const service = await startNode(bench, { SVC_ROLE: "api" });
+    cleanups.push(() => service.end("SIGKILL"));
+    await connectDesk(service);
+    const worker = await bench.worker();
+    await worker.tell({ start: true });
+    const load = startJobsLoad(() => service, 8);
+    cleanups.push(() => load.stop());
+    await until(() => load.submitted.size >= 12, 15_000, "a load of jobs");
+    await postgres.crash();
+    const before = load.submitted.size;
+    await until(() => load.submitted.size > before, 15_000, "jobs after the crash");
+    await load.stop();
+    await examineLoad(service, { load, bench, timeoutMs: 20_000 });
+    await untilIdle(postgres.url);
+  },
+);
+
+test.runIf(isWhole)(
+  "PostgreSQL crashes every 5 s for two minutes under a load of jobs: nothing is lost, and everything ends",
+  {
+    timeout: 600_000,
+  },
+  async () => {
+    const { postgres, bench } = await setUp();
+    const service = await startNode(bench);
+    cleanups.push(() => service.end("SIGKILL"));
+    await connectDesk(service);
+    const load = startJobsLoad(() => service, 20);
+    cleanups.push(() => load.stop());
+    const end = Date.now() + 120_000;
+    let crashes = 0;
+    while (Date.now() < end) {
+      await pause(5_000);
+      await postgres.crash();
+      crashes++;
+    }
+    await load.stop();
+    const endedUnderLoad = load.ended();
+    // What was in flight at a crash counts as lost only after two minutes.
+    await examineLoad(service, { load, bench, timeoutMs: 240_000 });
+    await untilIdle(postgres.url, 60_000);
+    expect(endedUnderLoad).toBeGreaterThan(crashes);
+    process.stdout.write(`${crashes} crashes, ${load.submitted.size} jobs, ${endedUnderLoad} ended between them\n`);
+  },
+);

@@ -1,0 +1,76 @@
+/** A kind of work that is killed: its program, and whether it ends as failed. */
+export type JobKind = { readonly program: object; readonly ends: "SUCCEEDED" | "FAILED" };
+
+const tagged = (text: string) => ({ text: { $text: `{input.tag}/${text}` } });
+const points = {
+  doubt: {
+    question: "Done?",
+    continuations: ["proceed", "skip", "abort"],
+    escalation: [{ principal: "owner", timeout: "1h" }],
+  },
+};
+const onRows = { unknown: "doubt", failed: "doubt" };
+// A call ends well before it counts as lost with its node.
+const timeout = "2s";
+const items = {
+  id: "items",
+  call: "desk.list_items",
+  entity: "ops",
+  args: {},
+  rows: { from: "items[]", key: "id", keep: ["id", "n", "secret"], page: { arg: "page", from: "next", max: 40 } },
+  timeout,
+};
+const last = { id: "last", call: "desk.get_item", entity: "ops", args: { id: "x" }, timeout };
+const undo = { call: "desk.delete_note", entity: "ops", args: { id: { $ref: "output.id" }, confirm: true } };
+
+function single(tool: string, args: object) {
+  return { steps: [{ id: "one", call: tool, entity: "ops", args, timeout }] };
+}
+
+function mapOf(tool: string, args: object) {
+  const one = { id: "one", call: tool, entity: "ops", args, timeout };
+  return { points, steps: [items, { id: "each", map: "items", concurrency: 4, onRows, do: [one] }] };
+}
+
+/** The kinds of work, by name. */
+export const kinds: Readonly<Record<string, JobKind>> = {
+  read: { program: single("desk.get_item", { id: "x" }), ends: "SUCCEEDED" },
+  write: { program: single("desk.send_note", tagged("one")), ends: "SUCCEEDED" },
+  "keyed write": { program: single("desk.send_keyed", tagged("one")), ends: "SUCCEEDED" },
+  pages: { program: { steps: [items] }, ends: "SUCCEEDED" },
+  filter: {
+    program: {
+      params: { n: 1.0 },
+      steps: [
+        items,
+        { id: "some", filter: "items", where: "row.n >= params.n" },
+        { id: "sum", reduce: "some", as: { all: "count" } },
+      ],
+      result: { all: { $ref: "steps.sum.all" } },
+    },
+    ends: "SUCCEEDED",
+  },
+  "map of reads": { program: mapOf("desk.get_item", { id: { $ref: "row.id" } }), ends: "SUCCEEDED" },
+  "map of writes": { program: mapOf("desk.send_note", tagged("{row.id}")), ends: "SUCCEEDED" },
+  "map of keyed writes": { program: mapOf("desk.send_keyed", tagged("{row.id}")), ends: "SUCCEEDED" },
+  judge: { program: { points, steps: [{ id: "gate", judge: "doubt" }, last] }, ends: "SUCCEEDED" },
+  wait: { program: { steps: [{ id: "rest", wait: "1s" }, last] }, ends: "SUCCEEDED" },
+  undo: {
+    program: {
+      saga: { on: ["failed"] },
+      approval: { plan: "never" },
+      steps: [
+        { id: "first", call: "desk.send_note", entity: "ops", args: tagged("first"), undo, timeout },
+        { id: "second", call: "desk.send_note", entity: "ops", args: tagged("second"), undo, timeout },
+        { id: "bad", call: "desk.get_item", entity: "ops", args: { id: "bad" }, timeout },
+      ],
+    },
+    ends: "FAILED",
+  },
+};
+
+/** The text of a kind's program; `tag` stands in every note it sends. */
+export function programOf(kind: string, tag: string): string {
+  const inputSchema = { type: "object", required: ["tag"], properties: { tag: { type: "string" } } };
+  return JSON.stringify({ version: 1, title: kind, inputSchema, input: { tag }, ...kinds[kind]?.program });
+}

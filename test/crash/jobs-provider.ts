@@ -1,0 +1,165 @@
+import { once } from "node:events";
+import { mkdir, writeFile } from "node:fs/promises";
+import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
+import { join } from "node:path";
+
+/** A request as the app saw it. */
+export type SeenRequest = {
+  readonly method: string;
+  readonly path: string;
+  /** What the note says; of a deletion, the id of the note; empty for reads. */
+  readonly text: string;
+  /** The idempotency key it came with. */
+  readonly key: string | undefined;
+};
+
+/** A recording app on loopback: items in pages, notes that are sent with and without a key, and their deletion. */
+export type JobsProvider = {
+  readonly url: string;
+  readonly seen: SeenRequest[];
+  /** Time before it answers, in milliseconds. Default 0. */
+  latencyMs: number;
+  /** Told of each request before it is answered; one for which it returns true is never answered. */
+  onRequest: (request: SeenRequest) => boolean;
+  close(): Promise<void>;
+};
+
+/** How many items the app has. */
+export const itemsMax = 9;
+/** How many of them make a page. */
+const pageSize = 5;
+
+/** Starts the app. */
+export async function startJobsProvider(): Promise<JobsProvider> {
+  const server = createServer((req, res) => void answer(req, res)).listen(0, "127.0.0.1");
+  await once(server, "listening");
+  const address = server.address();
+  if (address === null || typeof address === "string") throw new Error("no port");
+  const provider: JobsProvider = {
+    url: `http://127.0.0.1:${address.port}`,
+    seen: [],
+    latencyMs: 0,
+    onRequest: () => false,
+    async close() {
+      server.closeAllConnections();
+      server.close();
+      await once(server, "close");
+    },
+  };
+  const answer = async (req: IncomingMessage, res: ServerResponse) => {
+    const request = await read(req);
+    provider.seen.push(request);
+    if (provider.onRequest(request)) return;
+    if (provider.latencyMs > 0) await new Promise((resolve) => setTimeout(resolve, provider.latencyMs));
+    const value = answerOf(request, new URL(req.url ?? "/", "http://app").searchParams);
+    res.writeHead(value === undefined ? 404 : 200, { "content-type": "application/json" });
+    res.end(JSON.stringify(value ?? { error: "none of that" }));
+  };
+  return provider;
+}
+
+async function read(req: IncomingMessage): Promise<SeenRequest> {
+  const chunks: Buffer[] = [];
+  for await (const chunk of req) chunks.push(chunk as Buffer);
+  const { method = "", headers } = req;
+  const path = decodeURIComponent(new URL(req.url ?? "/", "http://app").pathname);
+  const body = Buffer.concat(chunks).toString("utf8");
+  const key = headers["idempotency-key"];
+  const text =
+    method === "POST"
+      ? (JSON.parse(body) as { text: string }).text
+      : method === "DELETE"
+        ? (path.split("/")[2] ?? "")
+        : "";
+  return { method, path, text, key: typeof key === "string" ? key : undefined };
+}
+
+/** Undefined is a 404. */
+function answerOf({ method, path, text }: SeenRequest, query: URLSearchParams): object | undefined {
+  if (method === "POST") return { id: `note-${text.replaceAll("/", ".")}`, text };
+  if (method === "DELETE") return { ok: true };
+  if (path === "/items/bad") return undefined;
+  if (path !== "/items") return { id: path.split("/")[2], text: "an item" };
+  const from = Number(query.get("page") ?? "0");
+  const items = Array.from({ length: Math.min(pageSize, itemsMax - from) }, (_, index) => {
+    return { id: `i${from + index}`, n: from + index, secret: `marker-${from + index}` };
+  });
+  return { items, ...(from + pageSize < itemsMax && { next: String(from + pageSize) }) };
+}
+
+const text = { type: "string" };
+const note = { type: "object", properties: { id: text, text } };
+const described = (description: string) => ({ type: "string", description });
+const sent = {
+  type: "object",
+  additionalProperties: false,
+  required: ["text"],
+  properties: { text: described("What it says.") },
+};
+const named = {
+  type: "object",
+  additionalProperties: false,
+  required: ["id"],
+  properties: { id: described("Its id.") },
+};
+
+const tools: Record<string, object> = {
+  list_items: tool("read", "Lists the items that lie on the desk, page after page, in their order.", {
+    input: { type: "object", additionalProperties: false, properties: { page: described("Token of the page.") } },
+    output: { type: "object", properties: { items: { type: "array", items: { type: "object" } }, next: text } },
+    request: { method: "GET", path: "/items", query: { page: "{{params.page}}" } },
+  }),
+  get_item: tool("read", "Reads one item that lies on the desk by its id, as it is now.", {
+    input: named,
+    output: note,
+    request: { method: "GET", path: "/items/{{params.id}}" },
+  }),
+  send_note: tool("write", "Sends a note from the desk to somebody; a repeat sends it again.", {
+    input: sent,
+    output: note,
+    request: { method: "POST", path: "/notes", body: { text: "{{params.text}}" } },
+  }),
+  send_keyed: tool("write", "Sends a note from the desk; a repeat with the same key does not send it again.", {
+    input: sent,
+    output: note,
+    idempotency: { header: "Idempotency-Key", maxLength: 64 },
+    request: { method: "POST", path: "/keyed", body: { text: "{{params.text}}" } },
+  }),
+  delete_note: tool("destructive", "Deletes a note that was sent from the desk; it cannot be brought back.", {
+    input: named,
+    output: { type: "object", properties: { ok: { type: "boolean" } } },
+    request: { method: "DELETE", path: "/notes/{{params.id}}" },
+  }),
+};
+
+function tool(accessClass: string, description: string, rest: object): object {
+  const intents = ["work", "papers", "things"].map((word) => `${description.split(" ", 2).join(" ")} for ${word}`);
+  return { kind: "action", class: accessClass, description, intents, ...rest };
+}
+
+/** Writes the definitions of the app, and the deployment file that binds them to `providerUrl`, into a folder. */
+export async function writeDefinitions(
+  folder: string,
+  providerUrl: string,
+): Promise<{ toolkits: string; deployment: string }> {
+  const toolkits = join(folder, "toolkits");
+  await mkdir(join(toolkits, "desk", "tools"), { recursive: true });
+  const toolkit = {
+    slug: "desk",
+    name: "Desk",
+    description: "Notes on a desk, for tests of jobs and of nothing else.",
+    version: "1.2.3",
+    category: "communication",
+    baseUrl: "https://desk.example.com",
+    auth: [{ type: "none" }],
+  };
+  const deployment = join(folder, "deployment.yaml");
+  // Every document of JSON is one of YAML.
+  await writeFile(join(toolkits, "desk", "toolkit.yaml"), JSON.stringify(toolkit));
+  for (const [name, definition] of Object.entries(tools)) {
+    await writeFile(join(toolkits, "desk", "tools", `${name}.yaml`), JSON.stringify(definition));
+  }
+  const overlay = { toolkit: { baseUrl: providerUrl } };
+  await writeFile(deployment, JSON.stringify({ toolkits: { desk: { overlay } } }));
+  return { toolkits, deployment };
+}

@@ -1,0 +1,164 @@
+import { setTimeout as wait } from "node:timers/promises";
+import { Code, createSvcClient, type SvcClient } from "@svc/sdk";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { startTestService, type TestService } from "../../packages/server/src/test-service.ts";
+import { codeBlocksOf } from "../markdown.ts";
+import { readText } from "../source.ts";
+
+// docs/jobs.md and docs/asks.md show these programs; here they run against the sandbox as they stand there.
+
+let service: TestService;
+let client: SvcClient;
+
+beforeAll(async () => {
+  service = await startTestService({ variables: { SVC_SANDBOX: "force" } });
+  client = createSvcClient({ baseUrl: service.url, apiKey: service.key });
+  for (const [toolkitSlug, entityId] of accounts) {
+    await client.connections.initiateConnection({ toolkitSlug, entityId, apiKey: "sandbox" });
+  }
+  for (const principalId of ["lead", "head"]) {
+    const contact = { principalId, name: principalId, approver: false };
+    const put = await service.call("svc.v1.ContactsService/PutContact", { contact });
+    expect(put.code).toBe("ok");
+  }
+});
+afterAll(() => service?.stop());
+
+const accounts = [
+  ["sales_crm", "ops"],
+  ["sales_crm", "sandbox:pages=80"],
+  ["sales_crm", "sandbox:error"],
+  ["messaging_bot", "ops"],
+] as const;
+
+const example = (name: string) => readText(`docs/examples/${name}.json`);
+
+async function submit(name: string, options: { simulateFirst?: boolean } = {}): Promise<string> {
+  const { job } = await client.jobs.submitJob({ programJson: example(name), ...options });
+  return job?.id ?? "";
+}
+
+/** The job once `holds` is true of it. */
+async function reach(id: string, holds: (job: NonNullable<Awaited<ReturnType<typeof read>>>) => boolean) {
+  for (const end = performance.now() + 60_000; ; await wait(20)) {
+    const job = await read(id);
+    if (job !== undefined && holds(job)) return job;
+    if (performance.now() > end) throw new Error(`the job did not come so far: ${job?.status} ${job?.lastError}`);
+  }
+}
+
+async function read(id: string) {
+  return (await client.jobs.getJob({ id })).job;
+}
+
+const hasEnded = (job: { finishedAt?: unknown }) => job.finishedAt !== undefined;
+
+test("20,000 rows over 80 pages are counted, and none of them leaves", { timeout: 90_000 }, async () => {
+  const job = await reach(await submit("count-deals"), hasEnded);
+  expect(job).toMatchObject({
+    lastError: "",
+    receipt: { outcome: "complete", calls: { read: 80 }, rows: { in: 20_000 } },
+  });
+  const { of, large } = JSON.parse(job.receipt?.resultJson ?? "") as { of: number; large: number };
+  expect(of).toBe(20_000);
+  expect(large).toBeGreaterThan(0);
+  expect(large).toBeLessThan(of);
+});
+
+test("a question climbs two hops, and its answer changes what is done", async () => {
+  const id = await submit("ask-before-writing");
+  const asked = await reach(id, ({ pendingAsk }) => pendingAsk !== undefined);
+  expect(asked.pendingAsk).toMatchObject({ principalId: "lead", hopIndex: 0 });
+  // Four hours pass.
+  await service.database.db.sql`update job_asks set deadline_at = now() where deadline_at is not null`;
+  await service.database.db.sql`update job_tasks set due_at = now() where kind = 'hop'`;
+  const climbed = await reach(id, ({ pendingAsk }) => pendingAsk?.hopIndex === 1);
+  expect(climbed.pendingAsk).toMatchObject({ principalId: "head", deliveredPrincipals: ["lead", "head"] });
+  const answer = { jobId: id, principalId: "head", continuation: "retry-with", overridesJson: '{"minValue": 50000}' };
+  await client.jobs.answerAsk(answer);
+  const again = await reach(id, ({ park }) => park?.judgment?.question.includes("50000") === true);
+  const { worth } = Object.fromEntries(again.stepReceipts.map(({ stepId, rows }) => [stepId, rows]));
+  expect(worth?.in).toBeGreaterThan(worth?.ok ?? 0);
+  await client.jobs.answerAsk({ jobId: id, principalId: "lead", continuation: "proceed" });
+  const { receipt } = await reach(id, hasEnded);
+  expect(receipt).toMatchObject({ asks: { raised: 2, answered: 2 } });
+  expect(JSON.parse(receipt?.resultJson ?? "")).toEqual({ sent: worth?.ok, failed: 0 });
+});
+
+test("what was done before a failure is undone", async () => {
+  const job = await reach(await submit("undo-on-failure"), hasEnded);
+  const planned = job.stepReceipts.find(({ stepId }) => stepId === "plan");
+  expect(planned).toMatchObject({ state: "undone", undo: { failed: 0 } });
+  expect(job.saga).toMatchObject({ state: "compensated", entries: planned?.rows?.ok, done: planned?.rows?.ok });
+  expect(job.lastError).toContain("provider_error");
+});
+
+test("a destructive plan is simulated, approved and run", async () => {
+  const id = await submit("approve-deletion", { simulateFirst: true });
+  const waiting = await reach(id, ({ park }) => park?.reason === "approval");
+  const { simulation } = await client.jobs.getJob({ id });
+  expect(simulation).toMatchObject({ simulatedFrom: id, receipt: { outcome: "complete" } });
+  const [ask] = (await client.jobs.listAsks({ jobId: id })).asks;
+  expect(ask?.simulationReceipt).toEqual(simulation?.receipt);
+  expect(ask?.approvalId).toBe(waiting.planApprovalId);
+  await client.jobs.answerAsk({ jobId: id, principalId: "owner", continuation: "proceed" });
+  const { receipt } = await reach(id, hasEnded);
+  expect(receipt).toMatchObject({ outcome: "complete", approvals: [{ decision: { principalId: "owner" } }] });
+  expect(receipt?.calls?.destructive).toBeGreaterThan(0);
+});
+
+test("a program that succeeded is promoted, and called as a tool", async () => {
+  const id = await submit("announce-skill");
+  await reach(id, hasEnded);
+  const description = "Announces a text in the team's channel.";
+  const { tool } = await client.jobs.promoteJob({ jobId: id, slug: "announce", description });
+  expect(tool?.slug).toBe("skills.announce");
+  const { results } = await client.tools.searchTools({ query: "announce something to the team" });
+  expect(results.map((found) => found.tool?.slug)).toContain("skills.announce");
+  const called = await client.tools.callTool({
+    toolSlug: "skills.announce",
+    argumentsJson: '{"text": "Lunch is ready"}',
+  });
+  expect(called.outcome).toBe("ok");
+  const job = await reach((JSON.parse(called.resultJson) as { job_id: string }).job_id, hasEnded);
+  expect(job).toMatchObject({ skillSlug: "skills.announce", lastError: "", receipt: { outcome: "complete" } });
+});
+
+test("the log of a job can be watched over HTTP until its end", async () => {
+  const id = await submit("announce-skill");
+  const types: string[] = [];
+  for await (const { event } of client.jobs.watchJob({ jobId: id })) types.push(event?.type ?? "");
+  expect(types.at(0)).toBe("job-submitted");
+  expect(types.at(-1)).toBe("job-status-changed");
+  const { events } = await client.jobs.listJobEvents({ jobId: id });
+  expect(events.map(({ type }) => type)).toEqual(types);
+});
+
+test.each(["docs/jobs.md", "docs/asks.md"])("every program that %s shows is accepted", async (page) => {
+  const programs = codeBlocksOf(readText(page)).filter(
+    ({ language, text }) => language === "json" && text.includes('"version": 1'),
+  );
+  expect(programs.length).toBeGreaterThan(0);
+  for (const { text } of programs) {
+    const { job } = await client.jobs.submitJob({ programJson: text, mode: "simulate" });
+    const ended = await reach(job?.id ?? "", hasEnded);
+    expect(ended.lastError, text).toBe("");
+  }
+});
+
+test("a stream of a node that stops ends with the word that it stopped, and its schema of programs is public", async () => {
+  await using own = new AsyncDisposableStack();
+  const stopping = await startTestService({ variables: { SVC_SANDBOX: "force" } });
+  own.defer(() => stopping.stop());
+  const schema = await fetch(`${stopping.url}/schemas/program.v1.json`);
+  expect(await schema.json()).toEqual(JSON.parse(readText("packages/jobs/src/program/program.schema.json")));
+  const { jobs } = createSvcClient({ baseUrl: stopping.url, apiKey: stopping.key });
+  const programJson = JSON.stringify({ version: 1, title: "Wait", steps: [{ id: "pause", wait: "1h" }] });
+  const { job } = await jobs.submitJob({ programJson });
+  const watching = async () => {
+    for await (const { event } of jobs.watchJob({ jobId: job?.id ?? "" })) {
+      if (event?.payloadJson.includes('"parked"')) void stopping.service.stop();
+    }
+  };
+  await expect(watching()).rejects.toMatchObject({ code: Code.DeadlineExceeded });
+});

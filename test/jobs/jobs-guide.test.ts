@@ -1,0 +1,32 @@
+import { describe, expect, test } from "vitest";
+import { createValidator, type JsonSchema } from "../../packages/catalog/src/index.ts";
+import { codeBlocksOf } from "../markdown.ts";
+import { listFiles, readText } from "../source.ts";
+
+const schema = JSON.parse(readText("packages/jobs/src/program/program.schema.json")) as JsonSchema;
+const isProgram = createValidator(schema);
+const isStep = createValidator({ $defs: schema["$defs"], $ref: "#/$defs/step" });
+
+describe.each(["docs/jobs.md", "docs/asks.md"])("%s", (page) => {
+  const blocks = codeBlocksOf(readText(page))
+    .filter(({ language }) => language === "json")
+    .map(({ text }) => JSON.parse(text) as Record<string, unknown>);
+
+  test("every program and every step it shows has the form of one", () => {
+    expect(blocks.length).toBeGreaterThan(0);
+    for (const block of blocks) {
+      expect(("version" in block ? isProgram : isStep)(block), JSON.stringify(block)).toEqual([]);
+    }
+  });
+});
+
+test("docs/jobs.md shows a step of each kind", () => {
+  const shown = codeBlocksOf(readText("docs/jobs.md"))
+    .filter(({ language }) => language === "json")
+    .flatMap(({ text }) => Object.keys(JSON.parse(text) as object));
+  for (const kind of ["call", "filter", "map", "reduce", "judge", "if", "wait"]) expect(shown).toContain(kind);
+});
+
+test("docs/jobs.md names every example program", () => {
+  for (const path of listFiles("docs/examples")) expect(readText("docs/jobs.md")).toContain(path.slice("docs/".length));
+});

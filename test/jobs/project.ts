@@ -1,0 +1,142 @@
+import { setTimeout as wait } from "node:timers/promises";
+import type { TestAnswer } from "../../packages/server/src/test-service.ts";
+import { type Callable, connect } from "../tools/project.ts";
+
+/** A step of a program, or a whole one, as tests write them. */
+export type Program = { readonly steps: readonly object[] } & Readonly<Record<string, unknown>>;
+
+/** A job as JSON, as far as tests read it. */
+// biome-ignore lint/suspicious/noExplicitAny: tests read whatever a job holds
+export type JobJson = any;
+
+/** Names a method of JobsService. */
+export const jobs = (method: string) => `svc.v1.JobsService/${method}`;
+/** Names a method of ContactsService. */
+export const contacts = (method: string) => `svc.v1.ContactsService/${method}`;
+
+type Options = { readonly bearer?: string | null };
+
+/** Submits a program; throws when it is refused. */
+export async function submit(
+  service: Callable,
+  program: Program,
+  { bearer, ...request }: { bearer?: string } & Readonly<Record<string, unknown>> = {},
+): Promise<string> {
+  const answer = await trySubmit(service, program, request, bearer === undefined ? {} : { bearer });
+  if (answer.code !== "ok")
+    throw new Error(`${String(program["title"])}: ${JSON.stringify(answer.json).slice(0, 2_000)}`);
+  return answer.json.job.id as string;
+}
+
+/** Submits a program, refused or not. */
+export function trySubmit(
+  service: Callable,
+  program: Program | string,
+  request: object = {},
+  options: Options = {},
+): Promise<TestAnswer> {
+  const programJson =
+    typeof program === "string" ? program : JSON.stringify({ version: 1, title: "A job of the tests", ...program });
+  return service.call(jobs("SubmitJob"), { programJson, ...request }, options);
+}
+
+/** Reads a job. */
+export async function readJob(service: Callable, id: string, options: Options = {}): Promise<JobJson> {
+  const { json } = await service.call(jobs("GetJob"), { id }, options);
+  return json.job;
+}
+
+/** The job once `holds` is true of it. */
+export async function reach(
+  service: Callable,
+  id: string,
+  holds: (job: JobJson) => boolean,
+  { bearer, timeoutMs = 15_000 }: { bearer?: string; timeoutMs?: number } = {},
+): Promise<JobJson> {
+  for (const end = performance.now() + timeoutMs; ; await wait(20)) {
+    const job = await readJob(service, id, bearer === undefined ? {} : { bearer });
+    if (holds(job)) return job;
+    if (performance.now() > end) {
+      throw new Error(`the job did not come so far: ${job?.status} ${job?.lastError} ${JSON.stringify(job?.park)}`);
+    }
+  }
+}
+
+/** Holds for a job that has ended. */
+export const hasEnded = (job: JobJson) => job.finishedAt !== undefined;
+/** Holds for a job that waits for a person. */
+export const isAsked = (job: JobJson) => job.pendingAsk !== undefined;
+
+/** The log of a job. */
+export async function readLog(
+  service: Callable,
+  jobId: string,
+  options: Options = {},
+): Promise<{ seq: number; type: string; payloadJson: string; principalChain: string[] }[]> {
+  const { json } = await service.call(jobs("ListJobEvents"), { jobId }, options);
+  return json.events;
+}
+
+/** Answers the pending ask of a job. */
+export function answer(service: Callable, jobId: string, request: object = {}, options: Options = {}) {
+  const body = { jobId, principalId: "owner", continuation: "proceed", ...request };
+  return service.call(jobs("AnswerAsk"), body, options);
+}
+
+/** Puts a contact; throws when it is refused. */
+export async function putContact(
+  service: Callable,
+  principalId: string,
+  { bearer, ...changes }: { bearer?: string } & Readonly<Record<string, unknown>> = {},
+): Promise<void> {
+  const contact = { principalId, name: principalId, approver: false, ...changes };
+  const put = await service.call(contacts("PutContact"), { contact }, bearer === undefined ? {} : { bearer });
+  if (put.code !== "ok") throw new Error(JSON.stringify(put.json));
+}
+
+/** Connects entity `ops` to the sales CRM and the messaging bot. */
+export async function connectOps(service: Callable, bearer?: string): Promise<void> {
+  for (const toolkitSlug of ["sales_crm", "messaging_bot"]) {
+    await connect(service, toolkitSlug, {
+      entityId: "ops",
+      scheme: "api_key",
+      apiKey: "key-of-the-tests",
+      ...(bearer === undefined ? {} : { bearer }),
+    });
+  }
+}
+
+/** A step that takes the deals as rows. */
+export const listDeals = (changes: object = {}) => ({
+  id: "deals",
+  call: "sales_crm.list_deals",
+  entity: "ops",
+  args: { limit: 500 },
+  rows: {
+    from: "data[]",
+    key: "id",
+    keep: ["id", "title", "value"],
+    page: { arg: "cursor", from: "additional_data.next_cursor", max: 100 },
+  },
+  ...changes,
+});
+
+/** A call that posts a message; it has no idempotency key of the app's. */
+export const sendMessage = (changes: object = {}) => ({
+  id: "send",
+  call: "messaging_bot.send_message",
+  entity: "ops",
+  args: { chat_id: "@team", text: "Hello" },
+  ...changes,
+});
+
+/** A step that asks point `ask`. */
+export const judge = { id: "judge", judge: "ask" };
+
+/** A point that asks `owner`. */
+export const askPoint = (changes: object = {}) => ({
+  question: "Go on?",
+  continuations: ["proceed", "abort"],
+  escalation: [{ principal: "owner" }],
+  ...changes,
+});

@@ -21,6 +21,8 @@ export type BenchSettings = {
   readonly seconds: number | undefined;
   readonly post: PostKindName | undefined;
   readonly connections: number;
+  /** Whether a report lists every miss. */
+  readonly verbose: boolean;
   /** Where the service writes its CPU profiles; then nothing but the service is measured, once. */
   readonly profileFolder: string | undefined;
 };

@@ -4,10 +4,14 @@ import { join } from "node:path";
 import { parseArgs } from "node:util";
 import type { BenchCase, BenchContext, BenchSettings } from "./case.ts";
 import { backlog } from "./cases/backlog.ts";
+import { call } from "./cases/call.ts";
+import { catalog } from "./cases/catalog.ts";
 import { delivery } from "./cases/delivery.ts";
 import { ingest } from "./cases/ingest.ts";
+import { jobs } from "./cases/jobs.ts";
 import { latency } from "./cases/latency.ts";
 import { rpc } from "./cases/rpc.ts";
+import { search } from "./cases/search.ts";
 import { startChild } from "./child.ts";
 import type { loadCommands } from "./load.ts";
 import { openBenchPostgres } from "./postgres.ts";
@@ -16,7 +20,7 @@ import { recordInDocs } from "./record.ts";
 import { describeMachine, formatReport } from "./report.ts";
 import type { sinkCommands } from "./sink.ts";
 
-const cases: readonly BenchCase[] = [delivery, ingest, latency, backlog, rpc];
+const cases: readonly BenchCase[] = [delivery, ingest, latency, backlog, rpc, catalog, search, call, jobs];
 
 const help = `Measures the service against peers and limits: one machine, one run, every part a process of its own.
 
@@ -33,6 +37,7 @@ Options:
   --connections <n>  connections of the load generator (default 64)
   --post <kind>      calendar (token, no body) or order (HMAC, body of 1 KB); default: the case's own
   --profile          measures the service only and keeps a .cpuprofile of it
+  --verbose          lists what missed, where a case knows it
   --record           writes the results into docs/benchmarks.md
   --help             this text
 
@@ -54,6 +59,7 @@ async function main(): Promise<void> {
       connections: { type: "string" },
       post: { type: "string" },
       profile: { type: "boolean" },
+      verbose: { type: "boolean" },
       record: { type: "boolean" },
       help: { type: "boolean" },
     },
@@ -65,6 +71,7 @@ async function main(): Promise<void> {
     seconds: positiveNumber("--seconds", values.seconds ?? process.env["BENCH_SECONDS"]),
     connections: positiveNumber("--connections", values.connections) ?? 64,
     post: postOf(values.post),
+    verbose: values.verbose ?? false,
     profileFolder: values.profile ? mkdtempSync(join(tmpdir(), "svc-profile-")) : undefined,
   };
   await runCases(chosen, settings, values.record ?? false);

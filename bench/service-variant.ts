@@ -21,6 +21,7 @@ export function storingService(settings: BenchSettings, name: string): Variant {
   return { name, start: (setup) => startService(setup, options) };
 }
 
-function profilerOptions({ profileFolder }: BenchSettings): string[] {
+/** Node's options for a process that is profiled, or none. */
+export function profilerOptions({ profileFolder }: BenchSettings): string[] {
   return profileFolder === undefined ? [] : ["--cpu-prof", `--cpu-prof-dir=${profileFolder}`];
 }

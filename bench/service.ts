@@ -1,6 +1,9 @@
 import { type ChildProcess, spawn } from "node:child_process";
+import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import type { AddressInfo } from "node:net";
 import { createServer } from "node:net";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import postgres from "postgres";
 import { stopProcess } from "./child.ts";
@@ -15,8 +18,8 @@ export type ServiceSubscription = {
   readonly triggerSlug: string;
 };
 
-/** What a run counts: deliveries made, events stored, or deliveries that wait. */
-export type RecordedKind = "delivered" | "events" | "pending";
+/** What a run counts: deliveries made, events stored, deliveries that wait, or jobs that succeeded. */
+export type RecordedKind = "delivered" | "events" | "pending" | "jobs";
 
 /** How `startService` starts the service. */
 export type ServiceOptions = {
@@ -25,11 +28,18 @@ export type ServiceOptions = {
   readonly counts: RecordedKind;
   /** Options for Node itself, such as those of the profiler. */
   readonly nodeOptions: readonly string[];
+  /** Folders of definitions beyond the usual ones. */
+  readonly toolkitFolders?: readonly string[];
+  /** The text of its deployment file. Without it there is none. */
+  readonly deployment?: string;
+  /** Calls to make once it is ready: path below `svc.v1.`, and message. */
+  readonly calls?: readonly (readonly [path: string, message: object])[];
 };
 
 /** The key every run's service is given; each run has its own database, so it opens nothing else. */
 export const benchApiKey = "bench-0123456789abcdef0123456789abcdef";
 
+const deploymentFile = "deployment.yaml";
 const root = fileURLToPath(new URL("..", import.meta.url));
 const readyMicros = 60e6;
 
@@ -39,9 +49,11 @@ const readyMicros = 60e6;
  */
 export async function startService(setup: SystemSetup, options: ServiceOptions): Promise<System> {
   const port = await freePort();
+  const folder = await mkdtemp(join(tmpdir(), "svc-bench-"));
+  if (options.deployment !== undefined) await writeFile(join(folder, deploymentFile), options.deployment);
   const child = spawn(process.execPath, [...options.nodeOptions, "packages/server/src/main.ts", "serve"], {
     cwd: root,
-    env: { ...inheritedEnvironment(), ...serviceEnvironment(setup, port) },
+    env: { ...inheritedEnvironment(), ...serviceEnvironment(setup, port, options, folder) },
     stdio: ["ignore", "pipe", "pipe"],
   });
   const log = keepLog(child);
@@ -52,11 +64,13 @@ export async function startService(setup: SystemSetup, options: ServiceOptions):
     child.off("close", onUnexpectedEnd);
     await stopProcess(child, () => child.kill("SIGTERM"), 40_000);
     await sql.end();
+    await rm(folder, { recursive: true });
   };
   try {
     await untilReady(child, port);
     for (const subscription of options.subscriptions)
       await callService(port, "TriggersService/CreateSubscription", subscription);
+    for (const [path, message] of options.calls ?? []) await callService(port, path, message);
   } catch (error) {
     await stop();
     throw new Error(`the service did not start: ${String(error)}\n${log()}`);
@@ -65,7 +79,7 @@ export async function startService(setup: SystemSetup, options: ServiceOptions):
 }
 
 /** One call with the run's key, as plain JSON. Throws unless the answer is 200. */
-async function callService(port: number, path: string, request: object): Promise<unknown> {
+export async function callService(port: number, path: string, request: object): Promise<unknown> {
   const response = await fetch(`http://127.0.0.1:${port}/svc.v1.${path}`, {
     method: "POST",
     headers: { "content-type": "application/json", authorization: `Bearer ${benchApiKey}` },
@@ -81,17 +95,23 @@ function inheritedEnvironment(): NodeJS.ProcessEnv {
   return Object.fromEntries(Object.entries(process.env).filter(([name]) => !name.startsWith("SVC_")));
 }
 
-function serviceEnvironment(setup: SystemSetup, port: number): Record<string, string> {
+function serviceEnvironment(
+  setup: SystemSetup,
+  port: number,
+  { toolkitFolders = [], deployment }: ServiceOptions,
+  folder: string,
+): Record<string, string> {
   const secrets = (["calendar", "order"] as const).map(postKind).map(({ secretEnv, secret }) => [secretEnv, secret]);
   return {
     ...Object.fromEntries(secrets),
     SVC_PORT: String(port),
     SVC_DATABASE_URL: setup.databaseUrl,
-    SVC_TOOLKITS: "toolkits,bench/toolkits",
+    SVC_TOOLKITS: ["toolkits", "bench/toolkits", ...toolkitFolders].join(","),
     SVC_VAULT_KEY: `bench:${Buffer.alloc(32, 1).toString("base64")}`,
     SVC_BOOTSTRAP_KEY: benchApiKey,
     SVC_ENDPOINT_CONCURRENCY: String(setup.endpointConnections),
     SVC_LOG_LEVEL: "warn",
+    ...(deployment !== undefined && { SVC_DEPLOYMENT: join(folder, deploymentFile) }),
   };
 }
 
@@ -110,11 +130,19 @@ async function untilReady(child: ChildProcess, port: number): Promise<void> {
 }
 
 async function countRecorded(sql: postgres.Sql, counts: RecordedKind): Promise<number> {
-  const [row] =
-    counts === "events"
-      ? await sql<{ count: number }[]>`select count(*)::int4 as count from events`
-      : await sql<{ count: number }[]>`select count(*)::int4 as count from deliveries where state = ${counts}`;
+  const [row] = await countRows(sql, counts);
   return row?.count ?? 0;
+}
+
+function countRows(sql: postgres.Sql, counts: RecordedKind): postgres.PendingQuery<{ count: number }[]> {
+  switch (counts) {
+    case "events":
+      return sql`select count(*)::int4 as count from events`;
+    case "jobs":
+      return sql`select count(*)::int4 as count from jobs where status = 'succeeded'`;
+    default:
+      return sql`select count(*)::int4 as count from deliveries where state = ${counts}`;
+  }
 }
 
 /** The last of what the process wrote, for an error message. */

@@ -4,6 +4,7 @@ import { answerCommands } from "./child.ts";
 import { Histogram, type LatencySummary } from "./histogram.ts";
 import { monotonicMicros } from "./monotonic.ts";
 import { stampMark } from "./post-kinds.ts";
+import { requestBytes } from "./request-bytes.ts";
 
 /** What the sink has seen since its last reset; times are monotonic microseconds, 0 while nothing came. */
 export type SinkReport = {
@@ -14,7 +15,6 @@ export type SinkReport = {
 };
 
 const answer = Buffer.from("HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n");
-const headEnd = Buffer.from("\r\n\r\n");
 const mark = Buffer.from(stampMark);
 let received = 0;
 let lastAtMicros = 0;
@@ -59,14 +59,6 @@ function receive(socket: Socket): void {
     }
     held = rest.length > 0 ? rest : undefined;
   });
-}
-
-/** Length of the request at the start of `bytes`, with its body; 0 while the head is not whole. */
-function requestBytes(bytes: Buffer): number {
-  const end = bytes.indexOf(headEnd);
-  if (end < 0) return 0;
-  const length = /\r\ncontent-length: *(\d+)/i.exec(bytes.toString("latin1", 0, end))?.[1] ?? "0";
-  return end + headEnd.length + Number(length);
 }
 
 function record(bytes: Buffer, end: number): void {

@@ -3,6 +3,11 @@ import { Code, ConnectError } from "@connectrpc/connect";
 import { createTestDatabase, type TestDatabase } from "@svc/db/testing";
 import { AdminService } from "@svc/gen/admin";
 import { CatalogService } from "@svc/gen/catalog";
+import { ConnectionsService } from "@svc/gen/connections";
+import { ContactsService } from "@svc/gen/contacts";
+import { IdentityService } from "@svc/gen/identity";
+import { JobsService } from "@svc/gen/jobs";
+import { ToolsService } from "@svc/gen/tools";
 import { TriggersService } from "@svc/gen/triggers";
 import { createSvcAdminClient, createSvcClient, svcErrorDetails } from "@svc/sdk";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
@@ -28,7 +33,11 @@ const known: Record<string, string> = {};
 beforeAll(async () => {
   database = await createTestDatabase();
   receiver = await startReceiver();
-  service = await startServiceProcess({ SVC_DATABASE_URL: database.url, SVC_VAULT_KEY: vaultKey() });
+  service = await startServiceProcess({
+    SVC_DATABASE_URL: database.url,
+    SVC_VAULT_KEY: vaultKey(),
+    SVC_SANDBOX: "force",
+  });
   const other = await adminCall<{ project: { id: string } }>("CreateProject", { name: "other" });
   const { key } = await adminCall<{ key: string }>("CreateApiKey", {
     projectId: other.project.id,
@@ -39,6 +48,9 @@ beforeAll(async () => {
   known["otherProject"] = other.project.id;
   known["project"] = projects.find((project) => project.name === "default")?.id ?? "";
   Object.assign(known, await fill("", bootstrapKey), await fill("their", key));
+  known["theirKey"] = key;
+  await fillReferences(other.project.id);
+  Object.assign(known, await fillJobs("", bootstrapKey), await fillJobs("their", key));
   const { subscription } = await call<{ subscription: { id: string } }>(service, "TriggersService/CreateSubscription", {
     endpointUrl: receiver.url,
     toolkitSlug: "calendar",
@@ -80,7 +92,86 @@ async function fill(prefix: string, key: string): Promise<Record<string, string>
     deliveryId = found.deliveries[0]!.id;
     return found.deliveries[0]!.state === "delivered";
   });
-  return { [`${prefix}subscription`]: subscription.id, [`${prefix}event`]: eventId, [`${prefix}delivery`]: deliveryId };
+  return {
+    [`${prefix}subscription`]: subscription.id,
+    [`${prefix}event`]: eventId,
+    [`${prefix}delivery`]: deliveryId,
+    ...(await fillLedger(prefix, key)),
+  };
+}
+
+/** Gives a project a connected account of the sandbox, one that is revoked, and an executed call. */
+async function fillLedger(prefix: string, key: string): Promise<Record<string, string>> {
+  const connectAs = async (entityId: string) => {
+    const body = { toolkitSlug: "sales_crm", entityId };
+    const { account } = await call<{ account: { id: string } }>(
+      service,
+      "ConnectionsService/InitiateConnection",
+      body,
+      key,
+    );
+    return account.id;
+  };
+  const account = await connectAs(`${prefix}ann`);
+  const revoked = await connectAs(`${prefix}revoked`);
+  await call(service, "ConnectionsService/DeleteConnection", { id: revoked }, key);
+  const made = await call<{ callId: string; outcome: string }>(
+    service,
+    "ToolsService/CallTool",
+    { toolSlug: "sales_crm.list_deals", entityId: `${prefix}ann`, idempotencyKey: "first" },
+    key,
+  );
+  expect(made.outcome).toBe("ok");
+  return { [`${prefix}account`]: account, [`${prefix}revoked`]: revoked, [`${prefix}call`]: made.callId };
+}
+
+/** A private toolkit to keep, and a reference that another project's account holds. */
+async function fillReferences(otherProjectId: string): Promise<void> {
+  await call(service, "CatalogService/PublishToolkit", { definitionJson: privateToolkit("own_shop") });
+  const { key } = await adminCall<{ key: string }>("CreateApiKey", {
+    projectId: otherProjectId,
+    role: "ROLE_APPROVER",
+    name: "their approver",
+  });
+  const body = { id: known["theiraccount"] ?? "", references: ["theirs"] };
+  await call(service, "ConnectionsService/SetAccountReferences", body, key);
+}
+
+const waits = { version: 1, title: "Waits", steps: [{ id: "pause", wait: "1h" }] };
+const asks = {
+  version: 1,
+  title: "Asks",
+  steps: [{ id: "judge", judge: "sure" }],
+  points: { sure: { question: "Sure?", continuations: ["proceed"], escalation: [{ principal: "owner" }] } },
+};
+const ends = {
+  version: 1,
+  title: "Ends",
+  inputSchema: { type: "object", additionalProperties: false, properties: {} },
+  steps: [{ id: "pause", wait: "1s" }],
+};
+
+/** Gives a project a job that waits, one that asks and its question, and one that has succeeded. */
+async function fillJobs(prefix: string, key: string): Promise<Record<string, string>> {
+  type Read = { job: { id: string; status: string; pendingAsk?: object; park?: { judgment: { requestId: string } } } };
+  const submit = async (program: object) => {
+    const { job } = await call<Read>(service, "JobsService/SubmitJob", { programJson: JSON.stringify(program) }, key);
+    return job.id;
+  };
+  const [waiting, asking, ended] = [await submit(waits), await submit(asks), await submit(ends)];
+  let requestId = "";
+  await until(async () => {
+    const asked = await call<Read>(service, "JobsService/GetJob", { id: asking }, key);
+    requestId = asked.job.park?.judgment.requestId ?? "";
+    const done = await call<Read>(service, "JobsService/GetJob", { id: ended }, key);
+    return requestId !== "" && done.job.status === "JOB_STATUS_SUCCEEDED";
+  });
+  return {
+    [`${prefix}job`]: waiting,
+    [`${prefix}asking`]: asking,
+    [`${prefix}ended`]: ended,
+    [`${prefix}ask`]: requestId,
+  };
 }
 
 function adminCall<Answer>(method: string, body: object): Promise<Answer> {
@@ -112,7 +203,16 @@ async function overJson(descriptor: DescService, method: string, body: JsonObjec
 async function overClient(descriptor: DescService, method: string, body: JsonObject, bearer: string): Promise<Outcome> {
   const project = createSvcClient({ baseUrl: service.url, apiKey: bearer });
   const admin = createSvcAdminClient({ baseUrl: service.url, adminToken: bearer });
-  const clients = { TriggersService: project.triggers, CatalogService: project.catalog, AdminService: admin.admin };
+  const clients = {
+    TriggersService: project.triggers,
+    CatalogService: project.catalog,
+    ConnectionsService: project.connections,
+    ToolsService: project.tools,
+    JobsService: project.jobs,
+    ContactsService: project.contacts,
+    IdentityService: project.identity,
+    AdminService: admin.admin,
+  };
   const client = clients[descriptor.name as keyof typeof clients] as unknown as Record<
     string,
     (request: Message) => Promise<Message>
@@ -136,6 +236,11 @@ const missing = {
   event: "evt_01h455vb4pex5vsknk084sn02q",
   subscription: "sub_01h455vb4pex5vsknk084sn02q",
   delivery: "dlv_01h455vb4pex5vsknk084sn02q",
+  account: "acc_01h455vb4pex5vsknk084sn02q",
+  call: "call_01h455vb4pex5vsknk084sn02q",
+  job: "job_01h455vb4pex5vsknk084sn02q",
+  ask: "ask_01h455vb4pex5vsknk084sn02q",
+  endpoint: "aep_01h455vb4pex5vsknk084sn02q",
 };
 const dayAgo = new Date(Date.now() - 86_400_000).toISOString();
 const tomorrow = new Date(Date.now() + 86_400_000).toISOString();
@@ -246,7 +351,277 @@ const catalog: Case[] = [
   ["GetToolkitConnectSpec", { slug: "calendar" }, "ok spec"],
   ["GetToolkitConnectSpec", { slug: "nope" }, "not_found TOOLKIT_NOT_FOUND"],
   ["GetToolkitConnectSpec", { slug: "calendar", projectId: "$otherProject" }, "not_found PROJECT_NOT_FOUND"],
+  ["PublishToolkit", { definitionJson: privateToolkit("shop") }, "ok toolkit,toolSlugs"],
+  [
+    "PublishToolkit",
+    { definitionJson: privateToolkit("shop").replace("GET", "FETCH") },
+    "invalid_argument DEFINITION_INVALID",
+  ],
+  ["PublishToolkit", { definitionJson: "{" }, "invalid_argument DEFINITION_INVALID"],
+  ["PublishToolkit", {}, "invalid_argument DEFINITION_INVALID"],
+  ["DeleteToolkit", { slug: "nope" }, "not_found PRIVATE_TOOLKIT_NOT_FOUND"],
+  ["DeleteToolkit", { slug: "calendar" }, "not_found PRIVATE_TOOLKIT_NOT_FOUND"],
+  ["DeleteToolkit", { slug: "shop" }, "ok "],
 ];
+
+/** A definition that a project may publish; the project itself calls it. */
+function privateToolkit(slug: string): string {
+  return JSON.stringify({
+    toolkit: {
+      slug,
+      name: "Shop",
+      description: "Orders of a shop of our own, for tests of every call.",
+      version: "0.1.0",
+      category: "sales",
+      baseUrl: "https://shop.example.com/api",
+      auth: [{ type: "client_credentials", tokenUrl: "https://shop.example.com/token" }],
+    },
+    tools: {
+      list_orders: {
+        kind: "action",
+        class: "read",
+        description: "Lists the orders of the shop, the newest first, with their state of payment.",
+        intents: ["what was ordered", "show the purchases", "list the orders"],
+        input: { type: "object", additionalProperties: false, properties: {} },
+        output: { type: "object", properties: { orders: { type: "array", items: { type: "object" } } } },
+        request: { method: "GET", path: "/orders" },
+      },
+    },
+  });
+}
+
+const kept = "own_shop";
+const secret = { toolkitSlug: kept, clientId: "c", clientSecret: "s" };
+const vectors = { hostname: "vectors.example.com", port: "6333" };
+const connections: Case[] = [
+  ["InitiateConnection", { toolkitSlug: "sales_crm", entityId: "bob", apiKey: "k" }, "ok account,authorizeUrl"],
+  ["InitiateConnection", { toolkitSlug: "calendar", entityId: "bob" }, "ok account,authorizeUrl"],
+  [
+    "InitiateConnection",
+    { toolkitSlug: "vector_db", entityId: "bob", apiKey: "k", accountVariables: vectors },
+    "ok account,authorizeUrl",
+  ],
+  ["InitiateConnection", { toolkitSlug: "nope", entityId: "bob" }, "not_found TOOLKIT_NOT_FOUND"],
+  ["InitiateConnection", { toolkitSlug: "sales_crm" }, "invalid_argument ENTITY_ID_INVALID"],
+  ["InitiateConnection", { toolkitSlug: "scheduling", entityId: "bob" }, "invalid_argument SCHEME_REQUIRED"],
+  [
+    "InitiateConnection",
+    { toolkitSlug: "calendar", entityId: "bob", scheme: "basic" },
+    "invalid_argument SCHEME_NOT_DECLARED",
+  ],
+  [
+    "InitiateConnection",
+    { toolkitSlug: kept, entityId: "bob", scheme: "client_credentials" },
+    "invalid_argument SCHEME_HELD_BY_PROJECT",
+  ],
+  [
+    "InitiateConnection",
+    { toolkitSlug: "vector_db", entityId: "bob" },
+    "invalid_argument ACCOUNT_VARIABLE_MISSING,ACCOUNT_VARIABLE_MISSING",
+  ],
+  [
+    "InitiateConnection",
+    { toolkitSlug: "sales_crm", entityId: "bob", accountVariables: { one: "1" } },
+    "invalid_argument ACCOUNT_VARIABLE_UNKNOWN",
+  ],
+  [
+    "InitiateConnection",
+    { toolkitSlug: "vector_db", entityId: "bob", accountVariables: { ...vectors, port: "http" } },
+    "invalid_argument ACCOUNT_VARIABLE_INVALID",
+  ],
+  [
+    "InitiateConnection",
+    { toolkitSlug: "calendar", entityId: "bob", apiKey: "k" },
+    "invalid_argument CREDENTIAL_UNEXPECTED",
+  ],
+  [
+    "InitiateConnection",
+    { toolkitSlug: "sales_crm", entityId: "bob", apiKey: "a\nb" },
+    "invalid_argument CREDENTIAL_INVALID",
+  ],
+  [
+    "InitiateConnection",
+    { toolkitSlug: "calendar", entityId: "bob", redirectUrl: "https://evil.example" },
+    "invalid_argument REDIRECT_URL_REFUSED",
+  ],
+  ["GetConnection", { id: "$account" }, "ok account"],
+  ["GetConnection", { id: missing.account }, "not_found CONNECTION_NOT_FOUND"],
+  ["GetConnection", { id: "$theiraccount" }, "not_found CONNECTION_NOT_FOUND"],
+  ["GetConnection", { id: "nope" }, "invalid_argument ID_MALFORMED"],
+  ["ListConnections", {}, "ok accounts,nextPageToken"],
+  ["ListConnections", { toolkitSlug: "sales_crm", entityId: "ann", state: "active" }, "ok accounts,nextPageToken"],
+  ["ListConnections", { state: "broken" }, "invalid_argument CONNECTION_STATE_INVALID"],
+  ["ListConnections", { pageSize: -1 }, "invalid_argument PAGE_SIZE_NEGATIVE"],
+  ["ListConnections", { pageToken: "x" }, "invalid_argument PAGE_TOKEN_INVALID"],
+  ["SetAccountReferences", { id: "$account", references: ["mine"] }, "ok account"],
+  ["SetAccountReferences", { id: missing.account }, "not_found CONNECTION_NOT_FOUND"],
+  ["SetAccountReferences", { id: "$theiraccount", references: ["r"] }, "not_found CONNECTION_NOT_FOUND"],
+  ["SetAccountReferences", { id: "$account", references: ["a", "a"] }, "invalid_argument REFERENCE_INVALID"],
+  ["SetAccountReferences", { id: "$account", references: [""] }, "invalid_argument REFERENCE_INVALID"],
+  ["SetAccountReferences", { id: "$account", references: ["theirs"] }, "already_exists REFERENCE_TAKEN"],
+  ["SetAccountReferences", { id: "$revoked", references: ["r"] }, "failed_precondition CONNECTION_NOT_USABLE"],
+  ["SetProjectCredential", secret, "ok account"],
+  ["SetProjectCredential", { ...secret, toolkitSlug: "nope" }, "not_found TOOLKIT_NOT_FOUND"],
+  ["SetProjectCredential", { ...secret, toolkitSlug: "calendar" }, "invalid_argument SCHEME_NOT_DECLARED"],
+  ["SetProjectCredential", { ...secret, clientId: "" }, "invalid_argument CREDENTIAL_MISSING"],
+  ["SetProjectCredential", { ...secret, clientSecret: "" }, "invalid_argument CREDENTIAL_MISSING"],
+  ["SetProjectCredential", { ...secret, clientSecret: "a\nb" }, "invalid_argument CREDENTIAL_INVALID"],
+  ["SetProjectCredential", { ...secret, accountVariables: { one: "1" } }, "invalid_argument ACCOUNT_VARIABLE_UNKNOWN"],
+  ["DeleteProjectCredential", { toolkitSlug: kept }, "ok "],
+  ["DeleteProjectCredential", { toolkitSlug: kept }, "not_found PROJECT_CREDENTIAL_NOT_FOUND"],
+  ["DeleteProjectCredential", { toolkitSlug: "nope" }, "not_found PROJECT_CREDENTIAL_NOT_FOUND"],
+  ["DeleteConnection", { id: "$revoked" }, "ok "],
+  ["DeleteConnection", { id: missing.account }, "not_found CONNECTION_NOT_FOUND"],
+  ["DeleteConnection", { id: "$theiraccount" }, "not_found CONNECTION_NOT_FOUND"],
+  ["DeleteConnection", { id: "" }, "invalid_argument ID_MALFORMED"],
+];
+
+const answer = "callId,outcome,resultJson,message,retryable,providerStatus,warnings,sandbox,faults,replayed";
+const deals = { toolSlug: "sales_crm.list_deals", entityId: "ann" };
+const tools: Case[] = [
+  ["SearchTools", { query: "list the deals" }, "ok results"],
+  [
+    "SearchTools",
+    { query: "deals", toolkitSlug: "sales_crm", kind: "TOOL_KIND_ACTION", accessClass: "read", limit: 50 },
+    "ok results",
+  ],
+  ["SearchTools", { query: "" }, "invalid_argument QUERY_INVALID"],
+  ["SearchTools", { query: "x".repeat(1_001) }, "invalid_argument QUERY_INVALID"],
+  ["SearchTools", { query: "deals", limit: 51 }, "invalid_argument LIMIT_INVALID"],
+  ["SearchTools", { query: "deals", limit: -1 }, "invalid_argument LIMIT_INVALID"],
+  ["SearchTools", { query: "deals", accessClass: "any" }, "invalid_argument ACCESS_CLASS_INVALID"],
+  ["DescribeTool", { slug: "sales_crm.list_deals" }, "ok tool"],
+  ["DescribeTool", { slug: "sales_crm.nope" }, "not_found TOOL_NOT_FOUND"],
+  ["CallTool", deals, `ok ${answer}`],
+  ["CallTool", { ...deals, idempotencyKey: "first" }, `ok ${answer}`],
+  ["CallTool", { ...deals, entityId: "nobody" }, `ok ${answer}`],
+  ["CallTool", { ...deals, entityId: "", connectedAccountId: "$theiraccount" }, `ok ${answer}`],
+  ["CallTool", { ...deals, dryRun: true }, `ok ${answer.replace(",faults", ",request,faults")}`],
+  ["CallTool", { ...deals, toolSlug: "sales_crm.nope" }, "not_found TOOL_NOT_FOUND"],
+  ["CallTool", { ...deals, argumentsJson: "[]" }, "invalid_argument ARGUMENTS_MALFORMED"],
+  ["CallTool", { ...deals, entityId: "x".repeat(201) }, "invalid_argument ENTITY_ID_INVALID"],
+  ["CallTool", { ...deals, maxBytes: 5 }, "invalid_argument CALL_OPTION_INVALID"],
+  ["CallTool", { ...deals, fields: [""] }, "invalid_argument CALL_OPTION_INVALID"],
+  ["CallTool", { ...deals, idempotencyKey: "a\nb" }, "invalid_argument IDEMPOTENCY_KEY_INVALID"],
+  ["CallTool", { ...deals, connectedAccountId: "nope" }, "invalid_argument ID_MALFORMED"],
+  [
+    "CallTool",
+    { ...deals, idempotencyKey: "first", argumentsJson: '{"limit":1}' },
+    "already_exists IDEMPOTENCY_KEY_REUSED",
+  ],
+  ["ListToolCalls", {}, "ok calls,nextPageToken"],
+  [
+    "ListToolCalls",
+    { toolSlug: "sales_crm.list_deals", entityId: "ann", outcome: "ok", since: dayAgo, until: tomorrow },
+    "ok calls,nextPageToken",
+  ],
+  ["ListToolCalls", { outcome: "good" }, "invalid_argument OUTCOME_INVALID"],
+  ["ListToolCalls", { since: tomorrow, until: dayAgo }, "invalid_argument TIME_RANGE_INVALID"],
+  ["ListToolCalls", { pageSize: -1 }, "invalid_argument PAGE_SIZE_NEGATIVE"],
+  ["ListToolCalls", { pageToken: "x" }, "invalid_argument PAGE_TOKEN_INVALID"],
+  ["GetToolCall", { id: "$call" }, "ok call"],
+  ["GetToolCall", { id: missing.call }, "not_found TOOL_CALL_NOT_FOUND"],
+  ["GetToolCall", { id: "$theircall" }, "not_found TOOL_CALL_NOT_FOUND"],
+  ["GetToolCall", { id: "nope" }, "invalid_argument ID_MALFORMED"],
+];
+
+const waiting = { programJson: JSON.stringify(waits) };
+const answered = { jobId: "$asking", requestId: "$ask", principalId: "owner", continuation: "proceed" };
+const promoted = { jobId: "$ended", slug: "ends", description: "Ends" };
+const jobs: Case[] = [
+  ["SubmitJob", waiting, "ok job"],
+  ["SubmitJob", { ...waiting, idempotencyKey: "first" }, "ok job"],
+  ["SubmitJob", { ...waiting, idempotencyKey: "first", mode: "simulate" }, "already_exists IDEMPOTENCY_KEY_REUSED"],
+  ["SubmitJob", { ...waiting, mode: "dry" }, "invalid_argument MODE_INVALID"],
+  ["SubmitJob", { ...waiting, mode: "simulate", simulateFirst: true }, "invalid_argument MODE_CONFLICT"],
+  ["SubmitJob", { ...waiting, idempotencyKey: "k".repeat(256) }, "invalid_argument IDEMPOTENCY_KEY_INVALID"],
+  ["SubmitJob", { programJson: "" }, "invalid_argument PROGRAM_MALFORMED"],
+  ["SubmitJob", { programJson: " ".repeat(262_145) }, "invalid_argument PROGRAM_TOO_LARGE"],
+  ["GetJob", { id: "$job" }, "ok job"],
+  ["GetJob", { id: missing.job }, "not_found JOB_NOT_FOUND"],
+  ["GetJob", { id: "$theirjob" }, "not_found JOB_NOT_FOUND"],
+  ["GetJob", { id: "nope" }, "invalid_argument ID_MALFORMED"],
+  ["ListJobs", {}, "ok jobs,nextPageToken"],
+  ["ListJobs", { status: "JOB_STATUS_PARKED", mode: "live", skillSlug: "skills.x" }, "ok jobs,nextPageToken"],
+  ["ListJobs", { mode: "dry" }, "invalid_argument MODE_INVALID"],
+  ["ListJobs", { pageSize: -1 }, "invalid_argument PAGE_SIZE_NEGATIVE"],
+  ["ListJobs", { pageToken: "x" }, "invalid_argument PAGE_TOKEN_INVALID"],
+  ["CancelJob", { id: "$job" }, "ok job"],
+  ["CancelJob", { id: "$ended" }, "failed_precondition JOB_FINISHED"],
+  ["CancelJob", { id: missing.job }, "not_found JOB_NOT_FOUND"],
+  ["CancelJob", { id: "$theirjob" }, "not_found JOB_NOT_FOUND"],
+  ["CancelJob", {}, "invalid_argument ID_MALFORMED"],
+  ["ListJobEvents", { jobId: "$ended" }, "ok events,nextPageToken"],
+  ["ListJobEvents", { jobId: missing.job }, "not_found JOB_NOT_FOUND"],
+  ["ListJobEvents", { jobId: "$theirjob" }, "not_found JOB_NOT_FOUND"],
+  ["ListJobEvents", { jobId: "$ended", pageSize: -1 }, "invalid_argument PAGE_SIZE_NEGATIVE"],
+  ["ListJobEvents", { jobId: "$ended", pageToken: "x" }, "invalid_argument PAGE_TOKEN_INVALID"],
+  ["PromoteJob", { ...promoted, jobId: missing.job }, "not_found JOB_NOT_FOUND"],
+  ["PromoteJob", { ...promoted, jobId: "$theirended" }, "not_found JOB_NOT_FOUND"],
+  ["PromoteJob", { ...promoted, jobId: "$asking" }, "failed_precondition JOB_NOT_PROMOTABLE"],
+  ["PromoteJob", { ...promoted, slug: "Ends" }, "invalid_argument SKILL_SLUG_INVALID"],
+  ["PromoteJob", { ...promoted, description: "" }, "invalid_argument SKILL_DESCRIPTION_INVALID"],
+  ["GetAsk", { jobId: "$asking", requestId: "$ask" }, "ok ask"],
+  ["GetAsk", { jobId: missing.job, requestId: "$ask" }, "not_found JOB_NOT_FOUND"],
+  ["GetAsk", { jobId: "$theirasking", requestId: "$theirask" }, "not_found JOB_NOT_FOUND"],
+  ["GetAsk", { jobId: "$asking", requestId: missing.ask }, "not_found ASK_NOT_FOUND"],
+  ["GetAsk", { jobId: "$asking", requestId: "$theirask" }, "not_found ASK_NOT_FOUND"],
+  ["ListAsks", {}, "ok asks,nextPageToken"],
+  ["ListAsks", { state: "ASK_STATE_PENDING", principalId: "owner", jobId: "$asking" }, "ok asks,nextPageToken"],
+  ["ListAsks", { pageSize: -1 }, "invalid_argument PAGE_SIZE_NEGATIVE"],
+  ["ListAsks", { pageToken: "x" }, "invalid_argument PAGE_TOKEN_INVALID"],
+  ["AnswerAsk", { ...answered, jobId: missing.job }, "not_found JOB_NOT_FOUND"],
+  ["AnswerAsk", { ...answered, jobId: "$theirasking", requestId: "$theirask" }, "not_found JOB_NOT_FOUND"],
+  ["AnswerAsk", { ...answered, requestId: missing.ask }, "failed_precondition ASK_STALE"],
+  ["AnswerAsk", { ...answered, jobId: "$ended", requestId: "" }, "failed_precondition ASK_SETTLED"],
+  ["AnswerAsk", { ...answered, principalId: "lead" }, "permission_denied PRINCIPAL_NOT_REACHED"],
+  ["AnswerAsk", { ...answered, continuation: "abort" }, "invalid_argument CONTINUATION_NOT_DECLARED"],
+  ["AnswerAsk", { ...answered, overridesJson: "{}" }, "invalid_argument OVERRIDES_INVALID"],
+  ["AnswerAsk", { ...answered, note: "n".repeat(2_001) }, "invalid_argument NOTE_TOO_LONG"],
+  ["CreateAskEndpoint", { endpointUrl: "https://example.com/asks" }, "ok askEndpoint,signingSecret"],
+  ["CreateAskEndpoint", { endpointUrl: "" }, "invalid_argument ENDPOINT_URL_INVALID"],
+  ["CreateAskEndpoint", { endpointUrl: "http://example.com" }, "invalid_argument ENDPOINT_URL_NOT_HTTPS"],
+  ["CreateAskEndpoint", { endpointUrl: "https://10.0.0.1" }, "invalid_argument ENDPOINT_ADDRESS_REFUSED"],
+  ["ListAskEndpoints", {}, "ok askEndpoints,nextPageToken"],
+  ["ListAskEndpoints", { pageSize: -1 }, "invalid_argument PAGE_SIZE_NEGATIVE"],
+  ["ListAskEndpoints", { pageToken: "x" }, "invalid_argument PAGE_TOKEN_INVALID"],
+  ["DeleteAskEndpoint", { id: missing.endpoint }, "not_found ASK_ENDPOINT_NOT_FOUND"],
+  ["DeleteAskEndpoint", { id: "nope" }, "invalid_argument ID_MALFORMED"],
+];
+
+const contact = { principalId: "ada", name: "Ada", approver: false };
+const reach = {
+  toolSlug: "messaging_bot.send_message",
+  entityId: "ann",
+  argsJson: '{"chat_id":"@x","text":"{question}"}',
+};
+const contacts: Case[] = [
+  ["PutContact", { contact }, "ok contact"],
+  ["PutContact", { contact: { ...contact, reach } }, "ok contact"],
+  ["PutContact", {}, "invalid_argument PRINCIPAL_ID_INVALID"],
+  ["PutContact", { contact: { ...contact, name: "" } }, "invalid_argument CONTACT_NAME_INVALID"],
+  ["PutContact", { contact: { ...contact, reach: { ...reach, toolSlug: "nope.x" } } }, "not_found TOOL_NOT_FOUND"],
+  [
+    "PutContact",
+    { contact: { ...contact, reach: { ...reach, toolSlug: "messaging_bot.delete_message" } } },
+    "invalid_argument REACH_TOOL_UNSUITABLE",
+  ],
+  ["PutContact", { contact: { ...contact, reach: { ...reach, entityId: "" } } }, "invalid_argument ENTITY_ID_INVALID"],
+  [
+    "PutContact",
+    { contact: { ...contact, reach: { ...reach, argsJson: "[]" } } },
+    "invalid_argument REACH_ARGS_INVALID",
+  ],
+  ["PutContact", { contact: { ...contact, principalId: "owner" } }, "failed_precondition LAST_APPROVER"],
+  ["ListContacts", {}, "ok contacts,nextPageToken"],
+  ["ListContacts", { pageSize: -1 }, "invalid_argument PAGE_SIZE_NEGATIVE"],
+  ["ListContacts", { pageToken: "x" }, "invalid_argument PAGE_TOKEN_INVALID"],
+  ["DeleteContact", { principalId: "ada" }, "ok "],
+  ["DeleteContact", { principalId: "ada" }, "not_found CONTACT_NOT_FOUND"],
+  ["DeleteContact", { principalId: "owner" }, "failed_precondition LAST_APPROVER"],
+];
+
+const identity: Case[] = [["GetIdentity", {}, "ok projectId,projectName,keyId,role"]];
 
 const noProject = "prj_01h455vb4pex5vsknk084sn02q";
 const admin: Case[] = [
@@ -296,6 +671,11 @@ const transports = { "JSON POST": overJson, "the client": overClient };
 const tables: [DescService, Case[], () => string][] = [
   [TriggersService, triggers, () => bootstrapKey],
   [CatalogService, catalog, () => bootstrapKey],
+  [ConnectionsService, connections, () => bootstrapKey],
+  [ToolsService, tools, () => bootstrapKey],
+  [JobsService, jobs, () => bootstrapKey],
+  [ContactsService, contacts, () => bootstrapKey],
+  [IdentityService, identity, () => bootstrapKey],
   [AdminService, admin, () => adminToken],
 ];
 
@@ -315,14 +695,54 @@ function describeOutcome(outcome: Outcome): string {
   return `${outcome.code} ${outcome.reasons.join(",")}`;
 }
 
-test("every call of the three services stands in the tables", () => {
+test("every call of the services stands in the tables", () => {
   for (const [descriptor, cases] of tables) {
     const covered = new Set(cases.map(([method]) => method));
-    expect(descriptor.methods.filter((method) => !covered.has(method.name)).map((method) => method.name)).toEqual([]);
+    // A stream has no answer to compare: test/jobs/answers.test.ts watches jobs.
+    const unary = descriptor.methods.filter(({ methodKind }) => methodKind === "unary");
+    expect(unary.filter((method) => !covered.has(method.name)).map((method) => method.name)).toEqual([]);
   }
 });
 
+const missingKey = "unauthenticated API_KEY_INVALID";
+const approverCalls: [DescService, string, JsonObject][] = [
+  [CatalogService, "PublishToolkit", { definitionJson: "{}" }],
+  [CatalogService, "DeleteToolkit", { slug: "own_shop" }],
+  [ConnectionsService, "SetAccountReferences", { id: "$theiraccount" }],
+  [ConnectionsService, "SetProjectCredential", { toolkitSlug: "own_shop" }],
+  [JobsService, "CreateAskEndpoint", { endpointUrl: "https://example.com" }],
+  [JobsService, "ListAskEndpoints", {}],
+  [JobsService, "DeleteAskEndpoint", { id: missing.endpoint }],
+  [ContactsService, "PutContact", { contact }],
+  [ContactsService, "DeleteContact", { principalId: "owner" }],
+  [ConnectionsService, "DeleteProjectCredential", { toolkitSlug: "own_shop" }],
+];
+
 describe.each(Object.entries(transports))("keys and roles over %s", (_name, send) => {
+  test.each(approverCalls)("$name: %s takes an approver", async (descriptor, method, body) => {
+    const refused = await send(descriptor, method, resolve(body) as JsonObject, known["theirKey"] ?? "");
+    expect(describeOutcome(refused)).toBe("permission_denied ROLE_REQUIRED");
+  });
+
+  test("an origin-deciding variable takes an approver", async () => {
+    const body = { toolkitSlug: "vector_db", entityId: "eve", apiKey: "k", accountVariables: vectors };
+    const refused = await send(ConnectionsService, "InitiateConnection", body, known["theirKey"] ?? "");
+    expect(describeOutcome(refused)).toBe("permission_denied ORIGIN_NEEDS_APPROVER");
+  });
+
+  test("the new services take project keys only", async () => {
+    for (const [descriptor, method] of [
+      [ConnectionsService, "ListConnections"],
+      [ToolsService, "ListToolCalls"],
+      [IdentityService, "GetIdentity"],
+      [JobsService, "ListJobs"],
+      [ContactsService, "ListContacts"],
+    ] as const) {
+      expect(describeOutcome(await send(descriptor, method, {}, adminToken))).toBe("permission_denied ROLE_REQUIRED");
+      expect(describeOutcome(await send(descriptor, method, {}, `svc_${"0".repeat(43)}_000000`))).toBe(missingKey);
+    }
+  });
+
   test("a wrong key, a project key on AdminService, the admin token on a project call", async () => {
     const wrong = `svc_${"0".repeat(43)}_000000`;
     expect(describeOutcome(await send(TriggersService, "ListEvents", {}, wrong))).toBe(

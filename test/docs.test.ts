@@ -57,15 +57,24 @@ describe("errors", () => {
     );
   }
 
-  /** Every `fault({ code, reason })` of the packages; a reason built from a parameter stands for each of its values. */
+  /** Every `fault({ code, reason })` of the packages, and the reason of the details of every `faults({ code, … })`; one built from a parameter stands for each of its values. */
+  /** The faults of a program are raised by their codes, which one type lists. */
+  function reasonsOfPrograms(): [string, string][] {
+    const [, union = ""] =
+      /export type ProgramFaultCode =([^;]*);/.exec(readText("packages/jobs/src/program/program.ts")) ?? [];
+    return (union.match(/[A-Z_]{4,}/g) ?? []).map((reason) => [reason, "invalid_argument"]);
+  }
+
   function reasonsOfCode(): Reasons {
     const files = sources.filter(({ path }) => path.startsWith("packages/") && !path.endsWith(".test.ts"));
-    return collect(
-      files.flatMap(({ text }) => {
+    return collect([
+      ...reasonsOfPrograms(),
+      ...files.flatMap(({ text }) => {
         const faults = text.matchAll(
           /\bcode: Code\.(\w+),\s*reason: (?:"([A-Z_]+)"|`\$\{(\w+)\.toUpperCase\(\)\}([A-Z_]+)`)/g,
         );
-        return [...faults].flatMap(([, code = "", reason, parameter, suffix]) =>
+        const several = text.matchAll(/\bfaults\(\{\s*code: Code\.(\w+),(?:(?!\bfaults?\().)*?\breason: "([A-Z_]+)"/gs);
+        return [...faults, ...several].flatMap(([, code = "", reason, parameter, suffix]) =>
           reason === undefined
             ? valuesOf(text, parameter ?? "").map(
                 (value) => [`${value.toUpperCase()}${suffix}`, snakeCase(code)] as const,
@@ -73,7 +82,7 @@ describe("errors", () => {
             : [[reason, snakeCase(code)] as const],
         );
       }),
-    );
+    ]);
   }
 
   function valuesOf(text: string, parameter: string): string[] {

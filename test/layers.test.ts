@@ -8,11 +8,15 @@ const allowedImports: Record<string, readonly string[]> = {
   gen: [],
   core: ["gen"],
   db: ["core"],
-  catalog: ["gen", "core"],
+  catalog: ["gen", "core", "db"],
+  connections: ["gen", "core", "db", "catalog"],
+  tools: ["gen", "core", "db", "catalog", "connections"],
+  sandbox: ["core", "catalog", "connections"],
   delivery: ["core", "db"],
   triggers: ["gen", "core", "db", "catalog", "delivery"],
+  jobs: ["gen", "core", "db", "catalog", "connections", "tools", "delivery"],
   sdk: ["gen"],
-  server: ["gen", "core", "db", "catalog", "delivery", "triggers", "sdk"],
+  server: ["gen", "core", "db", "catalog", "connections", "tools", "sandbox", "delivery", "triggers", "jobs", "sdk"],
 };
 
 /** Tests and what only they use. */
@@ -36,7 +40,7 @@ const reservedModules: { modules: RegExp; allowedIn: RegExp; why: string }[] = [
   },
   {
     modules: /^undici(?:\/|$)/,
-    allowedIn: except("^packages/(?:core|delivery|server)/", "^bench/", testing),
+    allowedIn: except("^packages/(?:core|delivery|connections|server)/", "^bench/", testing),
     why: "outbound connections go through the address guard of packages/core",
   },
 ];

@@ -1,8 +1,8 @@
+import { callRequest } from "../call-request.ts";
 import type { BenchCase, BenchContext, CaseReport } from "../case.ts";
 import type { LatencySummary } from "../histogram.ts";
 import { warmUpSeconds, withSystem } from "../measure.ts";
 import { formatRate, latencyCells, latencyColumns } from "../report.ts";
-import { benchApiKey } from "../service.ts";
 import { storingService } from "../service-variant.ts";
 import { spreadOf } from "../statistics.ts";
 import type { System } from "../system.ts";
@@ -72,13 +72,4 @@ function report(runs: ReadonlyMap<Call, CallRun[]>): CaseReport {
       "percentiles are those of the last round",
     ],
   };
-}
-
-/** A whole call with the run's key, as the load generator writes it. */
-function callRequest(path: string, message: object): string {
-  const body = JSON.stringify(message);
-  return (
-    `POST /${path} HTTP/1.1\r\nHost: 127.0.0.1\r\nAuthorization: Bearer ${benchApiKey}\r\n` +
-    `Content-Type: application/json\r\nContent-Length: ${body.length}\r\n\r\n${body}`
-  );
 }

@@ -31,6 +31,8 @@ export type GuardedAgentOptions = {
   bodyTimeoutMs: number;
   /** How long an idle connection is kept, unless the server says otherwise. Default 4000. */
   keepAliveMs?: number;
+  /** Longest that an idle connection is kept when the server says otherwise. Default 600000. */
+  keepAliveMaxMs?: number;
   /** Largest response body; a larger one fails the request. Default: no limit. */
   responseBytesMax?: number;
   /** Resolves names in place of the system's resolver. */
@@ -50,6 +52,7 @@ export function createGuardedAgent(options: GuardedAgentOptions): GuardedAgent {
     bodyTimeout: options.bodyTimeoutMs,
     maxResponseSize: options.responseBytesMax ?? -1,
     ...(options.keepAliveMs === undefined ? {} : { keepAliveTimeout: options.keepAliveMs }),
+    ...(options.keepAliveMaxMs === undefined ? {} : { keepAliveMaxTimeout: options.keepAliveMaxMs }),
   };
   const factory = (origin: string | URL) =>
     new Pool(origin, {

@@ -3,7 +3,20 @@ import { fromString, fromUUID, toUUID } from "typeid-js";
 import { v7 } from "uuid";
 
 /** Prefix of every kind of id; the full form is `<prefix>_<26 base32 characters>`, a TypeID over a UUIDv7. */
-export type IdPrefix = "prj" | "key" | "sub" | "evt" | "dlv" | "acc" | "qrn" | "job" | "ask" | "call" | "node";
+export type IdPrefix =
+  | "prj"
+  | "key"
+  | "sub"
+  | "evt"
+  | "dlv"
+  | "acc"
+  | "qrn"
+  | "job"
+  | "ask"
+  | "apr"
+  | "aep"
+  | "call"
+  | "node";
 
 /** An id of one kind. Only this file makes one, so an event's id cannot be passed for a delivery's. */
 export type Id<P extends IdPrefix> = string & { readonly __prefix: P };

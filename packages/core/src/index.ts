@@ -15,6 +15,7 @@ export {
   type Routed,
 } from "./dial.ts";
 export { formatDuration, parseDuration } from "./duration.ts";
+export { checkEndpointUrl } from "./endpoint-url.ts";
 export { assertNever, type Fault, type FaultDetail, type FaultList, fault, faults, formatValue } from "./errors.ts";
 export { createGuardedLookup, type ResolveName } from "./guarded-lookup.ts";
 export {
@@ -65,3 +66,4 @@ export {
   type TemplatePath,
   type TemplateTree,
 } from "./template-tree.ts";
+export { isEntityId, isPrintableText } from "./text.ts";

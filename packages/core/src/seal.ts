@@ -1,4 +1,4 @@
-import { createCipheriv, createDecipheriv, hkdfSync, randomBytes } from "node:crypto";
+import { createCipheriv, createDecipheriv, createSecretKey, hkdfSync, type KeyObject, randomBytes } from "node:crypto";
 import { formatValue } from "./errors.ts";
 
 /** A vault key: its public id and 32 secret bytes. */
@@ -84,26 +84,43 @@ export function createSealer(keys: readonly VaultKey[]): Sealer {
       throw new Error(`sealer: vault key ${formatValue(id)} has a bad id or is not 32 bytes`);
     }
   }
-  const byId = new Map(keys.map((key) => [key.id, key]));
+  // A key object is imported once: handing the bytes over each time takes 8 of 13 us of a small seal.
+  const byId = new Map(keys.map(({ id, secret }) => [id, { id, secret: createSecretKey(secret) }]));
+  const sealing = { id: first.id, secret: createSecretKey(first.secret) };
+  const nextNonce = createNonces();
   return {
-    seal: (plaintext, context) => sealWith(first, plaintext, context),
+    seal: (plaintext, context) => sealWith(sealing, nextNonce(), plaintext, context),
     open: (sealed, context) => openWith(byId, sealed, context),
     subkey: (purpose) => deriveKey(first, purpose).secret,
     subkeys: (purpose) => keys.map((key) => deriveKey(key, purpose)),
   };
 }
 
+type ImportedKey = { readonly id: string; readonly secret: KeyObject };
+
+const noncesAtOnce = 256;
+
+/** Random nonces, drawn many at a time: each one by itself costs a call of the kernel. */
+function createNonces(): () => Buffer {
+  let pool = Buffer.alloc(0);
+  return () => {
+    if (pool.byteLength === 0) pool = randomBytes(noncesAtOnce * nonceBytes);
+    const nonce = pool.subarray(0, nonceBytes);
+    pool = pool.subarray(nonceBytes);
+    return nonce;
+  };
+}
+
 // Layout: version (1 byte), key id length (1), key id, nonce (12), ciphertext, tag (16).
-function sealWith(key: VaultKey, plaintext: Uint8Array, context: string): Buffer {
+function sealWith(key: ImportedKey, nonce: Buffer, plaintext: Uint8Array, context: string): Buffer {
   const header = Buffer.from([version, key.id.length, ...Buffer.from(key.id, "latin1")]);
-  const nonce = randomBytes(nonceBytes);
   const cipher = createCipheriv("aes-256-gcm", key.secret, nonce, { authTagLength: tagBytes });
   cipher.setAAD(Buffer.from(context, "utf8"));
   const ciphertext = cipher.update(plaintext);
   return Buffer.concat([header, nonce, ciphertext, cipher.final(), cipher.getAuthTag()]);
 }
 
-function openWith(keys: ReadonlyMap<string, VaultKey>, sealed: Uint8Array, context: string): Buffer {
+function openWith(keys: ReadonlyMap<string, ImportedKey>, sealed: Uint8Array, context: string): Buffer {
   const bytes = Buffer.from(sealed.buffer, sealed.byteOffset, sealed.byteLength);
   const headerBytes = 2 + (bytes[1] ?? 0);
   if (bytes.byteLength < headerBytes + nonceBytes + tagBytes) {

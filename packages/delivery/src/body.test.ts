@@ -26,6 +26,12 @@ test("a test event says so", () => {
   expect(JSON.parse(deliveryBody({ ...event, kind: "test" }).toString("utf8"))).toMatchObject({ type: "test" });
 });
 
+test("an ask's publication has its own fields after id and type", () => {
+  const payload = JSON.stringify({ jobId: "job_1", ask: { question: "Go on?" } });
+  const body = deliveryBody({ ...event, kind: "ask", payload }).toString("utf8");
+  expect(body).toBe(`{"id":"${event.id}","type":"ask_raised","jobId":"job_1","ask":{"question":"Go on?"}}`);
+});
+
 test("whatever an event holds, its body is JSON that reads back the same", () => {
   const texts = fc.string({ unit: "binary" });
   fc.assert(

@@ -3,11 +3,11 @@ import { type EventId, isoTime } from "@svc/core";
 /** What the body of a delivery is made of. */
 export type DeliveredEvent = {
   id: EventId;
-  kind: "event" | "test";
+  kind: "event" | "test" | "ask";
   toolkitSlug: string;
   triggerSlug: string;
   entityId: string;
-  /** JSON text, placed as it is. */
+  /** JSON text, placed as it is; of an ask, an object whose fields follow `id` and `type`. */
   payload: string;
   occurredAtMs: number;
   receivedAtMs: number;
@@ -15,6 +15,9 @@ export type DeliveredEvent = {
 
 /** The body posted for an event: the same bytes at every attempt and for every subscription. */
 export function deliveryBody(event: DeliveredEvent): Buffer {
+  if (event.kind === "ask") {
+    return Buffer.from(`{"id":"${event.id}","type":"ask_raised",${event.payload.slice(1)}`, "utf8");
+  }
   const text =
     `{"id":"${event.id}","type":"${event.kind}","toolkitSlug":${JSON.stringify(event.toolkitSlug)},` +
     `"triggerSlug":${JSON.stringify(event.triggerSlug)},"entityId":${JSON.stringify(event.entityId)},` +

@@ -39,6 +39,7 @@ const emptyEverything = [
   "subscriptions",
   "api_keys",
   "project_policies",
+  "contacts",
   "projects",
 ]
   .map((table) => `delete from ${table};`)

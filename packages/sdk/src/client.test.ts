@@ -4,6 +4,7 @@ import type { ConnectRouter } from "@connectrpc/connect";
 import { connectNodeAdapter } from "@connectrpc/connect-node";
 import { AdminService } from "@svc/gen/admin";
 import { ErrorDetailSchema } from "@svc/gen/errors";
+import { ToolsService } from "@svc/gen/tools";
 import { TriggersService } from "@svc/gen/triggers";
 import { afterEach, expect, test } from "vitest";
 import { Code, ConnectError, createSvcAdminClient, createSvcClient, svcErrorDetails } from "./index.ts";
@@ -145,6 +146,23 @@ test("a call that takes longer than timeoutMs ends as deadline_exceeded", async 
     createSvcClient({ baseUrl, apiKey: "key", timeoutMs: 50 }).triggers.getEvent({ id: "evt_1" }),
   );
   expect(err.code).toBe(Code.DeadlineExceeded);
+});
+
+test("a tool call may take longer than the service waits for an app, so that its outcome arrives", async () => {
+  let allowedMs = 0;
+  const { baseUrl } = await startService((router) =>
+    router.service(ToolsService, {
+      callTool: (_, { requestHeader }) => {
+        allowedMs = Number(requestHeader.get("connect-timeout-ms"));
+        return { outcome: "outcome_unknown" };
+      },
+    }),
+  );
+  const { outcome } = await createSvcClient({ baseUrl, apiKey: "key" }).tools.callTool({
+    toolSlug: "calendar.list_events",
+  });
+  expect(outcome).toBe("outcome_unknown");
+  expect(allowedMs).toBeGreaterThan(40_000);
 });
 
 test("the faults of a refusal are read with reason, field and help", async () => {

@@ -1,7 +1,11 @@
 import { type Client, createClient } from "@connectrpc/connect";
 import { AdminService } from "@svc/gen/admin";
 import { CatalogService } from "@svc/gen/catalog";
+import { ConnectionsService } from "@svc/gen/connections";
+import { ContactsService } from "@svc/gen/contacts";
+import { IdentityService } from "@svc/gen/identity";
 import { JobsService } from "@svc/gen/jobs";
+import { ToolsService } from "@svc/gen/tools";
 import { TriggersService } from "@svc/gen/triggers";
 import { type ConnectionOptions, createSvcTransport } from "./transport.ts";
 
@@ -23,8 +27,16 @@ export type SvcClient = {
   readonly triggers: Client<typeof TriggersService>;
   /** Toolkits, tools, and what a connect form needs. */
   readonly catalog: Client<typeof CatalogService>;
+  /** Connected accounts. */
+  readonly connections: Client<typeof ConnectionsService>;
+  /** Finding and calling tools, and the ledger of calls. */
+  readonly tools: Client<typeof ToolsService>;
   /** Durable jobs and the questions they ask. */
   readonly jobs: Client<typeof JobsService>;
+  /** The people that jobs may ask. */
+  readonly contacts: Client<typeof ContactsService>;
+  /** Which project the key belongs to, and what it may do. */
+  readonly identity: Client<typeof IdentityService>;
 };
 
 /** The administrator's client. */
@@ -42,7 +54,11 @@ export function createSvcClient(options: SvcClientOptions): SvcClient {
   return {
     triggers: createClient(TriggersService, transport),
     catalog: createClient(CatalogService, transport),
+    connections: createClient(ConnectionsService, transport),
+    tools: createClient(ToolsService, transport),
     jobs: createClient(JobsService, transport),
+    contacts: createClient(ContactsService, transport),
+    identity: createClient(IdentityService, transport),
   };
 }
 

@@ -1,3 +1,5 @@
+import { fromJson, type JsonValue } from "@bufbuild/protobuf";
+import { type Ask, AskSchema } from "@svc/gen/jobs";
 import { DeliveryVerificationError } from "./delivery-verification-error.ts";
 
 /** The body of a delivered event. */
@@ -24,8 +26,19 @@ export type TestDeliveryBody = Omit<EventDeliveryBody, "type" | "payload"> & {
   payload: Record<string, never>;
 };
 
-/** What a subscription's endpoint receives, told apart by `type`. */
-export type DeliveryBody = EventDeliveryBody | TestDeliveryBody;
+/** The body that an ask endpoint receives, once for each hop of the question's ladder. */
+export type AskDeliveryBody = {
+  type: "ask_raised";
+  /** Id of the publication, `evt_…`. */
+  id: string;
+  /** Id of the job that asks; with `ask.requestId`, what AnswerAsk names. */
+  jobId: string;
+  /** The question as it was when it was published. */
+  ask: Ask;
+};
+
+/** What an endpoint receives, told apart by `type`. */
+export type DeliveryBody = EventDeliveryBody | TestDeliveryBody | AskDeliveryBody;
 
 const textFields = ["id", "toolkitSlug", "triggerSlug", "entityId", "occurredAt", "receivedAt"] as const;
 
@@ -33,12 +46,23 @@ const textFields = ["id", "toolkitSlug", "triggerSlug", "entityId", "occurredAt"
 export function parseDeliveryBody(bytes: Uint8Array): DeliveryBody {
   const value = parseJson(bytes);
   if (!isObject(value)) throw invalid("expected a JSON object");
+  if (value.type === "ask_raised") return readAsk(value);
   for (const name of textFields) {
     if (typeof value[name] !== "string") throw invalid(`${name}: expected a text`);
   }
   if (!isObject(value.payload)) throw invalid("payload: expected an object");
-  if (value.type !== "event" && value.type !== "test") throw invalid(`type: expected "event" or "test"`);
+  if (value.type !== "event" && value.type !== "test") throw invalid(`type: expected "event", "test" or "ask_raised"`);
   return value as DeliveryBody;
+}
+
+function readAsk({ id, jobId, ask }: Record<string, unknown>): AskDeliveryBody {
+  if (typeof id !== "string") throw invalid("id: expected a text");
+  if (typeof jobId !== "string") throw invalid("jobId: expected a text");
+  try {
+    return { type: "ask_raised", id, jobId, ask: fromJson(AskSchema, ask as JsonValue, { ignoreUnknownFields: true }) };
+  } catch {
+    throw invalid("ask: expected an ask");
+  }
 }
 
 function parseJson(bytes: Uint8Array): unknown {

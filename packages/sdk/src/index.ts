@@ -9,6 +9,7 @@ export {
   ToolkitConnectability,
   type ToolkitConnectSpec,
 } from "@svc/gen/catalog";
+export type { BasicCredential, ConnectedAccount } from "@svc/gen/connections";
 export {
   type Ask,
   type AskDecision,
@@ -22,6 +23,7 @@ export {
   type StepReceipt,
 } from "@svc/gen/jobs";
 export { Role } from "@svc/gen/options";
+export type { ArgumentFault, CallToolResponse, FoundTool, ToolCall, ToolRequest } from "@svc/gen/tools";
 export type {
   Delivery,
   DeliveryAttempt,
@@ -37,7 +39,7 @@ export {
   type SvcClient,
   type SvcClientOptions,
 } from "./client.ts";
-export type { DeliveryBody, EventDeliveryBody, TestDeliveryBody } from "./delivery-body.ts";
+export type { AskDeliveryBody, DeliveryBody, EventDeliveryBody, TestDeliveryBody } from "./delivery-body.ts";
 export type { DeliveryHeaders } from "./delivery-headers.ts";
 export { DeliveryVerificationError, type DeliveryVerificationReason } from "./delivery-verification-error.ts";
 export { type SvcErrorDetail, svcErrorDetails } from "./error-details.ts";

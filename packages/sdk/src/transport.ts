@@ -2,7 +2,8 @@ import { Code, ConnectError, type Interceptor, type Transport } from "@connectrp
 import { createConnectTransport } from "@connectrpc/connect-web";
 import { createReadRetry } from "./retry.ts";
 
-const defaultTimeoutMs = 30_000;
+/** Longer than the 30 s that the service gives an app: whether a call was executed is told by the service, not guessed here. */
+const defaultTimeoutMs = 45_000;
 
 /** How a client reaches the service, whatever it authenticates with. */
 export type ConnectionOptions = {
@@ -10,7 +11,10 @@ export type ConnectionOptions = {
   baseUrl: string;
   /** What sends the requests. Default: the global `fetch`. */
   fetch?: typeof globalThis.fetch;
-  /** Most milliseconds a call may take, its retries included; 0 is no limit. Default 30,000. Streams have none of their own. */
+  /**
+   * Most milliseconds a call may take, its retries included; 0 is no limit. Default 45,000, longer than an app gets to answer a tool
+   * call: with less such a call may end as `deadline_exceeded`, without its outcome. Streams have none of their own.
+   */
   timeoutMs?: number;
   /** Called around every attempt, the first of them outermost, for logs, traces and headers. */
   interceptors?: readonly Interceptor[];

@@ -134,8 +134,24 @@ test("a test delivery is told apart by its type", async () => {
   const text = JSON.stringify({ ...event, type: "test", toolkitSlug: "", triggerSlug: "", payload: {} });
   const delivery = await verify(sign(text), text);
   expect(delivery.type).toBe("test");
-  expectTypeOf<VerifiedDelivery["type"]>().toEqualTypeOf<"event" | "test">();
+  expectTypeOf<VerifiedDelivery["type"]>().toEqualTypeOf<"event" | "test" | "ask_raised">();
   if (delivery.type === "event") expectTypeOf(delivery.payload).toEqualTypeOf<Record<string, unknown>>();
+});
+
+test("a published ask is told apart by its type and read as a message", async () => {
+  const ask = { pointId: "many", requestId: "ask_1", askedAt: "2025-10-09T08:53:20Z", continuations: ["proceed"] };
+  const text = JSON.stringify({ id: event.id, type: "ask_raised", jobId: "job_1", ask: { ...ask, added: "later" } });
+  const delivery = await verify(sign(text), text);
+  expect(delivery).toMatchObject({
+    type: "ask_raised",
+    deliveryId,
+    jobId: "job_1",
+    ask: { pointId: "many", requestId: "ask_1" },
+  });
+  for (const broken of [{ ask: 3 }, { jobId: 7 }, { ask: { hopIndex: "x" } }]) {
+    const wrong = JSON.stringify({ id: event.id, type: "ask_raised", jobId: "job_1", ask, ...broken });
+    expect(await reasonOf(verify(sign(wrong), wrong))).toBe("body_invalid");
+  }
 });
 
 test("the public Standard Webhooks library and this one accept each other's world", async () => {
@@ -156,7 +172,7 @@ test("any text that is signed as a payload arrives as it was", async () => {
     fc.asyncProperty(fc.dictionary(fc.string({ unit: "grapheme" }), fc.jsonValue()), async (payload) => {
       const text = JSON.stringify({ ...event, payload });
       const delivery = await verify(sign(text), Buffer.from(text));
-      expect(delivery.payload).toEqual((JSON.parse(text) as { payload: unknown }).payload);
+      expect("payload" in delivery && delivery.payload).toEqual((JSON.parse(text) as { payload: unknown }).payload);
     }),
   );
 });

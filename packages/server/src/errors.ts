@@ -163,7 +163,17 @@ export function nodeOverloaded(): ConnectError {
   });
 }
 
-/** This node is stopping. */
+/** This node ends before the answer to a call that is under way. What it does is not undone. */
+export function endedUnderWay(): ConnectError {
+  return fault({
+    code: Code.DeadlineExceeded,
+    reason: "DEADLINE_EXCEEDED",
+    message: "this node stopped before the answer was ready",
+    help: "The effect may have happened: read before sending again, to another node or to this one once it is back.",
+  });
+}
+
+/** This node is stopping, and has not begun on the request. */
 export function shuttingDown(): ConnectError {
   return fault({
     code: Code.Unavailable,

@@ -79,7 +79,7 @@ test("a key that no start has shown yet is shown by the next one that listens", 
   const second = run({ SVC_DATA_DIR: folder, SVC_PORT: "0" });
   const url = await addressOf(second);
   await expect.poll(second.err).toContain(key);
-  expect(second.err()).toContain(`npx svc listen --url ${url}`);
+  expect(second.err()).toContain(`export SVC_API_KEY=$(cat ${join(folder, "first-key")}) SVC_URL=${url}\n`);
   second.child.kill("SIGTERM");
   expect(await second.exit).toEqual([0, null]);
 });

@@ -2,7 +2,6 @@ import { DefinitionError } from "@svc/catalog";
 import { systemClock } from "@svc/core";
 import { EmbeddedPostgresError, isUnavailable, MigrationRefusedError } from "@svc/db";
 import { onInterrupt } from "./cli/interrupts.ts";
-import { version } from "./cli/version.ts";
 import { type Config, loadConfig } from "./config/config.ts";
 import { ConfigError } from "./config/config-error.ts";
 import { type Environment, openEnvironment } from "./config/environment.ts";
@@ -11,6 +10,7 @@ import { createLogger, type Logger } from "./logger.ts";
 import { noteFirstKeyShown } from "./service/first-key.ts";
 import { firstKeyText, startText } from "./service/start-text.ts";
 import { type Service, startService } from "./service.ts";
+import { version } from "./version.ts";
 
 /**
  * Runs the service with the configuration of the environment until SIGTERM or SIGINT, then ends the process: with 0 after a
@@ -66,7 +66,7 @@ async function announce({ url, nodeId, firstKey }: Service, config: Config, logg
   logger.info({ url, role: config.role, nodeId, version }, startText(config, url, version));
   if (firstKey === undefined) return;
   await systemClock.wait(logWriteMs);
-  process.stderr.write(firstKeyText(config.publicUrl ?? url, url, firstKey));
+  process.stderr.write(firstKeyText(url, firstKey));
   await noteFirstKeyShown(firstKey).catch((err: unknown) =>
     logger.warn({ err }, "that the first key was shown could not be noted: the next start shows it again"),
   );

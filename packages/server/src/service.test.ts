@@ -77,6 +77,8 @@ test("an endpoint on loopback is allowed while the service itself listens there 
   expect((await createSubscription(await start(), endpoint)).code).toBe("ok");
   const open = await start({ SVC_HOST: "0.0.0.0" });
   expect(await createSubscription(open, endpoint)).toMatchObject({ status: 400, reason: "ENDPOINT_ADDRESS_REFUSED" });
+  const proxied = await start({ SVC_PUBLIC_URL: "https://svc.example.com" });
+  expect(await createSubscription(proxied, endpoint)).toMatchObject({ reason: "ENDPOINT_ADDRESS_REFUSED" });
   const allowed = await start({ SVC_HOST: "0.0.0.0", SVC_ENDPOINT_CIDRS: "127.0.0.0/8" });
   expect((await createSubscription(allowed, endpoint)).code).toBe("ok");
 });

@@ -1,39 +1,6 @@
 import { Code, type ConnectError } from "@connectrpc/connect";
 import { fault, formatValue } from "@svc/core";
 
-/** `endpointUrl` is no address that events could be posted to. */
-export function endpointUrlInvalid(url: string, why: string): ConnectError {
-  return fault({
-    code: Code.InvalidArgument,
-    reason: "ENDPOINT_URL_INVALID",
-    field: "endpointUrl",
-    message: `endpointUrl ${formatValue(url)} ${why}`,
-    help: "Give an absolute https URL without credentials and fragment, such as https://example.com/hooks.",
-  });
-}
-
-/** `endpointUrl` is plain http and leads off this machine. */
-export function endpointUrlNotHttps(url: string): ConnectError {
-  return fault({
-    code: Code.InvalidArgument,
-    reason: "ENDPOINT_URL_NOT_HTTPS",
-    field: "endpointUrl",
-    message: `endpointUrl ${formatValue(url)} is http and its host is not loopback`,
-    help: "Use https; http is for loopback addresses only.",
-  });
-}
-
-/** `endpointUrl` names an address that this deployment does not deliver to. */
-export function endpointAddressRefused(url: string, range: string): ConnectError {
-  return fault({
-    code: Code.InvalidArgument,
-    reason: "ENDPOINT_ADDRESS_REFUSED",
-    field: "endpointUrl",
-    message: `endpointUrl ${formatValue(url)} leads to a ${range} address, which this deployment does not deliver to`,
-    help: "Use a public address, or have the operator allow the range in SVC_ENDPOINT_CIDRS.",
-  });
-}
-
 /** A trigger was named by its bare name, or for a subscription at all, without its toolkit. */
 export function triggerWithoutToolkit(triggerSlug: string): ConnectError {
   return fault({

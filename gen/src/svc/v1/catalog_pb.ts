@@ -11,7 +11,7 @@ import type { Message, UnknownEnum } from "@bufbuild/protobuf";
  * Describes the file svc/v1/catalog.proto.
  */
 export const file_svc_v1_catalog: GenFile = /*@__PURE__*/
-  fileDesc("ChRzdmMvdjEvY2F0YWxvZy5wcm90bxIGc3ZjLnYxItkBCgdUb29sa2l0EgwKBHNsdWcYASABKAkSDAoEbmFtZRgCIAEoCRITCgtkZXNjcmlwdGlvbhgDIAEoCRIPCgd2ZXJzaW9uGAQgASgJEhQKDGF1dGhfc2NoZW1lcxgFIAMoCRIYChBvd25lcl9wcm9qZWN0X2lkGAYgASgJEhAKCGNhdGVnb3J5GAcgASgJEhMKC2Nvbm5lY3RhYmxlGAggASgIEjUKDmNvbm5lY3RhYmlsaXR5GAkgASgOMh0uc3ZjLnYxLlRvb2xraXRDb25uZWN0YWJpbGl0eSLxAQoEVG9vbBIMCgRzbHVnGAEgASgJEhQKDHRvb2xraXRfc2x1ZxgCIAEoCRIeCgRraW5kGAMgASgOMhAuc3ZjLnYxLlRvb2xLaW5kEhMKC2Rlc2NyaXB0aW9uGAQgASgJEhkKEWlucHV0X3NjaGVtYV9qc29uGAUgASgJEhoKEm91dHB1dF9zY2hlbWFfanNvbhgGIAEoCRIXCg9yZXF1aXJlZF9zY29wZXMYByADKAkSGAoQb3duZXJfcHJvamVjdF9pZBgIIAEoCRIUCgxhY2Nlc3NfY2xhc3MYCSABKAkSEAoIY2FsbGFibGUYCiABKAgisgEKElRvb2xraXRDb25uZWN0U3BlYxIUCgx0b29sa2l0X3NsdWcYASABKAkSGQoRYmFzZV91cmxfdGVtcGxhdGUYAiABKAkSNgoRYWNjb3VudF92YXJpYWJsZXMYAyADKAsyGy5zdmMudjEuQWNjb3VudFZhcmlhYmxlU3BlYxIzCgxhdXRoX3NjaGVtZXMYBCADKAsyHS5zdmMudjEuVG9vbGtpdEF1dGhTY2hlbWVTcGVjImEKE0FjY291bnRWYXJpYWJsZVNwZWMSDAoEbmFtZRgBIAEoCRITCgtkZXNjcmlwdGlvbhgCIAEoCRIPCgdleGFtcGxlGAMgASgJEhYKDmRlY2lkZXNfb3JpZ2luGAQgASgIImYKFVRvb2xraXRBdXRoU2NoZW1lU3BlYxIMCgR0eXBlGAEgASgJEhYKDmRlZmF1bHRfc2NvcGVzGAIgAygJEhUKDWtleV9wbGFjZW1lbnQYAyABKAkSEAoIa2V5X25hbWUYBCABKAkiUAoTTGlzdFRvb2xraXRzUmVxdWVzdBISCgpwcm9qZWN0X2lkGAEgASgJEhEKCXBhZ2Vfc2l6ZRgCIAEoBRISCgpwYWdlX3Rva2VuGAMgASgJIlIKFExpc3RUb29sa2l0c1Jlc3BvbnNlEiEKCHRvb2xraXRzGAEgAygLMg8uc3ZjLnYxLlRvb2xraXQSFwoPbmV4dF9wYWdlX3Rva2VuGAIgASgJIjUKEUdldFRvb2xraXRSZXF1ZXN0EgwKBHNsdWcYASABKAkSEgoKcHJvamVjdF9pZBgCIAEoCSI2ChJHZXRUb29sa2l0UmVzcG9uc2USIAoHdG9vbGtpdBgBIAEoCzIPLnN2Yy52MS5Ub29sa2l0IoMBChBMaXN0VG9vbHNSZXF1ZXN0EhQKDHRvb2xraXRfc2x1ZxgBIAEoCRIeCgRraW5kGAIgASgOMhAuc3ZjLnYxLlRvb2xLaW5kEhIKCnByb2plY3RfaWQYAyABKAkSEQoJcGFnZV9zaXplGAQgASgFEhIKCnBhZ2VfdG9rZW4YBSABKAkiSQoRTGlzdFRvb2xzUmVzcG9uc2USGwoFdG9vbHMYASADKAsyDC5zdmMudjEuVG9vbBIXCg9uZXh0X3BhZ2VfdG9rZW4YAiABKAkiMgoOR2V0VG9vbFJlcXVlc3QSDAoEc2x1ZxgBIAEoCRISCgpwcm9qZWN0X2lkGAIgASgJIi0KD0dldFRvb2xSZXNwb25zZRIaCgR0b29sGAEgASgLMgwuc3ZjLnYxLlRvb2wiQAocR2V0VG9vbGtpdENvbm5lY3RTcGVjUmVxdWVzdBIMCgRzbHVnGAEgASgJEhIKCnByb2plY3RfaWQYAiABKAkiSQodR2V0VG9vbGtpdENvbm5lY3RTcGVjUmVzcG9uc2USKAoEc3BlYxgBIAEoCzIaLnN2Yy52MS5Ub29sa2l0Q29ubmVjdFNwZWMqZgoIVG9vbEtpbmQSGQoVVE9PTF9LSU5EX1VOU1BFQ0lGSUVEEAASFAoQVE9PTF9LSU5EX0FDVElPThABEhUKEVRPT0xfS0lORF9UUklHR0VSEAISEgoOVE9PTF9LSU5EX0NPREUQAyrAAQoVVG9vbGtpdENvbm5lY3RhYmlsaXR5EiYKIlRPT0xLSVRfQ09OTkVDVEFCSUxJVFlfVU5TUEVDSUZJRUQQABIgChxUT09MS0lUX0NPTk5FQ1RBQklMSVRZX1JFQURZEAESMwovVE9PTEtJVF9DT05ORUNUQUJJTElUWV9ORUVEU19PQVVUSF9SRUdJU1RSQVRJT04QAhIoCiRUT09MS0lUX0NPTk5FQ1RBQklMSVRZX09BVVRIX1BFTkRJTkcQAzKiAwoOQ2F0YWxvZ1NlcnZpY2USTwoMTGlzdFRvb2xraXRzEhsuc3ZjLnYxLkxpc3RUb29sa2l0c1JlcXVlc3QaHC5zdmMudjEuTGlzdFRvb2xraXRzUmVzcG9uc2UiBKi7GAESSQoKR2V0VG9vbGtpdBIZLnN2Yy52MS5HZXRUb29sa2l0UmVxdWVzdBoaLnN2Yy52MS5HZXRUb29sa2l0UmVzcG9uc2UiBKi7GAESRgoJTGlzdFRvb2xzEhguc3ZjLnYxLkxpc3RUb29sc1JlcXVlc3QaGS5zdmMudjEuTGlzdFRvb2xzUmVzcG9uc2UiBKi7GAESQAoHR2V0VG9vbBIWLnN2Yy52MS5HZXRUb29sUmVxdWVzdBoXLnN2Yy52MS5HZXRUb29sUmVzcG9uc2UiBKi7GAESagoVR2V0VG9vbGtpdENvbm5lY3RTcGVjEiQuc3ZjLnYxLkdldFRvb2xraXRDb25uZWN0U3BlY1JlcXVlc3QaJS5zdmMudjEuR2V0VG9vbGtpdENvbm5lY3RTcGVjUmVzcG9uc2UiBKi7GAFiBnByb3RvMw", [file_svc_v1_options]);
+  fileDesc("ChRzdmMvdjEvY2F0YWxvZy5wcm90bxIGc3ZjLnYxItkBCgdUb29sa2l0EgwKBHNsdWcYASABKAkSDAoEbmFtZRgCIAEoCRITCgtkZXNjcmlwdGlvbhgDIAEoCRIPCgd2ZXJzaW9uGAQgASgJEhQKDGF1dGhfc2NoZW1lcxgFIAMoCRIYChBvd25lcl9wcm9qZWN0X2lkGAYgASgJEhAKCGNhdGVnb3J5GAcgASgJEhMKC2Nvbm5lY3RhYmxlGAggASgIEjUKDmNvbm5lY3RhYmlsaXR5GAkgASgOMh0uc3ZjLnYxLlRvb2xraXRDb25uZWN0YWJpbGl0eSLxAQoEVG9vbBIMCgRzbHVnGAEgASgJEhQKDHRvb2xraXRfc2x1ZxgCIAEoCRIeCgRraW5kGAMgASgOMhAuc3ZjLnYxLlRvb2xLaW5kEhMKC2Rlc2NyaXB0aW9uGAQgASgJEhkKEWlucHV0X3NjaGVtYV9qc29uGAUgASgJEhoKEm91dHB1dF9zY2hlbWFfanNvbhgGIAEoCRIXCg9yZXF1aXJlZF9zY29wZXMYByADKAkSGAoQb3duZXJfcHJvamVjdF9pZBgIIAEoCRIUCgxhY2Nlc3NfY2xhc3MYCSABKAkSEAoIY2FsbGFibGUYCiABKAgisgEKElRvb2xraXRDb25uZWN0U3BlYxIUCgx0b29sa2l0X3NsdWcYASABKAkSGQoRYmFzZV91cmxfdGVtcGxhdGUYAiABKAkSNgoRYWNjb3VudF92YXJpYWJsZXMYAyADKAsyGy5zdmMudjEuQWNjb3VudFZhcmlhYmxlU3BlYxIzCgxhdXRoX3NjaGVtZXMYBCADKAsyHS5zdmMudjEuVG9vbGtpdEF1dGhTY2hlbWVTcGVjImEKE0FjY291bnRWYXJpYWJsZVNwZWMSDAoEbmFtZRgBIAEoCRITCgtkZXNjcmlwdGlvbhgCIAEoCRIPCgdleGFtcGxlGAMgASgJEhYKDmRlY2lkZXNfb3JpZ2luGAQgASgIImYKFVRvb2xraXRBdXRoU2NoZW1lU3BlYxIMCgR0eXBlGAEgASgJEhYKDmRlZmF1bHRfc2NvcGVzGAIgAygJEhUKDWtleV9wbGFjZW1lbnQYAyABKAkSEAoIa2V5X25hbWUYBCABKAkiUAoTTGlzdFRvb2xraXRzUmVxdWVzdBISCgpwcm9qZWN0X2lkGAEgASgJEhEKCXBhZ2Vfc2l6ZRgCIAEoBRISCgpwYWdlX3Rva2VuGAMgASgJIlIKFExpc3RUb29sa2l0c1Jlc3BvbnNlEiEKCHRvb2xraXRzGAEgAygLMg8uc3ZjLnYxLlRvb2xraXQSFwoPbmV4dF9wYWdlX3Rva2VuGAIgASgJIjUKEUdldFRvb2xraXRSZXF1ZXN0EgwKBHNsdWcYASABKAkSEgoKcHJvamVjdF9pZBgCIAEoCSI2ChJHZXRUb29sa2l0UmVzcG9uc2USIAoHdG9vbGtpdBgBIAEoCzIPLnN2Yy52MS5Ub29sa2l0IoMBChBMaXN0VG9vbHNSZXF1ZXN0EhQKDHRvb2xraXRfc2x1ZxgBIAEoCRIeCgRraW5kGAIgASgOMhAuc3ZjLnYxLlRvb2xLaW5kEhIKCnByb2plY3RfaWQYAyABKAkSEQoJcGFnZV9zaXplGAQgASgFEhIKCnBhZ2VfdG9rZW4YBSABKAkiSQoRTGlzdFRvb2xzUmVzcG9uc2USGwoFdG9vbHMYASADKAsyDC5zdmMudjEuVG9vbBIXCg9uZXh0X3BhZ2VfdG9rZW4YAiABKAkiMgoOR2V0VG9vbFJlcXVlc3QSDAoEc2x1ZxgBIAEoCRISCgpwcm9qZWN0X2lkGAIgASgJIi0KD0dldFRvb2xSZXNwb25zZRIaCgR0b29sGAEgASgLMgwuc3ZjLnYxLlRvb2wiQAocR2V0VG9vbGtpdENvbm5lY3RTcGVjUmVxdWVzdBIMCgRzbHVnGAEgASgJEhIKCnByb2plY3RfaWQYAiABKAkiSQodR2V0VG9vbGtpdENvbm5lY3RTcGVjUmVzcG9uc2USKAoEc3BlYxgBIAEoCzIaLnN2Yy52MS5Ub29sa2l0Q29ubmVjdFNwZWMiQQoVUHVibGlzaFRvb2xraXRSZXF1ZXN0EhcKD2RlZmluaXRpb25fanNvbhgBIAEoCRIPCgdkcnlfcnVuGAIgASgIIk4KFlB1Ymxpc2hUb29sa2l0UmVzcG9uc2USIAoHdG9vbGtpdBgBIAEoCzIPLnN2Yy52MS5Ub29sa2l0EhIKCnRvb2xfc2x1Z3MYAiADKAkiJAoURGVsZXRlVG9vbGtpdFJlcXVlc3QSDAoEc2x1ZxgBIAEoCSIXChVEZWxldGVUb29sa2l0UmVzcG9uc2UqZgoIVG9vbEtpbmQSGQoVVE9PTF9LSU5EX1VOU1BFQ0lGSUVEEAASFAoQVE9PTF9LSU5EX0FDVElPThABEhUKEVRPT0xfS0lORF9UUklHR0VSEAISEgoOVE9PTF9LSU5EX0NPREUQAyrAAQoVVG9vbGtpdENvbm5lY3RhYmlsaXR5EiYKIlRPT0xLSVRfQ09OTkVDVEFCSUxJVFlfVU5TUEVDSUZJRUQQABIgChxUT09MS0lUX0NPTk5FQ1RBQklMSVRZX1JFQURZEAESMwovVE9PTEtJVF9DT05ORUNUQUJJTElUWV9ORUVEU19PQVVUSF9SRUdJU1RSQVRJT04QAhIoCiRUT09MS0lUX0NPTk5FQ1RBQklMSVRZX09BVVRIX1BFTkRJTkcQAzLNBAoOQ2F0YWxvZ1NlcnZpY2USTwoMTGlzdFRvb2xraXRzEhsuc3ZjLnYxLkxpc3RUb29sa2l0c1JlcXVlc3QaHC5zdmMudjEuTGlzdFRvb2xraXRzUmVzcG9uc2UiBKi7GAESSQoKR2V0VG9vbGtpdBIZLnN2Yy52MS5HZXRUb29sa2l0UmVxdWVzdBoaLnN2Yy52MS5HZXRUb29sa2l0UmVzcG9uc2UiBKi7GAESRgoJTGlzdFRvb2xzEhguc3ZjLnYxLkxpc3RUb29sc1JlcXVlc3QaGS5zdmMudjEuTGlzdFRvb2xzUmVzcG9uc2UiBKi7GAESQAoHR2V0VG9vbBIWLnN2Yy52MS5HZXRUb29sUmVxdWVzdBoXLnN2Yy52MS5HZXRUb29sUmVzcG9uc2UiBKi7GAESagoVR2V0VG9vbGtpdENvbm5lY3RTcGVjEiQuc3ZjLnYxLkdldFRvb2xraXRDb25uZWN0U3BlY1JlcXVlc3QaJS5zdmMudjEuR2V0VG9vbGtpdENvbm5lY3RTcGVjUmVzcG9uc2UiBKi7GAESVQoOUHVibGlzaFRvb2xraXQSHS5zdmMudjEuUHVibGlzaFRvb2xraXRSZXF1ZXN0Gh4uc3ZjLnYxLlB1Ymxpc2hUb29sa2l0UmVzcG9uc2UiBKi7GAISUgoNRGVsZXRlVG9vbGtpdBIcLnN2Yy52MS5EZWxldGVUb29sa2l0UmVxdWVzdBodLnN2Yy52MS5EZWxldGVUb29sa2l0UmVzcG9uc2UiBKi7GAJiBnByb3RvMw", [file_svc_v1_options]);
 
 /**
  * An external app the service can reach.
@@ -596,6 +596,99 @@ export const GetToolkitConnectSpecResponseSchema: GenMessage<GetToolkitConnectSp
   messageDesc(file_svc_v1_catalog, 14);
 
 /**
+ * Request of PublishToolkit.
+ *
+ * @generated from message svc.v1.PublishToolkitRequest
+ */
+export type PublishToolkitRequest = Message<"svc.v1.PublishToolkitRequest"> & {
+  /**
+   * The definition as JSON text: `{"toolkit": {…}, "tools": {"<tool>": {…}}}`, where each part has the
+   * form of the YAML files toolkit.yaml and tools/<tool>.yaml. At most 512 KiB and 200 tools.
+   *
+   * @generated from field: string definition_json = 1;
+   */
+  definitionJson: string;
+
+  /**
+   * Whether to check only: nothing is kept.
+   *
+   * @generated from field: bool dry_run = 2;
+   */
+  dryRun: boolean;
+};
+
+/**
+ * Describes the message svc.v1.PublishToolkitRequest.
+ * Use `create(PublishToolkitRequestSchema)` to create a new message.
+ */
+export const PublishToolkitRequestSchema: GenMessage<PublishToolkitRequest> = /*@__PURE__*/
+  messageDesc(file_svc_v1_catalog, 15);
+
+/**
+ * Response of PublishToolkit.
+ *
+ * @generated from message svc.v1.PublishToolkitResponse
+ */
+export type PublishToolkitResponse = Message<"svc.v1.PublishToolkitResponse"> & {
+  /**
+   * The toolkit as the project sees it.
+   *
+   * @generated from field: svc.v1.Toolkit toolkit = 1;
+   */
+  toolkit?: Toolkit | undefined;
+
+  /**
+   * Its tools' catalog-wide slugs, ordered.
+   *
+   * @generated from field: repeated string tool_slugs = 2;
+   */
+  toolSlugs: string[];
+};
+
+/**
+ * Describes the message svc.v1.PublishToolkitResponse.
+ * Use `create(PublishToolkitResponseSchema)` to create a new message.
+ */
+export const PublishToolkitResponseSchema: GenMessage<PublishToolkitResponse> = /*@__PURE__*/
+  messageDesc(file_svc_v1_catalog, 16);
+
+/**
+ * Request of DeleteToolkit.
+ *
+ * @generated from message svc.v1.DeleteToolkitRequest
+ */
+export type DeleteToolkitRequest = Message<"svc.v1.DeleteToolkitRequest"> & {
+  /**
+   * Slug of the private toolkit.
+   *
+   * @generated from field: string slug = 1;
+   */
+  slug: string;
+};
+
+/**
+ * Describes the message svc.v1.DeleteToolkitRequest.
+ * Use `create(DeleteToolkitRequestSchema)` to create a new message.
+ */
+export const DeleteToolkitRequestSchema: GenMessage<DeleteToolkitRequest> = /*@__PURE__*/
+  messageDesc(file_svc_v1_catalog, 17);
+
+/**
+ * Response of DeleteToolkit.
+ *
+ * @generated from message svc.v1.DeleteToolkitResponse
+ */
+export type DeleteToolkitResponse = Message<"svc.v1.DeleteToolkitResponse"> & {
+};
+
+/**
+ * Describes the message svc.v1.DeleteToolkitResponse.
+ * Use `create(DeleteToolkitResponseSchema)` to create a new message.
+ */
+export const DeleteToolkitResponseSchema: GenMessage<DeleteToolkitResponse> = /*@__PURE__*/
+  messageDesc(file_svc_v1_catalog, 18);
+
+/**
  * What kind of thing a tool is.
  *
  * @generated from enum svc.v1.ToolKind
@@ -651,7 +744,7 @@ export const ToolKindSchema: GenEnum<ToolKind> = /*@__PURE__*/
  */
 export const ToolkitConnectability = {
   /**
-   * Sent by no deployment.
+   * Of the toolkit `skills`, which needs no account and takes none.
    *
    * @generated from enum value: TOOLKIT_CONNECTABILITY_UNSPECIFIED = 0;
    */
@@ -696,9 +789,9 @@ export const ToolkitConnectabilitySchema: GenEnum<ToolkitConnectability> = /*@__
 
 /**
  * The catalog: the toolkits (external apps) this deployment can reach and the tools (single
- * operations) each of them offers. All calls only read.
+ * operations) each of them offers, and the private toolkits that a project adds for itself.
  *
- * Every request takes an optional projectId, which is empty or the id of the key's own project.
+ * Every reading request takes an optional projectId, which is empty or the id of the key's own project.
  * Empty reads the shared catalog only; the project's id adds its private entries, and there an
  * entry of the project wins over a shared one of the same slug.
  *
@@ -780,6 +873,40 @@ export const CatalogService: GenService<{
     methodKind: "unary";
     input: typeof GetToolkitConnectSpecRequestSchema;
     output: typeof GetToolkitConnectSpecResponseSchema;
+  },
+  /**
+   * PublishToolkit checks a toolkit definition by the rules that shared ones are held to and keeps it
+   * for the key's project, in place of an earlier one of the same slug. This node serves it at once,
+   * every other node within a second. A private definition has no webhook, no triggers and no
+   * `{{deployment.*}}` values, and it may take the slug of a shared toolkit, which it then hides from
+   * the project. When the new version sends credentials elsewhere (another base URL, another
+   * authentication), accounts connected under the old one must be connected anew.
+   *
+   * It is an error to publish:
+   * - invalid_argument DEFINITION_INVALID: the definition breaks a rule; one detail for each fault, up
+   *   to 100, whose field is the place of the fault.
+   * - resource_exhausted PRIVATE_TOOLKITS_LIMIT: the project has 100 private toolkits already.
+   *
+   * @generated from rpc svc.v1.CatalogService.PublishToolkit
+   */
+  publishToolkit: {
+    methodKind: "unary";
+    input: typeof PublishToolkitRequestSchema;
+    output: typeof PublishToolkitResponseSchema;
+  },
+  /**
+   * DeleteToolkit removes a private toolkit of the key's project and revokes the accounts connected to
+   * it, in one transaction. A shared toolkit of the same slug is visible again.
+   *
+   * It is an error to delete:
+   * - not_found PRIVATE_TOOLKIT_NOT_FOUND: the project has no private toolkit slug.
+   *
+   * @generated from rpc svc.v1.CatalogService.DeleteToolkit
+   */
+  deleteToolkit: {
+    methodKind: "unary";
+    input: typeof DeleteToolkitRequestSchema;
+    output: typeof DeleteToolkitResponseSchema;
   },
 }> = /*@__PURE__*/
   serviceDesc(file_svc_v1_catalog, 0);

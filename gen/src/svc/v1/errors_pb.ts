@@ -41,13 +41,14 @@ export const file_svc_v1_errors: GenFile = /*@__PURE__*/
  * - resource_exhausted BODY_TOO_LARGE: the body exceeds the deployment's limit.
  * - unimplemented COMPRESSION_UNSUPPORTED: the body is encoded in a way that the service does not
  *   read.
- * - deadline_exceeded DEADLINE_EXCEEDED: the timeout that the caller set, or else 60 s, passed first;
- *   the effect may have happened or not.
+ * - deadline_exceeded DEADLINE_EXCEEDED: the timeout that the caller set, or else 60 s, passed first, or
+ *   the node stopped before it; the effect may have happened or not.
  * - unavailable STORE_UNAVAILABLE: the database cannot be reached or does not answer in time; the
  *   same request may be sent again.
  * - unavailable NODE_OVERLOADED: the posts under way hold as much memory as this node sets aside for
  *   them; the same request may be sent again in a moment.
- * - unavailable SHUTTING_DOWN: this node is stopping; the same request may be sent again.
+ * - unavailable SHUTTING_DOWN: this node is stopping and has not begun on the request, which may be sent
+ *   again.
  * - internal INTERNAL: a fault of the service; the message names the request id to report.
  *
  * @generated from message svc.v1.ErrorDetail

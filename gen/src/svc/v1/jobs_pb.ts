@@ -1020,7 +1020,7 @@ export type JobEvent = Message<"svc.v1.JobEvent"> & {
 
   /**
    * What happened: `job-submitted`, `job-status-changed`, `simulation-finished`, `step-started`,
-   * `step-progress`, `step-finished`, `call-retried`, `call-in-doubt`, `limit-reached`, `ask-raised`,
+   * `step-progress`, `step-finished`, `ask-simulated`, `call-retried`, `call-in-doubt`, `limit-reached`, `ask-raised`,
    * `ask-escalated`, `ask-exhausted`, `ask-settled`, `answer-refused`, `ask-withdrawn`,
    * `ask-delivery-changed`, `overrides-applied`, `compensation-step` or `job-promoted`. Types may be
    * added.
@@ -2461,6 +2461,7 @@ export const JobsService: GenService<{
    * - invalid_argument SKILL_DESCRIPTION_INVALID: description is empty or longer than 1,000
    *   characters.
    * - already_exists SKILL_SLUG_TAKEN: the project has a skill of that slug.
+   * - resource_exhausted SKILLS_TOO_MANY: the project has 200 skills already.
    *
    * @generated from rpc svc.v1.JobsService.PromoteJob
    */

@@ -29,7 +29,7 @@ export type ClaimedDelivery = {
   probe: boolean;
   event: {
     id: EventId;
-    kind: "event" | "test";
+    kind: "event" | "test" | "ask";
     toolkitSlug: string;
     triggerSlug: string;
     entityId: string;
@@ -77,7 +77,7 @@ type ClaimRow = {
   signing_secret: Buffer;
   probe: boolean;
   event_id: string;
-  kind: "event" | "test";
+  kind: "event" | "test" | "ask";
   toolkit_slug: string;
   trigger_slug: string;
   entity_id: string;

@@ -19,7 +19,7 @@ const enqueueDeliveries = statement<{ id: string }>(
     select * from unnest($1::uuid[], $2::uuid[], $3::uuid[]) as i(id, event_id, subscription_id)
   ), held as materialized (
     select i.id, i.event_id, i.subscription_id from input i
-    join events e on e.project_id = $4::uuid and e.id = i.event_id and e.kind <> 'swept'
+    join events e on e.project_id = $4::uuid and e.id = i.event_id and e.kind in ('event', 'test')
     for key share of e
   ), stored as (
     insert into deliveries (project_id, id, event_id, subscription_id, state, replayed, next_attempt_at)

@@ -15,7 +15,7 @@ export type NewDelivery = {
 export type NewEvent = {
   id: EventId;
   projectId: ProjectId;
-  kind: "event" | "test";
+  kind: "event" | "test" | "ask";
   toolkitSlug: string;
   triggerSlug: string;
   entityId: string;

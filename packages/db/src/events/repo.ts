@@ -1,5 +1,5 @@
 import { type EventId, firstUuidAt, type ProjectId, uuidOfId } from "@svc/core";
-import { and, desc, eq, ne, sql } from "drizzle-orm";
+import { and, desc, eq, inArray, sql } from "drizzle-orm";
 import type { Executor } from "../connect.ts";
 import { events } from "../schema/index.ts";
 
@@ -18,7 +18,7 @@ export type EventFilter = {
 
 /** Events of one project. */
 export type EventRepository = {
-  /** Any event, tests included. */
+  /** Any event, tests included; what asks were published as are none. */
   find(id: EventId): Promise<Event | undefined>;
   /** Newest first, tests left out, from after `after`. */
   list(filter: EventFilter, page: { after: EventId | undefined; limit: number }): Promise<Event[]>;
@@ -31,7 +31,7 @@ export function eventsForProject(db: Executor, projectId: ProjectId): EventRepos
       const [row] = await db.orm
         .select()
         .from(events)
-        .where(and(eq(events.projectId, projectId), eq(events.id, id), ne(events.kind, "swept")));
+        .where(and(eq(events.projectId, projectId), eq(events.id, id), inArray(events.kind, ["event", "test"])));
       return row;
     },
     list: (filter, page) =>

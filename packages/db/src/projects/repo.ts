@@ -2,7 +2,7 @@ import { createId, type ProjectId } from "@svc/core";
 import { desc, eq, lt, sql } from "drizzle-orm";
 import type { Executor } from "../connect.ts";
 import { withTransaction } from "../connect.ts";
-import { projectPolicies, projects, routingState } from "../schema/index.ts";
+import { contacts, projectPolicies, projects, routingState } from "../schema/index.ts";
 
 /** A project with its policy. */
 export type Project = {
@@ -28,11 +28,16 @@ function selectProjects(db: Executor) {
   return db.orm.select(columns).from(projects).leftJoin(projectPolicies, eq(projectPolicies.projectId, projects.id));
 }
 
-/** Makes a project and moves the routing version with it, in one transaction. A taken name is a unique violation of `projects_name`. */
+/**
+ * Makes a project with its first contact, the approver `owner`, and moves the routing version with it, in one transaction. A taken
+ * name is a unique violation of `projects_name`.
+ */
 export function createProject(db: Executor, name: string, nowMs: number): Promise<Project> {
   return withTransaction(db, async (tx) => {
     const id = createId("prj", nowMs);
     await tx.orm.insert(projects).values({ id, name, createdAt: nowMs });
+    const owner = { principalId: "owner", name: "Owner", isApprover: true, createdAt: nowMs };
+    await tx.orm.insert(contacts).values({ ...owner, projectId: id });
     await touchRouting(tx);
     return { id, name, createdAt: nowMs, planApproval: "never", redirectUrls: [] };
   });

@@ -1,3 +1,19 @@
+export { toolCalls } from "./calls.ts";
+export { privateToolkits } from "./catalog.ts";
+export { type ConnectedAccountState, connectedAccounts } from "./connections.ts";
+export {
+  contacts,
+  jobAsks,
+  jobEvents,
+  jobPrograms,
+  jobRows,
+  jobSetRows,
+  jobSteps,
+  jobs,
+  jobTasks,
+  jobUndoEntries,
+  skills,
+} from "./jobs.ts";
 export { apiKeys, projectPolicies, projects, routingState, vaultCheck } from "./projects.ts";
 export {
   type AttemptEntry,

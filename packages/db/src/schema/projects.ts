@@ -1,7 +1,10 @@
 import { bigint, pgTable, smallint, text, uniqueIndex } from "drizzle-orm/pg-core";
 import { bytes, idColumn, time } from "./columns.ts";
 
-/** A tenant. `routingVersion` grows with every change of its subscriptions: nodes check their cached copy against it. */
+/**
+ * A tenant. `routingVersion` grows with every change of its subscriptions, `catalogVersion` with every change of its private
+ * toolkits: nodes check their cached copies against them.
+ */
 export const projects = pgTable(
   "projects",
   {
@@ -9,6 +12,7 @@ export const projects = pgTable(
     name: text("name").notNull(),
     createdAt: time("created_at").notNull(),
     routingVersion: bigint("routing_version", { mode: "number" }).notNull().default(1),
+    catalogVersion: bigint("catalog_version", { mode: "number" }).notNull().default(0),
   },
   (table) => [uniqueIndex("projects_name").on(table.name)],
 );

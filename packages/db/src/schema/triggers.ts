@@ -31,6 +31,8 @@ export const subscriptions = pgTable(
     projectId: idColumn("prj")("project_id")
       .notNull()
       .references(() => projects.id),
+    /** `events` for subscriptions; `asks` for the endpoints that a project's questions to people are published to. */
+    kind: text("kind").$type<"events" | "asks">().notNull().default("events"),
     endpointUrl: text("endpoint_url").notNull(),
     /** Empty matches every toolkit. */
     toolkitSlug: text("toolkit_slug").notNull(),
@@ -63,10 +65,10 @@ export const events = pgTable(
     projectId: idColumn("prj")("project_id").notNull(),
     id: idColumn("evt")("id").notNull(),
     /**
-     * `event`; `test` for what SendTestEvent makes, which stands in no list; `swept` for what is left of an event past its
+     * `event`; `test` for what SendTestEvent makes and `ask` for a question's publication, which stand in no list; `swept` for what is left of an event past its
      * retention as long as its dedupe key must be remembered: no call reads it.
      */
-    kind: text("kind").$type<"event" | "test" | "swept">().notNull(),
+    kind: text("kind").$type<"event" | "test" | "ask" | "swept">().notNull(),
     toolkitSlug: text("toolkit_slug").notNull(),
     triggerSlug: text("trigger_slug").notNull(),
     entityId: text("entity_id").notNull(),

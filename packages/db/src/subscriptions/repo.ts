@@ -38,9 +38,10 @@ const freshHealth = {
   goneCount: 0,
 };
 
-/** The subscriptions of one project. */
+/** The subscriptions of one project to events; endpoints of asks are not among them. */
 export function subscriptionsForProject(db: Executor, projectId: ProjectId): SubscriptionRepository {
-  const own = (id: SubscriptionId) => and(eq(subscriptions.projectId, projectId), eq(subscriptions.id, id));
+  const ofProject = and(eq(subscriptions.projectId, projectId), eq(subscriptions.kind, "events"));
+  const own = (id: SubscriptionId) => and(ofProject, eq(subscriptions.id, id));
   return {
     create: (subscription) =>
       withTransaction(db, async (tx) => {
@@ -60,12 +61,7 @@ export function subscriptionsForProject(db: Executor, projectId: ProjectId): Sub
       db.orm
         .select()
         .from(subscriptions)
-        .where(
-          and(
-            eq(subscriptions.projectId, projectId),
-            page.after === undefined ? undefined : lt(subscriptions.id, page.after),
-          ),
-        )
+        .where(and(ofProject, page.after === undefined ? undefined : lt(subscriptions.id, page.after)))
         .orderBy(desc(subscriptions.id))
         .limit(page.limit),
     update: (id, change) =>

@@ -30,7 +30,7 @@ type RoutingRow = {
 const selectRouting = statement<RoutingRow>(
   "read_project_routing",
   `select p.id as project_id, p.routing_version as version, s.id, s.endpoint_url, s.toolkit_slug, s.trigger_slug, s.signing_secret
-   from projects p left join subscriptions s on s.project_id = p.id and s.active
+   from projects p left join subscriptions s on s.project_id = p.id and s.kind = 'events' and s.active
    where p.id = any($1::uuid[])`,
 );
 
@@ -72,7 +72,7 @@ export type MatchFilter = {
   onlyUndelivered: boolean;
 };
 
-const matches = `from events e join subscriptions s on s.project_id = e.project_id and s.active
+const matches = `from events e join subscriptions s on s.project_id = e.project_id and s.kind = 'events' and s.active
     and (s.toolkit_slug = '' or s.toolkit_slug = e.toolkit_slug) and (s.trigger_slug = '' or s.trigger_slug = e.trigger_slug)
   where e.project_id = $1::uuid and e.kind = 'event' and e.id >= $2::uuid and e.id < $3::uuid
     and ($4::text = '' or e.toolkit_slug = $4::text) and ($5::text = '' or e.trigger_slug = $5::text)

@@ -26,17 +26,16 @@ export type GateOptions = {
  */
 export function createGate(options: GateOptions): (ctx: HandlerContext) => Promise<void> | void {
   const { adminToken, mapError } = options;
-  const adminDigest = adminToken === undefined ? undefined : digestSecret(adminToken);
-  const authenticate = createAuthenticator(options, adminDigest);
+  const authenticate = createAuthenticator(options);
   return async (ctx) => {
     const required = options.roles().get(ctx.method);
     if (required === undefined) return;
     const call = ctx.values.get(callContext);
     try {
-      const bearer = bearerOf(ctx.requestHeader.get("authorization"));
-      if (bearer === undefined) throw apiKeyMissing();
-      if (required === "admin" && adminDigest === undefined) throw adminDisabled();
-      const principal = await authenticate(bearer);
+      const authorization = ctx.requestHeader.get("authorization");
+      if (bearerOf(authorization) === undefined) throw apiKeyMissing();
+      if (required === "admin" && adminToken === undefined) throw adminDisabled();
+      const principal = await authenticate(authorization);
       if (call !== undefined) call.principal = principal;
       assertRole(ctx.method, required, principal);
       ctx.values.set(principalContext, principal);
@@ -46,12 +45,17 @@ export function createGate(options: GateOptions): (ctx: HandlerContext) => Promi
   };
 }
 
-/** Finds who presents a bearer. */
-function createAuthenticator(
-  { keys, use, clock }: GateOptions,
-  adminDigest: Buffer | undefined,
-): (bearer: string) => Promise<Principal> {
-  return async (bearer) => {
+/** Finds who sends an Authorization header. Rejects with API_KEY_MISSING or API_KEY_INVALID, or because the store is away. */
+export function createAuthenticator({
+  keys,
+  use,
+  clock,
+  adminToken,
+}: Pick<GateOptions, "keys" | "use" | "clock" | "adminToken">): (authorization: string | null) => Promise<Principal> {
+  const adminDigest = adminToken === undefined ? undefined : digestSecret(adminToken);
+  return async (authorization) => {
+    const bearer = bearerOf(authorization);
+    if (bearer === undefined) throw apiKeyMissing();
     const digest = digestSecret(bearer);
     if (adminDigest !== undefined && timingSafeEqual(digest, adminDigest)) return { kind: "admin" };
     const found = keys.find(digest);

@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { timestampFromMs, timestampMs } from "@bufbuild/protobuf/wkt";
 import { Code, type HandlerContext } from "@connectrpc/connect";
 import { fault, systemClock } from "@svc/core";
-import { AdminService, type CreateApiKeyRequest } from "@svc/gen/admin";
+import { AdminService, type CreateApiKeyRequest, type SetProjectPolicyRequest } from "@svc/gen/admin";
 import { Role } from "@svc/gen/options";
 import { type ListDeliveriesRequest, type ListEventsRequest, TriggersService } from "@svc/gen/triggers";
 import { expect, test } from "vitest";
@@ -26,6 +26,7 @@ function requireBearer(context: HandlerContext, bearer: string): void {
 /** An AdminService of two projects, one a page. */
 async function startAdmin() {
   const created: CreateApiKeyRequest[] = [];
+  const policies: SetProjectPolicyRequest[] = [];
   const server = await serveRoutes((router) =>
     router.service(AdminService, {
       createProject: ({ name }, context) => {
@@ -40,6 +41,10 @@ async function startAdmin() {
         created.push(request);
         return { apiKey: { id: "key_1", projectId: request.projectId }, key: "svc_text" };
       },
+      setProjectPolicy: (request) => {
+        policies.push(request);
+        return {};
+      },
       listApiKeys: () => ({
         apiKeys: [
           { id: "key_2", role: Role.APPROVER, hint: "svc_ab", name: "deploy", lastUsedAt: createdAt },
@@ -49,7 +54,7 @@ async function startAdmin() {
       revokeApiKey: ({ id }) => ({ apiKey: { id, revokedAt: createdAt } }),
     }),
   );
-  return { server, created, variables: { SVC_URL: server.url, SVC_ADMIN_TOKEN: adminToken } };
+  return { server, created, policies, variables: { SVC_URL: server.url, SVC_ADMIN_TOKEN: adminToken } };
 }
 
 test("projects create prints the new project's id alone", async () => {
@@ -68,6 +73,40 @@ test("projects list reads every page", async () => {
     "prj_2  2026-01-02T00:00:00.000Z  billing",
     "prj_1  2026-01-02T00:00:00.000Z  default",
   ]);
+});
+
+test("projects policy sets the whole policy of a project found by its name", async () => {
+  const { server, policies, variables } = await startAdmin();
+  await using _ = server;
+  const urls = ["https://app.example.com/connected", "https://app.example.com/again"];
+  const options = urls.flatMap((url) => ["--redirect-url", url]);
+  const argv = ["projects", "policy", "billing", ...options, "--plan-approval", "destructive"];
+  const { code, printed } = await runTestCommand(argv, variables);
+  expect({ code, printed }).toEqual({
+    code: 0,
+    printed: [`redirect URLs  ${urls.join(", ")}`, "plan approval  destructive"],
+  });
+  expect(policies).toMatchObject([{ projectId: "prj_2", redirectUrls: urls, planApproval: "destructive" }]);
+  const reset = await runTestCommand(["projects", "policy", "prj_1"], variables);
+  expect(reset.printed).toEqual(["redirect URLs  loopback only", "plan approval  never"]);
+  expect(policies[1]).toMatchObject({ projectId: "prj_1", redirectUrls: [], planApproval: "never" });
+});
+
+test("a call that a refusal names in full is one command in the text that is shown", async () => {
+  await using server = await serveRoutes((router) =>
+    router.service(AdminService, {
+      listProjects: () => {
+        throw fault({
+          code: Code.PermissionDenied,
+          reason: "X",
+          message: "svc.v1.CatalogService/PublishToolkit needs it",
+        });
+      },
+    }),
+  );
+  const variables = { SVC_URL: server.url, SVC_ADMIN_TOKEN: adminToken };
+  const { noted } = await runTestCommand(["projects", "list"], variables);
+  expect(noted).toEqual(["svc: `svc catalog publish` needs it (X)."]);
 });
 
 test("keys create finds the project by its name and prints the key alone on standard output", async () => {
@@ -181,6 +220,13 @@ test("deliveries of an event are listed, and replay lists the fresh ones", async
   expect((await runTestCommand(["deliveries", "--event", "evt_1"], variables)).printed).toEqual(lines);
   expect(requests).toMatchObject([{ eventId: "evt_1", subscriptionId: "" }]);
   expect((await runTestCommand(["replay", "evt_1"], variables)).printed).toEqual(lines);
+  for (const [command, id] of [
+    ["events", "evt_2"],
+    ["deliveries", "dlv_1"],
+  ] as const) {
+    const json = await runTestCommand([command, "--json", "--api-key", "svc_first"], variables);
+    expect(JSON.parse(json.printed.join("\n"))[0]).toMatchObject({ id });
+  }
   const unmatched = await runTestCommand(["replay", "evt_2"], variables);
   expect(unmatched.noted).toEqual(["No active subscription matches the event: nothing is queued."]);
 });

@@ -1,7 +1,9 @@
 import { buffer } from "node:stream/consumers";
 import { styleText } from "node:util";
 import { type Environment, openEnvironment } from "../config/environment.ts";
+import { openTerminal, type Terminal } from "./connect-terminal.ts";
 import { onInterrupt } from "./interrupts.ts";
+import { openScreen, type Screen } from "./watch-screen.ts";
 
 /** How text may stand out on a terminal. */
 type TextStyle = "bold" | "dim" | "green" | "red";
@@ -17,6 +19,10 @@ export type CommandContext = {
   style(style: TextStyle, text: string): string;
   /** Reads standard input to its end. */
   readInput(): Promise<Buffer>;
+  /** The person at the terminal; undefined when standard input or error goes elsewhere. */
+  readonly terminal: Terminal | undefined;
+  /** Where progress can be drawn in place; undefined when standard error goes elsewhere. */
+  readonly screen: Screen | undefined;
   /** Aborts at the first SIGINT, SIGTERM or SIGHUP from now on, or when nobody reads the output any more; a signal a second later ends the process. */
   untilInterrupted(): AbortSignal;
 };
@@ -35,6 +41,8 @@ export function processContext(): CommandContext {
     note: (line) => void process.stderr.write(`${line}\n`),
     style: (style, text) => styleText(style, text, { stream: process.stdout }),
     readInput: () => buffer(process.stdin),
+    terminal: openTerminal(),
+    screen: openScreen(process.stderr, process.env["TERM"]),
     untilInterrupted,
   };
 }

@@ -1,8 +1,14 @@
 import { Code, ConnectError, svcErrorDetails } from "@svc/sdk";
 
-/** A command that was refused or failed; the message is what its user reads, and the process ends with 1. */
+/** A command that was refused or failed; the message is what its user reads, and the process ends with `exitCode`, 1 unless stated. */
 export class CommandError extends Error {
   override readonly name = "CommandError";
+  readonly exitCode: number;
+
+  constructor(message: string, exitCode = 1) {
+    super(message);
+    this.exitCode = exitCode;
+  }
 }
 
 /** What to do about a service that cannot be reached. */
@@ -28,6 +34,30 @@ const commandNames: Readonly<Record<string, string>> = {
   ListEvents: "`svc events`",
   ListDeliveries: "`svc deliveries`",
   ReplayEvent: "`svc replay`",
+  ListToolkits: "`svc catalog list`",
+  ListTools: "`svc catalog show <toolkit>`",
+  PublishToolkit: "`svc catalog publish`",
+  DeleteToolkit: "`svc catalog delete`",
+  GetToolkitConnectSpec: "`svc catalog show <toolkit>`",
+  InitiateConnection: "`svc connect`",
+  ListConnections: "`svc connections list`",
+  GetConnection: "`svc connections show`",
+  DeleteConnection: "`svc connections delete`",
+  SetProjectPolicy: "`svc projects policy`",
+  SearchTools: "`svc search`",
+  CallTool: "`svc call`",
+  ListToolCalls: "`svc tool-calls list`",
+  SubmitJob: "`svc jobs submit`",
+  GetJob: "`svc jobs show`",
+  ListJobs: "`svc jobs list`",
+  CancelJob: "`svc jobs cancel`",
+  PromoteJob: "`svc jobs promote`",
+  AnswerAsk: "`svc answer`",
+  ListAsks: "`svc asks`",
+  GetAsk: "`svc asks show`",
+  PutContact: "`svc contacts put`",
+  ListContacts: "`svc contacts list`",
+  DeleteContact: "`svc contacts delete`",
   event_id: "--event",
   eventId: "--event",
   subscriptionId: "--subscription",
@@ -37,13 +67,37 @@ const commandNames: Readonly<Record<string, string>> = {
   toolkit_slug: "--toolkit",
   trigger_slug: "--trigger",
   expires_at: "--expires-in",
+  entityId: "--entity",
+  connectedAccountId: "--account",
+  accountVariables: "--var",
+  accessClass: "--class",
+  argumentsJson: "--args-json",
+  idempotencyKey: "--idempotency-key",
+  maxBytes: "--max-bytes",
+  redirectUrl: "--redirect-url",
+  redirectUrls: "--redirect-url",
+  planApproval: "--plan-approval",
+  apiKey: "the key (--key-stdin or --key-env)",
+  toolSlug: "tool",
+  simulateFirst: "--simulate-first",
+  overridesJson: "--overrides",
+  principalId: "the principal",
 };
 
-function asCommands(text: string): string {
-  return text.replace(
-    /\b[A-Za-z]\w+\b/g,
-    (word) => (Object.hasOwn(commandNames, word) ? commandNames[word] : undefined) ?? word,
-  );
+/** Words of the contract that are told from others only by what stands beside them. */
+const commandPhrases: readonly (readonly [pattern: RegExp, text: string])[] = [
+  [/\baccountVariables\.(\w+)/g, "--var $1"],
+  [/\bscheme is empty\b/g, "--scheme is not given"],
+  [/\bbasic is empty\b/g, "--username is empty"],
+  [/\bSend basic\./g, "Give --username, and the password by --key-stdin or --key-env."],
+];
+
+/** A text of the service with its calls and fields named as this command line names them; a call's full name counts as one word. */
+export function asCommands(text: string): string {
+  const spoken = commandPhrases.reduce((told, [pattern, phrase]) => told.replace(pattern, phrase), text);
+  return spoken.replace(/\b(?:svc\.v1\.\w+\/)?([A-Za-z]\w+)\b/g, (words, name: string) => {
+    return (Object.hasOwn(commandNames, name) ? commandNames[name] : undefined) ?? words;
+  });
 }
 
 function refusalText(err: ConnectError): string {
@@ -58,6 +112,6 @@ function refusalText(err: ConnectError): string {
     return `${text}. ${startHint}`;
   }
   const help = details.map((detail) => detail.help).filter((text) => text !== "");
-  const reasons = details.map((detail) => detail.reason).join(", ");
+  const reasons = [...new Set(details.map((detail) => detail.reason))].join(", ");
   return [`${err.rawMessage}${reasons === "" ? "" : ` (${reasons})`}.`, ...help].join(" ");
 }

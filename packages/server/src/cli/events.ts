@@ -1,13 +1,14 @@
+import { DeliverySchema, EventSchema } from "@svc/gen/triggers";
 import type { Delivery } from "@svc/sdk";
 import { type Command, InvalidArgumentError } from "commander";
 import type { CommandContext } from "./command-context.ts";
 import { addProjectOptions, connectProject, type ProjectOptions } from "./connection.ts";
 import { addExamples } from "./examples.ts";
-import { tableLines, timeText } from "./output.ts";
+import { jsonListText, tableLines, timeText } from "./output.ts";
 import { collectPages } from "./pages.ts";
 
-type EventsOptions = ProjectOptions & { limit: number; toolkit?: string; trigger?: string };
-type DeliveriesOptions = ProjectOptions & { event?: string; subscription?: string; limit: number };
+type EventsOptions = ProjectOptions & { limit: number; toolkit?: string; trigger?: string; json?: true };
+type DeliveriesOptions = ProjectOptions & { event?: string; subscription?: string; limit: number; json?: true };
 
 /** Adds `svc events`, `svc deliveries` and `svc replay`. */
 export function addEventCommands(program: Command, context: CommandContext): void {
@@ -23,6 +24,7 @@ function addEvents(program: Command, context: CommandContext): void {
     .option("--limit <count>", "most events to list", parseCount, 20)
     .option("--toolkit <slug>", "only events of this toolkit")
     .option("--trigger <slug>", "only events of this trigger, such as calendar.events_changed")
+    .option("--json", "print the events with their payloads as a JSON list")
     .action(async (options: EventsOptions) => {
       const { triggers } = await connectProject(options, context);
       const { limit, toolkit: toolkitSlug = "", trigger: triggerSlug = "" } = options;
@@ -31,6 +33,7 @@ function addEvents(program: Command, context: CommandContext): void {
         const { events: items, nextPageToken } = await triggers.listEvents(request);
         return { items, nextPageToken };
       }, limit);
+      if (options.json) return context.print(jsonListText(EventSchema, found));
       const rows = found.map((event) => [
         timeText(event.receivedAt),
         event.id,
@@ -49,6 +52,7 @@ function addDeliveries(program: Command, context: CommandContext): void {
     .option("--event <id>", "event that was delivered, evt_…")
     .option("--subscription <id>", "subscription it was delivered to, sub_…")
     .option("--limit <count>", "most deliveries to list", parseCount, 100)
+    .option("--json", "print the deliveries as a JSON list")
     .action(async (options: DeliveriesOptions) => {
       const { triggers } = await connectProject(options, context);
       const { limit, event: eventId = "", subscription: subscriptionId = "" } = options;
@@ -57,7 +61,8 @@ function addDeliveries(program: Command, context: CommandContext): void {
         const { deliveries: items, nextPageToken } = await triggers.listDeliveries(request);
         return { items, nextPageToken };
       }, limit);
-      printDeliveries(found, context);
+      if (options.json) context.print(jsonListText(DeliverySchema, found));
+      else printDeliveries(found, context);
     });
   addExamples(addProjectOptions(deliveries), [
     "svc deliveries --event evt_01h455vb4pex5vsknk084sn02q",

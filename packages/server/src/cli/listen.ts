@@ -117,8 +117,8 @@ function deliveryLine(
   { answer, startedMs }: { answer: ForwardAnswer | undefined; startedMs: number },
   { style }: CommandContext,
 ): string {
-  const trigger = delivery.type === "test" ? "test" : delivery.triggerSlug;
-  const entity = delivery.entityId === "" ? "-" : delivery.entityId;
+  const trigger = delivery.type === "event" ? delivery.triggerSlug : delivery.type;
+  const entity = ("entityId" in delivery && delivery.entityId) || "-";
   const time = isoTime(startedMs).slice(11, 23);
   const line = `${style("dim", time)} ${style("bold", trigger)} ${delivery.id} entity=${entity} ${bytes} B`;
   if (answer === undefined) return line;

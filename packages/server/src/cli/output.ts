@@ -1,3 +1,4 @@
+import { type DescMessage, type MessageShape, toJson } from "@bufbuild/protobuf";
 import { type Timestamp, timestampDate } from "@bufbuild/protobuf/wkt";
 
 /** Rows as lines with aligned columns; the last column is not padded. `header` names the columns. */
@@ -20,4 +21,10 @@ export function timeText(timestamp: Timestamp | undefined): string {
 /** A count with its noun: `1 event`, `2 events`. */
 export function countText(count: number, noun: string): string {
   return `${count} ${noun}${count === 1 ? "" : "s"}`;
+}
+
+/** Messages as the text of a JSON list, with unset fields too, as the service answers them. */
+export function jsonListText<Desc extends DescMessage>(schema: Desc, messages: readonly MessageShape<Desc>[]): string {
+  const values = messages.map((message) => toJson(schema, message, { alwaysEmitImplicit: true }));
+  return JSON.stringify(values, undefined, 2);
 }

@@ -1,15 +1,26 @@
 import { Command, CommanderError } from "commander";
+import { version } from "../version.ts";
+import { addAnswerCommand } from "./answer.ts";
+import { addAsksCommand } from "./asks.ts";
+import { addCallCommand } from "./call.ts";
+import { addCatalogCommand } from "./catalog.ts";
 import { type CommandContext, processContext } from "./command-context.ts";
-import { failureText } from "./command-error.ts";
+import { CommandError, failureText } from "./command-error.ts";
+import { addConnectCommand } from "./connect.ts";
 import { originOf } from "./connection.ts";
+import { addConnectionsCommand } from "./connections.ts";
+import { addContactsCommand } from "./contacts.ts";
 import { addEventCommands } from "./events.ts";
 import { addExamples } from "./examples.ts";
+import { addJobsCommand } from "./jobs.ts";
 import { addKeysCommand } from "./keys.ts";
 import { addListenCommand } from "./listen.ts";
 import { addProjectsCommand } from "./projects.ts";
+import { addSearchCommand } from "./search.ts";
 import { addServeCommand } from "./serve.ts";
+import { addToolCallsCommand } from "./tool-calls.ts";
 import { addTriggerCommand } from "./trigger.ts";
-import { version } from "./version.ts";
+import { addWhoamiCommand } from "./whoami.ts";
 
 /** Runs the `svc` command line with its arguments (without node and script) and sets the exit code of the process. */
 export async function run(argv: string[]): Promise<void> {
@@ -18,7 +29,8 @@ export async function run(argv: string[]): Promise<void> {
 
 /**
  * Runs one command and resolves with its exit code: 0 when it did what it should, 1 when that was refused or failed, with the reason
- * as a line on standard error, 2 when the arguments are wrong.
+ * as a line on standard error, 2 when the arguments are wrong, 3 when a call is held or a watched job waits for a person, 130 when a
+ * watch was interrupted.
  */
 export async function runCommand(argv: readonly string[], context: CommandContext): Promise<number> {
   try {
@@ -28,13 +40,13 @@ export async function runCommand(argv: readonly string[], context: CommandContex
     // commander has written what was wrong, or the help that was asked for.
     if (err instanceof CommanderError) return err.exitCode === 0 ? 0 : 2;
     context.note(`svc: ${failureText(err, originOf(context))}`);
-    return 1;
+    return err instanceof CommandError ? err.exitCode : 1;
   }
 }
 
 function createProgram(context: CommandContext): Command {
   const program = new Command("svc")
-    .description("Webhook triggers and a tool catalog on one process and one PostgreSQL.")
+    .description("Tools of many apps for agents, and signed webhooks, on one process and one PostgreSQL.")
     .version(version, "--version", "print the version")
     .exitOverride()
     .configureOutput({
@@ -48,7 +60,26 @@ function createProgram(context: CommandContext): Command {
   addListenCommand(program, context);
   addTriggerCommand(program, context);
   addEventCommands(program, context);
+  addCatalogCommand(program, context);
+  addSearchCommand(program, context);
+  addConnectCommand(program, context);
+  addConnectionsCommand(program, context);
+  addCallCommand(program, context);
+  addToolCallsCommand(program, context);
+  addJobsCommand(program, context);
+  addAsksCommand(program, context);
+  addAnswerCommand(program, context);
+  addContactsCommand(program, context);
+  addWhoamiCommand(program, context);
   program.addHelpText("after", "\nIn a checkout, `npx svc <command>` runs a command, and `npm start` is `svc serve`.");
-  addExamples(program, ["svc serve", "svc listen --forward http://localhost:3000/hook", "svc trigger calendar"]);
+  addExamples(program, [
+    "svc serve",
+    "svc listen --forward http://localhost:3000/hook",
+    "svc trigger calendar",
+    'svc search "what is on my calendar"',
+    "svc connect calendar --entity ada",
+    "svc call calendar.list_events --entity ada --arg calendar_id=primary",
+    "svc jobs submit remind.json --watch",
+  ]);
   return program;
 }

@@ -21,10 +21,17 @@ export async function sendPost(url: string, { headers, query, body }: ProviderPo
   }
 }
 
-/** One line for a post that was taken. */
-export function acceptedText({ status, body }: ServiceAnswer, triggerSlug: string): string {
+/** How many events a taken post became; undefined when the answer does not say. */
+export function storedCount({ body }: ServiceAnswer): number | undefined {
   const accepted = (parseJsonBody(body) as { accepted?: unknown } | undefined)?.accepted;
-  if (typeof accepted !== "number") return `${status} ${body.slice(0, 200)}`;
+  return typeof accepted === "number" ? accepted : undefined;
+}
+
+/** One line for a post that was taken. */
+export function acceptedText(answer: ServiceAnswer, triggerSlug: string): string {
+  const { status, body } = answer;
+  const accepted = storedCount(answer);
+  if (accepted === undefined) return `${status} ${body.slice(0, 200)}`;
   return `${status} ${countText(accepted, "event")} stored${accepted === 0 ? "" : ` (${triggerSlug})`}`;
 }
 

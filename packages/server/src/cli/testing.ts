@@ -4,7 +4,9 @@ import type { ConnectRouter } from "@connectrpc/connect";
 import { connectNodeAdapter } from "@connectrpc/connect-node";
 import { openEnvironment } from "../config/environment.ts";
 import type { CommandContext } from "./command-context.ts";
+import type { Terminal } from "./connect-terminal.ts";
 import { runCommand } from "./program.ts";
+import type { Screen } from "./watch-screen.ts";
 
 /** A command that ran, or runs, in this process with a context of its own. */
 export type TestCommand = {
@@ -17,11 +19,13 @@ export type TestCommand = {
   line(pattern: RegExp): Promise<string>;
 };
 
-/** Starts a command with exactly these variables. */
+/** Starts a command with exactly these variables; without a terminal or a screen unless one is given. */
 export function startCommand(
   argv: readonly string[],
   variables: Readonly<Record<string, string>> = {},
   input = "",
+  terminal?: Terminal,
+  screen?: Screen,
 ): TestCommand {
   const controller = new AbortController();
   const printed: string[] = [];
@@ -39,6 +43,8 @@ export function startCommand(
     note: write(noted),
     style: (_, text) => text,
     readInput: async () => Buffer.from(input),
+    terminal,
+    screen,
     untilInterrupted: () => controller.signal,
   };
   const exitCode = runCommand(argv, context);

@@ -126,6 +126,18 @@ test("a body of the user's is sent byte for byte, from a file and from standard 
   expect([fromFile, fromInput]).toEqual([quarantined, quarantined]);
 });
 
+test("a post that fits and becomes no event is explained by the account that it names", async () => {
+  const { server } = await startService(202, { accepted: 0 });
+  await using _ = server;
+  const { code, printed, noted } = await runTestCommand(["trigger", "calendar", "--url", server.url], variables);
+  expect({ code, printed }).toEqual({ code: 0, printed: ["202 0 events stored"] });
+  expect(noted).toEqual([
+    expect.stringMatching(
+      /no connected account has the reference "sample-channel-id" .*toolkits\.calendar\.webhook\.audience: projects/,
+    ),
+  ]);
+});
+
 test.each([
   [
     403,

@@ -6,7 +6,7 @@ import { CommandError } from "./command-error.ts";
 import { addServiceOptions, type ServiceOptions, serviceUrl } from "./connection.ts";
 import { addExamples } from "./examples.ts";
 import { parseJsonBody } from "./json-body.ts";
-import { acceptedText, refusalText, sendPost } from "./provider-answer.ts";
+import { acceptedText, refusalText, sendPost, storedCount } from "./provider-answer.ts";
 import { findReceivingToolkit, type ReceivingToolkit, readTriggerFile } from "./receiving-toolkit.ts";
 import { type SamplePost, samplePost } from "./sample-post.ts";
 import { type ProviderPost, signPost } from "./sign-post.ts";
@@ -50,6 +50,7 @@ async function postSample(slug: string, options: TriggerOptions, context: Comman
   const answer = await sendPost(`${url}/webhooks/${slug}`, signPost(toolkit.webhook, post, secret, nowMs));
   if (answer.status < 200 || answer.status > 299) throw new CommandError(refusalText(toolkit, answer));
   context.print(acceptedText(answer, found.slug));
+  if (found.slug !== "" && storedCount(answer) === 0) context.note(`Note: ${whyUnstored(toolkit, found)}.`);
 }
 
 function secretOf(
@@ -90,17 +91,33 @@ async function readBody(file: string, context: CommandContext): Promise<Buffer> 
   }
 }
 
+/** The trigger that takes a post, empty for none, then `fault` says why; and the app's own id of the account that it names. */
+type Expectation = { readonly slug: string; readonly fault: string; readonly account?: string };
+
 /** What the definitions here will make of a post: the trigger it is for, or why it will be none. */
-function expectation({ slug, webhook, triggers }: ReceivingToolkit, { headers, query, body }: ProviderPost) {
+function expectation(
+  { slug, webhook, triggers }: ReceivingToolkit,
+  { headers, query, body }: ProviderPost,
+): Expectation {
   const post = { headers, query, body: parseJsonBody(body.toString("utf8")) };
   if (webhook.ignores(post)) return { slug: "", fault: `${slug} ignores such a post; the service will store nothing` };
   const trigger = triggers.find((known) => known.matches(post));
   const normalized = trigger?.normalize(post) ?? { fault: "no trigger matches" };
-  if (!("fault" in normalized)) return { slug: trigger?.slug ?? "", fault: "" };
+  if (!("fault" in normalized)) return { slug: trigger?.slug ?? "", fault: "", account: normalized.account };
   return {
     slug: "",
     fault: `${trigger?.slug ?? slug}: ${normalized.fault}; the service will keep the post in quarantine`,
   };
+}
+
+/** Why a post that fits a trigger became no event: a repeated one counts as stored, so nobody receives it. */
+function whyUnstored({ slug }: ReceivingToolkit, { account = "" }: Expectation): string {
+  const named =
+    account === ""
+      ? "the post names no account"
+      : `no connected account has the reference "${account}" (SetAccountReferences sets one)`;
+  const everyone = `toolkits.${slug}.webhook.audience: projects in the service's deployment file lets every project have it`;
+  return `${named}, and the post is kept in quarantine; ${everyone}`;
 }
 
 function pairsOption(flags: string, description: string): Option {

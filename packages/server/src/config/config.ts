@@ -23,12 +23,17 @@ export type Config = {
   readonly adminToken: string | undefined;
   readonly bootstrapKey: string | undefined;
   readonly role: "all" | "api" | "worker";
+  /** Whether tool calls are answered by the emulator inside the process. */
+  readonly isSandbox: boolean;
   readonly endpointRanges: readonly string[];
+  readonly providerRanges: readonly string[];
   readonly endpointConcurrency: number;
   readonly retryScheduleMs: readonly number[];
   readonly bodyBytesMax: number;
   readonly drainMs: number;
   readonly eventRetentionMs: number;
+  readonly callRetentionMs: number;
+  readonly jobRowRetentionMs: number;
   readonly logLevel: LevelWithSilent;
   /** Undefined: the address the service listens on. */
   readonly publicUrl: string | undefined;
@@ -48,6 +53,7 @@ export function currentPlaces(): ConfigPlaces {
 }
 
 const dayMs = 86_400_000;
+const retentionBounds = { minMs: 60_000, maxMs: 36_500 * dayMs };
 
 /** Reads and checks every variable. Throws ConfigError, which lists all faults at once. */
 export function loadConfig(environment: Environment, places: ConfigPlaces = currentPlaces()): Config {
@@ -72,17 +78,17 @@ export function loadConfig(environment: Environment, places: ConfigPlaces = curr
     adminToken: reader.secret("SVC_ADMIN_TOKEN"),
     bootstrapKey: reader.secret("SVC_BOOTSTRAP_KEY"),
     role: reader.choice("SVC_ROLE", ["all", "api", "worker"], "all"),
-    endpointRanges: readRanges(reader),
+    isSandbox: readSandbox(reader),
+    endpointRanges: readRanges(reader, "SVC_ENDPOINT_CIDRS"),
+    providerRanges: readRanges(reader, "SVC_PROVIDER_CIDRS"),
     endpointConcurrency: reader.integer("SVC_ENDPOINT_CONCURRENCY", { fallback: 16, min: 1, max: 1_024 }),
     retryScheduleMs:
       reader.parsed("SVC_RETRY_SCHEDULE", parseSchedule) ?? parseSchedule(defaultOf("SVC_RETRY_SCHEDULE")),
     bodyBytesMax: reader.integer("SVC_MAX_BODY_BYTES", { fallback: 1_048_576, min: 1_024, max: 104_857_600 }),
     drainMs: reader.duration("SVC_DRAIN", { fallbackMs: 35_000, minMs: 0, maxMs: 3_600_000 }),
-    eventRetentionMs: reader.duration("SVC_EVENT_RETENTION", {
-      fallbackMs: 30 * dayMs,
-      minMs: 60_000,
-      maxMs: 36_500 * dayMs,
-    }),
+    eventRetentionMs: reader.duration("SVC_EVENT_RETENTION", { fallbackMs: 30 * dayMs, ...retentionBounds }),
+    callRetentionMs: reader.duration("SVC_CALL_RETENTION", { fallbackMs: 7 * dayMs, ...retentionBounds }),
+    jobRowRetentionMs: reader.duration("SVC_JOB_ROW_RETENTION", { fallbackMs: 7 * dayMs, ...retentionBounds }),
     logLevel: reader.choice("SVC_LOG_LEVEL", ["trace", "debug", "info", "warn", "error", "fatal", "silent"], "info"),
     publicUrl: reader.parsed("SVC_PUBLIC_URL", parsePublicUrl),
     environment,
@@ -181,13 +187,26 @@ function parseSchedule(text: string): number[] {
   throw new Error(`has ${waits.length} waits; at most 50 are kept`);
 }
 
-function readRanges(reader: ConfigReader): string[] {
-  const ranges = reader.list("SVC_ENDPOINT_CIDRS");
+/** What is bound to real apps must not be answered by an emulator unless that is wanted in so many words. */
+function readSandbox(reader: ConfigReader): boolean {
+  const isBound = reader.text("SVC_DATABASE_URL") !== undefined || reader.text("SVC_DEPLOYMENT") !== undefined;
+  const asked = reader.choice("SVC_SANDBOX", ["on", "off", "force"], isBound ? "off" : "on");
+  if (asked === "on" && isBound) {
+    reader.fault(
+      "SVC_SANDBOX",
+      '"on" beside SVC_DATABASE_URL or SVC_DEPLOYMENT; write "force" to answer from the emulator',
+    );
+  }
+  return asked !== "off";
+}
+
+function readRanges(reader: ConfigReader, name: "SVC_ENDPOINT_CIDRS" | "SVC_PROVIDER_CIDRS"): string[] {
+  const ranges = reader.list(name);
   for (const range of ranges) {
     try {
       createAddressGuard({ allowedRanges: [range] });
     } catch (error) {
-      reader.fault("SVC_ENDPOINT_CIDRS", (error as Error).message);
+      reader.fault(name, (error as Error).message);
     }
   }
   return ranges;

@@ -18,13 +18,18 @@ test.each([
   ["/", "CALL_UNKNOWN"],
   ["/favicon.ico?x=1", "CALL_UNKNOWN"],
   ["/svc.v1.CatalogService/Nope", "CALL_UNKNOWN"],
-  ["/svc.v1.JobsService/ListJobs", "CALL_UNKNOWN"],
+  ["/svc.v1.NopeService/ListJobs", "CALL_UNKNOWN"],
   ["/webhooks/", "CALL_UNKNOWN"],
   ["/webhooks/a/b", "CALL_UNKNOWN"],
   ["/webhooks/%2e%2e", "CALL_UNKNOWN"],
 ])("an unknown path %s is 404 with a reason", async (path, reason) => {
   const answer = await readAnswer(await fetch(`${svc.url}${path}`, { method: "POST" }));
   expect(answer).toMatchObject({ status: 404, code: "unimplemented", reason });
+});
+
+test("a browser at the address itself is told what is served where, without a key", async () => {
+  const answer = await fetch(svc.url);
+  expect(await answer.json()).toMatchObject({ service: "svc", mcp: expect.stringContaining("/mcp") });
 });
 
 test.each(["GET", "PUT", "DELETE", "PATCH", "OPTIONS"])("%s on a call is 405 and names POST", async (method) => {

@@ -6,6 +6,8 @@ import type { Clock } from "@svc/core";
 import { callUnknown, requestMalformed, shuttingDown } from "../errors.ts";
 import type { Logger } from "../logger.ts";
 import { answerError, jsonOptions, splitTarget } from "./answer.ts";
+import { type McpHandler, mcpPath } from "./mcp.ts";
+import type { PageHandler } from "./pages.ts";
 import type { ProbeHandler } from "./probes.ts";
 import type { RpcHandler } from "./rpc.ts";
 import { type WebhookHandler, webhookPrefix } from "./webhooks.ts";
@@ -28,6 +30,10 @@ export type HttpServerOptions = {
   webhooks: WebhookHandler | undefined;
   rpc: RpcHandler;
   probes: ReadonlyMap<string, ProbeHandler>;
+  /** What a person's browser opens on the way to a connected account. */
+  pages: ReadonlyMap<string, PageHandler>;
+  /** Undefined on a node of another role. */
+  mcp: McpHandler | undefined;
   isDraining: () => boolean;
   clock: Clock;
   logger: Logger;
@@ -74,6 +80,8 @@ function route(options: HttpServerOptions, req: IncomingMessage, res: ServerResp
     const probe = options.probes.get(path);
     if (probe !== undefined) probe(req, res);
     else if (options.isDraining()) answerError(res, shuttingDown(), undefined, stoppingHeaders);
+    else if (options.pages.has(path)) options.pages.get(path)?.(req, res);
+    else if (options.mcp !== undefined && path === mcpPath) options.mcp(req, res);
     else if (options.webhooks !== undefined && path.startsWith(webhookPrefix)) options.webhooks(path, query, req, res);
     else if (options.rpc.handles(path)) options.rpc.serve(path, req, res);
     else answerError(res, callUnknown(path), 404);

@@ -1,10 +1,17 @@
 import type { ServiceImpl } from "@connectrpc/connect";
-import { createId, generateSigningSecret, pageOf, pageRows, requireId, requireProject } from "@svc/core";
+import {
+  checkEndpointUrl,
+  createId,
+  generateSigningSecret,
+  pageOf,
+  pageRows,
+  requireId,
+  requireProject,
+} from "@svc/core";
 import { expire, subscriptionsForProject, withTransaction } from "@svc/db";
 import { signingSecretContext } from "@svc/delivery";
 import type { TriggersService } from "@svc/gen/triggers";
 import { subscriptionMessage } from "../convert.ts";
-import { checkEndpointUrl } from "../endpoint-url.ts";
 import { notFound } from "../errors.ts";
 import type { TriggersContext } from "./context.ts";
 import { largePages, subscribedSlugs } from "./request.ts";

@@ -1,6 +1,7 @@
 import { isIP } from "node:net";
-import type { AddressGuard } from "@svc/core";
-import { endpointAddressRefused, endpointUrlInvalid, endpointUrlNotHttps } from "./errors.ts";
+import { Code, type ConnectError } from "@connectrpc/connect";
+import type { AddressGuard } from "./address-guard.ts";
+import { fault, formatValue } from "./errors.ts";
 
 const urlCharactersMax = 2_048;
 
@@ -40,4 +41,37 @@ function isLoopback(hostname: string): boolean {
   if (hostname === "localhost") return true;
   if (isIP(hostname) === 4) return hostname.startsWith("127.");
   return hostname === "[::1]";
+}
+
+/** `endpointUrl` is no address that events could be posted to. */
+function endpointUrlInvalid(url: string, why: string): ConnectError {
+  return fault({
+    code: Code.InvalidArgument,
+    reason: "ENDPOINT_URL_INVALID",
+    field: "endpointUrl",
+    message: `endpointUrl ${formatValue(url)} ${why}`,
+    help: "Give an absolute https URL without credentials and fragment, such as https://example.com/hooks.",
+  });
+}
+
+/** `endpointUrl` is plain http and leads off this machine. */
+function endpointUrlNotHttps(url: string): ConnectError {
+  return fault({
+    code: Code.InvalidArgument,
+    reason: "ENDPOINT_URL_NOT_HTTPS",
+    field: "endpointUrl",
+    message: `endpointUrl ${formatValue(url)} is http and its host is not loopback`,
+    help: "Use https; http is for loopback addresses only.",
+  });
+}
+
+/** `endpointUrl` names an address that this deployment does not deliver to. */
+function endpointAddressRefused(url: string, range: string): ConnectError {
+  return fault({
+    code: Code.InvalidArgument,
+    reason: "ENDPOINT_ADDRESS_REFUSED",
+    field: "endpointUrl",
+    message: `endpointUrl ${formatValue(url)} leads to a ${range} address, which this deployment does not deliver to`,
+    help: "Use a public address, or have the operator allow the range in SVC_ENDPOINT_CIDRS.",
+  });
 }

@@ -1,8 +1,8 @@
 import { ConnectError } from "@connectrpc/connect";
-import { createAddressGuard } from "@svc/core";
 import { ErrorDetailSchema } from "@svc/gen/errors";
 import fc from "fast-check";
 import { expect, test } from "vitest";
+import { createAddressGuard } from "./address-guard.ts";
 import { checkEndpointUrl } from "./endpoint-url.ts";
 
 const open = createAddressGuard({ allowedRanges: ["127.0.0.0/8", "::1/128"] });

@@ -1,0 +1,10 @@
+import { benchApiKey } from "./service.ts";
+
+/** A whole call with the run's key, as the load generator writes it. */
+export function callRequest(path: string, message: object): string {
+  const body = JSON.stringify(message);
+  return (
+    `POST /${path} HTTP/1.1\r\nHost: 127.0.0.1\r\nAuthorization: Bearer ${benchApiKey}\r\n` +
+    `Content-Type: application/json\r\nContent-Length: ${Buffer.byteLength(body)}\r\n\r\n${body}`
+  );
+}

@@ -1,0 +1,137 @@
+import { callRequest } from "../call-request.ts";
+import type { BenchCase, BenchContext, BenchSettings, CaseReport } from "../case.ts";
+import { type Child, startChild } from "../child.ts";
+import { warmUpSeconds, withSystem } from "../measure.ts";
+import { formatRate } from "../report.ts";
+import { startService } from "../service.ts";
+import { profilerOptions } from "../service-variant.ts";
+import { spreadOf } from "../statistics.ts";
+import type { System, Variant } from "../system.ts";
+import type { LoopOptions, loopCommands } from "../undici-loop.ts";
+
+/** A call of a tool, and the request that it is made of. */
+type Kind = {
+  readonly name: string;
+  readonly tool: string;
+  readonly args: object;
+  readonly request: Pick<LoopOptions, "method" | "path" | "body">;
+};
+
+const entityId = "bench";
+const kinds: readonly Kind[] = [
+  {
+    name: "read",
+    tool: "incident_mgmt.get_incident",
+    args: { incident_id: "P1" },
+    request: { method: "GET", path: "/incidents/P1", body: undefined },
+  },
+  {
+    name: "write",
+    tool: "incident_mgmt.acknowledge_incident",
+    args: { incident_id: "P1", from_email: "ana@example.com" },
+    request: {
+      method: "PUT",
+      path: "/incidents/P1",
+      body: JSON.stringify({ incident: { type: "incident_reference", status: "acknowledged" } }),
+    },
+  },
+];
+
+type Rates = { readonly called: number[]; readonly bare: number[] };
+
+/** What calling through the service costs beside sending the same request by hand. */
+export const call: BenchCase = {
+  name: "call",
+  about: "CallTool to a provider on this machine, every call in the ledger, against a bare undici loop",
+  run: async (ctx) => {
+    const origin = `http://127.0.0.1:${await ctx.sink.ask("port", null)}`;
+    const loop = startChild<typeof loopCommands>(new URL("../undici-loop.ts", import.meta.url));
+    try {
+      const rates = await withSystem(ctx, callingService(ctx.settings, origin), { post: "calendar" }, (system) =>
+        takeTurns(ctx, { system, loop, origin }),
+      );
+      return report(rates);
+    } finally {
+      await loop.stop();
+    }
+  },
+};
+
+function callingService(settings: BenchSettings, origin: string): Variant {
+  return {
+    name: "calls",
+    start: (setup) =>
+      startService(setup, {
+        subscriptions: [],
+        counts: "events",
+        nodeOptions: profilerOptions(settings),
+        deployment: JSON.stringify({ toolkits: { incident_mgmt: { provider_base_url: origin } } }),
+        calls: [
+          [
+            "ConnectionsService/InitiateConnection",
+            { toolkitSlug: "incident_mgmt", entityId, scheme: "api_key", apiKey: "bench" },
+          ],
+        ],
+      }),
+  };
+}
+
+type Parts = { readonly system: System; readonly loop: Child<typeof loopCommands>; readonly origin: string };
+
+/** Both kinds, through the service and by hand, in turn. */
+async function takeTurns(ctx: BenchContext, parts: Parts): Promise<ReadonlyMap<Kind, Rates>> {
+  const { rounds = 3, seconds = 6 } = ctx.settings;
+  const rates = new Map(kinds.map((kind): [Kind, Rates] => [kind, { called: [], bare: [] }]));
+  for (const kind of kinds) await callsPerSecond(ctx, parts, kind, warmUpSeconds);
+  for (let round = 1; round <= rounds; round += 1) {
+    for (const [kind, { called, bare }] of rates) {
+      ctx.progress(`round ${round} of ${rounds}: ${kind.name}`);
+      called.push(await callsPerSecond(ctx, parts, kind, seconds));
+      bare.push(await requestsPerSecond(ctx, parts, kind, seconds));
+    }
+  }
+  return rates;
+}
+
+async function callsPerSecond(ctx: BenchContext, { system }: Parts, kind: Kind, seconds: number): Promise<number> {
+  const { connections } = ctx.settings;
+  const message = { toolSlug: kind.tool, argumentsJson: JSON.stringify(kind.args), entityId };
+  const request = callRequest("svc.v1.ToolsService/CallTool", message);
+  await ctx.sink.ask("reset", null);
+  const found = await ctx.load.ask("run", { port: system.port, post: { request }, connections, seconds });
+  const received = await ctx.sink.ask("count", null);
+  // An outcome other than ok is answered 200 as well: what counts is what reached the provider.
+  if (found.refused > 0 || received < found.accepted) {
+    throw new Error(
+      `${found.accepted} calls were answered and ${received} reached the provider: ${found.firstRefusal}`,
+    );
+  }
+  return (found.accepted * 1e6) / (found.endedAtMicros - found.startedAtMicros);
+}
+
+function requestsPerSecond(ctx: BenchContext, { loop, origin }: Parts, { request }: Kind, seconds: number) {
+  const headers = { authorization: "Token token=bench", from: "ana@example.com", "content-type": "application/json" };
+  return loop.ask("run", { origin, ...request, headers, concurrency: ctx.settings.connections, seconds });
+}
+
+function report(rates: ReadonlyMap<Kind, Rates>): CaseReport {
+  return {
+    columns: ["kind", "CallTool/s", "bare undici/s"],
+    rows: [...rates].map(([{ name }, { called, bare }]) => [
+      name,
+      formatRate(spreadOf(called)),
+      formatRate(spreadOf(bare)),
+    ]),
+    figures: [...rates].map(([{ name }, { called, bare }]) => ({
+      name: `${name}: CallTool / bare`,
+      value: spreadOf(called.map((rate, round) => rate / (bare[round] ?? Number.NaN))),
+      unit: "",
+      aim: { atLeast: 0.25 },
+    })),
+    notes: [
+      "a read is one row of the ledger, written when it has ended; a write is committed before it is sent and settled after",
+      "the bare loop is one process that sends the same request over as many connections and keeps no account of it",
+      "the provider answers 200 at once, with no body",
+    ],
+  };
+}

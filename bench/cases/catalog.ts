@@ -1,0 +1,129 @@
+import { cp, mkdir, mkdtemp, readdir, readFile, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { callRequest } from "../call-request.ts";
+import type { BenchCase, BenchContext, CaseReport } from "../case.ts";
+import { warmUpSeconds, withSystem } from "../measure.ts";
+import { monotonicMicros } from "../monotonic.ts";
+import { formatRate } from "../report.ts";
+import { startService } from "../service.ts";
+import { spreadOf } from "../statistics.ts";
+import type { System, Variant } from "../system.ts";
+
+const calls = {
+  GetTool: callRequest("svc.v1.CatalogService/GetTool", { slug: "calendar.create_event" }),
+  ListTools: callRequest("svc.v1.CatalogService/ListTools", { toolkitSlug: "calendar" }),
+};
+type CallName = keyof typeof calls;
+
+/** The same process with 610 definitions and with 10,000. */
+type Size = { readonly tools: number; readonly variant: Variant; readonly readyMs: number[] };
+type Rates = Record<CallName, number[]>;
+
+const toolkitsFolder = fileURLToPath(new URL("../../toolkits", import.meta.url));
+const toolsMax = 10_000;
+
+/** Whether reading the catalog costs more when it holds more. */
+export const catalog: BenchCase = {
+  name: "catalog",
+  about: "GetTool and ListTools with 610 definitions, against 10,000",
+  run: async (ctx) => {
+    const folder = await mkdtemp(join(tmpdir(), "svc-definitions-"));
+    try {
+      ctx.progress("writing definitions");
+      const total = await multiplyDefinitions(folder);
+      const small = sizeOf(610, []);
+      const large = sizeOf(total, [folder]);
+      const rates = await withSystem(ctx, small.variant, { post: "calendar" }, (first) =>
+        withSystem(ctx, large.variant, { post: "calendar" }, (second) => takeTurns(ctx, [first, second])),
+      );
+      return report([small, large], rates);
+    } finally {
+      await rm(folder, { recursive: true });
+    }
+  },
+};
+
+function sizeOf(tools: number, toolkitFolders: readonly string[]): Size {
+  const readyMs: number[] = [];
+  const start: Variant["start"] = async (setup) => {
+    const startedAt = monotonicMicros();
+    const system = await startService(setup, { subscriptions: [], counts: "events", nodeOptions: [], toolkitFolders });
+    readyMs.push((monotonicMicros() - startedAt) / 1000);
+    return system;
+  };
+  return { tools, readyMs, variant: { name: `definitions ${tools}`, start } };
+}
+
+/** Copies of the real toolkits under other slugs, until there are about 10,000 tools in all. Returns how many there are. */
+async function multiplyDefinitions(folder: string): Promise<number> {
+  const slugs = (await readdir(toolkitsFolder)).filter((slug) => slug !== "calendar").sort();
+  let total = 610;
+  for (let copy = 1; total < toolsMax; copy += 1) {
+    for (const slug of slugs) {
+      if (total >= toolsMax) break;
+      total += await copyToolkit(slug, join(folder, `${slug}_${copy}`), `${slug}_${copy}`);
+    }
+  }
+  return total;
+}
+
+async function copyToolkit(from: string, to: string, slug: string): Promise<number> {
+  await mkdir(to);
+  const toolkit = await readFile(join(toolkitsFolder, from, "toolkit.yaml"), "utf8");
+  await writeFile(join(to, "toolkit.yaml"), toolkit.replace(/^slug: .*$/m, `slug: ${slug}`));
+  await cp(join(toolkitsFolder, from, "tools"), join(to, "tools"), { recursive: true });
+  return (await readdir(join(to, "tools"))).length;
+}
+
+/** Both processes and both calls in turn, several times over. */
+async function takeTurns(ctx: BenchContext, systems: readonly System[]): Promise<readonly Rates[]> {
+  const { rounds = 3, seconds = 4 } = ctx.settings;
+  const names = Object.keys(calls) as CallName[];
+  const rates = systems.map((): Rates => ({ GetTool: [], ListTools: [] }));
+  for (const system of systems) for (const name of names) await callsPerSecond(ctx, system, name, warmUpSeconds);
+  for (let round = 1; round <= rounds; round += 1) {
+    for (const name of names) {
+      ctx.progress(`round ${round} of ${rounds}: ${name}`);
+      for (const [index, system] of systems.entries()) {
+        rates[index]?.[name].push(await callsPerSecond(ctx, system, name, seconds));
+      }
+    }
+  }
+  return rates;
+}
+
+async function callsPerSecond(ctx: BenchContext, system: System, name: CallName, seconds: number): Promise<number> {
+  const { connections } = ctx.settings;
+  const request = calls[name];
+  const found = await ctx.load.ask("run", { port: system.port, post: { request }, connections, seconds });
+  if (found.refused > 0) throw new Error(`${found.refused} calls failed: ${found.firstRefusal}`);
+  return (found.accepted * 1e6) / (found.endedAtMicros - found.startedAtMicros);
+}
+
+function report(sizes: readonly Size[], rates: readonly Rates[]): CaseReport {
+  const [small, large] = rates;
+  const ratiosOf = (name: CallName) =>
+    (large?.[name] ?? []).map((rate, round) => rate / (small?.[name][round] ?? Number.NaN));
+  return {
+    columns: ["definitions", "GetTool/s", "ListTools/s", "start to ready"],
+    rows: sizes.map(({ tools, readyMs }, index) => [
+      tools.toLocaleString("en-US"),
+      formatRate(spreadOf(rates[index]?.GetTool ?? [])),
+      formatRate(spreadOf(rates[index]?.ListTools ?? [])),
+      `${((readyMs[0] ?? Number.NaN) / 1000).toFixed(1)} s`,
+    ]),
+    figures: (Object.keys(calls) as CallName[]).map((name) => ({
+      name: `${name}: 10,000 / 610`,
+      value: spreadOf(ratiosOf(name)),
+      unit: "",
+      aim: { atLeast: 0.9 },
+    })),
+    notes: [
+      "ListTools reads the 27 tools of one toolkit",
+      "the further definitions are copies of the real ones under other slugs",
+      "the second process starts while the first is idle; its database is new, so its start includes the migrations",
+    ],
+  };
+}

@@ -1,0 +1,53 @@
+import { Histogram, type LatencySummary } from "../histogram.ts";
+import { withSystem } from "../measure.ts";
+import { delay, monotonicMicros } from "../monotonic.ts";
+import { callService } from "../service.ts";
+import { callStep, type JobsSetting, jobService, readCall, submission, submitJob, untilStatus } from "./setting.ts";
+
+const answers = 300;
+
+/**
+ * Jobs that wait for a person are answered one after the other, a few milliseconds apart: from sending AnswerAsk to the arrival, at
+ * the app, of the call that the step after it makes.
+ */
+export function measureAnswers(setting: JobsSetting): Promise<LatencySummary> {
+  const { ctx } = setting;
+  const service = jobService(ctx.settings, setting.origin);
+  return withSystem(ctx, service, { post: "calendar" }, async (system) => {
+    const ids: string[] = [];
+    for (let index = 0; index < answers + warmUps; index += 1) {
+      ids.push((await submitJob(system, askingProgram(`i${index}`))).id);
+    }
+    const latency = new Histogram();
+    for (const [index, id] of ids.entries()) {
+      if (index % 50 === 0) ctx.progress(`answer ${index} of ${ids.length}`);
+      await untilStatus(system, id, "JOB_STATUS_PARKED", 20);
+      const arrival = setting.provider.ask("arrival", `i${index}`);
+      const sentAt = monotonicMicros();
+      await callService(system.port, "JobsService/AnswerAsk", {
+        jobId: id,
+        principalId: "owner",
+        continuation: "proceed",
+      });
+      const arrivedAt = await arrival;
+      if (index >= warmUps) latency.record(arrivedAt - sentAt);
+      // So that what is left of this job does not delay the next.
+      await untilStatus(system, id, "JOB_STATUS_SUCCEEDED", 5);
+      await delay(pauseMs);
+    }
+    return latency.summary();
+  });
+}
+
+const warmUps = 50;
+const pauseMs = 5;
+
+function askingProgram(itemId: string): { programJson: string } {
+  const steps = [{ id: "gate", judge: "go" }, callStep("read", readCall, itemId)];
+  const go = {
+    question: "Go on?",
+    continuations: ["proceed", "abort"],
+    escalation: [{ principal: "owner" }],
+  };
+  return submission("Bench: one question", steps, { points: { go } });
+}

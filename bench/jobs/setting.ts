@@ -1,0 +1,110 @@
+import type { BenchContext, BenchSettings } from "../case.ts";
+import type { Child } from "../child.ts";
+import { familyCpuMs, processCpuMs } from "../cpu.ts";
+import { delay, monotonicMicros } from "../monotonic.ts";
+import type { providerCommands } from "../provider.ts";
+import { callService, startService } from "../service.ts";
+import { profilerOptions } from "../service-variant.ts";
+import type { System, Variant } from "../system.ts";
+
+/** What the parts of the case share: the app that jobs call, and where it is. */
+export type JobsSetting = {
+  readonly ctx: BenchContext;
+  readonly provider: Child<typeof providerCommands>;
+  readonly origin: string;
+};
+
+/** A tool that jobs call, and the request that it makes of the app. */
+export type ItemCall = { readonly name: "read" | "write"; readonly tool: string; readonly method: "GET" | "PUT" };
+
+/** A call that reads one item. */
+export const readCall: ItemCall = { name: "read", tool: "bench_items.get_item", method: "GET" };
+
+/** A call that changes one item, of an app that takes no idempotency key. */
+export const writeCall: ItemCall = { name: "write", tool: "bench_items.close_item", method: "PUT" };
+
+/** The body of the request that a call makes. */
+export function bodyOf({ method }: ItemCall): string | undefined {
+  return method === "PUT" ? JSON.stringify({ item: { type: "item_reference", state: "closed" } }) : undefined;
+}
+
+/** The headers that the app is sent, by hand as by the service. */
+export const itemHeaders = { authorization: "Bearer bench", "content-type": "application/json" };
+
+const entityId = "bench";
+
+/** A call step of a program, or a call of its map. */
+export function callStep(id: string, { tool }: ItemCall, itemId: unknown): object {
+  return { id, call: tool, entity: entityId, args: { item_id: itemId } };
+}
+
+/** The whole program as SubmitJob takes it. */
+export function submission(title: string, steps: readonly object[], more: object = {}): { programJson: string } {
+  return { programJson: JSON.stringify({ version: 1, title, ...more, steps }) };
+}
+
+/** The service with an account of the app, counting the jobs that succeeded. */
+export function jobService(settings: BenchSettings, origin: string): Variant {
+  return {
+    name: "svc",
+    start: (setup) =>
+      startService(setup, {
+        subscriptions: [],
+        counts: "jobs",
+        nodeOptions: profilerOptions(settings),
+        deployment: JSON.stringify({ toolkits: { bench_items: { provider_base_url: origin } } }),
+        calls: [
+          [
+            "ConnectionsService/InitiateConnection",
+            { toolkitSlug: "bench_items", entityId, scheme: "api_key", apiKey: "bench" },
+          ],
+        ],
+      }),
+  };
+}
+
+/** What a job is read as, of what the case looks at. */
+export type ReadJob = {
+  readonly id: string;
+  readonly status: string;
+  readonly lastError?: string;
+  readonly stepReceipts?: readonly { stepId: string; startedAt?: string; finishedAt?: string }[];
+};
+
+/** Submits a program. */
+export async function submitJob(system: System, program: { programJson: string }): Promise<ReadJob> {
+  return ((await callService(system.port, "JobsService/SubmitJob", program)) as { job: ReadJob }).job;
+}
+
+const patienceMicros = 1_200e6;
+
+/** Waits until a job has the status. Throws when it ends or parks otherwise, or after twenty minutes. */
+export async function untilStatus(system: System, id: string, status: string, pollMs: number): Promise<ReadJob> {
+  const giveUpAt = monotonicMicros() + patienceMicros;
+  for (;;) {
+    const { job } = (await callService(system.port, "JobsService/GetJob", { id })) as { job: ReadJob };
+    if (job.status === status) return job;
+    const isOver = /PARKED|SUCCEEDED|FAILED|ABORTED|EXPIRED|CANCELLED/.test(job.status);
+    if (isOver || monotonicMicros() > giveUpAt) throw new Error(`a job is ${job.status}: ${job.lastError}`);
+    await delay(pollMs);
+  }
+}
+
+/** Processor time that the service and PostgreSQL used so far, in milliseconds; undefined where it cannot be read. */
+export type CpuMs = { readonly system: number | undefined; readonly postgres: number | undefined };
+
+/** Reads both. */
+export function readCpuMs({ ctx }: JobsSetting, { pid }: System): CpuMs {
+  const { postmasterPid } = ctx.postgres;
+  return {
+    system: processCpuMs(pid),
+    postgres: postmasterPid === undefined ? undefined : familyCpuMs(postmasterPid),
+  };
+}
+
+/** Microseconds of processor time for each of `count`, between two readings. */
+export function cpuMicrosEach(before: CpuMs, after: CpuMs, count: number): CpuMs {
+  const each = (from: number | undefined, to: number | undefined) =>
+    from === undefined || to === undefined ? undefined : ((to - from) * 1000) / count;
+  return { system: each(before.system, after.system), postgres: each(before.postgres, after.postgres) };
+}

@@ -1,0 +1,80 @@
+import type { AddressInfo } from "node:net";
+import { createServer, type Socket } from "node:net";
+import { answerCommands } from "./child.ts";
+import { monotonicMicros } from "./monotonic.ts";
+import { requestBytes } from "./request-bytes.ts";
+
+/** Items a page of a list holds. */
+export const pageItems = 1_000;
+
+let received = 0;
+let awaited: { readonly path: string; arrive(micros: number): void } | undefined;
+
+const server = createServer({ noDelay: true }, (socket) => serve(socket));
+const listening = new Promise<number>((resolve) => {
+  server.listen(0, "127.0.0.1", () => resolve((server.address() as AddressInfo).port));
+});
+
+/** The commands of the app that the tools of bench/toolkits/bench_items lead to. */
+export const providerCommands = {
+  /** The port it listens on. */
+  port: (_: null) => listening,
+  /** Requests for items since the last reset, lists apart. */
+  count: (_: null) => received,
+  reset: (_: null) => {
+    received = 0;
+  },
+  /** Resolves with the monotonic microseconds at which the next request for an item arrives. */
+  arrival: (id: string) =>
+    new Promise<number>((resolve) => {
+      awaited = { path: `/items/${id} `, arrive: resolve };
+    }),
+};
+
+answerCommands(providerCommands, () => {
+  server.close();
+});
+
+/** Not node:http, because it shares the machine's cores with what is measured: it reads the first line and the length. */
+function serve(socket: Socket): void {
+  let held: Buffer | undefined;
+  socket.on("error", () => socket.destroy());
+  socket.on("data", (chunk) => {
+    let rest = held === undefined ? chunk : Buffer.concat([held, chunk]);
+    for (let bytes = requestBytes(rest); bytes > 0 && bytes <= rest.length; bytes = requestBytes(rest)) {
+      socket.write(answerTo(rest.toString("latin1", 0, Math.min(bytes, 200))));
+      rest = rest.subarray(bytes);
+    }
+    held = rest.length > 0 ? rest : undefined;
+  });
+}
+
+function answerTo(request: string): string {
+  const path = request.slice(request.indexOf(" ") + 1);
+  const list = /^\/lists\/(\d+)(?:\?cursor=(\d+))? /.exec(path);
+  return list ? listAnswer(Number(list[1]), Number(list[2] ?? 0)) : itemAnswer(path);
+}
+
+const itemAnswerText = answerText('{"id":"i1","state":"closed"}');
+
+function itemAnswer(path: string): string {
+  received += 1;
+  if (awaited !== undefined && path.startsWith(awaited.path)) {
+    awaited.arrive(monotonicMicros());
+    awaited = undefined;
+  }
+  return itemAnswerText;
+}
+
+function listAnswer(total: number, from: number): string {
+  const to = Math.min(total, from + pageItems);
+  const items = Array.from({ length: to - from }, (_, index) => ({
+    id: `i${from + index}`,
+    title: `Item ${from + index} of ${total}`,
+  }));
+  return answerText(JSON.stringify({ items, ...(to < total && { nextCursor: String(to) }) }));
+}
+
+function answerText(body: string): string {
+  return `HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nContent-Length: ${body.length}\r\n\r\n${body}`;
+}

@@ -1,0 +1,35 @@
+import type { ToolSearch } from "@svc/tools";
+import { Histogram, type LatencySummary } from "../histogram.ts";
+import { monotonicMicros } from "../monotonic.ts";
+
+/** What somebody wants, and the tools that are right for it. */
+export type SearchCase = { readonly intent: string; readonly accepts: readonly string[] };
+
+/** How well a search finds the accepted tools: the share of cases that have one first, and among the first five. */
+export type Recall = { readonly at1: number; readonly at5: number; readonly misses: readonly Miss[] };
+
+/** A case whose first tool is not an accepted one. `rank` counts from 1; 0 when none of the accepted is among the first eight. */
+export type Miss = { readonly searched: SearchCase; readonly rank: number; readonly found: readonly string[] };
+
+/** Searches for every case once. */
+export function recallOf(search: ToolSearch, cases: readonly SearchCase[]): Recall {
+  const outcomes = cases.map((searched) => {
+    const found = search.search({ query: searched.intent }).map(({ tool }) => tool.slug);
+    return { searched, found, rank: found.findIndex((slug) => searched.accepts.includes(slug)) + 1 };
+  });
+  const shareWithin = (last: number) => outcomes.filter(({ rank }) => rank > 0 && rank <= last).length / cases.length;
+  return { at1: shareWithin(1), at5: shareWithin(5), misses: outcomes.filter(({ rank }) => rank !== 1) };
+}
+
+/** How long a search takes, once everything is indexed: every case `rounds` times over, after one that is not counted. */
+export function timesOf(search: ToolSearch, cases: readonly SearchCase[], rounds: number): LatencySummary {
+  const histogram = new Histogram();
+  for (let round = 0; round <= rounds; round++) {
+    for (const { intent } of cases) {
+      const startedAt = monotonicMicros();
+      search.search({ query: intent });
+      if (round > 0) histogram.record(monotonicMicros() - startedAt);
+    }
+  }
+  return histogram.summary();
+}

@@ -1,0 +1,17 @@
+import { expect, test } from "vitest";
+import { isEntityId, isPrintableText } from "./text.ts";
+
+test.each(["x", "ä", "漢", "🍎"])("an entity has up to 200 characters, however many units %s takes", (character) => {
+  expect(isEntityId(character.repeat(200))).toBe(true);
+  expect(isEntityId(character.repeat(201))).toBe(false);
+});
+
+test("an entity has a character at least, no control characters, and no half of one", () => {
+  expect(isEntityId("user:42 / 'a' \"b\"")).toBe(true);
+  for (const text of ["", "a\nb", "a\u0000", "\u0085", "\ud800", "a\udc00b"]) expect(isEntityId(text)).toBe(false);
+});
+
+test("a printable text may be empty, and has the length that is asked for", () => {
+  expect(["", "abc", "🍎🍎🍎"].map((text) => isPrintableText(text, 3))).toEqual([true, true, true]);
+  expect(["abcd", "🍎🍎🍎🍎", "a\u0007"].map((text) => isPrintableText(text, 3))).toEqual([false, false, false]);
+});

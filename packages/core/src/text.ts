@@ -1,0 +1,13 @@
+/** Whether a text has at most so many characters (code points), no control characters, and is well-formed Unicode. May be empty. */
+export function isPrintableText(text: string, charactersMax: number): boolean {
+  // A code point takes two UTF-16 units at most: what is longer need not be counted.
+  if (text.length > 2 * charactersMax || /\p{Cc}/u.test(text) || !text.isWellFormed()) return false;
+  return text.length <= charactersMax || [...text].length <= charactersMax;
+}
+
+const entityCharactersMax = 200;
+
+/** Whether a text may name an entity: 1 to 200 printable characters. */
+export function isEntityId(text: string): boolean {
+  return text !== "" && isPrintableText(text, entityCharactersMax);
+}

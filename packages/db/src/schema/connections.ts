@@ -1,0 +1,57 @@
+import { sql } from "drizzle-orm";
+import { boolean, index, jsonb, pgTable, text, uniqueIndex } from "drizzle-orm/pg-core";
+import { bytes, idColumn, time } from "./columns.ts";
+import { projects } from "./projects.ts";
+
+/**
+ * Where a connected account stands. `pending`: waits for consent. `active`: calls are made with it. `expired`: the app refused
+ * its credential, or it ran out. `superseded`: a newer account of its entity took its place. `revoked`: deleted. Only the first
+ * two go on: pending to active, active to expired (and back by a refresh that works again); each of them ends as superseded or
+ * revoked.
+ */
+export type ConnectedAccountState = "pending" | "active" | "expired" | "superseded" | "revoked";
+
+/** An entity's account in an app; with scheme `client_credentials` and an empty entity, the project's own. */
+export const connectedAccounts = pgTable(
+  "connected_accounts",
+  {
+    id: idColumn("acc")("id").primaryKey(),
+    projectId: idColumn("prj")("project_id")
+      .notNull()
+      .references(() => projects.id),
+    toolkitSlug: text("toolkit_slug").notNull(),
+    /** Whether the toolkit is the project's private one: the same slug may be shared too, and the two never meet. */
+    isPrivate: boolean("is_private").notNull(),
+    /** Whether it was made in the sandbox. Such accounts and real ones never meet: each is used where it was made. */
+    isSandbox: boolean("is_sandbox").notNull().default(false),
+    entityId: text("entity_id").notNull(),
+    scheme: text("scheme").notNull(),
+    state: text("state").$type<ConnectedAccountState>().notNull(),
+    variables: jsonb("variables").$type<Readonly<Record<string, string>>>().notNull(),
+    /** Sealed, bound to project and row; null once nothing may be sent with it. */
+    credential: bytes("credential"),
+    /** Of a private toolkit: SHA-256 of where its definition sent credentials when the account was made. */
+    originDigest: bytes("origin_digest"),
+    grantedScopes: text("granted_scopes").array().notNull().default([]),
+    references: text("references").array().notNull().default([]),
+    lastError: text("last_error").notNull().default(""),
+    createdAt: time("created_at").notNull(),
+    updatedAt: time("updated_at").notNull(),
+    /** When the credential runs out; null when it does not, or the app does not say. */
+    expiresAt: time("expires_at"),
+    /** When it is renewed next; null when it cannot be. */
+    refreshAt: time("refresh_at"),
+    /** While in the future, one node renews it. */
+    refreshLeaseUntil: time("refresh_lease_until"),
+  },
+  (table) => [
+    uniqueIndex("connected_accounts_active")
+      .on(table.projectId, table.toolkitSlug, table.isPrivate, table.isSandbox, table.entityId, table.scheme)
+      .where(sql`state = 'active'`),
+    index("connected_accounts_project").on(table.projectId, table.id),
+    index("connected_accounts_entity").on(table.projectId, table.entityId, table.id),
+    index("connected_accounts_refresh")
+      .on(table.isSandbox, table.refreshAt)
+      .where(sql`state = 'active' and refresh_at is not null`),
+  ],
+);

@@ -1,0 +1,50 @@
+import type { ProjectId, SubscriptionId } from "@svc/core";
+import { and, desc, eq, lt } from "drizzle-orm";
+import type { Executor } from "../connect.ts";
+import { subscriptions } from "../schema/index.ts";
+import type { NewSubscription, Subscription } from "./repo.ts";
+
+/** The endpoints that a project's asks are published to. Health and delivery are those of subscriptions; routing knows none of them. */
+export type AskEndpointRepository = {
+  create(endpoint: Pick<NewSubscription, "id" | "endpointUrl" | "signingSecret" | "createdAt">): Promise<Subscription>;
+  /** Newest first, from after `after`. */
+  list(page: { after: SubscriptionId | undefined; limit: number }): Promise<Subscription[]>;
+  listActive(): Promise<SubscriptionId[]>;
+  /** False when there was none. */
+  delete(id: SubscriptionId): Promise<boolean>;
+};
+
+/** The ask endpoints of one project. */
+export function askEndpointsForProject(db: Executor, projectId: ProjectId): AskEndpointRepository {
+  const ofProject = and(eq(subscriptions.projectId, projectId), eq(subscriptions.kind, "asks"));
+  return {
+    async create(endpoint) {
+      const values = { ...endpoint, projectId, kind: "asks", toolkitSlug: "", triggerSlug: "" } as const;
+      const [row] = await db.orm.insert(subscriptions).values(values).returning();
+      if (row === undefined) throw new Error("an insert returned no row");
+      return row;
+    },
+    list: ({ after, limit }) =>
+      db.orm
+        .select()
+        .from(subscriptions)
+        .where(and(ofProject, after === undefined ? undefined : lt(subscriptions.id, after)))
+        .orderBy(desc(subscriptions.id))
+        .limit(limit),
+    async listActive() {
+      const rows = await db.orm
+        .select({ id: subscriptions.id })
+        .from(subscriptions)
+        .where(and(ofProject, eq(subscriptions.active, true)))
+        .orderBy(desc(subscriptions.id));
+      return rows.map(({ id }) => id);
+    },
+    async delete(id) {
+      const rows = await db.orm
+        .delete(subscriptions)
+        .where(and(ofProject, eq(subscriptions.id, id)))
+        .returning({ id: subscriptions.id });
+      return rows.length > 0;
+    },
+  };
+}

@@ -1,0 +1,258 @@
+import { getEventListeners } from "node:events";
+import { connect } from "node:net";
+import type { AppAnswer } from "@svc/connections";
+import { toolCallsForProject } from "@svc/db";
+import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
+import { StoreLateError } from "../store-deadline.ts";
+import { readAnswer } from "../test-service.ts";
+import {
+  answers,
+  bearers,
+  jsonOf,
+  listEvents,
+  publicUrl,
+  rpc,
+  startTestMcp,
+  type TestMcp,
+  toolCall,
+} from "./mcp.testing.ts";
+
+let mcp: TestMcp;
+beforeAll(async () => {
+  mcp = await startTestMcp();
+});
+afterAll(() => mcp.stop());
+beforeEach(() => mcp.reset());
+
+test("a store that is away is 503, before the key is known and after", async () => {
+  expect(await readAnswer(await mcp.post(rpc(1, "ping"), { authorization: "Bearer away" }))).toMatchObject({
+    status: 503,
+    reason: "STORE_UNAVAILABLE",
+  });
+  mcp.storeFault = new StoreLateError(1);
+  const res = await mcp.post(toolCall(1, "search_tools", { query: "x" }));
+  expect(res.headers.get("retry-after")).toBe("5");
+  expect(await readAnswer(res)).toMatchObject({ status: 503, reason: "STORE_UNAVAILABLE" });
+});
+
+test("a batch keeps its answers when one of them finds the store away", async () => {
+  mcp.storeFault = new StoreLateError(1);
+  const res = await mcp.post([rpc(1, "ping"), toolCall(2, "search_tools", { query: "x" })]);
+  expect([res.status, await jsonOf(res)]).toEqual([
+    200,
+    [
+      { jsonrpc: "2.0", id: 1, result: {} },
+      expect.objectContaining({ id: 2, result: expect.objectContaining({ isError: true }) }),
+    ],
+  ]);
+});
+
+test.each(["2025-06-18", "2025-03-26", "2024-11-05"])(
+  "the protocol of %s is spoken to who asks for it",
+  async (version) => {
+    const params = { protocolVersion: version, capabilities: {}, clientInfo: { name: "old", version: "1" } };
+    const res = await mcp.post(rpc(1, "initialize", params));
+    expect(res.headers.get("mcp-session-id")).toBeNull();
+    expect((await jsonOf(res)).result.protocolVersion).toBe(version);
+    const list = await mcp.post(rpc(2, "tools/list"), { "mcp-protocol-version": version });
+    expect((await jsonOf(list)).result.tools).toHaveLength(3);
+  },
+);
+
+test("an unknown version is answered with the latest, and refused as a header", async () => {
+  const params = { protocolVersion: "1999-01-01", capabilities: {}, clientInfo: { name: "odd", version: "1" } };
+  expect((await jsonOf(mcp.post(rpc(1, "initialize", params)))).result.protocolVersion).toBe("2025-11-25");
+  const res = await mcp.post(rpc(2, "tools/list"), { "mcp-protocol-version": "1999-01-01" });
+  expect([res.status, (await jsonOf(res)).error.code]).toEqual([400, -32_000]);
+});
+
+test("who is nobody is told by HTTP how to be somebody, before the body is looked at", async () => {
+  const none = await fetch(mcp.url, {
+    method: "POST",
+    headers: { "content-type": "application/json" },
+    body: "no json",
+  });
+  expect([none.status, none.headers.get("www-authenticate")]).toEqual([401, "Bearer"]);
+  expect((await readAnswer(none)).reason).toBe("API_KEY_MISSING");
+  const wrong = await mcp.post("no json", { authorization: "Bearer wrong" });
+  expect(wrong.headers.get("www-authenticate")).toBe("Bearer");
+  expect(await readAnswer(wrong)).toMatchObject({ status: 401, reason: "API_KEY_INVALID" });
+  expect(await readAnswer(await mcp.post("{}", { authorization: `Bearer ${bearers.admin}` }))).toMatchObject({
+    status: 403,
+    reason: "ROLE_REQUIRED",
+  });
+});
+
+test.each(["GET", "DELETE", "PUT", "OPTIONS"])("%s is 405 and names POST", async (method) => {
+  const res = await fetch(mcp.url, { method, headers: { authorization: `Bearer ${bearers.project}` } });
+  expect([res.status, res.headers.get("allow")]).toEqual([405, "POST"]);
+});
+
+test.each([
+  "https://evil.example.com",
+  "https://svc.example.com.evil.com",
+  "http://svc.example.com",
+  "http://localhost.evil.com",
+  "null",
+  "file://",
+  "chrome-extension://abc",
+])("a page of %s is refused", async (origin) => {
+  expect(await readAnswer(await mcp.post(rpc(1, "ping"), { origin }))).toMatchObject({
+    status: 403,
+    reason: "ORIGIN_REFUSED",
+  });
+});
+
+test.each(["http://localhost:5173", "http://127.0.0.1", "http://[::1]:80", publicUrl])(
+  "a page of %s is served",
+  async (origin) => {
+    expect((await mcp.post(rpc(1, "ping"), { origin })).status).toBe(200);
+  },
+);
+
+test.each([
+  ["rebound.evil.com", "403"],
+  ["127.0.0.1.evil.com:8080", "403"],
+  ["localhost:1", "200"],
+  ["svc.example.com", "200"],
+])("on a loopback address the host %s is %s", async (host, status) => {
+  const body = JSON.stringify(rpc(1, "ping"));
+  const answer = await raw(
+    `POST /mcp HTTP/1.1\r\nhost: ${host}\r\nauthorization: Bearer ${bearers.project}\r\ncontent-type: application/json\r\n` +
+      `content-length: ${body.length}\r\nconnection: close\r\n\r\n${body}`,
+  );
+  expect(answer.split(" ")[1]).toBe(status);
+});
+
+async function raw(bytes: string): Promise<string> {
+  const socket = connect({ host: "127.0.0.1", port: Number(new URL(mcp.url).port) });
+  socket.write(bytes);
+  let text = "";
+  for await (const chunk of socket) text += String(chunk);
+  return text;
+}
+
+test.each([
+  ["no JSON", "{", -32_700],
+  ["an empty body", "", -32_700],
+  ["no message", '{"jsonrpc":"2.0"}', -32_700],
+  ["an id that is no id", '{"jsonrpc":"2.0","id":{},"method":"ping"}', -32_700],
+  ["what is nested beyond reason", "[".repeat(4_000) + "]".repeat(4_000), -32_700],
+  ["an empty batch", "[]", -32_600],
+  ["a batch of one id", JSON.stringify([rpc(1, "ping"), rpc(1, "ping")]), -32_600],
+  ["a batch of 101", JSON.stringify(Array.from({ length: 101 }, (_, id) => rpc(id, "ping"))), -32_600],
+])("%s is 400 with an error of the protocol", async (_name, body, code) => {
+  const res = await mcp.post(body);
+  expect([res.status, await jsonOf(res)]).toEqual([
+    400,
+    { jsonrpc: "2.0", id: null, error: { code, message: expect.any(String) } },
+  ]);
+});
+
+test("unknown methods are refused by the protocol, and notifications accepted without an answer", async () => {
+  expect(await jsonOf(mcp.post(rpc(1, "prompts/list")))).toMatchObject({ id: 1, error: { code: -32_601 } });
+  const res = await mcp.post({ jsonrpc: "2.0", method: "notifications/initialized" });
+  expect([res.status, await res.text()]).toEqual([202, ""]);
+});
+
+test("a batch is answered whole, also with a cancellation in it", async () => {
+  const cancel = { jsonrpc: "2.0", method: "notifications/cancelled", params: { requestId: 2 } };
+  const res = await mcp.post([rpc(1, "ping"), toolCall(2, "describe_tool", { slug: "calendar.get_event" }), cancel]);
+  expect((await jsonOf(res)).map(({ id }: { id: number }) => id)).toEqual([1, 2]);
+});
+
+test.each(["text/plain", "application/x-www-form-urlencoded", "application/jsonp", ""])(
+  "the content type %j is 415",
+  async (type) => {
+    expect(await readAnswer(await mcp.post("{}", { "content-type": type }))).toMatchObject({
+      status: 415,
+      reason: "CONTENT_TYPE_UNSUPPORTED",
+    });
+  },
+);
+
+test("a body over the limit is 413", async () => {
+  expect(await readAnswer(await mcp.post(" ".repeat(8_193)))).toMatchObject({ status: 413, reason: "BODY_TOO_LARGE" });
+});
+
+test("a client that accepts JSON alone is served", async () => {
+  expect((await mcp.post(rpc(1, "ping"), { accept: "application/json" })).status).toBe(200);
+});
+
+test("an exchange ends with its time, with 504", async () => {
+  const { promise, resolve } = Promise.withResolvers<AppAnswer>();
+  mcp.app = () => promise;
+  const answer = await readAnswer(await mcp.post(toolCall(1, "call_tool", listEvents)));
+  resolve(answers({}));
+  expect(answer).toMatchObject({ status: 504, reason: "DEADLINE_EXCEEDED" });
+});
+
+const anyCall = {
+  toolSlug: undefined,
+  entityId: undefined,
+  outcome: undefined,
+  sinceMs: undefined,
+  untilMs: undefined,
+};
+
+test("a client that goes away ends its exchange; the call goes on to its outcome", async () => {
+  const asked = Promise.withResolvers<void>();
+  const { promise, resolve } = Promise.withResolvers<AppAnswer>();
+  mcp.app = () => {
+    asked.resolve();
+    return promise;
+  };
+  const gone = new AbortController();
+  const fetching = fetch(mcp.url, {
+    method: "POST",
+    headers: { authorization: `Bearer ${bearers.project}`, "content-type": "application/json" },
+    body: JSON.stringify(toolCall(1, "call_tool", { ...listEvents, entity_id: "leaver" })),
+    signal: gone.signal,
+  });
+  await asked.promise;
+  gone.abort();
+  await expect(fetching).rejects.toThrow();
+  await expect.poll(() => mcp.calls.map(({ code }) => code)).toEqual(["canceled"]);
+  resolve(answers({}));
+  const ledger = toolCallsForProject(mcp.database.db, mcp.projectId);
+  const newest = () => ledger.list(anyCall, { after: undefined, limit: 1 });
+  await expect.poll(newest).toMatchObject([{ toolSlug: listEvents.slug, entityId: "leaver", outcome: "ok" }]);
+});
+
+test("each POST is told with what it asked for, by whom, and what came of it", async () => {
+  await mcp.post(toolCall(1, "call_tool", { slug: "nope" }));
+  await mcp.post(toolCall(1, "search_tools", { query: "x" }), { "x-request-id": "mine" });
+  await mcp.post(rpc(1, "tools/list"));
+  await mcp.post("{");
+  await mcp.post(rpc(1, "ping"), { authorization: "Bearer wrong" });
+  expect(mcp.calls.map(({ method, code }) => [method, code])).toEqual([
+    ["mcp/call_tool", "not_found"],
+    ["mcp/search_tools", "ok"],
+    ["mcp/tools/list", "ok"],
+    ["mcp/other", "invalid_argument"],
+    ["mcp/other", "unauthenticated"],
+  ]);
+  expect(mcp.calls[1]).toMatchObject({ requestId: "mine", principal: { projectId: mcp.projectId } });
+});
+
+test("nothing of an exchange stays behind", async () => {
+  await Promise.all(Array.from({ length: 20 }, () => mcp.post(rpc(1, "tools/list")).then((res) => res.text())));
+  await expect.poll(() => getEventListeners(mcp.shutdown.signal, "abort").length).toBe(0);
+});
+
+test("an exchange under way when the node stops may have had its effect; what comes after is 503", async () => {
+  const asked = Promise.withResolvers<void>();
+  const { promise, resolve } = Promise.withResolvers<AppAnswer>();
+  mcp.app = () => {
+    asked.resolve();
+    return promise;
+  };
+  const posting = mcp.post(toolCall(1, "call_tool", listEvents));
+  await asked.promise;
+  mcp.shutdown.abort();
+  const ended = await readAnswer(await posting);
+  expect(ended).toMatchObject({ status: 504, code: "deadline_exceeded", reason: "DEADLINE_EXCEEDED" });
+  expect(JSON.stringify(ended.json)).not.toContain("same request");
+  expect(await readAnswer(await mcp.post(rpc(1, "ping")))).toMatchObject({ status: 503, reason: "SHUTTING_DOWN" });
+  resolve(answers({}));
+});

@@ -1,0 +1,166 @@
+import type { IncomingMessage, ServerResponse } from "node:http";
+import { Code, ConnectError } from "@connectrpc/connect";
+import { codeToHttpStatus, codeToString } from "@connectrpc/connect/protocol-connect";
+import type { Principal, ProjectPrincipal } from "@svc/core";
+import type { McpServer } from "@svc/tools";
+import { acceptRequestId, type Call } from "../calls/call.ts";
+import type { CallErrorMapper } from "../calls/call-error.ts";
+import {
+  bodyTooLarge,
+  contentTypeUnsupported,
+  deadlineExceeded,
+  endedUnderWay,
+  methodNotAllowed,
+  roleRequired,
+  shuttingDown,
+} from "../errors.ts";
+import { type AnswerHeaders, answerError, answerJson } from "./answer.ts";
+import { BodyError, readBody } from "./body.ts";
+import { createOriginCheck, type OriginRules } from "./mcp-origin.ts";
+
+/** How MCP is served. */
+export type McpOptions = OriginRules & {
+  server: McpServer;
+  /** Finds who sends an Authorization header; rejects with `unauthenticated`, or because the store is away. */
+  authenticate: (authorization: string | null) => Promise<Principal>;
+  bodyBytesMax: number;
+  /** Ends an exchange, from its body's end, milliseconds. Default 60 s, as calls have: twice what an app may take. */
+  timeoutMs?: number;
+  createRequestId: () => string;
+  mapError: CallErrorMapper;
+  /** Ends every exchange under way. */
+  shutdownSignal: AbortSignal;
+  /** Hears of each POST once its answer is written or given up; its method is `mcp/` and what was asked for. */
+  onCall: (call: Call, durationMs: number) => void;
+};
+
+/** Serves one request to `mcpPath`. */
+export type McpHandler = (req: IncomingMessage, res: ServerResponse) => void;
+
+/** Where agents reach the tools. */
+export const mcpPath = "/mcp";
+
+/** A call whose method is known once its body is read. */
+type McpCall = Omit<Call, "method"> & { method: string };
+
+/**
+ * Makes the handler of agents: POST alone, from no foreign page, with a project's key, checked before the body is read. There
+ * are no sessions, hence no GET to stream and no DELETE.
+ */
+export function createMcpHandler(options: McpOptions): McpHandler {
+  const checkOrigin = createOriginCheck(options);
+  return (req, res) => {
+    const call: McpCall = {
+      requestId: acceptRequestId(req.headers["x-request-id"]) ?? options.createRequestId(),
+      method: "mcp/other",
+      startedMs: performance.now(),
+      principal: undefined,
+      code: "ok",
+    };
+    res.setHeader("x-request-id", call.requestId);
+    res.once("close", () => {
+      if (!res.writableFinished) call.code = "canceled";
+      options.onCall(call, performance.now() - call.startedMs);
+    });
+    const refusal = refusalOf(req, checkOrigin);
+    if (refusal !== undefined) return refuse(res, call, refusal);
+    answer(req, res, { ...options, call }).catch((error: unknown) =>
+      refuse(res, call, mapFailure(error, options, call)),
+    );
+  };
+}
+
+/** An error, and what HTTP says beside it. */
+type Refusal = { error: ConnectError; status?: number; headers?: AnswerHeaders };
+
+function refusalOf(
+  req: IncomingMessage,
+  checkOrigin: (req: IncomingMessage) => ConnectError | undefined,
+): Refusal | undefined {
+  const { method = "", headers } = req;
+  if (method !== "POST") {
+    return { error: methodNotAllowed(method, "POST"), status: 405, headers: { allow: "POST" } };
+  }
+  const foreign = checkOrigin(req);
+  if (foreign !== undefined) return { error: foreign };
+  const contentType = headers["content-type"] ?? "";
+  if (/^application\/json *(?:;|$)/i.test(contentType)) return undefined;
+  const error = contentTypeUnsupported(contentType, "application/json");
+  return { error, status: 415, headers: { "accept-post": "application/json" } };
+}
+
+function refuse(res: ServerResponse, call: McpCall, { error, status, headers }: Refusal): void {
+  call.code = codeToString(error.code);
+  answerError(res, error, status ?? codeToHttpStatus(error.code), headers ?? headersOf(error));
+}
+
+/** RFC 9110 wants the first with every 401; the second spares a store that is away. */
+function headersOf({ code }: ConnectError): AnswerHeaders {
+  if (code === Code.Unauthenticated) return { "www-authenticate": "Bearer" };
+  if (code === Code.Unavailable) return { "retry-after": "5" };
+  return {};
+}
+
+type Answering = McpOptions & { call: McpCall };
+
+async function answer(req: IncomingMessage, res: ServerResponse, options: Answering): Promise<void> {
+  const { call, server, mapError, bodyBytesMax } = options;
+  const principal = requireProject(await options.authenticate(req.headers.authorization ?? null), call);
+  const body = await readBody(req, bodyBytesMax);
+  const signal = lifeOf(res, options);
+  const version = req.headers["mcp-protocol-version"];
+  const { status, body: text } = await server.serve({
+    body: body.toString(),
+    protocolVersion: typeof version === "string" ? version : undefined,
+    principal,
+    signal,
+    mapError(error) {
+      const refusal = mapError(error, call, signal);
+      call.code = codeToString(refusal.code);
+      return refusal;
+    },
+    onLabel(label) {
+      call.method = `mcp/${label}`;
+    },
+  });
+  // What the protocol refuses is no JSON-RPC message it could answer.
+  if (status >= 400) call.code = codeToString(Code.InvalidArgument);
+  if (text !== "") return answerJson(res, status, text);
+  if (res.destroyed) return;
+  res.writeHead(status, { "content-length": 0 });
+  res.end();
+}
+
+function requireProject(principal: Principal, call: McpCall): ProjectPrincipal {
+  call.principal = principal;
+  if (principal.kind === "project") return principal;
+  throw roleRequired("MCP", "member", "admin");
+}
+
+const timeoutDefaultMs = 60_000;
+
+/** Aborts when the caller has gone, the time is up, or the node stops; nothing of it outlives the answer. */
+function lifeOf(res: ServerResponse, { timeoutMs = timeoutDefaultMs, shutdownSignal }: Answering): AbortSignal {
+  const life = new AbortController();
+  const timer = setTimeout(() => life.abort(deadlineExceeded()), timeoutMs);
+  const stop = () => life.abort(endedUnderWay());
+  if (shutdownSignal.aborted) life.abort(shuttingDown());
+  shutdownSignal.addEventListener("abort", stop, { once: true });
+  const end = () => {
+    clearTimeout(timer);
+    shutdownSignal.removeEventListener("abort", stop);
+    if (!res.writableFinished) life.abort(callerGone());
+  };
+  if (res.destroyed) end();
+  else res.once("close", end);
+  return life.signal;
+}
+
+function callerGone(): ConnectError {
+  return new ConnectError("the caller went away", Code.Canceled);
+}
+
+function mapFailure(error: unknown, { bodyBytesMax, mapError }: McpOptions, call: McpCall): Refusal {
+  if (!(error instanceof BodyError)) return { error: mapError(error, call) };
+  return error.reason === "too_large" ? { error: bodyTooLarge(bodyBytesMax), status: 413 } : { error: callerGone() };
+}

@@ -1,0 +1,24 @@
+import { methodNotAllowed } from "../errors.ts";
+import { answerError, answerJson } from "./answer.ts";
+import type { PageHandler } from "./pages.ts";
+
+/** Long enough that an editor does not ask at every key, short enough that a new version is seen the same day. */
+const cacheSeconds = 3600;
+
+/**
+ * The schemas of what callers write, for editors and agents: `/schemas/program.v1.json`. Public, since they say nothing of the
+ * deployment; any page may read them. GET and HEAD only.
+ */
+export function createSchemas({ program }: { program: object }): ReadonlyMap<string, PageHandler> {
+  const text = JSON.stringify(program, undefined, 2);
+  const headers = {
+    "content-type": "application/schema+json",
+    "cache-control": `public, max-age=${cacheSeconds}`,
+    "access-control-allow-origin": "*",
+  };
+  const serve: PageHandler = (req, res) => {
+    if (req.method === "GET" || req.method === "HEAD") answerJson(res, 200, text, headers);
+    else answerError(res, methodNotAllowed(req.method ?? "", "GET"), 405, { allow: "GET, HEAD" });
+  };
+  return new Map([["/schemas/program.v1.json", serve]]);
+}

@@ -289,7 +289,7 @@ test.each(["custom", "generic"] as const)("every statement has its index (%s pla
 
 test.each([
   ["tool_calls_project", {}],
-  ["tool_calls_project", { entityId: "ann", outcome: "ok" }],
+  ["tool_calls_entity", { entityId: "ann", outcome: "ok" }],
   ["tool_calls_project", { sinceMs: nowMs + 100, untilMs: nowMs + 200 }],
   ["tool_calls_tool", { toolSlug: "desk.tool_2" }],
 ] as const)("%s serves a page of the list narrowed by %j, in order", async (index, filter) => {

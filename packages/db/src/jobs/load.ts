@@ -145,16 +145,20 @@ type RawSetRow = {
 
 const setRowColumns = "s.ordinal, s.row_number, s.state, s.done_calls, s.outputs, s.error_code, r.data";
 
+/** `offset 0` keeps it a lookup by primary key: a join was planned through all rows of the job when statistics were old. */
+const eachRow = `cross join lateral
+     (select data from job_rows where job_id = s.job_id and row_number = s.row_number offset 0) r`;
+
 /** By primary key of both: the time of a chunk does not grow with the set. */
 const selectSetRows = statement<RawSetRow>(
   "read_job_set_rows",
-  `select ${setRowColumns} from job_set_rows s join job_rows r on r.job_id = s.job_id and r.row_number = s.row_number
+  `select ${setRowColumns} from job_set_rows s ${eachRow}
    where s.job_id = $1::uuid and s.set_id = $2::text and s.ordinal >= $3::int4 order by s.ordinal limit $4::int4`,
 );
 
 const selectSetRowsOf = statement<RawSetRow>(
   "read_job_set_rows_of_state",
-  `select ${setRowColumns} from job_set_rows s join job_rows r on r.job_id = s.job_id and r.row_number = s.row_number
+  `select ${setRowColumns} from job_set_rows s ${eachRow}
    where s.job_id = $1::uuid and s.set_id = $2::text and s.state = $5::text and s.state in ('failed', 'unknown')
      and s.ordinal >= $3::int4
    order by s.ordinal limit $4::int4`,

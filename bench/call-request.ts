@@ -1,4 +1,4 @@
-import { benchApiKey } from "./service.ts";
+import { benchApiKey } from "./server.ts";
 
 /** A whole call with the run's key, as the load generator writes it. */
 export function callRequest(path: string, message: object): string {

@@ -23,7 +23,7 @@ export type BenchSettings = {
   readonly connections: number;
   /** Whether a report lists every miss. */
   readonly verbose: boolean;
-  /** Where the service writes its CPU profiles; then nothing but the service is measured, once. */
+  /** Where the server writes its CPU profiles; then nothing but the server is measured, once. */
   readonly profileFolder: string | undefined;
 };
 

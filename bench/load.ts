@@ -98,7 +98,7 @@ async function postUntil(deadline: number, connection: Connection, run: ReturnTy
 }
 
 /**
- * Posts are stamped with the moment they were due, not when a connection was free: a stall of the service delays every
+ * Posts are stamped with the moment they were due, not when a connection was free: a stall of the server delays every
  * post behind it, and leaving that out would flatter the percentiles.
  */
 async function postAtRate(

@@ -5,7 +5,7 @@ import { delay, monotonicMicros } from "./monotonic.ts";
 import type { PostKindName } from "./post-kinds.ts";
 import type { System, Variant } from "./system.ts";
 
-/** Connections to the endpoint for every variant: the service's default of SVC_ENDPOINT_CONCURRENCY. */
+/** Connections to the endpoint for every variant: the server's default of SVC_ENDPOINT_CONCURRENCY. */
 export const endpointConnections = 16;
 
 /** Posting before the measured run: compiles what is hot, fills pools. */

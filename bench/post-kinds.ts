@@ -9,7 +9,7 @@ export type PostKind = {
   readonly name: PostKindName;
   readonly toolkitSlug: string;
   readonly triggerSlug: string;
-  /** The variable the service reads the shared secret from. */
+  /** The variable the server reads the shared secret from. */
   readonly secretEnv: string;
   readonly secret: string;
   /** The whole HTTP request, keep-alive. `number` makes it unique, `stamp` reaches the delivered payload as `"at-<stamp>"`. */

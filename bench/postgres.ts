@@ -1,5 +1,5 @@
 import { readFileSync } from "node:fs";
-import { databaseUrl, startTestPostgres } from "@svc/db/testing";
+import { databaseUrl, startTestPostgres } from "@svc/testing/database";
 import postgres from "postgres";
 import { parentOf } from "./cpu.ts";
 
@@ -36,7 +36,7 @@ const shownSettings = [
 
 /**
  * Connects to the server of BENCH_DATABASE_URL (a role that may create databases), or starts one with the binaries and
- * the settings of the service's own store: fsync on. Every variant uses the same server.
+ * the settings of the server's own store: fsync on. Every variant uses the same server.
  */
 export async function openBenchPostgres(): Promise<BenchPostgres> {
   const given = process.env["BENCH_DATABASE_URL"];

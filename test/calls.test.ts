@@ -1,6 +1,5 @@
 import { type DescService, fromJson, type JsonObject, type JsonValue, type Message, toJson } from "@bufbuild/protobuf";
 import { Code, ConnectError } from "@connectrpc/connect";
-import { createTestDatabase, type TestDatabase } from "@svc/db/testing";
 import { AdminService } from "@svc/gen/admin";
 import { CatalogService } from "@svc/gen/catalog";
 import { ConnectionsService } from "@svc/gen/connections";
@@ -10,30 +9,31 @@ import { JobsService } from "@svc/gen/jobs";
 import { ToolsService } from "@svc/gen/tools";
 import { TriggersService } from "@svc/gen/triggers";
 import { createSvcAdminClient, createSvcClient, svcErrorDetails } from "@svc/sdk";
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { type Receiver, startReceiver } from "./receiver.ts";
+import { createTestDatabase, type TestDatabase } from "@svc/testing/database";
 import {
   adminToken,
   bootstrapKey,
   call,
   postCalendar,
-  type ServiceProcess,
-  startServiceProcess,
+  type ServerProcess,
+  startServerProcess,
   until,
   vaultKey,
-} from "./service-process.ts";
+} from "@svc/testing/server-process";
+import { type Subscriber, startSubscriber } from "@svc/testing/subscriber";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
 
-// Every call of the running service, as callers reach it: each case goes once as a plain JSON POST and once through the client.
+// Every call of the running server, as callers reach it: each case goes once as a plain JSON POST and once through the client.
 
 let database: TestDatabase;
-let service: ServiceProcess;
-let receiver: Receiver;
+let server: ServerProcess;
+let receiver: Subscriber;
 const known: Record<string, string> = {};
 
 beforeAll(async () => {
   database = await createTestDatabase();
-  receiver = await startReceiver();
-  service = await startServiceProcess({
+  receiver = await startSubscriber();
+  server = await startServerProcess({
     SVC_DATABASE_URL: database.url,
     SVC_VAULT_KEY: vaultKey(),
     SVC_SANDBOX: "force",
@@ -51,16 +51,16 @@ beforeAll(async () => {
   known["theirKey"] = key;
   await fillReferences(other.project.id);
   Object.assign(known, await fillJobs("", bootstrapKey), await fillJobs("their", key));
-  const { subscription } = await call<{ subscription: { id: string } }>(service, "TriggersService/CreateSubscription", {
+  const { subscription } = await call<{ subscription: { id: string } }>(server, "TriggersService/CreateSubscription", {
     endpointUrl: receiver.url,
     toolkitSlug: "calendar",
   });
-  await call(service, "TriggersService/UpdateSubscription", { id: subscription.id, active: false });
+  await call(server, "TriggersService/UpdateSubscription", { id: subscription.id, active: false });
   known["inactive"] = subscription.id;
 });
 
 afterAll(async () => {
-  await service?.end("SIGTERM");
+  await server?.end("SIGTERM");
   await receiver?.close();
   await database?.drop();
 });
@@ -68,14 +68,14 @@ afterAll(async () => {
 /** Gives a project a subscription, an event and a delivered delivery. */
 async function fill(prefix: string, key: string): Promise<Record<string, string>> {
   const { subscription } = await call<{ subscription: { id: string } }>(
-    service,
+    server,
     "TriggersService/CreateSubscription",
     { endpointUrl: receiver.url },
     key,
   );
-  expect(await postCalendar(service, `channel-${prefix}`, 1)).toBe(202);
+  expect(await postCalendar(server, `channel-${prefix}`, 1)).toBe(202);
   const { events } = await call<{ events: { id: string }[] }>(
-    service,
+    server,
     "TriggersService/ListEvents",
     { pageSize: 1 },
     key,
@@ -84,7 +84,7 @@ async function fill(prefix: string, key: string): Promise<Record<string, string>
   let deliveryId = "";
   await until(async () => {
     const found = await call<{ deliveries: { id: string; state: string }[] }>(
-      service,
+      server,
       "TriggersService/ListDeliveries",
       { eventId, subscriptionId: subscription.id },
       key,
@@ -105,7 +105,7 @@ async function fillLedger(prefix: string, key: string): Promise<Record<string, s
   const connectAs = async (entityId: string) => {
     const body = { toolkitSlug: "sales_crm", entityId };
     const { account } = await call<{ account: { id: string } }>(
-      service,
+      server,
       "ConnectionsService/InitiateConnection",
       body,
       key,
@@ -114,9 +114,9 @@ async function fillLedger(prefix: string, key: string): Promise<Record<string, s
   };
   const account = await connectAs(`${prefix}ann`);
   const revoked = await connectAs(`${prefix}revoked`);
-  await call(service, "ConnectionsService/DeleteConnection", { id: revoked }, key);
+  await call(server, "ConnectionsService/DeleteConnection", { id: revoked }, key);
   const made = await call<{ callId: string; outcome: string }>(
-    service,
+    server,
     "ToolsService/CallTool",
     { toolSlug: "sales_crm.list_deals", entityId: `${prefix}ann`, idempotencyKey: "first" },
     key,
@@ -127,14 +127,14 @@ async function fillLedger(prefix: string, key: string): Promise<Record<string, s
 
 /** A private toolkit to keep, and a reference that another project's account holds. */
 async function fillReferences(otherProjectId: string): Promise<void> {
-  await call(service, "CatalogService/PublishToolkit", { definitionJson: privateToolkit("own_shop") });
+  await call(server, "CatalogService/PublishToolkit", { definitionJson: privateToolkit("own_shop") });
   const { key } = await adminCall<{ key: string }>("CreateApiKey", {
     projectId: otherProjectId,
     role: "ROLE_APPROVER",
     name: "their approver",
   });
   const body = { id: known["theiraccount"] ?? "", references: ["theirs"] };
-  await call(service, "ConnectionsService/SetAccountReferences", body, key);
+  await call(server, "ConnectionsService/SetAccountReferences", body, key);
 }
 
 const waits = { version: 1, title: "Waits", steps: [{ id: "pause", wait: "1h" }] };
@@ -155,17 +155,17 @@ const ends = {
 async function fillJobs(prefix: string, key: string): Promise<Record<string, string>> {
   type Read = { job: { id: string; status: string; pendingAsk?: object; park?: { judgment: { requestId: string } } } };
   const submit = async (program: object) => {
-    const { job } = await call<Read>(service, "JobsService/SubmitJob", { programJson: JSON.stringify(program) }, key);
+    const { job } = await call<Read>(server, "JobsService/SubmitJob", { programJson: JSON.stringify(program) }, key);
     return job.id;
   };
   const [waiting, asking, ended] = [await submit(waits), await submit(asks), await submit(ends)];
   let requestId = "";
   await until(async () => {
-    const asked = await call<Read>(service, "JobsService/GetJob", { id: asking }, key);
+    const asked = await call<Read>(server, "JobsService/GetJob", { id: asking }, key);
     requestId = asked.job.park?.judgment.requestId ?? "";
-    const done = await call<Read>(service, "JobsService/GetJob", { id: ended }, key);
+    const done = await call<Read>(server, "JobsService/GetJob", { id: ended }, key);
     return requestId !== "" && done.job.status === "JOB_STATUS_SUCCEEDED";
-  });
+  }, 25_000);
   return {
     [`${prefix}job`]: waiting,
     [`${prefix}asking`]: asking,
@@ -175,12 +175,12 @@ async function fillJobs(prefix: string, key: string): Promise<Record<string, str
 }
 
 function adminCall<Answer>(method: string, body: object): Promise<Answer> {
-  return call<Answer>(service, `AdminService/${method}`, body, adminToken);
+  return call<Answer>(server, `AdminService/${method}`, body, adminToken);
 }
 
 type Outcome = { answer: JsonValue } | { code: string; reasons: string[] };
 
-/** `$name` in a request stands for an id that only the running service knows. */
+/** `$name` in a request stands for an id that only the running server knows. */
 function resolve(value: JsonValue): JsonValue {
   if (typeof value === "string" && value.startsWith("$")) return known[value.slice(1)] ?? value;
   if (Array.isArray(value)) return value.map(resolve);
@@ -189,7 +189,7 @@ function resolve(value: JsonValue): JsonValue {
 }
 
 async function overJson(descriptor: DescService, method: string, body: JsonObject, bearer: string): Promise<Outcome> {
-  const response = await fetch(`${service.url}/${descriptor.typeName}/${method}`, {
+  const response = await fetch(`${server.url}/${descriptor.typeName}/${method}`, {
     method: "POST",
     headers: { "content-type": "application/json", ...(bearer === "" ? {} : { authorization: `Bearer ${bearer}` }) },
     body: JSON.stringify(body),
@@ -201,8 +201,8 @@ async function overJson(descriptor: DescService, method: string, body: JsonObjec
 }
 
 async function overClient(descriptor: DescService, method: string, body: JsonObject, bearer: string): Promise<Outcome> {
-  const project = createSvcClient({ baseUrl: service.url, apiKey: bearer });
-  const admin = createSvcAdminClient({ baseUrl: service.url, adminToken: bearer });
+  const project = createSvcClient({ baseUrl: server.url, apiKey: bearer });
+  const admin = createSvcAdminClient({ baseUrl: server.url, adminToken: bearer });
   const clients = {
     TriggersService: project.triggers,
     CatalogService: project.catalog,
@@ -246,11 +246,11 @@ const dayAgo = new Date(Date.now() - 86_400_000).toISOString();
 const tomorrow = new Date(Date.now() + 86_400_000).toISOString();
 
 const triggers: Case[] = [
-  ["CreateSubscription", { endpointUrl: "https://example.com/hook" }, "ok subscription,signingSecret"],
+  ["CreateSubscription", { endpointUrl: "https://example.com/hook" }, "ok subscription,signingSecret,warnings"],
   [
     "CreateSubscription",
     { endpointUrl: "https://example.com/hook", toolkitSlug: "calendar", triggerSlug: "events_changed" },
-    "ok subscription,signingSecret",
+    "ok subscription,signingSecret,warnings",
   ],
   ["CreateSubscription", { endpointUrl: "" }, "invalid_argument ENDPOINT_URL_INVALID"],
   ["CreateSubscription", { endpointUrl: "https://a:b@example.com" }, "invalid_argument ENDPOINT_URL_INVALID"],
@@ -322,6 +322,7 @@ const triggers: Case[] = [
   ["ReplayEvents", {}, "invalid_argument FILTER_REQUIRED"],
   ["ReplayEvents", { since: dayAgo, triggerSlug: "events_changed" }, "invalid_argument TRIGGER_WITHOUT_TOOLKIT"],
   ["ReplayEvents", { since: tomorrow, until: dayAgo }, "invalid_argument TIME_RANGE_INVALID"],
+  ["ReplayEvents", { since: dayAgo, toolkitSlug: "nope" }, "not_found TOOLKIT_NOT_FOUND"],
   ["ReplayEvents", { since: dayAgo, subscriptionId: missing.subscription }, "not_found SUBSCRIPTION_NOT_FOUND"],
   ["ReplayEvents", { since: dayAgo, subscriptionId: "$theirsubscription" }, "not_found SUBSCRIPTION_NOT_FOUND"],
   ["ReplayEvents", { since: dayAgo, subscriptionId: "$inactive" }, "failed_precondition SUBSCRIPTION_INACTIVE"],
@@ -525,6 +526,21 @@ const tools: Case[] = [
   ["GetToolCall", { id: "nope" }, "invalid_argument ID_MALFORMED"],
 ];
 
+const limit = { name: "crm", toolkitSlug: "sales_crm", keyExpression: "accountId", concurrency: 4 };
+const minute = { max: 600, per: "60s" };
+tools.push(
+  ["PutCallLimit", { limit: { ...limit, rate: minute } }, "ok limit"],
+  ["PutCallLimit", {}, "invalid_argument CALL_LIMIT_NAME_INVALID"],
+  ["PutCallLimit", { limit: { ...limit, toolkitSlug: "nope" } }, "not_found TOOLKIT_NOT_FOUND"],
+  ["PutCallLimit", { limit: { ...limit, keyExpression: "1 +" } }, "invalid_argument KEY_EXPRESSION_INVALID"],
+  ["PutCallLimit", { limit: { ...limit, concurrency: 0 } }, "invalid_argument CALL_LIMIT_BOUND_INVALID"],
+  ["ListCallLimits", {}, "ok limits"],
+  ["PutCallLimit", { limit: { ...limit, name: "pause", paused: true } }, "ok limit"],
+  ["CallTool", deals, "resource_exhausted CALL_LIMIT_PAUSED"],
+  ["DeleteCallLimit", { name: "pause" }, "ok "],
+  ["DeleteCallLimit", { name: "pause" }, "not_found CALL_LIMIT_NOT_FOUND"],
+);
+
 const waiting = { programJson: JSON.stringify(waits) };
 const answered = { jobId: "$asking", requestId: "$ask", principalId: "owner", continuation: "proceed" };
 const promoted = { jobId: "$ended", slug: "ends", description: "Ends" };
@@ -654,17 +670,28 @@ const admin: Case[] = [
     { projectId: "$project", redirectUrls: ["http://example.com"] },
     "invalid_argument REDIRECT_URL_INVALID",
   ],
+  ["SetProjectPolicy", { projectId: "$project", quotas: { calls: -2 } }, "invalid_argument QUOTA_INVALID"],
+  ["GetProjectUsage", { projectId: "$project" }, "ok quotas,calls,posts,postsBeyond,nodeId"],
+  ["GetProjectUsage", { projectId: noProject }, "not_found PROJECT_NOT_FOUND"],
   ["ListQuarantinedPosts", {}, "ok posts,nextPageToken"],
   ["ListQuarantinedPosts", { pageSize: -1 }, "invalid_argument PAGE_SIZE_NEGATIVE"],
   ["GetQuarantinedPost", { id: "qrn_01h455vb4pex5vsknk084sn02q" }, "not_found QUARANTINED_POST_NOT_FOUND"],
   ["ReleaseQuarantinedPosts", { toolkitSlug: "calendar" }, "ok results,nextPageToken"],
   ["ReleaseQuarantinedPosts", {}, "invalid_argument FILTER_REQUIRED"],
+  ["ReleaseQuarantinedPosts", { toolkitSlug: "nope" }, "not_found TOOLKIT_NOT_FOUND"],
   ["ReleaseQuarantinedPosts", { since: tomorrow, until: dayAgo }, "invalid_argument TIME_RANGE_INVALID"],
   [
     "ReleaseQuarantinedPosts",
     { ids: Array.from({ length: 501 }, () => "qrn_01h455vb4pex5vsknk084sn02q") },
     "invalid_argument TOO_MANY_IDS",
   ],
+  ["ParkJob", { projectId: "$project", jobId: missing.job }, "not_found JOB_NOT_FOUND"],
+  ["ParkJob", { projectId: "$project", jobId: "$theirjob" }, "not_found JOB_NOT_FOUND"],
+  ["ParkJob", { projectId: "$project", jobId: "$ended" }, "failed_precondition JOB_FINISHED"],
+  ["ParkJob", { projectId: "$otherProject", jobId: "$theirasking" }, "failed_precondition JOB_NOT_PARKABLE"],
+  ["ReleaseJob", { projectId: "$project", jobId: missing.job }, "not_found JOB_NOT_FOUND"],
+  ["ReleaseJob", { projectId: "$project", jobId: "$ended" }, "failed_precondition JOB_FINISHED"],
+  ["ReleaseJob", { projectId: "$otherProject", jobId: "$theirasking" }, "failed_precondition JOB_NOT_RELEASABLE"],
 ];
 
 const transports = { "JSON POST": overJson, "the client": overClient };
@@ -715,6 +742,8 @@ const approverCalls: [DescService, string, JsonObject][] = [
   [JobsService, "DeleteAskEndpoint", { id: missing.endpoint }],
   [ContactsService, "PutContact", { contact }],
   [ContactsService, "DeleteContact", { principalId: "owner" }],
+  [ToolsService, "PutCallLimit", { limit }],
+  [ToolsService, "DeleteCallLimit", { name: "crm" }],
   [ConnectionsService, "DeleteProjectCredential", { toolkitSlug: "own_shop" }],
 ];
 
@@ -756,7 +785,7 @@ describe.each(Object.entries(transports))("keys and roles over %s", (_name, send
     );
   });
 
-  test("a revoked key is refused within a second", async () => {
+  test("a revoked key is refused", async () => {
     const { key, apiKey } = await adminCall<{ key: string; apiKey: { id: string } }>("CreateApiKey", {
       projectId: known["project"]!,
       role: "ROLE_MEMBER",
@@ -764,10 +793,7 @@ describe.each(Object.entries(transports))("keys and roles over %s", (_name, send
     });
     expect(describeOutcome(await send(TriggersService, "ListEvents", {}, key))).toContain("ok");
     await adminCall("RevokeApiKey", { id: apiKey.id });
-    await until(
-      async () => describeOutcome(await send(TriggersService, "ListEvents", {}, key)).includes("API_KEY_INVALID"),
-      1_500,
-    );
+    expect(describeOutcome(await send(TriggersService, "ListEvents", {}, key))).toBe(missingKey);
   });
 
   test("another project's deliveries are an empty list", async () => {

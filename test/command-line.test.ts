@@ -1,36 +1,42 @@
 import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
 import { fileURLToPath } from "node:url";
-import { createTestDatabase, type TestDatabase } from "@svc/db/testing";
 import { createSvcClient, verifyDelivery } from "@svc/sdk";
-import { afterAll, afterEach, beforeAll, expect, test } from "vitest";
-import { type Receiver, startReceiver } from "./receiver.ts";
+import { compileCache } from "@svc/testing/compile-cache";
+import { createTestDatabase, type TestDatabase } from "@svc/testing/database";
 import {
   adminToken,
   bootstrapKey,
   calendarSecret,
   freePort,
-  type ServiceProcess,
-  startServiceProcess,
+  type ServerProcess,
+  startServerProcess,
   until,
   vaultKey,
-} from "./service-process.ts";
+} from "@svc/testing/server-process";
+import { fewToolkits } from "@svc/testing/shipped-catalog";
+import { type Subscriber, startSubscriber } from "@svc/testing/subscriber";
+import { afterAll, afterEach, beforeAll, expect, test, vi } from "vitest";
 
-const main = fileURLToPath(new URL("../packages/server/src/main.ts", import.meta.url));
+const main = fileURLToPath(new URL("../packages/cli/src/main.ts", import.meta.url));
 
 const vault = vaultKey();
 let database: TestDatabase;
-let service: ServiceProcess;
-let target: Receiver;
+let server: ServerProcess;
+let target: Subscriber;
 const running: SvcProcess[] = [];
+
+// Each test starts several processes, of half a second of work each.
+vi.setConfig({ testTimeout: 90_000 });
 
 beforeAll(async () => {
   database = await createTestDatabase();
-  target = await startReceiver();
-  service = await startServiceProcess({
+  target = await startSubscriber();
+  server = await startServerProcess({
     SVC_DATABASE_URL: database.url,
     SVC_VAULT_KEY: vault,
     SVC_RETRY_SCHEDULE: "100ms,100ms,100ms",
+    SVC_TOOLKITS: fewToolkits,
   });
 });
 
@@ -44,22 +50,24 @@ afterEach(async () => {
 });
 
 afterAll(async () => {
-  await service.end("SIGTERM");
+  await server.end("SIGTERM");
   await target.close();
   await database.drop();
 });
 
 type SvcProcess = { child: ChildProcess; exitCode: Promise<number | null>; stdout: string; stderr: string };
 
-/** Starts the command line as a user does, with the variables that a shell beside the service has. */
+/** Starts the command line as a user does, with the variables that a shell beside the server has. */
 function startSvc(args: string[], variables: Record<string, string> = {}): SvcProcess {
   const child = spawn(process.execPath, [main, ...args], {
     env: {
+      ...compileCache,
       PATH: process.env["PATH"] ?? "",
-      SVC_URL: service.url,
+      SVC_URL: server.url,
       SVC_API_KEY: bootstrapKey,
       SVC_ADMIN_TOKEN: adminToken,
       SVC_WEBHOOK_SECRET_CALENDAR: calendarSecret,
+      SVC_TOOLKITS: fewToolkits,
       ...variables,
     },
   });
@@ -83,12 +91,12 @@ async function svc(args: string[], variables?: Record<string, string>) {
 
 async function startListening(...options: string[]): Promise<SvcProcess> {
   const started = startSvc(["listen", ...options]);
-  await until(() => started.stderr.includes("Listening"), 10_000, `svc listen: ${started.stderr}`);
+  await until(() => started.stderr.includes("Listening"), 30_000, `svc listen: ${started.stderr}`);
   return started;
 }
 
 async function subscriptions() {
-  const client = createSvcClient({ baseUrl: service.url, apiKey: bootstrapKey });
+  const client = createSvcClient({ baseUrl: server.url, apiKey: bootstrapKey });
   return (await client.triggers.listSubscriptions({})).subscriptions;
 }
 
@@ -117,15 +125,15 @@ test("a triggered event is listened to, forwarded as it was signed, listed and r
 
   const triggered = await svc(["trigger", "calendar"]);
   // One for each project of the deployment, which the test before has made two.
-  expect(triggered).toEqual({ code: 0, stdout: "202 2 events stored (calendar.events_changed)", stderr: "" });
-  await until(() => listening.stdout.includes("-> 204"), 10_000, "the forwarded event");
+  expect(triggered).toEqual({ code: 0, stdout: "202 stored (calendar.events_changed)", stderr: "" });
+  await until(() => listening.stdout.includes("-> 204"), 30_000, "the forwarded event");
   const eventId = /evt_\w+/.exec(listening.stdout)?.[0] ?? "";
   expect(target.received).toMatchObject([{ headers: { "x-svc-signature": expect.stringMatching(/^sha256=/) } }]);
   expect(JSON.parse(target.received[0]?.body ?? "")).toMatchObject({ id: eventId, type: "event" });
 
   expect((await svc(["events", "--limit", "1"])).stdout).toContain(`${eventId}  calendar.events_changed`);
   expect((await svc(["replay", eventId])).stdout).toMatch(/^dlv_\w+ {2}sub_\w+ /m);
-  await until(() => target.received.length === 2, 10_000, "the replayed event");
+  await until(() => target.received.length === 2, 30_000, "the replayed event");
   expect((await svc(["deliveries", "--event", eventId])).stdout.match(/ delivered {2,}1 /g)).toHaveLength(2);
 
   listening.child.kill("SIGINT");
@@ -139,7 +147,7 @@ test("svc hears the status of a forward, so that a delivery that failed is tried
   target.answer = (_, res) => res.writeHead(++answers === 1 ? 500 : 200).end();
   const listening = await startListening("--forward", target.url);
   await svc(["trigger", "calendar"]);
-  await until(() => listening.stdout.includes("-> 200"), 10_000, "the second attempt");
+  await until(() => listening.stdout.includes("-> 200"), 30_000, "the second attempt");
   expect(listening.stdout).toMatch(/-> 500 in \d+ ms\n.*-> 200 in \d+ ms\n$/);
   const [first, second] = target.received;
   expect(second?.deliveryId).toBe(first?.deliveryId);
@@ -152,16 +160,16 @@ test("SIGTERM while a forward is in flight removes the subscription and ends wit
   await svc(["trigger", "calendar"]);
   const release = await held.promise;
   listening.child.kill("SIGTERM");
-  await until(async () => (await subscriptions()).length === 0, 10_000, "the subscription's end");
+  await until(async () => (await subscriptions()).length === 0, 30_000, "the subscription's end");
   release();
   expect(await listening.exitCode).toBe(0);
 });
 
 test("a forwarded delivery verifies with the client, under the secret that only its subscriber knows", async () => {
-  const client = createSvcClient({ baseUrl: service.url, apiKey: bootstrapKey });
+  const client = createSvcClient({ baseUrl: server.url, apiKey: bootstrapKey });
   const { subscription, signingSecret } = await client.triggers.createSubscription({ endpointUrl: target.url });
   await client.triggers.sendTestEvent({ subscriptionId: subscription?.id ?? "" });
-  await until(() => target.received.length === 1, 10_000, "the test event");
+  await until(() => target.received.length === 1, 30_000, "the test event");
   const [{ headers, body, deliveryId } = { headers: {}, body: "", deliveryId: "" }] = target.received;
   expect(await verifyDelivery(headers, body, signingSecret)).toMatchObject({ type: "test", deliveryId, payload: {} });
   await client.triggers.deleteSubscription({ id: subscription?.id ?? "" });
@@ -186,8 +194,13 @@ test("what is wrong is one line on standard error: a wrong secret and a service 
 });
 
 test("a service without the toolkit's secret refuses, and the command says how to set it", async () => {
-  const variables = { SVC_DATABASE_URL: database.url, SVC_VAULT_KEY: vault, SVC_WEBHOOK_SECRET_CALENDAR: "" };
-  const other = await startServiceProcess(variables);
+  const variables = {
+    SVC_DATABASE_URL: database.url,
+    SVC_VAULT_KEY: vault,
+    SVC_WEBHOOK_SECRET_CALENDAR: "",
+    SVC_TOOLKITS: fewToolkits,
+  };
+  const other = await startServerProcess(variables);
   try {
     const { code, stderr } = await svc(["trigger", "calendar", "--url", other.url]);
     expect(code).toBe(1);

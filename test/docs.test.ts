@@ -1,7 +1,8 @@
 import { existsSync } from "node:fs";
 import { dirname, join, normalize } from "node:path";
+import { commandNames } from "@svc/cli";
+import { configVariables } from "@svc/server/config";
 import { describe, expect, test } from "vitest";
-import { configVariables } from "../packages/server/src/config/variables.ts";
 import { anchorsOf, codeBlocksOf, codeSpansOf, linksOf, tableRowsOf } from "./markdown.ts";
 import { listFiles, readSources, readText, root } from "./source.ts";
 
@@ -10,7 +11,7 @@ const pages = [
   "CHANGELOG.md",
   "CONTRIBUTING.md",
   "AGENTS.md",
-  ...[...listFiles("docs"), ...listFiles("packages")].filter(isMarkdown),
+  ...[...listFiles("docs"), ...listFiles("packages"), ...listFiles("test")].filter(isMarkdown),
 ];
 const sources = readSources("packages", "bench", "test", "gen/src");
 const protos = listFiles("proto/svc/v1").map((path) => ({ path, text: readText(path) }));
@@ -61,25 +62,30 @@ describe("errors", () => {
   /** The faults of a program are raised by their codes, which one type lists. */
   function reasonsOfPrograms(): [string, string][] {
     const [, union = ""] =
-      /export type ProgramFaultCode =([^;]*);/.exec(readText("packages/jobs/src/program/program.ts")) ?? [];
+      /export type ProgramFaultCode =([^;]*);/.exec(readText("packages/program/src/faults.ts")) ?? [];
     return (union.match(/[A-Z_]{4,}/g) ?? []).map((reason) => [reason, "invalid_argument"]);
+  }
+
+  /** What is over a quota has one fault, and a reason for each quota. */
+  function reasonsOfQuotas(): [string, string][] {
+    const [, table = ""] = /export const quotas:(.*?)\n\};/s.exec(readText("packages/core/src/quotas/quota.ts")) ?? [];
+    return (table.match(/QUOTA_[A-Z_]+/g) ?? []).map((reason) => [reason, "resource_exhausted"]);
   }
 
   function reasonsOfCode(): Reasons {
     const files = sources.filter(({ path }) => path.startsWith("packages/") && !path.endsWith(".test.ts"));
     return collect([
       ...reasonsOfPrograms(),
+      ...reasonsOfQuotas(),
       ...files.flatMap(({ text }) => {
         const faults = text.matchAll(
-          /\bcode: Code\.(\w+),\s*reason: (?:"([A-Z_]+)"|`\$\{(\w+)\.toUpperCase\(\)\}([A-Z_]+)`)/g,
+          /\bcode: "([a-z_]+)",\s*reason: (?:"([A-Z_]+)"|`\$\{(\w+)\.toUpperCase\(\)\}([A-Z_]+)`)/g,
         );
-        const several = text.matchAll(/\bfaults\(\{\s*code: Code\.(\w+),(?:(?!\bfaults?\().)*?\breason: "([A-Z_]+)"/gs);
+        const several = text.matchAll(/\bfaults\(\{\s*code: "([a-z_]+)",(?:(?!\bfaults?\().)*?\breason: "([A-Z_]+)"/gs);
         return [...faults, ...several].flatMap(([, code = "", reason, parameter, suffix]) =>
           reason === undefined
-            ? valuesOf(text, parameter ?? "").map(
-                (value) => [`${value.toUpperCase()}${suffix}`, snakeCase(code)] as const,
-              )
-            : [[reason, snakeCase(code)] as const],
+            ? valuesOf(text, parameter ?? "").map((value) => [`${value.toUpperCase()}${suffix}`, code] as const)
+            : [[reason, code] as const],
         );
       }),
     ]);
@@ -88,10 +94,6 @@ describe("errors", () => {
   function valuesOf(text: string, parameter: string): string[] {
     const [, union = ""] = new RegExp(`\\b${parameter}: ("[a-z_]+"(?: \\| "[a-z_]+")*)`).exec(text) ?? [];
     return union.split(" | ").map((value) => value.slice(1, -1));
-  }
-
-  function snakeCase(name: string): string {
-    return name.replace(/(?<!^)[A-Z]/g, (letter) => `_${letter}`).toLowerCase();
   }
 
   const rows = tableRowsOf(readText("docs/errors.md")).filter(([reason = ""]) => /^`[A-Z_]+`$/.test(reason));
@@ -113,6 +115,7 @@ describe("errors", () => {
     const closer: Record<string, string> = {
       METHOD_NOT_ALLOWED: "405",
       CONTENT_TYPE_UNSUPPORTED: "415",
+      CONTENT_ENCODING_UNSUPPORTED: "415",
       CALL_UNKNOWN: "404",
       BODY_TOO_LARGE: "429, on `/webhooks/` 413",
     };
@@ -125,6 +128,14 @@ describe("errors", () => {
     return [...reasons].sort(([a], [b]) => (a < b ? -1 : 1));
   }
 });
+
+/** Every word of the sources, the contract and the configuration of the tools. */
+const words = new Set(
+  [
+    ...[...sources, ...protos].map(({ text }) => text),
+    ...["package.json", "pnpm-workspace.yaml", "biome.json", "tsconfig.json", ...listFiles("scripts")].map(readText),
+  ].flatMap((text) => text.match(/[A-Za-z_]\w+/g) ?? []),
+);
 
 describe.each(pages)("%s", (page) => {
   const text = readText(page);
@@ -140,16 +151,6 @@ describe.each(pages)("%s", (page) => {
   });
 
   test("cited names exist", () => {
-    const words = new Set([...sources, ...protos].flatMap((file) => file.text.match(/[A-Za-z_]\w+/g) ?? []));
-    for (const file of [
-      "package.json",
-      "pnpm-workspace.yaml",
-      "biome.json",
-      "tsconfig.json",
-      ...listFiles("scripts"),
-    ]) {
-      for (const word of readText(file).match(/[A-Za-z_]\w+/g) ?? []) words.add(word);
-    }
     // Names of code and of the store: mixed case or underscores. Of others are those of PostgreSQL, of Node, and the
     // variables that definitions name.
     const isName = (span: string) => /^[A-Za-z]\w*$/.test(span) && /[a-z][A-Z]|[A-Za-z]_[A-Za-z]/.test(span);
@@ -192,7 +193,13 @@ test("the configuration table of README.md is that of the service", () => {
 });
 
 test("docs/operations.md lists the metrics of the service, all of them and no others", () => {
-  const names = readText("packages/server/src/metrics.ts").matchAll(/name: "(svc_\w+)"/g);
+  const files = [
+    "packages/server/src/metrics/metrics.ts",
+    "packages/server/src/metrics/engines.ts",
+    "packages/server/src/metrics/gauges.ts",
+    "packages/server/src/admission/project-metrics.ts",
+  ];
+  const names = files.flatMap((file) => [...readText(file).matchAll(/name: "(svc_\w+)"/g)]);
   const listed = tableRowsOf(readText("docs/operations.md")).flatMap(
     ([cell = ""]) => /^`(svc_\w+)`$/.exec(cell)?.[1] ?? [],
   );
@@ -218,15 +225,23 @@ test("cited commands of svc and their options exist", () => {
         })),
     );
   });
-  const files = readSources("packages/server/src/cli").map((file) => file.text);
+  const names = commandNames();
+  const files = readSources("packages/cli/src").map((file) => file.text);
   const has = (pattern: RegExp) => files.some((text) => pattern.test(text));
   const faults = commands.flatMap(({ page, command }) => {
-    const [name = "", ...rest] = command.trim().split(/\s+/);
-    const options = rest.filter((word) => word.startsWith("--") && word !== "--help");
+    const words = command.trim().split(/\s+/);
+    const options = words.filter((word) => word.startsWith("--") && word !== "--help");
     const missing = options.filter((option) => !has(new RegExp(`["\`\\s]${option}[ "]`)));
-    const isKnown = name.startsWith("-") || has(new RegExp(`\\.command\\("${name}"\\)`));
-    return [...(isKnown ? [] : [name]), ...missing].map((word) => `${page}: ${word} in "${command.trim()}"`);
+    const wrong = isCommand(names, words) ? [] : words.slice(0, 2);
+    return [...wrong, ...missing].map((word) => `${page}: ${word} in "${command.trim()}"`);
   });
   expect(commands.length).toBeGreaterThan(0);
   expect(faults).toEqual([]);
 });
+
+/** Whether the words begin with a command. The second word after a group, such as `jobs`, names one of its members unless it is an option. */
+function isCommand(names: readonly string[], [group = "", member = ""]: readonly string[]): boolean {
+  if (group.startsWith("-")) return true;
+  const isGroup = names.some((name) => name.startsWith(`${group} `));
+  return names.includes(isGroup && /^[a-z]/.test(member) ? `${group} ${member}` : group);
+}

@@ -6,7 +6,7 @@ import { codeOf, importsOf, listFiles, readSources, readText, root, type SourceF
 /** Which workspace packages each one may import, from the ground up: a package names only those above it in this table. */
 const allowedImports: Record<string, readonly string[]> = {
   gen: [],
-  core: ["gen"],
+  core: [],
   db: ["core"],
   catalog: ["gen", "core", "db"],
   connections: ["gen", "core", "db", "catalog"],
@@ -14,13 +14,50 @@ const allowedImports: Record<string, readonly string[]> = {
   sandbox: ["core", "catalog", "connections"],
   delivery: ["core", "db"],
   triggers: ["gen", "core", "db", "catalog", "delivery"],
-  jobs: ["gen", "core", "db", "catalog", "connections", "tools", "delivery"],
+  program: ["core", "catalog"],
+  asks: ["gen", "core", "db", "catalog", "tools", "delivery", "program"],
+  jobs: ["gen", "core", "db", "catalog", "connections", "tools", "delivery", "program", "asks"],
+  node: [
+    "gen",
+    "core",
+    "db",
+    "catalog",
+    "connections",
+    "tools",
+    "sandbox",
+    "delivery",
+    "triggers",
+    "program",
+    "asks",
+    "jobs",
+  ],
+  // Of the domains its adapters know what the node shows: the catalog alone is read before there is a node.
+  server: ["gen", "core", "db", "catalog", "node"],
   sdk: ["gen"],
-  server: ["gen", "core", "db", "catalog", "connections", "tools", "sandbox", "delivery", "triggers", "jobs", "sdk"],
+  // Definitions are checked and sampled without a server; the configuration says where a local one keeps its own.
+  cli: ["gen", "core", "catalog", "server", "sdk"],
+  testing: [
+    "gen",
+    "core",
+    "db",
+    "catalog",
+    "connections",
+    "tools",
+    "delivery",
+    "triggers",
+    "program",
+    "asks",
+    "jobs",
+    "node",
+    "server",
+  ],
 };
 
 /** Tests and what only they use. */
-const testing = String.raw`^test/|/test-[^/]+\.ts$|/testing\.ts$|\.(?:test|testing|fixture)\.ts$`;
+const testing = String.raw`^test/|^packages/testing/|/test-[^/]+\.ts$|/test-[^/]+/|/testing\.ts$|\.(?:test|fixture)\.ts$`;
+
+/** What speaks of the wire inside the packages of the domain: the methods of services, and what makes their messages. */
+const wireAdapters = String.raw`^packages/(?:catalog|connections|tools|triggers|asks)/src/(?:[a-z-]+/)?(?:service|convert)(?:/[^/]+|-[a-z-]+)?\.ts$|^packages/jobs/src/api/[^/]+\.ts$|^packages/node/src/services\.ts$`;
 
 function except(...places: string[]): RegExp {
   return new RegExp(places.join("|"));
@@ -35,13 +72,33 @@ const reservedModules: { modules: RegExp; allowedIn: RegExp; why: string }[] = [
   },
   {
     modules: /^node:https?2?$/,
-    allowedIn: except("^packages/server/", "^bench/", testing),
-    why: "packages/server listens; tests and measurements play endpoints and providers",
+    allowedIn: except("^packages/server/", "^packages/cli/src/listen/", "^bench/", testing),
+    why: "packages/server listens, and `svc listen`; tests and measurements play endpoints and providers",
   },
   {
     modules: /^undici(?:\/|$)/,
-    allowedIn: except("^packages/(?:core|delivery|connections|server)/", "^bench/", testing),
-    why: "outbound connections go through the address guard of packages/core",
+    allowedIn: except("^packages/(?:core|delivery|connections)/", "^packages/cli/src/listen/", "^bench/", testing),
+    why: "outbound connections go through the address guard of packages/core; `svc listen` forwards to its user's address",
+  },
+  {
+    modules: /^@svc\/server$/,
+    allowedIn: except("^packages/cli/src/serve\\.ts$", testing),
+    why: "the command line speaks through the client of packages/sdk; `svc serve` alone is the server",
+  },
+  {
+    modules: /^@svc\/[^/]+\/testing$/,
+    allowedIn: except("^bench/", testing),
+    why: "what a package opens to tests alone is no part of the product",
+  },
+  {
+    modules: /^@connectrpc\//,
+    allowedIn: except("^packages/(?!cli/)[^/]+/", "^bench/", testing),
+    why: "the command line speaks through the client of packages/sdk",
+  },
+  {
+    modules: /^(?:@connectrpc\/connect|@bufbuild\/protobuf|@svc\/gen)(?:\/|$)/,
+    allowedIn: except("^packages/(?:server|sdk|cli)/", "^bench/", wireAdapters, testing),
+    why: "the domain has its own words, which its service adapters alone turn into messages of the contract",
   },
 ];
 
@@ -54,6 +111,12 @@ const reservedCode: { what: string; code: RegExp; allowedIn: RegExp; why: string
     why: "time comes through a Clock and randomness through core, so that tests can set them",
   },
   {
+    what: "the wire's errors",
+    code: /\b(?:ConnectError|ErrorDetailSchema|findDetails)\b/,
+    allowedIn: except("/calls/connect-error\\.ts$", "^packages/(?:cli|sdk)/", "^bench/", testing),
+    why: "the domain's errors are Faults, which one file of packages/server writes as errors of the wire",
+  },
+  {
     what: "console",
     code: /\bconsole\s*\.\s*[a-z]+\s*\(/,
     allowedIn: /^$/,
@@ -62,7 +125,7 @@ const reservedCode: { what: string; code: RegExp; allowedIn: RegExp; why: string
   {
     what: "the process environment",
     code: /\bprocess\.env\b/,
-    allowedIn: except("^packages/server/src/(?:config|cli)/", "^bench/", testing),
+    allowedIn: except("^packages/server/src/config/", "^bench/", testing),
     why: "configuration is read in one place and handed down",
   },
   {
@@ -92,6 +155,11 @@ const exceptions: { file: string; code: string; why: string }[] = [
     file: "packages/db/src/embedded/account.ts",
     code: "the process environment",
     why: "the child PostgreSQL gets PATH alone",
+  },
+  {
+    file: "packages/cli/src/command/context.ts",
+    code: "the process environment",
+    why: "TERM tells what the terminal can draw, and configures nothing",
   },
 ];
 
@@ -125,9 +193,13 @@ test.each(packages)("packages/%s depends on no workspace package but its lower o
     devDependencies = {},
     peerDependencies = {},
   } = JSON.parse(readText(`packages/${name}/package.json`));
-  const declared = Object.keys({ ...dependencies, ...devDependencies, ...peerDependencies });
-  const workspace = declared.flatMap((dependency) => /^@svc\/(.+)$/.exec(dependency)?.[1] ?? []);
+  const workspaceOf = (declared: object) =>
+    Object.keys(declared).flatMap((dependency) => /^@svc\/(.+)$/.exec(dependency)?.[1] ?? []);
+  const workspace = workspaceOf({ ...dependencies, ...peerDependencies });
   expect(workspace.filter((dependency) => !allowedImports[name]?.includes(dependency))).toEqual([]);
+  // Tests stand on packages/testing, which stands on everything.
+  const forTests = workspaceOf(devDependencies).filter((dependency) => dependency !== "testing");
+  expect(forTests.filter((dependency) => !allowedImports[name]?.includes(dependency))).toEqual([]);
 });
 
 test.each(packages)("packages/%s imports no workspace package but its lower ones, and none by its path", (name) => {
@@ -144,8 +216,19 @@ function importFault(path: string, name: string, module: string): string[] {
   }
   const [, target] = /^@svc\/([^/]+)/.exec(module) ?? [];
   if (target === undefined || target === name || allowedImports[name]?.includes(target)) return [];
+  if (target === "testing" && new RegExp(testing).test(path)) return [];
   return [`${path}: ${module} is not below ${name}`];
 }
+
+test("test/ and bench/ import packages by their names", () => {
+  const faults = files
+    .filter(({ path }) => packageOf(path) === undefined)
+    .flatMap(({ path, text }) => importsOf(text).map((module) => ({ path, module })))
+    .filter(
+      ({ path, module }) => module.startsWith(".") && /^(?:packages|gen)\//.test(normalize(join(path, "..", module))),
+    );
+  expect(faults).toEqual([]);
+});
 
 test.each(reservedModules)("$modules is imported only where $allowedIn", ({ modules, allowedIn, why }) => {
   const faults = files

@@ -4,9 +4,9 @@ import { readFile, rm } from "node:fs/promises";
 import { connect } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { call, freePort, type ServerProcess, startServerProcess, until } from "@svc/testing/server-process";
 import { expect, onTestFinished, test } from "vitest";
 import { codeBlocksOf } from "./markdown.ts";
-import { call, freePort, type ServiceProcess, startServiceProcess, until } from "./service-process.ts";
 import { readText, root } from "./source.ts";
 
 /** The commands of the tour with the outputs printed under them, from its heading to that of its TypeScript part. */
@@ -30,20 +30,20 @@ const hasShell = ["bash", "curl", "grep"].every((command) => spawnSync(command, 
 test.skipIf(!hasShell)(
   "the tour of README.md runs as it is printed, with the outputs that it shows",
   async () => {
-    // Made by the service itself: the account that PostgreSQL gets from root cannot enter a folder of mkdtemp.
+    // Made by the server itself: the account that PostgreSQL gets from root cannot enter a folder of mkdtemp.
     const dataDir = join(tmpdir(), `svc-readme-${process.pid}`);
     onTestFinished(() => rm(dataDir, { recursive: true, force: true }));
     const environment = { SVC_DATA_DIR: dataDir, SVC_BOOTSTRAP_KEY: "", SVC_WEBHOOK_SECRET_CALENDAR: "swordfish" };
-    const service = await startServiceProcess(environment);
-    onTestFinished(async () => void (await service.end("SIGTERM")));
+    const server = await startServerProcess(environment);
+    onTestFinished(async () => void (await server.end("SIGTERM")));
     const receiverPort = await freePort();
     const places = [
       ["/tmp/svc-tour", dataDir],
-      ["127.0.0.1:8080", `127.0.0.1:${service.port}`],
+      ["127.0.0.1:8080", `127.0.0.1:${server.port}`],
       ["127.0.0.1:3000", `127.0.0.1:${receiverPort}`],
       ["listen(3000)", `listen(${receiverPort})`],
     ] as const;
-    const shell = startShell({ SVC_PORT: String(service.port) });
+    const shell = startShell({ SVC_PORT: String(server.port) });
     onTestFinished(shell.end);
     const [start, ...steps] = codeBlocksOf(tour);
     expect(start?.text).toContain("npm start");
@@ -57,13 +57,13 @@ test.skipIf(!hasShell)(
         continue;
       }
       output = await shell.run(places.reduce((command, [from, to]) => command.replaceAll(from, to), text));
-      if (text.includes("listen(3000)")) await until(() => isListening(receiverPort), 10_000, "the endpoint");
+      if (text.includes("listen(3000)")) await until(() => isListening(receiverPort), 60_000, "the endpoint");
       if (text.includes("/webhooks/"))
-        await untilDelivered(service, (await readFile(join(dataDir, "first-key"), "utf8")).trim());
+        await untilDelivered(server, (await readFile(join(dataDir, "first-key"), "utf8")).trim());
     }
     expect(steps.length).toBeGreaterThan(24);
   },
-  60_000,
+  240_000,
 );
 
 /** JSON in one line: the page shows it indented. */
@@ -99,7 +99,7 @@ function startShell(variables: Record<string, string>) {
     async run(commands: string): Promise<string> {
       output = "";
       child.stdin.write(`${commands}\necho "end of the block"\n`);
-      await until(() => output.endsWith("end of the block\n"), 20_000, "the end of a block");
+      await until(() => output.endsWith("end of the block\n"), 90_000, "the end of a block");
       return output.slice(0, -"end of the block\n".length);
     },
     /** Ends the shell and the endpoint it runs in the background. */
@@ -119,16 +119,16 @@ async function isListening(port: number): Promise<boolean> {
 }
 
 /** A reader goes on no sooner: the delivery of the one event is recorded. */
-async function untilDelivered(service: ServiceProcess, key: string): Promise<void> {
+async function untilDelivered(server: ServerProcess, key: string): Promise<void> {
   await until(async () => {
-    const { events } = await call<{ events: { id: string }[] }>(service, "TriggersService/ListEvents", {}, key);
+    const { events } = await call<{ events: { id: string }[] }>(server, "TriggersService/ListEvents", {}, key);
     const request = { eventId: events[0]?.id ?? "" };
     const { deliveries } = await call<{ deliveries: { state: string }[] }>(
-      service,
+      server,
       "TriggersService/ListDeliveries",
       request,
       key,
     );
     return deliveries[0]?.state === "delivered";
-  });
+  }, 60_000);
 }

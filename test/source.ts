@@ -1,5 +1,6 @@
-import { existsSync, readdirSync, readFileSync } from "node:fs";
-import { dirname, join, relative } from "node:path";
+import { execFileSync } from "node:child_process";
+import { existsSync, readFileSync } from "node:fs";
+import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 
 /** The checkout. */
@@ -17,14 +18,24 @@ export function readSources(...folders: string[]): SourceFile[] {
   );
 }
 
-/** Every file below a folder, as paths relative to the checkout, sorted; build output and dependencies left out. */
+/**
+ * Every file below a folder, as paths relative to the checkout, sorted: what git tracks, and what is new and not ignored. Asked of
+ * git once, since walking the tree means walking the dependencies of every package.
+ */
 export function listFiles(folder: string): string[] {
-  if (!existsSync(join(root, folder))) return [];
-  return readdirSync(join(root, folder), { recursive: true, withFileTypes: true })
-    .filter((entry) => entry.isFile())
-    .map((entry) => relative(root, join(entry.parentPath, entry.name)))
-    .filter((path) => !/(^|\/)(node_modules|dist)\//.test(path))
-    .sort();
+  const prefix = folder === "" ? "" : `${folder}/`;
+  checkoutFiles ??= readCheckout();
+  return checkoutFiles.filter((path) => path.startsWith(prefix));
+}
+
+let checkoutFiles: readonly string[] | undefined;
+
+function readCheckout(): string[] {
+  // Whoever owns the checkout: it is only listed.
+  const args = ["-c", "safe.directory=*", "ls-files", "-z", "--cached", "--others", "--exclude-standard"];
+  const listed = execFileSync("git", args, { cwd: root, encoding: "utf8", maxBuffer: 64 * 1024 * 1024 });
+  const paths = new Set(listed.split("\0").filter((path) => path !== ""));
+  return [...paths].filter((path) => existsSync(join(root, path))).sort();
 }
 
 /** The text of a file, named relative to the checkout. */

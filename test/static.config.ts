@@ -3,7 +3,10 @@ import { defineConfig } from "vitest/config";
 /** The tests that read the repository and start nothing. `npm run check` runs them without a database. */
 export default defineConfig({
   test: {
+    // One process, which imports the command line once.
+    isolate: false,
+    maxWorkers: 1,
     testTimeout: 30_000,
-    include: ["test/layers.test.ts", "test/docs.test.ts"],
+    include: ["test/layers.test.ts", "test/docs.test.ts", "test/commands.test.ts"],
   },
 });

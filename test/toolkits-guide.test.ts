@@ -2,13 +2,13 @@ import { execFile, spawnSync } from "node:child_process";
 import { mkdir, mkdtemp, rm, symlink, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
-import { createTestDatabase } from "@svc/db/testing";
+import { applyDefaults, loadCatalog, loadDeployment, renderRequest } from "@svc/catalog";
+import { parseTemplate, renderTemplate } from "@svc/core";
+import { createTestDatabase } from "@svc/testing/database";
+import { bootstrapKey, type ServerProcess, startServerProcess, vaultKey } from "@svc/testing/server-process";
 import { afterEach, beforeEach, describe, expect, onTestFinished, test } from "vitest";
 import { parse } from "yaml";
-import { applyDefaults, loadCatalog, loadDeployment, renderRequest } from "../packages/catalog/src/index.ts";
-import { parseTemplate, renderTemplate } from "../packages/core/src/index.ts";
 import { type CodeBlock, codeBlocksOf, codeSpansOf, tableRowsOf } from "./markdown.ts";
-import { bootstrapKey, type ServiceProcess, startServiceProcess, vaultKey } from "./service-process.ts";
 import { readText, root } from "./source.ts";
 
 const guide = readText("docs/toolkits.md");
@@ -103,13 +103,13 @@ function normalize(text: string): string {
     .trim();
 }
 
-const main = join(root, "packages/server/src/main.ts");
+const main = join(root, "packages/cli/src/main.ts");
 
 /** Runs the commands of a block as they are printed; resolves with what the terminal shows. */
-function runInShell(commands: string, service: ServiceProcess | undefined): Promise<string> {
+function runInShell(commands: string, server: ServerProcess | undefined): Promise<string> {
   // npx would look for the checkout in the working folder.
   const script = `exec 2>&1; npx() { shift; "${process.execPath}" "${main}" "$@"; }\n${commands}`;
-  const connection = service === undefined ? {} : { SVC_URL: service.url, SVC_API_KEY: bootstrapKey };
+  const connection = server === undefined ? {} : { SVC_URL: server.url, SVC_API_KEY: bootstrapKey };
   const options = { cwd: folder, env: { PATH: process.env["PATH"] ?? "", ...connection } };
   // What it ends with is shown in its output.
   return new Promise((resolve) => execFile("bash", ["-c", script], options, (_, output) => resolve(output)));
@@ -122,8 +122,8 @@ test.skipIf(!hasShell)(
   async () => {
     const database = await createTestDatabase();
     onTestFinished(() => database.drop());
-    let service: ServiceProcess | undefined;
-    onTestFinished(async () => void (await service?.end("SIGTERM")));
+    let server: ServerProcess | undefined;
+    onTestFinished(async () => void (await server?.end("SIGTERM")));
     let compared = 0;
     for (const [index, block] of blocks.entries()) {
       if (fileOf(block) !== undefined) await writeBlock(block);
@@ -131,7 +131,7 @@ test.skipIf(!hasShell)(
       const [, toolkits] = /^SVC_TOOLKITS=(\S+) npm start$/m.exec(block.text) ?? [];
       if (toolkits !== undefined) {
         const folders = toolkits.split(",").map((name) => join(folder, name));
-        service = await startServiceProcess({
+        server = await startServerProcess({
           SVC_DATABASE_URL: database.url,
           SVC_VAULT_KEY: vaultKey(),
           SVC_TOOLKITS: folders.join(","),
@@ -141,12 +141,12 @@ test.skipIf(!hasShell)(
       }
       const next = blocks[index + 1];
       const shown = next?.language === "text" ? next.text : "";
-      expect(normalize(await runInShell(block.text, service)), block.text).toBe(normalize(shown));
+      expect(normalize(await runInShell(block.text, server)), block.text).toBe(normalize(shown));
       compared++;
     }
     expect(compared).toBeGreaterThan(7);
   },
-  120_000,
+  240_000,
 );
 
 test("what the guide shows of YAML is YAML", () => {

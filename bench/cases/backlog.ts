@@ -4,8 +4,8 @@ import { postKind } from "../post-kinds.ts";
 import type { BenchDatabase } from "../postgres.ts";
 import { cpuCells, cpuColumns, formatRate } from "../report.ts";
 import { ratioOf, runRounds } from "../rounds.ts";
-import { startService } from "../service.ts";
-import { deliveringService } from "../service-variant.ts";
+import { startServer } from "../server.ts";
+import { deliveringServer } from "../server-variant.ts";
 
 const pendingDeliveries = 100_000;
 const withoutBacklog = "no backlog";
@@ -19,7 +19,7 @@ export const backlog: BenchCase = {
     const { settings } = ctx;
     const template = await createBacklog(ctx);
     try {
-      const variants = [deliveringService(settings, withoutBacklog), deliveringService(settings, withBacklog)];
+      const variants = [deliveringServer(settings, withoutBacklog), deliveringServer(settings, withBacklog)];
       const isProfile = settings.profileFolder !== undefined;
       const results = await runRounds(ctx, isProfile ? variants.slice(1) : variants, {
         post: "calendar",
@@ -54,7 +54,7 @@ export const backlog: BenchCase = {
   },
 };
 
-/** A database in which the service stored posts for an endpoint that refuses every connection. */
+/** A database in which the server stored posts for an endpoint that refuses every connection. */
 async function createBacklog(ctx: BenchContext): Promise<BenchDatabase> {
   ctx.progress(`filling a database with ${pendingDeliveries} pending deliveries`);
   const database = await ctx.postgres.createDatabase("bench_backlog_template");
@@ -63,7 +63,7 @@ async function createBacklog(ctx: BenchContext): Promise<BenchDatabase> {
   const endpointUrl = "http://127.0.0.1:9/dead";
   const setup = { databaseUrl: database.url, post: "order", endpointUrl, endpointConnections } as const;
   const subscriptions = [{ endpointUrl, toolkitSlug, triggerSlug }];
-  const system = await startService(setup, { subscriptions, counts: "pending", nodeOptions: [] });
+  const system = await startServer(setup, { subscriptions, counts: "pending", nodeOptions: [] });
   try {
     const { connections } = ctx.settings;
     const { accepted, firstRefusal } = await ctx.load.ask("run", {

@@ -3,8 +3,8 @@ import type { BenchCase, BenchContext, BenchSettings, CaseReport } from "../case
 import { type Child, startChild } from "../child.ts";
 import { warmUpSeconds, withSystem } from "../measure.ts";
 import { formatRate } from "../report.ts";
-import { startService } from "../service.ts";
-import { profilerOptions } from "../service-variant.ts";
+import { startServer } from "../server.ts";
+import { profilerOptions } from "../server-variant.ts";
 import { spreadOf } from "../statistics.ts";
 import type { System, Variant } from "../system.ts";
 import type { LoopOptions, loopCommands } from "../undici-loop.ts";
@@ -39,7 +39,7 @@ const kinds: readonly Kind[] = [
 
 type Rates = { readonly called: number[]; readonly bare: number[] };
 
-/** What calling through the service costs beside sending the same request by hand. */
+/** What calling through the server costs beside sending the same request by hand. */
 export const call: BenchCase = {
   name: "call",
   about: "CallTool to a provider on this machine, every call in the ledger, against a bare undici loop",
@@ -47,7 +47,7 @@ export const call: BenchCase = {
     const origin = `http://127.0.0.1:${await ctx.sink.ask("port", null)}`;
     const loop = startChild<typeof loopCommands>(new URL("../undici-loop.ts", import.meta.url));
     try {
-      const rates = await withSystem(ctx, callingService(ctx.settings, origin), { post: "calendar" }, (system) =>
+      const rates = await withSystem(ctx, callingServer(ctx.settings, origin), { post: "calendar" }, (system) =>
         takeTurns(ctx, { system, loop, origin }),
       );
       return report(rates);
@@ -57,11 +57,11 @@ export const call: BenchCase = {
   },
 };
 
-function callingService(settings: BenchSettings, origin: string): Variant {
+function callingServer(settings: BenchSettings, origin: string): Variant {
   return {
     name: "calls",
     start: (setup) =>
-      startService(setup, {
+      startServer(setup, {
         subscriptions: [],
         counts: "events",
         nodeOptions: profilerOptions(settings),
@@ -78,7 +78,7 @@ function callingService(settings: BenchSettings, origin: string): Variant {
 
 type Parts = { readonly system: System; readonly loop: Child<typeof loopCommands>; readonly origin: string };
 
-/** Both kinds, through the service and by hand, in turn. */
+/** Both kinds, through the server and by hand, in turn. */
 async function takeTurns(ctx: BenchContext, parts: Parts): Promise<ReadonlyMap<Kind, Rates>> {
   const { rounds = 3, seconds = 6 } = ctx.settings;
   const rates = new Map(kinds.map((kind): [Kind, Rates] => [kind, { called: [], bare: [] }]));

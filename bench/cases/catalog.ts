@@ -7,7 +7,7 @@ import type { BenchCase, BenchContext, CaseReport } from "../case.ts";
 import { warmUpSeconds, withSystem } from "../measure.ts";
 import { monotonicMicros } from "../monotonic.ts";
 import { formatRate } from "../report.ts";
-import { startService } from "../service.ts";
+import { startServer } from "../server.ts";
 import { spreadOf } from "../statistics.ts";
 import type { System, Variant } from "../system.ts";
 
@@ -49,7 +49,7 @@ function sizeOf(tools: number, toolkitFolders: readonly string[]): Size {
   const readyMs: number[] = [];
   const start: Variant["start"] = async (setup) => {
     const startedAt = monotonicMicros();
-    const system = await startService(setup, { subscriptions: [], counts: "events", nodeOptions: [], toolkitFolders });
+    const system = await startServer(setup, { subscriptions: [], counts: "events", nodeOptions: [], toolkitFolders });
     readyMs.push((monotonicMicros() - startedAt) / 1000);
     return system;
   };

@@ -3,10 +3,10 @@ import { endpointConnections } from "../measure.ts";
 import { peerVariant } from "../peer.ts";
 import { cpuCells, cpuColumns, formatPerCpuSecond, formatRate } from "../report.ts";
 import { type RoundsResult, ratioOf, runRounds } from "../rounds.ts";
-import { deliveringService } from "../service-variant.ts";
+import { deliveringServer } from "../server-variant.ts";
 
 const relay = "(a) bare relay";
-const service = "(b) svc";
+const server = "(b) svc";
 const graphileWorker = "(c) graphile-worker";
 const pgBoss = "(d) pg-boss";
 
@@ -16,7 +16,7 @@ export const delivery: BenchCase = {
   about: "deliveries a second, from post to recorded outcome, against a bare relay, graphile-worker and pg-boss",
   run: async (ctx) => {
     const { settings } = ctx;
-    const subject = deliveringService(settings, service);
+    const subject = deliveringServer(settings, server);
     const peers = [
       peerVariant("relay", relay),
       subject,
@@ -35,7 +35,7 @@ export const delivery: BenchCase = {
 
 function report(results: readonly RoundsResult[], isProfile: boolean): CaseReport {
   const ratio = (name: string, under: string, atLeast: number) => {
-    return { name, value: ratioOf(results, service, under), unit: "", aim: { atLeast } };
+    return { name, value: ratioOf(results, server, under), unit: "", aim: { atLeast } };
   };
   return {
     columns: ["variant", "deliveries/s", "posts accepted/s", "deliveries per CPU second", ...cpuColumns],

@@ -2,9 +2,9 @@ import type { BenchCase } from "../case.ts";
 import { peerVariant } from "../peer.ts";
 import { cpuCells, cpuColumns, formatRate } from "../report.ts";
 import { ratioOf, runRounds } from "../rounds.ts";
-import { storingService } from "../service-variant.ts";
+import { storingServer } from "../server-variant.ts";
 
-const service = "svc";
+const server = "svc";
 const oneInsert = "node:http, HMAC, one INSERT";
 
 /** Posts stored and acknowledged, with nothing to deliver, against the handler everyone writes first. */
@@ -13,7 +13,7 @@ export const ingest: BenchCase = {
   about: "posts acknowledged a second, against a bare node:http handler with an HMAC check and one INSERT a post",
   run: async (ctx) => {
     const { settings } = ctx;
-    const subject = storingService(settings, service);
+    const subject = storingServer(settings, server);
     const isProfile = settings.profileFolder !== undefined;
     const results = await runRounds(ctx, isProfile ? [subject] : [subject, peerVariant("one-insert", oneInsert)], {
       post: settings.post ?? "order",
@@ -29,7 +29,7 @@ export const ingest: BenchCase = {
       ]),
       figures: isProfile
         ? []
-        : [{ name: "svc / one INSERT", value: ratioOf(results, service, oneInsert), unit: "", aim: { atLeast: 3 } }],
+        : [{ name: "svc / one INSERT", value: ratioOf(results, server, oneInsert), unit: "", aim: { atLeast: 3 } }],
       notes: ["every acknowledged post was found in the database after the run"],
     };
   },

@@ -31,7 +31,7 @@ type Results = {
   readonly singles: readonly SingleResult[];
   readonly maps: MapResults;
   readonly answers: LatencySummary;
-  /** False under the profiler, when nothing is measured beside the service. */
+  /** False under the profiler, when nothing is measured beside the server. */
   readonly isWhole: boolean;
 };
 
@@ -124,5 +124,5 @@ function comparisons(singles: readonly SingleResult[], maps: MapResults): Figure
 function ratioOf(singles: readonly SingleResult[], peer: string) {
   const ratesOf = (name: string) => singles.find(({ variant }) => variant === name)?.rates ?? [];
   const peers = ratesOf(peer);
-  return spreadOf(ratesOf(singleNames.service).map((rate, round) => rate / (peers[round] ?? Number.NaN)));
+  return spreadOf(ratesOf(singleNames.server).map((rate, round) => rate / (peers[round] ?? Number.NaN)));
 }

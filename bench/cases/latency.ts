@@ -1,7 +1,7 @@
 import type { BenchCase } from "../case.ts";
 import { measure, warmUpSeconds, withSystem } from "../measure.ts";
 import { cpuCells, cpuColumns, latencyCells, latencyColumns } from "../report.ts";
-import { deliveringService } from "../service-variant.ts";
+import { deliveringServer } from "../server-variant.ts";
 import { spreadOf } from "../statistics.ts";
 
 const ratePerSecond = 1_000;
@@ -16,7 +16,7 @@ export const latency: BenchCase = {
     const seconds = settings.seconds ?? 60;
     const { connections } = settings;
     ctx.progress(`${ratePerSecond} events a second for ${seconds} s`);
-    return withSystem(ctx, deliveringService(settings, "svc"), { post }, async (system) => {
+    return withSystem(ctx, deliveringServer(settings, "svc"), { post }, async (system) => {
       await measure(ctx, system, { post, connections, ratePerSecond, seconds: warmUpSeconds });
       const { load, cpu } = await measure(ctx, system, { post, connections, ratePerSecond, seconds });
       const receipts = await ctx.sink.ask("report", null);

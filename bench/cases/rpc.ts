@@ -3,7 +3,7 @@ import type { BenchCase, BenchContext, CaseReport } from "../case.ts";
 import type { LatencySummary } from "../histogram.ts";
 import { warmUpSeconds, withSystem } from "../measure.ts";
 import { formatRate, latencyCells, latencyColumns } from "../report.ts";
-import { storingService } from "../service-variant.ts";
+import { storingServer } from "../server-variant.ts";
 import { spreadOf } from "../statistics.ts";
 import type { System } from "../system.ts";
 
@@ -21,7 +21,7 @@ export const rpc: BenchCase = {
   name: "rpc",
   about: "GetTool calls a second, against a no-op handler of the same stack",
   run: async (ctx) => {
-    const variant = storingService(ctx.settings, "svc");
+    const variant = storingServer(ctx.settings, "svc");
     const runs = await withSystem(ctx, variant, { post: "calendar" }, (system) => takeTurns(ctx, system));
     return report(runs);
   },

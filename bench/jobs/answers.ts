@@ -1,8 +1,8 @@
 import { Histogram, type LatencySummary } from "../histogram.ts";
 import { withSystem } from "../measure.ts";
 import { delay, monotonicMicros } from "../monotonic.ts";
-import { callService } from "../service.ts";
-import { callStep, type JobsSetting, jobService, readCall, submission, submitJob, untilStatus } from "./setting.ts";
+import { callServer } from "../server.ts";
+import { callStep, type JobsSetting, jobServer, readCall, submission, submitJob, untilStatus } from "./setting.ts";
 
 const answers = 300;
 
@@ -12,8 +12,8 @@ const answers = 300;
  */
 export function measureAnswers(setting: JobsSetting): Promise<LatencySummary> {
   const { ctx } = setting;
-  const service = jobService(ctx.settings, setting.origin);
-  return withSystem(ctx, service, { post: "calendar" }, async (system) => {
+  const server = jobServer(ctx.settings, setting.origin);
+  return withSystem(ctx, server, { post: "calendar" }, async (system) => {
     const ids: string[] = [];
     for (let index = 0; index < answers + warmUps; index += 1) {
       ids.push((await submitJob(system, askingProgram(`i${index}`))).id);
@@ -24,7 +24,7 @@ export function measureAnswers(setting: JobsSetting): Promise<LatencySummary> {
       await untilStatus(system, id, "JOB_STATUS_PARKED", 20);
       const arrival = setting.provider.ask("arrival", `i${index}`);
       const sentAt = monotonicMicros();
-      await callService(system.port, "JobsService/AnswerAsk", {
+      await callServer(system.port, "JobsService/AnswerAsk", {
         jobId: id,
         principalId: "owner",
         continuation: "proceed",

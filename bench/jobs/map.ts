@@ -11,7 +11,7 @@ import {
   type ItemCall,
   itemHeaders,
   type JobsSetting,
-  jobService,
+  jobServer,
   readCall,
   readCpuMs,
   submission,
@@ -45,7 +45,7 @@ export async function measureMaps(setting: JobsSetting): Promise<MapResults> {
   const rounds = settings.rounds ?? (isProfile ? 1 : 3);
   const loop = startChild<typeof loopCommands>(new URL("../undici-loop.ts", import.meta.url));
   try {
-    return await withSystem(setting.ctx, jobService(settings, setting.origin), { post: "calendar" }, async (system) => {
+    return await withSystem(setting.ctx, jobServer(settings, setting.origin), { post: "calendar" }, async (system) => {
       const runs = new Map<ItemCall, MapRun[]>([readCall, writeCall].map((call) => [call, []]));
       const bare = new Map<ItemCall, number[]>([readCall, writeCall].map((call) => [call, []]));
       // Compiles what is hot.

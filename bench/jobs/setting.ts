@@ -3,8 +3,8 @@ import type { Child } from "../child.ts";
 import { familyCpuMs, processCpuMs } from "../cpu.ts";
 import { delay, monotonicMicros } from "../monotonic.ts";
 import type { providerCommands } from "../provider.ts";
-import { callService, startService } from "../service.ts";
-import { profilerOptions } from "../service-variant.ts";
+import { callServer, startServer } from "../server.ts";
+import { profilerOptions } from "../server-variant.ts";
 import type { System, Variant } from "../system.ts";
 
 /** What the parts of the case share: the app that jobs call, and where it is. */
@@ -28,7 +28,7 @@ export function bodyOf({ method }: ItemCall): string | undefined {
   return method === "PUT" ? JSON.stringify({ item: { type: "item_reference", state: "closed" } }) : undefined;
 }
 
-/** The headers that the app is sent, by hand as by the service. */
+/** The headers that the app is sent, by hand as by the server. */
 export const itemHeaders = { authorization: "Bearer bench", "content-type": "application/json" };
 
 const entityId = "bench";
@@ -43,12 +43,12 @@ export function submission(title: string, steps: readonly object[], more: object
   return { programJson: JSON.stringify({ version: 1, title, ...more, steps }) };
 }
 
-/** The service with an account of the app, counting the jobs that succeeded. */
-export function jobService(settings: BenchSettings, origin: string): Variant {
+/** The server with an account of the app, counting the jobs that succeeded. */
+export function jobServer(settings: BenchSettings, origin: string): Variant {
   return {
     name: "svc",
     start: (setup) =>
-      startService(setup, {
+      startServer(setup, {
         subscriptions: [],
         counts: "jobs",
         nodeOptions: profilerOptions(settings),
@@ -73,7 +73,7 @@ export type ReadJob = {
 
 /** Submits a program. */
 export async function submitJob(system: System, program: { programJson: string }): Promise<ReadJob> {
-  return ((await callService(system.port, "JobsService/SubmitJob", program)) as { job: ReadJob }).job;
+  return ((await callServer(system.port, "JobsService/SubmitJob", program)) as { job: ReadJob }).job;
 }
 
 const patienceMicros = 1_200e6;
@@ -82,7 +82,7 @@ const patienceMicros = 1_200e6;
 export async function untilStatus(system: System, id: string, status: string, pollMs: number): Promise<ReadJob> {
   const giveUpAt = monotonicMicros() + patienceMicros;
   for (;;) {
-    const { job } = (await callService(system.port, "JobsService/GetJob", { id })) as { job: ReadJob };
+    const { job } = (await callServer(system.port, "JobsService/GetJob", { id })) as { job: ReadJob };
     if (job.status === status) return job;
     const isOver = /PARKED|SUCCEEDED|FAILED|ABORTED|EXPIRED|CANCELLED/.test(job.status);
     if (isOver || monotonicMicros() > giveUpAt) throw new Error(`a job is ${job.status}: ${job.lastError}`);
@@ -90,7 +90,7 @@ export async function untilStatus(system: System, id: string, status: string, po
   }
 }
 
-/** Processor time that the service and PostgreSQL used so far, in milliseconds; undefined where it cannot be read. */
+/** Processor time that the server and PostgreSQL used so far, in milliseconds; undefined where it cannot be read. */
 export type CpuMs = { readonly system: number | undefined; readonly postgres: number | undefined };
 
 /** Reads both. */

@@ -2,7 +2,7 @@ import { callRequest } from "../call-request.ts";
 import { type CpuShares, type Measurement, measure, withSystem } from "../measure.ts";
 import { peerVariant } from "../peer.ts";
 import type { Variant } from "../system.ts";
-import { callStep, type JobsSetting, jobService, submission, writeCall } from "./setting.ts";
+import { callStep, type JobsSetting, jobServer, submission, writeCall } from "./setting.ts";
 
 /** What the rounds of one system gave. */
 export type SingleResult = {
@@ -15,14 +15,14 @@ export type SingleResult = {
 };
 
 /** The names of the systems, as the report has them. */
-export const singleNames = { service: "svc", graphileWorker: "graphile-worker", pgBoss: "pg-boss" } as const;
+export const singleNames = { server: "svc", graphileWorker: "graphile-worker", pgBoss: "pg-boss" } as const;
 
 /** Jobs of one write each, submitted over HTTP as fast as they are taken, in turn with two job queues. */
 export async function measureSingles(setting: JobsSetting): Promise<SingleResult[]> {
   const { settings, progress } = setting.ctx;
   const isProfile = settings.profileFolder !== undefined;
   const rounds = settings.rounds ?? (isProfile ? 1 : 3);
-  const variants = isProfile ? [jobService(settings, setting.origin)] : allVariants(setting);
+  const variants = isProfile ? [jobServer(settings, setting.origin)] : allVariants(setting);
   const found = new Map<Variant, Measurement[]>(variants.map((variant) => [variant, []]));
   for (let round = 1; round <= rounds; round += 1) {
     for (const [variant, measurements] of found) {
@@ -35,7 +35,7 @@ export async function measureSingles(setting: JobsSetting): Promise<SingleResult
 
 function allVariants({ ctx, origin }: JobsSetting): Variant[] {
   return [
-    jobService(ctx.settings, origin),
+    jobServer(ctx.settings, origin),
     peerVariant("jobs-graphile-worker", singleNames.graphileWorker),
     peerVariant("jobs-pg-boss", singleNames.pgBoss),
   ];
@@ -43,10 +43,10 @@ function allVariants({ ctx, origin }: JobsSetting): Variant[] {
 
 async function measureOnce({ ctx, origin }: JobsSetting, variant: Variant): Promise<Measurement> {
   const { connections, seconds = 6 } = ctx.settings;
-  const isService = variant.name === singleNames.service;
-  const path = isService ? "svc.v1.JobsService/SubmitJob" : "jobs";
+  const isServer = variant.name === singleNames.server;
+  const path = isServer ? "svc.v1.JobsService/SubmitJob" : "jobs";
   const program = submission("Bench: one write", [callStep("close", writeCall, "i1")]);
-  const post = { request: callRequest(path, isService ? program : { origin, itemId: "i1" }) };
+  const post = { request: callRequest(path, isServer ? program : { origin, itemId: "i1" }) };
   return withSystem(ctx, variant, { post: "calendar" }, async (system) => {
     await measure(ctx, system, { post, connections, seconds: 2 });
     return measure(ctx, system, { post, connections, seconds });

@@ -6,7 +6,7 @@ import type { PostKind } from "../post-kinds.ts";
 /** An accepted post on its way to the endpoint. */
 export type PeerEvent = { readonly id: string; readonly receivedAt: string; readonly body: string };
 
-/** The delivery body the service would send for the payload, under new ids. */
+/** The delivery body the server would send for the payload, under new ids. */
 export function createPeerEvent(kind: PostKind, payload: string): PeerEvent {
   const now = systemClock.now();
   const id = createId("evt", now);
@@ -26,7 +26,7 @@ export type PeerOutcome = { readonly statusCode: number; readonly durationMs: nu
 
 /**
  * Sends signed deliveries over keep-alive connections, one request at a time on each: the same headers and the same two
- * signatures as the service's. Never rejects.
+ * signatures as the server's. Never rejects.
  */
 export function createSender(endpointUrl: string, connections: number): (event: PeerEvent) => Promise<PeerOutcome> {
   const { origin, pathname } = new URL(endpointUrl);

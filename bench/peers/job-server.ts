@@ -37,7 +37,7 @@ const headers = { authorization: "Bearer bench", "content-type": "application/js
 const body = JSON.stringify({ item: { type: "item_reference", state: "closed" } });
 let pool: Pool | undefined;
 
-/** Does a job: the request that the service's tool makes. Throws unless the app answers 200. */
+/** Does a job: the request that the server's tool makes. Throws unless the app answers 200. */
 export async function closeItem({ origin, itemId }: ItemJob): Promise<ItemOutcome> {
   pool ??= new Pool(origin, { connections: connectionsMax, pipelining: 1 });
   const response = await pool.request({ method: "PUT", path: `/items/${itemId}`, headers, body });

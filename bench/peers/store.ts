@@ -2,7 +2,7 @@ import postgres from "postgres";
 import type { PostKind } from "../post-kinds.ts";
 import type { PeerEvent, PeerOutcome } from "./delivery-message.ts";
 
-/** A connection pool of postgres.js, the driver the service uses as well: statements are prepared and pipelined. */
+/** A connection pool of postgres.js, the driver the server uses as well: statements are prepared and pipelined. */
 export type PeerPool = postgres.Sql;
 
 /** Opens a pool; connects on the first statement. */

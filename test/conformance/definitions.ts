@@ -1,12 +1,10 @@
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
-import { type Action, loadCatalog } from "../../packages/catalog/src/index.ts";
+import type { Action } from "@svc/catalog";
+import { shippedCatalog, shippedToolkits } from "@svc/testing/shipped-catalog";
 
-/** The folder of the definitions that the service ships with. */
-export const definitionsFolder = join(import.meta.dirname, "../../toolkits");
-
-/** The shipped definitions as the service loads them, without a deployment file. */
-export const catalog = await loadCatalog({ folders: [definitionsFolder] });
+/** The shipped definitions as the server loads them, without a deployment file. */
+export const catalog = await shippedCatalog();
 
 /** Every action of the catalog, ordered by slug. */
 export const actions: readonly Action[] = [...catalog.tools.values()].filter((tool) => tool.kind === "action");
@@ -22,5 +20,5 @@ export function actionOf(slug: string): Action {
 export function readDefinition(slug: string): Promise<string> {
   const [toolkit = "", tool] = slug.split(".");
   const file = tool === undefined ? "toolkit.yaml" : join("tools", `${tool}.yaml`);
-  return readFile(join(definitionsFolder, toolkit, file), "utf8");
+  return readFile(join(shippedToolkits, toolkit, file), "utf8");
 }

@@ -1,10 +1,5 @@
-import type { Action, JsonSchema } from "../../packages/catalog/src/index.ts";
-import {
-  type Placeholder,
-  placeholdersOfTree,
-  type TemplatePath,
-  type TemplateTree,
-} from "../../packages/core/src/index.ts";
+import type { Action, JsonSchema } from "@svc/catalog";
+import { type Placeholder, placeholdersOfTree, type TemplatePath, type TemplateTree } from "@svc/core";
 
 /**
  * What is known of one action, in the form a definition is compared in.

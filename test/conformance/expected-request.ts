@@ -1,4 +1,4 @@
-import type { RenderedRequest } from "../../packages/catalog/src/index.ts";
+import type { RenderedRequest } from "@svc/catalog";
 
 /** The parts of a tool's file that say what its request is, as YAML holds them. */
 export type RequestText = {

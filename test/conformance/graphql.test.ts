@@ -1,3 +1,5 @@
+import { type Action, applyDefaults, type JsonSchema, renderRequest } from "@svc/catalog";
+import type { TemplateTree } from "@svc/core";
 import fc from "fast-check";
 import {
   type FieldNode,
@@ -8,8 +10,6 @@ import {
   type VariableDefinitionNode,
 } from "graphql";
 import { expect, test } from "vitest";
-import { type Action, applyDefaults, type JsonSchema, renderRequest } from "../../packages/catalog/src/index.ts";
-import type { TemplateTree } from "../../packages/core/src/index.ts";
 import { drawArguments } from "./arguments.ts";
 import { actions } from "./definitions.ts";
 

@@ -1,13 +1,13 @@
-import fc from "fast-check";
-import { expect, test } from "vitest";
-import { parseDefinitionFile } from "../../packages/catalog/src/definition-file.ts";
 import {
   type Action,
   applyDefaults,
   type JsonSchema,
+  parseDefinitionFile,
   renderRequest,
   type Toolkit,
-} from "../../packages/catalog/src/index.ts";
+} from "@svc/catalog";
+import fc from "fast-check";
+import { expect, test } from "vitest";
 import { drawArguments, type Optionals } from "./arguments.ts";
 import { actions, catalog, readDefinition } from "./definitions.ts";
 import { type AlwaysText, expectedRequest, placedArguments, type RequestText } from "./expected-request.ts";

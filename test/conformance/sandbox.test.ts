@@ -1,7 +1,5 @@
-import fc from "fast-check";
-import { expect, test } from "vitest";
-import { type Action, applyDefaults, renderRequest, type Toolkit } from "../../packages/catalog/src/index.ts";
-import type { AppAnswer, AppCall, AppRequest } from "../../packages/connections/src/index.ts";
+import { type Action, applyDefaults, renderRequest, type Toolkit } from "@svc/catalog";
+import type { AppAnswer, AppCall, AppRequest } from "@svc/connections";
 import {
   createSealer,
   generateVaultKey,
@@ -10,8 +8,10 @@ import {
   parseVaultKeys,
   placeholdersOf,
   systemClock,
-} from "../../packages/core/src/index.ts";
-import { createSandbox, sandboxTokenUrl } from "../../packages/sandbox/src/index.ts";
+} from "@svc/core";
+import { createSandbox, sandboxTokenUrl } from "@svc/sandbox";
+import fc from "fast-check";
+import { expect, test } from "vitest";
 import { drawArguments, type Optionals } from "./arguments.ts";
 import { actions, catalog } from "./definitions.ts";
 import type { TextUse } from "./texts.ts";
@@ -21,6 +21,8 @@ const sandbox = createSandbox({
   sealer: createSealer(parseVaultKeys(generateVaultKey())),
   callbackUrl: "http://127.0.0.1/oauth/callback",
 });
+// A sample; `npm run test:crash` draws more.
+const numRuns = process.env["SVC_CRASH_ROUNDS"] === undefined ? 2 : 20;
 const callable = actions.filter((action) => action.callable);
 const cases = callable.map((action) => [action.slug, action] as const);
 
@@ -128,7 +130,7 @@ test.each(cases)("%s is answered within its output schema, by every scheme of it
     expect(result).toBeDefined();
     expect(action.validateOutput(result)).toEqual([]);
   });
-  await fc.assert(property, { numRuns: 4 });
+  await fc.assert(property, { numRuns });
 });
 
 test.each(cases)("%s is refused without credential, by another method and at another path", async (_slug, action) => {

@@ -1,5 +1,5 @@
+import type { JsonSchema } from "@svc/catalog";
 import fc from "fast-check";
-import type { JsonSchema } from "../../packages/catalog/src/index.ts";
 
 /** What a text must survive besides its schema: being a segment of a path, or the value of a header. */
 export type TextUse = "segment" | "header" | "any";

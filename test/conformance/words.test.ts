@@ -1,5 +1,5 @@
+import type { JsonSchema } from "@svc/catalog";
 import { expect, test } from "vitest";
-import type { JsonSchema } from "../../packages/catalog/src/index.ts";
 import { actions, catalog, readDefinition } from "./definitions.ts";
 
 const tools = [...catalog.tools.values()];

@@ -5,8 +5,9 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { openDatabase } from "@svc/db";
+import { compileCache } from "@svc/testing/compile-cache";
+import { call, type ServerProcess, startServerProcess, until, vaultKey } from "@svc/testing/server-process";
 import { expect } from "vitest";
-import { call, type ServiceProcess, startServiceProcess, until, vaultKey } from "../service-process.ts";
 import { kinds, programOf } from "./jobs-programs.ts";
 import { itemsMax, type JobsProvider, startJobsProvider, writeDefinitions } from "./jobs-provider.ts";
 
@@ -55,7 +56,7 @@ export type JobsBench = {
 
 /** Times of the workers, in milliseconds. The second is longer than any call of the programs. */
 const leaseMs = 1_000;
-const runningMaxMs = 2_500;
+const runningMaxMs = 4_500;
 
 /** Makes the bench over a database. */
 export async function createJobsBench(databaseUrl: string): Promise<JobsBench> {
@@ -77,7 +78,7 @@ export async function createJobsBench(databaseUrl: string): Promise<JobsBench> {
     worker() {
       const limits = { leaseMs, pollMs: 50, undoBackoffMs: 50, inDoubtPollMs: 200 };
       const given = { ...definitions, databaseUrl, vaultKey: key, limits, runningMaxMs };
-      const worker = startWorker(given, join(folder, "compiled"));
+      const worker = startWorker(given);
       workers.push(worker);
       return worker;
     },
@@ -89,11 +90,10 @@ export async function createJobsBench(databaseUrl: string): Promise<JobsBench> {
   };
 }
 
-const fixture = fileURLToPath(new URL("../../packages/jobs/src/engine/crash-worker.fixture.ts", import.meta.url));
+const fixture = fileURLToPath(new URL("worker.fixture.ts", import.meta.url));
 
-/** `compiled`: where workers keep compiled code for those that come after them; half of their start is compiling. */
-async function startWorker(given: object, compiled: string): Promise<Worker> {
-  const env = { PATH: process.env["PATH"], NODE_COMPILE_CACHE: compiled };
+async function startWorker(given: object): Promise<Worker> {
+  const env = { ...compileCache, PATH: process.env["PATH"] };
   const child = fork(fixture, [JSON.stringify(given)], { execArgv: [], env });
   const exited = once(child, "exit");
   const [first] = await Promise.race([once(child, "message"), exited]);
@@ -112,23 +112,23 @@ async function startWorker(given: object, compiled: string): Promise<Worker> {
   };
 }
 
-/** Starts a node of the service on the bench. */
-export function startNode(bench: JobsBench, env: Record<string, string> = {}): Promise<ServiceProcess> {
-  return startServiceProcess({ ...bench.env, ...env });
+/** Starts a node of the server on the bench. */
+export function startNode(bench: JobsBench, env: Record<string, string> = {}): Promise<ServerProcess> {
+  return startServerProcess({ ...bench.env, ...env });
 }
 
 /** Connects what the programs call. */
-export async function connectDesk(service: ServiceProcess): Promise<void> {
+export async function connectDesk(server: ServerProcess): Promise<void> {
   try {
-    await call(service, "ConnectionsService/InitiateConnection", { toolkitSlug: "desk", entityId: "ops" });
+    await call(server, "ConnectionsService/InitiateConnection", { toolkitSlug: "desk", entityId: "ops" });
   } catch (error) {
-    throw new Error(`${error instanceof Error ? error.message : error}\n${service.output()}`);
+    throw new Error(`${error instanceof Error ? error.message : error}\n${server.output()}`);
   }
 }
 
 /** Submits a job of a kind; the tag is its idempotency key, too. */
-export async function submit(service: { url: string }, kind: string, tag: string): Promise<string> {
-  const { job } = await call<{ job: { id: string } }>(service, "JobsService/SubmitJob", {
+export async function submit(server: { url: string }, kind: string, tag: string): Promise<string> {
+  const { job } = await call<{ job: { id: string } }>(server, "JobsService/SubmitJob", {
     programJson: programOf(kind, tag),
     idempotencyKey: tag,
   });
@@ -136,21 +136,21 @@ export async function submit(service: { url: string }, kind: string, tag: string
 }
 
 /** A job as it is now. A question it waits for is answered: proceed. */
-export async function look(service: { url: string }, id: string): Promise<{ job: JobAnswer; isEnded: boolean }> {
-  const { job } = await call<{ job: JobAnswer }>(service, "JobsService/GetJob", { id });
+export async function look(server: { url: string }, id: string): Promise<{ job: JobAnswer; isEnded: boolean }> {
+  const { job } = await call<{ job: JobAnswer }>(server, "JobsService/GetJob", { id });
   const requestId = job.status === "JOB_STATUS_PARKED" ? job.park?.judgment?.requestId : undefined;
   if (requestId !== undefined) {
     const answer = { jobId: id, requestId, principalId: "owner", continuation: "proceed" };
-    await call(service, "JobsService/AnswerAsk", answer);
+    await call(server, "JobsService/AnswerAsk", answer);
   }
   return { job, isEnded: job.receipt !== undefined };
 }
 
 /** Waits until a job has ended, answering what it asks. */
-export async function untilEnded(service: { url: string }, id: string, timeoutMs: number): Promise<JobAnswer> {
+export async function untilEnded(server: { url: string }, id: string, timeoutMs: number): Promise<JobAnswer> {
   let seen: JobAnswer | undefined;
   const looked = async () => {
-    const { job, isEnded } = await look(service, id);
+    const { job, isEnded } = await look(server, id);
     seen = job;
     return isEnded;
   };
@@ -164,10 +164,10 @@ export async function untilEnded(service: { url: string }, id: string, timeoutMs
 
 type EventAnswer = { seq: number; type: string; payloadJson: string };
 
-async function eventsOf(service: { url: string }, jobId: string): Promise<EventAnswer[]> {
+async function eventsOf(server: { url: string }, jobId: string): Promise<EventAnswer[]> {
   const events: EventAnswer[] = [];
   for (let pageToken = ""; ; ) {
-    const page = await call<{ events?: EventAnswer[]; nextPageToken?: string }>(service, "JobsService/ListJobEvents", {
+    const page = await call<{ events?: EventAnswer[]; nextPageToken?: string }>(server, "JobsService/ListJobEvents", {
       jobId,
       pageSize: 100,
       pageToken,
@@ -180,12 +180,12 @@ async function eventsOf(service: { url: string }, jobId: string): Promise<EventA
 
 /** Whether a job that ended tells the truth about what the app saw. */
 export async function examine(
-  service: { url: string },
+  server: { url: string },
   { job, kind, tag, provider }: { job: JobAnswer; kind: string; tag: string; provider: JobsProvider },
 ): Promise<void> {
   const what = `${kind} ${tag}`;
   expect(job.status, `${what}: ${job.lastError}`).toBe(`JOB_STATUS_${kinds[kind]?.ends}`);
-  const events = await eventsOf(service, job.id);
+  const events = await eventsOf(server, job.id);
   expect(
     events.map(({ seq }) => seq),
     what,

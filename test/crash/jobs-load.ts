@@ -58,13 +58,13 @@ export function startJobsLoad(serviceOf: () => { url: string }, clients: number)
 
 /** Waits until every job has ended and looks at what each says of itself. */
 export async function examineLoad(
-  service: { url: string },
+  server: { url: string },
   { load, bench, timeoutMs }: { load: JobsLoad; bench: JobsBench; timeoutMs: number },
 ): Promise<void> {
   const end = Date.now() + timeoutMs;
   for (const [tag, { id, kind }] of load.submitted) {
-    const job = await untilEnded(service, id, Math.max(1_000, end - Date.now()));
-    await examine(service, { job, kind, tag, provider: bench.provider });
+    const job = await untilEnded(server, id, Math.max(1_000, end - Date.now()));
+    await examine(server, { job, kind, tag, provider: bench.provider });
   }
 }
 

@@ -1,6 +1,6 @@
-import { startTestPostgres } from "@svc/db/testing";
+import { startTestPostgres } from "@svc/testing/database";
+import { freePort, type ServerProcess } from "@svc/testing/server-process";
 import { afterEach, expect, test } from "vitest";
-import { freePort, type ServiceProcess } from "../service-process.ts";
 import { connectDesk, createJobsBench, startNode, untilIdle } from "./jobs-bench.ts";
 import { examineLoad, pause, startJobsLoad } from "./jobs-load.ts";
 
@@ -23,7 +23,7 @@ test.runIf(rounds > 0)(
     cleanups.push(() => bench.close());
     bench.provider.latencyMs = 20;
     const ports = [String(await freePort()), String(await freePort())];
-    const nodes: ServiceProcess[] = [];
+    const nodes: ServerProcess[] = [];
     cleanups.push(() => Promise.all(nodes.map((node) => node.end("SIGKILL"))));
     for (const port of ports) nodes.push(await startNode(bench, { SVC_PORT: port }));
     await connectDesk(nodes[0]!);

@@ -2,7 +2,7 @@ import { once } from "node:events";
 import { readFile } from "node:fs/promises";
 import { connect, createServer, type Socket } from "node:net";
 import { join } from "node:path";
-import { startTestPostgres, type TestPostgres } from "@svc/db/testing";
+import { startTestPostgres, type TestPostgres } from "@svc/testing/database";
 
 /** A PostgreSQL whose address stays the same while it is crashed and started again. */
 export type CrashingPostgres = {

@@ -1,7 +1,7 @@
-import { createTestDatabase, type TestDatabase } from "@svc/db/testing";
+import { createTestDatabase, type TestDatabase } from "@svc/testing/database";
+import { call, type ServerProcess } from "@svc/testing/server-process";
+import { type Subscriber, startSubscriber } from "@svc/testing/subscriber";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { type Receiver, startReceiver } from "../receiver.ts";
-import { call, type ServiceProcess } from "../service-process.ts";
 import {
   connectDesk,
   createJobsBench,
@@ -52,8 +52,8 @@ const sample: readonly (readonly [kind: string, point: string, nth: number])[] =
 
 let database: TestDatabase;
 let bench: JobsBench;
-let service: ServiceProcess;
-let receiver: Receiver;
+let server: ServerProcess;
+let receiver: Subscriber;
 let worker: Worker;
 let standby: Promise<Worker>;
 let deaths = 0;
@@ -61,16 +61,16 @@ let deaths = 0;
 beforeAll(async () => {
   database = await createTestDatabase();
   bench = await createJobsBench(database.url);
-  [service, worker] = await Promise.all([startNode(bench, { SVC_ROLE: "api" }), bench.worker()]);
+  [server, worker] = await Promise.all([startNode(bench, { SVC_ROLE: "api" }), bench.worker()]);
   standby = bench.worker();
-  await connectDesk(service);
-  receiver = await startReceiver();
-  await call(service, "JobsService/CreateAskEndpoint", { endpointUrl: receiver.url });
+  await connectDesk(server);
+  receiver = await startSubscriber();
+  await call(server, "JobsService/CreateAskEndpoint", { endpointUrl: receiver.url });
   await worker.tell({ start: true });
 });
 
 afterAll(async () => {
-  await service?.end("SIGKILL");
+  await server?.end("SIGKILL");
   await bench?.close();
   await receiver?.close();
   await database?.drop();
@@ -91,14 +91,14 @@ async function runAndKill(kind: string, { point, nth }: KillPoint): Promise<bool
     return true;
   };
   await doomed.tell({ arm: point === "in-send" ? null : { point, nth } });
-  const id = await submit(service, kind, tag);
+  const id = await submit(server, kind, tag);
   const job = await finish(id);
   bench.provider.onRequest = () => false;
   // Whoever dies after the last commit is dead by its answer.
   await doomed.tell({ arm: null });
   const isDead = doomed.isDead();
   if (isDead && worker === doomed) await succeed();
-  await examine(service, { job, kind, tag, provider: bench.provider });
+  await examine(server, { job, kind, tag, provider: bench.provider });
   expectUnknown(job, { kind, point, isDead });
   if (isDead) deaths++;
   if (kind === "judge") asked.push(job.id);
@@ -116,7 +116,7 @@ async function finish(id: string): Promise<JobAnswer> {
   const end = Date.now() + 60_000;
   const doomed = worker;
   for (;;) {
-    const { job, isEnded } = await look(service, id);
+    const { job, isEnded } = await look(server, id);
     if (isEnded) return job;
     if (doomed.isDead() && worker === doomed) await succeed();
     if (Date.now() > end) throw new Error(`not ended: ${JSON.stringify(job)}`);

@@ -1,5 +1,5 @@
+import { until } from "@svc/testing/server-process";
 import { afterEach, expect, test } from "vitest";
-import { until } from "../service-process.ts";
 import { connectDesk, createJobsBench, startNode, untilIdle } from "./jobs-bench.ts";
 import { examineLoad, pause, startJobsLoad } from "./jobs-load.ts";
 import { startCrashingPostgres } from "./jobs-outage.ts";
@@ -27,19 +27,19 @@ test.skipIf(isWhole)(
   },
   async () => {
     const { postgres, bench } = await setUp();
-    const service = await startNode(bench, { SVC_ROLE: "api" });
-    cleanups.push(() => service.end("SIGKILL"));
-    await connectDesk(service);
+    const server = await startNode(bench, { SVC_ROLE: "api" });
+    cleanups.push(() => server.end("SIGKILL"));
+    await connectDesk(server);
     const worker = await bench.worker();
     await worker.tell({ start: true });
-    const load = startJobsLoad(() => service, 8);
+    const load = startJobsLoad(() => server, 8);
     cleanups.push(() => load.stop());
     await until(() => load.submitted.size >= 12, 15_000, "a load of jobs");
     await postgres.crash();
     const before = load.submitted.size;
     await until(() => load.submitted.size > before, 15_000, "jobs after the crash");
     await load.stop();
-    await examineLoad(service, { load, bench, timeoutMs: 20_000 });
+    await examineLoad(server, { load, bench, timeoutMs: 20_000 });
     await untilIdle(postgres.url);
   },
 );
@@ -51,10 +51,10 @@ test.runIf(isWhole)(
   },
   async () => {
     const { postgres, bench } = await setUp();
-    const service = await startNode(bench);
-    cleanups.push(() => service.end("SIGKILL"));
-    await connectDesk(service);
-    const load = startJobsLoad(() => service, 20);
+    const server = await startNode(bench);
+    cleanups.push(() => server.end("SIGKILL"));
+    await connectDesk(server);
+    const load = startJobsLoad(() => server, 20);
     cleanups.push(() => load.stop());
     const end = Date.now() + 120_000;
     let crashes = 0;
@@ -66,7 +66,7 @@ test.runIf(isWhole)(
     await load.stop();
     const endedUnderLoad = load.ended();
     // What was in flight at a crash counts as lost only after two minutes.
-    await examineLoad(service, { load, bench, timeoutMs: 240_000 });
+    await examineLoad(server, { load, bench, timeoutMs: 240_000 });
     await untilIdle(postgres.url, 60_000);
     expect(endedUnderLoad).toBeGreaterThan(crashes);
     process.stdout.write(`${crashes} crashes, ${load.submitted.size} jobs, ${endedUnderLoad} ended between them\n`);

@@ -11,7 +11,7 @@ const points = {
 };
 const onRows = { unknown: "doubt", failed: "doubt" };
 // A call ends well before it counts as lost with its node.
-const timeout = "2s";
+const timeout = "4s";
 const items = {
   id: "items",
   call: "desk.list_items",

@@ -1,4 +1,4 @@
-import { postCalendar } from "../service-process.ts";
+import { postCalendar } from "@svc/testing/server-process";
 
 /** A load of posts with distinct numbers, from several clients at once, each going on as soon as it is answered. */
 export type Load = {
@@ -11,14 +11,14 @@ export type Load = {
 let next = 1;
 
 /** Starts a load on whatever listens at the address; refused connections are tried again after a breath. */
-export function startLoad(service: { url: string }, clients: number): Load {
+export function startLoad(server: { url: string }, clients: number): Load {
   const acknowledged = new Set<number>();
   let isStopped = false;
   const client = async () => {
     while (!isStopped) {
       const number = next++;
       try {
-        const status = await postCalendar(service, "load", number);
+        const status = await postCalendar(server, "load", number);
         if (status >= 200 && status < 300) acknowledged.add(number);
       } catch {
         await new Promise((resolve) => setTimeout(resolve, 20));

@@ -1,8 +1,8 @@
 import { createSvcClient } from "@svc/sdk";
+import { startTestServer, type TestServer } from "@svc/testing/server";
+import { until } from "@svc/testing/server-process";
+import { type Subscriber, startSubscriber } from "@svc/testing/subscriber";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { startTestService, type TestService } from "../../packages/server/src/test-service.ts";
-import { type Receiver, startReceiver } from "../receiver.ts";
-import { until } from "../service-process.ts";
 import {
   answer,
   askPoint,
@@ -22,31 +22,31 @@ import {
 
 // Who may settle a question, in which order answers are checked, and that exactly one of them does: over two nodes of one database.
 
-let service: TestService;
-let second: TestService;
-let receiver: Receiver;
+let server: TestServer;
+let second: TestServer;
+let receiver: Subscriber;
 /** Another approver's key and a member's key of project `default`. */
 let otherKey: string;
 let memberKey: string;
 
 beforeAll(async () => {
   const variables = { SVC_SANDBOX: "force" };
-  service = await startTestService({ variables });
-  second = await startTestService({ variables: { ...variables, SVC_DATABASE_URL: service.database.url } });
-  receiver = await startReceiver();
-  await connectOps(service);
-  await putContact(service, "lead");
-  await putContact(service, "deputy", { approver: true });
-  const { json } = await service.admin("ListProjects", {});
+  server = await startTestServer({ variables });
+  second = await startTestServer({ variables: { ...variables, SVC_DATABASE_URL: server.database.url } });
+  receiver = await startSubscriber();
+  await connectOps(server);
+  await putContact(server, "lead");
+  await putContact(server, "deputy", { approver: true });
+  const { json } = await server.admin("ListProjects", {});
   const projectId = json.projects.find(({ name }: { name: string }) => name === "default").id;
   const keyOf = async (role: string) =>
-    (await service.admin("CreateApiKey", { projectId, role, name: role })).json.key as string;
+    (await server.admin("CreateApiKey", { projectId, role, name: role })).json.key as string;
   [otherKey, memberKey] = [await keyOf("ROLE_APPROVER"), await keyOf("ROLE_MEMBER")];
-  expect((await service.call(jobs("CreateAskEndpoint"), { endpointUrl: receiver.url })).code).toBe("ok");
+  expect((await server.call(jobs("CreateAskEndpoint"), { endpointUrl: receiver.url })).code).toBe("ok");
 });
 afterAll(async () => {
-  await second?.service.stop();
-  await service?.stop();
+  await second?.server.stop();
+  await server?.stop();
   await second?.database.drop();
   await receiver?.close();
 });
@@ -72,8 +72,8 @@ async function askedJob(
   program: Program,
   options: Record<string, unknown> = {},
 ): Promise<{ id: string; requestId: string }> {
-  const id = await submit(service, program, options);
-  const job = await reach(service, id, isAsked);
+  const id = await submit(server, program, options);
+  const job = await reach(server, id, isAsked);
   return { id, requestId: job.park.judgment.requestId };
 }
 
@@ -82,7 +82,7 @@ const withoutLog = ({ updatedAt: _updatedAt, ...job }: Record<string, unknown>) 
 test("each refusal, in the order of the contract, is logged and moves nothing", async () => {
   const { id, requestId } = await askedJob(asking);
   const settled = await askedJob(plain);
-  expect((await answer(service, settled.id)).code).toBe("ok");
+  expect((await answer(server, settled.id)).code).toBe("ok");
   const wrong = {
     principalId: "nobody",
     continuation: "skip",
@@ -115,63 +115,63 @@ test("each refusal, in the order of the contract, is logged and moves nothing", 
     [{ continuation: "abort", overridesJson: '{"least":1}' }, "invalid_argument", "OVERRIDES_INVALID"],
     [{ note: wrong.note }, "invalid_argument", "NOTE_TOO_LONG"],
   ];
-  const before = await readJob(service, id);
+  const before = await readJob(server, id);
   for (const [request, code, reason] of steps) {
-    const logged = (await readLog(service, id)).length;
-    const refused = await answer(service, id, request);
+    const logged = (await readLog(server, id)).length;
+    const refused = await answer(server, id, request);
     expect([refused.code, refused.reason], JSON.stringify(request).slice(0, 200)).toEqual([code, reason]);
-    const added = (await readLog(service, id)).slice(logged);
+    const added = (await readLog(server, id)).slice(logged);
     expect(added.map(({ type }) => type)).toEqual(["answer-refused"]);
     expect(JSON.parse(added[0]?.payloadJson ?? "").reason).toBe(reason);
   }
-  const { pendingAsk, ...after } = withoutLog(await readJob(service, id));
+  const { pendingAsk, ...after } = withoutLog(await readJob(server, id));
   expect({ pendingAsk, ...after }).toEqual(withoutLog(before));
-  expect((await answer(service, id, { requestId })).code).toBe("ok");
-  const job = await reach(service, id, hasEnded);
+  expect((await answer(server, id, { requestId })).code).toBe("ok");
+  const job = await reach(server, id, hasEnded);
   expect(job.receipt.asks).toMatchObject({ raised: 1, answered: 1, refusedAnswers: steps.length });
 });
 
 test("of an approval, role, key and contact are checked in that order", async () => {
-  await putContact(service, "owner-too", { approver: true });
+  await putContact(server, "owner-too", { approver: true });
   const { id } = await askedJob(gated);
-  await putContact(service, "owner-too", { approver: false });
+  await putContact(server, "owner-too", { approver: false });
   for (const [request, bearer, reason] of [
     [{ principalId: "lead" }, memberKey, "PRINCIPAL_NOT_REACHED"],
     [{ principalId: "owner-too", continuation: "retry-with" }, memberKey, "CONTINUATION_NOT_DECLARED"],
     [{ principalId: "owner-too" }, memberKey, "APPROVER_ROLE_REQUIRED"],
     [{ principalId: "owner-too" }, otherKey, "APPROVAL_KEY_MISMATCH"],
-    [{ principalId: "owner-too" }, service.key, "PRINCIPAL_NOT_APPROVER"],
+    [{ principalId: "owner-too" }, server.key, "PRINCIPAL_NOT_APPROVER"],
   ] as const) {
-    const refused = await answer(service, id, request, { bearer });
+    const refused = await answer(server, id, request, { bearer });
     expect([reason, refused.reason]).toEqual([reason, reason]);
   }
-  const refusals = (await readLog(service, id)).filter(({ type }) => type === "answer-refused");
+  const refusals = (await readLog(server, id)).filter(({ type }) => type === "answer-refused");
   expect(refusals.length).toBe(5);
-  expect((await answer(service, id)).code).toBe("ok");
-  const job = await reach(service, id, hasEnded);
+  expect((await answer(server, id)).code).toBe("ok");
+  const job = await reach(server, id, hasEnded);
   expect(job.receipt.approvals).toMatchObject([{ stepId: "judge", decision: { principalId: "owner" } }]);
 });
 
 test("50 answers at once over two nodes settle a question once, and the rest are told so", async () => {
   for (let round = 0; round < 4; round++) {
     const { id, requestId } = await askedJob(plain);
-    const nodes = [service, second];
+    const nodes = [server, second];
     const answers = await Promise.all(
       Array.from({ length: 50 }, (_, index) => {
         const continuation = ["proceed", "abort"][index % 2] as string;
         const named = index % 4 < 2 ? { requestId } : {};
-        return answer(nodes[(index >> 2) % 2] as TestService, id, { continuation, note: `n${index}`, ...named });
+        return answer(nodes[(index >> 2) % 2] as TestServer, id, { continuation, note: `n${index}`, ...named });
       }),
     );
     const won = answers.flatMap(({ code }, index) => (code === "ok" ? [index] : []));
     expect(won.length).toBe(1);
     const reasons = new Set(answers.filter(({ code }) => code !== "ok").map(({ reason }) => reason));
     expect([...reasons]).toEqual(["ASK_SETTLED"]);
-    const job = await reach(service, id, hasEnded);
-    const { json } = await service.call(jobs("GetAsk"), { jobId: id, requestId });
+    const job = await reach(server, id, hasEnded);
+    const { json } = await server.call(jobs("GetAsk"), { jobId: id, requestId });
     expect(json.ask.decision.note).toBe(`n${won[0]}`);
     expect(job.status).toBe(won[0] === undefined || won[0] % 2 === 0 ? "JOB_STATUS_SUCCEEDED" : "JOB_STATUS_ABORTED");
-    const log = await readLog(service, id);
+    const log = await readLog(server, id);
     expect(log.filter(({ type }) => type === "ask-settled").length).toBe(1);
     expect(log.map(({ seq }) => seq)).toEqual(log.map((_, index) => index + 1));
   }
@@ -184,17 +184,17 @@ test("an answer, a cancellation and the clock at once: one of them wins, and the
       ask: askPoint({ escalation: [{ principal: "owner", timeout: "1m" }], default: { continuation: "abort" } }),
     },
   };
-  const { sql } = service.database.db;
+  const { sql } = server.database.db;
   const ends: string[] = [];
   for (let round = 0; round < 4; round++) {
     const { id } = await askedJob(clocked);
     const [answered, cancelled] = await Promise.all([
-      answer(service, id),
+      answer(server, id),
       second.call(jobs("CancelJob"), { id }),
       sql`update job_asks set deadline_at = now() where job_id = (select job_id from job_tasks where kind = 'hop' limit 1)`,
       sql`update job_tasks set due_at = now() where kind = 'hop'`,
     ]);
-    const job = await reach(service, id, hasEnded);
+    const job = await reach(server, id, hasEnded);
     const { asks } = job.receipt;
     expect(asks.answered + asks.defaulted + asks.withdrawn, JSON.stringify(job.receipt)).toBe(1);
     expect(asks.answered).toBe(answered.code === "ok" ? 1 : 0);
@@ -211,64 +211,64 @@ test("an answer, a cancellation and the clock at once: one of them wins, and the
 
 test("after the end nothing is answered, and trying is logged without touching the receipt", async () => {
   const { id, requestId } = await askedJob(plain);
-  expect((await answer(service, id, { continuation: "abort" })).code).toBe("ok");
-  const ended = await reach(service, id, hasEnded);
+  expect((await answer(server, id, { continuation: "abort" })).code).toBe("ok");
+  const ended = await reach(server, id, hasEnded);
   for (const request of [{}, { requestId }]) {
     const refused = await answer(second, id, request);
     expect([refused.code, refused.reason]).toEqual(["failed_precondition", "ASK_SETTLED"]);
   }
   const withdrawn = await askedJob(plain);
-  await service.call(jobs("CancelJob"), { id: withdrawn.id });
-  await reach(service, withdrawn.id, hasEnded);
-  expect((await answer(service, withdrawn.id, { requestId: withdrawn.requestId })).reason).toBe("ASK_STALE");
-  const job = await readJob(service, id);
+  await server.call(jobs("CancelJob"), { id: withdrawn.id });
+  await reach(server, withdrawn.id, hasEnded);
+  expect((await answer(server, withdrawn.id, { requestId: withdrawn.requestId })).reason).toBe("ASK_STALE");
+  const job = await readJob(server, id);
   expect(job.receipt).toEqual(ended.receipt);
-  const log = await readLog(service, id);
+  const log = await readLog(server, id);
   expect(log.length).toBe(ended.receipt.lastSeq + 2);
   expect(log.slice(-2).map(({ type }) => type)).toEqual(["answer-refused", "answer-refused"]);
 });
 
 test("a job that never asked is not answered either", async () => {
-  const id = await submit(service, { steps: [{ id: "pause", wait: "1m" }] });
+  const id = await submit(server, { steps: [{ id: "pause", wait: "1m" }] });
   for (const [requestId, reason] of [
     ["", "ASK_SETTLED"],
     ["ask_01h455vb4pex5vsknk084sn02q", "ASK_STALE"],
   ]) {
-    expect((await answer(service, id, { requestId })).reason).toBe(reason);
+    expect((await answer(server, id, { requestId })).reason).toBe(reason);
   }
-  await service.call(jobs("CancelJob"), { id });
+  await server.call(jobs("CancelJob"), { id });
 });
 
 test("150 wrong answers leave 100 entries, and all of them in the count", async () => {
   const { id } = await askedJob(plain);
   for (let batch = 0; batch < 3; batch++) {
     const refused = await Promise.all(
-      Array.from({ length: 50 }, () => answer(batch % 2 ? second : service, id, { principalId: "x".repeat(100_000) })),
+      Array.from({ length: 50 }, () => answer(batch % 2 ? second : server, id, { principalId: "x".repeat(100_000) })),
     );
     expect(new Set(refused.map(({ reason }) => reason))).toEqual(new Set(["PRINCIPAL_NOT_REACHED"]));
   }
-  const log = await readLog(service, id);
+  const log = await readLog(server, id);
   expect(log.filter(({ type }) => type === "answer-refused").length).toBe(100);
   expect(log.every(({ payloadJson }) => Buffer.byteLength(payloadJson) <= 4_096)).toBe(true);
-  await answer(service, id);
-  const { receipt } = await reach(service, id, hasEnded);
+  await answer(server, id);
+  const { receipt } = await reach(server, id, hasEnded);
   expect(receipt.asks.refusedAnswers).toBe(150);
 });
 
 test("hostile texts in an answer are kept or refused, and break nothing", async () => {
   const { id } = await askedJob(plain);
   for (const text of ["'; drop table jobs; --", "__proto__", "\ud800".toWellFormed(), "{question}", "<script>"]) {
-    const refused = await answer(service, id, { principalId: text, continuation: text });
+    const refused = await answer(server, id, { principalId: text, continuation: text });
     expect(refused.reason).toBe("PRINCIPAL_NOT_REACHED");
   }
-  // JSON that the service cannot store is refused before it is a request at all, or kept without it.
+  // JSON that the server cannot store is refused before it is a request at all, or kept without it.
   for (const field of ["principalId", "continuation", "requestId", "note", "deliveryId", "overridesJson"]) {
-    const { status, code } = await answer(service, id, { principalId: "nobody", [field]: "a\u0000b" });
+    const { status, code } = await answer(server, id, { principalId: "nobody", [field]: "a\u0000b" });
     expect([400, 403], `${field}: ${code}`).toContain(status);
   }
-  const answered = await answer(service, id, { note: "{{}} <b> '; --", deliveryId: "' or 1=1" });
+  const answered = await answer(server, id, { note: "{{}} <b> '; --", deliveryId: "' or 1=1" });
   expect(answered.code).toBe("ok");
-  expect((await reach(service, id, hasEnded)).status).toBe("JOB_STATUS_SUCCEEDED");
+  expect((await reach(server, id, hasEnded)).status).toBe("JOB_STATUS_SUCCEEDED");
 });
 
 test("an answer that names the delivery it came back on has that surface; a foreign one proves nothing", async () => {
@@ -277,10 +277,10 @@ test("an answer that names the delivery it came back on has that surface; a fore
   await until(() => receiver.received.slice(seen).some(({ body }) => body.includes(id)), 8_000, "the publication");
   const { deliveryId } = receiver.received.slice(seen).find(({ body }) => body.includes(id)) as { deliveryId: string };
   const other = await askedJob(plain);
-  await answer(service, other.id, { deliveryId });
-  await answer(service, id, { deliveryId });
+  await answer(server, other.id, { deliveryId });
+  await answer(server, id, { deliveryId });
   const surfaceOf = async (jobId: string) =>
-    (await service.call(jobs("ListAsks"), { jobId })).json.asks[0].decision.surface;
+    (await server.call(jobs("ListAsks"), { jobId })).json.asks[0].decision.surface;
   expect(await surfaceOf(id)).toBe(deliveryId);
   expect(await surfaceOf(other.id)).toBe("api");
 });
@@ -294,8 +294,8 @@ test("a watch on another node sees the log grow to its end, and only the part it
     return seqs;
   };
   const watching = [watch(0), watch(2)];
-  await answer(service, id);
-  const { receipt } = await reach(service, id, hasEnded);
+  await answer(server, id);
+  const { receipt } = await reach(server, id, hasEnded);
   const all = Array.from({ length: receipt.lastSeq }, (_, index) => index + 1);
   expect(await Promise.all(watching)).toEqual([all, all.slice(2)]);
   expect(await watch(receipt.lastSeq)).toEqual([]);
@@ -305,17 +305,17 @@ test("a watch on another node sees the log grow to its end, and only the part it
 test("the log of a job is paged, and a token is of its own job alone", async () => {
   const { id } = await askedJob(plain);
   const { id: other } = await askedJob(plain);
-  const { json } = await service.call(jobs("ListJobEvents"), { jobId: id, pageSize: 2 });
+  const { json } = await server.call(jobs("ListJobEvents"), { jobId: id, pageSize: 2 });
   expect(json.events.map(({ seq }: { seq: number }) => seq)).toEqual([1, 2]);
-  const next = await service.call(jobs("ListJobEvents"), { jobId: id, pageSize: 1, pageToken: json.nextPageToken });
+  const next = await server.call(jobs("ListJobEvents"), { jobId: id, pageSize: 1, pageToken: json.nextPageToken });
   expect(next.json.events[0].seq).toBe(3);
-  const foreign = await service.call(jobs("ListJobEvents"), { jobId: other, pageToken: json.nextPageToken });
+  const foreign = await server.call(jobs("ListJobEvents"), { jobId: other, pageToken: json.nextPageToken });
   expect(foreign.reason).toBe("PAGE_TOKEN_INVALID");
-  expect((await service.call(jobs("ListJobEvents"), { jobId: id, pageSize: -1 })).reason).toBe("PAGE_SIZE_NEGATIVE");
+  expect((await server.call(jobs("ListJobEvents"), { jobId: id, pageSize: -1 })).reason).toBe("PAGE_SIZE_NEGATIVE");
 });
 
 test("ListAsks filters by state, contact and job, and pages each ask once", async () => {
-  const list = async (body: object) => (await service.call(jobs("ListAsks"), { pageSize: 500, ...body })).json.asks;
+  const list = async (body: object) => (await server.call(jobs("ListAsks"), { pageSize: 500, ...body })).json.asks;
   const all = await list({});
   expect(all.length).toBeGreaterThan(10);
   const pending = await list({ state: "ASK_STATE_PENDING" });
@@ -326,7 +326,7 @@ test("ListAsks filters by state, contact and job, and pages each ask once", asyn
   const paged: string[] = [];
   let pageToken = "";
   do {
-    const { json } = await service.call(jobs("ListAsks"), { pageSize: 3, pageToken });
+    const { json } = await server.call(jobs("ListAsks"), { pageSize: 3, pageToken });
     paged.push(...json.asks.map(({ requestId }: { requestId: string }) => requestId));
     pageToken = json.nextPageToken;
   } while (pageToken !== "");

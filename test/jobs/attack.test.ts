@@ -1,7 +1,7 @@
 import { setTimeout as wait } from "node:timers/promises";
+import { startTestServer, type TestServer } from "@svc/testing/server";
+import { until } from "@svc/testing/server-process";
 import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
-import { startTestService, type TestService } from "../../packages/server/src/test-service.ts";
-import { until } from "../service-process.ts";
 import { addProject, connect, type TestProject, writeDeployment } from "../tools/project.ts";
 import { type Provider, reply, startProvider } from "../tools/provider.ts";
 import {
@@ -26,8 +26,8 @@ import {
 // Jobs that are large, slow or hostile, and a world that changes under them: two nodes, and an app that the test plays.
 
 let app: Provider;
-let service: TestService;
-let second: TestService;
+let server: TestServer;
+let second: TestServer;
 let small: TestProject;
 let deployment: Awaited<ReturnType<typeof writeDeployment>>;
 /** How many rows a page of deals has, and how many pages there are. */
@@ -39,15 +39,15 @@ beforeAll(async () => {
   const bound = { provider_base_url: app.url };
   deployment = await writeDeployment({ sales_crm: bound, messaging_bot: bound });
   const variables = { SVC_SANDBOX: "off", SVC_DEPLOYMENT: deployment.path, SVC_LOG_LEVEL: "info" };
-  service = await startTestService({ variables });
-  second = await startTestService({ variables: { ...variables, SVC_DATABASE_URL: service.database.url } });
-  small = await addProject(service, "small");
-  await connectOps(service);
-  await connectOps(service, small.member);
+  server = await startTestServer({ variables });
+  second = await startTestServer({ variables: { ...variables, SVC_DATABASE_URL: server.database.url } });
+  small = await addProject(server, "small");
+  await connectOps(server);
+  await connectOps(server, small.member);
 }, 60_000);
 afterAll(async () => {
-  await second?.service.stop();
-  await service?.stop();
+  await second?.server.stop();
+  await server?.stop();
   await second?.database.drop();
   await app?.close();
   await deployment?.[Symbol.asyncDispose]();
@@ -77,18 +77,19 @@ function play(): void {
 const isMessage = ({ path }: { path: string }) => path === "/sendMessage";
 const tell = (changes: object = {}) => ({ id: "tell", map: "deals", concurrency: 8, do: [sendMessage()], ...changes });
 
-test("beside a map of 20,000 rows another project's small job ends within seconds, and the map is cancelled", async () => {
+test("beside a map of 20,000 rows another project's small job ends long before it, and the map is cancelled", async () => {
   pages = { rows: 500, count: 40 };
   const limits = { rows: 30_000, toolCalls: 50_000, writes: 30_000 };
-  const large = await submit(service, { limits, steps: [listDeals(), tell()] });
+  const large = await submit(server, { limits, steps: [listDeals(), tell()] });
   await until(() => app.seen.some(isMessage), 20_000, "the first message");
-  const started = performance.now();
-  const id = await submit(service, { steps: [sendMessage()] }, { bearer: small.member });
-  const job = await reach(service, id, hasEnded, { bearer: small.member });
-  expect([job.status, performance.now() - started < 5_000]).toEqual(["JOB_STATUS_SUCCEEDED", true]);
-  expect((await readJob(service, large)).finishedAt).toBeUndefined();
-  await service.call(jobs("CancelJob"), { id: large });
-  const cancelled = await reach(service, large, hasEnded);
+  const id = await submit(server, { steps: [sendMessage()] }, { bearer: small.member });
+  const job = await reach(server, id, hasEnded, { bearer: small.member, timeoutMs: 25_000 });
+  expect(job.status).toBe("JOB_STATUS_SUCCEEDED");
+  // Of its 20,000 messages the large one has sent what it sends in seconds.
+  expect(app.seen.filter(isMessage).length).toBeLessThan(10_000);
+  expect((await readJob(server, large)).finishedAt).toBeUndefined();
+  await server.call(jobs("CancelJob"), { id: large });
+  const cancelled = await reach(server, large, hasEnded);
   expect(cancelled.status).toBe("JOB_STATUS_CANCELLED");
   const sent = app.seen.filter(isMessage).length;
   // The small job's own message is among them.
@@ -101,15 +102,17 @@ test("a flood of 100 jobs of one project does not hold up a job of another", asy
   app.answer = (_seen, res) => setTimeout(() => reply(res, { ok: true, result: { message_id: 1 } }), 150);
   const flood = await Promise.all(
     Array.from({ length: 100 }, () =>
-      submit(service, { steps: Array.from({ length: 5 }, (_, index) => sendMessage({ id: `send${index}` })) }),
+      submit(server, { steps: Array.from({ length: 5 }, (_, index) => sendMessage({ id: `send${index}` })) }),
     ),
   );
-  const started = performance.now();
-  const id = await submit(service, { steps: [sendMessage()] }, { bearer: small.member });
-  const job = await reach(service, id, hasEnded, { bearer: small.member });
-  expect([job.status, performance.now() - started < 3_000]).toEqual(["JOB_STATUS_SUCCEEDED", true]);
-  await Promise.all(flood.map((one) => service.call(jobs("CancelJob"), { id: one })));
-  for (const one of flood) await reach(service, one, hasEnded);
+  const sentBefore = app.seen.filter(isMessage).length;
+  const id = await submit(server, { steps: [sendMessage()] }, { bearer: small.member });
+  const job = await reach(server, id, hasEnded, { bearer: small.member, timeoutMs: 25_000 });
+  expect(job.status).toBe("JOB_STATUS_SUCCEEDED");
+  // Behind the flood it would be the last of 501 messages.
+  expect(app.seen.filter(isMessage).length - sentBefore).toBeLessThan(250);
+  await Promise.all(flood.map((one) => server.call(jobs("CancelJob"), { id: one })));
+  for (const one of flood) await reach(server, one, hasEnded);
 });
 
 test("100 steps of heavy conditions over 500 rows do not hold up the service or another project's job", async () => {
@@ -119,15 +122,15 @@ test("100 steps of heavy conditions over 500 rows do not hold up the service or 
     filter: index === 0 ? "deals" : `f${index - 1}`,
     where,
   }));
-  const heavy = await submit(service, { steps: [listDeals(), ...filters] });
+  const heavy = await submit(server, { steps: [listDeals(), ...filters] });
   const started = performance.now();
-  const id = await submit(service, { steps: [sendMessage()] }, { bearer: small.member });
-  const job = await reach(service, id, hasEnded, { bearer: small.member });
+  const id = await submit(server, { steps: [sendMessage()] }, { bearer: small.member });
+  const job = await reach(server, id, hasEnded, { bearer: small.member });
   const smallMs = performance.now() - started;
   let slowestMs = 0;
   for (let index = 0; index < 10; index++) {
     const asked = performance.now();
-    expect((await fetch(`${service.url}/healthz`)).status).toBe(200);
+    expect((await fetch(`${server.url}/healthz`)).status).toBe(200);
     slowestMs = Math.max(slowestMs, performance.now() - asked);
   }
   expect(job.status).toBe("JOB_STATUS_SUCCEEDED");
@@ -135,23 +138,23 @@ test("100 steps of heavy conditions over 500 rows do not hold up the service or 
     smallMs: true,
     slowestMs: true,
   });
-  await service.call(jobs("CancelJob"), { id: heavy });
-  expect((await reach(service, heavy, hasEnded)).lastError).not.toContain("INTERNAL");
+  await server.call(jobs("CancelJob"), { id: heavy });
+  expect((await reach(server, heavy, hasEnded)).lastError).not.toContain("INTERNAL");
 });
 
 test("programs of 256 KiB at once are taken, and calls of others are answered meanwhile", async () => {
   const params = Object.fromEntries(Array.from({ length: 6_000 }, (_, index) => [`p${index}`, "x".repeat(25)]));
   const program = { params, steps: [{ id: "pause", wait: "1s" }] };
   expect(JSON.stringify(program).length).toBeGreaterThan(200_000);
-  const many = Promise.all(Array.from({ length: 12 }, () => trySubmit(service, program)));
+  const many = Promise.all(Array.from({ length: 12 }, () => trySubmit(server, program)));
   const started = performance.now();
-  expect((await service.call(jobs("ListAsks"), {}, { bearer: small.member })).code).toBe("ok");
+  expect((await server.call(jobs("ListAsks"), {}, { bearer: small.member })).code).toBe("ok");
   expect(performance.now() - started).toBeLessThan(3_000);
   const answers = await many;
   expect(new Set(answers.map(({ code }) => code))).toEqual(new Set(["ok"]));
-  const { json } = await service.call(jobs("ListJobs"), { pageSize: 500 });
+  const { json } = await server.call(jobs("ListJobs"), { pageSize: 500 });
   expect(json.jobs.length).toBeGreaterThan(100);
-  for (const { json: accepted } of answers) await service.call(jobs("CancelJob"), { id: accepted.job.id });
+  for (const { json: accepted } of answers) await server.call(jobs("CancelJob"), { id: accepted.job.id });
 });
 
 const undoing = sendMessage({
@@ -180,12 +183,12 @@ test.each(kinds)(
       if (name === "a retry" && isMessage(seen)) reply(res, { ok: false, description: "busy" }, { status: 429 });
       else setTimeout(() => usual(seen, res), isMessage(seen) ? 20 : 0);
     };
-    const id = await submit(service, program);
-    await reach(service, id, (job) => job.status !== "JOB_STATUS_QUEUED");
+    const id = await submit(server, program);
+    await reach(server, id, (job) => job.status !== "JOB_STATUS_QUEUED");
     if (name.startsWith("a map")) await until(() => app.seen.filter(isMessage).length > 10, 5_000, "messages");
     const answers = await Promise.all([1, 2, 3].map(() => second.call(jobs("CancelJob"), { id })));
     for (const { code, reason } of answers) expect(["ok", "JOB_FINISHED"]).toContain(code === "ok" ? code : reason);
-    const job = await reach(service, id, hasEnded);
+    const job = await reach(server, id, hasEnded);
     expect([job.status, job.park]).toEqual([name === "a call" ? job.status : "JOB_STATUS_CANCELLED", undefined]);
     const sent = app.seen.filter(isMessage).length;
     expect(job.receipt.calls.write).toBe(sent);
@@ -193,7 +196,7 @@ test.each(kinds)(
       expect(job.saga).toMatchObject({ state: "compensated", entries: sent, done: sent, failed: 0 });
       expect(app.seen.filter(({ path }) => path === "/deleteMessage").length).toBe(sent);
     }
-    const log = await readLog(service, id);
+    const log = await readLog(server, id);
     expect(log.map(({ seq }) => seq)).toEqual(log.map((_, index) => index + 1));
     expect(log.at(-1)?.type).toBe("job-status-changed");
   },
@@ -224,19 +227,19 @@ const ownToolkit = (path: string, slug = "own_app") => ({
 });
 
 const publish = (definition: object) =>
-  service.call("svc.v1.CatalogService/PublishToolkit", { definitionJson: JSON.stringify(definition) });
+  server.call("svc.v1.CatalogService/PublishToolkit", { definitionJson: JSON.stringify(definition) });
 const ownRead = (id: string) => ({ id, call: "own_app.read", entity: "ops" });
 const pinned: Program = { steps: [ownRead("before"), judge, ownRead("after")], points: { ask: askPoint() } };
 
 test("a toolkit that is published anew under a job does not change what the job calls", async () => {
   expect((await publish(ownToolkit("/first"))).code).toBe("ok");
-  await connect(service, "own_app", { entityId: "ops", apiKey: "k" });
-  const id = await submit(service, pinned);
-  await reach(service, id, isAsked);
+  await connect(server, "own_app", { entityId: "ops", apiKey: "k" });
+  const id = await submit(server, pinned);
+  await reach(server, id, isAsked);
   expect((await publish(ownToolkit("/second"))).code).toBe("ok");
   app.seen.length = 0;
-  await answer(service, id);
-  const job = await reach(service, id, hasEnded);
+  await answer(server, id);
+  const job = await reach(server, id, hasEnded);
   expect([job.status, job.lastError]).toEqual(["JOB_STATUS_SUCCEEDED", ""]);
   expect(app.seen.map(({ path }) => path)).toEqual(["/first"]);
   expect(job.stepReceipts.map(({ toolVersion }: { toolVersion: string }) => toolVersion)).toEqual([
@@ -244,19 +247,19 @@ test("a toolkit that is published anew under a job does not change what the job 
     "",
     "0.1.0",
   ]);
-  const next = await submit(service, { steps: [ownRead("now")] });
-  await reach(service, next, hasEnded);
+  const next = await submit(server, { steps: [ownRead("now")] });
+  await reach(server, next, hasEnded);
   expect(app.seen.at(-1)?.path).toBe("/second");
 });
 
 test("a toolkit that is deleted under a job leaves it to end, with an outcome that says why or on its pins", async () => {
   expect((await publish(ownToolkit("/first"))).code).toBe("ok");
-  const id = await submit(service, pinned);
-  await reach(service, id, isAsked);
-  const deleted = await service.call("svc.v1.CatalogService/DeleteToolkit", { slug: "own_app" });
+  const id = await submit(server, pinned);
+  await reach(server, id, isAsked);
+  const deleted = await server.call("svc.v1.CatalogService/DeleteToolkit", { slug: "own_app" });
   expect(deleted.code, JSON.stringify(deleted.json)).toBe("ok");
-  await answer(service, id);
-  const job = await reach(service, id, hasEnded);
+  await answer(server, id);
+  const job = await reach(server, id, hasEnded);
   if (job.status === "JOB_STATUS_FAILED") expect(job.lastError).toMatch(/no_account|not_callable|account_unusable/);
   else expect(job.status).toBe("JOB_STATUS_SUCCEEDED");
 });
@@ -266,49 +269,45 @@ test("an account revoked under a map fails the rows to come, and nothing is sent
   const usual = app.answer;
   app.answer = (seen, res) => void setTimeout(() => usual(seen, res), isMessage(seen) ? 15 : 0);
   const bearer = small.member;
-  const { json } = await service.call(
+  const { json } = await server.call(
     "svc.v1.ConnectionsService/ListConnections",
     { toolkitSlug: "messaging_bot" },
     { bearer },
   );
-  const id = await submit(service, { steps: [listDeals(), tell({ concurrency: 4 })] }, { bearer });
+  const id = await submit(server, { steps: [listDeals(), tell({ concurrency: 4 })] }, { bearer });
   await until(() => app.seen.filter(isMessage).length > 10, 5_000, "messages");
   for (const account of json.accounts) {
-    await service.call("svc.v1.ConnectionsService/DeleteConnection", { id: account.id }, { bearer });
+    await server.call("svc.v1.ConnectionsService/DeleteConnection", { id: account.id }, { bearer });
   }
   const sentThen = app.seen.filter(isMessage).length;
-  const job = await reach(service, id, hasEnded, { bearer });
+  const job = await reach(server, id, hasEnded, { bearer });
   expect([job.status, job.lastError]).toEqual(["JOB_STATUS_FAILED", expect.stringContaining("ROWS_FAILED")]);
   const receipt = job.stepReceipts[1];
   expect(receipt.rows.in).toBe(200);
   expect(receipt.rows.ok + receipt.rows.failed + receipt.rows.unknown).toBe(200);
   expect(["no_account", "account_unusable"]).toContain(receipt.errors[0].code);
   expect(app.seen.filter(isMessage).length - sentThen).toBeLessThanOrEqual(8);
-  await connect(service, "messaging_bot", { entityId: "ops", scheme: "api_key", apiKey: "k", bearer });
+  await connect(server, "messaging_bot", { entityId: "ops", scheme: "api_key", apiKey: "k", bearer });
 });
 
 test("a key revoked under a job keeps nobody else from reading or cancelling it", async () => {
-  const { json } = await service.admin("CreateApiKey", { projectId: small.id, role: "ROLE_MEMBER", name: "short" });
-  const id = await submit(
-    service,
-    { steps: [judge, sendMessage()], points: { ask: askPoint() } },
-    { bearer: json.key },
-  );
-  await reach(service, id, isAsked, { bearer: small.member });
-  await service.admin("RevokeApiKey", { id: json.apiKey.id });
-  expect((await answer(service, id, {}, { bearer: small.member })).code).toBe("ok");
-  const job = await reach(service, id, hasEnded, { bearer: small.member });
+  const { json } = await server.admin("CreateApiKey", { projectId: small.id, role: "ROLE_MEMBER", name: "short" });
+  const id = await submit(server, { steps: [judge, sendMessage()], points: { ask: askPoint() } }, { bearer: json.key });
+  await reach(server, id, isAsked, { bearer: small.member });
+  await server.admin("RevokeApiKey", { id: json.apiKey.id });
+  expect((await answer(server, id, {}, { bearer: small.member })).code).toBe("ok");
+  const job = await reach(server, id, hasEnded, { bearer: small.member });
   expect(job.status).toBe("JOB_STATUS_SUCCEEDED");
 });
 
 test("the same idempotency key in another mode is other content, whatever became of the first job", async () => {
   const program: Program = { steps: [sendMessage()] };
-  const id = await submit(service, program, { idempotencyKey: "modes", mode: "simulate" });
+  const id = await submit(server, program, { idempotencyKey: "modes", mode: "simulate" });
   for (const request of [{}, { mode: "live" }, { simulateFirst: true }]) {
-    const refused = await trySubmit(service, program, { ...request, idempotencyKey: "modes" });
+    const refused = await trySubmit(server, program, { ...request, idempotencyKey: "modes" });
     expect(refused.reason).toBe("IDEMPOTENCY_KEY_REUSED");
   }
-  await reach(service, id, hasEnded);
+  await reach(server, id, hasEnded);
   expect((await trySubmit(second, program, { idempotencyKey: "modes", mode: "simulate" })).json.job.id).toBe(id);
   expect(app.seen.filter(isMessage)).toEqual([]);
 });
@@ -327,8 +326,8 @@ test("a simulation sends no write, whichever step would", async () => {
     ],
     saga: { on: ["failed", "cancelled", "aborted"] },
   };
-  const id = await submit(service, program, { mode: "simulate" });
-  const job = await reach(service, id, hasEnded);
+  const id = await submit(server, program, { mode: "simulate" });
+  const job = await reach(server, id, hasEnded);
   expect([job.status, job.stepReceipts.map(({ state }: { state: string }) => state)]).toEqual([
     "JOB_STATUS_SUCCEEDED",
     ["completed", "simulated", "simulated"],
@@ -338,33 +337,33 @@ test("a simulation sends no write, whichever step would", async () => {
 
 test("a contact reached by a tool that fails may answer all the same, and the tool is tried in the ledger", async () => {
   const argsJson = JSON.stringify({ chat_id: "@lead", text: "{question} {{x}} {jobId} {requestId}" });
-  await putContact(service, "reached", {
+  await putContact(server, "reached", {
     reach: { toolSlug: "messaging_bot.send_message", entityId: "ops", argsJson },
   });
   app.answer = (seen, res) =>
     isMessage(seen) ? reply(res, { ok: false, description: "no" }, { status: 400 }) : reply(res, {});
   const question = '"}{question} {jobId} \\ {{';
   const point = askPoint({ question: question.replaceAll("{", "{{"), escalation: [{ principal: "reached" }] });
-  const refusedOrId = await trySubmit(service, { steps: [judge], points: { ask: point } });
+  const refusedOrId = await trySubmit(server, { steps: [judge], points: { ask: point } });
   expect(refusedOrId.code, JSON.stringify(refusedOrId.json)).toBe("ok");
   const { id } = refusedOrId.json.job;
-  const asked = await reach(service, id, isAsked);
+  const asked = await reach(server, id, isAsked);
   await until(() => app.seen.some(isMessage), 5_000, "the try");
   const { text } = JSON.parse(app.seen.find(isMessage)?.body ?? "{}");
   const { question: put, requestId } = asked.park.judgment;
   expect(text.startsWith(put)).toBe(true);
   expect(text.endsWith(`${id} ${requestId}`)).toBe(true);
-  expect((await answer(service, id, { principalId: "reached" })).code).toBe("ok");
-  expect((await reach(service, id, hasEnded)).status).toBe("JOB_STATUS_SUCCEEDED");
+  expect((await answer(server, id, { principalId: "reached" })).code).toBe("ok");
+  expect((await reach(server, id, hasEnded)).status).toBe("JOB_STATUS_SUCCEEDED");
 });
 
 test("a node that stops amid a map leaves it to the other, and every row is sent once", async () => {
   pages = { rows: 300, count: 1 };
-  const own = await startTestService({
+  const own = await startTestServer({
     variables: {
       SVC_SANDBOX: "off",
       SVC_DEPLOYMENT: deployment.path,
-      SVC_DATABASE_URL: service.database.url,
+      SVC_DATABASE_URL: server.database.url,
       SVC_DRAIN: "3s",
       SVC_LOG_LEVEL: "info",
     },
@@ -373,10 +372,10 @@ test("a node that stops amid a map leaves it to the other, and every row is sent
   const rows = tell({ concurrency: 4, do: [sendMessage({ args: { chat_id: "@team", text } })] });
   const ids = await Promise.all([1, 2, 3].map(() => submit(own, { steps: [listDeals(), rows] })));
   await until(() => app.seen.filter(isMessage).length > 30, 15_000, "messages");
-  await own.service.stop();
+  await own.server.stop();
   await own.database.drop();
   for (const id of ids) {
-    const job = await reach(service, id, hasEnded);
+    const job = await reach(server, id, hasEnded);
     expect([job.status, job.stepReceipts[1].rows.ok, job.receipt.calls.unknown]).toEqual([
       "JOB_STATUS_SUCCEEDED",
       300,
@@ -388,31 +387,36 @@ test("a node that stops amid a map leaves it to the other, and every row is sent
   expect(new Set(counts.values())).toEqual(new Set([3]));
 });
 
-test("connections to the store cut again and again lose no job, and leave no gap in a log", {
-  timeout: 90_000,
-}, async () => {
+test("connections to the store cut again and again lose no job, and leave no gap in a log", async () => {
   pages = { rows: 100, count: 3 };
-  const ids = await Promise.all(Array.from({ length: 6 }, () => submit(service, { steps: [listDeals()] })));
-  const { sql } = service.database.db;
+  const ids = await Promise.all(Array.from({ length: 6 }, () => submit(server, { steps: [listDeals()] })));
+  const { sql } = server.database.db;
   for (let round = 0; round < 3; round++) {
     await sql`select pg_terminate_backend(pid) from pg_stat_activity
       where datname = current_database() and pid <> pg_backend_pid()`.catch(() => undefined);
     await wait(150);
   }
+  // A job whose hand-back was cut as well goes on when its lease of 30 s is over: here it is after 2 s.
+  const haveEnded = async () => {
+    await sql`update job_tasks set lease_until = now()
+      where lease_until > now() and lease_until < now() + interval '28 s'`;
+    const jobs = await Promise.all(ids.map((id) => readJob(server, id)));
+    return jobs.every((job) => job !== undefined && hasEnded(job));
+  };
+  await until(haveEnded, 25_000, "the end of every job");
   for (const id of ids) {
-    // A job whose hand-back was cut as well goes on when its lease of 30 s is over.
-    const job = await reach(service, id, (now) => now !== undefined && hasEnded(now), { timeoutMs: 80_000 });
+    const job = await readJob(server, id);
     expect([job.status, job.stepReceipts[0].rows.in]).toEqual(["JOB_STATUS_SUCCEEDED", 300]);
-    const log = await readLog(service, id);
+    const log = await readLog(server, id);
     expect(log.map(({ seq }) => seq)).toEqual(log.map((_, index) => index + 1));
   }
 });
 
 test("when nothing is left to do, no task is left", async () => {
-  const { sql } = service.database.db;
-  const { json } = await service.call(jobs("ListJobs"), { pageSize: 500 });
+  const { sql } = server.database.db;
+  const { json } = await server.call(jobs("ListJobs"), { pageSize: 500 });
   for (const { id, finishedAt } of json.jobs) {
-    if (finishedAt === undefined) await service.call(jobs("CancelJob"), { id });
+    if (finishedAt === undefined) await server.call(jobs("CancelJob"), { id });
   }
   await until(
     async () => (await sql`select count(*)::int as n from job_tasks`)[0]?.["n"] === 0,

@@ -1,34 +1,36 @@
 import { setTimeout as wait } from "node:timers/promises";
+import { programSchema } from "@svc/program";
 import { Code, createSvcClient, type SvcClient } from "@svc/sdk";
+import { startTestServer, type TestServer } from "@svc/testing/server";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { startTestService, type TestService } from "../../packages/server/src/test-service.ts";
 import { codeBlocksOf } from "../markdown.ts";
 import { readText } from "../source.ts";
 
 // docs/jobs.md and docs/asks.md show these programs; here they run against the sandbox as they stand there.
 
-let service: TestService;
+let server: TestServer;
 let client: SvcClient;
 
 beforeAll(async () => {
-  service = await startTestService({ variables: { SVC_SANDBOX: "force" } });
-  client = createSvcClient({ baseUrl: service.url, apiKey: service.key });
+  server = await startTestServer({ variables: { SVC_SANDBOX: "force" } });
+  client = createSvcClient({ baseUrl: server.url, apiKey: server.key });
   for (const [toolkitSlug, entityId] of accounts) {
     await client.connections.initiateConnection({ toolkitSlug, entityId, apiKey: "sandbox" });
   }
   for (const principalId of ["lead", "head"]) {
     const contact = { principalId, name: principalId, approver: false };
-    const put = await service.call("svc.v1.ContactsService/PutContact", { contact });
+    const put = await server.call("svc.v1.ContactsService/PutContact", { contact });
     expect(put.code).toBe("ok");
   }
 });
-afterAll(() => service?.stop());
+afterAll(() => server?.stop());
 
 const accounts = [
   ["sales_crm", "ops"],
   ["sales_crm", "sandbox:pages=80"],
   ["sales_crm", "sandbox:error"],
   ["messaging_bot", "ops"],
+  ["bank_link", "ops"],
 ] as const;
 
 const example = (name: string) => readText(`docs/examples/${name}.json`);
@@ -70,8 +72,8 @@ test("a question climbs two hops, and its answer changes what is done", async ()
   const asked = await reach(id, ({ pendingAsk }) => pendingAsk !== undefined);
   expect(asked.pendingAsk).toMatchObject({ principalId: "lead", hopIndex: 0 });
   // Four hours pass.
-  await service.database.db.sql`update job_asks set deadline_at = now() where deadline_at is not null`;
-  await service.database.db.sql`update job_tasks set due_at = now() where kind = 'hop'`;
+  await server.database.db.sql`update job_asks set deadline_at = now() where deadline_at is not null`;
+  await server.database.db.sql`update job_tasks set due_at = now() where kind = 'hop'`;
   const climbed = await reach(id, ({ pendingAsk }) => pendingAsk?.hopIndex === 1);
   expect(climbed.pendingAsk).toMatchObject({ principalId: "head", deliveredPrincipals: ["lead", "head"] });
   const answer = { jobId: id, principalId: "head", continuation: "retry-with", overridesJson: '{"minValue": 50000}' };
@@ -148,16 +150,16 @@ test.each(["docs/jobs.md", "docs/asks.md"])("every program that %s shows is acce
 
 test("a stream of a node that stops ends with the word that it stopped, and its schema of programs is public", async () => {
   await using own = new AsyncDisposableStack();
-  const stopping = await startTestService({ variables: { SVC_SANDBOX: "force" } });
+  const stopping = await startTestServer({ variables: { SVC_SANDBOX: "force" } });
   own.defer(() => stopping.stop());
   const schema = await fetch(`${stopping.url}/schemas/program.v1.json`);
-  expect(await schema.json()).toEqual(JSON.parse(readText("packages/jobs/src/program/program.schema.json")));
+  expect(await schema.json()).toEqual(programSchema);
   const { jobs } = createSvcClient({ baseUrl: stopping.url, apiKey: stopping.key });
   const programJson = JSON.stringify({ version: 1, title: "Wait", steps: [{ id: "pause", wait: "1h" }] });
   const { job } = await jobs.submitJob({ programJson });
   const watching = async () => {
     for await (const { event } of jobs.watchJob({ jobId: job?.id ?? "" })) {
-      if (event?.payloadJson.includes('"parked"')) void stopping.service.stop();
+      if (event?.payloadJson.includes('"parked"')) void stopping.server.stop();
     }
   };
   await expect(watching()).rejects.toMatchObject({ code: Code.DeadlineExceeded });

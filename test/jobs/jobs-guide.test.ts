@@ -1,9 +1,10 @@
+import { createValidator, type JsonSchema } from "@svc/catalog";
+import { programSchema } from "@svc/program";
 import { describe, expect, test } from "vitest";
-import { createValidator, type JsonSchema } from "../../packages/catalog/src/index.ts";
 import { codeBlocksOf } from "../markdown.ts";
 import { listFiles, readText } from "../source.ts";
 
-const schema = JSON.parse(readText("packages/jobs/src/program/program.schema.json")) as JsonSchema;
+const schema: JsonSchema = programSchema;
 const isProgram = createValidator(schema);
 const isStep = createValidator({ $defs: schema["$defs"], $ref: "#/$defs/step" });
 

@@ -1,8 +1,8 @@
 import { createSvcClient } from "@svc/sdk";
+import { startTestServer, type TestServer } from "@svc/testing/server";
+import { until } from "@svc/testing/server-process";
+import { type Subscriber, startSubscriber } from "@svc/testing/subscriber";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { startTestService, type TestService } from "../../packages/server/src/test-service.ts";
-import { type Receiver, startReceiver } from "../receiver.ts";
-import { until } from "../service-process.ts";
 import { writeDeployment } from "../tools/project.ts";
 import { type Provider, reply, startProvider } from "../tools/provider.ts";
 import {
@@ -27,8 +27,8 @@ const marker = "planted-5c1d";
 const title = (index: number) => `${marker}-${index}`;
 
 let app: Provider;
-let receiver: Receiver;
-let service: TestService;
+let receiver: Subscriber;
+let server: TestServer;
 let deployment: Awaited<ReturnType<typeof writeDeployment>>;
 /** Ended jobs by the name of their program. */
 const ended: Record<string, JobJson> = {};
@@ -138,37 +138,33 @@ const programs: Readonly<Record<string, Program>> = {
 };
 
 beforeAll(async () => {
-  [app, receiver] = [await startProvider(), await startReceiver()];
+  [app, receiver] = [await startProvider(), await startSubscriber()];
   const bound = { provider_base_url: app.url };
   deployment = await writeDeployment({ sales_crm: bound, messaging_bot: bound });
-  service = await startTestService({ variables: { SVC_SANDBOX: "off", SVC_DEPLOYMENT: deployment.path } });
+  server = await startTestServer({ variables: { SVC_SANDBOX: "off", SVC_DEPLOYMENT: deployment.path } });
   play();
-  await connectOps(service);
-  const endpoint = await service.call(jobs("CreateAskEndpoint"), { endpointUrl: receiver.url });
+  await connectOps(server);
+  const endpoint = await server.call(jobs("CreateAskEndpoint"), { endpointUrl: receiver.url });
   expect(endpoint.code).toBe("ok");
   await Promise.all(
     Object.entries(programs).map(async ([name, program]) => {
-      const id = await submit(
-        service,
-        { ...program, title: name },
-        name === "a simulation" ? { mode: "simulate" } : {},
-      );
+      const id = await submit(server, { ...program, title: name }, name === "a simulation" ? { mode: "simulate" } : {});
       ended[name] = await answerUntilEnd(id);
     }),
   );
 }, 60_000);
 afterAll(async () => {
-  await service?.stop();
+  await server?.stop();
   await Promise.all([app?.close(), receiver?.close(), deployment?.[Symbol.asyncDispose]()]);
 });
 
 /** Answers whatever is asked with the first continuation offered. */
 async function answerUntilEnd(id: string): Promise<JobJson> {
   for (;;) {
-    const job = await reach(service, id, (now) => isAsked(now) || hasEnded(now), { timeoutMs: 40_000 });
+    const job = await reach(server, id, (now) => isAsked(now) || hasEnded(now), { timeoutMs: 40_000 });
     if (hasEnded(job)) return job;
     const { requestId, continuations } = job.park.judgment;
-    const answered = await answer(service, id, { requestId, continuation: continuations[0] });
+    const answered = await answer(server, id, { requestId, continuation: continuations[0] });
     expect(answered.code, JSON.stringify(answered.json)).toBe("ok");
   }
 }
@@ -192,14 +188,14 @@ test("the app was sent and sent the markers, so that what follows tells somethin
 
 test.each(Object.keys(programs))("%s: no answer about the job holds row data", async (name) => {
   const job = ended[name];
-  const client = createSvcClient({ baseUrl: service.url, apiKey: service.key });
+  const client = createSvcClient({ baseUrl: server.url, apiKey: server.key });
   const watched: string[] = [];
   for await (const { event } of client.jobs.watchJob({ jobId: job.id })) watched.push(event?.payloadJson ?? "");
-  const { json: log } = await service.call(jobs("ListJobEvents"), { jobId: job.id });
-  const { json: asks } = await service.call(jobs("ListAsks"), { jobId: job.id });
+  const { json: log } = await server.call(jobs("ListJobEvents"), { jobId: job.id });
+  const { json: asks } = await server.call(jobs("ListAsks"), { jobId: job.id });
   const single = [];
   for (const { requestId } of asks.asks) {
-    single.push((await service.call(jobs("GetAsk"), { jobId: job.id, requestId })).json);
+    single.push((await server.call(jobs("GetAsk"), { jobId: job.id, requestId })).json);
   }
   expect(watched.length).toBe(log.events.length);
   for (const [what, found] of Object.entries({ job, watched, log, asks, single })) {
@@ -209,19 +205,19 @@ test.each(Object.keys(programs))("%s: no answer about the job holds row data", a
 });
 
 test("lists, published asks and the log at trace hold no row data", async () => {
-  const { json } = await service.call(jobs("ListJobs"), {});
+  const { json } = await server.call(jobs("ListJobs"), {});
   expect(json.jobs.length).toBeGreaterThan(8);
   expect(shown(json)).toEqual([]);
-  expect(shown((await service.call(jobs("ListJobs"), { mode: "simulate" })).json)).toEqual([]);
-  expect(shown((await service.call(jobs("ListAsks"), {})).json)).toEqual([]);
+  expect(shown((await server.call(jobs("ListJobs"), { mode: "simulate" })).json)).toEqual([]);
+  expect(shown((await server.call(jobs("ListAsks"), {})).json)).toEqual([]);
   await until(() => receiver.received.length >= 3, 5_000, "the publication of asks");
   expect(receiver.received.flatMap(({ body, headers }) => shown([body, headers]))).toEqual([]);
-  expect(service.logs.length).toBeGreaterThan(40);
-  expect(service.logs.flatMap(shown)).toEqual([]);
+  expect(server.logs.length).toBeGreaterThan(40);
+  expect(server.logs.flatMap(shown)).toEqual([]);
 });
 
 test("no column of the database holds row data that is not sealed", async () => {
-  const { sql } = service.database.db;
+  const { sql } = server.database.db;
   const tables = await sql`select table_schema, table_name from information_schema.tables
     where table_type = 'BASE TABLE' and table_schema not in ('pg_catalog', 'information_schema')`;
   const leaks: Record<string, string[]> = {};
@@ -241,20 +237,20 @@ test("no column of the database holds row data that is not sealed", async () => 
 });
 
 test("the calls of a job stand in the ledger under its id, and lists of them hold no row data", async () => {
-  const { json } = await service.call("svc.v1.ToolsService/ListToolCalls", { pageSize: 500 });
+  const { json } = await server.call("svc.v1.ToolsService/ListToolCalls", { pageSize: 500 });
   const own = json.calls.filter(({ jobId }: { jobId: string }) => jobId !== "");
   expect(own.length).toBeGreaterThan(20);
   expect(shown(json)).toEqual([]);
 });
 
 test("what the ledger tells of one failed call of a job holds no row data", async () => {
-  const { json } = await service.call("svc.v1.ToolsService/ListToolCalls", { pageSize: 500 });
+  const { json } = await server.call("svc.v1.ToolsService/ListToolCalls", { pageSize: 500 });
   const leaks = new Set<string>();
   let failed = 0;
   for (const { id, toolSlug, jobId, outcome } of json.calls as Record<string, string>[]) {
     if (jobId === "" || outcome === "ok") continue;
     failed += 1;
-    const { json: one } = await service.call("svc.v1.ToolsService/GetToolCall", { id });
+    const { json: one } = await server.call("svc.v1.ToolsService/GetToolCall", { id });
     for (const found of shown({ ...one.call, argumentsJson: "" })) leaks.add(`${toolSlug}: ${found}`);
   }
   expect(failed).toBeGreaterThan(5);

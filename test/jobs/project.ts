@@ -1,5 +1,5 @@
 import { setTimeout as wait } from "node:timers/promises";
-import type { TestAnswer } from "../../packages/server/src/test-service.ts";
+import type { TestAnswer } from "@svc/testing/server";
 import { type Callable, connect } from "../tools/project.ts";
 
 /** A step of a program, or a whole one, as tests write them. */
@@ -18,11 +18,11 @@ type Options = { readonly bearer?: string | null };
 
 /** Submits a program; throws when it is refused. */
 export async function submit(
-  service: Callable,
+  server: Callable,
   program: Program,
   { bearer, ...request }: { bearer?: string } & Readonly<Record<string, unknown>> = {},
 ): Promise<string> {
-  const answer = await trySubmit(service, program, request, bearer === undefined ? {} : { bearer });
+  const answer = await trySubmit(server, program, request, bearer === undefined ? {} : { bearer });
   if (answer.code !== "ok")
     throw new Error(`${String(program["title"])}: ${JSON.stringify(answer.json).slice(0, 2_000)}`);
   return answer.json.job.id as string;
@@ -30,31 +30,31 @@ export async function submit(
 
 /** Submits a program, refused or not. */
 export function trySubmit(
-  service: Callable,
+  server: Callable,
   program: Program | string,
   request: object = {},
   options: Options = {},
 ): Promise<TestAnswer> {
   const programJson =
     typeof program === "string" ? program : JSON.stringify({ version: 1, title: "A job of the tests", ...program });
-  return service.call(jobs("SubmitJob"), { programJson, ...request }, options);
+  return server.call(jobs("SubmitJob"), { programJson, ...request }, options);
 }
 
 /** Reads a job. */
-export async function readJob(service: Callable, id: string, options: Options = {}): Promise<JobJson> {
-  const { json } = await service.call(jobs("GetJob"), { id }, options);
+export async function readJob(server: Callable, id: string, options: Options = {}): Promise<JobJson> {
+  const { json } = await server.call(jobs("GetJob"), { id }, options);
   return json.job;
 }
 
 /** The job once `holds` is true of it. */
 export async function reach(
-  service: Callable,
+  server: Callable,
   id: string,
   holds: (job: JobJson) => boolean,
   { bearer, timeoutMs = 15_000 }: { bearer?: string; timeoutMs?: number } = {},
 ): Promise<JobJson> {
   for (const end = performance.now() + timeoutMs; ; await wait(20)) {
-    const job = await readJob(service, id, bearer === undefined ? {} : { bearer });
+    const job = await readJob(server, id, bearer === undefined ? {} : { bearer });
     if (holds(job)) return job;
     if (performance.now() > end) {
       throw new Error(`the job did not come so far: ${job?.status} ${job?.lastError} ${JSON.stringify(job?.park)}`);
@@ -69,35 +69,35 @@ export const isAsked = (job: JobJson) => job.pendingAsk !== undefined;
 
 /** The log of a job. */
 export async function readLog(
-  service: Callable,
+  server: Callable,
   jobId: string,
   options: Options = {},
 ): Promise<{ seq: number; type: string; payloadJson: string; principalChain: string[] }[]> {
-  const { json } = await service.call(jobs("ListJobEvents"), { jobId }, options);
+  const { json } = await server.call(jobs("ListJobEvents"), { jobId }, options);
   return json.events;
 }
 
 /** Answers the pending ask of a job. */
-export function answer(service: Callable, jobId: string, request: object = {}, options: Options = {}) {
+export function answer(server: Callable, jobId: string, request: object = {}, options: Options = {}) {
   const body = { jobId, principalId: "owner", continuation: "proceed", ...request };
-  return service.call(jobs("AnswerAsk"), body, options);
+  return server.call(jobs("AnswerAsk"), body, options);
 }
 
 /** Puts a contact; throws when it is refused. */
 export async function putContact(
-  service: Callable,
+  server: Callable,
   principalId: string,
   { bearer, ...changes }: { bearer?: string } & Readonly<Record<string, unknown>> = {},
 ): Promise<void> {
   const contact = { principalId, name: principalId, approver: false, ...changes };
-  const put = await service.call(contacts("PutContact"), { contact }, bearer === undefined ? {} : { bearer });
+  const put = await server.call(contacts("PutContact"), { contact }, bearer === undefined ? {} : { bearer });
   if (put.code !== "ok") throw new Error(JSON.stringify(put.json));
 }
 
 /** Connects entity `ops` to the sales CRM and the messaging bot. */
-export async function connectOps(service: Callable, bearer?: string): Promise<void> {
+export async function connectOps(server: Callable, bearer?: string): Promise<void> {
   for (const toolkitSlug of ["sales_crm", "messaging_bot"]) {
-    await connect(service, toolkitSlug, {
+    await connect(server, toolkitSlug, {
       entityId: "ops",
       scheme: "api_key",
       apiKey: "key-of-the-tests",

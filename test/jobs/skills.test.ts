@@ -1,7 +1,7 @@
 import { Client } from "@modelcontextprotocol/sdk/client/index.js";
 import { StreamableHTTPClientTransport } from "@modelcontextprotocol/sdk/client/streamableHttp.js";
+import { startTestServer, type TestServer } from "@svc/testing/server";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { startTestService, type TestService } from "../../packages/server/src/test-service.ts";
 import { addProject, callTool, type TestProject } from "../tools/project.ts";
 import {
   answer,
@@ -18,7 +18,7 @@ import {
 
 // A program that succeeded, promoted to a tool and called as one: over CallTool and over MCP.
 
-let service: TestService;
+let server: TestServer;
 let other: TestProject;
 
 const inputSchema = {
@@ -44,30 +44,30 @@ const deleting: Program = {
 };
 
 beforeAll(async () => {
-  service = await startTestService({ variables: { SVC_SANDBOX: "force" } });
-  other = await addProject(service, "other");
-  await connectOps(service);
-  await connectOps(service, other.member);
-  const told = await submit(service, telling);
-  await reach(service, told, hasEnded);
-  const dropped = await submit(service, deleting);
-  await reach(service, dropped, isAsked);
-  await answer(service, dropped);
-  const ended = await reach(service, dropped, hasEnded);
+  server = await startTestServer({ variables: { SVC_SANDBOX: "force" } });
+  other = await addProject(server, "other");
+  await connectOps(server);
+  await connectOps(server, other.member);
+  const told = await submit(server, telling);
+  await reach(server, told, hasEnded);
+  const dropped = await submit(server, deleting);
+  await reach(server, dropped, isAsked);
+  await answer(server, dropped);
+  const ended = await reach(server, dropped, hasEnded);
   expect([ended.status, ended.lastError]).toEqual(["JOB_STATUS_SUCCEEDED", ""]);
   for (const [jobId, slug] of [
     [told, "tell"],
     [dropped, "tell_and_drop"],
   ]) {
-    const promoted = await service.call(jobs("PromoteJob"), { jobId, slug, description: `Skill ${slug} of the tests` });
+    const promoted = await server.call(jobs("PromoteJob"), { jobId, slug, description: `Skill ${slug} of the tests` });
     expect(promoted.code, JSON.stringify(promoted.json)).toBe("ok");
   }
 });
-afterAll(() => service?.stop());
+afterAll(() => server?.stop());
 
-async function open(key: string = service.key): Promise<Client & AsyncDisposable> {
+async function open(key: string = server.key): Promise<Client & AsyncDisposable> {
   const client = new Client({ name: "test", version: "1" });
-  const transport = new StreamableHTTPClientTransport(new URL(`${service.url}/mcp`), {
+  const transport = new StreamableHTTPClientTransport(new URL(`${server.url}/mcp`), {
     requestInit: { headers: { authorization: `Bearer ${key}` } },
   });
   await client.connect(transport as unknown as Parameters<Client["connect"]>[0]);
@@ -75,19 +75,19 @@ async function open(key: string = service.key): Promise<Client & AsyncDisposable
 }
 
 const countJobs = async () => {
-  const { json } = await service.call(jobs("ListJobs"), { pageSize: 500 });
+  const { json } = await server.call(jobs("ListJobs"), { pageSize: 500 });
   return json.jobs.length as number;
 };
 
 test("a call submits a job with its arguments as input and defaults filled in, and answers its id", async () => {
-  const called = await callTool(service, "skills.tell", { text: "From a skill" });
+  const called = await callTool(server, "skills.tell", { text: "From a skill" });
   expect(called.outcome).toBe("ok");
   const { job_id } = JSON.parse(called.resultJson);
-  const job = await reach(service, job_id, hasEnded);
+  const job = await reach(server, job_id, hasEnded);
   expect(job).toMatchObject({ status: "JOB_STATUS_SUCCEEDED", skillSlug: "skills.tell", mode: "live" });
-  const { json } = await service.call(jobs("ListJobs"), { skillSlug: "skills.tell" });
+  const { json } = await server.call(jobs("ListJobs"), { skillSlug: "skills.tell" });
   expect(json.jobs.map(({ id }: { id: string }) => id)).toEqual([job_id]);
-  const log = await service.call(jobs("ListJobEvents"), { jobId: job_id });
+  const log = await server.call(jobs("ListJobEvents"), { jobId: job_id });
   expect(log.json.events[0].principalChain).toEqual([expect.stringMatching(/^key:/), "skill:skills.tell"]);
 });
 
@@ -100,7 +100,7 @@ test("arguments that break the skill's schema are an outcome, and submit nothing
     { text: "x", more: 1 },
     { text: "x", confirm: true },
   ]) {
-    const called = await callTool(service, "skills.tell", wrong);
+    const called = await callTool(server, "skills.tell", wrong);
     expect([JSON.stringify(wrong).slice(0, 40), called.outcome]).toEqual([
       JSON.stringify(wrong).slice(0, 40),
       "invalid_arguments",
@@ -111,9 +111,9 @@ test("arguments that break the skill's schema are an outcome, and submit nothing
 
 test("a destructive skill is held without confirm over CallTool and over MCP, and parks for approval with it", async () => {
   const before = await countJobs();
-  const held = await callTool(service, "skills.tell_and_drop", { text: "x" });
+  const held = await callTool(server, "skills.tell_and_drop", { text: "x" });
   expect(held.outcome).toBe("held");
-  const no = await callTool(service, "skills.tell_and_drop", { text: "x", confirm: false });
+  const no = await callTool(server, "skills.tell_and_drop", { text: "x", confirm: false });
   expect(no.outcome).toBe("held");
   await using mcp = await open();
   const call = async (confirm: object) => {
@@ -125,28 +125,28 @@ test("a destructive skill is held without confirm over CallTool and over MCP, an
   expect(await countJobs()).toBe(before);
   const confirmed = await call({ confirm: true });
   expect(confirmed.outcome).toBe("ok");
-  const job = await reach(service, confirmed.result.job_id, isAsked);
+  const job = await reach(server, confirmed.result.job_id, isAsked);
   expect([job.status, job.park.reason]).toEqual(["JOB_STATUS_PENDING_PLAN_APPROVAL", "approval"]);
-  await answer(service, job.id);
-  expect((await reach(service, job.id, hasEnded)).status).toBe("JOB_STATUS_SUCCEEDED");
+  await answer(server, job.id);
+  expect((await reach(server, job.id, hasEnded)).status).toBe("JOB_STATUS_SUCCEEDED");
 });
 
 test("a destructive skill called with a member's key begins nothing, confirmed or not", async () => {
-  const { json } = await service.admin("ListProjects", {});
+  const { json } = await server.admin("ListProjects", {});
   const projectId = json.projects.find(({ name }: { name: string }) => name === "default").id;
-  const bearer = (await service.admin("CreateApiKey", { projectId, role: "ROLE_MEMBER", name: "m" })).json.key;
+  const bearer = (await server.admin("CreateApiKey", { projectId, role: "ROLE_MEMBER", name: "m" })).json.key;
   const before = await countJobs();
-  const called = await callTool(service, "skills.tell_and_drop", { text: "x", confirm: true }, { bearer });
+  const called = await callTool(server, "skills.tell_and_drop", { text: "x", confirm: true }, { bearer });
   expect(called.outcome).toBe("not_callable");
   expect(called.message).toContain("approval");
   expect(await countJobs()).toBe(before);
-  expect((await callTool(service, "skills.tell", { text: "x" }, { bearer })).outcome).toBe("ok");
+  expect((await callTool(server, "skills.tell", { text: "x" }, { bearer })).outcome).toBe("ok");
 });
 
 test("with an idempotency key a skill submits once, also when it is called at once", async () => {
   const before = await countJobs();
   const call = () =>
-    service.call("svc.v1.ToolsService/CallTool", {
+    server.call("svc.v1.ToolsService/CallTool", {
       toolSlug: "skills.tell",
       argumentsJson: '{"text":"once"}',
       idempotencyKey: "skill-once",
@@ -160,7 +160,7 @@ test("with an idempotency key a skill submits once, also when it is called at on
 
 test("a dry run of a skill submits nothing", async () => {
   const before = await countJobs();
-  const dry = await service.call("svc.v1.ToolsService/CallTool", {
+  const dry = await server.call("svc.v1.ToolsService/CallTool", {
     toolSlug: "skills.tell",
     argumentsJson: '{"text":"dry"}',
     dryRun: true,
@@ -170,11 +170,11 @@ test("a dry run of a skill submits nothing", async () => {
 });
 
 test("a skill is neither called by a program, nor undone by, nor a way to reach a contact, nor replaced by a toolkit", async () => {
-  const refused = await trySubmit(service, {
+  const refused = await trySubmit(server, {
     steps: [sendMessage({ call: "skills.tell", args: { text: "x" } })],
   });
   expect([refused.reason, refused.field]).toEqual(["PROGRAM_TOOL_NOT_CALLABLE", "programJson/steps/0/call"]);
-  const undo = await trySubmit(service, {
+  const undo = await trySubmit(server, {
     steps: [sendMessage({ undo: { call: "skills.tell", args: { text: "x" } } })],
     saga: { on: ["failed"] },
   });
@@ -184,7 +184,7 @@ test("a skill is neither called by a program, nor undone by, nor a way to reach 
     name: "x",
     reach: { toolSlug: "skills.tell", entityId: "ops", argsJson: '{"text":"x"}' },
   };
-  const put = await service.call("svc.v1.ContactsService/PutContact", { contact });
+  const put = await server.call("svc.v1.ContactsService/PutContact", { contact });
   expect(put.reason).toBe("REACH_TOOL_UNSUITABLE");
   const toolkit = {
     slug: "skills",
@@ -205,25 +205,25 @@ test("a skill is neither called by a program, nor undone by, nor a way to reach 
     request: { method: "GET", path: "/things" },
   };
   const definitionJson = JSON.stringify({ toolkit, tools: { tell: tool } });
-  const published = await service.call("svc.v1.CatalogService/PublishToolkit", { definitionJson });
+  const published = await server.call("svc.v1.CatalogService/PublishToolkit", { definitionJson });
   expect(published.code).not.toBe("ok");
-  expect((await service.call("svc.v1.CatalogService/DeleteToolkit", { slug: "skills" })).code).toBe("not_found");
-  expect((await callTool(service, "skills.tell", { text: "still there" })).outcome).toBe("ok");
+  expect((await server.call("svc.v1.CatalogService/DeleteToolkit", { slug: "skills" })).code).toBe("not_found");
+  expect((await callTool(server, "skills.tell", { text: "still there" })).outcome).toBe("ok");
 });
 
 test("each refusal of PromoteJob", async () => {
-  const promotable = await submit(service, telling);
-  const simulated = await submit(service, telling, { mode: "simulate" });
-  const schemaless = await submit(service, { steps: [sendMessage()] });
-  const running = await submit(service, { inputSchema, input, steps: [{ id: "pause", wait: "1m" }] });
+  const promotable = await submit(server, telling);
+  const simulated = await submit(server, telling, { mode: "simulate" });
+  const schemaless = await submit(server, { steps: [sendMessage()] });
+  const running = await submit(server, { inputSchema, input, steps: [{ id: "pause", wait: "1m" }] });
   const { confirm: _none, ...properties } = { ...inputSchema.properties, confirm: undefined };
-  const confirming = await submit(service, {
+  const confirming = await submit(server, {
     ...deleting,
     inputSchema: { ...inputSchema, properties: { ...properties, confirm: { type: "string" } } },
   });
-  await reach(service, confirming, isAsked);
-  await answer(service, confirming);
-  for (const id of [promotable, simulated, schemaless, confirming]) await reach(service, id, hasEnded);
+  await reach(server, confirming, isAsked);
+  await answer(server, confirming);
+  for (const id of [promotable, simulated, schemaless, confirming]) await reach(server, id, hasEnded);
   const good = { jobId: promotable, slug: "fresh", description: "Fresh" };
   for (const [changes, code, reason] of [
     [{ jobId: simulated }, "failed_precondition", "JOB_NOT_PROMOTABLE"],
@@ -239,19 +239,19 @@ test("each refusal of PromoteJob", async () => {
     [{ description: "d".repeat(1_001) }, "invalid_argument", "SKILL_DESCRIPTION_INVALID"],
     [{ slug: "tell" }, "already_exists", "SKILL_SLUG_TAKEN"],
   ] as const) {
-    const refused = await service.call(jobs("PromoteJob"), { ...good, ...changes });
+    const refused = await server.call(jobs("PromoteJob"), { ...good, ...changes });
     expect([refused.code, refused.reason], JSON.stringify(changes).slice(0, 80)).toEqual([code, reason]);
   }
-  const odd = await service.call(jobs("PromoteJob"), { ...good, slug: "odd", description: "a\u0000b" });
+  const odd = await server.call(jobs("PromoteJob"), { ...good, slug: "odd", description: "a\u0000b" });
   expect(["ok", "invalid_argument"], JSON.stringify(odd.json)).toContain(odd.code);
-  const raced = await Promise.all(Array.from({ length: 6 }, () => service.call(jobs("PromoteJob"), good)));
+  const raced = await Promise.all(Array.from({ length: 6 }, () => server.call(jobs("PromoteJob"), good)));
   expect(raced.map(({ code }) => code).sort()).toEqual([...Array(5).fill("already_exists"), "ok"]);
 });
 
 test("a skill whose accounts are gone is no_account, and begins nothing", async () => {
-  const { json } = await service.call("svc.v1.ConnectionsService/ListConnections", { toolkitSlug: "messaging_bot" });
-  for (const { id } of json.accounts) await service.call("svc.v1.ConnectionsService/DeleteConnection", { id });
+  const { json } = await server.call("svc.v1.ConnectionsService/ListConnections", { toolkitSlug: "messaging_bot" });
+  for (const { id } of json.accounts) await server.call("svc.v1.ConnectionsService/DeleteConnection", { id });
   const before = await countJobs();
-  expect((await callTool(service, "skills.tell", { text: "x" })).outcome).toBe("no_account");
+  expect((await callTool(server, "skills.tell", { text: "x" })).outcome).toBe("no_account");
   expect(await countJobs()).toBe(before);
 });

@@ -1,8 +1,8 @@
 import { Client } from "@modelcontextprotocol/sdk/client/index.js";
 import { StreamableHTTPClientTransport } from "@modelcontextprotocol/sdk/client/streamableHttp.js";
 import { Code, createSvcClient } from "@svc/sdk";
+import { startTestServer, type TestServer } from "@svc/testing/server";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { startTestService, type TestService } from "../../packages/server/src/test-service.ts";
 import { addProject, callTool, type TestProject } from "../tools/project.ts";
 import {
   answer,
@@ -24,7 +24,7 @@ import {
 
 // What project `default` owns, as another project with an approver's key sees it: not at all.
 
-let service: TestService;
+let server: TestServer;
 let other: TestProject;
 /** A job that waits for an answer, its ask, a job that succeeded, and an ask endpoint. */
 let waiting: string;
@@ -35,24 +35,24 @@ let endpointId: string;
 const inputSchema = { type: "object", additionalProperties: false, properties: { text: { type: "string" } } };
 
 beforeAll(async () => {
-  service = await startTestService({ variables: { SVC_SANDBOX: "force" } });
-  other = await addProject(service, "other");
-  await connectOps(service);
-  await putContact(service, "only-here");
+  server = await startTestServer({ variables: { SVC_SANDBOX: "force" } });
+  other = await addProject(server, "other");
+  await connectOps(server);
+  await putContact(server, "only-here");
   waiting = await submit(
-    service,
+    server,
     { steps: [judge], points: { ask: askPoint({ escalation: [{ principal: "only-here" }] }) } },
     { idempotencyKey: "shared" },
   );
-  done = await submit(service, { inputSchema, steps: [sendMessage()] });
-  requestId = (await reach(service, waiting, isAsked)).park.judgment.requestId;
-  await reach(service, done, hasEnded);
-  const promoted = await service.call(jobs("PromoteJob"), { jobId: done, slug: "tell", description: "Tells the team" });
+  done = await submit(server, { inputSchema, steps: [sendMessage()] });
+  requestId = (await reach(server, waiting, isAsked)).park.judgment.requestId;
+  await reach(server, done, hasEnded);
+  const promoted = await server.call(jobs("PromoteJob"), { jobId: done, slug: "tell", description: "Tells the team" });
   expect(promoted.code).toBe("ok");
-  const endpoint = await service.call(jobs("CreateAskEndpoint"), { endpointUrl: "https://example.com/asks" });
+  const endpoint = await server.call(jobs("CreateAskEndpoint"), { endpointUrl: "https://example.com/asks" });
   endpointId = endpoint.json.askEndpoint.id;
 });
-afterAll(() => service?.stop());
+afterAll(() => server?.stop());
 
 const theirs = () => ({ bearer: other.approver });
 
@@ -71,25 +71,23 @@ test.each([
   ["GetAsk", () => ({ jobId: waiting, requestId }), "JOB_NOT_FOUND"],
   ["DeleteAskEndpoint", () => ({ id: endpointId }), "ASK_ENDPOINT_NOT_FOUND"],
 ] as const)("%s answers another project as of something missing, and changes nothing", async (method, body, reason) => {
-  const before = [await readJob(service, waiting), await readLog(service, waiting), await readLog(service, done)];
-  const missing = await service.call(jobs(method), body(), theirs());
+  const before = [await readJob(server, waiting), await readLog(server, waiting), await readLog(server, done)];
+  const missing = await server.call(jobs(method), body(), theirs());
   expect([missing.code, missing.reason]).toEqual(["not_found", reason]);
   expect(JSON.stringify(missing.json)).not.toContain("only-here");
-  expect([await readJob(service, waiting), await readLog(service, waiting), await readLog(service, done)]).toEqual(
-    before,
-  );
+  expect([await readJob(server, waiting), await readLog(server, waiting), await readLog(server, done)]).toEqual(before);
 });
 
 test("a foreign id and one that never was are refused in the same words", async () => {
   const wordsOf = async (id: string) => {
-    const { json } = await service.call(jobs("GetJob"), { id }, theirs());
+    const { json } = await server.call(jobs("GetJob"), { id }, theirs());
     return JSON.stringify([json.message, json.details[0].debug]).replaceAll(id, "ID");
   };
   expect(await wordsOf(waiting)).toBe(await wordsOf("job_01h455vb4pex5vsknk084sn02q"));
 });
 
 test("WatchJob of a foreign job ends as missing", async () => {
-  const { jobs: client } = createSvcClient({ baseUrl: service.url, apiKey: other.approver });
+  const { jobs: client } = createSvcClient({ baseUrl: server.url, apiKey: other.approver });
   const watch = async () => {
     for await (const event of client.watchJob({ jobId: waiting })) throw new Error(`got ${event.event?.type}`);
   };
@@ -106,51 +104,51 @@ test("lists of another project are empty, whatever they filter by", async () => 
     [jobs("ListAskEndpoints"), {}, "askEndpoints"],
   ];
   for (const [method, body, field] of lists) {
-    const { json } = await service.call(method, body, theirs());
+    const { json } = await server.call(method, body, theirs());
     expect(json[field], `${method} ${JSON.stringify(body)}`).toEqual([]);
   }
-  const { json } = await service.call(contacts("ListContacts"), {}, theirs());
+  const { json } = await server.call(contacts("ListContacts"), {}, theirs());
   expect(json.contacts.map(({ principalId }: { principalId: string }) => principalId)).toEqual(["owner"]);
 });
 
 test("a page token of one project opens no page of another, nor of another call", async () => {
-  const { json } = await service.call(jobs("ListJobs"), { pageSize: 1 });
+  const { json } = await server.call(jobs("ListJobs"), { pageSize: 1 });
   const pageToken = json.nextPageToken;
   expect(pageToken).not.toBe("");
-  const foreign = await service.call(jobs("ListJobs"), { pageSize: 1, pageToken }, theirs());
+  const foreign = await server.call(jobs("ListJobs"), { pageSize: 1, pageToken }, theirs());
   expect([foreign.code, foreign.reason]).toEqual(["invalid_argument", "PAGE_TOKEN_INVALID"]);
-  const otherCall = await service.call(jobs("ListAsks"), { pageToken });
+  const otherCall = await server.call(jobs("ListAsks"), { pageToken });
   expect(otherCall.reason).toBe("PAGE_TOKEN_INVALID");
 });
 
 test("contacts of another project cannot be asked, deleted or shadowed", async () => {
   const program = { steps: [judge], points: { ask: askPoint({ escalation: [{ principal: "only-here" }] }) } };
-  const refused = await trySubmit(service, program, {}, theirs());
+  const refused = await trySubmit(server, program, {}, theirs());
   expect([refused.reason, refused.field]).toEqual([
     "PROGRAM_CONTACT_UNKNOWN",
     "programJson/points/ask/escalation/0/principal",
   ]);
-  const gone = await service.call(contacts("DeleteContact"), { principalId: "only-here" }, theirs());
+  const gone = await server.call(contacts("DeleteContact"), { principalId: "only-here" }, theirs());
   expect([gone.code, gone.reason]).toEqual(["not_found", "CONTACT_NOT_FOUND"]);
-  await putContact(service, "only-here", { name: "Theirs", bearer: other.approver });
-  const { json } = await service.call(contacts("ListContacts"), {});
+  await putContact(server, "only-here", { name: "Theirs", bearer: other.approver });
+  const { json } = await server.call(contacts("ListContacts"), {});
   const own = json.contacts.find(({ principalId }: { principalId: string }) => principalId === "only-here");
   expect(own.name).toBe("only-here");
-  const answered = await answer(service, waiting, { principalId: "only-here" }, theirs());
+  const answered = await answer(server, waiting, { principalId: "only-here" }, theirs());
   expect(answered.reason).toBe("JOB_NOT_FOUND");
 });
 
 test("accounts of another project are none: a program that uses them is refused", async () => {
-  const refused = await trySubmit(service, { steps: [sendMessage()] }, {}, theirs());
+  const refused = await trySubmit(server, { steps: [sendMessage()] }, {}, theirs());
   expect(refused.reason).toBe("PROGRAM_ACCOUNT_MISSING");
 });
 
 test("an idempotency key of one project is free in another, and names no foreign job", async () => {
   const program = { steps: [{ id: "pause", wait: "1s" }] };
-  const id = await submit(service, program, { idempotencyKey: "shared", bearer: other.member });
+  const id = await submit(server, program, { idempotencyKey: "shared", bearer: other.member });
   expect(id).not.toBe(waiting);
-  await reach(service, id, hasEnded, { bearer: other.member });
-  const { json } = await service.call(jobs("ListJobs"), {}, theirs());
+  await reach(server, id, hasEnded, { bearer: other.member });
+  const { json } = await server.call(jobs("ListJobs"), {}, theirs());
   expect(json.jobs.map((job: { id: string }) => job.id)).toEqual([id]);
 });
 
@@ -162,29 +160,29 @@ test("a skill is seen and called by its own project only, and its name stays fre
     ["svc.v1.ToolsService/DescribeTool", { slug: "skills.tell" }],
     ["svc.v1.ToolsService/CallTool", { toolSlug: "skills.tell", argumentsJson: "{}" }],
   ] as const) {
-    const answered = await service.call(method, body, { bearer });
+    const answered = await server.call(method, body, { bearer });
     expect([method, answered.code], JSON.stringify(answered.json)).toEqual([method, "not_found"]);
   }
-  const found = await service.call("svc.v1.ToolsService/SearchTools", { query: "Tells the team" }, { bearer });
+  const found = await server.call("svc.v1.ToolsService/SearchTools", { query: "Tells the team" }, { bearer });
   expect(JSON.stringify(found.json)).not.toContain("skills.tell");
-  const list = await service.call("svc.v1.CatalogService/ListTools", { pageSize: 500 }, { bearer });
+  const list = await server.call("svc.v1.CatalogService/ListTools", { pageSize: 500 }, { bearer });
   expect(JSON.stringify(list.json)).not.toContain("skills.tell");
   await using mcp = await openMcp(bearer);
   const called = await mcp.callTool({ name: "call_tool", arguments: { slug: "skills.tell", arguments: {} } });
   expect(called.isError).toBe(true);
 
-  const own = await submit(service, { inputSchema, steps: [{ id: "pause", wait: "1s" }] }, { bearer });
-  await reach(service, own, hasEnded, { bearer });
+  const own = await submit(server, { inputSchema, steps: [{ id: "pause", wait: "1s" }] }, { bearer });
+  await reach(server, own, hasEnded, { bearer });
   const body = { jobId: own, slug: "tell", description: "Waits" };
-  expect((await service.call(jobs("PromoteJob"), body, { bearer })).code).toBe("ok");
-  const mine = await callTool(service, "skills.tell", { text: "x" });
-  const job = await reach(service, JSON.parse(mine.resultJson).job_id, hasEnded);
+  expect((await server.call(jobs("PromoteJob"), body, { bearer })).code).toBe("ok");
+  const mine = await callTool(server, "skills.tell", { text: "x" });
+  const job = await reach(server, JSON.parse(mine.resultJson).job_id, hasEnded);
   expect(job.stepReceipts[0].kind).toBe("call");
 });
 
 async function openMcp(key: string): Promise<Client & AsyncDisposable> {
   const client = new Client({ name: "test", version: "1" });
-  const transport = new StreamableHTTPClientTransport(new URL(`${service.url}/mcp`), {
+  const transport = new StreamableHTTPClientTransport(new URL(`${server.url}/mcp`), {
     requestInit: { headers: { authorization: `Bearer ${key}` } },
   });
   await client.connect(transport as unknown as Parameters<Client["connect"]>[0]);
@@ -192,6 +190,6 @@ async function openMcp(key: string): Promise<Client & AsyncDisposable> {
 }
 
 test("a job's id in the sequence of another project's calls tells it nothing: its ledger shows its own calls only", async () => {
-  const { json } = await service.call("svc.v1.ToolsService/ListToolCalls", {}, theirs());
+  const { json } = await server.call("svc.v1.ToolsService/ListToolCalls", {}, theirs());
   expect(JSON.stringify(json)).not.toContain(done);
 });

@@ -1,17 +1,10 @@
+import { type Action, applyDefaults, type JsonSchema, parseDefinitionFile } from "@svc/catalog";
+import type { AppCall } from "@svc/connections";
+import { createSealer, generateVaultKey, type ProjectId, parseVaultKeys, systemClock } from "@svc/core";
+import { createSandbox } from "@svc/sandbox";
+import { startTestServer, type TestServer } from "@svc/testing/server";
 import fc from "fast-check";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { parseDefinitionFile } from "../../packages/catalog/src/definition-file.ts";
-import { type Action, applyDefaults, type JsonSchema } from "../../packages/catalog/src/index.ts";
-import type { AppCall } from "../../packages/connections/src/index.ts";
-import {
-  createSealer,
-  generateVaultKey,
-  type ProjectId,
-  parseVaultKeys,
-  systemClock,
-} from "../../packages/core/src/index.ts";
-import { createSandbox } from "../../packages/sandbox/src/index.ts";
-import { startTestService, type TestService } from "../../packages/server/src/test-service.ts";
 import { drawArguments } from "../conformance/arguments.ts";
 import { actions, catalog, readDefinition } from "../conformance/definitions.ts";
 import {
@@ -54,14 +47,14 @@ const tableRows = Object.entries(authentication).flatMap(([toolkit, { key, oauth
 const entityOf = (scheme: string) => `entity-of-${scheme}`;
 const mainScheme = (toolkit: string) => (authentication[toolkit]?.key === undefined ? "oauth2" : "api_key");
 
-let service: TestService;
+let server: TestServer;
 const accounts = new Map<string, string>();
 const requests = new Map<string, RequestText>();
 const always = new Map<string, AlwaysText>();
 const called = new Map<string, CallAnswer>();
 
 beforeAll(async () => {
-  service = await startTestService({ variables: { SVC_SANDBOX: "force", SVC_LOG_LEVEL: "warn" } });
+  server = await startTestServer({ variables: { SVC_SANDBOX: "force", SVC_LOG_LEVEL: "warn" } });
   for (const slug of catalog.toolkits.keys())
     always.set(slug, (await textOf<{ always?: AlwaysText }>(slug)).always ?? {});
   for (const { slug } of callable) requests.set(slug, (await textOf<{ request: RequestText }>(slug)).request);
@@ -74,7 +67,7 @@ beforeAll(async () => {
     await inBatches(group ?? [], 16, async (action) => called.set(action.slug, await callOnce(action)));
   }
 }, 60_000);
-afterAll(() => service?.stop());
+afterAll(() => server?.stop());
 
 /** A definition as YAML holds it. */
 async function textOf<Text>(slug: string): Promise<Text> {
@@ -86,7 +79,7 @@ function variablesOf(toolkit: string): Record<string, string> {
 }
 
 async function connectTo(toolkit: string, scheme: string): Promise<string> {
-  const { account, authorizeUrl } = await connect(service, toolkit, {
+  const { account, authorizeUrl } = await connect(server, toolkit, {
     scheme,
     entityId: entityOf(scheme),
     accountVariables: variablesOf(toolkit),
@@ -131,7 +124,7 @@ function requestTextOf({ slug }: Action): RequestText {
 }
 
 function callAs(action: Action, args: object, changes: CallChanges = {}): Promise<CallAnswer> {
-  return callTool(service, action.slug, args, { entityId: entityOf(mainScheme(action.toolkitSlug)), ...changes });
+  return callTool(server, action.slug, args, { entityId: entityOf(mainScheme(action.toolkitSlug)), ...changes });
 }
 
 /** A read or write at once; a destructive call once confirmed, under a key. */
@@ -243,7 +236,7 @@ test.each(destructive)(
       replayed: true,
       sandbox: true,
     });
-    const { json } = await service.call("svc.v1.ToolsService/ListToolCalls", { toolSlug: slug });
+    const { json } = await server.call("svc.v1.ToolsService/ListToolCalls", { toolSlug: slug });
     const outcomes = (json.calls as { outcome: string }[]).map(({ outcome }) => outcome);
     expect(outcomes.toSorted()).toEqual(["held", "ok"]);
   },
@@ -252,17 +245,17 @@ test.each(destructive)(
 test("held calls reached nobody: an object that a held call names is still there", async () => {
   const entityId = entityOf("oauth2");
   const made = await callTool(
-    service,
+    server,
     "calendar.create_event",
     { calendar_id: "primary", summary: "Kept", start_date: "2026-03-14", end_date: "2026-03-15" },
     { entityId },
   );
   const args = { calendar_id: "primary", event_id: JSON.parse(made.resultJson).id as string };
-  expect((await callTool(service, "calendar.delete_event", args, { entityId })).outcome).toBe("held");
-  expect((await callTool(service, "calendar.get_event", args, { entityId })).outcome).toBe("ok");
-  const confirmed = await callTool(service, "calendar.delete_event", { ...args, confirm: true }, { entityId });
+  expect((await callTool(server, "calendar.delete_event", args, { entityId })).outcome).toBe("held");
+  expect((await callTool(server, "calendar.get_event", args, { entityId })).outcome).toBe("ok");
+  const confirmed = await callTool(server, "calendar.delete_event", { ...args, confirm: true }, { entityId });
   expect(confirmed.outcome).toBe("ok");
-  expect(await callTool(service, "calendar.get_event", args, { entityId })).toMatchObject({
+  expect(await callTool(server, "calendar.get_event", args, { entityId })).toMatchObject({
     outcome: "provider_error",
     providerStatus: 404,
   });

@@ -1,5 +1,5 @@
+import { startTestServer, type TestAnswer, type TestServer } from "@svc/testing/server";
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
-import { startTestService, type TestAnswer, type TestService } from "../../packages/server/src/test-service.ts";
 import { openBrowser } from "./browser.ts";
 import { addProject, callTool, connect, type TestProject, writeDeployment } from "./project.ts";
 import { type Provider, reply, startProvider } from "./provider.ts";
@@ -8,8 +8,8 @@ import { type Provider, reply, startProvider } from "./provider.ts";
 
 let app: Provider;
 let deployment: Awaited<ReturnType<typeof writeDeployment>>;
-let near: TestService;
-let open: TestService;
+let near: TestServer;
+let open: TestServer;
 let projects = 0;
 
 beforeAll(async () => {
@@ -33,8 +33,8 @@ beforeAll(async () => {
     CALENDAR_ID: "client-1",
     CALENDAR_SECRET: "client-secret",
   };
-  near = await startTestService({ variables });
-  open = await startTestService({ variables: { ...variables, SVC_HOST: "0.0.0.0" } });
+  near = await startTestServer({ variables });
+  open = await startTestServer({ variables: { ...variables, SVC_HOST: "0.0.0.0" } });
   await connect(near, "search_ingestion", { apiKey: "k" });
   await connect(near, "incident_mgmt", { apiKey: "k" });
   await connect(near, "email_marketing", { scheme: "api_key", apiKey: "k" });
@@ -47,7 +47,7 @@ afterAll(async () => {
 });
 beforeEach(() => app.reset());
 
-const newProject = (service: TestService) => addProject(service, `project-${++projects}`);
+const newProject = (server: TestServer) => addProject(server, `project-${++projects}`);
 
 /** A private toolkit with one read, or what differs from it. */
 function definition(toolkit: object = {}, tool: object = {}): string {
@@ -81,13 +81,13 @@ function definition(toolkit: object = {}, tool: object = {}): string {
   });
 }
 
-function publish(service: TestService, { approver }: TestProject, definitionJson: string): Promise<TestAnswer> {
-  return service.call("svc.v1.CatalogService/PublishToolkit", { definitionJson }, { bearer: approver });
+function publish(server: TestServer, { approver }: TestProject, definitionJson: string): Promise<TestAnswer> {
+  return server.call("svc.v1.CatalogService/PublishToolkit", { definitionJson }, { bearer: approver });
 }
 
-function initiate(service: TestService, toolkitSlug: string, changes: object = {}, bearer = service.key) {
+function initiate(server: TestServer, toolkitSlug: string, changes: object = {}, bearer = server.key) {
   const request = { toolkitSlug, entityId: "ann", scheme: "api_key", apiKey: "k", ...changes };
-  return service.call("svc.v1.ConnectionsService/InitiateConnection", request, { bearer });
+  return server.call("svc.v1.ConnectionsService/InitiateConnection", request, { bearer });
 }
 
 describe("arguments in the path", () => {
@@ -218,8 +218,8 @@ describe("values in the host", () => {
   const variables = (hostname: string) => ({ accountVariables: { hostname, port: String(app.port) } });
 
   test.each(hostileHosts)("an account's host name %j is refused", async (hostname) => {
-    for (const service of [near, open]) {
-      const answer = await initiate(service, "vector_db", variables(hostname));
+    for (const server of [near, open]) {
+      const answer = await initiate(server, "vector_db", variables(hostname));
       expect([answer.code, answer.field]).toEqual(["invalid_argument", "accountVariables.hostname"]);
       expect(answer.reason).toBe(hostname === "" ? "ACCOUNT_VARIABLE_MISSING" : "ACCOUNT_VARIABLE_INVALID");
     }
@@ -350,7 +350,7 @@ describe("addresses that may not be dialled", () => {
   );
 
   test("the same address is reached where the operator opened its range, so that the test above tells something", async () => {
-    const opened = await startTestService({
+    const opened = await startTestServer({
       variables: { SVC_HOST: "0.0.0.0", SVC_PROVIDER_CIDRS: "127.0.0.0/8,169.254.0.0/16", SVC_SANDBOX: "off" },
     });
     const project = await newProject(opened);
@@ -392,7 +392,7 @@ describe("addresses that may not be dialled", () => {
 
   test("a bound app that redirects a read to a private address is not followed there", async () => {
     const other = await startProvider();
-    const opened = await startTestService({
+    const opened = await startTestServer({
       variables: {
         SVC_HOST: "0.0.0.0",
         SVC_PROVIDER_CIDRS: "127.0.0.0/8",

@@ -1,21 +1,21 @@
 import { Client } from "@modelcontextprotocol/sdk/client/index.js";
 import { StreamableHTTPClientTransport } from "@modelcontextprotocol/sdk/client/streamableHttp.js";
+import { startTestServer, type TestServer } from "@svc/testing/server";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { startTestService, type TestService } from "../../packages/server/src/test-service.ts";
 import { addProject, connect } from "./project.ts";
 
-let service: TestService;
+let server: TestServer;
 
 beforeAll(async () => {
-  service = await startTestService({ variables: { SVC_SANDBOX: "force" } });
-  await connect(service, "sales_crm", { scheme: "api_key" });
+  server = await startTestServer({ variables: { SVC_SANDBOX: "force" } });
+  await connect(server, "sales_crm", { scheme: "api_key" });
 });
-afterAll(() => service?.stop());
+afterAll(() => server?.stop());
 
 /** An official client, connected; it ends with the block it stands in. */
-async function open(key: string = service.key): Promise<Client & AsyncDisposable> {
+async function open(key: string = server.key): Promise<Client & AsyncDisposable> {
   const client = new Client({ name: "test", version: "1" });
-  const transport = new StreamableHTTPClientTransport(new URL(`${service.url}/mcp`), {
+  const transport = new StreamableHTTPClientTransport(new URL(`${server.url}/mcp`), {
     requestInit: { headers: { authorization: `Bearer ${key}` } },
   });
   // The library's types disagree with each other under exactOptionalPropertyTypes.
@@ -48,7 +48,7 @@ test("the client lists three tools, and what they claim of themselves is so", as
 
   // Reading tools leave no trace, and answer the same twice; a call of call_tool does leave one.
   const countCalls = async () => {
-    const { json } = await service.call("svc.v1.ToolsService/ListToolCalls", {});
+    const { json } = await server.call("svc.v1.ToolsService/ListToolCalls", {});
     return (json.calls as unknown[]).length;
   };
   const before = await countCalls();
@@ -108,10 +108,10 @@ function idIn(result: unknown): number {
 test("what MCP does stands in the ledger that the API lists, and is described as the API does", async () => {
   await using client = await open();
   const answer = await use(client, "call_tool", { slug: "sales_crm.list_deals", entity_id: "ann" });
-  const { json } = await service.call("svc.v1.ToolsService/GetToolCall", { id: answer.structuredContent.callId });
+  const { json } = await server.call("svc.v1.ToolsService/GetToolCall", { id: answer.structuredContent.callId });
   expect(json.call).toMatchObject({ toolSlug: "sales_crm.list_deals", entityId: "ann", outcome: "ok", sandbox: true });
   const described = await use(client, "describe_tool", { slug: "sales_crm.get_deal" });
-  const { json: byRpc } = await service.call("svc.v1.ToolsService/DescribeTool", { slug: "sales_crm.get_deal" });
+  const { json: byRpc } = await server.call("svc.v1.ToolsService/DescribeTool", { slug: "sales_crm.get_deal" });
   expect(described.structuredContent.inputSchema).toEqual(JSON.parse(byRpc.tool.inputSchemaJson));
   expect(described.structuredContent.description).toBe(byRpc.tool.description);
 });
@@ -119,7 +119,7 @@ test("what MCP does stands in the ledger that the API lists, and is described as
 test("a long result is cut to max_bytes and says how to get the rest", async () => {
   await using client = await open();
   const entityId = "sandbox:pages=2";
-  await connect(service, "sales_crm", { scheme: "api_key", entityId });
+  await connect(server, "sales_crm", { scheme: "api_key", entityId });
   const call = { slug: "sales_crm.list_deals", entity_id: entityId, arguments: { limit: 100 } };
   const cut = await use(client, "call_tool", { ...call, max_bytes: 600 });
   expect(cut.isError).toBe(false);
@@ -129,7 +129,7 @@ test("a long result is cut to max_bytes and says how to get the rest", async () 
 });
 
 test("each key sees its own project: another's account is none", async () => {
-  const { member } = await addProject(service, "other");
+  const { member } = await addProject(server, "other");
   await using client = await open(member);
   const answer = await use(client, "call_tool", { slug: "sales_crm.list_deals", entity_id: "ann" });
   expect(answer).toMatchObject({ isError: true, structuredContent: { outcome: "no_account" } });
@@ -138,10 +138,10 @@ test("each key sees its own project: another's account is none", async () => {
 test("nobody comes in without a key, or from a foreign page", async () => {
   await expect(open("nonsense")).rejects.toThrow();
   const post = (headers: Record<string, string>) =>
-    fetch(`${service.url}/mcp`, {
+    fetch(`${server.url}/mcp`, {
       method: "POST",
       headers: {
-        authorization: `Bearer ${service.key}`,
+        authorization: `Bearer ${server.key}`,
         "content-type": "application/json",
         accept: "application/json, text/event-stream",
         ...headers,

@@ -1,15 +1,15 @@
+import { startTestServer, type TestServer } from "@svc/testing/server";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { startTestService, type TestService } from "../../packages/server/src/test-service.ts";
 import { consent, formOf, openBrowser } from "./browser.ts";
 import { type Account, addProject, callTool, connect, readAccount } from "./project.ts";
 
-let service: TestService;
+let server: TestServer;
 let entities = 0;
 
 beforeAll(async () => {
-  service = await startTestService({ variables: { SVC_SANDBOX: "force" } });
+  server = await startTestServer({ variables: { SVC_SANDBOX: "force" } });
 });
-afterAll(() => service?.stop());
+afterAll(() => server?.stop());
 
 /** Initiates for an entity of its own. */
 async function initiate(changes: Record<string, unknown> = {}): Promise<{
@@ -18,16 +18,16 @@ async function initiate(changes: Record<string, unknown> = {}): Promise<{
   entityId: string;
 }> {
   const entityId = `person-${++entities}`;
-  return { ...(await connect(service, "calendar", { entityId, scheme: "oauth2", ...changes })), entityId };
+  return { ...(await connect(server, "calendar", { entityId, scheme: "oauth2", ...changes })), entityId };
 }
 
 const listEvents = (entityId: string) =>
-  callTool(service, "calendar.list_events", { calendar_id: "primary" }, { entityId });
+  callTool(server, "calendar.list_events", { calendar_id: "primary" }, { entityId });
 
 test("a person allows it: start page, consent page, callback, active, and calls are made with the account", async () => {
   const { account, authorizeUrl, entityId } = await initiate();
   expect(account).toMatchObject({ state: "pending", scheme: "oauth2" });
-  expect(authorizeUrl.startsWith(`${service.url}/oauth/start?state=`)).toBe(true);
+  expect(authorizeUrl.startsWith(`${server.url}/oauth/start?state=`)).toBe(true);
   expect((await listEvents(entityId)).outcome).toBe("no_account");
 
   const browser = openBrowser();
@@ -35,11 +35,11 @@ test("a person allows it: start page, consent page, callback, active, and calls 
   expect(started.status).toBe(302);
   expect(started.headers.get("set-cookie")).toMatch(/; Path=\/oauth; Max-Age=600; HttpOnly; SameSite=Lax$/);
   const asked = new URL(started.location);
-  expect(`${asked.origin}${asked.pathname}`).toBe(`${service.url}/sandbox/authorize`);
+  expect(`${asked.origin}${asked.pathname}`).toBe(`${server.url}/sandbox/authorize`);
   expect(Object.fromEntries(asked.searchParams)).toMatchObject({
     response_type: "code",
     client_id: "sandbox",
-    redirect_uri: `${service.url}/oauth/callback`,
+    redirect_uri: `${server.url}/oauth/callback`,
     code_challenge_method: "S256",
     code_challenge: expect.stringMatching(/^[\w-]{43}$/),
   });
@@ -52,14 +52,14 @@ test("a person allows it: start page, consent page, callback, active, and calls 
   const { action, fields } = formOf(page, started.location);
   const decided = await browser.post(action, { ...fields, decision: "allow" });
   expect(decided.status).toBe(302);
-  expect(decided.location.startsWith(`${service.url}/oauth/callback?`)).toBe(true);
+  expect(decided.location.startsWith(`${server.url}/oauth/callback?`)).toBe(true);
 
   const ended = await browser.open(decided.location);
   expect(ended.status).toBe(200);
   expect(ended.text).toContain("Connected");
   expect(ended.headers.get("set-cookie")).toContain("Max-Age=0");
   expect(ended.headers.get("referrer-policy")).toBe("no-referrer");
-  expect(await readAccount(service, account.id)).toMatchObject({ state: "active", lastError: "" });
+  expect(await readAccount(server, account.id)).toMatchObject({ state: "active", lastError: "" });
   expect(await listEvents(entityId)).toMatchObject({ outcome: "ok", sandbox: true });
 });
 
@@ -69,7 +69,7 @@ test("a person denies it: the account never becomes active", async () => {
   const ended = await browser.open(await consent(browser, authorizeUrl, "deny"));
   expect(ended.status).toBe(400);
   expect(ended.text).toContain("Not connected");
-  const after = await readAccount(service, account.id);
+  const after = await readAccount(server, account.id);
   expect(after.state).not.toBe("active");
   expect(after.lastError).toContain("access_denied");
   expect((await listEvents(entityId)).outcome).toBe("no_account");
@@ -80,11 +80,11 @@ test("a callback that was answered is not answered again, in the same browser or
   const browser = openBrowser();
   const callback = await consent(browser, authorizeUrl, "allow");
   expect((await browser.open(callback)).status).toBe(200);
-  const { updatedAt } = (await readAccount(service, account.id)) as Account & { updatedAt: string };
+  const { updatedAt } = (await readAccount(server, account.id)) as Account & { updatedAt: string };
   expect((await browser.open(callback)).status).toBe(400);
   expect((await openBrowser().open(callback)).status).toBe(400);
   expect((await browser.open(authorizeUrl)).text).toContain("This link has been used");
-  expect(await readAccount(service, account.id)).toMatchObject({ state: "active", updatedAt });
+  expect(await readAccount(server, account.id)).toMatchObject({ state: "active", updatedAt });
 });
 
 test("a consent comes back to the browser that it was started in, or to none", async () => {
@@ -94,10 +94,10 @@ test("a consent comes back to the browser that it was started in, or to none", a
   const elsewhere = await openBrowser().open(callback);
   expect(elsewhere.status).toBe(400);
   expect(elsewhere.text).toContain("Another browser asked for this");
-  expect((await readAccount(service, account.id)).state).toBe("pending");
+  expect((await readAccount(server, account.id)).state).toBe("pending");
   // Somebody else's attempt takes nothing from the person whose consent it is.
   expect((await browser.open(callback)).status).toBe(200);
-  expect((await readAccount(service, account.id)).state).toBe("active");
+  expect((await readAccount(server, account.id)).state).toBe("active");
 });
 
 test("a browser with another consent's cookie does not finish this one", async () => {
@@ -108,7 +108,7 @@ test("a browser with another consent's cookie does not finish this one", async (
   await me.open(mine.authorizeUrl);
   const callback = await consent(them, theirs.authorizeUrl, "allow");
   expect((await me.open(callback)).status).toBe(400);
-  expect((await readAccount(service, theirs.account.id)).state).toBe("pending");
+  expect((await readAccount(server, theirs.account.id)).state).toBe("pending");
 });
 
 test("two consents run in one browser at a time", async () => {
@@ -119,7 +119,7 @@ test("two consents run in one browser at a time", async () => {
     await consent(browser, second.authorizeUrl, "allow"),
   ];
   for (const callback of callbacks) expect((await browser.open(callback)).status).toBe(200);
-  for (const { account } of [first, second]) expect((await readAccount(service, account.id)).state).toBe("active");
+  for (const { account } of [first, second]) expect((await readAccount(server, account.id)).state).toBe("active");
 });
 
 test("a code or a state that was changed is refused", async () => {
@@ -129,32 +129,32 @@ test("a code or a state that was changed is refused", async () => {
   const changed = new URL(callback);
   changed.searchParams.set("state", `${callback.searchParams.get("state")?.slice(0, -2)}AA`);
   expect((await browser.open(changed.href)).text).toContain("This link does not work");
-  expect((await readAccount(service, account.id)).state).toBe("pending");
+  expect((await readAccount(server, account.id)).state).toBe("pending");
   const forged = new URL(callback);
   forged.searchParams.set("code", "made-up");
   expect((await browser.open(forged.href)).status).toBe(400);
-  expect((await readAccount(service, account.id)).state).not.toBe("active");
+  expect((await readAccount(server, account.id)).state).not.toBe("active");
 });
 
 test.each(["", "?state=", "?state=nonsense", "?state=../../x"])("the pages refuse %j", async (query) => {
   for (const path of ["/oauth/start", "/oauth/callback"]) {
-    const page = await openBrowser().open(`${service.url}${path}${query}`);
+    const page = await openBrowser().open(`${server.url}${path}${query}`);
     expect([path, page.status]).toEqual([path, 400]);
   }
 });
 
 test("the consent page answers only to forms that it gave out", async () => {
-  const page = await openBrowser().post(`${service.url}/sandbox/authorize`, { request: "made-up", decision: "allow" });
+  const page = await openBrowser().post(`${server.url}/sandbox/authorize`, { request: "made-up", decision: "allow" });
   expect(page.status).toBe(400);
   expect(page.location).toBe("");
 });
 
 describe("redirectUrl", () => {
   beforeAll(async () => {
-    const { json } = await service.admin("ListProjects");
+    const { json } = await server.admin("ListProjects");
     const projectId = json.projects[0].id as string;
     const redirectUrls = ["https://product.example.com/done"];
-    expect((await service.admin("SetProjectPolicy", { projectId, redirectUrls })).status).toBe(200);
+    expect((await server.admin("SetProjectPolicy", { projectId, redirectUrls })).status).toBe(200);
   });
 
   test.each([
@@ -173,7 +173,7 @@ describe("redirectUrl", () => {
     expect(target.searchParams.getAll("status")).toEqual([status]);
     expect(target.searchParams.get("tab")).toBe(wanted.searchParams.get("tab"));
     expect(target.searchParams.get("user")).toBe(wanted.searchParams.get("user"));
-    // Neither code nor state leaves the service.
+    // Neither code nor state leaves the server.
     expect([...target.searchParams.keys()]).not.toContain("code");
     expect([...target.searchParams.keys()]).not.toContain("state");
   });
@@ -197,7 +197,7 @@ describe("redirectUrl", () => {
     "nonsense",
     `https://product.example.com/done?${"x".repeat(2_100)}`,
   ])("%j is refused", async (redirectUrl) => {
-    const answer = await service.call("svc.v1.ConnectionsService/InitiateConnection", {
+    const answer = await server.call("svc.v1.ConnectionsService/InitiateConnection", {
       toolkitSlug: "calendar",
       entityId: "someone",
       redirectUrl,
@@ -214,21 +214,21 @@ test("a newer account takes the older one's place when it becomes active, not be
   const older = await initiate();
   const browser = openBrowser();
   await browser.open(await consent(browser, older.authorizeUrl, "allow"));
-  const newer = await connect(service, "calendar", { entityId: older.entityId, scheme: "oauth2" });
-  expect((await readAccount(service, older.account.id)).state).toBe("active");
+  const newer = await connect(server, "calendar", { entityId: older.entityId, scheme: "oauth2" });
+  expect((await readAccount(server, older.account.id)).state).toBe("active");
   expect((await listEvents(older.entityId)).outcome).toBe("ok");
   await browser.open(await consent(browser, newer.authorizeUrl, "allow"));
-  expect((await readAccount(service, older.account.id)).state).toBe("superseded");
-  expect((await readAccount(service, newer.account.id)).state).toBe("active");
+  expect((await readAccount(server, older.account.id)).state).toBe("superseded");
+  expect((await readAccount(server, newer.account.id)).state).toBe("active");
 });
 
 test("an account that was deleted while the person consented stays deleted", async () => {
   const { account, authorizeUrl } = await initiate();
   const browser = openBrowser();
   const callback = await consent(browser, authorizeUrl, "allow");
-  await service.call("svc.v1.ConnectionsService/DeleteConnection", { id: account.id });
+  await server.call("svc.v1.ConnectionsService/DeleteConnection", { id: account.id });
   expect((await browser.open(callback)).status).toBe(400);
-  expect((await readAccount(service, account.id)).state).toBe("revoked");
+  expect((await readAccount(server, account.id)).state).toBe("revoked");
 });
 
 test("a private toolkit is connected like a shared one: the page has its own name, and its own app decides on refresh tokens", async () => {
@@ -263,16 +263,16 @@ test("a private toolkit is connected like a shared one: the page has its own nam
         },
       },
     });
-  const project = await addProject(service, "planners");
+  const project = await addProject(server, "planners");
   for (const refresh of [true, false]) {
-    const published = await service.call(
+    const published = await server.call(
       "svc.v1.CatalogService/PublishToolkit",
       { definitionJson: definitionOf(refresh) },
       { bearer: project.approver },
     );
     expect(published.code, JSON.stringify(published.json)).toBe("ok");
     const bearer = project.member;
-    const { account, authorizeUrl } = await connect(service, "calendar", { bearer, scheme: "oauth2" });
+    const { account, authorizeUrl } = await connect(server, "calendar", { bearer, scheme: "oauth2" });
     const browser = openBrowser();
     const started = await browser.open(authorizeUrl);
     const page = await browser.open(started.location);
@@ -280,11 +280,11 @@ test("a private toolkit is connected like a shared one: the page has its own nam
     const { action, fields } = formOf(page, started.location);
     const decided = await browser.post(action, { ...fields, decision: "allow" });
     expect((await browser.open(decided.location)).status).toBe(200);
-    const { json } = await service.call("svc.v1.ConnectionsService/GetConnection", { id: account.id }, { bearer });
+    const { json } = await server.call("svc.v1.ConnectionsService/GetConnection", { id: account.id }, { bearer });
     expect(json.account).toMatchObject({ state: "active", sandbox: true, toolkitOwnerProjectId: project.id });
     // Without a refresh token the account ends with its access token.
     expect(json.account.expiresAt === undefined).toBe(refresh);
-    expect(await callTool(service, "calendar.list_plans", {}, { bearer })).toMatchObject({
+    expect(await callTool(server, "calendar.list_plans", {}, { bearer })).toMatchObject({
       outcome: "ok",
       sandbox: true,
     });

@@ -1,6 +1,6 @@
+import { startTestServer, type TestServer } from "@svc/testing/server";
+import { until } from "@svc/testing/server-process";
 import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
-import { startTestService, type TestService } from "../../packages/server/src/test-service.ts";
-import { until } from "../service-process.ts";
 import { openBrowser } from "./browser.ts";
 import { addProject, callTool, connect, readAccount, type TestProject, writeDeployment } from "./project.ts";
 import { type Provider, reply, startProvider } from "./provider.ts";
@@ -9,7 +9,7 @@ import { type Provider, reply, startProvider } from "./provider.ts";
 
 let app: Provider;
 let mine: Provider;
-let service: TestService;
+let server: TestServer;
 let deployment: Awaited<ReturnType<typeof writeDeployment>>;
 let projects = 0;
 
@@ -24,7 +24,7 @@ beforeAll(async () => {
       oauth: { client_id_env: "CALENDAR_ID", client_secret_env: "CALENDAR_SECRET" },
     },
   });
-  service = await startTestService({
+  server = await startTestServer({
     variables: {
       SVC_DEPLOYMENT: deployment.path,
       SVC_SANDBOX: "off",
@@ -34,7 +34,7 @@ beforeAll(async () => {
   });
 });
 afterAll(async () => {
-  await service?.stop();
+  await server?.stop();
   await Promise.all([app.close(), mine.close()]);
   await deployment[Symbol.asyncDispose]();
 });
@@ -76,35 +76,35 @@ function definition({ baseUrl = `${mine.url}/own`, slug = "calendar", toolkit = 
   });
 }
 
-const newProject = () => addProject(service, `project-${++projects}`);
+const newProject = () => addProject(server, `project-${++projects}`);
 
 async function publish({ approver }: TestProject, definitionJson = definition()): Promise<void> {
-  const answer = await service.call("svc.v1.CatalogService/PublishToolkit", { definitionJson }, { bearer: approver });
+  const answer = await server.call("svc.v1.CatalogService/PublishToolkit", { definitionJson }, { bearer: approver });
   expect(answer.status, JSON.stringify(answer.json)).toBe(200);
 }
 
 async function remove({ approver }: TestProject, slug = "calendar"): Promise<void> {
-  const answer = await service.call("svc.v1.CatalogService/DeleteToolkit", { slug }, { bearer: approver });
+  const answer = await server.call("svc.v1.CatalogService/DeleteToolkit", { slug }, { bearer: approver });
   expect(answer.status, JSON.stringify(answer.json)).toBe(200);
 }
 
 /** Connects the shared calendar, whose app is `app`. */
 async function connectShared({ member }: TestProject): Promise<string> {
-  const { account, authorizeUrl } = await connect(service, "calendar", { bearer: member, scheme: "oauth2" });
+  const { account, authorizeUrl } = await connect(server, "calendar", { bearer: member, scheme: "oauth2" });
   const browser = openBrowser();
   const started = new URL((await browser.open(authorizeUrl)).location);
   expect(started.origin).toBe(app.url);
   const state = encodeURIComponent(started.searchParams.get("state") ?? "");
-  expect((await browser.open(`${service.url}/oauth/callback?code=c&state=${state}`)).status).toBe(200);
+  expect((await browser.open(`${server.url}/oauth/callback?code=c&state=${state}`)).status).toBe(200);
   return account.id;
 }
 
 const connectOwn = ({ member }: TestProject, apiKey = "own-key") =>
-  connect(service, "calendar", { bearer: member, scheme: "api_key", apiKey });
+  connect(server, "calendar", { bearer: member, scheme: "api_key", apiKey });
 const callShared = ({ member }: TestProject) =>
-  callTool(service, "calendar.list_events", { calendar_id: "primary" }, { bearer: member });
+  callTool(server, "calendar.list_events", { calendar_id: "primary" }, { bearer: member });
 const callOwn = ({ member }: TestProject, changes = {}) =>
-  callTool(service, "calendar.list_events", {}, { bearer: member, ...changes });
+  callTool(server, "calendar.list_events", {}, { bearer: member, ...changes });
 
 test("each of the two calendars meets its own account alone, in whichever order they come", async () => {
   const project = await newProject();
@@ -118,7 +118,7 @@ test("each of the two calendars meets its own account alone, in whichever order 
   const { account } = await connectOwn(project);
   expect(account.toolkitOwnerProjectId).toBe(project.id);
   expect(JSON.parse((await callOwn(project)).resultJson)).toEqual({ items: [{ id: "private" }] });
-  expect((await readAccount(service, sharedId, project.member)).state).toBe("active");
+  expect((await readAccount(server, sharedId, project.member)).state).toBe("active");
   expect(app.seen).toEqual([]);
   const [sent] = mine.seen;
   expect([sent?.path, sent?.headers["x-own"], sent?.headers.authorization]).toEqual([
@@ -157,7 +157,7 @@ test("no value of the deployment reaches a private definition, neither in its te
     },
     { webhook: { scheme: "token_query", parameter: "token", secretEnv: "SVC_WEBHOOK_SECRET_CALENDAR" } },
   ]) {
-    const answer = await service.call(
+    const answer = await server.call(
       "svc.v1.CatalogService/PublishToolkit",
       { definitionJson: definition({ toolkit }) },
       { bearer: project.approver },
@@ -178,7 +178,7 @@ test("the deployment's OAuth client is not lent to a private toolkit of the same
     refresh: true,
   };
   await publish(project, definition({ toolkit: { auth: [oauth] } }));
-  const answer = await service.call(
+  const answer = await server.call(
     "svc.v1.ConnectionsService/InitiateConnection",
     { toolkitSlug: "calendar", entityId: "ann", scheme: "oauth2" },
     { bearer: project.approver },
@@ -187,7 +187,7 @@ test("the deployment's OAuth client is not lent to a private toolkit of the same
   expect(answer.json.message).toContain(
     "it is a private toolkit, and the deployment's OAuth clients are for shared ones",
   );
-  const { json } = await service.call(
+  const { json } = await server.call(
     "svc.v1.CatalogService/GetToolkit",
     { slug: "calendar", projectId: project.id },
     { bearer: project.member },
@@ -199,7 +199,7 @@ test("a client that a project holds for its own toolkit is never sent to the dep
   const project = await newProject();
   const tokenUrl = `${mine.url.replace("http:", "https:")}/token`;
   await publish(project, definition({ toolkit: { auth: [{ type: "client_credentials", tokenUrl }] } }));
-  const set = await service.call(
+  const set = await server.call(
     "svc.v1.ConnectionsService/SetProjectCredential",
     { toolkitSlug: "calendar", clientId: "own-client", clientSecret: "own-secret" },
     { bearer: project.approver },
@@ -217,7 +217,7 @@ test("references of a private calendar's accounts neither take nor lose those of
   await publish(owner);
   const { account } = await connectOwn(owner);
   const set = (id: string, { approver }: TestProject) =>
-    service.call(
+    server.call(
       "svc.v1.ConnectionsService/SetAccountReferences",
       { id, references: ["channel-1"] },
       { bearer: approver },
@@ -232,12 +232,12 @@ test("references of a private calendar's accounts neither take nor lose those of
 test("another project sees neither the toolkit nor its accounts nor its calls: every call answers as for what is missing", async () => {
   const [owner, stranger] = [await newProject(), await newProject()];
   await publish(owner, definition({ slug: "own_calendar" }));
-  const { json: connected } = await service.call(
+  const { json: connected } = await server.call(
     "svc.v1.ConnectionsService/InitiateConnection",
     { toolkitSlug: "own_calendar", entityId: "ann", apiKey: "k" },
     { bearer: owner.member },
   );
-  const made = await callTool(service, "own_calendar.list_events", {}, { bearer: owner.member });
+  const made = await callTool(server, "own_calendar.list_events", {}, { bearer: owner.member });
   expect(made.outcome).toBe("ok");
   mine.seen.length = 0;
 
@@ -272,7 +272,7 @@ test("another project sees neither the toolkit nor its accounts nor its calls: e
   const ask = async (of: typeof theirs) => {
     const answers: unknown[] = [];
     for (const [method, body] of requests(of)) {
-      const { status, json } = await service.call(`svc.v1.${method}`, body, { bearer: stranger.approver });
+      const { status, json } = await server.call(`svc.v1.${method}`, body, { bearer: stranger.approver });
       const text = JSON.stringify(json, (key, value) => (key === "value" ? undefined : value));
       answers.push([
         method,
@@ -285,14 +285,14 @@ test("another project sees neither the toolkit nor its accounts nor its calls: e
   expect(await ask(theirs)).toEqual(await ask(absent));
   // An account of a shared toolkit's tool is not the way in either.
   const crossed = await callTool(
-    service,
+    server,
     "calendar.list_events",
     { calendar_id: "primary" },
     { bearer: stranger.member, entityId: "", connectedAccountId: theirs.id },
   );
   expect(crossed.outcome).toBe("no_account");
   expect(mine.seen).toEqual([]);
-  expect((await readAccount(service, theirs.id, owner.member)).state).toBe("active");
+  expect((await readAccount(server, theirs.id, owner.member)).state).toBe("active");
 });
 
 test("published again with another address, the toolkit's accounts are of no use until they are connected anew", async () => {
@@ -309,12 +309,12 @@ test("published again with another address, the toolkit's accounts are of no use
   await connectOwn(project, "second-key");
   expect((await callOwn(project)).outcome).toBe("ok");
   expect(app.seen.at(-1)).toMatchObject({ path: "/moved/events", headers: { "x-own": "second-key" } });
-  expect((await readAccount(service, account.id, project.member)).state).toBe("superseded");
+  expect((await readAccount(server, account.id, project.member)).state).toBe("superseded");
 });
 
 test("a node that has not heard of the new address yet sends the new key nowhere but there", async () => {
-  const stale = await startTestService({
-    variables: { SVC_DATABASE_URL: service.database.url, SVC_DEPLOYMENT: deployment.path, SVC_SANDBOX: "off" },
+  const stale = await startTestServer({
+    variables: { SVC_DATABASE_URL: server.database.url, SVC_DEPLOYMENT: deployment.path, SVC_SANDBOX: "off" },
   });
   const project = await newProject();
   await publish(project);
@@ -349,8 +349,8 @@ test("deleting a toolkit revokes its accounts, and a new one of the same slug do
   await publish(project);
   const { account } = await connectOwn(project);
   await remove(project);
-  expect((await readAccount(service, account.id, project.member)).state).toBe("revoked");
-  const kept = await service.database.db.sql`select id from connected_accounts
+  expect((await readAccount(server, account.id, project.member)).state).toBe("revoked");
+  const kept = await server.database.db.sql`select id from connected_accounts
     where state = 'revoked' and credential is not null`;
   expect([...kept]).toEqual([]);
   await publish(project);

@@ -1,10 +1,10 @@
 import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import type { TestAnswer } from "@svc/testing/server";
 import { stringify } from "yaml";
-import type { TestAnswer } from "../../packages/server/src/test-service.ts";
 
-/** What calls a running service: a service of the tests, or a process. */
+/** What calls a running server: a server of the tests, or a process. */
 export type Callable = {
   call(method: string, body?: unknown, options?: { bearer?: string | null }): Promise<TestAnswer>;
 };
@@ -43,13 +43,13 @@ export type CallChanges = {
 
 /** Calls a tool for entity `ann`; throws when the call itself is refused. */
 export async function callTool(
-  service: Callable,
+  server: Callable,
   toolSlug: string,
   args: object = {},
   { bearer, ...changes }: CallChanges = {},
 ): Promise<CallAnswer> {
   const request = { toolSlug, argumentsJson: JSON.stringify(args), entityId: "ann", ...changes };
-  const answer = await service.call("svc.v1.ToolsService/CallTool", request, bearer === undefined ? {} : { bearer });
+  const answer = await server.call("svc.v1.ToolsService/CallTool", request, bearer === undefined ? {} : { bearer });
   if (answer.code !== "ok") throw new Error(`${toolSlug}: ${JSON.stringify(answer.json)}`);
   return answer.json as CallAnswer;
 }
@@ -67,11 +67,11 @@ export type Account = {
 
 /** Connects entity `ann` to a toolkit; throws when it is refused. */
 export async function connect(
-  service: Callable,
+  server: Callable,
   toolkitSlug: string,
   { bearer, ...changes }: { bearer?: string } & Record<string, unknown> = {},
 ): Promise<{ account: Account; authorizeUrl: string }> {
-  const answer = await service.call(
+  const answer = await server.call(
     "svc.v1.ConnectionsService/InitiateConnection",
     { toolkitSlug, entityId: "ann", ...changes },
     bearer === undefined ? {} : { bearer },
@@ -81,9 +81,9 @@ export async function connect(
 }
 
 /** Reads an account. */
-export async function readAccount(service: Callable, id: string, bearer?: string): Promise<Account> {
+export async function readAccount(server: Callable, id: string, bearer?: string): Promise<Account> {
   const options = bearer === undefined ? {} : { bearer };
-  const { json } = await service.call("svc.v1.ConnectionsService/GetConnection", { id }, options);
+  const { json } = await server.call("svc.v1.ConnectionsService/GetConnection", { id }, options);
   return json.account as Account;
 }
 
@@ -92,13 +92,13 @@ export type TestProject = { readonly id: string; readonly member: string; readon
 
 /** Adds a project, as the administrator. */
 export async function addProject(
-  service: { admin(call: string, body?: unknown): Promise<TestAnswer> },
+  server: { admin(call: string, body?: unknown): Promise<TestAnswer> },
   name: string,
 ): Promise<TestProject> {
-  const { json } = await service.admin("CreateProject", { name });
+  const { json } = await server.admin("CreateProject", { name });
   const id = json.project.id as string;
   const keyOf = async (role: string) => {
-    const created = await service.admin("CreateApiKey", { projectId: id, role, name: role });
+    const created = await server.admin("CreateApiKey", { projectId: id, role, name: role });
     return created.json.key as string;
   };
   return { id, member: await keyOf("ROLE_MEMBER"), approver: await keyOf("ROLE_APPROVER") };

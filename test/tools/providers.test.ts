@@ -1,6 +1,6 @@
+import { startTestServer, type TestServer } from "@svc/testing/server";
+import { until } from "@svc/testing/server-process";
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
-import { startTestService, type TestService } from "../../packages/server/src/test-service.ts";
-import { until } from "../service-process.ts";
 import { openBrowser } from "./browser.ts";
 import { callTool, connect, readAccount, writeDeployment } from "./project.ts";
 import { type Provider, reply, type Seen, startProvider } from "./provider.ts";
@@ -12,8 +12,8 @@ let rest: Provider;
 let graphql: Provider;
 let oauth: Provider;
 let deployment: Awaited<ReturnType<typeof writeDeployment>>;
-let nodes: readonly [TestService, TestService];
-let node: TestService;
+let nodes: readonly [TestServer, TestServer];
+let node: TestServer;
 
 beforeAll(async () => {
   [rest, graphql, oauth] = [await startProvider(), await startProvider(), await startProvider()];
@@ -38,8 +38,8 @@ beforeAll(async () => {
     CALENDAR_ID: "client-1",
     CALENDAR_SECRET: "client-secret",
   };
-  const first = await startTestService({ variables });
-  const second = await startTestService({ variables: { ...variables, SVC_DATABASE_URL: first.database.url } });
+  const first = await startTestServer({ variables });
+  const second = await startTestServer({ variables: { ...variables, SVC_DATABASE_URL: first.database.url } });
   nodes = [first, second];
   node = first;
   await connect(node, "search_ingestion", { apiKey: "rest-key" });
@@ -269,7 +269,7 @@ describe("sending again", () => {
     rest.answer = (_seen, res) => reply(res, {}, { status: 429, headers: { "retry-after": at } });
     const seconds = Number.parseFloat((await write()).retryAfter ?? "0");
     expect(seconds).toBeGreaterThan(60);
-    // The service goes by the clock of its database.
+    // The server goes by the clock of its database.
     expect(seconds).toBeLessThan(100);
   });
 
@@ -334,7 +334,7 @@ describe("sending again", () => {
     const others = Promise.withResolvers<void>();
     rest.answer = (_seen, res) => void others.promise.then(() => reply(res, { destinationID: "d" }));
     let answered = 0;
-    const callOn = async (one: TestService) => {
+    const callOn = async (one: TestServer) => {
       const answer = await one.call("svc.v1.ToolsService/CallTool", {
         toolSlug: "search_ingestion.create_destination",
         argumentsJson: JSON.stringify(createDestination),
@@ -470,7 +470,7 @@ test("an app that is away is unreachable, and a write that never left is no doub
   const gone = await startProvider();
   await using file = await writeDeployment({ search_ingestion: { provider_base_url: gone.url } });
   await gone.close();
-  const lonely = await startTestService({ variables: { SVC_DEPLOYMENT: file.path, SVC_SANDBOX: "off" } });
+  const lonely = await startTestServer({ variables: { SVC_DEPLOYMENT: file.path, SVC_SANDBOX: "off" } });
   await connect(lonely, "search_ingestion", { apiKey: "k" });
   const answer = await callTool(lonely, "search_ingestion.create_destination", createDestination);
   expect(answer).toMatchObject({ outcome: "unreachable", retryable: true, providerStatus: 0 });
@@ -523,7 +523,7 @@ describe("OAuth", () => {
     return { entityId, account, asked, ended };
   }
 
-  const list = (entityId: string, on: TestService = node) =>
+  const list = (entityId: string, on: TestServer = node) =>
     callTool(on, "calendar.list_events", { calendar_id: "primary" }, { entityId });
   const create = (entityId: string) =>
     callTool(

@@ -1,20 +1,20 @@
+import { startTestServer, type TestServer } from "@svc/testing/server";
 import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
-import { startTestService, type TestService } from "../../packages/server/src/test-service.ts";
 import { callTool, connect, writeDeployment } from "./project.ts";
 import { type Provider, reply, startProvider } from "./provider.ts";
 
-// One database that a service of the sandbox and one of real apps share, as if the sandbox had been turned off and on again.
+// One database that a server of the sandbox and one of real apps share, as if the sandbox had been turned off and on again.
 
 let app: Provider;
 let deployment: Awaited<ReturnType<typeof writeDeployment>>;
-let sandbox: TestService;
-let real: TestService;
+let sandbox: TestServer;
+let real: TestServer;
 
 beforeAll(async () => {
   app = await startProvider();
   deployment = await writeDeployment({ search_ingestion: { provider_base_url: app.url } });
-  sandbox = await startTestService({ variables: { SVC_SANDBOX: "force" } });
-  real = await startTestService({
+  sandbox = await startTestServer({ variables: { SVC_SANDBOX: "force" } });
+  real = await startTestServer({
     variables: {
       SVC_DATABASE_URL: sandbox.database.url,
       SVC_DEPLOYMENT: deployment.path,
@@ -35,8 +35,8 @@ beforeEach(() => {
 
 const tool = "search_ingestion.list_destinations";
 
-async function accountsOf(service: TestService, entityId: string) {
-  const { json } = await service.call("svc.v1.ConnectionsService/ListConnections", { entityId });
+async function accountsOf(server: TestServer, entityId: string) {
+  const { json } = await server.call("svc.v1.ConnectionsService/ListConnections", { entityId });
   const accounts = json.accounts as { id: string; state: string; sandbox: boolean }[];
   return accounts.map(({ id, state, sandbox: made }) => ({ id, state, made })).sort((a, b) => +b.made - +a.made);
 }
@@ -77,7 +77,7 @@ test("a real account outlives whatever is connected in the sandbox, whose calls 
 });
 
 test("behind a proxy on its own machine the service lets no tenant's toolkit read what listens on loopback", async () => {
-  const proxied = await startTestService({
+  const proxied = await startTestServer({
     variables: {
       SVC_DATABASE_URL: sandbox.database.url,
       SVC_DEPLOYMENT: deployment.path,

@@ -1,7 +1,7 @@
+import { createTestDatabase, type TestDatabase } from "@svc/testing/database";
+import { readAnswer, type TestAnswer } from "@svc/testing/server";
+import { bootstrapKey, type ServerProcess, startServerProcess, until, vaultKey } from "@svc/testing/server-process";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { createTestDatabase, type TestDatabase } from "../../packages/db/src/testing.ts";
-import { readAnswer, type TestAnswer } from "../../packages/server/src/test-service.ts";
-import { bootstrapKey, type ServiceProcess, startServiceProcess, until, vaultKey } from "../service-process.ts";
 import { openBrowser } from "./browser.ts";
 import { type CallAnswer, callTool, connect, readAccount, writeDeployment } from "./project.ts";
 import { type Provider, reply, type Seen, startProvider } from "./provider.ts";
@@ -32,7 +32,7 @@ const marker = "planted-";
 
 let app: Provider;
 let database: TestDatabase;
-let service: ServiceProcess;
+let server: ServerProcess;
 let deployment: Awaited<ReturnType<typeof writeDeployment>>;
 /** Answers of the calls that must hold no secret, as text, with the call. */
 const shown: (readonly [method: string, text: string])[] = [];
@@ -44,7 +44,7 @@ const node = {
     body: unknown = {},
     { bearer = bootstrapKey }: { bearer?: string | null } = {},
   ): Promise<TestAnswer> {
-    const res = await fetch(`${service.url}/${method}`, {
+    const res = await fetch(`${server.url}/${method}`, {
       method: "POST",
       headers: { "content-type": "application/json", authorization: `Bearer ${bearer}` },
       body: JSON.stringify(body),
@@ -84,7 +84,7 @@ beforeAll(async () => {
       oauth: { client_id_env: "CALENDAR_ID", client_secret_env: "CALENDAR_SECRET" },
     },
   });
-  service = await startServiceProcess({
+  server = await startServerProcess({
     SVC_DATABASE_URL: database.url,
     SVC_VAULT_KEY: vaultKey(),
     SVC_LOG_LEVEL: "trace",
@@ -100,7 +100,7 @@ beforeAll(async () => {
   await readEverything();
 }, 60_000);
 afterAll(async () => {
-  await service?.end("SIGTERM");
+  await server?.end("SIGTERM");
   await app?.close();
   await database?.drop();
   await deployment?.[Symbol.asyncDispose]();
@@ -257,7 +257,7 @@ async function useOauth(): Promise<void> {
   const browser = openBrowser();
   const asked = new URL((await browser.open(connected.authorizeUrl)).location);
   const state = encodeURIComponent(asked.searchParams.get("state") ?? "");
-  const ended = await browser.open(`${service.url}/oauth/callback?code=${secrets.code}&state=${state}`);
+  const ended = await browser.open(`${server.url}/oauth/callback?code=${secrets.code}&state=${state}`);
   expect(ended.status).toBe(200);
   shown.push(["callback page", ended.text + JSON.stringify([...ended.headers])]);
   const list = () => callTool(node, "calendar.list_events", { calendar_id: "primary" });
@@ -282,12 +282,12 @@ async function useOauth(): Promise<void> {
   const other = openBrowser();
   const again = new URL((await other.open(second.authorizeUrl)).location);
   const secondState = encodeURIComponent(again.searchParams.get("state") ?? "");
-  const failed = await other.open(`${service.url}/oauth/callback?code=${secrets.code}&state=${secondState}`);
+  const failed = await other.open(`${server.url}/oauth/callback?code=${secrets.code}&state=${secondState}`);
   shown.push(["failed callback", failed.text]);
   const denied = await connect(node, "calendar", { scheme: "oauth2", entityId: "third" });
   const third = new URL((await other.open(denied.authorizeUrl)).location);
   const thirdState = encodeURIComponent(third.searchParams.get("state") ?? "");
-  await other.open(`${service.url}/oauth/callback?error=access_denied&code=${secrets.code}&state=${thirdState}`);
+  await other.open(`${server.url}/oauth/callback?error=access_denied&code=${secrets.code}&state=${thirdState}`);
 }
 
 function echoText(seen: Seen): object {
@@ -329,7 +329,7 @@ async function readEverything(): Promise<void> {
     show("spec", (await node.call("svc.v1.CatalogService/GetToolkitConnectSpec", { slug: toolkit })).json);
     show("ListTools", (await node.call("svc.v1.CatalogService/ListTools", { toolkitSlug: toolkit, projectId })).json);
   }
-  const metrics = await (await fetch(`${service.url}/metrics`)).text();
+  const metrics = await (await fetch(`${server.url}/metrics`)).text();
   shown.push(["metrics", metrics]);
 }
 
@@ -419,8 +419,8 @@ test("no column of the database holds a secret that is not sealed", async () => 
 });
 
 test("no log line at level trace holds a secret", async () => {
-  await until(() => service.output().includes('"method":"svc.v1.ToolsService/GetToolCall"'), 5_000, "the log");
-  const lines = service.output().split("\n");
+  await until(() => server.output().includes('"method":"svc.v1.ToolsService/GetToolCall"'), 5_000, "the log");
+  const lines = server.output().split("\n");
   expect(lines.length).toBeGreaterThan(40);
   expect(lines.filter((line) => leaksIn(line).length > 0 || line.includes(marker))).toEqual([]);
 });
@@ -440,7 +440,7 @@ test("an app whose error code quotes the token or the code does not get it into 
     const browser = openBrowser();
     const asked = new URL((await browser.open(authorizeUrl)).location);
     const state = encodeURIComponent(asked.searchParams.get("state") ?? "");
-    await browser.open(`${service.url}/oauth/callback?code=${secrets.code}&state=${state}`);
+    await browser.open(`${server.url}/oauth/callback?code=${secrets.code}&state=${state}`);
     return account.id;
   };
   const active = await finish();

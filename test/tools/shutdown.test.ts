@@ -1,8 +1,10 @@
 import type { ServerResponse } from "node:http";
+import { createSealer, idOfUuid, parseVaultKeys } from "@svc/core";
+import { createTestDatabase, type TestDatabase } from "@svc/testing/database";
+import { readAnswer } from "@svc/testing/server";
+import { bootstrapKey, type ServerProcess, startServerProcess, until, vaultKey } from "@svc/testing/server-process";
+import { fewToolkits } from "@svc/testing/shipped-catalog";
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from "vitest";
-import { createTestDatabase, type TestDatabase } from "../../packages/db/src/testing.ts";
-import { readAnswer } from "../../packages/server/src/test-service.ts";
-import { bootstrapKey, type ServiceProcess, startServiceProcess, until, vaultKey } from "../service-process.ts";
 import { connect, writeDeployment } from "./project.ts";
 import { type Provider, reply, startProvider } from "./provider.ts";
 
@@ -11,7 +13,7 @@ import { type Provider, reply, startProvider } from "./provider.ts";
 let app: Provider;
 let database: TestDatabase;
 let deployment: Awaited<ReturnType<typeof writeDeployment>>;
-let service: ServiceProcess;
+let server: ServerProcess;
 /** The app's answer, held back until the test sends it. */
 let held: ServerResponse | undefined;
 
@@ -26,7 +28,7 @@ beforeEach(() => {
     held = res;
   };
 });
-afterEach(() => service?.end("SIGKILL"));
+afterEach(() => server?.end("SIGKILL"));
 afterAll(async () => {
   await app?.close();
   await database?.drop();
@@ -36,7 +38,7 @@ afterAll(async () => {
 const key = vaultKey();
 const node = {
   async call(method: string, body: unknown = {}) {
-    const res = await fetch(`${service.url}/${method}`, {
+    const res = await fetch(`${server.url}/${method}`, {
       method: "POST",
       headers: { "content-type": "application/json", authorization: `Bearer ${bootstrapKey}` },
       body: JSON.stringify(body),
@@ -47,10 +49,11 @@ const node = {
 
 /** Starts a node, sends a write, and tells the node to stop once the app has it. */
 async function stopDuringWrite(drain: string, idempotencyKey: string) {
-  service = await startServiceProcess({
+  server = await startServerProcess({
     SVC_DATABASE_URL: database.url,
     SVC_VAULT_KEY: key,
     SVC_SANDBOX: "off",
+    SVC_TOOLKITS: fewToolkits,
     SVC_DEPLOYMENT: deployment.path,
     SVC_DRAIN: drain,
   });
@@ -67,9 +70,9 @@ async function stopDuringWrite(drain: string, idempotencyKey: string) {
     idempotencyKey,
   });
   await until(() => held !== undefined, 10_000, "the write");
-  const exited = service.end("SIGTERM");
+  const exited = server.end("SIGTERM");
   const takesNothing = () =>
-    fetch(`${service.url}/readyz`).then(
+    fetch(`${server.url}/readyz`).then(
       ({ ok }) => !ok,
       () => true,
     );
@@ -78,9 +81,12 @@ async function stopDuringWrite(drain: string, idempotencyKey: string) {
 }
 
 async function rowOf(idempotencyKey: string) {
-  const [row] = await database.db
-    .sql`select outcome, message from tool_calls where idempotency_key = ${idempotencyKey}`;
-  return row;
+  const [row] = await database.db.sql`select id, project_id, outcome, message, sealed_message from tool_calls
+    where idempotency_key = ${idempotencyKey}`;
+  const { id, project_id: projectId, outcome, message, sealed_message: sealed } = row ?? {};
+  const context = `${idOfUuid("prj", projectId)}/tool_calls/${idOfUuid("call", id)}/message`;
+  const opened = sealed === null ? message : createSealer(parseVaultKeys(key)).open(sealed, context).toString();
+  return { outcome, message: opened };
 }
 
 const answered = { deletedAt: "2026-01-05T09:00:00Z" };
@@ -95,7 +101,7 @@ test("its caller is answered when the app answers in time, and the node ends aft
 });
 
 test("its caller is told that it may have been done, and the ledger has what the app answered later", async () => {
-  const { calling, exited } = await stopDuringWrite("8s", "later");
+  const { calling, exited } = await stopDuringWrite("5s", "later");
   const told = await calling;
   expect([told.status, told.code, told.reason]).toEqual([504, "deadline_exceeded", "DEADLINE_EXCEEDED"]);
   expect(JSON.stringify(told.json)).toContain("The effect may have happened");

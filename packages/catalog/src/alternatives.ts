@@ -1,5 +1,5 @@
+import { isObject } from "@svc/core";
 import type { ErrorObject } from "ajv/dist/2020.js";
-import { isJsonObject } from "./json-object.ts";
 
 /**
  * What is wrong, without what only follows from it: one fault for a choice (`oneOf`, `anyOf`) that no value was found for, none
@@ -56,14 +56,14 @@ function ofAlternatives(error: ErrorObject, below: readonly ErrorObject[]): Erro
 
 /** The names that a branch requires; undefined for one that says anything else. */
 function namesOfRequired(branch: unknown): readonly string[] | undefined {
-  if (!isJsonObject(branch) || !Array.isArray(branch.required) || Object.keys(branch).length !== 1) return undefined;
+  if (!isObject(branch) || !Array.isArray(branch.required) || Object.keys(branch).length !== 1) return undefined;
   return branch.required.map(String);
 }
 
 function ofRequired({ keyword, data }: ErrorObject, needed: readonly (readonly string[])[]): string {
   const choices = needed.map((names) => listText(names, "and"));
   if (keyword === "anyOf") return `must have at least one of ${listText(choices, "or")}`;
-  const given = needed.filter((names) => isJsonObject(data) && names.every((name) => Object.hasOwn(data, name)));
+  const given = needed.filter((names) => isObject(data) && names.every((name) => Object.hasOwn(data, name)));
   const text =
     choices.length === 2
       ? `must have either ${listText(choices, "or")}`
@@ -79,7 +79,7 @@ function faultsOfBranches({ schemaPath, schema }: ErrorObject, below: readonly E
 }
 
 function isNull(branch: unknown): boolean {
-  return isJsonObject(branch) && branch.type === "null";
+  return isObject(branch) && branch.type === "null";
 }
 
 /** Whether a branch cannot be what was meant: the value has another type, or another value at a field that tells forms apart. */

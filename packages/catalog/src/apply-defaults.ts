@@ -1,13 +1,13 @@
+import { isObject } from "@svc/core";
 import type { JsonSchema } from "./documents.ts";
-import { isJsonObject } from "./json-object.ts";
 
 /**
  * A copy of arguments in which every absent property that declares a default has it, also inside objects and lists that are
  * given. Values that do not have the declared form are left as they are, for validation to name.
  */
 export function applyDefaults(schema: JsonSchema, value: unknown): unknown {
-  if (isJsonObject(value) && isJsonObject(schema.properties)) return applyToObject(schema.properties, value);
-  if (Array.isArray(value) && isJsonObject(schema.items)) {
+  if (isObject(value) && isObject(schema.properties)) return applyToObject(schema.properties, value);
+  if (Array.isArray(value) && isObject(schema.items)) {
     const { items } = schema;
     return value.map((item) => applyDefaults(items, item));
   }
@@ -17,7 +17,7 @@ export function applyDefaults(schema: JsonSchema, value: unknown): unknown {
 function applyToObject(properties: JsonSchema, value: JsonSchema): JsonSchema {
   const filled = new Map(Object.entries(value));
   for (const [name, property] of Object.entries(properties)) {
-    if (!isJsonObject(property)) continue;
+    if (!isObject(property)) continue;
     if (Object.hasOwn(value, name)) filled.set(name, applyDefaults(property, value[name]));
     else if (property.default !== undefined) filled.set(name, applyDefaults(property, property.default));
   }

@@ -1,5 +1,5 @@
 import { createHash } from "node:crypto";
-import { type ProjectId, parseTemplateTree } from "@svc/core";
+import { type ProjectId, parseDuration, parseTemplateTree } from "@svc/core";
 import { type DeploymentValues, decidesOrigin, fillInDeployment } from "./base-url.ts";
 import type {
   ActionDocument,
@@ -11,12 +11,12 @@ import type {
   TriggerDocument,
   WebhookDocument,
 } from "./documents.ts";
-import { isJsonObject } from "./json-object.ts";
 import { createValidator, type ValidatorFactory, withNulls } from "./json-schema.ts";
 import { compileLinearRegExp, isShortEnough, type LinearRegExp } from "./linear-reg-exp.ts";
 import { compileMatch } from "./match.ts";
 import type { Action, Audience, AuthScheme, ToolDefinition, Toolkit, Trigger, Webhook } from "./model.ts";
 import { compileNormalize } from "./normalize.ts";
+import { withConfirm } from "./with-confirm.ts";
 
 /** What the definitions of one toolkit are, once they satisfy every check. `tools` is ordered by name. */
 export type ToolkitDocuments = {
@@ -64,6 +64,7 @@ export function buildToolkit({ toolkit, tools }: ToolkitDocuments, bindings: Bin
       body: parseTemplateTree(always.body ?? {}),
     },
     identify: toolkit.identify,
+    rate: toolkit.rate && { max: toolkit.rate.max, perMs: parseDuration(toolkit.rate.per) },
     webhook: toolkit.webhook && buildWebhook(toolkit.webhook, values.webhook?.audience ?? audience),
     actions: entries.flatMap(([name, tool]) =>
       tool.kind === "action" ? [buildAction(toolkit, name, tool, bindings)] : [],
@@ -145,7 +146,7 @@ function buildDefinition(toolkit: ToolkitDocument, name: string, document: ToolD
 function buildAction(toolkit: ToolkitDocument, name: string, document: ActionDocument, bindings: Bindings): Action {
   const { request, response = {} } = document;
   const { validators = createValidator } = bindings;
-  const inputSchema = document.class === "destructive" ? withConfirm(document.input) : document.input;
+  const inputSchema = document.class === "destructive" ? withConfirm(document.input, confirmProperty) : document.input;
   return {
     ...buildDefinition(toolkit, name, document, bindings),
     kind: "action",
@@ -171,16 +172,11 @@ function buildAction(toolkit: ToolkitDocument, name: string, document: ActionDoc
   };
 }
 
-/** Destructive tools are held until `confirm` is true; it is part of no request. */
-function withConfirm(input: JsonSchema): JsonSchema {
-  const properties = isJsonObject(input.properties) ? input.properties : {};
-  const confirm = {
-    type: "boolean",
-    default: false,
-    description: "Set to true to carry the call out. Without it the call is held and nothing is changed.",
-  };
-  return { ...input, properties: { ...properties, confirm } };
-}
+const confirmProperty: JsonSchema = {
+  type: "boolean",
+  default: false,
+  description: "Set to true to carry the call out. Without it the call is held and nothing is changed.",
+};
 
 function buildTrigger(toolkit: ToolkitDocument, name: string, document: TriggerDocument, bindings: Bindings): Trigger {
   return {

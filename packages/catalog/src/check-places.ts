@@ -1,8 +1,7 @@
-import type { Placeholder, TemplateTree } from "@svc/core";
+import { isObject, type Placeholder, type TemplateTree } from "@svc/core";
 import type { FaultPath } from "./definition-error.ts";
 import type { DefinitionFile } from "./definition-file.ts";
 import type { JsonSchema } from "./documents.ts";
-import { isJsonObject } from "./json-object.ts";
 
 /** An argument as the input schema declares it. */
 type Argument = { readonly schema: JsonSchema; readonly isRequired: boolean };
@@ -12,11 +11,11 @@ export type Arguments = ReadonlyMap<string, Argument>;
 
 /** What an input schema declares. */
 export function declaredArguments(input: JsonSchema): Arguments {
-  const properties = isJsonObject(input.properties) ? input.properties : {};
+  const properties = isObject(input.properties) ? input.properties : {};
   const required = new Set(Array.isArray(input.required) ? input.required : []);
   return new Map(
     Object.entries(properties).map(([name, schema]) => {
-      return [name, { schema: isJsonObject(schema) ? schema : {}, isRequired: required.has(name) }];
+      return [name, { schema: isObject(schema) ? schema : {}, isRequired: required.has(name) }];
     }),
   );
 }
@@ -141,7 +140,7 @@ function checkPlaceOfType({ file, path, placeholder, isWhole }: PlaceInFile, sch
 
 /** Whether a list's items are objects or lists. */
 function holdsLists({ items }: JsonSchema): boolean {
-  const types = isJsonObject(items) ? typesOf(items) : undefined;
+  const types = isObject(items) ? typesOf(items) : undefined;
   return types?.some((type) => type === "object" || type === "array") ?? false;
 }
 
@@ -154,9 +153,9 @@ function schemaAt(schema: JsonSchema, path: readonly (string | number)[]): JsonS
   let node = schema;
   for (const step of path) {
     const isIndex = typeof step === "number";
-    if (!isIndex && isJsonObject(node.properties) && !Object.hasOwn(node.properties, step)) return undefined;
-    const child = isIndex ? node.items : isJsonObject(node.properties) ? node.properties[step] : undefined;
-    node = isJsonObject(child) ? child : {};
+    if (!isIndex && isObject(node.properties) && !Object.hasOwn(node.properties, step)) return undefined;
+    const child = isIndex ? node.items : isObject(node.properties) ? node.properties[step] : undefined;
+    node = isObject(child) ? child : {};
   }
   return node;
 }

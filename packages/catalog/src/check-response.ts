@@ -1,6 +1,6 @@
+import { isObject } from "@svc/core";
 import type { DefinitionFile } from "./definition-file.ts";
 import type { ActionDocument, JsonSchema } from "./documents.ts";
-import { isJsonObject } from "./json-object.ts";
 
 /** A path into JSON as definitions write it: `data.items[0].id`. */
 const jsonPath = /^[\w$@-]+(?:\.[\w$@-]+|\[\d{1,6}\])*$/;
@@ -10,7 +10,7 @@ export function checkResponse(file: DefinitionFile, { response, output }: Partia
   const { unwrap = "", under, empty, error = {} } = response ?? {};
   if (unwrap !== "") checkPath(file, ["response", "unwrap"], unwrap);
   for (const [key, text] of Object.entries(error)) checkPath(file, ["response", "error", key], text);
-  if (!isJsonObject(output?.properties)) return;
+  if (!isObject(output?.properties)) return;
   const { properties } = output;
   if (under !== undefined && !Object.hasOwn(properties, under)) {
     file.fault(
@@ -19,7 +19,7 @@ export function checkResponse(file: DefinitionFile, { response, output }: Partia
       "declare it there, or trimming drops it",
     );
   }
-  for (const key of isJsonObject(empty) ? Object.keys(empty) : []) {
+  for (const key of isObject(empty) ? Object.keys(empty) : []) {
     if (Object.hasOwn(properties, key)) continue;
     file.fault(["response", "empty", key], "is not a property of output", "declare it there, or trimming drops it");
   }
@@ -35,13 +35,13 @@ export function faultOfOutputPath(output: JsonSchema, text: string): string | un
   if (!jsonPath.test(text)) return "is not a path";
   let node: unknown = output;
   for (const [, index, name = ""] of text.matchAll(/\[(\d+)\]|([\w$@-]+)/g)) {
-    if (!isJsonObject(node)) return undefined;
+    if (!isObject(node)) return undefined;
     const group = index === undefined ? node.properties : undefined;
     // An object or list without properties or items is kept whole, so anything may stand in it.
-    if (index === undefined && isJsonObject(group) && !Object.hasOwn(group, name)) return "is not in the tool's output";
-    node = index === undefined ? (isJsonObject(group) ? group[name] : undefined) : node.items;
+    if (index === undefined && isObject(group) && !Object.hasOwn(group, name)) return "is not in the tool's output";
+    node = index === undefined ? (isObject(group) ? group[name] : undefined) : node.items;
   }
-  const types = isJsonObject(node) && node.type !== undefined ? [node.type].flat() : [];
+  const types = isObject(node) && node.type !== undefined ? [node.type].flat() : [];
   if (types.some((type) => type === "object" || type === "array")) return "is an object or a list";
   return undefined;
 }

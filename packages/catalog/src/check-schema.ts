@@ -1,8 +1,8 @@
+import { isObject } from "@svc/core";
 import type { FaultPath } from "./definition-error.ts";
 import type { DefinitionFile } from "./definition-file.ts";
 import type { JsonSchema } from "./documents.ts";
 import { isKnownFormat } from "./formats.ts";
-import { isJsonObject } from "./json-object.ts";
 import { faultsOfSchema } from "./json-schema.ts";
 
 /** The keywords of JSON Schema 2020-12 that a definition may use, and the marks of our own. */
@@ -48,9 +48,9 @@ export function checkSchema(file: DefinitionFile, path: FaultPath, schema: JsonS
 
 /** `declared`: the properties of the value this node speaks about, when the node is a rule about it; else the node declares its own. */
 function checkNode(check: Check, path: FaultPath, node: unknown, declared: ReadonlySet<string> | undefined): void {
-  if (!isJsonObject(node)) return;
+  if (!isObject(node)) return;
   checkKeywords(check, path, node);
-  const properties = isJsonObject(node.properties) ? node.properties : {};
+  const properties = isObject(node.properties) ? node.properties : {};
   const names = declared ?? new Set(Object.keys(properties));
   checkNames(check, path, node, names);
   checkDefault(check, path, node);
@@ -59,7 +59,7 @@ function checkNode(check: Check, path: FaultPath, node: unknown, declared: Reado
   }
   for (const keyword of schemaKeywords) checkNode(check, [...path, keyword], node[keyword], undefined);
   for (const keyword of ["$defs", "patternProperties"]) {
-    const group = isJsonObject(node[keyword]) ? node[keyword] : {};
+    const group = isObject(node[keyword]) ? node[keyword] : {};
     for (const [name, child] of Object.entries(group)) checkNode(check, [...path, keyword, name], child, undefined);
   }
   const prefixItems = Array.isArray(node.prefixItems) ? node.prefixItems : [];
@@ -71,7 +71,7 @@ function checkNode(check: Check, path: FaultPath, node: unknown, declared: Reado
 
 /** A rule inside a rule about a property says nothing new of it, so only declarations need a description. */
 function checkProperty(check: Check, path: FaultPath, property: unknown, isRule: boolean): void {
-  const description = isJsonObject(property) ? property.description : undefined;
+  const description = isObject(property) ? property.description : undefined;
   if (check.part === "input" && !isRule && (typeof description !== "string" || description.length < 3)) {
     check.file.fault(path, "has no description", "describe it with units, format and an example where one helps");
   }
@@ -89,7 +89,7 @@ function checkProperty(check: Check, path: FaultPath, property: unknown, isRule:
 const typeKeywords = ["type", "enum", "const", "anyOf", "oneOf", "allOf", "$ref"];
 
 function isTyped(property: unknown): boolean {
-  return isJsonObject(property) && typeKeywords.some((keyword) => Object.hasOwn(property, keyword));
+  return isObject(property) && typeKeywords.some((keyword) => Object.hasOwn(property, keyword));
 }
 
 function checkRules(check: Check, path: FaultPath, node: JsonSchema, names: ReadonlySet<string>): void {
@@ -100,7 +100,7 @@ function checkRules(check: Check, path: FaultPath, node: JsonSchema, names: Read
       checkNode(check, [...path, keyword, index], rule, names.size === 0 ? undefined : names);
     });
   }
-  const dependent = isJsonObject(node.dependentSchemas) ? node.dependentSchemas : {};
+  const dependent = isObject(node.dependentSchemas) ? node.dependentSchemas : {};
   for (const [name, rule] of Object.entries(dependent))
     checkNode(check, [...path, "dependentSchemas", name], rule, names);
 }
@@ -136,9 +136,9 @@ function checkNames({ file }: Check, path: FaultPath, node: JsonSchema, names: R
   listOf(node.required).forEach((name, index) => {
     report(["required", index], name);
   });
-  const properties = isJsonObject(node.properties) ? node.properties : {};
+  const properties = isObject(node.properties) ? node.properties : {};
   for (const name of Object.keys(properties)) report(["properties", name], name);
-  const dependent = isJsonObject(node.dependentRequired) ? node.dependentRequired : {};
+  const dependent = isObject(node.dependentRequired) ? node.dependentRequired : {};
   for (const [name, others] of Object.entries(dependent)) {
     report(["dependentRequired", name], name);
     listOf(others).forEach((other, index) => {
@@ -170,7 +170,7 @@ function isOfType(value: unknown, type: unknown): boolean {
   if (type === "integer") return Number.isInteger(value);
   if (type === "null") return value === null;
   if (type === "array") return Array.isArray(value);
-  if (type === "object") return isJsonObject(value);
+  if (type === "object") return isObject(value);
   return typeof value === type;
 }
 

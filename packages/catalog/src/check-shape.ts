@@ -1,10 +1,9 @@
-import { formatValue } from "@svc/core";
+import { formatValue, isObject } from "@svc/core";
 import { Ajv2020, type ErrorObject, type ValidateFunction } from "ajv/dist/2020.js";
 import { withoutNoise } from "./alternatives.ts";
 import type { FaultPath } from "./definition-error.ts";
 import type { DefinitionFile } from "./definition-file.ts";
 import { addFormats } from "./formats.ts";
-import { isJsonObject } from "./json-object.ts";
 import deploymentSchema from "./schemas/deployment.schema.json" with { type: "json" };
 import toolSchema from "./schemas/tool.schema.json" with { type: "json" };
 import toolkitSchema from "./schemas/toolkit.schema.json" with { type: "json" };
@@ -45,7 +44,7 @@ export function checkShape<T extends object>(
 /** A copy of a JSON value that lacks what stands at a path; undefined for the root's. */
 function without(value: unknown, [step, ...rest]: FaultPath): unknown {
   if (step === undefined) return undefined;
-  if (!isJsonObject(value) || !Object.hasOwn(value, step)) return value;
+  if (!isObject(value) || !Object.hasOwn(value, step)) return value;
   const { [step]: child, ...others } = value;
   return rest.length === 0 ? others : { ...others, [step]: without(child, rest) };
 }

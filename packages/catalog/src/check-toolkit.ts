@@ -1,10 +1,9 @@
-import { formatValue } from "@svc/core";
+import { formatValue, isObject, parseDuration } from "@svc/core";
 import { faultOfBaseUrl } from "./base-url.ts";
 import { checkTemplates, deploymentNamespace, type Namespaces } from "./check-placeholders.ts";
 import type { DefinitionFile } from "./definition-file.ts";
 import type { AuthDocument, ToolkitDocument } from "./documents.ts";
 import { checkHeaderNames, faultOfHeaderName } from "./header-name.ts";
-import { isJsonObject } from "./json-object.ts";
 import { isShortEnough, parseLinearRegExp } from "./linear-reg-exp.ts";
 import { matchesEverything } from "./match.ts";
 
@@ -31,12 +30,23 @@ export function checkToolkit(file: DefinitionFile, document: Partial<ToolkitDocu
   const namespaces = { account: accountNames(file, document), deployment: deploymentNamespace };
   checkTemplates(file, ["always"], document.always ?? {}, namespaces);
   checkHeaderNames(file, ["always", "headers"], document.always?.headers);
+  checkRate(file, document);
   const ignore = document.webhook?.ignore ?? [];
   ignore.forEach((rule, index) => {
     if (matchesEverything(rule)) {
       file.fault(["webhook", "ignore", index], "matches every post", "name a header, query parameter or body field");
     }
   });
+}
+
+const rateMs = { min: 1_000, max: 86_400_000 };
+
+function checkRate(file: DefinitionFile, { rate }: Partial<ToolkitDocument>): void {
+  if (rate === undefined) return;
+  const perMs = parseDuration(rate.per);
+  if (perMs < rateMs.min || perMs > rateMs.max) {
+    file.fault(["rate", "per"], `is ${rate.per}`, "write a time from 1s to 1d");
+  }
 }
 
 /** The names `{{account.*}}` may take in this toolkit's files; any, when what the toolkit declares cannot be read. */
@@ -47,7 +57,7 @@ export function accountNames(file: DefinitionFile, document: Partial<ToolkitDocu
 
 /** Whether a file has a key, be it well formed or not. */
 export function declares(file: DefinitionFile, key: string): boolean {
-  return !isJsonObject(file.value) || Object.hasOwn(file.value, key);
+  return !isObject(file.value) || Object.hasOwn(file.value, key);
 }
 
 function checkBaseUrl(file: DefinitionFile, document: Partial<ToolkitDocument>): void {

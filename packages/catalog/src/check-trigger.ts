@@ -1,9 +1,9 @@
+import { isObject } from "@svc/core";
 import { checkTemplates, type Namespaces } from "./check-placeholders.ts";
 import { checkSchema } from "./check-schema.ts";
 import type { FaultPath } from "./definition-error.ts";
 import type { DefinitionFile } from "./definition-file.ts";
 import type { JsonSchema, TriggerDocument, WebhookDocument } from "./documents.ts";
-import { isJsonObject } from "./json-object.ts";
 
 const namespaces: Namespaces = { headers: "any", query: "any", body: "any" };
 
@@ -41,7 +41,7 @@ export function checkTrigger(
 
 /** Holds the payload's fields and those of the output schema together, as deep as both are written out. */
 function comparePayload(file: DefinitionFile, path: FaultPath, payload: object, output: JsonSchema): void {
-  const properties = isJsonObject(output.properties) ? output.properties : undefined;
+  const properties = isObject(output.properties) ? output.properties : undefined;
   if (properties === undefined) return;
   for (const [key, value] of Object.entries(payload)) {
     const property = Object.hasOwn(properties, key) ? properties[key] : undefined;
@@ -51,7 +51,7 @@ function comparePayload(file: DefinitionFile, path: FaultPath, payload: object, 
         "is not a property of output",
         `declare it there, or use one of ${Object.keys(properties).join(", ")}`,
       );
-    } else if (isJsonObject(value) && isJsonObject(property)) {
+    } else if (isObject(value) && isObject(property)) {
       comparePayload(file, [...path, key], value, property);
     }
   }

@@ -2,14 +2,14 @@ import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { createProject } from "@svc/db";
-import { createTestDatabase } from "@svc/db/testing";
 import { ToolkitConnectability, type ToolkitConnectSpec } from "@svc/gen/catalog";
+import { writeToolkits } from "@svc/testing/catalog";
+import { createTestDatabase } from "@svc/testing/database";
 import { afterAll, expect, test } from "vitest";
 import { isOauthRegistered, loadDeployment } from "./deployment.ts";
 import { loadCatalog } from "./load.ts";
-import { privateDefinition, sharedSource } from "./private/sample-private.ts";
+import { privateDefinition, sharedSource } from "./private/test-definitions.ts";
 import { createTestNode } from "./test-client.ts";
-import { writeToolkits } from "./testing.ts";
 
 const { db, drop } = await createTestDatabase();
 const folder = await mkdtemp(join(tmpdir(), "svc-connect-"));

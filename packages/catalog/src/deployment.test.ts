@@ -1,11 +1,12 @@
 import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { catalogOf, type ToolkitSource, writeToolkits } from "@svc/testing/catalog";
+import { sampleToolkits } from "@svc/testing/sample-toolkits";
 import { afterEach, expect, test } from "vitest";
 import { DefinitionError } from "./definition-error.ts";
 import { loadDeployment } from "./deployment.ts";
 import { loadCatalog } from "./load.ts";
-import { catalogOf, sampleToolkits, type ToolkitSource, writeToolkits } from "./testing.ts";
 
 const folders: string[] = [];
 
@@ -125,10 +126,11 @@ test("an overlay is merged over the definition, and checked like it", async () =
   const toolkits = [sampleToolkits.payments];
   const overlaid = (overlay: object) => catalogOf({ toolkits, deployment: { toolkits: { payments: { overlay } } } });
   const catalog = overlaid({
-    toolkit: { always: { headers: { "X-App-Version": "2" } } },
+    toolkit: { always: { headers: { "X-App-Version": "2" } }, rate: { max: 5, per: "1m" } },
     tools: { refund_payment: { scopes: null, class: "write" } },
   });
   expect(catalog.toolkits.get("payments")?.always.headers).toMatchObject({ value: { "X-App-Version": "2" } });
+  expect(catalog.toolkits.get("payments")?.rate).toEqual({ max: 5, perMs: 60_000 });
   expect(catalog.tools.get("payments.refund_payment")).toMatchObject({ class: "write", scopes: [] });
   expect(() => overlaid({ toolkit: { category: "fun" } })).toThrow(
     "payments/toolkit.yaml (with the overlay of deployment.yaml) category",

@@ -44,6 +44,7 @@ export type ToolkitDocument = {
   readonly account?: readonly { name: string; description: string; example?: string; pattern?: string }[];
   readonly always?: { headers?: object; query?: object; body?: object };
   readonly identify?: { tool: string; path: string };
+  readonly rate?: { max: number; per: string };
   readonly webhook?: WebhookDocument;
 };
 

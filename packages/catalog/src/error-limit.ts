@@ -1,6 +1,6 @@
+import { isObject } from "@svc/core";
 import { _, type Ajv2020, Name } from "ajv/dist/2020.js";
 import type { JsonSchema } from "./documents.ts";
-import { isJsonObject } from "./json-object.ts";
 
 /** Faults after which no further item is looked at: 100 are told. */
 const errorsMax = 1_000;
@@ -47,15 +47,15 @@ const mapKeywords = ["properties", "$defs", "dependentSchemas"];
 /** A copy of a schema that looks at the limit at every item of a list and every value of an open object. */
 export function withErrorLimit(schema: JsonSchema): JsonSchema {
   const copy: Record<string, unknown> = { ...schema };
-  for (const name of itemKeywords) if (isJsonObject(copy[name])) copy[name] = limited(copy[name]);
-  for (const name of ruleKeywords) if (isJsonObject(copy[name])) copy[name] = withErrorLimit(copy[name]);
+  for (const name of itemKeywords) if (isObject(copy[name])) copy[name] = limited(copy[name]);
+  for (const name of ruleKeywords) if (isObject(copy[name])) copy[name] = withErrorLimit(copy[name]);
   for (const name of listKeywords) {
     const children: unknown = copy[name];
     if (Array.isArray(children))
-      copy[name] = children.map((child) => (isJsonObject(child) ? withErrorLimit(child) : child));
+      copy[name] = children.map((child) => (isObject(child) ? withErrorLimit(child) : child));
   }
-  for (const name of mapKeywords) if (isJsonObject(copy[name])) copy[name] = ofMap(copy[name], withErrorLimit);
-  if (isJsonObject(copy.patternProperties)) copy.patternProperties = ofMap(copy.patternProperties, limited);
+  for (const name of mapKeywords) if (isObject(copy[name])) copy[name] = ofMap(copy[name], withErrorLimit);
+  if (isObject(copy.patternProperties)) copy.patternProperties = ofMap(copy.patternProperties, limited);
   return copy;
 }
 
@@ -65,6 +65,6 @@ function limited(schema: JsonSchema): JsonSchema {
 
 function ofMap(schemas: JsonSchema, change: (schema: JsonSchema) => JsonSchema): JsonSchema {
   return Object.fromEntries(
-    Object.entries(schemas).map(([name, child]) => [name, isJsonObject(child) ? change(child) : child]),
+    Object.entries(schemas).map(([name, child]) => [name, isObject(child) ? change(child) : child]),
   );
 }

@@ -1,13 +1,12 @@
-import { Code, type ConnectError } from "@connectrpc/connect";
-import { fault, faults, formatValue } from "@svc/core";
+import { type Fault, fault, faults, formatValue } from "@svc/core";
 import type { DefinitionError } from "./definition-error.ts";
 import type { Catalog } from "./model.ts";
 import { nearest } from "./nearest.ts";
 
 /** The catalog calls' projectId names a project other than the key's own, which reads as missing. */
-export function projectNotFound(projectId: string): ConnectError {
+export function projectNotFound(projectId: string): Fault {
   return fault({
-    code: Code.NotFound,
+    code: "not_found",
     reason: "PROJECT_NOT_FOUND",
     field: "projectId",
     message: `projectId ${formatValue(projectId)} is not a project of this key`,
@@ -15,21 +14,25 @@ export function projectNotFound(projectId: string): ConnectError {
   });
 }
 
-/** No toolkit of the catalog that the caller sees has the slug. */
-export function toolkitNotFound(slug: string, { toolkits }: Pick<Catalog, "toolkits">): ConnectError {
+/** The caller sees no toolkit of that slug. With `seen`, those it does see, the nearest of them is named. */
+export function toolkitNotFound(field: "slug" | "toolkitSlug", slug: string, seen?: Pick<Catalog, "toolkits">): Fault {
   return fault({
-    code: Code.NotFound,
+    code: "not_found",
     reason: "TOOLKIT_NOT_FOUND",
-    field: "slug",
-    message: `slug ${formatValue(slug)} is not a toolkit of the catalog`,
-    help: `${didYouMean(slug, toolkits.keys())}ListToolkits lists the slugs.`,
+    field,
+    ...(seen === undefined
+      ? { message: `there is no toolkit ${formatValue(slug)}`, help: "ListToolkits names the toolkits." }
+      : {
+          message: `${field} ${formatValue(slug)} is not a toolkit of the catalog`,
+          help: `${didYouMean(slug, seen.toolkits.keys())}ListToolkits lists the slugs.`,
+        }),
   });
 }
 
 /** No tool of the catalog that the caller sees has the slug. */
-export function toolNotFound(slug: string, { tools }: Pick<Catalog, "tools">): ConnectError {
+export function toolNotFound(slug: string, { tools }: Pick<Catalog, "tools">): Fault {
   return fault({
-    code: Code.NotFound,
+    code: "not_found",
     reason: "TOOL_NOT_FOUND",
     field: "slug",
     message: `slug ${formatValue(slug)} is not a tool of the catalog`,
@@ -43,9 +46,9 @@ function didYouMean(slug: string, known: Iterable<string>): string {
 }
 
 /** A published definition breaks rules. One detail a fault, up to 100, with its place as the field. */
-export function definitionInvalid({ message, faults: found }: DefinitionError): ConnectError {
+export function definitionInvalid({ message, faults: found }: DefinitionError): Fault {
   return faults({
-    code: Code.InvalidArgument,
+    code: "invalid_argument",
     message: message.length > messageMax ? `${message.slice(0, messageMax)} ...` : message,
     details: found.slice(0, 100).map(({ file, path, reason, cure }) => ({
       reason: "DEFINITION_INVALID",
@@ -57,20 +60,10 @@ export function definitionInvalid({ message, faults: found }: DefinitionError): 
 
 const messageMax = 4000;
 
-/** The project keeps as many private toolkits as it may. */
-export function privateToolkitsLimit(most: number): ConnectError {
-  return fault({
-    code: Code.ResourceExhausted,
-    reason: "PRIVATE_TOOLKITS_LIMIT",
-    message: `the project has ${most} private toolkits, which is the most there may be`,
-    help: "Delete one that is not used any more, or publish over one of the same slug.",
-  });
-}
-
 /** The project has no private toolkit of that slug; a shared one cannot be deleted. */
-export function privateToolkitNotFound(slug: string): ConnectError {
+export function privateToolkitNotFound(slug: string): Fault {
   return fault({
-    code: Code.NotFound,
+    code: "not_found",
     reason: "PRIVATE_TOOLKIT_NOT_FOUND",
     field: "slug",
     message: `slug ${formatValue(slug)} is not a private toolkit of this project`,

@@ -1,17 +1,21 @@
 export { applyDefaults } from "./apply-defaults.ts";
 export { type BoundBaseUrl, bindBaseUrl, hostArguments } from "./bind-base-url.ts";
 export { DefinitionError, type DefinitionFault } from "./definition-error.ts";
+export { createDefinitionFile, type DefinitionFile, parseDefinitionFile } from "./definition-file.ts";
 export {
   type CheckedDeployment,
   checkDeployment,
   type Deployment,
   isOauthRegistered,
   loadDeployment,
+  toDeployment,
 } from "./deployment.ts";
-export type { AccessClass, JsonSchema } from "./documents.ts";
+export type { AccessClass, JsonSchema, ToolDocument, ToolkitDocument } from "./documents.ts";
+export { toolkitNotFound } from "./errors.ts";
 export { findTrigger } from "./find-trigger.ts";
 export { createTenantValidators, createValidator, type SchemaValidator } from "./json-schema.ts";
-export { loadCatalog } from "./load.ts";
+export { type KnownNames, knownNames } from "./known-names.ts";
+export { createCatalog, loadCatalog } from "./load.ts";
 export type {
   AccountVariable,
   Action,
@@ -33,5 +37,19 @@ export { pinToolkit, type ToolkitPin, toolkitFromPin } from "./pin.ts";
 export { type CatalogViews, createCatalogViews } from "./private/private-toolkits.ts";
 export { type RenderedRequest, RequestValueError, renderRequest } from "./render-request.ts";
 export type { SchemaFault } from "./schema-faults.ts";
+export {
+  holdsSensitivePlace,
+  isSensitiveAt,
+  isSensitivePlace,
+  marksSensitive,
+  placeAlong,
+  placeAt,
+  referencedSchema,
+  rulesOf,
+  type SchemaPlace,
+  schemaPlace,
+} from "./sensitivity.ts";
 export { type CatalogServiceOptions, createCatalogService } from "./service.ts";
 export type { CatalogView } from "./view.ts";
+export { withConfirm } from "./with-confirm.ts";
+export { withoutExcess } from "./without-excess.ts";

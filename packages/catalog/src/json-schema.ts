@@ -1,11 +1,12 @@
+import { isObject, withPlainNumbers } from "@svc/core";
 import { Ajv2020, type ValidateFunction } from "ajv/dist/2020.js";
 import type { JsonSchema } from "./documents.ts";
 import { addErrorLimit, tooManyTried, withErrorLimit } from "./error-limit.ts";
 import { addFormats } from "./formats.ts";
-import { isJsonObject } from "./json-object.ts";
 import { isJudgedWithin, schemaSize, schemaSizeMax } from "./judging-cost.ts";
 import { createMeteredRegExps, type MeteredRegExps, PatternStepsError } from "./linear-reg-exp.ts";
 import { type SchemaFault, toFaults } from "./schema-faults.ts";
+import { withoutExcess } from "./without-excess.ts";
 
 /**
  * Lists the faults of a value, at most 100; empty when it satisfies the schema. Of thousands of faults those that were found first
@@ -99,13 +100,13 @@ function tooLarge(why: string): readonly SchemaFault[] {
   return [{ pointer: "", message: `is too large to judge ${why}` }];
 }
 
-/** A list that is too long is told once, and its first items are judged: what is behind them goes anyway. */
-function judge(validate: ValidateFunction, schema: JsonSchema, value: unknown): readonly SchemaFault[] {
-  const faults = run(validate, value);
-  if (faults.length === 0) return faults;
-  const lists: SchemaFault[] = [];
-  const shortened = shortenLists(schema, value, "", lists);
-  return lists.length === 0 ? faults : [...lists, ...run(validate, shortened)].slice(0, 100);
+/** What there is too much of is told once, and the rest is judged: the compiler would make a fault of each item and property. */
+function judge(validate: ValidateFunction, schema: JsonSchema, given: unknown): readonly SchemaFault[] {
+  // The compiler's code knows no raw numbers: one of many digits is judged by its nearest double.
+  const value = withPlainNumbers(given);
+  const { kept, faults } = withoutExcess(schema, value);
+  const found = run(validate, kept);
+  return faults.length === 0 ? found : [...faults, ...found].slice(0, 100);
 }
 
 function run(validate: ValidateFunction, value: unknown): readonly SchemaFault[] {
@@ -122,45 +123,20 @@ function run(validate: ValidateFunction, value: unknown): readonly SchemaFault[]
 }
 
 /**
- * The value with lists that are longer than their `maxItems` cut to it, so that such a list is one fault and not one for every
- * item. Adds those faults to `found`. Looks where the schema says something of the value for sure: into properties and items.
- */
-function shortenLists(schema: unknown, value: unknown, pointer: string, found: SchemaFault[]): unknown {
-  if (!isJsonObject(schema)) return value;
-  if (Array.isArray(value)) {
-    const { items, maxItems } = schema;
-    const isLong = typeof maxItems === "number" && value.length > maxItems;
-    if (isLong) found.push({ pointer, message: `must NOT have more than ${maxItems} items, and has ${value.length}` });
-    const kept: unknown[] = isLong ? value.slice(0, maxItems) : value;
-    if (!isJsonObject(items) || (items.items === undefined && items.properties === undefined)) return kept;
-    return kept.map((item, index) => shortenLists(items, item, `${pointer}/${index}`, found));
-  }
-  if (!isJsonObject(value) || !isJsonObject(schema.properties)) return value;
-  let changed = value;
-  for (const [name, child] of Object.entries(schema.properties)) {
-    if (!Object.hasOwn(value, name)) continue;
-    const step = name.replaceAll("~", "~0").replaceAll("/", "~1");
-    const shortened = shortenLists(child, value[name], `${pointer}/${step}`, found);
-    if (shortened !== value[name]) changed = { ...changed, [name]: shortened };
-  }
-  return changed;
-}
-
-/**
  * The same schema with null allowed for every value below the root, as results of apps are judged: an app may answer null for
  * any field.
  */
 export function withNulls(schema: JsonSchema): JsonSchema {
-  const properties = isJsonObject(schema.properties) ? schema.properties : undefined;
+  const properties = isObject(schema.properties) ? schema.properties : undefined;
   return {
     ...schema,
     ...(properties && {
       properties: Object.fromEntries(Object.entries(properties).map(([name, child]) => [name, orNull(child)])),
     }),
-    ...(isJsonObject(schema.items) && { items: orNull(schema.items) }),
+    ...(isObject(schema.items) && { items: orNull(schema.items) }),
   };
 }
 
 function orNull(schema: unknown): unknown {
-  return isJsonObject(schema) ? { anyOf: [{ type: "null" }, withNulls(schema)] } : schema;
+  return isObject(schema) ? { anyOf: [{ type: "null" }, withNulls(schema)] } : schema;
 }

@@ -1,5 +1,5 @@
+import { isObject } from "@svc/core";
 import type { JsonSchema } from "./documents.ts";
-import { isJsonObject } from "./json-object.ts";
 
 /** Schemas that are tried, and whose faults are thrown away or gathered: making a fault costs more than a comparison. */
 const triedWeight = 4;
@@ -20,14 +20,14 @@ type Meter = { left: number; readonly root: JsonSchema; depth: number };
 const depthMax = 200;
 
 function visit(meter: Meter, schema: unknown, value: unknown, weight: number): void {
-  meter.left -= weight * (isJsonObject(schema) ? sizeOf(schema) : 1);
-  if (meter.left < 0 || !isJsonObject(schema)) return;
+  meter.left -= weight * (isObject(schema) ? sizeOf(schema) : 1);
+  if (meter.left < 0 || !isObject(schema)) return;
   if (++meter.depth > depthMax) meter.left = -1;
   else {
     visitRules(meter, schema, value, weight);
     if (typeof value === "string") meter.left -= weight * costOfText(schema, value);
     else if (Array.isArray(value)) visitItems(meter, schema, value, weight);
-    else if (isJsonObject(value)) visitProperties(meter, schema, value, weight);
+    else if (isObject(value)) visitProperties(meter, schema, value, weight);
   }
   meter.depth--;
 }
@@ -37,7 +37,7 @@ function visitRules(meter: Meter, schema: JsonSchema, value: unknown, weight: nu
   if (typeof schema.$ref === "string") visit(meter, referred(meter.root, schema.$ref), value, weight);
   for (const child of listOf(schema.allOf)) visit(meter, child, value, weight);
   const tried = ["not", "if", "then", "else"].filter((keyword) => schema[keyword] !== undefined);
-  const others = isJsonObject(schema.dependentSchemas) ? Object.values(schema.dependentSchemas) : [];
+  const others = isObject(schema.dependentSchemas) ? Object.values(schema.dependentSchemas) : [];
   const all = [...listOf(schema.anyOf), ...listOf(schema.oneOf), ...tried.map((keyword) => schema[keyword]), ...others];
   for (const child of all) visit(meter, child, value, Math.max(weight, triedWeight));
 }
@@ -55,9 +55,9 @@ function visitItems(meter: Meter, schema: JsonSchema, items: readonly unknown[],
 }
 
 function visitProperties(meter: Meter, schema: JsonSchema, value: JsonSchema, weight: number): void {
-  const declared = isJsonObject(schema.properties) ? schema.properties : {};
-  const patterns = isJsonObject(schema.patternProperties) ? Object.values(schema.patternProperties) : [];
-  const others = [schema.additionalProperties, schema.unevaluatedProperties, ...patterns].filter(isJsonObject);
+  const declared = isObject(schema.properties) ? schema.properties : {};
+  const patterns = isObject(schema.patternProperties) ? Object.values(schema.patternProperties) : [];
+  const others = [schema.additionalProperties, schema.unevaluatedProperties, ...patterns].filter(isObject);
   for (const name of Object.keys(value)) {
     if (meter.left < 0) return;
     const child = value[name];
@@ -106,7 +106,7 @@ export function schemaSize(schema: JsonSchema): number {
   if (known !== undefined) return known;
   let size = sizeWithoutValues(schema);
   for (const [keyword, child] of Object.entries(schema)) {
-    const schemas = schemasIn(keyword, child).filter(isJsonObject);
+    const schemas = schemasIn(keyword, child).filter(isObject);
     for (const inner of schemas) size += schemaSize(inner);
     // Every form is compared with every other.
     if (keyword === "oneOf") size += (schemas.length * schemas.length) / 10;
@@ -122,7 +122,7 @@ function sizeWithoutValues(schema: JsonSchema): number {
 
 function schemasIn(keyword: string, child: unknown): readonly unknown[] {
   if (["properties", "patternProperties", "dependentSchemas", "$defs"].includes(keyword)) {
-    return isJsonObject(child) ? Object.values(child) : [];
+    return isObject(child) ? Object.values(child) : [];
   }
   if (["allOf", "anyOf", "oneOf", "prefixItems"].includes(keyword)) return listOf(child);
   const plain = ["enum", "const", "default", "examples", "required", "dependentRequired"];
@@ -135,7 +135,7 @@ function nodesOf(value: unknown): number {
 }
 
 function keysOf(value: unknown): string[] {
-  return isJsonObject(value) ? Object.keys(value) : [];
+  return isObject(value) ? Object.keys(value) : [];
 }
 
 function listOf(value: unknown): readonly unknown[] {
@@ -146,7 +146,7 @@ function listOf(value: unknown): readonly unknown[] {
 function referred(root: JsonSchema, reference: string): unknown {
   let node: unknown = root;
   for (const step of reference.split("/").slice(1)) {
-    node = isJsonObject(node) ? node[step.replaceAll("~1", "/").replaceAll("~0", "~")] : undefined;
+    node = isObject(node) ? node[step.replaceAll("~1", "/").replaceAll("~0", "~")] : undefined;
   }
   return reference.startsWith("#") ? node : undefined;
 }

@@ -1,10 +1,11 @@
 import { mkdir, mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { catalogOf, type ToolkitSource, writeToolkits } from "@svc/testing/catalog";
+import { sampleToolkits } from "@svc/testing/sample-toolkits";
 import { afterEach, expect, test } from "vitest";
 import { DefinitionError, type DefinitionFault } from "./definition-error.ts";
 import { loadCatalog } from "./load.ts";
-import { catalogOf, sampleToolkits, type ToolkitSource, writeToolkits } from "./testing.ts";
 
 const folders: string[] = [];
 
@@ -204,6 +205,20 @@ const wrongDefinitions: [name: string, damage: Damage, file: string, path: strin
     "toolkit.yaml",
     "always.headers.a",
     "cannot stand here",
+  ],
+  [
+    "rate of a moment",
+    ({ toolkit }) => (toolkit.rate = { max: 5, per: "250ms" }),
+    "toolkit.yaml",
+    "rate.per",
+    "1s to 1d",
+  ],
+  [
+    "rate of nothing",
+    ({ toolkit }) => (toolkit.rate = { max: 0, per: "1s" }),
+    "toolkit.yaml",
+    "rate.max",
+    "1 to 100,000",
   ],
   [
     "identify unknown",

@@ -1,32 +1,32 @@
-import { parseTemplate, placeholdersOf } from "@svc/core";
-import { type Bindings, buildToolkit } from "./build.ts";
+import { isObject, parseTemplate, placeholdersOf } from "@svc/core";
+import { buildToolkit } from "./build.ts";
 import { checkDefinitions, checkDistinct } from "./check-definitions.ts";
 import { DefinitionError } from "./definition-error.ts";
 import { createDefinitionFile, type DefinitionFile } from "./definition-file.ts";
 import type { Deployment } from "./deployment.ts";
 import type { ToolDocument, ToolkitDeploymentDocument, ToolkitDocument } from "./documents.ts";
-import { isJsonObject } from "./json-object.ts";
-import type { Catalog, Tool } from "./model.ts";
+import type { Audience, Catalog, Tool } from "./model.ts";
 import { overlayDefinition } from "./overlay.ts";
 import { readDefinitions, type ToolkitFiles } from "./read-definitions.ts";
 
 /**
  * Loads every toolkit of the folders (SVC_TOOLKITS). Rejects with DefinitionError, which lists all faults of all files.
- * Without a deployment every webhook's audience is `projects`; with one it is what the deployment says, else `accounts`.
+ * A webhook's audience is what the deployment says, else `audience`; without that it is `accounts` with a deployment, else `projects`.
  */
 export async function loadCatalog(options: {
   folders: readonly string[];
   deployment?: Deployment | undefined;
+  audience?: Audience | undefined;
 }): Promise<Catalog> {
   const { toolkits, unreadable } = await readDefinitions(options.folders);
-  return createCatalog(toolkits, options.deployment, unreadable);
+  const { deployment, audience = deployment === undefined ? "projects" : "accounts" } = options;
+  return createCatalog(toolkits, { deployment, audience, others: unreadable });
 }
 
 /** Checks and compiles definitions that were read. Throws DefinitionError, also for faults that `others` bring along. */
 export function createCatalog(
   toolkits: readonly ToolkitFiles[],
-  deployment: Deployment | undefined,
-  others: readonly DefinitionFile[] = [],
+  { deployment, audience, others = [] }: CatalogOptions,
 ): Catalog {
   const overlaid = toolkits.map((files) => (deployment === undefined ? files : overlay(files, deployment)));
   for (const files of overlaid) checkDefinitions(files);
@@ -35,12 +35,18 @@ export function createCatalog(
   if (deployment !== undefined) checked.push(checkNames(deployment, overlaid));
   const faults = checked.flatMap((file) => file.faults);
   if (faults.length > 0) throw new DefinitionError(faults);
-  return build(overlaid, deployment);
+  return build(overlaid, deployment, audience);
 }
 
+/** What a catalog is made with. `audience` is that of webhooks of which the deployment says nothing. */
+export type CatalogOptions = {
+  deployment: Deployment | undefined;
+  audience: Audience;
+  others?: readonly DefinitionFile[];
+};
+
 /** Compiles files that have no fault. */
-function build(files: readonly ToolkitFiles[], deployment: Deployment | undefined): Catalog {
-  const audience: Bindings["audience"] = deployment === undefined ? "projects" : "accounts";
+function build(files: readonly ToolkitFiles[], deployment: Deployment | undefined, audience: Audience): Catalog {
   const toolkits = files.map(({ folder, toolkit, tools }) => {
     const documents = {
       toolkit: toolkit.value as ToolkitDocument,
@@ -112,9 +118,9 @@ function checkHost(
 }
 
 function takesHost(tool: unknown, name: string): boolean {
-  if (!isJsonObject(tool) || tool.kind !== "action" || !isJsonObject(tool.input)) return true;
+  if (!isObject(tool) || tool.kind !== "action" || !isObject(tool.input)) return true;
   const { properties, required } = tool.input;
-  const argument = isJsonObject(properties) && Object.hasOwn(properties, name) ? properties[name] : undefined;
+  const argument = isObject(properties) && Object.hasOwn(properties, name) ? properties[name] : undefined;
   const isGiven = Array.isArray(required) && required.includes(name);
-  return isJsonObject(argument) && typeof argument.pattern === "string" && (isGiven || argument.default !== undefined);
+  return isObject(argument) && typeof argument.pattern === "string" && (isGiven || argument.default !== undefined);
 }

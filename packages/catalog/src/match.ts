@@ -1,3 +1,4 @@
+import { isRawJson, scalarText } from "@svc/core";
 import type { ConditionsDocument, ConditionValue, MatchDocument } from "./documents.ts";
 import type { Post } from "./model.ts";
 
@@ -5,7 +6,8 @@ type Condition = (post: Post) => boolean;
 
 /**
  * Compiles a match rule. Header names compare without case, header and query values as texts, body fields by dotted path as
- * JSON values; a field that is missing matches nothing.
+ * JSON values; a field that is missing matches nothing. A number beyond 2^53 - 1, which no definition can hold as one, equals its
+ * digits as a text.
  */
 export function compileMatch(match: MatchDocument): (post: Post) => boolean {
   const conditions: Condition[] = [
@@ -22,7 +24,7 @@ export function compileMatch(match: MatchDocument): (post: Post) => boolean {
       (value) => value,
       (name) => {
         const steps = name.split(".");
-        return (post) => fieldOf(post.body, steps);
+        return (post) => comparable(fieldOf(post.body, steps));
       },
     ),
   ];
@@ -53,10 +55,15 @@ function toText(value: ConditionValue): string {
   return String(value);
 }
 
+function comparable(value: unknown): unknown {
+  return isRawJson(value) ? scalarText(value) : value;
+}
+
 function fieldOf(body: unknown, steps: readonly string[]): unknown {
   let value = body;
   for (const step of steps) {
-    if (typeof value !== "object" || value === null || !Object.hasOwn(value, step)) return undefined;
+    if (typeof value !== "object" || value === null || isRawJson(value)) return undefined;
+    if (!Object.hasOwn(value, step)) return undefined;
     value = (value as Record<string, unknown>)[step];
   }
   return value;

@@ -25,6 +25,8 @@ export type Toolkit = {
   readonly account: readonly AccountVariable[];
   readonly always: Readonly<Record<"headers" | "query" | "body", TemplateTree>>;
   readonly identify: { readonly tool: string; readonly path: string } | undefined;
+  /** What the app takes of one account: at most `max` calls within any `perMs` milliseconds. Undefined where the definition does not say. */
+  readonly rate: { readonly max: number; readonly perMs: number } | undefined;
   readonly webhook: Webhook | undefined;
   readonly actions: readonly Action[];
   readonly triggers: readonly Trigger[];
@@ -162,5 +164,5 @@ export type NormalizedPost = {
   readonly occurredAt: number | undefined;
 };
 
-/** Why a post that matched cannot be normalized, as a sentence for the operator. */
+/** Why a post that matched cannot be normalized, as a sentence for the operator in words of the definition: it quotes nothing of the post. */
 export type NormalizeFault = { readonly fault: string };

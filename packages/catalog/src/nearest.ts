@@ -1,8 +1,10 @@
 const textMax = 100;
+/** Candidates that are looked at: comparing takes up to 10 µs each, and a project may have thousands of tools. */
+const candidatesMax = 2_000;
 
 /**
  * The candidate that a text was most likely meant to be, such as `calendar_id` for `calendarId`; undefined when none is near.
- * A text without a dot also means the one candidate that ends in it behind a dot.
+ * Of more than 2,000 candidates the first are looked at. A text without a dot also means the one candidate that ends in it behind a dot.
  */
 export function nearest(text: string, candidates: Iterable<string>): string | undefined {
   if (text === "" || text.length > textMax) return undefined;
@@ -10,7 +12,9 @@ export function nearest(text: string, candidates: Iterable<string>): string | un
   const behindDot: string[] = [];
   let best: string | undefined;
   let bestDistance = Number.POSITIVE_INFINITY;
+  let looked = 0;
   for (const candidate of candidates) {
+    if (++looked > candidatesMax) break;
     if (candidate === text || candidate.length > textMax) continue;
     if (!text.includes(".") && candidate.endsWith(`.${text}`)) behindDot.push(candidate);
     const other = plainOf(candidate);

@@ -1,7 +1,18 @@
-import { parseTemplate, parseTemplateTree, renderTemplate, renderTemplateTree, TemplateValueError } from "@svc/core";
+import {
+  parseTemplate,
+  parseTemplateTree,
+  renderTemplate,
+  renderTemplateTree,
+  scalarText,
+  type Template,
+  type TemplateTree,
+  TemplateValueError,
+} from "@svc/core";
 import type { TriggerDocument } from "./documents.ts";
 import { createValidator } from "./json-schema.ts";
 import type { NormalizedPost, NormalizeFault, Post } from "./model.ts";
+import { readProviderTime } from "./provider-time.ts";
+import type { SchemaFault } from "./schema-faults.ts";
 
 /** Account and dedupe keys stand in database indexes, whose entries are bounded. */
 const keyLengthMax = 512;
@@ -17,15 +28,16 @@ export function compileNormalize(document: TriggerDocument): (post: Post) => Nor
     try {
       const payload = (renderTemplateTree(payloadTree, post) ?? {}) as Record<string, unknown>;
       const [fault] = validate(payload);
-      if (fault !== undefined) return { fault: `payload${fault.pointer.replaceAll("/", ".")} ${fault.message}` };
+      if (fault !== undefined) return { fault: describeFault(fault, payloadTree, payload) };
       return {
         payload,
         account: toKey("account", renderTemplate(account, post)),
         dedupe: toKey("dedupe", renderTemplate(dedupe, post)),
-        occurredAt: toTime(renderTemplate(occurredAt, post)),
+        occurredAt: timeOf(occurredAt, post),
       };
     } catch (error) {
-      if (error instanceof TemplateValueError || error instanceof PostFault) return { fault: error.message };
+      if (error instanceof TemplateValueError) return { fault: error.plain };
+      if (error instanceof PostFault) return { fault: error.message };
       throw error;
     }
   };
@@ -35,8 +47,8 @@ class PostFault extends Error {}
 
 function toKey(field: string, value: unknown): string {
   if (value === undefined || value === null) return "";
-  if (typeof value === "object") throw new PostFault(`${field} must be a text or a number, and is an object or a list`);
-  const text = String(value);
+  const text = scalarText(value);
+  if (text === undefined) throw new PostFault(`${field} must be a text or a number, and is an object or a list`);
   if (text.length > keyLengthMax) {
     throw new PostFault(`${field} must have at most ${keyLengthMax} characters, and has ${text.length}`);
   }
@@ -45,25 +57,49 @@ function toKey(field: string, value: unknown): string {
   return text;
 }
 
-const rfc3339 = /^\d{4}-\d\d-\d\d[Tt ]\d\d:\d\d:\d\d(\.\d+)?([Zz]|[+-]\d\d:?\d\d)$/;
-/** The years 1 to 9999, which RFC 3339 can write. */
-const earliestMs = -62_135_596_800_000;
-const latestMs = Date.UTC(9999, 11, 31, 23, 59, 59, 999);
-
-/** Unix times above this are milliseconds: as seconds it is the year 5138, as milliseconds 1973. */
-const secondsMax = 1e11;
-
-function toTime(value: unknown): number | undefined {
-  if (value === undefined || value === null || value === "") return undefined;
-  const isUnixTime = typeof value === "number" || (typeof value === "string" && /^\d+(\.\d+)?$/.test(value));
-  const unixTime = isUnixTime ? Number(value) : Number.NaN;
-  const ms = isUnixTime ? unixTime * (unixTime < secondsMax ? 1000 : 1) : parseRfc3339(value);
-  if (!(ms >= earliestMs && ms <= latestMs)) {
-    throw new PostFault(`occurredAt must be RFC 3339 or a Unix time, and is ${JSON.stringify(value)?.slice(0, 60)}`);
+/** A time that cannot be read, or not even be taken out of the post, keeps no event out. */
+function timeOf(template: Template, post: Post): number | undefined {
+  try {
+    return readProviderTime(renderTemplate(template, post));
+  } catch (error) {
+    if (error instanceof TemplateValueError) return undefined;
+    throw error;
   }
-  return Math.trunc(ms);
 }
 
-function parseRfc3339(value: unknown): number {
-  return typeof value === "string" && rfc3339.test(value) ? Date.parse(value.replace(" ", "T")) : Number.NaN;
+/** Says what is wrong in words of the definition: names and values of the post may be secrets. */
+function describeFault({ pointer, message, property }: SchemaFault, tree: TemplateTree, payload: unknown): string {
+  const { declared, inside } = splitPointer(pointer, tree);
+  const place = `payload${declared.map((step) => `.${step}`).join("")}`;
+  const where = inside.length === 0 ? place : `${place}, inside of what the post brings,`;
+  return `${where} ${isGiven(payload, pointer, property) ? "must not have a property that output does not name" : message}`;
+}
+
+/** The steps of a pointer as far as the definition wrote them; what is behind them came with the post. */
+function splitPointer(pointer: string, payloadTree: TemplateTree): { declared: string[]; inside: string[] } {
+  const steps = stepsOf(pointer);
+  let tree: TemplateTree | undefined = payloadTree;
+  let length = 0;
+  for (; length < steps.length; length++) {
+    const step: string = steps[length] ?? "";
+    if (tree?.kind === "object") tree = tree.entries.find(([key]) => key === step)?.[1];
+    else if (tree?.kind === "list") tree = tree.items[Number(step)];
+    else if (tree?.kind !== "constant") break;
+  }
+  return { declared: steps.slice(0, length), inside: steps.slice(length) };
+}
+
+/** Whether a fault's property is there: then it is one too many, and its name may be the post's. */
+function isGiven(payload: unknown, pointer: string, property: string | undefined): boolean {
+  if (property === undefined) return false;
+  let value = payload;
+  for (const step of stepsOf(pointer)) value = (value as Readonly<Record<string, unknown>> | undefined)?.[step];
+  return typeof value === "object" && value !== null && Object.hasOwn(value, property);
+}
+
+function stepsOf(pointer: string): string[] {
+  return pointer
+    .split("/")
+    .slice(1)
+    .map((step) => step.replaceAll("~1", "/").replaceAll("~0", "~"));
 }

@@ -1,5 +1,5 @@
+import { isObject } from "@svc/core";
 import { createDefinitionFile, type DefinitionFile } from "./definition-file.ts";
-import { isJsonObject } from "./json-object.ts";
 
 /** A definition with a deployment's overlay over it (RFC 7396); its faults name both files. */
 export function overlayDefinition(
@@ -14,8 +14,8 @@ export function overlayDefinition(
 
 /** Applies a JSON Merge Patch (RFC 7396) to a JSON value; neither is changed. */
 function mergePatch(target: unknown, patch: unknown): unknown {
-  if (!isJsonObject(patch)) return patch;
-  const merged = new Map(isJsonObject(target) ? Object.entries(target) : []);
+  if (!isObject(patch)) return patch;
+  const merged = new Map(isObject(target) ? Object.entries(target) : []);
   for (const [key, value] of Object.entries(patch)) {
     if (value === null) merged.delete(key);
     else merged.set(key, mergePatch(merged.get(key), value));

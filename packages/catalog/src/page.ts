@@ -1,7 +1,8 @@
 import { openPageToken, type PageScope, pageSizeOf, type Sealer, sealPageToken } from "@svc/core";
 
 /** Lists of the catalog are short: a page of 1,000 holds the whole of most, and is the most there is. */
-const pageSizeBounds = { fallback: 1000, max: 1000 };
+export const catalogPageMax = 1000;
+const pageSizeBounds = { fallback: catalogPageMax, max: catalogPageMax };
 
 /**
  * One page of a list ordered by slug. The token names the last slug of the page before, so a catalog that changed in between

@@ -1,6 +1,13 @@
-import { formatValue, renderTemplate, renderTemplateTree, type TemplateScope, TemplateValueError } from "@svc/core";
+import {
+  formatValue,
+  isObject,
+  renderTemplate,
+  renderTemplateTree,
+  scalarText,
+  type TemplateScope,
+  TemplateValueError,
+} from "@svc/core";
 import { isPlainPath } from "./base-url.ts";
-import { isJsonObject } from "./json-object.ts";
 import type { Action, Toolkit } from "./model.ts";
 
 /** A request as the definition declares it, before host and credential. `path` is encoded; `query` is in order, with repeats. */
@@ -60,7 +67,7 @@ function renderPath(tree: Tree, scope: TemplateScope): string {
 }
 
 function encodeSegment(placeholder: string, value: unknown): string {
-  const text = typeof value === "string" || typeof value === "number" ? String(value) : undefined;
+  const text = typeof value === "boolean" ? undefined : scalarText(value);
   if (text === undefined || text === "") {
     throw new RequestValueError(`{{${placeholder}}} is ${formatValue(value)}; a path segment is a text or a number`);
   }
@@ -83,7 +90,7 @@ function* renderQuery(always: Tree, own: Tree, scope: TemplateScope): Generator<
   for (const [name, value] of Object.entries(fieldsOf([always, own], scope))) {
     for (const item of Array.isArray(value) ? value : [value]) {
       if (item === null) continue;
-      yield [name, scalarText(`query parameter ${name}`, item)];
+      yield [name, requireScalar(`query parameter ${name}`, item)];
     }
   }
 }
@@ -94,8 +101,8 @@ function renderHeaders(trees: readonly Tree[], scope: TemplateScope): Record<str
   for (const [name, value] of trees.flatMap((tree) => Object.entries(fieldsOf([tree], scope)))) {
     if (value === null) continue;
     const text = Array.isArray(value)
-      ? value.map((item) => scalarText(`header ${name}`, item)).join(", ")
-      : scalarText(`header ${name}`, value);
+      ? value.map((item) => requireScalar(`header ${name}`, item)).join(", ")
+      : requireScalar(`header ${name}`, value);
     // RFC 9110, 5.5: visible ASCII, spaces and tabs inside. A line break would begin another header.
     if (!/^[\x20-\x7e\t]*$/.test(text)) {
       throw new RequestValueError(`header ${name} is ${formatValue(text)}; a header takes printable ASCII only`);
@@ -112,20 +119,21 @@ function fieldsOf(trees: readonly Tree[], scope: TemplateScope): Record<string, 
   return fields;
 }
 
-function scalarText(place: string, value: unknown): string {
-  if (typeof value === "object" || value === undefined) {
+function requireScalar(place: string, value: unknown): string {
+  const text = scalarText(value);
+  if (text === undefined) {
     throw new RequestValueError(`${place} is ${formatValue(value)}; it takes a text, number or boolean`);
   }
-  return String(value);
+  return text;
 }
 
 /** A declared body of which nothing is left is sent as the empty object or list that it is: apps expect JSON there. */
 function renderBody(always: Tree, own: Tree | undefined, scope: TemplateScope): unknown {
   const common = renderTemplateTree(always, scope);
   const body = own === undefined ? undefined : (renderTemplateTree(own, scope) ?? emptyOf(own));
-  if (!isJsonObject(common) || Object.keys(common).length === 0) return body;
+  if (!isObject(common) || Object.keys(common).length === 0) return body;
   if (body === undefined) return common;
-  return isJsonObject(body) ? { ...common, ...body } : body;
+  return isObject(body) ? { ...common, ...body } : body;
 }
 
 function emptyOf(tree: Tree): unknown {

@@ -1,6 +1,6 @@
+import { isObject } from "@svc/core";
 import type { ErrorObject } from "ajv/dist/2020.js";
 import { shorten, withoutNoise } from "./alternatives.ts";
-import { isJsonObject } from "./json-object.ts";
 import { nearest } from "./nearest.ts";
 
 /**
@@ -9,14 +9,21 @@ import { nearest } from "./nearest.ts";
  */
 export type SchemaFault = { readonly pointer: string; readonly message: string; readonly property?: string };
 
-/** The most faults that are listed. */
+/** The most faults that are listed, and the most that are looked at for them: of many, many say the same. */
 const faultsMax = 100;
+const lookedMax = 1_000;
 
 /** Words what the compiler found, which must be verbose, each once. Of more than 100 faults, the last one counts the others. */
 export function toFaults(errors: readonly ErrorObject[] | null | undefined): SchemaFault[] {
   const found = withoutNoise(errors ?? []);
   const faults = new Map<string, SchemaFault>();
   for (const [index, error] of found.entries()) {
+    if (index === lookedMax) {
+      return [
+        ...faults.values(),
+        { pointer: "", message: `and ${found.length - index} more faults, which are not listed` },
+      ];
+    }
     const fault = toFault(error);
     const key = `${fault.pointer} ${fault.message}`;
     if (faults.has(key)) continue;
@@ -52,10 +59,10 @@ function messageOf(error: ErrorObject): string {
 
 function ofUnknownProperty({ params, parentSchema, data }: ErrorObject): string {
   const name = String(params.additionalProperty);
-  const declared = isJsonObject(parentSchema?.properties) ? Object.keys(parentSchema.properties) : [];
+  const declared = isObject(parentSchema?.properties) ? Object.keys(parentSchema.properties) : [];
   const meant = nearest(
     name,
-    declared.filter((other) => !isJsonObject(data) || !Object.hasOwn(data, other)),
+    declared.filter((other) => !isObject(data) || !Object.hasOwn(data, other)),
   );
   const text = `must not have the property "${shorten(name, 200)}"`;
   return meant === undefined ? text : `${text}; did you mean "${meant}"?`;

@@ -1,12 +1,13 @@
 import { Code } from "@connectrpc/connect";
 import { createId } from "@svc/core";
 import { createProject } from "@svc/db";
-import { createTestDatabase } from "@svc/db/testing";
 import { ToolKind, ToolkitConnectability } from "@svc/gen/catalog";
 import { ErrorDetailSchema } from "@svc/gen/errors";
+import type { ToolkitSource } from "@svc/testing/catalog";
+import { createTestDatabase } from "@svc/testing/database";
+import { sampleToolkits } from "@svc/testing/sample-toolkits";
 import { afterAll, expect, test } from "vitest";
 import { createTestNode, errorOf, refusalOf } from "./test-client.ts";
-import { sampleToolkits, type ToolkitSource } from "./testing.ts";
 
 const { db, drop } = await createTestDatabase();
 afterAll(drop);

@@ -1,6 +1,6 @@
 import { create } from "@bufbuild/protobuf";
 import type { HandlerContext, ServiceImpl } from "@connectrpc/connect";
-import { type ProjectId, requireProject, type Sealer } from "@svc/core";
+import { type ProjectId, quotaExceeded, requireProject, type Sealer } from "@svc/core";
 import {
   type CatalogService,
   DeleteToolkitResponseSchema,
@@ -8,23 +8,16 @@ import {
   ListToolkitsResponseSchema,
   ListToolsResponseSchema,
   PublishToolkitResponseSchema,
-  ToolKind,
   type Toolkit as ToolkitMessage,
 } from "@svc/gen/catalog";
 import { toToolkitMessage } from "./convert.ts";
+import { toolsOfKind } from "./convert-catalog.ts";
 import { DefinitionError } from "./definition-error.ts";
-import {
-  definitionInvalid,
-  privateToolkitNotFound,
-  privateToolkitsLimit,
-  projectNotFound,
-  toolkitNotFound,
-  toolNotFound,
-} from "./errors.ts";
+import { definitionInvalid, privateToolkitNotFound, projectNotFound, toolkitNotFound, toolNotFound } from "./errors.ts";
 import type { Toolkit } from "./model.ts";
 import { pageOf } from "./page.ts";
 import { parsePrivateToolkit } from "./private/parse-definition.ts";
-import { type CatalogViews, privateToolkitsMax } from "./private/private-toolkits.ts";
+import type { CatalogViews } from "./private/private-toolkits.ts";
 import type { CatalogView } from "./view.ts";
 
 /** What CatalogService works with. `isOauthRegistered` is asked at every read of a toolkit, so it may change its mind. */
@@ -56,14 +49,16 @@ export function createCatalogService(options: CatalogServiceOptions): ServiceImp
     async getToolkit(request, ctx) {
       const view = await viewFor(request.projectId, ctx);
       const toolkit = view.toolkits.get(request.slug);
-      if (toolkit === undefined) throw toolkitNotFound(request.slug, view);
+      if (toolkit === undefined) throw toolkitNotFound("slug", request.slug, view);
       return create(GetToolkitResponseSchema, { toolkit: toolkitMessage(toolkit) });
     },
     async listTools(request, ctx) {
       const { messages } = await viewFor(request.projectId, ctx);
-      const { toolkitSlug, kind } = request;
+      const { toolkitSlug, kind, pageSize, pageToken } = request;
+      const whole = toolkitSlug === "" && pageSize === 0 && pageToken === "" ? messages.allTools(kind) : undefined;
+      if (whole !== undefined) return whole;
       const candidates = toolkitSlug === "" ? messages.toolList : (messages.toolsOfToolkit.get(toolkitSlug) ?? []);
-      const tools = kind === ToolKind.UNSPECIFIED ? candidates : candidates.filter((tool) => tool.kind === kind);
+      const tools = toolsOfKind(candidates, kind);
       const scope = scopeOf("ListTools", ctx, { projectId: request.projectId, toolkitSlug, kind });
       const { items, nextPageToken } = pageOf(tools, request, { sealer, scope });
       return create(ListToolsResponseSchema, { tools: items, nextPageToken });
@@ -77,15 +72,14 @@ export function createCatalogService(options: CatalogServiceOptions): ServiceImp
     async getToolkitConnectSpec(request, ctx) {
       const view = await viewFor(request.projectId, ctx);
       const response = view.messages.specs.get(request.slug);
-      if (response === undefined) throw toolkitNotFound(request.slug, view);
+      if (response === undefined) throw toolkitNotFound("slug", request.slug, view);
       return response;
     },
     async publishToolkit({ definitionJson, dryRun }, ctx) {
       const { projectId } = requireProject(ctx);
       const toolkit = await inTurn(projectId, () => parseDefinition(definitionJson, projectId));
-      if (!dryRun && !(await views.publish(projectId, toolkit, definitionJson))) {
-        throw privateToolkitsLimit(privateToolkitsMax);
-      }
+      const reached = dryRun ? undefined : await views.publish(projectId, toolkit, definitionJson);
+      if (reached !== undefined) throw quotaExceeded("privateToolkits", reached.quotaReached);
       const toolSlugs = toolkit.actions.map(({ slug }) => slug);
       return create(PublishToolkitResponseSchema, { toolkit: toolkitMessage(toolkit), toolSlugs });
     },

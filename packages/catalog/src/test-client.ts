@@ -1,21 +1,16 @@
-import { Code, ConnectError, createClient, createRouterTransport } from "@connectrpc/connect";
-import {
-  type Clock,
-  createId,
-  createSealer,
-  type ProjectId,
-  type ProjectPrincipal,
-  parseVaultKeys,
-  principalContext,
-} from "@svc/core";
-import { createTestClock } from "@svc/core/testing";
+import { type Client, Code, ConnectError, type ConnectRouter } from "@connectrpc/connect";
+import type { Clock, ProjectId } from "@svc/core";
 import type { Database } from "@svc/db";
 import { CatalogService } from "@svc/gen/catalog";
 import { ErrorDetailSchema } from "@svc/gen/errors";
+import { catalogOf, type ToolkitSource } from "@svc/testing/catalog";
+import { createTestClock } from "@svc/testing/clock";
+import { createTestNode as createNode, type Told } from "@svc/testing/node";
+import { createProjectClient } from "@svc/testing/project-client";
+import { sampleToolkits } from "@svc/testing/sample-toolkits";
 import type { Catalog } from "./model.ts";
-import { type CatalogViews, createCatalogViews } from "./private/private-toolkits.ts";
+import type { CatalogViews } from "./private/private-toolkits.ts";
 import { type CatalogServiceOptions, createCatalogService } from "./service.ts";
-import { catalogOf, sampleToolkits, type ToolkitSource } from "./testing.ts";
 
 /** Options of `createTestNode`. */
 export type TestNodeOptions = {
@@ -27,44 +22,34 @@ export type TestNodeOptions = {
   readonly isOauthRegistered?: CatalogServiceOptions["isOauthRegistered"];
 };
 
-/** A node of the service as far as the catalog goes. `broken` lists kept definitions that it left out. */
+/** A node as far as the catalog goes. `broken` lists kept definitions that it left out. */
 export type TestNode = {
   readonly views: CatalogViews;
-  readonly broken: { projectId: ProjectId; slug: string; message: string }[];
+  readonly broken: Told["broken"];
   /** A client with a key of the project. */
-  clientOf(projectId: ProjectId): ReturnType<typeof createClient<typeof CatalogService>>;
+  clientOf(projectId: ProjectId): Client<typeof CatalogService>;
 };
-
-const sealer = createSealer(parseVaultKeys(`a:${Buffer.alloc(32, 7).toString("base64")}`));
 
 /** A node over a database that others may share. Default: the sample toolkits, a clock that stands, no OAuth client. */
 export function createTestNode(db: Database, options: TestNodeOptions = {}): TestNode {
-  const { toolkits = Object.values(sampleToolkits), deployment, clock = createTestClock() } = options;
+  const {
+    toolkits = Object.values(sampleToolkits),
+    deployment,
+    clock = createTestClock(),
+    isOauthRegistered,
+  } = options;
   const { catalog = catalogOf({ toolkits, ...(deployment && { deployment }) }) } = options;
-  const broken: TestNode["broken"] = [];
-  const views = createCatalogViews({
-    catalog,
-    db,
-    clock,
-    onBroken: (projectId, slug, { message }) => broken.push({ projectId, slug, message }),
-  });
-  const { isOauthRegistered = () => false } = options;
-  const service = createCatalogService({ views, sealer, isOauthRegistered });
-  const clientOf = (projectId: ProjectId) => {
-    const principal: ProjectPrincipal = { kind: "project", projectId, keyId: createId("key", 1), role: "member" };
-    const transport = createRouterTransport((router) => router.service(CatalogService, service), {
-      router: {
-        interceptors: [
-          (next) => (request) => {
-            request.contextValues.set(principalContext, principal);
-            return next(request);
-          },
-        ],
-      },
-    });
-    return createClient(CatalogService, transport);
+  const { views, parts, told, register } = createNode(db, { catalog, clock });
+  const registerOwn = (router: ConnectRouter) => {
+    const { sealer } = parts;
+    if (isOauthRegistered === undefined) register(router);
+    else router.service(CatalogService, createCatalogService({ views, sealer, isOauthRegistered }));
   };
-  return { views, broken, clientOf };
+  return {
+    views,
+    broken: told.broken,
+    clientOf: (projectId) => createProjectClient(CatalogService, registerOwn, { projectId, role: "member" }),
+  };
 }
 
 /** Code, reason and field of a refused call. */

@@ -1,6 +1,5 @@
-import type { ConnectError } from "@connectrpc/connect";
 import { bindBaseUrl, hostArguments, type Toolkit } from "@svc/catalog";
-import type { AddressGuard } from "@svc/core";
+import type { AddressGuard, Fault } from "@svc/core";
 import { accountVariableInvalid, accountVariablesMissing, accountVariablesUnknown } from "./errors.ts";
 
 type Variables = Readonly<Record<string, string>>;
@@ -37,7 +36,7 @@ function checkAddress(toolkit: Toolkit, variables: Variables, guard: AddressGuar
 }
 
 /** Names the variable that the fault names; else the first that decides the address. */
-function invalidAddress({ account }: Toolkit, variables: Variables, fault: string): ConnectError {
+function invalidAddress({ account }: Toolkit, variables: Variables, fault: string): Fault {
   const at =
     account.find(({ name }) => fault.startsWith(`account.${name} `)) ?? account.find((one) => one.decidesOrigin);
   const why = `makes no address that may be dialled: ${fault}`;

@@ -1,22 +1,10 @@
-import { Code, type ConnectError } from "@connectrpc/connect";
 import type { AccountVariable, Toolkit } from "@svc/catalog";
-import { fault, faults, formatValue } from "@svc/core";
-
-/** The project sees no toolkit of that slug. */
-export function toolkitNotFound(slug: string): ConnectError {
-  return fault({
-    code: Code.NotFound,
-    reason: "TOOLKIT_NOT_FOUND",
-    field: "toolkitSlug",
-    message: `there is no toolkit ${formatValue(slug)}`,
-    help: "ListToolkits names the toolkits.",
-  });
-}
+import { type Fault, fault, faults, formatValue } from "@svc/core";
 
 /** `entityId` names nobody. */
-export function entityIdInvalid(entityId: string): ConnectError {
+export function entityIdInvalid(entityId: string): Fault {
   return fault({
-    code: Code.InvalidArgument,
+    code: "invalid_argument",
     reason: "ENTITY_ID_INVALID",
     field: "entityId",
     message: `entityId ${formatValue(entityId)} is empty, longer than 200 characters, or holds control characters`,
@@ -25,9 +13,9 @@ export function entityIdInvalid(entityId: string): ConnectError {
 }
 
 /** No scheme is named where there are several. */
-export function schemeRequired(slug: string, declared: readonly string[]): ConnectError {
+export function schemeRequired(slug: string, declared: readonly string[]): Fault {
   return fault({
-    code: Code.InvalidArgument,
+    code: "invalid_argument",
     reason: "SCHEME_REQUIRED",
     field: "scheme",
     message: `scheme is empty, and toolkit ${slug} declares several: ${declared.join(", ")}`,
@@ -36,10 +24,10 @@ export function schemeRequired(slug: string, declared: readonly string[]): Conne
 }
 
 /** The toolkit declares no such scheme. */
-export function schemeNotDeclared(field: string, scheme: string, toolkit: Toolkit): ConnectError {
+export function schemeNotDeclared(field: string, scheme: string, toolkit: Toolkit): Fault {
   const declared = toolkit.auth.map(({ type }) => type).join(", ");
   return fault({
-    code: Code.InvalidArgument,
+    code: "invalid_argument",
     reason: "SCHEME_NOT_DECLARED",
     field,
     message: `toolkit ${toolkit.slug} does not declare the scheme ${formatValue(scheme)}; it declares ${declared}`,
@@ -48,9 +36,9 @@ export function schemeNotDeclared(field: string, scheme: string, toolkit: Toolki
 }
 
 /** `client_credentials` was asked for an entity. */
-export function schemeHeldByProject(slug: string): ConnectError {
+export function schemeHeldByProject(slug: string): Fault {
   return fault({
-    code: Code.InvalidArgument,
+    code: "invalid_argument",
     reason: "SCHEME_HELD_BY_PROJECT",
     field: "scheme",
     message: `the scheme client_credentials of toolkit ${slug} is held by the project, not by an entity`,
@@ -59,9 +47,9 @@ export function schemeHeldByProject(slug: string): ConnectError {
 }
 
 /** Account variables are missing: one detail each. */
-export function accountVariablesMissing(slug: string, missing: readonly AccountVariable[]): ConnectError {
+export function accountVariablesMissing(slug: string, missing: readonly AccountVariable[]): Fault {
   return faults({
-    code: Code.InvalidArgument,
+    code: "invalid_argument",
     message: `accountVariables lacks ${missing.map(described).join("; ")}, which toolkit ${slug} declares`,
     details: missing.map((variable) => ({
       reason: "ACCOUNT_VARIABLE_MISSING",
@@ -72,12 +60,12 @@ export function accountVariablesMissing(slug: string, missing: readonly AccountV
 }
 
 /** Account variables that the toolkit does not declare: one detail each. */
-export function accountVariablesUnknown(toolkit: Toolkit, unknown: readonly string[]): ConnectError {
+export function accountVariablesUnknown(toolkit: Toolkit, unknown: readonly string[]): Fault {
   const declared = toolkit.account.map(({ name }) => name);
   const help =
     declared.length === 0 ? "Leave it out; the toolkit takes none." : `The toolkit takes ${declared.join(", ")}.`;
   return faults({
-    code: Code.InvalidArgument,
+    code: "invalid_argument",
     message: `accountVariables holds ${unknown
       .slice(0, 10)
       .map((name) => formatValue(name))
@@ -95,9 +83,9 @@ export function accountVariableInvalid(
   name: string,
   variables: Readonly<Record<string, string>>,
   { why, example }: { why: string; example: string },
-): ConnectError {
+): Fault {
   return fault({
-    code: Code.InvalidArgument,
+    code: "invalid_argument",
     reason: "ACCOUNT_VARIABLE_INVALID",
     field: name === "" ? "accountVariables" : `accountVariables.${name}`,
     message: name === "" ? why : `accountVariables.${name} is ${formatValue(variables[name])}, which ${why}`,
@@ -109,10 +97,10 @@ export function accountVariableInvalid(
 }
 
 /** A member's key would decide which address credentials are sent to. */
-export function originNeedsApprover(toolkit: Toolkit): ConnectError {
+export function originNeedsApprover(toolkit: Toolkit): Fault {
   const names = toolkit.account.filter(({ decidesOrigin }) => decidesOrigin).map(({ name }) => name);
   return fault({
-    code: Code.PermissionDenied,
+    code: "permission_denied",
     reason: "ORIGIN_NEEDS_APPROVER",
     field: "accountVariables",
     message: `${names.join(", ")} of toolkit ${toolkit.slug} decides which address is dialled, and the key has the role member`,
@@ -121,9 +109,9 @@ export function originNeedsApprover(toolkit: Toolkit): ConnectError {
 }
 
 /** The scheme cannot be connected on this deployment. */
-export function toolkitNotConnectable(slug: string, why: string): ConnectError {
+export function toolkitNotConnectable(slug: string, why: string): Fault {
   return fault({
-    code: Code.FailedPrecondition,
+    code: "failed_precondition",
     reason: "TOOLKIT_NOT_CONNECTABLE",
     field: "scheme",
     message: `toolkit ${slug} cannot be connected with oauth2 on this deployment: ${why}`,
@@ -132,9 +120,9 @@ export function toolkitNotConnectable(slug: string, why: string): ConnectError {
 }
 
 /** A scheme's credential is not given. */
-export function credentialMissing(field: string, scheme: string): ConnectError {
+export function credentialMissing(field: string, scheme: string): Fault {
   return fault({
-    code: Code.InvalidArgument,
+    code: "invalid_argument",
     reason: "CREDENTIAL_MISSING",
     field,
     message: `${field} is empty; the scheme ${scheme} needs it`,
@@ -143,9 +131,9 @@ export function credentialMissing(field: string, scheme: string): ConnectError {
 }
 
 /** A credential is given that the scheme does not take. */
-export function credentialUnexpected(field: string, scheme: string): ConnectError {
+export function credentialUnexpected(field: string, scheme: string): Fault {
   return fault({
-    code: Code.InvalidArgument,
+    code: "invalid_argument",
     reason: "CREDENTIAL_UNEXPECTED",
     field,
     message: `${field} is given; the scheme ${scheme} does not take it`,
@@ -157,9 +145,9 @@ export function credentialUnexpected(field: string, scheme: string): ConnectErro
 export function credentialInvalid(
   field: string,
   why = "is longer than 8,192 characters or holds control characters",
-): ConnectError {
+): Fault {
   return fault({
-    code: Code.InvalidArgument,
+    code: "invalid_argument",
     reason: "CREDENTIAL_INVALID",
     field,
     message: `${field} ${why}`,
@@ -168,9 +156,9 @@ export function credentialInvalid(
 }
 
 /** `redirectUrl` is not among those that the project's policy lets browsers be sent to. */
-export function redirectUrlRefused(url: string, why: string): ConnectError {
+export function redirectUrlRefused(url: string, why: string): Fault {
   return fault({
-    code: Code.InvalidArgument,
+    code: "invalid_argument",
     reason: "REDIRECT_URL_REFUSED",
     field: "redirectUrl",
     message: `redirectUrl ${formatValue(url)} ${why}`,
@@ -179,9 +167,9 @@ export function redirectUrlRefused(url: string, why: string): ConnectError {
 }
 
 /** The app did not take the credential. */
-export function credentialRefused(slug: string, why: string): ConnectError {
+export function credentialRefused(slug: string, why: string): Fault {
   return fault({
-    code: Code.FailedPrecondition,
+    code: "failed_precondition",
     reason: "CREDENTIAL_REFUSED",
     message: `the app of toolkit ${slug} did not take the credential: it ${why}`,
     help: "Check the credential and the account variables.",
@@ -189,9 +177,9 @@ export function credentialRefused(slug: string, why: string): ConnectError {
 }
 
 /** The app could not be asked whether the credential is good. */
-export function probeFailed(slug: string, why: string): ConnectError {
+export function probeFailed(slug: string, why: string): Fault {
   return fault({
-    code: Code.Unavailable,
+    code: "unavailable",
     reason: "PROBE_FAILED",
     message: `the app of toolkit ${slug} could not be asked whether the credential is good: it ${why}`,
     help: "Try again; nothing was kept.",
@@ -199,9 +187,9 @@ export function probeFailed(slug: string, why: string): ConnectError {
 }
 
 /** A reference is held by another account of the deployment. Whose it is is not said. */
-export function referenceTaken(field: string): ConnectError {
+export function referenceTaken(field: string): Fault {
   return fault({
-    code: Code.AlreadyExists,
+    code: "already_exists",
     reason: "REFERENCE_TAKEN",
     field,
     message:
@@ -211,9 +199,9 @@ export function referenceTaken(field: string): ConnectError {
 }
 
 /** The project has no such account. */
-export function connectionNotFound(id: string): ConnectError {
+export function connectionNotFound(id: string): Fault {
   return fault({
-    code: Code.NotFound,
+    code: "not_found",
     reason: "CONNECTION_NOT_FOUND",
     field: "id",
     message: `there is no connected account ${formatValue(id)} in this project`,
@@ -222,9 +210,9 @@ export function connectionNotFound(id: string): ConnectError {
 }
 
 /** `state` is no state of an account. */
-export function connectionStateInvalid(state: string, states: readonly string[]): ConnectError {
+export function connectionStateInvalid(state: string, states: readonly string[]): Fault {
   return fault({
-    code: Code.InvalidArgument,
+    code: "invalid_argument",
     reason: "CONNECTION_STATE_INVALID",
     field: "state",
     message: `state ${formatValue(state)} is not a state of a connected account`,
@@ -233,9 +221,9 @@ export function connectionStateInvalid(state: string, states: readonly string[])
 }
 
 /** The references of an account cannot be what was sent. */
-export function referenceInvalid(field: string, why: string): ConnectError {
+export function referenceInvalid(field: string, why: string): Fault {
   return fault({
-    code: Code.InvalidArgument,
+    code: "invalid_argument",
     reason: "REFERENCE_INVALID",
     field,
     message: `${field} ${why}`,
@@ -244,9 +232,9 @@ export function referenceInvalid(field: string, why: string): ConnectError {
 }
 
 /** The account has ended. */
-export function connectionNotUsable(id: string, state: string): ConnectError {
+export function connectionNotUsable(id: string, state: string): Fault {
   return fault({
-    code: Code.FailedPrecondition,
+    code: "failed_precondition",
     reason: "CONNECTION_NOT_USABLE",
     field: "id",
     message: `the connected account ${id} is ${state}`,
@@ -255,9 +243,9 @@ export function connectionNotUsable(id: string, state: string): ConnectError {
 }
 
 /** The project holds no credential of its own for the toolkit. */
-export function projectCredentialNotFound(slug: string): ConnectError {
+export function projectCredentialNotFound(slug: string): Fault {
   return fault({
-    code: Code.NotFound,
+    code: "not_found",
     reason: "PROJECT_CREDENTIAL_NOT_FOUND",
     field: "toolkitSlug",
     message: `the project holds no credential of its own for toolkit ${formatValue(slug)}`,

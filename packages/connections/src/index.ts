@@ -4,6 +4,7 @@ export type { AppAnswer, AppCall, AppRequest, AppTransport } from "./app-transpo
 export { createAppTransport, type NetworkTransport } from "./network-transport.ts";
 export { createOauthPages, type OauthPages, type OauthPagesOptions, type OauthRequestHeaders } from "./oauth-flow.ts";
 export type { OauthAnswer } from "./oauth-page.ts";
+export type { RenewalObservation, RenewalObserver } from "./observer.ts";
 export type { ConnectionsOptions, OauthOptions } from "./options.ts";
 export { createRefresher, type Refresher, type RefresherOptions } from "./refresher.ts";
 export type { RenewalOptions } from "./renewal.ts";

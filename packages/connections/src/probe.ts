@@ -7,7 +7,7 @@ import {
   renderRequest,
   type Toolkit,
 } from "@svc/catalog";
-import { type ProjectId, parseTemplate, renderTemplate } from "@svc/core";
+import { isObject, type ProjectId, parseTemplate, renderTemplate } from "@svc/core";
 import type { AppAnswer, AppRequest, AppTransport } from "./app-transport.ts";
 import type { Credential } from "./credential.ts";
 import { isReference } from "./definition.ts";
@@ -107,8 +107,7 @@ function judge(action: Action, path: string, answer: AppAnswer): ProbeResult {
     (error?.unless !== undefined && valueAt(body, error.unless) !== true);
   if (isError) return { kind: "refused", message: `answered ${status} with an error` };
   const payload = unwrap === "" ? body : valueAt(body, unwrap);
-  const isBare = typeof payload !== "object" || payload === null || Array.isArray(payload);
-  const reference = valueAt(under !== "" && isBare ? { [under]: payload } : payload, path);
+  const reference = valueAt(under !== "" && !isObject(payload) ? { [under]: payload } : payload, path);
   return { kind: "taken", reference: referenceOf(reference) };
 }
 

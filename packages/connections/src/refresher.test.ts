@@ -1,18 +1,21 @@
 import { type ProjectId, parseId } from "@svc/core";
-import { connectedAccountsForProject, settleRefresh } from "@svc/db";
+import { connectedAccountsForProject, settleAccountRefresh } from "@svc/db";
 import { afterEach, beforeEach, expect, test } from "vitest";
+import type { RenewalObservation } from "./observer.ts";
 import { createRefresher, type Refresher } from "./refresher.ts";
 import { connectOverOauth, createTestConnections, type TestConnections } from "./test-connections.ts";
 
 let t: TestConnections;
 let projectId: ProjectId;
 let errors: unknown[];
+let observed: RenewalObservation[];
 let running: Refresher[];
 
 beforeEach(async () => {
   t = await createTestConnections();
   projectId = await t.project();
   errors = [];
+  observed = [];
   running = [];
 });
 afterEach(async () => {
@@ -24,7 +27,11 @@ afterEach(async () => {
 /** Starts as many nodes as asked, and resolves once each has looked after what was due. */
 async function start(nodes = 1): Promise<void> {
   running = Array.from({ length: nodes }, () =>
-    createRefresher({ ...t.options, onError: (error) => errors.push(error) }),
+    createRefresher({
+      ...t.options,
+      renewalObserver: { renewed: (renewal) => observed.push(renewal) },
+      onError: (error) => errors.push(error),
+    }),
   );
   for (const refresher of running) refresher.start();
   await rounds();
@@ -126,6 +133,22 @@ test("a refusal by the app expires the account, and it is asked no more", async 
   expect(refreshes()).toBe(1);
 });
 
+test("each renewal is told of once, with the account and what came of it, and without a token", async () => {
+  const id = await connectOverOauth(t, projectId);
+  await start(3);
+  await pass(55 * minute);
+  t.app.tokenFailure = { status: 502, body: "" };
+  await pass(55 * minute);
+  t.app.tokenFailure = { status: 400, body: '{"error":"invalid_grant"}' };
+  await pass(minute);
+  const facts = { accountId: id, projectId, toolkitSlug: "tracker", scheme: "oauth2", sandbox: false, durationMs: 0 };
+  expect(observed).toEqual([
+    { ...facts, outcome: "renewed", error: "" },
+    { ...facts, outcome: "failed", error: expect.stringContaining("502") },
+    { ...facts, outcome: "ended", error: expect.stringContaining("invalid_grant") },
+  ]);
+});
+
 test("an account that cannot be renewed expires when its time is over", async () => {
   t.app.givesRefreshTokens = false;
   const ids = [await connectOverOauth(t, projectId), await connectOverOauth(t, projectId, { toolkitSlug: "brief" })];
@@ -146,6 +169,7 @@ test("an account that is deleted while it is renewed stays deleted, without the 
   await start();
   await pass(55 * minute);
   expect(await rowOf(id)).toMatchObject({ state: "revoked", credential: null });
+  expect(observed).toMatchObject([{ accountId: id, outcome: "superseded" }]);
 });
 
 test("a node that died while it renewed leaves the account to the others after a minute", async () => {
@@ -170,7 +194,7 @@ test("a token that comes after the lease was lost is kept all the same, and whoe
   await pass(55 * minute);
   t.app.whileAsked = undefined;
   const lease = { projectId, id: parseId("acc", id)!, leaseUntilMs: stolen };
-  expect(await settleRefresh(t.db, lease, { state: "expired", updatedAt: 0 })).toBe(false);
+  expect(await settleAccountRefresh(t.db, lease, { state: "expired", updatedAt: 0 })).toBe(false);
   expect(await rowOf(id)).toMatchObject({ state: "active", refreshLeaseUntil: null });
   // The refresh token that came then is the one that is sent next, or the app would refuse.
   await pass(55 * minute);

@@ -1,8 +1,14 @@
-import { type AccountKey, claimRefresh, listDueRefreshes, type RefreshOutcome, settleRefresh } from "@svc/db";
+import {
+  type AccountKey,
+  type AccountRefreshOutcome,
+  claimAccountRefresh,
+  listDueAccountRefreshes,
+  settleAccountRefresh,
+} from "@svc/db";
 import { openCredential, tokenOf } from "./credential.ts";
 import { findToolkit } from "./definition.ts";
 import type { ConnectionsOptions } from "./options.ts";
-import { leaseMs, renewClaimed } from "./renewal.ts";
+import { leaseMs, type RenewalOptions, renewClaimed } from "./renewal.ts";
 
 /** Renews tokens ahead of their end, in the background: in the sandbox the accounts that were made there, else the others. */
 export type Refresher = {
@@ -12,9 +18,8 @@ export type Refresher = {
 };
 
 /** What the refresher works with. `onError` hears of what is not an app's doing: the store, or a key that is missing. */
-export type RefresherOptions = Pick<ConnectionsOptions, "views" | "db" | "clock" | "sealer" | "oauth" | "isSandbox"> & {
-  readonly onError: (error: unknown) => void;
-};
+export type RefresherOptions = RenewalOptions &
+  Pick<ConnectionsOptions, "views"> & { readonly onError: (error: unknown) => void };
 
 const everyMs = 5_000;
 const batch = 64;
@@ -53,7 +58,7 @@ export function createRefresher(options: RefresherOptions): Refresher {
 /** Looks after what is due, and returns how many accounts that were. */
 async function refreshDue(options: RefresherOptions, signal: AbortSignal): Promise<number> {
   const { db, clock, isSandbox } = options;
-  const due = await listDueRefreshes(db, { isSandbox, nowMs: clock.now(), limit: batch });
+  const due = await listDueAccountRefreshes(db, { isSandbox, nowMs: clock.now(), limit: batch });
   const waiting = due.values();
   const work = async () => {
     for (const key of waiting) {
@@ -70,10 +75,10 @@ async function refreshOne(options: RefresherOptions, key: AccountKey): Promise<v
   const { db, clock, sealer, views } = options;
   const nowMs = clock.now();
   const lease = { ...key, leaseUntilMs: nowMs + leaseMs };
-  const row = await claimRefresh(db, lease, nowMs);
+  const row = await claimAccountRefresh(db, lease, nowMs);
   if (row === undefined) return;
-  const settle = (outcome: Omit<RefreshOutcome, "updatedAt">) =>
-    settleRefresh(db, lease, { ...outcome, updatedAt: outcome.state === undefined ? row.updatedAt : nowMs });
+  const settle = (outcome: Omit<AccountRefreshOutcome, "updatedAt">) =>
+    settleAccountRefresh(db, lease, { ...outcome, updatedAt: outcome.state === undefined ? row.updatedAt : nowMs });
   if (row.refreshAt === null || row.refreshAt > nowMs) {
     // Another node was there between the list and the lease.
     await settle({});

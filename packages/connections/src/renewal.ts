@@ -1,16 +1,17 @@
 import type { Toolkit } from "@svc/catalog";
 import {
   type AccountKey,
+  type AccountRefreshLease,
+  type AccountRefreshOutcome,
   type ConnectedAccount,
-  claimRefresh,
+  claimAccountRefresh,
   connectedAccountsForProject,
   isUnavailable,
-  type RefreshLease,
-  type RefreshOutcome,
-  settleRefresh,
+  settleAccountRefresh,
 } from "@svc/db";
 import { type Credential, openCredential, sealCredential, tokenOf } from "./credential.ts";
 import { keepsOrigin } from "./definition.ts";
+import type { RenewalObserver } from "./observer.ts";
 import type { ConnectionsOptions } from "./options.ts";
 import { schemeOf } from "./place-credential.ts";
 import { type OauthClient, requestToken, type TokenAnswer, type TokenRequest } from "./token-endpoint.ts";
@@ -28,7 +29,9 @@ export type Renewals = {
 };
 
 /** What renewals work with. */
-export type RenewalOptions = Pick<ConnectionsOptions, "db" | "clock" | "sealer" | "oauth" | "isSandbox">;
+export type RenewalOptions = Pick<ConnectionsOptions, "db" | "clock" | "sealer" | "oauth" | "isSandbox"> & {
+  readonly renewalObserver?: RenewalObserver;
+};
 
 /** How long a node may renew an account: a token endpoint's time, twice, since a client may have to say its secret in another way. */
 export const leaseMs = 60_000;
@@ -59,8 +62,8 @@ async function renewOrWait(
   const { db, clock } = options;
   for (let waitedMs = 0; ; waitedMs += pollMs) {
     const nowMs = clock.now();
-    const lease: RefreshLease = { ...key, leaseUntilMs: nowMs + leaseMs };
-    const claimed = await claimRefresh(db, lease, nowMs);
+    const lease: AccountRefreshLease = { ...key, leaseUntilMs: nowMs + leaseMs };
+    const claimed = await claimAccountRefresh(db, lease, nowMs);
     if (claimed !== undefined) return renewClaimed(options, claimed, { lease, toolkit, used });
     const found = await whatIsThere(options, key, used);
     if (found.kind !== "failed" || waitedMs >= waitMaxMs) return found;
@@ -83,31 +86,54 @@ function isAnother(credential: Credential, used: string | undefined): boolean {
 export async function renewClaimed(
   options: RenewalOptions,
   row: ConnectedAccount,
-  { lease, toolkit, used }: { lease: RefreshLease; toolkit: Toolkit; used: string | undefined },
+  { lease, toolkit, used }: { lease: AccountRefreshLease; toolkit: Toolkit; used: string | undefined },
 ): Promise<Renewal> {
   const { db, clock, sealer } = options;
   const credential = row.credential && openCredential(sealer, row, row.credential);
   if (row.credential === null || credential === null || isAnother(credential, used)) {
-    await settleRefresh(db, lease, { updatedAt: row.updatedAt });
+    await settleAccountRefresh(db, lease, { updatedAt: row.updatedAt });
     return credential === null ? ended(row) : { kind: "renewed", credential };
   }
+  const startedAt = clock.now();
   const answer = await askForToken(options, row, credential, toolkit);
+  const settled = await settleAnswer(options, row, { lease, credential, replacing: row.credential, answer });
+  options.renewalObserver?.renewed({
+    accountId: row.id,
+    projectId: row.projectId,
+    toolkitSlug: row.toolkitSlug,
+    scheme: row.scheme,
+    outcome: settled === "superseded" ? settled : settled.kind,
+    error: answer.kind === "token" ? "" : answer.message,
+    sandbox: options.isSandbox,
+    durationMs: clock.now() - startedAt,
+  });
+  return settled === "superseded" ? whatIsThere(options, lease, used) : settled;
+}
+
+type Answered = { lease: AccountRefreshLease; credential: Credential; replacing: Buffer; answer: TokenAnswer };
+
+/** Records what the app answered; `superseded` when somebody else changed the account meanwhile. */
+async function settleAnswer(
+  options: RenewalOptions,
+  row: ConnectedAccount,
+  { lease, credential, replacing, answer }: Answered,
+): Promise<Renewal | "superseded"> {
+  const { db, clock } = options;
   const nowMs = clock.now();
   if (answer.kind === "token") {
     const renewed = withToken(credential, answer, nowMs);
     const outcome = outcomeOf(options, row, renewed, { scopes: answer.scopes, nowMs });
-    const kept = await keepToken(options, lease, outcome, row.credential);
-    return kept ? { kind: "renewed", credential: renewed } : whatIsThere(options, lease, used);
+    const isKept = await keepToken(options, lease, outcome, replacing);
+    return isKept ? { kind: "renewed", credential: renewed } : "superseded";
   }
   const lastError = `the token could not be renewed: ${answer.message}`;
   if (endsAccount(answer, row)) {
     const outcome = { state: "expired" as const, lastError, refreshAt: null, updatedAt: nowMs };
-    const isSettled = await settleRefresh(db, lease, outcome);
-    return isSettled ? { kind: "ended", message: lastError } : whatIsThere(options, lease, used);
+    return (await settleAccountRefresh(db, lease, outcome)) ? { kind: "ended", message: lastError } : "superseded";
   }
   const token = tokenOf(credential);
   const refreshAt = row.scheme === "oauth2" && token !== undefined ? retryAt(token, nowMs) : null;
-  await settleRefresh(db, lease, { lastError, refreshAt, updatedAt: nowMs });
+  await settleAccountRefresh(db, lease, { lastError, refreshAt, updatedAt: nowMs });
   return { kind: "failed", message: lastError };
 }
 
@@ -116,7 +142,7 @@ function outcomeOf(
   row: ConnectedAccount,
   renewed: Credential,
   { scopes, nowMs }: { scopes: readonly string[]; nowMs: number },
-): RefreshOutcome {
+): AccountRefreshOutcome {
   return {
     ...(renewed.scheme === "oauth2" && "access_token" in renewed ? timesOf(renewed) : never),
     ...(scopes.length === 0 ? {} : { grantedScopes: [...scopes] }),
@@ -132,13 +158,13 @@ const keepPauseMs = 1_000;
 /** The app may have ended the token before: while the store is away, the new one is held on to. */
 async function keepToken(
   { db, clock }: RenewalOptions,
-  lease: RefreshLease,
-  outcome: RefreshOutcome,
+  lease: AccountRefreshLease,
+  outcome: AccountRefreshOutcome,
   replacing: Buffer,
 ): Promise<boolean> {
   for (let tries = 1; ; tries++) {
     try {
-      return await settleRefresh(db, lease, outcome, replacing);
+      return await settleAccountRefresh(db, lease, outcome, replacing);
     } catch (error) {
       if (!isUnavailable(error) || tries === keepTries) throw error;
       await clock.wait(keepPauseMs);

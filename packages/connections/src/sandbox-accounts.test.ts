@@ -1,6 +1,7 @@
 import type { ProjectId } from "@svc/core";
 import { parseId } from "@svc/core";
 import { connectedAccountsForProject } from "@svc/db";
+import { refusalOf } from "@svc/testing/project-client";
 import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
 import { createAccountAccess } from "./access.ts";
 import type { AccountQuery } from "./account-access.ts";
@@ -11,7 +12,6 @@ import {
   bareRequest,
   connectOverOauth,
   createTestConnections,
-  refusalOf,
   type TestConnections,
 } from "./test-connections.ts";
 

@@ -1,7 +1,8 @@
 import { createId, type ProjectId, uuidOfId } from "@svc/core";
 import { findAccountReferences, setProjectPolicy } from "@svc/db";
+import { refusalOf } from "@svc/testing/project-client";
 import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
-import { createTestConnections, refusalOf, type TestConnections } from "./test-connections.ts";
+import { createTestConnections, type TestConnections } from "./test-connections.ts";
 import { privateToolkit } from "./test-toolkits.ts";
 
 let t: TestConnections;

@@ -1,44 +1,24 @@
-import type { DescService } from "@bufbuild/protobuf";
-import {
-  type Client,
-  Code,
-  ConnectError,
-  createClient,
-  createRouterTransport,
-  type ServiceImpl,
-} from "@connectrpc/connect";
-import { type CatalogViews, createCatalogService, createCatalogViews, type Toolkit } from "@svc/catalog";
-import { catalogOf } from "@svc/catalog/testing";
-import {
-  type AddressGuard,
-  type Clock,
-  createAddressGuard,
-  createId,
-  createSealer,
-  generateVaultKey,
-  type ProjectId,
-  parseVaultKeys,
-  principalContext,
-  type Role,
-  type Sealer,
-} from "@svc/core";
-import { createTestClock, type TestClock } from "@svc/core/testing";
+import type { Client, ConnectRouter } from "@connectrpc/connect";
+import type { CatalogViews, Toolkit } from "@svc/catalog";
+import { type AddressGuard, type Clock, createAddressGuard, type ProjectId, type Role, type Sealer } from "@svc/core";
 import { createProject, type Database } from "@svc/db";
-import { createTestDatabase } from "@svc/db/testing";
 import { CatalogService } from "@svc/gen/catalog";
 import { ConnectionsService } from "@svc/gen/connections";
-import { ErrorDetailSchema } from "@svc/gen/errors";
-import { createAccountAccess } from "./access.ts";
+import { catalogOf, deploymentOf } from "@svc/testing/catalog";
+import { createTestClock, type TestClock } from "@svc/testing/clock";
+import { createTestDatabase } from "@svc/testing/database";
+import { createTestNode } from "@svc/testing/node";
+import { createProjectClient } from "@svc/testing/project-client";
 import type { AccountAccess, AccountFault, CallableAccount } from "./account-access.ts";
 import type { AppRequest } from "./app-transport.ts";
 import { createAppTransport, type NetworkTransport } from "./network-transport.ts";
-import { createOauthPages, type OauthPages } from "./oauth-flow.ts";
+import type { OauthPages } from "./oauth-flow.ts";
 import type { ConnectionsOptions } from "./options.ts";
 import { createConnectionsService } from "./service.ts";
-import { startTestApp, type TestApp, testClient } from "./test-app.ts";
-import { testDeployment, testToolkits } from "./test-toolkits.ts";
+import { startTestApp, type TestApp } from "./test-app.ts";
+import { testDeployment, testToolkits, testVariables } from "./test-toolkits.ts";
 
-/** A store, an app, and connections between them. */
+/** A store, an app, and a node without engines between them. */
 export type TestConnections = AsyncDisposable & {
   readonly db: Database;
   readonly url: string;
@@ -52,100 +32,76 @@ export type TestConnections = AsyncDisposable & {
   readonly access: AccountAccess;
   readonly pages: OauthPages;
   project(): Promise<ProjectId>;
+  /** A client of the node's service, or of one that differs from it by `changes`. */
   client(projectId: ProjectId, role?: Role, changes?: Partial<ConnectionsOptions>): Client<typeof ConnectionsService>;
   toolkit(slug: string): Toolkit;
   /** Publishes a private definition for a project, and answers it. */
   publish(projectId: ProjectId, definitionJson: string): Promise<Toolkit>;
 };
 
-/** Where the tests' service is reached. */
+/** Where the tests' deployment is reached. */
 export const publicUrl = "https://svc.example.com";
 
 /** Makes them on a database of their own; the clock stands still until the test moves it. */
-export async function createTestConnections(changes: Partial<ConnectionsOptions> = {}): Promise<TestConnections> {
+export async function createTestConnections(): Promise<TestConnections> {
   const database = await createTestDatabase();
   const { db, url } = database;
   const clock = createTestClock();
   const app = await startTestApp();
-  const guard = createAddressGuard({ allowedRanges: ["127.0.0.1/32"] });
-  const transport = createAppTransport({ guard });
-  const catalog = catalogOf({ toolkits: testToolkits, deployment: testDeployment(app.url) });
-  const onBroken = (_project: ProjectId, _slug: string, error: Error) => {
-    throw error;
-  };
-  const views = createCatalogViews({ catalog, db, clock, onBroken });
-  const sealer = createSealer(parseVaultKeys(generateVaultKey()));
-  const clientOf = ({ slug, ownerProjectId }: Toolkit) =>
-    ownerProjectId === "" && ["tracker", "brief"].includes(slug)
-      ? { ...testClient, authorizeUrl: `${app.url}/authorize?prompt=consent`, tokenUrl: `${app.url}/token` }
-      : undefined;
+  const transport = createAppTransport({ guard: createAddressGuard({ allowedRanges: ["127.0.0.1/32"] }) });
+  const deployment = testDeployment(app.url);
+  const catalog = catalogOf({ toolkits: testToolkits, deployment });
+  const node = createTestNode(db, {
+    clock,
+    catalog,
+    deployment: deploymentOf(deployment),
+    variable: (name) => testVariables[name],
+    ranges: { endpoints: [], apps: ["127.0.0.1/32"] },
+    transport,
+    publicUrl: () => publicUrl,
+    observer: {
+      heldLoop: () => {},
+      toolkitBroken(_projectId, _slug, error) {
+        throw error;
+      },
+    },
+  });
+  const { sealer } = node.parts;
+  const { views, apps } = node;
   const options: ConnectionsOptions = {
+    ...apps,
     views,
     db,
     clock,
     sealer,
-    guard,
-    isOauthRegistered: (toolkit) => clientOf(toolkit) !== undefined,
-    transport,
-    publicUrl: () => publicUrl,
     isSandbox: false,
-    oauth: { clientOf, fetch: transport.fetch },
-    ...changes,
+    publicUrl: () => publicUrl,
   };
   let projects = 0;
   return {
-    ...{ db, url, clock, sealer, guard, views, app, transport, options },
-    access: createAccountAccess(options),
-    pages: createOauthPages(options),
+    ...{ db, url, clock, sealer, views, app, transport, options },
+    guard: apps.guard,
+    access: apps.accounts,
+    pages: apps.pages,
     project: async () => (await createProject(db, `project-${++projects}`, clock.now())).id,
-    client: (projectId, role = "approver", different = {}) =>
-      createProjectClient(ConnectionsService, createConnectionsService({ ...options, ...different }), projectId, role),
+    client(projectId, role = "approver", changes = undefined) {
+      if (changes === undefined) return node.client(ConnectionsService, { projectId, role });
+      const changed = createConnectionsService({ ...options, ...changes });
+      const register = (router: ConnectRouter) => router.service(ConnectionsService, changed);
+      return createProjectClient(ConnectionsService, register, { projectId, role });
+    },
     toolkit: (slug) => catalog.toolkits.get(slug) as Toolkit,
     async publish(projectId, definitionJson) {
-      const service = createCatalogService({ views, sealer, isOauthRegistered: () => false });
-      const client = createProjectClient(CatalogService, service, projectId, "approver");
-      const { toolkit } = await client.publishToolkit({ definitionJson });
+      const { toolkit } = await node.client(CatalogService, { projectId }).publishToolkit({ definitionJson });
       return (await views.forProject(projectId)).toolkits.get(toolkit?.slug ?? "") as Toolkit;
     },
     async [Symbol.asyncDispose]() {
+      await node[Symbol.asyncDispose]();
       await transport.close();
       await app[Symbol.asyncDispose]();
       await database.drop();
     },
   };
-}
-
-/** The auth gate's part is played by an interceptor: it names the calling project. */
-function createProjectClient<Service extends DescService>(
-  service: Service,
-  implementation: ServiceImpl<Service>,
-  projectId: ProjectId,
-  role: Role,
-): Client<Service> {
-  const keyId = createId("key", 0);
-  const transport = createRouterTransport(({ service: register }) => register(service, implementation), {
-    router: {
-      interceptors: [
-        (next) => (req) => {
-          req.contextValues.set(principalContext, { kind: "project", projectId, keyId, role });
-          return next(req);
-        },
-      ],
-    },
-  });
-  return createClient(service, transport);
-}
-
-/** How a call was refused, once it was; a call that succeeds is a fault of the test. */
-export async function refusalOf(call: Promise<unknown>): Promise<{ code: string; reason: string; field: string }> {
-  const error = await call.then(
-    () => undefined,
-    (cause: unknown) => ConnectError.from(cause),
-  );
-  if (error === undefined) throw new Error("the call was not refused");
-  const [detail] = error.findDetails(ErrorDetailSchema);
-  if (detail === undefined) throw error;
-  return { code: Code[error.code], reason: detail.reason, field: detail.field };
 }
 
 /** A request of a call before its credential is placed. */

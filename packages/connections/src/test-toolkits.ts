@@ -1,4 +1,5 @@
-import type { ToolkitSource } from "@svc/catalog/testing";
+import type { ToolkitSource } from "@svc/testing/catalog";
+import { testClient } from "./test-app.ts";
 
 const text = { type: "string" };
 
@@ -135,19 +136,29 @@ export const testToolkits: readonly ToolkitSource[] = [
   },
 ];
 
-/** The deployment file over them, for an app at `url`. */
+/** The deployment file over them, for an app at `url`. Of the tracker and of brief it holds the OAuth client. */
 export function testDeployment(url: string): object {
-  const bindings = { provider_base_url: url, auth_url: `${url}/authorize`, token_url: `${url}/token` };
+  const bindings = { provider_base_url: url, auth_url: `${url}/authorize?prompt=consent`, token_url: `${url}/token` };
+  const registered = {
+    ...bindings,
+    oauth: { client_id_env: "TEST_CLIENT_ID", client_secret_env: "TEST_CLIENT_SECRET" },
+  };
   return {
     toolkits: {
       quiet: bindings,
-      tracker: bindings,
+      tracker: registered,
       plain: { provider_base_url: url },
       machine: bindings,
-      brief: bindings,
+      brief: registered,
     },
   };
 }
+
+/** The variables that the deployment names. */
+export const testVariables: Readonly<Record<string, string>> = {
+  TEST_CLIENT_ID: testClient.clientId,
+  TEST_CLIENT_SECRET: testClient.clientSecret,
+};
 
 /** A private definition, as PublishToolkit takes it, whose credentials go to `host`. */
 export function privateToolkit(slug: string, host: string): string {

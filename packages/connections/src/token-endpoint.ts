@@ -1,3 +1,4 @@
+import { isObject, LeastRecentlyUsed } from "@svc/core";
 import {
   type AuthorizationServer,
   allowInsecureRequests,
@@ -51,8 +52,7 @@ export type TokenAnswer =
 const passing = new Set(["temporarily_unavailable", "server_error", "slow_down"]);
 
 /** Clients that are known to want their secret in the body: RFC 6749, 2.3.1 prefers the header, and apps differ. */
-const postClients = new Set<string>();
-const postClientsMax = 10_000;
+const postClients = new LeastRecentlyUsed<string, true>(10_000);
 
 /** Asks a token endpoint. Never rejects. */
 export async function requestToken(
@@ -61,15 +61,14 @@ export async function requestToken(
   fetch: TokenFetch,
 ): Promise<TokenAnswer> {
   const key = JSON.stringify([client.tokenUrl, client.clientId]);
-  const first = postClients.has(key) ? "post" : "basic";
+  const first = postClients.get(key) === true ? "post" : "basic";
   const answer = await requestOnce(client, request, fetch, first);
   if (answer.kind !== "refused" || answer.error !== "invalid_client") return answer;
   // A server that does not know the client has not looked at the grant, so it is still good.
   const second = await requestOnce(client, request, fetch, first === "basic" ? "post" : "basic");
   if (second.kind === "refused" && second.error === "invalid_client") return answer;
   if (second.kind !== "failed") {
-    if (postClients.size >= postClientsMax) postClients.clear();
-    if (first === "basic") postClients.add(key);
+    if (first === "basic") postClients.set(key, true);
     else postClients.delete(key);
   }
   return second;
@@ -151,7 +150,7 @@ async function fetchLeniently(fetch: TokenFetch, url: string, init: Parameters<T
 function parseObject(text: string): Record<string, unknown> | undefined {
   try {
     const value: unknown = JSON.parse(text);
-    if (typeof value !== "object" || value === null || Array.isArray(value)) return undefined;
+    if (!isObject(value)) return undefined;
     return Object.fromEntries(Object.entries(value).filter(([, member]) => member !== null));
   } catch {
     return undefined;

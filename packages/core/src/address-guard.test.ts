@@ -123,6 +123,12 @@ const refusedEndpoints: [endpoint: string, range: string][] = [
   ["https://[2002:a9fe:a9fe::]/", "metadata"],
   ["https://[fd00:ec2::254]/", "metadata"],
   ["https://[fd00:0ec2:0:0:0:0:0:0254]/", "metadata"],
+  ["https://168.63.129.16/", "metadata"],
+  ["https://0xa83f8110/", "metadata"],
+  ["https://[::ffff:a83f:8110]/", "metadata"],
+  ["https://100.100.100.200/", "metadata"],
+  ["https://192.0.0.192/", "metadata"],
+  ["https://[fd20:ce::254]/", "metadata"],
   // Names
   ["https://localhost/", "loopback"],
   ["https://LOCALHOST./", "loopback"],
@@ -176,6 +182,10 @@ test.each([
   ["https://[::ffff:169.254.169.254]/", ["::/0", "0.0.0.0/0"], "metadata"],
   ["https://[2002:a9fe:a9fe::]/", ["2002::/16"], "metadata"],
   ["https://[fd00:ec2::254]/", ["fd00::/8"], "metadata"],
+  ["https://168.63.129.16/", ["168.63.129.16/32", "0.0.0.0/0"], "metadata"],
+  ["https://[64:ff9b::a83f:8110]/", ["::/0"], "metadata"],
+  ["https://[64:ff9b:1::8.8.8.8]/", ["::/0"], "rfc6052"],
+  ["https://[64:ff9b:1:ffff:ffff:ffff:ffff:ffff]/", ["64:ff9b:1::/48", "::/0"], "rfc6052"],
   ["https://metadata.example/", ["0.0.0.0/0", "::/0"], "metadata"],
 ])("%s with ranges %j allowed: %s", async (endpoint, allowedRanges, expected) => {
   expect(await judgeEndpoint(endpoint, createAddressGuard({ allowedRanges }))).toBe(expected);

@@ -36,12 +36,23 @@ export class AddressRefusedError extends Error {
 
 const allowed: AddressVerdict = { allowed: true };
 
-// Instance metadata services hand credentials to whoever asks: no configured range opens them.
-const metadataAddresses = new Set(["169.254.169.254", "fd00:ec2::254"]);
+// Instance metadata services hand credentials to whoever asks: no configured range opens them. Some lie where neighbours do, and
+// 168.63.129.16, the agent of its cloud's hosts, in global unicast.
+const metadataAddresses = new Set([
+  "169.254.169.254",
+  "168.63.129.16",
+  "100.100.100.200",
+  "192.0.0.192",
+  "fd00:ec2::254",
+  "fd20:ce::254",
+]);
+
+// RFC 8215: translated to IPv4 in ways that are each operator's own, so what a packet reaches cannot be known.
+const localNat64: Range = ipaddr.parseCIDR("64:ff9b:1::/48");
 
 /**
  * Makes a guard that allows global unicast addresses and those inside `allowedRanges` (CIDRs, `10.0.0.0/8`), and never
- * the metadata addresses 169.254.169.254 and fd00:ec2::254. An address that wraps an IPv4 one (mapped, compatible,
+ * the addresses of metadata services nor those of local NAT64 prefixes (64:ff9b:1::/48). An address that wraps an IPv4 one (mapped, compatible,
  * translated, 6to4, Teredo, NAT64) is judged by the inner one. Throws an Error naming a range it cannot read.
  */
 export function createAddressGuard(options: { allowedRanges: readonly string[] }): AddressGuard {
@@ -51,6 +62,7 @@ export function createAddressGuard(options: { allowedRanges: readonly string[] }
     const address = ipaddr.parse(text);
     const inner = address instanceof ipaddr.IPv6 ? wrappedAddresses(address) : [];
     if ([address, ...inner].some(isMetadata)) return refused("metadata");
+    if (isInside(address, [localNat64])) return refused("rfc6052");
     if (isInside(address, ranges)) return allowed;
     return judgeEach(inner.length > 0 ? inner : [address], ranges);
   };

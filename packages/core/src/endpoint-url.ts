@@ -1,7 +1,6 @@
 import { isIP } from "node:net";
-import { Code, type ConnectError } from "@connectrpc/connect";
 import type { AddressGuard } from "./address-guard.ts";
-import { fault, formatValue } from "./errors.ts";
+import { type Fault, fault, formatValue } from "./errors.ts";
 
 const urlCharactersMax = 2_048;
 
@@ -28,12 +27,25 @@ function parseUrl(text: string): URL {
   if (url.protocol !== "https:" && url.protocol !== "http:")
     throw endpointUrlInvalid(withoutCredentials(text), "has another scheme than https");
   if (url.port === "0") throw endpointUrlInvalid(text, "has port 0");
+  if (!isHost(url.hostname)) throw endpointUrlInvalid(text, "has a host that no name system has");
   return url;
 }
 
 /** A faulty URL for a message: whatever could be a user and a password in it is left out. */
 function withoutCredentials(text: string): string {
   return text.replace(/\/\/.*@/s, "//");
+}
+
+/** Letters, digits and inner hyphens (RFC 1123, 2.1), and the underscore, which hosts of the real world have. */
+const labelPattern = /^[a-z0-9_](?:[a-z0-9_-]{0,61}[a-z0-9_])?$/;
+const nameCharactersMax = 253;
+
+/** Whether a host can be one: an address, or labels of 63 characters with dots between them. URL takes others, `a..b` and `-` among them. */
+function isHost(hostname: string): boolean {
+  if (hostname.startsWith("[")) return true;
+  // One dot at the end says that the name is whole.
+  const name = hostname.replace(/\.$/, "");
+  return name.length <= nameCharactersMax && name.split(".").every((label) => labelPattern.test(label));
 }
 
 /** Judged on the parsed host: URL has spelled out decimal, octal and short forms by then. */
@@ -44,9 +56,9 @@ function isLoopback(hostname: string): boolean {
 }
 
 /** `endpointUrl` is no address that events could be posted to. */
-function endpointUrlInvalid(url: string, why: string): ConnectError {
+function endpointUrlInvalid(url: string, why: string): Fault {
   return fault({
-    code: Code.InvalidArgument,
+    code: "invalid_argument",
     reason: "ENDPOINT_URL_INVALID",
     field: "endpointUrl",
     message: `endpointUrl ${formatValue(url)} ${why}`,
@@ -55,9 +67,9 @@ function endpointUrlInvalid(url: string, why: string): ConnectError {
 }
 
 /** `endpointUrl` is plain http and leads off this machine. */
-function endpointUrlNotHttps(url: string): ConnectError {
+function endpointUrlNotHttps(url: string): Fault {
   return fault({
-    code: Code.InvalidArgument,
+    code: "invalid_argument",
     reason: "ENDPOINT_URL_NOT_HTTPS",
     field: "endpointUrl",
     message: `endpointUrl ${formatValue(url)} is http and its host is not loopback`,
@@ -66,9 +78,9 @@ function endpointUrlNotHttps(url: string): ConnectError {
 }
 
 /** `endpointUrl` names an address that this deployment does not deliver to. */
-function endpointAddressRefused(url: string, range: string): ConnectError {
+function endpointAddressRefused(url: string, range: string): Fault {
   return fault({
-    code: Code.InvalidArgument,
+    code: "invalid_argument",
     reason: "ENDPOINT_ADDRESS_REFUSED",
     field: "endpointUrl",
     message: `endpointUrl ${formatValue(url)} leads to a ${range} address, which this deployment does not deliver to`,

@@ -1,27 +1,74 @@
-import { type Code, ConnectError } from "@connectrpc/connect";
-import { ErrorDetailSchema } from "@svc/gen/errors";
+/** The kinds of faults, by the names that the wire has for them (docs/errors.md). */
+export type FaultCode =
+  | "canceled"
+  | "unknown"
+  | "invalid_argument"
+  | "deadline_exceeded"
+  | "not_found"
+  | "already_exists"
+  | "permission_denied"
+  | "resource_exhausted"
+  | "failed_precondition"
+  | "aborted"
+  | "out_of_range"
+  | "unimplemented"
+  | "internal"
+  | "unavailable"
+  | "data_loss"
+  | "unauthenticated";
 
 /** What a program reads of one fault: `reason` UPPER_SNAKE and listed in docs/errors.md, `field` by its JSON name, `help` one sentence. */
-export type FaultDetail = { reason: string; field?: string; help?: string };
+export type FaultDetail = { readonly reason: string; readonly field: string; readonly help: string };
 
-/** One fault of a call. `message` says what was wrong, with which value, and what would be right. */
-export type Fault = FaultDetail & { code: Code; message: string };
+/** A detail as it is written down; `field` and `help` may be left out, and are empty then. */
+type GivenDetail = Pick<FaultDetail, "reason"> & Partial<FaultDetail>;
 
-/** Several faults of one request, told at once; `message` covers them all. */
-export type FaultList = { code: Code; message: string; details: readonly FaultDetail[] };
+/**
+ * Why a call is refused, in the words of the domain; packages/server alone knows how the wire says it. Thrown by the methods of
+ * services, and passed as data where a refusal is expected. `message` covers all the details, usually one.
+ */
+export class Fault extends Error {
+  override readonly name = "Fault";
+  readonly code: FaultCode;
+  readonly details: readonly FaultDetail[];
+  /** After how long the same request may be taken, milliseconds; undefined where waiting does not help or nobody knows. */
+  readonly retryAfterMs: number | undefined;
 
-/** Makes the error a service method throws, with one svc.v1.ErrorDetail. Every refusal of the API is made here or by `faults`. */
-export function fault({ code, message, ...detail }: Fault): ConnectError {
-  return faults({ code, message, details: [detail] });
+  /** Use `fault` or `faults`. */
+  constructor(code: FaultCode, message: string, details: readonly FaultDetail[], retryAfterMs?: number | undefined) {
+    super(message);
+    this.code = code;
+    this.details = details;
+    this.retryAfterMs = retryAfterMs;
+  }
 }
 
-/** Makes the error for a request with several faults: one svc.v1.ErrorDetail for each, in the order given. */
-export function faults({ code, message, details }: FaultList): ConnectError {
-  const outgoing = details.map(({ reason, field = "", help = "" }) => ({
-    desc: ErrorDetailSchema,
-    value: { reason, field, help },
-  }));
-  return new ConnectError(message, code, undefined, outgoing);
+/** How the wire says when to come again, in whole seconds (RFC 9110, 10.2.3); undefined where a fault does not say. */
+export function retryAfterText({ retryAfterMs }: Fault): string | undefined {
+  return retryAfterMs === undefined ? undefined : String(Math.max(1, Math.ceil(retryAfterMs / 1000)));
+}
+
+/** Makes the fault of a call. `message` says what was wrong, with which value, and what would be right. */
+export function fault(
+  given: GivenDetail & {
+    readonly code: FaultCode;
+    readonly message: string;
+    readonly retryAfterMs?: number | undefined;
+  },
+): Fault {
+  const { code, message, retryAfterMs, ...detail } = given;
+  return faults({ code, message, retryAfterMs, details: [detail] });
+}
+
+/** Makes several faults of one request, told at once: a detail for each, in the order given; `message` covers them all. */
+export function faults(given: {
+  readonly code: FaultCode;
+  readonly message: string;
+  readonly details: readonly GivenDetail[];
+  readonly retryAfterMs?: number | undefined;
+}): Fault {
+  const details = given.details.map(({ reason, field = "", help = "" }) => ({ reason, field, help }));
+  return new Fault(given.code, given.message, details, given.retryAfterMs);
 }
 
 /**
@@ -47,6 +94,6 @@ function describe(value: unknown): string {
 }
 
 /** Ends an exhaustive switch: a case that is not handled does not type-check. Throws when data breaks the type at run time. */
-export function assertNever(value: never): never {
+export function assertExhaustive(value: never): never {
   throw new Error(`unhandled case ${formatValue(value)}`);
 }

@@ -5,6 +5,7 @@ export {
   createAddressGuard,
 } from "./address-guard.ts";
 export { type Batcher, type BatcherOptions, createBatcher, OverloadedError } from "./batch.ts";
+export { callLimitBounds } from "./call-limit-bounds.ts";
 export { type Clock, createOffsetClock, isoTime, systemClock } from "./clock.ts";
 export {
   type Connection,
@@ -16,7 +17,24 @@ export {
 } from "./dial.ts";
 export { formatDuration, parseDuration } from "./duration.ts";
 export { checkEndpointUrl } from "./endpoint-url.ts";
-export { assertNever, type Fault, type FaultDetail, type FaultList, fault, faults, formatValue } from "./errors.ts";
+export {
+  assertExhaustive,
+  Fault,
+  type FaultCode,
+  type FaultDetail,
+  fault,
+  faults,
+  formatValue,
+  retryAfterText,
+} from "./errors.ts";
+export {
+  addExactly,
+  type ExactJsonOptions,
+  isBelow,
+  JsonTooLargeError,
+  parseExactJson,
+  wholeNumber,
+} from "./exact-json.ts";
 export { createGuardedLookup, type ResolveName } from "./guarded-lookup.ts";
 export {
   type AccountId,
@@ -36,8 +54,42 @@ export {
   timeOfId,
   uuidOfId,
 } from "./id.ts";
+export { isJsonObject, isObject, type JsonObject, type JsonValue, readJsonObject } from "./json.ts";
+export { measureJson } from "./json-size.ts";
+export { LeastRecentlyUsed } from "./lru.ts";
 export { openPageToken, type PageScope, type PageSizeBounds, pageSizeOf, sealPageToken } from "./page-token.ts";
-export { type Principal, type ProjectPrincipal, principalContext, type Role, requireProject } from "./principal.ts";
+export {
+  type CallContext,
+  type ContextKey,
+  type Principal,
+  type ProjectPrincipal,
+  principalContext,
+  type Role,
+  requireProject,
+} from "./principal.ts";
+export {
+  type Quota,
+  type QuotaExcess,
+  type QuotaName,
+  type Quotas,
+  quotaExceeded,
+  quotaNames,
+  quotaOf,
+  quotas,
+  unlimited,
+} from "./quotas/quota.ts";
+export { Rate } from "./quotas/rate.ts";
+export {
+  isJsonNumber,
+  isRawJson,
+  type JsonNumber,
+  nearestDouble,
+  type RawNumber,
+  rawJson,
+  replaceRawNumbers,
+  scalarText,
+  withPlainNumbers,
+} from "./raw-json.ts";
 export { optionalId, type Page, pageOf, pageRows, requireId, type TimeRange, timeRange } from "./request.ts";
 export { createSealer, generateVaultKey, parseVaultKeys, SealError, type Sealer, type VaultKey } from "./seal.ts";
 export {
@@ -48,6 +100,8 @@ export {
   isWellFormedApiKey,
   signingSecretBytes,
 } from "./secret.ts";
+export { isShared, shareMessage } from "./shared-message.ts";
+export { batches, type Sweep } from "./sweep.ts";
 export {
   type Placeholder,
   parseTemplate,
@@ -66,4 +120,14 @@ export {
   type TemplatePath,
   type TemplateTree,
 } from "./template-tree.ts";
-export { isEntityId, isPrintableText } from "./text.ts";
+export { isEntityId, isPrintableText, storableText } from "./text.ts";
+export { Lines } from "./work/lines.ts";
+export { createThreadPool, type ThreadPool, ThreadStoppedError } from "./work/thread-pool.ts";
+export type { Turns } from "./work/turns.ts";
+export {
+  createWorkMeter,
+  type HeldLoop,
+  type Work,
+  type WorkMeter,
+  type WorkOwner,
+} from "./work/work-meter.ts";

@@ -1,4 +1,3 @@
-import { Code } from "@connectrpc/connect";
 import { fault, formatValue } from "./errors.ts";
 import { createSealer, SealError, type Sealer } from "./seal.ts";
 
@@ -44,7 +43,7 @@ export function pageSizeOf(requested: number, { fallback = 50, max = 500 }: Page
 
 function pageTokenInvalid(token: string) {
   return fault({
-    code: Code.InvalidArgument,
+    code: "invalid_argument",
     reason: "PAGE_TOKEN_INVALID",
     field: "pageToken",
     message: `pageToken ${formatValue(token, 24)} does not belong to this list`,
@@ -54,7 +53,7 @@ function pageTokenInvalid(token: string) {
 
 function pageSizeNegative(requested: number, max: number) {
   return fault({
-    code: Code.InvalidArgument,
+    code: "invalid_argument",
     reason: "PAGE_SIZE_NEGATIVE",
     field: "pageSize",
     message: `pageSize ${requested} is negative`,

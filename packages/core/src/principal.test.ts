@@ -1,10 +1,10 @@
-import { createContextValues } from "@connectrpc/connect";
 import { expect, test } from "vitest";
 import { createId } from "./id.ts";
-import { type Principal, principalContext, requireProject } from "./principal.ts";
+import { type CallContext, type ContextKey, type Principal, principalContext, requireProject } from "./principal.ts";
 
-function contextOf(principal: Principal | undefined) {
-  return { values: createContextValues().set(principalContext, principal) };
+function contextOf(principal: Principal | undefined): CallContext {
+  const values = new Map<symbol, unknown>([[principalContext.id, principal]]);
+  return { values: { get: <Value>(key: ContextKey<Value>) => (values.get(key.id) ?? key.defaultValue) as Value } };
 }
 
 test("a project's key is what requireProject returns", () => {

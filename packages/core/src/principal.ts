@@ -1,5 +1,5 @@
-import { type ContextKey, createContextKey, type HandlerContext } from "@connectrpc/connect";
 import type { KeyId, ProjectId } from "./id.ts";
+import type { Quotas } from "./quotas/quota.ts";
 
 /** The role of a project's key; an approver may do everything a member may. */
 export type Role = "member" | "approver";
@@ -10,21 +10,30 @@ export type ProjectPrincipal = {
   projectId: ProjectId;
   keyId: KeyId;
   role: Role;
+  /** What is set of its project's quotas; without it, all have their defaults. */
+  quotas?: Quotas;
 };
 
 /** Who makes a call: a project's key, or the administrator of the deployment. */
 export type Principal = ProjectPrincipal | { kind: "admin" };
 
+/** Names a value that goes with a call. */
+export type ContextKey<Value> = { readonly id: symbol; readonly defaultValue: Value };
+
+/** What a service method is told of its call, as far as this package reads it. Connect's own context is one. */
+export type CallContext = { readonly values: { get<Value>(key: ContextKey<Value>): Value } };
+
 /** Where the auth gate of packages/server leaves the caller; undefined on calls that need no key. */
-export const principalContext: ContextKey<Principal | undefined> = createContextKey<Principal | undefined>(undefined, {
-  description: "svc principal",
-});
+export const principalContext: ContextKey<Principal | undefined> = {
+  id: Symbol("svc principal"),
+  defaultValue: undefined,
+};
 
 /**
  * The calling project of a service method. The auth gate lets nobody else reach such a method, so
  * anything else is a fault of wiring and throws a plain Error.
  */
-export function requireProject(ctx: Pick<HandlerContext, "values">): ProjectPrincipal {
+export function requireProject(ctx: CallContext): ProjectPrincipal {
   const principal = ctx.values.get(principalContext);
   if (principal?.kind !== "project") {
     throw new Error(`call without a project: principal is ${principal?.kind ?? "missing"}`);

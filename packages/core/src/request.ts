@@ -1,5 +1,3 @@
-import type { Timestamp } from "@bufbuild/protobuf/wkt";
-import { Code } from "@connectrpc/connect";
 import { isoTime } from "./clock.ts";
 import { fault, formatValue } from "./errors.ts";
 import { type Id, type IdPrefix, parseId } from "./id.ts";
@@ -13,7 +11,7 @@ export function requireId<P extends IdPrefix>(prefix: P, field: string, text: st
   const id = parseId(prefix, text);
   if (id !== undefined) return id;
   throw fault({
-    code: Code.InvalidArgument,
+    code: "invalid_argument",
     reason: "ID_MALFORMED",
     field,
     message: `${field} ${formatValue(text)} is not an id of the form ${prefix}_ and 26 characters`,
@@ -26,16 +24,19 @@ export function optionalId<P extends IdPrefix>(prefix: P, field: string, text: s
   return text === "" ? undefined : requireId(prefix, field, text);
 }
 
+/** A time as requests carry it, which google.protobuf.Timestamp is: seconds since the epoch, and nanoseconds of the next. */
+type RequestTime = { readonly seconds: bigint; readonly nanos: number };
+
 /** A range of times, epoch milliseconds; an undefined end is open. */
 export type TimeRange = { sinceMs: number | undefined; untilMs: number | undefined };
 
 /** The range of the fields `since` and `until`. Throws invalid_argument TIME_RANGE_INVALID when it ends before it begins, REQUEST_MALFORMED for a time that is none. */
-export function timeRange(since: Timestamp | undefined, until: Timestamp | undefined): TimeRange {
+export function timeRange(since: RequestTime | undefined, until: RequestTime | undefined): TimeRange {
   const sinceMs = millisecondsOf("since", since);
   const untilMs = millisecondsOf("until", until);
   if (sinceMs === undefined || untilMs === undefined || sinceMs <= untilMs) return { sinceMs, untilMs };
   throw fault({
-    code: Code.InvalidArgument,
+    code: "invalid_argument",
     reason: "TIME_RANGE_INVALID",
     field: "since",
     message: `since ${isoTime(sinceMs)} is later than until ${isoTime(untilMs)}`,
@@ -47,12 +48,12 @@ const firstSecond = -62_135_596_800n;
 const lastSecond = 253_402_300_799n;
 
 /** Rounded up: rows have whole milliseconds, so `>=` and `<` a finer bound mean the same as with the next millisecond. */
-function millisecondsOf(field: string, time: Timestamp | undefined): number | undefined {
+function millisecondsOf(field: string, time: RequestTime | undefined): number | undefined {
   if (time === undefined) return undefined;
   const isTime = time.seconds >= firstSecond && time.seconds <= lastSecond && time.nanos >= 0 && time.nanos < 1e9;
   if (isTime) return Number(time.seconds) * 1000 + Math.ceil(time.nanos / 1e6);
   throw fault({
-    code: Code.InvalidArgument,
+    code: "invalid_argument",
     reason: "REQUEST_MALFORMED",
     field,
     message: `${field} is not a time between the years 1 and 9999`,

@@ -1,5 +1,6 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
+import { rawJson } from "./raw-json.ts";
 import { parseTemplate, renderTemplate, TemplateSyntaxError, TemplateValueError } from "./template.ts";
 
 const render = (text: string, scope: Record<string, unknown>) => renderTemplate(parseTemplate(text), scope);
@@ -29,12 +30,29 @@ test("paths walk objects, lists and query parameters, and nothing inherited", ()
   }
 });
 
-test("int takes integers and their text, within the safe range only", () => {
+test("int takes integers and their text, with all their digits", () => {
   expect(render("{{body.n | int}}", { body: { n: "42" } })).toBe(42);
   expect(render("{{body.n|int}}", { body: { n: -3 } })).toBe(-3);
-  for (const n of ["", "1.5", "1e3", " 1", "0x10", 1.5, true, [1], "9007199254740992", 2 ** 53, Number.NaN]) {
+  for (const n of ["", "1.5", "1e3", " 1", "0x10", 1.5, true, [1], 2 ** 53, Number.NaN, "1".repeat(401)]) {
     expect(() => render("{{body.n | int}}", { body: { n } }), String(n)).toThrow(TemplateValueError);
   }
+  for (const n of ["9007199254740993", "-9223372036854775808", "0018446744073709551615"]) {
+    const exact = render("{{body.n | int}}", { body: { n } });
+    expect(JSON.stringify(exact)).toBe(n.replace(/^00/, ""));
+    expect(JSON.stringify(render("{{body.n | int}}", { body: { n: exact } }))).toBe(n.replace(/^00/, ""));
+  }
+  for (const n of [rawJson("9007199254740993.5"), rawJson("1e400")]) {
+    expect(() => render("{{body.n | int}}", { body: { n } })).toThrow("is not an integer");
+  }
+});
+
+test("a number of many digits is a scalar: it stands in a text, in a list, and has nothing inside", () => {
+  const body = { id: rawJson("9007199254740993") };
+  expect(render("id {{body.id}}", { body })).toBe("id 9007199254740993");
+  expect(render("{{body.list | csv}}", { body: { list: [body.id, 1] } })).toBe("9007199254740993,1");
+  expect(render("{{body.id | json}}", { body })).toBe("9007199254740993");
+  expect(JSON.stringify(render("{{body.id}}", { body }))).toBe("9007199254740993");
+  expect(render("{{body.id.rawJSON}}", { body })).toBeUndefined();
 });
 
 test("json, csv and each shape lists and objects", () => {

@@ -1,4 +1,6 @@
 import { formatValue } from "./errors.ts";
+import { wholeNumber } from "./exact-json.ts";
+import { isRawJson, type JsonNumber, scalarText } from "./raw-json.ts";
 
 /** What placeholders are looked up in: one entry a namespace (`params`, `account`, `headers`, `body`, ...). */
 export type TemplateScope = Readonly<Record<string, unknown>>;
@@ -33,11 +35,16 @@ export class TemplateSyntaxError extends Error {
 /** A present value that a placeholder's filter, or the text around it, cannot take. */
 export class TemplateValueError extends Error {
   readonly placeholder: string;
+  /** The message without the value, which may be a secret. */
+  readonly plain: string;
 
-  constructor(placeholder: Placeholder, reason: string) {
-    super(`{{${placeholder.text}}}: ${reason}`);
+  /** `rule` is what the value breaks; the message quotes `value` in front of it, where one is given. */
+  constructor(placeholder: Placeholder, rule: string, value?: unknown) {
+    const plain = `{{${placeholder.text}}}: ${rule}`;
+    super(value === undefined ? plain : `{{${placeholder.text}}}: ${formatValue(value, 60)} ${rule}`);
     this.name = "TemplateValueError";
     this.placeholder = placeholder.text;
+    this.plain = plain;
   }
 }
 
@@ -116,10 +123,11 @@ export function renderTemplate(template: Template, scope: TemplateScope): unknow
     }
     const value = lookUp(part, scope);
     if (value === undefined || value === null) return undefined;
-    if (typeof value === "object") {
+    const scalar = scalarText(value);
+    if (scalar === undefined) {
       throw new TemplateValueError(part, "an object or a list cannot stand inside a text; use | json or | csv");
     }
-    text += String(value);
+    text += scalar;
   }
   return text;
 }
@@ -139,7 +147,7 @@ function lookUp(placeholder: Placeholder, scope: TemplateScope): unknown {
 
 /** Own properties only: a path never reaches a prototype (`body.constructor`). */
 function childOf(value: unknown, step: string | number): unknown {
-  if (typeof value !== "object" || value === null) return undefined;
+  if (typeof value !== "object" || value === null || isRawJson(value)) return undefined;
   if (value instanceof URLSearchParams) return value.get(String(step)) ?? undefined;
   if (Array.isArray(value)) return typeof step === "number" ? value[step] : undefined;
   return Object.hasOwn(value, step) ? (value as Record<string | number, unknown>)[step] : undefined;
@@ -160,37 +168,39 @@ function applyFilter(filter: TemplateFilter, value: unknown, placeholder: Placeh
   }
 }
 
-function toInteger(value: unknown, placeholder: Placeholder): number {
-  const isNumeric = typeof value === "number" || (typeof value === "string" && /^-?\d+$/.test(value));
+/** Digits that an integer may have: more are no number that anyone counts with, and take ever longer to read. */
+const integerDigitsMax = 400;
+
+/** Exact, whatever its length: beyond 2^53 - 1 as raw JSON. */
+function toInteger(value: unknown, placeholder: Placeholder): JsonNumber {
   // Adding 0 turns -0, which JSON cannot say, into 0.
-  const number = isNumeric ? Number(value) + 0 : Number.NaN;
-  if (!Number.isInteger(number))
-    throw new TemplateValueError(placeholder, `${formatValue(value, 60)} is not an integer`);
-  if (!Number.isSafeInteger(number)) {
-    throw new TemplateValueError(
-      placeholder,
-      `${formatValue(value, 60)} is outside the safe integer range, +-(2^53 - 1)`,
-    );
-  }
-  return number;
+  if (typeof value === "number" && Number.isSafeInteger(value)) return value + 0;
+  const text = typeof value === "string" || isRawJson(value) ? scalarText(value) : undefined;
+  if (text === undefined || !/^-?\d+$/.test(text))
+    throw new TemplateValueError(placeholder, "is not an integer", value);
+  if (text.length > integerDigitsMax)
+    throw new TemplateValueError(placeholder, `has more than ${integerDigitsMax} digits`);
+  return wholeNumber(BigInt(text));
 }
 
 function toCommaSeparated(value: unknown, placeholder: Placeholder): string {
   const items: unknown[] = Array.isArray(value) ? value : [value];
-  if (items.some((item) => typeof item === "object")) {
-    throw new TemplateValueError(placeholder, "csv takes a list of strings, numbers or booleans");
-  }
-  return items.map(String).join(",");
+  return items
+    .map((item) => {
+      const text = scalarText(item);
+      if (text !== undefined) return text;
+      throw new TemplateValueError(placeholder, "csv takes a list of strings, numbers or booleans");
+    })
+    .join(",");
 }
 
 function toObjects(value: unknown, key: string, placeholder: Placeholder): Record<string, unknown>[] {
-  if (!Array.isArray(value)) throw new TemplateValueError(placeholder, `${formatValue(value, 60)} is not a list`);
+  if (!Array.isArray(value)) throw new TemplateValueError(placeholder, "is not a list", value);
   return value.map((item: unknown) => ({ [key]: item }));
 }
 
 function toSegment(value: unknown, after: string, placeholder: Placeholder): string | undefined {
-  if (typeof value !== "string")
-    throw new TemplateValueError(placeholder, `${formatValue(value, 60)} is not a path or address`);
+  if (typeof value !== "string") throw new TemplateValueError(placeholder, "is not a path or address", value);
   const segments = value.replace(/[?#].*$/s, "").split("/");
   const found = segments.indexOf(after);
   const segment = found < 0 ? undefined : segments[found + 1];
@@ -199,6 +209,6 @@ function toSegment(value: unknown, after: string, placeholder: Placeholder): str
     return decodeURIComponent(segment);
   } catch {
     // decodeURIComponent throws on nothing but malformed percent-encoding.
-    throw new TemplateValueError(placeholder, `${formatValue(segment, 60)} is not percent-encoded UTF-8`);
+    throw new TemplateValueError(placeholder, "is not percent-encoded UTF-8", segment);
   }
 }

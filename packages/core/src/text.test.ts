@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { isEntityId, isPrintableText } from "./text.ts";
+import { isEntityId, isPrintableText, storableText } from "./text.ts";
 
 test.each(["x", "ä", "漢", "🍎"])("an entity has up to 200 characters, however many units %s takes", (character) => {
   expect(isEntityId(character.repeat(200))).toBe(true);
@@ -14,4 +14,9 @@ test("an entity has a character at least, no control characters, and no half of 
 test("a printable text may be empty, and has the length that is asked for", () => {
   expect(["", "abc", "🍎🍎🍎"].map((text) => isPrintableText(text, 3))).toEqual([true, true, true]);
   expect(["abcd", "🍎🍎🍎🍎", "a\u0007"].map((text) => isPrintableText(text, 3))).toEqual([false, false, false]);
+});
+
+test("a text that the store could not hold keeps its length, with a mark where it cannot", () => {
+  expect(storableText("a\0b\ud800c\0")).toBe("a\ufffdb\ufffdc\ufffd");
+  expect(storableText("plain 🍎")).toBe("plain 🍎");
 });

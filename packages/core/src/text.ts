@@ -11,3 +11,8 @@ const entityCharactersMax = 200;
 export function isEntityId(text: string): boolean {
   return text !== "" && isPrintableText(text, entityCharactersMax);
 }
+
+/** The text as PostgreSQL can hold it: its text and jsonb take every character but U+0000 and lone surrogates. */
+export function storableText(text: string): string {
+  return text.replaceAll("\0", "\u{fffd}").toWellFormed();
+}

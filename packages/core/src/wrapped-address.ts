@@ -3,7 +3,7 @@ import ipaddr from "ipaddr.js";
 /**
  * The IPv4 addresses that an IPv6 address stands for, empty when it is an address of its own. A packet to one of these
  * forms may reach the inner address, so whoever judges addresses has to judge that one. Teredo carries two: the server
- * and the client. The local-use NAT64 prefix 64:ff9b:1::/48 is not unwrapped: its layout is each operator's own.
+ * and the client. The local-use NAT64 prefix 64:ff9b:1::/48 is not unwrapped: its layout is each operator's own, and the guard refuses it whole.
  */
 export function wrappedAddresses(address: ipaddr.IPv6): ipaddr.IPv4[] {
   const { parts } = address;

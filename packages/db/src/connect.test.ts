@@ -1,16 +1,16 @@
 import { once } from "node:events";
 import { createServer } from "node:net";
+import { createTestDatabase } from "@svc/testing/database";
 import { afterAll, expect, test } from "vitest";
 import { openDatabase, withTransaction } from "./connect.ts";
 import { isUnavailable, isUniqueViolation } from "./driver-error.ts";
 import { projects } from "./schema/index.ts";
-import { statement } from "./statement.ts";
-import { createTestDatabase } from "./testing.ts";
+import { statement } from "./sql/statement.ts";
 
 const { db, url, drop } = await createTestDatabase();
 afterAll(drop);
 await db.sql`create table numbers (n int4 constraint numbers_once unique)`;
-const insert = statement("insert_number", "insert into numbers values ($1::int4)");
+const insert = statement("test_insert_number", "insert into numbers values ($1::int4)");
 
 test("a session has UTC, limits and a name", async () => {
   const named = openDatabase({ url, applicationName: "named" });

@@ -1,5 +1,5 @@
 import type { Executor } from "./connect.ts";
-import { statement } from "./statement.ts";
+import { statement } from "./sql/statement.ts";
 
 const selectTime = statement<{ ms: number }>(
   "database_time",

@@ -1,16 +1,16 @@
 import { once } from "node:events";
 import { connect, createServer, type Server, type Socket } from "node:net";
+import { createTestDatabase } from "@svc/testing/database";
 import { afterAll, expect, onTestFinished, test } from "vitest";
 import { type Database, openDatabase } from "./connect.ts";
 import { isUnavailable } from "./driver-error.ts";
-import { statement } from "./statement.ts";
-import { createTestDatabase } from "./testing.ts";
+import { statement } from "./sql/statement.ts";
 
 // What postgres.js does when it loses sessions. These hold only for the patched driver: patches/README.md.
 const { db, url, drop } = await createTestDatabase({ isEmpty: true });
 afterAll(drop);
 await db.sql`create table written (n int4)`;
-const echo = statement<{ n: number }>("echo_number", "select $1::int4 as n");
+const echo = statement<{ n: number }>("test_echo_number", "select $1::int4 as n");
 
 function open(options: { url: string; connectionsMax: number }): Database {
   const opened = openDatabase({ ...options, applicationName: "victim" });
@@ -132,4 +132,52 @@ test("under load every query is settled with its own answer while sessions are e
   }
   isOver = true;
   await Promise.all(workers);
+});
+
+/** The address of the test's database with another port, or several hosts and ports. */
+function withHosts(...hosts: string[]): string {
+  return url.replace(new URL(url).host, hosts.join(","));
+}
+
+/** `host:port` where nothing listens. */
+async function deadHost(): Promise<string> {
+  const server = createServer().listen(0, "127.0.0.1");
+  await once(server, "listening");
+  const { port } = server.address() as { port: number };
+  server.close();
+  await once(server, "close");
+  return `127.0.0.1:${port}`;
+}
+
+test("of several hosts the one that answers is used, wherever it stands in the list", async () => {
+  const [dead, alive] = [await deadHost(), new URL(url).host];
+  for (const list of [withHosts(dead, alive), withHosts(alive, dead), withHosts(dead, dead, alive)]) {
+    const pool = open({ url: list, connectionsMax: 3 });
+    for (let round = 0; round < 2; round++) {
+      const answers = await Promise.all([1, 2, 3].map((n) => echo(pool, [n])));
+      expect(answers).toEqual([[{ n: 1 }], [{ n: 2 }], [{ n: 3 }]]);
+      await pool.sql`select 1`;
+      await endSessions();
+      // Those that were idle learn of it with their next query.
+      await Promise.all([1, 2, 3].map(() => errorOf(echo(pool, [0]))));
+    }
+  }
+});
+
+test("a query is refused when none of several hosts answers, and the next tries them again", async () => {
+  const list = open({ url: withHosts(await deadHost(), await deadHost()), connectionsMax: 1 });
+  for (let round = 0; round < 2; round++) expect(isUnavailable(await errorOf(echo(list, [1])))).toBe(true);
+});
+
+test("a host that is asked to be writable and is not refuses the query as a standby does", async () => {
+  await db.sql`create role reader login`;
+  await db.sql`alter role reader set default_transaction_read_only = on`;
+  const address = new URL(url);
+  address.username = "reader";
+  address.searchParams.set("target_session_attrs", "read-write");
+  const alone = open({ url: address.href, connectionsMax: 1 });
+  const error = await errorOf(echo(alone, [1]));
+  await alone.close();
+  await db.sql`drop role reader`;
+  expect(isUnavailable(error)).toBe(true);
 });

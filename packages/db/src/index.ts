@@ -1,66 +1,101 @@
+export { findAccountReferences } from "./account-references/find.ts";
+export { type AccountReference, putAccountReferences } from "./account-references/repo.ts";
+export { addAskEvent } from "./asks/add-event.ts";
+export { countRefusalEvents } from "./asks/count-refusal-events.ts";
+export { countRefusedAnswer } from "./asks/count-refused-answer.ts";
+export { exhaustAsk } from "./asks/exhaust.ts";
+export { type LockedJob, lockJobOfAsk } from "./asks/lock-job.ts";
+export { type AskReached, noteAskReached } from "./asks/note-reached.ts";
+export { passAskOn } from "./asks/pass-on.ts";
+export { readLoggedAskDeliveries } from "./asks/read-logged-deliveries.ts";
 export {
-  type AccountReference,
-  deleteAccountReferences,
-  findAccountReferences,
-  holdDeploymentRouting,
-  holdProjectRouting,
-  putAccountReferences,
-  readDeploymentRouting,
-} from "./accounts/repo.ts";
-export {
-  beginKeyedCalls,
-  doubtRunningCall,
-  findKeyHolders,
-  type KeyHolder,
-  releaseIdempotencyKey,
-} from "./calls/keyed.ts";
+  type AskFilter,
+  type AskRecord,
+  type AskRepository,
+  asksForProject,
+  findAsk,
+  findPendingAsk,
+  insertAsk,
+  listJobAsks,
+  type NewAsk,
+} from "./asks/repo.ts";
+export { settleAsk } from "./asks/settle.ts";
+export { findCallLimits } from "./call-limits/find.ts";
+export { type PaceKey, type PaceRow, readCallPaces, writeCallPaces } from "./call-limits/paces.ts";
+export { type CallLimitRepository, type CallLimitRow, callLimitsForProject } from "./call-limits/repo.ts";
+export { sweepCallPaces } from "./call-limits/sweep.ts";
+export { beginKeyedToolCalls } from "./calls/begin-keyed.ts";
+export { doubtRunningToolCall, doubtRunningToolCalls } from "./calls/doubt-running.ts";
+export { findToolCallKeyHolders, type ToolCallKeyHolder } from "./calls/find-key-holders.ts";
 export { type CallRecord, putToolCalls } from "./calls/put.ts";
+export { releaseToolCallKey } from "./calls/release-key.ts";
 export {
-  doubtRunningCalls,
-  sweepToolCalls,
   type ToolCallFilter,
   type ToolCallRepository,
   type ToolCallRow,
   type ToolCallSummary,
   toolCallsForProject,
 } from "./calls/repo.ts";
+export { sweepToolCalls } from "./calls/sweep.ts";
 export {
   type PrivateToolkit,
   type PrivateToolkitRepository,
   privateToolkitsForProject,
 } from "./catalog/repo.ts";
 export { type Database, type DatabaseOptions, type Executor, openDatabase, withTransaction } from "./connect.ts";
+export type { AccountDefinition, ConnectedAccount, ConnectedAccountFilter } from "./connections/account.ts";
 export { type Activation, type ActivationOptions, activateAccount } from "./connections/activate.ts";
 export { type CallableAccountRow, findActiveAccounts, findCallableAccount } from "./connections/find-callable.ts";
-export { setAccountReferences } from "./connections/references.ts";
+export { releaseAccountReferences, setAccountReferences } from "./connections/references.ts";
 export {
   type AccountKey,
-  claimRefresh,
+  type AccountRefreshLease,
+  type AccountRefreshOutcome,
+  claimAccountRefresh,
   expireAccount,
-  listDueRefreshes,
-  type RefreshLease,
-  type RefreshOutcome,
-  settleRefresh,
+  listDueAccountRefreshes,
+  settleAccountRefresh,
 } from "./connections/refresh.ts";
-export {
-  type AccountDefinition,
-  type ConnectedAccount,
-  type ConnectedAccountFilter,
-  type ConnectedAccountRepository,
-  connectedAccountsForProject,
-} from "./connections/repo.ts";
+export { type ConnectedAccountRepository, connectedAccountsForProject } from "./connections/repo.ts";
+export { type Contact, type ContactRepository, contactsForProject } from "./contacts/repo.ts";
 export { readDatabaseTime } from "./database-time.ts";
 export { countPendingDeliveries } from "./deliveries/backlog.ts";
-export { type ClaimedDelivery, type ClaimRequest, type ClaimResult, claim } from "./deliveries/claim.ts";
-export { enqueue, type QueuedDelivery } from "./deliveries/enqueue.ts";
-export { expire } from "./deliveries/expire.ts";
-export { release } from "./deliveries/release.ts";
+export {
+  type ClaimedDelivery,
+  claimDeliveries,
+  type DeliveryClaim,
+  type DeliveryClaimRequest,
+} from "./deliveries/claim.ts";
+export { enqueueDeliveries, type QueuedDelivery } from "./deliveries/enqueue.ts";
+export { expireDeliveries } from "./deliveries/expire.ts";
+export { type EventDeliveries, readEventDeliveries } from "./deliveries/read-event-deliveries.ts";
+export { releaseDeliveries } from "./deliveries/release.ts";
 export { type Delivery, type DeliveryRepository, deliveriesForProject } from "./deliveries/repo.ts";
-export { type Settlement, settle, type TaskKey } from "./deliveries/settle.ts";
+export { type DeliverySettlement, settleDeliveries } from "./deliveries/settle.ts";
+export type { DeliveryTaskKey } from "./deliveries/task-key.ts";
+export type { EscalationHopDocument } from "./documents/ask.ts";
+export type { AttemptEntry } from "./documents/attempt.ts";
+export type { PaceDocument, PaceShare, PaceWindow } from "./documents/call-pace.ts";
+export type { CallCounts, RowCounts } from "./documents/counts.ts";
+export type { AskDecisionDocument, DecisionDocument } from "./documents/decision.ts";
+export type { EstimateDocument } from "./documents/estimate.ts";
+export type { ParkDocument } from "./documents/park.ts";
+export type { ReachDocument } from "./documents/reach.ts";
+export type { LimitsDocument, ReceiptDocument } from "./documents/receipt.ts";
+export type { SagaDocument } from "./documents/saga.ts";
+export type { StepErrorDocument, StepReceiptDocument, StepState } from "./documents/step-receipt.ts";
+export type { UsedDocument } from "./documents/used.ts";
 export { isUnavailable, isUniqueViolation } from "./driver-error.ts";
 export { EmbeddedPostgresError } from "./embedded/errors.ts";
 export { type EmbeddedPostgres, type EmbeddedPostgresOptions, startEmbeddedPostgres } from "./embedded/postgres.ts";
-export { type NewDelivery, type NewEvent, type RecordOutcome, type RoutingSeen, record } from "./events/record.ts";
+export { countEventMatches, type EventMatch, type EventMatchFilter, findEventMatches } from "./events/match.ts";
+export {
+  type EventsRecorded,
+  type NewDelivery,
+  type NewEvent,
+  type RoutingSeen,
+  recordEvents,
+} from "./events/record.ts";
 export {
   type Event,
   type EventFilter,
@@ -69,98 +104,54 @@ export {
   uuidAfterEvent,
   uuidOfEvent,
 } from "./events/repo.ts";
-export {
-  type AskFilter,
-  type AskReached,
-  type AskRecord,
-  type AskRepository,
-  addAskEvent,
-  asksForProject,
-  countRefusalEvents,
-  countRefusedAnswer,
-  type EventDeliveries,
-  exhaustAsk,
-  findAsk,
-  findPendingAsk,
-  insertAsk,
-  type LockedJob,
-  listJobAsks,
-  lockJobOfAsk,
-  type NewAsk,
-  noteAskReached,
-  passAskOn,
-  readEventDeliveries,
-  readLoggedAskDeliveries,
-  readTwinReceipts,
-  settleAsk,
-} from "./jobs/asks.ts";
+export { type EventRetention, sweepProjectEvents } from "./events/sweep.ts";
+export { type ClaimedJobTask, claimJobTasks, type JobClaimRequest } from "./job-tasks/claim.ts";
+export { deleteJobTasks } from "./job-tasks/delete.ts";
+export { endJobTask } from "./job-tasks/end.ts";
+export { holdJobTask } from "./job-tasks/hold.ts";
+export { moveJobTask } from "./job-tasks/move.ts";
+export { putJobTasks } from "./job-tasks/put.ts";
+export { releaseJobTasks } from "./job-tasks/release.ts";
+export { renewJobLeases } from "./job-tasks/renew.ts";
+export { leaseRunTask, takeRunTask } from "./job-tasks/take-run.ts";
+export type { JobTaskLease, NewJobTask } from "./job-tasks/task.ts";
+export { appendJobEvents } from "./jobs/append-events.ts";
 export { requestJobCancel } from "./jobs/cancel.ts";
-export {
-  type CommitOptions,
-  commitRun,
-  type DrivenJob,
-  type JobSetRowChange,
-  type JobUndoChange,
-  type NewJobRow,
-  type NewJobUndoEntry,
-  type RunChange,
-  type RunCommit,
-  type RunLease,
-} from "./jobs/commit.ts";
-export { type Contact, type ContactRepository, contactsForProject } from "./jobs/contacts.ts";
-export { findKeyedJob, insertJobs, type KeyedJob, type NewJob } from "./jobs/insert.ts";
-export {
-  appendJobEvents,
-  findJobTwin,
-  type JobProgramRecord,
-  type JobSetRow,
-  type JobUndoEntry,
-  type JobWithSteps,
-  loadJob,
-  loadJobProgram,
-  loadJobSteps,
-  loadJobsWithSteps,
-  nextJobUndoEntries,
-  readJobSetRows,
-  setJobRowStates,
-} from "./jobs/load.ts";
-export type {
-  JobEventRecord,
-  JobRecord,
-  JobStepRecord,
-  JobTaskKind,
-  NewJobEvent,
-  NewJobTask,
-} from "./jobs/record.ts";
-export { type JobFilter, type JobRepository, jobsForProject, type ListedJob } from "./jobs/repo.ts";
+export { commitRun, type RunChange } from "./jobs/commit.ts";
+export type { CommitOptions, DrivenJob, NewJobStep, RunCommit, RunLease } from "./jobs/commit-job.ts";
+export type { ListedJob } from "./jobs/find-listed.ts";
+export { findJobTwin } from "./jobs/find-twin.ts";
+export { findKeyedJob, insertJobs } from "./jobs/insert.ts";
+export { type JobWithSteps, loadJob, loadJobsWithSteps } from "./jobs/load.ts";
+export { type JobProgramRecord, loadJobProgram } from "./jobs/load-program.ts";
+export { loadJobSteps } from "./jobs/load-steps.ts";
+export { lockJob } from "./jobs/lock.ts";
+export { clearJobLoopHolds, countJobLoopHold } from "./jobs/loop-holds.ts";
+export type { KeyedJob, NewJob } from "./jobs/new-job.ts";
+export { type JobSetRow, readJobSetRows } from "./jobs/read-set-rows.ts";
+export { readTwinReceipts } from "./jobs/read-twin-receipts.ts";
+export type { JobEventRecord, JobRecord, JobStepRecord, NewJobEvent } from "./jobs/record.ts";
+export { type JobFilter, type JobRepository, jobsForProject } from "./jobs/repo.ts";
+export { setJobRowStates } from "./jobs/set-row-states.ts";
 export { sweepJobRows } from "./jobs/sweep.ts";
-export {
-  type ClaimedJobTask,
-  claimJobTasks,
-  deleteJobTasks,
-  endJobTask,
-  holdJobTask,
-  type JobClaimRequest,
-  type JobTaskLease,
-  leaseRunTask,
-  lockJob,
-  moveJobTask,
-  putJobTasks,
-  releaseJobTasks,
-  renewJobLeases,
-  takeRunTask,
-} from "./jobs/tasks.ts";
+export { type JobUndoEntry, nextJobUndoEntries } from "./jobs/undo-entries.ts";
+export type { JobSetRowChange, NewJobRow } from "./jobs/write-rows.ts";
+export type { JobUndoChange, NewJobUndoEntry } from "./jobs/write-undo.ts";
 export {
   type ApiKey,
+  type CallerKey,
   createApiKey,
   ensureApiKey,
-  findApiKeyByDigest,
+  findCallerKey,
   listApiKeys,
   revokeApiKey,
   touchApiKeys,
 } from "./keys/repo.ts";
-export { MigrationRefusedError, migrateDatabase } from "./migrate.ts";
+export { MigrationRefusedError, migrateDatabase, migrationsFolder } from "./migrate.ts";
+export { probeWrites } from "./probe-writes.ts";
+export type { QuotaReached } from "./projects/quotas.ts";
 export {
+  createFirstProject,
   createProject,
   findProject,
   findProjectByName,
@@ -169,29 +160,42 @@ export {
   type ProjectPolicy,
   setProjectPolicy,
 } from "./projects/repo.ts";
+export { holdDeploymentRouting, holdProjectRouting, readDeploymentRouting } from "./projects/routing.ts";
+export { type ProjectUsage, usageOfProject } from "./projects/usage.ts";
 export { ensureVaultCheck } from "./projects/vault-check.ts";
-export { findQuarantinedIds, listHeldPosts, type ReleaseFilter } from "./quarantine/held.ts";
+export { findQuarantinedIds, listHeldQuarantinedPosts, type ReleaseFilter } from "./quarantine/held.ts";
 export {
   findQuarantinedPost,
   listQuarantinedPosts,
-  markReleased,
-  noteQuarantine,
+  listQuarantineSeals,
+  markQuarantinedPostReleased,
+  noteQuarantinedPost,
   putQuarantinedPosts,
   type QuarantinedPost,
   type QuarantineFilter,
+  sealQuarantinedPost,
+  type UnsealedPost,
 } from "./quarantine/repo.ts";
-export { type EventRetention, sweepProjectEvents, sweepQuarantinedPosts } from "./retention/sweep.ts";
-export type { ConnectedAccountState } from "./schema/connections.ts";
-export type { AttemptEntry } from "./schema/index.ts";
-export { type ListedSkill, type Skill, type SkillRepository, skillsForProject } from "./skills/repo.ts";
-export { type AskEndpointRepository, askEndpointsForProject } from "./subscriptions/ask-endpoints.ts";
+export { sweepQuarantinedPosts } from "./quarantine/sweep.ts";
+export { type StoredColumn, storedColumns } from "./schema/stored-columns.ts";
 export {
-  type FailureReport,
-  type Health,
-  type HealthLimits,
-  reportFailures,
-  reportRecoveries,
-} from "./subscriptions/health.ts";
+  type AccessClass,
+  type AskContinuation,
+  type AskKind,
+  type CallOutcome,
+  type ConnectedAccountState,
+  callOutcomes,
+  callStates,
+  type JobStatus,
+  type JobTaskKind,
+  jobStatuses,
+  type PlanApproval,
+  planApprovals,
+  type QuarantineReason,
+} from "./schema/words.ts";
+export type { ListedSkill, Skill } from "./skills/read.ts";
+export { type SkillRepository, skillsForProject } from "./skills/repo.ts";
+export { type AskEndpointRepository, askEndpointsForProject } from "./subscriptions/ask-endpoints.ts";
 export {
   type NewSubscription,
   type Subscription,
@@ -200,12 +204,10 @@ export {
   subscriptionsForProject,
 } from "./subscriptions/repo.ts";
 export {
-  countMatchesOf,
-  findMatches,
-  type Match,
-  type MatchFilter,
-  type ProjectRouting,
-  type RoutedSubscription,
-  readProjectRouting,
-} from "./subscriptions/routing.ts";
-export { isWritable } from "./writable.ts";
+  type HealthLimits,
+  reportSubscriptionFailures,
+  type SubscriptionFailures,
+  type SubscriptionHealth,
+} from "./subscriptions/report-failures.ts";
+export { reportSubscriptionRecoveries } from "./subscriptions/report-recoveries.ts";
+export { type ProjectRouting, type RoutedSubscription, readProjectRouting } from "./subscriptions/routing.ts";

@@ -1,9 +1,9 @@
 import { cp, mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { createTestDatabase } from "@svc/testing/database";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { MigrationRefusedError, migrateDatabase, migrationsFolder } from "./migrate.ts";
-import { createTestDatabase } from "./testing.ts";
 
 const { db, url, drop } = await createTestDatabase({ isEmpty: true });
 let folder = "";

@@ -10,11 +10,12 @@ import {
   uuidOfId,
 } from "@svc/core";
 import type { Database, Executor } from "./connect.ts";
-import type { ClaimRequest } from "./deliveries/claim.ts";
-import type { Settlement, TaskKey } from "./deliveries/settle.ts";
+import type { DeliveryClaimRequest } from "./deliveries/claim.ts";
+import type { DeliverySettlement } from "./deliveries/settle.ts";
+import type { DeliveryTaskKey } from "./deliveries/task-key.ts";
+import type { AttemptEntry } from "./documents/attempt.ts";
 import type { NewEvent } from "./events/record.ts";
 import { createProject } from "./projects/repo.ts";
-import type { AttemptEntry } from "./schema/triggers.ts";
 import { subscriptionsForProject } from "./subscriptions/repo.ts";
 
 /** The present of tests that need none in particular. */
@@ -69,7 +70,7 @@ export function newEvent(
 }
 
 /** A claim for everything there is room for. */
-export function claimRequest(owner: NodeId, changes: Partial<ClaimRequest> = {}): ClaimRequest {
+export function claimRequest(owner: NodeId, changes: Partial<DeliveryClaimRequest> = {}): DeliveryClaimRequest {
   return {
     owner,
     nowMs,
@@ -87,9 +88,9 @@ export function claimRequest(owner: NodeId, changes: Partial<ClaimRequest> = {})
 /** A first attempt that was delivered, unless the changes say otherwise. */
 export function settlement(
   projectId: ProjectId,
-  task: TaskKey,
-  { attempt, ...changes }: Partial<Omit<Settlement, "attempt">> & { attempt?: Partial<AttemptEntry> } = {},
-): Settlement {
+  task: DeliveryTaskKey,
+  { attempt, ...changes }: Partial<Omit<DeliverySettlement, "attempt">> & { attempt?: Partial<AttemptEntry> } = {},
+): DeliverySettlement {
   return {
     ...task,
     projectId,
@@ -120,7 +121,7 @@ export async function fillLane(
   projectId: ProjectId,
   subscriptionId: SubscriptionId,
   { count, fromMs = nowMs - 86_400_000, owner }: { count: number; fromMs?: number; owner?: NodeId },
-): Promise<TaskKey[]> {
+): Promise<DeliveryTaskKey[]> {
   const rows = await db.sql<{ id: string; due_ms: number }[]>`
     with numbered as materialized (
       select n, to_timestamp(${fromMs / 1000}::float8) + n * interval '1 second' as at,
@@ -146,85 +147,4 @@ export async function fillLane(
 /** The event that `fillLane` stored with a delivery: they share their UUID. */
 export function eventOf(id: DeliveryId): EventId {
   return idOfUuid("evt", uuidOfId(id));
-}
-
-/** One node of an executed plan. */
-export type PlanNode = {
-  readonly type: string;
-  readonly relation: string | undefined;
-  readonly index: string | undefined;
-  /** Rows it returned, over all its loops. */
-  readonly rows: number;
-};
-
-type RawNode = {
-  "Node Type": string;
-  "Relation Name"?: string;
-  "Index Name"?: string;
-  "Actual Rows": number;
-  "Actual Loops": number;
-  Plans?: RawNode[];
-};
-
-/**
- * Runs what `run` asks of the store with EXPLAIN ANALYZE in a transaction that is rolled back, and returns every node of
- * the plan of the statement called `name`. `mode`: planned for these values, or for any (as PostgreSQL does from the sixth run on).
- */
-export async function explain(
-  db: Database,
-  name: string,
-  mode: "custom" | "generic",
-  run: (executor: Executor) => Promise<unknown>,
-): Promise<PlanNode[]> {
-  const statements = await recordStatements(run);
-  const found = statements.find(({ text }) => text.startsWith(`/* ${name} */`));
-  if (found === undefined)
-    throw new Error(`${name} was not run, but ${statements.map(({ text }) => text.slice(0, 40))}`);
-  const rolledBack = new Error("rolled back");
-  let nodes: PlanNode[] = [];
-  const explained = db.sql.begin(async (tx) => {
-    await tx.unsafe(`set local plan_cache_mode = force_${mode}_plan`);
-    // As the embedded store is set up, and any server on flash should be.
-    await tx.unsafe("set local random_page_cost = 1.1");
-    await tx.unsafe(`prepare explained as ${found.text}`);
-    const values = found.parameters.map((value) => (value === null ? "null" : `'${value.replaceAll("'", "''")}'`));
-    const [row] = await tx.unsafe(`explain (analyze, format json) execute explained(${values.join(", ")})`);
-    await tx.unsafe("deallocate explained");
-    nodes = flatten((row as unknown as { "QUERY PLAN": [{ Plan: RawNode }] })["QUERY PLAN"][0].Plan);
-    throw rolledBack;
-  });
-  await explained.catch((error: unknown) => {
-    if (error !== rolledBack) throw error;
-  });
-  return nodes;
-}
-
-/** Lets `run` ask and answers nothing: what it would have sent is returned. */
-async function recordStatements(run: (executor: Executor) => Promise<unknown>) {
-  const statements: { text: string; parameters: (string | null)[] }[] = [];
-  const sql = {
-    unsafe: (text: string, parameters: (string | null)[]) => {
-      statements.push({ text, parameters });
-      return { execute: () => Promise.resolve([]) };
-    },
-  };
-  await run({ sql, orm: undefined } as unknown as Executor).catch(() => {
-    // An empty answer may be more than it can take: what it asked is known by then.
-  });
-  return statements;
-}
-
-function flatten(node: RawNode): PlanNode[] {
-  const rows = node["Actual Rows"] * node["Actual Loops"];
-  // A bitmap's index stands in the node below the one that names the table.
-  const index =
-    node["Index Name"] ?? (node["Node Type"] === "Bitmap Heap Scan" ? node.Plans?.[0]?.["Index Name"] : undefined);
-  const own = { type: node["Node Type"], relation: node["Relation Name"], index, rows };
-  return [own, ...(node.Plans ?? []).flatMap(flatten)];
-}
-
-/** How the plan reads a table: the indexes it uses, or `Seq Scan`; without duplicates, sorted. */
-export function accessOf(nodes: readonly PlanNode[], relation: string): string[] {
-  const scans = nodes.filter((node) => node.relation === relation && node.type.includes("Scan"));
-  return [...new Set(scans.map((node) => node.index ?? node.type))].sort();
 }

@@ -1,5 +1,5 @@
 import type { Clock, NodeId, ProjectId, SubscriptionId } from "@svc/core";
-import { type ClaimedDelivery, type ClaimResult, claim, type Executor } from "@svc/db";
+import { type ClaimedDelivery, claimDeliveries, type DeliveryClaim, type Executor } from "@svc/db";
 import type { ResolvedLimits } from "./limits.ts";
 import type { DeliveryObserver } from "./observer.ts";
 
@@ -138,7 +138,7 @@ export class Claimer {
       lanes: claimLanesMax,
     };
     try {
-      const found: ClaimResult = await claim(db, request);
+      const found: DeliveryClaim = await claimDeliveries(db, request);
       this.#cursor = found.next;
       onClaimed(found.deliveries);
       await this.#end(found.ended);

@@ -1,4 +1,4 @@
-import type { Settlement } from "@svc/db";
+import type { DeliverySettlement } from "@svc/db";
 import type { OutgoingDelivery } from "./outgoing.ts";
 import { parseRetryAfter, retryWaitMs } from "./retry-schedule.ts";
 import type { Attempt } from "./send.ts";
@@ -13,12 +13,12 @@ export function conclude(
   times: { startedAtMs: number; nowMs: number },
   limits: { retryScheduleMs: readonly number[] },
   random: number,
-): { settlement: Settlement; retryAfterMs: number } {
+): { settlement: DeliverySettlement; retryAfterMs: number } {
   const number = delivery.attempts + 1;
   const isDelivered = attempt.error === "";
   const retryAfterMs = isDelivered ? 0 : parseRetryAfter(attempt.responseHeaders["retry-after"], times.nowMs);
   const waitMs = isDelivered ? undefined : retryWaitMs(limits.retryScheduleMs, number, retryAfterMs, random);
-  const settlement: Settlement = {
+  const settlement: DeliverySettlement = {
     id: delivery.id,
     projectId: delivery.projectId,
     subscriptionId: delivery.subscriptionId,

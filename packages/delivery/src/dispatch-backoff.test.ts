@@ -1,8 +1,8 @@
+import { dropTestDatabases } from "@svc/testing/borrowed-database";
+import { startTestReceiver } from "@svc/testing/receiver";
+import { until } from "@svc/testing/until";
 import { afterAll, expect, test } from "vitest";
-import { dropTestDatabases } from "./test-databases.ts";
 import { createTestStore, startTestEngine, type TestEngine, type TestStore } from "./test-engine.ts";
-import { startTestReceiver } from "./test-receiver.ts";
-import { until } from "./test-until.ts";
 
 afterAll(dropTestDatabases);
 

@@ -1,9 +1,9 @@
 import { createId } from "@svc/core";
+import { dropTestDatabases } from "@svc/testing/borrowed-database";
+import { startTestReceiver } from "@svc/testing/receiver";
+import { until } from "@svc/testing/until";
 import { afterAll, expect, test } from "vitest";
-import { dropTestDatabases } from "./test-databases.ts";
 import { createTestStore, startTestEngine } from "./test-engine.ts";
-import { startTestReceiver } from "./test-receiver.ts";
-import { until } from "./test-until.ts";
 
 afterAll(dropTestDatabases);
 
@@ -27,6 +27,8 @@ test("a lost lease cannot settle a delivery", async () => {
   await until(() => slow.leasesLost() === 1);
   expect(await store.delivery(delivery!)).toMatchObject({ state: "delivered", attempts: 1, lastError: "" });
   expect(await store.attemptsOf(delivery!)).toMatchObject([{ number: 1, statusCode: 200 }]);
+  // The observer is told after the commit that the store shows.
+  await until(() => other.attempts.length > 0);
   expect(other.attempts).toHaveLength(1);
 });
 
@@ -48,6 +50,7 @@ test("an attempt whose lease ran out leaves the same node's new attempt alone", 
   expect(await store.delivery(delivery!)).toMatchObject({ state: "pending", attempts: 0 });
   // The new attempt is broken off: it has kept its place.
   await engine.dispatcher.drain(0);
+  await until(() => engine.attempts.length > 0);
   expect(engine.attempts).toHaveLength(1);
   const [task] = await store.db.sql`select lease_owner from delivery_tasks`;
   expect(task).toEqual({ lease_owner: null });
@@ -157,6 +160,7 @@ test("a drain whose time is over breaks off what is in flight: no attempt is cou
   receiver.release();
   await using other = startTestEngine(store);
   await until(async () => (await store.count("delivered")) === 6);
+  await until(() => other.attempts.length >= 6);
   expect(other.attempts).toHaveLength(6);
 });
 

@@ -2,11 +2,11 @@ import { once } from "node:events";
 import { rm } from "node:fs/promises";
 import { connect, createServer, type Socket } from "node:net";
 import { migrateDatabase, openDatabase, startEmbeddedPostgres } from "@svc/db";
-import { createTestDataDir } from "@svc/db/testing";
+import { createTestDataDir } from "@svc/testing/database";
+import { startTestReceiver } from "@svc/testing/receiver";
+import { until } from "@svc/testing/until";
 import { expect, test } from "vitest";
 import { startTestEngine, storeOn } from "./test-engine.ts";
-import { startTestReceiver } from "./test-receiver.ts";
-import { until } from "./test-until.ts";
 
 /** A fixed address in front of a server that comes back on another port; it refuses connections while the server is away. */
 async function startForwarder(serverUrl: string) {

@@ -1,12 +1,12 @@
 import { createHmac } from "node:crypto";
 import { createId } from "@svc/core";
 import { subscriptionsForProject } from "@svc/db";
+import { dropTestDatabases } from "@svc/testing/borrowed-database";
+import { startTestReceiver } from "@svc/testing/receiver";
+import { until } from "@svc/testing/until";
 import { Webhook } from "standardwebhooks";
 import { afterAll, expect, test } from "vitest";
-import { dropTestDatabases } from "./test-databases.ts";
 import { createTestStore, startTestEngine, type TestEngine, type TestStore } from "./test-engine.ts";
-import { startTestReceiver } from "./test-receiver.ts";
-import { until } from "./test-until.ts";
 
 afterAll(dropTestDatabases);
 

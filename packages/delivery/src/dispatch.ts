@@ -8,7 +8,13 @@ import {
   type Sealer,
   type SubscriptionId,
 } from "@svc/core";
-import { type ClaimedDelivery, type Executor, expire, type Health, release } from "@svc/db";
+import {
+  type ClaimedDelivery,
+  type Executor,
+  expireDeliveries,
+  releaseDeliveries,
+  type SubscriptionHealth,
+} from "@svc/db";
 import { deliveryBody } from "./body.ts";
 import { Claimer } from "./claimer.ts";
 import { conclude } from "./conclude.ts";
@@ -117,7 +123,7 @@ class Engine implements Dispatcher {
       limits,
       capacity: () => this.#capacity(),
       onClaimed: (deliveries) => this.#takeClaimed(deliveries),
-      onEnded: (id, limit) => expire(options.db, id, options.clock.now(), limit),
+      onEnded: (id, limit) => expireDeliveries(options.db, id, options.clock.now(), limit),
     });
   }
 
@@ -181,7 +187,7 @@ class Engine implements Dispatcher {
 
   async expire(id: SubscriptionId): Promise<void> {
     for (;;) {
-      const count = await expire(this.#options.db, id, this.#options.clock.now(), expireMax);
+      const count = await expireDeliveries(this.#options.db, id, this.#options.clock.now(), expireMax);
       if (count < expireMax) return;
     }
   }
@@ -331,7 +337,7 @@ class Engine implements Dispatcher {
     if (ids.length > 0) this.wake();
   }
 
-  #failed({ subscriptionId, active, backoffUntilMs }: Health): void {
+  #failed({ subscriptionId, active, backoffUntilMs }: SubscriptionHealth): void {
     const lane = this.#lanes.find(subscriptionId);
     if (lane !== undefined) this.#shut(lane, backoffUntilMs + this.leaseMs);
     this.#claimer.wakeAt(backoffUntilMs);
@@ -353,7 +359,7 @@ class Engine implements Dispatcher {
   #giveBack(deliveries: readonly OutgoingDelivery[]): void {
     if (deliveries.length === 0) return;
     for (const { projectId } of deliveries) this.#shares.finish(projectId);
-    void release(this.#options.db, this.#options.nodeId, deliveries)
+    void releaseDeliveries(this.#options.db, this.#options.nodeId, deliveries)
       // Leases that cannot be given back run out.
       .catch((error: unknown) => this.#options.observer.failed("release", error))
       .then(() => {

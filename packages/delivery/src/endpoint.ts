@@ -1,4 +1,4 @@
-import type { ProjectId, Sealer, SubscriptionId } from "@svc/core";
+import { LeastRecentlyUsed, type ProjectId, type Sealer, type SubscriptionId } from "@svc/core";
 import { createSigningKeys, type SigningKeys } from "./sign.ts";
 
 /** Where and how the deliveries of a subscription go out. */
@@ -19,23 +19,13 @@ export function signingSecretContext(projectId: ProjectId, id: SubscriptionId): 
 
 /** Makes a cache of at most 10,000 endpoints; the one longest unused goes first. */
 export function createEndpointCache(sealer: Sealer): EndpointCache {
-  const endpoints = new Map<SubscriptionId, { source: EndpointSource; endpoint: Endpoint }>();
+  const endpoints = new LeastRecentlyUsed<SubscriptionId, { source: EndpointSource; endpoint: Endpoint }>(endpointsMax);
   return {
     of(source) {
       const known = endpoints.get(source.id);
-      if (known !== undefined && isSame(known.source, source)) {
-        // The order matters only once something may have to go.
-        if (endpoints.size >= endpointsMax / 2) {
-          endpoints.delete(source.id);
-          endpoints.set(source.id, known);
-        }
-        return known.endpoint;
-      }
+      if (known !== undefined && isSame(known.source, source)) return known.endpoint;
       const endpoint = openEndpoint(sealer, source);
-      endpoints.delete(source.id);
       endpoints.set(source.id, { source, endpoint });
-      const [oldest] = endpoints.keys();
-      if (endpoints.size > endpointsMax && oldest !== undefined) endpoints.delete(oldest);
       return endpoint;
     },
   };

@@ -4,5 +4,5 @@ export { type Endpoint, type EndpointCache, type EndpointSource, signingSecretCo
 export type { DispatchLimits } from "./limits.ts";
 export type { AttemptObservation, DeliveryObserver } from "./observer.ts";
 export type { OutgoingDelivery } from "./outgoing.ts";
-export { type RetentionOptions, startRetention, sweepRound } from "./retention.ts";
+export { type EventSweepOptions, eventSweep } from "./retention.ts";
 export { defaultRetryScheduleMs } from "./retry-schedule.ts";

@@ -1,5 +1,5 @@
 import { createId } from "@svc/core";
-import { createTestClock } from "@svc/core/testing";
+import { createTestClock } from "@svc/testing/clock";
 import { expect, test } from "vitest";
 import { Lane } from "./lane.ts";
 import { Lanes } from "./lanes.ts";

@@ -1,10 +1,10 @@
 import { once } from "node:events";
 import { createServer, type Socket } from "node:net";
 import { createAddressGuard, createGuardedAgent, type GuardedAgent, type ResolveName } from "@svc/core";
+import { type Answer, startTestReceiver } from "@svc/testing/receiver";
+import { until } from "@svc/testing/until";
 import { afterAll, expect, test } from "vitest";
 import { isAborted, send } from "./send.ts";
-import { type Answer, startTestReceiver } from "./test-receiver.ts";
-import { until } from "./test-until.ts";
 
 const receiver = await startTestReceiver();
 const agent = agentFor(["127.0.0.0/8"]);

@@ -1,4 +1,4 @@
-import { AddressRefusedError, type GuardedAgent, type Route } from "@svc/core";
+import { AddressRefusedError, type GuardedAgent, type Route, storableText } from "@svc/core";
 import type { Dispatcher } from "undici";
 
 /** One request to an endpoint. */
@@ -166,7 +166,7 @@ function keptHeaders(headers: Record<string, string | string[] | undefined>): Re
   for (const name in headers) {
     const value = headers[name];
     if (value === undefined || count++ >= keptHeadersMax) continue;
-    kept[name] = storable(Array.isArray(value) ? value.join(", ") : value).slice(0, keptHeaderValueMax);
+    kept[name] = storableText(Array.isArray(value) ? value.join(", ") : value).slice(0, keptHeaderValueMax);
   }
   return kept;
 }
@@ -175,10 +175,5 @@ function keptBody(chunks: Buffer[]): string {
   const [only] = chunks;
   if (only === undefined) return "";
   const whole = chunks.length === 1 ? only : Buffer.concat(chunks);
-  return storable(whole.toString("utf8", 0, Math.min(whole.byteLength, keptBodyBytes)));
-}
-
-/** PostgreSQL's text holds every character but U+0000. */
-function storable(text: string): string {
-  return text.includes("\0") ? text.replaceAll("\0", "�") : text;
+  return storableText(whole.toString("utf8", 0, Math.min(whole.byteLength, keptBodyBytes)));
 }

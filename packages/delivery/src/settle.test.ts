@@ -1,10 +1,10 @@
 import { createId } from "@svc/core";
-import { claim, type Settlement } from "@svc/db";
+import { claimDeliveries, type DeliverySettlement } from "@svc/db";
+import { dropTestDatabases } from "@svc/testing/borrowed-database";
+import { until } from "@svc/testing/until";
 import { afterAll, expect, test } from "vitest";
 import { createRecorder, type Settled } from "./settle.ts";
-import { dropTestDatabases } from "./test-databases.ts";
 import { createTestStore, type TestStore } from "./test-engine.ts";
-import { until } from "./test-until.ts";
 
 afterAll(dropTestDatabases);
 
@@ -22,7 +22,7 @@ async function claimed(store: TestStore, count: number) {
   await store.publish([id], { count });
   const nodeId = createId("node", 0);
   const leaseUntilMs = store.clock.now() + 30_000;
-  const { deliveries } = await claim(store.db, {
+  const { deliveries } = await claimDeliveries(store.db, {
     owner: nodeId,
     nowMs: store.clock.now(),
     leaseUntilMs,
@@ -54,7 +54,7 @@ async function claimed(store: TestStore, count: number) {
     changes: { body?: string; wasFailing?: boolean } = {},
   ): Settled => {
     const delivery = deliveries[index]!;
-    const settlement: Settlement = {
+    const settlement: DeliverySettlement = {
       id: delivery.id,
       projectId: delivery.projectId,
       subscriptionId: id,

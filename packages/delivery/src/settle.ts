@@ -1,19 +1,19 @@
 import { type Clock, createBatcher, type NodeId, type SubscriptionId } from "@svc/core";
 import {
+  type DeliverySettlement,
   type Executor,
-  type FailureReport,
-  type Health,
   type HealthLimits,
-  reportFailures,
-  reportRecoveries,
-  type Settlement,
-  settle,
+  reportSubscriptionFailures,
+  reportSubscriptionRecoveries,
+  type SubscriptionFailures,
+  type SubscriptionHealth,
+  settleDeliveries,
 } from "@svc/db";
 import type { DeliveryObserver } from "./observer.ts";
 
 /** An attempt that ended, with what the subscription's health is told of it. */
 export type Settled = {
-  settlement: Settlement;
+  settlement: DeliverySettlement;
   retryAfterMs: number;
   /** Whether the endpoint was, as far as this node knows, failing before. */
   wasFailing: boolean;
@@ -28,7 +28,7 @@ export type RecorderOptions = {
   observer: DeliveryObserver;
   limits: HealthLimits;
   /** Told the health of every subscription that failed or recovered. */
-  onHealth(health: Health): void;
+  onHealth(health: SubscriptionHealth): void;
   onRecovered(ids: readonly SubscriptionId[]): void;
 };
 
@@ -85,7 +85,7 @@ async function writeUntilStored(options: RecorderOptions, items: readonly Settle
   const lastLeaseMs = items.reduce((last, item) => Math.max(last, item.leaseUntilMs), 0);
   for (;;) {
     try {
-      const lost = await settle(options.db, options.nodeId, settlements);
+      const lost = await settleDeliveries(options.db, options.nodeId, settlements);
       if (lost.length > 0) options.observer.leasesLost(lost.length);
       return;
     } catch (error) {
@@ -102,7 +102,7 @@ async function writeUntilStored(options: RecorderOptions, items: readonly Settle
  * statement above: it touches subscriptions only when something changes, and a lost report is made again by the next attempt.
  */
 async function writeHealth(options: RecorderOptions, items: readonly Settled[]): Promise<void> {
-  const failures = new Map<SubscriptionId, FailureReport>();
+  const failures = new Map<SubscriptionId, SubscriptionFailures>();
   const recoveries = new Set<SubscriptionId>();
   for (const item of items) {
     const { subscriptionId, state } = item.settlement;
@@ -124,13 +124,13 @@ async function writeHealth(options: RecorderOptions, items: readonly Settled[]):
   }
   if (failures.size === 0 && recoveries.size === 0) return;
   try {
-    await reportRecoveries(options.db, [...recoveries]);
+    await reportSubscriptionRecoveries(options.db, [...recoveries]);
     options.onRecovered([...recoveries]);
     // The backoff counts from the failure, not from whenever the store came to hear of it.
     const failedAtMs = items.reduce((last, { settlement: { state, attempt } }) => {
       return state === "delivered" ? last : Math.max(last, attempt.startedAt + attempt.durationMs);
     }, 0);
-    const health = await reportFailures(options.db, [...failures.values()], failedAtMs, options.limits);
+    const health = await reportSubscriptionFailures(options.db, [...failures.values()], failedAtMs, options.limits);
     for (const one of health) options.onHealth(one);
   } catch (error) {
     options.observer.failed("health", error);

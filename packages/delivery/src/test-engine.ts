@@ -1,5 +1,4 @@
 import {
-  createAddressGuard,
   createId,
   createSealer,
   type DeliveryId,
@@ -11,7 +10,6 @@ import {
   parseVaultKeys,
   type SubscriptionId,
 } from "@svc/core";
-import { createTestClock, type TestClock } from "@svc/core/testing";
 import {
   type AttemptEntry,
   createProject,
@@ -19,16 +17,18 @@ import {
   type Delivery,
   deliveriesForProject,
   type NewEvent,
-  record,
+  recordEvents,
   type Subscription,
   subscriptionsForProject,
 } from "@svc/db";
-import { createDispatcher, type Dispatcher } from "./dispatch.ts";
+import { borrowTestDatabase } from "@svc/testing/borrowed-database";
+import { createTestClock, type TestClock } from "@svc/testing/clock";
+import { createTestNode, type Told } from "@svc/testing/node";
+import type { Dispatcher } from "./dispatch.ts";
 import { signingSecretContext } from "./endpoint.ts";
 import type { DispatchLimits } from "./limits.ts";
 import type { AttemptObservation } from "./observer.ts";
 import type { OutgoingDelivery } from "./outgoing.ts";
-import { borrowTestDatabase } from "./test-databases.ts";
 
 /** What several engines of one test share: database, clock, vault key and project. */
 export type TestStore = AsyncDisposable & {
@@ -50,7 +50,7 @@ export type TestStore = AsyncDisposable & {
     leaseUntilMs: number,
   ): Promise<OutgoingDelivery[]>;
   delivery(id: DeliveryId): Promise<Delivery>;
-  attemptsOf(id: DeliveryId): Promise<AttemptEntry[]>;
+  attemptsOf(id: DeliveryId): Promise<readonly AttemptEntry[]>;
   subscription(id: SubscriptionId): Promise<Subscription>;
   /** How many deliveries are in that state. */
   count(state: Delivery["state"]): Promise<number>;
@@ -90,7 +90,7 @@ export async function storeOn(
       const events = Array.from({ length: count }, () =>
         newEvent(projectId, ids, { nowMs: clock.now(), payload, leased: leased !== undefined }),
       );
-      await record(db, events, undefined, leased ?? { owner: createId("node", 0), untilMs: 0 });
+      await recordEvents(db, events, undefined, leased ?? { owner: createId("node", 0), untilMs: 0 });
       return events.flatMap((event) => event.deliveries.map((delivery) => delivery.id));
     },
     async firstSends(dispatcher, subscriptionId, ids, leaseUntilMs) {
@@ -147,12 +147,12 @@ function found<T>(value: T | undefined): T {
   return value;
 }
 
-/** One node's delivery engine, running, with what it told its observer. */
+/** One node with nothing but its delivery engine at work, and what that told its observer. */
 export type TestEngine = AsyncDisposable & {
   readonly nodeId: NodeId;
   readonly dispatcher: Dispatcher;
   readonly attempts: AttemptObservation[];
-  readonly failures: { what: string; error: unknown }[];
+  readonly failures: Told["failures"];
   /** Leases it was told to have lost. */
   leasesLost(): number;
 };
@@ -169,33 +169,20 @@ export function startTestEngine(
   { db, clock, sealer }: Pick<TestStore, "db" | "clock" | "sealer">,
   { limits = {}, allowedRanges = ["127.0.0.0/8"], isStarted = true }: TestEngineOptions = {},
 ): TestEngine {
-  const nodeId = createId("node", clock.now());
-  const attempts: AttemptObservation[] = [];
-  const failures: { what: string; error: unknown }[] = [];
-  let lost = 0;
-  const dispatcher = createDispatcher({
-    db,
+  const node = createTestNode(db, {
     clock,
     sealer,
-    nodeId,
-    guard: createAddressGuard({ allowedRanges }),
-    observer: {
-      attempted: (attempt) => attempts.push(attempt),
-      leasesLost: (count) => {
-        lost += count;
-      },
-      failed: (what, error) => failures.push({ what, error }),
-    },
-    limits: { endpointConcurrency: 16, retryScheduleMs: [1_000, 1_000, 1_000], ...limits },
-    random: () => 0.5,
+    ranges: { endpoints: allowedRanges, apps: [] },
+    limits: { deliveries: limits },
+    engines: isStarted ? ["deliveries"] : [],
   });
-  if (isStarted) dispatcher.start();
+  const { nodeId, dispatcher, told } = node;
   return {
     nodeId,
     dispatcher,
-    attempts,
-    failures,
-    leasesLost: () => lost,
-    [Symbol.asyncDispose]: () => dispatcher.drain(0),
+    attempts: told.attempts,
+    failures: told.failures,
+    leasesLost: () => told.leasesLost,
+    [Symbol.asyncDispose]: () => node[Symbol.asyncDispose](),
   };
 }

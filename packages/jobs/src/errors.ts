@@ -1,32 +1,46 @@
-import { Code, type ConnectError } from "@connectrpc/connect";
-import { fault, faults, formatValue } from "@svc/core";
-import type { ProgramFault } from "./program/program.ts";
+import { type Fault, fault, faults, formatValue } from "@svc/core";
+import type { ProgramFault } from "@svc/program";
 
 /** Most faults that an answer lists; its message counts the rest. */
 const listedMax = 100;
-/** Faults that the message quotes. */
+/** Faults that the message quotes, and characters of each. */
 const quotedMax = 5;
+const quotedCharactersMax = 300;
+/** Characters that the list may have beyond those of the program. */
+const listedCharactersMax = 4_000;
 
-/** A program has faults: a detail each, `field` naming the place by `programJson` and a JSON Pointer. */
-export function programFaulty(found: readonly ProgramFault[], omitted: number): ConnectError {
+/**
+ * A program has faults: a detail each, `field` naming the place by `programJson` and a JSON Pointer; as many as make no longer list
+ * than the program's text, which had `characters`, and a little more.
+ */
+export function programFaulty(found: readonly ProgramFault[], omitted: number, characters: number): Fault {
   const count = found.length + omitted;
   const quoted = found
     .slice(0, quotedMax)
-    .map(({ pointer, message }) => `${pointer === "" ? "the program" : pointer} ${message}`);
+    .map(({ pointer, message }) => `${pointer === "" ? "the program" : pointer} ${message}`)
+    .map((text) =>
+      text.length > quotedCharactersMax ? `${text.slice(0, quotedCharactersMax).toWellFormed()}...` : text,
+    );
+  const details = found.slice(0, listedMax).map(({ code, pointer, message, hint }) => {
+    return { reason: code, field: `programJson${pointer}`, help: `${message}: ${hint}.` };
+  });
+  let left = characters + listedCharactersMax;
+  const listed = details.findIndex(({ reason, field, help }) => {
+    left -= reason.length + field.length + help.length;
+    return left < 0;
+  });
   const others = count > quoted.length ? `; and ${count - quoted.length} more` : "";
   return faults({
-    code: Code.InvalidArgument,
+    code: "invalid_argument",
     message: `programJson has ${count === 1 ? "1 fault" : `${count} faults`}: ${quoted.join("; ")}${others}`,
-    details: found.slice(0, listedMax).map(({ code, pointer, message, hint }) => {
-      return { reason: code, field: `programJson${pointer}`, help: `${message}: ${hint}.` };
-    }),
+    details: listed < 0 ? details : details.slice(0, Math.max(1, listed)),
   });
 }
 
 /** `mode` is none there is. */
-export function modeInvalid(mode: string): ConnectError {
+export function modeInvalid(mode: string): Fault {
   return fault({
-    code: Code.InvalidArgument,
+    code: "invalid_argument",
     reason: "MODE_INVALID",
     field: "mode",
     message: `mode ${formatValue(mode)} is not a mode`,
@@ -35,9 +49,9 @@ export function modeInvalid(mode: string): ConnectError {
 }
 
 /** A simulation cannot be simulated first. */
-export function modeConflict(): ConnectError {
+export function modeConflict(): Fault {
   return fault({
-    code: Code.InvalidArgument,
+    code: "invalid_argument",
     reason: "MODE_CONFLICT",
     field: "simulateFirst",
     message: "simulateFirst is true and mode is simulate, which simulates already",
@@ -46,9 +60,9 @@ export function modeConflict(): ConnectError {
 }
 
 /** An idempotency key is out of its form. */
-export function idempotencyKeyInvalid(key: string): ConnectError {
+export function idempotencyKeyInvalid(key: string): Fault {
   return fault({
-    code: Code.InvalidArgument,
+    code: "invalid_argument",
     reason: "IDEMPOTENCY_KEY_INVALID",
     field: "idempotencyKey",
     message: `idempotencyKey has ${key.length} characters; at most 255 are allowed`,
@@ -57,9 +71,9 @@ export function idempotencyKeyInvalid(key: string): ConnectError {
 }
 
 /** An idempotency key was used for another submission. */
-export function idempotencyKeyReused(key: string): ConnectError {
+export function idempotencyKeyReused(key: string): Fault {
   return fault({
-    code: Code.AlreadyExists,
+    code: "already_exists",
     reason: "IDEMPOTENCY_KEY_REUSED",
     field: "idempotencyKey",
     message: `idempotencyKey ${formatValue(key)} was used with another program, mode or simulateFirst`,
@@ -68,9 +82,9 @@ export function idempotencyKeyReused(key: string): ConnectError {
 }
 
 /** The plan needs approval that the submitting key could not give. */
-export function approverRoleRequired(): ConnectError {
+export function approverRoleRequired(): Fault {
   return fault({
-    code: Code.PermissionDenied,
+    code: "permission_denied",
     reason: "APPROVER_ROLE_REQUIRED",
     field: "programJson/approval",
     message: "the plan needs approval, and only the submitting key may answer for it, which is not an approver's",
@@ -79,9 +93,9 @@ export function approverRoleRequired(): ConnectError {
 }
 
 /** The plan needs approval and nobody may give it. */
-export function approverMissing(): ConnectError {
+export function approverMissing(): Fault {
   return fault({
-    code: Code.FailedPrecondition,
+    code: "failed_precondition",
     reason: "APPROVER_MISSING",
     field: "programJson/approval",
     message: "the plan needs approval, and none of the contacts it would be asked of is an approver",
@@ -89,21 +103,43 @@ export function approverMissing(): ConnectError {
   });
 }
 
-/** A job that has ended cannot be cancelled. */
-export function jobFinished(id: string, status: string): ConnectError {
+/** A job that has ended cannot be cancelled, parked or released. `field` names it in the request. */
+export function jobFinished(field: "id" | "jobId", id: string, status: string): Fault {
   return fault({
-    code: Code.FailedPrecondition,
+    code: "failed_precondition",
     reason: "JOB_FINISHED",
-    field: "id",
+    field,
     message: `job ${id} has ended: it is ${status}`,
-    help: "Only a job that has not ended can be cancelled.",
+    help: "Only a job that has not ended can be cancelled, parked or released.",
+  });
+}
+
+/** A job stands where nothing drives it: there is nothing to take it from. */
+export function jobNotParkable(id: string, standing: string): Fault {
+  return fault({
+    code: "failed_precondition",
+    reason: "JOB_NOT_PARKABLE",
+    field: "jobId",
+    message: `job ${id} is ${standing}, and only one that is queued, running or compensating is parked`,
+    help: "A job that waits does nothing: park it once it runs again, or end it with CancelJob.",
+  });
+}
+
+/** A job is not parked, or not by the service or an administrator. */
+export function jobNotReleasable(id: string, standing: string): Fault {
+  return fault({
+    code: "failed_precondition",
+    reason: "JOB_NOT_RELEASABLE",
+    field: "jobId",
+    message: `job ${id} is ${standing}, and only one that is parked as poisoned or by an administrator is released`,
+    help: "A job that waits for an answer goes on by AnswerAsk, one that waits for a time by itself.",
   });
 }
 
 /** A job's program cannot become a skill. */
-export function jobNotPromotable(id: string, why: string): ConnectError {
+export function jobNotPromotable(id: string, why: string): Fault {
   return fault({
-    code: Code.FailedPrecondition,
+    code: "failed_precondition",
     reason: "JOB_NOT_PROMOTABLE",
     field: "jobId",
     message: `job ${id} ${why}`,
@@ -112,9 +148,9 @@ export function jobNotPromotable(id: string, why: string): ConnectError {
 }
 
 /** A skill's name is out of its form. */
-export function skillSlugInvalid(slug: string): ConnectError {
+export function skillSlugInvalid(slug: string): Fault {
   return fault({
-    code: Code.InvalidArgument,
+    code: "invalid_argument",
     reason: "SKILL_SLUG_INVALID",
     field: "slug",
     message: `slug ${formatValue(slug)} does not match ^[a-z][a-z0-9_]{0,62}$`,
@@ -123,9 +159,9 @@ export function skillSlugInvalid(slug: string): ConnectError {
 }
 
 /** A skill's description is out of its form. */
-export function skillDescriptionInvalid(length: number): ConnectError {
+export function skillDescriptionInvalid(length: number): Fault {
   return fault({
-    code: Code.InvalidArgument,
+    code: "invalid_argument",
     reason: "SKILL_DESCRIPTION_INVALID",
     field: "description",
     message: `description has ${length} characters; it must have 1 to 1,000`,
@@ -134,9 +170,9 @@ export function skillDescriptionInvalid(length: number): ConnectError {
 }
 
 /** The project has a skill of that name. */
-export function skillSlugTaken(slug: string): ConnectError {
+export function skillSlugTaken(slug: string): Fault {
   return fault({
-    code: Code.AlreadyExists,
+    code: "already_exists",
     reason: "SKILL_SLUG_TAKEN",
     field: "slug",
     message: `slug ${formatValue(slug)} is taken by another skill of this project`,
@@ -145,9 +181,9 @@ export function skillSlugTaken(slug: string): ConnectError {
 }
 
 /** The project has as many skills as it may. */
-export function skillsTooMany(most: number): ConnectError {
+export function skillsTooMany(most: number): Fault {
   return fault({
-    code: Code.ResourceExhausted,
+    code: "resource_exhausted",
     reason: "SKILLS_TOO_MANY",
     message: `the project has ${most} skills already`,
     help: "Submit the program with SubmitJob instead.",

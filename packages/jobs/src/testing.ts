@@ -1,1 +1,2 @@
-export {};
+export { submitJob } from "./drive/new-jobs.ts";
+export { createProgramCache } from "./drive/programs.ts";

@@ -1,13 +1,13 @@
-import { join } from "node:path";
-import { type Action, applyDefaults, type Catalog, loadCatalog, renderRequest, type Toolkit } from "@svc/catalog";
+import { type Action, applyDefaults, type Catalog, renderRequest, type Toolkit } from "@svc/catalog";
 import type { AppAnswer, AppCall, AppRequest } from "@svc/connections";
 import { createSealer, generateVaultKey, type ProjectId, parseVaultKeys } from "@svc/core";
-import { createTestClock } from "@svc/core/testing";
+import { createTestClock } from "@svc/testing/clock";
+import { shippedCatalog } from "@svc/testing/shipped-catalog";
 import type { StoreLimits } from "./data/store.ts";
 import { createSandbox, sandboxTokenUrl } from "./index.ts";
 
 /** The definitions that the service ships with. */
-export const shipped: Catalog = await loadCatalog({ folders: [join(import.meta.dirname, "../../../toolkits")] });
+export const shipped: Catalog = await shippedCatalog();
 
 /** Where codes go in tests. */
 export const callbackUrl = "http://127.0.0.1:8080/oauth/callback";

@@ -1,4 +1,5 @@
-import { catalogOf, sampleToolkits } from "@svc/catalog/testing";
+import { catalogOf } from "@svc/testing/catalog";
+import { sampleToolkits } from "@svc/testing/sample-toolkits";
 import { expect, test } from "vitest";
 import { scenarios } from "./scenarios.ts";
 import { createApps } from "./test-apps.ts";

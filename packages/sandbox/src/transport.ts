@@ -1,5 +1,5 @@
 import type { AppAnswer, AppCall, AppRequest, AppTransport } from "@svc/connections";
-import { assertNever, type Clock } from "@svc/core";
+import { assertExhaustive, type Clock } from "@svc/core";
 import { type AcceptsToken, refuseCredential, schemeOf } from "./app/check-credential.ts";
 import { type MatchedRequest, matchRequest } from "./app/match-request.ts";
 import { badRequest, type Refusal, unauthorized } from "./app/refusal.ts";
@@ -73,7 +73,7 @@ async function play(scenario: Scenario, { clock, store, call, matched, timeoutMs
     case "error":
       return reply(replyWithError(call.action, "the app cannot do this now"));
     default:
-      return assertNever(scenario);
+      return assertExhaustive(scenario);
   }
 }
 

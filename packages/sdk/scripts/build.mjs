@@ -42,6 +42,8 @@ function compile() {
     compilerOptions: {
       target: "es2022",
       noEmit: false,
+      // What an earlier build left unchanged is to be written all the same.
+      incremental: false,
       allowImportingTsExtensions: false,
       declaration: true,
       rootDir: ".",

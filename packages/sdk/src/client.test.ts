@@ -17,7 +17,7 @@ afterEach(async () => {
 type Seen = { path: string; contentType: string; authorization: string };
 
 /** A real HTTP server with `routes`; `seen` lists the requests it took. */
-async function startService(routes: (router: ConnectRouter) => void): Promise<{ baseUrl: string; seen: Seen[] }> {
+async function startServer(routes: (router: ConnectRouter) => void): Promise<{ baseUrl: string; seen: Seen[] }> {
   const seen: Seen[] = [];
   const handle = connectNodeAdapter({ routes });
   const server = createServer((req: IncomingMessage, res) => {
@@ -41,7 +41,7 @@ function failing(failures: number, code: Code, headers?: Record<string, string>)
     if (calls <= failures) throw new ConnectError("not now", code, headers);
     return {};
   };
-  return startService((router) =>
+  return startServer((router) =>
     router.service(TriggersService, {
       listEvents: attempt,
       createSubscription: attempt,
@@ -60,7 +60,7 @@ async function errorOf(call: Promise<unknown>): Promise<ConnectError> {
 }
 
 test("a call is a JSON POST to the path of the specification, with the key as bearer", async () => {
-  const { baseUrl, seen } = await startService((router) =>
+  const { baseUrl, seen } = await startServer((router) =>
     router.service(TriggersService, { getEvent: ({ id }) => ({ event: { id, toolkitSlug: "calendar" } }) }),
   );
   const svc = createSvcClient({ baseUrl, apiKey: "svc_key" });
@@ -72,7 +72,7 @@ test("a call is a JSON POST to the path of the specification, with the key as be
 });
 
 test("the administrator's client presents the administrator's token", async () => {
-  const { baseUrl, seen } = await startService((router) =>
+  const { baseUrl, seen } = await startServer((router) =>
     router.service(AdminService, { listProjects: () => ({ projects: [{ id: "prj_1", name: "default" }] }) }),
   );
   const { projects } = await createSvcAdminClient({ baseUrl: `${baseUrl}/`, adminToken: "token" }).admin.listProjects(
@@ -131,7 +131,7 @@ test("interceptors see every attempt", async () => {
 });
 
 test("a service that cannot be reached is unavailable, and the message says where and why", async () => {
-  const { baseUrl } = await startService(() => {});
+  const { baseUrl } = await startServer(() => {});
   for (const stop of stops.splice(0)) await stop();
   const err = await errorOf(createSvcClient({ baseUrl, apiKey: "key" }).triggers.createSubscription({}));
   expect(err.code).toBe(Code.Unavailable);
@@ -139,7 +139,7 @@ test("a service that cannot be reached is unavailable, and the message says wher
 });
 
 test("a call that takes longer than timeoutMs ends as deadline_exceeded", async () => {
-  const { baseUrl } = await startService((router) =>
+  const { baseUrl } = await startServer((router) =>
     router.service(TriggersService, { getEvent: () => new Promise(() => {}) }),
   );
   const err = await errorOf(
@@ -150,7 +150,7 @@ test("a call that takes longer than timeoutMs ends as deadline_exceeded", async 
 
 test("a tool call may take longer than the service waits for an app, so that its outcome arrives", async () => {
   let allowedMs = 0;
-  const { baseUrl } = await startService((router) =>
+  const { baseUrl } = await startServer((router) =>
     router.service(ToolsService, {
       callTool: (_, { requestHeader }) => {
         allowedMs = Number(requestHeader.get("connect-timeout-ms"));
@@ -166,7 +166,7 @@ test("a tool call may take longer than the service waits for an app, so that its
 });
 
 test("the faults of a refusal are read with reason, field and help", async () => {
-  const { baseUrl } = await startService((router) =>
+  const { baseUrl } = await startServer((router) =>
     router.service(TriggersService, {
       createSubscription: () => {
         throw new ConnectError("endpointUrl: refused", Code.InvalidArgument, undefined, [

@@ -24,7 +24,7 @@ const secretFields = [
   "databaseUrl",
 ];
 
-/** Makes the service's logger: one JSON object a line, times as RFC 3339, errors without the values of statements. */
+/** Makes the server's logger: one JSON object a line, times as RFC 3339, errors without the values of statements. */
 export async function createLogger({ level, destination }: LoggerOptions): Promise<Logger> {
   const options = {
     level,

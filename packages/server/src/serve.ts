@@ -1,36 +1,41 @@
 import { DefinitionError } from "@svc/catalog";
 import { systemClock } from "@svc/core";
 import { EmbeddedPostgresError, isUnavailable, MigrationRefusedError } from "@svc/db";
-import { onInterrupt } from "./cli/interrupts.ts";
 import { type Config, loadConfig } from "./config/config.ts";
 import { ConfigError } from "./config/config-error.ts";
-import { type Environment, openEnvironment } from "./config/environment.ts";
+import { openEnvironment } from "./config/environment.ts";
 import { unknownVariablesText } from "./config/unknown-variables.ts";
 import { createLogger, type Logger } from "./logger.ts";
-import { noteFirstKeyShown } from "./service/first-key.ts";
-import { firstKeyText, startText } from "./service/start-text.ts";
-import { type Service, startService } from "./service.ts";
+import { type Server, startServer } from "./server.ts";
+import { noteFirstKeyShown } from "./start/first-key.ts";
+import { firstKeyText, startText } from "./start/start-text.ts";
 import { version } from "./version.ts";
 
 /**
- * Runs the service with the configuration of the environment until SIGTERM or SIGINT, then ends the process: with 0 after a
- * clean stop, with 1 when it cannot start or go on. SIGHUP reads SVC_ENV_FILE again; a second signal, a second later, ends it at once.
+ * Runs a server with the configuration of the environment until the signal that `nextSignal` waits for, then ends the process:
+ * with 0 after a clean stop, with 1 when it cannot start or go on. SIGHUP reads SVC_ENV_FILE and the certificate again. Without a
+ * terminal everything it writes is a line of JSON, and no secret is in it.
  */
-export async function serve(): Promise<never> {
-  const config = readConfig();
+export async function serve({ nextSignal }: { nextSignal: () => Promise<NodeJS.Signals> }): Promise<never> {
+  const config = await readConfig();
   const logger = await createLogger({ level: config.logLevel });
   process.on("uncaughtException", (err) => end(logger, err, "unforeseen fault, the process ends"));
+  // Node's own listener writes plain text.
+  process.removeAllListeners("warning").on("warning", (err) => logger.warn({ err }, "the runtime warns"));
   const unknown = unknownVariablesText(config.environment);
   if (unknown !== undefined) logger.warn(unknown);
-  const service = await start(config, logger);
+  const server = await start(config, logger);
   const signalled = nextSignal();
-  // With its store gone a service can finish nothing: what it held is delivered by whoever starts next.
-  service.failed.catch((err: unknown) => end(logger, err, "the service cannot go on"));
-  process.on("SIGHUP", () => reload(config.environment, logger));
-  await announce(service, config, logger);
+  // With its store gone a server can finish nothing: what it held is delivered by whoever starts next.
+  server.failed.catch((err: unknown) => end(logger, err, "the service cannot go on"));
+  process.on("SIGHUP", () => {
+    reload(config, logger);
+    void server.reloadTls();
+  });
+  await announce(server, config, logger);
   const signal = await signalled;
   logger.info({ signal }, "stopping: what is in flight is finished");
-  await stop(service, config, logger);
+  await stop(server, config, logger);
   process.exit(0);
 }
 
@@ -39,21 +44,21 @@ function end(logger: Logger, err: unknown, message: string): never {
   process.exit(1);
 }
 
-function readConfig(): Config {
+async function readConfig(): Promise<Config> {
   try {
     return loadConfig(openEnvironment());
   } catch (error) {
-    if (error instanceof ConfigError) refuse(error.message);
+    if (error instanceof ConfigError) return refuse(error.message);
     throw error;
   }
 }
 
-async function start(config: Config, logger: Logger): Promise<Service> {
+async function start(config: Config, logger: Logger): Promise<Server> {
   try {
-    return await startService(config, { logger });
+    return await startServer(config, { logger });
   } catch (error) {
     const message = foreseen(error, config);
-    if (message !== undefined) refuse(message);
+    if (message !== undefined) return refuse(message);
     return end(logger, error, "the service could not start");
   }
 }
@@ -61,12 +66,16 @@ async function start(config: Config, logger: Logger): Promise<Service> {
 // The log is written asynchronously, and the key is to stand below its first lines.
 const logWriteMs = 50;
 
-/** Says where the service listens, then the first key, until a start has come this far. */
-async function announce({ url, nodeId, firstKey }: Service, config: Config, logger: Logger): Promise<void> {
-  logger.info({ url, role: config.role, nodeId, version }, startText(config, url, version));
+/** Says where the server listens, then the first key, until a start has come this far: on a terminal the key itself, else its file. */
+async function announce({ url, adminUrl, nodeId, firstKey }: Server, config: Config, logger: Logger): Promise<void> {
+  logger.info({ url, adminUrl, role: config.role, nodeId, version }, startText(config, url, version));
   if (firstKey === undefined) return;
-  await systemClock.wait(logWriteMs);
-  process.stderr.write(firstKeyText(url, firstKey));
+  if (process.stderr.isTTY) {
+    await systemClock.wait(logWriteMs);
+    process.stderr.write(firstKeyText(url, firstKey));
+  } else {
+    logger.info({ file: firstKey.file }, 'project "default" has a key with the role approver, kept in this file');
+  }
   await noteFirstKeyShown(firstKey).catch((err: unknown) =>
     logger.warn({ err }, "that the first key was shown could not be noted: the next start shows it again"),
   );
@@ -99,16 +108,18 @@ function isWithin(path: string, folder: string): boolean {
   return path === folder || path.startsWith(`${folder}/`) || folder.startsWith(`${path}/`);
 }
 
-function refuse(message: string): never {
-  process.stderr.write(`svc cannot start: ${message}\n`);
+async function refuse(reason: string): Promise<never> {
+  const message = `svc cannot start: ${reason}`;
+  if (process.stderr.isTTY) process.stderr.write(`${message}\n`);
+  else (await createLogger({ level: "fatal", destination: process.stderr })).fatal(message);
   process.exit(1);
 }
 
-function reload(environment: Environment, logger: Logger): void {
+function reload({ environment, tls }: Config, logger: Logger): void {
   try {
     const changed = environment.reload();
     if (changed === undefined) {
-      logger.warn("SIGHUP: SVC_ENV_FILE is not set, so there is no file to read again");
+      if (tls === undefined) logger.warn("SIGHUP: SVC_ENV_FILE is not set, so there is no file to read again");
       return;
     }
     const names = changed.map(
@@ -120,18 +131,14 @@ function reload(environment: Environment, logger: Logger): void {
   }
 }
 
-function nextSignal(): Promise<NodeJS.Signals> {
-  return new Promise((resolve) => onInterrupt(["SIGTERM", "SIGINT"], resolve));
-}
-
 // Beyond the drain: to write what was finished, and to close the store.
 const closeMs = 10_000;
 
-/** Ends the process with 1 when the service cannot be stopped cleanly, or not in its time. */
-async function stop(service: Service, { drainMs }: Config, logger: Logger): Promise<void> {
+/** Ends the process with 1 when the server cannot be stopped cleanly, or not in its time. */
+async function stop(server: Server, { drainMs }: Config, logger: Logger): Promise<void> {
   try {
     const late = systemClock.wait(drainMs + closeMs).then(() => true);
-    const isLate = await Promise.race([service.stop().then(() => false), late]);
+    const isLate = await Promise.race([server.stop().then(() => false), late]);
     if (isLate) throw new Error(`not stopped after ${drainMs + closeMs} ms`);
     logger.info("stopped");
   } catch (err) {

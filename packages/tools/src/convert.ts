@@ -1,7 +1,14 @@
 import { create } from "@bufbuild/protobuf";
 import { durationFromMs, timestampFromMs } from "@bufbuild/protobuf/wkt";
-import type { ToolCallSummary } from "@svc/db";
-import { type CallToolResponse, CallToolResponseSchema, type ToolCall, ToolCallSchema } from "@svc/gen/tools";
+import type { CallLimitRow, ToolCallSummary } from "@svc/db";
+import {
+  type CallLimit,
+  CallLimitSchema,
+  type CallToolResponse,
+  CallToolResponseSchema,
+  type ToolCall,
+  ToolCallSchema,
+} from "@svc/gen/tools";
 import type { CallAnswer } from "./call/call-tool.ts";
 import { fitBytes, selectFields } from "./call/shape.ts";
 
@@ -40,11 +47,11 @@ function resultJsonOf({ callId, result }: CallAnswer, { fields, bytesMax }: Resu
   return fitBytes(selectFields(result.value, fields), bytesMax === 0 ? Number.POSITIVE_INFINITY : bytesMax);
 }
 
-/** A call of the ledger. `opened`: its arguments and result, which lists leave out. */
-export function toToolCall(
-  row: ToolCallSummary,
-  opened: { argumentsJson: string; resultJson: string } = { argumentsJson: "", resultJson: "" },
-): ToolCall {
+/** What was sealed of a call; lists leave its arguments and result out. */
+export type OpenedCall = { readonly message: string; readonly argumentsJson: string; readonly resultJson: string };
+
+/** A call of the ledger. */
+export function toToolCall(row: ToolCallSummary, opened: OpenedCall): ToolCall {
   return create(ToolCallSchema, {
     id: row.id,
     toolSlug: row.toolSlug,
@@ -55,7 +62,6 @@ export function toToolCall(
     jobId: row.jobId ?? "",
     stepId: row.stepId,
     outcome: row.outcome,
-    message: row.message,
     providerStatus: row.providerStatus,
     argumentsDigest: row.argumentsDigest.toString("hex"),
     ...opened,
@@ -65,5 +71,20 @@ export function toToolCall(
     createdAt: timestampFromMs(row.createdAt),
     durationMs: row.durationMs,
     providerMs: row.providerMs,
+  });
+}
+
+/** A call limit of a project. */
+export function toCallLimit(row: CallLimitRow): CallLimit {
+  const { name, toolkitSlug, keyExpression, concurrency, rateMax, ratePerMs, isPaused, createdAt, updatedAt } = row;
+  return create(CallLimitSchema, {
+    name,
+    toolkitSlug,
+    keyExpression,
+    concurrency,
+    ...(rateMax > 0 && { rate: { max: rateMax, per: durationFromMs(ratePerMs) } }),
+    paused: isPaused,
+    createdAt: timestampFromMs(createdAt),
+    updatedAt: timestampFromMs(updatedAt),
   });
 }

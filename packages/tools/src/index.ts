@@ -1,13 +1,19 @@
 export type { CodeAnswer, CodeCall, CodeCaller } from "./call/call-code.ts";
 export {
   type CallAnswer,
+  type Called,
   type CallRequest,
   createToolCaller,
   type DrainingToolCaller,
   type ToolCaller,
 } from "./call/call-tool.ts";
 export { type Caller, createLedger, type Ledger } from "./call/ledger.ts";
-export { type CallRetentionOptions, startCallRetention } from "./call/retention.ts";
+export { mask, maskedTexts } from "./call/mask.ts";
+export type { CallObservation, CallObserver } from "./call/observer.ts";
+export { createRedactor, type Redactor, redactTexts } from "./call/redact.ts";
+export { type CallSweepOptions, callSweep } from "./call/retention.ts";
+export { type CallLimits, createCallLimits } from "./limits/call-limits.ts";
+export { callPaceSweep } from "./limits/retention.ts";
 export { createMcpServer, type McpServer } from "./mcp/mcp-server.ts";
 export { type CallOutcome, type CallResult, callOutcomes } from "./outcome.ts";
 export { createToolSearch, type FoundTool, searchOf, type ToolSearch } from "./search/tool-search.ts";

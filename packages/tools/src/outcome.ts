@@ -1,26 +1,6 @@
-/**
- * What becomes of a call; the same set in jobs. Nothing was sent: `held` (destructive, unconfirmed), `invalid_arguments`,
- * `no_account`, `missing_scope`, `not_callable`, `not_bound`; nothing was executed: `account_unusable`, `rate_limited`,
- * `unreachable`. `timeout` is a read's; a write whose answer never came is `outcome_unknown`.
- */
-export const callOutcomes = [
-  "ok",
-  "held",
-  "invalid_arguments",
-  "no_account",
-  "account_unusable",
-  "missing_scope",
-  "not_callable",
-  "not_bound",
-  "rate_limited",
-  "provider_error",
-  "timeout",
-  "unreachable",
-  "outcome_unknown",
-] as const;
+import type { CallOutcome } from "@svc/db";
 
-/** One of the outcomes of a call. */
-export type CallOutcome = (typeof callOutcomes)[number];
+export { type CallOutcome, callOutcomes } from "@svc/db";
 
 /** One way in which arguments miss the tool's input schema. */
 export type ArgumentFault = {

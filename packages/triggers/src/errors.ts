@@ -1,10 +1,9 @@
-import { Code, type ConnectError } from "@connectrpc/connect";
-import { fault, formatValue } from "@svc/core";
+import { type Fault, fault, formatValue } from "@svc/core";
 
 /** A trigger was named by its bare name, or for a subscription at all, without its toolkit. */
-export function triggerWithoutToolkit(triggerSlug: string): ConnectError {
+export function triggerWithoutToolkit(triggerSlug: string): Fault {
   return fault({
-    code: Code.InvalidArgument,
+    code: "invalid_argument",
     reason: "TRIGGER_WITHOUT_TOOLKIT",
     field: "triggerSlug",
     message: `triggerSlug ${formatValue(triggerSlug)} is given without toolkitSlug`,
@@ -12,21 +11,10 @@ export function triggerWithoutToolkit(triggerSlug: string): ConnectError {
   });
 }
 
-/** The catalog has no such toolkit. */
-export function toolkitNotFound(toolkitSlug: string): ConnectError {
-  return fault({
-    code: Code.NotFound,
-    reason: "TOOLKIT_NOT_FOUND",
-    field: "toolkitSlug",
-    message: `there is no toolkit ${formatValue(toolkitSlug)}`,
-    help: "ListToolkits names the toolkits.",
-  });
-}
-
 /** The toolkit has no such trigger. */
-export function triggerNotFound(toolkitSlug: string, triggerSlug: string): ConnectError {
+export function triggerNotFound(toolkitSlug: string, triggerSlug: string): Fault {
   return fault({
-    code: Code.NotFound,
+    code: "not_found",
     reason: "TRIGGER_NOT_FOUND",
     field: "triggerSlug",
     message: `the toolkit ${formatValue(toolkitSlug)} has no trigger ${formatValue(triggerSlug)}`,
@@ -35,9 +23,9 @@ export function triggerNotFound(toolkitSlug: string, triggerSlug: string): Conne
 }
 
 /** Something that is named by id is not there, or not the caller's. */
-export function notFound(what: "subscription" | "event" | "delivery", field: string, id: string): ConnectError {
+export function notFound(what: "subscription" | "event" | "delivery", field: string, id: string): Fault {
   return fault({
-    code: Code.NotFound,
+    code: "not_found",
     reason: `${what.toUpperCase()}_NOT_FOUND`,
     field,
     message: `there is no ${what} ${formatValue(id)} in this project`,
@@ -46,9 +34,9 @@ export function notFound(what: "subscription" | "event" | "delivery", field: str
 }
 
 /** A filter that the call cannot do without is missing. */
-export function filterRequired(field: string, fields: string): ConnectError {
+export function filterRequired(field: string, fields: string): Fault {
   return fault({
-    code: Code.InvalidArgument,
+    code: "invalid_argument",
     reason: "FILTER_REQUIRED",
     field,
     message: `${fields} must be set`,
@@ -57,9 +45,9 @@ export function filterRequired(field: string, fields: string): ConnectError {
 }
 
 /** Nothing is sent to an inactive subscription. */
-export function subscriptionInactive(id: string, reason: string): ConnectError {
+export function subscriptionInactive(id: string, reason: string): Fault {
   return fault({
-    code: Code.FailedPrecondition,
+    code: "failed_precondition",
     reason: "SUBSCRIPTION_INACTIVE",
     field: "subscriptionId",
     message: `the subscription ${formatValue(id)} is inactive (${reason})`,
@@ -68,9 +56,9 @@ export function subscriptionInactive(id: string, reason: string): ConnectError {
 }
 
 /** More deliveries than one replay may queue. */
-export function replayTooLarge(max: number): ConnectError {
+export function replayTooLarge(max: number): Fault {
   return fault({
-    code: Code.ResourceExhausted,
+    code: "resource_exhausted",
     reason: "REPLAY_TOO_LARGE",
     field: "since",
     message: `more than ${max} deliveries would be queued`,

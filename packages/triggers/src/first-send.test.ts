@@ -1,5 +1,7 @@
 import { createHmac } from "node:crypto";
-import { dropTestDatabases, startTestReceiver, until } from "@svc/delivery/testing";
+import { dropTestDatabases } from "@svc/testing/borrowed-database";
+import { startTestReceiver } from "@svc/testing/receiver";
+import { until } from "@svc/testing/until";
 import { afterAll, expect, test } from "vitest";
 import { createTestCluster, createTestNode, type TestCluster } from "./test-node.ts";
 import { issuePost, paymentPost } from "./test-posts.ts";

@@ -1,6 +1,15 @@
+export { acceptedEncodings } from "./decode-body.ts";
 export { createIngest, type Ingest, type IngestOptions } from "./ingest.ts";
 export type { InboundPost, IngestOutcome } from "./outcome.ts";
-export { createQuarantine, type Quarantine, type QuarantineOptions, type ReleaseResult } from "./quarantine.ts";
+export type { PostLoad, PostQuotas } from "./post-quotas.ts";
+export {
+  createQuarantine,
+  type OpenedPost,
+  type Quarantine,
+  type QuarantineOptions,
+  type ReleaseResult,
+} from "./quarantine.ts";
+export { type QuarantineSealOptions, quarantineSealSweep } from "./quarantine-seal.ts";
 export { createRouting, type Routing } from "./routing.ts";
 export type { TriggersContext } from "./service/context.ts";
 export { createTriggersService } from "./service.ts";

@@ -1,9 +1,11 @@
 import type { Catalog, Toolkit, Webhook } from "@svc/catalog";
-import { type Clock, createBatcher, type NodeId, type Sealer } from "@svc/core";
-import { type Executor, isUnavailable, putQuarantinedPosts } from "@svc/db";
+import { assertExhaustive, type Clock, createBatcher, type NodeId, type Sealer } from "@svc/core";
+import { type Executor, isUnavailable, putQuarantinedPosts, type QuarantinedPost } from "@svc/db";
 import type { Dispatcher } from "@svc/delivery";
+import { createBodyDecoder } from "./decode-body.ts";
 import { normalize } from "./normalize.ts";
 import type { InboundPost, IngestOutcome } from "./outcome.ts";
+import { createPostQuotas, type PostQuotas } from "./post-quotas.ts";
 import { quarantinedRow } from "./quarantined-row.ts";
 import { createRouting } from "./routing.ts";
 import { type NormalizedEvent, type Stored, storePosts } from "./store.ts";
@@ -17,6 +19,8 @@ export type IngestOptions = {
   sealer: Sealer;
   nodeId: NodeId;
   dispatcher: Pick<Dispatcher, "room" | "submit" | "endpoints" | "leaseMs">;
+  /** Bytes that a compressed body may decode to. */
+  bodyBytesMax: number;
   /** The present value of a deployment variable. */
   secretOf(name: string): string | undefined;
 };
@@ -27,6 +31,8 @@ export type Ingest = {
   admit(toolkitSlug: string, query: URLSearchParams): IngestOutcome | undefined;
   /** Verifies, normalizes and commits a post. Rejects only when the store does: then nothing of the post is stored. */
   accept(post: InboundPost): Promise<IngestOutcome>;
+  /** What projects received by this node. */
+  readonly quotas: Pick<PostQuotas, "loadOf" | "loads">;
   /** Resolves once every post under way is answered. */
   drain(): Promise<void>;
 };
@@ -43,7 +49,9 @@ const linger = { ms: 1, fromSize: 4 };
 /** Makes the inbound side of one node. */
 export function createIngest(options: IngestOptions): Ingest {
   const { catalog, clock, db, sealer } = options;
-  const store = { ...options, routing: createRouting() };
+  const quotas = createPostQuotas({ db, clock });
+  const store = { ...options, quotas, routing: createRouting() };
+  const decoder = createBodyDecoder(options.bodyBytesMax);
   const splits = (error: unknown) => !isUnavailable(error);
   const events = createBatcher<NormalizedEvent, Stored>({
     sizeMax: batchMax,
@@ -66,12 +74,28 @@ export function createIngest(options: IngestOptions): Ingest {
   const keep = async (
     toolkit: WebhookToolkit,
     post: InboundPost,
-    why: { reason: string; detail: string },
+    why: Pick<QuarantinedPost, "reason" | "detail">,
   ): Promise<IngestOutcome> => {
     await quarantine.add(quarantinedRow(sealer, toolkit.webhook, post, why, clock.now()));
     return { outcome: "quarantined", reason: why.reason };
   };
+  /** `body` is what the post's own bytes, which were signed, decode to. */
+  const acceptDecoded = async (
+    toolkit: WebhookToolkit,
+    post: InboundPost,
+    body: Buffer,
+    receivedAtMs: number,
+  ): Promise<IngestOutcome> => {
+    const normalized = normalize(toolkit, { ...post, body }, receivedAtMs);
+    if (normalized.outcome === "quarantined") return keep(toolkit, post, normalized);
+    if (normalized.outcome !== "event") return normalized;
+    const stored = await events.add(normalized.event);
+    if (stored.outcome === "stored") return { outcome: "accepted", events: stored.events };
+    if (stored.outcome === "over_quota") return stored;
+    return keep(toolkit, post, { reason: "no_project", detail: noProjectDetail(normalized.event) });
+  };
   return {
+    quotas,
     admit: (toolkitSlug, query) => admit(options, toolkitSlug, query),
     async accept(post) {
       const toolkit = webhookToolkit(catalog, post.toolkitSlug);
@@ -81,12 +105,23 @@ export function createIngest(options: IngestOptions): Ingest {
       if (secrets.length === 0) return { outcome: "secret_unset", secretEnv };
       const receivedAtMs = clock.now();
       if (!isVerified(toolkit.webhook, post, secrets, receivedAtMs)) return { outcome: "unverified" };
-      const normalized = normalize(toolkit, post, receivedAtMs);
-      if (normalized.outcome === "quarantined") return keep(toolkit, post, normalized);
-      if (normalized.outcome !== "event") return normalized;
-      const stored = await events.add(normalized.event);
-      if (stored.outcome === "stored") return { outcome: "accepted", events: stored.events };
-      return keep(toolkit, post, { reason: "no_project", detail: noProjectDetail(normalized.event) });
+      const encoding = post.headers["content-encoding"];
+      if (encoding === undefined) return acceptDecoded(toolkit, post, post.body, receivedAtMs);
+      const decoded = await decoder.decode(post.body, encoding);
+      switch (decoded.outcome) {
+        case "decoded":
+          return acceptDecoded(toolkit, post, decoded.body, receivedAtMs).finally(decoded.done);
+        case "broken":
+          return keep(toolkit, post, { reason: "invalid_payload", detail: brokenDetail });
+        case "unsupported":
+          return { outcome: "encoding_unsupported", encoding: decoded.encoding };
+        case "too_large":
+          return { outcome: "too_large" };
+        case "no_room":
+          return { outcome: "unavailable" };
+        default:
+          return assertExhaustive(decoded);
+      }
     },
     async drain() {
       await events.idle();
@@ -103,6 +138,9 @@ export function webhookToolkit(catalog: Catalog, slug: string): WebhookToolkit |
   const toolkit = catalog.toolkits.get(slug);
   return toolkit?.webhook === undefined ? undefined : (toolkit as WebhookToolkit);
 }
+
+/** Why a post whose body cannot be decoded stays. */
+export const brokenDetail = "Its body is not compressed as its Content-Encoding says.";
 
 /** Why no project received a post. */
 export function noProjectDetail(event: NormalizedEvent): string {

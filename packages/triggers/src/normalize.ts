@@ -1,4 +1,5 @@
 import type { Toolkit, Trigger, Webhook } from "@svc/catalog";
+import { parseExactJson } from "@svc/core";
 import type { InboundPost } from "./outcome.ts";
 import type { NormalizedEvent } from "./store.ts";
 
@@ -9,10 +10,7 @@ export type Normalized =
   | { outcome: "challenge"; challenge: string }
   | { outcome: "quarantined"; reason: "no_trigger" | "invalid_payload"; detail: string };
 
-/** The latest time that RFC 3339 can write: a provider's time beyond it is not believed. */
-const timeMaxMs = Date.UTC(9999, 11, 31, 23, 59, 59, 999);
-
-/** Parses and normalizes a verified post with the first trigger that matches. A body that is empty or not JSON can still match by headers. */
+/** Parses and normalizes a verified post, its body decoded, with the first trigger that matches. A body that is empty or not JSON can still match by headers. */
 export function normalize(
   toolkit: Toolkit & { webhook: Webhook },
   post: InboundPost,
@@ -35,8 +33,6 @@ export function normalize(
       reason: "invalid_payload",
       detail: faultDetail(trigger, "the payload is nested too deeply to be written"),
     };
-  const { occurredAt } = normalized;
-  const isCredible = occurredAt !== undefined && occurredAt >= 0 && occurredAt <= timeMaxMs;
   return {
     outcome: "event",
     event: {
@@ -46,7 +42,7 @@ export function normalize(
       account: normalized.account,
       payload,
       dedupe: normalized.dedupe,
-      occurredAtMs: isCredible ? occurredAt : receivedAtMs,
+      occurredAtMs: normalized.occurredAt ?? receivedAtMs,
       receivedAtMs,
     },
   };
@@ -62,11 +58,13 @@ function payloadText(payload: unknown): string | undefined {
 }
 
 function parseBody(body: Buffer): unknown {
-  if (body.byteLength === 0) return undefined;
+  // A byte order mark is no JSON, and parsers may ignore it (RFC 8259, 8.1).
+  const text = body.toString("utf8").replace(/^\ufeff/, "");
+  if (text === "") return undefined;
   try {
-    return JSON.parse(body.toString("utf8"));
+    return parseExactJson(text, { depthMax: Number.POSITIVE_INFINITY });
   } catch {
-    return undefined; // not JSON: headers may still tell what it is
+    return undefined; // not JSON, or too deep to keep its digits: headers may still tell what it is
   }
 }
 
@@ -78,7 +76,7 @@ function slackChallenge(webhook: Webhook, body: unknown): string | undefined {
 
 function noTriggerDetail(toolkit: Toolkit, body: unknown): string {
   const slugs = toolkit.triggers.map((trigger) => trigger.slug).join(", ");
-  const shape = body === undefined ? "Its body is empty or not JSON." : "";
+  const shape = body === undefined ? "Its body is empty, not JSON, or nested too deeply to be read." : "";
   return `No trigger of the toolkit matches the post (it has ${slugs === "" ? "none" : slugs}). ${shape}`.trim();
 }
 

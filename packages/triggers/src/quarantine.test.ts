@@ -1,8 +1,12 @@
-import { catalogOf, sampleToolkits } from "@svc/catalog/testing";
-import { createId, type QuarantineId } from "@svc/core";
+import { createId, type QuarantineId, uuidOfId } from "@svc/core";
 import { eventsForProject, listQuarantinedPosts, putAccountReferences } from "@svc/db";
-import { dropTestDatabases, startTestReceiver, until } from "@svc/delivery/testing";
+import { dropTestDatabases } from "@svc/testing/borrowed-database";
+import { catalogOf } from "@svc/testing/catalog";
+import { startTestReceiver } from "@svc/testing/receiver";
+import { sampleToolkits } from "@svc/testing/sample-toolkits";
+import { until } from "@svc/testing/until";
 import { afterAll, expect, test } from "vitest";
+import { quarantineSealSweep } from "./quarantine-seal.ts";
 import { accountsCatalog, createTestCluster, createTestNode, type TestCluster } from "./test-node.ts";
 import { changePost, issuePost, messagePost, paymentPost, signedCodePost } from "./test-posts.ts";
 
@@ -185,7 +189,61 @@ test("a post of a toolkit that is gone stays, with why", async () => {
   expect(post?.detail).toContain("no toolkit payments");
 });
 
-test("a detail that quotes what the store cannot hold is stored all the same", async () => {
+test("what surrounds a post is sealed, and its detail quotes nothing of it", async () => {
+  await using cluster = await createTestCluster();
+  await cluster.project();
+  await using node = createTestNode(cluster);
+  const planted = "PLANTED-59c1";
+  const posts = [
+    issuePost({ number: planted, title: planted }),
+    signedCodePost(Buffer.from(JSON.stringify({ [planted]: planted })), { "x-code-event": planted, "x-user": planted }),
+    changePost({ state: planted, room: planted }),
+  ];
+  for (const post of posts) expect(await node.ingest.accept(post)).toMatchObject({ outcome: "quarantined" });
+  const rows = await cluster.db.sql<{ row: string }[]>`select q::text as row from quarantined_posts q`;
+  expect(rows).toHaveLength(3);
+  const hex = Buffer.from(planted).toString("hex");
+  for (const { row } of rows) for (const marker of [planted, hex]) expect(row).not.toContain(marker);
+  const [change] = await node.quarantine.list({ ...everything, toolkitSlug: "watcher" }, firstPage);
+  expect(change).toMatchObject({ headers: { "x-watch-state": planted }, query: { room: planted } });
+  expect(JSON.stringify(await node.quarantine.list(everything, firstPage))).not.toContain('"envelope"');
+});
+
+test("posts that were kept unsealed are read and released as they are, and sealed by and by", async () => {
+  await using cluster = await createTestCluster();
+  await using node = createTestNode(cluster);
+  await node.ingest.accept(changePost({ room: "r-1" }));
+  await node.ingest.accept(paymentPost());
+  const before = await node.quarantine.list(everything, firstPage);
+  // As version 0.1 left them.
+  for (const { id, headers, query } of before) {
+    await cluster.db.sql`update quarantined_posts set envelope = null, reason = 'invalid_payload', detail = 'is "a"',
+      headers = ${JSON.stringify(headers)}::text::jsonb, query = ${JSON.stringify(query)}::text::jsonb where id = ${uuidOfId(id)}`;
+  }
+  expect((await node.quarantine.list(everything, firstPage)).map(({ query }) => query)).toEqual(
+    before.map(({ query }) => query),
+  );
+  const sweep = quarantineSealSweep({ db: cluster.db, sealer: cluster.sealer, batchMax: 1 });
+  const fullBatches: boolean[] = [];
+  for await (const isFull of sweep.round(cluster.clock.now())) fullBatches.push(isFull);
+  expect(fullBatches).toEqual([true, true, false]);
+  const rows = await listQuarantinedPosts(cluster.db, everything, firstPage);
+  for (const row of rows) {
+    expect(row).toMatchObject({ headers: {}, query: {} });
+    expect(row.envelope).not.toBeNull();
+    expect(row.detail).not.toContain('"a"');
+  }
+  const after = await node.quarantine.list(everything, firstPage);
+  expect(after.map(({ headers, query }) => ({ headers, query }))).toEqual(
+    before.map(({ headers, query }) => ({ headers, query })),
+  );
+  await cluster.project();
+  for (const { id } of after) {
+    expect(await node.quarantine.release(id, real)).toMatchObject({ outcome: "released", accepted: 1 });
+  }
+});
+
+test("names that the store cannot hold keep no post out of the quarantine", async () => {
   await using cluster = await createTestCluster();
   await cluster.project();
   const head = { type: "object", additionalProperties: false, properties: { id: { type: "string" } } };

@@ -1,19 +1,20 @@
 import type { Catalog } from "@svc/catalog";
-import type { Clock, QuarantineId, Sealer } from "@svc/core";
+import { type Clock, type QuarantineId, type Sealer, storableText } from "@svc/core";
 import {
   type Executor,
   findQuarantinedPost,
   listQuarantinedPosts,
-  markReleased,
-  noteQuarantine,
+  markQuarantinedPostReleased,
+  noteQuarantinedPost,
   type QuarantinedPost,
   type QuarantineFilter,
   withTransaction,
 } from "@svc/db";
 import type { Dispatcher } from "@svc/delivery";
-import { noProjectDetail, webhookToolkit } from "./ingest.ts";
+import { type BodyDecoder, createBodyDecoder } from "./decode-body.ts";
+import { brokenDetail, noProjectDetail, webhookToolkit } from "./ingest.ts";
 import { type Normalized, normalize } from "./normalize.ts";
-import { quarantineContext, storable } from "./quarantined-row.ts";
+import { type Envelope, openEnvelope, quarantineContext } from "./quarantined-row.ts";
 import { type StoreOptions, storePosts } from "./store.ts";
 
 /** What became of one post in a release; `accepted` counts the events it stored, `reason` says why it stays. */
@@ -24,11 +25,14 @@ export type ReleaseResult = {
   reason: string;
 };
 
+/** A quarantined post with its headers and query opened, and without its body. */
+export type OpenedPost = Omit<QuarantinedPost, "envelope" | "body"> & Envelope;
+
 /** The quarantine of the deployment, for its administrator. */
 export type Quarantine = {
-  list(filter: QuarantineFilter, page: { after: QuarantineId | undefined; limit: number }): Promise<QuarantinedPost[]>;
-  /** The post and its opened body, if there is such a post. */
-  find(id: QuarantineId): Promise<{ post: QuarantinedPost; body: Buffer } | undefined>;
+  list(filter: QuarantineFilter, page: { after: QuarantineId | undefined; limit: number }): Promise<OpenedPost[]>;
+  /** The post and its opened body as it was received, if there is such a post. */
+  find(id: QuarantineId): Promise<{ post: OpenedPost; body: Buffer } | undefined>;
   /** Runs one post through the definitions as they are now, in a transaction of its own. */
   release(id: QuarantineId, options: { dryRun: boolean }): Promise<ReleaseResult>;
 };
@@ -39,9 +43,13 @@ export type QuarantineOptions = {
   catalog: Catalog;
   clock: Clock;
   sealer: Sealer;
+  /** Bytes that a compressed body may decode to. */
+  bodyBytesMax: number;
   dispatcher: Pick<Dispatcher, "wake">;
   store: StoreOptions;
 };
+
+type Releasing = QuarantineOptions & { readonly decoder: BodyDecoder };
 
 /** Thrown to undo what a dry run has done. */
 class DryRunOver extends Error {
@@ -56,16 +64,20 @@ class DryRunOver extends Error {
 /** Makes the administrator's view of the quarantine. */
 export function createQuarantine(options: QuarantineOptions): Quarantine {
   const { db, sealer, dispatcher } = options;
+  const releasing: Releasing = { ...options, decoder: createBodyDecoder(options.bodyBytesMax) };
   return {
-    list: (filter, page) => listQuarantinedPosts(db, filter, page),
+    async list(filter, page) {
+      const posts = await listQuarantinedPosts(db, filter, page);
+      return posts.map((post) => openPost(sealer, post));
+    },
     async find(id) {
       const post = await findQuarantinedPost(db, id);
-      return post === undefined ? undefined : { post, body: openBody(sealer, post) };
+      return post === undefined ? undefined : { post: openPost(sealer, post), body: openBody(sealer, post) };
     },
     async release(id, { dryRun }) {
       try {
         const result = await withTransaction(db, async (tx) => {
-          const released = await releaseOne(options, tx, id);
+          const released = await releaseOne(releasing, tx, id);
           if (dryRun) throw new DryRunOver(released);
           return released;
         });
@@ -80,12 +92,12 @@ export function createQuarantine(options: QuarantineOptions): Quarantine {
 }
 
 /** The mark and the events commit together; the mark is taken first, so that two releases at once store one event. */
-async function releaseOne(options: QuarantineOptions, tx: Executor, id: QuarantineId): Promise<ReleaseResult> {
+async function releaseOne(options: Releasing, tx: Executor, id: QuarantineId): Promise<ReleaseResult> {
   const post = await findQuarantinedPost(tx, id);
   if (post === undefined) return { id, outcome: "missing", accepted: 0, reason: "" };
-  if (!(await markReleased(tx, id, options.clock.now())))
+  if (!(await markQuarantinedPostReleased(tx, id, options.clock.now())))
     return { id, outcome: "already_released", accepted: 0, reason: "" };
-  const normalized = normalizeAgain(options, post);
+  const normalized = await normalizeAgain(options, post);
   if (normalized.outcome === "quarantined") return stay(tx, id, normalized);
   if (normalized.outcome !== "event") return { id, outcome: "ignored", accepted: 0, reason: "" };
   // It becomes known now, so it is received now: whoever reads events by receivedAt must not miss it.
@@ -95,7 +107,7 @@ async function releaseOne(options: QuarantineOptions, tx: Executor, id: Quaranti
   return { id, outcome: "released", accepted: stored.fresh, reason: "" };
 }
 
-function normalizeAgain(options: QuarantineOptions, post: QuarantinedPost): Normalized {
+async function normalizeAgain(options: Releasing, post: QuarantinedPost): Promise<Normalized> {
   const toolkit = webhookToolkit(options.catalog, post.toolkitSlug);
   if (toolkit === undefined) {
     return {
@@ -104,18 +116,31 @@ function normalizeAgain(options: QuarantineOptions, post: QuarantinedPost): Norm
       detail: `The catalog has no toolkit ${post.toolkitSlug} with a webhook any more.`,
     };
   }
+  const { headers, query } = openEnvelope(options.sealer, post);
+  const decoded = await options.decoder.decode(openBody(options.sealer, post), headers["content-encoding"]);
+  if (decoded.outcome !== "decoded") return { outcome: "quarantined", reason: "invalid_payload", detail: brokenDetail };
   const inbound = {
     toolkitSlug: post.toolkitSlug,
-    headers: post.headers,
-    query: new URLSearchParams(post.query),
-    body: openBody(options.sealer, post),
+    headers,
+    query: new URLSearchParams(query),
+    body: decoded.body,
   };
+  decoded.done();
   return normalize(toolkit, inbound, post.receivedAt);
 }
 
-async function stay(tx: Executor, id: QuarantineId, why: { reason: string; detail: string }): Promise<ReleaseResult> {
-  await noteQuarantine(tx, id, { reason: why.reason, detail: storable(why.detail) });
+async function stay(
+  tx: Executor,
+  id: QuarantineId,
+  why: Pick<QuarantinedPost, "reason" | "detail">,
+): Promise<ReleaseResult> {
+  await noteQuarantinedPost(tx, id, { reason: why.reason, detail: storableText(why.detail) });
   return { id, outcome: "quarantined", accepted: 0, reason: why.reason };
+}
+
+function openPost(sealer: Sealer, kept: QuarantinedPost): OpenedPost {
+  const { body: _body, envelope: _envelope, ...post } = kept;
+  return { ...post, ...openEnvelope(sealer, kept) };
 }
 
 function openBody(sealer: Sealer, post: QuarantinedPost): Buffer {

@@ -1,6 +1,6 @@
 import { createId, type ProjectId, type SubscriptionId } from "@svc/core";
-import { deleteAccountReferences, type Executor, putAccountReferences, subscriptionsForProject } from "@svc/db";
-import { dropTestDatabases } from "@svc/delivery/testing";
+import { type Executor, putAccountReferences, releaseAccountReferences, subscriptionsForProject } from "@svc/db";
+import { dropTestDatabases } from "@svc/testing/borrowed-database";
 import { afterAll, expect, test } from "vitest";
 import { createRouting, type RoutedPost } from "./routing.ts";
 import { createTestCluster, type TestCluster } from "./test-node.ts";
@@ -97,7 +97,7 @@ test("references are kept over a new look at an unchanged deployment, and droppe
   // Would a statement be sent, it would never be answered.
   const silent = holdingBack(cluster.db, "find_account_references");
   expect((await routing.prepare(silent.executor, [post])).receivers(post)).toMatchObject([{ projectId }]);
-  await deleteAccountReferences(cluster.db, held.accountId);
+  await releaseAccountReferences(cluster.db, projectId, [held.accountId]);
   routing.forget([]);
   expect((await routing.prepare(cluster.db, [post])).receivers(post)).toEqual([]);
 });

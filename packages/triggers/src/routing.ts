@@ -1,5 +1,5 @@
 import type { Audience } from "@svc/catalog";
-import type { ProjectId } from "@svc/core";
+import type { ProjectId, Quotas } from "@svc/core";
 import {
   type AccountReference,
   type Executor,
@@ -34,6 +34,8 @@ export type RoutingView = {
   receivers(post: RoutedPost): Receiver[];
   /** The active subscriptions of a receiver that match. */
   subscribers(projectId: ProjectId, post: RoutedPost): readonly RoutedSubscription[];
+  /** What is set of a receiver's quotas. */
+  quotasOf(projectId: ProjectId): Quotas;
   /** The versions that answers about these projects rest on. */
   seen(projects: Iterable<ProjectId>): RoutingSeen;
 };
@@ -82,6 +84,7 @@ export function createRouting(): Routing {
       return {
         receivers,
         subscribers: (projectId, post) => subscribersOf(own.get(projectId), post),
+        quotasOf: (projectId) => own.get(projectId)?.quotas ?? {},
         seen: (seenIds) => ({
           version: deployment.version,
           projects: new Map([...new Set(seenIds)].map((id) => [id, own.get(id)?.version ?? 0])),

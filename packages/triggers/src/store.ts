@@ -1,5 +1,13 @@
 import { createHash } from "node:crypto";
-import { type Clock, createId, type DeliveryId, type NodeId, type ProjectId, type SubscriptionId } from "@svc/core";
+import {
+  type Clock,
+  createId,
+  type DeliveryId,
+  type Fault,
+  type NodeId,
+  type ProjectId,
+  type SubscriptionId,
+} from "@svc/core";
 import {
   type Executor,
   holdDeploymentRouting,
@@ -8,10 +16,12 @@ import {
   type NewEvent,
   type RoutedSubscription,
   type RoutingSeen,
-  record,
+  recordEvents,
   withTransaction,
 } from "@svc/db";
 import { type Dispatcher, deliveryBody, type Endpoint, type OutgoingDelivery } from "@svc/delivery";
+import type { PostQuotas } from "./post-quotas.ts";
+import { noteRefused, noteStored, type RefusedPosts, refusePosts } from "./refuse-posts.ts";
 import type { RoutedPost, Routing, RoutingView } from "./routing.ts";
 
 /** A verified, normalized post on its way to become events. */
@@ -24,8 +34,11 @@ export type NormalizedEvent = RoutedPost & {
   receivedAtMs: number;
 };
 
-/** What became of it: how many projects hold the event, and for how many it was new; or that no project receives it. */
-export type Stored = { outcome: "stored"; events: number; fresh: number } | { outcome: "no_project" };
+/** What became of it: how many projects hold the event, and for how many it was new; or that no project receives it, or may. */
+export type Stored =
+  | { outcome: "stored"; events: number; fresh: number }
+  | { outcome: "no_project" }
+  | { outcome: "over_quota"; refusal: Fault };
 
 /** What storing needs. */
 export type StoreOptions = {
@@ -33,6 +46,8 @@ export type StoreOptions = {
   nodeId: NodeId;
   routing: Routing;
   dispatcher: Pick<Dispatcher, "room" | "submit" | "endpoints" | "leaseMs">;
+  /** Bounds what projects receive. Without, as for what an administrator releases, nothing is refused. */
+  quotas?: PostQuotas | undefined;
 };
 
 /** Tries on the cached routing; where it changes all the time, the next one holds it still. */
@@ -52,44 +67,52 @@ export async function storePosts(
   { lease }: { lease: boolean } = { lease: true },
 ): Promise<Stored[]> {
   let attempt: Attempt | undefined;
+  const batch: Batch = { posts, lease, admitted: new Set() };
   for (let tries = 0; attempt === undefined && tries < staleMax; tries++) {
-    attempt = await tryToStore(options, db, posts, lease);
+    attempt = await tryToStore(options, db, batch);
   }
-  attempt ??= await storeOnHeldRouting(options, db, posts, lease);
-  const { plan, duplicates, leaseUntilMs } = attempt;
+  attempt ??= await storeOnHeldRouting(options, db, batch);
+  const { plan, refused, duplicates, leaseUntilMs } = attempt;
+  noteRefused(options.quotas, refused);
+  noteStored(options.quotas, plan.events, duplicates);
   options.dispatcher.submit(plan.firstSends(duplicates, leaseUntilMs), plan.unleased);
-  return plan.results(duplicates);
+  const taken = plan.results(duplicates).values();
+  return posts.map((post): Stored => {
+    const refusal = refused.get(post);
+    if (refusal !== undefined) return { outcome: "over_quota", refusal: refusal.fault };
+    return taken.next().value ?? { outcome: "no_project" };
+  });
 }
 
-type Attempt = { plan: Plan; duplicates: ReadonlySet<string>; leaseUntilMs: number };
+/** `admitted`: posts that were charged to their receivers, which happens once however often storing is tried. */
+type Batch = { posts: readonly NormalizedEvent[]; lease: boolean; admitted: Set<RoutedPost> };
+type Attempt = { plan: Plan; refused: RefusedPosts; duplicates: ReadonlySet<string>; leaseUntilMs: number };
 
 /** Stores on the routing as this node knows it; undefined, having stored nothing, when the store has moved on. */
-async function tryToStore(
-  options: StoreOptions,
-  db: Executor,
-  posts: readonly NormalizedEvent[],
-  lease: boolean,
-): Promise<Attempt | undefined> {
+async function tryToStore(options: StoreOptions, db: Executor, batch: Batch): Promise<Attempt | undefined> {
+  const { posts, lease } = batch;
   const routing = await options.routing.prepare(db, posts);
-  const plan = planEvents(options, routing, posts, lease);
-  const projects = new Set(plan.events.map((event) => event.projectId));
+  const refused = refusePosts(options.quotas, routing, batch);
+  const taken = refused.size === 0 ? posts : posts.filter((post) => !refused.has(post));
+  const plan = planEvents(options, routing, taken, lease);
+  // A refusal rests on the quotas as this node knows them, so it is held against the store's version like everything else.
+  const projects = new Set([
+    ...plan.events.map((event) => event.projectId),
+    ...[...refused.keys()].flatMap((post) => routing.receivers(post).map(({ projectId }) => projectId)),
+  ]);
   const leaseUntilMs = options.clock.now() + options.dispatcher.leaseMs;
   const duplicates = await recordAll(db, plan.events, routing.seen(projects), {
     owner: options.nodeId,
     untilMs: leaseUntilMs,
   });
-  if (duplicates !== undefined) return { plan, duplicates, leaseUntilMs };
+  if (duplicates !== undefined) return { plan, refused, duplicates, leaseUntilMs };
   options.routing.forget(projects);
   return undefined;
 }
 
 /** Reads the routing anew and keeps it from changing until the commit: tenants who change theirs all the time stop nobody. */
-function storeOnHeldRouting(
-  options: StoreOptions,
-  db: Executor,
-  posts: readonly NormalizedEvent[],
-  lease: boolean,
-): Promise<Attempt> {
+function storeOnHeldRouting(options: StoreOptions, db: Executor, batch: Batch): Promise<Attempt> {
+  const { posts } = batch;
   return withTransaction(db, async (tx) => {
     await holdDeploymentRouting(tx);
     options.routing.forget([]);
@@ -97,7 +120,7 @@ function storeOnHeldRouting(
     const projects = new Set(posts.flatMap((post) => receivers(post).map((receiver) => receiver.projectId)));
     await holdProjectRouting(tx, [...projects]);
     options.routing.forget(projects);
-    const attempt = await tryToStore(options, tx, posts, lease);
+    const attempt = await tryToStore(options, tx, batch);
     if (attempt === undefined) throw new Error("routing changed while it was held");
     return attempt;
   });
@@ -112,14 +135,14 @@ async function recordAll(
 ): Promise<ReadonlySet<string> | undefined> {
   const [first = [], ...others] = chunksOf(events);
   if (others.length === 0) {
-    const outcome = await record(db, first, routing, lease);
+    const outcome = await recordEvents(db, first, routing, lease);
     return outcome.stale ? undefined : outcome.duplicates;
   }
   const duplicates = new Set<string>();
   try {
     await withTransaction(db, async (tx) => {
       for (const chunk of [first, ...others]) {
-        const outcome = await record(tx, chunk, routing, lease);
+        const outcome = await recordEvents(tx, chunk, routing, lease);
         if (outcome.stale) throw new StaleRouting();
         for (const id of outcome.duplicates) duplicates.add(id);
       }
@@ -282,6 +305,6 @@ export async function storeTestEvent(
     dedupeKey: "",
     deliveries: [delivery],
   };
-  await record(db, [event], undefined, { owner: options.nodeId, untilMs: nowMs });
+  await recordEvents(db, [event], undefined, { owner: options.nodeId, untilMs: nowMs });
   return delivery.id;
 }

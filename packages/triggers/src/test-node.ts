@@ -1,27 +1,16 @@
-import { type Client, Code, ConnectError, createClient, createRouterTransport } from "@connectrpc/connect";
+import type { Client } from "@connectrpc/connect";
 import type { Catalog } from "@svc/catalog";
-import { catalogOf, sampleToolkits } from "@svc/catalog/testing";
-import {
-  createAddressGuard,
-  createId,
-  createSealer,
-  generateVaultKey,
-  type NodeId,
-  type ProjectId,
-  parseVaultKeys,
-  principalContext,
-  type Sealer,
-} from "@svc/core";
-import { createTestClock, type TestClock } from "@svc/core/testing";
+import { createSealer, generateVaultKey, type NodeId, type ProjectId, parseVaultKeys, type Sealer } from "@svc/core";
 import { createProject, type Database } from "@svc/db";
-import { createDispatcher, type Dispatcher, type DispatchLimits } from "@svc/delivery";
-import { borrowTestDatabase } from "@svc/delivery/testing";
-import { ErrorDetailSchema } from "@svc/gen/errors";
+import type { Dispatcher, DispatchLimits } from "@svc/delivery";
 import { TriggersService } from "@svc/gen/triggers";
-import { createIngest, type Ingest } from "./ingest.ts";
-import { createQuarantine, type Quarantine } from "./quarantine.ts";
-import { createRouting } from "./routing.ts";
-import { createTriggersService } from "./service.ts";
+import { borrowTestDatabase } from "@svc/testing/borrowed-database";
+import { catalogOf } from "@svc/testing/catalog";
+import { createTestClock, type TestClock } from "@svc/testing/clock";
+import { createTestNode as createNode, type Told } from "@svc/testing/node";
+import { sampleToolkits } from "@svc/testing/sample-toolkits";
+import type { Ingest } from "./ingest.ts";
+import type { Quarantine } from "./quarantine.ts";
 
 /** What the nodes of one test share: database, clock and vault key. */
 export type TestCluster = AsyncDisposable & {
@@ -82,14 +71,14 @@ export const sampleSecrets: Record<string, string> = {
   SVC_WEBHOOK_SECRET_WATCHER: "watcher-token",
 };
 
-/** One node: ingest, quarantine, service and delivery engine, put together as the service does. */
+/** One node as far as its tests look, its delivery engine at work or not. */
 export type TestNode = AsyncDisposable & {
   readonly nodeId: NodeId;
   readonly dispatcher: Dispatcher;
   readonly ingest: Ingest;
   readonly quarantine: Quarantine;
   /** What the delivery engine told its observer of faults. */
-  readonly failures: { what: string; error: unknown }[];
+  readonly failures: Told["failures"];
   /** TriggersService for one project's key, over a Connect router. */
   client(projectId: ProjectId): Client<typeof TriggersService>;
 };
@@ -104,67 +93,19 @@ export type TestNodeOptions = {
 };
 
 /** Makes a node on a cluster. Disposed, it drains without grace. */
-export function createTestNode(cluster: TestCluster, options: TestNodeOptions = {}): TestNode {
-  const { db, clock, sealer } = cluster;
-  const { catalog = sampleCatalog(), secretOf = (name) => sampleSecrets[name] } = options;
-  const nodeId = createId("node", clock.now());
-  const guard = createAddressGuard({ allowedRanges: options.allowedRanges ?? ["127.0.0.0/8"] });
-  const failures: { what: string; error: unknown }[] = [];
-  const dispatcher = createDispatcher({
-    db,
+export function createTestNode({ db, clock, sealer }: TestCluster, options: TestNodeOptions = {}): TestNode {
+  const node = createNode(db, {
     clock,
     sealer,
-    guard,
-    nodeId,
-    observer: {
-      attempted: () => {},
-      leasesLost: () => {},
-      failed: (what, error) => failures.push({ what, error }),
-    },
-    limits: { endpointConcurrency: 16, retryScheduleMs: [1_000, 1_000], ...options.limits },
-    random: () => 0.5,
+    catalog: options.catalog ?? sampleCatalog(),
+    variable: options.secretOf ?? ((name) => sampleSecrets[name]),
+    ranges: { endpoints: options.allowedRanges ?? ["127.0.0.0/8"], apps: [] },
+    limits: { deliveries: { retryScheduleMs: [1_000, 1_000], ...options.limits } },
+    engines: options.isStarted === true ? ["deliveries"] : [],
   });
-  if (options.isStarted === true) dispatcher.start();
-  const ingest = createIngest({ db, catalog, clock, sealer, nodeId, dispatcher, secretOf });
-  const store = { clock, nodeId, routing: createRouting(), dispatcher };
-  const context = { db, catalog, clock, sealer, guard, dispatcher, store, secretOf };
   return {
-    nodeId,
-    dispatcher,
-    ingest,
-    failures,
-    quarantine: createQuarantine(context),
-    client: (projectId) => createProjectClient(createTriggersService(context), projectId),
-    async [Symbol.asyncDispose]() {
-      await ingest.drain();
-      await dispatcher.drain(0);
-    },
+    ...node,
+    failures: node.told.failures,
+    client: (projectId) => node.client(TriggersService, { projectId, role: "member" }),
   };
-}
-
-/** How a call was refused, once it was; a call that succeeds is a fault of the test. */
-export async function refusalOf(call: Promise<unknown>): Promise<{ code: string; reason: string; field: string }> {
-  const error = await call.then(
-    () => undefined,
-    (cause: unknown) => ConnectError.from(cause),
-  );
-  if (error === undefined) throw new Error("the call was not refused");
-  const [detail] = error.findDetails(ErrorDetailSchema);
-  return { code: Code[error.code], reason: detail?.reason ?? "", field: detail?.field ?? "" };
-}
-
-/** The auth gate's part is played by an interceptor: it names the calling project. */
-function createProjectClient(service: ReturnType<typeof createTriggersService>, projectId: ProjectId) {
-  const keyId = createId("key", 0);
-  const transport = createRouterTransport(({ service: register }) => register(TriggersService, service), {
-    router: {
-      interceptors: [
-        (next) => (req) => {
-          req.contextValues.set(principalContext, { kind: "project", projectId, keyId, role: "member" });
-          return next(req);
-        },
-      ],
-    },
-  });
-  return createClient(TriggersService, transport);
 }

@@ -47,7 +47,12 @@ export function paymentPost(
   secret = secretOf("payments"),
 ): SignedPost {
   const { id = "pay-1", amount = 1200, account = "shop-1", created = 1_767_600_000 } = fields;
-  const body = Buffer.from(JSON.stringify({ id, type: "payment.settled", account, created, payment: { id, amount } }));
+  const payment = { id, type: "payment.settled", account, created, payment: { id, amount } };
+  return signedPayment(Buffer.from(JSON.stringify(payment)), secret);
+}
+
+/** hmac_sha256 with base64 and no prefix: any body. */
+export function signedPayment(body: Buffer, secret = secretOf("payments")): SignedPost {
   const signature = createHmac("sha256", secret).update(body).digest("base64");
   return { toolkitSlug: "payments", headers: { "x-pay-signature": signature }, query: new URLSearchParams(), body };
 }

@@ -6,6 +6,8 @@ import type { GenFile, GenMessage, GenService } from "@bufbuild/protobuf/codegen
 import { fileDesc, messageDesc, serviceDesc } from "@bufbuild/protobuf/codegenv2";
 import type { Timestamp } from "@bufbuild/protobuf/wkt";
 import { file_google_protobuf_timestamp } from "@bufbuild/protobuf/wkt";
+import type { Job } from "./jobs_pb.ts";
+import { file_svc_v1_jobs } from "./jobs_pb.ts";
 import type { Role } from "./options_pb.ts";
 import { file_svc_v1_options } from "./options_pb.ts";
 import type { Message } from "@bufbuild/protobuf";
@@ -14,7 +16,7 @@ import type { Message } from "@bufbuild/protobuf";
  * Describes the file svc/v1/admin.proto.
  */
 export const file_svc_v1_admin: GenFile = /*@__PURE__*/
-  fileDesc("ChJzdmMvdjEvYWRtaW4ucHJvdG8SBnN2Yy52MSJ6CgdQcm9qZWN0EgoKAmlkGAEgASgJEgwKBG5hbWUYAiABKAkSLgoKY3JlYXRlZF9hdBgDIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASJQoGcG9saWN5GAQgASgLMhUuc3ZjLnYxLlByb2plY3RQb2xpY3kiPQoNUHJvamVjdFBvbGljeRIVCg1wbGFuX2FwcHJvdmFsGAEgASgJEhUKDXJlZGlyZWN0X3VybHMYAiADKAkiogIKBkFwaUtleRIKCgJpZBgBIAEoCRISCgpwcm9qZWN0X2lkGAIgASgJEhoKBHJvbGUYAyABKA4yDC5zdmMudjEuUm9sZRIMCgRuYW1lGAQgASgJEgwKBGhpbnQYBSABKAkSLgoKY3JlYXRlZF9hdBgGIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASLgoKZXhwaXJlc19hdBgHIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASLgoKcmV2b2tlZF9hdBgIIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASMAoMbGFzdF91c2VkX2F0GAkgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcCKRAwoPUXVhcmFudGluZWRQb3N0EgoKAmlkGAEgASgJEhQKDHRvb2xraXRfc2x1ZxgCIAEoCRIOCgZyZWFzb24YAyABKAkSDgoGZGV0YWlsGAQgASgJEjUKB2hlYWRlcnMYBSADKAsyJC5zdmMudjEuUXVhcmFudGluZWRQb3N0LkhlYWRlcnNFbnRyeRIxCgVxdWVyeRgGIAMoCzIiLnN2Yy52MS5RdWFyYW50aW5lZFBvc3QuUXVlcnlFbnRyeRISCgpib2R5X2J5dGVzGAcgASgFEi8KC3JlY2VpdmVkX2F0GAggASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBIvCgtyZWxlYXNlZF9hdBgJIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXAaLgoMSGVhZGVyc0VudHJ5EgsKA2tleRgBIAEoCRINCgV2YWx1ZRgCIAEoCToCOAEaLAoKUXVlcnlFbnRyeRILCgNrZXkYASABKAkSDQoFdmFsdWUYAiABKAk6AjgBIlIKEVF1YXJhbnRpbmVSZWxlYXNlEgoKAmlkGAEgASgJEg8KB291dGNvbWUYAiABKAkSEAoIYWNjZXB0ZWQYAyABKAUSDgoGcmVhc29uGAQgASgJIiQKFENyZWF0ZVByb2plY3RSZXF1ZXN0EgwKBG5hbWUYASABKAkiOQoVQ3JlYXRlUHJvamVjdFJlc3BvbnNlEiAKB3Byb2plY3QYASABKAsyDy5zdmMudjEuUHJvamVjdCI8ChNMaXN0UHJvamVjdHNSZXF1ZXN0EhEKCXBhZ2Vfc2l6ZRgBIAEoBRISCgpwYWdlX3Rva2VuGAIgASgJIlIKFExpc3RQcm9qZWN0c1Jlc3BvbnNlEiEKCHByb2plY3RzGAEgAygLMg8uc3ZjLnYxLlByb2plY3QSFwoPbmV4dF9wYWdlX3Rva2VuGAIgASgJIoMBChNDcmVhdGVBcGlLZXlSZXF1ZXN0EhIKCnByb2plY3RfaWQYASABKAkSGgoEcm9sZRgCIAEoDjIMLnN2Yy52MS5Sb2xlEgwKBG5hbWUYAyABKAkSLgoKZXhwaXJlc19hdBgEIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXAiRAoUQ3JlYXRlQXBpS2V5UmVzcG9uc2USHwoHYXBpX2tleRgBIAEoCzIOLnN2Yy52MS5BcGlLZXkSCwoDa2V5GAIgASgJIk8KEkxpc3RBcGlLZXlzUmVxdWVzdBISCgpwcm9qZWN0X2lkGAEgASgJEhEKCXBhZ2Vfc2l6ZRgCIAEoBRISCgpwYWdlX3Rva2VuGAMgASgJIlAKE0xpc3RBcGlLZXlzUmVzcG9uc2USIAoIYXBpX2tleXMYASADKAsyDi5zdmMudjEuQXBpS2V5EhcKD25leHRfcGFnZV90b2tlbhgCIAEoCSIhChNSZXZva2VBcGlLZXlSZXF1ZXN0EgoKAmlkGAEgASgJIjcKFFJldm9rZUFwaUtleVJlc3BvbnNlEh8KB2FwaV9rZXkYASABKAsyDi5zdmMudjEuQXBpS2V5IlsKF1NldFByb2plY3RQb2xpY3lSZXF1ZXN0EhIKCnByb2plY3RfaWQYASABKAkSFQoNcGxhbl9hcHByb3ZhbBgCIAEoCRIVCg1yZWRpcmVjdF91cmxzGAMgAygJIjwKGFNldFByb2plY3RQb2xpY3lSZXNwb25zZRIgCgdwcm9qZWN0GAEgASgLMg8uc3ZjLnYxLlByb2plY3QihAEKG0xpc3RRdWFyYW50aW5lZFBvc3RzUmVxdWVzdBIUCgx0b29sa2l0X3NsdWcYASABKAkSDgoGcmVhc29uGAIgASgJEhgKEGluY2x1ZGVfcmVsZWFzZWQYAyABKAgSEQoJcGFnZV9zaXplGAQgASgFEhIKCnBhZ2VfdG9rZW4YBSABKAkiXwocTGlzdFF1YXJhbnRpbmVkUG9zdHNSZXNwb25zZRImCgVwb3N0cxgBIAMoCzIXLnN2Yy52MS5RdWFyYW50aW5lZFBvc3QSFwoPbmV4dF9wYWdlX3Rva2VuGAIgASgJIicKGUdldFF1YXJhbnRpbmVkUG9zdFJlcXVlc3QSCgoCaWQYASABKAkiUQoaR2V0UXVhcmFudGluZWRQb3N0UmVzcG9uc2USJQoEcG9zdBgBIAEoCzIXLnN2Yy52MS5RdWFyYW50aW5lZFBvc3QSDAoEYm9keRgCIAEoDCLRAQoeUmVsZWFzZVF1YXJhbnRpbmVkUG9zdHNSZXF1ZXN0EgsKA2lkcxgBIAMoCRIUCgx0b29sa2l0X3NsdWcYAiABKAkSKQoFc2luY2UYAyABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEikKBXVudGlsGAQgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBIPCgdkcnlfcnVuGAUgASgIEhEKCXBhZ2Vfc2l6ZRgGIAEoBRISCgpwYWdlX3Rva2VuGAcgASgJImYKH1JlbGVhc2VRdWFyYW50aW5lZFBvc3RzUmVzcG9uc2USKgoHcmVzdWx0cxgBIAMoCzIZLnN2Yy52MS5RdWFyYW50aW5lUmVsZWFzZRIXCg9uZXh0X3BhZ2VfdG9rZW4YAiABKAkyvgYKDEFkbWluU2VydmljZRJSCg1DcmVhdGVQcm9qZWN0Ehwuc3ZjLnYxLkNyZWF0ZVByb2plY3RSZXF1ZXN0Gh0uc3ZjLnYxLkNyZWF0ZVByb2plY3RSZXNwb25zZSIEqLsYAxJPCgxMaXN0UHJvamVjdHMSGy5zdmMudjEuTGlzdFByb2plY3RzUmVxdWVzdBocLnN2Yy52MS5MaXN0UHJvamVjdHNSZXNwb25zZSIEqLsYAxJPCgxDcmVhdGVBcGlLZXkSGy5zdmMudjEuQ3JlYXRlQXBpS2V5UmVxdWVzdBocLnN2Yy52MS5DcmVhdGVBcGlLZXlSZXNwb25zZSIEqLsYAxJMCgtMaXN0QXBpS2V5cxIaLnN2Yy52MS5MaXN0QXBpS2V5c1JlcXVlc3QaGy5zdmMudjEuTGlzdEFwaUtleXNSZXNwb25zZSIEqLsYAxJPCgxSZXZva2VBcGlLZXkSGy5zdmMudjEuUmV2b2tlQXBpS2V5UmVxdWVzdBocLnN2Yy52MS5SZXZva2VBcGlLZXlSZXNwb25zZSIEqLsYAxJbChBTZXRQcm9qZWN0UG9saWN5Eh8uc3ZjLnYxLlNldFByb2plY3RQb2xpY3lSZXF1ZXN0GiAuc3ZjLnYxLlNldFByb2plY3RQb2xpY3lSZXNwb25zZSIEqLsYAxJnChRMaXN0UXVhcmFudGluZWRQb3N0cxIjLnN2Yy52MS5MaXN0UXVhcmFudGluZWRQb3N0c1JlcXVlc3QaJC5zdmMudjEuTGlzdFF1YXJhbnRpbmVkUG9zdHNSZXNwb25zZSIEqLsYAxJhChJHZXRRdWFyYW50aW5lZFBvc3QSIS5zdmMudjEuR2V0UXVhcmFudGluZWRQb3N0UmVxdWVzdBoiLnN2Yy52MS5HZXRRdWFyYW50aW5lZFBvc3RSZXNwb25zZSIEqLsYAxJwChdSZWxlYXNlUXVhcmFudGluZWRQb3N0cxImLnN2Yy52MS5SZWxlYXNlUXVhcmFudGluZWRQb3N0c1JlcXVlc3QaJy5zdmMudjEuUmVsZWFzZVF1YXJhbnRpbmVkUG9zdHNSZXNwb25zZSIEqLsYA2IGcHJvdG8z", [file_google_protobuf_timestamp, file_svc_v1_options]);
+  fileDesc("ChJzdmMvdjEvYWRtaW4ucHJvdG8SBnN2Yy52MSJ6CgdQcm9qZWN0EgoKAmlkGAEgASgJEgwKBG5hbWUYAiABKAkSLgoKY3JlYXRlZF9hdBgDIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASJQoGcG9saWN5GAQgASgLMhUuc3ZjLnYxLlByb2plY3RQb2xpY3kiZAoNUHJvamVjdFBvbGljeRIVCg1wbGFuX2FwcHJvdmFsGAEgASgJEhUKDXJlZGlyZWN0X3VybHMYAiADKAkSJQoGcXVvdGFzGAMgASgLMhUuc3ZjLnYxLlByb2plY3RRdW90YXMizgEKDVByb2plY3RRdW90YXMSDQoFY2FsbHMYASABKAUSGAoQY29uY3VycmVudF9jYWxscxgCIAEoBRINCgVwb3N0cxgDIAEoBRIVCg1zdWJzY3JpcHRpb25zGAQgASgFEhoKEnBlbmRpbmdfZGVsaXZlcmllcxgFIAEoBRIMCgRqb2JzGAYgASgFEhQKDG9wZW5fc3RyZWFtcxgHIAEoBRIYChBwcml2YXRlX3Rvb2xraXRzGAggASgFEhQKDHN0b3JlZF9ieXRlcxgJIAEoASJqCgpRdW90YVVzYWdlEgwKBG5hbWUYASABKAkSDAoEdXNlZBgCIAEoARIMCgRtb3N0GAMgASgBEhIKCmlzX2RlZmF1bHQYBCABKAgSDQoFc2NvcGUYBSABKAkSDwoHcmVmdXNlZBgGIAEoDSKiAgoGQXBpS2V5EgoKAmlkGAEgASgJEhIKCnByb2plY3RfaWQYAiABKAkSGgoEcm9sZRgDIAEoDjIMLnN2Yy52MS5Sb2xlEgwKBG5hbWUYBCABKAkSDAoEaGludBgFIAEoCRIuCgpjcmVhdGVkX2F0GAYgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBIuCgpleHBpcmVzX2F0GAcgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBIuCgpyZXZva2VkX2F0GAggASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBIwCgxsYXN0X3VzZWRfYXQYCSABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wIpEDCg9RdWFyYW50aW5lZFBvc3QSCgoCaWQYASABKAkSFAoMdG9vbGtpdF9zbHVnGAIgASgJEg4KBnJlYXNvbhgDIAEoCRIOCgZkZXRhaWwYBCABKAkSNQoHaGVhZGVycxgFIAMoCzIkLnN2Yy52MS5RdWFyYW50aW5lZFBvc3QuSGVhZGVyc0VudHJ5EjEKBXF1ZXJ5GAYgAygLMiIuc3ZjLnYxLlF1YXJhbnRpbmVkUG9zdC5RdWVyeUVudHJ5EhIKCmJvZHlfYnl0ZXMYByABKAUSLwoLcmVjZWl2ZWRfYXQYCCABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEi8KC3JlbGVhc2VkX2F0GAkgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBouCgxIZWFkZXJzRW50cnkSCwoDa2V5GAEgASgJEg0KBXZhbHVlGAIgASgJOgI4ARosCgpRdWVyeUVudHJ5EgsKA2tleRgBIAEoCRINCgV2YWx1ZRgCIAEoCToCOAEiUgoRUXVhcmFudGluZVJlbGVhc2USCgoCaWQYASABKAkSDwoHb3V0Y29tZRgCIAEoCRIQCghhY2NlcHRlZBgDIAEoBRIOCgZyZWFzb24YBCABKAkiJAoUQ3JlYXRlUHJvamVjdFJlcXVlc3QSDAoEbmFtZRgBIAEoCSI5ChVDcmVhdGVQcm9qZWN0UmVzcG9uc2USIAoHcHJvamVjdBgBIAEoCzIPLnN2Yy52MS5Qcm9qZWN0IjwKE0xpc3RQcm9qZWN0c1JlcXVlc3QSEQoJcGFnZV9zaXplGAEgASgFEhIKCnBhZ2VfdG9rZW4YAiABKAkiUgoUTGlzdFByb2plY3RzUmVzcG9uc2USIQoIcHJvamVjdHMYASADKAsyDy5zdmMudjEuUHJvamVjdBIXCg9uZXh0X3BhZ2VfdG9rZW4YAiABKAkigwEKE0NyZWF0ZUFwaUtleVJlcXVlc3QSEgoKcHJvamVjdF9pZBgBIAEoCRIaCgRyb2xlGAIgASgOMgwuc3ZjLnYxLlJvbGUSDAoEbmFtZRgDIAEoCRIuCgpleHBpcmVzX2F0GAQgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcCJEChRDcmVhdGVBcGlLZXlSZXNwb25zZRIfCgdhcGlfa2V5GAEgASgLMg4uc3ZjLnYxLkFwaUtleRILCgNrZXkYAiABKAkiTwoSTGlzdEFwaUtleXNSZXF1ZXN0EhIKCnByb2plY3RfaWQYASABKAkSEQoJcGFnZV9zaXplGAIgASgFEhIKCnBhZ2VfdG9rZW4YAyABKAkiUAoTTGlzdEFwaUtleXNSZXNwb25zZRIgCghhcGlfa2V5cxgBIAMoCzIOLnN2Yy52MS5BcGlLZXkSFwoPbmV4dF9wYWdlX3Rva2VuGAIgASgJIiEKE1Jldm9rZUFwaUtleVJlcXVlc3QSCgoCaWQYASABKAkiNwoUUmV2b2tlQXBpS2V5UmVzcG9uc2USHwoHYXBpX2tleRgBIAEoCzIOLnN2Yy52MS5BcGlLZXkiggEKF1NldFByb2plY3RQb2xpY3lSZXF1ZXN0EhIKCnByb2plY3RfaWQYASABKAkSFQoNcGxhbl9hcHByb3ZhbBgCIAEoCRIVCg1yZWRpcmVjdF91cmxzGAMgAygJEiUKBnF1b3RhcxgEIAEoCzIVLnN2Yy52MS5Qcm9qZWN0UXVvdGFzIjwKGFNldFByb2plY3RQb2xpY3lSZXNwb25zZRIgCgdwcm9qZWN0GAEgASgLMg8uc3ZjLnYxLlByb2plY3QiLAoWR2V0UHJvamVjdFVzYWdlUmVxdWVzdBISCgpwcm9qZWN0X2lkGAEgASgJIoIBChdHZXRQcm9qZWN0VXNhZ2VSZXNwb25zZRIiCgZxdW90YXMYASADKAsyEi5zdmMudjEuUXVvdGFVc2FnZRINCgVjYWxscxgCIAEoDRINCgVwb3N0cxgDIAEoDRIUCgxwb3N0c19iZXlvbmQYBCABKA0SDwoHbm9kZV9pZBgFIAEoCSKEAQobTGlzdFF1YXJhbnRpbmVkUG9zdHNSZXF1ZXN0EhQKDHRvb2xraXRfc2x1ZxgBIAEoCRIOCgZyZWFzb24YAiABKAkSGAoQaW5jbHVkZV9yZWxlYXNlZBgDIAEoCBIRCglwYWdlX3NpemUYBCABKAUSEgoKcGFnZV90b2tlbhgFIAEoCSJfChxMaXN0UXVhcmFudGluZWRQb3N0c1Jlc3BvbnNlEiYKBXBvc3RzGAEgAygLMhcuc3ZjLnYxLlF1YXJhbnRpbmVkUG9zdBIXCg9uZXh0X3BhZ2VfdG9rZW4YAiABKAkiJwoZR2V0UXVhcmFudGluZWRQb3N0UmVxdWVzdBIKCgJpZBgBIAEoCSJRChpHZXRRdWFyYW50aW5lZFBvc3RSZXNwb25zZRIlCgRwb3N0GAEgASgLMhcuc3ZjLnYxLlF1YXJhbnRpbmVkUG9zdBIMCgRib2R5GAIgASgMItEBCh5SZWxlYXNlUXVhcmFudGluZWRQb3N0c1JlcXVlc3QSCwoDaWRzGAEgAygJEhQKDHRvb2xraXRfc2x1ZxgCIAEoCRIpCgVzaW5jZRgDIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASKQoFdW50aWwYBCABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEg8KB2RyeV9ydW4YBSABKAgSEQoJcGFnZV9zaXplGAYgASgFEhIKCnBhZ2VfdG9rZW4YByABKAkiZgofUmVsZWFzZVF1YXJhbnRpbmVkUG9zdHNSZXNwb25zZRIqCgdyZXN1bHRzGAEgAygLMhkuc3ZjLnYxLlF1YXJhbnRpbmVSZWxlYXNlEhcKD25leHRfcGFnZV90b2tlbhgCIAEoCSI0Cg5QYXJrSm9iUmVxdWVzdBISCgpwcm9qZWN0X2lkGAEgASgJEg4KBmpvYl9pZBgCIAEoCSIrCg9QYXJrSm9iUmVzcG9uc2USGAoDam9iGAEgASgLMgsuc3ZjLnYxLkpvYiI3ChFSZWxlYXNlSm9iUmVxdWVzdBISCgpwcm9qZWN0X2lkGAEgASgJEg4KBmpvYl9pZBgCIAEoCSIuChJSZWxlYXNlSm9iUmVzcG9uc2USGAoDam9iGAEgASgLMgsuc3ZjLnYxLkpvYjKlCAoMQWRtaW5TZXJ2aWNlElIKDUNyZWF0ZVByb2plY3QSHC5zdmMudjEuQ3JlYXRlUHJvamVjdFJlcXVlc3QaHS5zdmMudjEuQ3JlYXRlUHJvamVjdFJlc3BvbnNlIgSouxgDEk8KDExpc3RQcm9qZWN0cxIbLnN2Yy52MS5MaXN0UHJvamVjdHNSZXF1ZXN0Ghwuc3ZjLnYxLkxpc3RQcm9qZWN0c1Jlc3BvbnNlIgSouxgDEk8KDENyZWF0ZUFwaUtleRIbLnN2Yy52MS5DcmVhdGVBcGlLZXlSZXF1ZXN0Ghwuc3ZjLnYxLkNyZWF0ZUFwaUtleVJlc3BvbnNlIgSouxgDEkwKC0xpc3RBcGlLZXlzEhouc3ZjLnYxLkxpc3RBcGlLZXlzUmVxdWVzdBobLnN2Yy52MS5MaXN0QXBpS2V5c1Jlc3BvbnNlIgSouxgDEk8KDFJldm9rZUFwaUtleRIbLnN2Yy52MS5SZXZva2VBcGlLZXlSZXF1ZXN0Ghwuc3ZjLnYxLlJldm9rZUFwaUtleVJlc3BvbnNlIgSouxgDElsKEFNldFByb2plY3RQb2xpY3kSHy5zdmMudjEuU2V0UHJvamVjdFBvbGljeVJlcXVlc3QaIC5zdmMudjEuU2V0UHJvamVjdFBvbGljeVJlc3BvbnNlIgSouxgDElgKD0dldFByb2plY3RVc2FnZRIeLnN2Yy52MS5HZXRQcm9qZWN0VXNhZ2VSZXF1ZXN0Gh8uc3ZjLnYxLkdldFByb2plY3RVc2FnZVJlc3BvbnNlIgSouxgDEmcKFExpc3RRdWFyYW50aW5lZFBvc3RzEiMuc3ZjLnYxLkxpc3RRdWFyYW50aW5lZFBvc3RzUmVxdWVzdBokLnN2Yy52MS5MaXN0UXVhcmFudGluZWRQb3N0c1Jlc3BvbnNlIgSouxgDEmEKEkdldFF1YXJhbnRpbmVkUG9zdBIhLnN2Yy52MS5HZXRRdWFyYW50aW5lZFBvc3RSZXF1ZXN0GiIuc3ZjLnYxLkdldFF1YXJhbnRpbmVkUG9zdFJlc3BvbnNlIgSouxgDEnAKF1JlbGVhc2VRdWFyYW50aW5lZFBvc3RzEiYuc3ZjLnYxLlJlbGVhc2VRdWFyYW50aW5lZFBvc3RzUmVxdWVzdBonLnN2Yy52MS5SZWxlYXNlUXVhcmFudGluZWRQb3N0c1Jlc3BvbnNlIgSouxgDEkAKB1BhcmtKb2ISFi5zdmMudjEuUGFya0pvYlJlcXVlc3QaFy5zdmMudjEuUGFya0pvYlJlc3BvbnNlIgSouxgDEkkKClJlbGVhc2VKb2ISGS5zdmMudjEuUmVsZWFzZUpvYlJlcXVlc3QaGi5zdmMudjEuUmVsZWFzZUpvYlJlc3BvbnNlIgSouxgDYgZwcm90bzM", [file_google_protobuf_timestamp, file_svc_v1_jobs, file_svc_v1_options]);
 
 /**
  * A tenant of the deployment: the owner of keys, subscriptions, events and jobs.
@@ -78,6 +80,13 @@ export type ProjectPolicy = Message<"svc.v1.ProjectPolicy"> & {
    * @generated from field: repeated string redirect_urls = 2;
    */
   redirectUrls: string[];
+
+  /**
+   * How much of the service the project may use. A quota of 0 has its default.
+   *
+   * @generated from field: svc.v1.ProjectQuotas quotas = 3;
+   */
+  quotas?: ProjectQuotas | undefined;
 };
 
 /**
@@ -86,6 +95,150 @@ export type ProjectPolicy = Message<"svc.v1.ProjectPolicy"> & {
  */
 export const ProjectPolicySchema: GenMessage<ProjectPolicy> = /*@__PURE__*/
   messageDesc(file_svc_v1_admin, 1);
+
+/**
+ * How much of the service a project may use. For each quota 0 means its default and -1 no bound. What
+ * is over one is refused as resource_exhausted, with the reason given here and, where waiting helps,
+ * a Retry-After header.
+ *
+ * @generated from message svc.v1.ProjectQuotas
+ */
+export type ProjectQuotas = Message<"svc.v1.ProjectQuotas"> & {
+  /**
+   * Calls a second, at each node, calls over MCP among them; a second's worth may come at once.
+   * Default 20,000. QUOTA_CALLS.
+   *
+   * @generated from field: int32 calls = 1;
+   */
+  calls: number;
+
+  /**
+   * Calls under way at once, at each node. Default 1,024. QUOTA_CONCURRENT_CALLS.
+   *
+   * @generated from field: int32 concurrent_calls = 2;
+   */
+  concurrentCalls: number;
+
+  /**
+   * Inbound posts a second that the project receives, at each node; a second's worth may come at once.
+   * Default 20,000. A post is refused with QUOTA_POSTS when every project that would receive it is over
+   * a quota; while one has room, all of them receive it, and those that are over owe it.
+   *
+   * @generated from field: int32 posts = 3;
+   */
+  posts: number;
+
+  /**
+   * Subscriptions, inactive ones included. Default 1,000. QUOTA_SUBSCRIPTIONS.
+   *
+   * @generated from field: int32 subscriptions = 4;
+   */
+  subscriptions: number;
+
+  /**
+   * Deliveries that are neither delivered nor given up, as counted at most some seconds ago. Default
+   * 1,000,000. Posts are refused as for `posts`; replays and test events as QUOTA_PENDING_DELIVERIES.
+   *
+   * @generated from field: int32 pending_deliveries = 5;
+   */
+  pendingDeliveries: number;
+
+  /**
+   * Jobs that have not ended: waiting, running and parked ones, and the twins of simulateFirst. Default
+   * 20,000. QUOTA_JOBS.
+   *
+   * @generated from field: int32 jobs = 6;
+   */
+  jobs: number;
+
+  /**
+   * Streams that are open at once, at each node. Default 500. QUOTA_OPEN_STREAMS.
+   *
+   * @generated from field: int32 open_streams = 7;
+   */
+  openStreams: number;
+
+  /**
+   * Private toolkits. Default 100. QUOTA_PRIVATE_TOOLKITS.
+   *
+   * @generated from field: int32 private_toolkits = 8;
+   */
+  privateToolkits: number;
+
+  /**
+   * Bytes of payloads of events, of arguments and results in the ledger, and of rows of jobs, as
+   * measured at most some minutes ago; a whole number. Default: no bound. Posts are refused as for
+   * `posts`. QUOTA_STORED_BYTES.
+   *
+   * @generated from field: double stored_bytes = 9;
+   */
+  storedBytes: number;
+};
+
+/**
+ * Describes the message svc.v1.ProjectQuotas.
+ * Use `create(ProjectQuotasSchema)` to create a new message.
+ */
+export const ProjectQuotasSchema: GenMessage<ProjectQuotas> = /*@__PURE__*/
+  messageDesc(file_svc_v1_admin, 2);
+
+/**
+ * What a project uses of one quota.
+ *
+ * @generated from message svc.v1.QuotaUsage
+ */
+export type QuotaUsage = Message<"svc.v1.QuotaUsage"> & {
+  /**
+   * Name of the quota, as ProjectQuotas has it: `concurrentCalls`.
+   *
+   * @generated from field: string name = 1;
+   */
+  name: string;
+
+  /**
+   * How much is used now; of a rate, in the last whole second. -1 for stored bytes that could not be
+   * measured within the time of a statement, 30 s.
+   *
+   * @generated from field: double used = 2;
+   */
+  used: number;
+
+  /**
+   * The most there may be. -1 for no bound.
+   *
+   * @generated from field: double most = 3;
+   */
+  most: number;
+
+  /**
+   * Whether most is the default.
+   *
+   * @generated from field: bool is_default = 4;
+   */
+  isDefault: boolean;
+
+  /**
+   * `node`: counted by each node for itself, here by the one that answers. `deployment`: what all nodes
+   * hold together.
+   *
+   * @generated from field: string scope = 5;
+   */
+  scope: string;
+
+  /**
+   * How often this node has refused something for it since it began.
+   *
+   * @generated from field: uint32 refused = 6;
+   */
+  refused: number;
+};
+
+/**
+ * Describes the message svc.v1.QuotaUsage.
+ * Use `create(QuotaUsageSchema)` to create a new message.
+ */
+export const QuotaUsageSchema: GenMessage<QuotaUsage> = /*@__PURE__*/
+  messageDesc(file_svc_v1_admin, 3);
 
 /**
  * A key of a project, without its text.
@@ -163,7 +316,7 @@ export type ApiKey = Message<"svc.v1.ApiKey"> & {
  * Use `create(ApiKeySchema)` to create a new message.
  */
 export const ApiKeySchema: GenMessage<ApiKey> = /*@__PURE__*/
-  messageDesc(file_svc_v1_admin, 2);
+  messageDesc(file_svc_v1_admin, 4);
 
 /**
  * A verified inbound post that could not become an event.
@@ -243,7 +396,7 @@ export type QuarantinedPost = Message<"svc.v1.QuarantinedPost"> & {
  * Use `create(QuarantinedPostSchema)` to create a new message.
  */
 export const QuarantinedPostSchema: GenMessage<QuarantinedPost> = /*@__PURE__*/
-  messageDesc(file_svc_v1_admin, 3);
+  messageDesc(file_svc_v1_admin, 5);
 
 /**
  * What became of one post in a release.
@@ -288,7 +441,7 @@ export type QuarantineRelease = Message<"svc.v1.QuarantineRelease"> & {
  * Use `create(QuarantineReleaseSchema)` to create a new message.
  */
 export const QuarantineReleaseSchema: GenMessage<QuarantineRelease> = /*@__PURE__*/
-  messageDesc(file_svc_v1_admin, 4);
+  messageDesc(file_svc_v1_admin, 6);
 
 /**
  * Request of CreateProject.
@@ -309,7 +462,7 @@ export type CreateProjectRequest = Message<"svc.v1.CreateProjectRequest"> & {
  * Use `create(CreateProjectRequestSchema)` to create a new message.
  */
 export const CreateProjectRequestSchema: GenMessage<CreateProjectRequest> = /*@__PURE__*/
-  messageDesc(file_svc_v1_admin, 5);
+  messageDesc(file_svc_v1_admin, 7);
 
 /**
  * Response of CreateProject.
@@ -330,7 +483,7 @@ export type CreateProjectResponse = Message<"svc.v1.CreateProjectResponse"> & {
  * Use `create(CreateProjectResponseSchema)` to create a new message.
  */
 export const CreateProjectResponseSchema: GenMessage<CreateProjectResponse> = /*@__PURE__*/
-  messageDesc(file_svc_v1_admin, 6);
+  messageDesc(file_svc_v1_admin, 8);
 
 /**
  * Request of ListProjects.
@@ -358,7 +511,7 @@ export type ListProjectsRequest = Message<"svc.v1.ListProjectsRequest"> & {
  * Use `create(ListProjectsRequestSchema)` to create a new message.
  */
 export const ListProjectsRequestSchema: GenMessage<ListProjectsRequest> = /*@__PURE__*/
-  messageDesc(file_svc_v1_admin, 7);
+  messageDesc(file_svc_v1_admin, 9);
 
 /**
  * Response of ListProjects.
@@ -386,7 +539,7 @@ export type ListProjectsResponse = Message<"svc.v1.ListProjectsResponse"> & {
  * Use `create(ListProjectsResponseSchema)` to create a new message.
  */
 export const ListProjectsResponseSchema: GenMessage<ListProjectsResponse> = /*@__PURE__*/
-  messageDesc(file_svc_v1_admin, 8);
+  messageDesc(file_svc_v1_admin, 10);
 
 /**
  * Request of CreateApiKey.
@@ -428,7 +581,7 @@ export type CreateApiKeyRequest = Message<"svc.v1.CreateApiKeyRequest"> & {
  * Use `create(CreateApiKeyRequestSchema)` to create a new message.
  */
 export const CreateApiKeyRequestSchema: GenMessage<CreateApiKeyRequest> = /*@__PURE__*/
-  messageDesc(file_svc_v1_admin, 9);
+  messageDesc(file_svc_v1_admin, 11);
 
 /**
  * Response of CreateApiKey.
@@ -457,7 +610,7 @@ export type CreateApiKeyResponse = Message<"svc.v1.CreateApiKeyResponse"> & {
  * Use `create(CreateApiKeyResponseSchema)` to create a new message.
  */
 export const CreateApiKeyResponseSchema: GenMessage<CreateApiKeyResponse> = /*@__PURE__*/
-  messageDesc(file_svc_v1_admin, 10);
+  messageDesc(file_svc_v1_admin, 12);
 
 /**
  * Request of ListApiKeys.
@@ -492,7 +645,7 @@ export type ListApiKeysRequest = Message<"svc.v1.ListApiKeysRequest"> & {
  * Use `create(ListApiKeysRequestSchema)` to create a new message.
  */
 export const ListApiKeysRequestSchema: GenMessage<ListApiKeysRequest> = /*@__PURE__*/
-  messageDesc(file_svc_v1_admin, 11);
+  messageDesc(file_svc_v1_admin, 13);
 
 /**
  * Response of ListApiKeys.
@@ -520,7 +673,7 @@ export type ListApiKeysResponse = Message<"svc.v1.ListApiKeysResponse"> & {
  * Use `create(ListApiKeysResponseSchema)` to create a new message.
  */
 export const ListApiKeysResponseSchema: GenMessage<ListApiKeysResponse> = /*@__PURE__*/
-  messageDesc(file_svc_v1_admin, 12);
+  messageDesc(file_svc_v1_admin, 14);
 
 /**
  * Request of RevokeApiKey.
@@ -541,7 +694,7 @@ export type RevokeApiKeyRequest = Message<"svc.v1.RevokeApiKeyRequest"> & {
  * Use `create(RevokeApiKeyRequestSchema)` to create a new message.
  */
 export const RevokeApiKeyRequestSchema: GenMessage<RevokeApiKeyRequest> = /*@__PURE__*/
-  messageDesc(file_svc_v1_admin, 13);
+  messageDesc(file_svc_v1_admin, 15);
 
 /**
  * Response of RevokeApiKey.
@@ -562,10 +715,11 @@ export type RevokeApiKeyResponse = Message<"svc.v1.RevokeApiKeyResponse"> & {
  * Use `create(RevokeApiKeyResponseSchema)` to create a new message.
  */
 export const RevokeApiKeyResponseSchema: GenMessage<RevokeApiKeyResponse> = /*@__PURE__*/
-  messageDesc(file_svc_v1_admin, 14);
+  messageDesc(file_svc_v1_admin, 16);
 
 /**
- * Request of SetProjectPolicy. Both fields are set as given.
+ * Request of SetProjectPolicy. planApproval and redirectUrls are set as given, what follows where it
+ * is sent.
  *
  * @generated from message svc.v1.SetProjectPolicyRequest
  */
@@ -591,6 +745,13 @@ export type SetProjectPolicyRequest = Message<"svc.v1.SetProjectPolicyRequest"> 
    * @generated from field: repeated string redirect_urls = 3;
    */
   redirectUrls: string[];
+
+  /**
+   * The quotas, all of them: one that is 0 returns to its default. If unset, they stay as they are.
+   *
+   * @generated from field: svc.v1.ProjectQuotas quotas = 4;
+   */
+  quotas?: ProjectQuotas | undefined;
 };
 
 /**
@@ -598,7 +759,7 @@ export type SetProjectPolicyRequest = Message<"svc.v1.SetProjectPolicyRequest"> 
  * Use `create(SetProjectPolicyRequestSchema)` to create a new message.
  */
 export const SetProjectPolicyRequestSchema: GenMessage<SetProjectPolicyRequest> = /*@__PURE__*/
-  messageDesc(file_svc_v1_admin, 15);
+  messageDesc(file_svc_v1_admin, 17);
 
 /**
  * Response of SetProjectPolicy.
@@ -619,7 +780,77 @@ export type SetProjectPolicyResponse = Message<"svc.v1.SetProjectPolicyResponse"
  * Use `create(SetProjectPolicyResponseSchema)` to create a new message.
  */
 export const SetProjectPolicyResponseSchema: GenMessage<SetProjectPolicyResponse> = /*@__PURE__*/
-  messageDesc(file_svc_v1_admin, 16);
+  messageDesc(file_svc_v1_admin, 18);
+
+/**
+ * Request of GetProjectUsage.
+ *
+ * @generated from message svc.v1.GetProjectUsageRequest
+ */
+export type GetProjectUsageRequest = Message<"svc.v1.GetProjectUsageRequest"> & {
+  /**
+   * Id of the project.
+   *
+   * @generated from field: string project_id = 1;
+   */
+  projectId: string;
+};
+
+/**
+ * Describes the message svc.v1.GetProjectUsageRequest.
+ * Use `create(GetProjectUsageRequestSchema)` to create a new message.
+ */
+export const GetProjectUsageRequestSchema: GenMessage<GetProjectUsageRequest> = /*@__PURE__*/
+  messageDesc(file_svc_v1_admin, 19);
+
+/**
+ * Response of GetProjectUsage.
+ *
+ * @generated from message svc.v1.GetProjectUsageResponse
+ */
+export type GetProjectUsageResponse = Message<"svc.v1.GetProjectUsageResponse"> & {
+  /**
+   * One entry a quota, in the order of ProjectQuotas.
+   *
+   * @generated from field: repeated svc.v1.QuotaUsage quotas = 1;
+   */
+  quotas: QuotaUsage[];
+
+  /**
+   * Calls that this node has taken since it began, calls over MCP among them.
+   *
+   * @generated from field: uint32 calls = 2;
+   */
+  calls: number;
+
+  /**
+   * Posts that the project received by this node since it began.
+   *
+   * @generated from field: uint32 posts = 3;
+   */
+  posts: number;
+
+  /**
+   * Of those, how many it received beyond a quota, since another project was to receive them too.
+   *
+   * @generated from field: uint32 posts_beyond = 4;
+   */
+  postsBeyond: number;
+
+  /**
+   * Id of the node that answers.
+   *
+   * @generated from field: string node_id = 5;
+   */
+  nodeId: string;
+};
+
+/**
+ * Describes the message svc.v1.GetProjectUsageResponse.
+ * Use `create(GetProjectUsageResponseSchema)` to create a new message.
+ */
+export const GetProjectUsageResponseSchema: GenMessage<GetProjectUsageResponse> = /*@__PURE__*/
+  messageDesc(file_svc_v1_admin, 20);
 
 /**
  * Request of ListQuarantinedPosts.
@@ -668,7 +899,7 @@ export type ListQuarantinedPostsRequest = Message<"svc.v1.ListQuarantinedPostsRe
  * Use `create(ListQuarantinedPostsRequestSchema)` to create a new message.
  */
 export const ListQuarantinedPostsRequestSchema: GenMessage<ListQuarantinedPostsRequest> = /*@__PURE__*/
-  messageDesc(file_svc_v1_admin, 17);
+  messageDesc(file_svc_v1_admin, 21);
 
 /**
  * Response of ListQuarantinedPosts.
@@ -696,7 +927,7 @@ export type ListQuarantinedPostsResponse = Message<"svc.v1.ListQuarantinedPostsR
  * Use `create(ListQuarantinedPostsResponseSchema)` to create a new message.
  */
 export const ListQuarantinedPostsResponseSchema: GenMessage<ListQuarantinedPostsResponse> = /*@__PURE__*/
-  messageDesc(file_svc_v1_admin, 18);
+  messageDesc(file_svc_v1_admin, 22);
 
 /**
  * Request of GetQuarantinedPost.
@@ -717,7 +948,7 @@ export type GetQuarantinedPostRequest = Message<"svc.v1.GetQuarantinedPostReques
  * Use `create(GetQuarantinedPostRequestSchema)` to create a new message.
  */
 export const GetQuarantinedPostRequestSchema: GenMessage<GetQuarantinedPostRequest> = /*@__PURE__*/
-  messageDesc(file_svc_v1_admin, 19);
+  messageDesc(file_svc_v1_admin, 23);
 
 /**
  * Response of GetQuarantinedPost.
@@ -745,7 +976,7 @@ export type GetQuarantinedPostResponse = Message<"svc.v1.GetQuarantinedPostRespo
  * Use `create(GetQuarantinedPostResponseSchema)` to create a new message.
  */
 export const GetQuarantinedPostResponseSchema: GenMessage<GetQuarantinedPostResponse> = /*@__PURE__*/
-  messageDesc(file_svc_v1_admin, 20);
+  messageDesc(file_svc_v1_admin, 24);
 
 /**
  * Request of ReleaseQuarantinedPosts. The filters combine; at least one of ids, toolkitSlug, since
@@ -809,7 +1040,7 @@ export type ReleaseQuarantinedPostsRequest = Message<"svc.v1.ReleaseQuarantinedP
  * Use `create(ReleaseQuarantinedPostsRequestSchema)` to create a new message.
  */
 export const ReleaseQuarantinedPostsRequestSchema: GenMessage<ReleaseQuarantinedPostsRequest> = /*@__PURE__*/
-  messageDesc(file_svc_v1_admin, 21);
+  messageDesc(file_svc_v1_admin, 25);
 
 /**
  * Response of ReleaseQuarantinedPosts.
@@ -837,11 +1068,109 @@ export type ReleaseQuarantinedPostsResponse = Message<"svc.v1.ReleaseQuarantined
  * Use `create(ReleaseQuarantinedPostsResponseSchema)` to create a new message.
  */
 export const ReleaseQuarantinedPostsResponseSchema: GenMessage<ReleaseQuarantinedPostsResponse> = /*@__PURE__*/
-  messageDesc(file_svc_v1_admin, 22);
+  messageDesc(file_svc_v1_admin, 26);
 
 /**
- * Administration of the deployment: projects, their keys and policies, and the quarantine of inbound
- * posts. Every call needs the deployment's administrator token and sees every project. While the
+ * Request of ParkJob.
+ *
+ * @generated from message svc.v1.ParkJobRequest
+ */
+export type ParkJobRequest = Message<"svc.v1.ParkJobRequest"> & {
+  /**
+   * Id of the project that the job belongs to.
+   *
+   * @generated from field: string project_id = 1;
+   */
+  projectId: string;
+
+  /**
+   * Id of the job.
+   *
+   * @generated from field: string job_id = 2;
+   */
+  jobId: string;
+};
+
+/**
+ * Describes the message svc.v1.ParkJobRequest.
+ * Use `create(ParkJobRequestSchema)` to create a new message.
+ */
+export const ParkJobRequestSchema: GenMessage<ParkJobRequest> = /*@__PURE__*/
+  messageDesc(file_svc_v1_admin, 27);
+
+/**
+ * Response of ParkJob.
+ *
+ * @generated from message svc.v1.ParkJobResponse
+ */
+export type ParkJobResponse = Message<"svc.v1.ParkJobResponse"> & {
+  /**
+   * The job, parked.
+   *
+   * @generated from field: svc.v1.Job job = 1;
+   */
+  job?: Job | undefined;
+};
+
+/**
+ * Describes the message svc.v1.ParkJobResponse.
+ * Use `create(ParkJobResponseSchema)` to create a new message.
+ */
+export const ParkJobResponseSchema: GenMessage<ParkJobResponse> = /*@__PURE__*/
+  messageDesc(file_svc_v1_admin, 28);
+
+/**
+ * Request of ReleaseJob.
+ *
+ * @generated from message svc.v1.ReleaseJobRequest
+ */
+export type ReleaseJobRequest = Message<"svc.v1.ReleaseJobRequest"> & {
+  /**
+   * Id of the project that the job belongs to.
+   *
+   * @generated from field: string project_id = 1;
+   */
+  projectId: string;
+
+  /**
+   * Id of the job.
+   *
+   * @generated from field: string job_id = 2;
+   */
+  jobId: string;
+};
+
+/**
+ * Describes the message svc.v1.ReleaseJobRequest.
+ * Use `create(ReleaseJobRequestSchema)` to create a new message.
+ */
+export const ReleaseJobRequestSchema: GenMessage<ReleaseJobRequest> = /*@__PURE__*/
+  messageDesc(file_svc_v1_admin, 29);
+
+/**
+ * Response of ReleaseJob.
+ *
+ * @generated from message svc.v1.ReleaseJobResponse
+ */
+export type ReleaseJobResponse = Message<"svc.v1.ReleaseJobResponse"> & {
+  /**
+   * The job as it goes on.
+   *
+   * @generated from field: svc.v1.Job job = 1;
+   */
+  job?: Job | undefined;
+};
+
+/**
+ * Describes the message svc.v1.ReleaseJobResponse.
+ * Use `create(ReleaseJobResponseSchema)` to create a new message.
+ */
+export const ReleaseJobResponseSchema: GenMessage<ReleaseJobResponse> = /*@__PURE__*/
+  messageDesc(file_svc_v1_admin, 30);
+
+/**
+ * Administration of the deployment: projects, their keys and policies, the quarantine of inbound posts,
+ * and jobs that do harm. Every call needs the deployment's administrator token and sees every project. While the
  * deployment sets no such token, every call is refused.
  *
  * @generated from service svc.v1.AdminService
@@ -854,6 +1183,8 @@ export const AdminService: GenService<{
    * It is an error to create:
    * - invalid_argument NAME_INVALID: name is empty or longer than 100 characters.
    * - already_exists PROJECT_NAME_TAKEN: a project of that name exists.
+   * - failed_precondition AUDIENCE_UNDECLARED: a project exists, and the deployment does not say which
+   *   projects receive events: a second one would receive those of the first.
    *
    * @generated from rpc svc.v1.AdminService.CreateProject
    */
@@ -925,8 +1256,9 @@ export const AdminService: GenService<{
     output: typeof RevokeApiKeyResponseSchema;
   },
   /**
-   * SetProjectPolicy replaces the policy of a project as a whole. It governs what is submitted or
-   * started afterwards.
+   * SetProjectPolicy replaces planApproval and redirectUrls of a project's policy, and each of its
+   * other parts that is sent, as a whole. It governs what is submitted or started afterwards; quotas
+   * hold at once on the node that answers, within a second on the others.
    *
    * It is an error to set:
    * - not_found PROJECT_NOT_FOUND: there is no project projectId.
@@ -935,6 +1267,7 @@ export const AdminService: GenService<{
    * - invalid_argument REDIRECT_URL_INVALID: one of redirectUrls is not an absolute https URL (http
    *   for loopback) without credentials and fragment, is longer than 2,048 characters, or there are
    *   more than 100.
+   * - invalid_argument QUOTA_INVALID: one of quotas is below -1.
    *
    * @generated from rpc svc.v1.AdminService.SetProjectPolicy
    */
@@ -942,6 +1275,20 @@ export const AdminService: GenService<{
     methodKind: "unary";
     input: typeof SetProjectPolicyRequestSchema;
     output: typeof SetProjectPolicyResponseSchema;
+  },
+  /**
+   * GetProjectUsage returns what a project uses of each of its quotas. What is counted by node is that
+   * of the node that answers. It counts in the store, so it is not for a tight loop.
+   *
+   * It is an error to read:
+   * - not_found PROJECT_NOT_FOUND: there is no project projectId.
+   *
+   * @generated from rpc svc.v1.AdminService.GetProjectUsage
+   */
+  getProjectUsage: {
+    methodKind: "unary";
+    input: typeof GetProjectUsageRequestSchema;
+    output: typeof GetProjectUsageResponseSchema;
   },
   /**
    * ListQuarantinedPosts returns verified inbound posts that could not become events, without their
@@ -983,6 +1330,7 @@ export const AdminService: GenService<{
    * - invalid_argument FILTER_REQUIRED: ids, toolkitSlug, since and until are all empty.
    * - invalid_argument TOO_MANY_IDS: ids has more than 500 entries.
    * - invalid_argument TIME_RANGE_INVALID: since is later than until.
+   * - not_found TOOLKIT_NOT_FOUND: the catalog has no toolkit toolkitSlug.
    * - invalid_argument PAGE_SIZE_NEGATIVE: pageSize is negative.
    * - invalid_argument PAGE_TOKEN_INVALID: pageToken is not one that this call returned for the same
    *   filters.
@@ -993,6 +1341,43 @@ export const AdminService: GenService<{
     methodKind: "unary";
     input: typeof ReleaseQuarantinedPostsRequestSchema;
     output: typeof ReleaseQuarantinedPostsResponseSchema;
+  },
+  /**
+   * ParkJob takes a job of any project from the node that drives it and parks it with the reason
+   * `administrator`, until ReleaseJob or CancelJob, or its deadline, whose clock runs on. It takes effect
+   * at once, from any node, and also while the node that drives the job hangs: whatever that one still
+   * writes of the job is refused. A call that is under way is not ended; its outcome is recorded and
+   * used after the release.
+   *
+   * It is an error to park:
+   * - not_found JOB_NOT_FOUND: the project has no job jobId.
+   * - failed_precondition JOB_FINISHED: the job has ended.
+   * - failed_precondition JOB_NOT_PARKABLE: the job is none of JOB_STATUS_QUEUED, JOB_STATUS_RUNNING and
+   *   JOB_STATUS_COMPENSATING. The message says where it stands, and of a parked one for what.
+   *
+   * @generated from rpc svc.v1.AdminService.ParkJob
+   */
+  parkJob: {
+    methodKind: "unary";
+    input: typeof ParkJobRequestSchema;
+    output: typeof ParkJobResponseSchema;
+  },
+  /**
+   * ReleaseJob takes a job that is parked with the reason `administrator` or `poisoned` back to where it
+   * stood, and makes it due at once. What the service had counted against it begins anew.
+   *
+   * It is an error to release:
+   * - not_found JOB_NOT_FOUND: the project has no job jobId.
+   * - failed_precondition JOB_FINISHED: the job has ended.
+   * - failed_precondition JOB_NOT_RELEASABLE: the job is not parked, or for another reason. The message
+   *   says where it stands.
+   *
+   * @generated from rpc svc.v1.AdminService.ReleaseJob
+   */
+  releaseJob: {
+    methodKind: "unary";
+    input: typeof ReleaseJobRequestSchema;
+    output: typeof ReleaseJobResponseSchema;
   },
 }> = /*@__PURE__*/
   serviceDesc(file_svc_v1_admin, 0);

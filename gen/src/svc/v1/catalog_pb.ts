@@ -885,7 +885,7 @@ export const CatalogService: GenService<{
    * It is an error to publish:
    * - invalid_argument DEFINITION_INVALID: the definition breaks a rule; one detail for each fault, up
    *   to 100, whose field is the place of the fault.
-   * - resource_exhausted PRIVATE_TOOLKITS_LIMIT: the project has 100 private toolkits already.
+   * - resource_exhausted QUOTA_PRIVATE_TOOLKITS: the project has as many private toolkits as it may.
    *
    * @generated from rpc svc.v1.CatalogService.PublishToolkit
    */

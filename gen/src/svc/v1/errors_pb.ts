@@ -45,8 +45,8 @@ export const file_svc_v1_errors: GenFile = /*@__PURE__*/
  *   the node stopped before it; the effect may have happened or not.
  * - unavailable STORE_UNAVAILABLE: the database cannot be reached or does not answer in time; the
  *   same request may be sent again.
- * - unavailable NODE_OVERLOADED: the posts under way hold as much memory as this node sets aside for
- *   them; the same request may be sent again in a moment.
+ * - unavailable NODE_OVERLOADED: the bodies under way of the same toolkit, project or address hold as much
+ *   memory as this node sets aside for them; the same request may be sent again after Retry-After.
  * - unavailable SHUTTING_DOWN: this node is stopping and has not begun on the request, which may be sent
  *   again.
  * - internal INTERNAL: a fault of the service; the message names the request id to report.

@@ -38,14 +38,15 @@ export type Job = Message<"svc.v1.Job"> & {
   status: JobStatus;
 
   /**
-   * The program as JSON text, as it was submitted.
+   * The program as JSON text, as it was submitted, with `***` for what its inputSchema marks as sensitive
+   * in its input.
    *
    * @generated from field: string program_json = 3;
    */
   programJson: string;
 
   /**
-   * SHA-256 of the program's canonical JSON (RFC 8785), in hex.
+   * SHA-256 of the canonical JSON (RFC 8785) of the program as it was submitted, in hex.
    *
    * @generated from field: string program_hash = 4;
    */
@@ -252,14 +253,17 @@ export const EstimateSchema: GenMessage<Estimate> = /*@__PURE__*/
 export type Park = Message<"svc.v1.Park"> & {
   /**
    * `judgment` (a declared point), `approval` (of the plan or of a gate), `wait` (a time), `in_doubt`
-   * (a write whose outcome is unknown) or `undo_stuck` (an undo that cannot finish).
+   * (a write whose outcome is unknown), `undo_stuck` (an undo that cannot finish), `poisoned` (the
+   * service parked it because it took down or stalled its nodes; lastError says what it did) or
+   * `administrator` (ParkJob). The last two end by ReleaseJob or CancelJob, or with the job's deadline.
    *
    * @generated from field: string reason = 1;
    */
   reason: string;
 
   /**
-   * Id of the step it waits in. If empty, it waits before the first.
+   * Id of the step it waits in; of `poisoned` and `administrator`, of the one it had begun or came to.
+   * If empty, it waits before the first, or behind the last.
    *
    * @generated from field: string step_id = 2;
    */
@@ -280,7 +284,7 @@ export type Park = Message<"svc.v1.Park"> & {
   wakeAt?: Timestamp | undefined;
 
   /**
-   * The question it waits on. Unset for `wait`.
+   * The question it waits on. Unset for `wait`, `poisoned` and `administrator`.
    *
    * @generated from field: svc.v1.Judgment judgment = 5;
    */
@@ -316,7 +320,7 @@ export type Judgment = Message<"svc.v1.Judgment"> & {
   requestId: string;
 
   /**
-   * The question's text.
+   * The question's text, sensitive values masked.
    *
    * @generated from field: string question = 3;
    */
@@ -709,8 +713,8 @@ export type Receipt = Message<"svc.v1.Receipt"> & {
   saga?: Saga | undefined;
 
   /**
-   * The result the program declares, as JSON text of at most 16 KiB. If empty, it declares none or did
-   * not get there.
+   * The result the program declares, as JSON text of at most 16 KiB, sensitive values masked. If empty, it
+   * declares none or did not get there.
    *
    * @generated from field: string result_json = 11;
    */
@@ -1317,7 +1321,8 @@ export type AskDecision = Message<"svc.v1.AskDecision"> & {
   note: string;
 
   /**
-   * The changes of a `retry-with` answer as JSON text. If empty, none.
+   * The changes of a `retry-with` answer as JSON text, with `***` for what the point's answer schema marks
+   * as sensitive. If empty, none.
    *
    * @generated from field: string overrides_json = 6;
    */
@@ -2177,7 +2182,8 @@ export const JobStatus = {
   PENDING_PLAN_APPROVAL: 2,
 
   /**
-   * Accepted, and not yet begun. Leaves to RUNNING, EXPIRED or CANCELLED.
+   * Accepted, and not yet begun. Leaves to RUNNING, EXPIRED or CANCELLED, and to PARKED by an
+   * administrator or the service.
    *
    * @generated from enum value: JOB_STATUS_QUEUED = 3;
    */
@@ -2191,8 +2197,8 @@ export const JobStatus = {
   RUNNING: 4,
 
   /**
-   * Waits for a person or for a time; park.reason says which. Leaves to RUNNING, COMPENSATING,
-   * ABORTED, FAILED, EXPIRED or CANCELLED.
+   * Waits for a person or for a time; park.reason says which. Leaves to QUEUED, RUNNING,
+   * COMPENSATING, ABORTED, FAILED, EXPIRED or CANCELLED.
    *
    * @generated from enum value: JOB_STATUS_PARKED = 5;
    */
@@ -2200,7 +2206,7 @@ export const JobStatus = {
 
   /**
    * Its saga undoes what was done. Leaves to FAILED, ABORTED or CANCELLED, and to PARKED when an undo
-   * is stuck.
+   * is stuck, or by an administrator or the service.
    *
    * @generated from enum value: JOB_STATUS_COMPENSATING = 6;
    */
@@ -2345,6 +2351,8 @@ export const JobsService: GenService<{
    * - invalid_argument PROGRAM_ACCOUNT_MISSING: the entity has no active account of the toolkit.
    * - invalid_argument PROGRAM_ARGUMENT_INVALID: an argument breaks the tool's input schema, or the
    *   program's input its inputSchema.
+   * - invalid_argument PROGRAM_SENSITIVE_LITERAL: a value for a sensitive argument stands in the program:
+   *   a literal, a param, an input that is not marked x-sensitive.
    * - invalid_argument PROGRAM_CONFIRM_MISSING: a destructive call lacks the literal
    *   `"confirm": true`.
    * - invalid_argument PROGRAM_EXPRESSION_INVALID: a CEL expression does not compile, is of the wrong
@@ -2363,6 +2371,7 @@ export const JobsService: GenService<{
    * - permission_denied APPROVER_ROLE_REQUIRED: the plan needs approval, and the submitting key,
    *   the only one that may answer for it, is not an approver's.
    * - failed_precondition APPROVER_MISSING: the plan needs approval and no contact may give it.
+   * - resource_exhausted QUOTA_JOBS: as many jobs of the project have not ended as may.
    *
    * @generated from rpc svc.v1.JobsService.SubmitJob
    */
@@ -2403,8 +2412,9 @@ export const JobsService: GenService<{
   /**
    * CancelJob ends a job before its end. Calls in flight are waited for, no other is begun; a saga
    * declared for `cancelled` is run first. The job is returned as it is now, which may still be
-   * JOB_STATUS_RUNNING or JOB_STATUS_COMPENSATING. Its pending ask is withdrawn. Cancelling again
-   * changes nothing.
+   * JOB_STATUS_RUNNING or JOB_STATUS_COMPENSATING. Its pending ask is withdrawn. A job parked on the
+   * question `undo_stuck` stops undoing, as the answer `abort` does, and so does one that was parked
+   * by an administrator or as `poisoned` while it undid. Cancelling again changes nothing else.
    *
    * It is an error to cancel:
    * - not_found JOB_NOT_FOUND: the project has no job id.
@@ -2441,6 +2451,7 @@ export const JobsService: GenService<{
    *
    * It is an error to watch:
    * - not_found JOB_NOT_FOUND: the project has no job jobId.
+   * - resource_exhausted QUOTA_OPEN_STREAMS: the project has as many streams open at this node as it may.
    *
    * @generated from rpc svc.v1.JobsService.WatchJob
    */

@@ -15,7 +15,7 @@ import type { Message } from "@bufbuild/protobuf";
  * Describes the file svc/v1/tools.proto.
  */
 export const file_svc_v1_tools: GenFile = /*@__PURE__*/
-  fileDesc("ChJzdmMvdjEvdG9vbHMucHJvdG8SBnN2Yy52MSJ+ChJTZWFyY2hUb29sc1JlcXVlc3QSDQoFcXVlcnkYASABKAkSFAoMdG9vbGtpdF9zbHVnGAIgASgJEh4KBGtpbmQYAyABKA4yEC5zdmMudjEuVG9vbEtpbmQSFAoMYWNjZXNzX2NsYXNzGAQgASgJEg0KBWxpbWl0GAUgASgFIjkKE1NlYXJjaFRvb2xzUmVzcG9uc2USIgoHcmVzdWx0cxgBIAMoCzIRLnN2Yy52MS5Gb3VuZFRvb2wiTQoJRm91bmRUb29sEhoKBHRvb2wYASABKAsyDC5zdmMudjEuVG9vbBINCgVzY29yZRgCIAEoARIVCg1tYXRjaGVkX3Rlcm1zGAMgAygJIiMKE0Rlc2NyaWJlVG9vbFJlcXVlc3QSDAoEc2x1ZxgBIAEoCSIyChREZXNjcmliZVRvb2xSZXNwb25zZRIaCgR0b29sGAEgASgLMgwuc3ZjLnYxLlRvb2wiugEKD0NhbGxUb29sUmVxdWVzdBIRCgl0b29sX3NsdWcYASABKAkSFgoOYXJndW1lbnRzX2pzb24YAiABKAkSEQoJZW50aXR5X2lkGAMgASgJEhwKFGNvbm5lY3RlZF9hY2NvdW50X2lkGAQgASgJEhcKD2lkZW1wb3RlbmN5X2tleRgFIAEoCRIPCgdkcnlfcnVuGAYgASgIEg4KBmZpZWxkcxgHIAMoCRIRCgltYXhfYnl0ZXMYCCABKAUiuAIKEENhbGxUb29sUmVzcG9uc2USDwoHY2FsbF9pZBgBIAEoCRIPCgdvdXRjb21lGAIgASgJEhMKC3Jlc3VsdF9qc29uGAMgASgJEg8KB21lc3NhZ2UYBCABKAkSEQoJcmV0cnlhYmxlGAUgASgIEi4KC3JldHJ5X2FmdGVyGAYgASgLMhkuZ29vZ2xlLnByb3RvYnVmLkR1cmF0aW9uEhcKD3Byb3ZpZGVyX3N0YXR1cxgHIAEoBRIQCgh3YXJuaW5ncxgIIAMoCRIPCgdzYW5kYm94GAkgASgIEiQKB3JlcXVlc3QYCiABKAsyEy5zdmMudjEuVG9vbFJlcXVlc3QSJQoGZmF1bHRzGAsgAygLMhUuc3ZjLnYxLkFyZ3VtZW50RmF1bHQSEAoIcmVwbGF5ZWQYDCABKAgiRQoNQXJndW1lbnRGYXVsdBIPCgdwb2ludGVyGAEgASgJEg8KB21lc3NhZ2UYAiABKAkSEgoKZ2l2ZW5fanNvbhgDIAEoCSKgAQoLVG9vbFJlcXVlc3QSDgoGbWV0aG9kGAEgASgJEgsKA3VybBgCIAEoCRIxCgdoZWFkZXJzGAMgAygLMiAuc3ZjLnYxLlRvb2xSZXF1ZXN0LkhlYWRlcnNFbnRyeRIRCglib2R5X2pzb24YBCABKAkaLgoMSGVhZGVyc0VudHJ5EgsKA2tleRgBIAEoCRINCgV2YWx1ZRgCIAEoCToCOAEiugMKCFRvb2xDYWxsEgoKAmlkGAEgASgJEhEKCXRvb2xfc2x1ZxgCIAEoCRIUCgxhY2Nlc3NfY2xhc3MYAyABKAkSEQoJZW50aXR5X2lkGAQgASgJEhwKFGNvbm5lY3RlZF9hY2NvdW50X2lkGAUgASgJEg4KBmtleV9pZBgGIAEoCRIOCgZqb2JfaWQYByABKAkSDwoHc3RlcF9pZBgIIAEoCRIPCgdvdXRjb21lGAkgASgJEg8KB21lc3NhZ2UYCiABKAkSFwoPcHJvdmlkZXJfc3RhdHVzGAsgASgFEhgKEGFyZ3VtZW50c19kaWdlc3QYDCABKAkSFgoOYXJndW1lbnRzX2pzb24YDSABKAkSEwoLcmVzdWx0X2pzb24YDiABKAkSEQoJdHJ1bmNhdGVkGA8gASgIEg8KB3NhbmRib3gYECABKAgSFwoPaWRlbXBvdGVuY3lfa2V5GBEgASgJEi4KCmNyZWF0ZWRfYXQYEiABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEhMKC2R1cmF0aW9uX21zGBMgASgFEhMKC3Byb3ZpZGVyX21zGBQgASgFIsoBChRMaXN0VG9vbENhbGxzUmVxdWVzdBIRCgl0b29sX3NsdWcYASABKAkSEQoJZW50aXR5X2lkGAIgASgJEg8KB291dGNvbWUYAyABKAkSKQoFc2luY2UYBCABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEikKBXVudGlsGAUgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBIRCglwYWdlX3NpemUYBiABKAUSEgoKcGFnZV90b2tlbhgHIAEoCSJRChVMaXN0VG9vbENhbGxzUmVzcG9uc2USHwoFY2FsbHMYASADKAsyEC5zdmMudjEuVG9vbENhbGwSFwoPbmV4dF9wYWdlX3Rva2VuGAIgASgJIiAKEkdldFRvb2xDYWxsUmVxdWVzdBIKCgJpZBgBIAEoCSI1ChNHZXRUb29sQ2FsbFJlc3BvbnNlEh4KBGNhbGwYASABKAsyEC5zdmMudjEuVG9vbENhbGwylAMKDFRvb2xzU2VydmljZRJMCgtTZWFyY2hUb29scxIaLnN2Yy52MS5TZWFyY2hUb29sc1JlcXVlc3QaGy5zdmMudjEuU2VhcmNoVG9vbHNSZXNwb25zZSIEqLsYARJPCgxEZXNjcmliZVRvb2wSGy5zdmMudjEuRGVzY3JpYmVUb29sUmVxdWVzdBocLnN2Yy52MS5EZXNjcmliZVRvb2xSZXNwb25zZSIEqLsYARJDCghDYWxsVG9vbBIXLnN2Yy52MS5DYWxsVG9vbFJlcXVlc3QaGC5zdmMudjEuQ2FsbFRvb2xSZXNwb25zZSIEqLsYARJSCg1MaXN0VG9vbENhbGxzEhwuc3ZjLnYxLkxpc3RUb29sQ2FsbHNSZXF1ZXN0Gh0uc3ZjLnYxLkxpc3RUb29sQ2FsbHNSZXNwb25zZSIEqLsYARJMCgtHZXRUb29sQ2FsbBIaLnN2Yy52MS5HZXRUb29sQ2FsbFJlcXVlc3QaGy5zdmMudjEuR2V0VG9vbENhbGxSZXNwb25zZSIEqLsYAWIGcHJvdG8z", [file_google_protobuf_duration, file_google_protobuf_timestamp, file_svc_v1_catalog, file_svc_v1_options]);
+  fileDesc("ChJzdmMvdjEvdG9vbHMucHJvdG8SBnN2Yy52MSJ+ChJTZWFyY2hUb29sc1JlcXVlc3QSDQoFcXVlcnkYASABKAkSFAoMdG9vbGtpdF9zbHVnGAIgASgJEh4KBGtpbmQYAyABKA4yEC5zdmMudjEuVG9vbEtpbmQSFAoMYWNjZXNzX2NsYXNzGAQgASgJEg0KBWxpbWl0GAUgASgFIjkKE1NlYXJjaFRvb2xzUmVzcG9uc2USIgoHcmVzdWx0cxgBIAMoCzIRLnN2Yy52MS5Gb3VuZFRvb2wiTQoJRm91bmRUb29sEhoKBHRvb2wYASABKAsyDC5zdmMudjEuVG9vbBINCgVzY29yZRgCIAEoARIVCg1tYXRjaGVkX3Rlcm1zGAMgAygJIiMKE0Rlc2NyaWJlVG9vbFJlcXVlc3QSDAoEc2x1ZxgBIAEoCSIyChREZXNjcmliZVRvb2xSZXNwb25zZRIaCgR0b29sGAEgASgLMgwuc3ZjLnYxLlRvb2wiugEKD0NhbGxUb29sUmVxdWVzdBIRCgl0b29sX3NsdWcYASABKAkSFgoOYXJndW1lbnRzX2pzb24YAiABKAkSEQoJZW50aXR5X2lkGAMgASgJEhwKFGNvbm5lY3RlZF9hY2NvdW50X2lkGAQgASgJEhcKD2lkZW1wb3RlbmN5X2tleRgFIAEoCRIPCgdkcnlfcnVuGAYgASgIEg4KBmZpZWxkcxgHIAMoCRIRCgltYXhfYnl0ZXMYCCABKAUiuAIKEENhbGxUb29sUmVzcG9uc2USDwoHY2FsbF9pZBgBIAEoCRIPCgdvdXRjb21lGAIgASgJEhMKC3Jlc3VsdF9qc29uGAMgASgJEg8KB21lc3NhZ2UYBCABKAkSEQoJcmV0cnlhYmxlGAUgASgIEi4KC3JldHJ5X2FmdGVyGAYgASgLMhkuZ29vZ2xlLnByb3RvYnVmLkR1cmF0aW9uEhcKD3Byb3ZpZGVyX3N0YXR1cxgHIAEoBRIQCgh3YXJuaW5ncxgIIAMoCRIPCgdzYW5kYm94GAkgASgIEiQKB3JlcXVlc3QYCiABKAsyEy5zdmMudjEuVG9vbFJlcXVlc3QSJQoGZmF1bHRzGAsgAygLMhUuc3ZjLnYxLkFyZ3VtZW50RmF1bHQSEAoIcmVwbGF5ZWQYDCABKAgiRQoNQXJndW1lbnRGYXVsdBIPCgdwb2ludGVyGAEgASgJEg8KB21lc3NhZ2UYAiABKAkSEgoKZ2l2ZW5fanNvbhgDIAEoCSKgAQoLVG9vbFJlcXVlc3QSDgoGbWV0aG9kGAEgASgJEgsKA3VybBgCIAEoCRIxCgdoZWFkZXJzGAMgAygLMiAuc3ZjLnYxLlRvb2xSZXF1ZXN0LkhlYWRlcnNFbnRyeRIRCglib2R5X2pzb24YBCABKAkaLgoMSGVhZGVyc0VudHJ5EgsKA2tleRgBIAEoCRINCgV2YWx1ZRgCIAEoCToCOAEiugMKCFRvb2xDYWxsEgoKAmlkGAEgASgJEhEKCXRvb2xfc2x1ZxgCIAEoCRIUCgxhY2Nlc3NfY2xhc3MYAyABKAkSEQoJZW50aXR5X2lkGAQgASgJEhwKFGNvbm5lY3RlZF9hY2NvdW50X2lkGAUgASgJEg4KBmtleV9pZBgGIAEoCRIOCgZqb2JfaWQYByABKAkSDwoHc3RlcF9pZBgIIAEoCRIPCgdvdXRjb21lGAkgASgJEg8KB21lc3NhZ2UYCiABKAkSFwoPcHJvdmlkZXJfc3RhdHVzGAsgASgFEhgKEGFyZ3VtZW50c19kaWdlc3QYDCABKAkSFgoOYXJndW1lbnRzX2pzb24YDSABKAkSEwoLcmVzdWx0X2pzb24YDiABKAkSEQoJdHJ1bmNhdGVkGA8gASgIEg8KB3NhbmRib3gYECABKAgSFwoPaWRlbXBvdGVuY3lfa2V5GBEgASgJEi4KCmNyZWF0ZWRfYXQYEiABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEhMKC2R1cmF0aW9uX21zGBMgASgFEhMKC3Byb3ZpZGVyX21zGBQgASgFIsoBChRMaXN0VG9vbENhbGxzUmVxdWVzdBIRCgl0b29sX3NsdWcYASABKAkSEQoJZW50aXR5X2lkGAIgASgJEg8KB291dGNvbWUYAyABKAkSKQoFc2luY2UYBCABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEikKBXVudGlsGAUgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBIRCglwYWdlX3NpemUYBiABKAUSEgoKcGFnZV90b2tlbhgHIAEoCSJRChVMaXN0VG9vbENhbGxzUmVzcG9uc2USHwoFY2FsbHMYASADKAsyEC5zdmMudjEuVG9vbENhbGwSFwoPbmV4dF9wYWdlX3Rva2VuGAIgASgJIiAKEkdldFRvb2xDYWxsUmVxdWVzdBIKCgJpZBgBIAEoCSI1ChNHZXRUb29sQ2FsbFJlc3BvbnNlEh4KBGNhbGwYASABKAsyEC5zdmMudjEuVG9vbENhbGwi7AEKCUNhbGxMaW1pdBIMCgRuYW1lGAEgASgJEhQKDHRvb2xraXRfc2x1ZxgCIAEoCRIWCg5rZXlfZXhwcmVzc2lvbhgDIAEoCRITCgtjb25jdXJyZW5jeRgEIAEoBRIeCgRyYXRlGAUgASgLMhAuc3ZjLnYxLkNhbGxSYXRlEg4KBnBhdXNlZBgGIAEoCBIuCgpjcmVhdGVkX2F0GAcgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBIuCgp1cGRhdGVkX2F0GAggASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcCI/CghDYWxsUmF0ZRILCgNtYXgYASABKAUSJgoDcGVyGAIgASgLMhkuZ29vZ2xlLnByb3RvYnVmLkR1cmF0aW9uIjcKE1B1dENhbGxMaW1pdFJlcXVlc3QSIAoFbGltaXQYASABKAsyES5zdmMudjEuQ2FsbExpbWl0IjgKFFB1dENhbGxMaW1pdFJlc3BvbnNlEiAKBWxpbWl0GAEgASgLMhEuc3ZjLnYxLkNhbGxMaW1pdCImChZEZWxldGVDYWxsTGltaXRSZXF1ZXN0EgwKBG5hbWUYASABKAkiGQoXRGVsZXRlQ2FsbExpbWl0UmVzcG9uc2UiFwoVTGlzdENhbGxMaW1pdHNSZXF1ZXN0IjsKFkxpc3RDYWxsTGltaXRzUmVzcG9uc2USIQoGbGltaXRzGAEgAygLMhEuc3ZjLnYxLkNhbGxMaW1pdDKWBQoMVG9vbHNTZXJ2aWNlEkwKC1NlYXJjaFRvb2xzEhouc3ZjLnYxLlNlYXJjaFRvb2xzUmVxdWVzdBobLnN2Yy52MS5TZWFyY2hUb29sc1Jlc3BvbnNlIgSouxgBEk8KDERlc2NyaWJlVG9vbBIbLnN2Yy52MS5EZXNjcmliZVRvb2xSZXF1ZXN0Ghwuc3ZjLnYxLkRlc2NyaWJlVG9vbFJlc3BvbnNlIgSouxgBEkMKCENhbGxUb29sEhcuc3ZjLnYxLkNhbGxUb29sUmVxdWVzdBoYLnN2Yy52MS5DYWxsVG9vbFJlc3BvbnNlIgSouxgBElIKDUxpc3RUb29sQ2FsbHMSHC5zdmMudjEuTGlzdFRvb2xDYWxsc1JlcXVlc3QaHS5zdmMudjEuTGlzdFRvb2xDYWxsc1Jlc3BvbnNlIgSouxgBEkwKC0dldFRvb2xDYWxsEhouc3ZjLnYxLkdldFRvb2xDYWxsUmVxdWVzdBobLnN2Yy52MS5HZXRUb29sQ2FsbFJlc3BvbnNlIgSouxgBEk8KDFB1dENhbGxMaW1pdBIbLnN2Yy52MS5QdXRDYWxsTGltaXRSZXF1ZXN0Ghwuc3ZjLnYxLlB1dENhbGxMaW1pdFJlc3BvbnNlIgSouxgCElgKD0RlbGV0ZUNhbGxMaW1pdBIeLnN2Yy52MS5EZWxldGVDYWxsTGltaXRSZXF1ZXN0Gh8uc3ZjLnYxLkRlbGV0ZUNhbGxMaW1pdFJlc3BvbnNlIgSouxgCElUKDkxpc3RDYWxsTGltaXRzEh0uc3ZjLnYxLkxpc3RDYWxsTGltaXRzUmVxdWVzdBoeLnN2Yy52MS5MaXN0Q2FsbExpbWl0c1Jlc3BvbnNlIgSouxgBYgZwcm90bzM", [file_google_protobuf_duration, file_google_protobuf_timestamp, file_svc_v1_catalog, file_svc_v1_options]);
 
 /**
  * Request of SearchTools.
@@ -373,8 +373,8 @@ export type ArgumentFault = Message<"svc.v1.ArgumentFault"> & {
   message: string;
 
   /**
-   * The value that was given, as JSON text of at most 200 characters. Empty when it is missing or
-   * sensitive.
+   * The value that was given, as JSON text of at most 200 characters. Empty when it is missing, sensitive or
+   * under a name that the tool does not know.
    *
    * @generated from field: string given_json = 3;
    */
@@ -523,7 +523,8 @@ export type ToolCall = Message<"svc.v1.ToolCall"> & {
   argumentsDigest: string;
 
   /**
-   * The arguments, sensitive values masked. Empty in lists; `{}` of a call that a job made, whose rows stay
+   * The arguments, sensitive values masked, and whatever stands under names that the tool does not know.
+   * Empty in lists; `{}` of a call that a job made, whose rows stay
    * inside.
    *
    * @generated from field: string arguments_json = 13;
@@ -722,6 +723,224 @@ export const GetToolCallResponseSchema: GenMessage<GetToolCallResponse> = /*@__P
   messageDesc(file_svc_v1_tools, 13);
 
 /**
+ * What a project holds its own calls to, so that an app is not overrun. A call that several limits apply to
+ * is held to each of them.
+ *
+ * @generated from message svc.v1.CallLimit
+ */
+export type CallLimit = Message<"svc.v1.CallLimit"> & {
+  /**
+   * The limit's name, unique in the project: a lower-case letter followed by up to 59 lower-case letters,
+   * digits, `-` and `_`.
+   *
+   * @generated from field: string name = 1;
+   */
+  name: string;
+
+  /**
+   * Only calls of this toolkit. If empty, of every toolkit.
+   *
+   * @generated from field: string toolkit_slug = 2;
+   */
+  toolkitSlug: string;
+
+  /**
+   * What is counted together, as CEL over `toolSlug`, `entityId` (of the account), `accountId` and
+   * `accessClass`: calls with equal values share the limit, `accountId` gives each account one of its own.
+   * null exempts a call: `accessClass == "read" ? null : accountId`. If empty, all calls are counted
+   * together. At most 500 characters.
+   *
+   * @generated from field: string key_expression = 3;
+   */
+  keyExpression: string;
+
+  /**
+   * Calls under way at once, at most 10,000. 0 for any number.
+   *
+   * @generated from field: int32 concurrency = 4;
+   */
+  concurrency: number;
+
+  /**
+   * Calls that begin within a time. If unset, any number.
+   *
+   * @generated from field: svc.v1.CallRate rate = 5;
+   */
+  rate?: CallRate | undefined;
+
+  /**
+   * Whether no call goes: those of callers are refused, those of jobs wait until the limit is put again
+   * without it.
+   *
+   * @generated from field: bool paused = 6;
+   */
+  paused: boolean;
+
+  /**
+   * When the limit was created. PutCallLimit ignores it.
+   *
+   * @generated from field: google.protobuf.Timestamp created_at = 7;
+   */
+  createdAt?: Timestamp | undefined;
+
+  /**
+   * When it was last put. PutCallLimit ignores it.
+   *
+   * @generated from field: google.protobuf.Timestamp updated_at = 8;
+   */
+  updatedAt?: Timestamp | undefined;
+};
+
+/**
+ * Describes the message svc.v1.CallLimit.
+ * Use `create(CallLimitSchema)` to create a new message.
+ */
+export const CallLimitSchema: GenMessage<CallLimit> = /*@__PURE__*/
+  messageDesc(file_svc_v1_tools, 14);
+
+/**
+ * How many calls may begin within any stretch of time of a length.
+ *
+ * @generated from message svc.v1.CallRate
+ */
+export type CallRate = Message<"svc.v1.CallRate"> & {
+  /**
+   * Calls, 1 to 100,000.
+   *
+   * @generated from field: int32 max = 1;
+   */
+  max: number;
+
+  /**
+   * The length, from 1 second to 1 day.
+   *
+   * @generated from field: google.protobuf.Duration per = 2;
+   */
+  per?: Duration | undefined;
+};
+
+/**
+ * Describes the message svc.v1.CallRate.
+ * Use `create(CallRateSchema)` to create a new message.
+ */
+export const CallRateSchema: GenMessage<CallRate> = /*@__PURE__*/
+  messageDesc(file_svc_v1_tools, 15);
+
+/**
+ * Request of PutCallLimit.
+ *
+ * @generated from message svc.v1.PutCallLimitRequest
+ */
+export type PutCallLimitRequest = Message<"svc.v1.PutCallLimitRequest"> & {
+  /**
+   * The limit as it is to be.
+   *
+   * @generated from field: svc.v1.CallLimit limit = 1;
+   */
+  limit?: CallLimit | undefined;
+};
+
+/**
+ * Describes the message svc.v1.PutCallLimitRequest.
+ * Use `create(PutCallLimitRequestSchema)` to create a new message.
+ */
+export const PutCallLimitRequestSchema: GenMessage<PutCallLimitRequest> = /*@__PURE__*/
+  messageDesc(file_svc_v1_tools, 16);
+
+/**
+ * Response of PutCallLimit.
+ *
+ * @generated from message svc.v1.PutCallLimitResponse
+ */
+export type PutCallLimitResponse = Message<"svc.v1.PutCallLimitResponse"> & {
+  /**
+   * The limit as it is stored.
+   *
+   * @generated from field: svc.v1.CallLimit limit = 1;
+   */
+  limit?: CallLimit | undefined;
+};
+
+/**
+ * Describes the message svc.v1.PutCallLimitResponse.
+ * Use `create(PutCallLimitResponseSchema)` to create a new message.
+ */
+export const PutCallLimitResponseSchema: GenMessage<PutCallLimitResponse> = /*@__PURE__*/
+  messageDesc(file_svc_v1_tools, 17);
+
+/**
+ * Request of DeleteCallLimit.
+ *
+ * @generated from message svc.v1.DeleteCallLimitRequest
+ */
+export type DeleteCallLimitRequest = Message<"svc.v1.DeleteCallLimitRequest"> & {
+  /**
+   * The limit's name.
+   *
+   * @generated from field: string name = 1;
+   */
+  name: string;
+};
+
+/**
+ * Describes the message svc.v1.DeleteCallLimitRequest.
+ * Use `create(DeleteCallLimitRequestSchema)` to create a new message.
+ */
+export const DeleteCallLimitRequestSchema: GenMessage<DeleteCallLimitRequest> = /*@__PURE__*/
+  messageDesc(file_svc_v1_tools, 18);
+
+/**
+ * Response of DeleteCallLimit.
+ *
+ * @generated from message svc.v1.DeleteCallLimitResponse
+ */
+export type DeleteCallLimitResponse = Message<"svc.v1.DeleteCallLimitResponse"> & {
+};
+
+/**
+ * Describes the message svc.v1.DeleteCallLimitResponse.
+ * Use `create(DeleteCallLimitResponseSchema)` to create a new message.
+ */
+export const DeleteCallLimitResponseSchema: GenMessage<DeleteCallLimitResponse> = /*@__PURE__*/
+  messageDesc(file_svc_v1_tools, 19);
+
+/**
+ * Request of ListCallLimits.
+ *
+ * @generated from message svc.v1.ListCallLimitsRequest
+ */
+export type ListCallLimitsRequest = Message<"svc.v1.ListCallLimitsRequest"> & {
+};
+
+/**
+ * Describes the message svc.v1.ListCallLimitsRequest.
+ * Use `create(ListCallLimitsRequestSchema)` to create a new message.
+ */
+export const ListCallLimitsRequestSchema: GenMessage<ListCallLimitsRequest> = /*@__PURE__*/
+  messageDesc(file_svc_v1_tools, 20);
+
+/**
+ * Response of ListCallLimits.
+ *
+ * @generated from message svc.v1.ListCallLimitsResponse
+ */
+export type ListCallLimitsResponse = Message<"svc.v1.ListCallLimitsResponse"> & {
+  /**
+   * The limits by name.
+   *
+   * @generated from field: repeated svc.v1.CallLimit limits = 1;
+   */
+  limits: CallLimit[];
+};
+
+/**
+ * Describes the message svc.v1.ListCallLimitsResponse.
+ * Use `create(ListCallLimitsResponseSchema)` to create a new message.
+ */
+export const ListCallLimitsResponseSchema: GenMessage<ListCallLimitsResponse> = /*@__PURE__*/
+  messageDesc(file_svc_v1_tools, 21);
+
+/**
  * Finding, reading and calling tools. The three calls that agents need are served over MCP too, as
  * `search_tools`, `describe_tool` and `call_tool`.
  *
@@ -785,6 +1004,10 @@ export const ToolsService: GenService<{
    * - already_exists IDEMPOTENCY_KEY_REUSED: the key was used with another tool, account or other
    *   arguments.
    * - failed_precondition CALL_IN_PROGRESS: the first call of this idempotencyKey still runs.
+   * - resource_exhausted CALL_LIMIT: a call limit of the project, or the rate that the toolkit's
+   *   definition declares, had no room for the call for 2 seconds. Nothing was sent, and nothing is
+   *   recorded. Retry-After says when to send it again.
+   * - resource_exhausted CALL_LIMIT_PAUSED: a call limit that applies is paused. Nothing was sent.
    *
    * @generated from rpc svc.v1.ToolsService.CallTool
    */
@@ -824,6 +1047,51 @@ export const ToolsService: GenService<{
     methodKind: "unary";
     input: typeof GetToolCallRequestSchema;
     output: typeof GetToolCallResponseSchema;
+  },
+  /**
+   * PutCallLimit creates a call limit, or replaces the one of the same name as a whole. It holds calls by
+   * callers and by jobs together, over all nodes, and within half a second on each: one that finds it full
+   * waits up to 2 seconds for its turn, and one of a job for as long as it takes.
+   *
+   * It is an error to put:
+   * - invalid_argument CALL_LIMIT_NAME_INVALID: name is not a lower-case letter followed by up to 59
+   *   lower-case letters, digits, `-` and `_`.
+   * - not_found TOOLKIT_NOT_FOUND: the project sees no toolkit toolkitSlug.
+   * - invalid_argument KEY_EXPRESSION_INVALID: keyExpression does not parse, is too long, or applies what a
+   *   key is not made by.
+   * - invalid_argument CALL_LIMIT_BOUND_INVALID: concurrency or rate is out of its range, or both are missing
+   *   and the limit is not paused.
+   * - resource_exhausted CALL_LIMITS_TOO_MANY: the project has 100 call limits already.
+   *
+   * @generated from rpc svc.v1.ToolsService.PutCallLimit
+   */
+  putCallLimit: {
+    methodKind: "unary";
+    input: typeof PutCallLimitRequestSchema;
+    output: typeof PutCallLimitResponseSchema;
+  },
+  /**
+   * DeleteCallLimit deletes one call limit. What waits for it goes on.
+   *
+   * It is an error to delete:
+   * - not_found CALL_LIMIT_NOT_FOUND: the project has no call limit name.
+   *
+   * @generated from rpc svc.v1.ToolsService.DeleteCallLimit
+   */
+  deleteCallLimit: {
+    methodKind: "unary";
+    input: typeof DeleteCallLimitRequestSchema;
+    output: typeof DeleteCallLimitResponseSchema;
+  },
+  /**
+   * ListCallLimits returns the project's call limits by name; there are at most 100.
+   *
+   * @generated from rpc svc.v1.ToolsService.ListCallLimits
+   */
+  listCallLimits: {
+    methodKind: "unary";
+    input: typeof ListCallLimitsRequestSchema;
+    output: typeof ListCallLimitsResponseSchema;
   },
 }> = /*@__PURE__*/
   serviceDesc(file_svc_v1_tools, 0);

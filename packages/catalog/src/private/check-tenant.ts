@@ -1,7 +1,7 @@
+import { isObject } from "@svc/core";
 import type { FaultPath } from "../definition-error.ts";
 import type { DefinitionFile } from "../definition-file.ts";
 import type { JsonSchema } from "../documents.ts";
-import { isJsonObject } from "../json-object.ts";
 import { createTenantValidators, withNulls } from "../json-schema.ts";
 import { schemaSize, schemaSizeMax } from "../judging-cost.ts";
 import { parseLinearRegExp } from "../linear-reg-exp.ts";
@@ -58,7 +58,7 @@ function depthOf(value: unknown): number {
 
 /** The rules that hold for a tenant's definition beyond those of shared ones. Records every fault. */
 export function checkTenantDefinition(file: DefinitionFile): void {
-  const document = isJsonObject(file.value) ? file.value : {};
+  const document = isObject(file.value) ? file.value : {};
   if (file.file === "toolkit") checkTenantToolkit(file, document);
   else if (document.kind === "trigger") {
     file.fault(
@@ -78,10 +78,10 @@ export function checkTenantDefinition(file: DefinitionFile): void {
 
 /** Refuses schemas that would take long to compile at their first call. Records every fault. */
 export function checkSchemaSizes(file: DefinitionFile): void {
-  const document = isJsonObject(file.value) ? file.value : {};
+  const document = isObject(file.value) ? file.value : {};
   for (const part of ["input", "output"]) {
     const schema = document[part];
-    const size = isJsonObject(schema) ? schemaSize(part === "output" ? withNulls(schema) : schema) : 0;
+    const size = isObject(schema) ? schemaSize(part === "output" ? withNulls(schema) : schema) : 0;
     if (size <= schemaSizeMax) continue;
     const cure = `split the tool, or write fewer properties and rules: ${schemaSizeMax} keywords and names may be there`;
     file.fault([part], `has a schema of ${Math.round(size)} keywords and names`, cure);
@@ -96,10 +96,10 @@ function checkTenantToolkit(file: DefinitionFile, document: JsonSchema): void {
 
 /** What only the compiler refuses, such as `then` without `if`, would come to light at the first call. Records every fault. */
 export function checkCompiles(file: DefinitionFile): void {
-  const document = isJsonObject(file.value) ? file.value : {};
+  const document = isObject(file.value) ? file.value : {};
   for (const part of ["input", "output"]) {
     const schema = document[part];
-    if (!isJsonObject(schema)) continue;
+    if (!isObject(schema)) continue;
     try {
       createTenantValidators()(schema)({});
     } catch (error) {
@@ -118,7 +118,7 @@ function visitTexts(value: unknown, path: FaultPath, visit: Visit): void {
     value.forEach((child, index) => {
       visitTexts(child, [...path, index], visit);
     });
-  } else if (isJsonObject(value)) {
+  } else if (isObject(value)) {
     for (const [key, child] of Object.entries(value)) {
       visit(key, [...path, key], true);
       visitTexts(child, [...path, key], visit);
@@ -137,12 +137,12 @@ function checkTenantSchema(file: DefinitionFile, path: FaultPath, node: unknown)
       checkTenantSchema(file, [...path, index], child);
     });
   }
-  if (!isJsonObject(node)) return;
+  if (!isObject(node)) return;
   checkKeywords(file, path, node);
   for (const [keyword, child] of Object.entries(node)) {
     if (plainValues.has(keyword)) continue;
     // Names are no keywords: a property may be called "properties", or "$ref".
-    if (schemaMaps.has(keyword) && isJsonObject(child)) {
+    if (schemaMaps.has(keyword) && isObject(child)) {
       for (const [name, schema] of Object.entries(child)) checkTenantSchema(file, [...path, keyword, name], schema);
     } else if (!keyword.startsWith("$")) {
       checkTenantSchema(file, [...path, keyword], child);
@@ -163,7 +163,7 @@ function checkKeywords(file: DefinitionFile, path: FaultPath, node: JsonSchema):
     const cure = "give items a type of string, number, integer or boolean";
     file.fault([...path, "uniqueItems"], "compares every two items of the list", cure);
   }
-  for (const pattern of isJsonObject(node.patternProperties) ? Object.keys(node.patternProperties) : []) {
+  for (const pattern of isObject(node.patternProperties) ? Object.keys(node.patternProperties) : []) {
     checkPattern(file, [...path, "patternProperties", pattern], pattern);
   }
   if (typeof node.pattern === "string") checkPattern(file, [...path, "pattern"], node.pattern);
@@ -176,6 +176,6 @@ function checkPattern(file: DefinitionFile, path: FaultPath, pattern: string): v
 
 /** Items of scalar types are found in a table; others are compared pair by pair. */
 function holdsScalars({ items }: JsonSchema): boolean {
-  if (!isJsonObject(items) || items.type === undefined) return false;
+  if (!isObject(items) || items.type === undefined) return false;
   return [items.type].flat().every((type) => type !== "object" && type !== "array");
 }

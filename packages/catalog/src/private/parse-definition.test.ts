@@ -3,7 +3,7 @@ import fc from "fast-check";
 import { expect, test } from "vitest";
 import { DefinitionError, type DefinitionFault } from "../definition-error.ts";
 import { parsePrivateToolkit } from "./parse-definition.ts";
-import { privateDefinition, privateSource } from "./sample-private.ts";
+import { privateDefinition, privateSource } from "./test-definitions.ts";
 
 const projectId = createId("prj", 1);
 

@@ -1,5 +1,5 @@
 import { setImmediate } from "node:timers/promises";
-import type { ProjectId } from "@svc/core";
+import { isObject, type ProjectId } from "@svc/core";
 import { faultOfBaseUrl } from "../base-url.ts";
 import { buildToolkit } from "../build.ts";
 import { checkInSteps } from "../check-definitions.ts";
@@ -8,7 +8,6 @@ import { DefinitionError } from "../definition-error.ts";
 import { createDefinitionFile, type DefinitionFile } from "../definition-file.ts";
 import type { ToolDocument, ToolkitDocument } from "../documents.ts";
 import { checkHeaderNames } from "../header-name.ts";
-import { isJsonObject } from "../json-object.ts";
 import { createTenantValidators } from "../json-schema.ts";
 import type { Toolkit } from "../model.ts";
 import type { ToolkitFiles } from "../read-definitions.ts";
@@ -90,7 +89,7 @@ function readFiles(definitionJson: string): ToolkitFiles {
   if (size > bytesMax) throw wholeFault(`has ${size} bytes`, `shorten it to ${bytesMax}`);
   const document = parse(definitionJson);
   const whole = createDefinitionFile("definition", document);
-  if (!isJsonObject(document) || !isJsonObject(document.toolkit) || !isJsonObject(document.tools)) {
+  if (!isObject(document) || !isObject(document.toolkit) || !isObject(document.tools)) {
     whole.fault([], "is not an object with toolkit and tools", 'write {"toolkit": {…}, "tools": {"<tool>": {…}}}');
     throw new DefinitionError(whole.faults);
   }
@@ -123,7 +122,7 @@ function wholeFault(reason: string, cure: string): DefinitionError {
 
 /** Triggers are refused as such; held to their own rules they would ask for the webhook that is refused too. */
 function withoutTriggers(files: ToolkitFiles): ToolkitFiles {
-  const tools = [...files.tools].filter(([, { value }]) => !isJsonObject(value) || value.kind !== "trigger");
+  const tools = [...files.tools].filter(([, { value }]) => !isObject(value) || value.kind !== "trigger");
   return { ...files, tools: new Map(tools) };
 }
 

@@ -1,16 +1,16 @@
 import { randomBytes } from "node:crypto";
 import { setImmediate } from "node:timers/promises";
 import { Code } from "@connectrpc/connect";
-import { createTestClock } from "@svc/core/testing";
 import { createProject, type Database, privateToolkitsForProject, withTransaction } from "@svc/db";
-import { createTestDatabase } from "@svc/db/testing";
 import { ToolkitConnectability } from "@svc/gen/catalog";
 import { ErrorDetailSchema } from "@svc/gen/errors";
+import { createTestClock } from "@svc/testing/clock";
+import { createTestDatabase } from "@svc/testing/database";
+import { sampleToolkits } from "@svc/testing/sample-toolkits";
 import { afterAll, expect, test } from "vitest";
 import { createTestNode, errorOf, refusalOf } from "../test-client.ts";
-import { sampleToolkits } from "../testing.ts";
 import { parsePrivateToolkit } from "./parse-definition.ts";
-import { privateDefinition, privateSource, sharedSource } from "./sample-private.ts";
+import { privateDefinition, privateSource, sharedSource } from "./test-definitions.ts";
 
 const { db, drop } = await createTestDatabase();
 afterAll(drop);
@@ -187,12 +187,12 @@ test("a project keeps 100 private toolkits; one more is refused, over one of the
     for (let number = 0; number < 99; number++) {
       const slug = `shop_${number}`;
       const definition = privateDefinition({ slug });
-      await repository.put({ slug, definition, toolCount: 1, originDigest: Buffer.alloc(32), updatedAt: 1 }, 100);
+      await repository.put({ slug, definition, toolCount: 1, originDigest: Buffer.alloc(32), updatedAt: 1 });
     }
   });
   await client.publishToolkit({ definitionJson: privateDefinition() });
   const over = client.publishToolkit({ definitionJson: privateDefinition({ slug: "shop_100" }) });
-  expect(await refusalOf(over)).toEqual([Code.ResourceExhausted, "PRIVATE_TOOLKITS_LIMIT", ""]);
+  expect(await refusalOf(over)).toEqual([Code.ResourceExhausted, "QUOTA_PRIVATE_TOOLKITS", ""]);
   await client.publishToolkit({ definitionJson: privateDefinition({ toolkit: { name: "Renamed" } }) });
   expect((await client.getToolkit({ slug: "shop", projectId })).toolkit?.name).toBe("Renamed");
   await client.deleteToolkit({ slug: "shop_7" });
@@ -217,7 +217,7 @@ test("a kept definition that this version refuses is left out and reported, and 
   await node.clientOf(projectId).publishToolkit({ definitionJson: privateDefinition() });
   const kept = { toolCount: 1, originDigest: Buffer.alloc(32), updatedAt: 1 };
   const definition = privateDefinition({ slug: "old", toolkit: { category: "gone" } });
-  await privateToolkitsForProject(db, projectId).put({ slug: "old", definition, ...kept }, 100);
+  await privateToolkitsForProject(db, projectId).put({ slug: "old", definition, ...kept });
   const other = createTestNode(db);
   const { toolkits } = await other.clientOf(projectId).listToolkits({ projectId });
   expect(slugsOf(toolkits)).toContain("shop");
@@ -242,7 +242,7 @@ test("what a kept definition does to credentials and the compiler is judged agai
   };
   for (const [slug, change] of Object.entries(changes)) {
     const definition = privateDefinition({ slug, ...change });
-    await privateToolkitsForProject(db, projectId).put({ slug, definition, ...kept }, 100);
+    await privateToolkitsForProject(db, projectId).put({ slug, definition, ...kept });
   }
   const node = createTestNode(db);
   await node.views.forProject(projectId);

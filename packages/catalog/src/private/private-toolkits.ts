@@ -1,5 +1,5 @@
-import type { Clock, ProjectId } from "@svc/core";
-import { type Database, privateToolkitsForProject } from "@svc/db";
+import { type Clock, LeastRecentlyUsed, type ProjectId } from "@svc/core";
+import { type Database, privateToolkitsForProject, type QuotaReached } from "@svc/db";
 import { DefinitionError } from "../definition-error.ts";
 import type { Catalog, Tool, Toolkit } from "../model.ts";
 import { type CatalogView, overlayCatalog, viewOf } from "../view.ts";
@@ -7,19 +7,16 @@ import { parseKeptToolkit } from "./parse-definition.ts";
 
 /** How long a node may serve what it knows of a project before it asks the store again: half of the promised second. */
 const freshMs = 500;
-/** Projects whose view a node keeps; the one read longest ago goes first. */
+/** Projects whose view a node keeps; the one unused for longest goes first. */
 const projectsMax = 1000;
-
-/** The most private toolkits of one project. */
-export const privateToolkitsMax = 100;
 
 /** What projects see of the catalog, with the toolkits they publish for themselves. */
 export type CatalogViews = {
   readonly shared: CatalogView;
   /** The shared catalog with the project's own toolkits over it; what other nodes published is at most 500 ms away. */
   forProject(projectId: ProjectId): Promise<CatalogView>;
-  /** Keeps a checked toolkit and shows it at once on this node. False when the project has as many as it may. */
-  publish(projectId: ProjectId, toolkit: Toolkit, definitionJson: string): Promise<boolean>;
+  /** Keeps a checked toolkit and shows it at once on this node. Answers, and keeps nothing, when the project has as many as it may. */
+  publish(projectId: ProjectId, toolkit: Toolkit, definitionJson: string): Promise<QuotaReached | undefined>;
   /** Forgets what this node knows of a project, so that a change it made beside `publish` shows at once. */
   forget(projectId: ProjectId): void;
   /** Takes a toolkit away, at once on this node, and revokes the accounts connected to it. False when the project has none of that slug. */
@@ -48,8 +45,8 @@ export function createCatalogViews(options: {
 }): CatalogViews {
   const { catalog, db, clock, extraToolkits = async () => [] } = options;
   const shared = viewOf(catalog);
-  const known = new Map<ProjectId, Known>();
-  const compiled = new Map<ProjectId, Compiled>();
+  const known = new LeastRecentlyUsed<ProjectId, Known>(projectsMax);
+  const compiled = new LeastRecentlyUsed<ProjectId, Compiled>(projectsMax);
   const reading = new Map<ProjectId, Promise<Known>>();
   /** Counts this node's own changes: what was read before the latest is not kept. */
   let changes = 0;
@@ -62,7 +59,7 @@ export function createCatalogViews(options: {
     const version = await repository.version();
     const current = before?.version === version ? before : await build(projectId, version);
     current.checkedAt = checkedAt;
-    if (changes === changesBefore) remember(known, projectId, current);
+    if (changes === changesBefore) known.set(projectId, current);
     return current;
   };
   const build = async (projectId: ProjectId, seen: number): Promise<Known> => {
@@ -87,7 +84,7 @@ export function createCatalogViews(options: {
         options.onBroken(projectId, slug, error);
       }
     }
-    remember(compiled, projectId, new Map(current));
+    compiled.set(projectId, new Map(current));
     return current.map(([, { toolkit }]) => toolkit);
   };
   /** Forgets what was known and what is being read: neither may hide a change this node just made. */
@@ -113,18 +110,15 @@ export function createCatalogViews(options: {
       return (await pending).view;
     },
     async publish(projectId, toolkit, definitionJson) {
-      const kept = await privateToolkitsForProject(db, projectId).put(
-        {
-          slug: toolkit.slug,
-          definition: definitionJson,
-          toolCount: toolkit.actions.length,
-          originDigest: Buffer.from(toolkit.originDigest, "hex"),
-          updatedAt: clock.now(),
-        },
-        privateToolkitsMax,
-      );
+      const reached = await privateToolkitsForProject(db, projectId).put({
+        slug: toolkit.slug,
+        definition: definitionJson,
+        toolCount: toolkit.actions.length,
+        originDigest: Buffer.from(toolkit.originDigest, "hex"),
+        updatedAt: clock.now(),
+      });
       forget(projectId);
-      return kept;
+      return reached;
     },
     async remove(projectId, slug) {
       const removed = await privateToolkitsForProject(db, projectId).delete(slug, clock.now());
@@ -132,14 +126,6 @@ export function createCatalogViews(options: {
       return removed;
     },
   };
-}
-
-/** Keeps an entry as the latest, and drops the oldest of too many. */
-function remember<T>(entries: Map<ProjectId, T>, projectId: ProjectId, entry: T): void {
-  entries.delete(projectId);
-  entries.set(projectId, entry);
-  const oldest = entries.size > projectsMax ? entries.keys().next().value : undefined;
-  if (oldest !== undefined) entries.delete(oldest);
 }
 
 function catalogOf(toolkits: readonly Toolkit[]): Catalog {

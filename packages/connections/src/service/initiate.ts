@@ -1,6 +1,6 @@
 import { create } from "@bufbuild/protobuf";
 import type { HandlerContext } from "@connectrpc/connect";
-import type { AuthScheme, Toolkit } from "@svc/catalog";
+import { type AuthScheme, type Toolkit, toolkitNotFound } from "@svc/catalog";
 import { createId, isEntityId, type ProjectPrincipal, requireProject } from "@svc/core";
 import { type ConnectedAccount, connectedAccountsForProject, findProject } from "@svc/db";
 import {
@@ -23,7 +23,6 @@ import {
   schemeNotDeclared,
   schemeRequired,
   toolkitNotConnectable,
-  toolkitNotFound,
 } from "../errors.ts";
 import { consentMs, consentTotalMs, createStateSealer } from "../oauth-state.ts";
 import type { ConnectionsOptions } from "../options.ts";
@@ -41,7 +40,7 @@ export async function initiateConnection(
   const principal = requireProject(ctx);
   const { projectId } = principal;
   const toolkit = (await options.views.forProject(projectId)).toolkits.get(request.toolkitSlug);
-  if (toolkit === undefined) throw toolkitNotFound(request.toolkitSlug);
+  if (toolkit === undefined) throw toolkitNotFound("toolkitSlug", request.toolkitSlug);
   const { entityId, redirectUrl } = request;
   if (!isEntityId(entityId)) throw entityIdInvalid(entityId);
   const scheme = chooseScheme(toolkit, request.scheme);

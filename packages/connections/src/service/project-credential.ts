@@ -1,5 +1,6 @@
 import { create } from "@bufbuild/protobuf";
 import type { ServiceImpl } from "@connectrpc/connect";
+import { toolkitNotFound } from "@svc/catalog";
 import { requireProject } from "@svc/core";
 import { connectedAccountsForProject } from "@svc/db";
 import {
@@ -10,7 +11,7 @@ import {
 import { checkVariables } from "../check-variables.ts";
 import { toConnectedAccount } from "../convert.ts";
 import { definitionOf } from "../definition.ts";
-import { credentialMissing, projectCredentialNotFound, schemeNotDeclared, toolkitNotFound } from "../errors.ts";
+import { credentialMissing, projectCredentialNotFound, schemeNotDeclared } from "../errors.ts";
 import type { ConnectionsOptions } from "../options.ts";
 import { activateOrRefuse } from "./activate-or-refuse.ts";
 import { checkSecret } from "./read-credential.ts";
@@ -24,7 +25,7 @@ export function projectCredentialMethods(options: ConnectionsOptions): Methods {
     async setProjectCredential({ toolkitSlug, clientId, clientSecret, accountVariables }, ctx) {
       const { projectId } = requireProject(ctx);
       const toolkit = (await views.forProject(projectId)).toolkits.get(toolkitSlug);
-      if (toolkit === undefined) throw toolkitNotFound(toolkitSlug);
+      if (toolkit === undefined) throw toolkitNotFound("toolkitSlug", toolkitSlug);
       const scheme = "client_credentials";
       if (!toolkit.auth.some(({ type }) => type === scheme)) throw schemeNotDeclared("toolkitSlug", scheme, toolkit);
       if (clientId === "") throw credentialMissing("clientId", scheme);

@@ -1,11 +1,15 @@
 import { createId, type Id, type ProjectId } from "@svc/core";
+import { createTestDatabase } from "@svc/testing/database";
 import { afterAll, beforeEach, expect, test } from "vitest";
-import type { Database } from "../connect.ts";
-import { accessOf, addProject, explain, nowMs } from "../test-rows.ts";
-import { createTestDatabase } from "../testing.ts";
-import { beginKeyedCalls, doubtRunningCall, findKeyHolder, releaseIdempotencyKey } from "./keyed.ts";
+import type { Database, Executor } from "../connect.ts";
+import { addProject, nowMs } from "../test-rows.ts";
+import { beginKeyedToolCalls } from "./begin-keyed.ts";
+import { doubtRunningToolCall, doubtRunningToolCalls } from "./doubt-running.ts";
+import { findToolCallKeyHolders } from "./find-key-holders.ts";
 import { type CallRecord, putToolCalls } from "./put.ts";
-import { doubtRunningCalls, sweepToolCalls, toolCallsForProject } from "./repo.ts";
+import { releaseToolCallKey } from "./release-key.ts";
+import { toolCallsForProject } from "./repo.ts";
+import { sweepToolCalls } from "./sweep.ts";
 
 const { db, drop } = await createTestDatabase();
 afterAll(drop);
@@ -25,6 +29,7 @@ function callOf(projectId: ProjectId, changes: Partial<CallRecord> = {}): CallRe
     stepId: "",
     outcome: "ok",
     message: "",
+    sealedMessage: undefined,
     providerStatus: 200,
     argumentsDigest: Buffer.alloc(32, 1),
     arguments: Buffer.from("sealed"),
@@ -50,9 +55,15 @@ const everything = {
 const page = (limit: number, after?: Id<"call">) => ({ after, limit });
 const keyed = (call: CallRecord, idempotencyKey = "k") => ({ ...call, idempotencyKey });
 
+/** The call that holds a key. */
+async function findKeyHolder(executor: Executor, projectId: ProjectId, key: string) {
+  const [holder] = await findToolCallKeyHolders(executor, [{ projectId, key }]);
+  return holder;
+}
+
 /** Begins one call; answers with the call that holds its key, undefined when it is this one. */
 async function beginKeyedCall(db: Database, call: CallRecord & { idempotencyKey: string }) {
-  const [isFree] = await beginKeyedCalls(db, [call]);
+  const [isFree] = await beginKeyedToolCalls(db, [call]);
   return isFree ? undefined : findKeyHolder(db, call.projectId, call.idempotencyKey);
 }
 
@@ -62,6 +73,7 @@ test("a batch stores every column, bytes and nulls among them", async () => {
     jobId: createId("job", nowMs),
     stepId: 'a"{},\\',
     message: "ü\n",
+    sealedMessage: Buffer.from([1, 0, 2]),
     result: Buffer.from([0, 255, 92, 34]),
     replay: Buffer.alloc(0),
     isTruncated: true,
@@ -73,13 +85,14 @@ test("a batch stores every column, bytes and nulls among them", async () => {
   const calls = toolCallsForProject(db, projectId);
   const { replay, ...shown } = full;
   expect(await calls.find(full.id)).toEqual(shown);
-  expect((await calls.findKeyHolder(full.idempotencyKey ?? ""))?.replay).toEqual(replay);
+  expect((await findKeyHolder(db, projectId, full.idempotencyKey ?? ""))?.replay).toEqual(replay);
   const { replay: _none, ...others } = bare;
   expect(await calls.find(bare.id)).toEqual({
     ...others,
     accountId: null,
     keyId: null,
     jobId: null,
+    sealedMessage: null,
     result: null,
     idempotencyKey: null,
   });
@@ -88,7 +101,15 @@ test("a batch stores every column, bytes and nulls among them", async () => {
 test("a running call is settled once, and never changes again", async () => {
   const projectId = await addProject(db);
   const begun = callOf(projectId, { outcome: "running", durationMs: 0 });
-  const settled = { ...begun, outcome: "ok", result: Buffer.from("r"), message: "m", durationMs: 5, isTruncated: true };
+  const settled = {
+    ...begun,
+    outcome: "ok" as const,
+    result: Buffer.from("r"),
+    message: "m",
+    sealedMessage: Buffer.from("sealed m"),
+    durationMs: 5,
+    isTruncated: true,
+  };
   await putToolCalls(db, [begun]);
   await putToolCalls(db, [settled, callOf(projectId)]);
   const calls = toolCallsForProject(db, projectId);
@@ -96,6 +117,7 @@ test("a running call is settled once, and never changes again", async () => {
     outcome: "ok",
     result: Buffer.from("r"),
     message: "m",
+    sealedMessage: Buffer.from("sealed m"),
     durationMs: 5,
     isTruncated: true,
   });
@@ -124,10 +146,10 @@ test("a key that was released is free, and does not come back with the outcome o
   const first = keyed(callOf(projectId, { outcome: "running" }));
   await beginKeyedCall(db, first);
   const key = { projectId, key: "k", id: first.id };
-  expect(await releaseIdempotencyKey(db, { ...key, id: createId("call", nowMs) })).toBe(false);
-  expect(await releaseIdempotencyKey(db, { ...key, projectId: await addProject(db) })).toBe(false);
-  expect(await releaseIdempotencyKey(db, key)).toBe(true);
-  expect(await releaseIdempotencyKey(db, key)).toBe(false);
+  expect(await releaseToolCallKey(db, { ...key, id: createId("call", nowMs) })).toBe(false);
+  expect(await releaseToolCallKey(db, { ...key, projectId: await addProject(db) })).toBe(false);
+  expect(await releaseToolCallKey(db, key)).toBe(true);
+  expect(await releaseToolCallKey(db, key)).toBe(false);
   const second = keyed(callOf(projectId, { outcome: "running" }));
   expect(await beginKeyedCall(db, second)).toBeUndefined();
   await putToolCalls(db, [{ ...first, outcome: "ok", replay: Buffer.from("r") }]);
@@ -169,9 +191,11 @@ test("only running calls are ended as lost: a write stays bound and in doubt, a 
     [ended.id, false],
     [write.id, false],
   ] as const) {
-    expect(await doubtRunningCall(db, { projectId, id, message: "lost" })).toBe(expected);
+    expect(await doubtRunningToolCall(db, { projectId, id, message: "lost" })).toBe(expected);
   }
-  expect(await doubtRunningCall(db, { projectId: await addProject(db), id: write.id, message: "lost" })).toBe(false);
+  expect(await doubtRunningToolCall(db, { projectId: await addProject(db), id: write.id, message: "lost" })).toBe(
+    false,
+  );
   const calls = toolCallsForProject(db, projectId);
   expect(await calls.find(write.id)).toMatchObject({
     outcome: "outcome_unknown",
@@ -188,8 +212,8 @@ test("a sweep ends what has run since before a time, of every project, and nothi
   const old = [one, other].map((projectId) => callOf(projectId, { outcome: "running", createdAt: nowMs - 1 }));
   const fresh = callOf(one, { outcome: "running" });
   await putToolCalls(db, [...old, fresh, callOf(one, { createdAt: nowMs - 1 })]);
-  expect(await doubtRunningCalls(db, nowMs, "lost")).toBe(2);
-  expect(await doubtRunningCalls(db, nowMs, "lost")).toBe(0);
+  expect(await doubtRunningToolCalls(db, nowMs, "lost")).toBe(2);
+  expect(await doubtRunningToolCalls(db, nowMs, "lost")).toBe(0);
   expect(await toolCallsForProject(db, one).find(fresh.id)).toMatchObject({ outcome: "running" });
 });
 
@@ -240,71 +264,7 @@ test("another project's calls read as missing", async () => {
   const foreign = toolCallsForProject(db, other);
   expect([
     await foreign.find(call.id),
-    await foreign.findKeyHolder("k"),
+    await findKeyHolder(db, other, "k"),
     await foreign.list(everything, page(50)),
   ]).toEqual([undefined, undefined, []]);
-});
-
-/** 8,000 calls of twenty projects, one of which is given. */
-async function seed(projectId: ProjectId) {
-  const projects = [projectId];
-  while (projects.length < 20) projects.push(await addProject(db));
-  for (let batch = 0; batch < 16; batch++) {
-    const calls = Array.from({ length: 500 }, (_, index) =>
-      callOf(projects[index % 20] ?? projectId, {
-        createdAt: nowMs + batch * 500 + index,
-        toolSlug: `desk.tool_${(batch * 25 + index) % 7}`,
-        idempotencyKey: `${batch}-${index}`,
-        outcome: index % 100 === 0 ? "running" : "ok",
-      }),
-    );
-    await putToolCalls(db, calls);
-  }
-  await db.sql`analyze tool_calls`;
-}
-
-test.each(["custom", "generic"] as const)("every statement has its index (%s plan)", async (mode) => {
-  const projectId = await addProject(db);
-  await seed(projectId);
-  const accessTo = async (name: string, run: Parameters<typeof explain>[3]) =>
-    accessOf(await explain(db, name, mode, run), "tool_calls");
-  const id = createId("call", nowMs);
-  expect(await accessTo("find_idempotency_key", (tx) => findKeyHolder(tx, projectId, "3-3"))).toEqual([
-    "tool_calls_idempotency_key",
-  ]);
-  expect(
-    await accessTo("release_idempotency_key", (tx) => releaseIdempotencyKey(tx, { projectId, key: "3-3", id })),
-  ).toEqual([expect.stringMatching(/^tool_calls_(idempotency_key|pkey)$/)]);
-  expect(await accessTo("doubt_running_call", (tx) => doubtRunningCall(tx, { projectId, id, message: "" }))).toEqual([
-    expect.stringMatching(/^tool_calls_(project|pkey)$/),
-  ]);
-  expect(await accessTo("doubt_running_calls", (tx) => doubtRunningCalls(tx, nowMs + 3_000, ""))).toEqual([
-    "tool_calls_pkey",
-    "tool_calls_running",
-  ]);
-  expect(await accessTo("sweep_tool_calls", (tx) => sweepToolCalls(tx, nowMs + 3_000, 100))).toEqual([
-    "tool_calls_pkey",
-  ]);
-});
-
-test.each([
-  ["tool_calls_project", {}],
-  ["tool_calls_entity", { entityId: "ann", outcome: "ok" }],
-  ["tool_calls_project", { sinceMs: nowMs + 100, untilMs: nowMs + 200 }],
-  ["tool_calls_tool", { toolSlug: "desk.tool_2" }],
-] as const)("%s serves a page of the list narrowed by %j, in order", async (index, filter) => {
-  const projectId = await addProject(db);
-  await seed(projectId);
-  const query = toolCallsForProject(db, projectId).list({ ...everything, ...filter }, page(51)) as unknown as {
-    toSQL(): { sql: string; params: (string | number)[] };
-  };
-  const { sql, params } = query.toSQL();
-  const plan = await db.sql.begin(async (tx) => {
-    // As the embedded store is set up, and any server on flash should be.
-    await tx`set local random_page_cost = 1.1`;
-    return JSON.stringify(await tx.unsafe(`explain (format json) ${sql}`, params));
-  });
-  expect(plan).toContain(`"Index Name":"${index}"`);
-  // A page in the order of the index needs no sorting.
-  expect(plan).not.toContain('"Sort"');
 });

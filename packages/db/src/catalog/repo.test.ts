@@ -1,9 +1,11 @@
 import { createId, type ProjectId } from "@svc/core";
+import { createTestDatabase } from "@svc/testing/database";
 import { afterAll, expect, test } from "vitest";
 import { withTransaction } from "../connect.ts";
-import { type ConnectedAccount, connectedAccountsForProject } from "../connections/repo.ts";
+import type { ConnectedAccount } from "../connections/account.ts";
+import { connectedAccountsForProject } from "../connections/repo.ts";
+import { setProjectPolicy } from "../projects/repo.ts";
 import { addProject, nowMs } from "../test-rows.ts";
-import { createTestDatabase } from "../testing.ts";
 import { privateToolkitsForProject } from "./repo.ts";
 
 const { db, drop } = await createTestDatabase();
@@ -19,8 +21,8 @@ test("what is put is listed as it was written, ordered by slug, to its project o
   const [projectId, otherId] = [await addProject(db), await addProject(db)];
   const repository = repositoryOf(projectId);
   const text = '{ "b": 1,  "a": "\u{1f600}\\u0000" }';
-  expect(await repository.put(toolkitOf("b_shop", text), 10)).toBe(true);
-  expect(await repository.put(toolkitOf("a_shop"), 10)).toBe(true);
+  expect(await repository.put(toolkitOf("b_shop", text))).toBeUndefined();
+  expect(await repository.put(toolkitOf("a_shop"))).toBeUndefined();
   const { version, toolkits } = await repository.list();
   expect(toolkits.map(({ slug, definition }) => [slug, definition])).toEqual([
     ["a_shop", toolkitOf("a_shop").definition],
@@ -32,10 +34,12 @@ test("what is put is listed as it was written, ordered by slug, to its project o
 });
 
 test("a toolkit put again takes the place of the earlier one, also where there is no room for another", async () => {
-  const repository = repositoryOf(await addProject(db));
-  await repository.put(toolkitOf("shop", "1"), 1);
-  expect(await repository.put(toolkitOf("shop", "2"), 1)).toBe(true);
-  expect(await repository.put(toolkitOf("other"), 1)).toBe(false);
+  const projectId = await addProject(db);
+  await setProjectPolicy(db, projectId, { planApproval: "never", redirectUrls: [], quotas: { privateToolkits: 1 } });
+  const repository = repositoryOf(projectId);
+  await repository.put(toolkitOf("shop", "1"));
+  expect(await repository.put(toolkitOf("shop", "2"))).toBeUndefined();
+  expect(await repository.put(toolkitOf("other"))).toEqual({ quotaReached: { most: 1, used: 1 } });
   expect((await repository.list()).toolkits).toMatchObject([{ slug: "shop", definition: "2" }]);
 });
 
@@ -43,9 +47,9 @@ test("every change moves the version, a change of another project does not", asy
   const [projectId, otherId] = [await addProject(db), await addProject(db)];
   const repository = repositoryOf(projectId);
   const versions = [await repository.version()];
-  await repository.put(toolkitOf("shop"), 10);
+  await repository.put(toolkitOf("shop"));
   versions.push(await repository.version());
-  await repository.put(toolkitOf("shop"), 10);
+  await repository.put(toolkitOf("shop"));
   versions.push(await repository.version());
   await repository.delete("shop", nowMs);
   versions.push(await repository.version());
@@ -55,7 +59,7 @@ test("every change moves the version, a change of another project does not", asy
 
 test("a toolkit is deleted once, and another project's is not", async () => {
   const [projectId, otherId] = [await addProject(db), await addProject(db)];
-  await repositoryOf(projectId).put(toolkitOf("shop"), 10);
+  await repositoryOf(projectId).put(toolkitOf("shop"));
   expect(await repositoryOf(otherId).delete("shop", nowMs)).toBe(false);
   expect(await repositoryOf(projectId).delete("shop", nowMs)).toBe(true);
   expect(await repositoryOf(projectId).delete("shop", nowMs)).toBe(false);
@@ -101,8 +105,8 @@ test("deleting a toolkit revokes the accounts connected to it, and no other", as
     addAccount(projectId, { toolkitSlug: "other" }),
     addAccount(otherId),
   ]);
-  await repositoryOf(projectId).put(toolkitOf("shop"), 10);
-  await repositoryOf(otherId).put(toolkitOf("shop"), 10);
+  await repositoryOf(projectId).put(toolkitOf("shop"));
+  await repositoryOf(otherId).put(toolkitOf("shop"));
   expect(await repositoryOf(projectId).delete("shop", nowMs + 5)).toBe(true);
   const erased = { state: "revoked", credential: null, references: [], refreshAt: null, updatedAt: nowMs + 5 };
   for (const find of revoked) expect(await find()).toMatchObject(erased);
@@ -111,18 +115,20 @@ test("deleting a toolkit revokes the accounts connected to it, and no other", as
 });
 
 test("of publications that race for the last place one is kept", async () => {
-  const repository = repositoryOf(await addProject(db));
-  await repository.put(toolkitOf("first"), 3);
-  await repository.put(toolkitOf("second"), 3);
-  const kept = await Promise.all(["a", "b", "c", "d", "e"].map((slug) => repository.put(toolkitOf(slug), 3)));
-  expect(kept.filter(Boolean)).toHaveLength(1);
+  const projectId = await addProject(db);
+  await setProjectPolicy(db, projectId, { planApproval: "never", redirectUrls: [], quotas: { privateToolkits: 3 } });
+  const repository = repositoryOf(projectId);
+  await repository.put(toolkitOf("first"));
+  await repository.put(toolkitOf("second"));
+  const kept = await Promise.all(["a", "b", "c", "d", "e"].map((slug) => repository.put(toolkitOf(slug))));
+  expect(kept.filter((reached) => reached === undefined)).toHaveLength(1);
   expect((await repository.list()).toolkits).toHaveLength(3);
 });
 
 test("a publication and its version are committed together with the caller's transaction, or not at all", async () => {
   const projectId = await addProject(db);
   const refused = withTransaction(db, async (tx) => {
-    await privateToolkitsForProject(tx, projectId).put(toolkitOf("shop"), 10);
+    await privateToolkitsForProject(tx, projectId).put(toolkitOf("shop"));
     throw new Error("rolled back");
   });
   await expect(refused).rejects.toThrow("rolled back");
@@ -132,7 +138,7 @@ test("a publication and its version are committed together with the caller's tra
 test("a list names a version that is not newer than what it holds", async () => {
   const repository = repositoryOf(await addProject(db));
   const writes = (async () => {
-    for (let number = 1; number <= 20; number++) await repository.put(toolkitOf("shop", String(number)), 10);
+    for (let number = 1; number <= 20; number++) await repository.put(toolkitOf("shop", String(number)));
   })();
   let seen = 0;
   while (seen < 20) {

@@ -1,11 +1,12 @@
 import { type ProjectId, uuidOfId } from "@svc/core";
-import { and, count, eq, ne, sql } from "drizzle-orm";
+import { and, eq, ne, sql } from "drizzle-orm";
 import type { Executor } from "../connect.ts";
 import { withTransaction } from "../connect.ts";
+import { erased } from "../connections/account.ts";
 import { releaseAccountReferences } from "../connections/references.ts";
-import { erased } from "../connections/repo.ts";
+import { findQuotaReached, type QuotaReached } from "../projects/quotas.ts";
 import { connectedAccounts, privateToolkits, projects } from "../schema/index.ts";
-import { statement } from "../statement.ts";
+import { statement } from "../sql/statement.ts";
 
 /** A project's own toolkit definition, as JSON text. */
 export type PrivateToolkit = { slug: string; definition: string; originDigest: Buffer };
@@ -16,8 +17,8 @@ export type PrivateToolkitRepository = {
   version(): Promise<number>;
   /** All of them with the version they were read at, ordered by slug. */
   list(): Promise<{ version: number; toolkits: PrivateToolkit[] }>;
-  /** Keeps one in place of an earlier one of its slug. False, and nothing kept, when that would make more than `most`. */
-  put(toolkit: PrivateToolkit & { toolCount: number; updatedAt: number }, most: number): Promise<boolean>;
+  /** Keeps one in place of an earlier one of its slug. Answers, and keeps nothing, when that would make more than the project's quota. */
+  put(toolkit: PrivateToolkit & { toolCount: number; updatedAt: number }): Promise<QuotaReached | undefined>;
   /** Deletes one and revokes the accounts connected to it: credentials erased, references given back. False when there was none. */
   delete(slug: string, nowMs: number): Promise<boolean>;
 };
@@ -50,20 +51,19 @@ export function privateToolkitsForProject(db: Executor, projectId: ProjectId): P
         .orderBy(privateToolkits.slug);
       return { version: before, toolkits: rows };
     },
-    put: (toolkit, most) =>
+    put: (toolkit) =>
       withTransaction(db, async (tx) => {
         // Moving the version takes the project's row, so two publications cannot both find room for the last one.
         await touchCatalog(tx, projectId);
-        const [others] = await tx.orm
-          .select({ count: count() })
-          .from(privateToolkits)
-          .where(and(eq(privateToolkits.projectId, projectId), ne(privateToolkits.slug, toolkit.slug)));
-        if ((others?.count ?? 0) >= most) return false;
+        const others = and(eq(privateToolkits.projectId, projectId), ne(privateToolkits.slug, toolkit.slug));
+        const quota = { projectId, name: "privateToolkits" } as const;
+        const reached = await findQuotaReached(tx, quota, () => tx.orm.$count(privateToolkits, others));
+        if (reached !== undefined) return reached;
         await tx.orm
           .insert(privateToolkits)
           .values({ projectId, ...toolkit })
           .onConflictDoUpdate({ target: [privateToolkits.projectId, privateToolkits.slug], set: toolkit });
-        return true;
+        return undefined;
       }),
     delete: (slug, nowMs) =>
       withTransaction(db, async (tx) => {

@@ -3,9 +3,9 @@ import { and, eq, inArray, ne } from "drizzle-orm";
 import type { Executor } from "../connect.ts";
 import { withTransaction } from "../connect.ts";
 import { connectedAccounts } from "../schema/connections.ts";
-import { statement } from "../statement.ts";
+import { statement } from "../sql/statement.ts";
+import { type ConnectedAccount, erased } from "./account.ts";
 import { releaseAccountReferences, routeAccountReferences } from "./references.ts";
-import { type ConnectedAccount, erased } from "./repo.ts";
 
 /** What an account becomes when it is activated; state, references and times of leases follow from it. */
 export type Activation = Omit<ConnectedAccount, "state" | "references" | "refreshLeaseUntil" | "lastError">;

@@ -1,12 +1,12 @@
 import type { AccountId, ProjectId } from "@svc/core";
 import { and, eq, inArray, notInArray } from "drizzle-orm";
-import { putAccountReferences } from "../accounts/repo.ts";
+import { putAccountReferences } from "../account-references/repo.ts";
 import type { Executor } from "../connect.ts";
 import { withTransaction } from "../connect.ts";
 import { touchRouting } from "../projects/repo.ts";
 import { connectedAccounts } from "../schema/connections.ts";
 import { accountReferences } from "../schema/triggers.ts";
-import type { ConnectedAccount } from "./repo.ts";
+import type { ConnectedAccount } from "./account.ts";
 
 /** Takes the references of accounts out of the deployment's routing; moves its version when there were any. */
 export async function releaseAccountReferences(

@@ -2,14 +2,14 @@ import { type AccountId, idOfUuid, isoTime, type ProjectId } from "@svc/core";
 import { and, eq, isNull, lte, or } from "drizzle-orm";
 import type { Executor } from "../connect.ts";
 import { connectedAccounts } from "../schema/connections.ts";
-import { statement } from "../statement.ts";
-import type { ConnectedAccount } from "./repo.ts";
+import { statement } from "../sql/statement.ts";
+import type { ConnectedAccount } from "./account.ts";
 
 /** An account by its project and id. */
 export type AccountKey = { projectId: ProjectId; id: AccountId };
 
 /** A node's right to renew an account until a time, epoch milliseconds. The time itself tells holders apart: a later lease ends later. */
-export type RefreshLease = AccountKey & { leaseUntilMs: number };
+export type AccountRefreshLease = AccountKey & { leaseUntilMs: number };
 
 const selectDue = statement<{ id: string; project_id: string }>(
   "list_due_refreshes",
@@ -23,7 +23,7 @@ const selectDue = statement<{ id: string; project_id: string }>(
  * Accounts whose renewal, or end, is due and which nobody renews now, those due for longest first: the sandbox's or the real
  * ones. connected_accounts_refresh serves it.
  */
-export async function listDueRefreshes(
+export async function listDueAccountRefreshes(
   db: Executor,
   { isSandbox, nowMs, limit }: { isSandbox: boolean; nowMs: number; limit: number },
 ): Promise<AccountKey[]> {
@@ -32,9 +32,9 @@ export async function listDueRefreshes(
 }
 
 /** Takes the lease and returns the account as it stands; undefined when another holds it, or it is not active. */
-export async function claimRefresh(
+export async function claimAccountRefresh(
   db: Executor,
-  { projectId, id, leaseUntilMs }: RefreshLease,
+  { projectId, id, leaseUntilMs }: AccountRefreshLease,
   nowMs: number,
 ): Promise<ConnectedAccount | undefined> {
   const table = connectedAccounts;
@@ -54,7 +54,7 @@ export async function claimRefresh(
 }
 
 /** What a renewal changes; an absent field stays. `state` is given when it ends the account's use. */
-export type RefreshOutcome = Partial<
+export type AccountRefreshOutcome = Partial<
   Pick<ConnectedAccount, "credential" | "grantedScopes" | "expiresAt" | "refreshAt" | "lastError">
 > & { state?: "expired"; updatedAt: number };
 
@@ -63,10 +63,10 @@ export type RefreshOutcome = Partial<
  * A new credential is written for as long as the one it came of, `replacing`, is still there: a rotated refresh token would
  * be lost with it. That ends another's lease too, whose answer is then of no effect.
  */
-export async function settleRefresh(
+export async function settleAccountRefresh(
   db: Executor,
-  lease: RefreshLease,
-  outcome: RefreshOutcome,
+  lease: AccountRefreshLease,
+  outcome: AccountRefreshOutcome,
   replacing?: Buffer,
 ): Promise<boolean> {
   const table = connectedAccounts;

@@ -2,17 +2,10 @@ import type { AccountId, ProjectId } from "@svc/core";
 import { and, desc, eq, gt, inArray, isNull, lt, lte, or, type SQL } from "drizzle-orm";
 import type { Executor } from "../connect.ts";
 import { withTransaction } from "../connect.ts";
-import { type ConnectedAccountState, connectedAccounts } from "../schema/connections.ts";
+import { connectedAccounts } from "../schema/connections.ts";
+import type { ConnectedAccountState } from "../schema/words.ts";
+import { type AccountDefinition, type ConnectedAccount, type ConnectedAccountFilter, erased } from "./account.ts";
 import { releaseAccountReferences } from "./references.ts";
-
-/** A connected account with its sealed credential. */
-export type ConnectedAccount = typeof connectedAccounts.$inferSelect;
-
-/** Which accounts to list; empty strings match all. */
-export type ConnectedAccountFilter = { toolkitSlug: string; entityId: string; state: ConnectedAccountState | "" };
-
-/** The accounts of one definition: a shared toolkit, or the project's private one of the same slug; real ones, or the sandbox's. */
-export type AccountDefinition = Pick<ConnectedAccount, "toolkitSlug" | "isPrivate" | "isSandbox">;
 
 /** The connected accounts of one project. */
 export type ConnectedAccountRepository = {
@@ -144,15 +137,6 @@ export function connectedAccountsForProject(db: Executor, projectId: ProjectId):
     },
   };
 }
-
-/** What an account loses when it ends. */
-export const erased = {
-  credential: null,
-  references: [],
-  expiresAt: null,
-  refreshAt: null,
-  refreshLeaseUntil: null,
-};
 
 function inState(state: ConnectedAccountState | "", nowMs: number): SQL | undefined {
   const { state: column, expiresAt } = connectedAccounts;

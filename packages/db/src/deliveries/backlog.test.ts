@@ -1,5 +1,5 @@
+import { createTestDatabase, type TestDatabase } from "@svc/testing/database";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { createTestDatabase, type TestDatabase } from "../testing.ts";
 import { countPendingDeliveries } from "./backlog.ts";
 
 let database: TestDatabase;

@@ -1,5 +1,5 @@
 import type { Executor } from "../connect.ts";
-import { statement } from "../statement.ts";
+import { statement } from "../sql/statement.ts";
 
 /**
  * Counts no further than $1 rows, so that a scrape costs the same however long the queue is: 23 ms for 100,000 of

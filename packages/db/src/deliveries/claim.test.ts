@@ -1,23 +1,13 @@
 import { createId, type SubscriptionId } from "@svc/core";
+import { createTestDatabase } from "@svc/testing/database";
 import { afterAll, beforeEach, expect, test } from "vitest";
-import { record } from "../events/record.ts";
-import { reportFailures } from "../subscriptions/health.ts";
+import { recordEvents } from "../events/record.ts";
 import { subscriptionsForProject } from "../subscriptions/repo.ts";
-import {
-  accessOf,
-  addProject,
-  addSubscription,
-  claimRequest,
-  explain,
-  fillLane,
-  newEvent,
-  nowMs,
-  settlement,
-} from "../test-rows.ts";
-import { createTestDatabase } from "../testing.ts";
-import { claim } from "./claim.ts";
-import { release } from "./release.ts";
-import { settle } from "./settle.ts";
+import { reportSubscriptionFailures } from "../subscriptions/report-failures.ts";
+import { addProject, addSubscription, claimRequest, fillLane, newEvent, nowMs, settlement } from "../test-rows.ts";
+import { claimDeliveries } from "./claim.ts";
+import { releaseDeliveries } from "./release.ts";
+import { settleDeliveries } from "./settle.ts";
 
 const { db, drop } = await createTestDatabase();
 afterAll(drop);
@@ -35,7 +25,7 @@ const limits = {
 
 async function addFailing(projectId: Awaited<ReturnType<typeof addProject>>): Promise<SubscriptionId> {
   const id = await addSubscription(db, projectId);
-  await reportFailures(
+  await reportSubscriptionFailures(
     db,
     [{ subscriptionId: id, startedAtMs: nowMs - 10_000, retryAfterMs: 0, goneCount: 0 }],
     nowMs - 10_000,
@@ -52,8 +42,8 @@ test("a claim returns all that sending needs, and the row is leased", async () =
     payload: '{"a":"\\u0000 \\"{,}"}',
     occurredAtMs: nowMs - 7,
   });
-  await record(db, [event], undefined, { owner: me, untilMs: 0 });
-  const { deliveries, next, ended } = await claim(db, claimRequest(me));
+  await recordEvents(db, [event], undefined, { owner: me, untilMs: 0 });
+  const { deliveries, next, ended } = await claimDeliveries(db, claimRequest(me));
   expect(deliveries).toEqual([
     {
       id: event.deliveries[0]?.id,
@@ -78,7 +68,7 @@ test("a claim returns all that sending needs, and the row is leased", async () =
     },
   ]);
   expect([next, ended]).toEqual([undefined, []]);
-  expect((await claim(db, claimRequest(other))).deliveries).toEqual([]);
+  expect((await claimDeliveries(db, claimRequest(other))).deliveries).toEqual([]);
 });
 
 test("what is not due, or leased, is left alone; a lease that ran out is free", async () => {
@@ -86,13 +76,13 @@ test("what is not due, or leased, is left alone; a lease that ran out is free", 
   const subscriptionId = await addSubscription(db, projectId);
   const leased = newEvent(projectId, [subscriptionId]);
   for (const delivery of leased.deliveries) delivery.leased = true;
-  await record(db, [leased], undefined, { owner: other, untilMs: nowMs + 30_000 });
-  await record(db, [newEvent(projectId, [subscriptionId], { receivedAtMs: nowMs + 1 })], undefined, {
+  await recordEvents(db, [leased], undefined, { owner: other, untilMs: nowMs + 30_000 });
+  await recordEvents(db, [newEvent(projectId, [subscriptionId], { receivedAtMs: nowMs + 1 })], undefined, {
     owner: me,
     untilMs: 0,
   });
   const ids = async (atMs: number) =>
-    (await claim(db, claimRequest(me, { nowMs: atMs, leaseUntilMs: atMs + 1 }))).deliveries.length;
+    (await claimDeliveries(db, claimRequest(me, { nowMs: atMs, leaseUntilMs: atMs + 1 }))).deliveries.length;
   expect(await ids(nowMs)).toBe(0);
   expect(await ids(nowMs + 1)).toBe(1);
   expect(await ids(nowMs + 29_999)).toBe(1);
@@ -111,7 +101,7 @@ test("a claim takes the oldest of each lane, up to its share, and up to the room
     [full, 0],
     [roomy, 7],
   ]);
-  const { deliveries } = await claim(db, claimRequest(me, { share: 5, rooms }));
+  const { deliveries } = await claimDeliveries(db, claimRequest(me, { share: 5, rooms }));
   const of = (id: SubscriptionId) => deliveries.filter((delivery) => delivery.subscriptionId === id);
   expect([of(full).length, of(roomy).length, of(plain).length]).toEqual([0, 5, 5]);
   const oldest =
@@ -126,9 +116,9 @@ test("a project that uses its share of the node gets nothing, and no probe of it
   const free = await addSubscription(db, other);
   for (const id of [busy, failing]) await fillLane(db, full, id, { count: 3 });
   await fillLane(db, other, free, { count: 3 });
-  const { deliveries } = await claim(db, claimRequest(me, { fullProjects: new Set([full]) }));
+  const { deliveries } = await claimDeliveries(db, claimRequest(me, { fullProjects: new Set([full]) }));
   expect(deliveries.map(({ subscriptionId }) => subscriptionId)).toEqual([free, free, free]);
-  const later = await claim(db, claimRequest(me));
+  const later = await claimDeliveries(db, claimRequest(me));
   expect(later.deliveries.filter(({ probe }) => probe)).toMatchObject([{ subscriptionId: failing }]);
 });
 
@@ -140,7 +130,7 @@ test("a look that its limit cuts off goes on where it stopped: every lane comes 
   const served: SubscriptionId[][] = [];
   let after: SubscriptionId | undefined;
   for (let look = 0; look < 4; look++) {
-    const { deliveries, next } = await claim(db, claimRequest(me, { limit: 6, share: 2, after }));
+    const { deliveries, next } = await claimDeliveries(db, claimRequest(me, { limit: 6, share: 2, after }));
     served.push([...new Set(deliveries.map((delivery) => delivery.subscriptionId))].sort());
     after = next;
   }
@@ -153,13 +143,13 @@ test("more lanes than one look visits come in the next", async () => {
   const projectId = await addProject(db);
   const ids: SubscriptionId[] = [];
   for (let lane = 0; lane < 5; lane++) ids.push(await addSubscription(db, projectId));
-  await record(db, [newEvent(projectId, ids)], undefined, { owner: me, untilMs: 0 });
+  await recordEvents(db, [newEvent(projectId, ids)], undefined, { owner: me, untilMs: 0 });
   ids.sort();
-  const first = await claim(db, claimRequest(me, { lanes: 2 }));
+  const first = await claimDeliveries(db, claimRequest(me, { lanes: 2 }));
   expect(first.next).toBe(ids[1]);
-  const second = await claim(db, claimRequest(me, { lanes: 2, after: first.next }));
+  const second = await claimDeliveries(db, claimRequest(me, { lanes: 2, after: first.next }));
   expect(second.next).toBe(ids[3]);
-  const third = await claim(db, claimRequest(me, { lanes: 2, after: second.next }));
+  const third = await claimDeliveries(db, claimRequest(me, { lanes: 2, after: second.next }));
   expect([third.next, third.deliveries.length]).toEqual([undefined, 1]);
 });
 
@@ -167,12 +157,12 @@ test("a failing subscription gives nothing before its backoff has passed, then o
   const projectId = await addProject(db);
   const id = await addFailing(projectId);
   await fillLane(db, projectId, id, { count: 5 });
-  expect((await claim(db, claimRequest(me, { nowMs: nowMs - 9_001 }))).deliveries).toEqual([]);
-  const { deliveries } = await claim(db, claimRequest(me));
+  expect((await claimDeliveries(db, claimRequest(me, { nowMs: nowMs - 9_001 }))).deliveries).toEqual([]);
+  const { deliveries } = await claimDeliveries(db, claimRequest(me));
   expect(deliveries).toMatchObject([{ subscriptionId: id, probe: true }]);
   // The backoff now lasts as long as the probe's lease.
-  expect((await claim(db, claimRequest(other, { nowMs: nowMs + 29_999 }))).deliveries).toEqual([]);
-  expect((await claim(db, claimRequest(other, { nowMs: nowMs + 30_000 }))).deliveries).toHaveLength(1);
+  expect((await claimDeliveries(db, claimRequest(other, { nowMs: nowMs + 29_999 }))).deliveries).toEqual([]);
+  expect((await claimDeliveries(db, claimRequest(other, { nowMs: nowMs + 30_000 }))).deliveries).toHaveLength(1);
 });
 
 test("nodes that look at the same moment send one probe between them", async () => {
@@ -180,7 +170,9 @@ test("nodes that look at the same moment send one probe between them", async () 
   for (let round = 0; round < 10; round++) {
     const id = await addFailing(projectId);
     await fillLane(db, projectId, id, { count: 20 });
-    const found = await Promise.all(Array.from({ length: 6 }, () => claim(db, claimRequest(createId("node", nowMs)))));
+    const found = await Promise.all(
+      Array.from({ length: 6 }, () => claimDeliveries(db, claimRequest(createId("node", nowMs)))),
+    );
     expect(found.flatMap(({ deliveries }) => deliveries)).toHaveLength(1);
     await subscriptionsForProject(db, projectId).update(id, { active: false });
   }
@@ -193,10 +185,10 @@ test("lanes of subscriptions that are inactive or gone are named, and give nothi
     await addSubscription(db, projectId),
     await addSubscription(db, projectId),
   ];
-  await record(db, [newEvent(projectId, [inactive, gone, well])], undefined, { owner: me, untilMs: 0 });
+  await recordEvents(db, [newEvent(projectId, [inactive, gone, well])], undefined, { owner: me, untilMs: 0 });
   await subscriptionsForProject(db, projectId).update(inactive, { active: false });
   await subscriptionsForProject(db, projectId).delete(gone);
-  const { deliveries, ended } = await claim(db, claimRequest(me));
+  const { deliveries, ended } = await claimDeliveries(db, claimRequest(me));
   expect(deliveries.map((delivery) => delivery.subscriptionId)).toEqual([well]);
   expect([...ended].sort()).toEqual([inactive, gone].sort());
 });
@@ -210,7 +202,7 @@ test("claims of many owners at once never hand out one delivery twice", async ()
   const work = async () => {
     const owner = createId("node", nowMs);
     for (;;) {
-      const { deliveries } = await claim(db, claimRequest(owner, { limit: 40, share: 13 }));
+      const { deliveries } = await claimDeliveries(db, claimRequest(owner, { limit: 40, share: 13 }));
       handedOut.push(...deliveries.map(({ id }) => id));
       if (handedOut.length >= 1_000) return;
     }
@@ -228,10 +220,10 @@ test("a claim races with settlements and releases without handing out what has e
   const work = async () => {
     const owner = createId("node", nowMs);
     while (settled < 300) {
-      const { deliveries } = await claim(db, claimRequest(owner, { share: 20 }));
+      const { deliveries } = await claimDeliveries(db, claimRequest(owner, { share: 20 }));
       const [kept, given] = [deliveries.slice(0, 10), deliveries.slice(10)];
-      await release(db, owner, given);
-      const lost = await settle(
+      await releaseDeliveries(db, owner, given);
+      const lost = await settleDeliveries(
         db,
         owner,
         kept.map((delivery) => settlement(projectId, delivery)),
@@ -245,28 +237,3 @@ test("a claim races with settlements and releases without handing out what has e
   expect(rows).toEqual([{ state: "delivered", count: 300 }]);
   expect(settled).toBe(300);
 });
-
-test.each(["custom", "generic"] as const)(
-  "the lane index serves a claim (%s plan): a dead endpoint's backlog costs one hop",
-  async (mode) => {
-    const projectId = await addProject(db);
-    const dead = await addFailing(projectId);
-    await fillLane(db, projectId, dead, { count: 8_000 });
-    await reportFailures(
-      db,
-      [{ subscriptionId: dead, startedAtMs: nowMs, retryAfterMs: 60_000, goneCount: 0 }],
-      nowMs,
-      limits,
-    );
-    for (let lane = 0; lane < 50; lane++)
-      await fillLane(db, projectId, await addSubscription(db, projectId), { count: 40 });
-    await db.sql`analyze`;
-    const plan = await explain(db, "claim_deliveries", mode, (executor) => claim(executor, claimRequest(me)));
-    expect(accessOf(plan, "delivery_tasks")).toEqual(["delivery_tasks_lane"]);
-    expect(accessOf(plan, "events")).toEqual(["events_key"]);
-    const read = plan.filter((node) => node.relation === "delivery_tasks").reduce((sum, node) => sum + node.rows, 0);
-    expect(read).toBeLessThan(256 * 4 + 51 * 2);
-    const lanes = await explain(db, "visit_lanes", mode, (executor) => claim(executor, claimRequest(me)));
-    expect(accessOf(lanes, "delivery_tasks")).toEqual(["delivery_tasks_lane"]);
-  },
-);

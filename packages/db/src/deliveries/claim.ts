@@ -1,27 +1,18 @@
-import {
-  type DeliveryId,
-  type EventId,
-  idOfUuid,
-  type NodeId,
-  type ProjectId,
-  type SubscriptionId,
-  uuidOfId,
-} from "@svc/core";
-import { arrayLiteral } from "../array-literal.ts";
+import { type EventId, idOfUuid, isoTime, type NodeId, type ProjectId, type SubscriptionId, uuidOfId } from "@svc/core";
 import type { Executor } from "../connect.ts";
-import { statement } from "../statement.ts";
+import { deliveryTasks, events } from "../schema/triggers.ts";
+import type { EventKind } from "../schema/words.ts";
+import { arrayLiteral } from "../sql/array-literal.ts";
+import { type RawRow, selectList } from "../sql/select-list.ts";
+import { statement } from "../sql/statement.ts";
+import type { DeliveryTaskKey } from "./task-key.ts";
+import { visited, visitLanes } from "./visit-lanes.ts";
 
 /** A pending delivery that this node now holds, with all that sending it needs. */
-export type ClaimedDelivery = {
-  id: DeliveryId;
+export type ClaimedDelivery = DeliveryTaskKey & {
   projectId: ProjectId;
-  subscriptionId: SubscriptionId;
   /** Attempts made before. */
   attempts: number;
-  /** When it was due; part of the task's key. */
-  queuedForMs: number;
-  /** Until when this node holds it; names this lease among others of the same node. */
-  leaseUntilMs: number;
   endpointUrl: string;
   /** Sealed; see the column. */
   signingSecret: Buffer;
@@ -29,7 +20,7 @@ export type ClaimedDelivery = {
   probe: boolean;
   event: {
     id: EventId;
-    kind: "event" | "test" | "ask";
+    kind: ClaimRow["kind"];
     toolkitSlug: string;
     triggerSlug: string;
     entityId: string;
@@ -39,8 +30,8 @@ export type ClaimedDelivery = {
   };
 };
 
-/** What `claim` takes. */
-export type ClaimRequest = {
+/** What `claimDeliveries` takes. */
+export type DeliveryClaimRequest = {
   owner: NodeId;
   nowMs: number;
   leaseUntilMs: number;
@@ -58,8 +49,8 @@ export type ClaimRequest = {
   lanes: number;
 };
 
-/** What `claim` found. */
-export type ClaimResult = {
+/** What `claimDeliveries` found. */
+export type DeliveryClaim = {
   deliveries: ClaimedDelivery[];
   /** Where to go on; undefined when the last lane was visited. */
   next: SubscriptionId | undefined;
@@ -67,23 +58,20 @@ export type ClaimResult = {
   ended: SubscriptionId[];
 };
 
-type ClaimRow = {
-  id: string;
-  project_id: string;
-  subscription_id: string;
-  attempts: number;
-  queued_for_ms: number;
-  endpoint_url: string;
-  signing_secret: Buffer;
+const taskColumns = selectList(deliveryTasks, ["deliveryId", "projectId", "subscriptionId", "attempts", "dueAt"], "c");
+
+const eventColumns = selectList(
+  events,
+  ["id", "toolkitSlug", "triggerSlug", "entityId", "payload", "occurredAt", "receivedAt"],
+  "e",
+);
+
+type ClaimRow = RawRow<ReturnType<typeof taskColumns.read> & ReturnType<typeof eventColumns.read>> & {
+  endpointUrl: string;
+  signingSecret: Buffer;
   probe: boolean;
-  event_id: string;
-  kind: "event" | "test" | "ask";
-  toolkit_slug: string;
-  trigger_slug: string;
-  entity_id: string;
-  payload: string;
-  occurred_ms: number;
-  received_ms: number;
+  /** Of what has pending deliveries: an event is swept without any. */
+  kind: Exclude<EventKind, "swept">;
 };
 
 /**
@@ -97,16 +85,9 @@ type ClaimRow = {
  * - SKIP LOCKED: nodes never wait for each other. A lease that ran out is claimed like a free task; its old owner can
  *   no longer settle it, since every settlement names the owner and the lease.
  */
-const claimDeliveries = statement<ClaimRow>(
+const claim = statement<ClaimRow>(
   "claim_deliveries",
-  `with recursive visited as (
-    (select t.subscription_id, 1 as hop from delivery_tasks t
-     where t.subscription_id > $1::uuid order by t.subscription_id limit 1)
-    union all
-    select (select t.subscription_id from delivery_tasks t
-            where t.subscription_id > v.subscription_id order by t.subscription_id limit 1), v.hop + 1
-    from visited v where v.subscription_id is not null and v.hop < $2::int4
-  ), probeable as materialized (
+  `with recursive ${visited}, probeable as materialized (
     select s.id from subscriptions s
     where s.id = any(array(select v.subscription_id from visited v)) and s.active
       and s.failing_since is not null and s.backoff_until <= $6::timestamptz and s.project_id <> all($10::uuid[])
@@ -136,56 +117,35 @@ const claimDeliveries = statement<ClaimRow>(
     where t.subscription_id = p.subscription_id and t.due_at = p.due_at and t.delivery_id = p.delivery_id
     returning t.delivery_id, t.project_id, t.subscription_id, t.event_id, t.due_at, t.attempts, p.endpoint_url, p.signing_secret, p.probe
   )
-  select c.delivery_id as id, c.project_id, c.subscription_id, c.attempts,
-    (extract(epoch from c.due_at) * 1000)::float8 as queued_for_ms, c.endpoint_url, c.signing_secret, c.probe,
-    e.id as event_id, e.kind, e.toolkit_slug, e.trigger_slug, e.entity_id, e.payload,
-    (extract(epoch from e.occurred_at) * 1000)::float8 as occurred_ms,
-    (extract(epoch from e.received_at) * 1000)::float8 as received_ms
+  select ${taskColumns.text}, ${eventColumns.text}, c.endpoint_url as "endpointUrl", c.signing_secret as "signingSecret", c.probe,
+    e.kind
   from claimed c join events e on e.project_id = c.project_id and e.id = c.event_id
   order by c.delivery_id`,
-);
-
-/** The lanes that a claim with the same arguments visits, with what hinders each. Read first: it costs one hop a lane. */
-const visitLanes = statement<{ subscription_id: string; ended: boolean }>(
-  "visit_lanes",
-  `with recursive visited as (
-    (select t.subscription_id, 1 as hop from delivery_tasks t
-     where t.subscription_id > $1::uuid order by t.subscription_id limit 1)
-    union all
-    select (select t.subscription_id from delivery_tasks t
-            where t.subscription_id > v.subscription_id order by t.subscription_id limit 1), v.hop + 1
-    from visited v where v.subscription_id is not null and v.hop < $2::int4
-  )
-  select v.subscription_id, s.id is null or not s.active as ended
-  from visited v left join subscriptions s on s.id = v.subscription_id
-  where v.subscription_id is not null
-  order by v.subscription_id`,
 );
 
 const zeroUuid = "00000000-0000-0000-0000-000000000000";
 
 /** Claims up to `limit` due deliveries for `owner`; see the statement for order and fairness. */
-export async function claim(db: Executor, request: ClaimRequest): Promise<ClaimResult> {
+export async function claimDeliveries(db: Executor, request: DeliveryClaimRequest): Promise<DeliveryClaim> {
   const after = request.after === undefined ? zeroUuid : uuidOfId(request.after);
-  const now = new Date(request.nowMs).toISOString();
   const [lanes, rows] = await Promise.all([
     visitLanes(db, [after, request.lanes]),
-    claimDeliveries(db, [
+    claim(db, [
       after,
       request.lanes,
       request.share,
       arrayLiteral([...request.rooms.keys()].map(uuidOfId)),
       arrayLiteral([...request.rooms.values()].map(String)),
-      now,
+      isoTime(request.nowMs),
       request.limit,
-      new Date(request.leaseUntilMs).toISOString(),
+      isoTime(request.leaseUntilMs),
       uuidOfId(request.owner),
       arrayLiteral([...request.fullProjects].map(uuidOfId)),
     ]),
   ]);
   // Lanes are served in their order, so where the limit cut a look off is where the next one goes on.
   const isCut = rows.length >= request.limit;
-  const last = isCut ? lastOf(rows.map((row) => row.subscription_id)) : lanes.at(-1)?.subscription_id;
+  const last = isCut ? lastOf(rows.map((row) => String(row.subscriptionId))) : lanes.at(-1)?.subscription_id;
   const isWhole = lanes.length < request.lanes && !isCut;
   return {
     deliveries: rows.map((row) => claimedDelivery(row, request.leaseUntilMs)),
@@ -200,25 +160,20 @@ function lastOf(uuids: readonly string[]): string | undefined {
 }
 
 function claimedDelivery(row: ClaimRow, leaseUntilMs: number): ClaimedDelivery {
+  const { endpointUrl, signingSecret, probe, kind } = row;
+  const { deliveryId, projectId, subscriptionId, attempts, dueAt } = taskColumns.read(row);
+  const { id, toolkitSlug, triggerSlug, entityId, payload, occurredAt, receivedAt } = eventColumns.read(row);
+  const texts = { toolkitSlug, triggerSlug, entityId, payload };
   return {
-    id: idOfUuid("dlv", row.id),
-    projectId: idOfUuid("prj", row.project_id),
-    subscriptionId: idOfUuid("sub", row.subscription_id),
-    attempts: row.attempts,
-    queuedForMs: row.queued_for_ms,
+    id: deliveryId,
+    projectId,
+    subscriptionId,
+    attempts,
+    queuedForMs: dueAt,
     leaseUntilMs,
-    endpointUrl: row.endpoint_url,
-    signingSecret: row.signing_secret,
-    probe: row.probe,
-    event: {
-      id: idOfUuid("evt", row.event_id),
-      kind: row.kind,
-      toolkitSlug: row.toolkit_slug,
-      triggerSlug: row.trigger_slug,
-      entityId: row.entity_id,
-      payload: row.payload,
-      occurredAtMs: row.occurred_ms,
-      receivedAtMs: row.received_ms,
-    },
+    endpointUrl,
+    signingSecret,
+    probe,
+    event: { id, kind, ...texts, occurredAtMs: occurredAt, receivedAtMs: receivedAt },
   };
 }

@@ -1,12 +1,12 @@
-import { type SubscriptionId, uuidOfId } from "@svc/core";
+import { isoTime, type SubscriptionId, uuidOfId } from "@svc/core";
 import type { Executor } from "../connect.ts";
-import { statement } from "../statement.ts";
+import { statement } from "../sql/statement.ts";
 
 /**
  * Ends a batch of the pending deliveries of a subscription that is inactive or gone; the lane index finds them. Tasks in
  * flight keep their lease and are settled by their owner (a success still counts); what is left of them comes here later.
  */
-const expireDeliveries = statement<{ delivery_id: string }>(
+const expire = statement<{ delivery_id: string }>(
   "expire_deliveries",
   `with picked as materialized (
     select t.subscription_id, t.due_at, t.delivery_id from delivery_tasks t
@@ -23,7 +23,11 @@ const expireDeliveries = statement<{ delivery_id: string }>(
 );
 
 /** Ends up to `limit` pending deliveries of an ended subscription as `dead_letter`; returns how many it ended. */
-export async function expire(db: Executor, id: SubscriptionId, nowMs: number, limit: number): Promise<number> {
-  const rows = await expireDeliveries(db, [uuidOfId(id), new Date(nowMs).toISOString(), limit]);
-  return rows.length;
+export async function expireDeliveries(
+  db: Executor,
+  id: SubscriptionId,
+  nowMs: number,
+  limit: number,
+): Promise<number> {
+  return (await expire(db, [uuidOfId(id), isoTime(nowMs), limit])).length;
 }

@@ -1,24 +1,14 @@
 import { createId, type ProjectId, type SubscriptionId } from "@svc/core";
+import { createTestDatabase } from "@svc/testing/database";
 import { afterAll, beforeEach, expect, test } from "vitest";
 import { withTransaction } from "../connect.ts";
 import { subscriptionsForProject } from "../subscriptions/repo.ts";
-import {
-  accessOf,
-  addProject,
-  addSubscription,
-  claimRequest,
-  eventOf,
-  explain,
-  fillLane,
-  nowMs,
-} from "../test-rows.ts";
-import { createTestDatabase } from "../testing.ts";
-import { claim } from "./claim.ts";
-import { enqueue } from "./enqueue.ts";
-import { expire } from "./expire.ts";
-import { release } from "./release.ts";
+import { addProject, addSubscription, claimRequest, eventOf, fillLane, nowMs } from "../test-rows.ts";
+import { claimDeliveries } from "./claim.ts";
+import { enqueueDeliveries } from "./enqueue.ts";
+import { expireDeliveries } from "./expire.ts";
+import { releaseDeliveries } from "./release.ts";
 import { deliveriesForProject } from "./repo.ts";
-import type { TaskKey } from "./settle.ts";
 
 const { db, drop } = await createTestDatabase();
 afterAll(drop);
@@ -45,32 +35,32 @@ async function leased(): Promise<number> {
 test("a lease given back is free at once; one that belongs to another node is not touched", async () => {
   const mine = await lane(3, me);
   const theirs = await lane(2, other);
-  await release(db, me, [...mine.tasks.slice(0, 2), ...theirs.tasks]);
+  await releaseDeliveries(db, me, [...mine.tasks.slice(0, 2), ...theirs.tasks]);
   expect(await leased()).toBe(3);
-  const { deliveries } = await claim(db, claimRequest(other));
+  const { deliveries } = await claimDeliveries(db, claimRequest(other));
   expect(deliveries.map(({ id }) => id).sort()).toEqual(
     mine.tasks
       .slice(0, 2)
       .map(({ id }) => id)
       .sort(),
   );
-  await release(db, me, []);
+  await releaseDeliveries(db, me, []);
   expect(await leased()).toBe(5);
 });
 
 test("a subscription that is active expires nothing", async () => {
   const { subscriptionId } = await lane(3);
-  expect(await expire(db, subscriptionId, nowMs, 100)).toBe(0);
+  expect(await expireDeliveries(db, subscriptionId, nowMs, 100)).toBe(0);
 });
 
 test("the pending deliveries of an inactive subscription end, a batch at a time; what is in flight is left to its owner", async () => {
   const { projectId, subscriptionId, tasks } = await lane(10);
   const deliveries = deliveriesForProject(db, projectId);
-  await claim(db, claimRequest(me, { share: 2 }));
+  await claimDeliveries(db, claimRequest(me, { share: 2 }));
   await deactivate(projectId, subscriptionId);
-  expect(await expire(db, subscriptionId, nowMs, 5)).toBe(5);
-  expect(await expire(db, subscriptionId, nowMs, 5)).toBe(3);
-  expect(await expire(db, subscriptionId, nowMs, 5)).toBe(0);
+  expect(await expireDeliveries(db, subscriptionId, nowMs, 5)).toBe(5);
+  expect(await expireDeliveries(db, subscriptionId, nowMs, 5)).toBe(3);
+  expect(await expireDeliveries(db, subscriptionId, nowMs, 5)).toBe(0);
   const [inFlight, ended] = [tasks[0]!, tasks[9]!];
   expect(await deliveries.find(inFlight.id)).toMatchObject({ state: "pending" });
   expect(await deliveries.find(ended.id)).toMatchObject({
@@ -79,15 +69,15 @@ test("the pending deliveries of an inactive subscription end, a batch at a time;
     lastError: expect.stringMatching(/^subscription_inactive: /),
   });
   // Once the lease has run out, nobody will settle it.
-  expect(await expire(db, subscriptionId, nowMs + 30_000, 5)).toBe(2);
+  expect(await expireDeliveries(db, subscriptionId, nowMs + 30_000, 5)).toBe(2);
   expect(await deliveries.find(inFlight.id)).toMatchObject({ state: "dead_letter" });
 });
 
 test("two nodes that expire at once end each delivery once", async () => {
   const { projectId, subscriptionId } = await lane(500);
   await deactivate(projectId, subscriptionId);
-  const ended = await Promise.all(Array.from({ length: 6 }, () => expire(db, subscriptionId, nowMs, 100)));
-  const left = await expire(db, subscriptionId, nowMs, 1_000);
+  const ended = await Promise.all(Array.from({ length: 6 }, () => expireDeliveries(db, subscriptionId, nowMs, 100)));
+  const left = await expireDeliveries(db, subscriptionId, nowMs, 1_000);
   expect(ended.reduce((sum, count) => sum + count) + left).toBe(500);
 });
 
@@ -95,7 +85,7 @@ test("fresh deliveries of stored events are queued unleased and marked, across t
   const { projectId, subscriptionId, tasks } = await lane(1);
   const eventId = eventOf(tasks[0]!.id);
   const fresh = Array.from({ length: 5_001 }, () => ({ id: createId("dlv", nowMs), eventId, subscriptionId }));
-  await enqueue(db, projectId, fresh, nowMs + 7);
+  await enqueueDeliveries(db, projectId, fresh, nowMs + 7);
   const rows = await db.sql`select replayed, state, count(*)::int4 as count from deliveries group by 1, 2 order by 1`;
   expect(rows).toEqual([
     { replayed: false, state: "pending", count: 1 },
@@ -114,9 +104,9 @@ test("a queue that fails half way leaves nothing, and one in a transaction ends 
   const id = createId("dlv", nowMs);
   const fresh = Array.from({ length: 5_001 }, () => ({ id: createId("dlv", nowMs), eventId, subscriptionId }));
   const twins = [{ id, eventId, subscriptionId }, ...fresh.slice(0, 5_000), { id, eventId, subscriptionId }];
-  await expect(enqueue(db, projectId, twins, nowMs)).rejects.toThrow();
+  await expect(enqueueDeliveries(db, projectId, twins, nowMs)).rejects.toThrow();
   const undone = withTransaction(db, async (tx) => {
-    await enqueue(tx, projectId, fresh.slice(0, 2), nowMs);
+    await enqueueDeliveries(tx, projectId, fresh.slice(0, 2), nowMs);
     throw new Error("undone");
   });
   await expect(undone).rejects.toThrow("undone");
@@ -140,32 +130,4 @@ test("deliveries are found within their project, and listed newest first by eith
   expect(await stranger.find(newest[0]!)).toBeUndefined();
   expect(await stranger.findAttempts(newest[0]!)).toBeUndefined();
   expect(await deliveries.findAttempts(newest[0]!)).toEqual([]);
-});
-
-test.each(["custom", "generic"] as const)("a replay finds its events by their key (%s plan)", async (mode) => {
-  const { projectId, subscriptionId, tasks } = await lane(8_000);
-  await db.sql`analyze`;
-  const fresh = tasks
-    .slice(0, 100)
-    .map(({ id }) => ({ id: createId("dlv", nowMs), eventId: eventOf(id), subscriptionId }));
-  const plan = await explain(db, "enqueue_deliveries", mode, (executor) => enqueue(executor, projectId, fresh, nowMs));
-  expect(accessOf(plan, "events")).toEqual(["events_key"]);
-});
-
-test.each(["custom", "generic"] as const)("the lane index serves a release and an expiry (%s plan)", async (mode) => {
-  const { projectId, subscriptionId, tasks } = await lane(8_000, me);
-  await deactivate(projectId, subscriptionId);
-  await db.sql`analyze`;
-  const some: TaskKey[] = tasks.slice(0, 50);
-  const released = await explain(db, "release_deliveries", mode, (executor) => release(executor, me, some));
-  expect(accessOf(released, "delivery_tasks")).toEqual(["delivery_tasks_lane"]);
-  const later = nowMs + 60_000;
-  const expired = await explain(db, "expire_deliveries", mode, (executor) =>
-    expire(executor, subscriptionId, later, 50),
-  );
-  expect(accessOf(expired, "deliveries")).toEqual(["deliveries_pkey"]);
-  const ofAnother = await explain(db, "expire_deliveries", mode, (executor) =>
-    expire(executor, createId("sub", 0), later, 50),
-  );
-  expect(accessOf(ofAnother, "delivery_tasks")).toEqual(["delivery_tasks_lane"]);
 });

@@ -1,7 +1,8 @@
 import { type DeliveryId, type EventId, type ProjectId, type SubscriptionId, uuidOfId } from "@svc/core";
 import { and, desc, eq, getTableColumns, sql } from "drizzle-orm";
 import type { Executor } from "../connect.ts";
-import { type AttemptEntry, deliveries } from "../schema/index.ts";
+import type { AttemptEntry } from "../documents/attempt.ts";
+import { deliveries } from "../schema/index.ts";
 
 const { attemptLog, ...columns } = getTableColumns(deliveries);
 
@@ -17,7 +18,7 @@ export type DeliveryRepository = {
     page: { after: DeliveryId | undefined; limit: number },
   ): Promise<Delivery[]>;
   /** The attempts of a delivery in order; undefined when there is no such delivery. */
-  findAttempts(id: DeliveryId): Promise<AttemptEntry[] | undefined>;
+  findAttempts(id: DeliveryId): Promise<readonly AttemptEntry[] | undefined>;
 };
 
 /** The deliveries of one project. */

@@ -1,21 +1,13 @@
 import { createId } from "@svc/core";
+import { createTestDatabase } from "@svc/testing/database";
 import { afterAll, beforeEach, expect, test } from "vitest";
 import { openDatabase } from "../connect.ts";
-import {
-  accessOf,
-  addProject,
-  addSubscription,
-  claimRequest,
-  explain,
-  fillLane,
-  nowMs,
-  settlement,
-} from "../test-rows.ts";
-import { createTestDatabase } from "../testing.ts";
-import { claim } from "./claim.ts";
-import { release } from "./release.ts";
+import { addProject, addSubscription, claimRequest, fillLane, nowMs, settlement } from "../test-rows.ts";
+import { claimDeliveries } from "./claim.ts";
+import { releaseDeliveries } from "./release.ts";
 import { deliveriesForProject } from "./repo.ts";
-import { settle, type TaskKey } from "./settle.ts";
+import { settleDeliveries } from "./settle.ts";
+import type { DeliveryTaskKey } from "./task-key.ts";
 
 const { db, url, drop } = await createTestDatabase();
 afterAll(drop);
@@ -31,10 +23,10 @@ async function leased(count: number, owner = me) {
 
 test("a batch writes each attempt with the change of state it causes", async () => {
   const { projectId, tasks, deliveries } = await leased(3);
-  const [delivered, pending, dead] = tasks as [TaskKey, TaskKey, TaskKey];
+  const [delivered, pending, dead] = tasks as [DeliveryTaskKey, DeliveryTaskKey, DeliveryTaskKey];
   const failure = { error: "http_500", statusCode: 500 };
   const dueAtMs = nowMs + 5_000;
-  const lost = await settle(db, me, [
+  const lost = await settleDeliveries(db, me, [
     settlement(projectId, delivered),
     settlement(projectId, pending, { state: "pending", dueAtMs, attempt: failure }),
     settlement(projectId, dead, { state: "dead_letter", attempt: { ...failure, number: 10 } }),
@@ -65,10 +57,10 @@ test("a batch writes each attempt with the change of state it causes", async () 
 
 test("attempts of one delivery stand in their order", async () => {
   const { projectId, tasks, deliveries } = await leased(1);
-  const [task] = tasks as [TaskKey];
-  await settle(db, me, [settlement(projectId, task, { state: "pending", attempt: { error: "timeout" } })]);
-  const [claimed] = (await claim(db, claimRequest(me))).deliveries;
-  await settle(db, me, [settlement(projectId, claimed!, { attempt: { number: 2 } })]);
+  const [task] = tasks as [DeliveryTaskKey];
+  await settleDeliveries(db, me, [settlement(projectId, task, { state: "pending", attempt: { error: "timeout" } })]);
+  const [claimed] = (await claimDeliveries(db, claimRequest(me))).deliveries;
+  await settleDeliveries(db, me, [settlement(projectId, claimed!, { attempt: { number: 2 } })]);
   const attempts = await deliveries.findAttempts(task.id);
   expect(attempts?.map(({ number, error }) => [number, error])).toEqual([
     [1, "timeout"],
@@ -79,9 +71,12 @@ test("attempts of one delivery stand in their order", async () => {
 test("of a batch, what is leased to another node or has ended is named, and nothing of it is written", async () => {
   const mine = await leased(2);
   const theirs = await leased(1, createId("node", nowMs));
-  const [[held, ended], [foreign]] = [mine.tasks, theirs.tasks] as [[TaskKey, TaskKey], [TaskKey]];
-  await settle(db, me, [settlement(mine.projectId, ended)]);
-  const lost = await settle(db, me, [
+  const [[held, ended], [foreign]] = [mine.tasks, theirs.tasks] as [
+    [DeliveryTaskKey, DeliveryTaskKey],
+    [DeliveryTaskKey],
+  ];
+  await settleDeliveries(db, me, [settlement(mine.projectId, ended)]);
+  const lost = await settleDeliveries(db, me, [
     settlement(mine.projectId, held),
     settlement(mine.projectId, ended, { state: "pending", attempt: { number: 2 } }),
     settlement(theirs.projectId, foreign),
@@ -94,33 +89,34 @@ test("of a batch, what is leased to another node or has ended is named, and noth
 
 test("a task that was rescheduled meanwhile is another lease: the old one cannot settle it", async () => {
   const { projectId, tasks, deliveries } = await leased(1);
-  const [task] = tasks as [TaskKey];
+  const [task] = tasks as [DeliveryTaskKey];
   const failed = settlement(projectId, task, { state: "pending", dueAtMs: nowMs + 1, attempt: { error: "timeout" } });
-  await settle(db, me, [failed]);
-  await claim(db, claimRequest(me, { nowMs: nowMs + 1 }));
-  expect(await settle(db, me, [settlement(projectId, task)])).toEqual([task.id]);
+  await settleDeliveries(db, me, [failed]);
+  await claimDeliveries(db, claimRequest(me, { nowMs: nowMs + 1 }));
+  expect(await settleDeliveries(db, me, [settlement(projectId, task)])).toEqual([task.id]);
   expect(await deliveries.find(task.id)).toMatchObject({ state: "pending", attempts: 1 });
 });
 
 test("a lease that ran out and was granted to the same node again is another: the old attempt acts on neither", async () => {
   const { projectId, tasks, deliveries } = await leased(1);
-  const [task] = tasks as [TaskKey];
+  const [task] = tasks as [DeliveryTaskKey];
   const later = nowMs + 30_000;
-  const [again] = (await claim(db, claimRequest(me, { nowMs: later, leaseUntilMs: later + 30_000 }))).deliveries;
+  const [again] = (await claimDeliveries(db, claimRequest(me, { nowMs: later, leaseUntilMs: later + 30_000 })))
+    .deliveries;
   expect(again?.id).toBe(task.id);
-  await release(db, me, [task]);
-  expect(await settle(db, me, [settlement(projectId, task)])).toEqual([task.id]);
+  await releaseDeliveries(db, me, [task]);
+  expect(await settleDeliveries(db, me, [settlement(projectId, task)])).toEqual([task.id]);
   expect(await deliveries.find(task.id)).toMatchObject({ state: "pending", attempts: 0 });
-  expect(await settle(db, me, [settlement(projectId, again!)])).toEqual([]);
+  expect(await settleDeliveries(db, me, [settlement(projectId, again!)])).toEqual([]);
   expect(await deliveries.find(task.id)).toMatchObject({ state: "delivered", attempts: 1 });
 });
 
 test("texts and headers of any kind come back as they were", async () => {
   const { projectId, tasks, deliveries } = await leased(1);
-  const [task] = tasks as [TaskKey];
+  const [task] = tasks as [DeliveryTaskKey];
   const text = "\u0001\n\t\"'\\{},null NULL ü 😀 \u2028";
   const odd = { error: text, responseBody: text, address: "", responseHeaders: { "x-a": text, "": "" } };
-  await settle(db, me, [settlement(projectId, task, { attempt: odd })]);
+  await settleDeliveries(db, me, [settlement(projectId, task, { attempt: odd })]);
   expect(await deliveries.findAttempts(task.id)).toMatchObject([odd]);
   expect(await deliveries.find(task.id)).toMatchObject({ lastError: text });
 });
@@ -137,7 +133,7 @@ test("settling changes a delivery in place: updates are HOT, and no index names 
   const before = await read();
   // Spread over the pages, as deliveries are that end in another order than they began.
   for (let part = 0; part < 40; part++) {
-    await settle(
+    await settleDeliveries(
       one,
       me,
       tasks.filter((_, index) => index % 40 === part).map((task) => settlement(projectId, task)),
@@ -161,27 +157,12 @@ test("settling changes a delivery in place: updates are HOT, and no index names 
   expect(queued.map(({ name }) => name).sort()).toEqual(["delivery_id", "due_at", "subscription_id"]);
 });
 
-test.each([
-  ["custom", 1],
-  ["generic", 1],
-  ["custom", 500],
-  ["generic", 500],
-] as const)("primary keys serve a settlement (%s plan, %i attempts)", async (mode, count) => {
-  const { projectId, tasks } = await leased(8_000);
-  await db.sql`analyze`;
-  const failed = { state: "pending", attempt: { error: "http_500" } } as const;
-  const batch = tasks.slice(0, count).map((task, index) => settlement(projectId, task, index % 2 === 0 ? {} : failed));
-  const plan = await explain(db, "settle_deliveries", mode, (executor) => settle(executor, me, batch));
-  expect(accessOf(plan, "delivery_tasks")).toEqual(["delivery_tasks_lane"]);
-  expect(accessOf(plan, "deliveries")).toEqual(["deliveries_pkey"]);
-});
-
 test("from the sixth run on a connection the server plans a settlement no more", async () => {
   const { projectId, tasks } = await leased(2_000);
   await db.sql`analyze`;
   const one = openDatabase({ url, connectionsMax: 1 });
   for (let part = 0; part < 8; part++) {
-    await settle(
+    await settleDeliveries(
       one,
       me,
       tasks.slice(part * 100, (part + 1) * 100).map((task) => settlement(projectId, task)),

@@ -6,7 +6,7 @@ export type LockFile = {
   readonly pid: number;
   /** NaN until the server has got so far. */
   readonly port: number;
-  /** What the server last said: `starting`, `ready`, `stopping`; empty until it has said something. */
+  /** What the server last said: `starting`, `ready`, `standby`, `stopping`; empty until it has said something. */
   readonly status: string;
 };
 
@@ -17,6 +17,11 @@ export async function readLockFile(cluster: string): Promise<LockFile | undefine
   const pid = Number.parseInt(lines[0] ?? "", 10);
   if (!(pid > 0)) return undefined;
   return { pid, port: Number.parseInt(lines[3] ?? "", 10), status: lines[7] ?? "" };
+}
+
+/** Whether the server of a lock takes connections: one that follows another takes those that read. */
+export function takesConnections({ status }: LockFile): boolean {
+  return status === "ready" || status === "standby";
 }
 
 /**

@@ -4,14 +4,14 @@ import { chown, mkdir, mkdtemp, readdir, readFile, rm, stat, watch, writeFile } 
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { type Clock, systemClock } from "@svc/core";
+import { createTestDataDir } from "@svc/testing/database";
 import { afterAll, afterEach, expect, onTestFinished, test } from "vitest";
 import { openDatabase } from "../connect.ts";
-import { createTestDataDir } from "../testing.ts";
 import { unprivilegedAccount } from "./account.ts";
 import { installedBinaries, runnableBinaries } from "./binaries.ts";
 import { EmbeddedPostgresError } from "./errors.ts";
-import { startOwner } from "./owner.testing.ts";
 import { type EmbeddedPostgres, type EmbeddedPostgresOptions, startEmbeddedPostgres } from "./postgres.ts";
+import { startOwner } from "./test-owner.ts";
 
 const isRoot = process.getuid?.() === 0;
 // Waits ten times shorter than the machine's.
@@ -96,7 +96,7 @@ test("what a killed service had committed is there, and its server ends without 
   await owner.nextLine();
   const pid = await serverPid();
   while (Number(await owner.nextLine()) < 100);
-  const acknowledged = Number(await owner.kill());
+  const acknowledged = await owner.kill();
   const next = await start();
   expect(isAlive(pid)).toBe(false);
   const [row] = await query(next.url, "select max(n) as last, count(*)::int4 as count from written");
@@ -110,7 +110,7 @@ test("a service and a server that were killed both do not keep the next from sta
   const pid = await serverPid();
   while (Number(await owner.nextLine()) < 100);
   process.kill(pid, "SIGKILL");
-  const acknowledged = Number(await owner.kill());
+  const acknowledged = await owner.kill();
   expect(await serverPid()).toBe(pid);
   const next = await start();
   const [row] = await query(next.url, "select count(*)::int4 as count from written");

@@ -8,9 +8,9 @@ import { installedBinaries, runnableBinaries } from "./binaries.ts";
 import { type DataFolder, prepareDataDir } from "./data-folder.ts";
 import { anotherServiceRuns, serverFailed } from "./errors.ts";
 import { embeddedRole, openStore, readPassword, removeUnfinished } from "./initialize.ts";
-import { isReusedPid, readLockFile } from "./lock-file.ts";
+import { isReusedPid, readLockFile, takesConnections } from "./lock-file.ts";
 import { type ServerExit, type ServerProcess, spawnServer } from "./server-process.ts";
-import { type Durability, serverArguments } from "./settings.ts";
+import { type Durability, type ServerSettings, serverArguments } from "./settings.ts";
 
 /** Options of `startEmbeddedPostgres`. */
 export type EmbeddedPostgresOptions = {
@@ -22,6 +22,8 @@ export type EmbeddedPostgresOptions = {
   password?: string;
   /** Receives each line of the server's log. */
   onLog?: (line: string) => void;
+  /** PostgreSQL's settings by name, over those of the service: for a server that replicates. */
+  settings?: ServerSettings;
   /** Default: the machine's clock. */
   clock?: Clock;
 };
@@ -65,7 +67,7 @@ async function startWhenFree(options: StartOptions): Promise<Started> {
     const isHeld = heldMessage.test(started.log);
     if (!isHeld && !portTakenMessage.test(started.log)) throw serverFailed("did not start", started.log);
     const lock = await readLockFile(options.store.cluster);
-    const waitMs = lock?.status === "ready" ? orphanedMs : stoppingMs;
+    const waitMs = lock !== undefined && takesConnections(lock) ? orphanedMs : stoppingMs;
     if (clock.now() > firstTryAt + waitMs) {
       throw isHeld ? anotherServiceRuns(options.dataDir, lock?.pid) : serverFailed("found no free port", started.log);
     }
@@ -87,7 +89,7 @@ async function tryStart(options: StartOptions, clock: Clock): Promise<Started | 
   const lock = await readLockFile(store.cluster);
   const server = spawnServer({
     file: join(options.binaries, "bin", "postgres"),
-    args: serverArguments(store.cluster, port, durability),
+    args: serverArguments({ cluster: store.cluster, port, durability, settings: options.settings }),
     account: options.account,
     ignoredPid: lock !== undefined && (await isReusedPid(lock, store.cluster)) ? lock.pid : process.pid,
     onLog: options.onLog ?? (() => {}),
@@ -110,7 +112,7 @@ async function untilReady(cluster: string, port: number, clock: Clock, ended: Ab
   const giveUpAt = clock.now() + readyMs;
   while (!ended.aborted) {
     const lock = await readLockFile(cluster);
-    if (lock?.port === port && lock.status === "ready") return;
+    if (lock?.port === port && takesConnections(lock)) return;
     if (clock.now() > giveUpAt)
       throw serverFailed("did not become ready", `after ${readyMs / 1000} s: ${lock?.status}`);
     await clock.wait(5, ended);

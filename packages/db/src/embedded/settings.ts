@@ -1,9 +1,21 @@
 /** `full`: what was committed survives a crash and a power failure. `none`: for tests; a crash may corrupt the data. */
 export type Durability = "full" | "none";
 
+/** Settings of PostgreSQL by their names. */
+export type ServerSettings = Readonly<Record<string, string>>;
+
+/** What `serverArguments` makes a command line of. */
+export type ServerArguments = {
+  readonly cluster: string;
+  readonly port: number;
+  readonly durability: Durability;
+  /** Over those of the service. */
+  readonly settings: ServerSettings | undefined;
+};
+
 /** The command line of a server on `cluster` that listens on loopback only. */
-export function serverArguments(cluster: string, port: number, durability: Durability): string[] {
-  const settings = { ...common, ...(durability === "full" ? full : none), port: String(port) };
+export function serverArguments({ cluster, port, durability, settings: given }: ServerArguments): string[] {
+  const settings = { ...common, ...(durability === "full" ? full : none), ...given, port: String(port) };
   return ["-D", cluster, ...Object.entries(settings).flatMap(([name, value]) => ["-c", `${name}=${value}`])];
 }
 

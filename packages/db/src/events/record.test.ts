@@ -1,12 +1,12 @@
 import { createId, type ProjectId, uuidOfId } from "@svc/core";
+import { createTestDatabase } from "@svc/testing/database";
 import { afterAll, beforeEach, expect, test } from "vitest";
-import { readDeploymentRouting } from "../accounts/repo.ts";
 import { deliveriesForProject } from "../deliveries/repo.ts";
+import { readDeploymentRouting } from "../projects/routing.ts";
 import { subscriptionsForProject } from "../subscriptions/repo.ts";
 import { readProjectRouting } from "../subscriptions/routing.ts";
-import { accessOf, addProject, addSubscription, explain, fillLane, newEvent, nowMs } from "../test-rows.ts";
-import { createTestDatabase } from "../testing.ts";
-import { type RoutingSeen, record } from "./record.ts";
+import { addProject, addSubscription, newEvent, nowMs } from "../test-rows.ts";
+import { type RoutingSeen, recordEvents } from "./record.ts";
 import { eventsForProject } from "./repo.ts";
 
 const { db, drop } = await createTestDatabase();
@@ -36,7 +36,10 @@ test("events, deliveries and tasks are stored together, leased where the caller 
     payload: '{"a":"\\u0000"}',
   });
   event.deliveries[0]!.leased = true;
-  expect(await record(db, [event], await seenNow([projectId]), lease)).toEqual({ stale: false, duplicates: new Set() });
+  expect(await recordEvents(db, [event], await seenNow([projectId]), lease)).toEqual({
+    stale: false,
+    duplicates: new Set(),
+  });
   expect(await eventsForProject(db, projectId).find(event.id)).toEqual({
     projectId,
     id: event.id,
@@ -70,7 +73,7 @@ test("nothing is stored on routing that the store has moved on from", async () =
   const projectId = await addProject(db);
   const before = await seenNow([projectId]);
   const id = await addSubscription(db, projectId);
-  const store = (seen: RoutingSeen) => record(db, [newEvent(projectId)], seen, lease);
+  const store = (seen: RoutingSeen) => recordEvents(db, [newEvent(projectId)], seen, lease);
   expect(await store(before)).toEqual({ stale: true });
   const after = await seenNow([projectId]);
   expect(await store(after)).toMatchObject({ stale: false });
@@ -79,7 +82,7 @@ test("nothing is stored on routing that the store has moved on from", async () =
   const current = await seenNow([projectId]);
   await addProject(db);
   expect(await store(current)).toEqual({ stale: true });
-  expect(await record(db, [], current, lease)).toEqual({ stale: true });
+  expect(await recordEvents(db, [], current, lease)).toEqual({ stale: true });
   expect(await store({ version: current.version, projects: new Map([[createId("prj", 0), 0]]) })).toEqual({
     stale: true,
   });
@@ -91,13 +94,13 @@ test("a key seen before is named, and nothing of that event is stored", async ()
   const subscription = await addSubscription(db, projectId);
   const seen = await seenNow([projectId]);
   const first = newEvent(projectId, [subscription], { dedupeKey: "k" });
-  await record(db, [first], seen, lease);
+  await recordEvents(db, [first], seen, lease);
   const [again, other, unkeyed] = [
     newEvent(projectId, [subscription], { dedupeKey: "k" }),
     newEvent(projectId, [subscription], { dedupeKey: "k", triggerSlug: "code_host.push_received" }),
     newEvent(projectId, [subscription]),
   ];
-  expect(await record(db, [again, other, unkeyed], seen, lease)).toEqual({
+  expect(await recordEvents(db, [again, other, unkeyed], seen, lease)).toEqual({
     stale: false,
     duplicates: new Set([again.id]),
   });
@@ -111,7 +114,7 @@ test("batches with the same keys at the same moment store each once, and nobody 
   const outcomes = await Promise.all(
     Array.from({ length: 8 }, (_, node) => {
       const rotated = [...keys.slice(node * 6), ...keys.slice(0, node * 6)];
-      return record(
+      return recordEvents(
         db,
         rotated.map((dedupeKey) => newEvent(projectId, [], { dedupeKey })),
         seen,
@@ -128,29 +131,13 @@ test("a batch in which one row is refused stores nothing", async () => {
   const projectId = await addProject(db);
   const seen = await seenNow([projectId]);
   const bad = newEvent(projectId, [], { entityId: "a\0b" });
-  await expect(record(db, [newEvent(projectId), bad], seen, lease)).rejects.toThrow();
+  await expect(recordEvents(db, [newEvent(projectId), bad], seen, lease)).rejects.toThrow();
   expect(await count("events")).toBe(0);
 });
 
 test("deliveries that rest on no routing are stored without asking for it", async () => {
   const projectId = await addProject(db);
   const event = newEvent(projectId, [await addSubscription(db, projectId)], { kind: "test" });
-  expect(await record(db, [event], undefined, lease)).toEqual({ stale: false, duplicates: new Set() });
+  expect(await recordEvents(db, [event], undefined, lease)).toEqual({ stale: false, duplicates: new Set() });
   expect(await count("delivery_tasks")).toBe(1);
-});
-
-test.each(["custom", "generic"] as const)("a record reads nothing but keys (%s plan)", async (mode) => {
-  const projectId = await addProject(db);
-  const subscription = await addSubscription(db, projectId);
-  await fillLane(db, projectId, subscription, { count: 5_000 });
-  await db.sql`insert into projects (id, name, created_at) select gen_random_uuid(), n::text, now() from generate_series(1, 3000) n`;
-  await db.sql`analyze`;
-  const seen = await seenNow([projectId]);
-  const events = Array.from({ length: 200 }, (_, index) =>
-    newEvent(projectId, [subscription], { dedupeKey: `k${index}` }),
-  );
-  const plan = await explain(db, "record_events", mode, (executor) => record(executor, events, seen, lease));
-  expect(accessOf(plan, "projects")).toEqual(["projects_pkey"]);
-  for (const table of ["events", "deliveries", "delivery_tasks", "subscriptions"])
-    expect(accessOf(plan, table)).toEqual([]);
 });

@@ -1,7 +1,11 @@
-import { type DeliveryId, type EventId, type NodeId, type ProjectId, type SubscriptionId, uuidOfId } from "@svc/core";
-import { arrayLiteral } from "../array-literal.ts";
+import type { DeliveryId, EventId, NodeId, ProjectId, SubscriptionId } from "@svc/core";
+import { uuidOfId } from "@svc/core";
 import type { Executor } from "../connect.ts";
-import { statement } from "../statement.ts";
+import { projects } from "../schema/projects.ts";
+import { deliveries, events } from "../schema/triggers.ts";
+import { bool, fieldsBut, fieldsOf, idOf, int8, orNull, timestamptz } from "../sql/codec.ts";
+import { compose, query } from "../sql/compose.ts";
+import { rows, values } from "../sql/parts.ts";
 
 /** A delivery that is stored with its event. */
 export type NewDelivery = {
@@ -31,7 +35,9 @@ export type NewEvent = {
 export type RoutingSeen = { version: number; projects: ReadonlyMap<ProjectId, number> };
 
 /** `stale`: nothing was stored, read the routing again. Else the ids in `duplicates` were seen before, the others are stored. */
-export type RecordOutcome = { stale: true } | { stale: false; duplicates: ReadonlySet<string> };
+export type EventsRecorded = { stale: true } | { stale: false; duplicates: ReadonlySet<string> };
+
+const { occurredAt: occurredAtMs, receivedAt: receivedAtMs, ...eventFields } = fieldsBut(events);
 
 /**
  * Stores a batch of events, their deliveries and tasks in one statement, hence in one commit and one
@@ -44,36 +50,36 @@ export type RecordOutcome = { stale: true } | { stale: false; duplicates: Readon
  * - All arrays have one length a kind; unnest keeps the statement's text, and so its plan, the same for every batch.
  * Indexes touched: routing by primary keys; inserts at the right edge of (project_id, id) and its siblings.
  */
-const recordEvents = statement<{ fresh: boolean; duplicates: string[] | null }>(
+const record = compose(
   "record_events",
-  `with routing as materialized (
-    select $1::int8 is null or (select s.version from routing_state s) = $1::int8
+  {
+    seen: rows(fieldsOf(projects, "id", "routingVersion")),
+    posted: rows({ ...eventFields, occurredAtMs, receivedAtMs }),
+    fresh: rows({ ...fieldsOf(deliveries, "id", "eventId", "subscriptionId"), leased: bool }),
+    by: values({ version: orNull(int8), owner: idOf("node"), leaseUntil: timestamptz }),
+  },
+  ({ seen, posted, fresh, by }) => query<{ fresh: boolean; duplicates: string[] | null }>`with routing as materialized (
+    select ${by.version} is null or (select s.version from routing_state s) = ${by.version}
        and not exists (
-         select from unnest($2::uuid[], $3::int8[]) as seen(id, version)
+         select from ${seen.from("seen")}
          left join projects p on p.id = seen.id
-         where p.routing_version is distinct from seen.version) as fresh
+         where p.routing_version is distinct from seen.routing_version) as fresh
   ), input as materialized (
-    select * from unnest($4::uuid[], $5::uuid[], $6::text[], $7::text[], $8::text[], $9::text[], $10::text[],
-                         $11::timestamptz[], $12::timestamptz[], $13::text[])
-      as i(id, project_id, kind, toolkit_slug, trigger_slug, entity_id, payload, occurred_at, received_at, dedupe_key)
-    where (select fresh from routing)
+    select * from ${posted.from("i")} where (select fresh from routing)
   ), stored as materialized (
-    insert into events (project_id, id, kind, toolkit_slug, trigger_slug, entity_id, payload, occurred_at, received_at, dedupe_key)
-    select project_id, id, kind, toolkit_slug, trigger_slug, entity_id, payload, occurred_at, received_at, dedupe_key
-    from input order by project_id, trigger_slug, dedupe_key
+    insert into events (${posted.columns}) select ${posted.columns} from input order by project_id, trigger_slug, dedupe_key
     on conflict (project_id, trigger_slug, dedupe_key) where dedupe_key <> '' do nothing
     returning id, project_id, received_at
   ), pending as materialized (
     select d.id, d.subscription_id, d.leased, s.id as event_id, s.project_id, s.received_at
-    from unnest($14::uuid[], $15::uuid[], $16::uuid[], $17::bool[]) as d(id, event_id, subscription_id, leased)
-    join stored s on s.id = d.event_id
+    from ${fresh.from("d")} join stored s on s.id = d.event_id
   ), delivered as (
     insert into deliveries (project_id, id, event_id, subscription_id, state, next_attempt_at)
     select project_id, id, event_id, subscription_id, 'pending', received_at from pending
   ), queued as (
     insert into delivery_tasks (delivery_id, project_id, subscription_id, event_id, due_at, lease_owner, lease_until)
     select id, project_id, subscription_id, event_id, received_at,
-      case when leased then $18::uuid end, case when leased then $19::timestamptz end
+      case when leased then ${by.owner} end, case when leased then ${by.leaseUntil} end
     from pending
   )
   select (select fresh from routing) as fresh,
@@ -82,47 +88,24 @@ const recordEvents = statement<{ fresh: boolean; duplicates: string[] | null }>(
 );
 
 /**
- * Stores `events` and what belongs to them, all or nothing. `routing` undefined stands for deliveries that rest on no routing.
+ * Stores `posted` and what belongs to them, all or nothing. `routing` undefined stands for deliveries that rest on no routing.
  * Two events of one batch must not share project, trigger and dedupe key.
  */
-export async function record(
+export async function recordEvents(
   db: Executor,
-  events: readonly NewEvent[],
+  posted: readonly NewEvent[],
   routing: RoutingSeen | undefined,
   lease: { owner: NodeId; untilMs: number },
-): Promise<RecordOutcome> {
-  const deliveries = events.flatMap((event) =>
-    event.deliveries.map((delivery) => ({ ...delivery, eventId: event.id })),
-  );
-  const uuids = new Map(events.map((event) => [event.id, uuidOfId(event.id)]));
-  const uuidOfEvent = (id: EventId) => uuids.get(id) ?? uuidOfId(id);
-  const seen = routing?.projects ?? new Map<ProjectId, number>();
-  const projectUuids = new Map([...seen.keys()].map((id) => [id, uuidOfId(id)]));
-  const [row] = await recordEvents(db, [
-    routing?.version ?? null,
-    arrayLiteral([...projectUuids.values()]),
-    arrayLiteral([...seen.values()].map(String)),
-    arrayLiteral(events.map((event) => uuidOfEvent(event.id))),
-    arrayLiteral(events.map((event) => projectUuids.get(event.projectId) ?? uuidOfId(event.projectId))),
-    arrayLiteral(events.map((event) => event.kind)),
-    arrayLiteral(events.map((event) => event.toolkitSlug)),
-    arrayLiteral(events.map((event) => event.triggerSlug)),
-    arrayLiteral(events.map((event) => event.entityId)),
-    arrayLiteral(events.map((event) => event.payload)),
-    arrayLiteral(events.map((event) => new Date(event.occurredAtMs).toISOString())),
-    arrayLiteral(events.map((event) => new Date(event.receivedAtMs).toISOString())),
-    arrayLiteral(events.map((event) => event.dedupeKey)),
-    arrayLiteral(deliveries.map((delivery) => uuidOfId(delivery.id))),
-    arrayLiteral(deliveries.map((delivery) => uuidOfEvent(delivery.eventId))),
-    arrayLiteral(deliveries.map((delivery) => uuidOfId(delivery.subscriptionId))),
-    arrayLiteral(deliveries.map((delivery) => (delivery.leased ? "t" : "f"))),
-    uuidOfId(lease.owner),
-    new Date(lease.untilMs).toISOString(),
-  ]);
+): Promise<EventsRecorded> {
+  const seen = [...(routing?.projects ?? [])].map(([id, routingVersion]) => ({ id, routingVersion }));
+  const [row] = await record(db, {
+    seen,
+    posted,
+    fresh: posted.flatMap(({ id: eventId, deliveries: own }) => own.map((delivery) => ({ ...delivery, eventId }))),
+    by: { version: routing?.version, owner: lease.owner, leaseUntil: lease.untilMs },
+  });
   if (row === undefined || !row.fresh) return { stale: true };
   const duplicates = new Set(row.duplicates ?? []);
-  return {
-    stale: false,
-    duplicates: new Set(events.filter((e) => duplicates.has(uuidOfEvent(e.id))).map((e) => e.id)),
-  };
+  if (duplicates.size === 0) return { stale: false, duplicates };
+  return { stale: false, duplicates: new Set(posted.map(({ id }) => id).filter((id) => duplicates.has(uuidOfId(id)))) };
 }

@@ -1,8 +1,8 @@
 import { createId } from "@svc/core";
+import { createTestDatabase } from "@svc/testing/database";
 import { afterAll, expect, test } from "vitest";
 import { addProject, newEvent, nowMs } from "../test-rows.ts";
-import { createTestDatabase } from "../testing.ts";
-import { record } from "./record.ts";
+import { recordEvents } from "./record.ts";
 import { eventsForProject, uuidAfterEvent, uuidOfEvent } from "./repo.ts";
 
 const { db, drop } = await createTestDatabase();
@@ -17,7 +17,7 @@ test("events of one project are listed newest first; tests and what was swept st
     newEvent(projectId, [], { receivedAtMs: nowMs + offset, dedupeKey: `k${offset}` }),
   );
   const isTest = newEvent(projectId, [], { kind: "test" });
-  await record(db, [...events, isTest, newEvent(other)], undefined, lease);
+  await recordEvents(db, [...events, isTest, newEvent(other)], undefined, lease);
   await db.sql`update events set kind = 'swept', payload = '' where dedupe_key = 'k3'`;
   const repository = eventsForProject(db, projectId);
   const list = async (filter: object, after = undefined as (typeof events)[0]["id"] | undefined) =>

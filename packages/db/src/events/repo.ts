@@ -61,7 +61,7 @@ function receivedBetween(range: { sinceMs: number | undefined; untilMs: number |
   ];
 }
 
-/** The UUID of an event, as a bound of a MatchFilter. */
+/** The UUID of an event, as a bound of a EventMatchFilter. */
 export function uuidOfEvent(id: EventId): string {
   return uuidOfId(id);
 }

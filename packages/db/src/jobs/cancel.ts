@@ -1,14 +1,16 @@
 import { type Id, type ProjectId, uuidOfId } from "@svc/core";
-import { arrayLiteral } from "../array-literal.ts";
 import { type Executor, withTransaction } from "../connect.ts";
-import { statement } from "../statement.ts";
-import { putJobTasks } from "./tasks.ts";
+import { putJobTasks } from "../job-tasks/put.ts";
+import { arrayLiteral } from "../sql/array-literal.ts";
+import { filterBy } from "../sql/filter.ts";
+import { statement } from "../sql/statement.ts";
 
+/** By primary key. */
 const request = statement<{ id: string; isFinished: boolean; status: string }>(
   "request_job_cancel",
   `with found as materialized (
     select id, status, finished_at is not null as "isFinished" from jobs
-    where id = $1::uuid and project_id = $2::uuid for no key update
+    where id = $1::uuid and ${filterBy("project_id", "$2::uuid")} for no key update
   ), changed as (
     update jobs j set cancel_requested_at = $3::timestamptz, cancel_chain = $4::text[], updated_at = $3::timestamptz
     from found f where j.id = f.id and not f."isFinished" and j.cancel_requested_at is null

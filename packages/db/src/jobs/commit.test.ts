@@ -1,14 +1,22 @@
 import { createId, type Id, type NodeId, type ProjectId, uuidOfId } from "@svc/core";
+import { createTestDatabase, type TestDatabase } from "@svc/testing/database";
+import { newJobDocuments } from "@svc/testing/job-documents";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import type { Database } from "../connect.ts";
-import { accessOf, addProject, explain, nowMs } from "../test-rows.ts";
-import { createTestDatabase, type TestDatabase } from "../testing.ts";
+import type { StepReceiptDocument } from "../documents/step-receipt.ts";
+import { type ClaimedJobTask, claimJobTasks } from "../job-tasks/claim.ts";
+import { putJobTasks } from "../job-tasks/put.ts";
+import { releaseJobTasks } from "../job-tasks/release.ts";
+import { addProject, nowMs } from "../test-rows.ts";
+import { appendJobEvents } from "./append-events.ts";
 import { requestJobCancel } from "./cancel.ts";
-import { commitRun, type RunChange, type RunLease } from "./commit.ts";
+import { commitRun, type RunChange } from "./commit.ts";
+import type { RunLease } from "./commit-job.ts";
 import { insertJobs } from "./insert.ts";
-import { appendJobEvents, loadJob, readJobSetRows } from "./load.ts";
+import { loadJob } from "./load.ts";
+import { clearJobLoopHolds, countJobLoopHold } from "./loop-holds.ts";
+import { readJobSetRows } from "./read-set-rows.ts";
 import { jobsForProject } from "./repo.ts";
-import { claimJobTasks, putJobTasks } from "./tasks.ts";
 
 let database: TestDatabase;
 let db: Database;
@@ -21,6 +29,7 @@ beforeAll(async () => {
 afterAll(() => database.drop());
 
 const node = createId("node", nowMs);
+const used = { ...newJobDocuments.used, toolCalls: 1 };
 
 /** A queued job with its run task, held by `node`. */
 async function heldJob(): Promise<{ jobId: Id<"job">; projectId: ProjectId; lease: RunLease }> {
@@ -36,28 +45,29 @@ async function addJob(projectId: ProjectId, dueAt = nowMs): Promise<Id<"job">> {
   const job = {
     id,
     projectId,
-    status: "queued",
+    status: "queued" as const,
     mode: "live" as const,
     programDigest: digest,
-    params: {},
-    stepArgs: {},
+    ...newJobDocuments,
     keyId: createId("key", nowMs),
     principalChain: ["key:k"],
     contentDigest: digest,
-    estimate: {},
-    used: {},
-    saga: {},
     createdAt: nowMs,
     updatedAt: nowMs,
   };
   const event = { type: "job-submitted", stepId: "", payload: "{}", principalChain: ["key:k"] };
   const task = { jobId: id, kind: "run" as const, subject: "", projectId, dueAt };
-  const program = { projectId, digest, program: "{}", programHash: "h", pins: "{}" };
+  const program = { projectId, digest, program: "{}", sealedProgram: null, programHash: "h", pins: "{}" };
   await insertJobs(db, program, [{ job, events: [event], tasks: [task] }], nowMs);
   return id;
 }
 
 async function claimOnly(projectId: ProjectId, owner: NodeId, atMs = nowMs): Promise<RunLease> {
+  const { jobId, leaseToken } = await claimTask(projectId, owner, atMs);
+  return { jobId, owner, leaseToken };
+}
+
+async function claimTask(projectId: ProjectId, owner: NodeId, atMs: number): Promise<ClaimedJobTask> {
   const request = {
     owner,
     nowMs: atMs,
@@ -68,7 +78,7 @@ async function claimOnly(projectId: ProjectId, owner: NodeId, atMs = nowMs): Pro
   };
   const task = (await claimJobTasks(db, request)).find((claimed) => claimed.projectId === projectId);
   if (task === undefined) throw new Error("no task of that project was due");
-  return { jobId: task.jobId, owner, leaseToken: task.leaseToken };
+  return task;
 }
 
 function change(part: Partial<RunChange> = {}): RunChange {
@@ -80,8 +90,8 @@ function change(part: Partial<RunChange> = {}): RunChange {
       progress: null,
       planApprovalId: "",
       park: null,
-      used: { toolCalls: 1 },
-      saga: {},
+      used,
+      saga: newJobDocuments.saga,
       deadlineAt: null,
       deadlineLeftMs: null,
       lastError: "",
@@ -95,6 +105,7 @@ function change(part: Partial<RunChange> = {}): RunChange {
     undoEntries: [],
     undoChanges: [],
     task: "keep",
+    isProgress: true,
     tasks: [],
     also: undefined,
     ...part,
@@ -102,6 +113,16 @@ function change(part: Partial<RunChange> = {}): RunChange {
 }
 
 const event = (type: string) => ({ type, stepId: "s", payload: "{}", principalChain: ['key:"k"', "clock"] });
+const stepReceipt: StepReceiptDocument = {
+  stepId: "s",
+  kind: "call",
+  toolSlug: "a.b",
+  toolVersion: "1",
+  state: "completed",
+  attempts: 1,
+  startedAt: nowMs,
+  errors: [],
+};
 const setRow = {
   setId: "s",
   ordinal: 0,
@@ -120,7 +141,7 @@ async function taskOf(jobId: Id<"job">) {
 
 test("a commit writes job, log, steps, rows and entries together", async () => {
   const { jobId, projectId, lease } = await heldJob();
-  const step = { stepId: "s", ordinal: 0, receipt: { state: "completed" }, output: Buffer.from("o") };
+  const step = { stepId: "s", ordinal: 0, receipt: stepReceipt, output: Buffer.from("o") };
   const entry = { entry: 1, stepId: "s", ordinal: 0, toolSlug: "a.b", entityId: "e", args: Buffer.from("a") };
   const committed = await commitRun(
     db,
@@ -140,7 +161,7 @@ test("a commit writes job, log, steps, rows and entries together", async () => {
     status: "running",
     position: 3,
     lastSeq: 3,
-    used: { toolCalls: 1 },
+    used,
   });
   const events = await jobsForProject(db, projectId).listEvents(jobId, { afterSeq: 0, limit: 10 });
   expect(events.map(({ seq, type }) => [seq, type])).toEqual([
@@ -221,27 +242,55 @@ test("of two claims at once each task goes to one, every project gets its share,
   expect(both.filter(({ projectId }) => projectId === full)).toHaveLength(0);
 });
 
+test("a job whose status or document a newer version wrote is not read", async () => {
+  const jobId = await addJob(await addProject(db));
+  const id = uuidOfId(jobId);
+  await db.sql`update jobs set status = 'dreaming' where id = ${id}`;
+  await expect(loadJob(db, jobId)).rejects.toThrow('"dreaming" is none of simulating,');
+  await db.sql`update jobs set status = 'queued', saga = '{"v": 2, "state": "none"}' where id = ${id}`;
+  await expect(loadJob(db, jobId)).rejects.toThrow("jobs.saga is stored in version 2");
+  await db.sql`delete from job_tasks where job_id = ${id}`;
+});
+
 test("a task that is made due again keeps its lease and takes the earlier time", async () => {
   const { jobId, projectId, lease } = await heldJob();
   await putJobTasks(db, [{ jobId, projectId, kind: "run", subject: "", dueAt: nowMs - 5_000 }]);
   expect(await commitRun(db, lease, change(), options)).toBeDefined();
 });
 
-test.each(["custom", "generic"] as const)("claims and chunks are served by their indexes (%s plan)", async (mode) => {
-  const { jobId } = await heldJob();
-  const request = {
-    owner: node,
-    nowMs,
-    leaseUntilMs: nowMs + 30_000,
-    limit: 10,
-    share: 5,
-    fullProjects: new Set<ProjectId>(),
+test("leases that run out are counted, those that are given back are not, and a commit by which the job gets on clears them", async () => {
+  const { jobId, projectId, lease } = await heldJob();
+  const untilLost = 30_001;
+  const claims: ClaimedJobTask[] = [];
+  const claim = async () => {
+    const atMs = nowMs + (claims.length + 1) * untilLost;
+    const task = await claimTask(projectId, node, atMs);
+    claims.push(task);
+    return { jobId, owner: node, leaseToken: task.leaseToken };
   };
-  const claim = await explain(db, "claim_job_tasks", mode, (executor) => claimJobTasks(executor, request));
-  expect(accessOf(claim, "job_tasks")).not.toContain("Seq Scan");
-  const chunk = await explain(db, "read_job_set_rows", mode, (executor) => {
-    return readJobSetRows(executor, { jobId, setId: "s" }, { fromOrdinal: 50, limit: 50 });
-  });
-  expect(accessOf(chunk, "job_set_rows")).toEqual(["job_set_rows_key"]);
-  expect(accessOf(chunk, "job_rows")).toEqual(["job_rows_key"]);
+  const first = await claim();
+  await releaseJobTasks(db, [{ jobId, kind: "run", subject: "", leaseToken: first.leaseToken }], nowMs);
+  await claim();
+  const third = await claim();
+  await commitRun(db, third, change({ isProgress: false }), options);
+  const fourth = await claim();
+  expect(claims.map(({ losses }) => losses)).toEqual([1, 1, 2, 3]);
+  await commitRun(db, fourth, change(), options);
+  const fifth = await claim();
+  await commitRun(db, fifth, change({ task: { dueAtMs: nowMs }, isProgress: false }), options);
+  const sixth = await claim();
+  await commitRun(db, sixth, change({ task: { dueAtMs: nowMs } }), options);
+  await claim();
+  expect(claims.slice(4).map(({ losses }) => losses)).toEqual([1, 1, 0]);
+  expect(await commitRun(db, lease, change(), options)).toBeUndefined();
+});
+
+test("holds of an event loop are counted until they are cleared, and of a job that has ended no more", async () => {
+  const jobId = await addJob(await addProject(db));
+  expect([await countJobLoopHold(db, jobId), await countJobLoopHold(db, jobId)]).toEqual([1, 2]);
+  await clearJobLoopHolds(db, jobId);
+  expect(await countJobLoopHold(db, jobId)).toBe(1);
+  await db.sql`update jobs set finished_at = now() where id = ${uuidOfId(jobId)}`;
+  expect(await countJobLoopHold(db, jobId)).toBeUndefined();
+  await db.sql`delete from job_tasks where job_id = ${uuidOfId(jobId)}`;
 });

@@ -1,12 +1,14 @@
 import { createId, type Id, type ProjectId } from "@svc/core";
+import { createTestDatabase, type TestDatabase } from "@svc/testing/database";
+import { newJobDocuments } from "@svc/testing/job-documents";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import type { Database } from "../connect.ts";
+import { claimJobTasks } from "../job-tasks/claim.ts";
 import { addProject, nowMs } from "../test-rows.ts";
-import { createTestDatabase, type TestDatabase } from "../testing.ts";
 import { insertJobs } from "./insert.ts";
-import { loadJob, loadJobProgram, loadJobsWithSteps } from "./load.ts";
+import { loadJob, loadJobsWithSteps } from "./load.ts";
+import { loadJobProgram } from "./load-program.ts";
 import { jobsForProject } from "./repo.ts";
-import { claimJobTasks } from "./tasks.ts";
 
 let database: TestDatabase;
 let db: Database;
@@ -18,7 +20,12 @@ beforeAll(async () => {
 afterAll(() => database.drop());
 
 const digest = Buffer.alloc(32, 7);
-const program = { program: '{"title":"quoted \\"\\n"}', programHash: "h", pins: "{}" };
+const program = {
+  program: null,
+  sealedProgram: Buffer.from([0, 255, 92, 34]),
+  programHash: "h",
+  pins: '{"a":"\\"\\n"}',
+};
 const keyId = createId("key", nowMs);
 
 async function insert(projectId: ProjectId): Promise<Id<"job">> {
@@ -26,18 +33,15 @@ async function insert(projectId: ProjectId): Promise<Id<"job">> {
   const job = {
     id,
     projectId,
-    status: "queued",
+    status: "queued" as const,
     mode: "live" as const,
     programDigest: digest,
     input: Buffer.from([0, 255, 92]),
+    ...newJobDocuments,
     params: { text: 'a"b\\c\nd', list: [1, null] },
-    stepArgs: {},
     keyId,
     principalChain: ["key:k", 'skill:"x", y'],
     contentDigest: Buffer.alloc(32, 8),
-    estimate: { callsMax: 1 },
-    used: { toolCalls: 0 },
-    saga: { state: "none" },
     deadlineAt: nowMs + 5_000,
     createdAt: nowMs,
     updatedAt: nowMs,
@@ -65,6 +69,7 @@ test("submissions that come together are each stored whole, with their log and t
       projectId,
       status: "queued",
       input: Buffer.from([0, 255, 92]),
+      ...newJobDocuments,
       params: { text: 'a"b\\c\nd', list: [1, null] },
       principalChain: ["key:k", 'skill:"x", y'],
       keyId,

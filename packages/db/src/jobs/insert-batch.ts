@@ -1,64 +1,74 @@
-import { type Batcher, createBatcher, type ProjectId, uuidOfId } from "@svc/core";
-import { arrayLiteral, bytesArrayLiteral } from "../array-literal.ts";
-import type { Executor } from "../connect.ts";
+import { type Batcher, createBatcher, type ProjectId, quotas } from "@svc/core";
+import { type Executor, withTransaction } from "../connect.ts";
 import { isUnavailable } from "../driver-error.ts";
-import { statement } from "../statement.ts";
-import type { NewJob } from "./insert.ts";
-import type { JobProgramRecord } from "./load.ts";
+import { newTaskRows } from "../job-tasks/task.ts";
+import { findQuotaReached, lockJobQuota, type QuotaReached } from "../projects/quotas.ts";
+import { unfinishedJobs, usageOfProject } from "../projects/usage.ts";
+import { jobEvents, jobPrograms, jobs, jobTasks } from "../schema/jobs.ts";
+import { fieldsBut, idOf, int4, int8, type ValuesOf } from "../sql/codec.ts";
+import { compose, type PartValues, query } from "../sql/compose.ts";
+import { rows, values } from "../sql/parts.ts";
+import type { JobInsert, NewJob } from "./new-job.ts";
 
-/** Jobs that are stored together, with the program they run. */
-export type JobInsert = {
-  readonly program: JobProgramRecord & { readonly projectId: ProjectId; readonly digest: Buffer };
-  readonly newJobs: readonly NewJob[];
-  readonly nowMs: number;
-};
-
-/** Programs, jobs, the beginnings of their logs and their first tasks: one statement, one round trip, one commit. */
-const insertBatch = statement<{ id: string }>(
-  "insert_jobs",
-  `with programs as (
-    insert into job_programs (project_id, digest, program, program_hash, pins)
-    select * from unnest($1::uuid[], $2::bytea[], $3::text[], $4::text[], $5::text[])
-    on conflict do nothing
-  ), logged as (
-    insert into job_events (job_id, seq, type, step_id, at, payload, principal_chain)
-    select e.job_id, e.seq, e.type, e.step_id, e.at, e.payload, e.chain::text[]
-    from unnest($6::uuid[], $7::int4[], $8::text[], $9::text[], $10::timestamptz[], $11::text[], $12::text[])
-      e(job_id, seq, type, step_id, at, payload, chain)
-  ), due as (
-    insert into job_tasks (job_id, kind, subject, project_id, due_at)
-    select * from unnest($13::uuid[], $14::text[], $15::text[], $16::uuid[], $17::timestamptz[])
-  )
-  insert into jobs (id, project_id, status, mode, simulated_from, skill_slug, program_digest, input, params, step_args, progress,
-    key_id, principal_chain, content_digest, plan_approval_id, estimate, park, used, saga, deadline_at, deadline_left_ms,
-    created_at, updated_at, last_seq)
-  select j.id, j.project_id, j.status, j.mode, j.simulated_from, j.skill_slug, j.program_digest, j.input, j.params, j.step_args,
-    j.progress, j.key_id, j.chain::text[], j.content_digest, j.plan_approval_id, j.estimate, j.park, j.used, j.saga, j.deadline_at,
-    j.deadline_left_ms, j.created_at, j.updated_at, j.last_seq
-  from unnest($18::uuid[], $19::uuid[], $20::text[], $21::text[], $22::uuid[], $23::text[], $24::bytea[], $25::bytea[],
-    $26::jsonb[], $27::jsonb[], $28::bytea[], $29::uuid[], $30::text[], $31::bytea[], $32::text[], $33::jsonb[], $34::jsonb[],
-    $35::jsonb[], $36::jsonb[], $37::timestamptz[], $38::int8[], $39::timestamptz[], $40::timestamptz[], $41::int4[])
-    j(id, project_id, status, mode, simulated_from, skill_slug, program_digest, input, params, step_args, progress, key_id, chain,
-      content_digest, plan_approval_id, estimate, park, used, saga, deadline_at, deadline_left_ms, created_at, updated_at, last_seq)`,
+/** What the statement writes of a job: all that a submission without an idempotency key decides. The rest has its defaults. */
+const jobFields = fieldsBut(
+  jobs,
+  "standingProgramId",
+  "generation",
+  "position",
+  "overrides",
+  "idempotencyKey",
+  "cancelRequestedAt",
+  "cancelChain",
+  "lastError",
+  "receipt",
+  "finishedAt",
+  "loopHolds",
+  "isSwept",
 );
 
-/** What the statement writes of a job; a job with anything else goes the other way. */
-const written: ReadonlySet<string> = new Set([
-  ...[
-    "id",
-    "projectId",
-    "status",
-    "mode",
-    "simulatedFrom",
-    "skillSlug",
-    "programDigest",
-    "input",
-    "params",
-    "stepArgs",
-  ],
-  ...["progress", "keyId", "principalChain", "contentDigest", "planApprovalId", "estimate", "park", "used", "saga"],
-  ...["deadlineAt", "deadlineLeftMs", "createdAt", "updatedAt"],
-]);
+const parts = {
+  wanted: rows({ projectId: idOf("prj"), jobs: int4 }),
+  room: values({ fallback: int8, margin: int4 }),
+  programs: rows(fieldsBut(jobPrograms)),
+  events: rows(fieldsBut(jobEvents)),
+  tasks: newTaskRows,
+  jobs: rows(jobFields),
+};
+
+/**
+ * Programs, jobs, the beginnings of their logs and their first tasks: one statement, one round trip, one commit. All of it, or
+ * nothing where a project would come closer to its quota of jobs than `margin`. Jobs are counted by project and status, no further
+ * than the quota: 20,000 take 3 ms, and most projects have a few.
+ */
+const insertBatch = compose(
+  "insert_jobs",
+  parts,
+  (p) => query`with counted as materialized (
+    select w.jobs as wanted, l.most, (
+      select count(*) from (select from ${unfinishedJobs("w.project_id")} limit greatest(l.most, 0)) c) as used
+    from ${p.wanted.from("w")} cross join lateral (
+      select coalesce((select (quotas->>'jobs')::int8 from project_policies where project_id = w.project_id), ${p.room.fallback}) as most
+      offset 0) l
+  ), room as materialized (
+    select coalesce(bool_and(most < 0 or used + wanted + ${p.room.margin} <= most), true) as fits from counted
+  ), programs as (
+    ${p.programs.insertInto(jobPrograms)} where (select fits from room) on conflict do nothing
+  ), logged as (
+    ${p.events.insertInto(jobEvents)} where (select fits from room)
+  ), due as (
+    ${p.tasks.insertInto(jobTasks)} where (select fits from room)
+  )
+  ${p.jobs.insertInto(jobs)} where (select fits from room)`,
+);
+
+/**
+ * How far from its quota a project's jobs are stored without a lock. Statements under way do not see each other's rows: they are
+ * 200 jobs a node at most, so 20 nodes may be under way at once.
+ */
+const marginJobs = 4_000;
+
+const written: ReadonlySet<string> = new Set(Object.keys(jobFields));
 
 /** Whether jobs can be stored by `insertJobBatch`: they bind no idempotency key, and nothing else is written with them. */
 export function isPlainInsert({ newJobs }: JobInsert): boolean {
@@ -69,117 +79,93 @@ export function isPlainInsert({ newJobs }: JobInsert): boolean {
   );
 }
 
-const batchers = new WeakMap<object, Batcher<JobInsert, undefined>>();
+const batchers = new WeakMap<object, Batcher<JobInsert, QuotaReached | undefined>>();
 
-/** Stores jobs; submissions that come together, of any project, share a statement and are committed together. */
-export async function insertJobBatch(db: Executor, insert: JobInsert): Promise<void> {
+/**
+ * Stores jobs; submissions that come together, of any project, share a statement and are committed together. Answers, and stores
+ * nothing, where there would be more of them than the project's quota.
+ */
+export async function insertJobBatch(db: Executor, insert: JobInsert): Promise<QuotaReached | undefined> {
   let batcher = batchers.get(db);
   if (batcher === undefined) {
-    batcher = createBatcher<JobInsert, undefined>({
+    batcher = createBatcher<JobInsert, QuotaReached | undefined>({
       sizeMax: 50,
       concurrency: 4,
       besideMin: 16,
       // A row that the store refuses fails alone.
       splits: (error) => !isUnavailable(error),
-      run: async (inserts) => {
-        await insertBatch(db, parametersOf(inserts));
-        return inserts.map(() => undefined);
+      async run(inserts) {
+        if (await storeAll(db, inserts, marginJobs)) return inserts.map(() => undefined);
+        const answers: (QuotaReached | undefined)[] = [];
+        for (const one of inserts) answers.push(await storeInRoom(db, one));
+        return answers;
       },
     });
     batchers.set(db, batcher);
   }
-  await batcher.add(insert);
+  return batcher.add(insert);
 }
 
-function parametersOf(inserts: readonly JobInsert[]): string[] {
-  return [...programColumns(inserts), ...eventColumns(inserts), ...taskColumns(inserts), ...jobColumns(inserts)];
+/** False, and nothing stored, when a project would come too close to its quota. */
+async function storeAll(db: Executor, inserts: readonly JobInsert[], margin: number): Promise<boolean> {
+  return (await insertBatch(db, rowsOf(inserts, margin))).count > 0;
 }
 
-function programColumns(inserts: readonly JobInsert[]): string[] {
-  const programs = [
-    ...new Map(
-      inserts.map(({ program }) => [`${program.projectId}/${program.digest.toString("hex")}`, program]),
-    ).values(),
-  ];
-  return [
-    arrayLiteral(programs.map(({ projectId }) => uuidOfId(projectId))),
-    bytesArrayLiteral(programs.map(({ digest }) => digest)),
-    arrayLiteral(programs.map(({ program }) => program)),
-    arrayLiteral(programs.map(({ programHash }) => programHash)),
-    arrayLiteral(programs.map(({ pins }) => pins)),
-  ];
+/** Close to its quota, a project's submissions are stored one after the other: of any number at once none passes it. */
+function storeInRoom(db: Executor, insert: JobInsert): Promise<QuotaReached | undefined> {
+  const { projectId } = insert.program;
+  return withTransaction(db, async (tx) => {
+    await lockJobQuota(tx, projectId);
+    if (await storeAll(tx, [insert], 0)) return undefined;
+    const reached = await findJobQuotaReached(tx, projectId, insert.newJobs.length);
+    if (reached === undefined) throw new Error("jobs found no room, and there is some");
+    return reached;
+  });
 }
 
-function eventColumns(inserts: readonly JobInsert[]): string[] {
-  const events = inserts.flatMap(({ newJobs, nowMs }) =>
-    newJobs.flatMap(({ job, events: log }) =>
-      log.map((event, index) => ({ ...event, jobId: job.id, seq: index + 1, at: nowMs })),
-    ),
+/** Whether so many more jobs would pass the project's quota; asked under `lockJobQuota`. */
+export function findJobQuotaReached(
+  tx: Executor,
+  projectId: ProjectId,
+  more: number,
+): Promise<QuotaReached | undefined> {
+  const quota = { projectId, name: "jobs", more } as const;
+  return findQuotaReached(tx, quota, (most) => usageOfProject(tx, projectId).countJobs(most));
+}
+
+function rowsOf(inserts: readonly JobInsert[], margin: number): PartValues<typeof parts> {
+  const programs = new Map(
+    inserts.map(({ program }) => [`${program.projectId}/${program.digest.toString("hex")}`, program] as const),
   );
-  return [
-    arrayLiteral(events.map(({ jobId }) => uuidOfId(jobId))),
-    arrayLiteral(events.map(({ seq }) => String(seq))),
-    arrayLiteral(events.map(({ type }) => type)),
-    arrayLiteral(events.map(({ stepId }) => stepId)),
-    arrayLiteral(events.map(({ at }) => timeText(at))),
-    arrayLiteral(events.map(({ payload }) => payload)),
-    arrayLiteral(events.map(({ principalChain }) => arrayLiteral(principalChain))),
-  ];
+  const newJobs = inserts.flatMap((insert) => insert.newJobs);
+  const wanted = Map.groupBy(newJobs, ({ job }) => job.projectId);
+  return {
+    wanted: [...wanted].map(([projectId, own]) => ({ projectId, jobs: own.length })),
+    room: { fallback: quotas.jobs.default, margin },
+    programs: [...programs.values()],
+    events: inserts.flatMap(({ newJobs: own, nowMs: at }) =>
+      own.flatMap(({ job, events }) =>
+        events.map(({ type, stepId, payload, principalChain }, index) => {
+          return { jobId: job.id, seq: index + 1, type, stepId, at, payload, principalChain };
+        }),
+      ),
+    ),
+    tasks: newJobs.flatMap(({ tasks }) => tasks),
+    jobs: newJobs.map(rowOf),
+  };
 }
 
-function taskColumns(inserts: readonly JobInsert[]): string[] {
-  const tasks = inserts.flatMap(({ newJobs }) => newJobs.flatMap((newJob) => newJob.tasks));
-  return [
-    arrayLiteral(tasks.map(({ jobId }) => uuidOfId(jobId))),
-    arrayLiteral(tasks.map(({ kind }) => kind)),
-    arrayLiteral(tasks.map(({ subject }) => subject)),
-    arrayLiteral(tasks.map(({ projectId }) => uuidOfId(projectId))),
-    arrayLiteral(tasks.map(({ dueAt }) => timeText(dueAt))),
-  ];
-}
-
-function jobColumns(inserts: readonly JobInsert[]): string[] {
-  const jobs = inserts.flatMap(({ newJobs }) => newJobs.map(({ job, events }) => ({ ...job, lastSeq: events.length })));
-  const text = (read: (job: (typeof jobs)[number]) => string | null) => arrayLiteral(jobs.map(read));
-  const json = (read: (job: (typeof jobs)[number]) => object | null | undefined) =>
-    text((job) => {
-      const document = read(job);
-      return document === null || document === undefined ? null : JSON.stringify(document);
-    });
-  const bytes = (read: (job: (typeof jobs)[number]) => Uint8Array | null | undefined) =>
-    bytesArrayLiteral(jobs.map((job) => read(job) ?? null));
-  return [
-    text(({ id }) => uuidOfId(id)),
-    text(({ projectId }) => uuidOfId(projectId)),
-    text(({ status }) => status),
-    text(({ mode }) => mode),
-    text(({ simulatedFrom }) => (simulatedFrom ? uuidOfId(simulatedFrom) : null)),
-    text(({ skillSlug }) => skillSlug ?? ""),
-    bytes(({ programDigest }) => programDigest),
-    bytes(({ input }) => input),
-    json(({ params }) => params),
-    json(({ stepArgs }) => stepArgs),
-    bytes(({ progress }) => progress),
-    text(({ keyId }) => uuidOfId(keyId)),
-    text(({ principalChain }) => arrayLiteral(principalChain)),
-    bytes(({ contentDigest }) => contentDigest),
-    text(({ planApprovalId }) => planApprovalId ?? ""),
-    json(({ estimate }) => estimate),
-    json(({ park }) => park),
-    json(({ used }) => used),
-    json(({ saga }) => saga),
-    text(({ deadlineAt }) => timeOrNull(deadlineAt)),
-    text(({ deadlineLeftMs }) => (deadlineLeftMs == null ? null : String(deadlineLeftMs))),
-    text(({ createdAt }) => timeText(createdAt)),
-    text(({ updatedAt }) => timeText(updatedAt)),
-    text(({ lastSeq }) => String(lastSeq)),
-  ];
-}
-
-function timeText(ms: number): string {
-  return new Date(ms).toISOString();
-}
-
-function timeOrNull(ms: number | null | undefined): string | null {
-  return ms === null || ms === undefined ? null : timeText(ms);
+function rowOf({ job, events }: NewJob): ValuesOf<typeof jobFields> {
+  return {
+    ...job,
+    simulatedFrom: job.simulatedFrom,
+    skillSlug: job.skillSlug ?? "",
+    input: job.input,
+    progress: job.progress,
+    planApprovalId: job.planApprovalId ?? "",
+    park: job.park,
+    deadlineAt: job.deadlineAt,
+    deadlineLeftMs: job.deadlineLeftMs,
+    lastSeq: events.length,
+  };
 }

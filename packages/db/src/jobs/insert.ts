@@ -1,47 +1,38 @@
-import type { Id, ProjectId } from "@svc/core";
+import type { ProjectId } from "@svc/core";
 import { and, eq } from "drizzle-orm";
 import { type Executor, withTransaction } from "../connect.ts";
 import { isUniqueViolation } from "../driver-error.ts";
+import { putJobTasks } from "../job-tasks/put.ts";
+import { lockJobQuota, type QuotaReached } from "../projects/quotas.ts";
 import { jobPrograms, jobs } from "../schema/jobs.ts";
-import { insertJobBatch, isPlainInsert } from "./insert-batch.ts";
-import type { JobProgramRecord } from "./load.ts";
-import { appendJobEvents } from "./load.ts";
-import type { NewJobEvent, NewJobTask } from "./record.ts";
-import { putJobTasks } from "./tasks.ts";
-
-/** A job that is to be stored, with the beginning of its log and its first work. */
-export type NewJob = {
-  readonly job: typeof jobs.$inferInsert;
-  readonly events: readonly NewJobEvent[];
-  readonly tasks: readonly NewJobTask[];
-  /** What else is written in the same transaction, such as the ask of a plan's approval. */
-  readonly also?: ((tx: Executor) => Promise<void>) | undefined;
-};
-
-/** The job that an idempotency key names already, and the digest of what it was submitted with. */
-export type KeyedJob = { readonly id: Id<"job">; readonly contentDigest: Buffer };
+import { appendJobEvents } from "./append-events.ts";
+import { findJobQuotaReached, insertJobBatch, isPlainInsert } from "./insert-batch.ts";
+import type { KeyedJob, NewJob, NewJobProgram } from "./new-job.ts";
 
 /**
  * Stores a program, unless it is there, and its jobs (a live one and, for simulateFirst, its twin) in one transaction. Undefined
- * when stored; else the job that holds the idempotency key, and nothing is stored. Of any number at once one is stored.
+ * when stored; else the job that holds the idempotency key, or the quota that is reached, and nothing is stored. Of any number at
+ * once that share a key one is stored, and none passes the quota.
  */
 export async function insertJobs(
   db: Executor,
-  program: JobProgramRecord & { readonly projectId: ProjectId; readonly digest: Buffer },
+  program: NewJobProgram,
   newJobs: readonly NewJob[],
   nowMs: number,
-): Promise<KeyedJob | undefined> {
+): Promise<KeyedJob | QuotaReached | undefined> {
   const insert = { program, newJobs, nowMs };
   if ("begin" in db.sql && isPlainInsert(insert)) {
-    await insertJobBatch(db, insert);
-    return undefined;
+    return insertJobBatch(db, insert);
   }
   const key = newJobs.find(({ job }) => job.idempotencyKey)?.job.idempotencyKey ?? undefined;
   for (;;) {
     const holder = key === undefined ? undefined : await findKeyedJob(db, program.projectId, key);
     if (holder !== undefined) return holder;
     try {
-      await withTransaction(db, async (tx) => {
+      return await withTransaction(db, async (tx) => {
+        await lockJobQuota(tx, program.projectId);
+        const reached = await findJobQuotaReached(tx, program.projectId, newJobs.length);
+        if (reached !== undefined) return reached;
         await tx.orm.insert(jobPrograms).values(program).onConflictDoNothing();
         await tx.orm.insert(jobs).values(newJobs.map(({ job }) => job));
         for (const { job, events, tasks, also } of newJobs) {
@@ -49,8 +40,8 @@ export async function insertJobs(
           await putJobTasks(tx, tasks);
           await also?.(tx);
         }
+        return undefined;
       });
-      return undefined;
     } catch (error) {
       if (!isUniqueViolation(error, "jobs_idempotency_key")) throw error;
     }

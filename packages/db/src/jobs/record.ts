@@ -1,19 +1,24 @@
-import type { jobEvents, jobSteps, jobs, jobTasks } from "../schema/jobs.ts";
+import { jobEvents, type jobSteps, jobs } from "../schema/jobs.ts";
+import { type NewRow, namesBut, type Row } from "../sql/codec.ts";
+import { packedList } from "../sql/select-list.ts";
 
-/** A job as its row holds it, without what only submitting needs. The forms of its documents stand in packages/jobs. */
-export type JobRecord = Omit<typeof jobs.$inferSelect, "idempotencyKey" | "contentDigest">;
+/** The columns of a job that are read: all but what only submitting needs. */
+export const jobNames = namesBut(jobs, "idempotencyKey", "contentDigest");
+
+/** A job as its row holds it, without what only submitting needs. */
+export type JobRecord = Row<typeof jobs, (typeof jobNames)[number]>;
+
+/** The columns of `jobs j` in a select list. */
+export const jobColumns = packedList(jobs, jobNames, "j");
 
 /** What a step did and made; `output` is sealed. */
-export type JobStepRecord = Omit<typeof jobSteps.$inferSelect, "jobId">;
+export type JobStepRecord = Omit<Row<typeof jobSteps>, "jobId">;
 
 /** An entry of a job's log. */
-export type JobEventRecord = typeof jobEvents.$inferSelect;
+export type JobEventRecord = Row<typeof jobEvents>;
+
+/** The columns of an entry that its writer gives: the rest is its place in the log. */
+export const newEventNames = namesBut(jobEvents, "jobId", "seq", "at");
 
 /** An entry of a job's log before it has its place there. */
-export type NewJobEvent = Pick<JobEventRecord, "type" | "stepId" | "payload" | "principalChain">;
-
-/** What kind of work a task is. */
-export type JobTaskKind = (typeof jobTasks.$inferSelect)["kind"];
-
-/** Work that is to become due. */
-export type NewJobTask = Pick<typeof jobTasks.$inferSelect, "jobId" | "kind" | "subject" | "projectId" | "dueAt">;
+export type NewJobEvent = NewRow<typeof jobEvents, (typeof newEventNames)[number]>;

@@ -1,7 +1,7 @@
 import { type Id, idOfUuid, uuidOfId } from "@svc/core";
-import { arrayLiteral } from "../array-literal.ts";
 import { type Executor, withTransaction } from "../connect.ts";
-import { statement } from "../statement.ts";
+import { arrayLiteral } from "../sql/array-literal.ts";
+import { statement } from "../sql/statement.ts";
 
 const selectUnswept = statement<{ id: string }>(
   "find_unswept_jobs",

@@ -1,14 +1,14 @@
 import { createId, digestSecret, type KeyId, type ProjectId } from "@svc/core";
+import { createTestDatabase } from "@svc/testing/database";
 import { afterAll, expect, test } from "vitest";
 import { isUniqueViolation } from "../driver-error.ts";
 import { createProject, findProject, findProjectByName, listProjects, setProjectPolicy } from "../projects/repo.ts";
 import { addProject, nowMs } from "../test-rows.ts";
-import { createTestDatabase } from "../testing.ts";
 import {
   type ApiKey,
   createApiKey,
   ensureApiKey,
-  findApiKeyByDigest,
+  findCallerKey,
   listApiKeys,
   revokeApiKey,
   touchApiKeys,
@@ -35,14 +35,14 @@ test("a key is found by its digest, also when it is revoked, and stored once", a
   const projectId = await addProject(db);
   const key = newKey(projectId, "one");
   await createApiKey(db, key);
-  expect(await findApiKeyByDigest(db, digestSecret("one"))).toEqual(key);
-  expect(await findApiKeyByDigest(db, digestSecret("two"))).toBeUndefined();
+  expect(await findCallerKey(db, digestSecret("one"))).toEqual({ ...key, quotas: {} });
+  expect(await findCallerKey(db, digestSecret("two"))).toBeUndefined();
   const twice = await createApiKey(db, newKey(projectId, "one")).catch((error: unknown) => error);
   expect(isUniqueViolation(twice, "api_keys_digest")).toBe(true);
   await revokeApiKey(db, key.id, nowMs + 1);
   // A bootstrap key that was revoked stays revoked.
   await ensureApiKey(db, newKey(projectId, "one"));
-  expect(await findApiKeyByDigest(db, digestSecret("one"))).toEqual({ ...key, revokedAt: nowMs + 1 });
+  expect(await findCallerKey(db, digestSecret("one"))).toEqual({ ...key, quotas: {}, revokedAt: nowMs + 1 });
 });
 
 test("a key revoked twice keeps its time; one that there is not is told so", async () => {
@@ -78,8 +78,8 @@ test("a project has a name of its own, and default policies until some are set",
   const taken = await createProject(db, "named", nowMs).catch((error: unknown) => error);
   expect(isUniqueViolation(taken, "projects_name")).toBe(true);
   for (const policy of [
-    { planApproval: "always", redirectUrls: ["https://example.com/a,b", 'https://example.com/"{}'] },
-    { planApproval: "destructive", redirectUrls: [] },
+    { planApproval: "always" as const, redirectUrls: ["https://example.com/a,b", 'https://example.com/"{}'] },
+    { planApproval: "destructive" as const, redirectUrls: [] },
   ]) {
     await setProjectPolicy(db, project.id, policy);
     expect(await findProject(db, project.id)).toEqual({ ...project, ...policy });

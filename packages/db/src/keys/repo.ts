@@ -1,11 +1,14 @@
-import { type KeyId, type ProjectId, uuidOfId } from "@svc/core";
-import { and, desc, eq, isNull, lt, sql } from "drizzle-orm";
-import { arrayLiteral } from "../array-literal.ts";
+import { type KeyId, type ProjectId, type Quotas, uuidOfId } from "@svc/core";
+import { and, desc, eq, getTableColumns, isNull, lt, sql } from "drizzle-orm";
 import type { Executor } from "../connect.ts";
-import { apiKeys } from "../schema/index.ts";
+import { apiKeys, projectPolicies } from "../schema/index.ts";
+import { arrayLiteral } from "../sql/array-literal.ts";
 
 /** An API key as it is stored: everything but its text. */
 export type ApiKey = typeof apiKeys.$inferSelect;
+
+/** The key of a caller, with what is set of its project's quotas. */
+export type CallerKey = ApiKey & { readonly quotas: Quotas };
 
 /** Stores a key. The same digest twice is a unique violation of `api_keys_digest`. */
 export async function createApiKey(db: Executor, key: ApiKey): Promise<void> {
@@ -17,10 +20,17 @@ export async function ensureApiKey(db: Executor, key: ApiKey): Promise<void> {
   await db.orm.insert(apiKeys).values(key).onConflictDoNothing({ target: apiKeys.digest });
 }
 
-/** The key with this digest, also when it is expired or revoked; served by the unique index. */
-export async function findApiKeyByDigest(db: Executor, digest: Buffer): Promise<ApiKey | undefined> {
-  const [key] = await db.orm.select().from(apiKeys).where(eq(apiKeys.digest, digest));
-  return key;
+/** Looked up: joined, policies were read as a whole. */
+const quotasOfKey = sql<Quotas | null>`(
+  select p.quotas from project_policies p where p.project_id = api_keys.project_id)`.mapWith(projectPolicies.quotas);
+
+/** The key with this digest, also when it is expired or revoked; served by the unique index, the policy by its project. */
+export async function findCallerKey(db: Executor, digest: Buffer): Promise<CallerKey | undefined> {
+  const [key] = await db.orm
+    .select({ ...getTableColumns(apiKeys), quotas: quotasOfKey })
+    .from(apiKeys)
+    .where(eq(apiKeys.digest, digest));
+  return key && { ...key, quotas: key.quotas ?? {} };
 }
 
 /** A project's keys, newest first, from after `after`. */

@@ -1,27 +1,33 @@
-import { createId, type ProjectId } from "@svc/core";
-import { desc, eq, lt, sql } from "drizzle-orm";
+import { createId, type ProjectId, type Quotas } from "@svc/core";
+import { desc, eq, lt, ne, sql } from "drizzle-orm";
 import type { Executor } from "../connect.ts";
 import { withTransaction } from "../connect.ts";
 import { contacts, projectPolicies, projects, routingState } from "../schema/index.ts";
+import type { PlanApproval } from "../schema/words.ts";
 
 /** A project with its policy. */
 export type Project = {
   id: ProjectId;
   name: string;
   createdAt: number;
-  planApproval: string;
+  planApproval: PlanApproval;
   redirectUrls: string[];
+  /** Those that are set. */
+  quotas: Quotas;
 };
 
 /** What an administrator may decide for a project. */
-export type ProjectPolicy = { planApproval: string; redirectUrls: string[] };
+export type ProjectPolicy = Pick<Project, "planApproval" | "redirectUrls" | "quotas">;
 
 const columns = {
   id: projects.id,
   name: projects.name,
   createdAt: projects.createdAt,
-  planApproval: sql<string>`coalesce(${projectPolicies.planApproval}, 'never')`,
+  planApproval: sql<PlanApproval>`coalesce(${projectPolicies.planApproval}, 'never')`.mapWith(
+    projectPolicies.planApproval,
+  ),
   redirectUrls: sql<string[]>`coalesce(${projectPolicies.redirectUrls}, '{}')`,
+  quotas: sql<Quotas>`coalesce(${projectPolicies.quotas}, '{}')`.mapWith(projectPolicies.quotas),
 };
 
 function selectProjects(db: Executor) {
@@ -39,7 +45,17 @@ export function createProject(db: Executor, name: string, nowMs: number): Promis
     const owner = { principalId: "owner", name: "Owner", isApprover: true, createdAt: nowMs };
     await tx.orm.insert(contacts).values({ ...owner, projectId: id });
     await touchRouting(tx);
-    return { id, name, createdAt: nowMs, planApproval: "never", redirectUrls: [] };
+    return { id, name, createdAt: nowMs, planApproval: "never", redirectUrls: [], quotas: {} };
+  });
+}
+
+/** As `createProject`, unless the deployment has a project of another name: then undefined, also when several are made at once. */
+export function createFirstProject(db: Executor, name: string, nowMs: number): Promise<Project | undefined> {
+  return withTransaction(db, async (tx) => {
+    // Whoever makes a project holds this row: the second waits here, and then sees the first one's.
+    await tx.orm.select().from(routingState).for("update");
+    const [other] = await tx.orm.select({ id: projects.id }).from(projects).where(ne(projects.name, name)).limit(1);
+    return other === undefined ? createProject(tx, name, nowMs) : undefined;
   });
 }
 
@@ -63,12 +79,22 @@ export function listProjects(db: Executor, page: { after: ProjectId | undefined;
     .limit(page.limit);
 }
 
-/** Sets the whole policy of a project. */
-export async function setProjectPolicy(db: Executor, projectId: ProjectId, policy: ProjectPolicy): Promise<void> {
-  await db.orm
-    .insert(projectPolicies)
-    .values({ projectId, ...policy })
-    .onConflictDoUpdate({ target: projectPolicies.projectId, set: policy });
+/**
+ * Sets the policy of a project: of its parts those that are given, as a whole each. Nodes read quotas with the project's routing, so
+ * that version moves with them, in the same transaction.
+ */
+export function setProjectPolicy(
+  db: Executor,
+  projectId: ProjectId,
+  policy: Omit<ProjectPolicy, "quotas"> & Partial<ProjectPolicy>,
+): Promise<void> {
+  return withTransaction(db, async (tx) => {
+    await tx.orm
+      .insert(projectPolicies)
+      .values({ projectId, ...policy })
+      .onConflictDoUpdate({ target: projectPolicies.projectId, set: policy });
+    if (policy.quotas !== undefined) await touchProjectRouting(tx, projectId);
+  });
 }
 
 /** Moves the version of the deployment's routing: in the transaction of whatever changes projects or account references. */

@@ -1,7 +1,7 @@
 import { firstUuidAt, idOfUuid, type QuarantineId, uuidOfId } from "@svc/core";
-import { arrayLiteral } from "../array-literal.ts";
 import type { Executor } from "../connect.ts";
-import { statement } from "../statement.ts";
+import { arrayLiteral } from "../sql/array-literal.ts";
+import { statement } from "../sql/statement.ts";
 
 /** Which posts to release: by toolkit (empty: any) and by the time of their receipt, from `sinceMs` on and before `untilMs`. */
 export type ReleaseFilter = { toolkitSlug: string; sinceMs: number | undefined; untilMs: number | undefined };
@@ -25,7 +25,7 @@ const selectGiven = statement<{ id: string; matches: boolean }>(
 );
 
 /** Posts still in quarantine, the oldest first, from after `after`. */
-export async function listHeldPosts(
+export async function listHeldQuarantinedPosts(
   db: Executor,
   filter: ReleaseFilter,
   page: { after: QuarantineId | undefined; limit: number },

@@ -1,12 +1,12 @@
 import { createId } from "@svc/core";
+import { createTestDatabase } from "@svc/testing/database";
 import { afterAll, beforeEach, expect, test } from "vitest";
 import { nowMs } from "../test-rows.ts";
-import { createTestDatabase } from "../testing.ts";
-import { findQuarantinedIds, listHeldPosts } from "./held.ts";
+import { findQuarantinedIds, listHeldQuarantinedPosts } from "./held.ts";
 import {
   findQuarantinedPost,
-  markReleased,
-  noteQuarantine,
+  markQuarantinedPostReleased,
+  noteQuarantinedPost,
   putQuarantinedPosts,
   type QuarantinedPost,
 } from "./repo.ts";
@@ -23,6 +23,7 @@ function newPost(atMs: number, changes: Partial<QuarantinedPost> = {}): Quaranti
     detail: "why",
     headers: { "x-a": "ü \"\\' {}" },
     query: {},
+    envelope: Buffer.from([2, 0]),
     body: Buffer.from([0, 1, 255]),
     bodyBytes: 3,
     receivedAt: atMs,
@@ -42,10 +43,10 @@ test("a post comes back as it was put", async () => {
 test("a post is marked released once, and may be put back with a new reason", async () => {
   const post = newPost(nowMs);
   await putQuarantinedPosts(db, [post]);
-  const marks = await Promise.all([1, 2, 3].map(() => markReleased(db, post.id, nowMs + 5)));
+  const marks = await Promise.all([1, 2, 3].map(() => markQuarantinedPostReleased(db, post.id, nowMs + 5)));
   expect(marks.sort()).toEqual([false, false, true]);
   expect((await findQuarantinedPost(db, post.id))?.releasedAt).toBe(nowMs + 5);
-  await noteQuarantine(db, post.id, { reason: "no_project", detail: "later" });
+  await noteQuarantinedPost(db, post.id, { reason: "no_project", detail: "later" });
   expect(await findQuarantinedPost(db, post.id)).toEqual({ ...post, reason: "no_project", detail: "later" });
 });
 
@@ -58,13 +59,15 @@ test("held posts are listed from the oldest, by toolkit and time; named ones als
     QuarantinedPost,
   ];
   await putQuarantinedPosts(db, posts);
-  await markReleased(db, released.id, nowMs);
+  await markQuarantinedPostReleased(db, released.id, nowMs);
   const all = { toolkitSlug: "", sinceMs: undefined, untilMs: undefined };
   const page = { after: undefined, limit: 10 };
-  expect(await listHeldPosts(db, all, page)).toEqual([first.id, second.id, payment.id]);
-  expect(await listHeldPosts(db, all, { after: first.id, limit: 1 })).toEqual([second.id]);
-  expect(await listHeldPosts(db, { ...all, toolkitSlug: "payments" }, page)).toEqual([payment.id]);
-  expect(await listHeldPosts(db, { ...all, sinceMs: nowMs + 1, untilMs: nowMs + 2 }, page)).toEqual([second.id]);
+  expect(await listHeldQuarantinedPosts(db, all, page)).toEqual([first.id, second.id, payment.id]);
+  expect(await listHeldQuarantinedPosts(db, all, { after: first.id, limit: 1 })).toEqual([second.id]);
+  expect(await listHeldQuarantinedPosts(db, { ...all, toolkitSlug: "payments" }, page)).toEqual([payment.id]);
+  expect(await listHeldQuarantinedPosts(db, { ...all, sinceMs: nowMs + 1, untilMs: nowMs + 2 }, page)).toEqual([
+    second.id,
+  ]);
   const named = [released.id, createId("qrn", 0), payment.id];
   expect(await findQuarantinedIds(db, { ...all, toolkitSlug: "payments" }, named)).toEqual([
     { id: payment.id, matches: true },

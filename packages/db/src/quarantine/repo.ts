@@ -1,6 +1,6 @@
 import type { QuarantineId } from "@svc/core";
 import { firstUuidAt } from "@svc/core";
-import { and, desc, eq, isNull, lt, sql } from "drizzle-orm";
+import { and, asc, desc, eq, gt, isNull, lt, sql } from "drizzle-orm";
 import type { Executor } from "../connect.ts";
 import { quarantinedPosts } from "../schema/index.ts";
 
@@ -40,7 +40,7 @@ export function listQuarantinedPosts(
     .where(
       and(
         filter.toolkitSlug === "" ? undefined : eq(quarantinedPosts.toolkitSlug, filter.toolkitSlug),
-        filter.reason === "" ? undefined : eq(quarantinedPosts.reason, filter.reason),
+        filter.reason === "" ? undefined : sql`${quarantinedPosts.reason} = ${filter.reason}`,
         filter.includeReleased ? undefined : isNull(quarantinedPosts.releasedAt),
         page.after === undefined ? undefined : lt(quarantinedPosts.id, page.after),
         filter.sinceMs === undefined ? undefined : sql`${quarantinedPosts.id} >= ${firstUuidAt(filter.sinceMs)}::uuid`,
@@ -51,8 +51,39 @@ export function listQuarantinedPosts(
     .limit(page.limit);
 }
 
+/** A post as it was kept before headers and query were sealed; `isSealed` for one that is. */
+export type UnsealedPost = Pick<QuarantinedPost, "id" | "reason" | "headers" | "query"> & {
+  readonly isSealed: boolean;
+};
+
+/** Posts with headers and query as they stand, the oldest first, from after `after`. By the primary key. */
+export function listQuarantineSeals(
+  db: Executor,
+  page: { after: QuarantineId | undefined; limit: number },
+): Promise<UnsealedPost[]> {
+  const { id, reason, headers, query, envelope } = quarantinedPosts;
+  return db.orm
+    .select({ id, reason, headers, query, isSealed: sql<boolean>`${envelope} is not null` })
+    .from(quarantinedPosts)
+    .where(page.after === undefined ? undefined : gt(id, page.after))
+    .orderBy(asc(id))
+    .limit(page.limit);
+}
+
+/** Puts the sealed envelope of a post in the place of its headers and query, and `detail` in that of its own where one is given. */
+export async function sealQuarantinedPost(
+  db: Executor,
+  id: QuarantineId,
+  { envelope, detail }: { envelope: Buffer; detail: string | undefined },
+): Promise<void> {
+  await db.orm
+    .update(quarantinedPosts)
+    .set({ envelope, headers: {}, query: {}, ...(detail !== undefined && { detail }) })
+    .where(and(eq(quarantinedPosts.id, id), isNull(quarantinedPosts.envelope)));
+}
+
 /** Marks a post as released; false when it was released before. */
-export async function markReleased(db: Executor, id: QuarantineId, nowMs: number): Promise<boolean> {
+export async function markQuarantinedPostReleased(db: Executor, id: QuarantineId, nowMs: number): Promise<boolean> {
   const rows = await db.orm
     .update(quarantinedPosts)
     .set({ releasedAt: nowMs })
@@ -62,10 +93,10 @@ export async function markReleased(db: Executor, id: QuarantineId, nowMs: number
 }
 
 /** Puts a post back (or leaves it) in quarantine, with why. */
-export async function noteQuarantine(
+export async function noteQuarantinedPost(
   db: Executor,
   id: QuarantineId,
-  why: { reason: string; detail: string },
+  why: Pick<QuarantinedPost, "reason" | "detail">,
 ): Promise<void> {
   await db.orm
     .update(quarantinedPosts)

@@ -1,7 +1,8 @@
 import { sql } from "drizzle-orm";
 import { boolean, index, integer, pgTable, text, uniqueIndex } from "drizzle-orm/pg-core";
-import { bytes, idColumn, time } from "./columns.ts";
+import { bytes, idColumn, oneOf, time } from "./columns.ts";
 import { projects } from "./projects.ts";
+import { accessClasses, callStates } from "./words.ts";
 
 /** The ledger: one row a call of a tool, also of calls that were held or refused. */
 export const toolCalls = pgTable(
@@ -12,15 +13,17 @@ export const toolCalls = pgTable(
       .notNull()
       .references(() => projects.id),
     toolSlug: text("tool_slug").notNull(),
-    accessClass: text("access_class").notNull(),
+    accessClass: oneOf(accessClasses)("access_class").notNull(),
     entityId: text("entity_id").notNull(),
     accountId: idColumn("acc")("account_id"),
     keyId: idColumn("key")("key_id"),
     jobId: idColumn("job")("job_id"),
     stepId: text("step_id").notNull(),
-    /** `running` from before a write is sent until its outcome is known, then that outcome. */
-    outcome: text("outcome").notNull(),
+    outcome: oneOf(callStates)("outcome").notNull(),
+    /** What may be told without its words: of a job's call the outcome. Also all of it where a version before 0.2 wrote it. */
     message: text("message").notNull(),
+    /** The message, sealed: it may quote arguments, or the app. Null when there is none, or `message` has it. */
+    sealedMessage: bytes("sealed_message"),
     providerStatus: integer("provider_status").notNull(),
     /** Of tool, account and arguments (`confirm` apart) in canonical form, keyed by vault and project: HMAC-SHA-256. */
     argumentsDigest: bytes("arguments_digest").notNull(),

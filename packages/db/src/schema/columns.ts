@@ -1,5 +1,6 @@
-import { type Id, type IdPrefix, idOfUuid, uuidOfId } from "@svc/core";
+import { type Id, type IdPrefix, idOfUuid, parseExactJson, uuidOfId } from "@svc/core";
 import { customType } from "drizzle-orm/pg-core";
+import type { DocumentType } from "../documents/document.ts";
 
 /** A column that stores an id's UUID and reads as the id itself, so a row never shows a bare UUID. */
 export function idColumn<P extends IdPrefix>(prefix: P) {
@@ -14,8 +15,34 @@ export function idColumn<P extends IdPrefix>(prefix: P) {
 export const time = customType<{ data: number; driverData: string }>({
   dataType: () => "timestamp (3) with time zone",
   toDriver: (ms) => new Date(ms).toISOString(),
-  fromDriver: (text) => Date.parse(text),
+  // As ECMAScript writes times: read by any other rule, the years 1 to 49 would be those after 2000.
+  fromDriver: (text) => Date.parse(text.replace(" ", "T").replace(/\+00$/, "Z")),
 });
 
 /** Raw bytes: digests and sealed values. */
 export const bytes = customType<{ data: Buffer; driverData: Buffer }>({ dataType: () => "bytea" });
+
+/** One of a set of words. A row that holds another was written by a newer version: reading it throws an Error. */
+export function oneOf<const Word extends string>(words: readonly Word[]) {
+  const known = new Map<string, Word>(words.map((word) => [word, word]));
+  return customType<{ data: Word; driverData: string }>({
+    dataType: () => "text",
+    fromDriver(text) {
+      const word = known.get(text);
+      if (word === undefined) throw new Error(`${JSON.stringify(text)} is none of ${words.join(", ")}`);
+      return word;
+    },
+  });
+}
+
+// What is stored was written by JSON.stringify: its depth is bounded already.
+const unbounded = { depthMax: Number.POSITIVE_INFINITY };
+
+/** A document as JSON, with all digits of its numbers, read by the reader of its type. */
+export function document<T>(type: DocumentType<T>) {
+  return customType<{ data: T; driverData: unknown }>({
+    dataType: () => "jsonb",
+    toDriver: (value) => type.write(value),
+    fromDriver: (stored) => type.read(typeof stored === "string" ? parseExactJson(stored, unbounded) : stored),
+  });
+}

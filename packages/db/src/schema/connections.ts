@@ -1,15 +1,9 @@
 import { sql } from "drizzle-orm";
-import { boolean, index, jsonb, pgTable, text, uniqueIndex } from "drizzle-orm/pg-core";
-import { bytes, idColumn, time } from "./columns.ts";
+import { boolean, index, pgTable, text, uniqueIndex } from "drizzle-orm/pg-core";
+import { variablesDocument } from "../documents/texts.ts";
+import { bytes, document, idColumn, oneOf, time } from "./columns.ts";
 import { projects } from "./projects.ts";
-
-/**
- * Where a connected account stands. `pending`: waits for consent. `active`: calls are made with it. `expired`: the app refused
- * its credential, or it ran out. `superseded`: a newer account of its entity took its place. `revoked`: deleted. Only the first
- * two go on: pending to active, active to expired (and back by a refresh that works again); each of them ends as superseded or
- * revoked.
- */
-export type ConnectedAccountState = "pending" | "active" | "expired" | "superseded" | "revoked";
+import { connectedAccountStates } from "./words.ts";
 
 /** An entity's account in an app; with scheme `client_credentials` and an empty entity, the project's own. */
 export const connectedAccounts = pgTable(
@@ -26,8 +20,8 @@ export const connectedAccounts = pgTable(
     isSandbox: boolean("is_sandbox").notNull().default(false),
     entityId: text("entity_id").notNull(),
     scheme: text("scheme").notNull(),
-    state: text("state").$type<ConnectedAccountState>().notNull(),
-    variables: jsonb("variables").$type<Readonly<Record<string, string>>>().notNull(),
+    state: oneOf(connectedAccountStates)("state").notNull(),
+    variables: document(variablesDocument)("variables").notNull(),
     /** Sealed, bound to project and row; null once nothing may be sent with it. */
     credential: bytes("credential"),
     /** Of a private toolkit: SHA-256 of where its definition sent credentials when the account was made. */

@@ -1,6 +1,7 @@
+export { callLimits, callPaces } from "./call-limits.ts";
 export { toolCalls } from "./calls.ts";
 export { privateToolkits } from "./catalog.ts";
-export { type ConnectedAccountState, connectedAccounts } from "./connections.ts";
+export { connectedAccounts } from "./connections.ts";
 export {
   contacts,
   jobAsks,
@@ -16,7 +17,6 @@ export {
 } from "./jobs.ts";
 export { apiKeys, projectPolicies, projects, routingState, vaultCheck } from "./projects.ts";
 export {
-  type AttemptEntry,
   accountReferences,
   deliveries,
   deliveryTasks,

@@ -1,10 +1,28 @@
 import { sql } from "drizzle-orm";
-import { bigint, boolean, index, integer, jsonb, pgTable, primaryKey, text, uniqueIndex } from "drizzle-orm/pg-core";
-import { bytes, idColumn, time } from "./columns.ts";
+import { bigint, boolean, index, integer, pgTable, primaryKey, text, uniqueIndex } from "drizzle-orm/pg-core";
+import { askCountsDocument, escalationDocument } from "../documents/ask.ts";
+import { askDecisionDocument } from "../documents/decision.ts";
+import { estimateDocument } from "../documents/estimate.ts";
+import { parkDocument } from "../documents/park.ts";
+import { paramsDocument, stepArgsDocument } from "../documents/program-values.ts";
+import { reachDocument } from "../documents/reach.ts";
+import { receiptDocument } from "../documents/receipt.ts";
+import { sagaDocument } from "../documents/saga.ts";
+import { stepReceiptDocument } from "../documents/step-receipt.ts";
+import { usedDocument } from "../documents/used.ts";
+import { bytes, document, idColumn, oneOf, time } from "./columns.ts";
 import { projects } from "./projects.ts";
-
-/** Any JSON object a column keeps for the package above, which knows its form. */
-type Document = Readonly<Record<string, unknown>>;
+import {
+  accessClasses,
+  askContinuations,
+  askKinds,
+  askStates,
+  jobModes,
+  jobStatuses,
+  jobTaskKinds,
+  setRowStates,
+  undoStates,
+} from "./words.ts";
 
 const project = () =>
   idColumn("prj")("project_id")
@@ -19,8 +37,10 @@ export const jobPrograms = pgTable(
     projectId: project(),
     /** SHA-256 of program and pins. */
     digest: bytes("digest").notNull(),
-    /** As it was submitted. */
-    program: text("program").notNull(),
+    /** As it was submitted, where a version before 0.2 stored it; null since then. */
+    program: text("program"),
+    /** As it was submitted, sealed for the context `<project>/job_programs/<digest>`; null where `program` has it. */
+    sealedProgram: bytes("sealed_program"),
     programHash: text("program_hash").notNull(),
     /** The pinned definitions as JSON text. */
     pins: text("pins").notNull(),
@@ -34,8 +54,8 @@ export const jobs = pgTable(
   {
     id: idColumn("job")("id").primaryKey(),
     projectId: project(),
-    status: text("status").notNull(),
-    mode: text("mode").$type<"live" | "simulate">().notNull(),
+    status: oneOf(jobStatuses)("status").notNull(),
+    mode: oneOf(jobModes)("mode").notNull(),
     /** The live job that a twin was made for by simulateFirst. */
     simulatedFrom: idColumn("job")("simulated_from"),
     skillSlug: text("skill_slug").notNull().default(""),
@@ -43,10 +63,12 @@ export const jobs = pgTable(
     programDigest: bytes("program_digest").notNull(),
     /** Sealed JSON text of the input that a skill's caller gave; null: the program's own. */
     input: bytes("input"),
-    /** The program's params, with what answers changed. */
-    params: jsonb("params").$type<Document>().notNull(),
-    /** Arguments of steps that answers changed, by step id. */
-    stepArgs: jsonb("step_args").$type<Document>().notNull(),
+    /** The program's params, with what answers changed, where a version before 0.2 wrote them; empty since then. */
+    params: document(paramsDocument)("params").notNull(),
+    /** Arguments of steps that answers changed, by step id, where a version before 0.2 wrote them; empty since then. */
+    stepArgs: document(stepArgsDocument)("step_args").notNull(),
+    /** Sealed: the params, and the arguments by step id, that answers changed; null while there are none. */
+    overrides: bytes("overrides"),
     /** Grows with every rerun: calls of an earlier generation are not repeated as if they were of this one. */
     generation: integer("generation").notNull().default(1),
     /** Index of the step to run next in the program's flat order. */
@@ -59,22 +81,23 @@ export const jobs = pgTable(
     /** SHA-256 of what the idempotency key is bound to. */
     contentDigest: bytes("content_digest").notNull(),
     planApprovalId: text("plan_approval_id").notNull().default(""),
-    estimate: jsonb("estimate").$type<Document>().notNull(),
-    park: jsonb("park").$type<Document>(),
-    /** Counts of calls, writes, rows and asks so far. */
-    used: jsonb("used").$type<Document>().notNull(),
-    saga: jsonb("saga").$type<Document>().notNull(),
+    estimate: document(estimateDocument)("estimate").notNull(),
+    park: document(parkDocument)("park"),
+    used: document(usedDocument)("used").notNull(),
+    saga: document(sagaDocument)("saga").notNull(),
     /** Null while the clock stands still; then `deadlineLeftMs` is what was left. */
     deadlineAt: time("deadline_at"),
     deadlineLeftMs: bigint("deadline_left_ms", { mode: "number" }),
     cancelRequestedAt: time("cancel_requested_at"),
     cancelChain: text("cancel_chain").array(),
     lastError: text("last_error").notNull().default(""),
-    receipt: jsonb("receipt").$type<Document>(),
+    receipt: document(receiptDocument)("receipt"),
     lastSeq: integer("last_seq").notNull().default(0),
     createdAt: time("created_at").notNull(),
     updatedAt: time("updated_at").notNull(),
     finishedAt: time("finished_at"),
+    /** How often it held a node's event loop for too long, since it was submitted or last released. */
+    loopHolds: integer("loop_holds").notNull().default(0),
     /** Whether the rows are gone, which happens some days after the end. */
     isSwept: boolean("is_swept").notNull().default(false),
   },
@@ -97,7 +120,7 @@ export const jobSteps = pgTable(
     stepId: text("step_id").notNull(),
     ordinal: integer("ordinal").notNull(),
     /** The receipt as far as it is known. */
-    receipt: jsonb("receipt").$type<Document>().notNull(),
+    receipt: document(stepReceiptDocument)("receipt").notNull(),
     /** Sealed JSON text of `steps.<id>`; null when the step made none. */
     output: bytes("output"),
   },
@@ -126,8 +149,7 @@ export const jobSetRows = pgTable(
     /** From 0. */
     ordinal: integer("ordinal").notNull(),
     rowNumber: integer("row_number").notNull(),
-    /** `in` for sets that are only read; of a map: `ok`, `failed`, `skipped` or `unknown`. */
-    state: text("state").$type<"in" | "ok" | "failed" | "skipped" | "unknown">().notNull(),
+    state: oneOf(setRowStates)("state").notNull(),
     /** The `do` calls of a map that ended well. */
     doneCalls: integer("done_calls").notNull().default(0),
     /** Sealed JSON text of those calls' outputs by call id; null when there are none or none is needed any more. */
@@ -156,26 +178,27 @@ export const jobUndoEntries = pgTable(
     entityId: text("entity_id").notNull(),
     /** Sealed JSON text of the arguments, filled in. */
     args: bytes("args").notNull(),
-    state: text("state").$type<"armed" | "done" | "failed">().notNull(),
+    state: oneOf(undoStates)("state").notNull(),
   },
   (table) => [primaryKey({ name: "job_undo_entries_key", columns: [table.jobId, table.entry] })],
 );
 
 /**
- * Work that is due: `run` moves a job on, `deadline` ends it, `hop` passes an ask on, `reach` tells a contact of it, `publish` sends it
- * to ask endpoints. A row ends in the transaction that settles it; an idle deployment has none. Lease columns stand in no
- * index: a claim is a HOT update.
+ * Work that is due. A row ends in the transaction that settles it; an idle deployment has none. Lease columns stand in no index:
+ * a claim is a HOT update.
  */
 export const jobTasks = pgTable(
   "job_tasks",
   {
     jobId: job(),
-    kind: text("kind").$type<"run" | "deadline" | "hop" | "reach" | "publish">().notNull(),
+    kind: oneOf(jobTaskKinds)("kind").notNull(),
     /** What the task is about beyond its job: `<ask id>` or `<ask id>/<hop>`; empty for none. */
     subject: text("subject").notNull(),
     projectId: project(),
     dueAt: time("due_at").notNull(),
     attempt: integer("attempt").notNull().default(0),
+    /** Leases that ran out under their holders since the job last got on. */
+    losses: integer("losses").notNull().default(0),
     leaseOwner: idColumn("node")("lease_owner"),
     /** Grows with every claim: what an earlier holder still writes is refused. */
     leaseToken: bigint("lease_token", { mode: "number" }).notNull().default(0),
@@ -212,16 +235,15 @@ export const jobAsks = pgTable(
     jobId: job(),
     stepId: text("step_id").notNull(),
     pointId: text("point_id").notNull(),
-    /** What the answer decides: `judge` (a step), `failed` or `unknown` (rows), `approval`, `in_doubt`, `undo_stuck`. */
-    kind: text("kind").notNull(),
-    state: text("state").$type<"pending" | "answered" | "defaulted" | "withdrawn">().notNull(),
+    kind: oneOf(askKinds)("kind").notNull(),
+    state: oneOf(askStates)("state").notNull(),
     question: text("question").notNull(),
-    continuations: text("continuations").array().notNull(),
+    continuations: oneOf(askContinuations)("continuations").array().notNull(),
     answerSchema: text("answer_schema").notNull(),
-    escalation: jsonb("escalation").$type<readonly { principalId: string; timeoutSeconds: number }[]>().notNull(),
+    escalation: document(escalationDocument)("escalation").notNull(),
     /** The continuation that the clock applies when the ladder is over; empty for none. */
-    defaultContinuation: text("default_continuation").notNull(),
-    counts: jsonb("counts").$type<Document>(),
+    defaultContinuation: oneOf(["", ...askContinuations])("default_continuation").notNull(),
+    counts: document(askCountsDocument)("counts"),
     hopIndex: integer("hop_index").notNull(),
     principalId: text("principal_id").notNull(),
     deliveredPrincipals: text("delivered_principals").array().notNull(),
@@ -239,7 +261,10 @@ export const jobAsks = pgTable(
     eventIds: text("event_ids").array().notNull().default([]),
     refusedAnswers: integer("refused_answers").notNull().default(0),
     askedAt: time("asked_at").notNull(),
-    decision: jsonb("decision").$type<Document>(),
+    /** As it is shown: what the answer schema marks as sensitive is masked in its overrides. */
+    decision: document(askDecisionDocument)("decision"),
+    /** The overrides as they were answered, sealed for the context `<project>/job_asks/<id>`; null where the decision has them. */
+    overrides: bytes("overrides"),
   },
   (table) => [
     index("job_asks_project").on(table.projectId, table.id),
@@ -257,7 +282,7 @@ export const contacts = pgTable(
     name: text("name").notNull(),
     isApprover: boolean("is_approver").notNull(),
     /** How to reach them: tool, entity and argument template; null for not at all. */
-    reach: jsonb("reach").$type<{ toolSlug: string; entityId: string; args: Document }>(),
+    reach: document(reachDocument)("reach"),
     createdAt: time("created_at").notNull(),
   },
   (table) => [primaryKey({ name: "contacts_key", columns: [table.projectId, table.principalId] })],
@@ -272,7 +297,9 @@ export const skills = pgTable(
     description: text("description").notNull(),
     jobId: job(),
     programDigest: bytes("program_digest").notNull(),
-    accessClass: text("access_class").notNull(),
+    accessClass: oneOf(accessClasses)("access_class").notNull(),
+    /** JSON text of the program's inputSchema; null where the program stands unsealed, which has it. */
+    inputSchema: text("input_schema"),
     createdAt: time("created_at").notNull(),
   },
   (table) => [primaryKey({ name: "skills_key", columns: [table.projectId, table.slug] })],

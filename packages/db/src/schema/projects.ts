@@ -1,5 +1,7 @@
 import { bigint, pgTable, smallint, text, uniqueIndex } from "drizzle-orm/pg-core";
-import { bytes, idColumn, time } from "./columns.ts";
+import { quotasDocument } from "../documents/quotas.ts";
+import { bytes, document, idColumn, oneOf, time } from "./columns.ts";
+import { keyRoles, planApprovals } from "./words.ts";
 
 /**
  * A tenant. `routingVersion` grows with every change of its subscriptions, `catalogVersion` with every change of its private
@@ -22,10 +24,11 @@ export const projectPolicies = pgTable("project_policies", {
   projectId: idColumn("prj")("project_id")
     .primaryKey()
     .references(() => projects.id),
-  /** `never`, `destructive` or `always`: the least a job's plan is held for. */
-  planApproval: text("plan_approval").notNull().default("never"),
+  planApproval: oneOf(planApprovals)("plan_approval").notNull().default("never"),
   /** Where an OAuth connection may send its user back to. */
   redirectUrls: text("redirect_urls").array().notNull().default([]),
+  /** Those that are set; the others have their defaults. */
+  quotas: document(quotasDocument)("quotas").notNull().default({}),
 });
 
 /** A project's key. Only the digest of its text is kept. */
@@ -36,7 +39,7 @@ export const apiKeys = pgTable(
     projectId: idColumn("prj")("project_id")
       .notNull()
       .references(() => projects.id),
-    role: text("role").$type<"member" | "approver">().notNull(),
+    role: oneOf(keyRoles)("role").notNull(),
     name: text("name").notNull(),
     /** SHA-256 of the key's text. */
     digest: bytes("digest").notNull(),

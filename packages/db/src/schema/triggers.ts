@@ -1,27 +1,10 @@
 import { sql } from "drizzle-orm";
-import { boolean, index, integer, jsonb, pgTable, primaryKey, text, uniqueIndex } from "drizzle-orm/pg-core";
-import { bytes, idColumn, time } from "./columns.ts";
+import { boolean, index, integer, pgTable, primaryKey, text, uniqueIndex } from "drizzle-orm/pg-core";
+import { attemptLogDocument } from "../documents/attempt.ts";
+import { headersDocument, queryDocument } from "../documents/texts.ts";
+import { bytes, document, idColumn, oneOf, time } from "./columns.ts";
 import { projects } from "./projects.ts";
-
-/** One try of one delivery, as it went. */
-export type AttemptEntry = {
-  /** From 1. */
-  number: number;
-  /** Epoch milliseconds. */
-  startedAt: number;
-  durationMs: number;
-  /** Where it was sent: the endpoint's address may have changed between two attempts. */
-  requestUrl: string;
-  /** The address dialled; empty when none was. */
-  address: string;
-  /** 0 when no answer came. */
-  statusCode: number;
-  /** Empty when delivered. */
-  error: string;
-  responseHeaders: Record<string, string>;
-  /** The first 1,024 bytes of the answer, as UTF-8 text. */
-  responseBody: string;
-};
+import { deliveryStates, eventKinds, inactiveReasons, quarantineReasons, subscriptionKinds } from "./words.ts";
 
 /** An endpoint that wants a project's events, with its health: what the delivery engine knows of the endpoint. */
 export const subscriptions = pgTable(
@@ -31,16 +14,14 @@ export const subscriptions = pgTable(
     projectId: idColumn("prj")("project_id")
       .notNull()
       .references(() => projects.id),
-    /** `events` for subscriptions; `asks` for the endpoints that a project's questions to people are published to. */
-    kind: text("kind").$type<"events" | "asks">().notNull().default("events"),
+    kind: oneOf(subscriptionKinds)("kind").notNull().default("events"),
     endpointUrl: text("endpoint_url").notNull(),
     /** Empty matches every toolkit. */
     toolkitSlug: text("toolkit_slug").notNull(),
     /** Catalog-wide slug; empty matches every trigger of the toolkit. */
     triggerSlug: text("trigger_slug").notNull(),
     active: boolean("active").notNull().default(true),
-    /** Empty while active; else `deactivated` (by a caller), `failing` or `gone`. */
-    inactiveReason: text("inactive_reason").notNull().default(""),
+    inactiveReason: oneOf(inactiveReasons)("inactive_reason").notNull().default(""),
     /** The signing secret's text, sealed for the context `<project>/subscriptions/<id>`. */
     signingSecret: bytes("signing_secret").notNull(),
     createdAt: time("created_at").notNull(),
@@ -64,11 +45,7 @@ export const events = pgTable(
   {
     projectId: idColumn("prj")("project_id").notNull(),
     id: idColumn("evt")("id").notNull(),
-    /**
-     * `event`; `test` for what SendTestEvent makes and `ask` for a question's publication, which stand in no list; `swept` for what is left of an event past its
-     * retention as long as its dedupe key must be remembered: no call reads it.
-     */
-    kind: text("kind").$type<"event" | "test" | "ask" | "swept">().notNull(),
+    kind: oneOf(eventKinds)("kind").notNull(),
     toolkitSlug: text("toolkit_slug").notNull(),
     triggerSlug: text("trigger_slug").notNull(),
     entityId: text("entity_id").notNull(),
@@ -99,14 +76,14 @@ export const deliveries = pgTable(
     id: idColumn("dlv")("id").primaryKey(),
     eventId: idColumn("evt")("event_id").notNull(),
     subscriptionId: idColumn("sub")("subscription_id").notNull(),
-    state: text("state").$type<"pending" | "delivered" | "dead_letter">().notNull(),
+    state: oneOf(deliveryStates)("state").notNull(),
     attempts: integer("attempts").notNull().default(0),
     lastError: text("last_error").notNull().default(""),
     lastAttemptAt: time("last_attempt_at"),
     /** When it is tried next: due_at of its task; null once it has ended. */
     nextAttemptAt: time("next_attempt_at"),
     /** Every attempt as it went, in order. Part of the row: written with the state it caused, read with it, gone with it. */
-    attemptLog: jsonb("attempt_log").$type<AttemptEntry[]>().notNull().default([]),
+    attemptLog: document(attemptLogDocument)("attempt_log").notNull().default([]),
     replayed: boolean("replayed").notNull().default(false),
   },
   (table) => [
@@ -162,11 +139,14 @@ export const quarantinedPosts = pgTable(
   {
     id: idColumn("qrn")("id").primaryKey(),
     toolkitSlug: text("toolkit_slug").notNull(),
-    /** `no_trigger`, `invalid_payload` or `no_project`. */
-    reason: text("reason").notNull(),
+    reason: oneOf(quarantineReasons)("reason").notNull(),
     detail: text("detail").notNull(),
-    headers: jsonb("headers").$type<Record<string, string>>().notNull(),
-    query: jsonb("query").$type<Record<string, string>>().notNull(),
+    /** Of posts kept before version 0.2, until they are sealed; empty in any other row. */
+    headers: document(headersDocument)("headers").notNull(),
+    /** As `headers`. */
+    query: document(queryDocument)("query").notNull(),
+    /** Headers and query, sealed for the context `deployment/quarantined_posts/<id>/envelope`; null in rows of before. */
+    envelope: bytes("envelope"),
     /** The raw body, sealed for the context `deployment/quarantined_posts/<id>`. */
     body: bytes("body").notNull(),
     bodyBytes: integer("body_bytes").notNull(),

@@ -1,13 +1,14 @@
 import { createId, type ProjectId } from "@svc/core";
+import { createTestDatabase } from "@svc/testing/database";
 import { afterAll, expect, test } from "vitest";
-import { enqueue } from "../deliveries/enqueue.ts";
-import { record } from "../events/record.ts";
+import { enqueueDeliveries } from "../deliveries/enqueue.ts";
+import { findEventMatches } from "../events/match.ts";
+import { recordEvents } from "../events/record.ts";
 import { eventsForProject, uuidAfterEvent, uuidOfEvent } from "../events/repo.ts";
 import { addProject, addSubscription, newEvent, nowMs } from "../test-rows.ts";
-import { createTestDatabase } from "../testing.ts";
 import { askEndpointsForProject } from "./ask-endpoints.ts";
 import { subscriptionsForProject } from "./repo.ts";
-import { findMatches, readProjectRouting } from "./routing.ts";
+import { readProjectRouting } from "./routing.ts";
 
 const { db, drop } = await createTestDatabase();
 afterAll(drop);
@@ -33,8 +34,8 @@ test("an ask endpoint is no subscription: no list, change, routing or replay kno
   const routing = (await readProjectRouting(db, [projectId])).get(projectId);
   expect(routing?.subscriptions.map(({ id }) => id)).toEqual([subscription]);
   const event = newEvent(projectId);
-  await record(db, [event], undefined, { owner: createId("node", 0), untilMs: 0 });
-  const matches = await findMatches(
+  await recordEvents(db, [event], undefined, { owner: createId("node", 0), untilMs: 0 });
+  const matches = await findEventMatches(
     db,
     projectId,
     {
@@ -70,11 +71,11 @@ test("what an ask was published as is found as no event, and is not replayed", a
   const projectId = await addProject(db);
   const subscription = await addSubscription(db, projectId);
   const event = newEvent(projectId, [], { kind: "ask", toolkitSlug: "", triggerSlug: "" });
-  await record(db, [event], undefined, { owner: createId("node", 0), untilMs: 0 });
+  await recordEvents(db, [event], undefined, { owner: createId("node", 0), untilMs: 0 });
   const events = eventsForProject(db, projectId);
   expect(await events.find(event.id)).toBeUndefined();
   const filter = { toolkitSlug: "", triggerSlug: "", sinceMs: undefined, untilMs: undefined };
   expect(await events.list(filter, page)).toEqual([]);
   const replay = { id: createId("dlv", nowMs), eventId: event.id, subscriptionId: subscription };
-  expect(await enqueue(db, projectId, [replay], nowMs)).toEqual(new Set([replay.id]));
+  expect(await enqueueDeliveries(db, projectId, [replay], nowMs)).toEqual(new Set([replay.id]));
 });

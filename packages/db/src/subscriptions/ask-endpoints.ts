@@ -9,6 +9,7 @@ export type AskEndpointRepository = {
   create(endpoint: Pick<NewSubscription, "id" | "endpointUrl" | "signingSecret" | "createdAt">): Promise<Subscription>;
   /** Newest first, from after `after`. */
   list(page: { after: SubscriptionId | undefined; limit: number }): Promise<Subscription[]>;
+  /** Newest first. */
   listActive(): Promise<SubscriptionId[]>;
   /** False when there was none. */
   delete(id: SubscriptionId): Promise<boolean>;
@@ -35,9 +36,12 @@ export function askEndpointsForProject(db: Executor, projectId: ProjectId): AskE
       const rows = await db.orm
         .select({ id: subscriptions.id })
         .from(subscriptions)
-        .where(and(ofProject, eq(subscriptions.active, true)))
-        .orderBy(desc(subscriptions.id));
-      return rows.map(({ id }) => id);
+        .where(and(ofProject, eq(subscriptions.active, true)));
+      // Ids sort as their keys do; asked for an order, the store may go through the endpoints of all projects.
+      return rows
+        .map(({ id }) => id)
+        .sort()
+        .reverse();
     },
     async delete(id) {
       const rows = await db.orm

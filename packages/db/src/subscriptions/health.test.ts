@@ -1,22 +1,13 @@
 import { createId, type ProjectId, type SubscriptionId } from "@svc/core";
+import { createTestDatabase } from "@svc/testing/database";
 import { afterAll, beforeEach, expect, test } from "vitest";
-import { claim } from "../deliveries/claim.ts";
-import { settle } from "../deliveries/settle.ts";
-import { record } from "../events/record.ts";
-import {
-  accessOf,
-  addProject,
-  addSubscription,
-  claimRequest,
-  explain,
-  fillLane,
-  newEvent,
-  nowMs,
-  settlement,
-} from "../test-rows.ts";
-import { createTestDatabase } from "../testing.ts";
-import { type FailureReport, reportFailures, reportRecoveries } from "./health.ts";
+import { claimDeliveries } from "../deliveries/claim.ts";
+import { settleDeliveries } from "../deliveries/settle.ts";
+import { recordEvents } from "../events/record.ts";
+import { addProject, addSubscription, claimRequest, newEvent, nowMs, settlement } from "../test-rows.ts";
 import { subscriptionsForProject } from "./repo.ts";
+import { reportSubscriptionFailures, type SubscriptionFailures } from "./report-failures.ts";
+import { reportSubscriptionRecoveries } from "./report-recoveries.ts";
 import { readProjectRouting } from "./routing.ts";
 
 const { db, drop } = await createTestDatabase();
@@ -31,9 +22,9 @@ const limits = { backoffMinMs: second, backoffMaxMs: 300 * second, failingMaxMs:
 async function setUp() {
   const projectId = await addProject(db);
   const id = await addSubscription(db, projectId);
-  const fail = async (atMs: number, report: Partial<FailureReport> = {}) => {
+  const fail = async (atMs: number, report: Partial<SubscriptionFailures> = {}) => {
     const full = { subscriptionId: id, startedAtMs: nowMs + atMs, retryAfterMs: 0, goneCount: 0, ...report };
-    const [health] = await reportFailures(db, [full], nowMs + atMs, limits);
+    const [health] = await reportSubscriptionFailures(db, [full], nowMs + atMs, limits);
     return health!;
   };
   const read = async () => (await subscriptionsForProject(db, projectId).find(id))!;
@@ -44,10 +35,10 @@ const versionOf = async (id: ProjectId) => (await readProjectRouting(db, [id])).
 
 async function deliver(projectId: ProjectId, id: SubscriptionId, atMs: number): Promise<void> {
   const me = createId("node", 0);
-  await record(db, [newEvent(projectId, [id], { receivedAtMs: atMs })], undefined, { owner: me, untilMs: 0 });
+  await recordEvents(db, [newEvent(projectId, [id], { receivedAtMs: atMs })], undefined, { owner: me, untilMs: 0 });
   await db.sql`update subscriptions set failing_since = null`;
-  const { deliveries } = await claim(db, claimRequest(me, { nowMs: atMs }));
-  await settle(
+  const { deliveries } = await claimDeliveries(db, claimRequest(me, { nowMs: atMs }));
+  await settleDeliveries(
     db,
     me,
     deliveries.map((one) => settlement(projectId, one, { attempt: { startedAt: atMs } })),
@@ -89,7 +80,7 @@ test("a Retry-After holds the endpoint back for longer, never for less", async (
 test("a success ends the backoff, and only that of a subscription that failed", async () => {
   const { projectId, id, fail, read } = await setUp();
   await fail(0, { goneCount: 2 });
-  await reportRecoveries(db, [id, createId("sub", 0)]);
+  await reportSubscriptionRecoveries(db, [id, createId("sub", 0)]);
   const fresh = {
     failingSince: null,
     backoffUntil: null,
@@ -99,7 +90,7 @@ test("a success ends the backoff, and only that of a subscription that failed", 
     goneCount: 0,
   };
   expect(await read()).toMatchObject({ ...fresh, active: true });
-  await reportRecoveries(db, []);
+  await reportSubscriptionRecoveries(db, []);
   expect(await versionOf(projectId)).toBe(2);
 });
 
@@ -149,28 +140,7 @@ test("reports of many subscriptions are written together; one that is gone is le
   const projectId = await addProject(db);
   const ids = [await addSubscription(db, projectId), await addSubscription(db, projectId), createId("sub", 0)];
   const reports = ids.map((subscriptionId) => ({ subscriptionId, startedAtMs: nowMs, retryAfterMs: 0, goneCount: 0 }));
-  const health = await reportFailures(db, reports, nowMs, limits);
+  const health = await reportSubscriptionFailures(db, reports, nowMs, limits);
   expect(health.map(({ subscriptionId }) => subscriptionId).sort()).toEqual(ids.slice(0, 2).sort());
-  expect(await reportFailures(db, [], nowMs, limits)).toEqual([]);
+  expect(await reportSubscriptionFailures(db, [], nowMs, limits)).toEqual([]);
 });
-
-test.each(["custom", "generic"] as const)(
-  "primary keys serve a report; a look for a success uses the subscription's index (%s plan)",
-  async (mode) => {
-    const { projectId, id, fail } = await setUp();
-    await fillLane(db, projectId, id, { count: 5_000 });
-    await db.sql`insert into projects (id, name, created_at) select gen_random_uuid(), n::text, now() from generate_series(1, 3000) n`;
-    await db.sql`insert into subscriptions (id, project_id, endpoint_url, toolkit_slug, trigger_slug, signing_secret, created_at)
-      select gen_random_uuid(), id, '', '', '', '', created_at from projects`;
-    await fail(0);
-    await db.sql`analyze`;
-    const report = { subscriptionId: id, startedAtMs: nowMs, retryAfterMs: 0, goneCount: 0 };
-    const plan = await explain(db, "record_failures", mode, (executor) =>
-      reportFailures(executor, [report], nowMs + 6 * day, limits),
-    );
-    expect(accessOf(plan, "subscriptions")).toEqual(["subscriptions_pkey"]);
-    expect(accessOf(plan, "deliveries")).toEqual(["deliveries_subscription"]);
-    const recovery = await explain(db, "record_recoveries", mode, (executor) => reportRecoveries(executor, [id]));
-    expect(accessOf(recovery, "subscriptions")).toEqual(["subscriptions_pkey"]);
-  },
-);

@@ -2,7 +2,9 @@ import type { ProjectId, SubscriptionId } from "@svc/core";
 import { and, desc, eq, lt } from "drizzle-orm";
 import type { Executor } from "../connect.ts";
 import { withTransaction } from "../connect.ts";
+import { findQuotaReached, type QuotaReached } from "../projects/quotas.ts";
 import { touchProjectRouting } from "../projects/repo.ts";
+import { usageOfProject } from "../projects/usage.ts";
 import { subscriptions } from "../schema/index.ts";
 
 /** A subscription with its health. */
@@ -19,7 +21,8 @@ export type SubscriptionChange = { active?: boolean; endpointUrl?: string };
 
 /** Subscriptions of one project. Every change moves the project's routing version in the same transaction. */
 export type SubscriptionRepository = {
-  create(subscription: NewSubscription): Promise<Subscription>;
+  /** Makes no more than the project's quota: of any number at once none passes it. */
+  create(subscription: NewSubscription): Promise<Subscription | QuotaReached>;
   find(id: SubscriptionId): Promise<Subscription | undefined>;
   /** Newest first, from after `after`. */
   list(page: { after: SubscriptionId | undefined; limit: number }): Promise<Subscription[]>;
@@ -45,12 +48,16 @@ export function subscriptionsForProject(db: Executor, projectId: ProjectId): Sub
   return {
     create: (subscription) =>
       withTransaction(db, async (tx) => {
+        // Takes the project's row, so two that are made at once cannot both be the last one.
+        await touchProjectRouting(tx, projectId);
+        const quota = { projectId, name: "subscriptions" } as const;
+        const reached = await findQuotaReached(tx, quota, () => usageOfProject(tx, projectId).countSubscriptions());
+        if (reached !== undefined) return reached;
         const [row] = await tx.orm
           .insert(subscriptions)
           .values({ ...subscription, projectId })
           .returning();
         if (row === undefined) throw new Error("an insert returned no row");
-        await touchProjectRouting(tx, projectId);
         return row;
       }),
     async find(id) {
@@ -67,7 +74,7 @@ export function subscriptionsForProject(db: Executor, projectId: ProjectId): Sub
     update: (id, change) =>
       withTransaction(db, async (tx) => {
         const isFreshStart = change.active === true || change.endpointUrl !== undefined;
-        const set = {
+        const set: Partial<Subscription> = {
           ...(isFreshStart ? freshHealth : {}),
           ...(change.active === undefined ? {} : { inactiveReason: change.active ? "" : "deactivated" }),
           ...change,

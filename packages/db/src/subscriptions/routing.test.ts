@@ -1,16 +1,15 @@
 import { createId, firstUuidAt, type ProjectId } from "@svc/core";
+import { createTestDatabase } from "@svc/testing/database";
 import { afterAll, beforeEach, expect, test } from "vitest";
-import {
-  deleteAccountReferences,
-  findAccountReferences,
-  putAccountReferences,
-  readDeploymentRouting,
-} from "../accounts/repo.ts";
+import { findAccountReferences } from "../account-references/find.ts";
+import { putAccountReferences } from "../account-references/repo.ts";
+import { releaseAccountReferences } from "../connections/references.ts";
 import { isUniqueViolation } from "../driver-error.ts";
-import { accessOf, addProject, addSubscription, eventOf, explain, fillLane, nowMs } from "../test-rows.ts";
-import { createTestDatabase } from "../testing.ts";
+import { countEventMatches, type EventMatchFilter, findEventMatches } from "../events/match.ts";
+import { readDeploymentRouting } from "../projects/routing.ts";
+import { addProject, addSubscription, eventOf, fillLane, nowMs } from "../test-rows.ts";
 import { subscriptionsForProject } from "./repo.ts";
-import { countMatchesOf, findMatches, type MatchFilter, readProjectRouting } from "./routing.ts";
+import { readProjectRouting } from "./routing.ts";
 
 const { db, drop } = await createTestDatabase();
 afterAll(drop);
@@ -18,7 +17,7 @@ beforeEach(
   () => db.sql`truncate events, deliveries, delivery_tasks, account_references, subscriptions, projects cascade`,
 );
 
-const everything: MatchFilter = {
+const everything: EventMatchFilter = {
   fromUuid: firstUuidAt(0),
   toUuid: firstUuidAt(nowMs + 1),
   toolkitSlug: "",
@@ -30,11 +29,12 @@ const everything: MatchFilter = {
 test("a project's routing is its active subscriptions, at a version that every change of them moves", async () => {
   const [projectId, other] = [await addProject(db), await addProject(db)];
   const read = async () => (await readProjectRouting(db, [projectId])).get(projectId)!;
-  expect(await read()).toEqual({ version: 1, subscriptions: [] });
+  expect(await read()).toEqual({ version: 1, quotas: {}, subscriptions: [] });
   const id = await addSubscription(db, projectId);
   await addSubscription(db, other);
   expect(await read()).toEqual({
     version: 2,
+    quotas: {},
     subscriptions: [
       {
         id,
@@ -50,12 +50,12 @@ test("a project's routing is its active subscriptions, at a version that every c
   await subscriptions.update(id, {});
   expect((await read()).version).toBe(2);
   await subscriptions.update(id, { active: false });
-  expect(await read()).toEqual({ version: 3, subscriptions: [] });
+  expect(await read()).toEqual({ version: 3, quotas: {}, subscriptions: [] });
   await subscriptions.update(id, { active: true, endpointUrl: "https://example.org/" });
   expect(await read()).toMatchObject({ version: 4, subscriptions: [{ endpointUrl: "https://example.org/" }] });
   expect(await subscriptions.delete(id)).toBe(true);
   expect(await subscriptions.delete(id)).toBe(false);
-  expect(await read()).toEqual({ version: 5, subscriptions: [] });
+  expect(await read()).toEqual({ version: 5, quotas: {}, subscriptions: [] });
   expect((await readProjectRouting(db, [createId("prj", 0)])).size).toBe(0);
 });
 
@@ -83,7 +83,7 @@ test("an account reference belongs to one account of the deployment, and changes
   expect((await readDeploymentRouting(db)).version).toBe(start + 1);
   const wanted = ["a", "c", "\ud800", "ü'{}\"\\"].map((text) => ({ toolkitSlug: "watcher", reference: text }));
   expect(await findAccountReferences(db, wanted)).toEqual([reference("a")]);
-  await deleteAccountReferences(db, accountId);
+  await releaseAccountReferences(db, projectId, [accountId]);
   expect(await findAccountReferences(db, wanted)).toEqual([]);
   const { version, projects } = await readDeploymentRouting(db);
   expect([version, projects]).toEqual([start + 2, [projectId]]);
@@ -103,8 +103,8 @@ test("matches are events with the active subscriptions that want them, the oldes
   await addSubscription(db, await addProject(db));
   const inactive = await addSubscription(db, projectId);
   await subscriptionsForProject(db, projectId).update(inactive, { active: false });
-  const find = (filter: Partial<MatchFilter> = {}, limit = 10) =>
-    findMatches(db, projectId, { ...everything, ...filter }, limit);
+  const find = (filter: Partial<EventMatchFilter> = {}, limit = 10) =>
+    findEventMatches(db, projectId, { ...everything, ...filter }, limit);
   const all = events.map((eventId) => ({ eventId, subscriptionId: subscription }));
   expect(await find()).toEqual(all);
   expect(await find({}, 2)).toEqual(all.slice(0, 2));
@@ -112,7 +112,7 @@ test("matches are events with the active subscriptions that want them, the oldes
   expect(await find({ triggerSlug: "code_host.issue_opened", subscriptionId: subscription })).toEqual(all);
   expect(await find({ subscriptionId: inactive })).toEqual([]);
   expect(await find({ fromUuid: firstUuidAt(nowMs - 8_000), toUuid: firstUuidAt(nowMs - 7_000) })).toEqual([all[1]]);
-  expect(await countMatchesOf(db, projectId, everything)).toBe(4);
+  expect(await countEventMatches(db, projectId, everything)).toBe(4);
 });
 
 test("onlyUndelivered leaves out pairs that are delivered or pending", async () => {
@@ -122,37 +122,10 @@ test("onlyUndelivered leaves out pairs that are delivered or pending", async () 
   for (const [index, state] of states.entries())
     await db.sql`update deliveries set state = ${state} where id = (select id from deliveries order by id offset ${index} limit 1)`;
   const filter = { ...everything, onlyUndelivered: true };
-  const found = await findMatches(db, projectId, filter, 10);
+  const found = await findEventMatches(db, projectId, filter, 10);
   expect(found.filter(({ subscriptionId }) => subscriptionId === subscription).map(({ eventId }) => eventId)).toEqual(
     events.slice(2),
   );
   expect(found.filter(({ subscriptionId }) => subscriptionId === another)).toHaveLength(4);
-  expect(await countMatchesOf(db, projectId, filter)).toBe(6);
-});
-
-test.each(["custom", "generic"] as const)("indexes serve routing and matching (%s plan)", async (mode) => {
-  const projectId = await addProject(db);
-  const subscription = await addSubscription(db, projectId);
-  await fillLane(db, projectId, subscription, { count: 8_000, fromMs: nowMs - 8_000_000 });
-  await db.sql`insert into projects (id, name, created_at) select gen_random_uuid(), n::text, now() from generate_series(1, 3000) n`;
-  await db.sql`insert into subscriptions (id, project_id, endpoint_url, toolkit_slug, trigger_slug, signing_secret, created_at)
-    select gen_random_uuid(), id, '', '', '', '', created_at from projects`;
-  await db.sql`insert into account_references select 'watcher', id::text, id, gen_random_uuid(), '' from projects`;
-  await db.sql`analyze`;
-  const routing = await explain(db, "read_project_routing", mode, (executor) =>
-    readProjectRouting(executor, [projectId]),
-  );
-  expect([accessOf(routing, "projects"), accessOf(routing, "subscriptions")]).toEqual([
-    ["projects_pkey"],
-    ["subscriptions_project"],
-  ]);
-  const wanted = [{ toolkitSlug: "watcher", reference: "x" }];
-  const references = await explain(db, "find_account_references", mode, (executor) =>
-    findAccountReferences(executor, wanted),
-  );
-  expect(accessOf(references, "account_references")).toEqual(["account_references_key"]);
-  const range = { ...everything, fromUuid: firstUuidAt(nowMs - 100_000), onlyUndelivered: true };
-  const matches = await explain(db, "find_matches", mode, (executor) => findMatches(executor, projectId, range, 500));
-  expect(accessOf(matches, "events")).toEqual(["events_key"]);
-  expect(accessOf(matches, "subscriptions")).toEqual(["subscriptions_project"]);
+  expect(await countEventMatches(db, projectId, filter)).toBe(6);
 });

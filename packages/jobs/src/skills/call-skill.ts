@@ -1,61 +1,56 @@
-import { ConnectError } from "@connectrpc/connect";
+import { askPort } from "@svc/asks";
 import { applyDefaults } from "@svc/catalog";
+import type { Fault } from "@svc/core";
 import { skillsForProject } from "@svc/db";
-import { ErrorDetailSchema } from "@svc/gen/errors";
+import type { JsonObject } from "@svc/program";
+import { parseCheckedProgram } from "@svc/program";
 import type { CodeAnswer, CodeCall, CodeCaller } from "@svc/tools";
-import { askPort } from "../asks/port.ts";
-import type { JsonObject } from "../program/program.ts";
-import { parseCheckedProgram } from "../program/read-program.ts";
-import type { JobsContext } from "../service/context.ts";
-import { submit } from "../service/submit.ts";
+import type { JobsContext } from "../api/context.ts";
+import { submit } from "../api/submit.ts";
+import { openProgram } from "../drive/stored-program.ts";
 import { skillNameOf } from "./toolkit.ts";
 
 /** What calling skills works with. */
-export type SkillContext = Pick<JobsContext, "db" | "clock" | "sealer" | "views" | "accounts" | "engine">;
+export type SkillContext = Pick<JobsContext, "db" | "clock" | "sealer" | "views" | "accounts" | "engine" | "programs">;
 
 /**
  * Makes the caller of skills: a call submits a job of the skill's program, with the arguments as its input and on the definitions
  * of today, and answers the job's id. A plan that cannot be submitted now is not callable, and its faults are told.
  */
 export function createSkillCaller(context: SkillContext): CodeCaller {
-  return async (call) => {
-    try {
-      return await callSkill(context, call);
-    } catch (error) {
-      return refused(call, error);
-    }
-  };
+  return (call) => callSkill(context, call);
 }
 
-async function callSkill(context: SkillContext, { caller, tool, args }: CodeCall): Promise<CodeAnswer> {
+async function callSkill(context: SkillContext, call: CodeCall): Promise<CodeAnswer> {
+  const { caller, tool, args } = call;
   const { projectId, keyId, role = "member" } = caller;
   const skill = await skillsForProject(context.db, projectId).find(skillNameOf(tool.slug) ?? "");
   if (skill === undefined || keyId === undefined) {
     return { outcome: "not_callable", message: `${tool.slug} is a skill that this caller cannot begin` };
   }
-  const { inputSchema } = parseCheckedProgram(skill.program);
+  const programJson = openProgram(context.sealer, { projectId, programDigest: skill.programDigest }, skill);
+  const { inputSchema } = parseCheckedProgram(programJson);
   const input = (inputSchema === undefined ? args : applyDefaults(inputSchema, args)) as JsonObject;
-  const jobId = await submit(
+  const submitted = await submit(
     { ...context, asks: askPort },
     {
       projectId,
       keyId,
       role,
-      programJson: skill.program,
+      programJson,
       mode: "live",
       simulateFirst: false,
       idempotencyKey: undefined,
       skill: { slug: tool.slug, input },
     },
   );
-  return { outcome: "ok", value: { job_id: jobId } };
+  if ("refusal" in submitted) return refused(call, submitted.refusal);
+  return { outcome: "ok", value: { job_id: submitted.id } };
 }
 
-/** What SubmitJob would refuse is an outcome of the call: nothing was begun. Anything else is a fault of the service. */
-function refused({ tool }: CodeCall, error: unknown): CodeAnswer {
-  if (!(error instanceof ConnectError)) throw error;
-  const reasons = error.findDetails(ErrorDetailSchema).map(({ reason }) => reason);
-  if (reasons.length === 0) throw error;
-  const outcome = reasons.every((reason) => reason === "PROGRAM_ACCOUNT_MISSING") ? "no_account" : "not_callable";
-  return { outcome, message: `${tool.slug} cannot be begun now: ${error.rawMessage}` };
+/** What SubmitJob would refuse is an outcome of the call: nothing was begun. */
+function refused({ tool }: CodeCall, { details, message }: Fault): CodeAnswer {
+  const lacksAccounts = details.every(({ reason }) => reason === "PROGRAM_ACCOUNT_MISSING");
+  const outcome = lacksAccounts ? "no_account" : "not_callable";
+  return { outcome, message: `${tool.slug} cannot be begun now: ${message}` };
 }

@@ -2,19 +2,13 @@ import { create } from "@bufbuild/protobuf";
 import { createContextValues, type HandlerContext } from "@connectrpc/connect";
 import { createCatalogService } from "@svc/catalog";
 import { createId, createSealer, type KeyId, type ProjectId, principalContext, type Role, uuidOfId } from "@svc/core";
-import { createTestDatabase, type TestDatabase } from "@svc/db/testing";
 import { ListToolkitsRequestSchema } from "@svc/gen/catalog";
 import { JobStatus } from "@svc/gen/jobs";
+import { createTestDatabase, type TestDatabase } from "@svc/testing/database";
+import { createTestNode, jobOf, programText, type TestNode, type TestProject } from "@svc/testing/jobs-node";
+import { refusalsOf } from "@svc/testing/project-client";
 import { searchOf } from "@svc/tools";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import {
-  createTestNode,
-  jobOf,
-  programText,
-  refusalOf,
-  type TestNode,
-  type TestProject,
-} from "../service/test-node.ts";
 
 let database: TestDatabase;
 beforeAll(async () => {
@@ -70,15 +64,18 @@ async function listToolkits({ views }: TestNode, { projectId, keyId }: TestProje
 
 type CallOptions = { role?: Role; keyId?: KeyId; idempotencyKey?: string; isDryRun?: boolean };
 
-function call(
-  { caller }: TestNode,
+async function call(
+  { apps }: TestNode,
   projectId: ProjectId,
   toolSlug: string,
   args: Record<string, unknown>,
   { role = "approver", keyId = createId("key", 1), idempotencyKey, isDryRun = false }: CallOptions = {},
 ) {
   const who = { projectId, keyId, role };
-  return caller.call({ caller: who, toolSlug, args, entityId: "", accountId: undefined, idempotencyKey, isDryRun });
+  const asked = { caller: who, toolSlug, args, entityId: "", accountId: undefined, idempotencyKey, isDryRun };
+  const called = await apps.caller.call(asked);
+  if (called.outcome !== "answered" && called.outcome !== "held") throw new Error(called.outcome);
+  return called.answer;
 }
 
 test("PromoteJob refuses what cannot become a skill", async () => {
@@ -86,7 +83,7 @@ test("PromoteJob refuses what cannot become a skill", async () => {
   const project = await node.project();
   const { client } = project;
   const jobId = await succeeded(node, project, greet);
-  const refused = (request: object) => refusalOf(client.promoteJob({ jobId, slug: "greet", description, ...request }));
+  const refused = (request: object) => refusalsOf(client.promoteJob({ jobId, slug: "greet", description, ...request }));
   const notPromotable = fault("FailedPrecondition", "JOB_NOT_PROMOTABLE", "jobId");
   expect(await refused({ jobId: createId("job", 1) })).toEqual(fault("NotFound", "JOB_NOT_FOUND", "jobId"));
   for (const slug of ["", "Greet", "1greet", "skills.greet", "g".repeat(64)]) {
@@ -117,9 +114,9 @@ test("a project has a bounded number of skills", async () => {
   const jobId = await succeeded(node, project, greet);
   await project.client.promoteJob({ jobId, slug: "greet", description });
   await database.db
-    .sql`insert into skills select project_id, 's' || n, description, job_id, program_digest, access_class, created_at
+    .sql`insert into skills select project_id, 's' || n, description, job_id, program_digest, access_class, created_at, input_schema
     from skills, generate_series(1, 199) n where project_id = ${uuidOfId(project.projectId)}`;
-  expect(await refusalOf(project.client.promoteJob({ jobId, slug: "more", description }))).toEqual(
+  expect(await refusalsOf(project.client.promoteJob({ jobId, slug: "more", description }))).toEqual(
     fault("ResourceExhausted", "SKILLS_TOO_MANY", ""),
   );
 });
@@ -204,7 +201,7 @@ test("arguments of a skill are checked, and an idempotency key submits once", as
   expect(again).toMatchObject({ isReplay: true, callId: first.callId, result: { value: first.result.value } });
   expect((await client.listJobs({ skillSlug: "skills.greet" })).jobs).toHaveLength(1);
   await expect(call(node, projectId, "skills.greet", { greeting: "b" }, { idempotencyKey: "k" })).rejects.toThrow(
-    /idempotencyKey/,
+    "key_reused",
   );
 });
 
@@ -231,7 +228,7 @@ test("a destructive program whose input takes confirm cannot become a skill", as
   const properties = { id: { type: "string" }, confirm: { type: "boolean" } };
   const taking = { ...remove, inputSchema: { ...remove.inputSchema, properties } };
   const jobId = await succeeded(node, project, taking);
-  expect(await refusalOf(project.client.promoteJob({ jobId, slug: "remove", description }))).toEqual(
+  expect(await refusalsOf(project.client.promoteJob({ jobId, slug: "remove", description }))).toEqual(
     fault("FailedPrecondition", "JOB_NOT_PROMOTABLE", "jobId"),
   );
 });
@@ -260,6 +257,6 @@ test("a program cannot call a skill", async () => {
   const project = await node.project();
   await project.client.promoteJob({ jobId: await succeeded(node, project, greet), slug: "greet", description });
   const steps = [{ id: "again", call: "skills.greet", entity: "ops", args: { greeting: "x" } }];
-  const { details } = await refusalOf(project.client.submitJob({ programJson: programText({ steps }) }));
+  const { details } = await refusalsOf(project.client.submitJob({ programJson: programText({ steps }) }));
   expect(details).toEqual([{ reason: "PROGRAM_TOOL_NOT_CALLABLE", field: "programJson/steps/0/call" }]);
 });

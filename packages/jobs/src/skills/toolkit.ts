@@ -1,5 +1,5 @@
-import { type AccessClass, type CodeTool, createTenantValidators, type JsonSchema, type Toolkit } from "@svc/catalog";
-import type { ProjectId } from "@svc/core";
+import { type CodeTool, createTenantValidators, type JsonSchema, type Toolkit, withConfirm } from "@svc/catalog";
+import { type ProjectId, readJsonObject } from "@svc/core";
 import { type Executor, type ListedSkill, skillsForProject } from "@svc/db";
 
 /** The slug of the toolkit that a project's skills make up; no other toolkit may have it. */
@@ -44,21 +44,28 @@ function skillToolkit(ownerProjectId: ProjectId, skills: readonly ListedSkill[])
     webhook: undefined,
     actions: [],
     triggers: [],
+    rate: undefined,
     codeTools: skills.map((skill) => skillTool(ownerProjectId, skill)),
   };
 }
 
 const none = { kind: "object", entries: [] } as const;
 
+const confirmProperty: JsonSchema = {
+  type: "boolean",
+  description: "True begins it; without it the call is held and nothing is done.",
+};
+
 function skillTool(ownerProjectId: ProjectId, { slug, description, accessClass, inputSchema }: ListedSkill): CodeTool {
-  const schema = withConfirm(JSON.parse(inputSchema) as JsonSchema, accessClass);
+  const input = readJsonObject(inputSchema, "the input schema of a skill");
+  const schema = accessClass === "destructive" ? withConfirm(input, confirmProperty) : input;
   return {
     kind: "code",
     slug: `${skillsToolkitSlug}.${slug}`,
     name: slug,
     toolkitSlug: skillsToolkitSlug,
     ownerProjectId,
-    class: accessClass as AccessClass,
+    class: accessClass,
     scopes: [],
     description,
     intents: [],
@@ -67,12 +74,4 @@ function skillTool(ownerProjectId: ProjectId, { slug, description, accessClass, 
     outputSchema,
     validateInput: createTenantValidators()(schema),
   };
-}
-
-/** As every destructive tool, a destructive skill is held until its call carries `confirm`. */
-function withConfirm(schema: JsonSchema, accessClass: string): JsonSchema {
-  if (accessClass !== "destructive") return schema;
-  const { properties } = schema as { readonly properties?: JsonSchema };
-  const confirm = { type: "boolean", description: "True begins it; without it the call is held and nothing is done." };
-  return { ...schema, properties: { ...properties, confirm } };
 }

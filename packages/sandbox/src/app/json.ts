@@ -1,10 +1,7 @@
+import { isObject, parseExactJson } from "@svc/core";
+
 /** An object of JSON. */
 export type JsonObject = { readonly [key: string]: unknown };
-
-/** Whether a value is an object, not a list and not null. */
-export function isObject(value: unknown): value is JsonObject {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
-}
 
 /** The properties that a schema declares, in order. */
 export function propertiesOf(schema: unknown): [string, JsonObject][] {
@@ -30,7 +27,7 @@ export function readScalar(text: string, schema: unknown): unknown {
   const types = typesOf(schema);
   if (types.includes("string") || types.length === 0) return text;
   if ((types.includes("integer") || types.includes("number")) && text.trim() !== "" && !Number.isNaN(Number(text))) {
-    return Number(text);
+    return Number.isSafeInteger(Number(text)) || !/^-?(?:0|[1-9]\d*)$/.test(text) ? Number(text) : parseExactJson(text);
   }
   if (types.includes("boolean") && (text === "true" || text === "false")) return text === "true";
   return text;

@@ -1,7 +1,7 @@
 import type { Action, Toolkit } from "@svc/catalog";
 import type { AppRequest } from "@svc/connections";
-import { parseTemplate, type Template, type TemplateTree } from "@svc/core";
-import { isObject } from "./json.ts";
+import { isObject, parseExactJson, parseTemplate, type Template, type TemplateTree } from "@svc/core";
+
 import { badRequest, methodNotAllowed, notFound, type Refusal } from "./refusal.ts";
 import { Unifier } from "./unify.ts";
 
@@ -156,9 +156,9 @@ function matchBody(toolkit: Toolkit, action: Action, { headers, body }: AppReque
 
 function parseBody(body: string): unknown {
   try {
-    return JSON.parse(body);
+    return parseExactJson(body);
   } catch {
-    // JSON.parse throws on nothing but text that is not JSON.
+    // It throws on nothing but text that is not JSON, or nested as deep as no call's.
     return undefined;
   }
 }

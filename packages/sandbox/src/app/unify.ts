@@ -1,7 +1,17 @@
 import { isDeepStrictEqual } from "node:util";
 import type { JsonSchema } from "@svc/catalog";
-import type { Placeholder, Template, TemplateFilter, TemplateTree } from "@svc/core";
-import { isObject, itemsOf, propertiesOf, readScalar } from "./json.ts";
+import {
+  isObject,
+  isRawJson,
+  type Placeholder,
+  parseExactJson,
+  scalarText,
+  type Template,
+  type TemplateFilter,
+  type TemplateTree,
+  wholeNumber,
+} from "@svc/core";
+import { itemsOf, propertiesOf, readScalar } from "./json.ts";
 
 /**
  * Arguments read back out of a request, by walking a template beside what stands in its place. Knows nothing of how templates
@@ -193,7 +203,7 @@ class UndoError extends Error {}
 function undoFilter(filter: TemplateFilter, value: unknown, schema: JsonSchema): unknown {
   switch (filter.name) {
     case "int":
-      return Number.isInteger(Number(value)) ? Number(value) : wrong("must be an integer");
+      return readInteger(value);
     case "json":
       return parseJson(value);
     case "csv": {
@@ -214,11 +224,17 @@ function undoFilter(filter: TemplateFilter, value: unknown, schema: JsonSchema):
   }
 }
 
+function readInteger(value: unknown): unknown {
+  const text = scalarText(value) ?? "";
+  if (/^-?\d+$/.test(text)) return wholeNumber(BigInt(text));
+  return !isRawJson(value) && Number.isInteger(Number(value)) ? Number(value) : wrong("must be an integer");
+}
+
 function parseJson(value: unknown): unknown {
   try {
-    return JSON.parse(String(value));
+    return parseExactJson(String(value));
   } catch {
-    // JSON.parse throws on nothing but text that is not JSON.
+    // It throws on nothing but text that is not JSON, or nested as deep as no call's.
     return wrong("must be JSON text");
   }
 }

@@ -1,6 +1,7 @@
 import type { Action } from "@svc/catalog";
 import type { AppCall } from "@svc/connections";
-import { isObject, itemsOf, type JsonObject, propertiesOf, typesOf } from "../app/json.ts";
+import { isObject, replaceRawNumbers, scalarText } from "@svc/core";
+import { itemsOf, type JsonObject, propertiesOf, typesOf } from "../app/json.ts";
 import type { MatchedRequest } from "../app/match-request.ts";
 import { notFound, type Refusal } from "../app/refusal.ts";
 import { type Facts, factsOf, mergeFacts, sayOf } from "./facts.ts";
@@ -33,9 +34,12 @@ type Work = {
  */
 export function answerCall(
   call: AppCall,
-  { args, body }: MatchedRequest,
+  request: MatchedRequest,
   { store, pages }: { store: ObjectStore; pages: number | undefined },
 ): Result | Refusal {
+  // Objects are told apart by text, and schemas turn the texts of numbers back: those beyond 2^53 - 1 keep their digits.
+  const args = replaceRawNumbers(request.args, scalarText) as JsonObject;
+  const body = replaceRawNumbers(request.body, scalarText);
   const role = roleOf(call.toolkit, call.action);
   const work: Work = {
     call,
@@ -129,7 +133,7 @@ function newId({ call, layout, facts, seed }: Work, kind: Kind): string {
   const idField = layout.entity?.idField ?? "id";
   const schema = schemaAt(call.action.outputSchema, [...(layout.entity?.place ?? []), idField]);
   const chosen = idField === "uri" ? undefined : sayOf(facts, [idField], schema);
-  return String(chosen ?? idOf(schema, idField, kind.name, seed));
+  return scalarText(chosen) ?? String(idOf(schema, idField, kind.name, seed));
 }
 
 function idOf(schema: JsonObject, idField: string, owner: string, seed: Seed): string | number {

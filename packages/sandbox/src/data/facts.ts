@@ -1,4 +1,5 @@
-import { isObject, type JsonObject, propertiesOf, readScalar, typesOf } from "../app/json.ts";
+import { isObject, isRawJson } from "@svc/core";
+import { type JsonObject, propertiesOf, readScalar, typesOf } from "../app/json.ts";
 import type { Kind } from "./roles.ts";
 import { plainName, wordsOf } from "./words.ts";
 
@@ -85,7 +86,7 @@ function asAllowed(value: unknown, schema: JsonObject, depth: number): unknown {
   if (types.includes("integer") && Number.isInteger(value)) return value;
   if (types.includes("string") && typeof value === "number") return String(value);
   const read = typeof value === "string" ? readScalar(value, { type: types }) : undefined;
-  const isWhole = !types.includes("integer") || types.includes("number") || Number.isInteger(read);
+  const isWhole = !types.includes("integer") || types.includes("number") || Number.isInteger(read) || isRawJson(read);
   return typeof read !== "string" && isWhole ? read : undefined;
 }
 

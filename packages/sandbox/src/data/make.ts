@@ -1,4 +1,5 @@
-import { isObject, itemsOf, type JsonObject, propertiesOf, typesOf } from "../app/json.ts";
+import { isObject, isRawJson } from "@svc/core";
+import { itemsOf, type JsonObject, propertiesOf, readScalar, typesOf } from "../app/json.ts";
 import { type Facts, sayOf } from "./facts.ts";
 import { isList, type Layout, type Place } from "./layout.ts";
 import { plausibleScalar } from "./plausible.ts";
@@ -140,7 +141,8 @@ function idOf(schema: JsonObject, name: string, here: Here): unknown {
   if (name === "uri") return String(id).includes("://") ? id : `https://api.example.com/${ownerOf(here)}/${id}`;
   const types = typesOf(schema);
   if (types.includes("string") || types.length === 0) return String(id);
-  return Number.isSafeInteger(Number(id)) && id !== "" ? Number(id) : scalar(schema, [name], here);
+  const read = readScalar(String(id), { type: "integer" });
+  return Number.isSafeInteger(read) || isRawJson(read) ? read : scalar(schema, [name], here);
 }
 
 function scalar(schema: JsonObject, path: readonly string[], here: Here): unknown {

@@ -1,5 +1,6 @@
 import type { Toolkit } from "@svc/catalog";
-import { isObject, type JsonObject, propertiesOf } from "../app/json.ts";
+import { isObject } from "@svc/core";
+import { type JsonObject, propertiesOf } from "../app/json.ts";
 import { plainName, singularOf, wordsOf } from "./words.ts";
 
 type Options = ReadonlyMap<string, readonly unknown[]>;

@@ -1,4 +1,5 @@
 import { createHash } from "node:crypto";
+import { isObject } from "@svc/core";
 
 /** Text that decides made-up values: the same seed gives the same data. */
 export type Seed = string;
@@ -21,7 +22,7 @@ export function pick<T>(values: readonly [T, ...T[]], number: number): T {
 /** The JSON text of a value with object keys in order, so that equal values have equal texts. */
 export function canonicalJson(value: unknown): string {
   return JSON.stringify(value, (_key, item: unknown) => {
-    if (typeof item !== "object" || item === null || Array.isArray(item)) return item;
+    if (!isObject(item)) return item;
     return Object.fromEntries(Object.entries(item).sort(([a], [b]) => (a < b ? -1 : 1)));
   });
 }

@@ -1,6 +1,5 @@
-import type { ProjectId } from "@svc/core";
+import { LeastRecentlyUsed, type ProjectId } from "@svc/core";
 import type { Facts } from "./facts.ts";
-import { LeastRecentlyUsed } from "./lru.ts";
 
 /** Bounds of what the sandbox keeps. */
 export type StoreLimits = {

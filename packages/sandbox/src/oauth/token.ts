@@ -1,6 +1,5 @@
 import { createHash } from "node:crypto";
-import { type Clock, equalConstantTime } from "@svc/core";
-import { LeastRecentlyUsed } from "../data/lru.ts";
+import { type Clock, equalConstantTime, LeastRecentlyUsed } from "@svc/core";
 import { sandboxClientId } from "./authorize.ts";
 import type { Seals } from "./seals.ts";
 

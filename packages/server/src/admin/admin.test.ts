@@ -1,16 +1,28 @@
 import { systemClock } from "@svc/core";
+import { startTestServer, type TestServer } from "@svc/testing/server";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { startTestService, type TestService } from "../test-service.ts";
 
-let svc: TestService;
+let svc: TestServer;
 beforeAll(async () => {
-  svc = await startTestService({ variables: { SVC_WEBHOOK_SECRET_CALENDAR: "swordfish" } });
+  svc = await startTestServer({ variables: { SVC_WEBHOOK_SECRET_CALENDAR: "swordfish" } });
 });
 afterAll(() => svc.stop());
 
 const noProject = "prj_00000000000000000000000000";
 const refused = (status: number, code: string, reason: string, field?: string) =>
   expect.objectContaining({ status, code, reason, ...(field === undefined ? {} : { field }) });
+
+const noQuotas = {
+  calls: 0,
+  concurrentCalls: 0,
+  posts: 0,
+  subscriptions: 0,
+  pendingDeliveries: 0,
+  jobs: 0,
+  openStreams: 0,
+  privateToolkits: 0,
+  storedBytes: 0,
+};
 
 async function createProject(name: string) {
   const { json } = await svc.admin("CreateProject", { name });
@@ -23,7 +35,7 @@ test("CreateProject makes a project with the default policy", async () => {
     id: expect.stringMatching(/^prj_[0-9a-z]{26}$/),
     name: "first",
     createdAt: expect.stringMatching(/^20\d\d-/),
-    policy: { planApproval: "never", redirectUrls: [] },
+    policy: { planApproval: "never", redirectUrls: [], quotas: noQuotas },
   });
 });
 
@@ -111,7 +123,8 @@ test("CreateApiKey refuses what it documents", async () => {
   for (const name of ["", "a\u0007b", "a\u2066b"]) {
     expect(await create({ name })).toEqual(refused(400, "invalid_argument", "NAME_INVALID", "name"));
   }
-  const past = new Date(systemClock.now() - 1).toISOString();
+  // The server goes by the clock of its database, as it measured it: a moment may be past here and to come there.
+  const past = new Date(systemClock.now() - 60_000).toISOString();
   expect(await create({ expiresAt: past })).toEqual(refused(400, "invalid_argument", "EXPIRES_AT_PAST", "expiresAt"));
   expect((await svc.admin("ListApiKeys", { projectId })).json.apiKeys).toEqual([]);
 });
@@ -158,9 +171,63 @@ test("SetProjectPolicy replaces the whole policy", async () => {
   const set = await svc.admin("SetProjectPolicy", { projectId, planApproval: "destructive", redirectUrls });
   expect(set.json.project).toMatchObject({ name: "policy", policy: { planApproval: "destructive", redirectUrls } });
   const listed = await svc.admin("ListProjects", { pageSize: 1 });
-  expect(listed.json.projects[0].policy).toEqual({ planApproval: "destructive", redirectUrls });
+  expect(listed.json.projects[0].policy).toEqual({ planApproval: "destructive", redirectUrls, quotas: noQuotas });
   const cleared = await svc.admin("SetProjectPolicy", { projectId });
-  expect(cleared.json.project.policy).toEqual({ planApproval: "never", redirectUrls: [] });
+  expect(cleared.json.project.policy).toEqual({ planApproval: "never", redirectUrls: [], quotas: noQuotas });
+});
+
+test("SetProjectPolicy sets quotas as a whole where they are sent, and leaves them where they are not", async () => {
+  const { id: projectId } = await createProject("quotas");
+  const quotas = { calls: 100, jobs: -1, storedBytes: 10 * 2 ** 40 };
+  const set = await svc.admin("SetProjectPolicy", { projectId, planApproval: "always", quotas });
+  expect(set.json.project.policy.quotas).toEqual({ ...noQuotas, ...quotas });
+  const other = await svc.admin("SetProjectPolicy", { projectId });
+  expect(other.json.project.policy).toEqual({
+    planApproval: "never",
+    redirectUrls: [],
+    quotas: { ...noQuotas, ...quotas },
+  });
+  const again = await svc.admin("SetProjectPolicy", { projectId, quotas: { posts: 7 } });
+  expect(again.json.project.policy.quotas).toEqual({ ...noQuotas, posts: 7 });
+  const [listed] = (await svc.admin("ListProjects", { pageSize: 1 })).json.projects;
+  expect(listed.policy.quotas).toEqual({ ...noQuotas, posts: 7 });
+});
+
+test.each([
+  ["calls", -2],
+  ["storedBytes", 1.5],
+  ["storedBytes", "NaN"],
+  ["storedBytes", 2 ** 60],
+])("SetProjectPolicy refuses a quota of %s of %s", async (name, value) => {
+  const { id: projectId } = await createProject(`bad quota ${name} ${value}`);
+  const answer = await svc.admin("SetProjectPolicy", { projectId, quotas: { [name]: value } });
+  expect(answer).toEqual(refused(400, "invalid_argument", "QUOTA_INVALID", `quotas.${name}`));
+});
+
+test("GetProjectUsage tells of each quota what is used, and what there may be", async () => {
+  const { id: projectId } = await createProject("usage");
+  const { json } = await svc.admin("CreateApiKey", { projectId, role: "ROLE_MEMBER", name: "k" });
+  const bearer = json.key as string;
+  await svc.admin("SetProjectPolicy", { projectId, quotas: { subscriptions: 2, jobs: -1 } });
+  const subscribe = () =>
+    svc.call("svc.v1.TriggersService/CreateSubscription", { endpointUrl: "http://127.0.0.1:9/" }, { bearer });
+  for (const status of [200, 200, 429]) expect((await subscribe()).status).toBe(status);
+  const usage = (await svc.admin("GetProjectUsage", { projectId })).json;
+  expect(usage).toMatchObject({ calls: 3, posts: 0, nodeId: svc.server.nodeId });
+  expect(usage.quotas.map(({ name }: { name: string }) => name)).toEqual(Object.keys(noQuotas));
+  expect(usage.quotas[3]).toEqual({
+    name: "subscriptions",
+    used: 2,
+    most: 2,
+    isDefault: false,
+    scope: "deployment",
+    refused: 1,
+  });
+  expect(usage.quotas[5]).toMatchObject({ name: "jobs", used: 0, most: -1, isDefault: false });
+  expect(usage.quotas[0]).toMatchObject({ name: "calls", most: 20_000, isDefault: true, scope: "node" });
+  expect(await svc.admin("GetProjectUsage", { projectId: noProject })).toEqual(
+    refused(404, "not_found", "PROJECT_NOT_FOUND", "projectId"),
+  );
 });
 
 test.each([

@@ -1,6 +1,8 @@
-import type { Clock, KeyId, Sealer } from "@svc/core";
+import type { Catalog } from "@svc/catalog";
+import type { Clock, KeyId, NodeId, ProjectId, Sealer } from "@svc/core";
 import type { Database } from "@svc/db";
-import type { Quarantine } from "@svc/triggers";
+import type { Node, PostQuotas, Quarantine } from "@svc/node";
+import type { Admission } from "../admission/admission.ts";
 
 /** What the methods of AdminService share. */
 export type AdminContext = {
@@ -10,5 +12,17 @@ export type AdminContext = {
   sealer: Sealer;
   /** Called with a key that was revoked, so that this node refuses it from now on. */
   onRevoked: (id: KeyId) => void;
+  /** Called with a project whose quotas changed, so that this node holds it to them from now on. */
+  onQuotas: (id: ProjectId) => void;
+  nodeId: NodeId;
+  /** What projects have under way at this node. */
+  admission: Pick<Admission, "loadOf">;
+  /** What projects received by this node's posts. */
+  posts: Pick<PostQuotas, "loadOf">;
+  /** Whether there may be a second project: the deployment says who receives events. */
+  isOpenToProjects: boolean;
   quarantine: Quarantine;
+  jobs: Pick<Node["jobs"], "administration">;
+  /** The toolkits that posts may come from. */
+  catalog: Pick<Catalog, "toolkits">;
 };

@@ -1,6 +1,6 @@
 import { create } from "@bufbuild/protobuf";
 import { timestampFromMs } from "@bufbuild/protobuf/wkt";
-import type { ApiKey, Project, QuarantinedPost } from "@svc/db";
+import type { ApiKey, Project } from "@svc/db";
 import {
   type ApiKey as ApiKeyMessage,
   ApiKeySchema,
@@ -10,14 +10,16 @@ import {
   QuarantinedPostSchema,
 } from "@svc/gen/admin";
 import { Role } from "@svc/gen/options";
+import type { OpenedPost } from "@svc/node";
+import { quotasMessage } from "./quotas.ts";
 
 /** A project as the administrator reads it. */
-export function projectMessage({ id, name, createdAt, planApproval, redirectUrls }: Project): ProjectMessage {
+export function projectMessage({ id, name, createdAt, planApproval, redirectUrls, quotas }: Project): ProjectMessage {
   return create(ProjectSchema, {
     id,
     name,
     createdAt: timestampFromMs(createdAt),
-    policy: { planApproval, redirectUrls },
+    policy: { planApproval, redirectUrls, quotas: quotasMessage(quotas) },
   });
 }
 
@@ -37,7 +39,7 @@ export function apiKeyMessage(key: ApiKey): ApiKeyMessage {
 }
 
 /** A quarantined post without its body. */
-export function quarantinedPostMessage(post: QuarantinedPost): QuarantinedPostMessage {
+export function quarantinedPostMessage(post: OpenedPost): QuarantinedPostMessage {
   return create(QuarantinedPostSchema, {
     id: post.id,
     toolkitSlug: post.toolkitSlug,

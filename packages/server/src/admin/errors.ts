@@ -1,10 +1,9 @@
-import { Code, type ConnectError } from "@connectrpc/connect";
-import { fault, formatValue } from "@svc/core";
+import { type Fault, fault, formatValue } from "@svc/core";
 
 /** The name of a project or key is empty, too long, or has a character that does not show. */
-export function nameInvalid(name: string, charactersMax: number): ConnectError {
+export function nameInvalid(name: string, charactersMax: number): Fault {
   return fault({
-    code: Code.InvalidArgument,
+    code: "invalid_argument",
     reason: "NAME_INVALID",
     field: "name",
     message: `name ${formatValue(name)} ${nameFault(name, charactersMax)}`,
@@ -19,9 +18,9 @@ function nameFault(name: string, charactersMax: number): string {
 }
 
 /** Another project has the name. */
-export function projectNameTaken(name: string): ConnectError {
+export function projectNameTaken(name: string): Fault {
   return fault({
-    code: Code.AlreadyExists,
+    code: "already_exists",
     reason: "PROJECT_NAME_TAKEN",
     field: "name",
     message: `a project named ${formatValue(name)} exists`,
@@ -29,10 +28,21 @@ export function projectNameTaken(name: string): ConnectError {
   });
 }
 
-/** The deployment has no such project. */
-export function projectNotFound(projectId: string): ConnectError {
+/** A second project, which would receive the events of the first. */
+export function audienceUndeclared(): Fault {
   return fault({
-    code: Code.NotFound,
+    code: "failed_precondition",
+    reason: "AUDIENCE_UNDECLARED",
+    message:
+      "the deployment has a project and does not say which projects receive events: a second one would receive all of them",
+    help: "Set SVC_WEBHOOK_AUDIENCE to accounts or projects, or SVC_DEPLOYMENT to a deployment file, and start the service again.",
+  });
+}
+
+/** The deployment has no such project. */
+export function projectNotFound(projectId: string): Fault {
+  return fault({
+    code: "not_found",
     reason: "PROJECT_NOT_FOUND",
     field: "projectId",
     message: `there is no project ${formatValue(projectId)}`,
@@ -41,9 +51,9 @@ export function projectNotFound(projectId: string): ConnectError {
 }
 
 /** A key cannot have the role. */
-export function roleInvalid(name: string): ConnectError {
+export function roleInvalid(name: string): Fault {
   return fault({
-    code: Code.InvalidArgument,
+    code: "invalid_argument",
     reason: "ROLE_INVALID",
     field: "role",
     message: `role ${name} is none that a key can have`,
@@ -52,9 +62,9 @@ export function roleInvalid(name: string): ConnectError {
 }
 
 /** A key that would be expired when it is issued. */
-export function expiresAtPast(expiresAt: string): ConnectError {
+export function expiresAtPast(expiresAt: string): Fault {
   return fault({
-    code: Code.InvalidArgument,
+    code: "invalid_argument",
     reason: "EXPIRES_AT_PAST",
     field: "expiresAt",
     message: `expiresAt ${expiresAt} is not in the future`,
@@ -63,9 +73,9 @@ export function expiresAtPast(expiresAt: string): ConnectError {
 }
 
 /** The deployment has no such key. */
-export function apiKeyNotFound(id: string): ConnectError {
+export function apiKeyNotFound(id: string): Fault {
   return fault({
-    code: Code.NotFound,
+    code: "not_found",
     reason: "API_KEY_NOT_FOUND",
     field: "id",
     message: `there is no key ${formatValue(id)}`,
@@ -74,9 +84,9 @@ export function apiKeyNotFound(id: string): ConnectError {
 }
 
 /** A word that is no plan approval. */
-export function planApprovalInvalid(planApproval: string): ConnectError {
+export function planApprovalInvalid(planApproval: string): Fault {
   return fault({
-    code: Code.InvalidArgument,
+    code: "invalid_argument",
     reason: "PLAN_APPROVAL_INVALID",
     field: "planApproval",
     message: `planApproval ${formatValue(planApproval)} is not known`,
@@ -84,10 +94,21 @@ export function planApprovalInvalid(planApproval: string): ConnectError {
   });
 }
 
-/** A place that nobody may be sent to, or too many of them. */
-export function redirectUrlInvalid(field: string, message: string): ConnectError {
+/** A number that is no quota. */
+export function quotaInvalid(name: string, value: number): Fault {
   return fault({
-    code: Code.InvalidArgument,
+    code: "invalid_argument",
+    reason: "QUOTA_INVALID",
+    field: `quotas.${name}`,
+    message: `quotas.${name} ${formatValue(value)} is no quota`,
+    help: "Send a whole number from 1 on, 0 for the default, or -1 for no bound.",
+  });
+}
+
+/** A place that nobody may be sent to, or too many of them. */
+export function redirectUrlInvalid(field: string, message: string): Fault {
+  return fault({
+    code: "invalid_argument",
     reason: "REDIRECT_URL_INVALID",
     field,
     message: `${field} ${message}`,
@@ -96,9 +117,9 @@ export function redirectUrlInvalid(field: string, message: string): ConnectError
 }
 
 /** The quarantine has no such post, or no longer. */
-export function quarantinedPostNotFound(id: string): ConnectError {
+export function quarantinedPostNotFound(id: string): Fault {
   return fault({
-    code: Code.NotFound,
+    code: "not_found",
     reason: "QUARANTINED_POST_NOT_FOUND",
     field: "id",
     message: `there is no quarantined post ${formatValue(id)}`,
@@ -107,9 +128,9 @@ export function quarantinedPostNotFound(id: string): ConnectError {
 }
 
 /** A release of everything at once. */
-export function releaseFilterRequired(): ConnectError {
+export function releaseFilterRequired(): Fault {
   return fault({
-    code: Code.InvalidArgument,
+    code: "invalid_argument",
     reason: "FILTER_REQUIRED",
     message: "ids, toolkitSlug, since and until are all empty",
     help: "Name the posts to release by at least one of them.",
@@ -117,9 +138,9 @@ export function releaseFilterRequired(): ConnectError {
 }
 
 /** More ids than one call takes. */
-export function tooManyIds(count: number, max: number): ConnectError {
+export function tooManyIds(count: number, max: number): Fault {
   return fault({
-    code: Code.InvalidArgument,
+    code: "invalid_argument",
     reason: "TOO_MANY_IDS",
     field: "ids",
     message: `ids has ${count} entries`,

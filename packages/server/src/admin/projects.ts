@@ -1,13 +1,29 @@
 import type { ServiceImpl } from "@connectrpc/connect";
 import { pageOf, pageRows, requireId } from "@svc/core";
-import { createProject, findProject, isUniqueViolation, listProjects, setProjectPolicy } from "@svc/db";
+import {
+  createFirstProject,
+  createProject,
+  findProject,
+  findProjectByName,
+  isUniqueViolation,
+  listProjects,
+  type PlanApproval,
+  planApprovals,
+  setProjectPolicy,
+} from "@svc/db";
 import type { AdminService } from "@svc/gen/admin";
 import type { AdminContext } from "./context.ts";
 import { projectMessage } from "./convert.ts";
-import { planApprovalInvalid, projectNameTaken, projectNotFound, redirectUrlInvalid } from "./errors.ts";
+import {
+  audienceUndeclared,
+  planApprovalInvalid,
+  projectNameTaken,
+  projectNotFound,
+  redirectUrlInvalid,
+} from "./errors.ts";
+import { readQuotas } from "./quotas.ts";
 import { adminScope, requireName } from "./request.ts";
 
-const planApprovals = ["never", "destructive", "always"];
 const redirectUrlsMax = 100;
 const urlCharactersMax = 2_048;
 
@@ -16,13 +32,19 @@ export function projectMethods({
   db,
   clock,
   sealer,
+  onQuotas,
+  isOpenToProjects,
 }: AdminContext): Pick<ServiceImpl<typeof AdminService>, "createProject" | "listProjects" | "setProjectPolicy"> {
   return {
     async createProject(request) {
       const name = requireName(request.name);
-      const project = await createProject(db, name, clock.now()).catch((error: unknown) => {
+      const create = isOpenToProjects ? createProject : createFirstProject;
+      const project = await create(db, name, clock.now()).catch((error: unknown) => {
         throw isUniqueViolation(error, "projects_name") ? projectNameTaken(name) : error;
       });
+      if (project === undefined) {
+        throw (await findProjectByName(db, name)) === undefined ? audienceUndeclared() : projectNameTaken(name);
+      }
       return { project: projectMessage(project) };
     },
     async listProjects(request) {
@@ -33,22 +55,26 @@ export function projectMethods({
     },
     async setProjectPolicy(request) {
       const id = requireId("prj", "projectId", request.projectId);
+      const quotas = readQuotas(request.quotas);
       const policy = {
         planApproval: requirePlanApproval(request.planApproval),
         redirectUrls: requireRedirectUrls(request.redirectUrls),
+        ...(quotas && { quotas }),
       };
       const project = await findProject(db, id);
       if (project === undefined) throw projectNotFound(id);
       await setProjectPolicy(db, id, policy);
+      if (quotas !== undefined) onQuotas(id);
       return { project: projectMessage({ ...project, ...policy }) };
     },
   };
 }
 
-function requirePlanApproval(text: string): string {
+function requirePlanApproval(text: string): PlanApproval {
   if (text === "") return "never";
-  if (!planApprovals.includes(text)) throw planApprovalInvalid(text);
-  return text;
+  const planApproval = planApprovals.find((known) => known === text);
+  if (planApproval === undefined) throw planApprovalInvalid(text);
+  return planApproval;
 }
 
 function requireRedirectUrls(urls: readonly string[]): string[] {

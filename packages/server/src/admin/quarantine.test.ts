@@ -1,10 +1,10 @@
+import { startTestServer, type TestServer } from "@svc/testing/server";
 import { afterEach, beforeEach, expect, test } from "vitest";
-import { startTestService, type TestService } from "../test-service.ts";
 
-let svc: TestService;
+let svc: TestServer;
 beforeEach(async () => {
   // Without a project of its own every matching post is kept: no project receives it.
-  svc = await startTestService({ variables: { SVC_BOOTSTRAP_KEY: "", SVC_WEBHOOK_SECRET_CALENDAR: "swordfish" } });
+  svc = await startTestServer({ variables: { SVC_BOOTSTRAP_KEY: "", SVC_WEBHOOK_SECRET_CALENDAR: "swordfish" } });
 });
 afterEach(() => svc.stop());
 
@@ -127,12 +127,13 @@ test("GetQuarantinedPost and ReleaseQuarantinedPosts refuse what they document",
   expect(await refused(call, { ids: [missing, "x"] })).toEqual(["invalid_argument", "ID_MALFORMED", "ids[1]"]);
   const range = { since: "2026-01-02T00:00:00Z", until: "2026-01-01T00:00:00Z" };
   expect(await refused(call, range)).toEqual(["invalid_argument", "TIME_RANGE_INVALID", "since"]);
-  expect(await refused(call, { toolkitSlug: "x", pageSize: -1 })).toEqual([
+  expect(await refused(call, { toolkitSlug: "nope" })).toEqual(["not_found", "TOOLKIT_NOT_FOUND", "toolkitSlug"]);
+  expect(await refused(call, { toolkitSlug: "calendar", pageSize: -1 })).toEqual([
     "invalid_argument",
     "PAGE_SIZE_NEGATIVE",
     "pageSize",
   ]);
-  expect(await refused(call, { toolkitSlug: "x", pageToken: "x" })).toEqual([
+  expect(await refused(call, { toolkitSlug: "calendar", pageToken: "x" })).toEqual([
     "invalid_argument",
     "PAGE_TOKEN_INVALID",
     "pageToken",

@@ -1,5 +1,6 @@
+import { toolkitNotFound } from "@svc/catalog";
 import { openPageToken, pageSizeOf, parseId, type QuarantineId, requireId, sealPageToken, timeRange } from "@svc/core";
-import { type Executor, findQuarantinedIds, listHeldPosts, type ReleaseFilter } from "@svc/db";
+import { type Executor, findQuarantinedIds, listHeldQuarantinedPosts, type ReleaseFilter } from "@svc/db";
 import type { ReleaseQuarantinedPostsRequest } from "@svc/gen/admin";
 import type { AdminContext } from "./context.ts";
 import { releaseFilterRequired, tooManyIds } from "./errors.ts";
@@ -14,15 +15,18 @@ type Candidate = { id: QuarantineId; isMissing: boolean };
 export type ReleaseBatch = { candidates: Candidate[]; nextPageToken: string };
 
 /**
- * Reads which posts a request means. Throws FILTER_REQUIRED, TOO_MANY_IDS, ID_MALFORMED, TIME_RANGE_INVALID,
+ * Reads which posts a request means. Throws FILTER_REQUIRED, TOO_MANY_IDS, ID_MALFORMED, TIME_RANGE_INVALID, TOOLKIT_NOT_FOUND,
  * PAGE_SIZE_NEGATIVE and PAGE_TOKEN_INVALID.
  */
 export async function findCandidates(
-  { db, sealer }: AdminContext,
+  { db, sealer, catalog }: AdminContext,
   request: ReleaseQuarantinedPostsRequest,
 ): Promise<ReleaseBatch> {
   const ids = requireIds(request.ids);
   const filter = requireFilter(request);
+  if (filter.toolkitSlug !== "" && !catalog.toolkits.has(filter.toolkitSlug)) {
+    throw toolkitNotFound("toolkitSlug", filter.toolkitSlug, catalog);
+  }
   const scope = adminScope("ReleaseQuarantinedPosts", { ids, ...filter });
   const size = pageSizeOf(request.pageSize, ids.length === 0 ? {} : { fallback: idsMax });
   const after = request.pageToken === "" ? undefined : parsePosition(openPageToken(sealer, scope, request.pageToken));
@@ -40,7 +44,7 @@ async function findHeld(
   after: Candidate | undefined,
   limit: number,
 ): Promise<Candidate[]> {
-  const ids = await listHeldPosts(db, filter, { after: after?.id, limit });
+  const ids = await listHeldQuarantinedPosts(db, filter, { after: after?.id, limit });
   return ids.map((id) => ({ id, isMissing: false }));
 }
 

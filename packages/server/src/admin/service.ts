@@ -4,8 +4,15 @@ import type { AdminContext } from "./context.ts";
 import { keyMethods } from "./keys.ts";
 import { projectMethods } from "./projects.ts";
 import { quarantineMethods } from "./quarantine.ts";
+import { usageMethods } from "./quotas.ts";
 
 /** AdminService over one store. Whoever reaches it is the administrator: the auth gate lets nobody else through. */
 export function createAdminService(context: AdminContext): ServiceImpl<typeof AdminService> {
-  return { ...projectMethods(context), ...keyMethods(context), ...quarantineMethods(context) };
+  return {
+    ...projectMethods(context),
+    ...usageMethods(context),
+    ...keyMethods(context),
+    ...quarantineMethods(context),
+    ...context.jobs.administration,
+  };
 }

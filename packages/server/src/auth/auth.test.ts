@@ -1,12 +1,12 @@
 import { systemClock } from "@svc/core";
+import { startTestServer, type TestAnswer, type TestServer } from "@svc/testing/server";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { startTestService, type TestAnswer, type TestService } from "../test-service.ts";
 
-let svc: TestService;
+let svc: TestServer;
 let projectId: string;
 let member: { id: string; key: string };
 beforeAll(async () => {
-  svc = await startTestService();
+  svc = await startTestServer();
   const projects = await svc.admin("ListProjects");
   projectId = projects.json.projects[0].id;
   member = await createKey("ROLE_MEMBER");
@@ -71,7 +71,7 @@ test("a key is valid at once and refused at once by the node that revokes it", a
 });
 
 test("a revocation acts on another node within seconds", async () => {
-  const other = await startTestService({
+  const other = await startTestServer({
     variables: { SVC_DATABASE_URL: svc.database.url, SVC_BOOTSTRAP_KEY: "" },
   });
   try {
@@ -79,16 +79,21 @@ test("a revocation acts on another node within seconds", async () => {
     const listThere = () => other.call("svc.v1.TriggersService/ListEvents", {}, { bearer: key });
     expect((await listThere()).status).toBe(200);
     await svc.admin("RevokeApiKey", { id });
-    await expect.poll(async () => (await listThere()).status, { timeout: 3_000 }).toBe(401);
+    await expect.poll(async () => (await listThere()).status, { timeout: 20_000 }).toBe(401);
   } finally {
     await other.stop();
   }
 });
 
 test("an expired key is refused from its time on", async () => {
-  const { key } = await createKey("ROLE_MEMBER", new Date(systemClock.now() + 500).toISOString());
-  expect((await list(key)).status).toBe(200);
-  await expect.poll(async () => (await list(key)).reason, { timeout: 3_000 }).toBe("API_KEY_INVALID");
+  // A machine that is busy may take longer than a short life to make the key and use it.
+  for (let lifeMs = 500; ; lifeMs *= 2) {
+    const { key } = await createKey("ROLE_MEMBER", new Date(systemClock.now() + lifeMs).toISOString());
+    const { status } = await list(key);
+    await expect.poll(async () => (await list(key)).reason, { timeout: 20_000 }).toBe("API_KEY_INVALID");
+    if (status === 200) break;
+    expect(lifeMs, "a key of 8 s was never valid").toBeLessThan(8_000);
+  }
 });
 
 test("the use of a key is noted", async () => {
@@ -98,11 +103,11 @@ test("the use of a key is noted", async () => {
     const { json } = await svc.admin("ListApiKeys", { projectId });
     return json.apiKeys.find((found: { id: string }) => found.id === id).lastUsedAt;
   };
-  await expect.poll(lastUsed, { timeout: 8_000, interval: 250 }).toBeDefined();
+  await expect.poll(lastUsed, { timeout: 20_000 }).toBeDefined();
 });
 
 test("without an administrator token AdminService refuses every call", async () => {
-  const closed = await startTestService({ variables: { SVC_ADMIN_TOKEN: "" } });
+  const closed = await startTestServer({ variables: { SVC_ADMIN_TOKEN: "" } });
   try {
     for (const bearer of [closed.adminToken, closed.key]) {
       const answer = await closed.call("svc.v1.AdminService/ListProjects", {}, { bearer });

@@ -7,7 +7,7 @@ export type RequiredRole = "member" | "approver" | "admin";
 
 /**
  * Reads the role that every call of a router declares. Calls outside svc.v1 (grpc.health.v1) need no key and are left
- * out. Throws an Error for a call of svc.v1 that declares none: such a service must not start.
+ * out. Throws an Error for a call of svc.v1 that declares none: such a server must not start.
  */
 export function requiredRoles(router: ConnectRouter): ReadonlyMap<DescMethod, RequiredRole> {
   const roles = new Map<DescMethod, RequiredRole>();

@@ -2,19 +2,22 @@ import { createServer, type Server } from "node:http";
 import type { AddressInfo } from "node:net";
 import { Code, ConnectError, createClient, type ServiceImpl } from "@connectrpc/connect";
 import { createConnectTransport } from "@connectrpc/connect-node";
-import { digestSecret, fault, systemClock } from "@svc/core";
+import { createWorkMeter, digestSecret, fault, systemClock } from "@svc/core";
 import { CatalogService } from "@svc/gen/catalog";
 import { ErrorDetailSchema } from "@svc/gen/errors";
 import { Health } from "@svc/gen/health";
 import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
+import { createAdmission } from "../admission/admission.ts";
 import { splitTarget } from "../http/answer.ts";
+import { createRouter } from "../http/router.ts";
 import { createRpcHandler } from "../http/rpc.ts";
+import { createTestIntake } from "../http/test-intake.ts";
 import { createLogger } from "../logger.ts";
-import { createRouter } from "../service/router.ts";
 import { createStoreAlarm } from "../store-alarm.ts";
 import { withinDeadline } from "../store-deadline.ts";
 import type { Call } from "./call.ts";
 import { createCallErrorMapper } from "./call-error.ts";
+import { toConnectError } from "./connect-error.ts";
 
 let thrown: () => unknown;
 let begun = () => {};
@@ -38,6 +41,7 @@ beforeAll(async () => {
       return new Promise(() => {});
     },
   };
+  const meter = createWorkMeter();
   const router = createRouter({
     keys: {
       find: (digest) =>
@@ -53,14 +57,18 @@ beforeAll(async () => {
               expiresAt: null,
               revokedAt: null,
               lastUsedAt: null,
+              quotas: {},
             }
           : lookUp(),
       forget: () => {},
+      forgetProject: () => {},
     },
     use: { note: () => {}, stop: async () => {} },
     clock: systemClock,
     adminToken,
     mapError: createCallErrorMapper(logger, createStoreAlarm(logger, systemClock)),
+    admission: createAdmission({ clock: systemClock }),
+    turns: meter.turns,
     bodyBytesMax: 1_000,
     shutdownSignal: shutdown.signal,
     register: (target) => {
@@ -74,7 +82,9 @@ beforeAll(async () => {
     },
   });
   const rpc = createRpcHandler({
+    meter,
     router,
+    intake: createTestIntake(),
     bodyBytesMax: 1_000,
     defaultTimeoutMs: 500,
     createRequestId: () => "req_7",
@@ -114,7 +124,7 @@ async function failureOf(call: Promise<unknown>) {
 }
 
 test("a refusal passes as it was made, and is not logged as a fault", async () => {
-  thrown = () => fault({ code: Code.NotFound, reason: "TOOL_NOT_FOUND", message: "there is no tool" });
+  thrown = () => fault({ code: "not_found", reason: "TOOL_NOT_FOUND", message: "there is no tool" });
   expect(await getTool()).toEqual({ code: Code.NotFound, reason: "TOOL_NOT_FOUND", message: "there is no tool" });
   expect(logs).toEqual([]);
   expect(calls).toMatchObject([{ code: "not_found" }]);
@@ -200,6 +210,6 @@ test("at shutdown a call under way is told to come back", async () => {
   });
   const failing = failureOf(client(CatalogService).listTools({}, { headers: { authorization: "Bearer good" } }));
   await underWay;
-  shutdown.abort(fault({ code: Code.Unavailable, reason: "SHUTTING_DOWN", message: "stopping" }));
+  shutdown.abort(toConnectError(fault({ code: "unavailable", reason: "SHUTTING_DOWN", message: "stopping" })));
   expect(await failing).toMatchObject({ code: Code.Unavailable, reason: "SHUTTING_DOWN" });
 });

@@ -1,20 +1,22 @@
-import { ConnectError, type Interceptor } from "@connectrpc/connect";
+import type { Interceptor } from "@connectrpc/connect";
+import { Fault, type ProjectId } from "@svc/core";
 import { internalFault, storeUnavailable } from "../errors.ts";
 import type { Logger } from "../logger.ts";
 import { isStoreAway, type StoreAlarm } from "../store-alarm.ts";
 import { type Call, callContext } from "./call.ts";
+import { createFaultInterceptor } from "./connect-error.ts";
 
 /** Turns whatever a call threw into what its caller may read. */
-export type CallErrorMapper = (error: unknown, call: Call | undefined, signal?: AbortSignal) => ConnectError;
+export type CallErrorMapper = (error: unknown, call: Call | undefined, signal?: AbortSignal) => Fault;
 
 /**
- * A ConnectError passes. A call that ended with its signal (timeout, shutdown) gets the signal's reason, a store that is
- * away `unavailable`; anything else is logged with its stack, here and only here, and answered as `internal`.
+ * A fault passes. A call that ended with its signal (timeout, shutdown) gets the signal's reason, a store that is away
+ * `unavailable`; anything else is logged with its stack, here and only here, and answered as `internal`.
  */
 export function createCallErrorMapper(logger: Logger, onStoreAway: StoreAlarm): CallErrorMapper {
   return (error, call, signal) => {
-    if (error instanceof ConnectError) return error;
-    if (signal?.aborted && signal.reason instanceof ConnectError) return signal.reason;
+    if (error instanceof Fault) return error;
+    if (signal?.aborted && signal.reason instanceof Fault) return signal.reason;
     if (isStoreAway(error)) {
       onStoreAway(error);
       return storeUnavailable();
@@ -24,30 +26,22 @@ export function createCallErrorMapper(logger: Logger, onStoreAway: StoreAlarm): 
   };
 }
 
-/** The outermost interceptor: no error leaves a call unmapped, and a call ends with its signal (timeout, shutdown). */
-export function createErrorInterceptor(mapError: CallErrorMapper): Interceptor {
-  return (next) => async (req) => {
-    const call = req.contextValues.get(callContext);
-    try {
-      const res = await withSignal(next(req), req.signal);
-      return res.stream
-        ? { ...res, message: mapStream(res.message, (error) => mapError(error, call, req.signal)) }
-        : res;
-    } catch (error) {
-      throw mapError(error, call, req.signal);
-    }
-  };
-}
-
-async function* mapStream<Message>(
-  messages: AsyncIterable<Message>,
-  mapError: (error: unknown) => ConnectError,
-): AsyncGenerator<Message> {
-  try {
-    yield* messages;
-  } catch (error) {
-    throw mapError(error);
-  }
+/**
+ * The outermost interceptor: no error leaves a call unmapped, and a call ends with its signal (timeout, shutdown). `onFault` hears
+ * of what a method refused its project.
+ */
+export function createErrorInterceptor(
+  mapError: CallErrorMapper,
+  onFault: (projectId: ProjectId, fault: Fault) => void,
+): Interceptor {
+  const intercept = createFaultInterceptor(
+    (error, { contextValues, signal }) => mapError(error, contextValues.get(callContext), signal),
+    (fault, { contextValues }) => {
+      const principal = contextValues.get(callContext)?.principal;
+      if (principal?.kind === "project") onFault(principal.projectId, fault);
+    },
+  );
+  return (next) => intercept((req) => withSignal(next(req), req.signal));
 }
 
 /** Settles with the call, or rejects with the signal's reason, whichever comes first. */

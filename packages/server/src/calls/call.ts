@@ -1,5 +1,6 @@
 import { type ContextKey, createContextKey } from "@connectrpc/connect";
-import type { Principal } from "@svc/core";
+import type { FaultCode, Principal, WorkOwner } from "@svc/core";
+import type { Answer } from "./answer.ts";
 
 /** One call from its arrival to its answer, for the log and the metrics. */
 export type Call = {
@@ -10,9 +11,18 @@ export type Call = {
   readonly startedMs: number;
   /** Set once the caller is known. */
   principal: Principal | undefined;
-  /** `ok`, or Connect's name of the error's code. */
-  code: string;
+  /** `ok`, or the code of the error. */
+  code: FaultCode | "ok";
+  /** Gives back what the call holds of its project's quotas; set once it was let in. */
+  leave?: () => void;
+  /** What it is answered with, where that is written already. */
+  answer?: Answer;
 };
+
+/** Whose work a call is: of its project, where the caller is one. */
+export function ownerOf({ requestId, principal }: Call): WorkOwner {
+  return { projectId: principal?.kind === "project" ? principal.projectId : "", callId: requestId };
+}
 
 /** Where the HTTP layer leaves the call for the gate and the interceptors. */
 export const callContext: ContextKey<Call | undefined> = createContextKey<Call | undefined>(undefined, {

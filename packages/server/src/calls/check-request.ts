@@ -13,9 +13,18 @@ const checks = new Map<DescMessage, Check>();
  * (ENUM_VALUE_UNKNOWN), and texts with U+0000, which PostgreSQL does not store, and times out of range (REQUEST_MALFORMED).
  */
 export const requestInterceptor: Interceptor = (next) => (req) => {
-  if (!req.stream) checkOf(req.method.input)(req.message as unknown as Record<string, unknown>, "");
+  const check = checkOf(req.method.input);
+  if (req.stream) return next({ ...req, message: checkEach(req.message, check) });
+  check(req.message as unknown as Record<string, unknown>, "");
   return next(req);
 };
+
+async function* checkEach<Message>(messages: AsyncIterable<Message>, check: Check): AsyncGenerator<Message> {
+  for await (const message of messages) {
+    check(message as Record<string, unknown>, "");
+    yield message;
+  }
+}
 
 /** The check of a message type, made at its first use. */
 function checkOf(desc: DescMessage): Check {

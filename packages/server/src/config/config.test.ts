@@ -36,9 +36,26 @@ test("an empty environment gives the documented defaults", () => {
     endpointConcurrency: 16,
     retryScheduleMs: [5, 30, 120, 600, 1_800, 7_200, 21_600, 43_200, 86_400].map((seconds) => seconds * 1_000),
     bodyBytesMax: 1_048_576,
+    connectionsMax: 10_000,
+    connectionsPerAddressMax: 5_000,
+    trustedProxies: [],
     drainMs: 35_000,
     eventRetentionMs: 30 * 86_400_000,
     logLevel: "info",
+  });
+});
+
+test("names, listeners and files of TLS are read as they are used", () => {
+  const config = load({
+    SVC_HOSTS: "SVC.lan 10.1 ::1",
+    SVC_ADMIN_LISTEN: "[::1]:9090",
+    SVC_TLS_CERT: "cert.pem",
+    SVC_TLS_KEY: "/keys/key.pem",
+  });
+  expect(config).toMatchObject({
+    hosts: ["svc.lan", "10.0.0.1", "[::1]"],
+    adminListen: { host: "::1", port: 9090 },
+    tls: { certFile: "/work/cert.pem", keyFile: "/keys/key.pem" },
   });
 });
 
@@ -97,10 +114,19 @@ test("all faults are told at once", () => {
     SVC_LOG_LEVEL: "loud",
     SVC_PUBLIC_URL: "svc.example.com",
     SVC_HOST: "http://x",
+    SVC_HOSTS: "svc.lan, http://svc.lan, svc.lan:80, ::1",
+    SVC_ADMIN_LISTEN: "9090",
+    SVC_TLS_CERT: "cert.pem",
+    SVC_WEBHOOK_AUDIENCE: "everyone",
   });
   expect(faults).toEqual([
     expect.stringContaining('SVC_HOST: "http://x" is not an address'),
     expect.stringContaining('SVC_PORT: "80a" is not a whole number from 0 to 65535'),
+    expect.stringContaining('SVC_HOSTS: "http://svc.lan" is not a host name'),
+    expect.stringContaining('SVC_HOSTS: "svc.lan:80" is not a host name'),
+    expect.stringContaining('SVC_ADMIN_LISTEN: "9090" is not of the form host:port'),
+    expect.stringContaining("SVC_TLS_KEY: is unset, and SVC_TLS_CERT is set"),
+    expect.stringContaining('SVC_WEBHOOK_AUDIENCE: "everyone" is none of accounts, projects'),
     expect.stringContaining('SVC_ROLE: "boss" is none of all, api, worker'),
     expect.stringContaining('SVC_ENDPOINT_CIDRS: address range "10.0.0.0/99"'),
     expect.stringContaining("SVC_ENDPOINT_CONCURRENCY:"),
@@ -113,6 +139,20 @@ test("all faults are told at once", () => {
     expect.stringContaining('SVC_TOOLKITS: "/nowhere/toolkits" is not there'),
     expect.stringMatching(/SVC_DATA_DIR: ".*" is not a folder/),
   ]);
+});
+
+test.each([
+  [{ SVC_ADMIN_LISTEN: "127.0.0.1:8080" }, 1],
+  [{ SVC_HOST: "0.0.0.0", SVC_PORT: "80", SVC_ADMIN_LISTEN: "10.0.0.7:80" }, 1],
+  [{ SVC_HOST: "::", SVC_ADMIN_LISTEN: "10.0.0.7:8080" }, 1],
+  [{ SVC_HOST: "0.0.0.0", SVC_ADMIN_LISTEN: "[::1]:8080" }, 0],
+  [{ SVC_PORT: "0", SVC_ADMIN_LISTEN: "127.0.0.1:0" }, 0],
+])("administration with %j has the address of everything else: %i fault", (variables, count) => {
+  // Beside another fault, since all are told at once.
+  const faults = faultsOf({ ...variables, SVC_LOG_LEVEL: "loud" }).filter((fault) => !fault.includes("SVC_LOG_LEVEL"));
+  expect(faults).toHaveLength(count);
+  for (const fault of faults)
+    expect(fault).toMatch(/^SVC_ADMIN_LISTEN: ".*" is where SVC_HOST and SVC_PORT listen already/);
 });
 
 test("no fault shows a secret", () => {
@@ -231,4 +271,13 @@ test.each([
   ["svc.example.com", false],
 ])("listening on %s is loopback: %s", (host, expected) => {
   expect(isLoopbackHost(host)).toBe(expected);
+});
+
+test("one address has half of the connections unless it is said, and proxies are address ranges", () => {
+  expect(load({ SVC_CONNECTIONS: "400" }).connectionsPerAddressMax).toBe(200);
+  const variables = { SVC_CONNECTIONS_PER_ADDRESS: "300", SVC_TRUSTED_PROXIES: "10.0.0.0/8, fd00::/8" };
+  expect(load(variables)).toMatchObject({ connectionsPerAddressMax: 300, trustedProxies: ["10.0.0.0/8", "fd00::/8"] });
+  expect(faultsOf({ SVC_TRUSTED_PROXIES: "10.0.0.1" })).toEqual([
+    expect.stringMatching(/^SVC_TRUSTED_PROXIES: address range "10\.0\.0\.1" is not understood/),
+  ]);
 });

@@ -2,22 +2,39 @@ import { createHash } from "node:crypto";
 import { statSync } from "node:fs";
 import { basename, dirname, join, resolve } from "node:path";
 import { fileURLToPath } from "node:url";
+import type { Audience } from "@svc/catalog";
 import { createAddressGuard, formatValue, parseVaultKeys, type VaultKey } from "@svc/core";
 import type { LevelWithSilent } from "pino";
 import { ConfigError } from "./config-error.ts";
 import type { Environment } from "./environment.ts";
+import {
+  checkApart,
+  type ListenAddress,
+  parseHost,
+  parseListenAddress,
+  readHosts,
+  readTlsFiles,
+  type TlsFiles,
+} from "./listen.ts";
 import { type ConfigReader, createConfigReader, parseBoundedDuration } from "./reader.ts";
 import { defaultOf } from "./variables.ts";
 
-/** What the service runs with. Variables and defaults are those of `configVariables`; times are milliseconds. */
+/** What the server runs with. Variables and defaults are those of `configVariables`; times are milliseconds. */
 export type Config = {
   readonly host: string;
   readonly port: number;
+  /** Names by which requests may come, beside those of `publicUrl` and loopback; as URL writes them. */
+  readonly hosts: readonly string[];
+  /** Where AdminService and metrics are served apart. Undefined: where everything is. */
+  readonly adminListen: ListenAddress | undefined;
+  readonly tls: TlsFiles | undefined;
   /** Undefined: the embedded PostgreSQL in `dataDir`. */
   readonly databaseUrl: string | undefined;
   readonly dataDir: string;
   readonly toolkitFolders: readonly string[];
   readonly deploymentFile: string | undefined;
+  /** Who receives events where the deployment file says nothing. Undefined: nobody said. */
+  readonly webhookAudience: Audience | undefined;
   /** Undefined: the key file in `dataDir`; never undefined with a `databaseUrl`. */
   readonly vaultKeys: readonly VaultKey[] | undefined;
   readonly adminToken: string | undefined;
@@ -30,12 +47,16 @@ export type Config = {
   readonly endpointConcurrency: number;
   readonly retryScheduleMs: readonly number[];
   readonly bodyBytesMax: number;
+  readonly connectionsMax: number;
+  readonly connectionsPerAddressMax: number;
+  /** CIDRs. */
+  readonly trustedProxies: readonly string[];
   readonly drainMs: number;
   readonly eventRetentionMs: number;
   readonly callRetentionMs: number;
   readonly jobRowRetentionMs: number;
   readonly logLevel: LevelWithSilent;
-  /** Undefined: the address the service listens on. */
+  /** Undefined: the address the server listens on. */
   readonly publicUrl: string | undefined;
   /** Where webhook secrets are read, each time anew. */
   readonly environment: Environment;
@@ -44,7 +65,7 @@ export type Config = {
 /** Where a relative path starts: a variable's at the working folder, a default's at the checkout. */
 export type ConfigPlaces = { readonly workingDir: string; readonly checkout: string; readonly isRoot: boolean };
 
-/** The folder that holds this service's `package.json` and `toolkits`. */
+/** The folder that holds this server's `package.json` and `toolkits`. */
 export const checkoutDir: string = fileURLToPath(new URL("../../../../", import.meta.url)).replace(/\/$/, "");
 
 /** The places of this process. */
@@ -67,13 +88,18 @@ export function loadConfig(environment: Environment, places: ConfigPlaces = curr
       .filter((entry) => entry !== "") ?? [];
   const dataDir = reader.text("SVC_DATA_DIR");
   const deploymentFile = reader.text("SVC_DEPLOYMENT");
+  const connectionsMax = reader.integer("SVC_CONNECTIONS", { fallback: 10_000, min: 16, max: 1_000_000 });
   const config: Config = {
     host: reader.parsed("SVC_HOST", parseHost) ?? "127.0.0.1",
     port: reader.integer("SVC_PORT", { fallback: 8080, min: 0, max: 65_535 }),
+    hosts: readHosts(reader),
+    adminListen: reader.parsed("SVC_ADMIN_LISTEN", parseListenAddress),
+    tls: readTlsFiles(reader, pathOf),
     databaseUrl: reader.parsed("SVC_DATABASE_URL", parseDatabaseUrl),
     dataDir: dataDir === undefined ? defaultDataDir(places) : pathOf(dataDir),
     toolkitFolders: folders.length === 0 ? [join(places.checkout, "toolkits")] : folders.map(pathOf),
     deploymentFile: deploymentFile === undefined ? undefined : pathOf(deploymentFile),
+    webhookAudience: reader.optionalChoice("SVC_WEBHOOK_AUDIENCE", ["accounts", "projects"]),
     vaultKeys: reader.parsed("SVC_VAULT_KEY", parseVaultKeys),
     adminToken: reader.secret("SVC_ADMIN_TOKEN"),
     bootstrapKey: reader.secret("SVC_BOOTSTRAP_KEY"),
@@ -85,6 +111,12 @@ export function loadConfig(environment: Environment, places: ConfigPlaces = curr
     retryScheduleMs:
       reader.parsed("SVC_RETRY_SCHEDULE", parseSchedule) ?? parseSchedule(defaultOf("SVC_RETRY_SCHEDULE")),
     bodyBytesMax: reader.integer("SVC_MAX_BODY_BYTES", { fallback: 1_048_576, min: 1_024, max: 104_857_600 }),
+    connectionsMax,
+    connectionsPerAddressMax: reader.integer("SVC_CONNECTIONS_PER_ADDRESS", {
+      fallback: Math.floor(connectionsMax / 2),
+      ...{ min: 8, max: 1_000_000 },
+    }),
+    trustedProxies: readRanges(reader, "SVC_TRUSTED_PROXIES"),
     drainMs: reader.duration("SVC_DRAIN", { fallbackMs: 35_000, minMs: 0, maxMs: 3_600_000 }),
     eventRetentionMs: reader.duration("SVC_EVENT_RETENTION", { fallbackMs: 30 * dayMs, ...retentionBounds }),
     callRetentionMs: reader.duration("SVC_CALL_RETENTION", { fallbackMs: 7 * dayMs, ...retentionBounds }),
@@ -108,6 +140,7 @@ export function isLoopbackHost(host: string): boolean {
 
 /** The rules between variables. */
 function checkTogether(config: Config, reader: ConfigReader): void {
+  checkApart(config, config.adminListen, reader);
   const isEmbedded = reader.text("SVC_DATABASE_URL") === undefined;
   if (!isEmbedded && reader.text("SVC_VAULT_KEY") === undefined) {
     reader.fault(
@@ -159,12 +192,6 @@ function defaultDataDir({ checkout, isRoot }: ConfigPlaces): string {
   return join("/var/lib/svc", `${basename(checkout) || basename(dirname(checkout))}-${hash}`);
 }
 
-function parseHost(text: string): string {
-  const host = text.replace(/^\[(.*)\]$/, "$1");
-  if (/^[A-Za-z0-9.:%_-]+$/.test(host)) return host;
-  throw new Error(`${formatValue(text)} is not an address or a host name, such as 0.0.0.0, :: or localhost`);
-}
-
 /** The value may hold a password, so no fault shows it. */
 function parseDatabaseUrl(text: string): string {
   // Not parsed as a URL: postgres://first:5432,second:5432/database, one of several hosts, is not one.
@@ -200,7 +227,10 @@ function readSandbox(reader: ConfigReader): boolean {
   return asked !== "off";
 }
 
-function readRanges(reader: ConfigReader, name: "SVC_ENDPOINT_CIDRS" | "SVC_PROVIDER_CIDRS"): string[] {
+function readRanges(
+  reader: ConfigReader,
+  name: "SVC_ENDPOINT_CIDRS" | "SVC_PROVIDER_CIDRS" | "SVC_TRUSTED_PROXIES",
+): string[] {
   const ranges = reader.list(name);
   for (const range of ranges) {
     try {

@@ -12,6 +12,11 @@ export type ConfigReader = {
   /** Milliseconds. */
   duration(name: VariableName, bounds: { fallbackMs: number; minMs: number; maxMs: number }): number;
   choice<Choice extends string>(name: VariableName, choices: readonly [Choice, ...Choice[]], fallback: Choice): Choice;
+  /** As `choice`; undefined when it is unset. */
+  optionalChoice<Choice extends string>(
+    name: VariableName,
+    choices: readonly [Choice, ...Choice[]],
+  ): Choice | undefined;
   /** Entries between commas and white space. */
   list(name: VariableName): string[];
   /** Visible ASCII of at least 32 characters; a fault tells its length only. */
@@ -44,6 +49,7 @@ export function createConfigReader(environment: Environment): ConfigReader {
     integer: (name, bounds) => parsed(name, (value) => parseInteger(value, bounds)) ?? bounds.fallback,
     duration: (name, bounds) => parsed(name, (value) => parseBoundedDuration(value, bounds)) ?? bounds.fallbackMs,
     choice: (name, choices, fallback) => parsed(name, (value) => parseChoice(value, choices)) ?? fallback,
+    optionalChoice: (name, choices) => parsed(name, (value) => parseChoice(value, choices)),
     list: (name) =>
       text(name)
         ?.split(/[,\s]+/)

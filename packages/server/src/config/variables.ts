@@ -1,4 +1,4 @@
-/** One environment variable of the service. `default` is what an unset or empty one means, in words where it is not a value. */
+/** One environment variable of the server. `default` is what an unset or empty one means, in words where it is not a value. */
 export type ConfigVariable = { readonly name: VariableName; readonly default: string; readonly meaning: string };
 
 /** Names of the variables that `loadConfig` reads. */
@@ -7,6 +7,16 @@ export type VariableName = keyof typeof table;
 const table = {
   SVC_HOST: ["127.0.0.1", "address to listen on"],
   SVC_PORT: ["8080", "port to listen on; 0 takes a free one"],
+  SVC_HOSTS: [
+    "empty: any name when SVC_HOST is beyond loopback, else none",
+    "host names by which requests may come, beside that of SVC_PUBLIC_URL and loopback, comma separated",
+  ],
+  SVC_ADMIN_LISTEN: [
+    "empty: all on one port",
+    "host:port of a listener of its own for AdminService, metrics and health; the main one then serves neither of the first two",
+  ],
+  SVC_TLS_CERT: ["empty: plain HTTP", "PEM file of the certificate and its chain; both listeners then speak TLS alone"],
+  SVC_TLS_KEY: ["empty", "PEM file of that certificate's private key, without a passphrase"],
   SVC_DATABASE_URL: [
     "empty: the embedded PostgreSQL",
     "postgres://user:password@host:5432/database, PostgreSQL 15 or newer",
@@ -17,6 +27,10 @@ const table = {
   ],
   SVC_TOOLKITS: ["toolkits in the checkout", "folders of toolkit definitions, comma separated"],
   SVC_DEPLOYMENT: ["empty", "YAML file that binds toolkits to real hosts and sets who receives their events"],
+  SVC_WEBHOOK_AUDIENCE: [
+    "projects while there is one project and no SVC_DEPLOYMENT, else accounts",
+    "who receives events where the deployment file says nothing: accounts (whose account a post names) or projects (every one)",
+  ],
   SVC_VAULT_KEY: [
     "generated into the data folder when embedded; else required",
     "id:base64 keys of 32 bytes, space separated: the first seals, all open",
@@ -43,6 +57,15 @@ const table = {
   SVC_ENDPOINT_CONCURRENCY: ["16", "deliveries in flight per subscription and node"],
   SVC_RETRY_SCHEDULE: ["5s,30s,2m,10m,30m,2h,6h,12h,24h", "waits between the attempts of a delivery, comma separated"],
   SVC_MAX_BODY_BYTES: ["1048576", "largest body of a request or webhook post, in bytes"],
+  SVC_CONNECTIONS: [
+    "10000",
+    "connections open at once; a quarter is kept for those that have shown a key, and the idle ones without give way",
+  ],
+  SVC_CONNECTIONS_PER_ADDRESS: [
+    "half of SVC_CONNECTIONS",
+    "of them, those of one address; a trusted proxy has no such limit",
+  ],
+  SVC_TRUSTED_PROXIES: ["empty", "address ranges of proxies whose X-Forwarded-For is believed, comma separated"],
   SVC_DRAIN: ["35s", "time that work in flight gets at SIGTERM"],
   SVC_EVENT_RETENTION: ["P30D", "how long settled events, their deliveries and attempts are kept"],
   SVC_CALL_RETENTION: ["P7D", "how long the ledger keeps tool calls"],
@@ -51,7 +74,7 @@ const table = {
   SVC_PUBLIC_URL: ["http://HOST:PORT", "address under which callers and providers reach the service"],
 } as const;
 
-/** Every variable the service reads, in the order of its help; toolkits name further ones for their webhook secrets. */
+/** Every variable the server reads, in the order of its help; toolkits name further ones for their webhook secrets. */
 export const configVariables: readonly ConfigVariable[] = Object.entries(table).map(([name, [fallback, meaning]]) => ({
   name: name as VariableName,
   default: fallback,

@@ -1,14 +1,15 @@
 import { once } from "node:events";
+import { gzipSync } from "node:zlib";
 import { systemClock } from "@svc/core";
 import { openDatabase } from "@svc/db";
-import { startTestPostgres, type TestPostgres } from "@svc/db/testing";
+import { startTestPostgres, type TestPostgres } from "@svc/testing/database";
+import { readAnswer, startTestServer, type TestServer } from "@svc/testing/server";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { readAnswer, startTestService, type TestService } from "../test-service.ts";
 import { createHealth } from "./health.ts";
 
-let svc: TestService;
+let svc: TestServer;
 beforeAll(async () => {
-  svc = await startTestService({ variables: { SVC_WEBHOOK_SECRET_CALENDAR: "swordfish" } });
+  svc = await startTestServer({ variables: { SVC_WEBHOOK_SECRET_CALENDAR: "swordfish" } });
 });
 afterAll(() => svc.stop());
 
@@ -40,6 +41,16 @@ test("a service that the node does not have is not_found", async () => {
     reason: "HEALTH_SERVICE_UNKNOWN",
     field: "service",
   });
+});
+
+test("a check takes a body of 1 KiB and no more, also unpacked", async () => {
+  const headers = { "content-type": "application/json", "content-encoding": "gzip" };
+  const packed = gzipSync(JSON.stringify({ service: "x".repeat(2_000) }));
+  const res = await fetch(`${svc.url}/grpc.health.v1.Health/Check`, { method: "POST", headers, body: packed });
+  for (const answer of [await check("x".repeat(2_000)), await readAnswer(res)]) {
+    expect(answer).toMatchObject({ status: 429, reason: "BODY_TOO_LARGE" });
+    expect(answer.json.message).toBe("the body is larger than 1024 bytes");
+  }
 });
 
 test("a watcher hears the present status at once", async () => {
@@ -83,7 +94,7 @@ test("/metrics tells of calls, posts, deliveries, backlog and the event loop, un
 
 test("while the store is away the node says so, answers unavailable, and is back with it", async () => {
   const postgres: TestPostgres = await startTestPostgres();
-  const lonely = await startTestService({
+  const lonely = await startTestServer({
     variables: { SVC_DATABASE_URL: postgres.url, SVC_WEBHOOK_SECRET_CALENDAR: "swordfish", SVC_DRAIN: "0s" },
   });
   await postgres.stop();
@@ -115,10 +126,10 @@ test("a store that takes no writes is as good as away", async () => {
 });
 
 test("a node that stops is not ready, finishes what is under way, and refuses what is new", async () => {
-  const stopping = await startTestService();
+  const stopping = await startTestServer();
   const body = '{"slug":"none"}';
   const head = (length: number) =>
-    `POST /svc.v1.CatalogService/GetTool HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${stopping.key}\r\nContent-Type: application/json\r\nContent-Length: ${length}\r\n\r\n`;
+    `POST /svc.v1.CatalogService/GetTool HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer ${stopping.key}\r\nContent-Type: application/json\r\nContent-Length: ${length}\r\n\r\n`;
   const socket = await stopping.connect();
   socket.write(head(body.length) + body);
   await once(socket, "data");
@@ -131,7 +142,7 @@ test("a node that stops is not ready, finishes what is under way, and refuses wh
   third.write(head(2).slice(0, -2));
   await new Promise((resolve) => third.write("x-y: z", resolve));
   await stopping.call("svc.v1.CatalogService/GetTool");
-  const stopped = stopping.service.stop();
+  const stopped = stopping.server.stop();
   const answers = Promise.all([once(socket, "data"), once(probe, "data"), once(third, "data")]);
   socket.write(body);
   probe.write("\r\n\r\n");

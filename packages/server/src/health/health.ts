@@ -1,5 +1,5 @@
 import type { Clock } from "@svc/core";
-import { type Executor, isWritable } from "@svc/db";
+import { type Executor, probeWrites } from "@svc/db";
 
 /**
  * Whether the node takes traffic: `draining` once it is told to stop, `store_unavailable` while the store does not answer or
@@ -9,7 +9,7 @@ export type HealthStatus = "ready" | "draining" | "store_unavailable";
 
 /** The state of this node. */
 export type Health = {
-  /** Asks the store, at most once a second however many ask here. Never rejects. */
+  /** Has the store write, at most once a second however many ask here, and not again while it has not answered. Never rejects. */
   check(): Promise<HealthStatus>;
   /** True from `drain` on. */
   readonly isDraining: boolean;
@@ -19,18 +19,27 @@ export type Health = {
 
 const freshMs = 1_000;
 const answerMs = 2_000;
+// A store that hangs is asked no more often, or the questions would take every connection; what was lost on its way is never answered.
+const givenUpMs = 10_000;
 
 /** Watches one node's store. */
 export function createHealth({ db, clock }: { db: Executor; clock: Clock }): Health {
   let isDraining = false;
   let askedAt = Number.NEGATIVE_INFINITY;
+  let isAnswered = true;
   let answer: Promise<HealthStatus> = Promise.resolve("ready");
+  const ask = () => {
+    askedAt = clock.now();
+    isAnswered = false;
+    const asked = askStore(db).finally(() => {
+      isAnswered = true;
+    });
+    answer = withinAnswerTime(asked, clock);
+  };
   return {
     async check() {
-      if (!isDraining && clock.now() - askedAt >= freshMs) {
-        askedAt = clock.now();
-        answer = askStore(db, clock);
-      }
+      const waitMs = isAnswered ? freshMs : givenUpMs;
+      if (!isDraining && clock.now() - askedAt >= waitMs) ask();
       return isDraining ? "draining" : answer;
     },
     get isDraining() {
@@ -42,13 +51,17 @@ export function createHealth({ db, clock }: { db: Executor; clock: Clock }): Hea
   };
 }
 
-/** A driver that reconnects answers late: what takes over two seconds is away. */
-async function askStore(db: Executor, clock: Clock): Promise<HealthStatus> {
-  const done = new AbortController();
-  const asked = isWritable(db).then(
-    (writable) => (writable ? ("ready" as const) : ("store_unavailable" as const)),
-    () => "store_unavailable" as const,
+/** Whatever a write fails with, what comes in could not be stored. */
+function askStore(db: Executor): Promise<HealthStatus> {
+  return probeWrites(db).then(
+    (isWritable) => (isWritable ? "ready" : "store_unavailable"),
+    () => "store_unavailable",
   );
+}
+
+/** A driver that reconnects answers late: what takes over two seconds is away. */
+async function withinAnswerTime(asked: Promise<HealthStatus>, clock: Clock): Promise<HealthStatus> {
+  const done = new AbortController();
   const late = clock.wait(answerMs, done.signal).then(() => "store_unavailable" as const);
   const status = await Promise.race([asked, late]);
   done.abort();

@@ -1,12 +1,16 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
-import type { ConnectError } from "@connectrpc/connect";
-import { codeToHttpStatus, errorToJsonBytes } from "@connectrpc/connect/protocol-connect";
+import { errorToJson } from "@connectrpc/connect/protocol-connect";
+import { type Fault, retryAfterText } from "@svc/core";
+import { httpStatusOf, toConnectError } from "../calls/connect-error.ts";
 
 /** How messages are written as JSON: every scalar and list stands there, also when it is empty; unknown fields are refused. */
 export const jsonOptions = { alwaysEmitImplicit: true, ignoreUnknownFields: false } as const;
 
 /** Further headers of an answer. */
 export type AnswerHeaders = Readonly<Record<string, string>>;
+
+/** Of an answer that says no other time to come again: in so many seconds. */
+export const retryHeaders = { "retry-after": "5" } as const;
 
 /** Answers with a JSON text. HEAD gets the headers alone. */
 export function answerJson(
@@ -20,14 +24,25 @@ export function answerJson(
   res.end(body);
 }
 
-/** Answers with an error in the form of the API; `status` where HTTP has a closer one than the code's own. */
+/** Answers with a fault in the form of the API; `status` where HTTP has a closer one than the code's own. Retry-After is the fault's. */
 export function answerError(
   res: ServerResponse,
-  error: ConnectError,
-  status: number = codeToHttpStatus(error.code),
+  fault: Fault,
+  status: number = httpStatusOf(fault.code),
   headers?: AnswerHeaders,
 ): void {
-  answerJson(res, status, errorToJsonBytes(error, jsonOptions), headers);
+  const retryAfter = retryAfterText(fault);
+  answerJson(
+    res,
+    status,
+    errorText(fault),
+    retryAfter === undefined ? headers : { "retry-after": retryAfter, ...headers },
+  );
+}
+
+/** A fault as the body of an answer. */
+export function errorText(fault: Fault): string {
+  return JSON.stringify(errorToJson(toConnectError(fault), jsonOptions));
 }
 
 /** The path of a request and its query without the question mark; of the absolute form that proxies send as well. */

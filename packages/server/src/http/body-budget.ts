@@ -1,33 +1,254 @@
-/** Bytes of bodies that a node reads or holds at once. */
+import type { Clock } from "@svc/core";
+
+/**
+ * Whose a body's bytes are: posts' by their toolkit, calls' by the project of their key or the administrator, and what comes
+ * without a key by its address alone. `lookup` has what arrived with headers whose key is being looked up.
+ */
+export type BodyShare = `toolkit:${string}` | `project:${string}` | "administrator" | "keyless" | "lookup";
+
+/** Kinds of shares, as metrics tell them apart. */
+export type BodyShareKind = "toolkit" | "project" | "administrator" | "keyless" | "lookup";
+
+/** The bytes of bodies that a node has read and not let go of. */
 export type BodyBudget = {
-  /** Sets bytes aside; false, and nothing set aside, when they would not fit. */
-  take(bytes: number): boolean;
-  /** Gives back what was taken. */
-  give(bytes: number): void;
+  /** Opens the account of one body of a share, sent by an address. It costs nothing until something is taken. */
+  open(share: BodyShare, address: string): BodyCharge;
+  /** What is charged now, and how many bodies were refused since the start: no room, or made to give way. */
+  stats(): BodyStats;
 };
 
-/** Makes a budget of `bytesMax`. */
-export function createBodyBudget(bytesMax: number): BodyBudget {
-  let taken = 0;
+/** Figures of a budget. */
+export type BodyStats = { readonly bytes: number; readonly refused: Readonly<Record<BodyShareKind, number>> };
+
+/** The account of one body. */
+export type BodyCharge = {
+  /** Charges bytes that have arrived; false, and nothing charged, when they would not fit. */
+  take(bytes: number): boolean;
+  /** From now on, until `complete` or `release`, `giveWay` may be called, once: the body is to be given up. */
+  arrive(giveWay: () => void): void;
+  /** All of the body is there: it gives way to nobody any more. */
+  complete(): void;
+  /** Counts the body as refused, and releases it. */
+  refuse(): void;
+  /** Gives everything back, for good: nothing more can be taken. Again, it does nothing. */
+  release(): void;
+};
+
+/** How much there is, bytes. */
+export type BodyBudgetOptions = {
+  clock: Clock;
+  /** Of all bodies. */
+  bytesMax: number;
+  /** Of one share. Default: a third of all. */
+  shareBytesMax?: number;
+  /** Of what one address sends without a key. Default 64 KiB. */
+  keylessBytesMax?: number;
+};
+
+const budgetBytesMin = 144 * 1024 * 1024;
+const largestBodies = 12;
+
+/**
+ * What a node sets aside for bodies, bytes: 144 MiB, or 12 of the largest size where that is more. The first is far over a node's
+ * traffic, and with the process itself under 600 MiB; the second keeps a raised SVC_MAX_BODY_BYTES usable.
+ */
+export function bodyBudgetBytes(bodyBytesMax: number): number {
+  return Math.max(budgetBytesMin, largestBodies * bodyBytesMax);
+}
+
+const shareDivisor = 3;
+const keylessBytesDefault = 64 * 1024;
+/** A body that has been arriving for so long gives way to others of its own sender: it is slow, or held on purpose. */
+const slowMs = 2_000;
+
+/** What one address has of one share; `arriving` are its unfinished bodies, the oldest first. */
+type Holder = { readonly share: Share; readonly address: string; bytes: number; readonly arriving: Set<Arriving> };
+type Share = { readonly name: BodyShare; bytes: number; readonly holders: Map<string, Holder> };
+type Arriving = { readonly sinceMs: number; readonly giveWay: () => void };
+
+/**
+ * Makes a budget. Nothing is set aside before it arrives, so whoever is alone may use all of a share. Where bytes do not fit, who
+ * holds the most gives way (longest queue drop): of all shares when the node is full, of a share's addresses when the share is. What
+ * is given up is the oldest body that still arrives there. Who holds the most itself is refused, unless a slow body of its own goes.
+ */
+export function createBodyBudget(options: BodyBudgetOptions): BodyBudget {
+  const budget = new Budget(options);
   return {
-    take(bytes) {
-      if (taken + bytes > bytesMax) return false;
-      taken += bytes;
-      return true;
-    },
-    give(bytes) {
-      taken -= bytes;
-    },
+    open: (share, address) => new Charge(budget, share, address),
+    stats: () => ({ bytes: budget.bytes, refused: { ...budget.refused } }),
   };
 }
 
-const budgetBytesMin = 256 * 1024 * 1024;
-const largestBodies = 64;
+class Budget {
+  readonly clock: Clock;
+  bytes = 0;
+  readonly refused = { toolkit: 0, project: 0, administrator: 0, keyless: 0, lookup: 0 };
+  readonly #bytesMax: number;
+  readonly #shareBytesMax: number;
+  readonly #keylessBytesMax: number;
+  readonly #shares = new Map<BodyShare, Share>();
 
-/**
- * What a node sets aside for posts under way, bytes: 256 MiB, or 64 bodies of the largest size where that is more. The first
- * is far over a node's traffic and under its memory; the second keeps a raised SVC_MAX_BODY_BYTES usable.
- */
-export function postBudgetBytes(bodyBytesMax: number): number {
-  return Math.max(budgetBytesMin, largestBodies * bodyBytesMax);
+  constructor({ clock, bytesMax, shareBytesMax, keylessBytesMax }: BodyBudgetOptions) {
+    this.clock = clock;
+    this.#bytesMax = bytesMax;
+    this.#shareBytesMax = shareBytesMax ?? Math.floor(bytesMax / shareDivisor);
+    this.#keylessBytesMax = keylessBytesMax ?? keylessBytesDefault;
+  }
+
+  /** Charges a holder, and makes room for that where it must; undefined when there is none. */
+  take(name: BodyShare, address: string, bytes: number): Holder | undefined {
+    for (;;) {
+      // Looked up anew each time: one that gave way may have been the last body of this holder.
+      const holder = this.#holder(name, address);
+      const victim = this.#fits(holder, bytes) ? "none" : this.#victimOf(holder, bytes);
+      if (victim === "none") {
+        this.#add(holder, bytes);
+        return holder;
+      }
+      if (victim === undefined) {
+        this.#forgetEmpty(holder);
+        return undefined;
+      }
+      oldestOf(victim)?.giveWay();
+    }
+  }
+
+  give(holder: Holder, bytes: number): void {
+    this.#add(holder, -bytes);
+    this.#forgetEmpty(holder);
+  }
+
+  #holder(name: BodyShare, address: string): Holder {
+    const share = this.#shares.get(name) ?? { name, bytes: 0, holders: new Map<string, Holder>() };
+    const known = share.holders.get(address);
+    if (known !== undefined) return known;
+    const holder = { share, address, bytes: 0, arriving: new Set<Arriving>() };
+    share.holders.set(address, holder);
+    this.#shares.set(name, share);
+    return holder;
+  }
+
+  #add(holder: Holder, bytes: number): void {
+    this.bytes += bytes;
+    holder.share.bytes += bytes;
+    holder.bytes += bytes;
+  }
+
+  #forgetEmpty({ bytes, address, share }: Holder): void {
+    if (bytes > 0) return;
+    share.holders.delete(address);
+    if (share.holders.size === 0) this.#shares.delete(share.name);
+  }
+
+  #fits(holder: Holder, bytes: number): boolean {
+    return this.bytes + bytes <= this.#bytesMax && this.#fitsShare(holder, bytes) && this.#fitsAddress(holder, bytes);
+  }
+
+  #fitsShare({ share }: Holder, bytes: number): boolean {
+    return share.bytes + bytes <= this.#shareBytesMax;
+  }
+
+  #fitsAddress({ share, bytes: held }: Holder, bytes: number): boolean {
+    return share.name !== "keyless" || held + bytes <= this.#keylessBytesMax;
+  }
+
+  /** Who gives way to more bytes of a holder: one that holds more than it would, or itself where it has a slow body. */
+  #victimOf(holder: Holder, bytes: number): Holder | undefined {
+    const itself = this.#isSlow(holder) ? holder : undefined;
+    if (!this.#fitsAddress(holder, bytes)) return itself;
+    const { share } = holder;
+    if (this.#fitsShare(holder, bytes)) {
+      const holders = [...this.#shares.values()]
+        .filter((other) => other !== share && other.bytes > share.bytes + bytes)
+        .map((other) => ({ bytes: other.bytes, largest: largestOf(other.holders.values()) }));
+      const largest = largestBy(holders.filter((other) => other.largest !== undefined));
+      if (largest !== undefined) return largest.largest;
+    }
+    const neighbour = largestOf(share.holders.values());
+    return neighbour !== undefined && neighbour !== holder && neighbour.bytes > holder.bytes + bytes
+      ? neighbour
+      : itself;
+  }
+
+  #isSlow(holder: Holder): boolean {
+    const oldest = oldestOf(holder);
+    return oldest !== undefined && this.clock.now() - oldest.sinceMs >= slowMs;
+  }
+}
+
+/** The largest of those that have something to give up. */
+function largestOf(holders: Iterable<Holder>): Holder | undefined {
+  return largestBy([...holders].filter(({ arriving }) => arriving.size > 0));
+}
+
+function largestBy<Item extends { readonly bytes: number }>(items: readonly Item[]): Item | undefined {
+  return items.reduce<Item | undefined>(
+    (found, item) => (found !== undefined && found.bytes >= item.bytes ? found : item),
+    undefined,
+  );
+}
+
+function oldestOf({ arriving }: Holder): Arriving | undefined {
+  const [oldest] = arriving;
+  return oldest;
+}
+
+function kindOf(share: BodyShare): BodyShareKind {
+  if (share.startsWith("toolkit:")) return "toolkit";
+  return share.startsWith("project:") ? "project" : (share as Exclude<BodyShare, `${string}:${string}`>);
+}
+
+class Charge implements BodyCharge {
+  readonly #budget: Budget;
+  readonly #share: BodyShare;
+  readonly #address: string;
+  #holder: Holder | undefined;
+  #bytes = 0;
+  #isReleased = false;
+  #arriving: Arriving | undefined;
+
+  constructor(budget: Budget, share: BodyShare, address: string) {
+    this.#budget = budget;
+    this.#share = share;
+    this.#address = address;
+  }
+
+  take(bytes: number): boolean {
+    if (bytes === 0) return true;
+    const holder = this.#budget.take(this.#share, this.#address, bytes);
+    if (holder === undefined) return false;
+    if (this.#isReleased) {
+      // The body that gave way for these bytes was this one.
+      this.#budget.give(holder, bytes);
+      return false;
+    }
+    this.#holder = holder;
+    this.#bytes += bytes;
+    return true;
+  }
+
+  arrive(giveWay: () => void): void {
+    this.#arriving = { sinceMs: this.#budget.clock.now(), giveWay };
+    this.#holder?.arriving.add(this.#arriving);
+  }
+
+  complete(): void {
+    if (this.#arriving !== undefined) this.#holder?.arriving.delete(this.#arriving);
+    this.#arriving = undefined;
+  }
+
+  refuse(): void {
+    this.#budget.refused[kindOf(this.#share)] += 1;
+    this.release();
+  }
+
+  release(): void {
+    this.#isReleased = true;
+    const holder = this.#holder;
+    if (holder === undefined) return;
+    this.complete();
+    this.#holder = undefined;
+    this.#budget.give(holder, this.#bytes);
+    this.#bytes = 0;
+  }
 }

@@ -1,12 +1,13 @@
 import type { IncomingMessage } from "node:http";
-import type { BodyBudget } from "./body-budget.ts";
+import type { BodyCharge } from "./body-budget.ts";
+import { bodyPaces } from "./body-pace.ts";
 
 /** A body that did not arrive whole. */
 export class BodyError extends Error {
   override readonly name = "BodyError";
   /**
-   * `too_large`: over the limit, `no_room`: over what the budget has left; what follows is read and thrown away. `aborted`:
-   * the sender went away.
+   * `too_large`: over the limit, `no_room`: over what the budget has left, or made to give way; what follows is read and thrown
+   * away. `aborted`: the sender went away.
    */
   readonly reason: "too_large" | "no_room" | "aborted";
 
@@ -23,56 +24,151 @@ const messages = {
 } as const;
 
 /**
- * Reads a body whole, at most `bytesMax` of it. Throws BodyError; a declared length over the limit, or over what `budget`
- * has left, is refused before anything is read. The bytes of a body that is returned stay taken from the budget: whoever
- * holds it gives them back. The server's requestTimeout bounds how long a sender may take.
+ * Reads a body whole, at most `bytesMax` of it, and charges what arrives. Throws BodyError, with nothing charged any more; a declared
+ * length over the limit is refused before anything is read. The bytes of a body that is returned stay charged: whoever holds it
+ * releases the charge. The server's requestTimeout bounds how long a sender may take.
  */
-export function readBody(req: IncomingMessage, bytesMax: number, budget: BodyBudget = unlimited): Promise<Buffer> {
-  const length = req.headers["content-length"];
+export function readBody(req: IncomingMessage, bytesMax: number, charge: BodyCharge): Promise<Buffer> {
   return new Promise((resolve, reject) => {
-    const refuse = (reason: BodyError["reason"]) => {
-      // Keeps reading without keeping anything: a sender that only reads after it has sent would else miss the answer.
-      req.on("error", ignore).resume();
-      reject(new BodyError(reason));
-    };
     // A length that is declared is the length: the parser sees to that.
-    const declared = length === undefined ? 0 : Number(length);
-    if (declared > bytesMax) return refuse("too_large");
-    if (!budget.take(declared)) return refuse("no_room");
-    const chunks: Buffer[] = [];
-    let taken = declared;
-    let bytes = 0;
+    const length = req.headers["content-length"];
+    const endBytes = length === undefined ? bytesMax : Number(length);
+    const body = new ArrivingBody(charge, Math.min(endBytes, bytesMax));
     const finish = () => {
       req.off("data", onData).off("end", onEnd).off("close", onClose).off("error", onClose);
     };
-    const onData = (chunk: Buffer) => {
-      bytes += chunk.byteLength;
-      const more = bytes - taken;
-      const isTooLarge = bytes > bytesMax;
-      if (!isTooLarge && (more <= 0 || budget.take(more))) {
-        taken = Math.max(taken, bytes);
-        chunks.push(chunk);
-        return;
-      }
+    const fail = (reason: BodyError["reason"]) => {
       finish();
-      budget.give(taken);
-      refuse(isTooLarge ? "too_large" : "no_room");
+      body.drop();
+      if (reason === "no_room") charge.refuse();
+      else charge.release();
+      // Keeps reading without keeping anything: a sender that only reads after it has sent would else miss the answer.
+      discardBody(req);
+      reject(new BodyError(reason));
+    };
+    const onData = (chunk: Buffer) => {
+      const isFirst = body.bytes === 0;
+      if (body.bytes + chunk.byteLength > bytesMax) fail("too_large");
+      else if (!body.append(chunk)) fail("no_room");
+      else if (length === undefined || body.bytes < endBytes) {
+        if (isFirst) charge.arrive(() => fail("no_room"));
+        if (chunk.byteLength >= paceBytes) bodyPaces.kept.yield(req);
+      }
     };
     const onEnd = () => {
       finish();
-      const [first] = chunks;
-      resolve(first !== undefined && chunks.length === 1 ? first : Buffer.concat(chunks, bytes));
+      charge.complete();
+      resolve(body.whole());
     };
-    const onClose = () => {
-      finish();
-      budget.give(taken);
-      req.on("error", ignore);
-      reject(new BodyError("aborted"));
-    };
+    const onClose = () => fail("aborted");
+    if (endBytes > bytesMax) return fail("too_large");
+    if (req.destroyed) return fail("aborted");
     req.on("data", onData).on("end", onEnd).on("close", onClose).on("error", onClose);
   });
 }
 
-const unlimited: BodyBudget = { take: () => true, give: () => {} };
+/** Whether a request has a body, or may have one: without either header it has none (RFC 9112, 6.3). */
+export function hasBody({ headers }: IncomingMessage): boolean {
+  const length = headers["content-length"];
+  return (length !== undefined && length !== "0") || headers["transfer-encoding"] !== undefined;
+}
+
+/** Whether a request's body may take more than one turn to read. */
+export function mayBeLarge({ headers }: IncomingMessage): boolean {
+  const length = headers["content-length"];
+  return length === undefined ? headers["transfer-encoding"] !== undefined : Number(length) > paceBytes;
+}
+
+/** Throws a request's body away as it arrives, so that nothing of it waits for the answer. */
+export function discardBody(req: IncomingMessage): void {
+  req.on("error", ignore).on("data", (chunk: Buffer) => {
+    if (chunk.byteLength < paceBytes) return;
+    free(chunk);
+    bodyPaces.discarded.yield(req);
+  });
+}
+
+/** Smallest piece after which a body waits for its turn, bytes. */
+const paceBytes = 16_384;
+const empty = Buffer.alloc(0);
+/** Pieces below this are copied together, bytes. */
+const pageBytes = 4_096;
+
+/**
+ * The bytes of a body so far. Small pieces are copied together as they come: each is an object of some hundred bytes, and a body in
+ * pieces of one byte would cost hundreds of times what is charged for it.
+ */
+class ArrivingBody {
+  bytes = 0;
+  readonly #charge: BodyCharge;
+  /** Most that it can come to. */
+  readonly #bytesMax: number;
+  readonly #pieces: Buffer[] = [];
+  /** Bytes that are free at the end of the last piece. */
+  #free = 0;
+
+  constructor(charge: BodyCharge, bytesMax: number) {
+    this.#charge = charge;
+    this.#bytesMax = bytesMax;
+  }
+
+  /** False, and nothing kept of the piece, when the budget has no room for it. */
+  append(piece: Buffer): boolean {
+    const isKept = this.bytes === 0 || piece.byteLength >= pageBytes;
+    if (!(isKept ? this.#keep(piece) : this.#copy(piece))) return false;
+    this.bytes += piece.byteLength;
+    return true;
+  }
+
+  whole(): Buffer {
+    this.#closePage();
+    const [first] = this.#pieces;
+    if (first !== undefined && this.#pieces.length === 1) return first;
+    const whole = Buffer.concat(this.#pieces, this.bytes);
+    this.drop();
+    return whole;
+  }
+
+  /** Frees what is held. */
+  drop(): void {
+    for (const piece of this.#pieces.splice(0)) free(piece);
+  }
+
+  #keep(piece: Buffer): boolean {
+    if (!this.#charge.take(piece.byteLength)) return false;
+    this.#closePage();
+    this.#pieces.push(piece);
+    return true;
+  }
+
+  #copy(piece: Buffer): boolean {
+    if (this.#free < piece.byteLength) {
+      const bytes = Math.min(pageBytes, this.#bytesMax - this.bytes);
+      if (!this.#charge.take(bytes)) return false;
+      this.#closePage();
+      this.#pieces.push(Buffer.allocUnsafeSlow(bytes));
+      this.#free = bytes;
+    }
+    const page = this.#pieces.at(-1) ?? empty;
+    piece.copy(page, page.byteLength - this.#free);
+    this.#free -= piece.byteLength;
+    return true;
+  }
+
+  /** What is free of the last piece stays free: that much is charged, and at most twice what arrived. */
+  #closePage(): void {
+    const page = this.#pieces.pop();
+    if (page !== undefined) this.#pieces.push(page.subarray(0, page.byteLength - this.#free));
+    this.#free = 0;
+  }
+}
+
+/**
+ * Frees a piece that nobody else holds: at once, since the collector is in no hurry over what is outside of its heap. Pieces of a TLS
+ * connection are parts of something larger, and are left to it.
+ */
+function free({ buffer, byteLength }: Buffer): void {
+  if (buffer instanceof ArrayBuffer && buffer.byteLength === byteLength && byteLength >= pageBytes) buffer.transfer(0);
+}
 
 function ignore(): void {}

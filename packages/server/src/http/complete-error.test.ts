@@ -7,7 +7,7 @@ test("a fault of the protocol layer is answered without its text, which is logge
   const logs: string[] = [];
   const logger = await createLogger({ level: "info", destination: { write: (line) => void logs.push(line) } });
   const method = TriggersService.method.listEvents;
-  const call = { method, requestId: "req_9", bodyBytesMax: 1_000, body: undefined, logger };
+  const call = { method, requestId: "req_9", body: { bytes: undefined, bytesMax: 1_000, letGo: () => {} }, logger };
   const { json } = completeError({ code: "internal", message: "serialize binary: secret text" }, call);
   expect(JSON.stringify(json)).toContain("INTERNAL");
   expect(JSON.stringify(json)).not.toContain("secret text");

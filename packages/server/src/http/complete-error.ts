@@ -1,6 +1,7 @@
 import type { DescMethod, JsonObject } from "@bufbuild/protobuf";
-import { Code, ConnectError } from "@connectrpc/connect";
-import { codeFromString, errorToJson } from "@connectrpc/connect/protocol-connect";
+import { errorToJson } from "@connectrpc/connect/protocol-connect";
+import { type Fault, type FaultCode, faults } from "@svc/core";
+import { isFaultCode, toConnectError } from "../calls/connect-error.ts";
 import {
   bodyTooLarge,
   compressionUnsupported,
@@ -11,6 +12,7 @@ import {
 } from "../errors.ts";
 import type { Logger } from "../logger.ts";
 import { jsonOptions } from "./answer.ts";
+import type { CallBody } from "./call-body.ts";
 import { decodeFault } from "./decode-fault.ts";
 
 /** An error as Connect writes it into a body, or into the last frame of a stream. */
@@ -20,8 +22,7 @@ export type ErrorJson = JsonObject & { code?: string; message?: string };
 export type FailedCall = {
   method: DescMethod;
   requestId: string;
-  bodyBytesMax: number;
-  body: Uint8Array | undefined;
+  body: Pick<CallBody, "bytes" | "bytesMax" | "letGo">;
   logger: Logger;
 };
 
@@ -29,52 +30,59 @@ export type FailedCall = {
  * Gives an error without a detail the one it should have. Such errors come from the protocol layer (decoding, limits, its
  * headers), which no interceptor sees; all others were made by `fault` and pass as they are.
  */
-export function completeError(error: ErrorJson, call: FailedCall): { code: Code; json: ErrorJson } {
-  const code = codeFromString(error.code ?? "") ?? Code.Internal;
+export function completeError(error: ErrorJson, call: FailedCall): { code: FaultCode; json: ErrorJson } {
+  const code = isFaultCode(error.code) ? error.code : "internal";
   if (Array.isArray(error["details"]) && error["details"].length > 0) return { code, json: error };
-  const completed = detailedError(code, error.message ?? "", call);
-  return { code: completed.code, json: errorToJson(completed, jsonOptions) as ErrorJson };
+  const completed = detailedFault(code, error.message ?? "", call);
+  return { code: completed.code, json: errorToJson(toConnectError(completed), jsonOptions) as ErrorJson };
 }
 
-function detailedError(
-  code: Code,
-  message: string,
-  { method, requestId, bodyBytesMax, body, logger }: FailedCall,
-): ConnectError {
+function detailedFault(code: FaultCode, message: string, { method, requestId, body, logger }: FailedCall): Fault {
   switch (code) {
-    case Code.InvalidArgument:
+    case "invalid_argument":
       return message.startsWith("cannot decode")
-        ? decodeFault(message, method.input, body)
+        ? decodeFault(message, method.input, body.bytes)
         : requestMalformed({ message });
-    case Code.Unimplemented:
+    case "unimplemented":
       return message.startsWith("unknown compression")
         ? compressionUnsupported(message)
         : requestMalformed({ message });
-    case Code.ResourceExhausted:
-      return bodyTooLarge(bodyBytesMax);
-    case Code.DeadlineExceeded:
+    case "resource_exhausted":
+      return bodyTooLarge(body.bytesMax);
+    case "deadline_exceeded":
       return deadlineExceeded();
-    case Code.Unavailable:
+    case "unavailable":
       return shuttingDown();
-    case Code.Internal:
-    case Code.Unknown:
+    case "internal":
+    case "unknown":
       if (message.startsWith(binaryFault)) return binaryMalformed(message, method);
+      if (message === undeclaredCompression) return frameCompressed();
       // Without a detail the error mapper has not seen it, so nobody has logged it.
       logger.error(
-        { requestId, method: `${method.parent.typeName}/${method.name}`, code: Code[code], message },
+        { requestId, method: `${method.parent.typeName}/${method.name}`, code, message },
         "call failed in the protocol layer",
       );
       return internalFault(requestId);
     default:
       // canceled and aborted: the caller has gone, and nobody reads this.
-      return new ConnectError(message, code);
+      return faults({ code, message, details: [] });
   }
+}
+
+// The same of a frame that says it is compressed, in a stream that says nothing of how.
+const undeclaredCompression = "received compressed envelope, but do not know how to decompress";
+
+function frameCompressed(): Fault {
+  return requestMalformed({
+    message: "a frame of the stream is marked as compressed, and the request names no compression",
+    help: "Send the frame plain, or the header `Connect-Content-Encoding: gzip`.",
+  });
 }
 
 // Connect calls a request that it cannot decode from the binary form an internal error. Only requests are decoded here.
 const binaryFault = "parse binary: ";
 
-function binaryMalformed(message: string, { input }: DescMethod): ConnectError {
+function binaryMalformed(message: string, { input }: DescMethod): Fault {
   return requestMalformed({
     message: `the body is no binary ${input.typeName}: ${message.slice(binaryFault.length)}`,
     help: `Send one ${input.typeName} in the binary form of Protocol Buffers, or JSON as application/json.`,

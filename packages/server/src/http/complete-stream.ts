@@ -1,20 +1,27 @@
-import type { Code } from "@connectrpc/connect";
 import { endStreamFlag } from "@connectrpc/connect/protocol-connect";
+import type { FaultCode } from "@svc/core";
 import { completeError, type ErrorJson, type FailedCall } from "./complete-error.ts";
 
 const headerBytes = 5; // flags (1 byte), length of what follows (4 bytes)
 const compressedFlag = 1;
 
-/** The frames of a stream's answer, with the error in the last one completed. Connect hands out one frame a chunk. */
+/**
+ * The frames of a stream's answer, with the error in the last one completed. Connect hands out one frame a chunk. With the first one the
+ * request is decoded, and its body is let go of: the stream may be open for hours.
+ */
 export async function* completeStream(
   frames: AsyncIterable<Uint8Array>,
   call: FailedCall,
-  noteCode: (code: Code) => void,
+  noteCode: (code: FaultCode) => void,
 ): AsyncGenerator<Uint8Array> {
-  for await (const frame of frames) yield completeFrame(frame, call, noteCode);
+  for await (const frame of frames) {
+    const completed = completeFrame(frame, call, noteCode);
+    call.body.letGo();
+    yield completed;
+  }
 }
 
-function completeFrame(frame: Uint8Array, call: FailedCall, noteCode: (code: Code) => void): Uint8Array {
+function completeFrame(frame: Uint8Array, call: FailedCall, noteCode: (code: FaultCode) => void): Uint8Array {
   const flags = frame[0] ?? 0;
   if ((flags & endStreamFlag) === 0 || (flags & compressedFlag) !== 0) return frame;
   const end = JSON.parse(Buffer.from(frame.subarray(headerBytes)).toString("utf8")) as { error?: ErrorJson };

@@ -1,13 +1,13 @@
 import { type DescField, type DescMessage, fromJson, type JsonValue } from "@bufbuild/protobuf";
 import { TimestampSchema } from "@bufbuild/protobuf/wkt";
-import type { ConnectError } from "@connectrpc/connect";
+import { type Fault, formatValue } from "@svc/core";
 import { requestMalformed } from "../errors.ts";
 
 /**
  * Says in the words of this API what the decoder found wrong with a request: which field, and what would be right. `body` is
  * what was received, where it is JSON; it is looked at only where the decoder does not name the field.
  */
-export function decodeFault(message: string, input: DescMessage, body: Uint8Array | undefined): ConnectError {
+export function decodeFault(message: string, input: DescMessage, body: Uint8Array | undefined): Fault {
   return (
     unknownKey(message, input) ??
     faultyField(message, input) ??
@@ -16,8 +16,17 @@ export function decodeFault(message: string, input: DescMessage, body: Uint8Arra
   );
 }
 
+/** Characters that are told of an unknown name, and of what the decoder says. */
+const keyMax = 200;
+const messageMax = 1_000;
+
+/** What the decoder says, which may quote a value of any length. */
+function cut(text: string): string {
+  return text.length > messageMax ? `${text.slice(0, messageMax).toWellFormed()}...` : text;
+}
+
 /** `cannot decode message svc.v1.X from JSON: key "nope" is unknown` */
-function unknownKey(message: string, input: DescMessage): ConnectError | undefined {
+function unknownKey(message: string, input: DescMessage): Fault | undefined {
   const match = /^cannot decode (?:message )?([\w.]+) from JSON: key "(.*)" is unknown$/s.exec(message);
   if (match === null) return undefined;
   const [, typeName = "", key = ""] = match;
@@ -26,20 +35,25 @@ function unknownKey(message: string, input: DescMessage): ConnectError | undefin
     names.length === 0
       ? `${shortName(typeName)} has no fields.`
       : `${shortName(typeName)} has the fields ${names.join(", ")}.`;
-  return requestMalformed({ field: key, message: `field ${JSON.stringify(key)} is unknown`, help });
+  // A name may be as long as the request.
+  return requestMalformed({
+    field: key.slice(0, keyMax).toWellFormed(),
+    message: `field ${formatValue(key)} is unknown`,
+    help,
+  });
 }
 
 /** `cannot decode field svc.v1.X.page_size from JSON: expected number, got "a"` */
-function faultyField(message: string, input: DescMessage): ConnectError | undefined {
+function faultyField(message: string, input: DescMessage): Fault | undefined {
   const match = /^cannot decode (?:field|oneof) ([\w.]+)\.(\w+) from JSON: (.*)$/s.exec(message);
   if (match === null) return undefined;
   const [, typeName = "", name = "", what = ""] = match;
   const field = findMessage(input, typeName)?.fields.find((candidate) => candidate.name === name)?.jsonName ?? name;
-  return requestMalformed({ field, message: `${field}: ${what}` });
+  return requestMalformed({ field, message: `${field}: ${cut(what)}` });
 }
 
 /** A timestamp's fault names neither its field nor its value: both are looked up in the body. */
-function faultyTimestamp(message: string, input: DescMessage, body: Uint8Array | undefined): ConnectError | undefined {
+function faultyTimestamp(message: string, input: DescMessage, body: Uint8Array | undefined): Fault | undefined {
   if (body === undefined || !message.startsWith("cannot decode message google.protobuf.Timestamp from JSON"))
     return undefined;
   const field = findFaultyTimestamp(input, parseJson(body), "");
@@ -47,14 +61,14 @@ function faultyTimestamp(message: string, input: DescMessage, body: Uint8Array |
   const what = message.slice(message.indexOf("JSON: ") + "JSON: ".length);
   return requestMalformed({
     field,
-    message: `${field} is not a timestamp: ${what}`,
+    message: `${field} is not a timestamp: ${cut(what)}`,
     help: "Send a form like 2026-01-31T09:30:00Z.",
   });
 }
 
-function malformed(message: string): ConnectError {
+function malformed(message: string): Fault {
   return requestMalformed({
-    message,
+    message: cut(message),
     help: "Send one JSON object with the fields of the request, `{}` when there are none.",
   });
 }

@@ -1,10 +1,10 @@
 import { gzipSync } from "node:zlib";
+import { readAnswer, startTestServer, type TestServer } from "@svc/testing/server";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { readAnswer, startTestService, type TestService } from "../test-service.ts";
 
-let svc: TestService;
+let svc: TestServer;
 beforeAll(async () => {
-  svc = await startTestService({
+  svc = await startTestServer({
     variables: { SVC_MAX_BODY_BYTES: "2048" },
     timeouts: { headersMs: 400, requestMs: 700, checkMs: 50 },
   });
@@ -25,6 +25,14 @@ test.each([
 ])("an unknown path %s is 404 with a reason", async (path, reason) => {
   const answer = await readAnswer(await fetch(`${svc.url}${path}`, { method: "POST" }));
   expect(answer).toMatchObject({ status: 404, code: "unimplemented", reason });
+});
+
+test("administration that is not served says where else it may be", async () => {
+  const help = (call: string) => svc.call(call, {}).then(({ json }) => json.details[0].debug.help);
+  expect(await help("svc.v1.AdminService/Nope")).toMatch(
+    / listener of its own \(SVC_ADMIN_LISTEN\): set SVC_URL or --url/,
+  );
+  expect(await help("svc.v1.NopeService/Nope")).not.toContain("SVC_ADMIN_LISTEN");
 });
 
 test("a browser at the address itself is told what is served where, without a key", async () => {
@@ -175,7 +183,7 @@ test("one line of the log tells of a call, with its caller and code", async () =
 
 const broken: [string, string, RegExp][] = [
   ["no HTTP at all", "hello\r\n\r\n", /^HTTP\/1\.1 400 /],
-  ["a missing Host", "POST /healthz HTTP/1.1\r\nConnection: close\r\n\r\n", /^HTTP\/1\.1 400 /],
+  ["a missing Host", "POST /healthz HTTP/1.1\r\n\r\n", /^HTTP\/1\.1 400 .*\{.*no Host header.*REQUEST_MALFORMED/s],
   ["a missing Host in HTTP/1.0", "GET /healthz HTTP/1.0\r\n\r\n", /^HTTP\/1\.1 200 /],
   [
     "a Host that is none",
@@ -183,13 +191,16 @@ const broken: [string, string, RegExp][] = [
     /^HTTP\/1\.1 200 /,
   ],
   ["an absolute address", "GET http://x/healthz HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n", /^HTTP\/1\.1 200 /],
-  ["a path that is none", "GET * HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n", /^HTTP\/1\.1 404 /],
+  ["a path that is none", "GET * HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n", /^HTTP\/1\.1 404 /],
   [
     "an upgrade",
     "GET /healthz HTTP/1.1\r\nHost: x\r\nConnection: upgrade, close\r\nUpgrade: websocket\r\n\r\n",
     /^HTTP\/1\.1 /,
   ],
   ["large headers", `GET /healthz HTTP/1.1\r\nHost: x\r\nx-large: ${"x".repeat(20_000)}\r\n\r\n`, /^HTTP\/1\.1 431 /],
+  ["two Hosts", "GET /healthz HTTP/1.1\r\nHost: x\r\nhost: x\r\n\r\n", /^HTTP\/1\.1 400 .*REQUEST_MALFORMED/s],
+  ["HTTP/0.9", "GET /healthz\r\n\r\n", /^HTTP\/1\.1 (400|505) /],
+  ["HTTP/2 in so many words", "GET /healthz HTTP/2.0\r\nHost: x\r\n\r\n", /^HTTP\/1\.1 505 .*REQUEST_MALFORMED/s],
   [
     "two lengths",
     "POST /healthz HTTP/1.1\r\nHost: x\r\nContent-Length: 1\r\nContent-Length: 2\r\n\r\nab",
@@ -207,18 +218,18 @@ test.each(broken)("%s is answered and the service goes on", async (_name, bytes,
   expect((await fetch(`${svc.url}/healthz`)).status).toBe(200);
 });
 
-test("a call with a Host that no URL could hold is served", async () => {
+test("a call with a Host that no URL could hold is refused", async () => {
   const answer = await svc.raw(
     `POST /${listEvents} HTTP/1.1\r\nHost: a b\\\r\nAuthorization: Bearer ${svc.key}\r\nContent-Type: application/json\r\nContent-Length: 2\r\nConnection: close\r\n\r\n{}`,
   );
-  expect(answer).toMatch(/^HTTP\/1\.1 200 /);
+  expect(answer).toMatch(/^HTTP\/1\.1 403 .*HOST_REFUSED/s);
 });
 
 test.each([
   ["headers", "GET /healthz HTTP/1.1\r\nHost: x\r\nx-slow: "],
   [
     "a body",
-    `POST /${listEvents} HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer the-bootstrap-key-of-all-server-tests\r\nContent-Type: application/json\r\nContent-Length: 100\r\n\r\n{`,
+    `POST /${listEvents} HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer the-bootstrap-key-of-all-server-tests\r\nContent-Type: application/json\r\nContent-Length: 100\r\n\r\n{`,
   ],
 ])("a client that never finishes %s is cut off", async (_name, bytes) => {
   expect(await svc.raw(bytes)).toMatch(/^(HTTP\/1\.1 408 |$)/);
@@ -227,7 +238,7 @@ test.each([
 test("a client that breaks off in its body leaves no trace but a line of the log", async () => {
   const socket = await svc.connect();
   socket.write(
-    `POST /${listEvents} HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${svc.key}\r\nx-request-id: broken-off\r\nContent-Type: application/json\r\nContent-Length: 100\r\n\r\n{`,
+    `POST /${listEvents} HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer ${svc.key}\r\nx-request-id: broken-off\r\nContent-Type: application/json\r\nContent-Length: 100\r\n\r\n{`,
   );
   await new Promise((resolve) => socket.write("", resolve));
   socket.resetAndDestroy();

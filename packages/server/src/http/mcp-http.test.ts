@@ -1,21 +1,19 @@
 import { getEventListeners } from "node:events";
-import { connect } from "node:net";
-import type { AppAnswer } from "@svc/connections";
 import { toolCallsForProject } from "@svc/db";
+import { readAnswer } from "@svc/testing/server";
 import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
 import { StoreLateError } from "../store-deadline.ts";
-import { readAnswer } from "../test-service.ts";
 import {
+  type AppAnswer,
   answers,
   bearers,
   jsonOf,
   listEvents,
-  publicUrl,
   rpc,
   startTestMcp,
   type TestMcp,
   toolCall,
-} from "./mcp.testing.ts";
+} from "./test-mcp.ts";
 
 let mcp: TestMcp;
 beforeAll(async () => {
@@ -87,50 +85,6 @@ test.each(["GET", "DELETE", "PUT", "OPTIONS"])("%s is 405 and names POST", async
   const res = await fetch(mcp.url, { method, headers: { authorization: `Bearer ${bearers.project}` } });
   expect([res.status, res.headers.get("allow")]).toEqual([405, "POST"]);
 });
-
-test.each([
-  "https://evil.example.com",
-  "https://svc.example.com.evil.com",
-  "http://svc.example.com",
-  "http://localhost.evil.com",
-  "null",
-  "file://",
-  "chrome-extension://abc",
-])("a page of %s is refused", async (origin) => {
-  expect(await readAnswer(await mcp.post(rpc(1, "ping"), { origin }))).toMatchObject({
-    status: 403,
-    reason: "ORIGIN_REFUSED",
-  });
-});
-
-test.each(["http://localhost:5173", "http://127.0.0.1", "http://[::1]:80", publicUrl])(
-  "a page of %s is served",
-  async (origin) => {
-    expect((await mcp.post(rpc(1, "ping"), { origin })).status).toBe(200);
-  },
-);
-
-test.each([
-  ["rebound.evil.com", "403"],
-  ["127.0.0.1.evil.com:8080", "403"],
-  ["localhost:1", "200"],
-  ["svc.example.com", "200"],
-])("on a loopback address the host %s is %s", async (host, status) => {
-  const body = JSON.stringify(rpc(1, "ping"));
-  const answer = await raw(
-    `POST /mcp HTTP/1.1\r\nhost: ${host}\r\nauthorization: Bearer ${bearers.project}\r\ncontent-type: application/json\r\n` +
-      `content-length: ${body.length}\r\nconnection: close\r\n\r\n${body}`,
-  );
-  expect(answer.split(" ")[1]).toBe(status);
-});
-
-async function raw(bytes: string): Promise<string> {
-  const socket = connect({ host: "127.0.0.1", port: Number(new URL(mcp.url).port) });
-  socket.write(bytes);
-  let text = "";
-  for await (const chunk of socket) text += String(chunk);
-  return text;
-}
 
 test.each([
   ["no JSON", "{", -32_700],

@@ -1,7 +1,7 @@
 import { Client } from "@modelcontextprotocol/sdk/client/index.js";
 import { StreamableHTTPClientTransport } from "@modelcontextprotocol/sdk/client/streamableHttp.js";
 import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
-import { answers, bearers, deleteEvent, jsonOf, listEvents, startTestMcp, type TestMcp } from "./mcp.testing.ts";
+import { answers, bearers, deleteEvent, listEvents, startTestMcp, type TestMcp } from "./test-mcp.ts";
 
 let mcp: TestMcp;
 beforeAll(async () => {
@@ -203,17 +203,15 @@ test("a long result is cut to 20,000 bytes and says how to get the rest", async 
   expect(whole.structuredContent.result.items).toEqual(items);
 });
 
-test("integers beyond a double keep their digits in results, and are refused in arguments", async () => {
+test("integers beyond a double keep their digits in results and in arguments", async () => {
   mcp.app = async () => answers('{"ok":true,"result":[{"update_id":12345678901234567890}]}');
   const body = (args: string) =>
     `{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"call_tool","arguments":{"slug":"messaging_bot.get_updates","entity_id":"ada","arguments":${args}}}}`;
   const text = await (await mcp.post(body("{}"))).text();
   expect(text.match(/12345678901234567890/g)).toHaveLength(2);
-  const refused = await jsonOf(mcp.post(body('{"offset":12345678901234567890}')));
-  expect(refused.result).toMatchObject({
-    isError: true,
-    structuredContent: { error: { reason: "ARGUMENTS_MALFORMED", field: "arguments" } },
-  });
+  await mcp.post(body('{"offset":12345678901234567890}'));
+  const { url = "", body: sent = "" } = mcp.sent.at(-1) ?? {};
+  expect(`${url} ${sent}`).toContain("12345678901234567890");
 });
 
 const refusals: [string, Record<string, unknown>, object, RegExp][] = [

@@ -1,12 +1,13 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
-import { Code, ConnectError } from "@connectrpc/connect";
-import { codeToHttpStatus, codeToString } from "@connectrpc/connect/protocol-connect";
-import type { Principal, ProjectPrincipal } from "@svc/core";
-import type { McpServer } from "@svc/tools";
-import { acceptRequestId, type Call } from "../calls/call.ts";
+import type { Fault, Principal, ProjectPrincipal, WorkMeter } from "@svc/core";
+import type { McpServer } from "@svc/node";
+import type { Admission } from "../admission/admission.ts";
+import type { Authenticate } from "../auth/gate.ts";
+import { lineOf } from "../calls/answers.ts";
+import { acceptRequestId, type Call, ownerOf } from "../calls/call.ts";
 import type { CallErrorMapper } from "../calls/call-error.ts";
 import {
-  bodyTooLarge,
+  callerGone,
   contentTypeUnsupported,
   deadlineExceeded,
   endedUnderWay,
@@ -14,19 +15,23 @@ import {
   roleRequired,
   shuttingDown,
 } from "../errors.ts";
-import { type AnswerHeaders, answerError, answerJson } from "./answer.ts";
+import { type AnswerHeaders, answerError, answerJson, retryHeaders } from "./answer.ts";
 import { BodyError, readBody } from "./body.ts";
-import { createOriginCheck, type OriginRules } from "./mcp-origin.ts";
+import { bodyFault, type Intake, shareOf } from "./intake.ts";
 
 /** How MCP is served. */
-export type McpOptions = OriginRules & {
+export type McpOptions = {
   server: McpServer;
-  /** Finds who sends an Authorization header; rejects with `unauthenticated`, or because the store is away. */
-  authenticate: (authorization: string | null) => Promise<Principal>;
+  authenticate: Authenticate;
+  intake: Intake;
+  /** Lets the requests of projects in, within their quotas. */
+  admission: Admission;
   bodyBytesMax: number;
   /** Ends an exchange, from its body's end, milliseconds. Default 60 s, as calls have: twice what an app may take. */
   timeoutMs?: number;
   createRequestId: () => string;
+  /** Meters the work of requests. */
+  meter: WorkMeter;
   mapError: CallErrorMapper;
   /** Ends every exchange under way. */
   shutdownSignal: AbortSignal;
@@ -44,11 +49,10 @@ export const mcpPath = "/mcp";
 type McpCall = Omit<Call, "method"> & { method: string };
 
 /**
- * Makes the handler of agents: POST alone, from no foreign page, with a project's key, checked before the body is read. There
- * are no sessions, hence no GET to stream and no DELETE.
+ * Makes the handler of agents: POST alone, with a project's key, checked before the body is read. There are no sessions, hence no
+ * GET to stream and no DELETE.
  */
 export function createMcpHandler(options: McpOptions): McpHandler {
-  const checkOrigin = createOriginCheck(options);
   return (req, res) => {
     const call: McpCall = {
       requestId: acceptRequestId(req.headers["x-request-id"]) ?? options.createRequestId(),
@@ -59,10 +63,11 @@ export function createMcpHandler(options: McpOptions): McpHandler {
     };
     res.setHeader("x-request-id", call.requestId);
     res.once("close", () => {
+      call.leave?.();
       if (!res.writableFinished) call.code = "canceled";
       options.onCall(call, performance.now() - call.startedMs);
     });
-    const refusal = refusalOf(req, checkOrigin);
+    const refusal = refusalOf(req);
     if (refusal !== undefined) return refuse(res, call, refusal);
     answer(req, res, { ...options, call }).catch((error: unknown) =>
       refuse(res, call, mapFailure(error, options, call)),
@@ -71,18 +76,12 @@ export function createMcpHandler(options: McpOptions): McpHandler {
 }
 
 /** An error, and what HTTP says beside it. */
-type Refusal = { error: ConnectError; status?: number; headers?: AnswerHeaders };
+type Refusal = { error: Fault; status?: number; headers?: AnswerHeaders };
 
-function refusalOf(
-  req: IncomingMessage,
-  checkOrigin: (req: IncomingMessage) => ConnectError | undefined,
-): Refusal | undefined {
-  const { method = "", headers } = req;
+function refusalOf({ method = "", headers }: IncomingMessage): Refusal | undefined {
   if (method !== "POST") {
     return { error: methodNotAllowed(method, "POST"), status: 405, headers: { allow: "POST" } };
   }
-  const foreign = checkOrigin(req);
-  if (foreign !== undefined) return { error: foreign };
   const contentType = headers["content-type"] ?? "";
   if (/^application\/json *(?:;|$)/i.test(contentType)) return undefined;
   const error = contentTypeUnsupported(contentType, "application/json");
@@ -90,23 +89,38 @@ function refusalOf(
 }
 
 function refuse(res: ServerResponse, call: McpCall, { error, status, headers }: Refusal): void {
-  call.code = codeToString(error.code);
-  answerError(res, error, status ?? codeToHttpStatus(error.code), headers ?? headersOf(error));
+  call.code = error.code;
+  answerError(res, error, status, headers ?? headersOf(error));
 }
 
 /** RFC 9110 wants the first with every 401; the second spares a store that is away. */
-function headersOf({ code }: ConnectError): AnswerHeaders {
-  if (code === Code.Unauthenticated) return { "www-authenticate": "Bearer" };
-  if (code === Code.Unavailable) return { "retry-after": "5" };
+function headersOf({ code }: Fault): AnswerHeaders {
+  if (code === "unauthenticated") return { "www-authenticate": "Bearer" };
+  if (code === "unavailable") return retryHeaders;
   return {};
 }
 
 type Answering = McpOptions & { call: McpCall };
 
 async function answer(req: IncomingMessage, res: ServerResponse, options: Answering): Promise<void> {
-  const { call, server, mapError, bodyBytesMax } = options;
-  const principal = requireProject(await options.authenticate(req.headers.authorization ?? null), call);
-  const body = await readBody(req, bodyBytesMax);
+  const { call, server, admission, meter, mapError, bodyBytesMax, intake } = options;
+  const caller = await options.authenticate(req.headers.authorization ?? null, (lookup) =>
+    intake.keepBack(req, lookup),
+  );
+  const principal = requireProject(caller, call);
+  intake.noteKey(req);
+  const admitted = admission.enter(principal.projectId, principal.quotas, "call");
+  if ("refusal" in admitted) throw admitted.refusal;
+  call.leave = admitted.leave;
+  const charge = intake.charge(req, shareOf(principal));
+  res.once("close", () => charge.release());
+  const body = await readBody(req, bodyBytesMax, charge);
+  const isLarge = body.byteLength > largeBytes;
+  const turn = isLarge ? undefined : meter.turns.take(lineOf(principal));
+  if (turn !== undefined) await turn;
+  const work = meter.begin(ownerOf(call));
+  work.charge({ bytes: body.byteLength });
+  if (isLarge) await work.turn();
   const signal = lifeOf(res, options);
   const version = req.headers["mcp-protocol-version"];
   const { status, body: text } = await server.serve({
@@ -116,7 +130,7 @@ async function answer(req: IncomingMessage, res: ServerResponse, options: Answer
     signal,
     mapError(error) {
       const refusal = mapError(error, call, signal);
-      call.code = codeToString(refusal.code);
+      call.code = refusal.code;
       return refusal;
     },
     onLabel(label) {
@@ -124,7 +138,7 @@ async function answer(req: IncomingMessage, res: ServerResponse, options: Answer
     },
   });
   // What the protocol refuses is no JSON-RPC message it could answer.
-  if (status >= 400) call.code = codeToString(Code.InvalidArgument);
+  if (status >= 400) call.code = "invalid_argument";
   if (text !== "") return answerJson(res, status, text);
   if (res.destroyed) return;
   res.writeHead(status, { "content-length": 0 });
@@ -137,6 +151,8 @@ function requireProject(principal: Principal, call: McpCall): ProjectPrincipal {
   throw roleRequired("MCP", "member", "admin");
 }
 
+/** Bodies beyond this wait for their turn before they are read. */
+const largeBytes = 65_536;
 const timeoutDefaultMs = 60_000;
 
 /** Aborts when the caller has gone, the time is up, or the node stops; nothing of it outlives the answer. */
@@ -156,11 +172,8 @@ function lifeOf(res: ServerResponse, { timeoutMs = timeoutDefaultMs, shutdownSig
   return life.signal;
 }
 
-function callerGone(): ConnectError {
-  return new ConnectError("the caller went away", Code.Canceled);
-}
-
 function mapFailure(error: unknown, { bodyBytesMax, mapError }: McpOptions, call: McpCall): Refusal {
   if (!(error instanceof BodyError)) return { error: mapError(error, call) };
-  return error.reason === "too_large" ? { error: bodyTooLarge(bodyBytesMax), status: 413 } : { error: callerGone() };
+  const refusal = { error: bodyFault(error, bodyBytesMax) };
+  return error.reason === "too_large" ? { ...refusal, status: 413 } : refusal;
 }

@@ -1,16 +1,16 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
-import type { OauthAnswer, OauthPages } from "@svc/connections";
-import { type Sandbox, sandboxAuthorizePath } from "@svc/sandbox";
+import { type OauthAnswer, type OauthPages, type Sandbox, sandboxAuthorizePath } from "@svc/node";
 import { methodNotAllowed } from "../errors.ts";
 import type { Logger } from "../logger.ts";
 import { answerError } from "./answer.ts";
-import { readBody } from "./body.ts";
+import { BodyError, readBody } from "./body.ts";
+import { bodyFault, type Intake } from "./intake.ts";
 
 /** Serves one path that a person's browser opens. */
 export type PageHandler = (req: IncomingMessage, res: ServerResponse) => void;
 
 /** The consent form is a few hundred bytes with a sealed request of about as many. */
-const formBytesMax = 65_536;
+const formBytesMax = 16_384;
 
 /**
  * The pages on the way to a connected account: `/oauth/start` and `/oauth/callback`, and with a sandbox its consent page. They need no
@@ -20,9 +20,10 @@ export function createPages(options: {
   pages: OauthPages;
   sandbox: Sandbox | undefined;
   publicUrl: () => string;
+  intake: Intake;
   logger: Logger;
 }): ReadonlyMap<string, PageHandler> {
-  const { pages, sandbox, publicUrl, logger } = options;
+  const { pages, sandbox, publicUrl, intake, logger } = options;
   const urlOf = (req: IncomingMessage) => new URL(req.url ?? "/", publicUrl());
   const serve = (methods: readonly string[], answer: (req: IncomingMessage) => Promise<OauthAnswer>): PageHandler => {
     return (req, res) => {
@@ -36,6 +37,7 @@ export function createPages(options: {
           res.writeHead(status, { ...headers, "content-length": Buffer.byteLength(body) }).end(body);
         },
         (err: unknown) => {
+          if (err instanceof BodyError) return refuseForm(res, err);
           logger.error({ err }, "a page could not be answered");
           if (!res.headersSent) res.writeHead(503, { "content-type": "text/plain; charset=utf-8", "retry-after": "5" });
           res.end("The service cannot answer now. Try again in a moment.\n");
@@ -48,19 +50,23 @@ export function createPages(options: {
     ["/oauth/callback", serve(["GET"], (req) => pages.handleOauthCallback(urlOf(req), req.headers))],
   ];
   if (sandbox !== undefined) {
-    handlers.push([sandboxAuthorizePath, serve(["GET", "POST"], (req) => answerConsent(req, sandbox, urlOf(req)))]);
+    handlers.push([
+      sandboxAuthorizePath,
+      serve(["GET", "POST"], (req) => answerConsent(req, { sandbox, intake, url: urlOf(req) })),
+    ]);
   }
   return new Map(handlers);
 }
 
-async function answerConsent(req: IncomingMessage, { oauth }: Sandbox, url: URL): Promise<OauthAnswer> {
-  const answer =
-    req.method === "POST"
-      ? oauth.decide(new URLSearchParams((await readBody(req, formBytesMax)).toString()))
-      : oauth.authorizePage(url);
+type Consenting = { sandbox: Sandbox; intake: Intake; url: URL };
+
+async function answerConsent(req: IncomingMessage, { sandbox, intake, url }: Consenting): Promise<OauthAnswer> {
+  const { oauth } = sandbox;
+  const answer = req.method === "POST" ? oauth.decide(await readForm(req, intake)) : oauth.authorizePage(url);
   const headers = {
     "cache-control": "no-store",
-    "referrer-policy": "no-referrer",
+    // Not no-referrer: the form's request would come from the origin `null`.
+    "referrer-policy": "same-origin",
     "x-content-type-options": "nosniff",
   };
   if ("redirect" in answer) return { status: 302, headers: { ...headers, location: answer.redirect }, body: "" };
@@ -74,4 +80,15 @@ async function answerConsent(req: IncomingMessage, { oauth }: Sandbox, url: URL)
     },
     body: answer.html,
   };
+}
+
+function refuseForm(res: ServerResponse, error: BodyError): void {
+  answerError(res, bodyFault(error, formBytesMax));
+}
+
+async function readForm(req: IncomingMessage, intake: Intake): Promise<URLSearchParams> {
+  const charge = intake.charge(req, "keyless");
+  const body = await readBody(req, formBytesMax, charge);
+  charge.release();
+  return new URLSearchParams(body.toString());
 }

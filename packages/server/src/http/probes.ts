@@ -1,22 +1,22 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
 import { methodNotAllowed } from "../errors.ts";
 import type { Health } from "../health/health.ts";
-import type { Metrics } from "../metrics.ts";
+import type { Metrics } from "../metrics/types.ts";
 import { answerError, answerJson } from "./answer.ts";
 
 /** Serves one path that needs no key. */
 export type ProbeHandler = (req: IncomingMessage, res: ServerResponse) => void;
 
 /**
- * `/healthz`: the process answers. `/readyz`: it takes traffic, else 503 with the reason. `/metrics`: Prometheus' text
- * format. GET and HEAD only.
+ * `/healthz`: the process answers. `/readyz`: it takes traffic, else 503 with the reason. `/metrics`, where it is served: Prometheus'
+ * text format. GET and HEAD only.
  */
 export function createProbes({
   health,
   metrics,
 }: {
   health: Health;
-  metrics: Metrics;
+  metrics: Metrics | undefined;
 }): ReadonlyMap<string, ProbeHandler> {
   const probes: [string, (res: ServerResponse) => Promise<void> | void][] = [
     ["/healthz", (res) => answerJson(res, 200, '{"status":"ok"}')],
@@ -27,9 +27,13 @@ export function createProbes({
         answerJson(res, status === "ready" ? 200 : 503, JSON.stringify({ status }));
       },
     ],
-    ["/metrics", async (res) => answerJson(res, 200, await metrics.text(), { "content-type": metrics.contentType })],
   ];
+  if (metrics !== undefined) probes.push(["/metrics", (res) => answerMetrics(res, metrics)]);
   return new Map(probes.map(([path, answer]) => [path, onlyGet(answer)]));
+}
+
+async function answerMetrics(res: ServerResponse, metrics: Metrics): Promise<void> {
+  answerJson(res, 200, await metrics.text(), { "content-type": metrics.contentType });
 }
 
 function onlyGet(answer: (res: ServerResponse) => Promise<void> | void): ProbeHandler {

@@ -2,11 +2,12 @@ import { once } from "node:events";
 import { createServer, type Server } from "node:http";
 import { type AddressInfo, connect } from "node:net";
 import { OverloadedError } from "@svc/core";
-import type { InboundPost, IngestOutcome } from "@svc/triggers";
+import type { InboundPost, IngestOutcome } from "@svc/node";
+import { readAnswer } from "@svc/testing/server";
 import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
 import { createLogger } from "../logger.ts";
-import { readAnswer } from "../test-service.ts";
 import { splitTarget } from "./answer.ts";
+import { createTestIntake } from "./test-intake.ts";
 import { createWebhookHandler, type PostOutcome } from "./webhooks.ts";
 
 /** What the engine behind the handler says next. */
@@ -33,8 +34,8 @@ beforeAll(async () => {
         return outcome();
       },
     },
+    intake: createTestIntake({ bytesMax: 1_500, shareBytesMax: 1_500 }),
     bodyBytesMax: 1_024,
-    budgetBytes: 1_500,
     deadlineMs: 100,
     createRequestId: () => "req_1",
     logger,
@@ -75,10 +76,13 @@ test("the engine gets the exact bytes, lower-case headers and the decoded query"
 });
 
 const outcomes: [IngestOutcome, number, unknown][] = [
-  [{ outcome: "accepted", events: 3 }, 202, { accepted: 3 }],
+  [{ outcome: "accepted", events: 3 }, 202, { accepted: 1 }],
   [{ outcome: "ignored" }, 202, { accepted: 0 }],
   [{ outcome: "quarantined", reason: "no_trigger" }, 202, { accepted: 0 }],
   [{ outcome: "challenge", challenge: 'a"b' }, 200, { challenge: 'a"b' }],
+  [{ outcome: "encoding_unsupported", encoding: "zstd" }, 415, expect.objectContaining({ code: "invalid_argument" })],
+  [{ outcome: "too_large" }, 413, expect.objectContaining({ code: "resource_exhausted" })],
+  [{ outcome: "unavailable" }, 503, expect.objectContaining({ code: "unavailable" })],
   [{ outcome: "unverified" }, 401, expect.objectContaining({ code: "unauthenticated" })],
   [{ outcome: "secret_unset", secretEnv: "SVC_X" }, 403, expect.objectContaining({ code: "permission_denied" })],
   [{ outcome: "unknown_toolkit" }, 404, expect.objectContaining({ code: "not_found" })],
@@ -163,15 +167,20 @@ test("bodies beyond the budget are 503, until the engine lets go of those it hol
   expect(posts).toHaveLength(4);
 });
 
-test("the budget counts announced bytes, and a sender that goes away gives them back", async () => {
+test("the budget counts what arrives and not what is announced, and a sender that goes away gives it back", async () => {
   const { hostname, port } = new URL(url);
-  const socket = connect(Number(port), hostname);
-  socket.on("error", () => {});
-  const started = once(server, "request");
-  socket.write("POST /webhooks/calendar HTTP/1.1\r\nhost: x\r\ncontent-length: 1000\r\n\r\nx");
-  await started;
-  expect((await post("/webhooks/calendar", "x".repeat(1_000))).status).toBe(503);
-  socket.destroy();
+  const start = async (sent: number) => {
+    const socket = connect(Number(port), hostname).on("error", () => {});
+    const started = once(server, "request");
+    socket.write(`POST /webhooks/calendar HTTP/1.1\r\nhost: x\r\ncontent-length: 1000\r\n\r\n${"x".repeat(sent)}`);
+    await started;
+    return socket;
+  };
+  const announced = await Promise.all([start(0), start(0), start(0)]);
+  expect((await post("/webhooks/calendar", "x".repeat(1_000))).status).toBe(202);
+  const sent = await start(900);
+  await expect.poll(async () => (await post("/webhooks/calendar", "x".repeat(1_000))).status).toBe(503);
+  for (const socket of [...announced, sent]) socket.destroy();
   await expect.poll(async () => (await post("/webhooks/calendar", "x".repeat(1_000))).status).toBe(202);
   expect(seen).toContainEqual(["calendar", "aborted"]);
 });

@@ -1,9 +1,10 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
-import { assertNever } from "@svc/core";
-import type { InboundPost, IngestOutcome } from "@svc/triggers";
+import { assertExhaustive } from "@svc/core";
+import { acceptedEncodings, type InboundPost, type IngestOutcome } from "@svc/node";
 import {
   bodyTooLarge,
   callUnknown,
+  contentEncodingUnsupported,
   internalFault,
   methodNotAllowed,
   nodeOverloaded,
@@ -15,9 +16,9 @@ import {
 import type { Logger } from "../logger.ts";
 import { isStoreAway, type StoreAlarm } from "../store-alarm.ts";
 import { storeDeadlineMs, withinDeadline } from "../store-deadline.ts";
-import { answerError, answerJson } from "./answer.ts";
+import { answerError, answerJson, retryHeaders } from "./answer.ts";
 import { BodyError, readBody } from "./body.ts";
-import { type BodyBudget, createBodyBudget, postBudgetBytes } from "./body-budget.ts";
+import { bodyFault, type Intake } from "./intake.ts";
 
 /** What takes posts: the ingest engine of packages/triggers. */
 export type PostReceiver = {
@@ -28,14 +29,13 @@ export type PostReceiver = {
 };
 
 /** What became of a post, for the metrics. */
-export type PostOutcome = IngestOutcome["outcome"] | "too_large" | "aborted" | "unavailable" | "failed";
+export type PostOutcome = IngestOutcome["outcome"] | "aborted" | "failed";
 
 /** How posts are served. */
 export type WebhookOptions = {
   ingest: PostReceiver;
+  intake: Intake;
   bodyBytesMax: number;
-  /** Bytes of bodies that posts under way may hold, all together. Default `postBudgetBytes`. */
-  budgetBytes?: number;
   /** How long a post waits for the store, from its body's end, milliseconds. Default 15 s. */
   deadlineMs?: number;
   createRequestId: () => string;
@@ -56,9 +56,8 @@ const noQuery = new URLSearchParams();
 
 /** Makes the handler of inbound posts. */
 export function createWebhookHandler(options: WebhookOptions): WebhookHandler {
-  const { ingest, bodyBytesMax, onPost, deadlineMs = storeDeadlineMs } = options;
-  const budget = createBodyBudget(options.budgetBytes ?? postBudgetBytes(bodyBytesMax));
-  const receiving: Receiving = { ingest, bodyBytesMax, budget, deadlineMs };
+  const { ingest, intake, bodyBytesMax, onPost, deadlineMs = storeDeadlineMs } = options;
+  const receiving: Receiving = { ingest, intake, bodyBytesMax, deadlineMs };
   return (path, query, req, res) => {
     const slug = path.slice(webhookPrefix.length);
     if (!slugPattern.test(slug)) return answerError(res, callUnknown(path), 404);
@@ -68,19 +67,21 @@ export function createWebhookHandler(options: WebhookOptions): WebhookHandler {
     const early = ingest.admit(slug, parsed);
     if (early !== undefined) {
       onPost(early.outcome === "unknown_toolkit" ? "" : slug, early.outcome);
-      return answerOutcome(res, slug, early);
+      return answerOutcome(res, slug, early, bodyBytesMax);
     }
     receive(slug, parsed, req, receiving).then(
       (outcome) => {
+        // Whoever sent it holds the toolkit's secret.
+        if (outcome.outcome === "accepted") intake.noteKey(req);
         onPost(slug, outcome.outcome);
-        answerOutcome(res, slug, outcome);
+        answerOutcome(res, slug, outcome, bodyBytesMax);
       },
       (error: unknown) => onPost(slug, answerFailure(res, slug, error, options)),
     );
   };
 }
 
-type Receiving = { ingest: PostReceiver; bodyBytesMax: number; budget: BodyBudget; deadlineMs: number };
+type Receiving = { ingest: PostReceiver; intake: Intake; bodyBytesMax: number; deadlineMs: number };
 
 /**
  * A post that is answered at its deadline may still be committed later: the provider sends it again, and de-duplication
@@ -90,16 +91,15 @@ async function receive(
   slug: string,
   query: URLSearchParams,
   req: IncomingMessage,
-  { ingest, bodyBytesMax, budget, deadlineMs }: Receiving,
+  { ingest, intake, bodyBytesMax, deadlineMs }: Receiving,
 ): Promise<IngestOutcome> {
-  const body = await readBody(req, bodyBytesMax, budget);
+  const charge = intake.charge(req, `toolkit:${slug}`);
+  const body = await readBody(req, bodyBytesMax, charge);
   const accepting = ingest.accept({ toolkitSlug: slug, headers: headersOf(req), query, body });
-  const letGo = () => budget.give(body.byteLength);
+  const letGo = () => charge.release();
   accepting.then(letGo, letGo);
   return withinDeadline(accepting, deadlineMs);
 }
-
-const retryHeaders = { "retry-after": "5" };
 
 /** Node joins repeated headers itself, all but set-cookie, which no provider sends. */
 function headersOf(req: IncomingMessage): Record<string, string> {
@@ -108,10 +108,11 @@ function headersOf(req: IncomingMessage): Record<string, string> {
   return headers as Record<string, string>;
 }
 
-function answerOutcome(res: ServerResponse, slug: string, outcome: IngestOutcome): void {
+function answerOutcome(res: ServerResponse, slug: string, outcome: IngestOutcome, bodyBytesMax: number): void {
   switch (outcome.outcome) {
     case "accepted":
-      answerAccepted(res, outcome.events);
+      // How many projects there are is nobody's business but the deployment's.
+      answerAccepted(res, 1);
       break;
     case "ignored":
     case "quarantined":
@@ -119,6 +120,9 @@ function answerOutcome(res: ServerResponse, slug: string, outcome: IngestOutcome
       break;
     case "challenge":
       answerJson(res, 200, JSON.stringify({ challenge: outcome.challenge }));
+      break;
+    case "over_quota":
+      answerError(res, outcome.refusal);
       break;
     case "unknown_toolkit":
       answerError(res, webhookUnknown(slug));
@@ -129,13 +133,22 @@ function answerOutcome(res: ServerResponse, slug: string, outcome: IngestOutcome
     case "unverified":
       answerError(res, webhookUnverified());
       break;
+    case "encoding_unsupported":
+      answerError(res, contentEncodingUnsupported(outcome.encoding), 415, { "accept-encoding": acceptedEncodings });
+      break;
+    case "too_large":
+      answerError(res, bodyTooLarge(bodyBytesMax), 413);
+      break;
+    case "unavailable":
+      answerError(res, nodeOverloaded(), undefined, retryHeaders);
+      break;
     default:
-      assertNever(outcome);
+      assertExhaustive(outcome);
   }
 }
 
 /** The hot answer. With its length stated, head and body leave in one write; without, Node would send it in chunks. */
-function answerAccepted(res: ServerResponse, events: number): void {
+function answerAccepted(res: ServerResponse, events: 0 | 1): void {
   if (res.destroyed) return;
   const body = `{"accepted":${events}}`;
   res.writeHead(202, { "content-type": "application/json", "content-length": body.length });
@@ -149,9 +162,10 @@ function answerFailure(
   { bodyBytesMax, logger, createRequestId, onStoreAway }: WebhookOptions,
 ): PostOutcome {
   if (error instanceof BodyError) {
-    if (error.reason === "too_large") answerError(res, bodyTooLarge(bodyBytesMax), 413);
+    const refusal = bodyFault(error, bodyBytesMax);
+    if (error.reason === "too_large") answerError(res, refusal, 413);
     if (error.reason !== "no_room") return error.reason;
-    answerError(res, nodeOverloaded(), undefined, retryHeaders);
+    answerError(res, refusal);
     return "unavailable";
   }
   if (isStoreAway(error)) {

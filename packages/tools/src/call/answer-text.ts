@@ -1,5 +1,5 @@
 import type { Action } from "@svc/catalog";
-import { JsonTooLargeError, parseExactJson } from "./exact-json.ts";
+import { JsonTooLargeError, parseExactJson } from "@svc/core";
 import { maskNames, sensitiveNames } from "./mask.ts";
 import type { Redactor } from "./redact.ts";
 

@@ -1,6 +1,6 @@
 import type { Toolkit } from "@svc/catalog";
-import { catalogOf, type ToolkitSource } from "@svc/catalog/testing";
 import { createId } from "@svc/core";
+import { catalogOf, type ToolkitSource } from "@svc/testing/catalog";
 import { expect, test } from "vitest";
 import { buildRequest } from "./build-request.ts";
 import { deskToolkit, hostedToolkit, unplacedToolkit } from "./test-toolkits.ts";

@@ -1,7 +1,7 @@
 import type { CodeTool } from "@svc/catalog";
 import { type CallResult, resultOf } from "../outcome.ts";
 import { checkArguments, describeFaults } from "./check-arguments.ts";
-import { beginKeyed, type KeyContext } from "./keyed-call.ts";
+import { beginKeyed, type Earlier, type KeyContext } from "./keyed-call.ts";
 import type { Caller, LedgerEntry } from "./ledger.ts";
 
 /** A confirmed call of code whose arguments fit, `confirm` taken out. */
@@ -29,12 +29,15 @@ export type CodeResult = {
   readonly isReplay: boolean;
 };
 
-/** Checks a call of code as that of an action is, runs it and records it. A dry run says only whether it would be run. */
+/**
+ * Checks a call of code as that of an action is, runs it and records it. A dry run says only whether it would be run. Answers with
+ * what holds its idempotency key where another call took that meanwhile.
+ */
 export async function callCodeTool(
   context: CodeContext,
   entry: LedgerEntry,
   { tool, isDryRun }: { readonly tool: CodeTool; readonly isDryRun: boolean },
-): Promise<CodeResult> {
+): Promise<CodeResult | Earlier> {
   const prepared = prepare(context, entry, tool);
   if (isDryRun) {
     return {
@@ -46,7 +49,7 @@ export async function callCodeTool(
   if ("result" in prepared) return end(context, entry, prepared.result, { bindsKey: false });
   if (entry.idempotencyKey === undefined) await context.ledger.begin(entry, undefined, context.isSandbox);
   const earlier = await beginKeyed(context, entry, undefined);
-  if (earlier !== undefined) return { ...earlier, isReplay: true };
+  if (earlier !== undefined) return earlier;
   const answer = await prepared.run();
   return end(context, entry, resultOf(answer), { bindsKey: answer.outcome === "ok" });
 }

@@ -1,14 +1,13 @@
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
-import { createCatalogViews } from "@svc/catalog";
-import { catalogOf, type ToolkitSource } from "@svc/catalog/testing";
-import { createAccountAccess, createAppTransport } from "@svc/connections";
-import { createAddressGuard, createId, createSealer, type ProjectId, parseVaultKeys, systemClock } from "@svc/core";
+import { createId, type ProjectId, systemClock } from "@svc/core";
 import { connectedAccountsForProject } from "@svc/db";
-import { createTestDatabase } from "@svc/db/testing";
+import { catalogOf, type ToolkitSource } from "@svc/testing/catalog";
+import { createTestDatabase } from "@svc/testing/database";
+import { createTestNode, testSealer } from "@svc/testing/node";
 import { afterAll, afterEach, expect, test } from "vitest";
-import { type CallRequest, createToolCaller } from "./call-tool.ts";
-import { createLedger } from "./ledger.ts";
+import { answerOf } from "../service/call-answer.ts";
+import type { CallRequest } from "./call-tool.ts";
 import { addProject } from "./test-node.ts";
 import { deskToolkit } from "./test-toolkits.ts";
 
@@ -54,21 +53,17 @@ const hangUpInside: Reaction = (res, req) => {
   res.write('{"id":', () => req.socket.destroy());
 };
 
-const sealer = createSealer(parseVaultKeys(`a:${Buffer.alloc(32, 7).toString("base64")}`));
-
+/** A node whose calls go over the network, to the app at `url`. */
 function createNode(url: string) {
   const source: ToolkitSource = {
     ...deskToolkit,
     toolkit: { ...deskToolkit.toolkit, baseUrl: "{{deployment.provider_base_url}}" },
   };
   const catalog = catalogOf({ toolkits: [source], deployment: { toolkits: { desk: { provider_base_url: url } } } });
-  const transport = createAppTransport({ guard: createAddressGuard({ allowedRanges: ["127.0.0.0/8"] }) });
-  open.push(() => transport.close());
-  const views = createCatalogViews({ catalog, db, clock: systemClock, onBroken: () => {} });
-  const shared = { db, clock: systemClock, sealer, isSandbox: false };
-  const accounts = createAccountAccess({ ...shared, oauth: { clientOf: () => undefined, fetch: transport.fetch } });
-  const onUnrecorded = () => expect.unreachable();
-  return createToolCaller({ ...shared, views, accounts, transport, ledger: createLedger(shared), onUnrecorded });
+  const observer = { callUnrecorded: () => expect.unreachable() };
+  const node = createTestNode(db, { clock: systemClock, catalog, observer });
+  open.push(async () => node[Symbol.asyncDispose]());
+  return node.apps.caller;
 }
 
 /** A project with an account of the desk for `ann`. */
@@ -85,7 +80,7 @@ async function connect(): Promise<ProjectId> {
     scheme: "api_key",
     state: "active",
     variables: {},
-    credential: sealer.seal(credential, `${projectId}/connected_accounts/${id}`),
+    credential: testSealer.seal(credential, `${projectId}/connected_accounts/${id}`),
     originDigest: null,
     grantedScopes: [],
     references: [],
@@ -103,17 +98,19 @@ async function callOf(script: Reaction[], tool: string, changes: Partial<CallReq
   const app = await startApp(...script);
   const projectId = await connect();
   const node = createNode(app.url);
-  const call = () =>
-    node.call({
-      caller: { projectId, keyId: undefined },
-      toolSlug: `desk.${tool}`,
-      args: tool === "read_ticket" ? { id: "t 1" } : { id: "t1", text: "hi" },
-      entityId: "ann",
-      accountId: undefined,
-      idempotencyKey: undefined,
-      isDryRun: false,
-      ...changes,
-    });
+  const call = async () =>
+    answerOf(
+      await node.call({
+        caller: { projectId, keyId: undefined },
+        toolSlug: `desk.${tool}`,
+        args: tool === "read_ticket" ? { id: "t 1" } : { id: "t1", text: "hi" },
+        entityId: "ann",
+        accountId: undefined,
+        idempotencyKey: undefined,
+        isDryRun: false,
+        ...changes,
+      }),
+    );
   return { app, call, result: (await call()).result };
 }
 
@@ -172,7 +169,7 @@ test("an app that is not there is unreachable, and nothing is in doubt", async (
   const app = await startApp();
   for (const close of open.splice(0)) await close();
   const projectId = await connect();
-  const { result } = await createNode(app.url).call({
+  const called = await createNode(app.url).call({
     caller: { projectId, keyId: undefined },
     toolSlug: "desk.add_note",
     args: { id: "t1", text: "hi" },
@@ -181,6 +178,7 @@ test("an app that is not there is unreachable, and nothing is in doubt", async (
     idempotencyKey: undefined,
     isDryRun: false,
   });
+  const { result } = answerOf(called);
   expect(result).toMatchObject({ outcome: "unreachable", retryable: true });
 });
 

@@ -1,5 +1,5 @@
 import { createId, uuidOfId } from "@svc/core";
-import { createTestDatabase } from "@svc/db/testing";
+import { createTestDatabase } from "@svc/testing/database";
 import { afterAll, expect, test } from "vitest";
 import { addProject, createTestNode } from "./test-node.ts";
 import { answer } from "./test-transport.ts";

@@ -1,10 +1,8 @@
-import { Code, ConnectError } from "@connectrpc/connect";
-import { catalogOf } from "@svc/catalog/testing";
 import type { AppAnswer } from "@svc/connections";
 import type { ProjectId } from "@svc/core";
 import { toolCallsForProject } from "@svc/db";
-import { createTestDatabase } from "@svc/db/testing";
-import { ErrorDetailSchema } from "@svc/gen/errors";
+import { catalogOf } from "@svc/testing/catalog";
+import { createTestDatabase } from "@svc/testing/database";
 import { afterAll, expect, test } from "vitest";
 import type { callOutcomes } from "../outcome.ts";
 import type { CallRequest } from "./call-tool.ts";
@@ -17,14 +15,6 @@ afterAll(drop);
 
 const note = { id: "t1", text: "hello" };
 
-async function refusalOf(call: Promise<unknown>): Promise<[Code, string | undefined]> {
-  const error = await call.then(
-    () => new ConnectError("answered", Code.Unknown),
-    (cause: unknown) => ConnectError.from(cause),
-  );
-  return [error.code, error.findDetails(ErrorDetailSchema)[0]?.reason];
-}
-
 /** A row with its sealed parts opened. */
 async function opened(node: TestNode, projectId: ProjectId) {
   const rows = await node.rows(projectId);
@@ -36,13 +26,14 @@ async function opened(node: TestNode, projectId: ProjectId) {
     listed.reverse().map(async ({ id }, index) => {
       const row = await toolCallsForProject(db, projectId).find(id);
       if (row === undefined) throw new Error("the row is gone");
-      const text = (column: "arguments" | "result", sealed: Buffer | null) =>
+      const text = (column: "arguments" | "result" | "message", sealed: Buffer | null) =>
         sealed === null ? undefined : node.ledger.openText(id, projectId, column, sealed);
       return {
         ...row,
         raw: rows[index],
         arguments: text("arguments", row.arguments),
         result: text("result", row.result),
+        message: text("message", row.sealedMessage) ?? row.message,
       };
     }),
   );
@@ -99,7 +90,9 @@ test.each(Object.entries(outcomes))(
     expect(row?.accountId === null).toBe(
       ["invalid_arguments", "no_account", "account_unusable", "not_callable"].includes(outcome),
     );
-    expect(row?.arguments).toBe(JSON.stringify(changes?.args ?? { id: "t1" }));
+    // What stands under an unknown name may be anything.
+    const kept = changes?.args && { ...changes.args, ...("more" in changes.args && { more: "***" }) };
+    expect(row?.arguments).toBe(JSON.stringify(kept ?? { id: "t1" }));
   },
 );
 
@@ -113,7 +106,11 @@ test("a trigger is not callable, and its row holds no arguments", async () => {
 test("a tool that the project does not see is refused, and leaves no row", async () => {
   const node = createTestNode(db);
   const projectId = await addProject(db);
-  expect(await refusalOf(node.call(projectId, "desk.nothing"))).toEqual([Code.NotFound, "TOOL_NOT_FOUND"]);
+  expect(await node.ask(projectId, "desk.read_tickt")).toEqual({
+    outcome: "no_such_tool",
+    toolSlug: "desk.read_tickt",
+    meant: "desk.read_ticket",
+  });
   expect(await node.rows(projectId)).toEqual([]);
 });
 
@@ -125,7 +122,7 @@ test("a private tool of another project is not found", async () => {
   if (toolkit === undefined) throw new Error("the toolkit is missing");
   await node.views.publish(own, toolkit, JSON.stringify(source));
   expect((await node.call(own, "own_desk.read_ticket")).result.outcome).toBe("ok");
-  expect(await refusalOf(node.call(other, "own_desk.read_ticket"))).toEqual([Code.NotFound, "TOOL_NOT_FOUND"]);
+  expect(await node.ask(other, "own_desk.read_ticket")).toMatchObject({ outcome: "no_such_tool" });
   expect(node.app.calls.map(({ toolkit: used }) => used.ownerProjectId)).toEqual([own]);
 });
 
@@ -230,6 +227,43 @@ test("no sensitive value stands in an unsealed column, in what the ledger opens,
     arguments: '{"id":"t1","text":"hello","pin":"***"}',
     result: '{"id":"t1","link":"***"}',
   });
+});
+
+test("a message that quotes an argument, or the app, is sealed; what came under an unknown name is kept nowhere", async () => {
+  const node = createTestNode(db);
+  const projectId = await addProject(db);
+  node.app.does(answer(400, "planted-words of an app"));
+  const refused = await node.call(projectId, "add_note", {
+    args: { id: ["planted-plain"], text: "hello", api_key: "unknown-planted" },
+  });
+  const failed = await node.call(projectId, "add_note", { args: { id: "planted-id", text: "planted-text" } });
+  expect(refused.result.message).toContain('and is ["planted-plain"]');
+  const rows = await opened(node, projectId);
+  const messageOf = ({ callId }: typeof failed) => rows.find(({ id }) => id === callId)?.message;
+  expect(messageOf(refused)).toBe(refused.result.message);
+  expect(messageOf(failed)).toContain("planted-words");
+  expect(JSON.stringify([refused, rows])).not.toContain("unknown-planted");
+  const [dump] = await db.sql`select string_agg(t::text, ' ') as text from tool_calls t`;
+  expect(JSON.stringify(dump)).not.toMatch(/planted|706c616e746564/);
+});
+
+test("what the caller knows to be secret is in no message, whole or cut, whoever would quote it", async () => {
+  const node = createTestNode(db);
+  const projectId = await addProject(db);
+  const secret = `planted-${"s".repeat(2_000)}`;
+  const secrets = [secret];
+  node.app.does(answer(400, `you sent ${"x".repeat(960)} ${secret}`), answer(400, { error: secret }));
+  const messages: string[] = [];
+  for (const args of [
+    { ...note, text: secret },
+    { ...note, text: secret },
+    { ...note, text: [secret] },
+  ]) {
+    const { result } = await node.call(projectId, "add_note", { args, secrets });
+    messages.push(JSON.stringify(result));
+  }
+  expect(messages.map((message) => message.includes("planted"))).toEqual([false, false, false]);
+  expect(messages[2]).toContain("/text must be string");
 });
 
 test("a credential that an app quotes in a good answer stands neither in the result nor in the ledger, whole or cut", async () => {

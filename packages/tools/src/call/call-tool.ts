@@ -1,12 +1,12 @@
-import type { Action, CatalogViews, Toolkit } from "@svc/catalog";
+import { type Action, type CatalogViews, nearest, type Toolkit, withoutExcess } from "@svc/catalog";
 import { type AccountId, createId, type Id } from "@svc/core";
-import { toolNotFound } from "../errors.ts";
+import type { CallLimits } from "../limits/call-limits.ts";
 import { type CallResult, resultOf } from "../outcome.ts";
 import { type CodeContext, callCodeTool } from "./call-code.ts";
 import { type ExecuteContext, executeCall } from "./execute.ts";
 import { deriveKey, digestCall } from "./idempotency.ts";
 import { createKeyStore } from "./key-store.ts";
-import { beginKeyed, findEarlier, type KeyContext } from "./keyed-call.ts";
+import { beginKeyed, type Earlier, findEarlier, type KeyContext, type KeyRefusal } from "./keyed-call.ts";
 import type { Caller, LedgerEntry } from "./ledger.ts";
 import { type CallPlan, type EndedCall, type PreparedCall, prepareCall } from "./prepare.ts";
 
@@ -27,6 +27,20 @@ export type CallRequest = {
   readonly pinned?: { readonly toolkit: Toolkit; readonly action: Action } | undefined;
   /** Time for the call, 30 s at most, which is the default. */
   readonly timeoutMs?: number | undefined;
+  /** How long the call waits for its turn where a limit is full. Default 2 s. Who comes back by itself waits for none. */
+  readonly limitWaitMs?: number | undefined;
+  /** What no message about the call may quote, beside its sensitive arguments: a job hands a tool what others keep secret. */
+  readonly secrets?: readonly string[] | undefined;
+};
+
+/** What a call meets that may not go for a call limit of the project, or its toolkit's own rate. Nothing was sent, or recorded. */
+export type LimitRefusal = {
+  readonly outcome: "limited";
+  /** The limit's name; of a toolkit's own rate `@` and its slug. */
+  readonly limit: string;
+  readonly isPaused: boolean;
+  /** When to ask again; a job's turns are given out one after the other. */
+  readonly retryAfterMs: number;
 };
 
 /** What came of it. `callId` is undefined for dry runs, which leave no trace. */
@@ -39,10 +53,19 @@ export type CallAnswer = {
 };
 
 /**
- * Calls tools. Rejects only for a tool that does not exist, an idempotency key that cannot be used, and a store that is away
- * before anything was sent.
+ * What is to be expected of a call. `answered`: its result says what came of it. `held`: nothing was sent, since it is destructive
+ * and not confirmed. `in_progress`: the first call of the idempotency key still runs. `key_reused`: the key was used for something
+ * else. `limited`: a call limit is full, or paused. `no_such_tool`: the project sees none of that slug; `meant` is the nearest that it
+ * does see.
  */
-export type ToolCaller = { call(request: CallRequest): Promise<CallAnswer> };
+export type Called =
+  | { readonly outcome: "answered" | "held"; readonly answer: CallAnswer }
+  | KeyRefusal
+  | LimitRefusal
+  | { readonly outcome: "no_such_tool"; readonly toolSlug: string; readonly meant: string | undefined };
+
+/** Calls tools. Rejects only when the store is away before anything was sent. */
+export type ToolCaller = { call(request: CallRequest): Promise<Called> };
 
 /** A caller of tools that knows which of its calls are under way. */
 export type DrainingToolCaller = ToolCaller & {
@@ -51,12 +74,14 @@ export type DrainingToolCaller = ToolCaller & {
 };
 
 /** What calling works with. */
-export type CallContext = ExecuteContext & KeyContext & CodeContext & { readonly views: CatalogViews };
+export type CallContext = ExecuteContext &
+  KeyContext &
+  CodeContext & { readonly views: CatalogViews; readonly limits: Pick<CallLimits, "enter"> };
 
 /** Makes a caller of tools over the parts of a node. */
 export function createToolCaller(options: Omit<CallContext, "keys">): DrainingToolCaller {
   const context: CallContext = { ...options, keys: createKeyStore(options.db) };
-  const underWay = new Set<Promise<CallAnswer>>();
+  const underWay = new Set<Promise<Called>>();
   return {
     call(request) {
       const answer = call(context, request);
@@ -71,41 +96,57 @@ export function createToolCaller(options: Omit<CallContext, "keys">): DrainingTo
   };
 }
 
-async function call(context: CallContext, request: CallRequest): Promise<CallAnswer> {
-  const { tool, toolkit } = await find(context, request);
+async function call(context: CallContext, asked: CallRequest): Promise<Called> {
+  const found = await find(context, asked);
+  if ("outcome" in found) return found;
+  const { tool, toolkit } = found;
+  // First of all: whatever looks at arguments takes time for each of them, and for what is refused it is for nothing.
+  const isJudged = tool.kind === "action";
+  const { kept, faults: excess } = isJudged
+    ? withoutExcess(tool.inputSchema, asked.args)
+    : { kept: asked.args, faults: [] };
+  const request = { ...asked, args: kept as CallRequest["args"] };
   const entry = entryOf(context, request, tool);
   if (!request.isDryRun) {
     // First of all: what was executed is answered, whatever became of the tool, the account or `confirm` since.
     const earlier = await findEarlier(context, entry);
-    if (earlier !== undefined) return { ...earlier, isSandbox: context.isSandbox, isReplay: true };
+    if (earlier !== undefined) return calledEarlier(context, earlier);
   }
   if (tool.kind === "code") {
-    return {
-      ...(await callCodeTool(context, entry, { tool, isDryRun: request.isDryRun })),
-      isSandbox: context.isSandbox,
-    };
+    const run = await callCodeTool(context, entry, { tool, isDryRun: request.isDryRun });
+    return "outcome" in run ? calledEarlier(context, run) : called({ ...run, isSandbox: context.isSandbox });
   }
   const appKey =
     request.appKey ?? deriveKey(entry.caller.projectId, entry.idempotencyKey ?? entry.id, entry.callDigest);
-  const prepared = await prepareCall(context, { ...request, tool, toolkit, appKey });
-  if (request.isDryRun) return dryRun(context, prepared);
-  if ("action" in prepared) return send(context, entry, prepared, request);
+  const prepared = await prepareCall(context, { ...request, excess, tool, toolkit, appKey });
+  if (request.isDryRun) return called(dryRun(context, prepared));
+  if ("action" in prepared) return enterAndSend(context, entry, prepared, request);
   const { result, account } = prepared;
   const end = { result, accountId: account?.id, isSandbox: context.isSandbox, providerMs: 0 };
   await context.ledger.end(entry, end, { bindsKey: false });
-  return { callId: entry.id, result, isSandbox: context.isSandbox, isReplay: false };
+  return called({ callId: entry.id, result, isSandbox: context.isSandbox, isReplay: false });
+}
+
+function called(answer: CallAnswer): Called {
+  return { outcome: answer.result.outcome === "held" ? "held" : "answered", answer };
+}
+
+function calledEarlier({ isSandbox }: CallContext, earlier: Earlier): Called {
+  if (earlier.outcome !== "ended") return earlier;
+  const { callId, result } = earlier;
+  return called({ callId, result, isSandbox, isReplay: true });
 }
 
 async function find(
   { views }: CallContext,
   { caller, toolSlug, pinned }: CallRequest,
-): Promise<{ tool: CallPlan["tool"]; toolkit: Toolkit }> {
+): Promise<{ tool: CallPlan["tool"]; toolkit: Toolkit } | (Called & { outcome: "no_such_tool" })> {
   if (pinned !== undefined) return { tool: pinned.action, toolkit: pinned.toolkit };
   const view = await views.forProject(caller.projectId);
   const tool = view.tools.get(toolSlug);
   const toolkit = tool && view.toolkits.get(tool.toolkitSlug);
-  if (tool === undefined || toolkit === undefined) throw toolNotFound("toolSlug", toolSlug, view.tools.keys());
-  return { tool, toolkit };
+  if (tool !== undefined && toolkit !== undefined) return { tool, toolkit };
+  return { outcome: "no_such_tool", toolSlug, meant: nearest(toolSlug, view.tools.keys()) };
 }
 
 function entryOf({ clock }: CallContext, request: CallRequest, tool: CallPlan["tool"]): LedgerEntry {
@@ -131,21 +172,53 @@ function dryRun({ isSandbox }: CallContext, prepared: PreparedCall | EndedCall):
   return { callId: undefined, result, isSandbox, isReplay: false };
 }
 
+const limitWaitDefaultMs = 2_000;
+
+/** Sends a call once its limits let it go. Until then nothing of it is recorded: it can be made again as if it had never been. */
+async function enterAndSend(
+  context: CallContext,
+  entry: LedgerEntry,
+  prepared: PreparedCall,
+  request: CallRequest,
+): Promise<Called> {
+  const { account, action, query } = prepared;
+  const { projectId, job } = entry.caller;
+  const { toolkit } = query;
+  const call = { projectId, toolkit, toolSlug: action.slug, accessClass: action.class, account, jobId: job?.id };
+  const entering = context.limits.enter(call, request.limitWaitMs ?? limitWaitDefaultMs);
+  if (entering === undefined) return send(context, entry, prepared, request);
+  const entered = await entering;
+  if (entered.kind === "full") {
+    const { by, isPaused, retryAfterMs } = entered;
+    return { outcome: "limited", limit: by.limitName, isPaused, retryAfterMs };
+  }
+  try {
+    return await send(context, entry, prepared, request, entered.again);
+  } finally {
+    entered.leave();
+  }
+}
+
 /** Commits that the call is about to be sent, where that must be known should the node end; then sends it. */
 async function send(
   context: CallContext,
   entry: LedgerEntry,
   prepared: PreparedCall,
   { appKey, timeoutMs }: CallRequest,
-): Promise<CallAnswer> {
+  mayRepeat?: () => Promise<boolean>,
+): Promise<Called> {
   const { ledger, isSandbox } = context;
   if (entry.idempotencyKey !== undefined) {
     const earlier = await beginKeyed(context, entry, prepared.account.id);
-    if (earlier !== undefined) return { ...earlier, isSandbox, isReplay: true };
+    if (earlier !== undefined) return calledEarlier(context, earlier);
   } else if (prepared.action.class !== "read") {
     // A read that is lost with its node leaves nothing in doubt: its row is written once, at its end.
     await ledger.begin(entry, prepared.account.id, isSandbox);
   }
-  const result = await executeCall(context, entry, prepared, { keepsAppKey: appKey !== undefined, timeoutMs });
-  return { callId: entry.id, result, isSandbox, isReplay: false };
+  const result = await executeCall(context, entry, prepared, {
+    keepsAppKey: appKey !== undefined,
+    timeoutMs,
+    mayRepeat,
+  });
+  return called({ callId: entry.id, result, isSandbox, isReplay: false });
 }

@@ -50,6 +50,21 @@ test("every fault is named at once, with its place, what is allowed and what was
   expect(describeFaults(faults)).toMatch(/^4 faults in the arguments: .*\/count must be >= 1, and is 0/);
 });
 
+test("what was given under a name that the tool does not know is in no fault", () => {
+  const marker = "planted-marker";
+  for (const given of [
+    { id: "1", auth: { user: "u" }, api_key: marker },
+    { id: "1", auth: { user: "u", password: { deep: marker } }, count: "x" },
+    { id: 5, auth: { user: 6, pasword: marker }, other: [marker] },
+    { id: "1", auth: { user: "u" }, to: [{ "e/mail": "me", secret: marker }] },
+  ]) {
+    const faults = faultsOf(given);
+    expect(faults.length).toBeGreaterThan(0);
+    expect(JSON.stringify(faults)).not.toContain(marker);
+    expect(describeFaults(faults)).not.toContain(marker);
+  }
+});
+
 test("sensitive values are never in faults, whatever form they come in", () => {
   const marker = "planted-marker";
   for (const auth of [

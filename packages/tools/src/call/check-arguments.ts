@@ -1,6 +1,6 @@
-import { type Action, applyDefaults } from "@svc/catalog";
+import { type Action, applyDefaults, type SchemaFault } from "@svc/catalog";
 import type { ArgumentFault } from "../outcome.ts";
-import { mask, masked } from "./mask.ts";
+import { maskArguments, masked } from "./mask.ts";
 
 /** Arguments ready to be sent: defaults applied, `confirm` taken out. */
 export type CheckedArguments = {
@@ -10,16 +10,34 @@ export type CheckedArguments = {
 
 const givenMax = 200;
 
-/** Judges arguments by the tool's input schema: every fault at once, each with what was given there. */
+/**
+ * Judges arguments by the tool's input schema: every fault at once, each with what was given there. `excess`: faults of what there
+ * was too much of, which `given` holds no longer.
+ */
 export function checkArguments(
   action: Pick<Action, "class" | "inputSchema" | "validateInput">,
   given: Readonly<Record<string, unknown>>,
+  excess: readonly SchemaFault[] = [],
 ): CheckedArguments | { readonly faults: readonly ArgumentFault[] } {
-  const faults = action.validateInput(given);
+  const faults = [...excess, ...action.validateInput(given)];
   if (faults.length > 0) {
-    const shown = mask(action.inputSchema, given);
-    const givenAt = (pointer: string) => (valueAt(shown, pointer) === masked ? "" : textOf(valueAt(shown, pointer)));
-    return { faults: faults.map(({ pointer, message }) => ({ pointer, message, givenJson: givenAt(pointer) })) };
+    const shown = maskArguments(action.inputSchema, given);
+    const texts = new Map<string, string>();
+    // Many faults are about one value, which may be all that was sent: it is written once.
+    const givenAt = (pointer: string) => {
+      const known = texts.get(pointer);
+      if (known !== undefined) return known;
+      const value = valueAt(shown, pointer);
+      const text = value === masked ? "" : textOf(value);
+      texts.set(pointer, text);
+      return text;
+    };
+    return {
+      faults: within(
+        faults.map(({ pointer, message }) => ({ pointer, message, givenJson: givenAt(pointer) })),
+        listedCharactersMax,
+      ),
+    };
   }
   const filled = applyDefaults(action.inputSchema, given) as Record<string, unknown>;
   if (action.class !== "destructive") return { params: filled, isConfirmed: true };
@@ -27,12 +45,30 @@ export function checkArguments(
   return { params, isConfirmed: confirm === true };
 }
 
-/** Faults that a sentence names; the answer lists all of them. */
+/** Characters of the faults that an answer lists, and of those that its sentence names. */
+const listedCharactersMax = 4_000;
+const describedCharactersMax = 2_000;
+
+/** The first faults, as many as have room; the last one counts the others. An answer is not to be longer than what was asked. */
+function within(faults: readonly ArgumentFault[], charactersMax: number): readonly ArgumentFault[] {
+  let characters = 0;
+  const listed = faults.findIndex(({ pointer, message, givenJson }) => {
+    characters += pointer.length + message.length + givenJson.length;
+    return characters > charactersMax;
+  });
+  if (listed < 0 || faults.length === 1) return faults;
+  const kept = faults.slice(0, Math.max(1, listed));
+  const message = `and ${faults.length - kept.length} more faults, which are not listed`;
+  return [...kept, { pointer: "", message, givenJson: "" }];
+}
+
+/** Faults that a sentence names; the answer lists more of them. */
 const describedMax = 20;
 
 /** Writes faults as one sentence a caller can act on. */
 export function describeFaults(faults: readonly ArgumentFault[]): string {
-  const texts = faults.slice(0, describedMax).map(({ pointer, message, givenJson }) => {
+  const named = within(faults.slice(0, describedMax), describedCharactersMax);
+  const texts = named.map(({ pointer, message, givenJson }) => {
     const place = pointer === "" ? "the arguments" : pointer;
     return `${place} ${message}${givenJson === "" || pointer === "" ? "" : `, and is ${givenJson}`}`;
   });

@@ -1,4 +1,4 @@
-import { createTestDatabase } from "@svc/db/testing";
+import { createTestDatabase } from "@svc/testing/database";
 import { afterAll, expect, test } from "vitest";
 import type { CallRequest } from "./call-tool.ts";
 import { addProject, createTestNode } from "./test-node.ts";

@@ -20,9 +20,13 @@ export type ExecuteContext = {
 
 /**
  * `keepsAppKey`: the caller sends the same idempotency key to the app when it repeats the call. `timeoutMs`: time for the call, 30 s
- * at most, which is the default.
+ * at most, which is the default. `mayRepeat`: asked before anything is sent a second time, where something limits that.
  */
-export type ExecuteOptions = { readonly keepsAppKey: boolean; readonly timeoutMs?: number | undefined };
+export type ExecuteOptions = {
+  readonly keepsAppKey: boolean;
+  readonly timeoutMs?: number | undefined;
+  readonly mayRepeat?: (() => Promise<boolean>) | undefined;
+};
 
 type Execution = ExecuteOptions & {
   readonly entry: LedgerEntry;
@@ -100,7 +104,8 @@ async function sendAuthorized(
   // A 401 was not executed, but a write is never sent twice: its caller decides.
   if (isRenewed && action.class === "read") {
     const again = await authorizeAgain(context, execution.prepared);
-    if (again !== undefined && context.clock.now() < untilMs) {
+    const mayRepeat = execution.mayRepeat === undefined || (await execution.mayRepeat().catch(() => false));
+    if (again !== undefined && mayRepeat && context.clock.now() < untilMs) {
       const second = await sendOnce(context, execution, { authorized: again, untilMs });
       if (second.providerStatus !== 401) return second;
     }
@@ -127,7 +132,7 @@ async function authorizeAgain({ accounts }: ExecuteContext, prepared: PreparedCa
 
 function sendOnce(
   context: ExecuteContext,
-  { entry, prepared, keepsAppKey, credentials }: Execution,
+  { entry, prepared, keepsAppKey, credentials, mayRepeat }: Execution,
   { authorized, untilMs }: { authorized: AppRequest; untilMs: number },
 ): Promise<CallResult> {
   const { action, query, account, secrets, request } = prepared;
@@ -138,6 +143,7 @@ function sendOnce(
     call: { projectId: entry.caller.projectId, toolkit, action, entityId: account.entityId, scheme: account.scheme },
     repeatsAreSafe: action.class === "read" || repeatsItsKey(prepared, entry, keepsAppKey),
     untilMs,
+    mayRepeat,
     redact: createRedactor([...secrets, ...credentials]),
   });
 }

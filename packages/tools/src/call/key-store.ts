@@ -1,9 +1,15 @@
 import { createBatcher, type ProjectId } from "@svc/core";
-import { beginKeyedCalls, type CallRecord, type Database, findKeyHolders, type KeyHolder } from "@svc/db";
+import {
+  beginKeyedToolCalls,
+  type CallRecord,
+  type Database,
+  findToolCallKeyHolders,
+  type ToolCallKeyHolder,
+} from "@svc/db";
 
 /** Idempotency keys in the store. Calls that come together share a round trip. */
 export type KeyStore = {
-  find(projectId: ProjectId, key: string): Promise<KeyHolder | undefined>;
+  find(projectId: ProjectId, key: string): Promise<ToolCallKeyHolder | undefined>;
   /** Commits a call with its key; false, and nothing written, when the key is held. */
   take(call: CallRecord & { idempotencyKey: string }): Promise<boolean>;
 };
@@ -12,13 +18,13 @@ const bounds = { sizeMax: 200, concurrency: 4, besideMin: 32 };
 
 /** The keys of a database. */
 export function createKeyStore(db: Database): KeyStore {
-  const finding = createBatcher<{ projectId: ProjectId; key: string }, KeyHolder | undefined>({
+  const finding = createBatcher<{ projectId: ProjectId; key: string }, ToolCallKeyHolder | undefined>({
     ...bounds,
-    run: (keys) => findKeyHolders(db, keys),
+    run: (keys) => findToolCallKeyHolders(db, keys),
   });
   const taking = createBatcher<CallRecord & { idempotencyKey: string }, boolean>({
     ...bounds,
-    run: (calls) => beginKeyedCalls(db, calls),
+    run: (calls) => beginKeyedToolCalls(db, calls),
     // A bad row must not fail other tenants' calls.
     splits: () => true,
   });

@@ -1,8 +1,7 @@
-import { Code, ConnectError } from "@connectrpc/connect";
 import { createId, createSealer } from "@svc/core";
-import { createTestDatabase } from "@svc/db/testing";
-import { ErrorDetailSchema } from "@svc/gen/errors";
+import { createTestDatabase } from "@svc/testing/database";
 import { afterAll, expect, test } from "vitest";
+import { answerOf } from "../service/call-answer.ts";
 import type { CallRequest } from "./call-tool.ts";
 import { addProject, createTestNode } from "./test-node.ts";
 import { answer, cut, timedOut } from "./test-transport.ts";
@@ -11,14 +10,6 @@ const { db, drop } = await createTestDatabase();
 afterAll(drop);
 
 const note = { id: "t1", text: "hello" };
-
-async function refusalOf(call: Promise<unknown>): Promise<[Code, string | undefined]> {
-  const error = await call.then(
-    () => new ConnectError("answered", Code.Unknown),
-    (cause: unknown) => ConnectError.from(cause),
-  );
-  return [error.code, error.findDetails(ErrorDetailSchema)[0]?.reason];
-}
 
 test("a repeat is answered what was recorded, and sends nothing, even when account and arguments would not do any more", async () => {
   const node = createTestNode(db);
@@ -46,7 +37,7 @@ test("a key that was used with other arguments, another tool or account is refus
   const node = createTestNode(db);
   const projectId = await addProject(db);
   await node.call(projectId, "add_note", { args: note, idempotencyKey: "k" });
-  const reused = [Code.AlreadyExists, "IDEMPOTENCY_KEY_REUSED"];
+  const reused = { outcome: "key_reused", idempotencyKey: "k" };
   const others: [string, Partial<CallRequest>][] = [
     ["add_note", { args: { ...note, text: "other" } }],
     ["charge", { args: note }],
@@ -54,7 +45,7 @@ test("a key that was used with other arguments, another tool or account is refus
     ["add_note", { args: note, accountId: createId("acc", 5) }],
   ];
   for (const [tool, changes] of others) {
-    expect(await refusalOf(node.call(projectId, tool, { ...changes, idempotencyKey: "k" }))).toEqual(reused);
+    expect(await node.ask(projectId, tool, { ...changes, idempotencyKey: "k" })).toEqual(reused);
   }
   expect(node.app.requests).toHaveLength(1);
   expect((await node.call(await addProject(db), "charge", { args: note, idempotencyKey: "k" })).isReplay).toBe(false);
@@ -64,17 +55,17 @@ test("a repeat is recognised on any node, whichever vault key was the first when
   const projectId = await addProject(db);
   const [old, young] = [3, 4].map((byte) => ({ id: `k${byte}`, secret: Buffer.alloc(32, byte) }));
   const call = (keys: Parameters<typeof createSealer>[0], changes: Partial<CallRequest> = {}) =>
-    createTestNode(db, { sealer: createSealer(keys) }).call(projectId, "add_note", {
+    createTestNode(db, { sealer: createSealer(keys) }).ask(projectId, "add_note", {
       args: note,
       idempotencyKey: "k",
       ...changes,
     });
   const first = await call([old!]);
   for (const keys of [[young!, old!], [old!, young!], [old!]]) {
-    expect(await call(keys)).toMatchObject({ callId: first.callId, isReplay: true });
+    expect(await call(keys)).toMatchObject({ answer: { callId: answerOf(first).callId, isReplay: true } });
   }
   const other = { args: { ...note, text: "other" } };
-  expect(await refusalOf(call([young!, old!], other))).toEqual([Code.AlreadyExists, "IDEMPOTENCY_KEY_REUSED"]);
+  expect(await call([young!, old!], other)).toEqual({ outcome: "key_reused", idempotencyKey: "k" });
 });
 
 test("while the first call runs a repeat is refused, on any node; of many at once one is executed", async () => {
@@ -87,19 +78,14 @@ test("while the first call runs a repeat is refused, on any node; of many at onc
   };
   for (const node of nodes) node.app.does(slow);
   const calls = Array.from({ length: 20 }, (_, index) =>
-    nodes[index % 2]?.call(projectId, "add_note", { args: note, idempotencyKey: "k" }),
+    nodes[index % 2]!.ask(projectId, "add_note", { args: note, idempotencyKey: "k" }),
   );
-  const settled = Promise.allSettled(calls.map((call) => call?.finally(() => undefined)));
-  const refused = calls.map((call) => refusalOf(Promise.resolve(call)));
-  await Promise.race(refused);
+  expect(await Promise.race(calls)).toEqual({ outcome: "in_progress", idempotencyKey: "k" });
   release.resolve();
-  const results = await settled;
-  const executed = results.flatMap((result) =>
-    result.status === "fulfilled" && result.value !== undefined ? [result.value] : [],
-  );
-  expect(executed.filter(({ isReplay }) => !isReplay)).toHaveLength(1);
-  const refusals = (await Promise.all(refused)).filter(([code]) => code !== Code.Unknown);
-  expect(new Set(refusals.map(([, reason]) => reason))).toEqual(new Set(["CALL_IN_PROGRESS"]));
+  const all = await Promise.all(calls);
+  const executed = all.filter((called) => called.outcome === "answered" && !called.answer.isReplay);
+  expect(executed).toHaveLength(1);
+  expect(new Set(all.map(({ outcome }) => outcome))).toEqual(new Set(["answered", "in_progress"]));
   expect(nodes.flatMap(({ app }) => app.requests)).toHaveLength(1);
 });
 

@@ -1,8 +1,7 @@
 import type { AccountId, Clock, Id } from "@svc/core";
-import { type Database, doubtRunningCall, type KeyHolder, releaseIdempotencyKey } from "@svc/db";
-import { callInProgress, idempotencyKeyReused } from "../errors.ts";
+import { parseExactJson } from "@svc/core";
+import { type Database, doubtRunningToolCall, releaseToolCallKey, type ToolCallKeyHolder } from "@svc/db";
 import { type CallResult, resultOf } from "../outcome.ts";
-import { parseExactJson } from "./exact-json.ts";
 import type { KeyStore } from "./key-store.ts";
 import type { Ledger, LedgerEntry } from "./ledger.ts";
 
@@ -18,8 +17,13 @@ export type KeyContext = {
   readonly runningMaxMs?: number | undefined;
 };
 
-/** What the call that holds an idempotency key was answered. */
-export type EarlierAnswer = { readonly callId: Id<"call">; readonly result: CallResult };
+/** Why an idempotency key cannot be used now: its first call still runs, or it was used for something else. */
+export type KeyRefusal = { readonly outcome: "in_progress" | "key_reused"; readonly idempotencyKey: string };
+
+/** What the call that holds an idempotency key was answered, or why a call cannot be made under the key. */
+export type Earlier =
+  | { readonly outcome: "ended"; readonly callId: Id<"call">; readonly result: CallResult }
+  | KeyRefusal;
 
 /** How long an idempotency key of a caller binds. Those of a job's calls bind for as long as the ledger keeps them. */
 export const keyLifeMs = 24 * 3_600_000;
@@ -28,11 +32,8 @@ const runningMaxDefaultMs = 120_000;
 /** Why a call without a recorded end is in doubt. */
 export const nodeLost = "the node that made the call ended before it recorded an outcome; it may have been executed";
 
-/**
- * The answer of the call that holds the entry's idempotency key; undefined when none does. Throws IDEMPOTENCY_KEY_REUSED and
- * CALL_IN_PROGRESS.
- */
-export async function findEarlier(context: KeyContext, entry: LedgerEntry): Promise<EarlierAnswer | undefined> {
+/** What is known of the call that holds the entry's idempotency key; undefined when none does. */
+export async function findEarlier(context: KeyContext, entry: LedgerEntry): Promise<Earlier | undefined> {
   const { idempotencyKey } = entry;
   if (idempotencyKey === undefined) return undefined;
   for (;;) {
@@ -51,7 +52,7 @@ export async function beginKeyed(
   context: KeyContext,
   entry: LedgerEntry,
   accountId: AccountId | undefined,
-): Promise<EarlierAnswer | undefined> {
+): Promise<Earlier | undefined> {
   const { idempotencyKey } = entry;
   if (idempotencyKey === undefined) return undefined;
   const row = { ...context.ledger.begun(entry, accountId, context.isSandbox), idempotencyKey };
@@ -62,32 +63,32 @@ export async function beginKeyed(
   }
 }
 
-/** The answer of the call that holds the key; undefined when who holds it must be looked at again. */
+/** What is known of the call that holds the key; undefined when who holds it must be looked at again. */
 async function answerEarlier(
   context: KeyContext,
   entry: LedgerEntry,
   key: string,
-  holder: KeyHolder,
-): Promise<EarlierAnswer | undefined> {
+  holder: ToolCallKeyHolder,
+): Promise<Earlier | undefined> {
   const { db, clock, runningMaxMs = runningMaxDefaultMs } = context;
   const { projectId, job } = entry.caller;
   const ageMs = clock.now() - holder.createdAt;
   if (ageMs >= keyLifeMs && job === undefined) {
-    await releaseIdempotencyKey(db, { projectId, key, id: holder.id });
+    await releaseToolCallKey(db, { projectId, key, id: holder.id });
     return undefined;
   }
   if (holder.outcome === "running" && ageMs > runningMaxMs) {
-    await doubtRunningCall(db, { projectId, id: holder.id, message: nodeLost });
+    await doubtRunningToolCall(db, { projectId, id: holder.id, message: nodeLost });
     return undefined;
   }
-  if (!context.ledger.isSameCall(entry, holder.argumentsDigest)) throw idempotencyKeyReused(key);
-  if (holder.outcome === "running") throw callInProgress(key);
-  return { callId: holder.id, result: replayed(context, entry, holder) };
+  if (!context.ledger.isSameCall(entry, holder.argumentsDigest)) return { outcome: "key_reused", idempotencyKey: key };
+  if (holder.outcome === "running") return { outcome: "in_progress", idempotencyKey: key };
+  return { outcome: "ended", callId: holder.id, result: replayed(context, entry, holder) };
 }
 
-function replayed({ ledger }: KeyContext, { caller }: LedgerEntry, { id, replay }: KeyHolder): CallResult {
+function replayed({ ledger }: KeyContext, { caller }: LedgerEntry, { id, replay }: ToolCallKeyHolder): CallResult {
   // Only a call that lost its node ends without an answer to repeat.
-  if (replay === undefined) return resultOf({ outcome: "outcome_unknown", message: nodeLost });
+  if (replay === null) return resultOf({ outcome: "outcome_unknown", message: nodeLost });
   const { resultJson, ...part } = ledger.openReplay(id, caller.projectId, replay);
   return resultOf({ ...part, value: resultJson === "" ? undefined : parseExactJson(resultJson) });
 }

@@ -1,10 +1,11 @@
 import type { ToolDefinition } from "@svc/catalog";
 import type { AccountId, Clock, Id, KeyId, ProjectId, Role, Sealer } from "@svc/core";
 import { createBatcher } from "@svc/core";
-import { type CallRecord, type Database, isUnavailable, putToolCalls } from "@svc/db";
+import { type AccessClass, type CallRecord, type Database, isUnavailable, putToolCalls } from "@svc/db";
 import type { CallOutcome, CallResult } from "../outcome.ts";
 import { createDigestKeys, type DigestKeys } from "./idempotency.ts";
-import { mask } from "./mask.ts";
+import { mask, maskArguments } from "./mask.ts";
+import type { CallObservation, CallObserver } from "./observer.ts";
 import type { Redactor } from "./redact.ts";
 import { fitBytes } from "./shape.ts";
 
@@ -23,7 +24,7 @@ export type LedgerEntry = {
   readonly caller: Caller;
   readonly action: Pick<ToolDefinition, "inputSchema" | "outputSchema"> | undefined;
   readonly toolSlug: string;
-  readonly accessClass: string;
+  readonly accessClass: AccessClass;
   readonly entityId: string;
   readonly args: Readonly<Record<string, unknown>>;
   /** Of tool, account and arguments, as `digestCall` makes it; the ledger keeps it protected. */
@@ -65,13 +66,21 @@ export type Ledger = {
   /** Whether a digest of the ledger is that of this call. */
   isSameCall(entry: LedgerEntry, digest: Buffer): boolean;
   openReplay(id: Id<"call">, projectId: ProjectId, sealed: Uint8Array): Replay;
-  openText(id: Id<"call">, projectId: ProjectId, column: "arguments" | "result", sealed: Uint8Array): string;
+  openText(
+    id: Id<"call">,
+    projectId: ProjectId,
+    column: "arguments" | "result" | "message",
+    sealed: Uint8Array,
+  ): string;
   /** Resolves once everything is written. */
   drain(): Promise<void>;
 };
 
+/** What the ledger works with; `observer` hears of each call that ends. */
+export type LedgerOptions = { db: Database; clock: Clock; sealer: Sealer; observer?: CallObserver };
+
 /** The ledger over a database. */
-export function createLedger({ db, clock, sealer }: { db: Database; clock: Clock; sealer: Sealer }): Ledger {
+export function createLedger({ db, clock, sealer, observer }: LedgerOptions): Ledger {
   const batcher = createBatcher<CallRecord, undefined>({
     run: async (records) => {
       await putToolCalls(db, records);
@@ -98,6 +107,7 @@ export function createLedger({ db, clock, sealer }: { db: Database; clock: Clock
     },
     async end(entry, end, { bindsKey }) {
       const durationMs = Math.max(0, clock.now() - entry.createdAt);
+      observer?.ended(observationOf(entry, end, durationMs));
       const record = { ...recordOf(sealer, digests, entry), ...endOf(sealer, entry, end), durationMs };
       const key = bindsKey ? entry.idempotencyKey : undefined;
       const replay =
@@ -111,7 +121,7 @@ export function createLedger({ db, clock, sealer }: { db: Database; clock: Clock
   };
 }
 
-type Column = "arguments" | "result" | "replay";
+type Column = "arguments" | "result" | "message" | "replay";
 
 function contextOf(projectId: ProjectId, id: Id<"call">, column: Column): string {
   return `${projectId}/tool_calls/${id}/${column}`;
@@ -136,6 +146,7 @@ function recordOf(sealer: Sealer, digests: DigestKeys, entry: LedgerEntry): Call
     stepId: caller.job?.stepId ?? "",
     outcome: "running",
     message: "",
+    sealedMessage: undefined,
     providerStatus: 0,
     argumentsDigest: digests.protect(caller.projectId, callDigest),
     arguments: seal(sealer, entry, "arguments", argumentsText(entry)),
@@ -155,13 +166,14 @@ function endOf(sealer: Sealer, entry: LedgerEntry, { result, accountId, isSandbo
   // What a job's calls carry may be rows, which stay inside: the job itself reads its calls' answers by their keys.
   const isInside = entry.caller.job !== undefined;
   const shown = entry.action === undefined ? result.value : mask(entry.action.outputSchema, result.value);
+  const message = messageText(redact === undefined ? result.message : redact(result.message));
   const kept = result.outcome === "ok" && !isInside ? fitBytes(shown, resultBytesMax, redact) : undefined;
   return {
     accountId,
     outcome: result.outcome,
-    message: isInside
-      ? plainMessage(result)
-      : messageText(redact === undefined ? result.message : redact(result.message)),
+    message: isInside ? plainMessage(result) : "",
+    // It may quote an argument, or what the app says of one.
+    sealedMessage: isInside || message === "" ? undefined : seal(sealer, entry, "message", message),
     providerStatus: result.providerStatus,
     result: kept && seal(sealer, entry, "result", kept.json),
     isTruncated: kept?.warning !== undefined,
@@ -170,11 +182,35 @@ function endOf(sealer: Sealer, entry: LedgerEntry, { result, accountId, isSandbo
   };
 }
 
-/** Sensitive values never reach the ledger. Of arguments that no schema was found for, nothing does. */
+function observationOf(
+  { id, caller, toolSlug, accessClass }: LedgerEntry,
+  { result, accountId, isSandbox, providerMs }: LedgerEnd,
+  durationMs: number,
+): CallObservation {
+  return {
+    callId: id,
+    projectId: caller.projectId,
+    keyId: caller.keyId,
+    jobId: caller.job?.id,
+    stepId: caller.job?.stepId,
+    toolSlug,
+    accessClass,
+    accountId,
+    outcome: result.outcome,
+    providerStatus: result.providerStatus,
+    retryable: result.retryable,
+    warnings: result.warnings.length,
+    sandbox: isSandbox,
+    durationMs,
+    providerMs,
+  };
+}
+
+/** Sensitive values never reach the ledger, nor what stands under names that the tool does not know. Of arguments that no schema was found for, nothing does. */
 function argumentsText({ action, args, caller }: LedgerEntry): string {
   return action === undefined || caller.job !== undefined
     ? "{}"
-    : fitBytes(mask(action.inputSchema, args), resultBytesMax).json;
+    : fitBytes(maskArguments(action.inputSchema, args), resultBytesMax).json;
 }
 
 /** An outcome without the app's words and without what was sent. */

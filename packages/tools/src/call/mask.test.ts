@@ -1,7 +1,7 @@
+import { parseExactJson } from "@svc/core";
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import { parseExactJson } from "./exact-json.ts";
-import { mask, maskedTexts, maskNames, sensitiveNames } from "./mask.ts";
+import { mask, maskArguments, maskedTexts, maskNames, sensitiveNames } from "./mask.ts";
 
 const marker = "planted-marker";
 
@@ -117,5 +117,53 @@ test("sensitive names are found wherever they stand, and masked wherever they tu
   expect(names.sort()).toEqual(["key", "pin"]);
   expect(maskNames(new Set(names), { error: [{ pin: marker, said: "no" }] })).toEqual({
     error: [{ pin: "***", said: "no" }],
+  });
+});
+
+test("a name is sensitive that refers to what is", () => {
+  const schema = {
+    properties: { pin: { $ref: "#/$defs/code" }, any: { anyOf: [{ $ref: "#/$defs/code" }] }, open: { type: "string" } },
+    $defs: { code: { type: "string", "x-sensitive": true } },
+  };
+  expect(sensitiveNames(schema)).toEqual(expect.arrayContaining(["pin", "any"]));
+  expect(sensitiveNames(schema)).not.toContain("open");
+});
+
+test("what stands under a name that a tool does not know is masked among its arguments, at any depth", () => {
+  const holder = { type: "object", properties: { id: { type: "string" }, next: { $ref: "#/$defs/holder" } } };
+  const schema = {
+    type: "object",
+    properties: {
+      id: { type: "string" },
+      pin: { "x-sensitive": true },
+      free: { type: "object" },
+      map: { type: "object", properties: { id: {} }, additionalProperties: { type: "string" } },
+      list: { type: "array", prefixItems: [{ properties: { first: {} } }], items: { $ref: "#/$defs/holder" } },
+    },
+    oneOf: [{ properties: { branch: {} } }],
+    $defs: { holder },
+  };
+  const known = { id: "1", free: { any: { thing: 1 } }, map: { id: 1, other: "x" }, branch: 2 };
+  expect(maskArguments(schema, known)).toEqual(known);
+  const args: Record<string, unknown> = {
+    ...known,
+    pin: marker,
+    api_key: marker,
+    list: [
+      { first: 1, other: marker },
+      { id: "2", next: { next: { id: "3", key: marker } }, prototype: marker },
+    ],
+    ["__proto__"]: marker,
+  };
+  const shown = maskArguments(schema, args);
+  expect(JSON.stringify(shown)).not.toContain(marker);
+  expect(shown).toMatchObject({
+    ...known,
+    pin: "***",
+    api_key: "***",
+    list: [
+      { first: 1, other: "***" },
+      { id: "2", next: { next: { id: "3", key: "***" } } },
+    ],
   });
 });

@@ -1,5 +1,14 @@
-import type { JsonSchema } from "@svc/catalog";
-import { isRawJson } from "./raw-json.ts";
+import {
+  isSensitivePlace,
+  type JsonSchema,
+  type KnownNames,
+  knownNames,
+  marksSensitive,
+  referencedSchema,
+  rulesOf,
+  schemaPlace,
+} from "@svc/catalog";
+import { isObject, isRawJson } from "@svc/core";
 
 /** What stands in the place of a sensitive value. */
 export const masked = "***";
@@ -11,6 +20,28 @@ export const masked = "***";
  */
 export function mask(schema: JsonSchema, value: unknown): unknown {
   return maskNode({ root: schema, references: 0 }, schema, value);
+}
+
+/**
+ * A copy of a call's arguments as people may see them: sensitive values are `***`, and so is whatever stands under a name that the
+ * tool does not know. What a caller sends there by mistake may be a secret.
+ */
+export function maskArguments(schema: JsonSchema, args: unknown): unknown {
+  return maskUnknown(knownNames(schema), mask(schema, args));
+}
+
+/** The same value where nothing had to be masked, which is nearly always. */
+function maskUnknown(names: KnownNames, value: unknown): unknown {
+  if (typeof value !== "object" || value === null || isRawJson(value)) return value;
+  if (Array.isArray(value)) {
+    const items = value.map((item: unknown, index) => maskUnknown(names.at(index), item));
+    return items.some((item, index) => item !== value[index]) ? items : value;
+  }
+  const entries = Object.entries(value).map(([name, child]): [string, unknown] => {
+    return [name, names.knows(name) ? maskUnknown(names.at(name), child) : masked];
+  });
+  const isSame = entries.every(([name, shown]) => shown === (value as JsonSchema)[name]);
+  return isSame ? value : Object.fromEntries(entries);
 }
 
 type Walk = { readonly root: JsonSchema; readonly references: number };
@@ -55,28 +86,8 @@ function maskProperties(walk: Walk, schema: JsonSchema, object: JsonSchema): Jso
 
 function maskReferenced({ root, references }: Walk, schema: JsonSchema, value: unknown): unknown {
   if (typeof schema.$ref !== "string") return value;
-  const target = references < referencesMax ? targetOf(root, schema.$ref) : undefined;
+  const target = references < referencesMax ? referencedSchema(root, schema.$ref) : undefined;
   return target === undefined ? masked : maskNode({ root, references: references + 1 }, target, value);
-}
-
-/** What a reference inside a schema (`#/$defs/name`) points to. */
-function targetOf(root: JsonSchema, reference: string): JsonSchema | undefined {
-  let node: unknown = root;
-  for (const step of reference.split("/").slice(1)) {
-    const name = step.replaceAll("~1", "/").replaceAll("~0", "~");
-    node =
-      typeof node === "object" && node !== null && Object.hasOwn(node, name) ? (node as JsonSchema)[name] : undefined;
-  }
-  return reference.startsWith("#") && isObject(node) ? node : undefined;
-}
-
-function rulesOf(schema: JsonSchema): unknown[] {
-  const lists = ["allOf", "anyOf", "oneOf"].flatMap((keyword) => {
-    const rules = schema[keyword];
-    return Array.isArray(rules) ? (rules as unknown[]) : [];
-  });
-  const dependent = isObject(schema.dependentSchemas) ? Object.values(schema.dependentSchemas) : [];
-  return [...lists, ...dependent, schema.if, schema.then, schema.else, schema.not];
 }
 
 function partsOfObject(schema: JsonSchema): unknown[] {
@@ -101,12 +112,16 @@ function holdsSensitive(part: unknown): boolean {
   return known;
 }
 
-/** Names of the properties that a schema marks as sensitive, wherever they stand. */
-export function sensitiveNames(schema: unknown): string[] {
-  if (typeof schema !== "object" || schema === null || !holdsSensitive(schema)) return [];
-  return Object.entries(schema).flatMap(([name, child]) => [
-    ...(isObject(child) && child["x-sensitive"] === true ? [name] : []),
-    ...sensitiveNames(child),
+/** Names of the properties that a schema marks as sensitive, itself or by what it refers to, wherever they stand. */
+export function sensitiveNames(schema: JsonSchema): string[] {
+  return marksSensitive(schema) ? namesIn(schema, schema) : [];
+}
+
+function namesIn(root: JsonSchema, part: unknown): string[] {
+  if (typeof part !== "object" || part === null || !holdsSensitive(part)) return [];
+  return Object.entries(part).flatMap(([name, child]) => [
+    ...(isObject(child) && isSensitivePlace(schemaPlace(root, child)) ? [name] : []),
+    ...namesIn(root, child),
   ]);
 }
 
@@ -133,8 +148,4 @@ function textsOf(value: unknown): string[] {
   // Inside of a sensitive value a name may be what is secret.
   const names = Array.isArray(value) ? [] : Object.keys(value);
   return [...names, ...Object.values(value).flatMap(textsOf)];
-}
-
-function isObject(value: unknown): value is JsonSchema {
-  return typeof value === "object" && value !== null && !Array.isArray(value) && !isRawJson(value);
 }

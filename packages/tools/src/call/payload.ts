@@ -1,7 +1,7 @@
 import type { Action, JsonSchema } from "@svc/catalog";
-import { parseTemplate, renderTemplate } from "@svc/core";
+import { isObject, isRawJson, LeastRecentlyUsed, parseTemplate, renderTemplate } from "@svc/core";
 import type { CallResult } from "../outcome.ts";
-import { isRawJson } from "./raw-json.ts";
+import { objectOfScalar } from "./text-object.ts";
 import { trim } from "./trim.ts";
 
 /**
@@ -11,26 +11,28 @@ import { trim } from "./trim.ts";
 export function readPayload(action: Action, body: unknown): Pick<CallResult, "value" | "warnings"> {
   const { unwrap, under, empty } = action.response;
   const payload = unwrap === "" ? body : valueAt(body, unwrap);
-  const presented = under === "" || payload === undefined || isPlainObject(payload) ? payload : { [under]: payload };
-  const kept = presented === undefined || presented === null ? undefined : trim(action.outputSchema, presented);
+  const presented = under === "" || payload === undefined || isObject(payload) ? payload : { [under]: payload };
+  const trimmed = presented === undefined || presented === null ? undefined : trim(action.outputSchema, presented);
+  const named = objectOfScalar(action.outputSchema, trimmed);
+  const kept = named ?? trimmed;
   const value = isNothing(kept, action.outputSchema) ? (empty ?? kept ?? {}) : kept;
   const faults = action.validateOutput(judgedPart(value));
-  if (faults.length === 0) return { value, warnings: [] };
+  if (faults.length === 0) return { value, warnings: named === undefined ? [] : [bareWarning(named)] };
   const places = faults
     .slice(0, 3)
     .map(({ pointer, message }) => `${pointer === "" ? "the result" : pointer} ${message}`);
   return { value, warnings: [`output_mismatch: the answer does not have the documented form: ${places.join("; ")}`] };
 }
 
+function bareWarning(named: object): string {
+  return `output_mismatch: the app answered a bare value; it stands under ${Object.keys(named).join()}`;
+}
+
 /** An answer of which the schema names nothing: the definition's `empty` says what it stands for. */
 function isNothing(kept: unknown, schema: JsonSchema): boolean {
   if (kept === undefined) return true;
-  if (typeof kept !== "object" || kept === null || Array.isArray(kept)) return false;
+  if (!isObject(kept)) return false;
   return Object.keys(kept).length === 0 && schema.properties !== undefined;
-}
-
-function isPlainObject(value: unknown): boolean {
-  return typeof value === "object" && value !== null && !Array.isArray(value) && !isRawJson(value);
 }
 
 /** Validation lists every fault: of an answer of millions of wrong items that would fill the memory. */
@@ -63,14 +65,14 @@ export function valueAt(value: unknown, path: string): unknown {
   return renderTemplate(templateOf(path), { answer: value });
 }
 
-const templates = new Map<string, ReturnType<typeof parseTemplate>>();
+/** Definitions hold a few dozen paths; a tenant who publishes others must not let it grow without end. */
+const templates = new LeastRecentlyUsed<string, ReturnType<typeof parseTemplate>>(1000);
 
 function templateOf(path: string): ReturnType<typeof parseTemplate> {
   let template = templates.get(path);
   if (template === undefined) {
     template = parseTemplate(`{{answer.${path}}}`);
-    // Definitions hold a few dozen paths; a tenant who publishes others must not grow it without end.
-    if (templates.size < 1000) templates.set(path, template);
+    templates.set(path, template);
   }
   return template;
 }

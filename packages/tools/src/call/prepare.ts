@@ -1,4 +1,4 @@
-import type { Action, Tool, Toolkit } from "@svc/catalog";
+import type { Action, SchemaFault, Tool, Toolkit } from "@svc/catalog";
 import type { AccountAccess, AccountQuery, AppRequest, CallableAccount } from "@svc/connections";
 import type { AccountId } from "@svc/core";
 import { type CallResult, type RequestPreview, resultOf } from "../outcome.ts";
@@ -15,10 +15,14 @@ export type CallPlan = {
   readonly toolkit: Toolkit;
   readonly tool: Tool;
   readonly args: Params;
+  /** Faults of what there was too much of in the arguments, and is there no longer. */
+  readonly excess: readonly SchemaFault[];
   readonly entityId: string;
   readonly accountId: AccountId | undefined;
   /** The app's idempotency key, for tools that take one. */
   readonly appKey: string;
+  /** What no message may quote, beside sensitive arguments. */
+  readonly secrets?: readonly string[] | undefined;
 };
 
 /** A call that may be sent; its request still lacks the credential. */
@@ -28,7 +32,7 @@ export type PreparedCall = {
   readonly account: CallableAccount;
   readonly request: AppRequest;
   readonly preview: RequestPreview;
-  /** What the sensitive arguments hold: no text that people read may have it. */
+  /** What the sensitive arguments hold, and what the caller knows of: no text that people read may have it. */
   readonly secrets: readonly string[];
 };
 
@@ -48,9 +52,10 @@ export async function prepareCall(context: PrepareContext, plan: CallPlan): Prom
   const { tool } = plan;
   const action = tool.kind === "action" && tool.callable ? tool : undefined;
   if (action === undefined) return ended("not_callable", notCallable(tool));
-  const checked = checkArguments(action, plan.args);
+  const checked = checkArguments(action, plan.args, plan.excess);
   if ("faults" in checked) {
-    const { faults } = checked;
+    // A value may hold a secret, and may be cut: none is told.
+    const faults = hasSecrets(plan) ? checked.faults.map((fault) => ({ ...fault, givenJson: "" })) : checked.faults;
     return {
       result: resultOf({ outcome: "invalid_arguments", message: describeFaults(faults), faults }),
       account: undefined,
@@ -69,7 +74,7 @@ async function buildCall(
   action: Action,
   params: Params,
 ): Promise<PreparedCall | EndedCall> {
-  const { caller, toolkit, entityId, accountId, appKey } = plan;
+  const { caller, toolkit, entityId, accountId, appKey, secrets: known = [] } = plan;
   const query: AccountQuery = { projectId: caller.projectId, toolkit, entityId, accountId };
   const account = await accounts.resolve(query);
   if ("kind" in account) return ended(account.kind, account.message);
@@ -81,11 +86,11 @@ async function buildCall(
   const keyed = withKeyArgument(action, params, appKey);
   const shownParams = mask(action.inputSchema, keyed) as Params;
   const build = (values: Params) => buildRequest({ toolkit, action, params: values, account }, { isSandbox });
-  const secrets = maskedTexts(keyed, shownParams);
+  const secrets = [...maskedTexts(keyed, shownParams), ...known];
   const request = build(keyed);
   // Also what is no text, such as a sensitive flag or an empty object, is masked: only a schema without anything sensitive is not.
   const shown = shownParams === keyed ? request : build(shownParams);
-  if ("outcome" in request) return unbuildable(request, shown, account);
+  if ("outcome" in request) return unbuildable(request, hasSecrets(plan) ? undefined : shown, account);
   const preview = withKeyHeader(action, "outcome" in shown ? hiddenRequest(request) : shown, appKey);
   return {
     action,
@@ -98,8 +103,13 @@ async function buildCall(
 }
 
 /** A fault quotes the value it is about; where sensitive values are among the arguments, the one of the masked request does not. */
-function unbuildable(fault: RequestFault, shown: AppRequest | RequestFault, account: CallableAccount): EndedCall {
-  const message = "outcome" in shown ? shown.message : "a sensitive argument has a value that the request cannot carry";
+function unbuildable(
+  fault: RequestFault,
+  shown: AppRequest | RequestFault | undefined,
+  account: CallableAccount,
+): EndedCall {
+  const isTold = shown !== undefined && "outcome" in shown;
+  const message = isTold ? shown.message : "a sensitive argument has a value that the request cannot carry";
   const faults = fault.outcome === "invalid_arguments" ? [{ pointer: "", message, givenJson: "" }] : [];
   return { result: resultOf({ outcome: fault.outcome, message, faults }), account };
 }
@@ -107,6 +117,10 @@ function unbuildable(fault: RequestFault, shown: AppRequest | RequestFault, acco
 /** Stands for a request in which `***` has no place, such as one that takes a number. */
 function hiddenRequest({ method }: AppRequest): AppRequest {
   return { method, url: masked, headers: {}, body: masked };
+}
+
+function hasSecrets({ secrets = [] }: CallPlan): boolean {
+  return secrets.length > 0;
 }
 
 function previewOf({ method, url, headers, body = "" }: AppRequest): RequestPreview {

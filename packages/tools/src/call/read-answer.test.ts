@@ -184,3 +184,18 @@ test("secrets that an app quotes are taken out of every message", () => {
   expect(messages.join("\n")).not.toContain("plant");
   expect(messages[1]).toBe('the app answered 422: {"pin":"***","why":"***"}');
 });
+
+test("a bare value where an object of one property was expected is that property, and nothing of JSON text is lost", () => {
+  const output = { type: "object", properties: { id: { type: "string" } } };
+  const action = deskAction("read_ticket", { output });
+  for (const id of ["77", "12345678901234567890"]) {
+    for (const body of [id, JSON.stringify(id)]) {
+      const { value, warnings } = answered(action, body);
+      expect([value, warnings]).toEqual([{ id }, [expect.stringContaining("a bare value; it stands under id")]]);
+    }
+  }
+  const text = '{"success":true,"undo_data":{"entity_id":12345678901234567890}}';
+  expect(JSON.stringify(answered(action, JSON.stringify(text)).value)).toBe(text);
+  expect(answered(action, JSON.stringify('{"id":"1","more":2}')).value).toEqual({ id: "1" });
+  expect(answered(read, '"77"')).toMatchObject({ value: "77", warnings: [expect.stringContaining("output_mismatch")] });
+});

@@ -1,7 +1,7 @@
 import type { Action } from "@svc/catalog";
+import { JsonTooLargeError, parseExactJson } from "@svc/core";
 import { type CallResult, resultOf } from "../outcome.ts";
 import { excerpt, excerptOfBody } from "./answer-text.ts";
-import { JsonTooLargeError, parseExactJson } from "./exact-json.ts";
 import { readPayload, valueAt } from "./payload.ts";
 import type { Redactor } from "./redact.ts";
 import { parseRetryAfter } from "./retry-after.ts";

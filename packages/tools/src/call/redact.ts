@@ -1,6 +1,6 @@
 import type { AppRequest } from "@svc/connections";
+import { isRawJson } from "@svc/core";
 import { masked } from "./mask.ts";
-import { isRawJson } from "./raw-json.ts";
 
 /** Takes secrets out of a text that is not ours, such as an app's error that quotes what it was sent. */
 export type Redactor = (text: string) => string;

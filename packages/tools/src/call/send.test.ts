@@ -1,6 +1,6 @@
 import type { Action, Toolkit } from "@svc/catalog";
 import { createId } from "@svc/core";
-import { createTestClock, type TestClock } from "@svc/core/testing";
+import { createTestClock, type TestClock } from "@svc/testing/clock";
 import { expect, test } from "vitest";
 import { callTimeoutMs, sendCall } from "./send.ts";
 import { deskAction, testCatalog } from "./test-toolkits.ts";

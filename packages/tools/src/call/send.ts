@@ -21,6 +21,8 @@ export type Sending = {
   readonly repeatsAreSafe: boolean;
   /** When the time of the call is over, epoch milliseconds. */
   readonly untilMs: number;
+  /** Asked before anything is sent a second time, where something limits that. */
+  readonly mayRepeat?: (() => Promise<boolean>) | undefined;
   /** Takes secrets out of what the app says. */
   readonly redact: Redactor;
 };
@@ -41,9 +43,15 @@ export async function sendCall(context: SendContext, sending: Sending): Promise<
   await clock.wait(waitMs);
   const timeoutMs = untilMs - clock.now();
   // Waiting may have taken longer than asked.
-  const second = timeoutMs < 1 ? first : await transport.send(request, call, { timeoutMs });
+  const mayRepeat = timeoutMs >= 1 && (await mayBeSentAgain(sending));
+  const second = !mayRepeat ? first : await transport.send(request, call, { timeoutMs });
   const answer = call.action.class !== "read" && wasSent(first) && !settles(second) ? first : second;
   return resultOfAnswer(sending, answer, clock.now());
+}
+
+/** A store that is away costs the second try, not the answer. */
+async function mayBeSentAgain({ mayRepeat }: Sending): Promise<boolean> {
+  return mayRepeat === undefined || mayRepeat().catch(() => false);
 }
 
 const pauseMs = 200;

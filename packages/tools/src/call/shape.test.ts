@@ -1,6 +1,6 @@
+import { parseExactJson } from "@svc/core";
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import { parseExactJson } from "./exact-json.ts";
 import { fitBytes, selectFields } from "./shape.ts";
 
 test("what is fitted is valid JSON within the bound, and whole when it fits", () => {

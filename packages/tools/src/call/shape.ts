@@ -1,4 +1,4 @@
-import { isRawJson } from "./raw-json.ts";
+import { isRawJson } from "@svc/core";
 
 /** A result as JSON text, and a warning when less than all of it is there. */
 export type ShapedResult = { readonly json: string; readonly warning: string | undefined };
@@ -127,8 +127,10 @@ function cut(value: unknown, extent: Extent, rewrite: Rewrite = same): unknown {
   }
   if (typeof value !== "object" || value === null || isRawJson(value)) return value;
   if (Array.isArray(value)) return value.slice(0, items).map((item: unknown) => cut(item, extent, rewrite));
-  const kept = Object.entries(value).slice(0, entries);
-  return Object.fromEntries(kept.map(([key, child]) => [rewrite(key), cut(child, extent, rewrite)]));
+  // Names alone: of a large object a few entries are tried again and again.
+  const kept = Object.keys(value).slice(0, entries);
+  const object = value as Readonly<Record<string, unknown>>;
+  return Object.fromEntries(kept.map((key) => [rewrite(key), cut(object[key], extent, rewrite)]));
 }
 
 function same(text: string): string {

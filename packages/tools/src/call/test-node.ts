@@ -1,10 +1,13 @@
-import { type CatalogViews, createCatalogViews } from "@svc/catalog";
+import type { CatalogViews } from "@svc/catalog";
 import type { AccountAccess, CallableAccount } from "@svc/connections";
-import { type Clock, createId, createSealer, type ProjectId, parseVaultKeys, type Sealer, uuidOfId } from "@svc/core";
-import { createTestClock, type TestClock } from "@svc/core/testing";
+import { type Clock, createId, type ProjectId, type Sealer, uuidOfId } from "@svc/core";
 import { createProject, type Database } from "@svc/db";
-import { type CallRequest, createToolCaller, type DrainingToolCaller, type ToolCaller } from "./call-tool.ts";
-import { createLedger, type Ledger } from "./ledger.ts";
+import { createTestClock, type TestClock } from "@svc/testing/clock";
+import { createTestNode as createNode, type TestNode as Node, testSealer } from "@svc/testing/node";
+import { answerOf } from "../service/call-answer.ts";
+import type { CallAnswer, Called, CallRequest, DrainingToolCaller } from "./call-tool.ts";
+import type { Ledger } from "./ledger.ts";
+import type { CallObservation } from "./observer.ts";
 import { testCatalog } from "./test-toolkits.ts";
 import { createScriptedApp, type ScriptedApp } from "./test-transport.ts";
 
@@ -57,7 +60,7 @@ function createTestAccounts(): TestAccounts {
   return made;
 }
 
-/** A node as far as calls go. */
+/** A node as far as calls go: its app is scripted, its accounts are at hand, and no engine is at work. */
 export type TestNode = {
   readonly db: Database;
   readonly clock: TestClock;
@@ -67,37 +70,35 @@ export type TestNode = {
   readonly ledger: Ledger;
   readonly views: CatalogViews;
   readonly caller: DrainingToolCaller;
+  /** What the ledger told its observer. */
+  readonly observed: CallObservation[];
   /** What could not be recorded. */
-  readonly unrecorded: string[];
-  /** Calls a tool of the desk for the project and entity `ann`. */
-  call(projectId: ProjectId, tool: string, changes?: Partial<CallRequest>): ReturnType<ToolCaller["call"]>;
+  readonly unrecorded: readonly string[];
+  /** Calls a tool of the desk for the project and entity `ann`. Rejects as CallTool does where there is no answer. */
+  call(projectId: ProjectId, tool: string, changes?: Partial<CallRequest>): Promise<CallAnswer>;
+  /** The same, with what else is to be expected of a call as it is. */
+  ask(projectId: ProjectId, tool: string, changes?: Partial<CallRequest>): Promise<Called>;
+  /** A client of one of its services, with a key of the project. */
+  readonly client: Node["client"];
   /** The ledger's rows of a project, oldest first. */
   rows(projectId: ProjectId): Promise<Record<string, unknown>[]>;
 };
 
-const usualSealer = createSealer(parseVaultKeys(`a:${Buffer.alloc(32, 7).toString("base64")}`));
-
 /** Makes a node over a database that others may share; the clock passes at once whenever it is waited for. */
 export function createTestNode(
   db: Database,
-  { app = createScriptedApp(), clock = createTestClock(), sealer = usualSealer } = {},
+  { app = createScriptedApp(), clock = createTestClock(), sealer = testSealer } = {},
 ): TestNode {
   const impatient: Clock = { now: clock.now, wait: async (ms) => clock.advance(ms) };
-  const ledger = createLedger({ db, clock, sealer });
-  const views = createCatalogViews({ catalog: testCatalog(), db, clock, onBroken: () => {} });
   const accounts = createTestAccounts();
-  const unrecorded: string[] = [];
-  const caller = createToolCaller({
-    views,
-    accounts,
-    transport: app.transport,
-    ledger,
-    db,
+  const { transport } = app;
+  const { views, apps, told, client } = createNode(db, {
     clock: impatient,
-    isSandbox: false,
-    onUnrecorded: (callId) => unrecorded.push(callId),
+    catalog: testCatalog(),
+    ...{ sealer, transport, accounts },
   });
-  const call: TestNode["call"] = (projectId, tool, changes = {}) =>
+  const { caller, ledger } = apps;
+  const ask: TestNode["ask"] = (projectId, tool, changes = {}) =>
     caller.call({
       caller: { projectId, keyId: createId("key", 1) },
       toolSlug: tool.includes(".") ? tool : `desk.${tool}`,
@@ -108,10 +109,12 @@ export function createTestNode(
       isDryRun: false,
       ...changes,
     });
+  const call: TestNode["call"] = async (...asked) => answerOf(await ask(...asked));
   const rows: TestNode["rows"] = async (projectId) => [
     ...(await db.sql`select * from tool_calls where project_id = ${uuidOfId(projectId)} order by id`),
   ];
-  return { db, clock, sealer, app, accounts, ledger, views, caller, unrecorded, call, rows };
+  const { calls: observed, unrecorded } = told;
+  return { db, clock, sealer, app, accounts, ledger, views, caller, observed, unrecorded, call, ask, client, rows };
 }
 
 let projects = 0;

@@ -1,5 +1,6 @@
 import type { Action, Catalog } from "@svc/catalog";
-import { catalogOf, sampleToolkits, type ToolkitSource } from "@svc/catalog/testing";
+import { catalogOf, type ToolkitSource } from "@svc/testing/catalog";
+import { sampleToolkits } from "@svc/testing/sample-toolkits";
 
 const text = { type: "string" };
 const id = { type: "string", description: "Id of the ticket." };

@@ -1,6 +1,6 @@
+import { parseExactJson } from "@svc/core";
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import { parseExactJson } from "./exact-json.ts";
 import { trim } from "./trim.ts";
 
 const names = ["a", "b", "c"];
@@ -66,4 +66,29 @@ test("long integers survive", () => {
 test("a property named __proto__ stays a property", () => {
   const form = { properties: JSON.parse('{"__proto__":{"type":"string"}}') as object };
   expect(JSON.stringify(trim(form, JSON.parse('{"__proto__":"x","a":1}')))).toBe('{"__proto__":"x"}');
+});
+
+const board = { type: "object", properties: { id: { type: "string" } } };
+
+test("JSON text where an object is declared is that object, at any depth", () => {
+  expect(trim(board, ' {"id":"1","state":"open"}')).toEqual({ id: "1" });
+  const outer = { type: "object", properties: { board, note: { type: "string" } } };
+  expect(trim(outer, { board: '{"id":"1","x":2}', note: '{"id":"1"}' })).toEqual({
+    board: { id: "1" },
+    note: '{"id":"1"}',
+  });
+  expect(JSON.stringify(trim({ type: "object" }, '{"id":12345678901234567890}'))).toBe('{"id":12345678901234567890}');
+});
+
+test("JSON text that has nothing of what is named loses nothing", () => {
+  const text = '{"success":true,"undo_data":{"entity_id":12345678901234567890}}';
+  expect(JSON.stringify(trim(board, text))).toBe(text);
+  // Under other names something sensitive would not be known: the text is masked whole where calls are recorded.
+  const secret = { type: "object", properties: { token: { type: "string", "x-sensitive": true } } };
+  expect(trim(secret, text)).toBe(text);
+});
+
+test("other texts, and texts where one may stand, stay as they are", () => {
+  for (const text of ["", "1", "[1]", '"x"', "{", '{"id":', "not {json}"]) expect(trim(board, text)).toBe(text);
+  expect(trim({ ...board, type: ["object", "string"] }, '{"id":"1"}')).toBe('{"id":"1"}');
 });

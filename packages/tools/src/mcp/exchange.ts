@@ -1,4 +1,3 @@
-import { Code, type ConnectError } from "@connectrpc/connect";
 import { Server } from "@modelcontextprotocol/sdk/server/index.js";
 import { WebStandardStreamableHTTPServerTransport } from "@modelcontextprotocol/sdk/server/webStandardStreamableHttp.js";
 import {
@@ -10,10 +9,11 @@ import {
   McpError,
 } from "@modelcontextprotocol/sdk/types.js";
 import { AjvJsonSchemaValidator } from "@modelcontextprotocol/sdk/validation/ajv";
+import type { Fault } from "@svc/core";
 import { answerRefusal } from "./errors.ts";
-import type { McpAnswer, McpRequest } from "./mcp-server.ts";
 import type { McpTools } from "./mcp-tools.ts";
 import { instructions, metaTools } from "./meta-tools.ts";
+import type { McpAnswer, McpRequest } from "./request.ts";
 
 /** One POST on its way to its answer. */
 export type Exchange = Omit<McpRequest, "body" | "onLabel"> & {
@@ -51,7 +51,7 @@ export async function exchange(request: Exchange): Promise<McpAnswer> {
   }
 }
 
-function createServer(request: Exchange, onAway: (error: ConnectError) => void): Server {
+function createServer(request: Exchange, onAway: (error: Fault) => void): Server {
   const { version } = request;
   const server = new Server(
     { name: "svc", title: "svc tools", version },
@@ -65,12 +65,12 @@ function createServer(request: Exchange, onAway: (error: ConnectError) => void):
 async function callTool(
   { tools, principal, mapError, isBatch }: Exchange,
   { name, arguments: args = {} }: CallToolRequest["params"],
-  onAway: (error: ConnectError) => void,
+  onAway: (error: Fault) => void,
 ): Promise<CallToolResult> {
   if (!tools.has(name)) throw new McpError(ErrorCode.InvalidParams, `Unknown tool: ${name.slice(0, 80)}`);
   const answer = await tools.call(name, args, principal).catch((error: unknown) => {
     const refusal = mapError(error);
-    if (refusal.code === Code.Unavailable && !isBatch) onAway(refusal);
+    if (refusal.code === "unavailable" && !isBatch) onAway(refusal);
     return answerRefusal(refusal);
   });
   return {

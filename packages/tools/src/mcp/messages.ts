@@ -1,4 +1,4 @@
-import { parseExactJson } from "../call/exact-json.ts";
+import { parseExactJson } from "@svc/core";
 
 /** The JSON-RPC messages of one POST, or why there are none to serve. */
 export type McpMessages =

@@ -1,6 +1,4 @@
-import { create } from "@bufbuild/protobuf";
 import type { CatalogView, ToolDefinition } from "@svc/catalog";
-import { SearchToolsRequestSchema } from "@svc/gen/tools";
 import { searchOf } from "../search/tool-search.ts";
 import { readSearchRequest } from "../service/search-request.ts";
 import { answered, firstSentence, type MetaToolAnswer } from "./answer.ts";
@@ -19,8 +17,7 @@ const lineMax = 140;
 /** Answers search_tools: a line for each tool that fits, best first. Throws the refusals of SearchTools. */
 export function answerSearch(view: CatalogView, args: SearchArguments): MetaToolAnswer {
   const { query, toolkit = "", access_class: accessClass = "", limit = 0 } = args;
-  const request = create(SearchToolsRequestSchema, { query, toolkitSlug: toolkit, accessClass, limit });
-  const found = searchOf(view).search(readSearchRequest(request));
+  const found = searchOf(view).search(readSearchRequest({ query, toolkitSlug: toolkit, accessClass, limit }));
   const tools = found.map(({ tool }) => lineOf(tool));
   if (tools.length > 0) return answered({ tools }, tools.map(textOf).join("\n"));
   const isUnknown = toolkit !== "" && !view.toolkits.has(toolkit);

@@ -1,5 +1,6 @@
 import type { Action, Catalog } from "@svc/catalog";
-import { catalogOf, sampleToolkits } from "@svc/catalog/testing";
+import { catalogOf } from "@svc/testing/catalog";
+import { sampleToolkits } from "@svc/testing/sample-toolkits";
 import { expect, test } from "vitest";
 import { createToolSearch, searchOf, type ToolQuery } from "./tool-search.ts";
 

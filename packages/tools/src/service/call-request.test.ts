@@ -1,7 +1,5 @@
 import { create, type MessageInitShape } from "@bufbuild/protobuf";
-import { ConnectError } from "@connectrpc/connect";
-import { createId, type ProjectPrincipal } from "@svc/core";
-import { ErrorDetailSchema } from "@svc/gen/errors";
+import { createId, Fault, type ProjectPrincipal } from "@svc/core";
 import { CallToolRequestSchema } from "@svc/gen/tools";
 import { expect, test } from "vitest";
 import { readCallRequest } from "./call-request.ts";
@@ -22,8 +20,8 @@ function refusalOf(changes: MessageInitShape<typeof CallToolRequestSchema>) {
   try {
     read(changes);
   } catch (error) {
-    const refusal = ConnectError.from(error);
-    return [refusal.findDetails(ErrorDetailSchema)[0]?.reason, refusal.rawMessage] as const;
+    if (!(error instanceof Fault)) throw error;
+    return [error.details[0]?.reason, error.message] as const;
   }
   return [undefined, ""] as const;
 }
@@ -74,14 +72,14 @@ test.each([
   '{"a":}',
   " ",
   `${'{"a":'.repeat(600)}1${"}".repeat(600)}`,
-  '{"id":9007199254740993}',
+  "9007199254740993",
 ])("arguments %.30j are refused", (argumentsJson) => {
   expect(refusalOf({ argumentsJson })[0]).toBe("ARGUMENTS_MALFORMED");
 });
 
-test("long integers are refused by place, all of them", () => {
-  const [, message] = refusalOf({ argumentsJson: '{"id":9007199254740993,"more":[1,-12345678901234567890]}' });
-  expect(message).toContain('"/id", "/more/1"');
+test("long integers keep their digits", () => {
+  const argumentsJson = '{"id":9007199254740993,"more":[1,-12345678901234567890]}';
+  expect(JSON.stringify(read({ argumentsJson }).args)).toBe(argumentsJson);
   expect(read({ argumentsJson: '{"id":"9007199254740993"}' }).args).toEqual({ id: "9007199254740993" });
 });
 

@@ -1,7 +1,14 @@
-import { formatValue, isEntityId, isPrintableText, optionalId, type ProjectPrincipal } from "@svc/core";
-import type { CallToolRequest } from "@svc/gen/tools";
+import {
+  formatValue,
+  isEntityId,
+  isJsonNumber,
+  isObject,
+  isPrintableText,
+  optionalId,
+  type ProjectPrincipal,
+  parseExactJson,
+} from "@svc/core";
 import type { CallRequest } from "../call/call-tool.ts";
-import { unsafeIntegers } from "../call/exact-json.ts";
 import type { ResultShape } from "../convert.ts";
 import { argumentsMalformed, callOptionInvalid, entityIdInvalid, idempotencyKeyInvalid } from "../errors.ts";
 
@@ -9,12 +16,22 @@ const keyCharactersMax = 200;
 const pathLengthMax = 200;
 const fieldsMax = 100;
 const bytesMin = 256;
-/** Places that a refusal names. */
-const pointersMax = 10;
+
+/** What CallTool is asked, and call_tool of MCP too: the fields of CallToolRequest. */
+export type AskedCall = {
+  readonly toolSlug: string;
+  readonly argumentsJson: string;
+  readonly entityId: string;
+  readonly connectedAccountId: string;
+  readonly idempotencyKey: string;
+  readonly dryRun: boolean;
+  readonly fields: readonly string[];
+  readonly maxBytes: number;
+};
 
 /** Reads a request of CallTool. Throws its invalid_argument refusals. */
 export function readCallRequest(
-  request: CallToolRequest,
+  request: AskedCall,
   { projectId, keyId, role }: ProjectPrincipal,
 ): CallRequest & { readonly shape: ResultShape } {
   const { toolSlug, entityId, idempotencyKey, dryRun } = request;
@@ -34,24 +51,16 @@ export function readCallRequest(
 
 function readArguments(text: string): Readonly<Record<string, unknown>> {
   if (text === "") return {};
-  const { value, unsafe } = parse(text);
-  if (typeof value !== "object" || value === null || Array.isArray(value)) {
-    const kind = value === null ? "null" : Array.isArray(value) ? "a list" : `a ${typeof value}`;
-    throw argumentsMalformed(`is ${kind}`);
-  }
-  if (unsafe.length > 0) {
-    const places = unsafe.slice(0, pointersMax).map((pointer) => formatValue(pointer));
-    const others = unsafe.length > pointersMax ? ` and ${unsafe.length - pointersMax} more` : "";
-    throw argumentsMalformed(
-      `holds integers beyond 2^53 - 1, which would lose digits, at ${places.join(", ")}${others}; send them as texts`,
-    );
-  }
-  return value as Readonly<Record<string, unknown>>;
+  const value = parse(text);
+  if (isObject(value)) return value;
+  const kind =
+    value === null ? "null" : Array.isArray(value) ? "a list" : `a ${isJsonNumber(value) ? "number" : typeof value}`;
+  throw argumentsMalformed(`is ${kind}`);
 }
 
-function parse(text: string): { value: unknown; unsafe: readonly string[] } {
+function parse(text: string): unknown {
   try {
-    return { value: JSON.parse(text), unsafe: unsafeIntegers(text) };
+    return parseExactJson(text);
   } catch (error) {
     throw argumentsMalformed(`is not JSON${reasonOf(error)}`);
   }

@@ -1,6 +1,5 @@
 import type { AccessClass } from "@svc/catalog";
 import { ToolKind } from "@svc/gen/catalog";
-import type { SearchToolsRequest } from "@svc/gen/tools";
 import { accessClassInvalid, limitInvalid, queryInvalid } from "../errors.ts";
 
 const classes: readonly string[] = ["read", "write", "destructive"] satisfies AccessClass[];
@@ -17,8 +16,18 @@ export type SearchRequest = {
   readonly limit: number;
 };
 
+/** What SearchTools is asked, and search_tools of MCP too, which knows no kinds: the fields of SearchToolsRequest. */
+export type AskedSearch = {
+  readonly query: string;
+  readonly toolkitSlug: string;
+  readonly kind?: ToolKind;
+  readonly accessClass: string;
+  readonly limit: number;
+};
+
 /** Reads a request of SearchTools. Throws its invalid_argument refusals. */
-export function readSearchRequest({ query, toolkitSlug, kind, accessClass, limit }: SearchToolsRequest): SearchRequest {
+export function readSearchRequest(request: AskedSearch): SearchRequest {
+  const { query, toolkitSlug, kind = ToolKind.UNSPECIFIED, accessClass, limit } = request;
   if (query.trim() === "" || query.length > queryMax) throw queryInvalid(query);
   if (limit < 0 || limit > limitMax) throw limitInvalid(limit);
   if (accessClass !== "" && !isAccessClass(accessClass)) throw accessClassInvalid(accessClass);

@@ -1,37 +1,20 @@
-import { Code, ConnectError, createClient, createRouterTransport } from "@connectrpc/connect";
-import { createId, type ProjectId, type ProjectPrincipal, principalContext } from "@svc/core";
-import { createTestDatabase } from "@svc/db/testing";
+import { Code, ConnectError } from "@connectrpc/connect";
+import { createId } from "@svc/core";
 import { ToolKind } from "@svc/gen/catalog";
 import { ErrorDetailSchema } from "@svc/gen/errors";
 import { ToolsService } from "@svc/gen/tools";
+import { createTestDatabase } from "@svc/testing/database";
 import { afterAll, expect, test } from "vitest";
-import { addProject, createTestNode, type TestNode } from "../call/test-node.ts";
+import { addProject, createTestNode } from "../call/test-node.ts";
 import { answer } from "../call/test-transport.ts";
-import { createToolsService } from "./service.ts";
 
 const { db, drop } = await createTestDatabase();
 afterAll(drop);
 
-/** A client with a key of the project; the auth gate's part is played by an interceptor. */
-function clientOf(node: TestNode, projectId: ProjectId) {
-  const principal: ProjectPrincipal = { kind: "project", projectId, keyId: createId("key", 1), role: "member" };
-  const transport = createRouterTransport(({ service }) => service(ToolsService, createToolsService(node)), {
-    router: {
-      interceptors: [
-        (next) => (req) => {
-          req.contextValues.set(principalContext, principal);
-          return next(req);
-        },
-      ],
-    },
-  });
-  return createClient(ToolsService, transport);
-}
-
 async function setUp() {
   const node = createTestNode(db);
   const projectId = await addProject(db);
-  return { node, projectId, client: clientOf(node, projectId) };
+  return { node, projectId, client: node.client(ToolsService, { projectId, role: "member" }) };
 }
 
 async function refusalOf(call: Promise<unknown>): Promise<string> {
@@ -226,7 +209,7 @@ test("one call is read with its arguments and result, sensitive values masked", 
 test("another project's calls read as missing", async () => {
   const { node, client } = await setUp();
   const { callId } = await client.callTool(readTicket);
-  const other = clientOf(node, await addProject(db));
+  const other = node.client(ToolsService, { projectId: await addProject(db) });
   expect(await refusalOf(other.getToolCall({ id: callId }))).toBe("NotFound TOOL_CALL_NOT_FOUND");
   expect((await other.listToolCalls({})).calls).toEqual([]);
 });

@@ -1,8 +1,8 @@
 import { create } from "@bufbuild/protobuf";
 import type { ServiceImpl } from "@connectrpc/connect";
-import type { CatalogViews } from "@svc/catalog";
+import { type CatalogViews, nearest } from "@svc/catalog";
 import { pageOf, pageRows, requireId, requireProject, type Sealer, timeRange } from "@svc/core";
-import { type Database, toolCallsForProject } from "@svc/db";
+import { callStates, type Database, type ToolCallSummary, toolCallsForProject } from "@svc/db";
 import {
   DescribeToolResponseSchema,
   GetToolCallResponseSchema,
@@ -16,11 +16,13 @@ import { toCallToolResponse, toToolCall } from "../convert.ts";
 import { outcomeInvalid, toolCallNotFound, toolNotFound } from "../errors.ts";
 import { callOutcomes } from "../outcome.ts";
 import { searchOf } from "../search/tool-search.ts";
+import { answerOf } from "./call-answer.ts";
+import { type CallLimitsContext, callLimitMethods } from "./call-limits.ts";
 import { readCallRequest } from "./call-request.ts";
 import { readSearchRequest } from "./search-request.ts";
 
 /** What ToolsService works with. */
-export type ToolsServiceOptions = {
+export type ToolsServiceOptions = CallLimitsContext & {
   readonly views: CatalogViews;
   readonly caller: ToolCaller;
   readonly ledger: Ledger;
@@ -47,19 +49,18 @@ export function createToolsService(options: ToolsServiceOptions): ServiceImpl<ty
     async describeTool({ slug }, ctx) {
       const view = await views.forProject(requireProject(ctx).projectId);
       const tool = view.messages.tools.get(slug)?.tool;
-      if (tool === undefined) throw toolNotFound("slug", slug, view.tools.keys());
+      if (tool === undefined) throw toolNotFound("slug", slug, nearest(slug, view.tools.keys()));
       return create(DescribeToolResponseSchema, { tool });
     },
     async callTool(request, ctx) {
       const { shape, ...call } = readCallRequest(request, requireProject(ctx));
-      return toCallToolResponse(await caller.call(call), shape);
+      return toCallToolResponse(answerOf(await caller.call(call)), shape);
     },
     async listToolCalls(request, ctx) {
       const { projectId } = requireProject(ctx);
       const { toolSlug, entityId, outcome } = request;
-      if (outcome !== "" && ![...callOutcomes, "running"].includes(outcome)) {
-        throw outcomeInvalid(outcome, [...callOutcomes, "running"]);
-      }
+      const state = callStates.find((known) => known === outcome);
+      if (outcome !== "" && state === undefined) throw outcomeInvalid(outcome, [...callOutcomes, "running"]);
       const range = timeRange(request.since, request.until);
       const filters = { toolSlug, entityId, outcome, since: range.sinceMs ?? "", until: range.untilMs ?? "" };
       const scope = { call: "ListToolCalls", projectId, filters };
@@ -68,11 +69,14 @@ export function createToolsService(options: ToolsServiceOptions): ServiceImpl<ty
         ...range,
         toolSlug: toolSlug === "" ? undefined : toolSlug,
         entityId: entityId === "" ? undefined : entityId,
-        outcome: outcome === "" ? undefined : outcome,
+        outcome: state,
       };
       const read = await toolCallsForProject(db, projectId).list(filter, page);
       const { rows, nextPageToken } = pageRows(sealer, scope, read, page.size);
-      return create(ListToolCallsResponseSchema, { calls: rows.map((row) => toToolCall(row)), nextPageToken });
+      const calls = rows.map((row) => {
+        return toToolCall(row, { message: messageOf(ledger, row), argumentsJson: "", resultJson: "" });
+      });
+      return create(ListToolCallsResponseSchema, { calls, nextPageToken });
     },
     async getToolCall(request, ctx) {
       const { projectId } = requireProject(ctx);
@@ -80,10 +84,17 @@ export function createToolsService(options: ToolsServiceOptions): ServiceImpl<ty
       const row = await toolCallsForProject(db, projectId).find(id);
       if (row === undefined) throw toolCallNotFound(request.id);
       const call = toToolCall(row, {
+        message: messageOf(ledger, row),
         argumentsJson: ledger.openText(id, projectId, "arguments", row.arguments),
         resultJson: row.result === null ? "" : ledger.openText(id, projectId, "result", row.result),
       });
       return create(GetToolCallResponseSchema, { call });
     },
+    ...callLimitMethods(options),
   };
+}
+
+/** Calls of versions before 0.2 have it unsealed, and so has what holds none of a call's words. */
+function messageOf(ledger: Ledger, { id, projectId, message, sealedMessage }: ToolCallSummary): string {
+  return sealedMessage === null ? message : ledger.openText(id, projectId, "message", sealedMessage);
 }

@@ -1,8 +1,11 @@
 import { timestampFromMs } from "@bufbuild/protobuf/wkt";
 import { createId } from "@svc/core";
-import { dropTestDatabases, startTestReceiver, until } from "@svc/delivery/testing";
+import { dropTestDatabases } from "@svc/testing/borrowed-database";
+import { refusalOf } from "@svc/testing/project-client";
+import { startTestReceiver } from "@svc/testing/receiver";
+import { until } from "@svc/testing/until";
 import { afterAll, expect, test } from "vitest";
-import { createTestCluster, createTestNode, refusalOf, type TestCluster } from "../test-node.ts";
+import { createTestCluster, createTestNode, type TestCluster } from "../test-node.ts";
 import { issuePost, paymentPost } from "../test-posts.ts";
 
 afterAll(dropTestDatabases);
@@ -228,7 +231,6 @@ test.each([
   [{ toolkitSlug: "payments" }, 2],
   [{ toolkitSlug: "code_host", triggerSlug: "issue_opened" }, 2],
   [{ triggerSlug: "payments.payment_changed" }, 2],
-  [{ toolkitSlug: "nobody" }, 0],
   [{ from: 1_000 }, 3],
   [{ from: 1_000, to: 2_000 }, 2],
   [{ from: 1_001, to: 2_000 }, 0],
@@ -305,6 +307,10 @@ test("ReplayEvents refuses what it documents, and queues nothing then", async ()
   expect(await refusalOf(client.replayEvents({ since, triggerSlug: "issue_opened" }))).toMatchObject({
     reason: "TRIGGER_WITHOUT_TOOLKIT",
   });
+  for (const dryRun of [false, true]) {
+    const named = client.replayEvents({ since, toolkitSlug: "nobody", dryRun });
+    expect(await refusalOf(named)).toEqual(notFound("TOOLKIT", "toolkitSlug"));
+  }
   const gone = createId("sub", 0);
   expect(await refusalOf(client.replayEvents({ since, subscriptionId: gone }))).toEqual(
     notFound("SUBSCRIPTION", "subscriptionId"),

@@ -4,22 +4,26 @@ import {
   firstUuidAt,
   optionalId,
   type ProjectId,
+  type ProjectPrincipal,
   pageOf,
   pageRows,
+  quotaExceeded,
+  quotaOf,
   requireId,
   requireProject,
   timeRange,
 } from "@svc/core";
 import {
-  countMatchesOf,
+  countEventMatches,
   type Delivery,
   deliveriesForProject,
-  enqueue,
+  type EventMatch,
+  type EventMatchFilter,
+  enqueueDeliveries,
   eventsForProject,
-  findMatches,
-  type Match,
-  type MatchFilter,
+  findEventMatches,
   subscriptionsForProject,
+  usageOfProject,
   uuidAfterEvent,
   uuidOfEvent,
 } from "@svc/db";
@@ -28,7 +32,7 @@ import { attemptMessage, deliveryMessage } from "../convert.ts";
 import { filterRequired, notFound, replayTooLarge, subscriptionInactive } from "../errors.ts";
 import { storeTestEvent } from "../store.ts";
 import type { TriggersContext } from "./context.ts";
-import { largePages, triggerSlugOf } from "./request.ts";
+import { largePages, requireToolkit, triggerSlugOf } from "./request.ts";
 
 type Methods = Pick<
   ServiceImpl<typeof TriggersService>,
@@ -40,7 +44,7 @@ const shownMax = 500;
 
 /** ListDeliveries, ListDeliveryAttempts, ReplayEvent, ReplayEvents, SendTestEvent. */
 export function deliveryMethods(context: TriggersContext): Methods {
-  const { db, clock, sealer, dispatcher } = context;
+  const { db, clock, sealer, dispatcher, catalog } = context;
   return {
     async listDeliveries(req, ctx) {
       const { projectId } = requireProject(ctx);
@@ -64,22 +68,25 @@ export function deliveryMethods(context: TriggersContext): Methods {
     },
 
     async replayEvent(req, ctx) {
-      const { projectId } = requireProject(ctx);
+      const principal = requireProject(ctx);
+      const { projectId } = principal;
       const eventId = requireId("evt", "eventId", req.eventId);
       if ((await eventsForProject(db, projectId).find(eventId)) === undefined)
         throw notFound("event", "eventId", req.eventId);
       const filter = { ...everyMatch, fromUuid: uuidOfEvent(eventId), toUuid: uuidAfterEvent(eventId) };
-      const { newest } = await queue(context, projectId, await findMatches(db, projectId, filter, replayMax));
+      const { newest } = await queue(context, principal, await findEventMatches(db, projectId, filter, replayMax));
       return { deliveries: newest.map(deliveryMessage) };
     },
 
     async replayEvents(req, ctx) {
-      const { projectId } = requireProject(ctx);
+      const principal = requireProject(ctx);
+      const { projectId } = principal;
       const { sinceMs, untilMs = clock.now() } = timeRange(req.since, req.until);
       if (sinceMs === undefined) throw filterRequired("since", "since");
+      requireToolkit(catalog, req.toolkitSlug);
       const subscriptionId = optionalId("sub", "subscriptionId", req.subscriptionId);
       if (subscriptionId !== undefined) await requireActive(context, projectId, subscriptionId);
-      const filter: MatchFilter = {
+      const filter: EventMatchFilter = {
         fromUuid: firstUuidAt(sinceMs),
         toUuid: firstUuidAt(untilMs),
         toolkitSlug: req.toolkitSlug,
@@ -87,17 +94,19 @@ export function deliveryMethods(context: TriggersContext): Methods {
         subscriptionId,
         onlyUndelivered: req.onlyUndelivered,
       };
-      if (req.dryRun) return { count: await countMatchesOf(db, projectId, filter), deliveries: [] };
-      const matches = await findMatches(db, projectId, filter, replayMax + 1);
+      if (req.dryRun) return { count: await countEventMatches(db, projectId, filter), deliveries: [] };
+      const matches = await findEventMatches(db, projectId, filter, replayMax + 1);
       if (matches.length > replayMax) throw replayTooLarge(replayMax);
-      const { count, newest } = await queue(context, projectId, matches);
+      const { count, newest } = await queue(context, principal, matches);
       return { count, deliveries: newest.map(deliveryMessage) };
     },
 
     async sendTestEvent(req, ctx) {
-      const { projectId } = requireProject(ctx);
+      const principal = requireProject(ctx);
+      const { projectId } = principal;
       const subscriptionId = requireId("sub", "subscriptionId", req.subscriptionId);
       await requireActive(context, projectId, subscriptionId);
+      await requireRoom(context, principal, 1);
       const deliveryId = await storeTestEvent(context.store, db, projectId, subscriptionId);
       dispatcher.wake();
       const delivery = await deliveriesForProject(db, projectId).find(deliveryId);
@@ -112,14 +121,16 @@ const everyMatch = { toolkitSlug: "", triggerSlug: "", subscriptionId: undefined
 /** Stores fresh deliveries; returns how many, and the newest of them, as many as one answer shows. */
 async function queue(
   context: TriggersContext,
-  projectId: ProjectId,
-  matches: readonly Match[],
+  principal: ProjectPrincipal,
+  matches: readonly EventMatch[],
 ): Promise<{ count: number; newest: Delivery[] }> {
+  const { projectId } = principal;
+  await requireRoom(context, principal, matches.length);
   const nowMs = context.clock.now();
   const fresh = matches
     .map((match) => ({ ...match, id: createId("dlv", nowMs) }))
     .sort((a, b) => (a.id < b.id ? 1 : -1));
-  const gone = await enqueue(context.db, projectId, fresh, nowMs);
+  const gone = await enqueueDeliveries(context.db, projectId, fresh, nowMs);
   context.dispatcher.wake();
   const queued = fresh.filter(({ id }) => !gone.has(id));
   const newest = queued.slice(0, shownMax).map(
@@ -137,6 +148,18 @@ async function queue(
     }),
   );
   return { count: queued.length, newest };
+}
+
+/** Throws QUOTA_PENDING_DELIVERIES when so many more would be too many. */
+async function requireRoom(
+  { db }: TriggersContext,
+  { projectId, quotas }: ProjectPrincipal,
+  more: number,
+): Promise<void> {
+  const most = quotaOf(quotas, "pendingDeliveries");
+  if (more === 0 || most === Number.POSITIVE_INFINITY) return;
+  const used = await usageOfProject(db, projectId).countDeliveries(most);
+  if (used + more > most) throw quotaExceeded("pendingDeliveries", { most, used });
 }
 
 async function requireActive(

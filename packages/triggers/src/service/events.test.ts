@@ -1,8 +1,9 @@
 import { timestampFromMs } from "@bufbuild/protobuf/wkt";
 import { createId } from "@svc/core";
-import { dropTestDatabases } from "@svc/delivery/testing";
+import { dropTestDatabases } from "@svc/testing/borrowed-database";
+import { refusalOf } from "@svc/testing/project-client";
 import { afterAll, expect, test } from "vitest";
-import { createTestCluster, createTestNode, refusalOf, type TestCluster, type TestNode } from "../test-node.ts";
+import { createTestCluster, createTestNode, type TestCluster, type TestNode } from "../test-node.ts";
 import { changePost, issuePost, paymentPost, signedCodePost } from "../test-posts.ts";
 
 afterAll(dropTestDatabases);

@@ -1,12 +1,17 @@
-import type { Catalog } from "@svc/catalog";
+import { type Catalog, toolkitNotFound } from "@svc/catalog";
 import type { PageSizeBounds } from "@svc/core";
-import { toolkitNotFound, triggerNotFound, triggerWithoutToolkit } from "../errors.ts";
+import { triggerNotFound, triggerWithoutToolkit } from "../errors.ts";
 
 /** Catalog-wide slug of a trigger named in either form; empty stays empty. TRIGGER_WITHOUT_TOOLKIT for a bare name alone. */
 export function triggerSlugOf(toolkitSlug: string, triggerSlug: string): string {
   if (triggerSlug === "" || triggerSlug.includes(".")) return triggerSlug;
   if (toolkitSlug === "") throw triggerWithoutToolkit(triggerSlug);
   return `${toolkitSlug}.${triggerSlug}`;
+}
+
+/** Refuses the filter of an act whose toolkit is not there: what it names would be nothing, for a slip of the pen. */
+export function requireToolkit({ toolkits }: Pick<Catalog, "toolkits">, toolkitSlug: string): void {
+  if (toolkitSlug !== "" && !toolkits.has(toolkitSlug)) throw toolkitNotFound("toolkitSlug", toolkitSlug, { toolkits });
 }
 
 /** The filter of a subscription, checked against the catalog. */
@@ -16,11 +21,18 @@ export function subscribedSlugs(catalog: Catalog, toolkitSlug: string, triggerSl
     return { toolkitSlug: "", triggerSlug: "" };
   }
   const toolkit = catalog.toolkits.get(toolkitSlug);
-  if (toolkit === undefined) throw toolkitNotFound(toolkitSlug);
+  if (toolkit === undefined) throw toolkitNotFound("toolkitSlug", toolkitSlug);
   const slug = triggerSlugOf(toolkitSlug, triggerSlug);
   const isKnown = slug === "" || toolkit.triggers.some((trigger) => trigger.slug === slug);
   if (!isKnown) throw triggerNotFound(toolkitSlug, triggerSlug);
   return { toolkitSlug, triggerSlug: slug };
+}
+
+/** What is odd about a subscription to a toolkit, though it is made: a trigger may be added to the toolkit later. */
+export function subscriptionWarnings({ toolkits }: Pick<Catalog, "toolkits">, toolkitSlug: string): string[] {
+  const toolkit = toolkits.get(toolkitSlug);
+  if (toolkit === undefined || toolkit.triggers.length > 0) return [];
+  return [`${toolkitSlug} has no triggers: nothing of it will be delivered until its definition has one`];
 }
 
 /** Lists where a page size of 0 means all that anyone has. */

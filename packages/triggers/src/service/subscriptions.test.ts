@@ -1,11 +1,16 @@
 import { toJsonString } from "@bufbuild/protobuf";
 import { timestampFromMs } from "@bufbuild/protobuf/wkt";
 import { createId } from "@svc/core";
-import { dropTestDatabases, startTestReceiver, until } from "@svc/delivery/testing";
 import { ListSubscriptionsResponseSchema } from "@svc/gen/triggers";
+import { dropTestDatabases } from "@svc/testing/borrowed-database";
+import { catalogOf } from "@svc/testing/catalog";
+import { refusalOf } from "@svc/testing/project-client";
+import { startTestReceiver } from "@svc/testing/receiver";
+import { sampleToolkits } from "@svc/testing/sample-toolkits";
+import { until } from "@svc/testing/until";
 import { Webhook } from "standardwebhooks";
 import { afterAll, expect, test } from "vitest";
-import { createTestCluster, createTestNode, refusalOf } from "../test-node.ts";
+import { createTestCluster, createTestNode } from "../test-node.ts";
 import { issuePost, paymentPost } from "../test-posts.ts";
 
 afterAll(dropTestDatabases);
@@ -39,6 +44,20 @@ test("CreateSubscription returns the subscription and, here only, its secret", a
   expect(toJsonString(ListSubscriptionsResponseSchema, await client.listSubscriptions({}))).not.toContain("whsec");
   const rows = await cluster.db.sql<{ sealed: Buffer }[]>`select signing_secret as sealed from subscriptions`;
   expect(rows[0]?.sealed.includes(signingSecret)).toBe(false);
+});
+
+test("a subscription to a toolkit without triggers is made, and its answer warns", async () => {
+  await using cluster = await createTestCluster();
+  const projectId = await cluster.project();
+  const { codeHost, payments } = sampleToolkits;
+  const actions = Object.fromEntries(Object.entries(payments.tools).filter(([, { kind }]) => kind === "action"));
+  const catalog = catalogOf({ toolkits: [codeHost, { ...payments, tools: actions }] });
+  await using node = createTestNode(cluster, { catalog });
+  const subscribe = (toolkitSlug: string) => node.client(projectId).createSubscription({ endpointUrl, toolkitSlug });
+  const { subscription, warnings } = await subscribe("payments");
+  expect(subscription?.active).toBe(true);
+  expect(warnings).toEqual([expect.stringContaining("payments has no triggers")]);
+  for (const toolkitSlug of ["", "code_host"]) expect((await subscribe(toolkitSlug)).warnings).toEqual([]);
 });
 
 test.each([

@@ -5,16 +5,17 @@ import {
   generateSigningSecret,
   pageOf,
   pageRows,
+  quotaExceeded,
   requireId,
   requireProject,
 } from "@svc/core";
-import { expire, subscriptionsForProject, withTransaction } from "@svc/db";
+import { expireDeliveries, subscriptionsForProject, withTransaction } from "@svc/db";
 import { signingSecretContext } from "@svc/delivery";
 import type { TriggersService } from "@svc/gen/triggers";
 import { subscriptionMessage } from "../convert.ts";
 import { notFound } from "../errors.ts";
 import type { TriggersContext } from "./context.ts";
-import { largePages, subscribedSlugs } from "./request.ts";
+import { largePages, subscribedSlugs, subscriptionWarnings } from "./request.ts";
 
 type Methods = Pick<
   ServiceImpl<typeof TriggersService>,
@@ -43,7 +44,9 @@ export function subscriptionMethods(context: TriggersContext): Methods {
         signingSecret: sealed,
         createdAt,
       });
-      return { subscription: subscriptionMessage(row), signingSecret };
+      if ("quotaReached" in row) throw quotaExceeded("subscriptions", row.quotaReached);
+      const warnings = subscriptionWarnings(catalog, slugs.toolkitSlug);
+      return { subscription: subscriptionMessage(row), signingSecret, warnings };
     },
 
     async listSubscriptions(req, ctx) {
@@ -64,7 +67,7 @@ export function subscriptionMethods(context: TriggersContext): Methods {
       };
       const row = await withTransaction(db, async (tx) => {
         const updated = await subscriptionsForProject(tx, projectId).update(id, change);
-        if (updated !== undefined && !updated.active) await expire(tx, id, clock.now(), expireMax);
+        if (updated !== undefined && !updated.active) await expireDeliveries(tx, id, clock.now(), expireMax);
         return updated;
       });
       if (row === undefined) throw notFound("subscription", "id", req.id);
@@ -77,7 +80,7 @@ export function subscriptionMethods(context: TriggersContext): Methods {
       const id = requireId("sub", "id", req.id);
       const isDeleted = await withTransaction(db, async (tx) => {
         const deleted = await subscriptionsForProject(tx, projectId).delete(id);
-        if (deleted) await expire(tx, id, clock.now(), expireMax);
+        if (deleted) await expireDeliveries(tx, id, clock.now(), expireMax);
         return deleted;
       });
       if (!isDeleted) throw notFound("subscription", "id", req.id);

@@ -1,0 +1,167 @@
+import { type ChildProcess, spawn } from "node:child_process";
+import { mkdtemp, rm, writeFile } from "node:fs/promises";
+import type { AddressInfo } from "node:net";
+import { createServer } from "node:net";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+import postgres from "postgres";
+import { stopProcess } from "./child.ts";
+import { delay, monotonicMicros } from "./monotonic.ts";
+import { postKind } from "./post-kinds.ts";
+import type { System, SystemSetup } from "./system.ts";
+
+/** A subscription to make before the run. */
+export type ServerSubscription = {
+  readonly endpointUrl: string;
+  readonly toolkitSlug: string;
+  readonly triggerSlug: string;
+};
+
+/** What a run counts: deliveries made, events stored, deliveries that wait, or jobs that succeeded. */
+export type RecordedKind = "delivered" | "events" | "pending" | "jobs";
+
+/** How `startServer` starts the server. */
+export type ServerOptions = {
+  readonly subscriptions: readonly ServerSubscription[];
+  /** What `recorded` counts. */
+  readonly counts: RecordedKind;
+  /** Options for Node itself, such as those of the profiler. */
+  readonly nodeOptions: readonly string[];
+  /** Folders of definitions beyond the usual ones. */
+  readonly toolkitFolders?: readonly string[];
+  /** The text of its deployment file. Without it there is none. */
+  readonly deployment?: string;
+  /** Calls to make once it is ready: path below `svc.v1.`, and message. */
+  readonly calls?: readonly (readonly [path: string, message: object])[];
+};
+
+/** The key every run's service is given; each run has its own database, so it opens nothing else. */
+export const benchApiKey = "bench-0123456789abcdef0123456789abcdef";
+
+const deploymentFile = "deployment.yaml";
+const root = fileURLToPath(new URL("..", import.meta.url));
+const readyMicros = 60e6;
+
+/**
+ * Starts the server as a user would, `svc serve` with environment variables, on the given database, and makes its
+ * subscriptions by calls. Resolves when it is ready. Throws with the end of its log when it ends instead.
+ */
+export async function startServer(setup: SystemSetup, options: ServerOptions): Promise<System> {
+  const port = await freePort();
+  const folder = await mkdtemp(join(tmpdir(), "svc-bench-"));
+  if (options.deployment !== undefined) await writeFile(join(folder, deploymentFile), options.deployment);
+  const child = spawn(process.execPath, [...options.nodeOptions, "packages/cli/src/main.ts", "serve"], {
+    cwd: root,
+    env: { ...inheritedEnvironment(), ...serverEnvironment(setup, port, options, folder) },
+    stdio: ["ignore", "pipe", "pipe"],
+  });
+  const log = keepLog(child);
+  const sql = postgres(setup.databaseUrl, { max: 1, onnotice: () => {} });
+  const onUnexpectedEnd = () => process.stderr.write(`the service ended by itself:\n${log()}`);
+  child.on("close", onUnexpectedEnd);
+  const stop = async () => {
+    child.off("close", onUnexpectedEnd);
+    await stopProcess(child, () => child.kill("SIGTERM"), 40_000);
+    await sql.end();
+    await rm(folder, { recursive: true });
+  };
+  try {
+    await untilReady(child, port);
+    for (const subscription of options.subscriptions)
+      await callServer(port, "TriggersService/CreateSubscription", subscription);
+    for (const [path, message] of options.calls ?? []) await callServer(port, path, message);
+  } catch (error) {
+    await stop();
+    throw new Error(`the service did not start: ${String(error)}\n${log()}`);
+  }
+  return { pid: child.pid ?? 0, port, recorded: () => countRecorded(sql, options.counts), stop };
+}
+
+/** One call with the run's key, as plain JSON. Throws unless the answer is 200. */
+export async function callServer(port: number, path: string, request: object): Promise<unknown> {
+  const response = await fetch(`http://127.0.0.1:${port}/svc.v1.${path}`, {
+    method: "POST",
+    headers: { "content-type": "application/json", authorization: `Bearer ${benchApiKey}` },
+    body: JSON.stringify(request),
+  });
+  const text = await response.text();
+  if (response.status !== 200) throw new Error(`${path} answered ${response.status}: ${text}`);
+  return JSON.parse(text);
+}
+
+/** Ours decides alone: a variable of the caller's own service must not change what is measured. */
+function inheritedEnvironment(): NodeJS.ProcessEnv {
+  return Object.fromEntries(Object.entries(process.env).filter(([name]) => !name.startsWith("SVC_")));
+}
+
+function serverEnvironment(
+  setup: SystemSetup,
+  port: number,
+  { toolkitFolders = [], deployment }: ServerOptions,
+  folder: string,
+): Record<string, string> {
+  const secrets = (["calendar", "order"] as const).map(postKind).map(({ secretEnv, secret }) => [secretEnv, secret]);
+  return {
+    ...Object.fromEntries(secrets),
+    SVC_PORT: String(port),
+    SVC_DATABASE_URL: setup.databaseUrl,
+    SVC_TOOLKITS: ["toolkits", "bench/toolkits", ...toolkitFolders].join(","),
+    SVC_VAULT_KEY: `bench:${Buffer.alloc(32, 1).toString("base64")}`,
+    SVC_BOOTSTRAP_KEY: benchApiKey,
+    SVC_ENDPOINT_CONCURRENCY: String(setup.endpointConnections),
+    SVC_LOG_LEVEL: "warn",
+    ...(deployment !== undefined && { SVC_DEPLOYMENT: join(folder, deploymentFile) }),
+  };
+}
+
+async function untilReady(child: ChildProcess, port: number): Promise<void> {
+  const giveUpAt = monotonicMicros() + readyMicros;
+  while (monotonicMicros() < giveUpAt) {
+    if (child.exitCode !== null) throw new Error(`it ended with exit status ${child.exitCode}`);
+    const isReady = await fetch(`http://127.0.0.1:${port}/readyz`).then(
+      ({ ok }) => ok,
+      () => false,
+    );
+    if (isReady) return;
+    await delay(50);
+  }
+  throw new Error("it was not ready within 60 seconds");
+}
+
+async function countRecorded(sql: postgres.Sql, counts: RecordedKind): Promise<number> {
+  const [row] = await countRows(sql, counts);
+  return row?.count ?? 0;
+}
+
+function countRows(sql: postgres.Sql, counts: RecordedKind): postgres.PendingQuery<{ count: number }[]> {
+  switch (counts) {
+    case "events":
+      return sql`select count(*)::int4 as count from events`;
+    case "jobs":
+      return sql`select count(*)::int4 as count from jobs where status = 'succeeded'`;
+    default:
+      return sql`select count(*)::int4 as count from deliveries where state = ${counts}`;
+  }
+}
+
+/** The last of what the process wrote, for an error message. */
+function keepLog(child: ChildProcess): () => string {
+  let text = "";
+  for (const stream of [child.stdout, child.stderr]) {
+    stream?.on("data", (chunk: Buffer) => {
+      text = `${text}${chunk}`.slice(-4_000);
+    });
+  }
+  return () => text;
+}
+
+function freePort(): Promise<number> {
+  return new Promise((resolve) => {
+    const server = createServer();
+    server.listen(0, "127.0.0.1", () => {
+      const { port } = server.address() as AddressInfo;
+      server.close(() => resolve(port));
+    });
+  });
+}

@@ -1,0 +1,78 @@
+import type { CatalogView } from "@svc/catalog";
+import { isObject } from "@svc/core";
+import type { Contact } from "@svc/db";
+import { isStorable, readJson } from "../read-json.ts";
+import {
+  contactNameInvalid,
+  principalIdInvalid,
+  reachArgsInvalid,
+  reachEntityInvalid,
+  reachToolNotFound,
+  reachToolUnsuitable,
+} from "./errors.ts";
+import { fillReachArguments, type ReachArguments, unknownPlaceholder } from "./reach-arguments.ts";
+
+const charactersMax = 200;
+const argsBytesMax = 16_384;
+
+/** A contact as PutContact is given it. */
+export type GivenContact = {
+  readonly principalId: string;
+  readonly name: string;
+  readonly approver: boolean;
+  readonly reach?: GivenReach | undefined;
+};
+
+type GivenReach = { readonly toolSlug: string; readonly entityId: string; readonly argsJson: string };
+
+/** A contact as it is to be stored, or the first of the faults that PutContact names. `view` is the project's, where it reaches by a tool. */
+export function checkContact(view: CatalogView, given: GivenContact | undefined, nowMs: number): Contact {
+  const { principalId = "", name = "", approver = false, reach } = given ?? {};
+  if (!isName(principalId)) throw principalIdInvalid(principalId);
+  if (!isName(name)) throw contactNameInvalid(name);
+  return {
+    principalId,
+    name,
+    isApprover: approver,
+    reach: reach === undefined ? null : checkReach(view, reach),
+    createdAt: nowMs,
+  };
+}
+
+function isName(text: string): boolean {
+  return text !== "" && [...text].length <= charactersMax && text.isWellFormed() && !/\p{Cc}/u.test(text);
+}
+
+function checkReach(view: CatalogView, { toolSlug, entityId, argsJson }: GivenReach): NonNullable<Contact["reach"]> {
+  const tool = view.tools.get(toolSlug);
+  if (tool === undefined) throw reachToolNotFound(toolSlug);
+  if (tool.kind !== "action") throw reachToolUnsuitable(toolSlug, "is not called by anybody");
+  if (!tool.callable) throw reachToolUnsuitable(toolSlug, "is described only");
+  if (tool.class === "destructive") throw reachToolUnsuitable(toolSlug, "is destructive");
+  if (!isName(entityId)) throw reachEntityInvalid(entityId);
+  const args = readArguments(argsJson);
+  const unknown = unknownPlaceholder(args);
+  if (unknown !== undefined) throw reachArgsInvalid(`names the placeholder {${unknown.slice(0, 80)}}`);
+  const [fault] = tool.validateInput(fillReachArguments(args, sampleValues));
+  if (fault !== undefined) {
+    throw reachArgsInvalid(
+      `breaks the tool's input schema: ${fault.pointer === "" ? "it" : fault.pointer} ${fault.message}`,
+    );
+  }
+  return { toolSlug, entityId, args };
+}
+
+/** Stands for those of an ask that is to come. */
+const sampleValues = {
+  question: "Continue?",
+  jobId: "job_00000000000000000000000000",
+  requestId: "ask_00000000000000000000000000",
+};
+
+function readArguments(argsJson: string): ReachArguments {
+  if (Buffer.byteLength(argsJson) > argsBytesMax) throw reachArgsInvalid(`exceeds ${argsBytesMax} bytes`);
+  const args = readJson(argsJson)?.value;
+  if (!isObject(args)) throw reachArgsInvalid("is not a JSON object");
+  if (!isStorable(args)) throw reachArgsInvalid("nests too deep, or holds U+0000 or a lone surrogate in a text");
+  return args as ReachArguments;
+}

@@ -1,0 +1,96 @@
+import { create, toJsonString } from "@bufbuild/protobuf";
+import { timestampFromMs } from "@bufbuild/protobuf/wkt";
+import { idOfUuid, uuidOfId } from "@svc/core";
+import type { AskRecord, DecisionDocument, Subscription } from "@svc/db";
+import {
+  type Ask,
+  type AskDecision,
+  AskDecisionSchema,
+  type AskEndpoint,
+  AskEndpointSchema,
+  AskHopSpecSchema,
+  AskSchema,
+  AskState,
+  type Receipt,
+} from "@svc/gen/jobs";
+import type { AskDelivery } from "./delivery-state.ts";
+
+const states = {
+  pending: AskState.PENDING,
+  answered: AskState.ANSWERED,
+  defaulted: AskState.DEFAULTED,
+  withdrawn: AskState.WITHDRAWN,
+} as const satisfies Readonly<Record<AskRecord["state"], AskState>>;
+
+/** The state that a list filter names; undefined for every state. */
+export function stateOfFilter(state: AskState): AskRecord["state"] | undefined {
+  return (Object.keys(states) as AskRecord["state"][]).find((name) => states[name] === state);
+}
+
+/** What the read surface shows beyond the ask's row. */
+export type AskSurroundings = {
+  readonly delivery: AskDelivery;
+  /** Of a plan's approval: the receipt of the simulation that came before. */
+  readonly simulationReceipt?: Receipt | undefined;
+};
+
+/** An ask as ListAsks, GetAsk and its publication show it. */
+export function askMessage(ask: AskRecord, { delivery, simulationReceipt }: AskSurroundings): Ask {
+  const { decision } = ask;
+  return create(AskSchema, {
+    ...pendingAskMessage(ask),
+    jobId: ask.jobId,
+    requestId: ask.id,
+    state: states[ask.state],
+    question: ask.question,
+    answerSchemaJson: ask.answerSchema,
+    continuations: ask.continuations,
+    escalation: ask.escalation.map((hop) => create(AskHopSpecSchema, hop)),
+    askedAt: timestampFromMs(ask.askedAt),
+    stepId: ask.stepId,
+    delivery,
+    ...(decision && { decision: decisionMessage(decision) }),
+    ...(simulationReceipt && { simulationReceipt }),
+  });
+}
+
+/** An ask as it stands on its job: without the read surface, whose question is on park.judgment. */
+export function pendingAskMessage(ask: AskRecord): Ask {
+  return create(AskSchema, {
+    pointId: ask.pointId,
+    principalId: ask.principalId,
+    hopIndex: ask.hopIndex,
+    deliveredPrincipals: ask.deliveredPrincipals,
+    toolSlug: ask.toolSlug,
+    entityId: ask.entityId,
+    toolCallId: ask.toolCallId,
+    approvalId: ask.approvalId,
+    exhausted: ask.exhausted,
+    ...(ask.deliveredAt !== null && { deliveredAt: timestampFromMs(ask.deliveredAt) }),
+    ...(ask.deadlineAt !== null && { deadlineAt: timestampFromMs(ask.deadlineAt) }),
+  });
+}
+
+/** A decision as asks and receipts show it. */
+export function decisionMessage(decision: DecisionDocument): AskDecision {
+  const { continuation, principalId, keyId, surface, note, overridesJson, at } = decision;
+  const shown = { continuation, principalId, keyId, surface, note, overridesJson };
+  return create(AskDecisionSchema, { ...shown, at: timestampFromMs(at) });
+}
+
+/** An ask endpoint as callers read it: without its secret. */
+export function askEndpointMessage(row: Subscription): AskEndpoint {
+  return create(AskEndpointSchema, {
+    id: idOfUuid("aep", uuidOfId(row.id)),
+    endpointUrl: row.endpointUrl,
+    active: row.active,
+    inactiveReason: row.inactiveReason,
+    createdAt: timestampFromMs(row.createdAt),
+  });
+}
+
+/** The JSON text of what is posted of an ask, behind the event's id and type. */
+export function publicationOf(ask: AskRecord): string {
+  const text = toJsonString(AskSchema, askMessage(ask, { delivery: "pending" }), { alwaysEmitImplicit: true });
+  return `{"jobId":"${ask.jobId}","ask":${text}}`;
+}

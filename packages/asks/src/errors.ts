@@ -1,0 +1,133 @@
+import { type Fault, fault, formatValue } from "@svc/core";
+
+/** The project has no such job. */
+export function jobNotFound(field: string, id: string): Fault {
+  return fault({
+    code: "not_found",
+    reason: "JOB_NOT_FOUND",
+    field,
+    message: `there is no job ${formatValue(id)} in this project`,
+    help: "Check the id; what belongs to another project reads as missing.",
+  });
+}
+
+/** The job has no such ask. */
+export function askNotFound(requestId: string): Fault {
+  return fault({
+    code: "not_found",
+    reason: "ASK_NOT_FOUND",
+    field: "requestId",
+    message: `the job has no ask ${formatValue(requestId)}`,
+    help: "ListAsks with jobId lists the job's asks.",
+  });
+}
+
+/** The answer names a question that is not the job's. */
+export function askStale(requestId: string): Fault {
+  return fault({
+    code: "failed_precondition",
+    reason: "ASK_STALE",
+    field: "requestId",
+    message: `requestId ${formatValue(requestId)} is not a question that the job asks`,
+    help: "Read the job's present question from park.judgment, or leave requestId empty to answer that.",
+  });
+}
+
+/** The question was settled before. */
+export function askSettled(requestId: string): Fault {
+  const what =
+    requestId === "" ? "the job waits for no answer" : `the ask ${formatValue(requestId)} was settled before`;
+  return fault({
+    code: "failed_precondition",
+    reason: "ASK_SETTLED",
+    field: "requestId",
+    message: `requestId: ${what}`,
+    help: "Nothing is left to answer; GetAsk tells how an ask was settled.",
+  });
+}
+
+/** The question is not addressed to who answers. */
+export function principalNotReached(principalId: string): Fault {
+  return fault({
+    code: "permission_denied",
+    reason: "PRINCIPAL_NOT_REACHED",
+    field: "principalId",
+    message: `principalId ${formatValue(principalId)} has not been reached by the ask`,
+    help: "Answer for a contact in the ask's deliveredPrincipals.",
+  });
+}
+
+/** The point does not offer the continuation. */
+export function continuationNotDeclared(continuation: string, declared: readonly string[]): Fault {
+  return fault({
+    code: "invalid_argument",
+    reason: "CONTINUATION_NOT_DECLARED",
+    field: "continuation",
+    message: `continuation ${formatValue(continuation)} is none of ${declared.join(", ")}`,
+    help: "Pick one of the ask's continuations.",
+  });
+}
+
+/** The answer's changes cannot be applied. */
+export function overridesInvalid(why: string): Fault {
+  return fault({
+    code: "invalid_argument",
+    reason: "OVERRIDES_INVALID",
+    field: "overridesJson",
+    message: `overridesJson ${why}`,
+    help: "Send a JSON object by the ask's answerSchemaJson with retry-with, and nothing with other continuations.",
+  });
+}
+
+/** The remark is too long. */
+export function noteTooLong(length: number, max: number): Fault {
+  return fault({
+    code: "invalid_argument",
+    reason: "NOTE_TOO_LONG",
+    field: "note",
+    message: `note is ${length} characters long, longer than ${max}`,
+    help: "Shorten it.",
+  });
+}
+
+/** Approvals are for keys with the role approver. */
+export function approverRoleRequired(): Fault {
+  return fault({
+    code: "permission_denied",
+    reason: "APPROVER_ROLE_REQUIRED",
+    message: "the ask is an approval, and the key does not have the role approver",
+    help: "Answer with the approver's key that submitted the job.",
+  });
+}
+
+/** An approval is decided with the key whose plan it is. */
+export function approvalKeyMismatch(keyId: string): Fault {
+  return fault({
+    code: "permission_denied",
+    reason: "APPROVAL_KEY_MISMATCH",
+    message: `the key ${formatValue(keyId)} is not the one whose plan waits for this approval`,
+    help: "Answer with the key that submitted the job.",
+  });
+}
+
+/** An approval is decided in the name of an approver. */
+export function principalNotApprover(principalId: string): Fault {
+  return fault({
+    code: "permission_denied",
+    reason: "PRINCIPAL_NOT_APPROVER",
+    field: "principalId",
+    message: `the contact ${formatValue(principalId)} is not an approver`,
+    help: "Answer for a contact that PutContact marked as approver.",
+  });
+}
+
+/** The project has no such ask endpoint. */
+export function askEndpointNotFound(id: string): Fault {
+  return fault({
+    code: "not_found",
+    reason: "ASK_ENDPOINT_NOT_FOUND",
+    field: "id",
+    message: `there is no ask endpoint ${formatValue(id)} in this project`,
+    help: "ListAskEndpoints lists them.",
+  });
+}

@@ -1,0 +1,51 @@
+import {
+  type AskDecisionDocument,
+  type AskRecord,
+  type DecisionDocument,
+  deleteJobTasks,
+  findAsk,
+  findPendingAsk,
+  listJobAsks,
+  settleAsk,
+} from "@svc/db";
+import { askEvent } from "./ask-event.ts";
+import { prepareAsk } from "./raise.ts";
+import { openOverrides } from "./shown-overrides.ts";
+import type { AskPort, AskView } from "./types.ts";
+
+/** What the engine has of asks. */
+export const askPort: AskPort = {
+  prepare: prepareAsk,
+  async find(db, jobId, askId, sealer) {
+    const ask = await findAsk(db, jobId, askId);
+    return ask && { ...viewOf(ask), overridesJson: openOverrides(sealer, ask) };
+  },
+  async list(db, jobId) {
+    return (await listJobAsks(db, jobId)).map(viewOf);
+  },
+  async withdraw(tx, { jobId, principalChain }) {
+    const ask = await findPendingAsk(tx, jobId);
+    if (ask === undefined || !(await settleAsk(tx, ask.id, { state: "withdrawn" }))) return [];
+    await deleteJobTasks(tx, { jobId, kinds: ["hop", "reach", "publish"], subject: ask.id });
+    return [askEvent("ask-withdrawn", ask, {}, principalChain)];
+  },
+};
+
+function viewOf(ask: AskRecord): AskView {
+  const { decision } = ask;
+  return {
+    id: ask.id,
+    stepId: ask.stepId,
+    pointId: ask.pointId,
+    kind: ask.kind,
+    state: ask.state,
+    approvalId: ask.approvalId,
+    refusedAnswers: ask.refusedAnswers,
+    decision: decision === null ? undefined : withoutChain(decision),
+    principalChain: decision?.chain ?? [],
+  };
+}
+
+function withoutChain({ chain: _chain, ...decision }: AskDecisionDocument): DecisionDocument {
+  return decision;
+}

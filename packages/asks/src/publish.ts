@@ -1,0 +1,106 @@
+import { createId, type EventId } from "@svc/core";
+import {
+  type AskRecord,
+  addAskEvent,
+  appendJobEvents,
+  askEndpointsForProject,
+  type ClaimedJobTask,
+  type Executor,
+  endJobTask,
+  findAsk,
+  holdJobTask,
+  type LockedJob,
+  lockJobOfAsk,
+  moveJobTask,
+  type NewEvent,
+  putJobTasks,
+  readLoggedAskDeliveries,
+  recordEvents,
+  withTransaction,
+} from "@svc/db";
+import { askEvent } from "./ask-event.ts";
+import type { AskContext } from "./context.ts";
+import { publicationOf } from "./convert.ts";
+import { readAskDeliveries } from "./delivery-state.ts";
+import { type PublishSubject, subjectText, type WatchSubject } from "./task-subject.ts";
+
+const watchMinMs = 1_000;
+const watchMaxMs = 3_600_000;
+
+/**
+ * Publishes an ask, as it is now, to the project's active ask endpoints: event, deliveries and the end of the task are one
+ * transaction, so that each hop is published once, whatever ends where. The delivery engine does the rest.
+ */
+export async function runPublish(context: AskContext, task: ClaimedJobTask, { askId }: PublishSubject): Promise<void> {
+  const isPublished = await withTransaction(context.db, async (tx) => {
+    const job = await lockJobOfAsk(tx, task.jobId);
+    if (!(await holdJobTask(tx, task))) return false;
+    await endJobTask(tx, task);
+    const ask = await findAsk(tx, task.jobId, askId);
+    if (job === undefined || ask === undefined || ask.state === "withdrawn") return false;
+    return publish(context, tx, job, ask);
+  });
+  if (isPublished) context.dispatcher.wake();
+}
+
+/** False when there is no endpoint to publish to. */
+async function publish(context: AskContext, tx: Executor, job: LockedJob, ask: AskRecord): Promise<boolean> {
+  const { clock, nodeId } = context;
+  const endpoints = await askEndpointsForProject(tx, ask.projectId).listActive();
+  if (endpoints.length === 0) return false;
+  const nowMs = clock.now();
+  const event: NewEvent = {
+    id: createId("evt", nowMs),
+    projectId: ask.projectId,
+    kind: "ask",
+    toolkitSlug: "",
+    triggerSlug: "",
+    entityId: "",
+    payload: publicationOf(ask),
+    occurredAtMs: nowMs,
+    receivedAtMs: nowMs,
+    dedupeKey: "",
+    deliveries: endpoints.map((id) => ({ id: createId("dlv", nowMs), subscriptionId: id, leased: false })),
+  };
+  await recordEvents(tx, [event], undefined, { owner: nodeId, untilMs: nowMs });
+  await addAskEvent(tx, ask.id, event.id);
+  await logDelivery(tx, job, { ...ask, eventIds: [...ask.eventIds, event.id as EventId] }, nowMs);
+  const subject = subjectText({ kind: "watch", askId: ask.id });
+  const { jobId, projectId } = ask;
+  await putJobTasks(tx, [{ jobId, projectId, kind: "publish", subject, dueAt: nowMs + watchMinMs }]);
+  return true;
+}
+
+/** Logs the fate of a publication where it is another than the log says. Returns when it may change next; undefined for never. */
+async function logDelivery(tx: Executor, job: LockedJob, ask: AskRecord, nowMs: number): Promise<number | undefined> {
+  const [state] = await readAskDeliveries(tx, ask.projectId, [ask]);
+  const from = (await readLoggedAskDeliveries(tx, [ask])).get(ask.id) ?? "";
+  const to = state?.delivery ?? "";
+  if (from !== to) {
+    const event = askEvent("ask-delivery-changed", ask, { via: "endpoints", from, to }, job.principalChain);
+    await appendJobEvents(tx, job.id, [event], nowMs);
+  }
+  return state?.nextAttemptAt;
+}
+
+/**
+ * Looks how the deliveries of an ask went, shortly after each was due, and logs when their fate has changed. It ends with the last
+ * of them; one look costs a read.
+ */
+export async function runWatch(context: AskContext, task: ClaimedJobTask, { askId }: WatchSubject): Promise<void> {
+  await withTransaction(context.db, async (tx) => {
+    const job = await lockJobOfAsk(tx, task.jobId);
+    if (!(await holdJobTask(tx, task))) return;
+    const ask = await findAsk(tx, task.jobId, askId);
+    const nowMs = context.clock.now();
+    const next = job && ask && (await logDelivery(tx, job, ask, nowMs));
+    if (next === undefined) await endJobTask(tx, task);
+    else await moveJobTask(tx, task, nowMs + watchPauseMs(next - nowMs, task.attempt));
+  });
+}
+
+/** A delivery that is due already is under way, or its endpoint backs off: looked at ever more seldom. */
+function watchPauseMs(untilNextMs: number, attempt: number): number {
+  const pauseMs = untilNextMs > 0 ? untilNextMs + watchMinMs : watchMinMs * 2 ** Math.min(attempt, 6);
+  return Math.min(Math.max(pauseMs, watchMinMs), watchMaxMs);
+}

@@ -1,0 +1,117 @@
+import { createId, type Id, idOfUuid, type ProjectId, storableText, uuidOfId } from "@svc/core";
+import {
+  askEndpointsForProject,
+  type Contact,
+  contactsForProject,
+  type Executor,
+  insertAsk,
+  type NewAsk,
+  type NewJobTask,
+} from "@svc/db";
+import { askEvent } from "./ask-event.ts";
+import { subjectText } from "./task-subject.ts";
+import type { AskInput, PreparedAsk } from "./types.ts";
+
+/**
+ * Readies a question for the transaction that parks its job. A declared ladder is addressed to its first hop; what has none, that
+ * is approvals and the service's own points, at once to everyone in `approvers`, or else to every approver of the project.
+ */
+export async function prepareAsk(db: Executor, input: AskInput): Promise<PreparedAsk> {
+  const ask = askOf(input, await addresseesOf(db, input));
+  const timeoutSeconds = ask.deadlineAt === null ? undefined : ask.escalation[0]?.timeoutSeconds;
+  const payload = {
+    kind: ask.kind,
+    principalId: ask.principalId,
+    hopIndex: 0,
+    addressed: ask.deliveredPrincipals.length,
+    continuations: ask.continuations,
+    ...(ask.approvalId !== "" && { approvalId: ask.approvalId }),
+    ...(timeoutSeconds !== undefined && { timeoutSeconds }),
+  };
+  return {
+    id: ask.id,
+    approvalId: ask.approvalId,
+    events: [askEvent("ask-raised", ask, payload, input.principalChain)],
+    tasks: await tasksOfHop(db, { ...ask, addressed: ask.deliveredPrincipals, nowMs: input.nowMs }),
+    write: (tx) => insertAsk(tx, ask),
+  };
+}
+
+async function addresseesOf(db: Executor, { projectId, escalation, approvers }: AskInput): Promise<readonly string[]> {
+  const [first] = escalation;
+  if (first !== undefined) return [first.principal];
+  if (approvers.length > 0) return [...new Set(approvers)];
+  const contacts = await contactsForProject(db, projectId).listApprovers();
+  return contacts.map(({ principalId }) => principalId);
+}
+
+function askOf(input: AskInput, addressees: readonly string[]): NewAsk {
+  const { nowMs, escalation, approvers } = input;
+  const id = createId("ask", nowMs);
+  const timeoutMs = escalation[0]?.timeoutMs;
+  const ladder =
+    escalation.length > 0 ? escalation : approvers.map((principal) => ({ principal, timeoutMs: undefined }));
+  return {
+    id,
+    projectId: input.projectId,
+    jobId: input.jobId,
+    stepId: input.stepId,
+    pointId: input.pointId,
+    kind: input.kind,
+    // The store keeps no U+0000, and what is posted must be valid UTF-8.
+    question: storableText(input.question),
+    continuations: [...input.continuations],
+    answerSchema: input.answerSchemaJson,
+    escalation: ladder.map((hop) => ({
+      principalId: hop.principal,
+      timeoutSeconds: Math.ceil((hop.timeoutMs ?? 0) / 1000),
+    })),
+    // No clock decides what has no ladder.
+    defaultContinuation: escalation.length > 0 ? (input.defaultContinuation ?? "") : "",
+    counts: input.counts ?? null,
+    hopIndex: 0,
+    principalId: addressees[0] ?? "",
+    deliveredPrincipals: [...addressees],
+    deadlineAt: timeoutMs === undefined ? null : nowMs + Math.ceil(timeoutMs / 1000) * 1000,
+    approvalId: input.kind === "approval" ? idOfUuid("apr", uuidOfId(id)) : "",
+    keyId: input.keyId,
+    standingProgramId: input.standingProgramId,
+    askedAt: nowMs,
+  };
+}
+
+/** An ask that has come to a hop, with who was addressed by that. */
+export type HopReached = {
+  readonly id: Id<"ask">;
+  readonly jobId: Id<"job">;
+  readonly projectId: ProjectId;
+  readonly hopIndex: number;
+  readonly addressed: readonly string[];
+  readonly deadlineAt: number | null;
+  readonly nowMs: number;
+};
+
+/** The work that a hop brings: its end, a call for each contact that can be reached, and the publication where there is an endpoint. */
+export async function tasksOfHop(db: Executor, hop: HopReached): Promise<NewJobTask[]> {
+  const { id: askId, jobId, projectId, hopIndex, deadlineAt, nowMs } = hop;
+  const contacts = await contactsForProject(db, projectId).findMany(hop.addressed);
+  const endpoints = await askEndpointsForProject(db, projectId).listActive();
+  const task = (kind: NewJobTask["kind"], subject: string, dueAt: number) => ({
+    jobId,
+    projectId,
+    kind,
+    subject,
+    dueAt,
+  });
+  return [
+    ...(deadlineAt === null ? [] : [task("hop", subjectText({ kind: "hop", askId, hopIndex }), deadlineAt)]),
+    ...(endpoints.length === 0 ? [] : [task("publish", subjectText({ kind: "publish", askId, hopIndex }), nowMs)]),
+    ...contacts.filter(isReachable).map(({ principalId }) => {
+      return task("reach", subjectText({ kind: "reach", askId, hopIndex, tries: 0, principalId }), nowMs);
+    }),
+  ];
+}
+
+function isReachable({ reach }: Contact): boolean {
+  return reach !== null;
+}

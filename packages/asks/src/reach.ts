@@ -1,0 +1,146 @@
+import { createHash } from "node:crypto";
+import { assertExhaustive } from "@svc/core";
+import {
+  type AskRecord,
+  appendJobEvents,
+  type ClaimedJobTask,
+  type Contact,
+  contactsForProject,
+  type Executor,
+  endJobTask,
+  findAsk,
+  holdJobTask,
+  type LockedJob,
+  lockJobOfAsk,
+  moveJobTask,
+  noteAskReached,
+  putJobTasks,
+  withTransaction,
+} from "@svc/db";
+import type { CallAnswer, Called } from "@svc/tools";
+import { askEvent } from "./ask-event.ts";
+import { fillReachArguments } from "./contacts/reach-arguments.ts";
+import type { AskContext } from "./context.ts";
+import { type ReachSubject, subjectText } from "./task-subject.ts";
+
+type Reach = NonNullable<Contact["reach"]>;
+
+/** Waits before the second, third and fourth try. */
+const retryWaitsMs = [10_000, 60_000, 300_000];
+/** How soon a call that may still run on another node is asked for again. */
+const inProgressPollMs = 2_000;
+
+/** What came of a try. `doubt`: it may have been executed, and is not sent again. `waiting`: it still runs elsewhere, or a call limit holds it. */
+type Tried =
+  | { readonly kind: "reached"; readonly callId: string }
+  | { readonly kind: "failed"; readonly code: string; readonly retryAfterMs: number }
+  | { readonly kind: "doubt"; readonly code: string }
+  | { readonly kind: "waiting"; readonly waitMs: number };
+
+/**
+ * Tells a contact of an ask with the contact's own tool. The call is in the ledger before it is sent, under a key of its own for
+ * every try: a node that takes over learns what came of it. Whatever becomes of it keeps nobody from answering.
+ */
+export async function runReach(context: AskContext, task: ClaimedJobTask, subject: ReachSubject): Promise<void> {
+  const { db } = context;
+  const ask = await findAsk(db, task.jobId, subject.askId);
+  const contact = ask && (await contactsForProject(db, ask.projectId).find(subject.principalId));
+  if (ask?.state !== "pending" || contact === undefined || contact.reach === null) {
+    await endJobTask(db, task);
+    return;
+  }
+  const { reach } = contact;
+  const tried = await tryToReach(context, ask, subject, reach);
+  const nowMs = context.clock.now();
+  if (tried.kind === "waiting") {
+    await moveJobTask(db, task, nowMs + tried.waitMs);
+    return;
+  }
+  await withTransaction(db, async (tx) => {
+    const job = await lockJobOfAsk(tx, task.jobId);
+    if (job === undefined || !(await holdJobTask(tx, task))) return;
+    await endJobTask(tx, task);
+    await conclude(tx, { job, ask, subject, reach, tried, nowMs });
+  });
+}
+
+async function tryToReach(context: AskContext, ask: AskRecord, subject: ReachSubject, reach: Reach): Promise<Tried> {
+  const { projectId, keyId, jobId, stepId } = ask;
+  const key = callKey(ask, subject);
+  const called = await context.caller.call({
+    caller: { projectId, keyId, job: { id: jobId, stepId } },
+    toolSlug: reach.toolSlug,
+    args: fillReachArguments(reach.args, { question: ask.question, jobId, requestId: ask.id }),
+    entityId: reach.entityId,
+    accountId: undefined,
+    idempotencyKey: key,
+    appKey: key,
+    isDryRun: false,
+    limitWaitMs: 0,
+  });
+  return triedBy(called);
+}
+
+function triedBy(called: Called): Tried {
+  switch (called.outcome) {
+    case "answered":
+    case "held":
+      return triedByAnswer(called.answer);
+    case "in_progress":
+      return { kind: "waiting", waitMs: inProgressPollMs };
+    case "limited":
+      return { kind: "waiting", waitMs: called.retryAfterMs };
+    case "key_reused":
+      // The contact was changed between the call and a repeat of it: what came of the first is in the ledger.
+      return { kind: "doubt", code: "outcome_unknown" };
+    case "no_such_tool":
+      return { kind: "failed", code: "tool_not_found", retryAfterMs: 0 };
+    default:
+      return assertExhaustive(called);
+  }
+}
+
+function triedByAnswer({ result, callId }: CallAnswer): Tried {
+  if (result.outcome === "ok") return { kind: "reached", callId: callId ?? "" };
+  if (result.outcome === "outcome_unknown") return { kind: "doubt", code: result.outcome };
+  return { kind: "failed", code: result.outcome, retryAfterMs: result.retryAfterMs ?? 0 };
+}
+
+type ReachEnd = {
+  readonly job: LockedJob;
+  readonly ask: AskRecord;
+  readonly subject: ReachSubject;
+  readonly reach: Reach;
+  readonly tried: Exclude<Tried, { kind: "waiting" }>;
+  readonly nowMs: number;
+};
+
+async function conclude(tx: Executor, { job, ask, subject, reach, tried, nowMs }: ReachEnd): Promise<void> {
+  const { principalId, hopIndex, tries } = subject;
+  const { toolSlug, entityId } = reach;
+  const told = { via: "tool", principalId, toolSlug };
+  const log = (type: string, payload: object) =>
+    appendJobEvents(tx, job.id, [askEvent(type, ask, { ...told, ...payload }, job.principalChain)], nowMs);
+  if (tried.kind === "reached") {
+    const toolCallId = tried.callId;
+    await noteAskReached(tx, ask.id, { principalId, hopIndex, toolSlug, entityId, toolCallId, deliveredAt: nowMs });
+    await log("ask-delivery-changed", { from: "", to: "delivered", toolCallId });
+    return;
+  }
+  const { code } = tried;
+  const waitMs = tried.kind === "failed" ? retryWaitsMs[tries] : undefined;
+  if (tried.kind === "doubt") await log("call-in-doubt", { code });
+  else if (waitMs === undefined) await log("ask-delivery-changed", { from: "", to: "failed", code });
+  else {
+    await log("call-retried", { code, attempt: tries + 1 });
+    const again = subjectText({ ...subject, tries: tries + 1 });
+    const dueAt = nowMs + Math.max(waitMs, tried.kind === "failed" ? tried.retryAfterMs : 0);
+    await putJobTasks(tx, [{ jobId: job.id, projectId: job.projectId, kind: "reach", subject: again, dueAt }]);
+  }
+}
+
+function callKey({ jobId, id }: AskRecord, { hopIndex, tries, principalId }: ReachSubject): string {
+  return createHash("sha256")
+    .update(JSON.stringify(["svc-ask", "reach", jobId, id, hopIndex, principalId, tries]))
+    .digest("hex");
+}

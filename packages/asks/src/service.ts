@@ -1,0 +1,97 @@
+import type { ServiceImpl } from "@connectrpc/connect";
+import {
+  type Id,
+  optionalId,
+  type ProjectId,
+  pageOf,
+  pageRows,
+  parseId,
+  requireId,
+  requireProject,
+  storableText,
+} from "@svc/core";
+import { type AskRecord, asksForProject, jobsForProject, type ReceiptDocument, readTwinReceipts } from "@svc/db";
+import type { Ask, Job, JobsService, Receipt } from "@svc/gen/jobs";
+import { answerAsk } from "./answer.ts";
+import type { AskContext } from "./context.ts";
+import { askMessage, stateOfFilter } from "./convert.ts";
+import { readAskDeliveries } from "./delivery-state.ts";
+import { askNotFound, jobNotFound } from "./errors.ts";
+import { askEndpointMethods } from "./service/endpoints.ts";
+
+/** What the methods about asks need beside what asks work with. */
+export type AskServiceContext = AskContext & {
+  /** The job as GetJob shows it, just after an answer. */
+  readonly readJob: (projectId: ProjectId, jobId: Id<"job">) => Promise<Job>;
+  /** A receipt, from the document its job keeps. */
+  readonly receiptMessage: (receipt: ReceiptDocument) => Receipt;
+};
+
+type Methods = Pick<
+  ServiceImpl<typeof JobsService>,
+  "answerAsk" | "listAsks" | "getAsk" | "createAskEndpoint" | "listAskEndpoints" | "deleteAskEndpoint"
+>;
+
+/** AnswerAsk, ListAsks, GetAsk, and the calls about ask endpoints. */
+export function askMethods(context: AskServiceContext): Methods {
+  const { db, sealer } = context;
+  return {
+    ...askEndpointMethods(context),
+
+    async answerAsk(req, ctx) {
+      const { projectId, keyId, role } = requireProject(ctx);
+      const jobId = requireId("job", "jobId", req.jobId);
+      const { requestId, principalId, continuation, overridesJson, note, deliveryId } = req;
+      const answer = { requestId, principalId, continuation, overridesJson, note, deliveryId };
+      await answerAsk(context, { ...answer, projectId, keyId, role, jobId });
+      return { job: await context.readJob(projectId, jobId) };
+    },
+
+    async listAsks(req, ctx) {
+      const { projectId } = requireProject(ctx);
+      const filter = {
+        state: stateOfFilter(req.state),
+        principalId: textFilter(req.principalId),
+        jobId: optionalId("job", "jobId", req.jobId),
+        standingProgramId: textFilter(req.standingProgramId),
+      };
+      const scope = { call: "ListAsks", projectId, filters: filter };
+      const page = pageOf(sealer, scope, req, "ask");
+      const found = await asksForProject(db, projectId).list(filter, page);
+      const { rows, nextPageToken } = pageRows(sealer, scope, found, page.size);
+      return { asks: await messagesOf(context, projectId, rows), nextPageToken };
+    },
+
+    async getAsk(req, ctx) {
+      const { projectId } = requireProject(ctx);
+      const jobId = requireId("job", "jobId", req.jobId);
+      const id = parseId("ask", req.requestId);
+      const ask = id && (await asksForProject(db, projectId).find(jobId, id));
+      if (ask !== undefined) return { ask: (await messagesOf(context, projectId, [ask]))[0] };
+      if ((await jobsForProject(db, projectId).find(jobId)) === undefined) throw jobNotFound("jobId", req.jobId);
+      throw askNotFound(req.requestId);
+    },
+  };
+}
+
+/** The store takes no U+0000, and holds none: with another character in its place the filter matches nothing, as it should. */
+function textFilter(text: string): string | undefined {
+  return text === "" ? undefined : storableText(text);
+}
+
+async function messagesOf(
+  { db, receiptMessage }: AskServiceContext,
+  projectId: ProjectId,
+  asks: readonly AskRecord[],
+): Promise<Ask[]> {
+  const plans = asks.filter(({ approvalId, stepId }) => approvalId !== "" && stepId === "");
+  const [deliveries, receipts] = await Promise.all([
+    readAskDeliveries(db, projectId, asks),
+    readTwinReceipts(db, projectId, [...new Set(plans.map(({ jobId }) => jobId))]),
+  ]);
+  return asks.map((ask, index) => {
+    const receipt = plans.includes(ask) ? receipts.get(ask.jobId) : undefined;
+    const simulationReceipt = receipt && receiptMessage(receipt);
+    return askMessage(ask, { delivery: deliveries[index]?.delivery ?? "", simulationReceipt });
+  });
+}

@@ -1,0 +1,62 @@
+import type { ServiceImpl } from "@connectrpc/connect";
+import {
+  checkEndpointUrl,
+  createId,
+  generateSigningSecret,
+  idOfUuid,
+  pageOf,
+  pageRows,
+  requireId,
+  requireProject,
+  uuidOfId,
+} from "@svc/core";
+import { askEndpointsForProject, expireDeliveries, withTransaction } from "@svc/db";
+import { signingSecretContext } from "@svc/delivery";
+import type { JobsService } from "@svc/gen/jobs";
+import type { AskContext } from "../context.ts";
+import { askEndpointMessage } from "../convert.ts";
+import { askEndpointNotFound } from "../errors.ts";
+
+type Methods = Pick<ServiceImpl<typeof JobsService>, "createAskEndpoint" | "listAskEndpoints" | "deleteAskEndpoint">;
+
+/** Deliveries ended together with their endpoint; what is beyond ends in batches right after. */
+const expireMax = 20_000;
+
+/** CreateAskEndpoint, ListAskEndpoints, DeleteAskEndpoint. An endpoint is a subscription's row, whose id callers see under another prefix. */
+export function askEndpointMethods(context: AskContext): Methods {
+  const { db, clock, sealer, guard, dispatcher } = context;
+  return {
+    async createAskEndpoint(req, ctx) {
+      const { projectId } = requireProject(ctx);
+      const endpointUrl = checkEndpointUrl(guard, req.endpointUrl);
+      const createdAt = clock.now();
+      const id = createId("sub", createdAt);
+      const secret = generateSigningSecret();
+      const signingSecret = sealer.seal(Buffer.from(secret, "utf8"), signingSecretContext(projectId, id));
+      const row = await askEndpointsForProject(db, projectId).create({ id, endpointUrl, signingSecret, createdAt });
+      return { askEndpoint: askEndpointMessage(row), signingSecret: secret };
+    },
+
+    async listAskEndpoints(req, ctx) {
+      const { projectId } = requireProject(ctx);
+      const scope = { call: "ListAskEndpoints", projectId, filters: {} };
+      const page = pageOf(sealer, scope, req, "sub");
+      const found = await askEndpointsForProject(db, projectId).list(page);
+      const { rows, nextPageToken } = pageRows(sealer, scope, found, page.size);
+      return { askEndpoints: rows.map(askEndpointMessage), nextPageToken };
+    },
+
+    async deleteAskEndpoint(req, ctx) {
+      const { projectId } = requireProject(ctx);
+      const id = idOfUuid("sub", uuidOfId(requireId("aep", "id", req.id)));
+      const isDeleted = await withTransaction(db, async (tx) => {
+        const deleted = await askEndpointsForProject(tx, projectId).delete(id);
+        if (deleted) await expireDeliveries(tx, id, clock.now(), expireMax);
+        return deleted;
+      });
+      if (!isDeleted) throw askEndpointNotFound(req.id);
+      await dispatcher.expire(id);
+      return {};
+    },
+  };
+}

@@ -1,0 +1,159 @@
+import { scalarText } from "@svc/core";
+
+/** The years 1 to 9999, which RFC 3339 can write. */
+const earliestMs = -62_135_596_800_000;
+const latestMs = Date.UTC(9999, 11, 31, 23, 59, 59, 999);
+
+/** A form of time that providers write, and how it is read; undefined for what only looks like it. */
+type Form = { readonly pattern: RegExp; read(found: RegExpExecArray): number | undefined };
+
+/** No form is longer, but for comments in parentheses. */
+const charactersMax = 100;
+
+/**
+ * The time that a provider wrote, in epoch milliseconds; undefined for what is none, and for years that RFC 3339 cannot write. Never throws.
+ * - RFC 3339 and what is close to it: a space for the T, no seconds, no offset (read as UTC), no time (midnight), a comma before the
+ *   fraction, ISO 8601's basic form, slashes in the date. A leap second is the second after it.
+ * - RFC 5322 (2822, 822) with its obsolete zones, RFC 850 and asctime, which HTTP knows as well (RFC 9110, 5.6.7).
+ * - Unix time, before 1970 too: seconds, or by their size milliseconds, microseconds or nanoseconds.
+ */
+export function readProviderTime(value: unknown): number | undefined {
+  if (typeof value === "boolean") return undefined;
+  const text = scalarText(value)?.trim() ?? "";
+  if (text.length > charactersMax) return undefined;
+  for (const { pattern, read } of typeof value === "string" ? textForms : [unixTime]) {
+    const found = pattern.exec(text);
+    const ms = found === null ? undefined : read(found);
+    if (ms !== undefined) return ms >= earliestMs && ms <= latestMs ? Math.trunc(ms) : undefined;
+  }
+  return undefined;
+}
+
+/** From so many on, a number of seconds would be beyond the year 5138: it counts milliseconds, microseconds, nanoseconds. */
+const unixUnits = [
+  { from: 1e17, perMs: 1e6 },
+  { from: 1e14, perMs: 1e3 },
+  { from: 1e11, perMs: 1 },
+];
+
+const unixTime: Form = {
+  pattern: /^([-+]?)(\d+)(?:\.(\d*))?([eE][+-]?\d{1,3})?$/,
+  read([text, sign, whole = "", fraction = "", exponent]) {
+    const number = Number(text);
+    const unit = unixUnits.find(({ from }) => Math.abs(number) >= from);
+    if (unit !== undefined) return number / unit.perMs;
+    if (exponent !== undefined) return number * 1000;
+    // By its digits: 1.001 * 1000 is less than 1001.
+    const ms = Number(`${whole}${fraction.slice(0, 3).padEnd(3, "0")}`);
+    return sign === "-" ? -ms : ms;
+  },
+};
+
+type Fields = {
+  readonly year: number;
+  /** 1 to 12. */
+  readonly month: number;
+  readonly day: number;
+  readonly hour?: number;
+  readonly minute?: number;
+  readonly second?: number;
+  /** A fraction of a second, as text of its digits. */
+  readonly fraction?: string;
+  /** Minutes east of UTC. */
+  readonly offset?: number | undefined;
+};
+
+function timeOf({ year, month, day, hour = 0, minute = 0, second = 0, fraction = "", offset = 0 }: Fields) {
+  // The last second of a minute may be a leap second, and a day may end at 24:00.
+  const isTime = minute <= 59 && second <= 60 && (hour <= 23 || (hour === 24 && minute === 0 && second === 0));
+  if (!isTime || !isDate(year, month, day)) return undefined;
+  const date = new Date(0);
+  // Not by Date.UTC, which takes the years 0 to 99 for those of the last century.
+  date.setUTCFullYear(year, month - 1, day);
+  const seconds = (hour * 60 + minute - offset) * 60 + second;
+  return date.getTime() + seconds * 1000 + Number(fraction.slice(0, 3).padEnd(3, "0"));
+}
+
+function isDate(year: number, month: number, day: number): boolean {
+  const isLeap = year % 4 === 0 && (year % 100 !== 0 || year % 400 === 0);
+  const days = [31, isLeap ? 29 : 28, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31];
+  return day >= 1 && day <= (days[month - 1] ?? 0);
+}
+
+const zoneText = String.raw`(?<zone>[A-Za-z]{1,4}|(?:UTC|GMT|utc|gmt)?[+-]\d\d(?::?\d\d)?)`;
+const clockText = String.raw`(?<hour>\d\d?):(?<minute>\d\d)(?::(?<second>\d\d)(?:[.,](?<fraction>\d+))?)?`;
+const basicClockText = String.raw`(?<hour>\d\d)(?<minute>\d\d)(?:(?<second>\d\d)(?:[.,](?<fraction>\d+))?)?`;
+/** What may stand behind a time: a zone's name in parentheses or brackets. */
+const commentText = String.raw`(?:\s*(?:\([^()]*\)|\[[^[\]]*\]))?`;
+
+const months = ["jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec"];
+
+/** RFC 5322, 4.3: zones that were names. Others of one letter mean nothing that could be relied on: they count as UTC. */
+const zones: Readonly<Record<string, number>> = {
+  ...{ z: 0, ut: 0, utc: 0, gmt: 0 },
+  ...{ edt: -4, est: -5, cdt: -5, cst: -6, mdt: -6, mst: -7, pdt: -7, pst: -8 },
+};
+
+function form(text: string): Form {
+  return { pattern: new RegExp(`^${text}$`), read: ({ groups = {} }) => readFields(groups) };
+}
+
+function readFields(groups: Readonly<Record<string, string | undefined>>): number | undefined {
+  const { year = "", month = "", day, hour = "0", minute = "0", second = "0", fraction = "", zone } = groups;
+  const offset = offsetOf(zone);
+  if (offset === undefined) return undefined;
+  return timeOf({
+    year: yearOf(year),
+    month: /^\d/.test(month) ? Number(month) : months.indexOf(month.toLowerCase().slice(0, 3)) + 1,
+    day: Number(day),
+    hour: Number(hour),
+    minute: Number(minute),
+    second: Number(second),
+    fraction,
+    offset,
+  });
+}
+
+/** RFC 5322, 4.3: of two digits those below 50 are of this century, and of three all are counted from 1900. */
+function yearOf(text: string): number {
+  const year = Number(text);
+  if (text.length > 3) return year;
+  return year < 50 && text.length === 2 ? 2000 + year : 1900 + year;
+}
+
+/** Minutes east of UTC; undefined for a name that is not known, and for an offset that none is. */
+function offsetOf(zone: string | undefined): number | undefined {
+  if (zone === undefined) return 0;
+  const [, sign, hours = "", minutes = "0"] = /([+-])(\d\d):?(\d\d)?$/.exec(zone) ?? [];
+  if (sign === undefined) {
+    const named = zones[zone.toLowerCase()] ?? (zone.length === 1 ? 0 : undefined);
+    return named === undefined ? undefined : named * 60;
+  }
+  const offset = Number(hours) * 60 + Number(minutes);
+  if (Number(hours) > 23 || Number(minutes) > 59) return undefined;
+  return sign === "-" ? -offset : offset;
+}
+
+const monthText = "(?<month>[A-Za-z]{3,9})";
+const weekdayText = String.raw`(?:[A-Za-z]{3,9},?\s+)?`;
+
+/** In the order they are tried; a text that is all digits is a date only where it can be one. */
+const textForms: readonly Form[] = [
+  // RFC 3339, ISO 8601's extended form.
+  form(
+    String.raw`(?<year>\d{4})(?<slash>[-/])(?<month>\d\d)\k<slash>(?<day>\d\d)(?:(?:[Tt_]|\s+)${clockText}(?:\s*${zoneText})?${commentText})?`,
+  ),
+  // ISO 8601's basic form; without a T only with all fourteen digits, or as a date.
+  form(String.raw`(?<year>\d{4})(?<month>\d\d)(?<day>\d\d)[Tt]${basicClockText}${zoneText}?`),
+  form(String.raw`(?<year>(?:19|20)\d\d)(?<month>\d\d)(?<day>\d\d)(?:(?<hour>\d\d)(?<minute>\d\d)(?<second>\d\d))?`),
+  unixTime,
+  // RFC 5322 and, with hyphens, RFC 850.
+  form(
+    String.raw`${weekdayText}(?<day>\d\d?)[ -]\s*${monthText}[ -]\s*(?<year>\d{2,4})\s+${clockText}(?:\s*${zoneText})?${commentText}`,
+  ),
+  // asctime, and what many languages print a time as: the year behind the time, or before it.
+  form(String.raw`[A-Za-z]{3}\s+${monthText}\s+(?<day>\d\d?)\s+${clockText}(?:\s+${zoneText})?\s+(?<year>\d{4})`),
+  form(
+    String.raw`[A-Za-z]{3}\s+${monthText}\s+(?<day>\d\d?)\s+(?<year>\d{4})\s+${clockText}(?:\s*${zoneText})?${commentText}`,
+  ),
+];

@@ -1,0 +1,74 @@
+import { AskSchema } from "@svc/gen/jobs";
+import { type Ask, AskState, type SvcClient } from "@svc/sdk";
+import type { Command } from "commander";
+import { addProjectOptions, openProjectClient, type ProjectOptions } from "../client/open-client.ts";
+import type { CommandContext } from "../command/context.ts";
+import { addExamples } from "../command/examples.ts";
+import { addJson, type JsonOption } from "../command/options.ts";
+import { repeatedOptions } from "../jobs/watch/watch-job.ts";
+import { messageText } from "../text/message.ts";
+import { plainText, spanText } from "../text/plain.ts";
+import { factLines, timeText } from "../text/table.ts";
+import { findAsk } from "./find-ask.ts";
+import { askStateText } from "./list.ts";
+import { questionLines, questionOfAsk, questionOfJob } from "./question.ts";
+
+type ShowOptions = ProjectOptions & JsonOption & { job?: string };
+
+/** Adds `svc asks show`. */
+export function addAskShow(asks: Command, context: CommandContext): void {
+  const show = asks
+    .command("show")
+    .description("show one question: its ladder, how it was settled, and the commands that answer it")
+    .argument("<id>", "id of the question, ask_…")
+    .option("--job <id>", "its job, job_…: spares looking for it")
+    .action((id: string, options: ShowOptions) => showAsk(id, options, context));
+  addExamples(addProjectOptions(addJson(show, "the question as JSON")), [
+    "svc asks show ask_01h455vb4pex5vsknk084sn02q",
+    "svc asks show ask_01h455vb4pex5vsknk084sn02q --job job_01h455vb4pex5vsknk084sn02q --json",
+  ]);
+}
+
+async function showAsk(id: string, options: ShowOptions, context: CommandContext): Promise<void> {
+  const client = await openProjectClient(options, context);
+  const ask = await readAsk(client, id, options.job);
+  if (ask === undefined) return;
+  if (options.json) return context.print(messageText(AskSchema, ask));
+  for (const line of factLines(factsOf(ask))) context.print(line);
+  if (ask.state !== AskState.PENDING) return;
+  context.print("");
+  const { job } = await client.jobs.getJob({ id: ask.jobId });
+  const asked = job && questionOfJob(job);
+  // The job knows its program's values too; by now it may wait on another question.
+  const question = asked?.requestId === ask.requestId ? asked : questionOfAsk(ask);
+  for (const line of questionLines(question, repeatedOptions(options))) context.print(line);
+}
+
+async function readAsk(client: SvcClient, requestId: string, jobId: string | undefined): Promise<Ask | undefined> {
+  if (jobId === undefined) return findAsk(client, requestId);
+  return (await client.jobs.getAsk({ jobId, requestId })).ask;
+}
+
+function factsOf(ask: Ask): [name: string, value: string][] {
+  const { escalation, decision } = ask;
+  const ladder = escalation.map(({ principalId, timeoutSeconds }) => {
+    return `${plainText(principalId)}${timeoutSeconds === 0 ? "" : ` for ${spanText(timeoutSeconds * 1000)}`}`;
+  });
+  return [
+    ["ask", ask.requestId],
+    ["job", [ask.jobId, ask.stepId].filter(Boolean).join(", step ")],
+    ["point", ask.pointId],
+    ["state", askStateText(ask)],
+    ["question", plainText(ask.question)],
+    ["asked", timeText(ask.askedAt)],
+    ["ladder", ladder.join(", then ")],
+    ["reached", ask.deliveredPrincipals.map(plainText).join(", ")],
+    ["told by", [ask.toolSlug, ask.toolCallId].filter(Boolean).join(", ")],
+    ["published", ask.delivery],
+    ["settled", decision === undefined ? "" : timeText(decision.at)],
+    ["by", decision === undefined ? "" : plainText(decision.principalId || "the clock")],
+    ["with", decision === undefined ? "" : [decision.keyId, decision.surface].filter(Boolean).join(", ")],
+    ["note", plainText(decision?.note ?? "")],
+    ["overrides", decision?.overridesJson ?? ""],
+  ];
+}

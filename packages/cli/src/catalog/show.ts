@@ -1,0 +1,133 @@
+import { toJson } from "@bufbuild/protobuf";
+import { ToolkitConnectSpecSchema, ToolkitSchema, ToolSchema } from "@svc/gen/catalog";
+import { type Tool, ToolKind, type Toolkit, type ToolkitAuthSchemeSpec, type ToolkitConnectSpec } from "@svc/sdk";
+import type { Command } from "commander";
+import { addProjectOptions, openProjectClient, type ProjectOptions } from "../client/open-client.ts";
+import { ownProjectId } from "../client/own-project.ts";
+import type { CommandContext } from "../command/context.ts";
+import { addExamples } from "../command/examples.ts";
+import { addJson, type JsonOption } from "../command/options.ts";
+import { messageText } from "../text/message.ts";
+import { factLines, tableLines } from "../text/table.ts";
+import { wrappedTableLines, wrapText } from "../text/wrap.ts";
+import { connectabilityText, listTools, ownerText } from "./list.ts";
+import { argumentRows, fieldRows, hasRules, parseSchema } from "./schema.ts";
+
+type ShowOptions = ProjectOptions & JsonOption;
+
+/** Adds `svc catalog show`. */
+export function addCatalogShow(catalog: Command, context: CommandContext): void {
+  const show = catalog
+    .command("show")
+    .description(
+      "show a toolkit with what connecting to it takes and its tools, or a tool with its arguments and result",
+    )
+    .argument("<slug>", "slug of a toolkit (calendar) or of a tool (calendar.list_events)")
+    .action((slug: string, options: ShowOptions) =>
+      slug.includes(".") ? showTool(slug, options, context) : showToolkit(slug, options, context),
+    );
+  addExamples(addProjectOptions(addJson(show, "the server's messages as JSON")), [
+    "svc catalog show calendar",
+    "svc catalog show calendar.list_events",
+    "svc catalog show calendar.list_events --json",
+  ]);
+}
+
+/** Unset fields too, as the server answers them. */
+const jsonOptions = { alwaysEmitImplicit: true };
+
+async function showToolkit(slug: string, options: ShowOptions, context: CommandContext): Promise<void> {
+  const client = await openProjectClient(options, context);
+  const projectId = await ownProjectId(client);
+  const [{ toolkit }, { spec }, tools] = await Promise.all([
+    client.catalog.getToolkit({ slug, projectId }),
+    client.catalog.getToolkitConnectSpec({ slug, projectId }),
+    listTools(client, { projectId, toolkitSlug: slug }),
+  ]);
+  if (toolkit === undefined || spec === undefined) return;
+  if (options.json) {
+    const message = {
+      toolkit: toJson(ToolkitSchema, toolkit, jsonOptions),
+      spec: toJson(ToolkitConnectSpecSchema, spec, jsonOptions),
+      tools: tools.map((tool) => toJson(ToolSchema, tool, jsonOptions)),
+    };
+    context.print(JSON.stringify(message, undefined, 2));
+    return;
+  }
+  printToolkit(toolkit, spec, context);
+  const rows = tools.map((tool) => [tool.slug, kindText(tool), firstSentence(tool.description)]);
+  printBlock(wrappedTableLines(["TOOL", "CLASS", "DESCRIPTION"], rows), context);
+}
+
+function printToolkit(toolkit: Toolkit, spec: ToolkitConnectSpec, context: CommandContext): void {
+  context.print(`${context.style("bold", toolkit.slug)}  ${toolkit.name}, ${toolkit.version}`);
+  for (const line of wrapText(toolkit.description)) context.print(line);
+  printBlock(
+    factLines([
+      ["category", toolkit.category],
+      ["owner", ownerText(toolkit)],
+      ["connect", connectabilityText(toolkit.connectability)],
+      ["base URL", spec.baseUrlTemplate],
+      ...spec.authSchemes.map((scheme, index): Fact => [index === 0 ? "authentication" : "", schemeText(scheme)]),
+    ]),
+    context,
+  );
+  if (spec.accountVariables.length === 0) return;
+  const rows = spec.accountVariables.map(({ name, example, decidesOrigin, description }) => {
+    return [name, example || "-", decidesOrigin ? "address" : "-", description];
+  });
+  printBlock(wrappedTableLines(["TO FILL IN", "EXAMPLE", "DECIDES", "DESCRIPTION"], rows), context);
+}
+
+async function showTool(slug: string, options: ShowOptions, context: CommandContext): Promise<void> {
+  const client = await openProjectClient(options, context);
+  const projectId = await ownProjectId(client);
+  const { tool } = await client.catalog.getTool({ slug, projectId });
+  if (tool === undefined) return;
+  if (options.json) return context.print(messageText(ToolSchema, tool));
+  context.print(`${context.style("bold", tool.slug)}  ${kindText(tool)}`);
+  for (const line of wrapText(tool.description)) context.print(line);
+  const facts: Fact[] = [
+    ["owner", ownerText(tool)],
+    ["scopes", tool.requiredScopes.join(" ") || "none in particular"],
+  ];
+  if (tool.kind !== ToolKind.TRIGGER) facts.push(["callable", tool.callable ? "yes" : "no, it is described only"]);
+  printBlock(factLines(facts), context);
+  printSchemas(tool, context);
+}
+
+function printSchemas(tool: Tool, context: CommandContext): void {
+  const input = parseSchema(tool.inputSchemaJson);
+  const args = argumentRows(input);
+  if (args.length > 0) {
+    const header = ["ARGUMENT", "TYPE", "REQUIRED", "DEFAULT", "DESCRIPTION"];
+    printBlock(wrappedTableLines(header, args), context);
+  } else if (tool.kind !== ToolKind.TRIGGER) {
+    printBlock(["It takes no arguments."], context);
+  }
+  if (hasRules(input)) printBlock(["Rules between the arguments stand in the schema: --json shows it."], context);
+  const fields = fieldRows(parseSchema(tool.outputSchemaJson));
+  const what = tool.kind === ToolKind.TRIGGER ? "PAYLOAD" : "RESULT";
+  printBlock(fields.length > 0 ? tableLines([what, "TYPE"], fields) : ["Its result has no fields."], context);
+}
+
+/** Lines behind an empty one. */
+function printBlock(lines: readonly string[], context: CommandContext): void {
+  context.print("");
+  for (const line of lines) context.print(line);
+}
+
+type Fact = readonly [name: string, value: string];
+
+function kindText({ kind, accessClass }: Tool): string {
+  return kind === ToolKind.TRIGGER ? "trigger" : accessClass;
+}
+
+function schemeText({ type, defaultScopes, keyPlacement, keyName }: ToolkitAuthSchemeSpec): string {
+  if (type === "api_key") return `${type}, in the ${keyPlacement} ${keyName}`;
+  return defaultScopes.length === 0 ? type : `${type}, with ${defaultScopes.join(" ")}`;
+}
+
+function firstSentence(text: string): string {
+  return /^.*?[.](?=\s+[A-Z])/s.exec(text)?.[0] ?? text;
+}

@@ -1,0 +1,117 @@
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+import { formatValue } from "@svc/core";
+import { createSvcAdminClient, createSvcClient, type SvcAdminClient, type SvcClient } from "@svc/sdk";
+import type { Environment } from "@svc/server/config";
+import type { Command } from "commander";
+import type { CommandContext } from "../command/context.ts";
+import { CommandError } from "../command/error.ts";
+import { localConfig } from "./local-config.ts";
+
+const exampleUrl = "http://127.0.0.1:8080";
+
+/** Options of every command that calls the server. */
+export type ServerOptions = { url?: string };
+
+/** Options of the commands of a project. */
+export type ProjectOptions = ServerOptions & { apiKey?: string };
+
+/** Options of the administrator's commands. */
+export type AdminOptions = ServerOptions & { adminToken?: string };
+
+/** Adds `--url` to a command. */
+export function addServerOptions(command: Command): Command {
+  return command.option(
+    "--url <url>",
+    "address of the service (default: SVC_URL, else http://127.0.0.1 at SVC_PORT, else at 8080)",
+  );
+}
+
+/** Adds the options of a project's command. */
+export function addProjectOptions(command: Command): Command {
+  const help = "key of the project (default: SVC_API_KEY, else the first key in the data folder of a local service)";
+  return addServerOptions(command).option("--api-key <key>", help);
+}
+
+/** Adds the options of an administrator's command. */
+export function addAdminOptions(command: Command): Command {
+  const help = "the deployment's administrator token (default: SVC_ADMIN_TOKEN)";
+  return addServerOptions(command).option("--admin-token <token>", help);
+}
+
+/** Address of the server that a command speaks to, without a slash at its end. Throws CommandError. */
+export function serverUrl({ url }: ServerOptions, { environment }: CommandContext): string {
+  const text = (url ?? environment.get("SVC_URL") ?? localUrl(environment)).trim();
+  const [, port] = /^https?:\/\/[^/?#]*:(\d+)(?:[/?#]|$)/i.exec(text) ?? [];
+  if (port !== undefined && (Number(port) < 1 || Number(port) > 65_535)) {
+    throw new CommandError(`the address ${JSON.stringify(text)} has the port ${port}; expected 1 to 65535`);
+  }
+  if (/^https?:$/.test(URL.parse(text)?.protocol ?? "")) return text.replace(/\/+$/, "");
+  throw new CommandError(`the address ${JSON.stringify(text)} is no http or https URL; an example is ${exampleUrl}`);
+}
+
+function localUrl(environment: Environment): string {
+  const port = environment.get("SVC_PORT")?.trim() ?? "";
+  if (port === "" || Number(port) === 0) return exampleUrl;
+  if (/^\d+$/.test(port) && Number(port) <= 65_535) return `http://127.0.0.1:${Number(port)}`;
+  throw new CommandError(
+    `SVC_PORT: ${formatValue(port)} is not a port from 1 to 65535; set it, or give the address with --url or SVC_URL`,
+  );
+}
+
+/** Which service a command spoke to, and where the credential came from that it showed. */
+export type Origin = { readonly url: string; readonly credential: string; readonly isAdmin: boolean };
+
+const origins = new WeakMap<CommandContext, Origin>();
+
+/** What the command of this context used last; undefined when it has called nothing. */
+export function originOf(context: CommandContext): Origin | undefined {
+  return origins.get(context);
+}
+
+/** A client of the project whose key the options, the environment or the data folder name. Rejects with CommandError. */
+export async function openProjectClient(options: ProjectOptions, context: CommandContext): Promise<SvcClient> {
+  const baseUrl = serverUrl(options, context);
+  const found = given("key", [options.apiKey, "--api-key"], "SVC_API_KEY", context) ?? (await firstKey(context));
+  origins.set(context, { url: baseUrl, credential: found.source, isAdmin: false });
+  return createSvcClient({ baseUrl, apiKey: found.text.trim() });
+}
+
+/** A client of the administrator. Throws CommandError without a token. */
+export function openAdminClient(options: AdminOptions, context: CommandContext): SvcAdminClient {
+  const baseUrl = serverUrl(options, context);
+  const found = given("token", [options.adminToken, "--admin-token"], "SVC_ADMIN_TOKEN", context);
+  if (found !== undefined) {
+    origins.set(context, { url: baseUrl, credential: found.source, isAdmin: true });
+    return createSvcAdminClient({ baseUrl, adminToken: found.text.trim() });
+  }
+  throw new CommandError(
+    "this needs the administrator token: set SVC_ADMIN_TOKEN, here and for the service, to at least 32 characters, or give --admin-token",
+  );
+}
+
+/** A credential and where it came from. */
+type Credential = { text: string; source: string };
+
+function given(
+  what: string,
+  [value, option]: [string | undefined, string],
+  variable: string,
+  { environment }: CommandContext,
+): Credential | undefined {
+  if (value !== undefined) return { text: value, source: `the ${what} is that of ${option}` };
+  const text = environment.get(variable);
+  return text === undefined ? undefined : { text, source: `the ${what} is that of ${variable}` };
+}
+
+async function firstKey(context: CommandContext): Promise<Credential> {
+  const { dataDir } = await localConfig(context, "SVC_DATA_DIR");
+  const file = join(dataDir, "first-key");
+  try {
+    return { text: readFileSync(file, "utf8"), source: `the key is that of ${file}` };
+  } catch {
+    throw new CommandError(
+      `no API key: give --api-key, set SVC_API_KEY, or start a local service once (it writes ${file})`,
+    );
+  }
+}

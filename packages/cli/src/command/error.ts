@@ -1,0 +1,180 @@
+import { Code, ConnectError, svcErrorDetails } from "@svc/sdk";
+
+/** A command that was refused or failed; the message is what its user reads, and the process ends with `exitCode`, 1 unless stated. */
+export class CommandError extends Error {
+  override readonly name = "CommandError";
+  readonly exitCode: number;
+
+  constructor(message: string, exitCode = 1) {
+    super(message);
+    this.exitCode = exitCode;
+  }
+}
+
+/** What to do about a server that cannot be reached. */
+export const startHint = "Start the service (`npm start`), or give its address with --url or SVC_URL.";
+
+/** What a user reads of an error, without its stack. */
+export function failureText(err: unknown, origin?: { url: string; credential: string; isAdmin: boolean }): string {
+  if (err instanceof ConnectError) {
+    const isRefused = err.code === Code.Unauthenticated && origin !== undefined;
+    // The service cannot tell a wrong token from a wrong key.
+    const text = isRefused && origin.isAdmin ? `${wrongToken}${reasonsText(err)}.` : spokenRefusal(err);
+    if (!isRefused) return text;
+    return `${text} ${origin.url} answered; ${origin.credential}.`;
+  }
+  return err instanceof Error ? err.message : String(err);
+}
+
+const wrongToken = "the administrator's token is not the one that SVC_ADMIN_TOKEN is set to where the service runs";
+
+/** What the command line calls the things that the contract names. */
+const commandNames: Readonly<Record<string, string>> = {
+  ListProjects: "`svc projects list`",
+  CreateProject: "`svc projects create`",
+  CreateApiKey: "`svc keys create`",
+  ListApiKeys: "`svc keys list`",
+  RevokeApiKey: "`svc keys revoke`",
+  ListQuarantinedPosts: "`svc quarantine list`",
+  GetQuarantinedPost: "`svc quarantine show`",
+  ReleaseQuarantinedPosts: "`svc quarantine release`",
+  ParkJob: "`svc jobs park`",
+  ReleaseJob: "`svc jobs release`",
+  ListIngestEndpoints: "`svc endpoints`",
+  CreateSubscription: "`svc subscriptions create`",
+  ListSubscriptions: "`svc subscriptions list`",
+  UpdateSubscription: "`svc subscriptions update`",
+  DeleteSubscription: "`svc subscriptions delete`",
+  SendTestEvent: "`svc subscriptions test`",
+  ListEvents: "`svc events`",
+  GetEvent: "`svc events show`",
+  ListDeliveries: "`svc deliveries`",
+  ListDeliveryAttempts: "`svc deliveries attempts`",
+  ReplayEvent: "`svc replay`",
+  ReplayEvents: "`svc replay --since`",
+  ListToolkits: "`svc catalog list`",
+  GetToolkit: "`svc catalog show <toolkit>`",
+  ListTools: "`svc catalog show <toolkit>`",
+  GetTool: "`svc catalog show <tool>`",
+  DescribeTool: "`svc catalog show <tool>`",
+  PublishToolkit: "`svc catalog publish`",
+  DeleteToolkit: "`svc catalog delete`",
+  GetToolkitConnectSpec: "`svc catalog show <toolkit>`",
+  InitiateConnection: "`svc connect`",
+  ListConnections: "`svc connections list`",
+  GetConnection: "`svc connections show`",
+  DeleteConnection: "`svc connections delete`",
+  SetAccountReferences: "`svc connections references`",
+  SetProjectCredential: "`svc credentials set`",
+  DeleteProjectCredential: "`svc credentials delete`",
+  SetProjectPolicy: "`svc projects policy`",
+  GetProjectUsage: "`svc projects usage`",
+  SearchTools: "`svc search`",
+  CallTool: "`svc call`",
+  PutCallLimit: "`svc limits put`",
+  DeleteCallLimit: "`svc limits delete`",
+  ListCallLimits: "`svc limits list`",
+  ListToolCalls: "`svc tool-calls list`",
+  GetToolCall: "`svc tool-calls show`",
+  SubmitJob: "`svc jobs submit`",
+  GetJob: "`svc jobs show`",
+  ListJobs: "`svc jobs list`",
+  ListJobEvents: "`svc jobs log`",
+  WatchJob: "`svc jobs watch`",
+  CancelJob: "`svc jobs cancel`",
+  PromoteJob: "`svc jobs promote`",
+  AnswerAsk: "`svc answer`",
+  ListAsks: "`svc asks`",
+  GetAsk: "`svc asks show`",
+  CreateAskEndpoint: "`svc ask-endpoints create`",
+  ListAskEndpoints: "`svc ask-endpoints list`",
+  DeleteAskEndpoint: "`svc ask-endpoints delete`",
+  PutContact: "`svc contacts put`",
+  ListContacts: "`svc contacts list`",
+  DeleteContact: "`svc contacts delete`",
+  GetIdentity: "`svc whoami`",
+  event_id: "--event",
+  eventId: "--event",
+  subscriptionId: "--subscription",
+  toolkitSlug: "--toolkit",
+  triggerSlug: "--trigger",
+  subscription_id: "--subscription",
+  toolkit_slug: "--toolkit",
+  trigger_slug: "--trigger",
+  expires_at: "--expires-in",
+  entityId: "--entity",
+  connectedAccountId: "--account",
+  accountVariables: "--var",
+  accessClass: "--class",
+  argumentsJson: "--args-json",
+  idempotencyKey: "--idempotency-key",
+  maxBytes: "--max-bytes",
+  redirectUrl: "--redirect-url",
+  redirectUrls: "--redirect-url",
+  planApproval: "--plan-approval",
+  endpointUrl: "the endpoint's URL",
+  clientId: "--client-id",
+  clientSecret: "the secret (--secret-stdin or --secret-env)",
+  apiKey: "the key (--key-stdin or --key-env)",
+  toolSlug: "tool",
+  simulateFirst: "--simulate-first",
+  overridesJson: "--overrides",
+  principalId: "the principal",
+};
+
+/** Words of the contract that are told from others only by what stands beside them. */
+const commandPhrases: readonly (readonly [pattern: RegExp, text: string])[] = [
+  [/\baccountVariables\.(\w+)/g, "--var $1"],
+  [/ with kind TOOL_KIND_TRIGGER\b/g, ""],
+  [/\bthe quota \(SetProjectPolicy\)/g, "the quota (`svc projects quotas`)"],
+  [/\bListToolkits with the project's id\b/g, "ListToolkits"],
+  [/ \(ownerProjectId\)/g, " (OWNER)"],
+  [/\blimit\.toolkitSlug\b/g, "--toolkit"],
+  [/\blimit\.keyExpression\b/g, "--key"],
+  [/\bscheme is empty\b/g, "--scheme is not given"],
+  [/\bbasic is empty\b/g, "--username is empty"],
+  [/\bSend basic\./g, "Give --username, and the password by --key-stdin or --key-env."],
+];
+
+/**
+ * A text of the server with its calls and fields named as this command line names them; a call's full name counts as one word. What
+ * follows a slash or a dot is part of a path, and stays.
+ */
+export function asCommands(text: string): string {
+  return withPhrases(text).replace(/(?<![/.])\b(?:svc\.v1\.\w+\/)?([A-Za-z]\w+)\b/g, (words, name: string) => {
+    return (Object.hasOwn(commandNames, name) ? commandNames[name] : undefined) ?? words;
+  });
+}
+
+function withPhrases(text: string): string {
+  return commandPhrases.reduce((told, [pattern, phrase]) => told.replace(pattern, phrase), text);
+}
+
+/** Reasons whose texts name what an expression may name, by words that are fields elsewhere. */
+const expressionReasons: ReadonlySet<string> = new Set(["KEY_EXPRESSION_INVALID"]);
+
+/** What a refusal says, in the words of this command line. */
+function spokenRefusal(err: ConnectError): string {
+  const isOfExpression = svcErrorDetails(err).some(({ reason }) => expressionReasons.has(reason));
+  return (isOfExpression ? withPhrases : asCommands)(refusalText(err));
+}
+
+function refusalText(err: ConnectError): string {
+  const details = svcErrorDetails(err);
+  // Without a detail it was the network, or a server of another kind, that ended the call.
+  if (details.length === 0 && err.code === Code.Unavailable) {
+    // The Fetch standard bars ports of other protocols ("port blocking").
+    const text = err.rawMessage.replace(
+      /: bad port$/,
+      ": its port belongs to another protocol, and no HTTP client may use it",
+    );
+    return `${text}. ${startHint}`;
+  }
+  const help = details.map((detail) => detail.help).filter((text) => text !== "");
+  return [`${err.rawMessage}${reasonsText(err)}.`, ...help].join(" ");
+}
+
+function reasonsText(err: ConnectError): string {
+  const reasons = [...new Set(svcErrorDetails(err).map((detail) => detail.reason))].join(", ");
+  return reasons === "" ? "" : ` (${reasons})`;
+}

@@ -1,0 +1,63 @@
+import { parseDuration, systemClock } from "@svc/core";
+import { type Command, InvalidArgumentError } from "commander";
+
+/** The option of commands that can print what the server answered as it is. */
+export type JsonOption = { json?: true };
+
+/** Adds `--json`; `what` is printed then: the answer of the server unless stated. */
+export function addJson(command: Command, what = "the server's answer as JSON"): Command {
+  return command.option("--json", `print ${what}`);
+}
+
+/** Reads a count of things to list. Throws InvalidArgumentError. */
+export const parseCount = countUpTo(999_999);
+
+/** Makes a reader of counts from 1 to `most`, which throws InvalidArgumentError. */
+export function countUpTo(most: number): (text: string) => number {
+  return (text) => {
+    const count = /^\d{1,15}$/.test(text) ? Number(text) : 0;
+    if (count >= 1 && count <= most) return count;
+    throw new InvalidArgumentError(`expected a whole number from 1 to ${most}`);
+  };
+}
+
+/** Reads a duration such as 90d, 2h or PT12H as milliseconds. Throws InvalidArgumentError. */
+export function parseSpan(text: string): number {
+  try {
+    return parseDuration(text);
+  } catch (err) {
+    throw new InvalidArgumentError(err instanceof Error ? err.message : String(err));
+  }
+}
+
+/** Reads a moment, given as RFC 3339 or as how long ago it was, as epoch milliseconds. Throws InvalidArgumentError. */
+export function parseMoment(text: string): number {
+  const ms = /^\d{4}-/.test(text) ? instantOf(text) : momentAgo(text);
+  if (ms !== undefined) return ms;
+  throw new InvalidArgumentError("expected a time such as 2026-03-14T09:00:00Z, or how long ago it was, such as 2h");
+}
+
+function instantOf(text: string): number | undefined {
+  const ms = Date.parse(text);
+  return /^\d{4}-\d\d-\d\dT[\d:.]+(?:Z|[+-]\d\d:\d\d)$/.test(text) && !Number.isNaN(ms) ? ms : undefined;
+}
+
+function momentAgo(text: string): number | undefined {
+  try {
+    return systemClock.now() - parseDuration(text);
+  } catch {
+    return undefined;
+  }
+}
+
+/** Collects the texts of an option that may be given again. */
+export function collectText(text: string, before: readonly string[]): string[] {
+  return [...before, text];
+}
+
+/** Collects the pairs of an option that may be given again. Throws InvalidArgumentError. */
+export function collectPair(text: string, pairs: Readonly<Record<string, string>>): Record<string, string> {
+  const at = text.indexOf("=");
+  if (at < 1) throw new InvalidArgumentError("expected name=value");
+  return { ...pairs, [text.slice(0, at)]: text.slice(at + 1) };
+}

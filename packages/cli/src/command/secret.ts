@@ -1,0 +1,29 @@
+import type { CommandContext } from "./context.ts";
+import { CommandError } from "./error.ts";
+
+/** Where a secret is read from; neither: it is asked for at a terminal. */
+export type SecretSource = {
+  readonly fromInput: true | undefined;
+  /** Name of a variable. */
+  readonly variable: string | undefined;
+  /** The option that named the variable, for the refusal. */
+  readonly option: string;
+};
+
+/**
+ * Reads a secret, which no option takes itself: it would stay in the shell's history and show in the list of processes. Empty when
+ * nothing gives one and nobody is at a terminal. Rejects with CommandError for a variable that is not set.
+ */
+export async function readSecret(
+  what: string,
+  { fromInput, variable, option }: SecretSource,
+  { environment, terminal, readInput }: CommandContext,
+): Promise<string> {
+  if (fromInput) return (await readInput()).toString("utf8").replace(/\r?\n$/, "");
+  if (variable !== undefined) {
+    const text = environment.get(variable);
+    if (text !== undefined && text !== "") return text;
+    throw new CommandError(`${option} ${variable}: the variable is not set`);
+  }
+  return (await terminal?.askSecret(`${what} (not shown while you type): `)) ?? "";
+}

@@ -1,0 +1,19 @@
+import type { Command } from "commander";
+import type { CommandContext } from "./command/context.ts";
+import { addExamples } from "./command/examples.ts";
+import { addConnectionDelete } from "./connections/delete.ts";
+import { addConnectionList } from "./connections/list.ts";
+import { addConnectionReferences } from "./connections/references.ts";
+import { addConnectionShow } from "./connections/show.ts";
+
+/** Adds `svc connections list|show|references|delete`. */
+export function addConnectionsCommand(program: Command, context: CommandContext): void {
+  const connections = program
+    .command("connections")
+    .description("list, show and delete connected accounts, and say which events are theirs");
+  addExamples(connections, ["svc connections", "svc connections list --entity ada"]);
+  addConnectionList(connections, context);
+  addConnectionShow(connections, context);
+  addConnectionReferences(connections, context);
+  addConnectionDelete(connections, context);
+}

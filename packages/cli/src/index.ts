@@ -1,0 +1,1 @@
+export { commandNames, run } from "./program.ts";

@@ -1,0 +1,59 @@
+import { JobSchema } from "@svc/gen/jobs";
+import type { Job } from "@svc/sdk";
+import { type Command, Option } from "commander";
+import { addProjectOptions, openProjectClient, type ProjectOptions } from "../client/open-client.ts";
+import { collectPages } from "../client/pages.ts";
+import type { CommandContext } from "../command/context.ts";
+import { addExamples } from "../command/examples.ts";
+import { addJson, type JsonOption, parseCount } from "../command/options.ts";
+import { messageListText } from "../text/message.ts";
+import { plainText } from "../text/plain.ts";
+import { tableLines, timeText } from "../text/table.ts";
+import { readProgram } from "./shown-program.ts";
+import { standingText, statusNames, statusOfName } from "./text.ts";
+
+type ListOptions = ProjectOptions & JsonOption & { status?: string; mode?: string; skill?: string; limit: number };
+
+/** Adds `svc jobs list`. */
+export function addJobList(jobs: Command, context: CommandContext): void {
+  const list = jobs
+    .command("list", { isDefault: true })
+    .description("list the project's latest jobs, newest first")
+    .addOption(new Option("--status <status>", "only jobs of this status").choices([...statusNames]))
+    .addOption(
+      new Option("--mode <mode>", "only live jobs, or only simulated ones, those of --simulate-first too").choices([
+        "live",
+        "simulate",
+      ]),
+    )
+    .option("--skill <slug>", "only jobs that calls of this skill submitted, such as announce or skills.announce")
+    .option("--limit <count>", "most jobs to list", parseCount, 20)
+    .action((options: ListOptions) => listJobs(options, context));
+  addExamples(addProjectOptions(addJson(list, "the jobs as a JSON list")), [
+    "svc jobs list",
+    "svc jobs list --status parked --limit 100",
+  ]);
+}
+
+async function listJobs(options: ListOptions, context: CommandContext): Promise<void> {
+  const { jobs } = await openProjectClient(options, context);
+  const { mode = "", skill = "", limit } = options;
+  // The toolkit of all skills may be left out.
+  const skillSlug = skill === "" || skill.includes(".") ? skill : `skills.${skill}`;
+  const status = statusOfName(options.status ?? "");
+  const found = await collectPages(async (pageToken) => {
+    // A job brings its program along: small pages.
+    const request = { status, mode, skillSlug, pageSize: Math.min(limit, 50), pageToken };
+    const { jobs: items, nextPageToken } = await jobs.listJobs(request);
+    return { items, nextPageToken };
+  }, limit);
+  if (options.json) return context.print(messageListText(JobSchema, found));
+  const header = ["SUBMITTED", "ID", "MODE", "STATUS", "TITLE"];
+  for (const line of tableLines(header, found.map(jobRow))) context.print(line);
+}
+
+function jobRow(job: Job): string[] {
+  const { id, mode, skillSlug, createdAt } = job;
+  const title = plainText(readProgram(job).title);
+  return [timeText(createdAt), id, mode, standingText(job), skillSlug === "" ? title : `${title} (${skillSlug})`];
+}

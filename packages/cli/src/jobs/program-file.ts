@@ -1,0 +1,110 @@
+import { ConnectError, svcErrorDetails } from "@svc/sdk";
+import { LineCounter, parseDocument } from "yaml";
+import { type Arguments, type TypedArgument, typeArguments } from "../call/arguments.ts";
+import type { CommandContext } from "../command/context.ts";
+import { asCommands, CommandError } from "../command/error.ts";
+import { readText } from "../command/input.ts";
+import { parseKeepingNumbers } from "../text/json.ts";
+import { plainText } from "../text/plain.ts";
+import { countText } from "../text/table.ts";
+
+/** A program as it was given. */
+export type ProgramFile = {
+  /** What faults name it by. */
+  readonly name: string;
+  /** Its text as it stands there. */
+  readonly text: string;
+  /** What is submitted: the text, with what `--set` says. */
+  readonly programJson: string;
+  /** The names that `--set` filled in. */
+  readonly set: readonly string[];
+};
+
+/** Reads a program from a file, or from standard input for `-`, and sets values of it. Rejects with CommandError when it is no JSON. */
+export async function readProgramFile(
+  file: string,
+  typed: readonly TypedArgument[],
+  context: CommandContext,
+): Promise<ProgramFile> {
+  const name = file === "-" ? "stdin" : file;
+  const text = await readText(file, name, context);
+  const program = parseProgram(text, name);
+  const set = typed.map((argument) => argument.name);
+  return { name, text, set, programJson: typed.length === 0 ? text : JSON.stringify(setValues(program, typed, name)) };
+}
+
+function parseProgram(text: string, name: string): unknown {
+  try {
+    return parseKeepingNumbers(text);
+  } catch (err) {
+    const message = err instanceof Error ? err.message : String(err);
+    const [, line, column] = /\(line (\d+) column (\d+)\)/.exec(message) ?? [];
+    const place = line === undefined ? name : `${name}:${line}:${column}`;
+    throw new CommandError(`${place} is not JSON: ${plainText(message)}`);
+  }
+}
+
+function setValues(program: unknown, typed: readonly TypedArgument[], name: string): Arguments {
+  if (typeof program !== "object" || program === null || Array.isArray(program)) {
+    throw new CommandError(`${name} is not a JSON object: it has no input to set`);
+  }
+  const given = program as Arguments;
+  const schema = { properties: { input: given["inputSchema"], params: {} } };
+  try {
+    return typeArguments(schema, typed, given);
+  } catch (err) {
+    // It speaks of the option of `svc call`.
+    if (err instanceof CommandError) throw new CommandError(err.message.replace(/^--arg /, "--set "));
+    throw err;
+  }
+}
+
+/** The faults of a refused program, a line each as `file:line pointer CODE: what and how`; undefined for any other refusal. */
+export function programFaults(err: unknown, file: ProgramFile): CommandFaults | undefined {
+  if (!(err instanceof ConnectError)) return undefined;
+  const details = svcErrorDetails(err);
+  const isProgram =
+    details.length > 0 && details.every(({ reason, field }) => /^PROGRAM_/.test(reason) && /^programJson/.test(field));
+  if (!isProgram) return undefined;
+  const locate = createLocator(file);
+  const lines = details.map(({ field, reason, help }) => {
+    const pointer = field.slice("programJson".length);
+    return `${locate(pointer)} ${pointer === "" ? "" : `${plainText(pointer)} `}${reason}: ${asCommands(plainText(help)).replace(/^It /, "")}`;
+  });
+  // The message counts all of them; the details end at a hundred.
+  const [, all] = /has (\d+) faults/.exec(err.rawMessage) ?? [];
+  const count = Math.max(details.length, Number(all ?? 0));
+  if (count > lines.length) lines.push(`… and ${count - lines.length} more`);
+  return { lines, summary: `${file.name} has ${countText(count, "fault")}, and nothing was submitted` };
+}
+
+/** The faults of a program, and how many there are. */
+export type CommandFaults = { readonly lines: readonly string[]; readonly summary: string };
+
+/** Answers where in the file a JSON Pointer (RFC 6901) leads: to the value, or to what it would stand in. */
+function createLocator({ name, text, set }: ProgramFile): (pointer: string) => string {
+  const lines = new LineCounter();
+  // JSON is YAML, and this parser knows where each value stands.
+  const document = parseDocument(text, { lineCounter: lines, uniqueKeys: false, strict: false, logLevel: "silent" });
+  return (pointer) => {
+    const path = pointer.split("/").slice(1).map(unescapePointer);
+    const option = set.find((given) => `${path.join(".")}.`.startsWith(`${given}.`));
+    if (option !== undefined) return `--set ${option}`;
+    for (let length = path.length; length >= 0; length--) {
+      const node: unknown = length === 0 ? document.contents : document.getIn(path.slice(0, length), true);
+      const start = rangeStart(node);
+      if (start !== undefined) return `${name}:${lines.linePos(start).line}`;
+    }
+    return name;
+  };
+}
+
+function unescapePointer(step: string): string {
+  return step.replaceAll("~1", "/").replaceAll("~0", "~");
+}
+
+function rangeStart(node: unknown): number | undefined {
+  if (typeof node !== "object" || node === null || !("range" in node) || !Array.isArray(node.range)) return undefined;
+  const [start] = node.range;
+  return typeof start === "number" ? start : undefined;
+}

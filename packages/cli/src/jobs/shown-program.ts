@@ -1,0 +1,90 @@
+import type { Job } from "@svc/sdk";
+
+/** A step of a program, as far as it is shown. */
+export type ProgramStep = {
+  readonly id: string;
+  readonly kind: string;
+  /** Slug of the tool of a call, or of the first call of a map. Empty when it calls none. */
+  readonly toolSlug: string;
+  /** The row set that it reads. */
+  readonly source: string | undefined;
+  /** Whether it stands in a branch of an `if`. */
+  readonly isInBranch: boolean;
+};
+
+/** What is shown of a job's program. */
+export type ShownProgram = {
+  readonly title: string;
+  readonly steps: readonly ProgramStep[];
+  readonly params: Readonly<Record<string, unknown>>;
+};
+
+type Json = { readonly [name: string]: unknown };
+
+/**
+ * Fields of steps that do not tell their kind. It is told by the field of its name, which is what is left: of a kind that this command
+ * line has never heard of, the first of its own fields, as programs are written.
+ */
+const detailNames: ReadonlySet<string> = new Set([
+  "id",
+  ...["entity", "args", "rows", "retry", "timeout", "undo"],
+  ...["where", "do", "concurrency", "tolerate", "onRows", "as", "when", "then", "else"],
+]);
+
+/**
+ * Reads the program of a job. It has passed the server's checks; what is not understood all the same is left out. What kind of step
+ * one is, the receipt of a step that has begun says best.
+ */
+export function readProgram({ programJson, stepReceipts }: Pick<Job, "programJson" | "stepReceipts">): ShownProgram {
+  const program = asObject(parse(programJson));
+  const kinds = new Map(stepReceipts.map(({ stepId, kind }) => [stepId, kind]));
+  return {
+    title: textOf(program["title"]),
+    steps: withSources(readSteps(program["steps"], { kinds, isInBranch: false })),
+    params: asObject(program["params"]),
+  };
+}
+
+type Reading = { readonly kinds: ReadonlyMap<string, string>; readonly isInBranch: boolean };
+
+function readSteps(steps: unknown, reading: Reading): ProgramStep[] {
+  const inBranch = { ...reading, isInBranch: true };
+  return asList(steps).flatMap((value) => {
+    const step = asObject(value);
+    return [readStep(step, reading), ...readSteps(step["then"], inBranch), ...readSteps(step["else"], inBranch)];
+  });
+}
+
+function readStep(step: Json, { kinds, isInBranch }: Reading): ProgramStep {
+  const id = textOf(step["id"]);
+  const kind = kinds.get(id) ?? Object.keys(step).find((name) => !detailNames.has(name)) ?? "";
+  const [firstCall] = asList(step["do"]);
+  const toolSlug = textOf(step["call"]) || textOf(asObject(firstCall)["call"]);
+  return { id, kind, toolSlug, source: textOf(step[kind]), isInBranch };
+}
+
+/** What tells the kind of a step names the set that it reads, where it names a step at all. */
+function withSources(steps: readonly ProgramStep[]): ProgramStep[] {
+  const ids = new Set(steps.map(({ id }) => id));
+  return steps.map((step) => (ids.has(step.source ?? "") ? step : { ...step, source: undefined }));
+}
+
+function parse(json: string): unknown {
+  try {
+    return JSON.parse(json);
+  } catch {
+    return undefined;
+  }
+}
+
+function asObject(value: unknown): Json {
+  return typeof value === "object" && value !== null && !Array.isArray(value) ? (value as Json) : {};
+}
+
+function asList(value: unknown): readonly unknown[] {
+  return Array.isArray(value) ? value : [];
+}
+
+function textOf(value: unknown): string {
+  return typeof value === "string" ? value : "";
+}

@@ -1,0 +1,93 @@
+import { JobSchema } from "@svc/gen/jobs";
+import type { Job } from "@svc/sdk";
+import { type Command, InvalidArgumentError, Option } from "commander";
+import { questionLines, questionOfJob } from "../asks/question.ts";
+import type { TypedArgument } from "../call/arguments.ts";
+import { addProjectOptions, openProjectClient } from "../client/open-client.ts";
+import type { CommandContext } from "../command/context.ts";
+import { CommandError } from "../command/error.ts";
+import { addExamples } from "../command/examples.ts";
+import { messageText } from "../text/message.ts";
+import { programFaults, readProgramFile } from "./program-file.ts";
+import { standingText } from "./text.ts";
+import { addWatchOptions, repeatedOptions, type WatchOptions, watchJob, watchNotes } from "./watch/watch-job.ts";
+
+type SubmitOptions = WatchOptions & {
+  simulate?: true;
+  simulateFirst?: true;
+  watch?: true;
+  idempotencyKey?: string;
+  set: readonly TypedArgument[];
+};
+
+/** Adds `svc jobs submit`. */
+export function addJobSubmit(jobs: Command, context: CommandContext): void {
+  const submit = jobs
+    .command("submit")
+    .description("check a program as a whole and submit it as a job; print the job's id, or every fault with its line")
+    .argument("<program>", "file of the program, or - for standard input")
+    .option("--simulate", "read, and write nothing: try the program")
+    .addOption(new Option("--simulate-first", "simulate before the plan is approved or queued").conflicts("simulate"))
+    .option("--watch", "show its progress to its end")
+    .option(
+      "--set <name=value>",
+      "a value of the program: input.day=2026-12-01 or params.min=5; as often as needed",
+      collect,
+      [],
+    )
+    .option("--idempotency-key <text>", "makes submitting safe to repeat: with the same key it is the same job")
+    .action((file: string, options: SubmitOptions) => submitProgram(file, options, context));
+  addProjectOptions(addWatchOptions(submit)).addHelpText("after", notes);
+  addExamples(submit, [
+    "svc jobs submit remind.json --simulate --watch",
+    "svc jobs submit remind.json --set input.calendar=primary --idempotency-key monday --watch",
+    "generate-program | svc jobs submit - --simulate-first",
+  ]);
+}
+
+const notes = `
+Without --watch the job's id goes to standard output, and the command ends with 0 once the job is stored; with it, the
+id goes to standard error. Values of --set are typed by the program's inputSchema.
+${watchNotes}`;
+
+async function submitProgram(file: string, options: SubmitOptions, context: CommandContext): Promise<void> {
+  const program = await readProgramFile(file, options.set, context);
+  const client = await openProjectClient(options, context);
+  const request = {
+    programJson: program.programJson,
+    mode: options.simulate ? "simulate" : "live",
+    simulateFirst: options.simulateFirst ?? false,
+    idempotencyKey: options.idempotencyKey ?? "",
+  };
+  const { job } = await client.jobs.submitJob(request).catch((err: unknown) => {
+    const faults = programFaults(err, program);
+    if (faults === undefined) throw err;
+    for (const line of faults.lines) context.note(line);
+    throw new CommandError(faults.summary);
+  });
+  if (job === undefined) return;
+  if (options.watch) {
+    context.note(job.id);
+    await watchJob(client, job.id, { options, context });
+    return;
+  }
+  context.print(options.json ? messageText(JobSchema, job) : job.id);
+  noteStanding(job, options, context);
+}
+
+function noteStanding(job: Job, options: SubmitOptions, context: CommandContext): void {
+  const words = repeatedOptions(options);
+  const question = questionOfJob(job);
+  const command = ["svc jobs watch", job.id, ...words].join(" ");
+  context.note(`The job is ${standingText(job)}. \`${command}\` follows it.`);
+  if (question !== undefined) for (const line of questionLines(question, words)) context.note(line);
+}
+
+function collect(text: string, before: readonly TypedArgument[]): TypedArgument[] {
+  const at = text.indexOf("=");
+  const name = text.slice(0, Math.max(0, at));
+  if (!/^(?:input|params)\../.test(name)) {
+    throw new InvalidArgumentError("expected input.name=value or params.name=value");
+  }
+  return [...before, { name, text: text.slice(at + 1) }];
+}

@@ -1,0 +1,73 @@
+import { type Job, JobStatus, type StepReceipt } from "@svc/sdk";
+import { numberText } from "../text/plain.ts";
+
+const statuses: ReadonlyMap<number, string> = namesOf(JobStatus);
+
+/** The statuses by name, in the order a job may take them. */
+export const statusNames: readonly string[] = [...statuses.values()].filter((name) => name !== "unspecified");
+
+/** The values of an enum by number, named as this command line names them: `pending_plan_approval`. */
+export function namesOf(values: Readonly<Record<string, number>>): ReadonlyMap<number, string> {
+  return new Map(Object.entries(values).map(([name, value]) => [value, name.toLowerCase()]));
+}
+
+/** A status as this command line names it; one that it does not know, by its number. */
+export function statusText(status: JobStatus): string {
+  return statuses.get(status) ?? String(status);
+}
+
+/** The status of a name; UNSPECIFIED for one that is none. */
+export function statusOfName(name: string): JobStatus {
+  return JobStatus[name.toUpperCase() as keyof typeof JobStatus] ?? JobStatus.UNSPECIFIED;
+}
+
+/** What a job waits for a person with, such as `parked (approval at step gate)`; else its status. */
+export function standingText({ status, park }: Job): string {
+  if (park === undefined) return statusText(status);
+  const place = park.stepId === "" ? "" : ` at step ${park.stepId}`;
+  return `${statusText(status)} (${park.reason}${place})`;
+}
+
+/** Whether a job was parked from outside its program, by the service or an administrator. */
+export function isHeld({ status, park }: Job): boolean {
+  return status === JobStatus.PARKED && (park?.reason === "poisoned" || park?.reason === "administrator");
+}
+
+/** Whether a job has ended. */
+export function hasEnded({ finishedAt }: Pick<Job, "finishedAt">): boolean {
+  return finishedAt !== undefined;
+}
+
+/** How rows ended. */
+type Rows = {
+  readonly in: number;
+  readonly ok: number;
+  readonly failed: number;
+  readonly skipped: number;
+  readonly unknown: number;
+};
+
+/** What became of the rows of a step, such as `1,200 rows, 3 failed`; empty for none. */
+export function rowsText(rows: Partial<Rows> | undefined, kind: string): string {
+  if (rows === undefined) return "";
+  const { ok = 0, failed = 0, skipped = 0, unknown = 0 } = rows;
+  const taken = numberText(rows.in ?? 0);
+  // A filter skips what does not hold: that is its work, no fault.
+  if (kind === "filter") return `${numberText(ok)} of ${taken} rows`;
+  const ends = [
+    [failed, "failed"],
+    [skipped, "skipped"],
+    [unknown, "unknown"],
+  ] as const;
+  const others = ends.filter(([count]) => count > 0).map(([count, name]) => `${numberText(count)} ${name}`);
+  return [`${taken} ${taken === "1" ? "row" : "rows"}`, ...others].join(", ");
+}
+
+/** The calls of a step or job, such as `81 read, 12 write, 1 retried`; empty for none. */
+export function callsText(calls: StepReceipt["calls"]): string {
+  if (calls === undefined) return "";
+  return (["read", "write", "destructive", "retried", "unknown"] as const)
+    .filter((name) => calls[name] > 0)
+    .map((name) => `${numberText(calls[name])} ${name}`)
+    .join(", ");
+}

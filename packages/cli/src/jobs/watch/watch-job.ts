@@ -1,0 +1,137 @@
+import { constants } from "node:os";
+import { JobSchema } from "@svc/gen/jobs";
+import type { Job, JobEvent, SvcClient } from "@svc/sdk";
+import { type Command, Option } from "commander";
+import { questionLines, questionOfJob } from "../../asks/question.ts";
+import type { ProjectOptions } from "../../client/open-client.ts";
+import type { CommandContext } from "../../command/context.ts";
+import { CommandError } from "../../command/error.ts";
+import { addJson, type JsonOption } from "../../command/options.ts";
+import { indentJson } from "../../text/json.ts";
+import { messageText } from "../../text/message.ts";
+import { plainText } from "../../text/plain.ts";
+import { callsText, hasEnded, isHeld, rowsText, standingText, statusText } from "../text.ts";
+import { createBlockView } from "./block.ts";
+import { followJob } from "./follow.ts";
+import { createLineView, type WatchView } from "./lines.ts";
+
+/** Options of a command that watches a job; `wait` is undefined unless one of its two options is given. */
+export type WatchOptions = ProjectOptions & JsonOption & { wait?: boolean };
+
+/** Exit code of a watch that ended because the job waits for a person: an answer, or a release. */
+const waitsExitCode = 3;
+const interruptedExitCode = 128 + constants.signals.SIGINT;
+
+/** How a watch ends, for the help of the commands that watch. */
+export const watchNotes = `
+Progress goes to standard error, on a terminal as one block that is drawn in place; the result that the program declares
+goes to standard output, as JSON. A connection that breaks is taken up where it was. Ctrl-C leaves the job to go on.
+
+Exit status: 0 succeeded, 1 failed, aborted, rejected, expired or cancelled, or the service refused or was lost, 2 wrong
+options, 3 the job waits for a person's answer, or for its release by an administrator, 130 Ctrl-C. On a terminal a
+question is shown and its answer, given elsewhere, is waited for; elsewhere the command ends with 3. --wait and
+--no-wait choose the one or the other.`;
+
+/** Adds --wait and --no-wait to a command. */
+export function addWatchOptions(command: Command): Command {
+  return addJson(command, "the job as JSON in place of its result")
+    .addOption(new Option("--wait", "when the job asks a person, wait for the answer (default on a terminal)"))
+    .addOption(new Option("--no-wait", "when the job asks a person, end with 3 (default elsewhere)"));
+}
+
+/** The options that a command needs to reach the same service as this one. A key is not repeated: it is a secret. */
+export function repeatedOptions({ url }: ProjectOptions): string[] {
+  return url === undefined ? [] : ["--url", url];
+}
+
+/**
+ * Shows a job until it has ended, or until it waits for a person and that is not to be waited for. Prints the declared result of one that
+ * succeeded. Rejects with CommandError otherwise; the exit code tells why.
+ */
+export async function watchJob(
+  client: SvcClient,
+  jobId: string,
+  { options, context }: { options: WatchOptions; context: CommandContext },
+): Promise<void> {
+  const signal = context.untilInterrupted();
+  const isWaiting = options.wait ?? context.screen !== undefined;
+  const start = await readJob(client, jobId);
+  const words = repeatedOptions(options);
+  const { screen } = context;
+  const view =
+    screen === undefined ? createLineView(start, context) : createBlockView(client, start, { screen, options: words });
+  try {
+    for await (const event of followJob(client, { jobId, signal, onBreak: (reason) => view.broken(reason) })) {
+      view.event(event);
+      const waits = (await showQuestion(client, event, { view, words })) ?? (await findHeld(client, event));
+      if (waits !== undefined && !isWaiting) break;
+    }
+  } catch (err) {
+    await view.close();
+    throw err;
+  }
+  if (signal.aborted) {
+    await view.close();
+    throw interrupted(jobId, words);
+  }
+  const last = await readJob(client, jobId);
+  await view.close(last);
+  if (options.json) context.print(messageText(JobSchema, last));
+  if (hasEnded(last)) return printEnd(last, options, context);
+  throw new CommandError(isHeld(last) ? heldText(last) : `job ${jobId} waits for an answer`, waitsExitCode);
+}
+
+/** The job, if an entry parked it from outside its program and it still is. */
+async function findHeld(client: SvcClient, { type, jobId, payloadJson }: JobEvent): Promise<Job | undefined> {
+  if (type !== "job-status-changed" || JSON.parse(payloadJson).to !== "parked") return undefined;
+  const job = await readJob(client, jobId);
+  return isHeld(job) ? job : undefined;
+}
+
+function heldText(job: Job): string {
+  const why = job.park?.reason === "poisoned" && job.lastError !== "" ? `: ${plainText(job.lastError)}` : "";
+  return `job ${job.id} is ${standingText(job)}${why}; an administrator lets it go on by \`svc jobs release\``;
+}
+
+async function readJob({ jobs }: SvcClient, id: string): Promise<Job> {
+  const { job } = await jobs.getJob({ id });
+  if (job === undefined) throw new CommandError(`the service answered no job ${id}`);
+  return job;
+}
+
+/** Shows the question that an entry raised or passed on, and answers the job, if that question still is what the job waits on. */
+async function showQuestion(
+  client: SvcClient,
+  { type, jobId, payloadJson }: JobEvent,
+  { view, words }: { view: WatchView; words: readonly string[] },
+): Promise<Job | undefined> {
+  if (!["ask-raised", "ask-escalated", "ask-exhausted"].includes(type)) return undefined;
+  const job = await readJob(client, jobId);
+  const question = questionOfJob(job);
+  if (question === undefined || JSON.parse(payloadJson).requestId !== question.requestId) return undefined;
+  view.question(questionLines(question, words));
+  return job;
+}
+
+function interrupted(jobId: string, words: readonly string[]): CommandError {
+  const more = words.length === 0 ? "" : ` ${words.join(" ")}`;
+  const text = `not watched any longer, and the job goes on: \`svc jobs watch ${jobId}${more}\` takes it up, \`svc jobs cancel ${jobId}${more}\` ends it`;
+  return new CommandError(text, interruptedExitCode);
+}
+
+function printEnd(job: Job, { json }: WatchOptions, context: CommandContext): void {
+  const { receipt, lastError } = job;
+  const name = statusText(job.status);
+  const parts = [rowsText(receipt?.rows, "map"), callsText(receipt?.calls)].filter(
+    (part) => part !== "" && part !== "0 rows",
+  );
+  const facts = parts.length === 0 ? "" : `: ${parts.join("; ")}`;
+  if (name !== "succeeded") {
+    const why = lastError === "" ? "" : `: ${plainText(lastError)}`;
+    throw new CommandError(`job ${job.id} ${name === "failed" || name === "expired" ? name : `was ${name}`}${why}`);
+  }
+  const partly = receipt?.outcome === "partial" ? " partly" : "";
+  context.note(`job ${job.id} succeeded${partly}${facts}`);
+  if (json !== true && receipt !== undefined && receipt.resultJson !== "")
+    context.print(indentJson(receipt.resultJson));
+}

@@ -1,0 +1,203 @@
+import { mkdtemp, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { checkoutDir } from "@svc/server/config";
+import { type ToolkitSource, writeToolkits } from "@svc/testing/catalog";
+import { startTestReceiver, type TestReceiver } from "@svc/testing/receiver";
+import { sampleToolkits } from "@svc/testing/sample-toolkits";
+import { startTestServer, type TestServer } from "@svc/testing/server";
+import { until } from "@svc/testing/until";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { commandNames } from "./program.ts";
+import { runTestCommand, startCommand } from "./test-command.ts";
+
+// Every command with --json against one real server, in the order in which a project comes to use them.
+
+const notes: ToolkitSource = {
+  toolkit: {
+    slug: "notes",
+    name: "Notes",
+    description: "Pages of notes that a team keeps for itself.",
+    version: "0.1.0",
+    category: "knowledge",
+    baseUrl: "https://notes.example.com",
+    auth: [{ type: "none" }],
+  },
+  tools: {
+    list_pages: {
+      kind: "action",
+      class: "read",
+      description: "Lists the pages that the team keeps for itself, ordered by title.",
+      intents: ["what have we written", "show the table of contents", "find the page on onboarding"],
+      input: { type: "object", additionalProperties: false, properties: {} },
+      output: { type: "object", properties: { pages: { type: "array", items: { type: "string" } } } },
+      request: { method: "GET", path: "/pages" },
+    },
+  },
+};
+const secret = { SVC_WEBHOOK_SECRET_CALENDAR: "swordfish" };
+const ran = new Set<string>();
+let folder: string;
+let server: TestServer;
+let receiver: TestReceiver;
+
+beforeAll(async () => {
+  folder = await mkdtemp(join(tmpdir(), "svc-cli-"));
+  await writeToolkits(join(folder, "shared"), [sampleToolkits.payments]);
+  await writeToolkits(folder, [notes]);
+  receiver = await startTestReceiver();
+  const toolkits = `${join(checkoutDir, "toolkits")},${join(folder, "shared")}`;
+  server = await startTestServer({ variables: { ...secret, SVC_SANDBOX: "force", SVC_TOOLKITS: toolkits } });
+});
+afterAll(async () => {
+  await server.stop();
+  await receiver[Symbol.asyncDispose]();
+  await rm(folder, { recursive: true });
+});
+
+function variables() {
+  return { ...secret, SVC_URL: server.url, SVC_API_KEY: server.key, SVC_ADMIN_TOKEN: server.adminToken };
+}
+
+/** Runs a command with --json, which ends with `expected`, and resolves to what it printed. */
+async function json(command: string, args: readonly string[] = [], { code: expected = 0, input = "" } = {}) {
+  ran.add(command);
+  const { code, printed, noted } = await runTestCommand([...command.split(" "), ...args, "--json"], variables(), input);
+  expect(code, `${command}: ${noted.join("\n")}`).toBe(expected);
+  return JSON.parse(printed.join("\n"));
+}
+
+async function save(name: string, value: unknown): Promise<string> {
+  const file = join(folder, name);
+  await writeFile(file, JSON.stringify(value));
+  return file;
+}
+
+test("of projects and keys", async () => {
+  const { id: projectId } = await json("projects create", ["second"]);
+  expect(await json("projects list")).toMatchObject([{ id: projectId }, { name: "default" }]);
+  expect(await json("projects policy", ["second", "--plan-approval", "always"])).toMatchObject({ id: projectId });
+  const quotas = { policy: { planApproval: "always", quotas: { jobs: 7 } } };
+  expect(await json("projects quotas", ["second", "--set", "jobs=7"])).toMatchObject(quotas);
+  const { quotas: used } = await json("projects usage", ["second"]);
+  expect(used).toContainEqual(expect.objectContaining({ name: "jobs", used: 0, most: 7 }));
+  const { apiKey } = await json("keys create", ["--project", "second"]);
+  expect(await json("keys list", ["--project", "second"])).toMatchObject([{ id: apiKey.id }]);
+  expect(await json("keys revoke", [apiKey.id])).toMatchObject({ id: apiKey.id });
+  expect(await json("whoami")).toMatchObject({ projectName: "default" });
+});
+
+test("of the catalog", async () => {
+  const definition = join(folder, "notes");
+  expect(await json("catalog check", [join(checkoutDir, "toolkits/calendar")])).toMatchObject({ faults: [] });
+  expect(await json("catalog list")).toContainEqual(expect.objectContaining({ slug: "payments" }));
+  expect(await json("catalog show", ["calendar"])).toMatchObject({ toolkit: { slug: "calendar" } });
+  expect(await json("catalog publish", [definition])).toMatchObject({ toolkit: { slug: "notes" } });
+  expect(await json("catalog delete", ["notes", "--yes"])).toEqual({ deleted: "notes" });
+  expect(await json("search", ["what is on my calendar", "--limit", "2"])).toMatchObject({
+    results: [{}, {}],
+  });
+});
+
+test("of accounts and calls", async () => {
+  const { id } = await json("connect", ["messaging_bot", "--entity", "ops", "--key-stdin"], { input: "key" });
+  expect(await json("connections list")).toMatchObject([{ id }]);
+  expect(await json("connections show", [id])).toMatchObject({ id });
+  expect(await json("connections references", [id, "team-7"])).toMatchObject({ id });
+  const credential = ["payments", "--client-id", "4711", "--secret-stdin", "--var", "prefix=shop-1"];
+  expect(await json("credentials set", credential, { input: "secret" })).toMatchObject({ toolkitSlug: "payments" });
+  expect(await json("credentials delete", ["payments"])).toEqual({ deleted: "payments" });
+  const call = ["messaging_bot.get_me", "--entity", "ops"];
+  expect(await json("call", call)).toMatchObject({ outcome: "ok" });
+  const [{ id: callId }] = await json("tool-calls list");
+  expect(await json("tool-calls show", [callId])).toMatchObject({ toolSlug: "messaging_bot.get_me" });
+  const limit = ["bot", "--toolkit", "messaging_bot", "--key", "accountId", "--rate", "1000/1m", "--concurrency", "8"];
+  const put = await json("limits put", limit);
+  expect(put).toMatchObject({
+    name: "bot",
+    keyExpression: "accountId",
+    concurrency: 8,
+    rate: { max: 1000, per: "60s" },
+  });
+  expect(await json("limits list")).toEqual([put]);
+  expect(await json("limits delete", ["bot"])).toEqual({ deleted: "bot" });
+});
+
+test("of events and their deliveries", async () => {
+  expect(await json("endpoints")).toContainEqual(expect.objectContaining({ toolkitSlug: "calendar" }));
+  const { subscription } = await json("subscriptions create", [receiver.url]);
+  ran.add("listen");
+  const listening = startCommand(["listen", "--json"], variables());
+  await listening.line(/Listening at/);
+  expect(await json("trigger", ["calendar"])).toMatchObject({ accepted: 1 });
+  const heard = JSON.parse(await listening.line(/^\{/));
+  expect(heard).toMatchObject({ delivery: { toolkitSlug: "calendar" } });
+  listening.interrupt();
+  await listening.exitCode;
+  const [{ id: eventId }] = await json("events list");
+  expect(await json("events show", [eventId])).toMatchObject({ id: eventId });
+  await until(() => receiver.requests.length > 0);
+  const [{ id: deliveryId }] = await json("deliveries list", ["--subscription", subscription.id]);
+  await until(async () => (await json("deliveries attempts", [deliveryId])).length > 0);
+  expect(await json("replay", [eventId])).toMatchObject({ deliveries: [{ eventId }] });
+  expect(await json("subscriptions test", [subscription.id])).toMatchObject({ number: 1, statusCode: 200 });
+  expect(await json("subscriptions list")).toMatchObject([{ id: subscription.id }]);
+  expect(await json("subscriptions update", [subscription.id, "--deactivate"])).toMatchObject({ active: false });
+  expect(await json("subscriptions delete", [subscription.id])).toEqual({ deleted: subscription.id });
+});
+
+test("of the quarantine", async () => {
+  await fetch(`${server.url}/webhooks/calendar?token=swordfish`, { method: "POST", body: '{"odd":true}' });
+  const [{ id }] = await json("quarantine list");
+  expect(await json("quarantine show", [id])).toMatchObject({ post: { id } });
+  expect(await json("quarantine release", [id])).toMatchObject([{ id, outcome: "quarantined" }]);
+});
+
+test("of jobs, questions and contacts", async () => {
+  expect(await json("contacts put", ["lead", "--name", "Ada"])).toMatchObject({ principalId: "lead" });
+  expect(await json("contacts list")).toContainEqual(expect.objectContaining({ principalId: "lead" }));
+  const { askEndpoint } = await json("ask-endpoints create", [receiver.url]);
+  expect(await json("ask-endpoints list")).toMatchObject([{ id: askEndpoint.id }]);
+  const get = { id: "get", call: "messaging_bot.get_me", entity: "ops", args: {} };
+  const escalation = [{ principal: "lead", timeout: "1h" }];
+  const file = await save("asking.json", {
+    version: 1,
+    title: "Ask and read",
+    inputSchema: { type: "object" },
+    input: {},
+    steps: [{ id: "gate", judge: "sure" }, get],
+    points: { sure: { question: "Read?", continuations: ["proceed", "abort"], escalation } },
+    result: {},
+  });
+  const { id } = await json("jobs submit", [file]);
+  expect(await json("jobs watch", [id], { code: 3 })).toMatchObject({ id });
+  const [{ requestId }] = await json("asks list", ["--job", id]);
+  expect(await json("asks show", [requestId, "--job", id])).toMatchObject({ requestId, jobId: id });
+  expect(await json("answer", [requestId, "proceed", "--as", "lead"])).toMatchObject({ id });
+  expect(await json("jobs watch", [id])).toMatchObject({ id, status: "JOB_STATUS_SUCCEEDED" });
+  expect(await json("jobs show", [id])).toMatchObject({ job: { id } });
+  expect(await json("jobs list")).toMatchObject([{ id }]);
+  ran.add("jobs log");
+  const log = await runTestCommand(["jobs", "log", id, "--json"], variables());
+  expect(log.printed.map((line) => JSON.parse(line).type)).toContain("ask-settled");
+  expect(await json("jobs promote", [id, "--slug", "read", "--description", "Reads who it is"])).toMatchObject({});
+  // What can be parked is under way, and held there by jobs/park.test.ts.
+  for (const command of ["park", "release"]) {
+    ran.add(`jobs ${command}`);
+    const refused = await runTestCommand(["jobs", command, id, "--json"], variables());
+    expect(refused.noted.join("\n")).toContain(id);
+  }
+  const waiting = await json("jobs submit", [file]);
+  expect(await json("jobs cancel", [waiting.id])).toMatchObject({ id: waiting.id });
+  expect(await json("ask-endpoints delete", [askEndpoint.id])).toEqual({ deleted: askEndpoint.id });
+  const [account] = await json("connections list");
+  expect(await json("connections delete", [account.id])).toEqual({ deleted: account.id });
+  const unasked = await json("contacts put", ["other", "--name", "Ben"]);
+  expect(await json("contacts delete", [unasked.principalId])).toEqual({ deleted: "other" });
+});
+
+test("of every command but serve", () => {
+  const names = commandNames();
+  const commands = names.filter((name) => !names.some((other) => other.startsWith(`${name} `)));
+  expect(commands.filter((name) => name !== "serve" && !ran.has(name))).toEqual([]);
+});

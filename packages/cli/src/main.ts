@@ -1,0 +1,18 @@
+#!/usr/bin/env node
+import { fileURLToPath } from "node:url";
+import { quickenImports } from "./quick-start.ts";
+
+const required = 24;
+
+if (Number(process.versions.node.split(".")[0]) === required) {
+  // In the checkout, not in the temporary folder that everybody may write to.
+  quickenImports(fileURLToPath(new URL("../../../.cache/node", import.meta.url)));
+  // Imported only now, so that another Node is told so before it trips over what it cannot read.
+  const { run } = await import("./program.ts");
+  await run(process.argv.slice(2));
+} else {
+  process.stderr.write(
+    `svc needs Node ${required}, and this is ${process.version}. "npm start" brings its own on Linux (x64, arm64); elsewhere install Node ${required}.\n`,
+  );
+  process.exitCode = 1;
+}

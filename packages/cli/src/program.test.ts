@@ -1,0 +1,120 @@
+import { existsSync } from "node:fs";
+import { expect, test } from "vitest";
+import { commandNames } from "./program.ts";
+import { runTestCommand } from "./test-command.ts";
+
+const names = commandNames();
+/** Those that lead to others and do nothing themselves are left out. */
+const commands = names.filter((name) => !names.some((other) => other.startsWith(`${name} `)));
+
+test("a command is found by its name: every one stands in a file of its own", () => {
+  const missing = names.filter((name) => !existsSync(new URL(`${name.replaceAll(" ", "/")}.ts`, import.meta.url)));
+  expect(missing).toEqual([]);
+});
+
+test.each(["", ...names])("help of `svc %s` ends with an example of it and describes every option", async (command) => {
+  const { code, printed } = await runTestCommand([...command.split(" ").filter(Boolean), "--help"]);
+  const help = printed.join("\n");
+  expect(code).toBe(0);
+  expect(help).toContain(`\nExamples:\n`);
+  expect(help.slice(help.indexOf("Examples:"))).toContain(`svc ${command}`.trimEnd());
+  for (const option of help.match(/^ {2}-.*$/gm) ?? [])
+    expect(option).toMatch(/^ {2}-{1,2}\S+(?:, --\S+)?(?: <.+>)? {2,}\S/);
+});
+
+test.each(commands.filter((name) => name !== "serve"))(
+  "`svc %s` tells what it found or did as JSON, too",
+  async (command) => {
+    const { printed } = await runTestCommand([...command.split(" "), "--help"]);
+    expect(printed.join("\n")).toMatch(/^ {2}--json {2,}\S/m);
+  },
+);
+
+test("help of `svc serve` lists the variables of the service", async () => {
+  const { printed } = await runTestCommand(["serve", "--help"]);
+  for (const name of ["SVC_PORT", "SVC_DATABASE_URL", "SVC_ADMIN_TOKEN"])
+    expect(printed.join("\n")).toContain(`  ${name} `);
+});
+
+test.each([
+  [["nope"], "unknown command 'svc nope'"],
+  [["event"], "unknown command 'svc event'. Did you mean `svc events`?"],
+  [["jobs", "sumbit", "p.json"], "unknown command 'svc jobs sumbit'. Did you mean `svc jobs submit`?"],
+  [["events", "nope"], "unknown command 'svc events nope'. `svc events --help` lists those there are."],
+  [["deliveries", "list"], "nothing says which deliveries: give --event, --subscription or both"],
+  [["events", "--nope"], "unknown option '--nope'"],
+  [["events", "--limit", "0"], "expected a whole number from 1 to 999999"],
+  [["events", "list", "--since", "soon"], "expected a time such as 2026-03-14T09:00:00Z, or how long ago it was"],
+  [["events", "list", "--until", "2026-03-14"], "expected a time such as 2026-03-14T09:00:00Z, or how long ago it was"],
+  [["deliveries", "attempts"], "missing required argument 'id'"],
+  [["replay"], "nothing says which events: give the id of one, or --since"],
+  [["replay", "evt_1", "--since", "2h"], "leave its id out to replay those of a time"],
+  [["subscriptions", "create"], "missing required argument 'url'"],
+  [["subscriptions", "update", "sub_1"], "nothing to change: give --endpoint, --activate or --deactivate"],
+  [["subscriptions", "update", "sub_1", "--activate", "--deactivate"], "cannot be used with option"],
+  [["quarantine", "list", "--reason", "odd"], "Allowed choices are no_trigger, invalid_payload, no_project"],
+  [["quarantine", "release"], "nothing says which posts: give their ids, --toolkit, --since or --until"],
+  [["connections", "references", "acc_1"], "give all the references that the account is to have, or --clear for none"],
+  [["credentials", "set", "bank"], "required option '--client-id <id>' not specified"],
+  [["ask-endpoints", "delete"], "missing required argument 'id'"],
+  [["listen", "--forward", "localhost:3000"], "expected an http or https URL, such as http://localhost:3000/hook"],
+  [["trigger"], "missing required argument 'toolkit'"],
+  [["trigger", "calendar", "--header", "name"], "expected name=value"],
+  [["search", "mail", "--limit", "51"], "expected a whole number from 1 to 50"],
+  [["search", "mail", "--class", "odd"], "Allowed choices are read, write, destructive"],
+  [["call", "calendar.list_events", "--arg", "calendar_id"], "expected name=value"],
+  [["call", "calendar.list_events", "--max-bytes", "255"], "expected a whole number from 256"],
+  [["connect", "calendar"], "required option '--entity <id>' not specified"],
+  [["connections", "list", "--state", "gone"], "Allowed choices are pending, active, expired, superseded, revoked"],
+  [["tool-calls", "list", "--since", "soon"], "expected a time such as 2026-03-14T09:00:00Z, or how long ago it was"],
+  [["jobs", "submit", "p.json", "--set", "steps.a=1"], "expected input.name=value or params.name=value"],
+  [["jobs", "submit", "p.json", "--simulate", "--simulate-first"], "cannot be used with option"],
+  [["jobs", "list", "--status", "gone"], "Allowed choices are simulating, pending_plan_approval, queued"],
+  [["answer", "ask_1", "yes", "--as", "lead"], "Allowed choices are proceed, retry-with, skip, abort"],
+  [["answer", "ask_1", "proceed"], "required option '--as <principal>' not specified"],
+  [["contacts", "put", "lead"], "required option '--name <name>' not specified"],
+  [["projects", "policy", "p", "--redirect-url", "notaurl"], "argument 'notaurl' is invalid. expected an absolute URL"],
+  [["projects", "policy", "p", "--plan-approval", "odd"], "Allowed choices are never, destructive, always"],
+  [["keys", "create", "--role", "owner"], "Allowed choices are member, approver"],
+  [["keys", "create", "--expires-in", "soon"], 'duration "soon" is not understood'],
+])("wrong arguments end with 2 and say what would be right: %s", async (argv, text) => {
+  const { code, printed, noted } = await runTestCommand(argv);
+  expect({ code, printed }).toEqual({ code: 2, printed: [] });
+  expect(noted.join("\n")).toContain(text);
+});
+
+test("the version is that of the package", async () => {
+  expect(await runTestCommand(["--version"])).toMatchObject({
+    code: 0,
+    printed: [expect.stringMatching(/^\d+\.\d+\.\d+$/)],
+  });
+});
+
+test.each([
+  ["SVC_PORT, without another address", [], { SVC_PORT: "2" }, "cannot reach http://127.0.0.1:2:"],
+  ["SVC_URL before SVC_PORT", [], { SVC_PORT: "3", SVC_URL: "http://127.0.0.1:2" }, "cannot reach http://127.0.0.1:2:"],
+  ["no port that HTTP clients refuse", ["--url", "http://127.0.0.1:6000"], {}, "its port belongs to another protocol"],
+  ["no port beyond 65535", ["--url", "http://127.0.0.1:99999"], {}, "has the port 99999; expected 1 to 65535"],
+])("a command uses %s", async (_, options, variables, text) => {
+  const { code, noted } = await runTestCommand(["listen", ...options], { SVC_API_KEY: "key", ...variables });
+  expect({ code, noted }).toEqual({ code: 1, noted: [expect.stringContaining(text)] });
+});
+
+test("a service that is away ends a command with 1 and one line that says where it was looked for", async () => {
+  const variables = { SVC_URL: "http://127.0.0.1:2", SVC_API_KEY: "key" };
+  const { code, noted } = await runTestCommand(["replay", "evt_1"], variables);
+  expect(code).toBe(1);
+  expect(noted).toEqual([
+    expect.stringMatching(/^svc: cannot reach http:\/\/127\.0\.0\.1:2: ECONNREFUSED\. Start the service/),
+  ]);
+});
+
+test.each([
+  ["the key", ["events"], "no API key: give --api-key"],
+  ["the administrator token", ["projects", "list"], "needs the administrator token: set SVC_ADMIN_TOKEN"],
+  ["a usable address", ["events", "--url", "localhost"], 'the address "localhost" is no http or https URL'],
+])("a command without %s says how to give it", async (_, argv, text) => {
+  const { code, noted } = await runTestCommand(argv, { SVC_DATA_DIR: "/nonexistent" });
+  expect(code).toBe(1);
+  expect(noted).toEqual([expect.stringContaining(text)]);
+});

@@ -1,0 +1,119 @@
+import { Command, CommanderError } from "commander";
+import { addAnswerCommand } from "./answer.ts";
+import { addAskEndpointsCommand } from "./ask-endpoints.ts";
+import { addAsksCommand } from "./asks.ts";
+import { addCallCommand } from "./call.ts";
+import { addCatalogCommand } from "./catalog.ts";
+import { originOf } from "./client/open-client.ts";
+import { type CommandContext, processContext } from "./command/context.ts";
+import { CommandError, failureText } from "./command/error.ts";
+import { addExamples } from "./command/examples.ts";
+import { refuseUnknownCommand } from "./command/unknown-command.ts";
+import { addConnectCommand } from "./connect.ts";
+import { addConnectionsCommand } from "./connections.ts";
+import { addContactsCommand } from "./contacts.ts";
+import { addCredentialsCommand } from "./credentials.ts";
+import { addDeliveriesCommand } from "./deliveries.ts";
+import { addEndpointsCommand } from "./endpoints.ts";
+import { addEventsCommand } from "./events.ts";
+import { addJobsCommand } from "./jobs.ts";
+import { addKeysCommand } from "./keys.ts";
+import { addLimitsCommand } from "./limits.ts";
+import { addListenCommand } from "./listen.ts";
+import { addProjectsCommand } from "./projects.ts";
+import { addQuarantineCommand } from "./quarantine.ts";
+import { addReplayCommand } from "./replay.ts";
+import { addSearchCommand } from "./search.ts";
+import { addServeCommand } from "./serve.ts";
+import { addSubscriptionsCommand } from "./subscriptions.ts";
+import { addToolCallsCommand } from "./tool-calls.ts";
+import { addTriggerCommand } from "./trigger.ts";
+import { version } from "./version.ts";
+import { addWhoamiCommand } from "./whoami.ts";
+
+/** Runs the `svc` command line with its arguments (without node and script) and sets the exit code of the process. */
+export async function run(argv: string[]): Promise<void> {
+  process.exitCode = await runCommand(argv, processContext());
+}
+
+/**
+ * Runs one command and resolves with its exit code: 0 when it did what it should, 1 when that was refused or failed, with the reason
+ * as a line on standard error, 2 when the arguments are wrong, 3 when a call is held or a watched job waits for a person, 130 when a
+ * watch was interrupted.
+ */
+export async function runCommand(argv: readonly string[], context: CommandContext): Promise<number> {
+  try {
+    const program = createProgram(context);
+    refuseUnknownCommand(program, argv);
+    await program.parseAsync(argv, { from: "user" });
+    return 0;
+  } catch (err) {
+    // commander has written what was wrong, or the help that was asked for.
+    if (err instanceof CommanderError) return err.exitCode === 0 ? 0 : 2;
+    context.note(`svc: ${failureText(err, originOf(context))}`);
+    return err instanceof CommandError ? err.exitCode : 1;
+  }
+}
+
+/** Everything but `serve`, in the order of the help. */
+const commands: readonly ((program: Command, context: CommandContext) => void)[] = [
+  addProjectsCommand,
+  addKeysCommand,
+  addQuarantineCommand,
+  addListenCommand,
+  addTriggerCommand,
+  addEndpointsCommand,
+  addSubscriptionsCommand,
+  addEventsCommand,
+  addDeliveriesCommand,
+  addReplayCommand,
+  addCatalogCommand,
+  addSearchCommand,
+  addConnectCommand,
+  addConnectionsCommand,
+  addCredentialsCommand,
+  addCallCommand,
+  addToolCallsCommand,
+  addLimitsCommand,
+  addJobsCommand,
+  addAsksCommand,
+  addAnswerCommand,
+  addAskEndpointsCommand,
+  addContactsCommand,
+  addWhoamiCommand,
+];
+
+/** Every command as it is typed behind `svc`, groups before their members: `jobs`, `jobs submit`, … */
+export function commandNames(): string[] {
+  const namesOf = (command: Command, before: readonly string[]): string[] =>
+    command.commands.flatMap((member) => {
+      const path = [...before, member.name()];
+      return [path.join(" "), ...namesOf(member, path)];
+    });
+  return namesOf(createProgram(processContext()), []);
+}
+
+function createProgram(context: CommandContext): Command {
+  const program = new Command("svc")
+    .description("Tools of many apps for agents, and signed webhooks, on one process and one PostgreSQL.")
+    .version(version, "--version", "print the version")
+    .exitOverride()
+    .configureOutput({
+      writeOut: (text) => context.print(text.trimEnd()),
+      writeErr: (text) => context.note(text.trimEnd()),
+    })
+    .showHelpAfterError("(add --help for its options and examples)");
+  addServeCommand(program);
+  for (const add of commands) add(program, context);
+  program.addHelpText("after", "\nIn a checkout, `npx svc <command>` runs a command, and `npm start` is `svc serve`.");
+  addExamples(program, [
+    "svc serve",
+    "svc listen --forward http://localhost:3000/hook",
+    "svc trigger calendar",
+    'svc search "what is on my calendar"',
+    "svc connect calendar --entity ada",
+    "svc call calendar.list_events --entity ada --arg calendar_id=primary",
+    "svc jobs submit remind.json --watch",
+  ]);
+  return program;
+}

@@ -1,0 +1,46 @@
+import { ProjectSchema } from "@svc/gen/admin";
+import { type Command, InvalidArgumentError, Option } from "commander";
+import { type AdminOptions, addAdminOptions, openAdminClient } from "../client/open-client.ts";
+import type { CommandContext } from "../command/context.ts";
+import { addExamples } from "../command/examples.ts";
+import { addJson, collectText, type JsonOption } from "../command/options.ts";
+import { messageText } from "../text/message.ts";
+import { findProjectId } from "./find-project.ts";
+
+type PolicyOptions = AdminOptions & JsonOption & { redirectUrl: readonly string[]; planApproval: string };
+
+/** Adds `svc projects policy`. */
+export function addProjectPolicy(projects: Command, context: CommandContext): void {
+  const policy = projects
+    .command("policy")
+    .description("set the policy of a project as a whole: what is not given returns to its default")
+    .argument("<project>", "id or name of the project")
+    .option("--redirect-url <url>", "where browsers may be sent after consent, again for a further one", collectUrl, [])
+    .addOption(
+      new Option("--plan-approval <least>", "the least approval that the plans of its jobs need")
+        .choices(["never", "destructive", "always"])
+        .default("never"),
+    )
+    .action((project: string, options: PolicyOptions) => setPolicy(project, options, context));
+  addExamples(addAdminOptions(addJson(policy, "the project with its policy as JSON")), [
+    "svc projects policy default --redirect-url https://app.example.com/connected",
+    "svc projects policy billing --plan-approval destructive",
+  ]);
+}
+
+/** A text that is no URL is told by itself; the service names the others by their place. */
+function collectUrl(text: string, before: readonly string[]): string[] {
+  if (URL.canParse(text)) return collectText(text, before);
+  throw new InvalidArgumentError("expected an absolute URL, such as https://app.example.com/connected");
+}
+
+async function setPolicy(name: string, options: PolicyOptions, context: CommandContext): Promise<void> {
+  const client = openAdminClient(options, context);
+  const { redirectUrl: redirectUrls, planApproval } = options;
+  const projectId = await findProjectId(client, name);
+  const request = { projectId, planApproval, redirectUrls: [...redirectUrls] };
+  const { project } = await client.admin.setProjectPolicy(request);
+  if (options.json && project !== undefined) return context.print(messageText(ProjectSchema, project));
+  context.print(`redirect URLs  ${redirectUrls.join(", ") || "loopback only"}`);
+  context.print(`plan approval  ${planApproval}`);
+}

@@ -1,0 +1,35 @@
+import { configVariables } from "@svc/server/config";
+import type { Command } from "commander";
+import { addExamples } from "./command/examples.ts";
+import { onInterrupt } from "./command/interrupts.ts";
+import { tableLines } from "./text/table.ts";
+
+/** Adds `svc serve`. */
+export function addServeCommand(program: Command): void {
+  const serve = program
+    .command("serve")
+    .description("run the service until SIGTERM or SIGINT; it is configured by environment variables")
+    .action(async () => {
+      // Loaded here: every other command starts without the server's parts.
+      const { serve: runServer } = await import("@svc/server");
+      await runServer({ nextSignal });
+    });
+  const rows = configVariables.map(({ name, meaning, default: fallback }) => [
+    name,
+    `${meaning} (default: ${fallback})`,
+  ]);
+  const variables = tableLines(
+    ["Variables:", ""],
+    rows.map(([name = "", text = ""]) => [`  ${name}`, text]),
+  );
+  serve.addHelpText("after", `\n${variables.join("\n")}`);
+  addExamples(serve, [
+    "svc serve",
+    "SVC_PORT=9000 SVC_WEBHOOK_SECRET_CALENDAR=swordfish svc serve",
+    'SVC_DATABASE_URL=postgres://svc:secret@db:5432/svc SVC_VAULT_KEY="k1:$(openssl rand -base64 32)" svc serve',
+  ]);
+}
+
+function nextSignal(): Promise<NodeJS.Signals> {
+  return new Promise((resolve) => onInterrupt(["SIGTERM", "SIGINT"], resolve));
+}

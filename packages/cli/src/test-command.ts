@@ -1,0 +1,73 @@
+import { openEnvironment } from "@svc/server/config";
+import type { CommandContext } from "./command/context.ts";
+import type { Screen } from "./command/screen.ts";
+import type { Terminal } from "./command/terminal.ts";
+import { runCommand } from "./program.ts";
+
+/** A command that ran, or runs, in this process with a context of its own. */
+export type TestCommand = {
+  /** Lines on standard output and on standard error so far. */
+  readonly printed: string[];
+  readonly noted: string[];
+  readonly exitCode: Promise<number>;
+  interrupt(): void;
+  /** Resolves with the first line, printed or noted, that fits; rejects when the command ends without one. */
+  line(pattern: RegExp): Promise<string>;
+};
+
+/** Starts a command with exactly these variables; without a terminal or a screen unless one is given. */
+export function startCommand(
+  argv: readonly string[],
+  variables: Readonly<Record<string, string>> = {},
+  input = "",
+  terminal?: Terminal,
+  screen?: Screen,
+): TestCommand {
+  const controller = new AbortController();
+  const printed: string[] = [];
+  const noted: string[] = [];
+  const lines: string[] = [];
+  const waiting: { pattern: RegExp; resolve: (line: string) => void }[] = [];
+  const write = (list: string[]) => (line: string) => {
+    list.push(line);
+    lines.push(line);
+    for (const { pattern, resolve } of waiting) if (pattern.test(line)) resolve(line);
+  };
+  const context: CommandContext = {
+    environment: openEnvironment(variables),
+    print: write(printed),
+    note: write(noted),
+    style: (_, text) => text,
+    readInput: async () => Buffer.from(input),
+    terminal,
+    screen,
+    untilInterrupted: () => controller.signal,
+  };
+  const exitCode = runCommand(argv, context);
+  return {
+    printed,
+    noted,
+    exitCode,
+    interrupt: () => controller.abort(),
+    line: (pattern) =>
+      new Promise((resolve, reject) => {
+        const found = lines.find((line) => pattern.test(line));
+        if (found !== undefined) return resolve(found);
+        waiting.push({ pattern, resolve });
+        exitCode.then(
+          (code) => reject(new Error(`ended with ${code} before ${pattern}:\n${lines.join("\n")}`)),
+          reject,
+        );
+      }),
+  };
+}
+
+/** Runs a command to its end. */
+export async function runTestCommand(
+  argv: readonly string[],
+  variables?: Readonly<Record<string, string>>,
+  input?: string,
+): Promise<{ code: number; printed: string[]; noted: string[] }> {
+  const { exitCode, printed, noted } = startCommand(argv, variables, input);
+  return { code: await exitCode, printed, noted };
+}

@@ -1,0 +1,37 @@
+/** A text that others wrote, on one line, without what a terminal would take for a command. */
+export function plainText(text: string): string {
+  // biome-ignore lint/suspicious/noControlCharactersInRegex: they are what is taken out
+  return text.replace(/[\u0000-\u001f\u007f-\u009f\u2028\u2029\u202a-\u202e\u2066-\u2069]+/g, " ");
+}
+
+/** A number with thousands apart: `20,000`. */
+export function numberText(value: number): string {
+  return value.toLocaleString("en-US");
+}
+
+/** A span of time in its two largest units: `0.4 s`, `12 s`, `3 min 5 s`, `2 h 10 min`, `3 d 4 h`. */
+export function spanText(ms: number): string {
+  if (ms < 9_950) return `${(Math.max(0, ms) / 1000).toFixed(1)} s`;
+  const seconds = Math.round(ms / 1000);
+  const units = [
+    ["d", 86_400],
+    ["h", 3_600],
+    ["min", 60],
+    ["s", 1],
+  ] as const;
+  const first = units.findIndex(([, size]) => seconds >= size);
+  const parts = units.slice(first, first + 2).map(([name, size], index) => {
+    const before = units[first + index - 1];
+    const rest = index === 0 || before === undefined ? seconds : seconds % before[1];
+    return { name, count: Math.floor(rest / size) };
+  });
+  return parts
+    .filter(({ count }) => count > 0)
+    .map(({ name, count }) => `${count} ${name}`)
+    .join(" ");
+}
+
+/** Quotes a word for a POSIX shell, if it needs that. */
+export function shellWord(word: string): string {
+  return /^[\w@%+=:,./-]+$/.test(word) ? word : `'${word.replaceAll("'", `'\\''`)}'`;
+}

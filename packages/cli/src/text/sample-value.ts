@@ -1,0 +1,58 @@
+import { isoTime } from "@svc/core";
+
+/** A JSON Schema, as far as a sample needs it. */
+export type SampleSchema = { readonly [keyword: string]: unknown };
+
+/**
+ * A value of a schema's type: its first enum value or its constant, else a plain one with `name` in it. Bounds and patterns are
+ * not solved; whoever needs others gives the body.
+ */
+export function sampleValue(schema: SampleSchema, name: string, nowMs: number): unknown {
+  if (Array.isArray(schema["enum"])) return schema["enum"][0];
+  if ("const" in schema) return schema["const"];
+  switch (typeOf(schema)) {
+    case "integer":
+    case "number":
+      return 1;
+    case "boolean":
+      return true;
+    case "array":
+      return [sampleValue(asSchema(schema["items"]), name, nowMs)];
+    case "object":
+      return Object.fromEntries(
+        Object.entries(asSchema(schema["properties"])).map(([key, value]) => [
+          key,
+          sampleValue(asSchema(value), key, nowMs),
+        ]),
+      );
+    default:
+      return sampleText(schema, name, nowMs);
+  }
+}
+
+/** The schema of a field, by the keys and indexes that lead to it; an empty one where nothing is declared. */
+export function schemaAt(schema: SampleSchema, path: readonly (string | number)[]): SampleSchema {
+  return path.reduce<SampleSchema>(
+    (at, step) => asSchema(typeof step === "number" ? at["items"] : asSchema(at["properties"])[step]),
+    schema,
+  );
+}
+
+/** The type a schema declares: the first that is not null. */
+export function typeOf({ type }: SampleSchema): string {
+  const types: unknown[] = Array.isArray(type) ? type : [type];
+  return String(types.find((candidate) => candidate !== "null") ?? "string");
+}
+
+function sampleText({ format, maxLength }: SampleSchema, name: string, nowMs: number): string {
+  const present = isoTime(nowMs);
+  if (format === "date-time") return present;
+  if (format === "date") return present.slice(0, 10);
+  if (format === "uri") return `https://example.com/${name}`;
+  if (format === "email") return "person@example.com";
+  return `sample-${name}`.slice(0, typeof maxLength === "number" ? maxLength : undefined);
+}
+
+function asSchema(value: unknown): SampleSchema {
+  return typeof value === "object" && value !== null && !Array.isArray(value) ? (value as SampleSchema) : {};
+}

@@ -1,0 +1,68 @@
+import { ToolCallSchema } from "@svc/gen/tools";
+import type { ToolCall } from "@svc/sdk";
+import type { Command } from "commander";
+import { isSkill, withConnectCommand } from "../call/result.ts";
+import { addProjectOptions, openProjectClient, type ProjectOptions } from "../client/open-client.ts";
+import type { CommandContext } from "../command/context.ts";
+import { asCommands } from "../command/error.ts";
+import { addExamples } from "../command/examples.ts";
+import { addJson, type JsonOption } from "../command/options.ts";
+import { indentJson } from "../text/json.ts";
+import { messageText } from "../text/message.ts";
+import { factLines, timeText } from "../text/table.ts";
+
+/** Adds `svc tool-calls show`. */
+export function addToolCallShow(calls: Command, context: CommandContext): void {
+  const show = calls
+    .command("show")
+    .description("show one call with its arguments and the first 64 KiB of its result; sensitive values are masked")
+    .argument("<id>", "id of the call, call_…")
+    .action((id: string, options: ProjectOptions & JsonOption) => showCall(id, options, context));
+  addExamples(addProjectOptions(addJson(show, "the call as JSON")), [
+    "svc tool-calls show call_01h455vb4pex5vsknk084sn02q",
+  ]);
+}
+
+async function showCall(id: string, options: ProjectOptions & JsonOption, context: CommandContext): Promise<void> {
+  const { tools } = await openProjectClient(options, context);
+  const { call } = await tools.getToolCall({ id });
+  if (call === undefined) return;
+  if (options.json) return context.print(messageText(ToolCallSchema, call));
+  for (const line of factLines(factsOf(call))) context.print(line);
+  if (call.argumentsJson !== "") printPart("Arguments", call.argumentsJson, context);
+  if (call.resultJson !== "") printPart(call.truncated ? "Result, cut off" : "Result", call.resultJson, context);
+}
+
+function factsOf(call: ToolCall): [name: string, value: string][] {
+  const { providerStatus, durationMs, providerMs } = call;
+  return [
+    ["call", call.id],
+    ["tool", `${call.toolSlug} (${call.accessClass})`],
+    ["outcome", `${call.outcome}${providerStatus === 0 ? "" : `, HTTP ${providerStatus}`}`],
+    ["message", spokenMessage(call)],
+    ["entity", call.entityId],
+    ["account", call.connectedAccountId],
+    ["key", call.keyId],
+    ["job", [call.jobId, call.stepId].filter(Boolean).join(", step ")],
+    ["made", timeText(call.createdAt)],
+    ["took", `${durationMs} ms, the app ${providerMs} ms of it`],
+    ["idempotency key", call.idempotencyKey],
+    ["sandbox", sandboxText(call)],
+  ];
+}
+
+/** The commands that a message speaks of. */
+function spokenMessage({ message, outcome, toolSlug, entityId }: ToolCall): string {
+  return asCommands(outcome === "no_account" ? withConnectCommand(message, { toolSlug, entity: entityId }) : message);
+}
+
+function sandboxText({ sandbox, toolSlug }: ToolCall): string {
+  if (!sandbox) return "";
+  return isSkill(toolSlug) ? "yes: what the calls of its job answer is made up" : "yes: the result is made up";
+}
+
+function printPart(title: string, json: string, context: CommandContext): void {
+  context.print("");
+  context.print(`${title}:`);
+  context.print(indentJson(json));
+}

@@ -1,0 +1,97 @@
+import fc from "fast-check";
+import { expect, test } from "vitest";
+import { addExactly, isBelow, JsonTooLargeError, parseExactJson, wholeNumber } from "./exact-json.ts";
+import { isObject } from "./json.ts";
+import { isRawJson, rawJson, scalarText, withPlainNumbers } from "./raw-json.ts";
+
+test("integers of any length come out as they came in", () => {
+  fc.assert(
+    fc.property(fc.bigInt(), fc.string(), (number, key) => {
+      const json = `{${JSON.stringify(key)}:[${number}]}`;
+      expect(JSON.stringify(parseExactJson(json))).toBe(json);
+    }),
+  );
+});
+
+test("everything else is what JSON.parse makes of it", () => {
+  fc.assert(
+    fc.property(fc.jsonValue(), (value) => {
+      const json = JSON.stringify(value);
+      expect(JSON.stringify(parseExactJson(json))).toBe(JSON.stringify(JSON.parse(json)));
+    }),
+  );
+  expect(parseExactJson('{"id":"1234567890123456789","n":12345678901234567}')).toHaveProperty(
+    "id",
+    "1234567890123456789",
+  );
+});
+
+test("more values than may be read are refused before anything is parsed", () => {
+  expect(parseExactJson("[1,[2]]", { valuesMax: 4 })).toEqual([1, [2]]);
+  expect(() => parseExactJson("[1,[2,3]]", { valuesMax: 4 })).toThrow(JsonTooLargeError);
+  expect(() => parseExactJson("[1,2,3,4,", { valuesMax: 4 })).toThrow(JsonTooLargeError);
+});
+
+test("numbers beyond 2^53 - 1 keep the form they have: digits, fractions, exponents, sizes that no double has", () => {
+  const numbers = [
+    "9007199254740993",
+    "-9007199254740992",
+    "9007199254740993.25",
+    "9.007199254740993e15",
+    "900719925.4740993e7",
+    "1E400",
+    "99999999999999e+295",
+    "-1e999",
+  ];
+  for (const number of numbers) {
+    for (const json of [number, ` ${number} `, `[1,${number}]`, `{"a": ${number}}`]) {
+      const value = parseExactJson(json);
+      expect(JSON.stringify(value), json).toBe(json.replaceAll(" ", ""));
+    }
+  }
+  for (const number of ["9007199254740991", "-9007199254740991", "0.1", "1e15", "1e-400"]) {
+    expect(parseExactJson(number)).toBe(JSON.parse(number));
+  }
+});
+
+test("a raw number is a scalar and no object, whatever its digits say", () => {
+  const raw = rawJson("9007199254740993");
+  expect([isRawJson(raw), isObject(raw), scalarText(raw)]).toEqual([true, false, "9007199254740993"]);
+  for (const value of [{}, Object.create(null), { rawJSON: "1" }, [], null, 1, "x", undefined])
+    expect(isRawJson(value)).toBe(false);
+  expect([scalarText(1), scalarText("x"), scalarText(true)]).toEqual(["1", "x", "true"]);
+  for (const value of [null, undefined, {}, [1]]) expect(scalarText(value)).toBeUndefined();
+});
+
+test("plain numbers stand in for raw ones at any depth, and what has none is not copied", () => {
+  const value = parseExactJson('{"__proto__":[9007199254740993,{"a":1e400}],"b":1}') as object;
+  const plain = withPlainNumbers(value);
+  expect(Object.entries(plain as object)).toEqual([
+    ["__proto__", [9007199254740992, { a: Number.POSITIVE_INFINITY }]],
+    ["b", 1],
+  ]);
+  expect(JSON.stringify(value)).toContain("9007199254740993");
+  const same = { a: [1, { b: "x" }], c: null };
+  expect(withPlainNumbers(same)).toBe(same);
+});
+
+test("whole numbers are added and compared exactly, others as doubles", () => {
+  const json = fc.oneof(fc.maxSafeInteger().map(BigInt), fc.bigInt());
+  fc.assert(
+    fc.property(json, json, (a, b) => {
+      expect(JSON.stringify(addExactly(wholeNumber(a), wholeNumber(b)))).toBe(String(a + b));
+      expect(isBelow(wholeNumber(a), wholeNumber(b))).toBe(a < b);
+    }),
+  );
+  expect(addExactly(0.5, rawJson("9007199254740993"))).toBe(2 ** 53 + 0.5);
+  expect(isBelow(0.5, rawJson("1e400"))).toBe(true);
+});
+
+test("what is nested too deeply to be written again is refused, with and without long integers", () => {
+  const nested = (levels: number, inner: string) => `${"[".repeat(levels)}${inner}${"]".repeat(levels)}`;
+  for (const inner of ["1", "12345678901234567890"]) {
+    expect(JSON.stringify(parseExactJson(nested(400, inner)))).toBe(nested(400, inner));
+    expect(() => parseExactJson(nested(200_000, inner))).toThrow(SyntaxError);
+    expect(JSON.stringify(parseExactJson(nested(600, inner), { depthMax: 600 }))).toBe(nested(600, inner));
+  }
+});

@@ -1,0 +1,14 @@
+import { expect, test } from "vitest";
+import { quotaExceeded } from "./quota.ts";
+
+test("a refusal says how much there may be and, but for a rate, how much there is", () => {
+  expect(quotaExceeded("storedBytes", { most: 1, used: 6_159_205 }).message).toContain(
+    "the project may have 1 stored bytes, and has 6159205",
+  );
+  expect(quotaExceeded("pendingDeliveries", { most: 3, used: 3, isLeast: true }).message).toContain(
+    "the project may have 3 pending deliveries, and has 3 or more",
+  );
+  expect(quotaExceeded("posts", { most: 1 }).message).toContain(
+    "the project is over its quota of posts a second at this node, which is 1",
+  );
+});

@@ -1,0 +1,146 @@
+import { type Fault, fault } from "../errors.ts";
+
+/** What a project may use so much of. Each is a number in its policy. */
+export type QuotaName = (typeof quotaNames)[number];
+
+/** All quotas, in the order they are shown in. */
+export const quotaNames = [
+  "calls",
+  "concurrentCalls",
+  "posts",
+  "subscriptions",
+  "pendingDeliveries",
+  "jobs",
+  "openStreams",
+  "privateToolkits",
+  "storedBytes",
+] as const;
+
+/** What is set of a project's quotas: a name that is not there has its default. `unlimited` is a value too. */
+export type Quotas = { readonly [Name in QuotaName]?: number };
+
+/** The value of a quota that bounds nothing. */
+export const unlimited = -1;
+
+/** What a quota is: of which the others differ in no more than this. */
+export type Quota = {
+  readonly reason: string;
+  readonly default: number;
+  /** `node`: each node counts for itself. `deployment`: what all nodes hold together. */
+  readonly scope: "node" | "deployment";
+  /** What is counted: a plural that reads after a number, and without one. */
+  readonly unit: string;
+  /** After how long asking again may help, milliseconds; undefined where only the project or its administrator can help. */
+  readonly retryAfterMs: number | undefined;
+  /** What to do. */
+  readonly help: string;
+};
+
+const raise = "or have its administrator raise the quota (SetProjectPolicy)";
+
+/**
+ * The quotas. Rates are so high by default that no node of two cores comes to them: what keeps one project from another's time is
+ * that requests take turns; a rate is there to be set.
+ */
+export const quotas: Readonly<Record<QuotaName, Quota>> = {
+  calls: {
+    reason: "QUOTA_CALLS",
+    default: 20_000,
+    scope: "node",
+    unit: "calls a second at this node",
+    retryAfterMs: 1_000,
+    help: `Send calls more slowly, ${raise}.`,
+  },
+  concurrentCalls: {
+    reason: "QUOTA_CONCURRENT_CALLS",
+    default: 1_024,
+    scope: "node",
+    unit: "calls under way at this node",
+    retryAfterMs: 1_000,
+    help: `Wait for answers before sending more, ${raise}.`,
+  },
+  posts: {
+    reason: "QUOTA_POSTS",
+    default: 20_000,
+    scope: "node",
+    unit: "posts a second at this node",
+    retryAfterMs: 1_000,
+    help: "Send the same post again after the time in Retry-After; an administrator may raise the quota (SetProjectPolicy).",
+  },
+  subscriptions: {
+    reason: "QUOTA_SUBSCRIPTIONS",
+    default: 1_000,
+    scope: "deployment",
+    unit: "subscriptions",
+    retryAfterMs: undefined,
+    help: `Delete those that are not used, ${raise}.`,
+  },
+  pendingDeliveries: {
+    reason: "QUOTA_PENDING_DELIVERIES",
+    default: 1_000_000,
+    scope: "deployment",
+    unit: "pending deliveries",
+    retryAfterMs: 5_000,
+    help: `Mend or deactivate the endpoints that fail, and wait until what is pending was sent, ${raise}.`,
+  },
+  jobs: {
+    reason: "QUOTA_JOBS",
+    default: 20_000,
+    scope: "deployment",
+    unit: "jobs that have not ended",
+    retryAfterMs: 5_000,
+    help: `Wait for jobs to end, cancel some, ${raise}.`,
+  },
+  openStreams: {
+    reason: "QUOTA_OPEN_STREAMS",
+    default: 500,
+    scope: "node",
+    unit: "open streams at this node",
+    retryAfterMs: 5_000,
+    help: `Close streams that are not read, ${raise}.`,
+  },
+  privateToolkits: {
+    reason: "QUOTA_PRIVATE_TOOLKITS",
+    default: 100,
+    scope: "deployment",
+    unit: "private toolkits",
+    retryAfterMs: undefined,
+    help: `Delete one that is not used any more, publish over one of the same slug, ${raise}.`,
+  },
+  storedBytes: {
+    reason: "QUOTA_STORED_BYTES",
+    default: unlimited,
+    scope: "deployment",
+    unit: "stored bytes",
+    retryAfterMs: undefined,
+    help: `Wait until retention has removed what is old, ${raise}.`,
+  },
+};
+
+/** What bounds a project: its own value or the default. Infinity for one without bounds. */
+export function quotaOf(set: Quotas | undefined, name: QuotaName): number {
+  const value = set?.[name] ?? quotas[name].default;
+  return value === unlimited ? Number.POSITIVE_INFINITY : value;
+}
+
+/** How a quota was exceeded. */
+export type QuotaExcess = {
+  readonly most: number;
+  /** What there is already; undefined for a rate, of which nothing is kept. */
+  readonly used?: number;
+  /** Whether `used` was counted no further than it matters, so that there may be more. */
+  readonly isLeast?: boolean;
+  /** Default: the quota's own. */
+  readonly retryAfterMs?: number;
+};
+
+/** More of something than the project may have: resource_exhausted, with the reason of the quota. */
+export function quotaExceeded(name: QuotaName, excess: QuotaExcess): Fault {
+  const { most, used, isLeast = false, retryAfterMs = quotas[name].retryAfterMs } = excess;
+  const { reason, unit, help } = quotas[name];
+  const message =
+    used === undefined
+      ? `the project is over its quota of ${unit}, which is ${most}`
+      : `the project may have ${most} ${unit}, and has ${used}${isLeast ? " or more" : ""}`;
+  return fault({ code: "resource_exhausted", reason, message, help, retryAfterMs });
+}

@@ -1,1 +1,0 @@
-export { createTestClock, type TestClock } from "./test-clock.ts";

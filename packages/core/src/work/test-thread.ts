@@ -1,0 +1,11 @@
+import { serveTasks } from "./thread-entry.ts";
+
+// What the threads of the pool's tests do.
+serveTasks((message) => {
+  const { answer, fail, loop, fill } = message as { answer?: unknown; fail?: string; loop?: boolean; fill?: boolean };
+  if (fail !== undefined) throw new Error(fail);
+  while (loop) Math.sqrt(2);
+  const kept: unknown[] = [];
+  while (fill) kept.push(Array.from({ length: 1_000 }, (_, n) => ({ n })));
+  return answer;
+});

@@ -1,0 +1,190 @@
+import { Worker } from "node:worker_threads";
+
+/** What a thread is asked: a message its entry understands, for whom, and how much CPU time it may take. */
+export type ThreadTask = { readonly projectId: string; readonly message: unknown; readonly cpuMsMax: number };
+
+/** Threads beside the event loop for work that may have to be stopped. */
+export type ThreadPool = {
+  /**
+   * Resolves with the entry's answer. Rejects with ThreadStoppedError when the task took more than it may, of CPU time or memory:
+   * its thread is ended, and the next task has another. Tasks of projects take turns.
+   */
+  run(task: ThreadTask): Promise<unknown>;
+  /** Ends the threads. What waits or runs rejects. */
+  close(): Promise<void>;
+};
+
+/** A task was stopped: it took more CPU time or memory than it may, or the pool was closed. */
+export class ThreadStoppedError extends Error {
+  override name = "ThreadStoppedError";
+  readonly reason: "cpu" | "memory" | "closed";
+
+  constructor(reason: "cpu" | "memory" | "closed") {
+    super(`a thread was stopped: ${reason}`);
+    this.reason = reason;
+  }
+}
+
+/** How a pool is made. */
+export type ThreadPoolOptions = {
+  /** The module that threads run: it serves tasks with `serveTasks`. */
+  readonly entry: URL;
+  /** Most threads; each is started when a task has none. Default 1. */
+  readonly threadsMax?: number;
+  /** Memory of a thread's objects, MiB. Default 128. */
+  readonly memoryMaxMib?: number;
+};
+
+type Waiting = { readonly task: ThreadTask; resolve(answer: unknown): void; reject(error: unknown): void };
+
+/** How often the time of a task is looked at that has had its time by the clock, but perhaps not of the CPU. */
+const looksMax = 8;
+
+/** Makes a pool. Nothing is started before the first task. */
+export function createThreadPool(options: ThreadPoolOptions): ThreadPool {
+  const { threadsMax = 1 } = options;
+  const queues = new Map<string, Waiting[]>();
+  const threads = new Set<Thread>();
+  let isClosed = false;
+  const next = (): Waiting | undefined => {
+    const [first] = queues;
+    if (first === undefined) return undefined;
+    const [projectId, queue] = first;
+    const found = queue.shift();
+    queues.delete(projectId);
+    if (queue.length > 0) queues.set(projectId, queue);
+    return found;
+  };
+  const idle = (): Thread | undefined => {
+    for (const thread of threads) if (!thread.isBusy) return thread;
+    if (threads.size >= threadsMax) return undefined;
+    const made = createThread(options, () => {
+      threads.delete(made);
+      fill();
+    });
+    threads.add(made);
+    return made;
+  };
+  const fill = (): void => {
+    while (!isClosed && queues.size > 0) {
+      const thread = idle();
+      const waiting = thread && next();
+      if (thread === undefined || waiting === undefined) return;
+      void thread.run(waiting).finally(fill);
+    }
+  };
+  return {
+    run: (task) =>
+      new Promise((resolve, reject) => {
+        if (isClosed) return reject(new ThreadStoppedError("closed"));
+        const waiting: Waiting = { task, resolve, reject };
+        const queue = queues.get(task.projectId);
+        if (queue === undefined) queues.set(task.projectId, [waiting]);
+        else queue.push(waiting);
+        fill();
+      }),
+    async close() {
+      isClosed = true;
+      for (const queue of queues.values()) for (const { reject } of queue) reject(new ThreadStoppedError("closed"));
+      queues.clear();
+      await Promise.all([...threads].map((thread) => thread.end("closed")));
+    },
+  };
+}
+
+type Thread = {
+  readonly isBusy: boolean;
+  /** Does one task; never rejects: the task itself hears. */
+  run(waiting: Waiting): Promise<void>;
+  end(reason: ThreadStoppedError["reason"]): Promise<void>;
+};
+
+/** What a thread says: an answer to its task, or what its task threw. */
+type Answer = { readonly value: unknown } | { readonly error: string };
+
+function createThread({ entry, memoryMaxMib = 128 }: ThreadPoolOptions, onGone: () => void): Thread {
+  // Flags of the process, such as those of a test runner, are none of the thread's.
+  const worker = new Worker(entry, { execArgv: [], resourceLimits: { maxOldGenerationSizeMb: memoryMaxMib } });
+  // A node that is done ends, whatever its threads still do.
+  worker.unref();
+  let current: Waiting | undefined;
+  /** It has failed or was ended, and takes no task any more. */
+  let isOver = false;
+  let reason: ThreadStoppedError["reason"] = "memory";
+  let timer: NodeJS.Timeout | undefined;
+  let onDone: (() => void) | undefined;
+  const settle = (outcome: (waiting: Waiting) => void) => {
+    const waiting = current;
+    current = undefined;
+    clearTimeout(timer);
+    if (waiting !== undefined) outcome(waiting);
+    onDone?.();
+  };
+  const end = async (why: ThreadStoppedError["reason"]) => {
+    isOver = true;
+    reason = why;
+    await worker.terminate();
+  };
+  worker.on("message", (answer: Answer) =>
+    settle(({ resolve, reject }) => ("error" in answer ? reject(new Error(answer.error)) : resolve(answer.value))),
+  );
+  worker.on("error", (error: Error & { code?: string }) => {
+    isOver = true;
+    const isMemory = error.code === "ERR_WORKER_OUT_OF_MEMORY";
+    settle(({ reject }) => reject(isMemory ? new ThreadStoppedError("memory") : error));
+  });
+  worker.on("exit", () => {
+    isOver = true;
+    settle(({ reject }) => reject(new ThreadStoppedError(reason)));
+    onGone();
+  });
+  /** By the CPU's time where the thread tells it: on a busy machine the clock runs, and the thread does not. */
+  const watch = async (waiting: Waiting, usedBeforeMs: number | undefined) => {
+    const { cpuMsMax } = waiting.task;
+    for (let looks = 1; looks <= looksMax && current === waiting; looks++) {
+      await new Promise<void>((resolve) => {
+        timer = setTimeout(resolve, cpuMsMax);
+      });
+      if (current !== waiting) return;
+      const usedMs = await cpuMsOf(worker);
+      if (usedMs === undefined || usedBeforeMs === undefined || usedMs - usedBeforeMs >= cpuMsMax) break;
+    }
+    if (current === waiting) await end("cpu");
+  };
+  return {
+    get isBusy() {
+      return isOver || current !== undefined;
+    },
+    run: (waiting) =>
+      new Promise((resolve) => {
+        current = waiting;
+        onDone = resolve;
+        try {
+          worker.postMessage(waiting.task.message);
+        } catch (error) {
+          return settle(({ reject }) => reject(error));
+        }
+        void cpuMsOf(worker).then((usedMs) => watch(waiting, usedMs));
+      }),
+    end,
+  };
+}
+
+const usageTimeoutMs = 1_000;
+
+/** CPU milliseconds a thread has used; undefined when it does not say so within a second. */
+async function cpuMsOf(worker: Worker): Promise<number | undefined> {
+  let timer: NodeJS.Timeout | undefined;
+  const silence = new Promise<undefined>((resolve) => {
+    timer = setTimeout(() => resolve(undefined), usageTimeoutMs);
+  });
+  try {
+    const usage = await Promise.race([worker.cpuUsage(), silence]);
+    return usage && (usage.user + usage.system) / 1_000;
+  } catch {
+    // It has not begun, or has ended: its exit tells.
+    return undefined;
+  } finally {
+    clearTimeout(timer);
+  }
+}

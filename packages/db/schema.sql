@@ -1,0 +1,431 @@
+-- The schema after all migrations, written by scripts/schema.mjs; nothing reads it but people and a test.
+
+create table account_references (
+  toolkit_slug text not null,
+  reference text not null,
+  project_id uuid not null,
+  account_id uuid not null,
+  entity_id text not null,
+  constraint account_references_key PRIMARY KEY (toolkit_slug, reference),
+  constraint account_references_project_id_projects_id_fk FOREIGN KEY (project_id) REFERENCES projects(id)
+);
+CREATE INDEX account_references_project ON public.account_references USING btree (project_id, account_id);
+
+create table api_keys (
+  id uuid not null,
+  project_id uuid not null,
+  role text not null,
+  name text not null,
+  digest bytea not null,
+  hint text not null,
+  created_at timestamp(3) with time zone not null,
+  expires_at timestamp(3) with time zone,
+  revoked_at timestamp(3) with time zone,
+  last_used_at timestamp(3) with time zone,
+  constraint api_keys_pkey PRIMARY KEY (id),
+  constraint api_keys_project_id_projects_id_fk FOREIGN KEY (project_id) REFERENCES projects(id)
+);
+CREATE UNIQUE INDEX api_keys_digest ON public.api_keys USING btree (digest);
+CREATE UNIQUE INDEX api_keys_project ON public.api_keys USING btree (project_id, id);
+
+create table call_limits (
+  project_id uuid not null,
+  name text not null,
+  toolkit_slug text not null,
+  key_expression text not null,
+  concurrency integer not null,
+  rate_max integer not null,
+  rate_per_ms bigint not null,
+  is_paused boolean not null,
+  created_at timestamp(3) with time zone not null,
+  updated_at timestamp(3) with time zone not null,
+  constraint call_limits_key PRIMARY KEY (project_id, name),
+  constraint call_limits_project_id_projects_id_fk FOREIGN KEY (project_id) REFERENCES projects(id)
+);
+
+create table call_paces (
+  project_id uuid not null,
+  limit_name text not null,
+  key text not null,
+  pace jsonb not null,
+  revision text not null,
+  made_from text not null,
+  expires_at timestamp(3) with time zone not null,
+  constraint call_paces_key PRIMARY KEY (project_id, limit_name, key),
+  constraint call_paces_project_id_projects_id_fk FOREIGN KEY (project_id) REFERENCES projects(id)
+);
+CREATE INDEX call_paces_expires ON public.call_paces USING btree (expires_at);
+
+create table connected_accounts (
+  id uuid not null,
+  project_id uuid not null,
+  toolkit_slug text not null,
+  is_private boolean not null,
+  is_sandbox boolean default false not null,
+  entity_id text not null,
+  scheme text not null,
+  state text not null,
+  variables jsonb not null,
+  credential bytea,
+  origin_digest bytea,
+  granted_scopes text[] default '{}'::text[] not null,
+  "references" text[] default '{}'::text[] not null,
+  last_error text default ''::text not null,
+  created_at timestamp(3) with time zone not null,
+  updated_at timestamp(3) with time zone not null,
+  expires_at timestamp(3) with time zone,
+  refresh_at timestamp(3) with time zone,
+  refresh_lease_until timestamp(3) with time zone,
+  constraint connected_accounts_pkey PRIMARY KEY (id),
+  constraint connected_accounts_project_id_projects_id_fk FOREIGN KEY (project_id) REFERENCES projects(id)
+);
+CREATE UNIQUE INDEX connected_accounts_active ON public.connected_accounts USING btree (project_id, toolkit_slug, is_private, is_sandbox, entity_id, scheme) WHERE (state = 'active'::text);
+CREATE INDEX connected_accounts_entity ON public.connected_accounts USING btree (project_id, entity_id, id);
+CREATE INDEX connected_accounts_project ON public.connected_accounts USING btree (project_id, id);
+CREATE INDEX connected_accounts_refresh ON public.connected_accounts USING btree (is_sandbox, refresh_at) WHERE ((state = 'active'::text) AND (refresh_at IS NOT NULL));
+
+create table contacts (
+  project_id uuid not null,
+  principal_id text not null,
+  name text not null,
+  is_approver boolean not null,
+  reach jsonb,
+  created_at timestamp(3) with time zone not null,
+  constraint contacts_key PRIMARY KEY (project_id, principal_id),
+  constraint contacts_project_id_projects_id_fk FOREIGN KEY (project_id) REFERENCES projects(id)
+);
+
+create table deliveries (
+  project_id uuid not null,
+  id uuid not null,
+  event_id uuid not null,
+  subscription_id uuid not null,
+  state text not null,
+  attempts integer default 0 not null,
+  last_error text default ''::text not null,
+  last_attempt_at timestamp(3) with time zone,
+  next_attempt_at timestamp(3) with time zone,
+  attempt_log jsonb default '[]'::jsonb not null,
+  replayed boolean default false not null,
+  constraint deliveries_pkey PRIMARY KEY (id)
+) with (fillfactor=20);
+CREATE INDEX deliveries_event ON public.deliveries USING btree (project_id, event_id, id);
+CREATE INDEX deliveries_subscription ON public.deliveries USING btree (project_id, subscription_id, id);
+
+create table delivery_tasks (
+  delivery_id uuid not null,
+  project_id uuid not null,
+  subscription_id uuid not null,
+  event_id uuid not null,
+  attempts integer default 0 not null,
+  due_at timestamp(3) with time zone not null,
+  lease_owner uuid,
+  lease_until timestamp(3) with time zone,
+  constraint delivery_tasks_lane PRIMARY KEY (subscription_id, due_at, delivery_id)
+) with (autovacuum_analyze_scale_factor=0.0, autovacuum_analyze_threshold=50000, autovacuum_vacuum_cost_delay=0, autovacuum_vacuum_scale_factor=0.0, autovacuum_vacuum_threshold=20000, fillfactor=70);
+
+create table events (
+  project_id uuid not null,
+  id uuid not null,
+  kind text not null,
+  toolkit_slug text not null,
+  trigger_slug text not null,
+  entity_id text not null,
+  payload text not null,
+  occurred_at timestamp(3) with time zone not null,
+  received_at timestamp(3) with time zone not null,
+  dedupe_key text not null,
+  constraint events_key PRIMARY KEY (project_id, id)
+);
+CREATE UNIQUE INDEX events_dedupe ON public.events USING btree (project_id, trigger_slug, dedupe_key) WHERE (dedupe_key <> ''::text);
+CREATE INDEX events_trigger ON public.events USING btree (trigger_slug, project_id, id);
+
+create table job_asks (
+  id uuid not null,
+  project_id uuid not null,
+  job_id uuid not null,
+  step_id text not null,
+  point_id text not null,
+  kind text not null,
+  state text not null,
+  question text not null,
+  continuations text[] not null,
+  answer_schema text not null,
+  escalation jsonb not null,
+  default_continuation text not null,
+  counts jsonb,
+  hop_index integer not null,
+  principal_id text not null,
+  delivered_principals text[] not null,
+  deadline_at timestamp(3) with time zone,
+  exhausted boolean default false not null,
+  approval_id text default ''::text not null,
+  key_id uuid not null,
+  tool_slug text default ''::text not null,
+  entity_id text default ''::text not null,
+  tool_call_id text default ''::text not null,
+  delivered_at timestamp(3) with time zone,
+  standing_program_id text default ''::text not null,
+  event_ids text[] default '{}'::text[] not null,
+  refused_answers integer default 0 not null,
+  asked_at timestamp(3) with time zone not null,
+  decision jsonb,
+  overrides bytea,
+  constraint job_asks_pkey PRIMARY KEY (id),
+  constraint job_asks_project_id_projects_id_fk FOREIGN KEY (project_id) REFERENCES projects(id)
+);
+CREATE INDEX job_asks_job ON public.job_asks USING btree (job_id, id);
+CREATE UNIQUE INDEX job_asks_pending ON public.job_asks USING btree (job_id) WHERE (state = 'pending'::text);
+CREATE INDEX job_asks_project ON public.job_asks USING btree (project_id, id);
+
+create table job_events (
+  job_id uuid not null,
+  seq integer not null,
+  type text not null,
+  step_id text not null,
+  at timestamp(3) with time zone not null,
+  payload text not null,
+  principal_chain text[] not null,
+  constraint job_events_key PRIMARY KEY (job_id, seq)
+);
+
+create table job_programs (
+  project_id uuid not null,
+  digest bytea not null,
+  program text,
+  program_hash text not null,
+  pins text not null,
+  sealed_program bytea,
+  constraint job_programs_key PRIMARY KEY (project_id, digest),
+  constraint job_programs_project_id_projects_id_fk FOREIGN KEY (project_id) REFERENCES projects(id)
+);
+
+create table job_rows (
+  job_id uuid not null,
+  row_number integer not null,
+  data bytea not null,
+  constraint job_rows_key PRIMARY KEY (job_id, row_number)
+);
+
+create table job_set_rows (
+  job_id uuid not null,
+  set_id text not null,
+  ordinal integer not null,
+  row_number integer not null,
+  state text not null,
+  done_calls integer default 0 not null,
+  outputs bytea,
+  error_code text default ''::text not null,
+  constraint job_set_rows_key PRIMARY KEY (job_id, set_id, ordinal)
+);
+CREATE INDEX job_set_rows_state ON public.job_set_rows USING btree (job_id, set_id, state, ordinal) WHERE (state = ANY (ARRAY['failed'::text, 'unknown'::text]));
+
+create table job_steps (
+  job_id uuid not null,
+  step_id text not null,
+  ordinal integer not null,
+  receipt jsonb not null,
+  output bytea,
+  constraint job_steps_key PRIMARY KEY (job_id, step_id)
+);
+
+create table job_tasks (
+  job_id uuid not null,
+  kind text not null,
+  subject text not null,
+  project_id uuid not null,
+  due_at timestamp(3) with time zone not null,
+  attempt integer default 0 not null,
+  lease_owner uuid,
+  lease_token bigint default 0 not null,
+  lease_until timestamp(3) with time zone,
+  losses integer default 0 not null,
+  constraint job_tasks_key PRIMARY KEY (job_id, kind, subject),
+  constraint job_tasks_project_id_projects_id_fk FOREIGN KEY (project_id) REFERENCES projects(id)
+);
+CREATE INDEX job_tasks_due ON public.job_tasks USING btree (due_at, project_id);
+
+create table job_undo_entries (
+  job_id uuid not null,
+  entry integer not null,
+  step_id text not null,
+  ordinal integer not null,
+  tool_slug text not null,
+  entity_id text not null,
+  args bytea not null,
+  state text not null,
+  constraint job_undo_entries_key PRIMARY KEY (job_id, entry)
+);
+
+create table jobs (
+  id uuid not null,
+  project_id uuid not null,
+  status text not null,
+  mode text not null,
+  simulated_from uuid,
+  skill_slug text default ''::text not null,
+  standing_program_id text default ''::text not null,
+  program_digest bytea not null,
+  input bytea,
+  params jsonb not null,
+  step_args jsonb not null,
+  generation integer default 1 not null,
+  "position" integer default 0 not null,
+  progress bytea,
+  key_id uuid not null,
+  principal_chain text[] not null,
+  idempotency_key text,
+  content_digest bytea not null,
+  plan_approval_id text default ''::text not null,
+  estimate jsonb not null,
+  park jsonb,
+  used jsonb not null,
+  saga jsonb not null,
+  deadline_at timestamp(3) with time zone,
+  deadline_left_ms bigint,
+  cancel_requested_at timestamp(3) with time zone,
+  cancel_chain text[],
+  last_error text default ''::text not null,
+  receipt jsonb,
+  last_seq integer default 0 not null,
+  created_at timestamp(3) with time zone not null,
+  updated_at timestamp(3) with time zone not null,
+  finished_at timestamp(3) with time zone,
+  is_swept boolean default false not null,
+  overrides bytea,
+  loop_holds integer default 0 not null,
+  constraint jobs_pkey PRIMARY KEY (id),
+  constraint jobs_project_id_projects_id_fk FOREIGN KEY (project_id) REFERENCES projects(id)
+);
+CREATE UNIQUE INDEX jobs_idempotency_key ON public.jobs USING btree (project_id, idempotency_key) WHERE (idempotency_key IS NOT NULL);
+CREATE INDEX jobs_project ON public.jobs USING btree (project_id, id);
+CREATE INDEX jobs_simulated_from ON public.jobs USING btree (simulated_from) WHERE (simulated_from IS NOT NULL);
+CREATE INDEX jobs_status ON public.jobs USING btree (project_id, status, id);
+CREATE INDEX jobs_unswept ON public.jobs USING btree (finished_at) WHERE ((finished_at IS NOT NULL) AND (NOT is_swept));
+
+create table private_toolkits (
+  project_id uuid not null,
+  slug text not null,
+  definition text not null,
+  tool_count integer not null,
+  origin_digest bytea not null,
+  updated_at timestamp(3) with time zone not null,
+  constraint private_toolkits_key PRIMARY KEY (project_id, slug),
+  constraint private_toolkits_project_id_projects_id_fk FOREIGN KEY (project_id) REFERENCES projects(id)
+);
+
+create table project_policies (
+  project_id uuid not null,
+  plan_approval text default 'never'::text not null,
+  redirect_urls text[] default '{}'::text[] not null,
+  quotas jsonb default '{}'::jsonb not null,
+  constraint project_policies_pkey PRIMARY KEY (project_id),
+  constraint project_policies_project_id_projects_id_fk FOREIGN KEY (project_id) REFERENCES projects(id)
+);
+
+create table projects (
+  id uuid not null,
+  name text not null,
+  created_at timestamp(3) with time zone not null,
+  routing_version bigint default 1 not null,
+  catalog_version bigint default 0 not null,
+  constraint projects_pkey PRIMARY KEY (id)
+);
+CREATE UNIQUE INDEX projects_name ON public.projects USING btree (name);
+
+create table quarantined_posts (
+  id uuid not null,
+  toolkit_slug text not null,
+  reason text not null,
+  detail text not null,
+  headers jsonb not null,
+  query jsonb not null,
+  body bytea not null,
+  body_bytes integer not null,
+  received_at timestamp(3) with time zone not null,
+  released_at timestamp(3) with time zone,
+  envelope bytea,
+  constraint quarantined_posts_pkey PRIMARY KEY (id)
+);
+CREATE INDEX quarantined_posts_held ON public.quarantined_posts USING btree (id) WHERE (released_at IS NULL);
+CREATE INDEX quarantined_posts_toolkit ON public.quarantined_posts USING btree (toolkit_slug, id);
+
+create table routing_state (
+  id smallint not null,
+  version bigint not null,
+  constraint routing_state_pkey PRIMARY KEY (id)
+);
+
+create table skills (
+  project_id uuid not null,
+  slug text not null,
+  description text not null,
+  job_id uuid not null,
+  program_digest bytea not null,
+  access_class text not null,
+  created_at timestamp(3) with time zone not null,
+  input_schema text,
+  constraint skills_key PRIMARY KEY (project_id, slug),
+  constraint skills_project_id_projects_id_fk FOREIGN KEY (project_id) REFERENCES projects(id)
+);
+
+create table subscriptions (
+  id uuid not null,
+  project_id uuid not null,
+  endpoint_url text not null,
+  toolkit_slug text not null,
+  trigger_slug text not null,
+  active boolean default true not null,
+  inactive_reason text default ''::text not null,
+  signing_secret bytea not null,
+  created_at timestamp(3) with time zone not null,
+  failing_since timestamp(3) with time zone,
+  backoff_until timestamp(3) with time zone,
+  backoff_set_at timestamp(3) with time zone,
+  backoff_ms integer default 0 not null,
+  gone_since timestamp(3) with time zone,
+  gone_count integer default 0 not null,
+  kind text default 'events'::text not null,
+  constraint subscriptions_pkey PRIMARY KEY (id),
+  constraint subscriptions_project_id_projects_id_fk FOREIGN KEY (project_id) REFERENCES projects(id)
+);
+CREATE INDEX subscriptions_project ON public.subscriptions USING btree (project_id, id);
+
+create table tool_calls (
+  id uuid not null,
+  project_id uuid not null,
+  tool_slug text not null,
+  access_class text not null,
+  entity_id text not null,
+  account_id uuid,
+  key_id uuid,
+  job_id uuid,
+  step_id text not null,
+  outcome text not null,
+  message text not null,
+  provider_status integer not null,
+  arguments_digest bytea not null,
+  arguments bytea not null,
+  result bytea,
+  is_truncated boolean not null,
+  is_sandbox boolean not null,
+  idempotency_key text,
+  replay bytea,
+  created_at timestamp(3) with time zone not null,
+  duration_ms integer not null,
+  provider_ms integer not null,
+  sealed_message bytea,
+  constraint tool_calls_pkey PRIMARY KEY (id),
+  constraint tool_calls_project_id_projects_id_fk FOREIGN KEY (project_id) REFERENCES projects(id)
+);
+CREATE INDEX tool_calls_entity ON public.tool_calls USING btree (project_id, entity_id, id);
+CREATE UNIQUE INDEX tool_calls_idempotency_key ON public.tool_calls USING btree (project_id, idempotency_key) WHERE (idempotency_key IS NOT NULL);
+CREATE INDEX tool_calls_project ON public.tool_calls USING btree (project_id, id);
+CREATE INDEX tool_calls_running ON public.tool_calls USING btree (created_at) WHERE (outcome = 'running'::text);
+CREATE INDEX tool_calls_tool ON public.tool_calls USING btree (project_id, tool_slug, id);
+
+create table vault_check (
+  id smallint not null,
+  sealed bytea not null,
+  constraint vault_check_pkey PRIMARY KEY (id)
+);

@@ -1,0 +1,31 @@
+import { type ProjectId, uuidOfId } from "@svc/core";
+import type { Executor } from "../connect.ts";
+import { callLimits } from "../schema/call-limits.ts";
+import { fieldsOf } from "../sql/codec.ts";
+import { compose, query } from "../sql/compose.ts";
+import { rows } from "../sql/parts.ts";
+import { type RawRow, selectList } from "../sql/select-list.ts";
+import type { CallLimitRow } from "./repo.ts";
+
+const columns = selectList(
+  callLimits,
+  ["name", "toolkitSlug", "keyExpression", "concurrency", "rateMax", "ratePerMs", "isPaused", "createdAt", "updatedAt"],
+  "l",
+);
+
+/** The limits of each project by the primary key's first column; most projects have none. */
+const selectLimits = compose(
+  "find_call_limits",
+  { wanted: rows(fieldsOf(callLimits, "projectId")) },
+  ({ wanted }) => query<RawRow<CallLimitRow> & { project: string }>`
+    select wanted.project_id as project, ${columns.text} from ${wanted.from("wanted")}
+    cross join lateral (select * from call_limits where project_id = wanted.project_id order by name offset 0) l`,
+);
+
+/** The call limits of many projects, in order: those of each by name. Runs every half second for projects that call. */
+export async function findCallLimits(db: Executor, projectIds: readonly ProjectId[]): Promise<CallLimitRow[][]> {
+  const found = new Map<string, CallLimitRow[]>(projectIds.map((id) => [uuidOfId(id), []]));
+  const wanted = [...new Set(projectIds)].map((projectId) => ({ projectId }));
+  for (const { project, ...row } of await selectLimits(db, { wanted })) found.get(project)?.push(columns.read(row));
+  return projectIds.map((id) => found.get(uuidOfId(id)) ?? []);
+}

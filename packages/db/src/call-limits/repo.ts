@@ -1,0 +1,61 @@
+import type { ProjectId } from "@svc/core";
+import { and, asc, count, eq, ne } from "drizzle-orm";
+import { type Executor, withTransaction } from "../connect.ts";
+import { callLimits, projects } from "../schema/index.ts";
+
+/** A limit that a project holds its calls to. */
+export type CallLimitRow = Omit<typeof callLimits.$inferSelect, "projectId">;
+
+/** The call limits of one project. */
+export type CallLimitRepository = {
+  /** By name. */
+  list(): Promise<CallLimitRow[]>;
+  /** Creates one, or replaces that of its name, which keeps its createdAt. Undefined, and nothing kept, when that would make more than `most`. */
+  put(limit: CallLimitRow, most: number): Promise<CallLimitRow | undefined>;
+  /** False when there was none. */
+  delete(name: string): Promise<boolean>;
+};
+
+const columns = {
+  name: callLimits.name,
+  toolkitSlug: callLimits.toolkitSlug,
+  keyExpression: callLimits.keyExpression,
+  concurrency: callLimits.concurrency,
+  rateMax: callLimits.rateMax,
+  ratePerMs: callLimits.ratePerMs,
+  isPaused: callLimits.isPaused,
+  createdAt: callLimits.createdAt,
+  updatedAt: callLimits.updatedAt,
+};
+
+/** The call limits of one project. */
+export function callLimitsForProject(db: Executor, projectId: ProjectId): CallLimitRepository {
+  const ofProject = eq(callLimits.projectId, projectId);
+  return {
+    list: () => db.orm.select(columns).from(callLimits).where(ofProject).orderBy(asc(callLimits.name)),
+    put: (limit, most) =>
+      withTransaction(db, async (tx) => {
+        // Whoever puts holds the project, so that of two for the last place one is kept.
+        await tx.orm.select({ id: projects.id }).from(projects).where(eq(projects.id, projectId)).for("no key update");
+        const [others] = await tx.orm
+          .select({ count: count() })
+          .from(callLimits)
+          .where(and(ofProject, ne(callLimits.name, limit.name)));
+        if ((others?.count ?? 0) >= most) return undefined;
+        const { name: _, createdAt: _created, ...change } = limit;
+        const [row] = await tx.orm
+          .insert(callLimits)
+          .values({ ...limit, projectId })
+          .onConflictDoUpdate({ target: [callLimits.projectId, callLimits.name], set: change })
+          .returning(columns);
+        return row;
+      }),
+    async delete(name) {
+      const rows = await db.orm
+        .delete(callLimits)
+        .where(and(ofProject, eq(callLimits.name, name)))
+        .returning({ name: callLimits.name });
+      return rows.length > 0;
+    },
+  };
+}

@@ -1,0 +1,20 @@
+import type { connectedAccounts } from "../schema/connections.ts";
+import type { ConnectedAccountState } from "../schema/words.ts";
+
+/** A connected account with its sealed credential. */
+export type ConnectedAccount = typeof connectedAccounts.$inferSelect;
+
+/** Which accounts to list; empty strings match all. */
+export type ConnectedAccountFilter = { toolkitSlug: string; entityId: string; state: ConnectedAccountState | "" };
+
+/** The accounts of one definition: a shared toolkit, or the project's private one of the same slug; real ones, or the sandbox's. */
+export type AccountDefinition = Pick<ConnectedAccount, "toolkitSlug" | "isPrivate" | "isSandbox">;
+
+/** What an account loses when it ends. */
+export const erased = {
+  credential: null,
+  references: [],
+  expiresAt: null,
+  refreshAt: null,
+  refreshLeaseUntil: null,
+};

@@ -1,0 +1,111 @@
+import type { ProjectId } from "@svc/core";
+import { and, asc, count, eq, gt, sql } from "drizzle-orm";
+import { type Executor, withTransaction } from "../connect.ts";
+import { contacts, jobAsks } from "../schema/jobs.ts";
+import { arrayLiteral } from "../sql/array-literal.ts";
+
+/** A person of a project whom jobs may ask. */
+export type Contact = Omit<typeof contacts.$inferSelect, "projectId">;
+
+/** The contacts of one project. A project always has an approver: what would leave it without one is not done. */
+export type ContactRepository = {
+  find(principalId: string): Promise<Contact | undefined>;
+  /** Those that exist, in no particular order. */
+  findMany(principalIds: readonly string[]): Promise<Contact[]>;
+  /** By principalId upwards, from after `after`. */
+  list(page: { after: string | undefined; limit: number }): Promise<Contact[]>;
+  /** The oldest first. */
+  listApprovers(): Promise<Contact[]>;
+  /** Creates or replaces a contact, which keeps its createdAt. `contactsMax` bounds how many there may be. */
+  put(contact: Contact, contactsMax: number): Promise<Contact | "last_approver" | "too_many">;
+  /** `asked`: a pending ask has reached it, and it stays. */
+  delete(principalId: string): Promise<"deleted" | "missing" | "last_approver" | "asked">;
+};
+
+const columns = {
+  principalId: contacts.principalId,
+  name: contacts.name,
+  isApprover: contacts.isApprover,
+  reach: contacts.reach,
+  createdAt: contacts.createdAt,
+};
+
+/** The contacts of one project. */
+export function contactsForProject(db: Executor, projectId: ProjectId): ContactRepository {
+  const ofProject = eq(contacts.projectId, projectId);
+  const own = (principalId: string) => and(ofProject, eq(contacts.principalId, principalId));
+  return {
+    async find(principalId) {
+      const [row] = await db.orm.select(columns).from(contacts).where(own(principalId));
+      return row;
+    },
+    findMany: async (principalIds) => {
+      if (principalIds.length === 0) return [];
+      return db.orm
+        .select(columns)
+        .from(contacts)
+        .where(and(ofProject, sql`${contacts.principalId} = any(${arrayLiteral(principalIds)}::text[])`));
+    },
+    list: ({ after, limit }) =>
+      db.orm
+        .select(columns)
+        .from(contacts)
+        .where(and(ofProject, after === undefined ? undefined : gt(contacts.principalId, after)))
+        .orderBy(asc(contacts.principalId))
+        .limit(limit),
+    listApprovers: () =>
+      db.orm
+        .select(columns)
+        .from(contacts)
+        .where(and(ofProject, eq(contacts.isApprover, true)))
+        .orderBy(asc(contacts.createdAt), asc(contacts.principalId)),
+    put: (contact, contactsMax) =>
+      withTransaction(db, async (tx) => {
+        if (!contact.isApprover && (await isLastApprover(tx, projectId, contact.principalId))) return "last_approver";
+        const [known] = await tx.orm.select(columns).from(contacts).where(own(contact.principalId)).for("update");
+        if (known === undefined) {
+          const [found] = await tx.orm.select({ count: count() }).from(contacts).where(ofProject);
+          if ((found?.count ?? 0) >= contactsMax) return "too_many";
+        }
+        const { principalId: _, createdAt: _created, ...change } = contact;
+        const [row] = await tx.orm
+          .insert(contacts)
+          .values({ ...contact, projectId })
+          .onConflictDoUpdate({ target: [contacts.projectId, contacts.principalId], set: change })
+          .returning(columns);
+        if (row === undefined) throw new Error("an insert returned no row");
+        return row;
+      }),
+    delete: (principalId) =>
+      withTransaction(db, async (tx) => {
+        if (await isLastApprover(tx, projectId, principalId)) return "last_approver";
+        const [known] = await tx.orm.select(columns).from(contacts).where(own(principalId)).for("update");
+        if (known === undefined) return "missing";
+        const [ask] = await tx.orm
+          .select({ id: jobAsks.id })
+          .from(jobAsks)
+          .where(
+            and(
+              eq(jobAsks.projectId, projectId),
+              eq(jobAsks.state, "pending"),
+              sql`${principalId} = any(${jobAsks.deliveredPrincipals})`,
+            ),
+          )
+          .limit(1);
+        if (ask !== undefined) return "asked";
+        await tx.orm.delete(contacts).where(own(principalId));
+        return "deleted";
+      }),
+  };
+}
+
+/** Whether it is the one approver there is. Locks the approvers: of two that leave at once, the second sees the first gone. */
+async function isLastApprover(tx: Executor, projectId: ProjectId, principalId: string): Promise<boolean> {
+  const approvers = await tx.orm
+    .select({ principalId: contacts.principalId })
+    .from(contacts)
+    .where(and(eq(contacts.projectId, projectId), eq(contacts.isApprover, true)))
+    .orderBy(asc(contacts.principalId))
+    .for("update");
+  return approvers.length === 1 && approvers[0]?.principalId === principalId;
+}

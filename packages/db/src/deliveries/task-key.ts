@@ -1,0 +1,24 @@
+import type { DeliveryId, SubscriptionId } from "@svc/core";
+import { idOf, timestamptz } from "../sql/codec.ts";
+
+/** Names a task, by the key of its row, and the lease of it: a node that claims a task again holds another lease. */
+export type DeliveryTaskKey = {
+  id: DeliveryId;
+  subscriptionId: SubscriptionId;
+  queuedForMs: number;
+  leaseUntilMs: number;
+};
+
+/** A task's key among a statement's parameters. */
+export const taskKeyFields = {
+  id: idOf("dlv"),
+  subscriptionId: idOf("sub"),
+  queuedForMs: timestamptz,
+  leaseUntilMs: timestamptz,
+};
+
+/** Whether a row `t` of delivery_tasks is the one that a row `i` of `taskKeyFields` names, and still under that lease. */
+export function isHeldBy(owner: string): string {
+  return `t.subscription_id = i.subscription_id and t.due_at = i.queued_for_ms and t.delivery_id = i.id
+      and t.lease_owner = ${owner} and t.lease_until = i.lease_until_ms`;
+}

@@ -1,0 +1,51 @@
+import type { CallCounts, RowCounts } from "./counts.ts";
+import type { DecisionDocument } from "./decision.ts";
+import { asWritten, documentType } from "./document.ts";
+import type { EstimateDocument } from "./estimate.ts";
+import type { SagaDocument } from "./saga.ts";
+
+/** The limits a job ran under, in the words of the message JobLimits. */
+export type LimitsDocument = {
+  readonly deadlineSeconds: number;
+  readonly toolCalls: number;
+  readonly writes: number;
+  readonly rows: number;
+  readonly asks: number;
+  readonly concurrency: number;
+};
+
+/** `jobs.receipt`, in the words of the message Receipt; times are epoch milliseconds. */
+export type ReceiptDocument = {
+  readonly outcome: "complete" | "partial" | "none";
+  readonly programHash: string;
+  readonly rows: RowCounts;
+  readonly calls: CallCounts;
+  readonly limits: { readonly used: LimitsDocument; readonly max: LimitsDocument };
+  readonly asks: {
+    readonly raised: number;
+    readonly answered: number;
+    readonly defaulted: number;
+    readonly withdrawn: number;
+    readonly refusedAnswers: number;
+  };
+  readonly approvals: readonly {
+    readonly approvalId: string;
+    readonly stepId: string;
+    readonly decision?: DecisionDocument;
+  }[];
+  readonly estimate: EstimateDocument;
+  readonly actual: {
+    readonly calls: number;
+    readonly writes: number;
+    readonly destructive: number;
+    readonly rows: number;
+    readonly asks: number;
+  };
+  readonly saga: Pick<SagaDocument, "state" | "entries" | "done" | "failed">;
+  readonly resultJson: string;
+  readonly lastSeq: number;
+  readonly receiptHash: string;
+};
+
+/** How `jobs.receipt` is stored. */
+export const receiptDocument = documentType<ReceiptDocument>("jobs.receipt", [asWritten]);

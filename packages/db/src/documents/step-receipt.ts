@@ -1,0 +1,34 @@
+import type { CallCounts, RowCounts } from "./counts.ts";
+import type { DecisionDocument } from "./decision.ts";
+import { asWritten, documentType } from "./document.ts";
+
+/** One code among the errors of a step. */
+export type StepErrorDocument = {
+  readonly code: string;
+  readonly count: number;
+  readonly firstOrdinal: number;
+  readonly sample: string;
+};
+
+/** How a step ended; empty while it is at work. */
+export type StepState = "" | "completed" | "partial" | "failed" | "skipped" | "simulated" | "undone";
+
+/** `job_steps.receipt`, in the words of the message StepReceipt; times are epoch milliseconds. */
+export type StepReceiptDocument = {
+  readonly stepId: string;
+  readonly kind: string;
+  readonly toolSlug: string;
+  readonly toolVersion: string;
+  readonly state: StepState;
+  readonly attempts: number;
+  readonly startedAt: number;
+  readonly finishedAt?: number;
+  readonly rows?: RowCounts;
+  readonly calls?: CallCounts;
+  readonly errors: readonly StepErrorDocument[];
+  readonly decision?: DecisionDocument;
+  readonly undo?: { readonly done: number; readonly failed: number };
+};
+
+/** How `job_steps.receipt` is stored. */
+export const stepReceiptDocument = documentType<StepReceiptDocument>("job_steps.receipt", [asWritten]);

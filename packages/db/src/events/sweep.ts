@@ -1,0 +1,60 @@
+import { firstUuidAt, type ProjectId, uuidOfId } from "@svc/core";
+import { type Executor, withTransaction } from "../connect.ts";
+import { arrayLiteral } from "../sql/array-literal.ts";
+import { statement } from "../sql/statement.ts";
+
+/**
+ * Finds a batch of a project's settled events from the old end of the primary key, and locks it with SKIP LOCKED: a sweep
+ * never waits, and a replay waits for it (see enqueue). `offset 0` looks the deliveries of each event up.
+ */
+const lockEvents = statement<{ id: string }>(
+  "lock_swept_events",
+  `select e.id from events e
+   where e.project_id = $1::uuid and e.id < $2::uuid and not (e.kind = 'swept' and e.id >= $4::uuid)
+     and not exists (select from deliveries d where d.project_id = e.project_id and d.event_id = e.id and d.state = 'pending' offset 0)
+   order by e.id limit $3::int4 for update skip locked`,
+);
+
+/**
+ * Removes locked events with their deliveries. An event with a pending delivery stays whole: one may have been queued
+ * between the snapshot that found it and the lock. One whose dedupe key must be remembered longer is emptied and stays
+ * as `swept`.
+ */
+const sweepEvents = statement<{ id: string }>(
+  "sweep_events",
+  `with picked as materialized (
+    select e.id, e.dedupe_key <> '' and e.id >= $3::uuid as remembered from events e
+    where e.project_id = $1::uuid and e.id = any($2::uuid[])
+      and not exists (select from deliveries d where d.project_id = e.project_id and d.event_id = e.id and d.state = 'pending')
+  ), gone_deliveries as (
+    delete from deliveries d using picked p where d.project_id = $1::uuid and d.event_id = p.id
+  ), emptied as (
+    update events e set kind = 'swept', payload = '' from picked p
+    where e.project_id = $1::uuid and e.id = p.id and p.remembered
+  )
+  delete from events e using picked p where e.project_id = $1::uuid and e.id = p.id and not p.remembered`,
+);
+
+/** What retention keeps of a project's events. Times in epoch milliseconds. */
+export type EventRetention = {
+  /** Events received before this go. */
+  beforeMs: number;
+  /** Dedupe keys of events received at this time or later stay. */
+  rememberFromMs: number;
+};
+
+/** Removes up to `limit` events of one project; returns how many. */
+export async function sweepProjectEvents(
+  db: Executor,
+  projectId: ProjectId,
+  retention: EventRetention,
+  limit: number,
+): Promise<number> {
+  const project = uuidOfId(projectId);
+  const rememberFrom = firstUuidAt(retention.rememberFromMs);
+  return withTransaction(db, async (tx) => {
+    const locked = await lockEvents(tx, [project, firstUuidAt(retention.beforeMs), limit, rememberFrom]);
+    if (locked.length > 0) await sweepEvents(tx, [project, arrayLiteral(locked.map(({ id }) => id)), rememberFrom]);
+    return locked.length;
+  });
+}

@@ -1,0 +1,27 @@
+import type { Executor } from "../connect.ts";
+import { timestamptz } from "../sql/codec.ts";
+import { compose, query } from "../sql/compose.ts";
+import { values } from "../sql/parts.ts";
+import type { RawRow } from "../sql/select-list.ts";
+import { isHeld, type JobTaskLease, leaseColumns, leaseRows } from "./task.ts";
+
+/** By primary key, and the jobs by theirs. */
+const renewLeases = compose(
+  "renew_job_leases",
+  { leases: leaseRows, lease: values({ untilMs: timestamptz }) },
+  ({ leases, lease }) => query<RawRow<JobTaskLease> & { isCancelled: boolean }>`
+    update job_tasks t set lease_until = ${lease.untilMs} from ${leases.from("i")}
+    where ${isHeld} and t.lease_owner is not null
+    returning ${leaseColumns.text},
+      coalesce((select j.cancel_requested_at is not null from jobs j where j.id = t.job_id), false) as "isCancelled"`,
+);
+
+/** Renews leases in one statement and returns those that still were this node's, and whether their jobs are to be cancelled. */
+export async function renewJobLeases(
+  db: Executor,
+  leases: readonly JobTaskLease[],
+  leaseUntilMs: number,
+): Promise<(JobTaskLease & { readonly isCancelled: boolean })[]> {
+  const rows = await renewLeases(db, { leases, lease: { untilMs: leaseUntilMs } });
+  return rows.map((row) => ({ ...leaseColumns.read(row), isCancelled: row.isCancelled }));
+}

@@ -1,0 +1,23 @@
+import { jobTasks } from "../schema/jobs.ts";
+import { fieldsBut, fieldsOf, type NewRow, type Row } from "../sql/codec.ts";
+import { rows } from "../sql/parts.ts";
+import { selectList } from "../sql/select-list.ts";
+
+/** Names one task and the lease it is held under. Every write of its holder states it, and is refused once it is another's. */
+export type JobTaskLease = Readonly<Row<typeof jobTasks, "jobId" | "kind" | "subject" | "leaseToken">>;
+
+/** A lease's columns of `job_tasks t`. */
+export const leaseColumns = selectList(jobTasks, ["jobId", "kind", "subject", "leaseToken"], "t");
+
+/** Leases as rows of a statement's parameters. */
+export const leaseRows = rows(fieldsOf(jobTasks, "jobId", "kind", "subject", "leaseToken"));
+
+/** Whether a row `t` of job_tasks is still held under a lease `i` of `leaseRows`. */
+export const isHeld =
+  "t.job_id = i.job_id and t.kind = i.kind and t.subject = i.subject and t.lease_token = i.lease_token";
+
+/** Work that is to become due. */
+export type NewJobTask = NewRow<typeof jobTasks, "jobId" | "kind" | "subject" | "projectId" | "dueAt">;
+
+/** New tasks as rows of a statement's parameters: not tried yet, and leased to nobody. */
+export const newTaskRows = rows(fieldsBut(jobTasks, "attempt", "losses", "leaseOwner", "leaseToken", "leaseUntil"));

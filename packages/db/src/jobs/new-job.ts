@@ -1,0 +1,28 @@
+import type { Id, ProjectId } from "@svc/core";
+import type { Executor } from "../connect.ts";
+import type { NewJobTask } from "../job-tasks/task.ts";
+import type { jobs } from "../schema/jobs.ts";
+import type { JobProgramRecord } from "./load-program.ts";
+import type { NewJobEvent } from "./record.ts";
+
+/** A job that is to be stored, with the beginning of its log and its first work. */
+export type NewJob = {
+  readonly job: typeof jobs.$inferInsert;
+  readonly events: readonly NewJobEvent[];
+  readonly tasks: readonly NewJobTask[];
+  /** What else is written in the same transaction, such as the ask of a plan's approval. */
+  readonly also?: ((tx: Executor) => Promise<void>) | undefined;
+};
+
+/** A program that is to be stored, unless it is there. */
+export type NewJobProgram = JobProgramRecord & { readonly projectId: ProjectId; readonly digest: Buffer };
+
+/** Jobs that are stored together, with the program they run. */
+export type JobInsert = {
+  readonly program: NewJobProgram;
+  readonly newJobs: readonly NewJob[];
+  readonly nowMs: number;
+};
+
+/** The job that an idempotency key names already, and the digest of what it was submitted with. */
+export type KeyedJob = { readonly id: Id<"job">; readonly contentDigest: Buffer };

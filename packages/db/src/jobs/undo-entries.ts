@@ -1,0 +1,28 @@
+import { type Id, uuidOfId } from "@svc/core";
+import type { Executor } from "../connect.ts";
+import { jobUndoEntries } from "../schema/jobs.ts";
+import { namesBut, type Row } from "../sql/codec.ts";
+import { type RawRow, selectList } from "../sql/select-list.ts";
+import { statement } from "../sql/statement.ts";
+
+/** An undo entry with its sealed arguments. */
+export type JobUndoEntry = Row<typeof jobUndoEntries>;
+
+const columns = selectList(jobUndoEntries, namesBut(jobUndoEntries, "jobId"));
+
+/**
+ * By primary key, from its upper end: what is undone stands above what is still armed. As a range of the key, which is taken to
+ * hold many rows: by the job alone all of its entries were read and sorted while there were no statistics.
+ */
+const selectUndo = statement<RawRow<Omit<JobUndoEntry, "jobId">>>(
+  "next_job_undo_entries",
+  `select ${columns.text} from job_undo_entries
+   where (job_id, entry) >= ($1::uuid, 0) and (job_id, entry) <= ($1::uuid, 2147483647) and state = 'armed'
+   order by job_id desc, entry desc limit $2::int4`,
+);
+
+/** The entries to undo next, the latest first. */
+export async function nextJobUndoEntries(db: Executor, jobId: Id<"job">, limit: number): Promise<JobUndoEntry[]> {
+  const rows = await selectUndo(db, [uuidOfId(jobId), limit]);
+  return rows.map((row) => ({ jobId, ...columns.read(row) }));
+}

@@ -1,0 +1,130 @@
+import { readdirSync } from "node:fs";
+import { join } from "node:path";
+import { createTestDatabase } from "@svc/testing/database";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { statementNames } from "./sql/statement.ts";
+import { askPlans } from "./test-plans/asks.ts";
+import { deliveryPlans, subscriptionPlans } from "./test-plans/deliveries.ts";
+import { explain, type PlanMode, type SentStatement, sentBy, type TableReads } from "./test-plans/explain.ts";
+import { jobPlans, taskPlans } from "./test-plans/jobs.ts";
+import type { Plan } from "./test-plans/plan.ts";
+import { accountPlans, callPlans, limitPlans, projectPlans } from "./test-plans/projects.ts";
+import { forgetStatistics, type Statistics, seed } from "./test-plans/seed.ts";
+import { usagePlans } from "./test-plans/usage.ts";
+
+// Every statement has a plan here: what it reads and by which index, whatever the server's statistics say. Nothing reads a
+// table as a whole.
+
+const plans: readonly Plan[] = [
+  ...jobPlans,
+  ...taskPlans,
+  ...askPlans,
+  ...deliveryPlans,
+  ...subscriptionPlans,
+  ...callPlans,
+  ...limitPlans,
+  ...accountPlans,
+  ...projectPlans,
+  ...usagePlans,
+];
+
+const modes: readonly PlanMode[] = ["custom", "generic"];
+const everyStatistics: readonly Statistics[] = ["fresh", "stale", "absent"];
+const sent = new Map<Plan, SentStatement>();
+/** How each was planned, under which circumstances. */
+const planned = new Map<Plan, Planned[]>();
+
+type Planned = { readonly mode: PlanMode; readonly statistics: Statistics; readonly reads: TableReads };
+
+const { db, drop } = await createTestDatabase();
+afterAll(drop);
+
+beforeAll(async () => {
+  await seed(db);
+  for (const plan of plans) sent.set(plan, await statementOf(plan));
+  await planAll("stale");
+  await forgetStatistics(db);
+  await planAll("absent");
+  await db.sql.unsafe("analyze");
+  await planAll("fresh");
+});
+
+async function planAll(statistics: Statistics): Promise<void> {
+  for (const [plan, statement] of sent) {
+    if (!(plan.statistics ?? everyStatistics).includes(statistics)) continue;
+    const known = planned.get(plan) ?? [];
+    planned.set(plan, known);
+    for (const mode of modes) {
+      const reads = await explain(db, statement, { mode });
+      known.push({ mode, statistics, reads });
+    }
+  }
+}
+
+/** What a plan's run sends: the statement of its name, or the one query it consists of. */
+async function statementOf(plan: Plan): Promise<SentStatement> {
+  const all = await sentBy(db, plan.run);
+  const [found] = statementNames().includes(plan.name)
+    ? all.filter(({ text }) => text.startsWith(`/* ${plan.name} */`))
+    : all;
+  if (found === undefined) throw new Error(`${plan.name} was not run, but ${all.map(({ text }) => text.slice(0, 40))}`);
+  return found;
+}
+
+/** What is wrong with how a statement reads; empty when nothing is. */
+function faultsOf(plan: Plan, { statistics, reads: { access, isSorted } }: Planned): string[] {
+  const faults = isSorted && plan.isOrdered ? ["sorts"] : [];
+  for (const table of new Set([...Object.keys(access), ...Object.keys(plan.reads)])) {
+    const stale = statistics === "stale" ? (plan.staleReads?.[table] ?? []) : [];
+    const expected = [plan.reads[table] ?? [], stale].flat();
+    const found = access[table] ?? [];
+    const unexpected = found.filter((one) => !expected.includes(one));
+    if (unexpected.length > 0 || (found.length === 0 && expected.length > 0)) {
+      faults.push(
+        `reads ${table} by ${found.join(" and ") || "nothing"}, not by ${expected.join(" or ") || "anything"}`,
+      );
+    }
+  }
+  return faults;
+}
+
+test("every statement has a plan", async () => {
+  const folder = import.meta.dirname;
+  const files = readdirSync(folder, { recursive: true, encoding: "utf8" });
+  const sources = files.filter((file) => file.endsWith(".ts") && !/\.(?:test|fixture|testing)\.ts$/.test(file));
+  for (const file of sources) await import(join(folder, file));
+  const known = new Set(plans.map(({ name }) => name));
+  // Those of other tests, whose files may share the process, are named test_.
+  expect(statementNames().filter((name) => !known.has(name) && !name.startsWith("test_"))).toEqual([]);
+});
+
+test("every index is read by a statement", async () => {
+  const rows = await db.sql<{ name: string }[]>`
+    select indexrelid::regclass::text as name from pg_index i join pg_class c on c.oid = i.indrelid
+    where c.relnamespace = 'public'::regnamespace and not i.indisunique order by 1`;
+  const read = new Set(plans.flatMap(({ reads }) => Object.values(reads).flat()).map((one) => one.split("(")[0]));
+  // A unique one is a rule as well, whether anything reads by it or not.
+  expect(rows.map(({ name }) => name).filter((name) => !read.has(name))).toEqual([]);
+});
+
+const named = plans.map((plan) => [[plan.name, plan.variant].filter(Boolean).join(", "), plan] as const);
+
+test.each(named)("%s reads by its indexes", (_, plan) => {
+  const all = planned.get(plan) ?? [];
+  const faults = all.flatMap((one) =>
+    faultsOf(plan, one).map((fault) => `${fault} (${one.mode} plan, ${one.statistics} statistics)`),
+  );
+  expect(faults).toEqual([]);
+  expect(all).toHaveLength(2 * (plan.statistics ?? everyStatistics).length);
+});
+
+test.each(named.filter(([, { rowsMax }]) => rowsMax))("%s reads no more rows than it must", async (_, plan) => {
+  const statement = sent.get(plan);
+  if (statement === undefined) throw new Error("it was not run");
+  for (const mode of modes) {
+    const { rows } = await explain(db, statement, { mode, isRun: true });
+    for (const [table, max] of Object.entries(plan.rowsMax ?? {})) {
+      expect(rows[table], `${table}, ${mode} plan`).toBeLessThanOrEqual(max);
+    }
+  }
+});

@@ -1,0 +1,45 @@
+import { type ProjectId, type QuotaName, type Quotas, quotaOf, uuidOfId } from "@svc/core";
+import type { Executor } from "../connect.ts";
+import { quotasDocument } from "../documents/quotas.ts";
+import { statement } from "../sql/statement.ts";
+
+/** A quota is reached: how much there may be, and how much there is. Nothing was stored. */
+export type QuotaReached = { readonly quotaReached: { readonly most: number; readonly used: number } };
+
+/** By primary key. */
+const selectQuotas = statement<{ quotas: string }>(
+  "read_quotas",
+  "select quotas::text as quotas from project_policies where project_id = $1::uuid",
+);
+
+/** Touches no row: whoever would pass a quota waits for those who are about to. */
+const lockJobs = statement<{ locked: string }>(
+  "lock_project_jobs",
+  "select pg_advisory_xact_lock(hashtextextended('svc.jobs.' || $1::uuid, 0))::text as locked",
+);
+
+/** What is set of a project's quotas. */
+async function readQuotas(db: Executor, projectId: ProjectId): Promise<Quotas> {
+  const [row] = await selectQuotas(db, [uuidOfId(projectId)]);
+  return row === undefined ? {} : quotasDocument.read(JSON.parse(row.quotas));
+}
+
+/** Keeps other transactions from adding jobs to a project that is close to its quota, until this one ends. */
+export async function lockJobQuota(tx: Executor, projectId: ProjectId): Promise<void> {
+  await lockJobs(tx, [uuidOfId(projectId)]);
+}
+
+/**
+ * Whether `more` would pass a quota; asked in a transaction in which nobody else can add any. `count` is asked for no more than
+ * it has to know.
+ */
+export async function findQuotaReached(
+  tx: Executor,
+  { projectId, name, more = 1 }: { projectId: ProjectId; name: QuotaName; more?: number },
+  count: (most: number) => Promise<number>,
+): Promise<QuotaReached | undefined> {
+  const most = quotaOf(await readQuotas(tx, projectId), name);
+  if (most === Number.POSITIVE_INFINITY) return undefined;
+  const used = await count(most);
+  return used + more > most ? { quotaReached: { most, used } } : undefined;
+}

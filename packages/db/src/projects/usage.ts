@@ -1,0 +1,81 @@
+import { type ProjectId, uuidOfId } from "@svc/core";
+import type { Executor } from "../connect.ts";
+import { jobStatuses } from "../schema/words.ts";
+import { statement } from "../sql/statement.ts";
+
+/** Of a job that has not ended: the statuses before the first end. */
+const unfinished = jobStatuses.slice(0, jobStatuses.indexOf("succeeded"));
+
+/** The jobs of a project that have not ended, as a row each; by project and status, one status after the other. */
+export function unfinishedJobs(projectId: string): string {
+  return `unnest(array[${unfinished.map((status) => `'${status}'`).join(", ")}]) as s(status)
+    cross join lateral (select from jobs where project_id = ${projectId} and status = s.status offset 0) j`;
+}
+
+/** Subscriptions of the project, then the lane of each in the key of tasks; no further than $2 rows. */
+const countDeliveries = statement<{ count: string }>(
+  "count_project_deliveries",
+  `select count(*) as count from (
+     select from (select id from subscriptions where project_id = $1::uuid offset 0) s
+     cross join lateral (select from delivery_tasks where subscription_id = s.id offset 0) t limit $2::int8) c`,
+);
+
+/** No further than $2 rows. */
+const countJobs = statement<{ count: string }>(
+  "count_project_jobs",
+  `select count(*) as count from (select from ${unfinishedJobs("$1::uuid")} limit $2::int8) c`,
+);
+
+/** By project. Endpoints of asks are not among them. */
+const countSubscriptions = statement<{ count: string }>(
+  "count_project_subscriptions",
+  "select count(*) as count from subscriptions where project_id = $1::uuid and kind = 'events'",
+);
+
+/** By the primary key. */
+const countToolkits = statement<{ count: string }>(
+  "count_project_toolkits",
+  "select count(*) as count from private_toolkits where project_id = $1::uuid",
+);
+
+/** Everything of the project is read, but nothing is unpacked: a length stands beside what is stored apart. */
+const measure = statement<{ bytes: string }>(
+  "measure_project_storage",
+  `select (select coalesce(sum(octet_length(payload)), 0) from events where project_id = $1::uuid)
+     + (select coalesce(sum(octet_length(arguments) + coalesce(octet_length(result), 0) + coalesce(octet_length(replay), 0)), 0)
+        from tool_calls where project_id = $1::uuid)
+     + (select coalesce(sum(r.bytes), 0) from (select id from jobs where project_id = $1::uuid and not is_swept offset 0) j
+        cross join lateral (select octet_length(data) as bytes from job_rows where job_id = j.id offset 0) r) as bytes`,
+);
+
+/** Counts what has no bound here: as far as anyone asks. */
+const countMax = 10_000_000;
+
+/** What a project has in the store. Counts go no further than `most`, where it is given; what is beyond costs nothing. */
+export type ProjectUsage = {
+  /** Pending deliveries, leased ones included. */
+  countDeliveries(most?: number): Promise<number>;
+  /** Jobs that have not ended, parked ones and twins included. */
+  countJobs(most?: number): Promise<number>;
+  countSubscriptions(): Promise<number>;
+  countToolkits(): Promise<number>;
+  /** Bytes of payloads of events, of what the ledger keeps of calls, and of rows of jobs. Reads all of them. */
+  measureStorage(): Promise<number>;
+};
+
+/** What one project has in the store. */
+export function usageOfProject(db: Executor, projectId: ProjectId): ProjectUsage {
+  const id = uuidOfId(projectId);
+  const bound = (most = countMax) => Math.min(most, countMax);
+  return {
+    countDeliveries: async (most) => countOf(await countDeliveries(db, [id, bound(most)])),
+    countJobs: async (most) => countOf(await countJobs(db, [id, bound(most)])),
+    countSubscriptions: async () => countOf(await countSubscriptions(db, [id])),
+    countToolkits: async () => countOf(await countToolkits(db, [id])),
+    measureStorage: async () => Number((await measure(db, [id]))[0]?.bytes ?? 0),
+  };
+}
+
+function countOf([row]: readonly { count: string }[]): number {
+  return Number(row?.count ?? 0);
+}

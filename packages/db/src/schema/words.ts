@@ -1,0 +1,132 @@
+/**
+ * Where a job stands. `simulating`: its twin runs first. `pending_plan_approval`: people decide on the plan. `queued`: accepted.
+ * `running`: a driver moves it on. `parked`: waits for a person or a time; `park.reason` says which. `compensating`: its saga
+ * undoes. From `succeeded` on, an end: finishedAt and receipt are final. The transitions stand in packages/jobs.
+ */
+export const jobStatuses = [
+  "simulating",
+  "pending_plan_approval",
+  "queued",
+  "running",
+  "parked",
+  "compensating",
+  "succeeded",
+  "failed",
+  "aborted",
+  "rejected",
+  "expired",
+  "cancelled",
+] as const;
+
+/** One status of a job. */
+export type JobStatus = (typeof jobStatuses)[number];
+
+/** Whether a job's writes are sent. */
+export const jobModes = ["live", "simulate"] as const;
+
+/** How a row stands in a set: `in` for sets that are only read; of a map, how its calls ended. */
+export const setRowStates = ["in", "ok", "failed", "skipped", "unknown"] as const;
+
+/** What became of an undo entry. */
+export const undoStates = ["armed", "done", "failed"] as const;
+
+/**
+ * Kinds of work that is due: `run` moves a job on, `deadline` ends it, `hop` passes an ask on, `reach` tells a contact of it,
+ * `publish` sends it to ask endpoints.
+ */
+export const jobTaskKinds = ["run", "deadline", "hop", "reach", "publish"] as const;
+
+/** What kind of work a task is. */
+export type JobTaskKind = (typeof jobTaskKinds)[number];
+
+/** What an answer decides: `judge` a step, `failed` and `unknown` the rows of a map, `approval`, or one of the service's own points. */
+export const askKinds = ["judge", "failed", "unknown", "approval", "in_doubt", "undo_stuck"] as const;
+
+/** What an answer decides. */
+export type AskKind = (typeof askKinds)[number];
+
+/** How a question stands. Only `pending` goes on, to one of the others. */
+export const askStates = ["pending", "answered", "defaulted", "withdrawn"] as const;
+
+/** What an answer may pick. */
+export const askContinuations = ["proceed", "retry-with", "skip", "abort"] as const;
+
+/** What an answer may pick. */
+export type AskContinuation = (typeof askContinuations)[number];
+
+/**
+ * Where a connected account stands. `pending`: waits for consent. `active`: calls are made with it. `expired`: the app refused
+ * its credential, or it ran out. `superseded`: a newer account of its entity took its place. `revoked`: deleted. Only the first
+ * two go on: pending to active, active to expired (and back by a refresh that works again); each of them ends as superseded or
+ * revoked.
+ */
+export const connectedAccountStates = ["pending", "active", "expired", "superseded", "revoked"] as const;
+
+/** Where a connected account stands. */
+export type ConnectedAccountState = (typeof connectedAccountStates)[number];
+
+/** `events` for subscriptions; `asks` for the endpoints that a project's questions to people are published to. */
+export const subscriptionKinds = ["events", "asks"] as const;
+
+/** Why a subscription is inactive: empty while it is active, `deactivated` by a caller, `failing` or `gone`. */
+export const inactiveReasons = ["", "deactivated", "failing", "gone"] as const;
+
+/**
+ * `event`; `test` for what SendTestEvent makes and `ask` for a question's publication, which stand in no list; `swept` for what is
+ * left of an event past its retention as long as its dedupe key must be remembered: no call reads it.
+ */
+export const eventKinds = ["event", "test", "ask", "swept"] as const;
+
+/** What an event is. */
+export type EventKind = (typeof eventKinds)[number];
+
+/** How a delivery stands; the two latter are final. */
+export const deliveryStates = ["pending", "delivered", "dead_letter"] as const;
+
+/** Why a verified post became no event. */
+export const quarantineReasons = ["no_trigger", "invalid_payload", "no_project"] as const;
+
+/** Why a verified post became no event. */
+export type QuarantineReason = (typeof quarantineReasons)[number];
+
+/** What a key may do in its project. */
+export const keyRoles = ["member", "approver"] as const;
+
+/** The least that a job's plan is held for. */
+export const planApprovals = ["never", "destructive", "always"] as const;
+
+/** The least that a job's plan is held for. */
+export type PlanApproval = (typeof planApprovals)[number];
+
+/** What a tool does to the data of its app, the least first. */
+export const accessClasses = ["read", "write", "destructive"] as const;
+
+/** What a tool does to the data of its app. */
+export type AccessClass = (typeof accessClasses)[number];
+
+/**
+ * What becomes of a call; the same set in jobs. Nothing was sent: `held` (destructive, unconfirmed), `invalid_arguments`,
+ * `no_account`, `missing_scope`, `not_callable`, `not_bound`; nothing was executed: `account_unusable`, `rate_limited`,
+ * `unreachable`. `timeout` is a read's; a write whose answer never came is `outcome_unknown`.
+ */
+export const callOutcomes = [
+  "ok",
+  "held",
+  "invalid_arguments",
+  "no_account",
+  "account_unusable",
+  "missing_scope",
+  "not_callable",
+  "not_bound",
+  "rate_limited",
+  "provider_error",
+  "timeout",
+  "unreachable",
+  "outcome_unknown",
+] as const;
+
+/** One of the outcomes of a call. */
+export type CallOutcome = (typeof callOutcomes)[number];
+
+/** How a call of the ledger stands: `running` from before a write is sent until its outcome is known, then that outcome. */
+export const callStates = ["running", ...callOutcomes] as const;

@@ -1,0 +1,103 @@
+import { addAskEvent } from "../asks/add-event.ts";
+import { countRefusalEvents } from "../asks/count-refusal-events.ts";
+import { countRefusedAnswer } from "../asks/count-refused-answer.ts";
+import { exhaustAsk } from "../asks/exhaust.ts";
+import { lockJobOfAsk } from "../asks/lock-job.ts";
+import { noteAskReached } from "../asks/note-reached.ts";
+import { passAskOn } from "../asks/pass-on.ts";
+import { readLoggedAskDeliveries } from "../asks/read-logged-deliveries.ts";
+import { asksForProject, findAsk, findPendingAsk, listJobAsks } from "../asks/repo.ts";
+import { settleAsk } from "../asks/settle.ts";
+import { contactsForProject } from "../contacts/repo.ts";
+import { askEndpointsForProject } from "../subscriptions/ask-endpoints.ts";
+import { nowMs } from "../test-rows.ts";
+import type { Plan } from "./plan.ts";
+import { seededId } from "./seed.ts";
+
+const projectId = seededId("prj", 1);
+const jobId = seededId("job", 1);
+const id = seededId("ask", 1);
+const page = { after: undefined, limit: 51 };
+const everyAsk = { state: undefined, principalId: undefined, jobId: undefined, standingProgramId: undefined };
+const byKey = { job_asks: "job_asks_pkey(id)" };
+
+/** Questions, and those who are asked. */
+export const askPlans: readonly Plan[] = [
+  { name: "lock_job_for_ask", run: (db) => lockJobOfAsk(db, jobId), reads: { jobs: "jobs_pkey(id)" } },
+  { name: "settle_ask", run: (db) => settleAsk(db, id, { state: "withdrawn" }), reads: byKey },
+  {
+    name: "pass_ask_on",
+    run: (db) => passAskOn(db, id, { fromHop: 0, principalId: "p", deadlineAt: null }),
+    reads: byKey,
+  },
+  { name: "exhaust_ask", run: (db) => exhaustAsk(db, id), reads: byKey },
+  {
+    name: "note_ask_reached",
+    run: (db) => {
+      const call = { toolSlug: "", entityId: "", toolCallId: "", deliveredAt: nowMs };
+      return noteAskReached(db, id, { ...call, principalId: "p1", hopIndex: 0 });
+    },
+    reads: byKey,
+  },
+  { name: "add_ask_event", run: (db) => addAskEvent(db, id, seededId("evt", 1)), reads: byKey },
+  { name: "count_refused_answer", run: (db) => countRefusedAnswer(db, id), reads: byKey },
+  {
+    name: "count_refusal_events",
+    run: (db) => countRefusalEvents(db, seededId("job", 2), 100),
+    reads: { job_events: "job_events_key(job_id)" },
+  },
+  {
+    name: "read_logged_ask_deliveries",
+    run: (db) => readLoggedAskDeliveries(db, [{ id, jobId: seededId("job", 2) }]),
+    reads: { job_events: "job_events_key(job_id)" },
+    isOrdered: true,
+  },
+  {
+    name: "an ask of a job",
+    run: (db) => findAsk(db, jobId, id),
+    reads: { job_asks: ["job_asks_pkey(id)", "job_asks_job(job_id, id)"] },
+  },
+  {
+    name: "the pending ask of a job",
+    run: (db) => findPendingAsk(db, jobId),
+    reads: { job_asks: ["job_asks_pending(job_id)", "job_asks_job(job_id)"] },
+  },
+  {
+    name: "the asks of a job",
+    run: (db) => listJobAsks(db, jobId),
+    reads: { job_asks: "job_asks_job(job_id)" },
+    isOrdered: true,
+  },
+  {
+    name: "the pending asks of a page of jobs",
+    run: (db) => asksForProject(db, projectId).listPending([jobId, seededId("job", 21)]),
+    reads: { job_asks: ["job_asks_pending(job_id)", "job_asks_job(job_id)"] },
+  },
+  {
+    name: "a page of asks",
+    statistics: ["fresh"],
+    run: (db) => asksForProject(db, projectId).list(everyAsk, page),
+    reads: { job_asks: "job_asks_project(project_id)" },
+    isOrdered: true,
+  },
+  {
+    name: "a contact",
+    run: (db) => contactsForProject(db, projectId).find("p1"),
+    reads: { contacts: "contacts_key(project_id, principal_id)" },
+  },
+  {
+    name: "some contacts",
+    run: (db) => contactsForProject(db, projectId).findMany(["p1", "p5"]),
+    reads: { contacts: "contacts_key(project_id, principal_id)" },
+  },
+  {
+    name: "the approvers of a project",
+    run: (db) => contactsForProject(db, seededId("prj", 9)).listApprovers(),
+    reads: { contacts: "contacts_key(project_id)" },
+  },
+  {
+    name: "the endpoints of a project's asks",
+    run: (db) => askEndpointsForProject(db, seededId("prj", 9)).listActive(),
+    reads: { subscriptions: "subscriptions_project(project_id)" },
+  },
+];

@@ -1,0 +1,255 @@
+import { firstUuidAt } from "@svc/core";
+import { countPendingDeliveries } from "../deliveries/backlog.ts";
+import { claimDeliveries } from "../deliveries/claim.ts";
+import { enqueueDeliveries } from "../deliveries/enqueue.ts";
+import { expireDeliveries } from "../deliveries/expire.ts";
+import { readEventDeliveries } from "../deliveries/read-event-deliveries.ts";
+import { releaseDeliveries } from "../deliveries/release.ts";
+import { deliveriesForProject } from "../deliveries/repo.ts";
+import { settleDeliveries } from "../deliveries/settle.ts";
+import type { DeliveryTaskKey } from "../deliveries/task-key.ts";
+import { countEventMatches, type EventMatchFilter, findEventMatches } from "../events/match.ts";
+import { recordEvents } from "../events/record.ts";
+import { eventsForProject } from "../events/repo.ts";
+import { sweepProjectEvents } from "../events/sweep.ts";
+import { subscriptionsForProject } from "../subscriptions/repo.ts";
+import { reportSubscriptionFailures } from "../subscriptions/report-failures.ts";
+import { reportSubscriptionRecoveries } from "../subscriptions/report-recoveries.ts";
+import { readProjectRouting } from "../subscriptions/routing.ts";
+import { claimRequest, newEvent, nowMs, settlement } from "../test-rows.ts";
+import type { Plan } from "./plan.ts";
+import { seededAt, seededId } from "./seed.ts";
+
+const projectId = seededId("prj", 1);
+const owner = seededId("node", 1);
+/** The lane with 8,000 tasks and a dead endpoint. */
+const deadLane = seededId("sub", 1);
+const page = { after: undefined, limit: 51 };
+const day = 86_400_000;
+const everyEvent = { toolkitSlug: "", triggerSlug: "", sinceMs: undefined, untilMs: undefined };
+const limits = { backoffMinMs: 1_000, backoffMaxMs: 300_000, failingMaxMs: day, goneMaxMs: day, goneMin: 3 };
+const matchFilter: EventMatchFilter = {
+  fromUuid: firstUuidAt(seededAt(15_000)),
+  toUuid: firstUuidAt(seededAt(15_100)),
+  toolkitSlug: "",
+  triggerSlug: "",
+  subscriptionId: undefined,
+  onlyUndelivered: true,
+};
+const matching = {
+  events: ["events_key(project_id, id)"],
+  subscriptions: "subscriptions_project(project_id)",
+  deliveries: ["deliveries_event(project_id, event_id)"],
+};
+const laneKey = "delivery_tasks_lane(subscription_id, due_at, delivery_id)";
+
+/** The keys of tasks of the dead lane. */
+function tasks(count: number): DeliveryTaskKey[] {
+  return Array.from({ length: count }, (_, index) => {
+    const queuedForMs = seededAt(index + 1);
+    const id = seededId("dlv", 100_001 + index);
+    return { id, subscriptionId: deadLane, queuedForMs, leaseUntilMs: nowMs + 30_000 };
+  });
+}
+
+function settlements(count: number) {
+  const failed = { state: "pending", attempt: { error: "http_500" } } as const;
+  return tasks(count).map((task, index) => settlement(projectId, task, index % 2 === 0 ? {} : failed));
+}
+
+/** Events and their deliveries. */
+export const deliveryPlans: readonly Plan[] = [
+  {
+    name: "record_events",
+    run: (db) => {
+      const events = Array.from({ length: 200 }, (_, n) => newEvent(projectId, [deadLane], { dedupeKey: `new-${n}` }));
+      const routing = { version: 1, projects: new Map([[projectId, 1]]) };
+      return recordEvents(db, events, routing, { owner, untilMs: nowMs });
+    },
+    reads: { projects: "projects_pkey(id)", routing_state: ["Seq Scan", "routing_state_pkey()"] },
+  },
+  {
+    name: "find_matches",
+    run: (db) => findEventMatches(db, projectId, matchFilter, 500),
+    reads: matching,
+  },
+  { name: "count_matches", run: (db) => countEventMatches(db, projectId, matchFilter), reads: matching },
+  {
+    name: "lock_swept_events",
+    run: (db) => sweepProjectEvents(db, projectId, { beforeMs: seededAt(5_000), rememberFromMs: seededAt(5_000) }, 100),
+    reads: {
+      events: "events_key(project_id, id)",
+      deliveries: ["deliveries_event(project_id, event_id)"],
+    },
+    isOrdered: true,
+    rowsMax: { events: 200 },
+  },
+  {
+    name: "sweep_events",
+    run: (db) => sweepProjectEvents(db, projectId, { beforeMs: seededAt(5_000), rememberFromMs: seededAt(5_000) }, 100),
+    reads: {
+      events: "events_key(project_id, id)",
+      deliveries: ["deliveries_event(project_id, event_id)"],
+    },
+  },
+  {
+    name: "visit_lanes",
+    run: (db) => claimDeliveries(db, claimRequest(owner)),
+    reads: {
+      delivery_tasks: ["delivery_tasks_lane(subscription_id)"],
+      subscriptions: "subscriptions_pkey(id)",
+    },
+    rowsMax: { delivery_tasks: 260 },
+  },
+  {
+    name: "claim_deliveries",
+    run: (db) => claimDeliveries(db, claimRequest(owner)),
+    reads: {
+      delivery_tasks: ["delivery_tasks_lane(subscription_id)", "delivery_tasks_lane(subscription_id, due_at)", laneKey],
+      subscriptions: "subscriptions_pkey(id)",
+      events: "events_key(project_id, id)",
+    },
+    // A dead endpoint's backlog costs one hop.
+    rowsMax: { delivery_tasks: 1_100 },
+  },
+  {
+    name: "settle_deliveries",
+    run: (db) => settleDeliveries(db, owner, settlements(1)),
+    reads: { delivery_tasks: laneKey, deliveries: "deliveries_pkey(id)" },
+  },
+  {
+    name: "settle_deliveries",
+    variant: "500 attempts",
+    run: (db) => settleDeliveries(db, owner, settlements(500)),
+    reads: { delivery_tasks: laneKey, deliveries: "deliveries_pkey(id)" },
+    // Planned for 500 values, a queue that is taken for small is merged with them as a whole.
+    staleReads: { delivery_tasks: "delivery_tasks_lane()" },
+  },
+  {
+    name: "release_deliveries",
+    run: (db) => releaseDeliveries(db, owner, tasks(50)),
+    reads: { delivery_tasks: laneKey },
+  },
+  {
+    name: "enqueue_deliveries",
+    run: (db) => {
+      const queued = Array.from({ length: 100 }, (_, index) => {
+        const eventId = seededId("evt", 5 * index + 1);
+        return { id: seededId("dlv", 500_000 + index), eventId, subscriptionId: deadLane };
+      });
+      return enqueueDeliveries(db, projectId, queued, nowMs);
+    },
+    reads: { events: "events_key(project_id, id)" },
+  },
+  {
+    name: "expire_deliveries",
+    run: (db) => expireDeliveries(db, deadLane, nowMs, 50),
+    reads: {
+      delivery_tasks: ["delivery_tasks_lane(subscription_id)", laneKey],
+      deliveries: "deliveries_pkey(id)",
+      subscriptions: "subscriptions_pkey(id)",
+    },
+  },
+  {
+    name: "count_delivery_tasks",
+    run: (db) => countPendingDeliveries(db),
+    reads: { delivery_tasks: "delivery_tasks_lane()" },
+  },
+  {
+    name: "read_event_deliveries",
+    run: (db) => readEventDeliveries(db, projectId, [seededId("evt", 1), seededId("evt", 6)]),
+    reads: { deliveries: "deliveries_event(project_id, event_id)" },
+  },
+  {
+    name: "an event",
+    run: (db) => eventsForProject(db, projectId).find(seededId("evt", 1)),
+    reads: { events: "events_key(project_id, id)" },
+  },
+  {
+    name: "a page of events",
+    statistics: ["fresh"],
+    run: (db) => eventsForProject(db, projectId).list(everyEvent, page),
+    reads: { events: "events_key(project_id)" },
+    isOrdered: true,
+    rowsMax: { events: 51 },
+  },
+  {
+    name: "a page of events of a trigger",
+    statistics: ["fresh"],
+    run: (db) => eventsForProject(db, projectId).list({ ...everyEvent, triggerSlug: "code_host.issue_3" }, page),
+    reads: { events: "events_trigger(trigger_slug, project_id)" },
+    isOrdered: true,
+    rowsMax: { events: 51 },
+  },
+  {
+    name: "a page of events of a time",
+    statistics: ["fresh"],
+    run: (db) =>
+      eventsForProject(db, projectId).list({ ...everyEvent, sinceMs: seededAt(100), untilMs: seededAt(400) }, page),
+    reads: { events: "events_key(project_id, id)" },
+    isOrdered: true,
+  },
+  {
+    name: "a delivery",
+    run: (db) => deliveriesForProject(db, projectId).find(seededId("dlv", 1)),
+    reads: { deliveries: "deliveries_pkey(id)" },
+  },
+  {
+    name: "a page of deliveries of an event",
+    statistics: ["fresh"],
+    run: (db) =>
+      deliveriesForProject(db, projectId).list({ eventId: seededId("evt", 1), subscriptionId: undefined }, page),
+    reads: { deliveries: "deliveries_event(project_id, event_id)" },
+    isOrdered: true,
+  },
+  {
+    name: "a page of deliveries of a subscription",
+    statistics: ["fresh"],
+    run: (db) =>
+      deliveriesForProject(db, projectId).list({ eventId: undefined, subscriptionId: seededId("sub", 7) }, page),
+    reads: { deliveries: "deliveries_subscription(project_id, subscription_id)" },
+    isOrdered: true,
+  },
+];
+
+/** Subscriptions and their health. */
+export const subscriptionPlans: readonly Plan[] = [
+  {
+    name: "read_project_routing",
+    run: (db) => readProjectRouting(db, [projectId, seededId("prj", 700)]),
+    reads: {
+      projects: "projects_pkey(id)",
+      project_policies: "project_policies_pkey(project_id)",
+      subscriptions: "subscriptions_project(project_id)",
+    },
+  },
+  {
+    name: "record_failures",
+    run: (db) => {
+      const report = { subscriptionId: deadLane, startedAtMs: nowMs, retryAfterMs: 0, goneCount: 0 };
+      return reportSubscriptionFailures(db, [report], nowMs + 6 * day, limits);
+    },
+    reads: {
+      subscriptions: "subscriptions_pkey(id)",
+      deliveries: "deliveries_subscription(project_id, subscription_id)",
+      projects: "projects_pkey(id)",
+    },
+  },
+  {
+    name: "record_recoveries",
+    run: (db) => reportSubscriptionRecoveries(db, [deadLane]),
+    reads: { subscriptions: "subscriptions_pkey(id)" },
+  },
+  {
+    name: "a subscription",
+    run: (db) => subscriptionsForProject(db, projectId).find(deadLane),
+    reads: { subscriptions: ["subscriptions_pkey(id)", "subscriptions_project(project_id, id)"] },
+  },
+  {
+    name: "a page of subscriptions",
+    statistics: ["fresh"],
+    run: (db) => subscriptionsForProject(db, projectId).list(page),
+    reads: { subscriptions: "subscriptions_project(project_id)" },
+    isOrdered: true,
+  },
+];

@@ -1,0 +1,146 @@
+import { drizzle } from "drizzle-orm/postgres-js";
+import type postgres from "postgres";
+import { type Database, type Executor, withTransaction } from "../connect.ts";
+import * as schema from "../schema/index.ts";
+
+/** A statement as the driver was given it. */
+export type SentStatement = { readonly text: string; readonly parameters: readonly unknown[] };
+
+/** Planned for the values at hand, as in a prepared statement's first five runs, or for any, as mostly from then on. */
+export type PlanMode = "custom" | "generic";
+
+/** How a plan reads the tables of the service. */
+export type TableReads = {
+  /** By table: the indexes, each with the columns it is searched by: `jobs_pkey(id)`. Or `Seq Scan`, or `ctid`. */
+  readonly access: Readonly<Record<string, readonly string[]>>;
+  /** By table: how many rows were read, over all loops and also those that were not wanted. 0 where the plan was not run. */
+  readonly rows: Readonly<Record<string, number>>;
+  /** Whether rows are sorted, where an index could have given them in order. */
+  readonly isSorted: boolean;
+};
+
+/** Runs `run` in a transaction that is rolled back, and returns what it sent. */
+export async function sentBy(db: Database, run: (executor: Executor) => Promise<unknown>): Promise<SentStatement[]> {
+  const sent: SentStatement[] = [];
+  await rolledBack(db, async (tx) => {
+    const sql = new Proxy(tx.sql, {
+      get(target, name) {
+        // The query builder looks at the options of a whole pool.
+        if (name === "options") return db.sql.options;
+        if (name !== "unsafe") return Reflect.get(target, name, target);
+        return (text: string, parameters: readonly unknown[], options: object) => {
+          sent.push({ text, parameters });
+          return target.unsafe(text, parameters as never[], options);
+        };
+      },
+    });
+    await run({ sql, orm: drizzle(sql as unknown as postgres.Sql, { schema }) });
+  });
+  return sent;
+}
+
+/** The plan of a statement. With `isRun` it is run too, and rolled back, so that the rows it read are known. */
+export async function explain(
+  db: Database,
+  { text, parameters }: SentStatement,
+  { mode, isRun = false }: { mode: PlanMode; isRun?: boolean },
+): Promise<TableReads> {
+  let plan: RawNode | undefined;
+  await rolledBack(db, async ({ sql: tx }) => {
+    // As the embedded store is set up, and any server on flash should be.
+    await tx.unsafe(`set local plan_cache_mode = force_${mode}_plan; set local random_page_cost = 1.1`);
+    await tx.unsafe(`prepare explained as ${text}`);
+    const given = parameters.length === 0 ? "" : `(${parameters.map(literal).join(", ")})`;
+    const options = isRun ? "analyze, format json" : "format json";
+    const [row] = await tx.unsafe(`explain (${options}) execute explained${given}`);
+    plan = (row as unknown as { "QUERY PLAN": [{ Plan: RawNode }] })["QUERY PLAN"][0].Plan;
+    await tx.unsafe("deallocate explained");
+  });
+  if (plan === undefined) throw new Error("the server told no plan");
+  return readsOf(nodesOf(plan), await indexColumns(db));
+}
+
+async function rolledBack(db: Database, run: (tx: Executor) => Promise<void>): Promise<void> {
+  const over = new Error("rolled back");
+  await withTransaction(db, async (tx) => {
+    await run(tx);
+    throw over;
+  }).catch((error: unknown) => {
+    if (error !== over) throw error;
+  });
+}
+
+function literal(value: unknown): string {
+  if (value === null || value === undefined) return "null";
+  const text = value instanceof Uint8Array ? `\\x${Buffer.from(value).toString("hex")}` : String(value);
+  return `'${text.replaceAll("'", "''")}'`;
+}
+
+type RawNode = {
+  "Node Type": string;
+  "Relation Name"?: string;
+  "Index Name"?: string;
+  "Index Cond"?: string;
+  "TID Cond"?: string;
+  "Actual Rows"?: number;
+  "Actual Loops"?: number;
+  "Rows Removed by Filter"?: number;
+  Plans?: RawNode[];
+};
+
+function nodesOf(node: RawNode): RawNode[] {
+  return [node, ...(node.Plans ?? []).flatMap(nodesOf)];
+}
+
+const columnsByIndex = new WeakMap<Database, Promise<Map<string, string[]>>>();
+
+/** The columns of every index of the service, read once a database. */
+function indexColumns(db: Database): Promise<Map<string, string[]>> {
+  const known = columnsByIndex.get(db) ?? readIndexColumns(db);
+  columnsByIndex.set(db, known);
+  return known;
+}
+
+async function readIndexColumns(db: Database): Promise<Map<string, string[]>> {
+  const rows = await db.sql<{ name: string; columns: string[] }[]>`
+    select c.relname as name, to_json(array(select pg_get_indexdef(i.indexrelid, k, true) from generate_series(1, i.indnkeyatts) k)) as columns
+    from pg_index i join pg_class c on c.oid = i.indexrelid where c.relnamespace = 'public'::regnamespace`;
+  return new Map(rows.map(({ name, columns }) => [name, columns]));
+}
+
+function readsOf(nodes: readonly RawNode[], columns: Map<string, string[]>): TableReads {
+  const access: Record<string, Set<string>> = {};
+  const rows: Record<string, number> = {};
+  for (const node of nodes) {
+    const table = node["Relation Name"];
+    // Those of the server's own tables are no matter of ours.
+    if (table === undefined || table.startsWith("pg_") || !node["Node Type"].includes("Scan")) continue;
+    access[table] ??= new Set();
+    for (const one of accessesOf(node, columns)) access[table].add(one);
+    const read = (node["Actual Rows"] ?? 0) + (node["Rows Removed by Filter"] ?? 0);
+    rows[table] = (rows[table] ?? 0) + Math.round(read * (node["Actual Loops"] ?? 0));
+  }
+  return {
+    access: Object.fromEntries(Object.entries(access).map(([table, found]) => [table, [...found].sort()])),
+    rows,
+    isSorted: nodes.some((node) => node["Node Type"].endsWith("Sort")),
+  };
+}
+
+function accessesOf(node: RawNode, columns: Map<string, string[]>): string[] {
+  if (node["Node Type"] === "Bitmap Heap Scan") {
+    // Its indexes stand in the nodes below.
+    const below = (node.Plans ?? []).flatMap(nodesOf).filter((child) => child["Node Type"] === "Bitmap Index Scan");
+    return below.map((child) => indexAccess(child, columns));
+  }
+  if (node["Node Type"] === "Tid Scan") return ["ctid"];
+  return node["Index Name"] === undefined ? [node["Node Type"]] : [indexAccess(node, columns)];
+}
+
+function indexAccess(node: RawNode, columns: Map<string, string[]>): string {
+  const index = node["Index Name"] ?? "";
+  const condition = node["Index Cond"] ?? "";
+  // Columns of other rows of the plan stand behind their alias and a dot.
+  const searched = (columns.get(index) ?? []).filter((name) => new RegExp(`(?<![.\\w])${name}(?!\\w)`).test(condition));
+  return `${index}(${searched.join(", ")})`;
+}

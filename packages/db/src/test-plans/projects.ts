@@ -1,0 +1,331 @@
+import { findAccountReferences } from "../account-references/find.ts";
+import { findCallLimits } from "../call-limits/find.ts";
+import { readCallPaces, writeCallPaces } from "../call-limits/paces.ts";
+import { callLimitsForProject } from "../call-limits/repo.ts";
+import { sweepCallPaces } from "../call-limits/sweep.ts";
+import { beginKeyedToolCalls } from "../calls/begin-keyed.ts";
+import { doubtRunningToolCall, doubtRunningToolCalls } from "../calls/doubt-running.ts";
+import { findToolCallKeyHolders } from "../calls/find-key-holders.ts";
+import { type CallRecord, putToolCalls } from "../calls/put.ts";
+import { releaseToolCallKey } from "../calls/release-key.ts";
+import { type ToolCallFilter, toolCallsForProject } from "../calls/repo.ts";
+import { sweepToolCalls } from "../calls/sweep.ts";
+import { privateToolkitsForProject } from "../catalog/repo.ts";
+import { activateAccount } from "../connections/activate.ts";
+import { findActiveAccounts, findCallableAccount } from "../connections/find-callable.ts";
+import { releaseAccountReferences } from "../connections/references.ts";
+import { listDueAccountRefreshes } from "../connections/refresh.ts";
+import { connectedAccountsForProject } from "../connections/repo.ts";
+import { readDatabaseTime } from "../database-time.ts";
+import { findCallerKey, listApiKeys } from "../keys/repo.ts";
+import { probeWrites } from "../probe-writes.ts";
+import { findProject, listProjects } from "../projects/repo.ts";
+import { holdDeploymentRouting, holdProjectRouting } from "../projects/routing.ts";
+import { findQuarantinedIds, listHeldQuarantinedPosts } from "../quarantine/held.ts";
+import { findQuarantinedPost, listQuarantinedPosts } from "../quarantine/repo.ts";
+import { sweepQuarantinedPosts } from "../quarantine/sweep.ts";
+import { nowMs } from "../test-rows.ts";
+import type { Plan } from "./plan.ts";
+import { seededAt, seededId } from "./seed.ts";
+
+const projectId = seededId("prj", 1);
+const definition = { toolkitSlug: "tracker", isPrivate: false, isSandbox: false };
+const page = { after: undefined, limit: 51 };
+const everyPost = { toolkitSlug: "", reason: "", includeReleased: true, sinceMs: undefined, untilMs: undefined };
+const everyHeld = { toolkitSlug: "", sinceMs: undefined, untilMs: undefined };
+const everyCall: ToolCallFilter = {
+  toolSlug: undefined,
+  entityId: undefined,
+  outcome: undefined,
+  sinceMs: undefined,
+  untilMs: undefined,
+};
+
+const call: CallRecord = {
+  id: seededId("call", 500_000),
+  projectId,
+  toolSlug: "desk.tool_1",
+  accessClass: "write",
+  entityId: "",
+  accountId: null,
+  keyId: null,
+  jobId: null,
+  stepId: "",
+  outcome: "running",
+  message: "",
+  sealedMessage: null,
+  providerStatus: 0,
+  argumentsDigest: Buffer.alloc(32),
+  arguments: Buffer.alloc(1),
+  result: null,
+  isTruncated: false,
+  isSandbox: false,
+  idempotencyKey: null,
+  replay: null,
+  createdAt: nowMs,
+  durationMs: 0,
+  providerMs: 0,
+};
+
+const account = {
+  ...definition,
+  id: seededId("acc", 500_000),
+  projectId,
+  entityId: "entity-20",
+  scheme: "oauth2",
+  variables: {},
+  credential: null,
+  originDigest: null,
+  grantedScopes: [],
+  createdAt: nowMs,
+  updatedAt: nowMs,
+  expiresAt: null,
+  refreshAt: null,
+};
+
+/** The ledger of tool calls. */
+export const callPlans: readonly Plan[] = [
+  { name: "put_tool_calls", run: (db) => putToolCalls(db, [call]), reads: {} },
+  {
+    name: "insert_keyed_tool_calls",
+    run: (db) => beginKeyedToolCalls(db, [{ ...call, idempotencyKey: "new" }]),
+    reads: {},
+  },
+  {
+    name: "find_idempotency_keys",
+    run: (db) =>
+      findToolCallKeyHolders(
+        db,
+        ["k1", "k6"].map((key) => ({ projectId, key })),
+      ),
+    reads: { tool_calls: "tool_calls_idempotency_key(project_id, idempotency_key)" },
+  },
+  {
+    name: "release_idempotency_key",
+    run: (db) => releaseToolCallKey(db, { projectId, key: "k1", id: seededId("call", 1) }),
+    reads: { tool_calls: "tool_calls_pkey(id)" },
+  },
+  {
+    name: "doubt_running_call",
+    run: (db) => doubtRunningToolCall(db, { projectId, id: seededId("call", 100), message: "" }),
+    reads: { tool_calls: "tool_calls_pkey(id)" },
+  },
+  {
+    name: "doubt_running_calls",
+    run: (db) => doubtRunningToolCalls(db, seededAt(5_000), ""),
+    reads: { tool_calls: ["tool_calls_pkey(id)", "tool_calls_running(created_at)"] },
+  },
+  {
+    name: "sweep_tool_calls",
+    run: (db) => sweepToolCalls(db, seededAt(5_000), 100),
+    reads: { tool_calls: "tool_calls_pkey(id)" },
+  },
+  {
+    name: "a call",
+    run: (db) => toolCallsForProject(db, projectId).find(seededId("call", 1)),
+    reads: { tool_calls: ["tool_calls_pkey(id)", "tool_calls_project(project_id, id)"] },
+  },
+  {
+    name: "a page of calls",
+    statistics: ["fresh"],
+    run: (db) => toolCallsForProject(db, projectId).list(everyCall, page),
+    reads: { tool_calls: "tool_calls_project(project_id)" },
+    isOrdered: true,
+    rowsMax: { tool_calls: 51 },
+  },
+  {
+    name: "a page of calls of a time",
+    statistics: ["fresh"],
+    run: (db) =>
+      toolCallsForProject(db, projectId).list(
+        { ...everyCall, sinceMs: seededAt(1_000), untilMs: seededAt(1_500) },
+        page,
+      ),
+    reads: { tool_calls: ["tool_calls_project(project_id, id)", "tool_calls_pkey(id)"] },
+    isOrdered: true,
+  },
+  {
+    name: "a page of calls of a tool",
+    statistics: ["fresh"],
+    run: (db) => toolCallsForProject(db, projectId).list({ ...everyCall, toolSlug: "desk.tool_2" }, page),
+    reads: { tool_calls: "tool_calls_tool(project_id, tool_slug)" },
+    isOrdered: true,
+  },
+  {
+    name: "a page of an entity's calls",
+    statistics: ["fresh"],
+    run: (db) => toolCallsForProject(db, projectId).list({ ...everyCall, entityId: "entity-6", outcome: "ok" }, page),
+    reads: { tool_calls: "tool_calls_entity(project_id, entity_id)" },
+    isOrdered: true,
+  },
+];
+
+const paceKey = "call_paces_key(project_id, limit_name, key)";
+const pace = { projectId, limitName: "limit-1", key: "key-1", pace: { shares: {} }, revision: "2", madeFrom: "1" };
+
+/** Call limits, and where the calls under them stand. */
+export const limitPlans: readonly Plan[] = [
+  {
+    name: "find_call_limits",
+    run: (db) => findCallLimits(db, [projectId, seededId("prj", 7)]),
+    reads: { call_limits: "call_limits_key(project_id)" },
+  },
+  {
+    name: "read_call_paces",
+    run: (db) => readCallPaces(db, [pace, { ...pace, key: "key-2" }]),
+    reads: { call_paces: paceKey },
+  },
+  { name: "write_call_paces", run: (db) => writeCallPaces(db, [{ ...pace, expiresAt: nowMs }]), reads: {} },
+  {
+    name: "sweep_call_paces",
+    run: (db) => sweepCallPaces(db, seededAt(500), 100),
+    reads: { call_paces: ["call_paces_expires(expires_at)", paceKey] },
+  },
+  {
+    name: "the call limits of a project",
+    run: (db) => callLimitsForProject(db, seededId("prj", 9)).list(),
+    reads: { call_limits: "call_limits_key(project_id)" },
+  },
+];
+
+/** Connected accounts and private toolkits. */
+export const accountPlans: readonly Plan[] = [
+  {
+    name: "find_account_references",
+    run: (db) => findAccountReferences(db, [{ toolkitSlug: "watcher", reference: "r7" }]),
+    reads: { account_references: "account_references_key(toolkit_slug, reference)" },
+  },
+  {
+    name: "the references that accounts give up",
+    run: (db) => releaseAccountReferences(db, projectId, [seededId("acc", 20)]),
+    reads: { account_references: "account_references_project(project_id, account_id)" },
+  },
+  {
+    name: "find_active_accounts",
+    run: (db) => findActiveAccounts(db, { ...definition, projectId, entityId: "entity-20" }),
+    reads: {
+      connected_accounts: "connected_accounts_active(project_id, toolkit_slug, is_private, is_sandbox, entity_id)",
+    },
+    staleReads: { connected_accounts: "connected_accounts_project(project_id)" },
+  },
+  {
+    name: "find_callable_account",
+    run: (db) => findCallableAccount(db, projectId, seededId("acc", 20)),
+    reads: { connected_accounts: "connected_accounts_pkey(id)" },
+  },
+  {
+    name: "list_due_refreshes",
+    run: (db) => listDueAccountRefreshes(db, { isSandbox: false, nowMs: seededAt(5_000), limit: 64 }),
+    reads: { connected_accounts: "connected_accounts_refresh(is_sandbox, refresh_at)" },
+    isOrdered: true,
+  },
+  {
+    name: "lock_accounts",
+    run: (db) => activateAccount(db, account, { isNew: true, referencesOf: () => [], exclusiveOf: () => [] }),
+    reads: {},
+  },
+  {
+    name: "an account",
+    run: (db) => connectedAccountsForProject(db, projectId).find(seededId("acc", 20)),
+    reads: { connected_accounts: ["connected_accounts_pkey(id)", "connected_accounts_project(project_id, id)"] },
+  },
+  {
+    name: "why an entity has no active account",
+    run: (db) => connectedAccountsForProject(db, projectId).findUnusable(definition, "entity-21"),
+    reads: { connected_accounts: "connected_accounts_entity(project_id, entity_id)" },
+  },
+  {
+    name: "a page of an entity's accounts",
+    statistics: ["fresh"],
+    run: (db) =>
+      connectedAccountsForProject(db, projectId).list(
+        { toolkitSlug: "", entityId: "entity-20", state: "" },
+        page,
+        nowMs,
+      ),
+    reads: { connected_accounts: "connected_accounts_entity(project_id, entity_id)" },
+    isOrdered: true,
+  },
+  {
+    name: "a page of accounts",
+    statistics: ["fresh"],
+    run: (db) =>
+      connectedAccountsForProject(db, projectId).list({ toolkitSlug: "", entityId: "", state: "" }, page, nowMs),
+    reads: { connected_accounts: "connected_accounts_project(project_id)" },
+    isOrdered: true,
+  },
+  {
+    name: "read_catalog_version",
+    run: (db) => privateToolkitsForProject(db, projectId).version(),
+    reads: { projects: "projects_pkey(id)" },
+  },
+];
+
+/** Projects, keys, the quarantine and the server itself. */
+export const projectPlans: readonly Plan[] = [
+  { name: "database_time", run: (db) => readDatabaseTime(db), reads: {} },
+  { name: "probe_writes", run: (db) => probeWrites(db), reads: {} },
+  {
+    name: "hold_deployment_routing",
+    run: (db) => holdDeploymentRouting(db),
+    reads: { routing_state: ["Seq Scan", "routing_state_pkey(id)"] },
+  },
+  {
+    name: "hold_project_routing",
+    run: (db) => holdProjectRouting(db, [projectId, seededId("prj", 7)]),
+    reads: { projects: "projects_pkey(id)" },
+  },
+  {
+    name: "a project with its policy",
+    run: (db) => findProject(db, projectId),
+    reads: { projects: "projects_pkey(id)", project_policies: "project_policies_pkey(project_id)" },
+  },
+  {
+    name: "a page of projects",
+    statistics: ["fresh"],
+    run: (db) => listProjects(db, page),
+    reads: { projects: "projects_pkey()", project_policies: "project_policies_pkey(project_id)" },
+    isOrdered: true,
+  },
+  {
+    name: "the key of a caller",
+    run: (db) => findCallerKey(db, Buffer.from("7".padStart(64, "0"), "hex")),
+    reads: { api_keys: "api_keys_digest(digest)", project_policies: "project_policies_pkey(project_id)" },
+  },
+  {
+    name: "a page of keys",
+    statistics: ["fresh"],
+    run: (db) => listApiKeys(db, projectId, page),
+    reads: { api_keys: "api_keys_project(project_id)" },
+    isOrdered: true,
+  },
+  {
+    name: "list_held_posts",
+    statistics: ["fresh"],
+    run: (db) => listHeldQuarantinedPosts(db, everyHeld, page),
+    reads: { quarantined_posts: "quarantined_posts_held(id)" },
+    isOrdered: true,
+  },
+  {
+    name: "find_quarantined_ids",
+    run: (db) => findQuarantinedIds(db, everyHeld, [seededId("qrn", 1), seededId("qrn", 9)]),
+    reads: { quarantined_posts: "quarantined_posts_pkey(id)" },
+  },
+  {
+    name: "sweep_quarantined_posts",
+    run: (db) => sweepQuarantinedPosts(db, seededAt(500), 100),
+    reads: { quarantined_posts: "quarantined_posts_pkey(id)" },
+  },
+  {
+    name: "a quarantined post",
+    run: (db) => findQuarantinedPost(db, seededId("qrn", 1)),
+    reads: { quarantined_posts: "quarantined_posts_pkey(id)" },
+  },
+  {
+    name: "a page of quarantined posts of a toolkit",
+    statistics: ["fresh"],
+    run: (db) => listQuarantinedPosts(db, { ...everyPost, toolkitSlug: "t3" }, page),
+    reads: { quarantined_posts: "quarantined_posts_toolkit(toolkit_slug)" },
+    isOrdered: true,
+  },
+];

@@ -1,0 +1,150 @@
+import { type Id, type IdPrefix, idOfUuid } from "@svc/core";
+import type { Database } from "../connect.ts";
+import { nowMs } from "../test-rows.ts";
+
+// Rows for plans: 10,000 and more in every table, most of them one project's, one job's or one lane's, as an even spread would
+// hide what a plan does to the largest. All ids are computed, so that a plan can name any row.
+
+/** Numbers of the kinds of ids, so that no two tables share one. */
+const kinds: Readonly<Record<Exclude<IdPrefix, "apr" | "aep">, number>> = {
+  prj: 1,
+  key: 2,
+  sub: 3,
+  evt: 4,
+  dlv: 5,
+  acc: 6,
+  qrn: 7,
+  job: 8,
+  ask: 9,
+  call: 10,
+  node: 11,
+};
+
+/** When row `n` of a table was made: a second after the one before, in the day before `nowMs`. */
+export function seededAt(n: number): number {
+  return nowMs - 86_400_000 + n * 1_000;
+}
+
+/** The id of row `n` of the table whose ids have this prefix. */
+export function seededId<Prefix extends keyof typeof kinds>(prefix: Prefix, n: number): Id<Prefix> {
+  const hex = (value: number, digits: number) => value.toString(16).padStart(digits, "0");
+  const time = hex(seededAt(n), 12);
+  const tail = hex(n, 15);
+  const uuid = [time.slice(0, 8), time.slice(8), `7${hex(kinds[prefix], 3)}`, `8${tail.slice(0, 3)}`, tail.slice(3)];
+  return idOfUuid(prefix, uuid.join("-"));
+}
+
+/** Rows of the largest tables; the others have half of them. */
+const rowsMax = 20_000;
+
+/** SQL that fills every table from one share of the plans' rows to another. */
+function seedingOf(from: number, share: number): string[] {
+  const id = (prefix: keyof typeof kinds, n: string) => `seeded_id(${kinds[prefix]}, ${n})`;
+  const series = (rows: number) => `generate_series(${Math.ceil(rows * from) + 1}, ${Math.ceil(rows * share)}) as n`;
+  const half = rowsMax / 2;
+  // Fifty projects are busy, and project 1 has two rows of five.
+  const owner = (n = "n") => id("prj", `case when ${n} % 5 < 2 then 1 else 2 + ${n} % 49 end`);
+  const one = id("prj", "1");
+  const digest = (n = "n") => `decode(lpad(to_hex(${n}), 64, '0'), 'hex')`;
+  // The first lane is long and its endpoint dead, fifty have forty tasks each, the others a few.
+  const lane = "case when n <= 8000 then 1 when n <= 10000 then 2 + n % 50 else 52 + n % 400 end";
+  const ofProjectOne = "5 * (n % 4000) + 1";
+  return [
+    `insert into projects (id, name, created_at) select ${id("prj", "n")}, 'p' || n, seeded_at(n) from ${series(half)}`,
+    `insert into project_policies (project_id, plan_approval) select ${id("prj", "n")}, 'always' from ${series(half)} where n % 2 = 0`,
+    `insert into api_keys (id, project_id, role, name, digest, hint, created_at)
+     select ${id("key", "n")}, ${owner()}, 'member', '', ${digest()}, '', seeded_at(n) from ${series(half)}`,
+    `insert into contacts (project_id, principal_id, name, is_approver, created_at)
+     select ${owner()}, 'p' || n, '', n % 500 = 0, seeded_at(n) from ${series(half)}`,
+    `insert into subscriptions (id, project_id, kind, endpoint_url, toolkit_slug, trigger_slug, active, signing_secret, created_at, failing_since, backoff_until, backoff_set_at)
+     select ${id("sub", "n")}, case when n <= 451 then ${one} else ${owner()} end, case when n > 451 and n % 50 = 0 then 'asks' else 'events' end,
+       'https://example.com/', '', '', n <= 451 or n % 97 > 0, '', seeded_at(n), case when n = 1 then seeded_at(1) end,
+       case when n = 1 then seeded_at(200000) end, case when n = 1 then seeded_at(1) end from ${series(half)}`,
+    `insert into events (project_id, id, kind, toolkit_slug, trigger_slug, entity_id, payload, occurred_at, received_at, dedupe_key)
+     select ${owner()}, ${id("evt", "n")}, 'event', 'code_host', 'code_host.issue_' || n % 7, '', '{"n":1}', seeded_at(n), seeded_at(n),
+       case when n % 2 = 0 then 'key-' || n else '' end from ${series(rowsMax)}`,
+    `insert into deliveries (project_id, id, event_id, subscription_id, state, attempts, last_attempt_at)
+     select ${owner()}, ${id("dlv", "n")}, ${id("evt", "n")}, ${id("sub", "case when n % 5 < 2 then 2 + n % 450 else 452 + n % 9000 end")},
+       case when n % 100 = 0 then 'dead_letter' else 'delivered' end, 1, seeded_at(n) from ${series(rowsMax)}`,
+    `insert into deliveries (project_id, id, event_id, subscription_id, state, next_attempt_at)
+     select ${one}, ${id("dlv", "100000 + n")}, ${id("evt", ofProjectOne)}, ${id("sub", lane)}, 'pending', seeded_at(n) from ${series(12_000)}`,
+    `insert into delivery_tasks (delivery_id, project_id, subscription_id, event_id, due_at)
+     select ${id("dlv", "100000 + n")}, ${one}, ${id("sub", lane)}, ${id("evt", ofProjectOne)}, seeded_at(n) from ${series(12_000)}`,
+    `insert into account_references (toolkit_slug, reference, project_id, account_id, entity_id)
+     select 'watcher', 'r' || n, ${owner()}, ${id("acc", "n")}, 'entity-' || n from ${series(half)}`,
+    `insert into quarantined_posts (id, toolkit_slug, reason, detail, headers, query, body, body_bytes, received_at, released_at)
+     select ${id("qrn", "n")}, 't' || n % 20, 'no_trigger', '', '{}', '{}', '', 0, seeded_at(n), case when n % 2 = 0 then seeded_at(n) end
+     from ${series(half)}`,
+    `insert into connected_accounts (id, project_id, toolkit_slug, is_private, entity_id, scheme, state, variables, credential, created_at, updated_at, refresh_at)
+     select ${id("acc", "n")}, ${owner()}, 'tracker', false, 'entity-' || n, 'oauth2',
+       case when n % 10 = 0 then 'active' when n % 10 = 1 then 'pending' else 'superseded' end, '{}', '', seeded_at(n), seeded_at(n), seeded_at(n)
+     from ${series(half)}`,
+    `insert into private_toolkits (project_id, slug, definition, tool_count, origin_digest, updated_at)
+     select ${owner()}, 'desk_' || n, '{}', 1, '', seeded_at(n) from ${series(half)}`,
+    `insert into tool_calls (id, project_id, tool_slug, access_class, entity_id, step_id, outcome, message, provider_status, arguments_digest, arguments, is_truncated, is_sandbox, idempotency_key, created_at, duration_ms, provider_ms)
+     select ${id("call", "n")}, ${owner()}, 'desk.tool_' || n % 7, 'write', 'entity-' || n % 50, '', case when n % 100 = 0 then 'running' else 'ok' end,
+       '', 200, '', '', false, false, 'k' || n, seeded_at(n), 1, 1 from ${series(rowsMax)}`,
+    `insert into call_limits (project_id, name, toolkit_slug, key_expression, concurrency, rate_max, rate_per_ms, is_paused, created_at, updated_at)
+     select ${owner()}, 'limit-' || n, '', '', 1, 0, 0, false, seeded_at(n), seeded_at(n) from ${series(half)} where n % 5 >= 2`,
+    `insert into call_paces (project_id, limit_name, key, pace, revision, made_from, expires_at)
+     select ${owner()}, 'limit-' || n % 9, 'key-' || n, '{"shares":{}}', n, '', seeded_at(n) from ${series(rowsMax)}`,
+    `insert into job_programs (project_id, digest, program, program_hash, pins)
+     select ${owner()}, ${digest()}, '{"inputSchema":{}}', '', '{}' from ${series(half)}`,
+    `insert into jobs (id, project_id, status, mode, simulated_from, program_digest, params, step_args, key_id, principal_chain, idempotency_key, content_digest, estimate, used, saga, receipt, last_seq, created_at, updated_at, finished_at, is_swept)
+     select ${id("job", "n")}, ${owner()}, case when n <= 200 then 'running' else 'succeeded' end, case when n % 20 = 0 then 'simulate' else 'live' end,
+       case when n % 20 = 0 then ${id("job", "n - 1")} end, ${digest()}, '{}', '{}', ${id("key", "n")}, '{}',
+       case when n % 3 = 0 then 'k' || n end, '', '{}', '{}', '{}', case when n > 200 then '{}'::jsonb end, ${rowsMax}, seeded_at(n), seeded_at(n),
+       case when n > 200 then seeded_at(n) end, n between 201 and 9500 from ${series(half)}`,
+    `insert into job_steps (job_id, step_id, ordinal, receipt) select ${id("job", "1 + n / 2")}, 's' || n, n, '{}' from ${series(rowsMax)}`,
+    `insert into job_events (job_id, seq, type, step_id, at, payload, principal_chain)
+     select ${id("job", "case when n <= 5000 then 1 else 2 + n % 9000 end")}, n, case when n % 10 = 0 then 'answer-refused' else 'step-progress' end,
+       '', seeded_at(n), '{}', '{}' from ${series(rowsMax)}`,
+    `insert into job_rows (job_id, row_number, data) select ${id("job", "case when n <= 12000 then 1 else 2 + n % 900 end")}, n, '' from ${series(rowsMax)}`,
+    `insert into job_set_rows (job_id, set_id, ordinal, row_number, state)
+     select ${id("job", "case when n <= 12000 then 1 else 2 + n % 900 end")}, case when n <= 10000 then 's' else 't' end, n, n,
+       case when n % 100 = 0 then 'failed' else 'ok' end from ${series(rowsMax)}`,
+    `insert into job_undo_entries (job_id, entry, step_id, ordinal, tool_slug, entity_id, args, state)
+     select ${id("job", "case when n <= 5000 then 1 else 2 + n % 5000 end")}, n, '', n, '', '', '', case when n % 3 = 0 then 'done' else 'armed' end
+     from ${series(half)}`,
+    `insert into job_tasks (job_id, kind, subject, project_id, due_at, lease_owner, lease_token)
+     select ${id("job", "n")}, 'run', '', ${owner()}, seeded_at(case when n <= 500 then n else 100000 + n end), ${id("node", "1")}, 1 from ${series(half)}`,
+    `insert into job_tasks (job_id, kind, subject, project_id, due_at)
+     select ${id("job", "n")}, 'hop', 'ask/' || n, ${owner()}, seeded_at(100000 + n) from ${series(1_000)}`,
+    `insert into job_asks (id, project_id, job_id, step_id, point_id, kind, state, question, continuations, answer_schema, escalation, default_continuation, hop_index, principal_id, delivered_principals, key_id, asked_at)
+     select ${id("ask", "n")}, ${owner()}, ${id("job", "n")}, '', '', 'judge', case when n % 20 = 1 then 'pending' else 'answered' end, '', '{}', '', '[]', '',
+       0, 'p' || n % 100, '{}', ${id("key", "n")}, seeded_at(n) from ${series(half)}`,
+    `insert into skills (project_id, slug, description, job_id, program_digest, access_class, created_at)
+     select ${owner()}, 'skill_' || n, '', ${id("job", "n")}, ${digest()}, 'read', seeded_at(n) from ${series(half)}`,
+  ];
+}
+
+const functions = [
+  `create function seeded_at(n int8) returns timestamptz language sql immutable
+   return to_timestamp((${seededAt(0)} + n * 1000)::float8 / 1000)`,
+  `create function seeded_id(kind int8, n int8) returns uuid language sql immutable
+   return (lpad(to_hex(${seededAt(0)} + n * 1000), 12, '0') || '7' || lpad(to_hex(kind), 3, '0') || '8' || lpad(to_hex(n), 15, '0'))::uuid`,
+];
+
+/** What the store's statistics say of the rows. */
+export type Statistics = "fresh" | "stale" | "absent";
+
+/** Fills a test database. Its statistics are stale then: made when it held a hundredth. Nothing but a test makes others. */
+export async function seed(db: Database): Promise<void> {
+  const tables = await db.sql<{ name: string }[]>`select tablename as name from pg_tables where schemaname = 'public'`;
+  await db.sql.begin(async (tx) => {
+    for (const { name } of tables) await tx.unsafe(`alter table ${name} set (autovacuum_enabled = false)`);
+    for (const text of functions) await tx.unsafe(text);
+    for (const text of seedingOf(0, 0.01)) await tx.unsafe(text);
+  });
+  await db.sql.unsafe("analyze");
+  await db.sql.begin(async (tx) => {
+    for (const text of seedingOf(0.01, 1)) await tx.unsafe(text);
+  });
+}
+
+/** Makes a database's statistics absent, as those of a new one are. Takes a superuser, which tests have. */
+export async function forgetStatistics(db: Database): Promise<void> {
+  const ours = "select oid from pg_class where relnamespace = 'public'::regnamespace";
+  await db.sql.unsafe(`delete from pg_statistic where starelid in (${ours})`);
+  await db.sql.unsafe(`update pg_class set reltuples = -1, relpages = 0 where oid in (${ours})`);
+}

@@ -1,0 +1,39 @@
+import type { CatalogView } from "@svc/catalog";
+import type { ProjectId } from "@svc/core";
+import { contactsForProject } from "@svc/db";
+import type { CheckContext } from "@svc/program";
+import { type CheckedProgram, checkProgram } from "@svc/program";
+import type { JobsContext } from "./context.ts";
+
+/** A program of a project; `isStored` where it was accepted before, as that of a skill. */
+type Checked = { readonly projectId: ProjectId; readonly programJson: string; readonly isStored: boolean };
+
+/** Checks a program against what the project sees, holds and knows now. */
+export async function checkForProject(
+  context: Pick<JobsContext, "db" | "views" | "accounts">,
+  { projectId, programJson, isStored }: Checked,
+): Promise<CheckedProgram> {
+  const found = checkContext(context, projectId, await context.views.forProject(projectId));
+  return checkProgram(programJson, { ...found, isStored });
+}
+
+function checkContext(
+  { db, accounts }: Pick<JobsContext, "db" | "accounts">,
+  projectId: ProjectId,
+  view: CatalogView,
+): CheckContext {
+  return {
+    view,
+    hasAccounts: (questions) =>
+      Promise.all(
+        questions.map(async ({ toolkit, entity }) => {
+          return !("kind" in (await accounts.resolve({ projectId, toolkit, entityId: entity })));
+        }),
+      ),
+    async hasContacts(principals) {
+      const found = await contactsForProject(db, projectId).findMany(principals);
+      const known = new Set(found.map(({ principalId }) => principalId));
+      return principals.map((principal) => known.has(principal));
+    },
+  };
+}

@@ -1,0 +1,26 @@
+import type { AskPort } from "@svc/asks";
+import type { CatalogViews } from "@svc/catalog";
+import type { AccountAccess } from "@svc/connections";
+import type { Clock, Sealer } from "@svc/core";
+import type { Database } from "@svc/db";
+import type { JobEngine } from "../drive/engine.ts";
+import type { ProgramCache } from "../drive/programs.ts";
+import type { JobHints } from "./hints.ts";
+
+/** What the methods of JobsService share. */
+export type JobsContext = {
+  readonly db: Database;
+  readonly clock: Clock;
+  /** Seals page tokens and what jobs keep of their data. */
+  readonly sealer: Sealer;
+  readonly views: CatalogViews;
+  readonly accounts: Pick<AccountAccess, "resolve">;
+  readonly asks: AskPort;
+  /** The engine of this node; its `wake` and `cancel` save the wait for the next poll. */
+  readonly engine: Pick<JobEngine, "wake" | "cancel">;
+  /** Programs that were checked on this node are kept ready for its drivers. */
+  readonly programs: Pick<ProgramCache, "put">;
+  readonly hints: JobHints;
+  /** Longest pause between two looks for new log entries while no hint comes, milliseconds. Default 500. */
+  readonly watchPollMs?: number;
+};

@@ -1,0 +1,115 @@
+import { create, type MessageInitShape } from "@bufbuild/protobuf";
+import { timestampFromMs } from "@bufbuild/protobuf/wkt";
+import { pendingAskMessage } from "@svc/asks";
+import type {
+  AskRecord,
+  JobEventRecord,
+  JobStatus,
+  JobStepRecord,
+  ListedJob,
+  ParkDocument,
+  SagaDocument,
+} from "@svc/db";
+import {
+  type JobEvent,
+  JobEventSchema,
+  type Job as JobMessage,
+  JobSchema,
+  JobStatus as JobStatusMessage,
+  type ParkSchema,
+  type SagaSchema,
+} from "@svc/gen/jobs";
+import { toEstimate, toReceipt, toStepReceipt } from "./convert-receipts.ts";
+
+/** A job with what is read beside its row: its program, its steps in the order they began, and its pending ask. */
+export type JobParts = {
+  readonly job: ListedJob;
+  /** The program as it is shown. */
+  readonly programJson: string;
+  readonly steps: readonly JobStepRecord[];
+  readonly pendingAsk: AskRecord | undefined;
+};
+
+/** A job as callers read it. What it keeps of its data (rows, outputs, input, progress) is in no field. */
+export function toJob({ job, programJson, steps, pendingAsk }: JobParts): JobMessage {
+  const { park, receipt, finishedAt } = job;
+  return create(JobSchema, {
+    id: job.id,
+    status: statusNumbers[job.status],
+    programJson,
+    programHash: job.programHash,
+    estimate: toEstimate(job.estimate),
+    planApprovalId: job.planApprovalId,
+    ...(park !== null && { park: toPark(park) }),
+    stepReceipts: steps.map(({ receipt: step }) => toStepReceipt(step)),
+    ...(receipt !== null && { receipt: toReceipt(receipt) }),
+    lastError: job.lastError,
+    createdAt: timestampFromMs(job.createdAt),
+    updatedAt: timestampFromMs(job.updatedAt),
+    ...(finishedAt !== null && { finishedAt: timestampFromMs(finishedAt) }),
+    ...(pendingAsk && { pendingAsk: pendingAskMessage(pendingAsk) }),
+    saga: toSaga(job.saga),
+    mode: job.mode,
+    simulatedFrom: job.simulatedFrom ?? "",
+    skillSlug: job.skillSlug,
+  });
+}
+
+const statusNumbers: Readonly<Record<JobStatus, JobStatusMessage>> = {
+  simulating: JobStatusMessage.SIMULATING,
+  pending_plan_approval: JobStatusMessage.PENDING_PLAN_APPROVAL,
+  queued: JobStatusMessage.QUEUED,
+  running: JobStatusMessage.RUNNING,
+  parked: JobStatusMessage.PARKED,
+  compensating: JobStatusMessage.COMPENSATING,
+  succeeded: JobStatusMessage.SUCCEEDED,
+  failed: JobStatusMessage.FAILED,
+  aborted: JobStatusMessage.ABORTED,
+  rejected: JobStatusMessage.REJECTED,
+  expired: JobStatusMessage.EXPIRED,
+  cancelled: JobStatusMessage.CANCELLED,
+};
+
+const statusTexts = new Map(Object.entries(statusNumbers).map(([text, number]) => [number, text as JobStatus]));
+
+/** The status of a list's filter; undefined for UNSPECIFIED. */
+export function statusOfFilter(status: JobStatusMessage): JobStatus | undefined {
+  return statusTexts.get(status);
+}
+
+function toPark({ reason, stepId, since, wakeAt, judgment }: ParkDocument): MessageInitShape<typeof ParkSchema> {
+  return {
+    reason,
+    stepId,
+    since: timestampFromMs(since),
+    ...(wakeAt !== undefined && { wakeAt: timestampFromMs(wakeAt) }),
+    ...(judgment && {
+      judgment: {
+        pointId: judgment.pointId,
+        requestId: judgment.requestId,
+        question: judgment.question,
+        continuations: [...judgment.continuations],
+        answerSchemaJson: judgment.answerSchemaJson,
+        raisedAt: timestampFromMs(judgment.raisedAt),
+        ...(judgment.counts && { counts: judgment.counts }),
+      },
+    }),
+  };
+}
+
+function toSaga({ state, entries, done, failed }: SagaDocument): MessageInitShape<typeof SagaSchema> {
+  return { state, entries, done, failed };
+}
+
+/** An entry of a job's log as callers read it. */
+export function toJobEvent(event: JobEventRecord): JobEvent {
+  return create(JobEventSchema, {
+    jobId: event.jobId,
+    seq: event.seq,
+    type: event.type,
+    stepId: event.stepId,
+    at: timestampFromMs(event.at),
+    payloadJson: event.payload,
+    principalChain: event.principalChain,
+  });
+}

@@ -1,0 +1,92 @@
+import { create } from "@bufbuild/protobuf";
+import type { ServiceImpl } from "@connectrpc/connect";
+import { jobNotFound } from "@svc/asks";
+import { pageOf, pageRows, requireId, requireProject } from "@svc/core";
+import { jobsForProject, requestJobCancel } from "@svc/db";
+import {
+  CancelJobResponseSchema,
+  GetJobResponseSchema,
+  type JobsService,
+  ListJobsResponseSchema,
+  PromoteJobResponseSchema,
+  type SubmitJobRequest,
+  SubmitJobResponseSchema,
+} from "@svc/gen/jobs";
+import { idempotencyKeyInvalid, jobFinished, modeConflict, modeInvalid } from "../errors.ts";
+import { promoteJob } from "../skills/promote.ts";
+import type { JobsContext } from "./context.ts";
+import { statusOfFilter } from "./convert-jobs.ts";
+import { readPage } from "./list.ts";
+import { readJob, readTwin, toJobs } from "./read.ts";
+import { submit } from "./submit.ts";
+
+type Methods = Pick<ServiceImpl<typeof JobsService>, "submitJob" | "getJob" | "listJobs" | "cancelJob" | "promoteJob">;
+
+/** The methods about jobs as a whole. */
+export function jobMethods(context: JobsContext): Methods {
+  const { db, clock, sealer, engine, hints, views } = context;
+  return {
+    async submitJob(request, ctx) {
+      const { projectId, keyId, role } = requireProject(ctx);
+      const submitted = await submit(context, { projectId, keyId, role, ...readSubmission(request) });
+      if ("refusal" in submitted) throw submitted.refusal;
+      return create(SubmitJobResponseSchema, { job: await readJob(context, projectId, "id", submitted.id) });
+    },
+    async getJob(request, ctx) {
+      const { projectId } = requireProject(ctx);
+      const id = requireId("job", "id", request.id);
+      const [job, simulation] = await Promise.all([
+        readJob(context, projectId, "id", id),
+        readTwin(context, projectId, id),
+      ]);
+      return create(GetJobResponseSchema, { job, ...(simulation && { simulation }) });
+    },
+    async listJobs(request, ctx) {
+      const { projectId } = requireProject(ctx);
+      const { status, skillSlug } = request;
+      const mode = request.mode === "" ? undefined : readMode(request.mode);
+      const scope = { call: "ListJobs", projectId, filters: { status, mode, skillSlug } };
+      const page = pageOf(sealer, scope, request, "job");
+      const filter = { status: statusOfFilter(status), mode, skillSlug: skillSlug === "" ? undefined : skillSlug };
+      const read = await readPage(jobsForProject(db, projectId), filter, page);
+      const { rows, nextPageToken } = pageRows(sealer, scope, read.rows, read.size);
+      return create(ListJobsResponseSchema, { jobs: await toJobs(context, projectId, rows), nextPageToken });
+    },
+    async cancelJob(request, ctx) {
+      const { projectId, keyId } = requireProject(ctx);
+      const jobId = requireId("job", "id", request.id);
+      const change = { jobId, projectId, chain: [`key:${keyId}`], nowMs: clock.now() };
+      const found = await requestJobCancel(db, change);
+      if (found === undefined) throw jobNotFound("id", request.id);
+      if (found.isFinished && found.status !== "cancelled") throw jobFinished("id", request.id, found.status);
+      engine.cancel(jobId);
+      engine.wake();
+      return create(CancelJobResponseSchema, { job: await readJob(context, projectId, "id", jobId) });
+    },
+    async promoteJob(request, ctx) {
+      const principal = requireProject(ctx);
+      const toolSlug = await promoteJob(context, principal, request);
+      hints.notify(requireId("job", "jobId", request.jobId));
+      const { projectId } = principal;
+      const tool = (await views.forProject(projectId)).messages.tools.get(toolSlug)?.tool;
+      if (tool === undefined) throw new Error(`the view of ${projectId} lacks ${toolSlug}, which was just stored`);
+      return create(PromoteJobResponseSchema, { tool });
+    },
+  };
+}
+
+const keyCharactersMax = 255;
+
+function readSubmission({ programJson, idempotencyKey, mode, simulateFirst }: SubmitJobRequest) {
+  const read = readMode(mode);
+  if (read === "simulate" && simulateFirst) throw modeConflict();
+  if ([...idempotencyKey].length > keyCharactersMax) throw idempotencyKeyInvalid(idempotencyKey);
+  return { programJson, mode: read, simulateFirst, idempotencyKey: idempotencyKey === "" ? undefined : idempotencyKey };
+}
+
+/** Throws MODE_INVALID. */
+function readMode(mode: string): "live" | "simulate" {
+  if (mode === "" || mode === "live") return "live";
+  if (mode === "simulate") return mode;
+  throw modeInvalid(mode);
+}

@@ -1,0 +1,31 @@
+import type { Id } from "@svc/core";
+import type { JobFilter, JobRepository, ListedJob } from "@svc/db";
+
+/** Jobs read at once: a program may take 256 KiB. */
+const chunkSize = 50;
+/** A page ends early once its programs take this much. */
+const pageBytesMax = 8_388_608;
+
+/**
+ * Reads the rows of one page and, where more follow, one beyond it. However many are asked for, no more programs are held than fit
+ * an answer: such a page is shorter, and its token goes on from there.
+ */
+export async function readPage(
+  repository: Pick<JobRepository, "list">,
+  filter: JobFilter,
+  { after, size }: { readonly after: Id<"job"> | undefined; readonly size: number },
+): Promise<{ readonly rows: readonly ListedJob[]; readonly size: number }> {
+  const rows: ListedJob[] = [];
+  for (let bytes = 0; rows.length <= size; ) {
+    const limit = Math.min(chunkSize, size + 1 - rows.length);
+    const chunk = await repository.list(filter, { after: rows.at(-1)?.id ?? after, limit });
+    for (const row of chunk) {
+      // One job is always shown, and the one that does not fit any more tells that there are more.
+      bytes += row.sealedProgram?.length ?? row.program?.length ?? 0;
+      rows.push(row);
+      if (bytes > pageBytesMax && rows.length > 1) return { rows, size: rows.length - 1 };
+    }
+    if (chunk.length < limit) break;
+  }
+  return { rows, size };
+}

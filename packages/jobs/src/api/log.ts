@@ -1,0 +1,120 @@
+import { create } from "@bufbuild/protobuf";
+import type { HandlerContext, ServiceImpl } from "@connectrpc/connect";
+import { jobNotFound } from "@svc/asks";
+import {
+  type Id,
+  openPageToken,
+  type ProjectId,
+  pageSizeOf,
+  requireId,
+  requireProject,
+  sealPageToken,
+} from "@svc/core";
+import { type JobEventRecord, type JobRecord, jobsForProject, loadJob } from "@svc/db";
+import {
+  type JobsService,
+  ListJobEventsResponseSchema,
+  type WatchJobRequest,
+  type WatchJobResponse,
+  WatchJobResponseSchema,
+} from "@svc/gen/jobs";
+import type { JobsContext } from "./context.ts";
+import { toJobEvent } from "./convert-jobs.ts";
+
+type Methods = Pick<ServiceImpl<typeof JobsService>, "listJobEvents" | "watchJob">;
+
+/** What reading logs works with. */
+export type LogContext = Pick<JobsContext, "db" | "clock" | "sealer" | "hints" | "watchPollMs">;
+
+/** Entries read at once. */
+const chunkSize = 1000;
+/** Pause between two looks at a log: from the first, doubled up to the second while nothing comes. */
+const watchPollMsMin = 25;
+const watchPollMsDefault = 500;
+
+/** The methods about a job's log. */
+export function logMethods(context: LogContext): Methods {
+  const { sealer } = context;
+  return {
+    async listJobEvents(request, ctx) {
+      const { projectId } = requireProject(ctx);
+      const jobId = requireId("job", "jobId", request.jobId);
+      const scope = { call: "ListJobEvents", projectId, filters: { jobId } };
+      const size = pageSizeOf(request.pageSize, { fallback: 0, max: chunkSize });
+      const afterSeq = request.pageToken === "" ? 0 : Number(openPageToken(sealer, scope, request.pageToken));
+      await findJob(context, projectId, jobId);
+      const rows = await readLog(context, { projectId, jobId, afterSeq, limit: size === 0 ? undefined : size + 1 });
+      const shown = size === 0 ? rows : rows.slice(0, size);
+      const last = shown.at(-1);
+      const hasMore = rows.length > shown.length && last !== undefined;
+      const nextPageToken = hasMore ? sealPageToken(sealer, scope, String(last.seq)) : "";
+      return create(ListJobEventsResponseSchema, { events: shown.map(toJobEvent), nextPageToken });
+    },
+    watchJob: (request, ctx) => watch(context, request, ctx),
+  };
+}
+
+async function findJob({ db }: LogContext, projectId: ProjectId, jobId: Id<"job">): Promise<JobRecord> {
+  const job = await loadJob(db, jobId);
+  if (job === undefined || job.projectId !== projectId) throw jobNotFound("jobId", jobId);
+  return job;
+}
+
+type LogRange = { projectId: ProjectId; jobId: Id<"job">; afterSeq: number; limit: number | undefined };
+
+/** Up to `limit` entries of a log; without one all of it, in chunks. */
+async function readLog({ db }: LogContext, { projectId, jobId, afterSeq, limit }: LogRange): Promise<JobEventRecord[]> {
+  const repository = jobsForProject(db, projectId);
+  if (limit !== undefined) return repository.listEvents(jobId, { afterSeq, limit });
+  const rows: JobEventRecord[] = [];
+  for (;;) {
+    const chunk = await repository.listEvents(jobId, { afterSeq: rows.at(-1)?.seq ?? afterSeq, limit: chunkSize });
+    rows.push(...chunk);
+    if (chunk.length < chunkSize) return rows;
+  }
+}
+
+/**
+ * Streams a log from the store, the one truth: hints of this node only say when to look. A stream that shutdown or its caller ends
+ * rejects with the signal's reason, so that nobody takes it for the log's end.
+ */
+async function* watch(
+  context: LogContext,
+  request: WatchJobRequest,
+  { signal, values }: HandlerContext,
+): AsyncGenerator<WatchJobResponse> {
+  const { projectId } = requireProject({ values });
+  const jobId = requireId("job", "jobId", request.jobId);
+  let seq = request.afterSeq;
+  let grown = new AbortController();
+  let pauseMs = watchPollMsMin;
+  const unsubscribe = context.hints.subscribe(jobId, () => grown.abort());
+  try {
+    for (;;) {
+      // Made before the log is read: what is committed meanwhile is not waited for.
+      grown = new AbortController();
+      // Read before the log: of a job that has ended by then, the log holds all there is.
+      const job = await findJob(context, projectId, jobId);
+      const hasGrown = job.lastSeq > seq;
+      const rows = hasGrown ? await readLog(context, { projectId, jobId, afterSeq: seq, limit: chunkSize }) : [];
+      for (const event of rows) {
+        signal.throwIfAborted();
+        seq = event.seq;
+        yield create(WatchJobResponseSchema, { event: toJobEvent(event) });
+      }
+      if (rows.length === 0) {
+        if (job.finishedAt !== null) return;
+        await context.clock.wait(pauseMs, AbortSignal.any([signal, grown.signal]));
+      }
+      signal.throwIfAborted();
+      // A log that grew is likely to grow again soon, and a hint may come a moment before its commit.
+      pauseMs = rows.length > 0 || grown.signal.aborted ? watchPollMsMin : Math.min(2 * pauseMs, pollMsOf(context));
+    }
+  } finally {
+    unsubscribe();
+  }
+}
+
+function pollMsOf({ watchPollMs = watchPollMsDefault }: LogContext): number {
+  return watchPollMs;
+}

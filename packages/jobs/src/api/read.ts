@@ -1,0 +1,47 @@
+import { jobNotFound } from "@svc/asks";
+import type { Id, ProjectId, Sealer } from "@svc/core";
+import { asksForProject, type Executor, jobsForProject, type ListedJob } from "@svc/db";
+import type { Job } from "@svc/gen/jobs";
+import { openProgram } from "../drive/stored-program.ts";
+import { toJob } from "./convert-jobs.ts";
+import { shownProgram } from "./shown-program.ts";
+
+/** What reading jobs works with; the sealer opens their programs. */
+export type ReadContext = { readonly db: Executor; readonly sealer: Sealer };
+
+/** Jobs of a project as callers read them, in the order given. */
+export async function toJobs(
+  { db, sealer }: ReadContext,
+  projectId: ProjectId,
+  rows: readonly ListedJob[],
+): Promise<Job[]> {
+  if (rows.length === 0) return [];
+  // A job that waits for its first step has none: so a submission is answered by one statement less.
+  const begun = rows.filter(({ status }) => status !== "queued").map(({ id }) => id);
+  const parked = rows.filter(({ park }) => park !== null).map(({ id }) => id);
+  const [steps, asks] = await Promise.all([
+    begun.length === 0 ? new Map() : jobsForProject(db, projectId).listSteps(begun),
+    asksForProject(db, projectId).listPending(parked),
+  ]);
+  return rows.map((job) => {
+    const requestId = job.park?.judgment?.requestId;
+    // Read a moment later than the job, an ask may be the next one already: the two belong together or are not shown together.
+    const pendingAsk = asks.find(({ id }) => id === requestId);
+    const programJson = shownProgram(openProgram(sealer, job, job));
+    return toJob({ job, programJson, steps: steps.get(job.id) ?? [], pendingAsk });
+  });
+}
+
+/** One job of a project as callers read it. Throws JOB_NOT_FOUND, naming `field`. */
+export async function readJob(context: ReadContext, projectId: ProjectId, field: string, id: Id<"job">): Promise<Job> {
+  const row = await jobsForProject(context.db, projectId).find(id);
+  const [job] = row === undefined ? [] : await toJobs(context, projectId, [row]);
+  if (job === undefined) throw jobNotFound(field, id);
+  return job;
+}
+
+/** The simulation that was made for a job by simulateFirst. */
+export async function readTwin(context: ReadContext, projectId: ProjectId, id: Id<"job">): Promise<Job | undefined> {
+  const row = await jobsForProject(context.db, projectId).findTwin(id);
+  return row === undefined ? undefined : (await toJobs(context, projectId, [row]))[0];
+}

@@ -1,0 +1,415 @@
+import { toJson } from "@bufbuild/protobuf";
+import { createId } from "@svc/core";
+import { setProjectPolicy } from "@svc/db";
+import { JobStatus, ReceiptSchema } from "@svc/gen/jobs";
+import { canonicalHash } from "@svc/program";
+import { createTestDatabase, type TestDatabase } from "@svc/testing/database";
+import { createWorld } from "@svc/testing/desk";
+import { createTestNode, jobOf, programText } from "@svc/testing/jobs-node";
+import { refusalsOf } from "@svc/testing/project-client";
+import { afterAll, beforeAll, expect, test } from "vitest";
+
+let database: TestDatabase;
+beforeAll(async () => {
+  database = await createTestDatabase();
+});
+afterAll(() => database.drop());
+
+const fetchItems = {
+  id: "fetch",
+  call: "desk.list_items",
+  entity: "ops",
+  rows: { from: "items[]", key: "id", keep: ["id", "secret"], page: { arg: "page", from: "next", max: 5 } },
+};
+const notes = {
+  inputSchema: { type: "object", required: ["greeting"], properties: { greeting: { type: "string" } } },
+  input: { greeting: "hello" },
+  steps: [
+    fetchItems,
+    {
+      id: "send",
+      map: "fetch",
+      do: [
+        {
+          id: "note",
+          call: "desk.send_note",
+          entity: "ops",
+          args: { text: { $text: "{input.greeting} {row.id}" } },
+          undo: { call: "desk.delete_note", entity: "ops", args: { id: { $ref: "output.id" }, confirm: true } },
+        },
+      ],
+    },
+    { id: "sum", reduce: "send", as: { sent: "count ok" } },
+  ],
+  result: { sent: { $ref: "steps.sum.sent" } },
+};
+const deleting = {
+  steps: [{ id: "gone", call: "desk.delete_note", entity: "ops", args: { id: "n1", confirm: true } }],
+};
+const asking = {
+  steps: [{ id: "gate", judge: "sure" }],
+  points: {
+    sure: {
+      question: "Is it sure?",
+      continuations: ["proceed", "abort"],
+      escalation: [{ principal: "owner", timeout: "1h" }],
+    },
+  },
+};
+const fault = (reason: string, field: string) => ({ reason, field });
+
+test("a submitted program is a job at once, runs, and is read back as receipts without any row", async () => {
+  await using node = createTestNode(database.db, { world: createWorld({ items: 7, pageSize: 3 }) });
+  const { client, keyId } = await node.project();
+  const programJson = programText(notes);
+  const submitted = jobOf(await client.submitJob({ programJson }));
+  expect(submitted).toMatchObject({
+    id: expect.stringMatching(/^job_/),
+    programJson,
+    programHash: canonicalHash(JSON.parse(programJson)),
+    mode: "live",
+    planApprovalId: "",
+    skillSlug: "",
+    estimate: { accessClasses: ["read", "write"], toolkits: ["desk"], entities: ["ops"], notCompensable: [] },
+    saga: { state: "none", entries: 0 },
+  });
+  await node.reach(submitted.id, "succeeded");
+  const answer = await client.getJob({ id: submitted.id });
+  const job = jobOf(answer);
+  expect(answer.simulation).toBeUndefined();
+  expect(job).toMatchObject({ status: JobStatus.SUCCEEDED, lastError: "" });
+  expect(job.park).toBeUndefined();
+  expect(job.finishedAt).toBeDefined();
+  expect(
+    job.stepReceipts.map(({ stepId, kind, toolSlug, toolVersion, state }) => [
+      stepId,
+      kind,
+      toolSlug,
+      toolVersion,
+      state,
+    ]),
+  ).toEqual([
+    ["fetch", "call", "desk.list_items", "1.2.3", "completed"],
+    ["send", "map", "desk.send_note", "1.2.3", "completed"],
+    ["sum", "reduce", "", "", "completed"],
+  ]);
+  expect(job.stepReceipts[1]).toMatchObject({ rows: { in: 7, ok: 7, failed: 0 }, calls: { write: 7 }, attempts: 1 });
+  expect(job.receipt).toMatchObject({
+    outcome: "complete",
+    resultJson: '{"sent":7}',
+    calls: { read: 3, write: 7 },
+    limits: { used: { toolCalls: 10, writes: 7, rows: 7 }, max: { toolCalls: 10_000, deadlineSeconds: 86_400 } },
+    estimate: job.estimate!,
+  });
+  const { events } = await client.listJobEvents({ jobId: job.id });
+  expect(events.map(({ seq }) => seq)).toEqual(events.map((_, index) => index + 1));
+  expect(events[0]).toMatchObject({ type: "job-submitted", principalChain: [`key:${keyId}`] });
+  expect(job.receipt?.lastSeq).toBe(events.length);
+  const listed = await client.listJobs({});
+  const everything = JSON.stringify([job, events, listed], (_key, value) =>
+    typeof value === "bigint" ? String(value) : value,
+  );
+  expect(everything).not.toContain("marker-");
+});
+
+test("whoever holds a receipt can compute its hash", async () => {
+  await using node = createTestNode(database.db);
+  const { client } = await node.project();
+  const { id } = jobOf(await client.submitJob({ programJson: programText(notes) }));
+  await node.reach(id, "succeeded");
+  const { receipt } = jobOf(await client.getJob({ id }));
+  const json = toJson(ReceiptSchema, receipt!, { alwaysEmitImplicit: true }) as Record<string, unknown>;
+  expect(receipt?.receiptHash).toMatch(/^[0-9a-f]{64}$/);
+  expect(canonicalHash({ ...json, receiptHash: "" })).toBe(receipt?.receiptHash);
+});
+
+test("all faults of a program are answered at once, a detail each, named by pointer", async () => {
+  await using node = createTestNode(database.db, { isStarted: false });
+  const { client } = await node.project();
+  const steps = [
+    { id: "a", call: "desk.nothing", entity: "ops" },
+    { id: "b", call: "desk.get_item", entity: "ops", args: { id: 7 } },
+    { id: "c", call: "desk.get_item", entity: "nobody", args: { id: "i1" } },
+    { id: "d", judge: "who" },
+  ];
+  const points = { who: { question: "?", continuations: ["proceed"], escalation: [{ principal: "stranger" }] } };
+  expect(await refusalsOf(client.submitJob({ programJson: programText({ steps, points }) }))).toEqual({
+    code: "InvalidArgument",
+    details: [
+      fault("PROGRAM_TOOL_UNKNOWN", "programJson/steps/0/call"),
+      fault("PROGRAM_ARGUMENT_INVALID", "programJson/steps/1/args/id"),
+      fault("PROGRAM_ACCOUNT_MISSING", "programJson/steps/2/entity"),
+      fault("PROGRAM_CONTACT_UNKNOWN", "programJson/points/who/escalation/0/principal"),
+    ],
+  });
+  const many = Array.from({ length: 99 }, (_, index) => ({
+    id: `s${index}`,
+    call: "desk.nothing",
+    entity: "ops",
+    args: { x: { $ref: "y" } },
+  }));
+  const programJson = programText({ steps: many, params: { long: "x".repeat(20_000) } });
+  const { details } = await refusalsOf(client.submitJob({ programJson }));
+  expect(details).toHaveLength(100);
+  expect((await client.listJobs({})).jobs).toEqual([]);
+});
+
+test("SubmitJob refuses modes, keys and plans that it cannot take", async () => {
+  await using node = createTestNode(database.db, { isStarted: false });
+  const { client, as, projectId } = await node.project();
+  const programJson = programText(asking);
+  const refused = (request: object, by = client) => refusalsOf(by.submitJob({ programJson, ...request }));
+  const invalid = (reason: string, field: string) => ({ code: "InvalidArgument", details: [fault(reason, field)] });
+  expect(await refused({ mode: "dry" })).toEqual(invalid("MODE_INVALID", "mode"));
+  expect(await refused({ mode: "simulate", simulateFirst: true })).toEqual(invalid("MODE_CONFLICT", "simulateFirst"));
+  expect(await refused({ idempotencyKey: "k".repeat(256) })).toEqual(
+    invalid("IDEMPOTENCY_KEY_INVALID", "idempotencyKey"),
+  );
+  const plan = programText(deleting);
+  expect(await refused({ programJson: plan }, as("member"))).toEqual({
+    code: "PermissionDenied",
+    details: [fault("APPROVER_ROLE_REQUIRED", "programJson/approval")],
+  });
+  await setProjectPolicy(database.db, projectId, { planApproval: "always", redirectUrls: [] });
+  expect((await refused({}, as("member"))).details[0]?.reason).toBe("APPROVER_ROLE_REQUIRED");
+  await database.db.sql`update contacts set is_approver = false`;
+  expect(await refused({ programJson: plan })).toEqual({
+    code: "FailedPrecondition",
+    details: [fault("APPROVER_MISSING", "programJson/approval")],
+  });
+  // A simulation needs nobody's approval.
+  expect(jobOf(await client.submitJob({ programJson: plan, mode: "simulate" })).status).toBe(JobStatus.QUEUED);
+  await database.db.sql`update contacts set is_approver = true`;
+});
+
+test("a plan that needs approval parks with its ask, and goes on when it is approved", async () => {
+  await using node = createTestNode(database.db);
+  const { client } = await node.project();
+  const job = jobOf(await client.submitJob({ programJson: programText(deleting) }));
+  expect(job).toMatchObject({
+    status: JobStatus.PENDING_PLAN_APPROVAL,
+    planApprovalId: expect.stringMatching(/^apr_/),
+    park: { reason: "approval", stepId: "", judgment: { pointId: "approval", continuations: ["proceed", "abort"] } },
+    pendingAsk: {
+      pointId: "approval",
+      principalId: "owner",
+      deliveredPrincipals: ["owner"],
+      jobId: "",
+      requestId: "",
+      question: "",
+    },
+  });
+  expect(job.pendingAsk?.approvalId).toBe(job.planApprovalId);
+  const requestId = job.park!.judgment!.requestId;
+  await client.answerAsk({ jobId: job.id, requestId, principalId: "owner", continuation: "proceed" });
+  await node.reach(job.id, "succeeded");
+  const { receipt } = jobOf(await client.getJob({ id: job.id }));
+  expect(receipt?.approvals).toMatchObject([
+    {
+      approvalId: job.planApprovalId,
+      stepId: "",
+      decision: { continuation: "proceed", principalId: "owner", surface: "api" },
+    },
+  ]);
+});
+
+test("a parked job carries the question, and its ask none of the read surface", async () => {
+  await using node = createTestNode(database.db);
+  const { client } = await node.project();
+  const { id } = jobOf(await client.submitJob({ programJson: programText(asking) }));
+  await node.reach(id, "parked");
+  const job = jobOf(await client.getJob({ id }));
+  expect(job.park?.judgment).toMatchObject({ pointId: "sure", question: "Is it sure?", answerSchemaJson: "" });
+  expect(job.pendingAsk).toMatchObject({
+    pointId: "sure",
+    principalId: "owner",
+    hopIndex: 0,
+    question: "",
+    requestId: "",
+    continuations: [],
+  });
+  expect(job.pendingAsk?.deadlineAt).toBeDefined();
+  const [ask] = (await client.listAsks({ jobId: id })).asks;
+  expect(ask).toMatchObject({ question: "Is it sure?", requestId: job.park?.judgment?.requestId, jobId: id });
+  const answered = jobOf(await client.answerAsk({ jobId: id, principalId: "owner", continuation: "abort" }));
+  expect(answered.pendingAsk).toBeUndefined();
+  await node.reach(id, "aborted");
+});
+
+test("an idempotency key names one job, whatever became of it, and no other content", async () => {
+  await using node = createTestNode(database.db);
+  const { client } = await node.project();
+  const request = { programJson: programText(asking), idempotencyKey: "once" };
+  const submitted = await Promise.all(Array.from({ length: 8 }, () => client.submitJob(request)));
+  const ids = new Set(submitted.map((answer) => jobOf(answer).id));
+  expect(ids.size).toBe(1);
+  const [id = ""] = ids;
+  await node.reach(id, "parked");
+  await client.cancelJob({ id });
+  await node.reach(id, "cancelled");
+  // Other text, same program.
+  const spaced = {
+    ...request,
+    programJson: JSON.stringify(JSON.parse(request.programJson), undefined, 2),
+    mode: "live",
+  };
+  expect(jobOf(await client.submitJob(spaced))).toMatchObject({ id, status: JobStatus.CANCELLED });
+  const reused = { code: "AlreadyExists", details: [fault("IDEMPOTENCY_KEY_REUSED", "idempotencyKey")] };
+  expect(await refusalsOf(client.submitJob({ ...request, mode: "simulate" }))).toEqual(reused);
+  expect(await refusalsOf(client.submitJob({ ...request, simulateFirst: true }))).toEqual(reused);
+  expect(await refusalsOf(client.submitJob({ ...request, programJson: programText(notes) }))).toEqual(reused);
+  expect(await refusalsOf(client.submitJob({ ...request, programJson: "no" }))).toEqual(reused);
+  expect((await client.listJobs({})).jobs).toHaveLength(1);
+});
+
+test("a job that is simulated first shows its simulation, and lists leave the twin out", async () => {
+  await using node = createTestNode(database.db);
+  const { client } = await node.project();
+  const { id } = jobOf(await client.submitJob({ programJson: programText(notes), simulateFirst: true }));
+  await node.reach(id, "succeeded");
+  const { simulation } = await client.getJob({ id });
+  expect(simulation).toMatchObject({ mode: "simulate", simulatedFrom: id, status: JobStatus.SUCCEEDED });
+  expect(simulation?.stepReceipts.find(({ stepId }) => stepId === "send")?.state).toBe("simulated");
+  const ids = async (filter: object) => (await client.listJobs(filter)).jobs.map((job) => job.id);
+  expect(await ids({})).toEqual([id]);
+  expect(await ids({ mode: "live" })).toEqual([id]);
+  expect(await ids({ mode: "simulate" })).toEqual([simulation?.id]);
+});
+
+test("ListJobs filters and pages, newest first", async () => {
+  await using node = createTestNode(database.db, { isStarted: false });
+  const { client } = await node.project();
+  const made: string[] = [];
+  for (let index = 0; index < 5; index++)
+    made.unshift(jobOf(await client.submitJob({ programJson: programText(asking) })).id);
+  const first = await client.listJobs({ pageSize: 3 });
+  const second = await client.listJobs({ pageSize: 3, pageToken: first.nextPageToken });
+  expect([...first.jobs, ...second.jobs].map(({ id }) => id)).toEqual(made);
+  expect(second.nextPageToken).toBe("");
+  expect((await client.listJobs({ status: JobStatus.QUEUED })).jobs).toHaveLength(5);
+  expect((await client.listJobs({ status: JobStatus.PARKED })).jobs).toEqual([]);
+  expect((await client.listJobs({ skillSlug: "skills.none" })).jobs).toEqual([]);
+  const refused = async (request: object) => (await refusalsOf(client.listJobs(request))).details;
+  expect(await refused({ mode: "x" })).toEqual([fault("MODE_INVALID", "mode")]);
+  expect(await refused({ pageSize: -1 })).toEqual([fault("PAGE_SIZE_NEGATIVE", "pageSize")]);
+  expect(await refused({ status: JobStatus.PARKED, pageToken: first.nextPageToken })).toEqual([
+    fault("PAGE_TOKEN_INVALID", "pageToken"),
+  ]);
+});
+
+test("CancelJob ends a job once, and refuses one that ended otherwise", async () => {
+  await using node = createTestNode(database.db);
+  const { client, keyId } = await node.project();
+  const { id } = jobOf(await client.submitJob({ programJson: programText(asking) }));
+  await node.reach(id, "parked");
+  await client.cancelJob({ id });
+  await node.reach(id, "cancelled");
+  const before = await client.listJobEvents({ jobId: id });
+  expect(jobOf(await client.cancelJob({ id })).status).toBe(JobStatus.CANCELLED);
+  expect(await client.listJobEvents({ jobId: id })).toEqual(before);
+  expect(before.events.map(({ type }) => type)).toContain("ask-withdrawn");
+  const end = before.events.findLast(({ type }) => type === "job-status-changed");
+  expect(end?.principalChain).toContain(`key:${keyId}`);
+  const other = jobOf(await client.submitJob({ programJson: programText(notes) }));
+  await node.reach(other.id, "succeeded");
+  expect(await refusalsOf(client.cancelJob({ id: other.id }))).toEqual({
+    code: "FailedPrecondition",
+    details: [fault("JOB_FINISHED", "id")],
+  });
+});
+
+test("another project sees nothing of a job", async () => {
+  await using node = createTestNode(database.db);
+  const { client } = await node.project();
+  const stranger = (await node.project()).client;
+  const { id } = jobOf(await client.submitJob({ programJson: programText(asking), idempotencyKey: "mine" }));
+  await node.reach(id, "parked");
+  const missing = (field: string) => ({ code: "NotFound", details: [fault("JOB_NOT_FOUND", field)] });
+  expect(await refusalsOf(stranger.getJob({ id }))).toEqual(missing("id"));
+  expect(await refusalsOf(stranger.cancelJob({ id }))).toEqual(missing("id"));
+  expect(await refusalsOf(stranger.listJobEvents({ jobId: id }))).toEqual(missing("jobId"));
+  expect(await refusalsOf(collect(stranger.watchJob({ jobId: id })))).toEqual(missing("jobId"));
+  expect(await refusalsOf(stranger.promoteJob({ jobId: id, slug: "x", description: "y" }))).toEqual(missing("jobId"));
+  expect((await stranger.listJobs({})).jobs).toEqual([]);
+  const own = jobOf(await stranger.submitJob({ programJson: programText(asking), idempotencyKey: "mine" }));
+  expect(own.id).not.toBe(id);
+  const gone = createId("job", 1);
+  expect(await refusalsOf(client.getJob({ id: gone }))).toEqual(missing("id"));
+  expect((await refusalsOf(client.getJob({ id: "job_1" }))).details[0]?.reason).toBe("ID_MALFORMED");
+});
+
+test("ListJobEvents pages a log by seq", async () => {
+  await using node = createTestNode(database.db);
+  const { client } = await node.project();
+  const { id: jobId } = jobOf(await client.submitJob({ programJson: programText(notes) }));
+  await node.reach(jobId, "succeeded");
+  const all = (await client.listJobEvents({ jobId })).events;
+  const paged: typeof all = [];
+  let pageToken = "";
+  do {
+    const page = await client.listJobEvents({ jobId, pageSize: 2, pageToken });
+    expect(page.events.length).toBeLessThanOrEqual(2);
+    paged.push(...page.events);
+    pageToken = page.nextPageToken;
+  } while (pageToken !== "");
+  expect(paged).toEqual(all);
+  const refused = async (request: object) => (await refusalsOf(client.listJobEvents({ jobId, ...request }))).details;
+  expect(await refused({ pageSize: -1 })).toEqual([fault("PAGE_SIZE_NEGATIVE", "pageSize")]);
+  expect(await refused({ pageToken: "AAAA" })).toEqual([fault("PAGE_TOKEN_INVALID", "pageToken")]);
+});
+
+test("WatchJob streams the log without a gap, live, and ends with it", async () => {
+  await using node = createTestNode(database.db);
+  const { client } = await node.project();
+  const { id: jobId } = jobOf(await client.submitJob({ programJson: programText(asking) }));
+  await node.reach(jobId, "parked");
+  const seen: string[] = [];
+  const watching = collect(client.watchJob({ jobId }), (type) => {
+    seen.push(type);
+    if (type === "ask-raised") void client.answerAsk({ jobId, principalId: "owner", continuation: "proceed" });
+  });
+  const streamed = await watching;
+  const { events } = await client.listJobEvents({ jobId });
+  expect(streamed).toEqual(events);
+  expect(seen.at(-1)).toBe("job-status-changed");
+  expect(await collect(client.watchJob({ jobId, afterSeq: 2 }))).toEqual(events.slice(2));
+  expect(await collect(client.watchJob({ jobId, afterSeq: 999 }))).toEqual([]);
+});
+
+test("WatchJob hears at once of what its own node does", async () => {
+  await using node = createTestNode(database.db, { watchPollMs: 60_000 });
+  const { client } = await node.project();
+  const { id: jobId } = jobOf(await client.submitJob({ programJson: programText(asking) }));
+  await node.reach(jobId, "parked");
+  const streamed = collect(client.watchJob({ jobId }), (type) => {
+    if (type === "ask-raised") void client.answerAsk({ jobId, principalId: "owner", continuation: "proceed" });
+  });
+  expect(await streamed).toEqual((await client.listJobEvents({ jobId })).events);
+});
+
+test("WatchJob ends with its caller, and with the node, as unavailable", async () => {
+  await using node = createTestNode(database.db);
+  const { client } = await node.project();
+  const { id: jobId } = jobOf(await client.submitJob({ programJson: programText(asking) }));
+  await node.reach(jobId, "parked");
+  const caller = new AbortController();
+  const left = refusalsOf(collect(client.watchJob({ jobId }, { signal: caller.signal }), () => caller.abort()));
+  expect((await left).code).toBe("Canceled");
+  const { ConnectError, Code } = await import("@connectrpc/connect");
+  const stopped = refusalsOf(
+    collect(client.watchJob({ jobId }), () => node.shutdown.abort(new ConnectError("stopping", Code.Unavailable))),
+  );
+  expect((await stopped).code).toBe("Unavailable");
+});
+
+async function collect(
+  stream: AsyncIterable<{ readonly event?: { readonly type: string } | undefined }>,
+  onEvent: (type: string) => void = () => {},
+): Promise<unknown[]> {
+  const events: unknown[] = [];
+  for await (const { event } of stream) {
+    events.push(event);
+    onEvent(event?.type ?? "");
+  }
+  return events;
+}

@@ -1,0 +1,22 @@
+import type { ServiceImpl } from "@connectrpc/connect";
+import { type AskServiceContext, askMethods, askPort } from "@svc/asks";
+import type { JobsService } from "@svc/gen/jobs";
+import type { JobsContext } from "./context.ts";
+import { toReceipt } from "./convert-receipts.ts";
+import { jobMethods } from "./jobs.ts";
+import { logMethods } from "./log.ts";
+import { readJob } from "./read.ts";
+
+/** What JobsService works with: what jobs need, and what their asks need. */
+export type JobsServiceOptions = Omit<JobsContext, "asks"> & Omit<AskServiceContext, "readJob" | "receiptMessage">;
+
+/** JobsService over one store; every method takes its project from the calling key. */
+export function createJobsService(options: JobsServiceOptions): ServiceImpl<typeof JobsService> {
+  const context: JobsContext = { ...options, asks: askPort };
+  const asks = askMethods({
+    ...options,
+    readJob: (projectId, jobId) => readJob(options, projectId, "jobId", jobId),
+    receiptMessage: toReceipt,
+  });
+  return { ...jobMethods(context), ...logMethods(context), ...asks };
+}

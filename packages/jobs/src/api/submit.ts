@@ -1,0 +1,86 @@
+import { createHash } from "node:crypto";
+import { Fault, type Id, type KeyId, type ProjectId, quotaExceeded, type Role } from "@svc/core";
+import { findKeyedJob, type KeyedJob } from "@svc/db";
+import type { JsonObject } from "@svc/program";
+import { canonicalHash, canonicalJson, readProgram } from "@svc/program";
+import { submitJob } from "../drive/new-jobs.ts";
+import { idempotencyKeyReused, programFaulty } from "../errors.ts";
+import { checkApproval } from "./approval.ts";
+import { checkForProject } from "./check.ts";
+import type { JobsContext } from "./context.ts";
+
+/** What is submitted, and by whom. */
+export type Submission = {
+  readonly projectId: ProjectId;
+  readonly keyId: KeyId;
+  readonly role: Role;
+  readonly programJson: string;
+  readonly mode: "live" | "simulate";
+  readonly simulateFirst: boolean;
+  readonly idempotencyKey: string | undefined;
+  /** Of the call of a skill: its slug, `skills.` and a name, and what the caller gave. */
+  readonly skill?: { readonly slug: string; readonly input: JsonObject } | undefined;
+};
+
+/** What submitting works with. */
+export type SubmitContext = Pick<
+  JobsContext,
+  "db" | "clock" | "sealer" | "views" | "accounts" | "asks" | "engine" | "programs"
+>;
+
+/** The job that a submission is, or why it is none: a refusal of SubmitJob. */
+export type Submitted = { readonly id: Id<"job"> } | { readonly refusal: Fault };
+
+/**
+ * Checks a program as a whole and stores it as a job, or finds the job that its idempotency key names. Answers with the refusals of
+ * SubmitJob but those of single fields.
+ */
+export async function submit(context: SubmitContext, submission: Submission): Promise<Submitted> {
+  const { projectId, programJson, idempotencyKey, keyId, skill } = submission;
+  const earlier = idempotencyKey === undefined ? undefined : await findKeyedJob(context.db, projectId, idempotencyKey);
+  // Before anything is checked: the job is answered, whatever became of tools, accounts and contacts since.
+  if (earlier !== undefined) return repeated(earlier, submission);
+  const checked = await checkForProject(context, { projectId, programJson, isStored: skill !== undefined });
+  if ("faults" in checked) return { refusal: programFaulty(checked.faults, checked.omitted, programJson.length) };
+  const { program, programHash, estimate, pins } = checked;
+  // A simulation sends no write: there is nothing to approve.
+  const needsApproval =
+    submission.mode === "live" && (await checkApproval(context.db, submission, { program, estimate }));
+  if (needsApproval instanceof Fault) return { refusal: needsApproval };
+  const submitted = await submitJob(context, {
+    ...submission,
+    program,
+    programHash,
+    estimate,
+    needsApproval,
+    pins: JSON.stringify(pins),
+    input: skill?.input,
+    skillSlug: skill?.slug ?? "",
+    principalChain: [`key:${keyId}`, ...(skill === undefined ? [] : [`skill:${skill.slug}`])],
+    contentDigest: contentDigest(submission, programHash),
+  });
+  if ("quotaReached" in submitted) return { refusal: quotaExceeded("jobs", submitted.quotaReached) };
+  if ("earlier" in submitted) return repeated(submitted.earlier, submission);
+  context.engine.wake();
+  return { id: submitted.id };
+}
+
+function repeated({ id, contentDigest: held }: KeyedJob, submission: Submission): Submitted {
+  const hash = hashOf(submission.programJson);
+  if (hash !== undefined && held.equals(contentDigest(submission, hash))) return { id };
+  return { refusal: idempotencyKeyReused(submission.idempotencyKey ?? "") };
+}
+
+/** Undefined for a text that is no program at all. */
+function hashOf(programJson: string): string | undefined {
+  const read = readProgram(programJson);
+  return "document" in read ? canonicalHash(read.document) : undefined;
+}
+
+/** What an idempotency key is bound to. */
+function contentDigest({ mode, simulateFirst, skill }: Submission, programHash: string): Buffer {
+  const called = skill === undefined ? null : [skill.slug, skill.input];
+  return createHash("sha256")
+    .update(canonicalJson([programHash, mode, simulateFirst, called]))
+    .digest();
+}

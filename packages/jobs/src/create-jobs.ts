@@ -1,0 +1,99 @@
+import { type AskContext, type AskObserver, askPort, createAskHandlers, createContactsService } from "@svc/asks";
+import type { CatalogViews } from "@svc/catalog";
+import type { AccountAccess } from "@svc/connections";
+import type { AddressGuard, Clock, NodeId, Sealer, ThreadPool, WorkMeter } from "@svc/core";
+import type { Database } from "@svc/db";
+import type { Dispatcher } from "@svc/delivery";
+import { createEvaluator } from "@svc/program";
+import type { CodeCaller, ToolCaller } from "@svc/tools";
+import { createJobAdministration, type JobAdministration } from "./api/administration.ts";
+import { createJobHints, type JobHints } from "./api/hints.ts";
+import { hashReceipt } from "./api/receipt-hash.ts";
+import { createJobsService } from "./api/service.ts";
+import type { EngineLimits } from "./drive/context.ts";
+import { createJobEngine, type JobEngine } from "./drive/engine.ts";
+import type { OnFaultPoint } from "./drive/fault-points.ts";
+import { type EngineObserver, silentObserver } from "./drive/observer.ts";
+import { createProgramCache } from "./drive/programs.ts";
+import { createSkillCaller } from "./skills/call-skill.ts";
+
+/** What the jobs of a node are made of. */
+export type JobsOptions = {
+  readonly db: Database;
+  readonly clock: Clock;
+  readonly sealer: Sealer;
+  readonly nodeId: NodeId;
+  readonly views: CatalogViews;
+  readonly accounts: Pick<AccountAccess, "resolve">;
+  readonly caller: ToolCaller;
+  /** Judges the addresses of ask endpoints, as of subscriptions. */
+  readonly guard: AddressGuard;
+  readonly dispatcher: Pick<Dispatcher, "wake" | "expire">;
+  /** Meters what drivers do, by job. */
+  readonly meter: WorkMeter;
+  /** Threads whose entry is `evaluationThread` of the program's package: what is expensive to evaluate runs there. */
+  readonly threads: ThreadPool;
+  readonly observer?: EngineObserver | undefined;
+  readonly askObserver?: AskObserver | undefined;
+  /** Bounds of the engine that differ from the defaults. */
+  readonly limits?: Partial<EngineLimits> | undefined;
+  /** Longest pause between two looks at a log that is watched, milliseconds. Default 500. */
+  readonly watchPollMs?: number | undefined;
+  /** For tests: comes to a fault point of the engine. */
+  readonly onFaultPoint?: OnFaultPoint | undefined;
+};
+
+/** What runs and serves jobs on a node. */
+export type Jobs = {
+  readonly engine: JobEngine;
+  readonly hints: JobHints;
+  /** Calls a promoted program; tools of kind CODE lead here. */
+  readonly callSkill: CodeCaller;
+  readonly jobsService: ReturnType<typeof createJobsService>;
+  readonly contactsService: ReturnType<typeof createContactsService>;
+  /** The methods of AdminService about jobs, of every project. */
+  readonly administration: JobAdministration;
+};
+
+/** Makes what runs and serves jobs on a node. The engine is not started. */
+export function createJobs({ observer = silentObserver, askObserver, ...options }: JobsOptions): Jobs {
+  const { limits, onFaultPoint, watchPollMs } = options;
+  const hints = createJobHints();
+  const programs = createProgramCache(options.sealer);
+  const asks: AskContext = {
+    ...options,
+    ...(askObserver && { observer: askObserver }),
+    onDue: () => engine.wake(),
+    moveJob: (tx, jobId) => engine.settled(tx, jobId),
+    onLogged: (jobId) => hints.notify(jobId),
+  };
+  const engine: JobEngine = createJobEngine({
+    ...options,
+    asks: askPort,
+    handlers: createAskHandlers(asks),
+    programs,
+    evaluator: createEvaluator(options.threads),
+    hashReceipt,
+    observer,
+    onMoved: hints.notify,
+    limits: limits ?? {},
+    onFaultPoint,
+  });
+  const context = {
+    ...asks,
+    views: options.views,
+    accounts: options.accounts,
+    programs,
+    engine,
+    hints,
+    ...(watchPollMs !== undefined && { watchPollMs }),
+  };
+  return {
+    engine,
+    hints,
+    callSkill: createSkillCaller(context),
+    jobsService: createJobsService(context),
+    contactsService: createContactsService(context),
+    administration: createJobAdministration(context),
+  };
+}

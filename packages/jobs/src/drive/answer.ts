@@ -1,0 +1,90 @@
+import type { DecisionDocument } from "@svc/db";
+import type { Step } from "@svc/program";
+import type { Change, Edit } from "../state/change.ts";
+import { stepOf } from "../state/flow.ts";
+import type { JobState } from "../state/job.ts";
+import { stepKinds } from "../steps/index.ts";
+import type { Settled, StepKind } from "../steps/step-kind.ts";
+import type { Port } from "./port.ts";
+
+/**
+ * Moves a job that waits for a person as the answer says, or leaves it waiting while there is none. Makes no call: it also runs
+ * in the transaction that settles an ask.
+ */
+export async function resumeFromAsk(state: JobState, port: Port): Promise<Change> {
+  const askId = askOf(state);
+  const found = askId === undefined ? undefined : await port.findAsk(state, askId);
+  if (found?.decision === undefined) return { edits: [], next: { kind: "leave" } };
+  const { stepId, kind, decision, overridesJson, principalChain: chain } = found;
+  if (state.status === "pending_plan_approval") return answeredPlan(decision, chain);
+  return answered(state, { stepId, kind, decision, overridesJson, chain });
+}
+
+/** The ask that a job waits for. */
+function askOf({ plan, undo, positions }: JobState): string | undefined {
+  return plan?.askId ?? undo?.askId ?? positions.find(({ progress }) => progress?.askId !== undefined)?.progress?.askId;
+}
+
+function answeredPlan({ continuation }: DecisionDocument, chain: readonly string[]): Change {
+  if (continuation !== "proceed") {
+    return { edits: [], next: { kind: "finish", status: "rejected", reason: "abort", chain } };
+  }
+  return {
+    edits: [
+      { kind: "plan", plan: undefined },
+      { kind: "move", to: "queued", reason: "approved", chain },
+      { kind: "deadline", clock: "runs" },
+    ],
+    next: { kind: "on" },
+  };
+}
+
+/** What one continuation changes, where the question was asked. */
+export function answered(state: JobState, settled: Settled): Change {
+  const { stepId, kind, decision, chain } = settled;
+  const entry = state.steps.get(stepId);
+  const noted: Edit[] = entry === undefined ? [] : [{ kind: "receipt", stepId, decision }];
+  if (kind !== "undo_stuck" && decision.continuation === "abort") {
+    const to = stepOf(state.loaded.flow, stepId).index;
+    const closed: Edit[] = entry?.receipt.state === "" ? [{ kind: "finish", stepId, state: "failed", to }] : [];
+    return { edits: [...noted, ...closed], next: { kind: "end", cause: "aborted", chain } };
+  }
+  // A simulated job, which answers itself, was never parked; undoing goes on without the deadline's clock.
+  const resumed: Edit[] =
+    state.status === "parked" && kind !== "undo_stuck"
+      ? [
+          { kind: "move", to: "running", reason: decision.continuation, chain },
+          { kind: "deadline", clock: "runs" },
+        ]
+      : [];
+  const { edits, next } = kind === "undo_stuck" ? answeredUndo(state, settled) : answeredStep(state, settled);
+  return { edits: [...noted, ...resumed, ...edits], next };
+}
+
+function answeredStep(state: JobState, settled: Settled): Change {
+  const instruction = stepOf(state.loaded.flow, settled.stepId);
+  const { step, index } = instruction;
+  const { answer }: Pick<StepKind<Step["kind"]>, "answer"> = stepKinds[step.kind] as StepKind<Step["kind"]>;
+  if (answer === undefined) throw new Error(`a step of kind ${step.kind} asks nothing`);
+  const progress = state.positions.find((position) => position.index === index)?.progress;
+  return answer({ state, step, instruction, progress }, settled);
+}
+
+/** proceed leaves the entry, retry-with tries it again, abort stops undoing. */
+function answeredUndo({ saga, undo }: JobState, { stepId, decision, chain }: Settled): Change {
+  const { continuation } = decision;
+  if (continuation === "abort") {
+    const { cause = "failed" } = saga;
+    return { edits: [], next: { kind: "finish", status: cause, reason: "undo_stuck", chain } };
+  }
+  const leaves = continuation === "proceed" ? undo?.entry : undefined;
+  return {
+    edits: [
+      { kind: "move", to: "compensating", reason: continuation, chain },
+      { kind: "saga", saga: { state: "compensating" } },
+      ...(continuation === "proceed" ? [] : [{ kind: "generation" } as const]),
+      { kind: "undo", undo: { stepId, ...(leaves !== undefined && { leaves }) } },
+    ],
+    next: { kind: "on" },
+  };
+}

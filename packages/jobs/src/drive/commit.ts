@@ -1,0 +1,166 @@
+import {
+  commitRun,
+  type Executor,
+  loadJob,
+  type ReceiptDocument,
+  type RunChange,
+  type RunLease,
+  setJobRowStates,
+} from "@svc/db";
+import { committedWork, type Work } from "../state/apply.ts";
+import type { JobState } from "../state/job.ts";
+import { overridesOf } from "../state/overrides.ts";
+import { storedProgress } from "../state/progress.ts";
+import type { EngineContext } from "./context.ts";
+import type { EndedJob, EngineObserver } from "./observer.ts";
+import { isHoldReason } from "./park.ts";
+import { type CommitParts, LeaseLostError } from "./port.ts";
+import type { JobSeals } from "./seals.ts";
+
+/** What commits are made with. */
+export type CommitContext = {
+  readonly context: EngineContext;
+  readonly lease: RunLease;
+  readonly seals: JobSeals;
+  readonly db: Executor;
+};
+
+/** Commits the work of a job under its driver's lease, in a transaction or on its own. See `Port.commit`. */
+export type Commit = (work: Work, parts: CommitParts, tx?: Executor) => Promise<Work | undefined>;
+
+/** Makes what commits for one driver. */
+export function createCommit({ context, lease, seals, db }: CommitContext): Commit {
+  const { clock, observer, onFaultPoint, onDue, onMoved } = context;
+  return async (work, parts, tx = db) => {
+    const { state, committed: before, pending } = work;
+    const at = { stepId: state.undo?.stepId ?? state.positions[0]?.progress?.stepId ?? "" };
+    await onFaultPoint?.("before-commit", at);
+    const { task, expectsSeq = false } = parts;
+    const found = await commitRun(tx, lease, changeOf(work, parts, seals), {
+      nowMs: clock.now(),
+      seesCancel: state.cancel !== undefined,
+      expectedSeq: expectsSeq ? state.lastSeq : undefined,
+    });
+    if (found === undefined) {
+      if (expectsSeq) return undefined;
+      const isHeld = isHoldReason((await loadJob(tx, state.id))?.park?.reason);
+      observer.leaseLost(state.id, isHeld ? "parked" : "taken-over");
+      throw new LeaseLostError(`the lease of ${state.id} was lost`);
+    }
+    if (before.status !== state.status) onMoved?.(state.id);
+    if (before.park !== state.park) tellOfHold(observer, state);
+    if (parts.receipt !== undefined) observer.ended(endedJob(state, parts.receipt));
+    if (pending.tasks.length > 0) onDue();
+    if (typeof task === "object") onDue(task.dueAtMs);
+    await onFaultPoint?.("after-commit", at);
+    const { lastSeq, cancelRequestedAt: atMs, cancelChain: chain } = found;
+    const cancel = atMs === null ? undefined : { atMs, chain: chain ?? state.principalChain };
+    return committedWork(work, { lastSeq, cancel });
+  };
+}
+
+function tellOfHold(observer: EngineObserver, { id: jobId, projectId, park, lastError }: JobState): void {
+  if (park?.before === undefined || !isHoldReason(park.reason)) return;
+  const { reason, stepId, before } = park;
+  const why = reason === "poisoned" ? lastError : "";
+  observer.parked({ jobId, projectId, reason, stepId, status: before.status, why });
+}
+
+/**
+ * Whether a job got on by a commit. What only gives it back until a time, such as a call that may still run on a lost node, is none:
+ * it could go on for ever. The log of a step's progress goes by the clock, and says nothing.
+ */
+function isProgress({ state, committed, pending }: Work, { isWait = false }: CommitParts): boolean {
+  if (state === committed) return false;
+  if (!isWait) return true;
+  const { events, rows, placed, armed, undone } = pending;
+  const hasCalled = state.used.toolCalls !== committed.used.toolCalls;
+  const isLogged = events.some(({ type }) => type !== "step-progress");
+  return hasCalled || isLogged || rows.length + placed.length + armed.length + undone.length > 0;
+}
+
+function endedJob(state: JobState, { outcome, calls, rows, asks }: ReceiptDocument): EndedJob {
+  const { id: jobId, projectId, status, isSimulated, createdAt, finishedAt, steps, lastError } = state;
+  return {
+    jobId,
+    projectId,
+    status,
+    outcome,
+    isSimulated,
+    durationMs: (finishedAt ?? createdAt) - createdAt,
+    steps: steps.size,
+    calls: calls.read + calls.write + calls.destructive,
+    writes: calls.write + calls.destructive,
+    retried: calls.retried,
+    unknown: calls.unknown,
+    rows: rows.in,
+    asks: asks.raised,
+    errorCode: /^[A-Z_]+(?=:)/.exec(lastError)?.[0] ?? "",
+  };
+}
+
+/** What a commit of work writes: rows, outputs and what is under way are sealed, each for its own place. */
+function changeOf(work: Work, parts: CommitParts, { seal }: JobSeals): RunChange {
+  const { task, receipt } = parts;
+  const { state, committed, pending } = work;
+  const driven = drivenJob(work);
+  const also = otherWrites(work);
+  const progress = storedProgress(state);
+  return {
+    job: {
+      ...driven,
+      progress: progress === undefined ? null : seal("progress", progress),
+      receipt,
+      ...(hasNewOverrides(work) && { params: {}, stepArgs: {}, overrides: seal("overrides", overridesOf(state)) }),
+    },
+    events: pending.events,
+    // Steps are values: one that is another than at the last commit has changed.
+    steps: [...state.steps]
+      .filter(([stepId, entry]) => committed.steps.get(stepId) !== entry)
+      .map(([stepId, { ordinal, receipt: step, value }]) => {
+        return { stepId, ordinal, receipt: step, output: value === undefined ? null : seal(`steps/${stepId}`, value) };
+      }),
+    rows: pending.rows.map(({ rowNumber, data }) => ({ rowNumber, data: seal(`rows/${rowNumber}`, data) })),
+    setRows: pending.placed.map(({ outputs, ...row }) => {
+      const place = `sets/${row.setId}/${row.ordinal}`;
+      return { ...row, outputs: outputs === undefined ? null : seal(place, outputs) };
+    }),
+    clearedSets: pending.clearedSets,
+    undoEntries: pending.armed.map(({ args, ...entry }) => ({ ...entry, args: seal(`undo/${entry.entry}`, args) })),
+    undoChanges: pending.undone,
+    task,
+    isProgress: isProgress(work, parts),
+    tasks: pending.tasks,
+    also,
+  };
+}
+
+function drivenJob({ state }: Work): Omit<RunChange["job"], "progress" | "receipt"> {
+  const { status, generation, positions, planApprovalId, park, used, saga, deadline, lastError, finishedAt } = state;
+  return {
+    status,
+    generation,
+    position: positions[0]?.index ?? 0,
+    planApprovalId,
+    park,
+    used,
+    saga,
+    deadlineAt: "atMs" in deadline ? deadline.atMs : null,
+    deadlineLeftMs: "leftMs" in deadline ? deadline.leftMs : null,
+    lastError,
+    finishedAt,
+  };
+}
+
+function hasNewOverrides({ state, committed }: Work): boolean {
+  return state.params !== committed.params || state.stepArgs !== committed.stepArgs;
+}
+
+/** What is written by statements of its own in the same transaction. */
+function otherWrites({ state, pending: { turned, asks } }: Work): RunChange["also"] {
+  if (turned.length === 0 && asks.length === 0) return undefined;
+  return async (tx: Executor) => {
+    for (const { setId, from, to } of turned) await setJobRowStates(tx, { jobId: state.id, setId }, { from, to });
+    for (const ask of asks) await ask.write(tx);
+  };
+}

@@ -1,0 +1,74 @@
+import type { AskPort } from "@svc/asks";
+import type { Batcher, Clock, Id, NodeId, Sealer, WorkMeter } from "@svc/core";
+import type { Database, JobWithSteps, ReceiptDocument } from "@svc/db";
+import type { Evaluator } from "@svc/program";
+import type { StepEffects } from "../steps/effects.ts";
+import type { OnFaultPoint } from "./fault-points.ts";
+import type { EngineObserver } from "./observer.ts";
+import type { ProgramCache } from "./programs.ts";
+
+/** Bounds of the engine; times in milliseconds. */
+export type EngineLimits = {
+  /** A lease lasts this long; a node that dies holds its jobs up for so long. Default 30 s. */
+  readonly leaseMs: number;
+  /** Pause between two looks for due tasks while nothing wakes the engine. Default 1 s. */
+  readonly pollMs: number;
+  /** Jobs driven at once on one node. Default 32. */
+  readonly runsMax: number;
+  /** A driver works this long at a stretch while others wait. Default 1 s. */
+  readonly sliceMs: number;
+  /** Longer waits give the job back instead of holding it. Default 2 s. */
+  readonly patienceMs: number;
+  /** How soon a call that may still run on a lost node is asked for again. Default 2 s. */
+  readonly inDoubtPollMs: number;
+  /** Tries of an undo call. Default 3. */
+  readonly undoTries: number;
+  /** Wait before the second try of an undo call, doubled for every further one. Default 1 s. */
+  readonly undoBackoffMs: number;
+  /** Leases of a job in a row that may run out before it gets on; at the last the job is parked. Default 3. */
+  readonly lossesMax: number;
+  /** How often a job may hold a node's event loop; at the last time it is parked. Default 2. */
+  readonly loopHoldsMax: number;
+};
+
+/** The bounds that hold where nothing else is said. */
+export const defaultEngineLimits: EngineLimits = {
+  leaseMs: 30_000,
+  pollMs: 1_000,
+  runsMax: 32,
+  sliceMs: 1_000,
+  patienceMs: 2_000,
+  inDoubtPollMs: 2_000,
+  undoTries: 3,
+  undoBackoffMs: 1_000,
+  lossesMax: 3,
+  loopHoldsMax: 2,
+};
+
+/** What driving jobs works with. */
+export type EngineContext = {
+  readonly db: Database;
+  /** Reads jobs for their drivers: those that were claimed together are read together. */
+  readonly jobs: Batcher<Id<"job">, JobWithSteps | undefined>;
+  readonly clock: Clock;
+  readonly sealer: Sealer;
+  /** Calls tools for jobs. */
+  readonly call: StepEffects["call"];
+  readonly asks: AskPort;
+  readonly nodeId: NodeId;
+  readonly limits: EngineLimits;
+  readonly programs: ProgramCache;
+  /** Evaluates the expressions of programs. */
+  readonly evaluator: Evaluator;
+  /** Meters what drivers do, by job. */
+  readonly meter: WorkMeter;
+  readonly observer: EngineObserver;
+  /** Told that a job has another status, so that who watches it looks. */
+  readonly onMoved: ((jobId: Id<"job">) => void) | undefined;
+  /** For tests: comes to a fault point. */
+  readonly onFaultPoint: OnFaultPoint | undefined;
+  /** The receiptHash of a receipt whose receiptHash is empty. */
+  readonly hashReceipt: (receipt: ReceiptDocument) => string;
+  /** Told that work of another job, or a follow-up of this one, is due; where it is not yet, when. Epoch milliseconds. */
+  readonly onDue: (atMs?: number) => void;
+};

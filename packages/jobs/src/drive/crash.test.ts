@@ -1,0 +1,162 @@
+import { createWorld, type SeenRequest } from "@svc/testing/desk";
+import type { JobReading, TestBench } from "@svc/testing/job-bench";
+import { countTasks, createBenches, fetchItems, sendAll } from "@svc/testing/job-benches";
+import { until } from "@svc/testing/until";
+import { afterAll, afterEach, expect, test } from "vitest";
+import type { FaultPoint } from "./fault-points.ts";
+
+const benches = createBenches();
+afterEach(benches.stop);
+afterAll(benches.drop);
+
+const undo = { call: "desk.delete_note", entity: "ops", args: { id: { $ref: "output.id" }, confirm: true } };
+const onRows = { onRows: { unknown: "doubt", failed: "doubt" } };
+const doubt = {
+  points: {
+    doubt: { question: "Done?", continuations: ["proceed", "skip", "abort"], escalation: [{ principal: "owner" }] },
+  },
+};
+type Point = FaultPoint | "in-send";
+const all: readonly Point[] = ["after-claim", "before-call", "in-send", "after-call", "before-commit", "after-commit"];
+
+/** What dies how: `nth` is the time it comes to the point, where the work is under way. */
+const kinds: Readonly<Record<string, { program: object; points: readonly Point[]; nth: number }>> = {
+  call: {
+    program: { steps: [{ id: "note", call: "desk.send_note", entity: "ops", args: { text: "x" } }] },
+    points: all,
+    nth: 1,
+  },
+  keyed: {
+    program: { steps: [{ id: "note", call: "desk.send_keyed", entity: "ops", args: { text: "x" } }] },
+    points: all,
+    nth: 1,
+  },
+  fetch: {
+    program: { steps: [fetchItems()] },
+    points: ["before-call", "after-call", "before-commit", "after-commit"],
+    nth: 2,
+  },
+  map: { program: sendAll(onRows, doubt), points: all.slice(1), nth: 3 },
+  "keyed map": { program: sendAll(onRows, { ...doubt, tool: "desk.send_keyed" }), points: all.slice(1), nth: 3 },
+  sets: {
+    program: {
+      params: { n: 1.0 },
+      steps: [
+        fetchItems(),
+        { id: "some", filter: "items", where: "row.n >= params.n" },
+        { id: "sum", reduce: "some", as: { all: "count" } },
+        {
+          id: "branch",
+          if: "rows.some > 0",
+          // biome-ignore lint/suspicious/noThenProperty: that is what programs call it
+          then: [{ id: "note", call: "desk.send_note", entity: "ops", args: { text: "x" } }],
+        },
+      ],
+    },
+    points: ["before-commit", "after-commit"],
+    nth: 4,
+  },
+  judge: {
+    program: {
+      ...doubt,
+      steps: [
+        { id: "gate", judge: "doubt" },
+        { id: "last", call: "desk.get_item", entity: "ops", args: { id: "x" } },
+      ],
+    },
+    points: ["after-claim", "before-commit", "after-commit", "after-ask-commit"],
+    nth: 1,
+  },
+  wait: {
+    program: { steps: [{ id: "rest", wait: "10s" }] },
+    points: ["after-claim", "before-commit", "after-commit"],
+    nth: 1,
+  },
+  saga: {
+    program: {
+      saga: { on: ["failed"] },
+      steps: [
+        { id: "note", call: "desk.send_note", entity: "ops", args: { text: "x" }, undo },
+        { id: "bad", call: "desk.get_item", entity: "ops", args: { id: "bad" } },
+      ],
+    },
+    points: ["in-send", "mid-undo", "before-commit", "after-commit"],
+    nth: 2,
+  },
+};
+const cases = Object.entries(kinds).flatMap(([kind, { program, points, nth }]) => {
+  return points.map(
+    (point) => [kind, point, { program, nth: point === "mid-undo" || point === "after-claim" ? 1 : nth }] as const,
+  );
+});
+
+test.each(cases)(
+  "%s, dead at %s: another engine finishes, and nothing is sent twice in silence",
+  async (kind, point, { program, nth }) => {
+    const world = createWorld({ items: 9, pageSize: 5 });
+    world.script = ({ path }) => (path === "/items/bad" ? { status: 404 } : undefined);
+    const bench = await benches.bench(world);
+    let isDead = false;
+    void bench.doom(point, nth).then(() => {
+      isDead = true;
+    });
+    const id = await bench.submit(program);
+    await until(() => {
+      bench.clock.advance(20);
+      return isDead;
+    });
+    const heir = bench.engine();
+    let reading = await rescue(bench, heir, id);
+    while (isAsking(reading)) {
+      await bench.answer(id, { continuation: "proceed" });
+      reading = await rescue(bench, heir, id);
+    }
+    expect(reading.job.status).toBe(kind === "saga" ? "failed" : "succeeded");
+    expectHonest(world.seen, reading);
+    // What was in flight when the node died is in doubt, and says so. Of the rows of a map several may have been.
+    const { unknown } = reading.receipt.calls;
+    if (point === "in-send" && kind !== "saga") expect(unknown).toBeGreaterThan(0);
+    else if (!kind.endsWith("map")) expect(unknown).toBe(0);
+    expect(reading.events.map(({ seq }) => seq)).toEqual(reading.events.map((_event, index) => index + 1));
+    expect(reading.receipt.lastSeq).toBe(reading.events.length);
+    expect(JSON.stringify(reading)).not.toContain("marker-");
+    expect(await countTasks(bench)).toBe(0);
+  },
+);
+
+function isAsking({ job }: JobReading): boolean {
+  return job.status === "parked" && job.park?.["reason"] !== "wait";
+}
+
+/** Lets the lease run out, and then the time in which a lost call might still run. */
+async function rescue(
+  bench: TestBench,
+  heir: { wake(): void },
+  id: Parameters<TestBench["read"]>[0],
+): Promise<JobReading> {
+  for (;;) {
+    const reading = await bench.read(id);
+    if (reading.job.finishedAt !== null || isAsking(reading)) return reading;
+    bench.clock.advance(5_000);
+    heir.wake();
+    await new Promise((resolve) => setImmediate(resolve));
+  }
+}
+
+/** Whatever arrived twice without a key is counted as unknown, and nothing was left out. */
+function expectHonest(seen: readonly SeenRequest[], { steps, receipt }: JobReading): void {
+  const writes = seen.filter(({ method }) => method === "POST");
+  const unkeyed = writes.filter(({ key }) => key === undefined).map(({ body }) => String(body["text"]));
+  expect(unkeyed).toHaveLength(new Set(unkeyed).size);
+  const keys = new Map(writes.map(({ key, body }) => [body["text"], key]));
+  for (const { key, body } of writes) expect(key).toBe(keys.get(body["text"]));
+  for (const step of Object.values(steps)) {
+    const { rows, kind } = step;
+    if (kind === "map")
+      expect(rows?.in).toBe((rows?.ok ?? 0) + (rows?.failed ?? 0) + (rows?.skipped ?? 0) + (rows?.unknown ?? 0));
+  }
+  const deletes = seen.filter(({ method }) => method === "DELETE");
+  expect(deletes.length).toBe(new Set(deletes.map(({ path }) => path)).size);
+  if (receipt.saga.entries > 0 && receipt.saga.state === "compensated")
+    expect(receipt.saga.done + receipt.saga.failed).toBe(receipt.saga.entries);
+}

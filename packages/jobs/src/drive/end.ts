@@ -1,0 +1,132 @@
+import { apply, type Work } from "../state/apply.ts";
+import type { Change, Edit, Next } from "../state/change.ts";
+import { stepOf } from "../state/flow.ts";
+import type { JobState } from "../state/job.ts";
+import type { Port } from "./port.ts";
+import { receiptOf, resultOf } from "./receipt.ts";
+
+type NextOf<Kind extends Next["kind"]> = Extract<Next, { kind: Kind }>;
+
+/** The most of a message that `lastError` takes. */
+const lastErrorMax = 1_000;
+
+/** A step fails, and with it the job. */
+export function failureOf(state: JobState, { stepId, code, message }: NextOf<"fail">): Change {
+  const { index } = stepOf(state.loaded.flow, stepId);
+  const isKnown = state.steps.get(stepId)?.receipt.errors.some((error) => error.code === code) === true;
+  const lastError = `${code}: step ${stepId}: ${message}`.slice(0, lastErrorMax).toWellFormed();
+  return {
+    edits: [
+      ...(isKnown ? [] : [{ kind: "error", stepId, code, ordinal: 0, message } as const]),
+      { kind: "finish", stepId, state: "failed", to: index },
+      { kind: "lastError", message: lastError },
+    ],
+    next: { kind: "end", cause: "failed", chain: state.principalChain },
+  };
+}
+
+/** A step fails because a limit of the job is reached. */
+export function limitOf(state: JobState, { stepId, limit }: NextOf<"limit">): Change {
+  const max = state.loaded.program.limits[limit];
+  const message = `the job's limit of ${max} ${limit} is reached`;
+  return {
+    edits: [{ kind: "note", note: { type: "limit-reached", stepId, payload: { limit, max } } }],
+    next: { kind: "fail", stepId, code: "LIMIT_REACHED", message },
+  };
+}
+
+/** A job ends, or begins to undo first, where its program declares that for this cause and there is something to undo. */
+export function endOf(state: JobState, { cause, chain }: NextOf<"end">): Change {
+  const undoes = state.loaded.program.sagaOn.includes(cause) && state.saga.entries > 0 && !state.isSimulated;
+  if (!undoes) return { edits: [], next: { kind: "finish", status: cause, reason: cause, chain } };
+  return {
+    edits: [
+      ...closeOpenSteps(state, cause),
+      { kind: "move", to: "compensating", reason: cause, chain },
+      { kind: "saga", saga: { state: "compensating", cause } },
+      { kind: "deadline", clock: "stops" },
+      { kind: "undo", undo: { stepId: "" } },
+    ],
+    next: { kind: "undo", chain },
+  };
+}
+
+/** Commits that undoing begins, together with the withdrawal of the pending ask, where the job has ever asked. */
+export async function beginUndo(work: Work, chain: readonly string[], port: Port): Promise<Work> {
+  if (work.state.used.asks === 0) return work;
+  return port.locked(async (job) => {
+    const events = await job.withdrawAsk(chain);
+    return job.commit(apply(work, [{ kind: "withdrawn", events }], port.clock.now()), { task: "keep" });
+  });
+}
+
+/** Ends a job for good: status, receipt, log and the end of its task and pending ask are one commit. */
+export async function finish(work: Work, { status, reason, chain }: NextOf<"finish">, port: Port): Promise<void> {
+  const { state } = work;
+  const { saga, used, planApprovalId, simulatedFrom } = state;
+  const closed = apply(
+    work,
+    [
+      ...closeOpenSteps(state, status),
+      { kind: "deadline", clock: "stops" },
+      ...(saga.state === "compensating" ? [{ kind: "saga", saga: { state: "compensated" } } as const] : []),
+      ...(simulatedFrom === null ? [] : [{ kind: "wakeJob", jobId: simulatedFrom } as const]),
+    ],
+    port.clock.now(),
+  );
+  const end: readonly Edit[] = [{ kind: "move", to: status, reason, chain }, { kind: "end" }];
+  // Only a job that has asked has an ask to withdraw.
+  const hasAsked = used.asks > 0 || planApprovalId !== "" || saga.state === "stuck";
+  if (hasAsked) return finishLocked(closed, { end, chain }, port);
+  const ended = withResult(apply(closed, end, port.clock.now()), port);
+  // One statement, as long as nobody else has written to the log since: the receipt names its last entry.
+  const lastSeq = state.lastSeq + ended.work.pending.events.length;
+  const receipt = receiptOf(ended.work.state, { ...ended, lastSeq, asks: [] }, port);
+  if ((await port.commit(ended.work, { task: "end", receipt, expectsSeq: true })) === undefined) {
+    await finishLocked(ended.work, { end: [], chain: undefined }, port);
+  }
+}
+
+/** Under the job's lock. With a chain, what is still asked is withdrawn by it first. */
+async function finishLocked(
+  work: Work,
+  { end, chain }: { readonly end: readonly Edit[]; readonly chain: readonly string[] | undefined },
+  port: Port,
+): Promise<void> {
+  await port.locked(async (job) => {
+    const withdrawn: Edit[] = chain === undefined ? [] : [{ kind: "withdrawn", events: await job.withdrawAsk(chain) }];
+    const asks = await job.listAsks();
+    const ended = withResult(apply(work, [...withdrawn, ...end], port.clock.now()), port);
+    const lastSeq = job.lastSeq + ended.work.pending.events.length;
+    const receipt = receiptOf(ended.work.state, { ...ended, lastSeq, asks }, port);
+    await job.commit(ended.work, { task: "end", receipt });
+  });
+}
+
+/** The declared result; one that cannot be given is told in the job's last error. */
+function withResult(work: Work, { clock }: Port): { readonly work: Work; readonly resultJson: string } {
+  const result = resultOf(work.state);
+  if ("text" in result) return { work, resultJson: result.text };
+  return { work: apply(work, [{ kind: "lastError", message: result.fault }], clock.now()), resultJson: "" };
+}
+
+const endCodes: Readonly<Record<string, string>> = {
+  failed: "FAILED",
+  aborted: "ABORTED",
+  cancelled: "CANCELLED",
+  expired: "DEADLINE_EXCEEDED",
+};
+
+/** A step that was at work when its job ended did not complete. */
+function closeOpenSteps({ steps, loaded }: JobState, cause: string): Edit[] {
+  const open = [...steps].filter(([, { receipt }]) => receipt.state === "");
+  const code = endCodes[cause] ?? cause;
+  return open.flatMap(([stepId]) => {
+    if (cause === "succeeded") throw new Error(`step ${stepId} is at work at the job's end`);
+    const { index } = stepOf(loaded.flow, stepId);
+    return [
+      { kind: "error", stepId, code, ordinal: 0, message: "the job ended before the step did" } as const,
+      { kind: "finish", stepId, state: "failed", to: index } as const,
+    ];
+  });
+}

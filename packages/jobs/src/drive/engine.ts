@@ -1,0 +1,109 @@
+import type { AskPort } from "@svc/asks";
+import { type Clock, createBatcher, type Id, type NodeId, type Sealer, type WorkMeter } from "@svc/core";
+import { type Database, type Executor, loadJobsWithSteps, type ReceiptDocument } from "@svc/db";
+import { canonicalHash, type Evaluator } from "@svc/program";
+import type { ToolCaller } from "@svc/tools";
+import { createCall } from "./calls.ts";
+import { defaultEngineLimits, type EngineContext, type EngineLimits } from "./context.ts";
+import type { OnFaultPoint } from "./fault-points.ts";
+import { countLoopHold, type Forced, type JobOfProject, parkJob, releaseJob } from "./force.ts";
+import { type EngineObserver, silentObserver } from "./observer.ts";
+import { settleJob } from "./open.ts";
+import type { ProgramCache } from "./programs.ts";
+import { type TaskHandlers, Worker } from "./worker.ts";
+
+/** What an engine is made of. */
+export type JobEngineOptions = {
+  readonly db: Database;
+  readonly clock: Clock;
+  readonly sealer: Sealer;
+  readonly caller: ToolCaller;
+  readonly nodeId: NodeId;
+  readonly asks: AskPort;
+  readonly programs: ProgramCache;
+  readonly evaluator: Evaluator;
+  readonly meter: WorkMeter;
+  /** Who does the tasks of asks: hops, reaching contacts, publishing. */
+  readonly handlers: TaskHandlers;
+  readonly observer?: EngineObserver;
+  /** Told that a job has another status. */
+  readonly onMoved?: ((jobId: Id<"job">) => void) | undefined;
+  /** Bounds that differ from the defaults. */
+  readonly limits?: Partial<EngineLimits>;
+  /** The receiptHash of a receipt; by default that of the document as it is stored. */
+  readonly hashReceipt?: (receipt: ReceiptDocument) => string;
+  /** For tests: comes to a fault point. */
+  readonly onFaultPoint?: OnFaultPoint | undefined;
+};
+
+/** The job engine of one node. */
+export type JobEngine = {
+  /** Begins to claim due tasks. */
+  start(): void;
+  /** Looks for due tasks now: told after a commit that made some. */
+  wake(): void;
+  /** Tells a driver on this node that its job is to be cancelled, as the store says already. */
+  cancel(jobId: Id<"job">): void;
+  /**
+   * Moves a job as the answer to its ask says, in the transaction that settles it. The job's row is locked by `lockJob` before the
+   * ask is. Makes no call: what remains to be done is due at once. Call `wake` after the commit.
+   */
+  settled(tx: Executor, jobId: Id<"job">): Promise<void>;
+  /**
+   * Parks a job with the reason `administrator`, whichever node drives it and whether or not that node answers: what it still writes of
+   * the job is refused. `chain` says who asked.
+   */
+  park(job: JobOfProject, chain: readonly string[]): Promise<Forced>;
+  /** Takes a job that was parked with the reason `administrator` or `poisoned` back to where it stood. `chain` says who asked. */
+  release(job: JobOfProject, chain: readonly string[]): Promise<Forced>;
+  /**
+   * Told that a job held this node's event loop for `ms` milliseconds at a stretch. It is counted in the store, over all nodes; at the
+   * second time the job is parked as `poisoned`. Never rejects: a store that is away is told to the observer, and nothing is counted.
+   */
+  reportHeldLoop(jobId: Id<"job">, ms: number): Promise<void>;
+  /** Claims nothing more, lets calls in flight end for at most `graceMs`, and gives the jobs back. */
+  drain(graceMs: number): Promise<void>;
+  stats(): { readonly held: number };
+};
+
+/** Makes the job engine of a node. */
+export function createJobEngine(options: JobEngineOptions): JobEngine {
+  const { observer = silentObserver, limits, hashReceipt = canonicalHash, onFaultPoint, onMoved } = options;
+  const { db } = options;
+  const parts: Omit<EngineContext, "onDue"> = {
+    ...options,
+    jobs: createBatcher({ run: loadJobsWithSteps.bind(undefined, db), sizeMax: 50, concurrency: 4, besideMin: 8 }),
+    call: createCall(options.caller, onFaultPoint),
+    observer,
+    hashReceipt,
+    onFaultPoint,
+    onMoved,
+    limits: { ...defaultEngineLimits, ...limits },
+  };
+  const worker = new Worker(parts, options.handlers);
+  return {
+    start: () => worker.start(),
+    wake: () => worker.wake(),
+    cancel: (jobId) => worker.cancel(jobId),
+    settled: (tx, jobId) => settleJob(worker.context, tx, jobId),
+    async park(job, chain) {
+      const forced = await parkJob(worker.context, job, { reason: "administrator", chain });
+      if (forced.outcome === "done") worker.stop(job.jobId);
+      return forced;
+    },
+    async release(job, chain) {
+      const forced = await releaseJob(worker.context, job, chain);
+      worker.wake();
+      return forced;
+    },
+    async reportHeldLoop(jobId, ms) {
+      try {
+        if (await countLoopHold(worker.context, jobId, ms)) worker.stop(jobId);
+      } catch (error) {
+        observer.failed("park", error);
+      }
+    },
+    drain: (graceMs) => worker.drain(graceMs),
+    stats: () => worker.stats(),
+  };
+}

@@ -1,0 +1,244 @@
+import type { Continuation } from "@svc/program";
+import fc from "fast-check";
+import { expect, test } from "vitest";
+import type { Change } from "../state/change.ts";
+import type { JobState } from "../state/job.ts";
+import { isEnd, isParkable, type JobStatus, mayMove } from "../state/statuses.ts";
+import { createDriver, drive, follow, type Interrupts } from "./loop.ts";
+import { hold, release } from "./park.ts";
+import { type Chooser, createMemory, deskTools, type Memory, NodeDied } from "./test-memory.ts";
+
+const tools = deskTools();
+
+/** Programs over the desk: a set of rows first, then whatever the generator likes, each step able to fail. */
+const programs = fc
+  .record({
+    middle: fc.array(fc.constantFrom("filter", "map", "keyed", "judge", "call", "if", "wait", "reduce"), {
+      maxLength: 5,
+    }),
+    tolerate: fc.nat({ max: 3 }),
+    hasPoints: fc.boolean(),
+    isUndone: fc.boolean(),
+    writes: fc.constantFrom(3, 1_000),
+  })
+  .map(({ middle, tolerate, hasPoints, isUndone, writes }) => ({
+    params: { least: 1 },
+    limits: { writes, asks: 20 },
+    steps: [fetch, ...middle.map((kind, index) => stepOf(kind, `s${index}`, { tolerate, hasPoints, isUndone }))],
+    points: {
+      gate: {
+        question: "Go on?",
+        continuations: ["proceed", "retry-with", "skip", "abort"],
+        overrides,
+        answerSchema,
+        escalation,
+      },
+      rows: {
+        question: "And these?",
+        continuations: ["proceed", "retry-with", "skip", "abort"],
+        overrides,
+        answerSchema,
+        escalation,
+      },
+    },
+    ...(isUndone && { saga: { on: ["failed", "aborted", "cancelled"] } }),
+    result: { count: { $ref: "rows.items" } },
+  }));
+
+const escalation = [{ principal: "lead" }];
+const overrides = { target: "params" };
+const answerSchema = { type: "object", additionalProperties: false, properties: { least: { type: "number" } } };
+const fetch = {
+  id: "items",
+  call: "desk.list_items",
+  entity: "ops",
+  args: {},
+  rows: { from: "items[]", key: "id", keep: ["id", "n"], page: { arg: "page", from: "next", max: 5 } },
+};
+
+function stepOf(
+  kind: string,
+  id: string,
+  { tolerate, hasPoints, isUndone }: { tolerate: number; hasPoints: boolean; isUndone: boolean },
+) {
+  const undo = isUndone && {
+    undo: { call: "desk.delete_note", entity: "ops", args: { id: { $ref: "output.id" }, confirm: true } },
+  };
+  const send = (tool: string) => ({
+    id: `${id}call`,
+    call: tool,
+    entity: "ops",
+    args: { text: { $ref: "row.id" } },
+    ...undo,
+  });
+  const rowsOf = {
+    concurrency: 2,
+    tolerate: { count: tolerate, percent: 100 },
+    ...(hasPoints && { onRows: { failed: "rows", unknown: "rows" } }),
+  };
+  switch (kind) {
+    case "filter":
+      return { id, filter: "items", where: "row.n >= params.least" };
+    case "map":
+      return {
+        id,
+        map: "items",
+        ...rowsOf,
+        do: [send("desk.send_note"), { id: `${id}read`, call: "desk.get_item", entity: "ops", args: { id: "x" } }],
+      };
+    case "keyed":
+      return { id, map: "items", ...rowsOf, do: [send("desk.send_keyed")] };
+    case "judge":
+      return { id, judge: "gate", when: "rows.items > 1" };
+    case "call":
+      return {
+        id,
+        call: "desk.send_note",
+        entity: "ops",
+        args: { text: "hello" },
+        retry: { max: 2, initial: "1s" },
+        ...undo,
+      };
+    case "if":
+      return {
+        id,
+        if: "rows.items > 2",
+        // biome-ignore lint/suspicious/noThenProperty: it is the word of the language
+        then: [{ id: `${id}then`, wait: "5m" }],
+        else: [{ id: `${id}else`, filter: "items", where: "true" }],
+      };
+    case "wait":
+      return { id, wait: "10m" };
+    default:
+      return { id, reduce: "items", as: { all: "count", sum: "sum n", best: "max n" } };
+  }
+}
+
+const outcomes = ["ok", "ok", "ok", "ok", "provider_error", "rate_limited", "outcome_unknown"] as const;
+
+/** Answers by a list of choices, over and over; `deaths` says at which of its chances the node dies. */
+function chooserOf(choices: readonly number[], deaths: ReadonlySet<number>): Chooser {
+  let at = 0;
+  let chances = 0;
+  const next = () => choices[at++ % choices.length] ?? 0;
+  return {
+    dies: () => deaths.has(chances++),
+    answer({ action }, args) {
+      const outcome = outcomes[next() % outcomes.length] ?? "ok";
+      const page = Number(args["page"] ?? 0);
+      if (action.class === "read" && outcome === "outcome_unknown")
+        return { outcome: "timeout", value: {}, retryable: true };
+      if (outcome !== "ok") return { outcome, value: {}, retryable: outcome === "rate_limited" };
+      const items = Array.from({ length: 3 }, (_, index) => ({ id: `i${page * 3 + index}`, n: index }));
+      return { outcome, value: { id: "n1", items, ...(page < 2 && { next: String(page + 1) }) } };
+    },
+  };
+}
+
+/** Runs a job to its end over any number of nodes, answering what it asks, and parking and releasing it before some rounds. */
+async function run(memory: Memory, answers: readonly Continuation[], parks: readonly number[]): Promise<void> {
+  for (let round = 0; round < 400; round++) {
+    if (parks.includes(round)) await parkAndRelease(memory);
+    const work = memory.reopen();
+    if (isEnd(work.state.status)) return;
+    if (memory.task === "end") memory.settle({ continuation: answers[round % answers.length] ?? "abort" });
+    if (typeof memory.task === "object") await memory.port.clock.wait(memory.task.dueAtMs - memory.port.clock.now());
+    try {
+      await drive(work, createDriver(memory.port, uninterrupted));
+    } catch (error) {
+      if (!(error instanceof NodeDied)) throw error;
+    }
+  }
+  throw new Error(`the job does not end: it is ${memory.reopen().state.status}`);
+}
+
+const uninterrupted: Interrupts = { isStopping: false, isCancelSeen: false, hasOthersWaiting: () => false };
+
+/** As a force does it: on the job as it was last committed, and again where its node dies of it. */
+async function parkAndRelease(memory: Memory): Promise<void> {
+  const { status, lastError } = memory.reopen().state;
+  if (!isParkable(status)) return;
+  const how = { reason: "administrator", chain: ["administrator"] } as const;
+  await commitOnce(memory, (state, nowMs) => (isParkable(state.status) ? hold(state, how, nowMs) : undefined));
+  expect(memory.reopen().state).toMatchObject({
+    status: "parked",
+    park: { reason: "administrator", before: { status } },
+  });
+  await commitOnce(memory, (state, nowMs) => (state.park === null ? undefined : release(state, how.chain, nowMs)));
+  expect(memory.reopen().state).toMatchObject({ status, park: null, lastError });
+}
+
+async function commitOnce(
+  { port, reopen }: Memory,
+  change: (state: JobState, nowMs: number) => Change | undefined,
+): Promise<void> {
+  for (;;) {
+    const work = reopen();
+    const startedMs = port.clock.now();
+    const wanted = change(work.state, startedMs);
+    if (wanted === undefined) return;
+    try {
+      await follow(work, wanted, { port, interrupts: uninterrupted, startedMs });
+    } catch (error) {
+      if (!(error instanceof NodeDied)) throw error;
+    }
+  }
+}
+
+const cases = fc.record({
+  program: programs,
+  choices: fc.array(fc.nat({ max: 60 }), { minLength: 1, maxLength: 20 }),
+  deaths: fc.array(fc.nat({ max: 60 }), { maxLength: 8 }),
+  parks: fc.subarray(Array.from({ length: 30 }, (_, round) => round)),
+  answers: fc.array(fc.constantFrom<Continuation>("proceed", "skip", "abort", "retry-with", "proceed"), {
+    minLength: 3,
+    maxLength: 6,
+  }),
+});
+
+test("whatever apps answer, people choose and nodes die of, a job ends by the table, once, and nothing is executed twice in silence", async () => {
+  const kinds = new Set<string>();
+  await fc.assert(
+    fc.asyncProperty(cases, async ({ program, choices, deaths, parks, answers }) => {
+      const memory = createMemory(program, chooserOf(choices, new Set(deaths)), tools);
+      await run(memory, [...answers, "abort"], parks);
+      const { state } = memory.reopen();
+      const moves = memory.log.flatMap(({ type, payload }) => (type === "job-status-changed" ? [payload] : []));
+      expect(moves.every(({ from, to }) => mayMove(from as JobStatus, to as JobStatus))).toBe(true);
+      expect(moves.map(({ from }) => from)).toEqual(["queued", ...moves.slice(0, -1).map(({ to }) => to)]);
+      expect(moves.at(-1)?.["to"]).toBe(state.status);
+      for (const { from, reason } of moves) if (reason === "administrator") kinds.add(`parked while ${from}`);
+      // The log has an entry for each number, and the receipt names the last one.
+      expect(memory.log.length).toBe(state.lastSeq);
+      expect(memory.receipts.map(({ lastSeq }) => lastSeq)).toEqual([state.lastSeq]);
+      expect([...state.steps.values()].filter(({ receipt }) => receipt.state === "")).toEqual([]);
+      for (const { receipt } of state.steps.values()) {
+        const { rows, kind } = receipt;
+        kinds.add(`${kind} ${receipt.state}`);
+        if (kind === "map" && rows) expect(rows.in).toBe(rows.ok + rows.failed + rows.skipped + rows.unknown);
+      }
+      const { limits } = state.loaded.program;
+      expect(state.used.writes).toBeLessThanOrEqual(limits.writes);
+      expect(new Set(memory.executed).size).toBe(memory.executed.length);
+      expect(memory.task).toBe("end");
+      kinds.add(state.status);
+    }),
+    { numRuns: 250, seed: 20_261_122 },
+  );
+  // What was generated passes through all of it.
+  for (const kind of [
+    "succeeded",
+    "failed",
+    "aborted",
+    "map partial",
+    "map failed",
+    "call failed",
+    "judge completed",
+    "wait completed",
+    "parked while queued",
+    "parked while running",
+    "parked while compensating",
+  ]) {
+    expect(kinds).toContain(kind);
+  }
+});

@@ -1,0 +1,236 @@
+import type { Step } from "@svc/program";
+import { apply, type Work } from "../state/apply.ts";
+import type { Change, Next } from "../state/change.ts";
+import type { JobState } from "../state/job.ts";
+import { isParkable } from "../state/statuses.ts";
+import type { StepEffects } from "../steps/effects.ts";
+import { stepKinds } from "../steps/index.ts";
+import type { StepKind } from "../steps/step-kind.ts";
+import { resumeFromAsk } from "./answer.ts";
+import { question } from "./ask.ts";
+import { beginUndo, endOf, failureOf, finish, limitOf } from "./end.ts";
+import { holdAfterLosses, waitForRelease } from "./park.ts";
+import type { Port, TaskEnd } from "./port.ts";
+import { cancel, followTwin } from "./twin.ts";
+import { compensate } from "./undo.ts";
+
+/** What interrupts a driver from outside, where its worker says so; it is looked at between any two acts. */
+export type Interrupts = {
+  readonly isStopping: boolean;
+  /** The job is to be cancelled, as the next commit will find. */
+  readonly isCancelSeen: boolean;
+  /** Whether others wait for this node. */
+  hasOthersWaiting(): boolean;
+};
+
+/** Who drives one job under one lease. */
+export type Driver = {
+  readonly port: Port;
+  readonly effects: StepEffects;
+  readonly interrupts: Interrupts;
+  readonly startedMs: number;
+  /** Leases of the job that ran out under those who drove it before, since it last got on. */
+  readonly losses: number;
+};
+
+/** Who carries out a change, without driving on from it. */
+export type Follower = Omit<Driver, "effects" | "losses">;
+
+/** A driver that begins now. */
+export function createDriver(port: Port, interrupts: Interrupts, losses = 0): Driver {
+  const driver: Driver = {
+    port,
+    effects: { ...port, mustPause: (state) => isInterrupted(state, driver) || isOverdue(state, port) },
+    interrupts,
+    startedMs: port.clock.now(),
+    losses,
+  };
+  return driver;
+}
+
+/**
+ * Moves a job on, act by act, until it ends, waits, or gives way. What is not committed then is nobody's: after any error the job is
+ * read anew. Throws LeaseLostError when the lease is another's.
+ */
+export async function drive(read: Work, driver: Driver): Promise<void> {
+  await driver.port.onFaultPoint?.("after-claim", { stepId: "" });
+  let work: Work | undefined = read;
+  while (work !== undefined) {
+    const hasCommitted: boolean = work.committed !== read.committed;
+    work = await (!hasCommitted && isPoisoned(work.state, driver) ? park(work, driver) : act(work, driver));
+  }
+}
+
+function park(work: Work, driver: Driver): Promise<Work | undefined> {
+  return follow(work, holdAfterLosses(work.state, driver.losses, driver.port.clock.now()), driver);
+}
+
+/** One act, and what follows from it at once; undefined when the job is left. */
+async function act(work: Work, driver: Driver): Promise<Work | undefined> {
+  const { state } = work;
+  const { port, interrupts } = driver;
+  port.atWork();
+  if (isCancelled(state, driver) && state.status !== "compensating") {
+    // The request may be known from the lease alone; who made it stands in the row.
+    const seen = state.cancel === undefined ? await committed(work, driver, "keep") : work;
+    return follow(seen, await cancel(seen.state, port), driver);
+  }
+  if (interrupts.isStopping || isSliceOver(driver)) return leave(work, driver, port.clock.now());
+  const isEnding = state.status === "compensating" || (state.status === "parked" && state.saga.state === "stuck");
+  if (isOverdue(state, port) && !isEnding) return follow(work, { edits: [], next: expired }, driver);
+  return moveOn(work, driver);
+}
+
+const expired: Next = { kind: "finish", status: "expired", reason: "deadline", chain: ["clock"] };
+const started: Change = { edits: [{ kind: "move", to: "running", reason: "started" }], next: { kind: "on" } };
+
+async function moveOn(work: Work, driver: Driver): Promise<Work | undefined> {
+  const { state } = work;
+  const { port, effects } = driver;
+  switch (state.status) {
+    case "simulating": {
+      const followed = await followTwin(work, port);
+      return followed && follow(work, followed, driver);
+    }
+    case "queued":
+      return follow(work, started, driver);
+    case "running":
+      return runStep(work, driver);
+    case "parked":
+      if (state.park?.reason === "wait") return follow(work, resumeWait(state, port), driver);
+      if (state.park?.before !== undefined) return follow(work, waitForRelease, driver);
+      return follow(work, await resumeFromAsk(state, port), driver);
+    case "pending_plan_approval":
+      return follow(work, await resumeFromAsk(state, port), driver);
+    case "compensating": {
+      const ready = work.state === work.committed ? work : await committed(work, driver, "keep");
+      return follow(ready, await compensate(ready.state, effects, port), driver);
+    }
+    default:
+      throw new Error(`a job that is ${state.status} is not driven`);
+  }
+}
+
+/** Goes on with a wait whose time has come; one that was woken early goes on waiting. */
+function resumeWait({ park }: JobState, { clock }: Port): Change {
+  const wakeAt = park?.wakeAt ?? 0;
+  if (clock.now() < wakeAt) return { edits: [], next: { kind: "until", atMs: wakeAt } };
+  return { edits: [{ kind: "move", to: "running", reason: "time", chain: ["clock"] }], next: { kind: "on" } };
+}
+
+/** One act of the step at hand; behind the last one the job has succeeded. */
+async function runStep(work: Work, driver: Driver): Promise<Work | undefined> {
+  const { positions, loaded, principalChain: chain } = work.state;
+  const [position] = positions;
+  const instruction = position && loaded.flow.instructions[position.index];
+  if (position === undefined || instruction === undefined) {
+    const next: Next = { kind: "finish", status: "succeeded", reason: "finished", chain };
+    return follow(work, { edits: [], next }, driver);
+  }
+  if (instruction.kind === "jump") {
+    const edits = [{ kind: "go", from: position.index, to: instruction.to }] as const;
+    return follow(work, { edits, next: { kind: "on" } }, driver);
+  }
+  const { step } = instruction;
+  const kind = stepKinds[step.kind] as StepKind<Step["kind"]>;
+  const ready = await readied(work, kind, { step, hasBegun: position.progress !== undefined }, driver);
+  const { state } = ready;
+  const progress = state.positions[0]?.progress;
+  const change = await kind.advance({ state, step, instruction, progress }, driver.effects);
+  return follow(ready, change, driver);
+}
+
+/** Whoever reads a set reads the store, and nobody calls an app for a job that has not begun the step and committed so far. */
+async function readied(
+  work: Work,
+  { needs, beginsWith }: StepKind<Step["kind"]>,
+  { step, hasBegun }: { readonly step: Step; readonly hasBegun: boolean },
+  driver: Driver,
+): Promise<Work> {
+  const { placed, clearedSets } = work.pending;
+  switch (needs) {
+    case "nothing":
+      return work;
+    case "rows":
+      return placed.length + clearedSets.length === 0 ? work : committed(work, driver, "keep");
+    case "commit": {
+      const rows = beginsWith && { rows: beginsWith };
+      const begun = hasBegun ? work : apply(work, [{ kind: "begin", step, ...rows }], driver.port.clock.now());
+      return begun.state === begun.committed ? begun : committed(begun, driver, "keep");
+    }
+  }
+}
+
+/**
+ * Carries out a change and what follows from it: makes the job's state anew, puts its question, fails or ends it, commits it where
+ * that is due. Undefined when the job is left.
+ */
+export async function follow(before: Work, { edits, next }: Change, driver: Follower): Promise<Work | undefined> {
+  const { port } = driver;
+  const work = apply(before, edits, port.clock.now());
+  const { state } = work;
+  switch (next.kind) {
+    case "on":
+      return work;
+    case "commit":
+      return isSliceOver(driver) ? leave(work, driver, port.clock.now()) : committed(work, driver, "keep");
+    case "until":
+      return leave(work, driver, next.atMs, true);
+    case "leave":
+      await committed(work, driver, "end");
+      if (work.pending.asks.length > 0) await port.onFaultPoint?.("after-ask-commit", { stepId: "" });
+      return undefined;
+    case "ask":
+      return follow(work, await question(state, next.question, port), driver);
+    case "fail":
+      return follow(work, failureOf(state, next), driver);
+    case "limit":
+      return follow(work, limitOf(state, next), driver);
+    case "end":
+      return follow(work, endOf(state, next), driver);
+    case "undo":
+      return beginUndo(work, next.chain, port);
+    case "finish":
+      await finish(work, next, port);
+      return undefined;
+  }
+}
+
+/** Gives the job back until a time, or until it expires; what is pending is committed with it. */
+async function leave(work: Work, driver: Follower, atMs: number, isWait = false): Promise<undefined> {
+  const { deadline } = work.state;
+  const dueAtMs = "atMs" in deadline ? Math.min(atMs, deadline.atMs) : atMs;
+  await committed(work, driver, { dueAtMs }, isWait);
+}
+
+async function committed(work: Work, { port }: Pick<Driver, "port">, task: TaskEnd, isWait = false): Promise<Work> {
+  const done = await port.commit(work, { task, isWait });
+  if (done === undefined) throw new Error("a commit that expects nothing was not made");
+  return done;
+}
+
+function isInterrupted(state: JobState, driver: Driver): boolean {
+  return driver.interrupts.isStopping || isCancelled(state, driver) || isSliceOver(driver);
+}
+
+function isCancelled({ cancel: request }: JobState, { interrupts }: Pick<Driver, "interrupts">): boolean {
+  return interrupts.isCancelSeen || request !== undefined;
+}
+
+function isOverdue({ deadline }: JobState, { clock }: Pick<Port, "clock">): boolean {
+  return "atMs" in deadline && clock.now() >= deadline.atMs;
+}
+
+/**
+ * Whether a job takes down who drives it. One that somebody asked to end is given as many tries at that again: to end it is less than
+ * to go on with it.
+ */
+function isPoisoned(state: JobState, { losses, port }: Driver): boolean {
+  if (!isParkable(state.status)) return false;
+  const isEnding = state.cancel !== undefined && state.status !== "compensating";
+  return losses >= (isEnding ? 2 : 1) * port.lossesMax;
+}
+
+function isSliceOver({ port, interrupts, startedMs }: Follower): boolean {
+  return port.clock.now() - startedMs >= port.sliceMs && interrupts.hasOthersWaiting();
+}

@@ -1,0 +1,180 @@
+import { createHash } from "node:crypto";
+import type { AskPort, PreparedAsk } from "@svc/asks";
+import { type Clock, createId, type Id, type KeyId, type ProjectId, type Sealer } from "@svc/core";
+import {
+  type EstimateDocument,
+  type Executor,
+  insertJobs,
+  type KeyedJob,
+  type NewJob,
+  type QuotaReached,
+  type SagaDocument,
+} from "@svc/db";
+import type { JsonObject, Program } from "@svc/program";
+import { noUse } from "../state/counts.ts";
+import { noProgress, storedProgress } from "../state/progress.ts";
+import type { JobStatus } from "../state/statuses.ts";
+import { planQuestion } from "../steps/questions.ts";
+import { parkOn } from "./ask.ts";
+import type { ProgramCache } from "./programs.ts";
+import { jobSeals } from "./seals.ts";
+import { sealProgram } from "./stored-program.ts";
+
+/** A checked program that is to become a job. */
+export type JobSubmission = {
+  readonly projectId: ProjectId;
+  readonly keyId: KeyId;
+  readonly principalChain: readonly string[];
+  /** As it was submitted. */
+  readonly programJson: string;
+  readonly programHash: string;
+  readonly program: Program;
+  /** The pinned definitions as JSON text. */
+  readonly pins: string;
+  readonly mode: "live" | "simulate";
+  readonly simulateFirst: boolean;
+  readonly needsApproval: boolean;
+  readonly estimate: EstimateDocument;
+  /** What a skill's caller gave; undefined for the program's own. */
+  readonly input: JsonObject | undefined;
+  readonly skillSlug: string;
+  readonly idempotencyKey: string | undefined;
+  /** SHA-256 of what the idempotency key is bound to. */
+  readonly contentDigest: Buffer;
+};
+
+/** What storing new jobs works with. */
+export type NewJobsContext = {
+  readonly db: Executor;
+  readonly clock: Clock;
+  readonly sealer: Sealer;
+  readonly asks: AskPort;
+  /** Keeps the program ready for the driver, which is likely to be this node's. */
+  readonly programs: Pick<ProgramCache, "put">;
+};
+
+/**
+ * Stores a job, its program, the beginning of its log and its first work in one transaction: with simulateFirst also its twin, and
+ * for a plan that needs approval the ask. Answers the job's id, or the job that holds the idempotency key, or the quota that is
+ * reached. Wake the engine after.
+ */
+export async function submitJob(
+  context: NewJobsContext,
+  submission: JobSubmission,
+): Promise<{ readonly id: Id<"job"> } | { readonly earlier: KeyedJob } | QuotaReached> {
+  const nowMs = context.clock.now();
+  const { projectId, programJson, programHash, pins, simulateFirst } = submission;
+  const digest = createHash("sha256")
+    .update(JSON.stringify([programJson, pins]))
+    .digest();
+  context.programs.put(projectId, digest, submission);
+  const id = createId("job", nowMs);
+  const main = await newJob(context, { ...submission, id, digest, nowMs });
+  const twin = simulateFirst ? [newTwin(context, submission, { id, digest, nowMs })] : [];
+  const sealedProgram = sealProgram(context.sealer, { projectId, programDigest: digest }, programJson);
+  const earlier = await insertJobs(
+    context.db,
+    { projectId, digest, program: null, sealedProgram, programHash, pins },
+    [main, ...twin],
+    nowMs,
+  );
+  if (earlier === undefined) return { id };
+  return "quotaReached" in earlier ? earlier : { earlier };
+}
+
+type Identified = { readonly id: Id<"job">; readonly digest: Buffer; readonly nowMs: number };
+
+async function newJob(context: NewJobsContext, submission: JobSubmission & Identified): Promise<NewJob> {
+  const { id, nowMs, program, simulateFirst, needsApproval, mode } = submission;
+  const asksNow = needsApproval && !simulateFirst && mode === "live";
+  const status: JobStatus = simulateFirst ? "simulating" : asksNow ? "pending_plan_approval" : "queued";
+  const question = planQuestion(program.title);
+  const prepared = asksNow ? await preparePlanAsk(context, submission, question) : undefined;
+  const { deadlineMs } = program.limits;
+  const seals = jobSeals(context.sealer, submission.projectId, id);
+  const plan = prepared ? { askId: prepared.id } : simulateFirst ? { needsApproval } : undefined;
+  const progress = storedProgress({ ...noProgress, positions: [], plan });
+  const base = baseRow(submission, submission);
+  return {
+    job: {
+      ...base,
+      input: submission.input === undefined ? null : seals.seal("input", submission.input),
+      status,
+      planApprovalId: prepared?.approvalId ?? "",
+      park: prepared ? parkOn("approval", question, { requestId: prepared.id, nowMs }) : null,
+      progress: progress === undefined ? null : seals.seal("progress", progress),
+      idempotencyKey: submission.idempotencyKey ?? null,
+      deadlineAt: status === "queued" ? nowMs + deadlineMs : null,
+      deadlineLeftMs: status === "queued" ? null : deadlineMs,
+    },
+    events: [submitted(submission, status), ...(prepared?.events ?? [])],
+    tasks: status === "queued" ? [runTask(submission, id, nowMs)] : (prepared?.tasks ?? []),
+    also: prepared && ((tx) => prepared.write(tx)),
+  };
+}
+
+function newTwin(context: NewJobsContext, submission: JobSubmission, { id, digest, nowMs }: Identified): NewJob {
+  const twinId = createId("job", nowMs);
+  const seals = jobSeals(context.sealer, submission.projectId, twinId);
+  return {
+    job: {
+      ...baseRow({ ...submission, mode: "simulate" }, { id: twinId, digest, nowMs }),
+      simulatedFrom: id,
+      input: submission.input === undefined ? null : seals.seal("input", submission.input),
+      status: "queued",
+      deadlineAt: nowMs + submission.program.limits.deadlineMs,
+    },
+    events: [submitted({ ...submission, mode: "simulate" }, "queued")],
+    tasks: [runTask(submission, twinId, nowMs)],
+  };
+}
+
+function baseRow(submission: JobSubmission, { id, digest, nowMs }: Identified) {
+  return {
+    id,
+    projectId: submission.projectId,
+    mode: submission.mode,
+    skillSlug: submission.skillSlug,
+    programDigest: digest,
+    params: {},
+    stepArgs: {},
+    keyId: submission.keyId,
+    principalChain: [...submission.principalChain],
+    contentDigest: submission.contentDigest,
+    estimate: submission.estimate,
+    used: noUse,
+    saga: sagaOf(submission),
+    createdAt: nowMs,
+    updatedAt: nowMs,
+  };
+}
+
+function sagaOf({ program }: JobSubmission): SagaDocument {
+  return { state: program.sagaOn.length > 0 ? "armed" : "none", entries: 0, done: 0, failed: 0 };
+}
+
+function preparePlanAsk(
+  { db, asks }: NewJobsContext,
+  { id, nowMs, projectId, keyId, principalChain, program }: JobSubmission & Identified,
+  question: ReturnType<typeof planQuestion>,
+): Promise<PreparedAsk> {
+  return asks.prepare(db, {
+    ...question,
+    jobId: id,
+    projectId,
+    keyId,
+    approvers: program.approval.escalation,
+    standingProgramId: "",
+    principalChain,
+    nowMs,
+  });
+}
+
+function submitted({ mode, programHash, skillSlug, principalChain }: JobSubmission, status: JobStatus) {
+  const payload = { mode, status, programHash, ...(skillSlug !== "" && { skillSlug }) };
+  return { type: "job-submitted", stepId: "", payload: JSON.stringify(payload), principalChain: [...principalChain] };
+}
+
+function runTask({ projectId }: JobSubmission, jobId: Id<"job">, dueAt: number) {
+  return { jobId, kind: "run" as const, subject: "", projectId, dueAt };
+}

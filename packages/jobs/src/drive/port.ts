@@ -1,0 +1,87 @@
+import type { AnsweredAsk, AskInput, AskView, PreparedAsk } from "@svc/asks";
+import type { Id } from "@svc/core";
+import type { ReceiptDocument } from "@svc/db";
+import type { JsonObject } from "@svc/program";
+import type { Work } from "../state/apply.ts";
+import type { JobState } from "../state/job.ts";
+import type { JobStatus } from "../state/statuses.ts";
+import type { StepEffects } from "../steps/effects.ts";
+import type { FaultPoint } from "./fault-points.ts";
+
+/** What becomes of the run task with a commit: the driver keeps it, it ends, or it is given back, to be due then. */
+export type TaskEnd = "keep" | "end" | { readonly dueAtMs: number };
+
+/** What is committed with work beside what it says. */
+export type CommitParts = {
+  readonly task: TaskEnd;
+  readonly receipt?: ReceiptDocument | undefined;
+  /** Nothing is written when somebody else has logged since this work was read. */
+  readonly expectsSeq?: boolean;
+  /** The job is only given back until a time: unless the act did something, it has not got on. */
+  readonly isWait?: boolean;
+};
+
+/** An undo entry, opened. */
+export type UndoEntry = {
+  readonly entry: number;
+  readonly stepId: string;
+  readonly toolSlug: string;
+  readonly entityId: string;
+  readonly args: JsonObject;
+};
+
+/** The twin that simulates a job: under way, at its end, or not to be found. */
+export type Twin =
+  | { readonly kind: "running" | "gone" }
+  | {
+      readonly kind: "ended";
+      readonly id: Id<"job">;
+      readonly status: JobStatus;
+      readonly lastError: string;
+      readonly outcome: ReceiptDocument["outcome"] | "";
+    };
+
+/** What is done under the lock of the job's row, in one transaction. */
+export type LockedJob = {
+  /** The last entry of the log: nobody else adds to it now. */
+  readonly lastSeq: number;
+  /** Withdraws the pending ask; answers what is to be logged. */
+  withdrawAsk(chain: readonly string[]): Promise<PreparedAsk["events"]>;
+  listAsks(): Promise<readonly AskView[]>;
+  commit(work: Work, parts: CommitParts): Promise<Work>;
+};
+
+/** What a driver does to the world: everything outside of the state of its job. */
+export type Port = Omit<StepEffects, "mustPause"> & {
+  /** Says that this job is at work from here on, to who watches the event loop. */
+  atWork(): void;
+  /** How long a driver works at a stretch while others wait. Milliseconds. */
+  readonly sliceMs: number;
+  /** Leases of a job in a row that may run out before it gets on; then it is parked. */
+  readonly lossesMax: number;
+  /** Tries of an undo call, and the wait before the second, doubled for every further one. */
+  readonly undoTries: number;
+  readonly undoBackoffMs: number;
+  /** Throws LeaseLostError when the lease is another's. Undefined, with `expectsSeq`, when somebody else has logged meanwhile. */
+  commit(work: Work, parts: CommitParts): Promise<Work | undefined>;
+  /** Runs under the lock of the job's row. */
+  locked<T>(run: (job: LockedJob) => Promise<T>): Promise<T>;
+  /** Readies a question. Reads contacts; writes nothing. */
+  prepareAsk(input: AskInput): Promise<PreparedAsk>;
+  findAsk(state: JobState, askId: string): Promise<AnsweredAsk | undefined>;
+  /** The entry to undo next. */
+  nextUndo(state: JobState): Promise<UndoEntry | undefined>;
+  /** Reads the twin that simulates a job. While it runs, the work is committed and its task ended: the twin's end makes it due. */
+  waitForTwin(work: Work): Promise<Twin>;
+  /** Asks the twin to end. */
+  cancelTwin(state: JobState, chain: readonly string[]): Promise<void>;
+  /** The receiptHash of a receipt whose receiptHash is empty. */
+  hashReceipt(receipt: ReceiptDocument): string;
+  /** Comes to a fault point; undefined outside of tests. */
+  readonly onFaultPoint: ((point: FaultPoint, at: { readonly stepId: string }) => Promise<void> | void) | undefined;
+};
+
+/** The lease was lost: whatever this driver still holds of the job is old. */
+export class LeaseLostError extends Error {
+  override name = "LeaseLostError";
+}

@@ -1,0 +1,54 @@
+import { LeastRecentlyUsed, type ProjectId, type Sealer } from "@svc/core";
+import { type Executor, type JobProgramRecord, loadJobProgram } from "@svc/db";
+import { createPinReader, type Program, parseCheckedProgram, readPins } from "@svc/program";
+import { flatten } from "../state/flow.ts";
+import type { LoadedProgram } from "../state/job.ts";
+import { stepKinds } from "../steps/index.ts";
+import { openProgram, type ProgramPlace } from "./stored-program.ts";
+
+/** A program that was just checked, with what it is stored as. */
+export type CheckedRecord = Pick<JobProgramRecord, "programHash" | "pins"> & { readonly program: Program };
+
+/** Programs of this node by project and content. */
+export type ProgramCache = {
+  /** A program ready to run, read from the store where this node does not have it. */
+  get(db: Executor, projectId: ProjectId, digest: Uint8Array): Promise<LoadedProgram>;
+  /** Keeps one that was just checked, so that it is not read a second time. */
+  put(projectId: ProjectId, digest: Uint8Array, checked: CheckedRecord): void;
+};
+
+/** Programs a node keeps; the one unused for longest goes first. */
+const programsMax = 500;
+
+/** Makes a cache. The sealer opens what it reads from the store. */
+export function createProgramCache(sealer: Sealer): ProgramCache {
+  const known = new LeastRecentlyUsed<string, CheckedRecord | LoadedProgram>(programsMax);
+  const pinned = createPinReader();
+  const ready = ({ program, programHash, pins }: CheckedRecord): LoadedProgram => {
+    return { program, programHash, flow: flatten(program.steps, stepKinds), tools: pinned.tools(readPins(pins)) };
+  };
+  return {
+    async get(db, projectId, digest) {
+      const key = keyOf(projectId, digest);
+      const found = known.get(key) ?? (await load(db, sealer, { projectId, programDigest: digest }));
+      if ("flow" in found) return found;
+      const loaded = ready(found);
+      known.set(key, loaded);
+      return loaded;
+    },
+    put(projectId, digest, checked) {
+      const key = keyOf(projectId, digest);
+      if (known.get(key) === undefined) known.set(key, checked);
+    },
+  };
+}
+
+function keyOf(projectId: ProjectId, digest: Uint8Array): string {
+  return `${projectId}/${Buffer.from(digest).toString("hex")}`;
+}
+
+async function load(db: Executor, sealer: Sealer, place: ProgramPlace): Promise<CheckedRecord> {
+  const record = await loadJobProgram(db, place.projectId, place.programDigest);
+  if (record === undefined) throw new Error(`the program of a job of ${place.projectId} is gone from the store`);
+  return { ...record, program: parseCheckedProgram(openProgram(sealer, place, record)) };
+}

@@ -1,0 +1,36 @@
+import {
+  type Id,
+  isJsonObject,
+  type JsonObject,
+  type JsonValue,
+  type ProjectId,
+  parseExactJson,
+  type Sealer,
+} from "@svc/core";
+
+/** Seals what a job keeps of its data, each value for its own place: no other job, row or column opens it. */
+export type JobSeals = {
+  seal(this: void, place: string, value: unknown): Buffer;
+  open(this: void, place: string, sealed: Uint8Array): JsonValue;
+  /** Opens what was sealed as an object: a row's fields, an input, arguments. Throws an Error for anything else. */
+  openObject(this: void, place: string, sealed: Uint8Array): JsonObject;
+};
+
+const unbounded = { depthMax: Number.POSITIVE_INFINITY };
+
+/** The seals of one job. `place` names column and row, such as `rows/17`. Opening throws SealError. */
+export function jobSeals(sealer: Sealer, projectId: ProjectId, jobId: Id<"job">): JobSeals {
+  const contextOf = (place: string) => `${projectId}/jobs/${jobId}/${place}`;
+  // As a call's answer holds it. What was sealed was written by JSON.stringify: its depth is bounded already.
+  const open = (place: string, sealed: Uint8Array) =>
+    parseExactJson(sealer.open(sealed, contextOf(place)).toString("utf8"), unbounded) as JsonValue;
+  return {
+    seal: (place, value) => sealer.seal(Buffer.from(JSON.stringify(value), "utf8"), contextOf(place)),
+    open,
+    openObject(place, sealed) {
+      const value = open(place, sealed);
+      if (!isJsonObject(value)) throw new Error(`${place} of a job holds no object`);
+      return value;
+    },
+  };
+}

@@ -1,0 +1,89 @@
+import { createWorld } from "@svc/testing/desk";
+import { countTasks, createBenches, sendAll, typesOf } from "@svc/testing/job-benches";
+import { afterAll, afterEach, expect, test } from "vitest";
+
+const benches = createBenches();
+afterEach(benches.stop);
+afterAll(benches.drop);
+
+test("a simulated job reads, and sends no write", async () => {
+  const world = createWorld({ items: 7 });
+  const bench = await benches.bench(world);
+  bench.engine();
+  const id = await bench.submit(sendAll(), { mode: "simulate" });
+  const reading = await bench.reach(id, "succeeded", "failed");
+  expect(reading.job.lastError).toBe("");
+  expect(world.seen.every(({ method }) => method === "GET")).toBe(true);
+  expect(reading.steps["items"]?.state).toBe("completed");
+  expect(reading.steps["send"]).toMatchObject({ state: "simulated", rows: { in: 7, ok: 7 } });
+  expect(reading.receipt.calls).toMatchObject({ read: 1, write: 0 });
+});
+
+test("simulated points answer themselves, and one that can neither proceed nor skip ends the simulation", async () => {
+  const bench = await benches.bench();
+  bench.engine();
+  const judged = (continuations: string[]) => ({
+    params: { n: 1 },
+    steps: [
+      { id: "gate", judge: "ok" },
+      { id: "last", call: "desk.get_item", entity: "ops", args: { id: "x" } },
+    ],
+    points: {
+      ok: {
+        question: "Go?",
+        continuations,
+        escalation: [{ principal: "owner" }],
+        overrides: { target: "params", rerunFrom: "gate" },
+        answerSchema: { type: "object", additionalProperties: false, properties: { n: { type: "number" } } },
+      },
+    },
+  });
+  const proceeds = await bench.reach(
+    await bench.submit(judged(["proceed", "abort"]), { mode: "simulate" }),
+    "succeeded",
+    "failed",
+    "parked",
+  );
+  expect(proceeds.job.status).toBe("succeeded");
+  expect(proceeds.steps["last"]?.state).toBe("completed");
+  expect(proceeds.steps["gate"]).toMatchObject({ state: "simulated", decision: { surface: "simulation" } });
+  const ends = await bench.reach(
+    await bench.submit(judged(["retry-with", "abort"]), { mode: "simulate" }),
+    "succeeded",
+    "failed",
+    "parked",
+  );
+  expect(ends.receipt.outcome).toBe("partial");
+  expect(ends.steps["last"]).toBeUndefined();
+});
+
+test("simulateFirst runs a twin, then asks for approval, then runs for real", async () => {
+  const world = createWorld({ items: 2 });
+  const bench = await benches.bench(world);
+  bench.engine();
+  const id = await bench.submit(sendAll(), { simulateFirst: true, needsApproval: true });
+  const pending = await bench.reach(id, "pending_plan_approval", "failed");
+  expect(pending.job.lastError).toBe("");
+  expect(world.seen.filter(({ method }) => method === "POST")).toHaveLength(0);
+  expect(pending.events.find(({ type }) => type === "simulation-finished")?.payload).toMatchObject({
+    status: "succeeded",
+    outcome: "complete",
+  });
+  await bench.answer(id, { continuation: "proceed" });
+  const reading = await bench.reach(id, "succeeded", "failed");
+  expect(world.seen.filter(({ method }) => method === "POST")).toHaveLength(2);
+  expect(typesOf(reading)[0]).toBe("job-submitted");
+  expect(await countTasks(bench)).toBe(0);
+});
+
+test("a simulation that fails fails the job, which executed nothing", async () => {
+  const world = createWorld();
+  world.script = () => ({ status: 500 });
+  const bench = await benches.bench(world);
+  bench.engine();
+  const id = await bench.submit(sendAll(), { simulateFirst: true });
+  const reading = await bench.reach(id, "failed", "succeeded");
+  expect(reading.job.lastError).toMatch(/^SIMULATION_FAILED: /);
+  expect(reading.receipt.outcome).toBe("none");
+  expect(await countTasks(bench)).toBe(0);
+});

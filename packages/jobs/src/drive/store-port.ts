@@ -1,0 +1,82 @@
+import type { Work } from "@svc/core";
+import { type Executor, findJobTwin, loadJob, nextJobUndoEntries, requestJobCancel, withTransaction } from "@svc/db";
+import type { Work as JobWork } from "../state/apply.ts";
+import { type Commit, type CommitContext, createCommit } from "./commit.ts";
+import type { Port, Twin } from "./port.ts";
+import { createRowReader } from "./rows.ts";
+
+/** How long the rows of one act are evaluated before what is known of them is committed. Milliseconds. */
+const evaluatingMs = 1_000;
+
+/** The port of a driver over the store and the apps, under one lease. */
+export function createStorePort({ context, lease, seals, db }: CommitContext, work: Work): Port {
+  const { clock, limits, asks, evaluator, onFaultPoint } = context;
+  const commit = createCommit({ context, lease, seals, db });
+  return {
+    clock,
+    atWork: work.atWork,
+    patienceMs: limits.patienceMs,
+    busyPollMs: limits.inDoubtPollMs,
+    sliceMs: limits.sliceMs,
+    lossesMax: limits.lossesMax,
+    undoTries: limits.undoTries,
+    undoBackoffMs: limits.undoBackoffMs,
+    call: context.call,
+    test: ({ scope }, condition) => evaluator.test(condition, scope, work),
+    testRows({ scope }, condition, rows, isDue) {
+      const data = rows.map((row) => row.data);
+      const untilMs = clock.now() + evaluatingMs;
+      return evaluator.testRows(condition, data, scope, { work, isDue: () => clock.now() >= untilMs || isDue() });
+    },
+    ...createRowReader(db, { seals, work }),
+    commit,
+    locked: (run) =>
+      withTransaction(db, async (tx) => {
+        const { jobId } = lease;
+        const job = await loadJob(tx, jobId, { lock: true });
+        return run({
+          lastSeq: job?.lastSeq ?? 0,
+          withdrawAsk: (principalChain) => asks.withdraw(tx, { jobId, nowMs: clock.now(), principalChain }),
+          listAsks: () => asks.list(tx, jobId),
+          commit: async (work, parts) => required(await commit(work, parts, tx)),
+        });
+      }),
+    prepareAsk: (input) => asks.prepare(db, input),
+    findAsk: ({ id }, askId) => asks.find(db, id, askId as Parameters<typeof asks.find>[2], context.sealer),
+    async nextUndo({ id }) {
+      const [found] = await nextJobUndoEntries(db, id, 1);
+      if (found === undefined) return undefined;
+      const { entry, stepId, toolSlug, entityId, args } = found;
+      return { entry, stepId, toolSlug, entityId, args: seals.openObject(`undo/${entry}`, args) };
+    },
+    waitForTwin: (work) => waitForTwin(db, work, commit),
+    async cancelTwin({ id, projectId }, chain) {
+      const twin = await findJobTwin(db, id);
+      if (twin !== undefined) await requestJobCancel(db, { jobId: twin, projectId, chain, nowMs: clock.now() });
+    },
+    hashReceipt: context.hashReceipt,
+    onFaultPoint,
+  };
+}
+
+function required(work: JobWork | undefined): JobWork {
+  if (work === undefined) throw new Error("a commit under the job's lock was not made");
+  return work;
+}
+
+/** Under the twin's lock: one that ends meanwhile makes the task due after this commit has removed it. */
+async function waitForTwin(db: Executor, work: JobWork, commit: Commit): Promise<Twin> {
+  const id = await findJobTwin(db, work.state.id);
+  if (id === undefined) return { kind: "gone" };
+  return withTransaction(db, async (tx) => {
+    const twin = await loadJob(tx, id, { lock: true });
+    if (twin === undefined) return { kind: "gone" };
+    if (twin.finishedAt === null) {
+      await commit(work, { task: "end" }, tx);
+      return { kind: "running" };
+    }
+    const receipt = twin.receipt;
+    const { lastError } = twin;
+    return { kind: "ended", id, status: twin.status, lastError, outcome: receipt?.outcome ?? "" };
+  });
+}

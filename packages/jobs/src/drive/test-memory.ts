@@ -1,0 +1,290 @@
+import type { AskInput, AskView, PreparedAsk } from "@svc/asks";
+import { type Clock, createId, createWorkMeter } from "@svc/core";
+import type { DecisionDocument, ReceiptDocument } from "@svc/db";
+import { createEvaluator, type JsonObject, type PinnedTool, type Program, parseCheckedProgram } from "@svc/program";
+import { catalogOf } from "@svc/testing/catalog";
+import { desk } from "@svc/testing/desk";
+import { newJobDocuments } from "@svc/testing/job-documents";
+import { committedWork, type Work, workOf } from "../state/apply.ts";
+import { noUse } from "../state/counts.ts";
+import { flatten } from "../state/flow.ts";
+import type { JobState } from "../state/job.ts";
+import type { Attempted, SetRow } from "../steps/effects.ts";
+import { stepKinds } from "../steps/index.ts";
+import type { CommitParts, Port } from "./port.ts";
+
+// A store, an app and a clock in memory, behind the port of one driver: the engine's acts run on it without a database, and a
+// test decides what every call answers and after which commits the node dies.
+
+/** What an app answers to a call. */
+export type Scripted = Pick<Extract<Attempted, { kind: "answered" }>, "outcome" | "value"> & {
+  readonly retryable?: boolean;
+};
+
+/** Chooses what becomes of the world's next event. */
+export type Chooser = {
+  /** What the app answers to a call of a tool. */
+  answer(tool: PinnedTool, args: JsonObject): Scripted;
+  /** Whether the node dies now: before a commit, or just after it. */
+  dies(where: "before-commit" | "after-commit" | "after-call"): boolean;
+};
+
+/** The node died: what it held is gone, what it committed is there. */
+export class NodeDied extends Error {}
+
+/** A logged event, as far as tests look at it. */
+export type Logged = { readonly type: string; readonly payload: Record<string, unknown> };
+
+/** A job in memory. */
+export type Memory = {
+  readonly port: Port;
+  readonly log: Logged[];
+  readonly receipts: ReceiptDocument[];
+  /** Keys of writes that were executed, in order: tool, place, generation. */
+  readonly executed: string[];
+  /** The task as the last commit left it: due at a time, held, or over. */
+  task: CommitParts["task"];
+  /** The job as it was last committed. */
+  reopen(): Work;
+  pendingAsk(): AskView | undefined;
+  settle(decision: Pick<DecisionDocument, "continuation">): void;
+};
+
+const nowMs = Date.UTC(2026, 0, 5, 9, 0, 0);
+
+/** The tools of the desk, as programs are pinned to them. */
+export function deskTools(): ReadonlyMap<string, PinnedTool> {
+  const tools = new Map<string, PinnedTool>();
+  for (const toolkit of catalogOf({ toolkits: [desk] }).toolkits.values()) {
+    for (const action of toolkit.actions) tools.set(action.slug, { toolkit, action });
+  }
+  return tools;
+}
+
+/** A queued job of a program, and the world it runs in. */
+export function createMemory(program: object, chooser: Chooser, tools: ReadonlyMap<string, PinnedTool>): Memory {
+  const parsed = parseCheckedProgram(JSON.stringify({ version: 1, title: "Test", ...program }));
+  let stored = firstState(parsed, tools);
+  const clock = createClock();
+  const evaluator = createEvaluator(undefined);
+  const metered = createWorkMeter().begin({ projectId: "" });
+  const rows = new Map<number, JsonObject>();
+  const sets = new Map<string, SetRow[]>();
+  const undo = new Map<
+    number,
+    { stepId: string; toolSlug: string; entityId: string; args: JsonObject; isArmed: boolean }
+  >();
+  const asks = new Map<string, AskView>();
+  const ledger = new Map<string, Attempted>();
+
+  const disarm = (entry: number) => {
+    const found = undo.get(entry);
+    if (found !== undefined) undo.set(entry, { ...found, isArmed: false });
+  };
+  const die = (where: Parameters<Chooser["dies"]>[0]) => {
+    if (chooser.dies(where)) throw new NodeDied(where);
+  };
+
+  const store = (work: Work, parts: CommitParts): Work => {
+    const { state, pending } = work;
+    for (const setId of pending.clearedSets) sets.delete(setId);
+    for (const { rowNumber, data } of pending.rows) rows.set(rowNumber, data);
+    for (const { setId, outputs = {}, ...row } of pending.placed) {
+      const set = sets.get(setId)?.filter(({ ordinal }) => ordinal !== row.ordinal) ?? [];
+      const placed = [...set, { ...row, outputs, data: {} }].toSorted((a, b) => a.ordinal - b.ordinal);
+      sets.set(setId, placed);
+    }
+    for (const { setId, from, to } of pending.turned) {
+      sets.set(
+        setId,
+        (sets.get(setId) ?? []).map((row) => (row.state === from ? { ...row, state: to } : row)),
+      );
+    }
+    for (const { entry, ...rest } of pending.armed) undo.set(entry, { ...rest, isArmed: true });
+    for (const { entry } of pending.undone) disarm(entry);
+    for (const ask of pending.asks) void ask.write(undefined as never);
+    for (const { type, payload } of pending.events) memory.log.push({ type, payload: JSON.parse(payload) });
+    if (parts.receipt !== undefined) memory.receipts.push(parts.receipt);
+    memory.task = parts.task;
+    const committed = committedWork(work, { lastSeq: state.lastSeq + pending.events.length, cancel: state.cancel });
+    stored = structuredStore(committed.state);
+    return committed;
+  };
+
+  let asked = 0;
+  const memory: Memory = {
+    log: [],
+    receipts: [],
+    executed: [],
+    task: { dueAtMs: nowMs },
+    reopen: () => workOf(stored),
+    pendingAsk: () => [...asks.values()].find(({ state }) => state === "pending"),
+    settle({ continuation }) {
+      const pending = memory.pendingAsk();
+      if (pending === undefined) throw new Error("nothing is asked");
+      const decision = {
+        continuation,
+        principalId: "owner",
+        keyId: "",
+        surface: "api",
+        note: "",
+        overridesJson: "",
+        at: nowMs,
+      };
+      asks.set(pending.id, { ...pending, state: "answered", decision, principalChain: ["contact:owner"] });
+      memory.task = { dueAtMs: clock.now() };
+    },
+    port: {
+      clock,
+      atWork: () => {},
+      patienceMs: 2_000,
+      busyPollMs: 2_000,
+      sliceMs: 1_000,
+      lossesMax: 3,
+      undoTries: 2,
+      undoBackoffMs: 1_000,
+      async call(state, { place, args, call }, { tool, attempt }) {
+        const isRead = tool.action.class === "read";
+        const key = [state.generation, place.stepId, place.ordinal, place.callId, attempt].join("/");
+        const known = isRead ? undefined : ledger.get(key);
+        if (known !== undefined) return { ...known, isReplay: true } as Attempted;
+        // A call limit is full now and then, and of any call.
+        asked++;
+        if (asked % 5 === 0) return { kind: "limited", waitMs: asked % 2 === 0 ? 100 : 5_000 };
+        const { outcome, value, retryable = false } = chooser.answer(tool, args);
+        const faults: [] = [];
+        const rest = { message: "", retryable, retryAfterMs: undefined, providerStatus: 0, faults, isReplay: false };
+        const called: Attempted = { kind: "answered", outcome, value, ...rest };
+        if (!isRead) {
+          ledger.set(key, called);
+          if (outcome === "ok" || outcome === "outcome_unknown") memory.executed.push(`${call.tool} ${key}`);
+        }
+        die("after-call");
+        return called;
+      },
+      async readRows(_state, { setId, fromOrdinal, limit, state }) {
+        const found = (sets.get(setId) ?? []).filter(
+          (row) => row.ordinal >= fromOrdinal && (state ?? row.state) === row.state,
+        );
+        return found.slice(0, limit).map((row) => ({ ...row, data: rows.get(row.rowNumber) ?? {} }));
+      },
+      readAhead: () => {},
+      test: ({ scope }, condition) => evaluator.test(condition, scope, metered),
+      testRows({ scope }, condition, found, isDue) {
+        const data = found.map((row) => row.data);
+        return evaluator.testRows(condition, data, scope, { work: metered, isDue });
+      },
+      async commit(work, parts) {
+        die("before-commit");
+        const committed = store(work, parts);
+        die("after-commit");
+        return committed;
+      },
+      locked: (run) =>
+        run({
+          lastSeq: stored.lastSeq,
+          async withdrawAsk() {
+            const pending = memory.pendingAsk();
+            if (pending === undefined) return [];
+            asks.set(pending.id, { ...pending, state: "withdrawn" });
+            return [{ type: "ask-withdrawn", stepId: pending.stepId, payload: "{}", principalChain: [] }];
+          },
+          listAsks: async () => [...asks.values()],
+          commit: async (work, parts) => store(work, parts),
+        }),
+      prepareAsk: async (input) => prepared(input, asks),
+      async findAsk(_state, askId) {
+        const ask = asks.get(askId);
+        return ask && { ...ask, overridesJson: ask.decision?.overridesJson ?? "" };
+      },
+      async nextUndo() {
+        const armed = [...undo].filter(([, { isArmed }]) => isArmed).map(([entry]) => entry);
+        const entry = Math.max(...armed);
+        return armed.length === 0
+          ? undefined
+          : { entry, ...(undo.get(entry) as NonNullable<ReturnType<typeof undo.get>>) };
+      },
+      waitForTwin: async () => ({ kind: "gone" }),
+      cancelTwin: async () => {},
+      hashReceipt: () => "",
+      onFaultPoint: undefined,
+    },
+  };
+  return memory;
+}
+
+/** A state as it comes back from a store that knows JSON. */
+function structuredStore({ loaded, steps, ...state }: JobState): JobState {
+  return { ...structuredClone(state), loaded, steps: new Map(structuredClone([...steps])) };
+}
+
+function prepared(input: AskInput, asks: Map<string, AskView>): PreparedAsk {
+  const { stepId, pointId, kind } = input;
+  const id = createId("ask", nowMs);
+  const view: AskView = {
+    id,
+    stepId,
+    pointId,
+    kind,
+    state: "pending",
+    approvalId: "",
+    refusedAnswers: 0,
+    decision: undefined,
+    principalChain: [],
+  };
+  return {
+    id,
+    approvalId: "",
+    events: [{ type: "ask-raised", stepId, payload: "{}", principalChain: [] }],
+    tasks: [],
+    write: async () => {
+      asks.set(id, view);
+    },
+  };
+}
+
+/** Waits are over at once, and time has passed. */
+function createClock(): Clock {
+  let now = nowMs;
+  return {
+    now: () => now,
+    wait: async (ms) => {
+      now += ms;
+    },
+  };
+}
+
+function firstState(program: Program, tools: ReadonlyMap<string, PinnedTool>): JobState {
+  const work = workOf({
+    id: createId("job", nowMs),
+    projectId: createId("prj", nowMs),
+    keyId: createId("key", nowMs),
+    isSimulated: false,
+    simulatedFrom: null,
+    standingProgramId: "",
+    principalChain: ["key:test"],
+    estimate: newJobDocuments.estimate,
+    loaded: { program, programHash: "", flow: flatten(program.steps, stepKinds), tools },
+    createdAt: nowMs,
+    input: program.input,
+    status: "queued",
+    positions: [{ index: 0, progress: undefined }],
+    plan: undefined,
+    undo: undefined,
+    steps: new Map(),
+    params: program.params,
+    stepArgs: {},
+    generation: 0,
+    used: noUse,
+    saga: { state: program.sagaOn.length > 0 ? "armed" : "none", entries: 0, done: 0, failed: 0 },
+    park: null,
+    planApprovalId: "",
+    deadline: { atMs: nowMs + program.limits.deadlineMs },
+    lastError: "",
+    finishedAt: null,
+    lastSeq: 0,
+    cancel: undefined,
+    progressLoggedAt: 0,
+  });
+  return work.state;
+}

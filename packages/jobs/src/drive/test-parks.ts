@@ -1,0 +1,63 @@
+import type { Id } from "@svc/core";
+import type { JobReading, TestBench } from "@svc/testing/job-bench";
+import { until } from "@svc/testing/until";
+import type { JobEngine } from "./engine.ts";
+import type { FaultPoint } from "./fault-points.ts";
+
+// What the tests of jobs that are parked from outside share.
+
+/** Who parks and releases, as the log names it. */
+export const administrator = ["administrator"];
+
+/** One read. */
+export const read = { steps: [{ id: "one", call: "desk.get_item", entity: "ops", args: { id: "x" } }] };
+
+/** A node takes the job over and dies at a point of it, `times` times, each once the lease of the one before has run out. */
+export async function killDrivers(
+  bench: TestBench,
+  jobId: Id<"job">,
+  { point, times }: { point: FaultPoint; times: number },
+): Promise<JobReading> {
+  for (let time = 0; time < times; time++) {
+    let isDead = false;
+    void bench.doom(point).then(() => {
+      isDead = true;
+    });
+    await until(() => {
+      if (!isDead) bench.clock.advance(1_000);
+      return isDead;
+    });
+  }
+  return bench.read(jobId);
+}
+
+/** Lets time pass for an engine until the job is as wanted. */
+export async function goOn(
+  bench: TestBench,
+  engine: JobEngine,
+  jobId: Id<"job">,
+  isWanted: (reading: JobReading) => boolean,
+): Promise<JobReading> {
+  let reading = await bench.read(jobId);
+  await until(async () => {
+    reading = await bench.read(jobId);
+    if (isWanted(reading)) return true;
+    bench.clock.advance(1_000);
+    engine.wake();
+    return false;
+  });
+  return reading;
+}
+
+/** Whether a job is parked. */
+export const isParked = ({ job }: JobReading): boolean => job.status === "parked";
+
+/** Whether a job has ended. */
+export const isOver = ({ job }: JobReading): boolean => job.finishedAt !== null;
+
+/** Every change of a job's status: from, to, why and who caused it. */
+export function movesOf({ events }: JobReading): unknown[][] {
+  return events.flatMap(({ type, payload, chain }) =>
+    type === "job-status-changed" ? [[payload["from"], payload["to"], payload["reason"], chain.at(-1)]] : [],
+  );
+}

@@ -1,0 +1,153 @@
+import { createWorld } from "@svc/testing/desk";
+import { countTasks, createBenches, sendAll, typesOf } from "@svc/testing/job-benches";
+import { until } from "@svc/testing/until";
+import { afterAll, afterEach, expect, test } from "vitest";
+
+const benches = createBenches();
+afterEach(benches.stop);
+afterAll(benches.drop);
+
+const undo = { call: "desk.delete_note", entity: "ops", args: { id: { $ref: "output.id" }, confirm: true } };
+const note = (id: string, text: string) => ({ id, call: "desk.send_note", entity: "ops", args: { text }, undo });
+const saga = { saga: { on: ["failed", "aborted", "cancelled"] } };
+
+test("a failure undoes what was done, the latest first, and the receipt says so", async () => {
+  const world = createWorld();
+  world.script = ({ body }) => (body["text"] === "c" ? { status: 422 } : undefined);
+  const bench = await benches.bench(world);
+  bench.engine();
+  const id = await bench.submit({ steps: [note("one", "a"), note("two", "b"), note("three", "c")], ...saga });
+  const reading = await bench.reach(id, "failed", "succeeded");
+  expect(world.seen.filter(({ method }) => method === "DELETE").map(({ path }) => path)).toEqual([
+    "/notes/note-b",
+    "/notes/note-a",
+  ]);
+  expect(reading.receipt.saga).toEqual({ state: "compensated", entries: 2, done: 2, failed: 0 });
+  expect(reading.steps["one"]).toMatchObject({ state: "undone", undo: { done: 1, failed: 0 } });
+  expect(reading.steps["three"]?.state).toBe("failed");
+  expect(reading.job.lastError).toMatch(/^provider_error: step three/);
+  expect(typesOf(reading).filter((type) => type === "compensation-step")).toHaveLength(3);
+  expect(await countTasks(bench)).toBe(0);
+});
+
+test("the rows of a map that ended well are undone when the map fails", async () => {
+  const world = createWorld({ items: 5 });
+  world.script = ({ body }) => (body["text"] === "i3" ? { status: 422 } : undefined);
+  const bench = await benches.bench(world);
+  bench.engine();
+  const call = { id: "note", call: "desk.send_note", entity: "ops", args: { text: { $ref: "row.id" } }, undo };
+  const id = await bench.submit(sendAll({ do: [call] }, saga));
+  const reading = await bench.reach(id, "failed", "succeeded");
+  const undone = world.seen.filter(({ method }) => method === "DELETE").map(({ path }) => path);
+  expect(undone).toEqual(["/notes/note-i4", "/notes/note-i2", "/notes/note-i1", "/notes/note-i0"]);
+  expect(reading.steps["send"]).toMatchObject({ state: "undone", undo: { done: 4, failed: 0 } });
+});
+
+test.each([
+  ["proceed", "failed", { state: "compensated", entries: 2, done: 1, failed: 1 }],
+  ["abort", "failed", { state: "stuck", entries: 2, done: 0, failed: 0 }],
+] as const)("an undo that cannot finish asks; %s", async (continuation, status, expected) => {
+  const world = createWorld();
+  world.script = ({ method, path, body }) => {
+    if (path === "/notes/note-b" && method === "DELETE") return { status: 409 };
+    return body["text"] === "c" ? { status: 422 } : undefined;
+  };
+  const bench = await benches.bench(world);
+  bench.engine();
+  const id = await bench.submit({ steps: [note("one", "a"), note("two", "b"), note("three", "c")], ...saga });
+  const parked = await bench.reach(id, "parked");
+  expect(parked.job.park).toMatchObject({ reason: "undo_stuck", stepId: "two" });
+  expect(parked.job.saga).toMatchObject({ state: "stuck" });
+  await bench.answer(id, { continuation });
+  const reading = await bench.reach(id, status);
+  expect(reading.receipt.saga).toEqual(expected);
+});
+
+test("retry-with tries the stuck undo again", async () => {
+  const world = createWorld();
+  let isBroken = true;
+  world.script = ({ method, body }) => {
+    if (method === "DELETE" && isBroken) return { status: 409 };
+    return body["text"] === "c" ? { status: 422 } : undefined;
+  };
+  const bench = await benches.bench(world);
+  bench.engine();
+  const id = await bench.submit({ steps: [note("one", "a"), note("three", "c")], ...saga });
+  await bench.reach(id, "parked");
+  isBroken = false;
+  await bench.answer(id, { continuation: "retry-with" });
+  const reading = await bench.reach(id, "failed");
+  expect(reading.receipt.saga).toEqual({ state: "compensated", entries: 1, done: 1, failed: 0 });
+});
+
+test("a cancelled job compensates first, and a lease that ran out does not undo twice", async () => {
+  const world = createWorld();
+  const bench = await benches.bench(world);
+  const dead = bench.doom("mid-undo");
+  const id = await bench.submit({ steps: [note("one", "a"), { id: "rest", wait: "1h" }], ...saga });
+  // Nobody tells the engine that is to die: it looks on its own.
+  await until(async () => {
+    bench.clock.advance(100);
+    return (await bench.read(id)).job.status === "parked";
+  });
+  await bench.cancel(id);
+  await until(() => {
+    bench.clock.advance(100);
+    return world.seen.some(({ method }) => method === "DELETE");
+  });
+  await dead;
+  const second = bench.engine();
+  bench.clock.advance(31_000);
+  second.wake();
+  const reading = await bench.reach(id, "cancelled");
+  expect(world.seen.filter(({ method }) => method === "DELETE")).toHaveLength(1);
+  expect(reading.receipt.saga).toEqual({ state: "compensated", entries: 1, done: 1, failed: 0 });
+});
+
+/** A map of two calls a row, of which the second is put off once for row 1. */
+function putOff(bench: { world: { script: unknown } }, world = bench.world as ReturnType<typeof createWorld>) {
+  let isPutOff = false;
+  world.script = ({ body }) => {
+    if (body["text"] !== "note-i1" || isPutOff) return undefined;
+    isPutOff = true;
+    return { status: 429, headers: { "retry-after": "60" } };
+  };
+  const first = { id: "first", call: "desk.send_note", entity: "ops", args: { text: { $ref: "row.id" } }, undo };
+  const retry = { max: 2, initial: "1s", factor: 2, cap: "60s" };
+  const second = { ...first, id: "second", args: { text: { $ref: "calls.first.id" } }, retry };
+  return sendAll({ do: [first, second] }, saga);
+}
+
+test("a row that is put off goes on at the call that was, and every call is undone once", async () => {
+  const world = createWorld({ items: 3 });
+  const bench = await benches.bench(world);
+  const engine = bench.engine();
+  const id = await bench.submit({ ...putOff(bench) });
+  await until(async () => engine.stats().held === 0 && (await bench.read(id)).steps["send"]?.rows?.in === 2);
+  bench.clock.advance(60_000);
+  engine.wake();
+  const reading = await bench.reach(id, "succeeded", "failed");
+  expect(reading.steps["send"]).toMatchObject({
+    state: "completed",
+    rows: { in: 3, ok: 3 },
+    calls: { write: 7, retried: 1 },
+  });
+  const sent = world.seen.filter(({ method }) => method === "POST").map(({ body }) => body["text"]);
+  expect(sent.filter((text) => text === "i1")).toHaveLength(1);
+  expect(reading.receipt.saga).toEqual({ state: "armed", entries: 6, done: 0, failed: 0 });
+});
+
+test("what a row that is put off has done is undone when the job is cancelled meanwhile", async () => {
+  const world = createWorld({ items: 3 });
+  const bench = await benches.bench(world);
+  const engine = bench.engine();
+  const id = await bench.submit({ ...putOff(bench) });
+  await until(async () => engine.stats().held === 0 && (await bench.read(id)).steps["send"]?.rows?.in === 2);
+  await bench.cancel(id);
+  const reading = await bench.reach(id, "cancelled");
+  const undone = world.seen.filter(({ method }) => method === "DELETE").map(({ path }) => path);
+  expect(new Set(undone)).toEqual(
+    new Set(["i0", "i1", "i2", "note-i0", "note-i2"].map((name) => `/notes/note-${name}`)),
+  );
+  expect(reading.receipt.saga).toEqual({ state: "compensated", entries: 5, done: 5, failed: 0 });
+});

@@ -1,0 +1,276 @@
+import type { Id, ProjectId } from "@svc/core";
+import {
+  type ClaimedJobTask,
+  claimJobTasks,
+  isUnavailable,
+  type JobTaskKind,
+  type JobTaskLease,
+  releaseJobTasks,
+  renewJobLeases,
+} from "@svc/db";
+import type { EngineContext } from "./context.ts";
+import { createDriver, drive, type Interrupts } from "./loop.ts";
+import { openJob } from "./open.ts";
+import { LeaseLostError, type Port } from "./port.ts";
+
+/** Does the work of one task of another kind than `run`, and settles it under its lease. */
+export type TaskHandler = (task: ClaimedJobTask) => Promise<void>;
+
+/** Who does the tasks that are not runs. */
+export type TaskHandlers = Readonly<Record<Exclude<JobTaskKind, "run" | "deadline">, TaskHandler>>;
+
+/** A task under way on this node, and what interrupts its driver. */
+type Held = {
+  readonly task: ClaimedJobTask;
+  /** The next lease that it loses would be the last. */
+  isSuspect: boolean;
+  readonly interrupts: { -readonly [Name in keyof Interrupts]: Interrupts[Name] };
+};
+
+/** Tasks that are due within so much are looked for together. */
+const dueStepMs = 10;
+const retryMinMs = 1_000;
+const retryMaxMs = 60_000;
+
+/**
+ * Claims due tasks and does them, `runsMax` at a time, of one project at most its share: with n projects at work, the (n + 1)th
+ * part, at least one. Leases are renewed for all of them in one statement.
+ */
+export class Worker {
+  /** What its drivers work with. */
+  readonly context: EngineContext;
+  readonly #handlers: TaskHandlers;
+  readonly #held = new Map<string, Held>();
+  /** When tasks that this node gave back are due, as far as that is before its next look. */
+  readonly #dues = new Set<number>();
+  readonly #stopped = new AbortController();
+  #pause = new AbortController();
+  #isStopping = false;
+  /** The last look found as much as there was room for: others wait. */
+  #isFull = false;
+  #running: Promise<unknown> = Promise.resolve();
+  #whenEmpty: (() => void)[] = [];
+
+  constructor(parts: Omit<EngineContext, "onDue">, handlers: TaskHandlers) {
+    this.context = { ...parts, onDue: this.#noteDue };
+    this.#handlers = handlers;
+  }
+
+  start(): void {
+    this.#running = Promise.all([this.#claimLoop(), this.#renewLoop()]);
+  }
+
+  /** Looks now. */
+  readonly wake = (): void => this.#pause.abort();
+
+  /** Looks when something is due. What is due later than the next look is found by that. */
+  readonly #noteDue = (atMs = 0): void => {
+    const { clock, limits } = this.context;
+    if (atMs > 0 && atMs - clock.now() < limits.pollMs) this.#dues.add(Math.ceil(atMs / dueStepMs) * dueStepMs);
+    this.wake();
+  };
+
+  /** How long until something is due that the look at `lookedAtMs` was too early for, or until it looks anyhow. */
+  #pauseMs(lookedAtMs: number): number {
+    const { clock, limits } = this.context;
+    let dueMs = lookedAtMs + limits.pollMs;
+    for (const atMs of this.#dues) {
+      if (atMs <= lookedAtMs) this.#dues.delete(atMs);
+      else dueMs = Math.min(dueMs, atMs);
+    }
+    return Math.max(0, dueMs - clock.now());
+  }
+
+  /** Tells a driver on this node that its job is to be cancelled. */
+  cancel(jobId: Id<"job">): void {
+    for (const held of this.#held.values()) {
+      if (held.task.jobId === jobId && held.task.kind === "run") held.interrupts.isCancelSeen = true;
+    }
+  }
+
+  /** Tells a driver on this node that its job was taken from it: it begins nothing more. */
+  stop(jobId: Id<"job">): void {
+    for (const held of this.#held.values()) {
+      if (held.task.jobId === jobId && held.task.kind === "run") held.interrupts.isStopping = true;
+    }
+  }
+
+  /** Claims nothing more, lets calls in flight end for at most `graceMs`, and gives the jobs back. */
+  async drain(graceMs: number): Promise<void> {
+    this.#isStopping = true;
+    this.wake();
+    for (const { interrupts } of this.#held.values()) interrupts.isStopping = true;
+    const done = new AbortController();
+    const empty = this.#empty().then(() => done.abort());
+    await Promise.race([empty, this.context.clock.wait(graceMs, done.signal)]);
+    await this.#release();
+    this.#stopped.abort();
+    await this.#running;
+  }
+
+  /**
+   * Gives back what did not end in time, so that nobody waits for its lease to run out, nor counts it as lost. A driver that comes to a
+   * commit after this finds its lease gone; what it called is in the ledger.
+   */
+  async #release(): Promise<void> {
+    const { db, clock, observer } = this.context;
+    const left = [...this.#held.values()].map(({ task }) => task);
+    try {
+      await releaseJobTasks(db, left, clock.now());
+    } catch (error) {
+      if (!isUnavailable(error)) observer.failed("task", error);
+    }
+  }
+
+  stats(): { readonly held: number } {
+    return { held: this.#held.size };
+  }
+
+  #empty(): Promise<void> {
+    if (this.#held.size === 0) return Promise.resolve();
+    return new Promise((resolve) => this.#whenEmpty.push(resolve));
+  }
+
+  async #claimLoop(): Promise<void> {
+    const { clock } = this.context;
+    while (!this.#isStopping) {
+      this.#pause = new AbortController();
+      const { signal } = this.#pause;
+      const lookedAtMs = clock.now();
+      const mayBeMore = await this.#look();
+      if (!mayBeMore) await clock.wait(this.#pauseMs(lookedAtMs), signal);
+    }
+  }
+
+  /** One look; whether another is due at once. */
+  async #look(): Promise<boolean> {
+    const { db, clock, nodeId, limits, observer } = this.context;
+    const room = limits.runsMax - this.#held.size;
+    if (room <= 0) {
+      this.#isFull = true;
+      return false;
+    }
+    const nowMs = clock.now();
+    const { share, fullProjects } = this.#shares();
+    const limit = Math.min(room, 50);
+    try {
+      const request = { owner: nodeId, nowMs, leaseUntilMs: nowMs + limits.leaseMs, limit, share, fullProjects };
+      const tasks = await claimJobTasks(db, request);
+      this.#isFull = tasks.length === limit && limit === room;
+      for (const task of await this.#withoutSuspects(tasks)) void this.#do(task);
+      return tasks.length === limit && limit < room;
+    } catch (error) {
+      observer.failed("claim", error);
+      return false;
+    }
+  }
+
+  /**
+   * Leaves out, and gives back, suspects beyond one: jobs whose next lost lease would be the last. When a job takes its node down, what
+   * the node held beside it loses a lease with it; so that only the job itself is parked for that, suspects are driven one at a time,
+   * and the others are given back before the one begins.
+   */
+  async #withoutSuspects(tasks: readonly ClaimedJobTask[]): Promise<readonly ClaimedJobTask[]> {
+    const { db, clock, limits, observer } = this.context;
+    const isOneHeld = [...this.#held.values()].some(({ isSuspect }) => isSuspect);
+    const others = tasks.filter((task) => this.#isSuspect(task)).slice(isOneHeld ? 0 : 1);
+    if (others.length === 0) return tasks;
+    try {
+      await releaseJobTasks(db, others, clock.now() + limits.pollMs);
+    } catch (error) {
+      observer.failed("claim", error);
+      return tasks;
+    }
+    return tasks.filter((task) => !others.includes(task));
+  }
+
+  #isSuspect({ kind, losses }: ClaimedJobTask): boolean {
+    return kind === "run" && losses >= this.context.limits.lossesMax - 1;
+  }
+
+  /** What a project may take on now. A lone one gets everything but one place: a newcomer finds it free. */
+  #shares(): { share: number; fullProjects: ReadonlySet<ProjectId> } {
+    const used = new Map<ProjectId, number>();
+    for (const { task } of this.#held.values()) used.set(task.projectId, (used.get(task.projectId) ?? 0) + 1);
+    const { runsMax } = this.context.limits;
+    const share = used.size <= 1 ? Math.max(1, runsMax - 1) : Math.max(1, Math.floor(runsMax / (used.size + 1)));
+    const fullProjects = new Set([...used].filter(([, count]) => count >= share).map(([id]) => id));
+    return { share, fullProjects };
+  }
+
+  async #do(task: ClaimedJobTask): Promise<void> {
+    const key = keyOf(task);
+    const interrupts = { isStopping: this.#isStopping, isCancelSeen: false, hasOthersWaiting: () => this.#isFull };
+    const held: Held = { task, isSuspect: this.#isSuspect(task), interrupts };
+    this.#held.set(key, held);
+    try {
+      if (task.kind === "run") await this.#drive(held);
+      else if (task.kind !== "deadline") await this.#handlers[task.kind](task);
+    } catch (error) {
+      if (!(error instanceof LeaseLostError)) await this.#giveBack(task, error);
+    } finally {
+      if (this.#held.get(key) === held) this.#held.delete(key);
+      if (this.#held.size === 0) for (const resolve of this.#whenEmpty.splice(0)) resolve();
+      this.wake();
+    }
+  }
+
+  async #drive(held: Held): Promise<void> {
+    const { task, interrupts } = held;
+    const opened = await openJob(this.context, task);
+    if (opened === undefined) return;
+    const { work, port } = opened;
+    const commit: Port["commit"] = async (...commits) => {
+      const committed = await port.commit(...commits);
+      held.isSuspect = false;
+      return committed;
+    };
+    await drive(work, createDriver({ ...port, commit }, interrupts, task.losses));
+  }
+
+  /** Something went wrong that is tried again, later each time: the store was away, or the engine has a fault. */
+  async #giveBack(task: ClaimedJobTask, error: unknown): Promise<void> {
+    const { db, clock, observer } = this.context;
+    observer.failed(task.kind === "run" ? "drive" : "task", error);
+    const waitMs = Math.min(retryMaxMs, retryMinMs * 2 ** Math.min(task.attempt - 1, 10));
+    try {
+      await releaseJobTasks(db, [task], clock.now() + waitMs);
+    } catch (releaseError) {
+      // The lease runs out by itself.
+      if (!isUnavailable(releaseError)) observer.failed("task", releaseError);
+    }
+  }
+
+  async #renewLoop(): Promise<void> {
+    const { clock, limits } = this.context;
+    for (;;) {
+      await clock.wait(limits.leaseMs / 3, this.#stopped.signal);
+      if (this.#stopped.signal.aborted) return;
+      await this.#renew();
+    }
+  }
+
+  async #renew(): Promise<void> {
+    const { db, clock, limits, observer } = this.context;
+    const held = [...this.#held.values()];
+    if (held.length === 0) return;
+    try {
+      const leases = held.map(({ task }) => task);
+      const renewed = new Map(
+        (await renewJobLeases(db, leases, clock.now() + limits.leaseMs)).map((lease) => [keyOf(lease), lease]),
+      );
+      for (const { task, interrupts } of held) {
+        const lease = renewed.get(keyOf(task));
+        if (lease?.isCancelled === true && task.kind === "run") this.cancel(task.jobId);
+        // Lost: what it would still do is another node's to do, and its next commit will be refused.
+        if (lease === undefined) interrupts.isStopping = true;
+      }
+    } catch (error) {
+      observer.failed("renew", error);
+    }
+  }
+}
+
+function keyOf({ jobId, kind, subject }: JobTaskLease): string {
+  return `${jobId}/${kind}/${subject}`;
+}

@@ -1,0 +1,413 @@
+import type { PreparedAsk } from "@svc/asks";
+import type { JobUndoChange, NewJobEvent, NewJobTask, StepReceiptDocument, StepState } from "@svc/db";
+import type { JsonObject, JsonValue, Step } from "@svc/program";
+import type { Edit, MappedRow, Note, UndoOf } from "./change.ts";
+import { addError, noRows, sumCalls } from "./counts.ts";
+import type { JobState, Scope, StepEntry } from "./job.ts";
+import { hasSensitive, shownOf } from "./shown.ts";
+import { transitions } from "./statuses.ts";
+
+/** A row that a step fetched; numbered from 1 over all sets of the job. */
+export type FetchedRow = { readonly rowNumber: number; readonly data: JsonObject };
+
+/** A row's place in a set, and how it fared there. */
+export type PlacedRow = MappedRow & { readonly setId: string };
+
+/** How a call is undone, in its place among all of the job. */
+export type ArmedUndo = Omit<UndoOf, "args"> & { readonly entry: number; readonly args: JsonObject };
+
+/** What the next commit writes beside the job and its steps. */
+export type Pending = {
+  readonly events: readonly NewJobEvent[];
+  readonly rows: readonly FetchedRow[];
+  readonly placed: readonly PlacedRow[];
+  /** Sets that are emptied first. */
+  readonly clearedSets: readonly string[];
+  readonly turned: readonly Extract<Edit, { kind: "turned" }>[];
+  readonly armed: readonly ArmedUndo[];
+  readonly undone: readonly JobUndoChange[];
+  readonly tasks: readonly NewJobTask[];
+  readonly asks: readonly PreparedAsk[];
+};
+
+/** A job under way: as it was last committed, as it is now (the same where nothing is to be committed), and what is written beside it. */
+export type Work = { readonly committed: JobState; readonly state: JobState; readonly pending: Pending };
+
+const nothing: Pending = {
+  events: [],
+  rows: [],
+  placed: [],
+  clearedSets: [],
+  turned: [],
+  armed: [],
+  undone: [],
+  tasks: [],
+  asks: [],
+};
+
+/** A job just read: nothing is pending. */
+export function workOf(job: Omit<JobState, "scope">): Work {
+  const state: JobState = { ...job, scope: scopeOf(job) };
+  return { committed: state, state, pending: nothing };
+}
+
+/** Values of steps, and sizes of sets. */
+function scopeOf({ input, params, steps: entries, loaded: { flow } }: Omit<JobState, "scope">): Scope {
+  const steps: Record<string, JsonValue> = {};
+  const rows: Record<string, number> = {};
+  for (const [id, { receipt, value }] of entries) {
+    if (value !== undefined) steps[id] = value;
+    const instruction = flow.instructions[flow.indexOf.get(id) ?? -1];
+    const set = instruction?.kind === "step" ? instruction.set : undefined;
+    if (set === undefined) continue;
+    if (receipt.rows !== undefined) rows[id] = receipt.rows[set];
+    else if (receipt.state === "skipped") rows[id] = 0;
+  }
+  return { input, params, steps, rows };
+}
+
+/** A job as the commit of its work left it: what others wrote to its row meanwhile is known from there. */
+export function committedWork({ state }: Work, found: Pick<JobState, "lastSeq" | "cancel">): Work {
+  const next: JobState = { ...state, lastSeq: found.lastSeq, cancel: found.cancel ?? state.cancel };
+  return { committed: next, state: next, pending: nothing };
+}
+
+/**
+ * The job after an act: the only place where a run's state is made anew. Edits are carried out in their order, which is the order
+ * of the log. Throws an Error for a transition that is not in the table.
+ */
+export function apply(work: Work, edits: readonly Edit[], nowMs: number): Work {
+  if (edits.length === 0) return work;
+  const draft: Draft = {
+    nowMs,
+    job: { ...work.state, steps: new Map(work.state.steps) },
+    pending: Object.fromEntries(Object.entries(work.pending).map(([name, list]) => [name, [...list]])) as PendingDraft,
+  };
+  for (const edit of edits) carryOut(draft, edit);
+  const state: JobState = { ...draft.job, scope: scopeOf(draft.job) };
+  return { committed: work.committed, state, pending: draft.pending };
+}
+
+type Mutable<T> = { -readonly [Name in keyof T]: T[Name] };
+type PendingDraft = { [Name in keyof Pending]: Pending[Name][number][] };
+type Draft = {
+  readonly nowMs: number;
+  readonly job: Mutable<Omit<JobState, "steps">> & { steps: Map<string, StepEntry> };
+  readonly pending: PendingDraft;
+};
+
+function carryOut<Kind extends Edit["kind"]>(draft: Draft, edit: Extract<Edit, { kind: Kind }>): void {
+  editors[edit.kind as Kind](draft, edit);
+}
+
+const editors: { readonly [Kind in Edit["kind"]]: (draft: Draft, edit: Extract<Edit, { kind: Kind }>) => void } = {
+  begin: beginStep,
+  receipt: changeReceipt,
+  calls: (draft, { stepId, calls }) =>
+    patch(draft, stepId, ({ receipt }) => ({ calls: sumCalls([...(receipt.calls ? [receipt.calls] : []), calls]) })),
+  error: (draft, { stepId, ...error }) =>
+    patch(draft, stepId, ({ receipt: { errors } }) => {
+      // Of each code the first message is kept.
+      const isKnown = errors.some(({ code }) => code === error.code);
+      return { errors: addError(errors, isKnown ? error : { ...error, message: toldText(draft.job, error.message) }) };
+    }),
+  value: ({ job }, { stepId, value }) => {
+    job.steps.set(stepId, { ...entryOf(job, stepId), value });
+  },
+  finish: finishStep,
+  skip: skipStep,
+  forget: forgetStep,
+  fetched: takeRows,
+  chosen: chooseRows,
+  mapped: ({ pending }, { setId, rows }) => {
+    for (const row of rows) pending.placed.push({ setId, ...row });
+  },
+  turned: turnRows,
+  go: ({ job }, { from, to }) => goTo(job, from, to),
+  progress: ({ job }, { progress }) => {
+    const index = job.loaded.flow.indexOf.get(progress.stepId);
+    job.positions = job.positions.map((position) => (position.index === index ? { index, progress } : position));
+  },
+  plan: ({ job }, { plan }) => {
+    job.plan = plan;
+  },
+  undo: ({ job }, { undo }) => {
+    job.undo = undo;
+  },
+  armUndo,
+  endUndo,
+  saga: ({ job }, { saga }) => {
+    job.saga = { ...job.saga, ...saga };
+  },
+  move: moveJob,
+  park: ({ job }, { park }) => {
+    job.park = park;
+  },
+  deadline: turnClock,
+  use: ({ job }, { used }) => {
+    const { toolCalls = 0, writes = 0, rows = 0, asks = 0 } = used;
+    job.used = {
+      toolCalls: job.used.toolCalls + toolCalls,
+      writes: job.used.writes + writes,
+      rows: job.used.rows + rows,
+      asks: job.used.asks + asks,
+    };
+  },
+  params: ({ job }, { params }) => {
+    job.params = { ...job.params, ...params };
+  },
+  stepArgs: ({ job }, { stepId, args }) => {
+    job.stepArgs = { ...job.stepArgs, [stepId]: { ...job.stepArgs[stepId], ...args } };
+  },
+  generation: ({ job }) => {
+    job.generation += 1;
+  },
+  lastError: ({ job }, { message }) => {
+    job.lastError = toldText(job, message);
+  },
+  note: (draft, { note: entry }) => note(draft, entry),
+  logProgress,
+  logUndo: (draft, { note: entry, isAlways }) => {
+    if (isAlways || mayLogProgress(draft)) noteProgress(draft, entry);
+  },
+  asked: putQuestion,
+  withdrawn: ({ pending }, { events }) => {
+    pending.events.push(...events);
+  },
+  wakeJob: ({ job, pending, nowMs }, { jobId }) => {
+    pending.tasks.push({ jobId, kind: "run", subject: "", projectId: job.projectId, dueAt: nowMs });
+  },
+  end: endJob,
+};
+
+/** An app may quote what it was sent. */
+function toldText(job: Draft["job"], message: string): string {
+  return hasSensitive(job.loaded) ? shownOf({ ...job, scope: scopeOf(job) }).redact(message) : message;
+}
+
+const payloadBytesMax = 4_096;
+
+/** One that is too long loses all but its type. */
+function note({ job, pending }: Draft, { type, stepId, payload, chain = job.principalChain }: Note): void {
+  const text = JSON.stringify(payload);
+  const isShort = Buffer.byteLength(text) <= payloadBytesMax;
+  pending.events.push({
+    type,
+    stepId,
+    payload: isShort ? text : '{"truncated":true}',
+    principalChain: [...chain],
+  });
+}
+
+function entryOf({ steps }: Draft["job"], stepId: string): StepEntry {
+  const entry = steps.get(stepId);
+  if (entry === undefined) throw new Error(`step ${stepId} has not begun`);
+  return entry;
+}
+
+function patch({ job }: Draft, stepId: string, changed: (entry: StepEntry) => Partial<StepReceiptDocument>): void {
+  const entry = entryOf(job, stepId);
+  job.steps.set(stepId, { ...entry, receipt: { ...entry.receipt, ...changed(entry) } });
+}
+
+/** A receipt that begins; what an earlier run of the step did stays counted. */
+function newReceipt({ job, nowMs }: Draft, step: Step): StepReceiptDocument {
+  const before = job.steps.get(step.id)?.receipt;
+  const tool = toolNamed(step);
+  return {
+    stepId: step.id,
+    kind: step.kind,
+    toolSlug: tool ?? "",
+    toolVersion: tool === undefined ? "" : versionOf(job, tool),
+    state: "",
+    attempts: before?.attempts ?? 0,
+    startedAt: before?.startedAt ?? nowMs,
+    ...(before?.decision && { decision: before.decision }),
+    errors: [],
+  };
+}
+
+/** The tool that a step's receipt names: its own, or that of the first call in it. */
+function toolNamed(step: Step): string | undefined {
+  if ("tool" in step) return step.tool;
+  return "calls" in step ? step.calls[0]?.tool : undefined;
+}
+
+function versionOf({ loaded }: Draft["job"], tool: string): string {
+  const pinned = loaded.tools.get(tool);
+  if (pinned === undefined) throw new Error(`the pins of a job lack ${tool}`);
+  return pinned.toolkit.version;
+}
+
+function beginStep(draft: Draft, { step, rows }: Extract<Edit, { kind: "begin" }>): void {
+  const { job, pending } = draft;
+  const before = job.steps.get(step.id);
+  const { calls, undo } = before?.receipt ?? {};
+  const receipt = { ...newReceipt(draft, step), ...(rows && { rows }), ...(calls && { calls }), ...(undo && { undo }) };
+  if (before !== undefined) pending.clearedSets.push(step.id);
+  const ordinal = before?.ordinal ?? job.steps.size;
+  const attempts = receipt.attempts + 1;
+  job.steps.set(step.id, { ordinal, receipt: { ...receipt, attempts }, value: undefined });
+  const index = job.loaded.flow.indexOf.get(step.id);
+  const begun = { kind: step.kind, stepId: step.id };
+  job.positions = job.positions.map((position) => (position.index === index ? { index, progress: begun } : position));
+  note(draft, { type: "step-started", stepId: step.id, payload: { kind: step.kind, attempt: attempts } });
+}
+
+function changeReceipt(
+  draft: Draft,
+  { kind: _kind, stepId, isNewAttempt, ...changed }: Extract<Edit, { kind: "receipt" }>,
+): void {
+  patch(draft, stepId, ({ receipt }) => {
+    return isNewAttempt === true ? { ...changed, attempts: receipt.attempts + 1 } : changed;
+  });
+}
+
+function finishStep(draft: Draft, { stepId, state, to }: Extract<Edit, { kind: "finish" }>): void {
+  const { job, nowMs } = draft;
+  patch(draft, stepId, () => ({ state, finishedAt: nowMs }));
+  noteEnd(draft, stepId, state);
+  goTo(job, job.loaded.flow.indexOf.get(stepId), to);
+}
+
+function noteEnd(draft: Draft, stepId: string, state: StepState): void {
+  const { rows } = entryOf(draft.job, stepId).receipt;
+  note(draft, { type: "step-finished", stepId, payload: { state, ...(rows && { rows }) } });
+}
+
+function goTo(job: Draft["job"], from: number | undefined, to: number): void {
+  job.positions = job.positions.map((position) => {
+    return position.index === from ? { index: to, progress: undefined } : position;
+  });
+}
+
+/** It has no value, and its set, if it makes one, does not exist. */
+function skipStep(draft: Draft, { step }: Extract<Edit, { kind: "skip" }>): void {
+  const { job, pending, nowMs } = draft;
+  const before = job.steps.get(step.id);
+  if (before !== undefined) pending.clearedSets.push(step.id);
+  job.steps.set(step.id, {
+    ordinal: before?.ordinal ?? job.steps.size,
+    receipt: { ...newReceipt(draft, step), state: "skipped", finishedAt: nowMs },
+    value: undefined,
+  });
+  noteEnd(draft, step.id, "skipped");
+}
+
+function forgetStep({ job, pending }: Draft, { stepId }: Extract<Edit, { kind: "forget" }>): void {
+  const entry = job.steps.get(stepId);
+  if (entry === undefined) return;
+  const { rows: _rows, ...receipt } = entry.receipt;
+  job.steps.set(stepId, { ordinal: entry.ordinal, receipt, value: undefined });
+  pending.clearedSets.push(stepId);
+}
+
+function takeRows(draft: Draft, { setId, rows }: Extract<Edit, { kind: "fetched" }>): void {
+  const { job, pending } = draft;
+  const counts = entryOf(job, setId).receipt.rows ?? noRows;
+  for (const [index, data] of rows.entries()) {
+    const rowNumber = job.used.rows + index + 1;
+    pending.rows.push({ rowNumber, data });
+    pending.placed.push(placedRow(setId, counts.in + index, rowNumber));
+  }
+  job.used = { ...job.used, rows: job.used.rows + rows.length };
+  patch(draft, setId, () => ({ rows: { ...counts, in: counts.in + rows.length, ok: counts.ok + rows.length } }));
+}
+
+function chooseRows(draft: Draft, { setId, rowNumbers, looked }: Extract<Edit, { kind: "chosen" }>): void {
+  const { job, pending } = draft;
+  const counts = entryOf(job, setId).receipt.rows ?? noRows;
+  for (const [index, rowNumber] of rowNumbers.entries()) {
+    pending.placed.push(placedRow(setId, counts.ok + index, rowNumber));
+  }
+  const ok = counts.ok + rowNumbers.length;
+  const skipped = counts.skipped + looked - rowNumbers.length;
+  patch(draft, setId, () => ({ rows: { ...counts, in: counts.in + looked, ok, skipped } }));
+}
+
+function placedRow(setId: string, ordinal: number, rowNumber: number): PlacedRow {
+  return { setId, ordinal, rowNumber, state: "in", doneCalls: 0, errorCode: "", outputs: undefined };
+}
+
+function turnRows(draft: Draft, edit: Extract<Edit, { kind: "turned" }>): void {
+  const { setId, from, to } = edit;
+  draft.pending.turned.push(edit);
+  patch(draft, setId, ({ receipt: { rows = noRows } }) => {
+    return { rows: { ...rows, [from]: 0, [to]: rows[to] + rows[from] } };
+  });
+}
+
+/** An entry whose arguments could not be filled in counts as an undo that failed. */
+function armUndo(draft: Draft, { entries }: Extract<Edit, { kind: "armUndo" }>): void {
+  const { job, pending } = draft;
+  for (const { args, ...undo } of entries) {
+    const entry = job.saga.entries + 1;
+    const failed = args === undefined ? 1 : 0;
+    job.saga = { ...job.saga, state: "armed", entries: entry, failed: job.saga.failed + failed };
+    if (args === undefined) countUndo(draft, undo.stepId, "failed");
+    else pending.armed.push({ ...undo, entry, args });
+  }
+}
+
+function endUndo(draft: Draft, { stepId, entry, state }: Extract<Edit, { kind: "endUndo" }>): void {
+  const { job, pending } = draft;
+  pending.undone.push({ entry, state });
+  job.saga = { ...job.saga, [state]: job.saga[state] + 1 };
+  countUndo(draft, stepId, state);
+}
+
+function countUndo(draft: Draft, stepId: string, state: "done" | "failed"): void {
+  patch(draft, stepId, ({ receipt: { undo = { done: 0, failed: 0 } } }) => {
+    return { undo: { ...undo, [state]: undo[state] + 1 } };
+  });
+}
+
+function moveJob(draft: Draft, { to, reason, chain }: Extract<Edit, { kind: "move" }>): void {
+  const { job } = draft;
+  if (!transitions[job.status].includes(to)) throw new Error(`a job that is ${job.status} cannot become ${to}`);
+  const payload = { from: job.status, to, reason };
+  note(draft, { type: "job-status-changed", stepId: "", payload, ...(chain && { chain }) });
+  job.status = to;
+  if (to !== "parked" && to !== "pending_plan_approval") job.park = null;
+}
+
+/** While a person is waited for, the deadline's clock stands still. */
+function turnClock({ job, nowMs }: Draft, { clock }: Extract<Edit, { kind: "deadline" }>): void {
+  const { deadline } = job;
+  if (clock === "stops" && "atMs" in deadline) job.deadline = { leftMs: Math.max(0, deadline.atMs - nowMs) };
+  if (clock === "runs" && "leftMs" in deadline) job.deadline = { atMs: nowMs + deadline.leftMs };
+}
+
+const progressPauseMs = 5_000;
+
+function logProgress(draft: Draft, { stepId, counts = {} }: Extract<Edit, { kind: "logProgress" }>): void {
+  if (!mayLogProgress(draft)) return;
+  const { rows } = entryOf(draft.job, stepId).receipt;
+  noteProgress(draft, { type: "step-progress", stepId, payload: { ...counts, ...(rows && { rows }) } });
+}
+
+function mayLogProgress({ job, nowMs }: Draft): boolean {
+  return nowMs - job.progressLoggedAt >= progressPauseMs;
+}
+
+function noteProgress(draft: Draft, entry: Note): void {
+  draft.job.progressLoggedAt = draft.nowMs;
+  note(draft, entry);
+}
+
+function putQuestion({ job, pending }: Draft, { prepared, isOfPlan }: Extract<Edit, { kind: "asked" }>): void {
+  pending.events.push(...prepared.events);
+  pending.tasks.push(...prepared.tasks);
+  pending.asks.push(prepared);
+  if (isOfPlan) job.planApprovalId = prepared.approvalId;
+}
+
+/** The job ends with this: nothing is under way any more. */
+function endJob({ job, nowMs }: Draft): void {
+  if (transitions[job.status].length > 0) throw new Error(`a job that is ${job.status} has not ended`);
+  job.finishedAt = nowMs;
+  job.plan = undefined;
+  job.undo = undefined;
+  job.progressLoggedAt = 0;
+  job.positions = job.positions.map(({ index }) => ({ index, progress: undefined }));
+}

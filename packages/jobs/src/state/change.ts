@@ -1,0 +1,159 @@
+import type { AskInput, PreparedAsk } from "@svc/asks";
+import type {
+  CallCounts,
+  DecisionDocument,
+  ParkDocument,
+  RowCounts,
+  SagaDocument,
+  StepState,
+  UsedDocument,
+} from "@svc/db";
+import type { JsonObject, JsonValue, RowState, Step } from "@svc/program";
+import type { PlanProgress, StepProgress, UndoProgress } from "./progress.ts";
+import type { JobStatus } from "./statuses.ts";
+
+/** An entry for the job's log. Payloads carry no row data. Without a chain the program itself is the cause. */
+export type Note = {
+  readonly type: string;
+  readonly stepId: string;
+  readonly payload: Readonly<Record<string, unknown>>;
+  readonly chain?: readonly string[];
+};
+
+/** A row of a map after its calls, as far as they came. */
+export type MappedRow = {
+  readonly ordinal: number;
+  readonly rowNumber: number;
+  /** `in` while it has not ended. */
+  readonly state: "in" | RowState;
+  readonly doneCalls: number;
+  readonly errorCode: string;
+  /** Answers of its calls by id, where a later look at the row needs them. */
+  readonly outputs: JsonObject | undefined;
+};
+
+/** How a call that ended well is to be undone; without `args` they could not be filled in, and nobody could undo it. */
+export type UndoOf = {
+  readonly stepId: string;
+  readonly ordinal: number;
+  readonly toolSlug: string;
+  readonly entityId: string;
+  readonly args: JsonObject | undefined;
+};
+
+/**
+ * One thing that an act changes. `apply` carries them out in their order, which is the order of the log.
+ *
+ * - `begin`: a step begins, or begins again: its set, value and errors are made anew. `rows`: what its receipt counts at first.
+ * - `receipt`, `calls`, `error`: what its receipt says; calls are added, errors counted by code.
+ * - `value`: what `steps.<id>` names.
+ * - `finish`: the step ends, and its position goes `to`. `skip`: it is recorded as skipped, without having begun.
+ * - `forget`: what it made is taken back, before it may run again.
+ * - `fetched`: rows of an answer become rows of the job and of the step's set. `chosen`: rows of another set become rows of the
+ *   step's set; `looked` is how many were looked at. `mapped`: rows of the map's set after their calls. `turned`: all rows of a set
+ *   in one state get another.
+ * - `go`: a position goes from one index to another. `progress`: how far the step there is.
+ * - `move`: the job's status. `park`: what it waits for.
+ * - `use`: added to what it used of its limits.
+ * - `generation`: calls are made anew from here on.
+ * - `logProgress`: how far a step is, at most once in 5 seconds; `logUndo`: how far undoing is, as seldom unless `isAlways`.
+ * - `asked`: a question that is put with the next commit.
+ */
+export type Edit =
+  | { readonly kind: "begin"; readonly step: Step; readonly rows?: RowCounts }
+  | {
+      readonly kind: "receipt";
+      readonly stepId: string;
+      readonly rows?: RowCounts;
+      readonly decision?: DecisionDocument;
+      readonly state?: StepState;
+      readonly undo?: { readonly done: number; readonly failed: number };
+      readonly isNewAttempt?: true;
+    }
+  | { readonly kind: "calls"; readonly stepId: string; readonly calls: CallCounts }
+  | {
+      readonly kind: "error";
+      readonly stepId: string;
+      readonly code: string;
+      readonly ordinal: number;
+      readonly message: string;
+    }
+  | { readonly kind: "value"; readonly stepId: string; readonly value: JsonValue }
+  | { readonly kind: "finish"; readonly stepId: string; readonly state: Exclude<StepState, "">; readonly to: number }
+  | { readonly kind: "skip"; readonly step: Step }
+  | { readonly kind: "forget"; readonly stepId: string }
+  | { readonly kind: "fetched"; readonly setId: string; readonly rows: readonly JsonObject[] }
+  | {
+      readonly kind: "chosen";
+      readonly setId: string;
+      readonly rowNumbers: readonly number[];
+      readonly looked: number;
+    }
+  | { readonly kind: "mapped"; readonly setId: string; readonly rows: readonly MappedRow[] }
+  | {
+      readonly kind: "turned";
+      readonly setId: string;
+      readonly from: "failed" | "unknown";
+      readonly to: "ok" | "skipped";
+    }
+  | { readonly kind: "go"; readonly from: number; readonly to: number }
+  | { readonly kind: "progress"; readonly progress: StepProgress }
+  | { readonly kind: "plan"; readonly plan: PlanProgress | undefined }
+  | { readonly kind: "undo"; readonly undo: UndoProgress | undefined }
+  | { readonly kind: "armUndo"; readonly entries: readonly UndoOf[] }
+  | { readonly kind: "endUndo"; readonly stepId: string; readonly entry: number; readonly state: "done" | "failed" }
+  | { readonly kind: "saga"; readonly saga: Partial<SagaDocument> }
+  | { readonly kind: "move"; readonly to: JobStatus; readonly reason: string; readonly chain?: readonly string[] }
+  | { readonly kind: "park"; readonly park: ParkDocument }
+  | { readonly kind: "deadline"; readonly clock: "stops" | "runs" }
+  | { readonly kind: "use"; readonly used: Partial<UsedDocument> }
+  | { readonly kind: "params"; readonly params: JsonObject }
+  | { readonly kind: "stepArgs"; readonly stepId: string; readonly args: JsonObject }
+  | { readonly kind: "generation" }
+  | { readonly kind: "lastError"; readonly message: string }
+  | { readonly kind: "note"; readonly note: Note }
+  | { readonly kind: "logProgress"; readonly stepId: string; readonly counts?: Readonly<Record<string, unknown>> }
+  | { readonly kind: "logUndo"; readonly note: Note; readonly isAlways: boolean }
+  | { readonly kind: "asked"; readonly prepared: PreparedAsk; readonly isOfPlan: boolean }
+  | { readonly kind: "withdrawn"; readonly events: PreparedAsk["events"] }
+  | { readonly kind: "wakeJob"; readonly jobId: AskInput["jobId"] }
+  | { readonly kind: "end" };
+
+/** What is to be asked. */
+export type Question = Pick<
+  AskInput,
+  | "stepId"
+  | "pointId"
+  | "kind"
+  | "question"
+  | "continuations"
+  | "answerSchemaJson"
+  | "escalation"
+  | "defaultContinuation"
+  | "counts"
+>;
+
+/** A limit that a program declares. */
+export type LimitName = "toolCalls" | "writes" | "rows" | "asks";
+
+/** An end that a saga may run for. */
+export type Cause = "failed" | "aborted" | "cancelled";
+
+/**
+ * What the driver does after an act. `on`: the next act. `commit`: commits first. `until`: gives the job back until then (epoch
+ * milliseconds). `leave`: the job waits for a person. `ask`: puts a question. `fail`: the step fails, and the job with it; so
+ * does `limit`, because of one that is reached. `end`: the job ends, or is undone first where its program says so: `undo`
+ * begins that. `finish`: the job ends for good.
+ */
+export type Next =
+  | { readonly kind: "on" | "commit" | "leave" }
+  | { readonly kind: "until"; readonly atMs: number }
+  | { readonly kind: "ask"; readonly question: Question }
+  | { readonly kind: "fail"; readonly stepId: string; readonly code: string; readonly message: string }
+  | { readonly kind: "limit"; readonly stepId: string; readonly limit: LimitName }
+  | { readonly kind: "end"; readonly cause: Cause; readonly chain: readonly string[] }
+  | { readonly kind: "undo"; readonly chain: readonly string[] }
+  | { readonly kind: "finish"; readonly status: JobStatus; readonly reason: string; readonly chain: readonly string[] };
+
+/** All that one act changes, and what the driver does then. */
+export type Change = { readonly edits: readonly Edit[]; readonly next: Next };

@@ -1,0 +1,56 @@
+import type { CallCounts, RowCounts, StepErrorDocument, UsedDocument } from "@svc/db";
+
+/** No rows. */
+export const noRows: RowCounts = { in: 0, ok: 0, failed: 0, skipped: 0, unknown: 0 };
+
+/** No calls. */
+export const noCalls: CallCounts = { read: 0, write: 0, destructive: 0, retried: 0, unknown: 0 };
+
+/** Nothing used of any limit. */
+export const noUse: UsedDocument = { toolCalls: 0, writes: 0, rows: 0, asks: 0 };
+
+/** The sum of counts of rows. */
+export function sumRows(counts: readonly RowCounts[]): RowCounts {
+  const sum = { ...noRows };
+  for (const { in: taken, ok, failed, skipped, unknown } of counts) {
+    sum.in += taken;
+    sum.ok += ok;
+    sum.failed += failed;
+    sum.skipped += skipped;
+    sum.unknown += unknown;
+  }
+  return sum;
+}
+
+/** The sum of counts of calls. */
+export function sumCalls(counts: readonly CallCounts[]): CallCounts {
+  const sum = { ...noCalls };
+  for (const { read, write, destructive, retried, unknown } of counts) {
+    sum.read += read;
+    sum.write += write;
+    sum.destructive += destructive;
+    sum.retried += retried;
+    sum.unknown += unknown;
+  }
+  return sum;
+}
+
+const errorsMax = 10;
+const sampleMax = 500;
+
+/** The errors of a step with one more occurrence; at most 10 codes, the most frequent first. */
+export function addError(
+  errors: readonly StepErrorDocument[],
+  { code, ordinal, message }: { code: string; ordinal: number; message: string },
+): StepErrorDocument[] {
+  const known = errors.find((error) => error.code === code);
+  const next =
+    known === undefined
+      ? [...errors, { code, count: 1, firstOrdinal: ordinal, sample: message.slice(0, sampleMax).toWellFormed() }]
+      : errors.map((error) =>
+          error === known
+            ? { ...error, count: error.count + 1, firstOrdinal: Math.min(error.firstOrdinal, ordinal) }
+            : error,
+        );
+  return next.sort((a, b) => b.count - a.count).slice(0, errorsMax);
+}

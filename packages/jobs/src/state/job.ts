@@ -1,0 +1,88 @@
+import type { Id, KeyId, ProjectId } from "@svc/core";
+import type { EstimateDocument, ParkDocument, SagaDocument, StepReceiptDocument, UsedDocument } from "@svc/db";
+import type { JsonObject, JsonValue, PinnedTools, Program, RunScope } from "@svc/program";
+import type { Flow } from "./flow.ts";
+import type { PlanProgress, StepProgress, UndoProgress } from "./progress.ts";
+import type { JobStatus } from "./statuses.ts";
+
+/** A program ready to run, with the definitions it is pinned to by tool slug. */
+export type LoadedProgram = {
+  readonly program: Program;
+  readonly programHash: string;
+  readonly flow: Flow;
+  readonly tools: PinnedTools;
+};
+
+/** What of a job never changes. */
+export type JobFacts = {
+  readonly id: Id<"job">;
+  readonly projectId: ProjectId;
+  readonly keyId: KeyId;
+  readonly isSimulated: boolean;
+  /** The live job whose twin this is. */
+  readonly simulatedFrom: Id<"job"> | null;
+  readonly standingProgramId: string;
+  /** Who causes what the program does by itself. */
+  readonly principalChain: readonly string[];
+  readonly estimate: EstimateDocument;
+  readonly loaded: LoadedProgram;
+  /** Epoch milliseconds. */
+  readonly createdAt: number;
+  readonly input: JsonObject;
+};
+
+/** Where a job stands in its program's flow, and how far the step there is; undefined while it has not begun. */
+export type Position = { readonly index: number; readonly progress: StepProgress | undefined };
+
+/** A step that has begun, or was skipped. */
+export type StepEntry = {
+  /** Steps are told in the order in which they began. */
+  readonly ordinal: number;
+  readonly receipt: StepReceiptDocument;
+  /** What `steps.<id>` names; undefined for a step that made nothing. */
+  readonly value: JsonValue | undefined;
+};
+
+/** When a job expires, or, while its clock stands still, how much time it has left; epoch milliseconds, milliseconds. */
+export type Deadline = { readonly atMs: number } | { readonly leftMs: number };
+
+/** What references may name: a skipped step has no value, and its set is empty. */
+export type Scope = RunScope & Required<Pick<RunScope, "steps" | "rows">>;
+
+/** A request to end a job, and who made it. */
+export type CancelRequest = { readonly atMs: number; readonly chain: readonly string[] };
+
+/**
+ * What is known of a job while it is driven. A value: whoever wants it changed says so in a `Change`, and `apply` alone makes the
+ * next one of it.
+ */
+export type JobState = JobFacts & {
+  readonly status: JobStatus;
+  /** One for each branch that runs. */
+  readonly positions: readonly Position[];
+  /** While the plan is simulated or asked for. */
+  readonly plan: PlanProgress | undefined;
+  /** While what was done is undone. */
+  readonly undo: UndoProgress | undefined;
+  /** By id, in the order in which they began. */
+  readonly steps: ReadonlyMap<string, StepEntry>;
+  /** What references may name now; it follows from the rest. */
+  readonly scope: Scope;
+  readonly params: JsonObject;
+  /** Arguments that answers put in place of the program's, by step. */
+  readonly stepArgs: Readonly<Record<string, JsonObject>>;
+  /** Grows whenever calls are to be made anew: those of another generation are other calls. */
+  readonly generation: number;
+  readonly used: UsedDocument;
+  readonly saga: SagaDocument;
+  readonly park: ParkDocument | null;
+  readonly planApprovalId: string;
+  readonly deadline: Deadline;
+  readonly lastError: string;
+  readonly finishedAt: number | null;
+  /** The last entry of the log, as far as this driver knows. */
+  readonly lastSeq: number;
+  readonly cancel: CancelRequest | undefined;
+  /** When a step's progress was last logged, by whichever driver, in epoch milliseconds; 0 before, and once the job has ended. */
+  readonly progressLoggedAt: number;
+};

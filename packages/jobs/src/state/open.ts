@@ -1,0 +1,66 @@
+import type { JobRecord, JobStepRecord } from "@svc/db";
+import type { JsonObject, JsonValue } from "@svc/program";
+import type { JobState, LoadedProgram } from "./job.ts";
+import { type StoredOverrides, withOverrides } from "./overrides.ts";
+import { noProgress, readProgress } from "./progress.ts";
+
+/** Opens what is sealed of a job; `place` names column and row. */
+export type Opener = {
+  open(this: void, place: string, sealed: Uint8Array): JsonValue;
+  /** Throws an Error for anything but an object. */
+  openObject(this: void, place: string, sealed: Uint8Array): JsonObject;
+};
+
+/** A job as its rows tell it; `workOf` makes work of it. Throws for rows that this version cannot read. */
+export function openState(
+  job: JobRecord,
+  steps: readonly JobStepRecord[],
+  { loaded, open, openObject }: Opener & { readonly loaded: LoadedProgram },
+): Omit<JobState, "scope"> {
+  const { status, saga } = job;
+  const { flow } = loaded;
+  const owner = { status, saga, index: job.position, flow };
+  const underway = job.progress === null ? noProgress : readProgress(open("progress", job.progress), owner);
+  const overrides = job.overrides === null ? undefined : (openObject("overrides", job.overrides) as StoredOverrides);
+  return {
+    id: job.id,
+    projectId: job.projectId,
+    keyId: job.keyId,
+    isSimulated: job.mode === "simulate",
+    simulatedFrom: job.simulatedFrom,
+    standingProgramId: job.standingProgramId,
+    principalChain: job.principalChain,
+    estimate: job.estimate,
+    loaded,
+    createdAt: job.createdAt,
+    input: job.input === null ? loaded.program.input : openObject("input", job.input),
+    status,
+    positions: [{ index: job.position, progress: underway.step }],
+    plan: underway.plan,
+    undo: underway.undo,
+    steps: new Map(
+      steps.map(({ stepId, ordinal, receipt, output }) => {
+        const value = output === null ? undefined : open(`steps/${stepId}`, output);
+        return [stepId, { ordinal, receipt, value }];
+      }),
+    ),
+    ...withOverrides(loaded.program.params, job, overrides),
+    generation: job.generation,
+    used: job.used,
+    saga,
+    park: job.park,
+    planApprovalId: job.planApprovalId,
+    deadline:
+      job.deadlineAt === null
+        ? { leftMs: job.deadlineLeftMs ?? loaded.program.limits.deadlineMs }
+        : { atMs: job.deadlineAt },
+    lastError: job.lastError,
+    finishedAt: job.finishedAt,
+    lastSeq: job.lastSeq,
+    cancel:
+      job.cancelRequestedAt === null
+        ? undefined
+        : { atMs: job.cancelRequestedAt, chain: job.cancelChain ?? job.principalChain },
+    progressLoggedAt: underway.progressLoggedAt,
+  };
+}

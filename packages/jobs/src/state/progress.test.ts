@@ -1,0 +1,25 @@
+import { expect, test } from "vitest";
+import { flatten } from "./flow.ts";
+import { type ProgressOwner, readProgress, storedProgress } from "./progress.ts";
+
+const owner: ProgressOwner = {
+  status: "running",
+  saga: { state: "none", entries: 0, done: 0, failed: 0 },
+  index: 0,
+  flow: flatten([], {} as never),
+};
+const step = { kind: "filter", stepId: "large", next: 500 } as const;
+const positions = [{ index: 0, progress: step }];
+
+test("when progress was last logged is kept, between two steps, too", () => {
+  const stored = storedProgress({ positions, plan: undefined, undo: undefined, progressLoggedAt: 7_000 });
+  expect(readProgress(stored as never, owner)).toEqual({ step, progressLoggedAt: 7_000 });
+  const between = storedProgress({ positions: [], plan: undefined, undo: undefined, progressLoggedAt: 7_000 });
+  expect(readProgress(between as never, owner)).toEqual({ progressLoggedAt: 7_000 });
+});
+
+test("progress that was stored without it reads as never logged", () => {
+  const without = storedProgress({ positions, plan: undefined, undo: undefined, progressLoggedAt: 0 });
+  expect(without).toEqual({ version: 2, positions });
+  expect(readProgress(without as never, owner)).toEqual({ step, progressLoggedAt: 0 });
+});

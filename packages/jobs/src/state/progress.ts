@@ -1,0 +1,182 @@
+import type { JsonNumber } from "@svc/core";
+import type { SagaDocument } from "@svc/db";
+import type { JsonValue, Step } from "@svc/program";
+import type { Flow } from "./flow.ts";
+import type { JobStatus } from "./statuses.ts";
+
+/** A call that is tried again: attempts made so far, and when the next one is due (epoch milliseconds). */
+export type RetryProgress = { readonly attempts: number; readonly dueAt: number };
+
+/** How far a step of each kind can be; of a kind that is not here there is nothing to know but that it has begun. */
+type ProgressFields = {
+  readonly call: {
+    /** The token of the next page, and the pages fetched. */
+    readonly page?: { readonly token: JsonValue; readonly pages: number };
+    readonly retry?: RetryProgress;
+  };
+  /** The ordinal of the source to go on from. */
+  readonly filter: { readonly next?: number };
+  readonly map: {
+    /** The ordinal to go on from. */
+    readonly next?: number;
+    /** Ordinals from `next` on that have ended already. */
+    readonly ended?: readonly number[];
+    /** Rows of this state are run again. */
+    readonly again?: "failed" | "unknown";
+    /** Calls that are to be tried again, by `<ordinal>/<call>`. */
+    readonly retries?: Readonly<Record<string, RetryProgress>>;
+    /** The generation whose keys the app was given, where a repeat must give the same. */
+    readonly appGeneration?: number;
+  };
+  readonly reduce: {
+    readonly next?: number;
+    /** Running totals by name. */
+    readonly totals?: Readonly<Record<string, Total>>;
+  };
+  readonly wait: { readonly wakeAt?: number };
+};
+
+/** A running total of a reduction. */
+export type Total = { readonly count: number; readonly sum: JsonNumber; readonly best: JsonNumber | null };
+
+type BegunStep<Kind> = {
+  readonly kind: Kind;
+  readonly stepId: string;
+  /** The ask whose decision the step waits for. */
+  readonly askId?: string;
+};
+
+/** How far a step is that has begun: a member for each kind of step. */
+export type StepProgress = {
+  readonly [Kind in Step["kind"]]: BegunStep<Kind> &
+    (Kind extends keyof ProgressFields ? ProgressFields[Kind] : unknown);
+}[Step["kind"]];
+
+/** How far a step of one kind is. */
+export type ProgressOf<Kind extends Step["kind"]> = Extract<StepProgress, { readonly kind: Kind }>;
+
+/** Of a job that is simulated first, whether its plan is to be approved afterwards; of a plan that is asked for, the ask. */
+export type PlanProgress = { readonly needsApproval?: boolean; readonly askId?: string };
+
+/** How far undoing is. */
+export type UndoProgress = {
+  /** The step of the entry at hand; empty before the first. */
+  readonly stepId: string;
+  /** The entry at hand. */
+  readonly entry?: number;
+  readonly retry?: RetryProgress;
+  /** The entry that a person chose to leave. */
+  readonly leaves?: number;
+  readonly askId?: string;
+};
+
+/** Progress as it is sealed in `jobs.progress`; of version 0.1, `LegacyProgress`. */
+type StoredProgress = {
+  readonly version: 2;
+  readonly positions: readonly { readonly index: number; readonly progress: StepProgress }[];
+  readonly plan?: PlanProgress;
+  readonly undo?: UndoProgress;
+  /** Absent until a step's progress is logged, and in what version 0.1 wrote. */
+  readonly progressLoggedAt?: number;
+};
+
+/** Version 0.1 kept one record for whatever was under way, without saying what it was. */
+type LegacyProgress = {
+  readonly version?: undefined;
+  readonly stepId: string;
+  readonly askId?: string;
+  readonly page?: { readonly token: JsonValue; readonly pages: number };
+  readonly next?: number;
+  readonly again?: "failed" | "unknown";
+  readonly appGeneration?: number;
+  readonly retries?: Readonly<Record<string, RetryProgress>>;
+  readonly ended?: readonly number[];
+  readonly needsApproval?: boolean;
+  readonly wakeAt?: number;
+  readonly leaves?: number;
+  readonly totals?: Readonly<Record<string, Total>>;
+};
+
+/** What is under way in a job. */
+export type Progress = {
+  readonly step: StepProgress | undefined;
+  readonly plan: PlanProgress | undefined;
+  readonly undo: UndoProgress | undefined;
+  /** When a step's progress was last logged, in epoch milliseconds; 0 before. */
+  readonly progressLoggedAt: number;
+};
+
+/** Nothing is under way. */
+export const noProgress: Progress = { step: undefined, plan: undefined, undo: undefined, progressLoggedAt: 0 };
+
+/** What of a job tells what a record of version 0.1 is about. */
+export type ProgressOwner = {
+  readonly status: JobStatus;
+  readonly saga: SagaDocument;
+  readonly index: number;
+  readonly flow: Flow;
+};
+
+/** Reads what is under way, in the form of any version. Throws an Error for a form that is newer than this one. */
+export function readProgress(stored: JsonValue, owner: ProgressOwner): Progress {
+  const document = stored as unknown as StoredProgress | LegacyProgress;
+  if (document.version === undefined) return readLegacy(document, owner);
+  const { version }: { readonly version: number } = document;
+  if (version !== 2) throw new Error(`the progress of a job has version ${version}; this service knows 2`);
+  const { positions, plan, undo, progressLoggedAt = 0 } = document;
+  return { step: positions.find(({ index }) => index === owner.index)?.progress, plan, undo, progressLoggedAt };
+}
+
+/** Where a job stands, as far as that is stored. */
+export type Underway = Pick<Progress, "plan" | "undo" | "progressLoggedAt"> & {
+  readonly positions: readonly { readonly index: number; readonly progress: StepProgress | undefined }[];
+};
+
+/** What is stored of progress; undefined when nothing is under way, and no progress was logged. */
+export function storedProgress({ positions, plan, undo, progressLoggedAt }: Underway): StoredProgress | undefined {
+  const begun = positions.flatMap(({ index, progress }) => (progress === undefined ? [] : [{ index, progress }]));
+  const isLogged = progressLoggedAt > 0;
+  if (begun.length === 0 && plan === undefined && undo === undefined && !isLogged) return undefined;
+  const document = { version: 2, positions: begun, ...(plan && { plan }), ...(undo && { undo }) } as const;
+  return isLogged ? { ...document, progressLoggedAt } : document;
+}
+
+function readLegacy(legacy: LegacyProgress, { status, saga, index, flow }: ProgressOwner): Progress {
+  if (status === "simulating" || status === "pending_plan_approval") {
+    const { needsApproval, askId } = legacy;
+    return { ...noProgress, plan: present({ needsApproval, askId }) };
+  }
+  if (status === "compensating" || saga.state === "stuck") {
+    const { stepId, next: entry, leaves, askId } = legacy;
+    return { ...noProgress, undo: { stepId, ...present({ entry, leaves, askId, retry: legacy.retries?.["undo"] }) } };
+  }
+  const instruction = flow.instructions[index];
+  const kind =
+    instruction?.kind === "step" && instruction.step.id === legacy.stepId ? instruction.step.kind : undefined;
+  return { ...noProgress, step: kind && legacyStep(kind, legacy) };
+}
+
+function legacyStep(kind: Step["kind"], legacy: LegacyProgress): StepProgress {
+  const { stepId, askId, page, next, again, appGeneration, retries, ended, wakeAt, totals } = legacy;
+  switch (kind) {
+    case "call":
+      return { kind, stepId, ...present({ page, askId, retry: retries?.["call"] }) };
+    case "filter":
+      return { kind, stepId, ...present({ next }) };
+    case "map":
+      return { kind, stepId, ...present({ next, ended, again, retries, appGeneration, askId }) };
+    case "reduce":
+      return { kind, stepId, ...present({ next, totals }) };
+    case "judge":
+      return { kind, stepId, ...present({ askId }) };
+    case "wait":
+      return { kind, stepId, ...present({ wakeAt }) };
+    default:
+      return { kind, stepId } as StepProgress;
+  }
+}
+
+/** An object without its undefined fields. */
+function present<T extends object>(fields: T): { [Name in keyof T]?: Exclude<T[Name], undefined> } {
+  return Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined)) as never;
+}

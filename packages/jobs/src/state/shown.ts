@@ -1,0 +1,143 @@
+import { isSensitiveAt, type JsonSchema, marksSensitive } from "@svc/catalog";
+import type { JsonObject, JsonValue, Step, StepOf } from "@svc/program";
+import { createRedactor, mask, maskedTexts, type Redactor } from "@svc/tools";
+import type { JobState, LoadedProgram, Scope } from "./job.ts";
+
+/** What of a run's values is sensitive: schemas that say so, each undefined where it marks nothing. */
+type SensitiveParts = {
+  readonly input: JsonSchema | undefined;
+  readonly params: JsonSchema | undefined;
+  /** Of the values of steps, by id. */
+  readonly steps: ReadonlyMap<string, JsonSchema>;
+  /** Of the arguments that answers may change, by call. */
+  readonly args: ReadonlyMap<string, JsonSchema>;
+};
+
+/** What a job has, as people may see it. */
+export type Shown = {
+  /** What references may name, with `***` for what is sensitive: for questions and results. */
+  readonly scope: Scope;
+  /** Takes sensitive values out of a text that an app or the program joined them into. */
+  readonly redact: Redactor;
+  /** The texts, numbers and names of the sensitive values. */
+  readonly secrets: readonly string[];
+};
+
+/** A job as people may see it. What a program takes and reads is sensitive where its inputSchema, an answerSchema or a tool says so. */
+export function shownOf({ loaded, scope, stepArgs }: Pick<JobState, "loaded" | "scope" | "stepArgs">): Shown {
+  const parts = sensitiveParts(loaded);
+  if (parts === undefined) return { scope, redact: asItIs, secrets: [] };
+  const input = maskObject(parts.input, scope.input);
+  const params = maskObject(parts.params, scope.params);
+  const steps = maskEach(parts.steps, scope.steps);
+  const secrets = [
+    ...maskedTexts(scope.input, input),
+    ...maskedTexts(scope.params, params),
+    ...maskedTexts(scope.steps, steps),
+    ...maskedTexts(stepArgs, maskEach(parts.args, stepArgs)),
+  ];
+  return { scope: { ...scope, input, params, steps }, redact: createRedactor(secrets), secrets };
+}
+
+/** Whether anything that a program takes or reads is sensitive. */
+export function hasSensitive(loaded: LoadedProgram): boolean {
+  return sensitiveParts(loaded) !== undefined;
+}
+
+function asItIs(text: string): string {
+  return text;
+}
+
+function maskObject(schema: JsonSchema | undefined, value: JsonObject): JsonObject {
+  return schema === undefined ? value : (mask(schema, value) as JsonObject);
+}
+
+/** Each by its own schema, whose references are its own too. */
+function maskEach(schemas: ReadonlyMap<string, JsonSchema>, values: JsonObject): JsonObject {
+  if (schemas.size === 0) return values;
+  const shown = Object.entries(values).map(([id, value]): [string, JsonValue] => {
+    const schema = schemas.get(id);
+    return [id, schema === undefined ? value : (mask(schema, value) as JsonValue)];
+  });
+  return Object.fromEntries(shown);
+}
+
+const known = new WeakMap<LoadedProgram, SensitiveParts | "none">();
+
+/** Found once for each program that a node keeps. Undefined where nothing is sensitive. */
+function sensitiveParts(loaded: LoadedProgram): SensitiveParts | undefined {
+  let parts = known.get(loaded);
+  if (parts === undefined) {
+    parts = findParts(loaded);
+    known.set(loaded, parts);
+  }
+  return parts === "none" ? undefined : parts;
+}
+
+function findParts(loaded: LoadedProgram): SensitiveParts | "none" {
+  const { inputSchema, points } = loaded.program;
+  const input = inputSchema !== undefined && marksSensitive(inputSchema) ? inputSchema : undefined;
+  const answers = [...points.values()].flatMap(({ overrides, answerSchema }) => {
+    const changesParams = overrides?.target.kind === "params" && answerSchema !== undefined;
+    return changesParams && marksSensitive(answerSchema) ? [answerSchema] : [];
+  });
+  const params = answers.length === 0 ? undefined : { allOf: answers };
+  const steps = new Map(
+    stepsOf(loaded).flatMap((step) => {
+      const schema = valueSchema(loaded, step);
+      return schema !== undefined && marksSensitive(schema) ? [[step.id, schema] as const] : [];
+    }),
+  );
+  const args = changedArguments(loaded);
+  const isNone = input === undefined && params === undefined && steps.size + args.size === 0;
+  return isNone ? "none" : { input, params, steps, args };
+}
+
+/** The input schemas of the calls whose sensitive arguments an answer may change. */
+function changedArguments(loaded: LoadedProgram): Map<string, JsonSchema> {
+  const targets = new Set(
+    [...loaded.program.points.values()].flatMap(({ overrides }) => {
+      return overrides?.target.kind === "args" ? [overrides.target.step] : [];
+    }),
+  );
+  const calls = stepsOf(loaded).flatMap((step) => {
+    return step.kind === "call" ? [step] : step.kind === "map" ? step.calls : [];
+  });
+  return new Map(
+    calls.flatMap(({ id, tool }) => {
+      const schema = targets.has(id) ? loaded.tools.get(tool)?.action.inputSchema : undefined;
+      return schema !== undefined && marksSensitive(schema) ? [[id, schema] as const] : [];
+    }),
+  );
+}
+
+function stepsOf({ flow }: LoadedProgram): Step[] {
+  return flow.instructions.flatMap((instruction) => (instruction.kind === "step" ? [instruction.step] : []));
+}
+
+/** The schema of what `steps.<id>` is. */
+function valueSchema(loaded: LoadedProgram, step: Step): JsonSchema | undefined {
+  if (step.kind === "call") return step.rows === undefined ? outputOf(loaded, step.tool) : undefined;
+  if (step.kind !== "reduce") return undefined;
+  const names = step.as.flatMap(([name, reduction]) => {
+    return reduction.kind !== "count" && isSensitiveField(loaded, step, reduction.field) ? [name] : [];
+  });
+  return { properties: Object.fromEntries(names.map((name) => [name, { "x-sensitive": true }])) };
+}
+
+/** Whether a field of a set's rows is sensitive, by the answer that the rows were taken from. */
+function isSensitiveField(
+  loaded: LoadedProgram,
+  { source }: Pick<StepOf<"reduce">, "source">,
+  field: readonly (string | number)[],
+): boolean {
+  const step = stepsOf(loaded).find(({ id }) => id === source);
+  if (step?.kind === "filter" || step?.kind === "map") return isSensitiveField(loaded, step, field);
+  if (step?.kind !== "call" || step.rows === undefined) return false;
+  const output = outputOf(loaded, step.tool);
+  return output !== undefined && isSensitiveAt(output, [...step.rows.from, 0, ...field]);
+}
+
+function outputOf({ tools }: LoadedProgram, slug: string): JsonSchema | undefined {
+  return tools.get(slug)?.action.outputSchema;
+}

@@ -1,0 +1,45 @@
+import type { JobStatus } from "@svc/db";
+
+export { type JobStatus, jobStatuses } from "@svc/db";
+
+/** The one table of transitions; what is not in it is a fault of the engine. */
+export const transitions: Readonly<Record<JobStatus, readonly JobStatus[]>> = {
+  simulating: ["pending_plan_approval", "queued", "failed", "cancelled"],
+  pending_plan_approval: ["queued", "rejected", "cancelled"],
+  queued: ["running", "parked", "expired", "cancelled"],
+  running: ["parked", "compensating", "succeeded", "failed", "expired", "cancelled"],
+  parked: ["queued", "running", "compensating", "aborted", "failed", "expired", "cancelled"],
+  compensating: ["parked", "failed", "aborted", "cancelled"],
+  succeeded: [],
+  failed: [],
+  aborted: [],
+  rejected: [],
+  expired: [],
+  cancelled: [],
+};
+
+/** A status that a new job may begin with. */
+export const firstStatuses: readonly JobStatus[] = ["simulating", "pending_plan_approval", "queued"];
+
+/** Whether a job may go from one status to another. */
+export function mayMove(from: JobStatus, to: JobStatus): boolean {
+  return transitions[from].includes(to);
+}
+
+/** Throws an Error when a job may not go from one status to another. */
+export function assertMove(from: JobStatus, to: JobStatus): void {
+  if (!mayMove(from, to)) throw new Error(`a job that is ${from} cannot become ${to}`);
+}
+
+/** Whether a status is an end. */
+export function isEnd(status: JobStatus): boolean {
+  return transitions[status].length === 0;
+}
+
+/** Where a job stands that an administrator, or the service, may park: where it would otherwise be driven. */
+export type ParkableStatus = "queued" | "running" | "compensating";
+
+/** Whether a job may be parked from outside its program. What waits for a person or a time, or for its twin, does no harm. */
+export function isParkable(status: JobStatus): status is ParkableStatus {
+  return status === "queued" || status === "running" || status === "compensating";
+}

@@ -1,0 +1,93 @@
+import type { Clock } from "@svc/core";
+import type { CallStep, CelOutcome, Expression, JsonObject, JsonValue, PinnedTool, RowState } from "@svc/program";
+import type { JobState } from "../state/job.ts";
+
+/** Where a call stands in its job: the same place is never executed twice in silence. */
+export type CallPlace = {
+  readonly stepId: string;
+  /** Of the row; 0 for a step without rows. Of an undo, the entry. */
+  readonly ordinal: number;
+  /** Id of the call; `undo` for an undo. */
+  readonly callId: string;
+};
+
+/** A call of a program, filled in. */
+export type Invocation = {
+  readonly call: Pick<CallStep, "tool" | "entity" | "retry" | "timeoutMs">;
+  readonly place: CallPlace;
+  readonly args: JsonObject;
+  /** The generation whose keys the app is given. */
+  readonly appGeneration: number;
+};
+
+/** A row of a set, opened. `data` is empty where it was not asked for. */
+export type SetRow = {
+  readonly ordinal: number;
+  readonly rowNumber: number;
+  readonly state: "in" | RowState;
+  readonly data: JsonObject;
+  readonly doneCalls: number;
+  readonly outputs: JsonObject;
+};
+
+/** Which rows of a set are read: from an ordinal on, so many; of one state alone where one is named. */
+export type RowRange = {
+  readonly setId: string;
+  readonly fromOrdinal: number;
+  readonly limit: number;
+  readonly state?: "failed" | "unknown" | undefined;
+  /** False leaves the fields of the rows sealed. Default true. */
+  readonly withData?: boolean;
+};
+
+/**
+ * What came of one call, once. `busy` while it may still run on a node that was lost; `gone` when there is no such tool; `limited` when
+ * a call limit let it not go now, and nothing was sent: it is this job's turn after `waitMs`.
+ */
+export type Attempted =
+  | { readonly kind: "limited"; readonly waitMs: number }
+  | { readonly kind: "busy" | "gone" }
+  | {
+      readonly kind: "answered";
+      readonly outcome: string;
+      readonly value: JsonValue;
+      readonly message: string;
+      readonly retryable: boolean;
+      readonly retryAfterMs: number | undefined;
+      readonly providerStatus: number;
+      readonly faults: readonly { readonly pointer: string; readonly message: string }[];
+      /** Whether it is what an earlier call under the same key was answered. */
+      readonly isReplay: boolean;
+    };
+
+/** What a step does to the world outside its job. */
+export type StepEffects = {
+  readonly clock: Clock;
+  /** Whether no further call of a job may begin now: the driver knows why. */
+  mustPause(state: JobState): boolean;
+  /** How long a step may wait itself; for longer it gives the job back. Milliseconds. */
+  readonly patienceMs: number;
+  /** How soon a call that may still run on a lost node is asked for again. Milliseconds. */
+  readonly busyPollMs: number;
+  /** Calls a tool once; a write under a key of its own for each attempt, committed before it is sent. */
+  call(
+    state: JobState,
+    invocation: Invocation,
+    turn: { readonly tool: PinnedTool; readonly attempt: number },
+  ): Promise<Attempted>;
+  /** The outcome of a condition of the job. */
+  test(state: JobState, condition: Expression): Promise<CelOutcome>;
+  /**
+   * The outcomes of a condition for rows, in their order, up to the first that is no answer. Fewer where that takes long, and
+   * `isDue` says that the driver is wanted: at least one.
+   */
+  testRows(
+    state: JobState,
+    condition: Expression,
+    rows: readonly SetRow[],
+    isDue: () => boolean,
+  ): Promise<readonly CelOutcome[]>;
+  readRows(state: JobState, range: RowRange): Promise<SetRow[]>;
+  /** Begins to read a range that is likely to be read next; nothing may change it meanwhile. */
+  readAhead(state: JobState, range: RowRange): void;
+};

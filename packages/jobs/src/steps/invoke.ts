@@ -1,0 +1,172 @@
+import type { CallCounts } from "@svc/db";
+import type { JsonValue, PinnedTool, Retry } from "@svc/program";
+import { noCalls } from "../state/counts.ts";
+import type { JobState } from "../state/job.ts";
+import type { Attempted, Invocation, StepEffects } from "./effects.ts";
+import { sampleOf } from "./sample.ts";
+
+/** Why a call did not end well. `message` may quote the app, `plain` never does: it is fit for what is about rows. */
+export type CallFault = { readonly code: string; readonly message: string; readonly plain: string };
+
+/**
+ * What came of a call with its retries. `postponed`: to be asked for again, after a wait, with `attempts` made; `isLimited` where a
+ * call limit makes it wait, which calls of the same tool and entity meet too. `limit`: a limit of the job forbids it.
+ */
+export type Invoked =
+  | { readonly kind: "ok"; readonly value: JsonValue }
+  | { readonly kind: "failed" | "unknown"; readonly fault: CallFault }
+  | { readonly kind: "postponed"; readonly attempts: number; readonly waitMs: number; readonly isLimited?: boolean }
+  | { readonly kind: "limit"; readonly limit: "toolCalls" | "writes" };
+
+/**
+ * What the calls of one act have used and done, whatever they came to; rows that run side by side share one. It belongs to the act:
+ * nothing of it is the job's before the act's change is applied.
+ */
+export type Tally = {
+  readonly used: { toolCalls: number; writes: number };
+  readonly calls: { -readonly [Name in keyof CallCounts]: number };
+};
+
+/** Nothing done yet. */
+export function newTally(): Tally {
+  return { used: { toolCalls: 0, writes: 0 }, calls: { ...noCalls } };
+}
+
+/** A job that calls, what its act has done so far, and the attempts at this call before, by this driver or an earlier one. */
+export type Calling = {
+  readonly state: JobState;
+  readonly tally: Tally;
+  readonly effects: StepEffects;
+  readonly attempts: number;
+  /** Undo calls count towards no limit. */
+  readonly isUndo?: boolean;
+};
+
+/** Repeats of a keyed write that was lost with its node, whatever `retry` says. */
+const lostRepeatsMax = 3;
+
+/**
+ * Makes one call with its retries. A write goes out under a key of its own for every attempt, committed to the ledger before it is
+ * sent: after a crash the recorded outcome is answered, and a write that may have been executed is repeated only where the
+ * app takes a key, and then under the same one.
+ */
+export async function invoke(invocation: Invocation, calling: Calling): Promise<Invoked> {
+  const { state, effects } = calling;
+  const { retry } = invocation.call;
+  const tool = toolOf(state, invocation.call.tool);
+  const isWrite = tool.action.class !== "read";
+  if (state.isSimulated && isWrite) return simulate(tool, invocation, calling);
+  let { attempts } = calling;
+  let lostRepeats = 0;
+  for (;;) {
+    const limit = reserve(calling, isWrite);
+    if (limit !== undefined) return { kind: "limit", limit };
+    const called = await effects.call(state, invocation, { tool, attempt: attempts });
+    if (called.kind !== "answered") {
+      giveBack(calling, isWrite);
+      if (called.kind === "limited") return { kind: "postponed", attempts, waitMs: called.waitMs, isLimited: true };
+      if (called.kind === "busy") return { kind: "postponed", attempts, waitMs: effects.busyPollMs };
+      const message = `${invocation.call.tool} is not in the catalog any more`;
+      return { kind: "failed", fault: { code: "not_callable", message, plain: message } };
+    }
+    count(calling, tool, called, attempts > 0);
+    if (called.outcome === "ok") return { kind: "ok", value: called.value };
+    const isLost = called.isReplay && called.outcome === "outcome_unknown" && tool.action.idempotency !== undefined;
+    const mayRepeat = isLost ? lostRepeats < lostRepeatsMax : isRetryable(tool, called) && attempts < retry.max;
+    if (!mayRepeat) {
+      return { kind: called.outcome === "outcome_unknown" ? "unknown" : "failed", fault: faultOf(called) };
+    }
+    if (isLost) lostRepeats++;
+    const waitMs = called.isReplay ? 0 : (called.retryAfterMs ?? backoffMs(retry, attempts));
+    attempts++;
+    if (waitMs > effects.patienceMs) return { kind: "postponed", attempts, waitMs };
+    await effects.clock.wait(waitMs);
+    if (effects.mustPause(state)) return { kind: "postponed", attempts, waitMs: 0 };
+  }
+}
+
+/** A tool as it was pinned. Throws an Error when the pins lack it, which the checker rules out. */
+export function toolOf({ loaded }: JobState, slug: string): PinnedTool {
+  const tool = loaded.tools.get(slug);
+  if (tool === undefined) throw new Error(`the pins of a job lack ${slug}`);
+  return tool;
+}
+
+type Answered = Extract<Attempted, { kind: "answered" }>;
+
+/** Counts a call before it is made; the limit that forbids it, if one does. */
+function reserve({ state, tally, isUndo = false }: Calling, isWrite: boolean): "toolCalls" | "writes" | undefined {
+  if (isUndo) return undefined;
+  const { used: before, loaded } = state;
+  const { limits } = loaded.program;
+  const { used } = tally;
+  if (before.toolCalls + used.toolCalls >= limits.toolCalls) return "toolCalls";
+  if (isWrite && before.writes + used.writes >= limits.writes) return "writes";
+  used.toolCalls += 1;
+  if (isWrite) used.writes += 1;
+  return undefined;
+}
+
+/** Takes back what was reserved for a call that was not made. */
+function giveBack({ tally, isUndo = false }: Calling, isWrite: boolean): void {
+  if (isUndo) return;
+  const { used } = tally;
+  used.toolCalls -= 1;
+  if (isWrite) used.writes -= 1;
+}
+
+function count({ tally }: Calling, { action }: PinnedTool, { outcome }: Answered, isRepeat: boolean): void {
+  const { calls } = tally;
+  calls[action.class] += 1;
+  if (isRepeat) calls.retried += 1;
+  if (outcome === "outcome_unknown") calls.unknown += 1;
+}
+
+function simulate(tool: PinnedTool, { args }: Invocation, calling: Calling): Invoked {
+  const limit = reserve(calling, true);
+  if (limit !== undefined) return { kind: "limit", limit };
+  const faults = tool.action.validateInput(args);
+  if (faults.length === 0) return { kind: "ok", value: sampleOf(tool.action.outputSchema) };
+  const plain = faultsText(faults);
+  return { kind: "failed", fault: { code: "invalid_arguments", message: plain, plain } };
+}
+
+/**
+ * The tool's own word, and of a write that the app takes a key for also a failing server or a lost answer: it is repeated under the
+ * same key of the app, but under another of the ledger.
+ */
+function isRetryable({ action }: PinnedTool, { retryable, outcome, providerStatus }: Answered): boolean {
+  if (retryable) return true;
+  if (action.class === "read" || action.idempotency === undefined) return false;
+  if (outcome === "outcome_unknown") return true;
+  return outcome === "provider_error" && [500, 502, 503, 504].includes(providerStatus);
+}
+
+/** The wait before the next attempt, `attempts` having been made before the one that failed. */
+function backoffMs({ initialMs, factor, capMs }: Retry, attempts: number): number {
+  return Math.min(capMs, initialMs * factor ** attempts);
+}
+
+function faultOf({ outcome, message, providerStatus, faults }: Answered): CallFault {
+  const plain =
+    outcome === "invalid_arguments" && faults.length > 0
+      ? faultsText(faults)
+      : providerStatus > 0
+        ? `the app answered ${providerStatus}`
+        : plainWords[outcome];
+  return { code: outcome, message, plain: plain ?? outcome };
+}
+
+function faultsText(faults: readonly { readonly pointer: string; readonly message: string }[]): string {
+  return faults.map(({ pointer, message }) => `${pointer === "" ? "the arguments" : pointer} ${message}`).join("; ");
+}
+
+const plainWords: Readonly<Record<string, string>> = {
+  no_account: "the entity has no account of the toolkit",
+  account_unusable: "the account cannot be used",
+  missing_scope: "the account was not granted a scope that the tool needs",
+  not_bound: "the deployment does not say where the app is",
+  timeout: "the app did not answer in time",
+  unreachable: "the app could not be reached; nothing was executed",
+  outcome_unknown: "the call was sent and its answer never came; it may have been executed",
+};

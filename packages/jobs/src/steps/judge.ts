@@ -1,0 +1,78 @@
+import { rerunOf } from "@svc/program";
+import type { Change, Edit } from "../state/change.ts";
+import { stepAt, stepOf } from "../state/flow.ts";
+import type { StepEffects } from "./effects.ts";
+import { expressionFailed } from "./expression-fault.ts";
+import { overrideEdits } from "./overrides.ts";
+import { pointQuestion } from "./questions.ts";
+import type { Settled, StepAt, StepKind } from "./step-kind.ts";
+
+/** Asks a point, or skips it where its condition does not hold. */
+export const judgeKind: StepKind<"judge"> = {
+  needs: "nothing",
+  set: undefined,
+  advance: advanceJudge,
+  answer: answerJudge,
+};
+
+async function advanceJudge(
+  { state, step, instruction, progress }: StepAt<"judge">,
+  effects: StepEffects,
+): Promise<Change> {
+  const condition = step.when === undefined ? { value: true } : await effects.test(state, step.when);
+  if ("value" in condition && !condition.value) {
+    const go: Edit = { kind: "go", from: instruction.index, to: instruction.next };
+    return { edits: [{ kind: "skip", step }, go], next: { kind: "on" } };
+  }
+  const edits: Edit[] = progress === undefined ? [{ kind: "begin", step }] : [];
+  if ("error" in condition) return { edits, next: expressionFailed(step.id, condition, { what: "when" }) };
+  const point = state.loaded.program.points.get(step.point);
+  if (point === undefined) throw new Error(`a checked program lacks the point ${step.point}`);
+  return {
+    edits,
+    next: { kind: "ask", question: pointQuestion(point, { kind: "judge", stepId: step.id, state }) },
+  };
+}
+
+function answerJudge(at: StepAt<"judge">, { decision, overridesJson, chain }: Settled): Change {
+  const { state, step, instruction } = at;
+  const finish: Edit = {
+    kind: "finish",
+    stepId: step.id,
+    state: state.isSimulated ? "simulated" : "completed",
+    to: instruction.next,
+  };
+  switch (decision.continuation) {
+    case "skip":
+      return { edits: [finish, ...skipFollowing(at)], next: { kind: "on" } };
+    case "retry-with":
+      return { edits: [finish, ...repeat(at, overridesJson, chain)], next: { kind: "on" } };
+    default:
+      return { edits: [finish], next: { kind: "on" } };
+  }
+}
+
+/** The step behind the judge is passed over, or the one that a jump there leads to; nothing where the program ends. */
+function skipFollowing({ state, instruction }: StepAt<"judge">): Edit[] {
+  const following = stepAt(state.loaded.flow, instruction.next);
+  if (following === undefined) return [];
+  return [
+    { kind: "skip", step: following.step },
+    { kind: "go", from: instruction.next, to: following.end },
+  ];
+}
+
+/** Goes back and runs again, with what the answer changed. Calls of the new generation are new calls. */
+function repeat({ state, step }: StepAt<"judge">, overridesJson: string, chain: readonly string[]): Edit[] {
+  const { program, flow } = state.loaded;
+  const overrides = program.points.get(step.point)?.overrides;
+  const rerunFrom = overrides?.rerunFrom ?? step.id;
+  const repeated = rerunOf(program, rerunFrom, step.id);
+  const from = stepOf(flow, step.id).next;
+  return [
+    ...overrideEdits(step.id, overrides?.target, overridesJson, chain),
+    ...("steps" in repeated ? repeated.steps.map(({ id }) => ({ kind: "forget", stepId: id }) as const) : []),
+    { kind: "generation" },
+    { kind: "go", from, to: stepOf(flow, rerunFrom).index },
+  ];
+}

@@ -1,0 +1,63 @@
+import type { RowCounts } from "@svc/db";
+import { type Continuation, type Point, resolveText } from "@svc/program";
+import type { Question } from "../state/change.ts";
+import type { JobState } from "../state/job.ts";
+import { shownOf } from "../state/shown.ts";
+
+/**
+ * The question of a declared point about a step; `counts` where it is about rows. A source that is absent is told in its place, and
+ * `***` stands for what is sensitive.
+ */
+export function pointQuestion(
+  point: Point,
+  {
+    kind,
+    stepId,
+    state,
+    counts,
+  }: {
+    readonly kind: "judge" | "failed" | "unknown";
+    readonly stepId: string;
+    readonly state: JobState;
+    readonly counts?: RowCounts | undefined;
+  },
+): Question {
+  const { scope, redact } = shownOf(state);
+  const resolved = resolveText(point.question, scope);
+  const { isApproval } = point;
+  return {
+    stepId,
+    pointId: isApproval ? "approval" : point.id,
+    kind: isApproval ? "approval" : kind,
+    question: "value" in resolved ? redact(resolved.value) : `${point.id}: ${resolved.fault.message}`,
+    continuations: point.continuations,
+    answerSchemaJson: point.answerSchema === undefined ? "" : JSON.stringify(point.answerSchema),
+    escalation: isApproval ? [] : point.escalation,
+    defaultContinuation: isApproval ? undefined : point.defaultContinuation,
+    counts,
+  };
+}
+
+const systemContinuations = {
+  in_doubt: ["proceed", "skip", "abort"],
+  undo_stuck: ["proceed", "retry-with", "abort"],
+} as const satisfies Readonly<Record<string, readonly Continuation[]>>;
+
+/** A question of the service's own, which has no clock. */
+export function systemQuestion(kind: keyof typeof systemContinuations, stepId: string, question: string): Question {
+  return { ...undeclared, stepId, pointId: kind, kind, question, continuations: systemContinuations[kind] };
+}
+
+/** The question whether a plan may run. */
+export function planQuestion(title: string): Question {
+  return {
+    ...undeclared,
+    stepId: "",
+    pointId: "approval",
+    kind: "approval",
+    question: `Approve the plan "${title}"?`,
+    continuations: ["proceed", "abort"],
+  };
+}
+
+const undeclared = { answerSchemaJson: "", escalation: [], defaultContinuation: undefined, counts: undefined } as const;

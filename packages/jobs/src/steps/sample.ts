@@ -1,0 +1,60 @@
+import type { JsonSchema } from "@svc/catalog";
+import type { JsonValue } from "@svc/program";
+
+const depthMax = 8;
+
+/** A value that a schema allows, the simplest there is: what a simulated write answers. The same schema always gives the same. */
+export function sampleOf(schema: JsonSchema, depth = 0): JsonValue {
+  if ("const" in schema) return schema.const as JsonValue;
+  if (Array.isArray(schema.enum)) return (schema.enum[0] ?? null) as JsonValue;
+  if (Array.isArray(schema.examples) && schema.examples.length > 0) return schema.examples[0] as JsonValue;
+  if (schema.default !== undefined) return schema.default as JsonValue;
+  const branch = ["oneOf", "anyOf", "allOf"]
+    .map((name) => schema[name])
+    .find((list) => Array.isArray(list) && list.length > 0);
+  if (branch !== undefined && schema.type === undefined) return sampleOf((branch as JsonSchema[])[0] ?? {}, depth + 1);
+  switch (typeOf(schema)) {
+    case "object":
+      return sampleObject(schema, depth);
+    case "array":
+      return isSchema(schema.items) && Number(schema.minItems ?? 0) > 0 && depth < depthMax
+        ? [sampleOf(schema.items, depth + 1)]
+        : [];
+    case "string":
+      return sampleText(schema);
+    case "integer":
+    case "number":
+      return Number(schema.minimum ?? 0);
+    case "boolean":
+      return false;
+    default:
+      return null;
+  }
+}
+
+function sampleObject(schema: JsonSchema, depth: number): JsonValue {
+  if (!isSchema(schema.properties) || depth >= depthMax) return {};
+  return Object.fromEntries(
+    Object.entries(schema.properties).map(([name, child]) => [
+      name,
+      isSchema(child) ? sampleOf(child, depth + 1) : null,
+    ]),
+  );
+}
+
+function sampleText({ format, minLength }: JsonSchema): string {
+  if (format === "date-time") return "2000-01-01T00:00:00Z";
+  if (format === "date") return "2000-01-01";
+  if (format === "uri") return "https://example.com/";
+  if (format === "email") return "simulated@example.com";
+  return "simulated".padEnd(Math.min(Number(minLength ?? 0), 256), "-");
+}
+
+function typeOf({ type, properties }: JsonSchema): unknown {
+  if (Array.isArray(type)) return type.find((name) => name !== "null") ?? "null";
+  return type ?? (properties === undefined ? undefined : "object");
+}
+
+function isSchema(value: unknown): value is JsonSchema {
+  return typeof value === "object" && value !== null && !Array.isArray(value);
+}

@@ -1,0 +1,49 @@
+import type { AskKind, DecisionDocument, RowCounts } from "@svc/db";
+import type { Step, StepOf } from "@svc/program";
+import type { Change } from "../state/change.ts";
+import type { SetSize, StepInstruction } from "../state/flow.ts";
+import type { JobState } from "../state/job.ts";
+import type { ProgressOf } from "../state/progress.ts";
+import type { StepEffects } from "./effects.ts";
+
+/** A step at hand: the job, where the step stands in it, and how far it is; `progress` is undefined while it has not begun. */
+export type StepAt<Kind extends Step["kind"] = Step["kind"]> = {
+  readonly state: JobState;
+  readonly step: StepOf<Kind>;
+  readonly instruction: StepInstruction;
+  readonly progress: ProgressOf<Kind> | undefined;
+};
+
+/** A settled question. `chain`: who caused what follows from it. */
+export type Settled = {
+  readonly kind: AskKind;
+  readonly stepId: string;
+  /** As it is shown. */
+  readonly decision: DecisionDocument;
+  /** The overrides as they were answered; empty for none. */
+  readonly overridesJson: string;
+  readonly chain: readonly string[];
+};
+
+/**
+ * One kind of step, as the driver runs it. A step is a value: given the job and the effects, an act answers what it changes. Whoever
+ * makes calls begins by an act that only begins: it is committed before the first call.
+ */
+export type StepKind<Kind extends Step["kind"]> = {
+  /**
+   * What must be committed before an act: what was put into sets (`rows`), for those who read them; everything, and that the step
+   * has begun, for those who call (`commit`): the driver begins such a step.
+   */
+  readonly needs: "nothing" | "rows" | "commit";
+  /** Which of its rows' counts is the size of the set that the step makes; undefined where it makes none. */
+  readonly set: SetSize;
+  /** The counts that the step's receipt begins with, where the driver begins it; undefined for none. */
+  readonly beginsWith?: RowCounts;
+  /** Moves the step on by one act. Its edits begin the step where it has not begun. */
+  advance(at: StepAt<Kind>, effects: StepEffects): Promise<Change> | Change;
+  /** What an answer to a question of the step changes; abort is not among the answers. Undefined for a kind that asks none. */
+  readonly answer: ((at: StepAt<Kind>, settled: Settled) => Change) | undefined;
+};
+
+/** Rows that a step without calls reads at once. */
+export const setChunkRows = 500;

@@ -1,0 +1,46 @@
+import { resolveValue } from "@svc/program";
+import type { Change, Edit } from "../state/change.ts";
+import type { StepEffects } from "./effects.ts";
+import type { StepAt, StepKind } from "./step-kind.ts";
+
+/** Parks the job until its time. A simulated job does not wait. */
+export const waitKind: StepKind<"wait"> = {
+  needs: "nothing",
+  set: undefined,
+  advance: advanceWait,
+  answer: undefined,
+};
+
+function advanceWait(at: StepAt<"wait">, effects: StepEffects): Change {
+  const { state, step, instruction, progress } = at;
+  const edits: Edit[] = progress === undefined ? [{ kind: "begin", step }] : [];
+  const nowMs = effects.clock.now();
+  const wakeAt = progress?.wakeAt ?? wakeTime(at, nowMs);
+  if (wakeAt === undefined) {
+    const message = "until is not a timestamp (RFC 3339)";
+    return { edits, next: { kind: "fail", stepId: step.id, code: "TIME_INVALID", message } };
+  }
+  if (state.isSimulated || wakeAt <= nowMs) {
+    const finished = state.isSimulated ? "simulated" : "completed";
+    return {
+      edits: [...edits, { kind: "finish", stepId: step.id, state: finished, to: instruction.next }],
+      next: { kind: "on" },
+    };
+  }
+  return {
+    edits: [
+      ...edits,
+      { kind: "progress", progress: { kind: "wait", stepId: step.id, wakeAt } },
+      { kind: "move", to: "parked", reason: "wait" },
+      { kind: "park", park: { reason: "wait", stepId: step.id, since: nowMs, wakeAt } },
+    ],
+    next: { kind: "until", atMs: wakeAt },
+  };
+}
+
+function wakeTime({ state, step: { wait } }: StepAt<"wait">, nowMs: number): number | undefined {
+  if ("forMs" in wait) return nowMs + wait.forMs;
+  const resolved = resolveValue(wait.until, state.scope);
+  const time = "value" in resolved && typeof resolved.value === "string" ? Date.parse(resolved.value) : Number.NaN;
+  return Number.isNaN(time) ? undefined : time;
+}

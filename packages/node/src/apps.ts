@@ -1,0 +1,139 @@
+import type { CatalogViews, Toolkit } from "@svc/catalog";
+import { isOauthRegistered } from "@svc/catalog";
+import {
+  type AccountAccess,
+  type AppTransport,
+  createAccountAccess,
+  createAppTransport,
+  createOauthPages,
+  createRefresher,
+  type OauthOptions,
+  type OauthPages,
+  type Refresher,
+} from "@svc/connections";
+import { type AddressGuard, createAddressGuard, type NodeId } from "@svc/core";
+import { createSandbox, type Sandbox, sandboxAuthorizePath, sandboxClientId, sandboxTokenUrl } from "@svc/sandbox";
+import {
+  type CallLimits,
+  type CodeCaller,
+  createCallLimits,
+  createLedger,
+  createToolCaller,
+  type DrainingToolCaller,
+  type Ledger,
+} from "@svc/tools";
+import type { NodeParts } from "./parts.ts";
+import { settledWithin } from "./settled-within.ts";
+
+/** What reaches apps on this node: accounts, the way to the apps (or the sandbox in their place), and the ledger of calls. */
+export type Apps = {
+  readonly guard: AddressGuard;
+  readonly transport: AppTransport;
+  readonly accounts: AccountAccess;
+  readonly oauth: OauthOptions;
+  readonly pages: OauthPages;
+  readonly refresher: Refresher;
+  readonly ledger: Ledger;
+  /** What the calls of projects are held to. */
+  readonly limits: CallLimits;
+  readonly caller: DrainingToolCaller;
+  /** Undefined when real apps are called. */
+  readonly sandbox: Sandbox | undefined;
+  readonly isOauthRegistered: (toolkit: Toolkit) => boolean;
+  /** Cuts the connections to apps, and lets be recorded what came of the calls that were under way. */
+  close(): Promise<void>;
+};
+
+/** What the parts are made of. */
+export type AppsOptions = NodeParts & {
+  readonly views: CatalogViews;
+  /** What calls of code tools lead to. */
+  readonly callCode: CodeCaller;
+  readonly nodeId: NodeId;
+};
+
+/** How long calls may take to end once their connections are cut: longer than any pause before a second try. */
+const closingMs = 6_000;
+
+/** Makes the parts of a node that reach apps. */
+export function createApps(options: AppsOptions): Apps {
+  const { deployment, variable, isSandbox, observer, views, db, clock, sealer } = options;
+  const guard = createAddressGuard({ allowedRanges: options.ranges.apps });
+  const network = createAppTransport({ guard });
+  const sandbox = isSandbox ? createNodeSandbox(options) : undefined;
+  const transport = options.transport ?? sandbox?.transport ?? network;
+  const isRegistered = (toolkit: Toolkit) => isSandbox || isOauthRegistered(toolkit, deployment, variable);
+  const oauth: OauthOptions = {
+    clientOf: (toolkit) =>
+      sandbox === undefined ? deployedClient(toolkit, options) : sandboxClient(toolkit, sandbox, options),
+    fetch: sandbox?.oauth.fetch ?? network.fetch,
+  };
+  const parts = { views, db, clock, sealer, oauth, transport, isSandbox, renewalObserver: observer.renewals };
+  const accounts = options.accounts ?? createAccountAccess(parts);
+  const ledger = options.ledger ?? createLedger({ db, clock, sealer, observer: observer.calls });
+  const limits = createCallLimits({ db, clock, nodeId: options.nodeId });
+  const caller = createToolCaller({
+    ...parts,
+    limits,
+    accounts,
+    ledger,
+    callCode: options.callCode,
+    runningMaxMs: options.limits.callRunningMaxMs,
+    onUnrecorded: observer.callUnrecorded,
+  });
+  return {
+    guard,
+    transport,
+    accounts,
+    oauth,
+    sandbox,
+    ledger,
+    limits,
+    isOauthRegistered: isRegistered,
+    pages: createOauthPages({ ...parts, publicUrl: options.publicUrl }),
+    refresher: createRefresher({ ...parts, onError: observer.renewalFailed }),
+    caller,
+    async close() {
+      // A call without its connection ends at once, and a write among them as one that may have been executed.
+      await network.close();
+      await settledWithin(clock, closingMs, caller.drain());
+      await limits.close();
+      await ledger.drain();
+    },
+  };
+}
+
+function createNodeSandbox({ views, clock, sealer, publicUrl }: AppsOptions): Sandbox {
+  return createSandbox({
+    clock,
+    sealer,
+    callbackUrl: () => `${publicUrl()}/oauth/callback`,
+    findToolkit: (slug) => views.shared.toolkits.get(slug),
+  });
+}
+
+function sandboxClient(toolkit: Toolkit, { oauth }: Sandbox, { publicUrl }: AppsOptions) {
+  const query = new URLSearchParams(oauth.authorizeParameters(toolkit));
+  return {
+    clientId: sandboxClientId,
+    clientSecret: "sandbox",
+    authorizeUrl: `${publicUrl()}${sandboxAuthorizePath}?${query}`,
+    tokenUrl: sandboxTokenUrl(toolkit.slug),
+  };
+}
+
+/** The deployment's registration with an app; of shared toolkits only, and only where every address is bound. */
+function deployedClient(toolkit: Toolkit, { deployment, variable }: AppsOptions): ReturnType<OauthOptions["clientOf"]> {
+  const names = deployment?.toolkits.get(toolkit.slug)?.oauth;
+  const scheme = toolkit.auth.find(({ type }) => type === "oauth2");
+  if (names === undefined || scheme?.type !== "oauth2") return undefined;
+  if (!isOauthRegistered(toolkit, deployment, variable)) return undefined;
+  const { authorizeUrl, tokenUrl } = scheme;
+  if (URL.parse(authorizeUrl) === null || URL.parse(tokenUrl) === null) return undefined;
+  return {
+    clientId: variable(names.client_id_env) ?? "",
+    clientSecret: variable(names.client_secret_env) ?? "",
+    authorizeUrl,
+    tokenUrl,
+  };
+}

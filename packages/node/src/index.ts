@@ -1,0 +1,20 @@
+// What adapters need to speak of what a node takes and answers.
+export type { AskObservation, AskObserver } from "@svc/asks";
+export type { OauthAnswer, OauthPages, RenewalObservation, RenewalObserver } from "@svc/connections";
+export type { AttemptObservation, DeliveryObserver } from "@svc/delivery";
+export type { EndedJob, EngineObserver, ParkedJob } from "@svc/jobs";
+export { programSchema } from "@svc/program";
+export { type Sandbox, sandboxAuthorizePath } from "@svc/sandbox";
+export type { CallObservation, CallObserver, McpServer } from "@svc/tools";
+export {
+  acceptedEncodings,
+  type InboundPost,
+  type IngestOutcome,
+  type OpenedPost,
+  type PostLoad,
+  type PostQuotas,
+  type Quarantine,
+} from "@svc/triggers";
+export { createNode, type Node } from "./node.ts";
+export type { NodeObserver } from "./observer.ts";
+export type { NodeLimits, NodeParts } from "./parts.ts";

@@ -1,0 +1,167 @@
+import { randomInt } from "node:crypto";
+import { type CatalogViews, createCatalogViews } from "@svc/catalog";
+import {
+  type AddressGuard,
+  createAddressGuard,
+  createId,
+  createThreadPool,
+  createWorkMeter,
+  type NodeId,
+  type WorkMeter,
+} from "@svc/core";
+import { createDispatcher, type Dispatcher, eventSweep } from "@svc/delivery";
+import { createJobs, type Jobs, jobRowSweep, readSkillToolkits } from "@svc/jobs";
+import { evaluationThread } from "@svc/program";
+import { type CodeCaller, callPaceSweep, callSweep, createMcpServer, type McpServer } from "@svc/tools";
+import {
+  createIngest,
+  createQuarantine,
+  createRouting,
+  type Ingest,
+  type Quarantine,
+  quarantineSealSweep,
+} from "@svc/triggers";
+import { type Apps, createApps } from "./apps.ts";
+import { type EngineName, engineNames, type NodeParts } from "./parts.ts";
+import { startRetention } from "./retention.ts";
+import { createServices, type RegisterServices } from "./services.ts";
+import { settledWithin } from "./settled-within.ts";
+
+/** The engines and domain services of one process over one store. It speaks to apps and endpoints, and listens nowhere. */
+export type Node = {
+  readonly nodeId: NodeId;
+  /** The catalog as each project sees it. */
+  readonly views: CatalogViews;
+  /** Judges the addresses of endpoints. */
+  readonly guard: AddressGuard;
+  readonly dispatcher: Dispatcher;
+  readonly apps: Apps;
+  readonly jobs: Jobs;
+  /** Takes providers' posts. */
+  readonly ingest: Ingest;
+  readonly quarantine: Quarantine;
+  /** The tools as agents reach them. */
+  readonly mcp: McpServer;
+  /** Meters the work of requests and jobs, and watches the event loop. */
+  readonly meter: WorkMeter;
+  /** Adds the services of the domains: catalog, connections, tools, triggers, jobs and contacts. */
+  readonly register: RegisterServices;
+  /** Starts the engines that its parts name. */
+  start(): void;
+  /**
+   * Finishes what is under way, for `graceMs` at most: posts first, since each hands its first sends to the dispatcher; then
+   * deliveries, jobs and calls. What an app was sent is waited for, so that its outcome is recorded. Gives the leases back.
+   */
+  drain(graceMs: number): Promise<void>;
+  /** Ends what runs in the background, cuts the connections to apps, and records what came of the calls on them. */
+  close(): Promise<void>;
+};
+
+/** Puts a node together. Nothing runs before `start`; calls and posts are taken at once. */
+export function createNode(parts: NodeParts): Node {
+  const { db, clock, sealer, catalog, limits, observer } = parts;
+  const nodeId = parts.nodeId ?? createId("node", clock.now());
+  const views = createCatalogViews({
+    catalog,
+    db,
+    clock,
+    onBroken: observer.toolkitBroken,
+    extraToolkits: (projectId) => readSkillToolkits(db, projectId),
+  });
+  const guard = createAddressGuard({ allowedRanges: parts.ranges.endpoints });
+  const dispatcher = createDispatcher({
+    ...{ db, clock, sealer, guard, nodeId },
+    observer: observer.deliveries,
+    limits: limits.deliveries,
+    random: parts.random ?? systemRandom,
+  });
+  // Skills are called like tools, and calling one begins a job, which calls tools.
+  const callCode: CodeCaller = (call) => jobs.callSkill(call);
+  const apps = createApps({ ...parts, nodeId, views, callCode });
+  const { accounts, caller } = apps;
+  const meter = createWorkMeter();
+  meter.onHeld(observer.heldLoop);
+  meter.onHeld(({ jobId, ms, isMeasured }) => {
+    // Who was only seen at work meanwhile may have nothing to do with it.
+    if (jobId !== undefined && isMeasured) void jobs.engine.reportHeldLoop(jobId, ms);
+  });
+  const threads = createThreadPool({ entry: evaluationThread });
+  const jobs = createJobs({
+    ...{ db, clock, sealer, nodeId, views, accounts, caller, guard, dispatcher, meter, threads },
+    observer: observer.jobs,
+    askObserver: observer.asks,
+    limits: limits.jobs,
+    watchPollMs: limits.watchPollMs,
+    onFaultPoint: parts.onFaultPoint,
+  });
+  const secretOf = parts.variable;
+  const bodyBytesMax = limits.postBytesMax ?? postBytesMaxDefault;
+  const ingest = createIngest({ db, catalog, clock, sealer, nodeId, dispatcher, secretOf, bodyBytesMax });
+  const store = { clock, nodeId, dispatcher, routing: createRouting() };
+  const triggers = { db, catalog, clock, sealer, guard, dispatcher, store, secretOf };
+  const engines = createEngines(parts, { dispatcher, apps, jobs });
+  return {
+    ...{ nodeId, views, guard, dispatcher, apps, jobs, ingest, meter },
+    quarantine: createQuarantine({ ...triggers, bodyBytesMax }),
+    mcp: createMcpServer({ views, caller, version: parts.version }),
+    register: createServices({ ...parts, views, apps, jobs, triggers }),
+    start() {
+      meter.start();
+      engines.start();
+    },
+    async drain(graceMs) {
+      const untilMs = clock.now() + graceMs;
+      // Bounded: what a hanging store has not committed by then was answered 503, and its provider posts it again.
+      await settledWithin(clock, graceMs, ingest.drain());
+      const leftMs = Math.max(0, untilMs - clock.now());
+      const called = settledWithin(clock, leftMs, caller.drain());
+      await Promise.all([dispatcher.drain(leftMs), jobs.engine.drain(leftMs), called]);
+    },
+    async close() {
+      meter.stop();
+      await Promise.all([engines.stop(), threads.close()]);
+      await apps.close();
+    },
+  };
+}
+
+const postBytesMaxDefault = 1_048_576;
+
+function systemRandom(): number {
+  return randomInt(0x1_0000_0000) / 0x1_0000_0000;
+}
+
+/** How an engine is started and what ends it: those that are drained need no more. */
+type Starter = () => { stop(): Promise<void> } | undefined;
+
+function createEngines(
+  { db, clock, sealer, limits, observer, engines = engineNames }: NodeParts,
+  { dispatcher, apps, jobs }: Pick<Node, "dispatcher" | "apps" | "jobs">,
+): { start(): void; stop(): Promise<void> } {
+  const { eventsMs, callsMs, jobRowsMs } = limits.retention;
+  const sweeps = [
+    eventSweep({ db, eventRetentionMs: eventsMs }),
+    quarantineSealSweep({ db, sealer }),
+    callSweep({ db, callRetentionMs: callsMs }),
+    callPaceSweep({ db }),
+    jobRowSweep({ db, rowRetentionMs: jobRowsMs }),
+  ];
+  const starters: Readonly<Record<EngineName, Starter>> = {
+    deliveries: () => void dispatcher.start(),
+    jobs: () => void jobs.engine.start(),
+    renewal() {
+      apps.refresher.start();
+      return apps.refresher;
+    },
+    retention: () => startRetention({ clock, sweeps, onError: observer.sweepFailed }),
+  };
+  let started: ReturnType<Starter>[] = [];
+  return {
+    start() {
+      started = engines.map((name) => starters[name]());
+    },
+    async stop() {
+      await Promise.all(started.map((engine) => engine?.stop()));
+    },
+  };
+}

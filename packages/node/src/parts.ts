@@ -1,0 +1,86 @@
+import type { Catalog, Deployment } from "@svc/catalog";
+import type { AccountAccess, AppTransport } from "@svc/connections";
+import type { Clock, NodeId, Sealer } from "@svc/core";
+import type { Database } from "@svc/db";
+import type { DispatchLimits } from "@svc/delivery";
+import type { EngineLimits, OnFaultPoint } from "@svc/jobs";
+import type { Ledger } from "@svc/tools";
+import type { NodeObserver } from "./observer.ts";
+
+/** What works in the background: sending deliveries, driving jobs, renewing tokens, removing what is past its time. */
+export type EngineName = "deliveries" | "jobs" | "renewal" | "retention";
+
+/** All of them. */
+export const engineNames: readonly EngineName[] = ["deliveries", "jobs", "renewal", "retention"];
+
+/** Bounds of a node's engines; times in milliseconds. */
+export type NodeLimits = {
+  readonly deliveries: DispatchLimits;
+  /** Bytes that a provider's post may have, and decode to where it is compressed. Default 1 MiB. */
+  readonly postBytesMax?: number;
+  /** Those of the job engine that differ from its defaults. */
+  readonly jobs?: Partial<EngineLimits>;
+  /** How long a call without an outcome may still be under way on another node. */
+  readonly callRunningMaxMs?: number;
+  /** Longest pause between two looks of WatchJob for new entries while no hint comes. Default 500. */
+  readonly watchPollMs?: number;
+  readonly retention: RetentionTimes;
+};
+
+/** How long rows are kept, milliseconds. */
+export type RetentionTimes = {
+  /** Settled events with their deliveries, and quarantined posts. */
+  readonly eventsMs: number;
+  /** The ledger of tool calls; a day at least. */
+  readonly callsMs: number;
+  /** What ended jobs have processed. */
+  readonly jobRowsMs: number;
+};
+
+/** Addresses beyond global unicast that may be dialled, as CIDR ranges. */
+export type OpenRanges = {
+  /** By deliveries: endpoints of subscriptions and asks. */
+  readonly endpoints: readonly string[];
+  /** By tool calls and requests to token endpoints. */
+  readonly apps: readonly string[];
+};
+
+/**
+ * What a node is made of. Those without a question mark say which deployment it belongs to; the others have a default that
+ * `svc serve` runs with, and are there to be replaced one by one.
+ */
+export type NodeParts = {
+  readonly db: Database;
+  /** Runs like the database's: leases and times mean the same on every node. */
+  readonly clock: Clock;
+  readonly sealer: Sealer;
+  /** The shared toolkits, with `deployment` applied. */
+  readonly catalog: Catalog;
+  /** Whose OAuth registrations are used; without one there are none. */
+  readonly deployment?: Deployment | undefined;
+  /** The present value of a variable of the deployment: webhook secrets, OAuth clients. */
+  readonly variable: (name: string) => string | undefined;
+  /** Where callers and apps reach the deployment. Asked at each use: a port may be known late. */
+  readonly publicUrl: () => string;
+  /** What agents are told of themselves over MCP. */
+  readonly version: string;
+  readonly ranges: OpenRanges;
+  readonly limits: NodeLimits;
+  readonly observer: NodeObserver;
+  /** Whether an emulator answers in place of the apps. */
+  readonly isSandbox: boolean;
+  /** Which engines `start` starts. Default: all. */
+  readonly engines?: readonly EngineName[];
+  /** Default: a new id. */
+  readonly nodeId?: NodeId;
+  /** Spreads retries; in [0, 1). Default: the system's randomness. */
+  readonly random?: () => number;
+  /** What carries calls to the apps. Default: the network behind the guard, or the sandbox. */
+  readonly transport?: AppTransport;
+  /** Default: the connected accounts of the store. */
+  readonly accounts?: AccountAccess;
+  /** Default: the ledger of the store. */
+  readonly ledger?: Ledger;
+  /** Comes to the fault points of the job engine. Default: nothing happens there. */
+  readonly onFaultPoint?: OnFaultPoint;
+};

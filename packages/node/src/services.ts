@@ -1,0 +1,40 @@
+import type { ConnectRouter } from "@connectrpc/connect";
+import { type CatalogViews, createCatalogService } from "@svc/catalog";
+import { createConnectionsService } from "@svc/connections";
+import { CatalogService } from "@svc/gen/catalog";
+import { ConnectionsService } from "@svc/gen/connections";
+import { ContactsService } from "@svc/gen/contacts";
+import { JobsService } from "@svc/gen/jobs";
+import { ToolsService } from "@svc/gen/tools";
+import { TriggersService } from "@svc/gen/triggers";
+import type { Jobs } from "@svc/jobs";
+import { createToolsService } from "@svc/tools";
+import { createTriggersService, type TriggersContext } from "@svc/triggers";
+import type { Apps } from "./apps.ts";
+import type { NodeParts } from "./parts.ts";
+
+/** Adds the services of the domains to a router: catalog, connections, tools, triggers, jobs and contacts. */
+export type RegisterServices = (router: ConnectRouter) => void;
+
+/** What the services of a node work with. */
+export type ServicesOptions = NodeParts & {
+  readonly views: CatalogViews;
+  readonly apps: Apps;
+  readonly jobs: Jobs;
+  readonly triggers: TriggersContext;
+};
+
+/** Each router gets services of its own, over the same parts. */
+export function createServices({ views, apps, jobs, triggers, ...parts }: ServicesOptions): RegisterServices {
+  const { db, clock, sealer, isSandbox, publicUrl } = parts;
+  const { isOauthRegistered } = apps;
+  return (router) => {
+    router.service(CatalogService, createCatalogService({ views, sealer, isOauthRegistered }));
+    const connections = { ...apps, views, db, clock, sealer, isSandbox, publicUrl };
+    router.service(ConnectionsService, createConnectionsService(connections));
+    router.service(ToolsService, createToolsService({ ...apps, views, db, sealer, clock }));
+    router.service(JobsService, jobs.jobsService);
+    router.service(ContactsService, jobs.contactsService);
+    router.service(TriggersService, createTriggersService(triggers));
+  };
+}

@@ -1,0 +1,130 @@
+import type { ProgramFaultCode } from "../faults.ts";
+import { type Path, pathOf } from "../json.ts";
+import type { Continuation, Overrides, Point } from "../point.ts";
+import type { Program } from "../program.ts";
+import { rerunOf } from "../run/rerun.ts";
+import { callsOf, ownCallsOf } from "../steps/index.ts";
+import type { Check } from "./context.ts";
+import { checkReferences } from "./references.ts";
+import type { PointUse } from "./steps.ts";
+
+/** A point where a step asks it. `leftOut`: ids of steps that had to be left out of the program. */
+export type AskedPoint = {
+  readonly program: Program;
+  readonly point: Point;
+  readonly use: PointUse;
+  readonly leftOut: ReadonlySet<string>;
+};
+
+/** Where a step names the point that it asks. */
+export function placeOf({ step, field }: PointUse): Path {
+  return [...pathOf(step.pointer), ...field];
+}
+
+/** Whether the document has a field that was left out because it is faulty: its absence is no second fault. */
+export function hasField({ faults }: Check, { pointer }: Point, field: string): boolean {
+  return faults.has(`${pointer}/${field}`);
+}
+
+/** Checks a point where it is asked: what it names, and that its continuations can be done there. Records every fault. */
+export function checkAskedPoint(asked: AskedPoint, check: Check): void {
+  const { point, use } = asked;
+  checkReferences(point.question, [...pathOf(point.pointer), "question"], use.scope, check.faults);
+  if (use.about === "step") {
+    checkSkip(asked, check);
+    checkRetry(asked, check);
+    return;
+  }
+  if (point.isApproval) {
+    const message = `${point.id} is an approval gate, not a question about rows`;
+    check.faults.add("PROGRAM_POINT_INVALID", placeOf(use), message, "ask an approval gate in a judge step");
+    return;
+  }
+  if (!point.continuations.includes("retry-with")) return;
+  if (use.about === "unknown") checkResending(asked, check);
+  checkRowTarget(asked, check);
+}
+
+/** The path of one continuation in a point, or of the point when it is not there. */
+function continuationPath(point: Point, continuation: Continuation): Path {
+  return [...pathOf(point.pointer), "continuations", point.continuations.indexOf(continuation)];
+}
+
+function checkSkip({ point, use: { step, list } }: AskedPoint, { faults }: Check): void {
+  if (!point.continuations.includes("skip") || list.at(-1) !== step) return;
+  const message = `skips the step after ${step.id}, and there is none`;
+  faults.add("PROGRAM_POINT_INVALID", continuationPath(point, "skip"), message, "leave skip out");
+}
+
+function checkRetry(asked: AskedPoint, check: Check): void {
+  const { point, use, leftOut } = asked;
+  const { overrides, answerSchema } = point;
+  if (!point.continuations.includes("retry-with")) return;
+  const fault = (path: Path, message: string, hint: string) =>
+    check.faults.add("PROGRAM_POINT_INVALID", path, message, hint);
+  if (overrides === undefined) {
+    const hint = "add overrides {target, rerunFrom} and answerSchema";
+    fault(continuationPath(point, "retry-with"), "has no overrides to apply", hint);
+    return;
+  }
+  const path = [...pathOf(point.pointer), "overrides"];
+  if (answerSchema === undefined && !hasField(check, point, "answerSchema")) {
+    fault(path, "has no answerSchema to check them", "add answerSchema");
+  }
+  if (overrides.rerunFrom === undefined) {
+    fault(path, `has no rerunFrom, and ${use.step.id} is a judge step`, "add rerunFrom: the step to go back to");
+  } else if (!leftOut.has(overrides.rerunFrom)) checkRerun(asked, overrides, overrides.rerunFrom, check);
+}
+
+function checkRerun({ program, point, use }: AskedPoint, { target }: Overrides, from: string, check: Check): void {
+  const path = [...pathOf(point.pointer), "overrides", "rerunFrom"];
+  const fault = (message: string, hint: string, code: ProgramFaultCode = "PROGRAM_POINT_INVALID") =>
+    check.faults.add(code, path, message, hint);
+  const rerun = rerunOf(program, from, use.step.id);
+  if ("fault" in rerun) {
+    const hint = `name a step before ${use.step.id} in its own list, or in the list of the if that it stands in`;
+    const why = rerun.fault === "later" ? "comes after" : "stands in a branch that does not lead to";
+    if (rerun.fault === "unknown") fault(`there is no step ${from}`, hint, "PROGRAM_REFERENCE_INVALID");
+    else fault(`${from} ${why} ${use.step.id}`, hint);
+    return;
+  }
+  const calls = rerun.steps.flatMap(ownCallsOf);
+  const writing = calls.find(({ tool }) => {
+    const action = check.actions.get(tool);
+    return action !== undefined && action.class !== "read";
+  });
+  if (writing !== undefined) {
+    const hint = "go back to a step after it: what was written is not written again";
+    fault(`would cross the write ${writing.id} (${writing.tool})`, hint);
+  }
+  // Of a call that is nowhere, checkOverrideTarget tells.
+  if (target.kind !== "args" || calls.some(isStep(target)) || !callsOf(program.steps).some(isStep(target))) return;
+  const hint = `go back to ${target.step} or before it`;
+  fault(`does not run ${target.step} again, whose arguments are overridden`, hint);
+}
+
+/** What is done again of rows whose outcome is unknown may have been done before. */
+function checkResending({ point, use }: AskedPoint, check: Check): void {
+  const unkeyed = ownCallsOf(use.step).find(({ tool }) => {
+    const action = check.actions.get(tool);
+    return action !== undefined && action.class !== "read" && action.idempotency === undefined;
+  });
+  if (unkeyed === undefined) return;
+  const message = `could send ${unkeyed.id} twice: ${unkeyed.tool} takes no idempotency key`;
+  const hint = "leave retry-with out, or ask another point for unknown rows";
+  check.faults.add("PROGRAM_POINT_INVALID", continuationPath(point, "retry-with"), message, hint);
+}
+
+function checkRowTarget({ program, point, use: { step } }: AskedPoint, { faults }: Check): void {
+  const target = point.overrides?.target;
+  const calls = ownCallsOf(step);
+  // Of a call that is nowhere, checkOverrideTarget tells.
+  if (target?.kind !== "args" || calls.some(isStep(target)) || !callsOf(program.steps).some(isStep(target))) return;
+  const path = [...pathOf(point.pointer), "overrides", "target"];
+  const hint = `name one of ${calls.map(({ id }) => id).join(", ")}`;
+  faults.add("PROGRAM_POINT_INVALID", path, `${target.step} is no call of ${step.id}`, hint);
+}
+
+function isStep({ step }: { readonly step: string }): (call: { readonly id: string }) => boolean {
+  return ({ id }) => id === step;
+}

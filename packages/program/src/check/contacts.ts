@@ -1,0 +1,32 @@
+import { type Path, pathOf } from "../json.ts";
+import type { Program } from "../program.ts";
+import type { Check, CheckContext } from "./context.ts";
+
+/** Asks which of the contacts that questions go to are there, each once and all together. Records every one that is not. */
+export async function askContacts(program: Program, { faults }: Check, context: CheckContext): Promise<void> {
+  const hops = hopsOf(program);
+  const principals = [...new Set(hops.map(({ principal }) => principal))];
+  if (principals.length === 0) return;
+  const answers = await context.hasContacts(principals);
+  const known = new Set(principals.filter((_principal, index) => answers[index] === true));
+  for (const { path, principal } of hops) {
+    if (known.has(principal)) continue;
+    const hint = "PutContact makes one; ListContacts lists them";
+    faults.add("PROGRAM_CONTACT_UNKNOWN", path, `there is no contact ${principal}`, hint);
+  }
+}
+
+/** Everyone whom the program names. A hop that could not be read has an empty principal and its fault already. */
+function hopsOf({ approval, points }: Program): { readonly path: Path; readonly principal: string }[] {
+  const ladders = [
+    { path: ["approval"], principals: approval.escalation },
+    ...[...points.values()].map(({ pointer, escalation }) => {
+      return { path: pathOf(pointer), principals: escalation.map(({ principal }) => principal) };
+    }),
+  ];
+  return ladders.flatMap(({ path, principals }) =>
+    principals.flatMap((principal, index) => {
+      return principal === "" ? [] : [{ path: [...path, "escalation", index, "principal"], principal }];
+    }),
+  );
+}

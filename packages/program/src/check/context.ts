@@ -1,0 +1,76 @@
+import {
+  type Action,
+  type CatalogView,
+  createTenantValidators,
+  createValidator,
+  type JsonSchema,
+  type SchemaValidator,
+  type Toolkit,
+} from "@svc/catalog";
+import type { FaultList } from "../faults.ts";
+
+/** Whether an entity has an active account of a toolkit. */
+export type AccountQuestion = { readonly toolkit: Toolkit; readonly entity: string };
+
+/** What a program is checked against: the project's view of the catalog, its accounts and its contacts. */
+export type CheckContext = {
+  readonly view: CatalogView;
+  /** Answers all questions of a program at once, in their order; each is asked once. Not called when there is none. */
+  hasAccounts(questions: readonly AccountQuestion[]): Promise<readonly boolean[]>;
+  /** Whether each is a contact of the project, in their order; each is asked once. Not called when there is none. */
+  hasContacts(principals: readonly string[]): Promise<readonly boolean[]>;
+  /**
+   * Whether it is the program of a skill, which was accepted before: what has been refused only since is let pass. Default false.
+   */
+  readonly isStored?: boolean;
+};
+
+/** One check under way: what was found, and the questions that are put when everything was looked at. */
+export type Check = {
+  readonly faults: FaultList;
+  readonly view: CatalogView;
+  /** Actions that the program may call, by slug. */
+  readonly actions: Map<string, Action>;
+  /** Whether the program was accepted before: rules that are younger than it do not hold. */
+  readonly isStored: boolean;
+  validator(action: Action, schema: JsonSchema): SchemaValidator;
+};
+
+/** Begins a check. */
+export function createCheck(
+  faults: FaultList,
+  { view, isStored = false }: Pick<CheckContext, "view" | "isStored">,
+): Check {
+  const shared = new WeakMap<JsonSchema, SchemaValidator>();
+  const tenant = createTenantValidators();
+  return {
+    faults,
+    view,
+    actions: new Map(),
+    isStored,
+    validator(action, schema) {
+      if (schema === action.inputSchema) return action.validateInput;
+      // A tenant's patterns run in linear time, and what is compiled of them goes with this check.
+      const cache = action.ownerProjectId === "" ? partValidators : shared;
+      const known = cache.get(schema);
+      if (known !== undefined) return known;
+      const made = lenient(action.ownerProjectId === "" ? createValidator(schema) : tenant(schema));
+      cache.set(schema, made);
+      return made;
+    },
+  };
+}
+
+/** A part that compiles only within its whole says nothing by itself: the call's own validation does, when it is made. */
+function lenient(validator: SchemaValidator): SchemaValidator {
+  return (value) => {
+    try {
+      return validator(value);
+    } catch {
+      return [];
+    }
+  };
+}
+
+/** Validators for parts of shared schemas: those are there as long as the catalog is, so this is bounded by it. */
+const partValidators = new WeakMap<JsonSchema, SchemaValidator>();

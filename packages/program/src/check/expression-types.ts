@@ -1,0 +1,159 @@
+import type { Expr } from "@bufbuild/cel-spec/cel/expr/syntax_pb.js";
+import { formatValue } from "@svc/core";
+import { childrenOf, faultOfPattern, type NodePath, pathOfNode } from "../read/cel-syntax.ts";
+import type { ReferenceRoot } from "../template.ts";
+import { type CelKind, kindOfCall, kindOfType } from "../types/cel-kinds.ts";
+import { fieldType, typesOf, type ValueType } from "../types/schema-type.ts";
+import { resolveType, type Scope } from "../types/scope.ts";
+
+/** A part of an expression: its kind, and the JSON type behind it where there is one. */
+type Typed = { readonly kind: CelKind; readonly type: ValueType };
+
+/** What the parts of one expression are looked at with. */
+export type ExpressionWalk = {
+  readonly scope: Scope;
+  readonly locals: ReadonlyMap<string, Typed>;
+  /** Steps whose presence the expression asks with has(). */
+  readonly guarded: ReadonlySet<string>;
+  fault(message: string, hint: string): void;
+  noName(message: string, hint: string): void;
+};
+
+const dynamic: Typed = { kind: "dyn", type: undefined };
+
+const constants: Readonly<Record<string, CelKind>> = {
+  nullValue: "null",
+  boolValue: "bool",
+  int64Value: "int",
+  uint64Value: "uint",
+  doubleValue: "double",
+  stringValue: "string",
+  bytesValue: "bytes",
+};
+
+/** The type of a part of an expression. Records every fault below it. */
+export function typeOf(node: Expr, walk: ExpressionWalk): Typed {
+  const { exprKind } = node;
+  switch (exprKind.case) {
+    case "constExpr":
+      return { kind: constants[exprKind.value.constantKind.case ?? ""] ?? "dyn", type: undefined };
+    case "identExpr":
+    case "selectExpr":
+      return typeOfPath(node, walk);
+    case "callExpr":
+      return exprKind.value.function === "_[_]" ? typeOfPath(node, walk) : typeOfCall(node, walk);
+    case "listExpr":
+      for (const child of childrenOf(node)) typeOf(child, walk);
+      return { kind: "list", type: undefined };
+    case "structExpr":
+      if (exprKind.value.messageName !== "")
+        walk.fault(`makes a message ${exprKind.value.messageName}`, "use maps: {'name': value}");
+      for (const child of childrenOf(node)) typeOf(child, walk);
+      return { kind: "map", type: undefined };
+    case "comprehensionExpr":
+      return typeOfComprehension(node, walk);
+    default:
+      return dynamic;
+  }
+}
+
+function typeOfComprehension(node: Expr, walk: ExpressionWalk): Typed {
+  if (node.exprKind.case !== "comprehensionExpr") return dynamic;
+  const { iterRange, iterVar, accuVar, accuInit, loopStep } = node.exprKind.value;
+  const range = iterRange === undefined ? dynamic : rangeType(iterRange, walk);
+  if (range.kind !== "list" && range.kind !== "map" && range.kind !== "dyn") {
+    walk.fault(`walks through ${range.kind}`, "walk through a list");
+  }
+  const item = range.kind === "list" ? fieldType(range.type, 0) : { type: undefined };
+  const itemType = "type" in item ? item.type : undefined;
+  const local: Typed =
+    range.kind === "map" ? { kind: "string", type: undefined } : { kind: kindOfType(itemType), type: itemType };
+  const locals = new Map([...walk.locals, [iterVar, local] as const, [accuVar, dynamic] as const]);
+  if (loopStep !== undefined) typeOf(loopStep, { ...walk, locals });
+  return { kind: accuInit?.exprKind.case === "listExpr" ? "list" : "bool", type: undefined };
+}
+
+function rangeType(range: Expr, walk: ExpressionWalk): Typed {
+  const path = pathOfNode(range);
+  if (path?.root !== "rows" || walk.locals.has("rows")) return typeOf(range, walk);
+  walk.fault("walks through a row set", "use rows.<set> for its size, a filter to choose rows, a reduce for numbers");
+  return dynamic;
+}
+
+function typeOfCall(node: Expr, walk: ExpressionWalk): Typed {
+  if (node.exprKind.case !== "callExpr") return dynamic;
+  const { function: name, target, args } = node.exprKind.value;
+  const receiver = target && typeOf(target, walk).kind;
+  const kinds = args.map((argument) => typeOf(argument, walk).kind);
+  if (name === "matches") checkPattern(args[0], walk);
+  const found = kindOfCall(name, receiver, kinds);
+  if (typeof found === "string") return { kind: found, type: undefined };
+  walk.fault(found.fault, found.hint);
+  return dynamic;
+}
+
+function checkPattern(node: Expr | undefined, walk: ExpressionWalk): void {
+  const constant = node?.exprKind.case === "constExpr" ? node.exprKind.value.constantKind : undefined;
+  if (constant?.case !== "stringValue")
+    walk.fault("takes a pattern from data", "write the pattern of matches() as a text");
+  const fault = constant?.case === "stringValue" ? faultOfPattern(constant.value) : undefined;
+  if (fault !== undefined) walk.fault(fault, "write a short RE2 expression, without look-around and back references");
+}
+
+const roots: readonly string[] = ["row", "params", "input", "rows", "steps"] satisfies ReferenceRoot[];
+
+function typeOfPath(node: Expr, walk: ExpressionWalk): Typed {
+  const path = pathOfNode(node);
+  if (path === undefined) {
+    // An index that is computed, or a selection from something computed: the parts are checked, the whole stays open.
+    for (const child of childrenOf(node)) typeOf(child, walk);
+    return dynamic;
+  }
+  const local = walk.locals.get(path.root);
+  if (local !== undefined) return typeOfLocal(local, path, walk);
+  if (!roots.includes(path.root)) {
+    walk.fault(`names ${formatValue(path.root)}, which is nothing here`, `start with ${roots.join(", ")}`);
+    return dynamic;
+  }
+  return typeOfReference(path, walk);
+}
+
+function typeOfLocal(local: Typed, { root, path, isTest }: NodePath, walk: ExpressionWalk): Typed {
+  let { type } = local;
+  for (const step of path) {
+    const field = fieldType(type, step);
+    if ("fault" in field) {
+      walk.noName(`${root} ${field.fault}; it has no ${step}`, "name a field that the items of the list have");
+      return dynamic;
+    }
+    type = field.type;
+  }
+  if (isTest) return { kind: "bool", type: undefined };
+  return path.length === 0 ? local : { kind: kindOfType(type), type };
+}
+
+function typeOfReference({ root, path, isTest }: NodePath, walk: ExpressionWalk): Typed {
+  if (path.length === 0 && (root === "rows" || root === "steps")) {
+    walk.fault(`takes ${root} as a whole`, root === "rows" ? "write rows.<set>" : "write steps.<id>.<field>");
+    return dynamic;
+  }
+  if (path.length === 0 && root === "row") {
+    if (walk.scope.row === undefined) walk.noName("row stands where there is no row", walk.scope.hints.expressionRows);
+    return { kind: "map", type: undefined };
+  }
+  const text = `${root}.${path.join(".")}`;
+  const found = resolveType(walk.scope, { root: root as ReferenceRoot, path, text });
+  if ("fault" in found) {
+    walk.noName(found.fault, found.hint);
+    return isTest ? { kind: "bool", type: undefined } : dynamic;
+  }
+  if (isTest) return { kind: "bool", type: undefined };
+  if (found.maySkip && !walk.guarded.has(String(path[0]))) {
+    walk.noName(`${text} may be skipped`, `ask has(steps.${path[0]}) first: has(steps.${path[0]}) && …`);
+  }
+  const types = typesOf(found.type);
+  if (root === "steps" && types !== undefined && [...types].every((type) => type === "object" || type === "array")) {
+    walk.fault(`takes ${text}, which is no scalar`, "take text, numbers, true or false of a step; rows become sets");
+  }
+  return { kind: kindOfType(found.type), type: found.type };
+}

@@ -1,0 +1,88 @@
+import { createTenantValidators } from "@svc/catalog";
+import { pathOf } from "../json.ts";
+import type { Point } from "../point.ts";
+import type { Program } from "../program.ts";
+import { checkAskedPoint, hasField, placeOf } from "./asked-point.ts";
+import type { Check } from "./context.ts";
+import { checkOverrideTarget } from "./override-target.ts";
+import type { PointUse } from "./steps.ts";
+
+/** Ids of steps and points that had to be left out: that they are absent is no second fault. */
+export type LeftOut = { readonly steps: ReadonlySet<string>; readonly points: ReadonlySet<string> };
+
+/** Checks every place where a point is asked, and every point by itself. Records every fault. */
+export function checkPoints(program: Program, uses: readonly PointUse[], leftOut: LeftOut, check: Check): void {
+  for (const use of uses) {
+    const point = program.points.get(use.point);
+    if (point !== undefined) checkAskedPoint({ program, point, use, leftOut: leftOut.steps }, check);
+    else if (!leftOut.points.has(use.point)) {
+      const names = [...program.points.keys()];
+      const hint = names.length === 0 ? "declare it in points" : `use ${names.join(", ")}, or declare it`;
+      check.faults.add("PROGRAM_REFERENCE_INVALID", placeOf(use), `there is no point ${use.point}`, hint);
+    }
+  }
+  for (const point of program.points.values()) checkPoint(program, point, uses, leftOut.steps, check);
+}
+
+function checkPoint(
+  program: Program,
+  point: Point,
+  uses: readonly PointUse[],
+  leftOut: ReadonlySet<string>,
+  check: Check,
+): void {
+  const { faults } = check;
+  const path = pathOf(point.pointer);
+  const { overrides, answerSchema, continuations } = point;
+  checkLadder(point, check);
+  checkDefault(point, check);
+  if (overrides !== undefined && !continuations.includes("retry-with")) {
+    const hint = "add retry-with to continuations, or leave overrides out";
+    faults.add("PROGRAM_POINT_INVALID", [...path, "overrides"], "has overrides that no continuation applies", hint);
+  }
+  if (answerSchema !== undefined && overrides === undefined && !hasField(check, point, "overrides")) {
+    const hint = "add overrides, which say what the answer changes";
+    faults.add("PROGRAM_POINT_INVALID", [...path, "answerSchema"], "describes an answer that changes nothing", hint);
+  }
+  const own = uses.filter((use) => use.point === point.id);
+  if (overrides?.rerunFrom !== undefined && own.length > 0 && own.every(({ about }) => about !== "step")) {
+    const hint = "leave it out: rows go on at their first call that is not ok";
+    const message = "is asked about rows, which no step is run again for";
+    faults.add("PROGRAM_POINT_INVALID", [...path, "overrides", "rerunFrom"], message, hint);
+  }
+  if (overrides !== undefined) checkOverrideTarget(program, point, overrides, leftOut, check);
+}
+
+function checkLadder(point: Point, { faults }: Check): void {
+  const path = pathOf(point.pointer);
+  const { escalation, defaultContinuation } = point;
+  escalation.forEach(({ timeoutMs, principal }, index) => {
+    const at = [...path, "escalation", index];
+    const isFaulty = faults.has(`${point.pointer}/escalation/${index}/timeout`);
+    if (timeoutMs !== undefined || isFaulty) return;
+    if (index < escalation.length - 1) {
+      const message = `${principal} has no timeout, so the hops after it are never reached`;
+      faults.add("PROGRAM_POINT_INVALID", at, message, "add a timeout; only the last hop may lack one");
+    } else if (defaultContinuation !== undefined) {
+      const message = "has no timeout, so the default is never applied";
+      faults.add("PROGRAM_POINT_INVALID", at, message, "add a timeout, or leave default out");
+    }
+  });
+}
+
+function checkDefault(point: Point, { faults }: Check): void {
+  const { pointer, defaultContinuation, continuations, answerSchema } = point;
+  if (defaultContinuation === undefined) return;
+  const at = [...pathOf(pointer), "default", "continuation"];
+  if (!continuations.includes(defaultContinuation)) {
+    const hint = `use ${continuations.join(", ")}`;
+    faults.add("PROGRAM_POINT_INVALID", at, `${defaultContinuation} is not declared`, hint);
+  } else if (
+    defaultContinuation === "retry-with" &&
+    answerSchema !== undefined &&
+    createTenantValidators()(answerSchema)({}).length > 0
+  ) {
+    const hint = "use another continuation, or require nothing of the answer";
+    faults.add("PROGRAM_POINT_INVALID", at, "is retry-with, and the clock has nothing to answer", hint);
+  }
+}

@@ -1,0 +1,216 @@
+import { faultyPrograms } from "@svc/testing/faulty-programs";
+import { everyConstruct, ifStep, testContext } from "@svc/testing/programs";
+import { sampleProgram } from "@svc/testing/sample-program";
+import { expect, test } from "vitest";
+import { pathOf } from "../json.ts";
+import { checkProgram } from "./program.ts";
+
+const context = await testContext();
+
+function check(program: unknown) {
+  return checkProgram(typeof program === "string" ? program : JSON.stringify(program), context);
+}
+
+async function faultsOf(program: unknown) {
+  const checked = await check(program);
+  return "faults" in checked ? checked.faults : [];
+}
+
+async function codesOf(program: unknown) {
+  return (await faultsOf(program)).map(({ code, pointer }) => `${code.slice("PROGRAM_".length)} ${pointer}`);
+}
+
+/** The value that a pointer names; undefined when it names none. */
+function at(document: unknown, pointer: string): unknown {
+  return pathOf(pointer).reduce((value, step) => (value as Record<string, unknown> | undefined)?.[step], document);
+}
+
+test("the program of the documentation has no fault", async () => {
+  expect(await faultsOf(sampleProgram())).toEqual([]);
+});
+
+test("a program of every construct has no fault", async () => {
+  expect(await faultsOf(everyConstruct())).toEqual([]);
+});
+
+test.each(faultyPrograms)(
+  "$name: every fault is told at once, at its place, in the order of the text",
+  async (entry) => {
+    const { program, faults } = entry;
+    const found = await faultsOf(program);
+    expect(found.map(({ code, pointer }) => `${code.slice("PROGRAM_".length)} ${pointer}`)).toEqual(faults);
+    for (const { pointer, message, hint } of found) {
+      expect(at(program, pointer), pointer).toBeDefined();
+      expect(message).not.toBe("");
+      expect(hint).not.toBe("");
+    }
+  },
+);
+
+test("there is a faulty program for every reason but the size", () => {
+  const codes = new Set(faultyPrograms.flatMap(({ faults }) => faults.map((fault) => fault.split(" ")[0])));
+  expect([...codes].sort()).toEqual(
+    [
+      "ACCOUNT_MISSING",
+      "ARGUMENT_INVALID",
+      "CONFIRM_MISSING",
+      "CONTACT_UNKNOWN",
+      "EXPRESSION_INVALID",
+      "LIMIT_INVALID",
+      "MALFORMED",
+      "POINT_INVALID",
+      "REFERENCE_INVALID",
+      "SENSITIVE_LITERAL",
+      "TOOL_NOT_CALLABLE",
+      "TOOL_UNKNOWN",
+    ].sort(),
+  );
+});
+
+test("what is no JSON object is malformed", async () => {
+  for (const text of ["", "{", "null", "[]", '"x"', "1"]) expect(await codesOf(text)).toEqual(["MALFORMED "]);
+});
+
+test("text that readers could take differently is refused: names twice, half surrogates, U+0000, __proto__", async () => {
+  const text = JSON.stringify(everyConstruct())
+    .replace('"title":', '"title":"first","title":')
+    .replace('"note":"Hello"', '"note":"\\ud800","__proto__":{"a":1}')
+    .replace('"AN"', '"x"');
+  expect(await codesOf(text)).toEqual(["MALFORMED /title", "MALFORMED /params", "MALFORMED /params/note"]);
+  expect(await codesOf(JSON.stringify({ ...everyConstruct(), title: "\0" }))).toEqual(["MALFORMED /title"]);
+});
+
+test("256 KiB and 100 steps are allowed, one more is too large", async () => {
+  const pauses = (count: number) => ({
+    version: 1,
+    title: "x",
+    steps: Array.from({ length: count }, (_, index) => ({ id: `s${index}`, wait: "1s" })),
+  });
+  expect(await codesOf(pauses(100))).toEqual([]);
+  expect(await codesOf(pauses(101))).toEqual(["TOO_LARGE /steps"]);
+  const padded = (bytes: number) => JSON.stringify(pauses(1)).padEnd(bytes);
+  expect(await codesOf(padded(262_144))).toEqual([]);
+  expect(await codesOf(padded(262_145))).toEqual(["TOO_LARGE "]);
+});
+
+test("steps of branches and calls of maps count too", async () => {
+  const program = everyConstruct();
+  const pauses = Array.from({ length: 95 }, (_, index) => ({ id: `s${index}`, wait: "1s" }));
+  program.steps[2] = ifStep("choice", "true", pauses);
+  expect(await codesOf(program)).toContain("TOO_LARGE /steps");
+});
+
+test("nesting is refused before it costs anything", async () => {
+  const deep = (levels: number) => `{"version":1,"title":"x","steps":${"[".repeat(levels)}${"]".repeat(levels)}}`;
+  expect(await codesOf(deep(100_000))).toEqual(["MALFORMED "]);
+});
+
+test("programs made to take long are answered after a second of work at most", async () => {
+  const many = <T>(count: number, make: (index: number) => T) =>
+    Array.from({ length: count }, (_, index) => make(index));
+  const programs = [
+    { ...everyConstruct(), colours: Object.fromEntries(many(20_000, (index) => [`c${index}`, 1])) },
+    { ...everyConstruct(), ...Object.fromEntries(many(20_000, (index) => [`c${index}`, 1])) },
+    { ...everyConstruct(), params: Object.fromEntries(many(15_000, (index) => [`p${index}`, { $ref: "x" }])) },
+    { version: 1, title: "x", steps: many(5000, (index) => ({ id: `s${index}`, map: "x", do: [] })) },
+    {
+      version: 1,
+      title: "x",
+      steps: [{ id: "a", wait: "1s" }],
+      points: Object.fromEntries(many(5000, (index) => [`p${index}`, {}])),
+    },
+  ];
+  for (const program of programs) {
+    const before = process.cpuUsage();
+    await check(program);
+    const { user, system } = process.cpuUsage(before);
+    expect((user + system) / 1000).toBeLessThan(1000);
+  }
+});
+
+test("more than 500 faults are counted, not listed", async () => {
+  const program = {
+    ...everyConstruct(),
+    result: Object.fromEntries(Array.from({ length: 700 }, (_, index) => [`r${index}`, { $ref: "steps.none.id" }])),
+  };
+  const checked = await check(program);
+  expect(checked).toHaveProperty("omitted", 200);
+  expect(checked).toHaveProperty("faults.length", 500);
+});
+
+test("accounts and contacts are asked for together, each once", async () => {
+  const asked: string[][] = [];
+  await checkProgram(JSON.stringify(sampleProgram()), {
+    ...context,
+    hasAccounts: async (questions) => {
+      asked.push(questions.map(({ toolkit, entity }) => `${toolkit.slug} ${entity}`));
+      return questions.map(() => true);
+    },
+    hasContacts: async (principals) => {
+      asked.push([...principals]);
+      return principals.map(() => true);
+    },
+  });
+  expect(asked).toEqual([
+    ["calendar ops", "messaging_bot ops"],
+    ["head", "lead"],
+  ]);
+});
+
+test("an argument that a tool does not take is pointed at, whatever it is named", async () => {
+  for (const name of ["x".repeat(300), 'a"; did you mean "b', "c/d~e", "f\ng"]) {
+    const program = everyConstruct();
+    const [plan] = program.steps as { args: Record<string, unknown> }[];
+    if (plan !== undefined) plan.args = { calendar_id: "primary", [name]: 1 };
+    const faults = await faultsOf(program);
+    expect(faults.map(({ pointer }) => at(program, pointer))).toEqual([1]);
+    expect(faults[0]?.message).toMatch(/^must not have the property/);
+  }
+});
+
+test("hints name the kinds of steps that leave what is asked for", async () => {
+  const pause = { id: "pause", wait: "1s" };
+  const hintsOf = async (step: object) => {
+    const faults = await faultsOf({ version: 1, title: "x", steps: [pause, { id: "s", ...step }] });
+    return faults.map(({ hint }) => hint);
+  };
+  const get = { call: "messaging_bot.send_message", entity: "ops" };
+  expect(await hintsOf({ filter: "pause", where: "true" })).toEqual(["name a call with rows, a filter or a map"]);
+  expect(await hintsOf({ ...get, args: { chat_id: "@team", text: { $ref: "steps.pause.x" } } })).toEqual([
+    "only calls and reduces have a value",
+  ]);
+  expect(await hintsOf({ ...get, args: { chat_id: "@team", text: { $ref: "row.x" } } })).toEqual([
+    "only the calls of a map and the where of a filter know one",
+  ]);
+  expect(await hintsOf({ judge: "none", when: "row == null" })).toEqual([
+    "declare it in points",
+    "only the where of a filter knows one",
+  ]);
+  expect(await hintsOf({})).toEqual(["give it exactly one of call, filter, map, reduce, judge, if, wait"]);
+});
+
+test("a set that is not there is answered with those that the step takes: no step without a set, and maps to a reduce alone", async () => {
+  const list = { call: "calendar.list_events", entity: "ops", args: { calendar_id: "primary" } };
+  const rows = { from: "items[]", keep: ["id"] };
+  const before = [
+    { id: "pause", wait: "1s" },
+    { id: "fetch", ...list, rows },
+    { id: "send", map: "fetch", do: [{ id: "again", ...list }] },
+  ];
+  const hintsOf = async (step: object) => {
+    const faults = await faultsOf({ version: 1, title: "x", steps: [...before, { id: "s", ...step }] });
+    return faults.filter(({ pointer }) => pointer.startsWith("/steps/3/")).map(({ hint }) => hint);
+  };
+  expect(await hintsOf({ filter: "gone", where: "true" })).toEqual(["use fetch"]);
+  expect(await hintsOf({ reduce: "gone", as: { n: "count" } })).toEqual(["use fetch, send"]);
+});
+
+test("no message repeats an argument's value", async () => {
+  const program = everyConstruct();
+  const [plan] = program.steps as { args: Record<string, unknown> }[];
+  if (plan !== undefined)
+    plan.args = { calendar_id: ["planted-marker"], time_min: "planted-marker", planted: "planted-marker" };
+  const faults = await faultsOf(program);
+  expect(faults.length).toBeGreaterThan(2);
+  expect(JSON.stringify(faults)).not.toContain("planted-marker");
+});

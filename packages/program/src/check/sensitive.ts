@@ -1,0 +1,131 @@
+import {
+  holdsSensitivePlace,
+  isSensitiveAt,
+  isSensitivePlace,
+  type JsonSchema,
+  marksSensitive,
+  placeAlong,
+  placeAt,
+  type SchemaPlace,
+  schemaPlace,
+} from "@svc/catalog";
+import { isObject } from "@svc/core";
+import type { Path } from "../json.ts";
+import { entriesOf, type Reference, type ValueTemplate } from "../template.ts";
+import type { Scope } from "../types/scope.ts";
+import type { Check } from "./context.ts";
+
+/** Arguments under check against what their tool takes, at a path of the program. */
+export type SensitiveArguments = {
+  readonly args: ValueTemplate;
+  readonly inputSchema: JsonSchema;
+  readonly path: Path;
+};
+
+const useInput =
+  'use an input marked x-sensitive: {"$ref": "input.<name>"}, with "x-sensitive": true at its property of inputSchema';
+
+/**
+ * Checks that what a program gives for a sensitive argument does not stand in the program, which its jobs show: neither as a literal
+ * nor among params, nor in an input that is not marked. What steps answered is kept sealed, and may go there. Records every fault.
+ */
+export function checkSensitiveArguments(
+  { args, inputSchema, path }: SensitiveArguments,
+  { input }: Pick<Scope, "input">,
+  { faults, isStored }: Check,
+): void {
+  if (isStored || !marksSensitive(inputSchema)) return;
+  const report = (at: Path, why: string) => {
+    faults.add("PROGRAM_SENSITIVE_LITERAL", at, `${why}, and the argument is sensitive`, useInput);
+  };
+  walk({ input, report }, args, schemaPlace(inputSchema), path);
+}
+
+type Walk = { readonly input: JsonSchema | undefined; report(at: Path, why: string): void };
+
+function walk(context: Walk, template: ValueTemplate, place: SchemaPlace, path: Path): void {
+  if (!holdsSensitivePlace(place)) return;
+  const isSensitive = isSensitivePlace(place);
+  switch (template.kind) {
+    case "reference": {
+      checkSource(context, template.reference, place, path);
+      const { otherwise } = template;
+      if (otherwise !== undefined) {
+        walk(context, { kind: "literal", value: otherwise.value }, place, [...path, "else"]);
+      }
+      return;
+    }
+    case "text":
+      if (isSensitive) checkText(context, template.parts, place, path);
+      return;
+    case "list":
+      template.items.forEach((item, index) => {
+        walk(context, item, isSensitive ? place : placeAt(place, index), [...path, index]);
+      });
+      return;
+    case "object":
+      walkEntries(context, template, place, path);
+      return;
+    case "literal":
+      // Nothing is told by null.
+      if (isSensitive && template.value !== null) context.report(path, "is written here");
+      else if (Array.isArray(template.value)) {
+        const items = template.value.map((value) => ({ kind: "literal", value }) as const);
+        walk(context, { kind: "list", items }, place, path);
+      } else walkEntries(context, template, place, path);
+  }
+}
+
+function walkEntries(context: Walk, template: ValueTemplate, place: SchemaPlace, path: Path): void {
+  const isSensitive = isSensitivePlace(place);
+  for (const [name, item] of entriesOf(template) ?? []) {
+    walk(context, item, isSensitive ? place : placeAt(place, name), [...path, name]);
+  }
+}
+
+/** A text is as secret as what is joined into it: with nothing but the program's own words, it stands there whole. */
+function checkText(context: Walk, parts: readonly (string | Reference)[], place: SchemaPlace, path: Path): void {
+  const references = parts.filter((part) => typeof part !== "string");
+  if (references.length === 0) context.report(path, "is written here");
+  for (const reference of references) checkSource(context, reference, place, path);
+}
+
+function checkSource({ input, report }: Walk, { root, path: steps, text }: Reference, to: SchemaPlace, at: Path): void {
+  if (root === "params") report(at, `${text} is one of the program's constants`);
+  if (root !== "input" || text === "" || input === undefined) return;
+  const isWhole = isSensitiveAt(input, steps);
+  const isMarked = isWhole || (!isSensitivePlace(to) && holdsSensitivePlace(placeAlong(input, steps)));
+  if (!isMarked) report(at, `${text} is not marked x-sensitive in inputSchema`);
+}
+
+/** The keywords that hold values: of what is sensitive they would show some. */
+const valueKeywords = ["default", "const", "enum", "examples"];
+
+/** Checks that a schema of the program's shows no value of what it marks as sensitive. Records every fault. */
+export function checkSensitiveSchema(schema: JsonSchema, path: Path, check: Check): void {
+  if (!check.isStored && marksSensitive(schema)) walkSchema(schema, path, { check, isSensitive: false });
+}
+
+function walkSchema(
+  part: unknown,
+  path: Path,
+  { check, isSensitive }: { readonly check: Check; readonly isSensitive: boolean },
+): void {
+  if (!isObject(part)) return;
+  const isMarked = isSensitive || part["x-sensitive"] === true;
+  for (const keyword of isMarked ? valueKeywords : []) {
+    if (part[keyword] === undefined) continue;
+    const hint = "leave it out: whoever reads the program reads it";
+    check.faults.add("PROGRAM_SENSITIVE_LITERAL", [...path, keyword], `is a value of what is marked x-sensitive`, hint);
+  }
+  const below = (child: unknown, ...steps: (string | number)[]) =>
+    walkSchema(child, [...path, ...steps], { check, isSensitive: isMarked });
+  below(part.items, "items");
+  if (isObject(part.properties)) {
+    for (const [name, child] of Object.entries(part.properties)) below(child, "properties", name);
+  }
+  for (const keyword of ["anyOf", "oneOf", "allOf"]) {
+    const list = part[keyword];
+    if (Array.isArray(list)) for (const [index, child] of list.entries()) below(child, keyword, index);
+  }
+}

@@ -1,0 +1,80 @@
+import { listed } from "../listed.ts";
+import type { Point } from "../point.ts";
+import { asksOf, languageOf, maySkipNext, type Step, stepKinds } from "../steps/index.ts";
+import type { Asked, Left } from "../steps/language.ts";
+import type { Ended, Scope, ScopeHints } from "../types/scope.ts";
+import type { Check } from "./context.ts";
+
+/** A place where a point may be asked, and what may be named there. `list` holds the step. */
+export type PointUse = Asked & {
+  readonly step: Step;
+  readonly list: readonly Step[];
+  readonly scope: Scope;
+};
+
+/** Checks every step where it stands. Answers the scope at the end and the places where points are asked. */
+export function checkSteps(
+  steps: readonly Step[],
+  points: ReadonlyMap<string, Point>,
+  scope: Scope,
+  check: Check,
+): { readonly scope: Scope; readonly uses: readonly PointUse[] } {
+  const uses: PointUse[] = [];
+  const left = checkList(steps, scope, { points, check, uses });
+  return { scope: { ...scope, ended: new Map([...scope.ended, ...left]) }, uses };
+}
+
+type Walk = { readonly points: ReadonlyMap<string, Point>; readonly check: Check; readonly uses: PointUse[] };
+
+/** Answers what the steps of a list leave behind, by id. */
+function checkList(list: readonly Step[], before: Scope, walk: Walk): ReadonlyMap<string, Ended> {
+  const ended = new Map(before.ended);
+  const left = new Map<string, Ended>();
+  const scope = { ...before, ended };
+  let maySkip = false;
+  for (const step of list) {
+    const { own, inner } = checkStep(step, scope, walk);
+    const all = [[step.id, own] as const, ...inner];
+    for (const asked of asksOf(step)) {
+      // A question about rows may name the set that they are left in. One about the plan may name all that its list leaves.
+      const known = asked.about === "step" ? scope : { ...scope, ended: new Map([...ended, ...all]) };
+      walk.uses.push({ ...asked, step, list, scope: known });
+    }
+    for (const [id, value] of all) {
+      // What has no id of its own cannot be named, and its fault is known.
+      if (id === "") continue;
+      const seen = maySkip ? { ...value, maySkip } : value;
+      ended.set(id, seen);
+      left.set(id, seen);
+    }
+    maySkip = maySkipNext(step, walk.points);
+  }
+  return left;
+}
+
+function checkStep(step: Step, scope: Scope, walk: Walk): Left {
+  return languageOf(step.kind).check(step, {
+    scope,
+    check: walk.check,
+    list: (list, inner) => checkList(list, inner, walk),
+    step: (inner, at) => checkStep(inner, at, walk),
+  });
+}
+
+/** What hints say of the kinds of steps. */
+export function scopeHints(): ScopeHints {
+  const named = stepKinds.map((kind) => languageOf(kind).named);
+  const places = named.flatMap(({ row }) => row ?? []);
+  const values = named.flatMap(({ value }) => value ?? []);
+  const sets = named.flatMap(({ set }) => set ?? []);
+  return {
+    values: `only ${listed(values.sort(), "and")} have a value`,
+    sets: `name ${listed(sets.sort(), "or")}`,
+    rows: onlyKnow(places.map(({ place }) => place)),
+    expressionRows: onlyKnow(places.flatMap(({ place, isExpression }) => (isExpression ? [place] : []))),
+  };
+}
+
+function onlyKnow(places: readonly string[]): string {
+  return `only ${listed(places.toSorted(), "and")} ${places.length === 1 ? "knows" : "know"} one`;
+}

@@ -1,0 +1,133 @@
+import { isObject } from "@svc/core";
+import { ifStep, testContext } from "@svc/testing/programs";
+import fc from "fast-check";
+import { expect, test } from "vitest";
+import { checkProgram } from "./check/program.ts";
+import { languageOf, type Step, stepKinds } from "./steps/index.ts";
+
+const context = await testContext();
+
+/** Tools by class, each with arguments that it takes. */
+const tools = {
+  read: { call: "messaging_bot.get_me", entity: "ops" },
+  write: { call: "messaging_bot.send_message", entity: "ops", args: { chat_id: "@team", text: "x" } },
+  destructive: {
+    call: "messaging_bot.delete_message",
+    entity: "ops",
+    args: { chat_id: "@team", message_id: 1, confirm: true },
+  },
+};
+const classes = Object.keys(tools) as (keyof typeof tools)[];
+
+/** A list under making: numbers that decide, ids that are taken, sets that are known there, whether another step follows. */
+type Making = {
+  readonly draw: (count: number) => number;
+  readonly ids: { count: number };
+  readonly sets: string[];
+  readonly isLast: boolean;
+};
+
+function makeId({ ids }: Making): string {
+  return `s${ids.count++}`;
+}
+
+function makeCall(making: Making): object {
+  return { id: makeId(making), ...tools[classes[making.draw(3)] ?? "read"], retry: { max: making.draw(3) } };
+}
+
+function makeRows(making: Making): object {
+  const id = makeId(making);
+  const page = { arg: "page_token", from: "nextPageToken", max: 1 + making.draw(3) };
+  making.sets.push(id);
+  const rows = { from: "items[]", keep: ["id"], ...(making.draw(2) === 0 && { page }) };
+  return { id, call: "calendar.list_events", entity: "ops", args: { calendar_id: "primary" }, rows };
+}
+
+/** Makes a step of each kind, from one of the sets that are known. */
+const makers: Readonly<Record<Step["kind"], (making: Making, set: string) => object>> = {
+  call: (making) => (making.draw(2) === 0 ? makeCall(making) : makeRows(making)),
+  filter(making, set) {
+    const id = makeId(making);
+    making.sets.push(id);
+    return { id, filter: set, where: "row.id != ''" };
+  },
+  map(making, set) {
+    const onRows = making.draw(2) === 0 ? { onRows: { failed: "rows" } } : {};
+    const calls = Array.from({ length: 1 + making.draw(2) }, () => makeCall(making));
+    return { id: makeId(making), map: set, ...onRows, do: calls };
+  },
+  reduce: (making, set) => ({ id: makeId(making), reduce: set, as: { all: "count" } }),
+  judge: (making) => ({ id: makeId(making), judge: making.isLast ? "go" : "skip" }),
+  if(making) {
+    const branches = [0, 1].map(() => makeSteps({ ...making, sets: [...making.sets] }, plainKinds, 3));
+    return ifStep(makeId(making), "true", branches[0] ?? [], making.draw(2) === 0 ? undefined : branches[1]);
+  },
+  wait: (making) => ({ id: makeId(making), wait: "1s" }),
+};
+
+const plainKinds = stepKinds.filter((kind) => languageOf(kind).refusedInBranch === undefined);
+
+/** Makes at most so many steps. Five, branches of three and maps of two calls stay below the 100 of a program. */
+function makeSteps(making: Making, kinds: readonly Step["kind"][], most: number): object[] {
+  const length = 1 + making.draw(most);
+  return Array.from({ length }, (_, index) => {
+    const set = making.sets[making.draw(Math.max(1, making.sets.length))];
+    const kind = kinds[making.draw(kinds.length)] ?? "wait";
+    const here = { ...making, isLast: index === length - 1 };
+    // Before there is a set, a call makes one.
+    return set === undefined ? makeRows(here) : makers[kind](here, set);
+  });
+}
+
+const escalation = [{ principal: "lead" }];
+const generated = fc
+  .record({ stream: fc.infiniteStream(fc.nat(1000)), rows: fc.integer({ min: 1, max: 50 }) })
+  .map(({ stream, rows }) => {
+    const draw = (count: number) => Number(stream.next().value) % count;
+    return {
+      version: 1,
+      title: "Generated",
+      limits: { rows, toolCalls: 200 + draw(2000), writes: 100 + draw(1000), asks: 30 },
+      steps: makeSteps({ draw, ids: { count: 0 }, sets: [], isLast: false }, stepKinds, 5),
+      points: {
+        go: { question: "?", continuations: ["proceed", "abort"], escalation },
+        skip: { question: "?", continuations: ["proceed", "skip"], escalation },
+        rows: { question: "?", continuations: draw(2) === 0 ? ["retry-with", "skip"] : ["skip"], escalation },
+      },
+    };
+  });
+
+/**
+ * How many calls of some tools stand in a program's text, of two branches those of the one with more. Knows no kinds of steps: it
+ * finds whatever has a `call`, however deep it stands. Undo calls do not count.
+ */
+function callsIn(value: unknown, tools: readonly string[]): number {
+  const sum = (values: readonly unknown[]) => values.reduce<number>((total, item) => total + callsIn(item, tools), 0);
+  if (Array.isArray(value)) return sum(value);
+  if (!isObject(value)) return 0;
+  const { call, then: yes, else: no, undo: _undo, ...others } = value;
+  const own = typeof call === "string" && tools.includes(call) ? 1 : 0;
+  return own + Math.max(callsIn(yes, tools), callsIn(no, tools)) + sum(Object.values(others));
+}
+
+test("no call of a program slips past its estimate, wherever it stands", async () => {
+  const slugs = { ...tools, list: { call: "calendar.list_events" } };
+  const all = Object.values(slugs).map(({ call }) => call);
+  const writes = [tools.write.call, tools.destructive.call];
+  await fc.assert(
+    fc.asyncProperty(generated, async (program) => {
+      const checked = await checkProgram(JSON.stringify(program), context);
+      if ("faults" in checked) throw new Error(JSON.stringify([checked.faults, program]));
+      const { estimate } = checked;
+      const { toolCalls, writes: writeLimit } = program.limits;
+      const { steps } = program;
+      const destructive = callsIn(steps, [tools.destructive.call]);
+      expect(estimate.callsMax).toBeGreaterThanOrEqual(Math.min(callsIn(steps, all), toolCalls));
+      expect(estimate.writesMax).toBeGreaterThanOrEqual(Math.min(callsIn(steps, writes), writeLimit));
+      expect(estimate.destructiveMax).toBeGreaterThanOrEqual(Math.min(destructive, writeLimit));
+      expect(estimate.accessClasses.includes("destructive")).toBe(destructive > 0);
+      expect(estimate.callsMin).toBeLessThanOrEqual(estimate.callsMax);
+    }),
+    { numRuns: 300 },
+  );
+});

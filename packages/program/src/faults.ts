@@ -1,0 +1,118 @@
+import { type Path, pointerOf } from "./json.ts";
+import { programFaultsMax } from "./limits.ts";
+
+/** A kind of fault: exactly the PROGRAM_* reasons of SubmitJob. */
+export type ProgramFaultCode =
+  | "PROGRAM_TOO_LARGE"
+  | "PROGRAM_MALFORMED"
+  | "PROGRAM_REFERENCE_INVALID"
+  | "PROGRAM_TOOL_UNKNOWN"
+  | "PROGRAM_TOOL_NOT_CALLABLE"
+  | "PROGRAM_ACCOUNT_MISSING"
+  | "PROGRAM_ARGUMENT_INVALID"
+  | "PROGRAM_SENSITIVE_LITERAL"
+  | "PROGRAM_CONFIRM_MISSING"
+  | "PROGRAM_EXPRESSION_INVALID"
+  | "PROGRAM_POINT_INVALID"
+  | "PROGRAM_CONTACT_UNKNOWN"
+  | "PROGRAM_LIMIT_INVALID";
+
+/** One thing wrong with a program. `pointer` is a JSON Pointer that resolves in it; `hint` says what would be right. */
+export type ProgramFault = {
+  readonly code: ProgramFaultCode;
+  readonly pointer: string;
+  readonly message: string;
+  readonly hint: string;
+};
+
+/**
+ * Collects the faults of one document, the first 500 of them; more are counted. A pointer is cut to its longest part that exists
+ * there and has not more than 1,000 characters.
+ */
+export type FaultList = {
+  add(code: ProgramFaultCode, path: Path, message: string, hint: string): void;
+  /** Counts faults that are not looked at one by one. */
+  omit(count: number): void;
+  readonly count: number;
+  /** Whether a fault stands at a pointer or below it. */
+  has(pointer: string): boolean;
+  /** Every fault that was collected, once, in the order of the document. */
+  list(): ProgramFault[];
+};
+
+/** A list of faults of a parsed document. */
+export function createFaultList(document: unknown): FaultList {
+  const found = new Map<string, { readonly position: readonly number[]; readonly fault: ProgramFault }>();
+  const pointers = new Set<string>();
+  let omitted = 0;
+  return {
+    add(code, path, message, hint) {
+      if (found.size >= programFaultsMax) {
+        omitted++;
+        return;
+      }
+      const { existing, position } = locate(document, path);
+      const fault = { code, pointer: pointerOf(existing), message, hint };
+      const key = JSON.stringify([code, fault.pointer, message]);
+      if (found.has(key)) return;
+      found.set(key, { position, fault });
+      for (let length = existing.length; length > 0; length--) pointers.add(pointerOf(existing.slice(0, length)));
+    },
+    has(pointer) {
+      return pointers.has(pointer);
+    },
+    omit(count) {
+      omitted += count;
+    },
+    get count() {
+      return found.size + omitted;
+    },
+    list() {
+      return [...found.values()].sort((a, b) => compare(a.position, b.position)).map(({ fault }) => fault);
+    },
+  };
+}
+
+const pointerCharactersMax = 1_000;
+
+/** The part of a path that exists, and where each of its steps stands among its siblings. */
+function locate(document: unknown, path: Path): { existing: (string | number)[]; position: number[] } {
+  const existing: (string | number)[] = [];
+  const position: number[] = [];
+  let value = document;
+  let characters = 0;
+  for (const step of path) {
+    characters += String(step).length + 1;
+    if (characters > pointerCharactersMax) break;
+    if (typeof value !== "object" || value === null) break;
+    const index = Array.isArray(value) ? Number(step) : orderOf(value).get(String(step));
+    if (index === undefined) break;
+    const child: unknown = Array.isArray(value) ? value[index] : (value as Record<string, unknown>)[String(step)];
+    if (child === undefined) break;
+    existing.push(step);
+    position.push(index);
+    value = child;
+  }
+  return { existing, position };
+}
+
+const orders = new WeakMap<object, ReadonlyMap<string, number>>();
+
+/** Where each name of an object stands; kept, because a faulty document asks again and again. */
+function orderOf(object: object): ReadonlyMap<string, number> {
+  const known = orders.get(object);
+  if (known !== undefined) return known;
+  const made = new Map(Object.keys(object).map((name, index) => [name, index]));
+  orders.set(object, made);
+  return made;
+}
+
+/** Document order: what stands before, then what contains. */
+function compare(a: readonly number[], b: readonly number[]): number {
+  for (const [index, step] of a.entries()) {
+    const other = b[index];
+    if (other === undefined) return 1;
+    if (step !== other) return step - other;
+  }
+  return a.length - b.length;
+}

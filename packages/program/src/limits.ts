@@ -1,0 +1,60 @@
+/** What a job may use. */
+export type Limits = {
+  readonly deadlineMs: number;
+  readonly toolCalls: number;
+  readonly writes: number;
+  readonly rows: number;
+  readonly asks: number;
+  readonly concurrency: number;
+};
+
+const minuteMs = 60_000;
+const dayMs = 86_400_000;
+
+/** Bounds of a number or of a duration in milliseconds, both inclusive. */
+export type Bounds = { readonly min: number; readonly max: number };
+
+/** What a program may take: most bytes of its text, most steps (branches and a map's calls counted), deepest nesting. */
+export const programBytesMax = 262_144;
+/** Most steps, those of branches and the calls of maps included. */
+export const programStepsMax = 100;
+/** Most points. */
+export const programPointsMax = 100;
+/** Deepest nesting of the JSON text. */
+export const programDepthMax = 64;
+/** Most faults that are listed; the rest is counted. */
+export const programFaultsMax = 500;
+
+/** The limits of a program that names none. */
+export const defaultLimits: Limits = {
+  deadlineMs: dayMs,
+  toolCalls: 10_000,
+  writes: 1000,
+  rows: 10_000,
+  asks: 20,
+  concurrency: 8,
+};
+
+/** What each limit may be set to. */
+export const limitBounds: Readonly<Record<keyof Limits, Bounds>> = {
+  deadlineMs: { min: 1000, max: 30 * dayMs },
+  toolCalls: { min: 1, max: 1_000_000 },
+  writes: { min: 0, max: 1_000_000 },
+  rows: { min: 1, max: 1_000_000 },
+  asks: { min: 0, max: 1000 },
+  concurrency: { min: 1, max: 32 },
+};
+
+/** What the durations of a program may be. */
+export const durationBounds = {
+  hop: { min: minuteMs, max: 30 * dayMs },
+  wait: { min: 1000, max: 30 * dayMs },
+  timeout: { min: 1000, max: 30_000 },
+  retry: { min: 100, max: 60 * minuteMs },
+} as const satisfies Readonly<Record<string, Bounds>>;
+
+/** How a call is tried again when nothing is said: not at all; and what a `retry` that says less is filled up with. */
+export const defaultRetry = { max: 0, initialMs: 1000, factor: 2, capMs: minuteMs };
+
+/** How long a call may take when nothing is said. */
+export const defaultTimeoutMs = 30_000;

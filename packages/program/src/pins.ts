@@ -1,0 +1,60 @@
+import { type Action, type Catalog, pinToolkit, type Toolkit, type ToolkitPin, toolkitFromPin } from "@svc/catalog";
+import { LeastRecentlyUsed, readJsonObject } from "@svc/core";
+import { canonicalHash } from "./canonical.ts";
+
+/** The definitions that a program runs on, by toolkit slug. Plain JSON; `digest` is the hash of the definition's canonical JSON. */
+export type Pins = Readonly<Record<string, Pin>>;
+
+/** One toolkit with the tools of it that the program calls. */
+export type Pin = { readonly digest: string; readonly definition: ToolkitPin };
+
+/** The pins that a program was stored with, from their JSON text. */
+export function readPins(text: string): Pins {
+  return readJsonObject(text, "the pins of a program") as unknown as Pins;
+}
+
+/** Pins what a program uses, with toolkits in the order of their slugs. */
+export function pinsOf(actions: readonly Action[], { toolkits }: Pick<Catalog, "toolkits">): Pins {
+  const names = Map.groupBy(actions, ({ toolkitSlug }) => toolkitSlug);
+  const slugs = [...names.keys()].sort();
+  return Object.fromEntries(
+    slugs.flatMap((slug) => {
+      const toolkit = toolkits.get(slug);
+      if (toolkit === undefined) return [];
+      const definition = pinToolkit(toolkit, new Set(names.get(slug)?.map(({ name }) => name)));
+      return [[slug, { digest: canonicalHash(definition), definition }]];
+    }),
+  );
+}
+
+/** A definition that a job runs on. */
+export type PinnedTool = { readonly toolkit: Toolkit; readonly action: Action };
+
+/** The tools of one job's pins by slug. */
+export type PinnedTools = ReadonlyMap<string, PinnedTool>;
+
+/** Toolkits made of pins that a node keeps; the one unused for longest goes first. */
+const keptMax = 500;
+
+/**
+ * Makes tools of pins. Equal pins share one toolkit, so that its validators are compiled once however many jobs run on it.
+ * One for each node.
+ */
+export function createPinReader(): { tools(pins: Pins): PinnedTools } {
+  const kept = new LeastRecentlyUsed<string, Toolkit>(keptMax);
+  const toolkitOf = ({ digest, definition }: Pin): Toolkit => {
+    const known = kept.get(digest);
+    if (known !== undefined) return known;
+    const toolkit = toolkitFromPin(definition);
+    kept.set(digest, toolkit);
+    return toolkit;
+  };
+  return {
+    tools(pins) {
+      const toolkits = Object.values(pins).map(toolkitOf);
+      return new Map(
+        toolkits.flatMap((toolkit) => toolkit.actions.map((action) => [action.slug, { toolkit, action }] as const)),
+      );
+    },
+  };
+}

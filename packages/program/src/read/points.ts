@@ -1,0 +1,183 @@
+import type { JsonSchema } from "@svc/catalog";
+import { formatValue, isObject } from "@svc/core";
+import { pointerOf } from "../json.ts";
+import { programPointsMax } from "../limits.ts";
+import type { Continuation, Point } from "../point.ts";
+import { type ObjectForm, ref, schemaOf } from "./form.ts";
+import { hopCount, hopForm, readLadder } from "./ladder.ts";
+import { idForm } from "./name.ts";
+import { answerSchema, overridesForm, readAnswerSchema, readOverrides } from "./overrides.ts";
+import type { Fields, Node, ShapeReader } from "./shape.ts";
+import { readText } from "./value.ts";
+
+const continuations = ["proceed", "retry-with", "skip", "abort"] as const satisfies readonly Continuation[];
+const continuationCount = { min: 1, max: continuations.length };
+const questionMax = 2000;
+
+/** Ids that asks of the service itself have. */
+const ownIds = ["approval", "in_doubt", "undo_stuck"];
+
+const defaultForm: ObjectForm = {
+  description: "What the clock answers when the ladder is over. Without it the question stays open.",
+  required: {
+    continuation: { description: "One of continuations.", enum: continuations, examples: ["abort"] },
+  },
+  optional: {},
+  examples: [{ continuation: "abort" }],
+};
+
+/** What a question has that an approval gate has not. */
+const ladderFields = {
+  continuations: {
+    description: "What an answer may pick. Which of them make sense depends on where the point is asked.",
+    type: "array",
+    minItems: continuationCount.min,
+    maxItems: continuationCount.max,
+    uniqueItems: true,
+    items: { description: "One continuation.", enum: continuations, examples: ["proceed"] },
+    examples: [["proceed", "retry-with", "abort"]],
+  },
+  overrides: schemaOf(overridesForm),
+  answerSchema,
+  escalation: {
+    description: "The ladder: 1 to 5 contacts, asked one after the other.",
+    type: "array",
+    minItems: hopCount.min,
+    maxItems: hopCount.max,
+    items: ref("hop"),
+    examples: [[{ principal: "lead", timeout: "4h" }, { principal: "head" }]],
+  },
+  default: schemaOf(defaultForm),
+};
+
+const requiredOfLadder = ["continuations", "escalation"];
+
+const pointForm: ObjectForm = {
+  description: "A question that steps may put to people.",
+  required: {
+    question: {
+      description: "The question, 1 to 2,000 characters; {path} takes a value, {{ is a brace.",
+      type: "string",
+      minLength: 1,
+      maxLength: questionMax,
+      examples: ["{rows.open} reminders would go out. Continue?"],
+    },
+  },
+  optional: {
+    approval: {
+      description:
+        "True for an approval gate: asked of the approvers, answered with proceed or abort, without deadline. It declares nothing but its question.",
+      type: "boolean",
+      examples: [true],
+    },
+    ...ladderFields,
+  },
+  rules: {
+    if: { required: ["approval"], properties: { approval: { const: true } } },
+    // biome-ignore lint/suspicious/noThenProperty: JSON Schema has the keyword, and nobody awaits a schema.
+    then: { properties: Object.fromEntries(Object.keys(ladderFields).map((name) => [name, false])) },
+    else: { required: requiredOfLadder },
+  },
+  examples: [
+    {
+      question: "Some reminders failed.",
+      continuations: ["retry-with", "skip", "abort"],
+      escalation: [{ principal: "lead" }],
+    },
+  ],
+};
+
+/** Definitions of the JSON Schema for points. */
+export const pointDefinitions: Readonly<Record<string, JsonSchema>> = {
+  hop: schemaOf(hopForm),
+  point: schemaOf(pointForm),
+};
+
+/** The JSON Schema of `points`. */
+export const pointsSchema: JsonSchema = {
+  description: "Questions by name. approval, in_doubt and undo_stuck are names of the service's own.",
+  type: "object",
+  maxProperties: programPointsMax,
+  propertyNames: { pattern: idForm.pattern.source, not: { enum: ownIds } },
+  additionalProperties: ref("point"),
+  examples: [
+    { many: { question: "Continue?", continuations: ["proceed", "abort"], escalation: [{ principal: "lead" }] } },
+  ],
+};
+
+/** Reads the points by id. Ids of those that cannot be read go to `leftOut`. */
+export function readPoints(node: Node, reader: ShapeReader, leftOut: Set<string>): Map<string, Point> {
+  const points = new Map<string, Point>();
+  const count = Object.keys(isObject(node.value) ? node.value : {}).length;
+  if (count > programPointsMax) {
+    const message = `has ${count} points; at most ${programPointsMax} are allowed`;
+    reader.faults.add("PROGRAM_TOO_LARGE", node.path, message, "let steps share their points");
+  }
+  for (const [id, value] of Object.entries(reader.object(node) ?? {}).slice(0, programPointsMax)) {
+    const at: Node = { value, path: [...node.path, id] };
+    if (!idForm.pattern.test(id)) {
+      reader.faults.add("PROGRAM_MALFORMED", at.path, `is named ${formatValue(id)}`, idForm.hint);
+    }
+    if (ownIds.includes(id)) {
+      reader.faults.add("PROGRAM_POINT_INVALID", at.path, `is named ${id}, as the service's own asks are`, "rename it");
+    }
+    const point = readPoint(id, at, reader);
+    if (point === undefined) leftOut.add(id);
+    else points.set(id, point);
+  }
+  return points;
+}
+
+function readPoint(id: string, node: Node, reader: ShapeReader): Point | undefined {
+  const fields = reader.fields(node, pointForm);
+  if (fields === undefined) return undefined;
+  const text = reader.text(fields.at("question"), { max: questionMax });
+  const question = text === undefined ? undefined : readText(text, fields.at("question").path, reader.faults);
+  const isApproval = (fields.has("approval") && reader.flag(fields.at("approval"))) || false;
+  const base = { id, pointer: pointerOf(node.path), question: question ?? { kind: "text", parts: [] } } as const;
+  if (isApproval) return readGate(base, fields, reader);
+  for (const name of requiredOfLadder) {
+    if (!fields.has(name)) reader.faults.add("PROGRAM_MALFORMED", node.path, `lacks ${name}`, `add ${name}`);
+  }
+  return {
+    ...base,
+    isApproval,
+    continuations: readContinuations(fields.at("continuations"), reader),
+    overrides: fields.has("overrides") ? readOverrides(fields.at("overrides"), reader) : undefined,
+    answerSchema: readAnswerSchema(fields.at("answerSchema"), reader),
+    escalation: readLadder(fields.at("escalation"), reader),
+    defaultContinuation: fields.has("default") ? readDefault(fields.at("default"), reader) : undefined,
+  };
+}
+
+/** An approval gate is addressed to the approvers and waits for them: it declares nothing but its question. */
+function readGate(base: Pick<Point, "id" | "pointer" | "question">, fields: Fields, reader: ShapeReader): Point {
+  for (const name of Object.keys(ladderFields)) {
+    if (!fields.has(name)) continue;
+    const message = "stands in an approval gate, which approvers answer with proceed or abort, whenever they do";
+    reader.faults.add("PROGRAM_POINT_INVALID", fields.at(name).path, message, `remove ${name}`);
+  }
+  return {
+    ...base,
+    isApproval: true,
+    continuations: ["proceed", "abort"],
+    overrides: undefined,
+    answerSchema: undefined,
+    escalation: [],
+    defaultContinuation: undefined,
+  };
+}
+
+function readContinuations(node: Node, reader: ShapeReader): Continuation[] {
+  const items = node.value === undefined ? undefined : reader.items(node, continuationCount);
+  const read = (items ?? []).flatMap((item) => reader.oneOf<Continuation>(item, continuations) ?? []);
+  if (new Set(read).size < read.length) {
+    reader.faults.add("PROGRAM_MALFORMED", node.path, "names a continuation twice", "name each once");
+  }
+  return read;
+}
+
+function readDefault(node: Node, reader: ShapeReader): Continuation | undefined {
+  const field = reader.fields(node, defaultForm)?.at("continuation");
+  return field && reader.oneOf<Continuation>(field, continuations);
+}

@@ -1,0 +1,150 @@
+import { applyDefaults, type JsonSchema } from "@svc/catalog";
+import { isObject } from "@svc/core";
+import { createFaultList, type FaultList, type ProgramFault } from "../faults.ts";
+import type { JsonObject } from "../json.ts";
+import { programBytesMax, programDepthMax } from "../limits.ts";
+import type { Program } from "../program.ts";
+import { approvalForm, readApproval } from "./approval.ts";
+import { type ObjectForm, ref, schemaOf } from "./form.ts";
+import { parseJsonText } from "./json-text.ts";
+import { limitsForm, readLimits } from "./limits.ts";
+import { pointsSchema, readPoints } from "./points.ts";
+import { readResult, resultSchema } from "./result.ts";
+import { readSaga, sagaForm } from "./saga.ts";
+import { checkSchemaDocument } from "./schema-document.ts";
+import { createShapeReader, type Node, type ShapeReader } from "./shape.ts";
+import { readSteps } from "./steps.ts";
+
+/** A document that could be read as a program, as far as it has its shape. `leftOut`: ids of what had to be left out. */
+export type ReadProgram = {
+  readonly document: JsonObject;
+  readonly program: Program;
+  readonly leftOut: { readonly steps: ReadonlySet<string>; readonly points: ReadonlySet<string> };
+  readonly faults: FaultList;
+};
+
+/**
+ * Reads the shape of a program: what its schema says, and what no schema can (durations, paths, ids). Every fault is in the list;
+ * faulty steps and points are left out of the program. `program` is undefined for a text that is no JSON object.
+ */
+export function readProgram(programJson: string): ReadProgram | { readonly faults: FaultList } {
+  const tooLarge = Buffer.byteLength(programJson) > programBytesMax;
+  if (tooLarge) {
+    const faults = createFaultList(undefined);
+    const message = `has ${Buffer.byteLength(programJson)} bytes; at most ${programBytesMax} are allowed`;
+    faults.add("PROGRAM_TOO_LARGE", [], message, "keep data out of the program, or split it into several jobs");
+    return { faults };
+  }
+  const { value, faults: textFaults } = parseJsonText(programJson, programDepthMax);
+  const faults = createFaultList(value);
+  for (const { path, message, hint } of textFaults) faults.add("PROGRAM_MALFORMED", path, message, hint);
+  if (value === undefined) return { faults };
+  const leftOut = { steps: new Set<string>(), points: new Set<string>() };
+  const program = readDocument({ value, path: [] }, createShapeReader(faults), leftOut);
+  return program === undefined || !isObject(value) ? { faults } : { document: value, program, leftOut, faults };
+}
+
+/** Reads a program that was checked before, as the store keeps it. Throws an Error when it has a fault, which is a broken store. */
+export function parseCheckedProgram(programJson: string): Program {
+  const read = readProgram(programJson);
+  const [fault] = read.faults.list();
+  if (fault === undefined && "program" in read) return read.program;
+  throw new Error(`program is not a checked one: ${describe(fault)}`);
+}
+
+function describe(fault: ProgramFault | undefined): string {
+  return fault === undefined ? "it is no object" : `${fault.pointer} ${fault.message}`;
+}
+
+/** The form of a program. */
+export const programForm: ObjectForm = {
+  description:
+    "A program: data that the service interprets. At most 256 KiB and 100 steps, branches and calls of maps included. What no schema can say is checked at SubmitJob, all faults at once.",
+  required: {
+    version: { description: "Version of the language.", const: 1, examples: [1] },
+    title: {
+      description: "What the job does, in one line.",
+      type: "string",
+      minLength: 1,
+      maxLength: 200,
+      examples: ["Remind guests of open invitations"],
+    },
+    steps: {
+      description: "The steps, in the order they run.",
+      type: "array",
+      minItems: 1,
+      items: ref("step"),
+      examples: [
+        [
+          {
+            id: "fetch",
+            call: "calendar.list_events",
+            entity: "ops",
+            args: { calendar_id: { $ref: "input.calendar" }, max_results: 250 },
+            rows: { from: "items[]", keep: ["id"] },
+          },
+        ],
+      ],
+    },
+  },
+  optional: {
+    $schema: {
+      description: "Where this schema is served, for editors.",
+      type: "string",
+      minLength: 1,
+      maxLength: 2000,
+      examples: ["https://svc.example.com/schemas/program.v1.json"],
+    },
+    inputSchema: {
+      ...ref("schema"),
+      description:
+        "What input must satisfy. A program that has it can be promoted to a skill, which takes its input anew.",
+      examples: [{ type: "object", required: ["calendar"], properties: { calendar: { type: "string" } } }],
+    },
+    input: { description: "What a caller gives.", type: "object", examples: [{ calendar: "primary" }] },
+    params: {
+      description: "The program's own constants, which answers may change.",
+      type: "object",
+      examples: [{ minGuests: 1.0 }],
+    },
+    limits: schemaOf(limitsForm),
+    approval: schemaOf(approvalForm),
+    points: pointsSchema,
+    saga: schemaOf(sagaForm),
+    result: resultSchema,
+  },
+  examples: [{ version: 1, title: "Pause", steps: [{ id: "pause", wait: "10m" }] }],
+};
+
+type LeftOut = { readonly steps: Set<string>; readonly points: Set<string> };
+
+function readDocument(root: Node, reader: ShapeReader, leftOut: LeftOut): Program | undefined {
+  const fields = reader.fields(root, programForm);
+  if (fields === undefined) return undefined;
+  const version = fields.at("version");
+  if (version.value !== undefined && version.value !== 1) {
+    reader.faults.add("PROGRAM_MALFORMED", version.path, "is not a version that this service knows", "write 1");
+  }
+  if (fields.has("$schema")) reader.text(fields.at("$schema"), { max: 2000 });
+  const inputSchema = readInputSchema(fields.at("inputSchema"), reader);
+  const input = reader.object(fields.at("input")) ?? {};
+  const limits = readLimits(fields.at("limits"), reader);
+  return {
+    version: 1,
+    title: reader.text(fields.at("title"), { max: 200 }) ?? "",
+    inputSchema,
+    input: inputSchema === undefined ? input : (applyDefaults(inputSchema, input) as JsonObject),
+    params: reader.object(fields.at("params")) ?? {},
+    limits,
+    approval: readApproval(fields.at("approval"), reader),
+    steps: readSteps(fields.at("steps"), reader, { limits, leftOut: leftOut.steps }),
+    points: readPoints(fields.at("points"), reader, leftOut.points),
+    sagaOn: readSaga(fields.at("saga"), reader),
+    result: readResult(fields.at("result"), reader),
+  };
+}
+
+function readInputSchema(node: Node, reader: ShapeReader): JsonSchema | undefined {
+  if (node.value === undefined) return undefined;
+  return checkSchemaDocument(node, reader.faults, "PROGRAM_MALFORMED") ? (node.value as JsonSchema) : undefined;
+}

@@ -1,0 +1,147 @@
+import { formatValue, isObject } from "@svc/core";
+import { type JsonObject, type JsonValue, type Path, pointerOf } from "../json.ts";
+import {
+  brokenTemplate,
+  type Reference,
+  type ReferenceRoot,
+  type TextTemplate,
+  type ValueTemplate,
+} from "../template.ts";
+
+/** Why a text is no reference, template or path. */
+export type SyntaxFault = { readonly fault: string };
+
+const roots: ReadonlySet<string> = new Set([
+  "input",
+  "params",
+  "steps",
+  "row",
+  "output",
+  "calls",
+  "rows",
+] satisfies ReferenceRoot[]);
+
+const pathPattern = /^[^.[\]{}\s"]+(?:\.[^.[\]{}\s"]+|\[\d{1,6}\])*$/;
+
+/** Parses `items[0].id` into its steps. */
+export function parsePath(text: string): Path | undefined {
+  if (text.length > 512 || !pathPattern.test(text)) return undefined;
+  return (text.match(/[^.[\]]+|\[\d+\]/g) ?? []).map((step) =>
+    step.startsWith("[") ? Number(step.slice(1, -1)) : step,
+  );
+}
+
+/** Parses what stands in `$ref` and between the braces of `$text`. */
+function parseReference(text: string, pointer: string): Reference | SyntaxFault {
+  const [root, ...path] = parsePath(text) ?? [];
+  if (root === undefined) {
+    return { fault: `${formatValue(text)} is not a path such as steps.fetch.items[0].id` };
+  }
+  if (typeof root !== "string" || !roots.has(root)) {
+    return { fault: `${formatValue(text)} does not start with one of ${[...roots].join(", ")}` };
+  }
+  const needsName = root === "steps" || root === "calls" || root === "rows" || root === "row";
+  if (needsName && typeof path[0] !== "string") {
+    return { fault: `${formatValue(text)} names nothing after ${root}` };
+  }
+  if (root === "rows" && path.length > 1) {
+    return { fault: `${formatValue(text)} goes on after the set's name, but rows.<set> is a number` };
+  }
+  return { text, root: root as ReferenceRoot, path, pointer };
+}
+
+/** Parses `$text`: `{path}` is a reference, `{{` a brace; a closing brace outside of one is itself. */
+export function parseText(text: string, pointer: string): TextTemplate | SyntaxFault {
+  const parts: (string | Reference)[] = [];
+  let literal = "";
+  let at = 0;
+  for (let open = text.indexOf("{"); open >= 0; open = text.indexOf("{", at)) {
+    literal += text.slice(at, open);
+    if (text[open + 1] === "{") {
+      literal += "{";
+      at = open + 2;
+      continue;
+    }
+    const close = text.indexOf("}", open);
+    if (close < 0) return { fault: `has a brace at character ${open + 1} that is not closed` };
+    const reference = parseReference(text.slice(open + 1, close).trim(), pointer);
+    if ("fault" in reference) return reference;
+    if (literal !== "") parts.push(literal);
+    literal = "";
+    parts.push(reference);
+    at = close + 1;
+  }
+  literal += text.slice(at);
+  if (literal !== "") parts.push(literal);
+  return { kind: "text", parts };
+}
+
+/** Hears of each fault of a template with the path it stands at. */
+export type OnTemplateFault = (path: Path, kind: "shape" | "syntax", message: string) => void;
+
+/** Parses a JSON value with `$ref` and `$text` objects in it. A faulty part stands as brokenTemplate. */
+export function parseTemplate(value: JsonValue, path: Path, onFault: OnTemplateFault): ValueTemplate {
+  if (Array.isArray(value)) {
+    const items = (value as readonly JsonValue[]).map((item, index) => {
+      return parseTemplate(item, [...path, index], onFault);
+    });
+    return items.every((item) => item.kind === "literal") ? { kind: "literal", value } : { kind: "list", items };
+  }
+  if (!isObject(value)) return { kind: "literal", value };
+  if (Object.hasOwn(value, "$ref")) return parseReferenceObject(value, path, onFault);
+  if (Object.hasOwn(value, "$text")) return parseTextObject(value, path, onFault);
+  const entries = Object.entries(value).map(([name, item]) => {
+    return [name, parseTemplate(item, [...path, name], onFault)] as const;
+  });
+  return entries.every(([, item]) => item.kind === "literal")
+    ? { kind: "literal", value }
+    : { kind: "object", entries };
+}
+
+function parseReferenceObject(object: JsonObject, path: Path, onFault: OnTemplateFault): ValueTemplate {
+  const before = hasOnly(object, ["$ref", "else"], path, onFault);
+  const text = object.$ref;
+  if (typeof text !== "string") {
+    onFault([...path, "$ref"], "shape", "is not a text");
+    return brokenTemplate;
+  }
+  const reference = parseReference(text, pointerOf([...path, "$ref"]));
+  if ("fault" in reference) {
+    onFault([...path, "$ref"], "syntax", reference.fault);
+    return brokenTemplate;
+  }
+  const otherwise = object.else === undefined ? undefined : { value: object.else };
+  if (otherwise !== undefined && holdsTemplate(otherwise.value)) {
+    onFault([...path, "else"], "shape", "holds a reference; it stands in as it is");
+    return brokenTemplate;
+  }
+  return before ? { kind: "reference", reference, otherwise } : brokenTemplate;
+}
+
+function parseTextObject(object: JsonObject, path: Path, onFault: OnTemplateFault): ValueTemplate {
+  const isAlone = hasOnly(object, ["$text"], path, onFault);
+  const text = object.$text;
+  if (typeof text !== "string") {
+    onFault([...path, "$text"], "shape", "is not a text");
+    return brokenTemplate;
+  }
+  const template = parseText(text, pointerOf([...path, "$text"]));
+  if ("fault" in template) {
+    onFault([...path, "$text"], "syntax", template.fault);
+    return brokenTemplate;
+  }
+  return isAlone ? template : brokenTemplate;
+}
+
+function hasOnly(object: JsonObject, names: readonly string[], path: Path, onFault: OnTemplateFault): boolean {
+  const others = Object.keys(object).filter((name) => !names.includes(name));
+  for (const name of others)
+    onFault([...path, name], "shape", `stands beside ${names[0]}, where only ${names.join(" and ")} may`);
+  return others.length === 0;
+}
+
+function holdsTemplate(value: JsonValue): boolean {
+  if (typeof value !== "object" || value === null) return false;
+  if (isObject(value) && (Object.hasOwn(value, "$ref") || Object.hasOwn(value, "$text"))) return true;
+  return Object.values(value).some((item: JsonValue) => holdsTemplate(item));
+}

@@ -1,0 +1,32 @@
+import type { JsonSchema } from "@svc/catalog";
+import { scalarText } from "@svc/core";
+import type { DeclaredResult } from "../program.ts";
+import type { ValueTemplate } from "../template.ts";
+import { ref } from "./form.ts";
+import type { Node, ShapeReader } from "./shape.ts";
+import { readValue } from "./value.ts";
+
+/** The JSON Schema of `result`. */
+export const resultSchema: JsonSchema = {
+  description: "Scalars by name that the receipt carries, at most 16 KB. What is absent is null.",
+  type: "object",
+  additionalProperties: { ...ref("value"), description: "A reference, a text or a scalar." },
+  examples: [{ sent: { $ref: "steps.sum.sent" } }],
+};
+
+/** Reads the declared result: scalars by name, in the order declared; nothing when none is declared. */
+export function readResult(node: Node, reader: ShapeReader): DeclaredResult {
+  return Object.entries(reader.object(node) ?? {}).flatMap(([name, value]) => {
+    const path = [...node.path, name];
+    const template = readValue({ value, path }, reader.faults);
+    if (template === undefined) return [];
+    if (isScalar(template)) return [[name, template] as const];
+    reader.faults.add("PROGRAM_MALFORMED", path, "is not a scalar", "name text, numbers, true, false or null");
+    return [];
+  });
+}
+
+function isScalar(template: ValueTemplate): boolean {
+  if (template.kind === "literal") return template.value === null || scalarText(template.value) !== undefined;
+  return template.kind !== "object" && template.kind !== "list";
+}

@@ -1,0 +1,139 @@
+import { formatDuration, formatValue, isObject, parseDuration } from "@svc/core";
+import type { FaultList } from "../faults.ts";
+import type { JsonObject, JsonValue, Path } from "../json.ts";
+import type { Bounds } from "../limits.ts";
+import type { FieldForms } from "./form.ts";
+
+/** A value under reading and the path it stands at. */
+export type Node = { readonly value: JsonValue | undefined; readonly path: Path };
+
+/** Reads values of a document by their form. What does not have it is recorded, and undefined is answered; so is what is absent. */
+export type ShapeReader = {
+  readonly faults: FaultList;
+  /** An object that has every required name and no unknown one; what it has is answered even so. */
+  fields(node: Node, form: FieldForms): Fields | undefined;
+  text(
+    node: Node,
+    form: { readonly max: number; readonly min?: number; readonly pattern?: RegExp; readonly hint?: string },
+  ): string | undefined;
+  oneOf<T extends string>(node: Node, values: readonly T[]): T | undefined;
+  number(node: Node, bounds: Bounds & { readonly isWhole?: boolean }): number | undefined;
+  flag(node: Node): boolean | undefined;
+  duration(node: Node, bounds: Bounds): number | undefined;
+  object(node: Node): JsonObject | undefined;
+  /** The items of a list, of one that is too long those that it may have. */
+  items(node: Node, count: Bounds): readonly Node[] | undefined;
+};
+
+/** The fields of an object: a node for each, absent ones with an undefined value. */
+export type Fields = { at(name: string): Node; has(name: string): boolean };
+
+/** Unknown names of an object that are told one by one. */
+const unknownMax = 20;
+
+/** Reads values whose faults go to a list. */
+export function createShapeReader(faults: FaultList): ShapeReader {
+  const malformed = ({ path }: Node, message: string, hint: string) =>
+    faults.add("PROGRAM_MALFORMED", path, message, hint);
+  const misfit = (node: Node, what: string, hint = `write ${what}`) => {
+    if (node.value !== undefined) malformed(node, `is ${formatValue(node.value)}, not ${what}`, hint);
+    return undefined;
+  };
+  return {
+    faults,
+    fields(node, { required, optional }) {
+      const { value, path } = node;
+      if (!isObject(value)) return misfit(node, "an object");
+      const known = [...Object.keys(required), ...Object.keys(optional)];
+      const unknown = Object.keys(value).filter((name) => !known.includes(name));
+      if (unknown.length > unknownMax) {
+        malformed(
+          node,
+          `has ${unknown.length - unknownMax} more names that are not known here`,
+          `use ${known.join(", ")}`,
+        );
+      }
+      for (const name of unknown.slice(0, unknownMax)) {
+        malformed(
+          { value, path: [...path, name] },
+          `${formatValue(name)} is not known here`,
+          `use ${known.join(", ")}`,
+        );
+      }
+      for (const name of Object.keys(required)) {
+        if (!Object.hasOwn(value, name)) malformed(node, `lacks ${name}`, `add ${name}`);
+      }
+      return {
+        at: (name) => ({ value: Object.hasOwn(value, name) ? value[name] : undefined, path: [...path, name] }),
+        has: (name) => Object.hasOwn(value, name),
+      };
+    },
+    text(node, { min = 1, max, pattern, hint }) {
+      const { value } = node;
+      if (typeof value !== "string") return misfit(node, "a text", hint);
+      if (value.length < min || value.length > max) {
+        malformed(node, `has ${value.length} characters`, hint ?? `write ${min} to ${max} characters`);
+        return undefined;
+      }
+      if (pattern?.test(value) === false) {
+        malformed(node, `is ${formatValue(value)}, which does not have the form`, hint ?? `match ${pattern.source}`);
+        return undefined;
+      }
+      return value;
+    },
+    oneOf(node, values) {
+      const found = values.find((value) => value === node.value);
+      return found ?? misfit(node, `one of ${values.join(", ")}`);
+    },
+    number(node, { min, max, isWhole = true }) {
+      const { value } = node;
+      const what = `${isWhole ? "a whole number" : "a number"} from ${min} to ${max}`;
+      const isFit = typeof value === "number" && value >= min && value <= max && (!isWhole || Number.isInteger(value));
+      return isFit ? value : misfit(node, what);
+    },
+    flag(node) {
+      return typeof node.value === "boolean" ? node.value : misfit(node, "true or false");
+    },
+    duration(node, bounds) {
+      if (node.value === undefined) return undefined;
+      const ms = readDuration(node.value);
+      if (ms === undefined)
+        return misfit(node, "a duration", 'write a whole number and its unit, such as "30s", "10m" or "24h"');
+      if (ms >= bounds.min && ms <= bounds.max) return ms;
+      const range = `${formatDuration(bounds.min)} to ${formatDuration(bounds.max)}`;
+      faults.add(
+        "PROGRAM_LIMIT_INVALID",
+        node.path,
+        `is ${formatValue(node.value)}, out of its bounds`,
+        `write ${range}`,
+      );
+      return undefined;
+    },
+    object(node) {
+      return isObject(node.value) ? node.value : misfit(node, "an object");
+    },
+    items(node, { min, max }) {
+      const { value, path } = node;
+      if (!Array.isArray(value)) return misfit(node, "a list");
+      const items: readonly JsonValue[] = value;
+      if (items.length < min || items.length > max) {
+        malformed(
+          node,
+          `has ${items.length} items`,
+          max === Number.MAX_SAFE_INTEGER ? `write at least ${min}` : `write ${min} to ${max} of them`,
+        );
+      }
+      return items.slice(0, max).map((item, index) => ({ value: item, path: [...path, index] }));
+    },
+  };
+}
+
+function readDuration(value: JsonValue): number | undefined {
+  if (typeof value !== "string") return undefined;
+  try {
+    return parseDuration(value);
+  } catch {
+    // The one way it says that a text is no duration.
+    return undefined;
+  }
+}

@@ -1,0 +1,102 @@
+import { formatValue, isObject } from "@svc/core";
+import { pointerOf } from "../json.ts";
+import { type Bounds, type Limits, programStepsMax } from "../limits.ts";
+import { formOf, languageOf, type Step, stepKinds, stepsOf } from "../steps/index.ts";
+import type { Place } from "../steps/language.ts";
+import { idForm } from "./name.ts";
+import type { Node, ShapeReader } from "./shape.ts";
+
+/** What steps are read with: the limits in force, and where ids of steps go that had to be left out. */
+export type StepContext = { readonly limits: Limits; readonly leftOut: Set<string> };
+
+type Walk = StepContext & {
+  readonly reader: ShapeReader;
+  /** Where each id was first met. */
+  readonly seen: Map<string, string>;
+  count: number;
+};
+
+/** Reads the list of steps and every list in it. Ids are unique over all of them. */
+export function readSteps(node: Node, reader: ShapeReader, context: StepContext): Step[] {
+  const walk: Walk = { ...context, reader, seen: new Map(), count: 0 };
+  const steps = readList(node, "program", { min: 1, max: Number.MAX_SAFE_INTEGER }, walk);
+  if (walk.count > programStepsMax) {
+    const message = `has ${walk.count} steps; at most ${programStepsMax} are allowed, those of branches and maps included`;
+    reader.faults.add("PROGRAM_TOO_LARGE", node.path, message, "split it into several jobs");
+  }
+  return steps;
+}
+
+function readList(node: Node, place: Place, count: Bounds, walk: Walk): Step[] {
+  return (walk.reader.items(node, count) ?? []).flatMap((item) => {
+    if (walk.count >= programStepsMax) {
+      // It is refused for their number: what they are is not looked at.
+      walk.count++;
+      return [];
+    }
+    const step = readStep(item, place, walk);
+    if (step === undefined) return [];
+    if (place !== "branch" || languageOf(step.kind).refusedInBranch === undefined) return [step];
+    leaveOut(step, walk);
+    return [];
+  });
+}
+
+function leaveOut(step: Step, { leftOut }: Walk): void {
+  for (const { id } of stepsOf([step])) leftOut.add(id);
+}
+
+function readStep(node: Node, place: Place, walk: Walk): Step | undefined {
+  const { reader } = walk;
+  walk.count++;
+  const kind = kindOf(node, place, reader);
+  if (kind === undefined) {
+    const id = isObject(node.value) ? readId({ value: node.value.id, path: [...node.path, "id"] }, walk) : undefined;
+    if (id !== undefined) walk.leftOut.add(id);
+    return undefined;
+  }
+  const fields = reader.fields(node, formOf(kind, place));
+  if (fields === undefined) return undefined;
+  // An id that cannot be one is "", which nothing refers to.
+  const id = readId(fields.at("id"), walk) ?? "";
+  const { read, refusedInBranch } = languageOf(kind);
+  if (place === "branch" && refusedInBranch !== undefined) {
+    reader.faults.add("PROGRAM_MALFORMED", node.path, refusedInBranch.message, refusedInBranch.hint);
+  }
+  const step = read({ id, pointer: pointerOf(node.path) }, fields, {
+    reader,
+    limits: walk.limits,
+    list: (list, inner, count) => readList(list, inner, count, walk),
+    leaveOut: (inner) => leaveOut(inner, walk),
+  });
+  if (step === undefined) walk.leftOut.add(id);
+  return step;
+}
+
+/** The kind of a step by the field that tells it. Where one kind only may stand, whatever stands there is taken for one. */
+function kindOf(node: Node, place: Place, { faults }: ShapeReader): Step["kind"] | undefined {
+  const kinds = place === "map" ? stepKinds.filter((kind) => languageOf(kind).formInMap !== undefined) : stepKinds;
+  if (kinds.length === 1) return kinds[0];
+  const { value } = node;
+  if (!isObject(value)) {
+    faults.add("PROGRAM_MALFORMED", node.path, `is ${formatValue(value)}, not a step`, "write an object");
+    return undefined;
+  }
+  const named = kinds.filter((kind) => Object.hasOwn(value, kind));
+  if (named.length === 1) return named[0];
+  const message =
+    named.length === 0 ? "has none of the fields that tell its kind" : `has ${named.join(" and ")} at once`;
+  faults.add("PROGRAM_MALFORMED", node.path, message, `give it exactly one of ${kinds.join(", ")}`);
+  return undefined;
+}
+
+function readId(node: Node, { reader, seen }: Walk): string | undefined {
+  const id = reader.text(node, idForm);
+  if (id === undefined) return undefined;
+  const first = seen.get(id);
+  if (first !== undefined) {
+    const message = `is ${formatValue(id)}, as ${first} is`;
+    reader.faults.add("PROGRAM_MALFORMED", node.path, message, "give each step its own id");
+  } else seen.set(id, pointerOf(node.path));
+  return id;
+}

@@ -1,0 +1,227 @@
+import type { Expr } from "@bufbuild/cel-spec/cel/expr/syntax_pb.js";
+import { patternSteps } from "@svc/catalog/patterns";
+import { celLimits, childrenOf, type NodePath, pathOfNode } from "../read/cel-syntax.ts";
+import { type Extent, endlessly, extentOf, itemOf, joined, literal, scalar, together } from "./extent.ts";
+
+/** Steps of about 10 ns that the parts of expressions take, each measured where it fails as well, and taken dearly. */
+export const stepsOf = {
+  /** An evaluation, whatever it is of. */
+  evaluation: 400,
+  /** A name, a constant, an operator of logic. */
+  node: 50,
+  /** A function or operator, which is looked up by the types it is given. */
+  call: 200,
+  /** A field or item that is made into a value of the evaluator, or compared with one. */
+  value: 40,
+  /** A character that a pattern looks at, for each of its instructions. */
+  pattern: 8,
+  /** A character that is copied or compared. */
+  character: 1 / 16,
+  /** A character that is counted, or read as a number or a time. */
+  read: 2,
+  /** A text that is read as a time or a duration. */
+  time: 1_000,
+  /** A part of a time in a zone that is named. */
+  zone: 20_000,
+};
+
+type Cost = { readonly steps: number; readonly extent: Extent };
+type Scope = { readonly values: Readonly<Record<string, unknown>>; readonly locals: ReadonlyMap<string, Extent> };
+/** The cost of a part of an expression, as soon as its values are there. */
+type Costing = (scope: Scope) => Cost;
+
+const noLocals: ReadonlyMap<string, Extent> = new Map();
+
+/**
+ * What a tree takes at most, in steps, for values by name; some 1e15 where nothing can be said. The answer takes a small part of
+ * those steps, however large the values are.
+ */
+export function boundOf(tree: Expr): (values: Readonly<Record<string, unknown>>) => number {
+  const costing = costingOf(tree);
+  return (values) => stepsOf.evaluation + costing({ values, locals: noLocals }).steps;
+}
+
+function costingOf(node: Expr | undefined): Costing {
+  const { exprKind } = node ?? { exprKind: { case: undefined } };
+  switch (exprKind.case) {
+    case "constExpr": {
+      const cost = { steps: stepsOf.node, extent: literal(exprKind.value.constantKind.value) };
+      return () => cost;
+    }
+    case "identExpr":
+    case "selectExpr":
+      return costingOfPath(node);
+    case "callExpr":
+      return exprKind.value.function === "_[_]" ? costingOfPath(node) : costingOfCall(node);
+    case "listExpr":
+    case "structExpr":
+      return costingOfParts(childrenOf(node as Expr), stepsOf.node);
+    case "comprehensionExpr":
+      return costingOfComprehension(node);
+    default:
+      return () => ({ steps: stepsOf.node, extent: scalar });
+  }
+}
+
+/** Something made of parts: a list, a map, or what is selected from something computed. */
+function costingOfParts(children: readonly Expr[], steps: number): Costing {
+  const costings = children.map(costingOf);
+  return (scope) => {
+    const parts = costings.map((costing) => costing(scope));
+    const extent = together(parts.map((part) => part.extent));
+    return { steps: steps + sumOf(parts) + extent.items * stepsOf.value, extent };
+  };
+}
+
+/** A chain of names. Each object on the way is made into a map of its fields. */
+function costingOfPath(node: Expr | undefined): Costing {
+  const path = pathOfNode(node);
+  if (path === undefined) return costingOfParts(node === undefined ? [] : childrenOf(node), stepsOf.call);
+  const { root, isTest } = path;
+  const own = (path.path.length + 1) * stepsOf.node;
+  return ({ values, locals }) => {
+    const local = locals.get(root);
+    if (local !== undefined) {
+      const steps = own + path.path.length * local.items * stepsOf.value;
+      return { steps, extent: isTest ? scalar : local };
+    }
+    const { value, steps } = walk(values[root], path);
+    return { steps: own + steps, extent: isTest ? scalar : extentOf(value) };
+  };
+}
+
+function walk(start: unknown, { path }: NodePath): { readonly value: unknown; readonly steps: number } {
+  let value = start;
+  let steps = 0;
+  for (const step of path) {
+    if (typeof value !== "object" || value === null || !Object.hasOwn(value, step)) return { value: undefined, steps };
+    value = (value as Readonly<Record<string | number, unknown>>)[step];
+    if (typeof value === "object") steps += extentOf(value).items * stepsOf.value;
+  }
+  return { value, steps };
+}
+
+/** Its range is evaluated twice, since its length is looked at first. A list that it makes is one of lists, as deep as long. */
+function costingOfComprehension(node: Expr | undefined): Costing {
+  if (node?.exprKind.case !== "comprehensionExpr") return () => ({ steps: 0, extent: scalar });
+  const { iterVar, accuVar, ...parts } = node.exprKind.value;
+  const [iterRange, accuInit, loopCondition, loopStep, result] = [
+    ...[parts.iterRange, parts.accuInit, parts.loopCondition, parts.loopStep, parts.result].map(costingOf),
+  ] as [Costing, Costing, Costing, Costing, Costing];
+  return (scope) => {
+    const range = iterRange(scope);
+    const rounds = Math.min(range.extent.items, celLimits.listItems);
+    const item = itemOf(range.extent);
+    const within = (accu: Extent): Scope => ({
+      ...scope,
+      locals: new Map([...scope.locals, [iterVar, item] as const, [accuVar, accu] as const]),
+    });
+    const first = accuInit(scope);
+    const once = loopStep(within(first.extent)).extent;
+    // One that is joined with something at each round grows; a truth or a count does not.
+    const made: Extent =
+      once.depth === 0
+        ? once
+        : {
+            items: Math.max(rounds, once.items),
+            text: once.text,
+            total: first.extent.total + rounds * once.total,
+            depth: rounds + once.depth,
+          };
+    const inner = within(made);
+    const round = loopCondition(inner).steps + loopStep(inner).steps;
+    const walked = 2 * range.steps + range.extent.total * stepsOf.value * (1 + range.extent.depth);
+    return {
+      steps: stepsOf.call + walked + first.steps + rounds * round + result(inner).steps,
+      extent: made,
+    };
+  };
+}
+
+function costingOfCall(node: Expr | undefined): Costing {
+  if (node?.exprKind.case !== "callExpr") return () => ({ steps: 0, extent: scalar });
+  const { function: name, target, args } = node.exprKind.value;
+  const costings = (target === undefined ? args : [target, ...args]).map(costingOf);
+  const own = ownSteps(name, args);
+  const isLogic = logic.has(name);
+  return (scope) => {
+    const given = costings.map((costing) => costing(scope));
+    const [left = scalar, right = scalar] = given.map(({ extent }) => extent);
+    const steps = sumOf(given) + (isLogic ? stepsOf.node : stepsOf.call + own(left, right));
+    return { steps, extent: extentOfCall(name, given, left, right) };
+  };
+}
+
+const logic: ReadonlySet<string> = new Set(["_&&_", "_||_", "!_", "_?_:_", "@not_strictly_false"]);
+
+/** Characters that a number or a time is written with, at most. */
+const numberText = 400;
+
+function extentOfCall(name: string, given: readonly Cost[], left: Extent, right: Extent): Extent {
+  switch (name) {
+    case "_?_:_":
+      return together(given.map(({ extent }) => extent));
+    case "_+_":
+      return joined(left, right);
+    case "string":
+      return { ...left, text: Math.max(left.text, numberText) };
+    case "dyn":
+      return left;
+    default:
+      return scalar;
+  }
+}
+
+/** What a function takes beside its arguments and being called, by the extents of its first two. */
+function ownSteps(name: string, args: readonly Expr[]): (left: Extent, right: Extent) => number {
+  switch (name) {
+    case "_==_":
+    case "_!=_":
+      return (a, b) => Math.min(a.total, b.total) * stepsOf.value * (1 + Math.max(a.depth, b.depth));
+    case "@in":
+      return (a, b) => (a.total + b.total * (1 + b.depth)) * stepsOf.value;
+    case "size":
+      return ({ text }) => text * stepsOf.read;
+    case "contains":
+      return (a, b) => containsSteps(a.text, b.text);
+    case "matches": {
+      const pattern = patternIn(args[0]);
+      return ({ text }) => (pattern === undefined ? endlessly : matchesSteps(pattern, text));
+    }
+    case "int":
+    case "uint":
+      return ({ text }) => text * (stepsOf.read + text / 1_000);
+    case "timestamp":
+    case "duration":
+      return ({ text }) => stepsOf.time + text * stepsOf.read;
+    case "double":
+    case "bool":
+    case "string":
+      return ({ text }) => text * stepsOf.read;
+    default: {
+      const fixed = name.startsWith("get") && args.length > 0 ? stepsOf.zone : 0;
+      return (a, b) => fixed + (a.text + b.text) * stepsOf.character;
+    }
+  }
+}
+
+function patternIn(node: Expr | undefined): string | undefined {
+  const constant = node?.exprKind.case === "constExpr" ? node.exprKind.value.constantKind : undefined;
+  return constant?.case === "stringValue" ? constant.value : undefined;
+}
+
+/** Steps of searching a text of a length for one of another: at worst it is compared at every place. */
+export function containsSteps(text: number, sought: number): number {
+  return text * (1 + sought) * stepsOf.character;
+}
+
+/** Steps of a pattern over a text of a length. */
+export function matchesSteps(pattern: string, text: number): number {
+  return patternSteps(pattern) * (text + 1) * stepsOf.pattern;
+}
+
+function sumOf(parts: readonly Cost[]): number {
+  let steps = 0;
+  for (const part of parts) steps += part.steps;
+  return steps;
+}

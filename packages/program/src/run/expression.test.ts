@@ -1,0 +1,58 @@
+import { type JsonObject, parseExactJson } from "@svc/core";
+import { expect, test } from "vitest";
+import { type CelBindings, compileSource } from "./expression.ts";
+
+const run = (source: string, bindings: CelBindings = {}) => compileSource(source).evaluate(bindings);
+
+test.each<[string, CelBindings, boolean]>([
+  ["size(row.attendees) > params.minGuests", { row: { attendees: [1, 2] }, params: { minGuests: 1 } }, true],
+  ["rows.open > 50", { rows: { open: 50 } }, false],
+  ["has(row.summary) && row.summary.startsWith('A')", { row: {} }, false],
+  ["has(steps.me) && steps.me.id > 0.0", { steps: { me: { id: 5 } } }, true],
+  ["row.tags.exists(t, t == 'a')", { row: { tags: ["b", "a"] } }, true],
+  ["row.amount * 2.0 == 3.0", { row: { amount: 1.5 } }, true],
+  ["row.gone == null", { row: { gone: null } }, true],
+])("%s", (source, bindings, value) => {
+  expect(run(source, bindings)).toEqual({ value });
+});
+
+test.each<[string, CelBindings]>([
+  ["row.missing == 1", { row: {} }],
+  ["row.n > 1", { row: { n: null } }],
+  ["row.n + 1 > 2", { row: { n: 1 } }],
+  ["row.text", { row: { text: "x" } }],
+  ["1 / 0 == 1", {}],
+  ["rows.open > 1", {}],
+  ["row.", {}],
+])("%s has an error for its outcome, and throws nothing", (source, bindings) => {
+  expect(run(source, bindings)).toHaveProperty("error");
+});
+
+test("the names of JavaScript's own objects are no fields", () => {
+  for (const name of ["constructor", "toString", "__proto__", "hasOwnProperty"]) {
+    expect(run(`has(row.${name})`, { row: { a: 1 } })).toEqual({ value: false });
+  }
+});
+
+test.each<[string, boolean]>([
+  ["row.id == 9007199254740993", true],
+  ["row.id == 9007199254740992", false],
+  ["row.id != params.other", true],
+  ["row.id > params.other && row.id != 9007199254740992.0", true],
+  ["row.list.exists(id, id == row.id)", true],
+  ["row.unsigned > row.id", true],
+  ["row.huge > 1e300", true],
+  ["string(row.id) == '9007199254740993'", true],
+])("a number that no double holds is compared by all its digits: %s", (source, value) => {
+  const row = parseExactJson(
+    '{"id":9007199254740993,"list":[1,9007199254740993],"unsigned":18446744073709551615,"huge":1e400}',
+  ) as JsonObject;
+  const params = parseExactJson('{"other":9007199254740992}') as JsonObject;
+  expect(run(source, { row, params })).toEqual({ value });
+});
+
+test("lists of at most 1,000 items are walked through", () => {
+  const list = (length: number) => ({ row: { list: Array.from({ length }, (_, index) => index) } });
+  expect(run("row.list.all(x, x >= 0.0)", list(1000))).toEqual({ value: true });
+  expect(run("row.list.all(x, x >= 0.0)", list(1001))).toHaveProperty("error");
+});

@@ -1,0 +1,114 @@
+/** How large a value is at most. What is in it is no larger, so that the extent of a list holds for its items too. */
+export type Extent = {
+  /** Items of its longest list, fields of its largest object. */
+  readonly items: number;
+  /** Characters of its longest text. */
+  readonly text: number;
+  /** All its values, names and, sixteen to one, characters. */
+  readonly total: number;
+  /** Joined lists within joined lists: reading an item goes through all of them. */
+  readonly depth: number;
+  /** Of a list: how large its items are, each by itself. Absent where only the whole is known. */
+  readonly item?: Extent;
+};
+
+/** A number, a boolean, null, or nothing. */
+export const scalar: Extent = { items: 0, text: 0, total: 1, depth: 0 };
+
+/** Values after which a value is taken for one without bounds: looking further would take longer than it may. */
+const valuesMax = 100_000;
+
+/** More than anything has. Not infinite: a product with nothing is to be nothing. */
+export const endlessly = 1e15;
+const endless: Extent = { items: endlessly, text: endlessly, total: endlessly, depth: 0 };
+
+const known = new WeakMap<object, Extent>();
+
+/** The extent of a JSON value. Measured once for each object and list, which are not to be changed afterwards. */
+export function extentOf(value: unknown): Extent {
+  if (typeof value === "string") return literal(value);
+  if (typeof value !== "object" || value === null) return scalar;
+  const found = known.get(value);
+  if (found !== undefined) return found;
+  const measured = { items: 0, text: 0, total: 0 };
+  const extent = measure(value, measured) ? { ...measured, depth: 0 } : endless;
+  const whole = Array.isArray(value) && extent !== endless ? { ...extent, item: largestOf(value) } : extent;
+  known.set(value, whole);
+  return whole;
+}
+
+/** The extent of a constant. */
+export function literal(value: unknown): Extent {
+  const length = typeof value === "string" || value instanceof Uint8Array ? value.length : 0;
+  return length === 0 ? scalar : { items: 0, text: length, total: 1 + length / 16, depth: 0 };
+}
+
+/** The extent of an item of a list, or of a name of an object. */
+export function itemOf(extent: Extent): Extent {
+  return extent.item ?? { ...extent, depth: 0 };
+}
+
+type Measured = { items: number; text: number; total: number };
+
+function largestOf(list: readonly unknown[]): Extent {
+  const largest: Measured = { items: 0, text: 0, total: 1 };
+  for (const item of list) {
+    const measured = { items: 0, text: 0, total: 0 };
+    measure(item, measured);
+    largest.items = Math.max(largest.items, measured.items);
+    largest.text = Math.max(largest.text, measured.text);
+    largest.total = Math.max(largest.total, measured.total);
+  }
+  return { ...largest, depth: 0 };
+}
+
+/** False when there is too much to measure. */
+function measure(value: unknown, measured: Measured): boolean {
+  measured.total++;
+  if (typeof value === "string") {
+    measured.text = Math.max(measured.text, value.length);
+    measured.total += value.length / 16;
+    return true;
+  }
+  if (typeof value !== "object" || value === null) return true;
+  if (measured.total > valuesMax) return false;
+  return Array.isArray(value) ? measureList(value, measured) : measureFields(value, measured);
+}
+
+function measureList(list: readonly unknown[], measured: Measured): boolean {
+  measured.items = Math.max(measured.items, list.length);
+  return list.length <= valuesMax && list.every((item) => measure(item, measured));
+}
+
+function measureFields(object: object, measured: Measured): boolean {
+  let count = 0;
+  for (const name in object) {
+    count++;
+    measure(name, measured);
+    if (!measure((object as Readonly<Record<string, unknown>>)[name], measured)) return false;
+  }
+  measured.items = Math.max(measured.items, count);
+  return true;
+}
+
+/** The extent of one value out of several, or of a list or map of them. */
+export function together(parts: readonly Extent[]): Extent {
+  let { items, text, total, depth } = { ...scalar, items: parts.length };
+  for (const part of parts) {
+    items = Math.max(items, part.items);
+    text = Math.max(text, part.text);
+    depth = Math.max(depth, part.depth);
+    total += part.total;
+  }
+  return { items, text, total, depth };
+}
+
+/** The extent of two texts or lists, joined. */
+export function joined(left: Extent, right: Extent): Extent {
+  return {
+    items: left.items + right.items,
+    text: left.text + right.text,
+    total: left.total + right.total,
+    depth: Math.max(left.depth, right.depth) + 1,
+  };
+}

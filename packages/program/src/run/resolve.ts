@@ -1,0 +1,129 @@
+import { formatValue, isObject, isRawJson, scalarText } from "@svc/core";
+import { type JsonObject, type JsonValue, type Path, pointerOf } from "../json.ts";
+import type { DeclaredResult } from "../program.ts";
+import type { Reference, TextTemplate, ValueTemplate } from "../template.ts";
+
+/** The values that references take at one place of a run; absent where there are none, such as a row outside of a map. */
+export type RunScope = {
+  readonly input: JsonObject;
+  readonly params: JsonObject;
+  /** Values of steps that ended, by id; a step that was skipped is not among them. */
+  readonly steps?: JsonObject;
+  readonly row?: JsonObject;
+  /** Answers of the earlier calls of the same map's row, by id. */
+  readonly calls?: JsonObject;
+  /** The answer of the call that is undone. */
+  readonly output?: JsonValue;
+  /** Sizes of sets, by name; one that was skipped is 0. */
+  readonly rows?: Readonly<Record<string, number>>;
+};
+
+/** Why a value cannot be filled in. `message` names paths and types, never data. */
+export type ResolveFault = {
+  readonly code: "REFERENCE_ABSENT" | "REFERENCE_UNFIT";
+  readonly pointer: string;
+  readonly message: string;
+};
+
+/** A value that was filled in, or why it cannot be. */
+export type Resolution<T> = { readonly value: T } | { readonly fault: ResolveFault };
+
+/**
+ * Fills a template in. A source that is absent or null and has no `else` is a fault, and so is an object or list inside a text;
+ * the first one found ends it.
+ */
+export function resolveValue(template: ValueTemplate, scope: RunScope): Resolution<JsonValue> {
+  switch (template.kind) {
+    case "literal":
+      return { value: template.value };
+    case "reference": {
+      const value = lookUp(template.reference, scope);
+      if (value !== undefined && value !== null) return { value };
+      return template.otherwise ?? { fault: absent(template.reference) };
+    }
+    case "text":
+      return resolveText(template, scope);
+    case "list": {
+      const items: JsonValue[] = [];
+      for (const item of template.items) {
+        const resolved = resolveValue(item, scope);
+        if ("fault" in resolved) return resolved;
+        items.push(resolved.value);
+      }
+      return { value: items };
+    }
+    case "object": {
+      const entries: [string, JsonValue][] = [];
+      for (const [name, item] of template.entries) {
+        const resolved = resolveValue(item, scope);
+        if ("fault" in resolved) return resolved;
+        entries.push([name, resolved.value]);
+      }
+      return { value: Object.fromEntries(entries) };
+    }
+  }
+}
+
+/** Fills the arguments of a call in. */
+export function resolveArguments(args: ValueTemplate, scope: RunScope): Resolution<JsonObject> {
+  const resolved = resolveValue(args, scope);
+  if ("fault" in resolved) return resolved;
+  return { value: isObject(resolved.value) ? resolved.value : {} };
+}
+
+/** Fills a text in: a question, or a `$text`. */
+export function resolveText({ parts }: TextTemplate, scope: RunScope): Resolution<string> {
+  let text = "";
+  for (const part of parts) {
+    if (typeof part === "string") {
+      text += part;
+      continue;
+    }
+    const value = lookUp(part, scope);
+    if (value === undefined || value === null) return { fault: absent(part) };
+    const scalar = scalarText(value);
+    if (scalar === undefined) {
+      const message = `${part.text} is ${Array.isArray(value) ? "a list" : "an object"}, which no text takes`;
+      return { fault: { code: "REFERENCE_UNFIT", pointer: part.pointer, message } };
+    }
+    text += scalar;
+  }
+  return { value: text };
+}
+
+/** Fills the declared result in: scalars by name. A source that is absent is null; what is no scalar is a fault. */
+export function resolveResult(result: DeclaredResult, scope: RunScope): Resolution<JsonObject> {
+  const entries: [string, JsonValue][] = [];
+  for (const [name, template] of result) {
+    const resolved = resolveValue(template, scope);
+    const isAbsent = "fault" in resolved && resolved.fault.code === "REFERENCE_ABSENT";
+    if ("fault" in resolved && !isAbsent) return resolved;
+    const value = "fault" in resolved ? null : resolved.value;
+    if (value !== null && scalarText(value) === undefined) {
+      const message = `result ${formatValue(name)} is no scalar`;
+      return { fault: { code: "REFERENCE_UNFIT", pointer: pointerOf(["result", name]), message } };
+    }
+    entries.push([name, value]);
+  }
+  return { value: Object.fromEntries(entries) };
+}
+
+/** What stands at a path of a JSON value; undefined when nothing does. */
+export function valueAt(value: JsonValue | undefined, path: Path): JsonValue | undefined {
+  let current = value;
+  for (const step of path) {
+    if (typeof current !== "object" || current === null || isRawJson(current)) return undefined;
+    if (!Object.hasOwn(current, step)) return undefined;
+    if (Array.isArray(current) !== (typeof step === "number")) return undefined;
+    current = (current as Readonly<Record<string | number, JsonValue>>)[step];
+  }
+  return current;
+}
+
+function lookUp({ root, path }: Reference, scope: RunScope): JsonValue | undefined {
+  return valueAt(scope[root], path);
+}
+
+function absent({ text, pointer }: Reference): ResolveFault {
+  return { code: "REFERENCE_ABSENT", pointer, message: `${text} is absent; say what stands in with else` };
+}

@@ -1,0 +1,110 @@
+import type { Action } from "@svc/catalog";
+import type { Check } from "../check/context.ts";
+import { pathOf } from "../json.ts";
+import { type ObjectForm, ref, schemaOf } from "../read/form.ts";
+import { type Ended, nothing, type RowSet } from "../types/scope.ts";
+import type { AnyStep, StepLanguage } from "./language.ts";
+import { pageForm } from "./parts/page.ts";
+import { checkRows, readRows, rowsForm } from "./parts/rows.ts";
+import {
+  callOptions,
+  checkToolCall,
+  readEntity,
+  readToolCall,
+  type StepCall,
+  toolCallDefinitions,
+} from "./parts/tool-call.ts";
+import { checkUndo, readUndo, undoForm } from "./parts/undo.ts";
+import { useOfCalls } from "./use.ts";
+
+/** One tool call: a step of its own, or one of a map's `do`, which has no `rows`. */
+export type CallStep = AnyStep & StepCall & { readonly kind: "call" };
+
+const { args, retry, timeout } = callOptions;
+const undo = ref("undo");
+
+const form: ObjectForm = {
+  description:
+    "One tool call. With rows, a list of the answer becomes a row set; without, the answer is steps.<id>, at most 64 KiB.",
+  required: { call: ref("tool"), entity: ref("entity") },
+  optional: { args, rows: ref("rows"), retry, timeout, undo },
+  examples: [
+    {
+      id: "fetch",
+      call: "calendar.list_events",
+      entity: "ops",
+      args: { calendar_id: { $ref: "input.calendar" }, max_results: 250 },
+      rows: { from: "items[]", keep: ["id"] },
+    },
+  ],
+};
+
+const formInMap: ObjectForm = {
+  description: "One call for each row of a map.",
+  required: form.required,
+  optional: { args, retry, timeout, undo },
+  examples: [
+    {
+      id: "send",
+      call: "messaging_bot.send_message",
+      entity: "ops",
+      args: { chat_id: "@team", text: { $text: "Please confirm: {row.summary}" } },
+    },
+  ],
+};
+
+/** The language of `call`. */
+export const callLanguage: StepLanguage<CallStep> = {
+  form,
+  formInMap,
+  refusedInBranch: undefined,
+  definitions: {
+    ...toolCallDefinitions,
+    undo: schemaOf(undoForm),
+    rows: schemaOf(rowsForm),
+    page: schemaOf(pageForm),
+  },
+  named: { value: "calls", set: "a call with rows", row: undefined },
+
+  read({ id, pointer }, fields, { reader }) {
+    const call = readToolCall(fields, pointer, reader);
+    const entity = readEntity(fields.at("entity"), reader);
+    const rows = fields.has("rows") ? readRows(fields.at("rows"), reader) : undefined;
+    const undone = fields.has("undo") ? readUndo(fields.at("undo"), reader, entity) : undefined;
+    if (rows?.page !== undefined && undone !== undefined) {
+      const hint = "leave out one of the two: the call is made once for each page";
+      reader.faults.add("PROGRAM_MALFORMED", fields.at("undo").path, "stands beside rows.page", hint);
+    }
+    return call && { kind: "call", id, ...call, entity, rows, undo: undone };
+  },
+
+  check(call, { scope, check }) {
+    const given = call.rows?.page === undefined ? [] : [call.rows.page.arg];
+    const action = checkToolCall(call, given, scope, check);
+    if (call.undo !== undefined) checkUndo(call, call.undo, action?.outputSchema, scope, check);
+    const answer: Ended = { ...nothing, value: { type: action?.outputSchema } };
+    const set = setOf(call, action, check);
+    // Rows of a call in a map are a fault by themselves: later calls name its answer.
+    if (set === undefined || scope.calls !== undefined) return { own: answer, inner: [] };
+    // Of rows that could not be read it is not known whether they leave a value or a set.
+    return {
+      own: call.rows === undefined ? { ...nothing, value: { type: undefined }, set } : { ...nothing, set },
+      inner: [],
+    };
+  },
+
+  lists: () => [],
+  calls: (call) => [call],
+  asks: () => [],
+  estimate({ tool, rows, retry: { max } }, { isRepeating, rowsMax, classOf }) {
+    const times = (rows?.page?.max ?? 1) * (isRepeating ? 1 + max : 1);
+    return { ...useOfCalls(times, classOf(tool)), rowsMax: rows === undefined ? 0 : rowsMax };
+  },
+};
+
+/** The set that a call leaves: "any" where its rows are faulty, undefined where it has none. */
+function setOf({ rows, pointer }: CallStep, action: Action | undefined, check: Check): RowSet | "any" | undefined {
+  if (rows === undefined) return check.faults.has(`${pointer}/rows`) ? "any" : undefined;
+  if (action === undefined || check.faults.has(`${pointer}/rows/keep`)) return "any";
+  return checkRows(rows, [...pathOf(pointer), "rows"], action, check);
+}

@@ -1,0 +1,68 @@
+import { checkExpression } from "../check/expression.ts";
+import { readExpression } from "../read/expression.ts";
+import { type ObjectForm, ref } from "../read/form.ts";
+import type { Expression } from "../template.ts";
+import { nothing } from "../types/scope.ts";
+import type { AnyStep, StepLanguage } from "./language.ts";
+import { eitherUse } from "./use.ts";
+
+/** One of two lists of steps of type `Inner`. */
+export type IfStepOf<Inner extends AnyStep> = AnyStep & {
+  readonly kind: "if";
+  readonly condition: Expression;
+  readonly whenTrue: readonly Inner[];
+  readonly whenFalse: readonly Inner[];
+};
+
+const stepCount = { min: 1, max: Number.MAX_SAFE_INTEGER };
+const branchExample = [{ id: "pause", wait: "1m" }];
+
+const form: ObjectForm = {
+  description: "Runs one of two lists of steps. Values of a branch need else outside of it.",
+  // biome-ignore lint/suspicious/noThenProperty: programs have the field, and nobody awaits a form.
+  required: { if: ref("expression"), then: ref("branch") },
+  optional: { else: ref("branch") },
+  // biome-ignore lint/suspicious/noThenProperty: as above.
+  examples: [{ id: "busy", if: "rows.open > 0", then: branchExample }],
+};
+
+/** The language of `if`, whose branches hold steps of type `Inner`. */
+export function ifLanguage<Inner extends AnyStep>(): StepLanguage<IfStepOf<Inner>, Inner> {
+  return {
+    form,
+    formInMap: undefined,
+    refusedInBranch: {
+      message: "is an if inside a branch of another",
+      hint: "put the condition beside the outer one, or after it as a step of its own",
+    },
+    definitions: {
+      branch: {
+        description: "Steps of a branch: any but if.",
+        type: "array",
+        minItems: stepCount.min,
+        items: ref("plainStep"),
+        examples: [branchExample],
+      },
+    },
+    named: { value: undefined, set: undefined, row: undefined },
+
+    read(base, fields, { reader, list }) {
+      const condition = readExpression(fields.at("if"), reader) ?? { source: "true", pointer: base.pointer };
+      const whenTrue = list(fields.at("then"), "branch", stepCount);
+      const whenFalse = fields.has("else") ? list(fields.at("else"), "branch", stepCount) : [];
+      return { kind: "if", ...base, condition, whenTrue, whenFalse };
+    },
+
+    check({ condition, whenTrue, whenFalse }, { scope, check, list }) {
+      checkExpression(condition, scope, check.faults);
+      const left = [whenTrue, whenFalse].flatMap((steps) => [...list(steps, scope)]);
+      // What a branch leaves behind may be skipped for everything after the if.
+      return { own: nothing, inner: left.map(([id, ended]) => [id, { ...ended, maySkip: true }] as const) };
+    },
+
+    lists: ({ whenTrue, whenFalse }) => [whenTrue, whenFalse],
+    calls: () => [],
+    asks: () => [],
+    estimate: ({ whenTrue, whenFalse }, { list }) => eitherUse(list(whenTrue), list(whenFalse)),
+  };
+}

@@ -1,0 +1,96 @@
+import type { Point } from "../point.ts";
+import { type ObjectForm, ref } from "../read/form.ts";
+import { type CallStep, callLanguage } from "./call.ts";
+import { type FilterStep, filterLanguage } from "./filter.ts";
+import { type IfStepOf, ifLanguage } from "./if.ts";
+import { type JudgeStep, judgeLanguage } from "./judge.ts";
+import type { Asked, Place, StepLanguage } from "./language.ts";
+import { type MapStep, mapLanguage } from "./map.ts";
+import type { StepCall } from "./parts/tool-call.ts";
+import { type ReduceStep, reduceLanguage } from "./reduce.ts";
+import { type WaitStep, waitLanguage } from "./wait.ts";
+
+/** The kinds of steps that may stand in a branch. */
+type PlainSteps = {
+  readonly call: CallStep;
+  readonly filter: FilterStep;
+  readonly map: MapStep;
+  readonly reduce: ReduceStep;
+  readonly judge: JudgeStep;
+  readonly wait: WaitStep;
+};
+
+/** A step that may stand in a branch. */
+export type PlainStep = PlainSteps[keyof PlainSteps];
+
+/** One of two lists of steps, which hold any step but `if`. */
+export type IfStep = IfStepOf<PlainStep>;
+
+type Steps = PlainSteps & { readonly if: IfStep };
+
+/** One step. `pointer` is the JSON Pointer of the step in the program's text. */
+export type Step = Steps[keyof Steps];
+
+/** A step of one kind. */
+export type StepOf<Kind extends Step["kind"]> = Steps[Kind];
+
+/** The language of every kind of step, by the field that tells it, in the order in which messages list them. */
+const languages: { readonly [Kind in Step["kind"]]: StepLanguage<Steps[Kind], Step> } = {
+  call: callLanguage,
+  filter: filterLanguage,
+  map: mapLanguage,
+  reduce: reduceLanguage,
+  judge: judgeLanguage,
+  if: ifLanguage<PlainStep>(),
+  wait: waitLanguage,
+};
+
+/** Every kind of step, in the order in which messages list them. */
+export const stepKinds = Object.keys(languages) as readonly Step["kind"][];
+
+/** The language of a kind of step. */
+export function languageOf(kind: Step["kind"]): StepLanguage<Step, Step> {
+  return languages[kind];
+}
+
+/** The form of a kind of step where it stands, with the id that every step has. */
+export function formOf(kind: Step["kind"], place: Place): ObjectForm {
+  const { form, formInMap } = languages[kind];
+  const own = place === "map" && formInMap !== undefined ? formInMap : form;
+  return { ...own, required: { id: ref("id"), ...own.required } };
+}
+
+/** Every step of a list and of its branches, in program order; calls inside maps are not among them. */
+export function* stepsOf(steps: readonly Step[]): Generator<Step> {
+  for (const step of steps) {
+    yield step;
+    for (const list of listsOf(step)) yield* stepsOf(list);
+  }
+}
+
+/** The lists of steps in a step: its branches. */
+export function listsOf(step: Step): readonly (readonly Step[])[] {
+  return languageOf(step.kind).lists(step);
+}
+
+/** Every call of a list of steps, in program order: steps of their own and those of maps. Undo calls are not among them. */
+export function callsOf(steps: readonly Step[]): readonly StepCall[] {
+  return [...stepsOf(steps)].flatMap(ownCallsOf);
+}
+
+/** The calls that a step makes itself: those of its branches are not among them. */
+export function ownCallsOf(step: Step): readonly StepCall[] {
+  return languageOf(step.kind).calls(step);
+}
+
+/** The points that a step may ask. */
+export function asksOf(step: Step): readonly Asked[] {
+  return languageOf(step.kind).asks(step);
+}
+
+/** Whether an answer to a question that a step asks may skip the step after it. */
+export function maySkipNext(step: Step, points: ReadonlyMap<string, Point>): boolean {
+  return asksOf(step).some(({ about, point }) => {
+    return about === "step" && points.get(point)?.continuations.includes("skip") === true;
+  });
+}

@@ -1,0 +1,149 @@
+import { limitBounds } from "../limits.ts";
+import { numberSchema, type ObjectForm, ref, schemaOf, wholeSchema } from "../read/form.ts";
+import { nameSchema, readName } from "../read/name.ts";
+import type { Node, ShapeReader } from "../read/shape.ts";
+import type { ValueType } from "../types/schema-type.ts";
+import { nothing, type RowSet } from "../types/scope.ts";
+import type { CallStep } from "./call.ts";
+import type { AnyStep, Asked, StepLanguage } from "./language.ts";
+import { checkSource, sourceSchema } from "./parts/source.ts";
+import { upTo } from "./use.ts";
+
+/** Calls for each row of a set. Its set has the rows of the source, each with the state it ended in. */
+export type MapStep = AnyStep & {
+  readonly kind: "map";
+  readonly source: string;
+  readonly concurrency: number;
+  /** Failed rows are tolerated while both bounds are kept: at most `count`, and at most `percent` of the rows. */
+  readonly tolerate: { readonly count: number; readonly percent: number };
+  /** Names of points. */
+  readonly onRows: { readonly failed: string | undefined; readonly unknown: string | undefined };
+  readonly calls: readonly CallStep[];
+};
+
+/** The state a row of a map ended in. */
+export type RowState = "ok" | "failed" | "skipped" | "unknown";
+
+const callCount = { min: 1, max: 20 };
+const toleratedRows = { min: 0, max: limitBounds.rows.max };
+const toleratedPercent = { min: 0, max: 100 };
+
+const send = {
+  id: "send",
+  call: "messaging_bot.send_message",
+  entity: "ops",
+  args: { chat_id: "@team", text: { $text: "Please confirm: {row.summary}" } },
+};
+
+const tolerateForm: ObjectForm = {
+  description: "Failed rows that are tolerated; both bounds are kept. Default: none.",
+  required: {},
+  optional: {
+    count: wholeSchema("Most failed rows. Default: any number.", toleratedRows, 10),
+    percent: numberSchema("Most failed rows, in percent of all. Default: 100.", toleratedPercent, 5),
+  },
+  rules: { minProperties: 1 },
+  examples: [{ count: 10, percent: 5 }],
+};
+
+const onRowsForm: ObjectForm = {
+  description: "Points that are asked about rows: unknown first, then failed. Where one is missing, the step fails.",
+  required: {},
+  optional: {
+    failed: nameSchema("Point about failed rows.", "rowsFailed"),
+    unknown: nameSchema("Point about rows with a write whose outcome is unknown.", "rowsUnknown"),
+  },
+  examples: [{ failed: "rowsFailed", unknown: "rowsUnknown" }],
+};
+
+const form: ObjectForm = {
+  description:
+    "Runs calls, in order, for each row. A row ends as ok, failed, skipped or unknown. Within tolerate the step succeeds as partial; beyond it, and for unknown rows always, the points in onRows are asked when every row has ended.",
+  required: {
+    map: sourceSchema("open", "The set: of a call or a filter."),
+    do: {
+      description: "Calls for each row, in order. row is the row, calls.<id> the answer of an earlier one.",
+      type: "array",
+      minItems: callCount.min,
+      maxItems: callCount.max,
+      items: ref("mapCall"),
+      examples: [[send]],
+    },
+  },
+  optional: {
+    concurrency: wholeSchema("Rows at a time. Default and most: that of limits.", limitBounds.concurrency, 4),
+    tolerate: schemaOf(tolerateForm),
+    onRows: schemaOf(onRowsForm),
+  },
+  examples: [
+    {
+      id: "remind",
+      map: "open",
+      concurrency: 4,
+      tolerate: { count: 10, percent: 5 },
+      onRows: { failed: "rowsFailed" },
+      do: [send],
+    },
+  ],
+};
+
+/** The language of `map`. */
+export const mapLanguage: StepLanguage<MapStep, CallStep> = {
+  form,
+  formInMap: undefined,
+  refusedInBranch: undefined,
+  definitions: {},
+  named: { value: undefined, set: "a map", row: { place: "the calls of a map", isExpression: false } },
+
+  read(base, fields, { reader, limits, list, leaveOut }) {
+    const source = readName(fields.at("map"), reader);
+    const concurrency = reader.number(fields.at("concurrency"), limitBounds.concurrency) ?? limits.concurrency;
+    if (concurrency > limits.concurrency) {
+      const message = `is ${concurrency}, above the ${limits.concurrency} of the job`;
+      const hint = "lower it, or raise limits.concurrency";
+      reader.faults.add("PROGRAM_LIMIT_INVALID", fields.at("concurrency").path, message, hint);
+    }
+    const calls = list(fields.at("do"), "map", callCount);
+    const onRows = fields.has("onRows") ? reader.fields(fields.at("onRows"), onRowsForm) : undefined;
+    const pointOf = (name: string) => onRows && readName(onRows.at(name), reader);
+    if (source === undefined) {
+      for (const call of calls) leaveOut(call);
+      return undefined;
+    }
+    const tolerate = readTolerance(fields.at("tolerate"), reader);
+    const points = { failed: pointOf("failed"), unknown: pointOf("unknown") };
+    return { kind: "map", ...base, source, concurrency, tolerate, onRows: points, calls };
+  },
+
+  check(step, { scope, check, step: checkCall }) {
+    const row = checkSource({ step, field: "map", takesMaps: false }, scope, check);
+    const calls = new Map<string, ValueType>();
+    for (const call of step.calls) {
+      const { own } = checkCall(call, { ...scope, row, calls: new Map(calls) });
+      calls.set(call.id, own.value === "none" ? undefined : own.value.type);
+    }
+    const set: RowSet | "any" = row === "any" ? "any" : { fields: row.fields, hasStates: true };
+    return { own: { ...nothing, set }, inner: [] };
+  },
+
+  lists: () => [],
+  calls: ({ calls }) => calls,
+  asks: ({ onRows }) => (["failed", "unknown"] as const).flatMap((state) => askedAbout(state, onRows[state])),
+  estimate: ({ calls }, { rows, list }) => upTo(rows, list(calls)),
+};
+
+function readTolerance(node: Node, reader: ShapeReader): MapStep["tolerate"] {
+  const fields = node.value === undefined ? undefined : reader.fields(node, tolerateForm);
+  if (fields === undefined) return { count: 0, percent: 0 };
+  if (!fields.has("count") && !fields.has("percent")) {
+    reader.faults.add("PROGRAM_MALFORMED", node.path, "names no bound", "add count, percent or both");
+  }
+  return {
+    count: reader.number(fields.at("count"), toleratedRows) ?? toleratedRows.max,
+    percent: reader.number(fields.at("percent"), { ...toleratedPercent, isWhole: false }) ?? toleratedPercent.max,
+  };
+}
+
+function askedAbout(state: "failed" | "unknown", point: string | undefined): Asked[] {
+  return point === undefined ? [] : [{ point, about: state, field: ["onRows", state], isCertain: false }];
+}

@@ -1,0 +1,103 @@
+import type { Action, JsonSchema } from "@svc/catalog";
+import { isObject } from "@svc/core";
+import type { Check } from "../../check/context.ts";
+import { checkSensitiveArguments } from "../../check/sensitive.ts";
+import type { Path } from "../../json.ts";
+import type { Node, ShapeReader } from "../../read/shape.ts";
+import { readValue } from "../../read/value.ts";
+import { brokenTemplate, entriesOf, objectOf, type ValueTemplate } from "../../template.ts";
+import { withDefaults } from "../../types/defaults.ts";
+import { examine } from "../../types/examine.ts";
+import { fieldType, namesOf } from "../../types/schema-type.ts";
+import { resolveType, type Scope } from "../../types/scope.ts";
+
+/** The definition `args` of the JSON Schema. */
+export const argsDefinition: JsonSchema = {
+  description:
+    "Arguments by name; any value in them may be a reference. A destructive call has the literal confirm: true.",
+  type: "object",
+  properties: { $ref: false, $text: false },
+  examples: [{ calendar_id: { $ref: "input.calendar" }, max_results: 250 }],
+};
+
+/** Reads the arguments of a call; none when nothing is said. */
+export function readArgs(node: Node, reader: ShapeReader): ValueTemplate {
+  const none = { kind: "literal", value: {} } as const;
+  if (node.value === undefined || reader.object(node) === undefined) return none;
+  const args = readValue(node, reader.faults);
+  if (args?.kind === "object" || args?.kind === "literal") return args;
+  const message = "is a reference; arguments are named one by one";
+  reader.faults.add("PROGRAM_MALFORMED", node.path, message, 'write {"<argument>": {"$ref": "path"}}');
+  return none;
+}
+
+/** The arguments of one call, under check. */
+export type CheckedArguments = {
+  readonly args: ValueTemplate;
+  readonly action: Action;
+  readonly path: Path;
+  /** Arguments that the engine gives when they are absent. */
+  readonly given: readonly string[];
+};
+
+/** Faults of one call's arguments that are told. */
+const faultsMax = 100;
+
+/** Checks arguments against what their tool takes. Records every fault. */
+export function checkArguments({ args, action, path, given }: CheckedArguments, scope: Scope, check: Check): void {
+  const { inputSchema, idempotency } = action;
+  const free = action.class === "destructive" ? checkConfirm(args, action, path, check) : args;
+  checkSensitiveArguments({ args: free, inputSchema, path }, scope, check);
+  const keyed = idempotency?.argument === undefined ? [] : [idempotency.argument];
+  const filled = withDefaults(withGiven(free, [...given, ...keyed], inputSchema), inputSchema);
+  const { faults } = examine(filled, inputSchema, {
+    typeOf({ reference }) {
+      const found = resolveType(scope, reference);
+      return "fault" in found ? undefined : found.type;
+    },
+    validator: (schema) => check.validator(action, schema),
+  });
+  check.faults.omit(Math.max(0, faults.length - faultsMax));
+  for (const { path: at, message } of faults.slice(0, faultsMax)) {
+    const [name] = at;
+    const isDefault = name !== undefined && !entriesOf(args)?.some(([entry]) => entry === name);
+    const text = isDefault ? `${name}, left at its default, ${message}` : message;
+    check.faults.add("PROGRAM_ARGUMENT_INVALID", [...path, ...at], text, hintOf(action, at));
+  }
+}
+
+/** The destructive call's release stands in the program as it is: nothing that runs may decide it. Answers the other arguments. */
+function checkConfirm(args: ValueTemplate, { slug }: Action, path: Path, { faults }: Check): ValueTemplate {
+  const entries = entriesOf(args) ?? [];
+  const confirm = entries.find(([name]) => name === "confirm")?.[1];
+  if (confirm?.kind !== "literal" || confirm.value !== true) {
+    const message = confirm === undefined ? "lacks confirm" : "has a confirm that is not the literal true";
+    const at = confirm === undefined ? path : [...path, "confirm"];
+    faults.add("PROGRAM_CONFIRM_MISSING", at, `${slug} is destructive and ${message}`, 'write "confirm": true');
+  }
+  return { kind: "object", entries: entries.filter(([name]) => name !== "confirm") };
+}
+
+/** Unknown values for arguments that the engine fills in, so that they do not count as missing. */
+function withGiven(args: ValueTemplate, names: readonly string[], { required }: JsonSchema): ValueTemplate {
+  const entries = entriesOf(args) ?? [];
+  const missing = names.filter((name) => {
+    return Array.isArray(required) && required.includes(name) && !entries.some(([entry]) => entry === name);
+  });
+  return objectOf([...entries, ...missing.map((name) => [name, brokenTemplate] as const)]);
+}
+
+function hintOf(action: Action, path: Path): string {
+  let schema: unknown = action.inputSchema;
+  for (const step of path) {
+    const field = isObject(schema)
+      ? fieldType(schema, /^\d+$/.test(String(step)) ? Number(step) : step)
+      : { fault: "" };
+    schema = "type" in field ? field.type : undefined;
+    if ("fault" in field) break;
+  }
+  if (path.length > 0 && isObject(schema) && typeof schema.description === "string") {
+    return schema.description.replaceAll(/\s+/g, " ").slice(0, 300);
+  }
+  return `${action.slug} takes ${namesOf(action.inputSchema).join(", ") || "no arguments"}`;
+}

@@ -1,0 +1,141 @@
+import type { Action, JsonSchema } from "@svc/catalog";
+import { formatValue, isObject } from "@svc/core";
+import type { Check } from "../../check/context.ts";
+import type { Path } from "../../json.ts";
+import { type ObjectForm, ref } from "../../read/form.ts";
+import { parsePath } from "../../read/reference.ts";
+import type { Node, ShapeReader } from "../../read/shape.ts";
+import { fieldType, typesOf, type ValueType, walkType } from "../../types/schema-type.ts";
+import type { RowSet } from "../../types/scope.ts";
+import { checkPage, type PageSpec, readPage } from "./page.ts";
+
+/** How the list of an answer becomes a row set named as the step. */
+export type RowsSpec = {
+  /** Path of the list in the trimmed answer. */
+  readonly from: Path;
+  /** Field that identifies a row, undefined for its ordinal. */
+  readonly key: string | undefined;
+  /** Fields that are kept. Of items that are no objects the one field is `value`. */
+  readonly keep: readonly string[];
+  readonly page: PageSpec | undefined;
+};
+
+const fieldPattern = String.raw`^[^.\[\]{}\s"]+$`;
+const fieldName = { max: 200, pattern: new RegExp(fieldPattern), hint: "write the name of a field of the items" };
+const keptCount = { min: 1, max: 50 };
+
+function fieldSchema(description: string, example: string): JsonSchema {
+  return { description, type: "string", maxLength: fieldName.max, pattern: fieldPattern, examples: [example] };
+}
+
+/** The form of `rows`. */
+export const rowsForm: ObjectForm = {
+  description: "Turns a list of the answer into a row set named as the step. Only the kept fields are stored.",
+  required: {
+    from: {
+      description: "Path of the list in the answer, ending in []; [] alone is the answer itself.",
+      type: "string",
+      minLength: 1,
+      maxLength: 512,
+      pattern: String.raw`^([^.\[\]{}\s"]+(\.[^.\[\]{}\s"]+|\[\d{1,6}\])*)?\[\]$`,
+      examples: ["items[]"],
+    },
+    keep: {
+      description: "Fields of the items that are kept. Items that are no objects have the one field value.",
+      type: "array",
+      minItems: keptCount.min,
+      maxItems: keptCount.max,
+      uniqueItems: true,
+      items: fieldSchema("Name of a field.", "summary"),
+      examples: [["id", "summary", "attendees"]],
+    },
+  },
+  optional: {
+    key: fieldSchema(
+      "Field that identifies a row, of text or numbers: the same key twice is one row. Default: every item is a row.",
+      "id",
+    ),
+    page: ref("page"),
+  },
+  examples: [
+    {
+      from: "items[]",
+      key: "id",
+      keep: ["id", "summary"],
+      page: { arg: "page_token", from: "nextPageToken", max: 40 },
+    },
+  ],
+};
+
+/** Reads how an answer becomes rows. */
+export function readRows(node: Node, reader: ShapeReader): RowsSpec | undefined {
+  const fields = reader.fields(node, rowsForm);
+  if (fields === undefined) return undefined;
+  const from = readListPath(fields.at("from"), reader);
+  const keep = reader.items(fields.at("keep"), keptCount)?.flatMap((item) => reader.text(item, fieldName) ?? []);
+  const key = fields.has("key") ? reader.text(fields.at("key"), fieldName) : undefined;
+  const page = fields.has("page") ? readPage(fields.at("page"), reader) : undefined;
+  if (keep !== undefined && new Set(keep).size < keep.length) {
+    reader.faults.add("PROGRAM_MALFORMED", fields.at("keep").path, "names a field twice", "name each field once");
+  }
+  return from === undefined || keep === undefined ? undefined : { from, keep, key, page };
+}
+
+/** `items[]`: the path of a list, with the brackets that say so; `[]` alone is the answer itself. */
+function readListPath(node: Node, reader: ShapeReader): Path | undefined {
+  const hint = "write the path of the list and [], such as items[] or data.items[]";
+  const text = reader.text(node, { max: 512, hint });
+  if (text === undefined) return undefined;
+  if (text === "[]") return [];
+  const path = text.endsWith("[]") ? parsePath(text.slice(0, -2)) : undefined;
+  if (path === undefined) reader.faults.add("PROGRAM_MALFORMED", node.path, "is not the path of a list", hint);
+  return path;
+}
+
+/** Checks rows against the output of their tool and answers the set that they make. Records every fault. */
+export function checkRows(rows: RowsSpec, path: Path, action: Action, { faults }: Check): RowSet | "any" {
+  if (rows.page !== undefined) checkPage(rows.page, [...path, "page"], action, faults);
+  const list = walkType(action.outputSchema, rows.from);
+  const types = "fault" in list ? undefined : typesOf(list.type);
+  if ("type" in list && (types === undefined || types.has("array"))) return setOf(rows, path, list.type, faults);
+  const why = "fault" in list ? list.fault : `it is ${[...(types ?? [])].join(" or ")}`;
+  const message = `is no list in the output of ${action.slug}: ${why}`;
+  const hint = `name a list of the output: ${listsOf(action.outputSchema).join(", ") || "this tool has none"}`;
+  faults.add("PROGRAM_REFERENCE_INVALID", [...path, "from"], message, hint);
+  return "any";
+}
+
+function setOf(rows: RowsSpec, path: Path, list: ValueType, faults: Check["faults"]): RowSet {
+  const item = list === undefined || !isObject(list.items) ? undefined : list.items;
+  const types = typesOf(item);
+  const isObjects = types === undefined || types.has("object");
+  const look = (name: string, at: Path): ValueType => {
+    const field = isObjects ? fieldType(item, name) : scalarField(item, name);
+    if ("type" in field) return field.type;
+    const message = `${formatValue(name)} is no field of the items: the item ${field.fault}`;
+    const hint = isObjects ? "name a field of the items" : "items that are no objects have the one field value";
+    faults.add("PROGRAM_REFERENCE_INVALID", at, message, hint);
+    return undefined;
+  };
+  const fields = new Map(rows.keep.map((name, index) => [name, look(name, [...path, "keep", index])]));
+  const key = rows.key === undefined ? undefined : typesOf(look(rows.key, [...path, "key"]));
+  if (key !== undefined && !key.has("string") && !key.has("number")) {
+    const message = `is ${[...key].join(" or ")}, which identifies no row`;
+    faults.add("PROGRAM_REFERENCE_INVALID", [...path, "key"], message, "name a field of text or numbers");
+  }
+  return { fields, hasStates: false };
+}
+
+function scalarField(item: ValueType, name: string): { readonly type: ValueType } | { readonly fault: string } {
+  return name === "value" ? { type: item } : { fault: "is no object" };
+}
+
+/** The lists of an output, two levels deep, as rows.from writes them. */
+function listsOf(schema: JsonSchema, prefix = ""): string[] {
+  const properties = isObject(schema.properties) ? Object.entries(schema.properties) : [];
+  return properties.flatMap(([name, child]) => {
+    if (!isObject(child)) return [];
+    if (typesOf(child)?.has("array")) return [`${prefix}${name}[]`];
+    return prefix === "" ? listsOf(child, `${name}.`) : [];
+  });
+}

@@ -1,0 +1,121 @@
+import type { Action, JsonSchema } from "@svc/catalog";
+import { formatValue } from "@svc/core";
+import type { Check } from "../../check/context.ts";
+import { checkReferences } from "../../check/references.ts";
+import { type Path, pathOf } from "../../json.ts";
+import { defaultTimeoutMs, durationBounds } from "../../limits.ts";
+import { durationSchema, ref, schemaOf } from "../../read/form.ts";
+import type { Fields, Node, ShapeReader } from "../../read/shape.ts";
+import type { ValueTemplate } from "../../template.ts";
+import type { Scope } from "../../types/scope.ts";
+import { argsDefinition, checkArguments, readArgs } from "./arguments.ts";
+import { type Retry, readRetry, retryForm } from "./retry.ts";
+import type { RowsSpec } from "./rows.ts";
+
+/** What is said of a tool call, be it made or undone. */
+export type ToolCall = {
+  readonly tool: string;
+  readonly entity: string;
+  /** Of kind `object` or, when it holds no reference, `literal`. */
+  readonly args: ValueTemplate;
+  readonly retry: Retry;
+  readonly timeoutMs: number;
+  readonly pointer: string;
+};
+
+/** The call that takes a call back. Its references may name `output`. */
+export type UndoCall = ToolCall;
+
+/** A call that a step makes, once or for each row. */
+export type StepCall = ToolCall & {
+  readonly id: string;
+  readonly rows: RowsSpec | undefined;
+  readonly undo: UndoCall | undefined;
+};
+
+const toolSlug = { max: 200, pattern: /^[a-z][a-z0-9_]*\.[a-z][a-z0-9_]*$/ };
+
+/** Definitions of the JSON Schema for the fields of a call. */
+export const toolCallDefinitions: Readonly<Record<string, JsonSchema>> = {
+  tool: {
+    description: "Catalog-wide slug of the tool. Skills and triggers cannot be called.",
+    type: "string",
+    pattern: toolSlug.pattern.source,
+    maxLength: toolSlug.max,
+    examples: ["calendar.list_events"],
+  },
+  entity: {
+    description: "Whose account is used. It has an active account of the toolkit when the program is submitted.",
+    type: "string",
+    minLength: 1,
+    maxLength: 200,
+    examples: ["ops"],
+  },
+  args: argsDefinition,
+  timeout: durationSchema("How long one call may take, 1s to 30s. Default 30s.", "30s"),
+  retry: schemaOf(retryForm),
+};
+
+/** The optional fields of every call. */
+export const callOptions = { args: ref("args"), retry: ref("retry"), timeout: ref("timeout") };
+
+/** Reads what is said of a call beside its entity. Without a tool nothing more is looked at, and the answer is undefined. */
+export function readToolCall(
+  fields: Fields,
+  pointer: string,
+  reader: ShapeReader,
+): Omit<ToolCall, "entity"> | undefined {
+  const hint = "write <toolkit>.<tool>, as search_tools names it";
+  const tool = reader.text(fields.at("call"), { ...toolSlug, hint });
+  if (tool === undefined) return undefined;
+  return {
+    tool,
+    pointer,
+    args: readArgs(fields.at("args"), reader),
+    retry: readRetry(fields.at("retry"), reader),
+    timeoutMs: reader.duration(fields.at("timeout"), durationBounds.timeout) ?? defaultTimeoutMs,
+  };
+}
+
+/** Reads an entity. One that cannot be one is "", whose account nobody is asked for. */
+export function readEntity(node: Node, reader: ShapeReader): string {
+  return reader.text(node, { max: 200, hint: "write the entity whose account is used, 1 to 200 characters" }) ?? "";
+}
+
+/** Checks a call where it stands: tool, references, arguments but those `given` by the engine. Answers its tool if that can be called. */
+export function checkToolCall(
+  { tool, args, pointer }: ToolCall,
+  given: readonly string[],
+  scope: Scope,
+  check: Check,
+): Action | undefined {
+  const path = [...pathOf(pointer), "args"];
+  const action = findAction(tool, [...pathOf(pointer), "call"], check);
+  checkReferences(args, path, scope, check.faults);
+  if (action !== undefined) checkArguments({ args, action, path, given }, scope, check);
+  return action;
+}
+
+/** Finds the tool of a call; undefined when it cannot be called, which is recorded. */
+function findAction(slug: string, path: Path, check: Check): Action | undefined {
+  const { faults, view, actions } = check;
+  const known = actions.get(slug);
+  if (known !== undefined) return known;
+  const tool = view.tools.get(slug);
+  if (slug.startsWith("skills.")) {
+    faults.add("PROGRAM_TOOL_NOT_CALLABLE", path, `${slug} is a skill`, "write the steps of its program here instead");
+  } else if (tool === undefined) {
+    const hint = view.toolkits.has(slug.split(".")[0] ?? "")
+      ? "ListTools of its toolkit names what there is"
+      : "search_tools finds tools by what they do";
+    faults.add("PROGRAM_TOOL_UNKNOWN", path, `there is no tool ${formatValue(slug)}`, hint);
+  } else if (tool.kind !== "action") {
+    faults.add("PROGRAM_TOOL_NOT_CALLABLE", path, `${slug} is a trigger`, "call an action; triggers send events");
+  } else if (!tool.callable) {
+    faults.add("PROGRAM_TOOL_NOT_CALLABLE", path, `${slug} is described only`, "call another tool of its toolkit");
+  } else {
+    actions.set(slug, tool);
+    return tool;
+  }
+  return undefined;
+}

@@ -1,0 +1,104 @@
+import { isObject } from "@svc/core";
+import type { Check } from "../check/context.ts";
+import { checkReferences } from "../check/references.ts";
+import { type Path, pathOf } from "../json.ts";
+import { durationBounds, type Limits } from "../limits.ts";
+import { durationSchema, type ObjectForm, ref, schemaOf } from "../read/form.ts";
+import type { Node, ShapeReader } from "../read/shape.ts";
+import { readValue } from "../read/value.ts";
+import type { Reference, ValueTemplate } from "../template.ts";
+import { typesOf } from "../types/schema-type.ts";
+import { nothing, resolveType, type Scope } from "../types/scope.ts";
+import type { AnyStep, StepLanguage } from "./language.ts";
+import { noUse } from "./use.ts";
+
+/** Waits for a time to pass, or until a time. */
+export type WaitStep = AnyStep & {
+  readonly kind: "wait";
+  readonly wait: { readonly forMs: number } | { readonly until: ValueTemplate };
+};
+
+const untilForm: ObjectForm = {
+  description: "A time.",
+  required: { until: ref("value") },
+  optional: {},
+  examples: [{ until: "2026-05-01T09:00:00Z" }],
+};
+
+const form: ObjectForm = {
+  description: "Waits for a time to pass, or until a time.",
+  required: {
+    wait: {
+      description: "How long, 1s to 30d and no longer than the deadline; or until when, RFC 3339.",
+      anyOf: [durationSchema("A duration.", "10m"), schemaOf(untilForm)],
+      examples: ["10m", { until: { $ref: "input.start" } }],
+    },
+  },
+  optional: {},
+  examples: [{ id: "pause", wait: "10m" }],
+};
+
+/** The language of `wait`. */
+export const waitLanguage: StepLanguage<WaitStep> = {
+  form,
+  formInMap: undefined,
+  refusedInBranch: undefined,
+  definitions: {},
+  named: { value: undefined, set: undefined, row: undefined },
+
+  read(base, fields, { reader, limits }) {
+    const node = fields.at("wait");
+    const wait = isObject(node.value) ? readUntil(node, reader) : readSpan(node, limits, reader);
+    return wait && { kind: "wait", ...base, wait };
+  },
+
+  check({ wait, pointer }, { scope, check }) {
+    if ("until" in wait) checkUntil(wait.until, [...pathOf(pointer), "wait", "until"], scope, check.faults);
+    return { own: nothing, inner: [] };
+  },
+
+  lists: () => [],
+  calls: () => [],
+  asks: () => [],
+  estimate: () => noUse,
+};
+
+function readSpan(node: Node, limits: Limits, reader: ShapeReader): WaitStep["wait"] | undefined {
+  const forMs = reader.duration(node, durationBounds.wait);
+  if (forMs === undefined) return undefined;
+  if (forMs > limits.deadlineMs) {
+    const hint = "shorten it, or raise limits.deadline";
+    reader.faults.add("PROGRAM_LIMIT_INVALID", node.path, "is longer than the deadline of the job", hint);
+  }
+  return { forMs };
+}
+
+function readUntil(node: Node, reader: ShapeReader): WaitStep["wait"] | undefined {
+  const field = reader.fields(node, untilForm)?.at("until");
+  const until = field && readValue(field, reader.faults);
+  return until && { until };
+}
+
+function checkUntil(until: ValueTemplate, path: Path, scope: Scope, faults: Check["faults"]): void {
+  checkReferences(until, path, scope, faults);
+  if (until.kind === "reference") checkTimeType(until.reference, path, scope, faults);
+  if (until.kind === "reference" || until.kind === "text") return;
+  const isTime = until.kind === "literal" && typeof until.value === "string" && isTimestamp(until.value);
+  const hint = 'write one such as "2026-05-01T09:00:00Z", or a $ref to one';
+  if (!isTime) faults.add("PROGRAM_MALFORMED", path, "is no time", hint);
+}
+
+function checkTimeType(reference: Reference, path: Path, scope: Scope, faults: Check["faults"]): void {
+  const found = resolveType(scope, reference);
+  const types = "fault" in found ? undefined : typesOf(found.type);
+  if (types === undefined || types.has("string")) return;
+  const message = `${reference.text}: is ${[...types].join(" or ")}, not a time`;
+  faults.add("PROGRAM_REFERENCE_INVALID", path, message, "name a text such as 2026-05-01T09:00:00Z");
+}
+
+const timestampPattern = /^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}(\.\d{1,9})?(Z|[+-]\d{2}:\d{2})$/i;
+
+/** Whether a text is an RFC 3339 timestamp of a time that exists. */
+function isTimestamp(text: string): boolean {
+  return timestampPattern.test(text) && !Number.isNaN(Date.parse(text));
+}

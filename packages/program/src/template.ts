@@ -1,0 +1,80 @@
+import { isObject } from "@svc/core";
+import type { JsonValue, Path } from "./json.ts";
+
+/** A CEL expression; `pointer` is where it stands. An Evaluator makes it run, once for each of these objects. */
+export type Expression = { readonly source: string; readonly pointer: string };
+
+/** Where a reference may start. */
+export type ReferenceRoot = "input" | "params" | "steps" | "row" | "output" | "calls" | "rows";
+
+/** A parsed path. After `steps`, `calls` and `rows` the first entry of `path` is the id. */
+export type Reference = {
+  readonly text: string;
+  readonly root: ReferenceRoot;
+  readonly path: Path;
+  readonly pointer: string;
+};
+
+/** A text with references in it. */
+export type TextTemplate = { readonly kind: "text"; readonly parts: readonly (string | Reference)[] };
+
+/** A JSON value with references in it. `otherwise` stands in where a source was skipped or is absent. */
+export type ValueTemplate =
+  | { readonly kind: "literal"; readonly value: JsonValue }
+  | {
+      readonly kind: "reference";
+      readonly reference: Reference;
+      readonly otherwise: { readonly value: JsonValue } | undefined;
+    }
+  | TextTemplate
+  | { readonly kind: "object"; readonly entries: TemplateEntries }
+  | { readonly kind: "list"; readonly items: readonly ValueTemplate[] };
+
+/** The fields of a template that is an object. */
+export type TemplateEntries = readonly (readonly [string, ValueTemplate])[];
+
+/** Stands for a faulty part of a template: of any type, so that what is around it can be checked still. */
+export const brokenTemplate: ValueTemplate & { readonly kind: "reference" } = {
+  kind: "reference",
+  reference: { text: "", root: "input", path: [], pointer: "" },
+  otherwise: undefined,
+};
+
+/** The entries of a template that is an object; undefined for any other. */
+export function entriesOf(template: ValueTemplate): TemplateEntries | undefined {
+  if (template.kind === "object") return template.entries;
+  if (template.kind !== "literal" || !isObject(template.value)) return undefined;
+  return Object.entries(template.value).map(([name, value]) => [name, { kind: "literal", value }]);
+}
+
+/** An object of entries: a literal when each of them is. */
+export function objectOf(entries: TemplateEntries): ValueTemplate {
+  const values: [string, JsonValue][] = [];
+  for (const [name, item] of entries) {
+    if (item.kind !== "literal") return { kind: "object", entries };
+    values.push([name, item.value]);
+  }
+  return { kind: "literal", value: Object.fromEntries(values) };
+}
+
+/** Every reference of a template with the path of the value it stands in, relative to the template. */
+export function referencesOf(
+  template: ValueTemplate,
+  path: Path = [],
+): { readonly reference: Reference; readonly path: Path; readonly hasElse: boolean }[] {
+  switch (template.kind) {
+    case "literal":
+      return [];
+    case "reference":
+      if (template === brokenTemplate) return [];
+      return [{ reference: template.reference, path, hasElse: template.otherwise !== undefined }];
+    case "text":
+      return template.parts.flatMap((part) =>
+        typeof part === "string" ? [] : [{ reference: part, path, hasElse: false }],
+      );
+    case "object":
+      return template.entries.flatMap(([name, item]) => referencesOf(item, [...path, name]));
+    case "list":
+      return template.items.flatMap((item, index) => referencesOf(item, [...path, index]));
+  }
+}

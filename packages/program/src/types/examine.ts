@@ -1,0 +1,181 @@
+import type { JsonSchema, SchemaFault, SchemaValidator } from "@svc/catalog";
+import { isObject } from "@svc/core";
+import { type JsonValue, type Path, pathOf } from "../json.ts";
+import { brokenTemplate, type TemplateEntries, type ValueTemplate } from "../template.ts";
+import { branchesOf, faultOfAssignment, typesOf, type ValueType } from "./schema-type.ts";
+
+/** One way a template misses a schema, whatever its references stand for. `path` is relative to the template. */
+export type TemplateFault = { readonly path: Path; readonly message: string };
+
+/** What is known of a template against a schema: faults it has for sure, and whether it satisfies the schema for sure. */
+export type Examination = { readonly faults: readonly TemplateFault[]; readonly isCertain: boolean };
+
+/** What an examination needs: the type of a reference, and validators for parts without references. */
+export type Examiner = {
+  typeOf(template: ValueTemplate & { readonly kind: "reference" }): ValueType;
+  validator(schema: JsonSchema): SchemaValidator;
+};
+
+const certain: Examination = { faults: [], isCertain: true };
+const uncertain: Examination = { faults: [], isCertain: false };
+
+/** Examines a template against a JSON Schema. References are unknown values of their type; what depends on more stays open. */
+export function examine(template: ValueTemplate, schema: unknown, examiner: Examiner, path: Path = []): Examination {
+  if (schema === true || schema === undefined) return certain;
+  if (!isObject(schema)) return fault(path, "is not allowed here");
+  switch (template.kind) {
+    case "literal":
+      return examineLiteral(template.value, schema, examiner, path);
+    case "reference":
+      return examineReference(template, schema, examiner, path);
+    case "text":
+      return examineType({ type: "string" }, schema, path);
+    case "list":
+      return together([
+        ofType("array", schema, path),
+        ...template.items.map((item, index) => examine(item, itemSchema(schema, index), examiner, [...path, index])),
+        ofCount(template.items.length, schema.minItems, schema.maxItems, "items", path),
+        ...(["uniqueItems", "contains", "enum", "const"].some((name) => name in schema) ? [uncertain] : []),
+        ofRules(template, schema, examiner, path),
+      ]);
+    case "object":
+      return together([
+        ofType("object", schema, path),
+        ...ofProperties(template.entries, schema, examiner, path),
+        ofCount(template.entries.length, schema.minProperties, schema.maxProperties, "properties", path),
+        ...(["propertyNames", "enum", "const"].some((name) => name in schema) ? [uncertain] : []),
+        ofRules(template, schema, examiner, path),
+      ]);
+  }
+}
+
+function fault(path: Path, message: string): Examination {
+  return { faults: [{ path, message }], isCertain: false };
+}
+
+function together(parts: readonly Examination[]): Examination {
+  return { faults: parts.flatMap(({ faults }) => faults), isCertain: parts.every(({ isCertain }) => isCertain) };
+}
+
+function examineLiteral(value: JsonValue, schema: JsonSchema, examiner: Examiner, path: Path): Examination {
+  const found = examiner.validator(schema)(value);
+  if (found.length === 0) return certain;
+  const faults = found.map((miss) => ({ path: [...path, ...placeOf(miss, value)], message: miss.message }));
+  return { faults, isCertain: false };
+}
+
+/** Where a fault of a value stands: at a property that must not be there, but around one that is missing. */
+function placeOf({ pointer, property }: SchemaFault, value: JsonValue): Path {
+  const path = pathOf(pointer);
+  const around = path.reduce<unknown>((at, step) => (at as Readonly<Record<string, unknown>> | null)?.[step], value);
+  return property !== undefined && isObject(around) && Object.hasOwn(around, property) ? [...path, property] : path;
+}
+
+function examineReference(
+  template: ValueTemplate & { readonly kind: "reference" },
+  schema: JsonSchema,
+  examiner: Examiner,
+  path: Path,
+): Examination {
+  if (template === brokenTemplate) return uncertain;
+  const found = examineType(examiner.typeOf(template), schema, path);
+  const { otherwise } = template;
+  if (otherwise === undefined) return found;
+  return together([found, examineLiteral(otherwise.value, schema, examiner, [...path, "else"])]);
+}
+
+const annotations = new Set([
+  "type",
+  "title",
+  "description",
+  "default",
+  "examples",
+  "deprecated",
+  "x-sensitive",
+  "$comment",
+]);
+
+function examineType(type: ValueType, schema: JsonSchema, path: Path): Examination {
+  const message = faultOfAssignment(type, schema);
+  if (message !== undefined) return fault(path, message);
+  const given = typesOf(type);
+  const taken = typesOf(schema);
+  const isTypeAll = Object.keys(schema).every((keyword) => annotations.has(keyword));
+  const isWithin = taken === undefined || (given !== undefined && [...given].every((name) => taken.has(name)));
+  return isTypeAll && isWithin && schema.type !== "integer" ? certain : uncertain;
+}
+
+function ofType(type: "array" | "object", schema: JsonSchema, path: Path): Examination {
+  const isTaken = schema.type === undefined || [schema.type].flat().includes(type);
+  return isTaken ? certain : fault(path, `must be ${[schema.type].flat().join(" or ")}`);
+}
+
+function ofCount(count: number, min: unknown, max: unknown, what: string, path: Path): Examination {
+  if (typeof min === "number" && count < min) return fault(path, `must NOT have fewer than ${min} ${what}`);
+  if (typeof max === "number" && count > max) return fault(path, `must NOT have more than ${max} ${what}`);
+  return certain;
+}
+
+function itemSchema({ items, prefixItems }: JsonSchema, index: number): unknown {
+  if (Array.isArray(prefixItems) && index < prefixItems.length) return prefixItems[index];
+  return items;
+}
+
+function ofProperties(entries: TemplateEntries, schema: JsonSchema, examiner: Examiner, path: Path): Examination[] {
+  const properties = isObject(schema.properties) ? (schema.properties as JsonSchema) : {};
+  const names = new Set(entries.map(([name]) => name));
+  const found = entries.map(([name, item]) => {
+    if (Object.hasOwn(properties, name)) return examine(item, properties[name], examiner, [...path, name]);
+    if (schema.patternProperties !== undefined) return uncertain;
+    if (schema.additionalProperties !== false)
+      return examine(item, schema.additionalProperties, examiner, [...path, name]);
+    return fault([...path, name], `must not have the property "${name}"`);
+  });
+  const lacks = (name: unknown) => fault(path, `must have required property '${name}'`);
+  for (const name of listOf(schema.required)) if (!names.has(String(name))) found.push(lacks(name));
+  const dependent = isObject(schema.dependentRequired) ? schema.dependentRequired : {};
+  for (const [name, others] of Object.entries(dependent)) {
+    if (!names.has(name)) continue;
+    for (const other of listOf(others)) if (!names.has(String(other))) found.push(lacks(other));
+  }
+  return found;
+}
+
+function listOf(value: unknown): readonly unknown[] {
+  return Array.isArray(value) ? value : [];
+}
+
+/** The keywords that combine schemas. A branch counts only where it holds, or fails, for sure. */
+function ofRules(template: ValueTemplate, schema: JsonSchema, examiner: Examiner, path: Path): Examination {
+  const look = (rule: unknown) => examine(template, rule, examiner, path);
+  const parts = branchesOf(schema, "allOf").map(look);
+  const any = branchesOf(schema, "anyOf").map(look);
+  if (any.length > 0) parts.push(ofAlternatives(any, path, "must match a schema in anyOf"));
+  const one = branchesOf(schema, "oneOf").map(look);
+  const holding = one.filter(({ isCertain }) => isCertain).length;
+  if (holding > 1) parts.push(fault(path, "must match exactly one schema in oneOf"));
+  else if (one.length > 0) {
+    const found = ofAlternatives(one, path, "must match exactly one schema in oneOf");
+    const isAlone = one.filter(({ faults }) => faults.length === 0).length === 1;
+    parts.push(isAlone ? found : { ...found, isCertain: false });
+  }
+  if (schema.not !== undefined) {
+    const { isCertain, faults } = look(schema.not);
+    parts.push(isCertain ? fault(path, "must NOT be valid") : faults.length > 0 ? certain : uncertain);
+  }
+  if (schema.if !== undefined) {
+    const { isCertain, faults } = look(schema.if);
+    parts.push(isCertain ? look(schema.then) : faults.length > 0 ? look(schema.else) : uncertain);
+  }
+  const dependent = isObject(schema.dependentSchemas) ? schema.dependentSchemas : {};
+  for (const [name, rule] of Object.entries(dependent)) {
+    if (template.kind === "object" && template.entries.some(([entry]) => entry === name)) parts.push(look(rule));
+  }
+  if (schema.unevaluatedProperties !== undefined || schema.$ref !== undefined) parts.push(uncertain);
+  return together(parts);
+}
+
+function ofAlternatives(branches: readonly Examination[], path: Path, message: string): Examination {
+  if (branches.some(({ isCertain }) => isCertain)) return certain;
+  return branches.every(({ faults }) => faults.length > 0) ? fault(path, message) : uncertain;
+}

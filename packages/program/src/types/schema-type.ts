@@ -1,0 +1,158 @@
+import type { JsonSchema } from "@svc/catalog";
+import { isJsonNumber, isObject } from "@svc/core";
+import type { JsonValue, Path } from "../json.ts";
+
+/** What is known of a value: its schema, or undefined when nothing is. */
+export type ValueType = JsonSchema | undefined;
+
+/** A JSON type. Whole numbers are numbers: no output says which of the two its values are for good. */
+export type TypeName = "null" | "boolean" | "number" | "string" | "array" | "object";
+
+const typeNames: Readonly<Record<string, TypeName>> = {
+  null: "null",
+  boolean: "boolean",
+  number: "number",
+  integer: "number",
+  string: "string",
+  array: "array",
+  object: "object",
+};
+
+/** The JSON type of a value. */
+function typeNameOf(value: JsonValue): TypeName {
+  if (value === null) return "null";
+  if (Array.isArray(value)) return "array";
+  if (isJsonNumber(value)) return "number";
+  return typeNames[typeof value] ?? "object";
+}
+
+/** The types that values of a schema may have; undefined when any. */
+export function typesOf(schema: ValueType): ReadonlySet<TypeName> | undefined {
+  if (schema === undefined) return undefined;
+  if (schema.type !== undefined) {
+    const named = [schema.type].flat().flatMap((name) => typeNames[String(name)] ?? []);
+    return new Set(named);
+  }
+  if (schema.const !== undefined) return new Set([typeNameOf(schema.const as JsonValue)]);
+  if (Array.isArray(schema.enum)) return new Set((schema.enum as JsonValue[]).map(typeNameOf));
+  for (const keyword of ["anyOf", "oneOf"]) {
+    const branches = branchesOf(schema, keyword).map(typesOf);
+    if (branches.length > 0 && branches.every((types) => types !== undefined)) {
+      return new Set(branches.flatMap((types) => [...types]));
+    }
+  }
+  const all = branchesOf(schema, "allOf").map(typesOf);
+  const known = all.find((types) => types !== undefined);
+  if (known !== undefined) return known;
+  if (isObject(schema.properties)) return new Set(["object"]);
+  return isObject(schema.items) ? new Set(["array"]) : undefined;
+}
+
+/** The schemas of a list keyword such as anyOf. */
+export function branchesOf(schema: JsonSchema, keyword: string): JsonSchema[] {
+  const branches = schema[keyword];
+  return Array.isArray(branches) ? branches.filter(isObject) : [];
+}
+
+/** The type of what stands at one step into a value, or why nothing can. */
+export function fieldType(
+  schema: ValueType,
+  step: string | number,
+): { readonly type: ValueType } | { readonly fault: string } {
+  if (schema === undefined) return { type: undefined };
+  const types = typesOf(schema);
+  const needed = typeof step === "number" ? "array" : "object";
+  if (types !== undefined && !types.has(needed)) {
+    return { fault: `is ${[...types].join(" or ")}, which has no ${typeof step === "number" ? "items" : "fields"}` };
+  }
+  if (typeof step === "number") return { type: isObject(schema.items) ? schema.items : undefined };
+  if (isObject(schema.properties)) {
+    const property = Object.hasOwn(schema.properties, step) ? schema.properties[step] : undefined;
+    if (property !== undefined) return { type: isObject(property) ? property : undefined };
+  }
+  return fieldOfBranches(schema, step);
+}
+
+/** The type of what stands at a path of a value, or why nothing can. */
+export function walkType(schema: ValueType, path: Path): { readonly type: ValueType } | { readonly fault: string } {
+  let type = schema;
+  for (const step of path) {
+    const field = fieldType(type, step);
+    if ("fault" in field) return field;
+    type = field.type;
+  }
+  return { type };
+}
+
+function fieldOfBranches(schema: JsonSchema, step: string): { readonly type: ValueType } | { readonly fault: string } {
+  const branches = ["anyOf", "oneOf", "allOf"].flatMap((keyword) => branchesOf(schema, keyword));
+  const found = branches.filter((branch) => isObject(branch.properties)).map((branch) => fieldType(branch, step));
+  const types = found.flatMap((field) => ("type" in field ? [field.type] : []));
+  if (types.length > 0) {
+    const known = types.filter((type) => type !== undefined);
+    return { type: known.length < types.length ? undefined : known.length === 1 ? known[0] : { anyOf: known } };
+  }
+  if (!isObject(schema.properties) && found.length === 0) return { type: undefined };
+  const names = namesOf(schema);
+  return { fault: names.length === 0 ? "has no fields" : `has no such field, only ${names.join(", ")}` };
+}
+
+/** The fields that a schema names, as many of them as a message can hold. */
+export function namesOf(schema: JsonSchema): string[] {
+  const names: string[] = [];
+  for (const { properties } of [
+    schema,
+    ...["anyOf", "oneOf", "allOf"].flatMap((keyword) => branchesOf(schema, keyword)),
+  ]) {
+    for (const name in isObject(properties) ? properties : {}) {
+      if (!names.includes(name)) names.push(name);
+      if (names.length === 40) return names;
+    }
+  }
+  return names;
+}
+
+/** What a constant says of the values that may stand in its place: its type, and its fields. */
+export function typeOfConstant(value: JsonValue): JsonSchema {
+  if (!isObject(value)) return { type: typeNameOf(value) };
+  const properties = Object.fromEntries(Object.entries(value).map(([name, child]) => [name, typeOfConstant(child)]));
+  return { type: "object", properties };
+}
+
+/** Why no value of one schema satisfies another, as far as types tell; undefined when one may. Apps may answer null anywhere. */
+export function faultOfAssignment(from: ValueType, to: ValueType): string | undefined {
+  const given = typesOf(from);
+  const taken = typesOf(to);
+  if (from === undefined || to === undefined || given === undefined || taken === undefined) return undefined;
+  const shared = [...given].filter((type) => taken.has(type));
+  if (shared.length === 0) return `is ${[...given].join(" or ")}, not ${[...taken].join(" or ")}`;
+  if (Array.isArray(from.enum) && Array.isArray(to.enum)) {
+    const values = to.enum as unknown[];
+    if (!(from.enum as unknown[]).some((value) => values.includes(value)))
+      return "has no value in common with the enum";
+  }
+  if (shared.length > 1) return undefined;
+  if (shared[0] === "array" && isObject(from.items) && isObject(to.items)) {
+    const fault = faultOfAssignment(from.items, to.items);
+    return fault === undefined ? undefined : `has items of which each ${fault}`;
+  }
+  return shared[0] === "object" ? faultOfObject(from, to) : undefined;
+}
+
+function faultOfObject(from: JsonSchema, to: JsonSchema): string | undefined {
+  if (!isObject(from.properties) || !isObject(to.properties)) return undefined;
+  const fields = Object.entries(from.properties);
+  const required = Array.isArray(to.required) ? (to.required as string[]) : [];
+  const missing = required.find((name) => !Object.hasOwn(from.properties as object, name));
+  if (missing !== undefined) return `lacks ${missing}`;
+  for (const [name, child] of fields) {
+    if (!Object.hasOwn(to.properties, name)) {
+      if (to.additionalProperties === false) return `has ${name}, which is not taken`;
+      continue;
+    }
+    const target = to.properties[name];
+    const fault = isObject(child) && isObject(target) ? faultOfAssignment(child, target) : undefined;
+    if (fault !== undefined) return `has ${name}, which ${fault}`;
+  }
+  return undefined;
+}

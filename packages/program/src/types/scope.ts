@@ -1,0 +1,171 @@
+import type { JsonSchema } from "@svc/catalog";
+import type { JsonObject, Path } from "../json.ts";
+import type { Reference } from "../template.ts";
+import { fieldType, typeOfConstant, type ValueType } from "./schema-type.ts";
+
+/** A row set as later steps see it: what is known of each kept field, and whether its rows carry the state a map left. */
+export type RowSet = { readonly fields: ReadonlyMap<string, ValueType>; readonly hasStates: boolean };
+
+/** What a step leaves behind. */
+export type Ended = {
+  /** What `steps.<id>` is; "none" where the step has no value, "any" where nothing is known of it. */
+  readonly value: { readonly type: ValueType } | "none";
+  readonly set: RowSet | "any" | undefined;
+  /** Whether it may be skipped although the job gets as far as here. */
+  readonly maySkip: boolean;
+};
+
+/** Of a step that nothing can be taken from. */
+export const nothing: Ended = { value: "none", set: undefined, maySkip: false };
+
+/** What hints say of the kinds of steps: which of them leave values or sets, and where there is a row. */
+export type ScopeHints = {
+  readonly values: string;
+  readonly sets: string;
+  readonly rows: string;
+  readonly expressionRows: string;
+};
+
+/** What may be named at one place of a program. */
+export type Scope = {
+  readonly hints: ScopeHints;
+  readonly input: ValueType;
+  readonly params: ValueType;
+  /** Steps that have ended, by id. */
+  readonly ended: ReadonlyMap<string, Ended>;
+  /** Every id of the program: those not in `ended` come later. */
+  readonly ids: ReadonlySet<string>;
+  /** Fields of the row at hand. */
+  readonly row?: RowSet | "any" | undefined;
+  /** Outputs of the earlier calls of the same map, by id. */
+  readonly calls?: ReadonlyMap<string, ValueType> | undefined;
+  /** The answer of the call that is undone. */
+  readonly output?: { readonly type: ValueType } | undefined;
+};
+
+/** What a reference names, or why it names nothing. `maySkip`: it needs something that stands in. */
+export type Resolved =
+  | { readonly type: ValueType; readonly maySkip: boolean }
+  | { readonly fault: string; readonly hint: string };
+
+/** What a program says that its steps may name from the first one on. */
+export type Givens = {
+  readonly inputSchema: JsonSchema | undefined;
+  readonly input: JsonObject;
+  readonly params: JsonObject;
+};
+
+/** The scope of a program's first step. */
+export function firstScope(
+  { inputSchema, input, params }: Givens,
+  { ids, hints }: Pick<Scope, "ids" | "hints">,
+): Scope {
+  return { hints, input: inputSchema ?? typeOfConstant(input), params: typeOfConstant(params), ended: new Map(), ids };
+}
+
+/** Finds what a reference names at a place; a reference that could not be read may name anything. */
+export function resolveType(scope: Scope, { root, path, text }: Pick<Reference, "root" | "path" | "text">): Resolved {
+  if (text === "") return { type: undefined, maySkip: false };
+  const [first, ...rest] = path;
+  const name = String(first);
+  switch (root) {
+    case "input":
+      return follow(scope.input, path, "input", "name a field that inputSchema (or input) has");
+    case "params":
+      return follow(scope.params, path, "params", "name one of the program's params");
+    case "rows": {
+      const found = findSet(scope, name);
+      return "fault" in found ? found : { type: { type: "number" }, maySkip: false };
+    }
+    case "row":
+      return resolveRow(scope, name, rest);
+    case "output": {
+      if (scope.output !== undefined)
+        return follow(scope.output.type, path, "the answer", "name a field of the tool's output");
+      return {
+        fault: `${text} stands outside of an undo`,
+        hint: "only the arguments of an undo know the answer that is undone",
+      };
+    }
+    case "calls":
+      return resolveCall(scope, name, rest);
+    case "steps":
+      return resolveStep(scope, name, rest);
+  }
+}
+
+/** Finds the set a name stands for at a place; where none does, the hint names those there are, maps only where they are taken. */
+export function findSet(
+  scope: Scope,
+  name: string,
+  takesMaps = true,
+): { readonly set: RowSet | "any" } | { readonly fault: string; readonly hint: string } {
+  const ended = scope.ended.get(name);
+  if (ended?.set !== undefined) return { set: ended.set };
+  if (ended !== undefined) {
+    return { fault: `${name} is no row set`, hint: scope.hints.sets };
+  }
+  const known = [...scope.ended].flatMap(([id, { set }]) => {
+    return set === undefined || (!takesMaps && set !== "any" && set.hasStates) ? [] : [id];
+  });
+  return missing(scope, name, known, "row set");
+}
+
+function resolveStep(scope: Scope, name: string, path: Path): Resolved {
+  const ended = scope.ended.get(name);
+  if (ended === undefined) {
+    const known = [...scope.ended].flatMap(([id, { value }]) => (value === "none" ? [] : [id]));
+    return missing(scope, name, known, "step with a value");
+  }
+  if (ended.value === "none") {
+    const hint = ended.set === undefined ? scope.hints.values : `use rows.${name} for its size, or reduce it`;
+    return { fault: `step ${name} has no value`, hint };
+  }
+  const found = follow(ended.value.type, path, `the value of ${name}`, "name a field that it has");
+  return "fault" in found ? found : { ...found, maySkip: ended.maySkip };
+}
+
+function resolveRow(scope: Scope, name: string, path: Path): Resolved {
+  if (scope.row === undefined) {
+    return { fault: "row stands where there is no row", hint: scope.hints.rows };
+  }
+  if (scope.row === "any") return { type: undefined, maySkip: false };
+  const { fields } = scope.row;
+  if (!fields.has(name)) {
+    return { fault: `row has no field ${name}`, hint: `keep it, or use ${[...fields.keys()].join(", ")}` };
+  }
+  return follow(fields.get(name), path, `row.${name}`, "name a field that it has");
+}
+
+function resolveCall(scope: Scope, name: string, path: Path): Resolved {
+  if (scope.calls === undefined) {
+    return { fault: "calls stands outside of a map", hint: "use steps.<id> for the answer of a step" };
+  }
+  if (!scope.calls.has(name)) {
+    const known = [...scope.calls.keys()];
+    const hint = known.length === 0 ? "there is none before this one" : `use ${known.join(", ")}`;
+    return { fault: `${name} is no earlier call of the same map`, hint };
+  }
+  return follow(scope.calls.get(name), path, `the answer of ${name}`, "name a field of the tool's output");
+}
+
+function missing(scope: Scope, name: string, known: readonly string[], what: string): { fault: string; hint: string } {
+  const hint = known.length === 0 ? `there is no ${what} before this one` : `use ${known.join(", ")}`;
+  const isLater = scope.ids.has(name);
+  const why = isLater
+    ? `${name} has not ended by then, or stands in another branch or map`
+    : `there is no step ${name}`;
+  return { fault: why, hint };
+}
+
+function follow(type: ValueType, path: Path, what: string, hint: string): Resolved {
+  let current = type;
+  let at = what;
+  for (const step of path) {
+    const field = fieldType(current, step);
+    if ("fault" in field) return { fault: `${at} ${field.fault}; it has no ${step}`, hint };
+    current = field.type;
+    at = typeof step === "number" ? `${at}[${step}]` : `${at}.${step}`;
+  }
+  return { type: current, maySkip: false };
+}

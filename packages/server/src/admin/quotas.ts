@@ -1,0 +1,103 @@
+import { create } from "@bufbuild/protobuf";
+import type { ServiceImpl } from "@connectrpc/connect";
+import {
+  type ProjectId,
+  type QuotaName,
+  type Quotas,
+  quotaNames,
+  quotaOf,
+  quotas,
+  requireId,
+  unlimited,
+} from "@svc/core";
+import { findProject, usageOfProject } from "@svc/db";
+import {
+  type AdminService,
+  type ProjectQuotas,
+  ProjectQuotasSchema,
+  type QuotaUsage,
+  QuotaUsageSchema,
+} from "@svc/gen/admin";
+import { refusalsOf } from "../admission/figures.ts";
+import type { AdminContext } from "./context.ts";
+import { projectNotFound, quotaInvalid } from "./errors.ts";
+
+/** The method of AdminService about what a project uses. */
+export function usageMethods(context: AdminContext): Pick<ServiceImpl<typeof AdminService>, "getProjectUsage"> {
+  const { db, nodeId } = context;
+  return {
+    async getProjectUsage(request) {
+      const id = requireId("prj", "projectId", request.projectId);
+      const project = await findProject(db, id);
+      if (project === undefined) throw projectNotFound(id);
+      const used = await usedOf(context, id);
+      const { calls, posts } = loadsOf(context, id);
+      const refusals = refusalsOf(calls, posts);
+      return {
+        quotas: quotaNames.map((name) => quotaUsage(name, project.quotas, used[name], refusals.get(name) ?? 0)),
+        calls: calls?.callsTotal ?? 0,
+        posts: posts?.postsTotal ?? 0,
+        postsBeyond: posts?.postsBeyond ?? 0,
+        nodeId,
+      };
+    },
+  };
+}
+
+function loadsOf({ admission, posts }: AdminContext, id: ProjectId) {
+  return { calls: admission.loadOf(id), posts: posts.loadOf(id) };
+}
+
+/** What is told of a figure that nobody knows. */
+const unknown = -1;
+
+/** What is used of each quota; what has to be counted is counted now. */
+async function usedOf(context: AdminContext, id: ProjectId): Promise<Readonly<Record<QuotaName, number>>> {
+  const nowMs = context.clock.now();
+  const { calls, posts } = loadsOf(context, id);
+  const usage = usageOfProject(context.db, id);
+  const [subscriptions, pendingDeliveries, jobs, privateToolkits, storedBytes] = await Promise.all([
+    usage.countSubscriptions(),
+    usage.countDeliveries(),
+    usage.countJobs(),
+    usage.countToolkits(),
+    // Of very much it takes longer than a statement may.
+    usage.measureStorage().catch(() => unknown),
+  ]);
+  return {
+    calls: calls?.calls.used(nowMs) ?? 0,
+    concurrentCalls: calls?.concurrentCalls ?? 0,
+    posts: posts?.posts.used(nowMs) ?? 0,
+    openStreams: calls?.openStreams ?? 0,
+    ...{ subscriptions, pendingDeliveries, jobs, privateToolkits, storedBytes },
+  };
+}
+
+function quotaUsage(name: QuotaName, set: Quotas, used: number, refused: number): QuotaUsage {
+  const most = quotaOf(set, name);
+  return create(QuotaUsageSchema, {
+    name,
+    used,
+    most: most === Number.POSITIVE_INFINITY ? unlimited : most,
+    isDefault: set[name] === undefined,
+    scope: quotas[name].scope,
+    refused,
+  });
+}
+
+/** The quotas of a request: those that are not 0. Undefined, for what stays as it is, when they were not sent. Throws QUOTA_INVALID. */
+export function readQuotas(sent: ProjectQuotas | undefined): Quotas | undefined {
+  if (sent === undefined) return undefined;
+  const set: { -readonly [Name in keyof Quotas]: Quotas[Name] } = {};
+  for (const name of quotaNames) {
+    const value = sent[name];
+    if (!Number.isSafeInteger(value) || value < unlimited) throw quotaInvalid(name, value);
+    if (value !== 0) set[name] = value;
+  }
+  return set;
+}
+
+/** Quotas as the administrator reads them: 0 where nothing is set. */
+export function quotasMessage(set: Quotas): ProjectQuotas {
+  return create(ProjectQuotasSchema, { ...set });
+}

@@ -1,0 +1,62 @@
+import { type ProjectId, type QuotaName, quotaNames } from "@svc/core";
+import { Counter, type Registry } from "prom-client";
+import { type Figures, TopProjects } from "./top-projects.ts";
+
+/** What a project did at this node since it began; each figure only grows. */
+export type ProjectFigures = {
+  readonly projectId: ProjectId;
+  readonly calls: number;
+  readonly posts: number;
+  readonly refusals: ReadonlyMap<QuotaName, number>;
+};
+
+/** The families of projects: those that do most are told apart at each scrape, the rest is `other`. */
+export function registerProjects(registers: Registry[], projects: () => Iterable<ProjectFigures>): void {
+  const top = new TopProjects();
+  const calls: Counter<"project"> = new Counter({
+    name: "svc_project_calls_total",
+    help: "Calls of projects, the twenty busiest by name.",
+    labelNames: ["project"],
+    registers,
+    // One look a scrape serves all three: a registry collects its metrics in the order they were made in.
+    collect: () => {
+      const before = top.told;
+      const told = top.look(figuresOf(projects()));
+      for (const id of before) if (!top.told.has(id)) forget(id);
+      for (const [project, [, callCount = 0, postCount = 0, ...refused]] of told) {
+        calls.inc({ project }, callCount);
+        posts.inc({ project }, postCount);
+        for (const [index, quota] of quotaNames.entries()) {
+          const count = refused[index] ?? 0;
+          if (count > 0) refusals.inc({ project, quota }, count);
+        }
+      }
+    },
+  });
+  const posts = new Counter({
+    name: "svc_project_posts_total",
+    help: "Posts that projects received, the twenty busiest by name.",
+    labelNames: ["project"],
+    registers,
+  });
+  const refusals = new Counter({
+    name: "svc_project_refusals_total",
+    help: "What projects were refused by a quota, the twenty busiest by name.",
+    labelNames: ["project", "quota"],
+    registers,
+  });
+  const forget = (project: ProjectId) => {
+    calls.remove({ project });
+    posts.remove({ project });
+    for (const quota of quotaNames) refusals.remove({ project, quota });
+  };
+}
+
+function* figuresOf(projects: Iterable<ProjectFigures>): Iterable<readonly [ProjectId, Figures]> {
+  for (const { projectId, calls, posts, refusals } of projects) {
+    const refused = quotaNames.map((name) => refusals.get(name) ?? 0);
+    // Who is refused everything is to be seen by name as well.
+    const use = refused.reduce((sum, count) => sum + count, calls + posts);
+    yield [projectId, [use, calls, posts, ...refused]];
+  }
+}

@@ -1,0 +1,148 @@
+import { type DescField, type DescMessage, type JsonValue, type Message, toJson } from "@bufbuild/protobuf";
+import { isShared } from "@svc/core";
+
+/** Asked between the parts of a long answer: resolves when the writer may go on, undefined for at once. */
+export type TakeTurn = () => Promise<void> | undefined;
+
+/** How messages are written as JSON. */
+type JsonOptions = { readonly alwaysEmitImplicit: boolean };
+
+type ListField = DescField & { readonly fieldKind: "list"; readonly listKind: "message" };
+type MessageField = DescField & { readonly fieldKind: "message" };
+
+/** What of a message type may be long or shared: the first list of messages, and fields of one message. */
+type Shape = { readonly list: ListField | undefined; readonly parts: readonly MessageField[] };
+
+const shapes = new WeakMap<DescMessage, Shape>();
+/** Texts of messages that stand in one list after another. */
+const texts = new WeakMap<object, string>();
+
+/** How many items are written between two looks at the clock. */
+const itemsBetweenLooks = 16;
+const sliceMs = 4;
+/** Shorter lists are written at once. */
+const shortMax = 16;
+
+/**
+ * A message as JSON, byte for byte as Connect writes it. A long list is written in slices of some milliseconds, with a turn taken
+ * between them, and the text of a shared message is made once.
+ */
+export function writeJson(
+  desc: DescMessage,
+  message: Message,
+  options: JsonOptions,
+  takeTurn: TakeTurn,
+): Buffer | Promise<Buffer> {
+  const { list } = shapeOf(desc);
+  if (list !== undefined) {
+    const items = (message as unknown as Record<string, Message[]>)[list.localName] ?? [];
+    if (items.length > shortMax) return writeLong(desc, message, { list, items, options, takeTurn });
+  }
+  return Buffer.from(textOf(desc, message, options));
+}
+
+/** Answers that take longer to write than to wait for a turn, characters. */
+const largeMin = 16_384;
+
+/** Whether a message may take a millisecond and more to write: by its lists, and by its texts and those of its parts. */
+export function isLarge(desc: DescMessage, message: Message): boolean {
+  const { list, parts } = shapeOf(desc);
+  const fields = message as unknown as Readonly<Record<string, unknown>>;
+  if (list !== undefined && (fields[list.localName] as unknown[]).length > 0) return true;
+  let characters = textLength(fields);
+  for (const { localName } of parts) characters += textLength(fields[localName] as Record<string, unknown> | undefined);
+  return characters > largeMin;
+}
+
+function textLength(fields: Readonly<Record<string, unknown>> | undefined): number {
+  let characters = 0;
+  if (fields !== undefined) {
+    for (const value of Object.values(fields)) if (typeof value === "string") characters += value.length;
+  }
+  return characters;
+}
+
+type Long = {
+  readonly list: NonNullable<Shape["list"]>;
+  readonly items: readonly Message[];
+  readonly options: JsonOptions;
+  readonly takeTurn: TakeTurn;
+};
+
+async function writeLong(
+  desc: DescMessage,
+  message: Message,
+  { list, items, options, takeTurn }: Long,
+): Promise<Buffer> {
+  const bare = without(message, { [list.localName]: [] });
+  const shell = toJson(desc, bare, { ...options, alwaysEmitImplicit: true }) as Record<string, JsonValue>;
+  const chunks: Buffer[] = [];
+  let text = "{";
+  let startedMs = performance.now();
+  for (const [index, [name, value]] of Object.entries(shell).entries()) {
+    text += `${index === 0 ? "" : ","}${JSON.stringify(name)}:`;
+    if (name !== list.jsonName) {
+      text += JSON.stringify(value);
+      continue;
+    }
+    text += "[";
+    for (const [place, item] of items.entries()) {
+      text += place === 0 ? textOf(list.message, item, options) : `,${textOf(list.message, item, options)}`;
+      if (place % itemsBetweenLooks !== 0 || performance.now() - startedMs < sliceMs) continue;
+      chunks.push(Buffer.from(text));
+      text = "";
+      const turn = takeTurn();
+      if (turn !== undefined) await turn;
+      startedMs = performance.now();
+    }
+    text += "]";
+  }
+  chunks.push(Buffer.from(`${text}}`));
+  return chunks.length === 1 && chunks[0] !== undefined ? chunks[0] : Buffer.concat(chunks);
+}
+
+/** The text of a message; of what is shared, and stands in it as a field of its own, the text that is known. */
+function textOf(desc: DescMessage, message: Message, options: JsonOptions): string {
+  if (!isShared(message)) return newText(desc, message, options);
+  const known = texts.get(message);
+  if (known !== undefined) return known;
+  const text = newText(desc, message, options);
+  texts.set(message, text);
+  return text;
+}
+
+function newText(desc: DescMessage, message: Message, options: JsonOptions): string {
+  const fields = message as unknown as Readonly<Record<string, Message | undefined>>;
+  const shared = shapeOf(desc).parts.filter(({ localName }) => isSharedPart(fields[localName]));
+  if (shared.length === 0) return JSON.stringify(toJson(desc, message, options));
+  const bare = without(message, Object.fromEntries(shared.map(({ localName }) => [localName, undefined])));
+  const shell = toJson(desc, bare, options) as Record<string, JsonValue>;
+  const members = desc.fields.flatMap((field) => {
+    const part = shared.find(({ number }) => number === field.number);
+    const value = part === undefined ? shell[field.jsonName] : fields[part.localName];
+    if (value === undefined) return [];
+    const text = part === undefined ? JSON.stringify(value) : textOf(part.message, value as Message, options);
+    return [`${JSON.stringify(field.jsonName)}:${text}`];
+  });
+  return `{${members.join(",")}}`;
+}
+
+function isSharedPart(part: Message | undefined): boolean {
+  return part !== undefined && isShared(part);
+}
+
+/** A message with other values in some fields; what it holds else is the same. */
+function without(message: Message, fields: Readonly<Record<string, unknown>>): Message {
+  return Object.assign(Object.create(Object.getPrototypeOf(message)), message, fields) as Message;
+}
+
+function shapeOf(desc: DescMessage): Shape {
+  let shape = shapes.get(desc);
+  if (shape === undefined) {
+    const list = desc.fields.find((field) => field.fieldKind === "list" && field.listKind === "message");
+    const parts = desc.fields.filter((field) => field.fieldKind === "message" && field.oneof === undefined);
+    shape = { list: list as Shape["list"], parts: parts as MessageField[] };
+    shapes.set(desc, shape);
+  }
+  return shape;
+}

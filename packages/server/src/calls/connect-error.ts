@@ -1,0 +1,92 @@
+import { Code, ConnectError, type Interceptor } from "@connectrpc/connect";
+import { codeToHttpStatus } from "@connectrpc/connect/protocol-connect";
+import { Fault, type FaultCode, retryAfterText } from "@svc/core";
+import { ErrorDetailSchema } from "@svc/gen/errors";
+
+// The one place where the faults of the domain and the errors of the wire meet.
+
+const codes = {
+  canceled: Code.Canceled,
+  unknown: Code.Unknown,
+  invalid_argument: Code.InvalidArgument,
+  deadline_exceeded: Code.DeadlineExceeded,
+  not_found: Code.NotFound,
+  already_exists: Code.AlreadyExists,
+  permission_denied: Code.PermissionDenied,
+  resource_exhausted: Code.ResourceExhausted,
+  failed_precondition: Code.FailedPrecondition,
+  aborted: Code.Aborted,
+  out_of_range: Code.OutOfRange,
+  unimplemented: Code.Unimplemented,
+  internal: Code.Internal,
+  unavailable: Code.Unavailable,
+  data_loss: Code.DataLoss,
+  unauthenticated: Code.Unauthenticated,
+} as const satisfies Readonly<Record<FaultCode, Code>>;
+
+/** Whether a text names a code, as the wire and faults write it. */
+export function isFaultCode(text: unknown): text is FaultCode {
+  return typeof text === "string" && Object.hasOwn(codes, text);
+}
+
+/** The HTTP status of a code. */
+export function httpStatusOf(code: FaultCode): number {
+  return codeToHttpStatus(codes[code]);
+}
+
+/** A fault as Connect sends it: one svc.v1.ErrorDetail for each detail, in their order, and Retry-After where the fault says when. */
+export function toConnectError(fault: Fault): ConnectError {
+  const { code, message, details } = fault;
+  const retryAfter = retryAfterText(fault);
+  const outgoing = details.map(({ reason, field, help }) => ({
+    desc: ErrorDetailSchema,
+    value: { reason, field, help },
+  }));
+  return new ConnectError(
+    message,
+    codes[code],
+    retryAfter === undefined ? undefined : { "retry-after": retryAfter },
+    outgoing,
+  );
+}
+
+/** What an interceptor is told of the call whose error it maps. */
+type FailedRequest = Pick<Parameters<ReturnType<Interceptor>>[0], "contextValues" | "signal">;
+
+/**
+ * Makes the interceptor after which every error of a call, and of its stream, is Connect's. Connect's own pass, a fault is written
+ * as it is, `onFault` hearing of it, a call that its signal ended gets the signal's reason, and of anything else `mapError` makes a fault.
+ */
+export function createFaultInterceptor(
+  mapError: (error: unknown, req: FailedRequest) => Fault,
+  onFault: (fault: Fault, req: FailedRequest) => void = () => {},
+): Interceptor {
+  return (next) => async (req) => {
+    const outgoing = (error: unknown): ConnectError => {
+      if (error instanceof ConnectError) return error;
+      if (error instanceof Fault) {
+        onFault(error, req);
+        return toConnectError(error);
+      }
+      const { aborted, reason } = req.signal;
+      return aborted && reason instanceof ConnectError ? reason : toConnectError(mapError(error, req));
+    };
+    try {
+      const res = await next(req);
+      return res.stream ? { ...res, message: mapStream(res.message, outgoing) } : res;
+    } catch (error) {
+      throw outgoing(error);
+    }
+  };
+}
+
+async function* mapStream<Message>(
+  messages: AsyncIterable<Message>,
+  outgoing: (error: unknown) => ConnectError,
+): AsyncGenerator<Message> {
+  try {
+    yield* messages;
+  } catch (error) {
+    throw outgoing(error);
+  }
+}

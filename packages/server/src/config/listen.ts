@@ -1,0 +1,64 @@
+import { isIPv6 } from "node:net";
+import { formatValue } from "@svc/core";
+import type { ConfigReader } from "./reader.ts";
+
+/** Where to listen; an IPv6 address without its brackets. */
+export type ListenAddress = { readonly host: string; readonly port: number };
+
+/** Files of a certificate with its chain, and of its private key, both PEM. */
+export type TlsFiles = { readonly certFile: string; readonly keyFile: string };
+
+/** An address or a host name to listen on. Throws an Error that says what would be right. */
+export function parseHost(text: string): string {
+  const host = text.replace(/^\[(.*)\]$/, "$1");
+  if (/^[A-Za-z0-9.:%_-]+$/.test(host)) return host;
+  throw new Error(`${formatValue(text)} is not an address or a host name, such as 0.0.0.0, :: or localhost`);
+}
+
+/** Host and port, an IPv6 address in brackets. Throws an Error that says what would be right. */
+export function parseListenAddress(text: string): ListenAddress {
+  const [, bracketed, plain, digits = ""] = /^(?:\[([^\]]+)\]|([^:]+)):(\d{1,5})$/.exec(text) ?? [];
+  const host = bracketed ?? plain;
+  const port = Number(digits);
+  if (host !== undefined && port <= 65_535) return { host: parseHost(host), port };
+  throw new Error(`${formatValue(text)} is not of the form host:port, such as 127.0.0.1:9090 or [::1]:9090`);
+}
+
+/** SVC_ADMIN_LISTEN is a fault where the main listener has that port already; port 0 is any free one. */
+export function checkApart(main: ListenAddress, admin: ListenAddress | undefined, reader: ConfigReader): void {
+  if (admin === undefined || admin.port === 0 || admin.port !== main.port || !overlap(main.host, admin.host)) return;
+  reader.fault(
+    "SVC_ADMIN_LISTEN",
+    `${formatValue(reader.text("SVC_ADMIN_LISTEN"))} is where SVC_HOST and SVC_PORT listen already (${main.host}, port ${main.port}); set another port`,
+  );
+}
+
+function overlap(one: string, other: string): boolean {
+  const hosts = [one.toLowerCase(), other.toLowerCase()];
+  // "::" takes IPv4 too.
+  return hosts[0] === hosts[1] || hosts.includes("::") || (hosts.includes("0.0.0.0") && !hosts.some(isIPv6));
+}
+
+/** SVC_HOSTS: host names and addresses, as URL writes them. One with a port or a scheme is a fault. */
+export function readHosts(reader: ConfigReader): string[] {
+  const hosts: string[] = [];
+  for (const entry of reader.list("SVC_HOSTS")) {
+    const name = isIPv6(entry) ? `[${entry}]` : entry;
+    const url = URL.parse(`http://${name}`);
+    const isName = url !== null && /^(?:[A-Za-z0-9._-]+|\[[0-9A-Fa-f:.]+\])$/.test(name);
+    if (isName) hosts.push(url.hostname);
+    else reader.fault("SVC_HOSTS", `${formatValue(entry)} is not a host name or address without scheme and port`);
+  }
+  return hosts;
+}
+
+/** SVC_TLS_CERT and SVC_TLS_KEY: both or neither. Whether they fit each other is seen when they are read. */
+export function readTlsFiles(reader: ConfigReader, pathOf: (text: string) => string): TlsFiles | undefined {
+  const [cert, key] = [reader.text("SVC_TLS_CERT"), reader.text("SVC_TLS_KEY")];
+  if (cert !== undefined && key !== undefined) return { certFile: pathOf(cert), keyFile: pathOf(key) };
+  if (cert !== undefined)
+    reader.fault("SVC_TLS_KEY", "is unset, and SVC_TLS_CERT is set; name the file of its private key");
+  if (key !== undefined)
+    reader.fault("SVC_TLS_CERT", "is unset, and SVC_TLS_KEY is set; name the file of its certificate");
+  return undefined;
+}

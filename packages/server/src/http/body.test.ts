@@ -1,0 +1,90 @@
+import { createHash } from "node:crypto";
+import { once } from "node:events";
+import { createServer, type Server } from "node:http";
+import { type AddressInfo, connect } from "node:net";
+import { systemClock } from "@svc/core";
+import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
+import { readBody } from "./body.ts";
+import { type BodyBudget, createBodyBudget } from "./body-budget.ts";
+
+let budget: BodyBudget;
+let server: Server;
+let url: string;
+
+beforeAll(async () => {
+  server = createServer(async (req, res) => {
+    const charge = budget.open("project:one", "192.0.2.1");
+    try {
+      const body = await readBody(req, 8_000_000, charge);
+      const digest = createHash("sha256").update(body).digest("hex");
+      res.end(`${body.byteLength} ${budget.stats().bytes} ${digest}`);
+    } catch (error) {
+      res.end((error as Error).message);
+    } finally {
+      charge.release();
+    }
+  });
+  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+  url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+});
+afterAll(() => {
+  server.closeAllConnections();
+  server.close();
+});
+beforeEach(() => {
+  budget = createBodyBudget({ clock: systemClock, bytesMax: 30_000_000 });
+});
+
+const digestOf = (body: Buffer) => createHash("sha256").update(body).digest("hex");
+
+/** What the server saw of a body: its bytes, what was charged for them, and their digest. */
+async function send(body: Buffer): Promise<[number, number, string]> {
+  const answer = await fetch(url, { method: "POST", body });
+  const [bytes, charged, digest = ""] = (await answer.text()).split(" ");
+  return [Number(bytes), Number(charged), digest];
+}
+
+test.each([0, 1, 4_095, 65_536, 65_537, 1_000_000, 8_000_000])(
+  "a body of %i bytes is read as it was sent",
+  async (size) => {
+    const body = Buffer.from(Array.from({ length: size }, (_, index) => index % 251));
+    expect(await send(body)).toEqual([size, size, digestOf(body)]);
+    expect(budget.stats().bytes).toBe(0);
+  },
+);
+
+test("a body in pieces of one byte costs hardly more than its bytes, and large pieces between them keep their place", async () => {
+  const socket = connect(Number(new URL(url).port), "127.0.0.1");
+  const pieces = Array.from({ length: 9_000 }, (_, index) =>
+    index % 3_000 === 1 ? Buffer.alloc(5_000, index) : Buffer.from([index % 251]),
+  );
+  const chunks = pieces.flatMap((piece) => [Buffer.from(`${piece.byteLength.toString(16)}\r\n`), piece, "\r\n"]);
+  socket.write("POST / HTTP/1.1\r\nhost: x\r\ntransfer-encoding: chunked\r\n\r\n");
+  socket.write(Buffer.concat(chunks.map((chunk) => Buffer.from(chunk))));
+  socket.write("0\r\n\r\n");
+  const [data] = await once(socket, "data");
+  socket.destroy();
+  const [bytes, charged, digest] = String(data)
+    .split("\r\n\r\n")[1]!
+    .replace(/^\w+\r\n/, "")
+    .trim()
+    .split(/\s/);
+  const whole = Buffer.concat(pieces);
+  expect([Number(bytes), digest]).toEqual([whole.byteLength, digestOf(whole)]);
+  expect(Number(charged)).toBeLessThan(2 * whole.byteLength);
+});
+
+test("many large bodies at once arrive whole, and nothing stays charged", async () => {
+  const body = Buffer.alloc(1_000_000, "x");
+  const seen = await Promise.all(Array.from({ length: 8 }, () => send(body)));
+  for (const [bytes, , digest] of seen) expect([bytes, digest]).toEqual([body.byteLength, digestOf(body)]);
+  expect(budget.stats()).toMatchObject({ bytes: 0, refused: { project: 0 } });
+});
+
+test("a body that finds no room is refused at once, and the connection serves on", async () => {
+  budget = createBodyBudget({ clock: systemClock, bytesMax: 300_000 });
+  const answer = await fetch(url, { method: "POST", body: Buffer.alloc(2_000_000) });
+  expect(await answer.text()).toBe("too many bytes of bodies are under way");
+  expect(budget.stats()).toMatchObject({ bytes: 0, refused: { project: 1 } });
+  expect((await send(Buffer.from("next")))[0]).toBe(4);
+});

@@ -1,0 +1,252 @@
+import type { IncomingMessage, ServerResponse } from "node:http";
+import type { Socket } from "node:net";
+import { addressGroup, type ClientAddresses, plainAddress } from "./client-address.ts";
+
+/** The connections of a node's listeners: who has them, and which end first when there are too many. */
+export type Connections = {
+  /** Takes in a connection that was just accepted, by a listener that speaks TLS or not; ends another for it, or it, over a limit. */
+  accept(socket: Socket, isTls: boolean): void;
+  /** The handshake of a connection is over: requests come on this socket. */
+  secure(socket: Socket): void;
+  /** A connection sent a request, whose headers are all there. */
+  noteRequest(socket: Socket): void;
+  /** Who is behind a connection has shown a valid key, or sent a post that verifies. */
+  noteKey(socket: Socket): void;
+  /** Who sent a request, as addresses are counted: see `addressGroup`. */
+  addressOf(req: IncomingMessage): string;
+  /**
+   * For a server that stops: ends those that it does not wait for, with no request under way for 250 ms, or with half a one and without
+   * a key for 2 s. Anyone who reaches the port could else hold up each stop.
+   */
+  endUnasked(): void;
+  stats(): ConnectionStats;
+};
+
+/** Connections open now, by what they have shown, and how many were ended for others since the start. */
+export type ConnectionStats = {
+  readonly open: { readonly halfOpen: number; readonly keyless: number; readonly keyed: number };
+  readonly shed: number;
+};
+
+/** How many there may be. */
+export type ConnectionLimits = {
+  /** In all. A quarter of them is kept for those that have shown a key. */
+  max: number;
+  /** Of one address; trusted proxies have no such limit. */
+  perAddressMax: number;
+  addresses: ClientAddresses;
+  /** Monotonic time, milliseconds. Default: the machine's. */
+  nowMs?: () => number;
+};
+
+const keyedReserve = 0.25;
+/** So long a client may take to send what the node waits for before it counts as idle, milliseconds. */
+const promptMs = 250;
+/** So long a request without a key may arrive once the server stops, milliseconds: a post may be large. */
+const arrivingMs = 2_000;
+/** So long a request without a key may be answered before its connection may be shed, milliseconds. */
+const answeringMs = 1_000;
+/** So exactly the order of use is kept: a connection moves in its ring at most once in so many milliseconds. */
+const orderMs = 1_000;
+/** Connections that are looked at before one is shed or refused. */
+const looksMax = 64;
+
+/** What a connection has shown: no request yet, requests without a valid key, or a key. */
+type Standing = "halfOpen" | "keyless" | "keyed";
+
+type Connection = {
+  /** The one that requests come on, once there is any. */
+  socket: HttpSocket;
+  readonly address: string;
+  readonly isProxied: boolean;
+  /** The node's rings and those of its address. */
+  readonly scopes: readonly Rings[];
+  standing: Standing;
+  usedMs: number;
+  orderedMs: number;
+};
+
+/** Connections of each standing, least recently used first. */
+type Rings = Readonly<Record<Standing, Set<Connection>>>;
+
+/** The answer that a socket's parser has under way: `node:http` has no other word for a busy connection. */
+type HttpSocket = Socket & { _httpMessage?: ServerResponse | null };
+
+/**
+ * Makes the register. Over a limit nothing new is refused as long as another connection is worth less. The order in which they are shed:
+ * those that sent no request, then those without a key that keep the node waiting, each after 250 ms and the one that was used longest
+ * ago first; those without a key whose answer takes over a second; of the former two also the prompt ones; and where even the keyed
+ * are too many, the one of them that was idle for longest.
+ */
+export function createConnections(limits: ConnectionLimits): Connections {
+  const { max, perAddressMax, addresses, nowMs: now = () => performance.now() } = limits;
+  const known = new WeakMap<Socket, Connection>();
+  const all = createRings();
+  const byAddress = new Map<string, Rings>();
+  /** Connections before the end of their handshake, by `endpointsOf`: nothing else leads from one socket to the other. */
+  const handshakes = new Map<string, Connection>();
+  const keylessMax = max - Math.floor(max * keyedReserve);
+  let shed = 0;
+
+  const remove = (connection: Connection) => {
+    for (const rings of connection.scopes) rings[connection.standing].delete(connection);
+    const own = byAddress.get(connection.address);
+    if (own !== undefined && sizeOf(own) === 0) byAddress.delete(connection.address);
+  };
+  const end = (connection: Connection) => {
+    shed += 1;
+    remove(connection);
+    connection.socket.destroy();
+  };
+  /** Brings a scope below its limit; false when none of its connections can go. */
+  const makeRoom = (rings: Rings, isFull: () => boolean, standings: readonly Standing[]): boolean => {
+    while (isFull()) {
+      const victim = victimOf(rings, standings, now());
+      if (victim === undefined) return false;
+      end(victim);
+    }
+    return true;
+  };
+  const register = (socket: Socket, isTls: boolean) => {
+    const peer = plainAddress(socket.remoteAddress ?? "");
+    const address = addressGroup(peer);
+    const isProxied = addresses.isTrusted(peer);
+    const own = isProxied ? undefined : (byAddress.get(address) ?? createRings());
+    const hasRoom =
+      (own === undefined || makeRoom(own, () => sizeOf(own) >= perAddressMax, everyStanding)) &&
+      makeRoom(all, () => all.halfOpen.size + all.keyless.size >= keylessMax, keylessStandings) &&
+      makeRoom(all, () => sizeOf(all) >= max, everyStanding);
+    if (!hasRoom) {
+      shed += 1;
+      socket.destroy();
+      return;
+    }
+    if (own !== undefined) byAddress.set(address, own);
+    const nowMs = now();
+    const connection: Connection = {
+      ...{ socket, address, isProxied, scopes: own === undefined ? [all] : [all, own] },
+      ...{ standing: "halfOpen", usedMs: nowMs, orderedMs: nowMs },
+    };
+    for (const rings of connection.scopes) rings.halfOpen.add(connection);
+    known.set(socket, connection);
+    const endpoints = isTls ? endpointsOf(socket) : "";
+    if (isTls) handshakes.set(endpoints, connection);
+    socket.once("close", () => {
+      if (handshakes.get(endpoints) === connection) handshakes.delete(endpoints);
+      remove(connection);
+    });
+  };
+  return {
+    accept: register,
+    secure(socket) {
+      const endpoints = endpointsOf(socket);
+      const connection = handshakes.get(endpoints);
+      if (connection === undefined) return;
+      handshakes.delete(endpoints);
+      connection.socket = socket;
+      known.set(socket, connection);
+      socket.once("close", () => remove(connection));
+    },
+    noteRequest(socket) {
+      const connection = known.get(socket);
+      if (connection === undefined) return;
+      const nowMs = now();
+      connection.usedMs = nowMs;
+      if (connection.standing === "halfOpen") promote(connection, "keyless");
+      else if (nowMs - connection.orderedMs > orderMs) promote(connection, connection.standing);
+      else return;
+      connection.orderedMs = nowMs;
+    },
+    noteKey(socket) {
+      const connection = known.get(socket);
+      if (connection !== undefined && connection.standing !== "keyed") promote(connection, "keyed");
+    },
+    addressOf(req) {
+      const connection = known.get(req.socket);
+      if (connection !== undefined && !connection.isProxied) return connection.address;
+      const peer = plainAddress(req.socket.remoteAddress ?? "");
+      return addressGroup(addresses.isTrusted(peer) ? addresses.forwardedFor(peer, req) : peer);
+    },
+    endUnasked() {
+      const nowMs = now();
+      for (const standing of everyStanding) {
+        for (const connection of all[standing]) if (isUnasked(connection, nowMs)) connection.socket.destroy();
+      }
+    },
+    stats: () => ({
+      open: { halfOpen: all.halfOpen.size, keyless: all.keyless.size, keyed: all.keyed.size },
+      shed,
+    }),
+  };
+}
+
+/** In the order in which they are shed. */
+const everyStanding: readonly Standing[] = ["halfOpen", "keyless", "keyed"];
+const keylessStandings = everyStanding.slice(0, 2);
+
+function endpointsOf({ remoteAddress, remotePort, localAddress, localPort }: Socket): string {
+  return `${remoteAddress} ${remotePort} ${localAddress} ${localPort}`;
+}
+
+function createRings(): Rings {
+  return { halfOpen: new Set(), keyless: new Set(), keyed: new Set() };
+}
+
+function sizeOf({ halfOpen, keyless, keyed }: Rings): number {
+  return halfOpen.size + keyless.size + keyed.size;
+}
+
+/** Puts a connection last in the rings of a standing, unless it was shed. */
+function promote(connection: Connection, standing: Standing): void {
+  for (const rings of connection.scopes) {
+    if (rings[connection.standing].delete(connection)) rings[standing].add(connection);
+  }
+  connection.standing = standing;
+}
+
+function victimOf(rings: Rings, standings: readonly Standing[], nowMs: number): Connection | undefined {
+  const { halfOpen, keyless, keyed } = rings;
+  const slow = findWaiting(halfOpen, nowMs - promptMs) ?? findWaiting(keyless, nowMs - promptMs);
+  const victim = slow ?? findAnswered(keyless, nowMs - answeringMs);
+  if (victim !== undefined) return victim;
+  const prompt = [findWaiting(halfOpen, nowMs), findWaiting(keyless, nowMs)].filter((found) => found !== undefined);
+  if (prompt.length > 0) return prompt.reduce((older, found) => (found.usedMs < older.usedMs ? found : older));
+  return standings.includes("keyed") ? findWaiting(keyed, nowMs) : undefined;
+}
+
+/** One that keeps the node waiting since `untilMs`: for a request, for the rest of one, or for the next. */
+function findWaiting(ring: Set<Connection>, untilMs: number): Connection | undefined {
+  let looks = 0;
+  for (const connection of ring) {
+    const isAnswered = isBeingAnswered(connection);
+    if (!isAnswered && connection.usedMs <= untilMs) return connection;
+    looks += 1;
+    if (looks === looksMax) break;
+    // Looked at last the next time.
+    if (isAnswered) promote(connection, connection.standing);
+  }
+  return undefined;
+}
+
+/** One whose answer takes since `untilMs`. */
+function findAnswered(ring: Set<Connection>, untilMs: number): Connection | undefined {
+  let looks = 0;
+  for (const connection of ring) {
+    if (connection.usedMs <= untilMs) return connection;
+    looks += 1;
+    if (looks === looksMax) break;
+  }
+  return undefined;
+}
+
+/** Whether a server that stops need not wait for it. */
+function isUnasked(connection: Connection, nowMs: number): boolean {
+  const waitedMs = nowMs - connection.usedMs;
+  if (connection.socket._httpMessage == null) return waitedMs >= promptMs;
+  return connection.standing !== "keyed" && !isBeingAnswered(connection) && waitedMs >= arrivingMs;
+}
+
+/** Whether a request is there whole and its answer is not. */
+function isBeingAnswered({ socket }: Connection): boolean {
+  return socket._httpMessage?.req.complete === true;
+}

@@ -1,0 +1,14 @@
+import { systemClock } from "@svc/core";
+import { type BodyBudgetOptions, createBodyBudget } from "./body-budget.ts";
+import { createClientAddresses } from "./client-address.ts";
+import { createConnections } from "./connections.ts";
+import { createIntake, type Intake } from "./intake.ts";
+
+/** An intake of its own for a handler under test, over as many connections as come. */
+export function createTestIntake(budget: Partial<BodyBudgetOptions> = {}): Intake {
+  const addresses = createClientAddresses([]);
+  return createIntake({
+    connections: createConnections({ max: 1_000, perAddressMax: 1_000, addresses }),
+    bodies: createBodyBudget({ clock: systemClock, bytesMax: 1_000_000, ...budget }),
+  });
+}

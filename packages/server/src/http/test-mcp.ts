@@ -1,0 +1,229 @@
+import { once } from "node:events";
+import { createServer } from "node:http";
+import type { AddressInfo } from "node:net";
+import type { CatalogViews } from "@svc/catalog";
+import { createId, createWorkMeter, digestSecret, type ProjectId, systemClock } from "@svc/core";
+import { createApiKey, createProject, type Database } from "@svc/db";
+import type { NodeParts } from "@svc/node";
+import { createTestDatabase, type TestDatabase } from "@svc/testing/database";
+import { createTestNode } from "@svc/testing/node";
+import { shippedCatalog } from "@svc/testing/shipped-catalog";
+import { createAdmission } from "../admission/admission.ts";
+import { createAuthenticator } from "../auth/gate.ts";
+import { createKeyCache } from "../auth/key-cache.ts";
+import type { Call } from "../calls/call.ts";
+import { createCallErrorMapper } from "../calls/call-error.ts";
+import { createLogger } from "../logger.ts";
+import { StoreLateError } from "../store-deadline.ts";
+import { createMcpHandler } from "./mcp.ts";
+import { createTestIntake } from "./test-intake.ts";
+
+type AccountAccess = NonNullable<NodeParts["accounts"]>;
+type AppTransport = NonNullable<NodeParts["transport"]>;
+type AppRequest = Parameters<AppTransport["send"]>[0];
+/** What an app answers. */
+export type AppAnswer = Awaited<ReturnType<AppTransport["send"]>>;
+
+/** Bearers of the tests: of a project, of one whose catalog is empty, of the administrator, and one that finds the store away. */
+export const bearers = {
+  project: "the-key-of-a-project",
+  stranger: "the-key-of-another-project",
+  admin: "the-administrators-token",
+  away: "away",
+};
+
+/** A call of a read and of a destructive tool, as call_tool takes them. */
+export const listEvents = { slug: "calendar.list_events", arguments: { calendar_id: "primary" }, entity_id: "ada" };
+export const deleteEvent = {
+  slug: "calendar.delete_event",
+  arguments: { calendar_id: "primary", event_id: "e1" },
+  entity_id: "ada",
+};
+
+/** MCP's endpoint on a server and a database of its own, over the deployment's definitions and an app that the test plays. */
+export type TestMcp = {
+  readonly url: string;
+  readonly database: TestDatabase;
+  readonly views: CatalogViews;
+  readonly projectId: ProjectId;
+  readonly shutdown: AbortController;
+  /** What the app was asked, what was told of each POST, and what was logged. */
+  readonly sent: AppRequest[];
+  readonly calls: Call[];
+  readonly logs: string[];
+  /** What the app says. */
+  app: (request: AppRequest) => Promise<AppAnswer>;
+  /** What reading the catalog fails with. */
+  storeFault: Error | undefined;
+  /** Posts as a client would; a body that is no text as JSON. */
+  post(body: unknown, headers?: Record<string, string>): Promise<Response>;
+  /** Forgets what was heard and lets the app answer an empty object. */
+  reset(): void;
+  stop(): Promise<void>;
+};
+
+/** Starts it: bodies of 8 KiB at most, exchanges of 2 s, on a loopback address. */
+export async function startTestMcp(): Promise<TestMcp> {
+  const database = await createTestDatabase();
+  const { db } = database;
+  const server = createServer();
+  server.listen(0, "127.0.0.1");
+  await once(server, "listening");
+  const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}/mcp`;
+  const projectId = await addProject(db, bearers.project);
+  const strangerId = await addProject(db, bearers.stranger);
+  const mcp: Omit<TestMcp, "views"> = {
+    url,
+    database,
+    projectId,
+    shutdown: new AbortController(),
+    sent: [],
+    calls: [],
+    logs: [],
+    app: async () => answers({}),
+    storeFault: undefined,
+    post: (body, headers) => post(url, body, headers),
+    reset() {
+      mcp.app = async () => answers({});
+      mcp.storeFault = undefined;
+      for (const heard of [mcp.sent, mcp.calls, mcp.logs]) heard.length = 0;
+    },
+    async stop() {
+      server.closeAllConnections();
+      server.close();
+      await database.drop();
+    },
+  };
+  const nodes = await createNodes(mcp);
+  const whole = Object.assign(mcp, { views: nodes.full.views });
+  server.on("request", await createHandler(whole, nodes, strangerId));
+  return whole;
+}
+
+/** An answer of the app. */
+export function answers(json: unknown, status = 200, headers: Record<string, string> = {}): AppAnswer {
+  const body = Buffer.from(typeof json === "string" ? json : JSON.stringify(json));
+  return { kind: "answer", status, headers: { "content-type": "application/json", ...headers }, body };
+}
+
+/** A JSON-RPC request. */
+export function rpc(id: number, method: string, params: object = {}): object {
+  return { jsonrpc: "2.0", id, method, params };
+}
+
+/** A JSON-RPC request that calls a meta-tool. */
+export function toolCall(id: number, name: string, args: object): object {
+  return rpc(id, "tools/call", { name, arguments: args });
+}
+
+// biome-ignore lint/suspicious/noExplicitAny: tests read whatever is answered
+type AnyJson = any;
+
+/** The JSON of an answer. */
+export async function jsonOf(res: Promise<Response> | Response): Promise<AnyJson> {
+  return (await res).json();
+}
+
+/** The node of the deployment, one that has no toolkits, and one whose store answers with the test's fault. */
+async function createNodes(mcp: Pick<TestMcp, "database" | "sent" | "app" | "storeFault">) {
+  const { db } = mcp.database;
+  const transport: AppTransport = {
+    send(request) {
+      mcp.sent.push(request);
+      return mcp.app(request);
+    },
+  };
+  const clock = systemClock;
+  const catalog = await shippedCatalog();
+  const away = Object.defineProperties({ ...db }, { sql: { get: fail }, orm: { get: fail } });
+  return {
+    full: createTestNode(db, { clock, catalog, transport, accounts, isSandbox: true }),
+    empty: createTestNode(db, { clock }),
+    away: createTestNode(away, { clock, catalog }),
+  };
+
+  function fail(): never {
+    throw mcp.storeFault;
+  }
+}
+
+async function createHandler(
+  mcp: TestMcp,
+  { full, empty, away }: Awaited<ReturnType<typeof createNodes>>,
+  strangerId: ProjectId,
+): Promise<ReturnType<typeof createMcpHandler>> {
+  const clock = systemClock;
+  const { db } = mcp.database;
+  const nodeOf = (projectId: ProjectId) =>
+    mcp.storeFault !== undefined ? away : projectId === strangerId ? empty : full;
+  const logger = await createLogger({ level: "trace", destination: { write: (line) => void mcp.logs.push(line) } });
+  const use = { note: () => {}, stop: async () => {} };
+  const authenticate = createAuthenticator({
+    keys: createKeyCache({ db, clock }),
+    use,
+    clock,
+    adminToken: bearers.admin,
+  });
+  let count = 0;
+  return createMcpHandler({
+    meter: createWorkMeter(),
+    server: { serve: (exchange) => nodeOf(exchange.principal.projectId).mcp.serve(exchange) },
+    authenticate: (header) =>
+      header === `Bearer ${bearers.away}` ? Promise.reject(new StoreLateError(1)) : authenticate(header),
+    intake: createTestIntake(),
+    admission: createAdmission({ clock }),
+    bodyBytesMax: 8_192,
+    timeoutMs: 2_000,
+    createRequestId: () => `req_${++count}`,
+    mapError: createCallErrorMapper(logger, () => {}),
+    shutdownSignal: mcp.shutdown.signal,
+    onCall: (call) => void mcp.calls.push(call),
+  });
+}
+
+/** Every entity has an account, whose credential is `secret`. */
+const accounts: AccountAccess = {
+  async resolve({ entityId }) {
+    if (entityId === "") return { kind: "no_account", message: "no entity is named" };
+    const id = createId("acc", systemClock.now());
+    return { id, entityId, scheme: "oauth2", variables: {}, grantedScopes: [] };
+  },
+  authorize: async (_query, _account, request) => withBearer(request, "secret"),
+  preview: (_toolkit, _account, request) => withBearer(request, "***"),
+  refused: async () => false,
+};
+
+function withBearer(request: AppRequest, bearer: string): AppRequest {
+  return { ...request, headers: { ...request.headers, authorization: `Bearer ${bearer}` } };
+}
+
+async function addProject(db: Database, key: string): Promise<ProjectId> {
+  const createdAt = systemClock.now();
+  const { id: projectId } = await createProject(db, key, createdAt);
+  await createApiKey(db, {
+    id: createId("key", createdAt),
+    projectId,
+    role: "member",
+    name: "agent",
+    digest: digestSecret(key),
+    hint: "",
+    createdAt,
+    expiresAt: null,
+    revokedAt: null,
+    lastUsedAt: null,
+  });
+  return projectId;
+}
+
+function post(url: string, body: unknown, headers: Record<string, string> = {}): Promise<Response> {
+  return fetch(url, {
+    method: "POST",
+    headers: {
+      authorization: `Bearer ${bearers.project}`,
+      "content-type": "application/json",
+      accept: "application/json, text/event-stream",
+      ...headers,
+    },
+    body: typeof body === "string" ? body : JSON.stringify(body),
+  });
+}

@@ -1,0 +1,120 @@
+import { Counter, Histogram, type Registry } from "prom-client";
+import type { Metrics } from "./types.ts";
+
+/** Buckets of what is answered while its caller waits, seconds. */
+export const callSeconds = [0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30];
+const jobSeconds = [0.01, 0.05, 0.1, 0.5, 1, 5, 10, 60, 300, 1_800, 3_600, 14_400, 86_400, 604_800];
+const askSeconds = [1, 10, 60, 300, 1_800, 3_600, 14_400, 28_800, 86_400, 259_200, 604_800];
+
+/** The families of what runs beside deliveries: a count by what came of it, and how long it took. */
+export function registerEngines(registers: Registry[]): Pick<Metrics, "toolCalled" | "renewed" | "askSettled"> {
+  const toolCalls = new Counter({
+    name: "svc_tool_calls_total",
+    help: "Calls of tools by class and outcome.",
+    labelNames: ["class", "outcome"],
+    registers,
+  });
+  const toolCallDurations = new Histogram({
+    name: "svc_tool_call_duration_seconds",
+    help: "From a call's request to its outcome, the app's time included.",
+    labelNames: ["class"],
+    buckets: callSeconds,
+    registers,
+  });
+  const renewals = new Counter({
+    name: "svc_token_renewals_total",
+    help: "Renewals of tokens by outcome.",
+    labelNames: ["outcome"],
+    registers,
+  });
+  const renewalDurations = new Histogram({
+    name: "svc_token_renewal_duration_seconds",
+    help: "From the question to an app to its answer's record.",
+    buckets: callSeconds,
+    registers,
+  });
+  const asks = new Counter({
+    name: "svc_asks_settled_total",
+    help: "Asks by kind and by who settled them, a person or the clock.",
+    labelNames: ["kind", "state"],
+    registers,
+  });
+  const askWaits = new Histogram({
+    name: "svc_ask_wait_seconds",
+    help: "From a question to its settlement.",
+    buckets: askSeconds,
+    registers,
+  });
+  return {
+    toolCalled({ accessClass, outcome, durationMs }) {
+      toolCalls.inc({ class: accessClass, outcome });
+      toolCallDurations.observe({ class: accessClass }, durationMs / 1000);
+    },
+    renewed({ outcome, durationMs }) {
+      renewals.inc({ outcome });
+      renewalDurations.observe(durationMs / 1000);
+    },
+    askSettled({ kind, state, waitMs }) {
+      asks.inc({ kind, state });
+      askWaits.observe(waitMs / 1000);
+    },
+  };
+}
+
+/** The family of jobs, which end by the status they end in. */
+export function registerJobs(
+  registers: Registry[],
+): Pick<Metrics, "jobEnded" | "jobParked" | "jobLeaseLost" | "jobEngineFailed"> {
+  const ended = new Counter({
+    name: "svc_jobs_ended_total",
+    help: "Jobs by the status they ended in and by mode.",
+    labelNames: ["status", "mode"],
+    registers,
+  });
+  const durations = new Histogram({
+    name: "svc_job_duration_seconds",
+    help: "From a job's submission to its end, waits for people included.",
+    buckets: jobSeconds,
+    registers,
+  });
+  const parked = new Counter({
+    name: "svc_jobs_parked_total",
+    help: "Jobs that were parked from outside their programs, by reason.",
+    labelNames: ["reason"],
+    registers,
+  });
+  const lost = new Counter({
+    name: "svc_job_leases_lost_total",
+    help: "Leases of jobs that ran out under their drivers.",
+    registers,
+  });
+  const faults = new Counter({
+    name: "svc_job_faults_total",
+    help: "Work of the job engine that failed and is tried again.",
+    labelNames: ["what"],
+    registers,
+  });
+  return {
+    jobEnded({ status, isSimulated, durationMs }) {
+      ended.inc({ status, mode: isSimulated ? "simulate" : "live" });
+      durations.observe(durationMs / 1000);
+    },
+    jobParked: ({ reason }) => parked.inc({ reason }),
+    jobLeaseLost: () => lost.inc(),
+    jobEngineFailed: (what) => faults.inc({ what }),
+  };
+}
+
+/** Who held the event loop: a job, a call, or nobody that was known to be at work. */
+export function registerLoop(registers: Registry[]): Pick<Metrics, "heldLoop"> {
+  const held = new Counter({
+    name: "svc_event_loop_held_total",
+    help: "Times that the event loop was held for 250 ms or longer, by what held it.",
+    labelNames: ["by"],
+    registers,
+  });
+  return {
+    heldLoop: ({ jobId, callId }) =>
+      held.inc({ by: jobId !== undefined ? "job" : callId !== undefined ? "call" : "other" }),
+  };
+}

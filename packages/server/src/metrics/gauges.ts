@@ -1,0 +1,119 @@
+import type { Clock } from "@svc/core";
+import { Counter, Gauge, type Registry } from "prom-client";
+import type { ProjectFigures } from "../admission/project-metrics.ts";
+import type { BodyStats } from "../http/body-budget.ts";
+import type { ConnectionStats } from "../http/connections.ts";
+
+/** What the gauges read when they are scraped. */
+export type MetricsSources = {
+  clock: Clock;
+  /** Pending deliveries of the whole deployment. Asked at most every 5 seconds. */
+  countBacklog: () => Promise<number>;
+  dispatcher: () => { held: number; inFlight: number };
+  connections: () => ConnectionStats;
+  bodies: () => BodyStats;
+  /** Milliseconds of the event loop by project. */
+  spentMs: () => ReadonlyMap<string, number>;
+  /** What each project did here since the node began. */
+  projects: () => Iterable<ProjectFigures>;
+};
+
+/** Projects that have a series of their own; the others share one. */
+const projectsMax = 20;
+
+/** What stands still or grows at a node: deliveries, and the time that projects took. */
+export function registerGauges(registry: Registry, { clock, countBacklog, dispatcher, spentMs }: MetricsSources): void {
+  const registers = [registry];
+  const backlog = atMostEvery(5_000, clock, countBacklog);
+  new Gauge({
+    name: "svc_delivery_backlog",
+    help: "Pending deliveries of the deployment, exact up to 100,000; NaN while the store does not answer.",
+    registers,
+    async collect() {
+      this.set(await backlog().catch(() => Number.NaN));
+    },
+  });
+  new Gauge({
+    name: "svc_project_loop_seconds",
+    help: "Seconds of the event loop that the metered work of a project took since the start: the 20 that took most, the rest as `other`.",
+    labelNames: ["project"],
+    registers,
+    collect() {
+      this.reset();
+      const all = [...spentMs()].sort(([, a], [, b]) => b - a);
+      for (const [projectId, ms] of all.slice(0, projectsMax)) this.inc({ project: projectId || "other" }, ms / 1000);
+      for (const [, ms] of all.slice(projectsMax)) this.inc({ project: "other" }, ms / 1000);
+    },
+  });
+  new Gauge({
+    name: "svc_delivery_held",
+    help: "Deliveries this node holds a lease of.",
+    registers,
+    collect() {
+      this.set(dispatcher().held);
+    },
+  });
+  new Gauge({
+    name: "svc_delivery_in_flight",
+    help: "Attempts this node has under way.",
+    registers,
+    collect() {
+      this.set(dispatcher().inFlight);
+    },
+  });
+}
+
+/** What is open and held at the listeners, and what was ended or refused for want of room. */
+export function registerHttp(registers: Registry[], { connections, bodies }: MetricsSources): void {
+  new Gauge({
+    name: "svc_http_connections",
+    help: "Open connections by what they have shown: no request yet, requests without a valid key, a valid key.",
+    labelNames: ["standing"],
+    registers,
+    collect() {
+      const { halfOpen, keyless, keyed } = connections().open;
+      this.set({ standing: "half_open" }, halfOpen);
+      this.set({ standing: "keyless" }, keyless);
+      this.set({ standing: "keyed" }, keyed);
+    },
+  });
+  new Counter({
+    name: "svc_http_connections_shed_total",
+    help: "Connections ended, or not taken, because there were too many.",
+    registers,
+    collect() {
+      this.reset();
+      this.inc(connections().shed);
+    },
+  });
+  new Gauge({
+    name: "svc_http_body_bytes",
+    help: "Bytes of bodies that this node has read and not let go of.",
+    registers,
+    collect() {
+      this.set(bodies().bytes);
+    },
+  });
+  new Counter({
+    name: "svc_http_bodies_refused_total",
+    help: "Bodies refused because their toolkit, project or address had used its share of memory.",
+    labelNames: ["share"],
+    registers,
+    collect() {
+      this.reset();
+      for (const [share, count] of Object.entries(bodies().refused)) this.inc({ share }, count);
+    },
+  });
+}
+
+function atMostEvery<Value>(ms: number, clock: Clock, read: () => Promise<Value>): () => Promise<Value> {
+  let value: Promise<Value> | undefined;
+  let readAt = Number.NEGATIVE_INFINITY;
+  return () => {
+    if (value === undefined || clock.now() - readAt >= ms) {
+      readAt = clock.now();
+      value = read();
+    }
+    return value;
+  };
+}

@@ -1,0 +1,102 @@
+import { Counter, collectDefaultMetrics, Histogram, Registry } from "prom-client";
+import { registerProjects } from "../admission/project-metrics.ts";
+import { callSeconds, registerEngines, registerJobs, registerLoop } from "./engines.ts";
+import { type MetricsSources, registerGauges, registerHttp } from "./gauges.ts";
+import type { Metrics } from "./types.ts";
+
+const deliverySeconds = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 300, 1_800, 7_200, 86_400];
+
+/** Makes the metrics of one node in a registry of its own; process and event loop metrics are among them. */
+export function createMetrics(sources: MetricsSources): Metrics {
+  const registry = new Registry();
+  const registers = [registry];
+  collectDefaultMetrics({ register: registry });
+  registerGauges(registry, sources);
+  registerHttp(registers, sources);
+  registerProjects(registers, sources.projects);
+  const posts = new Counter({
+    name: "svc_ingest_posts_total",
+    help: "Inbound posts by toolkit and what became of them.",
+    labelNames: ["toolkit", "outcome"],
+    registers,
+  });
+  const calls = new Counter({
+    name: "svc_rpc_calls_total",
+    help: "Calls by method and code.",
+    labelNames: ["method", "code"],
+    registers,
+  });
+  const durations = new Histogram({
+    name: "svc_rpc_duration_seconds",
+    help: "From a call's arrival to the end of its answer.",
+    labelNames: ["method"],
+    buckets: callSeconds,
+    registers,
+  });
+  const attempts = new Counter({
+    name: "svc_delivery_attempts_total",
+    help: "Attempts by the state they left the delivery in.",
+    labelNames: ["state"],
+    registers,
+  });
+  const latency = new Histogram({
+    name: "svc_delivery_latency_seconds",
+    help: "From the receipt of an event to its delivery, retries and replays included.",
+    buckets: deliverySeconds,
+    registers,
+  });
+  const attemptDurations = new Histogram({
+    name: "svc_delivery_attempt_duration_seconds",
+    help: "How long attempts take, whatever comes of them.",
+    buckets: callSeconds,
+    registers,
+  });
+  const lost = new Counter({
+    name: "svc_delivery_leases_lost_total",
+    help: "Attempts made on a lease that had run out when they were to be recorded.",
+    registers,
+  });
+  const faults = new Counter({
+    name: "svc_delivery_faults_total",
+    help: "Statements of the delivery engine that failed and are tried again.",
+    labelNames: ["statement"],
+    registers,
+  });
+  const engines = registerEngines(registers);
+  const postsOf = children((toolkit: string, outcome: string) => posts.labels(toolkit, outcome));
+  const callsOf = children((method: string, code: string) => calls.labels(method, code));
+  const durationsOf = children((method: string) => durations.labels(method));
+  return {
+    contentType: registry.contentType,
+    text: () => registry.metrics(),
+    posted: (toolkitSlug, outcome) => postsOf(toolkitSlug, outcome).inc(),
+    called(call, durationMs) {
+      callsOf(call.method, call.code).inc();
+      durationsOf(call.method).observe(durationMs / 1000);
+    },
+    attempted({ state, durationMs, sinceReceivedMs }) {
+      attempts.inc({ state });
+      attemptDurations.observe(durationMs / 1000);
+      if (state === "delivered") latency.observe(Math.max(0, sinceReceivedMs) / 1000);
+    },
+    ...engines,
+    ...registerJobs(registers),
+    ...registerLoop(registers),
+    leasesLost: (count) => lost.inc(count),
+    engineFailed: (what) => faults.inc({ statement: what }),
+  };
+}
+
+/** Looking a child up costs more than counting on it: each is looked up once. */
+function children<Labels extends string[], Child>(create: (...labels: Labels) => Child): (...labels: Labels) => Child {
+  const known = new Map<string, Child>();
+  return (...labels) => {
+    const key = labels.length === 1 ? (labels[0] ?? "") : labels.join(" ");
+    let child = known.get(key);
+    if (child === undefined) {
+      child = create(...labels);
+      known.set(key, child);
+    }
+    return child;
+  };
+}

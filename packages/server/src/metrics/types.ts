@@ -1,0 +1,41 @@
+import type { HeldLoop } from "@svc/core";
+import type {
+  AskObservation,
+  AttemptObservation,
+  CallObservation,
+  EndedJob,
+  ParkedJob,
+  RenewalObservation,
+} from "@svc/node";
+import type { Call } from "../calls/call.ts";
+import type { PostOutcome } from "../http/webhooks.ts";
+
+/** What `/metrics` shows. Labels have few values: toolkits, methods, and outcomes, codes and states from closed sets. */
+export type Metrics = {
+  readonly contentType: string;
+  /** Prometheus' text format. */
+  text(): Promise<string>;
+  /** A post was answered; `toolkitSlug` is that of a toolkit, or empty. */
+  posted(toolkitSlug: string, outcome: PostOutcome): void;
+  called(call: Call, durationMs: number): void;
+  attempted(attempt: AttemptObservation): void;
+  /** A call of a tool ended. */
+  toolCalled(call: CallObservation): void;
+  /** An app was asked for a new token. */
+  renewed(renewal: RenewalObservation): void;
+  /** A job came to its end. */
+  jobEnded(job: EndedJob): void;
+  /** A job was parked by the service or an administrator. */
+  jobParked(job: ParkedJob): void;
+  /** A job's lease was lost under its driver. */
+  jobLeaseLost(): void;
+  /** Somebody held the event loop. */
+  heldLoop(held: HeldLoop): void;
+  /** The job engine could not claim, renew, drive or do a task. */
+  jobEngineFailed(what: string): void;
+  /** An ask was answered, or its default was applied. */
+  askSettled(ask: AskObservation): void;
+  leasesLost(count: number): void;
+  /** The delivery engine could not claim, settle, release, expire or note health. */
+  engineFailed(what: string): void;
+};

@@ -1,0 +1,131 @@
+import type { Principal } from "@svc/core";
+import type {
+  AskObserver,
+  CallObserver,
+  DeliveryObserver,
+  EngineObserver,
+  NodeObserver,
+  RenewalObserver,
+} from "@svc/node";
+import type { Call } from "./calls/call.ts";
+import type { Logger } from "./logger.ts";
+import type { Metrics } from "./metrics/types.ts";
+
+/** Log lines and metrics of what the engines of a node tell. */
+export function createNodeObserver(logger: Logger, metrics: Metrics): NodeObserver {
+  return {
+    deliveries: createDeliveryObserver(logger, metrics),
+    calls: createCallObserver(logger, metrics),
+    renewals: createRenewalObserver(logger, metrics),
+    jobs: createJobObserver(logger, metrics),
+    asks: createAskObserver(logger, metrics),
+    heldLoop(held) {
+      metrics.heldLoop(held);
+      logger.warn(held, "the event loop was held");
+    },
+    toolkitBroken(projectId, toolkit, err) {
+      logger.warn({ err, projectId, toolkit }, "a private toolkit breaks the rules of this version and is left out");
+    },
+    callUnrecorded: (callId, err) => logger.error({ err, callId }, "an executed call could not be recorded"),
+    renewalFailed: (err) => logger.warn({ err }, "renewing tokens failed and goes on"),
+    sweepFailed: (what, err) => logger.warn({ err, what }, "retention failed and goes on"),
+  };
+}
+
+/** Log line and metrics of an attempt, a batch that failed, a lost lease. An endpoint's failure is no fault of ours: info. */
+function createDeliveryObserver(logger: Logger, metrics: Metrics): DeliveryObserver {
+  return {
+    attempted(attempt) {
+      metrics.attempted(attempt);
+      if (attempt.state === "delivered") logger.debug(attempt, "delivered");
+      else
+        logger.info(
+          attempt,
+          attempt.state === "pending" ? "delivery failed, will be tried again" : "delivery failed for good",
+        );
+    },
+    leasesLost(count) {
+      metrics.leasesLost(count);
+      logger.warn({ count }, "leases were lost before their attempts were recorded");
+    },
+    failed(what, error) {
+      metrics.engineFailed(what);
+      logger.warn({ err: error, what }, "the delivery engine failed and goes on");
+    },
+  };
+}
+
+/** Log line and metrics of a tool's call. What an app or an argument did to it is no fault of ours: info. */
+function createCallObserver(logger: Logger, metrics: Metrics): CallObserver {
+  return {
+    ended(call) {
+      metrics.toolCalled(call);
+      if (call.outcome === "ok") logger.debug(call, "tool called");
+      else logger.info(call, "tool call ended without a result");
+    },
+  };
+}
+
+/** Log line and metrics of a token's renewal. */
+function createRenewalObserver(logger: Logger, metrics: Metrics): RenewalObserver {
+  return {
+    renewed(renewal) {
+      metrics.renewed(renewal);
+      if (renewal.outcome === "renewed") logger.debug(renewal, "token renewed");
+      else logger.info(renewal, "token not renewed");
+    },
+  };
+}
+
+/** Log line and metrics of a job's end, and warnings of what the engine met. */
+function createJobObserver(logger: Logger, metrics: Metrics): EngineObserver {
+  return {
+    ended(job) {
+      metrics.jobEnded(job);
+      logger.info(job, "job ended");
+    },
+    parked(job) {
+      metrics.jobParked(job);
+      if (job.reason === "poisoned") logger.warn(job, "a job was parked: it took down or stalled its nodes");
+      else logger.info(job, "a job was parked by an administrator");
+    },
+    leaseLost(jobId, cause) {
+      if (cause === "parked") {
+        logger.info({ jobId }, "a driver found its job parked, and left it");
+        return;
+      }
+      metrics.jobLeaseLost();
+      logger.warn({ jobId }, "the lease of a job was lost; another node goes on with it");
+    },
+    failed(what, err) {
+      metrics.jobEngineFailed(what);
+      logger.warn({ err, what }, "work of jobs failed and is tried again");
+    },
+  };
+}
+
+/** Log line and metrics of an ask's settlement. There are as many as people answer: info. */
+function createAskObserver(logger: Logger, metrics: Metrics): AskObserver {
+  return {
+    settled(ask) {
+      metrics.askSettled(ask);
+      logger.info(ask, "ask settled");
+    },
+  };
+}
+
+/** The one log line of a call. Health checks come every few seconds and stand at debug. */
+export function logCall(logger: Logger, call: Call, durationMs: number): void {
+  const { requestId, method, code, principal } = call;
+  const level = method.startsWith("grpc.health.") ? "debug" : "info";
+  if (!logger.isLevelEnabled(level)) return;
+  logger[level](
+    { requestId, method, code, durationMs: Math.round(durationMs * 1000) / 1000, ...callerOf(principal) },
+    "call",
+  );
+}
+
+function callerOf(principal: Principal | undefined): { projectId?: string; keyId?: string; admin?: true } {
+  if (principal === undefined) return {};
+  return principal.kind === "admin" ? { admin: true } : { projectId: principal.projectId, keyId: principal.keyId };
+}

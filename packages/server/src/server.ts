@@ -1,0 +1,342 @@
+import type { ConnectRouter } from "@connectrpc/connect";
+import { type Catalog, type Deployment, loadCatalog, loadDeployment } from "@svc/catalog";
+import { createSealer, type NodeId, type Sealer } from "@svc/core";
+import { countPendingDeliveries } from "@svc/db";
+import { AdminService } from "@svc/gen/admin";
+import { Health as HealthRpc } from "@svc/gen/health";
+import { IdentityService } from "@svc/gen/identity";
+import { createNode, type Node, programSchema } from "@svc/node";
+import { createAdminService } from "./admin/service.ts";
+import { type Admission, createAdmission } from "./admission/admission.ts";
+import { figuresOfProjects } from "./admission/figures.ts";
+import { createAuthenticator } from "./auth/gate.ts";
+import { createKeyCache, type KeyCache } from "./auth/key-cache.ts";
+import { type KeyUse, startKeyUse } from "./auth/key-use.ts";
+import { createRequestIds } from "./calls/call.ts";
+import { createCallErrorMapper } from "./calls/call-error.ts";
+import { toConnectError } from "./calls/connect-error.ts";
+import { type Config, isLoopbackHost } from "./config/config.ts";
+import { endedUnderWay } from "./errors.ts";
+import { createHealth, type Health } from "./health/health.ts";
+import { createHealthService } from "./health/service.ts";
+import { bodyBudgetBytes, createBodyBudget } from "./http/body-budget.ts";
+import { createClientAddresses } from "./http/client-address.ts";
+import { type Connections, createConnections } from "./http/connections.ts";
+import { createDoor } from "./http/door.ts";
+import { createHome } from "./http/home.ts";
+import { createHttpServer, type HttpTimeouts } from "./http/http-server.ts";
+import { createIntake, type Intake, keylessBodyBytesMax } from "./http/intake.ts";
+import { joinListeners, type Listeners } from "./http/listeners.ts";
+import { createMcpHandler, type McpHandler, type McpOptions } from "./http/mcp.ts";
+import { createPages } from "./http/pages.ts";
+import { createProbes } from "./http/probes.ts";
+import { createRouter } from "./http/router.ts";
+import { createRpcHandler } from "./http/rpc.ts";
+import { createSchemas } from "./http/schemas.ts";
+import { openTls, type Tls } from "./http/tls.ts";
+import { createWebhookHandler } from "./http/webhooks.ts";
+import { createIdentityService } from "./identity/service.ts";
+import type { Logger } from "./logger.ts";
+import { createMetrics } from "./metrics/metrics.ts";
+import type { Metrics } from "./metrics/types.ts";
+import { createNodeObserver, logCall } from "./observer.ts";
+import { isAudienceDeclared, warnOfAudience } from "./start/audience.ts";
+import { exposureText } from "./start/exposure.ts";
+import { type FirstKey, prepareFirstKey } from "./start/first-key.ts";
+import { nodePartsOf } from "./start/node-parts.ts";
+import { bindingsText } from "./start/start-text.ts";
+import { openStore, type Store } from "./start/store.ts";
+import { checkVault } from "./start/vault-check.ts";
+import { readVaultKeys } from "./start/vault-key.ts";
+import { createStoreAlarm } from "./store-alarm.ts";
+import { version } from "./version.ts";
+
+/** A running server. */
+export type Server = {
+  /** Where it listens. */
+  readonly url: string;
+  /** Where it listens for administration and metrics alone; undefined while that is `url`. */
+  readonly adminUrl: string | undefined;
+  /** The key that this start made, shown once; undefined when it made none. */
+  readonly firstKey: FirstKey | undefined;
+  readonly nodeId: NodeId;
+  /** Rejects when the server cannot go on: its embedded PostgreSQL ended. Never resolves. */
+  readonly failed: Promise<never>;
+  /** Reads the files of SVC_TLS_CERT and SVC_TLS_KEY again, where they are set. Never rejects: what is wrong is logged. */
+  reloadTls(): Promise<void>;
+  /** Finishes what is in flight for up to `drainMs` of the configuration, gives leases back and closes the store. */
+  stop(): Promise<void>;
+};
+
+/** Options of `startServer`. `catalog` is one that is loaded already, in place of the configuration's definitions: for tests. */
+export type ServerOptions = { logger: Logger; timeouts?: HttpTimeouts; catalog?: Catalog | undefined };
+
+/** What the adapters of a server share: its node, and what HTTP needs beside it. */
+type ServerParts = {
+  config: Config;
+  /** Where callers and apps reach the node: SVC_PUBLIC_URL, or where it listens. */
+  publicUrl: () => string;
+  logger: Logger;
+  store: Store;
+  sealer: Sealer;
+  node: Node;
+  connections: Connections;
+  intake: Intake;
+  metrics: Metrics;
+  health: Health;
+  keys: KeyCache;
+  keyUse: KeyUse;
+  admission: Admission;
+  tls: Tls | undefined;
+};
+
+/**
+ * Starts a server: store, migrations, catalog, then the node and, last, HTTP: what is listened to is ready.
+ * Rejects, having closed what it opened, with the error of the part that cannot run.
+ */
+export async function startServer(
+  config: Config,
+  { logger, timeouts, catalog: loaded }: ServerOptions,
+): Promise<Server> {
+  await using opened = new AsyncDisposableStack();
+  const deploymentLoading = readDeployment(config);
+  const catalogLoading = deploymentLoading.then((deployment) => loaded ?? readCatalog(config, deployment));
+  // Reported where it is awaited; until then a failure is nobody's.
+  catalogLoading.catch(() => {});
+  const vaultKeys = await readVaultKeys(config);
+  const tls = config.tls === undefined ? undefined : await openTls(config.tls, logger);
+  opened.defer(() => tls?.stop());
+  const store = await openStore(config, logger);
+  opened.defer(() => store.close());
+  const catalog = await catalogLoading;
+  const deployment = await deploymentLoading;
+  const bindings = bindingsText(config, catalog);
+  if (bindings !== undefined) logger.info(bindings);
+  const exposure = exposureText(config);
+  if (exposure !== undefined) logger.warn(exposure);
+  const firstKey = await prepareFirstKey(config, store);
+  await warnOfAudience(config, store.db, logger);
+  const sealer = createSealer(vaultKeys);
+  await checkVault(store.db, sealer);
+  const listening = { url: "" };
+  const publicUrl = () => config.publicUrl ?? listening.url;
+  const parts = createParts({ config, logger, store, catalog, deployment, sealer, tls, publicUrl });
+  const { node } = parts;
+  opened.defer(() => parts.keyUse.stop());
+  opened.defer(() => node.close());
+  const shutdown = new AbortController();
+  const http = createHttp(parts, { shutdownSignal: shutdown.signal, timeouts });
+  const { url, adminUrl } = await http.listen();
+  listening.url = url;
+  node.start();
+  const closing = opened.move();
+  let stopping: Promise<void> | undefined;
+  const stop = async () => {
+    await drain(parts, { http, shutdown });
+    await closing.disposeAsync();
+  };
+  return {
+    url,
+    adminUrl,
+    firstKey,
+    nodeId: node.nodeId,
+    failed: store.failed,
+    reloadTls: async () => tls?.reload(),
+    stop() {
+      stopping ??= stop();
+      return stopping;
+    },
+  };
+}
+
+async function readDeployment({ deploymentFile }: Config): Promise<Deployment | undefined> {
+  return deploymentFile === undefined ? undefined : loadDeployment(deploymentFile);
+}
+
+function readCatalog(
+  { toolkitFolders, webhookAudience }: Config,
+  deployment: Deployment | undefined,
+): Promise<Catalog> {
+  return loadCatalog({ folders: toolkitFolders, deployment, audience: webhookAudience });
+}
+
+type Opened = Pick<ServerParts, "config" | "logger" | "store" | "sealer" | "tls" | "publicUrl"> & {
+  catalog: Catalog;
+  deployment: Deployment | undefined;
+};
+
+function createParts({ catalog, deployment, ...opened }: Opened): ServerParts {
+  const { config, logger, store, sealer, publicUrl } = opened;
+  const { db, clock } = store;
+  const connections = createConnections({
+    max: config.connectionsMax,
+    perAddressMax: config.connectionsPerAddressMax,
+    addresses: createClientAddresses(config.trustedProxies),
+  });
+  const bodies = createBodyBudget({ clock, bytesMax: bodyBudgetBytes(config.bodyBytesMax) });
+  const admission = createAdmission({ clock });
+  const metrics = createMetrics({
+    clock,
+    projects: () => figuresOfProjects(admission, node.ingest.quotas),
+    countBacklog: () => countPendingDeliveries(db),
+    dispatcher: () => node.dispatcher.stats(),
+    connections: () => connections.stats(),
+    bodies: () => bodies.stats(),
+    spentMs: () => node.meter.spentMs(),
+  });
+  const node: Node = createNode({
+    ...nodePartsOf(config),
+    ...{ db, clock, sealer, catalog, deployment, publicUrl, version },
+    observer: createNodeObserver(logger, metrics),
+  });
+  return {
+    ...opened,
+    node,
+    connections,
+    intake: createIntake({ connections, bodies }),
+    metrics,
+    admission,
+    health: createHealth({ db, clock }),
+    keys: createKeyCache({ db, clock }),
+    keyUse: startKeyUse({ db, clock, onError: (err) => logger.warn({ err }, "the use of keys could not be noted") }),
+  };
+}
+
+type HttpParts = { shutdownSignal: AbortSignal; timeouts: HttpTimeouts | undefined };
+
+function createHttp(parts: ServerParts, { shutdownSignal, timeouts }: HttpParts): Listeners {
+  const { config, logger, metrics, health, store, node, admission, tls, intake, connections } = parts;
+  const { apps, ingest } = node;
+  const createRequestId = createRequestIds(node.nodeId);
+  const onStoreAway = createStoreAlarm(logger, store.clock);
+  const mapError = createCallErrorMapper(logger, onStoreAway);
+  const { bodyBytesMax, adminListen, publicUrl, hosts } = config;
+  const isWorker = config.role === "worker";
+  const { clock } = store;
+  const router = createRouter({
+    keys: parts.keys,
+    clock: store.clock,
+    use: parts.keyUse,
+    adminToken: config.adminToken,
+    mapError,
+    admission,
+    turns: node.meter.turns,
+    bodyBytesMax,
+    shutdownSignal,
+    register: (target) => registerServices(target, parts),
+  });
+  const onCall: McpOptions["onCall"] = (call, durationMs) => {
+    metrics.called(call, durationMs);
+    logCall(logger, call, durationMs);
+  };
+  const rpcOf = (serves: (service: string) => boolean) =>
+    createRpcHandler({
+      router,
+      intake,
+      serves,
+      bodyBytesMax,
+      createRequestId,
+      meter: node.meter,
+      logger,
+      onCall,
+    });
+  const shared = { tls, connections, isDraining: () => health.isDraining, clock, logger, timeouts };
+  const doorOf = (host: string) =>
+    createDoor({ publicUrl, hosts, isLoopbackOnly: isLoopbackHost(host), clock, logger });
+  const isApart = adminListen !== undefined;
+  const main = createHttpServer({
+    ...shared,
+    door: doorOf(config.host),
+    // Health stays where the traffic is: that is what a balancer asks about.
+    rpc: rpcOf((service) => !isApart || service !== AdminService.typeName),
+    webhooks: isWorker
+      ? undefined
+      : createWebhookHandler({
+          ...{ ingest, intake, bodyBytesMax, createRequestId, logger, onStoreAway },
+          onPost: metrics.posted,
+        }),
+    probes: createProbes({ health, metrics: isApart ? undefined : metrics }),
+    pages: new Map([
+      ...createPages({ ...apps, publicUrl: parts.publicUrl, intake, logger }),
+      ...createSchemas({ program: programSchema }),
+      ...createHome({ version }),
+    ]),
+    mcp: isWorker ? undefined : createMcp(parts, { shutdownSignal, mapError, createRequestId, onCall }),
+  });
+  const admin = isApart
+    ? createHttpServer({
+        ...shared,
+        door: doorOf(adminListen.host),
+        rpc: rpcOf((service) => service === AdminService.typeName || service === HealthRpc.typeName),
+        probes: createProbes({ health, metrics }),
+        webhooks: undefined,
+        pages: new Map(),
+        mcp: undefined,
+      })
+    : undefined;
+  return joinListeners(config, { main, admin });
+}
+
+/** The endpoint of agents. */
+function createMcp(
+  { config, store, keys, keyUse, node, admission, intake }: ServerParts,
+  parts: Pick<McpOptions, "shutdownSignal" | "mapError" | "createRequestId" | "onCall">,
+): McpHandler {
+  const { clock } = store;
+  return createMcpHandler({
+    ...parts,
+    admission,
+    server: node.mcp,
+    meter: node.meter,
+    authenticate: createAuthenticator({ keys, use: keyUse, clock, adminToken: config.adminToken }),
+    intake,
+    bodyBytesMax: config.bodyBytesMax,
+  });
+}
+
+/** The services of the node, and those that are the server's own: health, identity and administration. */
+function registerServices(router: ConnectRouter, parts: ServerParts): void {
+  const { config, store, sealer, node, health, keys, admission } = parts;
+  const { db, clock } = store;
+  const services = () => new Set(router.handlers.map(({ service }) => service.typeName));
+  router.service(HealthRpc, createHealthService({ health, clock, services }), {
+    // Options of a service of its own do not inherit which protocols are off.
+    ...{ grpc: false, grpcWeb: false },
+    readMaxBytes: keylessBodyBytesMax,
+  });
+  if (config.role === "worker") return;
+  router.service(IdentityService, createIdentityService({ db }));
+  node.register(router);
+  const { quarantine, jobs, views, nodeId } = node;
+  router.service(
+    AdminService,
+    createAdminService({
+      ...{ db, clock, sealer, quarantine, jobs, nodeId, admission },
+      catalog: views.shared,
+      posts: node.ingest.quotas,
+      isOpenToProjects: isAudienceDeclared(config),
+      onRevoked: (id) => keys.forget(id),
+      onQuotas: (id) => keys.forgetProject(id),
+    }),
+  );
+}
+
+type DrainParts = { http: Listeners; shutdown: AbortController };
+
+/** Time to write the answers of calls that are ended. */
+const answeringMs = 1_000;
+
+/** Requests get half of the time at most, what the node has under way what is left of all of it. */
+async function drain({ config, store, health, node }: ServerParts, { http, shutdown }: DrainParts): Promise<void> {
+  const { clock } = store;
+  const until = clock.now() + config.drainMs;
+  health.drain();
+  const requestsMs = config.drainMs / 2;
+  const answered = new AbortController();
+  const endsMs = Math.max(requestsMs / 2, requestsMs - answeringMs);
+  const aborting = clock.wait(endsMs, answered.signal).then(() => shutdown.abort(toConnectError(endedUnderWay())));
+  await http.close(requestsMs);
+  answered.abort();
+  await aborting;
+  await node.drain(until - clock.now());
+}

@@ -1,0 +1,26 @@
+import type { NodeParts } from "@svc/node";
+import type { Config } from "../config/config.ts";
+import { loopbackRanges } from "../config/loopback.ts";
+
+/** What the configuration decides of a node. An api node starts no engine: what it stores, workers send and drive. */
+export function nodePartsOf(
+  config: Config,
+): Pick<NodeParts, "variable" | "ranges" | "limits" | "isSandbox" | "engines"> {
+  const own = loopbackRanges(config);
+  const { endpointConcurrency, retryScheduleMs, bodyBytesMax: postBytesMax } = config;
+  return {
+    variable: (name) => config.environment.get(name),
+    ranges: { endpoints: [...config.endpointRanges, ...own], apps: [...config.providerRanges, ...own] },
+    limits: {
+      deliveries: { endpointConcurrency, retryScheduleMs },
+      postBytesMax,
+      retention: {
+        eventsMs: config.eventRetentionMs,
+        callsMs: config.callRetentionMs,
+        jobRowsMs: config.jobRowRetentionMs,
+      },
+    },
+    isSandbox: config.isSandbox,
+    ...(config.role === "api" && { engines: [] }),
+  };
+}

@@ -1,0 +1,28 @@
+import { catalogOf } from "@svc/testing/catalog";
+import { sampleToolkits } from "@svc/testing/sample-toolkits";
+import { expect, test } from "vitest";
+import { loadConfig } from "../config/config.ts";
+import { openEnvironment } from "../config/environment.ts";
+import { bindingsText, firstKeyText } from "./start-text.ts";
+
+const config = loadConfig(openEnvironment({ SVC_SANDBOX: "off" }));
+const { codeHost, payments } = sampleToolkits;
+
+test("the commands of the first start need nothing but the line before them, wherever the data folder is", () => {
+  const text = firstKeyText("http://0.0.0.0:9000", { text: "svc_key", file: "/tmp/my data/first-key" } as never);
+  expect(text).toContain("export SVC_API_KEY=$(cat '/tmp/my data/first-key') SVC_URL=http://127.0.0.1:9000\n");
+  for (const line of text.match(/^ {2}(?:npx|curl) .*$/gm) ?? []) expect(line).not.toMatch(/--url|my data|:9000/);
+});
+
+test("without a sandbox one line says which toolkits have a host, and how many have none", () => {
+  const toolkits = [codeHost, payments].map((source) => ({
+    ...source,
+    toolkit: { ...source.toolkit, baseUrl: "{{deployment.provider_base_url}}" },
+  }));
+  const deployment = { toolkits: { code_host: { provider_base_url: "https://code.example.com" } } };
+  expect(bindingsText(config, catalogOf({ toolkits, deployment }))).toMatch(
+    /^toolkits bound to a host: code_host; 1 of 2 have none: their calls end as not_bound /,
+  );
+  expect(bindingsText(config, catalogOf({ toolkits }))).toMatch(/^toolkits bound to a host: none; 2 of 2 have none/);
+  expect(bindingsText({ ...config, isSandbox: true }, catalogOf({ toolkits }))).toBeUndefined();
+});

@@ -1,0 +1,54 @@
+import type { Catalog, Toolkit } from "@svc/catalog";
+import type { Config } from "../config/config.ts";
+import type { FirstKey } from "./first-key.ts";
+
+/** The line that says which service is up, and where its data is. */
+export function startText({ databaseUrl, dataDir, isSandbox }: Config, url: string, version: string): string {
+  const data = databaseUrl === undefined ? `data in ${dataDir}` : "data in the database of SVC_DATABASE_URL";
+  const apps = isSandbox ? "; the sandbox answers tool calls in place of real apps (SVC_SANDBOX)" : "";
+  return `svc ${version} listens on ${url}, ${data}${apps}`;
+}
+
+/** What the first start shows, once: the key, where it is kept, and three commands to try. `listenedUrl` is where the server listens. */
+export function firstKeyText(listenedUrl: string, { text, file }: FirstKey): string {
+  return `
+Project "default" has a key with the role approver, kept in ${file}:
+
+  ${text}
+
+In another terminal, in the checkout:
+
+  export SVC_API_KEY=$(cat ${shellWord(file)}) SVC_URL=${reachableUrl(listenedUrl)}
+
+  npx svc search "schedule a meeting"
+  npx svc listen
+  curl -s $SVC_URL/svc.v1.CatalogService/ListToolkits -H "Authorization: Bearer $SVC_API_KEY" -H "Content-Type: application/json" -d '{}'
+
+`;
+}
+
+/** Which toolkits have a host to be called at; undefined while the sandbox answers for all of them. */
+export function bindingsText({ isSandbox }: Config, { toolkits }: Catalog): string | undefined {
+  if (isSandbox) return undefined;
+  const all = [...toolkits.values()];
+  const bound = all.filter(isBound).map(({ slug }) => slug);
+  const unbound = all.length - bound.length;
+  const rest =
+    unbound === 0
+      ? "none lacks one"
+      : `${unbound} of ${all.length} have none: their calls end as not_bound until SVC_DEPLOYMENT names a file with provider_base_url for them`;
+  return `toolkits bound to a host: ${bound.join(", ") || "none"}; ${rest}`;
+}
+
+/** What the connecting person fills in is not missing: only the deployment's part is. */
+function isBound({ baseUrl }: Toolkit): boolean {
+  return !baseUrl.includes("{provider_base_url}");
+}
+
+function reachableUrl(listenedUrl: string): string {
+  return listenedUrl.replace("//0.0.0.0:", "//127.0.0.1:").replace("//[::]:", "//[::1]:");
+}
+
+function shellWord(text: string): string {
+  return /^[\w@%+=:,./-]+$/.test(text) ? text : `'${text.replaceAll("'", "'\\''")}'`;
+}

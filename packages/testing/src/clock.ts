@@ -1,0 +1,40 @@
+import type { Clock } from "@svc/core";
+
+/** A clock that stands still until the test moves it. */
+export type TestClock = Clock & {
+  /** Moves time forward by `ms` and wakes every wait that has become due. */
+  advance(ms: number): void;
+  /** How many waits are pending now. */
+  waiting(): number;
+};
+
+type Waiter = { dueMs: number; wake: () => void };
+
+/** A test clock that starts at `startMs`, epoch milliseconds. */
+export function createTestClock(startMs = Date.UTC(2026, 0, 5, 9, 0, 0)): TestClock {
+  let nowMs = startMs;
+  const waiters = new Set<Waiter>();
+  return {
+    now: () => nowMs,
+    waiting: () => waiters.size,
+    wait(ms, signal) {
+      if (ms <= 0 || signal?.aborted) return Promise.resolve();
+      return new Promise((resolve) => {
+        const waiter: Waiter = {
+          dueMs: nowMs + ms,
+          wake: () => {
+            waiters.delete(waiter);
+            signal?.removeEventListener("abort", waiter.wake);
+            resolve();
+          },
+        };
+        waiters.add(waiter);
+        signal?.addEventListener("abort", waiter.wake, { once: true });
+      });
+    },
+    advance(ms) {
+      nowMs += ms;
+      for (const waiter of [...waiters]) if (waiter.dueMs <= nowMs) waiter.wake();
+    },
+  };
+}

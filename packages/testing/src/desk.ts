@@ -1,0 +1,157 @@
+import type { AppAnswer, AppRequest, AppTransport } from "@svc/connections";
+import { createId, type ProjectId, type Sealer } from "@svc/core";
+import { activateAccount, type Database } from "@svc/db";
+import type { ToolkitSource } from "./catalog.ts";
+
+const text = { type: "string" };
+const note = { type: "object", properties: { id: text, text } };
+const input = (properties: object, required: string[] = []) => {
+  return { type: "object", additionalProperties: false, required, properties };
+};
+const described = (description: string) => ({ type: "string", description });
+const intents = (word: string) => [`${word} of the desk`, `${word} for the office`, `${word} wanted`];
+
+/** An app for tests: reads with and without pages, writes with and without an idempotency key, and what undoes them. */
+export const desk: ToolkitSource = {
+  toolkit: {
+    slug: "desk",
+    name: "Desk",
+    description: "Notes on a desk, for tests of jobs and of nothing else.",
+    version: "1.2.3",
+    category: "communication",
+    baseUrl: "https://desk.example.com",
+    auth: [{ type: "none" }],
+  } as ToolkitSource["toolkit"],
+  tools: {
+    list_items: tool("read", "Lists the items that lie on the desk, page after page, in their order.", {
+      intents: intents("all items"),
+      input: input({ page: described("Token of the page."), shelf: described("Where to look.") }),
+      output: { type: "object", properties: { items: { type: "array", items: { type: "object" } }, next: text } },
+      request: { method: "GET", path: "/items", query: { page: "{{params.page}}", shelf: "{{params.shelf}}" } },
+    }),
+    get_item: tool("read", "Reads one item that lies on the desk by its id, as it is now.", {
+      intents: intents("one item"),
+      input: input({ id: described("Id of the item.") }, ["id"]),
+      output: { type: "object", properties: { id: text, text } },
+      request: { method: "GET", path: "/items/{{params.id}}" },
+    }),
+    send_note: tool("write", "Sends a note from the desk to somebody; a repeat sends it again.", {
+      intents: intents("a new note"),
+      input: input({ text: described("What it says.") }, ["text"]),
+      output: note,
+      request: { method: "POST", path: "/notes", body: { text: "{{params.text}}" } },
+    }),
+    send_keyed: tool(
+      "write",
+      "Sends a note from the desk to somebody; a repeat with the same key does not send it again.",
+      {
+        intents: intents("a keyed note"),
+        input: input({ text: described("What it says.") }, ["text"]),
+        output: note,
+        idempotency: { header: "Idempotency-Key", maxLength: 64 },
+        request: { method: "POST", path: "/keyed", body: { text: "{{params.text}}" } },
+      },
+    ),
+    delete_note: tool("destructive", "Deletes a note that was sent from the desk; it cannot be brought back.", {
+      intents: intents("no such note"),
+      input: input({ id: described("Id of the note.") }, ["id"]),
+      output: { type: "object", properties: { ok: { type: "boolean" } } },
+      response: { empty: { ok: true } },
+      request: { method: "DELETE", path: "/notes/{{params.id}}" },
+    }),
+  },
+};
+
+function tool(accessClass: string, description: string, rest: object): ToolkitSource["tools"][string] {
+  return { kind: "action", class: accessClass, description, ...rest } as unknown as ToolkitSource["tools"][string];
+}
+
+/** A request as the app saw it. */
+export type SeenRequest = {
+  readonly method: string;
+  readonly path: string;
+  readonly query: URLSearchParams;
+  readonly body: Record<string, unknown>;
+  readonly key: string | undefined;
+};
+
+/** An answer of the scripted app: a JSON value is a 200. */
+export type Scripted =
+  | { readonly status: number; readonly body?: unknown; readonly headers?: Record<string, string> }
+  | "broken"
+  | "timeout";
+
+/** The outside world: records what arrives, in order, and answers by the script. */
+export type World = {
+  readonly seen: SeenRequest[];
+  /** Answers a request; undefined for the app's usual answer. */
+  script: (request: SeenRequest, count: number) => Scripted | undefined | Promise<Scripted | undefined>;
+  readonly transport: AppTransport;
+};
+
+/** A world whose desk has `items` items, `pageSize` a page. */
+export function createWorld({ items = 3, pageSize = 1000 } = {}): World {
+  const world: World = {
+    seen: [],
+    script: () => undefined,
+    transport: {
+      async send(request: AppRequest): Promise<AppAnswer> {
+        const seen = seenOf(request);
+        world.seen.push(seen);
+        const scripted = (await world.script(seen, world.seen.length)) ?? { status: 200, body: usual(seen) };
+        if (typeof scripted === "string") return { kind: scripted, sent: true, message: scripted };
+        const body = scripted.body === undefined ? Buffer.alloc(0) : Buffer.from(JSON.stringify(scripted.body));
+        return { kind: "answer", status: scripted.status, headers: scripted.headers ?? {}, body };
+      },
+    },
+  };
+  const usual = ({ method, path, query, body }: SeenRequest): unknown => {
+    if (method === "GET" && path === "/items") {
+      const from = Number(query.get("page") ?? "0");
+      const list = Array.from({ length: Math.min(pageSize, items - from) }, (_, index) => {
+        const number = from + index;
+        return { id: `i${number}`, n: number, secret: `marker-${number}` };
+      });
+      return { items: list, ...(from + pageSize < items && { next: String(from + pageSize) }) };
+    }
+    if (method === "GET") return { id: path.split("/")[2], text: "an item" };
+    if (method === "POST") return { id: `note-${String(body["text"])}`, text: body["text"] };
+    return undefined;
+  };
+  return world;
+}
+
+function seenOf({ method, url, headers, body }: AppRequest): SeenRequest {
+  const { pathname, searchParams } = new URL(url);
+  return {
+    method,
+    path: pathname,
+    query: searchParams,
+    body: body === undefined ? {} : (JSON.parse(body) as Record<string, unknown>),
+    key: headers["idempotency-key"],
+  };
+}
+
+/** Connects the entity `ops` of a project to the desk. */
+export async function connectDesk(db: Database, sealer: Sealer, projectId: ProjectId, nowMs: number): Promise<void> {
+  const id = createId("acc", nowMs);
+  const credential = sealer.seal(Buffer.from('{"scheme":"none"}'), `${projectId}/connected_accounts/${id}`);
+  const account = {
+    id,
+    projectId,
+    toolkitSlug: "desk",
+    isPrivate: false,
+    isSandbox: true,
+    entityId: "ops",
+    scheme: "none",
+    variables: {},
+    credential,
+    originDigest: null,
+    grantedScopes: [],
+    createdAt: nowMs,
+    updatedAt: nowMs,
+    expiresAt: null,
+    refreshAt: null,
+  };
+  await activateAccount(db, account, { isNew: true, referencesOf: () => [], exclusiveOf: () => [] });
+}

@@ -1,0 +1,45 @@
+import { everyConstruct } from "../programs.ts";
+
+type Editable = Record<string, unknown> & {
+  steps: Record<string, unknown>[];
+  points: Record<string, Record<string, unknown>>;
+};
+
+/** A program with faults: what was done to a sound one, and each fault expected, code (without PROGRAM_) and pointer, in order. */
+export type FaultyProgram = {
+  readonly name: string;
+  readonly program: unknown;
+  readonly faults: readonly string[];
+};
+
+/** Makes one by editing the sound program at paths: `steps/0/args` (undefined removes). */
+export function faulty(
+  name: string,
+  edits: Readonly<Record<string, unknown>>,
+  faults: readonly string[],
+): FaultyProgram {
+  const program = everyConstruct() as unknown as Editable;
+  for (const [path, value] of Object.entries(edits)) {
+    const steps = path.split("/");
+    const last = steps.pop() ?? "";
+    let holder: Record<string, unknown> = program;
+    for (const step of steps) holder = holder[step] as Record<string, unknown>;
+    if (value === undefined) delete holder[last];
+    else holder[last] = value;
+  }
+  return { name, program, faults };
+}
+
+/** A step that waits. */
+export const pause = (id: string) => ({ id, wait: "1m" });
+/** A call that reads. */
+export const get = (id: string, args: unknown = {}) => ({ id, call: "messaging_bot.get_me", entity: "ops", args });
+/** A call that writes. */
+export const send = (id: string, args: unknown = { chat_id: "@team", text: "Hello" }) => ({
+  id,
+  call: "messaging_bot.send_message",
+  entity: "ops",
+  args,
+});
+/** A destructive call. */
+export const remove = (args: object) => ({ id: "drop", call: "messaging_bot.delete_message", entity: "ops", args });

@@ -1,0 +1,244 @@
+import { setTimeout as wait } from "node:timers/promises";
+import { askPort } from "@svc/asks";
+import type { AppTransport } from "@svc/connections";
+import { createId, type Id, type KeyId, type ProjectId } from "@svc/core";
+import {
+  createProject,
+  type Database,
+  type DecisionDocument,
+  type Executor,
+  findPendingAsk,
+  jobsForProject,
+  loadJob,
+  loadJobSteps,
+  lockJob,
+  type ReceiptDocument,
+  requestJobCancel,
+  type StepReceiptDocument,
+  settleAsk,
+  withTransaction,
+} from "@svc/db";
+import type { EngineLimits, FaultPoint, JobEngine } from "@svc/jobs";
+import { createProgramCache, submitJob } from "@svc/jobs/testing";
+import { canonicalHash, parseCheckedProgram, pinsOf } from "@svc/program";
+import type { ToolCaller } from "@svc/tools";
+import { catalogOf } from "./catalog.ts";
+import { createTestClock, type TestClock } from "./clock.ts";
+import { connectDesk, createWorld, desk, type World } from "./desk.ts";
+import { newJobDocuments } from "./job-documents.ts";
+import { createTestNode, type TestParts, testSealer } from "./node.ts";
+
+/** Everything a test of jobs needs, over one database. */
+export type TestBench = {
+  readonly db: Database;
+  readonly clock: TestClock;
+  readonly world: World;
+  readonly caller: ToolCaller;
+  readonly projectId: ProjectId;
+  readonly keyId: KeyId;
+  readonly engines: JobEngine[];
+  /** Starts a node with nothing but its job engine at work. */
+  engine(
+    options?: Pick<TestParts, "clock" | "transport" | "onFaultPoint"> & {
+      limits?: Partial<EngineLimits>;
+      /** Failures are expected: they are not printed. */
+      quiet?: boolean;
+      /** Takes what each lost lease was lost to. */
+      leasesLost?: string[];
+    },
+  ): JobEngine;
+  /**
+   * Starts an engine that dies at the `nth` time it comes to a fault point, or in the middle of sending a write: from then on it
+   * does nothing more, not even renew its leases. Resolves once it is dead.
+   */
+  doom(point: FaultPoint | "in-send", nth?: number, matches?: (stepId: string) => boolean): Promise<void>;
+  submit(program: object, options?: SubmitOptions): Promise<Id<"job">>;
+  answer(jobId: Id<"job">, decision: Partial<DecisionDocument> & Pick<DecisionDocument, "continuation">): Promise<void>;
+  cancel(jobId: Id<"job">): Promise<void>;
+  read(jobId: Id<"job">): Promise<JobReading>;
+  /** Resolves once the job is in one of the statuses. */
+  reach(jobId: Id<"job">, ...statuses: string[]): Promise<JobReading>;
+  stop(): Promise<void>;
+};
+
+/** What a test submits beside the program. */
+export type SubmitOptions = {
+  mode?: "live" | "simulate";
+  simulateFirst?: boolean;
+  needsApproval?: boolean;
+  idempotencyKey?: string;
+};
+
+/** A job as tests look at it. */
+export type JobReading = {
+  readonly job: NonNullable<Awaited<ReturnType<typeof loadJob>>>;
+  readonly receipt: ReceiptDocument;
+  readonly steps: Readonly<Record<string, StepReceiptDocument>>;
+  readonly events: readonly {
+    seq: number;
+    type: string;
+    stepId: string;
+    payload: Record<string, unknown>;
+    chain: string[];
+  }[];
+};
+
+/** Makes a bench with an account for the entity `ops`. */
+export async function createBench(
+  db: Database,
+  world: World = createWorld(),
+  clock = createTestClock(),
+): Promise<TestBench> {
+  const catalog = catalogOf({ toolkits: [desk] });
+  const nowMs = clock.now();
+  const projectId = (await createProject(db, `p${createId("evt", nowMs).slice(-12)}`, nowMs)).id;
+  const keyId = createId("key", nowMs);
+  await connectDesk(db, testSealer, projectId, nowMs);
+  const parts: TestParts = { clock, catalog, transport: world.transport, isSandbox: true };
+  const { caller } = createTestNode(db, parts).apps;
+  const actions = [...catalog.toolkits.values()].flatMap((toolkit) => toolkit.actions);
+  const pins = JSON.stringify(pinsOf(actions, catalog));
+  const engines: JobEngine[] = [];
+  const bench: TestBench = {
+    db,
+    clock,
+    world,
+    caller,
+    projectId,
+    keyId,
+    engines,
+    doom(point, nth = 1, matches = () => true) {
+      const died = Promise.withResolvers<void>();
+      const never = new Promise<never>(() => {});
+      let isDead = false;
+      let count = 0;
+      const die = () => {
+        isDead = true;
+        died.resolve();
+        return never;
+      };
+      const transport: AppTransport = {
+        async send(request, call, options) {
+          if (isDead) return never;
+          const answer = await world.transport.send(request, call, options);
+          return point === "in-send" && call.action.class !== "read" && ++count === nth
+            ? die()
+            : isDead
+              ? never
+              : answer;
+        },
+      };
+      bench.engine({
+        clock: {
+          now: clock.now,
+          wait: async (ms, signal) =>
+            isDead ? never : clock.wait(ms, signal).then(() => (isDead ? never : undefined)),
+        },
+        transport,
+        onFaultPoint: (at, { stepId }) =>
+          isDead ? never : at === point && matches(stepId) && ++count === nth ? die() : undefined,
+      });
+      // The dead are not drained.
+      engines.pop();
+      return died.promise;
+    },
+    engine({ limits = {}, quiet = false, leasesLost = [], ...changes } = {}) {
+      const failed = (what: string, error: unknown) =>
+        void (quiet || process.stderr.write(`${what}: ${error instanceof Error ? error.stack : String(error)}\n`));
+      const leaseLost = (_jobId: string, cause: string) => void leasesLost.push(cause);
+      const observer = { jobs: { ended: () => {}, parked: () => {}, leaseLost, failed } };
+      const node = createTestNode(db, { ...parts, ...changes, limits: { jobs: limits }, observer, engines: ["jobs"] });
+      const { engine } = node.jobs;
+      engines.push(engine);
+      return engine;
+    },
+    async submit(program, { mode = "live", simulateFirst = false, needsApproval = false, idempotencyKey } = {}) {
+      const programJson = JSON.stringify({ version: 1, title: "Test", ...program });
+      const submitted = await submitJob(
+        { db, clock, sealer: testSealer, asks: askPort, programs: createProgramCache(testSealer) },
+        {
+          projectId,
+          keyId,
+          principalChain: [`key:${keyId}`],
+          programJson,
+          programHash: canonicalHash(JSON.parse(programJson)),
+          program: parseCheckedProgram(programJson),
+          pins,
+          mode,
+          simulateFirst,
+          needsApproval,
+          estimate: newJobDocuments.estimate,
+          input: undefined,
+          skillSlug: "",
+          idempotencyKey,
+          contentDigest: Buffer.from(canonicalHash(programJson), "hex"),
+        },
+      );
+      for (const engine of engines) engine.wake();
+      if ("quotaReached" in submitted) throw new Error("the project has as many jobs as it may");
+      return "id" in submitted ? submitted.id : submitted.earlier.id;
+    },
+    async answer(jobId, decision) {
+      await withTransaction(db, async (tx) => {
+        await lockJob(tx, jobId);
+        const full: DecisionDocument = {
+          principalId: "owner",
+          keyId,
+          surface: "api",
+          note: "",
+          overridesJson: "",
+          at: clock.now(),
+          ...decision,
+        };
+        const pending = await findPendingAsk(tx, jobId);
+        const chain = [`key:${keyId}`, `contact:${full.principalId}`];
+        const isSettled =
+          pending && (await settleAsk(tx, pending.id, { state: "answered", decision: { ...full, chain } }));
+        if (isSettled !== true) throw new Error("no ask is pending");
+        await engines[0]?.settled(tx, jobId);
+      });
+      for (const engine of engines) engine.wake();
+    },
+    async cancel(jobId) {
+      await requestJobCancel(db, { jobId, projectId, chain: [`key:${keyId}`], nowMs: clock.now() });
+      for (const engine of engines) {
+        engine.cancel(jobId);
+        engine.wake();
+      }
+    },
+    read: (jobId) => readJob(db, projectId, jobId),
+    async reach(jobId, ...statuses) {
+      const end = performance.now() + 20_000;
+      for (;;) {
+        const job = await loadJob(db, jobId);
+        if (job !== undefined && statuses.includes(job.status)) return readJob(db, projectId, jobId);
+        if (performance.now() > end)
+          throw new Error(`the job is ${job?.status} (${job?.lastError}), not ${statuses.join(" or ")}`);
+        await wait(2);
+      }
+    },
+    async stop() {
+      await Promise.all(engines.map((engine) => engine.drain(0)));
+    },
+  };
+  return bench;
+}
+
+async function readJob(db: Executor, projectId: ProjectId, jobId: Id<"job">): Promise<JobReading> {
+  // The log last: it then holds whatever the job's row tells of.
+  const job = await loadJob(db, jobId);
+  const steps = await loadJobSteps(db, jobId);
+  const events = await jobsForProject(db, projectId).listEvents(jobId, { afterSeq: 0, limit: 10_000 });
+  if (job === undefined) throw new Error("no such job");
+  return {
+    job,
+    get receipt() {
+      if (job.receipt === null) throw new Error("the job has no receipt yet");
+      return job.receipt;
+    },
+    steps: Object.fromEntries(steps.map(({ stepId, receipt }) => [stepId, receipt])),
+    events: events.map(({ seq, type, stepId, payload, principalChain: chain }) => {
+      return { seq, type, stepId, payload: JSON.parse(payload) as Record<string, unknown>, chain };
+    }),
+  };
+}

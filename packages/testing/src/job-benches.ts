@@ -1,0 +1,77 @@
+import { uuidOfId } from "@svc/core";
+import type { TestClock } from "./clock.ts";
+import { createTestDatabase, type TestDatabase } from "./database.ts";
+import type { World } from "./desk.ts";
+import { createBench, type JobReading, type TestBench } from "./job-bench.ts";
+
+/** Benches over one database of a test file's own, made with the first of them. */
+export type Benches = {
+  bench(world?: World, clock?: TestClock): Promise<TestBench>;
+  /** Stops the engines; after every test. */
+  stop(): Promise<void>;
+  /** Drops the database; after the last test. */
+  drop(): Promise<void>;
+};
+
+/** No benches yet. */
+export function createBenches(): Benches {
+  let database: Promise<TestDatabase> | undefined;
+  const made: TestBench[] = [];
+  return {
+    async bench(world, clock) {
+      database ??= createTestDatabase();
+      const bench = await createBench((await database).db, world, clock);
+      made.push(bench);
+      return bench;
+    },
+    async stop() {
+      await Promise.all(made.splice(0).map((bench) => bench.stop()));
+    },
+    async drop() {
+      await (await database)?.drop();
+    },
+  };
+}
+
+/** How many tasks a project has. */
+export async function countTasks({ db, projectId }: TestBench): Promise<number> {
+  const rows = await db.sql.unsafe<{ project_id: string }[]>("select project_id from job_tasks");
+  return rows.filter((row) => row.project_id === uuidOfId(projectId)).length;
+}
+
+/** The types of a job's log in order. */
+export function typesOf({ events }: JobReading): string[] {
+  return events.map(({ type }) => type);
+}
+
+/** A map over the items of the desk that sends a note for each; `changes` go over the map step. */
+export function sendAll(
+  changes: object = {},
+  { tool = "desk.send_note", ...program }: { tool?: string } & Record<string, unknown> = {},
+) {
+  return {
+    steps: [
+      fetchItems(),
+      {
+        id: "send",
+        map: "items",
+        concurrency: 4,
+        do: [{ id: "note", call: tool, entity: "ops", args: { text: { $ref: "row.id" } } }],
+        ...changes,
+      },
+    ],
+    ...program,
+  };
+}
+
+/** A step that fetches the items of the desk as rows. */
+export function fetchItems(changes: object = {}) {
+  return {
+    id: "items",
+    call: "desk.list_items",
+    entity: "ops",
+    args: {},
+    rows: { from: "items[]", key: "id", keep: ["id", "n", "secret"], page: { arg: "page", from: "next", max: 40 } },
+    ...changes,
+  };
+}

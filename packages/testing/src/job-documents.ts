@@ -1,0 +1,21 @@
+import type { NewJob } from "@svc/db";
+
+/** The documents of a job that was just submitted: its program has no params and makes no call. */
+export const newJobDocuments: Pick<NewJob["job"], "params" | "stepArgs" | "estimate" | "used" | "saga"> = {
+  params: {},
+  stepArgs: {},
+  estimate: {
+    callsMin: 0,
+    callsMax: 0,
+    writesMax: 0,
+    destructiveMax: 0,
+    rowsMax: 0,
+    asksMax: 0,
+    accessClasses: [],
+    toolkits: [],
+    entities: [],
+    notCompensable: [],
+  },
+  used: { toolCalls: 0, writes: 0, rows: 0, asks: 0 },
+  saga: { state: "none", entries: 0, done: 0, failed: 0 },
+};

@@ -1,0 +1,83 @@
+import type { Client } from "@connectrpc/connect";
+import type { Catalog } from "@svc/catalog";
+import { createId, type KeyId, type ProjectId, type Role, systemClock } from "@svc/core";
+import { createProject, type Database, loadJob } from "@svc/db";
+import { type Job, JobsService } from "@svc/gen/jobs";
+import { catalogOf } from "./catalog.ts";
+import { connectDesk, createWorld, desk, type World } from "./desk.ts";
+import { createTestNode as createNode, type TestNode as Node, testSealer } from "./node.ts";
+
+/** A project with a key of each role and an account of the desk for entity `ops`. */
+export type TestProject = {
+  readonly projectId: ProjectId;
+  readonly keyId: KeyId;
+  readonly client: Client<typeof JobsService>;
+  /** The same project's client with another key. */
+  as(role: Role, keyId?: KeyId): Client<typeof JobsService>;
+};
+
+/** A node over the desk with nothing but its job engine at work. Its clock is the machine's. */
+export type TestNode = Pick<Node, "views" | "apps" | "jobs" | "shutdown" | "client" | typeof Symbol.asyncDispose> & {
+  readonly world: World;
+  project(): Promise<TestProject>;
+  /** Waits until a job has a status of the store. */
+  reach(jobId: string, ...statuses: string[]): Promise<void>;
+};
+
+let projects = 0;
+
+/** Makes a node on a database. `isStarted` false leaves the engine idle: what is submitted stays as it is. */
+export function createTestNode(
+  db: Database,
+  {
+    world = createWorld(),
+    isStarted = true,
+    catalog = catalogOf({ toolkits: [desk] }),
+    watchPollMs = 20,
+  }: { world?: World; isStarted?: boolean; catalog?: Catalog; watchPollMs?: number } = {},
+): TestNode {
+  const clock = systemClock;
+  const failed = (what: string, error: unknown) =>
+    void process.stderr.write(`${what}: ${error instanceof Error ? error.stack : error}\n`);
+  const node = createNode(db, {
+    clock,
+    catalog,
+    transport: world.transport,
+    isSandbox: true,
+    limits: { jobs: { pollMs: 20 }, watchPollMs },
+    observer: { jobs: { ended: () => {}, parked: () => {}, leaseLost: () => {}, failed } },
+    engines: isStarted ? ["jobs"] : [],
+  });
+  return {
+    ...node,
+    world,
+    async project() {
+      const nowMs = clock.now();
+      const { id: projectId } = await createProject(db, `jobs-${++projects}`, nowMs);
+      await connectDesk(db, testSealer, projectId, nowMs);
+      const keyId = createId("key", nowMs);
+      const as = (role: Role, key = keyId) => node.client(JobsService, { projectId, keyId: key, role });
+      return { projectId, keyId, client: as("approver"), as };
+    },
+    async reach(jobId, ...statuses) {
+      const end = performance.now() + 15_000;
+      for (;;) {
+        const job = await loadJob(db, jobId as Parameters<typeof loadJob>[1]);
+        if (job !== undefined && statuses.includes(job.status)) return;
+        if (performance.now() > end) throw new Error(`the job is ${job?.status} (${job?.lastError})`);
+        await clock.wait(2);
+      }
+    },
+  };
+}
+
+/** The text of a program with what every program has. */
+export function programText(program: object): string {
+  return JSON.stringify({ version: 1, title: "Test", ...program });
+}
+
+/** The job of a response, which always has one. */
+export function jobOf({ job }: { readonly job?: Job | undefined }): Job {
+  if (job === undefined) throw new Error("the response has no job");
+  return job;
+}

@@ -1,0 +1,121 @@
+import type { DescService } from "@bufbuild/protobuf";
+import type { Client } from "@connectrpc/connect";
+import { createSealer, type HeldLoop, type ProjectId, type Sealer } from "@svc/core";
+import type { Database } from "@svc/db";
+import {
+  type AttemptObservation,
+  type CallObservation,
+  createNode,
+  type Node,
+  type NodeLimits,
+  type NodeObserver,
+  type NodeParts,
+} from "@svc/node";
+import { catalogOf } from "./catalog.ts";
+import { createTestClock } from "./clock.ts";
+import { createProjectClient, type TestCaller } from "./project-client.ts";
+
+/** The parts that a test replaces; limits and observer member by member. */
+export type TestParts = Partial<Omit<NodeParts, "db" | "limits" | "observer">> & {
+  readonly limits?: Partial<Omit<NodeLimits, "deliveries">> & {
+    readonly deliveries?: Partial<NodeLimits["deliveries"]>;
+  };
+  readonly observer?: Partial<NodeObserver>;
+};
+
+/** What the engines told their observer. */
+export type Told = {
+  readonly attempts: AttemptObservation[];
+  readonly failures: { readonly what: string; readonly error: unknown }[];
+  leasesLost: number;
+  /** Calls whose outcome could not be recorded. */
+  readonly unrecorded: string[];
+  /** Calls of tools that ended. */
+  readonly calls: CallObservation[];
+  /** Who held the event loop. */
+  readonly held: HeldLoop[];
+  /** Private toolkits that were left out. */
+  readonly broken: { readonly projectId: ProjectId; readonly slug: string; readonly message: string }[];
+};
+
+/** A node of a test. Disposed, it drains without grace: what is under way is broken off. */
+export type TestNode = Node &
+  AsyncDisposable & {
+    readonly parts: NodeParts;
+    readonly told: Told;
+    /** Ends every call under way of its clients. */
+    readonly shutdown: AbortController;
+    /** A client of one of its services, with a key of the project. */
+    client<Service extends DescService>(service: Service, caller: TestCaller): Client<Service>;
+  };
+
+/** The vault of test nodes: those of one database open what the others seal. */
+export const testSealer: Sealer = createSealer([{ id: "a", secret: Buffer.alloc(32, 7) }]);
+
+const dayMs = 86_400_000;
+
+/**
+ * Makes the node that `svc serve` runs, with a clock that stands, no toolkits, loopback open, quick retries without spread, and no
+ * engine; then with `changes`. It starts the engines that those name.
+ */
+export function createTestNode(db: Database, changes: TestParts = {}): TestNode {
+  const told: Told = { attempts: [], calls: [], failures: [], leasesLost: 0, unrecorded: [], held: [], broken: [] };
+  const shutdown = new AbortController();
+  const { limits, observer, ...others } = changes;
+  const parts: NodeParts = {
+    db,
+    clock: createTestClock(),
+    sealer: testSealer,
+    catalog: catalogOf({ toolkits: [] }),
+    variable: () => undefined,
+    publicUrl: () => "https://svc.example.com",
+    version: "1.2.3",
+    ranges: { endpoints: ["127.0.0.0/8"], apps: ["127.0.0.0/8"] },
+    isSandbox: false,
+    engines: [],
+    random: () => 0.5,
+    ...others,
+    limits: {
+      retention: { eventsMs: 30 * dayMs, callsMs: 7 * dayMs, jobRowsMs: 7 * dayMs },
+      ...limits,
+      deliveries: { endpointConcurrency: 16, retryScheduleMs: [1_000, 1_000, 1_000], ...limits?.deliveries },
+    },
+    observer: { ...observerOf(told), ...observer },
+  };
+  const node = createNode(parts);
+  node.start();
+  return {
+    ...node,
+    parts,
+    told,
+    shutdown,
+    client: (service, caller) => createProjectClient(service, node.register, caller, shutdown.signal),
+    async [Symbol.asyncDispose]() {
+      await node.ingest.drain();
+      await node.drain(0);
+      await node.close();
+    },
+  };
+}
+
+function observerOf(told: Told): NodeObserver {
+  const failed = (what: string, error: unknown) => void told.failures.push({ what, error });
+  return {
+    deliveries: {
+      attempted: (attempt) => told.attempts.push(attempt),
+      leasesLost: (count) => {
+        told.leasesLost += count;
+      },
+      failed,
+    },
+    calls: { ended: (call) => void told.calls.push(call) },
+    renewals: { renewed: () => {} },
+    jobs: { ended: () => {}, parked: () => {}, leaseLost: () => {}, failed },
+    asks: { settled: () => {} },
+    heldLoop: (held) => void told.held.push(held),
+    toolkitBroken: (projectId, slug, { message }) => told.broken.push({ projectId, slug, message }),
+    callUnrecorded: (callId) => told.unrecorded.push(callId),
+    renewalFailed: (error) => failed("renewal", error),
+    sweepFailed: failed,
+  };
+}

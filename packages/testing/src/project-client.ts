@@ -1,0 +1,63 @@
+import type { DescService } from "@bufbuild/protobuf";
+import {
+  type Client,
+  Code,
+  ConnectError,
+  type ConnectRouter,
+  createClient,
+  createRouterTransport,
+} from "@connectrpc/connect";
+import { createId, type KeyId, type ProjectId, principalContext, type Role } from "@svc/core";
+import { ErrorDetailSchema } from "@svc/gen/errors";
+import { faultInterceptor } from "@svc/server/testing";
+
+/** Whose key calls. Default: an approver's, the same for every caller. */
+export type TestCaller = { readonly projectId: ProjectId; readonly role?: Role; readonly keyId?: KeyId };
+
+/**
+ * A client of a service in this process, over a Connect router without HTTP. The parts of the auth gate and of the errors' mapping are
+ * played by interceptors: one names the calling project. `signal` ends every call under way.
+ */
+export function createProjectClient<Service extends DescService>(
+  service: Service,
+  register: (router: ConnectRouter) => unknown,
+  { projectId, role = "approver", keyId = createId("key", 0) }: TestCaller,
+  signal?: AbortSignal,
+): Client<Service> {
+  const transport = createRouterTransport((router) => void register(router), {
+    router: {
+      ...(signal && { shutdownSignal: signal }),
+      interceptors: [
+        faultInterceptor,
+        (next) => (req) => {
+          req.contextValues.set(principalContext, { kind: "project", projectId, keyId, role });
+          return next(req);
+        },
+      ],
+    },
+  });
+  return createClient(service, transport);
+}
+
+/** A reason, and the field it is about; empty where it is about none. */
+export type RefusalDetail = { readonly reason: string; readonly field: string };
+
+/** How a call was refused, by all of its details. A call that succeeds is a fault of the test. */
+export async function refusalsOf(
+  call: Promise<unknown>,
+): Promise<{ readonly code: string; readonly details: readonly RefusalDetail[] }> {
+  const error = await call.then(
+    () => undefined,
+    (cause: unknown) => ConnectError.from(cause),
+  );
+  if (error === undefined) throw new Error("the call was not refused");
+  const details = error.findDetails(ErrorDetailSchema).map(({ reason, field }) => ({ reason, field }));
+  return { code: Code[error.code], details };
+}
+
+/** How a call was refused, by the first of its details. */
+export async function refusalOf(call: Promise<unknown>): Promise<RefusalDetail & { readonly code: string }> {
+  const { code, details } = await refusalsOf(call);
+  const [{ reason, field } = { reason: "", field: "" }] = details;
+  return { code, reason, field };
+}

@@ -1,0 +1,139 @@
+import { type ChildProcess, spawn } from "node:child_process";
+import { randomBytes } from "node:crypto";
+import { once } from "node:events";
+import { createServer } from "node:net";
+import { fileURLToPath } from "node:url";
+import { compileCache } from "./compile-cache.ts";
+
+/** The server as a user runs it: a process of its own. */
+export type ServerProcess = {
+  readonly url: string;
+  readonly port: number;
+  readonly process: ChildProcess;
+  /** Resolves with the exit code, or null when a signal ended it. */
+  readonly exited: Promise<number | null>;
+  /** Sends the signal and waits for the end. */
+  end(signal: NodeJS.Signals): Promise<number | null>;
+  /** What it wrote to stdout and stderr so far. */
+  output(): string;
+};
+
+const main = fileURLToPath(new URL("../../cli/src/main.ts", import.meta.url));
+const checkout = fileURLToPath(new URL("../../..", import.meta.url));
+
+/** The secret of the calendar's webhook in every started server. */
+export const calendarSecret = "calendar-test-secret";
+/** Approver key of the project `default` in every started server. */
+export const bootstrapKey = "bootstrap-key-of-the-tests-0123456789";
+/** Token of AdminService in every started server. */
+export const adminToken = "admin-token-of-the-tests-0123456789";
+
+/** A port that was free a moment ago. */
+export async function freePort(): Promise<number> {
+  const server = createServer().listen(0, "127.0.0.1");
+  await once(server, "listening");
+  const address = server.address();
+  server.close();
+  if (address === null || typeof address === "string") throw new Error("no port");
+  return address.port;
+}
+
+/** A vault key as SVC_VAULT_KEY takes it. */
+export function vaultKey(): string {
+  return `test:${randomBytes(32).toString("base64")}`;
+}
+
+/** Starts the server and waits until it is ready; rejects with its output when it ends instead. */
+export async function startServerProcess(env: Record<string, string>): Promise<ServerProcess> {
+  const port = Number(env["SVC_PORT"] ?? (await freePort()));
+  const child = spawn(process.execPath, [main, "serve"], {
+    cwd: checkout,
+    stdio: ["ignore", "pipe", "pipe"],
+    env: {
+      ...compileCache,
+      PATH: process.env["PATH"] ?? "",
+      HOME: process.env["HOME"] ?? "",
+      SVC_LOG_LEVEL: "warn",
+      SVC_WEBHOOK_SECRET_CALENDAR: calendarSecret,
+      SVC_BOOTSTRAP_KEY: bootstrapKey,
+      SVC_ADMIN_TOKEN: adminToken,
+      ...(env["SVC_DEPLOYMENT"] === undefined && { SVC_WEBHOOK_AUDIENCE: "projects" }),
+      ...env,
+      SVC_PORT: String(port),
+    },
+  });
+  let output = "";
+  for (const stream of [child.stdout, child.stderr]) {
+    stream?.on("data", (chunk: Buffer) => {
+      output += chunk.toString("utf8");
+    });
+  }
+  const exited = once(child, "exit").then(([code]) => code as number | null);
+  const server: ServerProcess = {
+    url: `http://127.0.0.1:${port}`,
+    port,
+    process: child,
+    exited,
+    output: () => output,
+    async end(signal) {
+      child.kill(signal);
+      return exited;
+    },
+  };
+  await until(async () => {
+    if (child.exitCode !== null) throw new Error(`the service ended with ${child.exitCode}:\n${output}`);
+    return (await fetch(`${server.url}/readyz`)).ok;
+  }, 60_000);
+  return server;
+}
+
+/** Waits until `condition` holds, looking every 20 ms; what it throws (a refused connection, say) counts as not yet, unless it is an Error about an end. */
+export async function until(
+  condition: () => boolean | Promise<boolean>,
+  timeoutMs = 20_000,
+  what = "condition",
+): Promise<void> {
+  const deadline = Date.now() + timeoutMs;
+  for (;;) {
+    try {
+      if (await condition()) return;
+    } catch (error) {
+      if (error instanceof Error && error.message.startsWith("the service ended")) throw error;
+    }
+    if (Date.now() > deadline) throw new Error(`${what} did not hold within ${timeoutMs} ms`);
+    await new Promise((resolve) => setTimeout(resolve, 20));
+  }
+}
+
+/** Calls a method by plain JSON POST with the bootstrap key; throws with the answer when it is not 200. */
+export async function call<Answer>(
+  server: { url: string },
+  method: string,
+  body: object,
+  key = bootstrapKey,
+): Promise<Answer> {
+  const response = await fetch(`${server.url}/svc.v1.${method}`, {
+    method: "POST",
+    headers: { "content-type": "application/json", authorization: `Bearer ${key}` },
+    body: JSON.stringify(body),
+  });
+  const text = await response.text();
+  if (response.status !== 200) throw new Error(`${method}: ${response.status} ${text}`);
+  return JSON.parse(text) as Answer;
+}
+
+/** Posts one message of a calendar channel, as its provider does; resolves with the status. */
+export async function postCalendar(server: { url: string }, channel: string, message: number): Promise<number> {
+  const response = await fetch(`${server.url}/webhooks/calendar?token=${calendarSecret}`, {
+    method: "POST",
+    headers: {
+      "x-calendar-channel-id": channel,
+      "x-calendar-message-number": String(message),
+      "x-calendar-resource-id": "resource-1",
+      "x-calendar-resource-state": "exists",
+      "x-calendar-resource-uri": "https://calendar.example/calendar/v3/calendars/primary/events?alt=json",
+    },
+  });
+  await response.arrayBuffer();
+  return response.status;
+}

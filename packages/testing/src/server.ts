@@ -1,0 +1,135 @@
+import { once } from "node:events";
+import { connect, type Socket } from "node:net";
+import { buffer } from "node:stream/consumers";
+import { generateVaultKey } from "@svc/core";
+import { createLogger, type HttpTimeouts, type Server, startServer } from "@svc/server";
+import { type Config, loadConfig, openEnvironment } from "@svc/server/config";
+import { createTestDatabase, type TestDatabase } from "./database.ts";
+import { shippedCatalog, shippedToolkits } from "./shipped-catalog.ts";
+
+/** An answer to a call. `reason`, `field` are those of its first detail; empty when it has none. */
+export type TestAnswer = {
+  status: number;
+  headers: Headers;
+  // biome-ignore lint/suspicious/noExplicitAny: tests read whatever a call answers
+  json: any;
+  code: string;
+  reason: string;
+  field: string;
+};
+
+/** A server on a database and a free port of its own. */
+export type TestServer = {
+  readonly server: Server;
+  readonly url: string;
+  readonly database: TestDatabase;
+  /** Lines of the log, as they were written. */
+  readonly logs: string[];
+  readonly adminToken: string;
+  /** Approver key of project `default`. */
+  readonly key: string;
+  /** Posts a call, `svc.v1.CatalogService/GetTool`, as JSON; `bearer` is the approver key unless stated, and null for none. */
+  call(
+    method: string,
+    body?: unknown,
+    options?: { bearer?: string | null; headers?: Record<string, string> },
+  ): Promise<TestAnswer>;
+  /** Posts a call of AdminService as the administrator. */
+  admin(call: string, body?: unknown): Promise<TestAnswer>;
+  /** Sends raw bytes over a connection and reads what comes back until it is closed. */
+  raw(bytes: string): Promise<string>;
+  /** Opens a connection; it is closed with the server. */
+  connect(): Promise<Socket>;
+  stop(): Promise<void>;
+};
+
+// One key for all of a test file: nodes of one database must have the same.
+const vaultKey = generateVaultKey();
+
+/** Starts a server for tests. `variables` are set over those every test server has. */
+export async function startTestServer({
+  variables = {},
+  timeouts,
+}: {
+  variables?: Record<string, string>;
+  timeouts?: HttpTimeouts;
+} = {}): Promise<TestServer> {
+  const database = await createTestDatabase();
+  const logs: string[] = [];
+  const adminToken = "the-administrators-token-of-the-tests";
+  const key = "the-bootstrap-key-of-all-server-tests";
+  const environment = openEnvironment({
+    SVC_PORT: "0",
+    SVC_DATABASE_URL: database.url,
+    SVC_VAULT_KEY: vaultKey,
+    SVC_ADMIN_TOKEN: adminToken,
+    SVC_BOOTSTRAP_KEY: key,
+    // A deployment file says it, or means accounts.
+    ...(variables["SVC_DEPLOYMENT"] === undefined && { SVC_WEBHOOK_AUDIENCE: "projects" }),
+    SVC_LOG_LEVEL: "trace",
+    SVC_DRAIN: "2s",
+    ...variables,
+  });
+  const config = loadConfig(environment);
+  const logger = await createLogger({ level: config.logLevel, destination: { write: (line) => void logs.push(line) } });
+  const catalog = isShipped(config) ? await shippedCatalog() : undefined;
+  const server = await startServer(config, { logger, catalog, ...(timeouts === undefined ? {} : { timeouts }) }).catch(
+    async (error) => {
+      await database.drop();
+      throw error;
+    },
+  );
+  const { url } = server;
+  const sockets = new Set<Socket>();
+  const open = async () => {
+    const { hostname, port } = new URL(url);
+    const socket = connect({ host: hostname, port: Number(port) });
+    socket.on("error", () => {});
+    sockets.add(socket);
+    await once(socket, "connect");
+    return socket;
+  };
+  const call: TestServer["call"] = async (method, body = {}, { bearer = key, headers = {} } = {}) => {
+    const authorization = bearer === null ? {} : { authorization: `Bearer ${bearer}` };
+    const res = await fetch(`${url}/${method}`, {
+      method: "POST",
+      headers: { "content-type": "application/json", ...authorization, ...headers },
+      body: typeof body === "string" ? body : JSON.stringify(body),
+    });
+    return readAnswer(res);
+  };
+  return {
+    server,
+    url,
+    database,
+    logs,
+    adminToken,
+    key,
+    call,
+    admin: (name, body) => call(`svc.v1.AdminService/${name}`, body, { bearer: adminToken }),
+    async raw(bytes) {
+      const socket = await open();
+      socket.write(bytes, "latin1");
+      return (await buffer(socket)).toString("latin1");
+    },
+    connect: open,
+    async stop() {
+      for (const socket of sockets) socket.destroy();
+      await server.stop();
+      await database.drop();
+    },
+  };
+}
+
+/** Whether a server of the configuration loads what it ships with, and changes nothing of it. */
+function isShipped({ toolkitFolders, deploymentFile, webhookAudience }: Config): boolean {
+  const isChanged = deploymentFile !== undefined || webhookAudience === "accounts";
+  return !isChanged && toolkitFolders.join() === shippedToolkits;
+}
+
+/** Reads an answer of the API. */
+export async function readAnswer(res: Response): Promise<TestAnswer> {
+  const json = JSON.parse(await res.text());
+  const { reason = "", field = "" } = json.details?.[0]?.debug ?? {};
+  return { status: res.status, headers: res.headers, json, code: json.code ?? "ok", reason, field };
+}

@@ -1,0 +1,162 @@
+import { createHash } from "node:crypto";
+import type { AccessClass, Toolkit } from "@svc/catalog";
+import { type Clock, createBatcher, type Id, LeastRecentlyUsed, type NodeId, type ProjectId } from "@svc/core";
+import { type CallLimitRow, type Database, findCallLimits, isUnavailable } from "@svc/db";
+import { compileKeyExpression, type KeyOf } from "./key-expression.ts";
+import type { PacedKey } from "./lanes.ts";
+import type { PaceRules } from "./pace.ts";
+import { type Entering, Pacer } from "./pacer.ts";
+
+/** A call that is about to be sent. */
+export type LimitedCall = {
+  readonly projectId: ProjectId;
+  readonly toolkit: Toolkit;
+  readonly toolSlug: string;
+  readonly accessClass: AccessClass;
+  readonly account: { readonly id: string; readonly entityId: string };
+  /** The job that makes it: it comes back by itself. */
+  readonly jobId: Id<"job"> | undefined;
+};
+
+/** Holds the calls of projects to their limits, together with the other nodes. */
+export type CallLimits = {
+  /**
+   * Asks whether a call may go, and waits for its turn for up to `waitMs`. Undefined where no limit applies, which costs nothing;
+   * rejects when the store is away.
+   */
+  enter(call: LimitedCall, waitMs: number): Promise<Entering> | undefined;
+  /** Forgets what this node knows of a project's limits, so that a change it made shows at once; other nodes see it within 500 ms. */
+  forget(projectId: ProjectId): void;
+  /** Tells the store what was given back. No call asks any more. */
+  close(): Promise<void>;
+};
+
+/** How old what a node knows of a project may be, and from when on it is read anew beside the calls. Milliseconds. */
+const freshMs = 500;
+const renewMs = 250;
+const projectsMax = 10_000;
+const keyCharactersMax = 200;
+
+/** A limit ready for use. */
+type Limit = {
+  readonly name: string;
+  readonly toolkitSlug: string;
+  readonly keyOf: KeyOf;
+  readonly rules: PaceRules;
+};
+
+type Known = { readonly limits: readonly Limit[]; readonly text: string; readAtMs: number };
+
+/** Makes what holds the calls of a node to the limits of their projects. */
+export function createCallLimits(options: {
+  readonly db: Database;
+  readonly clock: Clock;
+  readonly nodeId: NodeId;
+}): CallLimits {
+  const { db, clock } = options;
+  const pacer = new Pacer(options);
+  const known = new LeastRecentlyUsed<ProjectId, Known>(projectsMax);
+  const reading = new Map<ProjectId, Promise<readonly Limit[]>>();
+  const ratesOf = new WeakMap<Toolkit, PaceRules>();
+  const rows = createBatcher<ProjectId, CallLimitRow[]>({
+    run: (ids) => findCallLimits(db, ids),
+    sizeMax: 200,
+    concurrency: 2,
+    besideMin: 32,
+    splits: (error) => !isUnavailable(error),
+  });
+
+  const read = (projectId: ProjectId): Promise<readonly Limit[]> => {
+    const before = reading.get(projectId);
+    if (before !== undefined) return before;
+    const readAtMs = clock.now();
+    const started = rows.add(projectId).then((found) => {
+      // Whoever forgot meanwhile reads again.
+      const isCurrent = reading.get(projectId) === started;
+      const text = JSON.stringify(found);
+      const kept = known.get(projectId);
+      const limits = kept?.text === text ? kept.limits : found.map(limitOf);
+      if (isCurrent) known.set(projectId, { limits, text, readAtMs });
+      return limits;
+    });
+    const end = () => {
+      if (reading.get(projectId) === started) reading.delete(projectId);
+    };
+    started.then(end, end);
+    reading.set(projectId, started);
+    return started;
+  };
+  /** What is known, where that is fresh; it is renewed beside the calls, so that a project that is at work never waits for it. */
+  const limitsOf = (projectId: ProjectId): readonly Limit[] | Promise<readonly Limit[]> => {
+    const current = known.get(projectId);
+    const ageMs = current === undefined ? freshMs : clock.now() - current.readAtMs;
+    if (current === undefined || ageMs >= freshMs) return read(projectId);
+    // Who waits for it later hears of a failure.
+    if (ageMs >= renewMs) read(projectId).catch(() => {});
+    return current.limits;
+  };
+  const rateOf = (toolkit: Toolkit): PaceRules | undefined => {
+    if (toolkit.rate === undefined) return undefined;
+    const rules = ratesOf.get(toolkit) ?? { concurrency: 0, rate: toolkit.rate, isPaused: false };
+    ratesOf.set(toolkit, rules);
+    return rules;
+  };
+  const enterAll = (limits: readonly Limit[], call: LimitedCall, waitMs: number) => {
+    const keys = keysOf(limits, call, rateOf(call.toolkit));
+    return keys.length === 0 ? undefined : pacer.enter(keys, { waitMs, jobId: call.jobId });
+  };
+  return {
+    enter(call, waitMs) {
+      const limits = limitsOf(call.projectId);
+      if (!("then" in limits)) return enterAll(limits, call, waitMs);
+      return limits.then((found) => enterAll(found, call, waitMs) ?? unlimited);
+    },
+    forget(projectId) {
+      known.delete(projectId);
+      reading.delete(projectId);
+    },
+    close: () => pacer.close(),
+  };
+}
+
+/** What a call is told that nothing limits. */
+const unlimited: Entering = { kind: "entered", leave() {}, again: async () => true };
+
+function limitOf({ name, toolkitSlug, keyExpression, concurrency, rateMax, ratePerMs, isPaused }: CallLimitRow): Limit {
+  const compiled = compileKeyExpression(keyExpression);
+  return {
+    name,
+    toolkitSlug,
+    // Stored by a version that took it: what this one cannot read counts everything together.
+    keyOf: "keyOf" in compiled ? compiled.keyOf : () => "",
+    rules: {
+      concurrency,
+      rate: rateMax === 0 ? undefined : { max: rateMax, perMs: ratePerMs },
+      isPaused,
+    },
+  };
+}
+
+/** What a call is counted with: by the limits of its project that apply, and by the rate of its toolkit for each account. */
+function keysOf(limits: readonly Limit[], call: LimitedCall, rate: PaceRules | undefined): PacedKey[] {
+  const { projectId, toolkit, toolSlug, accessClass, account } = call;
+  const bindings = { toolSlug, accessClass, accountId: account.id, entityId: account.entityId };
+  const named = limits.flatMap(({ name, toolkitSlug, keyOf, rules }) => {
+    if (toolkitSlug !== "" && toolkitSlug !== toolkit.slug) return [];
+    const key = keyOf(bindings);
+    return key === undefined ? [] : [{ projectId, limitName: name, key: shortKey(key), rules }];
+  });
+  if (rate === undefined) return named;
+  return [...named, { projectId, limitName: rateName(toolkit.slug), key: account.id, rules: rate }];
+}
+
+/** Under what the rate of a toolkit's definition is counted; no limit of a project has such a name. */
+function rateName(toolkitSlug: string): string {
+  return `@${toolkitSlug}`;
+}
+
+/** Keys that are long are told apart by their digests. */
+function shortKey(key: string): string {
+  if (key.length <= keyCharactersMax && !key.includes("\0")) return key.toWellFormed();
+  return `sha256:${createHash("sha256").update(key).digest("hex")}`;
+}

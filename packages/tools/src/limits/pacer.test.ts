@@ -1,0 +1,272 @@
+import { createId, type ProjectId } from "@svc/core";
+import { type Database, sweepCallPaces } from "@svc/db";
+import { createTestClock, type TestClock } from "@svc/testing/clock";
+import { createTestDatabase } from "@svc/testing/database";
+import { until } from "@svc/testing/until";
+import { afterAll, beforeEach, expect, test } from "vitest";
+import { addProject } from "../call/test-node.ts";
+import type { PacedKey } from "./lanes.ts";
+import { leaseMs, type PaceRules } from "./pace.ts";
+import { type Entering, Pacer } from "./pacer.ts";
+
+const { db, drop } = await createTestDatabase();
+afterAll(drop);
+
+let clock: TestClock;
+let projectId: ProjectId;
+beforeEach(async () => {
+  clock = createTestClock();
+  projectId = await addProject(db);
+});
+
+const pacerOf = (database: Database = db) => new Pacer({ db: database, clock, nodeId: createId("node", clock.now()) });
+const keyOf = (rules: Partial<PaceRules>, key = "k", limitName = "l"): PacedKey => ({
+  projectId,
+  limitName,
+  key,
+  rules: { concurrency: 0, rate: undefined, isPaused: false, ...rules },
+});
+const atOnce = { waitMs: 0, jobId: undefined };
+const patient = { waitMs: 2_000, jobId: undefined };
+
+type Entered = Extract<Entering, { kind: "entered" }>;
+
+function entered(entering: Entering): Entered {
+  if (entering.kind !== "entered") throw new Error(`${entering.by.limitName} is full`);
+  return entering;
+}
+
+async function full(asked: Promise<Entering>) {
+  const entering = await asked;
+  if (entering.kind !== "full") throw new Error("it was let go");
+  return entering;
+}
+
+/** Moves time in small steps until it holds. */
+async function passing(holds: () => boolean, stepMs = 10): Promise<void> {
+  await until(() => {
+    if (holds()) return true;
+    clock.advance(stepMs);
+    return false;
+  });
+}
+
+test("nodes together let as many calls go at once as the limit says, and one more when one has ended", async () => {
+  const [a, b] = [pacerOf(), pacerOf()];
+  const key = keyOf({ concurrency: 3 });
+  const answers = await Promise.all(Array.from({ length: 10 }, (_, n) => (n % 2 === 0 ? a : b).enter([key], atOnce)));
+  const going = answers.flatMap((answer) => (answer.kind === "entered" ? [answer] : []));
+  expect(going).toHaveLength(3);
+  const waiting = b.enter([key], patient);
+  entered(going[0] as Entering).leave();
+  let isIn = false;
+  void waiting.then(({ kind }) => {
+    isIn = kind === "entered";
+  });
+  await passing(() => isIn);
+  entered(await waiting).leave();
+  for (const one of going) one.leave();
+  await Promise.all([a.close(), b.close()]);
+});
+
+test("a call that finds no room for as long as it waits is refused, and told when to come again", async () => {
+  const pacer = pacerOf();
+  const key = keyOf({ concurrency: 1 });
+  const first = entered(await pacer.enter([key], patient));
+  const startedMs = clock.now();
+  let refused: Entering | undefined;
+  void pacer.enter([key], patient).then((entering) => {
+    refused = entering;
+  });
+  await passing(() => refused !== undefined, 100);
+  expect(clock.now() - startedMs).toBeGreaterThanOrEqual(2_000);
+  expect(refused).toMatchObject({ kind: "full", by: { limitName: "l" }, isPaused: false, retryAfterMs: 1_000 });
+  first.leave();
+  await pacer.close();
+});
+
+test("who waits is let go in the order of coming, and nobody is overtaken", async () => {
+  const pacer = pacerOf();
+  const key = keyOf({ concurrency: 1 });
+  let holder = entered(await pacer.enter([key], patient));
+  const order: number[] = [];
+  const waiting = [1, 2, 3].map((number) =>
+    pacer.enter([key], patient).then((entering) => {
+      order.push(number);
+      return entered(entering);
+    }),
+  );
+  const late = await pacer.enter([key], atOnce);
+  expect(late.kind).toBe("full");
+  for (const [index, next] of waiting.entries()) {
+    holder.leave();
+    await passing(() => order.length > index);
+    holder = await next;
+  }
+  expect(order).toEqual([1, 2, 3]);
+  holder.leave();
+  await pacer.close();
+});
+
+test("sixty-four calls wait at a key of a node; one more is refused at once", async () => {
+  const pacer = pacerOf();
+  const key = keyOf({ concurrency: 1 });
+  const holder = entered(await pacer.enter([key], patient));
+  const waiting = Array.from({ length: 64 }, () => pacer.enter([key], patient));
+  expect((await pacer.enter([key], patient)).kind).toBe("full");
+  holder.leave();
+  let ended = 0;
+  for (const one of waiting) {
+    void one.then((entering) => {
+      ended++;
+      if (entering.kind === "entered") entering.leave();
+    });
+  }
+  await passing(() => ended === 64);
+  await pacer.close();
+});
+
+test("a rate lets its calls go at once, and further ones when they are that long ago, over all nodes", async () => {
+  const [a, b] = [pacerOf(), pacerOf()];
+  const key = keyOf({ rate: { max: 4, perMs: 1_000 } });
+  const startedMs = clock.now();
+  const answers = await Promise.all(Array.from({ length: 6 }, (_, n) => (n % 2 === 0 ? a : b).enter([key], atOnce)));
+  expect(answers.filter(({ kind }) => kind === "entered")).toHaveLength(4);
+  const { retryAfterMs } = await full(a.enter([key], atOnce));
+  expect(retryAfterMs).toBeGreaterThanOrEqual(1_000);
+  expect(retryAfterMs).toBeLessThanOrEqual(1_050);
+  let isIn = false;
+  void b.enter([key], patient).then(({ kind }) => {
+    isIn = kind === "entered";
+  });
+  await passing(() => isIn);
+  expect(clock.now() - startedMs).toBeGreaterThanOrEqual(1_000);
+  await Promise.all([a.close(), b.close()]);
+});
+
+test("a call that would wait for a rate longer than it may is refused at once", async () => {
+  const pacer = pacerOf();
+  const key = keyOf({ rate: { max: 1, perMs: 60_000 } });
+  entered(await pacer.enter([key], patient));
+  const { retryAfterMs } = await full(pacer.enter([key], patient));
+  expect(retryAfterMs).toBeGreaterThanOrEqual(60_000);
+  await pacer.close();
+});
+
+test("a call that is sent again counts again", async () => {
+  const pacer = pacerOf();
+  const call = entered(await pacer.enter([keyOf({ rate: { max: 2, perMs: 60_000 }, concurrency: 1 })], patient));
+  expect([await call.again(), await call.again()]).toEqual([true, false]);
+  const unrated = entered(await pacer.enter([keyOf({ concurrency: 1 }, "other")], patient));
+  expect(await unrated.again()).toBe(true);
+  for (const one of [call, unrated]) one.leave();
+  await pacer.close();
+});
+
+test("a call under several limits takes nothing of one while another is full", async () => {
+  const pacer = pacerOf();
+  const [toolkit, account] = [keyOf({ concurrency: 5 }, "", "toolkit"), keyOf({ concurrency: 1 }, "a", "account")];
+  const first = entered(await pacer.enter([toolkit, account], patient));
+  expect(await full(pacer.enter([toolkit, account], atOnce))).toMatchObject({ by: { limitName: "account" } });
+  const others = ["b", "c", "d", "e"].map((key) =>
+    pacer.enter([toolkit, keyOf({ concurrency: 1 }, key, "account")], atOnce),
+  );
+  const going = (await Promise.all(others)).map(entered);
+  expect(await full(pacer.enter([toolkit, keyOf({ concurrency: 1 }, "f", "account")], atOnce))).toMatchObject({
+    by: { limitName: "toolkit" },
+  });
+  for (const one of [first, ...going]) one.leave();
+  await pacer.close();
+});
+
+test("a thousand calls that wait at one key do not delay one of another key", async () => {
+  const pacer = pacerOf();
+  const busy = keyOf({ concurrency: 1 });
+  const holder = entered(await pacer.enter([busy], patient));
+  const waiting = Array.from({ length: 1_000 }, (_, n) => pacer.enter([busy], { waitMs: 0, jobId: `job-${n}` }));
+  entered(await pacer.enter([keyOf({ concurrency: 1 }, "other")], atOnce)).leave();
+  const times = (await Promise.all(waiting)).map((one) => (one.kind === "full" ? one.retryAfterMs : 0));
+  expect(new Set(times).size).toBe(1_000);
+  holder.leave();
+  await pacer.close();
+});
+
+test("a job that comes back as it was told has its turn before those that come later", async () => {
+  const pacer = pacerOf();
+  const key = keyOf({ concurrency: 1 });
+  const holder = entered(await pacer.enter([key], patient));
+  const { retryAfterMs } = await full(pacer.enter([key], { waitMs: 0, jobId: "job-1" }));
+  clock.advance(retryAfterMs);
+  const order: string[] = [];
+  const back = pacer.enter([key], { waitMs: 0, jobId: "job-1" }).then((entering) => {
+    order.push("back");
+    return entering;
+  });
+  const other = pacer.enter([key], patient).then((entering) => {
+    order.push("other");
+    return entering;
+  });
+  holder.leave();
+  entered(await back).leave();
+  await passing(() => order.length === 2);
+  expect(order).toEqual(["back", "other"]);
+  entered(await other).leave();
+  await pacer.close();
+});
+
+test("a paused limit lets nothing go until it is no longer paused", async () => {
+  const pacer = pacerOf();
+  const paused = keyOf({ isPaused: true });
+  expect(await full(pacer.enter([paused], patient))).toMatchObject({ isPaused: true, retryAfterMs: 30_000 });
+  expect(await full(pacer.enter([paused], { waitMs: 0, jobId: "job-1" }))).toMatchObject({ retryAfterMs: 2_000 });
+  entered(await pacer.enter([keyOf({})], patient));
+  await pacer.close();
+});
+
+test("a node that ends without a word gives its places back after the lease, and keeps them while it lives", async () => {
+  const [lost, other] = [pacerOf(), pacerOf()];
+  const key = keyOf({ concurrency: 1 });
+  const call = entered(await lost.enter([key], patient));
+  // It renews while it lives, however long the call takes.
+  const startedMs = clock.now();
+  await passing(() => clock.now() - startedMs > 3 * leaseMs, 100);
+  expect((await other.enter([key], atOnce)).kind).toBe("full");
+  call.leave();
+  await lost.close();
+  clock.advance(50);
+  entered(await other.enter([key], atOnce));
+  await other.close();
+  const third = pacerOf();
+  expect((await third.enter([key], atOnce)).kind).toBe("full");
+  clock.advance(leaseMs);
+  entered(await third.enter([key], atOnce)).leave();
+  await third.close();
+});
+
+test("while the store is away a call is refused with its error, and what was given back is told later", async () => {
+  const { db: own, drop: dropOwn } = await createTestDatabase();
+  projectId = await addProject(own);
+  const pacer = pacerOf(own);
+  const key = keyOf({ concurrency: 1 });
+  const call = entered(await pacer.enter([key], patient));
+  await own.sql`alter table call_paces rename to paces_away`;
+  await expect(pacer.enter([keyOf({ concurrency: 1 }, "other")], patient)).rejects.toThrow();
+  call.leave();
+  await until(() => clock.waiting() > 0);
+  await own.sql`alter table paces_away rename to call_paces`;
+  clock.advance(1_000);
+  const next = entered(await pacer.enter([key], patient));
+  next.leave();
+  await pacer.close();
+  await dropOwn();
+});
+
+test("what means nothing any more is swept, and a call after that goes as before", async () => {
+  const pacer = pacerOf();
+  const key = keyOf({ concurrency: 1, rate: { max: 5, perMs: 1_000 } });
+  entered(await pacer.enter([key], patient)).leave();
+  clock.advance(10 * leaseMs);
+  expect(await sweepCallPaces(db, clock.now(), 1_000)).toBeGreaterThan(0);
+  entered(await pacer.enter([key], patient)).leave();
+  await pacer.close();
+});

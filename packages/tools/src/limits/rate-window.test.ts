@@ -1,0 +1,83 @@
+import type { PaceWindow } from "@svc/db";
+import fc from "fast-check";
+import { expect, test } from "vitest";
+import { begunIn, endOf, freeAgainAt, freeIn, type Rate } from "./rate-window.ts";
+
+const rates = fc.record({ max: fc.integer({ min: 1, max: 50 }), perMs: fc.integer({ min: 1_000, max: 90_000 }) });
+/** Waits between two looks, and how many calls want to begin at each. */
+const looks = (perMs: number) =>
+  fc.array(fc.record({ waitMs: fc.integer({ min: 0, max: perMs }), wanted: fc.integer({ min: 0, max: 60 }) }), {
+    minLength: 1,
+    maxLength: 60,
+  });
+
+/** When the calls begin that a rate lets go. */
+function begin(rate: Rate, startMs: number, list: readonly { waitMs: number; wanted: number }[]): number[] {
+  let window: PaceWindow | undefined;
+  let nowMs = startMs;
+  const begun: number[] = [];
+  for (const { waitMs, wanted } of list) {
+    nowMs += waitMs;
+    const count = Math.min(wanted, freeIn(window, rate, nowMs));
+    window = begunIn(window, rate, nowMs, count);
+    for (let call = 0; call < count; call++) begun.push(nowMs);
+  }
+  return begun;
+}
+
+test("no stretch of the rate's time ever has more calls than its most, however they come", () => {
+  const cases = rates.chain((rate) => fc.tuple(fc.constant(rate), fc.nat(10_000_000), looks(rate.perMs)));
+  fc.assert(
+    fc.property(cases, ([rate, startMs, list]) => {
+      const begun = begin(rate, startMs, list);
+      for (const [first, fromMs] of begun.entries()) {
+        const within = begun.slice(first).filter((atMs) => atMs < fromMs + rate.perMs).length;
+        expect(within).toBeLessThanOrEqual(rate.max);
+      }
+    }),
+    { numRuns: 500 },
+  );
+});
+
+test("what is full is free again when it says, not before, and at most a twentieth late", () => {
+  const cases = rates.chain((rate) => fc.tuple(fc.constant(rate), fc.nat(10_000_000), looks(rate.perMs)));
+  fc.assert(
+    fc.property(cases, ([rate, startMs, list]) => {
+      let window: PaceWindow | undefined;
+      let nowMs = startMs;
+      const begun: number[] = [];
+      for (const { waitMs, wanted } of list) {
+        nowMs += waitMs;
+        const free = freeIn(window, rate, nowMs);
+        const count = Math.min(wanted, free);
+        window = begunIn(window, rate, nowMs, count);
+        for (let call = 0; call < count; call++) begun.push(nowMs);
+        const againAt = freeAgainAt(window, rate, nowMs);
+        if (count < free) expect(againAt).toBe(nowMs);
+        else {
+          expect(freeIn(window, rate, againAt)).toBeGreaterThan(0);
+          expect(freeIn(window, rate, againAt - 1)).toBe(0);
+          const oldest = begun.at(-rate.max) ?? 0;
+          expect(againAt).toBeLessThanOrEqual(oldest + rate.perMs + 2 * Math.ceil(rate.perMs / 20));
+        }
+      }
+    }),
+    { numRuns: 500 },
+  );
+});
+
+test("a window that has ended means nothing, nor does one of another length", () => {
+  const rate = { max: 3, perMs: 1_000 };
+  const window = begunIn(undefined, rate, 5_000, 3);
+  expect(freeIn(window, rate, 5_999)).toBe(0);
+  expect(freeIn(window, rate, endOf(window))).toBe(3);
+  expect(freeIn(window, { max: 3, perMs: 2_000 }, 5_000)).toBe(3);
+  expect(freeIn(window, { max: 2, perMs: 1_000 }, 5_000)).toBe(0);
+});
+
+test("a clock that runs behind another node's opens nothing", () => {
+  const rate = { max: 3, perMs: 1_000 };
+  const window = begunIn(undefined, rate, 5_000, 2);
+  expect(freeIn(window, rate, 3_000)).toBe(1);
+  expect(freeIn(begunIn(window, rate, 3_000, 1), rate, 5_500)).toBe(0);
+});

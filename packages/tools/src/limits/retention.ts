@@ -1,0 +1,13 @@
+import { batches, type Sweep } from "@svc/core";
+import { type Executor, sweepCallPaces } from "@svc/db";
+
+const batchMax = 500;
+
+/** Every minute, what the store has of limits under whose keys nobody has called for so long that it means nothing. */
+export function callPaceSweep({ db }: { readonly db: Executor }): Sweep {
+  return {
+    what: "call paces",
+    everyMs: 60_000,
+    round: (nowMs) => batches(batchMax, () => sweepCallPaces(db, nowMs, batchMax)),
+  };
+}

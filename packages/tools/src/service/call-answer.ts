@@ -1,0 +1,24 @@
+import { assertExhaustive } from "@svc/core";
+import type { CallAnswer, Called } from "../call/call-tool.ts";
+import { callInProgress, callLimited, callLimitPaused, idempotencyKeyReused, toolNotFound } from "../errors.ts";
+
+/** The answer of a call that has one. Throws TOOL_NOT_FOUND, IDEMPOTENCY_KEY_REUSED, CALL_IN_PROGRESS, CALL_LIMIT and CALL_LIMIT_PAUSED for one that has none. */
+export function answerOf(called: Called): CallAnswer {
+  switch (called.outcome) {
+    case "answered":
+    case "held":
+      return called.answer;
+    case "in_progress":
+      throw callInProgress(called.idempotencyKey);
+    case "key_reused":
+      throw idempotencyKeyReused(called.idempotencyKey);
+    case "limited": {
+      const { limit, isPaused, retryAfterMs } = called;
+      throw isPaused ? callLimitPaused(limit, retryAfterMs) : callLimited(limit, retryAfterMs);
+    }
+    case "no_such_tool":
+      throw toolNotFound("toolSlug", called.toolSlug, called.meant);
+    default:
+      return assertExhaustive(called);
+  }
+}

@@ -1,0 +1,137 @@
+import {
+  type Clock,
+  type Fault,
+  type ProjectId,
+  type QuotaName,
+  type Quotas,
+  quotaExceeded,
+  quotaOf,
+  Rate,
+} from "@svc/core";
+import { type Executor, usageOfProject } from "@svc/db";
+import { createMeasured, type Measured } from "./measured.ts";
+
+/** What a project received by this node's posts, since the node began. */
+export type PostLoad = {
+  readonly projectId: ProjectId;
+  readonly posts: Rate;
+  postsTotal: number;
+  /** Posts that it received beyond its quotas, since another project was to receive them too. */
+  postsBeyond: number;
+  /** Posts that were refused while it was over a quota, by that quota. */
+  readonly refusals: Map<QuotaName, number>;
+  readonly deliveries: Measured;
+  readonly bytes: Measured;
+};
+
+/** A receiver of a post, and what is set of its quotas. */
+export type ReceiverQuotas = { readonly projectId: ProjectId; readonly quotas: Quotas };
+
+/** A post that is not taken: what its provider is told, and the quota that each of its receivers is over. */
+export type PostRefusal = {
+  readonly fault: Fault;
+  readonly over: readonly { readonly projectId: ProjectId; readonly quota: QuotaName }[];
+};
+
+/**
+ * What projects may receive. A post is refused when every project that would receive it is over one of its quotas: its provider
+ * posts it again. Where one has room, all of them receive it, since what is accepted is never kept from anyone; those that are over
+ * are charged for it, and so wait longer for the next one.
+ */
+export type PostQuotas = {
+  /** Why a post is not taken; undefined, and every receiver charged, when it is. */
+  admit(receivers: readonly ReceiverQuotas[]): PostRefusal | undefined;
+  /** Counts a refusal for each project that was over: once a post, however often it was tried. */
+  refused(refusal: PostRefusal): void;
+  /** Notes what was stored for a project. */
+  stored(projectId: ProjectId, what: { readonly deliveries: number; readonly bytes: number }): void;
+  /** What a project received here; undefined for one that received nothing. */
+  loadOf(projectId: ProjectId): PostLoad | undefined;
+  loads(): Iterable<PostLoad>;
+};
+
+/** Deliveries end elsewhere too, so a count is soon old; it costs a look at each pending one. */
+const deliveryTimes = { nearMs: 5_000, farMs: 60_000, pauseMs: 250 };
+/** To measure what is stored reads all of it. */
+const storageTimes = { nearMs: 600_000, farMs: 3_600_000, pauseMs: 5_000 };
+
+/** Makes the quotas of posts for one node. */
+export function createPostQuotas({ db, clock }: { db: Executor; clock: Clock }): PostQuotas {
+  const loads = new Map<ProjectId, PostLoad>();
+  const loadOf = (projectId: ProjectId): PostLoad => {
+    let load = loads.get(projectId);
+    if (load === undefined) {
+      const usage = usageOfProject(db, projectId);
+      load = {
+        projectId,
+        posts: new Rate(),
+        postsTotal: 0,
+        postsBeyond: 0,
+        refusals: new Map(),
+        deliveries: createMeasured(clock, deliveryTimes, (most) => usage.countDeliveries(most)),
+        bytes: createMeasured(clock, storageTimes, () => usage.measureStorage()),
+      };
+      loads.set(projectId, load);
+    }
+    return load;
+  };
+  return {
+    admit(receivers) {
+      const nowMs = clock.now();
+      const excesses = receivers.map(({ projectId, quotas }) => excessOf(loadOf(projectId), quotas, nowMs));
+      const refusal = refusalOf(excesses);
+      if (refusal !== undefined) return refusal;
+      for (const [index, { projectId, quotas }] of receivers.entries()) {
+        const load = loadOf(projectId);
+        load.posts.charge(quotaOf(quotas, "posts"), nowMs);
+        load.postsTotal++;
+        if (excesses[index] !== undefined) load.postsBeyond++;
+      }
+      return undefined;
+    },
+    refused({ over }) {
+      for (const { projectId, quota } of over) {
+        const { refusals } = loadOf(projectId);
+        refusals.set(quota, (refusals.get(quota) ?? 0) + 1);
+      }
+    },
+    stored(projectId, { deliveries, bytes }) {
+      const load = loadOf(projectId);
+      load.deliveries.add(deliveries);
+      load.bytes.add(bytes);
+    },
+    loadOf: (projectId) => loads.get(projectId),
+    loads: () => loads.values(),
+  };
+}
+
+/** A quota that a project is over. */
+type Excess = { readonly projectId: ProjectId; readonly quota: QuotaName; readonly fault: Fault };
+
+/** What is told is what is over soonest. Undefined when a receiver is over nothing, or there is none. */
+function refusalOf(excesses: readonly (Excess | undefined)[]): PostRefusal | undefined {
+  const over = excesses.filter((excess) => excess !== undefined);
+  const [first, ...others] = over;
+  if (first === undefined || over.length < excesses.length) return undefined;
+  const waitMs = ({ fault }: Excess) => fault.retryAfterMs ?? Number.POSITIVE_INFINITY;
+  const soonest = others.reduce((best, excess) => (waitMs(excess) < waitMs(best) ? excess : best), first);
+  return { fault: soonest.fault, over };
+}
+
+/** The first quota that a project is over. */
+function excessOf(load: PostLoad, set: Quotas, nowMs: number): Excess | undefined {
+  const { projectId } = load;
+  const perSecond = quotaOf(set, "posts");
+  if (!load.posts.hasRoom(perSecond, nowMs))
+    return { projectId, quota: "posts", fault: quotaExceeded("posts", { most: perSecond }) };
+  for (const [quota, measured, isLeast] of [
+    // Counted no further than the quota.
+    ["pendingDeliveries", load.deliveries, true],
+    ["storedBytes", load.bytes, false],
+  ] as const) {
+    const most = quotaOf(set, quota);
+    if (most !== Number.POSITIVE_INFINITY && measured.hasReached(most))
+      return { projectId, quota, fault: quotaExceeded(quota, { most, used: measured.latest(), isLeast }) };
+  }
+  return undefined;
+}

@@ -1,0 +1,41 @@
+import type { QuarantineId, Sealer, Sweep } from "@svc/core";
+import { type Executor, listQuarantineSeals, sealQuarantinedPost, type UnsealedPost } from "@svc/db";
+import { sealEnvelope } from "./quarantined-row.ts";
+
+/** What the sealing of old posts works with. */
+export type QuarantineSealOptions = {
+  readonly db: Executor;
+  readonly sealer: Sealer;
+  /** Rows of one batch. Default 200. */
+  readonly batchMax?: number;
+};
+
+/** Stands in the place of a detail that may quote the post: version 0.1 did. */
+const oldDetail = "Version 0.1 kept it, whose words may quote the post. A release says why it stays.";
+
+/**
+ * Every 10 minutes, seals headers and query of quarantined posts that version 0.1 kept as they were. Each post is looked at once by a
+ * node, so that a round with nothing to do reads nothing but what is new.
+ */
+export function quarantineSealSweep({ db, sealer, batchMax = 200 }: QuarantineSealOptions): Sweep {
+  let after: QuarantineId | undefined;
+  return {
+    what: "unsealed quarantined posts",
+    everyMs: 600_000,
+    async *round() {
+      for (;;) {
+        const posts = await listQuarantineSeals(db, { after, limit: batchMax });
+        for (const post of posts) if (!post.isSealed) await sealPost(db, sealer, post);
+        after = posts.at(-1)?.id ?? after;
+        const isFull = posts.length === batchMax;
+        yield isFull;
+        if (!isFull) return;
+      }
+    },
+  };
+}
+
+async function sealPost(db: Executor, sealer: Sealer, { id, reason, headers, query }: UnsealedPost): Promise<void> {
+  const envelope = sealEnvelope(sealer, id, { headers, query });
+  await sealQuarantinedPost(db, id, { envelope, detail: reason === "invalid_payload" ? oldDetail : undefined });
+}

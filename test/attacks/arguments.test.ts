@@ -1,0 +1,149 @@
+import { cp, mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { createTestDatabase } from "@svc/testing/database";
+import { bootstrapKey, call, type ServerProcess, startServerProcess, vaultKey } from "@svc/testing/server-process";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { type Bystander, residentMiB, startBystander } from "./bystander.ts";
+import { cpuMsOf } from "./cpu.ts";
+import { createProjectKey } from "./projects.ts";
+import { bystanderP99MaxMs, rounds, rssMaxMiB } from "./rounds.ts";
+
+const isWhole = rounds > 1;
+/** What a refusal may take of the server's processor, milliseconds: reading the request, and little more. */
+const cpuMsMax = 250;
+const crm = fileURLToPath(new URL("../../toolkits/sales_crm", import.meta.url));
+const closing: (() => Promise<unknown>)[] = [];
+let server: ServerProcess;
+let bystander: Bystander;
+
+beforeAll(async () => {
+  const folder = await mkdtemp(join(tmpdir(), "svc-attack-"));
+  closing.push(() => rm(folder, { recursive: true }));
+  await cp(crm, join(folder, "sales_crm"), { recursive: true });
+  const database = await createTestDatabase();
+  closing.push(() => database.drop());
+  server = await startServerProcess({
+    SVC_DATABASE_URL: database.url,
+    SVC_VAULT_KEY: vaultKey(),
+    SVC_TOOLKITS: folder,
+    SVC_SANDBOX: "force",
+  });
+  closing.push(() => server.end("SIGKILL"));
+  const account = { toolkitSlug: "sales_crm", entityId: "ops", apiKey: "sandbox" };
+  await call(server, "ConnectionsService/InitiateConnection", account);
+  bystander = await startBystander(server, { key: await createProjectKey(server, "bystander") });
+  closing.push(async () => bystander[Symbol.asyncDispose]());
+});
+afterAll(async () => {
+  for (const close of closing.reverse()) await close();
+});
+
+const named = (count: number) => Object.fromEntries(Array.from({ length: count }, (_, n) => [`p${n}`, 1]));
+const nested = (depth: number) => `${"[".repeat(depth)}${"]".repeat(depth)}`;
+
+type Post = { readonly path: string; readonly body: string };
+const rpc = (method: string, body: object | string): Post => ({
+  path: `/svc.v1.${method}`,
+  body: typeof body === "string" ? body : JSON.stringify(body),
+});
+const callTool = (argumentsJson: string) =>
+  rpc("ToolsService/CallTool", { toolSlug: "sales_crm.list_deals", entityId: "ops", argumentsJson });
+const callOverMcp = (args: object): Post => ({
+  path: "/mcp",
+  body: JSON.stringify({
+    jsonrpc: "2.0",
+    id: 1,
+    method: "tools/call",
+    params: { name: "call_tool", arguments: { slug: "sales_crm.list_deals", entity_id: "ops", ...args } },
+  }),
+});
+const submit = (program: object) =>
+  rpc("JobsService/SubmitJob", { programJson: JSON.stringify({ version: 1, title: "Attack", ...program }) });
+const listDeals = (args: object) => ({ id: "a", call: "sales_crm.list_deals", entity: "ops", args });
+const ladder = (count: number) => ({
+  steps: [{ id: "gate", judge: "ask" }],
+  points: {
+    ask: {
+      question: "?",
+      continuations: ["proceed"],
+      escalation: Array.from({ length: count }, (_, n) => ({ principal: `nobody-${n}`, timeout: "1m" })),
+    },
+  },
+});
+const putContact = (argsJson: string) => {
+  const reach = { toolSlug: "sales_crm.list_deals", entityId: "ops", argsJson };
+  return rpc("ContactsService/PutContact", { contact: { principalId: "lead", name: "Lead", reach } });
+};
+const publish = (definition: object) =>
+  rpc("CatalogService/PublishToolkit", { definitionJson: JSON.stringify(definition) });
+
+/** Everything here is refused. Each has about 650 kB, or as much as its door takes. */
+const posts: readonly (readonly [string, Post])[] = [
+  ["60,000 unknown arguments", callTool(JSON.stringify(named(60_000)))],
+  ["60,000 unknown arguments of a faulty kind", callTool(JSON.stringify({ limit: {}, ...named(60_000) }))],
+  ["1,000 unknown arguments", callTool(JSON.stringify(named(1_000)))],
+  ["deep arguments", callTool(`{"limit":${nested(400_000)}}`)],
+  [
+    "300,000 paths of fields",
+    rpc("ToolsService/CallTool", { toolSlug: "a.b", fields: "a,".repeat(300_000).split(",") }),
+  ],
+  ["60,000 unknown arguments over MCP", callOverMcp({ arguments: named(60_000) })],
+  ["60,000 unknown properties over MCP", callOverMcp(named(60_000))],
+  ["60,000 unknown fields of a request", rpc("ToolsService/CallTool", { toolSlug: "a.b", ...named(60_000) })],
+  ["a deep request", rpc("ToolsService/CallTool", `{"nope":${nested(500_000)}}`)],
+  ["a long unknown field", rpc("ToolsService/CallTool", { ["x".repeat(900_000)]: 1 })],
+  ["a ladder of 5,000 hops", submit(ladder(5_000))],
+  ["a program with 15,000 unknown arguments", submit({ steps: [listDeals(named(15_000))] })],
+  ["a program with 15,000 unknown names", submit({ steps: [listDeals({})], ...named(15_000) })],
+  ["a program of 5,000 faulty references", submit({ steps: [listDeals(referred(5_000))] })],
+  ["a program of 650 kB", submit({ steps: [listDeals(named(40_000))] })],
+  ["a reach of 60,000 unknown arguments", putContact(JSON.stringify(named(60_000)))],
+  ["a deep reach", putContact(`{"limit":${nested(400_000)}}`)],
+  ["a definition of 30,000 unknown names", publish({ toolkit: named(30_000), tools: {} })],
+  [
+    "a definition of 30,000 properties",
+    publish({ toolkit: {}, tools: { a: { input: { properties: named(30_000) } } } }),
+  ],
+];
+
+function referred(count: number): object {
+  return Object.fromEntries(Array.from({ length: count }, (_, n) => [`p${n}`, { $ref: "steps.none.id" }]));
+}
+
+async function send({ path, body }: Post): Promise<{ status: number; text: string }> {
+  const headers = { authorization: `Bearer ${bootstrapKey}`, "content-type": "application/json" };
+  const accept = "application/json, text/event-stream";
+  const answer = await fetch(server.url + path, { method: "POST", headers: { ...headers, accept }, body });
+  return { status: answer.status, text: await answer.text() };
+}
+
+/** Requests at once: enough that what one takes is told from what all take together. */
+const atOnce = isWhole ? 10 : 4;
+
+const refusal = /invalid_argument|resource_exhausted|-32602|"isError":true/;
+
+test.each(posts)("refused briefly, at little cost: %s", async (_, post) => {
+  const before = await cpuMsOf(server.process.pid);
+  for (let round = 0; round < rounds; round++) {
+    const answers = await Promise.all(Array.from({ length: atOnce }, () => send(post)));
+    for (const { text } of answers) {
+      expect(text.length).toBeLessThan(post.body.length + 8_000);
+      // There may be no room for so many large bodies of one sender.
+      expect(text).toMatch(new RegExp(`${refusal.source}|NODE_OVERLOADED`));
+    }
+    expect(answers.some(({ text }) => refusal.test(text))).toBe(true);
+  }
+  const cpuMs = (await cpuMsOf(server.process.pid)) - before;
+  expect(cpuMs / (rounds * atOnce)).toBeLessThan(cpuMsMax);
+  expect(await residentMiB(server.process.pid)).toBeLessThan(rssMaxMiB);
+});
+
+test("another project's calls were answered meanwhile", async () => {
+  const { calls, failures, p99Ms } = await bystander.stop();
+  expect(calls).toBeGreaterThan(0);
+  expect(failures).toEqual([]);
+  // Beside other test files a queue of calls builds up that is none of the server's: their cost, above, is what is held there.
+  if (isWhole) expect(p99Ms).toBeLessThan(bystanderP99MaxMs);
+});

@@ -1,0 +1,148 @@
+import { openBrowser } from "../tools/browser.ts";
+import type { Playing } from "./leaks-playing.ts";
+
+/** Projects, keys, and credentials of every kind. */
+export async function useKeys({ call, server, secrets }: Playing): Promise<void> {
+  const admin = (method: string, body: object) => call(`AdminService/${method}`, body, server.adminToken);
+  const { project } = await admin("CreateProject", { name: "other" });
+  const { apiKey } = await admin("CreateApiKey", { projectId: project.id, role: "ROLE_MEMBER", name: "theirs" });
+  await admin("RevokeApiKey", { id: apiKey.id });
+  await admin("SetProjectPolicy", { projectId: project.id, redirectUrls: ["https://app.example/back"] });
+  await call("AdminService/ListProjects", {}, secrets["otherKey"]);
+  for (const [toolkitSlug, apiKeyText] of [
+    ["bank_link", secrets["apiKey"]],
+    ["sales_crm", secrets["apiKey"]],
+    ["messaging_bot", secrets["apiKey"]],
+    ["sales_crm", secrets["otherKey"]],
+    ["sales_crm", `${secrets["otherKey"]}\r\n`],
+  ]) {
+    await call("ConnectionsService/InitiateConnection", {
+      toolkitSlug,
+      entityId: "ann",
+      scheme: "api_key",
+      apiKey: apiKeyText,
+    });
+  }
+  for (const [slug, auth] of [
+    ["own_basic", { type: "basic" }],
+    ["own_client", { type: "client_credentials", tokenUrl: "https://127.0.0.1:1/token" }],
+  ] as const) {
+    const definitionJson = JSON.stringify(ownToolkit(slug, auth));
+    await call("CatalogService/PublishToolkit", { definitionJson });
+  }
+  const basic = { username: secrets["username"], password: secrets["password"] };
+  await call("ConnectionsService/InitiateConnection", {
+    toolkitSlug: "own_basic",
+    entityId: "ann",
+    scheme: "basic",
+    basic,
+  });
+  const client = { toolkitSlug: "own_client", clientId: "client", clientSecret: secrets["projectSecret"] };
+  await call("ConnectionsService/SetProjectCredential", client);
+  for (const toolSlug of ["own_basic.read", "own_client.read"])
+    await call("ToolsService/CallTool", { toolSlug, entityId: "ann" });
+}
+
+const ownToolkit = (slug: string, auth: object) => ({
+  toolkit: {
+    slug,
+    name: "Own app",
+    description: "An app of our own for tests of secrets, which refuses all it is asked.",
+    version: "0.1.0",
+    category: "scheduling",
+    baseUrl: "https://127.0.0.1:1",
+    auth: [auth],
+  },
+  tools: {
+    read: {
+      kind: "action",
+      class: "read",
+      description: "Reads something from the app of our own, for tests of secrets in errors.",
+      intents: ["read something", "look it up", "what is there"],
+      input: { type: "object", additionalProperties: false, properties: {} },
+      output: { type: "object", properties: {} },
+      request: { method: "GET", path: "/things" },
+    },
+  },
+});
+
+/** Calls that go well, are repeated, held, tried dry, refused, and refused by the app, over both doors. */
+export async function useTools({ call, secrets, words, server, pages }: Playing): Promise<void> {
+  const exchange = "bank_link.exchange_public_token";
+  const args = { public_token: secrets["argument"] };
+  const tool = (toolSlug: string, values: object, changes: object = {}) =>
+    call("ToolsService/CallTool", { toolSlug, entityId: "ann", argumentsJson: JSON.stringify(values), ...changes });
+  await tool(exchange, args, { idempotencyKey: "first" });
+  await tool(exchange, args, { idempotencyKey: "first" });
+  await tool(exchange, args, { dryRun: true });
+  const remove = { access_token: secrets["argument"] };
+  await tool("bank_link.remove_item", remove);
+  await tool("bank_link.remove_item", { ...remove, confirm: true });
+  await tool(exchange, { public_token: [secrets["argument"]] });
+  await tool(exchange, { ...args, secret_key: secrets["unknownName"] });
+  const deal = { title: words["plainArgument"], api_key: { deep: [secrets["unknownName"]] } };
+  await tool("sales_crm.create_deal", { ...deal, currency: words["plainArgument"] });
+  await tool("sales_crm.create_deal", { title: words["plainArgument"] });
+  await tool("sales_crm.list_deals", {});
+  const limit = { name: "bank", toolkitSlug: "bank_link", keyExpression: "entityId", concurrency: 2 };
+  await call("ToolsService/PutCallLimit", { limit });
+  await tool(exchange, args);
+  await call("ToolsService/ListCallLimits", {});
+  await call("ToolsService/DeleteCallLimit", { name: "bank" });
+  const argumentsJson = `{"public_token":"${secrets["argument"]}"`;
+  await call("ToolsService/CallTool", { toolSlug: exchange, entityId: "ann", argumentsJson });
+  for (const values of [
+    { ...args, key: secrets["unknownName"] },
+    { public_token: 5, key: secrets["unknownName"] },
+  ]) {
+    const params = { name: "call_tool", arguments: { slug: exchange, entity_id: "ann", arguments: values } };
+    const res = await fetch(`${server.url}/mcp`, {
+      method: "POST",
+      headers: {
+        "content-type": "application/json",
+        accept: "application/json, text/event-stream",
+        authorization: `Bearer ${server.key}`,
+      },
+      body: JSON.stringify({ jsonrpc: "2.0", id: 1, method: "tools/call", params }),
+    });
+    pages.push(await res.text());
+  }
+}
+
+/** A consent, and calls with its token. */
+export async function useOauth({ call, server, secrets, pages }: Playing): Promise<void> {
+  const calendar = { toolkitSlug: "calendar", entityId: "ann", scheme: "oauth2" };
+  for (const tail of [`code=${secrets["code"]}`, `error=access_denied&code=${secrets["code"]}`]) {
+    const { authorizeUrl } = await call("ConnectionsService/InitiateConnection", calendar);
+    const browser = openBrowser();
+    const asked = new URL((await browser.open(authorizeUrl)).location);
+    const state = encodeURIComponent(asked.searchParams.get("state") ?? "");
+    const ended = await browser.open(`${server.url}/oauth/callback?${tail}&state=${state}`);
+    pages.push(ended.text + JSON.stringify([...ended.headers]));
+  }
+  const list = { toolSlug: "calendar.list_events", entityId: "ann", argumentsJson: '{"calendar_id":"primary"}' };
+  await call("ToolsService/CallTool", list);
+}
+
+/** Subscriptions, an event and its delivery, and a post that becomes none. */
+export async function usePosts({ call, server, secrets, words, receiver }: Playing): Promise<void> {
+  const endpointUrl = receiver.url;
+  const { subscription } = await call("TriggersService/CreateSubscription", { endpointUrl, toolkitSlug: "calendar" });
+  await call("TriggersService/CreateSubscription", { endpointUrl, toolkitSlug: "messaging_bot" });
+  await call("TriggersService/UpdateSubscription", { id: subscription.id, active: true });
+  const changed = {
+    "x-calendar-channel-id": "channel",
+    "x-calendar-message-number": "1",
+    "x-calendar-resource-id": "resource-1",
+    "x-calendar-resource-state": "exists",
+    "x-calendar-resource-uri": "https://calendar.example/calendar/v3/calendars/primary/events?alt=json",
+  };
+  const post = (headers: Record<string, string>, body: string) =>
+    fetch(`${server.url}/webhooks/calendar?token=${secrets["webhookSecret"]}`, { method: "POST", headers, body });
+  await (await post(changed, "")).text();
+  await (
+    await post({ authorization: `Bearer ${secrets["webhookSecret"]}` }, JSON.stringify({ odd: words["quarantined"] }))
+  ).text();
+  await (await fetch(`${server.url}/webhooks/calendar?token=wrong-${secrets["otherKey"]}`, { method: "POST" })).text();
+  await call("TriggersService/SendTestEvent", { subscriptionId: subscription.id });
+}

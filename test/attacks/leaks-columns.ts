@@ -1,0 +1,132 @@
+/**
+ * What the columns hold that could hold anything, by table. `sealed`: under the vault key. `digest`: what leads back to nothing. `name`:
+ * ids, and what callers named something, which is shown everywhere. `definition`: what a project declared. `event`: what an app posted.
+ * `told`: what happened, sensitive values masked. `quoted`: the same, in an app's own words too. `before`: empty since version 0.2.
+ */
+export type ColumnKind = "sealed" | "digest" | "name" | "definition" | "event" | "told" | "quoted" | "before";
+
+/** Every column of text, bytes or documents. One that is added is put here, by what it holds. */
+const columnKinds: Readonly<Record<string, Partial<Record<ColumnKind, string>>>> = {
+  account_references: {
+    name: "entity_id reference toolkit_slug",
+  },
+  api_keys: {
+    digest: "digest",
+    name: "hint name",
+  },
+  call_limits: {
+    name: "name toolkit_slug",
+    definition: "key_expression",
+  },
+  call_paces: {
+    name: "key limit_name made_from revision",
+    told: "pace",
+  },
+  connected_accounts: {
+    sealed: "credential",
+    name: "entity_id references scheme toolkit_slug variables",
+    told: "granted_scopes",
+    quoted: "last_error",
+    digest: "origin_digest",
+  },
+  contacts: {
+    name: "name principal_id",
+    definition: "reach",
+  },
+  deliveries: {
+    told: "attempt_log last_error",
+  },
+  events: {
+    event: "dedupe_key payload",
+    name: "entity_id toolkit_slug trigger_slug",
+  },
+  job_asks: {
+    definition: "answer_schema escalation",
+    name: "approval_id delivered_principals entity_id event_ids point_id principal_id standing_program_id step_id tool_call_id tool_slug",
+    told: "continuations counts decision question",
+    sealed: "overrides",
+  },
+  job_events: {
+    told: "payload type",
+    name: "principal_chain step_id",
+  },
+  job_programs: {
+    digest: "digest program_hash",
+    definition: "pins",
+    before: "program",
+    sealed: "sealed_program",
+  },
+  job_rows: {
+    sealed: "data",
+  },
+  job_set_rows: {
+    told: "error_code",
+    sealed: "outputs",
+    name: "set_id",
+  },
+  job_steps: {
+    sealed: "output",
+    quoted: "receipt",
+    name: "step_id",
+  },
+  job_tasks: {
+    name: "subject",
+  },
+  job_undo_entries: {
+    sealed: "args",
+    name: "entity_id step_id tool_slug",
+  },
+  jobs: {
+    name: "cancel_chain idempotency_key plan_approval_id principal_chain skill_slug standing_program_id",
+    digest: "content_digest program_digest",
+    told: "estimate park receipt saga used",
+    sealed: "input overrides progress",
+    quoted: "last_error",
+    before: "params step_args",
+  },
+  private_toolkits: {
+    definition: "definition",
+    digest: "origin_digest",
+    name: "slug",
+  },
+  project_policies: {
+    definition: "quotas redirect_urls",
+  },
+  projects: {
+    name: "name",
+  },
+  quarantined_posts: {
+    sealed: "body envelope",
+    told: "detail",
+    before: "headers query",
+    name: "toolkit_slug",
+  },
+  skills: {
+    definition: "description input_schema",
+    digest: "program_digest",
+    name: "slug",
+  },
+  subscriptions: {
+    definition: "endpoint_url",
+    sealed: "signing_secret",
+    name: "toolkit_slug trigger_slug",
+  },
+  tool_calls: {
+    sealed: "arguments replay result sealed_message",
+    digest: "arguments_digest",
+    name: "entity_id idempotency_key step_id tool_slug",
+    told: "message",
+  },
+  vault_check: {
+    sealed: "sealed",
+  },
+};
+
+/** What each column holds, by `table.column`. */
+export const kindOfColumn: ReadonlyMap<string, ColumnKind> = new Map(
+  Object.entries(columnKinds).flatMap(([table, kinds]) =>
+    Object.entries(kinds).flatMap(([kind, names]) =>
+      names.split(" ").map((name) => [`${table}.${name}`, kind as ColumnKind] as const),
+    ),
+  ),
+);

@@ -1,0 +1,182 @@
+import { createSvcClient } from "@svc/sdk";
+import { until } from "@svc/testing/server-process";
+import type { Json, Playing } from "./leaks-playing.ts";
+
+const inputSchema = {
+  type: "object",
+  additionalProperties: false,
+  required: ["token"],
+  properties: { token: { type: "string", "x-sensitive": true }, note: { type: "string" } },
+};
+const secretAnswer = {
+  type: "object",
+  additionalProperties: false,
+  properties: { access_token: { type: "string", "x-sensitive": true } },
+};
+const exchange = {
+  id: "exchange",
+  call: "bank_link.exchange_public_token",
+  entity: "ann",
+  args: { public_token: { $ref: "input.token" } },
+};
+const item = {
+  id: "item",
+  call: "bank_link.get_item",
+  entity: "ann",
+  args: { access_token: { $ref: "steps.exchange.access_token" } },
+};
+
+/** Rows with a secret each: told to one app, refused by another, and taken back. */
+const overRows = {
+  points: {},
+  saga: { on: ["failed"] },
+  steps: [
+    {
+      id: "auth",
+      call: "bank_link.get_auth",
+      entity: "ann",
+      args: { access_token: { $ref: "input.token" } },
+      rows: { from: "numbers.ach[]", keep: ["account_id", "account"] },
+    },
+    {
+      id: "tell",
+      map: "auth",
+      do: [
+        {
+          id: "send",
+          call: "messaging_bot.send_message",
+          entity: "ann",
+          args: { chat_id: "@team", text: { $text: "{row.account}" } },
+          undo: {
+            call: "messaging_bot.delete_message",
+            args: { chat_id: { $ref: "row.account" }, message_id: { $ref: "output.message_id" }, confirm: true },
+          },
+        },
+        { id: "enter", call: "sales_crm.create_deal", entity: "ann", args: { title: { $ref: "row.account" } } },
+      ],
+    },
+  ],
+};
+
+/** Jobs that take, read, ask about, answer with and fail over secrets; a skill of one; asks that go to people and endpoints. */
+export async function useJobs(scene: Playing): Promise<void> {
+  const { call, secrets, words, server, receiver } = scene;
+  const reach = { toolSlug: "messaging_bot.send_message", entityId: "ann" };
+  const template = JSON.stringify({ chat_id: "@team", text: "{question}" });
+  const lead = { principalId: "lead", name: "Lead", reach: { ...reach, argsJson: template } };
+  await call("ContactsService/PutContact", { contact: lead });
+  await call("JobsService/CreateAskEndpoint", { endpointUrl: receiver.url });
+  const program = {
+    version: 1,
+    title: "Uses secrets",
+    inputSchema,
+    input: { token: secrets["programInput"], note: words["programNote"] },
+    params: { word: words["programParam"] },
+    steps: [exchange, item, { id: "ask", judge: "sure" }],
+    points: {
+      sure: {
+        question: "{input.token} {steps.exchange.access_token} {steps.item.item.item_id}?",
+        continuations: ["proceed", "retry-with"],
+        overrides: { target: "steps.item.args", rerunFrom: "item" },
+        answerSchema: secretAnswer,
+        escalation: [{ principal: "lead" }],
+      },
+    },
+    result: {
+      token: { $ref: "input.token" },
+      text: { $text: "with {steps.exchange.access_token}" },
+      repeated: { $ref: "steps.item.item.item_id" },
+    },
+  };
+  const main = await submit(scene, program, { idempotencyKey: "main" });
+  await submit(scene, program, { idempotencyKey: "main" });
+  const overridesJson = JSON.stringify({ access_token: secrets["answered"] });
+  await answerOnce(scene, main, {
+    continuation: "retry-with",
+    overridesJson: `{"access_token":["${secrets["answered"]}"]}`,
+  });
+  await answerOnce(scene, main, { continuation: "retry-with", overridesJson });
+  await answerOnce(scene, main, { continuation: "proceed" });
+  await ended(scene, main);
+  await submit(scene, program, { mode: "simulate" });
+  await submit(scene, { ...program, steps: [exchange, item], points: {} }, { simulateFirst: true });
+  const failing = {
+    ...program,
+    points: {},
+    result: {},
+    // Neither takes a secret, by its tool: only the program knows what it hands them.
+    steps: [
+      { id: "tell", call: "sales_crm.create_deal", entity: "ann", args: { title: { $text: "fail {input.token}" } } },
+    ],
+  };
+  await ended(scene, await submit(scene, failing));
+  const unfit = { title: "t", currency: { $ref: "input.token" } };
+  await ended(scene, await submit(scene, { ...failing, steps: [{ ...failing.steps[0], args: unfit }] }));
+  await ended(scene, await submit(scene, { ...program, ...overRows, result: {} }));
+  await submit(scene, { ...program, points: {}, result: {}, steps: [{ id: "pause", wait: "1h" }] });
+  await parkAndRelease(scene, { ...program, points: {}, result: {}, steps: [slow] });
+  const literal = { ...exchange, args: { public_token: secrets["literal"] } };
+  const param = { ...exchange, id: "other", args: { public_token: { $ref: "params.token" } } };
+  await call("JobsService/SubmitJob", {
+    programJson: JSON.stringify({
+      version: 1,
+      title: "x",
+      params: { token: secrets["literal"] },
+      steps: [literal, param],
+    }),
+  });
+  await call("JobsService/SubmitJob", {
+    programJson: JSON.stringify({ ...program, input: { token: [secrets["literal"]], other: secrets["literal"] } }),
+  });
+  await call("JobsService/PromoteJob", { jobId: main, slug: "use", description: "Uses secrets, for tests of leaks." });
+  const argumentsJson = JSON.stringify({ token: secrets["skillInput"] });
+  await call("ToolsService/CallTool", { toolSlug: "skills.use", argumentsJson });
+  const { jobs } = await call("JobsService/ListJobs", { skillSlug: "skills.use" });
+  await until(async () => (await read(scene, jobs[0].id)).pendingAsk !== undefined, 10_000, "the skill's question");
+  await call("JobsService/CancelJob", { id: jobs[0].id });
+  await until(() => receiver.received.length >= 3, 10_000, "the publication of asks");
+  const client = createSvcClient({ baseUrl: server.url, apiKey: server.key });
+  for await (const { event } of client.jobs.watchJob({ jobId: main })) {
+    const { type = "", payloadJson = "", principalChain = [] } = event ?? {};
+    scene.answers.push({
+      method: "JobsService/WatchJob",
+      isOk: true,
+      text: [type, payloadJson, ...principalChain].join(" "),
+    });
+  }
+}
+
+/** A read that its app answers when it is let. */
+const slow = { id: "slow", call: "sales_crm.list_deals", entity: "ann", args: { status: "lost" } };
+
+/** Parks a job in the middle of a call, by the administrator. */
+async function parkAndRelease(scene: Playing, program: object): Promise<void> {
+  const { call, server, held } = scene;
+  const jobId = await submit(scene, program);
+  await until(() => held.length > 0, 10_000, "the call of a job");
+  const { projectId } = await call("IdentityService/GetIdentity");
+  for (const method of ["ParkJob", "ReleaseJob"]) {
+    await call(`AdminService/${method}`, { projectId, jobId }, server.adminToken);
+  }
+  for (const answer of held.splice(0)) answer();
+}
+
+async function submit({ call }: Playing, program: object, changes: object = {}): Promise<string> {
+  const answer = await call("JobsService/SubmitJob", { programJson: JSON.stringify(program), ...changes });
+  if (answer.job === undefined) throw new Error(JSON.stringify(answer));
+  return answer.job.id;
+}
+
+async function read({ call }: Playing, id: string): Promise<Json> {
+  return (await call("JobsService/GetJob", { id })).job;
+}
+
+async function ended(scene: Playing, id: string): Promise<void> {
+  await until(async () => (await read(scene, id)).finishedAt !== undefined, 10_000, "the end of a job");
+}
+
+/** Waits for a question that was not answered before, and answers it; what is refused leaves it. */
+async function answerOnce(scene: Playing, jobId: string, answer: object): Promise<void> {
+  await until(async () => (await read(scene, jobId)).pendingAsk !== undefined, 10_000, "a question");
+  await scene.call("JobsService/AnswerAsk", { jobId, principalId: "lead", note: "as you wish", ...answer });
+}

@@ -1,0 +1,61 @@
+import type { Json, Playing } from "./leaks-playing.ts";
+
+/** Every call that reads, over all there is, and those that end something. */
+export async function readAll({ call, server, pages }: Playing): Promise<void> {
+  const admin = (method: string, body: object = {}) => call(`AdminService/${method}`, body, server.adminToken);
+  const { projectId } = await call("IdentityService/GetIdentity");
+  await admin("ListProjects");
+  await admin("ListApiKeys", { projectId });
+  await admin("GetProjectUsage", { projectId });
+  const { posts } = await admin("ListQuarantinedPosts");
+  await Promise.all(posts.map(({ id }: Json) => admin("GetQuarantinedPost", { id })));
+  await admin("ReleaseQuarantinedPosts", { toolkitSlug: "calendar" });
+  await call("CatalogService/ListToolkits", { projectId });
+  for (const slug of ["bank_link", "calendar", "own_basic", "skills"]) {
+    await call("CatalogService/GetToolkit", { slug, projectId });
+    await call("CatalogService/ListTools", { toolkitSlug: slug, projectId });
+    await call("CatalogService/GetToolkitConnectSpec", { slug, projectId });
+  }
+  await call("CatalogService/GetTool", { slug: "bank_link.get_item" });
+  await call("ToolsService/SearchTools", { query: "exchange a token of a bank" });
+  await call("ToolsService/DescribeTool", { slug: "skills.use" });
+  const { calls } = await call("ToolsService/ListToolCalls", { pageSize: 500 });
+  await Promise.all(calls.map(({ id }: Json) => call("ToolsService/GetToolCall", { id })));
+  const { accounts } = await call("ConnectionsService/ListConnections", {});
+  await Promise.all(accounts.map(({ id }: Json) => call("ConnectionsService/GetConnection", { id })));
+  const active = accounts.find((account: Json) => account.state === "active" && account.toolkitSlug === "sales_crm");
+  await call("ConnectionsService/SetAccountReferences", { id: active.id, references: ["ref-1"] });
+  await readTriggers(call);
+  await readJobs(call);
+  await call("ContactsService/ListContacts", {});
+  pages.push(await (await fetch(`${server.url}/metrics`)).text());
+  await call("ContactsService/DeleteContact", { principalId: "lead" });
+  await call("ConnectionsService/DeleteProjectCredential", { toolkitSlug: "own_client" });
+  await call("ConnectionsService/DeleteConnection", { id: active.id });
+  await call("CatalogService/DeleteToolkit", { slug: "own_client" });
+}
+
+async function readTriggers(call: Playing["call"]): Promise<void> {
+  const { subscriptions } = await call("TriggersService/ListSubscriptions");
+  await call("TriggersService/ListIngestEndpoints");
+  const own = subscriptions.find((one: Json) => one.toolkitSlug === "calendar");
+  const { events } = await call("TriggersService/ListEvents", {});
+  await Promise.all(events.map(({ id }: Json) => call("TriggersService/GetEvent", { id })));
+  const { deliveries } = await call("TriggersService/ListDeliveries", { eventId: events[0].id });
+  await call("TriggersService/ListDeliveryAttempts", { deliveryId: deliveries[0].id });
+  await call("TriggersService/ReplayEvent", { eventId: events[0].id });
+  await call("TriggersService/ReplayEvents", { subscriptionId: own.id, since: "2026-01-01T00:00:00Z" });
+  await call("TriggersService/DeleteSubscription", { id: own.id });
+}
+
+async function readJobs(call: Playing["call"]): Promise<void> {
+  for (const mode of ["", "simulate"]) {
+    const { jobs } = await call("JobsService/ListJobs", { mode });
+    await Promise.all(jobs.map(({ id }: Json) => call("JobsService/GetJob", { id })));
+    await Promise.all(jobs.map(({ id }: Json) => call("JobsService/ListJobEvents", { jobId: id })));
+  }
+  const { asks } = await call("JobsService/ListAsks", {});
+  await Promise.all(asks.map(({ jobId, requestId }: Json) => call("JobsService/GetAsk", { jobId, requestId })));
+  const { askEndpoints } = await call("JobsService/ListAskEndpoints", {});
+  for (const { id } of askEndpoints) await call("JobsService/DeleteAskEndpoint", { id });
+}

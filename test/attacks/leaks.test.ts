@@ -1,0 +1,92 @@
+import { readdir } from "node:fs/promises";
+import type { DescService } from "@bufbuild/protobuf";
+import { type StoredColumn, storedColumns } from "@svc/db";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { kindOfColumn } from "./leaks-columns.ts";
+import { playLeaks, type Scene } from "./leaks-scene.ts";
+import { findPlanted } from "./planted.ts";
+
+// Every place that takes or makes a secret gets one of its own. Then everything there is is searched: columns, answers, logs, posts.
+
+let scene: Scene;
+beforeAll(async () => {
+  scene = await playLeaks();
+}, 60_000);
+afterAll(() => scene?.[Symbol.asyncDispose]());
+
+/** Methods that this file does not call, each with why. */
+const uncalled: Readonly<Record<string, string>> = {};
+
+const isFree = ({ sqlType, isWord }: StoredColumn) => !isWord && /text|json|bytea|char/.test(sqlType);
+const nameOf = ({ table, column }: StoredColumn) => `${table}.${column}`;
+
+test("every column that could hold a secret is declared here, and no other", () => {
+  const free = storedColumns().filter(isFree).map(nameOf);
+  expect(free.toSorted()).toEqual([...kindOfColumn.keys()].toSorted());
+});
+
+test("sealed columns hold sealed values, and each of them holds some", async () => {
+  const { sql } = scene.server.database.db;
+  for (const { table, column } of storedColumns().filter((one) => kindOfColumn.get(nameOf(one)) === "sealed")) {
+    const rows = await sql`select ${sql(column)} as value from ${sql(table)} where ${sql(column)} is not null`;
+    expect(rows.length, `${table}.${column}`).toBeGreaterThan(0);
+    // Version, length of the key's id, the id: what the vault writes before a nonce.
+    for (const { value } of rows) expect((value as Buffer)[0], `${table}.${column}`).toBe(1);
+  }
+});
+
+test("no column holds a secret, nor a project's own words where others than its answers would have them", async () => {
+  const { sql } = scene.server.database.db;
+  const leaks: string[] = [];
+  const { appSaid: _quoted, ...others } = scene.words;
+  for (const declared of storedColumns()) {
+    const { table, column } = declared;
+    const words = kindOfColumn.get(nameOf(declared)) === "quoted" ? others : scene.words;
+    const rows = await sql`select ${sql(column)}::text as value from ${sql(table)}`;
+    for (const { value } of rows) {
+      const found = findPlanted({ ...scene.secrets, ...words }, (value as string | null) ?? "");
+      leaks.push(...found.map((name) => `${table}.${column}: ${name} in ${String(value).slice(0, 300)}`));
+    }
+  }
+  expect(leaks).toEqual([]);
+});
+
+test("every call of every service was made, and did what it does", async () => {
+  const folder = new URL("../../gen/src/svc/v1/", import.meta.url);
+  const files = (await readdir(folder)).filter((file) => file.endsWith("_pb.ts"));
+  const services = (await Promise.all(files.map((file) => import(new URL(file, folder).href))))
+    .flatMap((module) => Object.values(module as Record<string, { kind?: string }>))
+    .filter((declared) => declared?.kind === "service") as unknown as DescService[];
+  const methods = services.flatMap(({ name, methods: own }) => own.map((method) => `${name}/${method.name}`));
+  const made = new Set(scene.answers.filter(({ isOk }) => isOk).map(({ method }) => method));
+  expect(methods.filter((method) => !made.has(method) && uncalled[method] === undefined)).toEqual([]);
+  expect(methods.length).toBeGreaterThan(40);
+});
+
+test("no answer, page, post or metric holds a secret but what a call hands out to who asked for it", () => {
+  const { answers, pages, posted, secrets } = scene;
+  const shown = [
+    ...answers.map(({ method, text }) => [method, text] as const),
+    ...pages.map((text) => ["page", text] as const),
+    ...posted.map((text) => ["post", text] as const),
+  ];
+  const leaks = shown.flatMap(([method, text]) =>
+    findPlanted(secrets, text).map((name) => `${method}: ${name} in ${text.slice(0, 600)}`),
+  );
+  expect(leaks).toEqual([]);
+});
+
+test("no line of the log, at trace level, holds a secret or a project's own words", () => {
+  const { server, secrets, words } = scene;
+  expect(server.logs.length).toBeGreaterThan(100);
+  const leaks = server.logs.flatMap((line) =>
+    findPlanted({ ...secrets, ...words }, line).map((name) => `${name}: ${line}`),
+  );
+  expect(leaks).toEqual([]);
+});
+
+test("the app was sent the secrets that are its own, so that the rest tells something", () => {
+  const sent = scene.app.seen.map(({ headers, body }) => JSON.stringify(headers) + body).join(" ");
+  const { apiKey, argument, programInput, access, answered, stepResult } = scene.secrets;
+  for (const secret of [apiKey, argument, programInput, access, answered, stepResult]) expect(sent).toContain(secret);
+});

@@ -1,0 +1,10 @@
+import { adminToken, call } from "@svc/testing/server-process";
+
+/** A project of its own with a key, as an administrator makes one. */
+export async function createProjectKey(server: { url: string }, name: string): Promise<string> {
+  type Project = { project: { id: string } };
+  const { project } = await call<Project>(server, "AdminService/CreateProject", { name }, adminToken);
+  const made = { projectId: project.id, name, role: "ROLE_APPROVER" };
+  const { key } = await call<{ key: string }>(server, "AdminService/CreateApiKey", made, adminToken);
+  return key;
+}

@@ -1,0 +1,64 @@
+import { spawnSync } from "node:child_process";
+import { chmodSync, mkdtempSync, rmSync, statfsSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { startTestServer } from "@svc/testing/server";
+import { startServerProcess } from "@svc/testing/server-process";
+import { fewToolkits } from "@svc/testing/shipped-catalog";
+import { expect, onTestFinished, test } from "vitest";
+import { rounds } from "./rounds.ts";
+
+test("a store that takes no writes takes the node out of traffic, and back when it does", async () => {
+  const own = await startTestServer({ variables: { SVC_TOOLKITS: fewToolkits } });
+  onTestFinished(() => own.stop());
+  // One session, from before: it keeps the settings that it began with.
+  const sql = await own.database.db.sql.reserve();
+  onTestFinished(() => sql.release());
+  const [{ name } = { name: "" }] = await sql<{ name: string }[]>`select current_database() as name`;
+  const ready = async () => (await fetch(`${own.url}/readyz`)).text();
+  // New sessions have a setting; those that are open are ended.
+  const set = async (setting: string) => {
+    await sql.unsafe(`alter database "${name}" ${setting}`);
+    await sql`select pg_terminate_backend(pid) from pg_stat_activity where datname = ${name} and pid <> pg_backend_pid()`;
+  };
+  expect(await ready()).toBe('{"status":"ready"}');
+  // No file may grow, as on a full disk; then a failover to what is a standby still.
+  const settings = ["temp_file_limit = 0", "default_transaction_read_only = on"];
+  for (const setting of settings.slice(0, rounds)) {
+    await set(`set ${setting}`);
+    await expect.poll(ready, { timeout: 20_000 }).toBe('{"status":"store_unavailable"}');
+    await set("reset all");
+    await expect.poll(ready, { timeout: 20_000 }).toBe('{"status":"ready"}');
+  }
+});
+
+/** A small disk of memory; undefined where this account may mount none. */
+function mountSmallDisk(): string | undefined {
+  const folder = mkdtempSync(join(tmpdir(), "svc-disk-"));
+  const run = (command: string, ...args: string[]) => spawnSync(command, args).status === 0;
+  const isMounted = run("mount", "-t", "tmpfs", "-o", "size=200m", "tmpfs", folder);
+  onTestFinished(() => {
+    if (isMounted) run("umount", folder);
+    rmSync(folder, { recursive: true });
+  });
+  // The account that PostgreSQL gets from root has to enter it.
+  chmodSync(folder, 0o711);
+  return isMounted ? folder : undefined;
+}
+
+test.skipIf(rounds === 1)("a full disk takes the node out of traffic, and back once there is room", async (context) => {
+  const disk = mountSmallDisk();
+  if (disk === undefined) return context.skip("no disk can be mounted here");
+  const own = await startServerProcess({ SVC_DATA_DIR: join(disk, "data"), SVC_TOOLKITS: fewToolkits });
+  const filler = join(disk, "filler");
+  const ready = async () => (await fetch(`${own.url}/readyz`)).status;
+  try {
+    const { bavail, bsize } = statfsSync(disk);
+    writeFileSync(filler, Buffer.alloc(bavail * bsize));
+    await expect.poll(ready, { timeout: 20_000 }).toBe(503);
+    rmSync(filler);
+    await expect.poll(ready, { timeout: 20_000 }).toBe(200);
+  } finally {
+    await own.end("SIGTERM");
+  }
+});

@@ -1,0 +1,68 @@
+import { commandNames } from "@svc/cli";
+import { expect, test } from "vitest";
+import { codeSpansOf, tableRowsOf } from "./markdown.ts";
+import { listFiles, readSources, readText } from "./source.ts";
+
+// docs/commands.md names the command of every method of the contract, or why it has none.
+
+type Service = { readonly kind: "service"; readonly name: string; readonly methods: readonly Method[] };
+type Method = { readonly name: string; readonly localName: string };
+
+const page = readText("docs/commands.md");
+const names = commandNames();
+/** Those that do something themselves. */
+const commands = names.filter((name) => !names.some((other) => other.startsWith(`${name} `)));
+const sources = readSources("packages/cli/src").filter(({ path }) => !path.endsWith(".test.ts"));
+const services = await readServices();
+
+/** Every service of every file that the contract is compiled into. */
+async function readServices(): Promise<Service[]> {
+  const modules = listFiles("gen/src").map((path) => path.replace(/^gen\/src\/.*?([a-z]+)_pb\.ts$/, "@svc/gen/$1"));
+  const loaded: Record<string, unknown>[] = await Promise.all(modules.map((module) => import(module)));
+  return loaded.flatMap((module) => Object.values(module).filter(isService));
+}
+
+function isService(value: unknown): value is Service {
+  return typeof value === "object" && value !== null && "kind" in value && value.kind === "service";
+}
+
+/** The rows of the table below the heading of a service: method and cell. */
+function rowsOf(service: Service): [method: string, cell: string][] {
+  const [, section = ""] = page.split(`\n### ${service.name}\n`);
+  const [text = ""] = section.split(/\n##/);
+  return tableRowsOf(text).map(([method = "", cell = ""]) => [method.replaceAll("`", ""), cell]);
+}
+
+function commandsIn(text: string): string[] {
+  return codeSpansOf(text).flatMap((span) => /^svc ([a-z][a-z -]*)$/.exec(span)?.[1] ?? []);
+}
+
+test("the contract has the services that the page has tables of", () => {
+  expect(services.length).toBeGreaterThan(8);
+  const headings = [...page.matchAll(/^### (\w+)$/gm)].map(([, name = ""]) => name);
+  expect(headings.toSorted()).toEqual(services.map(({ name }) => name).toSorted());
+});
+
+test.each(services)(
+  "every method of $name, and no other, has a row with its command or why there is none",
+  (service) => {
+    const rows = rowsOf(service);
+    expect(rows.map(([method]) => method).toSorted()).toEqual(service.methods.map(({ name }) => name).toSorted());
+    const silent = rows.filter(([, cell]) => commandsIn(cell).length === 0 && !/^none: .{10,}/.test(cell));
+    expect(silent).toEqual([]);
+  },
+);
+
+test.each(services)("the command line calls every method of $name that has a command", (service) => {
+  const named = new Set(rowsOf(service).flatMap(([method, cell]) => (commandsIn(cell).length === 0 ? [] : [method])));
+  const uncalled = service.methods.filter(({ name, localName }) => {
+    return named.has(name) !== sources.some(({ text }) => text.includes(`.${localName}(`));
+  });
+  expect(uncalled.map(({ name }) => name)).toEqual([]);
+});
+
+test("every command that the page names exists, and it names every command", () => {
+  const cited = new Set(commandsIn(page));
+  expect([...cited].filter((name) => !names.includes(name))).toEqual([]);
+  expect(commands.filter((name) => !cited.has(name))).toEqual([]);
+});

@@ -1,6 +1,7 @@
 import { callRequest } from "../call-request.ts";
 import type { BenchCase, BenchContext, BenchSettings, CaseReport } from "../case.ts";
 import { type Child, startChild } from "../child.ts";
+import { type CpuTimes, cpuEachCells, cpuEachColumns, cpuMicrosEach, medianCpu, readCpuMs } from "../cpu-each.ts";
 import { warmUpSeconds, withSystem } from "../measure.ts";
 import { formatRate } from "../report.ts";
 import { startServer } from "../server.ts";
@@ -37,7 +38,7 @@ const kinds: readonly Kind[] = [
   },
 ];
 
-type Rates = { readonly called: number[]; readonly bare: number[] };
+type Rates = { readonly called: number[]; readonly bare: number[]; readonly cpu: CpuTimes[] };
 
 /** What calling through the server costs beside sending the same request by hand. */
 export const call: BenchCase = {
@@ -81,24 +82,30 @@ type Parts = { readonly system: System; readonly loop: Child<typeof loopCommands
 /** Both kinds, through the server and by hand, in turn. */
 async function takeTurns(ctx: BenchContext, parts: Parts): Promise<ReadonlyMap<Kind, Rates>> {
   const { rounds = 3, seconds = 6 } = ctx.settings;
-  const rates = new Map(kinds.map((kind): [Kind, Rates] => [kind, { called: [], bare: [] }]));
-  for (const kind of kinds) await callsPerSecond(ctx, parts, kind, warmUpSeconds);
+  const rates = new Map(kinds.map((kind): [Kind, Rates] => [kind, { called: [], bare: [], cpu: [] }]));
+  for (const kind of kinds) await makeCalls(ctx, parts, kind, warmUpSeconds);
   for (let round = 1; round <= rounds; round += 1) {
-    for (const [kind, { called, bare }] of rates) {
+    for (const [kind, { called, bare, cpu }] of rates) {
       ctx.progress(`round ${round} of ${rounds}: ${kind.name}`);
-      called.push(await callsPerSecond(ctx, parts, kind, seconds));
+      const calls = await makeCalls(ctx, parts, kind, seconds);
+      called.push(calls.perSecond);
+      cpu.push(calls.cpu);
       bare.push(await requestsPerSecond(ctx, parts, kind, seconds));
     }
   }
   return rates;
 }
 
-async function callsPerSecond(ctx: BenchContext, { system }: Parts, kind: Kind, seconds: number): Promise<number> {
+type Calls = { readonly perSecond: number; readonly cpu: CpuTimes };
+
+async function makeCalls(ctx: BenchContext, { system }: Parts, kind: Kind, seconds: number): Promise<Calls> {
   const { connections } = ctx.settings;
   const message = { toolSlug: kind.tool, argumentsJson: JSON.stringify(kind.args), entityId };
   const request = callRequest("svc.v1.ToolsService/CallTool", message);
   await ctx.sink.ask("reset", null);
+  const before = readCpuMs(ctx, system);
   const found = await ctx.load.ask("run", { port: system.port, post: { request }, connections, seconds });
+  const cpu = cpuMicrosEach(before, readCpuMs(ctx, system), found.accepted);
   const received = await ctx.sink.ask("count", null);
   // An outcome other than ok is answered 200 as well: what counts is what reached the provider.
   if (found.refused > 0 || received < found.accepted) {
@@ -106,7 +113,7 @@ async function callsPerSecond(ctx: BenchContext, { system }: Parts, kind: Kind, 
       `${found.accepted} calls were answered and ${received} reached the provider: ${found.firstRefusal}`,
     );
   }
-  return (found.accepted * 1e6) / (found.endedAtMicros - found.startedAtMicros);
+  return { perSecond: (found.accepted * 1e6) / (found.endedAtMicros - found.startedAtMicros), cpu };
 }
 
 function requestsPerSecond(ctx: BenchContext, { loop, origin }: Parts, { request }: Kind, seconds: number) {
@@ -116,11 +123,12 @@ function requestsPerSecond(ctx: BenchContext, { loop, origin }: Parts, { request
 
 function report(rates: ReadonlyMap<Kind, Rates>): CaseReport {
   return {
-    columns: ["kind", "CallTool/s", "bare undici/s"],
-    rows: [...rates].map(([{ name }, { called, bare }]) => [
+    columns: ["kind", "CallTool/s", "bare undici/s", ...cpuEachColumns],
+    rows: [...rates].map(([{ name }, { called, bare, cpu }]) => [
       name,
       formatRate(spreadOf(called)),
       formatRate(spreadOf(bare)),
+      ...cpuEachCells(medianCpu(cpu)),
     ]),
     figures: [...rates].map(([{ name }, { called, bare }]) => ({
       name: `${name}: CallTool / bare`,

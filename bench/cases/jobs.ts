@@ -1,9 +1,10 @@
 import type { BenchCase, CaseReport, Figure } from "../case.ts";
 import { startChild } from "../child.ts";
+import { cpuEachCells, cpuEachColumns, medianCpu } from "../cpu-each.ts";
 import type { LatencySummary } from "../histogram.ts";
 import { measureAnswers } from "../jobs/answers.ts";
-import { type MapResults, type MapRun, measureMaps, ratioToBare } from "../jobs/map.ts";
-import { type CpuMs, type ItemCall, type JobsSetting, readCall, writeCall } from "../jobs/setting.ts";
+import { type MapResults, measureMaps, ratioToBare } from "../jobs/map.ts";
+import { type ItemCall, type JobsSetting, readCall, writeCall } from "../jobs/setting.ts";
 import { measureSingles, type SingleResult, singleNames } from "../jobs/single.ts";
 import type { providerCommands } from "../provider.ts";
 import { formatRate } from "../report.ts";
@@ -37,7 +38,7 @@ type Results = {
 
 function report({ singles, maps, answers, isWhole }: Results): CaseReport {
   return {
-    columns: ["work", "a second", "CPU us each: system", "PostgreSQL"],
+    columns: ["work", "a second", ...cpuEachColumns],
     rows: [...singles.map(singleRow), ...mapRows(maps)],
     figures: [
       ...(isWhole ? comparisons(singles, maps) : []),
@@ -70,12 +71,8 @@ function singleRow({ variant, rates, cpu, cpuRate }: SingleResult): string[] {
   return [
     `single-step jobs, ${variant}`,
     formatRate(spreadOf(rates)),
-    ...cells({ system: each(cpu.system), postgres: each(cpu.postgres) }),
+    ...cpuEachCells({ system: each(cpu.system), postgres: each(cpu.postgres) }),
   ];
-}
-
-function cells({ system, postgres }: CpuMs): string[] {
-  return [system, postgres].map((micros) => (micros === undefined ? "-" : Math.round(micros).toLocaleString("en-US")));
 }
 
 function mapRows({ runs, bare, sizes }: MapResults): string[][] {
@@ -83,7 +80,7 @@ function mapRows({ runs, bare, sizes }: MapResults): string[][] {
     [
       `map of ${call.name}s`,
       formatRate(spreadOf(found.map(({ rowsPerSecond }) => rowsPerSecond))),
-      ...cells(middleCpu(found)),
+      ...cpuEachCells(medianCpu(found.map(({ cpu }) => cpu))),
     ],
     ...(bare.get(call)?.length
       ? [[`bare loop of ${call.name}s`, formatRate(spreadOf(bare.get(call) ?? [])), "", ""]]
@@ -92,15 +89,9 @@ function mapRows({ runs, bare, sizes }: MapResults): string[][] {
   const growing = sizes.map(({ rows, rowsPerSecond, cpu }) => [
     `map of ${rows.toLocaleString("en-US")} reads`,
     formatRate(spreadOf([rowsPerSecond])),
-    ...cells(cpu),
+    ...cpuEachCells(cpu),
   ]);
   return [...calls, ...growing];
-}
-
-function middleCpu(runs: readonly MapRun[]): CpuMs {
-  const middle = (read: (cpu: CpuMs) => number | undefined) =>
-    spreadOf(runs.map(({ cpu }) => read(cpu) ?? Number.NaN)).median;
-  return { system: middle(({ system }) => system), postgres: middle(({ postgres }) => postgres) };
 }
 
 function comparisons(singles: readonly SingleResult[], maps: MapResults): Figure[] {

@@ -1,5 +1,6 @@
 import { callRequest } from "../call-request.ts";
 import type { BenchCase, BenchContext, CaseReport } from "../case.ts";
+import { type CpuTimes, cpuEachCells, cpuEachColumns, cpuMicrosEach, medianCpu, readCpuMs } from "../cpu-each.ts";
 import type { LatencySummary } from "../histogram.ts";
 import { warmUpSeconds, withSystem } from "../measure.ts";
 import { formatRate, latencyCells, latencyColumns } from "../report.ts";
@@ -8,7 +9,7 @@ import { spreadOf } from "../statistics.ts";
 import type { System } from "../system.ts";
 
 type Call = { readonly name: string; readonly request: string };
-type CallRun = { readonly callsPerSecond: number; readonly latency: LatencySummary };
+type CallRun = { readonly callsPerSecond: number; readonly cpu: CpuTimes; readonly latency: LatencySummary };
 
 const getTool: Call = {
   name: "CatalogService/GetTool",
@@ -46,10 +47,12 @@ async function takeTurns(ctx: BenchContext, system: System): Promise<ReadonlyMap
 
 async function makeCalls(ctx: BenchContext, system: System, { request }: Call, seconds: number): Promise<CallRun> {
   const { connections } = ctx.settings;
+  const before = readCpuMs(ctx, system);
   const found = await ctx.load.ask("run", { port: system.port, post: { request }, connections, seconds });
   if (found.refused > 0) throw new Error(`${found.refused} calls failed: ${found.firstRefusal}`);
   const callsPerSecond = (found.accepted * 1e6) / (found.endedAtMicros - found.startedAtMicros);
-  return { callsPerSecond, latency: found.latency };
+  const cpu = cpuMicrosEach(before, readCpuMs(ctx, system), found.accepted);
+  return { callsPerSecond, cpu, latency: found.latency };
 }
 
 function report(runs: ReadonlyMap<Call, CallRun[]>): CaseReport {
@@ -57,12 +60,13 @@ function report(runs: ReadonlyMap<Call, CallRun[]>): CaseReport {
   const noOpRates = ratesOf(noOp);
   const ratios = ratesOf(getTool).map((rate, round) => rate / (noOpRates[round] ?? Number.NaN));
   return {
-    columns: ["call", "calls/s", ...latencyColumns],
+    columns: ["call", "calls/s", ...cpuEachColumns, ...latencyColumns],
     rows: [...runs].map(([call, found]) => {
       const last = found.at(-1);
       return [
         call.name,
         formatRate(spreadOf(ratesOf(call))),
+        ...cpuEachCells(medianCpu(found.map(({ cpu }) => cpu))),
         ...(last === undefined ? [] : latencyCells(last.latency)),
       ];
     }),

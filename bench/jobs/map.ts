@@ -1,19 +1,17 @@
 import { startChild } from "../child.ts";
+import { type CpuTimes, cpuMicrosEach, readCpuMs } from "../cpu-each.ts";
 import { withSystem } from "../measure.ts";
 import { type Spread, spreadOf } from "../statistics.ts";
 import type { System } from "../system.ts";
 import type { loopCommands } from "../undici-loop.ts";
 import {
   bodyOf,
-  type CpuMs,
   callStep,
-  cpuMicrosEach,
   type ItemCall,
   itemHeaders,
   type JobsSetting,
   jobServer,
   readCall,
-  readCpuMs,
   submission,
   submitJob,
   untilStatus,
@@ -24,7 +22,7 @@ import {
 const concurrency = 32;
 
 /** One map: over how many rows, and what each costs. */
-export type MapRun = { readonly rows: number; readonly rowsPerSecond: number; readonly cpu: CpuMs };
+export type MapRun = { readonly rows: number; readonly rowsPerSecond: number; readonly cpu: CpuTimes };
 
 /** What the maps and the loops beside them gave. */
 export type MapResults = {
@@ -76,10 +74,10 @@ async function mapSizes(setting: JobsSetting, system: System): Promise<MapRun[]>
 /** A job that fetches rows and makes one call for each. The rate is that of the map step, by its receipt. */
 async function mapRows(setting: JobsSetting, system: System, call: ItemCall, rows: number): Promise<MapRun> {
   await setting.provider.ask("reset", null);
-  const before = readCpuMs(setting, system);
+  const before = readCpuMs(setting.ctx, system);
   const { id } = await submitJob(system, mapProgram(call, rows));
   const job = await untilStatus(system, id, "JOB_STATUS_SUCCEEDED", Math.max(50, rows / 100));
-  const after = readCpuMs(setting, system);
+  const after = readCpuMs(setting.ctx, system);
   const received = await setting.provider.ask("count", null);
   if (received !== rows) throw new Error(`${received} calls reached the app for ${rows} rows`);
   const step = job.stepReceipts?.find(({ stepId }) => stepId === "each");

@@ -1,6 +1,5 @@
 import type { BenchContext, BenchSettings } from "../case.ts";
 import type { Child } from "../child.ts";
-import { familyCpuMs, processCpuMs } from "../cpu.ts";
 import { delay, monotonicMicros } from "../monotonic.ts";
 import type { providerCommands } from "../provider.ts";
 import { callServer, startServer } from "../server.ts";
@@ -88,23 +87,4 @@ export async function untilStatus(system: System, id: string, status: string, po
     if (isOver || monotonicMicros() > giveUpAt) throw new Error(`a job is ${job.status}: ${job.lastError}`);
     await delay(pollMs);
   }
-}
-
-/** Processor time that the server and PostgreSQL used so far, in milliseconds; undefined where it cannot be read. */
-export type CpuMs = { readonly system: number | undefined; readonly postgres: number | undefined };
-
-/** Reads both. */
-export function readCpuMs({ ctx }: JobsSetting, { pid }: System): CpuMs {
-  const { postmasterPid } = ctx.postgres;
-  return {
-    system: processCpuMs(pid),
-    postgres: postmasterPid === undefined ? undefined : familyCpuMs(postmasterPid),
-  };
-}
-
-/** Microseconds of processor time for each of `count`, between two readings. */
-export function cpuMicrosEach(before: CpuMs, after: CpuMs, count: number): CpuMs {
-  const each = (from: number | undefined, to: number | undefined) =>
-    from === undefined || to === undefined ? undefined : ((to - from) * 1000) / count;
-  return { system: each(before.system, after.system), postgres: each(before.postgres, after.postgres) };
 }

@@ -51,22 +51,26 @@ const depthMax = 1_000;
 
 /** The value with something else in the place of every raw number down to level 1,000; the same value when it holds none. */
 export function replaceRawNumbers(value: unknown, replace: (raw: RawNumber) => unknown): unknown {
-  return replaceBelow(value, replace, 0);
+  // Nearly no value holds one, and to look costs a small part of what writing anew does.
+  return holdsRaw(value, 0) ? replaceBelow(value, replace, 0) : value;
+}
+
+function holdsRaw(value: unknown, depth: number): boolean {
+  if (typeof value !== "object" || value === null || depth > depthMax) return false;
+  if (Array.isArray(value)) return value.some((item) => holdsRaw(item, depth + 1));
+  if (isRawJson(value)) return true;
+  const properties = value as Readonly<Record<string, unknown>>;
+  for (const name in properties)
+    if (Object.hasOwn(properties, name) && holdsRaw(properties[name], depth + 1)) return true;
+  return false;
 }
 
 function replaceBelow(value: unknown, replace: (raw: RawNumber) => unknown, depth: number): unknown {
   if (typeof value !== "object" || value === null || depth > depthMax) return value;
   if (isRawJson(value)) return replace(value);
-  const isList = Array.isArray(value);
-  const entries = isList ? [...value.entries()] : Object.entries(value);
-  let isChanged = false;
-  for (const entry of entries) {
-    const own = replaceBelow(entry[1], replace, depth + 1);
-    if (Object.is(own, entry[1])) continue;
-    entry[1] = own;
-    isChanged = true;
-  }
-  if (!isChanged) return value;
+  if (Array.isArray(value)) return value.map((item) => replaceBelow(item, replace, depth + 1));
   // Not by assignment: a property may be named __proto__.
-  return isList ? entries.map(([, item]) => item) : Object.fromEntries(entries);
+  return Object.fromEntries(
+    Object.entries(value).map(([name, item]) => [name, replaceBelow(item, replace, depth + 1)]),
+  );
 }

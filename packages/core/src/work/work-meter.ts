@@ -99,12 +99,11 @@ export function createWorkMeter({ heldMs = 250, sliceMs = 10, lookMs = 50 }: Wor
           if (depth > 0) return part();
           depth++;
           const startedMs = watch.enter(owner);
-          const startedCpuMs = cpuNowMs();
           try {
             return part();
           } finally {
             depth--;
-            const ms = watch.leave(owner, startedMs, startedCpuMs);
+            const ms = watch.leave(owner, startedMs);
             charge({ ms });
             count(owner, ms);
           }
@@ -130,7 +129,7 @@ type Watch = Pick<WorkMeter, "start" | "stop"> & {
   /** An owner is at work from now on; answers the monotonic time. */
   enter(owner: WorkOwner): number;
   /** A timed part is over; answers how long it took. */
-  leave(owner: WorkOwner, startedMs: number, startedCpuMs: number): number;
+  leave(owner: WorkOwner, startedMs: number): number;
 };
 
 const nobody: WorkOwner = { projectId: "" };
@@ -154,7 +153,7 @@ function createWatch(
 ): Watch {
   let timer: NodeJS.Timeout | undefined;
   let lookedMs = 0;
-  let lookedCpuMs = 0;
+  let lookedCpuMs = cpuNowMs();
   /** Who has been at work since when, and who was for the longest stretch since the last look. */
   let current = nobody;
   let sinceMs = performance.now();
@@ -181,9 +180,10 @@ function createWatch(
   };
   return {
     enter: turnTo,
-    leave(owner, startedMs, startedCpuMs) {
+    leave(owner, startedMs) {
       const ms = turnTo(owner) - startedMs;
-      if (ms >= heldMs && cpuNowMs() - startedCpuMs >= heldMs * cpuShare) {
+      // Since the last look and not since the part began: reading the clock of the CPU costs a short part as much as the part.
+      if (ms >= heldMs && cpuNowMs() - lookedCpuMs >= heldMs * cpuShare) {
         isTold = true;
         onHeld({ ...owner, ms: Math.round(ms), isMeasured: true });
       }

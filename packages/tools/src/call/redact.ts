@@ -10,10 +10,18 @@ const secretMin = 3;
 
 /** Replaces every secret by `***`, as it is and as it stands in JSON, in a URL, in a form or in HTML. */
 export function createRedactor(secrets: readonly string[]): Redactor {
+  // Made with the first text: an answer without any is common, and forms are dear.
+  let ordered: readonly string[] | undefined;
+  return (text) => {
+    ordered ??= orderedForms(secrets);
+    return ordered.reduce((rest, form) => rest.replaceAll(form, masked), text);
+  };
+}
+
+/** Every form of every secret, the longest first: one secret may begin with another. */
+function orderedForms(secrets: readonly string[]): string[] {
   const forms = secrets.filter((secret) => secret.length >= secretMin).flatMap(formsOf);
-  // The longest first: one secret may begin with another.
-  const ordered = [...new Set(forms)].sort((a, b) => b.length - a.length);
-  return (text) => ordered.reduce((rest, form) => rest.replaceAll(form, masked), text);
+  return [...new Set(forms)].sort((a, b) => b.length - a.length);
 }
 
 /**
@@ -33,7 +41,11 @@ export function redactTexts(value: unknown, redact: Redactor): unknown {
   return Object.fromEntries(entries.map(([key, , after]) => [key, after]));
 }
 
+/** Letters that stand for themselves in JSON, in a URL, in a form and in HTML. */
+const sameEverywhere = /^[\w.~-]*$/;
+
 function formsOf(secret: string): string[] {
+  if (sameEverywhere.test(secret)) return [secret];
   const inUrl = encodeURIComponent(secret.toWellFormed());
   return [
     secret,

@@ -23,6 +23,8 @@ export type BenchSettings = {
   readonly connections: number;
   /** Whether a report lists every miss. */
   readonly verbose: boolean;
+  /** Another checkout of this project, which the case "beside" measures this one against. */
+  readonly besideFolder: string | undefined;
   /** Where the server writes its CPU profiles; then nothing but the server is measured, once. */
   readonly profileFolder: string | undefined;
 };

@@ -1,9 +1,10 @@
 import { mkdtempSync } from "node:fs";
 import { tmpdir } from "node:os";
-import { join } from "node:path";
+import { join, resolve } from "node:path";
 import { parseArgs } from "node:util";
 import type { BenchCase, BenchContext, BenchSettings } from "./case.ts";
 import { backlog } from "./cases/backlog.ts";
+import { beside } from "./cases/beside.ts";
 import { call } from "./cases/call.ts";
 import { catalog } from "./cases/catalog.ts";
 import { delivery } from "./cases/delivery.ts";
@@ -27,6 +28,7 @@ const help = `Measures the service against peers and limits: one machine, one ru
   npm run bench                        all cases
   npm run bench -- delivery            one case; several names or regular expressions may be given
   npm run bench -- --profile delivery  the service alone, under the CPU profiler
+  npm run bench -- --beside ../before  this checkout and another in short turns: what a change costs
 
 Cases:
 ${cases.map(({ name, about }) => `  ${name.padEnd(10)} ${about}`).join("\n")}
@@ -37,6 +39,7 @@ Options:
   --connections <n>  connections of the load generator (default 64)
   --post <kind>      calendar (token, no body) or order (HMAC, body of 1 KB); default: the case's own
   --profile          measures the service only and keeps a .cpuprofile of it
+  --beside <folder>  another checkout of this project, set up as this one; runs the case "beside" alone
   --verbose          lists what missed, where a case knows it
   --record           writes the results into docs/benchmarks.md
   --help             this text
@@ -59,18 +62,20 @@ async function main(): Promise<void> {
       connections: { type: "string" },
       post: { type: "string" },
       profile: { type: "boolean" },
+      beside: { type: "string" },
       verbose: { type: "boolean" },
       record: { type: "boolean" },
       help: { type: "boolean" },
     },
   });
   if (values.help) return void process.stdout.write(help);
-  const chosen = chooseCases(positionals);
+  const chosen = values.beside === undefined ? chooseCases(positionals) : [beside];
   const settings: BenchSettings = {
     rounds: positiveNumber("--rounds", values.rounds),
     seconds: positiveNumber("--seconds", values.seconds ?? process.env["BENCH_SECONDS"]),
     connections: positiveNumber("--connections", values.connections) ?? 64,
     post: postOf(values.post),
+    besideFolder: values.beside === undefined ? undefined : resolve(values.beside),
     verbose: values.verbose ?? false,
     profileFolder: values.profile ? mkdtempSync(join(tmpdir(), "svc-profile-")) : undefined,
   };

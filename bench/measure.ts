@@ -34,12 +34,16 @@ export type Measurement = {
 
 /**
  * Starts a variant on a database of its own, runs `use`, and takes both away again, also when it throws. `template`: the
- * database is a copy of that one.
+ * database is a copy of that one. `checkout`: the server is started from there.
  */
 export async function withSystem<T>(
   ctx: BenchContext,
   variant: Variant,
-  options: { readonly post: PostKindName; readonly template?: string | undefined },
+  options: {
+    readonly post: PostKindName;
+    readonly template?: string | undefined;
+    readonly checkout?: string | undefined;
+  },
   use: (system: System) => Promise<T>,
 ): Promise<T> {
   const database = await ctx.postgres.createDatabase(
@@ -53,6 +57,7 @@ export async function withSystem<T>(
       post: options.post,
       endpointUrl,
       endpointConnections,
+      checkout: options.checkout,
     });
     try {
       return await use(system);

@@ -1,4 +1,5 @@
 import { type ChildProcess, spawn } from "node:child_process";
+import { existsSync } from "node:fs";
 import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import type { AddressInfo } from "node:net";
 import { createServer } from "node:net";
@@ -51,8 +52,9 @@ export async function startServer(setup: SystemSetup, options: ServerOptions): P
   const port = await freePort();
   const folder = await mkdtemp(join(tmpdir(), "svc-bench-"));
   if (options.deployment !== undefined) await writeFile(join(folder, deploymentFile), options.deployment);
-  const child = spawn(process.execPath, [...options.nodeOptions, "packages/cli/src/main.ts", "serve"], {
-    cwd: root,
+  const { checkout = root } = setup;
+  const child = spawn(process.execPath, [...options.nodeOptions, entryOf(checkout), "serve"], {
+    cwd: checkout,
     env: { ...inheritedEnvironment(), ...serverEnvironment(setup, port, options, folder) },
     stdio: ["ignore", "pipe", "pipe"],
   });
@@ -76,6 +78,15 @@ export async function startServer(setup: SystemSetup, options: ServerOptions): P
     throw new Error(`the service did not start: ${String(error)}\n${log()}`);
   }
   return { pid: child.pid ?? 0, port, recorded: () => countRecorded(sql, options.counts), stop };
+}
+
+/** The command line; before 0.2 it stood in another package. */
+function entryOf(checkout: string): string {
+  const entries = ["packages/cli/src/main.ts", "packages/server/src/main.ts"];
+  const entry = entries.find((path) => existsSync(join(checkout, path)));
+  if (entry === undefined)
+    throw new Error(`${checkout} is no checkout of this project: it has none of ${entries.join(", ")}`);
+  return entry;
 }
 
 /** One call with the run's key, as plain JSON. Throws unless the answer is 200. */

@@ -8,6 +8,8 @@ export type SystemSetup = {
   readonly endpointUrl: string;
   /** Connections to the endpoint, which is also the most deliveries in flight. */
   readonly endpointConnections: number;
+  /** The checkout whose server is started. Default: this one. */
+  readonly checkout?: string | undefined;
 };
 
 /** A system under test, running as a process of its own. */

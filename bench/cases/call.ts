@@ -11,7 +11,7 @@ import type { System, Variant } from "../system.ts";
 import type { LoopOptions, loopCommands } from "../undici-loop.ts";
 
 /** A call of a tool, and the request that it is made of. */
-type Kind = {
+export type CallKind = {
   readonly name: string;
   readonly tool: string;
   readonly args: object;
@@ -19,7 +19,8 @@ type Kind = {
 };
 
 const entityId = "bench";
-const kinds: readonly Kind[] = [
+/** A read and a write. */
+export const callKinds: readonly CallKind[] = [
   {
     name: "read",
     tool: "incident_mgmt.get_incident",
@@ -58,7 +59,8 @@ export const call: BenchCase = {
   },
 };
 
-function callingServer(settings: BenchSettings, origin: string): Variant {
+/** The server with an account of the app at `origin`. */
+export function callingServer(settings: BenchSettings, origin: string): Variant {
   return {
     name: "calls",
     start: (setup) =>
@@ -80,10 +82,10 @@ function callingServer(settings: BenchSettings, origin: string): Variant {
 type Parts = { readonly system: System; readonly loop: Child<typeof loopCommands>; readonly origin: string };
 
 /** Both kinds, through the server and by hand, in turn. */
-async function takeTurns(ctx: BenchContext, parts: Parts): Promise<ReadonlyMap<Kind, Rates>> {
+async function takeTurns(ctx: BenchContext, parts: Parts): Promise<ReadonlyMap<CallKind, Rates>> {
   const { rounds = 3, seconds = 6 } = ctx.settings;
-  const rates = new Map(kinds.map((kind): [Kind, Rates] => [kind, { called: [], bare: [], cpu: [] }]));
-  for (const kind of kinds) await makeCalls(ctx, parts, kind, warmUpSeconds);
+  const rates = new Map(callKinds.map((kind): [CallKind, Rates] => [kind, { called: [], bare: [], cpu: [] }]));
+  for (const kind of callKinds) await makeCalls(ctx, parts, kind, warmUpSeconds);
   for (let round = 1; round <= rounds; round += 1) {
     for (const [kind, { called, bare, cpu }] of rates) {
       ctx.progress(`round ${round} of ${rounds}: ${kind.name}`);
@@ -96,12 +98,17 @@ async function takeTurns(ctx: BenchContext, parts: Parts): Promise<ReadonlyMap<K
   return rates;
 }
 
+/** The call as it is sent to the server. */
+export function requestOf({ tool, args }: CallKind): string {
+  const message = { toolSlug: tool, argumentsJson: JSON.stringify(args), entityId };
+  return callRequest("svc.v1.ToolsService/CallTool", message);
+}
+
 type Calls = { readonly perSecond: number; readonly cpu: CpuTimes };
 
-async function makeCalls(ctx: BenchContext, { system }: Parts, kind: Kind, seconds: number): Promise<Calls> {
+async function makeCalls(ctx: BenchContext, { system }: Parts, kind: CallKind, seconds: number): Promise<Calls> {
   const { connections } = ctx.settings;
-  const message = { toolSlug: kind.tool, argumentsJson: JSON.stringify(kind.args), entityId };
-  const request = callRequest("svc.v1.ToolsService/CallTool", message);
+  const request = requestOf(kind);
   await ctx.sink.ask("reset", null);
   const before = readCpuMs(ctx, system);
   const found = await ctx.load.ask("run", { port: system.port, post: { request }, connections, seconds });
@@ -116,12 +123,12 @@ async function makeCalls(ctx: BenchContext, { system }: Parts, kind: Kind, secon
   return { perSecond: (found.accepted * 1e6) / (found.endedAtMicros - found.startedAtMicros), cpu };
 }
 
-function requestsPerSecond(ctx: BenchContext, { loop, origin }: Parts, { request }: Kind, seconds: number) {
+function requestsPerSecond(ctx: BenchContext, { loop, origin }: Parts, { request }: CallKind, seconds: number) {
   const headers = { authorization: "Token token=bench", from: "ana@example.com", "content-type": "application/json" };
   return loop.ask("run", { origin, ...request, headers, concurrency: ctx.settings.connections, seconds });
 }
 
-function report(rates: ReadonlyMap<Kind, Rates>): CaseReport {
+function report(rates: ReadonlyMap<CallKind, Rates>): CaseReport {
   return {
     columns: ["kind", "CallTool/s", "bare undici/s", ...cpuEachColumns],
     rows: [...rates].map(([{ name }, { called, bare, cpu }]) => [

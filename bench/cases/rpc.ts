@@ -11,7 +11,8 @@ import type { System } from "../system.ts";
 type Call = { readonly name: string; readonly request: string };
 type CallRun = { readonly callsPerSecond: number; readonly cpu: CpuTimes; readonly latency: LatencySummary };
 
-const getTool: Call = {
+/** A read of the catalog. */
+export const getTool: Call = {
   name: "CatalogService/GetTool",
   request: callRequest("svc.v1.CatalogService/GetTool", { slug: "calendar.create_event" }),
 };

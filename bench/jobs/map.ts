@@ -72,7 +72,7 @@ async function mapSizes(setting: JobsSetting, system: System): Promise<MapRun[]>
 }
 
 /** A job that fetches rows and makes one call for each. The rate is that of the map step, by its receipt. */
-async function mapRows(setting: JobsSetting, system: System, call: ItemCall, rows: number): Promise<MapRun> {
+export async function mapRows(setting: JobsSetting, system: System, call: ItemCall, rows: number): Promise<MapRun> {
   await setting.provider.ask("reset", null);
   const before = readCpuMs(setting.ctx, system);
   const { id } = await submitJob(system, mapProgram(call, rows));

@@ -44,13 +44,17 @@ function allVariants({ ctx, origin }: JobsSetting): Variant[] {
 async function measureOnce({ ctx, origin }: JobsSetting, variant: Variant): Promise<Measurement> {
   const { connections, seconds = 6 } = ctx.settings;
   const isServer = variant.name === singleNames.server;
-  const path = isServer ? "svc.v1.JobsService/SubmitJob" : "jobs";
-  const program = submission("Bench: one write", [callStep("close", writeCall, "i1")]);
-  const post = { request: callRequest(path, isServer ? program : { origin, itemId: "i1" }) };
+  const post = { request: isServer ? singleJobRequest() : callRequest("jobs", { origin, itemId: "i1" }) };
   return withSystem(ctx, variant, { post: "calendar" }, async (system) => {
     await measure(ctx, system, { post, connections, seconds: 2 });
     return measure(ctx, system, { post, connections, seconds });
   });
+}
+
+/** The submission of a job of one write, as it is sent to the server. */
+export function singleJobRequest(): string {
+  const program = submission("Bench: one write", [callStep("close", writeCall, "i1")]);
+  return callRequest("svc.v1.JobsService/SubmitJob", program);
 }
 
 function summarize(variant: string, found: readonly Measurement[]): SingleResult {

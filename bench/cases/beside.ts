@@ -1,0 +1,169 @@
+import type { BenchCase, BenchContext, CaseReport } from "../case.ts";
+import { type Child, startChild } from "../child.ts";
+import { type CpuTimes, cpuMicrosEach, medianCpu, readCpuMs } from "../cpu-each.ts";
+import { mapRows } from "../jobs/map.ts";
+import { jobServer, readCall, writeCall } from "../jobs/setting.ts";
+import { singleJobRequest } from "../jobs/single.ts";
+import { measure, withSystem } from "../measure.ts";
+import type { PostKindName } from "../post-kinds.ts";
+import type { providerCommands } from "../provider.ts";
+import { formatRate } from "../report.ts";
+import { deliveringServer, storingServer } from "../server-variant.ts";
+import { type Spread, spreadOf } from "../statistics.ts";
+import type { System, Variant } from "../system.ts";
+import { callingServer, callKinds, requestOf } from "./call.ts";
+import { getTool } from "./rpc.ts";
+
+/** What one slice of a work gave. */
+type Slice = { readonly perSecond: number; readonly cpu: CpuTimes };
+/** Something a user does with a server, again and again. */
+type Work = { readonly name: string; slice(system: System, seconds: number): Promise<Slice> };
+/** Works that the same server is asked for. */
+type Group = { readonly server: Variant; readonly post: PostKindName; readonly works: readonly Work[] };
+type Side = "before" | "now";
+type Slices = Readonly<Record<Side, Slice[]>>;
+
+/**
+ * What a change costs: the servers of two checkouts are up at the same time and work in slices of seconds, in turn, so that a slow
+ * minute of the machine is one of both.
+ */
+export const beside: BenchCase = {
+  name: "beside",
+  about: "this checkout against another, in turn",
+  run: async (ctx) => {
+    const provider = startChild<typeof providerCommands>(new URL("../provider.ts", import.meta.url));
+    try {
+      const found = new Map<string, Slices>();
+      for (const group of await groupsOf(ctx, provider)) await takeTurns(ctx, group, found);
+      return report(found);
+    } finally {
+      await provider.stop();
+    }
+  },
+};
+
+async function groupsOf(ctx: BenchContext, provider: Child<typeof providerCommands>): Promise<Group[]> {
+  const { settings, sink } = ctx;
+  const origin = `http://127.0.0.1:${await provider.ask("port", null)}`;
+  const calling = callingServer(settings, `http://127.0.0.1:${await sink.ask("port", null)}`);
+  const setting = { ctx, provider, origin };
+  return [
+    {
+      server: storingServer(settings, "storing"),
+      post: "order",
+      works: [recordedWork(ctx, "ingest", "order"), answeredWork(ctx, "GetTool", getTool.request)],
+    },
+    {
+      server: deliveringServer(settings, "delivering"),
+      post: "calendar",
+      works: [recordedWork(ctx, "delivery", "calendar")],
+    },
+    {
+      server: calling,
+      post: "calendar",
+      works: callKinds.map((kind) => answeredWork(ctx, `CallTool, a ${kind.name}`, requestOf(kind))),
+    },
+    {
+      server: jobServer(settings, origin),
+      post: "calendar",
+      works: [
+        recordedWork(ctx, "single-step jobs", { request: singleJobRequest() }),
+        ...[readCall, writeCall].map((call) => ({
+          name: `rows of a map of ${call.name}s`,
+          slice: async (system: System, seconds: number) => {
+            const { rowsPerSecond, cpu } = await mapRows(setting, system, call, Math.round(1_500 * seconds));
+            return { perSecond: rowsPerSecond, cpu };
+          },
+        })),
+      ],
+    },
+  ];
+}
+
+/** Posts that count once what they cause is recorded. */
+function recordedWork(ctx: BenchContext, name: string, post: PostKindName | { readonly request: string }): Work {
+  return {
+    name,
+    slice: async (system, seconds) => {
+      const before = readCpuMs(ctx, system);
+      const { load, recordedPerSecond } = await measure(ctx, system, {
+        post,
+        connections: ctx.settings.connections,
+        seconds,
+      });
+      return { perSecond: recordedPerSecond, cpu: cpuMicrosEach(before, readCpuMs(ctx, system), load.accepted) };
+    },
+  };
+}
+
+/** Requests that count once they are answered. */
+function answeredWork(ctx: BenchContext, name: string, request: string): Work {
+  return {
+    name,
+    slice: async (system, seconds) => {
+      const before = readCpuMs(ctx, system);
+      const { connections } = ctx.settings;
+      const found = await ctx.load.ask("run", { port: system.port, post: { request }, connections, seconds });
+      if (found.refused > 0) throw new Error(`${found.refused} calls failed: ${found.firstRefusal}`);
+      return {
+        perSecond: (found.accepted * 1e6) / (found.endedAtMicros - found.startedAtMicros),
+        cpu: cpuMicrosEach(before, readCpuMs(ctx, system), found.accepted),
+      };
+    },
+  };
+}
+
+const roundsDefault = 10;
+const secondsDefault = 2;
+
+async function takeTurns(ctx: BenchContext, { server, post, works }: Group, found: Map<string, Slices>): Promise<void> {
+  const { rounds = roundsDefault, seconds = secondsDefault, besideFolder } = ctx.settings;
+  const named = (side: Side): Variant => ({ ...server, name: `${server.name} ${side}` });
+  await withSystem(ctx, named("before"), { post, checkout: besideFolder }, (before) =>
+    withSystem(ctx, named("now"), { post }, async (now) => {
+      const systems = { before, now };
+      for (const { name, slice } of works) {
+        const slices: Slices = { before: [], now: [] };
+        found.set(name, slices);
+        // Compiles what is hot.
+        for (const system of [before, now]) await slice(system, seconds * 2);
+        for (let round = 1; round <= rounds; round += 1) {
+          ctx.progress(`round ${round} of ${rounds}: ${name}`);
+          // Whoever begins is not always the same: what one leaves to the disk, the next one pays.
+          const sides: readonly Side[] = round % 2 === 0 ? ["now", "before"] : ["before", "now"];
+          for (const side of sides) slices[side].push(await slice(systems[side], seconds));
+        }
+      }
+    }),
+  );
+}
+
+function report(found: ReadonlyMap<string, Slices>): CaseReport {
+  const works = [...found];
+  return {
+    columns: ["work", "before, a second", "now", "CPU us each: system before", "now", "PostgreSQL before", "now"],
+    rows: works.map(([name, { before, now }]) => [name, rate(before), rate(now), ...cpuPairs(before, now)]),
+    figures: works.map(([name, slices]) => ({
+      name: `${name}: now / before`,
+      value: ratios(slices),
+      unit: "",
+      aim: { atLeast: 0.97 },
+    })),
+    notes: ["both servers are up all the time, each with a database of its own in the same PostgreSQL"],
+  };
+}
+
+function rate(slices: readonly Slice[]): string {
+  return formatRate(spreadOf(slices.map(({ perSecond }) => perSecond)));
+}
+
+function ratios({ before, now }: Slices): Spread {
+  return spreadOf(now.map(({ perSecond }, round) => perSecond / (before[round]?.perSecond ?? Number.NaN)));
+}
+
+function cpuPairs(before: readonly Slice[], now: readonly Slice[]): string[] {
+  const [past, present] = [before, now].map((slices) => medianCpu(slices.map(({ cpu }) => cpu)));
+  return [past?.system, present?.system, past?.postgres, present?.postgres].map((micros) =>
+    micros === undefined ? "-" : micros.toFixed(0),
+  );
+}

@@ -54,6 +54,31 @@ test("numbers beyond 2^53 - 1 keep the form they have: digits, fractions, expone
   }
 });
 
+test("a number that no double holds is found wherever it stands in a text", () => {
+  const long = fc.constantFrom(
+    "9007199254740993",
+    "-9007199254740993.5",
+    "1.2345678901234567e20",
+    "1E400",
+    "12345678901234567890",
+  );
+  const item = fc.oneof(
+    { weight: 5, arbitrary: fc.jsonValue().map((value) => JSON.stringify(value)) },
+    { weight: 1, arbitrary: long },
+  );
+  fc.assert(
+    fc.property(fc.array(item, { maxLength: 8 }), fc.nat(40), (items, spaces) => {
+      const json = `${" ".repeat(spaces)}[${items.join(",")}]`;
+      const plain = JSON.parse(json) as unknown[];
+      for (const [index, value] of (parseExactJson(json) as unknown[]).entries()) {
+        const text = items[index] ?? "";
+        const isExact = typeof plain[index] !== "number" || Math.abs(plain[index]) <= Number.MAX_SAFE_INTEGER;
+        expect(JSON.stringify(value)).toBe(isExact ? JSON.stringify(plain[index]) : text);
+      }
+    }),
+  );
+});
+
 test("a raw number is a scalar and no object, whatever its digits say", () => {
   const raw = rawJson("9007199254740993");
   expect([isRawJson(raw), isObject(raw), scalarText(raw)]).toEqual([true, false, "9007199254740993"]);

@@ -26,14 +26,36 @@ export function parseExactJson(text: string, options: ExactJsonOptions = {}): un
     if (depth > depthMax) throw new SyntaxError(`JSON is nested deeper than ${depthMax} levels`);
   }
   // A reviver costs several times the parsing, and most texts hold nothing that needs one.
-  if (!mayHoldLongNumber.test(text)) return JSON.parse(text);
+  if (!mayHoldLongNumber(text)) return JSON.parse(text);
   return JSON.parse(text, (_key, value: unknown, context?: { source?: string }) => {
     return isInexact(value) && context?.source !== undefined ? rawJson(context.source) : value;
   });
 }
 
-/** Fewer digits, a double holds; with an exponent as long, it holds no number at all. */
-const mayHoldLongNumber = /[\d.]{16}|\d[eE]\+?(?:[2-9]\d\d|\d{4})/;
+/** So many digits, with their point, a double may not hold. */
+const longDigits = 16;
+/** With an exponent as long, it may hold no number at all. */
+const longExponent = /\d[eE]\+?\d{3}/;
+
+/** Looks at every 16th character: one of so many digits in a row stands there. A pattern takes four times as long, for each post. */
+function mayHoldLongNumber(text: string): boolean {
+  for (let at = longDigits - 1; at < text.length; at += longDigits) {
+    if (!isDigitOrPoint(text.charCodeAt(at))) continue;
+    let before = at - 1;
+    while (isDigitOrPoint(text.charCodeAt(before))) before -= 1;
+    let after = at + 1;
+    while (after - before <= longDigits && isDigitOrPoint(text.charCodeAt(after))) after += 1;
+    if (after - before > longDigits) return true;
+  }
+  return longExponent.test(text);
+}
+
+const [point, slash, nine] = [46, 47, 57];
+
+/** Of a code of UTF-16; false for NaN, beyond a text's ends. */
+function isDigitOrPoint(code: number): boolean {
+  return code >= point && code <= nine && code !== slash;
+}
 
 function isInexact(value: unknown): value is number {
   return typeof value === "number" && Math.abs(value) > Number.MAX_SAFE_INTEGER;

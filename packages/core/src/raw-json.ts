@@ -52,16 +52,27 @@ const depthMax = 1_000;
 /** The value with something else in the place of every raw number down to level 1,000; the same value when it holds none. */
 export function replaceRawNumbers(value: unknown, replace: (raw: RawNumber) => unknown): unknown {
   // Nearly no value holds one, and to look costs a small part of what writing anew does.
-  return holdsRaw(value, 0) ? replaceBelow(value, replace, 0) : value;
+  return isContainer(value) && holdsRaw(value, 0) ? replaceBelow(value, replace, 0) : value;
 }
 
-function holdsRaw(value: unknown, depth: number): boolean {
-  if (typeof value !== "object" || value === null || depth > depthMax) return false;
-  if (Array.isArray(value)) return value.some((item) => holdsRaw(item, depth + 1));
-  if (isRawJson(value)) return true;
-  const properties = value as Readonly<Record<string, unknown>>;
-  for (const name in properties)
-    if (Object.hasOwn(properties, name) && holdsRaw(properties[name], depth + 1)) return true;
+type Container = Readonly<Record<string, unknown>> | readonly unknown[];
+
+function isContainer(value: unknown): value is Container {
+  return typeof value === "object" && value !== null;
+}
+
+/** Plain loops: every post that arrives is looked through. */
+function holdsRaw(container: Container, depth: number): boolean {
+  if (Array.isArray(container)) {
+    for (const item of container) if (isContainer(item) && depth < depthMax && holdsRaw(item, depth + 1)) return true;
+    return false;
+  }
+  if (isRawJson(container)) return true;
+  const properties = container as Readonly<Record<string, unknown>>;
+  for (const name in properties) {
+    const child = properties[name];
+    if (isContainer(child) && depth < depthMax && holdsRaw(child, depth + 1)) return true;
+  }
   return false;
 }
 

@@ -1,6 +1,6 @@
-import { createHmac, createSecretKey, type KeyObject, timingSafeEqual } from "node:crypto";
+import { createHmac, timingSafeEqual } from "node:crypto";
 import type { Webhook } from "@svc/catalog";
-import { equalConstantTime, LeastRecentlyUsed } from "@svc/core";
+import { equalConstantTime } from "@svc/core";
 import type { InboundPost } from "./outcome.ts";
 
 /** How far a slack_v0 timestamp may be off, either way. */
@@ -62,21 +62,10 @@ function isTokenRight(tokens: readonly string[], secrets: readonly string[]): bo
 
 function isSignedBy(signature: Buffer, secrets: readonly string[], parts: readonly (string | Buffer)[]): boolean {
   return secrets.reduce((isRight, secret) => {
-    const hmac = createHmac("sha256", keyOf(secret));
+    const hmac = createHmac("sha256", secret);
     for (const part of parts) hmac.update(part);
     return timingSafeEqual(hmac.digest(), signature) || isRight;
   }, false);
-}
-
-/** Secrets as imported keys, of which a deployment has a few for each toolkit: with a text every digest costs five times as much. */
-const importedKeys = new LeastRecentlyUsed<string, KeyObject>(1_000);
-
-function keyOf(secret: string): KeyObject {
-  const known = importedKeys.get(secret);
-  if (known !== undefined) return known;
-  const imported = createSecretKey(Buffer.from(secret, "utf8"));
-  importedKeys.set(secret, imported);
-  return imported;
 }
 
 // The last digit of the base64 of 32 bytes carries four bits: with others set it would be a second spelling.

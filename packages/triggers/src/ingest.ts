@@ -9,7 +9,7 @@ import { createPostQuotas, type PostQuotas } from "./post-quotas.ts";
 import { quarantinedRow } from "./quarantined-row.ts";
 import { createRouting } from "./routing.ts";
 import { type NormalizedEvent, type Stored, storePosts } from "./store.ts";
-import { isHopeless, isVerified, secretsOf } from "./verify.ts";
+import { isQueryVerified, isVerified, secretsOf } from "./verify.ts";
 
 /** What ingest is made of. */
 export type IngestOptions = {
@@ -94,9 +94,21 @@ export function createIngest(options: IngestOptions): Ingest {
     if (stored.outcome === "over_quota") return stored;
     return keep(toolkit, post, { reason: "no_project", detail: noProjectDetail(normalized.event) });
   };
+  /** Queries that `admit` found signed right, by whom they were meant for: `accept` need not compare again. */
+  const verifiedQueries = new WeakMap<URLSearchParams, WebhookToolkit>();
   return {
     quotas,
-    admit: (toolkitSlug, query) => admit(options, toolkitSlug, query),
+    admit(toolkitSlug, query) {
+      const toolkit = webhookToolkit(catalog, toolkitSlug);
+      if (toolkit === undefined) return { outcome: "unknown_toolkit" };
+      const { secretEnv } = toolkit.webhook;
+      const secrets = secretsOf(options.secretOf(secretEnv));
+      if (secrets.length === 0) return { outcome: "secret_unset", secretEnv };
+      const isRight = isQueryVerified(toolkit.webhook, query, secrets);
+      if (isRight === false) return { outcome: "unverified" };
+      if (isRight === true) verifiedQueries.set(query, toolkit);
+      return undefined;
+    },
     async accept(post) {
       const toolkit = webhookToolkit(catalog, post.toolkitSlug);
       if (toolkit === undefined) return { outcome: "unknown_toolkit" };
@@ -104,7 +116,8 @@ export function createIngest(options: IngestOptions): Ingest {
       const secrets = secretsOf(options.secretOf(secretEnv));
       if (secrets.length === 0) return { outcome: "secret_unset", secretEnv };
       const receivedAtMs = clock.now();
-      if (!isVerified(toolkit.webhook, post, secrets, receivedAtMs)) return { outcome: "unverified" };
+      const isRight = verifiedQueries.get(post.query) === toolkit;
+      if (!isRight && !isVerified(toolkit.webhook, post, secrets, receivedAtMs)) return { outcome: "unverified" };
       const encoding = post.headers["content-encoding"];
       if (encoding === undefined) return acceptDecoded(toolkit, post, post.body, receivedAtMs);
       const decoded = await decoder.decode(post.body, encoding);
@@ -148,13 +161,4 @@ export function noProjectDetail(event: NormalizedEvent): string {
   if (event.account === "")
     return `${event.triggerSlug}: the post names no account, and the toolkit's audience is accounts.`;
   return `${event.triggerSlug}: no project holds an account with the reference that the post names.`;
-}
-
-function admit(options: IngestOptions, toolkitSlug: string, query: URLSearchParams): IngestOutcome | undefined {
-  const toolkit = webhookToolkit(options.catalog, toolkitSlug);
-  if (toolkit === undefined) return { outcome: "unknown_toolkit" };
-  const { secretEnv } = toolkit.webhook;
-  const secrets = secretsOf(options.secretOf(secretEnv));
-  if (secrets.length === 0) return { outcome: "secret_unset", secretEnv };
-  return isHopeless(toolkit.webhook, query, secrets) ? { outcome: "unverified" } : undefined;
 }

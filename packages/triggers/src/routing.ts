@@ -78,7 +78,9 @@ export function createRouting(): Routing {
     async prepare(db, posts) {
       const deployment = await deploymentOf(db);
       const references = await referencesOf(db, deployment.references, posts);
-      const receivers = (post: RoutedPost) => receiversOf(deployment, references, post);
+      // Asked for several times: whom to charge, what to store, what to answer.
+      const byPost = new Map(posts.map((post) => [post, receiversOf(deployment, references, post)]));
+      const receivers = (post: RoutedPost) => byPost.get(post) ?? receiversOf(deployment, references, post);
       const ids = new Set(posts.flatMap((post) => receivers(post).map((receiver) => receiver.projectId)));
       const own = await projectsOf(db, ids);
       return {

@@ -17,13 +17,17 @@ export function isVerified(webhook: Webhook, post: InboundPost, secrets: readonl
     case "slack_v0":
       return isSlackRight(post, secrets, nowMs);
     case "token_query":
-      return isTokenRight(post.query.getAll(webhook.parameter), secrets);
+      return isQueryVerified(webhook, post.query, secrets) === true;
   }
 }
 
-/** Whether no body can make the post verify: the scheme's secret stands in the query, and is not there. */
-export function isHopeless(webhook: Webhook, query: URLSearchParams, secrets: readonly string[]): boolean {
-  return webhook.scheme === "token_query" && !isTokenRight(query.getAll(webhook.parameter), secrets);
+/** Whether a post that is signed in its query is signed right; undefined where its body decides. */
+export function isQueryVerified(
+  webhook: Webhook,
+  query: URLSearchParams,
+  secrets: readonly string[],
+): boolean | undefined {
+  return webhook.scheme === "token_query" ? isTokenRight(query.getAll(webhook.parameter), secrets) : undefined;
 }
 
 /** The secrets a variable holds, separated by white space: all of them verify, so one can be rotated without a gap. */

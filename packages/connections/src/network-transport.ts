@@ -1,4 +1,5 @@
-import { type AddressGuard, createGuardedAgent } from "@svc/core";
+import type { AddressGuard } from "@svc/core";
+import { createGuardedAgent } from "@svc/core/dial";
 import type { Dispatcher } from "undici";
 import { type Allowance, AnswerBudget } from "./answer-budget.ts";
 import type { AppAnswer, AppParty, AppRequest, AppTransport } from "./app-transport.ts";

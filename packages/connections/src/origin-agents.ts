@@ -1,4 +1,5 @@
-import type { GuardedAgent, ProjectId } from "@svc/core";
+import type { ProjectId } from "@svc/core";
+import type { GuardedAgent } from "@svc/core/dial";
 
 /** How many agents without a request are kept, in all and of one project. */
 export type IdleLimits = { readonly node: number; readonly project: number };

@@ -7,14 +7,6 @@ export {
 export { type Batcher, type BatcherOptions, createBatcher, OverloadedError } from "./batch.ts";
 export { callLimitBounds } from "./call-limit-bounds.ts";
 export { type Clock, createOffsetClock, isoTime, systemClock } from "./clock.ts";
-export {
-  type Connection,
-  createGuardedAgent,
-  type GuardedAgent,
-  type GuardedAgentOptions,
-  type Route,
-  type Routed,
-} from "./dial.ts";
 export { formatDuration, parseDuration } from "./duration.ts";
 export { checkEndpointUrl } from "./endpoint-url.ts";
 export {

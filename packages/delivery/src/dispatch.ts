@@ -1,13 +1,5 @@
-import {
-  type AddressGuard,
-  type Clock,
-  createGuardedAgent,
-  type GuardedAgent,
-  type NodeId,
-  type ProjectId,
-  type Sealer,
-  type SubscriptionId,
-} from "@svc/core";
+import type { AddressGuard, Clock, NodeId, ProjectId, Sealer, SubscriptionId } from "@svc/core";
+import { createGuardedAgent, type GuardedAgent } from "@svc/core/dial";
 import {
   type ClaimedDelivery,
   type Executor,

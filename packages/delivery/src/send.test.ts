@@ -1,6 +1,7 @@
 import { once } from "node:events";
 import { createServer, type Socket } from "node:net";
-import { createAddressGuard, createGuardedAgent, type GuardedAgent, type ResolveName } from "@svc/core";
+import { createAddressGuard, type ResolveName } from "@svc/core";
+import { createGuardedAgent, type GuardedAgent } from "@svc/core/dial";
 import { type Answer, startTestReceiver } from "@svc/testing/receiver";
 import { until } from "@svc/testing/until";
 import { afterAll, expect, test } from "vitest";

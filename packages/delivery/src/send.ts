@@ -1,4 +1,5 @@
-import { AddressRefusedError, type GuardedAgent, type Route, storableText } from "@svc/core";
+import { AddressRefusedError, storableText } from "@svc/core";
+import type { GuardedAgent, Route } from "@svc/core/dial";
 import type { Dispatcher } from "undici";
 
 /** One request to an endpoint. */

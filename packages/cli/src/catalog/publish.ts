@@ -3,7 +3,6 @@ import { join } from "node:path";
 import { PublishToolkitResponseSchema } from "@svc/gen/catalog";
 import { ConnectError, type SvcErrorDetail, svcErrorDetails } from "@svc/sdk";
 import type { Command } from "commander";
-import { isNode, LineCounter, parseDocument } from "yaml";
 import { addProjectOptions, openProjectClient, type ProjectOptions } from "../client/open-client.ts";
 import type { CommandContext } from "../command/context.ts";
 import { CommandError } from "../command/error.ts";
@@ -104,6 +103,7 @@ async function readSource(file: string): Promise<SourceFile> {
   const text = await readFile(file, "utf8").catch((err: NodeJS.ErrnoException) => {
     throw new CommandError(`${file} cannot be read: ${err.message}`);
   });
+  const { isNode, LineCounter, parseDocument } = await import("yaml");
   const lines = new LineCounter();
   const document = parseDocument(text, { lineCounter: lines, prettyErrors: false });
   const problems = [...document.errors, ...document.warnings];

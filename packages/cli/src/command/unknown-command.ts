@@ -1,4 +1,4 @@
-import { nearest } from "@svc/catalog";
+import { nearest } from "@svc/catalog/nearest";
 import type { Command } from "commander";
 
 /**

@@ -1,5 +1,4 @@
 import { ConnectError, svcErrorDetails } from "@svc/sdk";
-import { LineCounter, parseDocument } from "yaml";
 import { type Arguments, type TypedArgument, typeArguments } from "../call/arguments.ts";
 import type { CommandContext } from "../command/context.ts";
 import { asCommands, CommandError } from "../command/error.ts";
@@ -60,13 +59,13 @@ function setValues(program: unknown, typed: readonly TypedArgument[], name: stri
 }
 
 /** The faults of a refused program, a line each as `file:line pointer CODE: what and how`; undefined for any other refusal. */
-export function programFaults(err: unknown, file: ProgramFile): CommandFaults | undefined {
+export async function programFaults(err: unknown, file: ProgramFile): Promise<CommandFaults | undefined> {
   if (!(err instanceof ConnectError)) return undefined;
   const details = svcErrorDetails(err);
   const isProgram =
     details.length > 0 && details.every(({ reason, field }) => /^PROGRAM_/.test(reason) && /^programJson/.test(field));
   if (!isProgram) return undefined;
-  const locate = createLocator(file);
+  const locate = await createLocator(file);
   const lines = details.map(({ field, reason, help }) => {
     const pointer = field.slice("programJson".length);
     return `${locate(pointer)} ${pointer === "" ? "" : `${plainText(pointer)} `}${reason}: ${asCommands(plainText(help)).replace(/^It /, "")}`;
@@ -82,7 +81,8 @@ export function programFaults(err: unknown, file: ProgramFile): CommandFaults | 
 export type CommandFaults = { readonly lines: readonly string[]; readonly summary: string };
 
 /** Answers where in the file a JSON Pointer (RFC 6901) leads: to the value, or to what it would stand in. */
-function createLocator({ name, text, set }: ProgramFile): (pointer: string) => string {
+async function createLocator({ name, text, set }: ProgramFile): Promise<(pointer: string) => string> {
+  const { LineCounter, parseDocument } = await import("yaml");
   const lines = new LineCounter();
   // JSON is YAML, and this parser knows where each value stands.
   const document = parseDocument(text, { lineCounter: lines, uniqueKeys: false, strict: false, logLevel: "silent" });

@@ -59,8 +59,8 @@ async function submitProgram(file: string, options: SubmitOptions, context: Comm
     simulateFirst: options.simulateFirst ?? false,
     idempotencyKey: options.idempotencyKey ?? "",
   };
-  const { job } = await client.jobs.submitJob(request).catch((err: unknown) => {
-    const faults = programFaults(err, program);
+  const { job } = await client.jobs.submitJob(request).catch(async (err: unknown) => {
+    const faults = await programFaults(err, program);
     if (faults === undefined) throw err;
     for (const line of faults.lines) context.note(line);
     throw new CommandError(faults.summary);

@@ -1,7 +1,6 @@
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import type { Toolkit, Webhook } from "@svc/catalog";
-import { parse } from "yaml";
 import { localConfig } from "../client/local-config.ts";
 import type { CommandContext } from "../command/context.ts";
 import { CommandError } from "../command/error.ts";
@@ -43,6 +42,7 @@ export async function readTriggerFile(
     const names = triggers.map((known) => known.name).join(", ") || "none";
     throw new CommandError(`toolkit "${slug}" has no trigger "${name ?? ""}"; it has: ${names}`);
   }
+  const { parse } = await import("yaml");
   for (const folder of folders) {
     const text = await readFile(join(folder, slug, "tools", `${trigger.name}.yaml`), "utf8").catch(() => undefined);
     if (text !== undefined) return parse(text) as TriggerFile;

@@ -214,6 +214,28 @@ test("a job that comes back as it was told has its turn before those that come l
   await pacer.close();
 });
 
+test("a job that comes back stands before the calls that came since it was refused, with one of its calls", async () => {
+  const pacer = pacerOf();
+  const key = keyOf({ concurrency: 1 });
+  const holder = entered(await pacer.enter([key], patient));
+  const { retryAfterMs } = await full(pacer.enter([key], { waitMs: 0, jobId: "job-1" }));
+  const order: string[] = [];
+  const ask = (name: string, asker: typeof patient | { waitMs: number; jobId: string }) =>
+    pacer.enter([key], asker).then((entering) => {
+      order.push(name);
+      entered(entering).leave();
+    });
+  clock.advance(1);
+  const others = [ask("caller", patient), ask("caller", patient)];
+  clock.advance(retryAfterMs);
+  const calls = [ask("job", { waitMs: 0, jobId: "job-1" }), ask("job, later", { waitMs: 2_000, jobId: "job-1" })];
+  holder.leave();
+  await passing(() => order.length === 4, 1);
+  expect(order).toEqual(["job", "caller", "caller", "job, later"]);
+  await Promise.all([...others, ...calls]);
+  await pacer.close();
+});
+
 test("a paused limit lets nothing go until it is no longer paused", async () => {
   const pacer = pacerOf();
   const paused = keyOf({ isPaused: true });

@@ -18,6 +18,8 @@ export type Asker = { readonly waitMs: number; readonly jobId: string | undefine
 
 /** A call that waits, and who is told. */
 type Waiter = Waiting & {
+  /** Who has waited for longest goes first: a job, since it was first refused. */
+  readonly sinceMs: number;
   readonly untilMs: number;
   readonly jobId: string | undefined;
   readonly resolve: (entering: Entering) => void;
@@ -78,7 +80,8 @@ export class Pacer {
 
   #ask(lanes: readonly Lane[], { waitMs, jobId, holds }: Asker & { readonly holds: boolean }): Promise<Entering> {
     const nowMs = this.#clock.now();
-    const isDue = jobId !== undefined && lanes.some(({ bookings }) => bookings.isDue(jobId, nowMs));
+    const due = jobId === undefined ? [] : lanes.filter(({ bookings }) => bookings.isDue(jobId, nowMs));
+    const isDue = due.length > 0;
     const patienceMs = isDue ? Math.max(waitMs, jobPatienceMs) : waitMs;
     const untilMs = nowMs + patienceMs;
     const isPatient = patienceMs > 0;
@@ -86,15 +89,21 @@ export class Pacer {
       ({ rules, fullUntilMs, waiting }) =>
         rules.isPaused || fullUntilMs > untilMs || (isPatient && waiting >= waitingMax),
     );
-    if (refusing !== undefined) return Promise.resolve(this.#refusal(refusing, nowMs, jobId));
+    if (refusing !== undefined) return Promise.resolve(this.#refusal(refusing, nowMs, { jobId, sinceMs: nowMs }));
+    const claimed = due.flatMap(({ bookings }) => bookings.claim(jobId ?? "") ?? []);
+    const sinceMs = Math.min(nowMs, ...claimed);
     return new Promise((resolve, reject) => {
       for (const lane of lanes) lane.waiting++;
-      this.#waiters.add({ lanes, holds, isPatient, untilMs, jobId, resolve, reject });
+      this.#waiters.add({ lanes, holds, isPatient, sinceMs, untilMs, jobId, resolve, reject });
       this.#wake();
     });
   }
 
-  #refusal(lane: Lane, nowMs: number, jobId: string | undefined): Entering {
+  #refusal(
+    lane: Lane,
+    nowMs: number,
+    { jobId, sinceMs }: { readonly jobId: string | undefined; readonly sinceMs: number },
+  ): Entering {
     const { key: by, rules, fullUntilMs, bookings } = lane;
     const { isPaused, concurrency } = rules;
     if (jobId === undefined) {
@@ -102,7 +111,7 @@ export class Pacer {
       return { kind: "full", by, isPaused, retryAfterMs: Math.max(usualMs, fullUntilMs - nowMs) };
     }
     const earliestMs = Math.max(fullUntilMs, nowMs + (isPaused ? retryMs.pausedJob : retryMs.job));
-    const atMs = bookings.book(jobId, { nowMs, earliestMs, stepMs: stepOf(lane) });
+    const atMs = bookings.book(jobId, { nowMs, earliestMs, stepMs: stepOf(lane), sinceMs });
     return { kind: "full", by, isPaused, retryAfterMs: atMs - nowMs };
   }
 
@@ -139,7 +148,9 @@ export class Pacer {
   /** Lets go what may, and tells the store what it does not know. False when the store is away. */
   async #round(): Promise<boolean> {
     const nowMs = this.#clock.now();
-    const ready = [...this.#waiters].filter(({ lanes, untilMs }) => latestOf(lanes) <= nowMs || untilMs <= nowMs);
+    const ready = [...this.#waiters]
+      .filter(({ lanes, untilMs }) => latestOf(lanes) <= nowMs || untilMs <= nowMs)
+      .sort((a, b) => a.sinceMs - b.sinceMs);
     const renewed = [...this.#holding].filter((lane) => countsPlaces(lane) && lane.told.atMs + renewMs <= nowMs);
     const lanes = new Set([...ready.flatMap((waiter) => waiter.lanes), ...this.#changed, ...renewed]);
     let admitted: readonly Waiter[] = [];
@@ -235,7 +246,7 @@ export class Pacer {
   }): void {
     const { ready, admitted, turns, lost, nowMs } = round;
     for (const waiter of ready) {
-      const { lanes, holds, untilMs, jobId } = waiter;
+      const { lanes, holds, untilMs } = waiter;
       if (admitted.has(waiter)) {
         if (lanes.some((lane) => lost.has(lane))) this.#takeBack(waiter);
         else this.#end(waiter, () => waiter.resolve(this.#entered(waiter, nowMs)));
@@ -246,7 +257,7 @@ export class Pacer {
       if (lacking === undefined || lost.has(lacking)) continue;
       lacking.fullUntilMs = fullUntil(lacking, nowMs);
       if (untilMs <= nowMs || lacking.fullUntilMs > untilMs) {
-        this.#end(waiter, () => waiter.resolve(this.#refusal(lacking, nowMs, jobId)));
+        this.#end(waiter, () => waiter.resolve(this.#refusal(lacking, nowMs, waiter)));
       }
     }
   }

@@ -11,7 +11,7 @@ import {
   type OauthPages,
   type Refresher,
 } from "@svc/connections";
-import { type AddressGuard, createAddressGuard, type NodeId } from "@svc/core";
+import { type AddressGuard, createAddressGuard, type NodeId, type Turns } from "@svc/core";
 import { createSandbox, type Sandbox, sandboxAuthorizePath, sandboxClientId, sandboxTokenUrl } from "@svc/sandbox";
 import {
   type CallLimits,
@@ -49,6 +49,8 @@ export type AppsOptions = NodeParts & {
   readonly views: CatalogViews;
   /** What calls of code tools lead to. */
   readonly callCode: CodeCaller;
+  /** Gives out the event loop's time. */
+  readonly turns: Turns;
   readonly nodeId: NodeId;
 };
 
@@ -103,8 +105,9 @@ export function createApps(options: AppsOptions): Apps {
   };
 }
 
-function createNodeSandbox({ views, clock, sealer, publicUrl }: AppsOptions): Sandbox {
+function createNodeSandbox({ views, clock, sealer, publicUrl, turns }: AppsOptions): Sandbox {
   return createSandbox({
+    turns,
     clock,
     sealer,
     callbackUrl: () => `${publicUrl()}/oauth/callback`,

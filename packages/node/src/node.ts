@@ -77,9 +77,9 @@ export function createNode(parts: NodeParts): Node {
   });
   // Skills are called like tools, and calling one begins a job, which calls tools.
   const callCode: CodeCaller = (call) => jobs.callSkill(call);
-  const apps = createApps({ ...parts, nodeId, views, callCode });
-  const { accounts, caller } = apps;
   const meter = createWorkMeter();
+  const apps = createApps({ ...parts, nodeId, views, callCode, turns: meter.turns });
+  const { accounts, caller } = apps;
   meter.onHeld(observer.heldLoop);
   meter.onHeld(({ jobId, ms, isMeasured }) => {
     // Who was only seen at work meanwhile may have nothing to do with it.

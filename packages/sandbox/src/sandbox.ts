@@ -1,13 +1,14 @@
 import type { AppTransport } from "@svc/connections";
 import { ObjectStore, type StoreLimits } from "./data/store.ts";
 import { createSandboxOauth, type OauthOptions, type SandboxOauth } from "./oauth/oauth.ts";
-import { createSandboxTransport } from "./transport.ts";
+import { createSandboxTransport, type TransportOptions } from "./transport.ts";
 
 /** What the sandbox is made of. */
 export type SandboxOptions = Omit<OauthOptions, "findToolkit"> & {
   readonly findToolkit?: OauthOptions["findToolkit"];
   /** Bounds of what it keeps in memory; the usual ones unless given. */
   readonly limits?: Partial<StoreLimits>;
+  readonly turns?: TransportOptions["turns"];
 };
 
 /** An emulator of every catalogued app inside the process, driven by the definitions. It listens nowhere and dials nothing. */
@@ -17,8 +18,8 @@ export type Sandbox = { readonly transport: AppTransport; readonly oauth: Sandbo
  * Makes a sandbox. What calls make, change and delete is kept per project in memory, and is gone with the process; the state is not
  * shared between nodes, OAuth tokens are.
  */
-export function createSandbox({ findToolkit = () => undefined, limits, ...options }: SandboxOptions): Sandbox {
+export function createSandbox({ findToolkit = () => undefined, limits, turns, ...options }: SandboxOptions): Sandbox {
   const { oauth, acceptsToken } = createSandboxOauth({ ...options, findToolkit });
   const store = new ObjectStore(limits);
-  return { transport: createSandboxTransport({ clock: options.clock, store, acceptsToken }), oauth };
+  return { transport: createSandboxTransport({ clock: options.clock, store, acceptsToken, turns }), oauth };
 }

@@ -1,5 +1,5 @@
 import type { AppAnswer, AppCall, AppRequest, AppTransport } from "@svc/connections";
-import { assertExhaustive, type Clock } from "@svc/core";
+import { assertExhaustive, type Clock, type Turns } from "@svc/core";
 import { type AcceptsToken, refuseCredential, schemeOf } from "./app/check-credential.ts";
 import { type MatchedRequest, matchRequest } from "./app/match-request.ts";
 import { badRequest, type Refusal, unauthorized } from "./app/refusal.ts";
@@ -13,6 +13,8 @@ export type TransportOptions = {
   readonly clock: Clock;
   readonly store: ObjectStore;
   readonly acceptsToken: AcceptsToken;
+  /** Gives out the time in which apps make their answers up: a page of 250 objects takes 10 ms. Without, they take it at once. */
+  readonly turns?: Pick<Turns, "next"> | undefined;
 };
 
 /** A transport whose apps are emulated in the process, by their definitions. Nothing is dialled. */
@@ -21,7 +23,7 @@ export function createSandboxTransport(options: TransportOptions): AppTransport 
 }
 
 async function send(
-  { clock, store, acceptsToken }: TransportOptions,
+  { clock, store, acceptsToken, turns }: TransportOptions,
   request: AppRequest,
   call: AppCall,
   timeoutMs: number,
@@ -36,6 +38,7 @@ async function send(
   const refusal = refuseCredential(request, call, acceptsToken);
   if (refusal !== undefined) return refuse(refusal);
   if ("status" in matched) return refuse(matched);
+  await turns?.next(call.projectId);
   return play(scenario, { clock, store, call, matched, timeoutMs });
 }
 

@@ -37,7 +37,7 @@ test("an empty environment gives the documented defaults", () => {
     retryScheduleMs: [5, 30, 120, 600, 1_800, 7_200, 21_600, 43_200, 86_400].map((seconds) => seconds * 1_000),
     bodyBytesMax: 1_048_576,
     connectionsMax: 10_000,
-    connectionsPerAddressMax: 5_000,
+    connectionsPerAddressMax: 2_500,
     trustedProxies: [],
     drainMs: 35_000,
     eventRetentionMs: 30 * 86_400_000,
@@ -274,7 +274,7 @@ test.each([
 });
 
 test("one address has half of the connections unless it is said, and proxies are address ranges", () => {
-  expect(load({ SVC_CONNECTIONS: "400" }).connectionsPerAddressMax).toBe(200);
+  expect(load({ SVC_CONNECTIONS: "400" }).connectionsPerAddressMax).toBe(100);
   const variables = { SVC_CONNECTIONS_PER_ADDRESS: "300", SVC_TRUSTED_PROXIES: "10.0.0.0/8, fd00::/8" };
   expect(load(variables)).toMatchObject({ connectionsPerAddressMax: 300, trustedProxies: ["10.0.0.0/8", "fd00::/8"] });
   expect(faultsOf({ SVC_TRUSTED_PROXIES: "10.0.0.1" })).toEqual([

@@ -62,7 +62,7 @@ const table = {
     "connections open at once; a quarter is kept for those that have shown a key, and the idle ones without give way",
   ],
   SVC_CONNECTIONS_PER_ADDRESS: [
-    "half of SVC_CONNECTIONS",
+    "a quarter of SVC_CONNECTIONS",
     "of them, those of one address; a trusted proxy has no such limit",
   ],
   SVC_TRUSTED_PROXIES: ["empty", "address ranges of proxies whose X-Forwarded-For is believed, comma separated"],

@@ -1,7 +1,8 @@
 import { enableCompileCache, registerHooks } from "node:module";
 
 /** Packages with many ECMAScript modules, whose files import each other by paths that end in `.js`. */
-const largePackages = /\/node_modules\/(?:drizzle-orm|@bufbuild\/protobuf\/dist\/esm|@connectrpc\/[^/]+\/dist\/esm|uuid\/dist-node)\//;
+const largePackages =
+  /\/node_modules\/(?:drizzle-orm|@bufbuild\/protobuf\/dist\/esm|@connectrpc\/[^/]+\/dist\/esm|uuid\/dist-node)\//;
 
 /**
  * Makes the imports that follow quick: compiled code is kept in `cacheDir` (without, where it cannot be written), and relative

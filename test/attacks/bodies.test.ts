@@ -15,7 +15,7 @@ import { fewToolkits } from "@svc/testing/shipped-catalog";
 import { afterAll, beforeAll, expect, test, vi } from "vitest";
 import { residentMiB, startBystander } from "./bystander.ts";
 import { hold } from "./held.ts";
-import { bystanderP99MaxMs, rounds, rssMaxMiB } from "./rounds.ts";
+import { bystanderP99MaxMs, rounds, rssMaxMiB, timed } from "./rounds.ts";
 
 vi.setConfig({ testTimeout: 300_000 });
 const isWhole = rounds > 1;
@@ -106,7 +106,7 @@ async function checkHealth(): Promise<number> {
   return answer.status;
 }
 
-test("bodies that are held, wherever they are sent to, cost little and nobody else their answers", async () => {
+test("bodies that are held, wherever they are sent to, cost little and nobody else their answers", timed, async () => {
   await using bystander = await startBystander(server, { key: bootstrapKey });
   for (const [name, request] of places) {
     await using _held = await hold(server, { count, bytes: request });

@@ -12,7 +12,7 @@ import { fewToolkits } from "@svc/testing/shipped-catalog";
 import { afterAll, beforeAll, expect, test, vi } from "vitest";
 import { residentMiB, startBystander } from "./bystander.ts";
 import { hold } from "./held.ts";
-import { bystanderP99MaxMs, rounds, rssMaxMiB } from "./rounds.ts";
+import { bystanderP99MaxMs, rounds, rssMaxMiB, timed } from "./rounds.ts";
 
 // The sample has a node with a tenth of the limits, attacked by a tenth of the connections.
 const isWhole = rounds > 1;
@@ -64,7 +64,7 @@ const floods: [string, string][] = [
   ],
 ];
 
-test("idle connections, whatever they sent, do not keep others from being served", async () => {
+test("idle connections, whatever they sent, do not keep others from being served", timed, async () => {
   await using bystander = await startBystander(server, { key: bootstrapKey });
   for (const [name, bytes] of floods) {
     await using held = await hold(server, { count, bytes: () => bytes });

@@ -49,6 +49,16 @@ test("a part that holds the loop is named with its owner, and its time is charge
   expect(meter.spentMs().get(owner.projectId)).toBe(work.spent.ms);
 });
 
+test("a part that waits for the processor is not held against its owner, whatever worked just before it", () => {
+  const meter = createWorkMeter({ heldMs: 100 });
+  const held: HeldLoop[] = [];
+  meter.onHeld((each) => void held.push(each));
+  meter.begin({ projectId: projectId("a") }).run(() => toil(80));
+  const stalled = new Int32Array(new SharedArrayBuffer(4));
+  meter.begin({ projectId: projectId("b") }).run(() => void Atomics.wait(stalled, 0, 0, 120));
+  expect(held).toEqual([]);
+});
+
 test("what no part was timed of is put down to who was at work for most of the time", async () => {
   const meter = createWorkMeter({ heldMs: 40, lookMs: 5 });
   const held: HeldLoop[] = [];

@@ -99,11 +99,12 @@ export function createWorkMeter({ heldMs = 250, sliceMs = 10, lookMs = 50 }: Wor
           if (depth > 0) return part();
           depth++;
           const startedMs = watch.enter(owner);
+          const startedCpuMs = watch.cpuMsAt(startedMs);
           try {
             return part();
           } finally {
             depth--;
-            const ms = watch.leave(owner, startedMs);
+            const ms = watch.leave(owner, startedMs, startedCpuMs);
             charge({ ms });
             count(owner, ms);
           }
@@ -128,14 +129,19 @@ export function createWorkMeter({ heldMs = 250, sliceMs = 10, lookMs = 50 }: Wor
 type Watch = Pick<WorkMeter, "start" | "stop"> & {
   /** An owner is at work from now on; answers the monotonic time. */
   enter(owner: WorkOwner): number;
+  /** The CPU milliseconds of this thread at a time, at most 5 ms before it. */
+  cpuMsAt(nowMs: number): number;
   /** A timed part is over; answers how long it took. */
-  leave(owner: WorkOwner, startedMs: number): number;
+  leave(owner: WorkOwner, startedMs: number, startedCpuMs: number): number;
 };
 
 const nobody: WorkOwner = { projectId: "" };
 
 /** Of the time that the loop was held, what the CPU has worked at least: on a busy machine a process waits without holding anything. */
 const cpuShare = 0.5;
+
+/** How old a reading of the CPU's clock may be that stands for the present, milliseconds: little beside what is told of. */
+const cpuReadMs = 5;
 
 /** CPU milliseconds of this thread. */
 function cpuNowMs(): number {
@@ -153,7 +159,8 @@ function createWatch(
 ): Watch {
   let timer: NodeJS.Timeout | undefined;
   let lookedMs = 0;
-  let lookedCpuMs = cpuNowMs();
+  let lookedCpuMs = 0;
+  let read = { atMs: Number.NEGATIVE_INFINITY, cpuMs: 0 };
   /** Who has been at work since when, and who was for the longest stretch since the last look. */
   let current = nobody;
   let sinceMs = performance.now();
@@ -180,10 +187,14 @@ function createWatch(
   };
   return {
     enter: turnTo,
-    leave(owner, startedMs) {
+    cpuMsAt(nowMs) {
+      // Reading that clock costs as much as a short part does.
+      if (nowMs - read.atMs >= cpuReadMs) read = { atMs: nowMs, cpuMs: cpuNowMs() };
+      return read.cpuMs;
+    },
+    leave(owner, startedMs, startedCpuMs) {
       const ms = turnTo(owner) - startedMs;
-      // Since the last look and not since the part began: reading the clock of the CPU costs a short part as much as the part.
-      if (ms >= heldMs && cpuNowMs() - lookedCpuMs >= heldMs * cpuShare) {
+      if (ms >= heldMs && cpuNowMs() - startedCpuMs >= heldMs * cpuShare) {
         isTold = true;
         onHeld({ ...owner, ms: Math.round(ms), isMeasured: true });
       }

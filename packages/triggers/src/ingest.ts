@@ -94,29 +94,32 @@ export function createIngest(options: IngestOptions): Ingest {
     if (stored.outcome === "over_quota") return stored;
     return keep(toolkit, post, { reason: "no_project", detail: noProjectDetail(normalized.event) });
   };
-  /** Queries that `admit` found signed right, by whom they were meant for: `accept` need not compare again. */
-  const verifiedQueries = new WeakMap<URLSearchParams, WebhookToolkit>();
+  /** Queries that `admit` found signed right: `accept` need not compare again, unless the secrets are others by then. */
+  const verifiedQueries = new WeakMap<URLSearchParams, { toolkit: WebhookToolkit; secret: string | undefined }>();
   return {
     quotas,
     admit(toolkitSlug, query) {
       const toolkit = webhookToolkit(catalog, toolkitSlug);
       if (toolkit === undefined) return { outcome: "unknown_toolkit" };
       const { secretEnv } = toolkit.webhook;
-      const secrets = secretsOf(options.secretOf(secretEnv));
+      const secret = options.secretOf(secretEnv);
+      const secrets = secretsOf(secret);
       if (secrets.length === 0) return { outcome: "secret_unset", secretEnv };
       const isRight = isQueryVerified(toolkit.webhook, query, secrets);
       if (isRight === false) return { outcome: "unverified" };
-      if (isRight === true) verifiedQueries.set(query, toolkit);
+      if (isRight === true) verifiedQueries.set(query, { toolkit, secret });
       return undefined;
     },
     async accept(post) {
       const toolkit = webhookToolkit(catalog, post.toolkitSlug);
       if (toolkit === undefined) return { outcome: "unknown_toolkit" };
       const { secretEnv } = toolkit.webhook;
-      const secrets = secretsOf(options.secretOf(secretEnv));
+      const secret = options.secretOf(secretEnv);
+      const secrets = secretsOf(secret);
       if (secrets.length === 0) return { outcome: "secret_unset", secretEnv };
       const receivedAtMs = clock.now();
-      const isRight = verifiedQueries.get(post.query) === toolkit;
+      const verified = verifiedQueries.get(post.query);
+      const isRight = verified?.toolkit === toolkit && verified.secret === secret;
       if (!isRight && !isVerified(toolkit.webhook, post, secrets, receivedAtMs)) return { outcome: "unverified" };
       const encoding = post.headers["content-encoding"];
       if (encoding === undefined) return acceptDecoded(toolkit, post, post.body, receivedAtMs);

@@ -13,8 +13,8 @@ export function quickenImports(cacheDir: string): void {
   enableCompileCache(cacheDir);
   registerHooks({
     resolve(specifier, context, nextResolve) {
-      const { parentURL = "" } = context;
-      if (specifier.startsWith(".")) {
+      const { parentURL } = context;
+      if (parentURL !== undefined && specifier.startsWith(".")) {
         if (specifier.endsWith(".ts")) return resolved(specifier, parentURL, "module-typescript");
         if (specifier.endsWith(".js") && largePackages.test(parentURL)) return resolved(specifier, parentURL, "module");
       }

@@ -56,7 +56,8 @@ test("a part that waits for the processor is not held against its owner, whateve
   meter.begin({ projectId: projectId("a") }).run(() => toil(80));
   const stalled = new Int32Array(new SharedArrayBuffer(4));
   meter.begin({ projectId: projectId("b") }).run(() => void Atomics.wait(stalled, 0, 0, 120));
-  expect(held).toEqual([]);
+  // On a busy machine the 80 ms of the other may be 100.
+  expect(held.map((each) => each.projectId)).not.toContain("prj_b");
 });
 
 test("what no part was timed of is put down to who was at work for most of the time", async () => {

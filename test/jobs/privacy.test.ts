@@ -152,6 +152,13 @@ beforeAll(async () => {
       ended[name] = await answerUntilEnd(id);
     }),
   );
+  // How the publication of an ask went is logged when it is known, though the job has ended by then.
+  const { sql } = server.database.db;
+  await until(
+    async () => (await sql`select 1 from job_tasks where kind = 'publish'`).length === 0,
+    15_000,
+    "fates of publications",
+  );
 }, 60_000);
 afterAll(async () => {
   await server?.stop();

@@ -29,6 +29,7 @@ const help = `Measures the service against peers and limits: one machine, one ru
   npm run bench -- delivery            one case; several names or regular expressions may be given
   npm run bench -- --profile delivery  the service alone, under the CPU profiler
   npm run bench -- --beside ../before  this checkout and another in short turns: what a change costs
+  npm run bench -- --beside ../before jobs rows   the same for works whose names match
 
 Cases:
 ${cases.map(({ name, about }) => `  ${name.padEnd(10)} ${about}`).join("\n")}
@@ -76,6 +77,7 @@ async function main(): Promise<void> {
     connections: positiveNumber("--connections", values.connections) ?? 64,
     post: postOf(values.post),
     besideFolder: values.beside === undefined ? undefined : resolve(values.beside),
+    besideWorks: values.beside === undefined ? [] : positionals,
     verbose: values.verbose ?? false,
     profileFolder: values.profile ? mkdtempSync(join(tmpdir(), "svc-profile-")) : undefined,
   };

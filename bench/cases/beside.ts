@@ -34,7 +34,8 @@ export const beside: BenchCase = {
     const provider = startChild<typeof providerCommands>(new URL("../provider.ts", import.meta.url));
     try {
       const found = new Map<string, Slices>();
-      for (const group of await groupsOf(ctx, provider)) await takeTurns(ctx, group, found);
+      for (const group of chosenOf(await groupsOf(ctx, provider), ctx.settings.besideWorks))
+        await takeTurns(ctx, group, found);
       return report(found);
     } finally {
       await provider.stop();
@@ -78,6 +79,15 @@ async function groupsOf(ctx: BenchContext, provider: Child<typeof providerComman
       ],
     },
   ];
+}
+
+/** The works whose names match; all of them where none is named. */
+function chosenOf(groups: readonly Group[], names: readonly string[]): Group[] {
+  const patterns = names.map((name) => new RegExp(name));
+  const isChosen = ({ name }: Work) => patterns.length === 0 || patterns.some((pattern) => pattern.test(name));
+  return groups
+    .map((group) => ({ ...group, works: group.works.filter(isChosen) }))
+    .filter(({ works }) => works.length > 0);
 }
 
 /** Posts that count once what they cause is recorded. */

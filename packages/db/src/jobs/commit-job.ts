@@ -1,9 +1,9 @@
-import type { Id, NodeId } from "@svc/core";
+import { type Id, type NodeId, uuidOfId } from "@svc/core";
 import type { Executor } from "../connect.ts";
 import { jobEvents, jobSteps, jobs } from "../schema/jobs.ts";
 import { bool, fieldsBut, fieldsOf, idOf, int4, int8, orNull, text, timestamptz, type ValuesOf } from "../sql/codec.ts";
 import { compose, query } from "../sql/compose.ts";
-import { change, changeOrKeep, rows, values } from "../sql/parts.ts";
+import { rows } from "../sql/parts.ts";
 import { type RawRow, selectList } from "../sql/select-list.ts";
 import { type NewJobEvent, newEventNames } from "./record.ts";
 
@@ -67,101 +67,124 @@ export type CommitOptions = {
   readonly expectedSeq?: number | undefined;
 };
 
+/** The lease a driver writes under, what it writes, and how. */
+export type JobCommit = { readonly lease: RunLease; readonly change: JobChange; readonly options: CommitOptions };
+
 const cancelColumns = selectList(jobs, ["cancelRequestedAt", "cancelChain"], "h");
 
+const commitFields = {
+  jobId: idOf("job"),
+  token: int8,
+  owner: idOf("node"),
+  ...drivenFields,
+  ...keptFields,
+  params: orNull(keptFields.params),
+  stepArgs: orNull(keptFields.stepArgs),
+  now: timestamptz,
+  logged: int4,
+  /** Entries of the jobs before it in the same statement. */
+  loggedBefore: int4,
+  task: text,
+  isProgress: bool,
+  dueAt: timestamptz,
+  seesCancel: bool,
+  expectedSeq: orNull(int4),
+};
+
 /**
- * One statement, one round trip, one commit. `job` locks the job first, then `held` its task: whoever writes to a job takes the
- * two in this order. A lease that is another's by now leaves `held` empty, and every part below it writes nothing. `changed`
- * takes the places of the new log entries from the row, so that they follow whatever others (an answer, a refusal) logged
- * meanwhile. A request to cancel that this driver has not seen keeps a task that was to end or wait: nobody else would come to
- * it. `cleared` finds a row in the commit after a lost lease alone: the task of a job that gets on is not written. Primary keys
- * serve it all.
+ * Jobs of any number: one statement, one round trip, one commit. `job` locks the jobs first, in the order of their ids, then `held`
+ * their tasks: whoever writes to a job takes the two in this order. A lease that is another's by now leaves the job out of `held`,
+ * and every part below it writes nothing of it. `changed` takes the places of the new log entries from the row, so that they follow
+ * whatever others (an answer, a refusal) logged meanwhile. A request to cancel that this driver has not seen keeps a task that was
+ * to end or wait: nobody else would come to it. `cleared` finds a row in the commit after a lost lease alone: the task of a job that
+ * gets on is not written. Primary keys serve it all.
  */
 const commit = compose(
-  "commit_job_run",
+  "commit_job_runs",
   {
-    lease: values({ jobId: idOf("job"), token: int8, owner: idOf("node") }),
-    driven: change(drivenFields),
-    kept: changeOrKeep(keptFields),
-    events: rows(fieldsOf(jobEvents, ...newEventNames)),
-    steps: rows(stepFields),
-    run: values({
-      now: timestamptz,
-      logged: int4,
-      task: text,
-      isProgress: bool,
-      dueAt: timestamptz,
-      seesCancel: bool,
-      expectedSeq: orNull(int4),
-    }),
+    commits: rows(commitFields),
+    events: rows(fieldsOf(jobEvents, "jobId", ...newEventNames)),
+    steps: rows(fieldsBut(jobSteps)),
   },
-  ({ lease, driven, kept, events, steps, run }) => query<
-    RawRow<Pick<RunCommit, "cancelRequestedAt" | "cancelChain">> & { last_seq: number }
+  ({ commits, events, steps }) => query<
+    RawRow<Pick<RunCommit, "cancelRequestedAt" | "cancelChain">> & { id: string; last_seq: number }
   >`with job as materialized (
-    select id, cancel_requested_at, cancel_chain from jobs
-    where id = ${lease.jobId} and (${run.expectedSeq} is null or last_seq = ${run.expectedSeq})
-    for no key update
+    select j.id, j.cancel_requested_at, j.cancel_chain, w.* from ${commits.from("w")} join jobs j on j.id = w.job_id
+    where w.expected_seq is null or j.last_seq = w.expected_seq
+    order by j.id for no key update of j
   ), held as materialized (
-    select j.id, j.cancel_requested_at, j.cancel_chain from job j join job_tasks t on t.job_id = j.id
-    where t.job_id = ${lease.jobId} and t.kind = 'run' and t.subject = '' and t.lease_token = ${lease.token}
-      and t.lease_owner = ${lease.owner}
-    for update of t
+    select j.* from job j join job_tasks t on t.job_id = j.id
+    where t.kind = 'run' and t.subject = '' and t.lease_token = j.token and t.lease_owner = j.owner
+    order by j.id for update of t
   ), changed as (
-    update jobs j set ${driven.set}, ${kept.set("j")}, updated_at = ${run.now}, last_seq = j.last_seq + ${run.logged}
+    update jobs j set ${commits.set("h", keysOf(drivenFields))}, ${commits.setOrKeep("h", keysOf(keptFields), "j")},
+      updated_at = h.now, last_seq = j.last_seq + h.logged
     from held h where j.id = h.id
-    returning j.last_seq
+    returning j.id, j.last_seq, j.last_seq - h.logged - h.logged_before as seq_before, h.now
   ), logged as (
-    insert into job_events (job_id, seq, at, ${events.columns})
-    select ${lease.jobId}, c.last_seq - ${run.logged} + e.place, ${run.now}, ${events.values("e")}
-    from changed c, ${events.fromOrdered("e", "place")}
+    insert into job_events (seq, at, ${events.columns}) select c.seq_before + e.place, c.now, ${events.values("e")}
+    from changed c join ${events.fromOrdered("e", "place")} on e.job_id = c.id
   ), ended as (
     delete from job_tasks t using held h
-    where t.job_id = h.id and t.kind = 'run' and t.subject = '' and ${run.task} = 'end'
-      and (${run.seesCancel} or h.cancel_requested_at is null)
+    where t.job_id = h.id and t.kind = 'run' and t.subject = '' and h.task = 'end'
+      and (h.sees_cancel or h.cancel_requested_at is null)
   ), cleared as (
     update job_tasks t set losses = 0 from held h
-    where t.job_id = h.id and t.kind = 'run' and t.subject = '' and ${run.task} = 'keep' and ${run.isProgress}
-      and t.losses > 0
+    where t.job_id = h.id and t.kind = 'run' and t.subject = '' and h.task = 'keep' and h.is_progress and t.losses > 0
   ), moved as (
     update job_tasks t set lease_owner = null, lease_until = null, attempt = 0,
-      losses = case when ${run.isProgress} then 0 else t.losses end,
-      due_at = case when ${run.seesCancel} or h.cancel_requested_at is null then ${run.dueAt} else ${run.now} end
+      losses = case when h.is_progress then 0 else t.losses end,
+      due_at = case when h.sees_cancel or h.cancel_requested_at is null then h.due_at else h.now end
     from held h
     where t.job_id = h.id and t.kind = 'run' and t.subject = ''
-      and (${run.task} = 'move' or (${run.task} = 'end' and not ${run.seesCancel} and h.cancel_requested_at is not null))
+      and (h.task = 'move' or (h.task = 'end' and not h.sees_cancel and h.cancel_requested_at is not null))
   ), stepped as (
-    insert into job_steps (job_id, ${steps.columns}) select ${lease.jobId}, ${steps.values("s")}
-    from held h, ${steps.from("s")}
+    insert into job_steps (${steps.columns}) select ${steps.values("s")}
+    from held h join ${steps.from("s")} on s.job_id = h.id
     on conflict (job_id, step_id) do update set receipt = excluded.receipt, output = excluded.output
   )
-  select c.last_seq, ${cancelColumns.text} from held h, changed c`,
+  select c.id, c.last_seq, ${cancelColumns.text} from held h join changed c on c.id = h.id`,
 );
 
-/** Writes what a commit changes of the job itself; undefined when the lease is lost, and then nothing is written. */
-export async function commitJob(
-  db: Executor,
-  { jobId, owner, leaseToken }: RunLease,
-  { job, events, steps, task, isProgress }: JobChange,
-  { nowMs, seesCancel, expectedSeq }: CommitOptions,
-): Promise<RunCommit | undefined> {
-  const isMoved = typeof task === "object";
-  const [row] = await commit(db, {
-    lease: { jobId, token: leaseToken, owner },
-    driven: job,
-    kept: job,
-    events,
-    steps,
-    run: {
-      now: nowMs,
-      logged: events.length,
-      task: isMoved ? "move" : task,
-      isProgress,
-      dueAt: isMoved ? task.dueAtMs : nowMs,
-      seesCancel,
-      expectedSeq,
-    },
+/**
+ * Writes what commits change of jobs themselves, each of another job; undefined for one whose lease is lost, and then nothing of it is
+ * written.
+ */
+export async function commitJobs(db: Executor, all: readonly JobCommit[]): Promise<(RunCommit | undefined)[]> {
+  let loggedBefore = 0;
+  const commits = all.map((one) => {
+    const row = rowOf(one, loggedBefore);
+    loggedBefore += row.logged;
+    return row;
   });
-  return row && { lastSeq: row.last_seq, ...cancelOf(row) };
+  const found = await commit(db, {
+    commits,
+    events: all.flatMap(({ lease: { jobId }, change: { events } }) => events.map((event) => ({ jobId, ...event }))),
+    steps: all.flatMap(({ lease: { jobId }, change: { steps } }) => steps.map((step) => ({ jobId, ...step }))),
+  });
+  const byId = new Map(found.map((row) => [row.id, row]));
+  return all.map(({ lease }) => {
+    const row = byId.get(uuidOfId(lease.jobId));
+    return row && { lastSeq: row.last_seq, ...cancelOf(row) };
+  });
+}
+
+function rowOf({ lease: { jobId, owner, leaseToken: token }, change, options }: JobCommit, loggedBefore: number) {
+  const { job, events, task, isProgress } = change;
+  const { params, stepArgs, overrides, receipt } = job;
+  const { nowMs: now, seesCancel, expectedSeq } = options;
+  const isMoved = typeof task === "object";
+  return {
+    ...job,
+    ...{ params, stepArgs, overrides, receipt },
+    ...{ jobId, token, owner, now, logged: events.length, loggedBefore, isProgress, seesCancel, expectedSeq },
+    task: isMoved ? "move" : task,
+    dueAt: isMoved ? task.dueAtMs : now,
+  };
+}
+
+function keysOf<Shape extends object>(shape: Shape): (keyof Shape & string)[] {
+  return Object.keys(shape) as (keyof Shape & string)[];
 }
 
 function cancelOf({ cancelRequestedAt, cancelChain }: RawRow<Pick<RunCommit, "cancelRequestedAt" | "cancelChain">>) {

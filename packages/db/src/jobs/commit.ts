@@ -1,9 +1,17 @@
-import type { Id } from "@svc/core";
+import { type Batcher, createBatcher, type Id } from "@svc/core";
 import { type Executor, withTransaction } from "../connect.ts";
+import { isUnavailable } from "../driver-error.ts";
 import { putJobTasks } from "../job-tasks/put.ts";
 import type { NewJobTask } from "../job-tasks/task.ts";
 import { clearJobSets } from "./clear-sets.ts";
-import { type CommitOptions, commitJob, type JobChange, type RunCommit, type RunLease } from "./commit-job.ts";
+import {
+  type CommitOptions,
+  commitJobs,
+  type JobChange,
+  type JobCommit,
+  type RunCommit,
+  type RunLease,
+} from "./commit-job.ts";
 import { type JobSetRowChange, type NewJobRow, writeJobRows } from "./write-rows.ts";
 import { type JobUndoChange, type NewJobUndoEntry, writeJobUndo } from "./write-undo.ts";
 
@@ -22,8 +30,9 @@ export type RunChange = JobChange & {
 };
 
 /**
- * Moves a job on under its driver's lease; undefined when the lease is lost, and then nothing is written. A change that touches
- * no rows, entries or other tables is one statement; any other is one transaction.
+ * Moves a job on under its driver's lease; undefined when the lease is lost, and then nothing is written. Changes that touch no
+ * rows, entries or other tables share a statement and a commit with those of other jobs that come at the same time; any other is a
+ * transaction of its own.
  */
 export function commitRun(
   db: Executor,
@@ -32,14 +41,43 @@ export function commitRun(
   options: CommitOptions,
 ): Promise<RunCommit | undefined> {
   const others = otherWrites(lease.jobId, change);
-  if (others.length === 0) return commitJob(db, lease, change, options);
+  if (others.length === 0) return commitTogether(db, { lease, change, options });
   return withTransaction(db, async (tx) => {
     // Sent together with what follows it: only when the lease is lost is more undone than done.
-    const committed = await commitJob(tx, lease, change, options);
+    const [committed] = await commitJobs(tx, [{ lease, change, options }]);
     if (committed === undefined) return undefined;
     for (const write of others) await write(tx);
     return committed;
   });
+}
+
+const batchers = new WeakMap<object, Batcher<JobCommit, RunCommit | undefined>>();
+
+async function commitTogether(db: Executor, commit: JobCommit): Promise<RunCommit | undefined> {
+  // Within a transaction it is part of that.
+  if (!("begin" in db.sql)) return (await commitJobs(db, [commit]))[0];
+  let batcher = batchers.get(db);
+  if (batcher === undefined) {
+    batcher = createBatcher<JobCommit, RunCommit | undefined>({
+      sizeMax: 100,
+      concurrency: 2,
+      besideMin: 32,
+      // A row that the store refuses fails alone.
+      splits: (error) => !isUnavailable(error),
+      run: (commits) => commitAll(db, commits),
+    });
+    batchers.set(db, batcher);
+  }
+  return batcher.add(commit);
+}
+
+/** A driver that lost its lease may commit beside the one that took it over: a statement writes to a job once. */
+async function commitAll(db: Executor, commits: readonly JobCommit[]): Promise<(RunCommit | undefined)[]> {
+  const jobs = new Set(commits.map(({ lease }) => lease.jobId));
+  if (jobs.size === commits.length) return commitJobs(db, commits);
+  const done: (RunCommit | undefined)[] = [];
+  for (const commit of commits) done.push(...(await commitJobs(db, [commit])));
+  return done;
 }
 
 /** What a change writes beyond the job, its log, steps and task. */

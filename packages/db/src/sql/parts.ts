@@ -31,49 +31,6 @@ export function values<Shape extends Fields>(shape: Shape): Part<ValuesOf<Shape>
   };
 }
 
-/** What changes of a row: the list of an UPDATE, `status = $4::text, …`. */
-export type ChangeNames = { readonly set: string };
-
-/** Columns of one row that take new values. */
-export function change<Shape extends Fields>(shape: Shape): Part<ValuesOf<Shape>, ChangeNames> {
-  const { size, encode } = values(shape);
-  return {
-    size,
-    encode,
-    names: (first) => {
-      const list = entriesOf(shape).map(({ name, codec }, index) => `${name} = $${first + index}::${codec.type}`);
-      return { set: list.join(", ") };
-    },
-  };
-}
-
-/** The same for columns of which most stay: those whose value is null or undefined keep what they hold. */
-export type KeptNames = {
-  /** `alias` names the table's row. */
-  set(alias: string): string;
-};
-
-/** Columns of one row of which some take new values. */
-export function changeOrKeep<Shape extends Fields>(shape: Shape): Part<SomeOf<Shape>, KeptNames> {
-  const fields = entriesOf(shape);
-  return {
-    size: fields.length,
-    encode(given, into) {
-      for (const { key, codec } of fields) into.push(codec.encode(given[key] as never));
-    },
-    names: (first) => ({
-      set: (alias) =>
-        fields
-          .map(({ name, codec }, index) => `${name} = coalesce($${first + index}::${codec.type}, ${alias}.${name})`)
-          .join(", "),
-    }),
-  };
-}
-
-type SomeOf<Shape extends Fields> = {
-  readonly [Name in keyof Shape]?: ValuesOf<Shape>[Name] | null | undefined;
-};
-
 /** Rows that come as one array a column. */
 export type RowNames<Name extends string = string> = {
   /** The arrays themselves, by the names of their fields: `$2::int4[]`. */
@@ -86,6 +43,10 @@ export type RowNames<Name extends string = string> = {
   fromOrdered(alias: string, place: string): string;
   /** The values of one of them, for a select list: `i.job_id, i.seq`. */
   values(alias: string): string;
+  /** Columns that an UPDATE takes from one of them: `status = i.status, …`. */
+  set(alias: string, names: readonly Name[]): string;
+  /** The same where a null says that the row `of` keeps what it has: `params = coalesce(i.params, j.params), …`. */
+  setOrKeep(alias: string, names: readonly Name[], of: string): string;
   /** `insert into … select … from unnest(…) as i`. */
   insertInto(table: PgTable): string;
 };
@@ -106,12 +67,20 @@ export function rows<Shape extends Fields>(
       const arrays = list.map(([, array]) => array).join(", ");
       const from = (alias: string) => `unnest(${arrays}) as ${alias}(${columns})`;
       const valuesOf = (alias: string) => fields.map(({ codec, name }) => codec.element(`${alias}.${name}`)).join(", ");
+      const assigned = (keys: readonly string[], value: (column: string, codec: Codec<never>) => string) =>
+        fields
+          .filter(({ key }) => keys.includes(key))
+          .map(({ name, codec }) => `${name} = ${value(name, codec)}`)
+          .join(", ");
       return {
         arrays: Object.fromEntries(list) as Record<keyof Shape & string, string>,
         columns,
         from,
         fromOrdered: (alias, place) => `unnest(${arrays}) with ordinality as ${alias}(${columns}, ${place})`,
         values: valuesOf,
+        set: (alias, keys) => assigned(keys, (column, codec) => codec.element(`${alias}.${column}`)),
+        setOrKeep: (alias, keys, of) =>
+          assigned(keys, (column, codec) => `coalesce(${codec.element(`${alias}.${column}`)}, ${of}.${column})`),
         insertInto: (table) =>
           `insert into ${getTableName(table)} (${columns}) select ${valuesOf("i")} from ${from("i")}`,
       };

@@ -6,10 +6,10 @@ import { afterAll, expect, test } from "vitest";
 import { connectedAccounts } from "../schema/connections.ts";
 import { jobs, jobTasks } from "../schema/jobs.ts";
 import { addProject, nowMs } from "../test-rows.ts";
-import { fieldsBut, fieldsOf, idOf, int4, type NewRow, namesBut, orNull, timestamptz } from "./codec.ts";
+import { fieldsBut, fieldsOf, idOf, int4, json, type NewRow, namesBut, orNull, text, timestamptz } from "./codec.ts";
 import { compose, query } from "./compose.ts";
 import { insertRows } from "./insert-rows.ts";
-import { change, changeOrKeep, rows, values } from "./parts.ts";
+import { rows, values } from "./parts.ts";
 import { type PackedRow, packedList, selectList } from "./select-list.ts";
 import { statement } from "./statement.ts";
 
@@ -86,12 +86,17 @@ test("parts are numbered in their order, and what is kept stays", async () => {
   const update = compose(
     "test_update_job",
     {
-      of: values({ id: idOf("job"), nowMs: timestamptz, never: orNull(int4) }),
-      changed: change(fieldsOf(jobs, "status", "position", "progress")),
-      kept: changeOrKeep(fieldsOf(jobs, "params", "skillSlug")),
+      of: values({ nowMs: timestamptz, never: orNull(int4) }),
+      changed: rows({
+        id: idOf("job"),
+        ...fieldsOf(jobs, "status", "position", "progress"),
+        params: orNull(json<object>({ write: JSON.stringify })),
+        skillSlug: orNull(text),
+      }),
     },
-    ({ of, changed, kept }) => query<{ never: number | null }>`update jobs j set ${changed.set}, ${kept.set("j")},
-      updated_at = ${of.nowMs} where j.id = ${of.id} returning ${of.never} as never`,
+    ({ of, changed }) => query<{ never: number | null }>`update jobs j
+      set ${changed.set("c", ["status", "position", "progress"])}, ${changed.setOrKeep("c", ["params", "skillSlug"], "j")},
+      updated_at = ${of.nowMs} from ${changed.from("c")} where j.id = c.id returning ${of.never} as never`,
   );
   const id = createId("job", nowMs);
   const digest = Buffer.alloc(32);
@@ -101,9 +106,10 @@ test("parts are numbered in their order, and what is kept stays", async () => {
     .insert(jobs)
     .values({ ...newJobDocuments, ...job, status: "queued", mode: "live", skillSlug: "s", updatedAt: nowMs });
   const updated = await update(db, {
-    of: { id, nowMs: nowMs + 5, never: null },
-    changed: { status: "running", position: 7, progress: Buffer.from("p") },
-    kept: { params: { a: [1, null] } },
+    of: { nowMs: nowMs + 5, never: null },
+    changed: [
+      { id, status: "running", position: 7, progress: Buffer.from("p"), params: { a: [1, null] }, skillSlug: null },
+    ],
   });
   expect(updated).toEqual([{ never: null }]);
   const [row] = await db.orm.select().from(jobs);

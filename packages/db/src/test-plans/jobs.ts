@@ -12,7 +12,7 @@ import type { JobTaskLease } from "../job-tasks/task.ts";
 import { appendJobEvents } from "../jobs/append-events.ts";
 import { requestJobCancel } from "../jobs/cancel.ts";
 import { clearJobSets } from "../jobs/clear-sets.ts";
-import { commitJob } from "../jobs/commit-job.ts";
+import { commitJobs } from "../jobs/commit-job.ts";
 import { findJobTwin } from "../jobs/find-twin.ts";
 import { findKeyedJob } from "../jobs/insert.ts";
 import { insertJobBatch } from "../jobs/insert-batch.ts";
@@ -152,32 +152,33 @@ export const jobPlans: readonly Plan[] = [
     reads: { jobs: "jobs_pkey(id)" },
   },
   {
-    name: "commit_job_run",
+    name: "commit_job_runs",
     run: (db) =>
-      commitJob(
-        db,
-        { jobId, owner, leaseToken: 1 },
+      commitJobs(db, [
         {
-          job: {
-            ...newJobDocuments,
-            status: "running",
-            generation: 1,
-            position: 1,
-            progress: null,
-            planApprovalId: "",
-            park: null,
-            deadlineAt: null,
-            deadlineLeftMs: null,
-            lastError: "",
-            finishedAt: null,
+          lease: { jobId, owner, leaseToken: 1 },
+          change: {
+            job: {
+              ...newJobDocuments,
+              status: "running",
+              generation: 1,
+              position: 1,
+              progress: null,
+              planApprovalId: "",
+              park: null,
+              deadlineAt: null,
+              deadlineLeftMs: null,
+              lastError: "",
+              finishedAt: null,
+            },
+            events: [event],
+            steps: [],
+            task: "end",
+            isProgress: true,
           },
-          events: [event],
-          steps: [],
-          task: "end",
-          isProgress: true,
+          options: { nowMs, seesCancel: false },
         },
-        { nowMs, seesCancel: false },
-      ),
+      ]),
     reads: { jobs: "jobs_pkey(id)", job_tasks: taskKey },
   },
   {

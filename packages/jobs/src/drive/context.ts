@@ -35,7 +35,7 @@ export type EngineLimits = {
 export const defaultEngineLimits: EngineLimits = {
   leaseMs: 30_000,
   pollMs: 1_000,
-  runsMax: 32,
+  runsMax: 128,
   sliceMs: 1_000,
   patienceMs: 2_000,
   inDoubtPollMs: 2_000,

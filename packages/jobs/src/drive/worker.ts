@@ -29,6 +29,8 @@ type Held = {
 
 /** Tasks that are due within so much are looked for together. */
 const dueStepMs = 10;
+/** Tasks that one look takes at most. */
+const claimMax = 200;
 const retryMinMs = 1_000;
 const retryMaxMs = 60_000;
 
@@ -152,7 +154,7 @@ export class Worker {
     }
     const nowMs = clock.now();
     const { share, fullProjects } = this.#shares();
-    const limit = Math.min(room, 50);
+    const limit = Math.min(room, claimMax);
     try {
       const request = { owner: nodeId, nowMs, leaseUntilMs: nowMs + limits.leaseMs, limit, share, fullProjects };
       const tasks = await claimJobTasks(db, request);

@@ -6,10 +6,10 @@ import { bodyPaces } from "./body-pace.ts";
 export class BodyError extends Error {
   override readonly name = "BodyError";
   /**
-   * `too_large`: over the limit, `no_room`: over what the budget has left, or made to give way; what follows is read and thrown
-   * away. `aborted`: the sender went away.
+   * `too_large`: over the limit, `no_room`: over what the budget has left, or made to give way; what follows is read and thrown away.
+   * `aborted`: the sender went away. `undecodable`: not of the encoding that it names.
    */
-  readonly reason: "too_large" | "no_room" | "aborted";
+  readonly reason: "too_large" | "no_room" | "aborted" | "undecodable";
 
   constructor(reason: BodyError["reason"]) {
     super(messages[reason]);
@@ -21,6 +21,7 @@ const messages = {
   too_large: "the body is too large",
   no_room: "too many bytes of bodies are under way",
   aborted: "the body ended early",
+  undecodable: "the body is not of the encoding that it names",
 } as const;
 
 /**
@@ -34,6 +35,7 @@ export function readBody(req: IncomingMessage, bytesMax: number, charge: BodyCha
     const length = req.headers["content-length"];
     const endBytes = length === undefined ? bytesMax : Number(length);
     const body = new ArrivingBody(charge, Math.min(endBytes, bytesMax));
+    const pieces = new Pieces();
     const finish = () => {
       req.off("data", onData).off("end", onEnd).off("close", onClose).off("error", onClose);
     };
@@ -48,11 +50,12 @@ export function readBody(req: IncomingMessage, bytesMax: number, charge: BodyCha
     };
     const onData = (chunk: Buffer) => {
       const isFirst = body.bytes === 0;
+      const isTurnOver = pieces.add(chunk);
       if (body.bytes + chunk.byteLength > bytesMax) fail("too_large");
       else if (!body.append(chunk)) fail("no_room");
       else if (length === undefined || body.bytes < endBytes) {
         if (isFirst) charge.arrive(() => fail("no_room"));
-        if (chunk.byteLength >= paceBytes) bodyPaces.kept.yield(req);
+        if (isTurnOver) bodyPaces.kept.yield(req);
       }
     };
     const onEnd = () => {
@@ -81,15 +84,59 @@ export function mayBeLarge({ headers }: IncomingMessage): boolean {
 
 /** Throws a request's body away as it arrives, so that nothing of it waits for the answer. */
 export function discardBody(req: IncomingMessage): void {
+  if (discarded.has(req)) return;
+  discarded.add(req);
+  const pieces = new Pieces();
   req.on("error", ignore).on("data", (chunk: Buffer) => {
-    if (chunk.byteLength < paceBytes) return;
+    const isTurnOver = pieces.add(chunk);
     free(chunk);
-    bodyPaces.discarded.yield(req);
+    if (isTurnOver) bodyPaces.discarded.yield(req);
   });
+  // Says that it is read: Node would else read what is left of an answered request itself, and without a pause.
+  req.read(0);
 }
 
-/** Smallest piece after which a body waits for its turn, bytes. */
+const discarded = new WeakSet<IncomingMessage>();
+
+/** So much of a body is read in one turn, bytes. */
 const paceBytes = 16_384;
+/** What reading a piece costs, as so many bytes of it: sixty thousand chunks of one byte fit into one read of a connection. */
+const pieceBytes = 64;
+/** Nobody means to send more chunks than this with fewer bytes in each than that. */
+const fineChunksMax = 512;
+const fineBytes = 16;
+
+/**
+ * Counts the chunks of a request's body as they are parsed, and says when they are far too many for what they bring: each costs the
+ * node more than a hundred bytes of a body do, before anybody has asked for it.
+ */
+export function watchChunks(req: IncomingMessage, onTooFine: () => void): void {
+  let chunks = 0;
+  let bytes = 0;
+  const push = req.push.bind(req);
+  req.push = (chunk: Buffer | null) => {
+    chunks += 1;
+    bytes += chunk?.byteLength ?? 0;
+    if (chunks === fineChunksMax && bytes < fineChunksMax * fineBytes) onTooFine();
+    if (chunks === fineChunksMax) chunks = bytes = 0;
+    return push(chunk);
+  };
+}
+
+/** The pieces of a body as they arrive. */
+class Pieces {
+  /** What was read since the last turn, bytes. */
+  #read = 0;
+
+  /** Whether the body has had its turn with this piece. */
+  add({ byteLength }: Buffer): boolean {
+    this.#read += byteLength + pieceBytes;
+    if (this.#read < paceBytes) return false;
+    this.#read = 0;
+    return true;
+  }
+}
+
 const empty = Buffer.alloc(0);
 /** Pieces below this are copied together, bytes. */
 const pageBytes = 4_096;

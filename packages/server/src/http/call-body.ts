@@ -3,6 +3,8 @@ import type { Call } from "../calls/call.ts";
 import { toConnectError } from "../calls/connect-error.ts";
 import { BodyError, readBody } from "./body.ts";
 import type { BodyCharge } from "./body-budget.ts";
+import { chargeValues } from "./body-values.ts";
+import { codecOf, decode } from "./content-encoding.ts";
 import { bodyFault, type Intake, keylessBodyBytesMax, shareOf } from "./intake.ts";
 
 /** The body of one call, charged from its first byte until it is let go of. */
@@ -29,13 +31,20 @@ export class CallBody {
     return this.#call.principal === undefined ? keylessBodyBytesMax : this.#bytesMax;
   }
 
-  /** Reads it whole, once. Rejects with Connect's error of the fault: Connect asks for it, outside of every interceptor. */
+  /**
+   * Reads it whole, once, and as it was before it was compressed. What is made of its values is charged as well, until it is let go of.
+   * Rejects with Connect's error of the fault: Connect asks for it, outside of every interceptor.
+   */
   async read(): Promise<Buffer> {
     const { principal } = this.#call;
     if (principal !== undefined) this.#intake.noteKey(this.#req);
     this.#charge = this.#intake.charge(this.#req, shareOf(principal));
     try {
-      this.bytes = await readBody(this.#req, this.bytesMax, this.#charge);
+      const sent = await readBody(this.#req, this.bytesMax, this.#charge);
+      const codec = codecOf(this.#req);
+      this.bytes =
+        codec === undefined ? sent : await decode(codec, sent, { bytesMax: this.bytesMax, charge: this.#charge });
+      chargeValues(this.bytes, this.#charge);
       return this.bytes;
     } catch (error) {
       if (!(error instanceof BodyError)) throw error;

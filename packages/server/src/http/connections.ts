@@ -8,10 +8,18 @@ export type Connections = {
   accept(socket: Socket, isTls: boolean): void;
   /** The handshake of a connection is over: requests come on this socket. */
   secure(socket: Socket): void;
-  /** A connection sent a request, whose headers are all there. */
-  noteRequest(socket: Socket): void;
+  /**
+   * A connection sent a request, whose headers are all there. False: it has ended, and nobody waits for the answer. One that sends far
+   * more at once than it can have answers to is punished.
+   */
+  noteRequest(socket: Socket): boolean;
   /** Who is behind a connection has shown a valid key, or sent a post that verifies. */
   noteKey(socket: Socket): void;
+  /**
+   * A connection sent what costs the node out of all proportion, before anything can be charged for it. It ends, and so does what its
+   * address has begun without a key; for a quarter of a second that address cannot connect. A trusted proxy's other connections stay.
+   */
+  punish(socket: Socket): void;
   /** Who sent a request, as addresses are counted: see `addressGroup`. */
   addressOf(req: IncomingMessage): string;
   /**
@@ -40,6 +48,10 @@ export type ConnectionLimits = {
 };
 
 const keyedReserve = 0.25;
+/** Requests that one read of a connection may hold: of small ones it would hold thousands, which the loop is not to serve in one go. */
+const burstMax = 64;
+/** So long an address is not heard, milliseconds: each time it is, it may cost the node 15. */
+const punishedMs = 250;
 /** So long a client may take to send what the node waits for before it counts as idle, milliseconds. */
 const promptMs = 250;
 /** So long a request without a key may arrive once the server stops, milliseconds: a post may be large. */
@@ -64,6 +76,8 @@ type Connection = {
   standing: Standing;
   usedMs: number;
   orderedMs: number;
+  /** Requests in this turn of the event loop. */
+  burst: number;
 };
 
 /** Connections of each standing, least recently used first. */
@@ -87,6 +101,13 @@ export function createConnections(limits: ConnectionLimits): Connections {
   const handshakes = new Map<string, Connection>();
   const keylessMax = max - Math.floor(max * keyedReserve);
   let shed = 0;
+  /** Until when an address is not heard. */
+  const punished = new Map<string, number>();
+  const bursts = new Set<Connection>();
+  const endBursts = () => {
+    for (const connection of bursts) connection.burst = 0;
+    bursts.clear();
+  };
 
   const remove = (connection: Connection) => {
     for (const rings of connection.scopes) rings[connection.standing].delete(connection);
@@ -97,6 +118,15 @@ export function createConnections(limits: ConnectionLimits): Connections {
     shed += 1;
     remove(connection);
     connection.socket.destroy();
+  };
+  const punish = (connection: Connection) => {
+    end(connection);
+    if (connection.isProxied) return;
+    const nowMs = now();
+    for (const [address, untilMs] of punished) if (untilMs <= nowMs) punished.delete(address);
+    punished.set(connection.address, nowMs + punishedMs);
+    const own = byAddress.get(connection.address);
+    for (const other of [...(own?.halfOpen ?? []), ...(own?.keyless ?? [])]) if (!isBeingAnswered(other)) end(other);
   };
   /** Brings a scope below its limit; false when none of its connections can go. */
   const makeRoom = (rings: Rings, isFull: () => boolean, standings: readonly Standing[]): boolean => {
@@ -113,6 +143,7 @@ export function createConnections(limits: ConnectionLimits): Connections {
     const isProxied = addresses.isTrusted(peer);
     const own = isProxied ? undefined : (byAddress.get(address) ?? createRings());
     const hasRoom =
+      now() >= (punished.get(address) ?? 0) &&
       (own === undefined || makeRoom(own, () => sizeOf(own) >= perAddressMax, everyStanding)) &&
       makeRoom(all, () => all.halfOpen.size + all.keyless.size >= keylessMax, keylessStandings) &&
       makeRoom(all, () => sizeOf(all) >= max, everyStanding);
@@ -125,7 +156,7 @@ export function createConnections(limits: ConnectionLimits): Connections {
     const nowMs = now();
     const connection: Connection = {
       ...{ socket, address, isProxied, scopes: own === undefined ? [all] : [all, own] },
-      ...{ standing: "halfOpen", usedMs: nowMs, orderedMs: nowMs },
+      ...{ standing: "halfOpen", usedMs: nowMs, orderedMs: nowMs, burst: 0 },
     };
     for (const rings of connection.scopes) rings.halfOpen.add(connection);
     known.set(socket, connection);
@@ -149,17 +180,29 @@ export function createConnections(limits: ConnectionLimits): Connections {
     },
     noteRequest(socket) {
       const connection = known.get(socket);
-      if (connection === undefined) return;
+      if (connection === undefined || socket.destroyed) return false;
+      if (bursts.size === 0) setImmediate(endBursts);
+      connection.burst += 1;
+      if (connection.burst === 1) bursts.add(connection);
+      if (connection.burst > burstMax) {
+        punish(connection);
+        return false;
+      }
       const nowMs = now();
       connection.usedMs = nowMs;
       if (connection.standing === "halfOpen") promote(connection, "keyless");
       else if (nowMs - connection.orderedMs > orderMs) promote(connection, connection.standing);
-      else return;
+      else return true;
       connection.orderedMs = nowMs;
+      return true;
     },
     noteKey(socket) {
       const connection = known.get(socket);
       if (connection !== undefined && connection.standing !== "keyed") promote(connection, "keyed");
+    },
+    punish(socket) {
+      const connection = known.get(socket);
+      if (connection !== undefined) punish(connection);
     },
     addressOf(req) {
       const connection = known.get(req.socket);

@@ -5,7 +5,7 @@ import type { Clock } from "@svc/core";
 import { callUnknown, shuttingDown } from "../errors.ts";
 import type { Logger } from "../logger.ts";
 import { answerError, splitTarget } from "./answer.ts";
-import { discardBody, hasBody, mayBeLarge } from "./body.ts";
+import { discardBody, hasBody, mayBeLarge, watchChunks } from "./body.ts";
 import { createClientErrorHandler } from "./client-error.ts";
 import type { Connections } from "./connections.ts";
 import type { Door } from "./door.ts";
@@ -77,10 +77,11 @@ export function createHttpServer(options: HttpServerOptions): HttpServer {
   server.on("connection", (socket) => connections.accept(socket, options.tls !== undefined));
   server.on("secureConnection", (socket) => connections.secure(socket));
   server.on("request", (req, res) => {
-    connections.noteRequest(req.socket);
+    if (!connections.noteRequest(req.socket)) return;
+    if (req.headers["transfer-encoding"] !== undefined) watchChunks(req, () => connections.punish(req.socket));
     if (mayBeLarge(req)) {
       // What is not read by then is not wanted.
-      res.once("finish", () => {
+      res.once("prefinish", () => {
         if (!req.complete) discardBody(req);
       });
     }

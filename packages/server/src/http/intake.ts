@@ -1,6 +1,6 @@
 import type { IncomingMessage } from "node:http";
 import { assertExhaustive, type Fault, type Principal } from "@svc/core";
-import { bodyTooLarge, callerGone, nodeOverloaded } from "../errors.ts";
+import { bodyTooLarge, callerGone, nodeOverloaded, requestMalformed } from "../errors.ts";
 import { StoreLateError, withinDeadline } from "../store-deadline.ts";
 import { type BodyError, hasBody } from "./body.ts";
 import type { BodyBudget, BodyCharge, BodyShare } from "./body-budget.ts";
@@ -35,6 +35,11 @@ export function bodyFault({ reason }: BodyError, bytesMax: number): Fault {
       return bodyTooLarge(bytesMax);
     case "no_room":
       return nodeOverloaded();
+    case "undecodable":
+      return requestMalformed({
+        message: "decompression failed",
+        help: "Send the body plain, or compressed as its header says.",
+      });
     case "aborted":
       return callerGone();
     default:

@@ -17,6 +17,7 @@ import {
 } from "../errors.ts";
 import { type AnswerHeaders, answerError, answerJson, retryHeaders } from "./answer.ts";
 import { BodyError, readBody } from "./body.ts";
+import { chargeValues } from "./body-values.ts";
 import { bodyFault, type Intake, shareOf } from "./intake.ts";
 
 /** How MCP is served. */
@@ -115,6 +116,7 @@ async function answer(req: IncomingMessage, res: ServerResponse, options: Answer
   const charge = intake.charge(req, shareOf(principal));
   res.once("close", () => charge.release());
   const body = await readBody(req, bodyBytesMax, charge);
+  chargeValues(body, charge);
   const isLarge = body.byteLength > largeBytes;
   const turn = isLarge ? undefined : meter.turns.take(lineOf(principal));
   if (turn !== undefined) await turn;

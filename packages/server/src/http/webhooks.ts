@@ -164,9 +164,9 @@ function answerFailure(
   if (error instanceof BodyError) {
     const refusal = bodyFault(error, bodyBytesMax);
     if (error.reason === "too_large") answerError(res, refusal, 413);
-    if (error.reason !== "no_room") return error.reason;
+    if (error.reason === "too_large" || error.reason === "aborted") return error.reason;
     answerError(res, refusal);
-    return "unavailable";
+    return error.reason === "no_room" ? "unavailable" : "aborted";
   }
   if (isStoreAway(error)) {
     onStoreAway(error);

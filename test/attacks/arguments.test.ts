@@ -1,14 +1,17 @@
 import { cp, mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { setInterval } from "node:timers/promises";
 import { fileURLToPath } from "node:url";
+import { gzipSync } from "node:zlib";
 import { createTestDatabase } from "@svc/testing/database";
 import { bootstrapKey, call, type ServerProcess, startServerProcess, vaultKey } from "@svc/testing/server-process";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { type Bystander, residentMiB, startBystander } from "./bystander.ts";
 import { cpuMsOf } from "./cpu.ts";
+import { startFlood } from "./flood.ts";
 import { createProjectKey } from "./projects.ts";
-import { bystanderP99MaxMs, rounds, rssMaxMiB } from "./rounds.ts";
+import { bystanderP99MaxMs, rounds, rssMaxMiB, timed } from "./rounds.ts";
 
 const isWhole = rounds > 1;
 /** What a refusal may take of the server's processor, milliseconds: reading the request, and little more. */
@@ -17,6 +20,7 @@ const crm = fileURLToPath(new URL("../../toolkits/sales_crm", import.meta.url));
 const closing: (() => Promise<unknown>)[] = [];
 let server: ServerProcess;
 let bystander: Bystander;
+let otherKey: string;
 
 beforeAll(async () => {
   const folder = await mkdtemp(join(tmpdir(), "svc-attack-"));
@@ -33,7 +37,8 @@ beforeAll(async () => {
   closing.push(() => server.end("SIGKILL"));
   const account = { toolkitSlug: "sales_crm", entityId: "ops", apiKey: "sandbox" };
   await call(server, "ConnectionsService/InitiateConnection", account);
-  bystander = await startBystander(server, { key: await createProjectKey(server, "bystander") });
+  otherKey = await createProjectKey(server, "bystander");
+  bystander = await startBystander(server, { key: otherKey });
   closing.push(async () => bystander[Symbol.asyncDispose]());
 });
 afterAll(async () => {
@@ -146,4 +151,55 @@ test("another project's calls were answered meanwhile", async () => {
   expect(failures).toEqual([]);
   // Beside other test files a queue of calls builds up that is none of the server's: their cost, above, is what is held there.
   if (isWhole) expect(p99Ms).toBeLessThan(bystanderP99MaxMs);
+});
+
+/** Texts that become far more than they are: lists of nothing, names, and what is no JSON only at its end. */
+const swelling: readonly (readonly [string, string])[] = [
+  ["99,000 empty objects", callTool(`{"limit":[${"{},".repeat(99_000)}{}]}`).body],
+  ["300,000 empty objects", callTool(`{"limit":[${"{},".repeat(300_000)}{}]}`).body],
+  ["60,000 empty objects with names", callTool(JSON.stringify(named(60_000)).replaceAll(":1,", ":{},")).body],
+  ["a request of lists that is cut", `[${"[0,".repeat(90)}${"{},".repeat(340_000)}`],
+  ["170,000 escaped letters", `{"argumentsJson":"${"\\u0061".repeat(170_000)}"}`],
+];
+const floods = swelling.flatMap(([name, body]) => [
+  [name, "plain", body, false] as const,
+  [name, "compressed", body, true] as const,
+]);
+
+test.each(floods)("workers that send %s, %s, cost others little", timed, async (_name, _how, body, isCompressed) => {
+  const workers = isWhole ? 150 : 20;
+  await using other = await startBystander(server, { key: await otherKey });
+  await using flood = await startFlood(server, {
+    key: bootstrapKey,
+    call: "ToolsService/CallTool",
+    body,
+    workers,
+    isCompressed,
+  });
+  const looks = isWhole ? 80 : 5;
+  // That is the time that the flood has.
+  let look = 0;
+  for await (const _ of setInterval(100)) {
+    expect(await residentMiB(server.process.pid)).toBeLessThan(rssMaxMiB);
+    look += 1;
+    if (look === looks) break;
+  }
+  const { failures, p99Ms } = await other.stop();
+  expect(failures).toEqual([]);
+  expect(p99Ms).toBeLessThan(bystanderP99MaxMs);
+  const { statuses } = await flood.stop();
+  expect(Object.keys(statuses).filter((status) => !["200", "400", "503"].includes(status))).toEqual([]);
+});
+
+test.each(floods)("whoever sends nothing else has an answer to %s, %s", async (_name, _how, body, isCompressed) => {
+  const answer = await fetch(`${server.url}/svc.v1.ToolsService/CallTool`, {
+    method: "POST",
+    headers: {
+      authorization: `Bearer ${bootstrapKey}`,
+      "content-type": "application/json",
+      ...(isCompressed ? { "content-encoding": "gzip" } : {}),
+    },
+    body: isCompressed ? gzipSync(body) : body,
+  });
+  expect(await answer.text()).toMatch(refusal);
 });

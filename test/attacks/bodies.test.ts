@@ -131,3 +131,31 @@ test("whoever is over a share, or a quota, is told when to come back", async () 
     expect(answer).toMatch(/^HTTP\/1\.1 (503 .*retry-after: 5.*NODE_OVERLOADED|429 .*retry-after: \d.*QUOTA_)/s);
   }
 });
+
+/** What one read of a connection holds thousands of: each costs the node far more than its bytes say. */
+const fine: readonly (readonly [string, string])[] = [
+  ["a call's body in chunks of one byte", chunked(submitJob, {})],
+  ["a project's call in chunks of one byte", chunked(submitJob, asAttacker())],
+  ["a post in chunks of one byte", chunked("/webhooks/bench_orders", {})],
+  ["a call over MCP in chunks of one byte", chunked("/mcp", asAttacker())],
+  ["requests in a row", "GET /nowhere HTTP/1.1\r\nhost: 127.0.0.1\r\n\r\n".repeat(20_000)],
+];
+
+function chunked(path: string, headers: Record<string, string>): string {
+  const all = { host: "127.0.0.1", "content-type": "application/json", "transfer-encoding": "chunked", ...headers };
+  const lines = Object.entries(all).map(([name, value]) => `${name}: ${value}`);
+  return `POST ${path} HTTP/1.1\r\n${lines.join("\r\n")}\r\n\r\n${"1\r\n \r\n".repeat(150_000)}`;
+}
+
+test.each(fine)("a few connections that send %s keep nobody waiting", timed, async (_, bytes) => {
+  await using bystander = await startBystander(server, { key: bootstrapKey });
+  for (let round = 0; round < (isWhole ? 20 : 2); round++) {
+    // From an address of its own, which is not heard for a while.
+    await using held = await hold(server, { count: 20, bytes: () => bytes, localAddress: "127.0.0.2" });
+    await until(() => held.open() === 0, 10_000, "all are ended");
+  }
+  expect(await residentMiB(server.process.pid)).toBeLessThan(rssMaxMiB);
+  const report = await bystander.stop();
+  expect(report.failures).toEqual([]);
+  expect(report.p99Ms).toBeLessThan(bystanderP99MaxMs);
+});

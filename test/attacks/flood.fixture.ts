@@ -1,9 +1,19 @@
 /**
  * Workers of one project, as a process of its own: each makes the same call again as soon as it is answered, and reads the answer to
- * its end. Answers "stop" with how many of them there were. Arguments: URL of the call, key, body, number of workers.
+ * its end. Is told what to do by a message, and answers "stop" with how many answers of each status there were.
  */
-const [url = "", key = "", body = "{}", workers = "50"] = process.argv.slice(2);
-const headers = { "content-type": "application/json", authorization: `Bearer ${key}` };
+import { once } from "node:events";
+import { gzipSync } from "node:zlib";
+import type { FloodOrder } from "./flood.ts";
+
+const [order] = (await once(process, "message")) as [FloodOrder];
+const { url, key, workers } = order;
+const body = order.isCompressed ? gzipSync(order.body) : order.body;
+const headers = {
+  "content-type": "application/json",
+  authorization: `Bearer ${key}`,
+  ...(order.isCompressed ? { "content-encoding": "gzip" } : {}),
+};
 const statuses = new Map<number, number>();
 let bytes = 0;
 let isStopped = false;
@@ -17,10 +27,9 @@ async function work(): Promise<void> {
   }
 }
 
-const all = Array.from({ length: Number(workers) }, work);
+const all = Array.from({ length: workers }, work);
 process.send?.("started");
-process.once("message", async () => {
-  isStopped = true;
-  await Promise.all(all);
-  process.send?.({ statuses: Object.fromEntries(statuses), bytes }, () => process.exit());
-});
+await once(process, "message");
+isStopped = true;
+await Promise.all(all);
+process.send?.({ statuses: Object.fromEntries(statuses), bytes }, () => process.exit());

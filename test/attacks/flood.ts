@@ -11,15 +11,40 @@ export type Flood = AsyncDisposable & {
   stop(): Promise<FloodReport>;
 };
 
+/** What the process of a flood is told to do. */
+export type FloodOrder = {
+  readonly url: string;
+  readonly key: string;
+  readonly body: string;
+  readonly workers: number;
+  readonly isCompressed: boolean;
+};
+
+/** Options of `startFlood`. */
+export type FloodOptions = {
+  readonly key: string;
+  /** The call, as `CatalogService/ListTools`. */
+  readonly call: string;
+  /** A text is sent as it is. Default: no field is set. */
+  readonly body?: object | string;
+  /** Default 50. */
+  readonly workers?: number;
+  /** Whether the body is sent as gzip. */
+  readonly isCompressed?: boolean;
+};
+
 const fixture = fileURLToPath(new URL("flood.fixture.ts", import.meta.url));
 
-/** Starts `workers` (default 50) that make a call, such as `CatalogService/ListTools`, again and again. */
+/** Starts workers that make a call again and again. */
 export async function startFlood(
   server: { url: string },
-  { key, call, body = {}, workers = 50 }: { key: string; call: string; body?: object; workers?: number },
+  { key, call, body = {}, workers = 50, isCompressed = false }: FloodOptions,
 ): Promise<Flood> {
-  const child = fork(fixture, [`${server.url}/svc.v1.${call}`, key, JSON.stringify(body), String(workers)]);
-  await once(child, "message");
+  const child = fork(fixture);
+  const started = once(child, "message");
+  const text = typeof body === "string" ? body : JSON.stringify(body);
+  child.send({ url: `${server.url}/svc.v1.${call}`, key, body: text, workers, isCompressed } satisfies FloodOrder);
+  await started;
   return {
     async stop() {
       const told = once(child, "message");

@@ -9,6 +9,14 @@ export type Held = AsyncDisposable & {
   answers(): string[];
 };
 
+/** What is opened, and what is sent over each. */
+export type HoldOptions = {
+  readonly count: number;
+  readonly bytes?: (index: number) => string;
+  /** Where they come from, of the addresses of this machine. */
+  readonly localAddress?: string;
+};
+
 // So many are opened at once: more than the system's queue of connections would be answered late.
 const atOnce = 256;
 
@@ -18,13 +26,14 @@ const atOnce = 256;
  */
 export async function hold(
   { port }: { port: number },
-  { count, bytes = () => "" }: { count: number; bytes?: (index: number) => string },
+  { count, bytes = () => "", localAddress }: HoldOptions,
 ): Promise<Held> {
   const sockets: Socket[] = [];
   const answers: string[] = [];
+  const from = localAddress === undefined ? {} : { localAddress };
   const openOne = async () => {
     const text = bytes(sockets.length);
-    const socket = connect({ port, host: "127.0.0.1", allowHalfOpen: true });
+    const socket = connect({ port, host: "127.0.0.1", allowHalfOpen: true, ...from });
     sockets.push(socket);
     socket.on("error", () => {}).on("data", (data) => answers.push(String(data)));
     await Promise.race([once(socket, "connect"), once(socket, "close")]);

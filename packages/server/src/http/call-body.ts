@@ -1,11 +1,20 @@
 import type { IncomingMessage } from "node:http";
+import type { Turns, WorkMeter } from "@svc/core";
+import { lineOf } from "../calls/answers.ts";
 import type { Call } from "../calls/call.ts";
 import { toConnectError } from "../calls/connect-error.ts";
 import { BodyError, readBody } from "./body.ts";
 import type { BodyCharge } from "./body-budget.ts";
 import { chargeValues } from "./body-values.ts";
-import { codecOf, decode } from "./content-encoding.ts";
+import { type Codec, codecOf, decode } from "./content-encoding.ts";
 import { bodyFault, type Intake, keylessBodyBytesMax, shareOf } from "./intake.ts";
+
+/** What reading a body works with. */
+export type CallBodyOptions = {
+  readonly intake: Intake;
+  readonly meter: Pick<WorkMeter, "turns">;
+  readonly bodyBytesMax: number;
+};
 
 /** The body of one call, charged from its first byte until it is let go of. */
 export class CallBody {
@@ -16,13 +25,15 @@ export class CallBody {
   readonly #req: IncomingMessage;
   readonly #call: Call;
   readonly #intake: Intake;
+  readonly #turns: Turns;
   readonly #bytesMax: number;
   #charge: BodyCharge | undefined;
 
-  constructor(req: IncomingMessage, call: Call, { intake, bodyBytesMax }: { intake: Intake; bodyBytesMax: number }) {
+  constructor(req: IncomingMessage, call: Call, { intake, meter, bodyBytesMax }: CallBodyOptions) {
     this.#req = req;
     this.#call = call;
     this.#intake = intake;
+    this.#turns = meter.turns;
     this.#bytesMax = bodyBytesMax;
   }
 
@@ -32,8 +43,8 @@ export class CallBody {
   }
 
   /**
-   * Reads it whole, once, and as it was before it was compressed. What is made of its values is charged as well, until it is let go of.
-   * Rejects with Connect's error of the fault: Connect asks for it, outside of every interceptor.
+   * Reads it whole, once, and as it was before it was compressed. Rejects with Connect's error of the fault: Connect asks for it,
+   * outside of every interceptor.
    */
   async read(): Promise<Buffer> {
     const { principal } = this.#call;
@@ -42,15 +53,32 @@ export class CallBody {
     try {
       const sent = await readBody(this.#req, this.bytesMax, this.#charge);
       const codec = codecOf(this.#req);
-      this.bytes =
-        codec === undefined ? sent : await decode(codec, sent, { bytesMax: this.bytesMax, charge: this.#charge });
-      chargeValues(this.bytes, this.#charge);
+      this.bytes = codec === undefined ? sent : await this.#decode(codec, sent, this.#charge);
       return this.bytes;
     } catch (error) {
-      if (!(error instanceof BodyError)) throw error;
-      this.isRefused = error.reason === "no_room";
-      throw toConnectError(bodyFault(error, this.bytesMax));
+      throw this.#refusal(error);
     }
+  }
+
+  /** Charges what will be made of its values, until it is let go of. Throws as `read` does. */
+  chargeValues(): void {
+    try {
+      if (this.bytes !== undefined && this.#charge !== undefined) chargeValues(this.bytes, this.#charge);
+    } catch (error) {
+      throw this.#refusal(error);
+    }
+  }
+
+  /** In its caller's turn: many that are a few bytes each, and refused, would otherwise be all that the node does. */
+  async #decode(codec: Codec, sent: Buffer, charge: BodyCharge): Promise<Buffer> {
+    await this.#turns.next(lineOf(this.#call.principal));
+    return decode(codec, sent, { bytesMax: this.bytesMax, charge });
+  }
+
+  #refusal(error: unknown): unknown {
+    if (!(error instanceof BodyError)) return error;
+    this.isRefused = error.reason === "no_room";
+    return toConnectError(bodyFault(error, this.bytesMax));
   }
 
   /** Ends its charge: it is decoded, or nobody needs it any more. */

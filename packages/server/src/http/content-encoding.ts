@@ -1,15 +1,18 @@
 import type { IncomingMessage } from "node:http";
-import { promisify } from "node:util";
-import { brotliDecompress, gunzip } from "node:zlib";
+import type { Transform } from "node:stream";
+import { createBrotliDecompress, createGunzip } from "node:zlib";
 import { BodyError } from "./body.ts";
 import type { BodyCharge } from "./body-budget.ts";
 
-/** What undoes one encoding of a body. */
-export type Codec = (sent: Uint8Array, options: { readonly maxOutputLength: number }) => Promise<Buffer>;
+/** Begins to undo one encoding of a body. */
+export type Codec = () => Transform;
 
-const codecs: ReadonlyMap<string, Codec> = new Map([
-  ["gzip", promisify(gunzip)],
-  ["br", promisify(brotliDecompress)],
+/** Decoded bytes that are charged, and handed over, at a time. */
+const pieceBytes = 65_536;
+
+const codecs: ReadonlyMap<string, Codec> = new Map<string, Codec>([
+  ["gzip", () => createGunzip({ chunkSize: pieceBytes })],
+  ["br", () => createBrotliDecompress({ chunkSize: pieceBytes })],
 ]);
 
 /** The codec that a request's header names; undefined for none, and for those that calls do not take. */
@@ -18,26 +21,39 @@ export function codecOf({ headers }: Pick<IncomingMessage, "headers">): Codec | 
 }
 
 /**
- * A body as it was before it was compressed, charged like one that was sent so. Throws BodyError, with nothing charged any more:
- * `too_large`, `no_room`, or `undecodable`.
+ * A body as it was before it was compressed, charged piece by piece like one that arrives so: a few bytes may become a thousand times
+ * as many, and where they have no room they are not made. Rejects with BodyError, with nothing charged any more: `too_large`,
+ * `no_room`, or `undecodable`.
  */
 export async function decode(
   codec: Codec,
   sent: Uint8Array,
   { bytesMax, charge }: { readonly bytesMax: number; readonly charge: BodyCharge },
 ): Promise<Buffer> {
-  let body: Buffer;
+  const decoder = codec();
   try {
-    body = await codec(sent, { maxOutputLength: bytesMax });
+    decoder.end(sent);
+    return await collect(decoder, { bytesMax, charge });
   } catch (error) {
-    charge.release();
-    throw new BodyError(isTooLong(error) ? "too_large" : "undecodable");
+    if (error instanceof BodyError && error.reason === "no_room") charge.refuse();
+    else charge.release();
+    throw error instanceof BodyError ? error : new BodyError("undecodable");
+  } finally {
+    decoder.destroy();
   }
-  if (charge.take(body.byteLength)) return body;
-  charge.refuse();
-  throw new BodyError("no_room");
 }
 
-function isTooLong(error: unknown): boolean {
-  return error instanceof Error && "code" in error && error.code === "ERR_BUFFER_TOO_LARGE";
+async function collect(
+  decoder: Transform,
+  { bytesMax, charge }: { readonly bytesMax: number; readonly charge: BodyCharge },
+): Promise<Buffer> {
+  const pieces: Buffer[] = [];
+  let bytes = 0;
+  for await (const piece of decoder as AsyncIterable<Buffer>) {
+    bytes += piece.byteLength;
+    if (bytes > bytesMax) throw new BodyError("too_large");
+    if (!charge.take(piece.byteLength)) throw new BodyError("no_room");
+    pieces.push(piece);
+  }
+  return Buffer.concat(pieces);
 }

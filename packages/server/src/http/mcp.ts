@@ -116,13 +116,13 @@ async function answer(req: IncomingMessage, res: ServerResponse, options: Answer
   const charge = intake.charge(req, shareOf(principal));
   res.once("close", () => charge.release());
   const body = await readBody(req, bodyBytesMax, charge);
-  chargeValues(body, charge);
   const isLarge = body.byteLength > largeBytes;
   const turn = isLarge ? undefined : meter.turns.take(lineOf(principal));
   if (turn !== undefined) await turn;
   const work = meter.begin(ownerOf(call));
   work.charge({ bytes: body.byteLength });
   if (isLarge) await work.turn();
+  work.run(() => chargeValues(body, charge));
   const signal = lifeOf(res, options);
   const version = req.headers["mcp-protocol-version"];
   const { status, body: text } = await server.serve({

@@ -183,6 +183,7 @@ async function* receive(
   const work = meter.begin(ownerOf(call));
   work.charge({ bytes: bytes.byteLength });
   if (isLarge) await work.turn();
+  work.run(() => body.chargeValues());
   const isJson = req.headers["content-type"]?.startsWith("application/json") === true;
   if (isJson && work.run(() => isNestedDeeper(bytes, depthMax))) throw toConnectError(nestedTooDeep());
   yield bytes;

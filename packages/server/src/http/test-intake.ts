@@ -1,5 +1,5 @@
 import { systemClock } from "@svc/core";
-import { type BodyBudgetOptions, createBodyBudget } from "./body-budget.ts";
+import { type BodyBudgetOptions, bodyBudgetBytes, createBodyBudget } from "./body-budget.ts";
 import { createClientAddresses } from "./client-address.ts";
 import { createConnections } from "./connections.ts";
 import { createIntake, type Intake } from "./intake.ts";
@@ -9,6 +9,6 @@ export function createTestIntake(budget: Partial<BodyBudgetOptions> = {}): Intak
   const addresses = createClientAddresses([]);
   return createIntake({
     connections: createConnections({ max: 1_000, perAddressMax: 1_000, addresses }),
-    bodies: createBodyBudget({ clock: systemClock, bytesMax: 1_000_000, ...budget }),
+    bodies: createBodyBudget({ clock: systemClock, bytesMax: bodyBudgetBytes(1_048_576), ...budget }),
   });
 }

@@ -81,7 +81,11 @@ export function createDigestKeys(sealer: Sealer): DigestKeys {
 /** JSON with the keys of every object in one order, so that equal values are equal texts. */
 function canonicalJson(value: unknown): string {
   return JSON.stringify(value, (_key, child: unknown) => {
-    if (!isObject(child)) return child;
+    if (!isObject(child) || isSorted(Object.keys(child))) return child;
     return Object.fromEntries(Object.entries(child).sort(([a], [b]) => (a < b ? -1 : 1)));
   });
+}
+
+function isSorted(keys: readonly string[]): boolean {
+  return keys.every((key, index) => index === 0 || (keys[index - 1] ?? "") < key);
 }

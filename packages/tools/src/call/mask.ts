@@ -30,18 +30,31 @@ export function maskArguments(schema: JsonSchema, args: unknown): unknown {
   return maskUnknown(knownNames(schema), mask(schema, args));
 }
 
-/** The same value where nothing had to be masked, which is nearly always. */
+/** The same value where nothing had to be masked, which is nearly always: a copy is begun at the first difference. */
 function maskUnknown(names: KnownNames, value: unknown): unknown {
   if (typeof value !== "object" || value === null || isRawJson(value)) return value;
-  if (Array.isArray(value)) {
-    const items = value.map((item: unknown, index) => maskUnknown(names.at(index), item));
-    return items.some((item, index) => item !== value[index]) ? items : value;
+  if (Array.isArray(value)) return maskUnknownItems(names, value);
+  let copy: Record<string, unknown> | undefined;
+  for (const name of Object.keys(value)) {
+    const child = (value as JsonSchema)[name];
+    const shown = names.knows(name) ? maskUnknown(names.at(name), child) : masked;
+    if (shown === child) continue;
+    // A spread keeps names as they are, and what is assigned is there already: one may be named __proto__.
+    copy ??= { ...value };
+    copy[name] = shown;
   }
-  const entries = Object.entries(value).map(([name, child]): [string, unknown] => {
-    return [name, names.knows(name) ? maskUnknown(names.at(name), child) : masked];
-  });
-  const isSame = entries.every(([name, shown]) => shown === (value as JsonSchema)[name]);
-  return isSame ? value : Object.fromEntries(entries);
+  return copy ?? value;
+}
+
+function maskUnknownItems(names: KnownNames, list: readonly unknown[]): readonly unknown[] {
+  let copy: unknown[] | undefined;
+  for (let index = 0; index < list.length; index++) {
+    const shown = maskUnknown(names.at(index), list[index]);
+    if (shown === list[index]) continue;
+    copy ??= [...list];
+    copy[index] = shown;
+  }
+  return copy ?? list;
 }
 
 type Walk = { readonly root: JsonSchema; readonly references: number };

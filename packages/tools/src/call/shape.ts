@@ -115,8 +115,9 @@ function longest(
 
 function longestList(value: unknown): number {
   if (typeof value !== "object" || value === null) return 0;
+  const children: readonly unknown[] = Array.isArray(value) ? value : Object.values(value);
   const own = Array.isArray(value) ? value.length : 0;
-  return Object.values(value).reduce((most: number, child) => Math.max(most, longestList(child)), own);
+  return children.reduce((most: number, child) => Math.max(most, longestList(child)), own);
 }
 
 function cut(value: unknown, extent: Extent, rewrite: Rewrite = same): unknown {

@@ -27,7 +27,8 @@ export async function answerCall(
 ): Promise<MetaToolAnswer> {
   const request: AskedCall = {
     toolSlug: args.slug,
-    argumentsJson: JSON.stringify(args.arguments ?? {}),
+    argumentsJson: "",
+    args: args.arguments ?? {},
     entityId: args.entity_id ?? "",
     connectedAccountId: args.connected_account_id ?? "",
     idempotencyKey: args.idempotency_key ?? "",

@@ -1,7 +1,6 @@
 import { Server } from "@modelcontextprotocol/sdk/server/index.js";
 import { WebStandardStreamableHTTPServerTransport } from "@modelcontextprotocol/sdk/server/webStandardStreamableHttp.js";
 import {
-  type CallToolRequest,
   CallToolRequestSchema,
   type CallToolResult,
   ErrorCode,
@@ -11,6 +10,7 @@ import {
 import { AjvJsonSchemaValidator } from "@modelcontextprotocol/sdk/validation/ajv";
 import type { Fault } from "@svc/core";
 import { answerRefusal } from "./errors.ts";
+import { type KeptArguments, keepArguments } from "./kept-arguments.ts";
 import type { McpTools } from "./mcp-tools.ts";
 import { instructions, metaTools } from "./meta-tools.ts";
 import type { McpAnswer, McpRequest } from "./request.ts";
@@ -37,12 +37,13 @@ export async function exchange(request: Exchange): Promise<McpAnswer> {
   const { signal } = request;
   const onAbort = () => away.reject(signal.reason);
   signal.addEventListener("abort", onAbort, { once: true });
-  const server = createServer(request, away.reject);
+  const kept = keepArguments(request.json);
+  const server = createServer(request, kept, away.reject);
   const transport = new WebStandardStreamableHTTPServerTransport({ enableJsonResponse: true });
   try {
     signal.throwIfAborted();
     await server.connect(transport);
-    const handled = transport.handleRequest(requestOf(request), { parsedBody: request.json });
+    const handled = transport.handleRequest(requestOf(request), { parsedBody: kept.json });
     const response = await Promise.race([handled, away.promise]);
     return { status: response.status, body: await response.text() };
   } finally {
@@ -51,20 +52,22 @@ export async function exchange(request: Exchange): Promise<McpAnswer> {
   }
 }
 
-function createServer(request: Exchange, onAway: (error: Fault) => void): Server {
+function createServer(request: Exchange, kept: KeptArguments, onAway: (error: Fault) => void): Server {
   const { version } = request;
   const server = new Server(
     { name: "svc", title: "svc tools", version },
     { capabilities: { tools: {} }, instructions, jsonSchemaValidator },
   );
   server.setRequestHandler(ListToolsRequestSchema, () => ({ tools: [...metaTools] }));
-  server.setRequestHandler(CallToolRequestSchema, ({ params }) => callTool(request, params, onAway));
+  server.setRequestHandler(CallToolRequestSchema, ({ params: { name, arguments: args = {} } }) =>
+    callTool(request, { name, args: kept.of(args) }, onAway),
+  );
   return server;
 }
 
 async function callTool(
   { tools, principal, mapError, isBatch }: Exchange,
-  { name, arguments: args = {} }: CallToolRequest["params"],
+  { name, args }: { readonly name: string; readonly args: Readonly<Record<string, unknown>> },
   onAway: (error: Fault) => void,
 ): Promise<CallToolResult> {
   if (!tools.has(name)) throw new McpError(ErrorCode.InvalidParams, `Unknown tool: ${name.slice(0, 80)}`);

@@ -1,4 +1,5 @@
 import { parseExactJson } from "@svc/core";
+import { argumentValuesMax } from "../service/call-request.ts";
 
 /** The JSON-RPC messages of one POST, or why there are none to serve. */
 export type McpMessages =
@@ -16,13 +17,13 @@ const parseError = -32_700;
 const invalidRequest = -32_600;
 
 /**
- * Reads the body of a POST. Numbers keep their digits. Cancellations are left out: every POST has a server of its own, which
+ * Reads the body of a POST, which may hold as many values as the arguments of one call. Numbers keep their digits. Cancellations are left out: every POST has a server of its own, which
  * has nothing to cancel but what came with it, and would never answer that.
  */
 export function readMessages(body: string, isMetaTool: (name: string) => boolean): McpMessages {
   let json: unknown;
   try {
-    json = parseExactJson(body);
+    json = parseExactJson(body, { valuesMax: argumentValuesMax });
   } catch (error) {
     return { code: parseError, fault: `Parse error: ${(error as SyntaxError).message}` };
   }

@@ -4,6 +4,7 @@ import {
   isJsonNumber,
   isObject,
   isPrintableText,
+  JsonTooLargeError,
   optionalId,
   type ProjectPrincipal,
   parseExactJson,
@@ -17,10 +18,15 @@ const pathLengthMax = 200;
 const fieldsMax = 100;
 const bytesMin = 256;
 
+/** Values that the arguments of a call may hold, each list and object counted: what is made of one takes many times its text. */
+export const argumentValuesMax = 100_000;
+
 /** What CallTool is asked, and call_tool of MCP too: the fields of CallToolRequest. */
 export type AskedCall = {
   readonly toolSlug: string;
   readonly argumentsJson: string;
+  /** In place of that where they are read already, within the same bounds. */
+  readonly args?: Readonly<Record<string, unknown>>;
   readonly entityId: string;
   readonly connectedAccountId: string;
   readonly idempotencyKey: string;
@@ -40,7 +46,7 @@ export function readCallRequest(
   return {
     caller: { projectId, keyId, role },
     toolSlug,
-    args: readArguments(request.argumentsJson),
+    args: request.args ?? readArguments(request.argumentsJson),
     entityId,
     accountId: optionalId("acc", "connectedAccountId", request.connectedAccountId),
     idempotencyKey: idempotencyKey === "" ? undefined : idempotencyKey,
@@ -60,8 +66,11 @@ function readArguments(text: string): Readonly<Record<string, unknown>> {
 
 function parse(text: string): unknown {
   try {
-    return parseExactJson(text);
+    return parseExactJson(text, { valuesMax: argumentValuesMax });
   } catch (error) {
+    if (error instanceof JsonTooLargeError) {
+      throw argumentsMalformed(`holds more than ${argumentValuesMax} values, which is the most that a call takes`);
+    }
     throw argumentsMalformed(`is not JSON${reasonOf(error)}`);
   }
 }

@@ -353,6 +353,7 @@ CREATE INDEX quarantined_posts_toolkit ON public.quarantined_posts USING btree (
 create table routing_state (
   id smallint not null,
   version bigint not null,
+  audience text,
   constraint routing_state_pkey PRIMARY KEY (id)
 );
 

@@ -66,6 +66,21 @@ test("SVC_WEBHOOK_AUDIENCE says which: accounts keeps the events of others away,
   }
 });
 
+test("a start that forgets what an earlier one was told keeps the projects apart all the same, and says so", async () => {
+  const told = await start({ SVC_WEBHOOK_AUDIENCE: "accounts" });
+  expect((await create(told, "second")).code).toBe("ok");
+  const shared = { SVC_DATABASE_URL: told.database.url };
+  const forgetful = await start(shared);
+  expect(forgetful.logs.filter((line) => line.includes("SVC_WEBHOOK_AUDIENCE is unset"))).toHaveLength(1);
+  expect(await post(forgetful)).toEqual({ accepted: 0 });
+  // Neither is what it does taken for what it was told.
+  expect(await post(await start(shared))).toEqual({ accepted: 0 });
+  expect((await create(forgetful, "third")).code).toBe("ok");
+  expect(await post(await start({ ...shared, SVC_WEBHOOK_AUDIENCE: "projects" }))).toEqual({ accepted: 1 });
+  const after = await start(shared);
+  expect(after.logs.join("")).toContain("every project receives every event");
+});
+
 test("projects made before go on, with a warning at each start, and no further one is made", async () => {
   const before = await start({ SVC_WEBHOOK_AUDIENCE: "projects" });
   expect((await create(before, "second")).code).toBe("ok");

@@ -149,6 +149,7 @@ export {
 } from "./keys/repo.ts";
 export { MigrationRefusedError, migrateDatabase, migrationsFolder } from "./migrate.ts";
 export { probeWrites } from "./probe-writes.ts";
+export { keepAudience, readAudience } from "./projects/audience.ts";
 export type { QuotaReached } from "./projects/quotas.ts";
 export {
   createFirstProject,

@@ -40,7 +40,7 @@ import type { Logger } from "./logger.ts";
 import { createMetrics } from "./metrics/metrics.ts";
 import type { Metrics } from "./metrics/types.ts";
 import { createNodeObserver, logCall } from "./observer.ts";
-import { isAudienceDeclared, warnOfAudience } from "./start/audience.ts";
+import { forgottenAudience, isAudienceDeclared, noteAudience, warnOfAudience } from "./start/audience.ts";
 import { exposureText } from "./start/exposure.ts";
 import { type FirstKey, prepareFirstKey } from "./start/first-key.ts";
 import { nodePartsOf } from "./start/node-parts.ts";
@@ -94,22 +94,22 @@ type ServerParts = {
  * Starts a server: store, migrations, catalog, then the node and, last, HTTP: what is listened to is ready.
  * Rejects, having closed what it opened, with the error of the part that cannot run.
  */
-export async function startServer(
-  config: Config,
-  { logger, timeouts, catalog: loaded }: ServerOptions,
-): Promise<Server> {
+export async function startServer(told: Config, { logger, timeouts, catalog: loaded }: ServerOptions): Promise<Server> {
   await using opened = new AsyncDisposableStack();
-  const deploymentLoading = readDeployment(config);
-  const catalogLoading = deploymentLoading.then((deployment) => loaded ?? readCatalog(config, deployment));
+  const deploymentLoading = readDeployment(told);
+  const catalogLoading = deploymentLoading.then((deployment) => loaded ?? readCatalog(told, deployment));
   // Reported where it is awaited; until then a failure is nobody's.
   catalogLoading.catch(() => {});
-  const vaultKeys = await readVaultKeys(config);
-  const tls = config.tls === undefined ? undefined : await openTls(config.tls, logger);
+  const vaultKeys = await readVaultKeys(told);
+  const tls = told.tls === undefined ? undefined : await openTls(told.tls, logger);
   opened.defer(() => tls?.stop());
-  const store = await openStore(config, logger);
+  const store = await openStore(told, logger);
   opened.defer(() => store.close());
-  const catalog = await catalogLoading;
+  const read = await catalogLoading;
   const deployment = await deploymentLoading;
+  const forgotten = await forgottenAudience(told, store.db, logger);
+  const config = forgotten === undefined ? told : { ...told, webhookAudience: forgotten };
+  const catalog = forgotten === undefined ? read : await readCatalog(config, deployment);
   const bindings = bindingsText(config, catalog);
   if (bindings !== undefined) logger.info(bindings);
   const exposure = exposureText(config);
@@ -118,6 +118,7 @@ export async function startServer(
   await warnOfAudience(config, store.db, logger);
   const sealer = createSealer(vaultKeys);
   await checkVault(store.db, sealer);
+  await noteAudience(told, store.db);
   const listening = { url: "" };
   const publicUrl = () => config.publicUrl ?? listening.url;
   const parts = createParts({ config, logger, store, catalog, deployment, sealer, tls, publicUrl });

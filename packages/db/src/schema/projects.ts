@@ -1,7 +1,7 @@
 import { bigint, pgTable, smallint, text, uniqueIndex } from "drizzle-orm/pg-core";
 import { quotasDocument } from "../documents/quotas.ts";
 import { bytes, document, idColumn, oneOf, time } from "./columns.ts";
-import { keyRoles, planApprovals } from "./words.ts";
+import { audiences, keyRoles, planApprovals } from "./words.ts";
 
 /**
  * A tenant. `routingVersion` grows with every change of its subscriptions, `catalogVersion` with every change of its private
@@ -61,6 +61,8 @@ export const apiKeys = pgTable(
 export const routingState = pgTable("routing_state", {
   id: smallint("id").primaryKey(),
   version: bigint("version", { mode: "number" }).notNull(),
+  /** Who receives events, as a node was last told at its start. Null until then: projects are from before that was asked for. */
+  audience: oneOf(audiences)("audience"),
 });
 
 /** One row: a known text, sealed by the first node. A node that cannot open it holds other vault keys, and must not run. */

@@ -21,6 +21,9 @@ export const jobStatuses = [
 /** One status of a job. */
 export type JobStatus = (typeof jobStatuses)[number];
 
+/** Who receives the events of a post: the projects whose account it names, or every project of the deployment. */
+export const audiences = ["accounts", "projects"] as const;
+
 /** Whether a job's writes are sent. */
 export const jobModes = ["live", "simulate"] as const;
 

@@ -19,6 +19,7 @@ import { connectedAccountsForProject } from "../connections/repo.ts";
 import { readDatabaseTime } from "../database-time.ts";
 import { findCallerKey, listApiKeys } from "../keys/repo.ts";
 import { probeWrites } from "../probe-writes.ts";
+import { keepAudience, readAudience } from "../projects/audience.ts";
 import { findProject, listProjects } from "../projects/repo.ts";
 import { holdDeploymentRouting, holdProjectRouting } from "../projects/routing.ts";
 import { findQuarantinedIds, listHeldQuarantinedPosts } from "../quarantine/held.ts";
@@ -268,6 +269,16 @@ export const projectPlans: readonly Plan[] = [
   {
     name: "hold_deployment_routing",
     run: (db) => holdDeploymentRouting(db),
+    reads: { routing_state: ["Seq Scan", "routing_state_pkey(id)"] },
+  },
+  {
+    name: "the audience that a start was told",
+    run: (db) => readAudience(db),
+    reads: { routing_state: ["Seq Scan", "routing_state_pkey()"] },
+  },
+  {
+    name: "keep the audience that a start was told",
+    run: (db) => keepAudience(db, "accounts"),
     reads: { routing_state: ["Seq Scan", "routing_state_pkey(id)"] },
   },
   {

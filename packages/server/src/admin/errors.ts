@@ -34,7 +34,7 @@ export function audienceUndeclared(): Fault {
     code: "failed_precondition",
     reason: "AUDIENCE_UNDECLARED",
     message:
-      "the deployment has a project and does not say which projects receive events: a second one would receive all of them",
+      "the deployment has a project and does not say which projects receive events: another one would receive all of them",
     help: "Set SVC_WEBHOOK_AUDIENCE to accounts or projects, or SVC_DEPLOYMENT to a deployment file, and start the service again.",
   });
 }

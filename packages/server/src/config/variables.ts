@@ -28,7 +28,7 @@ const table = {
   SVC_TOOLKITS: ["toolkits in the checkout", "folders of toolkit definitions, comma separated"],
   SVC_DEPLOYMENT: ["empty", "YAML file that binds toolkits to real hosts and sets who receives their events"],
   SVC_WEBHOOK_AUDIENCE: [
-    "projects while there is one project and no SVC_DEPLOYMENT, else accounts",
+    "accounts with SVC_DEPLOYMENT or where an earlier start was told so, else projects",
     "who receives events where the deployment file says nothing: accounts (whose account a post names) or projects (every one)",
   ],
   SVC_VAULT_KEY: [

@@ -4,7 +4,7 @@ import { createServer, type Server } from "node:http";
 import { type AddressInfo, connect } from "node:net";
 import { systemClock } from "@svc/core";
 import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
-import { readBody } from "./body.ts";
+import { readBody, watchChunks } from "./body.ts";
 import { type BodyBudget, createBodyBudget } from "./body-budget.ts";
 
 let budget: BodyBudget;
@@ -72,6 +72,39 @@ test("a body in pieces of one byte costs hardly more than its bytes, and large p
   const whole = Buffer.concat(pieces);
   expect([Number(bytes), digest]).toEqual([whole.byteLength, digestOf(whole)]);
   expect(Number(charged)).toBeLessThan(2 * whole.byteLength);
+});
+
+test.each([
+  ["1 byte", 1, true],
+  ["15 bytes", 15, true],
+  ["16 bytes", 16, false],
+  ["4 KiB", 4_096, false],
+])("chunks of %s that are far too fine are told of, others not", async (_, bytes, isTooFine) => {
+  let told = 0;
+  const watched = createServer((req, res) => {
+    watchChunks(req, () => told++);
+    req.resume().on("end", () => res.end("read"));
+  });
+  await new Promise<void>((resolve) => watched.listen(0, "127.0.0.1", resolve));
+  const socket = connect((watched.address() as AddressInfo).port, "127.0.0.1");
+  const chunk = `${bytes.toString(16)}\r\n${"x".repeat(bytes)}\r\n`;
+  socket.write(`POST / HTTP/1.1\r\nhost: x\r\ntransfer-encoding: chunked\r\n\r\n${chunk.repeat(1_500)}0\r\n\r\n`);
+  await once(socket, "data");
+  socket.destroy();
+  watched.close();
+  expect(told).toBe(isTooFine ? 2 : 0);
+});
+
+test("a few hundred fine chunks are none too many", async () => {
+  const body = Buffer.from("x".repeat(511));
+  const stream = new ReadableStream<Uint8Array>({
+    start(controller) {
+      for (const byte of body) controller.enqueue(Uint8Array.of(byte));
+      controller.close();
+    },
+  });
+  const answer = await fetch(url, { method: "POST", body: stream, duplex: "half" });
+  expect(await answer.text()).toContain(digestOf(body));
 });
 
 test("many large bodies at once arrive whole, and nothing stays charged", async () => {

@@ -19,7 +19,7 @@ afterEach(() => {
 
 /** Answers "ok", to `/held` never; `/key` stands for a valid key. */
 function serve(connections: Connections, req: IncomingMessage, res: ServerResponse): void {
-  connections.noteRequest(req.socket);
+  if (!connections.noteRequest(req.socket)) return;
   if (req.url === "/key") connections.noteKey(req.socket);
   if (req.url === "/address") res.end(connections.addressOf(req));
   else if (req.url !== "/held") res.end("ok");
@@ -165,6 +165,41 @@ test("one address has its limit, and a trusted proxy none, whose requests are co
   expect(proxied.stats().open.halfOpen).toBe(3);
   expect(await ask(proxy, "/address", "x-forwarded-for: 203.0.113.9, 192.0.2.7\r\n")).toContain("192.0.2.7");
   expect(await ask(proxy, "/address", "x-forwarded-for: 203.0.113.9\r\n")).toContain("203.0.113.9");
+});
+
+test("more requests at once than a connection can have answers to end it, and its address is not heard for a while", async () => {
+  const connections = await start({});
+  const [idle, keyed, held, hostile] = [await open(), await open(), await open(), await open()];
+  await ask(idle, "/");
+  await ask(keyed, "/key");
+  const requested = once(server, "request");
+  held.write("GET /held HTTP/1.1\r\nhost: x\r\n\r\n");
+  await requested;
+  hostile.write("GET / HTTP/1.1\r\nhost: x\r\n\r\n".repeat(500));
+  await ended(hostile);
+  await ended(idle);
+  // What has shown a key, and whoever waits for an answer, may be another behind the same address.
+  expect([keyed, held].map(isOpen)).toEqual([true, true]);
+  expect(connections.stats()).toEqual({ open: { halfOpen: 0, keyless: 1, keyed: 1 }, shed: 2 });
+  await ended(await open(249));
+  expect(await ask(await open(1), "/")).toContain("200 OK");
+});
+
+test("requests in a row, one answer after the other, are nothing to punish", async () => {
+  const connections = await start({});
+  const client = await open();
+  for (let index = 0; index < 200; index++) expect(await ask(client, "/")).toContain("200 OK");
+  expect(connections.stats().shed).toBe(0);
+});
+
+test("the other connections of a trusted proxy are other clients'", async () => {
+  await start({ addresses: createClientAddresses(["127.0.0.0/8"]) });
+  const [other, hostile] = [await open(), await open()];
+  await ask(other, "/");
+  hostile.write("GET / HTTP/1.1\r\nhost: x\r\n\r\n".repeat(500));
+  await ended(hostile);
+  expect(isOpen(other)).toBe(true);
+  expect(await ask(await open(0), "/")).toContain("200 OK");
 });
 
 test("behind TLS a connection is the same before and after its handshake", async () => {

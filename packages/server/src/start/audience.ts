@@ -1,4 +1,5 @@
-import { type Database, listProjects } from "@svc/db";
+import type { Audience } from "@svc/catalog";
+import { type Database, keepAudience, listProjects, readAudience } from "@svc/db";
 import type { Config } from "../config/config.ts";
 import { ConfigError } from "../config/config-error.ts";
 import type { Logger } from "../logger.ts";
@@ -13,6 +14,24 @@ export function audienceFault(): ConfigError {
   const message =
     'is unset, and SVC_BOOTSTRAP_KEY would make project "default" beside others, each of which would receive all events; set it to accounts or projects';
   return new ConfigError([{ variable: "SVC_WEBHOOK_AUDIENCE", message }]);
+}
+
+/**
+ * Who receives events where a start does not say so: as a start of the deployment was told before. A variable that is forgotten must
+ * not hand every project the events of the others. Undefined where this start says so itself, or none ever said accounts.
+ */
+export async function forgottenAudience(config: Config, db: Database, logger: Logger): Promise<Audience | undefined> {
+  if (isAudienceDeclared(config) || (await readAudience(db)) !== "accounts") return undefined;
+  logger.warn(
+    "SVC_WEBHOOK_AUDIENCE is unset, as is SVC_DEPLOYMENT: events go to accounts (whose account a post names), as an earlier start was told. Set SVC_WEBHOOK_AUDIENCE to accounts, or to projects if every project is to receive every event",
+  );
+  return "accounts";
+}
+
+/** Keeps for later starts what this one was told; one that was told nothing changes nothing. */
+export async function noteAudience({ webhookAudience, deploymentFile }: Config, db: Database): Promise<void> {
+  const audience = webhookAudience ?? (deploymentFile === undefined ? undefined : "accounts");
+  if (audience !== undefined) await keepAudience(db, audience);
 }
 
 /** Warns of several projects, made before this was asked for, that receive each other's events. */

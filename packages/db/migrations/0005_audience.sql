@@ -1,0 +1,1 @@
+ALTER TABLE "routing_state" ADD COLUMN "audience" text;

@@ -5,6 +5,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { buffer } from "node:stream/consumers";
 import { connect as connectTls } from "node:tls";
+import { gzipSync } from "node:zlib";
 import { createCertificate } from "@svc/testing/certificate";
 import { startTestServer, type TestServer } from "@svc/testing/server";
 import { afterAll, beforeAll, expect, onTestFinished, test } from "vitest";
@@ -118,10 +119,14 @@ test.each([
 const watchPath = "grpc.health.v1.Health/Watch";
 
 /** What the last frame of a stream says of its error. */
-async function lastFrame(frame: Buffer, type = "json"): Promise<{ code: string; reason: string }> {
-  const res = await fetch(`${svc.url}/${watchPath}`, {
+async function lastFrame(
+  frame: Buffer,
+  type = "json",
+  { path = watchPath, headers = {} }: { path?: string; headers?: Record<string, string> } = {},
+): Promise<{ code: string; reason: string }> {
+  const res = await fetch(`${svc.url}/${path}`, {
     method: "POST",
-    headers: { "content-type": `application/connect+${type}`, "connect-accept-encoding": "identity" },
+    headers: { "content-type": `application/connect+${type}`, "connect-accept-encoding": "identity", ...headers },
     body: frame,
   });
   const bytes = Buffer.from(await res.arrayBuffer());
@@ -163,6 +168,21 @@ test("a broken frame of a stream is the caller's fault, and no fault of the serv
   const huge = await lastFrame(frame(0, 0xffff_ffff, Buffer.from("{}")));
   expect(["invalid_argument", "resource_exhausted"]).toContain(huge.code);
   expect(svc.logs.filter((line) => line.includes('"level":"error"'))).toHaveLength(before);
+});
+
+test("a compressed message of a stream is read, as far as it is no larger than another", async () => {
+  const headers = { "connect-content-encoding": "gzip", authorization: `Bearer ${svc.key}` };
+  const watch = { path: "svc.v1.JobsService/WatchJob", headers };
+  const ask = async (text: string) => {
+    const packed = gzipSync(text);
+    return lastFrame(frame(1, packed.byteLength, packed), "json", watch);
+  };
+  expect(await ask('{"nope":1}')).toEqual({ code: "invalid_argument", reason: "REQUEST_MALFORMED" });
+  const jobId = "job_01m83pqq6wewk898k65m2ekg43";
+  expect(await ask(JSON.stringify({ jobId }))).toEqual({ code: "not_found", reason: "JOB_NOT_FOUND" });
+  expect(await ask(JSON.stringify({ jobId: "x".repeat(2_000_000) }))).toMatchObject({ code: "resource_exhausted" });
+  const broken = await lastFrame(frame(1, 2, Buffer.from("{}")), "json", watch);
+  expect(broken).toEqual({ code: "invalid_argument", reason: "REQUEST_MALFORMED" });
 });
 
 test("administration and metrics on a listener of their own are nowhere else, and nothing else is there", async () => {

@@ -6,7 +6,7 @@ import { toConnectError } from "../calls/connect-error.ts";
 import { BodyError, readBody } from "./body.ts";
 import type { BodyCharge } from "./body-budget.ts";
 import { chargeValues } from "./body-values.ts";
-import { type Codec, codecOf, decode } from "./content-encoding.ts";
+import { decodeBody, type Encoding, encodingOf } from "./content-encoding.ts";
 import { bodyFault, type Intake, keylessBodyBytesMax, shareOf } from "./intake.ts";
 
 /** What reading a body works with. */
@@ -52,8 +52,8 @@ export class CallBody {
     this.#charge = this.#intake.charge(this.#req, shareOf(principal));
     try {
       const sent = await readBody(this.#req, this.bytesMax, this.#charge);
-      const codec = codecOf(this.#req);
-      this.bytes = codec === undefined ? sent : await this.#decode(codec, sent, this.#charge);
+      const encoding = encodingOf(this.#req);
+      this.bytes = encoding === undefined ? sent : await this.#decode(encoding, sent, this.#charge);
       return this.bytes;
     } catch (error) {
       throw this.#refusal(error);
@@ -70,9 +70,9 @@ export class CallBody {
   }
 
   /** In its caller's turn: many that are a few bytes each, and refused, would otherwise be all that the node does. */
-  async #decode(codec: Codec, sent: Buffer, charge: BodyCharge): Promise<Buffer> {
+  async #decode(encoding: Encoding, sent: Buffer, charge: BodyCharge): Promise<Buffer> {
     await this.#turns.next(lineOf(this.#call.principal));
-    return decode(codec, sent, { bytesMax: this.bytesMax, charge });
+    return decodeBody(encoding, sent, { bytesMax: this.bytesMax, charge });
   }
 
   #refusal(error: unknown): unknown {

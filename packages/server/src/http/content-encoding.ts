@@ -4,6 +4,9 @@ import { createBrotliDecompress, createGunzip } from "node:zlib";
 import { BodyError } from "./body.ts";
 import type { BodyCharge } from "./body-budget.ts";
 
+/** The largest size of what is decoded, and who is charged for it. */
+export type DecodeOptions = { readonly bytesMax: number; readonly charge: BodyCharge };
+
 /** Begins to undo one encoding of a body. */
 export type Codec = () => Transform;
 
@@ -15,9 +18,34 @@ const codecs: ReadonlyMap<string, Codec> = new Map<string, Codec>([
   ["br", () => createBrotliDecompress({ chunkSize: pieceBytes })],
 ]);
 
-/** The codec that a request's header names; undefined for none, and for those that calls do not take. */
-export function codecOf({ headers }: Pick<IncomingMessage, "headers">): Codec | undefined {
-  return codecs.get(headers["content-encoding"] ?? "");
+/** How a body is compressed: as a whole, or as the one message of a stream, in its frame. */
+export type Encoding = { readonly codec: Codec; readonly header: "content-encoding" | "connect-content-encoding" };
+
+/** The encoding that a request's headers name; undefined for none, and for those that calls do not take. */
+export function encodingOf({ headers }: Pick<IncomingMessage, "headers">): Encoding | undefined {
+  const isStream = headers["content-type"]?.startsWith("application/connect+") === true;
+  const header = isStream ? "connect-content-encoding" : "content-encoding";
+  const codec = codecs.get(String(headers[header] ?? ""));
+  return codec && { codec, header };
+}
+
+/** Flags and length of a message in a stream (Connect protocol, enveloped messages). */
+const frameHeadBytes = 5;
+const compressedFlag = 1;
+
+/**
+ * A body as it was before it was compressed, like `decode`. The message of a stream keeps its frame; what is not one whole frame is
+ * left as it is, for its reader to refuse.
+ */
+export async function decodeBody({ codec, header }: Encoding, sent: Buffer, options: DecodeOptions): Promise<Buffer> {
+  if (header === "content-encoding") return decode(codec, sent, options);
+  const isFrame = sent.byteLength >= frameHeadBytes && sent.readUInt32BE(1) === sent.byteLength - frameHeadBytes;
+  const flags = sent[0] ?? 0;
+  if (!isFrame || (flags & compressedFlag) === 0) return sent;
+  const message = await decode(codec, sent.subarray(frameHeadBytes), options);
+  const head = Buffer.alloc(frameHeadBytes, flags ^ compressedFlag);
+  head.writeUInt32BE(message.byteLength, 1);
+  return Buffer.concat([head, message]);
 }
 
 /**
@@ -25,11 +53,7 @@ export function codecOf({ headers }: Pick<IncomingMessage, "headers">): Codec | 
  * as many, and where they have no room they are not made. Rejects with BodyError, with nothing charged any more: `too_large`,
  * `no_room`, or `undecodable`.
  */
-export async function decode(
-  codec: Codec,
-  sent: Uint8Array,
-  { bytesMax, charge }: { readonly bytesMax: number; readonly charge: BodyCharge },
-): Promise<Buffer> {
+export async function decode(codec: Codec, sent: Uint8Array, { bytesMax, charge }: DecodeOptions): Promise<Buffer> {
   const decoder = codec();
   try {
     decoder.end(sent);
@@ -43,10 +67,7 @@ export async function decode(
   }
 }
 
-async function collect(
-  decoder: Transform,
-  { bytesMax, charge }: { readonly bytesMax: number; readonly charge: BodyCharge },
-): Promise<Buffer> {
+async function collect(decoder: Transform, { bytesMax, charge }: DecodeOptions): Promise<Buffer> {
   const pieces: Buffer[] = [];
   let bytes = 0;
   for await (const piece of decoder as AsyncIterable<Buffer>) {

@@ -16,7 +16,7 @@ import { answerError, retryHeaders } from "./answer.ts";
 import { CallBody } from "./call-body.ts";
 import { completeError, type ErrorJson, type FailedCall } from "./complete-error.ts";
 import { completeStream } from "./complete-stream.ts";
-import { codecOf } from "./content-encoding.ts";
+import { encodingOf } from "./content-encoding.ts";
 import type { Intake } from "./intake.ts";
 import { isNestedDeeper } from "./json-depth.ts";
 
@@ -141,10 +141,10 @@ function universalRequest(
 ): UniversalServerRequest {
   const { call, intake, defaultTimeoutMs = timeoutDefaultMs } = options;
   const header = new Headers();
-  const isDecoded = codecOf(req) !== undefined;
+  const decoded = encodingOf(req)?.header;
   for (const [name, value] of Object.entries(req.headers)) {
     // Connect would set as many bytes aside as a caller announces. What arrives is measured, and decoded, already.
-    if (value !== undefined && name !== "content-length" && !(name === "content-encoding" && isDecoded))
+    if (value !== undefined && name !== "content-length" && name !== decoded)
       header.set(name, typeof value === "string" ? value : value.join(", "));
   }
   // A stream is open as long as its caller likes; anything else ends, also when the store hangs.

@@ -1,0 +1,10 @@
+import { startServerProcess, bootstrapKey, vaultKey } from "/work/main/packages/testing/src/server-process.ts";
+import { startTestPostgres } from "/work/main/packages/testing/src/database.ts";
+import net from "node:net";
+const pg = await startTestPostgres({durability:"none"});
+const server = await startServerProcess({ SVC_DATABASE_URL: pg.url, SVC_VAULT_KEY: vaultKey(), SVC_SANDBOX: "force" });
+const s = net.connect(new URL(server.url).port, "127.0.0.1"); let n = ""; s.on("data", d => n += d);
+s.write(`POST /svc.v1.TriggersService/ListSubscriptions HTTP/1.1\r\nhost: 127.0.0.1\r\nauthorization: Bearer ${bootstrapKey}\r\ncontent-type: application/json\r\ncontent-length: 2\r\n\r\n{}`.repeat(60));
+await new Promise(r => setTimeout(r, 1500)); console.log(n.split("HTTP/1.1 200").length - 1);
+console.log(Object.keys(server)); const out = server.output?.() ?? server.logs?.join?.("") ?? server.stderr; console.log(String(out).split("\n").filter(l => /Max|Warn|warn/.test(l)));
+await server.end("SIGTERM"); await pg.stop(); process.exit();

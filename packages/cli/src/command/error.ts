@@ -1,3 +1,4 @@
+import { withWait } from "@svc/core";
 import { Code, ConnectError, svcErrorDetails } from "@svc/sdk";
 
 /** A command that was refused or failed; the message is what its user reads, and the process ends with `exitCode`, 1 unless stated. */
@@ -171,7 +172,14 @@ function refusalText(err: ConnectError): string {
     return `${text}. ${startHint}`;
   }
   const help = details.map((detail) => detail.help).filter((text) => text !== "");
-  return [`${err.rawMessage}${reasonsText(err)}.`, ...help].join(" ");
+  return [`${err.rawMessage}${reasonsText(err)}.`, withWait(help.join(" "), retryAfterSeconds(err))]
+    .join(" ")
+    .trimEnd();
+}
+
+/** The seconds of Retry-After; undefined when there is none, or the date of another server between. */
+function retryAfterSeconds({ metadata }: ConnectError): string | undefined {
+  return /^\d+$/.exec(metadata.get("retry-after") ?? "")?.[0];
 }
 
 function reasonsText(err: ConnectError): string {

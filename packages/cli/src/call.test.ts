@@ -126,9 +126,7 @@ test("a call that a full limit refuses says in how many seconds to come again; -
   for (const json of [[], ["--json"]]) {
     const { code, printed, noted } = await svc(...options, ...json);
     expect({ code, printed }).toEqual({ code: 1, printed: [] });
-    expect(noted).toEqual([
-      expect.stringMatching(/\(CALL_LIMIT\)\. Send the same request again after \d{4} s, or /),
-    ]);
+    expect(noted).toEqual([expect.stringMatching(/\(CALL_LIMIT\)\. Send the same request again after \d{4} s, or /)]);
   }
   await svc("limits", "put", "once", "--toolkit", "messaging_bot", "--paused");
   expect((await svc(...options)).noted).toEqual([

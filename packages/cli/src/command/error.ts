@@ -15,12 +15,15 @@ export class CommandError extends Error {
 /** What to do about a server that cannot be reached. */
 export const startHint = "Start the service (`npm start`), or give its address with --url or SVC_URL.";
 
-/** What a user reads of an error, without its stack. */
-export function failureText(err: unknown, origin?: { url: string; credential: string; isAdmin: boolean }): string {
+/** Which service answered, and what was shown to it. */
+type Origin = { readonly url: string; readonly credential: string; readonly isAdmin: boolean };
+
+/** What a user reads of an error, without its stack. `command` is the one that ran, such as `svc jobs park`. */
+export function failureText(err: unknown, origin?: Origin, command?: string): string {
   if (err instanceof ConnectError) {
     const isRefused = err.code === Code.Unauthenticated && origin !== undefined;
     // The service cannot tell a wrong token from a wrong key.
-    const text = isRefused && origin.isAdmin ? `${wrongToken}${reasonsText(err)}.` : spokenRefusal(err);
+    const text = isRefused && origin.isAdmin ? `${wrongToken}${reasonsText(err)}.` : spokenRefusal(err, command);
     if (!isRefused) return text;
     return `${text} ${origin.url} answered; ${origin.credential}.`;
   }
@@ -134,6 +137,8 @@ const commandPhrases: readonly (readonly [pattern: RegExp, text: string])[] = [
   [/\blimit\.keyExpression\b/g, "--key"],
   [/\bscheme is empty\b/g, "--scheme is not given"],
   [/\bbasic is empty\b/g, "--username is empty"],
+  [/\bSend SVC_ADMIN_TOKEN as bearer\./g, "Give that token with --admin-token or SVC_ADMIN_TOKEN."],
+  [/\bSend (a project's key(?: with the role \w+)?) as bearer\./g, "Give $1 with --api-key or SVC_API_KEY."],
   [/\bSend basic\./g, "Give --username, and the password by --key-stdin or --key-env."],
 ];
 
@@ -154,10 +159,15 @@ function withPhrases(text: string): string {
 /** Reasons whose texts name what an expression may name, by words that are fields elsewhere. */
 const expressionReasons: ReadonlySet<string> = new Set(["KEY_EXPRESSION_INVALID"]);
 
+/** Reasons whose texts begin with the call that was refused. */
+const roleReasons: ReadonlySet<string> = new Set(["ROLE_REQUIRED"]);
+
 /** What a refusal says, in the words of this command line. */
-function spokenRefusal(err: ConnectError): string {
-  const isOfExpression = svcErrorDetails(err).some(({ reason }) => expressionReasons.has(reason));
-  return (isOfExpression ? withPhrases : asCommands)(refusalText(err));
+function spokenRefusal(err: ConnectError, command: string | undefined): string {
+  const has = (reasons: ReadonlySet<string>) => svcErrorDetails(err).some(({ reason }) => reasons.has(reason));
+  const text = (has(expressionReasons) ? withPhrases : asCommands)(refusalText(err));
+  // A command may make another call before its own, such as one for a project's id: its user knows of the command alone.
+  return command !== undefined && has(roleReasons) ? text.replace(/^`[^`]+`/, `\`${command}\``) : text;
 }
 
 function refusalText(err: ConnectError): string {

@@ -1,5 +1,6 @@
 import { withWait } from "@svc/core";
 import { Code, ConnectError, svcErrorDetails } from "@svc/sdk";
+import { unreachableHint } from "./unreachable.ts";
 
 /** A command that was refused or failed; the message is what its user reads, and the process ends with `exitCode`, 1 unless stated. */
 export class CommandError extends Error {
@@ -12,9 +13,6 @@ export class CommandError extends Error {
   }
 }
 
-/** What to do about a server that cannot be reached. */
-export const startHint = "Start the service (`npm start`), or give its address with --url or SVC_URL.";
-
 /** Which service answered, and what was shown to it. */
 type Origin = { readonly url: string; readonly credential: string; readonly isAdmin: boolean };
 
@@ -23,7 +21,8 @@ export function failureText(err: unknown, origin?: Origin, command?: string): st
   if (err instanceof ConnectError) {
     const isRefused = err.code === Code.Unauthenticated && origin !== undefined;
     // The service cannot tell a wrong token from a wrong key.
-    const text = isRefused && origin.isAdmin ? `${wrongToken}${reasonsText(err)}.` : spokenRefusal(err, command);
+    const text =
+      isRefused && origin.isAdmin ? `${wrongToken}${reasonsText(err)}.` : spokenRefusal(err, origin, command);
     if (!isRefused) return text;
     return `${text} ${origin.url} answered; ${origin.credential}.`;
   }
@@ -159,18 +158,27 @@ function withPhrases(text: string): string {
 /** Reasons whose texts name what an expression may name, by words that are fields elsewhere. */
 const expressionReasons: ReadonlySet<string> = new Set(["KEY_EXPRESSION_INVALID"]);
 
+/** Reasons of an address that does not serve the call; of administration the service's own help says where else it may be served. */
+const listenerReasons: ReadonlySet<string> = new Set(["CALL_UNKNOWN"]);
+
+/** What to do where a project's call, or a post, is served by nobody. */
+export const wrongListenerHint =
+  "The listener of the administrator (SVC_ADMIN_LISTEN) and workers (SVC_ROLE) take nothing of projects: set --url or SVC_URL to the address where the service takes calls.";
+
 /** Reasons whose texts begin with the call that was refused. */
 const roleReasons: ReadonlySet<string> = new Set(["ROLE_REQUIRED"]);
 
 /** What a refusal says, in the words of this command line. */
-function spokenRefusal(err: ConnectError, command: string | undefined): string {
+function spokenRefusal(err: ConnectError, origin: Origin | undefined, command: string | undefined): string {
   const has = (reasons: ReadonlySet<string>) => svcErrorDetails(err).some(({ reason }) => reasons.has(reason));
-  const text = (has(expressionReasons) ? withPhrases : asCommands)(refusalText(err));
+  if (has(listenerReasons) && origin?.isAdmin === false)
+    return `${err.rawMessage}${reasonsText(err)}. ${wrongListenerHint}`;
+  const text = (has(expressionReasons) ? withPhrases : asCommands)(refusalText(err, origin));
   // A command may make another call before its own, such as one for a project's id: its user knows of the command alone.
   return command !== undefined && has(roleReasons) ? text.replace(/^`[^`]+`/, `\`${command}\``) : text;
 }
 
-function refusalText(err: ConnectError): string {
+function refusalText(err: ConnectError, origin: Origin | undefined): string {
   const details = svcErrorDetails(err);
   // Without a detail it was the network, or a server of another kind, that ended the call.
   if (details.length === 0 && err.code === Code.Unavailable) {
@@ -179,7 +187,7 @@ function refusalText(err: ConnectError): string {
       /: bad port$/,
       ": its port belongs to another protocol, and no HTTP client may use it",
     );
-    return `${text}. ${startHint}`;
+    return `${text}. ${unreachableHint(err.cause, origin?.url ?? "")}`;
   }
   const help = details.map((detail) => detail.help).filter((text) => text !== "");
   return [`${err.rawMessage}${reasonsText(err)}.`, withWait(help.join(" "), retryAfterSeconds(err))]

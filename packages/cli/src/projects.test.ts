@@ -84,7 +84,7 @@ test("projects list reads every page", async () => {
   ]);
 });
 
-test("projects policy sets the whole policy of a project found by its name", async () => {
+test("projects policy sets redirect URLs and plan approval of a project found by its name, sends no quotas, and says so", async () => {
   const { server, policies, variables } = await startAdmin();
   await using _ = server;
   const urls = ["https://app.example.com/connected", "https://app.example.com/again"];
@@ -99,6 +99,10 @@ test("projects policy sets the whole policy of a project found by its name", asy
   const reset = await runTestCommand(["projects", "policy", "prj_1"], variables);
   expect(reset.printed).toEqual(["redirect URLs  loopback only", "plan approval  never"]);
   expect(policies[1]).toMatchObject({ projectId: "prj_1", redirectUrls: [], planApproval: "never" });
+  expect(policies.map(({ quotas }) => quotas)).toEqual([undefined, undefined]);
+  const help = (await runTestCommand(["projects", "policy", "--help"])).printed.join("\n");
+  expect(help).not.toContain("as a whole");
+  expect(help).toMatch(/quotas of the project stay as they are: `svc projects quotas`/);
 });
 
 test("projects quotas sets what is named, and sends back what is not", async () => {

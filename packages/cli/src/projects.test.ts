@@ -52,7 +52,8 @@ async function startAdmin() {
           { name: "storedBytes", used: 5e9, most: -1, isDefault: true, scope: "deployment" },
         ],
         nodeId: `node_of_${projectId}`,
-        calls: 400,
+        calls: projectId === "prj_1" ? 1 : 400,
+        posts: projectId === "prj_1" ? 1 : 0,
       }),
       listApiKeys: () => ({
         apiKeys: [
@@ -125,7 +126,8 @@ test.each([
   ["calls=-5", "such as calls=100"],
   ["calls=constructor", "such as calls=100"],
   ["nope=1", "such as calls=100"],
-  ["calls=1.5", "such as calls=100"],
+  ["calls=1.5", "and a whole number, `default` or `unlimited`, such as calls=100"],
+  ["calls=0.5", "a whole number"],
   ["calls=0", "say `default`"],
   ["calls=00", "say `default`"],
   ["storedBytes=9007199254740993", "at most 9007199254740991"],
@@ -149,6 +151,8 @@ test("projects usage shows each quota, and what the node has taken", async () =>
     "storedBytes  5000000000  unlimited (default)  all nodes   0",
   ]);
   expect(noted).toEqual(["node_of_prj_2 has taken 400 calls and 0 posts since it began"]);
+  const one = await runTestCommand(["projects", "usage", "prj_1"], variables);
+  expect(one.noted).toEqual(["node_of_prj_1 has taken 1 call and 1 post since it began"]);
 });
 
 test("a call that a refusal names in full is one command in the text that is shown", async () => {

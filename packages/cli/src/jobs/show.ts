@@ -100,9 +100,9 @@ function estimateText({
   notCompensable,
 }: NonNullable<Job["estimate"]>): string {
   const parts = [
-    `${numberText(callsMin)} to ${numberText(callsMax)} calls`,
-    `up to ${numberText(writesMax)} writes, ${numberText(destructiveMax)} of them destructive`,
-    `${numberText(rowsMax)} rows`,
+    `${numberText(callsMin)} to ${numberText(callsMax)} ${callsMax === 1 ? "call" : "calls"}`,
+    `up to ${numberText(writesMax)} ${writesMax === 1 ? "write" : "writes"}, ${numberText(destructiveMax)} of them destructive`,
+    `${numberText(rowsMax)} ${rowsMax === 1 ? "row" : "rows"}`,
     countText(asksMax, "question"),
     ...(notCompensable.length === 0 ? [] : [`no undo for ${notCompensable.join(", ")}`]),
   ];

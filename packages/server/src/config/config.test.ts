@@ -265,8 +265,9 @@ test("an SVC_ENV_FILE may hold comments, blank lines, exports and quoted values 
   expect(["A", "B", "C", "D", "E", "F", "G"].map(get)).toEqual(["1", "two", undefined, "x\n#y\nz", "#", "a b", "'"]);
 });
 
-test("unknown variables are told with the nearest known name", () => {
+test("unknown variables are told with the known name that they are near to, and without one that is not near", () => {
   const unknown = { SVC_PROT: "1", SVC_WEBHOK_SECRET_CALENDAR: "x", SVC_LOGLEVEL: "" };
+  const far = { SVC_FOO: "1", SVC_XYZZY_SETTING: "1", SVC_LOGLEVL: "info" };
   const known = {
     SVC_PORT: "1",
     SVC_URL: "u",
@@ -278,6 +279,9 @@ test("unknown variables are told with the nearest known name", () => {
   expect(unknownVariablesText(openEnvironment(known))).toBeUndefined();
   expect(unknownVariablesText(openEnvironment({ ...known, ...unknown }))).toBe(
     "unknown variables, which nothing reads: SVC_PROT (nearest: SVC_PORT), SVC_WEBHOK_SECRET_CALENDAR (nearest: SVC_WEBHOOK_SECRET_<TOOLKIT>)",
+  );
+  expect(unknownVariablesText(openEnvironment(far))).toBe(
+    "unknown variables, which nothing reads: SVC_FOO, SVC_LOGLEVL (nearest: SVC_LOG_LEVEL), SVC_XYZZY_SETTING",
   );
 });
 

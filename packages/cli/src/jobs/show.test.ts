@@ -46,7 +46,8 @@ const asks = [
   { askedAt: at(105), stepId: "gate", decision: decision(125) },
   { askedAt: at(2), stepId: "gate", decision: decision(102) },
 ];
-const job = { id: "job_1", programJson, createdAt: at(0), status: JobStatus.PARKED, stepReceipts };
+const estimate = { callsMin: 1, callsMax: 1, writesMax: 1, destructiveMax: 0, rowsMax: 1, asksMax: 1 };
+const job = { id: "job_1", programJson, estimate, createdAt: at(0), status: JobStatus.PARKED, stepReceipts };
 
 /** A JobsService of that job, whose questions come one a page; it counts how often they are asked for. */
 async function startJobs() {
@@ -77,6 +78,15 @@ test("TOOK leaves out what a person took to answer, in the step that asked and i
   const took = printed.flatMap((line) => /^(fetch|gate|send|last) .* {2}(\S.*)$/.exec(line)?.slice(1).join(": ") ?? []);
   expect(took).toEqual(["fetch: 5.0 s", "gate: 3.0 s", "send: 4.0 s", "last: -"]);
   expect(counts.pages).toBe(4);
+});
+
+test("one of a thing is told in the singular", async () => {
+  const { server, variables } = await startJobs();
+  await using _ = server;
+  const { printed } = await runTestCommand(["jobs", "show", "job_1"], variables);
+  expect(printed.join("\n")).toMatch(
+    /^estimate +1 to 1 call; up to 1 write, 0 of them destructive; 1 row; 1 question$/m,
+  );
 });
 
 test("a watch on a screen tells the same", async () => {

@@ -141,6 +141,19 @@ test("a configuration with faults ends with 1 and all of them", async () => {
   expect(refused.out()).toBe("");
 });
 
+test("a configuration with faults tells those of its files too: certificate, key and every one of the deployment", async () => {
+  const folder = await dataDir();
+  const deployment = join(folder, "deployment.yaml");
+  writeFileSync(deployment, "toolkits:\n  calendar:\n    provider_base_url: http://api.example.com\n    colour: red\n");
+  const tls = { SVC_TLS_CERT: "/nowhere/cert.pem", SVC_TLS_KEY: "/nowhere/key.pem" };
+  expect(await refusalOf(run({ SVC_PORT: "x", SVC_DEPLOYMENT: deployment, ...tls }))).toMatch(
+    /^svc cannot start: the configuration has 5 faults:\n {2}SVC_PORT: .*\n {2}SVC_TLS_CERT: \/nowhere\/cert\.pem .*\n {2}SVC_TLS_KEY: .*\n {2}SVC_DEPLOYMENT: .*deployment\.yaml:\d .*\n {2}SVC_DEPLOYMENT: .*deployment\.yaml:\d .*$/,
+  );
+  expect(await refusalOf(run({ SVC_PORT: "x", SVC_DEPLOYMENT: "/nowhere/d.yaml" }))).toMatch(
+    /2 faults:\n {2}SVC_PORT: .*\n {2}SVC_DEPLOYMENT: \/nowhere\/d\.yaml: cannot be read \(ENOENT\); name a readable YAML file/,
+  );
+});
+
 test("a port in use, a database that is away or refuses, and a wrong definition are told in one line", async () => {
   const database = await createTestDatabase();
   const taken = createServer().listen(0, "127.0.0.1");

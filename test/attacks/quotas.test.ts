@@ -119,7 +119,9 @@ describe("calls", () => {
     const refused = answers.filter(({ status }) => status === 429);
     expect(refused.length).toBeGreaterThan(0);
     expect(refused[0]?.headers.get("retry-after")).toBe("1");
-    expect(await refused[0]?.json()).toMatchObject({ details: [{ debug: { reason: "QUOTA_CALLS" } }] });
+    expect(await refused[0]?.json()).toMatchObject({
+      details: [{ debug: { reason: "QUOTA_CALLS", help: expect.stringMatching(/ Retry after 1 s\.$/) } }],
+    });
   });
 
   test("that are under way are bounded, also those whose bodies never come", async () => {

@@ -16,15 +16,16 @@ export class DefinitionError extends Error {
 
   constructor(faults: readonly DefinitionFault[]) {
     const count = faults.length === 1 ? "1 fault" : `${faults.length} faults`;
-    super(`${count} in the definitions:\n${faults.map(formatFault).join("\n")}`);
+    super(`${count} in the definitions:\n${faults.map((fault) => `  ${definitionFaultText(fault)}`).join("\n")}`);
     this.name = "DefinitionError";
     this.faults = faults;
   }
 }
 
-function formatFault({ file, line, path, reason, cure }: DefinitionFault): string {
+/** One fault as a line: where, what, and what would be right. */
+export function definitionFaultText({ file, line, path, reason, cure }: DefinitionFault): string {
   const place = line === undefined ? file : `${file}:${line}`;
-  return `  ${place}${path === "" ? "" : ` ${path}`}: ${reason}; ${cure}`;
+  return `${place}${path === "" ? "" : ` ${path}`}: ${reason}; ${cure}`;
 }
 
 /** Writes a path as people do: `input.properties.id`, `intents[2]`. */

@@ -1,6 +1,6 @@
 export { applyDefaults } from "./apply-defaults.ts";
 export { type BoundBaseUrl, bindBaseUrl, hostArguments } from "./bind-base-url.ts";
-export { DefinitionError, type DefinitionFault } from "./definition-error.ts";
+export { DefinitionError, type DefinitionFault, definitionFaultText } from "./definition-error.ts";
 export { createDefinitionFile, type DefinitionFile, parseDefinitionFile } from "./definition-file.ts";
 export {
   type CheckedDeployment,

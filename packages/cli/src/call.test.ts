@@ -118,6 +118,23 @@ test("a tool that is not there is refused with its reason", async () => {
   expect(noted).toEqual([expect.stringContaining("(TOOL_NOT_FOUND)")]);
 });
 
+test("a call that a full limit refuses says in how many seconds to come again; --json leaves standard output to answers", async () => {
+  await svc("limits", "put", "once", "--toolkit", "messaging_bot", "--key", "entityId", "--rate", "1/1h");
+  await svc("connect", "messaging_bot", "--entity", "limited");
+  const options = ["call", "messaging_bot.get_me", "--entity", "limited"];
+  expect(await svc(...options)).toMatchObject({ code: 0 });
+  for (const json of [[], ["--json"]]) {
+    const { code, printed, noted } = await svc(...options, ...json);
+    expect({ code, printed }).toEqual({ code: 1, printed: [] });
+    expect(noted).toEqual([expect.stringMatching(/\(CALL_LIMIT\)\. Send the same request again after \d{4} s, or /)]);
+  }
+  await svc("limits", "put", "once", "--toolkit", "messaging_bot", "--paused");
+  expect((await svc(...options)).noted).toEqual([
+    expect.stringMatching(/\(CALL_LIMIT_PAUSED\)\. Wait until .* Retry after \d+ s\.$/),
+  ]);
+  await svc("limits", "delete", "once");
+});
+
 test("a result is kept to --fields, and shortened to --max-bytes with a warning", async () => {
   const { printed } = await call("get_updates", "--fields", "updates.update_id");
   const { updates } = JSON.parse(printed.join("\n")) as { updates: object[] };

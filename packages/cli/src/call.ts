@@ -38,7 +38,12 @@ export function addCallCommand(program: Command, context: CommandContext): void 
       "makes the call safe to repeat: with the same key it is executed once in 24 hours",
     )
     .action((tool: string, options: CallOptions) => callTool(tool, options, context));
-  addProjectOptions(addJson(call, "the server's answer, whatever the outcome, as JSON")).addHelpText("after", notes);
+  addProjectOptions(
+    addJson(
+      call,
+      "the server's answer, whatever the outcome, as JSON; a refusal is no answer, and a line on standard error",
+    ),
+  ).addHelpText("after", notes);
   addExamples(call, [
     "svc call calendar.list_events --entity ada --arg calendar_id=primary --fields items.id,items.summary",
     "svc call messaging_bot.send_message --entity ada --arg chat_id=4711 --arg text='We are live'",

@@ -58,3 +58,19 @@ test("counts are held to the server's bounds, each side of them", async () => {
     expect({ code, text: noted.join(" ") }).toEqual({ code: 2, text: expect.stringContaining(most) });
   }
 });
+
+test.each([
+  [["put", "l3"], "--concurrency and --rate are missing, and the limit is not paused (CALL_LIMIT_BOUND_INVALID)."],
+  [["put", "l3", "--rate", "10/2d"], "the time of --rate is 2d (CALL_LIMIT_BOUND_INVALID)."],
+  [["put", "Writes", "--paused"], 'the name "Writes" is not a name: a lower-case letter'],
+])("a refusal of `svc limits %j` names what the command takes", async (args, text) => {
+  const { code, noted } = await run(...args);
+  expect({ code, noted }).toEqual({ code: 1, noted: [expect.stringContaining(text)] });
+  expect(noted.join()).not.toMatch(/limit\.|\{max|Send concurrency/);
+});
+
+test("missing bounds are told with the options that set them", async () => {
+  expect((await run("put", "l3")).noted.join()).toContain(
+    "Give --concurrency from 1 to 10,000, --rate such as 10/1s (calls from 1 to 100,000, a time from 1s to 1 day), or both; --paused needs neither.",
+  );
+});

@@ -42,17 +42,25 @@ export async function run(argv: string[]): Promise<void> {
  * watch was interrupted.
  */
 export async function runCommand(argv: readonly string[], context: CommandContext): Promise<number> {
+  let running: string | undefined;
   try {
-    const program = createProgram(context);
+    const program = createProgram(context).hook("preAction", (_, action) => {
+      running = pathOf(action);
+    });
     refuseUnknownCommand(program, argv);
     await program.parseAsync(argv, { from: "user" });
     return 0;
   } catch (err) {
     // commander has written what was wrong, or the help that was asked for.
     if (err instanceof CommanderError) return err.exitCode === 0 ? 0 : 2;
-    context.note(`svc: ${failureText(err, originOf(context))}`);
+    context.note(`svc: ${failureText(err, originOf(context), running)}`);
     return err instanceof CommandError ? err.exitCode : 1;
   }
+}
+
+/** A command as it is typed: `svc jobs park`. */
+function pathOf(command: Command): string {
+  return command.parent === null ? command.name() : `${pathOf(command.parent)} ${command.name()}`;
 }
 
 /** Everything but `serve`, in the order of the help. */

@@ -52,7 +52,8 @@ async function startAdmin() {
           { name: "storedBytes", used: 5e9, most: -1, isDefault: true, scope: "deployment" },
         ],
         nodeId: `node_of_${projectId}`,
-        calls: 400,
+        calls: projectId === "prj_1" ? 1 : 400,
+        posts: projectId === "prj_1" ? 1 : 0,
       }),
       listApiKeys: () => ({
         apiKeys: [
@@ -84,7 +85,7 @@ test("projects list reads every page", async () => {
   ]);
 });
 
-test("projects policy sets the whole policy of a project found by its name", async () => {
+test("projects policy sets redirect URLs and plan approval of a project found by its name, sends no quotas, and says so", async () => {
   const { server, policies, variables } = await startAdmin();
   await using _ = server;
   const urls = ["https://app.example.com/connected", "https://app.example.com/again"];
@@ -99,6 +100,10 @@ test("projects policy sets the whole policy of a project found by its name", asy
   const reset = await runTestCommand(["projects", "policy", "prj_1"], variables);
   expect(reset.printed).toEqual(["redirect URLs  loopback only", "plan approval  never"]);
   expect(policies[1]).toMatchObject({ projectId: "prj_1", redirectUrls: [], planApproval: "never" });
+  expect(policies.map(({ quotas }) => quotas)).toEqual([undefined, undefined]);
+  const help = (await runTestCommand(["projects", "policy", "--help"])).printed.join("\n");
+  expect(help).not.toContain("as a whole");
+  expect(help).toMatch(/quotas of the project stay as they are: `svc projects quotas`/);
 });
 
 test("projects quotas sets what is named, and sends back what is not", async () => {
@@ -121,7 +126,8 @@ test.each([
   ["calls=-5", "such as calls=100"],
   ["calls=constructor", "such as calls=100"],
   ["nope=1", "such as calls=100"],
-  ["calls=1.5", "such as calls=100"],
+  ["calls=1.5", "and a whole number, `default` or `unlimited`, such as calls=100"],
+  ["calls=0.5", "a whole number"],
   ["calls=0", "say `default`"],
   ["calls=00", "say `default`"],
   ["storedBytes=9007199254740993", "at most 9007199254740991"],
@@ -145,6 +151,8 @@ test("projects usage shows each quota, and what the node has taken", async () =>
     "storedBytes  5000000000  unlimited (default)  all nodes   0",
   ]);
   expect(noted).toEqual(["node_of_prj_2 has taken 400 calls and 0 posts since it began"]);
+  const one = await runTestCommand(["projects", "usage", "prj_1"], variables);
+  expect(one.noted).toEqual(["node_of_prj_1 has taken 1 call and 1 post since it began"]);
 });
 
 test("a call that a refusal names in full is one command in the text that is shown", async () => {

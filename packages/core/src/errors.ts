@@ -48,6 +48,23 @@ export function retryAfterText({ retryAfterMs }: Fault): string | undefined {
   return retryAfterMs === undefined ? undefined : String(Math.max(1, Math.ceil(retryAfterMs / 1000)));
 }
 
+/**
+ * What to do, with the wait that programs find in Retry-After: in place of the header's name, or behind a text that does not name it.
+ * `seconds` is the header's value; without one the text stays.
+ */
+export function withWait(help: string, seconds: string | undefined): string {
+  if (seconds === undefined) return help;
+  const told = help.replace(/\bafter the time (?:of|in) Retry-After\b/, `after ${seconds} s`);
+  return told === help ? `${help} Retry after ${seconds} s.`.trimStart() : told;
+}
+
+/** The same fault for those who read no headers: what its details advise says how long to wait, where the fault does. */
+export function withWaitTold(given: Fault): Fault {
+  const { code, message, retryAfterMs } = given;
+  const details = given.details.map((detail) => ({ ...detail, help: withWait(detail.help, retryAfterText(given)) }));
+  return new Fault(code, message, details, retryAfterMs);
+}
+
 /** Makes the fault of a call. `message` says what was wrong, with which value, and what would be right. */
 export function fault(
   given: GivenDetail & {

@@ -18,6 +18,8 @@ export {
   faults,
   formatValue,
   retryAfterText,
+  withWait,
+  withWaitTold,
 } from "./errors.ts";
 export {
   addExactly,

@@ -103,13 +103,16 @@ export function approverMissing(): Fault {
   });
 }
 
+/** Ends that a job comes to; the others are made by somebody. */
+const byItself: ReadonlySet<string> = new Set(["succeeded", "failed", "expired"]);
+
 /** A job that has ended cannot be cancelled, parked or released. `field` names it in the request. */
 export function jobFinished(field: "id" | "jobId", id: string, status: string): Fault {
   return fault({
     code: "failed_precondition",
     reason: "JOB_FINISHED",
     field,
-    message: `job ${id} has ended: it is ${status}`,
+    message: `job ${id} ${byItself.has(status) ? "has" : "was"} ${status}`,
     help: "Only a job that has not ended can be cancelled, parked or released.",
   });
 }

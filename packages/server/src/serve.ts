@@ -3,7 +3,8 @@ import { systemClock } from "@svc/core";
 import { EmbeddedPostgresError, isUnavailable, MigrationRefusedError } from "@svc/db";
 import { type Config, loadConfig } from "./config/config.ts";
 import { ConfigError } from "./config/config-error.ts";
-import { openEnvironment } from "./config/environment.ts";
+import { deploymentFaults } from "./config/deployment-faults.ts";
+import { type Environment, openEnvironment } from "./config/environment.ts";
 import { unknownVariablesText } from "./config/unknown-variables.ts";
 import { createLogger, type Logger } from "./logger.ts";
 import { type Server, startServer } from "./server.ts";
@@ -45,11 +46,14 @@ function end(logger: Logger, err: unknown, message: string): never {
 }
 
 async function readConfig(): Promise<Config> {
+  let environment: Environment | undefined;
   try {
-    return loadConfig(openEnvironment());
+    environment = openEnvironment();
+    return loadConfig(environment);
   } catch (error) {
-    if (error instanceof ConfigError) return refuse(error.message);
-    throw error;
+    if (!(error instanceof ConfigError)) throw error;
+    const others = environment === undefined ? [] : await deploymentFaults(environment);
+    return refuse(new ConfigError([...error.faults, ...others]).message);
   }
 }
 

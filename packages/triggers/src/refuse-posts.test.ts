@@ -36,7 +36,7 @@ test("a refused post is counted for each project that was over, by its quota, an
   expect(message).toContain("the project is over its quota of posts a second at this node, which is 1");
   expect([refusalsOf(a), refusalsOf(b)]).toEqual([{ posts: 1 }, { storedBytes: 1 }]);
   await set(a, { posts: unlimited, storedBytes: 1 });
-  const used = Number(/may have 1 stored bytes, and has (\d+)/.exec(await postUntilRefused(cluster, node))?.[1]);
+  const used = Number(/may have 1 stored byte, and has (\d+)/.exec(await postUntilRefused(cluster, node))?.[1]);
   expect(used).toBeGreaterThan(1);
   expect([refusalsOf(a), refusalsOf(b)]).toEqual([{ posts: 1, storedBytes: 1 }, { storedBytes: 2 }]);
 });

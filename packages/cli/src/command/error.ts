@@ -1,4 +1,6 @@
+import { withWait } from "@svc/core";
 import { Code, ConnectError, svcErrorDetails } from "@svc/sdk";
+import { unreachableHint } from "./unreachable.ts";
 
 /** A command that was refused or failed; the message is what its user reads, and the process ends with `exitCode`, 1 unless stated. */
 export class CommandError extends Error {
@@ -11,15 +13,16 @@ export class CommandError extends Error {
   }
 }
 
-/** What to do about a server that cannot be reached. */
-export const startHint = "Start the service (`npm start`), or give its address with --url or SVC_URL.";
+/** Which service answered, and what was shown to it. */
+type Origin = { readonly url: string; readonly credential: string; readonly isAdmin: boolean };
 
-/** What a user reads of an error, without its stack. */
-export function failureText(err: unknown, origin?: { url: string; credential: string; isAdmin: boolean }): string {
+/** What a user reads of an error, without its stack. `command` is the one that ran, such as `svc jobs park`. */
+export function failureText(err: unknown, origin?: Origin, command?: string): string {
   if (err instanceof ConnectError) {
     const isRefused = err.code === Code.Unauthenticated && origin !== undefined;
     // The service cannot tell a wrong token from a wrong key.
-    const text = isRefused && origin.isAdmin ? `${wrongToken}${reasonsText(err)}.` : spokenRefusal(err);
+    const text =
+      isRefused && origin.isAdmin ? `${wrongToken}${reasonsText(err)}.` : spokenRefusal(err, origin, command);
     if (!isRefused) return text;
     return `${text} ${origin.url} answered; ${origin.credential}.`;
   }
@@ -131,8 +134,19 @@ const commandPhrases: readonly (readonly [pattern: RegExp, text: string])[] = [
   [/ \(ownerProjectId\)/g, " (OWNER)"],
   [/\blimit\.toolkitSlug\b/g, "--toolkit"],
   [/\blimit\.keyExpression\b/g, "--key"],
+  [/\blimit\.name\b/g, "the name"],
+  [/\blimit\.concurrency\b/g, "--concurrency"],
+  [/\blimit\.rate\.max\b/g, "the calls of --rate"],
+  [/\blimit\.rate\.per\b/g, "the time of --rate"],
+  [/\blimit\.rate\b/g, "--rate"],
+  [
+    /\bSend concurrency (from [\d,]+ to [\d,]+), rate \{max (from [\d,]+ to [\d,]+), per (from \w+ to [\w ]+)\}, or both; paused needs neither\./g,
+    "Give --concurrency $1, --rate such as 10/1s (calls $2, a time $3), or both; --paused needs neither.",
+  ],
   [/\bscheme is empty\b/g, "--scheme is not given"],
   [/\bbasic is empty\b/g, "--username is empty"],
+  [/\bSend SVC_ADMIN_TOKEN as bearer\./g, "Give that token with --admin-token or SVC_ADMIN_TOKEN."],
+  [/\bSend (a project's key(?: with the role \w+)?) as bearer\./g, "Give $1 with --api-key or SVC_API_KEY."],
   [/\bSend basic\./g, "Give --username, and the password by --key-stdin or --key-env."],
 ];
 
@@ -153,13 +167,27 @@ function withPhrases(text: string): string {
 /** Reasons whose texts name what an expression may name, by words that are fields elsewhere. */
 const expressionReasons: ReadonlySet<string> = new Set(["KEY_EXPRESSION_INVALID"]);
 
+/** Reasons of an address that does not serve the call; of administration the service's own help says where else it may be served. */
+const listenerReasons: ReadonlySet<string> = new Set(["CALL_UNKNOWN"]);
+
+/** What to do where a project's call, or a post, is served by nobody. */
+export const wrongListenerHint =
+  "The listener of the administrator (SVC_ADMIN_LISTEN) and workers (SVC_ROLE) take nothing of projects: set --url or SVC_URL to the address where the service takes calls.";
+
+/** Reasons whose texts begin with the call that was refused. */
+const roleReasons: ReadonlySet<string> = new Set(["ROLE_REQUIRED"]);
+
 /** What a refusal says, in the words of this command line. */
-function spokenRefusal(err: ConnectError): string {
-  const isOfExpression = svcErrorDetails(err).some(({ reason }) => expressionReasons.has(reason));
-  return (isOfExpression ? withPhrases : asCommands)(refusalText(err));
+function spokenRefusal(err: ConnectError, origin: Origin | undefined, command: string | undefined): string {
+  const has = (reasons: ReadonlySet<string>) => svcErrorDetails(err).some(({ reason }) => reasons.has(reason));
+  if (has(listenerReasons) && origin?.isAdmin === false)
+    return `${err.rawMessage}${reasonsText(err)}. ${wrongListenerHint}`;
+  const text = (has(expressionReasons) ? withPhrases : asCommands)(refusalText(err, origin));
+  // A command may make another call before its own, such as one for a project's id: its user knows of the command alone.
+  return command !== undefined && has(roleReasons) ? text.replace(/^`[^`]+`/, `\`${command}\``) : text;
 }
 
-function refusalText(err: ConnectError): string {
+function refusalText(err: ConnectError, origin: Origin | undefined): string {
   const details = svcErrorDetails(err);
   // Without a detail it was the network, or a server of another kind, that ended the call.
   if (details.length === 0 && err.code === Code.Unavailable) {
@@ -168,10 +196,17 @@ function refusalText(err: ConnectError): string {
       /: bad port$/,
       ": its port belongs to another protocol, and no HTTP client may use it",
     );
-    return `${text}. ${startHint}`;
+    return `${text}. ${unreachableHint(err.cause, origin?.url ?? "")}`;
   }
   const help = details.map((detail) => detail.help).filter((text) => text !== "");
-  return [`${err.rawMessage}${reasonsText(err)}.`, ...help].join(" ");
+  return [`${err.rawMessage}${reasonsText(err)}.`, withWait(help.join(" "), retryAfterSeconds(err))]
+    .join(" ")
+    .trimEnd();
+}
+
+/** The seconds of Retry-After; undefined when there is none, or the date of another server between. */
+function retryAfterSeconds({ metadata }: ConnectError): string | undefined {
+  return /^\d+$/.exec(metadata.get("retry-after") ?? "")?.[0];
 }
 
 function reasonsText(err: ConnectError): string {

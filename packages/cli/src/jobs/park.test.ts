@@ -58,3 +58,22 @@ test("--json prints the job, and what is refused says where the job stands", asy
   expect(elsewhere.noted.join("\n")).toContain("JOB_NOT_FOUND");
   expect(JSON.parse((await svc("jobs", "release", id, "--json")).printed.join("\n"))).toMatchObject({ id });
 });
+
+test.each([
+  ["jobs park", ["job_01h455vb4pex5vsknk084sn02q"]],
+  ["projects quotas", ["default", "--set", "jobs=7"]],
+  ["projects list", []],
+])("`svc %s` with a project's key names itself, and the token that it needs", async (command, args) => {
+  const { code, noted } = await svc(...command.split(" "), ...args, "--admin-token", server.key);
+  expect({ code, noted }).toEqual({
+    code: 1,
+    noted: [
+      `svc: \`svc ${command}\` needs the administrator token of the deployment; a key with the role approver cannot call it (ROLE_REQUIRED). Give that token with --admin-token or SVC_ADMIN_TOKEN.`,
+    ],
+  });
+});
+
+test("a project's command with the administrator's token names itself, and the key that it needs", async () => {
+  const { noted } = await svc("jobs", "list", "--api-key", server.adminToken);
+  expect(noted).toEqual([expect.stringMatching(/^svc: `svc jobs list` needs a project's key; .* with --api-key or /)]);
+});

@@ -13,6 +13,7 @@ import { numberText, plainText, spanText } from "../text/plain.ts";
 import { countText, factLines, tableLines, timeText } from "../text/table.ts";
 import { readProgram } from "./shown-program.ts";
 import { callsText, rowsText, standingText } from "./text.ts";
+import { readWaits, tookText, type Wait } from "./took.ts";
 import { repeatedOptions } from "./watch/watch-job.ts";
 
 type ShowOptions = ProjectOptions & JsonOption;
@@ -24,7 +25,11 @@ export function addJobShow(jobs: Command, context: CommandContext): void {
     .command("show")
     .description("show one job: where it stands, its steps with rows, calls and undo, its receipt, what it waits for")
     .argument("<id>", "id of the job, job_…")
-    .action((id: string, options: ShowOptions) => showJob(id, options, context));
+    .action((id: string, options: ShowOptions) => showJob(id, options, context))
+    .addHelpText(
+      "after",
+      "\nTOOK is from the first beginning of a step to its last end, without waiting for a person.",
+    );
   addExamples(addProjectOptions(addJson(show, "the job as JSON, with its simulation if it has one")), [
     "svc jobs show job_01h455vb4pex5vsknk084sn02q",
     "svc jobs show job_01h455vb4pex5vsknk084sn02q --json | jq .job.receipt",
@@ -32,13 +37,13 @@ export function addJobShow(jobs: Command, context: CommandContext): void {
 }
 
 async function showJob(id: string, options: ShowOptions, context: CommandContext): Promise<void> {
-  const { jobs } = await openProjectClient(options, context);
-  const found = await jobs.getJob({ id });
+  const client = await openProjectClient(options, context);
+  const found = await client.jobs.getJob({ id });
   if (options.json) return context.print(messageText(GetJobResponseSchema, found));
   const { job, simulation } = found;
   if (job === undefined) return;
   printFacts(jobFacts(job, simulation), context);
-  printPart("Steps", stepTable(job), context);
+  printPart("Steps", stepTable(job, await readWaits(client, job)), context);
   printPart("Errors", errorLines(job), context);
   if (job.receipt !== undefined) {
     context.print("\nReceipt:");
@@ -74,7 +79,7 @@ function jobFacts(job: Job, simulation: Job | undefined): Fact[] {
       "ended",
       job.finishedAt === undefined
         ? ""
-        : `${timeText(job.finishedAt)}, ${tookText(job.createdAt, job.finishedAt)} later`,
+        : `${timeText(job.finishedAt)}, ${laterText(job.createdAt, job.finishedAt)} later`,
     ],
     ["skill", job.skillSlug],
     ["simulation", simulation === undefined ? "" : `${simulation.id}, ${standingText(simulation)}`],
@@ -95,9 +100,9 @@ function estimateText({
   notCompensable,
 }: NonNullable<Job["estimate"]>): string {
   const parts = [
-    `${numberText(callsMin)} to ${numberText(callsMax)} calls`,
-    `up to ${numberText(writesMax)} writes, ${numberText(destructiveMax)} of them destructive`,
-    `${numberText(rowsMax)} rows`,
+    `${numberText(callsMin)} to ${numberText(callsMax)} ${callsMax === 1 ? "call" : "calls"}`,
+    `up to ${numberText(writesMax)} ${writesMax === 1 ? "write" : "writes"}, ${numberText(destructiveMax)} of them destructive`,
+    `${numberText(rowsMax)} ${rowsMax === 1 ? "row" : "rows"}`,
     countText(asksMax, "question"),
     ...(notCompensable.length === 0 ? [] : [`no undo for ${notCompensable.join(", ")}`]),
   ];
@@ -108,17 +113,23 @@ function undoText({ state, entries, done, failed }: NonNullable<Job["saga"]>): s
   return `${state}: ${countText(entries, "entry").replace("entrys", "entries")}, ${done} undone, ${failed} failed`;
 }
 
-function stepTable(job: Job): string[] {
+function stepTable(job: Job, waits: readonly Wait[]): string[] {
   const receipts = new Map(job.stepReceipts.map((receipt) => [receipt.stepId, receipt]));
   const rows = readProgram(job).steps.map(({ id, kind, toolSlug, isInBranch }) => {
     const receipt = receipts.get(id);
     const name = isInBranch ? `  ${id}` : id;
-    return [name, kind, toolSlug || "-", ...(receipt === undefined ? ["-", "-", "-", "-", "-"] : stepCells(receipt))];
+    return [
+      name,
+      kind,
+      toolSlug || "-",
+      ...(receipt === undefined ? ["-", "-", "-", "-", "-"] : stepCells(receipt, waits)),
+    ];
   });
   return tableLines(["STEP", "KIND", "TOOL", "STATE", "ROWS", "CALLS", "UNDO", "TOOK"], rows);
 }
 
-function stepCells({ kind, state, attempts, rows, calls, undo, startedAt, finishedAt }: StepReceipt): string[] {
+function stepCells(receipt: StepReceipt, waits: readonly Wait[]): string[] {
+  const { kind, state, attempts, rows, calls, undo } = receipt;
   const again = attempts > 1 ? `, attempt ${attempts}` : "";
   const undone = undo === undefined ? "-" : `${undo.done} done${undo.failed === 0 ? "" : `, ${undo.failed} failed`}`;
   return [
@@ -126,11 +137,11 @@ function stepCells({ kind, state, attempts, rows, calls, undo, startedAt, finish
     rowsText(rows, kind) || "-",
     callsText(calls) || "-",
     undone,
-    finishedAt === undefined ? "-" : tookText(startedAt, finishedAt),
+    tookText(receipt, waits) ?? "-",
   ];
 }
 
-function tookText(from: Job["createdAt"], to: NonNullable<Job["createdAt"]>): string {
+function laterText(from: Job["createdAt"], to: NonNullable<Job["createdAt"]>): string {
   return from === undefined ? "-" : spanText(timestampMs(to) - timestampMs(from));
 }
 

@@ -13,7 +13,9 @@ type PolicyOptions = AdminOptions & JsonOption & { redirectUrl: readonly string[
 export function addProjectPolicy(projects: Command, context: CommandContext): void {
   const policy = projects
     .command("policy")
-    .description("set the policy of a project as a whole: what is not given returns to its default")
+    .description(
+      "set redirect URLs and plan approval of a project: of the two, what is not given returns to its default",
+    )
     .argument("<project>", "id or name of the project")
     .option("--redirect-url <url>", "where browsers may be sent after consent, again for a further one", collectUrl, [])
     .addOption(
@@ -22,6 +24,7 @@ export function addProjectPolicy(projects: Command, context: CommandContext): vo
         .default("never"),
     )
     .action((project: string, options: PolicyOptions) => setPolicy(project, options, context));
+  policy.addHelpText("after", "\nThe quotas of the project stay as they are: `svc projects quotas` sets them.");
   addExamples(addAdminOptions(addJson(policy, "the project with its policy as JSON")), [
     "svc projects policy default --redirect-url https://app.example.com/connected",
     "svc projects policy billing --plan-approval destructive",

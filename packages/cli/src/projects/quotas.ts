@@ -20,7 +20,7 @@ export function addProjectQuotas(projects: Command, context: CommandContext): vo
     .argument("<project>", "id or name of the project")
     .requiredOption(
       "--set <quota=number>",
-      `a quota and what there may be of it, again for a further one: ${quotaNames.join(", ")}; a number, \`default\`, or \`unlimited\` (-1)`,
+      `a quota and what there may be of it, again for a further one: ${quotaNames.join(", ")}; a whole number, \`default\`, or \`unlimited\` (-1)`,
       collectQuota,
       [],
     )
@@ -44,7 +44,9 @@ function collectQuota(text: string, before: readonly QuotaValue[]): readonly Quo
     const value = words.get(amount) ?? readAmount(amount);
     if (value !== undefined) return [...before, [name, value]];
   }
-  throw new InvalidArgumentError(`expected one of ${quotaNames.join(", ")} and a number, such as calls=100`);
+  throw new InvalidArgumentError(
+    `expected one of ${quotaNames.join(", ")} and a whole number, \`default\` or \`unlimited\`, such as calls=100`,
+  );
 }
 
 /** A number as the contract has it; undefined for what is none. Throws InvalidArgumentError for one that would be read as another. */

@@ -5,7 +5,7 @@ import type { CommandContext } from "../command/context.ts";
 import { addExamples } from "../command/examples.ts";
 import { addJson, type JsonOption } from "../command/options.ts";
 import { messageText } from "../text/message.ts";
-import { tableLines } from "../text/table.ts";
+import { countText, tableLines } from "../text/table.ts";
 import { findProjectId } from "./find-project.ts";
 
 /** Adds `svc projects usage`. */
@@ -30,5 +30,7 @@ async function showUsage(name: string, options: AdminOptions & JsonOption, conte
     String(refused),
   ]);
   for (const line of tableLines(["QUOTA", "USED", "MOST", "COUNTED BY", "REFUSED"], rows)) context.print(line);
-  context.note(`${usage.nodeId} has taken ${usage.calls} calls and ${usage.posts} posts since it began`);
+  context.note(
+    `${usage.nodeId} has taken ${countText(usage.calls, "call")} and ${countText(usage.posts, "post")} since it began`,
+  );
 }

@@ -1,4 +1,5 @@
-import { CommandError, startHint } from "../command/error.ts";
+import { CommandError, wrongListenerHint } from "../command/error.ts";
+import { faultCode, unreachableHint } from "../command/unreachable.ts";
 import { parseJsonBody } from "./json-body.ts";
 import type { ReceivingToolkit } from "./receiving-toolkit.ts";
 import type { ProviderPost } from "./sign-post.ts";
@@ -15,8 +16,7 @@ export async function sendPost(url: string, { headers, query, body }: ProviderPo
     return { status: answer.status, body: await answer.text() };
   } catch (err) {
     const cause = err instanceof Error && err.cause instanceof Error ? err.cause : err;
-    const reason = cause instanceof Error && "code" in cause ? String(cause.code) : String(cause);
-    throw new CommandError(`cannot reach ${url}: ${reason}. ${startHint}`);
+    throw new CommandError(`cannot reach ${url}: ${faultCode(err) || String(cause)}. ${unreachableHint(err, url)}`);
   }
 }
 
@@ -39,13 +39,17 @@ export function acceptedJson(answer: ServerAnswer, triggerSlug: string): string 
   return JSON.stringify({ status: answer.status, accepted: storedCount(answer) ?? null, trigger: triggerSlug });
 }
 
+/** What is read of a refusal; another server than svc may have answered. */
+type RefusalBody = { readonly message?: unknown; readonly details?: readonly { debug?: { reason?: unknown } }[] };
+
 /** One line for a post that was refused, with what to do about it. */
 export function refusalText({ slug, webhook }: ReceivingToolkit, { status, body }: ServerAnswer): string {
-  const { message } = (parseJsonBody(body) as { message?: unknown } | undefined) ?? {};
+  const { message, details } = (parseJsonBody(body) as RefusalBody | undefined) ?? {};
   const text = `the service refused with ${status}: ${typeof message === "string" ? message : body.slice(0, 200)}`;
   if (status === 403) {
     return `${text}. Set ${webhook.secretEnv} for the service, to the text that is used here, in its environment (and start it again) or in its SVC_ENV_FILE (and send it SIGHUP).`;
   }
   if (status === 401) return `${text}. Is ${webhook.secretEnv} the same here and for the service?`;
+  if (details?.[0]?.debug?.reason === "CALL_UNKNOWN") return `${text}. ${wrongListenerHint}`;
   return status === 404 ? `${text}. Are its definitions those of ${slug} here?` : text;
 }

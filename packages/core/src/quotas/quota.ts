@@ -30,6 +30,8 @@ export type Quota = {
   readonly scope: "node" | "deployment";
   /** What is counted: a plural that reads after a number, and without one. */
   readonly unit: string;
+  /** The same after the number 1. */
+  readonly unitOfOne: string;
   /** After how long asking again may help, milliseconds; undefined where only the project or its administrator can help. */
   readonly retryAfterMs: number | undefined;
   /** What to do. */
@@ -48,6 +50,7 @@ export const quotas: Readonly<Record<QuotaName, Quota>> = {
     default: 20_000,
     scope: "node",
     unit: "calls a second at this node",
+    unitOfOne: "call a second at this node",
     retryAfterMs: 1_000,
     help: `Send calls more slowly, ${raise}.`,
   },
@@ -56,6 +59,7 @@ export const quotas: Readonly<Record<QuotaName, Quota>> = {
     default: 1_024,
     scope: "node",
     unit: "calls under way at this node",
+    unitOfOne: "call under way at this node",
     retryAfterMs: 1_000,
     help: `Wait for answers before sending more, ${raise}.`,
   },
@@ -64,6 +68,7 @@ export const quotas: Readonly<Record<QuotaName, Quota>> = {
     default: 20_000,
     scope: "node",
     unit: "posts a second at this node",
+    unitOfOne: "post a second at this node",
     retryAfterMs: 1_000,
     help: "Send the same post again after the time in Retry-After; an administrator may raise the quota (SetProjectPolicy).",
   },
@@ -72,6 +77,7 @@ export const quotas: Readonly<Record<QuotaName, Quota>> = {
     default: 1_000,
     scope: "deployment",
     unit: "subscriptions",
+    unitOfOne: "subscription",
     retryAfterMs: undefined,
     help: `Delete those that are not used, ${raise}.`,
   },
@@ -80,6 +86,7 @@ export const quotas: Readonly<Record<QuotaName, Quota>> = {
     default: 1_000_000,
     scope: "deployment",
     unit: "pending deliveries",
+    unitOfOne: "pending delivery",
     retryAfterMs: 5_000,
     help: `Mend or deactivate the endpoints that fail, and wait until what is pending was sent, ${raise}.`,
   },
@@ -88,6 +95,7 @@ export const quotas: Readonly<Record<QuotaName, Quota>> = {
     default: 20_000,
     scope: "deployment",
     unit: "jobs that have not ended",
+    unitOfOne: "job that has not ended",
     retryAfterMs: 5_000,
     help: `Wait for jobs to end, cancel some, ${raise}.`,
   },
@@ -96,6 +104,7 @@ export const quotas: Readonly<Record<QuotaName, Quota>> = {
     default: 500,
     scope: "node",
     unit: "open streams at this node",
+    unitOfOne: "open stream at this node",
     retryAfterMs: 5_000,
     help: `Close streams that are not read, ${raise}.`,
   },
@@ -104,6 +113,7 @@ export const quotas: Readonly<Record<QuotaName, Quota>> = {
     default: 100,
     scope: "deployment",
     unit: "private toolkits",
+    unitOfOne: "private toolkit",
     retryAfterMs: undefined,
     help: `Delete one that is not used any more, publish over one of the same slug, ${raise}.`,
   },
@@ -112,6 +122,7 @@ export const quotas: Readonly<Record<QuotaName, Quota>> = {
     default: unlimited,
     scope: "deployment",
     unit: "stored bytes",
+    unitOfOne: "stored byte",
     retryAfterMs: undefined,
     help: `Wait until retention has removed what is old, ${raise}.`,
   },
@@ -137,10 +148,10 @@ export type QuotaExcess = {
 /** More of something than the project may have: resource_exhausted, with the reason of the quota. */
 export function quotaExceeded(name: QuotaName, excess: QuotaExcess): Fault {
   const { most, used, isLeast = false, retryAfterMs = quotas[name].retryAfterMs } = excess;
-  const { reason, unit, help } = quotas[name];
+  const { reason, unit, unitOfOne, help } = quotas[name];
   const message =
     used === undefined
       ? `the project is over its quota of ${unit}, which is ${most}`
-      : `the project may have ${most} ${unit}, and has ${used}${isLeast ? " or more" : ""}`;
+      : `the project may have ${most} ${most === 1 ? unitOfOne : unit}, and has ${used}${isLeast ? " or more" : ""}`;
   return fault({ code: "resource_exhausted", reason, message, help, retryAfterMs });
 }

@@ -1,6 +1,7 @@
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { createCertificate } from "@svc/testing/certificate";
 import { afterAll, expect, test } from "vitest";
 import { checkoutDir, isLoopbackHost, loadConfig } from "./config.ts";
 import { ConfigError } from "./config-error.ts";
@@ -45,18 +46,43 @@ test("an empty environment gives the documented defaults", () => {
   });
 });
 
+/** Writes files below the folder of these tests. */
+function write(files: Record<string, string>): void {
+  for (const [name, text] of Object.entries(files)) writeFileSync(join(folder, name), text);
+}
+
 test("names, listeners and files of TLS are read as they are used", () => {
-  const config = load({
+  const { cert, key } = createCertificate();
+  write({ "cert.pem": cert, "key.pem": key });
+  const variables = {
     SVC_HOSTS: "SVC.lan 10.1 ::1",
     SVC_ADMIN_LISTEN: "[::1]:9090",
     SVC_TLS_CERT: "cert.pem",
-    SVC_TLS_KEY: "/keys/key.pem",
-  });
+    SVC_TLS_KEY: join(folder, "key.pem"),
+  };
+  const config = load(variables, { ...places, workingDir: folder });
   expect(config).toMatchObject({
     hosts: ["svc.lan", "10.0.0.1", "[::1]"],
     adminListen: { host: "::1", port: 9090 },
-    tls: { certFile: "/work/cert.pem", keyFile: "/keys/key.pem" },
+    tls: { certFile: join(folder, "cert.pem"), keyFile: join(folder, "key.pem") },
   });
+});
+
+test("what is wrong with the files of TLS is told beside other faults, of both files at once", () => {
+  const [one, other] = [createCertificate(), createCertificate()];
+  write({ "one.pem": one.cert, "other-key.pem": other.key, "nonsense.pem": "nonsense" });
+  const faults = (cert: string, key: string) =>
+    faultsOf({ SVC_TLS_CERT: join(folder, cert), SVC_TLS_KEY: join(folder, key), SVC_LOG_LEVEL: "loud" });
+  const loud = expect.stringContaining("SVC_LOG_LEVEL");
+  expect(faults("none.pem", "nonsense.pem")).toEqual([
+    expect.stringMatching(/^SVC_TLS_CERT: .*none\.pem cannot be read \(ENOENT\)/),
+    expect.stringMatching(/^SVC_TLS_KEY: .*nonsense\.pem holds no PEM private key/),
+    loud,
+  ]);
+  expect(faults("one.pem", "other-key.pem")).toEqual([
+    expect.stringMatching(/^SVC_TLS_KEY: .*other-key\.pem is not the key of the first certificate/),
+    loud,
+  ]);
 });
 
 test("root's data folder lies outside of the checkout and differs between checkouts of one name", () => {
@@ -125,6 +151,7 @@ test("all faults are told at once", () => {
     expect.stringContaining('SVC_HOSTS: "http://svc.lan" is not a host name'),
     expect.stringContaining('SVC_HOSTS: "svc.lan:80" is not a host name'),
     expect.stringContaining('SVC_ADMIN_LISTEN: "9090" is not of the form host:port'),
+    expect.stringContaining("SVC_TLS_CERT: /work/cert.pem cannot be read (ENOENT)"),
     expect.stringContaining("SVC_TLS_KEY: is unset, and SVC_TLS_CERT is set"),
     expect.stringContaining('SVC_WEBHOOK_AUDIENCE: "everyone" is none of accounts, projects'),
     expect.stringContaining('SVC_ROLE: "boss" is none of all, api, worker'),
@@ -238,8 +265,9 @@ test("an SVC_ENV_FILE may hold comments, blank lines, exports and quoted values 
   expect(["A", "B", "C", "D", "E", "F", "G"].map(get)).toEqual(["1", "two", undefined, "x\n#y\nz", "#", "a b", "'"]);
 });
 
-test("unknown variables are told with the nearest known name", () => {
+test("unknown variables are told with the known name that they are near to, and without one that is not near", () => {
   const unknown = { SVC_PROT: "1", SVC_WEBHOK_SECRET_CALENDAR: "x", SVC_LOGLEVEL: "" };
+  const far = { SVC_FOO: "1", SVC_XYZZY_SETTING: "1", SVC_LOGLEVL: "info" };
   const known = {
     SVC_PORT: "1",
     SVC_URL: "u",
@@ -251,6 +279,9 @@ test("unknown variables are told with the nearest known name", () => {
   expect(unknownVariablesText(openEnvironment(known))).toBeUndefined();
   expect(unknownVariablesText(openEnvironment({ ...known, ...unknown }))).toBe(
     "unknown variables, which nothing reads: SVC_PROT (nearest: SVC_PORT), SVC_WEBHOK_SECRET_CALENDAR (nearest: SVC_WEBHOOK_SECRET_<TOOLKIT>)",
+  );
+  expect(unknownVariablesText(openEnvironment(far))).toBe(
+    "unknown variables, which nothing reads: SVC_FOO, SVC_LOGLEVL (nearest: SVC_LOG_LEVEL), SVC_XYZZY_SETTING",
   );
 });
 

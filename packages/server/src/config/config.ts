@@ -7,16 +7,9 @@ import { createAddressGuard, formatValue, parseVaultKeys, type VaultKey } from "
 import type { LevelWithSilent } from "pino";
 import { ConfigError } from "./config-error.ts";
 import type { Environment } from "./environment.ts";
-import {
-  checkApart,
-  type ListenAddress,
-  parseHost,
-  parseListenAddress,
-  readHosts,
-  readTlsFiles,
-  type TlsFiles,
-} from "./listen.ts";
+import { checkApart, type ListenAddress, parseHost, parseListenAddress, readHosts, readTlsFiles } from "./listen.ts";
 import { type ConfigReader, createConfigReader, parseBoundedDuration } from "./reader.ts";
+import type { TlsFiles } from "./tls-pair.ts";
 import { defaultOf } from "./variables.ts";
 
 /** What the server runs with. Variables and defaults are those of `configVariables`; times are milliseconds. */

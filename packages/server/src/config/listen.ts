@@ -1,12 +1,11 @@
+import { readFileSync } from "node:fs";
 import { isIPv6 } from "node:net";
 import { formatValue } from "@svc/core";
 import type { ConfigReader } from "./reader.ts";
+import { certificateOf, pairOf, privateKeyOf, type ReadFile, type TlsFiles } from "./tls-pair.ts";
 
 /** Where to listen; an IPv6 address without its brackets. */
 export type ListenAddress = { readonly host: string; readonly port: number };
-
-/** Files of a certificate with its chain, and of its private key, both PEM. */
-export type TlsFiles = { readonly certFile: string; readonly keyFile: string };
 
 /** An address or a host name to listen on. Throws an Error that says what would be right. */
 export function parseHost(text: string): string {
@@ -52,13 +51,34 @@ export function readHosts(reader: ConfigReader): string[] {
   return hosts;
 }
 
-/** SVC_TLS_CERT and SVC_TLS_KEY: both or neither. Whether they fit each other is seen when they are read. */
+/** SVC_TLS_CERT and SVC_TLS_KEY: both or neither, and files that fit each other. What is wrong with either is a fault. */
 export function readTlsFiles(reader: ConfigReader, pathOf: (text: string) => string): TlsFiles | undefined {
   const [cert, key] = [reader.text("SVC_TLS_CERT"), reader.text("SVC_TLS_KEY")];
-  if (cert !== undefined && key !== undefined) return { certFile: pathOf(cert), keyFile: pathOf(key) };
-  if (cert !== undefined)
+  if (cert !== undefined && key !== undefined) {
+    const files = { certFile: pathOf(cert), keyFile: pathOf(key) };
+    const read = pairOf(files, readNow(files.certFile), readNow(files.keyFile));
+    if ("faults" in read) reader.faults.push(...read.faults);
+    return files;
+  }
+  if (cert !== undefined) {
+    addFault(certificateOf(pathOf(cert), readNow(pathOf(cert))), reader);
     reader.fault("SVC_TLS_KEY", "is unset, and SVC_TLS_CERT is set; name the file of its private key");
-  if (key !== undefined)
+  }
+  if (key !== undefined) {
     reader.fault("SVC_TLS_CERT", "is unset, and SVC_TLS_KEY is set; name the file of its certificate");
+    addFault(privateKeyOf(pathOf(key), readNow(pathOf(key))), reader);
+  }
   return undefined;
+}
+
+function addFault(found: ReturnType<typeof certificateOf | typeof privateKeyOf>, { faults }: ConfigReader): void {
+  if ("message" in found) faults.push(found);
+}
+
+function readNow(file: string): ReadFile {
+  try {
+    return { text: readFileSync(file, "utf8") };
+  } catch (error) {
+    return { code: (error as NodeJS.ErrnoException).code ?? "unreadable" };
+  }
 }

@@ -1,5 +1,7 @@
 import { Client } from "@modelcontextprotocol/sdk/client/index.js";
 import { StreamableHTTPClientTransport } from "@modelcontextprotocol/sdk/client/streamableHttp.js";
+import { systemClock } from "@svc/core";
+import { callLimitsForProject } from "@svc/db";
 import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
 import { answers, bearers, deleteEvent, listEvents, startTestMcp, type TestMcp } from "./test-mcp.ts";
 
@@ -245,6 +247,22 @@ test.each(refusals)("%s %j is refused in a result with its reason and help", asy
   const answer = await call(client, name, args);
   expect(answer).toMatchObject({ isError: true, structuredContent: { error } });
   expect(answer.text).toMatch(text);
+});
+
+test("a call that a limit refuses says to the agent in how many seconds to come again", async () => {
+  const now = systemClock.now();
+  const limits = callLimitsForProject(mcp.database.db, mcp.projectId);
+  const bounds = { concurrency: 0, rateMax: 1, ratePerMs: 3_600_000, isPaused: false };
+  const times = { createdAt: now, updatedAt: now };
+  await limits.put({ name: "once", toolkitSlug: "", keyExpression: "entityId", ...bounds, ...times }, 10);
+  await using client = await open();
+  const ask = () => call(client, "call_tool", { ...listEvents, entity_id: "limited" });
+  // A node holds to a limit half a second after it was put at the latest.
+  await expect.poll(async () => (await ask()).isError).toBe(true);
+  const { text, structuredContent } = await ask();
+  expect(text).toMatch(/^CALL_LIMIT: .*\nSend the same request again after \d{4} s, or /);
+  expect(structuredContent.error.help).toMatch(/after \d{4} s/);
+  await limits.delete("once");
 });
 
 test("a project searches, describes and calls what it sees, and nothing else", async () => {

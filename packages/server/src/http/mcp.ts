@@ -1,5 +1,5 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
-import type { Fault, Principal, ProjectPrincipal, WorkMeter } from "@svc/core";
+import { type Fault, type Principal, type ProjectPrincipal, type WorkMeter, withWaitTold } from "@svc/core";
 import type { McpServer } from "@svc/node";
 import type { Admission } from "../admission/admission.ts";
 import type { Authenticate } from "../auth/gate.ts";
@@ -91,7 +91,8 @@ function refusalOf({ method = "", headers }: IncomingMessage): Refusal | undefin
 
 function refuse(res: ServerResponse, call: McpCall, { error, status, headers }: Refusal): void {
   call.code = error.code;
-  answerError(res, error, status, headers ?? headersOf(error));
+  // Clients of agents show the body, and no header.
+  answerError(res, withWaitTold(error), status, headers ?? headersOf(error));
 }
 
 /** RFC 9110 wants the first with every 401; the second spares a store that is away. */

@@ -32,7 +32,9 @@ test("files that are missing are refused by name", async () => {
     { certFile: "/nowhere/c", keyFile: "/nowhere/k" },
     await createLogger({ level: "info", destination: silent }),
   );
-  await expect(opening).rejects.toThrow("SVC_TLS_CERT: /nowhere/c cannot be read (ENOENT)");
+  await expect(opening).rejects.toThrow(
+    /SVC_TLS_CERT: \/nowhere\/c cannot be read \(ENOENT\).*\n.*SVC_TLS_KEY: \/nowhere\/k cannot be read \(ENOENT\)/,
+  );
 });
 
 test("what is wrong with exchanged files is told once, then that they are read, without being asked to look", async () => {

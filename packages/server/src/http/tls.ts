@@ -1,12 +1,10 @@
-import { createHash, createPrivateKey, X509Certificate } from "node:crypto";
 import { readFile } from "node:fs/promises";
 import type { Server, ServerOptions } from "node:http";
 import { createServer } from "node:https";
 import type { Socket } from "node:net";
 import { systemClock } from "@svc/core";
 import { ConfigError } from "../config/config-error.ts";
-import type { TlsFiles } from "../config/listen.ts";
-import type { VariableName } from "../config/variables.ts";
+import { pairOf, type ReadFile, type TlsFiles, type TlsPair } from "../config/tls-pair.ts";
 import type { Logger } from "../logger.ts";
 import { startLoop } from "../loop.ts";
 
@@ -63,44 +61,21 @@ export async function openTls(files: TlsFiles, logger: Logger, everyMs: number =
   };
 }
 
-type Pair = { cert: string; key: string; digest: string; validTo: string };
-
-function contextOf({ cert, key }: Pair) {
+function contextOf({ cert, key }: TlsPair) {
   return { cert, key, minVersion: "TLSv1.2" } as const;
 }
 
-async function readPair({ certFile, keyFile }: TlsFiles): Promise<Pair> {
-  const cert = await readPem("SVC_TLS_CERT", certFile);
-  const key = await readPem("SVC_TLS_KEY", keyFile);
-  const certificate = parsed("SVC_TLS_CERT", `${certFile} holds no PEM certificate`, () => new X509Certificate(cert));
-  const reason = `${keyFile} holds no PEM private key that opens without a passphrase`;
-  const privateKey = parsed("SVC_TLS_KEY", reason, () => createPrivateKey(key));
-  if (!certificate.checkPrivateKey(privateKey)) {
-    throw fault("SVC_TLS_KEY", `${keyFile} is not the key of the first certificate in ${certFile}`);
-  }
-  const digest = createHash("sha256").update(cert).update("\0").update(key).digest("hex");
-  return { cert, key, digest, validTo: certificate.validTo };
+async function readPair(files: TlsFiles): Promise<TlsPair> {
+  const [cert, key] = await Promise.all([read(files.certFile), read(files.keyFile)]);
+  const found = pairOf(files, cert, key);
+  if ("faults" in found) throw new ConfigError(found.faults);
+  return found.pair;
 }
 
-async function readPem(variable: VariableName, file: string): Promise<string> {
+async function read(file: string): Promise<ReadFile> {
   try {
-    return await readFile(file, "utf8");
+    return { text: await readFile(file, "utf8") };
   } catch (error) {
-    throw fault(
-      variable,
-      `${file} cannot be read (${(error as NodeJS.ErrnoException).code}); name a readable PEM file`,
-    );
+    return { code: (error as NodeJS.ErrnoException).code ?? "unreadable" };
   }
-}
-
-function parsed<Value>(variable: VariableName, reason: string, parse: () => Value): Value {
-  try {
-    return parse();
-  } catch {
-    throw fault(variable, reason);
-  }
-}
-
-function fault(variable: VariableName, message: string): ConfigError {
-  return new ConfigError([{ variable, message }]);
 }

@@ -1,4 +1,4 @@
-import { type Fault, fault } from "@svc/core";
+import { type Fault, fault, withWaitTold } from "@svc/core";
 import type { MetaToolAnswer } from "./answer.ts";
 
 /** The arguments of a meta-tool miss its input schema. */
@@ -26,9 +26,9 @@ const names: Readonly<Record<string, string>> = {
 };
 const namePattern = new RegExp(`\\b(?:${Object.keys(names).join("|")})\\b`, "g");
 
-/** A refusal as a model reads it: what was wrong, what would be right, in the names of these tools. */
+/** A refusal as a model reads it: what was wrong, what would be right and when, in the names of these tools. */
 export function answerRefusal(refusal: Fault): MetaToolAnswer {
-  const [detail] = refusal.details;
+  const [detail] = withWaitTold(refusal).details;
   const { reason = "INTERNAL", field = "", help = "" } = detail ?? {};
   const message = refusal.message.startsWith(`${field} `)
     ? renamed(field) + refusal.message.slice(field.length)

@@ -7,6 +7,7 @@ import { plainText, spanText } from "../../text/plain.ts";
 import type { ProgramStep, ShownProgram } from "../shown-program.ts";
 import { readProgram } from "../shown-program.ts";
 import { callsText, hasEnded, rowsText, standingText } from "../text.ts";
+import { readWaits, tookText, type Wait } from "../took.ts";
 import type { WatchView } from "./lines.ts";
 import { createPaceMeter, type Pace, type PaceMeter } from "./rate.ts";
 import { doneRows, progressText, stepText } from "./step.ts";
@@ -28,7 +29,8 @@ export function createBlockView(
   let paces: ReadonlyMap<string, Pace | undefined> = measure(meter, program, job);
   let notice = "";
   let isBehind = true;
-  const draw = () => screen.draw(fit(blockLines({ job, program, paces, notice, options }), screen.rows));
+  let waits: readonly Wait[] = [];
+  const draw = () => screen.draw(fit(blockLines({ job, program, paces, waits, notice, options }), screen.rows));
   const loop = drawUntilStopped();
   return {
     event() {
@@ -44,6 +46,8 @@ export function createBlockView(
       stopped.abort();
       await loop;
       job = last ?? job;
+      // The job that is shown is told all the same.
+      waits = await readWaits(client, job).catch(() => waits);
       draw();
       screen.keep();
     },
@@ -69,6 +73,7 @@ export function createBlockView(
     try {
       const { job: found } = await client.jobs.getJob({ id: job.id }, { signal: stopped.signal });
       job = found ?? job;
+      waits = await readWaits(client, job);
       paces = measure(meter, program, job);
     } catch {
       isBehind = true;
@@ -99,15 +104,18 @@ type BlockState = {
   readonly job: Job;
   readonly program: ShownProgram;
   readonly paces: ReadonlyMap<string, Pace | undefined>;
+  readonly waits: readonly Wait[];
   readonly notice: string;
   readonly options: readonly string[];
 };
 
 /** The lines of a block: the job, its steps, and what it waits on. */
-function blockLines({ job, program, paces, notice, options }: BlockState): ScreenLine[] {
+function blockLines({ job, program, paces, waits, notice, options }: BlockState): ScreenLine[] {
   const idWidth = Math.max(...program.steps.map(({ id }) => id.length), 4);
   const receipts = new Map(job.stepReceipts.map((receipt) => [receipt.stepId, receipt]));
-  const steps = program.steps.map((step) => stepLine(step, receipts.get(step.id), { job, program, paces, idWidth }));
+  const steps = program.steps.map((step) =>
+    stepLine(step, receipts.get(step.id), { job, program, paces, waits, idWidth }),
+  );
   const question = questionOfJob(job);
   const asked =
     question === undefined
@@ -130,13 +138,13 @@ function headLine(job: Job, { title }: ShownProgram): ScreenLine {
   return line(`${job.id} ${plainText(title)}: ${standingText(job)}${age}`, "bold");
 }
 
-type StepContext = Pick<BlockState, "job" | "program" | "paces"> & { readonly idWidth: number };
+type StepContext = Pick<BlockState, "job" | "program" | "paces" | "waits"> & { readonly idWidth: number };
 
 function stepLine(step: ProgramStep, receipt: StepReceipt | undefined, context: StepContext): ScreenLine {
   const { mark, style } = markOf(receipt);
   const name = `${mark} ${step.id.padEnd(context.idWidth)}  ${stepText(step)}`;
   if (receipt === undefined) return line(name, style);
-  const facts = receipt.state === "" ? workFacts(step, context) : endFacts(step, receipt);
+  const facts = receipt.state === "" ? workFacts(step, context) : endFacts(step, receipt, context);
   return line([name, ...facts].join("  "), style);
 }
 
@@ -145,11 +153,9 @@ function workFacts({ id }: ProgramStep, { job, program, paces }: StepContext): s
   return done === undefined ? [] : [progressText(done, paces.get(id))];
 }
 
-function endFacts({ kind }: ProgramStep, { state, rows, calls, startedAt, finishedAt }: StepReceipt): string[] {
-  const took =
-    startedAt === undefined || finishedAt === undefined
-      ? ""
-      : spanText(timestampMs(finishedAt) - timestampMs(startedAt));
+function endFacts({ kind }: ProgramStep, receipt: StepReceipt, { waits }: StepContext): string[] {
+  const { state, rows, calls } = receipt;
+  const took = tookText(receipt, waits) ?? "";
   return [state === "completed" ? "" : state, rowsText(rows, kind), callsText(calls), took].filter(
     (text) => text !== "",
   );

@@ -1,0 +1,50 @@
+/** What to do about a server that is not there. */
+const startHint = "Start the service (`npm start`), or give its address with --url or SVC_URL.";
+
+const untrusted = new Set([
+  "CERT_UNTRUSTED",
+  "DEPTH_ZERO_SELF_SIGNED_CERT",
+  "SELF_SIGNED_CERT_IN_CHAIN",
+  "UNABLE_TO_GET_ISSUER_CERT",
+  "UNABLE_TO_GET_ISSUER_CERT_LOCALLY",
+  "UNABLE_TO_VERIFY_LEAF_SIGNATURE",
+]);
+const outOfTime = new Set(["CERT_HAS_EXPIRED", "CERT_NOT_YET_VALID"]);
+// A server of TLS does not answer what is none, and one without it answers TLS with what is none.
+const closed = new Set(["UND_ERR_SOCKET", "ECONNRESET", "EPIPE"]);
+const plain = new Set(["ERR_SSL_WRONG_VERSION_NUMBER", "ERR_SSL_PACKET_LENGTH_TOO_LONG"]);
+
+/**
+ * What happened to a request that fetch could not send to `url`, or got no answer to, and what to do about it. `err` is what fetch
+ * threw: its cause has the code.
+ */
+export function unreachableHint(err: unknown, url: string): string {
+  const code = faultCode(err);
+  if (untrusted.has(code)) {
+    return "A service answers there, with a certificate of no authority that is known here. Of a private authority, name the PEM file of its certificate in NODE_EXTRA_CA_CERTS; a certificate that signs itself is its own.";
+  }
+  if (code === "ERR_TLS_CERT_ALTNAME_INVALID") {
+    return "A service answers there, with a certificate of another name: give the address, with --url or SVC_URL, by a name that is in the certificate.";
+  }
+  if (outOfTime.has(code)) {
+    return "A service answers there, with a certificate whose time has not begun or is over: renew it (SVC_TLS_CERT), or set the clock of this machine.";
+  }
+  if (plain.has(code)) {
+    return "What answers there speaks no TLS: write http:// in --url or SVC_URL, or set SVC_TLS_CERT for the service.";
+  }
+  if (closed.has(code)) return closedHint(url);
+  return startHint;
+}
+
+function closedHint(url: string): string {
+  const told = "The connection was closed without an answer.";
+  return /^http:/i.test(url)
+    ? `${told} A service that speaks TLS (SVC_TLS_CERT) does so to plain HTTP: then write https:// in --url or SVC_URL.`
+    : `${told} The log of the service may tell why.`;
+}
+
+/** The code of what made fetch fail, `ECONNREFUSED`; empty when it has none. */
+export function faultCode(err: unknown): string {
+  const cause = err instanceof Error ? err.cause : undefined;
+  return cause instanceof Error && "code" in cause ? String(cause.code) : "";
+}

@@ -1,0 +1,65 @@
+import { createHash, createPrivateKey, type KeyObject, X509Certificate } from "node:crypto";
+import type { ConfigFault } from "./config-error.ts";
+
+/** Files of a certificate with its chain, and of its private key, both PEM. */
+export type TlsFiles = { readonly certFile: string; readonly keyFile: string };
+
+/** What a file holds, or the code of why it cannot be read. */
+export type ReadFile = { readonly text: string } | { readonly code: string };
+
+/** Certificate and key, PEM; `digest` differs with either. */
+export type TlsPair = {
+  readonly cert: string;
+  readonly key: string;
+  readonly digest: string;
+  readonly validTo: string;
+};
+
+/** Makes what was read of the two files a pair, or tells all that is wrong with them; nothing of the key is in a fault. */
+export function pairOf(
+  { certFile, keyFile }: TlsFiles,
+  cert: ReadFile,
+  key: ReadFile,
+): { readonly pair: TlsPair } | { readonly faults: readonly ConfigFault[] } {
+  const certificate = certificateOf(certFile, cert);
+  const privateKey = privateKeyOf(keyFile, key);
+  if ("message" in certificate || "message" in privateKey) {
+    return { faults: [certificate, privateKey].filter((one) => "message" in one) };
+  }
+  if (!certificate.parsed.checkPrivateKey(privateKey.parsed)) {
+    const message = `${keyFile} is not the key of the first certificate in ${certFile}`;
+    return { faults: [{ variable: "SVC_TLS_KEY", message }] };
+  }
+  const texts = { cert: certificate.text, key: privateKey.text };
+  const digest = createHash("sha256").update(texts.cert).update("\0").update(texts.key).digest("hex");
+  return { pair: { ...texts, digest, validTo: certificate.parsed.validTo } };
+}
+
+type Parsed<Value> = { readonly text: string; readonly parsed: Value };
+
+/** The first certificate of a PEM file, or what is wrong with the file. */
+export function certificateOf(file: string, read: ReadFile): Parsed<X509Certificate> | ConfigFault {
+  const reason = `${file} holds no PEM certificate`;
+  return parsedOf("SVC_TLS_CERT", file, read, (text) => new X509Certificate(text), reason);
+}
+
+/** The private key of a PEM file, or what is wrong with the file. */
+export function privateKeyOf(file: string, read: ReadFile): Parsed<KeyObject> | ConfigFault {
+  const reason = `${file} holds no PEM private key that opens without a passphrase`;
+  return parsedOf("SVC_TLS_KEY", file, read, createPrivateKey, reason);
+}
+
+function parsedOf<Value>(
+  variable: "SVC_TLS_CERT" | "SVC_TLS_KEY",
+  file: string,
+  read: ReadFile,
+  parse: (text: string) => Value,
+  reason: string,
+): Parsed<Value> | ConfigFault {
+  if ("code" in read) return { variable, message: `${file} cannot be read (${read.code}); name a readable PEM file` };
+  try {
+    return { text: read.text, parsed: parse(read.text) };
+  } catch {
+    return { variable, message: reason };
+  }
+}

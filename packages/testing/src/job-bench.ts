@@ -176,7 +176,7 @@ export async function createBench(
       );
       for (const engine of engines) engine.wake();
       if ("quotaReached" in submitted) throw new Error("the project has as many jobs as it may");
-      return "id" in submitted ? submitted.id : submitted.earlier.id;
+      return "job" in submitted ? submitted.job.id : submitted.earlier.id;
     },
     async answer(jobId, decision) {
       await withTransaction(db, async (tx) => {

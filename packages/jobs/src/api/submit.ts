@@ -2,7 +2,7 @@ import { createHash } from "node:crypto";
 import { Fault, type Id, type KeyId, type ProjectId, quotaExceeded, type Role } from "@svc/core";
 import { findKeyedJob, type KeyedJob } from "@svc/db";
 import type { JsonObject } from "@svc/program";
-import { canonicalHash, canonicalJson, readProgram } from "@svc/program";
+import { canonicalHash, canonicalJson, pinsText, readProgram } from "@svc/program";
 import { type SubmittedJob, submitJob } from "../drive/new-jobs.ts";
 import { idempotencyKeyReused, programFaulty } from "../errors.ts";
 import { checkApproval } from "./approval.ts";
@@ -53,7 +53,7 @@ export async function submit(context: SubmitContext, submission: Submission): Pr
     programHash,
     estimate,
     needsApproval,
-    pins: JSON.stringify(pins),
+    pins: pinsText(pins),
     input: skill?.input,
     skillSlug: skill?.slug ?? "",
     principalChain: [`key:${keyId}`, ...(skill === undefined ? [] : [`skill:${skill.slug}`])],

@@ -1,5 +1,6 @@
 import { drizzle, type PostgresJsDatabase } from "drizzle-orm/postgres-js";
-import postgres from "postgres";
+import type postgres from "postgres";
+import { openDriver } from "./driver.ts";
 import * as schema from "./schema/index.ts";
 
 /** The query builder over the service's tables, on the pool or on one transaction of it. */
@@ -22,7 +23,10 @@ export type Database = Executor & {
 
 /** Options of `openDatabase`. */
 export type DatabaseOptions = {
-  /** postgres://user:password@host:port/database; `?sslmode=` and server settings in its query are honoured. */
+  /**
+   * postgres://user:password@host:port/database; `?sslmode=` and server settings in its query are honoured, and `?host=` with the folder
+   * of a Unix socket, as libpq has it.
+   */
   url: string;
   /** Connections at most; they are opened on demand. Default 10. */
   connectionsMax?: number;
@@ -36,7 +40,7 @@ export type DatabaseOptions = {
  * as text, bytea as Buffer.
  */
 export function openDatabase(options: DatabaseOptions): Database {
-  const sql = postgres(options.url, driverOptions(options));
+  const sql = openDriver(options.url, driverOptions(options));
   const orm = drizzle(sql, { schema });
   return { sql, orm, close: () => sql.end({ timeout: 5 }) };
 }

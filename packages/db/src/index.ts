@@ -114,7 +114,7 @@ export { putJobTasks } from "./job-tasks/put.ts";
 export { releaseJobTasks } from "./job-tasks/release.ts";
 export { renewJobLeases } from "./job-tasks/renew.ts";
 export { leaseRunTask, takeRunTask } from "./job-tasks/take-run.ts";
-export type { JobTaskLease, NewJobTask } from "./job-tasks/task.ts";
+export type { FirstLease, JobTaskLease, NewJobTask } from "./job-tasks/task.ts";
 export { appendJobEvents } from "./jobs/append-events.ts";
 export { requestJobCancel } from "./jobs/cancel.ts";
 export { commitRun, type RunChange } from "./jobs/commit.ts";
@@ -127,7 +127,8 @@ export { type JobProgramRecord, loadJobProgram } from "./jobs/load-program.ts";
 export { loadJobSteps } from "./jobs/load-steps.ts";
 export { lockJob } from "./jobs/lock.ts";
 export { clearJobLoopHolds, countJobLoopHold } from "./jobs/loop-holds.ts";
-export type { KeyedJob, NewJob } from "./jobs/new-job.ts";
+export type { KeyedJob, NewJob, NewJobProgram } from "./jobs/new-job.ts";
+export { recordOfNewJob } from "./jobs/new-record.ts";
 export { type JobSetRow, readJobSetRows } from "./jobs/read-set-rows.ts";
 export { readTwinReceipts } from "./jobs/read-twin-receipts.ts";
 export type { JobEventRecord, JobRecord, JobStepRecord, NewJobEvent } from "./jobs/record.ts";
@@ -150,6 +151,7 @@ export {
 export { MigrationRefusedError, migrateDatabase, migrationsFolder } from "./migrate.ts";
 export { probeWrites } from "./probe-writes.ts";
 export { keepAudience, readAudience } from "./projects/audience.ts";
+export { readPlanApproval } from "./projects/plan-approval.ts";
 export type { QuotaReached } from "./projects/quotas.ts";
 export {
   createFirstProject,

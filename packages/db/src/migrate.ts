@@ -2,7 +2,8 @@ import { fileURLToPath } from "node:url";
 import { type MigrationMeta, readMigrationFiles } from "drizzle-orm/migrator";
 import { drizzle } from "drizzle-orm/postgres-js";
 import { migrate } from "drizzle-orm/postgres-js/migrator";
-import postgres from "postgres";
+import type postgres from "postgres";
+import { openDriver } from "./driver.ts";
 
 /** Thrown by `migrateDatabase` when it must not touch the database; the message says why. */
 export class MigrationRefusedError extends Error {
@@ -19,7 +20,7 @@ export const migrationsFolder = fileURLToPath(new URL("../migrations", import.me
  */
 export async function migrateDatabase(url: string, folder: string = migrationsFolder): Promise<void> {
   const known = readMigrationFiles({ migrationsFolder: folder });
-  const sql = postgres(url, {
+  const sql = openDriver(url, {
     max: 1,
     connect_timeout: 10,
     onnotice: () => {},

@@ -5,7 +5,7 @@ export { needsPlanApproval, type ProgramEstimate } from "./estimate.ts";
 export type { ProgramFault } from "./faults.ts";
 export type { JsonObject, JsonValue } from "./json.ts";
 export type { Limits } from "./limits.ts";
-export { createPinReader, type PinnedTool, type PinnedTools, type Pins, pinsOf, readPins } from "./pins.ts";
+export { createPinReader, type PinnedTool, type PinnedTools, type Pins, pinsOf, pinsText, readPins } from "./pins.ts";
 export type { Continuation, Hop, OverrideTarget, Point } from "./point.ts";
 export type { PlanApproval, Program } from "./program.ts";
 export { programSchema } from "./program-schema.ts";

@@ -13,6 +13,18 @@ export function readPins(text: string): Pins {
   return readJsonObject(text, "the pins of a program") as unknown as Pins;
 }
 
+const texts = new WeakMap<Pins, string>();
+
+/** The JSON text of pins, as they are stored; made once. */
+export function pinsText(pins: Pins): string {
+  let text = texts.get(pins);
+  if (text === undefined) {
+    text = JSON.stringify(pins);
+    texts.set(pins, text);
+  }
+  return text;
+}
+
 /** Pins what a program uses, with toolkits in the order of their slugs. */
 export function pinsOf(actions: readonly Action[], { toolkits }: Pick<Catalog, "toolkits">): Pins {
   const names = Map.groupBy(actions, ({ toolkitSlug }) => toolkitSlug);

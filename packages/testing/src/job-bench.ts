@@ -47,11 +47,17 @@ export type TestBench = {
       leasesLost?: string[];
     },
   ): JobEngine;
+  /** The engine of a node that does not run it. */
+  idle(): JobEngine;
   /**
    * Starts an engine that dies at the `nth` time it comes to a fault point, or in the middle of sending a write: from then on it
    * does nothing more, not even renew its leases. Resolves once it is dead.
    */
-  doom(point: FaultPoint | "in-send", nth?: number, matches?: (stepId: string) => boolean): Promise<void>;
+  doom(
+    point: FaultPoint | "in-send",
+    nth?: number,
+    matches?: (stepId: string) => boolean,
+  ): Promise<void> & { readonly engine: JobEngine };
   submit(program: object, options?: SubmitOptions): Promise<Id<"job">>;
   answer(jobId: Id<"job">, decision: Partial<DecisionDocument> & Pick<DecisionDocument, "continuation">): Promise<void>;
   cancel(jobId: Id<"job">): Promise<void>;
@@ -67,6 +73,8 @@ export type SubmitOptions = {
   simulateFirst?: boolean;
   needsApproval?: boolean;
   idempotencyKey?: string;
+  /** The engine of the node that takes the submission. Default: a node without one, which wakes the others. */
+  engine?: Pick<JobEngine, "reserve" | "wake">;
 };
 
 /** A job as tests look at it. */
@@ -128,7 +136,7 @@ export async function createBench(
               : answer;
         },
       };
-      bench.engine({
+      const engine = bench.engine({
         clock: {
           now: clock.now,
           wait: async (ms, signal) =>
@@ -140,7 +148,7 @@ export async function createBench(
       });
       // The dead are not drained.
       engines.pop();
-      return died.promise;
+      return Object.assign(died.promise, { engine });
     },
     engine({ limits = {}, quiet = false, leasesLost = [], ...changes } = {}) {
       const failed = (what: string, error: unknown) =>
@@ -152,10 +160,19 @@ export async function createBench(
       engines.push(engine);
       return engine;
     },
-    async submit(program, { mode = "live", simulateFirst = false, needsApproval = false, idempotencyKey } = {}) {
+    idle: () => createTestNode(db, parts).jobs.engine,
+    async submit(program, options = {}) {
+      const { mode = "live", simulateFirst = false, needsApproval = false, idempotencyKey, engine } = options;
       const programJson = JSON.stringify({ version: 1, title: "Test", ...program });
       const submitted = await submitJob(
-        { db, clock, sealer: testSealer, asks: askPort, programs: createProgramCache(testSealer) },
+        {
+          db,
+          clock,
+          sealer: testSealer,
+          asks: askPort,
+          programs: createProgramCache(testSealer),
+          ...(engine && { engine }),
+        },
         {
           projectId,
           keyId,
@@ -174,9 +191,9 @@ export async function createBench(
           contentDigest: Buffer.from(canonicalHash(programJson), "hex"),
         },
       );
-      for (const engine of engines) engine.wake();
+      if (engine === undefined) for (const other of engines) other.wake();
       if ("quotaReached" in submitted) throw new Error("the project has as many jobs as it may");
-      return "id" in submitted ? submitted.id : submitted.earlier.id;
+      return "job" in submitted ? submitted.job.id : submitted.earlier.id;
     },
     async answer(jobId, decision) {
       await withTransaction(db, async (tx) => {

@@ -56,6 +56,23 @@ async function query(url: string, text: string): Promise<Record<string, unknown>
   return [...rows];
 }
 
+test("answers on a Unix socket in a folder of its own, which asks for the password as well", async () => {
+  const { socketUrl } = await start();
+  const folder = new URL(socketUrl).searchParams.get("host") ?? "";
+  expect(folder).toBe(join(dataDir, "postgres", "data"));
+  expect((await stat(folder)).mode & 0o077).toBe(0);
+  const text = "select inet_client_addr() is null as local";
+  expect(await query(socketUrl, text)).toEqual([{ local: true }]);
+  const wrong = socketUrl.replace(/:[^:@/]+@/, ":wrong@");
+  await expect(query(wrong, text)).rejects.toThrow(/password authentication failed/);
+});
+
+test("a folder whose socket would have too long a path is served by loopback alone", async () => {
+  const { url, socketUrl } = await start({ dataDir: join(await newDataDir(), "x".repeat(100)) });
+  expect(socketUrl).toBe(url);
+  expect(await query(url, "select inet_client_addr() is null as local")).toEqual([{ local: false }]);
+});
+
 async function serverPid(): Promise<number> {
   return Number.parseInt(await readFile(join(dataDir, "postgres", "data", "postmaster.pid"), "utf8"), 10);
 }

@@ -3,6 +3,7 @@ import { createServer } from "node:net";
 import { join, resolve } from "node:path";
 import { type Clock, systemClock } from "@svc/core";
 import postgres from "postgres";
+import { socketPath } from "../driver.ts";
 import type { Account } from "./account.ts";
 import { installedBinaries, runnableBinaries } from "./binaries.ts";
 import { type DataFolder, prepareDataDir } from "./data-folder.ts";
@@ -32,6 +33,8 @@ export type EmbeddedPostgresOptions = {
 export type EmbeddedPostgres = {
   /** Holds the password. */
   readonly url: string;
+  /** The same by its Unix socket, for `openDatabase`: half of the time of a small statement. By loopback where its path is too long. */
+  readonly socketUrl: string;
   readonly dataDir: string;
   /** Resolves when the server has ended: after `stop`, or because it failed. */
   readonly exited: Promise<ServerExit>;
@@ -49,13 +52,13 @@ export async function startEmbeddedPostgres(options: EmbeddedPostgresOptions): P
   const binaries = await runnableBinaries(installedBinaries(), dataDir, account);
   const durable = options.durability === "full";
   const store = await openStore({ dataDir, binaries, account, durable, password: options.password });
-  const { server, url } = await startWhenFree({ ...options, dataDir, account, binaries, store });
+  const { server, url, socketUrl } = await startWhenFree({ ...options, dataDir, account, binaries, store });
   await removeUnfinished(dataDir);
-  return { url, dataDir, exited: server.exited, stop: async () => void (await server.stop()) };
+  return { url, socketUrl, dataDir, exited: server.exited, stop: async () => void (await server.stop()) };
 }
 
 type StartOptions = EmbeddedPostgresOptions & { account: Account; binaries: string; store: DataFolder };
-type Started = { server: ServerProcess; url: string };
+type Started = { server: ServerProcess; url: string; socketUrl: string };
 
 /** PostgreSQL's lock file decides whose the data are; a holder that is about to end is waited for. */
 async function startWhenFree(options: StartOptions): Promise<Started> {
@@ -87,9 +90,10 @@ async function tryStart(options: StartOptions, clock: Clock): Promise<Started | 
   const { store, durability } = options;
   const port = await freePort();
   const lock = await readLockFile(store.cluster);
+  const socketFolder = socketFolderOf(store, port);
   const server = spawnServer({
     file: join(options.binaries, "bin", "postgres"),
-    args: serverArguments({ cluster: store.cluster, port, durability, settings: options.settings }),
+    args: serverArguments({ cluster: store.cluster, port, durability, socketFolder, settings: options.settings }),
     account: options.account,
     ignoredPid: lock !== undefined && (await isReusedPid(lock, store.cluster)) ? lock.pid : process.pid,
     onLog: options.onLog ?? (() => {}),
@@ -104,7 +108,17 @@ async function tryStart(options: StartOptions, clock: Clock): Promise<Started | 
     await server.stop();
     throw error;
   }
-  return ended.signal.aborted ? await exit : { server, url };
+  const socketUrl = socketFolder === undefined ? url : `${url}?host=${encodeURIComponent(socketFolder)}`;
+  return ended.signal.aborted ? await exit : { server, url, socketUrl };
+}
+
+/** Bytes that the path of a socket may have on every system that the binaries run on, with the zero at its end. */
+const socketPathMax = 104;
+
+/** The cluster's own folder, which nobody but its account and root may enter; undefined where the socket's path is too long. */
+function socketFolderOf({ cluster }: DataFolder, port: number): string | undefined {
+  if (process.platform === "win32" || cluster.includes(",")) return undefined;
+  return Buffer.byteLength(socketPath(cluster, port)) < socketPathMax ? cluster : undefined;
 }
 
 /** Resolves when the server says in its lock file that it takes connections, or when `ended` aborts. */

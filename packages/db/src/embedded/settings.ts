@@ -8,20 +8,23 @@ export type ServerSettings = Readonly<Record<string, string>>;
 export type ServerArguments = {
   readonly cluster: string;
   readonly port: number;
+  /** Where it makes its Unix socket, beside loopback; undefined: nowhere. */
+  readonly socketFolder: string | undefined;
   readonly durability: Durability;
   /** Over those of the service. */
   readonly settings: ServerSettings | undefined;
 };
 
-/** The command line of a server on `cluster` that listens on loopback only. */
-export function serverArguments({ cluster, port, durability, settings: given }: ServerArguments): string[] {
-  const settings = { ...common, ...(durability === "full" ? full : none), ...given, port: String(port) };
+/** The command line of a server on `cluster` that listens on this machine only. */
+export function serverArguments(server: ServerArguments): string[] {
+  const { cluster, port, durability, socketFolder = "", settings: given } = server;
+  const own = { port: String(port), unix_socket_directories: socketFolder };
+  const settings = { ...common, ...(durability === "full" ? full : none), ...given, ...own };
   return ["-D", cluster, ...Object.entries(settings).flatMap(([name, value]) => ["-c", `${name}=${value}`])];
 }
 
 const common = {
   listen_addresses: "127.0.0.1",
-  unix_socket_directories: "",
   max_connections: "100",
   timezone: "UTC",
   log_timezone: "UTC",

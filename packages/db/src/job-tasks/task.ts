@@ -1,5 +1,6 @@
+import type { NodeId } from "@svc/core";
 import { jobTasks } from "../schema/jobs.ts";
-import { fieldsBut, fieldsOf, type NewRow, type Row } from "../sql/codec.ts";
+import { fieldsBut, fieldsOf, type NewRow, type Row, type ValuesOf } from "../sql/codec.ts";
 import { rows } from "../sql/parts.ts";
 import { selectList } from "../sql/select-list.ts";
 
@@ -18,6 +19,20 @@ export const isHeld =
 
 /** Work that is to become due. */
 export type NewJobTask = NewRow<typeof jobTasks, "jobId" | "kind" | "subject" | "projectId" | "dueAt">;
+
+/** Who holds a task from the moment that it is stored, and until when. Its lease token is 1, and this is the first attempt. */
+export type FirstLease = { readonly owner: NodeId; readonly untilMs: number };
+
+const leasedTaskFields = fieldsBut(jobTasks, "losses");
+
+/** New tasks as rows of a statement's parameters, each of which may be leased from its beginning. */
+export const leasedTaskRows = rows(leasedTaskFields);
+
+/** A new task as a row of `leasedTaskRows`. */
+export function leasedTaskRow(task: NewJobTask, lease: FirstLease | undefined): ValuesOf<typeof leasedTaskFields> {
+  const claims = lease === undefined ? 0 : 1;
+  return { ...task, attempt: claims, leaseToken: claims, leaseOwner: lease?.owner, leaseUntil: lease?.untilMs };
+}
 
 /** New tasks as rows of a statement's parameters: not tried yet, and leased to nobody. */
 export const newTaskRows = rows(fieldsBut(jobTasks, "attempt", "losses", "leaseOwner", "leaseToken", "leaseUntil"));

@@ -8,6 +8,8 @@ import { addProject, nowMs } from "../test-rows.ts";
 import { insertJobs } from "./insert.ts";
 import { loadJob, loadJobsWithSteps } from "./load.ts";
 import { loadJobProgram } from "./load-program.ts";
+import type { NewJob } from "./new-job.ts";
+import { recordOfNewJob } from "./new-record.ts";
 import { jobsForProject } from "./repo.ts";
 
 let database: TestDatabase;
@@ -28,7 +30,10 @@ const program = {
 };
 const keyId = createId("key", nowMs);
 
-async function insert(projectId: ProjectId): Promise<Id<"job">> {
+async function insertNew(
+  projectId: ProjectId,
+  changes: Partial<NewJob> = {},
+): Promise<{ id: Id<"job">; newJob: NewJob }> {
   const id = createId("job", nowMs);
   const job = {
     id,
@@ -49,9 +54,42 @@ async function insert(projectId: ProjectId): Promise<Id<"job">> {
   const event = (type: string) => ({ type, stepId: "", payload: "{}", principalChain: ["key:k"] });
   const task = { jobId: id, kind: "run" as const, subject: "", projectId, dueAt: nowMs };
   const newJob = { job, events: [event("job-submitted"), event("ask-raised")], tasks: [task] };
-  await insertJobs(db, { ...program, projectId, digest }, [newJob], nowMs);
-  return id;
+  await insertJobs(db, { ...program, projectId, digest }, [{ ...newJob, ...changes }], nowMs);
+  return { id, newJob };
 }
+
+const insert = async (projectId: ProjectId): Promise<Id<"job">> => (await insertNew(projectId)).id;
+
+test("a new job is read as it is reckoned to be, to the last column", async () => {
+  const { id, newJob } = await insertNew(await addProject(db));
+  expect(await loadJob(db, id)).toEqual(recordOfNewJob(newJob));
+});
+
+test.each([undefined, "a key"])(
+  "a job is stored leased, and nobody claims it before that runs out; key: %s",
+  async (key) => {
+    const projectId = await addProject(db);
+    const lease = { owner: createId("node", nowMs), untilMs: nowMs + 30_000 };
+    const { newJob } = await insertNew(projectId);
+    const id = createId("job", nowMs);
+    const job = { ...newJob.job, id, ...(key !== undefined && { idempotencyKey: key }) };
+    const tasks = newJob.tasks.map((task) => ({ ...task, jobId: id }));
+    await insertNew(projectId, { job, tasks, lease });
+    const claim = async (atMs: number) => {
+      const request = {
+        owner: createId("node", nowMs),
+        nowMs: atMs,
+        leaseUntilMs: atMs + 30_000,
+        limit: 100,
+        share: 100,
+      };
+      const claimed = await claimJobTasks(db, { ...request, fullProjects: new Set() });
+      return claimed.filter(({ jobId }) => jobId === id);
+    };
+    expect(await claim(nowMs + 29_999)).toEqual([]);
+    expect(await claim(nowMs + 30_000)).toMatchObject([{ leaseToken: 2, attempt: 2, losses: 1 }]);
+  },
+);
 
 test("submissions that come together are each stored whole, with their log and task; one that is refused fails alone", async () => {
   const projectId = await addProject(db);

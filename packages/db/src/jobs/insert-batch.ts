@@ -1,7 +1,7 @@
 import { type Batcher, createBatcher, type ProjectId, quotas } from "@svc/core";
 import { type Executor, withTransaction } from "../connect.ts";
 import { isUnavailable } from "../driver-error.ts";
-import { newTaskRows } from "../job-tasks/task.ts";
+import { leasedTaskRow, leasedTaskRows } from "../job-tasks/task.ts";
 import { findQuotaReached, lockJobQuota, type QuotaReached } from "../projects/quotas.ts";
 import { unfinishedJobs, usageOfProject } from "../projects/usage.ts";
 import { jobEvents, jobPrograms, jobs, jobTasks } from "../schema/jobs.ts";
@@ -32,7 +32,7 @@ const parts = {
   room: values({ fallback: int8, margin: int4 }),
   programs: rows(fieldsBut(jobPrograms)),
   events: rows(fieldsBut(jobEvents)),
-  tasks: newTaskRows,
+  tasks: leasedTaskRows,
   jobs: rows(jobFields),
 };
 
@@ -150,7 +150,7 @@ function rowsOf(inserts: readonly JobInsert[], margin: number): PartValues<typeo
         }),
       ),
     ),
-    tasks: newJobs.flatMap(({ tasks }) => tasks),
+    tasks: newJobs.flatMap(({ tasks, lease }) => tasks.map((task) => leasedTaskRow(task, lease))),
     jobs: newJobs.map(rowOf),
   };
 }

@@ -35,9 +35,9 @@ export async function insertJobs(
         if (reached !== undefined) return reached;
         await tx.orm.insert(jobPrograms).values(program).onConflictDoNothing();
         await tx.orm.insert(jobs).values(newJobs.map(({ job }) => job));
-        for (const { job, events, tasks, also } of newJobs) {
+        for (const { job, events, tasks, lease, also } of newJobs) {
           await appendJobEvents(tx, job.id, events, nowMs);
-          await putJobTasks(tx, tasks);
+          await putJobTasks(tx, tasks, lease);
           await also?.(tx);
         }
         return undefined;

@@ -1,6 +1,6 @@
 import type { Id, ProjectId } from "@svc/core";
 import type { Executor } from "../connect.ts";
-import type { NewJobTask } from "../job-tasks/task.ts";
+import type { FirstLease, NewJobTask } from "../job-tasks/task.ts";
 import type { jobs } from "../schema/jobs.ts";
 import type { JobProgramRecord } from "./load-program.ts";
 import type { NewJobEvent } from "./record.ts";
@@ -10,6 +10,8 @@ export type NewJob = {
   readonly job: typeof jobs.$inferInsert;
   readonly events: readonly NewJobEvent[];
   readonly tasks: readonly NewJobTask[];
+  /** Who holds its tasks from the beginning; by default whoever claims them. */
+  readonly lease?: FirstLease | undefined;
   /** What else is written in the same transaction, such as the ask of a plan's approval. */
   readonly also?: ((tx: Executor) => Promise<void>) | undefined;
 };

@@ -20,6 +20,7 @@ import { readDatabaseTime } from "../database-time.ts";
 import { findCallerKey, listApiKeys } from "../keys/repo.ts";
 import { probeWrites } from "../probe-writes.ts";
 import { keepAudience, readAudience } from "../projects/audience.ts";
+import { readPlanApproval } from "../projects/plan-approval.ts";
 import { findProject, listProjects } from "../projects/repo.ts";
 import { holdDeploymentRouting, holdProjectRouting } from "../projects/routing.ts";
 import { findQuarantinedIds, listHeldQuarantinedPosts } from "../quarantine/held.ts";
@@ -270,6 +271,11 @@ export const projectPlans: readonly Plan[] = [
     name: "hold_deployment_routing",
     run: (db) => holdDeploymentRouting(db),
     reads: { routing_state: ["Seq Scan", "routing_state_pkey(id)"] },
+  },
+  {
+    name: "read_plan_approvals",
+    run: (db) => readPlanApproval(db, projectId),
+    reads: { project_policies: "project_policies_pkey(project_id)" },
   },
   {
     name: "the audience that a start was told",

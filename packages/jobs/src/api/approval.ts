@@ -1,6 +1,6 @@
 import type { Fault, ProjectId, Role } from "@svc/core";
-import { contactsForProject, type Executor, findProject } from "@svc/db";
-import type { PlanApproval, Program } from "@svc/program";
+import { contactsForProject, type Executor, readPlanApproval } from "@svc/db";
+import type { Program } from "@svc/program";
 import { needsPlanApproval, type ProgramEstimate } from "@svc/program";
 import { approverMissing, approverRoleRequired } from "../errors.ts";
 
@@ -15,8 +15,8 @@ export async function checkApproval(
   { projectId, role }: { projectId: ProjectId; role: Role },
   { program, estimate }: Plan,
 ): Promise<boolean | Fault> {
-  const minimum = (await findProject(db, projectId))?.planApproval ?? "never";
-  if (!needsPlanApproval(program, estimate, minimum as PlanApproval)) return false;
+  const minimum = await readPlanApproval(db, projectId);
+  if (!needsPlanApproval(program, estimate, minimum)) return false;
   if (role !== "approver") return approverRoleRequired();
   const { escalation } = program.approval;
   const contacts = contactsForProject(db, projectId);

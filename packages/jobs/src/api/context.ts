@@ -16,8 +16,8 @@ export type JobsContext = {
   readonly views: CatalogViews;
   readonly accounts: Pick<AccountAccess, "resolve">;
   readonly asks: AskPort;
-  /** The engine of this node; its `wake` and `cancel` save the wait for the next poll. */
-  readonly engine: Pick<JobEngine, "wake" | "cancel">;
+  /** The engine of this node; its `wake`, `cancel` and `reserve` save the wait for the next poll. */
+  readonly engine: Pick<JobEngine, "wake" | "cancel" | "reserve">;
   /** Programs that were checked on this node are kept ready for its drivers. */
   readonly programs: Pick<ProgramCache, "put">;
   readonly hints: JobHints;

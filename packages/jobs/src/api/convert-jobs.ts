@@ -4,6 +4,7 @@ import { pendingAskMessage } from "@svc/asks";
 import type {
   AskRecord,
   JobEventRecord,
+  JobRecord,
   JobStatus,
   JobStepRecord,
   ListedJob,
@@ -23,7 +24,7 @@ import { toEstimate, toReceipt, toStepReceipt } from "./convert-receipts.ts";
 
 /** A job with what is read beside its row: its program, its steps in the order they began, and its pending ask. */
 export type JobParts = {
-  readonly job: ListedJob;
+  readonly job: JobRecord & Pick<ListedJob, "programHash">;
   /** The program as it is shown. */
   readonly programJson: string;
   readonly steps: readonly JobStepRecord[];

@@ -17,7 +17,7 @@ import { promoteJob } from "../skills/promote.ts";
 import type { JobsContext } from "./context.ts";
 import { statusOfFilter } from "./convert-jobs.ts";
 import { readPage } from "./list.ts";
-import { readJob, readTwin, toJobs } from "./read.ts";
+import { readJob, readTwin, toJobs, toNewJob } from "./read.ts";
 import { submit } from "./submit.ts";
 
 type Methods = Pick<ServiceImpl<typeof JobsService>, "submitJob" | "getJob" | "listJobs" | "cancelJob" | "promoteJob">;
@@ -28,9 +28,15 @@ export function jobMethods(context: JobsContext): Methods {
   return {
     async submitJob(request, ctx) {
       const { projectId, keyId, role } = requireProject(ctx);
-      const submitted = await submit(context, { projectId, keyId, role, ...readSubmission(request) });
+      const submission = { projectId, keyId, role, ...readSubmission(request) };
+      const submitted = await submit(context, submission);
       if ("refusal" in submitted) throw submitted.refusal;
-      return create(SubmitJobResponseSchema, { job: await readJob(context, projectId, "id", submitted.id) });
+      const { id, stored } = submitted;
+      const job =
+        stored?.isAlone === true
+          ? toNewJob(stored.job, request.programJson, stored.programHash)
+          : await readJob(context, projectId, "id", id);
+      return create(SubmitJobResponseSchema, { job });
     },
     async getJob(request, ctx) {
       const { projectId } = requireProject(ctx);

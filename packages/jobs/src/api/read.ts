@@ -1,6 +1,6 @@
 import { jobNotFound } from "@svc/asks";
 import type { Id, ProjectId, Sealer } from "@svc/core";
-import { asksForProject, type Executor, jobsForProject, type ListedJob } from "@svc/db";
+import { asksForProject, type Executor, type JobRecord, jobsForProject, type ListedJob } from "@svc/db";
 import type { Job } from "@svc/gen/jobs";
 import { openProgram } from "../drive/stored-program.ts";
 import { toJob } from "./convert-jobs.ts";
@@ -30,6 +30,12 @@ export async function toJobs(
     const programJson = shownProgram(openProgram(sealer, job, job));
     return toJob({ job, programJson, steps: steps.get(job.id) ?? [], pendingAsk });
   });
+}
+
+/** A job that was just stored with nothing beside it, as callers read it; without reading it. `programJson`: as it was submitted. */
+export function toNewJob(job: JobRecord, programJson: string, programHash: string): Job {
+  const listed = { ...job, programHash };
+  return toJob({ job: listed, programJson: shownProgram(programJson), steps: [], pendingAsk: undefined });
 }
 
 /** One job of a project as callers read it. Throws JOB_NOT_FOUND, naming `field`. */

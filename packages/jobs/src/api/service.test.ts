@@ -58,6 +58,26 @@ const asking = {
 };
 const fault = (reason: string, field: string) => ({ reason, field });
 
+test("what a submission answers is the job as it is read, whatever it is", async () => {
+  await using node = createTestNode(database.db, { isStarted: false });
+  const { client } = await node.project();
+  const inputSchema = { type: "object", properties: { token: { type: "string", "x-sensitive": true } } };
+  const steps = [fetchItems];
+  const submissions = [
+    { programJson: programText(notes) },
+    { programJson: programText({ steps, inputSchema, input: { token: "hidden" } }) },
+    { programJson: programText(notes), mode: "simulate" },
+    { programJson: programText(notes), simulateFirst: true },
+    { programJson: programText(notes), idempotencyKey: "once" },
+    { programJson: programText({ ...notes, approval: { plan: "always" } }) },
+  ];
+  for (const submission of submissions) {
+    const submitted = jobOf(await client.submitJob(submission));
+    expect(submitted).toEqual(jobOf(await client.getJob({ id: submitted.id })));
+    expect(submitted.programJson).not.toContain("hidden");
+  }
+});
+
 test("a submitted program is a job at once, runs, and is read back as receipts without any row", async () => {
   await using node = createTestNode(database.db, { world: createWorld({ items: 7, pageSize: 3 }) });
   const { client, keyId } = await node.project();

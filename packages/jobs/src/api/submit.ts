@@ -2,8 +2,8 @@ import { createHash } from "node:crypto";
 import { Fault, type Id, type KeyId, type ProjectId, quotaExceeded, type Role } from "@svc/core";
 import { findKeyedJob, type KeyedJob } from "@svc/db";
 import type { JsonObject } from "@svc/program";
-import { canonicalHash, canonicalJson, readProgram } from "@svc/program";
-import { submitJob } from "../drive/new-jobs.ts";
+import { canonicalHash, canonicalJson, pinsText, readProgram } from "@svc/program";
+import { type SubmittedJob, submitJob } from "../drive/new-jobs.ts";
 import { idempotencyKeyReused, programFaulty } from "../errors.ts";
 import { checkApproval } from "./approval.ts";
 import { checkForProject } from "./check.ts";
@@ -28,8 +28,8 @@ export type SubmitContext = Pick<
   "db" | "clock" | "sealer" | "views" | "accounts" | "asks" | "engine" | "programs"
 >;
 
-/** The job that a submission is, or why it is none: a refusal of SubmitJob. */
-export type Submitted = { readonly id: Id<"job"> } | { readonly refusal: Fault };
+/** The job that a submission is, with what was just stored of it, or why it is none: a refusal of SubmitJob. */
+export type Submitted = { readonly id: Id<"job">; readonly stored?: SubmittedJob } | { readonly refusal: Fault };
 
 /**
  * Checks a program as a whole and stores it as a job, or finds the job that its idempotency key names. Answers with the refusals of
@@ -53,7 +53,7 @@ export async function submit(context: SubmitContext, submission: Submission): Pr
     programHash,
     estimate,
     needsApproval,
-    pins: JSON.stringify(pins),
+    pins: pinsText(pins),
     input: skill?.input,
     skillSlug: skill?.slug ?? "",
     principalChain: [`key:${keyId}`, ...(skill === undefined ? [] : [`skill:${skill.slug}`])],
@@ -61,8 +61,7 @@ export async function submit(context: SubmitContext, submission: Submission): Pr
   });
   if ("quotaReached" in submitted) return { refusal: quotaExceeded("jobs", submitted.quotaReached) };
   if ("earlier" in submitted) return repeated(submitted.earlier, submission);
-  context.engine.wake();
-  return { id: submitted.id };
+  return { id: submitted.job.id, stored: submitted };
 }
 
 function repeated({ id, contentDigest: held }: KeyedJob, submission: Submission): Submitted {

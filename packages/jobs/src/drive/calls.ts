@@ -8,9 +8,13 @@ import { appKey, ledgerKey } from "./keys.ts";
 
 /**
  * What calls tools for jobs, once each. A write goes out under a key of its own for each attempt, which the ledger holds before it
- * is sent: asked for again, it answers what was recorded.
+ * is sent: asked for again, it answers what was recorded. `isFirst`: it is not looked for before, since none was made.
  */
-export function createCall(caller: ToolCaller, onFaultPoint: OnFaultPoint | undefined): StepEffects["call"] {
+export function createCall(
+  caller: ToolCaller,
+  onFaultPoint: OnFaultPoint | undefined,
+  { isFirst = false }: { readonly isFirst?: boolean } = {},
+): StepEffects["call"] {
   return async (state, { call, place, args, appGeneration }, { tool, attempt }) => {
     const { id, projectId, keyId, generation } = state;
     const isRead = tool.action.class === "read";
@@ -24,6 +28,7 @@ export function createCall(caller: ToolCaller, onFaultPoint: OnFaultPoint | unde
       idempotencyKey: isRead ? undefined : ledgerKey(id, place, { generation, attempt }),
       appKey: isRead ? undefined : appKey(id, place, appGeneration),
       isDryRun: false,
+      isFirst,
       pinned: tool,
       timeoutMs: call.timeoutMs,
       // It gives way to other work instead, and comes back.

@@ -13,7 +13,7 @@ export type EngineLimits = {
   readonly leaseMs: number;
   /** Pause between two looks for due tasks while nothing wakes the engine. Default 1 s. */
   readonly pollMs: number;
-  /** Jobs driven at once on one node. Default 32. */
+  /** Jobs driven at once on one node. Default 128. */
   readonly runsMax: number;
   /** A driver works this long at a stretch while others wait. Default 1 s. */
   readonly sliceMs: number;
@@ -54,6 +54,8 @@ export type EngineContext = {
   readonly sealer: Sealer;
   /** Calls tools for jobs. */
   readonly call: StepEffects["call"];
+  /** Calls tools for a job that no lease was lost of: none of its calls was made before. */
+  readonly callFirst: StepEffects["call"];
   readonly asks: AskPort;
   readonly nodeId: NodeId;
   readonly limits: EngineLimits;

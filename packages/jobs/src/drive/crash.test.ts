@@ -90,17 +90,23 @@ const cases = Object.entries(kinds).flatMap(([kind, { program, points, nth }]) =
   );
 });
 
-test.each(cases)(
-  "%s, dead at %s: another engine finishes, and nothing is sent twice in silence",
-  async (kind, point, { program, nth }) => {
+const ways = cases.flatMap(([kind, point, doomed]) => [
+  [kind, "claimed", point, doomed] as const,
+  [kind, "stored leased", point, doomed] as const,
+]);
+
+test.each(ways)(
+  "%s, %s, dead at %s: another engine finishes, and nothing is sent twice in silence",
+  async (kind, way, point, { program, nth }) => {
     const world = createWorld({ items: 9, pageSize: 5 });
     world.script = ({ path }) => (path === "/items/bad" ? { status: 404 } : undefined);
     const bench = await benches.bench(world);
     let isDead = false;
-    void bench.doom(point, nth).then(() => {
+    const doomed = bench.doom(point, nth);
+    void doomed.then(() => {
       isDead = true;
     });
-    const id = await bench.submit(program);
+    const id = await bench.submit(program, way === "claimed" ? {} : { engine: doomed.engine });
     await until(() => {
       bench.clock.advance(20);
       return isDead;

@@ -1,5 +1,13 @@
 import type { AskPort } from "@svc/asks";
-import { type Clock, createBatcher, type Id, type NodeId, type Sealer, type WorkMeter } from "@svc/core";
+import {
+  type Clock,
+  createBatcher,
+  type Id,
+  type NodeId,
+  type ProjectId,
+  type Sealer,
+  type WorkMeter,
+} from "@svc/core";
 import { type Database, type Executor, loadJobsWithSteps, type ReceiptDocument } from "@svc/db";
 import { canonicalHash, type Evaluator } from "@svc/program";
 import type { ToolCaller } from "@svc/tools";
@@ -10,7 +18,7 @@ import { countLoopHold, type Forced, type JobOfProject, parkJob, releaseJob } fr
 import { type EngineObserver, silentObserver } from "./observer.ts";
 import { settleJob } from "./open.ts";
 import type { ProgramCache } from "./programs.ts";
-import { type TaskHandlers, Worker } from "./worker.ts";
+import { type Reservation, type TaskHandlers, Worker } from "./worker.ts";
 
 /** What an engine is made of. */
 export type JobEngineOptions = {
@@ -42,6 +50,11 @@ export type JobEngine = {
   start(): void;
   /** Looks for due tasks now: told after a commit that made some. */
   wake(): void;
+  /**
+   * Keeps a place for a job that is about to be stored, which this node then drives without claiming or reading it. Undefined where
+   * the job has to stand in line; then call `wake` after the commit.
+   */
+  reserve(projectId: ProjectId): Reservation | undefined;
   /** Tells a driver on this node that its job is to be cancelled, as the store says already. */
   cancel(jobId: Id<"job">): void;
   /**
@@ -74,6 +87,7 @@ export function createJobEngine(options: JobEngineOptions): JobEngine {
     ...options,
     jobs: createBatcher({ run: loadJobsWithSteps.bind(undefined, db), sizeMax: 50, concurrency: 4, besideMin: 8 }),
     call: createCall(options.caller, onFaultPoint),
+    callFirst: createCall(options.caller, onFaultPoint, { isFirst: true }),
     observer,
     hashReceipt,
     onFaultPoint,
@@ -84,6 +98,7 @@ export function createJobEngine(options: JobEngineOptions): JobEngine {
   return {
     start: () => worker.start(),
     wake: () => worker.wake(),
+    reserve: (projectId) => worker.reserve(projectId),
     cancel: (jobId) => worker.cancel(jobId),
     settled: (tx, jobId) => settleJob(worker.context, tx, jobId),
     async park(job, chain) {

@@ -5,9 +5,12 @@ import {
   type EstimateDocument,
   type Executor,
   insertJobs,
+  type JobRecord,
   type KeyedJob,
   type NewJob,
+  type NewJobProgram,
   type QuotaReached,
+  recordOfNewJob,
   type SagaDocument,
 } from "@svc/db";
 import type { JsonObject, Program } from "@svc/program";
@@ -16,6 +19,7 @@ import { noProgress, storedProgress } from "../state/progress.ts";
 import type { JobStatus } from "../state/statuses.ts";
 import { planQuestion } from "../steps/questions.ts";
 import { parkOn } from "./ask.ts";
+import type { JobEngine } from "./engine.ts";
 import type { ProgramCache } from "./programs.ts";
 import { jobSeals } from "./seals.ts";
 import { sealProgram } from "./stored-program.ts";
@@ -51,17 +55,22 @@ export type NewJobsContext = {
   readonly asks: AskPort;
   /** Keeps the program ready for the driver, which is likely to be this node's. */
   readonly programs: Pick<ProgramCache, "put">;
+  /** The engine of this node, where jobs may be driven right after they are stored. */
+  readonly engine?: Pick<JobEngine, "reserve" | "wake">;
 };
+
+/** A job as it was stored, and whether it was stored whole: with nothing beside it, such as an ask. */
+export type SubmittedJob = { readonly job: JobRecord; readonly programHash: string; readonly isAlone: boolean };
 
 /**
  * Stores a job, its program, the beginning of its log and its first work in one transaction: with simulateFirst also its twin, and
- * for a plan that needs approval the ask. Answers the job's id, or the job that holds the idempotency key, or the quota that is
- * reached. Wake the engine after.
+ * for a plan that needs approval the ask. Sees to it that the engine drives it. Answers the job, or the one that holds the idempotency
+ * key, or the quota that is reached.
  */
 export async function submitJob(
   context: NewJobsContext,
   submission: JobSubmission,
-): Promise<{ readonly id: Id<"job"> } | { readonly earlier: KeyedJob } | QuotaReached> {
+): Promise<SubmittedJob | { readonly earlier: KeyedJob } | QuotaReached> {
   const nowMs = context.clock.now();
   const { projectId, programJson, programHash, pins, simulateFirst } = submission;
   const digest = createHash("sha256")
@@ -72,14 +81,33 @@ export async function submitJob(
   const main = await newJob(context, { ...submission, id, digest, nowMs });
   const twin = simulateFirst ? [newTwin(context, submission, { id, digest, nowMs })] : [];
   const sealedProgram = sealProgram(context.sealer, { projectId, programDigest: digest }, programJson);
-  const earlier = await insertJobs(
-    context.db,
-    { projectId, digest, program: null, sealedProgram, programHash, pins },
-    [main, ...twin],
-    nowMs,
-  );
-  if (earlier === undefined) return { id };
+  const program = { projectId, digest, program: null, sealedProgram, programHash, pins };
+  const earlier = await storeAndDrive(context, program, { main, twin, nowMs });
+  if (earlier === undefined) {
+    return { job: recordOfNewJob(main), programHash, isAlone: main.job.status === "queued" };
+  }
   return "quotaReached" in earlier ? earlier : { earlier };
+}
+
+type NewJobs = { readonly main: NewJob; readonly twin: readonly NewJob[]; readonly nowMs: number };
+
+/** A job that can begin at once is this node's from the moment that it is stored, where the engine keeps a place for it. */
+async function storeAndDrive(
+  { db, engine }: NewJobsContext,
+  program: NewJobProgram,
+  { main, twin, nowMs }: NewJobs,
+): Promise<KeyedJob | QuotaReached | undefined> {
+  const kept = main.job.status === "queued" ? engine?.reserve(program.projectId) : undefined;
+  let isStored = false;
+  try {
+    const earlier = await insertJobs(db, program, [{ ...main, lease: kept?.lease }, ...twin], nowMs);
+    isStored = earlier === undefined;
+    return earlier;
+  } finally {
+    if (!isStored) kept?.cancel();
+    else if (kept === undefined) engine?.wake();
+    else kept.begin(recordOfNewJob(main));
+  }
 }
 
 type Identified = { readonly id: Id<"job">; readonly digest: Buffer; readonly nowMs: number };

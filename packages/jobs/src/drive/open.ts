@@ -31,6 +31,11 @@ export async function openJob(context: EngineContext, task: ClaimedJobTask): Pro
   return open(context, context.db, found, task.leaseToken);
 }
 
+/** Opens a job that its submission has just stored, leased to this node: nobody else has ever driven it. */
+export function openNewJob(context: EngineContext, job: JobRecord): Promise<OpenJob> {
+  return open({ ...context, call: context.callFirst }, context.db, { job, steps: [] }, 1);
+}
+
 /**
  * Moves a job as the answer to its ask says, in the transaction that settles it: as far as it goes without a call. The job's row is
  * locked by then.

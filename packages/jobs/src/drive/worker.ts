@@ -2,7 +2,9 @@ import type { Id, ProjectId } from "@svc/core";
 import {
   type ClaimedJobTask,
   claimJobTasks,
+  type FirstLease,
   isUnavailable,
+  type JobRecord,
   type JobTaskKind,
   type JobTaskLease,
   releaseJobTasks,
@@ -10,7 +12,8 @@ import {
 } from "@svc/db";
 import type { EngineContext } from "./context.ts";
 import { createDriver, drive, type Interrupts } from "./loop.ts";
-import { openJob } from "./open.ts";
+import { openJob, openNewJob } from "./open.ts";
+import { Places } from "./places.ts";
 import { LeaseLostError, type Port } from "./port.ts";
 
 /** Does the work of one task of another kind than `run`, and settles it under its lease. */
@@ -27,6 +30,15 @@ type Held = {
   readonly interrupts: { -readonly [Name in keyof Interrupts]: Interrupts[Name] };
 };
 
+/** A place that is kept for a job, and the lease that it is to be stored under. One of the two is to be called, once. */
+export type Reservation = {
+  readonly lease: FirstLease;
+  /** The job is stored under the lease: drives it. */
+  begin(job: JobRecord): void;
+  /** The job was not stored under the lease. */
+  cancel(): void;
+};
+
 /** Tasks that are due within so much are looked for together. */
 const dueStepMs = 10;
 /** Tasks that one look takes at most. */
@@ -35,8 +47,7 @@ const retryMinMs = 1_000;
 const retryMaxMs = 60_000;
 
 /**
- * Claims due tasks and does them, `runsMax` at a time, of one project at most its share: with n projects at work, the (n + 1)th
- * part, at least one. Leases are renewed for all of them in one statement.
+ * Claims due tasks and does them, `runsMax` at a time, of one project at most its share. Leases are renewed for all of them in one statement.
  */
 export class Worker {
   /** What its drivers work with. */
@@ -50,15 +61,21 @@ export class Worker {
   #isStopping = false;
   /** The last look found as much as there was room for: others wait. */
   #isFull = false;
+  /** The last look may have left something: for want of room, or because a project has its share. */
+  #hasLeft = false;
   #running: Promise<unknown> = Promise.resolve();
   #whenEmpty: (() => void)[] = [];
+  #isStarted = false;
+  readonly #places: Places;
 
   constructor(parts: Omit<EngineContext, "onDue">, handlers: TaskHandlers) {
     this.context = { ...parts, onDue: this.#noteDue };
     this.#handlers = handlers;
+    this.#places = new Places(parts.limits.runsMax);
   }
 
   start(): void {
+    this.#isStarted = true;
     this.#running = Promise.all([this.#claimLoop(), this.#renewLoop()]);
   }
 
@@ -129,7 +146,7 @@ export class Worker {
   }
 
   #empty(): Promise<void> {
-    if (this.#held.size === 0) return Promise.resolve();
+    if (this.#places.taken === 0) return Promise.resolve();
     return new Promise((resolve) => this.#whenEmpty.push(resolve));
   }
 
@@ -147,19 +164,25 @@ export class Worker {
   /** One look; whether another is due at once. */
   async #look(): Promise<boolean> {
     const { db, clock, nodeId, limits, observer } = this.context;
-    const room = limits.runsMax - this.#held.size;
+    const room = this.#places.free;
     if (room <= 0) {
       this.#isFull = true;
+      this.#hasLeft = true;
       return false;
     }
     const nowMs = clock.now();
-    const { share, fullProjects } = this.#shares();
+    const { share } = this.#places;
+    const fullProjects = this.#places.fullProjects();
     const limit = Math.min(room, claimMax);
     try {
       const request = { owner: nodeId, nowMs, leaseUntilMs: nowMs + limits.leaseMs, limit, share, fullProjects };
       const tasks = await claimJobTasks(db, request);
       this.#isFull = tasks.length === limit && limit === room;
-      for (const task of await this.#withoutSuspects(tasks)) void this.#do(task);
+      this.#hasLeft = tasks.length === limit || fullProjects.size > 0 || isShared(tasks, share);
+      for (const task of await this.#withoutSuspects(tasks)) {
+        this.#places.take(task.projectId);
+        void this.#do(task);
+      }
       return tasks.length === limit && limit < room;
     } catch (error) {
       observer.failed("claim", error);
@@ -190,36 +213,49 @@ export class Worker {
     return kind === "run" && losses >= this.context.limits.lossesMax - 1;
   }
 
-  /** What a project may take on now. A lone one gets everything but one place: a newcomer finds it free. */
-  #shares(): { share: number; fullProjects: ReadonlySet<ProjectId> } {
-    const used = new Map<ProjectId, number>();
-    for (const { task } of this.#held.values()) used.set(task.projectId, (used.get(task.projectId) ?? 0) + 1);
-    const { runsMax } = this.context.limits;
-    const share = used.size <= 1 ? Math.max(1, runsMax - 1) : Math.max(1, Math.floor(runsMax / (used.size + 1)));
-    const fullProjects = new Set([...used].filter(([, count]) => count >= share).map(([id]) => id));
-    return { share, fullProjects };
+  /**
+   * Keeps a place for a job of a project that is about to be stored: under the lease it is this node's from the beginning, so that
+   * nobody claims or reads it. Undefined where it has to stand in line: while the engine does not run, others wait, or the project has
+   * its share.
+   */
+  reserve(projectId: ProjectId): Reservation | undefined {
+    const { clock, limits, nodeId } = this.context;
+    if (!this.#isStarted || this.#isStopping || this.#hasLeft || !this.#places.hasRoomFor(projectId)) return undefined;
+    this.#places.take(projectId);
+    return {
+      lease: { owner: nodeId, untilMs: clock.now() + limits.leaseMs },
+      begin: (job) => void this.#do(firstRunOf(job), job),
+      cancel: () => this.#leave(projectId),
+    };
   }
 
-  async #do(task: ClaimedJobTask): Promise<void> {
+  #leave(projectId: ProjectId): void {
+    this.#places.leave(projectId);
+    if (this.#places.taken === 0) for (const resolve of this.#whenEmpty.splice(0)) resolve();
+    if (this.#hasLeft) this.wake();
+  }
+
+  /** Does a task that has its place; `stored`: the job as its submission has just stored it. */
+  async #do(task: ClaimedJobTask, stored?: JobRecord): Promise<void> {
     const key = keyOf(task);
     const interrupts = { isStopping: this.#isStopping, isCancelSeen: false, hasOthersWaiting: () => this.#isFull };
     const held: Held = { task, isSuspect: this.#isSuspect(task), interrupts };
     this.#held.set(key, held);
     try {
-      if (task.kind === "run") await this.#drive(held);
+      if (task.kind === "run") await this.#drive(held, stored);
       else if (task.kind !== "deadline") await this.#handlers[task.kind](task);
     } catch (error) {
       if (!(error instanceof LeaseLostError)) await this.#giveBack(task, error);
     } finally {
       if (this.#held.get(key) === held) this.#held.delete(key);
-      if (this.#held.size === 0) for (const resolve of this.#whenEmpty.splice(0)) resolve();
-      this.wake();
+      if (task.kind !== "run") this.wake();
+      this.#leave(task.projectId);
     }
   }
 
-  async #drive(held: Held): Promise<void> {
+  async #drive(held: Held, stored: JobRecord | undefined): Promise<void> {
     const { task, interrupts } = held;
-    const opened = await openJob(this.context, task);
+    const opened = await (stored === undefined ? openJob(this.context, task) : openNewJob(this.context, stored));
     if (opened === undefined) return;
     const { work, port } = opened;
     const commit: Port["commit"] = async (...commits) => {
@@ -271,6 +307,16 @@ export class Worker {
       observer.failed("renew", error);
     }
   }
+}
+
+/** Whether a project has its share with these tasks alone. */
+function isShared(tasks: readonly ClaimedJobTask[], share: number): boolean {
+  return [...Map.groupBy(tasks, ({ projectId }) => projectId).values()].some(({ length }) => length >= share);
+}
+
+/** The run of a job that was stored leased. */
+function firstRunOf({ id: jobId, projectId, createdAt }: JobRecord): ClaimedJobTask {
+  return { jobId, projectId, kind: "run", subject: "", leaseToken: 1, attempt: 1, losses: 0, dueAt: createdAt };
 }
 
 function keyOf({ jobId, kind, subject }: JobTaskLease): string {

@@ -2,6 +2,14 @@ import { type Path, pathOf } from "../json.ts";
 import { callsOf, type Step } from "../steps/index.ts";
 import type { AccountQuestion, Check, CheckContext } from "./context.ts";
 
+/** What a program asks of the project's accounts, each question once. */
+export function accountQuestionsOf(
+  steps: readonly Step[],
+  check: Pick<Check, "view" | "actions">,
+): readonly AccountQuestion[] {
+  return [...new Map(neededBy(steps, check).map(({ question }) => [keyOf(question), question])).values()];
+}
+
 /** Asks which of the accounts that calls need are there, each once and all together. Records every one that is not. */
 export async function askAccounts(
   steps: readonly Step[],

@@ -2,10 +2,15 @@ import { type Path, pathOf } from "../json.ts";
 import type { Program } from "../program.ts";
 import type { Check, CheckContext } from "./context.ts";
 
+/** Every contact that a program names, each once. */
+export function principalsOf(program: Program): readonly string[] {
+  return [...new Set(hopsOf(program).map(({ principal }) => principal))];
+}
+
 /** Asks which of the contacts that questions go to are there, each once and all together. Records every one that is not. */
 export async function askContacts(program: Program, { faults }: Check, context: CheckContext): Promise<void> {
   const hops = hopsOf(program);
-  const principals = [...new Set(hops.map(({ principal }) => principal))];
+  const principals = principalsOf(program);
   if (principals.length === 0) return;
   const answers = await context.hasContacts(principals);
   const known = new Set(principals.filter((_principal, index) => answers[index] === true));

@@ -1,17 +1,18 @@
 import { type Action, createTenantValidators } from "@svc/catalog";
 import { canonicalHash } from "../canonical.ts";
-import { estimateOf, fixedUseOf, type ProgramEstimate } from "../estimate.ts";
+import { estimateOf, fixedUseOf } from "../estimate.ts";
 import type { FaultList, ProgramFault } from "../faults.ts";
 import { pathOf } from "../json.ts";
-import { type Pins, pinsOf } from "../pins.ts";
+import { pinsOf } from "../pins.ts";
 import type { Program } from "../program.ts";
 import { type ReadProgram, readProgram } from "../read/program.ts";
 import { callsOf, stepsOf } from "../steps/index.ts";
 import { typesOf } from "../types/schema-type.ts";
 import { type Ended, firstScope, resolveType, type Scope } from "../types/scope.ts";
-import { askAccounts } from "./accounts.ts";
-import { askContacts } from "./contacts.ts";
+import { accountQuestionsOf, askAccounts } from "./accounts.ts";
+import { askContacts, principalsOf } from "./contacts.ts";
 import { type Check, type CheckContext, createCheck } from "./context.ts";
+import { type AcceptedProgram, findAccepted, type KnownProgram, keepAccepted } from "./known-programs.ts";
 import { checkPoints } from "./points.ts";
 import { checkReferences } from "./references.ts";
 import { checkSensitiveSchema } from "./sensitive.ts";
@@ -19,17 +20,30 @@ import { checkSteps, scopeHints } from "./steps.ts";
 
 /** What a check answers: a program that can be run as it is, or everything that is wrong with it, in the order of the text. */
 export type CheckedProgram =
-  | {
-      readonly program: Program;
-      readonly programHash: string;
-      readonly estimate: ProgramEstimate;
-      readonly pins: Pins;
-    }
+  | AcceptedProgram
   /** `omitted` counts faults beyond the 500 that are listed. */
   | { readonly faults: readonly ProgramFault[]; readonly omitted: number };
 
-/** Checks a program as a whole against what the project may use. Rejects only when a question of the context does. */
+/**
+ * Checks a program as a whole against what the project may use. Rejects only when a question of the context does. A text that was
+ * accepted against the same view is not looked at again: only what the project holds and knows is asked anew.
+ */
 export async function checkProgram(programJson: string, context: CheckContext): Promise<CheckedProgram> {
+  const known = findAccepted(programJson, context);
+  if (known !== undefined && (await isGranted(known, context))) return known.accepted;
+  return checkWhole(programJson, context);
+}
+
+/** Whether the project has what a program asks for. */
+async function isGranted({ questions, principals }: KnownProgram, context: CheckContext): Promise<boolean> {
+  const [accounts, contacts] = await Promise.all([
+    questions.length === 0 ? [] : context.hasAccounts(questions),
+    principals.length === 0 ? [] : context.hasContacts(principals),
+  ]);
+  return [...accounts, ...contacts].every(Boolean);
+}
+
+async function checkWhole(programJson: string, context: CheckContext): Promise<CheckedProgram> {
   const read = readProgram(programJson);
   if (!("program" in read)) return faultsOf(read.faults);
   const { program, faults, document } = read;
@@ -43,12 +57,15 @@ export async function checkProgram(programJson: string, context: CheckContext): 
   checkLimits(program, check);
   await Promise.all([askAccounts(program.steps, check, context), askContacts(program, check, context)]);
   if (faults.count > 0) return faultsOf(faults);
-  return {
+  const accepted = {
     program,
     programHash: canonicalHash(document),
     estimate: estimateOf(program, classOf(check.actions)),
     pins: pinsOf(toolsOf(program, check), context.view),
   };
+  const questions = accountQuestionsOf(program.steps, check);
+  keepAccepted(programJson, context, { accepted, questions, principals: principalsOf(program) });
+  return accepted;
 }
 
 function faultsOf(list: FaultList): { faults: readonly ProgramFault[]; omitted: number } {

@@ -24,7 +24,7 @@ const clockToleranceMs = 50;
 /** Opens the store: the embedded PostgreSQL or the one at SVC_DATABASE_URL, migrated to this version. */
 export async function openStore(config: Config, logger: Logger): Promise<Store> {
   const embedded = config.databaseUrl === undefined ? await startEmbedded(config, logger) : undefined;
-  const url = config.databaseUrl ?? embedded?.url ?? "";
+  const url = config.databaseUrl ?? embedded?.socketUrl ?? "";
   try {
     await migrateDatabase(url);
     const db = openDatabase({ url, connectionsMax });

@@ -19,6 +19,11 @@ export type CallRequest = {
   readonly accountId: AccountId | undefined;
   /** The caller's own; undefined when every call is to be executed. */
   readonly idempotencyKey: string | undefined;
+  /**
+   * Whether no call was made under the key before, as far as its caller knows: then it is taken without being looked for. One that is
+   * held after all is answered from then on as ever.
+   */
+  readonly isFirst?: boolean | undefined;
   /** Shows what would be sent, and sends nothing. */
   readonly isDryRun: boolean;
   /** The app's idempotency key where the caller keeps one of its own over repeats, as jobs do. */
@@ -107,7 +112,7 @@ async function call(context: CallContext, asked: CallRequest): Promise<Called> {
     : { kept: asked.args, faults: [] };
   const request = { ...asked, args: kept as CallRequest["args"] };
   const entry = entryOf(context, request, tool);
-  if (!request.isDryRun) {
+  if (!request.isDryRun && request.isFirst !== true) {
     // First of all: what was executed is answered, whatever became of the tool, the account or `confirm` since.
     const earlier = await findEarlier(context, entry);
     if (earlier !== undefined) return calledEarlier(context, earlier);

@@ -1,0 +1,30 @@
+import type { NewJob } from "./new-job.ts";
+import type { JobRecord } from "./record.ts";
+
+/** A new job as its row is read once it is stored, without reading it: for who drives or answers it right after. */
+export function recordOfNewJob({ job, events }: NewJob): JobRecord {
+  const { idempotencyKey: _key, contentDigest: _digest, ...given } = job;
+  return {
+    ...given,
+    simulatedFrom: given.simulatedFrom ?? null,
+    skillSlug: given.skillSlug ?? "",
+    standingProgramId: given.standingProgramId ?? "",
+    input: given.input ?? null,
+    overrides: given.overrides ?? null,
+    generation: given.generation ?? 1,
+    position: given.position ?? 0,
+    progress: given.progress ?? null,
+    planApprovalId: given.planApprovalId ?? "",
+    park: given.park ?? null,
+    deadlineAt: given.deadlineAt ?? null,
+    deadlineLeftMs: given.deadlineLeftMs ?? null,
+    cancelRequestedAt: given.cancelRequestedAt ?? null,
+    cancelChain: given.cancelChain ?? null,
+    lastError: given.lastError ?? "",
+    receipt: given.receipt ?? null,
+    lastSeq: events.length,
+    finishedAt: given.finishedAt ?? null,
+    loopHolds: given.loopHolds ?? 0,
+    isSwept: given.isSwept ?? false,
+  };
+}

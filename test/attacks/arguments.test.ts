@@ -161,10 +161,13 @@ const swelling: readonly (readonly [string, string])[] = [
   ["a request of lists that is cut", `[${"[0,".repeat(90)}${"{},".repeat(340_000)}`],
   ["170,000 escaped letters", `{"argumentsJson":"${"\\u0061".repeat(170_000)}"}`],
 ];
-const floods = swelling.flatMap(([name, body]) => [
+const everyFlood = swelling.flatMap(([name, body]) => [
   [name, "plain", body, false] as const,
   [name, "compressed", body, true] as const,
 ]);
+
+/** Of the sample, what is dearest as it is, and as gzip. */
+const floods = isWhole ? everyFlood : [...everyFlood.slice(1, 2), ...everyFlood.slice(4, 5)];
 
 test.each(floods)("workers that send %s, %s, cost others little", timed, async (_name, _how, body, isCompressed) => {
   const workers = isWhole ? 150 : 20;
@@ -191,7 +194,7 @@ test.each(floods)("workers that send %s, %s, cost others little", timed, async (
   expect(Object.keys(statuses).filter((status) => !["200", "400", "503"].includes(status))).toEqual([]);
 });
 
-test.each(floods)("whoever sends nothing else has an answer to %s, %s", async (_name, _how, body, isCompressed) => {
+test.each(everyFlood)("whoever sends nothing else has an answer to %s, %s", async (_name, _how, body, isCompressed) => {
   const answer = await fetch(`${server.url}/svc.v1.ToolsService/CallTool`, {
     method: "POST",
     headers: {

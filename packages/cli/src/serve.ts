@@ -3,7 +3,7 @@ import type { Command } from "commander";
 import { addExamples } from "./command/examples.ts";
 import { onInterrupt } from "./command/interrupts.ts";
 import { tableLines } from "./text/table.ts";
-import { boundYoungGeneration } from "./young-generation.ts";
+import { growYoungGeneration, holdYoungGeneration } from "./young-generation.ts";
 
 /** Adds `svc serve`. */
 export function addServeCommand(program: Command): void {
@@ -11,10 +11,10 @@ export function addServeCommand(program: Command): void {
     .command("serve")
     .description("run the service until SIGTERM or SIGINT; it is configured by environment variables")
     .action(async () => {
-      boundYoungGeneration();
+      holdYoungGeneration();
       // Loaded here: every other command starts without the server's parts.
       const { serve: runServer } = await import("@svc/server");
-      await runServer({ nextSignal });
+      await runServer({ nextSignal, onStarted: growYoungGeneration });
     });
   const rows = configVariables.map(({ name, meaning, default: fallback }) => [
     name,

@@ -12,12 +12,18 @@ import { noteFirstKeyShown } from "./start/first-key.ts";
 import { firstKeyText, startText } from "./start/start-text.ts";
 import { version } from "./version.ts";
 
+/** Who runs a server: `onStarted` hears that everything is loaded, and requests may come. */
+export type ServeOptions = {
+  readonly nextSignal: () => Promise<NodeJS.Signals>;
+  readonly onStarted?: () => void;
+};
+
 /**
  * Runs a server with the configuration of the environment until the signal that `nextSignal` waits for, then ends the process:
  * with 0 after a clean stop, with 1 when it cannot start or go on. SIGHUP reads SVC_ENV_FILE and the certificate again. Without a
  * terminal everything it writes is a line of JSON, and no secret is in it.
  */
-export async function serve({ nextSignal }: { nextSignal: () => Promise<NodeJS.Signals> }): Promise<never> {
+export async function serve({ nextSignal, onStarted = () => {} }: ServeOptions): Promise<never> {
   const config = await readConfig();
   const logger = await createLogger({ level: config.logLevel });
   process.on("uncaughtException", (err) => end(logger, err, "unforeseen fault, the process ends"));
@@ -26,6 +32,7 @@ export async function serve({ nextSignal }: { nextSignal: () => Promise<NodeJS.S
   const unknown = unknownVariablesText(config.environment);
   if (unknown !== undefined) logger.warn(unknown);
   const server = await start(config, logger);
+  onStarted();
   const signalled = nextSignal();
   // With its store gone a server can finish nothing: what it held is delivered by whoever starts next.
   server.failed.catch((err: unknown) => end(logger, err, "the service cannot go on"));

@@ -214,7 +214,7 @@ class ArrivingBody {
  * Frees a piece that nobody else holds: at once, since the collector is in no hurry over what is outside of its heap. Pieces of a TLS
  * connection are parts of something larger, and are left to it.
  */
-function free({ buffer, byteLength }: Buffer): void {
+export function free({ buffer, byteLength }: Buffer): void {
   if (buffer instanceof ArrayBuffer && buffer.byteLength === byteLength && byteLength >= pageBytes) buffer.transfer(0);
 }
 

@@ -3,11 +3,16 @@ import type { Turns, WorkMeter } from "@svc/core";
 import { lineOf } from "../calls/answers.ts";
 import type { Call } from "../calls/call.ts";
 import { toConnectError } from "../calls/connect-error.ts";
-import { BodyError, readBody } from "./body.ts";
+import { BodyError, free, readBody } from "./body.ts";
 import type { BodyCharge } from "./body-budget.ts";
 import { chargeValues } from "./body-values.ts";
 import { decodeBody, type Encoding, encodingOf } from "./content-encoding.ts";
-import { bodyFault, type Intake, keylessBodyBytesMax, shareOf } from "./intake.ts";
+import { bodyFault, type Intake, keylessBodyBytesMax, pauseBeforeRefusal, shareOf } from "./intake.ts";
+
+/** Whether a request is JSON, be it the message of a stream. */
+function isJson({ headers }: Pick<IncomingMessage, "headers">): boolean {
+  return /^application\/(?:connect\+)?json\b/.test(headers["content-type"] ?? "");
+}
 
 /** What reading a body works with. */
 export type CallBodyOptions = {
@@ -56,6 +61,7 @@ export class CallBody {
       this.bytes = encoding === undefined ? sent : await this.#decode(encoding, sent, this.#charge);
       return this.bytes;
     } catch (error) {
+      await pauseBeforeRefusal(error);
       throw this.#refusal(error);
     }
   }
@@ -83,6 +89,8 @@ export class CallBody {
 
   /** Ends its charge: it is decoded, or nobody needs it any more. */
   letGo(): void {
+    // What JSON is parsed to has no part of it; a message in the binary form may.
+    if (this.bytes !== undefined && isJson(this.#req)) free(this.bytes);
     this.bytes = undefined;
     this.#charge?.release();
   }

@@ -76,5 +76,8 @@ async function collect(decoder: Transform, { bytesMax, charge }: DecodeOptions):
     if (!charge.take(piece.byteLength)) throw new BodyError("no_room");
     pieces.push(piece);
   }
-  return Buffer.concat(pieces);
+  if (pieces.length === 1) return pieces[0] ?? Buffer.alloc(0);
+  const whole = Buffer.concat(pieces);
+  for (const { buffer } of pieces) if (buffer instanceof ArrayBuffer && !buffer.detached) buffer.transfer(0);
+  return whole;
 }

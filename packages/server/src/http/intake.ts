@@ -1,8 +1,8 @@
 import type { IncomingMessage } from "node:http";
-import { assertExhaustive, type Fault, type Principal } from "@svc/core";
+import { assertExhaustive, type Fault, type Principal, systemClock } from "@svc/core";
 import { bodyTooLarge, callerGone, nodeOverloaded, requestMalformed } from "../errors.ts";
 import { StoreLateError, withinDeadline } from "../store-deadline.ts";
-import { type BodyError, hasBody } from "./body.ts";
+import { BodyError, hasBody } from "./body.ts";
 import type { BodyBudget, BodyCharge, BodyShare } from "./body-budget.ts";
 import type { Connections } from "./connections.ts";
 
@@ -45,6 +45,17 @@ export function bodyFault({ reason }: BodyError, bytesMax: number): Fault {
     default:
       return assertExhaustive(reason);
   }
+}
+
+/** How long a sender whose body found no room waits to be told so, milliseconds. */
+const refusalPauseMs = 200;
+
+/**
+ * Waits before a refusal of a body for want of room is answered; of others at once. Who is over its share is told to come back in 5 s:
+ * one that comes back at once, many times over, would be all that the node does.
+ */
+export async function pauseBeforeRefusal(error: unknown): Promise<void> {
+  if (error instanceof BodyError && error.reason === "no_room") await systemClock.wait(refusalPauseMs);
 }
 
 /** How long bytes beyond an address's own may wait for a key's lookup, milliseconds: many times what one takes. */

@@ -18,7 +18,7 @@ import {
 import { type AnswerHeaders, answerError, answerJson, retryHeaders } from "./answer.ts";
 import { BodyError, readBody } from "./body.ts";
 import { chargeValues } from "./body-values.ts";
-import { bodyFault, type Intake, shareOf } from "./intake.ts";
+import { bodyFault, type Intake, pauseBeforeRefusal, shareOf } from "./intake.ts";
 
 /** How MCP is served. */
 export type McpOptions = {
@@ -70,9 +70,10 @@ export function createMcpHandler(options: McpOptions): McpHandler {
     });
     const refusal = refusalOf(req);
     if (refusal !== undefined) return refuse(res, call, refusal);
-    answer(req, res, { ...options, call }).catch((error: unknown) =>
-      refuse(res, call, mapFailure(error, options, call)),
-    );
+    answer(req, res, { ...options, call }).catch(async (error: unknown) => {
+      await pauseBeforeRefusal(error);
+      refuse(res, call, mapFailure(error, options, call));
+    });
   };
 }
 

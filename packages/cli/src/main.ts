@@ -1,10 +1,13 @@
 #!/usr/bin/env node
 import { fileURLToPath } from "node:url";
+import { settleAllocator } from "./allocator.ts";
 import { quickenImports } from "./quick-start.ts";
 
 const required = 24;
 
 if (Number(process.versions.node.split(".")[0]) === required) {
+  // Before anything is loaded, which would be loaded again.
+  if (process.argv[2] === "serve") settleAllocator();
   // In the checkout, not in the temporary folder that everybody may write to.
   quickenImports(fileURLToPath(new URL("../../../.cache/node", import.meta.url)));
   // Imported only now, so that another Node is told so before it trips over what it cannot read.

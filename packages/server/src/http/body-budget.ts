@@ -45,11 +45,11 @@ export type BodyBudgetOptions = {
   keylessBytesMax?: number;
 };
 
-const budgetBytesMin = 96 * 1024 * 1024;
+const budgetBytesMin = 84 * 1024 * 1024;
 const largestBodies = 12;
 
 /**
- * What a node sets aside for bodies, bytes: 96 MiB, or 12 of the largest size where that is more. The first is far over a node's
+ * What a node sets aside for bodies, bytes: 84 MiB, or 12 of the largest size where that is more. The first is far over a node's
  * traffic, and with the process itself under 600 MiB; the second keeps a raised SVC_MAX_BODY_BYTES usable.
  */
 export function bodyBudgetBytes(bodyBytesMax: number): number {

@@ -6,7 +6,7 @@ const smallBytes = 4_096;
 /** What a value becomes while it is checked, masked and written, bytes: a list of empty objects is thirty times as large as its text. */
 const [containerBytes, valueBytes] = [120, 24];
 /** The most that is charged for one body, bytes: a sender who has nothing else under way is never told to try later. */
-const chargeMax = 24 * 1024 * 1024;
+const chargeMax = 20 * 1024 * 1024;
 /** What each byte of a text adds: an opening bracket is a list or an object, a comma is before any other value. */
 const weights = new Uint8Array(256);
 for (const [character, bytes] of [

@@ -54,8 +54,11 @@ export async function decodeBody({ codec, header }: Encoding, sent: Buffer, opti
  * `no_room`, or `undecodable`.
  */
 export async function decode(codec: Codec, sent: Uint8Array, { bytesMax, charge }: DecodeOptions): Promise<Buffer> {
-  const decoder = codec();
+  let decoder: Transform | undefined;
   try {
+    // Before anything is made for it: a decoder alone takes more than most of what is sent.
+    if (!charge.take(pieceBytes)) throw new BodyError("no_room");
+    decoder = codec();
     decoder.end(sent);
     return await collect(decoder, { bytesMax, charge });
   } catch (error) {
@@ -63,17 +66,19 @@ export async function decode(codec: Codec, sent: Uint8Array, { bytesMax, charge 
     else charge.release();
     throw error instanceof BodyError ? error : new BodyError("undecodable");
   } finally {
-    decoder.destroy();
+    decoder?.destroy();
   }
 }
 
 async function collect(decoder: Transform, { bytesMax, charge }: DecodeOptions): Promise<Buffer> {
   const pieces: Buffer[] = [];
   let bytes = 0;
+  let charged = pieceBytes;
   for await (const piece of decoder as AsyncIterable<Buffer>) {
     bytes += piece.byteLength;
     if (bytes > bytesMax) throw new BodyError("too_large");
-    if (!charge.take(piece.byteLength)) throw new BodyError("no_room");
+    if (!charge.take(Math.max(0, bytes - charged))) throw new BodyError("no_room");
+    charged = Math.max(charged, bytes);
     pieces.push(piece);
   }
   if (pieces.length === 1) return pieces[0] ?? Buffer.alloc(0);

@@ -3,7 +3,7 @@ import type { Command } from "commander";
 import { addExamples } from "./command/examples.ts";
 import { onInterrupt } from "./command/interrupts.ts";
 import { tableLines } from "./text/table.ts";
-import { growYoungGeneration, holdYoungGeneration } from "./young-generation.ts";
+import { holdYoungGeneration, releaseYoungGeneration } from "./young-generation.ts";
 
 /** Adds `svc serve`. */
 export function addServeCommand(program: Command): void {
@@ -14,7 +14,7 @@ export function addServeCommand(program: Command): void {
       holdYoungGeneration();
       // Loaded here: every other command starts without the server's parts.
       const { serve: runServer } = await import("@svc/server");
-      await runServer({ nextSignal, onStarted: growYoungGeneration });
+      await runServer({ nextSignal, onStarted: releaseYoungGeneration });
     });
   const rows = configVariables.map(({ name, meaning, default: fallback }) => [
     name,

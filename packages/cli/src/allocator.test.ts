@@ -10,7 +10,7 @@ const main = fileURLToPath(new URL("main.ts", import.meta.url));
 function telling(when: string): string {
   const told =
     "[process.pid, process.env.MALLOC_MMAP_THRESHOLD_ ?? null, process.env.MALLOC_ARENA_MAX ?? null, process.execArgv.length]";
-  return `data:text/javascript,if (${when}) { console.log(JSON.stringify(${told})); process.exit(7); }`;
+  return `data:text/javascript,if (${when}) { process.stdout.write(JSON.stringify(${told})); process.exit(7); }`;
 }
 
 /** What the process tells that `svc serve` becomes. */

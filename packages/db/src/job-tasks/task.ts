@@ -33,6 +33,3 @@ export function leasedTaskRow(task: NewJobTask, lease: FirstLease | undefined): 
   const claims = lease === undefined ? 0 : 1;
   return { ...task, attempt: claims, leaseToken: claims, leaseOwner: lease?.owner, leaseUntil: lease?.untilMs };
 }
-
-/** New tasks as rows of a statement's parameters: not tried yet, and leased to nobody. */
-export const newTaskRows = rows(fieldsBut(jobTasks, "attempt", "losses", "leaseOwner", "leaseToken", "leaseUntil"));

@@ -53,7 +53,7 @@ export async function decodeBody({ codec, header }: Encoding, sent: Buffer, opti
  * as many, and where they have no room they are not made. Rejects with BodyError, with nothing charged any more: `too_large`,
  * `no_room`, or `undecodable`.
  */
-export async function decode(codec: Codec, sent: Uint8Array, { bytesMax, charge }: DecodeOptions): Promise<Buffer> {
+async function decode(codec: Codec, sent: Uint8Array, { bytesMax, charge }: DecodeOptions): Promise<Buffer> {
   let decoder: Transform | undefined;
   try {
     // Before anything is made for it: a decoder alone takes more than most of what is sent.

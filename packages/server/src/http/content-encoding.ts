@@ -7,15 +7,15 @@ import type { BodyCharge } from "./body-budget.ts";
 /** The largest size of what is decoded, and who is charged for it. */
 export type DecodeOptions = { readonly bytesMax: number; readonly charge: BodyCharge };
 
-/** Begins to undo one encoding of a body. */
-export type Codec = () => Transform;
+/** Begins to undo one encoding of a body, and hands over so many bytes at a time. */
+export type Codec = (pieceBytes: number) => Transform;
 
-/** Decoded bytes that are charged, and handed over, at a time. */
-const pieceBytes = 65_536;
+/** The most decoded bytes that are charged, and handed over, at a time. */
+const pieceBytesMax = 65_536;
 
 const codecs: ReadonlyMap<string, Codec> = new Map<string, Codec>([
-  ["gzip", () => createGunzip({ chunkSize: pieceBytes })],
-  ["br", () => createBrotliDecompress({ chunkSize: pieceBytes })],
+  ["gzip", (chunkSize) => createGunzip({ chunkSize })],
+  ["br", (chunkSize) => createBrotliDecompress({ chunkSize })],
 ]);
 
 /** How a body is compressed: as a whole, or as the one message of a stream, in its frame. */
@@ -55,12 +55,14 @@ export async function decodeBody({ codec, header }: Encoding, sent: Buffer, opti
  */
 async function decode(codec: Codec, sent: Uint8Array, { bytesMax, charge }: DecodeOptions): Promise<Buffer> {
   let decoder: Transform | undefined;
+  // One that is refused beyond 1 KiB is decoded by one who may hold no more than 64 KiB.
+  const pieceBytes = Math.min(pieceBytesMax, bytesMax);
   try {
     // Before anything is made for it: a decoder alone takes more than most of what is sent.
     if (!charge.take(pieceBytes)) throw new BodyError("no_room");
-    decoder = codec();
+    decoder = codec(pieceBytes);
     decoder.end(sent);
-    return await collect(decoder, { bytesMax, charge });
+    return await collect(decoder, { bytesMax, charge, charged: pieceBytes });
   } catch (error) {
     if (error instanceof BodyError && error.reason === "no_room") charge.refuse();
     else charge.release();
@@ -70,10 +72,11 @@ async function decode(codec: Codec, sent: Uint8Array, { bytesMax, charge }: Deco
   }
 }
 
-async function collect(decoder: Transform, { bytesMax, charge }: DecodeOptions): Promise<Buffer> {
+async function collect(decoder: Transform, options: DecodeOptions & { readonly charged: number }): Promise<Buffer> {
+  const { bytesMax, charge } = options;
   const pieces: Buffer[] = [];
   let bytes = 0;
-  let charged = pieceBytes;
+  let { charged } = options;
   for await (const piece of decoder as AsyncIterable<Buffer>) {
     bytes += piece.byteLength;
     if (bytes > bytesMax) throw new BodyError("too_large");

@@ -3,7 +3,7 @@ import { setPriority } from "node:os";
 import { parentPort } from "node:worker_threads";
 
 /** How far behind the event loop a thread stands where both want the same core (as of nice(1)). */
-const niceness = 10;
+const niceness = 19;
 
 /** Serves tasks in a thread of a pool: for each message, one answer. The module that calls it is the pool's entry. */
 export function serveTasks(serve: (message: unknown) => unknown): void {

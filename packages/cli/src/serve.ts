@@ -2,8 +2,8 @@ import { configVariables } from "@svc/server/config";
 import type { Command } from "commander";
 import { addExamples } from "./command/examples.ts";
 import { onInterrupt } from "./command/interrupts.ts";
+import { followHeapGrowth, holdHeapGrowth } from "./heap-growth.ts";
 import { tableLines } from "./text/table.ts";
-import { holdYoungGeneration, releaseYoungGeneration } from "./young-generation.ts";
 
 /** Adds `svc serve`. */
 export function addServeCommand(program: Command): void {
@@ -11,10 +11,10 @@ export function addServeCommand(program: Command): void {
     .command("serve")
     .description("run the service until SIGTERM or SIGINT; it is configured by environment variables")
     .action(async () => {
-      holdYoungGeneration();
+      holdHeapGrowth();
       // Loaded here: every other command starts without the server's parts.
       const { serve: runServer } = await import("@svc/server");
-      await runServer({ nextSignal, onStarted: releaseYoungGeneration });
+      await runServer({ nextSignal, onStarted: followHeapGrowth });
     });
   const rows = configVariables.map(({ name, meaning, default: fallback }) => [
     name,

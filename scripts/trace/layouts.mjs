@@ -13,7 +13,7 @@ const layouts = [
   {
     name: "state, steps and drive",
     roots: [
-      { file: "packages/jobs/src/drive/worker.ts", function: "Worker.#drive", job: "task.jobId" },
+      { file: "packages/jobs/src/drive/worker.ts", function: "Worker.#drive", job: "held.task.jobId" },
       { file: "packages/jobs/src/drive/open.ts", function: "settleJob", job: "jobId" },
     ],
   },

@@ -1,9 +1,6 @@
 import { parseExactJson } from "@svc/core/exact-json";
-import type { JsonObject } from "../json.ts";
-import { type CelBindings, type CelOutcome, type CompiledExpression, compileSource } from "./expression.ts";
-
-/** A row, or null for the one evaluation of a condition, which has none. */
-export type BatchRow = JsonObject | null;
+import type { CelOutcome } from "./evaluation.ts";
+import { type CelBindings, type CelRow, type CompiledExpression, compileSource } from "./expression.ts";
 
 /**
  * An expression and the rows that a thread evaluates it for, on its way there as JSON text: that keeps integers which only a text
@@ -11,8 +8,8 @@ export type BatchRow = JsonObject | null;
  */
 export type Batch = {
   readonly source: string;
-  readonly bindings: Omit<CelBindings, "row">;
-  readonly rows: readonly BatchRow[];
+  readonly bindings: CelBindings;
+  readonly rows: readonly CelRow[];
 };
 
 // It was written by JSON.stringify: its depth is bounded already.
@@ -28,11 +25,5 @@ export function testBatch(message: unknown): readonly CelOutcome[] {
   const compiled = sources.get(source) ?? compileSource(source);
   if (sources.size >= sourcesMax) sources.clear();
   sources.set(source, compiled);
-  const outcomes: CelOutcome[] = [];
-  for (const row of rows) {
-    const outcome = compiled.evaluate(row === null ? bindings : { ...bindings, row });
-    outcomes.push(outcome);
-    if ("error" in outcome) break;
-  }
-  return outcomes;
+  return compiled.evaluate(bindings, rows);
 }

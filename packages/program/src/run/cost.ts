@@ -1,7 +1,7 @@
 import type { Expr } from "@bufbuild/cel-spec/cel/expr/syntax_pb.js";
 import { patternSteps } from "@svc/catalog/patterns";
-import { celLimits, childrenOf, type NodePath, pathOfNode } from "../read/cel-syntax.ts";
-import { type Extent, endlessly, extentOf, itemOf, joined, literal, scalar, together } from "./extent.ts";
+import { celLimits, childrenOf, pathOfNode } from "../read/cel-syntax.ts";
+import { type Extent, endlessly, itemOf, joined, literal, reach, scalar, together } from "./extent.ts";
 
 /** Steps of about 10 ns that the parts of expressions take, each measured where it fails as well, and taken dearly. */
 export const stepsOf = {
@@ -26,19 +26,24 @@ export const stepsOf = {
 };
 
 type Cost = { readonly steps: number; readonly extent: Extent };
-type Scope = { readonly values: Readonly<Record<string, unknown>>; readonly locals: ReadonlyMap<string, Extent> };
+type Values = Readonly<Record<string, unknown>>;
+type Scope = {
+  readonly values: Values;
+  readonly rows: readonly unknown[];
+  readonly locals: ReadonlyMap<string, Extent>;
+};
 /** The cost of a part of an expression, as soon as its values are there. */
 type Costing = (scope: Scope) => Cost;
 
 const noLocals: ReadonlyMap<string, Extent> = new Map();
 
 /**
- * What a tree takes at most, in steps, for values by name; some 1e15 where nothing can be said. The answer takes a small part of
- * those steps, however large the values are.
+ * What a tree takes at most, in steps, for values by name and any one of several rows; some 1e15 where nothing can be said. The answer
+ * takes a small part of those steps, however large the values are.
  */
-export function boundOf(tree: Expr): (values: Readonly<Record<string, unknown>>) => number {
+export function boundOf(tree: Expr): (values: Values, rows: readonly unknown[]) => number {
   const costing = costingOf(tree);
-  return (values) => stepsOf.evaluation + costing({ values, locals: noLocals }).steps;
+  return (values, rows) => stepsOf.evaluation + costing({ values, rows, locals: noLocals }).steps;
 }
 
 function costingOf(node: Expr | undefined): Costing {
@@ -79,26 +84,15 @@ function costingOfPath(node: Expr | undefined): Costing {
   if (path === undefined) return costingOfParts(node === undefined ? [] : childrenOf(node), stepsOf.call);
   const { root, isTest } = path;
   const own = (path.path.length + 1) * stepsOf.node;
-  return ({ values, locals }) => {
+  return ({ values, rows, locals }) => {
     const local = locals.get(root);
     if (local !== undefined) {
       const steps = own + path.path.length * local.items * stepsOf.value;
       return { steps, extent: isTest ? scalar : local };
     }
-    const { value, steps } = walk(values[root], path);
-    return { steps: own + steps, extent: isTest ? scalar : extentOf(value) };
+    const { extent, items } = reach(root === "row" ? rows : [values[root]], path.path);
+    return { steps: own + items * stepsOf.value, extent: isTest ? scalar : extent };
   };
-}
-
-function walk(start: unknown, { path }: NodePath): { readonly value: unknown; readonly steps: number } {
-  let value = start;
-  let steps = 0;
-  for (const step of path) {
-    if (typeof value !== "object" || value === null || !Object.hasOwn(value, step)) return { value: undefined, steps };
-    value = (value as Readonly<Record<string | number, unknown>>)[step];
-    if (typeof value === "object") steps += extentOf(value).items * stepsOf.value;
-  }
-  return { value, steps };
 }
 
 /** Its range is evaluated twice, since its length is looked at first. A list that it makes is one of lists, as deep as long. */

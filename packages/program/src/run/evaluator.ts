@@ -1,7 +1,8 @@
 import { type ThreadPool, ThreadStoppedError, type Work } from "@svc/core";
 import type { Expression } from "../template.ts";
-import type { Batch, BatchRow } from "./batch.ts";
-import { type CelBindings, type CelOutcome, type CompiledExpression, compileSource } from "./expression.ts";
+import type { Batch } from "./batch.ts";
+import type { CelOutcome } from "./evaluation.ts";
+import { type CelBindings, type CelRow, type CompiledExpression, compileSource } from "./expression.ts";
 import { extentOf } from "./extent.ts";
 
 /** Evaluates expressions of checked programs. Everything that evaluates one does it here. */
@@ -14,7 +15,7 @@ export type Evaluator = {
    */
   testRows(
     expression: Expression,
-    rows: readonly BatchRow[],
+    rows: readonly CelRow[],
     bindings: CelBindings,
     run: { readonly work: Work; readonly isDue: () => boolean },
   ): Promise<readonly CelOutcome[]>;
@@ -25,6 +26,9 @@ export type Evaluator = {
  * text and a list of some hundred items are far below; a thread costs them more than they take.
  */
 export const inlineStepsMax = 500_000;
+
+/** Rows that are bounded and evaluated together on the event loop: what each of them takes is little beside being asked for. */
+const rowsAtOnce = 20;
 
 /** What goes to a thread at once: rows, their size as of Extent's total, and steps, about. */
 const batchMax = { rows: 100, total: 50_000, steps: 50_000_000 };
@@ -53,14 +57,17 @@ export function createEvaluator(pool: ThreadPool | undefined): Evaluator {
     const outcomes: CelOutcome[] = [];
     const isLast = () => outcomes.length === rows.length || "error" in (outcomes.at(-1) ?? {});
     /** Evaluates while it is cheap; answers rows for the pool where the next one is not. */
-    const slice = (): readonly BatchRow[] => {
+    const slice = (): readonly CelRow[] => {
       do {
-        const row = rows[outcomes.length] ?? null;
-        const all = row === null ? bindings : { ...bindings, row };
-        const steps = bound(all);
+        const some = rows.slice(outcomes.length, outcomes.length + rowsAtOnce);
+        const stepsOfAny = bound(bindings, some);
+        // Where one of them is expensive, the first is looked at alone.
+        const next = stepsOfAny > inlineStepsMax ? some.slice(0, 1) : some;
+        const steps = next.length === some.length ? stepsOfAny : bound(bindings, next);
         if (steps > inlineStepsMax && pool !== undefined) return batchOf(rows, outcomes.length, steps);
-        work.charge({ steps: Math.min(steps, inlineStepsMax) });
-        outcomes.push(evaluate(all));
+        const answered = evaluate(bindings, next, work.isSliceOver);
+        work.charge({ steps: answered.length * Math.min(steps, inlineStepsMax) });
+        outcomes.push(...answered);
       } while (!isLast() && !work.isSliceOver());
       return [];
     };
@@ -84,7 +91,7 @@ export function createEvaluator(pool: ThreadPool | undefined): Evaluator {
 }
 
 /** Rows from one on that are worth a message together: as far as their number, size and steps allow, at least the one. */
-function batchOf(rows: readonly BatchRow[], from: number, stepsOfOne: number): readonly BatchRow[] {
+function batchOf(rows: readonly CelRow[], from: number, stepsOfOne: number): readonly CelRow[] {
   const countMax = Math.max(1, Math.min(batchMax.rows, Math.floor(batchMax.steps / stepsOfOne)));
   let total = 0;
   let count = 0;

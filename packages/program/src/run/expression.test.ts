@@ -2,9 +2,12 @@ import { type JsonObject, parseExactJson } from "@svc/core";
 import { expect, test } from "vitest";
 import { type CelBindings, compileSource } from "./expression.ts";
 
-const run = (source: string, bindings: CelBindings = {}) => compileSource(source).evaluate(bindings);
+type Named = CelBindings & { readonly row?: JsonObject | null };
 
-test.each<[string, CelBindings, boolean]>([
+const run = (source: string, { row = null, ...bindings }: Named = {}) =>
+  compileSource(source).evaluate(bindings, [row])[0];
+
+test.each<[string, Named, boolean]>([
   ["size(row.attendees) > params.minGuests", { row: { attendees: [1, 2] }, params: { minGuests: 1 } }, true],
   ["rows.open > 50", { rows: { open: 50 } }, false],
   ["has(row.summary) && row.summary.startsWith('A')", { row: {} }, false],
@@ -16,7 +19,7 @@ test.each<[string, CelBindings, boolean]>([
   expect(run(source, bindings)).toEqual({ value });
 });
 
-test.each<[string, CelBindings]>([
+test.each<[string, Named]>([
   ["row.missing == 1", { row: {} }],
   ["row.n > 1", { row: { n: null } }],
   ["row.n + 1 > 2", { row: { n: 1 } }],

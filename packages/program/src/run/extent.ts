@@ -37,6 +37,52 @@ export function extentOf(value: unknown): Extent {
   return whole;
 }
 
+/** What a chain of names leads to, from one of several values. */
+export type Reached = {
+  /** No smaller than that of any of what it leads to. */
+  readonly extent: Extent;
+  /** Fields and items of the objects and lists on the way, at most. */
+  readonly items: number;
+};
+
+/** Follows a chain of names from each of several values; what one of them lacks is nothing. */
+export function reach(starts: readonly unknown[], path: readonly (string | number)[]): Reached {
+  let reached: Reached | undefined;
+  for (const start of starts) {
+    const next = reachOne(start, path);
+    reached = reached === undefined ? next : largerOf(reached, next);
+  }
+  return reached ?? { extent: scalar, items: 0 };
+}
+
+function reachOne(start: unknown, path: readonly (string | number)[]): Reached {
+  let value = start;
+  let items = 0;
+  for (const name of path) {
+    if (typeof value !== "object" || value === null || !Object.hasOwn(value, name)) return { extent: scalar, items };
+    value = (value as Readonly<Record<string | number, unknown>>)[name];
+    if (typeof value === "object") items += extentOf(value).items;
+  }
+  return { extent: extentOf(value), items };
+}
+
+function largerOf(a: Reached, b: Reached): Reached {
+  const items = Math.max(a.items, b.items);
+  if (a.extent === b.extent) return { extent: a.extent, items };
+  const either = largest(a.extent, b.extent);
+  const hasItems = a.extent.item !== undefined || b.extent.item !== undefined;
+  return { extent: hasItems ? { ...either, item: largest(itemOf(a.extent), itemOf(b.extent)) } : either, items };
+}
+
+function largest(a: Extent, b: Extent): Extent {
+  return {
+    items: Math.max(a.items, b.items),
+    text: Math.max(a.text, b.text),
+    total: Math.max(a.total, b.total),
+    depth: Math.max(a.depth, b.depth),
+  };
+}
+
 /** The extent of a constant. */
 export function literal(value: unknown): Extent {
   const length = typeof value === "string" || value instanceof Uint8Array ? value.length : 0;

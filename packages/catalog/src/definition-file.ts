@@ -47,13 +47,29 @@ export function parseDefinitionFile(file: string, text: string): DefinitionFile 
       })),
     );
   }
-  return createDefinitionFile(file, document.toJS({ maxAliasCount: 100 }), (path) => {
+  return createDefinitionFile(file, document.toJS({ maxAliasCount: 100 }), lineFinder(document, lines));
+}
+
+/** One YAML text whose value is known already. It is parsed once a line is asked for. */
+export function readDefinitionFile(file: string, text: string, value: unknown): DefinitionFile {
+  let lineOf: LineOf | undefined;
+  return createDefinitionFile(file, value, (path) => {
+    if (lineOf === undefined) {
+      const lines = new LineCounter();
+      lineOf = lineFinder(parseDocument(text, { lineCounter: lines, prettyErrors: false }), lines);
+    }
+    return lineOf(path);
+  });
+}
+
+function lineFinder(document: Document.Parsed, lines: LineCounter): LineOf {
+  return (path) => {
     for (let length = path.length; length >= 0; length--) {
       const node = nodeAt(document, path.slice(0, length));
       if (isNode(node) && node.range) return lines.linePos(node.range[0]).line;
     }
     return undefined;
-  });
+  };
 }
 
 /** What stands for a path: the key that a value is written under, where it has one, for the value may begin lines below. */

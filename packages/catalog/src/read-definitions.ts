@@ -1,6 +1,7 @@
 import { readdir, readFile } from "node:fs/promises";
 import { join } from "node:path";
-import { brokenFile, type DefinitionFile, parseDefinitionFile } from "./definition-file.ts";
+import { brokenFile, type DefinitionFile, parseDefinitionFile, readDefinitionFile } from "./definition-file.ts";
+import { openParsedDefinitions, type ParsedDefinitions } from "./parsed-definitions.ts";
 
 /** One toolkit's files as they are on disk. `folder` is the name of its folder, `tools` is keyed by file name without .yaml. */
 export type ToolkitFiles = {
@@ -20,7 +21,8 @@ export async function readDefinitions(
   folders: readonly string[],
 ): Promise<{ readonly toolkits: ToolkitFiles[]; readonly unreadable: DefinitionFile[] }> {
   const unreadable: DefinitionFile[] = [];
-  const read = createReader();
+  const parsed = await openParsedDefinitions(folders);
+  const read = createReader(parsed);
   const toolkits: Promise<ToolkitFiles>[] = [];
   for (const folder of folders) {
     const entries = await listFolder(folder);
@@ -34,7 +36,9 @@ export async function readDefinitions(
       if (entry.isDirectory() || entry.isSymbolicLink()) toolkits.push(readToolkit(folder, entry.name, read));
     }
   }
-  return { toolkits: await Promise.all(toolkits), unreadable };
+  const all = await Promise.all(toolkits);
+  await parsed.save();
+  return { toolkits: all, unreadable };
 }
 
 type Read = (file: string) => Promise<DefinitionFile>;
@@ -66,14 +70,14 @@ async function listFolder(folder: string) {
 }
 
 /** Reads and parses files, a bounded number at one time. */
-function createReader(): Read {
+function createReader(parsed: ParsedDefinitions): Read {
   let open = 0;
   const waiting: (() => void)[] = [];
   return async (file) => {
     if (open >= openFilesMax) await new Promise<void>((resolve) => waiting.push(resolve));
     else open++;
     try {
-      return parseDefinitionFile(file, await readFile(file, "utf8"));
+      return parse(file, await readFile(file, "utf8"), parsed);
     } catch (error) {
       return brokenFile(file, [
         { reason: `cannot be read (${(error as NodeJS.ErrnoException).code})`, cure: "create it, readable" },
@@ -84,4 +88,12 @@ function createReader(): Read {
       else next();
     }
   };
+}
+
+function parse(file: string, text: string, parsed: ParsedDefinitions): DefinitionFile {
+  const known = parsed.find(text);
+  if (known !== undefined) return readDefinitionFile(file, text, known.value);
+  const read = parseDefinitionFile(file, text);
+  if (read.faults.length === 0) parsed.note(text, read.value);
+  return read;
 }

@@ -1,0 +1,68 @@
+import { mkdtemp, readdir, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { beforeEach, expect, onTestFinished, test } from "vitest";
+import { parseDefinitionFile, readDefinitionFile } from "./definition-file.ts";
+import { openParsedDefinitions } from "./parsed-definitions.ts";
+
+const folders = ["/definitions"];
+let cacheDir: string;
+
+beforeEach(async () => {
+  cacheDir = await mkdtemp(join(tmpdir(), "svc-parsed-"));
+  onTestFinished(() => rm(cacheDir, { recursive: true }));
+});
+
+/** What the next start finds of a text whose value was noted at this one. */
+async function foundNext(text: string, value: unknown): Promise<unknown> {
+  const parsed = await openParsedDefinitions(folders, cacheDir);
+  parsed.note(text, value);
+  await parsed.save();
+  return (await openParsedDefinitions(folders, cacheDir)).find(text);
+}
+
+test("what a text says is found at the next start, and that of another text or of other folders is not", async () => {
+  expect(await foundNext("a: 1", { a: 1 })).toEqual({ value: { a: 1 } });
+  const next = await openParsedDefinitions(folders, cacheDir);
+  expect(next.find("a: 2")).toBeUndefined();
+  expect((await openParsedDefinitions(["/others"], cacheDir)).find("a: 1")).toBeUndefined();
+});
+
+test("texts that are no longer read are forgotten, once another one is noted", async () => {
+  await foundNext("a: 1", { a: 1 });
+  await foundNext("a: 2", { a: 2 });
+  const next = await openParsedDefinitions(folders, cacheDir);
+  expect([next.find("a: 1"), next.find("a: 2")]).toEqual([undefined, { value: { a: 2 } }]);
+});
+
+test.each([
+  ["a: .inf", { a: Number.POSITIVE_INFINITY }],
+  ["a: .nan", { a: Number.NaN }],
+  ["a: -0.0", { a: -0 }],
+])("what JSON has no word for is not kept: %s", async (text, value) => {
+  expect(await foundNext(text, value)).toBeUndefined();
+});
+
+test("a file that is damaged counts for nothing", async () => {
+  await foundNext("a: 1", { a: 1 });
+  const [file = ""] = await readdir(cacheDir);
+  await writeFile(join(cacheDir, file), '{"a');
+  expect((await openParsedDefinitions(folders, cacheDir)).find("a: 1")).toBeUndefined();
+  expect(await foundNext("a: 1", { a: 1 })).toEqual({ value: { a: 1 } });
+});
+
+test("a folder that cannot be written to is no fault", async () => {
+  const parsed = await openParsedDefinitions(folders, join(cacheDir, "none"));
+  parsed.note("a: 1", { a: 1 });
+  await parsed.save();
+  expect(await readdir(cacheDir)).toEqual([]);
+});
+
+test("the faults of a definition whose value was known have their lines", () => {
+  const text = "toolkit:\n  slug: a\n  name: b\n";
+  const parsed = parseDefinitionFile("a.yaml", text);
+  const known = readDefinitionFile("a.yaml", text, parsed.value);
+  for (const file of [parsed, known]) file.fault(["toolkit", "name"], "is wrong", "mend it");
+  expect(known.faults).toEqual(parsed.faults);
+  expect(known.faults[0]?.line).toBe(3);
+});

@@ -276,6 +276,21 @@ export const jobPlans: readonly Plan[] = [
     isOrdered: true,
   },
   {
+    name: "a page of a skill's jobs",
+    statistics: ["fresh"],
+    run: (db) => jobsForProject(db, projectId).list({ ...everyJob, skillSlug: "clean_up" }, page),
+    reads: { jobs: "jobs_skill(project_id, skill_slug)", job_programs: "job_programs_key(project_id, digest)" },
+    rowsMax: { jobs: 51 },
+  },
+  {
+    name: "a page of simulations",
+    statistics: ["fresh"],
+    run: (db) => jobsForProject(db, projectId).list({ ...everyJob, mode: "simulate" }, page),
+    reads: { jobs: "jobs_simulations(project_id)", job_programs: "job_programs_key(project_id, digest)" },
+    isOrdered: true,
+    rowsMax: { jobs: 51 },
+  },
+  {
     name: "find_listed_twin",
     run: (db) => jobsForProject(db, projectId).findTwin(seededId("job", 239)),
     reads: {

@@ -26,6 +26,7 @@ import { readTwinReceipts } from "../jobs/read-twin-receipts.ts";
 import { type JobFilter, jobsForProject } from "../jobs/repo.ts";
 import { setJobRowStates } from "../jobs/set-row-states.ts";
 import { sweepJobRows } from "../jobs/sweep.ts";
+import { sweepEndedJobs } from "../jobs/sweep-ended.ts";
 import { nextJobUndoEntries } from "../jobs/undo-entries.ts";
 import { writeJobRows } from "../jobs/write-rows.ts";
 import { writeJobUndo } from "../jobs/write-undo.ts";
@@ -54,6 +55,7 @@ const setRow = {
   errorCode: "",
 } as const;
 const page = { after: undefined, limit: 51 };
+const endedBatch = { beforeMs: seededAt(9_000), after: undefined, limit: 20, logEntriesMax: 10_000_000 };
 const everyJob: JobFilter = { status: undefined, mode: undefined, skillSlug: undefined };
 
 const newJob = {
@@ -254,6 +256,27 @@ export const jobPlans: readonly Plan[] = [
       jobs: "jobs_pkey(id)",
       job_steps: "job_steps_key(job_id)",
       job_undo_entries: "job_undo_entries_key(job_id)",
+    },
+  },
+  {
+    name: "lock_ended_jobs",
+    run: (db) => sweepEndedJobs(db, endedBatch),
+    reads: {
+      jobs: ["jobs_pkey(id)", "jobs_simulated_from(simulated_from)"],
+      job_tasks: "job_tasks_key(job_id)",
+    },
+    isOrdered: true,
+    // One of forty has no task.
+    rowsMax: { jobs: 2_000, job_tasks: 2_000 },
+  },
+  {
+    name: "delete_ended_jobs",
+    run: (db) => sweepEndedJobs(db, endedBatch),
+    reads: {
+      jobs: "jobs_pkey(id)",
+      job_steps: "job_steps_key(job_id)",
+      job_events: "job_events_key(job_id)",
+      job_asks: "job_asks_job(job_id)",
     },
   },
   {

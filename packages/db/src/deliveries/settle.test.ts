@@ -121,11 +121,14 @@ test("texts and headers of any kind come back as they were", async () => {
   expect(await deliveries.find(task.id)).toMatchObject({ lastError: text });
 });
 
-/** Settles `count` deliveries, each wave after the next one was queued; tells the share of HOT updates and the heap a delivery. */
+/**
+ * Settles `count` deliveries of a new store, each wave after the next one was queued; tells the share of HOT updates and the heap a
+ * delivery.
+ */
 async function settleInWaves(count: number, waveSize: number): Promise<{ hotShare: number; bytesEach: number }> {
-  const projectId = await addProject(db);
-  const lane = await addSubscription(db, projectId);
-  const one = openDatabase({ url, connectionsMax: 1 });
+  const { db: one, drop: dropStore } = await createTestDatabase({ connectionsMax: 1 });
+  const projectId = await addProject(one);
+  const lane = await addSubscription(one, projectId);
   const read = async () => {
     await one.sql`select pg_stat_force_next_flush()`;
     const [row] = await one.sql<{ updated: number; hot: number; bytes: number }[]>`
@@ -133,6 +136,8 @@ async function settleInWaves(count: number, waveSize: number): Promise<{ hotShar
       from pg_stat_user_tables where relname = 'deliveries'`;
     return row!;
   };
+  // Whoever looks at the rows meanwhile keeps their old versions.
+  await one.sql`alter table deliveries set (autovacuum_enabled = false)`;
   const before = await read();
   let underWay: DeliveryTaskKey[] = [];
   for (let queued = 0; queued <= count; queued += waveSize) {
@@ -145,14 +150,14 @@ async function settleInWaves(count: number, waveSize: number): Promise<{ hotShar
     }
   }
   const after = await read();
-  await one.close();
+  await dropStore();
   expect(after.updated - before.updated).toBe(count);
   return { hotShare: (after.hot - before.hot) / count, bytesEach: after.bytes / count };
 }
 
 test("pages have room for settlements under load, and not much of it stays empty at ordinary rates", async () => {
-  expect((await settleInWaves(800, 10)).hotShare).toBeGreaterThan(0.88);
-  await db.sql`truncate events, deliveries, delivery_tasks, subscriptions, projects cascade`;
+  // 94 %; 81 % where nothing is pruned meanwhile, since a transaction is open, be it of another database.
+  expect((await settleInWaves(800, 10)).hotShare).toBeGreaterThan(0.78);
   const calm = await settleInWaves(200, 2);
   expect(calm.hotShare).toBeGreaterThan(0.98);
   expect(calm.bytesEach).toBeLessThan(1_300);

@@ -108,7 +108,7 @@ create table deliveries (
   attempt_log jsonb default '[]'::jsonb not null,
   replayed boolean default false not null,
   constraint deliveries_pkey PRIMARY KEY (id)
-) with (fillfactor=20);
+) with (autovacuum_vacuum_scale_factor=0.01, autovacuum_vacuum_threshold=50000, fillfactor=40);
 CREATE INDEX deliveries_event ON public.deliveries USING btree (project_id, event_id, id);
 CREATE INDEX deliveries_subscription ON public.deliveries USING btree (project_id, subscription_id, id);
 
@@ -136,7 +136,7 @@ create table events (
   received_at timestamp(3) with time zone not null,
   dedupe_key text not null,
   constraint events_key PRIMARY KEY (project_id, id)
-);
+) with (autovacuum_vacuum_scale_factor=0.01, autovacuum_vacuum_threshold=50000);
 CREATE UNIQUE INDEX events_dedupe ON public.events USING btree (project_id, trigger_slug, dedupe_key) WHERE (dedupe_key <> ''::text);
 CREATE INDEX events_trigger ON public.events USING btree (trigger_slug, project_id, id);
 
@@ -177,6 +177,7 @@ create table job_asks (
 CREATE INDEX job_asks_job ON public.job_asks USING btree (job_id, id);
 CREATE UNIQUE INDEX job_asks_pending ON public.job_asks USING btree (job_id) WHERE (state = 'pending'::text);
 CREATE INDEX job_asks_project ON public.job_asks USING btree (project_id, id);
+CREATE INDEX job_asks_project_pending ON public.job_asks USING btree (project_id, id) WHERE (state = 'pending'::text);
 
 create table job_events (
   job_id uuid not null,
@@ -187,7 +188,7 @@ create table job_events (
   payload text not null,
   principal_chain text[] not null,
   constraint job_events_key PRIMARY KEY (job_id, seq)
-);
+) with (autovacuum_vacuum_scale_factor=0.01, autovacuum_vacuum_threshold=50000);
 
 create table job_programs (
   project_id uuid not null,
@@ -300,6 +301,8 @@ create table jobs (
 CREATE UNIQUE INDEX jobs_idempotency_key ON public.jobs USING btree (project_id, idempotency_key) WHERE (idempotency_key IS NOT NULL);
 CREATE INDEX jobs_project ON public.jobs USING btree (project_id, id);
 CREATE INDEX jobs_simulated_from ON public.jobs USING btree (simulated_from) WHERE (simulated_from IS NOT NULL);
+CREATE INDEX jobs_simulations ON public.jobs USING btree (project_id, id) WHERE (mode = 'simulate'::text);
+CREATE INDEX jobs_skill ON public.jobs USING btree (project_id, skill_slug, id) WHERE (skill_slug <> ''::text);
 CREATE INDEX jobs_status ON public.jobs USING btree (project_id, status, id);
 CREATE INDEX jobs_unswept ON public.jobs USING btree (finished_at) WHERE ((finished_at IS NOT NULL) AND (NOT is_swept));
 
@@ -418,9 +421,10 @@ create table tool_calls (
   sealed_message bytea,
   constraint tool_calls_pkey PRIMARY KEY (id),
   constraint tool_calls_project_id_projects_id_fk FOREIGN KEY (project_id) REFERENCES projects(id)
-);
+) with (autovacuum_vacuum_scale_factor=0.01, autovacuum_vacuum_threshold=50000);
 CREATE INDEX tool_calls_entity ON public.tool_calls USING btree (project_id, entity_id, id);
 CREATE UNIQUE INDEX tool_calls_idempotency_key ON public.tool_calls USING btree (project_id, idempotency_key) WHERE (idempotency_key IS NOT NULL);
+CREATE INDEX tool_calls_outcome ON public.tool_calls USING btree (project_id, outcome, id) WHERE ((outcome <> 'ok'::text) AND (outcome <> 'running'::text));
 CREATE INDEX tool_calls_project ON public.tool_calls USING btree (project_id, id);
 CREATE INDEX tool_calls_running ON public.tool_calls USING btree (created_at) WHERE (outcome = 'running'::text);
 CREATE INDEX tool_calls_tool ON public.tool_calls USING btree (project_id, tool_slug, id);

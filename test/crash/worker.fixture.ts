@@ -69,7 +69,7 @@ const node = createNode({
       leaseMs: 3_000,
       pollMs: 200,
     },
-    retention: { eventsMs: 86_400_000, callsMs: 86_400_000, jobRowsMs: 86_400_000 },
+    retention: { eventsMs: 86_400_000, callsMs: 86_400_000, jobRowsMs: 86_400_000, jobsMs: undefined },
   },
   observer: {
     deliveries: {

@@ -135,6 +135,7 @@ export type { JobEventRecord, JobRecord, JobStepRecord, NewJobEvent } from "./jo
 export { type JobFilter, type JobRepository, jobsForProject } from "./jobs/repo.ts";
 export { setJobRowStates } from "./jobs/set-row-states.ts";
 export { sweepJobRows } from "./jobs/sweep.ts";
+export { type EndedJobBatch, type EndedJobsSwept, sweepEndedJobs } from "./jobs/sweep-ended.ts";
 export { type JobUndoEntry, nextJobUndoEntries } from "./jobs/undo-entries.ts";
 export type { JobSetRowChange, NewJobRow } from "./jobs/write-rows.ts";
 export type { JobUndoChange, NewJobUndoEntry } from "./jobs/write-undo.ts";

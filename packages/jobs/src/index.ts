@@ -4,5 +4,5 @@ export type { EngineLimits } from "./drive/context.ts";
 export type { JobEngine } from "./drive/engine.ts";
 export type { FaultPoint, OnFaultPoint } from "./drive/fault-points.ts";
 export type { EndedJob, EngineObserver, ParkedJob } from "./drive/observer.ts";
-export { type JobRowSweepOptions, jobRowSweep } from "./drive/retention.ts";
+export { type JobRowSweepOptions, type JobSweepOptions, jobRowSweep, jobSweep } from "./drive/retention.ts";
 export { readSkillToolkits } from "./skills/toolkit.ts";

@@ -67,21 +67,21 @@ test("a node works only with the engines that its parts name: a job waits until 
   await until(async () => (await status()) === "succeeded");
 });
 
-test("retention sweeps events, calls and rows of jobs, each by its own time, and goes on where one fails", async () => {
+test("retention sweeps events, calls, rows of jobs and jobs, each by its own time, and goes on where one fails", async () => {
   await using parts = await setUp();
   const { db, clock, projectId, node } = parts;
   const day = 86_400_000;
-  const limits = { retention: { eventsMs: day, callsMs: day, jobRowsMs: day } };
+  const limits = { retention: { eventsMs: day, callsMs: day, jobRowsMs: day, jobsMs: day } };
   await using sweeping = node({ engines: ["retention"], limits });
   await sendNote(sweeping, projectId);
   const calls = async () => (await callsOf(db, projectId)).length;
-  await until(() => clock.waiting() === 5);
+  await until(() => clock.waiting() === 6);
   expect(await calls()).toBe(1);
   await db.sql`alter table events rename to events_away`;
   await db.sql`alter table jobs rename to jobs_away`;
   clock.advance(2 * day);
-  await until(async () => (await calls()) === 0 && sweeping.told.failures.length > 1);
-  expect(new Set(sweeping.told.failures.map(({ what }) => what))).toEqual(new Set(["events", "job rows"]));
+  await until(async () => (await calls()) === 0 && sweeping.told.failures.length > 2);
+  expect(new Set(sweeping.told.failures.map(({ what }) => what))).toEqual(new Set(["events", "job rows", "jobs"]));
 });
 
 test("a drain waits for what an app was sent, so that its outcome is recorded", async () => {

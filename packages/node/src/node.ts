@@ -10,7 +10,7 @@ import {
   type WorkMeter,
 } from "@svc/core";
 import { createDispatcher, type Dispatcher, eventSweep } from "@svc/delivery";
-import { createJobs, type Jobs, jobRowSweep, readSkillToolkits } from "@svc/jobs";
+import { createJobs, type Jobs, jobRowSweep, jobSweep, readSkillToolkits } from "@svc/jobs";
 import { evaluationThread } from "@svc/program";
 import { type CodeCaller, callPaceSweep, callSweep, createMcpServer, type McpServer } from "@svc/tools";
 import {
@@ -138,13 +138,14 @@ function createEngines(
   { db, clock, sealer, limits, observer, engines = engineNames }: NodeParts,
   { dispatcher, apps, jobs }: Pick<Node, "dispatcher" | "apps" | "jobs">,
 ): { start(): void; stop(): Promise<void> } {
-  const { eventsMs, callsMs, jobRowsMs } = limits.retention;
+  const { eventsMs, callsMs, jobRowsMs, jobsMs } = limits.retention;
   const sweeps = [
     eventSweep({ db, eventRetentionMs: eventsMs }),
     quarantineSealSweep({ db, sealer }),
     callSweep({ db, callRetentionMs: callsMs }),
     callPaceSweep({ db }),
-    jobRowSweep({ db, rowRetentionMs: jobRowsMs }),
+    jobRowSweep({ db, rowRetentionMs: Math.min(jobRowsMs, jobsMs ?? jobRowsMs) }),
+    ...(jobsMs === undefined ? [] : [jobSweep({ db, jobRetentionMs: jobsMs })]),
   ];
   const starters: Readonly<Record<EngineName, Starter>> = {
     deliveries: () => void dispatcher.start(),

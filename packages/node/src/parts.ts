@@ -35,6 +35,8 @@ export type RetentionTimes = {
   readonly callsMs: number;
   /** What ended jobs have processed. */
   readonly jobRowsMs: number;
+  /** Ended jobs as a whole, what they processed among it; undefined: for good. */
+  readonly jobsMs: number | undefined;
 };
 
 /** Addresses beyond global unicast that may be dialled, as CIDR ranges. */

@@ -76,7 +76,7 @@ export function createTestNode(db: Database, changes: TestParts = {}): TestNode 
     random: () => 0.5,
     ...others,
     limits: {
-      retention: { eventsMs: 30 * dayMs, callsMs: 7 * dayMs, jobRowsMs: 7 * dayMs },
+      retention: { eventsMs: 30 * dayMs, callsMs: 7 * dayMs, jobRowsMs: 7 * dayMs, jobsMs: undefined },
       ...limits,
       deliveries: { endpointConcurrency: 16, retryScheduleMs: [1_000, 1_000, 1_000], ...limits?.deliveries },
     },

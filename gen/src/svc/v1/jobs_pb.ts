@@ -2384,7 +2384,7 @@ export const JobsService: GenService<{
    * GetJob returns one job as it is now and, of a job submitted with simulateFirst, its simulation.
    *
    * It is an error to read:
-   * - not_found JOB_NOT_FOUND: the project has no job id.
+   * - not_found JOB_NOT_FOUND: the project has no job id, or its retention has passed.
    *
    * @generated from rpc svc.v1.JobsService.GetJob
    */

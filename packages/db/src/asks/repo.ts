@@ -68,6 +68,9 @@ export type AskRepository = {
   listPending(jobIds: readonly Id<"job">[]): Promise<AskRecord[]>;
 };
 
+/** The condition of partial indexes in their words: a plan for any value knows no other. */
+const isPending = sql`${jobAsks.state} = 'pending'`;
+
 /** The asks of one project. Ids are in the order of time, which is the order of a list. */
 export function asksForProject(db: Executor, projectId: ProjectId): AskRepository {
   const ofProject = eq(jobAsks.projectId, projectId);
@@ -86,7 +89,7 @@ export function asksForProject(db: Executor, projectId: ProjectId): AskRepositor
         .where(
           and(
             ofProject,
-            state === undefined ? undefined : eq(jobAsks.state, state),
+            state === undefined ? undefined : state === "pending" ? isPending : eq(jobAsks.state, state),
             principalId === undefined ? undefined : eq(jobAsks.principalId, principalId),
             jobId === undefined ? undefined : eq(jobAsks.jobId, jobId),
             standingProgramId === undefined ? undefined : eq(jobAsks.standingProgramId, standingProgramId),
@@ -105,7 +108,7 @@ export function asksForProject(db: Executor, projectId: ProjectId): AskRepositor
             // By the jobs, whatever the statistics say of the project.
             sql`${jobAsks.projectId} is not distinct from ${uuidOfId(projectId)}::uuid`,
             sql`${jobAsks.jobId} = any(${arrayLiteral(jobIds.map(uuidOfId))}::uuid[])`,
-            eq(jobAsks.state, "pending"),
+            isPending,
           ),
         );
     },

@@ -2,6 +2,7 @@ import { type EventId, firstUuidAt, type ProjectId, uuidOfId } from "@svc/core";
 import { and, desc, eq, inArray, sql } from "drizzle-orm";
 import type { Executor } from "../connect.ts";
 import { events } from "../schema/index.ts";
+import { listToolkitEvents } from "./list-toolkit.ts";
 
 /** A stored event. */
 export type Event = typeof events.$inferSelect;
@@ -34,32 +35,43 @@ export function eventsForProject(db: Executor, projectId: ProjectId): EventRepos
         .where(and(eq(events.projectId, projectId), eq(events.id, id), inArray(events.kind, ["event", "test"])));
       return row;
     },
-    list: (filter, page) =>
-      db.orm
+    async list(filter, { after, limit }) {
+      const { toolkitSlug, triggerSlug } = filter;
+      const bounds = idBounds(filter, after);
+      if (triggerSlug === "" && toolkitSlug !== "") {
+        return listToolkitEvents(db, projectId, { toolkitSlug, ...bounds, limit });
+      }
+      // The slug of a trigger begins with its toolkit's: nothing is of one and of another's trigger.
+      if (toolkitSlug !== "" && !triggerSlug.startsWith(`${toolkitSlug}.`)) return [];
+      return db.orm
         .select()
         .from(events)
         .where(
           and(
             eq(events.projectId, projectId),
             eq(events.kind, "event"),
-            filter.toolkitSlug === "" ? undefined : eq(events.toolkitSlug, filter.toolkitSlug),
-            filter.triggerSlug === "" ? undefined : eq(events.triggerSlug, filter.triggerSlug),
-            page.after === undefined ? undefined : sql`${events.id} < ${uuidOfId(page.after)}::uuid`,
-            ...receivedBetween(filter),
+            triggerSlug === "" ? undefined : eq(events.triggerSlug, triggerSlug),
+            sql`${events.id} >= ${bounds.fromUuid}::uuid`,
+            sql`${events.id} < ${bounds.beforeUuid}::uuid`,
           ),
         )
         .orderBy(desc(events.id))
-        .limit(page.limit),
+        .limit(limit);
+    },
   };
 }
 
-/** Bounds on receivedAt as bounds on the key, which carries the same millisecond: the primary key serves them. */
-function receivedBetween(range: { sinceMs: number | undefined; untilMs: number | undefined }) {
-  return [
-    range.sinceMs === undefined ? undefined : sql`${events.id} >= ${firstUuidAt(range.sinceMs)}::uuid`,
-    range.untilMs === undefined ? undefined : sql`${events.id} < ${firstUuidAt(range.untilMs)}::uuid`,
-  ];
+/** Bounds on receivedAt and what comes after `after` as bounds on the key, which carries the same millisecond. */
+function idBounds({ sinceMs, untilMs }: Pick<EventFilter, "sinceMs" | "untilMs">, after: EventId | undefined) {
+  const afterUuid = after === undefined ? lastUuid : uuidOfId(after);
+  const untilUuid = untilMs === undefined ? lastUuid : firstUuidAt(untilMs);
+  // UUIDs are in the order of their texts.
+  const [beforeUuid = lastUuid] = [untilUuid, afterUuid].sort();
+  return { fromUuid: firstUuidAt(sinceMs ?? 0), beforeUuid };
 }
+
+/** No id is as high. */
+const lastUuid = "ffffffff-ffff-ffff-ffff-ffffffffffff";
 
 /** The UUID of an event, as a bound of a EventMatchFilter. */
 export function uuidOfEvent(id: EventId): string {

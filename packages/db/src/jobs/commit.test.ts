@@ -294,3 +294,16 @@ test("holds of an event loop are counted until they are cleared, and of a job th
   expect(await countJobLoopHold(db, jobId)).toBeUndefined();
   await db.sql`delete from job_tasks where job_id = ${uuidOfId(jobId)}`;
 });
+
+test("a commit rewrites index entries for the status and the end alone: nothing else that changes is in an index of jobs", async () => {
+  const rows = await db.sql<{ name: string }[]>`
+    select distinct a.attname as name from pg_index i join pg_attribute a on a.attrelid = i.indrelid and a.attnum > 0
+    where i.indrelid = 'jobs'::regclass
+      and (a.attnum = any(i.indkey) or pg_get_expr(i.indpred, i.indrelid) ~ ('\\m' || a.attname || '\\M')) order by 1`;
+  const fixed = ["id", "idempotency_key", "mode", "project_id", "simulated_from", "skill_slug"];
+  expect(rows.map(({ name }) => name).filter((name) => !fixed.includes(name))).toEqual([
+    "finished_at",
+    "is_swept",
+    "status",
+  ]);
+});

@@ -1,5 +1,5 @@
 import type { Id, ProjectId } from "@svc/core";
-import { and, asc, desc, eq, getTableColumns, gt, isNull, lt } from "drizzle-orm";
+import { and, asc, desc, eq, getTableColumns, gt, isNull, lt, sql } from "drizzle-orm";
 import type { Executor } from "../connect.ts";
 import { jobEvents, jobPrograms, jobs } from "../schema/jobs.ts";
 import { findListedJob, findListedTwin, type ListedJob } from "./find-listed.ts";
@@ -49,9 +49,10 @@ export function jobsForProject(db: Executor, projectId: ProjectId): JobRepositor
           and(
             own,
             status === undefined ? undefined : eq(jobs.status, status),
-            mode === undefined ? undefined : eq(jobs.mode, mode),
-            mode === "simulate" ? undefined : isNull(jobs.simulatedFrom),
-            skillSlug === undefined ? undefined : eq(jobs.skillSlug, skillSlug),
+            // Partial indexes are found by their conditions, in their words: a plan for any value knows no other.
+            mode === "live" ? eq(jobs.mode, mode) : undefined,
+            mode === "simulate" ? sql`${jobs.mode} = 'simulate'` : isNull(jobs.simulatedFrom),
+            skillSlug === undefined ? undefined : sql`${eq(jobs.skillSlug, skillSlug)} and ${jobs.skillSlug} <> ''`,
             after === undefined ? undefined : lt(jobs.id, after),
           ),
         )

@@ -45,6 +45,10 @@ export const toolCalls = pgTable(
     index("tool_calls_project").on(table.projectId, table.id),
     index("tool_calls_tool").on(table.projectId, table.toolSlug, table.id),
     index("tool_calls_entity").on(table.projectId, table.entityId, table.id),
+    // Of the few that went wrong. What runs stays out: a write would be entered first and taken out again, and few run at once.
+    index("tool_calls_outcome")
+      .on(table.projectId, table.outcome, table.id)
+      .where(sql`outcome <> 'ok' and outcome <> 'running'`),
     index("tool_calls_running").on(table.createdAt).where(sql`outcome = 'running'`),
     uniqueIndex("tool_calls_idempotency_key")
       .on(table.projectId, table.idempotencyKey)

@@ -104,6 +104,9 @@ export const jobs = pgTable(
   (table) => [
     index("jobs_project").on(table.projectId, table.id),
     index("jobs_status").on(table.projectId, table.status, table.id),
+    // Of the lists that few jobs are in: a scan of all of them would look for one. Neither column ever changes.
+    index("jobs_skill").on(table.projectId, table.skillSlug, table.id).where(sql`skill_slug <> ''`),
+    index("jobs_simulations").on(table.projectId, table.id).where(sql`mode = 'simulate'`),
     index("jobs_simulated_from").on(table.simulatedFrom).where(sql`simulated_from is not null`),
     index("jobs_unswept").on(table.finishedAt).where(sql`finished_at is not null and not is_swept`),
     uniqueIndex("jobs_idempotency_key")
@@ -269,6 +272,7 @@ export const jobAsks = pgTable(
   (table) => [
     index("job_asks_project").on(table.projectId, table.id),
     index("job_asks_job").on(table.jobId, table.id),
+    index("job_asks_project_pending").on(table.projectId, table.id).where(sql`state = 'pending'`),
     uniqueIndex("job_asks_pending").on(table.jobId).where(sql`state = 'pending'`),
   ],
 );

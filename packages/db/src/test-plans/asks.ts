@@ -81,6 +81,14 @@ export const askPlans: readonly Plan[] = [
     isOrdered: true,
   },
   {
+    name: "a page of pending asks",
+    statistics: ["fresh"],
+    run: (db) => asksForProject(db, projectId).list({ ...everyAsk, state: "pending" }, page),
+    // While few wait in the whole store, they may be sorted.
+    reads: { job_asks: ["job_asks_project_pending(project_id)", "job_asks_pending()"] },
+    rowsMax: { job_asks: 500 },
+  },
+  {
     name: "a contact",
     run: (db) => contactsForProject(db, projectId).find("p1"),
     reads: { contacts: "contacts_key(project_id, principal_id)" },

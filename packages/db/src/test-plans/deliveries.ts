@@ -169,7 +169,7 @@ export const deliveryPlans: readonly Plan[] = [
     name: "a page of events",
     statistics: ["fresh"],
     run: (db) => eventsForProject(db, projectId).list(everyEvent, page),
-    reads: { events: "events_key(project_id)" },
+    reads: { events: "events_key(project_id, id)" },
     isOrdered: true,
     rowsMax: { events: 51 },
   },
@@ -177,9 +177,23 @@ export const deliveryPlans: readonly Plan[] = [
     name: "a page of events of a trigger",
     statistics: ["fresh"],
     run: (db) => eventsForProject(db, projectId).list({ ...everyEvent, triggerSlug: "code_host.issue_3" }, page),
-    reads: { events: "events_trigger(trigger_slug, project_id)" },
+    reads: { events: "events_trigger(trigger_slug, project_id, id)" },
     isOrdered: true,
     rowsMax: { events: 51 },
+  },
+  {
+    name: "list_toolkit_events",
+    run: (db) => eventsForProject(db, projectId).list({ ...everyEvent, toolkitSlug: "code_host" }, page),
+    reads: { events: ["events_trigger(trigger_slug)", "events_trigger(trigger_slug, project_id, id)"] },
+    // A page of each of its seven triggers, and a hop to each.
+    rowsMax: { events: 8 * 51 },
+  },
+  {
+    name: "list_toolkit_events",
+    variant: "none",
+    run: (db) => eventsForProject(db, projectId).list({ ...everyEvent, toolkitSlug: "nobody" }, page),
+    reads: { events: ["events_trigger(trigger_slug)", "events_trigger(trigger_slug, project_id, id)"] },
+    rowsMax: { events: 0 },
   },
   {
     name: "a page of events of a time",

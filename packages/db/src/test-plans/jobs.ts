@@ -26,6 +26,7 @@ import { readTwinReceipts } from "../jobs/read-twin-receipts.ts";
 import { type JobFilter, jobsForProject } from "../jobs/repo.ts";
 import { setJobRowStates } from "../jobs/set-row-states.ts";
 import { sweepJobRows } from "../jobs/sweep.ts";
+import { sweepEndedJobs } from "../jobs/sweep-ended.ts";
 import { nextJobUndoEntries } from "../jobs/undo-entries.ts";
 import { writeJobRows } from "../jobs/write-rows.ts";
 import { writeJobUndo } from "../jobs/write-undo.ts";
@@ -54,6 +55,7 @@ const setRow = {
   errorCode: "",
 } as const;
 const page = { after: undefined, limit: 51 };
+const endedBatch = { beforeMs: seededAt(9_000), after: undefined, limit: 20, logEntriesMax: 10_000_000 };
 const everyJob: JobFilter = { status: undefined, mode: undefined, skillSlug: undefined };
 
 const newJob = {
@@ -257,6 +259,27 @@ export const jobPlans: readonly Plan[] = [
     },
   },
   {
+    name: "lock_ended_jobs",
+    run: (db) => sweepEndedJobs(db, endedBatch),
+    reads: {
+      jobs: ["jobs_pkey(id)", "jobs_simulated_from(simulated_from)"],
+      job_tasks: "job_tasks_key(job_id)",
+    },
+    isOrdered: true,
+    // One of forty has no task.
+    rowsMax: { jobs: 2_000, job_tasks: 2_000 },
+  },
+  {
+    name: "delete_ended_jobs",
+    run: (db) => sweepEndedJobs(db, endedBatch),
+    reads: {
+      jobs: "jobs_pkey(id)",
+      job_steps: "job_steps_key(job_id)",
+      job_events: "job_events_key(job_id)",
+      job_asks: "job_asks_job(job_id)",
+    },
+  },
+  {
     name: "the job of an idempotency key",
     run: (db) => findKeyedJob(db, projectId, "k6"),
     reads: { jobs: "jobs_idempotency_key(project_id, idempotency_key)" },
@@ -274,6 +297,21 @@ export const jobPlans: readonly Plan[] = [
     run: (db) => jobsForProject(db, projectId).list({ ...everyJob, status: "running" }, page),
     reads: { jobs: "jobs_status(project_id, status)", job_programs: "job_programs_key(project_id, digest)" },
     isOrdered: true,
+  },
+  {
+    name: "a page of a skill's jobs",
+    statistics: ["fresh"],
+    run: (db) => jobsForProject(db, projectId).list({ ...everyJob, skillSlug: "clean_up" }, page),
+    reads: { jobs: "jobs_skill(project_id, skill_slug)", job_programs: "job_programs_key(project_id, digest)" },
+    rowsMax: { jobs: 51 },
+  },
+  {
+    name: "a page of simulations",
+    statistics: ["fresh"],
+    run: (db) => jobsForProject(db, projectId).list({ ...everyJob, mode: "simulate" }, page),
+    reads: { jobs: "jobs_simulations(project_id)", job_programs: "job_programs_key(project_id, digest)" },
+    isOrdered: true,
+    rowsMax: { jobs: 51 },
   },
   {
     name: "find_listed_twin",

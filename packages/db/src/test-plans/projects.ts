@@ -154,6 +154,22 @@ export const callPlans: readonly Plan[] = [
     isOrdered: true,
   },
   {
+    name: "a page of calls that went wrong in one way",
+    statistics: ["fresh"],
+    run: (db) => toolCallsForProject(db, projectId).list({ ...everyCall, outcome: "timeout" }, page),
+    reads: { tool_calls: "tool_calls_outcome(project_id, outcome)" },
+    isOrdered: true,
+    rowsMax: { tool_calls: 51 },
+  },
+  {
+    name: "a page of calls that run",
+    statistics: ["fresh"],
+    run: (db) => toolCallsForProject(db, projectId).list({ ...everyCall, outcome: "running" }, page),
+    // Of all projects: few run at once.
+    reads: { tool_calls: "tool_calls_running()" },
+    rowsMax: { tool_calls: 200 },
+  },
+  {
     name: "a page of an entity's calls",
     statistics: ["fresh"],
     run: (db) => toolCallsForProject(db, projectId).list({ ...everyCall, entityId: "entity-6", outcome: "ok" }, page),

@@ -42,6 +42,7 @@ test("an empty environment gives the documented defaults", () => {
     trustedProxies: [],
     drainMs: 35_000,
     eventRetentionMs: 30 * 86_400_000,
+    jobRetentionMs: undefined,
     logLevel: "info",
   });
 });
@@ -137,6 +138,7 @@ test("all faults are told at once", () => {
     SVC_ENDPOINT_CONCURRENCY: "0",
     SVC_MAX_BODY_BYTES: "1e9",
     SVC_EVENT_RETENTION: "1s",
+    SVC_JOB_RETENTION: "12h",
     SVC_LOG_LEVEL: "loud",
     SVC_PUBLIC_URL: "svc.example.com",
     SVC_HOST: "http://x",
@@ -161,6 +163,7 @@ test("all faults are told at once", () => {
     expect.stringContaining("SVC_MAX_BODY_BYTES:"),
     expect.stringContaining('SVC_DRAIN: duration "soon"'),
     expect.stringContaining('SVC_EVENT_RETENTION: "1s"'),
+    expect.stringMatching(/SVC_JOB_RETENTION: "12h" is 43200000 ms; expected 86400000 to/),
     expect.stringContaining('SVC_LOG_LEVEL: "loud"'),
     expect.stringContaining('SVC_PUBLIC_URL: "svc.example.com"'),
     expect.stringContaining('SVC_TOOLKITS: "/nowhere/toolkits" is not there'),
@@ -302,6 +305,11 @@ test.each([
   ["svc.example.com", false],
 ])("listening on %s is loopback: %s", (host, expected) => {
   expect(isLoopbackHost(host)).toBe(expected);
+});
+
+test("jobs are kept for good unless it is said for how long", () => {
+  expect(load({ SVC_JOB_RETENTION: "" }).jobRetentionMs).toBeUndefined();
+  expect(load({ SVC_JOB_RETENTION: "P90D" }).jobRetentionMs).toBe(90 * 86_400_000);
 });
 
 test("one address has half of the connections unless it is said, and proxies are address ranges", () => {

@@ -48,6 +48,8 @@ export type Config = {
   readonly eventRetentionMs: number;
   readonly callRetentionMs: number;
   readonly jobRowRetentionMs: number;
+  /** Undefined: for good. */
+  readonly jobRetentionMs: number | undefined;
   readonly logLevel: LevelWithSilent;
   /** Undefined: the address the server listens on. */
   readonly publicUrl: string | undefined;
@@ -115,6 +117,7 @@ export function loadConfig(environment: Environment, places: ConfigPlaces = curr
     eventRetentionMs: reader.duration("SVC_EVENT_RETENTION", { fallbackMs: 30 * dayMs, ...retentionBounds }),
     callRetentionMs: reader.duration("SVC_CALL_RETENTION", { fallbackMs: 7 * dayMs, ...retentionBounds }),
     jobRowRetentionMs: reader.duration("SVC_JOB_ROW_RETENTION", { fallbackMs: 7 * dayMs, ...retentionBounds }),
+    jobRetentionMs: reader.parsed("SVC_JOB_RETENTION", parseJobRetention),
     logLevel: reader.choice("SVC_LOG_LEVEL", ["trace", "debug", "info", "warn", "error", "fatal", "silent"], "info"),
     publicUrl: reader.parsed("SVC_PUBLIC_URL", parsePublicUrl),
     environment,
@@ -124,6 +127,11 @@ export function loadConfig(environment: Environment, places: ConfigPlaces = curr
   if (config.databaseUrl === undefined) checkDataDir(config, reader);
   if (reader.faults.length > 0) throw new ConfigError(reader.faults);
   return config;
+}
+
+/** A day at least: a submission that is repeated must find the job of its idempotency key. */
+function parseJobRetention(text: string): number {
+  return parseBoundedDuration(text, { ...retentionBounds, minMs: dayMs });
 }
 
 /** Whether a listening address is reached from this machine alone. */

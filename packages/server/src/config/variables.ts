@@ -70,6 +70,10 @@ const table = {
   SVC_EVENT_RETENTION: ["P30D", "how long settled events, their deliveries and attempts are kept"],
   SVC_CALL_RETENTION: ["P7D", "how long the ledger keeps tool calls"],
   SVC_JOB_ROW_RETENTION: ["P7D", "how long the rows of a job are kept after its end"],
+  SVC_JOB_RETENTION: [
+    "empty: for good",
+    "how long a job is kept after its end, with its receipt and log; a day at least",
+  ],
   SVC_LOG_LEVEL: ["info", "trace, debug, info, warn, error, fatal or silent"],
   SVC_PUBLIC_URL: ["http://HOST:PORT", "address under which callers and providers reach the service"],
 } as const;

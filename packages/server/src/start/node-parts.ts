@@ -18,6 +18,7 @@ export function nodePartsOf(
         eventsMs: config.eventRetentionMs,
         callsMs: config.callRetentionMs,
         jobRowsMs: config.jobRowRetentionMs,
+        jobsMs: config.jobRetentionMs,
       },
     },
     isSandbox: config.isSandbox,

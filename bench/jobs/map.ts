@@ -1,5 +1,5 @@
 import { startChild } from "../child.ts";
-import { type CpuTimes, cpuMicrosEach, readCpuMs } from "../cpu-each.ts";
+import { type Costs, costsEach, readCosts } from "../costs.ts";
 import { withSystem } from "../measure.ts";
 import { type Spread, spreadOf } from "../statistics.ts";
 import type { System } from "../system.ts";
@@ -22,7 +22,7 @@ import {
 const concurrency = 32;
 
 /** One map: over how many rows, and what each costs. */
-export type MapRun = { readonly rows: number; readonly rowsPerSecond: number; readonly cpu: CpuTimes };
+export type MapRun = { readonly rows: number; readonly rowsPerSecond: number; readonly costs: Costs };
 
 /** What the maps and the loops beside them gave. */
 export type MapResults = {
@@ -74,15 +74,15 @@ async function mapSizes(setting: JobsSetting, system: System): Promise<MapRun[]>
 /** A job that fetches rows and makes one call for each. The rate is that of the map step, by its receipt. */
 export async function mapRows(setting: JobsSetting, system: System, call: ItemCall, rows: number): Promise<MapRun> {
   await setting.provider.ask("reset", null);
-  const before = readCpuMs(setting.ctx, system);
+  const before = await readCosts(setting.ctx, system, setting.provider.pid);
   const { id } = await submitJob(system, mapProgram(call, rows));
   const job = await untilStatus(system, id, "JOB_STATUS_SUCCEEDED", Math.max(50, rows / 100));
-  const after = readCpuMs(setting.ctx, system);
+  const after = await readCosts(setting.ctx, system, setting.provider.pid);
   const received = await setting.provider.ask("count", null);
   if (received !== rows) throw new Error(`${received} calls reached the app for ${rows} rows`);
   const step = job.stepReceipts?.find(({ stepId }) => stepId === "each");
   const elapsedMs = Date.parse(step?.finishedAt ?? "") - Date.parse(step?.startedAt ?? "");
-  return { rows, rowsPerSecond: (rows * 1000) / elapsedMs, cpu: cpuMicrosEach(before, after, rows) };
+  return { rows, rowsPerSecond: (rows * 1000) / elapsedMs, costs: costsEach(before, after, rows) };
 }
 
 function mapProgram(call: ItemCall, rows: number): { programJson: string } {

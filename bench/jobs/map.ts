@@ -36,6 +36,11 @@ export type MapResults = {
 const rowsOfRound = 10_000;
 const sizes = [1_000, 10_000, 100_000];
 
+/** Of those, what a quick look takes: a third of the seconds, a third of the rows. */
+function rowsMax({ settings }: JobsSetting["ctx"], rows: number): number {
+  return Math.max(1_000, Math.round(rows * Math.min(1, (settings.seconds ?? 6) / 6)));
+}
+
 /** Maps of reads and of writes beside the bare loop, in turn; then maps of growing sets. */
 export async function measureMaps(setting: JobsSetting): Promise<MapResults> {
   const { settings } = setting.ctx;
@@ -51,7 +56,7 @@ export async function measureMaps(setting: JobsSetting): Promise<MapResults> {
       for (let round = 1; round <= rounds; round += 1) {
         for (const [call, found] of runs) {
           setting.ctx.progress(`round ${round} of ${rounds}: a map of ${call.name}s`);
-          found.push(await mapRows(setting, system, call, rowsOfRound));
+          found.push(await mapRows(setting, system, call, rowsMax(setting.ctx, rowsOfRound)));
           if (!isProfile) bare.get(call)?.push(await loopRate(setting, loop, call));
         }
       }
@@ -64,7 +69,8 @@ export async function measureMaps(setting: JobsSetting): Promise<MapResults> {
 
 async function mapSizes(setting: JobsSetting, system: System): Promise<MapRun[]> {
   const found: MapRun[] = [];
-  for (const rows of sizes) {
+  const most = rowsMax(setting.ctx, Math.max(...sizes));
+  for (const rows of sizes.filter((size) => size <= most)) {
     setting.ctx.progress(`a map of ${rows} reads`);
     found.push(await mapRows(setting, system, readCall, rows));
   }

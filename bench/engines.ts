@@ -22,7 +22,9 @@ export const engineTitles: Readonly<Record<EngineName, string>> = {
   workflow: "workflow",
 };
 
-const folder = fileURLToPath(new URL("engines", import.meta.url));
+/** What is built for npm workflow, in the folder that all of them are installed in. */
+const workflowFile = new URL("engines/workflows/bench.js", import.meta.url);
+const folder = fileURLToPath(new URL("..", workflowFile));
 
 /** What installs them: some 500 MB, so nothing does it unasked. */
 export const installEnginesCommand = "npm run bench -- --install-engines";

@@ -72,9 +72,8 @@ async function measureRound(
 ): Promise<void> {
   const { seconds = 6 } = setting.ctx.settings;
   const timed = (steps: number) => runTimed(setting, run, steps);
-  // Compiles what is hot.
-  for (let index = 0; index < 50; index += 1) await timed(1);
-  for (let index = 0; index < 3; index += 1) await timed(chainSteps);
+  await warmUp(() => timed(1), 50, seconds);
+  await warmUp(() => timed(chainSteps), 3, seconds);
   const requestMicros = await medianRequest(setting);
   const singlesEnd = monotonicMicros() + seconds * 1e6;
   while (monotonicMicros() < singlesEnd) {
@@ -89,6 +88,12 @@ async function measureRound(
     for (const [index, at] of arrivals.entries()) if (index > 0) result.gap.record(at - (arrivals[index - 1] ?? at));
     result.overhead.record(endedAt - submittedAt - chainSteps * requestMicros);
   }
+}
+
+/** Compiles what is hot: so many jobs, or fewer where they take longer than a measurement. */
+async function warmUp(run: () => Promise<unknown>, jobs: number, seconds: number): Promise<void> {
+  const endAt = monotonicMicros() + seconds * 1e6;
+  for (let index = 0; index < jobs && monotonicMicros() < endAt; index += 1) await run();
 }
 
 type Timed = { readonly submittedAt: number; readonly arrivals: readonly number[]; readonly endedAt: number };

@@ -64,7 +64,7 @@ async function untilCompleted(world: World, runId: string): Promise<void> {
     if (status === "completed") return;
     if (status === "failed" || status === "cancelled")
       throw new Error(`the run is ${status}: ${JSON.stringify(error)}`);
-    await delay(2);
+    await delay(5);
   }
 }
 

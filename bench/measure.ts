@@ -63,6 +63,8 @@ export async function withSystem<T>(
       checkout: options.checkout,
     });
     try {
+      // What a start asks is not what is measured.
+      if (ctx.isStatementsKept) await ctx.postgres.takeStatements(database.name);
       return await use(system);
     } finally {
       await system.stop();

@@ -11,6 +11,8 @@ export type BenchContext = {
   readonly load: Child<typeof loadCommands>;
   readonly sink: Child<typeof sinkCommands>;
   readonly settings: BenchSettings;
+  /** Whether the store keeps pg_stat_statements; then the ones that took the most time are shown for each system. */
+  readonly isStatementsKept: boolean;
   /** Shows what is being done; on a terminal one line that is overwritten. */
   progress(text: string): void;
 };
@@ -21,6 +23,8 @@ export type BenchSettings = {
   readonly seconds: number | undefined;
   readonly post: PostKindName | undefined;
   readonly connections: number;
+  /** How many events the largest store of the case "growth" holds. */
+  readonly events: number | undefined;
   /** Whether a report lists every miss. */
   readonly verbose: boolean;
   /** Another checkout of this project, which the case "beside" measures this one against. */

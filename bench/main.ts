@@ -8,12 +8,16 @@ import { beside } from "./cases/beside.ts";
 import { call } from "./cases/call.ts";
 import { catalog } from "./cases/catalog.ts";
 import { delivery } from "./cases/delivery.ts";
+import { growth } from "./cases/growth.ts";
 import { ingest } from "./cases/ingest.ts";
+import { jobLatency } from "./cases/job-latency.ts";
 import { jobs } from "./cases/jobs.ts";
 import { latency } from "./cases/latency.ts";
+import { nodes } from "./cases/nodes.ts";
 import { rpc } from "./cases/rpc.ts";
 import { search } from "./cases/search.ts";
 import { startChild } from "./child.ts";
+import { installEngines } from "./engines.ts";
 import type { loadCommands } from "./load.ts";
 import { openBenchPostgres } from "./postgres.ts";
 import { summarizeProfiles } from "./profile.ts";
@@ -21,7 +25,20 @@ import { recordInDocs } from "./record.ts";
 import { describeMachine, formatReport } from "./report.ts";
 import type { sinkCommands } from "./sink.ts";
 
-const cases: readonly BenchCase[] = [delivery, ingest, latency, backlog, rpc, catalog, search, call, jobs];
+const cases: readonly BenchCase[] = [
+  delivery,
+  ingest,
+  latency,
+  backlog,
+  rpc,
+  catalog,
+  search,
+  call,
+  jobs,
+  jobLatency,
+  growth,
+  nodes,
+];
 
 const help = `Measures the service against peers and limits: one machine, one run, every part a process of its own.
 
@@ -32,16 +49,19 @@ const help = `Measures the service against peers and limits: one machine, one ru
   npm run bench -- --beside ../before jobs rows   the same for works whose names match
 
 Cases:
-${cases.map(({ name, about }) => `  ${name.padEnd(10)} ${about}`).join("\n")}
+${cases.map(({ name, about }) => `  ${name.padEnd(11)} ${about}`).join("\n")}
 
 Options:
   --rounds <n>       rounds of each case (default 3; variants take turns)
   --seconds <n>      seconds of posting in each round (default 6; latency 60; BENCH_SECONDS sets it too)
   --connections <n>  connections of the load generator (default 64)
+  --events <n>       events of the largest store of growth (default 1,000,000; 5,000,000 take 25 GB)
   --post <kind>      calendar (token, no body) or order (HMAC, body of 1 KB); default: the case's own
   --profile          measures the service only and keeps a .cpuprofile of it
   --beside <folder>  another checkout of this project, set up as this one; runs the case "beside" alone
   --verbose          lists what missed, where a case knows it
+  --statements       starts the store with pg_stat_statements and shows those that took the most time, system by system
+  --install-engines  installs DBOS, Restate and workflow (some 500 MB), which cases of jobs compare with, and ends
   --record           writes the results into docs/benchmarks.md
   --help             this text
 
@@ -61,36 +81,47 @@ async function main(): Promise<void> {
       rounds: { type: "string" },
       seconds: { type: "string" },
       connections: { type: "string" },
+      events: { type: "string" },
       post: { type: "string" },
       profile: { type: "boolean" },
       beside: { type: "string" },
       verbose: { type: "boolean" },
+      statements: { type: "boolean" },
+      "install-engines": { type: "boolean" },
       record: { type: "boolean" },
       help: { type: "boolean" },
     },
   });
   if (values.help) return void process.stdout.write(help);
+  if (values["install-engines"]) return installEngines();
   const chosen = values.beside === undefined ? chooseCases(positionals) : [beside];
   const settings: BenchSettings = {
     rounds: positiveNumber("--rounds", values.rounds),
     seconds: positiveNumber("--seconds", values.seconds ?? process.env["BENCH_SECONDS"]),
     connections: positiveNumber("--connections", values.connections) ?? 64,
+    events: positiveNumber("--events", values.events),
     post: postOf(values.post),
     besideFolder: values.beside === undefined ? undefined : resolve(values.beside),
     besideWorks: values.beside === undefined ? [] : positionals,
     verbose: values.verbose ?? false,
     profileFolder: values.profile ? mkdtempSync(join(tmpdir(), "svc-profile-")) : undefined,
   };
-  await runCases(chosen, settings, values.record ?? false);
+  await runCases(chosen, settings, {
+    isRecorded: values.record ?? false,
+    isStatementsKept: values.statements ?? false,
+  });
   const { profileFolder } = settings;
   if (profileFolder !== undefined) process.stdout.write(`\n${profileFolder}\n\n${summarizeProfiles(profileFolder)}`);
 }
 
-async function runCases(chosen: readonly BenchCase[], settings: BenchSettings, isRecorded: boolean): Promise<void> {
-  const postgres = await openBenchPostgres();
+type RunOptions = { readonly isRecorded: boolean; readonly isStatementsKept: boolean };
+
+async function runCases(chosen: readonly BenchCase[], settings: BenchSettings, options: RunOptions): Promise<void> {
+  const { isRecorded, isStatementsKept } = options;
+  const postgres = await openBenchPostgres(isStatementsKept);
   const load = startChild<typeof loadCommands>(new URL("load.ts", import.meta.url));
   const sink = startChild<typeof sinkCommands>(new URL("sink.ts", import.meta.url));
-  const ctx: BenchContext = { postgres, load, sink, settings, progress };
+  const ctx: BenchContext = { postgres, load, sink, settings, isStatementsKept, progress };
   const machine = describeMachine(postgres);
   process.stdout.write(`${machine.join("\n")}\n`);
   try {
@@ -109,7 +140,9 @@ async function runCases(chosen: readonly BenchCase[], settings: BenchSettings, i
 
 function chooseCases(wanted: readonly string[]): readonly BenchCase[] {
   if (wanted.length === 0) return cases;
-  const chosen = cases.filter(({ name }) => wanted.some((pattern) => new RegExp(pattern).test(name)));
+  const names = new Set(cases.map(({ name }) => name));
+  const isWanted = (name: string, text: string) => (names.has(text) ? text === name : new RegExp(text).test(name));
+  const chosen = cases.filter(({ name }) => wanted.some((text) => isWanted(name, text)));
   if (chosen.length === 0)
     fail(`no case is called ${wanted.join(" ")}; there are ${cases.map(({ name }) => name).join(", ")}`);
   return chosen;

@@ -1,4 +1,5 @@
 import type { BenchContext } from "./case.ts";
+import { type Costs, costsEach, readCosts } from "./costs.ts";
 import { familyCpuMs, processCpuMs } from "./cpu.ts";
 import type { LoadOptions, LoadReport } from "./load.ts";
 import { delay, monotonicMicros } from "./monotonic.ts";
@@ -30,6 +31,8 @@ export type Measurement = {
   /** Results recorded a second, from the first post to the last record. */
   readonly recordedPerSecond: number;
   readonly cpu: CpuShares;
+  /** Of one post. */
+  readonly costs: Costs;
 };
 
 /**
@@ -60,25 +63,36 @@ export async function withSystem<T>(
       checkout: options.checkout,
     });
     try {
+      // What a start asks is not what is measured.
+      if (ctx.isStatementsKept) await ctx.postgres.takeStatements(database.name);
       return await use(system);
     } finally {
       await system.stop();
+      if (ctx.isStatementsKept) await showStatements(ctx, variant, database.name);
     }
   } finally {
     await database.drop();
   }
 }
 
+async function showStatements(ctx: BenchContext, { name }: Variant, database: string): Promise<void> {
+  const lines = await ctx.postgres.takeStatements(database);
+  process.stdout.write(`\nStatements of ${name}:\n${lines.join("\n")}\n`);
+}
+
 /**
  * Posts for a while and waits until everything accepted is recorded. Throws when a post was refused or when something
- * accepted is not recorded within two minutes: a rate that loses work is no rate.
+ * accepted is not recorded within two minutes: a rate that loses work is no rate. `appPid`: the process that the system calls, the sink
+ * if not stated.
  */
 export async function measure(
   ctx: BenchContext,
   system: System,
   load: Omit<LoadOptions, "port">,
+  appPid?: number,
 ): Promise<Measurement> {
   await ctx.sink.ask("reset", null);
+  const costsBefore = await readCosts(ctx, system, appPid);
   const recordedBefore = await system.recorded();
   const cpuBefore = readCpu(ctx, system);
   const startedAt = monotonicMicros();
@@ -95,11 +109,15 @@ export async function measure(
     acceptedPerSecond: (report.accepted * 1e6) / (report.endedAtMicros - report.startedAtMicros),
     recordedPerSecond: (report.accepted * 1e6) / (recordedAt - report.startedAtMicros),
     cpu: cpuShares(cpuBefore, readCpu(ctx, system), (recordedAt - startedAt) / 1000),
+    costs: costsEach(costsBefore, await readCosts(ctx, system, appPid), report.accepted),
   };
 }
 
-/** Counting costs the database a scan, so it is not asked again before the missing could have come at 20,000 a second. */
-async function untilRecorded(system: System, expected: number): Promise<void> {
+/**
+ * Waits until so much is recorded. Counting costs the database a scan, so it is not asked again before the missing could have come at 20,000 a second.
+ * Throws after two minutes.
+ */
+export async function untilRecorded(system: System, expected: number): Promise<void> {
   const giveUpAt = monotonicMicros() + drainMicros;
   for (;;) {
     const missing = expected - (await system.recorded());

@@ -3,7 +3,14 @@ import type { PeerCommands } from "./peers/commands.ts";
 import type { Variant } from "./system.ts";
 
 /** The peers, each in peers/<name>.ts. */
-export type PeerName = "relay" | "graphile-worker" | "pg-boss" | "one-insert" | "jobs-graphile-worker" | "jobs-pg-boss";
+export type PeerName =
+  | "relay"
+  | "no-store"
+  | "graphile-worker"
+  | "pg-boss"
+  | "one-insert"
+  | "jobs-graphile-worker"
+  | "jobs-pg-boss";
 
 /** A peer as a variant. */
 export function peerVariant(peer: PeerName, name: string): Variant {

@@ -1,5 +1,5 @@
 import { readFileSync } from "node:fs";
-import { databaseUrl, startTestPostgres } from "@svc/testing/database";
+import { databaseUrl, startTestPostgres, type TestPostgres } from "@svc/testing/database";
 import postgres from "postgres";
 import { parentOf } from "./cpu.ts";
 
@@ -13,8 +13,15 @@ export type BenchPostgres = {
   readonly postmasterPid: number | undefined;
   /** Makes a database, empty or a copy of `template`, which nobody may be connected to. */
   createDatabase(name: string, template?: string): Promise<BenchDatabase>;
+  /** What all databases have written so far. */
+  readWritten(): Promise<Written>;
+  /** The statements of a database that took the most time since the last call, a line each. Needs `isStatementsKept`. */
+  takeStatements(database: string): Promise<readonly string[]>;
   stop(): Promise<void>;
 };
+
+/** What a server has written: transactions, bytes of its log, and how often it made the log durable. */
+export type Written = { readonly commits: number; readonly walBytes: number; readonly fsyncs: number };
 
 /** A database of one run's own. */
 export type BenchDatabase = {
@@ -36,16 +43,18 @@ const shownSettings = [
 
 /**
  * Connects to the server of BENCH_DATABASE_URL (a role that may create databases), or starts one with the binaries and
- * the settings of the server's own store: fsync on. Every variant uses the same server.
+ * the settings of the server's own store: fsync on. Every variant uses the same server. `isStatementsKept`: with pg_stat_statements,
+ * which the given server must have loaded already.
  */
-export async function openBenchPostgres(): Promise<BenchPostgres> {
+export async function openBenchPostgres(isStatementsKept: boolean): Promise<BenchPostgres> {
   const given = process.env["BENCH_DATABASE_URL"];
-  const own = given === undefined ? await startTestPostgres({ durability: "full" }) : undefined;
+  const own = given === undefined ? await startOwn(isStatementsKept) : undefined;
   const serverUrl = own?.url ?? given ?? "";
   const sql = postgres(serverUrl, { max: 1, onnotice: () => {} });
   const drop = async (name: string) => {
     await sql`drop database if exists ${sql(name)} with (force)`;
   };
+  if (isStatementsKept) await sql`create extension if not exists pg_stat_statements`;
   return {
     origin:
       own === undefined ? "BENCH_DATABASE_URL" : "started for this run from the binaries of the service's own store",
@@ -56,11 +65,48 @@ export async function openBenchPostgres(): Promise<BenchPostgres> {
       await sql`create database ${sql(name)} template ${sql(template)}`;
       return { name, url: databaseUrl(serverUrl, name), drop: () => drop(name) };
     },
+    readWritten: () => readWritten(sql),
+    takeStatements: (database) => takeStatements(sql, database),
     stop: async () => {
       await sql.end();
       await own?.stop();
     },
   };
+}
+
+/** The library is loaded when the server starts, so one that has just been made is started again. */
+async function startOwn(isStatementsKept: boolean): Promise<TestPostgres> {
+  const server = await startTestPostgres({ durability: "full" });
+  if (!isStatementsKept) return server;
+  const sql = postgres(server.url, { max: 1, onnotice: () => {} });
+  await sql`alter system set shared_preload_libraries = 'pg_stat_statements'`;
+  await sql.end();
+  return server.restart();
+}
+
+/** The log's length is exact; what backends count themselves reaches the views up to a second later. */
+async function readWritten(sql: postgres.Sql): Promise<Written> {
+  const [row] = await sql<Record<keyof Written, string>[]>`
+    select (select sum(xact_commit) from pg_stat_database) as commits,
+      pg_wal_lsn_diff(pg_current_wal_insert_lsn(), '0/0') as "walBytes",
+      (select sum(fsyncs) from pg_stat_io where object = 'wal') as fsyncs`;
+  return { commits: Number(row?.commits), walBytes: Number(row?.walBytes), fsyncs: Number(row?.fsyncs) };
+}
+
+const shownStatements = 15;
+
+async function takeStatements(sql: postgres.Sql, database: string): Promise<readonly string[]> {
+  const rows = await sql<{ ms: number; calls: number; each: number; rows: number; wal: number; query: string }[]>`
+    select s.total_exec_time as ms, s.calls::float8 as calls, s.mean_exec_time * 1000 as each, s.rows::float8 as rows,
+      s.wal_bytes::float8 as wal, regexp_replace(s.query, '\\s+', ' ', 'g') as query
+    from pg_stat_statements s join pg_database d on d.oid = s.dbid
+    where d.datname = ${database} order by s.total_exec_time desc limit ${shownStatements}`;
+  await sql`select pg_stat_statements_reset()`;
+  return rows.map(
+    ({ ms, calls, each, rows: count, wal, query }) =>
+      `${ms.toFixed(0).padStart(8)} ms ${calls.toFixed(0).padStart(9)} x ${each.toFixed(0).padStart(7)} us ` +
+      `${count.toFixed(0).padStart(9)} rows ${(wal / 1024).toFixed(0).padStart(9)} KB WAL  ${query.slice(0, 110)}`,
+  );
 }
 
 async function readSettings(sql: postgres.Sql): Promise<ReadonlyMap<string, string>> {

@@ -8,6 +8,7 @@ import { requestBytes } from "./request-bytes.ts";
 export const pageItems = 1_000;
 
 let received = 0;
+let arrivals: number[] | undefined;
 let awaited: { readonly path: string; arrive(micros: number): void } | undefined;
 
 const server = createServer({ noDelay: true }, (socket) => serve(socket));
@@ -23,6 +24,17 @@ export const providerCommands = {
   count: (_: null) => received,
   reset: (_: null) => {
     received = 0;
+    arrivals = undefined;
+  },
+  /** From now on, until the next reset, remembers when requests for items arrive. */
+  remember: (_: null) => {
+    arrivals = [];
+  },
+  /** The monotonic microseconds of every request for an item since `remember`, which begins again. */
+  takeArrivals: (_: null): readonly number[] => {
+    const taken = arrivals ?? [];
+    arrivals = [];
+    return taken;
   },
   /** Resolves with the monotonic microseconds at which the next request for an item arrives. */
   arrival: (id: string) =>
@@ -59,6 +71,7 @@ const itemAnswerText = answerText('{"id":"i1","state":"closed"}');
 
 function itemAnswer(path: string): string {
   received += 1;
+  arrivals?.push(monotonicMicros());
   if (awaited !== undefined && path.startsWith(awaited.path)) {
     awaited.arrive(monotonicMicros());
     awaited = undefined;

@@ -1,4 +1,5 @@
 import type { BenchContext } from "./case.ts";
+import { type Costs, medianCosts } from "./costs.ts";
 import { type CpuShares, type Measurement, measure, warmUpSeconds, withSystem } from "./measure.ts";
 import type { PostKindName } from "./post-kinds.ts";
 import { type Spread, spreadOf } from "./statistics.ts";
@@ -13,6 +14,8 @@ export type RoundsResult = {
   readonly acceptedPerSecond: Spread;
   /** Of the round with the middle recorded rate. */
   readonly cpu: CpuShares;
+  /** Medians of the rounds. */
+  readonly costs: Costs;
 };
 
 /** How `runRounds` runs. */
@@ -62,6 +65,7 @@ function summarize(variant: string, found: readonly Measurement[]): RoundsResult
     recordedPerSecond: spreadOf(rates),
     acceptedPerSecond: spreadOf(found.map(({ acceptedPerSecond }) => acceptedPerSecond)),
     cpu: middle?.cpu ?? { system: undefined, postgres: undefined, load: undefined, sink: undefined },
+    costs: medianCosts(found.map(({ costs }) => costs)),
   };
 }
 

@@ -1,13 +1,12 @@
 import { type ChildProcess, spawn } from "node:child_process";
 import { existsSync } from "node:fs";
 import { mkdtemp, rm, writeFile } from "node:fs/promises";
-import type { AddressInfo } from "node:net";
-import { createServer } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import postgres from "postgres";
 import { stopProcess } from "./child.ts";
+import { freePort } from "./free-port.ts";
 import { delay, monotonicMicros } from "./monotonic.ts";
 import { postKind } from "./post-kinds.ts";
 import type { System, SystemSetup } from "./system.ts";
@@ -31,6 +30,8 @@ export type ServerOptions = {
   readonly nodeOptions: readonly string[];
   /** Folders of definitions beyond the usual ones. */
   readonly toolkitFolders?: readonly string[];
+  /** Further variables of its environment. */
+  readonly environment?: Readonly<Record<string, string>>;
   /** The text of its deployment file. Without it there is none. */
   readonly deployment?: string;
   /** Calls to make once it is ready: path below `svc.v1.`, and message. */
@@ -109,7 +110,7 @@ function inheritedEnvironment(): NodeJS.ProcessEnv {
 function serverEnvironment(
   setup: SystemSetup,
   port: number,
-  { toolkitFolders = [], deployment }: ServerOptions,
+  { toolkitFolders = [], deployment, environment }: ServerOptions,
   folder: string,
 ): Record<string, string> {
   const secrets = (["calendar", "order"] as const).map(postKind).map(({ secretEnv, secret }) => [secretEnv, secret]);
@@ -123,6 +124,7 @@ function serverEnvironment(
     SVC_ENDPOINT_CONCURRENCY: String(setup.endpointConnections),
     SVC_LOG_LEVEL: "warn",
     ...(deployment !== undefined && { SVC_DEPLOYMENT: join(folder, deploymentFile) }),
+    ...environment,
   };
 }
 
@@ -165,14 +167,4 @@ function keepLog(child: ChildProcess): () => string {
     });
   }
   return () => text;
-}
-
-function freePort(): Promise<number> {
-  return new Promise((resolve) => {
-    const server = createServer();
-    server.listen(0, "127.0.0.1", () => {
-      const { port } = server.address() as AddressInfo;
-      server.close(() => resolve(port));
-    });
-  });
 }

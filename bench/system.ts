@@ -15,6 +15,10 @@ export type SystemSetup = {
 /** A system under test, running as a process of its own. */
 export type System = {
   readonly pid: number;
+  /** Processes of it beside that one. Default: none. */
+  readonly otherPids?: readonly number[];
+  /** Its own store, where it keeps nothing in PostgreSQL. */
+  readonly storePid?: number | undefined;
   /** Where it takes posts, on 127.0.0.1. */
   readonly port: number;
   /** How many results it has recorded so far: deliveries made, or, in a run without deliveries, events stored. */

@@ -1,4 +1,5 @@
 import type { BenchCase, BenchContext } from "../case.ts";
+import { costCells, costColumns, costsNote } from "../costs.ts";
 import { endpointConnections } from "../measure.ts";
 import { postKind } from "../post-kinds.ts";
 import type { BenchDatabase } from "../postgres.ts";
@@ -28,11 +29,12 @@ export const backlog: BenchCase = {
         templateOf: ({ name }) => (name === withBacklog ? template.name : undefined),
       });
       return {
-        columns: ["variant", "fresh deliveries/s", ...cpuColumns],
-        rows: results.map(({ variant, recordedPerSecond, cpu }) => [
+        columns: ["variant", "fresh deliveries/s", ...cpuColumns, ...costColumns],
+        rows: results.map(({ variant, recordedPerSecond, cpu, costs }) => [
           variant,
           formatRate(recordedPerSecond),
           ...cpuCells(cpu),
+          ...costCells(costs),
         ]),
         figures: isProfile
           ? []
@@ -45,6 +47,7 @@ export const backlog: BenchCase = {
               },
             ],
         notes: [
+          costsNote,
           "the dead endpoint refuses connections; its deliveries came by real posts, and it is retried during the run",
         ],
       };

@@ -1,6 +1,6 @@
 import type { BenchCase, BenchContext, CaseReport } from "../case.ts";
 import { type Child, startChild } from "../child.ts";
-import { type CpuTimes, cpuMicrosEach, medianCpu, readCpuMs } from "../cpu-each.ts";
+import { type Costs, costsEach, medianCosts, readCosts } from "../costs.ts";
 import { mapRows } from "../jobs/map.ts";
 import { jobServer, readCall, writeCall } from "../jobs/setting.ts";
 import { singleJobRequest } from "../jobs/single.ts";
@@ -15,7 +15,7 @@ import { callingServer, callKinds, requestOf } from "./call.ts";
 import { getTool } from "./rpc.ts";
 
 /** What one slice of a work gave. */
-type Slice = { readonly perSecond: number; readonly cpu: CpuTimes };
+type Slice = { readonly perSecond: number; readonly costs: Costs };
 /** Something a user does with a server, again and again. */
 type Work = { readonly name: string; slice(system: System, seconds: number): Promise<Slice> };
 /** Works that the same server is asked for. */
@@ -72,8 +72,8 @@ async function groupsOf(ctx: BenchContext, provider: Child<typeof providerComman
         ...[readCall, writeCall].map((call) => ({
           name: `rows of a map of ${call.name}s`,
           slice: async (system: System, seconds: number) => {
-            const { rowsPerSecond, cpu } = await mapRows(setting, system, call, Math.round(1_500 * seconds));
-            return { perSecond: rowsPerSecond, cpu };
+            const { rowsPerSecond, costs } = await mapRows(setting, system, call, Math.round(1_500 * seconds));
+            return { perSecond: rowsPerSecond, costs };
           },
         })),
       ],
@@ -95,13 +95,12 @@ function recordedWork(ctx: BenchContext, name: string, post: PostKindName | { re
   return {
     name,
     slice: async (system, seconds) => {
-      const before = readCpuMs(ctx, system);
-      const { load, recordedPerSecond } = await measure(ctx, system, {
+      const { costs, recordedPerSecond } = await measure(ctx, system, {
         post,
         connections: ctx.settings.connections,
         seconds,
       });
-      return { perSecond: recordedPerSecond, cpu: cpuMicrosEach(before, readCpuMs(ctx, system), load.accepted) };
+      return { perSecond: recordedPerSecond, costs };
     },
   };
 }
@@ -111,13 +110,13 @@ function answeredWork(ctx: BenchContext, name: string, request: string): Work {
   return {
     name,
     slice: async (system, seconds) => {
-      const before = readCpuMs(ctx, system);
+      const before = await readCosts(ctx, system);
       const { connections } = ctx.settings;
       const found = await ctx.load.ask("run", { port: system.port, post: { request }, connections, seconds });
       if (found.refused > 0) throw new Error(`${found.refused} calls failed: ${found.firstRefusal}`);
       return {
         perSecond: (found.accepted * 1e6) / (found.endedAtMicros - found.startedAtMicros),
-        cpu: cpuMicrosEach(before, readCpuMs(ctx, system), found.accepted),
+        costs: costsEach(before, await readCosts(ctx, system), found.accepted),
       };
     },
   };
@@ -151,8 +150,20 @@ async function takeTurns(ctx: BenchContext, { server, post, works }: Group, foun
 function report(found: ReadonlyMap<string, Slices>): CaseReport {
   const works = [...found];
   return {
-    columns: ["work", "before, a second", "now", "CPU us each: system before", "now", "PostgreSQL before", "now"],
-    rows: works.map(([name, { before, now }]) => [name, rate(before), rate(now), ...cpuPairs(before, now)]),
+    columns: [
+      "work",
+      "before, a second",
+      "now",
+      "CPU us each: system before",
+      "now",
+      "PostgreSQL before",
+      "now",
+      "commits each before",
+      "now",
+      "WAL bytes each before",
+      "now",
+    ],
+    rows: works.map(([name, { before, now }]) => [name, rate(before), rate(now), ...costPairs(before, now)]),
     figures: works.map(([name, slices]) => ({
       name: `${name}: now / before`,
       value: ratios(slices),
@@ -171,9 +182,12 @@ function ratios({ before, now }: Slices): Spread {
   return spreadOf(now.map(({ perSecond }, round) => perSecond / (before[round]?.perSecond ?? Number.NaN)));
 }
 
-function cpuPairs(before: readonly Slice[], now: readonly Slice[]): string[] {
-  const [past, present] = [before, now].map((slices) => medianCpu(slices.map(({ cpu }) => cpu)));
-  return [past?.system, present?.system, past?.postgres, present?.postgres].map((micros) =>
-    micros === undefined ? "-" : micros.toFixed(0),
-  );
+function costPairs(before: readonly Slice[], now: readonly Slice[]): string[] {
+  const [past, present] = [before, now].map((slices) => medianCosts(slices.map(({ costs }) => costs)));
+  const whole = [past?.system, present?.system, past?.store, present?.store];
+  return [
+    ...whole.map((micros) => (micros === undefined ? "-" : micros.toFixed(0))),
+    ...[past?.commits, present?.commits].map((commits) => (commits === undefined ? "-" : commits.toFixed(2))),
+    ...[past?.walBytes, present?.walBytes].map((bytes) => (bytes === undefined ? "-" : bytes.toFixed(0))),
+  ];
 }

@@ -1,7 +1,7 @@
 import { callRequest } from "../call-request.ts";
 import type { BenchCase, BenchContext, BenchSettings, CaseReport } from "../case.ts";
 import { type Child, startChild } from "../child.ts";
-import { type CpuTimes, cpuEachCells, cpuEachColumns, cpuMicrosEach, medianCpu, readCpuMs } from "../cpu-each.ts";
+import { type Costs, costCells, costColumns, costsEach, costsNote, medianCosts, readCosts } from "../costs.ts";
 import { warmUpSeconds, withSystem } from "../measure.ts";
 import { formatRate } from "../report.ts";
 import { startServer } from "../server.ts";
@@ -39,7 +39,7 @@ export const callKinds: readonly CallKind[] = [
   },
 ];
 
-type Rates = { readonly called: number[]; readonly bare: number[]; readonly cpu: CpuTimes[] };
+type Rates = { readonly called: number[]; readonly bare: number[]; readonly costs: Costs[] };
 
 /** What calling through the server costs beside sending the same request by hand. */
 export const call: BenchCase = {
@@ -84,14 +84,14 @@ type Parts = { readonly system: System; readonly loop: Child<typeof loopCommands
 /** Both kinds, through the server and by hand, in turn. */
 async function takeTurns(ctx: BenchContext, parts: Parts): Promise<ReadonlyMap<CallKind, Rates>> {
   const { rounds = 3, seconds = 6 } = ctx.settings;
-  const rates = new Map(callKinds.map((kind): [CallKind, Rates] => [kind, { called: [], bare: [], cpu: [] }]));
+  const rates = new Map(callKinds.map((kind): [CallKind, Rates] => [kind, { called: [], bare: [], costs: [] }]));
   for (const kind of callKinds) await makeCalls(ctx, parts, kind, warmUpSeconds);
   for (let round = 1; round <= rounds; round += 1) {
-    for (const [kind, { called, bare, cpu }] of rates) {
+    for (const [kind, { called, bare, costs }] of rates) {
       ctx.progress(`round ${round} of ${rounds}: ${kind.name}`);
       const calls = await makeCalls(ctx, parts, kind, seconds);
       called.push(calls.perSecond);
-      cpu.push(calls.cpu);
+      costs.push(calls.costs);
       bare.push(await requestsPerSecond(ctx, parts, kind, seconds));
     }
   }
@@ -104,15 +104,15 @@ export function requestOf({ tool, args }: CallKind): string {
   return callRequest("svc.v1.ToolsService/CallTool", message);
 }
 
-type Calls = { readonly perSecond: number; readonly cpu: CpuTimes };
+type Calls = { readonly perSecond: number; readonly costs: Costs };
 
 async function makeCalls(ctx: BenchContext, { system }: Parts, kind: CallKind, seconds: number): Promise<Calls> {
   const { connections } = ctx.settings;
   const request = requestOf(kind);
   await ctx.sink.ask("reset", null);
-  const before = readCpuMs(ctx, system);
+  const before = await readCosts(ctx, system);
   const found = await ctx.load.ask("run", { port: system.port, post: { request }, connections, seconds });
-  const cpu = cpuMicrosEach(before, readCpuMs(ctx, system), found.accepted);
+  const costs = costsEach(before, await readCosts(ctx, system), found.accepted);
   const received = await ctx.sink.ask("count", null);
   // An outcome other than ok is answered 200 as well: what counts is what reached the provider.
   if (found.refused > 0 || received < found.accepted) {
@@ -120,7 +120,7 @@ async function makeCalls(ctx: BenchContext, { system }: Parts, kind: CallKind, s
       `${found.accepted} calls were answered and ${received} reached the provider: ${found.firstRefusal}`,
     );
   }
-  return { perSecond: (found.accepted * 1e6) / (found.endedAtMicros - found.startedAtMicros), cpu };
+  return { perSecond: (found.accepted * 1e6) / (found.endedAtMicros - found.startedAtMicros), costs };
 }
 
 function requestsPerSecond(ctx: BenchContext, { loop, origin }: Parts, { request }: CallKind, seconds: number) {
@@ -130,12 +130,12 @@ function requestsPerSecond(ctx: BenchContext, { loop, origin }: Parts, { request
 
 function report(rates: ReadonlyMap<CallKind, Rates>): CaseReport {
   return {
-    columns: ["kind", "CallTool/s", "bare undici/s", ...cpuEachColumns],
-    rows: [...rates].map(([{ name }, { called, bare, cpu }]) => [
+    columns: ["kind", "CallTool/s", "bare undici/s", ...costColumns],
+    rows: [...rates].map(([{ name }, { called, bare, costs }]) => [
       name,
       formatRate(spreadOf(called)),
       formatRate(spreadOf(bare)),
-      ...cpuEachCells(medianCpu(cpu)),
+      ...costCells(medianCosts(costs)),
     ]),
     figures: [...rates].map(([{ name }, { called, bare }]) => ({
       name: `${name}: CallTool / bare`,
@@ -144,6 +144,7 @@ function report(rates: ReadonlyMap<CallKind, Rates>): CaseReport {
       aim: { atLeast: 0.25 },
     })),
     notes: [
+      costsNote,
       "a read is one row of the ledger, written when it has ended; a write is committed before it is sent and settled after",
       "the bare loop is one process that sends the same request over as many connections and keeps no account of it",
       "the provider answers 200 at once, with no body",

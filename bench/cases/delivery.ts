@@ -1,4 +1,5 @@
 import type { BenchCase, CaseReport } from "../case.ts";
+import { costCells, costColumns, costsNote } from "../costs.ts";
 import { endpointConnections } from "../measure.ts";
 import { peerVariant } from "../peer.ts";
 import { cpuCells, cpuColumns, formatPerCpuSecond, formatRate } from "../report.ts";
@@ -38,18 +39,27 @@ function report(results: readonly RoundsResult[], isProfile: boolean): CaseRepor
     return { name, value: ratioOf(results, server, under), unit: "", aim: { atLeast } };
   };
   return {
-    columns: ["variant", "deliveries/s", "posts accepted/s", "deliveries per CPU second", ...cpuColumns],
-    rows: results.map(({ variant, recordedPerSecond, acceptedPerSecond, cpu }) => {
+    columns: [
+      "variant",
+      "deliveries/s",
+      "posts accepted/s",
+      "deliveries per CPU second",
+      ...cpuColumns,
+      ...costColumns,
+    ],
+    rows: results.map(({ variant, recordedPerSecond, acceptedPerSecond, cpu, costs }) => {
       return [
         variant,
         formatRate(recordedPerSecond),
         formatRate(acceptedPerSecond),
         formatPerCpuSecond(recordedPerSecond, cpu),
         ...cpuCells(cpu),
+        ...costCells(costs),
       ];
     }),
-    figures: isProfile ? [] : [ratio("b/a", relay, 0.6), ratio("b/c", graphileWorker, 3), ratio("b/d", pgBoss, 3)],
+    figures: isProfile ? [] : [ratio("b/a", relay, 0.65), ratio("b/c", graphileWorker, 3), ratio("b/d", pgBoss, 3)],
     notes: [
+      costsNote,
       "deliveries/s: posts accepted, divided by the time from the first post to the last recorded delivery",
       `every variant delivers over ${endpointConnections} keep-alive connections; the relay records nothing`,
       "CPU in percent of one core, from the round with the middle rate; a CPU second is one of the system's own process",

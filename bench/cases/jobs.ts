@@ -1,11 +1,19 @@
 import type { BenchCase, CaseReport, Figure } from "../case.ts";
 import { startChild } from "../child.ts";
-import { cpuEachCells, cpuEachColumns, medianCpu } from "../cpu-each.ts";
+import { type Costs, costCells, costColumns, costsNote, medianCosts } from "../costs.ts";
+import {
+  areEnginesInstalled,
+  engineNames,
+  engineTitles,
+  installEnginesCommand,
+  tellEnginesMissing,
+} from "../engines.ts";
 import type { LatencySummary } from "../histogram.ts";
 import { measureAnswers } from "../jobs/answers.ts";
 import { type MapResults, measureMaps, ratioToBare } from "../jobs/map.ts";
 import { type ItemCall, type JobsSetting, readCall, writeCall } from "../jobs/setting.ts";
 import { measureSingles, type SingleResult, singleNames } from "../jobs/single.ts";
+import { measureTogether, type TogetherResult, togetherSteps } from "../jobs/together.ts";
 import type { providerCommands } from "../provider.ts";
 import { formatRate } from "../report.ts";
 import { spreadOf } from "../statistics.ts";
@@ -13,39 +21,57 @@ import { spreadOf } from "../statistics.ts";
 /** What a program costs that survives restarts: single steps, rows of a map, and coming back from a question. */
 export const jobs: BenchCase = {
   name: "jobs",
-  about: "single-step jobs, rows of a map, and answers of people, against job queues and a bare undici loop",
+  about:
+    "single-step jobs, rows of a map, and answers of people, against job queues, DBOS, Restate and a bare undici loop",
   run: async (ctx) => {
     const provider = startChild<typeof providerCommands>(new URL("../provider.ts", import.meta.url));
     try {
       const setting: JobsSetting = { ctx, provider, origin: `http://127.0.0.1:${await provider.ask("port", null)}` };
-      const singles = await measureSingles(setting);
+      const isWhole = ctx.settings.profileFolder === undefined;
+      const hasEngines = isWhole && areEnginesInstalled();
+      if (isWhole && !hasEngines) tellEnginesMissing();
+      const singles = await measureSingles(setting, hasEngines);
+      const together = hasEngines ? await measureTogether(setting) : [];
       const maps = await measureMaps(setting);
       const answers = await measureAnswers(setting);
-      return report({ singles, maps, answers, isWhole: ctx.settings.profileFolder === undefined });
+      return report({ singles, together, maps, answers, isWhole });
     } finally {
       await provider.stop();
     }
   },
 };
 
+const togetherWork = `${togetherSteps.toLocaleString("en-US")} steps of one workflow, 32 at once`;
+
 type Results = {
   readonly singles: readonly SingleResult[];
+  /** Empty where the engines are not installed. */
+  readonly together: readonly TogetherResult[];
   readonly maps: MapResults;
   readonly answers: LatencySummary;
   /** False under the profiler, when nothing is measured beside the server. */
   readonly isWhole: boolean;
 };
 
-function report({ singles, maps, answers, isWhole }: Results): CaseReport {
+function report({ singles, together, maps, answers, isWhole }: Results): CaseReport {
   return {
-    columns: ["work", "a second", ...cpuEachColumns],
-    rows: [...singles.map(singleRow), ...mapRows(maps)],
+    columns: ["work", "a second", ...costColumns],
+    rows: [
+      ...singles.map(({ variant, rates, costs }) => rateRow(`single-step jobs, ${variant}`, rates, costs)),
+      ...together.map(({ variant, rates, costs }) => rateRow(`${togetherWork}, ${variant}`, rates, costs)),
+      ...(together.length === 0 ? missingRows : []),
+      ...mapRows(maps),
+    ],
     figures: [
-      ...(isWhole ? comparisons(singles, maps) : []),
+      ...(isWhole ? comparisons(singles, together, maps) : []),
       { name: "answer to resumed step, p99", value: spreadOf([answers.p99]), unit: "ms", aim: { below: 100 } },
     ],
     notes: [
+      costsNote,
       "a job's one step is a write: its call is in the ledger before it is sent, and the job has a log and a receipt; the queues record one row an outcome",
+      "DBOS and Restate run a workflow of one step that makes one GET, and answer once it has ended; a step whose result was not recorded is made again. DBOS keeps its rows in the same PostgreSQL over 20 connections, Restate in its own log",
+      `${togetherWork}: a map of reads, by its receipt, and a workflow of as many steps, from its request to its answer`,
+      ...(isWhole && together.length === 0 ? [`DBOS and Restate: ${installEnginesCommand}`] : []),
       "jobs a second: from the first submission over HTTP to the last recorded end",
       "rows a second: of the map step, by its receipt, 32 rows at once; processor time is of the whole job, which also fetches the rows",
       "the bare loop keeps 32 of the same requests under way, and no account of them",
@@ -65,44 +91,62 @@ function ms(value: number): string {
   return `${value.toFixed(1)} ms`;
 }
 
-function singleRow({ variant, rates, cpu, cpuRate }: SingleResult): string[] {
-  // Percent of a core over a rate.
-  const each = (share: number | undefined) => (share === undefined ? undefined : (share * 10_000) / cpuRate);
-  return [
-    `single-step jobs, ${variant}`,
-    formatRate(spreadOf(rates)),
-    ...cpuEachCells({ system: each(cpu.system), postgres: each(cpu.postgres) }),
-  ];
+function rateRow(work: string, rates: readonly number[], costs: Costs): string[] {
+  return [work, formatRate(spreadOf(rates)), ...costCells(costs)];
 }
+
+/** What stands where an engine was not measured. */
+const missingRows = ["single-step jobs", togetherWork].flatMap((work) =>
+  engineNames.map((name) => [`${work}, ${engineTitles[name]}`, "not installed"]),
+);
 
 function mapRows({ runs, bare, sizes }: MapResults): string[][] {
   const calls = [...runs].flatMap(([call, found]) => [
     [
       `map of ${call.name}s`,
       formatRate(spreadOf(found.map(({ rowsPerSecond }) => rowsPerSecond))),
-      ...cpuEachCells(medianCpu(found.map(({ cpu }) => cpu))),
+      ...costCells(medianCosts(found.map(({ costs }) => costs))),
     ],
-    ...(bare.get(call)?.length
-      ? [[`bare loop of ${call.name}s`, formatRate(spreadOf(bare.get(call) ?? [])), "", ""]]
-      : []),
+    ...(bare.get(call)?.length ? [[`bare loop of ${call.name}s`, formatRate(spreadOf(bare.get(call) ?? []))]] : []),
   ]);
-  const growing = sizes.map(({ rows, rowsPerSecond, cpu }) => [
+  const growing = sizes.map(({ rows, rowsPerSecond, costs }) => [
     `map of ${rows.toLocaleString("en-US")} reads`,
     formatRate(spreadOf([rowsPerSecond])),
-    ...cpuEachCells(cpu),
+    ...costCells(costs),
   ]);
   return [...calls, ...growing];
 }
 
-function comparisons(singles: readonly SingleResult[], maps: MapResults): Figure[] {
+/** What single-step jobs, of one write, are compared with, and how many times its rate they should reach. */
+const singleAims: readonly (readonly [name: string, atLeast: number])[] = [
+  [singleNames.graphileWorker, 1],
+  [singleNames.dbos, 2.2],
+  [singleNames.restate, 1.5],
+];
+
+function comparisons(
+  singles: readonly SingleResult[],
+  together: readonly TogetherResult[],
+  maps: MapResults,
+): Figure[] {
   const [first] = maps.sizes;
   return [
-    ...[singleNames.graphileWorker, singleNames.pgBoss].map((name) => ({
-      name: `single-step jobs: svc / ${name}`,
-      value: ratioOf(singles, name),
-      unit: "",
-      aim: { atLeast: 1 },
-    })),
+    ...singleAims
+      .filter(([name]) => singles.some(({ variant }) => variant === name))
+      .map(([name, atLeast]) => ({
+        name: `single-step jobs: svc / ${name}`,
+        value: ratioOf(singles, name),
+        unit: "",
+        aim: { atLeast },
+      })),
+    ...together
+      .filter(({ variant }) => variant === singleNames.restate)
+      .map(({ variant }) => ({
+        name: `${togetherWork}: svc / ${variant}`,
+        value: ratioOf(together, variant),
+        unit: "",
+        aim: { atLeast: 1 },
+      })),
     ...maps.sizes.slice(1).map(({ rows, rowsPerSecond }) => ({
       name: `time per row: ${rows.toLocaleString("en-US")} / ${first?.rows.toLocaleString("en-US")} rows`,
       value: spreadOf([(first?.rowsPerSecond ?? Number.NaN) / rowsPerSecond]),
@@ -112,8 +156,8 @@ function comparisons(singles: readonly SingleResult[], maps: MapResults): Figure
   ];
 }
 
-function ratioOf(singles: readonly SingleResult[], peer: string) {
-  const ratesOf = (name: string) => singles.find(({ variant }) => variant === name)?.rates ?? [];
+function ratioOf(results: readonly { variant: string; rates: readonly number[] }[], peer: string) {
+  const ratesOf = (name: string) => results.find(({ variant }) => variant === name)?.rates ?? [];
   const peers = ratesOf(peer);
   return spreadOf(ratesOf(singleNames.server).map((rate, round) => rate / (peers[round] ?? Number.NaN)));
 }

@@ -1,4 +1,5 @@
 import type { BenchCase } from "../case.ts";
+import { costCells, costColumns, costsNote } from "../costs.ts";
 import { measure, warmUpSeconds, withSystem } from "../measure.ts";
 import { cpuCells, cpuColumns, latencyCells, latencyColumns } from "../report.ts";
 import { deliveringServer } from "../server-variant.ts";
@@ -18,18 +19,25 @@ export const latency: BenchCase = {
     ctx.progress(`${ratePerSecond} events a second for ${seconds} s`);
     return withSystem(ctx, deliveringServer(settings, "svc"), { post }, async (system) => {
       await measure(ctx, system, { post, connections, ratePerSecond, seconds: warmUpSeconds });
-      const { load, cpu } = await measure(ctx, system, { post, connections, ratePerSecond, seconds });
+      const { load, cpu, costs } = await measure(ctx, system, { post, connections, ratePerSecond, seconds });
       const receipts = await ctx.sink.ask("report", null);
       return {
-        columns: ["span", "events", ...latencyColumns, ...cpuColumns],
+        columns: ["span", "events", ...latencyColumns, ...cpuColumns, ...costColumns],
         rows: [
-          ["post to receipt", String(receipts.latency.count), ...latencyCells(receipts.latency), ...cpuCells(cpu)],
+          [
+            "post to receipt",
+            String(receipts.latency.count),
+            ...latencyCells(receipts.latency),
+            ...cpuCells(cpu),
+            ...costCells(costs),
+          ],
           ["post to 202", String(load.latency.count), ...latencyCells(load.latency)],
         ],
         figures: [
           { name: "p99 from post to receipt", value: spreadOf([receipts.latency.p99]), unit: "ms", aim: { below: 50 } },
         ],
         notes: [
+          costsNote,
           `open loop: ${ratePerSecond} posts a second for ${seconds} s, each timed from the moment it was due, whatever the answers did`,
           "the load generator's timer adds up to 1 ms",
         ],

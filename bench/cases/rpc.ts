@@ -1,6 +1,6 @@
 import { callRequest } from "../call-request.ts";
 import type { BenchCase, BenchContext, CaseReport } from "../case.ts";
-import { type CpuTimes, cpuEachCells, cpuEachColumns, cpuMicrosEach, medianCpu, readCpuMs } from "../cpu-each.ts";
+import { type Costs, costCells, costColumns, costsEach, costsNote, medianCosts, readCosts } from "../costs.ts";
 import type { LatencySummary } from "../histogram.ts";
 import { warmUpSeconds, withSystem } from "../measure.ts";
 import { formatRate, latencyCells, latencyColumns } from "../report.ts";
@@ -9,7 +9,7 @@ import { spreadOf } from "../statistics.ts";
 import type { System } from "../system.ts";
 
 type Call = { readonly name: string; readonly request: string };
-type CallRun = { readonly callsPerSecond: number; readonly cpu: CpuTimes; readonly latency: LatencySummary };
+type CallRun = { readonly callsPerSecond: number; readonly costs: Costs; readonly latency: LatencySummary };
 
 /** A read of the catalog. */
 export const getTool: Call = {
@@ -48,12 +48,12 @@ async function takeTurns(ctx: BenchContext, system: System): Promise<ReadonlyMap
 
 async function makeCalls(ctx: BenchContext, system: System, { request }: Call, seconds: number): Promise<CallRun> {
   const { connections } = ctx.settings;
-  const before = readCpuMs(ctx, system);
+  const before = await readCosts(ctx, system);
   const found = await ctx.load.ask("run", { port: system.port, post: { request }, connections, seconds });
   if (found.refused > 0) throw new Error(`${found.refused} calls failed: ${found.firstRefusal}`);
   const callsPerSecond = (found.accepted * 1e6) / (found.endedAtMicros - found.startedAtMicros);
-  const cpu = cpuMicrosEach(before, readCpuMs(ctx, system), found.accepted);
-  return { callsPerSecond, cpu, latency: found.latency };
+  const costs = costsEach(before, await readCosts(ctx, system), found.accepted);
+  return { callsPerSecond, costs, latency: found.latency };
 }
 
 function report(runs: ReadonlyMap<Call, CallRun[]>): CaseReport {
@@ -61,18 +61,19 @@ function report(runs: ReadonlyMap<Call, CallRun[]>): CaseReport {
   const noOpRates = ratesOf(noOp);
   const ratios = ratesOf(getTool).map((rate, round) => rate / (noOpRates[round] ?? Number.NaN));
   return {
-    columns: ["call", "calls/s", ...cpuEachColumns, ...latencyColumns],
+    columns: ["call", "calls/s", ...costColumns, ...latencyColumns],
     rows: [...runs].map(([call, found]) => {
       const last = found.at(-1);
       return [
         call.name,
         formatRate(spreadOf(ratesOf(call))),
-        ...cpuEachCells(medianCpu(found.map(({ cpu }) => cpu))),
+        ...costCells(medianCosts(found.map(({ costs }) => costs))),
         ...(last === undefined ? [] : latencyCells(last.latency)),
       ];
     }),
     figures: [{ name: "GetTool / no-op", value: spreadOf(ratios), unit: "", aim: { atLeast: 0.8 } }],
     notes: [
+      costsNote,
       "the no-op is Health/Check of the same process: the same HTTP layer, decoding and interceptors, and no key",
       "percentiles are those of the last round",
     ],

@@ -1,5 +1,5 @@
 import { startChild } from "../child.ts";
-import { type CpuTimes, cpuMicrosEach, readCpuMs } from "../cpu-each.ts";
+import { type Costs, costsEach, readCosts } from "../costs.ts";
 import { withSystem } from "../measure.ts";
 import { type Spread, spreadOf } from "../statistics.ts";
 import type { System } from "../system.ts";
@@ -22,7 +22,7 @@ import {
 const concurrency = 32;
 
 /** One map: over how many rows, and what each costs. */
-export type MapRun = { readonly rows: number; readonly rowsPerSecond: number; readonly cpu: CpuTimes };
+export type MapRun = { readonly rows: number; readonly rowsPerSecond: number; readonly costs: Costs };
 
 /** What the maps and the loops beside them gave. */
 export type MapResults = {
@@ -35,6 +35,11 @@ export type MapResults = {
 
 const rowsOfRound = 10_000;
 const sizes = [1_000, 10_000, 100_000];
+
+/** Of those, what a quick look takes: a third of the seconds, a third of the rows. */
+function rowsMax({ settings }: JobsSetting["ctx"], rows: number): number {
+  return Math.max(1_000, Math.round(rows * Math.min(1, (settings.seconds ?? 6) / 6)));
+}
 
 /** Maps of reads and of writes beside the bare loop, in turn; then maps of growing sets. */
 export async function measureMaps(setting: JobsSetting): Promise<MapResults> {
@@ -51,7 +56,7 @@ export async function measureMaps(setting: JobsSetting): Promise<MapResults> {
       for (let round = 1; round <= rounds; round += 1) {
         for (const [call, found] of runs) {
           setting.ctx.progress(`round ${round} of ${rounds}: a map of ${call.name}s`);
-          found.push(await mapRows(setting, system, call, rowsOfRound));
+          found.push(await mapRows(setting, system, call, rowsMax(setting.ctx, rowsOfRound)));
           if (!isProfile) bare.get(call)?.push(await loopRate(setting, loop, call));
         }
       }
@@ -64,7 +69,8 @@ export async function measureMaps(setting: JobsSetting): Promise<MapResults> {
 
 async function mapSizes(setting: JobsSetting, system: System): Promise<MapRun[]> {
   const found: MapRun[] = [];
-  for (const rows of sizes) {
+  const most = rowsMax(setting.ctx, Math.max(...sizes));
+  for (const rows of sizes.filter((size) => size <= most)) {
     setting.ctx.progress(`a map of ${rows} reads`);
     found.push(await mapRows(setting, system, readCall, rows));
   }
@@ -74,15 +80,15 @@ async function mapSizes(setting: JobsSetting, system: System): Promise<MapRun[]>
 /** A job that fetches rows and makes one call for each. The rate is that of the map step, by its receipt. */
 export async function mapRows(setting: JobsSetting, system: System, call: ItemCall, rows: number): Promise<MapRun> {
   await setting.provider.ask("reset", null);
-  const before = readCpuMs(setting.ctx, system);
+  const before = await readCosts(setting.ctx, system, setting.provider.pid);
   const { id } = await submitJob(system, mapProgram(call, rows));
   const job = await untilStatus(system, id, "JOB_STATUS_SUCCEEDED", Math.max(50, rows / 100));
-  const after = readCpuMs(setting.ctx, system);
+  const after = await readCosts(setting.ctx, system, setting.provider.pid);
   const received = await setting.provider.ask("count", null);
   if (received !== rows) throw new Error(`${received} calls reached the app for ${rows} rows`);
   const step = job.stepReceipts?.find(({ stepId }) => stepId === "each");
   const elapsedMs = Date.parse(step?.finishedAt ?? "") - Date.parse(step?.startedAt ?? "");
-  return { rows, rowsPerSecond: (rows * 1000) / elapsedMs, cpu: cpuMicrosEach(before, after, rows) };
+  return { rows, rowsPerSecond: (rows * 1000) / elapsedMs, costs: costsEach(before, after, rows) };
 }
 
 function mapProgram(call: ItemCall, rows: number): { programJson: string } {

@@ -2,7 +2,7 @@ import type { BenchContext, BenchSettings } from "../case.ts";
 import type { Child } from "../child.ts";
 import { delay, monotonicMicros } from "../monotonic.ts";
 import type { providerCommands } from "../provider.ts";
-import { callServer, startServer } from "../server.ts";
+import { callServer, type ServerOptions, startServer } from "../server.ts";
 import { profilerOptions } from "../server-variant.ts";
 import type { System, Variant } from "../system.ts";
 
@@ -42,23 +42,26 @@ export function submission(title: string, steps: readonly object[], more: object
   return { programJson: JSON.stringify({ version: 1, title, ...more, steps }) };
 }
 
+/** How the server is started with an account of the app, counting the jobs that succeeded. */
+export function itemsOptions(origin: string): Omit<ServerOptions, "nodeOptions"> {
+  return {
+    subscriptions: [],
+    counts: "jobs",
+    deployment: JSON.stringify({ toolkits: { bench_items: { provider_base_url: origin } } }),
+    calls: [
+      [
+        "ConnectionsService/InitiateConnection",
+        { toolkitSlug: "bench_items", entityId, scheme: "api_key", apiKey: "bench" },
+      ],
+    ],
+  };
+}
+
 /** The server with an account of the app, counting the jobs that succeeded. */
 export function jobServer(settings: BenchSettings, origin: string): Variant {
   return {
     name: "svc",
-    start: (setup) =>
-      startServer(setup, {
-        subscriptions: [],
-        counts: "jobs",
-        nodeOptions: profilerOptions(settings),
-        deployment: JSON.stringify({ toolkits: { bench_items: { provider_base_url: origin } } }),
-        calls: [
-          [
-            "ConnectionsService/InitiateConnection",
-            { toolkitSlug: "bench_items", entityId, scheme: "api_key", apiKey: "bench" },
-          ],
-        ],
-      }),
+    start: (setup) => startServer(setup, { ...itemsOptions(origin), nodeOptions: profilerOptions(settings) }),
   };
 }
 

@@ -1,70 +1,88 @@
 import { callRequest } from "../call-request.ts";
-import { type CpuShares, type Measurement, measure, withSystem } from "../measure.ts";
+import { type Costs, medianCosts } from "../costs.ts";
+import { type EngineName, engineNames, engineTitles, engineVariant } from "../engines.ts";
+import { type Measurement, measure, warmUpSeconds, withSystem } from "../measure.ts";
 import { peerVariant } from "../peer.ts";
+import type { EngineWork } from "../peers/engine.ts";
 import type { Variant } from "../system.ts";
-import { callStep, type JobsSetting, jobServer, submission, writeCall } from "./setting.ts";
+import { callStep, type ItemCall, type JobsSetting, jobServer, readCall, submission, writeCall } from "./setting.ts";
 
 /** What the rounds of one system gave. */
 export type SingleResult = {
   readonly variant: string;
-  /** Jobs a second, from the first submission to the last recorded end; a round each. */
+  /** Jobs a second, from the first submission to the last recorded end; a round each, none where it is not installed. */
   readonly rates: readonly number[];
-  readonly cpu: CpuShares;
-  /** The rate of the round that `cpu` is of. */
-  readonly cpuRate: number;
+  /** Of one job, the medians of the rounds. */
+  readonly costs: Costs;
 };
 
 /** The names of the systems, as the report has them. */
-export const singleNames = { server: "svc", graphileWorker: "graphile-worker", pgBoss: "pg-boss" } as const;
+export const singleNames = {
+  server: "svc",
+  serverRead: "svc, a read",
+  graphileWorker: "graphile-worker",
+  pgBoss: "pg-boss",
+  ...engineTitles,
+} as const;
 
-/** Jobs of one write each, submitted over HTTP as fast as they are taken, in turn with two job queues. */
-export async function measureSingles(setting: JobsSetting): Promise<SingleResult[]> {
+/** A system and the request that gives it a job. */
+type Contender = { readonly variant: Variant; readonly request: string };
+
+/** Jobs of one step each, submitted over HTTP as fast as they are taken, in turn with job queues and durable engines. */
+export async function measureSingles(setting: JobsSetting, hasEngines: boolean): Promise<SingleResult[]> {
   const { settings, progress } = setting.ctx;
   const isProfile = settings.profileFolder !== undefined;
   const rounds = settings.rounds ?? (isProfile ? 1 : 3);
-  const variants = isProfile ? [jobServer(settings, setting.origin)] : allVariants(setting);
-  const found = new Map<Variant, Measurement[]>(variants.map((variant) => [variant, []]));
+  const contenders = isProfile ? [server(setting)] : contendersOf(setting, hasEngines);
+  const found = new Map<Contender, Measurement[]>(contenders.map((contender) => [contender, []]));
   for (let round = 1; round <= rounds; round += 1) {
-    for (const [variant, measurements] of found) {
-      progress(`round ${round} of ${rounds}: single-step jobs of ${variant.name}`);
-      measurements.push(await measureOnce(setting, variant));
+    for (const [contender, measurements] of found) {
+      progress(`round ${round} of ${rounds}: single-step jobs of ${contender.variant.name}`);
+      measurements.push(await measureOnce(setting, contender));
     }
   }
-  return [...found].map(([{ name }, measurements]) => summarize(name, measurements));
+  return [...found].map(([{ variant }, measurements]) => ({
+    variant: variant.name,
+    rates: measurements.map(({ recordedPerSecond }) => recordedPerSecond),
+    costs: medianCosts(measurements.map(({ costs }) => costs)),
+  }));
 }
 
-function allVariants({ ctx, origin }: JobsSetting): Variant[] {
+function contendersOf(setting: JobsSetting, hasEngines: boolean): Contender[] {
+  const { ctx, origin } = setting;
+  const request = callRequest("jobs", { origin, itemId: "i1" });
   return [
-    jobServer(ctx.settings, origin),
-    peerVariant("jobs-graphile-worker", singleNames.graphileWorker),
-    peerVariant("jobs-pg-boss", singleNames.pgBoss),
+    server(setting),
+    {
+      variant: { ...jobServer(ctx.settings, origin), name: singleNames.serverRead },
+      request: singleJobRequest(readCall),
+    },
+    { variant: peerVariant("jobs-graphile-worker", singleNames.graphileWorker), request },
+    { variant: peerVariant("jobs-pg-boss", singleNames.pgBoss), request },
+    ...(hasEngines ? engineNames.map((name) => engine(setting, name)) : []),
   ];
 }
 
-async function measureOnce({ ctx, origin }: JobsSetting, variant: Variant): Promise<Measurement> {
+function server({ ctx, origin }: JobsSetting): Contender {
+  return { variant: jobServer(ctx.settings, origin), request: singleJobRequest() };
+}
+
+function engine({ origin }: JobsSetting, name: EngineName): Contender {
+  const work: EngineWork = { origin, steps: 1 };
+  return { variant: engineVariant(name), request: callRequest("bench/chain", work) };
+}
+
+async function measureOnce({ ctx, provider }: JobsSetting, { variant, request }: Contender): Promise<Measurement> {
   const { connections, seconds = 6 } = ctx.settings;
-  const isServer = variant.name === singleNames.server;
-  const post = { request: isServer ? singleJobRequest() : callRequest("jobs", { origin, itemId: "i1" }) };
+  const post = { request };
   return withSystem(ctx, variant, { post: "calendar" }, async (system) => {
-    await measure(ctx, system, { post, connections, seconds: 2 });
-    return measure(ctx, system, { post, connections, seconds });
+    await measure(ctx, system, { post, connections, seconds: warmUpSeconds });
+    return measure(ctx, system, { post, connections, seconds }, provider.pid);
   });
 }
 
-/** The submission of a job of one write, as it is sent to the server. */
-export function singleJobRequest(): string {
-  const program = submission("Bench: one write", [callStep("close", writeCall, "i1")]);
+/** The submission of a job of one call, a write if not stated, as it is sent to the server. */
+export function singleJobRequest(call: ItemCall = writeCall): string {
+  const program = submission(`Bench: one ${call.name}`, [callStep("item", call, "i1")]);
   return callRequest("svc.v1.JobsService/SubmitJob", program);
-}
-
-function summarize(variant: string, found: readonly Measurement[]): SingleResult {
-  const byRate = found.toSorted((a, b) => a.recordedPerSecond - b.recordedPerSecond);
-  const middle = byRate[Math.floor(byRate.length / 2)];
-  if (middle === undefined) throw new RangeError("a result needs at least one round");
-  return {
-    variant,
-    rates: found.map(({ recordedPerSecond }) => recordedPerSecond),
-    cpu: middle.cpu,
-    cpuRate: middle.recordedPerSecond,
-  };
 }

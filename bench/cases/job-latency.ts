@@ -1,0 +1,86 @@
+import type { BenchCase, CaseReport, Figure } from "../case.ts";
+import { startChild } from "../child.ts";
+import {
+  areEnginesInstalled,
+  engineTitles,
+  installEnginesCommand,
+  latencyEngineNames,
+  tellEnginesMissing,
+} from "../engines.ts";
+import type { Histogram, LatencySummary } from "../histogram.ts";
+import { chainSteps, type LatencyResult, measureJobLatency } from "../jobs/latency.ts";
+import type { JobsSetting } from "../jobs/setting.ts";
+import type { providerCommands } from "../provider.ts";
+import { spreadOf } from "../statistics.ts";
+
+/** How long a job waits where nothing else does: for its first step, between its steps, and for its end. */
+export const jobLatency: BenchCase = {
+  name: "job-latency",
+  about:
+    "time to the first step, between steps and to the end of one job at a time, against DBOS, Restate and workflow",
+  run: async (ctx) => {
+    const provider = startChild<typeof providerCommands>(new URL("../provider.ts", import.meta.url));
+    try {
+      const setting: JobsSetting = { ctx, provider, origin: `http://127.0.0.1:${await provider.ask("port", null)}` };
+      const hasEngines = ctx.settings.profileFolder === undefined && areEnginesInstalled();
+      if (!hasEngines) tellEnginesMissing();
+      return report(await measureJobLatency(setting, hasEngines));
+    } finally {
+      await provider.stop();
+    }
+  },
+};
+
+/** What is measured, of which histogram of a result. */
+const spans: readonly (readonly [name: string, of: (result: LatencyResult) => Histogram])[] = [
+  ["one job: submitted to first request at the app", ({ toFirst }) => toFirst],
+  ["one job: submitted to result", ({ whole }) => whole],
+  [`${chainSteps} steps: submitted to first request`, ({ chainToFirst }) => chainToFirst],
+  [`${chainSteps} steps: one request to the next`, ({ gap }) => gap],
+  [`${chainSteps} steps: overhead of all`, ({ overhead }) => overhead],
+];
+
+function report(results: readonly LatencyResult[]): CaseReport {
+  const missing = latencyEngineNames.filter((name) => results.every(({ variant }) => variant !== engineTitles[name]));
+  return {
+    columns: ["span", "system", "count", "p50", "p95", "p99"],
+    rows: spans.flatMap(([name, of]) => [
+      ...results.map((result) => row(name, result.variant, of(result).summary())),
+      ...missing.map((engine) => [name, engineTitles[engine], "not installed"]),
+    ]),
+    figures: figuresOf(results),
+    notes: [
+      "one job at a time on a machine that does nothing else; every request is one GET, timed as it arrives at the app",
+      "submitted: the submission is about to be sent; result: WatchJob's stream has ended (svc), the request is answered (the others)",
+      `overhead: from submission to result, without ${chainSteps} times the median of the same GET sent by undici, one after the other`,
+      "workflow is asked every 5 ms whether it has ended, since its own way asks once a second; it has 20 connections and 18 places",
+      "svc keeps of each step a call in the ledger, a log entry and a receipt; the others the result of the step",
+      ...(missing.length > 0 ? [`missing engines: ${installEnginesCommand}`] : []),
+    ],
+  };
+}
+
+/** The aim is the best of those that make each step durable. */
+function figuresOf([server, ...engines]: readonly LatencyResult[]): Figure[] {
+  if (server === undefined) return [];
+  const gap = server.gap.summary().p50;
+  const own: Figure = { name: "gap between steps, p50", value: spreadOf([gap]), unit: "ms", aim: { below: 3 } };
+  const compared = spans.flatMap(([name, of]): Figure[] => {
+    const best = Math.min(...engines.map((engine) => of(engine).summary().p50));
+    if (!Number.isFinite(best) || best === 0) return [];
+    const value = spreadOf([of(server).summary().p50 / best]);
+    return [{ name: `${name}, p50: svc / best of the others`, value, unit: "", aim: { below: 1.05 } }];
+  });
+  const dbos = engines.find(({ variant }) => variant === engineTitles.dbos);
+  const toDbos: Figure[] = dbos === undefined ? [] : [idleToDbos(server, dbos)];
+  return [own, ...toDbos, ...compared];
+}
+
+function idleToDbos(server: LatencyResult, dbos: LatencyResult): Figure {
+  const value = spreadOf([server.whole.summary().p50 / dbos.whole.summary().p50]);
+  return { name: "one job: submitted to result, p50: svc / DBOS", value, unit: "", aim: { below: 1.01 } };
+}
+
+function row(span: string, variant: string, { count, p50, p95, p99 }: LatencySummary): string[] {
+  return [span, variant, String(count), ...[p50, p95, p99].map((ms) => `${ms.toFixed(1)} ms`)];
+}

@@ -1,0 +1,139 @@
+import { Pool } from "undici";
+import { engineVariant, latencyEngineNames } from "../engines.ts";
+import { Histogram } from "../histogram.ts";
+import { withSystem } from "../measure.ts";
+import { delay, monotonicMicros } from "../monotonic.ts";
+import type { System, Variant } from "../system.ts";
+import { runEngine } from "./engine-run.ts";
+import { callStep, itemHeaders, type JobsSetting, jobServer, readCall, submission, submitJob } from "./setting.ts";
+import { watchToEnd } from "./watch.ts";
+
+/** Steps of the long job: the most that a program may have. */
+export const chainSteps = 100;
+
+/** What the jobs of one system took, over all rounds. */
+export type LatencyResult = {
+  readonly variant: string;
+  /** Jobs of one step: to the arrival of its request at the app, and to the result. */
+  readonly toFirst: Histogram;
+  readonly whole: Histogram;
+  /** Jobs of `chainSteps`: to the first arrival, from one arrival to the next, and all but the requests. */
+  readonly chainToFirst: Histogram;
+  readonly gap: Histogram;
+  readonly overhead: Histogram;
+};
+
+/** A system, and how it runs a job of so many reads one after the other. */
+type Contender = { readonly variant: Variant; run(system: System, steps: number): Promise<void> };
+
+/** Between jobs: what one left to be written must not delay the next. */
+const pauseMs = 20;
+
+/** Jobs one at a time, in turn with the engines where they are installed. */
+export async function measureJobLatency(setting: JobsSetting, hasEngines: boolean): Promise<LatencyResult[]> {
+  const { settings, progress } = setting.ctx;
+  const { rounds = 3 } = settings;
+  const contenders = contendersOf(setting, hasEngines);
+  const found = new Map(contenders.map((contender) => [contender, emptyResult(contender.variant.name)]));
+  for (let round = 1; round <= rounds; round += 1) {
+    for (const [{ variant, run }, result] of found) {
+      progress(`round ${round} of ${rounds}: jobs of ${variant.name}, one at a time`);
+      await withSystem(setting.ctx, variant, { post: "calendar" }, (system) =>
+        measureRound(setting, (steps) => run(system, steps), result),
+      );
+    }
+  }
+  return [...found.values()];
+}
+
+function contendersOf({ ctx, origin }: JobsSetting, hasEngines: boolean): Contender[] {
+  const engines = latencyEngineNames.map((name) => ({
+    variant: engineVariant(name),
+    run: (system: System, steps: number) => runEngine(system, "chain", { origin, steps }),
+  }));
+  return [{ variant: jobServer(ctx.settings, origin), run: runJob }, ...(hasEngines ? engines : [])];
+}
+
+function emptyResult(variant: string): LatencyResult {
+  return {
+    variant,
+    toFirst: new Histogram(),
+    whole: new Histogram(),
+    chainToFirst: new Histogram(),
+    gap: new Histogram(),
+    overhead: new Histogram(),
+  };
+}
+
+async function measureRound(
+  setting: JobsSetting,
+  run: (steps: number) => Promise<void>,
+  result: LatencyResult,
+): Promise<void> {
+  const { seconds = 6 } = setting.ctx.settings;
+  const timed = (steps: number) => runTimed(setting, run, steps);
+  await warmUp(() => timed(1), 50, seconds);
+  await warmUp(() => timed(chainSteps), 3, seconds);
+  const requestMicros = await medianRequest(setting);
+  const singlesEnd = monotonicMicros() + seconds * 1e6;
+  while (monotonicMicros() < singlesEnd) {
+    const { submittedAt, arrivals, endedAt } = await timed(1);
+    result.toFirst.record((arrivals[0] ?? Number.NaN) - submittedAt);
+    result.whole.record(endedAt - submittedAt);
+  }
+  const chainsEnd = monotonicMicros() + seconds * 1e6;
+  while (monotonicMicros() < chainsEnd) {
+    const { submittedAt, arrivals, endedAt } = await timed(chainSteps);
+    result.chainToFirst.record((arrivals[0] ?? Number.NaN) - submittedAt);
+    for (const [index, at] of arrivals.entries()) if (index > 0) result.gap.record(at - (arrivals[index - 1] ?? at));
+    result.overhead.record(endedAt - submittedAt - chainSteps * requestMicros);
+  }
+}
+
+/** Compiles what is hot: so many jobs, or fewer where they take longer than a measurement. */
+async function warmUp(run: () => Promise<unknown>, jobs: number, seconds: number): Promise<void> {
+  const endAt = monotonicMicros() + seconds * 1e6;
+  for (let index = 0; index < jobs && monotonicMicros() < endAt; index += 1) await run();
+}
+
+type Timed = { readonly submittedAt: number; readonly arrivals: readonly number[]; readonly endedAt: number };
+
+async function runTimed(
+  { provider }: JobsSetting,
+  run: (steps: number) => Promise<void>,
+  steps: number,
+): Promise<Timed> {
+  await delay(pauseMs);
+  await provider.ask("remember", null);
+  const submittedAt = monotonicMicros();
+  await run(steps);
+  const endedAt = monotonicMicros();
+  const arrivals = await provider.ask("takeArrivals", null);
+  if (arrivals.length !== steps) throw new Error(`${arrivals.length} requests reached the app for ${steps} steps`);
+  return { submittedAt, arrivals, endedAt };
+}
+
+async function runJob(system: System, steps: number): Promise<void> {
+  const { id } = await submitJob(system, chainProgram(steps));
+  await watchToEnd(system, id);
+}
+
+function chainProgram(steps: number): { programJson: string } {
+  const calls = Array.from({ length: steps }, (_, index) => callStep(`read_${index}`, readCall, `i${index}`));
+  return submission(`Bench: ${steps} reads`, calls, { limits: { toolCalls: steps } });
+}
+
+/** What the request of a step takes by itself. */
+async function medianRequest({ origin }: JobsSetting): Promise<number> {
+  const pool = new Pool(origin, { connections: 1 });
+  const took = new Histogram();
+  for (let index = 0; index < 300; index += 1) {
+    const startedAt = monotonicMicros();
+    const { body } = await pool.request({ method: "GET", path: "/items/i1", headers: itemHeaders });
+    await body.text();
+    // The first ones compile.
+    if (index >= 100) took.record(monotonicMicros() - startedAt);
+  }
+  await pool.close();
+  return took.summary().p50 * 1000;
+}

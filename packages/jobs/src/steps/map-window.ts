@@ -99,9 +99,11 @@ export class RowWindow {
 
   /** How far the map is once the rows that were taken are stored; `isLast`: and all the others, as far as they are. */
   progress({ isLast }: { readonly isLast: boolean }): ProgressOf<"map"> {
-    const { retries: _retries, ended: _ended, ...rest } = this.#at.progress;
+    const { retries: _retries, ended: before = [], ...rest } = this.#at.progress;
     const [next = this.#nextOrdinal] = this.#entries.keys();
-    const ended = [...this.#entries].flatMap(([ordinal, { isTaken }]) => (isTaken ? [ordinal] : []));
+    const endedHere = [...this.#entries].flatMap(([ordinal, { isTaken }]) => (isTaken ? [ordinal] : []));
+    // What earlier acts ended may lie behind what this one has read.
+    const ended = [...endedHere, ...before.filter((ordinal) => ordinal >= this.#nextOrdinal)];
     const retries = isLast ? this.#retriesLeft() : this.#retriesKept(next);
     return { ...rest, next, ...(ended.length > 0 && { ended }), ...(retries && { retries }) };
   }
@@ -109,16 +111,20 @@ export class RowWindow {
   /** Where they are given, even none, rows may be stored between their calls. */
   #retriesLeft(): Retries | undefined {
     const open = this.listOpen();
-    return open.length === 0 ? undefined : retriesOf(open);
+    return open.length === 0 ? undefined : { ...retriesOf(open), ...this.#retriesUnread() };
   }
 
   /** Of rows that are stored as this act found them. */
   #retriesKept(next: number): Retries | undefined {
     const { retries: before, next: from = 0 } = this.#at.progress;
     if (before === undefined || next >= from + spanMax) return undefined;
-    const unread = Object.entries(before).filter(([call]) => Number.parseInt(call, 10) >= this.#nextOrdinal);
     const unchanged = this.listOpen().filter(({ doneCalls, doneBefore }) => doneCalls === doneBefore);
-    return { ...retriesOf(unchanged), ...Object.fromEntries(unread) };
+    return { ...retriesOf(unchanged), ...this.#retriesUnread() };
+  }
+
+  #retriesUnread(): Retries {
+    const before = Object.entries(this.#at.progress.retries ?? {});
+    return Object.fromEntries(before.filter(([call]) => Number.parseInt(call, 10) >= this.#nextOrdinal));
   }
 
   #mayRefill(): boolean {

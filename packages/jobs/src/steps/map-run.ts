@@ -4,9 +4,11 @@ import { newUsedCalls, type UsedCalls } from "./invoke.ts";
 import { type MapAt, type RowWork, runRow } from "./map-row.ts";
 import { RowWindow } from "./map-window.ts";
 
-/** What ended is kept after so long, or once it is so much. */
+/** What ended is kept once it is `much`, or after so long where it is `some`; where it is less, a little later. */
+const much = 200;
+const some = 32;
 const keptAfterMs = 20;
-const keptMax = 200;
+const laterMs = 40;
 /** After so many rows a worker that left for a full call limit comes back. */
 const comebackRows = 50;
 
@@ -35,6 +37,7 @@ export class RowsRun {
   readonly #used: UsedCalls = newUsedCalls();
   readonly #size: number;
   #records: CallRecord[] = [];
+  #enough = much;
   #active = 0;
   #endedSinceFull = 0;
   #limit: RowsEnd["limit"];
@@ -71,16 +74,22 @@ export class RowsRun {
     return this.#records.splice(0);
   }
 
-  /** Waits until it is time to keep, or nothing is under way. */
+  /** Waits until it is time to keep, or nothing is under way. On a slow machine, or with a slow app, a commit is shared as well. */
   async #gather(): Promise<void> {
-    this.#isPressing = new AbortController();
-    if (this.#isDue()) return;
-    await this.#context.effects.clock.wait(keptAfterMs, this.#isPressing.signal);
+    for (const [enough, ms] of [
+      [much, keptAfterMs],
+      [some, laterMs],
+    ] as const) {
+      this.#enough = enough;
+      this.#isPressing = new AbortController();
+      if (this.#isDue()) return;
+      await this.#context.effects.clock.wait(ms, this.#isPressing.signal);
+    }
   }
 
   #isDue(): boolean {
-    const isMuch = Math.max(this.window.endedCount, this.#records.length) >= keptMax;
-    return isMuch || this.#active === 0 || this.#failure !== undefined;
+    const isEnough = Math.max(this.window.endedCount, this.#records.length) >= this.#enough;
+    return isEnough || this.#active === 0 || this.#failure !== undefined;
   }
 
   async #keep(): Promise<void> {

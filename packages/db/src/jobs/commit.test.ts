@@ -107,6 +107,7 @@ function change(part: Partial<RunChange> = {}): RunChange {
     task: "keep",
     isProgress: true,
     tasks: [],
+    calls: [],
     also: undefined,
     ...part,
   };

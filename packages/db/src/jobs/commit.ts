@@ -1,4 +1,5 @@
 import { type Batcher, createBatcher, type Id } from "@svc/core";
+import { type CallRecord, putToolCalls } from "../calls/put.ts";
 import { type Executor, withTransaction } from "../connect.ts";
 import { isUnavailable } from "../driver-error.ts";
 import { putJobTasks } from "../job-tasks/put.ts";
@@ -23,6 +24,8 @@ export type RunChange = JobChange & {
   readonly clearedSets: readonly string[];
   readonly undoEntries: readonly NewJobUndoEntry[];
   readonly undoChanges: readonly JobUndoChange[];
+  /** Rows of the ledger of calls that ended. */
+  readonly calls: readonly CallRecord[];
   /** Tasks of other kinds or jobs that become due with it. */
   readonly tasks: readonly NewJobTask[];
   /** What else is written in the same transaction, after the lease was found to hold. */
@@ -82,11 +85,12 @@ async function commitAll(db: Executor, commits: readonly JobCommit[]): Promise<(
 
 /** What a change writes beyond the job, its log, steps and task. */
 function otherWrites(jobId: Id<"job">, change: RunChange): ((tx: Executor) => Promise<unknown>)[] {
-  const { rows, setRows, clearedSets, undoEntries: entries, undoChanges: changes, tasks, also } = change;
+  const { rows, setRows, clearedSets, undoEntries: entries, undoChanges: changes, calls, tasks, also } = change;
   const writes: ((tx: Executor) => Promise<unknown>)[] = [];
   if (clearedSets.length > 0) writes.push((tx) => clearJobSets(tx, jobId, clearedSets));
   if (rows.length > 0 || setRows.length > 0) writes.push((tx) => writeJobRows(tx, jobId, { rows, setRows }));
   if (entries.length > 0 || changes.length > 0) writes.push((tx) => writeJobUndo(tx, jobId, { entries, changes }));
+  if (calls.length > 0) writes.push((tx) => putToolCalls(tx, calls));
   if (tasks.length > 0) writes.push((tx) => putJobTasks(tx, tasks));
   if (also !== undefined) writes.push(also);
   return writes;

@@ -1,36 +1,49 @@
 import { type Id, uuidOfId } from "@svc/core";
 import type { Executor } from "../connect.ts";
-import { jobRows, jobSetRows } from "../schema/jobs.ts";
+import { jobSetRows } from "../schema/jobs.ts";
 import { namesBut, type Row } from "../sql/codec.ts";
 import { type RawRow, selectList } from "../sql/select-list.ts";
 import { statement } from "../sql/statement.ts";
 
-/** A row in a set, with what is sealed of it. */
-export type JobSetRow = Omit<Row<typeof jobSetRows>, "jobId" | "setId"> & Row<typeof jobRows, "data">;
+/**
+ * A row in a set, with what is sealed of it. `block`: the number under which its fields are stored, its own or that of a row before it;
+ * `data` is null where the row before it has the same.
+ */
+export type JobSetRow = Omit<Row<typeof jobSetRows>, "jobId" | "setId"> & {
+  readonly block: number;
+  readonly data: Buffer | null;
+};
 
 const setColumns = selectList(jobSetRows, namesBut(jobSetRows, "jobId", "setId"), "s");
-const columns = `${setColumns.text}, ${selectList(jobRows, ["data"], "r").text}`;
 
-type RawSetRow = RawRow<JobSetRow> & { data: Buffer };
+/** A block is sent once, however many of its rows follow each other. */
+const columns = `${setColumns.text}, r.row_number as block,
+       case when r.row_number is distinct from lag(r.row_number) over (order by s.ordinal) then r.data end as data`;
 
-/** `offset 0` keeps it a lookup by primary key: a join was planned through all rows of the job when statistics were old. */
+type RawSetRow = RawRow<Omit<JobSetRow, "block" | "data">> & Pick<JobSetRow, "block" | "data">;
+
+/** A row's block is the last one that begins at it or before it. One lookup by primary key a row, whatever statistics say. */
 const eachRow = `cross join lateral
-     (select data from job_rows where job_id = s.job_id and row_number = s.row_number offset 0) r`;
+     (select row_number, data from job_rows where job_id = s.job_id and row_number <= s.row_number
+      order by row_number desc limit 1) r`;
 
-/** By primary key of both: the time of a chunk does not grow with the set. */
+/** By primary key of both: the time of a page does not grow with the set. */
 const selectSetRows = statement<RawSetRow>(
   "read_job_set_rows",
-  `select ${columns} from job_set_rows s ${eachRow}
-   where s.job_id = $1::uuid and s.set_id = $2::text and s.ordinal >= $3::int4 order by s.ordinal limit $4::int4`,
+  `select ${columns} from (
+     select * from job_set_rows where job_id = $1::uuid and set_id = $2::text and ordinal >= $3::int4
+     order by ordinal limit $4::int4) s ${eachRow}
+   order by s.ordinal`,
 );
 
 /** Served by job_set_rows_state, which holds the rows of these two states alone. */
 const selectSetRowsOf = statement<RawSetRow>(
   "read_job_set_rows_of_state",
-  `select ${columns} from job_set_rows s ${eachRow}
-   where s.job_id = $1::uuid and s.set_id = $2::text and s.state = $5::text and s.state in ('failed', 'unknown')
-     and s.ordinal >= $3::int4
-   order by s.ordinal limit $4::int4`,
+  `select ${columns} from (
+     select * from job_set_rows where job_id = $1::uuid and set_id = $2::text and state = $5::text
+       and state in ('failed', 'unknown') and ordinal >= $3::int4
+     order by ordinal limit $4::int4) s ${eachRow}
+   order by s.ordinal`,
 );
 
 /** Rows of a set by ordinal, from `fromOrdinal` on; with a state, only those in it. */

@@ -15,7 +15,7 @@ export function createCall(
   onFaultPoint: OnFaultPoint | undefined,
   { isFirst = false }: { readonly isFirst?: boolean } = {},
 ): StepEffects["call"] {
-  return async (state, { call, place, args, appGeneration }, { tool, attempt }) => {
+  return async (state, { call, place, args, appGeneration }, { tool, attempt, takeRecord }) => {
     const { id, projectId, keyId, generation } = state;
     const isRead = tool.action.class === "read";
     await onFaultPoint?.("before-call", { stepId: place.stepId });
@@ -29,6 +29,8 @@ export function createCall(
       appKey: isRead ? undefined : appKey(id, place, appGeneration),
       isDryRun: false,
       isFirst,
+      // A write's outcome is kept at once: a map's node that dies leaves no more of them in doubt than were under way.
+      takeRecord: isRead ? takeRecord : undefined,
       pinned: tool,
       timeoutMs: call.timeoutMs,
       // It gives way to other work instead, and comes back.

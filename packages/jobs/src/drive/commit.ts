@@ -15,6 +15,8 @@ import type { EngineContext } from "./context.ts";
 import type { EndedJob, EngineObserver } from "./observer.ts";
 import { isHoldReason } from "./park.ts";
 import { type CommitParts, LeaseLostError } from "./port.ts";
+import { saveRecords } from "./records.ts";
+import { sealRows } from "./row-blocks.ts";
 import type { JobSeals } from "./seals.ts";
 
 /** What commits are made with. */
@@ -40,9 +42,13 @@ export function createCommit({ context, lease, seals, db }: CommitContext): Comm
       nowMs: clock.now(),
       seesCancel: state.cancel !== undefined,
       expectedSeq: expectsSeq ? state.lastSeq : undefined,
+    }).catch(async (error: unknown) => {
+      await saveRecords(context.db, pending.records);
+      throw error;
     });
     if (found === undefined) {
       if (expectsSeq) return undefined;
+      await saveRecords(context.db, pending.records);
       const isHeld = isHoldReason((await loadJob(tx, state.id))?.park?.reason);
       observer.leaseLost(state.id, isHeld ? "parked" : "taken-over");
       throw new LeaseLostError(`the lease of ${state.id} was lost`);
@@ -120,7 +126,7 @@ function changeOf(work: Work, parts: CommitParts, { seal }: JobSeals): RunChange
       .map(([stepId, { ordinal, receipt: step, value }]) => {
         return { stepId, ordinal, receipt: step, output: value === undefined ? null : seal(`steps/${stepId}`, value) };
       }),
-    rows: pending.rows.map(({ rowNumber, data }) => ({ rowNumber, data: seal(`rows/${rowNumber}`, data) })),
+    rows: sealRows(pending.rows, seal),
     setRows: pending.placed.map(({ outputs, ...row }) => {
       const place = `sets/${row.setId}/${row.ordinal}`;
       return { ...row, outputs: outputs === undefined ? null : seal(place, outputs) };
@@ -131,6 +137,7 @@ function changeOf(work: Work, parts: CommitParts, { seal }: JobSeals): RunChange
     task,
     isProgress: isProgress(work, parts),
     tasks: pending.tasks,
+    calls: pending.records,
     also,
   };
 }

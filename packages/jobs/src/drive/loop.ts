@@ -136,8 +136,13 @@ async function runStep(work: Work, driver: Driver): Promise<Work | undefined> {
   const ready = await readied(work, kind, { step, hasBegun: position.progress !== undefined }, driver);
   const { state } = ready;
   const progress = state.positions[0]?.progress;
-  const change = await kind.advance({ state, step, instruction, progress }, driver.effects);
-  return follow(ready, change, driver);
+  let kept = ready;
+  const change = await kind.advance({ state, step, instruction, progress }, driver.effects, async (edits) => {
+    driver.port.atWork();
+    kept = await committed(apply(kept, edits, driver.port.clock.now()), driver, "keep");
+    return kept.state;
+  });
+  return follow(kept, change, driver);
 }
 
 /** Whoever reads a set reads the store, and nobody calls an app for a job that has not begun the step and committed so far. */

@@ -1,42 +1,18 @@
 import type { Work } from "@svc/core";
 import { type Executor, type JobSetRow, readJobSetRows } from "@svc/db";
 import type { JsonObject } from "@svc/program";
-import type { JobState } from "../state/job.ts";
 import type { RowRange, SetRow, StepEffects } from "../steps/effects.ts";
+import { openBlock } from "./row-blocks.ts";
 import type { JobSeals } from "./seals.ts";
 
-type Ahead = RowRange & { readonly generation: number; readonly rows: Promise<JobSetRow[]> };
+type Opening = { readonly seals: JobSeals; readonly work: Work };
 
 /** Reads and opens rows of sets for one driver. */
-export function createRowReader(
-  db: Executor,
-  opening: { readonly seals: JobSeals; readonly work: Work },
-): Pick<StepEffects, "readRows" | "readAhead"> {
-  let ahead: Ahead | undefined;
-  const select = ({ id: jobId }: JobState, { setId, fromOrdinal, limit, state }: RowRange) => {
-    return readJobSetRows(db, { jobId, setId, state }, { fromOrdinal, limit });
-  };
-  /** The range that was read ahead, if it is the one that is wanted. A rerun, which may change a set, is of another generation. */
-  const taken = (state: JobState, range: RowRange) => {
-    const found = ahead;
-    ahead = undefined;
-    const isWanted =
-      found?.setId === range.setId &&
-      found.fromOrdinal === range.fromOrdinal &&
-      found.limit === range.limit &&
-      found.generation === state.generation &&
-      range.state === undefined;
-    return isWanted ? found.rows : undefined;
-  };
+export function createRowReader(db: Executor, opening: Opening): Pick<StepEffects, "readRows"> {
   return {
-    async readRows(state, range) {
-      return openRows(await (taken(state, range) ?? select(state, range)), range, opening);
-    },
-    readAhead(state, range) {
-      const rows = select(state, range);
-      // Whoever takes them hears of a failure; nobody may, when the driver leaves first.
-      rows.catch(() => {});
-      ahead = { ...range, generation: state.generation, rows };
+    async readRows({ id: jobId }, range) {
+      const { setId, fromOrdinal, limit, state } = range;
+      return openRows(await readJobSetRows(db, { jobId, setId, state }, { fromOrdinal, limit }), range, opening);
     },
   };
 }
@@ -47,19 +23,23 @@ const noFields: JsonObject = {};
 async function openRows(
   rows: readonly JobSetRow[],
   { setId, withData = true }: RowRange,
-  { seals: { openObject }, work }: { readonly seals: JobSeals; readonly work: Work },
+  { seals, work }: Opening,
 ): Promise<SetRow[]> {
   const opened: SetRow[] = [];
+  let block: readonly JsonObject[] = [];
   const slice = () => {
     do {
-      const { ordinal, rowNumber, state, doneCalls, outputs, data } = rows[opened.length] as JobSetRow;
+      const { ordinal, rowNumber, state, doneCalls, outputs, block: number, data } = rows[opened.length] as JobSetRow;
+      if (withData && data !== null) block = openBlock(number, data, seals);
+      const fields = withData ? block[rowNumber - number] : noFields;
+      if (fields === undefined) throw new Error(`row ${rowNumber} of a job stands in no block`);
       opened.push({
         ordinal,
         rowNumber,
         state,
         doneCalls,
-        data: withData ? openObject(`rows/${rowNumber}`, data) : noFields,
-        outputs: outputs === null ? noFields : openObject(`sets/${setId}/${ordinal}`, outputs),
+        data: fields,
+        outputs: outputs === null ? noFields : seals.openObject(`sets/${setId}/${ordinal}`, outputs),
       });
     } while (opened.length < rows.length && !work.isSliceOver());
   };

@@ -3,6 +3,7 @@ import { type Executor, findJobTwin, loadJob, nextJobUndoEntries, requestJobCanc
 import type { Work as JobWork } from "../state/apply.ts";
 import { type Commit, type CommitContext, createCommit } from "./commit.ts";
 import type { Port, Twin } from "./port.ts";
+import { saveRecords } from "./records.ts";
 import { createRowReader } from "./rows.ts";
 
 /** How long the rows of one act are evaluated before what is known of them is committed. Milliseconds. */
@@ -22,6 +23,7 @@ export function createStorePort({ context, lease, seals, db }: CommitContext, wo
     undoTries: limits.undoTries,
     undoBackoffMs: limits.undoBackoffMs,
     call: context.call,
+    saveRecords: (records) => saveRecords(context.db, records),
     test: ({ scope }, condition) => evaluator.test(condition, scope, work),
     testRows({ scope }, condition, rows, isDue) {
       const data = rows.map((row) => row.data);

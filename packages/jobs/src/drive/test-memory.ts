@@ -168,7 +168,7 @@ export function createMemory(program: object, chooser: Chooser, tools: ReadonlyM
         );
         return found.slice(0, limit).map((row) => ({ ...row, data: rows.get(row.rowNumber) ?? {} }));
       },
-      readAhead: () => {},
+      saveRecords: async () => {},
       test: ({ scope }, condition) => evaluator.test(condition, scope, metered),
       testRows({ scope }, condition, found, isDue) {
         const data = found.map((row) => row.data);

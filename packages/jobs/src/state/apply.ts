@@ -1,5 +1,5 @@
 import type { PreparedAsk } from "@svc/asks";
-import type { JobUndoChange, NewJobEvent, NewJobTask, StepReceiptDocument, StepState } from "@svc/db";
+import type { CallRecord, JobUndoChange, NewJobEvent, NewJobTask, StepReceiptDocument, StepState } from "@svc/db";
 import type { JsonObject, JsonValue, Step } from "@svc/program";
 import type { Edit, MappedRow, Note, UndoOf } from "./change.ts";
 import { addError, noRows, sumCalls } from "./counts.ts";
@@ -28,6 +28,8 @@ export type Pending = {
   readonly undone: readonly JobUndoChange[];
   readonly tasks: readonly NewJobTask[];
   readonly asks: readonly PreparedAsk[];
+  /** Rows of the ledger. */
+  readonly records: readonly CallRecord[];
 };
 
 /** A job under way: as it was last committed, as it is now (the same where nothing is to be committed), and what is written beside it. */
@@ -43,6 +45,7 @@ const nothing: Pending = {
   undone: [],
   tasks: [],
   asks: [],
+  records: [],
 };
 
 /** A job just read: nothing is pending. */
@@ -152,6 +155,9 @@ const editors: { readonly [Kind in Edit["kind"]]: (draft: Draft, edit: Extract<E
       rows: job.used.rows + rows,
       asks: job.used.asks + asks,
     };
+  },
+  recorded: ({ pending }, { records }) => {
+    for (const record of records) pending.records.push(record);
   },
   params: ({ job }, { params }) => {
     job.params = { ...job.params, ...params };

@@ -1,6 +1,7 @@
 import type { AskInput, PreparedAsk } from "@svc/asks";
 import type {
   CallCounts,
+  CallRecord,
   DecisionDocument,
   ParkDocument,
   RowCounts,
@@ -54,7 +55,7 @@ export type UndoOf = {
  *   in one state get another.
  * - `go`: a position goes from one index to another. `progress`: how far the step there is.
  * - `move`: the job's status. `park`: what it waits for.
- * - `use`: added to what it used of its limits.
+ * - `use`: added to what it used of its limits. `recorded`: the ledger's rows of calls that ended.
  * - `generation`: calls are made anew from here on.
  * - `logProgress`: how far a step is, at most once in 5 seconds; `logUndo`: how far undoing is, as seldom unless `isAlways`.
  * - `asked`: a question that is put with the next commit.
@@ -107,6 +108,7 @@ export type Edit =
   | { readonly kind: "park"; readonly park: ParkDocument }
   | { readonly kind: "deadline"; readonly clock: "stops" | "runs" }
   | { readonly kind: "use"; readonly used: Partial<UsedDocument> }
+  | { readonly kind: "recorded"; readonly records: readonly CallRecord[] }
   | { readonly kind: "params"; readonly params: JsonObject }
   | { readonly kind: "stepArgs"; readonly stepId: string; readonly args: JsonObject }
   | { readonly kind: "generation" }

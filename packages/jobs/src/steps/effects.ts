@@ -1,4 +1,5 @@
 import type { Clock } from "@svc/core";
+import type { CallRecord } from "@svc/db";
 import type { CallStep, CelOutcome, Expression, JsonObject, JsonValue, PinnedTool, RowState } from "@svc/program";
 import type { JobState } from "../state/job.ts";
 
@@ -60,6 +61,16 @@ export type Attempted =
       readonly isReplay: boolean;
     };
 
+/** Takes the ledger's row of a call that ended: whoever takes it commits it. */
+export type TakeRecord = (record: CallRecord) => void;
+
+/** One attempt at a call. Without `takeRecord` its end is committed to the ledger before it is answered. */
+export type CallTurn = {
+  readonly tool: PinnedTool;
+  readonly attempt: number;
+  readonly takeRecord?: TakeRecord | undefined;
+};
+
 /** What a step does to the world outside its job. */
 export type StepEffects = {
   readonly clock: Clock;
@@ -70,11 +81,9 @@ export type StepEffects = {
   /** How soon a call that may still run on a lost node is asked for again. Milliseconds. */
   readonly busyPollMs: number;
   /** Calls a tool once; a write under a key of its own for each attempt, committed before it is sent. */
-  call(
-    state: JobState,
-    invocation: Invocation,
-    turn: { readonly tool: PinnedTool; readonly attempt: number },
-  ): Promise<Attempted>;
+  call(state: JobState, invocation: Invocation, turn: CallTurn): Promise<Attempted>;
+  /** Writes rows of the ledger that could not be committed with their act, as far as that can be done. */
+  saveRecords(records: readonly CallRecord[]): Promise<void>;
   /** The outcome of a condition of the job. */
   test(state: JobState, condition: Expression): Promise<CelOutcome>;
   /**
@@ -88,6 +97,4 @@ export type StepEffects = {
     isDue: () => boolean,
   ): Promise<readonly CelOutcome[]>;
   readRows(state: JobState, range: RowRange): Promise<SetRow[]>;
-  /** Begins to read a range that is likely to be read next; nothing may change it meanwhile. */
-  readAhead(state: JobState, range: RowRange): void;
 };

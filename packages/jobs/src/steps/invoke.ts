@@ -2,7 +2,7 @@ import type { CallCounts } from "@svc/db";
 import type { JsonValue, PinnedTool, Retry } from "@svc/program";
 import { noCalls } from "../state/counts.ts";
 import type { JobState } from "../state/job.ts";
-import type { Attempted, Invocation, StepEffects } from "./effects.ts";
+import type { Attempted, Invocation, StepEffects, TakeRecord } from "./effects.ts";
 import { sampleOf } from "./sample.ts";
 
 /** Why a call did not end well. `message` may quote the app, `plain` never does: it is fit for what is about rows. */
@@ -18,18 +18,28 @@ export type Invoked =
   | { readonly kind: "postponed"; readonly attempts: number; readonly waitMs: number; readonly isLimited?: boolean }
   | { readonly kind: "limit"; readonly limit: "toolCalls" | "writes" };
 
+/** Calls made, or about to be made. */
+export type UsedCalls = { toolCalls: number; writes: number };
+
 /**
- * What the calls of one act have used and done, whatever they came to; rows that run side by side share one. It belongs to the act:
- * nothing of it is the job's before the act's change is applied.
+ * What calls of one act have used and done, whatever they came to. It belongs to the act: nothing of it is the job's before a change of
+ * the act is applied. `all`: what rows that run side by side, each with its own, have used together.
  */
 export type Tally = {
-  readonly used: { toolCalls: number; writes: number };
+  readonly used: UsedCalls;
+  readonly all: UsedCalls;
   readonly calls: { -readonly [Name in keyof CallCounts]: number };
 };
 
-/** Nothing done yet. */
-export function newTally(): Tally {
-  return { used: { toolCalls: 0, writes: 0 }, calls: { ...noCalls } };
+/** None. */
+export function newUsedCalls(): UsedCalls {
+  return { toolCalls: 0, writes: 0 };
+}
+
+/** Nothing done yet; of a row beside others, with what they share. */
+export function newTally(all?: UsedCalls): Tally {
+  const used = newUsedCalls();
+  return { used, all: all ?? used, calls: { ...noCalls } };
 }
 
 /** A job that calls, what its act has done so far, and the attempts at this call before, by this driver or an earlier one. */
@@ -40,6 +50,8 @@ export type Calling = {
   readonly attempts: number;
   /** Undo calls count towards no limit. */
   readonly isUndo?: boolean;
+  /** Takes the ledger's rows of calls that ended, to be committed with the act. */
+  readonly takeRecord?: TakeRecord;
 };
 
 /** Repeats of a keyed write that was lost with its node, whatever `retry` says. */
@@ -61,7 +73,7 @@ export async function invoke(invocation: Invocation, calling: Calling): Promise<
   for (;;) {
     const limit = reserve(calling, isWrite);
     if (limit !== undefined) return { kind: "limit", limit };
-    const called = await effects.call(state, invocation, { tool, attempt: attempts });
+    const called = await effects.call(state, invocation, { tool, attempt: attempts, takeRecord: calling.takeRecord });
     if (called.kind !== "answered") {
       giveBack(calling, isWrite);
       if (called.kind === "limited") return { kind: "postponed", attempts, waitMs: called.waitMs, isLimited: true };
@@ -99,20 +111,24 @@ function reserve({ state, tally, isUndo = false }: Calling, isWrite: boolean): "
   if (isUndo) return undefined;
   const { used: before, loaded } = state;
   const { limits } = loaded.program;
-  const { used } = tally;
-  if (before.toolCalls + used.toolCalls >= limits.toolCalls) return "toolCalls";
-  if (isWrite && before.writes + used.writes >= limits.writes) return "writes";
-  used.toolCalls += 1;
-  if (isWrite) used.writes += 1;
+  const { all } = tally;
+  if (before.toolCalls + all.toolCalls >= limits.toolCalls) return "toolCalls";
+  if (isWrite && before.writes + all.writes >= limits.writes) return "writes";
+  use(tally, isWrite, 1);
   return undefined;
 }
 
 /** Takes back what was reserved for a call that was not made. */
 function giveBack({ tally, isUndo = false }: Calling, isWrite: boolean): void {
   if (isUndo) return;
-  const { used } = tally;
-  used.toolCalls -= 1;
-  if (isWrite) used.writes -= 1;
+  use(tally, isWrite, -1);
+}
+
+function use({ used, all }: Tally, isWrite: boolean, calls: 1 | -1): void {
+  for (const counts of used === all ? [used] : [used, all]) {
+    counts.toolCalls += calls;
+    if (isWrite) counts.writes += calls;
+  }
 }
 
 function count({ tally }: Calling, { action }: PinnedTool, { outcome }: Answered, isRepeat: boolean): void {

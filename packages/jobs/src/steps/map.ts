@@ -1,16 +1,18 @@
 import type { RowCounts } from "@svc/db";
-import type { Change, Edit } from "../state/change.ts";
-import { noRows } from "../state/counts.ts";
+import type { Change, Edit, Next, UndoOf } from "../state/change.ts";
+import { noRows, sumCalls } from "../state/counts.ts";
+import type { JobState } from "../state/job.ts";
 import type { ProgressOf } from "../state/progress.ts";
 import { undoOf } from "./arguments.ts";
 import type { StepEffects } from "./effects.ts";
-import { newTally, type Tally, toolOf } from "./invoke.ts";
-import { chunkOf, type RowWork, runRows } from "./map-rows.ts";
+import { toolOf } from "./invoke.ts";
+import type { MapAt, RowWork } from "./map-row.ts";
+import { type RowsEnd, type RowsPart, RowsRun } from "./map-run.ts";
 import { overrideEdits } from "./overrides.ts";
 import { pointQuestion } from "./questions.ts";
-import type { Settled, StepAt, StepKind } from "./step-kind.ts";
+import type { Keep, Settled, StepAt, StepKind } from "./step-kind.ts";
 
-/** Calls for each row of a set: a chunk of rows an act. */
+/** Calls for each row of a set: as many rows an act as it comes to, kept part by part. */
 export const mapKind: StepKind<"map"> = {
   needs: "commit",
   set: "in",
@@ -19,45 +21,48 @@ export const mapKind: StepKind<"map"> = {
   answer: answerRows,
 };
 
-type MapAt = StepAt<"map">;
-type MapProgress = ProgressOf<"map">;
-
-/** Moves a map on by one chunk of rows, or, after the last, to its end. */
-async function advanceMap(at: MapAt, effects: StepEffects): Promise<Change> {
+/** Moves a map on: its rows run until they have ended or the driver is to pause, and what ended is kept meanwhile. */
+async function advanceMap(at: StepAt<"map">, effects: StepEffects, keep: Keep): Promise<Change> {
   const { state, step, progress = { kind: "map", stepId: step.id } } = at;
-  const { works, last } = await chunkOf({ state, step, progress }, effects);
-  if (last === undefined) return conclude(at, progress);
-  const tally = newTally();
-  const { limit, fullUntilMs } = await runRows({ ...at, progress }, works, { tally, effects });
-  const edits: Edit[] = [{ kind: "use", used: tally.used }, ...rowEdits(at, progress, { works, tally })];
-  if (limit !== undefined) return { edits, next: { kind: "limit", stepId: step.id, limit } };
-  return goOn(at, progress, { works, last, edits, effects, fullUntilMs });
+  const map: MapAt = { ...at, progress };
+  let now = state;
+  const run = new RowsRun(map, {
+    effects: { ...effects, mustPause: () => effects.mustPause(now) },
+    async keep(part, window) {
+      const reached: Edit = { kind: "progress", progress: window.progress({ isLast: false }) };
+      now = await keep([...partEdits(map, now, part), { kind: "logProgress", stepId: step.id }, reached]);
+    },
+  });
+  const end = await run.run();
+  const { window } = run;
+  if (window.isEmpty) return conclude(map);
+  const open = window.listOpen();
+  const works = [...window.takeEnded(), ...open].sort((a, b) => a.ordinal - b.ordinal);
+  const edits = partEdits(map, now, { works, records: run.takeRecords() });
+  if (end.limit !== undefined) return { edits, next: { kind: "limit", stepId: step.id, limit: end.limit } };
+  const reached: Edit = { kind: "progress", progress: window.progress({ isLast: true }) };
+  const logged: Edit = { kind: "logProgress", stepId: step.id };
+  return { edits: [...edits, logged, reached], next: nextAct(open, end, effects, now) };
 }
 
-/** What the rows came to: states, counts, errors and undo entries, in the order of the rows. */
-function rowEdits(
-  { state, step }: MapAt,
-  { again }: MapProgress,
-  { works, tally }: { readonly works: readonly RowWork[]; readonly tally: Tally },
-): Edit[] {
+/** What rows came to: states, counts, errors and undo entries, in their order; and the ledger's rows of calls. */
+function partEdits({ step, progress: { again } }: MapAt, state: JobState, { works, records }: RowsPart): Edit[] {
   const stepId = step.id;
-  const edits: Edit[] = [];
+  const edits: Edit[] = records.length > 0 ? [{ kind: "recorded", records }] : [];
   const before = state.steps.get(stepId)?.receipt.rows ?? noRows;
   let rows = before;
   for (const work of works) {
-    const { ordinal, state: ended, fault, doneBefore, doneCalls } = work;
-    const done = { ...state.scope, row: work.row, calls: work.outputs };
-    const undoable = step.calls.slice(doneBefore, doneCalls).filter(({ undo }) => undo !== undefined);
-    const entries = undoable.flatMap((call) => {
-      const output = work.outputs[call.id] ?? null;
-      return undoOf(state, { call, stepId, ordinal, scope: { ...done, output } }) ?? [];
-    });
+    const { ordinal, state: ended, fault } = work;
+    const entries = undoEntries(step, state, work);
     if (entries.length > 0) edits.push({ kind: "armUndo", entries });
     if (ended === undefined) continue;
     rows = countRow(rows, ended, again);
     if (fault !== undefined) edits.push({ kind: "error", stepId, code: fault.code, ordinal, message: fault.plain });
   }
-  edits.push({ kind: "calls", stepId, calls: tally.calls });
+  const used = works.map((work) => work.tally.used);
+  const toolCalls = used.reduce((sum, each) => sum + each.toolCalls, 0);
+  edits.push({ kind: "use", used: { toolCalls, writes: used.reduce((sum, each) => sum + each.writes, 0) } });
+  edits.push({ kind: "calls", stepId, calls: sumCalls(works.map(({ tally }) => tally.calls)) });
   edits.push({ kind: "mapped", setId: stepId, rows: works.flatMap((work) => mappedRow(work, again)) });
   edits.push({ kind: "receipt", stepId, rows });
   // The first of them only: how many there are stands in the receipt and in the question.
@@ -65,6 +70,20 @@ function rowEdits(
     edits.push({ kind: "note", note: { type: "call-in-doubt", stepId, payload: { rows: rows.unknown } } });
   }
   return edits;
+}
+
+/** Of the calls that ended well in this act. */
+function undoEntries(
+  step: MapAt["step"],
+  state: JobState,
+  { ordinal, row, outputs, doneBefore, doneCalls }: RowWork,
+): UndoOf[] {
+  const done = { ...state.scope, row, calls: outputs };
+  const undoable = step.calls.slice(doneBefore, doneCalls).filter(({ undo }) => undo !== undefined);
+  return undoable.flatMap((call) => {
+    const output = outputs[call.id] ?? null;
+    return undoOf(state, { call, stepId: step.id, ordinal, scope: { ...done, output } }) ?? [];
+  });
 }
 
 function countRow(rows: RowCounts, ended: keyof RowCounts, again: "failed" | "unknown" | undefined): RowCounts {
@@ -89,48 +108,19 @@ function mappedRow(work: RowWork, again: "failed" | "unknown" | undefined) {
   ];
 }
 
-/** After a chunk: the next one, or what is left of this one. */
-function goOn(
-  { state }: MapAt,
-  { retries: _retries, ended = [], ...progress }: MapProgress,
-  chunk: {
-    readonly works: readonly RowWork[];
-    readonly last: number;
-    readonly edits: readonly Edit[];
-    readonly effects: StepEffects;
-    /** Until then a call limit lets none of the rest go. */
-    readonly fullUntilMs: number | undefined;
-  },
-): Change {
-  const { works, last, edits, effects, fullUntilMs } = chunk;
-  const { stepId } = progress;
-  const logged: Edit = { kind: "logProgress", stepId };
-  const left = works.filter(({ state }) => state === undefined);
-  if (left.length === 0) {
-    // Whether this was the last chunk is known only from the next look.
-    return {
-      edits: [...edits, logged, { kind: "progress", progress: { ...progress, next: last + 1 } }],
-      next: { kind: "commit" },
-    };
-  }
-  const retries = Object.fromEntries(
-    left.flatMap(({ ordinal, doneCalls, retry }) => (retry === undefined ? [] : [[`${ordinal}/${doneCalls}`, retry]])),
-  );
-  const endedNow = works.flatMap(({ state, ordinal }) => (state === undefined ? [] : [ordinal]));
-  const dueAts = [
-    ...Object.values(retries).map(({ dueAt }) => dueAt),
-    ...(fullUntilMs === undefined ? [] : [fullUntilMs]),
-  ];
-  const isWaiting = (fullUntilMs !== undefined || dueAts.length === left.length) && !effects.mustPause(state);
-  return {
-    edits: [...edits, logged, { kind: "progress", progress: { ...progress, ended: [...ended, ...endedNow], retries } }],
-    next: isWaiting ? { kind: "until", atMs: Math.min(...dueAts) } : { kind: "commit" },
-  };
+/** The job is given back where all that is left waits. Whether anything is left behind it is known from the next look alone. */
+function nextAct(left: readonly RowWork[], { fullUntilMs }: RowsEnd, effects: StepEffects, state: JobState): Next {
+  const nowMs = effects.clock.now();
+  const dueAts = left.flatMap(({ retry }) => (retry !== undefined && retry.dueAt > nowMs ? [retry.dueAt] : []));
+  const isAllWaiting = left.length > 0 && dueAts.length === left.length;
+  if ((!isAllWaiting && fullUntilMs === undefined) || effects.mustPause(state)) return { kind: "commit" };
+  return { kind: "until", atMs: Math.min(...dueAts, fullUntilMs ?? Number.POSITIVE_INFINITY) };
 }
 
 /** Every row has ended: unknown ones are asked about first, then failed ones beyond what is tolerated. */
-function conclude(at: MapAt, { again: _again, retries: _retries, ended: _ended, ...progress }: MapProgress): Change {
+function conclude(at: MapAt): Change {
   const { state, step, instruction } = at;
+  const { again: _again, retries: _retries, ended: _ended, ...progress } = at.progress;
   const counts = state.steps.get(step.id)?.receipt.rows ?? noRows;
   // Beyond the last row of the source: whatever is answered, the step comes here again unless rows are to run again.
   const edits: Edit[] = [{ kind: "progress", progress: { ...progress, next: counts.in } }];
@@ -167,7 +157,7 @@ function askAbout(
 }
 
 /** What becomes of the failed or unknown rows. The step looks at its rows again afterwards. */
-function answerRows(at: MapAt, settled: Settled): Change {
+function answerRows(at: StepAt<"map">, settled: Settled): Change {
   const { step, instruction, progress } = at;
   const about = settled.kind === "unknown" ? "unknown" : "failed";
   const { askId: _ask, ...kept } = progress ?? { kind: "map", stepId: step.id };
@@ -192,10 +182,10 @@ function answerRows(at: MapAt, settled: Settled): Change {
 
 /** The rows run again from their first call that did not end well. Where they are in doubt, the app is given the same keys. */
 function retryRows(
-  { state, step }: MapAt,
+  { state, step }: StepAt<"map">,
   { overridesJson, chain }: Settled,
   again: "failed" | "unknown",
-  { retries: _retries, ended: _ended, appGeneration: before, ...kept }: Omit<MapProgress, "askId">,
+  { retries: _retries, ended: _ended, appGeneration: before, ...kept }: Omit<ProgressOf<"map">, "askId">,
 ): Edit[] {
   const name = step.onRows[again];
   const point = name === undefined ? undefined : state.loaded.program.points.get(name);

@@ -1,6 +1,6 @@
 import type { AskKind, DecisionDocument, RowCounts } from "@svc/db";
 import type { Step, StepOf } from "@svc/program";
-import type { Change } from "../state/change.ts";
+import type { Change, Edit } from "../state/change.ts";
 import type { SetSize, StepInstruction } from "../state/flow.ts";
 import type { JobState } from "../state/job.ts";
 import type { ProgressOf } from "../state/progress.ts";
@@ -25,6 +25,9 @@ export type Settled = {
   readonly chain: readonly string[];
 };
 
+/** Commits a part of an act while the rest goes on, one after another; answers the job as it is then. */
+export type Keep = (edits: readonly Edit[]) => Promise<JobState>;
+
 /**
  * One kind of step, as the driver runs it. A step is a value: given the job and the effects, an act answers what it changes. Whoever
  * makes calls begins by an act that only begins: it is committed before the first call.
@@ -40,7 +43,7 @@ export type StepKind<Kind extends Step["kind"]> = {
   /** The counts that the step's receipt begins with, where the driver begins it; undefined for none. */
   readonly beginsWith?: RowCounts;
   /** Moves the step on by one act. Its edits begin the step where it has not begun. */
-  advance(at: StepAt<Kind>, effects: StepEffects): Promise<Change> | Change;
+  advance(at: StepAt<Kind>, effects: StepEffects, keep: Keep): Promise<Change> | Change;
   /** What an answer to a question of the step changes; abort is not among the answers. Undefined for a kind that asks none. */
   readonly answer: ((at: StepAt<Kind>, settled: Settled) => Change) | undefined;
 };

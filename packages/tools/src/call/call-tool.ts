@@ -1,5 +1,6 @@
 import { type Action, type CatalogViews, nearest, type Toolkit, withoutExcess } from "@svc/catalog";
 import { type AccountId, createId, type Id } from "@svc/core";
+import type { CallRecord } from "@svc/db";
 import type { CallLimits } from "../limits/call-limits.ts";
 import { type CallResult, resultOf } from "../outcome.ts";
 import { type CodeContext, callCodeTool } from "./call-code.ts";
@@ -34,6 +35,8 @@ export type CallRequest = {
   readonly timeoutMs?: number | undefined;
   /** How long the call waits for its turn where a limit is full. Default 2 s. Who comes back by itself waits for none. */
   readonly limitWaitMs?: number | undefined;
+  /** Takes the ledger's row of the call's end, to commit it with what follows from the call. Default: it is committed at once. */
+  readonly takeRecord?: ((record: CallRecord) => void) | undefined;
   /** What no message about the call may quote, beside its sensitive arguments: a job hands a tool what others keep secret. */
   readonly secrets?: readonly string[] | undefined;
 };
@@ -155,7 +158,7 @@ async function find(
 }
 
 function entryOf({ clock }: CallContext, request: CallRequest, tool: CallPlan["tool"]): LedgerEntry {
-  const { caller, args, entityId, accountId, idempotencyKey } = request;
+  const { caller, args, entityId, accountId, idempotencyKey, takeRecord } = request;
   // One moment for both: lists find calls by the time in their ids.
   const createdAt = clock.now();
   return {
@@ -169,6 +172,7 @@ function entryOf({ clock }: CallContext, request: CallRequest, tool: CallPlan["t
     callDigest: digestCall({ toolSlug: tool.slug, account: accountId ?? `entity:${entityId}`, args }),
     idempotencyKey,
     createdAt,
+    takeRecord,
   };
 }
 

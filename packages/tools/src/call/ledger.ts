@@ -31,6 +31,8 @@ export type LedgerEntry = {
   readonly callDigest: Buffer;
   readonly idempotencyKey: string | undefined;
   readonly createdAt: number;
+  /** Takes the row of the call's end in place of the ledger: whoever takes it commits it. */
+  readonly takeRecord?: ((record: CallRecord) => void) | undefined;
 };
 
 /** What is known once a call has ended. */
@@ -61,7 +63,10 @@ export type Ledger = {
   begun(entry: LedgerEntry, accountId: AccountId | undefined, isSandbox: boolean): CallRecord;
   /** Commits that a call is about to be sent. */
   begin(entry: LedgerEntry, accountId: AccountId | undefined, isSandbox: boolean): Promise<void>;
-  /** Commits a call's outcome, whether or not it was begun. `bindsKey`: repeats of its idempotency key answer this. */
+  /**
+   * Commits a call's outcome, whether or not it was begun, or hands it to who takes it. `bindsKey`: repeats of its idempotency key
+   * answer this.
+   */
   end(entry: LedgerEntry, end: LedgerEnd, options: { bindsKey: boolean }): Promise<void>;
   /** Whether a digest of the ledger is that of this call. */
   isSameCall(entry: LedgerEntry, digest: Buffer): boolean;
@@ -112,7 +117,9 @@ export function createLedger({ db, clock, sealer, observer }: LedgerOptions): Le
       const key = bindsKey ? entry.idempotencyKey : undefined;
       const replay =
         key === undefined ? undefined : seal(sealer, entry, "replay", JSON.stringify(replayOf(end.result)));
-      await batcher.add({ ...record, replay, idempotencyKey: key });
+      const ended = { ...record, replay, idempotencyKey: key };
+      if (entry.takeRecord === undefined) await batcher.add(ended);
+      else entry.takeRecord(ended);
     },
     isSameCall: ({ caller, callDigest }, digest) => digests.isOf(caller.projectId, callDigest, digest),
     openReplay: (id, projectId, sealed) => JSON.parse(openColumn(projectId, id, "replay", sealed)) as Replay,

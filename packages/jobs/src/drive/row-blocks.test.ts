@@ -1,0 +1,62 @@
+import { createId, createWorkMeter, uuidOfId } from "@svc/core";
+import { createTestDatabase, type TestDatabase } from "@svc/testing/database";
+import { testSealer } from "@svc/testing/node";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import type { JobState } from "../state/job.ts";
+import { openBlock, sealRows } from "./row-blocks.ts";
+import { createRowReader } from "./rows.ts";
+import { jobSeals } from "./seals.ts";
+
+let database: TestDatabase;
+beforeAll(async () => {
+  database = await createTestDatabase();
+});
+afterAll(() => database.drop());
+
+const nowMs = Date.UTC(2026, 0, 5);
+const rowsFrom = (first: number, count: number) =>
+  Array.from({ length: count }, (_, index) => ({ rowNumber: first + index, data: { id: `r${first + index}` } }));
+
+test("rows are sealed fifty together, less where they are large, and across a gap apart", () => {
+  const { seal, open } = jobSeals(testSealer, createId("prj", nowMs), createId("job", nowMs));
+  const large = { rowNumber: 200, data: { text: "x".repeat(70_000) } };
+  const rows = [...rowsFrom(1, 120), large, ...rowsFrom(201, 2)];
+  const blocks = sealRows(rows, seal);
+  expect(blocks.map(({ rowNumber }) => rowNumber)).toEqual([1, 51, 101, 200, 201]);
+  const opened = blocks.flatMap(({ rowNumber, data }) => openBlock(rowNumber, data, { open }));
+  expect(opened).toEqual(rows.map(({ data }) => data));
+  expect(blocks.some(({ data }) => Buffer.from(data).includes("r17"))).toBe(false);
+  // A block is bound to its number.
+  expect(() => openBlock(2, (blocks[0] as (typeof blocks)[number]).data, { open })).toThrow();
+});
+
+test("any page of any set finds its rows, those that version 0.1 stored one by one among them", async () => {
+  const { db } = database;
+  const [projectId, id] = [createId("prj", nowMs), createId("job", nowMs)];
+  const seals = jobSeals(testSealer, projectId, id);
+  const old = rowsFrom(1, 30).map(({ rowNumber, data }) => ({
+    rowNumber,
+    data: seals.seal(`rows/${rowNumber}`, data),
+  }));
+  const stored = [...old, ...sealRows(rowsFrom(31, 170), seals.seal)];
+  for (const { rowNumber, data } of stored) {
+    await db.sql`insert into job_rows (job_id, row_number, data) values (${uuidOfId(id)}::uuid, ${rowNumber}, ${data})`;
+  }
+  const numbers = rowsFrom(1, 200).map(({ rowNumber }) => rowNumber);
+  const sets = { all: numbers, sparse: numbers.filter((n) => n % 7 === 0), back: [150, 20, 151, 21, 190, 35] };
+  for (const [setId, members] of Object.entries(sets)) {
+    await db.sql`insert into job_set_rows (job_id, set_id, ordinal, row_number, state)
+      select ${uuidOfId(id)}::uuid, ${setId}, n - 1, m, 'in' from unnest(${members}::int4[]) with ordinality as t (m, n)`;
+  }
+  const reader = createRowReader(db, { seals, work: createWorkMeter().begin({ projectId }) });
+  for (const [setId, members] of Object.entries(sets)) {
+    for (const limit of [3, 64, 200]) {
+      const found: unknown[] = [];
+      for (let fromOrdinal = 0; fromOrdinal < members.length; fromOrdinal += limit) {
+        const page = await reader.readRows({ id } as JobState, { setId, fromOrdinal, limit });
+        found.push(...page.map(({ rowNumber, data }) => [rowNumber, data]));
+      }
+      expect(found).toEqual(members.map((number) => [number, { id: `r${number}` }]));
+    }
+  }
+});

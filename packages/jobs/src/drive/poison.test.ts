@@ -31,9 +31,9 @@ test("a job whose lease is lost three times before it gets on is parked as poiso
 });
 
 test("what gets on between two losses is not parked, however many there are", async () => {
-  const world = createWorld({ items: 120 });
+  const world = createWorld({ items: 900 });
   const bench = await benches.bench(world);
-  const id = await bench.submit(sendAll({ concurrency: 8 }));
+  const id = await bench.submit(sendAll({ concurrency: 8 }, { tool: "desk.send_keyed", limits: { writes: 5_000 } }));
   for (let round = 0; round < 3; round++) {
     await killDrivers(bench, id, { point: "before-call", times: 1 });
     // Comes as far as its next commit: the one before it and this one are two losses, and then it has got on.

@@ -50,32 +50,40 @@ export function toConnectError(fault: Fault): ConnectError {
   );
 }
 
-/** What an interceptor is told of the call whose error it maps. */
-type FailedRequest = Pick<Parameters<ReturnType<Interceptor>>[0], "contextValues" | "signal">;
+/** What is known of the call whose error is mapped. */
+export type FailedRequest = Pick<Parameters<ReturnType<Interceptor>>[0], "contextValues" | "signal">;
+
+/** Turns what a call threw into the error that Connect answers with. */
+export type OutgoingError = (error: unknown, req: FailedRequest) => ConnectError;
 
 /**
- * Makes the interceptor after which every error of a call, and of its stream, is Connect's. Connect's own pass, a fault is written
- * as it is, `onFault` hearing of it, a call that its signal ended gets the signal's reason, and of anything else `mapError` makes a fault.
+ * Makes the mapping of errors. Connect's own pass, a fault is written as it is, `onFault` hearing of it, a call that its signal ended
+ * gets the signal's reason, and of anything else `mapError` makes a fault.
  */
-export function createFaultInterceptor(
+export function createOutgoingError(
   mapError: (error: unknown, req: FailedRequest) => Fault,
   onFault: (fault: Fault, req: FailedRequest) => void = () => {},
-): Interceptor {
+): OutgoingError {
+  return (error, req) => {
+    if (error instanceof ConnectError) return error;
+    if (error instanceof Fault) {
+      onFault(error, req);
+      return toConnectError(error);
+    }
+    const { aborted, reason } = req.signal;
+    return aborted && reason instanceof ConnectError ? reason : toConnectError(mapError(error, req));
+  };
+}
+
+/** Makes the interceptor after which every error of a call, and of its stream, is Connect's. */
+export function createFaultInterceptor(outgoing: OutgoingError): Interceptor {
   return (next) => async (req) => {
-    const outgoing = (error: unknown): ConnectError => {
-      if (error instanceof ConnectError) return error;
-      if (error instanceof Fault) {
-        onFault(error, req);
-        return toConnectError(error);
-      }
-      const { aborted, reason } = req.signal;
-      return aborted && reason instanceof ConnectError ? reason : toConnectError(mapError(error, req));
-    };
+    const outgoingOf = (error: unknown) => outgoing(error, req);
     try {
       const res = await next(req);
-      return res.stream ? { ...res, message: mapStream(res.message, outgoing) } : res;
+      return res.stream ? { ...res, message: mapStream(res.message, outgoingOf) } : res;
     } catch (error) {
-      throw outgoing(error);
+      throw outgoing(error, req);
     }
   };
 }

@@ -50,6 +50,20 @@ export function toConnectError(fault: Fault): ConnectError {
   );
 }
 
+/** An error as the wire has it. */
+export type WireError = ConnectError;
+
+/** What Connect's handler ends a call with whose time is over; its detail is added where it is answered. */
+export function timedOut(): WireError {
+  return new ConnectError("the operation timed out", Code.DeadlineExceeded);
+}
+
+/** What Connect's handler answers where something fails before its interceptors begin, or after them. */
+export function toWireError(error: unknown): WireError {
+  if (error instanceof ConnectError) return error;
+  return new ConnectError("internal error", Code.Internal, undefined, undefined, error);
+}
+
 /** What is known of the call whose error is mapped. */
 export type FailedRequest = Pick<Parameters<ReturnType<Interceptor>>[0], "contextValues" | "signal">;
 

@@ -1,7 +1,5 @@
 import { create, type DescMessage, type DescMethodUnary, type Message } from "@bufbuild/protobuf";
 import {
-  Code,
-  ConnectError,
   type ConnectRouterOptions,
   type ContextValues,
   createContextValues,
@@ -22,7 +20,7 @@ import type { WriteAnswer } from "./answers.ts";
 import { type Call, callContext } from "./call.ts";
 import { withSignal } from "./call-error.ts";
 import { checkRequest } from "./check-request.ts";
-import type { OutgoingError } from "./connect-error.ts";
+import { type OutgoingError, timedOut, toWireError, type WireError } from "./connect-error.ts";
 
 /** A unary request of the Connect protocol that is not compressed, before its body is read. */
 export type ArrivedCall = {
@@ -44,7 +42,7 @@ export type ArrivedCall = {
 /** What a call is answered with; `header` has the headers where its method adds to them, undefined where it does not. */
 export type UnaryOutcome = { readonly header: Headers | undefined } & (
   | { readonly answer: Answer; readonly error?: undefined }
-  | { readonly error: ConnectError }
+  | { readonly error: WireError }
 );
 
 /** Takes a call from its gate to its outcome. Never rejects. */
@@ -88,7 +86,7 @@ export function createUnaryCalls(parts: UnaryParts): (method: UnaryMethod) => Un
         return { answer: await serve(arrived, context, timeout.error), header: context.addedHeader() };
       } catch (error) {
         ending.abort(error);
-        return { error: connectErrorOf(error), header: context.addedHeader() };
+        return { error: toWireError(error), header: context.addedHeader() };
       } finally {
         stopDeadline();
         underWay.delete(ending);
@@ -103,22 +101,17 @@ const answered = new DOMException("This operation was aborted", "AbortError");
 
 function startDeadline(timeoutMs: number | undefined, ending: AbortController): () => void {
   if (timeoutMs === undefined) return () => {};
-  const end = () => ending.abort(new ConnectError("the operation timed out", Code.DeadlineExceeded));
+  const end = () => ending.abort(timedOut());
   if (timeoutMs <= 0) end();
   const timer = timeoutMs <= 0 ? undefined : setTimeout(end, timeoutMs);
   return () => clearTimeout(timer);
-}
-
-function connectErrorOf(error: unknown): ConnectError {
-  if (error instanceof ConnectError) return error;
-  return new ConnectError("internal error", Code.Internal, undefined, undefined, error);
 }
 
 /** In the order of Connect's handler: gate, headers, body, decoding, and then what its interceptors do. */
 function createServing(
   { admit, outgoing, write, jsonOptions }: UnaryParts,
   { desc, implementation, readMaxBytes }: UnaryMethod,
-): (arrived: ArrivedCall, context: UnaryContext, timeoutError: ConnectError | undefined) => Promise<Answer> {
+): (arrived: ArrivedCall, context: UnaryContext, timeoutError: WireError | undefined) => Promise<Answer> {
   const limits = validateReadWriteMaxBytes(readMaxBytes, undefined, undefined);
   const serialization = createMethodSerializationLookup(desc, undefined, jsonOptions, limits);
   const output: DescMessage = desc.output;

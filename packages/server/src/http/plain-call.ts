@@ -1,11 +1,10 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
 import type { DescMethod } from "@bufbuild/protobuf";
-import type { ConnectError } from "@connectrpc/connect";
 import { mergeNonProtocolHeaders } from "@connectrpc/connect/protocol";
 import { contentTypeUnaryJson, contentTypeUnaryProto, errorToJson } from "@connectrpc/connect/protocol-connect";
 import { isJsonType } from "../calls/answers.ts";
 import type { Call } from "../calls/call.ts";
-import { httpStatusOf } from "../calls/connect-error.ts";
+import { httpStatusOf, type WireError } from "../calls/connect-error.ts";
 import type { UnaryCall } from "../calls/unary-call.ts";
 import { jsonOptions } from "./answer.ts";
 import { completeError, type ErrorJson, type FailedCall } from "./complete-error.ts";
@@ -58,7 +57,7 @@ function withLength(header: Headers): Headers {
 
 /** Answers with an error, and what it says in headers. */
 function answerFailure(
-  error: ConnectError,
+  error: WireError,
   added: Headers | undefined,
   res: ServerResponse,
   failed: FailedCall,

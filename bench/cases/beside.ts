@@ -12,7 +12,7 @@ import { deliveringServer, storingServer } from "../server-variant.ts";
 import { type Spread, spreadOf } from "../statistics.ts";
 import type { System, Variant } from "../system.ts";
 import { callingServer, callKinds, requestOf } from "./call.ts";
-import { getTool } from "./rpc.ts";
+import { getTool, noOp } from "./rpc.ts";
 
 /** What one slice of a work gave. */
 type Slice = { readonly perSecond: number; readonly costs: Costs };
@@ -52,7 +52,11 @@ async function groupsOf(ctx: BenchContext, provider: Child<typeof providerComman
     {
       server: storingServer(settings, "storing"),
       post: "order",
-      works: [recordedWork(ctx, "ingest", "order"), answeredWork(ctx, "GetTool", getTool.request)],
+      works: [
+        recordedWork(ctx, "ingest", "order"),
+        answeredWork(ctx, "GetTool", getTool.request),
+        answeredWork(ctx, "no-op", noOp.request),
+      ],
     },
     {
       server: deliveringServer(settings, "delivering"),

@@ -16,7 +16,11 @@ export const getTool: Call = {
   name: "CatalogService/GetTool",
   request: callRequest("svc.v1.CatalogService/GetTool", { slug: "calendar.create_event" }),
 };
-const noOp: Call = { name: "grpc.health.v1.Health/Check", request: callRequest("grpc.health.v1.Health/Check", {}) };
+/** A call that does nothing. */
+export const noOp: Call = {
+  name: "grpc.health.v1.Health/Check",
+  request: callRequest("grpc.health.v1.Health/Check", {}),
+};
 
 /** What a catalog read costs beyond the layers that every call goes through. */
 export const rpc: BenchCase = {

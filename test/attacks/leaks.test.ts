@@ -28,7 +28,8 @@ test("every column that could hold a secret is declared here, and no other", () 
 test("sealed columns hold sealed values, and each of them holds some", async () => {
   const { sql } = scene.server.database.db;
   for (const { table, column } of storedColumns().filter((one) => kindOfColumn.get(nameOf(one)) === "sealed")) {
-    const rows = await sql`select ${sql(column)} as value from ${sql(table)} where ${sql(column)} is not null`;
+    // An empty value holds nothing: of a job's call no arguments are kept.
+    const rows = await sql`select ${sql(column)} as value from ${sql(table)} where length(${sql(column)}) > 0`;
     expect(rows.length, `${table}.${column}`).toBeGreaterThan(0);
     // Version, length of the key's id, the id: what the vault writes before a nonce.
     for (const { value } of rows) expect((value as Buffer)[0], `${table}.${column}`).toBe(1);

@@ -59,7 +59,7 @@ export class Claimer {
 
   /** Looks now. */
   wake(): void {
-    this.#pause.abort();
+    this.#pause.abort("woken");
   }
 
   /** Told that deliveries were stored for which there was no room. */

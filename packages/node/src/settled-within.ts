@@ -5,5 +5,5 @@ export async function settledWithin(clock: Clock, ms: number, work: Promise<unkn
   const settled = new AbortController();
   const waiting = clock.wait(Math.max(0, ms), settled.signal);
   await Promise.race([Promise.allSettled([work]), waiting]);
-  settled.abort();
+  settled.abort("settled");
 }

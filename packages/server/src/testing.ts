@@ -1,6 +1,8 @@
-import { createFaultInterceptor } from "./calls/connect-error.ts";
+import { createFaultInterceptor, createOutgoingError } from "./calls/connect-error.ts";
 
 /** What a service in a test's own process needs in place of the node's error interceptor; what is no fault stays what it was. */
-export const faultInterceptor = createFaultInterceptor((error) => {
-  throw error;
-});
+export const faultInterceptor = createFaultInterceptor(
+  createOutgoingError((error) => {
+    throw error;
+  }),
+);

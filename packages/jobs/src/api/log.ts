@@ -88,7 +88,7 @@ async function* watch(
   let seq = request.afterSeq;
   let grown = new AbortController();
   let pauseMs = watchPollMsMin;
-  const unsubscribe = context.hints.subscribe(jobId, () => grown.abort());
+  const unsubscribe = context.hints.subscribe(jobId, () => grown.abort("grown"));
   try {
     for (;;) {
       // Made before the log is read: what is committed meanwhile is not waited for.

@@ -80,7 +80,7 @@ export class Worker {
   }
 
   /** Looks now. */
-  readonly wake = (): void => this.#pause.abort();
+  readonly wake = (): void => this.#pause.abort("woken");
 
   /** Looks when something is due. What is due later than the next look is found by that. */
   readonly #noteDue = (atMs = 0): void => {

@@ -4,7 +4,7 @@ import { type ContextKey, createContextKey, type HandlerContext } from "@connect
 import { type Clock, digestSecret, isWellFormedApiKey, type Principal, principalContext } from "@svc/core";
 import type { CallerKey } from "@svc/db";
 import type { Admission } from "../admission/admission.ts";
-import { callContext } from "../calls/call.ts";
+import { type Call, callContext } from "../calls/call.ts";
 import type { CallErrorMapper } from "../calls/call-error.ts";
 import { toConnectError } from "../calls/connect-error.ts";
 import { adminDisabled, apiKeyInvalid, apiKeyMissing, roleRequired } from "../errors.ts";
@@ -24,35 +24,55 @@ export type GateOptions = {
   mapError: CallErrorMapper;
 };
 
+/** A call before its body is read. */
+export type Arrival = {
+  readonly method: DescMethod;
+  readonly authorization: string | null;
+  readonly call: Call | undefined;
+  /** How to wait for a key that the store is asked for; a plain `await` where nothing is to be held back meanwhile. */
+  readonly wait: KeyLookupWait | undefined;
+};
+
 /**
- * Makes the request gate: it runs before a body is read, refuses whoever may not make the call, or has made as many as its project
- * may, and leaves the caller in `principalContext`. Bearers are looked up by digest; the administrator's is compared in constant time.
+ * Lets a call in before its body is read: refuses whoever may not make it, or has made as many as its project may, with Connect's error.
+ * Resolves with the caller; undefined for a call that needs no key.
  */
-export function createGate(options: GateOptions): (ctx: HandlerContext) => Promise<void> | void {
+export type Gate = (arrival: Arrival) => Promise<Principal | undefined>;
+
+/** Makes the gate. Bearers are looked up by digest; the administrator's is compared in constant time. */
+export function createGate(options: GateOptions): Gate {
   const { adminToken, admission, mapError } = options;
   const authenticate = createAuthenticator(options);
-  return async (ctx) => {
-    const required = options.roles().get(ctx.method);
-    if (required === undefined) return;
-    const call = ctx.values.get(callContext);
+  return async ({ method, authorization, call, wait }) => {
+    const required = options.roles().get(method);
+    if (required === undefined) return undefined;
     try {
-      const authorization = ctx.requestHeader.get("authorization");
       if (bearerOf(authorization) === undefined) throw apiKeyMissing();
       if (required === "admin" && adminToken === undefined) throw adminDisabled();
-      const principal = await authenticate(authorization, ctx.values.get(keyLookupContext));
+      const principal = await authenticate(authorization, wait);
       if (call !== undefined) call.principal = principal;
-      assertRole(ctx.method, required, principal);
+      assertRole(method, required, principal);
       if (principal.kind === "project") {
-        const kind = ctx.method.methodKind === "unary" ? "call" : "stream";
+        const kind = method.methodKind === "unary" ? "call" : "stream";
         const admitted = admission.enter(principal.projectId, principal.quotas, kind);
         if ("refusal" in admitted) throw admitted.refusal;
         if (call !== undefined) call.leave = admitted.leave;
       }
-      ctx.values.set(principalContext, principal);
+      return principal;
     } catch (error) {
-      // No interceptor has begun: Connect answers what the gate throws.
+      // No interceptor has begun: whoever asks the gate answers what it throws.
       throw toConnectError(mapError(error, call));
     }
+  };
+}
+
+/** The gate as Connect's handlers ask it: the caller is left in `principalContext`. */
+export function createRequestGate(admit: Gate): (ctx: HandlerContext) => Promise<void> {
+  return async ({ method, requestHeader, values }) => {
+    const authorization = requestHeader.get("authorization");
+    const [call, wait] = [values.get(callContext), values.get(keyLookupContext)];
+    const principal = await admit({ method, authorization, call, wait });
+    if (principal !== undefined) values.set(principalContext, principal);
   };
 }
 

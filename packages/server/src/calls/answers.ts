@@ -5,7 +5,7 @@ import type { Interceptor } from "@connectrpc/connect";
 import { isShared, LeastRecentlyUsed, Lines, type Principal, type Turns } from "@svc/core";
 import type { Answer } from "./answer.ts";
 import { isLarge, writeJson } from "./answer-json.ts";
-import { callContext } from "./call.ts";
+import { type Call, callContext } from "./call.ts";
 
 /** What answers are written with. */
 export type AnswerOptions = { readonly turns: Turns; readonly jsonOptions: { readonly alwaysEmitImplicit: boolean } };
@@ -19,36 +19,53 @@ export function lineOf(principal: Principal | undefined): string {
 const keptBytesMax = 32 * 1_048_576;
 
 /**
- * The interceptor that writes what calls answer as JSON, in place of Connect, and leaves it with the call: what is large when it is
- * the caller's turn, long lists in slices, and a shared message once for all callers. Connect gets an empty message to write instead.
+ * Writes what a call answers, in place of Connect: what is large when it is the caller's turn, long lists in slices, and a shared message
+ * once for all callers. Resolves with undefined for an answer in the binary form, which is the caller's to write.
  */
-export function createAnswerInterceptor({ turns, jsonOptions }: AnswerOptions): Interceptor {
+export type WriteAnswer = (written: {
+  readonly desc: DescMessage;
+  readonly message: Message;
+  readonly call: Call | undefined;
+  readonly isJson: boolean;
+}) => Promise<Answer | undefined>;
+
+/** Makes the writer of a node's answers. */
+export function createAnswerWriter({ turns, jsonOptions }: AnswerOptions): WriteAnswer {
   const kept = createKept();
   const compress = createCompressor();
+  return async ({ desc, message, call, isJson }) => {
+    const line = lineOf(call?.principal);
+    const takeTurn = () => turns.take(line);
+    const known = kept.get(message);
+    const turn = known === undefined && isLarge(desc, message) ? takeTurn() : undefined;
+    if (turn !== undefined) await turn;
+    if (!isJson) return undefined;
+    if (known !== undefined) return known;
+    const body = writeJson(desc, message, jsonOptions, takeTurn);
+    const answer = createAnswer(body instanceof Promise ? await body : body, (bytes) => compress(line, bytes));
+    if (isShared(message)) kept.put(message, answer);
+    return answer;
+  };
+}
+
+/** The interceptor that leaves an answer in JSON with its call. Connect gets an empty message to write instead. */
+export function createAnswerInterceptor(write: WriteAnswer): Interceptor {
   return (next) => async (req) => {
     const res = await next(req);
     if (res.stream) return res;
     const call = req.contextValues.get(callContext);
-    const line = lineOf(call?.principal);
-    const takeTurn = () => turns.take(line);
-    const message = res.message as Message;
     const desc: DescMessage = res.method.output;
-    let answer = kept.get(message);
-    const turn = answer === undefined && isLarge(desc, message) ? takeTurn() : undefined;
-    if (turn !== undefined) await turn;
-    if (call === undefined || !isJson(req.header.get("content-type"))) return res;
-    if (answer === undefined) {
-      const written = writeJson(desc, message, jsonOptions, takeTurn);
-      answer = createAnswer(written instanceof Promise ? await written : written, (body) => compress(line, body));
-      if (isShared(message)) kept.put(message, answer);
-    }
+    const isJson = call !== undefined && isJsonType(req.header.get("content-type"));
+    const answer = await write({ desc, message: res.message as Message, call, isJson });
+    if (call === undefined || answer === undefined) return res;
     call.answer = answer;
     return { ...res, message: emptyOf(desc) };
   };
 }
 
-function isJson(contentType: string | null): boolean {
-  return contentType !== null && /^application\/json/i.test(contentType);
+/** Whether a request's content type is that of JSON: of those that calls take, all others are the binary form. */
+export function isJsonType(contentType: string | null | undefined): boolean {
+  return contentType != null && /^application\/json/i.test(contentType);
 }
 
 const empties = new Map<DescMessage, Message>();

@@ -4,7 +4,7 @@ import { internalFault, storeUnavailable } from "../errors.ts";
 import type { Logger } from "../logger.ts";
 import { isStoreAway, type StoreAlarm } from "../store-alarm.ts";
 import { type Call, callContext } from "./call.ts";
-import { createFaultInterceptor } from "./connect-error.ts";
+import { createFaultInterceptor, createOutgoingError, type OutgoingError } from "./connect-error.ts";
 
 /** Turns whatever a call threw into what its caller may read. */
 export type CallErrorMapper = (error: unknown, call: Call | undefined, signal?: AbortSignal) => Fault;
@@ -26,26 +26,28 @@ export function createCallErrorMapper(logger: Logger, onStoreAway: StoreAlarm): 
   };
 }
 
-/**
- * The outermost interceptor: no error leaves a call unmapped, and a call ends with its signal (timeout, shutdown). `onFault` hears
- * of what a method refused its project.
- */
-export function createErrorInterceptor(
+/** Makes the mapping after which no error leaves a call as it was. `onFault` hears of what a method refused its project. */
+export function createCallOutgoingError(
   mapError: CallErrorMapper,
   onFault: (projectId: ProjectId, fault: Fault) => void,
-): Interceptor {
-  const intercept = createFaultInterceptor(
+): OutgoingError {
+  return createOutgoingError(
     (error, { contextValues, signal }) => mapError(error, contextValues.get(callContext), signal),
     (fault, { contextValues }) => {
       const principal = contextValues.get(callContext)?.principal;
       if (principal?.kind === "project") onFault(principal.projectId, fault);
     },
   );
+}
+
+/** The outermost interceptor: no error leaves a call unmapped, and a call ends with its signal (timeout, shutdown). */
+export function createErrorInterceptor(outgoing: OutgoingError): Interceptor {
+  const intercept = createFaultInterceptor(outgoing);
   return (next) => intercept((req) => withSignal(next(req), req.signal));
 }
 
 /** Settles with the call, or rejects with the signal's reason, whichever comes first. */
-function withSignal<Result>(result: Promise<Result>, signal: AbortSignal): Promise<Result> {
+export function withSignal<Result>(result: Promise<Result>, signal: AbortSignal): Promise<Result> {
   return new Promise((resolve, reject) => {
     const end = () => reject(signal.reason);
     if (signal.aborted) end();

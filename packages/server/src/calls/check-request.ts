@@ -1,4 +1,4 @@
-import type { DescEnum, DescField, DescMessage } from "@bufbuild/protobuf";
+import type { DescEnum, DescField, DescMessage, Message } from "@bufbuild/protobuf";
 import { type Timestamp, TimestampSchema } from "@bufbuild/protobuf/wkt";
 import type { Interceptor } from "@connectrpc/connect";
 import { enumValueUnknown, requestMalformed } from "../errors.ts";
@@ -12,10 +12,14 @@ const checks = new Map<DescMessage, Check>();
  * Refuses what the contract's types let through and no call can mean: enum numbers without a name
  * (ENUM_VALUE_UNKNOWN), and texts with U+0000, which PostgreSQL does not store, and times out of range (REQUEST_MALFORMED).
  */
+export function checkRequest(desc: DescMessage, message: Message): void {
+  checkOf(desc)(message as unknown as Record<string, unknown>, "");
+}
+
+/** The interceptor of `checkRequest`; a stream's messages are checked as they come. */
 export const requestInterceptor: Interceptor = (next) => (req) => {
-  const check = checkOf(req.method.input);
-  if (req.stream) return next({ ...req, message: checkEach(req.message, check) });
-  check(req.message as unknown as Record<string, unknown>, "");
+  if (req.stream) return next({ ...req, message: checkEach(req.message, checkOf(req.method.input)) });
+  checkRequest(req.method.input, req.message);
   return next(req);
 };
 

@@ -5,7 +5,13 @@ import { CatalogService } from "@svc/gen/catalog";
 import { ErrorDetailSchema } from "@svc/gen/errors";
 import { Health } from "@svc/gen/health";
 import { expect, test } from "vitest";
-import { createFaultInterceptor, httpStatusOf, isFaultCode, toConnectError } from "./connect-error.ts";
+import {
+  createFaultInterceptor,
+  createOutgoingError,
+  httpStatusOf,
+  isFaultCode,
+  toConnectError,
+} from "./connect-error.ts";
 
 const codes = Object.values(Code).filter((code) => typeof code === "number");
 
@@ -51,10 +57,12 @@ async function readOf(thrown: Error) {
     {
       router: {
         interceptors: [
-          createFaultInterceptor((error) => {
-            const message = error instanceof Error ? error.message : "";
-            return fault({ code: "internal", reason: "MAPPED", message: message.toUpperCase() });
-          }),
+          createFaultInterceptor(
+            createOutgoingError((error) => {
+              const message = error instanceof Error ? error.message : "";
+              return fault({ code: "internal", reason: "MAPPED", message: message.toUpperCase() });
+            }),
+          ),
         ],
       },
     },

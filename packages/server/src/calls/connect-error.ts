@@ -50,32 +50,54 @@ export function toConnectError(fault: Fault): ConnectError {
   );
 }
 
-/** What an interceptor is told of the call whose error it maps. */
-type FailedRequest = Pick<Parameters<ReturnType<Interceptor>>[0], "contextValues" | "signal">;
+/** An error as the wire has it. */
+export type WireError = ConnectError;
+
+/** What Connect's handler ends a call with whose time is over; its detail is added where it is answered. */
+export function timedOut(): WireError {
+  return new ConnectError("the operation timed out", Code.DeadlineExceeded);
+}
+
+/** What Connect's handler answers where something fails before its interceptors begin, or after them. */
+export function toWireError(error: unknown): WireError {
+  if (error instanceof ConnectError) return error;
+  return new ConnectError("internal error", Code.Internal, undefined, undefined, error);
+}
+
+/** What is known of the call whose error is mapped. */
+export type FailedRequest = Pick<Parameters<ReturnType<Interceptor>>[0], "contextValues" | "signal">;
+
+/** Turns what a call threw into the error that Connect answers with. */
+export type OutgoingError = (error: unknown, req: FailedRequest) => ConnectError;
 
 /**
- * Makes the interceptor after which every error of a call, and of its stream, is Connect's. Connect's own pass, a fault is written
- * as it is, `onFault` hearing of it, a call that its signal ended gets the signal's reason, and of anything else `mapError` makes a fault.
+ * Makes the mapping of errors. Connect's own pass, a fault is written as it is, `onFault` hearing of it, a call that its signal ended
+ * gets the signal's reason, and of anything else `mapError` makes a fault.
  */
-export function createFaultInterceptor(
+export function createOutgoingError(
   mapError: (error: unknown, req: FailedRequest) => Fault,
   onFault: (fault: Fault, req: FailedRequest) => void = () => {},
-): Interceptor {
+): OutgoingError {
+  return (error, req) => {
+    if (error instanceof ConnectError) return error;
+    if (error instanceof Fault) {
+      onFault(error, req);
+      return toConnectError(error);
+    }
+    const { aborted, reason } = req.signal;
+    return aborted && reason instanceof ConnectError ? reason : toConnectError(mapError(error, req));
+  };
+}
+
+/** Makes the interceptor after which every error of a call, and of its stream, is Connect's. */
+export function createFaultInterceptor(outgoing: OutgoingError): Interceptor {
   return (next) => async (req) => {
-    const outgoing = (error: unknown): ConnectError => {
-      if (error instanceof ConnectError) return error;
-      if (error instanceof Fault) {
-        onFault(error, req);
-        return toConnectError(error);
-      }
-      const { aborted, reason } = req.signal;
-      return aborted && reason instanceof ConnectError ? reason : toConnectError(mapError(error, req));
-    };
+    const outgoingOf = (error: unknown) => outgoing(error, req);
     try {
       const res = await next(req);
-      return res.stream ? { ...res, message: mapStream(res.message, outgoing) } : res;
+      return res.stream ? { ...res, message: mapStream(res.message, outgoingOf) } : res;
     } catch (error) {
-      throw outgoing(error);
+      throw outgoing(error, req);
     }
   };
 }

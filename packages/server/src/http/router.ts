@@ -1,11 +1,14 @@
-import { type ConnectRouter, type ConnectRouterOptions, createConnectRouter } from "@connectrpc/connect";
+import type { DescMethod, DescMethodUnary } from "@bufbuild/protobuf";
+import { type ConnectRouter, createConnectRouter } from "@connectrpc/connect";
+import { createMethodUrl } from "@connectrpc/connect/protocol";
 import { compressionGzip } from "@connectrpc/connect-node";
 import type { Turns } from "@svc/core";
-import { createGate, type GateOptions } from "../auth/gate.ts";
+import { createGate, createRequestGate, type GateOptions } from "../auth/gate.ts";
 import { requiredRoles } from "../auth/required-role.ts";
-import { createAnswerInterceptor } from "../calls/answers.ts";
-import { createErrorInterceptor } from "../calls/call-error.ts";
+import { createAnswerInterceptor, createAnswerWriter } from "../calls/answers.ts";
+import { createCallOutgoingError, createErrorInterceptor } from "../calls/call-error.ts";
 import { requestInterceptor } from "../calls/check-request.ts";
+import { createUnaryCalls, type UnaryCall, type UnaryMethod } from "../calls/unary-call.ts";
 import { jsonOptions } from "./answer.ts";
 
 /** What the router holds its calls to. */
@@ -24,27 +27,61 @@ const timeoutMaxMs = 60_000;
 // Of answers in the binary form, which Connect writes itself. Small ones cost more to compress than to send.
 const compressMinBytes = 32_768;
 
+/** The calls of one node: Connect's handlers, and the way of plain unary ones beside them, by path. */
+export type CallRouter = Pick<ConnectRouter, "handlers"> & { readonly unary: ReadonlyMap<string, UnaryCall> };
+
 /** The calls of one node behind gate and interceptors. Throws an Error for a call of svc.v1 that declares no role. */
-export function createRouter({ bodyBytesMax, turns, shutdownSignal, register, ...gate }: RouterOptions): ConnectRouter {
-  const options: ConnectRouterOptions = {
+export function createRouter({ bodyBytesMax, turns, shutdownSignal, register, ...gate }: RouterOptions): CallRouter {
+  const admit = createGate({ ...gate, roles: () => roles });
+  const outgoing = createCallOutgoingError(gate.mapError, gate.admission.noteFault);
+  const write = createAnswerWriter({ turns, jsonOptions });
+  const shared = { jsonOptions, maxTimeoutMs: timeoutMaxMs, shutdownSignal };
+  const router = createConnectRouter({
+    ...shared,
     grpc: false,
     grpcWeb: false,
-    jsonOptions,
     readMaxBytes: bodyBytesMax,
-    maxTimeoutMs: timeoutMaxMs,
     acceptCompression: [compressionGzip],
     compressMinBytes,
-    shutdownSignal,
     // The first is the outermost.
-    interceptors: [
-      createErrorInterceptor(gate.mapError, gate.admission.noteFault),
-      createAnswerInterceptor({ turns, jsonOptions }),
-      requestInterceptor,
-    ],
-    requestGate: createGate({ ...gate, roles: () => roles }),
-  };
-  const router = createConnectRouter(options);
-  register(router);
+    interceptors: [createErrorInterceptor(outgoing), createAnswerInterceptor(write), requestInterceptor],
+    requestGate: createRequestGate(admit),
+  });
+  const calls = createUnaryCalls({ ...shared, admit, outgoing, write });
+  const unary = new Map<string, UnaryCall>();
+  register(noteUnary(router, bodyBytesMax, (path, method) => unary.set(path, calls(method))));
   const roles = requiredRoles(router);
-  return router;
+  return { handlers: router.handlers, unary };
+}
+
+/** What a service may set for itself where its unary calls are to go without Connect's handlers. */
+const plainOptions: ReadonlySet<string> = new Set(["grpc", "grpcWeb", "readMaxBytes"]);
+
+/** The router, noting the unary methods of the services that are added. */
+function noteUnary(
+  router: ConnectRouter,
+  bodyBytesMax: number,
+  note: (path: string, method: UnaryMethod) => void,
+): ConnectRouter {
+  const noting: ConnectRouter = {
+    handlers: router.handlers,
+    rpc: router.rpc,
+    service(service, implementation, options) {
+      router.service(service, implementation, options);
+      if (!Object.keys(options ?? {}).every((name) => plainOptions.has(name))) return noting;
+      const readMaxBytes = options?.readMaxBytes ?? bodyBytesMax;
+      for (const desc of service.methods) {
+        const method: unknown = Reflect.get(implementation, desc.localName);
+        if (!isUnary(desc) || typeof method !== "function") continue;
+        const implement = method.bind(implementation) as UnaryMethod["implementation"];
+        note(createMethodUrl("/", desc), { desc, implementation: implement, readMaxBytes });
+      }
+      return noting;
+    },
+  };
+  return noting;
+}
+
+function isUnary(desc: DescMethod): desc is DescMethodUnary {
+  return desc.methodKind === "unary";
 }

@@ -1,8 +1,9 @@
 import type { AppAnswer } from "@svc/connections";
-import type { ProjectId } from "@svc/core";
+import { createId, type ProjectId } from "@svc/core";
 import { toolCallsForProject } from "@svc/db";
 import { catalogOf } from "@svc/testing/catalog";
 import { createTestDatabase } from "@svc/testing/database";
+import { testSealer } from "@svc/testing/node";
 import { afterAll, expect, test } from "vitest";
 import type { callOutcomes } from "../outcome.ts";
 import type { CallRequest } from "./call-tool.ts";
@@ -95,6 +96,29 @@ test.each(Object.entries(outcomes))(
     expect(row?.arguments).toBe(JSON.stringify(kept ?? { id: "t1" }));
   },
 );
+
+test("of a job's call no arguments are kept: its row reads as an empty object, and nothing is sealed for that", async () => {
+  const node = createTestNode(db);
+  const projectId = await addProject(db);
+  const job = { id: createId("job", 1), stepId: "send" };
+  await node.call(projectId, "add_note", { args: note, caller: { projectId, keyId: undefined, job } });
+  const [row] = await opened(node, projectId);
+  expect(row).toMatchObject({ outcome: "ok", arguments: "{}", jobId: job.id });
+  expect(row?.raw).toMatchObject({ arguments: Buffer.alloc(0) });
+});
+
+test("a write's arguments are sealed once, for its row's beginning and its end", async () => {
+  const contexts: string[] = [];
+  const seal: typeof testSealer.seal = (plaintext, context) => {
+    contexts.push(context.slice(context.lastIndexOf("/") + 1));
+    return testSealer.seal(plaintext, context);
+  };
+  const node = createTestNode(db, { sealer: { ...testSealer, seal } });
+  const projectId = await addProject(db);
+  await node.call(projectId, "add_note", { args: note });
+  expect(contexts).toEqual(["arguments", "result"]);
+  expect(await opened(node, projectId)).toMatchObject([{ outcome: "ok", arguments: JSON.stringify(note) }]);
+});
 
 test("a trigger is not callable, and its row holds no arguments", async () => {
   const node = createTestNode(db);

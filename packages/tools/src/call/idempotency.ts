@@ -1,4 +1,4 @@
-import { createHash, createHmac, createSecretKey, type KeyObject } from "node:crypto";
+import { createHmac, createSecretKey, hash, type KeyObject } from "node:crypto";
 import type { Action } from "@svc/catalog";
 import type { AppRequest } from "@svc/connections";
 import { isObject, type ProjectId, type Sealer } from "@svc/core";
@@ -36,9 +36,7 @@ export function withKeyHeader({ idempotency }: Action, request: AppRequest, key:
  * app nothing of the caller's own key.
  */
 export function deriveKey(projectId: string, callerKey: string, callDigest: Buffer): string {
-  return createHash("sha256")
-    .update(JSON.stringify(["svc-idempotency", projectId, callerKey, callDigest.toString("hex")]))
-    .digest("hex");
+  return hash("sha256", JSON.stringify(["svc-idempotency", projectId, callerKey, callDigest.toString("hex")]), "hex");
 }
 
 /**
@@ -51,9 +49,7 @@ export function digestCall(parts: {
   args: Readonly<Record<string, unknown>>;
 }): Buffer {
   const { confirm: _confirm, ...args } = parts.args;
-  return createHash("sha256")
-    .update(canonicalJson([parts.toolSlug, parts.account, args]))
-    .digest();
+  return hash("sha256", canonicalJson([parts.toolSlug, parts.account, args]), "buffer");
 }
 
 /** Makes of a call's digest what may be kept and shown. */

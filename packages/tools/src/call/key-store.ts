@@ -14,7 +14,7 @@ export type KeyStore = {
   take(call: CallRecord & { idempotencyKey: string }): Promise<boolean>;
 };
 
-const bounds = { sizeMax: 200, concurrency: 4, besideMin: 32 };
+const bounds = { sizeMax: 200, concurrency: 2, besideMin: 32, linger: { ms: 1, fromSize: 16 } };
 
 /** The keys of a database. */
 export function createKeyStore(db: Database): KeyStore {

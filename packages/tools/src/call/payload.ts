@@ -40,9 +40,22 @@ const judgedMax = 20_000;
 
 /**
  * What of a value is judged: of long lists their beginning, 20,000 values in all. Validation knows no raw JSON either: an integer
- * of many digits is judged by its nearest double.
+ * of many digits is judged by its nearest double. Nearly always it is the value itself.
  */
 function judgedPart(value: unknown): unknown {
+  return isJudgedWhole(value, { left: judgedMax }) ? value : cutForJudging(value);
+}
+
+function isJudgedWhole(value: unknown, count: { left: number }): boolean {
+  count.left--;
+  if (count.left <= 0) return false;
+  if (typeof value !== "object" || value === null) return true;
+  if (isRawJson(value)) return false;
+  for (const child of Object.values(value)) if (!isJudgedWhole(child, count)) return false;
+  return true;
+}
+
+function cutForJudging(value: unknown): unknown {
   let left = judgedMax;
   const visit = (node: unknown): unknown => {
     left--;

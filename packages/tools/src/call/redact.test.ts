@@ -48,3 +48,39 @@ test("texts of a result are redacted at any depth, and a result without secrets 
   expect(redactTexts(clean, redact)).toBe(clean);
   expect(redactTexts({ a: ["Bearer secret-key", { b: 2 }] }, redact)).toEqual({ a: ["Bearer ***", { b: 2 }] });
 });
+
+test("a text without any form of a secret is spared, and one with some form never is", () => {
+  const secrets = ["sk/live+a b&c", "Bearer tok-1", 'q"uo\\te', "\u00e9\u00e8\u00ea", "ab"];
+  for (const secret of secrets.slice(0, 4)) {
+    const redact = createRedactor([secret]);
+    const inUrl = encodeURIComponent(secret);
+    const forms = [
+      secret,
+      JSON.stringify(secret),
+      inUrl,
+      inUrl.toLowerCase(),
+      inUrl.replaceAll("%20", "+"),
+      `<${secret}>`,
+    ];
+    for (const form of forms.filter((text) => redact(text) !== text)) {
+      for (const value of [form, { [form]: 1 }, [`"\n${form}\u0000`, JSON.stringify({ a: form })]]) {
+        expect(redact.spares?.(JSON.stringify(value))).toBe(false);
+      }
+    }
+  }
+  const redact = createRedactor(["sk/live+a b&c", "Bearer tok-1"]);
+  expect(redact.spares?.(JSON.stringify({ id: "t1", text: "live long" }))).toBe(false);
+  expect(redact.spares?.(JSON.stringify({ id: "t1", text: "a plain text" }))).toBe(true);
+  // What cannot be told by its letters is gone through, and what is too short to be a secret is not.
+  expect(createRedactor(["\u00e9\u00e8\u00ea"]).spares?.("{}")).toBe(false);
+  expect(createRedactor(["ab"]).spares?.('"ab"')).toBe(true);
+});
+
+test("what is spared is not even looked at, and what is not is redacted at any depth", () => {
+  const redact = createRedactor(["Bearer tok-1"]);
+  const clean = { a: ["one", { b: "two" }] };
+  expect(redactTexts(clean, redact)).toBe(clean);
+  expect(redactTexts({ a: ["Bearer tok-1", { b: "x Bearer%20tok-1" }] }, redact)).toEqual({
+    a: ["***", { b: "x ***" }],
+  });
+});

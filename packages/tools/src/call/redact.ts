@@ -3,7 +3,11 @@ import { isRawJson } from "@svc/core";
 import { masked } from "./mask.ts";
 
 /** Takes secrets out of a text that is not ours, such as an app's error that quotes what it was sent. */
-export type Redactor = (text: string) => string;
+export type Redactor = {
+  (text: string): string;
+  /** Whether a JSON text is known to hold no secret in any form: nothing of its value need be gone through then. */
+  readonly spares?: (json: string) => boolean;
+};
 
 /** What is shorter stands in too many words by chance. */
 const secretMin = 3;
@@ -12,10 +16,27 @@ const secretMin = 3;
 export function createRedactor(secrets: readonly string[]): Redactor {
   // Made with the first text: an answer without any is common, and forms are dear.
   let ordered: readonly string[] | undefined;
-  return (text) => {
+  const redact = (text: string) => {
     ordered ??= orderedForms(secrets);
     return ordered.reduce((rest, form) => rest.replaceAll(form, masked), text);
   };
+  let cores: readonly string[] | undefined;
+  const spares = (json: string) => {
+    cores ??= coresOf(secrets);
+    return !cores.some((core) => json.includes(core));
+  };
+  return Object.assign(redact, { spares });
+}
+
+/**
+ * For each secret its longest run of letters that stand for themselves everywhere: it stands in all of its forms, so that a text
+ * without it holds none. A secret without such a run has the empty text, which stands in every text.
+ */
+function coresOf(secrets: readonly string[]): string[] {
+  const cores = secrets
+    .filter((secret) => secret.length >= secretMin)
+    .map((secret) => (secret.match(sameRuns) ?? []).reduce((a, b) => (b.length > a.length ? b : a), ""));
+  return [...new Set(cores)];
 }
 
 /** Every form of every secret, the longest first: one secret may begin with another. */
@@ -29,20 +50,26 @@ function orderedForms(secrets: readonly string[]): string[] {
  * was sent does not get it into an answer.
  */
 export function redactTexts(value: unknown, redact: Redactor): unknown {
+  if (redact.spares?.(JSON.stringify(value) ?? "") === true) return value;
+  return redactEach(value, redact);
+}
+
+function redactEach(value: unknown, redact: Redactor): unknown {
   // Shorter texts hold no secret: most ids and names of a large result are not even searched.
   if (typeof value === "string") return value.length < secretMin ? value : redact(value);
   if (typeof value !== "object" || value === null || isRawJson(value)) return value;
   if (Array.isArray(value)) {
-    const items = value.map((item: unknown) => redactTexts(item, redact));
+    const items = value.map((item: unknown) => redactEach(item, redact));
     return items.some((item, index) => item !== value[index]) ? items : value;
   }
-  const entries = Object.entries(value).map(([key, child]) => [key, child, redactTexts(child, redact)] as const);
+  const entries = Object.entries(value).map(([key, child]) => [key, child, redactEach(child, redact)] as const);
   if (entries.every(([, before, after]) => before === after)) return value;
   return Object.fromEntries(entries.map(([key, , after]) => [key, after]));
 }
 
 /** Letters that stand for themselves in JSON, in a URL, in a form and in HTML. */
 const sameEverywhere = /^[\w.~-]*$/;
+const sameRuns = /[\w.~-]+/g;
 
 function formsOf(secret: string): string[] {
   if (sameEverywhere.test(secret)) return [secret];
@@ -60,9 +87,13 @@ function formsOf(secret: string): string[] {
 /** The credential in a request, in every form an app may quote it: what authorizing added to headers and query. */
 export function credentialsOf(before: AppRequest, after: AppRequest): string[] {
   const headers = Object.entries(after.headers).filter(([name, value]) => before.headers[name] !== value);
-  const known = new Set(URL.parse(before.url)?.searchParams.values());
-  const query = [...(URL.parse(after.url)?.searchParams.values() ?? [])].filter((value) => !known.has(value));
-  return [...headers.flatMap(([, value]) => formsOfHeader(value)), ...query];
+  return [...headers.flatMap(([, value]) => formsOfHeader(value)), ...addedToQuery(before.url, after.url)];
+}
+
+function addedToQuery(before: string, after: string): string[] {
+  if (before === after) return [];
+  const known = new Set(URL.parse(before)?.searchParams.values());
+  return [...(URL.parse(after)?.searchParams.values() ?? [])].filter((value) => !known.has(value));
 }
 
 /** `Bearer x` is quoted as a whole or as x; of `Basic x` the password as well. */

@@ -31,8 +31,8 @@ function pick(value: unknown, paths: readonly (readonly string[])[]): unknown {
 /** How much of a value is kept: items of every list, characters of every text, entries of every object. */
 type Extent = { readonly items: number; readonly characters: number; readonly entries: number };
 
-/** What becomes of each text and name that is kept, before it is cut: it may be shortened, never made longer. */
-type Rewrite = (text: string) => string;
+/** What becomes of each text and name that is kept, before it is cut: it may be shortened, never made longer. `spares`: of a value with this JSON nothing is. */
+type Rewrite = { (text: string): string; readonly spares?: (json: string) => boolean };
 
 const whole: Extent = {
   items: Number.POSITIVE_INFINITY,
@@ -49,7 +49,8 @@ export function fitBytes(value: unknown, bytesMax: number, rewrite?: Rewrite): S
   const json = JSON.stringify(value ?? null);
   const size = Buffer.byteLength(json);
   if (size <= bytesMax) {
-    return { json: rewrite === undefined ? json : write(value, whole, rewrite), warning: undefined };
+    const isKept = rewrite === undefined || rewrite.spares?.(json) === true;
+    return { json: isKept ? json : write(value, whole, rewrite), warning: undefined };
   }
   const shortened = shorten(value, { size, bytesMax, rewrite });
   const kept = Buffer.byteLength(shortened);
@@ -120,7 +121,7 @@ function longestList(value: unknown): number {
   return children.reduce((most: number, child) => Math.max(most, longestList(child)), own);
 }
 
-function cut(value: unknown, extent: Extent, rewrite: Rewrite = same): unknown {
+function cut(value: unknown, extent: Extent, rewrite: ((text: string) => string) | undefined = same): unknown {
   const { items, characters, entries } = extent;
   if (typeof value === "string") {
     const text = rewrite(value);

@@ -74,7 +74,7 @@ export class Pacer {
   async close(): Promise<void> {
     this.#isClosed = true;
     if (this.#changed.size > 0) this.#wake();
-    this.#pause.abort();
+    this.#pause.abort("woken");
     await this.#running;
   }
 
@@ -116,7 +116,7 @@ export class Pacer {
   }
 
   #wake(): void {
-    this.#pause.abort();
+    this.#pause.abort("woken");
     this.#running ??= new Promise<void>((resolve) => setImmediate(resolve))
       .then(() => this.#run())
       .finally(() => {

@@ -1,0 +1,39 @@
+import type { IncomingMessage } from "node:http";
+import type { Fault, WorkMeter } from "@svc/core";
+import { lineOf } from "../calls/answers.ts";
+import { type Call, ownerOf } from "../calls/call.ts";
+import { toConnectError } from "../calls/connect-error.ts";
+import { requestMalformed } from "../errors.ts";
+import type { CallBody } from "./call-body.ts";
+import { isNestedDeeper } from "./json-depth.ts";
+
+/** A call whose body is to be read, and what meters the work of that. */
+export type Receiving = { readonly call: Call; readonly body: CallBody; readonly meter: WorkMeter };
+
+/** Bodies beyond this wait for their turn before they are decoded. */
+const largeBytes = 65_536;
+/** Levels that the JSON of a request may be nested: what calls take is not half as deep. */
+const depthMax = 100;
+
+/** Reads the body of a call that the gate let in, whole and charged, and hands it over in its caller's turn. Rejects with Connect's error. */
+export async function receiveBody(req: IncomingMessage, { call, body, meter }: Receiving): Promise<Uint8Array> {
+  const bytes = await body.read();
+  const isLarge = bytes.byteLength > largeBytes;
+  const turn = isLarge ? undefined : meter.turns.take(lineOf(call.principal));
+  if (turn !== undefined) await turn;
+  const work = meter.begin(ownerOf(call));
+  work.charge({ bytes: bytes.byteLength });
+  if (isLarge) await work.turn();
+  work.run(() => body.chargeValues());
+  const isJson = req.headers["content-type"]?.startsWith("application/json") === true;
+  if (isJson && work.run(() => isNestedDeeper(bytes, depthMax))) throw toConnectError(nestedTooDeep());
+  return bytes;
+}
+
+function nestedTooDeep(): Fault {
+  const message = `the body is nested deeper than ${depthMax} levels`;
+  return requestMalformed({
+    message,
+    help: "Send the fields of the request; what is JSON text in them may be deeper.",
+  });
+}

@@ -22,6 +22,7 @@ import {
   quarantineSealSweep,
 } from "@svc/triggers";
 import { type Apps, createApps } from "./apps.ts";
+import { deadTaskSweep } from "./dead-tasks.ts";
 import { type EngineName, engineNames, type NodeParts } from "./parts.ts";
 import { startRetention } from "./retention.ts";
 import { createServices, type RegisterServices } from "./services.ts";
@@ -145,6 +146,7 @@ function createEngines(
     callSweep({ db, callRetentionMs: callsMs }),
     callPaceSweep({ db }),
     jobRowSweep({ db, rowRetentionMs: jobRowsMs }),
+    deadTaskSweep(db),
   ];
   const starters: Readonly<Record<EngineName, Starter>> = {
     deliveries: () => void dispatcher.start(),

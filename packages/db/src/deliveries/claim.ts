@@ -5,9 +5,9 @@ import type { EventKind } from "../schema/words.ts";
 import { arrayLiteral } from "../sql/array-literal.ts";
 import { type RawRow, selectList } from "../sql/select-list.ts";
 import { statement } from "../sql/statement.ts";
-import type { DeliveryTaskKey } from "./task-key.ts";
 import { currentEpoch } from "./epoch.ts";
 import { promoteDeliveries } from "./promote.ts";
+import type { DeliveryTaskKey } from "./task-key.ts";
 import { visitLanes } from "./visit-lanes.ts";
 
 /** A pending delivery that this node now holds, with all that sending it needs. */

@@ -1,8 +1,8 @@
 import type { DeliveryId, EventId, NodeId, ProjectId, SubscriptionId } from "@svc/core";
 import { uuidOfId } from "@svc/core";
 import type { Executor } from "../connect.ts";
-import { projects } from "../schema/projects.ts";
 import { currentEpoch } from "../deliveries/epoch.ts";
+import { projects } from "../schema/projects.ts";
 import { deliveries, events } from "../schema/triggers.ts";
 import { bool, fieldsBut, fieldsOf, idOf, int8, orNull, timestamptz } from "../sql/codec.ts";
 import { compose, query } from "../sql/compose.ts";

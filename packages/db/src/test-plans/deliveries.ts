@@ -18,6 +18,7 @@ import { subscriptionsForProject } from "../subscriptions/repo.ts";
 import { reportSubscriptionFailures } from "../subscriptions/report-failures.ts";
 import { reportSubscriptionRecoveries } from "../subscriptions/report-recoveries.ts";
 import { readProjectRouting } from "../subscriptions/routing.ts";
+import { adoptDeliveryTasks } from "../task-tables/adopt.ts";
 import { advanceDeliveryEpoch, readDeliveryEpoch } from "../task-tables/advance-epoch.ts";
 import { countDeadTasks } from "../task-tables/compact.ts";
 import { claimRequest, newEvent, nowMs, settlement } from "../test-rows.ts";
@@ -165,6 +166,20 @@ export const deliveryPlans: readonly Plan[] = [
     reads: {},
   },
   {
+    name: "adopt_delivery_tasks",
+    run: (db) => adoptDeliveryTasks(db),
+    reads: { ...epochKey, delivery_tasks: "delivery_tasks_lane(epoch)" },
+  },
+  {
+    name: "adopt_ended_deliveries",
+    run: (db) => adoptDeliveryTasks(db),
+    reads: {
+      ...epochKey,
+      delivery_tasks: ["delivery_tasks_lane(epoch)", "delivery_tasks_lane(epoch, subscription_id)"],
+      subscriptions: "subscriptions_pkey(id)",
+    },
+  },
+  {
     name: "count_epoch_tasks",
     run: advance,
     reads: { delivery_tasks: "delivery_tasks_lane(epoch)" },
@@ -208,7 +223,7 @@ export const deliveryPlans: readonly Plan[] = [
   {
     name: "count_delivery_tasks",
     run: (db) => countPendingDeliveries(db),
-    reads: { delivery_tasks: "delivery_tasks_lane()" },
+    reads: { ...epochKey, delivery_tasks: "delivery_tasks_lane(epoch)" },
   },
   {
     name: "read_event_deliveries",

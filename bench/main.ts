@@ -13,6 +13,7 @@ import { jobs } from "./cases/jobs.ts";
 import { latency } from "./cases/latency.ts";
 import { rpc } from "./cases/rpc.ts";
 import { search } from "./cases/search.ts";
+import { snapshot } from "./cases/snapshot.ts";
 import { startChild } from "./child.ts";
 import type { loadCommands } from "./load.ts";
 import { openBenchPostgres } from "./postgres.ts";
@@ -21,7 +22,7 @@ import { recordInDocs } from "./record.ts";
 import { describeMachine, formatReport } from "./report.ts";
 import type { sinkCommands } from "./sink.ts";
 
-const cases: readonly BenchCase[] = [delivery, ingest, latency, backlog, rpc, catalog, search, call, jobs];
+const cases: readonly BenchCase[] = [delivery, ingest, latency, backlog, rpc, catalog, search, call, jobs, snapshot];
 
 const help = `Measures the service against peers and limits: one machine, one run, every part a process of its own.
 
@@ -36,7 +37,7 @@ ${cases.map(({ name, about }) => `  ${name.padEnd(10)} ${about}`).join("\n")}
 
 Options:
   --rounds <n>       rounds of each case (default 3; variants take turns)
-  --seconds <n>      seconds of posting in each round (default 6; latency 60; BENCH_SECONDS sets it too)
+  --seconds <n>      seconds of posting in each round (default 6; latency 60, snapshot 600; BENCH_SECONDS sets it too)
   --connections <n>  connections of the load generator (default 64)
   --post <kind>      calendar (token, no body) or order (HMAC, body of 1 KB); default: the case's own
   --profile          measures the service only and keeps a .cpuprofile of it

@@ -23,7 +23,7 @@ const windowsBefore = 3;
 type Subject = {
   readonly variant: Variant;
   readonly post: LoadOptions["post"];
-  /** Of its queue's tables, by names; results are kept apart from them. */
+  /** Those of its queue, with their schema, as a regular expression. What came of it is kept apart from them. */
   readonly tables: string;
   /** What was done so far. */
   done(): Promise<number>;
@@ -57,13 +57,13 @@ function subjectsOf(ctx: BenchContext, origin: string, calls: () => Promise<numb
   const { settings } = ctx;
   const received = () => ctx.sink.ask("count", null);
   const post = settings.post ?? "calendar";
-  const own = { post, tables: "delivery_tasks", done: received };
+  const own = { post, tables: "^public.delivery_tasks$", done: received };
   const job = { request: singleJobRequest() };
   return [
     { ...own, variant: deliveringServer(settings, deliveries) },
-    { ...own, variant: peerVariant("graphile-worker", "deliveries, graphile-worker"), tables: "jobs" },
-    { ...own, variant: peerVariant("pg-boss", "deliveries, pg-boss"), tables: "job" },
-    { variant: { ...jobServer(settings, origin), name: jobs }, post: job, tables: "job_tasks", done: calls },
+    { ...own, variant: peerVariant("graphile-worker", "deliveries, graphile-worker"), tables: "^graphile_worker." },
+    { ...own, variant: peerVariant("pg-boss", "deliveries, pg-boss"), tables: "^pgboss." },
+    { variant: { ...jobServer(settings, origin), name: jobs }, post: job, tables: "^public.job_tasks$", done: calls },
   ];
 }
 
@@ -125,7 +125,7 @@ async function runWindow(
   }
   const rate = (count * 1e6) / (monotonicMicros() - load.startedAtMicros);
   const [row] = await sql<{ dead: number }[]>`
-    select coalesce(sum(n_dead_tup), 0)::int4 as dead from pg_stat_user_tables where relname ~ ${`(^|_)${tables}$`}`;
+    select coalesce(sum(n_dead_tup), 0)::int4 as dead from pg_stat_user_tables where schemaname || '.' || relname ~ ${tables}`;
   return { rate, dead: row?.dead ?? 0 };
 }
 

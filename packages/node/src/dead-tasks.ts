@@ -28,9 +28,10 @@ const defaults: DeadTaskLimits = {
 const compactedMax = 20_000;
 /** Moved into the next epoch, in 10 us a row, while writers wait. */
 const movedMax = 100_000;
-/** Statements of ours end in milliseconds: what holds a table for longer is a dump, or a person's transaction. */
-const lockMs = 50;
-const heldPauseMs = 60_000;
+/** Statements of ours end in milliseconds: what holds a table for longer is most likely a dump, or a person's transaction. */
+const lockMs = 100;
+/** Others wait while the lock is waited for in vain: after each time it is tried again twice as late, up to a minute. */
+const heldPauseMs = { first: 5_000, max: 60_000 };
 const adoptEveryMs = 600_000;
 
 /**
@@ -59,14 +60,16 @@ export function deadTaskSweep(db: Executor, limits: DeadTaskLimits = defaults): 
   };
 }
 
-/** Compacts a table once it has dead rows enough; after somebody held it, or too much of it was alive, not for a minute. */
+/** Compacts a table once it has dead rows enough; not at once again after somebody held it, or too much of it was alive. */
 function createCompactor(db: Executor, table: TaskTable, { compactFrom }: DeadTaskLimits) {
   let pausedUntilMs = 0;
+  let pauseMs = heldPauseMs.first;
   return async (nowMs: number): Promise<{ dead: number; isCompact: boolean }> => {
     const dead = await countDeadTasks(db, table);
     if (dead < compactFrom[table] || nowMs < pausedUntilMs) return { dead, isCompact: false };
     const isCompact = (await compactTasks(db, { table, rowsMax: compactedMax, lockMs })) === "done";
-    if (!isCompact) pausedUntilMs = nowMs + heldPauseMs;
+    pausedUntilMs = isCompact ? 0 : nowMs + pauseMs;
+    pauseMs = isCompact ? heldPauseMs.first : Math.min(2 * pauseMs, heldPauseMs.max);
     return { dead, isCompact };
   };
 }

@@ -16,6 +16,7 @@ import { latency } from "./cases/latency.ts";
 import { nodes } from "./cases/nodes.ts";
 import { rpc } from "./cases/rpc.ts";
 import { search } from "./cases/search.ts";
+import { snapshot } from "./cases/snapshot.ts";
 import { startChild } from "./child.ts";
 import { installEngines } from "./engines.ts";
 import type { loadCommands } from "./load.ts";
@@ -38,6 +39,7 @@ const cases: readonly BenchCase[] = [
   jobLatency,
   growth,
   nodes,
+  snapshot,
 ];
 
 const help = `Measures the service against peers and limits: one machine, one run, every part a process of its own.
@@ -53,7 +55,7 @@ ${cases.map(({ name, about }) => `  ${name.padEnd(11)} ${about}`).join("\n")}
 
 Options:
   --rounds <n>       rounds of each case (default 3; variants take turns)
-  --seconds <n>      seconds of posting in each round (default 6; latency 60; BENCH_SECONDS sets it too)
+  --seconds <n>      seconds of posting in each round (default 6; latency 60, snapshot 600; BENCH_SECONDS sets it too)
   --connections <n>  connections of the load generator (default 64)
   --events <n>       events of the largest store of growth (default 1,000,000; 5,000,000 take 25 GB)
   --post <kind>      calendar (token, no body) or order (HMAC, body of 1 KB); default: the case's own

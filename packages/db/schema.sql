@@ -112,6 +112,12 @@ create table deliveries (
 CREATE INDEX deliveries_event ON public.deliveries USING btree (project_id, event_id, id);
 CREATE INDEX deliveries_subscription ON public.deliveries USING btree (project_id, subscription_id, id);
 
+create table delivery_epoch (
+  id smallint not null,
+  epoch integer not null,
+  constraint delivery_epoch_pkey PRIMARY KEY (id)
+);
+
 create table delivery_tasks (
   delivery_id uuid not null,
   project_id uuid not null,
@@ -121,8 +127,10 @@ create table delivery_tasks (
   due_at timestamp(3) with time zone not null,
   lease_owner uuid,
   lease_until timestamp(3) with time zone,
-  constraint delivery_tasks_lane PRIMARY KEY (subscription_id, due_at, delivery_id)
+  epoch integer default 1 not null,
+  constraint delivery_tasks_lane PRIMARY KEY (epoch, subscription_id, due_at, delivery_id)
 ) with (autovacuum_analyze_scale_factor=0.0, autovacuum_analyze_threshold=50000, autovacuum_vacuum_cost_delay=0, autovacuum_vacuum_scale_factor=0.0, autovacuum_vacuum_threshold=20000, fillfactor=70);
+CREATE INDEX delivery_tasks_waiting ON public.delivery_tasks USING btree (due_at) WHERE (epoch = 0);
 
 create table events (
   project_id uuid not null,

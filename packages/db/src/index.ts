@@ -215,3 +215,6 @@ export {
 } from "./subscriptions/report-failures.ts";
 export { reportSubscriptionRecoveries } from "./subscriptions/report-recoveries.ts";
 export { type ProjectRouting, type RoutedSubscription, readProjectRouting } from "./subscriptions/routing.ts";
+export { adoptDeliveryTasks } from "./task-tables/adopt.ts";
+export { advanceDeliveryEpoch, readDeliveryEpoch } from "./task-tables/advance-epoch.ts";
+export { compactTasks, countDeadTasks, type TaskTable } from "./task-tables/compact.ts";

@@ -134,8 +134,8 @@ export async function fillLane(
       insert into deliveries (project_id, id, event_id, subscription_id, state, next_attempt_at)
       select ${uuidOfId(projectId)}::uuid, id, id, ${uuidOfId(subscriptionId)}::uuid, 'pending', at from numbered
     ), queued as (
-      insert into delivery_tasks (delivery_id, project_id, subscription_id, event_id, due_at, lease_owner, lease_until)
-      select id, ${uuidOfId(projectId)}::uuid, ${uuidOfId(subscriptionId)}::uuid, id, at,
+      insert into delivery_tasks (delivery_id, project_id, subscription_id, event_id, due_at, epoch, lease_owner, lease_until)
+      select id, ${uuidOfId(projectId)}::uuid, ${uuidOfId(subscriptionId)}::uuid, id, at, (select epoch from delivery_epoch),
         ${owner === undefined ? null : uuidOfId(owner)}::uuid, ${owner === undefined ? null : new Date(nowMs + 30_000).toISOString()}::timestamptz
       from numbered
     )

@@ -12,7 +12,8 @@ const leaseMs = 30_000;
 test("a lost lease cannot settle a delivery", async () => {
   await using receiver = await startTestReceiver();
   await using store = await createTestStore();
-  await using slow = startTestEngine(store);
+  // It does not look again by itself meanwhile.
+  await using slow = startTestEngine(store, { limits: { pollMs: 2 * leaseMs } });
   const { id } = await store.subscribe(receiver.url);
   const [delivery] = await store.publish([id]);
   receiver.script((_req, res) => void held.push(() => res.writeHead(500).end()), { status: 200 });

@@ -22,6 +22,7 @@ import {
   quarantineSealSweep,
 } from "@svc/triggers";
 import { type Apps, createApps } from "./apps.ts";
+import { deadTaskSweep } from "./dead-tasks.ts";
 import { type EngineName, engineNames, type NodeParts } from "./parts.ts";
 import { startRetention } from "./retention.ts";
 import { createServices, type RegisterServices } from "./services.ts";
@@ -146,6 +147,7 @@ function createEngines(
     callPaceSweep({ db }),
     jobRowSweep({ db, rowRetentionMs: Math.min(jobRowsMs, jobsMs ?? jobRowsMs) }),
     ...(jobsMs === undefined ? [] : [jobSweep({ db, jobRetentionMs: jobsMs })]),
+    deadTaskSweep(db),
   ];
   const starters: Readonly<Record<EngineName, Starter>> = {
     deliveries: () => void dispatcher.start(),

@@ -1,15 +1,17 @@
-import { createId, type SubscriptionId } from "@svc/core";
+import { createId, idOfUuid, type SubscriptionId, uuidOfId } from "@svc/core";
 import { createTestDatabase } from "@svc/testing/database";
 import { afterAll, beforeEach, expect, test } from "vitest";
+import { openDatabase } from "../connect.ts";
 import { recordEvents } from "../events/record.ts";
 import { subscriptionsForProject } from "../subscriptions/repo.ts";
 import { reportSubscriptionFailures } from "../subscriptions/report-failures.ts";
+import { sentBy } from "../test-plans/explain.ts";
 import { addProject, addSubscription, claimRequest, fillLane, newEvent, nowMs, settlement } from "../test-rows.ts";
 import { claimDeliveries } from "./claim.ts";
 import { releaseDeliveries } from "./release.ts";
 import { settleDeliveries } from "./settle.ts";
 
-const { db, drop } = await createTestDatabase();
+const { db, url, drop } = await createTestDatabase();
 afterAll(drop);
 beforeEach(() => db.sql`truncate events, deliveries, delivery_tasks, subscriptions, projects cascade`);
 
@@ -236,4 +238,59 @@ test("a claim races with settlements and releases without handing out what has e
   const rows = await db.sql`select state, count(*)::int4 as count from deliveries group by 1`;
   expect(rows).toEqual([{ state: "delivered", count: 300 }]);
   expect(settled).toBe(300);
+});
+
+test("lanes whose deliveries wait for a retry cost a look two probes, however many they are, and come to their turn when due", async () => {
+  const projectId = await addProject(db);
+  const dueAtMs = nowMs + 3 * 3_600_000;
+  const lanes = 2_000;
+  await db.sql`insert into subscriptions (id, project_id, endpoint_url, toolkit_slug, trigger_slug, signing_secret, created_at)
+    select gen_random_uuid(), ${uuidOfId(projectId)}::uuid, 'https://example.com/hook', '', '', '', now() from generate_series(1, ${lanes}::int4)`;
+  const ids = await db.sql<{ id: string }[]>`select id from subscriptions`;
+  const event = newEvent(
+    projectId,
+    ids.map(({ id }) => idOfUuid("sub", id)),
+  );
+  for (const delivery of event.deliveries) delivery.leased = true;
+  await recordEvents(db, [event], undefined, { owner: me, untilMs: nowMs + 30_000 });
+  const failed = { state: "pending", dueAtMs, attempt: { error: "http_500" } } as const;
+  const leases = event.deliveries.map(({ id, subscriptionId }) => {
+    return { id, subscriptionId, queuedForMs: nowMs, leaseUntilMs: nowMs + 30_000 };
+  });
+  const lost = await settleDeliveries(
+    db,
+    me,
+    leases.map((task) => settlement(projectId, task, failed)),
+  );
+  expect(lost).toEqual([]);
+  await db.sql`vacuum delivery_tasks`;
+
+  const one = openDatabase({ url, connectionsMax: 1 });
+  const read = async () => {
+    await one.sql`select pg_stat_force_next_flush()`;
+    const [row] = await one.sql<{ read: number }[]>`
+      select sum(idx_tup_read)::int4 as read from pg_stat_user_indexes where relname = 'delivery_tasks'`;
+    return row!.read;
+  };
+  const request = claimRequest(me, { nowMs: dueAtMs - 1, leaseUntilMs: dueAtMs });
+  expect(await sentBy(one, (tx) => claimDeliveries(tx, request))).toHaveLength(2);
+  const before = await read();
+  expect(await claimDeliveries(one, request)).toEqual({ deliveries: [], next: undefined, ended: [] });
+  expect((await read()) - before).toBeLessThanOrEqual(2);
+  await one.close();
+
+  const first = await claimDeliveries(db, claimRequest(me, { nowMs: dueAtMs, leaseUntilMs: dueAtMs + 30_000 }));
+  expect(first.deliveries).toHaveLength(256);
+  const after = { after: first.next, nowMs: dueAtMs, leaseUntilMs: dueAtMs + 30_000, limit: lanes, lanes };
+  expect((await claimDeliveries(db, claimRequest(other, after))).deliveries).toHaveLength(lanes - 256);
+});
+
+test("what is tried again of a subscription that has ended does not wait: its lane is named at once", async () => {
+  const projectId = await addProject(db);
+  const id = await addSubscription(db, projectId);
+  const [task] = await fillLane(db, projectId, id, { count: 1, owner: me });
+  await subscriptionsForProject(db, projectId).update(id, { active: false });
+  const failed = { state: "pending", dueAtMs: nowMs + 3_600_000, attempt: { error: "http_500" } } as const;
+  expect(await settleDeliveries(db, me, [settlement(projectId, task!, failed)])).toEqual([]);
+  expect((await claimDeliveries(db, claimRequest(me))).ended).toEqual([id]);
 });

@@ -5,8 +5,10 @@ import type { EventKind } from "../schema/words.ts";
 import { arrayLiteral } from "../sql/array-literal.ts";
 import { type RawRow, selectList } from "../sql/select-list.ts";
 import { statement } from "../sql/statement.ts";
+import { currentEpoch } from "./epoch.ts";
+import { promoteDeliveries } from "./promote.ts";
 import type { DeliveryTaskKey } from "./task-key.ts";
-import { visited, visitLanes } from "./visit-lanes.ts";
+import { visitLanes } from "./visit-lanes.ts";
 
 /** A pending delivery that this node now holds, with all that sending it needs. */
 export type ClaimedDelivery = DeliveryTaskKey & {
@@ -75,10 +77,10 @@ type ClaimRow = RawRow<ReturnType<typeof taskColumns.read> & ReturnType<typeof e
 };
 
 /**
- * Claims due deliveries, a share a subscription.
+ * Claims due deliveries of the lanes in $1, a share a subscription.
  *
- * - `lanes` hops over delivery_tasks_lane from one subscription to the next (a loose index scan: one probe a lane), so
- *   100,000 tasks of a dead endpoint cost one hop, where a plain scan by due_at would read them all each time.
+ * - Each lane is read from its beginning in delivery_tasks_lane as far as its share, so 100,000 tasks of a dead endpoint cost
+ *   nothing more than one, where a plain scan by due_at would read them all each time.
  * - A failing subscription gives one delivery (the probe) once its backoff has passed; `probing` moves the backoff past
  *   the probe's lease, so that no second one goes out meanwhile. `probeable` locks the row for it, and so sees the
  *   backoff that another node has just moved: two looks at the same moment send one probe.
@@ -87,34 +89,33 @@ type ClaimRow = RawRow<ReturnType<typeof taskColumns.read> & ReturnType<typeof e
  */
 const claim = statement<ClaimRow>(
   "claim_deliveries",
-  `with recursive ${visited}, probeable as materialized (
+  `with probeable as materialized (
     select s.id from subscriptions s
-    where s.id = any(array(select v.subscription_id from visited v)) and s.active
-      and s.failing_since is not null and s.backoff_until <= $6::timestamptz and s.project_id <> all($10::uuid[])
+    where s.id = any($1::uuid[]) and s.active
+      and s.failing_since is not null and s.backoff_until <= $5::timestamptz and s.project_id <> all($9::uuid[])
     for no key update skip locked
   ), open as (
     select s.id, s.project_id, s.endpoint_url, s.signing_secret, s.failing_since is not null as probe,
-      least(coalesce(r.room, $3::int4), case when s.failing_since is null then $3::int4 else 1 end) as share
-    from visited v join subscriptions s on s.id = v.subscription_id
-    left join unnest($4::uuid[], $5::int4[]) as r(id, room) on r.id = s.id
-    where s.active and s.project_id <> all($10::uuid[])
+      least(coalesce(r.room, $2::int4), case when s.failing_since is null then $2::int4 else 1 end) as share
+    from subscriptions s left join unnest($3::uuid[], $4::int4[]) as r(id, room) on r.id = s.id
+    where s.id = any($1::uuid[]) and s.active and s.project_id <> all($9::uuid[])
       and (s.failing_since is null or s.id in (select p.id from probeable p))
     order by s.id
   ), picked as materialized (
     select p.delivery_id, p.due_at, o.id as subscription_id, o.endpoint_url, o.signing_secret, o.probe
     from open o cross join lateral (
       select t.delivery_id, t.due_at from delivery_tasks t
-      where t.subscription_id = o.id and t.due_at <= $6::timestamptz
-        and (t.lease_until is null or t.lease_until <= $6::timestamptz)
+      where t.epoch = ${currentEpoch} and t.subscription_id = o.id and t.due_at <= $5::timestamptz
+        and (t.lease_until is null or t.lease_until <= $5::timestamptz)
       order by t.due_at, t.delivery_id limit o.share for update skip locked) p
-    limit $7::int4
+    limit $6::int4
   ), probing as (
-    update subscriptions s set backoff_until = $8::timestamptz
+    update subscriptions s set backoff_until = $7::timestamptz
     where s.id in (select subscription_id from picked where probe)
   ), claimed as (
-    update delivery_tasks t set lease_owner = $9::uuid, lease_until = $8::timestamptz
+    update delivery_tasks t set lease_owner = $8::uuid, lease_until = $7::timestamptz
     from picked p
-    where t.subscription_id = p.subscription_id and t.due_at = p.due_at and t.delivery_id = p.delivery_id
+    where t.epoch = ${currentEpoch} and t.subscription_id = p.subscription_id and t.due_at = p.due_at and t.delivery_id = p.delivery_id
     returning t.delivery_id, t.project_id, t.subscription_id, t.event_id, t.due_at, t.attempts, p.endpoint_url, p.signing_secret, p.probe
   )
   select ${taskColumns.text}, ${eventColumns.text}, c.endpoint_url as "endpointUrl", c.signing_secret as "signingSecret", c.probe,
@@ -125,24 +126,19 @@ const claim = statement<ClaimRow>(
 
 const zeroUuid = "00000000-0000-0000-0000-000000000000";
 
-/** Claims up to `limit` due deliveries for `owner`; see the statement for order and fairness. */
+/** Waits ended at once at most. */
+const promotedMax = 2_000;
+
+/**
+ * Claims up to `limit` due deliveries for `owner`; see the statement for order and fairness. A look that begins with the first lane
+ * ends the waits that are over before it: a round of looks passes there once.
+ */
 export async function claimDeliveries(db: Executor, request: DeliveryClaimRequest): Promise<DeliveryClaim> {
   const after = request.after === undefined ? zeroUuid : uuidOfId(request.after);
-  const [lanes, rows] = await Promise.all([
-    visitLanes(db, [after, request.lanes]),
-    claim(db, [
-      after,
-      request.lanes,
-      request.share,
-      arrayLiteral([...request.rooms.keys()].map(uuidOfId)),
-      arrayLiteral([...request.rooms.values()].map(String)),
-      isoTime(request.nowMs),
-      request.limit,
-      isoTime(request.leaseUntilMs),
-      uuidOfId(request.owner),
-      arrayLiteral([...request.fullProjects].map(uuidOfId)),
-    ]),
-  ]);
+  if (request.after === undefined) await promoteDeliveries(db, request.nowMs, promotedMax);
+  const lanes = await visitLanes(db, [after, request.lanes]);
+  const open = lanes.filter((lane) => !lane.ended).map((lane) => lane.subscription_id);
+  const rows = open.length === 0 ? [] : await claimOf(db, open, request);
   // Lanes are served in their order, so where the limit cut a look off is where the next one goes on.
   const isCut = rows.length >= request.limit;
   const last = isCut ? lastOf(rows.map((row) => String(row.subscriptionId))) : lanes.at(-1)?.subscription_id;
@@ -152,6 +148,20 @@ export async function claimDeliveries(db: Executor, request: DeliveryClaimReques
     next: isWhole || last === undefined ? undefined : idOfUuid("sub", last),
     ended: lanes.filter((lane) => lane.ended).map((lane) => idOfUuid("sub", lane.subscription_id)),
   };
+}
+
+function claimOf(db: Executor, lanes: readonly string[], request: DeliveryClaimRequest): Promise<ClaimRow[]> {
+  return claim(db, [
+    arrayLiteral(lanes),
+    request.share,
+    arrayLiteral([...request.rooms.keys()].map(uuidOfId)),
+    arrayLiteral([...request.rooms.values()].map(String)),
+    isoTime(request.nowMs),
+    request.limit,
+    isoTime(request.leaseUntilMs),
+    uuidOfId(request.owner),
+    arrayLiteral([...request.fullProjects].map(uuidOfId)),
+  ]);
 }
 
 /** The greatest; UUID texts sort as UUIDs do. */

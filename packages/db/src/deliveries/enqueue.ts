@@ -5,6 +5,7 @@ import { deliveries } from "../schema/triggers.ts";
 import { fieldsOf, idOf, timestamptz } from "../sql/codec.ts";
 import { compose, query } from "../sql/compose.ts";
 import { rows, values } from "../sql/parts.ts";
+import { currentEpoch } from "./epoch.ts";
 
 /** A delivery of an event that is stored already. */
 export type QueuedDelivery = { id: DeliveryId; eventId: EventId; subscriptionId: SubscriptionId };
@@ -32,8 +33,8 @@ const enqueue = compose(
     insert into deliveries (project_id, id, event_id, subscription_id, state, replayed, next_attempt_at)
     select ${to.projectId}, id, event_id, subscription_id, 'pending', true, ${to.dueAt} from held
   ), queued as (
-    insert into delivery_tasks (delivery_id, project_id, subscription_id, event_id, due_at)
-    select id, ${to.projectId}, subscription_id, event_id, ${to.dueAt} from held
+    insert into delivery_tasks (delivery_id, project_id, subscription_id, event_id, due_at, epoch)
+    select id, ${to.projectId}, subscription_id, event_id, ${to.dueAt}, ${currentEpoch} from held
   )
   select i.id from input i where not exists (select from held h where h.id = i.id)`,
 );

@@ -1,6 +1,7 @@
 import type { DeliveryId, EventId, NodeId, ProjectId, SubscriptionId } from "@svc/core";
 import { uuidOfId } from "@svc/core";
 import type { Executor } from "../connect.ts";
+import { currentEpoch } from "../deliveries/epoch.ts";
 import { projects } from "../schema/projects.ts";
 import { deliveries, events } from "../schema/triggers.ts";
 import { bool, fieldsBut, fieldsOf, idOf, int8, orNull, timestamptz } from "../sql/codec.ts";
@@ -77,8 +78,8 @@ const record = compose(
     insert into deliveries (project_id, id, event_id, subscription_id, state, next_attempt_at)
     select project_id, id, event_id, subscription_id, 'pending', received_at from pending
   ), queued as (
-    insert into delivery_tasks (delivery_id, project_id, subscription_id, event_id, due_at, lease_owner, lease_until)
-    select id, project_id, subscription_id, event_id, received_at,
+    insert into delivery_tasks (delivery_id, project_id, subscription_id, event_id, due_at, epoch, lease_owner, lease_until)
+    select id, project_id, subscription_id, event_id, received_at, ${currentEpoch},
       case when leased then ${by.owner} end, case when leased then ${by.leaseUntil} end
     from pending
   )

@@ -1,5 +1,6 @@
 import { type ProjectId, uuidOfId } from "@svc/core";
 import type { Executor } from "../connect.ts";
+import { liveEpochs } from "../deliveries/epoch.ts";
 import { jobStatuses } from "../schema/words.ts";
 import { statement } from "../sql/statement.ts";
 
@@ -17,7 +18,7 @@ const countDeliveries = statement<{ count: string }>(
   "count_project_deliveries",
   `select count(*) as count from (
      select from (select id from subscriptions where project_id = $1::uuid offset 0) s
-     cross join lateral (select from delivery_tasks where subscription_id = s.id offset 0) t limit $2::int8) c`,
+     cross join lateral (select from delivery_tasks where epoch = any${liveEpochs} and subscription_id = s.id offset 0) t limit $2::int8) c`,
 );
 
 /** No further than $2 rows. */

@@ -19,6 +19,7 @@ export { apiKeys, projectPolicies, projects, routingState, vaultCheck } from "./
 export {
   accountReferences,
   deliveries,
+  deliveryEpoch,
   deliveryTasks,
   events,
   quarantinedPosts,

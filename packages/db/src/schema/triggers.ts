@@ -1,5 +1,5 @@
 import { sql } from "drizzle-orm";
-import { boolean, index, integer, pgTable, primaryKey, text, uniqueIndex } from "drizzle-orm/pg-core";
+import { boolean, index, integer, pgTable, primaryKey, smallint, text, uniqueIndex } from "drizzle-orm/pg-core";
 import { attemptLogDocument } from "../documents/attempt.ts";
 import { headersDocument, queryDocument } from "../documents/texts.ts";
 import { bytes, document, idColumn, oneOf, time } from "./columns.ts";
@@ -95,6 +95,8 @@ export const deliveries = pgTable(
 /**
  * The work that pending deliveries stand for, apart from them so that the queue stays small and settling a delivery
  * touches none of its indexes. Rows end with the delivery. Lease columns stand in no index: a claim is a HOT update.
+ * A task waits in epoch 0 until it is due again, else it stands in the epoch of `delivery_epoch`: a look for due lanes meets neither
+ * those that wait nor, after a change of the epoch, the dead rows of the time before.
  */
 export const deliveryTasks = pgTable(
   "delivery_tasks",
@@ -108,12 +110,24 @@ export const deliveryTasks = pgTable(
     dueAt: time("due_at").notNull(),
     leaseOwner: idColumn("node")("lease_owner"),
     leaseUntil: time("lease_until"),
+    /** 0 while it waits for a retry that is not due yet, and never leased then. */
+    epoch: integer("epoch").notNull().default(1),
   },
-  // The lane is the key: a task is always named with its subscription and due time, and one index serves all.
+  // The lane is the key: a task is always named with its subscription and due time, and one index serves all but the wait.
   (table) => [
-    primaryKey({ name: "delivery_tasks_lane", columns: [table.subscriptionId, table.dueAt, table.deliveryId] }),
+    primaryKey({
+      name: "delivery_tasks_lane",
+      columns: [table.epoch, table.subscriptionId, table.dueAt, table.deliveryId],
+    }),
+    index("delivery_tasks_waiting").on(table.dueAt).where(sql`epoch = 0`),
   ],
 );
+
+/** One row: where in the key of delivery_tasks the tasks stand that do not wait. It changes under a lock on that table alone. */
+export const deliveryEpoch = pgTable("delivery_epoch", {
+  id: smallint("id").primaryKey(),
+  epoch: integer("epoch").notNull(),
+});
 
 /** An app's own key for an account; of one project in the whole deployment. Inbound events are routed by it. */
 export const accountReferences = pgTable(

@@ -1,8 +1,10 @@
 import { firstUuidAt } from "@svc/core";
+import type { Executor } from "../connect.ts";
 import { countPendingDeliveries } from "../deliveries/backlog.ts";
 import { claimDeliveries } from "../deliveries/claim.ts";
 import { enqueueDeliveries } from "../deliveries/enqueue.ts";
 import { expireDeliveries } from "../deliveries/expire.ts";
+import { promoteDeliveries } from "../deliveries/promote.ts";
 import { readEventDeliveries } from "../deliveries/read-event-deliveries.ts";
 import { releaseDeliveries } from "../deliveries/release.ts";
 import { deliveriesForProject } from "../deliveries/repo.ts";
@@ -16,6 +18,9 @@ import { subscriptionsForProject } from "../subscriptions/repo.ts";
 import { reportSubscriptionFailures } from "../subscriptions/report-failures.ts";
 import { reportSubscriptionRecoveries } from "../subscriptions/report-recoveries.ts";
 import { readProjectRouting } from "../subscriptions/routing.ts";
+import { adoptDeliveryTasks } from "../task-tables/adopt.ts";
+import { advanceDeliveryEpoch, readDeliveryEpoch } from "../task-tables/advance-epoch.ts";
+import { countDeadTasks } from "../task-tables/compact.ts";
 import { claimRequest, newEvent, nowMs, settlement } from "../test-rows.ts";
 import type { Plan } from "./plan.ts";
 import { seededAt, seededId } from "./seed.ts";
@@ -41,7 +46,8 @@ const matching = {
   subscriptions: "subscriptions_project(project_id)",
   deliveries: ["deliveries_event(project_id, event_id)"],
 };
-const laneKey = "delivery_tasks_lane(subscription_id, due_at, delivery_id)";
+const laneKey = "delivery_tasks_lane(epoch, subscription_id, due_at, delivery_id)";
+const epochKey = { delivery_epoch: "delivery_epoch_pkey(id)" };
 
 /** The keys of tasks of the dead lane. */
 function tasks(count: number): DeliveryTaskKey[] {
@@ -57,6 +63,10 @@ function settlements(count: number) {
   return tasks(count).map((task, index) => settlement(projectId, task, index % 2 === 0 ? {} : failed));
 }
 
+function advance(db: Executor): Promise<boolean> {
+  return advanceDeliveryEpoch(db, { epoch: 1, rowsMax: 100_000, lockMs: 1_000 });
+}
+
 /** Events and their deliveries. */
 export const deliveryPlans: readonly Plan[] = [
   {
@@ -66,7 +76,7 @@ export const deliveryPlans: readonly Plan[] = [
       const routing = { version: 1, projects: new Map([[projectId, 1]]) };
       return recordEvents(db, events, routing, { owner, untilMs: nowMs });
     },
-    reads: { projects: "projects_pkey(id)", routing_state: ["Seq Scan", "routing_state_pkey()"] },
+    reads: { ...epochKey, projects: "projects_pkey(id)", routing_state: ["Seq Scan", "routing_state_pkey()"] },
   },
   {
     name: "find_matches",
@@ -96,16 +106,31 @@ export const deliveryPlans: readonly Plan[] = [
     name: "visit_lanes",
     run: (db) => claimDeliveries(db, claimRequest(owner)),
     reads: {
-      delivery_tasks: ["delivery_tasks_lane(subscription_id)"],
+      ...epochKey,
+      delivery_tasks: ["delivery_tasks_lane(epoch, subscription_id)"],
       subscriptions: "subscriptions_pkey(id)",
     },
     rowsMax: { delivery_tasks: 260 },
   },
   {
+    name: "promote_deliveries",
+    run: (db) => promoteDeliveries(db, nowMs, 100),
+    reads: { ...epochKey, delivery_tasks: ["delivery_tasks_waiting(due_at)", laneKey] },
+    isOrdered: true,
+    // Few of those that wait are due.
+    rowsMax: { delivery_tasks: 220 },
+  },
+  {
+    name: "read_delivery_epoch",
+    run: (db) => readDeliveryEpoch(db),
+    reads: epochKey,
+  },
+  {
     name: "claim_deliveries",
     run: (db) => claimDeliveries(db, claimRequest(owner)),
     reads: {
-      delivery_tasks: ["delivery_tasks_lane(subscription_id)", "delivery_tasks_lane(subscription_id, due_at)", laneKey],
+      ...epochKey,
+      delivery_tasks: ["delivery_tasks_lane(epoch, subscription_id, due_at)", laneKey],
       subscriptions: "subscriptions_pkey(id)",
       events: "events_key(project_id, id)",
     },
@@ -115,20 +140,64 @@ export const deliveryPlans: readonly Plan[] = [
   {
     name: "settle_deliveries",
     run: (db) => settleDeliveries(db, owner, settlements(1)),
-    reads: { delivery_tasks: laneKey, deliveries: "deliveries_pkey(id)" },
+    reads: {
+      ...epochKey,
+      delivery_tasks: laneKey,
+      deliveries: "deliveries_pkey(id)",
+      subscriptions: "subscriptions_pkey(id)",
+    },
   },
   {
     name: "settle_deliveries",
     variant: "500 attempts",
     run: (db) => settleDeliveries(db, owner, settlements(500)),
-    reads: { delivery_tasks: laneKey, deliveries: "deliveries_pkey(id)" },
+    reads: {
+      ...epochKey,
+      delivery_tasks: laneKey,
+      deliveries: "deliveries_pkey(id)",
+      subscriptions: "subscriptions_pkey(id)",
+    },
     // Planned for 500 values, a queue that is taken for small is merged with them as a whole.
     staleReads: { delivery_tasks: "delivery_tasks_lane()" },
   },
   {
+    name: "measure_task_table",
+    run: (db) => countDeadTasks(db, "delivery_tasks"),
+    reads: {},
+  },
+  {
+    name: "adopt_delivery_tasks",
+    run: (db) => adoptDeliveryTasks(db),
+    reads: { ...epochKey, delivery_tasks: "delivery_tasks_lane(epoch)" },
+  },
+  {
+    name: "adopt_ended_deliveries",
+    run: (db) => adoptDeliveryTasks(db),
+    reads: {
+      ...epochKey,
+      delivery_tasks: ["delivery_tasks_lane(epoch)", "delivery_tasks_lane(epoch, subscription_id)"],
+      subscriptions: "subscriptions_pkey(id)",
+    },
+  },
+  {
+    name: "count_epoch_tasks",
+    run: advance,
+    reads: { delivery_tasks: "delivery_tasks_lane(epoch)" },
+  },
+  {
+    name: "advance_delivery_epoch",
+    run: advance,
+    reads: epochKey,
+  },
+  {
+    name: "move_delivery_tasks",
+    run: advance,
+    reads: { delivery_tasks: "delivery_tasks_lane(epoch)" },
+  },
+  {
     name: "release_deliveries",
     run: (db) => releaseDeliveries(db, owner, tasks(50)),
-    reads: { delivery_tasks: laneKey },
+    reads: { ...epochKey, delivery_tasks: laneKey },
   },
   {
     name: "enqueue_deliveries",
@@ -139,13 +208,14 @@ export const deliveryPlans: readonly Plan[] = [
       });
       return enqueueDeliveries(db, projectId, queued, nowMs);
     },
-    reads: { events: "events_key(project_id, id)" },
+    reads: { ...epochKey, events: "events_key(project_id, id)" },
   },
   {
     name: "expire_deliveries",
     run: (db) => expireDeliveries(db, deadLane, nowMs, 50),
     reads: {
-      delivery_tasks: ["delivery_tasks_lane(subscription_id)", laneKey],
+      ...epochKey,
+      delivery_tasks: ["delivery_tasks_lane(epoch, subscription_id)", laneKey],
       deliveries: "deliveries_pkey(id)",
       subscriptions: "subscriptions_pkey(id)",
     },
@@ -153,7 +223,7 @@ export const deliveryPlans: readonly Plan[] = [
   {
     name: "count_delivery_tasks",
     run: (db) => countPendingDeliveries(db),
-    reads: { delivery_tasks: "delivery_tasks_lane()" },
+    reads: { ...epochKey, delivery_tasks: "delivery_tasks_lane(epoch)" },
   },
   {
     name: "read_event_deliveries",

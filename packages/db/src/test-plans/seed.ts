@@ -70,6 +70,10 @@ function seedingOf(from: number, share: number): string[] {
      select ${one}, ${id("dlv", "100000 + n")}, ${id("evt", ofProjectOne)}, ${id("sub", lane)}, 'pending', seeded_at(n) from ${series(12_000)}`,
     `insert into delivery_tasks (delivery_id, project_id, subscription_id, event_id, due_at)
      select ${id("dlv", "100000 + n")}, ${one}, ${id("sub", lane)}, ${id("evt", ofProjectOne)}, seeded_at(n) from ${series(12_000)}`,
+    // Nearly all of these wait for a time to come.
+    `insert into delivery_tasks (delivery_id, project_id, subscription_id, event_id, due_at, epoch)
+     select ${id("dlv", "200000 + n")}, ${one}, ${id("sub", "452 + n % 5000")}, ${id("evt", ofProjectOne)},
+       seeded_at(n) + case when n % 200 = 0 then interval '0' else interval '2 days' end, 0 from ${series(half)}`,
     `insert into account_references (toolkit_slug, reference, project_id, account_id, entity_id)
      select 'watcher', 'r' || n, ${owner()}, ${id("acc", "n")}, 'entity-' || n from ${series(half)}`,
     `insert into quarantined_posts (id, toolkit_slug, reason, detail, headers, query, body, body_bytes, received_at, released_at)

@@ -18,7 +18,8 @@ export const usagePlans: readonly Plan[] = [
     run: (db) => usageOfProject(db, projectId).countDeliveries(1_000),
     reads: {
       subscriptions: "subscriptions_project(project_id)",
-      delivery_tasks: "delivery_tasks_lane(subscription_id)",
+      delivery_tasks: "delivery_tasks_lane(epoch, subscription_id)",
+      delivery_epoch: "delivery_epoch_pkey(id)",
     },
   },
   {

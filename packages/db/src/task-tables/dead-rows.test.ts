@@ -1,0 +1,183 @@
+import { createId } from "@svc/core";
+import { createTestDatabase } from "@svc/testing/database";
+import { afterAll, afterEach, beforeEach, expect, test } from "vitest";
+import { type Database, openDatabase, withTransaction } from "../connect.ts";
+import { claimDeliveries } from "../deliveries/claim.ts";
+import { settleDeliveries } from "../deliveries/settle.ts";
+import { subscriptionsForProject } from "../subscriptions/repo.ts";
+import { addProject, addSubscription, claimRequest, fillLane, nowMs, settlement } from "../test-rows.ts";
+import { adoptDeliveryTasks } from "./adopt.ts";
+import { advanceDeliveryEpoch, readDeliveryEpoch } from "./advance-epoch.ts";
+import { compactTasks, countDeadTasks } from "./compact.ts";
+
+const { db, url, drop } = await createTestDatabase();
+/** A connection of its own: what it read and left behind is known at once. */
+const one = openDatabase({ url, connectionsMax: 1 });
+afterAll(async () => {
+  await one.close();
+  await drop();
+});
+beforeEach(() => db.sql`truncate events, deliveries, delivery_tasks, subscriptions, projects cascade`);
+
+const me = createId("node", nowMs);
+const bounds = { rowsMax: 10_000, lockMs: 1_000 };
+const compaction = { table: "delivery_tasks", ...bounds } as const;
+
+let reader: Database | undefined;
+afterEach(async () => {
+  await reader?.close();
+  reader = undefined;
+});
+
+/** A transaction that holds a snapshot, as a dump or a slow report does, and the table's lock too where it `reads` it. */
+async function holdSnapshot(reads: "projects" | "delivery_tasks" = "projects") {
+  reader = openDatabase({ url, connectionsMax: 1 });
+  await reader.sql.unsafe("begin isolation level repeatable read", [], { simple: true } as object);
+  await reader.sql.unsafe(`select count(*) from ${reads}`);
+}
+
+/** A lane in which `count` deliveries have ended while a snapshot was held, and one is due. */
+async function deadLane(count: number) {
+  const projectId = await addProject(one);
+  const subscriptionId = await addSubscription(one, projectId);
+  const tasks = await fillLane(one, projectId, subscriptionId, { count, owner: me });
+  await settleDeliveries(
+    one,
+    me,
+    tasks.map((task) => settlement(projectId, task)),
+  );
+  const [due] = await fillLane(one, projectId, subscriptionId, { count: 1, fromMs: nowMs - 60_000 });
+  return { projectId, subscriptionId, due: due!.id };
+}
+
+/** How many entries of the lanes' index a look reads, dead ones included, and what it finds. */
+async function look() {
+  const read = async () => {
+    await one.sql`select pg_stat_force_next_flush()`;
+    const [row] = await one.sql<{ read: number }[]>`
+      select idx_tup_read::int4 as read from pg_stat_user_indexes where indexrelname = 'delivery_tasks_lane'`;
+    return row!.read;
+  };
+  const before = await read();
+  const { deliveries } = await claimDeliveries(one, claimRequest(me));
+  return { read: (await read()) - before, found: deliveries.map(({ id }) => id) };
+}
+
+const rows = () => db.sql`select * from delivery_tasks order by delivery_id`;
+
+test("while a snapshot is held a look walks over dead rows, and after a compaction over none", async () => {
+  await holdSnapshot();
+  const { due } = await deadLane(1_000);
+  expect(await compactTasks(one, compaction)).toBe("done");
+  await one.sql`select pg_stat_force_next_flush()`;
+  expect(await countDeadTasks(one, "delivery_tasks")).toBe(0);
+  expect(await look()).toEqual({ read: expect.toSatisfy((read: number) => read <= 5), found: [due] });
+
+  // What makes the figure above one of the compaction.
+  await one.sql`update delivery_tasks set lease_until = null, lease_owner = null`;
+  const second = await deadLane(1_000);
+  const { read, found } = await look();
+  expect(found).toContain(second.due);
+  expect(read).toBeGreaterThan(2_000);
+});
+
+test("where the table is read as well, another epoch leaves the dead rows behind", async () => {
+  const before = await addProject(one);
+  await holdSnapshot("delivery_tasks");
+  const { due } = await deadLane(1_000);
+  const tasks = await rows();
+  expect(await compactTasks(one, { ...compaction, lockMs: 20 })).toBe("held");
+  expect(await rows()).toEqual(tasks);
+  const epoch = await readDeliveryEpoch(one);
+  expect(await advanceDeliveryEpoch(one, { epoch, ...bounds })).toBe(true);
+  expect(await look()).toEqual({ read: expect.toSatisfy((read: number) => read <= 5), found: [due] });
+  // Another node had read the epoch before.
+  expect(await advanceDeliveryEpoch(one, { epoch, ...bounds })).toBe(false);
+  expect(await readDeliveryEpoch(one)).toBe(epoch + 1);
+  expect(before).toBeDefined();
+});
+
+test("leases, waits and due times outlive a compaction and an epoch, and their holders settle them", async () => {
+  const projectId = await addProject(db);
+  const id = await addSubscription(db, projectId);
+  const leased = await fillLane(db, projectId, id, { count: 3, owner: me });
+  const failed = { state: "pending", dueAtMs: nowMs + 5_000, attempt: { error: "http_500" } } as const;
+  await settleDeliveries(db, me, [settlement(projectId, leased[0]!, failed)]);
+  await fillLane(db, projectId, id, { count: 2 });
+  const before = await rows();
+  expect(before).toHaveLength(5);
+  expect(await compactTasks(db, compaction)).toBe("done");
+  expect(await rows()).toEqual(before);
+  const epoch = await readDeliveryEpoch(db);
+  await advanceDeliveryEpoch(db, { epoch, ...bounds });
+  expect((await rows()).map((row) => row["epoch"])).toEqual(before.map((row) => row["epoch"] && epoch + 1));
+  const rest = leased.slice(1).map((task) => settlement(projectId, task));
+  expect(await settleDeliveries(db, me, rest)).toEqual([]);
+  const { deliveries } = await claimDeliveries(db, claimRequest(me, { nowMs: nowMs + 5_000 }));
+  expect(deliveries).toHaveLength(3);
+});
+
+test("a compaction that is broken off leaves every task, and one of more rows than it may take does nothing", async () => {
+  const projectId = await addProject(db);
+  await fillLane(db, projectId, await addSubscription(db, projectId), { count: 10 });
+  const before = await rows();
+  const broken = withTransaction(db, async (tx) => {
+    expect(await compactTasks(tx, compaction)).toBe("done");
+    throw new Error("broken off");
+  });
+  await expect(broken).rejects.toThrow("broken off");
+  expect(await rows()).toEqual(before);
+  expect(await compactTasks(db, { ...compaction, rowsMax: 9 })).toBe("full");
+  expect(await advanceDeliveryEpoch(db, { epoch: await readDeliveryEpoch(db), ...bounds, rowsMax: 9 })).toBe(false);
+  expect(await rows()).toEqual(before);
+});
+
+test("claims and settlements race with compactions and epochs, and every delivery ends once", async () => {
+  const projectId = await addProject(db);
+  const id = await addSubscription(db, projectId);
+  await fillLane(db, projectId, id, { count: 300 });
+  let settled = 0;
+  const work = async () => {
+    const owner = createId("node", nowMs);
+    while (settled < 300) {
+      const { deliveries } = await claimDeliveries(db, claimRequest(owner, { share: 5 }));
+      const lost = await settleDeliveries(
+        db,
+        owner,
+        deliveries.map((delivery) => settlement(projectId, delivery)),
+      );
+      expect(lost).toEqual([]);
+      settled += deliveries.length;
+    }
+  };
+  let relieved = 0;
+  const relieve = async () => {
+    while (settled < 300) {
+      if ((await compactTasks(db, compaction)) === "done") relieved++;
+      if (await advanceDeliveryEpoch(db, { epoch: await readDeliveryEpoch(db), ...bounds })) relieved++;
+    }
+  };
+  await Promise.all([work(), work(), work(), relieve(), relieve()]);
+  expect(settled).toBe(300);
+  expect(relieved).toBeGreaterThan(2);
+  const states = await db.sql`select state, attempts, count(*)::int4 as count from deliveries group by 1, 2`;
+  expect(states).toEqual([{ state: "delivered", attempts: 1, count: 300 }]);
+});
+
+test("tasks that an older version left in an epoch gone by, or that wait for an ended subscription, are found again", async () => {
+  const projectId = await addProject(db);
+  const [well, ended] = [await addSubscription(db, projectId), await addSubscription(db, projectId)];
+  await fillLane(db, projectId, well, { count: 2 });
+  const epoch = await readDeliveryEpoch(db);
+  await advanceDeliveryEpoch(db, { epoch, ...bounds });
+  await db.sql`update delivery_tasks set epoch = ${epoch} where delivery_id = (select min(delivery_id::text)::uuid from delivery_tasks)`;
+  const waiting = [well, ended].map((id) => fillLane(db, projectId, id, { count: 1, fromMs: nowMs + 60_000 }));
+  await Promise.all(waiting);
+  await db.sql`update delivery_tasks set epoch = 0 where due_at > ${new Date(nowMs).toISOString()}::timestamptz`;
+  await subscriptionsForProject(db, projectId).update(ended, { active: false });
+  const look = () => claimDeliveries(db, claimRequest(me));
+  expect(await look()).toMatchObject({ deliveries: [{}], ended: [] });
+  expect(await adoptDeliveryTasks(db)).toBe(2);
+  expect(await look()).toMatchObject({ deliveries: [{}], ended: [ended] });
+  expect(await adoptDeliveryTasks(db)).toBe(0);
+});

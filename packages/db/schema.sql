@@ -185,7 +185,7 @@ create table job_events (
   step_id text not null,
   at timestamp(3) with time zone not null,
   payload text not null,
-  principal_chain text[] not null,
+  principal_chain text[],
   constraint job_events_key PRIMARY KEY (job_id, seq)
 );
 

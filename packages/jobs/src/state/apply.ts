@@ -1,6 +1,7 @@
 import type { PreparedAsk } from "@svc/asks";
 import type { JobUndoChange, NewJobEvent, NewJobTask, StepReceiptDocument, StepState } from "@svc/db";
 import type { JsonObject, JsonValue, Step } from "@svc/program";
+import type { UnrecordedEnd } from "@svc/tools";
 import type { Edit, MappedRow, Note, UndoOf } from "./change.ts";
 import { addError, noRows, sumCalls } from "./counts.ts";
 import type { JobState, Scope, StepEntry } from "./job.ts";
@@ -28,6 +29,8 @@ export type Pending = {
   readonly undone: readonly JobUndoChange[];
   readonly tasks: readonly NewJobTask[];
   readonly asks: readonly PreparedAsk[];
+  /** Ends of calls that were made. */
+  readonly made: readonly UnrecordedEnd[];
 };
 
 /** A job under way: as it was last committed, as it is now (the same where nothing is to be committed), and what is written beside it. */
@@ -43,6 +46,7 @@ const nothing: Pending = {
   undone: [],
   tasks: [],
   asks: [],
+  made: [],
 };
 
 /** A job just read: nothing is pending. */
@@ -111,6 +115,9 @@ const editors: { readonly [Kind in Edit["kind"]]: (draft: Draft, edit: Extract<E
       const isKnown = errors.some(({ code }) => code === error.code);
       return { errors: addError(errors, isKnown ? error : { ...error, message: toldText(draft.job, error.message) }) };
     }),
+  called: ({ pending }, { end }) => {
+    pending.made.push(end);
+  },
   value: ({ job }, { stepId, value }) => {
     job.steps.set(stepId, { ...entryOf(job, stepId), value });
   },
@@ -195,7 +202,8 @@ function note({ job, pending }: Draft, { type, stepId, payload, chain = job.prin
     type,
     stepId,
     payload: isShort ? text : '{"truncated":true}',
-    principalChain: [...chain],
+    // What the program itself causes stands in the job.
+    principalChain: chain === job.principalChain ? null : [...chain],
   });
 }
 

@@ -60,6 +60,9 @@ export type Attempted =
       readonly isReplay: boolean;
     };
 
+/** By which tool a call is made, and how many attempts at it were made before. */
+export type CallTurn = { readonly tool: PinnedTool; readonly attempt: number };
+
 /** What a step does to the world outside its job. */
 export type StepEffects = {
   readonly clock: Clock;
@@ -70,11 +73,7 @@ export type StepEffects = {
   /** How soon a call that may still run on a lost node is asked for again. Milliseconds. */
   readonly busyPollMs: number;
   /** Calls a tool once; a write under a key of its own for each attempt, committed before it is sent. */
-  call(
-    state: JobState,
-    invocation: Invocation,
-    turn: { readonly tool: PinnedTool; readonly attempt: number },
-  ): Promise<Attempted>;
+  call(state: JobState, invocation: Invocation, turn: CallTurn): Promise<Attempted>;
   /** The outcome of a condition of the job. */
   test(state: JobState, condition: Expression): Promise<CelOutcome>;
   /**

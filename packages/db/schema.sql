@@ -194,7 +194,7 @@ create table job_events (
   step_id text not null,
   at timestamp(3) with time zone not null,
   payload text not null,
-  principal_chain text[] not null,
+  principal_chain text[],
   constraint job_events_key PRIMARY KEY (job_id, seq)
 ) with (autovacuum_vacuum_scale_factor=0.01, autovacuum_vacuum_threshold=50000);
 

@@ -99,7 +99,7 @@ async function runAndKill(kind: string, { point, nth }: KillPoint): Promise<bool
   const isDead = doomed.isDead();
   if (isDead && worker === doomed) await succeed();
   await examine(server, { job, kind, tag, provider: bench.provider });
-  expectUnknown(job, { kind, point, isDead });
+  expectUnknown(job, { kind, point, nth, isDead });
   if (isDead) deaths++;
   if (kind === "judge") asked.push(job.id);
   return isDead;
@@ -124,13 +124,25 @@ async function finish(id: string): Promise<JobAnswer> {
   }
 }
 
+/** Writes of the kinds that make them one after the other: each begins with a commit, and ends with the next one. */
+const writesOf: Readonly<Record<string, number>> = { write: 1, "keyed write": 1, undo: 2 };
+
+/** Whether a write was under way where a worker died. */
+function isUnderWay(kind: string, { point, nth }: KillPoint): boolean {
+  const writes = writesOf[kind] ?? 0;
+  if (point === "before-commit") return nth >= 2 && nth <= writes + 1;
+  if (point === "after-commit") return nth <= writes;
+  return ["after-insert", "in-send", "after-send", "after-call"].includes(point);
+}
+
 /** A write that was begun and whose end is not in the ledger is in doubt; what was not begun, or has its end there, is not. */
 function expectUnknown(
   job: JobAnswer,
-  { kind, point, isDead }: { kind: string; point: string; isDead: boolean },
+  { kind, isDead, ...killed }: KillPoint & { readonly kind: string; readonly isDead: boolean },
 ): void {
+  const { point } = killed;
   const { unknown = 0, retried = 0, read = 0, write = 0 } = job.receipt?.calls ?? {};
-  const isExposed = isDead && ["after-insert", "in-send", "after-send"].includes(point);
+  const isExposed = isDead && isUnderWay(kind, killed);
   if (isExposed && (kind === "write" || kind === "keyed write")) expect(unknown, `${kind} at ${point}`).toBe(1);
   if (isExposed && kind === "keyed write") expect(retried).toBe(1);
   if (!isExposed && !kind.startsWith("map of")) expect(unknown, `${kind} at ${point}`).toBe(0);

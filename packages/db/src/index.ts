@@ -118,7 +118,7 @@ export type { FirstLease, JobTaskLease, NewJobTask } from "./job-tasks/task.ts";
 export { appendJobEvents } from "./jobs/append-events.ts";
 export { requestJobCancel } from "./jobs/cancel.ts";
 export { commitRun, type RunChange } from "./jobs/commit.ts";
-export type { CommitOptions, DrivenJob, NewJobStep, RunCommit, RunLease } from "./jobs/commit-job.ts";
+export type { CommitOptions, DrivenJob, MadeCall, NewJobStep, RunCommit, RunLease } from "./jobs/commit-job.ts";
 export type { ListedJob } from "./jobs/find-listed.ts";
 export { findJobTwin } from "./jobs/find-twin.ts";
 export { findKeyedJob, insertJobs } from "./jobs/insert.ts";

@@ -5,11 +5,13 @@ export {
   type CallRequest,
   createToolCaller,
   type DrainingToolCaller,
+  type ReadyCall,
   type ToolCaller,
 } from "./call/call-tool.ts";
 export { type Caller, createLedger, type Ledger } from "./call/ledger.ts";
 export { mask, maskedTexts } from "./call/mask.ts";
 export type { CallObservation, CallObserver } from "./call/observer.ts";
+export type { UnrecordedEnd } from "./call/ready-call.ts";
 export { createRedactor, type Redactor, redactTexts } from "./call/redact.ts";
 export { type CallSweepOptions, callSweep } from "./call/retention.ts";
 export { type CallLimits, createCallLimits } from "./limits/call-limits.ts";

@@ -1,3 +1,5 @@
+import type { PackedFields } from "./packed.ts";
+
 /** How many rows a step took, by how they ended. */
 export type RowCounts = {
   readonly in: number;
@@ -14,4 +16,22 @@ export type CallCounts = {
   readonly destructive: number;
   readonly retried: number;
   readonly unknown: number;
+};
+
+/** The fields of counts as they are packed. */
+export const rowCountFields: PackedFields<RowCounts> = {
+  in: true,
+  ok: true,
+  failed: true,
+  skipped: true,
+  unknown: true,
+};
+
+/** The fields of counts as they are packed. */
+export const callCountFields: PackedFields<CallCounts> = {
+  read: true,
+  write: true,
+  destructive: true,
+  retried: true,
+  unknown: true,
 };

@@ -25,6 +25,7 @@ export function asWritten<T>(stored: Readonly<Record<string, unknown>>): T {
 export function documentType<T extends object>(
   name: string,
   readers: readonly [DocumentReader<T>, ...DocumentReader<T>[]],
+  stored: (document: T) => object = (document) => document,
 ): DocumentType<T> {
   return {
     name,
@@ -36,7 +37,8 @@ export function documentType<T extends object>(
       if (reader === undefined) throw unknownVersion(name, version, readers.length);
       return reader(document);
     },
-    write: (document) => JSON.stringify(readers.length === 1 ? document : { v: readers.length, ...document }),
+    write: (document) =>
+      JSON.stringify(readers.length === 1 ? stored(document) : { v: readers.length, ...stored(document) }),
   };
 }
 

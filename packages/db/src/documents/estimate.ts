@@ -1,5 +1,6 @@
 import type { AccessClass } from "../schema/words.ts";
-import { asWritten, documentType } from "./document.ts";
+import { asWritten } from "./document.ts";
+import { type PackedFields, packedDocument } from "./packed.ts";
 
 /** `jobs.estimate`: the bounds of a program, in the words of the message Estimate. */
 export type EstimateDocument = {
@@ -15,5 +16,19 @@ export type EstimateDocument = {
   readonly notCompensable: readonly string[];
 };
 
+/** The fields of an estimate as they are packed. */
+export const estimateFields: PackedFields<EstimateDocument> = {
+  callsMin: true,
+  callsMax: true,
+  writesMax: true,
+  destructiveMax: true,
+  rowsMax: true,
+  asksMax: true,
+  accessClasses: true,
+  toolkits: true,
+  entities: true,
+  notCompensable: true,
+};
+
 /** How `jobs.estimate` is stored. */
-export const estimateDocument = documentType<EstimateDocument>("jobs.estimate", [asWritten]);
+export const estimateDocument = packedDocument<EstimateDocument>("jobs.estimate", [asWritten], estimateFields);

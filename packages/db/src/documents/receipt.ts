@@ -1,7 +1,8 @@
-import type { CallCounts, RowCounts } from "./counts.ts";
+import { type CallCounts, callCountFields, type RowCounts, rowCountFields } from "./counts.ts";
 import type { DecisionDocument } from "./decision.ts";
-import { asWritten, documentType } from "./document.ts";
-import type { EstimateDocument } from "./estimate.ts";
+import { asWritten } from "./document.ts";
+import { type EstimateDocument, estimateFields } from "./estimate.ts";
+import { type PackedFields, packedDocument } from "./packed.ts";
 import type { SagaDocument } from "./saga.ts";
 
 /** The limits a job ran under, in the words of the message JobLimits. */
@@ -47,5 +48,28 @@ export type ReceiptDocument = {
   readonly receiptHash: string;
 };
 
+const limitFields: PackedFields<LimitsDocument> = {
+  deadlineSeconds: true,
+  toolCalls: true,
+  writes: true,
+  rows: true,
+  asks: true,
+  concurrency: true,
+};
+
 /** How `jobs.receipt` is stored. */
-export const receiptDocument = documentType<ReceiptDocument>("jobs.receipt", [asWritten]);
+export const receiptDocument = packedDocument<ReceiptDocument>("jobs.receipt", [asWritten], {
+  outcome: true,
+  programHash: true,
+  rows: rowCountFields,
+  calls: callCountFields,
+  limits: { used: limitFields, max: limitFields },
+  asks: { raised: true, answered: true, defaulted: true, withdrawn: true, refusedAnswers: true },
+  approvals: true,
+  estimate: estimateFields,
+  actual: { calls: true, writes: true, destructive: true, rows: true, asks: true },
+  saga: { state: true, entries: true, done: true, failed: true },
+  resultJson: true,
+  lastSeq: true,
+  receiptHash: true,
+});

@@ -1,4 +1,5 @@
-import { asWritten, documentType } from "./document.ts";
+import { asWritten } from "./document.ts";
+import { packedDocument } from "./packed.ts";
 
 /** `jobs.saga`. `cause` says, while it compensates, how the job ends afterwards. */
 export type SagaDocument = {
@@ -10,4 +11,10 @@ export type SagaDocument = {
 };
 
 /** How `jobs.saga` is stored. */
-export const sagaDocument = documentType<SagaDocument>("jobs.saga", [asWritten]);
+export const sagaDocument = packedDocument<SagaDocument>("jobs.saga", [asWritten], {
+  state: true,
+  entries: true,
+  done: true,
+  failed: true,
+  cause: true,
+});

@@ -1,6 +1,7 @@
-import type { CallCounts, RowCounts } from "./counts.ts";
+import { type CallCounts, callCountFields, type RowCounts, rowCountFields } from "./counts.ts";
 import type { DecisionDocument } from "./decision.ts";
-import { asWritten, documentType } from "./document.ts";
+import { asWritten } from "./document.ts";
+import { packedDocument } from "./packed.ts";
 
 /** One code among the errors of a step. */
 export type StepErrorDocument = {
@@ -31,4 +32,18 @@ export type StepReceiptDocument = {
 };
 
 /** How `job_steps.receipt` is stored. */
-export const stepReceiptDocument = documentType<StepReceiptDocument>("job_steps.receipt", [asWritten]);
+export const stepReceiptDocument = packedDocument<StepReceiptDocument>("job_steps.receipt", [asWritten], {
+  stepId: true,
+  kind: true,
+  toolSlug: true,
+  toolVersion: true,
+  state: true,
+  attempts: true,
+  startedAt: true,
+  finishedAt: true,
+  rows: rowCountFields,
+  calls: callCountFields,
+  errors: true,
+  decision: true,
+  undo: { done: true, failed: true },
+});

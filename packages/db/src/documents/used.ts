@@ -1,4 +1,5 @@
-import { asWritten, documentType } from "./document.ts";
+import { asWritten } from "./document.ts";
+import { packedDocument } from "./packed.ts";
 
 /** `jobs.used`: what a job used of its limits. */
 export type UsedDocument = {
@@ -9,4 +10,9 @@ export type UsedDocument = {
 };
 
 /** How `jobs.used` is stored. */
-export const usedDocument = documentType<UsedDocument>("jobs.used", [asWritten]);
+export const usedDocument = packedDocument<UsedDocument>("jobs.used", [asWritten], {
+  toolCalls: true,
+  writes: true,
+  rows: true,
+  asks: true,
+});

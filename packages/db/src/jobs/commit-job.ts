@@ -1,8 +1,11 @@
 import { type Id, type NodeId, uuidOfId } from "@svc/core";
+import type { CallRecord } from "../calls/put.ts";
 import type { Executor } from "../connect.ts";
+import { toolCalls } from "../schema/calls.ts";
 import { jobEvents, jobSteps, jobs } from "../schema/jobs.ts";
 import { bool, fieldsBut, fieldsOf, idOf, int4, int8, orNull, text, timestamptz, type ValuesOf } from "../sql/codec.ts";
 import { compose, query } from "../sql/compose.ts";
+import { filterBy } from "../sql/filter.ts";
 import { rows } from "../sql/parts.ts";
 import { type RawRow, selectList } from "../sql/select-list.ts";
 import { type NewJobEvent, newEventNames } from "./record.ts";
@@ -49,11 +52,20 @@ export type JobChange = {
   readonly task: "keep" | "end" | { readonly dueAtMs: number };
   /** Whether the job got on by it: leases that were lost before do not count any more. */
   readonly isProgress: boolean;
+  /** The job's call that is about to be sent; undefined for none. */
+  readonly begunCall?: CallRecord | undefined;
+  /** Calls of the job that were made, and whose idempotency keys nobody asks for once this is committed. */
+  readonly madeCalls?: readonly MadeCall[] | undefined;
 };
+
+/** A call that was made, and whether its row is there from its beginning, and lacks its end alone. */
+export type MadeCall = { readonly record: CallRecord; readonly wasBegun: boolean };
 
 /** What a commit found: the job's last seq, and whether it is to be cancelled. */
 export type RunCommit = {
   readonly lastSeq: number;
+  /** Whether its call was begun: false, too, where another call holds the idempotency key. */
+  readonly hasBegunCall: boolean;
   readonly cancelRequestedAt: number | null;
   readonly cancelChain: string[] | null;
 };
@@ -91,13 +103,30 @@ const commitFields = {
   expectedSeq: orNull(int4),
 };
 
+/** What the end of a call writes to its row. */
+const callEndFields = fieldsOf(
+  toolCalls,
+  "id",
+  "jobId",
+  "outcome",
+  "message",
+  "sealedMessage",
+  "providerStatus",
+  "result",
+  "isTruncated",
+  "durationMs",
+  "providerMs",
+);
+const callEndNames = keysOf(callEndFields).filter((name) => name !== "id" && name !== "jobId");
+
 /**
  * Jobs of any number: one statement, one round trip, one commit. `job` locks the jobs first, in the order of their ids, then `held`
  * their tasks: whoever writes to a job takes the two in this order. A lease that is another's by now leaves the job out of `held`,
  * and every part below it writes nothing of it. `changed` takes the places of the new log entries from the row, so that they follow
  * whatever others (an answer, a refusal) logged meanwhile. A request to cancel that this driver has not seen keeps a task that was
  * to end or wait: nobody else would come to it. `cleared` finds a row in the commit after a lost lease alone: the task of a job that
- * gets on is not written. Primary keys serve it all.
+ * gets on is not written. `called` begins calls, and writes those down that were
+ * made without a beginning; `settled` ends those that were begun, and frees their keys. Primary keys serve it all.
  */
 const commit = compose(
   "commit_job_runs",
@@ -105,9 +134,11 @@ const commit = compose(
     commits: rows(commitFields),
     events: rows(fieldsOf(jobEvents, "jobId", ...newEventNames)),
     steps: rows(fieldsBut(jobSteps)),
+    calls: rows(fieldsBut(toolCalls)),
+    ends: rows(callEndFields),
   },
-  ({ commits, events, steps }) => query<
-    RawRow<Pick<RunCommit, "cancelRequestedAt" | "cancelChain">> & { id: string; last_seq: number }
+  ({ commits, events, steps, calls, ends }) => query<
+    RawRow<Pick<RunCommit, "cancelRequestedAt" | "cancelChain">> & { id: string; last_seq: number; has_begun: boolean }
   >`with job as materialized (
     select j.id, j.cancel_requested_at, j.cancel_chain, w.* from ${commits.from("w")} join jobs j on j.id = w.job_id
     where w.expected_seq is null or j.last_seq = w.expected_seq
@@ -142,8 +173,16 @@ const commit = compose(
     insert into job_steps (${steps.columns}) select ${steps.values("s")}
     from held h join ${steps.from("s")} on s.job_id = h.id
     on conflict (job_id, step_id) do update set receipt = excluded.receipt, output = excluded.output
+  ), called as (
+    insert into tool_calls (${calls.columns}) select ${calls.values("n")} from held h join ${calls.from("n")} on n.job_id = h.id
+    on conflict do nothing returning job_id, outcome
+  ), settled as (
+    update tool_calls t set ${ends.set("e", callEndNames)}, idempotency_key = null
+    from held h join ${ends.from("e")} on e.job_id = h.id
+    where t.id = e.id and ${filterBy("t.outcome", "'running'")}
   )
-  select c.id, c.last_seq, ${cancelColumns.text} from held h join changed c on c.id = h.id`,
+  select c.id, c.last_seq, c.id in (select job_id from called where outcome = 'running') as has_begun, ${cancelColumns.text}
+  from held h join changed c on c.id = h.id`,
 );
 
 /**
@@ -161,12 +200,21 @@ export async function commitJobs(db: Executor, all: readonly JobCommit[]): Promi
     commits,
     events: all.flatMap(({ lease: { jobId }, change: { events } }) => events.map((event) => ({ jobId, ...event }))),
     steps: all.flatMap(({ lease: { jobId }, change: { steps } }) => steps.map((step) => ({ jobId, ...step }))),
+    calls: all.flatMap(({ change }) => newCalls(change)),
+    ends: all.flatMap(({ change: { madeCalls = [] } }) =>
+      madeCalls.flatMap(({ record, wasBegun }) => (wasBegun ? [record] : [])),
+    ),
   });
   const byId = new Map(found.map((row) => [row.id, row]));
   return all.map(({ lease }) => {
     const row = byId.get(uuidOfId(lease.jobId));
-    return row && { lastSeq: row.last_seq, ...cancelOf(row) };
+    return row && { lastSeq: row.last_seq, hasBegunCall: row.has_begun, ...cancelOf(row) };
   });
+}
+
+function newCalls({ begunCall, madeCalls = [] }: JobChange): CallRecord[] {
+  const made = madeCalls.flatMap(({ record, wasBegun }) => (wasBegun ? [] : [record]));
+  return begunCall === undefined ? made : [...made, begunCall];
 }
 
 function rowOf({ lease: { jobId, owner, leaseToken: token }, change, options }: JobCommit, loggedBefore: number) {

@@ -157,7 +157,7 @@ test("a commit writes job, log, steps, rows and entries together", async () => {
     }),
     options,
   );
-  expect(committed).toEqual({ lastSeq: 3, cancelRequestedAt: null, cancelChain: null });
+  expect(committed).toEqual({ lastSeq: 3, hasBegunCall: false, cancelRequestedAt: null, cancelChain: null });
   expect(await loadJob(db, jobId)).toMatchObject({
     status: "running",
     position: 3,
@@ -248,8 +248,8 @@ test("a job whose status or document a newer version wrote is not read", async (
   const id = uuidOfId(jobId);
   await db.sql`update jobs set status = 'dreaming' where id = ${id}`;
   await expect(loadJob(db, jobId)).rejects.toThrow('"dreaming" is none of simulating,');
-  await db.sql`update jobs set status = 'queued', saga = '{"v": 2, "state": "none"}' where id = ${id}`;
-  await expect(loadJob(db, jobId)).rejects.toThrow("jobs.saga is stored in version 2");
+  await db.sql`update jobs set status = 'queued', saga = '{"v": 3, "state": "none"}' where id = ${id}`;
+  await expect(loadJob(db, jobId)).rejects.toThrow("jobs.saga is stored in version 3");
   await db.sql`delete from job_tasks where job_id = ${id}`;
 });
 

@@ -4,7 +4,8 @@ import { isUnavailable } from "../driver-error.ts";
 import { leasedTaskRow, leasedTaskRows } from "../job-tasks/task.ts";
 import { findQuotaReached, lockJobQuota, type QuotaReached } from "../projects/quotas.ts";
 import { unfinishedJobs, usageOfProject } from "../projects/usage.ts";
-import { jobEvents, jobPrograms, jobs, jobTasks } from "../schema/jobs.ts";
+import { toolCalls } from "../schema/calls.ts";
+import { jobEvents, jobPrograms, jobSteps, jobs, jobTasks } from "../schema/jobs.ts";
 import { fieldsBut, idOf, int4, int8, type ValuesOf } from "../sql/codec.ts";
 import { compose, type PartValues, query } from "../sql/compose.ts";
 import { rows, values } from "../sql/parts.ts";
@@ -33,11 +34,14 @@ const parts = {
   programs: rows(fieldsBut(jobPrograms)),
   events: rows(fieldsBut(jobEvents)),
   tasks: leasedTaskRows,
+  steps: rows(fieldsBut(jobSteps)),
+  calls: rows(fieldsBut(toolCalls)),
   jobs: rows(jobFields),
 };
 
 /**
- * Programs, jobs, the beginnings of their logs and their first tasks: one statement, one round trip, one commit. All of it, or
+ * Programs, jobs, the beginnings of their logs, their first tasks, and of jobs that begin at once the first step and its call: one
+ * statement, one round trip, one commit. All of it, or
  * nothing where a project would come closer to its quota of jobs than `margin`. Jobs are counted by project and status, no further
  * than the quota: 20,000 take 3 ms, and most projects have a few.
  */
@@ -58,6 +62,10 @@ const insertBatch = compose(
     ${p.events.insertInto(jobEvents)} where (select fits from room)
   ), due as (
     ${p.tasks.insertInto(jobTasks)} where (select fits from room)
+  ), begun as (
+    ${p.steps.insertInto(jobSteps)} where (select fits from room)
+  ), called as (
+    ${p.calls.insertInto(toolCalls)} where (select fits from room)
   )
   ${p.jobs.insertInto(jobs)} where (select fits from room)`,
 );
@@ -151,6 +159,8 @@ function rowsOf(inserts: readonly JobInsert[], margin: number): PartValues<typeo
       ),
     ),
     tasks: newJobs.flatMap(({ tasks, lease }) => tasks.map((task) => leasedTaskRow(task, lease))),
+    steps: newJobs.flatMap(({ job: { id: jobId }, steps = [] }) => steps.map((step) => ({ jobId, ...step }))),
+    calls: newJobs.flatMap(({ begunCall }) => begunCall ?? []),
     jobs: newJobs.map(rowOf),
   };
 }

@@ -1,10 +1,11 @@
 import type { ProjectId } from "@svc/core";
 import { and, eq } from "drizzle-orm";
+import { putToolCalls } from "../calls/put.ts";
 import { type Executor, withTransaction } from "../connect.ts";
 import { isUniqueViolation } from "../driver-error.ts";
 import { putJobTasks } from "../job-tasks/put.ts";
 import { lockJobQuota, type QuotaReached } from "../projects/quotas.ts";
-import { jobPrograms, jobs } from "../schema/jobs.ts";
+import { jobPrograms, jobSteps, jobs } from "../schema/jobs.ts";
 import { appendJobEvents } from "./append-events.ts";
 import { findJobQuotaReached, insertJobBatch, isPlainInsert } from "./insert-batch.ts";
 import type { KeyedJob, NewJob, NewJobProgram } from "./new-job.ts";
@@ -35,8 +36,15 @@ export async function insertJobs(
         if (reached !== undefined) return reached;
         await tx.orm.insert(jobPrograms).values(program).onConflictDoNothing();
         await tx.orm.insert(jobs).values(newJobs.map(({ job }) => job));
-        for (const { job, events, tasks, lease, also } of newJobs) {
+        for (const { job, events, tasks, lease, steps = [], begunCall, also } of newJobs) {
           await appendJobEvents(tx, job.id, events, nowMs);
+          const begun = steps.map(({ output, ...step }) => ({
+            ...step,
+            jobId: job.id,
+            output: output && Buffer.from(output),
+          }));
+          if (begun.length > 0) await tx.orm.insert(jobSteps).values(begun);
+          if (begunCall !== undefined) await putToolCalls(tx, [begunCall]);
           await putJobTasks(tx, tasks, lease);
           await also?.(tx);
         }

@@ -1,7 +1,9 @@
 import type { Id, ProjectId } from "@svc/core";
+import type { CallRecord } from "../calls/put.ts";
 import type { Executor } from "../connect.ts";
 import type { FirstLease, NewJobTask } from "../job-tasks/task.ts";
 import type { jobs } from "../schema/jobs.ts";
+import type { NewJobStep } from "./commit-job.ts";
 import type { JobProgramRecord } from "./load-program.ts";
 import type { NewJobEvent } from "./record.ts";
 
@@ -12,6 +14,10 @@ export type NewJob = {
   readonly tasks: readonly NewJobTask[];
   /** Who holds its tasks from the beginning; by default whoever claims them. */
   readonly lease?: FirstLease | undefined;
+  /** What its first step has done already, for a job that begins with its submission. */
+  readonly steps?: readonly NewJobStep[] | undefined;
+  /** Its call that is about to be sent. */
+  readonly begunCall?: CallRecord | undefined;
   /** What else is written in the same transaction, such as the ask of a plan's approval. */
   readonly also?: ((tx: Executor) => Promise<void>) | undefined;
 };

@@ -15,7 +15,7 @@ export const jobColumns = packedList(jobs, jobNames, "j");
 export type JobStepRecord = Omit<Row<typeof jobSteps>, "jobId">;
 
 /** An entry of a job's log. */
-export type JobEventRecord = Row<typeof jobEvents>;
+export type JobEventRecord = Omit<Row<typeof jobEvents>, "principalChain"> & { readonly principalChain: string[] };
 
 /** The columns of an entry that its writer gives: the rest is its place in the log. */
 export const newEventNames = namesBut(jobEvents, "jobId", "seq", "at");

@@ -60,13 +60,16 @@ export function jobsForProject(db: Executor, projectId: ProjectId): JobRepositor
         .limit(limit),
     listEvents: async (id, { afterSeq, limit }) => {
       const rows = await db.orm
-        .select({ ...getTableColumns(jobEvents) })
+        .select({ ...getTableColumns(jobEvents), jobChain: jobs.principalChain })
         .from(jobEvents)
         .innerJoin(jobs, eq(jobs.id, jobEvents.jobId))
         .where(and(own, eq(jobEvents.jobId, id), gt(jobEvents.seq, afterSeq)))
         .orderBy(asc(jobEvents.seq))
         .limit(limit);
-      return rows;
+      return rows.map(({ jobChain, principalChain, ...event }) => ({
+        ...event,
+        principalChain: principalChain ?? jobChain,
+      }));
     },
   };
 }

@@ -224,7 +224,8 @@ export const jobEvents = pgTable(
     at: time("at").notNull(),
     /** JSON text of at most 4 KB, never row data. */
     payload: text("payload").notNull(),
-    principalChain: text("principal_chain").array().notNull(),
+    /** Null where it is the job's own. */
+    principalChain: text("principal_chain").array(),
   },
   (table) => [primaryKey({ name: "job_events_key", columns: [table.jobId, table.seq] })],
 );

@@ -181,7 +181,11 @@ export const jobPlans: readonly Plan[] = [
           options: { nowMs, seesCancel: false },
         },
       ]),
-    reads: { jobs: "jobs_pkey(id)", job_tasks: taskKey },
+    reads: {
+      tool_calls: "tool_calls_pkey(id)",
+      jobs: "jobs_pkey(id)",
+      job_tasks: taskKey,
+    },
   },
   {
     name: "write_job_rows",

@@ -1,60 +1,95 @@
 import { assertExhaustive } from "@svc/core";
 import type { JsonValue } from "@svc/program";
-import type { ToolCaller } from "@svc/tools";
+import type { Called, CallRequest, ToolCaller } from "@svc/tools";
+import type { JobState } from "../state/job.ts";
 import { hasSensitive, shownOf } from "../state/shown.ts";
-import type { StepEffects } from "../steps/effects.ts";
+import type { Attempted, CallTurn, Invocation } from "../steps/effects.ts";
 import type { OnFaultPoint } from "./fault-points.ts";
 import { appKey, ledgerKey } from "./keys.ts";
+import type { Port } from "./port.ts";
+
+/** Calls of tools for jobs: made at once, or readied to begin with a commit of the job. */
+export type JobCalls = Pick<Port, "call" | "ready">;
 
 /**
  * What calls tools for jobs, once each. A write goes out under a key of its own for each attempt, which the ledger holds before it
  * is sent: asked for again, it answers what was recorded. `isFirst`: it is not looked for before, since none was made.
  */
-export function createCall(
+export function createCalls(
   caller: ToolCaller,
   onFaultPoint: OnFaultPoint | undefined,
   { isFirst = false }: { readonly isFirst?: boolean } = {},
-): StepEffects["call"] {
-  return async (state, { call, place, args, appGeneration }, { tool, attempt, takeRecord }) => {
-    const { id, projectId, keyId, generation } = state;
-    const isRead = tool.action.class === "read";
-    await onFaultPoint?.("before-call", { stepId: place.stepId });
-    const called = await caller.call({
-      caller: { projectId, keyId, job: { id, stepId: place.stepId } },
-      toolSlug: call.tool,
-      args,
-      entityId: call.entity,
-      accountId: undefined,
-      idempotencyKey: isRead ? undefined : ledgerKey(id, place, { generation, attempt }),
-      appKey: isRead ? undefined : appKey(id, place, appGeneration),
-      isDryRun: false,
-      isFirst,
-      // A write's outcome is kept at once: a map's node that dies leaves no more of them in doubt than were under way.
-      takeRecord: isRead ? takeRecord : undefined,
-      pinned: tool,
-      timeoutMs: call.timeoutMs,
-      // It gives way to other work instead, and comes back.
-      limitWaitMs: 0,
-      secrets: hasSensitive(state.loaded) ? shownOf(state).secrets : undefined,
-    });
-    switch (called.outcome) {
-      case "answered":
-      case "held": {
-        await onFaultPoint?.("after-call", { stepId: place.stepId });
-        const { result, isReplay } = called.answer;
-        return { kind: "answered", ...result, value: (result.value ?? {}) as JsonValue, isReplay };
-      }
-      case "in_progress":
-        return { kind: "busy" };
-      case "limited":
-        return { kind: "limited", waitMs: called.retryAfterMs };
-      case "no_such_tool":
-        return { kind: "gone" };
-      case "key_reused":
-        // The key is made of the call's place: another call under it is a fault of the service.
-        throw new Error(`the key of ${place.stepId} was used for another call`);
-      default:
-        return assertExhaustive(called);
-    }
+): JobCalls {
+  return {
+    async call(state, invocation, turn) {
+      const { stepId } = invocation.place;
+      await onFaultPoint?.("before-call", { stepId });
+      const called = await caller.call(requestOf(state, invocation, { ...turn, isFirst }));
+      return attemptedOf(called, stepId, onFaultPoint);
+    },
+    async ready(state, invocation, turn) {
+      const { stepId } = invocation.place;
+      const ready = await caller.ready(requestOf(state, invocation, { ...turn, isFirst }));
+      if (ready === undefined) return undefined;
+      const isRead = ready.begun === undefined;
+      if (!isRead) await onFaultPoint?.("before-call", { stepId });
+      return {
+        ...ready,
+        async send() {
+          if (isRead) await onFaultPoint?.("before-call", { stepId });
+          const { called, end } = await ready.send();
+          return { attempted: await attemptedOf(called, stepId, onFaultPoint), end };
+        },
+      };
+    },
   };
+}
+
+function requestOf(
+  state: JobState,
+  { call, place, args, appGeneration }: Invocation,
+  { tool, attempt, takeRecord, isFirst }: CallTurn & { readonly isFirst: boolean },
+): CallRequest {
+  const { id, projectId, keyId, generation } = state;
+  const isRead = tool.action.class === "read";
+  return {
+    caller: { projectId, keyId, job: { id, stepId: place.stepId } },
+    toolSlug: call.tool,
+    args,
+    entityId: call.entity,
+    accountId: undefined,
+    idempotencyKey: isRead ? undefined : ledgerKey(id, place, { generation, attempt }),
+    appKey: isRead ? undefined : appKey(id, place, appGeneration),
+    isDryRun: false,
+    isFirst,
+    // A write's outcome is kept at once: a map's node that dies leaves no more of them in doubt than were under way.
+    takeRecord: isRead ? takeRecord : undefined,
+    pinned: tool,
+    timeoutMs: call.timeoutMs,
+    // It gives way to other work instead, and comes back.
+    limitWaitMs: 0,
+    secrets: hasSensitive(state.loaded) ? shownOf(state).secrets : undefined,
+  };
+}
+
+async function attemptedOf(called: Called, stepId: string, onFaultPoint: OnFaultPoint | undefined): Promise<Attempted> {
+  switch (called.outcome) {
+    case "answered":
+    case "held": {
+      await onFaultPoint?.("after-call", { stepId });
+      const { result, isReplay } = called.answer;
+      return { kind: "answered", ...result, value: (result.value ?? {}) as JsonValue, isReplay };
+    }
+    case "in_progress":
+      return { kind: "busy" };
+    case "limited":
+      return { kind: "limited", waitMs: called.retryAfterMs };
+    case "no_such_tool":
+      return { kind: "gone" };
+    case "key_reused":
+      // The key is made of the call's place: another call under it is a fault of the service.
+      throw new Error(`the key of ${stepId} was used for another call`);
+    default:
+      return assertExhaustive(called);
+  }
 }

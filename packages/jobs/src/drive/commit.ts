@@ -28,7 +28,10 @@ export type CommitContext = {
 };
 
 /** Commits the work of a job under its driver's lease, in a transaction or on its own. See `Port.commit`. */
-export type Commit = (work: Work, parts: CommitParts, tx?: Executor) => Promise<Work | undefined>;
+export type Commit = (work: Work, parts: CommitParts, tx?: Executor) => Promise<Committed | undefined>;
+
+/** A job as it was committed, and whether the call that was to begin with it did. */
+export type Committed = { readonly work: Work; readonly hasBegunCall: boolean };
 
 /** Makes what commits for one driver. */
 export function createCommit({ context, lease, seals, db }: CommitContext): Commit {
@@ -44,11 +47,14 @@ export function createCommit({ context, lease, seals, db }: CommitContext): Comm
       expectedSeq: expectsSeq ? state.lastSeq : undefined,
     }).catch(async (error: unknown) => {
       await saveRecords(context.db, pending.records);
+      // Nobody will try this commit again, and what was called was called.
+      for (const end of pending.made) await end.write();
       throw error;
     });
     if (found === undefined) {
       if (expectsSeq) return undefined;
       await saveRecords(context.db, pending.records);
+      for (const end of pending.made) await end.write();
       const isHeld = isHoldReason((await loadJob(tx, state.id))?.park?.reason);
       observer.leaseLost(state.id, isHeld ? "parked" : "taken-over");
       throw new LeaseLostError(`the lease of ${state.id} was lost`);
@@ -61,7 +67,7 @@ export function createCommit({ context, lease, seals, db }: CommitContext): Comm
     await onFaultPoint?.("after-commit", at);
     const { lastSeq, cancelRequestedAt: atMs, cancelChain: chain } = found;
     const cancel = atMs === null ? undefined : { atMs, chain: chain ?? state.principalChain };
-    return committedWork(work, { lastSeq, cancel });
+    return { work: committedWork(work, { lastSeq, cancel }), hasBegunCall: found.hasBegunCall };
   };
 }
 
@@ -106,8 +112,8 @@ function endedJob(state: JobState, { outcome, calls, rows, asks }: ReceiptDocume
 }
 
 /** What a commit of work writes: rows, outputs and what is under way are sealed, each for its own place. */
-function changeOf(work: Work, parts: CommitParts, { seal }: JobSeals): RunChange {
-  const { task, receipt } = parts;
+export function changeOf(work: Work, parts: CommitParts, { seal }: JobSeals): RunChange {
+  const { task, receipt, call } = parts;
   const { state, committed, pending } = work;
   const driven = drivenJob(work);
   const also = otherWrites(work);
@@ -134,6 +140,8 @@ function changeOf(work: Work, parts: CommitParts, { seal }: JobSeals): RunChange
     clearedSets: pending.clearedSets,
     undoEntries: pending.armed.map(({ args, ...entry }) => ({ ...entry, args: seal(`undo/${entry.entry}`, args) })),
     undoChanges: pending.undone,
+    begunCall: call,
+    madeCalls: pending.made,
     task,
     isProgress: isProgress(work, parts),
     tasks: pending.tasks,

@@ -2,7 +2,7 @@ import type { AskPort } from "@svc/asks";
 import type { Batcher, Clock, Id, NodeId, Sealer, WorkMeter } from "@svc/core";
 import type { Database, JobWithSteps, ReceiptDocument } from "@svc/db";
 import type { Evaluator } from "@svc/program";
-import type { StepEffects } from "../steps/effects.ts";
+import type { JobCalls } from "./calls.ts";
 import type { OnFaultPoint } from "./fault-points.ts";
 import type { EngineObserver } from "./observer.ts";
 import type { ProgramCache } from "./programs.ts";
@@ -53,9 +53,9 @@ export type EngineContext = {
   readonly clock: Clock;
   readonly sealer: Sealer;
   /** Calls tools for jobs. */
-  readonly call: StepEffects["call"];
+  readonly calls: JobCalls;
   /** Calls tools for a job that no lease was lost of: none of its calls was made before. */
-  readonly callFirst: StepEffects["call"];
+  readonly firstCalls: JobCalls;
   readonly asks: AskPort;
   readonly nodeId: NodeId;
   readonly limits: EngineLimits;

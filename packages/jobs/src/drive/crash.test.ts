@@ -1,8 +1,10 @@
+import { uuidOfId } from "@svc/core";
 import { createWorld, type SeenRequest } from "@svc/testing/desk";
 import type { JobReading, TestBench } from "@svc/testing/job-bench";
 import { countTasks, createBenches, fetchItems, sendAll } from "@svc/testing/job-benches";
 import { until } from "@svc/testing/until";
 import { afterAll, afterEach, expect, test } from "vitest";
+import type { JobEngine } from "./engine.ts";
 import type { FaultPoint } from "./fault-points.ts";
 
 const benches = createBenches();
@@ -97,6 +99,17 @@ const ways = cases.flatMap(([kind, point, doomed]) => [
   ...(beginnings.has(kind) ? [[kind, "stored leased", point, doomed] as const] : []),
 ]);
 
+/**
+ * Where a write that began is not known to have ended: it begins with the commit before it, or with the submission, and its end is
+ * committed with what follows from it.
+ */
+function isInDoubt(kind: string, way: string, point: Point): boolean {
+  if (kind === "saga") return point === "before-commit";
+  if (kind !== "call" && kind !== "keyed") return point === "in-send";
+  if (point === "in-send" || point === "after-call") return true;
+  return way === "claimed" ? point === "after-commit" : point === "after-claim" || point === "before-commit";
+}
+
 test.each(ways)(
   "%s, %s, dead at %s: another engine finishes, and nothing is sent twice in silence",
   async (kind, way, point, { program, nth }) => {
@@ -108,11 +121,17 @@ test.each(ways)(
     void doomed.then(() => {
       isDead = true;
     });
-    const id = await bench.submit(program, way === "claimed" ? {} : { engine: doomed.engine });
+    const submitted = bench.submit(program, way === "claimed" ? {} : { engine: doomed.engine });
     await until(() => {
       bench.clock.advance(20);
       return isDead;
     });
+    if (way === "stored leased" && point === "before-call") {
+      // The call begins with the submission: that was not answered, and nothing came of it.
+      expect([await countJobs(bench), world.seen]).toEqual([0, []]);
+      return;
+    }
+    const id = await submitted;
     const heir = bench.engine();
     let reading = await rescue(bench, heir, id);
     while (isAsking(reading)) {
@@ -123,7 +142,7 @@ test.each(ways)(
     expectHonest(world.seen, reading);
     // What was in flight when the node died is in doubt, and says so. Of the rows of a map several may have been.
     const { unknown } = reading.receipt.calls;
-    if (point === "in-send" && kind !== "saga") expect(unknown).toBeGreaterThan(0);
+    if (isInDoubt(kind, way, point)) expect(unknown).toBeGreaterThan(0);
     else if (!kind.endsWith("map")) expect(unknown).toBe(0);
     expect(reading.events.map(({ seq }) => seq)).toEqual(reading.events.map((_event, index) => index + 1));
     expect(reading.receipt.lastSeq).toBe(reading.events.length);
@@ -132,6 +151,13 @@ test.each(ways)(
   },
 );
 
+async function countJobs({ db, projectId }: TestBench): Promise<number> {
+  const rows = await db.sql.unsafe<{ id: string }[]>("select id from jobs where project_id = $1", [
+    uuidOfId(projectId),
+  ]);
+  return rows.length;
+}
+
 function isAsking({ job }: JobReading): boolean {
   return job.status === "parked" && job.park?.["reason"] !== "wait";
 }
@@ -139,13 +165,14 @@ function isAsking({ job }: JobReading): boolean {
 /** Lets the lease run out, and then the time in which a lost call might still run. */
 async function rescue(
   bench: TestBench,
-  heir: { wake(): void },
+  heir: Pick<JobEngine, "wake" | "stats">,
   id: Parameters<TestBench["read"]>[0],
 ): Promise<JobReading> {
   for (;;) {
     const reading = await bench.read(id);
     if (reading.job.finishedAt !== null || isAsking(reading)) return reading;
-    bench.clock.advance(5_000);
+    // Slowly while it drives the job: else its own lease runs out under it on a busy machine.
+    bench.clock.advance(heir.stats().held > 0 ? 100 : 5_000);
     heir.wake();
     await new Promise((resolve) => setImmediate(resolve));
   }

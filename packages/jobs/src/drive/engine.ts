@@ -11,7 +11,7 @@ import {
 import { type Database, type Executor, loadJobsWithSteps, type ReceiptDocument } from "@svc/db";
 import { canonicalHash, type Evaluator } from "@svc/program";
 import type { ToolCaller } from "@svc/tools";
-import { createCall } from "./calls.ts";
+import { createCalls } from "./calls.ts";
 import { defaultEngineLimits, type EngineContext, type EngineLimits } from "./context.ts";
 import type { OnFaultPoint } from "./fault-points.ts";
 import { countLoopHold, type Forced, type JobOfProject, parkJob, releaseJob } from "./force.ts";
@@ -86,8 +86,8 @@ export function createJobEngine(options: JobEngineOptions): JobEngine {
   const parts: Omit<EngineContext, "onDue"> = {
     ...options,
     jobs: createBatcher({ run: loadJobsWithSteps.bind(undefined, db), sizeMax: 50, concurrency: 4, besideMin: 8 }),
-    call: createCall(options.caller, onFaultPoint),
-    callFirst: createCall(options.caller, onFaultPoint, { isFirst: true }),
+    calls: createCalls(options.caller, onFaultPoint),
+    firstCalls: createCalls(options.caller, onFaultPoint, { isFirst: true }),
     observer,
     hashReceipt,
     onFaultPoint,

@@ -144,7 +144,7 @@ async function run(memory: Memory, answers: readonly Continuation[], parks: read
     if (memory.task === "end") memory.settle({ continuation: answers[round % answers.length] ?? "abort" });
     if (typeof memory.task === "object") await memory.port.clock.wait(memory.task.dueAtMs - memory.port.clock.now());
     try {
-      await drive(work, createDriver(memory.port, uninterrupted));
+      await drive({ work: work, call: undefined }, createDriver(memory.port, uninterrupted));
     } catch (error) {
       if (!(error instanceof NodeDied)) throw error;
     }

@@ -4,10 +4,10 @@ import type { Change, Next } from "../state/change.ts";
 import type { JobState } from "../state/job.ts";
 import { isParkable } from "../state/statuses.ts";
 import type { StepEffects } from "../steps/effects.ts";
-import { stepKinds } from "../steps/index.ts";
-import type { StepKind } from "../steps/step-kind.ts";
+import type { Keep } from "../steps/step-kind.ts";
 import { resumeFromAsk } from "./answer.ts";
 import { question } from "./ask.ts";
+import { advanceWith, type Beginning, beginStep, commitBeginning, kindOf, started, stepAtHand } from "./begin.ts";
 import { beginUndo, endOf, failureOf, finish, limitOf } from "./end.ts";
 import { holdAfterLosses, waitForRelease } from "./park.ts";
 import type { Port, TaskEnd } from "./port.ts";
@@ -50,11 +50,11 @@ export function createDriver(port: Port, interrupts: Interrupts, losses = 0): Dr
 
 /**
  * Moves a job on, act by act, until it ends, waits, or gives way. What is not committed then is nobody's: after any error the job is
- * read anew. Throws LeaseLostError when the lease is another's.
+ * read anew. `call` began with the job's last commit, and is sent first. Throws LeaseLostError when the lease is another's.
  */
-export async function drive(read: Work, driver: Driver): Promise<void> {
+export async function drive({ work: read, call }: Beginning, driver: Driver): Promise<void> {
   await driver.port.onFaultPoint?.("after-claim", { stepId: "" });
-  let work: Work | undefined = read;
+  let work: Work | undefined = call === undefined ? read : await advance({ work: read, call }, driver);
   while (work !== undefined) {
     const hasCommitted: boolean = work.committed !== read.committed;
     work = await (!hasCommitted && isPoisoned(work.state, driver) ? park(work, driver) : act(work, driver));
@@ -82,7 +82,6 @@ async function act(work: Work, driver: Driver): Promise<Work | undefined> {
 }
 
 const expired: Next = { kind: "finish", status: "expired", reason: "deadline", chain: ["clock"] };
-const started: Change = { edits: [{ kind: "move", to: "running", reason: "started" }], next: { kind: "on" } };
 
 async function moveOn(work: Work, driver: Driver): Promise<Work | undefined> {
   const { state } = work;
@@ -93,7 +92,7 @@ async function moveOn(work: Work, driver: Driver): Promise<Work | undefined> {
       return followed && follow(work, followed, driver);
     }
     case "queued":
-      return follow(work, started, driver);
+      return follow(work, { edits: [started], next: { kind: "on" } }, driver);
     case "running":
       return runStep(work, driver);
     case "parked":
@@ -131,39 +130,31 @@ async function runStep(work: Work, driver: Driver): Promise<Work | undefined> {
     const edits = [{ kind: "go", from: position.index, to: instruction.to }] as const;
     return follow(work, { edits, next: { kind: "on" } }, driver);
   }
-  const { step } = instruction;
-  const kind = stepKinds[step.kind] as StepKind<Step["kind"]>;
-  const ready = await readied(work, kind, { step, hasBegun: position.progress !== undefined }, driver);
-  const { state } = ready;
-  const progress = state.positions[0]?.progress;
-  let kept = ready;
-  const change = await kind.advance({ state, step, instruction, progress }, driver.effects, async (edits) => {
+  return advance(await readied(work, instruction.step, driver), driver);
+}
+
+/** One act of the step at hand, for which all is committed that has to be. */
+async function advance({ work, call }: Beginning, driver: Driver): Promise<Work | undefined> {
+  const at = stepAtHand(work);
+  if (at === undefined) throw new Error(`${work.state.id} stands at no step`);
+  let kept = work;
+  const keep: Keep = async (edits) => {
     driver.port.atWork();
     kept = await committed(apply(kept, edits, driver.port.clock.now()), driver, "keep");
     return kept.state;
-  });
+  };
+  const change = await advanceWith(at, { call, keep }, driver.effects);
   return follow(kept, change, driver);
 }
 
 /** Whoever reads a set reads the store, and nobody calls an app for a job that has not begun the step and committed so far. */
-async function readied(
-  work: Work,
-  { needs, beginsWith }: StepKind<Step["kind"]>,
-  { step, hasBegun }: { readonly step: Step; readonly hasBegun: boolean },
-  driver: Driver,
-): Promise<Work> {
-  const { placed, clearedSets } = work.pending;
-  switch (needs) {
-    case "nothing":
-      return work;
-    case "rows":
-      return placed.length + clearedSets.length === 0 ? work : committed(work, driver, "keep");
-    case "commit": {
-      const rows = beginsWith && { rows: beginsWith };
-      const begun = hasBegun ? work : apply(work, [{ kind: "begin", step, ...rows }], driver.port.clock.now());
-      return begun.state === begun.committed ? begun : committed(begun, driver, "keep");
-    }
-  }
+async function readied(work: Work, step: Step, driver: Driver): Promise<Beginning> {
+  const { placed, clearedSets, made } = work.pending;
+  const { needs } = kindOf(step);
+  if (needs === "commit") return commitBeginning(await beginStep(work, step, driver.port), driver.port);
+  // What a call came to is in doubt until it is committed: nothing that may take long comes before that.
+  const isDue = made.length > 0 || (needs === "rows" && placed.length + clearedSets.length > 0);
+  return { work: isDue ? await committed(work, driver, "keep") : work, call: undefined };
 }
 
 /**

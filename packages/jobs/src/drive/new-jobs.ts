@@ -20,7 +20,8 @@ import type { JobStatus } from "../state/statuses.ts";
 import { planQuestion } from "../steps/questions.ts";
 import { parkOn } from "./ask.ts";
 import type { JobEngine } from "./engine.ts";
-import type { ProgramCache } from "./programs.ts";
+import type { PlannedJob } from "./open.ts";
+import type { CheckedRecord, ProgramCache } from "./programs.ts";
 import { jobSeals } from "./seals.ts";
 import { sealProgram } from "./stored-program.ts";
 
@@ -82,32 +83,56 @@ export async function submitJob(
   const twin = simulateFirst ? [newTwin(context, submission, { id, digest, nowMs })] : [];
   const sealedProgram = sealProgram(context.sealer, { projectId, programDigest: digest }, programJson);
   const program = { projectId, digest, program: null, sealedProgram, programHash, pins };
-  const earlier = await storeAndDrive(context, program, { main, twin, nowMs });
+  const earlier = await storeAndDrive(context, { program, main, twin, nowMs, checked: submission });
   if (earlier === undefined) {
     return { job: recordOfNewJob(main), programHash, isAlone: main.job.status === "queued" };
   }
   return "quotaReached" in earlier ? earlier : { earlier };
 }
 
-type NewJobs = { readonly main: NewJob; readonly twin: readonly NewJob[]; readonly nowMs: number };
+type NewJobs = {
+  readonly program: NewJobProgram;
+  readonly main: NewJob;
+  readonly twin: readonly NewJob[];
+  readonly nowMs: number;
+  readonly checked: CheckedRecord;
+};
 
 /** A job that can begin at once is this node's from the moment that it is stored, where the engine keeps a place for it. */
 async function storeAndDrive(
   { db, engine }: NewJobsContext,
-  program: NewJobProgram,
-  { main, twin, nowMs }: NewJobs,
+  { program, main, twin, nowMs, checked }: NewJobs,
 ): Promise<KeyedJob | QuotaReached | undefined> {
   const kept = main.job.status === "queued" ? engine?.reserve(program.projectId) : undefined;
+  const record = recordOfNewJob(main);
+  // Whatever keeps a job from being planned its driver meets again, and tells.
+  const planned = await kept?.plan(record, checked).catch(() => undefined);
   let isStored = false;
   try {
-    const earlier = await insertJobs(db, program, [{ ...main, lease: kept?.lease }, ...twin], nowMs);
+    const first = { ...(planned === undefined ? main : begun(main, planned)), lease: kept?.lease };
+    const earlier = await insertJobs(db, program, [first, ...twin], nowMs);
     isStored = earlier === undefined;
     return earlier;
   } finally {
-    if (!isStored) kept?.cancel();
-    else if (kept === undefined) engine?.wake();
-    else kept.begin(recordOfNewJob(main));
+    if (!isStored) {
+      planned?.beginning.call?.cancel();
+      kept?.cancel();
+    } else if (kept === undefined) engine?.wake();
+    else kept.begin(record, planned);
   }
+}
+
+/** A job that is stored at work, and not in line. */
+function begun(main: NewJob, { change }: PlannedJob): NewJob {
+  const { job, events, steps, begunCall } = change;
+  const { status, progress } = job;
+  return {
+    ...main,
+    job: { ...main.job, status, progress: progress && Buffer.from(progress) },
+    events: [...main.events, ...events],
+    steps,
+    begunCall,
+  };
 }
 
 type Identified = { readonly id: Id<"job">; readonly digest: Buffer; readonly nowMs: number };
@@ -198,9 +223,9 @@ function preparePlanAsk(
   });
 }
 
-function submitted({ mode, programHash, skillSlug, principalChain }: JobSubmission, status: JobStatus) {
+function submitted({ mode, programHash, skillSlug }: JobSubmission, status: JobStatus) {
   const payload = { mode, status, programHash, ...(skillSlug !== "" && { skillSlug }) };
-  return { type: "job-submitted", stepId: "", payload: JSON.stringify(payload), principalChain: [...principalChain] };
+  return { type: "job-submitted", stepId: "", payload: JSON.stringify(payload), principalChain: null };
 }
 
 function runTask({ projectId }: JobSubmission, jobId: Id<"job">, dueAt: number) {

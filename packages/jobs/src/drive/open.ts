@@ -8,18 +8,29 @@ import {
   leaseRunTask,
   loadJob,
   loadJobSteps,
+  type RunChange,
 } from "@svc/db";
-import { type Work, workOf } from "../state/apply.ts";
+import { committedWork, type Work, workOf } from "../state/apply.ts";
 import { openState } from "../state/open.ts";
 import { resumeFromAsk } from "./answer.ts";
+import { type Beginning, beginJob } from "./begin.ts";
+import { changeOf } from "./commit.ts";
 import type { EngineContext } from "./context.ts";
 import { type Follower, follow, type Interrupts } from "./loop.ts";
 import type { Port } from "./port.ts";
+import type { CheckedRecord } from "./programs.ts";
 import { jobSeals } from "./seals.ts";
 import { createStorePort } from "./store-port.ts";
 
 /** A job read under a lease, and what drives it. */
 export type OpenJob = { readonly work: Work; readonly port: Port };
+
+/** A job that is to be stored at work, how it begins, and what its row, log and ledger have of that. */
+export type PlannedJob = {
+  readonly port: Port;
+  readonly beginning: Beginning;
+  readonly change: Pick<RunChange, "job" | "events" | "steps" | "begunCall">;
+};
 
 /** Reads a job for the driver that holds its run task; undefined when there is nothing to drive any more. */
 export async function openJob(context: EngineContext, task: ClaimedJobTask): Promise<OpenJob | undefined> {
@@ -31,10 +42,30 @@ export async function openJob(context: EngineContext, task: ClaimedJobTask): Pro
   return open(context, context.db, found, task.leaseToken);
 }
 
-/** Opens a job that its submission has just stored, leased to this node: nobody else has ever driven it. */
+/** Opens a job that its submission has just stored, or is about to, leased to this node: nobody else has ever driven it. */
 export function openNewJob(context: EngineContext, job: JobRecord): Promise<OpenJob> {
-  return open({ ...context, call: context.callFirst }, context.db, { job, steps: [] }, 1);
+  return open({ ...context, calls: context.firstCalls }, context.db, { job, steps: [] }, firstToken);
 }
+
+/** Takes a job that is about to be stored as far as its first commit. */
+export async function planNewJob(context: EngineContext, job: JobRecord, program: CheckedRecord): Promise<PlannedJob> {
+  // The store does not have it yet.
+  context.programs.put(job.projectId, job.programDigest, program);
+  const { work, port } = await openNewJob(context, job);
+  const beginning = await beginJob(work, port);
+  const parts = { task: "keep", call: beginning.call?.begun } as const;
+  const change = changeOf(beginning.work, parts, jobSeals(context.sealer, job.projectId, job.id));
+  return { port, beginning, change };
+}
+
+/** The planned job, once it is stored as it was planned. */
+export function openPlannedJob({ port, beginning: { work, call } }: PlannedJob): Beginning & { readonly port: Port } {
+  const lastSeq = work.state.lastSeq + work.pending.events.length;
+  return { port, work: committedWork(work, { lastSeq, cancel: undefined }), call };
+}
+
+/** The token of a lease that a job is stored with. */
+const firstToken = 1;
 
 /**
  * Moves a job as the answer to its ask says, in the transaction that settles it: as far as it goes without a call. The job's row is

@@ -1,11 +1,12 @@
 import type { AnsweredAsk, AskInput, AskView, PreparedAsk } from "@svc/asks";
 import type { Id } from "@svc/core";
-import type { ReceiptDocument } from "@svc/db";
+import type { CallRecord, ReceiptDocument } from "@svc/db";
 import type { JsonObject } from "@svc/program";
+import type { ReadyCall, UnrecordedEnd } from "@svc/tools";
 import type { Work } from "../state/apply.ts";
 import type { JobState } from "../state/job.ts";
 import type { JobStatus } from "../state/statuses.ts";
-import type { StepEffects } from "../steps/effects.ts";
+import type { Attempted, CallTurn, Invocation, StepEffects } from "../steps/effects.ts";
 import type { FaultPoint } from "./fault-points.ts";
 
 /** What becomes of the run task with a commit: the driver keeps it, it ends, or it is given back, to be due then. */
@@ -15,6 +16,8 @@ export type TaskEnd = "keep" | "end" | { readonly dueAtMs: number };
 export type CommitParts = {
   readonly task: TaskEnd;
   readonly receipt?: ReceiptDocument | undefined;
+  /** The call that begins with it, where that must be known should the node end. */
+  readonly call?: CallRecord | undefined;
   /** Nothing is written when somebody else has logged since this work was read. */
   readonly expectsSeq?: boolean;
   /** The job is only given back until a time: unless the act did something, it has not got on. */
@@ -51,6 +54,11 @@ export type LockedJob = {
   commit(work: Work, parts: CommitParts): Promise<Work>;
 };
 
+/** A call of a job that is ready to be sent. `send` or `cancel` is to be called, once. */
+export type ReadyAttempt = Pick<ReadyCall, "begun" | "cancel"> & {
+  send(): Promise<{ readonly attempted: Attempted; readonly end: UnrecordedEnd | undefined }>;
+};
+
 /** What a driver does to the world: everything outside of the state of its job. */
 export type Port = Omit<StepEffects, "mustPause"> & {
   /** Says that this job is at work from here on, to who watches the event loop. */
@@ -62,6 +70,13 @@ export type Port = Omit<StepEffects, "mustPause"> & {
   /** Tries of an undo call, and the wait before the second, doubled for every further one. */
   readonly undoTries: number;
   readonly undoBackoffMs: number;
+  /**
+   * Readies the call that an act makes first, so that it begins with the commit before the act. Undefined for one that has to be made
+   * by `call` alone.
+   */
+  ready(state: JobState, invocation: Invocation, turn: CallTurn): Promise<ReadyAttempt | undefined>;
+  /** Commits work together with the beginning of a call, if there is one; whether it began. Throws LeaseLostError when the lease is another's. */
+  begin(work: Work, call: CallRecord | undefined): Promise<{ readonly work: Work; readonly hasBegunCall: boolean }>;
   /** Throws LeaseLostError when the lease is another's. Undefined, with `expectsSeq`, when somebody else has logged meanwhile. */
   commit(work: Work, parts: CommitParts): Promise<Work | undefined>;
   /** Runs under the lock of the job's row. */

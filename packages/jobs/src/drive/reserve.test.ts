@@ -45,7 +45,10 @@ test("a job is driven from the moment that it is stored, under the lease it was 
 test("a job whose node ends between storing it and driving it is another's once the lease has run out", async () => {
   const bench = await benches.bench();
   const lease = { owner: createId("node", 1), untilMs: bench.clock.now() + 30_000 };
-  const lost = { reserve: () => ({ lease, begin: () => {}, cancel: () => {} }), wake: () => {} };
+  const lost = {
+    reserve: () => ({ lease, plan: () => Promise.reject(new Error("dead")), begin: () => {}, cancel: () => {} }),
+    wake: () => {},
+  };
   const id = await bench.submit(note, { engine: lost });
   bench.engine();
   bench.clock.advance(29_000);

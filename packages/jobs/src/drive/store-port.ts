@@ -1,7 +1,7 @@
 import type { Work } from "@svc/core";
 import { type Executor, findJobTwin, loadJob, nextJobUndoEntries, requestJobCancel, withTransaction } from "@svc/db";
 import type { Work as JobWork } from "../state/apply.ts";
-import { type Commit, type CommitContext, createCommit } from "./commit.ts";
+import { type Commit, type CommitContext, type Committed, createCommit } from "./commit.ts";
 import type { Port, Twin } from "./port.ts";
 import { saveRecords } from "./records.ts";
 import { createRowReader } from "./rows.ts";
@@ -22,7 +22,7 @@ export function createStorePort({ context, lease, seals, db }: CommitContext, wo
     lossesMax: limits.lossesMax,
     undoTries: limits.undoTries,
     undoBackoffMs: limits.undoBackoffMs,
-    call: context.call,
+    ...context.calls,
     saveRecords: (records) => saveRecords(context.db, records),
     test: ({ scope }, condition) => evaluator.test(condition, scope, work),
     testRows({ scope }, condition, rows, isDue) {
@@ -31,7 +31,10 @@ export function createStorePort({ context, lease, seals, db }: CommitContext, wo
       return evaluator.testRows(condition, data, scope, { work, isDue: () => clock.now() >= untilMs || isDue() });
     },
     ...createRowReader(db, { seals, work }),
-    commit,
+    commit: async (work, parts) => (await commit(work, parts))?.work,
+    async begin(work, call) {
+      return required(await commit(work, { task: "keep", call }));
+    },
     locked: (run) =>
       withTransaction(db, async (tx) => {
         const { jobId } = lease;
@@ -40,7 +43,7 @@ export function createStorePort({ context, lease, seals, db }: CommitContext, wo
           lastSeq: job?.lastSeq ?? 0,
           withdrawAsk: (principalChain) => asks.withdraw(tx, { jobId, nowMs: clock.now(), principalChain }),
           listAsks: () => asks.list(tx, jobId),
-          commit: async (work, parts) => required(await commit(work, parts, tx)),
+          commit: async (work, parts) => required(await commit(work, parts, tx)).work,
         });
       }),
     prepareAsk: (input) => asks.prepare(db, input),
@@ -61,9 +64,9 @@ export function createStorePort({ context, lease, seals, db }: CommitContext, wo
   };
 }
 
-function required(work: JobWork | undefined): JobWork {
-  if (work === undefined) throw new Error("a commit under the job's lock was not made");
-  return work;
+function required(committed: Committed | undefined): Committed {
+  if (committed === undefined) throw new Error("a commit that expects nothing was not made");
+  return committed;
 }
 
 /** Under the twin's lock: one that ends meanwhile makes the task due after this commit has removed it. */

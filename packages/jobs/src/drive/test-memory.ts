@@ -162,6 +162,11 @@ export function createMemory(program: object, chooser: Chooser, tools: ReadonlyM
         die("after-call");
         return called;
       },
+      ready: async () => undefined,
+      begin: async (work) => ({
+        work: (await memory.port.commit(work, { task: "keep" })) as Work,
+        hasBegunCall: false,
+      }),
       async readRows(_state, { setId, fromOrdinal, limit, state }) {
         const found = (sets.get(setId) ?? []).filter(
           (row) => row.ordinal >= fromOrdinal && (state ?? row.state) === row.state,

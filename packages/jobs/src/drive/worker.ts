@@ -10,11 +10,13 @@ import {
   releaseJobTasks,
   renewJobLeases,
 } from "@svc/db";
+import type { Beginning } from "./begin.ts";
 import type { EngineContext } from "./context.ts";
 import { createDriver, drive, type Interrupts } from "./loop.ts";
-import { openJob, openNewJob } from "./open.ts";
+import { type OpenJob, openJob, openNewJob, openPlannedJob, type PlannedJob, planNewJob } from "./open.ts";
 import { Places } from "./places.ts";
 import { LeaseLostError, type Port } from "./port.ts";
+import type { CheckedRecord } from "./programs.ts";
 
 /** Does the work of one task of another kind than `run`, and settles it under its lease. */
 export type TaskHandler = (task: ClaimedJobTask) => Promise<void>;
@@ -30,14 +32,19 @@ type Held = {
   readonly interrupts: { -readonly [Name in keyof Interrupts]: Interrupts[Name] };
 };
 
-/** A place that is kept for a job, and the lease that it is to be stored under. One of the two is to be called, once. */
+/** A place that is kept for a job, and the lease that it is to be stored under. `begin` or `cancel` is to be called, once. */
 export type Reservation = {
   readonly lease: FirstLease;
-  /** The job is stored under the lease: drives it. */
-  begin(job: JobRecord): void;
+  /** How the job begins: what is stored with it. Its first call is ready then, and is to be sent or cancelled. */
+  plan(job: JobRecord, program: CheckedRecord): Promise<PlannedJob>;
+  /** The job is stored under the lease, as it was planned, if it was: drives it. */
+  begin(job: JobRecord, planned?: PlannedJob): void;
   /** The job was not stored under the lease. */
   cancel(): void;
 };
+
+/** A job as its submission has just stored it, and how it was planned. */
+type StoredJob = { readonly job: JobRecord; readonly planned: PlannedJob | undefined };
 
 /** Tasks that are due within so much are looked for together. */
 const dueStepMs = 10;
@@ -224,7 +231,8 @@ export class Worker {
     this.#places.take(projectId);
     return {
       lease: { owner: nodeId, untilMs: clock.now() + limits.leaseMs },
-      begin: (job) => void this.#do(firstRunOf(job), job),
+      plan: (job, program) => planNewJob(this.context, job, program),
+      begin: (job, planned) => void this.#do(firstRunOf(job), { job, planned }),
       cancel: () => this.#leave(projectId),
     };
   }
@@ -235,8 +243,8 @@ export class Worker {
     if (this.#hasLeft) this.wake();
   }
 
-  /** Does a task that has its place; `stored`: the job as its submission has just stored it. */
-  async #do(task: ClaimedJobTask, stored?: JobRecord): Promise<void> {
+  /** Does a task that has its place; `stored`: the job that its submission has just stored. */
+  async #do(task: ClaimedJobTask, stored?: StoredJob): Promise<void> {
     const key = keyOf(task);
     const interrupts = { isStopping: this.#isStopping, isCancelSeen: false, hasOthersWaiting: () => this.#isFull };
     const held: Held = { task, isSuspect: this.#isSuspect(task), interrupts };
@@ -253,17 +261,26 @@ export class Worker {
     }
   }
 
-  async #drive(held: Held, stored: JobRecord | undefined): Promise<void> {
+  async #drive(held: Held, stored: StoredJob | undefined): Promise<void> {
     const { task, interrupts } = held;
-    const opened = await (stored === undefined ? openJob(this.context, task) : openNewJob(this.context, stored));
+    const opened = await this.#open(task, stored);
     if (opened === undefined) return;
-    const { work, port } = opened;
-    const commit: Port["commit"] = async (...commits) => {
-      const committed = await port.commit(...commits);
+    const { work, port, call } = opened;
+    const told = <T>(committed: T): T => {
       held.isSuspect = false;
       return committed;
     };
-    await drive(work, createDriver({ ...port, commit }, interrupts, task.losses));
+    const commit: Port["commit"] = async (...parts) => told(await port.commit(...parts));
+    const begin: Port["begin"] = async (...parts) => told(await port.begin(...parts));
+    await drive({ work, call }, createDriver({ ...port, commit, begin }, interrupts, task.losses));
+  }
+
+  async #open(
+    task: ClaimedJobTask,
+    stored: StoredJob | undefined,
+  ): Promise<(OpenJob & Partial<Beginning>) | undefined> {
+    if (stored === undefined) return openJob(this.context, task);
+    return stored.planned === undefined ? openNewJob(this.context, stored.job) : openPlannedJob(stored.planned);
   }
 
   /** Something went wrong that is tried again, later each time: the store was away, or the engine has a fault. */

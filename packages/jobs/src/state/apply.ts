@@ -1,6 +1,7 @@
 import type { PreparedAsk } from "@svc/asks";
 import type { CallRecord, JobUndoChange, NewJobEvent, NewJobTask, StepReceiptDocument, StepState } from "@svc/db";
 import type { JsonObject, JsonValue, Step } from "@svc/program";
+import type { UnrecordedEnd } from "@svc/tools";
 import type { Edit, MappedRow, Note, UndoOf } from "./change.ts";
 import { addError, noRows, sumCalls } from "./counts.ts";
 import type { JobState, Scope, StepEntry } from "./job.ts";
@@ -30,6 +31,8 @@ export type Pending = {
   readonly asks: readonly PreparedAsk[];
   /** Rows of the ledger. */
   readonly records: readonly CallRecord[];
+  /** Ends of calls that were made. */
+  readonly made: readonly UnrecordedEnd[];
 };
 
 /** A job under way: as it was last committed, as it is now (the same where nothing is to be committed), and what is written beside it. */
@@ -46,6 +49,7 @@ const nothing: Pending = {
   tasks: [],
   asks: [],
   records: [],
+  made: [],
 };
 
 /** A job just read: nothing is pending. */
@@ -114,6 +118,9 @@ const editors: { readonly [Kind in Edit["kind"]]: (draft: Draft, edit: Extract<E
       const isKnown = errors.some(({ code }) => code === error.code);
       return { errors: addError(errors, isKnown ? error : { ...error, message: toldText(draft.job, error.message) }) };
     }),
+  called: ({ pending }, { end }) => {
+    pending.made.push(end);
+  },
   value: ({ job }, { stepId, value }) => {
     job.steps.set(stepId, { ...entryOf(job, stepId), value });
   },
@@ -201,7 +208,8 @@ function note({ job, pending }: Draft, { type, stepId, payload, chain = job.prin
     type,
     stepId,
     payload: isShort ? text : '{"truncated":true}',
-    principalChain: [...chain],
+    // What the program itself causes stands in the job.
+    principalChain: chain === job.principalChain ? null : [...chain],
   });
 }
 

@@ -10,6 +10,7 @@ import type {
   UsedDocument,
 } from "@svc/db";
 import type { JsonObject, JsonValue, RowState, Step } from "@svc/program";
+import type { UnrecordedEnd } from "@svc/tools";
 import type { PlanProgress, StepProgress, UndoProgress } from "./progress.ts";
 import type { JobStatus } from "./statuses.ts";
 
@@ -47,6 +48,7 @@ export type UndoOf = {
  *
  * - `begin`: a step begins, or begins again: its set, value and errors are made anew. `rows`: what its receipt counts at first.
  * - `receipt`, `calls`, `error`: what its receipt says; calls are added, errors counted by code.
+ * - `called`: a call of the step was made, and its end is to be committed with what follows from it.
  * - `value`: what `steps.<id>` names.
  * - `finish`: the step ends, and its position goes `to`. `skip`: it is recorded as skipped, without having begun.
  * - `forget`: what it made is taken back, before it may run again.
@@ -79,6 +81,7 @@ export type Edit =
       readonly ordinal: number;
       readonly message: string;
     }
+  | { readonly kind: "called"; readonly end: UnrecordedEnd }
   | { readonly kind: "value"; readonly stepId: string; readonly value: JsonValue }
   | { readonly kind: "finish"; readonly stepId: string; readonly state: Exclude<StepState, "">; readonly to: number }
   | { readonly kind: "skip"; readonly step: Step }

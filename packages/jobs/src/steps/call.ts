@@ -2,15 +2,16 @@ import { isObject } from "@svc/core";
 import { type CallStep, type JsonObject, type JsonValue, valueAt } from "@svc/program";
 import type { Change, Edit } from "../state/change.ts";
 import { fillCall, undoOf } from "./arguments.ts";
-import type { StepEffects } from "./effects.ts";
-import { type CallFault, type Invoked, invoke, newTally, toolOf } from "./invoke.ts";
+import type { Invocation, StepEffects } from "./effects.ts";
+import { type CallFault, firstTurn, type Invoked, invoke, newTally, toolOf } from "./invoke.ts";
 import { systemQuestion } from "./questions.ts";
-import type { StepAt, StepKind } from "./step-kind.ts";
+import type { FirstCall, StepAt, StepKind } from "./step-kind.ts";
 
 /** A tool call: the whole of it in one act, or, where its answer becomes rows, an act a page. */
 export const callKind: StepKind<"call"> = {
   needs: "commit",
   set: "in",
+  firstCall,
   advance: advanceCall,
   answer: ({ instruction, step }, { decision }) => {
     const state = decision.continuation === "skip" ? "skipped" : "completed";
@@ -21,25 +22,33 @@ export const callKind: StepKind<"call"> = {
 /** The most of an answer that is kept as the value of a step. */
 const valueBytesMax = 65_536;
 
-async function advanceCall(at: StepAt<"call">, effects: StepEffects): Promise<Change> {
-  const { state, step, progress } = at;
+/** The call of the next page, or of the whole step, filled in. */
+function invocationOf({ state, step, progress }: StepAt<"call">): Invocation | { readonly fault: CallFault } {
   const filled = fillCall(step, state.scope, state.stepArgs);
-  if ("fault" in filled) return failed(step, [], filled.fault);
-  const { page, retry } = progress ?? {};
+  if ("fault" in filled) return filled;
+  const page = progress?.page;
   const args =
     page === undefined || step.rows?.page === undefined
       ? filled.args
       : { ...filled.args, [step.rows.page.arg]: page.token };
+  const place = { stepId: step.id, ordinal: page?.pages ?? 0, callId: step.id };
+  return { call: step, place, args, appGeneration: state.generation };
+}
+
+function firstCall(at: StepAt<"call">): FirstCall | undefined {
+  const invocation = invocationOf(at);
+  if ("fault" in invocation) return undefined;
+  const turn = firstTurn(at.state, invocation, at.progress?.retry?.attempts ?? 0);
+  return turn && { invocation, turn };
+}
+
+async function advanceCall(at: StepAt<"call">, effects: StepEffects): Promise<Change> {
+  const { state, step, progress } = at;
+  const invocation = invocationOf(at);
+  if ("fault" in invocation) return failed(step, [], invocation.fault);
   const tally = newTally();
-  const invoked = await invoke(
-    {
-      call: step,
-      place: { stepId: step.id, ordinal: page?.pages ?? 0, callId: step.id },
-      args,
-      appGeneration: state.generation,
-    },
-    { state, tally, effects, attempts: retry?.attempts ?? 0 },
-  );
+  const attempts = progress?.retry?.attempts ?? 0;
+  const invoked = await invoke(invocation, { state, tally, effects, attempts });
   const edits: Edit[] = [
     { kind: "use", used: tally.used },
     { kind: "calls", stepId: step.id, calls: tally.calls },

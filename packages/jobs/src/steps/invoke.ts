@@ -2,7 +2,7 @@ import type { CallCounts } from "@svc/db";
 import type { JsonValue, PinnedTool, Retry } from "@svc/program";
 import { noCalls } from "../state/counts.ts";
 import type { JobState } from "../state/job.ts";
-import type { Attempted, Invocation, StepEffects, TakeRecord } from "./effects.ts";
+import type { Attempted, CallTurn, Invocation, StepEffects, TakeRecord } from "./effects.ts";
 import { sampleOf } from "./sample.ts";
 
 /** Why a call did not end well. `message` may quote the app, `plain` never does: it is fit for what is about rows. */
@@ -95,6 +95,17 @@ export async function invoke(invocation: Invocation, calling: Calling): Promise<
     await effects.clock.wait(waitMs);
     if (effects.mustPause(state)) return { kind: "postponed", attempts, waitMs: 0 };
   }
+}
+
+/** With which turn `invoke` would make a call first; undefined where it would make none. */
+export function firstTurn(state: JobState, { call }: Invocation, attempts: number): CallTurn | undefined {
+  const tool = toolOf(state, call.tool);
+  const isWrite = tool.action.class !== "read";
+  if (state.isSimulated && isWrite) return undefined;
+  const { used, loaded } = state;
+  const { limits } = loaded.program;
+  if (used.toolCalls >= limits.toolCalls || (isWrite && used.writes >= limits.writes)) return undefined;
+  return { tool, attempt: attempts };
 }
 
 /** A tool as it was pinned. Throws an Error when the pins lack it, which the checker rules out. */

@@ -4,7 +4,7 @@ import type { Change, Edit } from "../state/change.ts";
 import type { SetSize, StepInstruction } from "../state/flow.ts";
 import type { JobState } from "../state/job.ts";
 import type { ProgressOf } from "../state/progress.ts";
-import type { StepEffects } from "./effects.ts";
+import type { CallTurn, Invocation, StepEffects } from "./effects.ts";
 
 /** A step at hand: the job, where the step stands in it, and how far it is; `progress` is undefined while it has not begun. */
 export type StepAt<Kind extends Step["kind"] = Step["kind"]> = {
@@ -42,11 +42,19 @@ export type StepKind<Kind extends Step["kind"]> = {
   readonly set: SetSize;
   /** The counts that the step's receipt begins with, where the driver begins it; undefined for none. */
   readonly beginsWith?: RowCounts;
+  /**
+   * The call that the next act makes first, where that is certain: the driver begins it with the commit before the act. Undefined for a
+   * kind that leaves it to the act.
+   */
+  readonly firstCall?: (at: StepAt<Kind>) => FirstCall | undefined;
   /** Moves the step on by one act. Its edits begin the step where it has not begun. */
   advance(at: StepAt<Kind>, effects: StepEffects, keep: Keep): Promise<Change> | Change;
   /** What an answer to a question of the step changes; abort is not among the answers. Undefined for a kind that asks none. */
   readonly answer: ((at: StepAt<Kind>, settled: Settled) => Change) | undefined;
 };
+
+/** A call that is certain to be made. */
+export type FirstCall = { readonly invocation: Invocation; readonly turn: CallTurn };
 
 /** Rows that a step without calls reads at once. */
 export const setChunkRows = 500;

@@ -2,6 +2,7 @@ import { type Action, type CatalogViews, nearest, type Toolkit, withoutExcess } 
 import { type AccountId, createId, type Id } from "@svc/core";
 import type { CallRecord } from "@svc/db";
 import type { CallLimits } from "../limits/call-limits.ts";
+import type { Entering } from "../limits/pacer.ts";
 import { type CallResult, resultOf } from "../outcome.ts";
 import { type CodeContext, callCodeTool } from "./call-code.ts";
 import { type ExecuteContext, executeCall } from "./execute.ts";
@@ -10,6 +11,7 @@ import { createKeyStore } from "./key-store.ts";
 import { beginKeyed, type Earlier, findEarlier, type KeyContext, type KeyRefusal } from "./keyed-call.ts";
 import type { Caller, LedgerEntry } from "./ledger.ts";
 import { type CallPlan, type EndedCall, type PreparedCall, prepareCall } from "./prepare.ts";
+import { executeReady, type UnrecordedEnd } from "./ready-call.ts";
 
 /** A call as it is asked for. */
 export type CallRequest = {
@@ -72,8 +74,29 @@ export type Called =
   | LimitRefusal
   | { readonly outcome: "no_such_tool"; readonly toolSlug: string; readonly meant: string | undefined };
 
+/** What came of a ready call. `end` is what its caller commits; undefined where there is nothing to commit any more. */
+export type Sent = { readonly called: Called; readonly end: UnrecordedEnd | undefined };
+
+/** A call that is ready to be sent. `send` or `cancel` is to be called, once. */
+export type ReadyCall = {
+  /**
+   * What its caller commits before it is sent: else nobody knows after a crash that it may have been executed. One that finds the key
+   * held is not to be sent. Undefined for a read.
+   */
+  readonly begun: CallRecord | undefined;
+  send(): Promise<Sent>;
+  cancel(): void;
+};
+
 /** Calls tools. Rejects only when the store is away before anything was sent. */
-export type ToolCaller = { call(request: CallRequest): Promise<Called> };
+export type ToolCaller = {
+  call(request: CallRequest): Promise<Called>;
+  /**
+   * Readies a call whose beginning and end its caller commits together with what it writes itself. Undefined for one that is to be made
+   * by `call`: it ends before anything is sent, or its idempotency key is held. Nothing is recorded.
+   */
+  ready(request: CallRequest): Promise<ReadyCall | undefined>;
+};
 
 /** A caller of tools that knows which of its calls are under way. */
 export type DrainingToolCaller = ToolCaller & {
@@ -89,14 +112,18 @@ export type CallContext = ExecuteContext &
 /** Makes a caller of tools over the parts of a node. */
 export function createToolCaller(options: Omit<CallContext, "keys">): DrainingToolCaller {
   const context: CallContext = { ...options, keys: createKeyStore(options.db) };
-  const underWay = new Set<Promise<Called>>();
+  const underWay = new Set<Promise<unknown>>();
+  const during = <T>(answer: Promise<T>): Promise<T> => {
+    underWay.add(answer);
+    const end = () => underWay.delete(answer);
+    answer.then(end, end);
+    return answer;
+  };
   return {
-    call(request) {
-      const answer = call(context, request);
-      underWay.add(answer);
-      const end = () => underWay.delete(answer);
-      answer.then(end, end);
-      return answer;
+    call: (request) => during(call(context, request)),
+    async ready(request) {
+      const ready = await readyCall(context, request);
+      return ready && { ...ready, send: () => during(ready.send()) };
     },
     async drain() {
       while (underWay.size > 0) await Promise.allSettled(underWay);
@@ -104,10 +131,8 @@ export function createToolCaller(options: Omit<CallContext, "keys">): DrainingTo
   };
 }
 
-async function call(context: CallContext, asked: CallRequest): Promise<Called> {
-  const found = await find(context, asked);
-  if ("outcome" in found) return found;
-  const { tool, toolkit } = found;
+/** A call of a tool that was found, with the arguments that its schema leaves. */
+function planOf(context: CallContext, asked: CallRequest, { tool, toolkit }: FoundTool) {
   // First of all: whatever looks at arguments takes time for each of them, and for what is refused it is for nothing.
   const isJudged = tool.kind === "action";
   const { kept, faults: excess } = isJudged
@@ -115,6 +140,16 @@ async function call(context: CallContext, asked: CallRequest): Promise<Called> {
     : { kept: asked.args, faults: [] };
   const request = { ...asked, args: kept as CallRequest["args"] };
   const entry = entryOf(context, request, tool);
+  const appKey =
+    request.appKey ?? deriveKey(entry.caller.projectId, entry.idempotencyKey ?? entry.id, entry.callDigest);
+  return { request, entry, plan: { ...request, excess, tool, toolkit, appKey } };
+}
+
+async function call(context: CallContext, asked: CallRequest): Promise<Called> {
+  const found = await find(context, asked);
+  if ("outcome" in found) return found;
+  const { tool } = found;
+  const { request, entry, plan } = planOf(context, asked, found);
   if (!request.isDryRun && request.isFirst !== true) {
     // First of all: what was executed is answered, whatever became of the tool, the account or `confirm` since.
     const earlier = await findEarlier(context, entry);
@@ -124,9 +159,7 @@ async function call(context: CallContext, asked: CallRequest): Promise<Called> {
     const run = await callCodeTool(context, entry, { tool, isDryRun: request.isDryRun });
     return "outcome" in run ? calledEarlier(context, run) : called({ ...run, isSandbox: context.isSandbox });
   }
-  const appKey =
-    request.appKey ?? deriveKey(entry.caller.projectId, entry.idempotencyKey ?? entry.id, entry.callDigest);
-  const prepared = await prepareCall(context, { ...request, excess, tool, toolkit, appKey });
+  const prepared = await prepareCall(context, plan);
   if (request.isDryRun) return called(dryRun(context, prepared));
   if ("action" in prepared) return enterAndSend(context, entry, prepared, request);
   const { result, account } = prepared;
@@ -145,10 +178,12 @@ function calledEarlier({ isSandbox }: CallContext, earlier: Earlier): Called {
   return called({ callId, result, isSandbox, isReplay: true });
 }
 
+type FoundTool = { readonly tool: CallPlan["tool"]; readonly toolkit: Toolkit };
+
 async function find(
   { views }: CallContext,
   { caller, toolSlug, pinned }: CallRequest,
-): Promise<{ tool: CallPlan["tool"]; toolkit: Toolkit } | (Called & { outcome: "no_such_tool" })> {
+): Promise<FoundTool | (Called & { outcome: "no_such_tool" })> {
   if (pinned !== undefined) return { tool: pinned.action, toolkit: pinned.toolkit };
   const view = await views.forProject(caller.projectId);
   const tool = view.tools.get(toolSlug);
@@ -190,22 +225,29 @@ async function enterAndSend(
   prepared: PreparedCall,
   request: CallRequest,
 ): Promise<Called> {
-  const { account, action, query } = prepared;
-  const { projectId, job } = entry.caller;
-  const { toolkit } = query;
-  const call = { projectId, toolkit, toolSlug: action.slug, accessClass: action.class, account, jobId: job?.id };
-  const entering = context.limits.enter(call, request.limitWaitMs ?? limitWaitDefaultMs);
+  const entering = enter(context, entry, prepared, request);
   if (entering === undefined) return send(context, entry, prepared, request);
   const entered = await entering;
-  if (entered.kind === "full") {
-    const { by, isPaused, retryAfterMs } = entered;
-    return { outcome: "limited", limit: by.limitName, isPaused, retryAfterMs };
-  }
+  if (entered.kind === "full") return limited(entered);
   try {
     return await send(context, entry, prepared, request, entered.again);
   } finally {
     entered.leave();
   }
+}
+
+function limited({ by, isPaused, retryAfterMs }: Extract<Entering, { kind: "full" }>): LimitRefusal {
+  return { outcome: "limited", limit: by.limitName, isPaused, retryAfterMs };
+}
+
+function enter(
+  { limits }: CallContext,
+  { caller: { projectId, job } }: LedgerEntry,
+  { account, action, query: { toolkit } }: PreparedCall,
+  { limitWaitMs = limitWaitDefaultMs }: CallRequest,
+): Promise<Entering> | undefined {
+  const call = { projectId, toolkit, toolSlug: action.slug, accessClass: action.class, account, jobId: job?.id };
+  return limits.enter(call, limitWaitMs);
 }
 
 /** Commits that the call is about to be sent, where that must be known should the node end; then sends it. */
@@ -230,4 +272,35 @@ async function send(
     mayRepeat,
   });
   return called({ callId: entry.id, result, isSandbox, isReplay: false });
+}
+
+/** Readies what `call` would send. */
+async function readyCall(context: CallContext, asked: CallRequest): Promise<ReadyCall | undefined> {
+  const found = await find(context, asked);
+  if ("outcome" in found || found.tool.kind === "code" || asked.isDryRun) return undefined;
+  const { request, entry, plan } = planOf(context, asked, found);
+  if (request.isFirst !== true && (await findEarlier(context, entry)) !== undefined) return undefined;
+  const prepared = await prepareCall(context, plan);
+  if (!("action" in prepared)) return undefined;
+  const { isSandbox, ledger } = context;
+  const entered = await enter(context, entry, prepared, request);
+  if (entered?.kind === "full") {
+    return { begun: undefined, cancel() {}, send: async () => ({ called: limited(entered), end: undefined }) };
+  }
+  const isRead = prepared.action.class === "read";
+  const begun = isRead ? undefined : ledger.begun(entry, prepared.account.id, isSandbox);
+  const { appKey, timeoutMs } = request;
+  const options = { keepsAppKey: appKey !== undefined, timeoutMs, mayRepeat: entered?.again };
+  return {
+    begun,
+    cancel: () => entered?.leave(),
+    async send() {
+      try {
+        const { result, end } = await executeReady(context, { ...options, entry, prepared, begun });
+        return { called: called({ callId: entry.id, result, isSandbox, isReplay: false }), end };
+      } finally {
+        entered?.leave();
+      }
+    },
+  };
 }

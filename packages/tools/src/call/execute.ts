@@ -10,7 +10,7 @@ import { callTimeoutMs, sendCall } from "./send.ts";
 export type ExecuteContext = {
   readonly accounts: AccountAccess;
   readonly transport: AppTransport;
-  readonly ledger: Ledger;
+  readonly ledger: Pick<Ledger, "end">;
   readonly clock: Clock;
   /** Whether the transport is the sandbox. */
   readonly isSandbox: boolean;

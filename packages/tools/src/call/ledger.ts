@@ -71,6 +71,15 @@ export type Ledger = {
    * answer this.
    */
   end(entry: LedgerEntry, end: LedgerEnd, options: { bindsKey: boolean }): Promise<void>;
+  /**
+   * The row of a call that has ended, without an idempotency key, for whoever commits it together with what follows from it. `begun` is
+   * its row as it was begun, where it was. The observer hears of the call.
+   */
+  ended(entry: LedgerEntry, end: LedgerEnd, begun?: CallRecord): CallRecord;
+  /** The row of a call that has ended, as repeats of its idempotency key are answered by it. */
+  bound(entry: LedgerEntry, ended: CallRecord, result: CallResult): CallRecord;
+  /** Commits a row of `ended` or `bound`. */
+  put(ended: CallRecord): Promise<void>;
   /** Whether a digest of the ledger is that of this call. */
   isSameCall(entry: LedgerEntry, digest: Buffer): boolean;
   openReplay(id: Id<"call">, projectId: ProjectId, sealed: Uint8Array): Replay;
@@ -116,21 +125,32 @@ export function createLedger({ db, clock, sealer, observer }: LedgerOptions): Le
   });
   const openColumn = (projectId: ProjectId, id: Id<"call">, column: Column, sealed: Uint8Array) =>
     sealer.open(sealed, contextOf(projectId, id, column)).toString();
+  const ended: Ledger["ended"] = (entry, end, before) => {
+    const durationMs = Math.max(0, clock.now() - entry.createdAt);
+    observer?.ended(observationOf(entry, end, durationMs));
+    const record = before ?? recordOfEntry(entry);
+    return { ...record, ...endOf(sealer, entry, end), durationMs, idempotencyKey: undefined };
+  };
+  const bound: Ledger["bound"] = (entry, record, result) => {
+    const { idempotencyKey } = entry;
+    if (idempotencyKey === undefined) return record;
+    return { ...record, idempotencyKey, replay: seal(sealer, entry, "replay", JSON.stringify(replayOf(result))) };
+  };
   return {
     begun,
     async begin(entry, accountId, isSandbox) {
       await batcher.add(begun(entry, accountId, isSandbox));
     },
     async end(entry, end, { bindsKey }) {
-      const durationMs = Math.max(0, clock.now() - entry.createdAt);
-      observer?.ended(observationOf(entry, end, durationMs));
-      const record = { ...recordOfEntry(entry), ...endOf(sealer, entry, end), durationMs };
-      const key = bindsKey ? entry.idempotencyKey : undefined;
-      const replay =
-        key === undefined ? undefined : seal(sealer, entry, "replay", JSON.stringify(replayOf(end.result)));
-      const ended = { ...record, replay, idempotencyKey: key };
-      if (entry.takeRecord === undefined) await batcher.add(ended);
-      else entry.takeRecord(ended);
+      const record = ended(entry, end);
+      const row = bindsKey ? bound(entry, record, end.result) : record;
+      if (entry.takeRecord === undefined) await batcher.add(row);
+      else entry.takeRecord(row);
+    },
+    ended,
+    bound,
+    async put(record) {
+      await batcher.add(record);
     },
     isSameCall: ({ caller, callDigest }, digest) => digests.isOf(caller.projectId, callDigest, digest),
     openReplay: (id, projectId, sealed) => JSON.parse(openColumn(projectId, id, "replay", sealed)) as Replay,

@@ -1,0 +1,1 @@
+ALTER TABLE "job_events" ALTER COLUMN "principal_chain" DROP NOT NULL;

@@ -1,0 +1,53 @@
+import { isObject } from "@svc/core";
+import { type DocumentReader, type DocumentType, documentType } from "./document.ts";
+
+/** The fields of a document in the order in which they are packed; `true` for one that is packed as it is. */
+export type PackedFields<T extends object> = {
+  readonly [Name in keyof T]-?: NonNullable<T[Name]> extends readonly unknown[]
+    ? true
+    : NonNullable<T[Name]> extends object
+      ? true | PackedFields<NonNullable<T[Name]>>
+      : true;
+};
+
+/** Fields as they are walked. */
+type Fields = { readonly [name: string]: true | Fields };
+
+/**
+ * A document whose last version is one text, of its values without their names: of what is written with every job, jsonb keeps three
+ * times as much for names and numbers. A field that is absent or null is absent when it is read. Fields never change: another field is
+ * another version.
+ */
+export function packedDocument<T extends object>(
+  name: string,
+  earlier: readonly [DocumentReader<T>, ...DocumentReader<T>[]],
+  fields: PackedFields<T>,
+): DocumentType<T> {
+  const all = fields as unknown as Fields;
+  return documentType<T>(
+    name,
+    [...earlier, ({ p: packed }) => unpack(all, JSON.parse(String(packed)) as unknown) as T],
+    (document) => ({ p: JSON.stringify(pack(all, document)) }),
+  );
+}
+
+function pack(fields: Fields, value: object): unknown[] {
+  const values: Readonly<Record<string, unknown>> = { ...value };
+  const packed = Object.entries(fields).map(([name, inner]) => {
+    const part = values[name];
+    return inner === true || !isObject(part) ? (part ?? null) : pack(inner, part);
+  });
+  while (packed.at(-1) === null) packed.pop();
+  return packed;
+}
+
+function unpack(fields: Fields, packed: unknown): Record<string, unknown> {
+  if (!Array.isArray(packed)) throw new Error("a packed document is no list");
+  const values: readonly unknown[] = packed;
+  const document: Record<string, unknown> = {};
+  for (const [index, [name, inner]] of Object.entries(fields).entries()) {
+    const part = values[index] ?? undefined;
+    if (part !== undefined) document[name] = inner === true ? part : unpack(inner, part);
+  }
+  return document;
+}

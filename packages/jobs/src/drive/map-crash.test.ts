@@ -45,7 +45,7 @@ async function loseCommit(tool: string) {
 }
 
 test("what writes came to is known though their commit was lost with the node: none is sent again, and none is in doubt", async () => {
-  const { world, id, sent, left, over } = await loseCommit("desk.send_note");
+  const { world, sent, left, over } = await loseCommit("desk.send_note");
   expect(sent).toBe(30);
   expect(left).toEqual({ ok: 30 });
   expect(over.job.status).toBe("succeeded");

@@ -36,6 +36,8 @@ const pointsOf: Readonly<Record<string, readonly string[]>> = {
   "map of reads": [...everywhere, ...around],
   "map of writes": [...everywhere, ...around, ...writing],
   "map of keyed writes": [...everywhere, ...around, ...writing],
+  "rows kept": [...everywhere, ...around, ...writing],
+  when: [...everywhere, ...around, ...writing],
   judge: [...everywhere, ...asking],
   wait: everywhere,
   undo: [...everywhere, ...around, ...writing, "mid-undo"],
@@ -46,6 +48,7 @@ const sample: readonly (readonly [kind: string, point: string, nth: number])[] =
   ["pages", "before-commit", 2],
   ["keyed write", "in-send", 1],
   ["map of writes", "in-send", 5],
+  ["rows kept", "in-send", 5],
   ["judge", "after-ask-commit", 1],
   ["undo", "mid-undo", 1],
 ];
@@ -125,7 +128,7 @@ async function finish(id: string): Promise<JobAnswer> {
 }
 
 /** Writes of the kinds that make them one after the other: each begins with a commit, and ends with the next one. */
-const writesOf: Readonly<Record<string, number>> = { write: 1, "keyed write": 1, undo: 2 };
+const writesOf: Readonly<Record<string, number>> = { write: 1, "keyed write": 1, when: 1, undo: 2 };
 
 /** Whether a write was under way where a worker died. */
 function isUnderWay(kind: string, { point, nth }: KillPoint): boolean {
@@ -145,7 +148,7 @@ function expectUnknown(
   const isExposed = isDead && isUnderWay(kind, killed);
   if (isExposed && (kind === "write" || kind === "keyed write")) expect(unknown, `${kind} at ${point}`).toBe(1);
   if (isExposed && kind === "keyed write") expect(retried).toBe(1);
-  if (!isExposed && !kind.startsWith("map of")) expect(unknown, `${kind} at ${point}`).toBe(0);
+  if (!isExposed && !kind.startsWith("map of") && kind !== "rows kept") expect(unknown, `${kind} at ${point}`).toBe(0);
   if (write === 0 && read > 0) expect(unknown).toBe(0);
 }
 

@@ -17,7 +17,7 @@ export { rerunOf } from "./run/rerun.ts";
 export { type RunScope, resolveArguments, resolveResult, resolveText, resolveValue, valueAt } from "./run/resolve.ts";
 export type { CallStep } from "./steps/call.ts";
 export type { Step, StepOf } from "./steps/index.ts";
-export type { RowState } from "./steps/map.ts";
 export type { Retry } from "./steps/parts/retry.ts";
 export type { Reduction } from "./steps/reduce.ts";
 export type { Expression } from "./template.ts";
+export type { RowState } from "./types/row-state.ts";

@@ -1,13 +1,23 @@
 import type { Step } from "@svc/program";
 import { apply, type Work } from "../state/apply.ts";
 import type { Change, Next } from "../state/change.ts";
+import type { StepInstruction } from "../state/flow.ts";
 import type { JobState } from "../state/job.ts";
 import { isParkable } from "../state/statuses.ts";
 import type { StepEffects } from "../steps/effects.ts";
 import type { Keep } from "../steps/step-kind.ts";
 import { resumeFromAsk } from "./answer.ts";
 import { question } from "./ask.ts";
-import { advanceWith, type Beginning, beginStep, commitBeginning, kindOf, started, stepAtHand } from "./begin.ts";
+import {
+  advanceWith,
+  type Beginning,
+  beginStep,
+  commitBeginning,
+  kindOf,
+  skipUnlessDue,
+  started,
+  stepAtHand,
+} from "./begin.ts";
 import { beginUndo, endOf, failureOf, finish, limitOf } from "./end.ts";
 import { holdAfterLosses, waitForRelease } from "./park.ts";
 import type { Port, TaskEnd } from "./port.ts";
@@ -130,7 +140,18 @@ async function runStep(work: Work, driver: Driver): Promise<Work | undefined> {
     const edits = [{ kind: "go", from: position.index, to: instruction.to }] as const;
     return follow(work, { edits, next: { kind: "on" } }, driver);
   }
+  if (instruction.step.when !== undefined && position.progress === undefined)
+    return runIfDue(work, instruction, driver);
   return advance(await readied(work, instruction.step, driver), driver);
+}
+
+/** Begins the step at hand where its condition holds. What a call came to is committed first: a condition may take long. */
+async function runIfDue(work: Work, instruction: StepInstruction, driver: Driver): Promise<Work | undefined> {
+  const ready = work.pending.made.length > 0 ? await committed(work, driver, "keep") : work;
+  const at = { state: ready.state, step: instruction.step, instruction, progress: undefined };
+  const skipped = await skipUnlessDue(at, driver.effects);
+  if (skipped !== undefined) return follow(ready, skipped, driver);
+  return advance(await readied(ready, instruction.step, driver), driver);
 }
 
 /** One act of the step at hand, for which all is committed that has to be. */

@@ -47,6 +47,7 @@ export function openState(
     ...withOverrides(loaded.program.params, job, overrides),
     generation: job.generation,
     used: job.used,
+    rowsMade: underway.rowsMade,
     saga,
     park: job.park,
     planApprovalId: job.planApprovalId,

@@ -11,15 +11,21 @@ const owner: ProgressOwner = {
 const step = { kind: "filter", stepId: "large", next: 500 } as const;
 const positions = [{ index: 0, progress: step }];
 
-test("when progress was last logged is kept, between two steps, too", () => {
-  const stored = storedProgress({ positions, plan: undefined, undo: undefined, progressLoggedAt: 7_000 });
-  expect(readProgress(stored as never, owner)).toEqual({ step, progressLoggedAt: 7_000 });
-  const between = storedProgress({ positions: [], plan: undefined, undo: undefined, progressLoggedAt: 7_000 });
-  expect(readProgress(between as never, owner)).toEqual({ progressLoggedAt: 7_000 });
+test("when progress was last logged and how many rows were made is kept, between two steps, too", () => {
+  const stored = storedProgress({ positions, plan: undefined, undo: undefined, progressLoggedAt: 7_000, rowsMade: 3 });
+  expect(readProgress(stored as never, owner)).toEqual({ step, progressLoggedAt: 7_000, rowsMade: 3 });
+  const between = storedProgress({
+    positions: [],
+    plan: undefined,
+    undo: undefined,
+    progressLoggedAt: 7_000,
+    rowsMade: 3,
+  });
+  expect(readProgress(between as never, owner)).toEqual({ progressLoggedAt: 7_000, rowsMade: 3 });
 });
 
 test("progress that was stored without it reads as never logged", () => {
-  const without = storedProgress({ positions, plan: undefined, undo: undefined, progressLoggedAt: 0 });
+  const without = storedProgress({ positions, plan: undefined, undo: undefined, progressLoggedAt: 0, rowsMade: 0 });
   expect(without).toEqual({ version: 2, positions });
-  expect(readProgress(without as never, owner)).toEqual({ step, progressLoggedAt: 0 });
+  expect(readProgress(without as never, owner)).toEqual({ step, progressLoggedAt: 0, rowsMade: 0 });
 });

@@ -78,6 +78,8 @@ type StoredProgress = {
   readonly undo?: UndoProgress;
   /** Absent until a step's progress is logged, and in what version 0.1 wrote. */
   readonly progressLoggedAt?: number;
+  /** Absent until a step makes rows of others. */
+  readonly rowsMade?: number;
 };
 
 /** Version 0.1 kept one record for whatever was under way, without saying what it was. */
@@ -104,10 +106,18 @@ export type Progress = {
   readonly undo: UndoProgress | undefined;
   /** When a step's progress was last logged, in epoch milliseconds; 0 before. */
   readonly progressLoggedAt: number;
+  /** Rows that steps made of other rows. */
+  readonly rowsMade: number;
 };
 
 /** Nothing is under way. */
-export const noProgress: Progress = { step: undefined, plan: undefined, undo: undefined, progressLoggedAt: 0 };
+export const noProgress: Progress = {
+  step: undefined,
+  plan: undefined,
+  undo: undefined,
+  progressLoggedAt: 0,
+  rowsMade: 0,
+};
 
 /** What of a job tells what a record of version 0.1 is about. */
 export type ProgressOwner = {
@@ -123,22 +133,35 @@ export function readProgress(stored: JsonValue, owner: ProgressOwner): Progress 
   if (document.version === undefined) return readLegacy(document, owner);
   const { version }: { readonly version: number } = document;
   if (version !== 2) throw new Error(`the progress of a job has version ${version}; this service knows 2`);
-  const { positions, plan, undo, progressLoggedAt = 0 } = document;
-  return { step: positions.find(({ index }) => index === owner.index)?.progress, plan, undo, progressLoggedAt };
+  const { positions, plan, undo, progressLoggedAt = 0, rowsMade = 0 } = document;
+  const step = positions.find(({ index }) => index === owner.index)?.progress;
+  return { step, plan, undo, progressLoggedAt, rowsMade };
 }
 
 /** Where a job stands, as far as that is stored. */
-export type Underway = Pick<Progress, "plan" | "undo" | "progressLoggedAt"> & {
+export type Underway = Pick<Progress, "plan" | "undo" | "progressLoggedAt" | "rowsMade"> & {
   readonly positions: readonly { readonly index: number; readonly progress: StepProgress | undefined }[];
 };
 
-/** What is stored of progress; undefined when nothing is under way, and no progress was logged. */
-export function storedProgress({ positions, plan, undo, progressLoggedAt }: Underway): StoredProgress | undefined {
+/** What is stored of progress; undefined when nothing is under way, no progress was logged, and no row was made. */
+export function storedProgress({
+  positions,
+  plan,
+  undo,
+  progressLoggedAt,
+  rowsMade,
+}: Underway): StoredProgress | undefined {
   const begun = positions.flatMap(({ index, progress }) => (progress === undefined ? [] : [{ index, progress }]));
   const isLogged = progressLoggedAt > 0;
-  if (begun.length === 0 && plan === undefined && undo === undefined && !isLogged) return undefined;
-  const document = { version: 2, positions: begun, ...(plan && { plan }), ...(undo && { undo }) } as const;
-  return isLogged ? { ...document, progressLoggedAt } : document;
+  if (begun.length === 0 && plan === undefined && undo === undefined && !isLogged && rowsMade === 0) return undefined;
+  return {
+    version: 2,
+    positions: begun,
+    ...(plan && { plan }),
+    ...(undo && { undo }),
+    ...(isLogged && { progressLoggedAt }),
+    ...(rowsMade > 0 && { rowsMade }),
+  };
 }
 
 function readLegacy(legacy: LegacyProgress, { status, saga, index, flow }: ProgressOwner): Progress {

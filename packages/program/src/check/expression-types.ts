@@ -13,7 +13,7 @@ type Typed = { readonly kind: CelKind; readonly type: ValueType };
 export type ExpressionWalk = {
   readonly scope: Scope;
   readonly locals: ReadonlyMap<string, Typed>;
-  /** Steps whose presence the expression asks with has(). */
+  /** Steps and calls whose presence the expression asks with has(), as `steps.<id>` and `calls.<id>`. */
   readonly guarded: ReadonlySet<string>;
   fault(message: string, hint: string): void;
   noName(message: string, hint: string): void;
@@ -100,7 +100,7 @@ function checkPattern(node: Expr | undefined, walk: ExpressionWalk): void {
   if (fault !== undefined) walk.fault(fault, "write a short RE2 expression, without look-around and back references");
 }
 
-const roots: readonly string[] = ["row", "params", "input", "rows", "steps"] satisfies ReferenceRoot[];
+const roots: readonly string[] = ["row", "params", "input", "rows", "steps", "calls"] satisfies ReferenceRoot[];
 
 function typeOfPath(node: Expr, walk: ExpressionWalk): Typed {
   const path = pathOfNode(node);
@@ -133,8 +133,8 @@ function typeOfLocal(local: Typed, { root, path, isTest }: NodePath, walk: Expre
 }
 
 function typeOfReference({ root, path, isTest }: NodePath, walk: ExpressionWalk): Typed {
-  if (path.length === 0 && (root === "rows" || root === "steps")) {
-    walk.fault(`takes ${root} as a whole`, root === "rows" ? "write rows.<set>" : "write steps.<id>.<field>");
+  if (path.length === 0 && (root === "rows" || root === "steps" || root === "calls")) {
+    walk.fault(`takes ${root} as a whole`, root === "rows" ? "write rows.<set>" : `write ${root}.<id>.<field>`);
     return dynamic;
   }
   if (path.length === 0 && root === "row") {
@@ -148,8 +148,9 @@ function typeOfReference({ root, path, isTest }: NodePath, walk: ExpressionWalk)
     return isTest ? { kind: "bool", type: undefined } : dynamic;
   }
   if (isTest) return { kind: "bool", type: undefined };
-  if (found.maySkip && !walk.guarded.has(String(path[0]))) {
-    walk.noName(`${text} may be skipped`, `ask has(steps.${path[0]}) first: has(steps.${path[0]}) && …`);
+  const source = `${root}.${path[0]}`;
+  if (found.maySkip && !walk.guarded.has(source)) {
+    walk.noName(`${text} may be skipped`, `ask has(${source}) first: has(${source}) && …`);
   }
   const types = typesOf(found.type);
   if (root === "steps" && types !== undefined && [...types].every((type) => type === "object" || type === "array")) {

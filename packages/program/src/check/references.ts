@@ -13,7 +13,12 @@ export function checkReferences(template: ValueTemplate, path: Path, scope: Scop
     if ("fault" in found) faults.add("PROGRAM_REFERENCE_INVALID", at, `${reference.text}: ${found.fault}`, found.hint);
     else if (found.maySkip && !hasElse) {
       const hint = `say what stands in: {"$ref": "${reference.text}", "else": …}`;
-      faults.add("PROGRAM_REFERENCE_INVALID", at, `${reference.text}: step ${reference.path[0]} may be skipped`, hint);
+      faults.add(
+        "PROGRAM_REFERENCE_INVALID",
+        at,
+        `${reference.text}: ${reference.root === "calls" ? "call" : "step"} ${reference.path[0]} may be skipped`,
+        hint,
+      );
     }
   }
 }

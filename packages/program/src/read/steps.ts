@@ -3,6 +3,7 @@ import { pointerOf } from "../json.ts";
 import { type Bounds, type Limits, programStepsMax } from "../limits.ts";
 import { formOf, languageOf, type Step, stepKinds, stepsOf } from "../steps/index.ts";
 import type { Place } from "../steps/language.ts";
+import { readExpression } from "./expression.ts";
 import { idForm } from "./name.ts";
 import type { Node, ShapeReader } from "./shape.ts";
 
@@ -63,7 +64,8 @@ function readStep(node: Node, place: Place, walk: Walk): Step | undefined {
   if (place === "branch" && refusedInBranch !== undefined) {
     reader.faults.add("PROGRAM_MALFORMED", node.path, refusedInBranch.message, refusedInBranch.hint);
   }
-  const step = read({ id, pointer: pointerOf(node.path) }, fields, {
+  const when = fields.has("when") ? readExpression(fields.at("when"), reader) : undefined;
+  const step = read({ id, pointer: pointerOf(node.path), when }, fields, {
     reader,
     limits: walk.limits,
     list: (list, inner, count) => readList(list, inner, count, walk),

@@ -7,8 +7,8 @@ import { extentOf } from "./extent.ts";
 
 /** Evaluates expressions of checked programs. Everything that evaluates one does it here. */
 export type Evaluator = {
-  /** The outcome of a condition, which names no row. */
-  test(expression: Expression, bindings: CelBindings, work: Work): Promise<CelOutcome>;
+  /** The outcome of a condition, of a row where it is about one. */
+  test(expression: Expression, bindings: CelBindings, work: Work, row?: CelRow): Promise<CelOutcome>;
   /**
    * The outcomes for rows, in their order, up to the first that is no answer. When it takes long and `isDue` says so, fewer: at
    * least one, the others being for another time.
@@ -83,8 +83,8 @@ export function createEvaluator(pool: ThreadPool | undefined): Evaluator {
   };
   return {
     testRows,
-    async test(expression, bindings, work) {
-      const [outcome] = await testRows(expression, [null], bindings, { work, isDue: () => false });
+    async test(expression, bindings, work, row = null) {
+      const [outcome] = await testRows(expression, [row], bindings, { work, isDue: () => false });
       return outcome ?? { error: "was not evaluated" };
     },
   };
@@ -108,10 +108,10 @@ const stopped: readonly CelOutcome[] = [
 
 async function testInThread(
   pool: ThreadPool,
-  { source, bindings: { params, input, rows: sets, steps }, rows }: Batch,
+  { source, bindings: { params, input, rows: sets, steps, calls }, rows }: Batch,
   { owner, run }: Work,
 ): Promise<readonly CelOutcome[]> {
-  const batch: Batch = { source, bindings: { params, input, rows: sets, steps }, rows };
+  const batch: Batch = { source, bindings: { params, input, rows: sets, steps, calls }, rows };
   const message = run(() => JSON.stringify(batch));
   try {
     const task = { projectId: owner.projectId, message, cpuMsMax: batchCpuMsMax };

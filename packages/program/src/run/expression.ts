@@ -15,6 +15,8 @@ export type CelBindings = {
   readonly rows?: JsonObject | undefined;
   /** Values of steps by id; only scalars are ever taken. */
   readonly steps?: JsonObject | undefined;
+  /** Answers of the earlier calls of a map's row, by id. */
+  readonly calls?: JsonObject | undefined;
 };
 
 /** An expression, ready to run. */

@@ -377,7 +377,9 @@ create table skills (
   access_class text not null,
   created_at timestamp(3) with time zone not null,
   input_schema text,
-  constraint skills_key PRIMARY KEY (project_id, slug),
+  version integer default 1 not null,
+  deleted_at timestamp(3) with time zone,
+  constraint skills_key PRIMARY KEY (project_id, slug, version),
   constraint skills_project_id_projects_id_fk FOREIGN KEY (project_id) REFERENCES projects(id)
 );
 

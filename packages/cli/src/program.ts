@@ -25,6 +25,7 @@ import { addQuarantineCommand } from "./quarantine.ts";
 import { addReplayCommand } from "./replay.ts";
 import { addSearchCommand } from "./search.ts";
 import { addServeCommand } from "./serve.ts";
+import { addSkillsCommand } from "./skills.ts";
 import { addSubscriptionsCommand } from "./subscriptions.ts";
 import { addToolCallsCommand } from "./tool-calls.ts";
 import { addTriggerCommand } from "./trigger.ts";
@@ -84,6 +85,7 @@ const commands: readonly ((program: Command, context: CommandContext) => void)[]
   addToolCallsCommand,
   addLimitsCommand,
   addJobsCommand,
+  addSkillsCommand,
   addAsksCommand,
   addAnswerCommand,
   addAskEndpointsCommand,

@@ -198,7 +198,13 @@ export {
   type QuarantineReason,
 } from "./schema/words.ts";
 export type { ListedSkill, Skill } from "./skills/read.ts";
-export { type SkillRepository, skillsForProject } from "./skills/repo.ts";
+export {
+  type NewSkill,
+  type Promoted,
+  type SkillBounds,
+  type SkillRepository,
+  skillsForProject,
+} from "./skills/repo.ts";
 export { type AskEndpointRepository, askEndpointsForProject } from "./subscriptions/ask-endpoints.ts";
 export {
   type NewSubscription,

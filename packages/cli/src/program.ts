@@ -24,6 +24,7 @@ import { addProjectsCommand } from "./projects.ts";
 import { addQuarantineCommand } from "./quarantine.ts";
 import { addReplayCommand } from "./replay.ts";
 import { addSearchCommand } from "./search.ts";
+import { addSecretsCommand } from "./secrets.ts";
 import { addServeCommand } from "./serve.ts";
 import { addSubscriptionsCommand } from "./subscriptions.ts";
 import { addToolCallsCommand } from "./tool-calls.ts";
@@ -76,6 +77,7 @@ const commands: readonly ((program: Command, context: CommandContext) => void)[]
   addDeliveriesCommand,
   addReplayCommand,
   addCatalogCommand,
+  addSecretsCommand,
   addSearchCommand,
   addConnectCommand,
   addConnectionsCommand,

@@ -24,6 +24,7 @@ import { addProjectsCommand } from "./projects.ts";
 import { addQuarantineCommand } from "./quarantine.ts";
 import { addReplayCommand } from "./replay.ts";
 import { addSearchCommand } from "./search.ts";
+import { addSecretsCommand } from "./secrets.ts";
 import { addServeCommand } from "./serve.ts";
 import { addSkillsCommand } from "./skills.ts";
 import { addSubscriptionsCommand } from "./subscriptions.ts";
@@ -77,6 +78,7 @@ const commands: readonly ((program: Command, context: CommandContext) => void)[]
   addDeliveriesCommand,
   addReplayCommand,
   addCatalogCommand,
+  addSecretsCommand,
   addSearchCommand,
   addConnectCommand,
   addConnectionsCommand,

@@ -52,7 +52,7 @@ export type Node = {
   readonly mcp: McpServer;
   /** Meters the work of requests and jobs, and watches the event loop. */
   readonly meter: WorkMeter;
-  /** Adds the services of the domains: catalog, connections, tools, triggers, jobs and contacts. */
+  /** Adds the services of the domains: catalog, connections, secrets, tools, triggers, jobs and contacts. */
   readonly register: RegisterServices;
   /** Starts the engines that its parts name. */
   start(): void;

@@ -55,6 +55,12 @@ export type StepProgress = {
 /** How far a step of one kind is. */
 export type ProgressOf<Kind extends Step["kind"]> = Extract<StepProgress, { readonly kind: Kind }>;
 
+/** How far a block is whose steps are at work. Of an `until`: rounds that have begun, and when the next one may. Epoch milliseconds. */
+export type BlockProgress = { readonly kind: "until"; readonly rounds: number; readonly wakeAt?: number };
+
+/** What is known of the blocks at work, by the id of their step. */
+export type Blocks = Readonly<Record<string, BlockProgress>>;
+
 /** Of a job that is simulated first, whether its plan is to be approved afterwards; of a plan that is asked for, the ask. */
 export type PlanProgress = { readonly needsApproval?: boolean; readonly askId?: string };
 
@@ -74,6 +80,8 @@ export type UndoProgress = {
 type StoredProgress = {
   readonly version: 2;
   readonly positions: readonly { readonly index: number; readonly progress: StepProgress }[];
+  /** Absent while no block is at work. */
+  readonly blocks?: Blocks;
   readonly plan?: PlanProgress;
   readonly undo?: UndoProgress;
   /** Absent until a step's progress is logged, and in what version 0.1 wrote. */
@@ -102,6 +110,7 @@ type LegacyProgress = {
 /** What is under way in a job. */
 export type Progress = {
   readonly step: StepProgress | undefined;
+  readonly blocks: Blocks;
   readonly plan: PlanProgress | undefined;
   readonly undo: UndoProgress | undefined;
   /** When a step's progress was last logged, in epoch milliseconds; 0 before. */
@@ -113,6 +122,7 @@ export type Progress = {
 /** Nothing is under way. */
 export const noProgress: Progress = {
   step: undefined,
+  blocks: {},
   plan: undefined,
   undo: undefined,
   progressLoggedAt: 0,
@@ -133,35 +143,30 @@ export function readProgress(stored: JsonValue, owner: ProgressOwner): Progress 
   if (document.version === undefined) return readLegacy(document, owner);
   const { version }: { readonly version: number } = document;
   if (version !== 2) throw new Error(`the progress of a job has version ${version}; this service knows 2`);
-  const { positions, plan, undo, progressLoggedAt = 0, rowsMade = 0 } = document;
+  const { positions, blocks = {}, plan, undo, progressLoggedAt = 0, rowsMade = 0 } = document;
   const step = positions.find(({ index }) => index === owner.index)?.progress;
-  return { step, plan, undo, progressLoggedAt, rowsMade };
+  return { step, blocks, plan, undo, progressLoggedAt, rowsMade };
 }
 
 /** Where a job stands, as far as that is stored. */
-export type Underway = Pick<Progress, "plan" | "undo" | "progressLoggedAt" | "rowsMade"> & {
+export type Underway = Omit<Progress, "step"> & {
   readonly positions: readonly { readonly index: number; readonly progress: StepProgress | undefined }[];
 };
 
 /** What is stored of progress; undefined when nothing is under way, no progress was logged, and no row was made. */
-export function storedProgress({
-  positions,
-  plan,
-  undo,
-  progressLoggedAt,
-  rowsMade,
-}: Underway): StoredProgress | undefined {
+export function storedProgress(underway: Underway): StoredProgress | undefined {
+  const { positions, blocks, plan, undo, progressLoggedAt, rowsMade } = underway;
   const begun = positions.flatMap(({ index, progress }) => (progress === undefined ? [] : [{ index, progress }]));
-  const isLogged = progressLoggedAt > 0;
-  if (begun.length === 0 && plan === undefined && undo === undefined && !isLogged && rowsMade === 0) return undefined;
-  return {
+  const document = {
     version: 2,
     positions: begun,
+    ...(Object.keys(blocks).length > 0 && { blocks }),
     ...(plan && { plan }),
     ...(undo && { undo }),
-    ...(isLogged && { progressLoggedAt }),
+    ...(progressLoggedAt > 0 && { progressLoggedAt }),
     ...(rowsMade > 0 && { rowsMade }),
-  };
+  } as const;
+  return begun.length === 0 && Object.keys(document).length === 2 ? undefined : document;
 }
 
 function readLegacy(legacy: LegacyProgress, { status, saga, index, flow }: ProgressOwner): Progress {

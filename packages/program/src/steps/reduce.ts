@@ -54,7 +54,7 @@ const form: ObjectForm = {
 export const reduceLanguage: StepLanguage<ReduceStep> = {
   form,
   formInMap: undefined,
-  refusedInBranch: undefined,
+  refusedInItself: undefined,
   definitions: {},
   named: { value: "reduces", set: undefined, row: undefined },
 

@@ -2,9 +2,8 @@ import type { CallRecord } from "@svc/db";
 import type { JobState } from "../state/job.ts";
 import type { ProgressOf } from "../state/progress.ts";
 import type { StepEffects } from "./effects.ts";
-import { newUsedCalls, type UsedCalls } from "./invoke.ts";
 import { type MapAt, type RowWork, runRow } from "./map-row.ts";
-import { RowWindow } from "./map-window.ts";
+import type { RowWindow } from "./map-window.ts";
 
 /** What ended is kept once it is `much`, or after so long where it is `some`; where it is less, a little later. */
 const much = 200;
@@ -48,7 +47,6 @@ export class RowsRun {
   readonly #window: RowWindow;
   readonly #at: MapAt;
   readonly #context: RowsContext;
-  readonly #used: UsedCalls = newUsedCalls();
   readonly #size: number;
   readonly #takeRecord = (record: CallRecord) => void this.#records.push(record);
   /** The job, as the last part that was kept left it. */
@@ -72,19 +70,20 @@ export class RowsRun {
   #moved = Promise.withResolvers<void>();
   #isPressing = new AbortController();
 
-  constructor(at: MapAt, context: RowsContext) {
+  /** `window`: the rows. */
+  constructor(at: MapAt, window: RowWindow, context: RowsContext) {
     const { step, state } = at;
     this.#at = at;
     this.#context = context;
     this.#state = state;
     this.#size = Math.min(step.concurrency, state.loaded.program.limits.concurrency);
     this.#places = this.#size;
-    this.#window = new RowWindow(at, context.effects, this.#used);
+    this.#window = window;
   }
 
   /** Runs rows until none is under way. Throws what a call, a read or a commit threw, once none is. */
   async run(): Promise<RowsEnd> {
-    void this.#read();
+    await this.#read();
     while (this.#isUnderWay()) {
       await this.#moved.promise;
       await this.#gather();
@@ -96,7 +95,11 @@ export class RowsRun {
     }
     const works = this.#takeEnded();
     const { open, isDone, progress } = this.#window.close(works);
-    const part = { works: inOrder([...works, ...open]), records: this.#records.splice(0), progress };
+    const part = {
+      works: open.length === 0 ? works : inOrder([...works, ...open]),
+      records: this.#records.splice(0),
+      progress,
+    };
     return { part, open, isDone, limit: this.#limit, fullUntilMs: this.#fullUntilMs };
   }
 

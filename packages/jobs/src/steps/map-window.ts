@@ -1,6 +1,6 @@
 import type { ProgressOf, RetryProgress } from "../state/progress.ts";
 import type { RowRange, StepEffects } from "./effects.ts";
-import { newTally, type UsedCalls } from "./invoke.ts";
+import { newTally, noUsedCalls, type UsedCalls } from "./invoke.ts";
 import { type MapAt, type RowWork, rowWorkOf } from "./map-row.ts";
 
 /** Rows that have been read and have not ended, at most. */
@@ -23,7 +23,8 @@ export type LeftRows = { readonly ended: number; readonly waiting: number };
 export class RowWindow {
   readonly #at: MapAt;
   readonly #effects: StepEffects;
-  readonly #used: UsedCalls;
+  /** What all rows use together. */
+  readonly #used: UsedCalls = { ...noUsedCalls };
   /** All that were read, from the first on that has not ended. */
   readonly #entries = new Map<number, Entry>();
   readonly #queue: RowWork[] = [];
@@ -32,11 +33,9 @@ export class RowWindow {
   #nextOrdinal: number;
   #isAtEnd = false;
 
-  /** `used` counts what all rows use together. */
-  constructor(at: MapAt, effects: StepEffects, used: UsedCalls) {
+  constructor(at: MapAt, effects: StepEffects) {
     this.#at = at;
     this.#effects = effects;
-    this.#used = used;
     this.#nextOrdinal = at.progress.next ?? 0;
   }
 

@@ -8,6 +8,7 @@ import type { StepEffects } from "./effects.ts";
 import { toolOf } from "./invoke.ts";
 import type { MapAt, RowWork } from "./map-row.ts";
 import { type RowsEnd, type RowsPart, RowsRun } from "./map-run.ts";
+import { RowWindow } from "./map-window.ts";
 import { overrideEdits } from "./overrides.ts";
 import { pointQuestion } from "./questions.ts";
 import type { Keep, Settled, StepAt, StepKind } from "./step-kind.ts";
@@ -27,7 +28,7 @@ async function advanceMap(at: StepAt<"map">, effects: StepEffects, keep: Keep): 
   const map: MapAt = { ...at, progress };
   const logged: Edit = { kind: "logProgress", stepId: step.id };
   let now = at.state;
-  const end = await new RowsRun(map, {
+  const end = await new RowsRun(map, new RowWindow(map, effects), {
     effects,
     async keep(part) {
       const { edits } = partEdits(map, now, part);
@@ -35,10 +36,12 @@ async function advanceMap(at: StepAt<"map">, effects: StepEffects, keep: Keep): 
       return now;
     },
   }).run();
+  const mustPause = effects.mustPause(now);
   const { edits, rows } = partEdits(map, now, end.part);
   if (end.limit !== undefined) return { edits, next: { kind: "limit", stepId: step.id, limit: end.limit } };
   const reached: Edit[] = [...edits, logged, { kind: "progress", progress: end.part.progress }];
-  if (!end.isDone || effects.mustPause(now)) return { edits: reached, next: nextAct(end, effects, now) };
+  if (mustPause) return { edits: reached, next: { kind: "commit" } };
+  if (!end.isDone) return { edits: reached, next: nextAct(end, effects) };
   const { edits: last, next } = conclude(map, rows);
   return { edits: [...edits, ...last], next };
 }
@@ -112,11 +115,11 @@ function mappedRow(work: RowWork, again: "failed" | "unknown" | undefined) {
 }
 
 /** The job is given back where all that is left waits. Whether anything is left behind it is known from the next look alone. */
-function nextAct({ open, fullUntilMs }: RowsEnd, effects: StepEffects, state: JobState): Next {
-  const nowMs = effects.clock.now();
+function nextAct({ open, fullUntilMs }: RowsEnd, { clock }: StepEffects): Next {
+  const nowMs = clock.now();
   const dueAts = open.flatMap(({ retry }) => (retry !== undefined && retry.dueAt > nowMs ? [retry.dueAt] : []));
   const isAllWaiting = open.length > 0 && dueAts.length === open.length;
-  if ((!isAllWaiting && fullUntilMs === undefined) || effects.mustPause(state)) return { kind: "commit" };
+  if (!isAllWaiting && fullUntilMs === undefined) return { kind: "commit" };
   return { kind: "until", atMs: Math.min(...dueAts, fullUntilMs ?? Number.POSITIVE_INFINITY) };
 }
 

@@ -11,7 +11,7 @@ import type { Port, ReadyAttempt } from "./port.ts";
 export type Beginning = { readonly work: Work; readonly call: ReadyAttempt | undefined };
 
 /** A step of any kind, as the driver runs it. */
-function kindOf(step: Step): StepKind<Step["kind"]> {
+export function kindOf(step: Step): StepKind<Step["kind"]> {
   return stepKinds[step.kind] as StepKind<Step["kind"]>;
 }
 

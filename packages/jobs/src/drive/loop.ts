@@ -9,7 +9,7 @@ import { stepKinds } from "../steps/index.ts";
 import type { Keep } from "../steps/step-kind.ts";
 import { resumeFromAsk } from "./answer.ts";
 import { question } from "./ask.ts";
-import { advanceWith, type Beginning, beginStep, commitBeginning, started, stepAtHand } from "./begin.ts";
+import { advanceWith, type Beginning, beginStep, commitBeginning, kindOf, started, stepAtHand } from "./begin.ts";
 import { beginUndo, endOf, failureOf, finish, limitOf } from "./end.ts";
 import { holdAfterLosses, waitForRelease } from "./park.ts";
 import type { Port } from "./port.ts";
@@ -130,7 +130,7 @@ async function runStep(work: Work, driver: Driver): Promise<Work | undefined> {
   }
   if (instruction.kind === "again") {
     // What a call came to is in doubt until it is committed: what was made in the round is, before it is looked at.
-    const ready = work.pending.made.length > 0 ? await committed(work, driver, "keep") : work;
+    const ready = work.pending.made.length > 0 ? await committed(work, driver.port) : work;
     return follow(ready, await endRound(ready.state, instruction, driver.effects), driver);
   }
   if (instruction.kind === "jump") {

@@ -15,6 +15,9 @@ type SensitiveParts = {
   readonly args: ReadonlyMap<string, JsonSchema>;
 };
 
+/** What of a program its sensitive parts are found by. */
+type ReadProgram = Omit<LoadedProgram, "hasSensitive">;
+
 /** What a job has, as people may see it. */
 export type Shown = {
   /** What references may name, with `***` for what is sensitive: for questions and results. */
@@ -27,7 +30,7 @@ export type Shown = {
 
 /** A job as people may see it. What a program takes and reads is sensitive where its inputSchema, an answerSchema or a tool says so. */
 export function shownOf({ loaded, scope, stepArgs }: Pick<JobState, "loaded" | "scope" | "stepArgs">): Shown {
-  const parts = sensitiveParts(loaded);
+  const parts = loaded.hasSensitive ? sensitiveParts(loaded) : undefined;
   if (parts === undefined) return { scope, redact: asItIs, secrets: [] };
   const input = maskObject(parts.input, scope.input);
   const params = maskObject(parts.params, scope.params);
@@ -42,8 +45,8 @@ export function shownOf({ loaded, scope, stepArgs }: Pick<JobState, "loaded" | "
 }
 
 /** Whether anything that a program takes or reads is sensitive. */
-export function hasSensitive(loaded: LoadedProgram): boolean {
-  return sensitiveParts(loaded) !== undefined;
+export function hasSensitive(program: ReadProgram): boolean {
+  return findParts(program) !== "none";
 }
 
 function asItIs(text: string): string {
@@ -76,7 +79,7 @@ function sensitiveParts(loaded: LoadedProgram): SensitiveParts | undefined {
   return parts === "none" ? undefined : parts;
 }
 
-function findParts(loaded: LoadedProgram): SensitiveParts | "none" {
+function findParts(loaded: ReadProgram): SensitiveParts | "none" {
   const { inputSchema, points } = loaded.program;
   const input = inputSchema !== undefined && marksSensitive(inputSchema) ? inputSchema : undefined;
   const answers = [...points.values()].flatMap(({ overrides, answerSchema }) => {
@@ -96,7 +99,7 @@ function findParts(loaded: LoadedProgram): SensitiveParts | "none" {
 }
 
 /** The input schemas of the calls whose sensitive arguments an answer may change. */
-function changedArguments(loaded: LoadedProgram): Map<string, JsonSchema> {
+function changedArguments(loaded: ReadProgram): Map<string, JsonSchema> {
   const targets = new Set(
     [...loaded.program.points.values()].flatMap(({ overrides }) => {
       return overrides?.target.kind === "args" ? [overrides.target.step] : [];
@@ -113,12 +116,12 @@ function changedArguments(loaded: LoadedProgram): Map<string, JsonSchema> {
   );
 }
 
-function stepsOf({ flow }: LoadedProgram): Step[] {
+function stepsOf({ flow }: ReadProgram): Step[] {
   return flow.instructions.flatMap((instruction) => (instruction.kind === "step" ? [instruction.step] : []));
 }
 
 /** The schema of what `steps.<id>` is. */
-function valueSchema(loaded: LoadedProgram, step: Step): JsonSchema | undefined {
+function valueSchema(loaded: ReadProgram, step: Step): JsonSchema | undefined {
   if (step.kind === "call") return step.rows === undefined ? outputOf(loaded, step.tool) : undefined;
   if (step.kind !== "reduce") return undefined;
   const names = step.as.flatMap(([name, reduction]) => {
@@ -128,7 +131,7 @@ function valueSchema(loaded: LoadedProgram, step: Step): JsonSchema | undefined 
 }
 
 /** Whether a field of a set's rows is sensitive, by the answers that it was taken from. */
-function isSensitiveField(loaded: LoadedProgram, setId: string, field: Path): boolean {
+function isSensitiveField(loaded: ReadProgram, setId: string, field: Path): boolean {
   const step = stepsOf(loaded).find(({ id }) => id === setId);
   switch (step?.kind) {
     case "call":
@@ -143,7 +146,7 @@ function isSensitiveField(loaded: LoadedProgram, setId: string, field: Path): bo
 }
 
 /** A field of a map's rows is kept from the answer of a call, or one of the source's. */
-function isSensitiveInMap(loaded: LoadedProgram, { source, keep, calls }: StepOf<"map">, field: Path): boolean {
+function isSensitiveInMap(loaded: ReadProgram, { source, keep, calls }: StepOf<"map">, field: Path): boolean {
   const [name, ...rest] = field;
   const [, kept] = keep.find(([known]) => known === name) ?? [];
   if (kept === undefined) return isSensitiveField(loaded, source, field);
@@ -152,11 +155,11 @@ function isSensitiveInMap(loaded: LoadedProgram, { source, keep, calls }: StepOf
   return call !== undefined && isSensitiveAnswer(loaded, call.tool, [...path, ...rest]);
 }
 
-function isSensitiveAnswer(loaded: LoadedProgram, tool: string, path: Path): boolean {
+function isSensitiveAnswer(loaded: ReadProgram, tool: string, path: Path): boolean {
   const output = outputOf(loaded, tool);
   return output !== undefined && isSensitiveAt(output, path);
 }
 
-function outputOf({ tools }: LoadedProgram, slug: string): JsonSchema | undefined {
+function outputOf({ tools }: ReadProgram, slug: string): JsonSchema | undefined {
   return tools.get(slug)?.action.outputSchema;
 }

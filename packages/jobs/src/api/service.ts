@@ -5,6 +5,7 @@ import type { JobsContext } from "./context.ts";
 import { toReceipt } from "./convert-receipts.ts";
 import { jobMethods } from "./jobs.ts";
 import { logMethods } from "./log.ts";
+import { pauseMethods } from "./pauses.ts";
 import { readJob } from "./read.ts";
 
 /** What JobsService works with: what jobs need, and what their asks need. */
@@ -18,5 +19,5 @@ export function createJobsService(options: JobsServiceOptions): ServiceImpl<type
     readJob: (projectId, jobId) => readJob(options, projectId, "jobId", jobId),
     receiptMessage: toReceipt,
   });
-  return { ...jobMethods(context), ...logMethods(context), ...asks };
+  return { ...jobMethods(context), ...pauseMethods(context), ...logMethods(context), ...asks };
 }

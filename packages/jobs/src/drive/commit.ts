@@ -44,6 +44,7 @@ export function createCommit({ context, lease, seals, db }: CommitContext): Comm
     const found = await commitRun(tx, lease, changeOf(work, parts, seals), {
       nowMs: clock.now(),
       seesCancel: state.cancel !== undefined,
+      seesPause: state.pause !== undefined,
       expectedSeq: expectsSeq ? state.lastSeq : undefined,
     }).catch(async (error: unknown) => {
       await saveRecords(context.db, pending.records);
@@ -65,10 +66,14 @@ export function createCommit({ context, lease, seals, db }: CommitContext): Comm
     if (pending.tasks.length > 0) onDue();
     if (typeof task === "object") onDue(task.dueAtMs);
     await onFaultPoint?.("after-commit", at);
-    const { lastSeq, cancelRequestedAt: atMs, cancelChain: chain } = found;
-    const cancel = atMs === null ? undefined : { atMs, chain: chain ?? state.principalChain };
-    return { work: committedWork(work, { lastSeq, cancel }), hasBegunCall: found.hasBegunCall };
+    const cancel = requestOf(state, found.cancelRequestedAt, found.cancelChain);
+    const pause = requestOf(state, found.pausedAt, found.pauseChain);
+    return { work: committedWork(work, { lastSeq: found.lastSeq, cancel, pause }), hasBegunCall: found.hasBegunCall };
   };
+}
+
+function requestOf({ principalChain }: JobState, atMs: number | null, chain: readonly string[] | null) {
+  return atMs === null ? undefined : { atMs, chain: chain ?? principalChain };
 }
 
 function tellOfHold(observer: EngineObserver, { id: jobId, projectId, park, lastError }: JobState): void {

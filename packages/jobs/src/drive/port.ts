@@ -48,6 +48,8 @@ export type Twin =
 export type LockedJob = {
   /** The last entry of the log: nobody else adds to it now. */
   readonly lastSeq: number;
+  /** Whether it is to be paused. */
+  readonly isPaused: boolean;
   /** Withdraws the pending ask; answers what is to be logged. */
   withdrawAsk(chain: readonly string[]): Promise<PreparedAsk["events"]>;
   listAsks(): Promise<readonly AskView[]>;

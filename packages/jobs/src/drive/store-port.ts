@@ -41,6 +41,7 @@ export function createStorePort({ context, lease, seals, db }: CommitContext, wo
         const job = await loadJob(tx, jobId, { lock: true });
         return run({
           lastSeq: job?.lastSeq ?? 0,
+          isPaused: (job?.pausedAt ?? null) !== null,
           withdrawAsk: (principalChain) => asks.withdraw(tx, { jobId, nowMs: clock.now(), principalChain }),
           listAsks: () => asks.list(tx, jobId),
           commit: async (work, parts) => required(await commit(work, parts, tx)).work,

@@ -28,7 +28,7 @@ test("a pause lets the call in flight end, parks the job before the next act, an
   const pausedAt = bench.clock.now();
   expect(await engine.pause(job, byKey)).toEqual({ outcome: "done" });
   expect((await bench.read(id)).job).toMatchObject({ status: "running", park: null, pausedAt });
-  bench.clock.advance(60_000);
+  bench.clock.advance(5_000);
   called.resolve();
   const parked = await bench.reach(id, "parked");
   expect(parked.job).toMatchObject({ park: { reason: "paused", stepId: "next" }, deadlineAt: null, pausedAt });

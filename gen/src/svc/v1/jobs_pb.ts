@@ -15,7 +15,7 @@ import type { Message, UnknownEnum } from "@bufbuild/protobuf";
  * Describes the file svc/v1/jobs.proto.
  */
 export const file_svc_v1_jobs: GenFile = /*@__PURE__*/
-  fileDesc("ChFzdmMvdjEvam9icy5wcm90bxIGc3ZjLnYxItQECgNKb2ISCgoCaWQYASABKAkSIQoGc3RhdHVzGAIgASgOMhEuc3ZjLnYxLkpvYlN0YXR1cxIUCgxwcm9ncmFtX2pzb24YAyABKAkSFAoMcHJvZ3JhbV9oYXNoGAQgASgJEiIKCGVzdGltYXRlGAUgASgLMhAuc3ZjLnYxLkVzdGltYXRlEhgKEHBsYW5fYXBwcm92YWxfaWQYBiABKAkSGgoEcGFyaxgHIAEoCzIMLnN2Yy52MS5QYXJrEioKDXN0ZXBfcmVjZWlwdHMYCCADKAsyEy5zdmMudjEuU3RlcFJlY2VpcHQSIAoHcmVjZWlwdBgJIAEoCzIPLnN2Yy52MS5SZWNlaXB0EhIKCmxhc3RfZXJyb3IYCiABKAkSLgoKY3JlYXRlZF9hdBgLIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASLgoKdXBkYXRlZF9hdBgMIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASLwoLZmluaXNoZWRfYXQYDSABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEiAKC3BlbmRpbmdfYXNrGA4gASgLMgsuc3ZjLnYxLkFzaxIaCgRzYWdhGA8gASgLMgwuc3ZjLnYxLlNhZ2ESDAoEbW9kZRgQIAEoCRIWCg5zaW11bGF0ZWRfZnJvbRgRIAEoCRISCgpza2lsbF9zbHVnGBIgASgJEi0KCXBhdXNlZF9hdBgTIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXAi1gEKCEVzdGltYXRlEhEKCWNhbGxzX21pbhgBIAEoDRIRCgljYWxsc19tYXgYAiABKA0SEgoKd3JpdGVzX21heBgDIAEoDRIXCg9kZXN0cnVjdGl2ZV9tYXgYBCABKA0SEAoIcm93c19tYXgYBSABKA0SEAoIYXNrc19tYXgYBiABKA0SFgoOYWNjZXNzX2NsYXNzZXMYByADKAkSEAoIdG9vbGtpdHMYCCADKAkSEAoIZW50aXRpZXMYCSADKAkSFwoPbm90X2NvbXBlbnNhYmxlGAogAygJIqMBCgRQYXJrEg4KBnJlYXNvbhgBIAEoCRIPCgdzdGVwX2lkGAIgASgJEikKBXNpbmNlGAMgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBIrCgd3YWtlX2F0GAQgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBIiCghqdWRnbWVudBgFIAEoCzIQLnN2Yy52MS5KdWRnbWVudCLHAQoISnVkZ21lbnQSEAoIcG9pbnRfaWQYASABKAkSEgoKcmVxdWVzdF9pZBgCIAEoCRIQCghxdWVzdGlvbhgDIAEoCRIVCg1jb250aW51YXRpb25zGAQgAygJEhoKEmFuc3dlcl9zY2hlbWFfanNvbhgFIAEoCRItCglyYWlzZWRfYXQYBiABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEiEKBmNvdW50cxgHIAEoCzIRLnN2Yy52MS5Sb3dDb3VudHMiVQoJUm93Q291bnRzEgoKAmluGAEgASgNEgoKAm9rGAIgASgNEg4KBmZhaWxlZBgDIAEoDRIPCgdza2lwcGVkGAQgASgNEg8KB3Vua25vd24YBSABKA0iYAoKQ2FsbENvdW50cxIMCgRyZWFkGAEgASgNEg0KBXdyaXRlGAIgASgNEhMKC2Rlc3RydWN0aXZlGAMgASgNEg8KB3JldHJpZWQYBCABKA0SDwoHdW5rbm93bhgFIAEoDSKHAwoLU3RlcFJlY2VpcHQSDwoHc3RlcF9pZBgBIAEoCRIMCgRraW5kGAIgASgJEhEKCXRvb2xfc2x1ZxgDIAEoCRIUCgx0b29sX3ZlcnNpb24YBCABKAkSDQoFc3RhdGUYBSABKAkSEAoIYXR0ZW1wdHMYBiABKA0SLgoKc3RhcnRlZF9hdBgHIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASLwoLZmluaXNoZWRfYXQYCCABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEh8KBHJvd3MYCSABKAsyES5zdmMudjEuUm93Q291bnRzEiEKBWNhbGxzGAogASgLMhIuc3ZjLnYxLkNhbGxDb3VudHMSIQoGZXJyb3JzGAsgAygLMhEuc3ZjLnYxLlN0ZXBFcnJvchIlCghkZWNpc2lvbhgMIAEoCzITLnN2Yy52MS5Bc2tEZWNpc2lvbhIgCgR1bmRvGA0gASgLMhIuc3ZjLnYxLlVuZG9Db3VudHMiTwoJU3RlcEVycm9yEgwKBGNvZGUYASABKAkSDQoFY291bnQYAiABKA0SFQoNZmlyc3Rfb3JkaW5hbBgDIAEoDRIOCgZzYW1wbGUYBCABKAkiKgoKVW5kb0NvdW50cxIMCgRkb25lGAEgASgNEg4KBmZhaWxlZBgCIAEoDSKFAwoHUmVjZWlwdBIPCgdvdXRjb21lGAEgASgJEhQKDHByb2dyYW1faGFzaBgCIAEoCRIfCgRyb3dzGAMgASgLMhEuc3ZjLnYxLlJvd0NvdW50cxIhCgVjYWxscxgEIAEoCzISLnN2Yy52MS5DYWxsQ291bnRzEiUKBmxpbWl0cxgFIAEoCzIVLnN2Yy52MS5SZWNlaXB0TGltaXRzEh8KBGFza3MYBiABKAsyES5zdmMudjEuQXNrQ291bnRzEioKCWFwcHJvdmFscxgHIAMoCzIXLnN2Yy52MS5BcHByb3ZhbFJlY2VpcHQSIgoIZXN0aW1hdGUYCCABKAsyEC5zdmMudjEuRXN0aW1hdGUSHgoGYWN0dWFsGAkgASgLMg4uc3ZjLnYxLkFjdHVhbBIaCgRzYWdhGAogASgLMgwuc3ZjLnYxLlNhZ2ESEwoLcmVzdWx0X2pzb24YCyABKAkSEAoIbGFzdF9zZXEYDCABKA0SFAoMcmVjZWlwdF9oYXNoGA0gASgJIlAKDVJlY2VpcHRMaW1pdHMSHwoEdXNlZBgBIAEoCzIRLnN2Yy52MS5Kb2JMaW1pdHMSHgoDbWF4GAIgASgLMhEuc3ZjLnYxLkpvYkxpbWl0cyJ6CglKb2JMaW1pdHMSGAoQZGVhZGxpbmVfc2Vjb25kcxgBIAEoDRISCgp0b29sX2NhbGxzGAIgASgNEg4KBndyaXRlcxgDIAEoDRIMCgRyb3dzGAQgASgNEgwKBGFza3MYBSABKA0SEwoLY29uY3VycmVuY3kYBiABKA0ibAoJQXNrQ291bnRzEg4KBnJhaXNlZBgBIAEoDRIQCghhbnN3ZXJlZBgCIAEoDRIRCglkZWZhdWx0ZWQYAyABKA0SEQoJd2l0aGRyYXduGAQgASgNEhcKD3JlZnVzZWRfYW5zd2VycxgFIAEoDSJeCg9BcHByb3ZhbFJlY2VpcHQSEwoLYXBwcm92YWxfaWQYASABKAkSDwoHc3RlcF9pZBgCIAEoCRIlCghkZWNpc2lvbhgDIAEoCzITLnN2Yy52MS5Bc2tEZWNpc2lvbiJYCgZBY3R1YWwSDQoFY2FsbHMYASABKA0SDgoGd3JpdGVzGAIgASgNEhMKC2Rlc3RydWN0aXZlGAMgASgNEgwKBHJvd3MYBCABKA0SDAoEYXNrcxgFIAEoDSJECgRTYWdhEg0KBXN0YXRlGAEgASgJEg8KB2VudHJpZXMYAiABKA0SDAoEZG9uZRgDIAEoDRIOCgZmYWlsZWQYBCABKA0inQEKCEpvYkV2ZW50Eg4KBmpvYl9pZBgBIAEoCRILCgNzZXEYAiABKA0SDAoEdHlwZRgDIAEoCRIPCgdzdGVwX2lkGAQgASgJEiYKAmF0GAUgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBIUCgxwYXlsb2FkX2pzb24YBiABKAkSFwoPcHJpbmNpcGFsX2NoYWluGAcgAygJIvwECgNBc2sSEAoIcG9pbnRfaWQYASABKAkSFAoMcHJpbmNpcGFsX2lkGAIgASgJEhEKCWhvcF9pbmRleBgDIAEoBRIcChRkZWxpdmVyZWRfcHJpbmNpcGFscxgEIAMoCRIRCgl0b29sX3NsdWcYBSABKAkSEQoJZW50aXR5X2lkGAYgASgJEhQKDHRvb2xfY2FsbF9pZBgHIAEoCRIwCgxkZWxpdmVyZWRfYXQYCCABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEi8KC2RlYWRsaW5lX2F0GAkgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBITCgthcHByb3ZhbF9pZBgKIAEoCRIRCglleGhhdXN0ZWQYCyABKAgSDgoGam9iX2lkGAwgASgJEhIKCnJlcXVlc3RfaWQYDSABKAkSHwoFc3RhdGUYDiABKA4yEC5zdmMudjEuQXNrU3RhdGUSEAoIcXVlc3Rpb24YDyABKAkSGgoSYW5zd2VyX3NjaGVtYV9qc29uGBAgASgJEhUKDWNvbnRpbnVhdGlvbnMYESADKAkSJgoKZXNjYWxhdGlvbhgSIAMoCzISLnN2Yy52MS5Bc2tIb3BTcGVjEiwKCGFza2VkX2F0GBMgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBIlCghkZWNpc2lvbhgUIAEoCzITLnN2Yy52MS5Bc2tEZWNpc2lvbhIPCgdzdGVwX2lkGBUgASgJEhAKCGRlbGl2ZXJ5GBYgASgJEisKEnNpbXVsYXRpb25fcmVjZWlwdBgXIAEoCzIPLnN2Yy52MS5SZWNlaXB0IjsKCkFza0hvcFNwZWMSFAoMcHJpbmNpcGFsX2lkGAEgASgJEhcKD3RpbWVvdXRfc2Vjb25kcxgCIAEoDSKoAQoLQXNrRGVjaXNpb24SFAoMY29udGludWF0aW9uGAEgASgJEhQKDHByaW5jaXBhbF9pZBgCIAEoCRIOCgZrZXlfaWQYAyABKAkSDwoHc3VyZmFjZRgEIAEoCRIMCgRub3RlGAUgASgJEhYKDm92ZXJyaWRlc19qc29uGAYgASgJEiYKAmF0GAcgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcCKIAQoLQXNrRW5kcG9pbnQSCgoCaWQYASABKAkSFAoMZW5kcG9pbnRfdXJsGAIgASgJEg4KBmFjdGl2ZRgDIAEoCBIXCg9pbmFjdGl2ZV9yZWFzb24YBCABKAkSLgoKY3JlYXRlZF9hdBgFIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXAiZwoQU3VibWl0Sm9iUmVxdWVzdBIUCgxwcm9ncmFtX2pzb24YASABKAkSFwoPaWRlbXBvdGVuY3lfa2V5GAIgASgJEgwKBG1vZGUYAyABKAkSFgoOc2ltdWxhdGVfZmlyc3QYBCABKAgiLQoRU3VibWl0Sm9iUmVzcG9uc2USGAoDam9iGAEgASgLMgsuc3ZjLnYxLkpvYiIbCg1HZXRKb2JSZXF1ZXN0EgoKAmlkGAEgASgJIksKDkdldEpvYlJlc3BvbnNlEhgKA2pvYhgBIAEoCzILLnN2Yy52MS5Kb2ISHwoKc2ltdWxhdGlvbhgCIAEoCzILLnN2Yy52MS5Kb2IifQoPTGlzdEpvYnNSZXF1ZXN0EiEKBnN0YXR1cxgBIAEoDjIRLnN2Yy52MS5Kb2JTdGF0dXMSEQoJcGFnZV9zaXplGAIgASgFEhIKCnBhZ2VfdG9rZW4YAyABKAkSDAoEbW9kZRgEIAEoCRISCgpza2lsbF9zbHVnGAUgASgJIkYKEExpc3RKb2JzUmVzcG9uc2USGQoEam9icxgBIAMoCzILLnN2Yy52MS5Kb2ISFwoPbmV4dF9wYWdlX3Rva2VuGAIgASgJIh4KEENhbmNlbEpvYlJlcXVlc3QSCgoCaWQYASABKAkiLQoRQ2FuY2VsSm9iUmVzcG9uc2USGAoDam9iGAEgASgLMgsuc3ZjLnYxLkpvYiIdCg9QYXVzZUpvYlJlcXVlc3QSCgoCaWQYASABKAkiLAoQUGF1c2VKb2JSZXNwb25zZRIYCgNqb2IYASABKAsyCy5zdmMudjEuSm9iIh4KEFJlc3VtZUpvYlJlcXVlc3QSCgoCaWQYASABKAkiLQoRUmVzdW1lSm9iUmVzcG9uc2USGAoDam9iGAEgASgLMgsuc3ZjLnYxLkpvYiJNChRMaXN0Sm9iRXZlbnRzUmVxdWVzdBIOCgZqb2JfaWQYASABKAkSEQoJcGFnZV9zaXplGAIgASgFEhIKCnBhZ2VfdG9rZW4YAyABKAkiUgoVTGlzdEpvYkV2ZW50c1Jlc3BvbnNlEiAKBmV2ZW50cxgBIAMoCzIQLnN2Yy52MS5Kb2JFdmVudBIXCg9uZXh0X3BhZ2VfdG9rZW4YAiABKAkiNAoPV2F0Y2hKb2JSZXF1ZXN0Eg4KBmpvYl9pZBgBIAEoCRIRCglhZnRlcl9zZXEYAiABKA0iMwoQV2F0Y2hKb2JSZXNwb25zZRIfCgVldmVudBgBIAEoCzIQLnN2Yy52MS5Kb2JFdmVudCJGChFQcm9tb3RlSm9iUmVxdWVzdBIOCgZqb2JfaWQYASABKAkSDAoEc2x1ZxgCIAEoCRITCgtkZXNjcmlwdGlvbhgDIAEoCSIwChJQcm9tb3RlSm9iUmVzcG9uc2USGgoEdG9vbBgBIAEoCzIMLnN2Yy52MS5Ub29sIp0BChBBbnN3ZXJBc2tSZXF1ZXN0Eg4KBmpvYl9pZBgBIAEoCRISCgpyZXF1ZXN0X2lkGAIgASgJEhQKDHByaW5jaXBhbF9pZBgDIAEoCRIUCgxjb250aW51YXRpb24YBCABKAkSFgoOb3ZlcnJpZGVzX2pzb24YBSABKAkSDAoEbm90ZRgGIAEoCRITCgtkZWxpdmVyeV9pZBgHIAEoCSItChFBbnN3ZXJBc2tSZXNwb25zZRIYCgNqb2IYASABKAsyCy5zdmMudjEuSm9iIpwBCg9MaXN0QXNrc1JlcXVlc3QSHwoFc3RhdGUYASABKA4yEC5zdmMudjEuQXNrU3RhdGUSFAoMcHJpbmNpcGFsX2lkGAIgASgJEg4KBmpvYl9pZBgDIAEoCRIbChNzdGFuZGluZ19wcm9ncmFtX2lkGAQgASgJEhEKCXBhZ2Vfc2l6ZRgFIAEoBRISCgpwYWdlX3Rva2VuGAYgASgJIkYKEExpc3RBc2tzUmVzcG9uc2USGQoEYXNrcxgBIAMoCzILLnN2Yy52MS5Bc2sSFwoPbmV4dF9wYWdlX3Rva2VuGAIgASgJIjMKDUdldEFza1JlcXVlc3QSDgoGam9iX2lkGAEgASgJEhIKCnJlcXVlc3RfaWQYAiABKAkiKgoOR2V0QXNrUmVzcG9uc2USGAoDYXNrGAEgASgLMgsuc3ZjLnYxLkFzayIwChhDcmVhdGVBc2tFbmRwb2ludFJlcXVlc3QSFAoMZW5kcG9pbnRfdXJsGAEgASgJIl4KGUNyZWF0ZUFza0VuZHBvaW50UmVzcG9uc2USKQoMYXNrX2VuZHBvaW50GAEgASgLMhMuc3ZjLnYxLkFza0VuZHBvaW50EhYKDnNpZ25pbmdfc2VjcmV0GAIgASgJIkAKF0xpc3RBc2tFbmRwb2ludHNSZXF1ZXN0EhEKCXBhZ2Vfc2l6ZRgBIAEoBRISCgpwYWdlX3Rva2VuGAIgASgJIl8KGExpc3RBc2tFbmRwb2ludHNSZXNwb25zZRIqCg1hc2tfZW5kcG9pbnRzGAEgAygLMhMuc3ZjLnYxLkFza0VuZHBvaW50EhcKD25leHRfcGFnZV90b2tlbhgCIAEoCSImChhEZWxldGVBc2tFbmRwb2ludFJlcXVlc3QSCgoCaWQYASABKAkiGwoZRGVsZXRlQXNrRW5kcG9pbnRSZXNwb25zZSrfAgoJSm9iU3RhdHVzEhoKFkpPQl9TVEFUVVNfVU5TUEVDSUZJRUQQABIZChVKT0JfU1RBVFVTX1NJTVVMQVRJTkcQARIkCiBKT0JfU1RBVFVTX1BFTkRJTkdfUExBTl9BUFBST1ZBTBACEhUKEUpPQl9TVEFUVVNfUVVFVUVEEAMSFgoSSk9CX1NUQVRVU19SVU5OSU5HEAQSFQoRSk9CX1NUQVRVU19QQVJLRUQQBRIbChdKT0JfU1RBVFVTX0NPTVBFTlNBVElORxAGEhgKFEpPQl9TVEFUVVNfU1VDQ0VFREVEEAcSFQoRSk9CX1NUQVRVU19GQUlMRUQQCBIWChJKT0JfU1RBVFVTX0FCT1JURUQQCRIXChNKT0JfU1RBVFVTX1JFSkVDVEVEEAoSFgoSSk9CX1NUQVRVU19FWFBJUkVEEAsSGAoUSk9CX1NUQVRVU19DQU5DRUxMRUQQDCqGAQoIQXNrU3RhdGUSGQoVQVNLX1NUQVRFX1VOU1BFQ0lGSUVEEAASFQoRQVNLX1NUQVRFX1BFTkRJTkcQARIWChJBU0tfU1RBVEVfQU5TV0VSRUQQAhIXChNBU0tfU1RBVEVfREVGQVVMVEVEEAMSFwoTQVNLX1NUQVRFX1dJVEhEUkFXThAEMv0ICgtKb2JzU2VydmljZRJGCglTdWJtaXRKb2ISGC5zdmMudjEuU3VibWl0Sm9iUmVxdWVzdBoZLnN2Yy52MS5TdWJtaXRKb2JSZXNwb25zZSIEqLsYARI9CgZHZXRKb2ISFS5zdmMudjEuR2V0Sm9iUmVxdWVzdBoWLnN2Yy52MS5HZXRKb2JSZXNwb25zZSIEqLsYARJDCghMaXN0Sm9icxIXLnN2Yy52MS5MaXN0Sm9ic1JlcXVlc3QaGC5zdmMudjEuTGlzdEpvYnNSZXNwb25zZSIEqLsYARJGCglDYW5jZWxKb2ISGC5zdmMudjEuQ2FuY2VsSm9iUmVxdWVzdBoZLnN2Yy52MS5DYW5jZWxKb2JSZXNwb25zZSIEqLsYARJDCghQYXVzZUpvYhIXLnN2Yy52MS5QYXVzZUpvYlJlcXVlc3QaGC5zdmMudjEuUGF1c2VKb2JSZXNwb25zZSIEqLsYARJGCglSZXN1bWVKb2ISGC5zdmMudjEuUmVzdW1lSm9iUmVxdWVzdBoZLnN2Yy52MS5SZXN1bWVKb2JSZXNwb25zZSIEqLsYARJSCg1MaXN0Sm9iRXZlbnRzEhwuc3ZjLnYxLkxpc3RKb2JFdmVudHNSZXF1ZXN0Gh0uc3ZjLnYxLkxpc3RKb2JFdmVudHNSZXNwb25zZSIEqLsYARJFCghXYXRjaEpvYhIXLnN2Yy52MS5XYXRjaEpvYlJlcXVlc3QaGC5zdmMudjEuV2F0Y2hKb2JSZXNwb25zZSIEqLsYATABEkkKClByb21vdGVKb2ISGS5zdmMudjEuUHJvbW90ZUpvYlJlcXVlc3QaGi5zdmMudjEuUHJvbW90ZUpvYlJlc3BvbnNlIgSouxgBEkYKCUFuc3dlckFzaxIYLnN2Yy52MS5BbnN3ZXJBc2tSZXF1ZXN0Ghkuc3ZjLnYxLkFuc3dlckFza1Jlc3BvbnNlIgSouxgBEkMKCExpc3RBc2tzEhcuc3ZjLnYxLkxpc3RBc2tzUmVxdWVzdBoYLnN2Yy52MS5MaXN0QXNrc1Jlc3BvbnNlIgSouxgBEj0KBkdldEFzaxIVLnN2Yy52MS5HZXRBc2tSZXF1ZXN0GhYuc3ZjLnYxLkdldEFza1Jlc3BvbnNlIgSouxgBEl4KEUNyZWF0ZUFza0VuZHBvaW50EiAuc3ZjLnYxLkNyZWF0ZUFza0VuZHBvaW50UmVxdWVzdBohLnN2Yy52MS5DcmVhdGVBc2tFbmRwb2ludFJlc3BvbnNlIgSouxgCElsKEExpc3RBc2tFbmRwb2ludHMSHy5zdmMudjEuTGlzdEFza0VuZHBvaW50c1JlcXVlc3QaIC5zdmMudjEuTGlzdEFza0VuZHBvaW50c1Jlc3BvbnNlIgSouxgCEl4KEURlbGV0ZUFza0VuZHBvaW50EiAuc3ZjLnYxLkRlbGV0ZUFza0VuZHBvaW50UmVxdWVzdBohLnN2Yy52MS5EZWxldGVBc2tFbmRwb2ludFJlc3BvbnNlIgSouxgCYgZwcm90bzM", [file_google_protobuf_timestamp, file_svc_v1_catalog, file_svc_v1_options]);
+  fileDesc("ChFzdmMvdjEvam9icy5wcm90bxIGc3ZjLnYxItQECgNKb2ISCgoCaWQYASABKAkSIQoGc3RhdHVzGAIgASgOMhEuc3ZjLnYxLkpvYlN0YXR1cxIUCgxwcm9ncmFtX2pzb24YAyABKAkSFAoMcHJvZ3JhbV9oYXNoGAQgASgJEiIKCGVzdGltYXRlGAUgASgLMhAuc3ZjLnYxLkVzdGltYXRlEhgKEHBsYW5fYXBwcm92YWxfaWQYBiABKAkSGgoEcGFyaxgHIAEoCzIMLnN2Yy52MS5QYXJrEioKDXN0ZXBfcmVjZWlwdHMYCCADKAsyEy5zdmMudjEuU3RlcFJlY2VpcHQSIAoHcmVjZWlwdBgJIAEoCzIPLnN2Yy52MS5SZWNlaXB0EhIKCmxhc3RfZXJyb3IYCiABKAkSLgoKY3JlYXRlZF9hdBgLIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASLgoKdXBkYXRlZF9hdBgMIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASLwoLZmluaXNoZWRfYXQYDSABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEiAKC3BlbmRpbmdfYXNrGA4gASgLMgsuc3ZjLnYxLkFzaxIaCgRzYWdhGA8gASgLMgwuc3ZjLnYxLlNhZ2ESDAoEbW9kZRgQIAEoCRIWCg5zaW11bGF0ZWRfZnJvbRgRIAEoCRISCgpza2lsbF9zbHVnGBIgASgJEi0KCXBhdXNlZF9hdBgTIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXAi1gEKCEVzdGltYXRlEhEKCWNhbGxzX21pbhgBIAEoDRIRCgljYWxsc19tYXgYAiABKA0SEgoKd3JpdGVzX21heBgDIAEoDRIXCg9kZXN0cnVjdGl2ZV9tYXgYBCABKA0SEAoIcm93c19tYXgYBSABKA0SEAoIYXNrc19tYXgYBiABKA0SFgoOYWNjZXNzX2NsYXNzZXMYByADKAkSEAoIdG9vbGtpdHMYCCADKAkSEAoIZW50aXRpZXMYCSADKAkSFwoPbm90X2NvbXBlbnNhYmxlGAogAygJIqMBCgRQYXJrEg4KBnJlYXNvbhgBIAEoCRIPCgdzdGVwX2lkGAIgASgJEikKBXNpbmNlGAMgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBIrCgd3YWtlX2F0GAQgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBIiCghqdWRnbWVudBgFIAEoCzIQLnN2Yy52MS5KdWRnbWVudCLHAQoISnVkZ21lbnQSEAoIcG9pbnRfaWQYASABKAkSEgoKcmVxdWVzdF9pZBgCIAEoCRIQCghxdWVzdGlvbhgDIAEoCRIVCg1jb250aW51YXRpb25zGAQgAygJEhoKEmFuc3dlcl9zY2hlbWFfanNvbhgFIAEoCRItCglyYWlzZWRfYXQYBiABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEiEKBmNvdW50cxgHIAEoCzIRLnN2Yy52MS5Sb3dDb3VudHMiVQoJUm93Q291bnRzEgoKAmluGAEgASgNEgoKAm9rGAIgASgNEg4KBmZhaWxlZBgDIAEoDRIPCgdza2lwcGVkGAQgASgNEg8KB3Vua25vd24YBSABKA0iYAoKQ2FsbENvdW50cxIMCgRyZWFkGAEgASgNEg0KBXdyaXRlGAIgASgNEhMKC2Rlc3RydWN0aXZlGAMgASgNEg8KB3JldHJpZWQYBCABKA0SDwoHdW5rbm93bhgFIAEoDSKHAwoLU3RlcFJlY2VpcHQSDwoHc3RlcF9pZBgBIAEoCRIMCgRraW5kGAIgASgJEhEKCXRvb2xfc2x1ZxgDIAEoCRIUCgx0b29sX3ZlcnNpb24YBCABKAkSDQoFc3RhdGUYBSABKAkSEAoIYXR0ZW1wdHMYBiABKA0SLgoKc3RhcnRlZF9hdBgHIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASLwoLZmluaXNoZWRfYXQYCCABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEh8KBHJvd3MYCSABKAsyES5zdmMudjEuUm93Q291bnRzEiEKBWNhbGxzGAogASgLMhIuc3ZjLnYxLkNhbGxDb3VudHMSIQoGZXJyb3JzGAsgAygLMhEuc3ZjLnYxLlN0ZXBFcnJvchIlCghkZWNpc2lvbhgMIAEoCzITLnN2Yy52MS5Bc2tEZWNpc2lvbhIgCgR1bmRvGA0gASgLMhIuc3ZjLnYxLlVuZG9Db3VudHMiTwoJU3RlcEVycm9yEgwKBGNvZGUYASABKAkSDQoFY291bnQYAiABKA0SFQoNZmlyc3Rfb3JkaW5hbBgDIAEoDRIOCgZzYW1wbGUYBCABKAkiKgoKVW5kb0NvdW50cxIMCgRkb25lGAEgASgNEg4KBmZhaWxlZBgCIAEoDSKFAwoHUmVjZWlwdBIPCgdvdXRjb21lGAEgASgJEhQKDHByb2dyYW1faGFzaBgCIAEoCRIfCgRyb3dzGAMgASgLMhEuc3ZjLnYxLlJvd0NvdW50cxIhCgVjYWxscxgEIAEoCzISLnN2Yy52MS5DYWxsQ291bnRzEiUKBmxpbWl0cxgFIAEoCzIVLnN2Yy52MS5SZWNlaXB0TGltaXRzEh8KBGFza3MYBiABKAsyES5zdmMudjEuQXNrQ291bnRzEioKCWFwcHJvdmFscxgHIAMoCzIXLnN2Yy52MS5BcHByb3ZhbFJlY2VpcHQSIgoIZXN0aW1hdGUYCCABKAsyEC5zdmMudjEuRXN0aW1hdGUSHgoGYWN0dWFsGAkgASgLMg4uc3ZjLnYxLkFjdHVhbBIaCgRzYWdhGAogASgLMgwuc3ZjLnYxLlNhZ2ESEwoLcmVzdWx0X2pzb24YCyABKAkSEAoIbGFzdF9zZXEYDCABKA0SFAoMcmVjZWlwdF9oYXNoGA0gASgJIlAKDVJlY2VpcHRMaW1pdHMSHwoEdXNlZBgBIAEoCzIRLnN2Yy52MS5Kb2JMaW1pdHMSHgoDbWF4GAIgASgLMhEuc3ZjLnYxLkpvYkxpbWl0cyJ6CglKb2JMaW1pdHMSGAoQZGVhZGxpbmVfc2Vjb25kcxgBIAEoDRISCgp0b29sX2NhbGxzGAIgASgNEg4KBndyaXRlcxgDIAEoDRIMCgRyb3dzGAQgASgNEgwKBGFza3MYBSABKA0SEwoLY29uY3VycmVuY3kYBiABKA0ibAoJQXNrQ291bnRzEg4KBnJhaXNlZBgBIAEoDRIQCghhbnN3ZXJlZBgCIAEoDRIRCglkZWZhdWx0ZWQYAyABKA0SEQoJd2l0aGRyYXduGAQgASgNEhcKD3JlZnVzZWRfYW5zd2VycxgFIAEoDSJeCg9BcHByb3ZhbFJlY2VpcHQSEwoLYXBwcm92YWxfaWQYASABKAkSDwoHc3RlcF9pZBgCIAEoCRIlCghkZWNpc2lvbhgDIAEoCzITLnN2Yy52MS5Bc2tEZWNpc2lvbiJYCgZBY3R1YWwSDQoFY2FsbHMYASABKA0SDgoGd3JpdGVzGAIgASgNEhMKC2Rlc3RydWN0aXZlGAMgASgNEgwKBHJvd3MYBCABKA0SDAoEYXNrcxgFIAEoDSJECgRTYWdhEg0KBXN0YXRlGAEgASgJEg8KB2VudHJpZXMYAiABKA0SDAoEZG9uZRgDIAEoDRIOCgZmYWlsZWQYBCABKA0inQEKCEpvYkV2ZW50Eg4KBmpvYl9pZBgBIAEoCRILCgNzZXEYAiABKA0SDAoEdHlwZRgDIAEoCRIPCgdzdGVwX2lkGAQgASgJEiYKAmF0GAUgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBIUCgxwYXlsb2FkX2pzb24YBiABKAkSFwoPcHJpbmNpcGFsX2NoYWluGAcgAygJIvwECgNBc2sSEAoIcG9pbnRfaWQYASABKAkSFAoMcHJpbmNpcGFsX2lkGAIgASgJEhEKCWhvcF9pbmRleBgDIAEoBRIcChRkZWxpdmVyZWRfcHJpbmNpcGFscxgEIAMoCRIRCgl0b29sX3NsdWcYBSABKAkSEQoJZW50aXR5X2lkGAYgASgJEhQKDHRvb2xfY2FsbF9pZBgHIAEoCRIwCgxkZWxpdmVyZWRfYXQYCCABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEi8KC2RlYWRsaW5lX2F0GAkgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBITCgthcHByb3ZhbF9pZBgKIAEoCRIRCglleGhhdXN0ZWQYCyABKAgSDgoGam9iX2lkGAwgASgJEhIKCnJlcXVlc3RfaWQYDSABKAkSHwoFc3RhdGUYDiABKA4yEC5zdmMudjEuQXNrU3RhdGUSEAoIcXVlc3Rpb24YDyABKAkSGgoSYW5zd2VyX3NjaGVtYV9qc29uGBAgASgJEhUKDWNvbnRpbnVhdGlvbnMYESADKAkSJgoKZXNjYWxhdGlvbhgSIAMoCzISLnN2Yy52MS5Bc2tIb3BTcGVjEiwKCGFza2VkX2F0GBMgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBIlCghkZWNpc2lvbhgUIAEoCzITLnN2Yy52MS5Bc2tEZWNpc2lvbhIPCgdzdGVwX2lkGBUgASgJEhAKCGRlbGl2ZXJ5GBYgASgJEisKEnNpbXVsYXRpb25fcmVjZWlwdBgXIAEoCzIPLnN2Yy52MS5SZWNlaXB0IjsKCkFza0hvcFNwZWMSFAoMcHJpbmNpcGFsX2lkGAEgASgJEhcKD3RpbWVvdXRfc2Vjb25kcxgCIAEoDSKoAQoLQXNrRGVjaXNpb24SFAoMY29udGludWF0aW9uGAEgASgJEhQKDHByaW5jaXBhbF9pZBgCIAEoCRIOCgZrZXlfaWQYAyABKAkSDwoHc3VyZmFjZRgEIAEoCRIMCgRub3RlGAUgASgJEhYKDm92ZXJyaWRlc19qc29uGAYgASgJEiYKAmF0GAcgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcCKIAQoLQXNrRW5kcG9pbnQSCgoCaWQYASABKAkSFAoMZW5kcG9pbnRfdXJsGAIgASgJEg4KBmFjdGl2ZRgDIAEoCBIXCg9pbmFjdGl2ZV9yZWFzb24YBCABKAkSLgoKY3JlYXRlZF9hdBgFIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXAiZwoQU3VibWl0Sm9iUmVxdWVzdBIUCgxwcm9ncmFtX2pzb24YASABKAkSFwoPaWRlbXBvdGVuY3lfa2V5GAIgASgJEgwKBG1vZGUYAyABKAkSFgoOc2ltdWxhdGVfZmlyc3QYBCABKAgiLQoRU3VibWl0Sm9iUmVzcG9uc2USGAoDam9iGAEgASgLMgsuc3ZjLnYxLkpvYiIbCg1HZXRKb2JSZXF1ZXN0EgoKAmlkGAEgASgJIksKDkdldEpvYlJlc3BvbnNlEhgKA2pvYhgBIAEoCzILLnN2Yy52MS5Kb2ISHwoKc2ltdWxhdGlvbhgCIAEoCzILLnN2Yy52MS5Kb2IifQoPTGlzdEpvYnNSZXF1ZXN0EiEKBnN0YXR1cxgBIAEoDjIRLnN2Yy52MS5Kb2JTdGF0dXMSEQoJcGFnZV9zaXplGAIgASgFEhIKCnBhZ2VfdG9rZW4YAyABKAkSDAoEbW9kZRgEIAEoCRISCgpza2lsbF9zbHVnGAUgASgJIkYKEExpc3RKb2JzUmVzcG9uc2USGQoEam9icxgBIAMoCzILLnN2Yy52MS5Kb2ISFwoPbmV4dF9wYWdlX3Rva2VuGAIgASgJIh4KEENhbmNlbEpvYlJlcXVlc3QSCgoCaWQYASABKAkiLQoRQ2FuY2VsSm9iUmVzcG9uc2USGAoDam9iGAEgASgLMgsuc3ZjLnYxLkpvYiIdCg9QYXVzZUpvYlJlcXVlc3QSCgoCaWQYASABKAkiLAoQUGF1c2VKb2JSZXNwb25zZRIYCgNqb2IYASABKAsyCy5zdmMudjEuSm9iIh4KEFJlc3VtZUpvYlJlcXVlc3QSCgoCaWQYASABKAkiLQoRUmVzdW1lSm9iUmVzcG9uc2USGAoDam9iGAEgASgLMgsuc3ZjLnYxLkpvYiJNChRMaXN0Sm9iRXZlbnRzUmVxdWVzdBIOCgZqb2JfaWQYASABKAkSEQoJcGFnZV9zaXplGAIgASgFEhIKCnBhZ2VfdG9rZW4YAyABKAkiUgoVTGlzdEpvYkV2ZW50c1Jlc3BvbnNlEiAKBmV2ZW50cxgBIAMoCzIQLnN2Yy52MS5Kb2JFdmVudBIXCg9uZXh0X3BhZ2VfdG9rZW4YAiABKAkiNAoPV2F0Y2hKb2JSZXF1ZXN0Eg4KBmpvYl9pZBgBIAEoCRIRCglhZnRlcl9zZXEYAiABKA0iMwoQV2F0Y2hKb2JSZXNwb25zZRIfCgVldmVudBgBIAEoCzIQLnN2Yy52MS5Kb2JFdmVudCJbChFQcm9tb3RlSm9iUmVxdWVzdBIOCgZqb2JfaWQYASABKAkSDAoEc2x1ZxgCIAEoCRITCgtkZXNjcmlwdGlvbhgDIAEoCRITCgtuZXdfdmVyc2lvbhgEIAEoCCJBChJQcm9tb3RlSm9iUmVzcG9uc2USGgoEdG9vbBgBIAEoCzIMLnN2Yy52MS5Ub29sEg8KB3ZlcnNpb24YAiABKAUi1QEKBVNraWxsEgwKBHNsdWcYASABKAkSDwoHdmVyc2lvbhgCIAEoBRIRCgl0b29sX3NsdWcYAyABKAkSEwoLZGVzY3JpcHRpb24YBCABKAkSDgoGam9iX2lkGAUgASgJEhQKDGFjY2Vzc19jbGFzcxgGIAEoCRIZChFpbnB1dF9zY2hlbWFfanNvbhgHIAEoCRIuCgpjcmVhdGVkX2F0GAggASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBIUCgxwcm9ncmFtX2pzb24YCSABKAkiSAoRTGlzdFNraWxsc1JlcXVlc3QSDAoEc2x1ZxgBIAEoCRIRCglwYWdlX3NpemUYAiABKAUSEgoKcGFnZV90b2tlbhgDIAEoCSJMChJMaXN0U2tpbGxzUmVzcG9uc2USHQoGc2tpbGxzGAEgAygLMg0uc3ZjLnYxLlNraWxsEhcKD25leHRfcGFnZV90b2tlbhgCIAEoCSIwCg9HZXRTa2lsbFJlcXVlc3QSDAoEc2x1ZxgBIAEoCRIPCgd2ZXJzaW9uGAIgASgFIjAKEEdldFNraWxsUmVzcG9uc2USHAoFc2tpbGwYASABKAsyDS5zdmMudjEuU2tpbGwiMwoSRGVsZXRlU2tpbGxSZXF1ZXN0EgwKBHNsdWcYASABKAkSDwoHdmVyc2lvbhgCIAEoBSIVChNEZWxldGVTa2lsbFJlc3BvbnNlIp0BChBBbnN3ZXJBc2tSZXF1ZXN0Eg4KBmpvYl9pZBgBIAEoCRISCgpyZXF1ZXN0X2lkGAIgASgJEhQKDHByaW5jaXBhbF9pZBgDIAEoCRIUCgxjb250aW51YXRpb24YBCABKAkSFgoOb3ZlcnJpZGVzX2pzb24YBSABKAkSDAoEbm90ZRgGIAEoCRITCgtkZWxpdmVyeV9pZBgHIAEoCSItChFBbnN3ZXJBc2tSZXNwb25zZRIYCgNqb2IYASABKAsyCy5zdmMudjEuSm9iIpwBCg9MaXN0QXNrc1JlcXVlc3QSHwoFc3RhdGUYASABKA4yEC5zdmMudjEuQXNrU3RhdGUSFAoMcHJpbmNpcGFsX2lkGAIgASgJEg4KBmpvYl9pZBgDIAEoCRIbChNzdGFuZGluZ19wcm9ncmFtX2lkGAQgASgJEhEKCXBhZ2Vfc2l6ZRgFIAEoBRISCgpwYWdlX3Rva2VuGAYgASgJIkYKEExpc3RBc2tzUmVzcG9uc2USGQoEYXNrcxgBIAMoCzILLnN2Yy52MS5Bc2sSFwoPbmV4dF9wYWdlX3Rva2VuGAIgASgJIjMKDUdldEFza1JlcXVlc3QSDgoGam9iX2lkGAEgASgJEhIKCnJlcXVlc3RfaWQYAiABKAkiKgoOR2V0QXNrUmVzcG9uc2USGAoDYXNrGAEgASgLMgsuc3ZjLnYxLkFzayIwChhDcmVhdGVBc2tFbmRwb2ludFJlcXVlc3QSFAoMZW5kcG9pbnRfdXJsGAEgASgJIl4KGUNyZWF0ZUFza0VuZHBvaW50UmVzcG9uc2USKQoMYXNrX2VuZHBvaW50GAEgASgLMhMuc3ZjLnYxLkFza0VuZHBvaW50EhYKDnNpZ25pbmdfc2VjcmV0GAIgASgJIkAKF0xpc3RBc2tFbmRwb2ludHNSZXF1ZXN0EhEKCXBhZ2Vfc2l6ZRgBIAEoBRISCgpwYWdlX3Rva2VuGAIgASgJIl8KGExpc3RBc2tFbmRwb2ludHNSZXNwb25zZRIqCg1hc2tfZW5kcG9pbnRzGAEgAygLMhMuc3ZjLnYxLkFza0VuZHBvaW50EhcKD25leHRfcGFnZV90b2tlbhgCIAEoCSImChhEZWxldGVBc2tFbmRwb2ludFJlcXVlc3QSCgoCaWQYASABKAkiGwoZRGVsZXRlQXNrRW5kcG9pbnRSZXNwb25zZSrfAgoJSm9iU3RhdHVzEhoKFkpPQl9TVEFUVVNfVU5TUEVDSUZJRUQQABIZChVKT0JfU1RBVFVTX1NJTVVMQVRJTkcQARIkCiBKT0JfU1RBVFVTX1BFTkRJTkdfUExBTl9BUFBST1ZBTBACEhUKEUpPQl9TVEFUVVNfUVVFVUVEEAMSFgoSSk9CX1NUQVRVU19SVU5OSU5HEAQSFQoRSk9CX1NUQVRVU19QQVJLRUQQBRIbChdKT0JfU1RBVFVTX0NPTVBFTlNBVElORxAGEhgKFEpPQl9TVEFUVVNfU1VDQ0VFREVEEAcSFQoRSk9CX1NUQVRVU19GQUlMRUQQCBIWChJKT0JfU1RBVFVTX0FCT1JURUQQCRIXChNKT0JfU1RBVFVTX1JFSkVDVEVEEAoSFgoSSk9CX1NUQVRVU19FWFBJUkVEEAsSGAoUSk9CX1NUQVRVU19DQU5DRUxMRUQQDCqGAQoIQXNrU3RhdGUSGQoVQVNLX1NUQVRFX1VOU1BFQ0lGSUVEEAASFQoRQVNLX1NUQVRFX1BFTkRJTkcQARIWChJBU0tfU1RBVEVfQU5TV0VSRUQQAhIXChNBU0tfU1RBVEVfREVGQVVMVEVEEAMSFwoTQVNLX1NUQVRFX1dJVEhEUkFXThAEMtsKCgtKb2JzU2VydmljZRJGCglTdWJtaXRKb2ISGC5zdmMudjEuU3VibWl0Sm9iUmVxdWVzdBoZLnN2Yy52MS5TdWJtaXRKb2JSZXNwb25zZSIEqLsYARI9CgZHZXRKb2ISFS5zdmMudjEuR2V0Sm9iUmVxdWVzdBoWLnN2Yy52MS5HZXRKb2JSZXNwb25zZSIEqLsYARJDCghMaXN0Sm9icxIXLnN2Yy52MS5MaXN0Sm9ic1JlcXVlc3QaGC5zdmMudjEuTGlzdEpvYnNSZXNwb25zZSIEqLsYARJGCglDYW5jZWxKb2ISGC5zdmMudjEuQ2FuY2VsSm9iUmVxdWVzdBoZLnN2Yy52MS5DYW5jZWxKb2JSZXNwb25zZSIEqLsYARJDCghQYXVzZUpvYhIXLnN2Yy52MS5QYXVzZUpvYlJlcXVlc3QaGC5zdmMudjEuUGF1c2VKb2JSZXNwb25zZSIEqLsYARJGCglSZXN1bWVKb2ISGC5zdmMudjEuUmVzdW1lSm9iUmVxdWVzdBoZLnN2Yy52MS5SZXN1bWVKb2JSZXNwb25zZSIEqLsYARJSCg1MaXN0Sm9iRXZlbnRzEhwuc3ZjLnYxLkxpc3RKb2JFdmVudHNSZXF1ZXN0Gh0uc3ZjLnYxLkxpc3RKb2JFdmVudHNSZXNwb25zZSIEqLsYARJFCghXYXRjaEpvYhIXLnN2Yy52MS5XYXRjaEpvYlJlcXVlc3QaGC5zdmMudjEuV2F0Y2hKb2JSZXNwb25zZSIEqLsYATABEkkKClByb21vdGVKb2ISGS5zdmMudjEuUHJvbW90ZUpvYlJlcXVlc3QaGi5zdmMudjEuUHJvbW90ZUpvYlJlc3BvbnNlIgSouxgBEkkKCkxpc3RTa2lsbHMSGS5zdmMudjEuTGlzdFNraWxsc1JlcXVlc3QaGi5zdmMudjEuTGlzdFNraWxsc1Jlc3BvbnNlIgSouxgBEkMKCEdldFNraWxsEhcuc3ZjLnYxLkdldFNraWxsUmVxdWVzdBoYLnN2Yy52MS5HZXRTa2lsbFJlc3BvbnNlIgSouxgBEkwKC0RlbGV0ZVNraWxsEhouc3ZjLnYxLkRlbGV0ZVNraWxsUmVxdWVzdBobLnN2Yy52MS5EZWxldGVTa2lsbFJlc3BvbnNlIgSouxgCEkYKCUFuc3dlckFzaxIYLnN2Yy52MS5BbnN3ZXJBc2tSZXF1ZXN0Ghkuc3ZjLnYxLkFuc3dlckFza1Jlc3BvbnNlIgSouxgBEkMKCExpc3RBc2tzEhcuc3ZjLnYxLkxpc3RBc2tzUmVxdWVzdBoYLnN2Yy52MS5MaXN0QXNrc1Jlc3BvbnNlIgSouxgBEj0KBkdldEFzaxIVLnN2Yy52MS5HZXRBc2tSZXF1ZXN0GhYuc3ZjLnYxLkdldEFza1Jlc3BvbnNlIgSouxgBEl4KEUNyZWF0ZUFza0VuZHBvaW50EiAuc3ZjLnYxLkNyZWF0ZUFza0VuZHBvaW50UmVxdWVzdBohLnN2Yy52MS5DcmVhdGVBc2tFbmRwb2ludFJlc3BvbnNlIgSouxgCElsKEExpc3RBc2tFbmRwb2ludHMSHy5zdmMudjEuTGlzdEFza0VuZHBvaW50c1JlcXVlc3QaIC5zdmMudjEuTGlzdEFza0VuZHBvaW50c1Jlc3BvbnNlIgSouxgCEl4KEURlbGV0ZUFza0VuZHBvaW50EiAuc3ZjLnYxLkRlbGV0ZUFza0VuZHBvaW50UmVxdWVzdBohLnN2Yy52MS5EZWxldGVBc2tFbmRwb2ludFJlc3BvbnNlIgSouxgCYgZwcm90bzM", [file_google_protobuf_timestamp, file_svc_v1_catalog, file_svc_v1_options]);
 
 /**
  * One run of one program.
@@ -1857,6 +1857,13 @@ export type PromoteJobRequest = Message<"svc.v1.PromoteJobRequest"> & {
    * @generated from field: string description = 3;
    */
   description: string;
+
+  /**
+   * Makes the next version of a skill that exists. If false, the slug must be free.
+   *
+   * @generated from field: bool new_version = 4;
+   */
+  newVersion: boolean;
 };
 
 /**
@@ -1873,11 +1880,18 @@ export const PromoteJobRequestSchema: GenMessage<PromoteJobRequest> = /*@__PURE_
  */
 export type PromoteJobResponse = Message<"svc.v1.PromoteJobResponse"> & {
   /**
-   * The new tool `skills.<slug>`; its access class is the worst inside the program.
+   * The tool `skills.<slug>` as it is now; its access class is the worst inside the program.
    *
    * @generated from field: svc.v1.Tool tool = 1;
    */
   tool?: Tool | undefined;
+
+  /**
+   * The version of the skill that was made, from 1 on.
+   *
+   * @generated from field: int32 version = 2;
+   */
+  version: number;
 };
 
 /**
@@ -1886,6 +1900,238 @@ export type PromoteJobResponse = Message<"svc.v1.PromoteJobResponse"> & {
  */
 export const PromoteJobResponseSchema: GenMessage<PromoteJobResponse> = /*@__PURE__*/
   messageDesc(file_svc_v1_jobs, 38);
+
+/**
+ * A version of a skill: a program that a project promoted to a tool.
+ *
+ * @generated from message svc.v1.Skill
+ */
+export type Skill = Message<"svc.v1.Skill"> & {
+  /**
+   * Name of the skill, without `skills.`.
+   *
+   * @generated from field: string slug = 1;
+   */
+  slug: string;
+
+  /**
+   * The version, from 1 on.
+   *
+   * @generated from field: int32 version = 2;
+   */
+  version: number;
+
+  /**
+   * Slug of its tool, `skills.<slug>`; followed by `@` and a version it names that one.
+   *
+   * @generated from field: string tool_slug = 3;
+   */
+  toolSlug: string;
+
+  /**
+   * What the skill does.
+   *
+   * @generated from field: string description = 4;
+   */
+  description: string;
+
+  /**
+   * Id of the job whose program it is.
+   *
+   * @generated from field: string job_id = 5;
+   */
+  jobId: string;
+
+  /**
+   * The worst inside the program: `read`, `write` or `destructive`.
+   *
+   * @generated from field: string access_class = 6;
+   */
+  accessClass: string;
+
+  /**
+   * What its input must satisfy: JSON Schema as JSON text.
+   *
+   * @generated from field: string input_schema_json = 7;
+   */
+  inputSchemaJson: string;
+
+  /**
+   * When it was promoted.
+   *
+   * @generated from field: google.protobuf.Timestamp created_at = 8;
+   */
+  createdAt?: Timestamp | undefined;
+
+  /**
+   * The program as JSON text, as Job.programJson shows it. Set by GetSkill alone.
+   *
+   * @generated from field: string program_json = 9;
+   */
+  programJson: string;
+};
+
+/**
+ * Describes the message svc.v1.Skill.
+ * Use `create(SkillSchema)` to create a new message.
+ */
+export const SkillSchema: GenMessage<Skill> = /*@__PURE__*/
+  messageDesc(file_svc_v1_jobs, 39);
+
+/**
+ * Request of ListSkills.
+ *
+ * @generated from message svc.v1.ListSkillsRequest
+ */
+export type ListSkillsRequest = Message<"svc.v1.ListSkillsRequest"> & {
+  /**
+   * Every version of this skill. If empty, the newest of each.
+   *
+   * @generated from field: string slug = 1;
+   */
+  slug: string;
+
+  /**
+   * Most skills to return. 0 means 50; above 500 means 500.
+   *
+   * @generated from field: int32 page_size = 2;
+   */
+  pageSize: number;
+
+  /**
+   * The nextPageToken of the page before, with the same slug. If empty, the first page.
+   *
+   * @generated from field: string page_token = 3;
+   */
+  pageToken: string;
+};
+
+/**
+ * Describes the message svc.v1.ListSkillsRequest.
+ * Use `create(ListSkillsRequestSchema)` to create a new message.
+ */
+export const ListSkillsRequestSchema: GenMessage<ListSkillsRequest> = /*@__PURE__*/
+  messageDesc(file_svc_v1_jobs, 40);
+
+/**
+ * Response of ListSkills.
+ *
+ * @generated from message svc.v1.ListSkillsResponse
+ */
+export type ListSkillsResponse = Message<"svc.v1.ListSkillsResponse"> & {
+  /**
+   * The skills, without their programs.
+   *
+   * @generated from field: repeated svc.v1.Skill skills = 1;
+   */
+  skills: Skill[];
+
+  /**
+   * Token of the next page. If empty, this is the last.
+   *
+   * @generated from field: string next_page_token = 2;
+   */
+  nextPageToken: string;
+};
+
+/**
+ * Describes the message svc.v1.ListSkillsResponse.
+ * Use `create(ListSkillsResponseSchema)` to create a new message.
+ */
+export const ListSkillsResponseSchema: GenMessage<ListSkillsResponse> = /*@__PURE__*/
+  messageDesc(file_svc_v1_jobs, 41);
+
+/**
+ * Request of GetSkill.
+ *
+ * @generated from message svc.v1.GetSkillRequest
+ */
+export type GetSkillRequest = Message<"svc.v1.GetSkillRequest"> & {
+  /**
+   * Name of the skill, without `skills.`.
+   *
+   * @generated from field: string slug = 1;
+   */
+  slug: string;
+
+  /**
+   * The version; 0: the newest.
+   *
+   * @generated from field: int32 version = 2;
+   */
+  version: number;
+};
+
+/**
+ * Describes the message svc.v1.GetSkillRequest.
+ * Use `create(GetSkillRequestSchema)` to create a new message.
+ */
+export const GetSkillRequestSchema: GenMessage<GetSkillRequest> = /*@__PURE__*/
+  messageDesc(file_svc_v1_jobs, 42);
+
+/**
+ * Response of GetSkill.
+ *
+ * @generated from message svc.v1.GetSkillResponse
+ */
+export type GetSkillResponse = Message<"svc.v1.GetSkillResponse"> & {
+  /**
+   * The skill.
+   *
+   * @generated from field: svc.v1.Skill skill = 1;
+   */
+  skill?: Skill | undefined;
+};
+
+/**
+ * Describes the message svc.v1.GetSkillResponse.
+ * Use `create(GetSkillResponseSchema)` to create a new message.
+ */
+export const GetSkillResponseSchema: GenMessage<GetSkillResponse> = /*@__PURE__*/
+  messageDesc(file_svc_v1_jobs, 43);
+
+/**
+ * Request of DeleteSkill.
+ *
+ * @generated from message svc.v1.DeleteSkillRequest
+ */
+export type DeleteSkillRequest = Message<"svc.v1.DeleteSkillRequest"> & {
+  /**
+   * Name of the skill, without `skills.`.
+   *
+   * @generated from field: string slug = 1;
+   */
+  slug: string;
+
+  /**
+   * The version; 0: all of them.
+   *
+   * @generated from field: int32 version = 2;
+   */
+  version: number;
+};
+
+/**
+ * Describes the message svc.v1.DeleteSkillRequest.
+ * Use `create(DeleteSkillRequestSchema)` to create a new message.
+ */
+export const DeleteSkillRequestSchema: GenMessage<DeleteSkillRequest> = /*@__PURE__*/
+  messageDesc(file_svc_v1_jobs, 44);
+
+/**
+ * Response of DeleteSkill.
+ *
+ * @generated from message svc.v1.DeleteSkillResponse
+ */
+export type DeleteSkillResponse = Message<"svc.v1.DeleteSkillResponse"> & {
+};
+
+/**
+ * Describes the message svc.v1.DeleteSkillResponse.
+ * Use `create(DeleteSkillResponseSchema)` to create a new message.
+ */
+export const DeleteSkillResponseSchema: GenMessage<DeleteSkillResponse> = /*@__PURE__*/
+  messageDesc(file_svc_v1_jobs, 45);
 
 /**
  * Request of AnswerAsk.
@@ -1949,7 +2195,7 @@ export type AnswerAskRequest = Message<"svc.v1.AnswerAskRequest"> & {
  * Use `create(AnswerAskRequestSchema)` to create a new message.
  */
 export const AnswerAskRequestSchema: GenMessage<AnswerAskRequest> = /*@__PURE__*/
-  messageDesc(file_svc_v1_jobs, 39);
+  messageDesc(file_svc_v1_jobs, 46);
 
 /**
  * Response of AnswerAsk.
@@ -1970,7 +2216,7 @@ export type AnswerAskResponse = Message<"svc.v1.AnswerAskResponse"> & {
  * Use `create(AnswerAskResponseSchema)` to create a new message.
  */
 export const AnswerAskResponseSchema: GenMessage<AnswerAskResponse> = /*@__PURE__*/
-  messageDesc(file_svc_v1_jobs, 40);
+  messageDesc(file_svc_v1_jobs, 47);
 
 /**
  * Request of ListAsks.
@@ -2026,7 +2272,7 @@ export type ListAsksRequest = Message<"svc.v1.ListAsksRequest"> & {
  * Use `create(ListAsksRequestSchema)` to create a new message.
  */
 export const ListAsksRequestSchema: GenMessage<ListAsksRequest> = /*@__PURE__*/
-  messageDesc(file_svc_v1_jobs, 41);
+  messageDesc(file_svc_v1_jobs, 48);
 
 /**
  * Response of ListAsks.
@@ -2054,7 +2300,7 @@ export type ListAsksResponse = Message<"svc.v1.ListAsksResponse"> & {
  * Use `create(ListAsksResponseSchema)` to create a new message.
  */
 export const ListAsksResponseSchema: GenMessage<ListAsksResponse> = /*@__PURE__*/
-  messageDesc(file_svc_v1_jobs, 42);
+  messageDesc(file_svc_v1_jobs, 49);
 
 /**
  * Request of GetAsk.
@@ -2082,7 +2328,7 @@ export type GetAskRequest = Message<"svc.v1.GetAskRequest"> & {
  * Use `create(GetAskRequestSchema)` to create a new message.
  */
 export const GetAskRequestSchema: GenMessage<GetAskRequest> = /*@__PURE__*/
-  messageDesc(file_svc_v1_jobs, 43);
+  messageDesc(file_svc_v1_jobs, 50);
 
 /**
  * Response of GetAsk.
@@ -2103,7 +2349,7 @@ export type GetAskResponse = Message<"svc.v1.GetAskResponse"> & {
  * Use `create(GetAskResponseSchema)` to create a new message.
  */
 export const GetAskResponseSchema: GenMessage<GetAskResponse> = /*@__PURE__*/
-  messageDesc(file_svc_v1_jobs, 44);
+  messageDesc(file_svc_v1_jobs, 51);
 
 /**
  * Request of CreateAskEndpoint.
@@ -2124,7 +2370,7 @@ export type CreateAskEndpointRequest = Message<"svc.v1.CreateAskEndpointRequest"
  * Use `create(CreateAskEndpointRequestSchema)` to create a new message.
  */
 export const CreateAskEndpointRequestSchema: GenMessage<CreateAskEndpointRequest> = /*@__PURE__*/
-  messageDesc(file_svc_v1_jobs, 45);
+  messageDesc(file_svc_v1_jobs, 52);
 
 /**
  * Response of CreateAskEndpoint.
@@ -2153,7 +2399,7 @@ export type CreateAskEndpointResponse = Message<"svc.v1.CreateAskEndpointRespons
  * Use `create(CreateAskEndpointResponseSchema)` to create a new message.
  */
 export const CreateAskEndpointResponseSchema: GenMessage<CreateAskEndpointResponse> = /*@__PURE__*/
-  messageDesc(file_svc_v1_jobs, 46);
+  messageDesc(file_svc_v1_jobs, 53);
 
 /**
  * Request of ListAskEndpoints.
@@ -2181,7 +2427,7 @@ export type ListAskEndpointsRequest = Message<"svc.v1.ListAskEndpointsRequest"> 
  * Use `create(ListAskEndpointsRequestSchema)` to create a new message.
  */
 export const ListAskEndpointsRequestSchema: GenMessage<ListAskEndpointsRequest> = /*@__PURE__*/
-  messageDesc(file_svc_v1_jobs, 47);
+  messageDesc(file_svc_v1_jobs, 54);
 
 /**
  * Response of ListAskEndpoints.
@@ -2209,7 +2455,7 @@ export type ListAskEndpointsResponse = Message<"svc.v1.ListAskEndpointsResponse"
  * Use `create(ListAskEndpointsResponseSchema)` to create a new message.
  */
 export const ListAskEndpointsResponseSchema: GenMessage<ListAskEndpointsResponse> = /*@__PURE__*/
-  messageDesc(file_svc_v1_jobs, 48);
+  messageDesc(file_svc_v1_jobs, 55);
 
 /**
  * Request of DeleteAskEndpoint.
@@ -2230,7 +2476,7 @@ export type DeleteAskEndpointRequest = Message<"svc.v1.DeleteAskEndpointRequest"
  * Use `create(DeleteAskEndpointRequestSchema)` to create a new message.
  */
 export const DeleteAskEndpointRequestSchema: GenMessage<DeleteAskEndpointRequest> = /*@__PURE__*/
-  messageDesc(file_svc_v1_jobs, 49);
+  messageDesc(file_svc_v1_jobs, 56);
 
 /**
  * Response of DeleteAskEndpoint.
@@ -2245,7 +2491,7 @@ export type DeleteAskEndpointResponse = Message<"svc.v1.DeleteAskEndpointRespons
  * Use `create(DeleteAskEndpointResponseSchema)` to create a new message.
  */
 export const DeleteAskEndpointResponseSchema: GenMessage<DeleteAskEndpointResponse> = /*@__PURE__*/
-  messageDesc(file_svc_v1_jobs, 50);
+  messageDesc(file_svc_v1_jobs, 57);
 
 /**
  * Where a job stands. From SUCCEEDED on, a status is an end: finishedAt and receipt are final.
@@ -2590,7 +2836,10 @@ export const JobsService: GenService<{
   },
   /**
    * PromoteJob makes a tool of the program of a finished job: `skills.<slug>` of kind CODE, private to
-   * the project. Calling it submits a job of that program, with the call's arguments as its input.
+   * the project. Calling it submits a job of that program, with the call's arguments as its input. With
+   * newVersion it is the next version of a skill that exists, and takes every input that the version
+   * before takes; who calls `skills.<slug>` calls the newest from then on, and `skills.<slug>@3` names
+   * one. Jobs under way keep the version that they were submitted with.
    *
    * It is an error to promote:
    * - not_found JOB_NOT_FOUND: the project has no job jobId.
@@ -2599,8 +2848,11 @@ export const JobsService: GenService<{
    * - invalid_argument SKILL_SLUG_INVALID: slug does not match `^[a-z][a-z0-9_]{0,62}$`.
    * - invalid_argument SKILL_DESCRIPTION_INVALID: description is empty or longer than 1,000
    *   characters.
-   * - already_exists SKILL_SLUG_TAKEN: the project has a skill of that slug.
-   * - resource_exhausted SKILLS_TOO_MANY: the project has 200 skills already.
+   * - already_exists SKILL_SLUG_TAKEN: the project has a skill of that slug, and newVersion is false.
+   * - not_found SKILL_NOT_FOUND: newVersion is true and the project has no skill of that slug.
+   * - failed_precondition SKILL_INCOMPATIBLE: the program does not take every input that the newest
+   *   version takes; the message names the differences.
+   * - resource_exhausted SKILLS_TOO_MANY: the project has 200 skills already, or the skill 100 versions.
    *
    * @generated from rpc svc.v1.JobsService.PromoteJob
    */
@@ -2608,6 +2860,50 @@ export const JobsService: GenService<{
     methodKind: "unary";
     input: typeof PromoteJobRequestSchema;
     output: typeof PromoteJobResponseSchema;
+  },
+  /**
+   * ListSkills returns the newest version of each skill of the project, by slug upwards; or, with a
+   * slug, every version of that skill, newest first.
+   *
+   * It is an error to list with:
+   * - invalid_argument PAGE_SIZE_NEGATIVE: pageSize is negative.
+   * - invalid_argument PAGE_TOKEN_INVALID: pageToken is not one that this call returned for the same
+   *   slug.
+   *
+   * @generated from rpc svc.v1.JobsService.ListSkills
+   */
+  listSkills: {
+    methodKind: "unary";
+    input: typeof ListSkillsRequestSchema;
+    output: typeof ListSkillsResponseSchema;
+  },
+  /**
+   * GetSkill returns one version of a skill with its program.
+   *
+   * It is an error to read:
+   * - not_found SKILL_NOT_FOUND: the project has no skill of that slug, or no such version of it.
+   *
+   * @generated from rpc svc.v1.JobsService.GetSkill
+   */
+  getSkill: {
+    methodKind: "unary";
+    input: typeof GetSkillRequestSchema;
+    output: typeof GetSkillResponseSchema;
+  },
+  /**
+   * DeleteSkill deletes a skill, or one version of it: then the newest of those that are left is the
+   * one that is called. Jobs under way are not touched. The number of a deleted version is not given
+   * to another.
+   *
+   * It is an error to delete:
+   * - not_found SKILL_NOT_FOUND: the project has no skill of that slug, or no such version of it.
+   *
+   * @generated from rpc svc.v1.JobsService.DeleteSkill
+   */
+  deleteSkill: {
+    methodKind: "unary";
+    input: typeof DeleteSkillRequestSchema;
+    output: typeof DeleteSkillResponseSchema;
   },
   /**
    * AnswerAsk settles the pending ask of a job with one of the continuations its point declares, and

@@ -11,6 +11,8 @@ export type LoadedProgram = {
   readonly programHash: string;
   readonly flow: Flow;
   readonly tools: PinnedTools;
+  /** Whether anything that it takes or reads is sensitive. */
+  readonly hasSensitive: boolean;
 };
 
 /** What of a job never changes. */

@@ -264,11 +264,11 @@ const cases = fc.record({
   program: programs,
   choices: fc.array(fc.nat({ max: 60 }), { minLength: 1, maxLength: 20 }),
   deaths: fc.array(fc.nat({ max: 60 }), { maxLength: 8 }),
-  interruptions: fc.record({ parks: rounds(), pauses: rounds(), pausesWhileDriven: rounds() }),
   answers: fc.array(fc.constantFrom<Continuation>("proceed", "skip", "abort", "retry-with", "proceed"), {
     minLength: 3,
     maxLength: 6,
   }),
+  interruptions: fc.record({ parks: rounds(), pauses: rounds(), pausesWhileDriven: rounds() }),
 });
 
 test("whatever apps answer, people choose and nodes die of, a job ends by the table, once, and nothing is executed twice in silence", async () => {

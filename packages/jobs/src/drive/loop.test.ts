@@ -107,7 +107,7 @@ function stepOf(
         },
       ];
     case "skipped":
-      return { ...send("desk.send_note"), id, when: "rows.items > 4" };
+      return { ...send("desk.send_note"), id, when: "rows.items < 9" };
     case "judge":
       return { id, judge: "gate", when: "rows.items > 1" };
     case "call":

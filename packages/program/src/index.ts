@@ -15,6 +15,7 @@ export { createEvaluator, type Evaluator, evaluationThread } from "./run/evaluat
 export { type AppliedOverrides, argumentsWith } from "./run/overrides.ts";
 export { rerunOf } from "./run/rerun.ts";
 export { type RunScope, resolveArguments, resolveResult, resolveText, resolveValue, valueAt } from "./run/resolve.ts";
+export { readSkillName, type SkillName } from "./skill-name.ts";
 export type { CallStep } from "./steps/call.ts";
 export type { Step, StepOf } from "./steps/index.ts";
 export type { RowState } from "./steps/map.ts";

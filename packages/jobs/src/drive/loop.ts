@@ -1,6 +1,7 @@
 import type { Step } from "@svc/program";
 import { apply, type Work } from "../state/apply.ts";
 import type { Change, Next } from "../state/change.ts";
+import { type AgainInstruction, stepOf } from "../state/flow.ts";
 import type { JobState } from "../state/job.ts";
 import { isParkable } from "../state/statuses.ts";
 import type { StepEffects } from "../steps/effects.ts";
@@ -126,11 +127,24 @@ async function runStep(work: Work, driver: Driver): Promise<Work | undefined> {
     const next: Next = { kind: "finish", status: "succeeded", reason: "finished", chain };
     return follow(work, { edits: [], next }, driver);
   }
+  if (instruction.kind === "again") {
+    // What a call came to is in doubt until it is committed: what was made in the round is, before it is looked at.
+    const ready = work.pending.made.length > 0 ? await committed(work, driver, "keep") : work;
+    return follow(ready, await endRound(ready.state, instruction, driver.effects), driver);
+  }
   if (instruction.kind === "jump") {
     const edits = [{ kind: "go", from: position.index, to: instruction.to }] as const;
     return follow(work, { edits, next: { kind: "on" } }, driver);
   }
   return advance(await readied(work, instruction.step, driver), driver);
+}
+
+/** What follows at the end of a round of a block. */
+async function endRound(state: JobState, round: AgainInstruction, effects: StepEffects): Promise<Change> {
+  const { again } = kindOf(round.step);
+  if (again === undefined) throw new Error(`a step of kind ${round.step.kind} has no rounds`);
+  const instruction = stepOf(state.loaded.flow, round.step.id);
+  return again({ state, step: round.step, instruction, progress: undefined }, round, effects);
 }
 
 /** One act of the step at hand, for which all is committed that has to be. */
@@ -172,6 +186,8 @@ export async function follow(before: Work, { edits, next }: Change, driver: Foll
       return isSliceOver(driver) ? leave(work, driver, port.clock.now()) : committed(work, driver, "keep");
     case "until":
       return leave(work, driver, next.atMs, true);
+    case "wait":
+      return follow(work, parkUntil(next, port.clock.now()), driver);
     case "leave":
       await committed(work, driver, "end");
       if (work.pending.asks.length > 0) await port.onFaultPoint?.("after-ask-commit", { stepId: "" });
@@ -190,6 +206,17 @@ export async function follow(before: Work, { edits, next }: Change, driver: Foll
       await finish(work, next, port);
       return undefined;
   }
+}
+
+/** Nothing of the job goes on before a time. */
+function parkUntil({ stepId, atMs }: Extract<Next, { kind: "wait" }>, nowMs: number): Change {
+  return {
+    edits: [
+      { kind: "move", to: "parked", reason: "wait" },
+      { kind: "park", park: { reason: "wait", stepId, since: nowMs, wakeAt: atMs } },
+    ],
+    next: { kind: "until", atMs },
+  };
 }
 
 /** Gives the job back until a time, or until it expires; what is pending is committed with it. */

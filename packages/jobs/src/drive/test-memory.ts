@@ -274,6 +274,7 @@ function firstState(program: Program, tools: ReadonlyMap<string, PinnedTool>): J
     input: program.input,
     status: "queued",
     positions: [{ index: 0, progress: undefined }],
+    blocks: {},
     plan: undefined,
     undo: undefined,
     steps: new Map(),

@@ -138,6 +138,10 @@ const editors: { readonly [Kind in Edit["kind"]]: (draft: Draft, edit: Extract<E
     const index = job.loaded.flow.indexOf.get(progress.stepId);
     job.positions = job.positions.map((position) => (position.index === index ? { index, progress } : position));
   },
+  block: ({ job }, { stepId, block }) => {
+    const { [stepId]: _before, ...others } = job.blocks;
+    job.blocks = block === undefined ? others : { ...others, [stepId]: block };
+  },
   plan: ({ job }, { plan }) => {
     job.plan = plan;
   },

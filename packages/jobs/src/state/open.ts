@@ -36,6 +36,7 @@ export function openState(
     input: job.input === null ? loaded.program.input : openObject("input", job.input),
     status,
     positions: [{ index: job.position, progress: underway.step }],
+    blocks: underway.blocks,
     plan: underway.plan,
     undo: underway.undo,
     steps: new Map(

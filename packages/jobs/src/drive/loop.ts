@@ -7,7 +7,16 @@ import type { StepEffects } from "../steps/effects.ts";
 import type { Keep } from "../steps/step-kind.ts";
 import { resumeFromAsk } from "./answer.ts";
 import { question } from "./ask.ts";
-import { advanceWith, type Beginning, beginStep, commitBeginning, kindOf, started, stepAtHand } from "./begin.ts";
+import {
+  advanceWith,
+  atTime,
+  type Beginning,
+  beginStep,
+  commitBeginning,
+  kindOf,
+  started,
+  stepAtHand,
+} from "./begin.ts";
 import { beginUndo, endOf, failureOf, finish, limitOf } from "./end.ts";
 import { holdAfterLosses, waitForRelease } from "./park.ts";
 import type { Port, TaskEnd } from "./port.ts";
@@ -135,13 +144,14 @@ async function runStep(work: Work, driver: Driver): Promise<Work | undefined> {
 
 /** One act of the step at hand, for which all is committed that has to be. */
 async function advance({ work, call }: Beginning, driver: Driver): Promise<Work | undefined> {
-  const at = stepAtHand(work);
+  const at = stepAtHand(work, driver.port.clock.now());
   if (at === undefined) throw new Error(`${work.state.id} stands at no step`);
+  const { now = driver.port.clock.now() } = at.state.scope;
   let kept = work;
   const keep: Keep = async (edits) => {
     driver.port.atWork();
     kept = await committed(apply(kept, edits, driver.port.clock.now()), driver, "keep");
-    return kept.state;
+    return atTime(kept.state, now);
   };
   const change = await advanceWith(at, { call, keep }, driver.effects);
   return follow(kept, change, driver);

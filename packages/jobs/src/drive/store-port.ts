@@ -30,6 +30,7 @@ export function createStorePort({ context, lease, seals, db }: CommitContext, wo
       const untilMs = clock.now() + evaluatingMs;
       return evaluator.testRows(condition, data, scope, { work, isDue: () => clock.now() >= untilMs || isDue() });
     },
+    compute: (scope, expression) => evaluator.compute(expression, scope, scope.row ?? null, work),
     ...createRowReader(db, { seals, work }),
     commit: async (work, parts) => (await commit(work, parts))?.work,
     async begin(work, call) {

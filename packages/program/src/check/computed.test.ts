@@ -9,7 +9,7 @@ const fetch = {
   call: "sales_crm.list_deals",
   entity: "ops",
   args: {},
-  rows: { from: "data[]", keep: ["id", "title", "value", "expected_close_date"] },
+  rows: { from: "data[]", keep: ["id", "title", "value", "status"] },
 };
 
 function send(args: object, rest: object = {}) {
@@ -26,7 +26,7 @@ async function faultsOf(steps: readonly object[], rest: object = {}, isStored = 
 test("what is computed is taken where its type fits, and names what may be named there", async () => {
   const steps = [
     fetch,
-    { id: "old", filter: "deals", where: "timestamp(row.expected_close_date + 'T00:00:00Z') < now - duration('168h')" },
+    { id: "old", filter: "deals", where: "timestamp(row.status + 'T00:00:00Z') < now - duration('168h')" },
     {
       id: "tell",
       map: "old",

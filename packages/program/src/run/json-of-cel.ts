@@ -2,7 +2,7 @@ import { type CelValue, celEnv, celType, isCelError, isCelList, isCelMap, isCelU
 import { rawJson } from "@svc/core/raw-json";
 
 /** Characters of the JSON of a value that an expression computes, at most. */
-export const computedCharactersMax = 65_536;
+const computedCharactersMax = 65_536;
 
 /** The JSON text of what an expression gives, or why it has none, as a sentence without values. */
 export function jsonOfCel(value: CelValue): { readonly text: string } | { readonly error: string } {

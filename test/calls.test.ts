@@ -6,6 +6,7 @@ import { ConnectionsService } from "@svc/gen/connections";
 import { ContactsService } from "@svc/gen/contacts";
 import { IdentityService } from "@svc/gen/identity";
 import { JobsService } from "@svc/gen/jobs";
+import { SecretsService } from "@svc/gen/secrets";
 import { ToolsService } from "@svc/gen/tools";
 import { TriggersService } from "@svc/gen/triggers";
 import { createSvcAdminClient, createSvcClient, svcErrorDetails } from "@svc/sdk";
@@ -50,6 +51,7 @@ beforeAll(async () => {
   Object.assign(known, await fill("", bootstrapKey), await fill("their", key));
   known["theirKey"] = key;
   await fillReferences(other.project.id);
+  await putTheirSecret(other.project.id);
   Object.assign(known, await fillJobs("", bootstrapKey), await fillJobs("their", key));
   const { subscription } = await call<{ subscription: { id: string } }>(server, "TriggersService/CreateSubscription", {
     endpointUrl: receiver.url,
@@ -137,6 +139,12 @@ async function fillReferences(otherProjectId: string): Promise<void> {
   await call(server, "ConnectionsService/SetAccountReferences", body, key);
 }
 
+/** A secret that another project has. */
+async function putTheirSecret(projectId: string): Promise<void> {
+  const { key } = await adminCall<{ key: string }>("CreateApiKey", { projectId, role: "ROLE_APPROVER", name: "vault" });
+  await call(server, "SecretsService/PutSecret", { name: "theirs", value: "a-secret-of-theirs" }, key);
+}
+
 const waits = { version: 1, title: "Waits", steps: [{ id: "pause", wait: "1h" }] };
 const asks = {
   version: 1,
@@ -207,6 +215,7 @@ async function overClient(descriptor: DescService, method: string, body: JsonObj
     TriggersService: project.triggers,
     CatalogService: project.catalog,
     ConnectionsService: project.connections,
+    SecretsService: project.secrets,
     ToolsService: project.tools,
     JobsService: project.jobs,
     ContactsService: project.contacts,
@@ -577,6 +586,17 @@ const jobs: Case[] = [
   ["PromoteJob", { ...promoted, jobId: "$asking" }, "failed_precondition JOB_NOT_PROMOTABLE"],
   ["PromoteJob", { ...promoted, slug: "Ends" }, "invalid_argument SKILL_SLUG_INVALID"],
   ["PromoteJob", { ...promoted, description: "" }, "invalid_argument SKILL_DESCRIPTION_INVALID"],
+  ["PromoteJob", { ...promoted, newVersion: true }, "not_found SKILL_NOT_FOUND"],
+  ["PromoteJob", promoted, "ok tool,version"],
+  ["PromoteJob", promoted, "already_exists SKILL_SLUG_TAKEN"],
+  ["ListSkills", {}, "ok skills,nextPageToken"],
+  ["ListSkills", { slug: "ends" }, "ok skills,nextPageToken"],
+  ["ListSkills", { pageSize: -1 }, "invalid_argument PAGE_SIZE_NEGATIVE"],
+  ["ListSkills", { pageToken: "x" }, "invalid_argument PAGE_TOKEN_INVALID"],
+  ["GetSkill", { slug: "ends" }, "ok skill"],
+  ["GetSkill", { slug: "ends", version: 2 }, "not_found SKILL_NOT_FOUND"],
+  ["DeleteSkill", { slug: "ends", version: 1 }, "ok "],
+  ["DeleteSkill", { slug: "ends" }, "not_found SKILL_NOT_FOUND"],
   ["GetAsk", { jobId: "$asking", requestId: "$ask" }, "ok ask"],
   ["GetAsk", { jobId: missing.job, requestId: "$ask" }, "not_found JOB_NOT_FOUND"],
   ["GetAsk", { jobId: "$theirasking", requestId: "$theirask" }, "not_found JOB_NOT_FOUND"],
@@ -671,6 +691,7 @@ const admin: Case[] = [
     "invalid_argument REDIRECT_URL_INVALID",
   ],
   ["SetProjectPolicy", { projectId: "$project", quotas: { calls: -2 } }, "invalid_argument QUOTA_INVALID"],
+  ["SetProjectPolicy", { projectId: "$project", http: { hosts: ["*.a.b"] } }, "invalid_argument HTTP_HOST_INVALID"],
   ["GetProjectUsage", { projectId: "$project" }, "ok quotas,calls,posts,postsBeyond,nodeId"],
   ["GetProjectUsage", { projectId: noProject }, "not_found PROJECT_NOT_FOUND"],
   ["ListQuarantinedPosts", {}, "ok posts,nextPageToken"],
@@ -694,11 +715,24 @@ const admin: Case[] = [
   ["ReleaseJob", { projectId: "$otherProject", jobId: "$theirasking" }, "failed_precondition JOB_NOT_RELEASABLE"],
 ];
 
+const secrets: Case[] = [
+  ["PutSecret", { name: "billing_token", value: "a-secret-of-calls" }, "ok secret"],
+  ["PutSecret", { name: "Billing", value: "a-secret-of-calls" }, "invalid_argument SECRET_NAME_INVALID"],
+  ["PutSecret", { value: "a-secret-of-calls" }, "invalid_argument SECRET_NAME_INVALID"],
+  ["PutSecret", { name: "billing_token", value: "short" }, "invalid_argument SECRET_VALUE_INVALID"],
+  ["PutSecret", { name: "billing_token", value: "x".repeat(8_193) }, "invalid_argument SECRET_VALUE_INVALID"],
+  ["ListSecrets", {}, "ok secrets"],
+  ["DeleteSecret", { name: "theirs" }, "not_found SECRET_NOT_FOUND"],
+  ["DeleteSecret", { name: "a/b" }, "not_found SECRET_NOT_FOUND"],
+  ["DeleteSecret", { name: "billing_token" }, "ok "],
+];
+
 const transports = { "JSON POST": overJson, "the client": overClient };
 const tables: [DescService, Case[], () => string][] = [
   [TriggersService, triggers, () => bootstrapKey],
   [CatalogService, catalog, () => bootstrapKey],
   [ConnectionsService, connections, () => bootstrapKey],
+  [SecretsService, secrets, () => bootstrapKey],
   [ToolsService, tools, () => bootstrapKey],
   [JobsService, jobs, () => bootstrapKey],
   [ContactsService, contacts, () => bootstrapKey],
@@ -742,6 +776,8 @@ const approverCalls: [DescService, string, JsonObject][] = [
   [JobsService, "DeleteAskEndpoint", { id: missing.endpoint }],
   [ContactsService, "PutContact", { contact }],
   [ContactsService, "DeleteContact", { principalId: "owner" }],
+  [SecretsService, "PutSecret", { name: "s", value: "a-secret-of-calls" }],
+  [SecretsService, "DeleteSecret", { name: "s" }],
   [ToolsService, "PutCallLimit", { limit }],
   [ToolsService, "DeleteCallLimit", { name: "crm" }],
   [ConnectionsService, "DeleteProjectCredential", { toolkitSlug: "own_shop" }],
@@ -763,6 +799,7 @@ describe.each(Object.entries(transports))("keys and roles over %s", (_name, send
     for (const [descriptor, method] of [
       [ConnectionsService, "ListConnections"],
       [ToolsService, "ListToolCalls"],
+      [SecretsService, "ListSecrets"],
       [IdentityService, "GetIdentity"],
       [JobsService, "ListJobs"],
       [ContactsService, "ListContacts"],

@@ -330,6 +330,7 @@ create table project_policies (
   plan_approval text default 'never'::text not null,
   redirect_urls text[] default '{}'::text[] not null,
   quotas jsonb default '{}'::jsonb not null,
+  http_hosts text[] default '{}'::text[] not null,
   constraint project_policies_pkey PRIMARY KEY (project_id),
   constraint project_policies_project_id_projects_id_fk FOREIGN KEY (project_id) REFERENCES projects(id)
 );
@@ -368,6 +369,16 @@ create table routing_state (
   constraint routing_state_pkey PRIMARY KEY (id)
 );
 
+create table secrets (
+  project_id uuid not null,
+  name text not null,
+  value bytea not null,
+  created_at timestamp(3) with time zone not null,
+  updated_at timestamp(3) with time zone not null,
+  constraint secrets_key PRIMARY KEY (project_id, name),
+  constraint secrets_project_id_projects_id_fk FOREIGN KEY (project_id) REFERENCES projects(id)
+);
+
 create table skills (
   project_id uuid not null,
   slug text not null,
@@ -377,7 +388,9 @@ create table skills (
   access_class text not null,
   created_at timestamp(3) with time zone not null,
   input_schema text,
-  constraint skills_key PRIMARY KEY (project_id, slug),
+  version integer default 1 not null,
+  deleted_at timestamp(3) with time zone,
+  constraint skills_key PRIMARY KEY (project_id, slug, version),
   constraint skills_project_id_projects_id_fk FOREIGN KEY (project_id) REFERENCES projects(id)
 );
 

@@ -39,6 +39,9 @@ export async function useKeys({ call, server, secrets }: Playing): Promise<void>
   });
   const client = { toolkitSlug: "own_client", clientId: "client", clientSecret: secrets["projectSecret"] };
   await call("ConnectionsService/SetProjectCredential", client);
+  for (const value of [secrets["vaultValue"], `${secrets["vaultValue"]}\0`]) {
+    await call("SecretsService/PutSecret", { name: "own_function", value });
+  }
   for (const toolSlug of ["own_basic.read", "own_client.read"])
     await call("ToolsService/CallTool", { toolSlug, entityId: "ann" });
 }

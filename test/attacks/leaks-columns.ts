@@ -90,7 +90,7 @@ const columnKinds: Readonly<Record<string, Partial<Record<ColumnKind, string>>>>
     name: "slug",
   },
   project_policies: {
-    definition: "quotas redirect_urls",
+    definition: "http_hosts quotas redirect_urls",
   },
   projects: {
     name: "name",
@@ -100,6 +100,10 @@ const columnKinds: Readonly<Record<string, Partial<Record<ColumnKind, string>>>>
     told: "detail",
     before: "headers query",
     name: "toolkit_slug",
+  },
+  secrets: {
+    sealed: "value",
+    name: "name",
   },
   skills: {
     definition: "description input_schema",

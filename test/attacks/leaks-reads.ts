@@ -25,6 +25,9 @@ export async function readAll({ call, server, pages }: Playing): Promise<void> {
   await Promise.all(accounts.map(({ id }: Json) => call("ConnectionsService/GetConnection", { id })));
   const active = accounts.find((account: Json) => account.state === "active" && account.toolkitSlug === "sales_crm");
   await call("ConnectionsService/SetAccountReferences", { id: active.id, references: ["ref-1"] });
+  await call("SecretsService/ListSecrets", {});
+  await call("SecretsService/PutSecret", { name: "spare", value: "not-planted" });
+  await call("SecretsService/DeleteSecret", { name: "spare" });
   await readTriggers(call);
   await readJobs(call);
   await call("ContactsService/ListContacts", {});

@@ -34,7 +34,7 @@ const handedOut: Readonly<Record<string, { readonly fields: readonly string[]; r
 export async function playLeaks(): Promise<Scene> {
   const secrets = Object.fromEntries(
     `apiKey otherKey username password clientSecret projectSecret webhookSecret code access refresh argument unknownName
-    result programInput skillInput literal answered stepResult rowValue`
+    result programInput skillInput literal answered stepResult rowValue vaultValue`
       .split(/\s+/)
       .map((name) => [name, plant(name)]),
   ) as Record<string, string>;

@@ -24,7 +24,9 @@ import { addProjectsCommand } from "./projects.ts";
 import { addQuarantineCommand } from "./quarantine.ts";
 import { addReplayCommand } from "./replay.ts";
 import { addSearchCommand } from "./search.ts";
+import { addSecretsCommand } from "./secrets.ts";
 import { addServeCommand } from "./serve.ts";
+import { addSkillsCommand } from "./skills.ts";
 import { addSubscriptionsCommand } from "./subscriptions.ts";
 import { addToolCallsCommand } from "./tool-calls.ts";
 import { addTriggerCommand } from "./trigger.ts";
@@ -76,6 +78,7 @@ const commands: readonly ((program: Command, context: CommandContext) => void)[]
   addDeliveriesCommand,
   addReplayCommand,
   addCatalogCommand,
+  addSecretsCommand,
   addSearchCommand,
   addConnectCommand,
   addConnectionsCommand,
@@ -84,6 +87,7 @@ const commands: readonly ((program: Command, context: CommandContext) => void)[]
   addToolCallsCommand,
   addLimitsCommand,
   addJobsCommand,
+  addSkillsCommand,
   addAsksCommand,
   addAnswerCommand,
   addAskEndpointsCommand,

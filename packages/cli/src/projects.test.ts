@@ -44,7 +44,7 @@ async function startAdmin() {
       },
       setProjectPolicy: (request) => {
         policies.push(request);
-        return {};
+        return { project: { policy: { http: { hosts: request.http?.hosts ?? [] } } } };
       },
       getProjectUsage: ({ projectId }) => ({
         quotas: [
@@ -94,16 +94,29 @@ test("projects policy sets redirect URLs and plan approval of a project found by
   const { code, printed } = await runTestCommand(argv, variables);
   expect({ code, printed }).toEqual({
     code: 0,
-    printed: [`redirect URLs  ${urls.join(", ")}`, "plan approval  destructive"],
+    printed: [`redirect URLs  ${urls.join(", ")}`, "plan approval  destructive", "http hosts     none"],
   });
   expect(policies).toMatchObject([{ projectId: "prj_2", redirectUrls: urls, planApproval: "destructive" }]);
   const reset = await runTestCommand(["projects", "policy", "prj_1"], variables);
-  expect(reset.printed).toEqual(["redirect URLs  loopback only", "plan approval  never"]);
+  expect(reset.printed).toEqual(["redirect URLs  loopback only", "plan approval  never", "http hosts     none"]);
   expect(policies[1]).toMatchObject({ projectId: "prj_1", redirectUrls: [], planApproval: "never" });
-  expect(policies.map(({ quotas }) => quotas)).toEqual([undefined, undefined]);
+  expect(policies.map(({ quotas, http }) => [quotas, http])).toEqual([
+    [undefined, undefined],
+    [undefined, undefined],
+  ]);
   const help = (await runTestCommand(["projects", "policy", "--help"])).printed.join("\n");
   expect(help).not.toContain("as a whole");
   expect(help).toMatch(/quotas of the project stay as they are: `svc projects quotas`/);
+});
+
+test("projects policy sends hosts where they are given, and an empty list where it is told so", async () => {
+  const { server, policies, variables } = await startAdmin();
+  await using _ = server;
+  const policy = (...options: string[]) => runTestCommand(["projects", "policy", "billing", ...options], variables);
+  const set = await policy("--http-host", "api.example.com", "--http-host", "hooks.example.com:8443");
+  expect(set.printed).toContain("http hosts     api.example.com, hooks.example.com:8443");
+  await policy("--no-http-hosts");
+  expect(policies.map(({ http }) => http?.hosts)).toEqual([["api.example.com", "hooks.example.com:8443"], []]);
 });
 
 test("projects quotas sets what is named, and sends back what is not", async () => {

@@ -1,7 +1,8 @@
 import { create } from "@bufbuild/protobuf";
 import { timestampFromMs } from "@bufbuild/protobuf/wkt";
-import type { ConnectedAccount } from "@svc/db";
+import type { ConnectedAccount, SecretRow } from "@svc/db";
 import { type ConnectedAccount as ConnectedAccountMessage, ConnectedAccountSchema } from "@svc/gen/connections";
+import { type Secret, SecretSchema } from "@svc/gen/secrets";
 
 /** The message of an account as it stands at `nowMs`: an active one whose credential has run out reads as expired. */
 export function toConnectedAccount(row: ConnectedAccount, nowMs: number): ConnectedAccountMessage {
@@ -23,4 +24,9 @@ export function toConnectedAccount(row: ConnectedAccount, nowMs: number): Connec
     sandbox: row.isSandbox,
     ...(expiresAt === null ? {} : { expiresAt: timestampFromMs(expiresAt) }),
   });
+}
+
+/** The message of a secret. It has no value. */
+export function toSecret({ name, createdAt, updatedAt }: SecretRow): Secret {
+  return create(SecretSchema, { name, createdAt: timestampFromMs(createdAt), updatedAt: timestampFromMs(updatedAt) });
 }

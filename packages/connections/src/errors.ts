@@ -253,6 +253,49 @@ export function projectCredentialNotFound(slug: string): Fault {
   });
 }
 
+/** A secret's name is out of its form. */
+export function secretNameInvalid(name: string): Fault {
+  return fault({
+    code: "invalid_argument",
+    reason: "SECRET_NAME_INVALID",
+    field: "name",
+    message: `name ${formatValue(name)} is not a name: a lower-case letter, then letters, digits, - and _, 60 in all`,
+    help: "Send a name such as billing_token.",
+  });
+}
+
+/** A secret's value is out of its form. It is not quoted, nor is its length. */
+export function secretValueInvalid(): Fault {
+  return fault({
+    code: "invalid_argument",
+    reason: "SECRET_VALUE_INVALID",
+    field: "value",
+    message: "value is shorter than 8 or longer than 8,192 characters",
+    help: "Send the value as it is to be sent. What is shorter stands in other texts by chance, and could not be masked there.",
+  });
+}
+
+/** The project has as many secrets as it may. */
+export function secretsTooMany(most: number): Fault {
+  return fault({
+    code: "resource_exhausted",
+    reason: "SECRETS_TOO_MANY",
+    message: `the project has ${most} secrets already`,
+    help: "Delete those that no program names any more.",
+  });
+}
+
+/** The project has no secret of that name. */
+export function secretNotFound(name: string): Fault {
+  return fault({
+    code: "not_found",
+    reason: "SECRET_NOT_FOUND",
+    field: "name",
+    message: `name ${formatValue(name)} is not a secret of this project`,
+    help: "ListSecrets lists their names.",
+  });
+}
+
 function described({ name, description, example }: AccountVariable): string {
   return `${name} (${description}${example === "" ? "" : `, such as ${formatValue(example)}`})`;
 }

@@ -8,5 +8,7 @@ export type { RenewalObservation, RenewalObserver } from "./observer.ts";
 export type { ConnectionsOptions, OauthOptions } from "./options.ts";
 export { createRefresher, type Refresher, type RefresherOptions } from "./refresher.ts";
 export type { RenewalOptions } from "./renewal.ts";
+export { createSecretVault, isSecretName, type SecretVault } from "./secrets.ts";
+export { createSecretsService } from "./service/secrets.ts";
 export { createConnectionsService } from "./service.ts";
 export type { PartyFetch } from "./token-fetch.ts";

@@ -1,6 +1,7 @@
 import { isIP } from "node:net";
 import type { AddressGuard } from "./address-guard.ts";
 import { type Fault, fault, formatValue } from "./errors.ts";
+import { isHostName } from "./host-name.ts";
 
 const urlCharactersMax = 2_048;
 
@@ -27,25 +28,13 @@ function parseUrl(text: string): URL {
   if (url.protocol !== "https:" && url.protocol !== "http:")
     throw endpointUrlInvalid(withoutCredentials(text), "has another scheme than https");
   if (url.port === "0") throw endpointUrlInvalid(text, "has port 0");
-  if (!isHost(url.hostname)) throw endpointUrlInvalid(text, "has a host that no name system has");
+  if (!isHostName(url.hostname)) throw endpointUrlInvalid(text, "has a host that no name system has");
   return url;
 }
 
 /** A faulty URL for a message: whatever could be a user and a password in it is left out. */
 function withoutCredentials(text: string): string {
   return text.replace(/\/\/.*@/s, "//");
-}
-
-/** Letters, digits and inner hyphens (RFC 1123, 2.1), and the underscore, which hosts of the real world have. */
-const labelPattern = /^[a-z0-9_](?:[a-z0-9_-]{0,61}[a-z0-9_])?$/;
-const nameCharactersMax = 253;
-
-/** Whether a host can be one: an address, or labels of 63 characters with dots between them. URL takes others, `a..b` and `-` among them. */
-function isHost(hostname: string): boolean {
-  if (hostname.startsWith("[")) return true;
-  // One dot at the end says that the name is whole.
-  const name = hostname.replace(/\.$/, "");
-  return name.length <= nameCharactersMax && name.split(".").every((label) => labelPattern.test(label));
 }
 
 /** Judged on the parsed host: URL has spelled out decimal, octal and short forms by then. */

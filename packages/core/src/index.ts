@@ -30,6 +30,7 @@ export {
   wholeNumber,
 } from "./exact-json.ts";
 export { createGuardedLookup, type ResolveName } from "./guarded-lookup.ts";
+export { type HttpTarget, httpTargetOf, parseHttpHost } from "./http-host.ts";
 export {
   type AccountId,
   createId,

@@ -152,6 +152,7 @@ export {
 export { MigrationRefusedError, migrateDatabase, migrationsFolder } from "./migrate.ts";
 export { probeWrites } from "./probe-writes.ts";
 export { keepAudience, readAudience } from "./projects/audience.ts";
+export { readHttpHosts } from "./projects/http-hosts.ts";
 export { readPlanApproval } from "./projects/plan-approval.ts";
 export type { QuotaReached } from "./projects/quotas.ts";
 export {
@@ -197,8 +198,16 @@ export {
   planApprovals,
   type QuarantineReason,
 } from "./schema/words.ts";
+export { findSecrets, type SecretPlace } from "./secrets/find.ts";
+export { type NewSecret, type SecretRepository, type SecretRow, secretsForProject } from "./secrets/repo.ts";
 export type { ListedSkill, Skill } from "./skills/read.ts";
-export { type SkillRepository, skillsForProject } from "./skills/repo.ts";
+export {
+  type NewSkill,
+  type Promoted,
+  type SkillBounds,
+  type SkillRepository,
+  skillsForProject,
+} from "./skills/repo.ts";
 export { type AskEndpointRepository, askEndpointsForProject } from "./subscriptions/ask-endpoints.ts";
 export {
   type NewSubscription,

@@ -16,6 +16,7 @@ import { createSandbox, type Sandbox, sandboxAuthorizePath, sandboxClientId, san
 import {
   type CallLimits,
   type CodeCaller,
+  type CodeFinder,
   createCallLimits,
   createLedger,
   createToolCaller,
@@ -49,6 +50,8 @@ export type AppsOptions = NodeParts & {
   readonly views: CatalogViews;
   /** What calls of code tools lead to. */
   readonly callCode: CodeCaller;
+  /** Finds code tools that no view lists. */
+  readonly findCode: CodeFinder;
   /** Gives out the event loop's time. */
   readonly turns: Turns;
   readonly nodeId: NodeId;
@@ -80,6 +83,7 @@ export function createApps(options: AppsOptions): Apps {
     accounts,
     ledger,
     callCode: options.callCode,
+    findCode: options.findCode,
     runningMaxMs: options.limits.callRunningMaxMs,
     onUnrecorded: observer.callUnrecorded,
   });

@@ -1,10 +1,11 @@
 import type { ConnectRouter } from "@connectrpc/connect";
 import { type CatalogViews, createCatalogService } from "@svc/catalog";
-import { createConnectionsService } from "@svc/connections";
+import { createConnectionsService, createSecretsService } from "@svc/connections";
 import { CatalogService } from "@svc/gen/catalog";
 import { ConnectionsService } from "@svc/gen/connections";
 import { ContactsService } from "@svc/gen/contacts";
 import { JobsService } from "@svc/gen/jobs";
+import { SecretsService } from "@svc/gen/secrets";
 import { ToolsService } from "@svc/gen/tools";
 import { TriggersService } from "@svc/gen/triggers";
 import type { Jobs } from "@svc/jobs";
@@ -13,7 +14,7 @@ import { createTriggersService, type TriggersContext } from "@svc/triggers";
 import type { Apps } from "./apps.ts";
 import type { NodeParts } from "./parts.ts";
 
-/** Adds the services of the domains to a router: catalog, connections, tools, triggers, jobs and contacts. */
+/** Adds the services of the domains to a router: catalog, connections, secrets, tools, triggers, jobs and contacts. */
 export type RegisterServices = (router: ConnectRouter) => void;
 
 /** What the services of a node work with. */
@@ -32,6 +33,7 @@ export function createServices({ views, apps, jobs, triggers, ...parts }: Servic
     router.service(CatalogService, createCatalogService({ views, sealer, isOauthRegistered }));
     const connections = { ...apps, views, db, clock, sealer, isSandbox, publicUrl };
     router.service(ConnectionsService, createConnectionsService(connections));
+    router.service(SecretsService, createSecretsService({ db, clock, sealer }));
     router.service(ToolsService, createToolsService({ ...apps, views, db, sealer, clock }));
     router.service(JobsService, jobs.jobsService);
     router.service(ContactsService, jobs.contactsService);

@@ -26,6 +26,7 @@ export {
   resolveValue,
   valueAt,
 } from "./run/resolve.ts";
+export { readSkillName, type SkillName } from "./skill-name.ts";
 export type { CallStep } from "./steps/call.ts";
 export type { Step, StepOf } from "./steps/index.ts";
 export type { RowState } from "./steps/map.ts";

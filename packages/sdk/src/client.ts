@@ -5,6 +5,7 @@ import { ConnectionsService } from "@svc/gen/connections";
 import { ContactsService } from "@svc/gen/contacts";
 import { IdentityService } from "@svc/gen/identity";
 import { JobsService } from "@svc/gen/jobs";
+import { SecretsService } from "@svc/gen/secrets";
 import { ToolsService } from "@svc/gen/tools";
 import { TriggersService } from "@svc/gen/triggers";
 import { type ConnectionOptions, createSvcTransport } from "./transport.ts";
@@ -29,6 +30,8 @@ export type SvcClient = {
   readonly catalog: Client<typeof CatalogService>;
   /** Connected accounts. */
   readonly connections: Client<typeof ConnectionsService>;
+  /** What programs send by name, and nobody reads back. */
+  readonly secrets: Client<typeof SecretsService>;
   /** Finding and calling tools, and the ledger of calls. */
   readonly tools: Client<typeof ToolsService>;
   /** Durable jobs and the questions they ask. */
@@ -55,6 +58,7 @@ export function createSvcClient(options: SvcClientOptions): SvcClient {
     triggers: createClient(TriggersService, transport),
     catalog: createClient(CatalogService, transport),
     connections: createClient(ConnectionsService, transport),
+    secrets: createClient(SecretsService, transport),
     tools: createClient(ToolsService, transport),
     jobs: createClient(JobsService, transport),
     contacts: createClient(ContactsService, transport),

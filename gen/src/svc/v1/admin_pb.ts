@@ -16,7 +16,7 @@ import type { Message } from "@bufbuild/protobuf";
  * Describes the file svc/v1/admin.proto.
  */
 export const file_svc_v1_admin: GenFile = /*@__PURE__*/
-  fileDesc("ChJzdmMvdjEvYWRtaW4ucHJvdG8SBnN2Yy52MSJ6CgdQcm9qZWN0EgoKAmlkGAEgASgJEgwKBG5hbWUYAiABKAkSLgoKY3JlYXRlZF9hdBgDIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASJQoGcG9saWN5GAQgASgLMhUuc3ZjLnYxLlByb2plY3RQb2xpY3kiZAoNUHJvamVjdFBvbGljeRIVCg1wbGFuX2FwcHJvdmFsGAEgASgJEhUKDXJlZGlyZWN0X3VybHMYAiADKAkSJQoGcXVvdGFzGAMgASgLMhUuc3ZjLnYxLlByb2plY3RRdW90YXMizgEKDVByb2plY3RRdW90YXMSDQoFY2FsbHMYASABKAUSGAoQY29uY3VycmVudF9jYWxscxgCIAEoBRINCgVwb3N0cxgDIAEoBRIVCg1zdWJzY3JpcHRpb25zGAQgASgFEhoKEnBlbmRpbmdfZGVsaXZlcmllcxgFIAEoBRIMCgRqb2JzGAYgASgFEhQKDG9wZW5fc3RyZWFtcxgHIAEoBRIYChBwcml2YXRlX3Rvb2xraXRzGAggASgFEhQKDHN0b3JlZF9ieXRlcxgJIAEoASJqCgpRdW90YVVzYWdlEgwKBG5hbWUYASABKAkSDAoEdXNlZBgCIAEoARIMCgRtb3N0GAMgASgBEhIKCmlzX2RlZmF1bHQYBCABKAgSDQoFc2NvcGUYBSABKAkSDwoHcmVmdXNlZBgGIAEoDSKiAgoGQXBpS2V5EgoKAmlkGAEgASgJEhIKCnByb2plY3RfaWQYAiABKAkSGgoEcm9sZRgDIAEoDjIMLnN2Yy52MS5Sb2xlEgwKBG5hbWUYBCABKAkSDAoEaGludBgFIAEoCRIuCgpjcmVhdGVkX2F0GAYgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBIuCgpleHBpcmVzX2F0GAcgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBIuCgpyZXZva2VkX2F0GAggASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBIwCgxsYXN0X3VzZWRfYXQYCSABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wIpEDCg9RdWFyYW50aW5lZFBvc3QSCgoCaWQYASABKAkSFAoMdG9vbGtpdF9zbHVnGAIgASgJEg4KBnJlYXNvbhgDIAEoCRIOCgZkZXRhaWwYBCABKAkSNQoHaGVhZGVycxgFIAMoCzIkLnN2Yy52MS5RdWFyYW50aW5lZFBvc3QuSGVhZGVyc0VudHJ5EjEKBXF1ZXJ5GAYgAygLMiIuc3ZjLnYxLlF1YXJhbnRpbmVkUG9zdC5RdWVyeUVudHJ5EhIKCmJvZHlfYnl0ZXMYByABKAUSLwoLcmVjZWl2ZWRfYXQYCCABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEi8KC3JlbGVhc2VkX2F0GAkgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBouCgxIZWFkZXJzRW50cnkSCwoDa2V5GAEgASgJEg0KBXZhbHVlGAIgASgJOgI4ARosCgpRdWVyeUVudHJ5EgsKA2tleRgBIAEoCRINCgV2YWx1ZRgCIAEoCToCOAEiUgoRUXVhcmFudGluZVJlbGVhc2USCgoCaWQYASABKAkSDwoHb3V0Y29tZRgCIAEoCRIQCghhY2NlcHRlZBgDIAEoBRIOCgZyZWFzb24YBCABKAkiJAoUQ3JlYXRlUHJvamVjdFJlcXVlc3QSDAoEbmFtZRgBIAEoCSI5ChVDcmVhdGVQcm9qZWN0UmVzcG9uc2USIAoHcHJvamVjdBgBIAEoCzIPLnN2Yy52MS5Qcm9qZWN0IjwKE0xpc3RQcm9qZWN0c1JlcXVlc3QSEQoJcGFnZV9zaXplGAEgASgFEhIKCnBhZ2VfdG9rZW4YAiABKAkiUgoUTGlzdFByb2plY3RzUmVzcG9uc2USIQoIcHJvamVjdHMYASADKAsyDy5zdmMudjEuUHJvamVjdBIXCg9uZXh0X3BhZ2VfdG9rZW4YAiABKAkigwEKE0NyZWF0ZUFwaUtleVJlcXVlc3QSEgoKcHJvamVjdF9pZBgBIAEoCRIaCgRyb2xlGAIgASgOMgwuc3ZjLnYxLlJvbGUSDAoEbmFtZRgDIAEoCRIuCgpleHBpcmVzX2F0GAQgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcCJEChRDcmVhdGVBcGlLZXlSZXNwb25zZRIfCgdhcGlfa2V5GAEgASgLMg4uc3ZjLnYxLkFwaUtleRILCgNrZXkYAiABKAkiTwoSTGlzdEFwaUtleXNSZXF1ZXN0EhIKCnByb2plY3RfaWQYASABKAkSEQoJcGFnZV9zaXplGAIgASgFEhIKCnBhZ2VfdG9rZW4YAyABKAkiUAoTTGlzdEFwaUtleXNSZXNwb25zZRIgCghhcGlfa2V5cxgBIAMoCzIOLnN2Yy52MS5BcGlLZXkSFwoPbmV4dF9wYWdlX3Rva2VuGAIgASgJIiEKE1Jldm9rZUFwaUtleVJlcXVlc3QSCgoCaWQYASABKAkiNwoUUmV2b2tlQXBpS2V5UmVzcG9uc2USHwoHYXBpX2tleRgBIAEoCzIOLnN2Yy52MS5BcGlLZXkiggEKF1NldFByb2plY3RQb2xpY3lSZXF1ZXN0EhIKCnByb2plY3RfaWQYASABKAkSFQoNcGxhbl9hcHByb3ZhbBgCIAEoCRIVCg1yZWRpcmVjdF91cmxzGAMgAygJEiUKBnF1b3RhcxgEIAEoCzIVLnN2Yy52MS5Qcm9qZWN0UXVvdGFzIjwKGFNldFByb2plY3RQb2xpY3lSZXNwb25zZRIgCgdwcm9qZWN0GAEgASgLMg8uc3ZjLnYxLlByb2plY3QiLAoWR2V0UHJvamVjdFVzYWdlUmVxdWVzdBISCgpwcm9qZWN0X2lkGAEgASgJIoIBChdHZXRQcm9qZWN0VXNhZ2VSZXNwb25zZRIiCgZxdW90YXMYASADKAsyEi5zdmMudjEuUXVvdGFVc2FnZRINCgVjYWxscxgCIAEoDRINCgVwb3N0cxgDIAEoDRIUCgxwb3N0c19iZXlvbmQYBCABKA0SDwoHbm9kZV9pZBgFIAEoCSKEAQobTGlzdFF1YXJhbnRpbmVkUG9zdHNSZXF1ZXN0EhQKDHRvb2xraXRfc2x1ZxgBIAEoCRIOCgZyZWFzb24YAiABKAkSGAoQaW5jbHVkZV9yZWxlYXNlZBgDIAEoCBIRCglwYWdlX3NpemUYBCABKAUSEgoKcGFnZV90b2tlbhgFIAEoCSJfChxMaXN0UXVhcmFudGluZWRQb3N0c1Jlc3BvbnNlEiYKBXBvc3RzGAEgAygLMhcuc3ZjLnYxLlF1YXJhbnRpbmVkUG9zdBIXCg9uZXh0X3BhZ2VfdG9rZW4YAiABKAkiJwoZR2V0UXVhcmFudGluZWRQb3N0UmVxdWVzdBIKCgJpZBgBIAEoCSJRChpHZXRRdWFyYW50aW5lZFBvc3RSZXNwb25zZRIlCgRwb3N0GAEgASgLMhcuc3ZjLnYxLlF1YXJhbnRpbmVkUG9zdBIMCgRib2R5GAIgASgMItEBCh5SZWxlYXNlUXVhcmFudGluZWRQb3N0c1JlcXVlc3QSCwoDaWRzGAEgAygJEhQKDHRvb2xraXRfc2x1ZxgCIAEoCRIpCgVzaW5jZRgDIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASKQoFdW50aWwYBCABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEg8KB2RyeV9ydW4YBSABKAgSEQoJcGFnZV9zaXplGAYgASgFEhIKCnBhZ2VfdG9rZW4YByABKAkiZgofUmVsZWFzZVF1YXJhbnRpbmVkUG9zdHNSZXNwb25zZRIqCgdyZXN1bHRzGAEgAygLMhkuc3ZjLnYxLlF1YXJhbnRpbmVSZWxlYXNlEhcKD25leHRfcGFnZV90b2tlbhgCIAEoCSI0Cg5QYXJrSm9iUmVxdWVzdBISCgpwcm9qZWN0X2lkGAEgASgJEg4KBmpvYl9pZBgCIAEoCSIrCg9QYXJrSm9iUmVzcG9uc2USGAoDam9iGAEgASgLMgsuc3ZjLnYxLkpvYiI3ChFSZWxlYXNlSm9iUmVxdWVzdBISCgpwcm9qZWN0X2lkGAEgASgJEg4KBmpvYl9pZBgCIAEoCSIuChJSZWxlYXNlSm9iUmVzcG9uc2USGAoDam9iGAEgASgLMgsuc3ZjLnYxLkpvYjKlCAoMQWRtaW5TZXJ2aWNlElIKDUNyZWF0ZVByb2plY3QSHC5zdmMudjEuQ3JlYXRlUHJvamVjdFJlcXVlc3QaHS5zdmMudjEuQ3JlYXRlUHJvamVjdFJlc3BvbnNlIgSouxgDEk8KDExpc3RQcm9qZWN0cxIbLnN2Yy52MS5MaXN0UHJvamVjdHNSZXF1ZXN0Ghwuc3ZjLnYxLkxpc3RQcm9qZWN0c1Jlc3BvbnNlIgSouxgDEk8KDENyZWF0ZUFwaUtleRIbLnN2Yy52MS5DcmVhdGVBcGlLZXlSZXF1ZXN0Ghwuc3ZjLnYxLkNyZWF0ZUFwaUtleVJlc3BvbnNlIgSouxgDEkwKC0xpc3RBcGlLZXlzEhouc3ZjLnYxLkxpc3RBcGlLZXlzUmVxdWVzdBobLnN2Yy52MS5MaXN0QXBpS2V5c1Jlc3BvbnNlIgSouxgDEk8KDFJldm9rZUFwaUtleRIbLnN2Yy52MS5SZXZva2VBcGlLZXlSZXF1ZXN0Ghwuc3ZjLnYxLlJldm9rZUFwaUtleVJlc3BvbnNlIgSouxgDElsKEFNldFByb2plY3RQb2xpY3kSHy5zdmMudjEuU2V0UHJvamVjdFBvbGljeVJlcXVlc3QaIC5zdmMudjEuU2V0UHJvamVjdFBvbGljeVJlc3BvbnNlIgSouxgDElgKD0dldFByb2plY3RVc2FnZRIeLnN2Yy52MS5HZXRQcm9qZWN0VXNhZ2VSZXF1ZXN0Gh8uc3ZjLnYxLkdldFByb2plY3RVc2FnZVJlc3BvbnNlIgSouxgDEmcKFExpc3RRdWFyYW50aW5lZFBvc3RzEiMuc3ZjLnYxLkxpc3RRdWFyYW50aW5lZFBvc3RzUmVxdWVzdBokLnN2Yy52MS5MaXN0UXVhcmFudGluZWRQb3N0c1Jlc3BvbnNlIgSouxgDEmEKEkdldFF1YXJhbnRpbmVkUG9zdBIhLnN2Yy52MS5HZXRRdWFyYW50aW5lZFBvc3RSZXF1ZXN0GiIuc3ZjLnYxLkdldFF1YXJhbnRpbmVkUG9zdFJlc3BvbnNlIgSouxgDEnAKF1JlbGVhc2VRdWFyYW50aW5lZFBvc3RzEiYuc3ZjLnYxLlJlbGVhc2VRdWFyYW50aW5lZFBvc3RzUmVxdWVzdBonLnN2Yy52MS5SZWxlYXNlUXVhcmFudGluZWRQb3N0c1Jlc3BvbnNlIgSouxgDEkAKB1BhcmtKb2ISFi5zdmMudjEuUGFya0pvYlJlcXVlc3QaFy5zdmMudjEuUGFya0pvYlJlc3BvbnNlIgSouxgDEkkKClJlbGVhc2VKb2ISGS5zdmMudjEuUmVsZWFzZUpvYlJlcXVlc3QaGi5zdmMudjEuUmVsZWFzZUpvYlJlc3BvbnNlIgSouxgDYgZwcm90bzM", [file_google_protobuf_timestamp, file_svc_v1_jobs, file_svc_v1_options]);
+  fileDesc("ChJzdmMvdjEvYWRtaW4ucHJvdG8SBnN2Yy52MSJ6CgdQcm9qZWN0EgoKAmlkGAEgASgJEgwKBG5hbWUYAiABKAkSLgoKY3JlYXRlZF9hdBgDIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASJQoGcG9saWN5GAQgASgLMhUuc3ZjLnYxLlByb2plY3RQb2xpY3kihgEKDVByb2plY3RQb2xpY3kSFQoNcGxhbl9hcHByb3ZhbBgBIAEoCRIVCg1yZWRpcmVjdF91cmxzGAIgAygJEiUKBnF1b3RhcxgDIAEoCzIVLnN2Yy52MS5Qcm9qZWN0UXVvdGFzEiAKBGh0dHAYBCABKAsyEi5zdmMudjEuSHR0cFBvbGljeSIbCgpIdHRwUG9saWN5Eg0KBWhvc3RzGAEgAygJIs4BCg1Qcm9qZWN0UXVvdGFzEg0KBWNhbGxzGAEgASgFEhgKEGNvbmN1cnJlbnRfY2FsbHMYAiABKAUSDQoFcG9zdHMYAyABKAUSFQoNc3Vic2NyaXB0aW9ucxgEIAEoBRIaChJwZW5kaW5nX2RlbGl2ZXJpZXMYBSABKAUSDAoEam9icxgGIAEoBRIUCgxvcGVuX3N0cmVhbXMYByABKAUSGAoQcHJpdmF0ZV90b29sa2l0cxgIIAEoBRIUCgxzdG9yZWRfYnl0ZXMYCSABKAEiagoKUXVvdGFVc2FnZRIMCgRuYW1lGAEgASgJEgwKBHVzZWQYAiABKAESDAoEbW9zdBgDIAEoARISCgppc19kZWZhdWx0GAQgASgIEg0KBXNjb3BlGAUgASgJEg8KB3JlZnVzZWQYBiABKA0iogIKBkFwaUtleRIKCgJpZBgBIAEoCRISCgpwcm9qZWN0X2lkGAIgASgJEhoKBHJvbGUYAyABKA4yDC5zdmMudjEuUm9sZRIMCgRuYW1lGAQgASgJEgwKBGhpbnQYBSABKAkSLgoKY3JlYXRlZF9hdBgGIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASLgoKZXhwaXJlc19hdBgHIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASLgoKcmV2b2tlZF9hdBgIIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASMAoMbGFzdF91c2VkX2F0GAkgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcCKRAwoPUXVhcmFudGluZWRQb3N0EgoKAmlkGAEgASgJEhQKDHRvb2xraXRfc2x1ZxgCIAEoCRIOCgZyZWFzb24YAyABKAkSDgoGZGV0YWlsGAQgASgJEjUKB2hlYWRlcnMYBSADKAsyJC5zdmMudjEuUXVhcmFudGluZWRQb3N0LkhlYWRlcnNFbnRyeRIxCgVxdWVyeRgGIAMoCzIiLnN2Yy52MS5RdWFyYW50aW5lZFBvc3QuUXVlcnlFbnRyeRISCgpib2R5X2J5dGVzGAcgASgFEi8KC3JlY2VpdmVkX2F0GAggASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBIvCgtyZWxlYXNlZF9hdBgJIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXAaLgoMSGVhZGVyc0VudHJ5EgsKA2tleRgBIAEoCRINCgV2YWx1ZRgCIAEoCToCOAEaLAoKUXVlcnlFbnRyeRILCgNrZXkYASABKAkSDQoFdmFsdWUYAiABKAk6AjgBIlIKEVF1YXJhbnRpbmVSZWxlYXNlEgoKAmlkGAEgASgJEg8KB291dGNvbWUYAiABKAkSEAoIYWNjZXB0ZWQYAyABKAUSDgoGcmVhc29uGAQgASgJIiQKFENyZWF0ZVByb2plY3RSZXF1ZXN0EgwKBG5hbWUYASABKAkiOQoVQ3JlYXRlUHJvamVjdFJlc3BvbnNlEiAKB3Byb2plY3QYASABKAsyDy5zdmMudjEuUHJvamVjdCI8ChNMaXN0UHJvamVjdHNSZXF1ZXN0EhEKCXBhZ2Vfc2l6ZRgBIAEoBRISCgpwYWdlX3Rva2VuGAIgASgJIlIKFExpc3RQcm9qZWN0c1Jlc3BvbnNlEiEKCHByb2plY3RzGAEgAygLMg8uc3ZjLnYxLlByb2plY3QSFwoPbmV4dF9wYWdlX3Rva2VuGAIgASgJIoMBChNDcmVhdGVBcGlLZXlSZXF1ZXN0EhIKCnByb2plY3RfaWQYASABKAkSGgoEcm9sZRgCIAEoDjIMLnN2Yy52MS5Sb2xlEgwKBG5hbWUYAyABKAkSLgoKZXhwaXJlc19hdBgEIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXAiRAoUQ3JlYXRlQXBpS2V5UmVzcG9uc2USHwoHYXBpX2tleRgBIAEoCzIOLnN2Yy52MS5BcGlLZXkSCwoDa2V5GAIgASgJIk8KEkxpc3RBcGlLZXlzUmVxdWVzdBISCgpwcm9qZWN0X2lkGAEgASgJEhEKCXBhZ2Vfc2l6ZRgCIAEoBRISCgpwYWdlX3Rva2VuGAMgASgJIlAKE0xpc3RBcGlLZXlzUmVzcG9uc2USIAoIYXBpX2tleXMYASADKAsyDi5zdmMudjEuQXBpS2V5EhcKD25leHRfcGFnZV90b2tlbhgCIAEoCSIhChNSZXZva2VBcGlLZXlSZXF1ZXN0EgoKAmlkGAEgASgJIjcKFFJldm9rZUFwaUtleVJlc3BvbnNlEh8KB2FwaV9rZXkYASABKAsyDi5zdmMudjEuQXBpS2V5IqQBChdTZXRQcm9qZWN0UG9saWN5UmVxdWVzdBISCgpwcm9qZWN0X2lkGAEgASgJEhUKDXBsYW5fYXBwcm92YWwYAiABKAkSFQoNcmVkaXJlY3RfdXJscxgDIAMoCRIlCgZxdW90YXMYBCABKAsyFS5zdmMudjEuUHJvamVjdFF1b3RhcxIgCgRodHRwGAUgASgLMhIuc3ZjLnYxLkh0dHBQb2xpY3kiPAoYU2V0UHJvamVjdFBvbGljeVJlc3BvbnNlEiAKB3Byb2plY3QYASABKAsyDy5zdmMudjEuUHJvamVjdCIsChZHZXRQcm9qZWN0VXNhZ2VSZXF1ZXN0EhIKCnByb2plY3RfaWQYASABKAkiggEKF0dldFByb2plY3RVc2FnZVJlc3BvbnNlEiIKBnF1b3RhcxgBIAMoCzISLnN2Yy52MS5RdW90YVVzYWdlEg0KBWNhbGxzGAIgASgNEg0KBXBvc3RzGAMgASgNEhQKDHBvc3RzX2JleW9uZBgEIAEoDRIPCgdub2RlX2lkGAUgASgJIoQBChtMaXN0UXVhcmFudGluZWRQb3N0c1JlcXVlc3QSFAoMdG9vbGtpdF9zbHVnGAEgASgJEg4KBnJlYXNvbhgCIAEoCRIYChBpbmNsdWRlX3JlbGVhc2VkGAMgASgIEhEKCXBhZ2Vfc2l6ZRgEIAEoBRISCgpwYWdlX3Rva2VuGAUgASgJIl8KHExpc3RRdWFyYW50aW5lZFBvc3RzUmVzcG9uc2USJgoFcG9zdHMYASADKAsyFy5zdmMudjEuUXVhcmFudGluZWRQb3N0EhcKD25leHRfcGFnZV90b2tlbhgCIAEoCSInChlHZXRRdWFyYW50aW5lZFBvc3RSZXF1ZXN0EgoKAmlkGAEgASgJIlEKGkdldFF1YXJhbnRpbmVkUG9zdFJlc3BvbnNlEiUKBHBvc3QYASABKAsyFy5zdmMudjEuUXVhcmFudGluZWRQb3N0EgwKBGJvZHkYAiABKAwi0QEKHlJlbGVhc2VRdWFyYW50aW5lZFBvc3RzUmVxdWVzdBILCgNpZHMYASADKAkSFAoMdG9vbGtpdF9zbHVnGAIgASgJEikKBXNpbmNlGAMgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBIpCgV1bnRpbBgEIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASDwoHZHJ5X3J1bhgFIAEoCBIRCglwYWdlX3NpemUYBiABKAUSEgoKcGFnZV90b2tlbhgHIAEoCSJmCh9SZWxlYXNlUXVhcmFudGluZWRQb3N0c1Jlc3BvbnNlEioKB3Jlc3VsdHMYASADKAsyGS5zdmMudjEuUXVhcmFudGluZVJlbGVhc2USFwoPbmV4dF9wYWdlX3Rva2VuGAIgASgJIjQKDlBhcmtKb2JSZXF1ZXN0EhIKCnByb2plY3RfaWQYASABKAkSDgoGam9iX2lkGAIgASgJIisKD1BhcmtKb2JSZXNwb25zZRIYCgNqb2IYASABKAsyCy5zdmMudjEuSm9iIjcKEVJlbGVhc2VKb2JSZXF1ZXN0EhIKCnByb2plY3RfaWQYASABKAkSDgoGam9iX2lkGAIgASgJIi4KElJlbGVhc2VKb2JSZXNwb25zZRIYCgNqb2IYASABKAsyCy5zdmMudjEuSm9iMqUICgxBZG1pblNlcnZpY2USUgoNQ3JlYXRlUHJvamVjdBIcLnN2Yy52MS5DcmVhdGVQcm9qZWN0UmVxdWVzdBodLnN2Yy52MS5DcmVhdGVQcm9qZWN0UmVzcG9uc2UiBKi7GAMSTwoMTGlzdFByb2plY3RzEhsuc3ZjLnYxLkxpc3RQcm9qZWN0c1JlcXVlc3QaHC5zdmMudjEuTGlzdFByb2plY3RzUmVzcG9uc2UiBKi7GAMSTwoMQ3JlYXRlQXBpS2V5Ehsuc3ZjLnYxLkNyZWF0ZUFwaUtleVJlcXVlc3QaHC5zdmMudjEuQ3JlYXRlQXBpS2V5UmVzcG9uc2UiBKi7GAMSTAoLTGlzdEFwaUtleXMSGi5zdmMudjEuTGlzdEFwaUtleXNSZXF1ZXN0Ghsuc3ZjLnYxLkxpc3RBcGlLZXlzUmVzcG9uc2UiBKi7GAMSTwoMUmV2b2tlQXBpS2V5Ehsuc3ZjLnYxLlJldm9rZUFwaUtleVJlcXVlc3QaHC5zdmMudjEuUmV2b2tlQXBpS2V5UmVzcG9uc2UiBKi7GAMSWwoQU2V0UHJvamVjdFBvbGljeRIfLnN2Yy52MS5TZXRQcm9qZWN0UG9saWN5UmVxdWVzdBogLnN2Yy52MS5TZXRQcm9qZWN0UG9saWN5UmVzcG9uc2UiBKi7GAMSWAoPR2V0UHJvamVjdFVzYWdlEh4uc3ZjLnYxLkdldFByb2plY3RVc2FnZVJlcXVlc3QaHy5zdmMudjEuR2V0UHJvamVjdFVzYWdlUmVzcG9uc2UiBKi7GAMSZwoUTGlzdFF1YXJhbnRpbmVkUG9zdHMSIy5zdmMudjEuTGlzdFF1YXJhbnRpbmVkUG9zdHNSZXF1ZXN0GiQuc3ZjLnYxLkxpc3RRdWFyYW50aW5lZFBvc3RzUmVzcG9uc2UiBKi7GAMSYQoSR2V0UXVhcmFudGluZWRQb3N0EiEuc3ZjLnYxLkdldFF1YXJhbnRpbmVkUG9zdFJlcXVlc3QaIi5zdmMudjEuR2V0UXVhcmFudGluZWRQb3N0UmVzcG9uc2UiBKi7GAMScAoXUmVsZWFzZVF1YXJhbnRpbmVkUG9zdHMSJi5zdmMudjEuUmVsZWFzZVF1YXJhbnRpbmVkUG9zdHNSZXF1ZXN0Gicuc3ZjLnYxLlJlbGVhc2VRdWFyYW50aW5lZFBvc3RzUmVzcG9uc2UiBKi7GAMSQAoHUGFya0pvYhIWLnN2Yy52MS5QYXJrSm9iUmVxdWVzdBoXLnN2Yy52MS5QYXJrSm9iUmVzcG9uc2UiBKi7GAMSSQoKUmVsZWFzZUpvYhIZLnN2Yy52MS5SZWxlYXNlSm9iUmVxdWVzdBoaLnN2Yy52MS5SZWxlYXNlSm9iUmVzcG9uc2UiBKi7GANiBnByb3RvMw", [file_google_protobuf_timestamp, file_svc_v1_jobs, file_svc_v1_options]);
 
 /**
  * A tenant of the deployment: the owner of keys, subscriptions, events and jobs.
@@ -87,6 +87,13 @@ export type ProjectPolicy = Message<"svc.v1.ProjectPolicy"> & {
    * @generated from field: svc.v1.ProjectQuotas quotas = 3;
    */
   quotas?: ProjectQuotas | undefined;
+
+  /**
+   * Where http steps of its programs may send requests.
+   *
+   * @generated from field: svc.v1.HttpPolicy http = 4;
+   */
+  http?: HttpPolicy | undefined;
 };
 
 /**
@@ -95,6 +102,29 @@ export type ProjectPolicy = Message<"svc.v1.ProjectPolicy"> & {
  */
 export const ProjectPolicySchema: GenMessage<ProjectPolicy> = /*@__PURE__*/
   messageDesc(file_svc_v1_admin, 1);
+
+/**
+ * Where http steps of a project's programs may send requests. It holds at once: also a job that was
+ * submitted before calls no host that is not on the list when it is called.
+ *
+ * @generated from message svc.v1.HttpPolicy
+ */
+export type HttpPolicy = Message<"svc.v1.HttpPolicy"> & {
+  /**
+   * Hosts, each for itself alone: neither for those below it nor, without a port, for others than 443.
+   * `api.example.com`, `api.example.com:8443`. Answers have them in lower case and ASCII. Empty: none.
+   *
+   * @generated from field: repeated string hosts = 1;
+   */
+  hosts: string[];
+};
+
+/**
+ * Describes the message svc.v1.HttpPolicy.
+ * Use `create(HttpPolicySchema)` to create a new message.
+ */
+export const HttpPolicySchema: GenMessage<HttpPolicy> = /*@__PURE__*/
+  messageDesc(file_svc_v1_admin, 2);
 
 /**
  * How much of the service a project may use. For each quota 0 means its default and -1 no bound. What
@@ -180,7 +210,7 @@ export type ProjectQuotas = Message<"svc.v1.ProjectQuotas"> & {
  * Use `create(ProjectQuotasSchema)` to create a new message.
  */
 export const ProjectQuotasSchema: GenMessage<ProjectQuotas> = /*@__PURE__*/
-  messageDesc(file_svc_v1_admin, 2);
+  messageDesc(file_svc_v1_admin, 3);
 
 /**
  * What a project uses of one quota.
@@ -238,7 +268,7 @@ export type QuotaUsage = Message<"svc.v1.QuotaUsage"> & {
  * Use `create(QuotaUsageSchema)` to create a new message.
  */
 export const QuotaUsageSchema: GenMessage<QuotaUsage> = /*@__PURE__*/
-  messageDesc(file_svc_v1_admin, 3);
+  messageDesc(file_svc_v1_admin, 4);
 
 /**
  * A key of a project, without its text.
@@ -316,7 +346,7 @@ export type ApiKey = Message<"svc.v1.ApiKey"> & {
  * Use `create(ApiKeySchema)` to create a new message.
  */
 export const ApiKeySchema: GenMessage<ApiKey> = /*@__PURE__*/
-  messageDesc(file_svc_v1_admin, 4);
+  messageDesc(file_svc_v1_admin, 5);
 
 /**
  * A verified inbound post that could not become an event.
@@ -396,7 +426,7 @@ export type QuarantinedPost = Message<"svc.v1.QuarantinedPost"> & {
  * Use `create(QuarantinedPostSchema)` to create a new message.
  */
 export const QuarantinedPostSchema: GenMessage<QuarantinedPost> = /*@__PURE__*/
-  messageDesc(file_svc_v1_admin, 5);
+  messageDesc(file_svc_v1_admin, 6);
 
 /**
  * What became of one post in a release.
@@ -441,7 +471,7 @@ export type QuarantineRelease = Message<"svc.v1.QuarantineRelease"> & {
  * Use `create(QuarantineReleaseSchema)` to create a new message.
  */
 export const QuarantineReleaseSchema: GenMessage<QuarantineRelease> = /*@__PURE__*/
-  messageDesc(file_svc_v1_admin, 6);
+  messageDesc(file_svc_v1_admin, 7);
 
 /**
  * Request of CreateProject.
@@ -462,7 +492,7 @@ export type CreateProjectRequest = Message<"svc.v1.CreateProjectRequest"> & {
  * Use `create(CreateProjectRequestSchema)` to create a new message.
  */
 export const CreateProjectRequestSchema: GenMessage<CreateProjectRequest> = /*@__PURE__*/
-  messageDesc(file_svc_v1_admin, 7);
+  messageDesc(file_svc_v1_admin, 8);
 
 /**
  * Response of CreateProject.
@@ -483,7 +513,7 @@ export type CreateProjectResponse = Message<"svc.v1.CreateProjectResponse"> & {
  * Use `create(CreateProjectResponseSchema)` to create a new message.
  */
 export const CreateProjectResponseSchema: GenMessage<CreateProjectResponse> = /*@__PURE__*/
-  messageDesc(file_svc_v1_admin, 8);
+  messageDesc(file_svc_v1_admin, 9);
 
 /**
  * Request of ListProjects.
@@ -511,7 +541,7 @@ export type ListProjectsRequest = Message<"svc.v1.ListProjectsRequest"> & {
  * Use `create(ListProjectsRequestSchema)` to create a new message.
  */
 export const ListProjectsRequestSchema: GenMessage<ListProjectsRequest> = /*@__PURE__*/
-  messageDesc(file_svc_v1_admin, 9);
+  messageDesc(file_svc_v1_admin, 10);
 
 /**
  * Response of ListProjects.
@@ -539,7 +569,7 @@ export type ListProjectsResponse = Message<"svc.v1.ListProjectsResponse"> & {
  * Use `create(ListProjectsResponseSchema)` to create a new message.
  */
 export const ListProjectsResponseSchema: GenMessage<ListProjectsResponse> = /*@__PURE__*/
-  messageDesc(file_svc_v1_admin, 10);
+  messageDesc(file_svc_v1_admin, 11);
 
 /**
  * Request of CreateApiKey.
@@ -581,7 +611,7 @@ export type CreateApiKeyRequest = Message<"svc.v1.CreateApiKeyRequest"> & {
  * Use `create(CreateApiKeyRequestSchema)` to create a new message.
  */
 export const CreateApiKeyRequestSchema: GenMessage<CreateApiKeyRequest> = /*@__PURE__*/
-  messageDesc(file_svc_v1_admin, 11);
+  messageDesc(file_svc_v1_admin, 12);
 
 /**
  * Response of CreateApiKey.
@@ -610,7 +640,7 @@ export type CreateApiKeyResponse = Message<"svc.v1.CreateApiKeyResponse"> & {
  * Use `create(CreateApiKeyResponseSchema)` to create a new message.
  */
 export const CreateApiKeyResponseSchema: GenMessage<CreateApiKeyResponse> = /*@__PURE__*/
-  messageDesc(file_svc_v1_admin, 12);
+  messageDesc(file_svc_v1_admin, 13);
 
 /**
  * Request of ListApiKeys.
@@ -645,7 +675,7 @@ export type ListApiKeysRequest = Message<"svc.v1.ListApiKeysRequest"> & {
  * Use `create(ListApiKeysRequestSchema)` to create a new message.
  */
 export const ListApiKeysRequestSchema: GenMessage<ListApiKeysRequest> = /*@__PURE__*/
-  messageDesc(file_svc_v1_admin, 13);
+  messageDesc(file_svc_v1_admin, 14);
 
 /**
  * Response of ListApiKeys.
@@ -673,7 +703,7 @@ export type ListApiKeysResponse = Message<"svc.v1.ListApiKeysResponse"> & {
  * Use `create(ListApiKeysResponseSchema)` to create a new message.
  */
 export const ListApiKeysResponseSchema: GenMessage<ListApiKeysResponse> = /*@__PURE__*/
-  messageDesc(file_svc_v1_admin, 14);
+  messageDesc(file_svc_v1_admin, 15);
 
 /**
  * Request of RevokeApiKey.
@@ -694,7 +724,7 @@ export type RevokeApiKeyRequest = Message<"svc.v1.RevokeApiKeyRequest"> & {
  * Use `create(RevokeApiKeyRequestSchema)` to create a new message.
  */
 export const RevokeApiKeyRequestSchema: GenMessage<RevokeApiKeyRequest> = /*@__PURE__*/
-  messageDesc(file_svc_v1_admin, 15);
+  messageDesc(file_svc_v1_admin, 16);
 
 /**
  * Response of RevokeApiKey.
@@ -715,7 +745,7 @@ export type RevokeApiKeyResponse = Message<"svc.v1.RevokeApiKeyResponse"> & {
  * Use `create(RevokeApiKeyResponseSchema)` to create a new message.
  */
 export const RevokeApiKeyResponseSchema: GenMessage<RevokeApiKeyResponse> = /*@__PURE__*/
-  messageDesc(file_svc_v1_admin, 16);
+  messageDesc(file_svc_v1_admin, 17);
 
 /**
  * Request of SetProjectPolicy. planApproval and redirectUrls are set as given, what follows where it
@@ -752,6 +782,13 @@ export type SetProjectPolicyRequest = Message<"svc.v1.SetProjectPolicyRequest"> 
    * @generated from field: svc.v1.ProjectQuotas quotas = 4;
    */
   quotas?: ProjectQuotas | undefined;
+
+  /**
+   * Where http steps may send requests, all of it. If unset, it stays as it is.
+   *
+   * @generated from field: svc.v1.HttpPolicy http = 5;
+   */
+  http?: HttpPolicy | undefined;
 };
 
 /**
@@ -759,7 +796,7 @@ export type SetProjectPolicyRequest = Message<"svc.v1.SetProjectPolicyRequest"> 
  * Use `create(SetProjectPolicyRequestSchema)` to create a new message.
  */
 export const SetProjectPolicyRequestSchema: GenMessage<SetProjectPolicyRequest> = /*@__PURE__*/
-  messageDesc(file_svc_v1_admin, 17);
+  messageDesc(file_svc_v1_admin, 18);
 
 /**
  * Response of SetProjectPolicy.
@@ -780,7 +817,7 @@ export type SetProjectPolicyResponse = Message<"svc.v1.SetProjectPolicyResponse"
  * Use `create(SetProjectPolicyResponseSchema)` to create a new message.
  */
 export const SetProjectPolicyResponseSchema: GenMessage<SetProjectPolicyResponse> = /*@__PURE__*/
-  messageDesc(file_svc_v1_admin, 18);
+  messageDesc(file_svc_v1_admin, 19);
 
 /**
  * Request of GetProjectUsage.
@@ -801,7 +838,7 @@ export type GetProjectUsageRequest = Message<"svc.v1.GetProjectUsageRequest"> & 
  * Use `create(GetProjectUsageRequestSchema)` to create a new message.
  */
 export const GetProjectUsageRequestSchema: GenMessage<GetProjectUsageRequest> = /*@__PURE__*/
-  messageDesc(file_svc_v1_admin, 19);
+  messageDesc(file_svc_v1_admin, 20);
 
 /**
  * Response of GetProjectUsage.
@@ -850,7 +887,7 @@ export type GetProjectUsageResponse = Message<"svc.v1.GetProjectUsageResponse"> 
  * Use `create(GetProjectUsageResponseSchema)` to create a new message.
  */
 export const GetProjectUsageResponseSchema: GenMessage<GetProjectUsageResponse> = /*@__PURE__*/
-  messageDesc(file_svc_v1_admin, 20);
+  messageDesc(file_svc_v1_admin, 21);
 
 /**
  * Request of ListQuarantinedPosts.
@@ -899,7 +936,7 @@ export type ListQuarantinedPostsRequest = Message<"svc.v1.ListQuarantinedPostsRe
  * Use `create(ListQuarantinedPostsRequestSchema)` to create a new message.
  */
 export const ListQuarantinedPostsRequestSchema: GenMessage<ListQuarantinedPostsRequest> = /*@__PURE__*/
-  messageDesc(file_svc_v1_admin, 21);
+  messageDesc(file_svc_v1_admin, 22);
 
 /**
  * Response of ListQuarantinedPosts.
@@ -927,7 +964,7 @@ export type ListQuarantinedPostsResponse = Message<"svc.v1.ListQuarantinedPostsR
  * Use `create(ListQuarantinedPostsResponseSchema)` to create a new message.
  */
 export const ListQuarantinedPostsResponseSchema: GenMessage<ListQuarantinedPostsResponse> = /*@__PURE__*/
-  messageDesc(file_svc_v1_admin, 22);
+  messageDesc(file_svc_v1_admin, 23);
 
 /**
  * Request of GetQuarantinedPost.
@@ -948,7 +985,7 @@ export type GetQuarantinedPostRequest = Message<"svc.v1.GetQuarantinedPostReques
  * Use `create(GetQuarantinedPostRequestSchema)` to create a new message.
  */
 export const GetQuarantinedPostRequestSchema: GenMessage<GetQuarantinedPostRequest> = /*@__PURE__*/
-  messageDesc(file_svc_v1_admin, 23);
+  messageDesc(file_svc_v1_admin, 24);
 
 /**
  * Response of GetQuarantinedPost.
@@ -976,7 +1013,7 @@ export type GetQuarantinedPostResponse = Message<"svc.v1.GetQuarantinedPostRespo
  * Use `create(GetQuarantinedPostResponseSchema)` to create a new message.
  */
 export const GetQuarantinedPostResponseSchema: GenMessage<GetQuarantinedPostResponse> = /*@__PURE__*/
-  messageDesc(file_svc_v1_admin, 24);
+  messageDesc(file_svc_v1_admin, 25);
 
 /**
  * Request of ReleaseQuarantinedPosts. The filters combine; at least one of ids, toolkitSlug, since
@@ -1040,7 +1077,7 @@ export type ReleaseQuarantinedPostsRequest = Message<"svc.v1.ReleaseQuarantinedP
  * Use `create(ReleaseQuarantinedPostsRequestSchema)` to create a new message.
  */
 export const ReleaseQuarantinedPostsRequestSchema: GenMessage<ReleaseQuarantinedPostsRequest> = /*@__PURE__*/
-  messageDesc(file_svc_v1_admin, 25);
+  messageDesc(file_svc_v1_admin, 26);
 
 /**
  * Response of ReleaseQuarantinedPosts.
@@ -1068,7 +1105,7 @@ export type ReleaseQuarantinedPostsResponse = Message<"svc.v1.ReleaseQuarantined
  * Use `create(ReleaseQuarantinedPostsResponseSchema)` to create a new message.
  */
 export const ReleaseQuarantinedPostsResponseSchema: GenMessage<ReleaseQuarantinedPostsResponse> = /*@__PURE__*/
-  messageDesc(file_svc_v1_admin, 26);
+  messageDesc(file_svc_v1_admin, 27);
 
 /**
  * Request of ParkJob.
@@ -1096,7 +1133,7 @@ export type ParkJobRequest = Message<"svc.v1.ParkJobRequest"> & {
  * Use `create(ParkJobRequestSchema)` to create a new message.
  */
 export const ParkJobRequestSchema: GenMessage<ParkJobRequest> = /*@__PURE__*/
-  messageDesc(file_svc_v1_admin, 27);
+  messageDesc(file_svc_v1_admin, 28);
 
 /**
  * Response of ParkJob.
@@ -1117,7 +1154,7 @@ export type ParkJobResponse = Message<"svc.v1.ParkJobResponse"> & {
  * Use `create(ParkJobResponseSchema)` to create a new message.
  */
 export const ParkJobResponseSchema: GenMessage<ParkJobResponse> = /*@__PURE__*/
-  messageDesc(file_svc_v1_admin, 28);
+  messageDesc(file_svc_v1_admin, 29);
 
 /**
  * Request of ReleaseJob.
@@ -1145,7 +1182,7 @@ export type ReleaseJobRequest = Message<"svc.v1.ReleaseJobRequest"> & {
  * Use `create(ReleaseJobRequestSchema)` to create a new message.
  */
 export const ReleaseJobRequestSchema: GenMessage<ReleaseJobRequest> = /*@__PURE__*/
-  messageDesc(file_svc_v1_admin, 29);
+  messageDesc(file_svc_v1_admin, 30);
 
 /**
  * Response of ReleaseJob.
@@ -1166,7 +1203,7 @@ export type ReleaseJobResponse = Message<"svc.v1.ReleaseJobResponse"> & {
  * Use `create(ReleaseJobResponseSchema)` to create a new message.
  */
 export const ReleaseJobResponseSchema: GenMessage<ReleaseJobResponse> = /*@__PURE__*/
-  messageDesc(file_svc_v1_admin, 30);
+  messageDesc(file_svc_v1_admin, 31);
 
 /**
  * Administration of the deployment: projects, their keys and policies, the quarantine of inbound posts,
@@ -1268,6 +1305,8 @@ export const AdminService: GenService<{
    *   for loopback) without credentials and fragment, is longer than 2,048 characters, or there are
    *   more than 100.
    * - invalid_argument QUOTA_INVALID: one of quotas is below -1.
+   * - invalid_argument HTTP_HOST_INVALID: one of http.hosts is not a host alone, such as
+   *   `api.example.com` or `api.example.com:8443`, or there are more than 100.
    *
    * @generated from rpc svc.v1.AdminService.SetProjectPolicy
    */

@@ -15,7 +15,7 @@ import type { Message, UnknownEnum } from "@bufbuild/protobuf";
  * Describes the file svc/v1/jobs.proto.
  */
 export const file_svc_v1_jobs: GenFile = /*@__PURE__*/
-  fileDesc("ChFzdmMvdjEvam9icy5wcm90bxIGc3ZjLnYxIqUECgNKb2ISCgoCaWQYASABKAkSIQoGc3RhdHVzGAIgASgOMhEuc3ZjLnYxLkpvYlN0YXR1cxIUCgxwcm9ncmFtX2pzb24YAyABKAkSFAoMcHJvZ3JhbV9oYXNoGAQgASgJEiIKCGVzdGltYXRlGAUgASgLMhAuc3ZjLnYxLkVzdGltYXRlEhgKEHBsYW5fYXBwcm92YWxfaWQYBiABKAkSGgoEcGFyaxgHIAEoCzIMLnN2Yy52MS5QYXJrEioKDXN0ZXBfcmVjZWlwdHMYCCADKAsyEy5zdmMudjEuU3RlcFJlY2VpcHQSIAoHcmVjZWlwdBgJIAEoCzIPLnN2Yy52MS5SZWNlaXB0EhIKCmxhc3RfZXJyb3IYCiABKAkSLgoKY3JlYXRlZF9hdBgLIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASLgoKdXBkYXRlZF9hdBgMIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASLwoLZmluaXNoZWRfYXQYDSABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEiAKC3BlbmRpbmdfYXNrGA4gASgLMgsuc3ZjLnYxLkFzaxIaCgRzYWdhGA8gASgLMgwuc3ZjLnYxLlNhZ2ESDAoEbW9kZRgQIAEoCRIWCg5zaW11bGF0ZWRfZnJvbRgRIAEoCRISCgpza2lsbF9zbHVnGBIgASgJItYBCghFc3RpbWF0ZRIRCgljYWxsc19taW4YASABKA0SEQoJY2FsbHNfbWF4GAIgASgNEhIKCndyaXRlc19tYXgYAyABKA0SFwoPZGVzdHJ1Y3RpdmVfbWF4GAQgASgNEhAKCHJvd3NfbWF4GAUgASgNEhAKCGFza3NfbWF4GAYgASgNEhYKDmFjY2Vzc19jbGFzc2VzGAcgAygJEhAKCHRvb2xraXRzGAggAygJEhAKCGVudGl0aWVzGAkgAygJEhcKD25vdF9jb21wZW5zYWJsZRgKIAMoCSKjAQoEUGFyaxIOCgZyZWFzb24YASABKAkSDwoHc3RlcF9pZBgCIAEoCRIpCgVzaW5jZRgDIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASKwoHd2FrZV9hdBgEIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASIgoIanVkZ21lbnQYBSABKAsyEC5zdmMudjEuSnVkZ21lbnQixwEKCEp1ZGdtZW50EhAKCHBvaW50X2lkGAEgASgJEhIKCnJlcXVlc3RfaWQYAiABKAkSEAoIcXVlc3Rpb24YAyABKAkSFQoNY29udGludWF0aW9ucxgEIAMoCRIaChJhbnN3ZXJfc2NoZW1hX2pzb24YBSABKAkSLQoJcmFpc2VkX2F0GAYgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBIhCgZjb3VudHMYByABKAsyES5zdmMudjEuUm93Q291bnRzIlUKCVJvd0NvdW50cxIKCgJpbhgBIAEoDRIKCgJvaxgCIAEoDRIOCgZmYWlsZWQYAyABKA0SDwoHc2tpcHBlZBgEIAEoDRIPCgd1bmtub3duGAUgASgNImAKCkNhbGxDb3VudHMSDAoEcmVhZBgBIAEoDRINCgV3cml0ZRgCIAEoDRITCgtkZXN0cnVjdGl2ZRgDIAEoDRIPCgdyZXRyaWVkGAQgASgNEg8KB3Vua25vd24YBSABKA0ihwMKC1N0ZXBSZWNlaXB0Eg8KB3N0ZXBfaWQYASABKAkSDAoEa2luZBgCIAEoCRIRCgl0b29sX3NsdWcYAyABKAkSFAoMdG9vbF92ZXJzaW9uGAQgASgJEg0KBXN0YXRlGAUgASgJEhAKCGF0dGVtcHRzGAYgASgNEi4KCnN0YXJ0ZWRfYXQYByABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEi8KC2ZpbmlzaGVkX2F0GAggASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBIfCgRyb3dzGAkgASgLMhEuc3ZjLnYxLlJvd0NvdW50cxIhCgVjYWxscxgKIAEoCzISLnN2Yy52MS5DYWxsQ291bnRzEiEKBmVycm9ycxgLIAMoCzIRLnN2Yy52MS5TdGVwRXJyb3ISJQoIZGVjaXNpb24YDCABKAsyEy5zdmMudjEuQXNrRGVjaXNpb24SIAoEdW5kbxgNIAEoCzISLnN2Yy52MS5VbmRvQ291bnRzIk8KCVN0ZXBFcnJvchIMCgRjb2RlGAEgASgJEg0KBWNvdW50GAIgASgNEhUKDWZpcnN0X29yZGluYWwYAyABKA0SDgoGc2FtcGxlGAQgASgJIioKClVuZG9Db3VudHMSDAoEZG9uZRgBIAEoDRIOCgZmYWlsZWQYAiABKA0ihQMKB1JlY2VpcHQSDwoHb3V0Y29tZRgBIAEoCRIUCgxwcm9ncmFtX2hhc2gYAiABKAkSHwoEcm93cxgDIAEoCzIRLnN2Yy52MS5Sb3dDb3VudHMSIQoFY2FsbHMYBCABKAsyEi5zdmMudjEuQ2FsbENvdW50cxIlCgZsaW1pdHMYBSABKAsyFS5zdmMudjEuUmVjZWlwdExpbWl0cxIfCgRhc2tzGAYgASgLMhEuc3ZjLnYxLkFza0NvdW50cxIqCglhcHByb3ZhbHMYByADKAsyFy5zdmMudjEuQXBwcm92YWxSZWNlaXB0EiIKCGVzdGltYXRlGAggASgLMhAuc3ZjLnYxLkVzdGltYXRlEh4KBmFjdHVhbBgJIAEoCzIOLnN2Yy52MS5BY3R1YWwSGgoEc2FnYRgKIAEoCzIMLnN2Yy52MS5TYWdhEhMKC3Jlc3VsdF9qc29uGAsgASgJEhAKCGxhc3Rfc2VxGAwgASgNEhQKDHJlY2VpcHRfaGFzaBgNIAEoCSJQCg1SZWNlaXB0TGltaXRzEh8KBHVzZWQYASABKAsyES5zdmMudjEuSm9iTGltaXRzEh4KA21heBgCIAEoCzIRLnN2Yy52MS5Kb2JMaW1pdHMiegoJSm9iTGltaXRzEhgKEGRlYWRsaW5lX3NlY29uZHMYASABKA0SEgoKdG9vbF9jYWxscxgCIAEoDRIOCgZ3cml0ZXMYAyABKA0SDAoEcm93cxgEIAEoDRIMCgRhc2tzGAUgASgNEhMKC2NvbmN1cnJlbmN5GAYgASgNImwKCUFza0NvdW50cxIOCgZyYWlzZWQYASABKA0SEAoIYW5zd2VyZWQYAiABKA0SEQoJZGVmYXVsdGVkGAMgASgNEhEKCXdpdGhkcmF3bhgEIAEoDRIXCg9yZWZ1c2VkX2Fuc3dlcnMYBSABKA0iXgoPQXBwcm92YWxSZWNlaXB0EhMKC2FwcHJvdmFsX2lkGAEgASgJEg8KB3N0ZXBfaWQYAiABKAkSJQoIZGVjaXNpb24YAyABKAsyEy5zdmMudjEuQXNrRGVjaXNpb24iWAoGQWN0dWFsEg0KBWNhbGxzGAEgASgNEg4KBndyaXRlcxgCIAEoDRITCgtkZXN0cnVjdGl2ZRgDIAEoDRIMCgRyb3dzGAQgASgNEgwKBGFza3MYBSABKA0iRAoEU2FnYRINCgVzdGF0ZRgBIAEoCRIPCgdlbnRyaWVzGAIgASgNEgwKBGRvbmUYAyABKA0SDgoGZmFpbGVkGAQgASgNIp0BCghKb2JFdmVudBIOCgZqb2JfaWQYASABKAkSCwoDc2VxGAIgASgNEgwKBHR5cGUYAyABKAkSDwoHc3RlcF9pZBgEIAEoCRImCgJhdBgFIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASFAoMcGF5bG9hZF9qc29uGAYgASgJEhcKD3ByaW5jaXBhbF9jaGFpbhgHIAMoCSL8BAoDQXNrEhAKCHBvaW50X2lkGAEgASgJEhQKDHByaW5jaXBhbF9pZBgCIAEoCRIRCglob3BfaW5kZXgYAyABKAUSHAoUZGVsaXZlcmVkX3ByaW5jaXBhbHMYBCADKAkSEQoJdG9vbF9zbHVnGAUgASgJEhEKCWVudGl0eV9pZBgGIAEoCRIUCgx0b29sX2NhbGxfaWQYByABKAkSMAoMZGVsaXZlcmVkX2F0GAggASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBIvCgtkZWFkbGluZV9hdBgJIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASEwoLYXBwcm92YWxfaWQYCiABKAkSEQoJZXhoYXVzdGVkGAsgASgIEg4KBmpvYl9pZBgMIAEoCRISCgpyZXF1ZXN0X2lkGA0gASgJEh8KBXN0YXRlGA4gASgOMhAuc3ZjLnYxLkFza1N0YXRlEhAKCHF1ZXN0aW9uGA8gASgJEhoKEmFuc3dlcl9zY2hlbWFfanNvbhgQIAEoCRIVCg1jb250aW51YXRpb25zGBEgAygJEiYKCmVzY2FsYXRpb24YEiADKAsyEi5zdmMudjEuQXNrSG9wU3BlYxIsCghhc2tlZF9hdBgTIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASJQoIZGVjaXNpb24YFCABKAsyEy5zdmMudjEuQXNrRGVjaXNpb24SDwoHc3RlcF9pZBgVIAEoCRIQCghkZWxpdmVyeRgWIAEoCRIrChJzaW11bGF0aW9uX3JlY2VpcHQYFyABKAsyDy5zdmMudjEuUmVjZWlwdCI7CgpBc2tIb3BTcGVjEhQKDHByaW5jaXBhbF9pZBgBIAEoCRIXCg90aW1lb3V0X3NlY29uZHMYAiABKA0iqAEKC0Fza0RlY2lzaW9uEhQKDGNvbnRpbnVhdGlvbhgBIAEoCRIUCgxwcmluY2lwYWxfaWQYAiABKAkSDgoGa2V5X2lkGAMgASgJEg8KB3N1cmZhY2UYBCABKAkSDAoEbm90ZRgFIAEoCRIWCg5vdmVycmlkZXNfanNvbhgGIAEoCRImCgJhdBgHIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXAiiAEKC0Fza0VuZHBvaW50EgoKAmlkGAEgASgJEhQKDGVuZHBvaW50X3VybBgCIAEoCRIOCgZhY3RpdmUYAyABKAgSFwoPaW5hY3RpdmVfcmVhc29uGAQgASgJEi4KCmNyZWF0ZWRfYXQYBSABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wImcKEFN1Ym1pdEpvYlJlcXVlc3QSFAoMcHJvZ3JhbV9qc29uGAEgASgJEhcKD2lkZW1wb3RlbmN5X2tleRgCIAEoCRIMCgRtb2RlGAMgASgJEhYKDnNpbXVsYXRlX2ZpcnN0GAQgASgIIi0KEVN1Ym1pdEpvYlJlc3BvbnNlEhgKA2pvYhgBIAEoCzILLnN2Yy52MS5Kb2IiGwoNR2V0Sm9iUmVxdWVzdBIKCgJpZBgBIAEoCSJLCg5HZXRKb2JSZXNwb25zZRIYCgNqb2IYASABKAsyCy5zdmMudjEuSm9iEh8KCnNpbXVsYXRpb24YAiABKAsyCy5zdmMudjEuSm9iIn0KD0xpc3RKb2JzUmVxdWVzdBIhCgZzdGF0dXMYASABKA4yES5zdmMudjEuSm9iU3RhdHVzEhEKCXBhZ2Vfc2l6ZRgCIAEoBRISCgpwYWdlX3Rva2VuGAMgASgJEgwKBG1vZGUYBCABKAkSEgoKc2tpbGxfc2x1ZxgFIAEoCSJGChBMaXN0Sm9ic1Jlc3BvbnNlEhkKBGpvYnMYASADKAsyCy5zdmMudjEuSm9iEhcKD25leHRfcGFnZV90b2tlbhgCIAEoCSIeChBDYW5jZWxKb2JSZXF1ZXN0EgoKAmlkGAEgASgJIi0KEUNhbmNlbEpvYlJlc3BvbnNlEhgKA2pvYhgBIAEoCzILLnN2Yy52MS5Kb2IiTQoUTGlzdEpvYkV2ZW50c1JlcXVlc3QSDgoGam9iX2lkGAEgASgJEhEKCXBhZ2Vfc2l6ZRgCIAEoBRISCgpwYWdlX3Rva2VuGAMgASgJIlIKFUxpc3RKb2JFdmVudHNSZXNwb25zZRIgCgZldmVudHMYASADKAsyEC5zdmMudjEuSm9iRXZlbnQSFwoPbmV4dF9wYWdlX3Rva2VuGAIgASgJIjQKD1dhdGNoSm9iUmVxdWVzdBIOCgZqb2JfaWQYASABKAkSEQoJYWZ0ZXJfc2VxGAIgASgNIjMKEFdhdGNoSm9iUmVzcG9uc2USHwoFZXZlbnQYASABKAsyEC5zdmMudjEuSm9iRXZlbnQiRgoRUHJvbW90ZUpvYlJlcXVlc3QSDgoGam9iX2lkGAEgASgJEgwKBHNsdWcYAiABKAkSEwoLZGVzY3JpcHRpb24YAyABKAkiMAoSUHJvbW90ZUpvYlJlc3BvbnNlEhoKBHRvb2wYASABKAsyDC5zdmMudjEuVG9vbCKdAQoQQW5zd2VyQXNrUmVxdWVzdBIOCgZqb2JfaWQYASABKAkSEgoKcmVxdWVzdF9pZBgCIAEoCRIUCgxwcmluY2lwYWxfaWQYAyABKAkSFAoMY29udGludWF0aW9uGAQgASgJEhYKDm92ZXJyaWRlc19qc29uGAUgASgJEgwKBG5vdGUYBiABKAkSEwoLZGVsaXZlcnlfaWQYByABKAkiLQoRQW5zd2VyQXNrUmVzcG9uc2USGAoDam9iGAEgASgLMgsuc3ZjLnYxLkpvYiKcAQoPTGlzdEFza3NSZXF1ZXN0Eh8KBXN0YXRlGAEgASgOMhAuc3ZjLnYxLkFza1N0YXRlEhQKDHByaW5jaXBhbF9pZBgCIAEoCRIOCgZqb2JfaWQYAyABKAkSGwoTc3RhbmRpbmdfcHJvZ3JhbV9pZBgEIAEoCRIRCglwYWdlX3NpemUYBSABKAUSEgoKcGFnZV90b2tlbhgGIAEoCSJGChBMaXN0QXNrc1Jlc3BvbnNlEhkKBGFza3MYASADKAsyCy5zdmMudjEuQXNrEhcKD25leHRfcGFnZV90b2tlbhgCIAEoCSIzCg1HZXRBc2tSZXF1ZXN0Eg4KBmpvYl9pZBgBIAEoCRISCgpyZXF1ZXN0X2lkGAIgASgJIioKDkdldEFza1Jlc3BvbnNlEhgKA2FzaxgBIAEoCzILLnN2Yy52MS5Bc2siMAoYQ3JlYXRlQXNrRW5kcG9pbnRSZXF1ZXN0EhQKDGVuZHBvaW50X3VybBgBIAEoCSJeChlDcmVhdGVBc2tFbmRwb2ludFJlc3BvbnNlEikKDGFza19lbmRwb2ludBgBIAEoCzITLnN2Yy52MS5Bc2tFbmRwb2ludBIWCg5zaWduaW5nX3NlY3JldBgCIAEoCSJAChdMaXN0QXNrRW5kcG9pbnRzUmVxdWVzdBIRCglwYWdlX3NpemUYASABKAUSEgoKcGFnZV90b2tlbhgCIAEoCSJfChhMaXN0QXNrRW5kcG9pbnRzUmVzcG9uc2USKgoNYXNrX2VuZHBvaW50cxgBIAMoCzITLnN2Yy52MS5Bc2tFbmRwb2ludBIXCg9uZXh0X3BhZ2VfdG9rZW4YAiABKAkiJgoYRGVsZXRlQXNrRW5kcG9pbnRSZXF1ZXN0EgoKAmlkGAEgASgJIhsKGURlbGV0ZUFza0VuZHBvaW50UmVzcG9uc2Uq3wIKCUpvYlN0YXR1cxIaChZKT0JfU1RBVFVTX1VOU1BFQ0lGSUVEEAASGQoVSk9CX1NUQVRVU19TSU1VTEFUSU5HEAESJAogSk9CX1NUQVRVU19QRU5ESU5HX1BMQU5fQVBQUk9WQUwQAhIVChFKT0JfU1RBVFVTX1FVRVVFRBADEhYKEkpPQl9TVEFUVVNfUlVOTklORxAEEhUKEUpPQl9TVEFUVVNfUEFSS0VEEAUSGwoXSk9CX1NUQVRVU19DT01QRU5TQVRJTkcQBhIYChRKT0JfU1RBVFVTX1NVQ0NFRURFRBAHEhUKEUpPQl9TVEFUVVNfRkFJTEVEEAgSFgoSSk9CX1NUQVRVU19BQk9SVEVEEAkSFwoTSk9CX1NUQVRVU19SRUpFQ1RFRBAKEhYKEkpPQl9TVEFUVVNfRVhQSVJFRBALEhgKFEpPQl9TVEFUVVNfQ0FOQ0VMTEVEEAwqhgEKCEFza1N0YXRlEhkKFUFTS19TVEFURV9VTlNQRUNJRklFRBAAEhUKEUFTS19TVEFURV9QRU5ESU5HEAESFgoSQVNLX1NUQVRFX0FOU1dFUkVEEAISFwoTQVNLX1NUQVRFX0RFRkFVTFRFRBADEhcKE0FTS19TVEFURV9XSVRIRFJBV04QBDLwBwoLSm9ic1NlcnZpY2USRgoJU3VibWl0Sm9iEhguc3ZjLnYxLlN1Ym1pdEpvYlJlcXVlc3QaGS5zdmMudjEuU3VibWl0Sm9iUmVzcG9uc2UiBKi7GAESPQoGR2V0Sm9iEhUuc3ZjLnYxLkdldEpvYlJlcXVlc3QaFi5zdmMudjEuR2V0Sm9iUmVzcG9uc2UiBKi7GAESQwoITGlzdEpvYnMSFy5zdmMudjEuTGlzdEpvYnNSZXF1ZXN0Ghguc3ZjLnYxLkxpc3RKb2JzUmVzcG9uc2UiBKi7GAESRgoJQ2FuY2VsSm9iEhguc3ZjLnYxLkNhbmNlbEpvYlJlcXVlc3QaGS5zdmMudjEuQ2FuY2VsSm9iUmVzcG9uc2UiBKi7GAESUgoNTGlzdEpvYkV2ZW50cxIcLnN2Yy52MS5MaXN0Sm9iRXZlbnRzUmVxdWVzdBodLnN2Yy52MS5MaXN0Sm9iRXZlbnRzUmVzcG9uc2UiBKi7GAESRQoIV2F0Y2hKb2ISFy5zdmMudjEuV2F0Y2hKb2JSZXF1ZXN0Ghguc3ZjLnYxLldhdGNoSm9iUmVzcG9uc2UiBKi7GAEwARJJCgpQcm9tb3RlSm9iEhkuc3ZjLnYxLlByb21vdGVKb2JSZXF1ZXN0Ghouc3ZjLnYxLlByb21vdGVKb2JSZXNwb25zZSIEqLsYARJGCglBbnN3ZXJBc2sSGC5zdmMudjEuQW5zd2VyQXNrUmVxdWVzdBoZLnN2Yy52MS5BbnN3ZXJBc2tSZXNwb25zZSIEqLsYARJDCghMaXN0QXNrcxIXLnN2Yy52MS5MaXN0QXNrc1JlcXVlc3QaGC5zdmMudjEuTGlzdEFza3NSZXNwb25zZSIEqLsYARI9CgZHZXRBc2sSFS5zdmMudjEuR2V0QXNrUmVxdWVzdBoWLnN2Yy52MS5HZXRBc2tSZXNwb25zZSIEqLsYARJeChFDcmVhdGVBc2tFbmRwb2ludBIgLnN2Yy52MS5DcmVhdGVBc2tFbmRwb2ludFJlcXVlc3QaIS5zdmMudjEuQ3JlYXRlQXNrRW5kcG9pbnRSZXNwb25zZSIEqLsYAhJbChBMaXN0QXNrRW5kcG9pbnRzEh8uc3ZjLnYxLkxpc3RBc2tFbmRwb2ludHNSZXF1ZXN0GiAuc3ZjLnYxLkxpc3RBc2tFbmRwb2ludHNSZXNwb25zZSIEqLsYAhJeChFEZWxldGVBc2tFbmRwb2ludBIgLnN2Yy52MS5EZWxldGVBc2tFbmRwb2ludFJlcXVlc3QaIS5zdmMudjEuRGVsZXRlQXNrRW5kcG9pbnRSZXNwb25zZSIEqLsYAmIGcHJvdG8z", [file_google_protobuf_timestamp, file_svc_v1_catalog, file_svc_v1_options]);
+  fileDesc("ChFzdmMvdjEvam9icy5wcm90bxIGc3ZjLnYxIqUECgNKb2ISCgoCaWQYASABKAkSIQoGc3RhdHVzGAIgASgOMhEuc3ZjLnYxLkpvYlN0YXR1cxIUCgxwcm9ncmFtX2pzb24YAyABKAkSFAoMcHJvZ3JhbV9oYXNoGAQgASgJEiIKCGVzdGltYXRlGAUgASgLMhAuc3ZjLnYxLkVzdGltYXRlEhgKEHBsYW5fYXBwcm92YWxfaWQYBiABKAkSGgoEcGFyaxgHIAEoCzIMLnN2Yy52MS5QYXJrEioKDXN0ZXBfcmVjZWlwdHMYCCADKAsyEy5zdmMudjEuU3RlcFJlY2VpcHQSIAoHcmVjZWlwdBgJIAEoCzIPLnN2Yy52MS5SZWNlaXB0EhIKCmxhc3RfZXJyb3IYCiABKAkSLgoKY3JlYXRlZF9hdBgLIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASLgoKdXBkYXRlZF9hdBgMIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASLwoLZmluaXNoZWRfYXQYDSABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEiAKC3BlbmRpbmdfYXNrGA4gASgLMgsuc3ZjLnYxLkFzaxIaCgRzYWdhGA8gASgLMgwuc3ZjLnYxLlNhZ2ESDAoEbW9kZRgQIAEoCRIWCg5zaW11bGF0ZWRfZnJvbRgRIAEoCRISCgpza2lsbF9zbHVnGBIgASgJItYBCghFc3RpbWF0ZRIRCgljYWxsc19taW4YASABKA0SEQoJY2FsbHNfbWF4GAIgASgNEhIKCndyaXRlc19tYXgYAyABKA0SFwoPZGVzdHJ1Y3RpdmVfbWF4GAQgASgNEhAKCHJvd3NfbWF4GAUgASgNEhAKCGFza3NfbWF4GAYgASgNEhYKDmFjY2Vzc19jbGFzc2VzGAcgAygJEhAKCHRvb2xraXRzGAggAygJEhAKCGVudGl0aWVzGAkgAygJEhcKD25vdF9jb21wZW5zYWJsZRgKIAMoCSKjAQoEUGFyaxIOCgZyZWFzb24YASABKAkSDwoHc3RlcF9pZBgCIAEoCRIpCgVzaW5jZRgDIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASKwoHd2FrZV9hdBgEIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASIgoIanVkZ21lbnQYBSABKAsyEC5zdmMudjEuSnVkZ21lbnQixwEKCEp1ZGdtZW50EhAKCHBvaW50X2lkGAEgASgJEhIKCnJlcXVlc3RfaWQYAiABKAkSEAoIcXVlc3Rpb24YAyABKAkSFQoNY29udGludWF0aW9ucxgEIAMoCRIaChJhbnN3ZXJfc2NoZW1hX2pzb24YBSABKAkSLQoJcmFpc2VkX2F0GAYgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBIhCgZjb3VudHMYByABKAsyES5zdmMudjEuUm93Q291bnRzIlUKCVJvd0NvdW50cxIKCgJpbhgBIAEoDRIKCgJvaxgCIAEoDRIOCgZmYWlsZWQYAyABKA0SDwoHc2tpcHBlZBgEIAEoDRIPCgd1bmtub3duGAUgASgNImAKCkNhbGxDb3VudHMSDAoEcmVhZBgBIAEoDRINCgV3cml0ZRgCIAEoDRITCgtkZXN0cnVjdGl2ZRgDIAEoDRIPCgdyZXRyaWVkGAQgASgNEg8KB3Vua25vd24YBSABKA0ihwMKC1N0ZXBSZWNlaXB0Eg8KB3N0ZXBfaWQYASABKAkSDAoEa2luZBgCIAEoCRIRCgl0b29sX3NsdWcYAyABKAkSFAoMdG9vbF92ZXJzaW9uGAQgASgJEg0KBXN0YXRlGAUgASgJEhAKCGF0dGVtcHRzGAYgASgNEi4KCnN0YXJ0ZWRfYXQYByABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEi8KC2ZpbmlzaGVkX2F0GAggASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBIfCgRyb3dzGAkgASgLMhEuc3ZjLnYxLlJvd0NvdW50cxIhCgVjYWxscxgKIAEoCzISLnN2Yy52MS5DYWxsQ291bnRzEiEKBmVycm9ycxgLIAMoCzIRLnN2Yy52MS5TdGVwRXJyb3ISJQoIZGVjaXNpb24YDCABKAsyEy5zdmMudjEuQXNrRGVjaXNpb24SIAoEdW5kbxgNIAEoCzISLnN2Yy52MS5VbmRvQ291bnRzIk8KCVN0ZXBFcnJvchIMCgRjb2RlGAEgASgJEg0KBWNvdW50GAIgASgNEhUKDWZpcnN0X29yZGluYWwYAyABKA0SDgoGc2FtcGxlGAQgASgJIioKClVuZG9Db3VudHMSDAoEZG9uZRgBIAEoDRIOCgZmYWlsZWQYAiABKA0ihQMKB1JlY2VpcHQSDwoHb3V0Y29tZRgBIAEoCRIUCgxwcm9ncmFtX2hhc2gYAiABKAkSHwoEcm93cxgDIAEoCzIRLnN2Yy52MS5Sb3dDb3VudHMSIQoFY2FsbHMYBCABKAsyEi5zdmMudjEuQ2FsbENvdW50cxIlCgZsaW1pdHMYBSABKAsyFS5zdmMudjEuUmVjZWlwdExpbWl0cxIfCgRhc2tzGAYgASgLMhEuc3ZjLnYxLkFza0NvdW50cxIqCglhcHByb3ZhbHMYByADKAsyFy5zdmMudjEuQXBwcm92YWxSZWNlaXB0EiIKCGVzdGltYXRlGAggASgLMhAuc3ZjLnYxLkVzdGltYXRlEh4KBmFjdHVhbBgJIAEoCzIOLnN2Yy52MS5BY3R1YWwSGgoEc2FnYRgKIAEoCzIMLnN2Yy52MS5TYWdhEhMKC3Jlc3VsdF9qc29uGAsgASgJEhAKCGxhc3Rfc2VxGAwgASgNEhQKDHJlY2VpcHRfaGFzaBgNIAEoCSJQCg1SZWNlaXB0TGltaXRzEh8KBHVzZWQYASABKAsyES5zdmMudjEuSm9iTGltaXRzEh4KA21heBgCIAEoCzIRLnN2Yy52MS5Kb2JMaW1pdHMiegoJSm9iTGltaXRzEhgKEGRlYWRsaW5lX3NlY29uZHMYASABKA0SEgoKdG9vbF9jYWxscxgCIAEoDRIOCgZ3cml0ZXMYAyABKA0SDAoEcm93cxgEIAEoDRIMCgRhc2tzGAUgASgNEhMKC2NvbmN1cnJlbmN5GAYgASgNImwKCUFza0NvdW50cxIOCgZyYWlzZWQYASABKA0SEAoIYW5zd2VyZWQYAiABKA0SEQoJZGVmYXVsdGVkGAMgASgNEhEKCXdpdGhkcmF3bhgEIAEoDRIXCg9yZWZ1c2VkX2Fuc3dlcnMYBSABKA0iXgoPQXBwcm92YWxSZWNlaXB0EhMKC2FwcHJvdmFsX2lkGAEgASgJEg8KB3N0ZXBfaWQYAiABKAkSJQoIZGVjaXNpb24YAyABKAsyEy5zdmMudjEuQXNrRGVjaXNpb24iWAoGQWN0dWFsEg0KBWNhbGxzGAEgASgNEg4KBndyaXRlcxgCIAEoDRITCgtkZXN0cnVjdGl2ZRgDIAEoDRIMCgRyb3dzGAQgASgNEgwKBGFza3MYBSABKA0iRAoEU2FnYRINCgVzdGF0ZRgBIAEoCRIPCgdlbnRyaWVzGAIgASgNEgwKBGRvbmUYAyABKA0SDgoGZmFpbGVkGAQgASgNIp0BCghKb2JFdmVudBIOCgZqb2JfaWQYASABKAkSCwoDc2VxGAIgASgNEgwKBHR5cGUYAyABKAkSDwoHc3RlcF9pZBgEIAEoCRImCgJhdBgFIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASFAoMcGF5bG9hZF9qc29uGAYgASgJEhcKD3ByaW5jaXBhbF9jaGFpbhgHIAMoCSL8BAoDQXNrEhAKCHBvaW50X2lkGAEgASgJEhQKDHByaW5jaXBhbF9pZBgCIAEoCRIRCglob3BfaW5kZXgYAyABKAUSHAoUZGVsaXZlcmVkX3ByaW5jaXBhbHMYBCADKAkSEQoJdG9vbF9zbHVnGAUgASgJEhEKCWVudGl0eV9pZBgGIAEoCRIUCgx0b29sX2NhbGxfaWQYByABKAkSMAoMZGVsaXZlcmVkX2F0GAggASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBIvCgtkZWFkbGluZV9hdBgJIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASEwoLYXBwcm92YWxfaWQYCiABKAkSEQoJZXhoYXVzdGVkGAsgASgIEg4KBmpvYl9pZBgMIAEoCRISCgpyZXF1ZXN0X2lkGA0gASgJEh8KBXN0YXRlGA4gASgOMhAuc3ZjLnYxLkFza1N0YXRlEhAKCHF1ZXN0aW9uGA8gASgJEhoKEmFuc3dlcl9zY2hlbWFfanNvbhgQIAEoCRIVCg1jb250aW51YXRpb25zGBEgAygJEiYKCmVzY2FsYXRpb24YEiADKAsyEi5zdmMudjEuQXNrSG9wU3BlYxIsCghhc2tlZF9hdBgTIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASJQoIZGVjaXNpb24YFCABKAsyEy5zdmMudjEuQXNrRGVjaXNpb24SDwoHc3RlcF9pZBgVIAEoCRIQCghkZWxpdmVyeRgWIAEoCRIrChJzaW11bGF0aW9uX3JlY2VpcHQYFyABKAsyDy5zdmMudjEuUmVjZWlwdCI7CgpBc2tIb3BTcGVjEhQKDHByaW5jaXBhbF9pZBgBIAEoCRIXCg90aW1lb3V0X3NlY29uZHMYAiABKA0iqAEKC0Fza0RlY2lzaW9uEhQKDGNvbnRpbnVhdGlvbhgBIAEoCRIUCgxwcmluY2lwYWxfaWQYAiABKAkSDgoGa2V5X2lkGAMgASgJEg8KB3N1cmZhY2UYBCABKAkSDAoEbm90ZRgFIAEoCRIWCg5vdmVycmlkZXNfanNvbhgGIAEoCRImCgJhdBgHIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXAiiAEKC0Fza0VuZHBvaW50EgoKAmlkGAEgASgJEhQKDGVuZHBvaW50X3VybBgCIAEoCRIOCgZhY3RpdmUYAyABKAgSFwoPaW5hY3RpdmVfcmVhc29uGAQgASgJEi4KCmNyZWF0ZWRfYXQYBSABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wImcKEFN1Ym1pdEpvYlJlcXVlc3QSFAoMcHJvZ3JhbV9qc29uGAEgASgJEhcKD2lkZW1wb3RlbmN5X2tleRgCIAEoCRIMCgRtb2RlGAMgASgJEhYKDnNpbXVsYXRlX2ZpcnN0GAQgASgIIi0KEVN1Ym1pdEpvYlJlc3BvbnNlEhgKA2pvYhgBIAEoCzILLnN2Yy52MS5Kb2IiGwoNR2V0Sm9iUmVxdWVzdBIKCgJpZBgBIAEoCSJLCg5HZXRKb2JSZXNwb25zZRIYCgNqb2IYASABKAsyCy5zdmMudjEuSm9iEh8KCnNpbXVsYXRpb24YAiABKAsyCy5zdmMudjEuSm9iIn0KD0xpc3RKb2JzUmVxdWVzdBIhCgZzdGF0dXMYASABKA4yES5zdmMudjEuSm9iU3RhdHVzEhEKCXBhZ2Vfc2l6ZRgCIAEoBRISCgpwYWdlX3Rva2VuGAMgASgJEgwKBG1vZGUYBCABKAkSEgoKc2tpbGxfc2x1ZxgFIAEoCSJGChBMaXN0Sm9ic1Jlc3BvbnNlEhkKBGpvYnMYASADKAsyCy5zdmMudjEuSm9iEhcKD25leHRfcGFnZV90b2tlbhgCIAEoCSIeChBDYW5jZWxKb2JSZXF1ZXN0EgoKAmlkGAEgASgJIi0KEUNhbmNlbEpvYlJlc3BvbnNlEhgKA2pvYhgBIAEoCzILLnN2Yy52MS5Kb2IiTQoUTGlzdEpvYkV2ZW50c1JlcXVlc3QSDgoGam9iX2lkGAEgASgJEhEKCXBhZ2Vfc2l6ZRgCIAEoBRISCgpwYWdlX3Rva2VuGAMgASgJIlIKFUxpc3RKb2JFdmVudHNSZXNwb25zZRIgCgZldmVudHMYASADKAsyEC5zdmMudjEuSm9iRXZlbnQSFwoPbmV4dF9wYWdlX3Rva2VuGAIgASgJIjQKD1dhdGNoSm9iUmVxdWVzdBIOCgZqb2JfaWQYASABKAkSEQoJYWZ0ZXJfc2VxGAIgASgNIjMKEFdhdGNoSm9iUmVzcG9uc2USHwoFZXZlbnQYASABKAsyEC5zdmMudjEuSm9iRXZlbnQiWwoRUHJvbW90ZUpvYlJlcXVlc3QSDgoGam9iX2lkGAEgASgJEgwKBHNsdWcYAiABKAkSEwoLZGVzY3JpcHRpb24YAyABKAkSEwoLbmV3X3ZlcnNpb24YBCABKAgiQQoSUHJvbW90ZUpvYlJlc3BvbnNlEhoKBHRvb2wYASABKAsyDC5zdmMudjEuVG9vbBIPCgd2ZXJzaW9uGAIgASgFItUBCgVTa2lsbBIMCgRzbHVnGAEgASgJEg8KB3ZlcnNpb24YAiABKAUSEQoJdG9vbF9zbHVnGAMgASgJEhMKC2Rlc2NyaXB0aW9uGAQgASgJEg4KBmpvYl9pZBgFIAEoCRIUCgxhY2Nlc3NfY2xhc3MYBiABKAkSGQoRaW5wdXRfc2NoZW1hX2pzb24YByABKAkSLgoKY3JlYXRlZF9hdBgIIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASFAoMcHJvZ3JhbV9qc29uGAkgASgJIkgKEUxpc3RTa2lsbHNSZXF1ZXN0EgwKBHNsdWcYASABKAkSEQoJcGFnZV9zaXplGAIgASgFEhIKCnBhZ2VfdG9rZW4YAyABKAkiTAoSTGlzdFNraWxsc1Jlc3BvbnNlEh0KBnNraWxscxgBIAMoCzINLnN2Yy52MS5Ta2lsbBIXCg9uZXh0X3BhZ2VfdG9rZW4YAiABKAkiMAoPR2V0U2tpbGxSZXF1ZXN0EgwKBHNsdWcYASABKAkSDwoHdmVyc2lvbhgCIAEoBSIwChBHZXRTa2lsbFJlc3BvbnNlEhwKBXNraWxsGAEgASgLMg0uc3ZjLnYxLlNraWxsIjMKEkRlbGV0ZVNraWxsUmVxdWVzdBIMCgRzbHVnGAEgASgJEg8KB3ZlcnNpb24YAiABKAUiFQoTRGVsZXRlU2tpbGxSZXNwb25zZSKdAQoQQW5zd2VyQXNrUmVxdWVzdBIOCgZqb2JfaWQYASABKAkSEgoKcmVxdWVzdF9pZBgCIAEoCRIUCgxwcmluY2lwYWxfaWQYAyABKAkSFAoMY29udGludWF0aW9uGAQgASgJEhYKDm92ZXJyaWRlc19qc29uGAUgASgJEgwKBG5vdGUYBiABKAkSEwoLZGVsaXZlcnlfaWQYByABKAkiLQoRQW5zd2VyQXNrUmVzcG9uc2USGAoDam9iGAEgASgLMgsuc3ZjLnYxLkpvYiKcAQoPTGlzdEFza3NSZXF1ZXN0Eh8KBXN0YXRlGAEgASgOMhAuc3ZjLnYxLkFza1N0YXRlEhQKDHByaW5jaXBhbF9pZBgCIAEoCRIOCgZqb2JfaWQYAyABKAkSGwoTc3RhbmRpbmdfcHJvZ3JhbV9pZBgEIAEoCRIRCglwYWdlX3NpemUYBSABKAUSEgoKcGFnZV90b2tlbhgGIAEoCSJGChBMaXN0QXNrc1Jlc3BvbnNlEhkKBGFza3MYASADKAsyCy5zdmMudjEuQXNrEhcKD25leHRfcGFnZV90b2tlbhgCIAEoCSIzCg1HZXRBc2tSZXF1ZXN0Eg4KBmpvYl9pZBgBIAEoCRISCgpyZXF1ZXN0X2lkGAIgASgJIioKDkdldEFza1Jlc3BvbnNlEhgKA2FzaxgBIAEoCzILLnN2Yy52MS5Bc2siMAoYQ3JlYXRlQXNrRW5kcG9pbnRSZXF1ZXN0EhQKDGVuZHBvaW50X3VybBgBIAEoCSJeChlDcmVhdGVBc2tFbmRwb2ludFJlc3BvbnNlEikKDGFza19lbmRwb2ludBgBIAEoCzITLnN2Yy52MS5Bc2tFbmRwb2ludBIWCg5zaWduaW5nX3NlY3JldBgCIAEoCSJAChdMaXN0QXNrRW5kcG9pbnRzUmVxdWVzdBIRCglwYWdlX3NpemUYASABKAUSEgoKcGFnZV90b2tlbhgCIAEoCSJfChhMaXN0QXNrRW5kcG9pbnRzUmVzcG9uc2USKgoNYXNrX2VuZHBvaW50cxgBIAMoCzITLnN2Yy52MS5Bc2tFbmRwb2ludBIXCg9uZXh0X3BhZ2VfdG9rZW4YAiABKAkiJgoYRGVsZXRlQXNrRW5kcG9pbnRSZXF1ZXN0EgoKAmlkGAEgASgJIhsKGURlbGV0ZUFza0VuZHBvaW50UmVzcG9uc2Uq3wIKCUpvYlN0YXR1cxIaChZKT0JfU1RBVFVTX1VOU1BFQ0lGSUVEEAASGQoVSk9CX1NUQVRVU19TSU1VTEFUSU5HEAESJAogSk9CX1NUQVRVU19QRU5ESU5HX1BMQU5fQVBQUk9WQUwQAhIVChFKT0JfU1RBVFVTX1FVRVVFRBADEhYKEkpPQl9TVEFUVVNfUlVOTklORxAEEhUKEUpPQl9TVEFUVVNfUEFSS0VEEAUSGwoXSk9CX1NUQVRVU19DT01QRU5TQVRJTkcQBhIYChRKT0JfU1RBVFVTX1NVQ0NFRURFRBAHEhUKEUpPQl9TVEFUVVNfRkFJTEVEEAgSFgoSSk9CX1NUQVRVU19BQk9SVEVEEAkSFwoTSk9CX1NUQVRVU19SRUpFQ1RFRBAKEhYKEkpPQl9TVEFUVVNfRVhQSVJFRBALEhgKFEpPQl9TVEFUVVNfQ0FOQ0VMTEVEEAwqhgEKCEFza1N0YXRlEhkKFUFTS19TVEFURV9VTlNQRUNJRklFRBAAEhUKEUFTS19TVEFURV9QRU5ESU5HEAESFgoSQVNLX1NUQVRFX0FOU1dFUkVEEAISFwoTQVNLX1NUQVRFX0RFRkFVTFRFRBADEhcKE0FTS19TVEFURV9XSVRIRFJBV04QBDLOCQoLSm9ic1NlcnZpY2USRgoJU3VibWl0Sm9iEhguc3ZjLnYxLlN1Ym1pdEpvYlJlcXVlc3QaGS5zdmMudjEuU3VibWl0Sm9iUmVzcG9uc2UiBKi7GAESPQoGR2V0Sm9iEhUuc3ZjLnYxLkdldEpvYlJlcXVlc3QaFi5zdmMudjEuR2V0Sm9iUmVzcG9uc2UiBKi7GAESQwoITGlzdEpvYnMSFy5zdmMudjEuTGlzdEpvYnNSZXF1ZXN0Ghguc3ZjLnYxLkxpc3RKb2JzUmVzcG9uc2UiBKi7GAESRgoJQ2FuY2VsSm9iEhguc3ZjLnYxLkNhbmNlbEpvYlJlcXVlc3QaGS5zdmMudjEuQ2FuY2VsSm9iUmVzcG9uc2UiBKi7GAESUgoNTGlzdEpvYkV2ZW50cxIcLnN2Yy52MS5MaXN0Sm9iRXZlbnRzUmVxdWVzdBodLnN2Yy52MS5MaXN0Sm9iRXZlbnRzUmVzcG9uc2UiBKi7GAESRQoIV2F0Y2hKb2ISFy5zdmMudjEuV2F0Y2hKb2JSZXF1ZXN0Ghguc3ZjLnYxLldhdGNoSm9iUmVzcG9uc2UiBKi7GAEwARJJCgpQcm9tb3RlSm9iEhkuc3ZjLnYxLlByb21vdGVKb2JSZXF1ZXN0Ghouc3ZjLnYxLlByb21vdGVKb2JSZXNwb25zZSIEqLsYARJJCgpMaXN0U2tpbGxzEhkuc3ZjLnYxLkxpc3RTa2lsbHNSZXF1ZXN0Ghouc3ZjLnYxLkxpc3RTa2lsbHNSZXNwb25zZSIEqLsYARJDCghHZXRTa2lsbBIXLnN2Yy52MS5HZXRTa2lsbFJlcXVlc3QaGC5zdmMudjEuR2V0U2tpbGxSZXNwb25zZSIEqLsYARJMCgtEZWxldGVTa2lsbBIaLnN2Yy52MS5EZWxldGVTa2lsbFJlcXVlc3QaGy5zdmMudjEuRGVsZXRlU2tpbGxSZXNwb25zZSIEqLsYAhJGCglBbnN3ZXJBc2sSGC5zdmMudjEuQW5zd2VyQXNrUmVxdWVzdBoZLnN2Yy52MS5BbnN3ZXJBc2tSZXNwb25zZSIEqLsYARJDCghMaXN0QXNrcxIXLnN2Yy52MS5MaXN0QXNrc1JlcXVlc3QaGC5zdmMudjEuTGlzdEFza3NSZXNwb25zZSIEqLsYARI9CgZHZXRBc2sSFS5zdmMudjEuR2V0QXNrUmVxdWVzdBoWLnN2Yy52MS5HZXRBc2tSZXNwb25zZSIEqLsYARJeChFDcmVhdGVBc2tFbmRwb2ludBIgLnN2Yy52MS5DcmVhdGVBc2tFbmRwb2ludFJlcXVlc3QaIS5zdmMudjEuQ3JlYXRlQXNrRW5kcG9pbnRSZXNwb25zZSIEqLsYAhJbChBMaXN0QXNrRW5kcG9pbnRzEh8uc3ZjLnYxLkxpc3RBc2tFbmRwb2ludHNSZXF1ZXN0GiAuc3ZjLnYxLkxpc3RBc2tFbmRwb2ludHNSZXNwb25zZSIEqLsYAhJeChFEZWxldGVBc2tFbmRwb2ludBIgLnN2Yy52MS5EZWxldGVBc2tFbmRwb2ludFJlcXVlc3QaIS5zdmMudjEuRGVsZXRlQXNrRW5kcG9pbnRSZXNwb25zZSIEqLsYAmIGcHJvdG8z", [file_google_protobuf_timestamp, file_svc_v1_catalog, file_svc_v1_options]);
 
 /**
  * One run of one program.
@@ -1763,6 +1763,13 @@ export type PromoteJobRequest = Message<"svc.v1.PromoteJobRequest"> & {
    * @generated from field: string description = 3;
    */
   description: string;
+
+  /**
+   * Makes the next version of a skill that exists. If false, the slug must be free.
+   *
+   * @generated from field: bool new_version = 4;
+   */
+  newVersion: boolean;
 };
 
 /**
@@ -1779,11 +1786,18 @@ export const PromoteJobRequestSchema: GenMessage<PromoteJobRequest> = /*@__PURE_
  */
 export type PromoteJobResponse = Message<"svc.v1.PromoteJobResponse"> & {
   /**
-   * The new tool `skills.<slug>`; its access class is the worst inside the program.
+   * The tool `skills.<slug>` as it is now; its access class is the worst inside the program.
    *
    * @generated from field: svc.v1.Tool tool = 1;
    */
   tool?: Tool | undefined;
+
+  /**
+   * The version of the skill that was made, from 1 on.
+   *
+   * @generated from field: int32 version = 2;
+   */
+  version: number;
 };
 
 /**
@@ -1792,6 +1806,238 @@ export type PromoteJobResponse = Message<"svc.v1.PromoteJobResponse"> & {
  */
 export const PromoteJobResponseSchema: GenMessage<PromoteJobResponse> = /*@__PURE__*/
   messageDesc(file_svc_v1_jobs, 34);
+
+/**
+ * A version of a skill: a program that a project promoted to a tool.
+ *
+ * @generated from message svc.v1.Skill
+ */
+export type Skill = Message<"svc.v1.Skill"> & {
+  /**
+   * Name of the skill, without `skills.`.
+   *
+   * @generated from field: string slug = 1;
+   */
+  slug: string;
+
+  /**
+   * The version, from 1 on.
+   *
+   * @generated from field: int32 version = 2;
+   */
+  version: number;
+
+  /**
+   * Slug of its tool, `skills.<slug>`; followed by `@` and a version it names that one.
+   *
+   * @generated from field: string tool_slug = 3;
+   */
+  toolSlug: string;
+
+  /**
+   * What the skill does.
+   *
+   * @generated from field: string description = 4;
+   */
+  description: string;
+
+  /**
+   * Id of the job whose program it is.
+   *
+   * @generated from field: string job_id = 5;
+   */
+  jobId: string;
+
+  /**
+   * The worst inside the program: `read`, `write` or `destructive`.
+   *
+   * @generated from field: string access_class = 6;
+   */
+  accessClass: string;
+
+  /**
+   * What its input must satisfy: JSON Schema as JSON text.
+   *
+   * @generated from field: string input_schema_json = 7;
+   */
+  inputSchemaJson: string;
+
+  /**
+   * When it was promoted.
+   *
+   * @generated from field: google.protobuf.Timestamp created_at = 8;
+   */
+  createdAt?: Timestamp | undefined;
+
+  /**
+   * The program as JSON text, as Job.programJson shows it. Set by GetSkill alone.
+   *
+   * @generated from field: string program_json = 9;
+   */
+  programJson: string;
+};
+
+/**
+ * Describes the message svc.v1.Skill.
+ * Use `create(SkillSchema)` to create a new message.
+ */
+export const SkillSchema: GenMessage<Skill> = /*@__PURE__*/
+  messageDesc(file_svc_v1_jobs, 35);
+
+/**
+ * Request of ListSkills.
+ *
+ * @generated from message svc.v1.ListSkillsRequest
+ */
+export type ListSkillsRequest = Message<"svc.v1.ListSkillsRequest"> & {
+  /**
+   * Every version of this skill. If empty, the newest of each.
+   *
+   * @generated from field: string slug = 1;
+   */
+  slug: string;
+
+  /**
+   * Most skills to return. 0 means 50; above 500 means 500.
+   *
+   * @generated from field: int32 page_size = 2;
+   */
+  pageSize: number;
+
+  /**
+   * The nextPageToken of the page before, with the same slug. If empty, the first page.
+   *
+   * @generated from field: string page_token = 3;
+   */
+  pageToken: string;
+};
+
+/**
+ * Describes the message svc.v1.ListSkillsRequest.
+ * Use `create(ListSkillsRequestSchema)` to create a new message.
+ */
+export const ListSkillsRequestSchema: GenMessage<ListSkillsRequest> = /*@__PURE__*/
+  messageDesc(file_svc_v1_jobs, 36);
+
+/**
+ * Response of ListSkills.
+ *
+ * @generated from message svc.v1.ListSkillsResponse
+ */
+export type ListSkillsResponse = Message<"svc.v1.ListSkillsResponse"> & {
+  /**
+   * The skills, without their programs.
+   *
+   * @generated from field: repeated svc.v1.Skill skills = 1;
+   */
+  skills: Skill[];
+
+  /**
+   * Token of the next page. If empty, this is the last.
+   *
+   * @generated from field: string next_page_token = 2;
+   */
+  nextPageToken: string;
+};
+
+/**
+ * Describes the message svc.v1.ListSkillsResponse.
+ * Use `create(ListSkillsResponseSchema)` to create a new message.
+ */
+export const ListSkillsResponseSchema: GenMessage<ListSkillsResponse> = /*@__PURE__*/
+  messageDesc(file_svc_v1_jobs, 37);
+
+/**
+ * Request of GetSkill.
+ *
+ * @generated from message svc.v1.GetSkillRequest
+ */
+export type GetSkillRequest = Message<"svc.v1.GetSkillRequest"> & {
+  /**
+   * Name of the skill, without `skills.`.
+   *
+   * @generated from field: string slug = 1;
+   */
+  slug: string;
+
+  /**
+   * The version; 0: the newest.
+   *
+   * @generated from field: int32 version = 2;
+   */
+  version: number;
+};
+
+/**
+ * Describes the message svc.v1.GetSkillRequest.
+ * Use `create(GetSkillRequestSchema)` to create a new message.
+ */
+export const GetSkillRequestSchema: GenMessage<GetSkillRequest> = /*@__PURE__*/
+  messageDesc(file_svc_v1_jobs, 38);
+
+/**
+ * Response of GetSkill.
+ *
+ * @generated from message svc.v1.GetSkillResponse
+ */
+export type GetSkillResponse = Message<"svc.v1.GetSkillResponse"> & {
+  /**
+   * The skill.
+   *
+   * @generated from field: svc.v1.Skill skill = 1;
+   */
+  skill?: Skill | undefined;
+};
+
+/**
+ * Describes the message svc.v1.GetSkillResponse.
+ * Use `create(GetSkillResponseSchema)` to create a new message.
+ */
+export const GetSkillResponseSchema: GenMessage<GetSkillResponse> = /*@__PURE__*/
+  messageDesc(file_svc_v1_jobs, 39);
+
+/**
+ * Request of DeleteSkill.
+ *
+ * @generated from message svc.v1.DeleteSkillRequest
+ */
+export type DeleteSkillRequest = Message<"svc.v1.DeleteSkillRequest"> & {
+  /**
+   * Name of the skill, without `skills.`.
+   *
+   * @generated from field: string slug = 1;
+   */
+  slug: string;
+
+  /**
+   * The version; 0: all of them.
+   *
+   * @generated from field: int32 version = 2;
+   */
+  version: number;
+};
+
+/**
+ * Describes the message svc.v1.DeleteSkillRequest.
+ * Use `create(DeleteSkillRequestSchema)` to create a new message.
+ */
+export const DeleteSkillRequestSchema: GenMessage<DeleteSkillRequest> = /*@__PURE__*/
+  messageDesc(file_svc_v1_jobs, 40);
+
+/**
+ * Response of DeleteSkill.
+ *
+ * @generated from message svc.v1.DeleteSkillResponse
+ */
+export type DeleteSkillResponse = Message<"svc.v1.DeleteSkillResponse"> & {
+};
+
+/**
+ * Describes the message svc.v1.DeleteSkillResponse.
+ * Use `create(DeleteSkillResponseSchema)` to create a new message.
+ */
+export const DeleteSkillResponseSchema: GenMessage<DeleteSkillResponse> = /*@__PURE__*/
+  messageDesc(file_svc_v1_jobs, 41);
 
 /**
  * Request of AnswerAsk.
@@ -1855,7 +2101,7 @@ export type AnswerAskRequest = Message<"svc.v1.AnswerAskRequest"> & {
  * Use `create(AnswerAskRequestSchema)` to create a new message.
  */
 export const AnswerAskRequestSchema: GenMessage<AnswerAskRequest> = /*@__PURE__*/
-  messageDesc(file_svc_v1_jobs, 35);
+  messageDesc(file_svc_v1_jobs, 42);
 
 /**
  * Response of AnswerAsk.
@@ -1876,7 +2122,7 @@ export type AnswerAskResponse = Message<"svc.v1.AnswerAskResponse"> & {
  * Use `create(AnswerAskResponseSchema)` to create a new message.
  */
 export const AnswerAskResponseSchema: GenMessage<AnswerAskResponse> = /*@__PURE__*/
-  messageDesc(file_svc_v1_jobs, 36);
+  messageDesc(file_svc_v1_jobs, 43);
 
 /**
  * Request of ListAsks.
@@ -1932,7 +2178,7 @@ export type ListAsksRequest = Message<"svc.v1.ListAsksRequest"> & {
  * Use `create(ListAsksRequestSchema)` to create a new message.
  */
 export const ListAsksRequestSchema: GenMessage<ListAsksRequest> = /*@__PURE__*/
-  messageDesc(file_svc_v1_jobs, 37);
+  messageDesc(file_svc_v1_jobs, 44);
 
 /**
  * Response of ListAsks.
@@ -1960,7 +2206,7 @@ export type ListAsksResponse = Message<"svc.v1.ListAsksResponse"> & {
  * Use `create(ListAsksResponseSchema)` to create a new message.
  */
 export const ListAsksResponseSchema: GenMessage<ListAsksResponse> = /*@__PURE__*/
-  messageDesc(file_svc_v1_jobs, 38);
+  messageDesc(file_svc_v1_jobs, 45);
 
 /**
  * Request of GetAsk.
@@ -1988,7 +2234,7 @@ export type GetAskRequest = Message<"svc.v1.GetAskRequest"> & {
  * Use `create(GetAskRequestSchema)` to create a new message.
  */
 export const GetAskRequestSchema: GenMessage<GetAskRequest> = /*@__PURE__*/
-  messageDesc(file_svc_v1_jobs, 39);
+  messageDesc(file_svc_v1_jobs, 46);
 
 /**
  * Response of GetAsk.
@@ -2009,7 +2255,7 @@ export type GetAskResponse = Message<"svc.v1.GetAskResponse"> & {
  * Use `create(GetAskResponseSchema)` to create a new message.
  */
 export const GetAskResponseSchema: GenMessage<GetAskResponse> = /*@__PURE__*/
-  messageDesc(file_svc_v1_jobs, 40);
+  messageDesc(file_svc_v1_jobs, 47);
 
 /**
  * Request of CreateAskEndpoint.
@@ -2030,7 +2276,7 @@ export type CreateAskEndpointRequest = Message<"svc.v1.CreateAskEndpointRequest"
  * Use `create(CreateAskEndpointRequestSchema)` to create a new message.
  */
 export const CreateAskEndpointRequestSchema: GenMessage<CreateAskEndpointRequest> = /*@__PURE__*/
-  messageDesc(file_svc_v1_jobs, 41);
+  messageDesc(file_svc_v1_jobs, 48);
 
 /**
  * Response of CreateAskEndpoint.
@@ -2059,7 +2305,7 @@ export type CreateAskEndpointResponse = Message<"svc.v1.CreateAskEndpointRespons
  * Use `create(CreateAskEndpointResponseSchema)` to create a new message.
  */
 export const CreateAskEndpointResponseSchema: GenMessage<CreateAskEndpointResponse> = /*@__PURE__*/
-  messageDesc(file_svc_v1_jobs, 42);
+  messageDesc(file_svc_v1_jobs, 49);
 
 /**
  * Request of ListAskEndpoints.
@@ -2087,7 +2333,7 @@ export type ListAskEndpointsRequest = Message<"svc.v1.ListAskEndpointsRequest"> 
  * Use `create(ListAskEndpointsRequestSchema)` to create a new message.
  */
 export const ListAskEndpointsRequestSchema: GenMessage<ListAskEndpointsRequest> = /*@__PURE__*/
-  messageDesc(file_svc_v1_jobs, 43);
+  messageDesc(file_svc_v1_jobs, 50);
 
 /**
  * Response of ListAskEndpoints.
@@ -2115,7 +2361,7 @@ export type ListAskEndpointsResponse = Message<"svc.v1.ListAskEndpointsResponse"
  * Use `create(ListAskEndpointsResponseSchema)` to create a new message.
  */
 export const ListAskEndpointsResponseSchema: GenMessage<ListAskEndpointsResponse> = /*@__PURE__*/
-  messageDesc(file_svc_v1_jobs, 44);
+  messageDesc(file_svc_v1_jobs, 51);
 
 /**
  * Request of DeleteAskEndpoint.
@@ -2136,7 +2382,7 @@ export type DeleteAskEndpointRequest = Message<"svc.v1.DeleteAskEndpointRequest"
  * Use `create(DeleteAskEndpointRequestSchema)` to create a new message.
  */
 export const DeleteAskEndpointRequestSchema: GenMessage<DeleteAskEndpointRequest> = /*@__PURE__*/
-  messageDesc(file_svc_v1_jobs, 45);
+  messageDesc(file_svc_v1_jobs, 52);
 
 /**
  * Response of DeleteAskEndpoint.
@@ -2151,7 +2397,7 @@ export type DeleteAskEndpointResponse = Message<"svc.v1.DeleteAskEndpointRespons
  * Use `create(DeleteAskEndpointResponseSchema)` to create a new message.
  */
 export const DeleteAskEndpointResponseSchema: GenMessage<DeleteAskEndpointResponse> = /*@__PURE__*/
-  messageDesc(file_svc_v1_jobs, 46);
+  messageDesc(file_svc_v1_jobs, 53);
 
 /**
  * Where a job stands. From SUCCEEDED on, a status is an end: finishedAt and receipt are final.
@@ -2462,7 +2708,10 @@ export const JobsService: GenService<{
   },
   /**
    * PromoteJob makes a tool of the program of a finished job: `skills.<slug>` of kind CODE, private to
-   * the project. Calling it submits a job of that program, with the call's arguments as its input.
+   * the project. Calling it submits a job of that program, with the call's arguments as its input. With
+   * newVersion it is the next version of a skill that exists, and takes every input that the version
+   * before takes; who calls `skills.<slug>` calls the newest from then on, and `skills.<slug>@3` names
+   * one. Jobs under way keep the version that they were submitted with.
    *
    * It is an error to promote:
    * - not_found JOB_NOT_FOUND: the project has no job jobId.
@@ -2471,8 +2720,11 @@ export const JobsService: GenService<{
    * - invalid_argument SKILL_SLUG_INVALID: slug does not match `^[a-z][a-z0-9_]{0,62}$`.
    * - invalid_argument SKILL_DESCRIPTION_INVALID: description is empty or longer than 1,000
    *   characters.
-   * - already_exists SKILL_SLUG_TAKEN: the project has a skill of that slug.
-   * - resource_exhausted SKILLS_TOO_MANY: the project has 200 skills already.
+   * - already_exists SKILL_SLUG_TAKEN: the project has a skill of that slug, and newVersion is false.
+   * - not_found SKILL_NOT_FOUND: newVersion is true and the project has no skill of that slug.
+   * - failed_precondition SKILL_INCOMPATIBLE: the program does not take every input that the newest
+   *   version takes; the message names the differences.
+   * - resource_exhausted SKILLS_TOO_MANY: the project has 200 skills already, or the skill 100 versions.
    *
    * @generated from rpc svc.v1.JobsService.PromoteJob
    */
@@ -2480,6 +2732,50 @@ export const JobsService: GenService<{
     methodKind: "unary";
     input: typeof PromoteJobRequestSchema;
     output: typeof PromoteJobResponseSchema;
+  },
+  /**
+   * ListSkills returns the newest version of each skill of the project, by slug upwards; or, with a
+   * slug, every version of that skill, newest first.
+   *
+   * It is an error to list with:
+   * - invalid_argument PAGE_SIZE_NEGATIVE: pageSize is negative.
+   * - invalid_argument PAGE_TOKEN_INVALID: pageToken is not one that this call returned for the same
+   *   slug.
+   *
+   * @generated from rpc svc.v1.JobsService.ListSkills
+   */
+  listSkills: {
+    methodKind: "unary";
+    input: typeof ListSkillsRequestSchema;
+    output: typeof ListSkillsResponseSchema;
+  },
+  /**
+   * GetSkill returns one version of a skill with its program.
+   *
+   * It is an error to read:
+   * - not_found SKILL_NOT_FOUND: the project has no skill of that slug, or no such version of it.
+   *
+   * @generated from rpc svc.v1.JobsService.GetSkill
+   */
+  getSkill: {
+    methodKind: "unary";
+    input: typeof GetSkillRequestSchema;
+    output: typeof GetSkillResponseSchema;
+  },
+  /**
+   * DeleteSkill deletes a skill, or one version of it: then the newest of those that are left is the
+   * one that is called. Jobs under way are not touched. The number of a deleted version is not given
+   * to another.
+   *
+   * It is an error to delete:
+   * - not_found SKILL_NOT_FOUND: the project has no skill of that slug, or no such version of it.
+   *
+   * @generated from rpc svc.v1.JobsService.DeleteSkill
+   */
+  deleteSkill: {
+    methodKind: "unary";
+    input: typeof DeleteSkillRequestSchema;
+    output: typeof DeleteSkillResponseSchema;
   },
   /**
    * AnswerAsk settles the pending ask of a job with one of the continuations its point declares, and

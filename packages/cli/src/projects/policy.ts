@@ -7,14 +7,20 @@ import { addJson, collectText, type JsonOption } from "../command/options.ts";
 import { messageText } from "../text/message.ts";
 import { findProjectId } from "./find-project.ts";
 
-type PolicyOptions = AdminOptions & JsonOption & { redirectUrl: readonly string[]; planApproval: string };
+type PolicyOptions = AdminOptions &
+  JsonOption & {
+    redirectUrl: readonly string[];
+    planApproval: string;
+    httpHost: readonly string[];
+    httpHosts: boolean;
+  };
 
 /** Adds `svc projects policy`. */
 export function addProjectPolicy(projects: Command, context: CommandContext): void {
   const policy = projects
     .command("policy")
     .description(
-      "set redirect URLs and plan approval of a project: of the two, what is not given returns to its default",
+      "set redirect URLs and plan approval of a project, which return to their defaults unless given, and where its http steps may go",
     )
     .argument("<project>", "id or name of the project")
     .option("--redirect-url <url>", "where browsers may be sent after consent, again for a further one", collectUrl, [])
@@ -23,13 +29,20 @@ export function addProjectPolicy(projects: Command, context: CommandContext): vo
         .choices(["never", "destructive", "always"])
         .default("never"),
     )
+    .option("--http-host <host>", "where http steps may send requests, again for a further one", collectText, [])
+    .option("--no-http-hosts", "http steps may send requests nowhere")
     .action((project: string, options: PolicyOptions) => setPolicy(project, options, context));
-  policy.addHelpText("after", "\nThe quotas of the project stay as they are: `svc projects quotas` sets them.");
+  policy.addHelpText("after", hostsHelp);
   addExamples(addAdminOptions(addJson(policy, "the project with its policy as JSON")), [
     "svc projects policy default --redirect-url https://app.example.com/connected",
     "svc projects policy billing --plan-approval destructive",
+    "svc projects policy billing --http-host api.example.com --http-host hooks.example.com:8443",
   ]);
 }
+
+const hostsHelp = `
+Hosts are given all together; with neither --http-host nor --no-http-hosts they stay as they are. A host stands for itself alone.
+The quotas of the project stay as they are: \`svc projects quotas\` sets them.`;
 
 /** A text that is no URL is told by itself; the service names the others by their place. */
 function collectUrl(text: string, before: readonly string[]): string[] {
@@ -39,11 +52,13 @@ function collectUrl(text: string, before: readonly string[]): string[] {
 
 async function setPolicy(name: string, options: PolicyOptions, context: CommandContext): Promise<void> {
   const client = openAdminClient(options, context);
-  const { redirectUrl: redirectUrls, planApproval } = options;
+  const { redirectUrl: redirectUrls, planApproval, httpHost: hosts, httpHosts } = options;
   const projectId = await findProjectId(client, name);
-  const request = { projectId, planApproval, redirectUrls: [...redirectUrls] };
+  const http = hosts.length > 0 || !httpHosts ? { http: { hosts: [...hosts] } } : {};
+  const request = { projectId, planApproval, redirectUrls: [...redirectUrls], ...http };
   const { project } = await client.admin.setProjectPolicy(request);
   if (options.json && project !== undefined) return context.print(messageText(ProjectSchema, project));
   context.print(`redirect URLs  ${redirectUrls.join(", ") || "loopback only"}`);
   context.print(`plan approval  ${planApproval}`);
+  context.print(`http hosts     ${project?.policy?.http?.hosts.join(", ") || "none"}`);
 }

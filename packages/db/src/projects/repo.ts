@@ -14,10 +14,12 @@ export type Project = {
   redirectUrls: string[];
   /** Those that are set. */
   quotas: Quotas;
+  /** Where http steps may send requests. */
+  httpHosts: string[];
 };
 
 /** What an administrator may decide for a project. */
-export type ProjectPolicy = Pick<Project, "planApproval" | "redirectUrls" | "quotas">;
+export type ProjectPolicy = Pick<Project, "planApproval" | "redirectUrls" | "quotas" | "httpHosts">;
 
 const columns = {
   id: projects.id,
@@ -28,6 +30,7 @@ const columns = {
   ),
   redirectUrls: sql<string[]>`coalesce(${projectPolicies.redirectUrls}, '{}')`,
   quotas: sql<Quotas>`coalesce(${projectPolicies.quotas}, '{}')`.mapWith(projectPolicies.quotas),
+  httpHosts: sql<string[]>`coalesce(${projectPolicies.httpHosts}, '{}')`,
 };
 
 function selectProjects(db: Executor) {
@@ -45,7 +48,7 @@ export function createProject(db: Executor, name: string, nowMs: number): Promis
     const owner = { principalId: "owner", name: "Owner", isApprover: true, createdAt: nowMs };
     await tx.orm.insert(contacts).values({ ...owner, projectId: id });
     await touchRouting(tx);
-    return { id, name, createdAt: nowMs, planApproval: "never", redirectUrls: [], quotas: {} };
+    return { id, name, createdAt: nowMs, planApproval: "never", redirectUrls: [], quotas: {}, httpHosts: [] };
   });
 }
 
@@ -86,7 +89,7 @@ export function listProjects(db: Executor, page: { after: ProjectId | undefined;
 export function setProjectPolicy(
   db: Executor,
   projectId: ProjectId,
-  policy: Omit<ProjectPolicy, "quotas"> & Partial<ProjectPolicy>,
+  policy: Pick<ProjectPolicy, "planApproval" | "redirectUrls"> & Partial<ProjectPolicy>,
 ): Promise<void> {
   return withTransaction(db, async (tx) => {
     await tx.orm

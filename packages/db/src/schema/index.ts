@@ -16,6 +16,7 @@ export {
   skills,
 } from "./jobs.ts";
 export { apiKeys, projectPolicies, projects, routingState, vaultCheck } from "./projects.ts";
+export { secrets } from "./secrets.ts";
 export {
   accountReferences,
   deliveries,

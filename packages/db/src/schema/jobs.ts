@@ -293,12 +293,14 @@ export const contacts = pgTable(
   (table) => [primaryKey({ name: "contacts_key", columns: [table.projectId, table.principalId] })],
 );
 
-/** A program that a project promoted to a tool, `skills.<slug>`. */
+/** A version of a program that a project promoted to a tool, `skills.<slug>`. */
 export const skills = pgTable(
   "skills",
   {
     projectId: project(),
     slug: text("slug").notNull(),
+    /** From 1 on; none is ever given out again. */
+    version: integer("version").notNull().default(1),
     description: text("description").notNull(),
     jobId: job(),
     programDigest: bytes("program_digest").notNull(),
@@ -306,6 +308,8 @@ export const skills = pgTable(
     /** JSON text of the program's inputSchema; null where the program stands unsealed, which has it. */
     inputSchema: text("input_schema"),
     createdAt: time("created_at").notNull(),
+    /** A version that was deleted stays here, so that its number means no other. */
+    deletedAt: time("deleted_at"),
   },
-  (table) => [primaryKey({ name: "skills_key", columns: [table.projectId, table.slug] })],
+  (table) => [primaryKey({ name: "skills_key", columns: [table.projectId, table.slug, table.version] })],
 );

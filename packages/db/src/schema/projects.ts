@@ -29,6 +29,8 @@ export const projectPolicies = pgTable("project_policies", {
   redirectUrls: text("redirect_urls").array().notNull().default([]),
   /** Those that are set; the others have their defaults. */
   quotas: document(quotasDocument)("quotas").notNull().default({}),
+  /** Where http steps of programs may send requests, as core's `parseHttpHost` writes hosts. */
+  httpHosts: text("http_hosts").array().notNull().default([]),
 });
 
 /** A project's key. Only the digest of its text is kept. */

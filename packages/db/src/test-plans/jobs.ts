@@ -338,13 +338,18 @@ export const jobPlans: readonly Plan[] = [
   },
   {
     name: "find_skill",
-    run: (db) => skillsForProject(db, projectId).find("skill_1"),
+    run: (db) => skillsForProject(db, projectId).find({ slug: "skill_1", version: 0 }),
     reads: { skills: "skills_key(project_id, slug)", job_programs: "job_programs_key(project_id, digest)" },
   },
   {
     name: "list_skills",
     run: (db) => skillsForProject(db, projectId).list(),
     reads: { skills: "skills_key(project_id)", job_programs: "job_programs_key(project_id, digest)" },
+  },
+  {
+    name: "list_skill_versions",
+    run: (db) => skillsForProject(db, projectId).listVersions("skill_1"),
+    reads: { skills: "skills_key(project_id, slug)", job_programs: "job_programs_key(project_id, digest)" },
   },
 ];
 

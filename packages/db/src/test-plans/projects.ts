@@ -20,12 +20,15 @@ import { readDatabaseTime } from "../database-time.ts";
 import { findCallerKey, listApiKeys } from "../keys/repo.ts";
 import { probeWrites } from "../probe-writes.ts";
 import { keepAudience, readAudience } from "../projects/audience.ts";
+import { readHttpHosts } from "../projects/http-hosts.ts";
 import { readPlanApproval } from "../projects/plan-approval.ts";
 import { findProject, listProjects } from "../projects/repo.ts";
 import { holdDeploymentRouting, holdProjectRouting } from "../projects/routing.ts";
 import { findQuarantinedIds, listHeldQuarantinedPosts } from "../quarantine/held.ts";
 import { findQuarantinedPost, listQuarantinedPosts } from "../quarantine/repo.ts";
 import { sweepQuarantinedPosts } from "../quarantine/sweep.ts";
+import { findSecrets } from "../secrets/find.ts";
+import { secretsForProject } from "../secrets/repo.ts";
 import { nowMs } from "../test-rows.ts";
 import type { Plan } from "./plan.ts";
 import { seededAt, seededId } from "./seed.ts";
@@ -292,6 +295,25 @@ export const projectPlans: readonly Plan[] = [
     name: "read_plan_approvals",
     run: (db) => readPlanApproval(db, projectId),
     reads: { project_policies: "project_policies_pkey(project_id)" },
+  },
+  {
+    name: "read_http_hosts",
+    run: (db) => readHttpHosts(db, projectId),
+    reads: { project_policies: "project_policies_pkey(project_id)" },
+  },
+  {
+    name: "find_secrets",
+    run: (db) =>
+      findSecrets(
+        db,
+        ["s-1", "s-6"].map((name) => ({ projectId, name })),
+      ),
+    reads: { secrets: "secrets_key(project_id, name)" },
+  },
+  {
+    name: "the secrets of a project",
+    run: (db) => secretsForProject(db, seededId("prj", 9)).list(),
+    reads: { secrets: "secrets_key(project_id)" },
   },
   {
     name: "the audience that a start was told",

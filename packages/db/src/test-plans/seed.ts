@@ -88,6 +88,8 @@ function seedingOf(from: number, share: number): string[] {
     `insert into tool_calls (id, project_id, tool_slug, access_class, entity_id, step_id, outcome, message, provider_status, arguments_digest, arguments, is_truncated, is_sandbox, idempotency_key, created_at, duration_ms, provider_ms)
      select ${id("call", "n")}, ${owner()}, 'desk.tool_' || n % 7, 'write', 'entity-' || n % 50, '', case when n % 100 = 0 then 'running' else 'ok' end,
        '', 200, '', '', false, false, 'k' || n, seeded_at(n), 1, 1 from ${series(rowsMax)}`,
+    `insert into secrets (project_id, name, value, created_at, updated_at)
+     select ${owner()}, 's-' || n, ${digest()}, seeded_at(n), seeded_at(n) from ${series(half)}`,
     `insert into call_limits (project_id, name, toolkit_slug, key_expression, concurrency, rate_max, rate_per_ms, is_paused, created_at, updated_at)
      select ${owner()}, 'limit-' || n, '', '', 1, 0, 0, false, seeded_at(n), seeded_at(n) from ${series(half)} where n % 5 >= 2`,
     `insert into call_paces (project_id, limit_name, key, pace, revision, made_from, expires_at)

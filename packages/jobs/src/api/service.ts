@@ -6,6 +6,7 @@ import { toReceipt } from "./convert-receipts.ts";
 import { jobMethods } from "./jobs.ts";
 import { logMethods } from "./log.ts";
 import { readJob } from "./read.ts";
+import { skillMethods } from "./skills.ts";
 
 /** What JobsService works with: what jobs need, and what their asks need. */
 export type JobsServiceOptions = Omit<JobsContext, "asks"> & Omit<AskServiceContext, "readJob" | "receiptMessage">;
@@ -18,5 +19,5 @@ export function createJobsService(options: JobsServiceOptions): ServiceImpl<type
     readJob: (projectId, jobId) => readJob(options, projectId, "jobId", jobId),
     receiptMessage: toReceipt,
   });
-  return { ...jobMethods(context), ...logMethods(context), ...asks };
+  return { ...jobMethods(context), ...logMethods(context), ...skillMethods(context), ...asks };
 }

@@ -43,7 +43,7 @@ const form: ObjectForm = {
 export const waitLanguage: StepLanguage<WaitStep> = {
   form,
   formInMap: undefined,
-  refusedInBranch: undefined,
+  refusedInItself: undefined,
   definitions: {},
   named: { value: undefined, set: undefined, row: undefined },
 

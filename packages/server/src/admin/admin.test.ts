@@ -35,7 +35,7 @@ test("CreateProject makes a project with the default policy", async () => {
     id: expect.stringMatching(/^prj_[0-9a-z]{26}$/),
     name: "first",
     createdAt: expect.stringMatching(/^20\d\d-/),
-    policy: { planApproval: "never", redirectUrls: [], quotas: noQuotas },
+    policy: { planApproval: "never", redirectUrls: [], quotas: noQuotas, http: { hosts: [] } },
   });
 });
 
@@ -171,9 +171,19 @@ test("SetProjectPolicy replaces the whole policy", async () => {
   const set = await svc.admin("SetProjectPolicy", { projectId, planApproval: "destructive", redirectUrls });
   expect(set.json.project).toMatchObject({ name: "policy", policy: { planApproval: "destructive", redirectUrls } });
   const listed = await svc.admin("ListProjects", { pageSize: 1 });
-  expect(listed.json.projects[0].policy).toEqual({ planApproval: "destructive", redirectUrls, quotas: noQuotas });
+  expect(listed.json.projects[0].policy).toEqual({
+    planApproval: "destructive",
+    redirectUrls,
+    quotas: noQuotas,
+    http: { hosts: [] },
+  });
   const cleared = await svc.admin("SetProjectPolicy", { projectId });
-  expect(cleared.json.project.policy).toEqual({ planApproval: "never", redirectUrls: [], quotas: noQuotas });
+  expect(cleared.json.project.policy).toEqual({
+    planApproval: "never",
+    redirectUrls: [],
+    quotas: noQuotas,
+    http: { hosts: [] },
+  });
 });
 
 test("SetProjectPolicy sets quotas as a whole where they are sent, and leaves them where they are not", async () => {
@@ -186,11 +196,42 @@ test("SetProjectPolicy sets quotas as a whole where they are sent, and leaves th
     planApproval: "never",
     redirectUrls: [],
     quotas: { ...noQuotas, ...quotas },
+    http: { hosts: [] },
   });
   const again = await svc.admin("SetProjectPolicy", { projectId, quotas: { posts: 7 } });
   expect(again.json.project.policy.quotas).toEqual({ ...noQuotas, posts: 7 });
   const [listed] = (await svc.admin("ListProjects", { pageSize: 1 })).json.projects;
   expect(listed.policy.quotas).toEqual({ ...noQuotas, posts: 7 });
+});
+
+test("SetProjectPolicy sets the hosts of http steps as a whole where they are sent, and leaves them where they are not", async () => {
+  const { id: projectId } = await createProject("hosts");
+  const hosts = ["API.example.com", "api.example.com:443", "hooks.example.com:8443", "bücher.example"];
+  const read = ["api.example.com", "hooks.example.com:8443", "xn--bcher-kva.example"];
+  const set = await svc.admin("SetProjectPolicy", { projectId, http: { hosts } });
+  expect(set.json.project.policy.http).toEqual({ hosts: read });
+  const other = await svc.admin("SetProjectPolicy", { projectId, planApproval: "always", quotas: { posts: 7 } });
+  expect(other.json.project.policy.http).toEqual({ hosts: read });
+  expect((await svc.admin("ListProjects", { pageSize: 1 })).json.projects[0].policy.http).toEqual({ hosts: read });
+  const none = await svc.admin("SetProjectPolicy", { projectId, http: {} });
+  expect(none.json.project.policy).toMatchObject({ http: { hosts: [] }, quotas: { posts: 7 } });
+});
+
+test.each([
+  ["*.example.com"],
+  ["https://example.com"],
+  ["example.com/path"],
+  ["user@example.com"],
+  [""],
+  ["example.com."],
+  ["a..b"],
+])("SetProjectPolicy refuses the host %j", async (host) => {
+  const { id: projectId } = await createProject(`bad host ${host}`);
+  const answer = await svc.admin("SetProjectPolicy", { projectId, http: { hosts: ["example.com", host] } });
+  expect(answer).toEqual(refused(400, "invalid_argument", "HTTP_HOST_INVALID", "http.hosts[1]"));
+  const hosts = Array.from({ length: 101 }, (_, n) => `h${n}.example.com`);
+  const many = await svc.admin("SetProjectPolicy", { projectId, http: { hosts } });
+  expect(many).toEqual(refused(400, "invalid_argument", "HTTP_HOST_INVALID", "http.hosts"));
 });
 
 test.each([

@@ -14,12 +14,13 @@ import type { OpenedPost } from "@svc/node";
 import { quotasMessage } from "./quotas.ts";
 
 /** A project as the administrator reads it. */
-export function projectMessage({ id, name, createdAt, planApproval, redirectUrls, quotas }: Project): ProjectMessage {
+export function projectMessage(project: Project): ProjectMessage {
+  const { id, name, createdAt, planApproval, redirectUrls, quotas, httpHosts } = project;
   return create(ProjectSchema, {
     id,
     name,
     createdAt: timestampFromMs(createdAt),
-    policy: { planApproval, redirectUrls, quotas: quotasMessage(quotas) },
+    policy: { planApproval, redirectUrls, quotas: quotasMessage(quotas), http: { hosts: httpHosts } },
   });
 }
 

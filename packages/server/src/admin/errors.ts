@@ -105,6 +105,17 @@ export function quotaInvalid(name: string, value: number): Fault {
   });
 }
 
+/** A text that is no host alone, or too many hosts. */
+export function httpHostInvalid(field: string, message: string): Fault {
+  return fault({
+    code: "invalid_argument",
+    reason: "HTTP_HOST_INVALID",
+    field,
+    message: `${field} ${message}`,
+    help: "Send at most 100 hosts without scheme, path and wildcard, with a port unless it is 443, such as api.example.com or api.example.com:8443.",
+  });
+}
+
 /** A place that nobody may be sent to, or too many of them. */
 export function redirectUrlInvalid(field: string, message: string): Fault {
   return fault({

@@ -21,6 +21,7 @@ import {
   projectNotFound,
   redirectUrlInvalid,
 } from "./errors.ts";
+import { readHttpHosts } from "./http-policy.ts";
 import { readQuotas } from "./quotas.ts";
 import { adminScope, requireName } from "./request.ts";
 
@@ -56,10 +57,12 @@ export function projectMethods({
     async setProjectPolicy(request) {
       const id = requireId("prj", "projectId", request.projectId);
       const quotas = readQuotas(request.quotas);
+      const httpHosts = readHttpHosts(request.http);
       const policy = {
         planApproval: requirePlanApproval(request.planApproval),
         redirectUrls: requireRedirectUrls(request.redirectUrls),
         ...(quotas && { quotas }),
+        ...(httpHosts && { httpHosts }),
       };
       const project = await findProject(db, id);
       if (project === undefined) throw projectNotFound(id);

@@ -181,12 +181,12 @@ function calledEarlier({ isSandbox }: CallContext, earlier: Earlier): Called {
 type FoundTool = { readonly tool: CallPlan["tool"]; readonly toolkit: Toolkit };
 
 async function find(
-  { views }: CallContext,
+  { views, findCode }: CallContext,
   { caller, toolSlug, pinned }: CallRequest,
 ): Promise<FoundTool | (Called & { outcome: "no_such_tool" })> {
   if (pinned !== undefined) return { tool: pinned.action, toolkit: pinned.toolkit };
   const view = await views.forProject(caller.projectId);
-  const tool = view.tools.get(toolSlug);
+  const tool = view.tools.get(toolSlug) ?? (await findCode?.(caller.projectId, toolSlug));
   const toolkit = tool && view.toolkits.get(tool.toolkitSlug);
   if (tool !== undefined && toolkit !== undefined) return { tool, toolkit };
   return { outcome: "no_such_tool", toolSlug, meant: nearest(toolSlug, view.tools.keys()) };

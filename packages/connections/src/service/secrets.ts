@@ -1,0 +1,38 @@
+import type { ServiceImpl } from "@connectrpc/connect";
+import { type Clock, requireProject, type Sealer } from "@svc/core";
+import { type Database, secretsForProject } from "@svc/db";
+import type { SecretsService } from "@svc/gen/secrets";
+import { toSecret } from "../convert.ts";
+import { secretNameInvalid, secretNotFound, secretsTooMany, secretValueInvalid } from "../errors.ts";
+import { isSecretName, isSecretValue, sealSecret } from "../secrets.ts";
+
+/** What the calls about secrets work with. */
+export type SecretsContext = { readonly db: Database; readonly clock: Clock; readonly sealer: Sealer };
+
+const secretsMax = 200;
+
+/** SecretsService over the vault; every method takes its project from the calling key. */
+export function createSecretsService({ db, clock, sealer }: SecretsContext): ServiceImpl<typeof SecretsService> {
+  return {
+    async putSecret({ name, value }, ctx) {
+      const { projectId } = requireProject(ctx);
+      if (!isSecretName(name)) throw secretNameInvalid(name);
+      if (!isSecretValue(value)) throw secretValueInvalid();
+      const now = clock.now();
+      const sealed = sealSecret(sealer, { projectId, name }, value);
+      const secret = { name, value: sealed, createdAt: now, updatedAt: now };
+      const put = await secretsForProject(db, projectId).put(secret, secretsMax);
+      if (put === undefined) throw secretsTooMany(secretsMax);
+      return { secret: toSecret(put) };
+    },
+    async deleteSecret({ name }, ctx) {
+      const { projectId } = requireProject(ctx);
+      if (!isSecretName(name) || !(await secretsForProject(db, projectId).delete(name))) throw secretNotFound(name);
+      return {};
+    },
+    async listSecrets(_request, ctx) {
+      const rows = await secretsForProject(db, requireProject(ctx).projectId).list();
+      return { secrets: rows.map(toSecret) };
+    },
+  };
+}

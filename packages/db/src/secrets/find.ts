@@ -1,0 +1,33 @@
+import { type ProjectId, uuidOfId } from "@svc/core";
+import type { Executor } from "../connect.ts";
+import { secrets } from "../schema/secrets.ts";
+import { fieldsOf } from "../sql/codec.ts";
+import { compose, query } from "../sql/compose.ts";
+import { rows } from "../sql/parts.ts";
+import { type RawRow, selectList } from "../sql/select-list.ts";
+
+/** Which secret. */
+export type SecretPlace = { readonly projectId: ProjectId; readonly name: string };
+
+const columns = selectList(secrets, ["value"], "s");
+
+/** Each by primary key. */
+const selectSecrets = compose(
+  "find_secrets",
+  { wanted: rows(fieldsOf(secrets, "projectId", "name")) },
+  ({ wanted }) => query<RawRow<{ value: Buffer }> & { project: string; secret: string }>`
+    select wanted.project_id as project, wanted.name as secret, ${columns.text} from ${wanted.from("wanted")}
+    cross join lateral (
+      select * from secrets k where k.project_id = wanted.project_id and k.name = wanted.name offset 0) s`,
+);
+
+/** The sealed values of secrets, in order; undefined where there is none. */
+export async function findSecrets(db: Executor, places: readonly SecretPlace[]): Promise<(Buffer | undefined)[]> {
+  const keyOf = (project: string, name: string) => `${project}/${name}`;
+  const wanted = new Map(places.map((place) => [keyOf(uuidOfId(place.projectId), place.name), place]));
+  const found = new Map<string, Buffer>();
+  for (const { project, secret, ...row } of await selectSecrets(db, { wanted: [...wanted.values()] })) {
+    found.set(keyOf(project, secret), columns.read(row).value);
+  }
+  return places.map(({ projectId, name }) => found.get(keyOf(uuidOfId(projectId), name)));
+}

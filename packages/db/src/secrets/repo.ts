@@ -1,0 +1,54 @@
+import type { ProjectId } from "@svc/core";
+import { and, asc, count, eq, ne } from "drizzle-orm";
+import { type Executor, withTransaction } from "../connect.ts";
+import { projects, secrets } from "../schema/index.ts";
+
+/** A secret without its value. */
+export type SecretRow = Pick<typeof secrets.$inferSelect, "name" | "createdAt" | "updatedAt">;
+
+/** A secret as it is kept. */
+export type NewSecret = SecretRow & Pick<typeof secrets.$inferSelect, "value">;
+
+/** The secrets of one project. */
+export type SecretRepository = {
+  /** By name. */
+  list(): Promise<SecretRow[]>;
+  /** Creates one, or gives that of its name a new value, which keeps its createdAt. Undefined, and nothing kept, when that would make more than `most`. */
+  put(secret: NewSecret, most: number): Promise<SecretRow | undefined>;
+  /** False when there was none. */
+  delete(name: string): Promise<boolean>;
+};
+
+const columns = { name: secrets.name, createdAt: secrets.createdAt, updatedAt: secrets.updatedAt };
+
+/** The secrets of one project. */
+export function secretsForProject(db: Executor, projectId: ProjectId): SecretRepository {
+  const ofProject = eq(secrets.projectId, projectId);
+  return {
+    list: () => db.orm.select(columns).from(secrets).where(ofProject).orderBy(asc(secrets.name)),
+    put: (secret, most) =>
+      withTransaction(db, async (tx) => {
+        // Whoever puts holds the project, so that of two for the last place one is kept.
+        await tx.orm.select({ id: projects.id }).from(projects).where(eq(projects.id, projectId)).for("no key update");
+        const [others] = await tx.orm
+          .select({ count: count() })
+          .from(secrets)
+          .where(and(ofProject, ne(secrets.name, secret.name)));
+        if ((others?.count ?? 0) >= most) return undefined;
+        const { value, updatedAt } = secret;
+        const [row] = await tx.orm
+          .insert(secrets)
+          .values({ ...secret, projectId })
+          .onConflictDoUpdate({ target: [secrets.projectId, secrets.name], set: { value, updatedAt } })
+          .returning(columns);
+        return row;
+      }),
+    async delete(name) {
+      const rows = await db.orm
+        .delete(secrets)
+        .where(and(ofProject, eq(secrets.name, name)))
+        .returning({ name: secrets.name });
+      return rows.length > 0;
+    },
+  };
+}

@@ -1,0 +1,18 @@
+import { formatValue, parseHttpHost } from "@svc/core";
+import type { HttpPolicy } from "@svc/gen/admin";
+import { httpHostInvalid } from "./errors.ts";
+
+const hostsMax = 100;
+
+/** The hosts of a request, each once and as it is compared. Undefined, for what stays as it is, when they were not sent. Throws HTTP_HOST_INVALID. */
+export function readHttpHosts(sent: HttpPolicy | undefined): string[] | undefined {
+  if (sent === undefined) return undefined;
+  const { hosts } = sent;
+  if (hosts.length > hostsMax) throw httpHostInvalid("http.hosts", `has ${hosts.length} entries`);
+  const read = hosts.map((text, index) => {
+    const host = parseHttpHost(text);
+    if (host === undefined) throw httpHostInvalid(`http.hosts[${index}]`, `${formatValue(text)} is not a host alone`);
+    return host;
+  });
+  return [...new Set(read)];
+}

@@ -21,6 +21,7 @@ import {
 } from "./begin.ts";
 import { beginUndo, endOf, failureOf, finish, limitOf } from "./end.ts";
 import { holdAfterLosses, waitForRelease } from "./park.ts";
+import { clockStops, pauseBetweenActs } from "./pause.ts";
 import type { Port } from "./port.ts";
 import { cancel, followTwin } from "./twin.ts";
 import { compensate } from "./undo.ts";
@@ -30,6 +31,8 @@ export type Interrupts = {
   readonly isStopping: boolean;
   /** The job is to be cancelled, as the next commit will find. */
   readonly isCancelSeen: boolean;
+  /** The job is to be paused, as the next commit will find, unless it was resumed by then. */
+  isPauseSeen: boolean;
   /** Whether others wait for this node. */
   hasOthersWaiting(): boolean;
 };
@@ -86,10 +89,26 @@ async function act(work: Work, driver: Driver): Promise<Work | undefined> {
     const seen = state.cancel === undefined ? await committed(work, driver.port) : work;
     return follow(seen, await cancel(seen.state, port), driver);
   }
+  if (isPaused(state, driver) && isParkable(state.status)) return pause(work, driver);
   if (interrupts.isStopping || isSliceOver(driver)) return leave(work, driver, port.clock.now());
+  const { pause: request, deadline } = state;
+  if (request !== undefined && state.status === "parked" && "atMs" in deadline) {
+    // Asked for while its driver came to the wait.
+    return apply(work, [clockStops(request)], port.clock.now());
+  }
   const isEnding = state.status === "compensating" || (state.status === "parked" && state.saga.state === "stuck");
   if (isOverdue(state, port) && !isEnding) return follow(work, { edits: [], next: expired }, driver);
   return moveOn(work, driver);
+}
+
+/** Parks the job where it stands, unless it turns out to have been resumed. */
+async function pause(work: Work, driver: Driver): Promise<Work | undefined> {
+  const { interrupts, port } = driver;
+  // The request may be known from the lease alone; who made it stands in the row.
+  const seen = work.state.pause === undefined ? await committed(work, port) : work;
+  interrupts.isPauseSeen = false;
+  if (seen.state.pause === undefined) return seen;
+  return (await pauseBetweenActs(seen, port)) ? undefined : committed(seen, port);
 }
 
 const expired: Next = { kind: "finish", status: "expired", reason: "deadline", chain: ["clock"] };
@@ -244,7 +263,12 @@ async function committed(work: Work, port: Port): Promise<Work> {
 }
 
 function isInterrupted(state: JobState, driver: Driver): boolean {
-  return driver.interrupts.isStopping || isCancelled(state, driver) || isSliceOver(driver);
+  const { isStopping } = driver.interrupts;
+  return isStopping || isCancelled(state, driver) || isPaused(state, driver) || isSliceOver(driver);
+}
+
+function isPaused({ pause: request }: JobState, { interrupts }: Pick<Driver, "interrupts">): boolean {
+  return interrupts.isPauseSeen || request !== undefined;
 }
 
 function isCancelled({ cancel: request }: JobState, { interrupts }: Pick<Driver, "interrupts">): boolean {

@@ -41,6 +41,7 @@ export function createStorePort(committing: CommitContext, work: Work): Port {
         const job = await loadJob(tx, jobId, { lock: true });
         return run({
           lastSeq: job?.lastSeq ?? 0,
+          isPaused: (job?.pausedAt ?? null) !== null,
           async closeAsks(principalChain) {
             const events = principalChain && (await asks.withdraw(tx, { jobId, nowMs: clock.now(), principalChain }));
             return { events: events ?? [], asks: await asks.list(tx, jobId) };

@@ -42,6 +42,8 @@ export type Memory = {
   readonly receipts: ReceiptDocument[];
   /** Keys of writes that were executed, in order: tool, place, generation. */
   readonly executed: string[];
+  /** Whether somebody asked to pause the job. */
+  pause: JobState["pause"];
   /** The task as the last commit left it: due at a time, held, or over. */
   task: CommitParts["task"];
   /** The job as it was last committed. */
@@ -106,7 +108,11 @@ export function createMemory(program: object, chooser: Chooser, tools: ReadonlyM
     for (const { type, payload } of pending.events) memory.log.push({ type, payload: JSON.parse(payload) });
     if (parts.receipt !== undefined) memory.receipts.push(parts.receipt);
     memory.task = parts.task;
-    const committed = committedWork(work, { lastSeq: state.lastSeq + pending.events.length, cancel: state.cancel });
+    const committed = committedWork(work, {
+      lastSeq: state.lastSeq + pending.events.length,
+      cancel: state.cancel,
+      pause: memory.pause,
+    });
     stored = structuredStore(committed.state);
     return committed;
   };
@@ -116,8 +122,9 @@ export function createMemory(program: object, chooser: Chooser, tools: ReadonlyM
     log: [],
     receipts: [],
     executed: [],
+    pause: undefined,
     task: { dueAtMs: nowMs },
-    reopen: () => workOf(stored),
+    reopen: () => workOf({ ...stored, pause: memory.pause }),
     pendingAsk: () => [...asks.values()].find(({ state }) => state === "pending"),
     settle({ continuation }) {
       const pending = memory.pendingAsk();
@@ -189,6 +196,7 @@ export function createMemory(program: object, chooser: Chooser, tools: ReadonlyM
       locked: (run) =>
         run({
           lastSeq: stored.lastSeq,
+          isPaused: memory.pause !== undefined,
           async closeAsks(chain) {
             const pending = chain && memory.pendingAsk();
             if (pending === undefined) return { events: [], asks: [...asks.values()] };
@@ -293,6 +301,7 @@ function firstState(program: Program, tools: ReadonlyMap<string, PinnedTool>): J
     finishedAt: null,
     lastSeq: 0,
     cancel: undefined,
+    pause: undefined,
     progressLoggedAt: 0,
   });
   return work.state;

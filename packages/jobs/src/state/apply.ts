@@ -74,8 +74,9 @@ function scopeOf({ input, params, steps: entries, loaded: { flow } }: Omit<JobSt
 }
 
 /** A job as the commit of its work left it: what others wrote to its row meanwhile is known from there. */
-export function committedWork({ state }: Work, found: Pick<JobState, "lastSeq" | "cancel">): Work {
-  const next: JobState = { ...state, lastSeq: found.lastSeq, cancel: found.cancel ?? state.cancel };
+export function committedWork({ state }: Work, found: Pick<JobState, "lastSeq" | "cancel" | "pause">): Work {
+  const { lastSeq, cancel = state.cancel, pause } = found;
+  const next: JobState = { ...state, lastSeq, cancel, pause };
   return { committed: next, state: next, pending: nothing };
 }
 
@@ -393,10 +394,10 @@ function moveJob(draft: Draft, { to, reason, chain }: Extract<Edit, { kind: "mov
   if (to !== "parked" && to !== "pending_plan_approval") job.park = null;
 }
 
-/** While a person is waited for, the deadline's clock stands still. */
-function turnClock({ job, nowMs }: Draft, { clock }: Extract<Edit, { kind: "deadline" }>): void {
+/** While a person is waited for, and while a job is paused, the deadline's clock stands still. */
+function turnClock({ job, nowMs }: Draft, { clock, sinceMs = nowMs }: Extract<Edit, { kind: "deadline" }>): void {
   const { deadline } = job;
-  if (clock === "stops" && "atMs" in deadline) job.deadline = { leftMs: Math.max(0, deadline.atMs - nowMs) };
+  if (clock === "stops" && "atMs" in deadline) job.deadline = { leftMs: Math.max(0, deadline.atMs - sinceMs) };
   if (clock === "runs" && "leftMs" in deadline) job.deadline = { atMs: nowMs + deadline.leftMs };
 }
 

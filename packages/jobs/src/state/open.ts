@@ -64,6 +64,7 @@ export function openState(
       job.cancelRequestedAt === null
         ? undefined
         : { atMs: job.cancelRequestedAt, chain: job.cancelChain ?? job.principalChain },
+    pause: job.pausedAt === null ? undefined : { atMs: job.pausedAt, chain: job.pauseChain ?? job.principalChain },
     progressLoggedAt: underway.progressLoggedAt,
   };
 }

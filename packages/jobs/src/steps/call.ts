@@ -1,9 +1,10 @@
 import { isObject } from "@svc/core";
-import { type CallStep, type JsonObject, type JsonValue, valueAt } from "@svc/program";
+import { type CallStep, type JsonObject, type JsonValue, type Paging, pagingOf, valueAt } from "@svc/program";
 import type { Change, Edit } from "../state/change.ts";
 import { fillCall, undoOf } from "./arguments.ts";
 import type { Invocation, StepEffects } from "./effects.ts";
 import { type CallFault, firstTurn, type Invoked, invoke, newTally, toolOf } from "./invoke.ts";
+import { argumentsOfPage, type TurnedPage, turnPage } from "./page.ts";
 import { systemQuestion } from "./questions.ts";
 import type { FirstCall, StepAt, StepKind } from "./step-kind.ts";
 
@@ -30,12 +31,15 @@ async function invocationOf(
   const filled = await fillCall(step, state.scope, state.stepArgs, effects);
   if ("fault" in filled) return filled;
   const page = progress?.page;
-  const args =
-    page === undefined || step.rows?.page === undefined
-      ? filled.args
-      : { ...filled.args, [step.rows.page.arg]: page.token };
+  const paging = pagingOfStep({ state, step });
+  const args = paging === undefined ? filled.args : argumentsOfPage(paging, filled.args, page);
   const place = { stepId: step.id, ordinal: page?.pages ?? 0, callId: step.id };
   return { call: step, place, args, appGeneration: state.generation };
+}
+
+/** How the step's pages are asked for; undefined where it has one. */
+function pagingOfStep({ state, step }: Pick<StepAt<"call">, "state" | "step">): Paging | undefined {
+  return step.rows?.page === undefined ? undefined : pagingOf(step.rows.page, toolOf(state, step.tool).action);
 }
 
 async function firstCall(at: StepAt<"call">, effects: Pick<StepEffects, "compute">): Promise<FirstCall | undefined> {
@@ -60,11 +64,14 @@ async function advanceCall(at: StepAt<"call">, effects: StepEffects): Promise<Ch
     const payload = { toolSlug: step.tool, times: tally.calls.retried };
     edits.push({ kind: "note", note: { type: "call-retried", stepId: step.id, payload } });
   }
-  return takeAnswer(at, effects, invoked, edits);
+  return takeAnswer({ ...at, args: invocation.args }, effects, invoked, edits);
 }
 
+/** A step whose call was made with these arguments. */
+type CalledAt = StepAt<"call"> & { readonly args: JsonObject };
+
 function takeAnswer(
-  at: StepAt<"call">,
+  at: CalledAt,
   effects: StepEffects,
   invoked: Invoked,
   edits: readonly Edit[],
@@ -151,39 +158,49 @@ function doubt(step: CallStep, fault: CallFault, edits: readonly Edit[]): Change
   };
 }
 
-function keepRows(
-  { state, step, instruction, progress }: StepAt<"call">,
+async function keepRows(
+  at: CalledAt,
   spec: NonNullable<CallStep["rows"]>,
   answer: JsonValue,
   edits: readonly Edit[],
-): Change {
+): Promise<Change> {
+  const { state, step, instruction } = at;
   const list = valueAt(answer, spec.from) ?? [];
   if (!Array.isArray(list)) {
     return failed(step, edits, { code: "ROWS_MISSING", message: `the answer has no list at ${spec.from.join(".")}` });
   }
+  const turned = await turn(at, answer, list);
+  if (turned?.kind === "repeated") return failed(step, edits, turned.fault);
   if (state.used.rows + list.length > state.loaded.program.limits.rows) {
     return { edits, next: { kind: "limit", stepId: step.id, limit: "rows" } };
   }
   const taken: Edit[] = [...edits, { kind: "fetched", setId: step.id, rows: pick(list, spec.keep) }];
-  const pages = (progress?.page?.pages ?? 0) + 1;
-  const token = spec.page === undefined ? undefined : valueAt(answer, spec.page.from);
-  if (spec.page === undefined || token === undefined || token === null || token === "") {
+  if (turned === undefined) {
     return {
       edits: [...taken, { kind: "finish", stepId: step.id, state: "completed", to: instruction.next }],
       next: { kind: "on" },
     };
   }
-  if (pages >= spec.page.max) {
-    return failed(step, taken, { code: "PAGE_LIMIT", message: `${pages} pages were fetched and there are more` });
-  }
+  if (turned.kind === "fault") return failed(step, taken, turned.fault);
+  const { page } = turned;
   return {
     edits: [
       ...taken,
-      { kind: "progress", progress: { kind: "call", stepId: step.id, page: { token, pages } } },
-      { kind: "logProgress", stepId: step.id, counts: { pages } },
+      { kind: "progress", progress: { kind: "call", stepId: step.id, page } },
+      { kind: "logProgress", stepId: step.id, counts: { pages: page.pages } },
     ],
     next: { kind: "commit" },
   };
+}
+
+/** What follows the page at hand; undefined where it is the last. */
+async function turn(at: CalledAt, answer: JsonValue, list: readonly JsonValue[]): Promise<TurnedPage | undefined> {
+  const { state, step, progress, args } = at;
+  const { action } = toolOf(state, step.tool);
+  const paging = pagingOfStep(at);
+  // A simulated write has a sample for its answer, which has no other page.
+  if (step.rows?.page === undefined || paging === undefined || (state.isSimulated && action.class !== "read")) return;
+  return turnPage({ paging, action, args, page: progress?.page, answer, list }, step.rows.page.max);
 }
 
 /** The kept fields of each item; of one that is no object, `value`. */

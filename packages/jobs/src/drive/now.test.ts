@@ -64,7 +64,7 @@ async function sentIn(death: number): Promise<{ texts: Record<string, string[]>;
     },
     tools,
   );
-  const idle = { isStopping: false, isCancelSeen: false, hasOthersWaiting: () => false };
+  const idle = { isStopping: false, isCancelSeen: false, isPauseSeen: false, hasOthersWaiting: () => false };
   for (let round = 0; round < 100 && !isEnd(memory.reopen().state.status); round++) {
     await memory.port.clock.wait(60_000);
     try {

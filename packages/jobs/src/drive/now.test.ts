@@ -58,7 +58,7 @@ async function sentIn(death: number): Promise<{ texts: Record<string, string[]>;
         if (name === "send_keyed" && notes++ === 0) return { outcome: "rate_limited", value: {}, retryable: true };
         return {
           outcome: "ok",
-          value: { id: "n", items: [{ id: "a" }, { id: "b" }], ...(page === undefined && { next: "2" }) },
+          value: { id: "n", items: [{ id: page === undefined ? "a" : "b" }], ...(page === undefined && { next: "2" }) },
         };
       },
     },

@@ -11,6 +11,7 @@ import { resumeFromAsk } from "./answer.ts";
 import { question } from "./ask.ts";
 import {
   advanceWith,
+  atTime,
   type Beginning,
   beginStep,
   commitBeginning,
@@ -173,29 +174,37 @@ async function runStep(work: Work, driver: Driver): Promise<Work | undefined> {
 /** Begins the step at hand where its condition holds. What a call came to is committed first: a condition may take long. */
 async function runIfDue(work: Work, instruction: StepInstruction, driver: Driver): Promise<Work | undefined> {
   const ready = work.pending.made.length > 0 ? await committed(work, driver.port) : work;
-  const at = { state: ready.state, step: instruction.step, instruction, progress: undefined };
+  const at = {
+    state: atTime(ready.state, driver.port.clock.now()),
+    step: instruction.step,
+    instruction,
+    progress: undefined,
+  };
   const skipped = await skipUnlessDue(at, driver.effects);
   if (skipped !== undefined) return follow(ready, skipped, driver);
   return advance(await readied(ready, instruction.step, driver), driver);
 }
 
 /** What follows at the end of a round of a block. */
-async function endRound(state: JobState, round: AgainInstruction, effects: StepEffects): Promise<Change> {
+async function endRound(before: JobState, round: AgainInstruction, effects: StepEffects): Promise<Change> {
   const { again } = kindOf(round.step);
   if (again === undefined) throw new Error(`a step of kind ${round.step.kind} has no rounds`);
+  // Whether it holds by now is decided once, by the commit of this act.
+  const state = atTime(before, effects.clock.now());
   const instruction = stepOf(state.loaded.flow, round.step.id);
   return again({ state, step: round.step, instruction, progress: undefined }, round, effects);
 }
 
 /** One act of the step at hand, for which all is committed that has to be. */
 async function advance({ work, call }: Beginning, driver: Driver): Promise<Work | undefined> {
-  const at = stepAtHand(work);
+  const at = stepAtHand(work, driver.port.clock.now());
   if (at === undefined) throw new Error(`${work.state.id} stands at no step`);
+  const { now = driver.port.clock.now() } = at.state.scope;
   let kept = work;
   const keep: Keep = async (edits) => {
     driver.port.atWork();
     kept = await committed(apply(kept, edits, driver.port.clock.now()), driver.port);
-    return kept.state;
+    return atTime(kept.state, now);
   };
   const change = await advanceWith(at, { call, keep }, driver.effects);
   return follow(kept, change, driver);

@@ -44,6 +44,8 @@ type BegunStep<Kind> = {
   readonly stepId: string;
   /** The ask whose decision the step waits for. */
   readonly askId?: string;
+  /** When it began, epoch milliseconds: `now` of its expressions, however often it is repeated. Absent in what version 0.1 wrote. */
+  readonly now?: number;
 };
 
 /** How far a step is that has begun: a member for each kind of step. */

@@ -1,10 +1,10 @@
-import { isObject } from "@svc/core";
 import { type CallStep, type JsonObject, type JsonValue, type Paging, pagingOf, valueAt } from "@svc/program";
 import type { Change, Edit } from "../state/change.ts";
 import { fillCall, undoOf } from "./arguments.ts";
 import type { Invocation, StepEffects } from "./effects.ts";
 import { type CallFault, firstTurn, type Invoked, invoke, newTally, toolOf } from "./invoke.ts";
 import { argumentsOfPage, type TurnedPage, turnPage } from "./page.ts";
+import { pickFields } from "./pick-fields.ts";
 import { systemQuestion } from "./questions.ts";
 import type { FirstCall, StepAt, StepKind } from "./step-kind.ts";
 
@@ -174,7 +174,10 @@ async function keepRows(
   if (state.used.rows + list.length > state.loaded.program.limits.rows) {
     return { edits, next: { kind: "limit", stepId: step.id, limit: "rows" } };
   }
-  const taken: Edit[] = [...edits, { kind: "fetched", setId: step.id, rows: pick(list, spec.keep) }];
+  const taken: Edit[] = [
+    ...edits,
+    { kind: "fetched", setId: step.id, rows: list.map((item) => pickFields(item, spec.keep)) },
+  ];
   if (turned === undefined) {
     return {
       edits: [...taken, { kind: "finish", stepId: step.id, state: "completed", to: instruction.next }],
@@ -201,14 +204,4 @@ async function turn(at: CalledAt, answer: JsonValue, list: readonly JsonValue[])
   // A simulated write has a sample for its answer, which has no other page.
   if (step.rows?.page === undefined || paging === undefined || (state.isSimulated && action.class !== "read")) return;
   return turnPage({ paging, action, args, page: progress?.page, answer, list }, step.rows.page.max);
-}
-
-/** The kept fields of each item; of one that is no object, `value`. */
-function pick(items: readonly JsonValue[], keep: readonly string[]): JsonObject[] {
-  return items.map((item) => {
-    const fields: JsonObject = isObject(item) ? item : { value: item };
-    return Object.fromEntries(
-      keep.flatMap((name) => (Object.hasOwn(fields, name) ? [[name, fields[name] as JsonValue]] : [])),
-    );
-  });
 }

@@ -35,6 +35,13 @@ function makeCall(making: Making): object {
   return { id: makeId(making), ...tools[classes[making.draw(3)] ?? "read"], retry: { max: making.draw(3) } };
 }
 
+function makeRequest(making: Making): object {
+  const method = ["GET", "POST", "DELETE"][making.draw(3)];
+  const confirm = method === "DELETE" ? { confirm: true } : {};
+  const http = { method, url: "https://api.example.com/things" };
+  return { id: makeId(making), http, ...confirm, retry: { max: making.draw(3) } };
+}
+
 function makeRows(making: Making): object {
   const id = makeId(making);
   const page = { arg: "page_token", from: "nextPageToken", max: 1 + making.draw(3) };
@@ -46,6 +53,7 @@ function makeRows(making: Making): object {
 /** Makes a step of each kind, from one of the sets that are known. */
 const makers: Readonly<Record<Step["kind"], (making: Making, set: string) => object>> = {
   call: (making) => (making.draw(2) === 0 ? makeCall(making) : makeRows(making)),
+  http: (making) => makeRequest(making),
   filter(making, set) {
     const id = makeId(making);
     making.sets.push(id);
@@ -53,7 +61,9 @@ const makers: Readonly<Record<Step["kind"], (making: Making, set: string) => obj
   },
   map(making, set) {
     const onRows = making.draw(2) === 0 ? { onRows: { failed: "rows" } } : {};
-    const calls = Array.from({ length: 1 + making.draw(2) }, () => makeCall(making));
+    const calls = Array.from({ length: 1 + making.draw(2) }, () =>
+      making.draw(2) === 0 ? makeCall(making) : makeRequest(making),
+    );
     return { id: makeId(making), map: set, ...onRows, do: calls };
   },
   reduce: (making, set) => ({ id: makeId(making), reduce: set, as: { all: "count" } }),
@@ -97,16 +107,20 @@ const generated = fc
     };
   });
 
+/** The tools that requests count with, by what they may do. */
+const requests = { GET: tools.read.call, POST: tools.write.call, DELETE: tools.destructive.call };
+
 /**
  * How many calls of some tools stand in a program's text, of two branches those of the one with more. Knows no kinds of steps: it
- * finds whatever has a `call`, however deep it stands. Undo calls do not count.
+ * finds whatever has a `call` or an `http`, however deep it stands. Undo calls do not count.
  */
 function callsIn(value: unknown, tools: readonly string[]): number {
   const sum = (values: readonly unknown[]) => values.reduce<number>((total, item) => total + callsIn(item, tools), 0);
   if (Array.isArray(value)) return sum(value);
   if (!isObject(value)) return 0;
   const { call, then: yes, else: no, undo: _undo, ...others } = value;
-  const own = typeof call === "string" && tools.includes(call) ? 1 : 0;
+  const named = isObject(value["http"]) ? requests[value["http"]["method"] as keyof typeof requests] : call;
+  const own = typeof named === "string" && tools.includes(named) ? 1 : 0;
   return own + Math.max(callsIn(yes, tools), callsIn(no, tools)) + sum(Object.values(others));
 }
 

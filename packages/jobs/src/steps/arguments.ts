@@ -1,24 +1,26 @@
-import { argumentsWith, type CallStep, type JsonObject, type RunScope, resolveArguments } from "@svc/program";
+import { argumentsWith, type MapCall, type RunScope, resolveArguments, secretsOf } from "@svc/program";
 import type { UndoOf } from "../state/change.ts";
 import type { JobState } from "../state/job.ts";
+import type { Invocation } from "./effects.ts";
 import type { CallFault } from "./invoke.ts";
 
 /** Fills in the arguments of a call, with what answers put in their place, or says why they cannot be. */
 export function fillCall(
-  call: Pick<CallStep, "id" | "args">,
+  call: Pick<MapCall, "id" | "args">,
   scope: RunScope,
   stepArgs: JobState["stepArgs"],
-): { readonly args: JsonObject } | { readonly fault: CallFault } {
+): Pick<Invocation, "args" | "secretUses"> | { readonly fault: CallFault } {
   const isChanged = Object.hasOwn(stepArgs, call.id);
-  const resolved = resolveArguments(isChanged ? argumentsWith(call, { params: {}, args: stepArgs }) : call.args, scope);
-  if ("value" in resolved) return { args: resolved.value };
+  const template = isChanged ? argumentsWith(call, { params: {}, args: stepArgs }) : call.args;
+  const resolved = resolveArguments(template, scope);
+  if ("value" in resolved) return { args: resolved.value, secretUses: secretsOf(template) };
   const { code, message } = resolved.fault;
   return { fault: { code, message, plain: message } };
 }
 
 /** A call that ended well, by its place; `scope` has the row and the answers that its undo may name, its own as `output`. */
 export type DoneCall = {
-  readonly call: CallStep;
+  readonly call: MapCall;
   readonly stepId: string;
   readonly ordinal: number;
   readonly scope: RunScope;

@@ -1,5 +1,5 @@
 import { isObject } from "@svc/core";
-import { type CallStep, type JsonObject, type JsonValue, valueAt } from "@svc/program";
+import { type CallStep, type JsonObject, type JsonValue, type MapCall, valueAt } from "@svc/program";
 import type { Change, Edit } from "../state/change.ts";
 import { fillCall, undoOf } from "./arguments.ts";
 import type { Invocation, StepEffects } from "./effects.ts";
@@ -8,7 +8,7 @@ import { systemQuestion } from "./questions.ts";
 import type { FirstCall, StepAt, StepKind } from "./step-kind.ts";
 
 /** A tool call: the whole of it in one act, or, where its answer becomes rows, an act a page. */
-export const callKind: StepKind<"call"> = {
+export const callKind = {
   needs: "commit",
   set: "in",
   firstCall,
@@ -17,32 +17,41 @@ export const callKind: StepKind<"call"> = {
     const state = decision.continuation === "skip" ? "skipped" : "completed";
     return { edits: [{ kind: "finish", stepId: step.id, state, to: instruction.next }], next: { kind: "on" } };
   },
-};
+} satisfies StepKind<"call"> & StepKind<"http">;
+
+/** A step that is one call: of a tool, or a request of the program's own. */
+type CallAt = StepAt<"call"> | StepAt<"http">;
 
 /** The most of an answer that is kept as the value of a step. */
 const valueBytesMax = 65_536;
 
 /** The call of the next page, or of the whole step, filled in. */
-function invocationOf({ state, step, progress }: StepAt<"call">): Invocation | { readonly fault: CallFault } {
+function invocationOf({ state, step, progress }: CallAt): Invocation | { readonly fault: CallFault } {
   const filled = fillCall(step, state.scope, state.stepArgs);
   if ("fault" in filled) return filled;
   const page = progress?.page;
+  const { secretUses } = filled;
+  const arg = step.rows?.page?.arg;
   const args =
-    page === undefined || step.rows?.page === undefined
-      ? filled.args
-      : { ...filled.args, [step.rows.page.arg]: page.token };
+    page === undefined || arg === undefined ? filled.args : withArgument(step, filled.args, [arg, page.token]);
   const place = { stepId: step.id, ordinal: page?.pages ?? 0, callId: step.id };
-  return { call: step, place, args, appGeneration: state.generation };
+  return { call: step, place, args, secretUses, appGeneration: state.generation };
 }
 
-function firstCall(at: StepAt<"call">): FirstCall | undefined {
+/** Arguments with one more: of a request it is a parameter of the query. */
+function withArgument({ http }: MapCall, args: JsonObject, [name, value]: [string, JsonValue]): JsonObject {
+  if (http === undefined) return { ...args, [name]: value };
+  return { ...args, query: { ...(isObject(args["query"]) ? args["query"] : {}), [name]: value } };
+}
+
+function firstCall(at: CallAt): FirstCall | undefined {
   const invocation = invocationOf(at);
   if ("fault" in invocation) return undefined;
   const turn = firstTurn(at.state, invocation, at.progress?.retry?.attempts ?? 0);
   return turn && { invocation, turn };
 }
 
-async function advanceCall(at: StepAt<"call">, effects: StepEffects): Promise<Change> {
+async function advanceCall(at: CallAt, effects: StepEffects): Promise<Change> {
   const { state, step, progress } = at;
   const invocation = invocationOf(at);
   if ("fault" in invocation) return failed(step, [], invocation.fault);
@@ -60,8 +69,8 @@ async function advanceCall(at: StepAt<"call">, effects: StepEffects): Promise<Ch
   return takeAnswer(at, effects, invoked, edits);
 }
 
-function takeAnswer(at: StepAt<"call">, effects: StepEffects, invoked: Invoked, edits: readonly Edit[]): Change {
-  const { step, progress = { kind: "call", stepId: step.id } } = at;
+function takeAnswer(at: CallAt, effects: StepEffects, invoked: Invoked, edits: readonly Edit[]): Change {
+  const { step, progress = { kind: step.kind, stepId: step.id } } = at;
   switch (invoked.kind) {
     case "ok":
       return step.rows === undefined
@@ -85,20 +94,16 @@ function takeAnswer(at: StepAt<"call">, effects: StepEffects, invoked: Invoked, 
 }
 
 /** What is told of a call's fault. An app that refuses a page may quote the rows of another, which stay inside. */
-function toldOf(step: CallStep, fault: CallFault): CallFault {
+function toldOf(step: MapCall, fault: CallFault): CallFault {
   return step.rows === undefined ? fault : { ...fault, message: fault.plain };
 }
 
-function failed(
-  step: CallStep,
-  edits: readonly Edit[],
-  { code, message }: Pick<CallFault, "code" | "message">,
-): Change {
+function failed(step: MapCall, edits: readonly Edit[], { code, message }: Pick<CallFault, "code" | "message">): Change {
   return { edits, next: { kind: "fail", stepId: step.id, code, message } };
 }
 
-function keepAnswer({ state, step, instruction }: StepAt<"call">, value: JsonValue, edits: readonly Edit[]): Change {
-  const isRead = toolOf(state, step.tool).action.class === "read";
+function keepAnswer({ state, step, instruction }: CallAt, value: JsonValue, edits: readonly Edit[]): Change {
+  const isRead = toolOf(state, step).action.class === "read";
   const bytes = Buffer.byteLength(JSON.stringify(value));
   if (bytes > valueBytesMax && isRead) {
     const message = `the answer has ${bytes} bytes; at most ${valueBytesMax} are kept: ask for less, or take it as rows`;
@@ -123,7 +128,7 @@ function keepAnswer({ state, step, instruction }: StepAt<"call">, value: JsonVal
 }
 
 /** What stands in doubt is decided by people: the service does not know whether it was done. */
-function doubt(step: CallStep, fault: CallFault, edits: readonly Edit[]): Change {
+function doubt(step: MapCall, fault: CallFault, edits: readonly Edit[]): Change {
   const { code } = fault;
   const { message } = toldOf(step, fault);
   const text = `Step ${step.id} called ${step.tool}, and whether it was carried out is not known. Treat it as done?`;
@@ -138,7 +143,7 @@ function doubt(step: CallStep, fault: CallFault, edits: readonly Edit[]): Change
 }
 
 function keepRows(
-  { state, step, instruction, progress }: StepAt<"call">,
+  { state, step, instruction, progress }: CallAt,
   spec: NonNullable<CallStep["rows"]>,
   answer: JsonValue,
   edits: readonly Edit[],
@@ -165,7 +170,7 @@ function keepRows(
   return {
     edits: [
       ...taken,
-      { kind: "progress", progress: { kind: "call", stepId: step.id, page: { token, pages } } },
+      { kind: "progress", progress: { kind: step.kind, stepId: step.id, page: { token, pages } } },
       { kind: "logProgress", stepId: step.id, counts: { pages } },
     ],
     next: { kind: "commit" },

@@ -1,5 +1,6 @@
 import type { CallCounts } from "@svc/db";
-import type { JsonValue, PinnedTool, Retry } from "@svc/program";
+import { classOfMethod, type JsonValue, type MapCall, type PinnedTool, type Retry } from "@svc/program";
+import { httpTool } from "@svc/tools";
 import { noCalls } from "../state/counts.ts";
 import type { JobState } from "../state/job.ts";
 import type { Attempted, CallTurn, Invocation, StepEffects, TakeRecord } from "./effects.ts";
@@ -65,7 +66,7 @@ const lostRepeatsMax = 3;
 export async function invoke(invocation: Invocation, calling: Calling): Promise<Invoked> {
   const { state, effects } = calling;
   const { retry } = invocation.call;
-  const tool = toolOf(state, invocation.call.tool);
+  const tool = toolOf(state, invocation.call);
   const isWrite = tool.action.class !== "read";
   if (state.isSimulated && isWrite) return simulate(tool, invocation, calling);
   let { attempts } = calling;
@@ -99,7 +100,7 @@ export async function invoke(invocation: Invocation, calling: Calling): Promise<
 
 /** With which turn `invoke` would make a call first; undefined where it would make none. */
 export function firstTurn(state: JobState, { call }: Invocation, attempts: number): CallTurn | undefined {
-  const tool = toolOf(state, call.tool);
+  const tool = toolOf(state, call);
   const isWrite = tool.action.class !== "read";
   if (state.isSimulated && isWrite) return undefined;
   const { used, loaded } = state;
@@ -108,8 +109,9 @@ export function firstTurn(state: JobState, { call }: Invocation, attempts: numbe
   return { tool, attempt: attempts };
 }
 
-/** A tool as it was pinned. Throws an Error when the pins lack it, which the checker rules out. */
-export function toolOf({ loaded }: JobState, slug: string): PinnedTool {
+/** A tool as it was pinned, or what stands for one in a request. Throws an Error when the pins lack it, which the checker rules out. */
+export function toolOf({ loaded }: JobState, { tool: slug, http }: Pick<MapCall, "tool" | "http">): PinnedTool {
+  if (http !== undefined) return httpTool({ access: classOfMethod(http.method), keyHeader: http.keyHeader });
   const tool = loaded.tools.get(slug);
   if (tool === undefined) throw new Error(`the pins of a job lack ${slug}`);
   return tool;

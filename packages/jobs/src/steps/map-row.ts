@@ -1,4 +1,4 @@
-import type { CallStep, JsonObject, JsonValue, RowState } from "@svc/program";
+import type { JsonObject, JsonValue, MapCall, RowState } from "@svc/program";
 import type { ProgressOf, RetryProgress } from "../state/progress.ts";
 import { fillCall } from "./arguments.ts";
 import type { SetRow, StepEffects, TakeRecord } from "./effects.ts";
@@ -49,7 +49,7 @@ export async function runRow(
   { effects, takeRecord }: { readonly effects: StepEffects; readonly takeRecord: TakeRecord },
 ): Promise<RowEnd> {
   while (work.doneCalls < step.calls.length) {
-    const call = step.calls[work.doneCalls] as CallStep;
+    const call = step.calls[work.doneCalls] as MapCall;
     const { retry, tally } = work;
     if (retry !== undefined && retry.dueAt > effects.clock.now()) return undefined;
     const filled = fillCall(call, { ...state.scope, row: work.row, calls: work.outputs }, state.stepArgs);
@@ -61,7 +61,7 @@ export async function runRow(
     const place = { stepId: step.id, ordinal: work.ordinal, callId: call.id };
     const appGeneration = progress.appGeneration ?? state.generation;
     const invoked = await invoke(
-      { call, place, args: filled.args, appGeneration },
+      { ...filled, call, place, appGeneration },
       { state, tally, effects, attempts: retry?.attempts ?? 0, takeRecord },
     );
     switch (invoked.kind) {

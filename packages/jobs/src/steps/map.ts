@@ -128,7 +128,7 @@ function conclude(at: MapAt): Change {
   const { tolerate } = step;
   const isTolerated = counts.failed <= tolerate.count && counts.failed * 100 <= tolerate.percent * counts.in;
   if (counts.failed > 0 && !isTolerated) return askAbout(at, "failed", counts, edits);
-  const isSimulated = state.isSimulated && step.calls.some(({ tool }) => toolOf(state, tool).action.class !== "read");
+  const isSimulated = state.isSimulated && step.calls.some((call) => toolOf(state, call).action.class !== "read");
   const isPartial = counts.failed + counts.skipped > 0;
   const ended = isPartial ? "partial" : isSimulated ? "simulated" : "completed";
   return {

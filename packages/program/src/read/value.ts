@@ -8,7 +8,7 @@ import type { Node } from "./shape.ts";
 /** The definition `value` of the JSON Schema. */
 export const valueDefinition: JsonSchema = {
   description:
-    'A JSON value. {"$ref": path} takes a value, with "else" where its source may be skipped or absent; {"$text": "… {path} …"} joins text, {{ is a brace. Paths start with input, params, steps.<id>, row, output, calls.<id> or rows.<set>.',
+    'A JSON value. {"$ref": path} takes a value, with "else" where its source may be skipped or absent; {"$text": "… {path} …"} joins text, {{ is a brace; {"$secret": name} is a secret of the project, with "prefix" before it, in an http step and at arguments that a tool marks x-sensitive. Paths start with input, params, steps.<id>, row, output, calls.<id> or rows.<set>.',
   examples: [{ $ref: "steps.sum.sent", else: 0 }, { $text: "{rows.open} open" }, 250],
 };
 
@@ -17,7 +17,12 @@ export function readValue({ value, path }: Node, faults: FaultList): ValueTempla
   if (value === undefined) return undefined;
   return parseTemplate(value, path, (at, kind, message) => {
     if (kind === "shape")
-      faults.add("PROGRAM_MALFORMED", at, message, 'write {"$ref": "path"} or {"$text": "… {path} …"}');
+      faults.add(
+        "PROGRAM_MALFORMED",
+        at,
+        message,
+        'write {"$ref": "path"}, {"$text": "… {path} …"} or {"$secret": "name"}',
+      );
     else syntaxFault(faults, at, message);
   });
 }

@@ -43,6 +43,9 @@ export function resolveValue(template: ValueTemplate, scope: RunScope): Resoluti
     }
     case "text":
       return resolveText(template, scope);
+    case "secret":
+      // Its name stands for it until it is sent.
+      return { value: { $secret: template.name } };
     case "list": {
       const items: JsonValue[] = [];
       for (const item of template.items) {

@@ -5,9 +5,13 @@ import type { Node, ShapeReader } from "../read/shape.ts";
 import type { ValueType } from "../types/schema-type.ts";
 import { nothing, type RowSet } from "../types/scope.ts";
 import type { CallStep } from "./call.ts";
+import type { HttpStep } from "./http.ts";
 import type { AnyStep, Asked, StepLanguage } from "./language.ts";
 import { checkSource, sourceSchema } from "./parts/source.ts";
 import { upTo } from "./use.ts";
+
+/** What is done for a row of a map: a call, or a request. */
+export type MapCall = CallStep | HttpStep;
 
 /** Calls for each row of a set. Its set has the rows of the source, each with the state it ended in. */
 export type MapStep = AnyStep & {
@@ -18,7 +22,7 @@ export type MapStep = AnyStep & {
   readonly tolerate: { readonly count: number; readonly percent: number };
   /** Names of points. */
   readonly onRows: { readonly failed: string | undefined; readonly unknown: string | undefined };
-  readonly calls: readonly CallStep[];
+  readonly calls: readonly MapCall[];
 };
 
 /** The state a row of a map ended in. */
@@ -88,7 +92,7 @@ const form: ObjectForm = {
 };
 
 /** The language of `map`. */
-export const mapLanguage: StepLanguage<MapStep, CallStep> = {
+export const mapLanguage: StepLanguage<MapStep, MapCall> = {
   form,
   formInMap: undefined,
   refusedInBranch: undefined,

@@ -29,6 +29,7 @@ export function examine(template: ValueTemplate, schema: unknown, examiner: Exam
     case "reference":
       return examineReference(template, schema, examiner, path);
     case "text":
+    case "secret":
       return examineType({ type: "string" }, schema, path);
     case "list":
       return together([

@@ -54,7 +54,12 @@ export function readPage(node: Node, reader: ShapeReader): PageSpec | undefined 
 }
 
 /** Checks that the token stands in the tool's output and fits the argument. Records every fault. */
-export function checkPage(page: PageSpec, path: Path, action: Action, faults: FaultList): void {
+export function checkPage(
+  page: PageSpec,
+  path: Path,
+  action: Pick<Action, "slug" | "inputSchema" | "outputSchema">,
+  faults: FaultList,
+): void {
   const { inputSchema, outputSchema, slug } = action;
   const taken = fieldType(inputSchema, page.arg);
   if ("fault" in taken) {

@@ -92,8 +92,11 @@ function readListPath(node: Node, reader: ShapeReader): Path | undefined {
   return path;
 }
 
+/** What rows are taken from: the answer of a tool, and what asks for another page of it. */
+export type Answering = Pick<Action, "slug" | "inputSchema" | "outputSchema">;
+
 /** Checks rows against the output of their tool and answers the set that they make. Records every fault. */
-export function checkRows(rows: RowsSpec, path: Path, action: Action, { faults }: Check): RowSet | "any" {
+export function checkRows(rows: RowsSpec, path: Path, action: Answering, { faults }: Check): RowSet | "any" {
   if (rows.page !== undefined) checkPage(rows.page, [...path, "page"], action, faults);
   const list = walkType(action.outputSchema, rows.from);
   const types = "fault" in list ? undefined : typesOf(list.type);

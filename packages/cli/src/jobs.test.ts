@@ -166,6 +166,17 @@ test("a job that succeeded is promoted to a skill, whose jobs are listed by it",
   for (const skill of ["skills.announce", "announce"]) {
     expect((await svc("jobs", "list", "--skill", skill)).printed).toHaveLength(2);
   }
+  const again = ["jobs", "promote", jobId, "--slug", "announce", "--description", "Announces more", "--new-version"];
+  expect((await svc(...again)).noted[0]).toBe("It is version 2 from now on.");
+  expect((await svc("skills")).printed[1]).toMatch(/^announce +2 +write +Announces more$/);
+  expect((await svc("skills", "list", "announce")).printed).toHaveLength(3);
+  const read = await svc("skills", "get", "skills.announce", "--skill-version", "1");
+  expect(read.noted).toEqual([`skills.announce, version 1, promoted from ${jobId}`]);
+  expect(JSON.parse(read.printed[0] ?? "")).toMatchObject({ version: 1 });
+  expect((await svc("skills", "delete", "announce", "--skill-version", "2")).printed).toEqual([
+    "version 2 of announce is deleted",
+  ]);
+  expect((await svc("skills")).printed[1]).toMatch(/^announce +1 +write +Announces something$/);
 });
 
 test("contacts are put with how they are reached, listed and deleted", async () => {

@@ -181,6 +181,9 @@ test("of jobs, questions and contacts", async () => {
   const log = await runTestCommand(["jobs", "log", id, "--json"], variables());
   expect(log.printed.map((line) => JSON.parse(line).type)).toContain("ask-settled");
   expect(await json("jobs promote", [id, "--slug", "read", "--description", "Reads who it is"])).toMatchObject({});
+  expect(await json("skills list")).toMatchObject([{ slug: "read", version: 1 }]);
+  expect(await json("skills get", ["read"])).toMatchObject({ slug: "read", jobId: id });
+  expect(await json("skills delete", ["read"])).toEqual({ deleted: "read" });
   // What can be parked is under way, and held there by jobs/park.test.ts.
   for (const command of ["park", "release"]) {
     ran.add(`jobs ${command}`);

@@ -26,6 +26,7 @@ import { addReplayCommand } from "./replay.ts";
 import { addSearchCommand } from "./search.ts";
 import { addSecretsCommand } from "./secrets.ts";
 import { addServeCommand } from "./serve.ts";
+import { addSkillsCommand } from "./skills.ts";
 import { addSubscriptionsCommand } from "./subscriptions.ts";
 import { addToolCallsCommand } from "./tool-calls.ts";
 import { addTriggerCommand } from "./trigger.ts";
@@ -86,6 +87,7 @@ const commands: readonly ((program: Command, context: CommandContext) => void)[]
   addToolCallsCommand,
   addLimitsCommand,
   addJobsCommand,
+  addSkillsCommand,
   addAsksCommand,
   addAnswerCommand,
   addAskEndpointsCommand,

@@ -113,7 +113,7 @@ export { moveJobTask } from "./job-tasks/move.ts";
 export { putJobTasks } from "./job-tasks/put.ts";
 export { releaseJobTasks } from "./job-tasks/release.ts";
 export { renewJobLeases } from "./job-tasks/renew.ts";
-export { leaseRunTask, takeRunTask } from "./job-tasks/take-run.ts";
+export { leaseIdleRunTask, leaseRunTask, type RunToLease, takeRunTask } from "./job-tasks/take-run.ts";
 export type { FirstLease, JobTaskLease, NewJobTask } from "./job-tasks/task.ts";
 export { appendJobEvents } from "./jobs/append-events.ts";
 export { requestJobCancel } from "./jobs/cancel.ts";
@@ -129,6 +129,7 @@ export { lockJob } from "./jobs/lock.ts";
 export { clearJobLoopHolds, countJobLoopHold } from "./jobs/loop-holds.ts";
 export type { KeyedJob, NewJob, NewJobProgram } from "./jobs/new-job.ts";
 export { recordOfNewJob } from "./jobs/new-record.ts";
+export { setJobPause } from "./jobs/pause.ts";
 export { type JobSetRow, readJobSetRows } from "./jobs/read-set-rows.ts";
 export { readTwinReceipts } from "./jobs/read-twin-receipts.ts";
 export type { JobEventRecord, JobRecord, JobStepRecord, NewJobEvent } from "./jobs/record.ts";
@@ -201,7 +202,13 @@ export {
 export { findSecrets, type SecretPlace } from "./secrets/find.ts";
 export { type NewSecret, type SecretRepository, type SecretRow, secretsForProject } from "./secrets/repo.ts";
 export type { ListedSkill, Skill } from "./skills/read.ts";
-export { type SkillRepository, skillsForProject } from "./skills/repo.ts";
+export {
+  type NewSkill,
+  type Promoted,
+  type SkillBounds,
+  type SkillRepository,
+  skillsForProject,
+} from "./skills/repo.ts";
 export { type AskEndpointRepository, askEndpointsForProject } from "./subscriptions/ask-endpoints.ts";
 export {
   type NewSubscription,

@@ -5,7 +5,7 @@ import type { AddressGuard, Clock, NodeId, Sealer, ThreadPool, WorkMeter } from 
 import type { Database } from "@svc/db";
 import type { Dispatcher } from "@svc/delivery";
 import { createEvaluator } from "@svc/program";
-import type { CodeCaller, ToolCaller } from "@svc/tools";
+import type { CodeCaller, CodeFinder, ToolCaller } from "@svc/tools";
 import { createJobAdministration, type JobAdministration } from "./api/administration.ts";
 import { createJobHints, type JobHints } from "./api/hints.ts";
 import { hashReceipt } from "./api/receipt-hash.ts";
@@ -16,6 +16,7 @@ import type { OnFaultPoint } from "./drive/fault-points.ts";
 import { type EngineObserver, silentObserver } from "./drive/observer.ts";
 import { createProgramCache } from "./drive/programs.ts";
 import { createSkillCaller } from "./skills/call-skill.ts";
+import { findSkillTool } from "./skills/toolkit.ts";
 
 /** What the jobs of a node are made of. */
 export type JobsOptions = {
@@ -49,6 +50,8 @@ export type Jobs = {
   readonly hints: JobHints;
   /** Calls a promoted program; tools of kind CODE lead here. */
   readonly callSkill: CodeCaller;
+  /** Finds the tool of a version of a skill that is not the newest. */
+  readonly findSkill: CodeFinder;
   readonly jobsService: ReturnType<typeof createJobsService>;
   readonly contactsService: ReturnType<typeof createContactsService>;
   /** The methods of AdminService about jobs, of every project. */
@@ -92,6 +95,7 @@ export function createJobs({ observer = silentObserver, askObserver, ...options 
     engine,
     hints,
     callSkill: createSkillCaller(context),
+    findSkill: (projectId, toolSlug) => findSkillTool(options.db, projectId, toolSlug),
     jobsService: createJobsService(context),
     contactsService: createContactsService(context),
     administration: createJobAdministration(context),

@@ -106,14 +106,14 @@ export function approverMissing(): Fault {
 /** Ends that a job comes to; the others are made by somebody. */
 const byItself: ReadonlySet<string> = new Set(["succeeded", "failed", "expired"]);
 
-/** A job that has ended cannot be cancelled, parked or released. `field` names it in the request. */
+/** A job that has ended cannot be cancelled, paused, resumed, parked or released. `field` names it in the request. */
 export function jobFinished(field: "id" | "jobId", id: string, status: string): Fault {
   return fault({
     code: "failed_precondition",
     reason: "JOB_FINISHED",
     field,
     message: `job ${id} ${byItself.has(status) ? "has" : "was"} ${status}`,
-    help: "Only a job that has not ended can be cancelled, parked or released.",
+    help: "Only a job that has not ended can be cancelled, paused, resumed, parked or released.",
   });
 }
 
@@ -136,6 +136,17 @@ export function jobNotReleasable(id: string, standing: string): Fault {
     field: "jobId",
     message: `job ${id} is ${standing}, and only one that is parked as poisoned or by an administrator is released`,
     help: "A job that waits for an answer goes on by AnswerAsk, one that waits for a time by itself.",
+  });
+}
+
+/** A job is not paused, nor to be. */
+export function jobNotPaused(id: string, status: string): Fault {
+  return fault({
+    code: "failed_precondition",
+    reason: "JOB_NOT_PAUSED",
+    field: "id",
+    message: `job ${id} is ${status}, and nobody has paused it`,
+    help: "Only a job whose pausedAt is set is resumed: one that waits for an answer goes on by AnswerAsk.",
   });
 }
 
@@ -179,16 +190,44 @@ export function skillSlugTaken(slug: string): Fault {
     reason: "SKILL_SLUG_TAKEN",
     field: "slug",
     message: `slug ${formatValue(slug)} is taken by another skill of this project`,
-    help: "Choose another name.",
+    help: "Choose another name, or send newVersion true to make its next version.",
   });
 }
 
-/** The project has as many skills as it may. */
-export function skillsTooMany(most: number): Fault {
+/** The project has no skill of that name, or no such version of it; of version 0 any is meant. */
+export function skillNotFound(slug: string, version: number): Fault {
+  const which = version === 0 ? "" : ` with a version ${version}`;
+  return fault({
+    code: "not_found",
+    reason: "SKILL_NOT_FOUND",
+    field: "slug",
+    message: `the project has no skill ${formatValue(slug)}${which}`,
+    help: "ListSkills names those there are; send the slug without the prefix skills.",
+  });
+}
+
+/** Differences that a message names. */
+const differencesMax = 10;
+
+/** A program does not take every input that the newest version of the skill takes. */
+export function skillIncompatible(slug: string, newest: number, differences: readonly string[]): Fault {
+  const named = differences.slice(0, differencesMax).join("; ");
+  const others = differences.length > differencesMax ? `; and ${differences.length - differencesMax} more` : "";
+  return fault({
+    code: "failed_precondition",
+    reason: "SKILL_INCOMPATIBLE",
+    field: "jobId",
+    message: `the program does not take every input that version ${newest} of ${formatValue(slug)} takes: ${named}${others}`,
+    help: "Mend the inputSchema, such as by a default for what became required, or promote it under another slug.",
+  });
+}
+
+/** The project has as many skills as it may, or the skill as many versions. */
+export function skillsTooMany(what: "skills" | "versions", most: number): Fault {
   return fault({
     code: "resource_exhausted",
     reason: "SKILLS_TOO_MANY",
-    message: `the project has ${most} skills already`,
-    help: "Submit the program with SubmitJob instead.",
+    message: what === "skills" ? `the project has ${most} skills already` : `the skill has ${most} versions already`,
+    help: "Delete what nobody calls with DeleteSkill, or submit the program with SubmitJob instead.",
   });
 }

@@ -17,6 +17,7 @@ import { createSandbox, type Sandbox, sandboxAuthorizePath, sandboxClientId, san
 import {
   type CallLimits,
   type CodeCaller,
+  type CodeFinder,
   createCallLimits,
   createLedger,
   createToolCaller,
@@ -50,6 +51,8 @@ export type AppsOptions = NodeParts & {
   readonly views: CatalogViews;
   /** What calls of code tools lead to. */
   readonly callCode: CodeCaller;
+  /** Finds code tools that no view lists. */
+  readonly findCode: CodeFinder;
   /** Gives out the event loop's time. */
   readonly turns: Turns;
   readonly nodeId: NodeId;
@@ -85,6 +88,7 @@ export function createApps(options: AppsOptions): Apps {
     // Hosts of projects have no emulator: they are called in the sandbox, too.
     hostTransport: options.transport ?? network,
     callCode: options.callCode,
+    findCode: options.findCode,
     runningMaxMs: options.limits.callRunningMaxMs,
     onUnrecorded: observer.callUnrecorded,
   });

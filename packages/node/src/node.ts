@@ -12,7 +12,14 @@ import {
 import { createDispatcher, type Dispatcher, eventSweep } from "@svc/delivery";
 import { createJobs, type Jobs, jobRowSweep, jobSweep, readSkillToolkits } from "@svc/jobs";
 import { evaluationThread } from "@svc/program";
-import { type CodeCaller, callPaceSweep, callSweep, createMcpServer, type McpServer } from "@svc/tools";
+import {
+  type CodeCaller,
+  type CodeFinder,
+  callPaceSweep,
+  callSweep,
+  createMcpServer,
+  type McpServer,
+} from "@svc/tools";
 import {
   createIngest,
   createQuarantine,
@@ -78,8 +85,9 @@ export function createNode(parts: NodeParts): Node {
   });
   // Skills are called like tools, and calling one begins a job, which calls tools.
   const callCode: CodeCaller = (call) => jobs.callSkill(call);
+  const findCode: CodeFinder = (projectId, toolSlug) => jobs.findSkill(projectId, toolSlug);
   const meter = createWorkMeter();
-  const apps = createApps({ ...parts, nodeId, views, callCode, turns: meter.turns });
+  const apps = createApps({ ...parts, nodeId, views, callCode, findCode, turns: meter.turns });
   const { accounts, caller } = apps;
   meter.onHeld(observer.heldLoop);
   meter.onHeld(({ jobId, ms, isMeasured }) => {

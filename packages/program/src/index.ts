@@ -3,7 +3,7 @@ export type { CheckContext } from "./check/context.ts";
 export { type CheckedProgram, checkProgram } from "./check/program.ts";
 export { needsPlanApproval, type ProgramEstimate } from "./estimate.ts";
 export type { ProgramFault } from "./faults.ts";
-export type { JsonObject, JsonValue } from "./json.ts";
+export { type JsonObject, type JsonValue, pointerOf } from "./json.ts";
 export type { Limits } from "./limits.ts";
 export { createPinReader, type PinnedTool, type PinnedTools, type Pins, pinsOf, pinsText, readPins } from "./pins.ts";
 export type { Continuation, Hop, OverrideTarget, Point } from "./point.ts";
@@ -15,6 +15,7 @@ export { createEvaluator, type Evaluator, evaluationThread } from "./run/evaluat
 export { type AppliedOverrides, argumentsWith } from "./run/overrides.ts";
 export { rerunOf } from "./run/rerun.ts";
 export { type RunScope, resolveArguments, resolveResult, resolveText, resolveValue, valueAt } from "./run/resolve.ts";
+export { readSkillName, type SkillName } from "./skill-name.ts";
 export type { CallStep } from "./steps/call.ts";
 export type { HttpStep } from "./steps/http.ts";
 export type { Step, StepOf } from "./steps/index.ts";

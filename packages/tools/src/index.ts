@@ -1,4 +1,4 @@
-export type { CodeAnswer, CodeCall, CodeCaller } from "./call/call-code.ts";
+export type { CodeAnswer, CodeCall, CodeCaller, CodeFinder } from "./call/call-code.ts";
 export {
   type CallAnswer,
   type Called,

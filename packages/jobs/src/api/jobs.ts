@@ -8,23 +8,21 @@ import {
   GetJobResponseSchema,
   type JobsService,
   ListJobsResponseSchema,
-  PromoteJobResponseSchema,
   type SubmitJobRequest,
   SubmitJobResponseSchema,
 } from "@svc/gen/jobs";
 import { idempotencyKeyInvalid, jobFinished, modeConflict, modeInvalid } from "../errors.ts";
-import { promoteJob } from "../skills/promote.ts";
 import type { JobsContext } from "./context.ts";
 import { statusOfFilter } from "./convert-jobs.ts";
 import { readPage } from "./list.ts";
 import { readJob, readTwin, toJobs, toNewJob } from "./read.ts";
 import { submit } from "./submit.ts";
 
-type Methods = Pick<ServiceImpl<typeof JobsService>, "submitJob" | "getJob" | "listJobs" | "cancelJob" | "promoteJob">;
+type Methods = Pick<ServiceImpl<typeof JobsService>, "submitJob" | "getJob" | "listJobs" | "cancelJob">;
 
 /** The methods about jobs as a whole. */
 export function jobMethods(context: JobsContext): Methods {
-  const { db, clock, sealer, engine, hints, views } = context;
+  const { db, clock, sealer, engine } = context;
   return {
     async submitJob(request, ctx) {
       const { projectId, keyId, role } = requireProject(ctx);
@@ -68,15 +66,6 @@ export function jobMethods(context: JobsContext): Methods {
       engine.cancel(jobId);
       engine.wake();
       return create(CancelJobResponseSchema, { job: await readJob(context, projectId, "id", jobId) });
-    },
-    async promoteJob(request, ctx) {
-      const principal = requireProject(ctx);
-      const toolSlug = await promoteJob(context, principal, request);
-      hints.notify(requireId("job", "jobId", request.jobId));
-      const { projectId } = principal;
-      const tool = (await views.forProject(projectId)).messages.tools.get(toolSlug)?.tool;
-      if (tool === undefined) throw new Error(`the view of ${projectId} lacks ${toolSlug}, which was just stored`);
-      return create(PromoteJobResponseSchema, { tool });
     },
   };
 }

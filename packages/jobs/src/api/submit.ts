@@ -18,8 +18,8 @@ export type Submission = {
   readonly mode: "live" | "simulate";
   readonly simulateFirst: boolean;
   readonly idempotencyKey: string | undefined;
-  /** Of the call of a skill: its slug, `skills.` and a name, and what the caller gave. */
-  readonly skill?: { readonly slug: string; readonly input: JsonObject } | undefined;
+  /** Of the call of a skill: its slug, `skills.` and a name, how the caller named it, and what the caller gave. */
+  readonly skill?: { readonly slug: string; readonly calledAs: string; readonly input: JsonObject } | undefined;
 };
 
 /** What submitting works with. */
@@ -56,7 +56,7 @@ export async function submit(context: SubmitContext, submission: Submission): Pr
     pins: pinsText(pins),
     input: skill?.input,
     skillSlug: skill?.slug ?? "",
-    principalChain: [`key:${keyId}`, ...(skill === undefined ? [] : [`skill:${skill.slug}`])],
+    principalChain: [`key:${keyId}`, ...(skill === undefined ? [] : [`skill:${skill.calledAs}`])],
     contentDigest: contentDigest(submission, programHash),
   });
   if ("quotaReached" in submitted) return { refusal: quotaExceeded("jobs", submitted.quotaReached) };
@@ -78,7 +78,7 @@ function hashOf(programJson: string): string | undefined {
 
 /** What an idempotency key is bound to. */
 function contentDigest({ mode, simulateFirst, skill }: Submission, programHash: string): Buffer {
-  const called = skill === undefined ? null : [skill.slug, skill.input];
+  const called = skill === undefined ? null : [skill.calledAs, skill.input];
   return createHash("sha256")
     .update(canonicalJson([programHash, mode, simulateFirst, called]))
     .digest();

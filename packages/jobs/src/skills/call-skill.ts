@@ -3,12 +3,12 @@ import { applyDefaults } from "@svc/catalog";
 import type { Fault } from "@svc/core";
 import { skillsForProject } from "@svc/db";
 import type { JsonObject } from "@svc/program";
-import { parseCheckedProgram } from "@svc/program";
+import { parseCheckedProgram, readSkillName } from "@svc/program";
 import type { CodeAnswer, CodeCall, CodeCaller } from "@svc/tools";
 import type { JobsContext } from "../api/context.ts";
 import { submit } from "../api/submit.ts";
 import { openProgram } from "../drive/stored-program.ts";
-import { skillNameOf } from "./toolkit.ts";
+import { skillToolSlug } from "./toolkit.ts";
 
 /** What calling skills works with. */
 export type SkillContext = Pick<JobsContext, "db" | "clock" | "sealer" | "views" | "accounts" | "engine" | "programs">;
@@ -24,7 +24,8 @@ export function createSkillCaller(context: SkillContext): CodeCaller {
 async function callSkill(context: SkillContext, call: CodeCall): Promise<CodeAnswer> {
   const { caller, tool, args } = call;
   const { projectId, keyId, role = "member" } = caller;
-  const skill = await skillsForProject(context.db, projectId).find(skillNameOf(tool.slug) ?? "");
+  const named = readSkillName(tool.slug);
+  const skill = named && (await skillsForProject(context.db, projectId).find(named));
   if (skill === undefined || keyId === undefined) {
     return { outcome: "not_callable", message: `${tool.slug} is a skill that this caller cannot begin` };
   }
@@ -41,7 +42,7 @@ async function callSkill(context: SkillContext, call: CodeCall): Promise<CodeAns
       mode: "live",
       simulateFirst: false,
       idempotencyKey: undefined,
-      skill: { slug: tool.slug, input },
+      skill: { slug: skillToolSlug(skill.slug), calledAs: tool.slug, input },
     },
   );
   if ("refusal" in submitted) return refused(call, submitted.refusal);

@@ -1,31 +1,43 @@
 import { jobNotFound } from "@svc/asks";
-import { type ProjectPrincipal, requireId } from "@svc/core";
-import { type AccessClass, type EstimateDocument, jobsForProject, type NewJobEvent, skillsForProject } from "@svc/db";
+import type { JsonSchema } from "@svc/catalog";
+import { type ProjectPrincipal, readJsonObject, requireId } from "@svc/core";
+import { type AccessClass, type EstimateDocument, jobsForProject, type NewSkill, skillsForProject } from "@svc/db";
 import { parseCheckedProgram } from "@svc/program";
 import type { JobsContext } from "../api/context.ts";
 import { openProgram } from "../drive/stored-program.ts";
 import {
   jobNotPromotable,
   skillDescriptionInvalid,
+  skillIncompatible,
+  skillNotFound,
   skillSlugInvalid,
   skillSlugTaken,
   skillsTooMany,
 } from "../errors.ts";
-import { skillsToolkitSlug } from "./toolkit.ts";
+import { inputDifferences } from "./input-differences.ts";
+import { skillToolSlug } from "./toolkit.ts";
 
 const descriptionMax = 1000;
-/** Every node that serves the project holds their schemas. */
-const skillsMax = 200;
+/** Every node that serves the project holds the schemas of their newest versions. */
+const most = { skills: 200, versions: 100 };
 
 /** What PromoteJob is asked. */
-export type Promotion = { readonly jobId: string; readonly slug: string; readonly description: string };
+export type Promotion = {
+  readonly jobId: string;
+  readonly slug: string;
+  readonly description: string;
+  readonly newVersion: boolean;
+};
 
-/** Makes a tool of a job's program and answers its slug; the project's view has it from now on. Throws the refusals of PromoteJob. */
+/**
+ * Makes a tool of a job's program, or the next version of one, and answers its slug and version; the project's view has it from now on.
+ * Throws the refusals of PromoteJob.
+ */
 export async function promoteJob(
   { db, clock, sealer, views }: Pick<JobsContext, "db" | "clock" | "sealer" | "views">,
   { projectId, keyId }: ProjectPrincipal,
-  { jobId, slug, description }: Promotion,
-): Promise<string> {
+  { jobId, slug, description, newVersion }: Promotion,
+): Promise<{ readonly toolSlug: string; readonly version: number }> {
   const id = requireId("job", "jobId", jobId);
   const job = await jobsForProject(db, projectId).find(id);
   if (job === undefined) throw jobNotFound("jobId", jobId);
@@ -37,19 +49,50 @@ export async function promoteJob(
   const accessClass = worstOf(job.estimate);
   const inputSchema = checkInputSchema(jobId, openProgram(sealer, job, job), accessClass);
   const { programDigest } = job;
-  const toolSlug = `${skillsToolkitSlug}.${slug}`;
-  const event: NewJobEvent = {
-    type: "job-promoted",
-    stepId: "",
-    payload: JSON.stringify({ toolSlug }),
-    principalChain: [`key:${keyId}`],
-  };
-  const skill = { slug, description, jobId: id, programDigest, accessClass, inputSchema, createdAt: clock.now() };
-  const added = await skillsForProject(db, projectId).add(skill, event, skillsMax);
-  if (added === "taken") throw skillSlugTaken(slug);
-  if (added === "too_many") throw skillsTooMany(skillsMax);
+  const skill = { slug, description, jobId: id, programDigest, accessClass, createdAt: clock.now() };
+  const toolSlug = skillToolSlug(slug);
+  const version = await addSkill({ ...skill, inputSchema: JSON.stringify(inputSchema) }, newVersion, {
+    skills: skillsForProject(db, projectId),
+    inputSchema,
+    chain: [`key:${keyId}`],
+  });
   views.forget(projectId);
-  return toolSlug;
+  return { toolSlug, version };
+}
+
+type Adding = {
+  readonly skills: ReturnType<typeof skillsForProject>;
+  readonly inputSchema: JsonSchema;
+  readonly chain: string[];
+};
+
+/** Adds the version that follows the newest there is by then, once it was compared with that one. */
+async function addSkill(
+  skill: Omit<NewSkill, "newest">,
+  newVersion: boolean,
+  { skills, inputSchema, chain }: Adding,
+): Promise<number> {
+  const { slug } = skill;
+  for (;;) {
+    const [before] = newVersion ? await skills.listVersions(slug) : [];
+    if (newVersion && before === undefined) throw skillNotFound(slug, 0);
+    if (before !== undefined) checkCompatible(before, inputSchema);
+    const eventOf = (version: number) => {
+      const payload = JSON.stringify({ toolSlug: skillToolSlug(slug), version });
+      return { type: "job-promoted", stepId: "", payload, principalChain: chain };
+    };
+    const added = await skills.add({ ...skill, newest: before?.version ?? 0 }, eventOf, most);
+    if (added.outcome === "added") return added.version;
+    if (added.outcome === "too_many") throw skillsTooMany(added.what, most[added.what]);
+    if (!newVersion) throw skillSlugTaken(slug);
+  }
+}
+
+/** Throws SKILL_INCOMPATIBLE for a schema that does not take every input that the version before takes. */
+function checkCompatible(before: { slug: string; version: number; inputSchema: string }, after: JsonSchema): void {
+  const schema = readJsonObject(before.inputSchema, "the input schema of a skill");
+  const differences = inputDifferences(schema, after);
+  if (differences.length > 0) throw skillIncompatible(before.slug, before.version, differences);
 }
 
 /** A program that makes no call is a read. */
@@ -57,8 +100,7 @@ function worstOf({ accessClasses }: EstimateDocument): AccessClass {
   return accessClasses.at(-1) ?? "read";
 }
 
-/** Answers the JSON text of the schema. */
-function checkInputSchema(jobId: string, programJson: string, accessClass: AccessClass): string {
+function checkInputSchema(jobId: string, programJson: string, accessClass: AccessClass): JsonSchema {
   const { inputSchema } = parseCheckedProgram(programJson);
   if (inputSchema === undefined) throw jobNotPromotable(jobId, "has a program that declares no inputSchema");
   const { properties = {} } = inputSchema as { readonly properties?: object };
@@ -68,5 +110,5 @@ function checkInputSchema(jobId: string, programJson: string, accessClass: Acces
       "has an inputSchema with a property confirm, which a destructive tool takes for itself",
     );
   }
-  return JSON.stringify(inputSchema);
+  return inputSchema;
 }

@@ -114,8 +114,8 @@ test("a project has a bounded number of skills", async () => {
   const jobId = await succeeded(node, project, greet);
   await project.client.promoteJob({ jobId, slug: "greet", description });
   await database.db
-    .sql`insert into skills select project_id, 's' || n, description, job_id, program_digest, access_class, created_at, input_schema
-    from skills, generate_series(1, 199) n where project_id = ${uuidOfId(project.projectId)}`;
+    .sql`insert into skills (project_id, slug, description, job_id, program_digest, access_class, created_at, input_schema)
+    select project_id, 's' || n, description, job_id, program_digest, access_class, created_at, input_schema from skills, generate_series(1, 199) n where project_id = ${uuidOfId(project.projectId)}`;
   expect(await refusalsOf(project.client.promoteJob({ jobId, slug: "more", description }))).toEqual(
     fault("ResourceExhausted", "SKILLS_TOO_MANY", ""),
   );
@@ -156,7 +156,7 @@ test("a promoted program is a tool of its project at once, and of no other", asy
   expect(theirs.tools.has("skills.greet")).toBe(false);
   expect(node.views.shared.tools.has("skills.greet")).toBe(false);
   const { events } = await project.client.listJobEvents({ jobId });
-  expect(events.at(-1)).toMatchObject({ type: "job-promoted", payloadJson: '{"toolSlug":"skills.greet"}' });
+  expect(events.at(-1)).toMatchObject({ type: "job-promoted", payloadJson: '{"toolSlug":"skills.greet","version":1}' });
 });
 
 test("calling a skill submits a job with the arguments as its input", async () => {
@@ -259,4 +259,91 @@ test("a program cannot call a skill", async () => {
   const steps = [{ id: "again", call: "skills.greet", entity: "ops", args: { greeting: "x" } }];
   const { details } = await refusalsOf(project.client.submitJob({ programJson: programText({ steps }) }));
   expect(details).toEqual([{ reason: "PROGRAM_TOOL_NOT_CALLABLE", field: "programJson/steps/0/call" }]);
+});
+
+test("a skill has versions: the newest is called, a version by its number, and a deleted number means no other", async () => {
+  await using node = createTestNode(database.db);
+  const project = await node.project();
+  const { client, projectId } = project;
+  const first = await succeeded(node, project, greet);
+  await client.promoteJob({ jobId: first, slug: "greet", description });
+  const properties = { ...inputSchema.properties, name: { type: "string", default: "Ada" } };
+  const args = { text: { $text: "{input.greeting} {input.name}" } };
+  const named = { inputSchema: { ...inputSchema, properties }, steps: [{ ...greet.steps[0], args }] };
+  const second = await succeeded(node, project, { ...greet, ...named });
+  const next = { jobId: second, slug: "greet", description: "Greets by name", newVersion: true };
+  expect(await client.promoteJob(next)).toMatchObject({ tool: { slug: "skills.greet" }, version: 2 });
+  const said = async (toolSlug: string, input: Record<string, string>) => {
+    const { result } = await call(node, projectId, toolSlug, input);
+    if (result.outcome !== "ok") return result.outcome;
+    const id = (result.value as { job_id: string }).job_id;
+    await node.reach(id, "succeeded");
+    expect(jobOf(await client.getJob({ id })).skillSlug).toBe("skills.greet");
+    return node.world.seen.at(-1)?.body["text"];
+  };
+  expect(await said("skills.greet", { greeting: "hi" })).toBe("hi Ada");
+  expect(await said("skills.greet@2", { greeting: "hi" })).toBe("hi Ada");
+  expect(await said("skills.greet@1", { greeting: "hi" })).toBe("hi!");
+  expect(await said("skills.greet@1", { greeting: "hi", name: "Bea" })).toBe("invalid_arguments");
+  await expect(said("skills.greet@3", { greeting: "hi" })).rejects.toThrow("no_such_tool");
+  const listed = async (slug: string) => (await client.listSkills({ slug })).skills.map(({ version }) => version);
+  expect([await listed(""), await listed("greet"), await listed("none")]).toEqual([[2], [2, 1], []]);
+  expect((await client.getSkill({ slug: "greet" })).skill).toMatchObject({
+    version: 2,
+    jobId: second,
+    toolSlug: "skills.greet",
+  });
+  expect(JSON.parse((await client.getSkill({ slug: "greet", version: 1 })).skill?.programJson ?? "")).toMatchObject(
+    greet,
+  );
+  await client.deleteSkill({ slug: "greet", version: 2 });
+  expect(await said("skills.greet", { greeting: "hi" })).toBe("hi!");
+  expect((await client.promoteJob(next)).version).toBe(3);
+  await client.deleteSkill({ slug: "greet" });
+  expect(await listed("")).toEqual([]);
+  expect(await refusalsOf(client.promoteJob(next))).toEqual(fault("NotFound", "SKILL_NOT_FOUND", "slug"));
+  expect(await client.promoteJob({ ...next, newVersion: false })).toMatchObject({ version: 4 });
+  await expect(said("skills.greet@1", { greeting: "hi" })).rejects.toThrow("no_such_tool");
+});
+
+test("a version that does not take what the newest takes is refused with the differences", async () => {
+  await using node = createTestNode(database.db);
+  const project = await node.project();
+  const { client } = project;
+  await client.promoteJob({ jobId: await succeeded(node, project, greet), slug: "greet", description });
+  const narrower = {
+    ...inputSchema,
+    required: ["greeting", "who"],
+    properties: { greeting: { type: "string", maxLength: 5 }, who: { type: "string" } },
+  };
+  const jobId = await succeeded(node, project, {
+    inputSchema: narrower,
+    input: { greeting: "hello", who: "Ada" },
+    steps: [{ ...greet.steps[0], args: { text: { $ref: "input.greeting" } } }],
+  });
+  const refused = client.promoteJob({ jobId, slug: "greet", description, newVersion: true });
+  await expect(refused).rejects.toThrow(
+    "input.greeting has a maxLength of 5; input.mark is not taken any more; input.who is required",
+  );
+  expect(await refusalsOf(client.promoteJob({ jobId, slug: "greet", description, newVersion: true }))).toEqual(
+    fault("FailedPrecondition", "SKILL_INCOMPATIBLE", "jobId"),
+  );
+});
+
+test("of promotions at once each makes a version of its own, and skills of another project are missing", async () => {
+  await using node = createTestNode(database.db);
+  const project = await node.project();
+  const { client } = await node.project();
+  const jobId = await succeeded(node, project, greet);
+  await project.client.promoteJob({ jobId, slug: "greet", description });
+  const next = { jobId, slug: "greet", description, newVersion: true };
+  const made = await Promise.all(Array.from({ length: 5 }, () => project.client.promoteJob(next)));
+  expect(made.map(({ version }) => version).sort()).toEqual([2, 3, 4, 5, 6]);
+  const page = await project.client.listSkills({ slug: "greet", pageSize: 4 });
+  const rest = await project.client.listSkills({ slug: "greet", pageSize: 4, pageToken: page.nextPageToken });
+  expect([...page.skills, ...rest.skills].map(({ version }) => version)).toEqual([6, 5, 4, 3, 2, 1]);
+  expect((await client.listSkills({})).skills).toEqual([]);
+  const missing = fault("NotFound", "SKILL_NOT_FOUND", "slug");
+  expect(await refusalsOf(client.getSkill({ slug: "greet" }))).toEqual(missing);
+  expect(await refusalsOf(client.deleteSkill({ slug: "greet" }))).toEqual(missing);
 });

@@ -1,9 +1,10 @@
 import { type CodeTool, createTenantValidators, type JsonSchema, type Toolkit, withConfirm } from "@svc/catalog";
 import { type ProjectId, readJsonObject } from "@svc/core";
 import { type Executor, type ListedSkill, skillsForProject } from "@svc/db";
+import { readSkillName } from "@svc/program";
 
 /** The slug of the toolkit that a project's skills make up; no other toolkit may have it. */
-export const skillsToolkitSlug = "skills";
+const skillsToolkitSlug = "skills";
 
 /** What a call of a skill answers. */
 const outputSchema: JsonSchema = {
@@ -21,10 +22,22 @@ export async function readSkillToolkits(db: Executor, projectId: ProjectId): Pro
   return skills.length === 0 ? [] : [skillToolkit(projectId, skills)];
 }
 
-/** The name of the skill that a tool's slug names; undefined for a tool of another toolkit. */
-export function skillNameOf(toolSlug: string): string | undefined {
-  const prefix = `${skillsToolkitSlug}.`;
-  return toolSlug.startsWith(prefix) ? toolSlug.slice(prefix.length) : undefined;
+/** The tool of one version of a skill, `skills.<slug>@<version>`; undefined for a slug that names none the project has. */
+export async function findSkillTool(
+  db: Executor,
+  projectId: ProjectId,
+  toolSlug: string,
+): Promise<CodeTool | undefined> {
+  const named = readSkillName(toolSlug);
+  if (named === undefined || named.version === 0) return undefined;
+  const versions = await skillsForProject(db, projectId).listVersions(named.slug);
+  const found = versions.find(({ version }) => version === named.version);
+  return found && { ...skillTool(projectId, found), slug: toolSlug };
+}
+
+/** The slug of a skill's tool, and of one version of it where that is named. */
+export function skillToolSlug(slug: string, version?: number): string {
+  return `${skillsToolkitSlug}.${slug}${version === undefined ? "" : `@${version}`}`;
 }
 
 function skillToolkit(ownerProjectId: ProjectId, skills: readonly ListedSkill[]): Toolkit {
@@ -61,7 +74,7 @@ function skillTool(ownerProjectId: ProjectId, { slug, description, accessClass, 
   const schema = accessClass === "destructive" ? withConfirm(input, confirmProperty) : input;
   return {
     kind: "code",
-    slug: `${skillsToolkitSlug}.${slug}`,
+    slug: skillToolSlug(slug),
     name: slug,
     toolkitSlug: skillsToolkitSlug,
     ownerProjectId,

@@ -1,5 +1,5 @@
 import type { CallCounts } from "@svc/db";
-import { classOfMethod, type JsonValue, type MapCall, type PinnedTool, type Retry } from "@svc/program";
+import { classOfMethod, type JsonValue, type MapCall, type PinnedTool, pointerOf, type Retry } from "@svc/program";
 import { httpTool } from "@svc/tools";
 import { noCalls } from "../state/counts.ts";
 import type { JobState } from "../state/job.ts";
@@ -33,13 +33,11 @@ export type Tally = {
 };
 
 /** None. */
-export function newUsedCalls(): UsedCalls {
-  return { toolCalls: 0, writes: 0 };
-}
+export const noUsedCalls: Readonly<UsedCalls> = { toolCalls: 0, writes: 0 };
 
 /** Nothing done yet; of a row beside others, with what they share. */
 export function newTally(all?: UsedCalls): Tally {
-  const used = newUsedCalls();
+  const used = { ...noUsedCalls };
   return { used, all: all ?? used, calls: { ...noCalls } };
 }
 
@@ -82,7 +80,10 @@ export async function invoke(invocation: Invocation, calling: Calling): Promise<
       const message = `${invocation.call.tool} is not in the catalog any more`;
       return { kind: "failed", fault: { code: "not_callable", message, plain: message } };
     }
-    count(calling, tool, called, attempts > 0);
+    const { calls } = calling.tally;
+    calls[tool.action.class] += 1;
+    if (attempts > 0) calls.retried += 1;
+    if (called.outcome === "outcome_unknown") calls.unknown += 1;
     if (called.outcome === "ok") return { kind: "ok", value: called.value };
     const isLost = called.isReplay && called.outcome === "outcome_unknown" && tool.action.idempotency !== undefined;
     const mayRepeat = isLost ? lostRepeats < lostRepeatsMax : isRetryable(tool, called) && attempts < retry.max;
@@ -144,17 +145,12 @@ function use({ used, all }: Tally, isWrite: boolean, calls: 1 | -1): void {
   }
 }
 
-function count({ tally }: Calling, { action }: PinnedTool, { outcome }: Answered, isRepeat: boolean): void {
-  const { calls } = tally;
-  calls[action.class] += 1;
-  if (isRepeat) calls.retried += 1;
-  if (outcome === "outcome_unknown") calls.unknown += 1;
-}
-
-function simulate(tool: PinnedTool, { args }: Invocation, calling: Calling): Invoked {
+function simulate(tool: PinnedTool, { args, secretUses }: Invocation, calling: Calling): Invoked {
   const limit = reserve(calling, true);
   if (limit !== undefined) return { kind: "limit", limit };
-  const faults = tool.action.validateInput(args);
+  // Nobody reads a secret for what is not sent, so nothing is said of its form.
+  const hidden = new Set(secretUses.map(({ path }) => pointerOf(path)));
+  const faults = tool.action.validateInput(args).filter(({ pointer }) => !hidden.has(pointer));
   if (faults.length === 0) return { kind: "ok", value: sampleOf(tool.action.outputSchema) };
   const plain = faultsText(faults);
   return { kind: "failed", fault: { code: "invalid_arguments", message: plain, plain } };

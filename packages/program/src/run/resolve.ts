@@ -44,8 +44,8 @@ export function resolveValue(template: ValueTemplate, scope: RunScope): Resoluti
     case "text":
       return resolveText(template, scope);
     case "secret":
-      // Its name stands for it until it is sent.
-      return { value: { $secret: template.name } };
+      // Who sends it fills it in, by its place.
+      return { value: "***" };
     case "list": {
       const items: JsonValue[] = [];
       for (const item of template.items) {

@@ -73,7 +73,7 @@ const formInMap: ObjectForm = {
 export const httpLanguage: StepLanguage<HttpStep> = {
   form,
   formInMap,
-  refusedInBranch: undefined,
+  refusedInItself: undefined,
   definitions: { httpRequest: schemaOf(requestForm), httpIdempotency: schemaOf(idempotencyForm) },
   named: { value: "http steps", set: "an http step with rows", row: undefined },
 

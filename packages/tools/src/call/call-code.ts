@@ -1,4 +1,5 @@
 import type { CodeTool } from "@svc/catalog";
+import type { ProjectId } from "@svc/core";
 import { type CallResult, resultOf } from "../outcome.ts";
 import { checkArguments, describeFaults } from "./check-arguments.ts";
 import { beginKeyed, type Earlier, type KeyContext } from "./keyed-call.ts";
@@ -19,8 +20,14 @@ export type CodeAnswer =
 /** Runs code of the service. Rejects when the store is away. */
 export type CodeCaller = (call: CodeCall) => Promise<CodeAnswer>;
 
+/** Finds code that a project has and its view does not list, such as an older version of a skill. */
+export type CodeFinder = (projectId: ProjectId, toolSlug: string) => Promise<CodeTool | undefined>;
+
 /** What calling code works with. Without `callCode` no code can be called on this node. */
-export type CodeContext = KeyContext & { readonly callCode?: CodeCaller | undefined };
+export type CodeContext = KeyContext & {
+  readonly callCode?: CodeCaller | undefined;
+  readonly findCode?: CodeFinder | undefined;
+};
 
 /** What came of it. `callId` is undefined where it left no trace: a dry run. */
 export type CodeResult = {

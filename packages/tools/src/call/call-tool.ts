@@ -41,7 +41,7 @@ export type CallRequest = {
   readonly limitWaitMs?: number | undefined;
   /** Takes the ledger's row of the call's end, to commit it with what follows from the call. Default: it is committed at once. */
   readonly takeRecord?: ((record: CallRecord) => void) | undefined;
-  /** Secrets of the project that are filled in among the arguments when it is sent; `args` says by name where each stands. */
+  /** Secrets of the project that are filled in among the arguments when it is sent, in place of what `args` has there. */
   readonly secretUses?: readonly SecretUse[] | undefined;
   /** What no message about the call may quote, beside its sensitive arguments: a job hands a tool what others keep secret. */
   readonly secrets?: readonly string[] | undefined;
@@ -186,12 +186,12 @@ function calledEarlier({ isSandbox }: CallContext, earlier: Earlier): Called {
 type FoundTool = { readonly tool: CallPlan["tool"]; readonly toolkit: Toolkit };
 
 async function find(
-  { views }: CallContext,
+  { views, findCode }: CallContext,
   { caller, toolSlug, pinned }: CallRequest,
 ): Promise<FoundTool | (Called & { outcome: "no_such_tool" })> {
   if (pinned !== undefined) return { tool: pinned.action, toolkit: pinned.toolkit };
   const view = await views.forProject(caller.projectId);
-  const tool = view.tools.get(toolSlug);
+  const tool = view.tools.get(toolSlug) ?? (await findCode?.(caller.projectId, toolSlug));
   const toolkit = tool && view.toolkits.get(tool.toolkitSlug);
   if (tool !== undefined && toolkit !== undefined) return { tool, toolkit };
   return { outcome: "no_such_tool", toolSlug, meant: nearest(toolSlug, view.tools.keys()) };

@@ -1,12 +1,5 @@
 import type { Action, Tool } from "@svc/catalog";
-import type {
-  AccountAccess,
-  AccountFault,
-  AccountQuery,
-  AppRequest,
-  AppTransport,
-  CallableAccount,
-} from "@svc/connections";
+import type { AccountAccess, AccountQuery, AppRequest, AppTransport, CallableAccount } from "@svc/connections";
 import { httpToolkit } from "../http/http-tool.ts";
 import { type HttpContext, prepareHttp, secretMissing } from "../http/prepare-http.ts";
 import { type CallResult, type RequestPreview, resultOf } from "../outcome.ts";

@@ -24,8 +24,11 @@ export const callKind: StepKind<"call"> = {
 const valueBytesMax = 65_536;
 
 /** The call of the next page, or of the whole step, filled in. */
-function invocationOf({ state, step, progress }: StepAt<"call">): Invocation | { readonly fault: CallFault } {
-  const filled = fillCall(step, state.scope, state.stepArgs);
+async function invocationOf(
+  { state, step, progress }: StepAt<"call">,
+  effects: Pick<StepEffects, "compute">,
+): Promise<Invocation | { readonly fault: CallFault }> {
+  const filled = await fillCall(step, state.scope, state.stepArgs, effects);
   if ("fault" in filled) return filled;
   const page = progress?.page;
   const paging = pagingOfStep({ state, step });
@@ -45,8 +48,8 @@ function pagingOfStep({ state, step }: Pick<StepAt<"call">, "state" | "step">): 
   return paging;
 }
 
-function firstCall(at: StepAt<"call">): FirstCall | undefined {
-  const invocation = invocationOf(at);
+async function firstCall(at: StepAt<"call">, effects: Pick<StepEffects, "compute">): Promise<FirstCall | undefined> {
+  const invocation = await invocationOf(at, effects);
   if ("fault" in invocation) return undefined;
   const turn = firstTurn(at.state, invocation, at.progress?.retry?.attempts ?? 0);
   return turn && { invocation, turn };
@@ -54,7 +57,7 @@ function firstCall(at: StepAt<"call">): FirstCall | undefined {
 
 async function advanceCall(at: StepAt<"call">, effects: StepEffects): Promise<Change> {
   const { state, step, progress } = at;
-  const invocation = invocationOf(at);
+  const invocation = await invocationOf(at, effects);
   if ("fault" in invocation) return failed(step, [], invocation.fault);
   const tally = newTally();
   const attempts = progress?.retry?.attempts ?? 0;
@@ -83,7 +86,7 @@ function takeAnswer(
   switch (invoked.kind) {
     case "ok":
       return step.rows === undefined
-        ? keepAnswer(at, invoked.value, edits)
+        ? keepAnswer(at, effects, invoked.value, edits)
         : keepRows(at, step.rows, invoked.value, edits);
     case "failed":
       return failed(step, edits, toldOf(step, invoked.fault));
@@ -115,14 +118,20 @@ function failed(
   return { edits, next: { kind: "fail", stepId: step.id, code, message } };
 }
 
-function keepAnswer({ state, step, instruction }: StepAt<"call">, value: JsonValue, edits: readonly Edit[]): Change {
+async function keepAnswer(
+  { state, step, instruction }: StepAt<"call">,
+  effects: StepEffects,
+  value: JsonValue,
+  edits: readonly Edit[],
+): Promise<Change> {
   const isRead = toolOf(state, step.tool).action.class === "read";
   const bytes = Buffer.byteLength(JSON.stringify(value));
   if (bytes > valueBytesMax && isRead) {
     const message = `the answer has ${bytes} bytes; at most ${valueBytesMax} are kept: ask for less, or take it as rows`;
     return failed(step, edits, { code: "ANSWER_TOO_LARGE", message });
   }
-  const undo = undoOf(state, { call: step, stepId: step.id, ordinal: 0, scope: { ...state.scope, output: value } });
+  const scope = { ...state.scope, output: value };
+  const undo = await undoOf(state, { call: step, stepId: step.id, ordinal: 0, scope }, effects);
   const kept: Edit[] = bytes <= valueBytesMax ? [{ kind: "value", stepId: step.id, value }] : [];
   return {
     edits: [

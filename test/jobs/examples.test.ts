@@ -16,7 +16,13 @@ beforeAll(async () => {
   client = createSvcClient({ baseUrl: server.url, apiKey: server.key });
   for (const [toolkitSlug, entityId] of accounts) {
     const accountVariables = toolkitSlug === "search_engine" ? { hostname: "search.example.com", port: "443" } : {};
-    await client.connections.initiateConnection({ toolkitSlug, entityId, apiKey: "sandbox", accountVariables });
+    await client.connections.initiateConnection({
+      toolkitSlug,
+      entityId,
+      scheme: "api_key",
+      apiKey: "sandbox",
+      accountVariables,
+    });
   }
   for (const principalId of ["lead", "head"]) {
     const contact = { principalId, name: principalId, approver: false };

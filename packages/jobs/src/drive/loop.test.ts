@@ -13,9 +13,12 @@ const tools = deskTools();
 /** Programs over the desk: a set of rows first, then whatever the generator likes, each step able to fail. */
 const programs = fc
   .record({
-    middle: fc.array(fc.constantFrom("filter", "map", "keyed", "judge", "call", "if", "wait", "reduce", "until"), {
-      maxLength: 5,
-    }),
+    middle: fc.array(
+      fc.constantFrom("filter", "map", "keyed", "judge", "call", "if", "wait", "reduce", "until", "handled", "block"),
+      {
+        maxLength: 5,
+      },
+    ),
     tolerate: fc.nat({ max: 3 }),
     hasPoints: fc.boolean(),
     isUndone: fc.boolean(),
@@ -60,7 +63,7 @@ function stepOf(
   kind: string,
   id: string,
   { tolerate, hasPoints, isUndone }: { tolerate: number; hasPoints: boolean; isUndone: boolean },
-) {
+): object {
   const undo = isUndone && {
     undo: { call: "desk.delete_note", entity: "ops", args: { id: { $ref: "output.id" }, confirm: true } },
   };
@@ -119,6 +122,28 @@ function stepOf(
         every: "1m",
         factor: 2,
         max: 3,
+      };
+    case "handled":
+      return {
+        ...stepOf("call", id, { tolerate, hasPoints, isUndone }),
+        onError: {
+          ...(tolerate > 1 && { codes: ["provider_error"] }),
+          do: [{ id: `${id}instead`, call: "desk.send_note", entity: "ops", args: { text: "instead" }, ...undo }],
+          // biome-ignore lint/suspicious/noThenProperty: it is the word of the language
+          then: tolerate === 1 ? "fail" : "continue",
+        },
+      };
+    case "block":
+      return {
+        id,
+        if: "rows.items > 0",
+        // biome-ignore lint/suspicious/noThenProperty: it is the word of the language
+        then: [
+          stepOf("until", `${id}in`, { tolerate, hasPoints, isUndone }),
+          stepOf("map", `${id}map`, { tolerate, hasPoints, isUndone }),
+        ],
+        // biome-ignore lint/suspicious/noThenProperty: it is the word of the language
+        onError: { do: [stepOf("wait", `${id}late`, { tolerate, hasPoints, isUndone })], then: "continue" },
       };
     case "wait":
       return { id, wait: "10m" };
@@ -233,6 +258,15 @@ test("whatever apps answer, people choose and nodes die of, a job ends by the ta
       const { limits } = state.loaded.program;
       expect(state.used.writes).toBeLessThanOrEqual(limits.writes);
       expect(new Set(memory.executed).size).toBe(memory.executed.length);
+      if (state.status === "succeeded") expect(state.blocks).toEqual({});
+      for (const { id, onError } of state.loaded.program.steps) {
+        const { receipt, value } = state.steps.get(id) ?? {};
+        if (receipt?.state !== "failed" || onError === undefined) continue;
+        if (state.status === "succeeded") expect(value).toBeDefined();
+        if (value === undefined) continue;
+        expect(value).toMatchObject({ error: { status: 0 } });
+        kinds.add(`handled ${receipt.kind}`);
+      }
       expect(memory.task).toBe("end");
       kinds.add(state.status);
     }),
@@ -250,6 +284,8 @@ test("whatever apps answer, people choose and nodes die of, a job ends by the ta
     "wait completed",
     "until completed",
     "until failed",
+    "handled call",
+    "handled if",
     "parked while queued",
     "parked while running",
     "parked while compensating",

@@ -56,9 +56,11 @@ function measure(tree: Expr): { nodes: number; depth: number; comprehensions: nu
 function guardsOf(tree: Expr): Set<string> {
   const guards = new Set(childrenOf(tree).flatMap((child) => [...guardsOf(child)]));
   const { exprKind } = tree;
-  if (exprKind.case === "selectExpr" && exprKind.value.testOnly && isIdent(exprKind.value.operand, "steps")) {
-    guards.add(exprKind.value.field);
-  }
+  if (exprKind.case !== "selectExpr" || !exprKind.value.testOnly) return guards;
+  const { operand, field } = exprKind.value;
+  if (isIdent(operand, "steps")) guards.add(field);
+  const within = operand?.exprKind.case === "selectExpr" ? operand.exprKind.value : undefined;
+  if (within !== undefined && isIdent(within.operand, "steps")) guards.add(`${within.field}.`);
   return guards;
 }
 

@@ -5,6 +5,7 @@ import { type AgainInstruction, stepOf } from "../state/flow.ts";
 import type { JobState } from "../state/job.ts";
 import { isParkable } from "../state/statuses.ts";
 import type { StepEffects } from "../steps/effects.ts";
+import { stepKinds } from "../steps/index.ts";
 import type { Keep } from "../steps/step-kind.ts";
 import { resumeFromAsk } from "./answer.ts";
 import { question } from "./ask.ts";
@@ -12,7 +13,8 @@ import { advanceWith, type Beginning, beginStep, commitBeginning, kindOf, starte
 import { beginUndo, endOf, finish, limitOf } from "./end.ts";
 import { afterHandling, failureOf } from "./failure.ts";
 import { holdAfterLosses, waitForRelease } from "./park.ts";
-import type { Port, TaskEnd } from "./port.ts";
+import { clockStops, pauseBetweenActs } from "./pause.ts";
+import type { Port } from "./port.ts";
 import { cancel, followTwin } from "./twin.ts";
 import { compensate } from "./undo.ts";
 
@@ -21,6 +23,8 @@ export type Interrupts = {
   readonly isStopping: boolean;
   /** The job is to be cancelled, as the next commit will find. */
   readonly isCancelSeen: boolean;
+  /** The job is to be paused, as the next commit will find, unless it was resumed by then. */
+  isPauseSeen: boolean;
   /** Whether others wait for this node. */
   hasOthersWaiting(): boolean;
 };
@@ -74,13 +78,29 @@ async function act(work: Work, driver: Driver): Promise<Work | undefined> {
   port.atWork();
   if (isCancelled(state, driver) && state.status !== "compensating") {
     // The request may be known from the lease alone; who made it stands in the row.
-    const seen = state.cancel === undefined ? await committed(work, driver, "keep") : work;
+    const seen = state.cancel === undefined ? await committed(work, driver.port) : work;
     return follow(seen, await cancel(seen.state, port), driver);
   }
+  if (isPaused(state, driver) && isParkable(state.status)) return pause(work, driver);
   if (interrupts.isStopping || isSliceOver(driver)) return leave(work, driver, port.clock.now());
+  const { pause: request, deadline } = state;
+  if (request !== undefined && state.status === "parked" && "atMs" in deadline) {
+    // Asked for while its driver came to the wait.
+    return apply(work, [clockStops(request)], port.clock.now());
+  }
   const isEnding = state.status === "compensating" || (state.status === "parked" && state.saga.state === "stuck");
   if (isOverdue(state, port) && !isEnding) return follow(work, { edits: [], next: expired }, driver);
   return moveOn(work, driver);
+}
+
+/** Parks the job where it stands, unless it turns out to have been resumed. */
+async function pause(work: Work, driver: Driver): Promise<Work | undefined> {
+  const { interrupts, port } = driver;
+  // The request may be known from the lease alone; who made it stands in the row.
+  const seen = work.state.pause === undefined ? await committed(work, port) : work;
+  interrupts.isPauseSeen = false;
+  if (seen.state.pause === undefined) return seen;
+  return (await pauseBetweenActs(seen, port)) ? undefined : committed(seen, port);
 }
 
 const expired: Next = { kind: "finish", status: "expired", reason: "deadline", chain: ["clock"] };
@@ -104,7 +124,7 @@ async function moveOn(work: Work, driver: Driver): Promise<Work | undefined> {
     case "pending_plan_approval":
       return follow(work, await resumeFromAsk(state, port), driver);
     case "compensating": {
-      const ready = work.state === work.committed ? work : await committed(work, driver, "keep");
+      const ready = work.state === work.committed ? work : await committed(work, driver.port);
       return follow(ready, await compensate(ready.state, effects, port), driver);
     }
     default:
@@ -130,7 +150,7 @@ async function runStep(work: Work, driver: Driver): Promise<Work | undefined> {
   }
   if (instruction.kind === "again") {
     // What a call came to is in doubt until it is committed: what was made in the round is, before it is looked at.
-    const ready = work.pending.made.length > 0 ? await committed(work, driver, "keep") : work;
+    const ready = work.pending.made.length > 0 ? await committed(work, driver.port) : work;
     return follow(ready, await endRound(ready.state, instruction, driver.effects), driver);
   }
   if (instruction.kind === "handled") {
@@ -159,7 +179,7 @@ async function advance({ work, call }: Beginning, driver: Driver): Promise<Work 
   let kept = work;
   const keep: Keep = async (edits) => {
     driver.port.atWork();
-    kept = await committed(apply(kept, edits, driver.port.clock.now()), driver, "keep");
+    kept = await committed(apply(kept, edits, driver.port.clock.now()), driver.port);
     return kept.state;
   };
   const change = await advanceWith(at, { call, keep }, driver.effects);
@@ -169,11 +189,11 @@ async function advance({ work, call }: Beginning, driver: Driver): Promise<Work 
 /** Whoever reads a set reads the store, and nobody calls an app for a job that has not begun the step and committed so far. */
 async function readied(work: Work, step: Step, driver: Driver): Promise<Beginning> {
   const { placed, clearedSets, made } = work.pending;
-  const { needs } = kindOf(step);
+  const { needs } = stepKinds[step.kind];
   if (needs === "commit") return commitBeginning(await beginStep(work, step, driver.port), driver.port);
   // What a call came to is in doubt until it is committed: nothing that may take long comes before that.
   const isDue = made.length > 0 || (needs === "rows" && placed.length + clearedSets.length > 0);
-  return { work: isDue ? await committed(work, driver, "keep") : work, call: undefined };
+  return { work: isDue ? await committed(work, driver.port) : work, call: undefined };
 }
 
 /**
@@ -182,19 +202,19 @@ async function readied(work: Work, step: Step, driver: Driver): Promise<Beginnin
  */
 export async function follow(before: Work, { edits, next }: Change, driver: Follower): Promise<Work | undefined> {
   const { port } = driver;
-  const work = apply(before, edits, port.clock.now());
+  const work = edits.length === 0 ? before : apply(before, edits, port.clock.now());
   const { state } = work;
   switch (next.kind) {
     case "on":
       return work;
     case "commit":
-      return isSliceOver(driver) ? leave(work, driver, port.clock.now()) : committed(work, driver, "keep");
+      return isSliceOver(driver) ? leave(work, driver, port.clock.now()) : committed(work, port);
     case "until":
       return leave(work, driver, next.atMs, true);
     case "wait":
       return follow(work, parkUntil(next, port.clock.now()), driver);
     case "leave":
-      await committed(work, driver, "end");
+      await port.commit(work, { task: "end" });
       if (work.pending.asks.length > 0) await port.onFaultPoint?.("after-ask-commit", { stepId: "" });
       return undefined;
     case "ask":
@@ -228,17 +248,20 @@ function parkUntil({ stepId, atMs }: Extract<Next, { kind: "wait" }>, nowMs: num
 async function leave(work: Work, driver: Follower, atMs: number, isWait = false): Promise<undefined> {
   const { deadline } = work.state;
   const dueAtMs = "atMs" in deadline ? Math.min(atMs, deadline.atMs) : atMs;
-  await committed(work, driver, { dueAtMs }, isWait);
+  await driver.port.commit(work, { task: { dueAtMs }, isWait });
 }
 
-async function committed(work: Work, { port }: Pick<Driver, "port">, task: TaskEnd, isWait = false): Promise<Work> {
-  const done = await port.commit(work, { task, isWait });
-  if (done === undefined) throw new Error("a commit that expects nothing was not made");
-  return done;
+async function committed(work: Work, port: Port): Promise<Work> {
+  return (await port.commit(work, { task: "keep" })).work;
 }
 
 function isInterrupted(state: JobState, driver: Driver): boolean {
-  return driver.interrupts.isStopping || isCancelled(state, driver) || isSliceOver(driver);
+  const { isStopping } = driver.interrupts;
+  return isStopping || isCancelled(state, driver) || isPaused(state, driver) || isSliceOver(driver);
+}
+
+function isPaused({ pause: request }: JobState, { interrupts }: Pick<Driver, "interrupts">): boolean {
+  return interrupts.isPauseSeen || request !== undefined;
 }
 
 function isCancelled({ cancel: request }: JobState, { interrupts }: Pick<Driver, "interrupts">): boolean {
@@ -254,9 +277,8 @@ function isOverdue({ deadline }: JobState, { clock }: Pick<Port, "clock">): bool
  * to go on with it.
  */
 function isPoisoned(state: JobState, { losses, port }: Driver): boolean {
-  if (!isParkable(state.status)) return false;
   const isEnding = state.cancel !== undefined && state.status !== "compensating";
-  return losses >= (isEnding ? 2 : 1) * port.lossesMax;
+  return losses >= (isEnding ? 2 : 1) * port.lossesMax && isParkable(state.status);
 }
 
 function isSliceOver({ port, interrupts, startedMs }: Follower): boolean {

@@ -42,6 +42,8 @@ export type Memory = {
   readonly receipts: ReceiptDocument[];
   /** Keys of writes that were executed, in order: tool, place, generation. */
   readonly executed: string[];
+  /** Whether somebody asked to pause the job. */
+  pause: JobState["pause"];
   /** The task as the last commit left it: due at a time, held, or over. */
   task: CommitParts["task"];
   /** The job as it was last committed. */
@@ -106,7 +108,11 @@ export function createMemory(program: object, chooser: Chooser, tools: ReadonlyM
     for (const { type, payload } of pending.events) memory.log.push({ type, payload: JSON.parse(payload) });
     if (parts.receipt !== undefined) memory.receipts.push(parts.receipt);
     memory.task = parts.task;
-    const committed = committedWork(work, { lastSeq: state.lastSeq + pending.events.length, cancel: state.cancel });
+    const committed = committedWork(work, {
+      lastSeq: state.lastSeq + pending.events.length,
+      cancel: state.cancel,
+      pause: memory.pause,
+    });
     stored = structuredStore(committed.state);
     return committed;
   };
@@ -116,8 +122,9 @@ export function createMemory(program: object, chooser: Chooser, tools: ReadonlyM
     log: [],
     receipts: [],
     executed: [],
+    pause: undefined,
     task: { dueAtMs: nowMs },
-    reopen: () => workOf(stored),
+    reopen: () => workOf({ ...stored, pause: memory.pause }),
     pendingAsk: () => [...asks.values()].find(({ state }) => state === "pending"),
     settle({ continuation }) {
       const pending = memory.pendingAsk();
@@ -163,10 +170,6 @@ export function createMemory(program: object, chooser: Chooser, tools: ReadonlyM
         return called;
       },
       ready: async () => undefined,
-      begin: async (work) => ({
-        work: (await memory.port.commit(work, { task: "keep" })) as Work,
-        hasBegunCall: false,
-      }),
       async readRows(_state, { setId, fromOrdinal, limit, state }) {
         const found = (sets.get(setId) ?? []).filter(
           (row) => row.ordinal >= fromOrdinal && (state ?? row.state) === row.state,
@@ -183,19 +186,26 @@ export function createMemory(program: object, chooser: Chooser, tools: ReadonlyM
         die("before-commit");
         const committed = store(work, parts);
         die("after-commit");
-        return committed;
+        return { work: committed, hasBegunCall: false };
+      },
+      async commitUnlessLogged(work, parts) {
+        await memory.port.commit(work, parts);
+        return true;
       },
       locked: (run) =>
         run({
           lastSeq: stored.lastSeq,
-          async withdrawAsk() {
-            const pending = memory.pendingAsk();
-            if (pending === undefined) return [];
+          isPaused: memory.pause !== undefined,
+          async closeAsks(chain) {
+            const pending = chain && memory.pendingAsk();
+            if (pending === undefined) return { events: [], asks: [...asks.values()] };
             asks.set(pending.id, { ...pending, state: "withdrawn" });
-            return [{ type: "ask-withdrawn", stepId: pending.stepId, payload: "{}", principalChain: [] }];
+            const events = [
+              { type: "ask-withdrawn", stepId: pending.stepId, payload: "{}", principalChain: [] } as const,
+            ];
+            return { events, asks: [...asks.values()] };
           },
-          listAsks: async () => [...asks.values()],
-          commit: async (work, parts) => store(work, parts),
+          commit: async (work, parts) => ({ work: store(work, parts), hasBegunCall: false }),
         }),
       prepareAsk: async (input) => prepared(input, asks),
       async findAsk(_state, askId) {
@@ -269,7 +279,7 @@ function firstState(program: Program, tools: ReadonlyMap<string, PinnedTool>): J
     standingProgramId: "",
     principalChain: ["key:test"],
     estimate: newJobDocuments.estimate,
-    loaded: { program, programHash: "", flow: flatten(program.steps, stepKinds), tools },
+    loaded: { program, programHash: "", flow: flatten(program.steps, stepKinds), tools, hasSensitive: false },
     createdAt: nowMs,
     input: program.input,
     status: "queued",
@@ -290,6 +300,7 @@ function firstState(program: Program, tools: ReadonlyMap<string, PinnedTool>): J
     finishedAt: null,
     lastSeq: 0,
     cancel: undefined,
+    pause: undefined,
     progressLoggedAt: 0,
   });
   return work.state;

@@ -15,7 +15,7 @@ import type { EngineContext } from "./context.ts";
 import { createDriver, drive, type Interrupts } from "./loop.ts";
 import { type OpenJob, openJob, openNewJob, openPlannedJob, type PlannedJob, planNewJob } from "./open.ts";
 import { Places } from "./places.ts";
-import { LeaseLostError, type Port } from "./port.ts";
+import { LeaseLostError } from "./port.ts";
 import type { CheckedRecord } from "./programs.ts";
 
 /** Does the work of one task of another kind than `run`, and settles it under its lease. */
@@ -111,6 +111,13 @@ export class Worker {
   cancel(jobId: Id<"job">): void {
     for (const held of this.#held.values()) {
       if (held.task.jobId === jobId && held.task.kind === "run") held.interrupts.isCancelSeen = true;
+    }
+  }
+
+  /** Tells a driver on this node that its job is to be paused. */
+  pause(jobId: Id<"job">): void {
+    for (const held of this.#held.values()) {
+      if (held.task.jobId === jobId && held.task.kind === "run") held.interrupts.isPauseSeen = true;
     }
   }
 
@@ -246,7 +253,12 @@ export class Worker {
   /** Does a task that has its place; `stored`: the job that its submission has just stored. */
   async #do(task: ClaimedJobTask, stored?: StoredJob): Promise<void> {
     const key = keyOf(task);
-    const interrupts = { isStopping: this.#isStopping, isCancelSeen: false, hasOthersWaiting: () => this.#isFull };
+    const interrupts = {
+      isStopping: this.#isStopping,
+      isCancelSeen: false,
+      isPauseSeen: false,
+      hasOthersWaiting: () => this.#isFull,
+    };
     const held: Held = { task, isSuspect: this.#isSuspect(task), interrupts };
     this.#held.set(key, held);
     try {
@@ -263,23 +275,19 @@ export class Worker {
 
   async #drive(held: Held, stored: StoredJob | undefined): Promise<void> {
     const { task, interrupts } = held;
-    const opened = await this.#open(task, stored);
+    const opened = await this.#open(held, stored);
     if (opened === undefined) return;
     const { work, port, call } = opened;
-    const told = <T>(committed: T): T => {
-      held.isSuspect = false;
-      return committed;
-    };
-    const commit: Port["commit"] = async (...parts) => told(await port.commit(...parts));
-    const begin: Port["begin"] = async (...parts) => told(await port.begin(...parts));
-    await drive({ work, call }, createDriver({ ...port, commit, begin }, interrupts, task.losses));
+    await drive({ work, call }, createDriver(port, interrupts, task.losses));
   }
 
-  async #open(
-    task: ClaimedJobTask,
-    stored: StoredJob | undefined,
-  ): Promise<(OpenJob & Partial<Beginning>) | undefined> {
-    if (stored === undefined) return openJob(this.context, task);
+  async #open(held: Held, stored: StoredJob | undefined): Promise<(OpenJob & Partial<Beginning>) | undefined> {
+    if (stored === undefined) {
+      const clear = () => {
+        held.isSuspect = false;
+      };
+      return openJob(this.context, held.task, held.isSuspect ? clear : undefined);
+    }
     return stored.planned === undefined ? openNewJob(this.context, stored.job) : openPlannedJob(stored.planned);
   }
 
@@ -317,6 +325,7 @@ export class Worker {
       for (const { task, interrupts } of held) {
         const lease = renewed.get(keyOf(task));
         if (lease?.isCancelled === true && task.kind === "run") this.cancel(task.jobId);
+        if (lease?.isPaused === true && task.kind === "run") this.pause(task.jobId);
         // Lost: what it would still do is another node's to do, and its next commit will be refused.
         if (lease === undefined) interrupts.isStopping = true;
       }

@@ -5,7 +5,7 @@ import type { UnrecordedEnd } from "@svc/tools";
 import type { Edit, MappedRow, Note, UndoOf } from "./change.ts";
 import { addError, noRows, sumCalls } from "./counts.ts";
 import type { JobState, Scope, StepEntry } from "./job.ts";
-import { hasSensitive, shownOf } from "./shown.ts";
+import { shownOf } from "./shown.ts";
 import { transitions } from "./statuses.ts";
 
 /** A row that a step fetched; numbered from 1 over all sets of the job. */
@@ -74,8 +74,9 @@ function scopeOf({ input, params, steps: entries, loaded: { flow } }: Omit<JobSt
 }
 
 /** A job as the commit of its work left it: what others wrote to its row meanwhile is known from there. */
-export function committedWork({ state }: Work, found: Pick<JobState, "lastSeq" | "cancel">): Work {
-  const next: JobState = { ...state, lastSeq: found.lastSeq, cancel: found.cancel ?? state.cancel };
+export function committedWork({ state }: Work, found: Pick<JobState, "lastSeq" | "cancel" | "pause">): Work {
+  const { lastSeq, cancel = state.cancel, pause } = found;
+  const next: JobState = { ...state, lastSeq, cancel, pause };
   return { committed: next, state: next, pending: nothing };
 }
 
@@ -111,7 +112,7 @@ const editors: { readonly [Kind in Edit["kind"]]: (draft: Draft, edit: Extract<E
   begin: beginStep,
   receipt: changeReceipt,
   calls: (draft, { stepId, calls }) =>
-    patch(draft, stepId, ({ receipt }) => ({ calls: sumCalls([...(receipt.calls ? [receipt.calls] : []), calls]) })),
+    patch(draft, stepId, ({ receipt }) => ({ calls: receipt.calls ? sumCalls([receipt.calls, calls]) : calls })),
   error: (draft, { stepId, ...error }) =>
     patch(draft, stepId, ({ receipt: { errors } }) => {
       // Of each code the first message is kept.
@@ -199,7 +200,7 @@ const editors: { readonly [Kind in Edit["kind"]]: (draft: Draft, edit: Extract<E
 
 /** An app may quote what it was sent. */
 function toldText(job: Draft["job"], message: string): string {
-  return hasSensitive(job.loaded) ? shownOf({ ...job, scope: scopeOf(job) }).redact(message) : message;
+  return job.loaded.hasSensitive ? shownOf({ ...job, scope: scopeOf(job) }).redact(message) : message;
 }
 
 const payloadBytesMax = 4_096;
@@ -389,10 +390,10 @@ function moveJob(draft: Draft, { to, reason, chain }: Extract<Edit, { kind: "mov
   if (to !== "parked" && to !== "pending_plan_approval") job.park = null;
 }
 
-/** While a person is waited for, the deadline's clock stands still. */
-function turnClock({ job, nowMs }: Draft, { clock }: Extract<Edit, { kind: "deadline" }>): void {
+/** While a person is waited for, and while a job is paused, the deadline's clock stands still. */
+function turnClock({ job, nowMs }: Draft, { clock, sinceMs = nowMs }: Extract<Edit, { kind: "deadline" }>): void {
   const { deadline } = job;
-  if (clock === "stops" && "atMs" in deadline) job.deadline = { leftMs: Math.max(0, deadline.atMs - nowMs) };
+  if (clock === "stops" && "atMs" in deadline) job.deadline = { leftMs: Math.max(0, deadline.atMs - sinceMs) };
   if (clock === "runs" && "leftMs" in deadline) job.deadline = { atMs: nowMs + deadline.leftMs };
 }
 

@@ -57,7 +57,7 @@ export type UndoOf = {
  *   in one state get another.
  * - `go`: a position goes from one index to another. `progress`: how far the step there is. `block`: how far a block is whose steps
  *   are at work; undefined once they are not.
- * - `move`: the job's status. `park`: what it waits for.
+ * - `move`: the job's status. `park`: what it waits for. `deadline`: its clock runs, or stands still since then or now.
  * - `use`: added to what it used of its limits. `recorded`: the ledger's rows of calls that ended.
  * - `generation`: calls are made anew from here on.
  * - `logProgress`: how far a step is, at most once in 5 seconds; `logUndo`: how far undoing is, as seldom unless `isAlways`.
@@ -111,7 +111,7 @@ export type Edit =
   | { readonly kind: "saga"; readonly saga: Partial<SagaDocument> }
   | { readonly kind: "move"; readonly to: JobStatus; readonly reason: string; readonly chain?: readonly string[] }
   | { readonly kind: "park"; readonly park: ParkDocument }
-  | { readonly kind: "deadline"; readonly clock: "stops" | "runs" }
+  | { readonly kind: "deadline"; readonly clock: "stops" | "runs"; readonly sinceMs?: number }
   | { readonly kind: "use"; readonly used: Partial<UsedDocument> }
   | { readonly kind: "recorded"; readonly records: readonly CallRecord[] }
   | { readonly kind: "params"; readonly params: JsonObject }

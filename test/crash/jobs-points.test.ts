@@ -39,6 +39,7 @@ const pointsOf: Readonly<Record<string, readonly string[]>> = {
   judge: [...everywhere, ...asking],
   wait: everywhere,
   until: [...everywhere, ...around, ...writing],
+  "handled error": [...everywhere, ...around, ...writing],
   undo: [...everywhere, ...around, ...writing, "mid-undo"],
 };
 
@@ -131,7 +132,7 @@ const writesOf: Readonly<Record<string, number>> = { write: 1, "keyed write": 1,
 
 /** Whether the commits of a kind do not tell by their number whether a write is under way. */
 function isManifold(kind: string): boolean {
-  return kind.startsWith("map of") || kind === "until";
+  return kind.startsWith("map of") || kind === "until" || kind === "handled error";
 }
 
 /** Whether a write was under way where a worker died. */

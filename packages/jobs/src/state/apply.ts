@@ -137,7 +137,11 @@ const editors: { readonly [Kind in Edit["kind"]]: (draft: Draft, edit: Extract<E
   go: ({ job }, { from, to }) => goTo(job, from, to),
   progress: ({ job }, { progress }) => {
     const index = job.loaded.flow.indexOf.get(progress.stepId);
-    job.positions = job.positions.map((position) => (position.index === index ? { index, progress } : position));
+    job.positions = job.positions.map((position) => {
+      if (position.index !== index) return position;
+      const now = position.progress?.now;
+      return { index, progress: now === undefined ? progress : { ...progress, now } };
+    });
   },
   block: ({ job }, { stepId, block }) => {
     const { [stepId]: _before, ...others } = job.blocks;
@@ -258,7 +262,7 @@ function versionOf({ loaded }: Draft["job"], tool: string): string {
   return pinned.toolkit.version;
 }
 
-function beginStep(draft: Draft, { step, rows }: Extract<Edit, { kind: "begin" }>): void {
+function beginStep(draft: Draft, { step, rows, now = draft.nowMs }: Extract<Edit, { kind: "begin" }>): void {
   const { job, pending } = draft;
   const before = job.steps.get(step.id);
   const { calls, undo } = before?.receipt ?? {};
@@ -268,7 +272,7 @@ function beginStep(draft: Draft, { step, rows }: Extract<Edit, { kind: "begin" }
   const attempts = receipt.attempts + 1;
   job.steps.set(step.id, { ordinal, receipt: { ...receipt, attempts }, value: undefined });
   const index = job.loaded.flow.indexOf.get(step.id);
-  const begun = { kind: step.kind, stepId: step.id };
+  const begun = { kind: step.kind, stepId: step.id, now };
   job.positions = job.positions.map((position) => (position.index === index ? { index, progress: begun } : position));
   note(draft, { type: "step-started", stepId: step.id, payload: { kind: step.kind, attempt: attempts } });
 }

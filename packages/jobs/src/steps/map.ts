@@ -1,9 +1,8 @@
 import type { RowCounts } from "@svc/db";
-import type { Change, Edit, Next, UndoOf } from "../state/change.ts";
+import type { Change, Edit, Next } from "../state/change.ts";
 import { noRows, sumCalls } from "../state/counts.ts";
 import type { JobState } from "../state/job.ts";
 import type { ProgressOf } from "../state/progress.ts";
-import { undoOf } from "./arguments.ts";
 import type { StepEffects } from "./effects.ts";
 import { toolOf } from "./invoke.ts";
 import type { MapAt, RowWork } from "./map-row.ts";
@@ -58,8 +57,7 @@ function partEdits(
   if (works.length + records.length === 0) return { edits: [], rows: before };
   let rows = before;
   for (const work of works) {
-    const { ordinal, state: ended, fault } = work;
-    const entries = undoEntries(step, state, work);
+    const { ordinal, state: ended, fault, undo: entries } = work;
     if (entries.length > 0) edits.push({ kind: "armUndo", entries });
     if (ended === undefined) continue;
     rows = countRow(rows, ended, again);
@@ -76,20 +74,6 @@ function partEdits(
     edits.push({ kind: "note", note: { type: "call-in-doubt", stepId, payload: { rows: rows.unknown } } });
   }
   return { edits, rows };
-}
-
-/** Of the calls that ended well in this act. */
-function undoEntries(
-  step: MapAt["step"],
-  state: JobState,
-  { ordinal, row, outputs, doneBefore, doneCalls }: RowWork,
-): UndoOf[] {
-  const done = { ...state.scope, row, calls: outputs };
-  const undoable = step.calls.slice(doneBefore, doneCalls).filter(({ undo }) => undo !== undefined);
-  return undoable.flatMap((call) => {
-    const output = outputs[call.id] ?? null;
-    return undoOf(state, { call, stepId: step.id, ordinal, scope: { ...done, output } }) ?? [];
-  });
 }
 
 function countRow(rows: RowCounts, ended: keyof RowCounts, again: "failed" | "unknown" | undefined): RowCounts {

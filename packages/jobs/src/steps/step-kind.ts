@@ -46,7 +46,10 @@ export type StepKind<Kind extends Step["kind"]> = {
    * The call that the next act makes first, where that is certain: the driver begins it with the commit before the act. Undefined for a
    * kind that leaves it to the act.
    */
-  readonly firstCall?: (at: StepAt<Kind>) => FirstCall | undefined;
+  readonly firstCall?: (
+    at: StepAt<Kind>,
+    effects: Pick<StepEffects, "compute">,
+  ) => Promise<FirstCall | undefined> | FirstCall | undefined;
   /** Moves the step on by one act. Its edits begin the step where it has not begun. */
   advance(at: StepAt<Kind>, effects: StepEffects, keep: Keep): Promise<Change> | Change;
   /** Of a kind whose steps are done again: what follows at the end of a round. `progress` of the step is undefined there. */

@@ -36,7 +36,13 @@ function makeId({ ids }: Making): string {
 }
 
 function makeCall(making: Making): object {
-  return { id: makeId(making), ...tools[classes[making.draw(3)] ?? "read"], retry: { max: making.draw(3) } };
+  const call = { id: makeId(making), ...tools[classes[making.draw(3)] ?? "read"], retry: { max: making.draw(3) } };
+  return { ...call, ...makeWhen(making) };
+}
+
+/** A condition, of one step in four. */
+function makeWhen({ draw }: Making): object {
+  return draw(4) === 0 ? { when: "1.0 < 2.0" } : {};
 }
 
 function makeRows(making: Making): object {
@@ -59,7 +65,9 @@ const makers: Readonly<Record<Step["kind"], (making: Making, set: string) => obj
   map(making, set) {
     const onRows = making.draw(2) === 0 ? { onRows: { failed: "rows" } } : {};
     const calls = Array.from({ length: 1 + making.draw(2) }, () => makeCall(making));
-    return { id: makeId(making), map: set, ...onRows, do: calls };
+    const id = makeId(making);
+    making.sets.push(id);
+    return { id, map: set, ...onRows, do: calls };
   },
   reduce: (making, set) => ({ id: makeId(making), reduce: set, as: { all: "count" } }),
   judge: (making) => ({ id: makeId(making), judge: making.isLast ? "go" : "skip" }),
@@ -98,7 +106,7 @@ function makeSteps(making: Making, kinds: readonly Step["kind"][], most: number)
     const here = { ...making, isLast: index === length - 1 };
     // Before there is a set, a call makes one.
     if (set === undefined) return makeRows(here);
-    const step = makers[kind](here, set);
+    const step = { ...makers[kind](here, set), ...makeWhen(here) };
     return languageOf(kind).takesOnError === true ? { ...step, ...makeOnError(here) } : step;
   });
 }

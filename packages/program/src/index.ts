@@ -30,9 +30,9 @@ export {
 export { readSkillName, type SkillName } from "./skill-name.ts";
 export type { CallStep } from "./steps/call.ts";
 export type { Step, StepOf } from "./steps/index.ts";
-export type { RowState } from "./steps/map.ts";
 export { type Paging, pagingOf } from "./steps/parts/page.ts";
 export type { Retry } from "./steps/parts/retry.ts";
 export type { Reduction } from "./steps/reduce.ts";
 export type { Expression, ValueTemplate } from "./template.ts";
+export type { RowState } from "./types/row-state.ts";
 export { typesOf } from "./types/schema-type.ts";

@@ -32,6 +32,8 @@ export type MappedRow = {
   readonly errorCode: string;
   /** Answers of its calls by id, where a later look at the row needs them. */
   readonly outputs: JsonObject | undefined;
+  /** Its fields, where what is kept of the answers makes it a row of its own. */
+  readonly data?: JsonObject | undefined;
 };
 
 /** How a call that ended well is to be undone; without `args` they could not be filled in, and nobody could undo it. */

@@ -94,12 +94,13 @@ function guardsOf(tree: Expr): Set<string> {
   const { exprKind } = tree;
   if (exprKind.case !== "selectExpr" || !exprKind.value.testOnly) return guards;
   const { operand, field } = exprKind.value;
-  if (isIdent(operand, "steps")) guards.add(field);
+  const root = identOf(operand);
+  if (root === "steps" || root === "calls") guards.add(`${root}.${field}`);
   const within = operand?.exprKind.case === "selectExpr" ? operand.exprKind.value : undefined;
-  if (within !== undefined && isIdent(within.operand, "steps")) guards.add(`${within.field}.`);
+  if (within !== undefined && identOf(within.operand) === "steps") guards.add(`steps.${within.field}.`);
   return guards;
 }
 
-function isIdent(node: Expr | undefined, name: string): boolean {
-  return node?.exprKind.case === "identExpr" && node.exprKind.value.name.replace(/^\./, "") === name;
+function identOf(node: Expr | undefined): string | undefined {
+  return node?.exprKind.case === "identExpr" ? node.exprKind.value.name.replace(/^\./, "") : undefined;
 }

@@ -62,12 +62,19 @@ export function languageOf(kind: Step["kind"]): StepLanguage<Step, Step> {
   return languages[kind];
 }
 
-/** The form of a kind of step where it stands, with the id that every step has, and what is done when it fails. */
+/** The condition that every step may have. */
+const when = {
+  ...ref("expression"),
+  description:
+    "Where it does not hold the step is skipped, and what names its value needs else. In a map it may name row and calls.",
+};
+
+/** The form of a kind of step where it stands, with the id and the condition that every step has, and what is done when it fails. */
 export function formOf(kind: Step["kind"], place: Place): ObjectForm {
   const { form, formInMap, takesOnError = false } = languageOf(kind);
   const own = place === "map" && formInMap !== undefined ? formInMap : form;
   const onError = takesOnError && place !== "map" ? { onError: ref("onError") } : {};
-  return { ...own, required: { id: ref("id"), ...own.required }, optional: { ...own.optional, ...onError } };
+  return { ...own, required: { id: ref("id"), ...own.required }, optional: { when, ...own.optional, ...onError } };
 }
 
 /** Every step of a list and of its branches, in program order; calls inside maps are not among them. */

@@ -42,6 +42,7 @@ const pointsOf: Readonly<Record<string, readonly string[]>> = {
   judge: [...everywhere, ...asking],
   wait: everywhere,
   until: [...everywhere, ...around, ...writing],
+  "handled error": [...everywhere, ...around, ...writing],
   undo: [...everywhere, ...around, ...writing, "mid-undo"],
 };
 
@@ -135,7 +136,7 @@ const writesOf: Readonly<Record<string, number>> = { write: 1, "keyed write": 1,
 
 /** Whether the commits of a kind do not tell by their number whether a write is under way. */
 function isManifold(kind: string): boolean {
-  return kind.startsWith("map of") || kind === "rows kept" || kind === "until";
+  return ["rows kept", "until", "handled error"].includes(kind) || kind.startsWith("map of");
 }
 
 /** Whether a write was under way where a worker died. */

@@ -117,6 +117,26 @@ export const kinds: Readonly<Record<string, JobKind>> = {
     },
     ends: "SUCCEEDED",
   },
+  "handled error": {
+    program: {
+      steps: [
+        {
+          id: "bad",
+          call: "desk.get_item",
+          entity: "ops",
+          args: { id: "bad" },
+          timeout,
+          onError: {
+            do: [{ id: "one", call: "desk.send_note", entity: "ops", args: tagged("{steps.bad.error.code}"), timeout }],
+            // biome-ignore lint/suspicious/noThenProperty: programs have the field.
+            then: "continue",
+          },
+        },
+        last,
+      ],
+    },
+    ends: "SUCCEEDED",
+  },
   undo: {
     program: {
       saga: { on: ["failed"] },

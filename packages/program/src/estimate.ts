@@ -2,7 +2,7 @@ import type { AccessClass } from "@svc/catalog";
 import type { Program } from "./program.ts";
 import { asksOf, callsOf, languageOf, maySkipNext, ownCallsOf, type Step, stepsOf } from "./steps/index.ts";
 import type { Measure } from "./steps/language.ts";
-import { bothUses, noUse, type Use } from "./steps/use.ts";
+import { bothUses, noUse, type Use, upTo } from "./steps/use.ts";
 
 /** The bounds of a program, as svc.v1.Estimate has them. */
 export type ProgramEstimate = {
@@ -63,7 +63,8 @@ function useOf(program: Program, counting: Pick<Measure<Step>, "classOf" | "rows
       let sum = noUse;
       let maySkip = false;
       for (const step of steps) {
-        const use = bothUses(languageOf(step.kind).estimate(step, measure), useOfAsks(step));
+        const own = bothUses(languageOf(step.kind).estimate(step, measure), useOfAsks(step));
+        const use = step.onError === undefined ? own : bothUses(own, upTo(1, measure.list(step.onError.steps)));
         const isCertain = !maySkip && step.when === undefined;
         sum = bothUses(sum, isCertain ? use : { ...use, callsMin: 0 });
         maySkip = maySkipNext(step, program.points);

@@ -9,6 +9,7 @@ export { createPinReader, type PinnedTool, type PinnedTools, type Pins, pinsOf, 
 export type { Continuation, Hop, OverrideTarget, Point } from "./point.ts";
 export type { PlanApproval, Program } from "./program.ts";
 export { programSchema } from "./program-schema.ts";
+export { handlesCode } from "./read/on-error.ts";
 export { parseCheckedProgram, readProgram } from "./read/program.ts";
 export type { CelOutcome } from "./run/evaluation.ts";
 export { type CelComputed, createEvaluator, type Evaluator, evaluationThread } from "./run/evaluator.ts";

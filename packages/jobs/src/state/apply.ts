@@ -68,7 +68,7 @@ function scopeOf({ input, params, steps: entries, loaded: { flow } }: Omit<JobSt
     const set = instruction?.kind === "step" ? instruction.set : undefined;
     if (set === undefined) continue;
     if (receipt.rows !== undefined) rows[id] = receipt.rows[set];
-    else if (receipt.state === "skipped") rows[id] = 0;
+    else if (receipt.state === "skipped" || receipt.state === "failed") rows[id] = 0;
   }
   return { input, params, steps, rows };
 }

@@ -57,8 +57,21 @@ export type StepProgress = {
 /** How far a step of one kind is. */
 export type ProgressOf<Kind extends Step["kind"]> = Extract<StepProgress, { readonly kind: Kind }>;
 
-/** How far a block is whose steps are at work. Of an `until`: rounds that have begun, and when the next one may. Epoch milliseconds. */
-export type BlockProgress = { readonly kind: "until"; readonly rounds: number; readonly wakeAt?: number };
+/** Why a step failed: `plain` is the message without what an app said, `status` what the app answered, 0 where it did not. */
+export type StepFailure = {
+  readonly code: string;
+  readonly message: string;
+  readonly plain: string;
+  readonly status: number;
+};
+
+/**
+ * How far a block is whose steps are at work. Of an `until`: rounds that have begun, and when the next one may, in epoch milliseconds. Of
+ * a step whose error is handled: the error.
+ */
+export type BlockProgress =
+  | { readonly kind: "until"; readonly rounds: number; readonly wakeAt?: number }
+  | ({ readonly kind: "error" } & StepFailure);
 
 /** What is known of the blocks at work, by the id of their step. */
 export type Blocks = Readonly<Record<string, BlockProgress>>;

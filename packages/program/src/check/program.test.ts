@@ -94,7 +94,7 @@ test("256 KiB and 100 steps are allowed, one more is too large", async () => {
 });
 
 test("steps of branches and calls of maps count too", async () => {
-  const program = everyConstruct();
+  const program: { readonly steps: object[] } = everyConstruct();
   const pauses = Array.from({ length: 95 }, (_, index) => ({ id: `s${index}`, wait: "1s" }));
   program.steps[2] = ifStep("choice", "true", pauses);
   expect(await codesOf(program)).toContain("TOO_LARGE /steps");

@@ -59,6 +59,7 @@ export const callLanguage: StepLanguage<CallStep> = {
   form,
   formInMap,
   refusedInItself: undefined,
+  takesOnError: true,
   definitions: {
     ...toolCallDefinitions,
     undo: schemaOf(undoForm),

@@ -33,10 +33,13 @@ const pointsOf: Readonly<Record<string, readonly string[]>> = {
   write: [...everywhere, ...around, ...writing],
   "keyed write": [...everywhere, ...around, ...writing],
   pages: [...everywhere, ...around],
+  "pages by number": [...everywhere, ...around],
   filter: everywhere,
   "map of reads": [...everywhere, ...around],
   "map of writes": [...everywhere, ...around, ...writing],
   "map of keyed writes": [...everywhere, ...around, ...writing],
+  "rows kept": [...everywhere, ...around, ...writing],
+  when: [...everywhere, ...around, ...writing],
   "http read": [...everywhere, ...around],
   "http write": [...everywhere, ...around, ...writing],
   "keyed http write": [...everywhere, ...around, ...writing],
@@ -45,6 +48,7 @@ const pointsOf: Readonly<Record<string, readonly string[]>> = {
   judge: [...everywhere, ...asking],
   wait: everywhere,
   until: [...everywhere, ...around, ...writing],
+  "handled error": [...everywhere, ...around, ...writing],
   undo: [...everywhere, ...around, ...writing, "mid-undo"],
 };
 
@@ -53,6 +57,7 @@ const sample: readonly (readonly [kind: string, point: string, nth: number])[] =
   ["pages", "before-commit", 2],
   ["keyed write", "in-send", 1],
   ["map of writes", "in-send", 5],
+  ["rows kept", "in-send", 5],
   ["judge", "after-ask-commit", 1],
   ["undo", "mid-undo", 1],
   ["http write", "after-send", 1],
@@ -141,12 +146,13 @@ const writesOf: Readonly<Record<string, number>> = {
   "keyed write": 1,
   "http write": 1,
   "keyed http write": 1,
+  when: 1,
   undo: 2,
 };
 
 /** Whether the commits of a kind do not tell by their number whether a write is under way. */
 function isManifold(kind: string): boolean {
-  return kind.startsWith("map of") || kind === "until";
+  return ["rows kept", "until", "handled error"].includes(kind) || kind.startsWith("map of");
 }
 
 /** Whether a write was under way where a worker died. */

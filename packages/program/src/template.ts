@@ -18,7 +18,7 @@ export type Reference = {
 /** A text with references in it. */
 export type TextTemplate = { readonly kind: "text"; readonly parts: readonly (string | Reference)[] };
 
-/** A JSON value with references in it. `otherwise` stands in where a source was skipped or is absent. */
+/** A JSON value with references in it. `otherwise` stands in where a source was skipped or is absent; `computed` is what CEL gives. */
 export type ValueTemplate =
   | { readonly kind: "literal"; readonly value: JsonValue }
   | {
@@ -28,6 +28,7 @@ export type ValueTemplate =
     }
   | TextTemplate
   | SecretTemplate
+  | { readonly kind: "computed"; readonly expression: Expression }
   | { readonly kind: "object"; readonly entries: TemplateEntries }
   | { readonly kind: "list"; readonly items: readonly ValueTemplate[] };
 
@@ -69,6 +70,7 @@ export function referencesOf(
   switch (template.kind) {
     case "literal":
     case "secret":
+    case "computed":
       return [];
     case "reference":
       if (template === brokenTemplate) return [];
@@ -88,9 +90,11 @@ export function referencesOf(
 export type SecretUse = Pick<SecretTemplate, "name" | "prefix"> & { readonly path: Path };
 
 const usesOf = new WeakMap<ValueTemplate, readonly SecretUse[]>();
+const noUses: readonly SecretUse[] = [];
 
 /** Every secret of a template, with where it stands; found once for each template. */
 export function secretsOf(template: ValueTemplate): readonly SecretUse[] {
+  if (template.kind === "literal" || template.kind === "reference" || template.kind === "text") return noUses;
   let uses = usesOf.get(template);
   if (uses === undefined) {
     uses = findSecrets(template, []);
@@ -108,6 +112,32 @@ function findSecrets(template: ValueTemplate, path: Path): readonly SecretUse[] 
     case "list":
       return template.items.flatMap((item, index) => findSecrets(item, [...path, index]));
     default:
-      return [];
+      return noUses;
+  }
+}
+
+const expressions = new WeakMap<ValueTemplate, readonly Expression[]>();
+const none: readonly Expression[] = [];
+
+/** The expressions that compute parts of a template, which is looked through once. */
+export function expressionsOf(template: ValueTemplate): readonly Expression[] {
+  if (template.kind === "literal" || template.kind === "reference" || template.kind === "text") return none;
+  const known = expressions.get(template);
+  if (known !== undefined) return known;
+  const found = findExpressions(template);
+  expressions.set(template, found);
+  return found;
+}
+
+function findExpressions(template: ValueTemplate): readonly Expression[] {
+  switch (template.kind) {
+    case "computed":
+      return [template.expression];
+    case "object":
+      return template.entries.flatMap(([, item]) => findExpressions(item));
+    case "list":
+      return template.items.flatMap(findExpressions);
+    default:
+      return none;
   }
 }

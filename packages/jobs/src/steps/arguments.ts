@@ -1,19 +1,57 @@
-import { argumentsWith, type MapCall, type RunScope, resolveArguments, secretsOf } from "@svc/program";
+import {
+  argumentsWith,
+  computeExpressions,
+  type JsonValue,
+  type MapCall,
+  type Resolution,
+  type RunScope,
+  resolveArguments,
+  resolveValue,
+  secretsOf,
+  type ValueTemplate,
+} from "@svc/program";
 import type { UndoOf } from "../state/change.ts";
 import type { JobState } from "../state/job.ts";
-import type { Invocation } from "./effects.ts";
+import type { Invocation, StepEffects } from "./effects.ts";
 import type { CallFault } from "./invoke.ts";
 
+type Computing = Pick<StepEffects, "compute">;
+
+/** What may be named at a place, with what the expressions of templates that stand there give. */
+export async function withComputed(
+  templates: readonly ValueTemplate[],
+  scope: RunScope,
+  { compute }: Computing,
+): Promise<Resolution<RunScope>> {
+  // Answers of a row's calls become more: what is evaluated is never changed.
+  const named = scope.calls === undefined ? scope : { ...scope, calls: { ...scope.calls } };
+  const computed = await computeExpressions(templates, (expression) => compute(named, expression));
+  if ("fault" in computed) return computed;
+  return { value: computed.value === undefined ? scope : { ...scope, computed: computed.value } };
+}
+
+/** Fills in a value of the program, or says why it cannot be. */
+export async function fillValue(
+  template: ValueTemplate,
+  scope: RunScope,
+  computing: Computing,
+): Promise<Resolution<JsonValue>> {
+  const ready = await withComputed([template], scope, computing);
+  return "fault" in ready ? ready : resolveValue(template, ready.value);
+}
+
 /** Fills in the arguments of a call, with what answers put in their place, or says why they cannot be. */
-export function fillCall(
+export async function fillCall(
   call: Pick<MapCall, "id" | "args">,
   scope: RunScope,
   stepArgs: JobState["stepArgs"],
-): Pick<Invocation, "args" | "secretUses"> | { readonly fault: CallFault } {
+  computing: Computing,
+): Promise<Pick<Invocation, "args" | "secretUses"> | { readonly fault: CallFault }> {
   const isChanged = Object.hasOwn(stepArgs, call.id);
-  const template = isChanged ? argumentsWith(call, { params: {}, args: stepArgs }) : call.args;
-  const resolved = resolveArguments(template, scope);
-  if ("value" in resolved) return { args: resolved.value, secretUses: secretsOf(template) };
+  const args = isChanged ? argumentsWith(call, { params: {}, args: stepArgs }) : call.args;
+  const ready = await withComputed([args], scope, computing);
+  const resolved = "fault" in ready ? ready : resolveArguments(args, ready.value);
+  if ("value" in resolved) return { args: resolved.value, secretUses: secretsOf(args) };
   const { code, message } = resolved.fault;
   return { fault: { code, message, plain: message } };
 }
@@ -30,10 +68,15 @@ export type DoneCall = {
  * How a call that ended well is undone; undefined when nothing is to be. Arguments are filled in now: what they name may be gone
  * later.
  */
-export function undoOf(state: JobState, { call, stepId, ordinal, scope }: DoneCall): UndoOf | undefined {
+export async function undoOf(
+  state: JobState,
+  { call, stepId, ordinal, scope }: DoneCall,
+  computing: Computing,
+): Promise<UndoOf | undefined> {
   const { undo } = call;
   if (undo === undefined || state.isSimulated || state.loaded.program.sagaOn.length === 0) return undefined;
-  const resolved = resolveArguments(undo.args, scope);
+  const ready = await withComputed([undo.args], scope, computing);
+  const resolved = "fault" in ready ? ready : resolveArguments(undo.args, ready.value);
   const args = "value" in resolved ? resolved.value : undefined;
   return { stepId, ordinal, toolSlug: undo.tool, entityId: undo.entity, args };
 }

@@ -4,6 +4,7 @@ import { pathOf } from "../json.ts";
 import type { Overrides, OverrideTarget, Point } from "../point.ts";
 import type { Program } from "../program.ts";
 import { callsOf } from "../steps/index.ts";
+import { argumentOfPage } from "../steps/parts/page.ts";
 import { faultOfAssignment, fieldType, namesOf, typeOfConstant, type ValueType } from "../types/schema-type.ts";
 import type { Check } from "./context.ts";
 import { checkSensitiveSchema } from "./sensitive.ts";
@@ -52,8 +53,8 @@ function targetType(program: Program, target: OverrideTarget, actions: Check["ac
   const call = callsOf(program.steps).find(({ id }) => id === target.step);
   if (call === undefined) return { fault: `there is no call ${target.step}` };
   if (call.http !== undefined) return { fault: `${target.step} is an http step, whose request no answer changes` };
-  const fixed = ["confirm", ...(call.rows?.page === undefined ? [] : [call.rows.page.arg])];
-  return { type: actions.get(call.tool)?.inputSchema, fixed };
+  const action = actions.get(call.tool);
+  return { type: action?.inputSchema, fixed: ["confirm", ...argumentOfPage(call.rows?.page, action)] };
 }
 
 function faultOfProperty(

@@ -8,8 +8,14 @@ import type { Node } from "./shape.ts";
 /** The definition `value` of the JSON Schema. */
 export const valueDefinition: JsonSchema = {
   description:
-    'A JSON value. {"$ref": path} takes a value, with "else" where its source may be skipped or absent; {"$text": "… {path} …"} joins text, {{ is a brace; {"$secret": name} is a secret of the project, with "prefix" before it, in an http step and at arguments that a tool marks x-sensitive. Paths start with input, params, steps.<id>, row, output, calls.<id> or rows.<set>.',
-  examples: [{ $ref: "steps.sum.sent", else: 0 }, { $text: "{rows.open} open" }, 250],
+    'A JSON value. {"$ref": path} takes a value, with "else" where its source may be skipped or absent; {"$text": "… {path} …"} joins text, {{ is a brace. Paths start with input, params, steps.<id>, row, output, calls.<id> or rows.<set>. {"$cel": expression} computes a value of them and of now; {"$literal": value} is the value as it stands; {"$secret": name} is a secret of the project, with "prefix" before it, in an http step and at arguments that a tool marks x-sensitive.',
+  examples: [
+    { $ref: "steps.sum.sent", else: 0 },
+    { $text: "{rows.open} open" },
+    { $cel: "now - duration('168h')" },
+    { $literal: "Hello {{name}}" },
+    250,
+  ],
 };
 
 /** Reads a JSON value with references in it. Faults are recorded; undefined only for what is absent. */
@@ -21,7 +27,7 @@ export function readValue({ value, path }: Node, faults: FaultList): ValueTempla
         "PROGRAM_MALFORMED",
         at,
         message,
-        'write {"$ref": "path"}, {"$text": "… {path} …"} or {"$secret": "name"}',
+        'write {"$ref": "path"}, {"$text": "… {path} …"}, {"$cel": "expression"} or {"$secret": "name"}',
       );
     else syntaxFault(faults, at, message);
   });

@@ -1,5 +1,6 @@
 import { createValidator, type JsonSchema } from "@svc/catalog";
 import type { Check } from "../check/context.ts";
+import { computedType } from "../check/expression.ts";
 import { checkReferences, type SecretPlaces } from "../check/references.ts";
 import { checkSensitiveArguments } from "../check/sensitive.ts";
 import { type Path, pathOf } from "../json.ts";
@@ -8,12 +9,12 @@ import { type ObjectForm, ref, schemaOf } from "../read/form.ts";
 import type { Fields, ShapeReader } from "../read/shape.ts";
 import { entriesOf, type ValueTemplate } from "../template.ts";
 import { examine } from "../types/examine.ts";
-import { type Ended, nothing, resolveType, type Scope } from "../types/scope.ts";
+import { nothing, resolveType, type Scope } from "../types/scope.ts";
 import { useOfCall } from "./call.ts";
 import type { AnyStep, StepLanguage } from "./language.ts";
 import { classOfMethod, type HttpCall, readRequest, requestForm } from "./parts/http-request.ts";
 import { readRetry } from "./parts/retry.ts";
-import { checkRows, readRows } from "./parts/rows.ts";
+import { readRows, setOfRows } from "./parts/rows.ts";
 import { callOptions, type StepCall } from "./parts/tool-call.ts";
 
 /** A request to a host on the project's list: a step of its own, or one of a map's `do`, which has no `rows`. */
@@ -74,10 +75,11 @@ export const httpLanguage: StepLanguage<HttpStep> = {
   form,
   formInMap,
   refusedInItself: undefined,
+  takesOnError: true,
   definitions: { httpRequest: schemaOf(requestForm), httpIdempotency: schemaOf(idempotencyForm) },
   named: { value: "http steps", set: "an http step with rows", row: undefined },
 
-  read({ id, pointer }, fields, { reader }) {
+  read({ id, pointer, when }, fields, { reader }) {
     const request = readRequest(fields.at("http"), reader);
     const rows = fields.has("rows") ? readRows(fields.at("rows"), reader) : undefined;
     const settings = {
@@ -89,7 +91,7 @@ export const httpLanguage: StepLanguage<HttpStep> = {
     const keyHeader = readKeyHeader(fields, method, reader);
     checkConfirm(fields, method, reader);
     const call = { tool: "http", entity: "", pointer, ...settings, rows, undo: undefined };
-    return { kind: "http", id, ...call, args: request.args, http: { ...request.http, keyHeader } };
+    return { kind: "http", id, when, ...call, args: request.args, http: { ...request.http, keyHeader } };
   },
 
   check(step, { scope, check }) {
@@ -99,9 +101,13 @@ export const httpLanguage: StepLanguage<HttpStep> = {
       const set = check.faults.has(`${pointer}/rows`) ? "any" : undefined;
       return { own: { ...nothing, value: { type: undefined }, set }, inner: [] };
     }
-    const set = checkRows(rows, [...pathOf(pointer), "rows"], anyAnswer, check);
-    const own: Ended = { ...nothing, set };
-    return { own, inner: [] };
+    const path = [...pathOf(pointer), "rows"];
+    if (rows.page !== undefined && rows.page.paging === undefined) {
+      const hint =
+        'say how, such as {"arg": "cursor", "from": "next", "max": 20}: the argument is a parameter of the query';
+      check.faults.add("PROGRAM_REFERENCE_INVALID", [...path, "page"], "no tool declares how this is paged", hint);
+    }
+    return { own: { ...nothing, set: setOfRows(rows, path, anyAnswer, check) }, inner: [] };
   },
 
   lists: () => [],
@@ -111,7 +117,7 @@ export const httpLanguage: StepLanguage<HttpStep> = {
 };
 
 /** Of an answer whose form nobody declared anything may be named. */
-const anyAnswer = { slug: "http", inputSchema: {}, outputSchema: {} };
+const anyAnswer = { slug: "http", outputSchema: {} };
 
 function readKeyHeader(fields: Fields, method: HttpCall["method"], reader: ShapeReader): string | undefined {
   if (!fields.has("idempotency")) return undefined;
@@ -182,8 +188,9 @@ function markedSchema(rest: ValueTemplate): JsonSchema {
 
 function checkValues(rest: ValueTemplate, path: Path, scope: Scope, { faults }: Check): void {
   const { faults: found } = examine(rest, requestSchema, {
-    typeOf({ reference }) {
-      const type = resolveType(scope, reference);
+    typeOf(template) {
+      if (template.kind === "computed") return computedType(template.expression, scope);
+      const type = resolveType(scope, template.reference);
       return "fault" in type ? undefined : type.type;
     },
     validator: createValidator,

@@ -37,6 +37,21 @@ export function programFaulty(found: readonly ProgramFault[], omitted: number, c
   });
 }
 
+/** The program of a job was accepted before rules that it breaks, which what becomes a tool has to keep. */
+export function promotedProgramFaulty(jobId: string, found: readonly ProgramFault[]): Fault {
+  const details = found.slice(0, listedMax).map(({ code, pointer, message, hint }) => {
+    return {
+      reason: code,
+      field: "jobId",
+      help: `${pointer} ${message}: ${hint}. Submit it so, and promote that job.`,
+    };
+  });
+  const [first] = details;
+  const more = found.length > 1 ? `; and ${found.length - 1} more` : "";
+  const message = `the program of job ${jobId} has ${found.length === 1 ? "1 fault" : `${found.length} faults`}: ${first?.help ?? ""}${more}`;
+  return faults({ code: "invalid_argument", message, details });
+}
+
 /** `mode` is none there is. */
 export function modeInvalid(mode: string): Fault {
   return fault({

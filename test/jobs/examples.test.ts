@@ -31,6 +31,7 @@ const accounts = [
   ["sales_crm", "sandbox:pages=80"],
   ["sales_crm", "sandbox:error"],
   ["messaging_bot", "ops"],
+  ["messaging_bot", "sandbox:error"],
   ["search_engine", "ops"],
   ["search_ingestion", "ops"],
   ["bank_link", "ops"],
@@ -104,6 +105,19 @@ test("an export is waited for, and what it brought is loaded", async () => {
   expect(job).toMatchObject({ lastError: "", receipt: { outcome: "complete", calls: { write: 1 + loaded } } });
   expect(loaded).toBeGreaterThan(0);
   expect(finishedAt).toMatch(/^20/);
+});
+
+test("a message that the app refuses is noted instead, and the job goes on", async () => {
+  const job = await reach(await submit("record-when-chat-fails"), hasEnded);
+  expect(job).toMatchObject({ lastError: "", receipt: { outcome: "partial", calls: { write: 2 } } });
+  expect(JSON.parse(job.receipt?.resultJson ?? "")).toMatchObject({ why: "provider_error" });
+  const states = Object.fromEntries(job.stepReceipts.map(({ stepId, state }) => [stepId, state]));
+  expect(states).toMatchObject({ tell: "failed", note: "completed" });
+  const told = example("record-when-chat-fails").replace("sandbox:error", "ops");
+  const { job: other } = await client.jobs.submitJob({ programJson: told });
+  const { receipt } = await reach(other?.id ?? "", hasEnded);
+  expect(receipt).toMatchObject({ outcome: "complete", calls: { write: 1 } });
+  expect(JSON.parse(receipt?.resultJson ?? "")).toMatchObject({ why: "told" });
 });
 
 test("an export that does not end is waited for as often as the program says, and no further", async () => {

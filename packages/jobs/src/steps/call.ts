@@ -107,9 +107,9 @@ function toldOf(step: CallStep, fault: CallFault): CallFault {
 function failed(
   step: CallStep,
   edits: readonly Edit[],
-  { code, message }: Pick<CallFault, "code" | "message">,
+  fault: Pick<CallFault, "code" | "message"> & Partial<CallFault>,
 ): Change {
-  return { edits, next: { kind: "fail", stepId: step.id, code, message } };
+  return { edits, next: { kind: "fail", stepId: step.id, ...fault } };
 }
 
 async function keepAnswer(

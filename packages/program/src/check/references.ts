@@ -13,9 +13,11 @@ export function checkReferences(template: ValueTemplate, path: Path, scope: Scop
     const at = [...path, ...inner];
     const found = resolveType(scope, reference);
     if ("fault" in found) faults.add("PROGRAM_REFERENCE_INVALID", at, `${reference.text}: ${found.fault}`, found.hint);
-    else if (found.maySkip && !hasElse) {
+    else if ((found.maySkip || found.mayFail === true) && !hasElse) {
       const hint = `say what stands in: {"$ref": "${reference.text}", "else": …}`;
-      faults.add("PROGRAM_REFERENCE_INVALID", at, `${reference.text}: step ${reference.path[0]} may be skipped`, hint);
+      const what = reference.root === "calls" ? "call" : "step";
+      const why = found.maySkip ? "may be skipped" : "may have failed, or not";
+      faults.add("PROGRAM_REFERENCE_INVALID", at, `${reference.text}: ${what} ${reference.path[0]} ${why}`, hint);
     }
   }
 }

@@ -59,6 +59,7 @@ export const callLanguage: StepLanguage<CallStep> = {
   form,
   formInMap,
   refusedInItself: undefined,
+  takesOnError: true,
   definitions: {
     ...toolCallDefinitions,
     undo: schemaOf(undoForm),
@@ -67,7 +68,7 @@ export const callLanguage: StepLanguage<CallStep> = {
   },
   named: { value: "calls", set: "a call with rows", row: undefined },
 
-  read({ id, pointer }, fields, { reader }) {
+  read({ id, pointer, when }, fields, { reader }) {
     const call = readToolCall(fields, pointer, reader);
     const entity = readEntity(fields.at("entity"), reader);
     const rows = fields.has("rows") ? readRows(fields.at("rows"), reader) : undefined;
@@ -81,7 +82,7 @@ export const callLanguage: StepLanguage<CallStep> = {
       const hint = `leave out args.${first.arg}: the first page is start`;
       reader.faults.add("PROGRAM_MALFORMED", [...fields.at("args").path, first.arg], "stands beside page.start", hint);
     }
-    return call && { kind: "call", id, ...call, entity, rows, undo: undone };
+    return call && { kind: "call", id, when, ...call, entity, rows, undo: undone };
   },
 
   check(call, { scope, check }) {

@@ -32,6 +32,7 @@ const pointsOf: Readonly<Record<string, readonly string[]>> = {
   write: [...everywhere, ...around, ...writing],
   "keyed write": [...everywhere, ...around, ...writing],
   pages: [...everywhere, ...around],
+  "pages by number": [...everywhere, ...around],
   filter: everywhere,
   "map of reads": [...everywhere, ...around],
   "map of writes": [...everywhere, ...around, ...writing],

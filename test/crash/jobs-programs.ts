@@ -20,6 +20,11 @@ const items = {
   rows: { from: "items[]", key: "id", keep: ["id", "n", "secret"], page: { arg: "page", from: "next", max: 40 } },
   timeout,
 };
+const numbered = {
+  ...items,
+  call: "desk.list_numbered",
+  rows: { from: "items[]", key: "id", keep: ["id", "n", "secret"], page: { max: 40 } },
+};
 const last = { id: "last", call: "desk.get_item", entity: "ops", args: { id: "x" }, timeout };
 const undo = { call: "desk.delete_note", entity: "ops", args: { id: { $ref: "output.id" }, confirm: true } };
 
@@ -38,6 +43,7 @@ export const kinds: Readonly<Record<string, JobKind>> = {
   write: { program: single("desk.send_note", tagged("one")), ends: "SUCCEEDED" },
   "keyed write": { program: single("desk.send_keyed", tagged("one")), ends: "SUCCEEDED" },
   pages: { program: { steps: [items] }, ends: "SUCCEEDED" },
+  "pages by number": { program: { steps: [numbered] }, ends: "SUCCEEDED" },
   filter: {
     program: {
       params: { n: 1.0 },

@@ -37,9 +37,15 @@ async function invocationOf(
   return { call: step, place, args, appGeneration: state.generation };
 }
 
-/** How the step's pages are asked for; undefined where it has one. */
+/**
+ * How the step's pages are asked for; undefined where it has one. Throws an Error when neither the program nor the pin says it, which the
+ * checker rules out: one page would pass for the whole list.
+ */
 function pagingOfStep({ state, step }: Pick<StepAt<"call">, "state" | "step">): Paging | undefined {
-  return step.rows?.page === undefined ? undefined : pagingOf(step.rows.page, toolOf(state, step.tool).action);
+  if (step.rows?.page === undefined) return undefined;
+  const paging = pagingOf(step.rows.page, toolOf(state, step.tool).action);
+  if (paging === undefined) throw new Error(`the pins of a job do not say how ${step.tool} is paged`);
+  return paging;
 }
 
 async function firstCall(at: StepAt<"call">, effects: Pick<StepEffects, "compute">): Promise<FirstCall | undefined> {

@@ -78,7 +78,7 @@ export function parseText(text: string, pointer: string): TextTemplate | SyntaxF
   return { kind: "text", parts };
 }
 
-/** Hears of each fault of a template with the path it stands at. */
+/** What a parser of templates tells of: each fault with the path it stands at, and each text that is taken as it stands. */
 export type OnTemplateFault = (path: Path, kind: "shape" | "syntax", message: string) => void;
 
 /** Parses a JSON value with `$ref`, `$text`, `$cel` and `$literal` objects in it. A faulty part stands as brokenTemplate. */

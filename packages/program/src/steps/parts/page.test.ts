@@ -17,6 +17,7 @@ const templates = {
   rows: { from: "templates[]", keep: ["template_id"] },
 };
 const users = { call: "incident_mgmt.list_users", args: {}, rows: { from: "users[]", keep: ["id"] } };
+const updates = { call: "messaging_bot.get_updates", args: {}, rows: { from: "updates[]", keep: ["update_id"] } };
 const issues = { call: "issue_tracker.list_issues", args: { team_id: "t1" }, rows: { from: "nodes[]", keep: ["id"] } };
 
 /** The faults of a program that reads a list in pages: code, where it stands below `rows`, and message. */
@@ -54,8 +55,13 @@ test.each([
   ["nothing but how many", { page: {} }, /^MALFORMED rows\/page lacks max/],
   [
     "no way",
-    { page: { arg: "page_token", max: 5 } },
+    { ...updates, page: { arg: "offset", max: 5 } },
     /^MALFORMED rows\/page does not say how the next page is asked for: .*"from": "nextPageToken".*"start": 1.*"by": "rows".*"query": "cursor"/,
+  ],
+  [
+    "no way, where the tool declares one",
+    { page: { arg: "page_token", max: 5 } },
+    /^MALFORMED rows\/page does not say how the next page is asked for: write \{"max": 5\}: calendar.list_events declares its paging$/,
   ],
   ["a way without its argument", { page: { from: "nextPageToken", max: 5 } }, /^MALFORMED rows\/page does not say how/],
   [

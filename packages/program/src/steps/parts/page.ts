@@ -29,8 +29,11 @@ export type Paging =
       readonly more: Path | undefined;
     };
 
-/** At most `max` pages; without `paging` they are asked for as the tool declares. */
-export type PageSpec = { readonly max: number; readonly paging: Paging | undefined };
+/**
+ * At most `max` pages; without `paging` they are asked for as the tool declares. `isUnclear`: what is said is no way, and what would be
+ * right depends on the tool.
+ */
+export type PageSpec = { readonly max: number; readonly paging: Paging | undefined; readonly isUnclear?: boolean };
 
 const pageCount = { min: 1, max: 1000 };
 const startNumber = { min: 0, max: 1_000_000 };
@@ -129,7 +132,9 @@ export function readPage(node: Node, reader: ShapeReader): PageSpec | undefined 
   const max = reader.number(fields.at("max"), pageCount);
   const isDeclared = Object.keys(pageForm.optional).every((name) => !fields.has(name));
   const paging = isDeclared ? undefined : readPaging(node, fields, reader);
-  return max === undefined || (!isDeclared && paging === undefined) ? undefined : { max, paging };
+  if (max === undefined || isDeclared || paging !== undefined) return max === undefined ? undefined : { max, paging };
+  const hasWay = fields.has("query") || (fields.has("arg") && ["from", "start", "by"].some((name) => fields.has(name)));
+  return hasWay ? undefined : { max, paging, isUnclear: true };
 }
 
 const nameArgument = "write the name of the argument that takes the token, the number of the page or the offset";
@@ -159,11 +164,7 @@ function checkWay({ path }: Node, fields: Fields, { faults }: ShapeReader): void
     const hint = 'write "rows" where arg is an offset, the number of rows to skip; else leave by out';
     add([...path, "by"], `is ${formatValue(by)}, not "rows"`, hint);
   }
-  const isLinkless = fields.has("query") && !fields.has("from");
-  if (isLinkless) add([...path, "query"], "query stands without from");
-  else if (!fields.has("arg") || !["from", "start", "by"].some((name) => fields.has(name))) {
-    add(path, "does not say how the next page is asked for");
-  }
+  if (fields.has("query") && !fields.has("from")) add([...path, "query"], "query stands without from");
   for (const name of fields.has("from") ? ["start", "by", "size"] : []) {
     if (fields.has(name)) add([...path, name], `${name} stands beside from`);
   }
@@ -200,6 +201,11 @@ function declaredPaging({ arg, from, query, start = 0, by, size, more }: PagingD
 /** Checks that paths stand in the tool's output and fit the arguments. Records every fault. */
 export function checkPage(page: PageSpec, path: Path, action: Action, check: Check): void {
   const { faults } = check;
+  if (page.isUnclear) {
+    const hint = action.paging ? `write {"max": ${page.max}}: ${action.slug} declares its paging` : shapes;
+    faults.add("PROGRAM_MALFORMED", path, "does not say how the next page is asked for", hint);
+    return;
+  }
   const paging = pagingOf(page, action);
   if (paging === undefined) {
     const takes = `${action.slug} takes ${namesOf(action.inputSchema).join(", ") || "no arguments"}`;

@@ -88,7 +88,11 @@ function readListPath(node: Node, reader: ShapeReader): Path | undefined {
   if (text === undefined) return undefined;
   if (text === "[]") return [];
   const path = text.endsWith("[]") ? parsePath(text.slice(0, -2)) : undefined;
-  if (path === undefined) reader.faults.add("PROGRAM_MALFORMED", node.path, "is not the path of a list", hint);
+  if (path === undefined) {
+    const message = `is ${formatValue(text)}, which is not the path of a list`;
+    const mended = parsePath(text) === undefined ? hint : `write "${text}[]"`;
+    reader.faults.add("PROGRAM_MALFORMED", node.path, message, mended);
+  }
   return path;
 }
 

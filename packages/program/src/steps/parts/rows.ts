@@ -98,8 +98,17 @@ function readListPath(node: Node, reader: ShapeReader): Path | undefined {
 
 /** Checks rows against the output of their tool and answers the set that they make. Records every fault. */
 export function checkRows(rows: RowsSpec, path: Path, action: Action, check: Check): RowSet | "any" {
-  const { faults } = check;
   if (rows.page !== undefined) checkPage(rows.page, [...path, "page"], action, check);
+  return setOfRows(rows, path, action, check);
+}
+
+/** Checks rows against an answer, their page apart. */
+export function setOfRows(
+  rows: RowsSpec,
+  path: Path,
+  action: Pick<Action, "slug" | "outputSchema">,
+  { faults }: Check,
+): RowSet | "any" {
   const list = walkType(action.outputSchema, rows.from);
   const types = "fault" in list ? undefined : typesOf(list.type);
   if ("type" in list && (types === undefined || types.has("array"))) return setOf(rows, path, list.type, faults);

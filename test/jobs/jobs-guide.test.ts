@@ -42,6 +42,7 @@ test("docs/jobs.md shows a step of each kind", () => {
     "if",
     "until",
     "wait",
+    "http",
   ])
     expect(shown).toContain(kind);
 });

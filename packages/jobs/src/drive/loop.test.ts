@@ -11,7 +11,23 @@ import { type Chooser, createMemory, deskTools, type Memory, NodeDied } from "./
 
 const tools = deskTools();
 
-const kindsOfSteps = ["filter", "map", "keyed", "judge", "call", "if", "wait", "reduce", "until", "chosen", "skipped"];
+const kindsOfSteps = [
+  "filter",
+  "map",
+  "keyed",
+  "judge",
+  "call",
+  "if",
+  "wait",
+  "reduce",
+  "until",
+  "chosen",
+  "skipped",
+  "handled",
+  "block",
+  "http",
+  "requests",
+];
 
 /** Programs over the desk: a set of rows first, then whatever the generator likes, each step able to fail. */
 const programs = fc
@@ -140,11 +156,50 @@ function stepOf(
         factor: 2,
         max: 3,
       };
+    case "handled":
+      return {
+        ...stepOf("call", id, { tolerate, hasPoints, isUndone }),
+        onError: {
+          ...(tolerate > 1 && { codes: ["provider_error"] }),
+          do: [{ id: `${id}instead`, call: "desk.send_note", entity: "ops", args: { text: "instead" }, ...undo }],
+          // biome-ignore lint/suspicious/noThenProperty: it is the word of the language
+          then: tolerate === 1 ? "fail" : "continue",
+        },
+      };
+    case "block":
+      return {
+        id,
+        if: "rows.items > 0",
+        // biome-ignore lint/suspicious/noThenProperty: it is the word of the language
+        then: [
+          stepOf("until", `${id}in`, { tolerate, hasPoints, isUndone }),
+          stepOf("map", `${id}map`, { tolerate, hasPoints, isUndone }),
+        ],
+        // biome-ignore lint/suspicious/noThenProperty: it is the word of the language
+        onError: { do: [stepOf("wait", `${id}late`, { tolerate, hasPoints, isUndone })], then: "continue" },
+      };
+    case "http":
+      // biome-ignore lint/suspicious/noThenProperty: it is the word of the language
+      return { ...requestOf(id, tolerate), onError: { do: [{ id: `${id}late`, wait: "1m" }], then: "fail" } };
+    case "requests":
+      return { id, map: "items", ...rowsOf, do: [requestOf(`${id}call`, tolerate)] };
     case "wait":
       return { id, wait: "10m" };
     default:
       return { id, reduce: "items", as: { all: "count", sum: "sum n", best: "max n" } };
   }
+}
+
+/** A request that writes, with a key or without one. */
+function requestOf(id: string, number: number): object {
+  const http = {
+    method: "POST",
+    url: "https://api.example.com/notes",
+    headers: { authorization: { $secret: "token" } },
+    body: { least: { $ref: "params.least" } },
+  };
+  const key = number > 1 ? { idempotency: { header: "idempotency-key" } } : {};
+  return { id, http, ...key, retry: { max: 2, initial: "1s" } };
 }
 
 const outcomes = ["ok", "ok", "ok", "ok", "provider_error", "rate_limited", "outcome_unknown"] as const;
@@ -184,7 +239,7 @@ async function run(memory: Memory, answers: readonly Continuation[], interruptio
     if (memory.task === "end") memory.settle({ continuation: answers[round % answers.length] ?? "abort" });
     if (typeof memory.task === "object") await memory.port.clock.wait(memory.task.dueAtMs - memory.port.clock.now());
     // Its driver finds it by its next commit.
-    if (interruptions.pausesWhileDriven.includes(round)) memory.pause = requestOf(memory);
+    if (interruptions.pausesWhileDriven.includes(round)) memory.pause = pauseOf(memory);
     try {
       await drive({ work: work, call: undefined }, createDriver(memory.port, uninterrupted));
     } catch (error) {
@@ -218,7 +273,7 @@ async function parkAndRelease(memory: Memory): Promise<void> {
   expect(memory.reopen().state).toMatchObject({ status, park: null, lastError });
 }
 
-function requestOf({ port }: Memory): JobRequest {
+function pauseOf({ port }: Memory): JobRequest {
   return { atMs: port.clock.now(), chain: ["key:other"] };
 }
 
@@ -226,7 +281,7 @@ function requestOf({ port }: Memory): JobRequest {
 async function pauseAndResume(memory: Memory): Promise<void> {
   const before = memory.reopen().state;
   if (isEnd(before.status)) return;
-  const request = requestOf(memory);
+  const request = pauseOf(memory);
   memory.pause = request;
   await commitOnce(memory, (state, nowMs) => {
     if (isPausable(state)) return pauseNow(state, nowMs);
@@ -317,13 +372,22 @@ test("whatever apps answer, people choose and nodes die of, a job ends by the ta
       const { limits } = state.loaded.program;
       expect(state.used.writes).toBeLessThanOrEqual(limits.writes);
       expect(new Set(memory.executed).size).toBe(memory.executed.length);
+      if (state.status === "succeeded") expect(state.blocks).toEqual({});
+      for (const { id, onError } of state.loaded.program.steps) {
+        const { receipt, value } = state.steps.get(id) ?? {};
+        if (receipt?.state !== "failed" || onError === undefined) continue;
+        if (state.status === "succeeded") expect(value).toBeDefined();
+        if (value === undefined) continue;
+        expect(value).toMatchObject({ error: { status: 0 } });
+        kinds.add(`handled ${receipt.kind}`);
+      }
       expect(memory.task).toBe("end");
       if ([...state.steps.values()].some(({ receipt: { kind, rows } }) => kind === "map" && (rows?.skipped ?? 0) > 0)) {
         kinds.add("rows skipped");
       }
       kinds.add(state.status);
     }),
-    { numRuns: 250, seed: 20_261_122 },
+    { numRuns: 250, seed: 20_261_124 },
   );
   // What was generated passes through all of it.
   for (const kind of [
@@ -333,12 +397,15 @@ test("whatever apps answer, people choose and nodes die of, a job ends by the ta
     "map partial",
     "map failed",
     "call failed",
+    "http completed",
     "call skipped",
     "rows skipped",
     "judge completed",
     "wait completed",
     "until completed",
     "until failed",
+    "handled call",
+    "handled if",
     "parked while queued",
     "parked while running",
     "parked while compensating",

@@ -5,6 +5,7 @@ import { distinctKind } from "./distinct.ts";
 import { filterKind } from "./filter.ts";
 import { flattenKind } from "./flatten.ts";
 import { groupKind } from "./group.ts";
+import { httpKind } from "./http.ts";
 import { ifKind } from "./if.ts";
 import { joinKind } from "./join.ts";
 import { judgeKind } from "./judge.ts";
@@ -22,6 +23,7 @@ export const stepKinds: {
   readonly [Kind in Step["kind"]]: StepKind<Kind>;
 } = {
   call: callKind,
+  http: httpKind,
   filter: filterKind,
   map: mapKind,
   reduce: reduceKind,

@@ -179,6 +179,7 @@ export const faultySets: readonly FaultyProgram[] = [
     [
       "MALFORMED /steps/7/by",
       "MALFORMED /steps/7/states",
+      "REFERENCE_INVALID /steps/7/states",
       "MALFORMED /steps/8/max",
       "MALFORMED /steps/9/on",
       "MALFORMED /steps/9/kind",

@@ -47,10 +47,10 @@ export function createCalls(
 
 function requestOf(
   state: JobState,
-  { call, place, args, appGeneration }: Invocation,
+  { call, place, args, generation, appGeneration }: Invocation,
   { tool, attempt, takeRecord, isFirst }: CallTurn & { readonly isFirst: boolean },
 ): CallRequest {
-  const { id, projectId, keyId, generation } = state;
+  const { id, projectId, keyId } = state;
   const isRead = tool.action.class === "read";
   return {
     caller: { projectId, keyId, job: { id, stepId: place.stepId } },
@@ -87,8 +87,10 @@ async function attemptedOf(called: Called, stepId: string, onFaultPoint: OnFault
     case "no_such_tool":
       return { kind: "gone" };
     case "key_reused":
-      // The key is made of the call's place: another call under it is a fault of the service.
-      throw new Error(`the key of ${stepId} was used for another call`);
+      // The key is made of the call's place: another call under it is a fault of the service, but for one of an earlier attempt at
+      // the job, with params of that time. Whether that one was carried out stands in doubt.
+      if (generation === state.generation) throw new Error(`the key of ${stepId} was used for another call`);
+      return { ...inDoubt, outcome: "outcome_unknown" };
     default:
       return assertExhaustive(called);
   }

@@ -150,9 +150,9 @@ export function createMemory(program: object, chooser: Chooser, tools: ReadonlyM
       lossesMax: 3,
       undoTries: 2,
       undoBackoffMs: 1_000,
-      async call(state, { place, args, call }, { tool, attempt }) {
+      async call(_state, { place, args, call, generation }, { tool, attempt }) {
         const isRead = tool.action.class === "read";
-        const key = [state.generation, place.stepId, place.ordinal, place.callId, attempt].join("/");
+        const key = [generation, place.stepId, place.ordinal, place.callId, attempt].join("/");
         const known = isRead ? undefined : ledger.get(key);
         if (known !== undefined) return { ...known, isReplay: true } as Attempted;
         // A call limit is full now and then, and of any call.
@@ -277,7 +277,9 @@ function firstState(program: Program, tools: ReadonlyMap<string, PinnedTool>): J
     isSimulated: false,
     simulatedFrom: null,
     standingProgramId: "",
+    attempt: 1,
     principalChain: ["key:test"],
+    submitChain: ["key:test"],
     estimate: newJobDocuments.estimate,
     loaded: { program, programHash: "", flow: flatten(program.steps, stepKinds), tools, hasSensitive: false },
     createdAt: nowMs,

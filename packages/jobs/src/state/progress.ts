@@ -13,6 +13,12 @@ type ProgressFields = {
     /** The token of the next page, and the pages fetched. */
     readonly page?: { readonly token: JsonValue; readonly pages: number };
     readonly retry?: RetryProgress;
+    /** The generation of its call, where an earlier attempt at the job began it. */
+    readonly generation?: number;
+    /** The generation whose keys the app was given, where a repeat must give the same. */
+    readonly appGeneration?: number;
+    /** An earlier attempt at the job left its write in doubt: it is asked about, and not sent again. */
+    readonly isInDoubt?: true;
   };
   /** The ordinal of the source to go on from. */
   readonly filter: { readonly next?: number };
@@ -27,6 +33,10 @@ type ProgressFields = {
     readonly retries?: Readonly<Record<string, RetryProgress>>;
     /** The generation whose keys the app was given, where a repeat must give the same. */
     readonly appGeneration?: number;
+    /** The generation of its calls, where an earlier attempt at the job began them. */
+    readonly generation?: number;
+    /** Rows of which states another attempt at the job does again, once all have ended. */
+    readonly redo?: readonly ("failed" | "unknown")[];
   };
   readonly reduce: {
     readonly next?: number;
@@ -44,6 +54,8 @@ type BegunStep<Kind> = {
   readonly stepId: string;
   /** The ask whose decision the step waits for. */
   readonly askId?: string;
+  /** The step failed, and with it this attempt at the job; absent of one that was cut short by the job's end. */
+  readonly hasFailed?: true;
 };
 
 /** How far a step is that has begun: a member for each kind of step. */

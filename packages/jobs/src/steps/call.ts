@@ -1,11 +1,12 @@
 import { isObject } from "@svc/core";
 import { type CallStep, type JsonObject, type JsonValue, valueAt } from "@svc/program";
 import type { Change, Edit } from "../state/change.ts";
+import type { ProgressOf } from "../state/progress.ts";
 import { fillCall, undoOf } from "./arguments.ts";
 import type { Invocation, StepEffects } from "./effects.ts";
 import { type CallFault, firstTurn, type Invoked, invoke, newTally, toolOf } from "./invoke.ts";
 import { systemQuestion } from "./questions.ts";
-import type { FirstCall, StepAt, StepKind } from "./step-kind.ts";
+import type { FirstCall, Retry, StepAt, StepKind } from "./step-kind.ts";
 
 /** A tool call: the whole of it in one act, or, where its answer becomes rows, an act a page. */
 export const callKind: StepKind<"call"> = {
@@ -13,6 +14,7 @@ export const callKind: StepKind<"call"> = {
   set: "in",
   firstCall,
   advance: advanceCall,
+  retried: retriedCall,
   answer: ({ instruction, step }, { decision }) => {
     const state = decision.continuation === "skip" ? "skipped" : "completed";
     return { edits: [{ kind: "finish", stepId: step.id, state, to: instruction.next }], next: { kind: "on" } };
@@ -32,10 +34,33 @@ function invocationOf({ state, step, progress }: StepAt<"call">): Invocation | {
       ? filled.args
       : { ...filled.args, [step.rows.page.arg]: page.token };
   const place = { stepId: step.id, ordinal: page?.pages ?? 0, callId: step.id };
-  return { call: step, place, args, appGeneration: state.generation };
+  const generation = progress?.generation ?? state.generation;
+  return { call: step, place, args, generation, appGeneration: progress?.appGeneration ?? generation };
+}
+
+/** A call that was cut short is made under the same key, one that failed under another; one in doubt only where that is wanted. */
+function retriedCall(
+  { state, progress }: StepAt<"call"> & { readonly progress: ProgressOf<"call"> },
+  { generation: before, resendsUnknown }: Retry,
+): ProgressOf<"call"> | undefined {
+  const { askId, hasFailed, retry: _retry, isInDoubt: _isInDoubt, ...kept } = progress;
+  const generation = kept.generation ?? before;
+  // The one question that a call asks is whether its write was carried out.
+  if (askId !== undefined) {
+    const { generation: _before, ...begun } = kept;
+    return resendsUnknown ? { ...begun, appGeneration: kept.appGeneration ?? generation } : { ...kept, isInDoubt: true };
+  }
+  if (hasFailed !== true) {
+    const { askId: _none, ...cut } = progress;
+    return { ...cut, generation };
+  }
+  // Rows of an answer that could not be taken would be taken twice.
+  const hasAnswered = !/^[a-z]/.test(state.lastError);
+  return hasAnswered ? undefined : { kind: "call", stepId: progress.stepId, ...(kept.page && { page: kept.page }) };
 }
 
 function firstCall(at: StepAt<"call">): FirstCall | undefined {
+  if (at.progress?.isInDoubt === true) return undefined;
   const invocation = invocationOf(at);
   if ("fault" in invocation) return undefined;
   const turn = firstTurn(at.state, invocation, at.progress?.retry?.attempts ?? 0);
@@ -44,6 +69,7 @@ function firstCall(at: StepAt<"call">): FirstCall | undefined {
 
 async function advanceCall(at: StepAt<"call">, effects: StepEffects): Promise<Change> {
   const { state, step, progress } = at;
+  if (progress?.isInDoubt === true) return doubt(step, lostBefore, []);
   const invocation = invocationOf(at);
   if ("fault" in invocation) return failed(step, [], invocation.fault);
   const tally = newTally();
@@ -121,6 +147,12 @@ function keepAnswer({ state, step, instruction }: StepAt<"call">, value: JsonVal
     next: { kind: "on" },
   };
 }
+
+const lostBefore: CallFault = {
+  code: "outcome_unknown",
+  message: "an earlier attempt at the job sent it, and whether it was carried out is not known",
+  plain: "an earlier attempt at the job sent it, and whether it was carried out is not known",
+};
 
 /** What stands in doubt is decided by people: the service does not know whether it was done. */
 function doubt(step: CallStep, fault: CallFault, edits: readonly Edit[]): Change {

@@ -17,6 +17,8 @@ export type Invocation = {
   readonly call: Pick<CallStep, "tool" | "entity" | "retry" | "timeoutMs">;
   readonly place: CallPlace;
   readonly args: JsonObject;
+  /** The generation that the call belongs to: that of the job, unless an earlier attempt at it began the call. */
+  readonly generation: number;
   /** The generation whose keys the app is given. */
   readonly appGeneration: number;
 };

@@ -59,9 +59,10 @@ export async function runRow(
       return undefined;
     }
     const place = { stepId: step.id, ordinal: work.ordinal, callId: call.id };
-    const appGeneration = progress.appGeneration ?? state.generation;
+    const generation = progress.generation ?? state.generation;
+    const appGeneration = progress.appGeneration ?? generation;
     const invoked = await invoke(
-      { call, place, args: filled.args, appGeneration },
+      { call, place, args: filled.args, generation, appGeneration },
       { state, tally, effects, attempts: retry?.attempts ?? 0, takeRecord },
     );
     switch (invoked.kind) {

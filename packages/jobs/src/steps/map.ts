@@ -19,8 +19,22 @@ export const mapKind: StepKind<"map"> = {
   set: "in",
   beginsWith: noRows,
   advance: advanceMap,
+  retried: retriedMap,
   answer: answerRows,
 };
+
+/**
+ * Rows that have not ended go on as they stood, under the keys of their calls; then those that failed are done again, and, where it is
+ * wanted, those in doubt.
+ */
+function retriedMap(
+  { progress }: StepAt<"map"> & { readonly progress: ProgressOf<"map"> },
+  { generation, resendsUnknown }: Retry,
+): ProgressOf<"map"> {
+  const { askId: _ask, hasFailed: _hasFailed, ...kept } = progress;
+  const redo = resendsUnknown ? (["unknown", "failed"] as const) : (["failed"] as const);
+  return { ...kept, generation: progress.generation ?? generation, redo };
+}
 
 /** Moves a map on: its rows run until they have ended or the driver is to pause, and what ended is kept meanwhile. */
 async function advanceMap(at: StepAt<"map">, effects: StepEffects, keep: Keep): Promise<Change> {

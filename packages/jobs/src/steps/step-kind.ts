@@ -51,9 +51,17 @@ export type StepKind<Kind extends Step["kind"]> = {
   advance(at: StepAt<Kind>, effects: StepEffects, keep: Keep): Promise<Change> | Change;
   /** Of a kind whose steps are done again: what follows at the end of a round. `progress` of the step is undefined there. */
   readonly again?: (at: StepAt<Kind>, round: AgainInstruction, effects: StepEffects) => Promise<Change>;
+  /**
+   * How another attempt at the job goes on with a step that failed, or was cut short: what its progress is then. Undefined begins it
+   * anew: its set, value and calls are made again. So whoever sends writes goes on, and never sends again what is done or in doubt.
+   */
+  readonly retried: ((at: StepAt<Kind> & { readonly progress: ProgressOf<Kind> }, retry: Retry) => ProgressOf<Kind> | undefined) | "anew";
   /** What an answer to a question of the step changes; abort is not among the answers. Undefined for a kind that asks none. */
   readonly answer: ((at: StepAt<Kind>, settled: Settled) => Change) | undefined;
 };
+
+/** How a job is to be taken on. `generation`: that of the attempt that ended. */
+export type Retry = { readonly generation: number; readonly resendsUnknown: boolean };
 
 /** A call that is certain to be made. */
 export type FirstCall = { readonly invocation: Invocation; readonly turn: CallTurn };

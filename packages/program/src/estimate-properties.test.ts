@@ -39,7 +39,8 @@ function makeCall(making: Making): object {
 
 function makeRows(making: Making): object {
   const id = makeId(making);
-  const page = { arg: "page_token", from: "nextPageToken", max: 1 + making.draw(3) };
+  const declared = { max: 1 + making.draw(3) };
+  const page = making.draw(2) === 0 ? declared : { arg: "page_token", from: "nextPageToken", ...declared };
   making.sets.push(id);
   const rows = { from: "items[]", keep: ["id"], ...(making.draw(2) === 0 && { page }) };
   return { id, call: "calendar.list_events", entity: "ops", args: { calendar_id: "primary" }, rows };
@@ -108,6 +109,12 @@ const generated = fc
     };
   });
 
+/** How often a call is made for its pages. */
+function pagesOf(rows: unknown): number {
+  const page = isObject(rows) ? rows["page"] : undefined;
+  return isObject(page) ? Number(page["max"]) : 1;
+}
+
 /**
  * How many calls of some tools a program's text can make, of two branches those of the one with more, of rounds those of all. Knows no
  * kinds of steps: it finds whatever has a `call`, however deep it stands. Undo calls do not count.
@@ -117,7 +124,7 @@ function callsIn(value: unknown, tools: readonly string[]): number {
   if (Array.isArray(value)) return sum(value);
   if (!isObject(value)) return 0;
   const { call, then: yes, else: no, undo: _undo, until, max, ...others } = value;
-  const own = typeof call === "string" && tools.includes(call) ? 1 : 0;
+  const own = typeof call === "string" && tools.includes(call) ? pagesOf(others["rows"]) : 0;
   const rounds = until === undefined ? 1 : Number(max);
   return own + Math.max(callsIn(yes, tools), callsIn(no, tools)) + rounds * sum(Object.values(others));
 }

@@ -9,7 +9,16 @@ import { stepKinds } from "../steps/index.ts";
 import type { Keep } from "../steps/step-kind.ts";
 import { resumeFromAsk } from "./answer.ts";
 import { question } from "./ask.ts";
-import { advanceWith, type Beginning, beginStep, commitBeginning, kindOf, started, stepAtHand } from "./begin.ts";
+import {
+  advanceWith,
+  atTime,
+  type Beginning,
+  beginStep,
+  commitBeginning,
+  kindOf,
+  started,
+  stepAtHand,
+} from "./begin.ts";
 import { beginUndo, endOf, failureOf, finish, limitOf } from "./end.ts";
 import { holdAfterLosses, waitForRelease } from "./park.ts";
 import { clockStops, pauseBetweenActs } from "./pause.ts";
@@ -160,22 +169,25 @@ async function runStep(work: Work, driver: Driver): Promise<Work | undefined> {
 }
 
 /** What follows at the end of a round of a block. */
-async function endRound(state: JobState, round: AgainInstruction, effects: StepEffects): Promise<Change> {
+async function endRound(before: JobState, round: AgainInstruction, effects: StepEffects): Promise<Change> {
   const { again } = kindOf(round.step);
   if (again === undefined) throw new Error(`a step of kind ${round.step.kind} has no rounds`);
+  // Whether it holds by now is decided once, by the commit of this act.
+  const state = atTime(before, effects.clock.now());
   const instruction = stepOf(state.loaded.flow, round.step.id);
   return again({ state, step: round.step, instruction, progress: undefined }, round, effects);
 }
 
 /** One act of the step at hand, for which all is committed that has to be. */
 async function advance({ work, call }: Beginning, driver: Driver): Promise<Work | undefined> {
-  const at = stepAtHand(work);
+  const at = stepAtHand(work, driver.port.clock.now());
   if (at === undefined) throw new Error(`${work.state.id} stands at no step`);
+  const { now = driver.port.clock.now() } = at.state.scope;
   let kept = work;
   const keep: Keep = async (edits) => {
     driver.port.atWork();
     kept = await committed(apply(kept, edits, driver.port.clock.now()), driver.port);
-    return kept.state;
+    return atTime(kept.state, now);
   };
   const change = await advanceWith(at, { call, keep }, driver.effects);
   return follow(kept, change, driver);

@@ -31,6 +31,7 @@ export function createStorePort(committing: CommitContext, work: Work): Port {
       const untilMs = clock.now() + evaluatingMs;
       return evaluator.testRows(condition, data, scope, { work, isDue: () => clock.now() >= untilMs || isDue() });
     },
+    compute: (scope, expression) => evaluator.compute(expression, scope, scope.row ?? null, work),
     ...createRowReader(db, { seals, work }),
     commit,
     commitUnlessLogged,

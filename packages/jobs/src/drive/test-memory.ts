@@ -182,6 +182,7 @@ export function createMemory(program: object, chooser: Chooser, tools: ReadonlyM
         const data = found.map((row) => row.data);
         return evaluator.testRows(condition, data, scope, { work: metered, isDue });
       },
+      compute: (scope, expression) => evaluator.compute(expression, scope, scope.row ?? null, metered),
       async commit(work, parts) {
         die("before-commit");
         const committed = store(work, parts);

@@ -3,11 +3,11 @@ import type { CallRecord, JobUndoChange, NewJobEvent, NewJobTask, StepReceiptDoc
 import type { JsonObject, JsonValue, Step } from "@svc/program";
 import type { UnrecordedEnd } from "@svc/tools";
 import type { Edit, MappedRow, Note, UndoOf } from "./change.ts";
+import { addError, noRows, sumCalls } from "./counts.ts";
 import { isEndCode } from "./end-codes.ts";
 import { stepOf } from "./flow.ts";
-import type { StepProgress } from "./progress.ts";
-import { addError, noRows, sumCalls } from "./counts.ts";
 import type { JobState, Scope, StepEntry } from "./job.ts";
+import type { StepProgress } from "./progress.ts";
 import { shownOf } from "./shown.ts";
 import { isEnd, isRetryable, transitions } from "./statuses.ts";
 
@@ -141,7 +141,11 @@ const editors: { readonly [Kind in Edit["kind"]]: (draft: Draft, edit: Extract<E
   go: ({ job }, { from, to }) => goTo(job, from, to),
   progress: ({ job }, { progress }) => {
     const index = job.loaded.flow.indexOf.get(progress.stepId);
-    job.positions = job.positions.map((position) => (position.index === index ? { index, progress } : position));
+    job.positions = job.positions.map((position) => {
+      if (position.index !== index) return position;
+      const now = position.progress?.now;
+      return { index, progress: now === undefined ? progress : { ...progress, now } };
+    });
   },
   block: ({ job }, { stepId, block }) => {
     const { [stepId]: _before, ...others } = job.blocks;
@@ -262,7 +266,7 @@ function versionOf({ loaded }: Draft["job"], tool: string): string {
   return pinned.toolkit.version;
 }
 
-function beginStep(draft: Draft, { step, rows }: Extract<Edit, { kind: "begin" }>): void {
+function beginStep(draft: Draft, { step, rows, now = draft.nowMs }: Extract<Edit, { kind: "begin" }>): void {
   const { job, pending } = draft;
   const before = job.steps.get(step.id);
   const { calls, undo } = before?.receipt ?? {};
@@ -272,7 +276,7 @@ function beginStep(draft: Draft, { step, rows }: Extract<Edit, { kind: "begin" }
   const attempts = receipt.attempts + 1;
   job.steps.set(step.id, { ordinal, receipt: { ...receipt, attempts }, value: undefined });
   const index = job.loaded.flow.indexOf.get(step.id);
-  const begun = { kind: step.kind, stepId: step.id };
+  const begun = { kind: step.kind, stepId: step.id, now };
   job.positions = job.positions.map((position) => (position.index === index ? { index, progress: begun } : position));
   note(draft, { type: "step-started", stepId: step.id, payload: { kind: step.kind, attempt: attempts } });
 }
@@ -291,7 +295,10 @@ function finishStep(draft: Draft, { stepId, state, to, isCut }: Extract<Edit, { 
   patch(draft, stepId, () => ({ state, finishedAt: nowMs }));
   noteEnd(draft, stepId, state);
   const { index, step } = stepOf(job.loaded.flow, stepId);
-  if (state !== "failed" || to !== index) return goTo(job, index, to);
+  if (state !== "failed" || to !== index) {
+    goTo(job, index, to);
+    return;
+  }
   // Another attempt at the job may go on from here.
   const begun: StepProgress = { kind: step.kind, stepId };
   job.positions = job.positions.map((position) => {

@@ -47,6 +47,7 @@ export type UndoOf = {
  * One thing that an act changes. `apply` carries them out in their order, which is the order of the log.
  *
  * - `begin`: a step begins, or begins again: its set, value and errors are made anew. `rows`: what its receipt counts at first.
+ *   `now`: what its expressions took for the time, given by the driver where they were evaluated before.
  * - `receipt`, `calls`, `error`: what its receipt says; calls are added, errors counted by code.
  * - `called`: a call of the step was made, and its end is to be committed with what follows from it.
  * - `value`: what `steps.<id>` names.
@@ -66,7 +67,7 @@ export type UndoOf = {
  * - `asked`: a question that is put with the next commit.
  */
 export type Edit =
-  | { readonly kind: "begin"; readonly step: Step; readonly rows?: RowCounts }
+  | { readonly kind: "begin"; readonly step: Step; readonly rows?: RowCounts; readonly now?: number }
   | {
       readonly kind: "receipt";
       readonly stepId: string;

@@ -10,8 +10,8 @@ export type RetryProgress = { readonly attempts: number; readonly dueAt: number 
 /** How far a step of each kind can be; of a kind that is not here there is nothing to know but that it has begun. */
 type ProgressFields = {
   readonly call: {
-    /** The token of the next page, and the pages fetched. */
-    readonly page?: { readonly token: JsonValue; readonly pages: number };
+    /** The token of the next page, or its number or offset; the pages fetched; a digest of the last one, which version 0.1 had not. */
+    readonly page?: { readonly token: JsonValue; readonly pages: number; readonly seen?: string };
     readonly retry?: RetryProgress;
     /** The generation of its call, where an earlier attempt at the job began it. */
     readonly generation?: number;
@@ -56,6 +56,8 @@ type BegunStep<Kind> = {
   readonly askId?: string;
   /** The step failed, and with it this attempt at the job; absent of one that was cut short by the job's end. */
   readonly hasFailed?: true;
+  /** When it began, epoch milliseconds: `now` of its expressions, however often it is repeated. Absent in what version 0.1 wrote. */
+  readonly now?: number;
 };
 
 /** How far a step is that has begun: a member for each kind of step. */

@@ -1,6 +1,15 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import { assertMove, firstStatuses, isEnd, isParkable, isRetryable, jobStatuses, mayMove, transitions } from "./statuses.ts";
+import {
+  assertMove,
+  firstStatuses,
+  isEnd,
+  isParkable,
+  isRetryable,
+  jobStatuses,
+  mayMove,
+  transitions,
+} from "./statuses.ts";
 
 test("every walk over the table ends in an end or may go on to one", () => {
   const walk = fc.array(fc.nat(20), { maxLength: 40 });

@@ -1,6 +1,16 @@
 import type { Clock } from "@svc/core";
 import type { CallRecord } from "@svc/db";
-import type { CallStep, CelOutcome, Expression, JsonObject, JsonValue, PinnedTool, RowState } from "@svc/program";
+import type {
+  CallStep,
+  CelComputed,
+  CelOutcome,
+  Expression,
+  JsonObject,
+  JsonValue,
+  PinnedTool,
+  RowState,
+  RunScope,
+} from "@svc/program";
 import type { JobState } from "../state/job.ts";
 
 /** Where a call stands in its job: the same place is never executed twice in silence. */
@@ -98,5 +108,7 @@ export type StepEffects = {
     rows: readonly SetRow[],
     isDue: () => boolean,
   ): Promise<readonly CelOutcome[]>;
+  /** What an expression computes from what may be named at its place. */
+  compute(scope: RunScope, expression: Expression): Promise<CelComputed>;
   readRows(state: JobState, range: RowRange): Promise<SetRow[]>;
 };

@@ -1,6 +1,7 @@
 import type { CallStep, JsonObject, JsonValue, RowState } from "@svc/program";
+import type { UndoOf } from "../state/change.ts";
 import type { ProgressOf, RetryProgress } from "../state/progress.ts";
-import { fillCall } from "./arguments.ts";
+import { fillCall, undoOf } from "./arguments.ts";
 import type { SetRow, StepEffects, TakeRecord } from "./effects.ts";
 import { type CallFault, invoke, type Tally } from "./invoke.ts";
 import type { StepAt } from "./step-kind.ts";
@@ -18,14 +19,27 @@ export type RowWork = {
   doneCalls: number;
   /** Answers of the calls that ended well, by call id. */
   readonly outputs: Record<string, JsonValue>;
+  /** How its calls that ended well in this act are undone. */
+  readonly undo: UndoOf[];
   /** What its calls used and did in this act. */
   readonly tally: Tally;
   /** Undefined while the row has not ended. */
   state?: RowState;
   fault?: CallFault;
+  /** Of a row in doubt: the generation whose keys the app was given. */
+  appGeneration?: number | undefined;
   /** The attempts before at the call that is next, and when that is due. */
   retry?: RetryProgress | undefined;
 };
+
+/** Beside the answers of a row in doubt, whose names are ids of calls and never empty: `RowWork.appGeneration`. */
+const sentIn = "";
+
+/** What is kept of a row's answers; of one in doubt also which keys the app was given. */
+export function keptOutputs({ state, doneCalls, outputs, appGeneration }: RowWork): JsonObject | undefined {
+  if (state === "unknown" && appGeneration !== undefined) return { ...outputs, [sentIn]: appGeneration };
+  return state !== "ok" && doneCalls > 0 ? outputs : undefined;
+}
 
 /** A row as it was read; `own` is what earlier acts left of it. */
 export function rowWorkOf(
@@ -35,8 +49,19 @@ export function rowWorkOf(
 ): RowWork {
   const doneCalls = own?.doneCalls ?? 0;
   const retry = retries[`${ordinal}/${doneCalls}`];
-  const outputs = { ...own?.outputs };
-  return { ordinal, rowNumber, row: data, doneBefore: doneCalls, doneCalls, outputs, tally, retry };
+  const { [sentIn]: appGeneration, ...outputs } = own?.outputs ?? {};
+  return {
+    ordinal,
+    rowNumber,
+    row: data,
+    doneBefore: doneCalls,
+    doneCalls,
+    outputs,
+    undo: [],
+    tally,
+    retry,
+    ...(typeof appGeneration === "number" && { appGeneration }),
+  };
 }
 
 /** Why a row was left: a limit of the job, or, until `fullUntilMs`, one that its calls share with others. */
@@ -52,7 +77,8 @@ export async function runRow(
     const call = step.calls[work.doneCalls] as CallStep;
     const { retry, tally } = work;
     if (retry !== undefined && retry.dueAt > effects.clock.now()) return undefined;
-    const filled = fillCall(call, { ...state.scope, row: work.row, calls: work.outputs }, state.stepArgs);
+    const scope = { ...state.scope, row: work.row, calls: work.outputs };
+    const filled = await fillCall(call, scope, state.stepArgs, effects);
     if ("fault" in filled) {
       work.state = "failed";
       work.fault = filled.fault;
@@ -60,20 +86,26 @@ export async function runRow(
     }
     const place = { stepId: step.id, ordinal: work.ordinal, callId: call.id };
     const generation = progress.generation ?? state.generation;
-    const appGeneration = progress.appGeneration ?? generation;
+    const appGeneration = work.appGeneration ?? progress.appGeneration ?? generation;
     const invoked = await invoke(
       { call, place, args: filled.args, generation, appGeneration },
       { state, tally, effects, attempts: retry?.attempts ?? 0, takeRecord },
     );
     switch (invoked.kind) {
-      case "ok":
+      case "ok": {
         work.outputs[call.id] = invoked.value;
+        const done = { call, stepId: step.id, ordinal: work.ordinal, scope: { ...scope, output: invoked.value } };
+        const undo = call.undo === undefined ? undefined : await undoOf(state, done, effects);
+        if (undo !== undefined) work.undo.push(undo);
         work.doneCalls++;
+        work.appGeneration = undefined;
         work.retry = undefined;
         break;
+      }
       case "failed":
       case "unknown":
         work.state = invoked.kind;
+        work.appGeneration = appGeneration;
         work.fault = invoked.fault;
         return undefined;
       case "postponed":

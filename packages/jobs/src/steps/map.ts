@@ -1,17 +1,16 @@
 import type { RowCounts } from "@svc/db";
-import type { Change, Edit, Next, UndoOf } from "../state/change.ts";
+import type { Change, Edit, Next } from "../state/change.ts";
 import { noRows, sumCalls } from "../state/counts.ts";
 import type { JobState } from "../state/job.ts";
 import type { ProgressOf } from "../state/progress.ts";
-import { undoOf } from "./arguments.ts";
 import type { StepEffects } from "./effects.ts";
 import { toolOf } from "./invoke.ts";
-import type { MapAt, RowWork } from "./map-row.ts";
+import { keptOutputs, type MapAt, type RowWork } from "./map-row.ts";
 import { type RowsEnd, type RowsPart, RowsRun } from "./map-run.ts";
 import { RowWindow } from "./map-window.ts";
 import { overrideEdits } from "./overrides.ts";
 import { pointQuestion } from "./questions.ts";
-import type { Keep, Settled, StepAt, StepKind } from "./step-kind.ts";
+import type { Keep, RetriedAt, Retry, Settled, StepAt, StepKind } from "./step-kind.ts";
 
 /** Calls for each row of a set: as many rows an act as it comes to, kept part by part. */
 export const mapKind: StepKind<"map"> = {
@@ -27,10 +26,7 @@ export const mapKind: StepKind<"map"> = {
  * Rows that have not ended go on as they stood, under the keys of their calls; then those that failed are done again, and, where it is
  * wanted, those in doubt.
  */
-function retriedMap(
-  { progress }: StepAt<"map"> & { readonly progress: ProgressOf<"map"> },
-  { generation, resendsUnknown }: Retry,
-): ProgressOf<"map"> {
+function retriedMap({ progress }: RetriedAt<"map">, { generation, resendsUnknown }: Retry): ProgressOf<"map"> {
   const { askId: _ask, hasFailed: _hasFailed, ...kept } = progress;
   const redo = resendsUnknown ? (["unknown", "failed"] as const) : (["failed"] as const);
   return { ...kept, generation: progress.generation ?? generation, redo };
@@ -72,8 +68,7 @@ function partEdits(
   if (works.length + records.length === 0) return { edits: [], rows: before };
   let rows = before;
   for (const work of works) {
-    const { ordinal, state: ended, fault } = work;
-    const entries = undoEntries(step, state, work);
+    const { ordinal, state: ended, fault, undo: entries } = work;
     if (entries.length > 0) edits.push({ kind: "armUndo", entries });
     if (ended === undefined) continue;
     rows = countRow(rows, ended, again);
@@ -92,20 +87,6 @@ function partEdits(
   return { edits, rows };
 }
 
-/** Of the calls that ended well in this act. */
-function undoEntries(
-  step: MapAt["step"],
-  state: JobState,
-  { ordinal, row, outputs, doneBefore, doneCalls }: RowWork,
-): UndoOf[] {
-  const done = { ...state.scope, row, calls: outputs };
-  const undoable = step.calls.slice(doneBefore, doneCalls).filter(({ undo }) => undo !== undefined);
-  return undoable.flatMap((call) => {
-    const output = outputs[call.id] ?? null;
-    return undoOf(state, { call, stepId: step.id, ordinal, scope: { ...done, output } }) ?? [];
-  });
-}
-
 function countRow(rows: RowCounts, ended: keyof RowCounts, again: "failed" | "unknown" | undefined): RowCounts {
   const before = again === undefined ? { ...rows, in: rows.in + 1 } : { ...rows, [again]: rows[again] - 1 };
   return { ...before, [ended]: before[ended] + 1 };
@@ -113,9 +94,8 @@ function countRow(rows: RowCounts, ended: keyof RowCounts, again: "failed" | "un
 
 /** Nothing of a row that came no further. Its answers are kept while a later look at it may need them. */
 function mappedRow(work: RowWork, again: "failed" | "unknown" | undefined) {
-  const { ordinal, rowNumber, state, doneCalls, doneBefore, outputs, fault } = work;
+  const { ordinal, rowNumber, state, doneCalls, doneBefore, fault } = work;
   if (state === undefined && doneCalls === doneBefore) return [];
-  const isKept = state !== "ok" && doneCalls > 0;
   return [
     {
       ordinal,
@@ -123,7 +103,7 @@ function mappedRow(work: RowWork, again: "failed" | "unknown" | undefined) {
       state: state ?? again ?? ("in" as const),
       doneCalls,
       errorCode: fault?.code ?? "",
-      outputs: isKept ? outputs : undefined,
+      outputs: keptOutputs(work),
     },
   ];
 }
@@ -140,7 +120,14 @@ function nextAct({ open, fullUntilMs }: RowsEnd, { clock }: StepEffects): Next {
 /** Every row has ended: unknown ones are asked about first, then failed ones beyond what is tolerated. */
 function conclude(at: MapAt, counts: RowCounts): Change {
   const { state, step, instruction } = at;
-  const { again: _again, retries: _retries, ended: _ended, ...progress } = at.progress;
+  const { again: _again, retries: _retries, ended: _ended, redo = [], ...progress } = at.progress;
+  const due = redo.find((ended) => counts[ended] > 0);
+  if (due !== undefined) {
+    return {
+      edits: runAgain(state, { ...progress, redo: redo.filter((ended) => ended !== due) }, due),
+      next: { kind: "on" },
+    };
+  }
   // Beyond the last row of the source: whatever is answered, the step comes here again unless rows are to run again.
   const edits: Edit[] = [{ kind: "progress", progress: { ...progress, next: counts.in } }];
   if (counts.unknown > 0) return askAbout(at, "unknown", counts, edits);
@@ -199,20 +186,27 @@ function answerRows(at: StepAt<"map">, settled: Settled): Change {
   }
 }
 
-/** The rows run again from their first call that did not end well. Where they are in doubt, the app is given the same keys. */
 function retryRows(
   { state, step }: StepAt<"map">,
   { overridesJson, chain }: Settled,
   again: "failed" | "unknown",
-  { retries: _retries, ended: _ended, appGeneration: before, ...kept }: Omit<ProgressOf<"map">, "askId">,
+  { retries: _retries, ended: _ended, ...kept }: Omit<ProgressOf<"map">, "askId">,
 ): Edit[] {
   const name = step.onRows[again];
   const point = name === undefined ? undefined : state.loaded.program.points.get(name);
-  const appGeneration = again === "unknown" ? { appGeneration: before ?? state.generation } : {};
   return [
     ...overrideEdits(step.id, point?.overrides?.target, overridesJson, chain),
-    { kind: "generation" },
     { kind: "receipt", stepId: step.id, isNewAttempt: true },
-    { kind: "progress", progress: { ...kept, again, next: 0, ...appGeneration } },
+    ...runAgain(state, kept, again),
   ];
+}
+
+/** The rows run again from their first call that did not end well. Where they are in doubt, the app is given the same keys. */
+function runAgain(
+  state: JobState,
+  { appGeneration: before, generation, ...kept }: Omit<ProgressOf<"map">, "askId" | "retries" | "ended">,
+  again: "failed" | "unknown",
+): Edit[] {
+  const appGeneration = again === "unknown" ? { appGeneration: before ?? generation ?? state.generation } : {};
+  return [{ kind: "generation" }, { kind: "progress", progress: { ...kept, again, next: 0, ...appGeneration } }];
 }

@@ -46,7 +46,10 @@ export type StepKind<Kind extends Step["kind"]> = {
    * The call that the next act makes first, where that is certain: the driver begins it with the commit before the act. Undefined for a
    * kind that leaves it to the act.
    */
-  readonly firstCall?: (at: StepAt<Kind>) => FirstCall | undefined;
+  readonly firstCall?: (
+    at: StepAt<Kind>,
+    effects: Pick<StepEffects, "compute">,
+  ) => Promise<FirstCall | undefined> | FirstCall | undefined;
   /** Moves the step on by one act. Its edits begin the step where it has not begun. */
   advance(at: StepAt<Kind>, effects: StepEffects, keep: Keep): Promise<Change> | Change;
   /** Of a kind whose steps are done again: what follows at the end of a round. `progress` of the step is undefined there. */
@@ -55,9 +58,14 @@ export type StepKind<Kind extends Step["kind"]> = {
    * How another attempt at the job goes on with a step that failed, or was cut short: what its progress is then. Undefined begins it
    * anew: its set, value and calls are made again. So whoever sends writes goes on, and never sends again what is done or in doubt.
    */
-  readonly retried: ((at: StepAt<Kind> & { readonly progress: ProgressOf<Kind> }, retry: Retry) => ProgressOf<Kind> | undefined) | "anew";
+  readonly retried: ((at: RetriedAt<Kind>, retry: Retry) => ProgressOf<Kind> | undefined) | "anew";
   /** What an answer to a question of the step changes; abort is not among the answers. Undefined for a kind that asks none. */
   readonly answer: ((at: StepAt<Kind>, settled: Settled) => Change) | undefined;
+};
+
+/** A step where an attempt at its job ended. */
+export type RetriedAt<Kind extends Step["kind"] = Step["kind"]> = StepAt<Kind> & {
+  readonly progress: ProgressOf<Kind>;
 };
 
 /** How a job is to be taken on. `generation`: that of the attempt that ended. */

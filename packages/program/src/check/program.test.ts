@@ -184,7 +184,7 @@ test("hints name the kinds of steps that leave what is asked for", async () => {
   ]);
   expect(await hintsOf({ judge: "none", when: "row == null" })).toEqual([
     "declare it in points",
-    "only the where of a filter knows one",
+    "only the calls of a map and the where of a filter know one",
   ]);
   expect(await hintsOf({})).toEqual(["give it exactly one of call, filter, map, reduce, judge, if, until, wait"]);
 });

@@ -93,7 +93,7 @@ export const mapLanguage: StepLanguage<MapStep, CallStep> = {
   formInMap: undefined,
   refusedInItself: undefined,
   definitions: {},
-  named: { value: undefined, set: "a map", row: { place: "the calls of a map", isExpression: false } },
+  named: { value: undefined, set: "a map", row: { place: "the calls of a map", isExpression: true } },
 
   read(base, fields, { reader, limits, list, leaveOut }) {
     const source = readName(fields.at("map"), reader);

@@ -81,9 +81,10 @@ function resume(
   if (instruction.kind !== "step") return { edits: [] };
   const { step } = instruction;
   if (progress === undefined) {
-    const hasFailed = state.steps.get(step.id)?.receipt.state === "failed";
+    // Since version 0.2 a first attempt that ends keeps how far its step was; a later one may end before it has begun it anew.
+    const isOld = state.attempt === 2 && state.steps.get(step.id)?.receipt.state === "failed";
     const why = `ended under a version that did not keep where step ${step.id} stood`;
-    return hasFailed ? { outcome: "not_retryable", why } : { edits: [] };
+    return isOld ? { outcome: "not_retryable", why } : { edits: [] };
   }
   const { retried } = stepKinds[step.kind] as StepKind<Step["kind"]>;
   const { generation } = state;

@@ -15,7 +15,7 @@ import type { Message, UnknownEnum } from "@bufbuild/protobuf";
  * Describes the file svc/v1/jobs.proto.
  */
 export const file_svc_v1_jobs: GenFile = /*@__PURE__*/
-  fileDesc("ChFzdmMvdjEvam9icy5wcm90bxIGc3ZjLnYxIosFCgNKb2ISCgoCaWQYASABKAkSIQoGc3RhdHVzGAIgASgOMhEuc3ZjLnYxLkpvYlN0YXR1cxIUCgxwcm9ncmFtX2pzb24YAyABKAkSFAoMcHJvZ3JhbV9oYXNoGAQgASgJEiIKCGVzdGltYXRlGAUgASgLMhAuc3ZjLnYxLkVzdGltYXRlEhgKEHBsYW5fYXBwcm92YWxfaWQYBiABKAkSGgoEcGFyaxgHIAEoCzIMLnN2Yy52MS5QYXJrEioKDXN0ZXBfcmVjZWlwdHMYCCADKAsyEy5zdmMudjEuU3RlcFJlY2VpcHQSIAoHcmVjZWlwdBgJIAEoCzIPLnN2Yy52MS5SZWNlaXB0EhIKCmxhc3RfZXJyb3IYCiABKAkSLgoKY3JlYXRlZF9hdBgLIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASLgoKdXBkYXRlZF9hdBgMIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASLwoLZmluaXNoZWRfYXQYDSABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEiAKC3BlbmRpbmdfYXNrGA4gASgLMgsuc3ZjLnYxLkFzaxIaCgRzYWdhGA8gASgLMgwuc3ZjLnYxLlNhZ2ESDAoEbW9kZRgQIAEoCRIWCg5zaW11bGF0ZWRfZnJvbRgRIAEoCRISCgpza2lsbF9zbHVnGBIgASgJEi0KCXBhdXNlZF9hdBgTIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASDwoHYXR0ZW1wdBgUIAEoDRIkCghhdHRlbXB0cxgVIAMoCzISLnN2Yy52MS5Kb2JBdHRlbXB0Iu0BCgpKb2JBdHRlbXB0Eg8KB2F0dGVtcHQYASABKA0SIQoGc3RhdHVzGAIgASgOMhEuc3ZjLnYxLkpvYlN0YXR1cxIgCgdyZWNlaXB0GAMgASgLMg8uc3ZjLnYxLlJlY2VpcHQSEgoKbGFzdF9lcnJvchgEIAEoCRIvCgtmaW5pc2hlZF9hdBgFIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASLgoKcmV0cmllZF9hdBgGIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASFAoMcmV0cnlfa2V5X2lkGAcgASgJItYBCghFc3RpbWF0ZRIRCgljYWxsc19taW4YASABKA0SEQoJY2FsbHNfbWF4GAIgASgNEhIKCndyaXRlc19tYXgYAyABKA0SFwoPZGVzdHJ1Y3RpdmVfbWF4GAQgASgNEhAKCHJvd3NfbWF4GAUgASgNEhAKCGFza3NfbWF4GAYgASgNEhYKDmFjY2Vzc19jbGFzc2VzGAcgAygJEhAKCHRvb2xraXRzGAggAygJEhAKCGVudGl0aWVzGAkgAygJEhcKD25vdF9jb21wZW5zYWJsZRgKIAMoCSKjAQoEUGFyaxIOCgZyZWFzb24YASABKAkSDwoHc3RlcF9pZBgCIAEoCRIpCgVzaW5jZRgDIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASKwoHd2FrZV9hdBgEIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASIgoIanVkZ21lbnQYBSABKAsyEC5zdmMudjEuSnVkZ21lbnQixwEKCEp1ZGdtZW50EhAKCHBvaW50X2lkGAEgASgJEhIKCnJlcXVlc3RfaWQYAiABKAkSEAoIcXVlc3Rpb24YAyABKAkSFQoNY29udGludWF0aW9ucxgEIAMoCRIaChJhbnN3ZXJfc2NoZW1hX2pzb24YBSABKAkSLQoJcmFpc2VkX2F0GAYgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBIhCgZjb3VudHMYByABKAsyES5zdmMudjEuUm93Q291bnRzIlUKCVJvd0NvdW50cxIKCgJpbhgBIAEoDRIKCgJvaxgCIAEoDRIOCgZmYWlsZWQYAyABKA0SDwoHc2tpcHBlZBgEIAEoDRIPCgd1bmtub3duGAUgASgNImAKCkNhbGxDb3VudHMSDAoEcmVhZBgBIAEoDRINCgV3cml0ZRgCIAEoDRITCgtkZXN0cnVjdGl2ZRgDIAEoDRIPCgdyZXRyaWVkGAQgASgNEg8KB3Vua25vd24YBSABKA0ihwMKC1N0ZXBSZWNlaXB0Eg8KB3N0ZXBfaWQYASABKAkSDAoEa2luZBgCIAEoCRIRCgl0b29sX3NsdWcYAyABKAkSFAoMdG9vbF92ZXJzaW9uGAQgASgJEg0KBXN0YXRlGAUgASgJEhAKCGF0dGVtcHRzGAYgASgNEi4KCnN0YXJ0ZWRfYXQYByABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEi8KC2ZpbmlzaGVkX2F0GAggASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBIfCgRyb3dzGAkgASgLMhEuc3ZjLnYxLlJvd0NvdW50cxIhCgVjYWxscxgKIAEoCzISLnN2Yy52MS5DYWxsQ291bnRzEiEKBmVycm9ycxgLIAMoCzIRLnN2Yy52MS5TdGVwRXJyb3ISJQoIZGVjaXNpb24YDCABKAsyEy5zdmMudjEuQXNrRGVjaXNpb24SIAoEdW5kbxgNIAEoCzISLnN2Yy52MS5VbmRvQ291bnRzIk8KCVN0ZXBFcnJvchIMCgRjb2RlGAEgASgJEg0KBWNvdW50GAIgASgNEhUKDWZpcnN0X29yZGluYWwYAyABKA0SDgoGc2FtcGxlGAQgASgJIioKClVuZG9Db3VudHMSDAoEZG9uZRgBIAEoDRIOCgZmYWlsZWQYAiABKA0ihQMKB1JlY2VpcHQSDwoHb3V0Y29tZRgBIAEoCRIUCgxwcm9ncmFtX2hhc2gYAiABKAkSHwoEcm93cxgDIAEoCzIRLnN2Yy52MS5Sb3dDb3VudHMSIQoFY2FsbHMYBCABKAsyEi5zdmMudjEuQ2FsbENvdW50cxIlCgZsaW1pdHMYBSABKAsyFS5zdmMudjEuUmVjZWlwdExpbWl0cxIfCgRhc2tzGAYgASgLMhEuc3ZjLnYxLkFza0NvdW50cxIqCglhcHByb3ZhbHMYByADKAsyFy5zdmMudjEuQXBwcm92YWxSZWNlaXB0EiIKCGVzdGltYXRlGAggASgLMhAuc3ZjLnYxLkVzdGltYXRlEh4KBmFjdHVhbBgJIAEoCzIOLnN2Yy52MS5BY3R1YWwSGgoEc2FnYRgKIAEoCzIMLnN2Yy52MS5TYWdhEhMKC3Jlc3VsdF9qc29uGAsgASgJEhAKCGxhc3Rfc2VxGAwgASgNEhQKDHJlY2VpcHRfaGFzaBgNIAEoCSJQCg1SZWNlaXB0TGltaXRzEh8KBHVzZWQYASABKAsyES5zdmMudjEuSm9iTGltaXRzEh4KA21heBgCIAEoCzIRLnN2Yy52MS5Kb2JMaW1pdHMiegoJSm9iTGltaXRzEhgKEGRlYWRsaW5lX3NlY29uZHMYASABKA0SEgoKdG9vbF9jYWxscxgCIAEoDRIOCgZ3cml0ZXMYAyABKA0SDAoEcm93cxgEIAEoDRIMCgRhc2tzGAUgASgNEhMKC2NvbmN1cnJlbmN5GAYgASgNImwKCUFza0NvdW50cxIOCgZyYWlzZWQYASABKA0SEAoIYW5zd2VyZWQYAiABKA0SEQoJZGVmYXVsdGVkGAMgASgNEhEKCXdpdGhkcmF3bhgEIAEoDRIXCg9yZWZ1c2VkX2Fuc3dlcnMYBSABKA0iXgoPQXBwcm92YWxSZWNlaXB0EhMKC2FwcHJvdmFsX2lkGAEgASgJEg8KB3N0ZXBfaWQYAiABKAkSJQoIZGVjaXNpb24YAyABKAsyEy5zdmMudjEuQXNrRGVjaXNpb24iWAoGQWN0dWFsEg0KBWNhbGxzGAEgASgNEg4KBndyaXRlcxgCIAEoDRITCgtkZXN0cnVjdGl2ZRgDIAEoDRIMCgRyb3dzGAQgASgNEgwKBGFza3MYBSABKA0iRAoEU2FnYRINCgVzdGF0ZRgBIAEoCRIPCgdlbnRyaWVzGAIgASgNEgwKBGRvbmUYAyABKA0SDgoGZmFpbGVkGAQgASgNIp0BCghKb2JFdmVudBIOCgZqb2JfaWQYASABKAkSCwoDc2VxGAIgASgNEgwKBHR5cGUYAyABKAkSDwoHc3RlcF9pZBgEIAEoCRImCgJhdBgFIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASFAoMcGF5bG9hZF9qc29uGAYgASgJEhcKD3ByaW5jaXBhbF9jaGFpbhgHIAMoCSL8BAoDQXNrEhAKCHBvaW50X2lkGAEgASgJEhQKDHByaW5jaXBhbF9pZBgCIAEoCRIRCglob3BfaW5kZXgYAyABKAUSHAoUZGVsaXZlcmVkX3ByaW5jaXBhbHMYBCADKAkSEQoJdG9vbF9zbHVnGAUgASgJEhEKCWVudGl0eV9pZBgGIAEoCRIUCgx0b29sX2NhbGxfaWQYByABKAkSMAoMZGVsaXZlcmVkX2F0GAggASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBIvCgtkZWFkbGluZV9hdBgJIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASEwoLYXBwcm92YWxfaWQYCiABKAkSEQoJZXhoYXVzdGVkGAsgASgIEg4KBmpvYl9pZBgMIAEoCRISCgpyZXF1ZXN0X2lkGA0gASgJEh8KBXN0YXRlGA4gASgOMhAuc3ZjLnYxLkFza1N0YXRlEhAKCHF1ZXN0aW9uGA8gASgJEhoKEmFuc3dlcl9zY2hlbWFfanNvbhgQIAEoCRIVCg1jb250aW51YXRpb25zGBEgAygJEiYKCmVzY2FsYXRpb24YEiADKAsyEi5zdmMudjEuQXNrSG9wU3BlYxIsCghhc2tlZF9hdBgTIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASJQoIZGVjaXNpb24YFCABKAsyEy5zdmMudjEuQXNrRGVjaXNpb24SDwoHc3RlcF9pZBgVIAEoCRIQCghkZWxpdmVyeRgWIAEoCRIrChJzaW11bGF0aW9uX3JlY2VpcHQYFyABKAsyDy5zdmMudjEuUmVjZWlwdCI7CgpBc2tIb3BTcGVjEhQKDHByaW5jaXBhbF9pZBgBIAEoCRIXCg90aW1lb3V0X3NlY29uZHMYAiABKA0iqAEKC0Fza0RlY2lzaW9uEhQKDGNvbnRpbnVhdGlvbhgBIAEoCRIUCgxwcmluY2lwYWxfaWQYAiABKAkSDgoGa2V5X2lkGAMgASgJEg8KB3N1cmZhY2UYBCABKAkSDAoEbm90ZRgFIAEoCRIWCg5vdmVycmlkZXNfanNvbhgGIAEoCRImCgJhdBgHIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXAiiAEKC0Fza0VuZHBvaW50EgoKAmlkGAEgASgJEhQKDGVuZHBvaW50X3VybBgCIAEoCRIOCgZhY3RpdmUYAyABKAgSFwoPaW5hY3RpdmVfcmVhc29uGAQgASgJEi4KCmNyZWF0ZWRfYXQYBSABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wImcKEFN1Ym1pdEpvYlJlcXVlc3QSFAoMcHJvZ3JhbV9qc29uGAEgASgJEhcKD2lkZW1wb3RlbmN5X2tleRgCIAEoCRIMCgRtb2RlGAMgASgJEhYKDnNpbXVsYXRlX2ZpcnN0GAQgASgIIi0KEVN1Ym1pdEpvYlJlc3BvbnNlEhgKA2pvYhgBIAEoCzILLnN2Yy52MS5Kb2IiGwoNR2V0Sm9iUmVxdWVzdBIKCgJpZBgBIAEoCSJLCg5HZXRKb2JSZXNwb25zZRIYCgNqb2IYASABKAsyCy5zdmMudjEuSm9iEh8KCnNpbXVsYXRpb24YAiABKAsyCy5zdmMudjEuSm9iIn0KD0xpc3RKb2JzUmVxdWVzdBIhCgZzdGF0dXMYASABKA4yES5zdmMudjEuSm9iU3RhdHVzEhEKCXBhZ2Vfc2l6ZRgCIAEoBRISCgpwYWdlX3Rva2VuGAMgASgJEgwKBG1vZGUYBCABKAkSEgoKc2tpbGxfc2x1ZxgFIAEoCSJGChBMaXN0Sm9ic1Jlc3BvbnNlEhkKBGpvYnMYASADKAsyCy5zdmMudjEuSm9iEhcKD25leHRfcGFnZV90b2tlbhgCIAEoCSIeChBDYW5jZWxKb2JSZXF1ZXN0EgoKAmlkGAEgASgJIi0KEUNhbmNlbEpvYlJlc3BvbnNlEhgKA2pvYhgBIAEoCzILLnN2Yy52MS5Kb2IieQoPUmV0cnlKb2JSZXF1ZXN0EgoKAmlkGAEgASgJEhQKDGZyb21fc3RlcF9pZBgCIAEoCRITCgtwYXJhbXNfanNvbhgDIAEoCRIWCg5yZXNlbmRfdW5rbm93bhgEIAEoCBIXCg9pZGVtcG90ZW5jeV9rZXkYBSABKAkiLAoQUmV0cnlKb2JSZXNwb25zZRIYCgNqb2IYASABKAsyCy5zdmMudjEuSm9iIh0KD1BhdXNlSm9iUmVxdWVzdBIKCgJpZBgBIAEoCSIsChBQYXVzZUpvYlJlc3BvbnNlEhgKA2pvYhgBIAEoCzILLnN2Yy52MS5Kb2IiHgoQUmVzdW1lSm9iUmVxdWVzdBIKCgJpZBgBIAEoCSItChFSZXN1bWVKb2JSZXNwb25zZRIYCgNqb2IYASABKAsyCy5zdmMudjEuSm9iIk0KFExpc3RKb2JFdmVudHNSZXF1ZXN0Eg4KBmpvYl9pZBgBIAEoCRIRCglwYWdlX3NpemUYAiABKAUSEgoKcGFnZV90b2tlbhgDIAEoCSJSChVMaXN0Sm9iRXZlbnRzUmVzcG9uc2USIAoGZXZlbnRzGAEgAygLMhAuc3ZjLnYxLkpvYkV2ZW50EhcKD25leHRfcGFnZV90b2tlbhgCIAEoCSI0Cg9XYXRjaEpvYlJlcXVlc3QSDgoGam9iX2lkGAEgASgJEhEKCWFmdGVyX3NlcRgCIAEoDSIzChBXYXRjaEpvYlJlc3BvbnNlEh8KBWV2ZW50GAEgASgLMhAuc3ZjLnYxLkpvYkV2ZW50IlsKEVByb21vdGVKb2JSZXF1ZXN0Eg4KBmpvYl9pZBgBIAEoCRIMCgRzbHVnGAIgASgJEhMKC2Rlc2NyaXB0aW9uGAMgASgJEhMKC25ld192ZXJzaW9uGAQgASgIIkEKElByb21vdGVKb2JSZXNwb25zZRIaCgR0b29sGAEgASgLMgwuc3ZjLnYxLlRvb2wSDwoHdmVyc2lvbhgCIAEoBSLVAQoFU2tpbGwSDAoEc2x1ZxgBIAEoCRIPCgd2ZXJzaW9uGAIgASgFEhEKCXRvb2xfc2x1ZxgDIAEoCRITCgtkZXNjcmlwdGlvbhgEIAEoCRIOCgZqb2JfaWQYBSABKAkSFAoMYWNjZXNzX2NsYXNzGAYgASgJEhkKEWlucHV0X3NjaGVtYV9qc29uGAcgASgJEi4KCmNyZWF0ZWRfYXQYCCABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEhQKDHByb2dyYW1fanNvbhgJIAEoCSJIChFMaXN0U2tpbGxzUmVxdWVzdBIMCgRzbHVnGAEgASgJEhEKCXBhZ2Vfc2l6ZRgCIAEoBRISCgpwYWdlX3Rva2VuGAMgASgJIkwKEkxpc3RTa2lsbHNSZXNwb25zZRIdCgZza2lsbHMYASADKAsyDS5zdmMudjEuU2tpbGwSFwoPbmV4dF9wYWdlX3Rva2VuGAIgASgJIjAKD0dldFNraWxsUmVxdWVzdBIMCgRzbHVnGAEgASgJEg8KB3ZlcnNpb24YAiABKAUiMAoQR2V0U2tpbGxSZXNwb25zZRIcCgVza2lsbBgBIAEoCzINLnN2Yy52MS5Ta2lsbCIzChJEZWxldGVTa2lsbFJlcXVlc3QSDAoEc2x1ZxgBIAEoCRIPCgd2ZXJzaW9uGAIgASgFIhUKE0RlbGV0ZVNraWxsUmVzcG9uc2UinQEKEEFuc3dlckFza1JlcXVlc3QSDgoGam9iX2lkGAEgASgJEhIKCnJlcXVlc3RfaWQYAiABKAkSFAoMcHJpbmNpcGFsX2lkGAMgASgJEhQKDGNvbnRpbnVhdGlvbhgEIAEoCRIWCg5vdmVycmlkZXNfanNvbhgFIAEoCRIMCgRub3RlGAYgASgJEhMKC2RlbGl2ZXJ5X2lkGAcgASgJIi0KEUFuc3dlckFza1Jlc3BvbnNlEhgKA2pvYhgBIAEoCzILLnN2Yy52MS5Kb2IinAEKD0xpc3RBc2tzUmVxdWVzdBIfCgVzdGF0ZRgBIAEoDjIQLnN2Yy52MS5Bc2tTdGF0ZRIUCgxwcmluY2lwYWxfaWQYAiABKAkSDgoGam9iX2lkGAMgASgJEhsKE3N0YW5kaW5nX3Byb2dyYW1faWQYBCABKAkSEQoJcGFnZV9zaXplGAUgASgFEhIKCnBhZ2VfdG9rZW4YBiABKAkiRgoQTGlzdEFza3NSZXNwb25zZRIZCgRhc2tzGAEgAygLMgsuc3ZjLnYxLkFzaxIXCg9uZXh0X3BhZ2VfdG9rZW4YAiABKAkiMwoNR2V0QXNrUmVxdWVzdBIOCgZqb2JfaWQYASABKAkSEgoKcmVxdWVzdF9pZBgCIAEoCSIqCg5HZXRBc2tSZXNwb25zZRIYCgNhc2sYASABKAsyCy5zdmMudjEuQXNrIjAKGENyZWF0ZUFza0VuZHBvaW50UmVxdWVzdBIUCgxlbmRwb2ludF91cmwYASABKAkiXgoZQ3JlYXRlQXNrRW5kcG9pbnRSZXNwb25zZRIpCgxhc2tfZW5kcG9pbnQYASABKAsyEy5zdmMudjEuQXNrRW5kcG9pbnQSFgoOc2lnbmluZ19zZWNyZXQYAiABKAkiQAoXTGlzdEFza0VuZHBvaW50c1JlcXVlc3QSEQoJcGFnZV9zaXplGAEgASgFEhIKCnBhZ2VfdG9rZW4YAiABKAkiXwoYTGlzdEFza0VuZHBvaW50c1Jlc3BvbnNlEioKDWFza19lbmRwb2ludHMYASADKAsyEy5zdmMudjEuQXNrRW5kcG9pbnQSFwoPbmV4dF9wYWdlX3Rva2VuGAIgASgJIiYKGERlbGV0ZUFza0VuZHBvaW50UmVxdWVzdBIKCgJpZBgBIAEoCSIbChlEZWxldGVBc2tFbmRwb2ludFJlc3BvbnNlKt8CCglKb2JTdGF0dXMSGgoWSk9CX1NUQVRVU19VTlNQRUNJRklFRBAAEhkKFUpPQl9TVEFUVVNfU0lNVUxBVElORxABEiQKIEpPQl9TVEFUVVNfUEVORElOR19QTEFOX0FQUFJPVkFMEAISFQoRSk9CX1NUQVRVU19RVUVVRUQQAxIWChJKT0JfU1RBVFVTX1JVTk5JTkcQBBIVChFKT0JfU1RBVFVTX1BBUktFRBAFEhsKF0pPQl9TVEFUVVNfQ09NUEVOU0FUSU5HEAYSGAoUSk9CX1NUQVRVU19TVUNDRUVERUQQBxIVChFKT0JfU1RBVFVTX0ZBSUxFRBAIEhYKEkpPQl9TVEFUVVNfQUJPUlRFRBAJEhcKE0pPQl9TVEFUVVNfUkVKRUNURUQQChIWChJKT0JfU1RBVFVTX0VYUElSRUQQCxIYChRKT0JfU1RBVFVTX0NBTkNFTExFRBAMKoYBCghBc2tTdGF0ZRIZChVBU0tfU1RBVEVfVU5TUEVDSUZJRUQQABIVChFBU0tfU1RBVEVfUEVORElORxABEhYKEkFTS19TVEFURV9BTlNXRVJFRBACEhcKE0FTS19TVEFURV9ERUZBVUxURUQQAxIXChNBU0tfU1RBVEVfV0lUSERSQVdOEAQyoAsKC0pvYnNTZXJ2aWNlEkYKCVN1Ym1pdEpvYhIYLnN2Yy52MS5TdWJtaXRKb2JSZXF1ZXN0Ghkuc3ZjLnYxLlN1Ym1pdEpvYlJlc3BvbnNlIgSouxgBEj0KBkdldEpvYhIVLnN2Yy52MS5HZXRKb2JSZXF1ZXN0GhYuc3ZjLnYxLkdldEpvYlJlc3BvbnNlIgSouxgBEkMKCExpc3RKb2JzEhcuc3ZjLnYxLkxpc3RKb2JzUmVxdWVzdBoYLnN2Yy52MS5MaXN0Sm9ic1Jlc3BvbnNlIgSouxgBEkYKCUNhbmNlbEpvYhIYLnN2Yy52MS5DYW5jZWxKb2JSZXF1ZXN0Ghkuc3ZjLnYxLkNhbmNlbEpvYlJlc3BvbnNlIgSouxgBEkMKCFBhdXNlSm9iEhcuc3ZjLnYxLlBhdXNlSm9iUmVxdWVzdBoYLnN2Yy52MS5QYXVzZUpvYlJlc3BvbnNlIgSouxgBEkYKCVJlc3VtZUpvYhIYLnN2Yy52MS5SZXN1bWVKb2JSZXF1ZXN0Ghkuc3ZjLnYxLlJlc3VtZUpvYlJlc3BvbnNlIgSouxgBEkMKCFJldHJ5Sm9iEhcuc3ZjLnYxLlJldHJ5Sm9iUmVxdWVzdBoYLnN2Yy52MS5SZXRyeUpvYlJlc3BvbnNlIgSouxgBElIKDUxpc3RKb2JFdmVudHMSHC5zdmMudjEuTGlzdEpvYkV2ZW50c1JlcXVlc3QaHS5zdmMudjEuTGlzdEpvYkV2ZW50c1Jlc3BvbnNlIgSouxgBEkUKCFdhdGNoSm9iEhcuc3ZjLnYxLldhdGNoSm9iUmVxdWVzdBoYLnN2Yy52MS5XYXRjaEpvYlJlc3BvbnNlIgSouxgBMAESSQoKUHJvbW90ZUpvYhIZLnN2Yy52MS5Qcm9tb3RlSm9iUmVxdWVzdBoaLnN2Yy52MS5Qcm9tb3RlSm9iUmVzcG9uc2UiBKi7GAESSQoKTGlzdFNraWxscxIZLnN2Yy52MS5MaXN0U2tpbGxzUmVxdWVzdBoaLnN2Yy52MS5MaXN0U2tpbGxzUmVzcG9uc2UiBKi7GAESQwoIR2V0U2tpbGwSFy5zdmMudjEuR2V0U2tpbGxSZXF1ZXN0Ghguc3ZjLnYxLkdldFNraWxsUmVzcG9uc2UiBKi7GAESTAoLRGVsZXRlU2tpbGwSGi5zdmMudjEuRGVsZXRlU2tpbGxSZXF1ZXN0Ghsuc3ZjLnYxLkRlbGV0ZVNraWxsUmVzcG9uc2UiBKi7GAISRgoJQW5zd2VyQXNrEhguc3ZjLnYxLkFuc3dlckFza1JlcXVlc3QaGS5zdmMudjEuQW5zd2VyQXNrUmVzcG9uc2UiBKi7GAESQwoITGlzdEFza3MSFy5zdmMudjEuTGlzdEFza3NSZXF1ZXN0Ghguc3ZjLnYxLkxpc3RBc2tzUmVzcG9uc2UiBKi7GAESPQoGR2V0QXNrEhUuc3ZjLnYxLkdldEFza1JlcXVlc3QaFi5zdmMudjEuR2V0QXNrUmVzcG9uc2UiBKi7GAESXgoRQ3JlYXRlQXNrRW5kcG9pbnQSIC5zdmMudjEuQ3JlYXRlQXNrRW5kcG9pbnRSZXF1ZXN0GiEuc3ZjLnYxLkNyZWF0ZUFza0VuZHBvaW50UmVzcG9uc2UiBKi7GAISWwoQTGlzdEFza0VuZHBvaW50cxIfLnN2Yy52MS5MaXN0QXNrRW5kcG9pbnRzUmVxdWVzdBogLnN2Yy52MS5MaXN0QXNrRW5kcG9pbnRzUmVzcG9uc2UiBKi7GAISXgoRRGVsZXRlQXNrRW5kcG9pbnQSIC5zdmMudjEuRGVsZXRlQXNrRW5kcG9pbnRSZXF1ZXN0GiEuc3ZjLnYxLkRlbGV0ZUFza0VuZHBvaW50UmVzcG9uc2UiBKi7GAJiBnByb3RvMw", [file_google_protobuf_timestamp, file_svc_v1_catalog, file_svc_v1_options]);
+  fileDesc("ChFzdmMvdjEvam9icy5wcm90bxIGc3ZjLnYxIosFCgNKb2ISCgoCaWQYASABKAkSIQoGc3RhdHVzGAIgASgOMhEuc3ZjLnYxLkpvYlN0YXR1cxIUCgxwcm9ncmFtX2pzb24YAyABKAkSFAoMcHJvZ3JhbV9oYXNoGAQgASgJEiIKCGVzdGltYXRlGAUgASgLMhAuc3ZjLnYxLkVzdGltYXRlEhgKEHBsYW5fYXBwcm92YWxfaWQYBiABKAkSGgoEcGFyaxgHIAEoCzIMLnN2Yy52MS5QYXJrEioKDXN0ZXBfcmVjZWlwdHMYCCADKAsyEy5zdmMudjEuU3RlcFJlY2VpcHQSIAoHcmVjZWlwdBgJIAEoCzIPLnN2Yy52MS5SZWNlaXB0EhIKCmxhc3RfZXJyb3IYCiABKAkSLgoKY3JlYXRlZF9hdBgLIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASLgoKdXBkYXRlZF9hdBgMIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASLwoLZmluaXNoZWRfYXQYDSABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEiAKC3BlbmRpbmdfYXNrGA4gASgLMgsuc3ZjLnYxLkFzaxIaCgRzYWdhGA8gASgLMgwuc3ZjLnYxLlNhZ2ESDAoEbW9kZRgQIAEoCRIWCg5zaW11bGF0ZWRfZnJvbRgRIAEoCRISCgpza2lsbF9zbHVnGBIgASgJEi0KCXBhdXNlZF9hdBgTIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASDwoHYXR0ZW1wdBgUIAEoDRIkCghhdHRlbXB0cxgVIAMoCzISLnN2Yy52MS5Kb2JBdHRlbXB0Iu0BCgpKb2JBdHRlbXB0Eg8KB2F0dGVtcHQYASABKA0SIQoGc3RhdHVzGAIgASgOMhEuc3ZjLnYxLkpvYlN0YXR1cxIgCgdyZWNlaXB0GAMgASgLMg8uc3ZjLnYxLlJlY2VpcHQSEgoKbGFzdF9lcnJvchgEIAEoCRIvCgtmaW5pc2hlZF9hdBgFIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASLgoKcmV0cmllZF9hdBgGIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASFAoMcmV0cnlfa2V5X2lkGAcgASgJItYBCghFc3RpbWF0ZRIRCgljYWxsc19taW4YASABKA0SEQoJY2FsbHNfbWF4GAIgASgNEhIKCndyaXRlc19tYXgYAyABKA0SFwoPZGVzdHJ1Y3RpdmVfbWF4GAQgASgNEhAKCHJvd3NfbWF4GAUgASgNEhAKCGFza3NfbWF4GAYgASgNEhYKDmFjY2Vzc19jbGFzc2VzGAcgAygJEhAKCHRvb2xraXRzGAggAygJEhAKCGVudGl0aWVzGAkgAygJEhcKD25vdF9jb21wZW5zYWJsZRgKIAMoCSKjAQoEUGFyaxIOCgZyZWFzb24YASABKAkSDwoHc3RlcF9pZBgCIAEoCRIpCgVzaW5jZRgDIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASKwoHd2FrZV9hdBgEIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASIgoIanVkZ21lbnQYBSABKAsyEC5zdmMudjEuSnVkZ21lbnQixwEKCEp1ZGdtZW50EhAKCHBvaW50X2lkGAEgASgJEhIKCnJlcXVlc3RfaWQYAiABKAkSEAoIcXVlc3Rpb24YAyABKAkSFQoNY29udGludWF0aW9ucxgEIAMoCRIaChJhbnN3ZXJfc2NoZW1hX2pzb24YBSABKAkSLQoJcmFpc2VkX2F0GAYgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBIhCgZjb3VudHMYByABKAsyES5zdmMudjEuUm93Q291bnRzIlUKCVJvd0NvdW50cxIKCgJpbhgBIAEoDRIKCgJvaxgCIAEoDRIOCgZmYWlsZWQYAyABKA0SDwoHc2tpcHBlZBgEIAEoDRIPCgd1bmtub3duGAUgASgNImAKCkNhbGxDb3VudHMSDAoEcmVhZBgBIAEoDRINCgV3cml0ZRgCIAEoDRITCgtkZXN0cnVjdGl2ZRgDIAEoDRIPCgdyZXRyaWVkGAQgASgNEg8KB3Vua25vd24YBSABKA0ihwMKC1N0ZXBSZWNlaXB0Eg8KB3N0ZXBfaWQYASABKAkSDAoEa2luZBgCIAEoCRIRCgl0b29sX3NsdWcYAyABKAkSFAoMdG9vbF92ZXJzaW9uGAQgASgJEg0KBXN0YXRlGAUgASgJEhAKCGF0dGVtcHRzGAYgASgNEi4KCnN0YXJ0ZWRfYXQYByABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEi8KC2ZpbmlzaGVkX2F0GAggASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBIfCgRyb3dzGAkgASgLMhEuc3ZjLnYxLlJvd0NvdW50cxIhCgVjYWxscxgKIAEoCzISLnN2Yy52MS5DYWxsQ291bnRzEiEKBmVycm9ycxgLIAMoCzIRLnN2Yy52MS5TdGVwRXJyb3ISJQoIZGVjaXNpb24YDCABKAsyEy5zdmMudjEuQXNrRGVjaXNpb24SIAoEdW5kbxgNIAEoCzISLnN2Yy52MS5VbmRvQ291bnRzIk8KCVN0ZXBFcnJvchIMCgRjb2RlGAEgASgJEg0KBWNvdW50GAIgASgNEhUKDWZpcnN0X29yZGluYWwYAyABKA0SDgoGc2FtcGxlGAQgASgJIioKClVuZG9Db3VudHMSDAoEZG9uZRgBIAEoDRIOCgZmYWlsZWQYAiABKA0ihQMKB1JlY2VpcHQSDwoHb3V0Y29tZRgBIAEoCRIUCgxwcm9ncmFtX2hhc2gYAiABKAkSHwoEcm93cxgDIAEoCzIRLnN2Yy52MS5Sb3dDb3VudHMSIQoFY2FsbHMYBCABKAsyEi5zdmMudjEuQ2FsbENvdW50cxIlCgZsaW1pdHMYBSABKAsyFS5zdmMudjEuUmVjZWlwdExpbWl0cxIfCgRhc2tzGAYgASgLMhEuc3ZjLnYxLkFza0NvdW50cxIqCglhcHByb3ZhbHMYByADKAsyFy5zdmMudjEuQXBwcm92YWxSZWNlaXB0EiIKCGVzdGltYXRlGAggASgLMhAuc3ZjLnYxLkVzdGltYXRlEh4KBmFjdHVhbBgJIAEoCzIOLnN2Yy52MS5BY3R1YWwSGgoEc2FnYRgKIAEoCzIMLnN2Yy52MS5TYWdhEhMKC3Jlc3VsdF9qc29uGAsgASgJEhAKCGxhc3Rfc2VxGAwgASgNEhQKDHJlY2VpcHRfaGFzaBgNIAEoCSJQCg1SZWNlaXB0TGltaXRzEh8KBHVzZWQYASABKAsyES5zdmMudjEuSm9iTGltaXRzEh4KA21heBgCIAEoCzIRLnN2Yy52MS5Kb2JMaW1pdHMiegoJSm9iTGltaXRzEhgKEGRlYWRsaW5lX3NlY29uZHMYASABKA0SEgoKdG9vbF9jYWxscxgCIAEoDRIOCgZ3cml0ZXMYAyABKA0SDAoEcm93cxgEIAEoDRIMCgRhc2tzGAUgASgNEhMKC2NvbmN1cnJlbmN5GAYgASgNImwKCUFza0NvdW50cxIOCgZyYWlzZWQYASABKA0SEAoIYW5zd2VyZWQYAiABKA0SEQoJZGVmYXVsdGVkGAMgASgNEhEKCXdpdGhkcmF3bhgEIAEoDRIXCg9yZWZ1c2VkX2Fuc3dlcnMYBSABKA0iXgoPQXBwcm92YWxSZWNlaXB0EhMKC2FwcHJvdmFsX2lkGAEgASgJEg8KB3N0ZXBfaWQYAiABKAkSJQoIZGVjaXNpb24YAyABKAsyEy5zdmMudjEuQXNrRGVjaXNpb24iWAoGQWN0dWFsEg0KBWNhbGxzGAEgASgNEg4KBndyaXRlcxgCIAEoDRITCgtkZXN0cnVjdGl2ZRgDIAEoDRIMCgRyb3dzGAQgASgNEgwKBGFza3MYBSABKA0iRAoEU2FnYRINCgVzdGF0ZRgBIAEoCRIPCgdlbnRyaWVzGAIgASgNEgwKBGRvbmUYAyABKA0SDgoGZmFpbGVkGAQgASgNIp0BCghKb2JFdmVudBIOCgZqb2JfaWQYASABKAkSCwoDc2VxGAIgASgNEgwKBHR5cGUYAyABKAkSDwoHc3RlcF9pZBgEIAEoCRImCgJhdBgFIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASFAoMcGF5bG9hZF9qc29uGAYgASgJEhcKD3ByaW5jaXBhbF9jaGFpbhgHIAMoCSL8BAoDQXNrEhAKCHBvaW50X2lkGAEgASgJEhQKDHByaW5jaXBhbF9pZBgCIAEoCRIRCglob3BfaW5kZXgYAyABKAUSHAoUZGVsaXZlcmVkX3ByaW5jaXBhbHMYBCADKAkSEQoJdG9vbF9zbHVnGAUgASgJEhEKCWVudGl0eV9pZBgGIAEoCRIUCgx0b29sX2NhbGxfaWQYByABKAkSMAoMZGVsaXZlcmVkX2F0GAggASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBIvCgtkZWFkbGluZV9hdBgJIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASEwoLYXBwcm92YWxfaWQYCiABKAkSEQoJZXhoYXVzdGVkGAsgASgIEg4KBmpvYl9pZBgMIAEoCRISCgpyZXF1ZXN0X2lkGA0gASgJEh8KBXN0YXRlGA4gASgOMhAuc3ZjLnYxLkFza1N0YXRlEhAKCHF1ZXN0aW9uGA8gASgJEhoKEmFuc3dlcl9zY2hlbWFfanNvbhgQIAEoCRIVCg1jb250aW51YXRpb25zGBEgAygJEiYKCmVzY2FsYXRpb24YEiADKAsyEi5zdmMudjEuQXNrSG9wU3BlYxIsCghhc2tlZF9hdBgTIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASJQoIZGVjaXNpb24YFCABKAsyEy5zdmMudjEuQXNrRGVjaXNpb24SDwoHc3RlcF9pZBgVIAEoCRIQCghkZWxpdmVyeRgWIAEoCRIrChJzaW11bGF0aW9uX3JlY2VpcHQYFyABKAsyDy5zdmMudjEuUmVjZWlwdCI7CgpBc2tIb3BTcGVjEhQKDHByaW5jaXBhbF9pZBgBIAEoCRIXCg90aW1lb3V0X3NlY29uZHMYAiABKA0iqAEKC0Fza0RlY2lzaW9uEhQKDGNvbnRpbnVhdGlvbhgBIAEoCRIUCgxwcmluY2lwYWxfaWQYAiABKAkSDgoGa2V5X2lkGAMgASgJEg8KB3N1cmZhY2UYBCABKAkSDAoEbm90ZRgFIAEoCRIWCg5vdmVycmlkZXNfanNvbhgGIAEoCRImCgJhdBgHIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXAiiAEKC0Fza0VuZHBvaW50EgoKAmlkGAEgASgJEhQKDGVuZHBvaW50X3VybBgCIAEoCRIOCgZhY3RpdmUYAyABKAgSFwoPaW5hY3RpdmVfcmVhc29uGAQgASgJEi4KCmNyZWF0ZWRfYXQYBSABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wImcKEFN1Ym1pdEpvYlJlcXVlc3QSFAoMcHJvZ3JhbV9qc29uGAEgASgJEhcKD2lkZW1wb3RlbmN5X2tleRgCIAEoCRIMCgRtb2RlGAMgASgJEhYKDnNpbXVsYXRlX2ZpcnN0GAQgASgIIi0KEVN1Ym1pdEpvYlJlc3BvbnNlEhgKA2pvYhgBIAEoCzILLnN2Yy52MS5Kb2IiKwoTQ2hlY2tQcm9ncmFtUmVxdWVzdBIUCgxwcm9ncmFtX2pzb24YASABKAkipgEKFENoZWNrUHJvZ3JhbVJlc3BvbnNlEiQKBmZhdWx0cxgBIAMoCzIULnN2Yy52MS5Qcm9ncmFtRmF1bHQSFgoOb21pdHRlZF9mYXVsdHMYAiABKA0SFAoMcHJvZ3JhbV9oYXNoGAMgASgJEiIKCGVzdGltYXRlGAQgASgLMhAuc3ZjLnYxLkVzdGltYXRlEhYKDm5lZWRzX2FwcHJvdmFsGAUgASgIIkwKDFByb2dyYW1GYXVsdBIOCgZyZWFzb24YASABKAkSDQoFZmllbGQYAiABKAkSDwoHbWVzc2FnZRgDIAEoCRIMCgRoZWxwGAQgASgJIhsKDUdldEpvYlJlcXVlc3QSCgoCaWQYASABKAkiSwoOR2V0Sm9iUmVzcG9uc2USGAoDam9iGAEgASgLMgsuc3ZjLnYxLkpvYhIfCgpzaW11bGF0aW9uGAIgASgLMgsuc3ZjLnYxLkpvYiJ9Cg9MaXN0Sm9ic1JlcXVlc3QSIQoGc3RhdHVzGAEgASgOMhEuc3ZjLnYxLkpvYlN0YXR1cxIRCglwYWdlX3NpemUYAiABKAUSEgoKcGFnZV90b2tlbhgDIAEoCRIMCgRtb2RlGAQgASgJEhIKCnNraWxsX3NsdWcYBSABKAkiRgoQTGlzdEpvYnNSZXNwb25zZRIZCgRqb2JzGAEgAygLMgsuc3ZjLnYxLkpvYhIXCg9uZXh0X3BhZ2VfdG9rZW4YAiABKAkiHgoQQ2FuY2VsSm9iUmVxdWVzdBIKCgJpZBgBIAEoCSItChFDYW5jZWxKb2JSZXNwb25zZRIYCgNqb2IYASABKAsyCy5zdmMudjEuSm9iInkKD1JldHJ5Sm9iUmVxdWVzdBIKCgJpZBgBIAEoCRIUCgxmcm9tX3N0ZXBfaWQYAiABKAkSEwoLcGFyYW1zX2pzb24YAyABKAkSFgoOcmVzZW5kX3Vua25vd24YBCABKAgSFwoPaWRlbXBvdGVuY3lfa2V5GAUgASgJIiwKEFJldHJ5Sm9iUmVzcG9uc2USGAoDam9iGAEgASgLMgsuc3ZjLnYxLkpvYiIdCg9QYXVzZUpvYlJlcXVlc3QSCgoCaWQYASABKAkiLAoQUGF1c2VKb2JSZXNwb25zZRIYCgNqb2IYASABKAsyCy5zdmMudjEuSm9iIh4KEFJlc3VtZUpvYlJlcXVlc3QSCgoCaWQYASABKAkiLQoRUmVzdW1lSm9iUmVzcG9uc2USGAoDam9iGAEgASgLMgsuc3ZjLnYxLkpvYiJNChRMaXN0Sm9iRXZlbnRzUmVxdWVzdBIOCgZqb2JfaWQYASABKAkSEQoJcGFnZV9zaXplGAIgASgFEhIKCnBhZ2VfdG9rZW4YAyABKAkiUgoVTGlzdEpvYkV2ZW50c1Jlc3BvbnNlEiAKBmV2ZW50cxgBIAMoCzIQLnN2Yy52MS5Kb2JFdmVudBIXCg9uZXh0X3BhZ2VfdG9rZW4YAiABKAkiNAoPV2F0Y2hKb2JSZXF1ZXN0Eg4KBmpvYl9pZBgBIAEoCRIRCglhZnRlcl9zZXEYAiABKA0iMwoQV2F0Y2hKb2JSZXNwb25zZRIfCgVldmVudBgBIAEoCzIQLnN2Yy52MS5Kb2JFdmVudCJbChFQcm9tb3RlSm9iUmVxdWVzdBIOCgZqb2JfaWQYASABKAkSDAoEc2x1ZxgCIAEoCRITCgtkZXNjcmlwdGlvbhgDIAEoCRITCgtuZXdfdmVyc2lvbhgEIAEoCCJBChJQcm9tb3RlSm9iUmVzcG9uc2USGgoEdG9vbBgBIAEoCzIMLnN2Yy52MS5Ub29sEg8KB3ZlcnNpb24YAiABKAUi1QEKBVNraWxsEgwKBHNsdWcYASABKAkSDwoHdmVyc2lvbhgCIAEoBRIRCgl0b29sX3NsdWcYAyABKAkSEwoLZGVzY3JpcHRpb24YBCABKAkSDgoGam9iX2lkGAUgASgJEhQKDGFjY2Vzc19jbGFzcxgGIAEoCRIZChFpbnB1dF9zY2hlbWFfanNvbhgHIAEoCRIuCgpjcmVhdGVkX2F0GAggASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBIUCgxwcm9ncmFtX2pzb24YCSABKAkiSAoRTGlzdFNraWxsc1JlcXVlc3QSDAoEc2x1ZxgBIAEoCRIRCglwYWdlX3NpemUYAiABKAUSEgoKcGFnZV90b2tlbhgDIAEoCSJMChJMaXN0U2tpbGxzUmVzcG9uc2USHQoGc2tpbGxzGAEgAygLMg0uc3ZjLnYxLlNraWxsEhcKD25leHRfcGFnZV90b2tlbhgCIAEoCSIwCg9HZXRTa2lsbFJlcXVlc3QSDAoEc2x1ZxgBIAEoCRIPCgd2ZXJzaW9uGAIgASgFIjAKEEdldFNraWxsUmVzcG9uc2USHAoFc2tpbGwYASABKAsyDS5zdmMudjEuU2tpbGwiMwoSRGVsZXRlU2tpbGxSZXF1ZXN0EgwKBHNsdWcYASABKAkSDwoHdmVyc2lvbhgCIAEoBSIVChNEZWxldGVTa2lsbFJlc3BvbnNlIp0BChBBbnN3ZXJBc2tSZXF1ZXN0Eg4KBmpvYl9pZBgBIAEoCRISCgpyZXF1ZXN0X2lkGAIgASgJEhQKDHByaW5jaXBhbF9pZBgDIAEoCRIUCgxjb250aW51YXRpb24YBCABKAkSFgoOb3ZlcnJpZGVzX2pzb24YBSABKAkSDAoEbm90ZRgGIAEoCRITCgtkZWxpdmVyeV9pZBgHIAEoCSItChFBbnN3ZXJBc2tSZXNwb25zZRIYCgNqb2IYASABKAsyCy5zdmMudjEuSm9iIpwBCg9MaXN0QXNrc1JlcXVlc3QSHwoFc3RhdGUYASABKA4yEC5zdmMudjEuQXNrU3RhdGUSFAoMcHJpbmNpcGFsX2lkGAIgASgJEg4KBmpvYl9pZBgDIAEoCRIbChNzdGFuZGluZ19wcm9ncmFtX2lkGAQgASgJEhEKCXBhZ2Vfc2l6ZRgFIAEoBRISCgpwYWdlX3Rva2VuGAYgASgJIkYKEExpc3RBc2tzUmVzcG9uc2USGQoEYXNrcxgBIAMoCzILLnN2Yy52MS5Bc2sSFwoPbmV4dF9wYWdlX3Rva2VuGAIgASgJIjMKDUdldEFza1JlcXVlc3QSDgoGam9iX2lkGAEgASgJEhIKCnJlcXVlc3RfaWQYAiABKAkiKgoOR2V0QXNrUmVzcG9uc2USGAoDYXNrGAEgASgLMgsuc3ZjLnYxLkFzayIwChhDcmVhdGVBc2tFbmRwb2ludFJlcXVlc3QSFAoMZW5kcG9pbnRfdXJsGAEgASgJIl4KGUNyZWF0ZUFza0VuZHBvaW50UmVzcG9uc2USKQoMYXNrX2VuZHBvaW50GAEgASgLMhMuc3ZjLnYxLkFza0VuZHBvaW50EhYKDnNpZ25pbmdfc2VjcmV0GAIgASgJIkAKF0xpc3RBc2tFbmRwb2ludHNSZXF1ZXN0EhEKCXBhZ2Vfc2l6ZRgBIAEoBRISCgpwYWdlX3Rva2VuGAIgASgJIl8KGExpc3RBc2tFbmRwb2ludHNSZXNwb25zZRIqCg1hc2tfZW5kcG9pbnRzGAEgAygLMhMuc3ZjLnYxLkFza0VuZHBvaW50EhcKD25leHRfcGFnZV90b2tlbhgCIAEoCSImChhEZWxldGVBc2tFbmRwb2ludFJlcXVlc3QSCgoCaWQYASABKAkiGwoZRGVsZXRlQXNrRW5kcG9pbnRSZXNwb25zZSrfAgoJSm9iU3RhdHVzEhoKFkpPQl9TVEFUVVNfVU5TUEVDSUZJRUQQABIZChVKT0JfU1RBVFVTX1NJTVVMQVRJTkcQARIkCiBKT0JfU1RBVFVTX1BFTkRJTkdfUExBTl9BUFBST1ZBTBACEhUKEUpPQl9TVEFUVVNfUVVFVUVEEAMSFgoSSk9CX1NUQVRVU19SVU5OSU5HEAQSFQoRSk9CX1NUQVRVU19QQVJLRUQQBRIbChdKT0JfU1RBVFVTX0NPTVBFTlNBVElORxAGEhgKFEpPQl9TVEFUVVNfU1VDQ0VFREVEEAcSFQoRSk9CX1NUQVRVU19GQUlMRUQQCBIWChJKT0JfU1RBVFVTX0FCT1JURUQQCRIXChNKT0JfU1RBVFVTX1JFSkVDVEVEEAoSFgoSSk9CX1NUQVRVU19FWFBJUkVEEAsSGAoUSk9CX1NUQVRVU19DQU5DRUxMRUQQDCqGAQoIQXNrU3RhdGUSGQoVQVNLX1NUQVRFX1VOU1BFQ0lGSUVEEAASFQoRQVNLX1NUQVRFX1BFTkRJTkcQARIWChJBU0tfU1RBVEVfQU5TV0VSRUQQAhIXChNBU0tfU1RBVEVfREVGQVVMVEVEEAMSFwoTQVNLX1NUQVRFX1dJVEhEUkFXThAEMvELCgtKb2JzU2VydmljZRJGCglTdWJtaXRKb2ISGC5zdmMudjEuU3VibWl0Sm9iUmVxdWVzdBoZLnN2Yy52MS5TdWJtaXRKb2JSZXNwb25zZSIEqLsYARJPCgxDaGVja1Byb2dyYW0SGy5zdmMudjEuQ2hlY2tQcm9ncmFtUmVxdWVzdBocLnN2Yy52MS5DaGVja1Byb2dyYW1SZXNwb25zZSIEqLsYARI9CgZHZXRKb2ISFS5zdmMudjEuR2V0Sm9iUmVxdWVzdBoWLnN2Yy52MS5HZXRKb2JSZXNwb25zZSIEqLsYARJDCghMaXN0Sm9icxIXLnN2Yy52MS5MaXN0Sm9ic1JlcXVlc3QaGC5zdmMudjEuTGlzdEpvYnNSZXNwb25zZSIEqLsYARJGCglDYW5jZWxKb2ISGC5zdmMudjEuQ2FuY2VsSm9iUmVxdWVzdBoZLnN2Yy52MS5DYW5jZWxKb2JSZXNwb25zZSIEqLsYARJDCghQYXVzZUpvYhIXLnN2Yy52MS5QYXVzZUpvYlJlcXVlc3QaGC5zdmMudjEuUGF1c2VKb2JSZXNwb25zZSIEqLsYARJGCglSZXN1bWVKb2ISGC5zdmMudjEuUmVzdW1lSm9iUmVxdWVzdBoZLnN2Yy52MS5SZXN1bWVKb2JSZXNwb25zZSIEqLsYARJDCghSZXRyeUpvYhIXLnN2Yy52MS5SZXRyeUpvYlJlcXVlc3QaGC5zdmMudjEuUmV0cnlKb2JSZXNwb25zZSIEqLsYARJSCg1MaXN0Sm9iRXZlbnRzEhwuc3ZjLnYxLkxpc3RKb2JFdmVudHNSZXF1ZXN0Gh0uc3ZjLnYxLkxpc3RKb2JFdmVudHNSZXNwb25zZSIEqLsYARJFCghXYXRjaEpvYhIXLnN2Yy52MS5XYXRjaEpvYlJlcXVlc3QaGC5zdmMudjEuV2F0Y2hKb2JSZXNwb25zZSIEqLsYATABEkkKClByb21vdGVKb2ISGS5zdmMudjEuUHJvbW90ZUpvYlJlcXVlc3QaGi5zdmMudjEuUHJvbW90ZUpvYlJlc3BvbnNlIgSouxgBEkkKCkxpc3RTa2lsbHMSGS5zdmMudjEuTGlzdFNraWxsc1JlcXVlc3QaGi5zdmMudjEuTGlzdFNraWxsc1Jlc3BvbnNlIgSouxgBEkMKCEdldFNraWxsEhcuc3ZjLnYxLkdldFNraWxsUmVxdWVzdBoYLnN2Yy52MS5HZXRTa2lsbFJlc3BvbnNlIgSouxgBEkwKC0RlbGV0ZVNraWxsEhouc3ZjLnYxLkRlbGV0ZVNraWxsUmVxdWVzdBobLnN2Yy52MS5EZWxldGVTa2lsbFJlc3BvbnNlIgSouxgCEkYKCUFuc3dlckFzaxIYLnN2Yy52MS5BbnN3ZXJBc2tSZXF1ZXN0Ghkuc3ZjLnYxLkFuc3dlckFza1Jlc3BvbnNlIgSouxgBEkMKCExpc3RBc2tzEhcuc3ZjLnYxLkxpc3RBc2tzUmVxdWVzdBoYLnN2Yy52MS5MaXN0QXNrc1Jlc3BvbnNlIgSouxgBEj0KBkdldEFzaxIVLnN2Yy52MS5HZXRBc2tSZXF1ZXN0GhYuc3ZjLnYxLkdldEFza1Jlc3BvbnNlIgSouxgBEl4KEUNyZWF0ZUFza0VuZHBvaW50EiAuc3ZjLnYxLkNyZWF0ZUFza0VuZHBvaW50UmVxdWVzdBohLnN2Yy52MS5DcmVhdGVBc2tFbmRwb2ludFJlc3BvbnNlIgSouxgCElsKEExpc3RBc2tFbmRwb2ludHMSHy5zdmMudjEuTGlzdEFza0VuZHBvaW50c1JlcXVlc3QaIC5zdmMudjEuTGlzdEFza0VuZHBvaW50c1Jlc3BvbnNlIgSouxgCEl4KEURlbGV0ZUFza0VuZHBvaW50EiAuc3ZjLnYxLkRlbGV0ZUFza0VuZHBvaW50UmVxdWVzdBohLnN2Yy52MS5EZWxldGVBc2tFbmRwb2ludFJlc3BvbnNlIgSouxgCYgZwcm90bzM", [file_google_protobuf_timestamp, file_svc_v1_catalog, file_svc_v1_options]);
 
 /**
  * One run of one program.
@@ -1544,6 +1544,120 @@ export const SubmitJobResponseSchema: GenMessage<SubmitJobResponse> = /*@__PURE_
   messageDesc(file_svc_v1_jobs, 23);
 
 /**
+ * Request of CheckProgram.
+ *
+ * @generated from message svc.v1.CheckProgramRequest
+ */
+export type CheckProgramRequest = Message<"svc.v1.CheckProgramRequest"> & {
+  /**
+   * The program as JSON text.
+   *
+   * @generated from field: string program_json = 1;
+   */
+  programJson: string;
+};
+
+/**
+ * Describes the message svc.v1.CheckProgramRequest.
+ * Use `create(CheckProgramRequestSchema)` to create a new message.
+ */
+export const CheckProgramRequestSchema: GenMessage<CheckProgramRequest> = /*@__PURE__*/
+  messageDesc(file_svc_v1_jobs, 24);
+
+/**
+ * What is known of a program that does not run.
+ *
+ * @generated from message svc.v1.CheckProgramResponse
+ */
+export type CheckProgramResponse = Message<"svc.v1.CheckProgramResponse"> & {
+  /**
+   * Everything for which SubmitJob would refuse it, at most 100. Empty for a program that can be
+   * submitted now, with this key.
+   *
+   * @generated from field: repeated svc.v1.ProgramFault faults = 1;
+   */
+  faults: ProgramFault[];
+
+  /**
+   * Number of faults beyond those that are listed.
+   *
+   * @generated from field: uint32 omitted_faults = 2;
+   */
+  omittedFaults: number;
+
+  /**
+   * Hex SHA-256 of the program's canonical JSON, as Job has it. Empty for what is no JSON object.
+   *
+   * @generated from field: string program_hash = 3;
+   */
+  programHash: string;
+
+  /**
+   * What it can do at most. Unset while the program itself has a fault.
+   *
+   * @generated from field: svc.v1.Estimate estimate = 4;
+   */
+  estimate?: Estimate | undefined;
+
+  /**
+   * Whether a live run needs approval of its plan, by the program's rule and the project's policy. False
+   * while the program itself has a fault.
+   *
+   * @generated from field: bool needs_approval = 5;
+   */
+  needsApproval: boolean;
+};
+
+/**
+ * Describes the message svc.v1.CheckProgramResponse.
+ * Use `create(CheckProgramResponseSchema)` to create a new message.
+ */
+export const CheckProgramResponseSchema: GenMessage<CheckProgramResponse> = /*@__PURE__*/
+  messageDesc(file_svc_v1_jobs, 25);
+
+/**
+ * One thing for which a program is refused.
+ *
+ * @generated from message svc.v1.ProgramFault
+ */
+export type ProgramFault = Message<"svc.v1.ProgramFault"> & {
+  /**
+   * What is wrong, in UPPER_SNAKE: one of the reasons of SubmitJob.
+   *
+   * @generated from field: string reason = 1;
+   */
+  reason: string;
+
+  /**
+   * Where: `programJson` followed by a JSON Pointer.
+   *
+   * @generated from field: string field = 2;
+   */
+  field: string;
+
+  /**
+   * What is wrong there.
+   *
+   * @generated from field: string message = 3;
+   */
+  message: string;
+
+  /**
+   * What would be right.
+   *
+   * @generated from field: string help = 4;
+   */
+  help: string;
+};
+
+/**
+ * Describes the message svc.v1.ProgramFault.
+ * Use `create(ProgramFaultSchema)` to create a new message.
+ */
+export const ProgramFaultSchema: GenMessage<ProgramFault> = /*@__PURE__*/
+  messageDesc(file_svc_v1_jobs, 26);
+
+/**
  * Request of GetJob.
  *
  * @generated from message svc.v1.GetJobRequest
@@ -1562,7 +1676,7 @@ export type GetJobRequest = Message<"svc.v1.GetJobRequest"> & {
  * Use `create(GetJobRequestSchema)` to create a new message.
  */
 export const GetJobRequestSchema: GenMessage<GetJobRequest> = /*@__PURE__*/
-  messageDesc(file_svc_v1_jobs, 24);
+  messageDesc(file_svc_v1_jobs, 27);
 
 /**
  * Response of GetJob.
@@ -1590,7 +1704,7 @@ export type GetJobResponse = Message<"svc.v1.GetJobResponse"> & {
  * Use `create(GetJobResponseSchema)` to create a new message.
  */
 export const GetJobResponseSchema: GenMessage<GetJobResponse> = /*@__PURE__*/
-  messageDesc(file_svc_v1_jobs, 25);
+  messageDesc(file_svc_v1_jobs, 28);
 
 /**
  * Request of ListJobs.
@@ -1640,7 +1754,7 @@ export type ListJobsRequest = Message<"svc.v1.ListJobsRequest"> & {
  * Use `create(ListJobsRequestSchema)` to create a new message.
  */
 export const ListJobsRequestSchema: GenMessage<ListJobsRequest> = /*@__PURE__*/
-  messageDesc(file_svc_v1_jobs, 26);
+  messageDesc(file_svc_v1_jobs, 29);
 
 /**
  * Response of ListJobs.
@@ -1668,7 +1782,7 @@ export type ListJobsResponse = Message<"svc.v1.ListJobsResponse"> & {
  * Use `create(ListJobsResponseSchema)` to create a new message.
  */
 export const ListJobsResponseSchema: GenMessage<ListJobsResponse> = /*@__PURE__*/
-  messageDesc(file_svc_v1_jobs, 27);
+  messageDesc(file_svc_v1_jobs, 30);
 
 /**
  * Request of CancelJob.
@@ -1689,7 +1803,7 @@ export type CancelJobRequest = Message<"svc.v1.CancelJobRequest"> & {
  * Use `create(CancelJobRequestSchema)` to create a new message.
  */
 export const CancelJobRequestSchema: GenMessage<CancelJobRequest> = /*@__PURE__*/
-  messageDesc(file_svc_v1_jobs, 28);
+  messageDesc(file_svc_v1_jobs, 31);
 
 /**
  * Response of CancelJob.
@@ -1710,7 +1824,7 @@ export type CancelJobResponse = Message<"svc.v1.CancelJobResponse"> & {
  * Use `create(CancelJobResponseSchema)` to create a new message.
  */
 export const CancelJobResponseSchema: GenMessage<CancelJobResponse> = /*@__PURE__*/
-  messageDesc(file_svc_v1_jobs, 29);
+  messageDesc(file_svc_v1_jobs, 32);
 
 /**
  * Request of RetryJob.
@@ -1762,7 +1876,7 @@ export type RetryJobRequest = Message<"svc.v1.RetryJobRequest"> & {
  * Use `create(RetryJobRequestSchema)` to create a new message.
  */
 export const RetryJobRequestSchema: GenMessage<RetryJobRequest> = /*@__PURE__*/
-  messageDesc(file_svc_v1_jobs, 30);
+  messageDesc(file_svc_v1_jobs, 33);
 
 /**
  * Response of RetryJob.
@@ -1783,7 +1897,7 @@ export type RetryJobResponse = Message<"svc.v1.RetryJobResponse"> & {
  * Use `create(RetryJobResponseSchema)` to create a new message.
  */
 export const RetryJobResponseSchema: GenMessage<RetryJobResponse> = /*@__PURE__*/
-  messageDesc(file_svc_v1_jobs, 31);
+  messageDesc(file_svc_v1_jobs, 34);
 
 /**
  * Request of PauseJob.
@@ -1804,7 +1918,7 @@ export type PauseJobRequest = Message<"svc.v1.PauseJobRequest"> & {
  * Use `create(PauseJobRequestSchema)` to create a new message.
  */
 export const PauseJobRequestSchema: GenMessage<PauseJobRequest> = /*@__PURE__*/
-  messageDesc(file_svc_v1_jobs, 32);
+  messageDesc(file_svc_v1_jobs, 35);
 
 /**
  * Response of PauseJob.
@@ -1825,7 +1939,7 @@ export type PauseJobResponse = Message<"svc.v1.PauseJobResponse"> & {
  * Use `create(PauseJobResponseSchema)` to create a new message.
  */
 export const PauseJobResponseSchema: GenMessage<PauseJobResponse> = /*@__PURE__*/
-  messageDesc(file_svc_v1_jobs, 33);
+  messageDesc(file_svc_v1_jobs, 36);
 
 /**
  * Request of ResumeJob.
@@ -1846,7 +1960,7 @@ export type ResumeJobRequest = Message<"svc.v1.ResumeJobRequest"> & {
  * Use `create(ResumeJobRequestSchema)` to create a new message.
  */
 export const ResumeJobRequestSchema: GenMessage<ResumeJobRequest> = /*@__PURE__*/
-  messageDesc(file_svc_v1_jobs, 34);
+  messageDesc(file_svc_v1_jobs, 37);
 
 /**
  * Response of ResumeJob.
@@ -1867,7 +1981,7 @@ export type ResumeJobResponse = Message<"svc.v1.ResumeJobResponse"> & {
  * Use `create(ResumeJobResponseSchema)` to create a new message.
  */
 export const ResumeJobResponseSchema: GenMessage<ResumeJobResponse> = /*@__PURE__*/
-  messageDesc(file_svc_v1_jobs, 35);
+  messageDesc(file_svc_v1_jobs, 38);
 
 /**
  * Request of ListJobEvents.
@@ -1902,7 +2016,7 @@ export type ListJobEventsRequest = Message<"svc.v1.ListJobEventsRequest"> & {
  * Use `create(ListJobEventsRequestSchema)` to create a new message.
  */
 export const ListJobEventsRequestSchema: GenMessage<ListJobEventsRequest> = /*@__PURE__*/
-  messageDesc(file_svc_v1_jobs, 36);
+  messageDesc(file_svc_v1_jobs, 39);
 
 /**
  * Response of ListJobEvents.
@@ -1930,7 +2044,7 @@ export type ListJobEventsResponse = Message<"svc.v1.ListJobEventsResponse"> & {
  * Use `create(ListJobEventsResponseSchema)` to create a new message.
  */
 export const ListJobEventsResponseSchema: GenMessage<ListJobEventsResponse> = /*@__PURE__*/
-  messageDesc(file_svc_v1_jobs, 37);
+  messageDesc(file_svc_v1_jobs, 40);
 
 /**
  * Request of WatchJob.
@@ -1958,7 +2072,7 @@ export type WatchJobRequest = Message<"svc.v1.WatchJobRequest"> & {
  * Use `create(WatchJobRequestSchema)` to create a new message.
  */
 export const WatchJobRequestSchema: GenMessage<WatchJobRequest> = /*@__PURE__*/
-  messageDesc(file_svc_v1_jobs, 38);
+  messageDesc(file_svc_v1_jobs, 41);
 
 /**
  * One message of WatchJob's stream.
@@ -1979,7 +2093,7 @@ export type WatchJobResponse = Message<"svc.v1.WatchJobResponse"> & {
  * Use `create(WatchJobResponseSchema)` to create a new message.
  */
 export const WatchJobResponseSchema: GenMessage<WatchJobResponse> = /*@__PURE__*/
-  messageDesc(file_svc_v1_jobs, 39);
+  messageDesc(file_svc_v1_jobs, 42);
 
 /**
  * Request of PromoteJob.
@@ -2021,7 +2135,7 @@ export type PromoteJobRequest = Message<"svc.v1.PromoteJobRequest"> & {
  * Use `create(PromoteJobRequestSchema)` to create a new message.
  */
 export const PromoteJobRequestSchema: GenMessage<PromoteJobRequest> = /*@__PURE__*/
-  messageDesc(file_svc_v1_jobs, 40);
+  messageDesc(file_svc_v1_jobs, 43);
 
 /**
  * Response of PromoteJob.
@@ -2049,7 +2163,7 @@ export type PromoteJobResponse = Message<"svc.v1.PromoteJobResponse"> & {
  * Use `create(PromoteJobResponseSchema)` to create a new message.
  */
 export const PromoteJobResponseSchema: GenMessage<PromoteJobResponse> = /*@__PURE__*/
-  messageDesc(file_svc_v1_jobs, 41);
+  messageDesc(file_svc_v1_jobs, 44);
 
 /**
  * A version of a skill: a program that a project promoted to a tool.
@@ -2126,7 +2240,7 @@ export type Skill = Message<"svc.v1.Skill"> & {
  * Use `create(SkillSchema)` to create a new message.
  */
 export const SkillSchema: GenMessage<Skill> = /*@__PURE__*/
-  messageDesc(file_svc_v1_jobs, 42);
+  messageDesc(file_svc_v1_jobs, 45);
 
 /**
  * Request of ListSkills.
@@ -2161,7 +2275,7 @@ export type ListSkillsRequest = Message<"svc.v1.ListSkillsRequest"> & {
  * Use `create(ListSkillsRequestSchema)` to create a new message.
  */
 export const ListSkillsRequestSchema: GenMessage<ListSkillsRequest> = /*@__PURE__*/
-  messageDesc(file_svc_v1_jobs, 43);
+  messageDesc(file_svc_v1_jobs, 46);
 
 /**
  * Response of ListSkills.
@@ -2189,7 +2303,7 @@ export type ListSkillsResponse = Message<"svc.v1.ListSkillsResponse"> & {
  * Use `create(ListSkillsResponseSchema)` to create a new message.
  */
 export const ListSkillsResponseSchema: GenMessage<ListSkillsResponse> = /*@__PURE__*/
-  messageDesc(file_svc_v1_jobs, 44);
+  messageDesc(file_svc_v1_jobs, 47);
 
 /**
  * Request of GetSkill.
@@ -2217,7 +2331,7 @@ export type GetSkillRequest = Message<"svc.v1.GetSkillRequest"> & {
  * Use `create(GetSkillRequestSchema)` to create a new message.
  */
 export const GetSkillRequestSchema: GenMessage<GetSkillRequest> = /*@__PURE__*/
-  messageDesc(file_svc_v1_jobs, 45);
+  messageDesc(file_svc_v1_jobs, 48);
 
 /**
  * Response of GetSkill.
@@ -2238,7 +2352,7 @@ export type GetSkillResponse = Message<"svc.v1.GetSkillResponse"> & {
  * Use `create(GetSkillResponseSchema)` to create a new message.
  */
 export const GetSkillResponseSchema: GenMessage<GetSkillResponse> = /*@__PURE__*/
-  messageDesc(file_svc_v1_jobs, 46);
+  messageDesc(file_svc_v1_jobs, 49);
 
 /**
  * Request of DeleteSkill.
@@ -2266,7 +2380,7 @@ export type DeleteSkillRequest = Message<"svc.v1.DeleteSkillRequest"> & {
  * Use `create(DeleteSkillRequestSchema)` to create a new message.
  */
 export const DeleteSkillRequestSchema: GenMessage<DeleteSkillRequest> = /*@__PURE__*/
-  messageDesc(file_svc_v1_jobs, 47);
+  messageDesc(file_svc_v1_jobs, 50);
 
 /**
  * Response of DeleteSkill.
@@ -2281,7 +2395,7 @@ export type DeleteSkillResponse = Message<"svc.v1.DeleteSkillResponse"> & {
  * Use `create(DeleteSkillResponseSchema)` to create a new message.
  */
 export const DeleteSkillResponseSchema: GenMessage<DeleteSkillResponse> = /*@__PURE__*/
-  messageDesc(file_svc_v1_jobs, 48);
+  messageDesc(file_svc_v1_jobs, 51);
 
 /**
  * Request of AnswerAsk.
@@ -2345,7 +2459,7 @@ export type AnswerAskRequest = Message<"svc.v1.AnswerAskRequest"> & {
  * Use `create(AnswerAskRequestSchema)` to create a new message.
  */
 export const AnswerAskRequestSchema: GenMessage<AnswerAskRequest> = /*@__PURE__*/
-  messageDesc(file_svc_v1_jobs, 49);
+  messageDesc(file_svc_v1_jobs, 52);
 
 /**
  * Response of AnswerAsk.
@@ -2366,7 +2480,7 @@ export type AnswerAskResponse = Message<"svc.v1.AnswerAskResponse"> & {
  * Use `create(AnswerAskResponseSchema)` to create a new message.
  */
 export const AnswerAskResponseSchema: GenMessage<AnswerAskResponse> = /*@__PURE__*/
-  messageDesc(file_svc_v1_jobs, 50);
+  messageDesc(file_svc_v1_jobs, 53);
 
 /**
  * Request of ListAsks.
@@ -2422,7 +2536,7 @@ export type ListAsksRequest = Message<"svc.v1.ListAsksRequest"> & {
  * Use `create(ListAsksRequestSchema)` to create a new message.
  */
 export const ListAsksRequestSchema: GenMessage<ListAsksRequest> = /*@__PURE__*/
-  messageDesc(file_svc_v1_jobs, 51);
+  messageDesc(file_svc_v1_jobs, 54);
 
 /**
  * Response of ListAsks.
@@ -2450,7 +2564,7 @@ export type ListAsksResponse = Message<"svc.v1.ListAsksResponse"> & {
  * Use `create(ListAsksResponseSchema)` to create a new message.
  */
 export const ListAsksResponseSchema: GenMessage<ListAsksResponse> = /*@__PURE__*/
-  messageDesc(file_svc_v1_jobs, 52);
+  messageDesc(file_svc_v1_jobs, 55);
 
 /**
  * Request of GetAsk.
@@ -2478,7 +2592,7 @@ export type GetAskRequest = Message<"svc.v1.GetAskRequest"> & {
  * Use `create(GetAskRequestSchema)` to create a new message.
  */
 export const GetAskRequestSchema: GenMessage<GetAskRequest> = /*@__PURE__*/
-  messageDesc(file_svc_v1_jobs, 53);
+  messageDesc(file_svc_v1_jobs, 56);
 
 /**
  * Response of GetAsk.
@@ -2499,7 +2613,7 @@ export type GetAskResponse = Message<"svc.v1.GetAskResponse"> & {
  * Use `create(GetAskResponseSchema)` to create a new message.
  */
 export const GetAskResponseSchema: GenMessage<GetAskResponse> = /*@__PURE__*/
-  messageDesc(file_svc_v1_jobs, 54);
+  messageDesc(file_svc_v1_jobs, 57);
 
 /**
  * Request of CreateAskEndpoint.
@@ -2520,7 +2634,7 @@ export type CreateAskEndpointRequest = Message<"svc.v1.CreateAskEndpointRequest"
  * Use `create(CreateAskEndpointRequestSchema)` to create a new message.
  */
 export const CreateAskEndpointRequestSchema: GenMessage<CreateAskEndpointRequest> = /*@__PURE__*/
-  messageDesc(file_svc_v1_jobs, 55);
+  messageDesc(file_svc_v1_jobs, 58);
 
 /**
  * Response of CreateAskEndpoint.
@@ -2549,7 +2663,7 @@ export type CreateAskEndpointResponse = Message<"svc.v1.CreateAskEndpointRespons
  * Use `create(CreateAskEndpointResponseSchema)` to create a new message.
  */
 export const CreateAskEndpointResponseSchema: GenMessage<CreateAskEndpointResponse> = /*@__PURE__*/
-  messageDesc(file_svc_v1_jobs, 56);
+  messageDesc(file_svc_v1_jobs, 59);
 
 /**
  * Request of ListAskEndpoints.
@@ -2577,7 +2691,7 @@ export type ListAskEndpointsRequest = Message<"svc.v1.ListAskEndpointsRequest"> 
  * Use `create(ListAskEndpointsRequestSchema)` to create a new message.
  */
 export const ListAskEndpointsRequestSchema: GenMessage<ListAskEndpointsRequest> = /*@__PURE__*/
-  messageDesc(file_svc_v1_jobs, 57);
+  messageDesc(file_svc_v1_jobs, 60);
 
 /**
  * Response of ListAskEndpoints.
@@ -2605,7 +2719,7 @@ export type ListAskEndpointsResponse = Message<"svc.v1.ListAskEndpointsResponse"
  * Use `create(ListAskEndpointsResponseSchema)` to create a new message.
  */
 export const ListAskEndpointsResponseSchema: GenMessage<ListAskEndpointsResponse> = /*@__PURE__*/
-  messageDesc(file_svc_v1_jobs, 58);
+  messageDesc(file_svc_v1_jobs, 61);
 
 /**
  * Request of DeleteAskEndpoint.
@@ -2626,7 +2740,7 @@ export type DeleteAskEndpointRequest = Message<"svc.v1.DeleteAskEndpointRequest"
  * Use `create(DeleteAskEndpointRequestSchema)` to create a new message.
  */
 export const DeleteAskEndpointRequestSchema: GenMessage<DeleteAskEndpointRequest> = /*@__PURE__*/
-  messageDesc(file_svc_v1_jobs, 59);
+  messageDesc(file_svc_v1_jobs, 62);
 
 /**
  * Response of DeleteAskEndpoint.
@@ -2641,7 +2755,7 @@ export type DeleteAskEndpointResponse = Message<"svc.v1.DeleteAskEndpointRespons
  * Use `create(DeleteAskEndpointResponseSchema)` to create a new message.
  */
 export const DeleteAskEndpointResponseSchema: GenMessage<DeleteAskEndpointResponse> = /*@__PURE__*/
-  messageDesc(file_svc_v1_jobs, 60);
+  messageDesc(file_svc_v1_jobs, 63);
 
 /**
  * Where a job stands. From SUCCEEDED on, a status is an end: finishedAt and receipt are final, unless
@@ -2844,6 +2958,8 @@ export const JobsService: GenService<{
    * - invalid_argument PROGRAM_ACCOUNT_MISSING: the entity has no active account of the toolkit.
    * - invalid_argument PROGRAM_ARGUMENT_INVALID: an argument breaks the tool's input schema, or the
    *   program's input its inputSchema.
+   * - invalid_argument PROGRAM_TEMPLATE_LITERAL: a plain text looks like a template, such as
+   *   `{row.name}`, and would be sent as it stands.
    * - invalid_argument PROGRAM_SENSITIVE_LITERAL: a value for a sensitive argument stands in the program:
    *   a literal, a param, an input that is not marked x-sensitive.
    * - invalid_argument PROGRAM_CONFIRM_MISSING: a destructive call lacks the literal
@@ -2872,6 +2988,17 @@ export const JobsService: GenService<{
     methodKind: "unary";
     input: typeof SubmitJobRequestSchema;
     output: typeof SubmitJobResponseSchema;
+  },
+  /**
+   * CheckProgram tells what SubmitJob would tell of a live run of a program, and stores nothing. Faults
+   * are its answer, not its error: they come all at once, in the order of the program's text.
+   *
+   * @generated from rpc svc.v1.JobsService.CheckProgram
+   */
+  checkProgram: {
+    methodKind: "unary";
+    input: typeof CheckProgramRequestSchema;
+    output: typeof CheckProgramResponseSchema;
   },
   /**
    * GetJob returns one job as it is now and, of a job submitted with simulateFirst, its simulation.
@@ -3039,6 +3166,9 @@ export const JobsService: GenService<{
    * - not_found SKILL_NOT_FOUND: newVersion is true and the project has no skill of that slug.
    * - failed_precondition SKILL_INCOMPATIBLE: the program does not take every input that the newest
    *   version takes; the message names the differences.
+   * - invalid_argument PROGRAM_TEMPLATE_LITERAL, PROGRAM_SENSITIVE_LITERAL, PROGRAM_EXPRESSION_INVALID: the
+   *   program was accepted by a version of the service that did not refuse this yet. Mend it, submit it,
+   *   and promote that job.
    * - resource_exhausted SKILLS_TOO_MANY: the project has 200 skills already, or the skill 100 versions.
    *
    * @generated from rpc svc.v1.JobsService.PromoteJob

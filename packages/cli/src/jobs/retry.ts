@@ -19,7 +19,9 @@ type RetryOptions = WatchOptions & {
 export function addJobRetry(jobs: Command, context: CommandContext): void {
   const retry = jobs
     .command("retry")
-    .description("take a job on that failed, expired, was aborted or cancelled: what ended well stays, the rest is done again")
+    .description(
+      "take a job on that failed, expired, was aborted or cancelled: what ended well stays, the rest is done again",
+    )
     .argument("<id>", "id of the job, job_…")
     .option("--from <step>", "go back to an earlier step first, as long as nothing was written since")
     .option("--params <json>", 'other values for params of the program, such as {"minValue": 1000}')

@@ -261,6 +261,12 @@ export const jobPlans: readonly Plan[] = [
     rowsMax: { job_set_rows: 20, job_rows: 20 },
   },
   {
+    name: "read_job_set_rows_in",
+    run: (db) => readJobSetRows(db, { jobId, setId: "s", states: ["ok", "in"] }, { fromOrdinal: 5_000, limit: 50 }),
+    reads: { job_set_rows: "job_set_rows_key(job_id, set_id, ordinal)", job_rows: "job_rows_key(job_id, row_number)" },
+    isOrdered: true,
+  },
+  {
     name: "set_job_row_states",
     run: (db) => setJobRowStates(db, { jobId, setId: "s" }, { from: "failed", to: "skipped" }),
     reads: {

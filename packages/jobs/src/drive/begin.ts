@@ -4,6 +4,7 @@ import { apply, type Work } from "../state/apply.ts";
 import type { Change, Edit } from "../state/change.ts";
 import type { JobState } from "../state/job.ts";
 import type { StepEffects } from "../steps/effects.ts";
+import { expressionFailed } from "../steps/expression-fault.ts";
 import { stepKinds } from "../steps/index.ts";
 import type { Keep, StepAt, StepKind } from "../steps/step-kind.ts";
 import type { Port, ReadyAttempt } from "./port.ts";
@@ -36,8 +37,28 @@ export async function beginStep(work: Work, step: Step, port: Port): Promise<Beg
 export async function beginJob(work: Work, port: Port): Promise<Beginning> {
   const running = apply(work, [started], port.clock.now());
   const step = stepAtHand(running, port.clock.now())?.step;
-  if (step === undefined || kindOf(step).needs !== "commit") return { work: running, call: undefined };
+  // Whether a condition holds its driver finds out.
+  const isCertain = step !== undefined && step.when === undefined;
+  if (!isCertain || kindOf(step).needs !== "commit") return { work: running, call: undefined };
   return beginStep(running, step, port);
+}
+
+/**
+ * What becomes of a step that has a condition, before it begins: it is skipped where that does not hold, and fails where it has no answer.
+ * Undefined where it is to begin, or has begun.
+ */
+export async function skipUnlessDue(
+  { state, step, instruction, progress }: StepAt,
+  effects: StepEffects,
+): Promise<Change | undefined> {
+  if (step.when === undefined || progress !== undefined) return undefined;
+  const condition = await effects.test(state, step.when);
+  if ("error" in condition) {
+    return { edits: [{ kind: "begin", step }], next: expressionFailed(step.id, condition, { what: "when" }) };
+  }
+  if (condition.value) return undefined;
+  const go: Edit = { kind: "go", from: instruction.index, to: instruction.end };
+  return { edits: [{ kind: "skip", step }, go], next: { kind: "on" } };
 }
 
 /** Commits a beginning. Its call is left out where another holds its key: the act finds that one. */

@@ -50,7 +50,7 @@ export function createCalls(
 
 function requestOf(
   state: JobState,
-  { call, place, args, generation, appGeneration }: Invocation,
+  { call, place, args, secretUses, generation, appGeneration }: Invocation,
   { tool, attempt, takeRecord, isFirst }: CallTurn & { readonly isFirst: boolean },
 ): CallRequest {
   const { id, projectId, keyId } = state;
@@ -59,6 +59,7 @@ function requestOf(
     caller: { projectId, keyId, job: { id, stepId: place.stepId } },
     toolSlug: call.tool,
     args,
+    secretUses,
     entityId: call.entity,
     accountId: undefined,
     idempotencyKey: isRead ? undefined : ledgerKey(id, place, { generation, attempt }),

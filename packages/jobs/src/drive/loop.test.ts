@@ -11,12 +11,26 @@ import { type Chooser, createMemory, deskTools, type Memory, NodeDied } from "./
 
 const tools = deskTools();
 
+const kindsOfSteps = [
+  "filter",
+  "map",
+  "keyed",
+  "judge",
+  "call",
+  "if",
+  "wait",
+  "reduce",
+  "until",
+  "chosen",
+  "skipped",
+  "handled",
+  "block",
+];
+
 /** Programs over the desk: a set of rows first, then whatever the generator likes, each step able to fail. */
 const programs = fc
   .record({
-    middle: fc.array(fc.constantFrom("filter", "map", "keyed", "judge", "call", "if", "wait", "reduce", "until"), {
-      maxLength: 5,
-    }),
+    middle: fc.array(fc.constantFrom(...kindsOfSteps), { maxLength: 5 }),
     tolerate: fc.nat({ max: 3 }),
     hasPoints: fc.boolean(),
     isUndone: fc.boolean(),
@@ -25,7 +39,7 @@ const programs = fc
   .map(({ middle, tolerate, hasPoints, isUndone, writes }) => ({
     params: { least: 1 },
     limits: { writes, asks: 20 },
-    steps: [fetch, ...middle.map((kind, index) => stepOf(kind, `s${index}`, { tolerate, hasPoints, isUndone }))],
+    steps: [fetch, ...middle.flatMap((kind, index) => stepOf(kind, `s${index}`, { tolerate, hasPoints, isUndone }))],
     points: {
       gate: {
         question: "Go on?",
@@ -61,7 +75,7 @@ function stepOf(
   kind: string,
   id: string,
   { tolerate, hasPoints, isUndone }: { tolerate: number; hasPoints: boolean; isUndone: boolean },
-) {
+): object | readonly object[] {
   const undo = isUndone && {
     undo: { call: "desk.delete_note", entity: "ops", args: { id: { $ref: "output.id" }, confirm: true } },
   };
@@ -89,6 +103,25 @@ function stepOf(
       };
     case "keyed":
       return { id, map: "items", ...rowsOf, do: [send("desk.send_keyed")] };
+    case "chosen":
+      return [
+        {
+          id,
+          map: "items",
+          ...rowsOf,
+          keep: { note: `calls.${id}call.id` },
+          do: [{ ...send("desk.send_note"), when: "row.n != 1.0" }],
+        },
+        {
+          id: `${id}ok`,
+          map: id,
+          states: ["ok"],
+          ...rowsOf,
+          do: [{ ...send("desk.send_note"), id: `${id}next`, args: { text: { $ref: "row.note" } } }],
+        },
+      ];
+    case "skipped":
+      return { ...send("desk.send_note"), id, when: "rows.items < 9" };
     case "judge":
       return { id, judge: "gate", when: "rows.items > 1" };
     case "call":
@@ -120,6 +153,28 @@ function stepOf(
         every: "1m",
         factor: 2,
         max: 3,
+      };
+    case "handled":
+      return {
+        ...stepOf("call", id, { tolerate, hasPoints, isUndone }),
+        onError: {
+          ...(tolerate > 1 && { codes: ["provider_error"] }),
+          do: [{ id: `${id}instead`, call: "desk.send_note", entity: "ops", args: { text: "instead" }, ...undo }],
+          // biome-ignore lint/suspicious/noThenProperty: it is the word of the language
+          then: tolerate === 1 ? "fail" : "continue",
+        },
+      };
+    case "block":
+      return {
+        id,
+        if: "rows.items > 0",
+        // biome-ignore lint/suspicious/noThenProperty: it is the word of the language
+        then: [
+          stepOf("until", `${id}in`, { tolerate, hasPoints, isUndone }),
+          stepOf("map", `${id}map`, { tolerate, hasPoints, isUndone }),
+        ],
+        // biome-ignore lint/suspicious/noThenProperty: it is the word of the language
+        onError: { do: [stepOf("wait", `${id}late`, { tolerate, hasPoints, isUndone })], then: "continue" },
       };
     case "wait":
       return { id, wait: "10m" };
@@ -298,7 +353,19 @@ test("whatever apps answer, people choose and nodes die of, a job ends by the ta
       const { limits } = state.loaded.program;
       expect(state.used.writes).toBeLessThanOrEqual(limits.writes);
       expect(new Set(memory.executed).size).toBe(memory.executed.length);
+      if (state.status === "succeeded") expect(state.blocks).toEqual({});
+      for (const { id, onError } of state.loaded.program.steps) {
+        const { receipt, value } = state.steps.get(id) ?? {};
+        if (receipt?.state !== "failed" || onError === undefined) continue;
+        if (state.status === "succeeded") expect(value).toBeDefined();
+        if (value === undefined) continue;
+        expect(value).toMatchObject({ error: { status: 0 } });
+        kinds.add(`handled ${receipt.kind}`);
+      }
       expect(memory.task).toBe("end");
+      if ([...state.steps.values()].some(({ receipt: { kind, rows } }) => kind === "map" && (rows?.skipped ?? 0) > 0)) {
+        kinds.add("rows skipped");
+      }
       kinds.add(state.status);
     }),
     { numRuns: 250, seed: 20_261_122 },
@@ -311,10 +378,14 @@ test("whatever apps answer, people choose and nodes die of, a job ends by the ta
     "map partial",
     "map failed",
     "call failed",
+    "call skipped",
+    "rows skipped",
     "judge completed",
     "wait completed",
     "until completed",
     "until failed",
+    "handled call",
+    "handled if",
     "parked while queued",
     "parked while running",
     "parked while compensating",

@@ -1,7 +1,7 @@
 import type { Step } from "@svc/program";
 import { apply, type Work } from "../state/apply.ts";
 import type { Change, Next } from "../state/change.ts";
-import { type AgainInstruction, stepOf } from "../state/flow.ts";
+import { type AgainInstruction, type StepInstruction, stepOf } from "../state/flow.ts";
 import type { JobState } from "../state/job.ts";
 import { isParkable } from "../state/statuses.ts";
 import type { StepEffects } from "../steps/effects.ts";
@@ -16,10 +16,12 @@ import {
   beginStep,
   commitBeginning,
   kindOf,
+  skipUnlessDue,
   started,
   stepAtHand,
 } from "./begin.ts";
-import { beginUndo, endOf, failureOf, finish, limitOf } from "./end.ts";
+import { beginUndo, endOf, finish, limitOf } from "./end.ts";
+import { afterHandling, failureOf } from "./failure.ts";
 import { holdAfterLosses, waitForRelease } from "./park.ts";
 import { clockStops, pauseBetweenActs } from "./pause.ts";
 import type { Port } from "./port.ts";
@@ -161,11 +163,31 @@ async function runStep(work: Work, driver: Driver): Promise<Work | undefined> {
     const ready = work.pending.made.length > 0 ? await committed(work, driver.port) : work;
     return follow(ready, await endRound(ready.state, instruction, driver.effects), driver);
   }
+  if (instruction.kind === "handled") {
+    const { step, index: from, to } = instruction;
+    return follow(work, afterHandling(work.state, step.id, { from, to }), driver);
+  }
   if (instruction.kind === "jump") {
     const edits = [{ kind: "go", from: position.index, to: instruction.to }] as const;
     return follow(work, { edits, next: { kind: "on" } }, driver);
   }
+  if (instruction.step.when !== undefined && position.progress === undefined)
+    return runIfDue(work, instruction, driver);
   return advance(await readied(work, instruction.step, driver), driver);
+}
+
+/** Begins the step at hand where its condition holds. What a call came to is committed first: a condition may take long. */
+async function runIfDue(work: Work, instruction: StepInstruction, driver: Driver): Promise<Work | undefined> {
+  const ready = work.pending.made.length > 0 ? await committed(work, driver.port) : work;
+  const at = {
+    state: atTime(ready.state, driver.port.clock.now()),
+    step: instruction.step,
+    instruction,
+    progress: undefined,
+  };
+  const skipped = await skipUnlessDue(at, driver.effects);
+  if (skipped !== undefined) return follow(ready, skipped, driver);
+  return advance(await readied(ready, instruction.step, driver), driver);
 }
 
 /** What follows at the end of a round of a block. */

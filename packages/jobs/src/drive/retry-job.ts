@@ -16,6 +16,7 @@ import { type Program, writesFrom } from "@svc/program";
 import type { Change } from "../state/change.ts";
 import type { JobState } from "../state/job.ts";
 import { isRetryable } from "../state/statuses.ts";
+import { toolOf } from "../steps/invoke.ts";
 import { requestPlanApproval } from "./ask.ts";
 import type { EngineContext } from "./context.ts";
 import type { JobOfProject } from "./force.ts";
@@ -147,9 +148,7 @@ async function isApproved(
 function mayWriteMore(state: JobState): boolean {
   const { used, estimate, loaded } = state;
   const standing = stepStanding(state);
-  const left =
-    standing === undefined
-      ? 0
-      : writesFrom(loaded.program, (tool) => loaded.tools.get(tool)?.action.class ?? "read", standing.id);
+  const classOf = (call: Parameters<typeof toolOf>[1]) => toolOf(state, call).action.class;
+  const left = standing === undefined ? 0 : writesFrom(loaded.program, classOf, standing.id);
   return Math.min(used.writes + left, loaded.program.limits.writes) > estimate.writesMax;
 }

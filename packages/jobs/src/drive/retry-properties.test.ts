@@ -108,7 +108,7 @@ test("however often a job is taken on, what ended well is not written again, nor
     fc.asyncProperty(cases, async ({ program, attempts: tries, choices, deaths }) => {
       const memory = createMemory(program, chooserOf(choices, new Set(deaths)), tools);
       const { loaded } = memory.reopen().state;
-      const classOf = (slug: string) => loaded.tools.get(slug)?.action.class ?? "read";
+      const classOf = ({ tool }: { readonly tool: string }) => loaded.tools.get(tool)?.action.class ?? "read";
       let hasResent = false;
       for (const [index, { cancelledAt, resendsUnknown }] of tries.entries()) {
         const before = memory.reopen().state;

@@ -4,6 +4,7 @@ import type { Edit } from "../state/change.ts";
 import { type Instruction, stepAt, stepOf } from "../state/flow.ts";
 import type { JobState, Position } from "../state/job.ts";
 import { stepKinds } from "../steps/index.ts";
+import { toolOf } from "../steps/invoke.ts";
 import { overrideEdits } from "../steps/overrides.ts";
 import type { StepKind } from "../steps/step-kind.ts";
 
@@ -146,11 +147,11 @@ function goBack(state: JobState, fromStepId: string): Standing {
 }
 
 /** Whether a step was cut short that may have a write under way, which nobody has counted. */
-function isCutWriting({ loaded }: JobState, step: Step, { progress }: Position): boolean {
-  if (progress === undefined || progress.hasFailed === true || stepKinds[step.kind].retried === "anew") return false;
-  const tools = "tool" in step ? [step.tool] : "calls" in step ? step.calls.map(({ tool }) => tool) : [];
-  const isReading = tools.every((tool) => loaded.tools.get(tool)?.action.class === "read");
-  return step.kind !== "wait" && !(isReading && tools.length > 0);
+function isCutWriting(state: JobState, step: Step, { progress }: Position): boolean {
+  if (progress === undefined || progress.hasFailed === true || step.kind === "wait") return false;
+  const calls = "calls" in step ? step.calls : "tool" in step ? [step] : [];
+  const isReading = calls.every((call) => toolOf(state, call).action.class === "read");
+  return stepKinds[step.kind].retried !== "anew" && !(isReading && calls.length > 0);
 }
 
 function unknownStep(stepId: string, why: string): RetryFault {

@@ -25,7 +25,11 @@ export function createStorePort(committing: CommitContext, work: Work): Port {
     undoBackoffMs: limits.undoBackoffMs,
     ...context.calls,
     saveRecords: (records) => saveRecords(context.db, records),
-    test: ({ scope }, condition) => evaluator.test(condition, scope, work),
+    async test({ scope }, condition, at) {
+      // Conditions of rows follow each other without a call between them, where they do not hold.
+      if (work.isSliceOver()) await work.turn();
+      return evaluator.test(condition, { ...scope, calls: at?.calls }, work, at?.row);
+    },
     testRows({ scope }, condition, rows, isDue) {
       const data = rows.map((row) => row.data);
       const untilMs = clock.now() + evaluatingMs;

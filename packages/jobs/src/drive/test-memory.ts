@@ -196,14 +196,19 @@ export function createMemory(program: object, chooser: Chooser, tools: ReadonlyM
         return called;
       },
       ready: async () => undefined,
-      async readRows(_state, { setId, fromOrdinal, limit, state }) {
+      async readRows(_state, { setId, fromOrdinal, limit, state, states }) {
         const found = (sets.get(setId) ?? []).filter(
-          (row) => row.ordinal >= fromOrdinal && (state ?? row.state) === row.state,
+          (row) =>
+            row.ordinal >= fromOrdinal &&
+            (state ?? row.state) === row.state &&
+            (states?.some((name) => name === row.state) ?? true),
         );
         return found.slice(0, limit).map((row) => ({ ...row, data: rows.get(row.rowNumber) ?? {} }));
       },
       saveRecords: async () => {},
-      test: ({ scope }, condition) => evaluator.test(condition, scope, metered),
+      test: ({ scope }, condition, at) => {
+        return evaluator.test(condition, { ...scope, calls: at?.calls }, metered, at?.row);
+      },
       testRows({ scope }, condition, found, isDue) {
         const data = found.map((row) => row.data);
         return evaluator.testRows(condition, data, scope, { work: metered, isDue });
@@ -321,6 +326,7 @@ function firstState(program: Program, tools: ReadonlyMap<string, PinnedTool>): J
     stepArgs: {},
     generation: 0,
     used: noUse,
+    rowsMade: 0,
     saga: { state: program.sagaOn.length > 0 ? "armed" : "none", entries: 0, done: 0, failed: 0 },
     park: null,
     planApprovalId: "",

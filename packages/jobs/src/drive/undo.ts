@@ -25,6 +25,7 @@ export async function compensate(state: JobState, effects: StepEffects, port: Po
       place: { stepId: entry.stepId, ordinal: entry.entry, callId: "undo" },
       args: entry.args,
       generation: state.generation,
+      secretUses: [],
       appGeneration: state.generation,
     },
     { state, tally: newTally(), effects, attempts: undo.retry?.attempts ?? 0, isUndo: true },

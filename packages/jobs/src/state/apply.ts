@@ -11,11 +11,11 @@ import type { StepProgress } from "./progress.ts";
 import { shownOf } from "./shown.ts";
 import { isEnd, isRetryable, transitions } from "./statuses.ts";
 
-/** A row that a step fetched; numbered from 1 over all sets of the job. */
+/** A row that a step fetched or made; numbered from 1 over all sets of the job. */
 export type FetchedRow = { readonly rowNumber: number; readonly data: JsonObject };
 
 /** A row's place in a set, and how it fared there. */
-export type PlacedRow = MappedRow & { readonly setId: string };
+export type PlacedRow = Omit<MappedRow, "data"> & { readonly setId: string };
 
 /** How a call is undone, in its place among all of the job. */
 export type ArmedUndo = Omit<UndoOf, "args"> & { readonly entry: number; readonly args: JsonObject };
@@ -71,7 +71,7 @@ function scopeOf({ input, params, steps: entries, loaded: { flow } }: Omit<JobSt
     const set = instruction?.kind === "step" ? instruction.set : undefined;
     if (set === undefined) continue;
     if (receipt.rows !== undefined) rows[id] = receipt.rows[set];
-    else if (receipt.state === "skipped") rows[id] = 0;
+    else if (receipt.state === "skipped" || receipt.state === "failed") rows[id] = 0;
   }
   return { input, params, steps, rows };
 }
@@ -134,8 +134,11 @@ const editors: { readonly [Kind in Edit["kind"]]: (draft: Draft, edit: Extract<E
   forget: forgetStep,
   fetched: takeRows,
   chosen: chooseRows,
-  mapped: ({ pending }, { setId, rows }) => {
-    for (const row of rows) pending.placed.push({ setId, ...row });
+  mapped: (draft, { setId, rows }) => {
+    for (const { data, ...row } of rows) {
+      const rowNumber = data === undefined ? row.rowNumber : makeRow(draft, data);
+      draft.pending.placed.push({ setId, ...row, rowNumber });
+    }
   },
   turned: turnRows,
   go: ({ job }, { from, to }) => goTo(job, from, to),
@@ -245,7 +248,7 @@ function newReceipt({ job, nowMs }: Draft, step: Step): StepReceiptDocument {
     stepId: step.id,
     kind: step.kind,
     toolSlug: tool ?? "",
-    toolVersion: tool === undefined ? "" : versionOf(job, tool),
+    toolVersion: tool === undefined || tool === "http" ? "" : versionOf(job, tool),
     state: "",
     attempts: before?.attempts ?? 0,
     startedAt: before?.startedAt ?? nowMs,
@@ -359,12 +362,20 @@ function takeRows(draft: Draft, { setId, rows }: Extract<Edit, { kind: "fetched"
   const { job, pending } = draft;
   const counts = entryOf(job, setId).receipt.rows ?? noRows;
   for (const [index, data] of rows.entries()) {
-    const rowNumber = job.used.rows + index + 1;
+    const rowNumber = job.used.rows + job.rowsMade + index + 1;
     pending.rows.push({ rowNumber, data });
     pending.placed.push(placedRow(setId, counts.in + index, rowNumber));
   }
   job.used = { ...job.used, rows: job.used.rows + rows.length };
   patch(draft, setId, () => ({ rows: { ...counts, in: counts.in + rows.length, ok: counts.ok + rows.length } }));
+}
+
+/** A row of the job that stands in no answer; its number. */
+function makeRow({ job, pending }: Draft, data: JsonObject): number {
+  job.rowsMade += 1;
+  const rowNumber = job.used.rows + job.rowsMade;
+  pending.rows.push({ rowNumber, data });
+  return rowNumber;
 }
 
 function chooseRows(draft: Draft, { setId, rowNumbers, looked }: Extract<Edit, { kind: "chosen" }>): void {

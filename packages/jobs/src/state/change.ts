@@ -11,7 +11,7 @@ import type {
 } from "@svc/db";
 import type { JsonObject, JsonValue, RowState, Step } from "@svc/program";
 import type { UnrecordedEnd } from "@svc/tools";
-import type { BlockProgress, PlanProgress, StepProgress, UndoProgress } from "./progress.ts";
+import type { BlockProgress, PlanProgress, StepFailure, StepProgress, UndoProgress } from "./progress.ts";
 import type { JobStatus } from "./statuses.ts";
 
 /** An entry for the job's log. Payloads carry no row data. Without a chain the program itself is the cause. */
@@ -32,6 +32,8 @@ export type MappedRow = {
   readonly errorCode: string;
   /** Answers of its calls by id, where a later look at the row needs them. */
   readonly outputs: JsonObject | undefined;
+  /** Its fields, where what is kept of the answers makes it a row of its own. */
+  readonly data?: JsonObject | undefined;
 };
 
 /** How a call that ended well is to be undone; without `args` they could not be filled in, and nobody could undo it. */
@@ -158,7 +160,8 @@ export type Cause = "failed" | "aborted" | "cancelled";
 
 /**
  * What the driver does after an act. `on`: the next act. `commit`: commits first. `until`: gives the job back until then (epoch
- * milliseconds); `wait`: parks it meanwhile. `leave`: the job waits for a person. `ask`: puts a question. `fail`: the step fails, and the job with it; so
+ * milliseconds); `wait`: parks it meanwhile. `leave`: the job waits for a person. `ask`: puts a question. `fail`: the step fails, and the
+ * job with it where nothing handles the error; so
  * does `limit`, because of one that is reached. `end`: the job ends, or is undone first where its program says so: `undo`
  * begins that. `finish`: the job ends for good.
  */
@@ -167,7 +170,13 @@ export type Next =
   | { readonly kind: "until"; readonly atMs: number }
   | { readonly kind: "wait"; readonly stepId: string; readonly atMs: number }
   | { readonly kind: "ask"; readonly question: Question }
-  | { readonly kind: "fail"; readonly stepId: string; readonly code: string; readonly message: string }
+  | ({
+      readonly kind: "fail";
+      readonly stepId: string;
+      /** Whether its own `onError` has handled it already. */
+      readonly isHandled?: boolean;
+    } & Pick<StepFailure, "code" | "message"> &
+      Partial<StepFailure>)
   | { readonly kind: "limit"; readonly stepId: string; readonly limit: LimitName }
   | { readonly kind: "end"; readonly cause: Cause; readonly chain: readonly string[] }
   | { readonly kind: "undo"; readonly chain: readonly string[] }

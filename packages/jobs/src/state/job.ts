@@ -83,6 +83,8 @@ export type JobState = JobFacts & {
   /** Grows whenever calls are to be made anew: those of another generation are other calls. */
   readonly generation: number;
   readonly used: UsedDocument;
+  /** Rows that steps made of other rows, over all sets; those that were fetched stand in `used`. */
+  readonly rowsMade: number;
   readonly saga: SagaDocument;
   readonly park: ParkDocument | null;
   readonly planApprovalId: string;

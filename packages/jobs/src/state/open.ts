@@ -58,6 +58,7 @@ export function openState(
     stepArgs: { ...job.stepArgs, ...overrides?.stepArgs },
     generation: job.generation,
     used: job.used,
+    rowsMade: underway.rowsMade,
     saga,
     park: job.park,
     planApprovalId: job.planApprovalId,

@@ -1,8 +1,10 @@
-import type { CallStep, JsonObject, JsonValue, RowState } from "@svc/program";
+import type { CelOutcome, Expression, JsonObject, JsonValue, MapCall, RowState } from "@svc/program";
 import type { UndoOf } from "../state/change.ts";
+import type { JobState } from "../state/job.ts";
 import type { ProgressOf, RetryProgress } from "../state/progress.ts";
 import { fillCall, undoOf } from "./arguments.ts";
 import type { SetRow, StepEffects, TakeRecord } from "./effects.ts";
+import { faultOfExpression } from "./expression-fault.ts";
 import { type CallFault, invoke, type Tally } from "./invoke.ts";
 import type { StepAt } from "./step-kind.ts";
 
@@ -74,9 +76,20 @@ export async function runRow(
   { effects, takeRecord }: { readonly effects: StepEffects; readonly takeRecord: TakeRecord },
 ): Promise<RowEnd> {
   while (work.doneCalls < step.calls.length) {
-    const call = step.calls[work.doneCalls] as CallStep;
+    const call = step.calls[work.doneCalls] as MapCall;
     const { retry, tally } = work;
     if (retry !== undefined && retry.dueAt > effects.clock.now()) return undefined;
+    const condition =
+      call.when === undefined || retry !== undefined ? holds : await testCall(call.when, state, work, effects);
+    if ("error" in condition) {
+      work.state = "failed";
+      work.fault = faultOfExpression(call.id, condition);
+      return undefined;
+    }
+    if (!condition.value) {
+      work.doneCalls++;
+      continue;
+    }
     const scope = { ...state.scope, row: work.row, calls: work.outputs };
     const filled = await fillCall(call, scope, state.stepArgs, effects);
     if ("fault" in filled) {
@@ -88,7 +101,7 @@ export async function runRow(
     const generation = progress.generation ?? state.generation;
     const appGeneration = work.appGeneration ?? progress.appGeneration ?? generation;
     const invoked = await invoke(
-      { call, place, args: filled.args, generation, appGeneration },
+      { ...filled, call, place, generation, appGeneration },
       { state, tally, effects, attempts: retry?.attempts ?? 0, takeRecord },
     );
     switch (invoked.kind) {
@@ -116,6 +129,14 @@ export async function runRow(
         return invoked.limit;
     }
   }
-  work.state = "ok";
+  // Where each was skipped nothing was done.
+  work.state = step.calls.some(({ id }) => Object.hasOwn(work.outputs, id)) ? "ok" : "skipped";
   return undefined;
+}
+
+const holds: CelOutcome = { value: true };
+
+/** The evaluator keeps what it made of an object: the answers so far are handed to it as they are now. */
+function testCall(condition: Expression, state: JobState, { row, outputs }: RowWork, effects: StepEffects) {
+  return effects.test(state, condition, { row, calls: { ...outputs } });
 }

@@ -3,8 +3,8 @@ import type { Step, StepOf } from "@svc/program";
 import type { Change, Edit } from "../state/change.ts";
 import type { AgainInstruction, SetSize, StepInstruction } from "../state/flow.ts";
 import type { JobState } from "../state/job.ts";
-import type { ProgressOf } from "../state/progress.ts";
-import type { CallTurn, Invocation, StepEffects } from "./effects.ts";
+import type { ProgressOf, StepProgress } from "../state/progress.ts";
+import type { CallTurn, Invocation, RowRange, StepEffects } from "./effects.ts";
 
 /** A step at hand: the job, where the step stands in it, and how far it is; `progress` is undefined while it has not begun. */
 export type StepAt<Kind extends Step["kind"] = Step["kind"]> = {
@@ -58,7 +58,7 @@ export type StepKind<Kind extends Step["kind"]> = {
    * How another attempt at the job goes on with a step that failed, or was cut short: what its progress is then. Undefined begins it
    * anew: its set, value and calls are made again. So whoever sends writes goes on, and never sends again what is done or in doubt.
    */
-  readonly retried: ((at: RetriedAt<Kind>, retry: Retry) => ProgressOf<Kind> | undefined) | "anew";
+  readonly retried: ((at: RetriedAt<Kind>, retry: Retry) => StepProgress | undefined) | "anew";
   /** What an answer to a question of the step changes; abort is not among the answers. Undefined for a kind that asks none. */
   readonly answer: ((at: StepAt<Kind>, settled: Settled) => Change) | undefined;
 };
@@ -73,6 +73,14 @@ export type Retry = { readonly generation: number; readonly resendsUnknown: bool
 
 /** A call that is certain to be made. */
 export type FirstCall = { readonly invocation: Invocation; readonly turn: CallTurn };
+
+/** The set that a step reads, and which of its rows. */
+export function sourceOf({
+  source,
+  states,
+}: Pick<StepOf<"filter">, "source" | "states">): Pick<RowRange, "setId" | "states"> {
+  return { setId: source, states };
+}
 
 /** Rows that a step without calls reads at once. */
 export const setChunkRows = 500;

@@ -92,12 +92,15 @@ function measure(tree: Expr): { nodes: number; depth: number; comprehensions: nu
 function guardsOf(tree: Expr): Set<string> {
   const guards = new Set(childrenOf(tree).flatMap((child) => [...guardsOf(child)]));
   const { exprKind } = tree;
-  if (exprKind.case === "selectExpr" && exprKind.value.testOnly && isIdent(exprKind.value.operand, "steps")) {
-    guards.add(exprKind.value.field);
-  }
+  if (exprKind.case !== "selectExpr" || !exprKind.value.testOnly) return guards;
+  const { operand, field } = exprKind.value;
+  const root = identOf(operand);
+  if (root === "steps" || root === "calls") guards.add(`${root}.${field}`);
+  const within = operand?.exprKind.case === "selectExpr" ? operand.exprKind.value : undefined;
+  if (within !== undefined && identOf(within.operand) === "steps") guards.add(`steps.${within.field}.`);
   return guards;
 }
 
-function isIdent(node: Expr | undefined, name: string): boolean {
-  return node?.exprKind.case === "identExpr" && node.exprKind.value.name.replace(/^\./, "") === name;
+function identOf(node: Expr | undefined): string | undefined {
+  return node?.exprKind.case === "identExpr" ? node.exprKind.value.name.replace(/^\./, "") : undefined;
 }

@@ -8,8 +8,8 @@ import { extentOf } from "./extent.ts";
 
 /** Evaluates expressions of checked programs. Everything that evaluates one does it here. */
 export type Evaluator = {
-  /** The outcome of a condition, which names no row. */
-  test(expression: Expression, bindings: CelBindings, work: Work): Promise<CelOutcome>;
+  /** The outcome of a condition, of a row where it is about one. */
+  test(expression: Expression, bindings: CelBindings, work: Work, row?: CelRow): Promise<CelOutcome>;
   /**
    * The outcomes for rows, in their order, up to the first that is no answer. When it takes long and `isDue` says so, fewer: at
    * least one, the others being for another time.
@@ -113,8 +113,8 @@ export function createEvaluator(pool: ThreadPool | undefined): Evaluator {
   return {
     testRows,
     computeRows,
-    async test(expression, bindings, work) {
-      const [outcome] = await testRows(expression, [null], bindings, { work, isDue: () => false });
+    async test(expression, bindings, work, row = null) {
+      const [outcome] = await testRows(expression, [row], bindings, { work, isDue: () => false });
       return outcome ?? notEvaluated;
     },
     async compute(expression, bindings, row, work) {

@@ -160,7 +160,7 @@ export const jobPlans: readonly Plan[] = [
   },
   {
     name: "begin_job_sweep",
-    run: (db) => sweepJobRows(db, seededAt(9_600), 1),
+    run: (db) => sweepJobRows(db, seededAt(9_600), 0),
     reads: { jobs: "jobs_pkey(id)" },
   },
   {
@@ -319,6 +319,7 @@ export const jobPlans: readonly Plan[] = [
     run: (db) => sweepEndedJobs(db, endedBatch),
     reads: {
       jobs: "jobs_pkey(id)",
+      job_attempts: "job_attempts_key(job_id)",
       job_steps: "job_steps_key(job_id)",
       job_events: "job_events_key(job_id)",
       job_asks: "job_asks_job(job_id)",

@@ -34,8 +34,8 @@ export function assertMove(from: JobStatus, to: JobStatus): void {
   if (!mayMove(from, to)) throw new Error(`a job that is ${from} cannot become ${to}`);
 }
 
-/** Where an attempt at a job ends: receipt and end are final. */
-export const ends: readonly JobStatus[] = ["succeeded", "failed", "aborted", "rejected", "expired", "cancelled"];
+// Where an attempt at a job ends: receipt and end are final.
+const ends: readonly JobStatus[] = ["succeeded", "failed", "aborted", "rejected", "expired", "cancelled"];
 
 /** Whether a status is an end. */
 export function isEnd(status: JobStatus): boolean {

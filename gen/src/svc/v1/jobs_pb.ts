@@ -295,14 +295,14 @@ export type Estimate = Message<"svc.v1.Estimate"> & {
   asksMax: number;
 
   /**
-   * Access classes of the tools it calls: any of `read`, `write`, `destructive`, in that order.
+   * Access classes of the tools it calls, and of its requests: any of `read`, `write`, `destructive`, in that order.
    *
    * @generated from field: repeated string access_classes = 7;
    */
   accessClasses: string[];
 
   /**
-   * Slugs of the toolkits it calls, sorted.
+   * Slugs of the toolkits it calls, sorted; `http` where it makes requests of its own.
    *
    * @generated from field: repeated string toolkits = 8;
    */
@@ -560,14 +560,15 @@ export type StepReceipt = Message<"svc.v1.StepReceipt"> & {
   stepId: string;
 
   /**
-   * What it is: `call`, `filter`, `map`, `reduce`, `judge`, `if` or `wait`.
+   * What it is, by the field that tells it in the program: `call`, `http`, `map` or another.
    *
    * @generated from field: string kind = 2;
    */
   kind: string;
 
   /**
-   * Slug of the tool it calls; of a `map`, that of its first call. If empty, it calls none.
+   * Slug of the tool it calls; of a `map`, that of its first call. `http` for a request of the program's own. If
+   * empty, it calls none.
    *
    * @generated from field: string tool_slug = 3;
    */

@@ -150,6 +150,8 @@ const commandPhrases: readonly (readonly [pattern: RegExp, text: string])[] = [
     /\bSend concurrency (from [\d,]+ to [\d,]+), rate \{max (from [\d,]+ to [\d,]+), per (from \w+ to [\w ]+)\}, or both; paused needs neither\./g,
     "Give --concurrency $1, --rate such as 10/1s (calls $2, a time $3), or both; --paused needs neither.",
   ],
+  [/\bSetProjectPolicy \{"http": \{"hosts": \["([^"]+)"\]\}\}/g, "`svc projects policy <project> --http-host $1`"],
+  [/\bPutSecret \{"name": "([^"]+)"\}/g, "`svc secrets put $1`"],
   [/\bscheme is empty\b/g, "--scheme is not given"],
   [/\bbasic is empty\b/g, "--username is empty"],
   [/\bSend SVC_ADMIN_TOKEN as bearer\./g, "Give that token with --admin-token or SVC_ADMIN_TOKEN."],

@@ -9,6 +9,7 @@ export const computeKind: StepKind<"compute"> = {
   needs: "rows",
   set: "ok",
   advance: advanceCompute,
+  retried: "anew",
   answer: undefined,
 };
 

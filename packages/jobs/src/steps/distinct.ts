@@ -10,6 +10,7 @@ export const distinctKind: StepKind<"distinct"> = {
   needs: "rows",
   set: "ok",
   advance: advanceDistinct,
+  retried: "anew",
   answer: undefined,
 };
 

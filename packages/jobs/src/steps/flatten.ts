@@ -10,6 +10,7 @@ export const flattenKind: StepKind<"flatten"> = {
   needs: "rows",
   set: "ok",
   advance: advanceFlatten,
+  retried: "anew",
   answer: undefined,
 };
 

@@ -8,7 +8,13 @@ import { type Keep, type StepAt, type StepKind, sourceOf } from "./step-kind.ts"
 import { addRow, type RunningTotal, runningTotal, type TotalFault, valuesOf } from "./totals.ts";
 
 /** A row for each value of some fields, with values over the rows that have it. Groups are held in memory, rows are not. */
-export const groupKind: StepKind<"group"> = { needs: "rows", set: "ok", advance: advanceGroup, answer: undefined };
+export const groupKind: StepKind<"group"> = {
+  needs: "rows",
+  set: "ok",
+  advance: advanceGroup,
+  retried: "anew",
+  answer: undefined,
+};
 
 type Group = { readonly fields: JsonObject; readonly totals: readonly RunningTotal[] };
 

@@ -7,7 +7,13 @@ import { SetWriter } from "./set-writer.ts";
 import { type Keep, type StepAt, type StepKind, sourceOf } from "./step-kind.ts";
 
 /** Rows of two sets that are alike in some fields. What is kept of the right rows is held in memory, the left ones pass by. */
-export const joinKind: StepKind<"join"> = { needs: "rows", set: "ok", advance: advanceJoin, answer: undefined };
+export const joinKind: StepKind<"join"> = {
+  needs: "rows",
+  set: "ok",
+  advance: advanceJoin,
+  retried: "anew",
+  answer: undefined,
+};
 
 type JoinStep = StepAt<"join">["step"];
 

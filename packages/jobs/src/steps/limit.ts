@@ -5,7 +5,13 @@ import { SetWriter } from "./set-writer.ts";
 import { type Keep, type StepAt, type StepKind, sourceOf } from "./step-kind.ts";
 
 /** The first rows of a set. */
-export const limitKind: StepKind<"limit"> = { needs: "rows", set: "ok", advance: advanceLimit, answer: undefined };
+export const limitKind: StepKind<"limit"> = {
+  needs: "rows",
+  set: "ok",
+  advance: advanceLimit,
+  retried: "anew",
+  answer: undefined,
+};
 
 async function advanceLimit(at: StepAt<"limit">, effects: StepEffects, keep: Keep): Promise<Change> {
   const { state, step } = at;

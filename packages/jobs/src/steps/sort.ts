@@ -6,7 +6,13 @@ import { SetWriter } from "./set-writer.ts";
 import { type Keep, type StepAt, type StepKind, sourceOf } from "./step-kind.ts";
 
 /** The rows of a set in another order. What they are ordered by is held in memory, and nothing else of them. */
-export const sortKind: StepKind<"sort"> = { needs: "rows", set: "ok", advance: advanceSort, answer: undefined };
+export const sortKind: StepKind<"sort"> = {
+  needs: "rows",
+  set: "ok",
+  advance: advanceSort,
+  retried: "anew",
+  answer: undefined,
+};
 
 async function advanceSort(at: StepAt<"sort">, effects: StepEffects, keep: Keep): Promise<Change> {
   const { state, step } = at;

@@ -6,7 +6,13 @@ import { pickFields } from "./pick-fields.ts";
 import type { Keep, StepAt, StepKind } from "./step-kind.ts";
 
 /** A list of the input becomes rows, part by part; they count as rows that were fetched. */
-export const takeKind: StepKind<"take"> = { needs: "nothing", set: "in", advance: advanceTake, answer: undefined };
+export const takeKind: StepKind<"take"> = {
+  needs: "nothing",
+  set: "in",
+  advance: advanceTake,
+  retried: "anew",
+  answer: undefined,
+};
 
 /** Rows that are committed together. */
 const rowsAtOnce = 500;

@@ -42,6 +42,13 @@ test.each([
   expect(await faultsOf(listing)).toEqual([]);
 });
 
+test("what lacks max is told whatever else is wrong with it", async () => {
+  expect(await faultsOf({ page: { arg: "pageToken", from: "nextPageToken" } })).toEqual([
+    "MALFORMED rows/page lacks max: add max",
+    expect.stringMatching(/^REFERENCE_INVALID rows\/page\/arg "pageToken" is no argument of calendar.list_events/),
+  ]);
+});
+
 test("an argument that pages give may be left out, though the tool requires it", async () => {
   const institutions = { call: "bank_link.list_institutions", args: { count: 5, country_codes: ["US"] } };
   const rows = { from: "institutions[]", keep: ["name"] };
@@ -149,4 +156,9 @@ test("a list that is not there is refused with those that are, in other lists to
   expect(await faultsOf({ ...events, rows: { from: "items", keep: ["id"] }, page: { max: 5 } })).toEqual([
     'MALFORMED rows/from is "items", which is not the path of a list: write "items[]"',
   ]);
+  for (const from of ["$.items", "items[*]", ".items[]"]) {
+    expect(await faultsOf({ ...events, rows: { from, keep: ["id"] }, page: { max: 5 } })).toEqual([
+      expect.stringMatching(/: write "items\[\]"$/),
+    ]);
+  }
 });

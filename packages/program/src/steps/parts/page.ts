@@ -129,10 +129,11 @@ export function readPage(node: Node, reader: ShapeReader): PageSpec | undefined 
   }
   const fields = reader.fields(node, pageForm);
   if (fields === undefined) return undefined;
-  const max = reader.number(fields.at("max"), pageCount);
+  // Without it the rest is looked at all the same.
+  const max = reader.number(fields.at("max"), pageCount) ?? pageCount.min;
   const isDeclared = Object.keys(pageForm.optional).every((name) => !fields.has(name));
   const paging = isDeclared ? undefined : readPaging(node, fields, reader);
-  if (max === undefined || isDeclared || paging !== undefined) return max === undefined ? undefined : { max, paging };
+  if (isDeclared || paging !== undefined) return { max, paging };
   const unclear = whyUnclear(fields);
   return unclear === undefined ? undefined : { max, paging, unclear };
 }
@@ -206,7 +207,7 @@ function declaredPaging({ arg, from, query, start = 0, by, size, more }: PagingD
 export function checkPage(page: PageSpec, path: Path, action: Action, check: Check): void {
   const { faults } = check;
   if (page.unclear !== undefined) {
-    const hint = action.paging ? `write {"max": ${page.max}}: ${action.slug} declares its paging` : shapes;
+    const hint = action.paging ? `${declaredHint(page)}: ${action.slug} declares its paging` : shapes;
     faults.add("PROGRAM_MALFORMED", path, page.unclear, hint);
     return;
   }
@@ -225,12 +226,17 @@ export function checkPage(page: PageSpec, path: Path, action: Action, check: Che
   if (declared !== undefined && declared.arg === paging.arg && declared.kind !== paging.kind && !check.isStored) {
     // Counted otherwise than it is, an offset skips rows or has them twice, and no page would tell.
     const message = `takes ${paging.arg} for ${wordsOf[paging.kind]}, and ${action.slug} declares it as ${wordsOf[declared.kind]}`;
-    faults.add("PROGRAM_ARGUMENT_INVALID", path, message, `write {"max": ${page.max}}, which reads it as declared`);
+    faults.add("PROGRAM_ARGUMENT_INVALID", path, message, `${declaredHint(page)}, which reads it as declared`);
     return;
   }
   if (paging.kind === "token") checkToken(paging, path, action, faults);
   else checkCount(paging, path, action, check);
   if (paging.more !== undefined) checkMore(paging.more, path, action, faults);
+}
+
+/** The page that reads a list as its tool declares. */
+function declaredHint({ max }: PageSpec): string {
+  return `write {"max": ${max === pageCount.min ? 20 : max}}`;
 }
 
 const wordsOf = { token: "a token", number: "the number of the page", rows: "an offset in rows" };

@@ -88,6 +88,7 @@ const commandNames: Readonly<Record<string, string>> = {
   ListJobEvents: "`svc jobs log`",
   WatchJob: "`svc jobs watch`",
   CancelJob: "`svc jobs cancel`",
+  RetryJob: "`svc jobs retry`",
   PromoteJob: "`svc jobs promote`",
   ListSkills: "`svc skills list`",
   GetSkill: "`svc skills get`",

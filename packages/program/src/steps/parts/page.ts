@@ -135,15 +135,18 @@ export function readPage(node: Node, reader: ShapeReader): PageSpec | undefined 
   const paging = isDeclared ? undefined : readPaging(node, fields, reader);
   if (isDeclared || paging !== undefined) return { max, paging };
   const unclear = whyUnclear(fields);
-  return unclear === undefined ? undefined : { max, paging, unclear };
+  if (unclear === undefined) return undefined;
+  reader.faults.add("PROGRAM_MALFORMED", node.path, unclear, shapes);
+  return { max, paging, unclear };
 }
 
 /** Why what is said beside `max` is no way at all; undefined where it is one, however faulty. */
 function whyUnclear(fields: Fields): string | undefined {
   const by = fields.at("by").value;
   if (by !== undefined && by !== "rows") return `has ${formatValue(by)} for by, which is "rows" or left out`;
-  const hasWay = fields.has("arg") && ["from", "start", "by"].some((name) => fields.has(name));
-  return hasWay || fields.has("query") ? undefined : "does not say how the next page is asked for";
+  // A query without from is a fault of its own.
+  const hasWay = fields.has("arg") && ["from", "start", "by", "query"].some((name) => fields.has(name));
+  return hasWay ? undefined : "does not say how the next page is asked for";
 }
 
 const nameArgument = "write the name of the argument that takes the token, the number of the page or the offset";
@@ -207,8 +210,8 @@ function declaredPaging({ arg, from, query, start = 0, by, size, more }: PagingD
 export function checkPage(page: PageSpec, path: Path, action: Action, check: Check): void {
   const { faults } = check;
   if (page.unclear !== undefined) {
-    const hint = action.paging ? `${declaredHint(page)}: ${action.slug} declares its paging` : shapes;
-    faults.add("PROGRAM_MALFORMED", path, page.unclear, hint);
+    const hint = `${declaredHint(page)}: ${action.slug} declares its paging`;
+    if (action.paging) faults.rehint("PROGRAM_MALFORMED", path, page.unclear, hint);
     return;
   }
   const paging = pagingOf(page, action);

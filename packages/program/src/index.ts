@@ -1,6 +1,7 @@
 export { canonicalHash, canonicalJson } from "./canonical.ts";
 export type { CheckContext } from "./check/context.ts";
 export { type CheckedProgram, checkProgram } from "./check/program.ts";
+export { pathsNamed } from "./check/sensitive.ts";
 export { needsPlanApproval, type ProgramEstimate, writesFrom } from "./estimate.ts";
 export type { ProgramFault } from "./faults.ts";
 export { type JsonObject, type JsonValue, pointerOf } from "./json.ts";
@@ -34,8 +35,9 @@ export type { Step, StepOf } from "./steps/index.ts";
 export type { MapCall } from "./steps/map.ts";
 export { classOfMethod, type HttpCall } from "./steps/parts/http-request.ts";
 export { type Paging, pagingOf } from "./steps/parts/page.ts";
+export { listedRowsMax, type Reduction, type Reductions } from "./steps/parts/reductions.ts";
 export type { Retry } from "./steps/parts/retry.ts";
-export type { Reduction } from "./steps/reduce.ts";
+export type { SortKey } from "./steps/sort.ts";
 export { type Expression, type SecretUse, secretsOf, type ValueTemplate } from "./template.ts";
 export type { RowState } from "./types/row-state.ts";
 export { typesOf } from "./types/schema-type.ts";

@@ -47,6 +47,8 @@ export type StepLanguage<S extends AnyStep, Inner extends AnyStep = never> = {
   asks(step: S): readonly Asked[];
   /** What it uses, its lists included. Its own questions are counted by `asks`. */
   estimate(step: S, measure: Measure<Inner>): Use;
+  /** The most rows that its set has; absent of a kind whose sets may have as many as any. */
+  setSize?(step: S, measure: Pick<Measure<Inner>, "rows" | "sizeOf">): number;
 };
 
 /** Why a step may not stand where it does. */
@@ -108,6 +110,8 @@ export type Measure<Inner extends AnyStep> = {
   readonly rowsMax: number;
   /** Whether repetitions of a call count. */
   readonly isRepeating: boolean;
+  /** The most rows that the set of an earlier step has. */
+  sizeOf(set: string): number;
   classOf(call: Pick<StepCall, "tool" | "http">): AccessClass;
   /** Measures a list in the step. */
   list(steps: readonly Inner[]): Use;

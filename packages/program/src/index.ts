@@ -1,11 +1,23 @@
 export { canonicalHash, canonicalJson } from "./canonical.ts";
 export type { CheckContext } from "./check/context.ts";
+export type { AcceptedProgram } from "./check/known-programs.ts";
 export { type CheckedProgram, checkProgram } from "./check/program.ts";
+export { type CheckedSkill, programDigest, type SkillText } from "./check/skills.ts";
 export { needsPlanApproval, type ProgramEstimate } from "./estimate.ts";
 export type { ProgramFault } from "./faults.ts";
 export type { JsonObject, JsonValue } from "./json.ts";
 export type { Limits } from "./limits.ts";
-export { createPinReader, type PinnedTool, type PinnedTools, type Pins, pinsOf, pinsText, readPins } from "./pins.ts";
+export {
+  createPinReader,
+  type PinnedSkill,
+  type PinnedSkills,
+  type PinnedTool,
+  type PinnedTools,
+  type Pins,
+  pinsOf,
+  pinsText,
+  readPins,
+} from "./pins.ts";
 export type { Continuation, Hop, OverrideTarget, Point } from "./point.ts";
 export type { PlanApproval, Program } from "./program.ts";
 export { programSchema } from "./program-schema.ts";
@@ -17,7 +29,7 @@ export { rerunOf } from "./run/rerun.ts";
 export { type RunScope, resolveArguments, resolveResult, resolveText, resolveValue, valueAt } from "./run/resolve.ts";
 export { readSkillName, type SkillName } from "./skill-name.ts";
 export type { CallStep } from "./steps/call.ts";
-export type { Step, StepOf } from "./steps/index.ts";
+export { runsOf, type Step, type StepOf } from "./steps/index.ts";
 export type { RowState } from "./steps/map.ts";
 export type { Retry } from "./steps/parts/retry.ts";
 export type { Reduction } from "./steps/reduce.ts";

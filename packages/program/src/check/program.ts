@@ -1,4 +1,4 @@
-import { type Action, createTenantValidators } from "@svc/catalog";
+import { type Action, createTenantValidators, type JsonSchema } from "@svc/catalog";
 import { canonicalHash } from "../canonical.ts";
 import { estimateOf, fixedUseOf } from "../estimate.ts";
 import type { FaultList, ProgramFault } from "../faults.ts";
@@ -7,15 +7,17 @@ import { pinsOf } from "../pins.ts";
 import type { Program } from "../program.ts";
 import { type ReadProgram, readProgram } from "../read/program.ts";
 import { callsOf, stepsOf } from "../steps/index.ts";
-import { typesOf } from "../types/schema-type.ts";
+import { referencesOf } from "../template.ts";
+import { typeOfConstant, typesOf } from "../types/schema-type.ts";
 import { type Ended, firstScope, resolveType, type Scope } from "../types/scope.ts";
 import { accountQuestionsOf, askAccounts } from "./accounts.ts";
 import { askContacts, principalsOf } from "./contacts.ts";
 import { type Check, type CheckContext, createCheck } from "./context.ts";
-import { type AcceptedProgram, findAccepted, type KnownProgram, keepAccepted } from "./known-programs.ts";
+import { type AcceptedProgram, findAccepted, keepAccepted } from "./known-programs.ts";
 import { checkPoints } from "./points.ts";
 import { checkReferences } from "./references.ts";
 import { checkSensitiveSchema } from "./sensitive.ts";
+import { checkSkills, demandsApproval, runnableOf, skillPinsOf, undoToolsOf } from "./skills.ts";
 import { checkSteps, scopeHints } from "./steps.ts";
 
 /** What a check answers: a program that can be run as it is, or everything that is wrong with it, in the order of the text. */
@@ -30,12 +32,12 @@ export type CheckedProgram =
  */
 export async function checkProgram(programJson: string, context: CheckContext): Promise<CheckedProgram> {
   const known = findAccepted(programJson, context);
-  if (known !== undefined && (await isGranted(known, context))) return known.accepted;
+  if (known !== undefined && (await isGranted(known, context))) return known;
   return checkWhole(programJson, context);
 }
 
 /** Whether the project has what a program asks for. */
-async function isGranted({ questions, principals }: KnownProgram, context: CheckContext): Promise<boolean> {
+async function isGranted({ questions, principals }: AcceptedProgram, context: CheckContext): Promise<boolean> {
   const [accounts, contacts] = await Promise.all([
     questions.length === 0 ? [] : context.hasAccounts(questions),
     principals.length === 0 ? [] : context.hasContacts(principals),
@@ -49,7 +51,8 @@ async function checkWhole(programJson: string, context: CheckContext): Promise<C
   const { program, faults, document } = read;
   // What is too large is not looked at further: the bounds are there so that looking takes little time.
   if (faults.list().some(({ code }) => code === "PROGRAM_TOO_LARGE")) return faultsOf(faults);
-  const check = createCheck(faults, context);
+  const skills = await checkSkills(program, context, checkProgram);
+  const check = createCheck(faults, context, skills);
   checkInput(program, check);
   const { scope, uses } = checkSteps(program.steps, program.points, startOf(read), check);
   checkPoints(program, uses, read.leftOut, check);
@@ -57,15 +60,31 @@ async function checkWhole(programJson: string, context: CheckContext): Promise<C
   checkLimits(program, check);
   await Promise.all([askAccounts(program.steps, check, context), askContacts(program, check, context)]);
   if (faults.count > 0) return faultsOf(faults);
-  const accepted = {
+  const accepted = acceptedOf(read, scope, check);
+  keepAccepted(programJson, context, accepted);
+  return accepted;
+}
+
+function acceptedOf({ program, document }: ReadProgram, scope: Scope, check: Check): AcceptedProgram {
+  const skills = runnableOf(check.skills);
+  const inner = [...skills.values()].map((skill) => skill.accepted);
+  const undoTools = [...new Set([...ownUndoTools(program, check), ...undoToolsOf(skills)])];
+  const tools = [...new Set([...toolsOf(program, check), ...undoTools])];
+  return {
     program,
     programHash: canonicalHash(document),
-    estimate: estimateOf(program, classOf(check.actions)),
-    pins: pinsOf(toolsOf(program, check), context.view),
+    estimate: estimateOf(program, { classOf: classOf(check.actions), skills }),
+    pins: pinsOf(tools, check.view),
+    skillPins: skillPinsOf(skills),
+    skills,
+    depth: Math.max(0, ...inner.map(({ depth }) => depth + 1)),
+    demandsApproval: demandsApproval(skills),
+    fixedUse: fixedUseOf(program, { classOf: classOf(check.actions), skills }),
+    resultType: resultTypeOf(program, scope),
+    undoTools,
+    questions: [...accountQuestionsOf(program.steps, check), ...inner.flatMap(({ questions }) => questions)],
+    principals: [...new Set([...principalsOf(program), ...inner.flatMap(({ principals }) => principals)])],
   };
-  const questions = accountQuestionsOf(program.steps, check);
-  keepAccepted(programJson, context, { accepted, questions, principals: principalsOf(program) });
-  return accepted;
 }
 
 function faultsOf(list: FaultList): { faults: readonly ProgramFault[]; omitted: number } {
@@ -81,6 +100,12 @@ function toolsOf({ steps }: Program, { actions }: Check): Action[] {
     if (action === undefined) throw new Error(`call of ${slug} was not checked`);
     return action;
   });
+}
+
+/** The tools that undo what the program's own calls do; none where nothing is ever undone. */
+function ownUndoTools({ steps, sagaOn }: Program, { actions }: Check): Action[] {
+  if (sagaOn.length === 0) return [];
+  return callsOf(steps).flatMap(({ undo }) => (undo && actions.get(undo.tool)) ?? []);
 }
 
 /** The access class of the tools that are known to be callable; of others, `read`. */
@@ -126,10 +151,25 @@ function checkResult(program: Program, scope: Scope, faults: FaultList): void {
   }
 }
 
+/** What of the declared result is sensitive is not handed on: who runs the program as a skill cannot name it. */
+function resultTypeOf({ result }: Program, scope: Scope): JsonSchema {
+  const properties = result.flatMap(([name, template]): [string, JsonSchema][] => {
+    const types = referencesOf(template).map(({ reference }) => resolveType(scope, reference));
+    if (types.some((found) => "type" in found && found.type?.["x-sensitive"] === true)) return [];
+    if (template.kind === "text") return [[name, { type: "string" }]];
+    if (template.kind === "literal") return [[name, typeOfConstant(template.value)]];
+    const [found] = types;
+    const isCertain = template.kind === "reference" && template.otherwise === undefined;
+    return [[name, isCertain && found !== undefined && "type" in found ? (found.type ?? {}) : {}]];
+  });
+  return { type: "object", additionalProperties: false, properties: Object.fromEntries(properties) };
+}
+
 /** What is called whatever the rows are must fit the limits; what rows decide about ends at them. */
-function checkLimits(program: Program, { faults, actions }: Check): void {
+function checkLimits(program: Program, { faults, actions, skills }: Check): void {
   const { limits } = program;
-  const { callsMax, writesMax, asksMin } = fixedUseOf(program, classOf(actions));
+  const known = { classOf: classOf(actions), skills: runnableOf(skills) };
+  const { callsMax, writesMax, asksMin } = fixedUseOf(program, known);
   const report = (name: string, count: number, limit: number, what: string) => {
     if (count <= limit) return;
     const message = `is ${limit}, but the steps make up to ${count} ${what}`;

@@ -8,6 +8,7 @@ import type { Asked, Place, StepLanguage } from "./language.ts";
 import { type MapStep, mapLanguage } from "./map.ts";
 import type { StepCall } from "./parts/tool-call.ts";
 import { type ReduceStep, reduceLanguage } from "./reduce.ts";
+import { type RunStep, runLanguage } from "./run.ts";
 import { type WaitStep, waitLanguage } from "./wait.ts";
 
 /** The kinds of steps that may stand in a branch. */
@@ -18,6 +19,7 @@ type PlainSteps = {
   readonly reduce: ReduceStep;
   readonly judge: JudgeStep;
   readonly wait: WaitStep;
+  readonly run: RunStep;
 };
 
 /** A step that may stand in a branch. */
@@ -43,6 +45,7 @@ const languages: { readonly [Kind in Step["kind"]]: StepLanguage<Steps[Kind], St
   judge: judgeLanguage,
   if: ifLanguage<PlainStep>(),
   wait: waitLanguage,
+  run: runLanguage,
 };
 
 /** Every kind of step, in the order in which messages list them. */
@@ -81,6 +84,16 @@ export function callsOf(steps: readonly Step[]): readonly StepCall[] {
 /** The calls that a step makes itself: those of its branches are not among them. */
 export function ownCallsOf(step: Step): readonly StepCall[] {
   return languageOf(step.kind).calls(step);
+}
+
+/** The skills that a step runs itself, as it names them. */
+export function ownRunsOf(step: Step): readonly string[] {
+  return languageOf(step.kind).runs?.(step) ?? [];
+}
+
+/** Every skill that a list of steps runs, as they are named, each once. */
+export function runsOf(steps: readonly Step[]): readonly string[] {
+  return [...new Set([...stepsOf(steps)].flatMap(ownRunsOf))];
 }
 
 /** The points that a step may ask. */

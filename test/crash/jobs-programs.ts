@@ -55,6 +55,25 @@ export const kinds: Readonly<Record<string, JobKind>> = {
   "map of keyed writes": { program: mapOf("desk.send_keyed", tagged("{row.id}")), ends: "SUCCEEDED" },
   judge: { program: { points, steps: [{ id: "gate", judge: "doubt" }, last] }, ends: "SUCCEEDED" },
   wait: { program: { steps: [{ id: "rest", wait: "1s" }, last] }, ends: "SUCCEEDED" },
+  until: {
+    // Each round sends a note of its own.
+    program: {
+      steps: [
+        {
+          id: "again",
+          until: "steps.look.text.matches('[02468]$')",
+          do: [
+            { id: "look", call: "desk.get_item", entity: "ops", args: { id: "tick" }, timeout },
+            { id: "one", call: "desk.send_note", entity: "ops", args: tagged("round-{steps.look.text}"), timeout },
+          ],
+          every: "1s",
+          max: 20,
+        },
+        last,
+      ],
+    },
+    ends: "SUCCEEDED",
+  },
   undo: {
     program: {
       saga: { on: ["failed"] },

@@ -74,11 +74,14 @@ async function read(req: IncomingMessage): Promise<SeenRequest> {
   return { method, path, text, key: typeof key === "string" ? key : undefined };
 }
 
-/** Undefined is a 404. */
+let ticks = 0;
+
+/** Undefined is a 404. The item "tick" is another one each time. */
 function answerOf({ method, path, text }: SeenRequest, query: URLSearchParams): object | undefined {
   if (method === "POST") return { id: `note-${text.replaceAll("/", ".")}`, text };
   if (method === "DELETE") return { ok: true };
   if (path === "/items/bad") return undefined;
+  if (path === "/items/tick") return { id: "tick", text: `tick ${++ticks}` };
   if (path !== "/items") return { id: path.split("/")[2], text: "an item" };
   const from = Number(query.get("page") ?? "0");
   const items = Array.from({ length: Math.min(pageSize, itemsMax - from) }, (_, index) => {

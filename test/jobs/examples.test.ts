@@ -15,7 +15,8 @@ beforeAll(async () => {
   server = await startTestServer({ variables: { SVC_SANDBOX: "force" } });
   client = createSvcClient({ baseUrl: server.url, apiKey: server.key });
   for (const [toolkitSlug, entityId] of accounts) {
-    await client.connections.initiateConnection({ toolkitSlug, entityId, apiKey: "sandbox" });
+    const accountVariables = toolkitSlug === "search_engine" ? { hostname: "search.example.com", port: "443" } : {};
+    await client.connections.initiateConnection({ toolkitSlug, entityId, apiKey: "sandbox", accountVariables });
   }
   for (const principalId of ["lead", "head"]) {
     const contact = { principalId, name: principalId, approver: false };
@@ -30,6 +31,8 @@ const accounts = [
   ["sales_crm", "sandbox:pages=80"],
   ["sales_crm", "sandbox:error"],
   ["messaging_bot", "ops"],
+  ["search_engine", "ops"],
+  ["search_ingestion", "ops"],
   ["bank_link", "ops"],
 ] as const;
 
@@ -93,6 +96,29 @@ test("what was done before a failure is undone", async () => {
   expect(planned).toMatchObject({ state: "undone", undo: { failed: 0 } });
   expect(job.saga).toMatchObject({ state: "compensated", entries: planned?.rows?.ok, done: planned?.rows?.ok });
   expect(job.lastError).toContain("provider_error");
+});
+
+test("an export is waited for, and what it brought is loaded", async () => {
+  const job = await reach(await submit("wait-for-export"), hasEnded);
+  const { loaded, finishedAt } = JSON.parse(job.receipt?.resultJson ?? "") as { loaded: number; finishedAt: string };
+  expect(job).toMatchObject({ lastError: "", receipt: { outcome: "complete", calls: { write: 1 + loaded } } });
+  expect(loaded).toBeGreaterThan(0);
+  expect(finishedAt).toMatch(/^20/);
+});
+
+test("an export that does not end is waited for as often as the program says, and no further", async () => {
+  const never = example("wait-for-export")
+    .replace("has(steps.run.finishedAt)", "!has(steps.run.finishedAt)")
+    .replace('"30s"', '"1s"')
+    .replace('"max": 20', '"max": 3');
+  const { job: submitted } = await client.jobs.submitJob({ programJson: never });
+  expect(submitted?.estimate).toMatchObject({ callsMin: 3 });
+  const job = await reach(submitted?.id ?? "", hasEnded);
+  expect(job.lastError).toContain("UNTIL_EXHAUSTED");
+  const steps = Object.fromEntries(job.stepReceipts.map((step) => [step.stepId, step]));
+  expect(steps["ready"]).toMatchObject({ state: "failed", attempts: 3 });
+  expect(steps["run"]).toMatchObject({ state: "completed", attempts: 3, calls: { read: 3 } });
+  expect(steps["fetch"]).toBeUndefined();
 });
 
 test("a destructive plan is simulated, approved and run", async () => {

@@ -1,7 +1,6 @@
 import { createId, type Id, idOfUuid, type ProjectId, storableText, uuidOfId } from "@svc/core";
 import {
   askEndpointsForProject,
-  type Contact,
   contactsForProject,
   type Executor,
   insertAsk,
@@ -9,7 +8,7 @@ import {
   type NewJobTask,
 } from "@svc/db";
 import { askEvent } from "./ask-event.ts";
-import { subjectText } from "./task-subject.ts";
+import { subjectText, type TaskSubject, type WatchSubject } from "./task-subject.ts";
 import type { AskInput, PreparedAsk } from "./types.ts";
 
 /**
@@ -18,6 +17,7 @@ import type { AskInput, PreparedAsk } from "./types.ts";
  */
 export async function prepareAsk(db: Executor, input: AskInput): Promise<PreparedAsk> {
   const ask = askOf(input, await addresseesOf(db, input));
+  const tasks = await tasksOfHop(db, { ...ask, addressed: ask.deliveredPrincipals, nowMs: input.nowMs });
   const timeoutSeconds = ask.deadlineAt === null ? undefined : ask.escalation[0]?.timeoutSeconds;
   const payload = {
     kind: ask.kind,
@@ -32,7 +32,7 @@ export async function prepareAsk(db: Executor, input: AskInput): Promise<Prepare
     id: ask.id,
     approvalId: ask.approvalId,
     events: [askEvent("ask-raised", ask, payload, input.principalChain)],
-    tasks: await tasksOfHop(db, { ...ask, addressed: ask.deliveredPrincipals, nowMs: input.nowMs }),
+    tasks,
     write: (tx) => insertAsk(tx, ask),
   };
 }
@@ -96,22 +96,14 @@ export async function tasksOfHop(db: Executor, hop: HopReached): Promise<NewJobT
   const { id: askId, jobId, projectId, hopIndex, deadlineAt, nowMs } = hop;
   const contacts = await contactsForProject(db, projectId).findMany(hop.addressed);
   const endpoints = await askEndpointsForProject(db, projectId).listActive();
-  const task = (kind: NewJobTask["kind"], subject: string, dueAt: number) => ({
-    jobId,
-    projectId,
-    kind,
-    subject,
-    dueAt,
+  const subjects: { readonly subject: Exclude<TaskSubject, WatchSubject>; readonly dueAt: number }[] = [];
+  if (deadlineAt !== null) subjects.push({ subject: { kind: "hop", askId, hopIndex }, dueAt: deadlineAt });
+  if (endpoints.length > 0) subjects.push({ subject: { kind: "publish", askId, hopIndex }, dueAt: nowMs });
+  for (const { principalId, reach } of contacts) {
+    if (reach === null) continue;
+    subjects.push({ subject: { kind: "reach", askId, hopIndex, tries: 0, principalId }, dueAt: nowMs });
+  }
+  return subjects.map(({ subject, dueAt }) => {
+    return { jobId, projectId, kind: subject.kind, subject: subjectText(subject), dueAt };
   });
-  return [
-    ...(deadlineAt === null ? [] : [task("hop", subjectText({ kind: "hop", askId, hopIndex }), deadlineAt)]),
-    ...(endpoints.length === 0 ? [] : [task("publish", subjectText({ kind: "publish", askId, hopIndex }), nowMs)]),
-    ...contacts.filter(isReachable).map(({ principalId }) => {
-      return task("reach", subjectText({ kind: "reach", askId, hopIndex, tries: 0, principalId }), nowMs);
-    }),
-  ];
-}
-
-function isReachable({ reach }: Contact): boolean {
-  return reach !== null;
 }

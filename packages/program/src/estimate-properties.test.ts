@@ -25,6 +25,8 @@ type Making = {
   readonly ids: { count: number };
   readonly sets: string[];
   readonly isLast: boolean;
+  /** The kinds of the steps that the list stands in. */
+  readonly inside: readonly Step["kind"][];
 };
 
 function makeId({ ids }: Making): string {
@@ -59,13 +61,22 @@ const makers: Readonly<Record<Step["kind"], (making: Making, set: string) => obj
   reduce: (making, set) => ({ id: makeId(making), reduce: set, as: { all: "count" } }),
   judge: (making) => ({ id: makeId(making), judge: making.isLast ? "go" : "skip" }),
   if(making) {
-    const branches = [0, 1].map(() => makeSteps({ ...making, sets: [...making.sets] }, plainKinds, 3));
+    const branches = [0, 1].map(() => makeInner(making, "if", 3));
     return ifStep(makeId(making), "true", branches[0] ?? [], making.draw(2) === 0 ? undefined : branches[1]);
+  },
+  until(making) {
+    const body = makeInner(making, "until", 2);
+    return { id: makeId(making), until: "true", do: body, max: 1 + making.draw(4) };
   },
   wait: (making) => ({ id: makeId(making), wait: "1s" }),
 };
 
-const plainKinds = stepKinds.filter((kind) => languageOf(kind).refusedInBranch === undefined);
+/** Makes a list in a step of a kind, which none of its own kind may stand in. */
+function makeInner(making: Making, within: Step["kind"], most: number): object[] {
+  const inside = [...making.inside, within];
+  const kinds = stepKinds.filter((kind) => languageOf(kind).refusedInItself === undefined || !inside.includes(kind));
+  return makeSteps({ ...making, inside, sets: [...making.sets] }, kinds, most);
+}
 
 /** Makes at most so many steps. Five, branches of three and maps of two calls stay below the 100 of a program. */
 function makeSteps(making: Making, kinds: readonly Step["kind"][], most: number): object[] {
@@ -88,7 +99,7 @@ const generated = fc
       version: 1,
       title: "Generated",
       limits: { rows, toolCalls: 200 + draw(2000), writes: 100 + draw(1000), asks: 30 },
-      steps: makeSteps({ draw, ids: { count: 0 }, sets: [], isLast: false }, stepKinds, 5),
+      steps: makeSteps({ draw, ids: { count: 0 }, sets: [], isLast: false, inside: [] }, stepKinds, 5),
       points: {
         go: { question: "?", continuations: ["proceed", "abort"], escalation },
         skip: { question: "?", continuations: ["proceed", "skip"], escalation },
@@ -98,16 +109,17 @@ const generated = fc
   });
 
 /**
- * How many calls of some tools stand in a program's text, of two branches those of the one with more. Knows no kinds of steps: it
- * finds whatever has a `call`, however deep it stands. Undo calls do not count.
+ * How many calls of some tools a program's text can make, of two branches those of the one with more, of rounds those of all. Knows no
+ * kinds of steps: it finds whatever has a `call`, however deep it stands. Undo calls do not count.
  */
 function callsIn(value: unknown, tools: readonly string[]): number {
   const sum = (values: readonly unknown[]) => values.reduce<number>((total, item) => total + callsIn(item, tools), 0);
   if (Array.isArray(value)) return sum(value);
   if (!isObject(value)) return 0;
-  const { call, then: yes, else: no, undo: _undo, ...others } = value;
+  const { call, then: yes, else: no, undo: _undo, until, max, ...others } = value;
   const own = typeof call === "string" && tools.includes(call) ? 1 : 0;
-  return own + Math.max(callsIn(yes, tools), callsIn(no, tools)) + sum(Object.values(others));
+  const rounds = until === undefined ? 1 : Number(max);
+  return own + Math.max(callsIn(yes, tools), callsIn(no, tools)) + rounds * sum(Object.values(others));
 }
 
 test("no call of a program slips past its estimate, wherever it stands", async () => {

@@ -24,11 +24,6 @@ export const programSchema: JsonSchema = {
     ...Object.fromEntries(stepKinds.flatMap((kind) => Object.entries(languageOf(kind).definitions))),
     ...Object.fromEntries(stepKinds.map((kind) => [kind, schemaOf(formOf(kind, "program"))])),
     mapCall: schemaInMap(),
-    plainStep: {
-      description: "One step that may stand in a branch, told by the one of these fields it has.",
-      ...oneOf(stepKinds.filter((kind) => languageOf(kind).refusedInBranch === undefined)),
-      examples: [{ id: "pause", wait: "10m" }],
-    },
     step: {
       description: `One step, told by the one of these fields it has: ${listed(stepKinds, "or")}.`,
       ...oneOf(stepKinds),

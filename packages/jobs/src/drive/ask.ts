@@ -61,10 +61,9 @@ function askInput(
 }
 
 /** What is under way waits for the ask. */
-function waiting({ undo, positions, loaded }: JobState, { kind, stepId }: Question, { id: askId }: PreparedAsk): Edit {
+function waiting({ undo, positions }: JobState, { kind, stepId }: Question, { id: askId }: PreparedAsk): Edit {
   if (kind === "undo_stuck") return { kind: "undo", undo: { stepId, ...undo, askId } };
-  const { index } = stepOf(loaded.flow, stepId);
-  const progress = positions.find((position) => position.index === index)?.progress;
+  const progress = positions.find((position) => position.progress?.stepId === stepId)?.progress;
   if (progress === undefined) throw new Error(`step ${stepId} asks, and has not begun`);
   return { kind: "progress", progress: { ...progress, askId } };
 }

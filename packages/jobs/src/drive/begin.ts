@@ -43,7 +43,7 @@ export async function beginJob(work: Work, port: Port): Promise<Beginning> {
 export async function commitBeginning({ work, call }: Beginning, port: Port): Promise<Beginning> {
   if (work.state === work.committed) return { work, call };
   try {
-    const begun = await port.begin(work, call?.begun);
+    const begun = await port.commit(work, { task: "keep", call: call?.begun });
     if (call?.begun === undefined || begun.hasBegunCall) return { work: begun.work, call };
     call.cancel();
     return { work: begun.work, call: undefined };

@@ -2,7 +2,7 @@ import { assertExhaustive } from "@svc/core";
 import type { JsonValue } from "@svc/program";
 import type { Called, CallRequest, ToolCaller } from "@svc/tools";
 import type { JobState } from "../state/job.ts";
-import { hasSensitive, shownOf } from "../state/shown.ts";
+import { shownOf } from "../state/shown.ts";
 import type { Attempted, CallTurn, Invocation } from "../steps/effects.ts";
 import type { OnFaultPoint } from "./fault-points.ts";
 import { appKey, ledgerKey } from "./keys.ts";
@@ -23,7 +23,7 @@ export function createCalls(
   return {
     async call(state, invocation, turn) {
       const { stepId } = invocation.place;
-      await onFaultPoint?.("before-call", { stepId });
+      if (onFaultPoint !== undefined) await onFaultPoint("before-call", { stepId });
       const called = await caller.call(requestOf(state, invocation, { ...turn, isFirst }));
       return attemptedOf(called, stepId, onFaultPoint);
     },
@@ -68,7 +68,7 @@ function requestOf(
     timeoutMs: call.timeoutMs,
     // It gives way to other work instead, and comes back.
     limitWaitMs: 0,
-    secrets: hasSensitive(state.loaded) ? shownOf(state).secrets : undefined,
+    secrets: state.loaded.hasSensitive ? shownOf(state).secrets : undefined,
   };
 }
 

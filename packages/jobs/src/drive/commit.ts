@@ -14,7 +14,7 @@ import { storedProgress } from "../state/progress.ts";
 import type { EngineContext } from "./context.ts";
 import type { EndedJob, EngineObserver } from "./observer.ts";
 import { isHoldReason } from "./park.ts";
-import { type CommitParts, LeaseLostError } from "./port.ts";
+import { type CommitParts, type Committed, LeaseLostError, type Port } from "./port.ts";
 import { saveRecords } from "./records.ts";
 import { sealRows } from "./row-blocks.ts";
 import type { JobSeals } from "./seals.ts";
@@ -25,26 +25,28 @@ export type CommitContext = {
   readonly lease: RunLease;
   readonly seals: JobSeals;
   readonly db: Executor;
+  /** Told of each commit. */
+  readonly onCommitted?: (() => void) | undefined;
 };
 
-/** Commits the work of a job under its driver's lease, in a transaction or on its own. See `Port.commit`. */
-export type Commit = (work: Work, parts: CommitParts, tx?: Executor) => Promise<Committed | undefined>;
-
-/** A job as it was committed, and whether the call that was to begin with it did. */
-export type Committed = { readonly work: Work; readonly hasBegunCall: boolean };
+/** What commits the work of a job under its driver's lease, on its own or in a transaction. See `Port`. */
+export type Commits = Pick<Port, "commitUnlessLogged"> & {
+  commit(work: Work, parts: CommitParts, tx?: Executor): Promise<Committed>;
+};
 
 /** Makes what commits for one driver. */
-export function createCommit({ context, lease, seals, db }: CommitContext): Commit {
+export function createCommit({ context, lease, seals, db, onCommitted }: CommitContext): Commits {
   const { clock, observer, onFaultPoint, onDue, onMoved } = context;
-  return async (work, parts, tx = db) => {
+  const write = async (work: Work, parts: CommitParts, tx: Executor, expectedSeq: number | undefined) => {
     const { state, committed: before, pending } = work;
+    const ended = parts.receipt && endedJob(state, parts.receipt);
     const at = { stepId: state.undo?.stepId ?? state.positions[0]?.progress?.stepId ?? "" };
     await onFaultPoint?.("before-commit", at);
-    const { task, expectsSeq = false } = parts;
+    const { task } = parts;
     const found = await commitRun(tx, lease, changeOf(work, parts, seals), {
       nowMs: clock.now(),
       seesCancel: state.cancel !== undefined,
-      expectedSeq: expectsSeq ? state.lastSeq : undefined,
+      expectedSeq,
     }).catch(async (error: unknown) => {
       await saveRecords(context.db, pending.records);
       // Nobody will try this commit again, and what was called was called.
@@ -52,22 +54,31 @@ export function createCommit({ context, lease, seals, db }: CommitContext): Comm
       throw error;
     });
     if (found === undefined) {
-      if (expectsSeq) return undefined;
+      if (expectedSeq !== undefined) return undefined;
       await saveRecords(context.db, pending.records);
       for (const end of pending.made) await end.write();
       const isHeld = isHoldReason((await loadJob(tx, state.id))?.park?.reason);
       observer.leaseLost(state.id, isHeld ? "parked" : "taken-over");
       throw new LeaseLostError(`the lease of ${state.id} was lost`);
     }
+    if (before.park !== state.park && state.park?.before !== undefined) tellOfHold(observer, state);
     if (before.status !== state.status) onMoved?.(state.id);
-    if (before.park !== state.park) tellOfHold(observer, state);
-    if (parts.receipt !== undefined) observer.ended(endedJob(state, parts.receipt));
+    if (ended !== undefined) observer.ended(ended);
+    onCommitted?.();
     if (pending.tasks.length > 0) onDue();
     if (typeof task === "object") onDue(task.dueAtMs);
     await onFaultPoint?.("after-commit", at);
     const { lastSeq, cancelRequestedAt: atMs, cancelChain: chain } = found;
     const cancel = atMs === null ? undefined : { atMs, chain: chain ?? state.principalChain };
     return { work: committedWork(work, { lastSeq, cancel }), hasBegunCall: found.hasBegunCall };
+  };
+  return {
+    async commit(work, parts, tx = db) {
+      const committed = await write(work, parts, tx, undefined);
+      if (committed === undefined) throw new Error("a commit that expects nothing was not made");
+      return committed;
+    },
+    commitUnlessLogged: async (work, parts) => (await write(work, parts, db, work.state.lastSeq)) !== undefined,
   };
 }
 
@@ -115,15 +126,17 @@ function endedJob(state: JobState, { outcome, calls, rows, asks }: ReceiptDocume
 export function changeOf(work: Work, parts: CommitParts, { seal }: JobSeals): RunChange {
   const { task, receipt, call } = parts;
   const { state, committed, pending } = work;
-  const driven = drivenJob(work);
   const also = otherWrites(work);
+  const overrides = hasNewOverrides(work) ? overridesOf(state) : undefined;
+  const job = { ...drivenJob(work), receipt };
+  const gotOn = isProgress(work, parts);
   const progress = storedProgress(state);
+  const rows = pending.rows.length === 0 ? [] : sealRows(pending.rows, seal);
   return {
     job: {
-      ...driven,
+      ...job,
       progress: progress === undefined ? null : seal("progress", progress),
-      receipt,
-      ...(hasNewOverrides(work) && { params: {}, stepArgs: {}, overrides: seal("overrides", overridesOf(state)) }),
+      ...(overrides && { params: {}, stepArgs: {}, overrides: seal("overrides", overrides) }),
     },
     events: pending.events,
     // Steps are values: one that is another than at the last commit has changed.
@@ -132,7 +145,7 @@ export function changeOf(work: Work, parts: CommitParts, { seal }: JobSeals): Ru
       .map(([stepId, { ordinal, receipt: step, value }]) => {
         return { stepId, ordinal, receipt: step, output: value === undefined ? null : seal(`steps/${stepId}`, value) };
       }),
-    rows: sealRows(pending.rows, seal),
+    rows,
     setRows: pending.placed.map(({ outputs, ...row }) => {
       const place = `sets/${row.setId}/${row.ordinal}`;
       return { ...row, outputs: outputs === undefined ? null : seal(place, outputs) };
@@ -143,7 +156,7 @@ export function changeOf(work: Work, parts: CommitParts, { seal }: JobSeals): Ru
     begunCall: call,
     madeCalls: pending.made,
     task,
-    isProgress: isProgress(work, parts),
+    isProgress: gotOn,
     tasks: pending.tasks,
     calls: pending.records,
     also,

@@ -55,8 +55,9 @@ export function endOf(state: JobState, { cause, chain }: NextOf<"end">): Change 
 export async function beginUndo(work: Work, chain: readonly string[], port: Port): Promise<Work> {
   if (work.state.used.asks === 0) return work;
   return port.locked(async (job) => {
-    const events = await job.withdrawAsk(chain);
-    return job.commit(apply(work, [{ kind: "withdrawn", events }], port.clock.now()), { task: "keep" });
+    const { events } = await job.closeAsks(chain);
+    const withdrawn = apply(work, [{ kind: "withdrawn", events }], port.clock.now());
+    return (await job.commit(withdrawn, { task: "keep" })).work;
   });
 }
 
@@ -82,7 +83,7 @@ export async function finish(work: Work, { status, reason, chain }: NextOf<"fini
   // One statement, as long as nobody else has written to the log since: the receipt names its last entry.
   const lastSeq = state.lastSeq + ended.work.pending.events.length;
   const receipt = receiptOf(ended.work.state, { ...ended, lastSeq, asks: [] }, port);
-  if ((await port.commit(ended.work, { task: "end", receipt, expectsSeq: true })) === undefined) {
+  if (!(await port.commitUnlessLogged(ended.work, { task: "end", receipt }))) {
     await finishLocked(ended.work, { end: [], chain: undefined }, port);
   }
 }
@@ -94,8 +95,8 @@ async function finishLocked(
   port: Port,
 ): Promise<void> {
   await port.locked(async (job) => {
-    const withdrawn: Edit[] = chain === undefined ? [] : [{ kind: "withdrawn", events: await job.withdrawAsk(chain) }];
-    const asks = await job.listAsks();
+    const { events, asks } = await job.closeAsks(chain);
+    const withdrawn: Edit[] = chain === undefined ? [] : [{ kind: "withdrawn", events }];
     const ended = withResult(apply(work, [...withdrawn, ...end], port.clock.now()), port);
     const lastSeq = job.lastSeq + ended.work.pending.events.length;
     const receipt = receiptOf(ended.work.state, { ...ended, lastSeq, asks }, port);

@@ -13,7 +13,7 @@ const tools = deskTools();
 /** Programs over the desk: a set of rows first, then whatever the generator likes, each step able to fail. */
 const programs = fc
   .record({
-    middle: fc.array(fc.constantFrom("filter", "map", "keyed", "judge", "call", "if", "wait", "reduce"), {
+    middle: fc.array(fc.constantFrom("filter", "map", "keyed", "judge", "call", "if", "wait", "reduce", "until"), {
       maxLength: 5,
     }),
     tolerate: fc.nat({ max: 3 }),
@@ -106,6 +106,19 @@ function stepOf(
         // biome-ignore lint/suspicious/noThenProperty: it is the word of the language
         then: [{ id: `${id}then`, wait: "5m" }],
         else: [{ id: `${id}else`, filter: "items", where: "true" }],
+      };
+    case "until":
+      // How often depends on what else was sent: it looks at what the note came to.
+      return {
+        id,
+        until: `rows.items > 2 && steps.${id}send.id == "n1"`,
+        do: [
+          { id: `${id}send`, call: "desk.send_note", entity: "ops", args: { text: "again" }, ...undo },
+          { id: `${id}some`, filter: "items", where: "row.n >= params.least" },
+        ],
+        every: "1m",
+        factor: 2,
+        max: 3,
       };
     case "wait":
       return { id, wait: "10m" };
@@ -235,6 +248,8 @@ test("whatever apps answer, people choose and nodes die of, a job ends by the ta
     "call failed",
     "judge completed",
     "wait completed",
+    "until completed",
+    "until failed",
     "parked while queued",
     "parked while running",
     "parked while compensating",

@@ -1,16 +1,18 @@
 import type { Step } from "@svc/program";
 import { apply, type Work } from "../state/apply.ts";
 import type { Change, Next } from "../state/change.ts";
+import { type AgainInstruction, stepOf } from "../state/flow.ts";
 import type { JobState } from "../state/job.ts";
 import { isParkable } from "../state/statuses.ts";
 import type { StepEffects } from "../steps/effects.ts";
+import { stepKinds } from "../steps/index.ts";
 import type { Keep } from "../steps/step-kind.ts";
 import { resumeFromAsk } from "./answer.ts";
 import { question } from "./ask.ts";
 import { advanceWith, type Beginning, beginStep, commitBeginning, kindOf, started, stepAtHand } from "./begin.ts";
 import { beginUndo, endOf, failureOf, finish, limitOf } from "./end.ts";
 import { holdAfterLosses, waitForRelease } from "./park.ts";
-import type { Port, TaskEnd } from "./port.ts";
+import type { Port } from "./port.ts";
 import { cancel, followTwin } from "./twin.ts";
 import { compensate } from "./undo.ts";
 
@@ -72,7 +74,7 @@ async function act(work: Work, driver: Driver): Promise<Work | undefined> {
   port.atWork();
   if (isCancelled(state, driver) && state.status !== "compensating") {
     // The request may be known from the lease alone; who made it stands in the row.
-    const seen = state.cancel === undefined ? await committed(work, driver, "keep") : work;
+    const seen = state.cancel === undefined ? await committed(work, driver.port) : work;
     return follow(seen, await cancel(seen.state, port), driver);
   }
   if (interrupts.isStopping || isSliceOver(driver)) return leave(work, driver, port.clock.now());
@@ -102,7 +104,7 @@ async function moveOn(work: Work, driver: Driver): Promise<Work | undefined> {
     case "pending_plan_approval":
       return follow(work, await resumeFromAsk(state, port), driver);
     case "compensating": {
-      const ready = work.state === work.committed ? work : await committed(work, driver, "keep");
+      const ready = work.state === work.committed ? work : await committed(work, driver.port);
       return follow(ready, await compensate(ready.state, effects, port), driver);
     }
     default:
@@ -126,11 +128,24 @@ async function runStep(work: Work, driver: Driver): Promise<Work | undefined> {
     const next: Next = { kind: "finish", status: "succeeded", reason: "finished", chain };
     return follow(work, { edits: [], next }, driver);
   }
+  if (instruction.kind === "again") {
+    // What a call came to is in doubt until it is committed: what was made in the round is, before it is looked at.
+    const ready = work.pending.made.length > 0 ? await committed(work, driver.port) : work;
+    return follow(ready, await endRound(ready.state, instruction, driver.effects), driver);
+  }
   if (instruction.kind === "jump") {
     const edits = [{ kind: "go", from: position.index, to: instruction.to }] as const;
     return follow(work, { edits, next: { kind: "on" } }, driver);
   }
   return advance(await readied(work, instruction.step, driver), driver);
+}
+
+/** What follows at the end of a round of a block. */
+async function endRound(state: JobState, round: AgainInstruction, effects: StepEffects): Promise<Change> {
+  const { again } = kindOf(round.step);
+  if (again === undefined) throw new Error(`a step of kind ${round.step.kind} has no rounds`);
+  const instruction = stepOf(state.loaded.flow, round.step.id);
+  return again({ state, step: round.step, instruction, progress: undefined }, round, effects);
 }
 
 /** One act of the step at hand, for which all is committed that has to be. */
@@ -140,7 +155,7 @@ async function advance({ work, call }: Beginning, driver: Driver): Promise<Work 
   let kept = work;
   const keep: Keep = async (edits) => {
     driver.port.atWork();
-    kept = await committed(apply(kept, edits, driver.port.clock.now()), driver, "keep");
+    kept = await committed(apply(kept, edits, driver.port.clock.now()), driver.port);
     return kept.state;
   };
   const change = await advanceWith(at, { call, keep }, driver.effects);
@@ -150,11 +165,11 @@ async function advance({ work, call }: Beginning, driver: Driver): Promise<Work 
 /** Whoever reads a set reads the store, and nobody calls an app for a job that has not begun the step and committed so far. */
 async function readied(work: Work, step: Step, driver: Driver): Promise<Beginning> {
   const { placed, clearedSets, made } = work.pending;
-  const { needs } = kindOf(step);
+  const { needs } = stepKinds[step.kind];
   if (needs === "commit") return commitBeginning(await beginStep(work, step, driver.port), driver.port);
   // What a call came to is in doubt until it is committed: nothing that may take long comes before that.
   const isDue = made.length > 0 || (needs === "rows" && placed.length + clearedSets.length > 0);
-  return { work: isDue ? await committed(work, driver, "keep") : work, call: undefined };
+  return { work: isDue ? await committed(work, driver.port) : work, call: undefined };
 }
 
 /**
@@ -163,17 +178,19 @@ async function readied(work: Work, step: Step, driver: Driver): Promise<Beginnin
  */
 export async function follow(before: Work, { edits, next }: Change, driver: Follower): Promise<Work | undefined> {
   const { port } = driver;
-  const work = apply(before, edits, port.clock.now());
+  const work = edits.length === 0 ? before : apply(before, edits, port.clock.now());
   const { state } = work;
   switch (next.kind) {
     case "on":
       return work;
     case "commit":
-      return isSliceOver(driver) ? leave(work, driver, port.clock.now()) : committed(work, driver, "keep");
+      return isSliceOver(driver) ? leave(work, driver, port.clock.now()) : committed(work, port);
     case "until":
       return leave(work, driver, next.atMs, true);
+    case "wait":
+      return follow(work, parkUntil(next, port.clock.now()), driver);
     case "leave":
-      await committed(work, driver, "end");
+      await port.commit(work, { task: "end" });
       if (work.pending.asks.length > 0) await port.onFaultPoint?.("after-ask-commit", { stepId: "" });
       return undefined;
     case "ask":
@@ -192,17 +209,26 @@ export async function follow(before: Work, { edits, next }: Change, driver: Foll
   }
 }
 
+/** Nothing of the job goes on before a time. */
+function parkUntil({ stepId, atMs }: Extract<Next, { kind: "wait" }>, nowMs: number): Change {
+  return {
+    edits: [
+      { kind: "move", to: "parked", reason: "wait" },
+      { kind: "park", park: { reason: "wait", stepId, since: nowMs, wakeAt: atMs } },
+    ],
+    next: { kind: "until", atMs },
+  };
+}
+
 /** Gives the job back until a time, or until it expires; what is pending is committed with it. */
 async function leave(work: Work, driver: Follower, atMs: number, isWait = false): Promise<undefined> {
   const { deadline } = work.state;
   const dueAtMs = "atMs" in deadline ? Math.min(atMs, deadline.atMs) : atMs;
-  await committed(work, driver, { dueAtMs }, isWait);
+  await driver.port.commit(work, { task: { dueAtMs }, isWait });
 }
 
-async function committed(work: Work, { port }: Pick<Driver, "port">, task: TaskEnd, isWait = false): Promise<Work> {
-  const done = await port.commit(work, { task, isWait });
-  if (done === undefined) throw new Error("a commit that expects nothing was not made");
-  return done;
+async function committed(work: Work, port: Port): Promise<Work> {
+  return (await port.commit(work, { task: "keep" })).work;
 }
 
 function isInterrupted(state: JobState, driver: Driver): boolean {
@@ -222,9 +248,8 @@ function isOverdue({ deadline }: JobState, { clock }: Pick<Port, "clock">): bool
  * to go on with it.
  */
 function isPoisoned(state: JobState, { losses, port }: Driver): boolean {
-  if (!isParkable(state.status)) return false;
   const isEnding = state.cancel !== undefined && state.status !== "compensating";
-  return losses >= (isEnding ? 2 : 1) * port.lossesMax;
+  return losses >= (isEnding ? 2 : 1) * port.lossesMax && isParkable(state.status);
 }
 
 function isSliceOver({ port, interrupts, startedMs }: Follower): boolean {

@@ -32,19 +32,26 @@ export type PlannedJob = {
   readonly change: Pick<RunChange, "job" | "events" | "steps" | "begunCall">;
 };
 
-/** Reads a job for the driver that holds its run task; undefined when there is nothing to drive any more. */
-export async function openJob(context: EngineContext, task: ClaimedJobTask): Promise<OpenJob | undefined> {
+/**
+ * Reads a job for the driver that holds its run task; undefined when there is nothing to drive any more. `onCommitted` is told of
+ * each commit of the driver.
+ */
+export async function openJob(
+  context: EngineContext,
+  task: ClaimedJobTask,
+  onCommitted?: () => void,
+): Promise<OpenJob | undefined> {
   const found = await context.jobs.add(task.jobId);
   if (found === undefined || found.job.finishedAt !== null) {
     await endJobTask(context.db, task);
     return undefined;
   }
-  return open(context, context.db, found, task.leaseToken);
+  return open(context, context.db, found, { leaseToken: task.leaseToken, onCommitted });
 }
 
 /** Opens a job that its submission has just stored, or is about to, leased to this node: nobody else has ever driven it. */
 export function openNewJob(context: EngineContext, job: JobRecord): Promise<OpenJob> {
-  return open({ ...context, calls: context.firstCalls }, context.db, { job, steps: [] }, firstToken);
+  return open({ ...context, calls: context.firstCalls }, context.db, { job, steps: [] }, { leaseToken: firstToken });
 }
 
 /** Takes a job that is about to be stored as far as its first commit. */
@@ -94,7 +101,8 @@ export async function takeJob(
   const nowMs = clock.now();
   const lease = { jobId, projectId, owner, nowMs, leaseUntilMs: nowMs + limits.leaseMs };
   const steps = await loadJobSteps(tx, jobId);
-  const { work, port } = await open(context, tx, { job, steps }, await leaseRunTask(tx, lease));
+  const leaseToken = await leaseRunTask(tx, lease);
+  const { work, port } = await open(context, tx, { job, steps }, { leaseToken });
   return { work, follower: { port, interrupts: uninterrupted, startedMs: nowMs } };
 }
 
@@ -104,7 +112,7 @@ async function open(
   context: EngineContext,
   db: Executor,
   { job, steps }: JobWithSteps,
-  leaseToken: number,
+  { leaseToken, onCommitted }: { readonly leaseToken: number; readonly onCommitted?: (() => void) | undefined },
 ): Promise<OpenJob> {
   const { id: jobId, projectId, programDigest } = job;
   const loaded = await context.programs.get(db, projectId, programDigest);
@@ -112,5 +120,5 @@ async function open(
   const state = openState(job, steps, { loaded, ...seals });
   const lease = { jobId, owner: context.nodeId, leaseToken };
   const metered = context.meter.begin({ projectId, jobId });
-  return { work: workOf(state), port: createStorePort({ context, lease, seals, db }, metered) };
+  return { work: workOf(state), port: createStorePort({ context, lease, seals, db, onCommitted }, metered) };
 }

@@ -18,11 +18,12 @@ export type CommitParts = {
   readonly receipt?: ReceiptDocument | undefined;
   /** The call that begins with it, where that must be known should the node end. */
   readonly call?: CallRecord | undefined;
-  /** Nothing is written when somebody else has logged since this work was read. */
-  readonly expectsSeq?: boolean;
   /** The job is only given back until a time: unless the act did something, it has not got on. */
   readonly isWait?: boolean;
 };
+
+/** A job as it was committed, and whether the call that was to begin with it did. */
+export type Committed = { readonly work: Work; readonly hasBegunCall: boolean };
 
 /** An undo entry, opened. */
 export type UndoEntry = {
@@ -44,14 +45,16 @@ export type Twin =
       readonly outcome: ReceiptDocument["outcome"] | "";
     };
 
+/** The asks of a job, none of them pending, and what their end has logged. */
+export type ClosedAsks = { readonly events: PreparedAsk["events"]; readonly asks: readonly AskView[] };
+
 /** What is done under the lock of the job's row, in one transaction. */
 export type LockedJob = {
   /** The last entry of the log: nobody else adds to it now. */
   readonly lastSeq: number;
-  /** Withdraws the pending ask; answers what is to be logged. */
-  withdrawAsk(chain: readonly string[]): Promise<PreparedAsk["events"]>;
-  listAsks(): Promise<readonly AskView[]>;
-  commit(work: Work, parts: CommitParts): Promise<Work>;
+  /** Withdraws the pending ask, with a chain alone; what is to be logged of that, and all asks of the job. */
+  closeAsks(chain: readonly string[] | undefined): Promise<ClosedAsks>;
+  commit(work: Work, parts: CommitParts): Promise<Committed>;
 };
 
 /** A call of a job that is ready to be sent. `send` or `cancel` is to be called, once. */
@@ -75,10 +78,10 @@ export type Port = Omit<StepEffects, "mustPause"> & {
    * by `call` alone.
    */
   ready(state: JobState, invocation: Invocation, turn: CallTurn): Promise<ReadyAttempt | undefined>;
-  /** Commits work together with the beginning of a call, if there is one; whether it began. Throws LeaseLostError when the lease is another's. */
-  begin(work: Work, call: CallRecord | undefined): Promise<{ readonly work: Work; readonly hasBegunCall: boolean }>;
-  /** Throws LeaseLostError when the lease is another's. Undefined, with `expectsSeq`, when somebody else has logged meanwhile. */
-  commit(work: Work, parts: CommitParts): Promise<Work | undefined>;
+  /** Throws LeaseLostError when the lease is another's. */
+  commit(work: Work, parts: CommitParts): Promise<Committed>;
+  /** The same, unless somebody else has logged since this work was read: then nothing is written. Whether it was committed. */
+  commitUnlessLogged(work: Work, parts: CommitParts): Promise<boolean>;
   /** Runs under the lock of the job's row. */
   locked<T>(run: (job: LockedJob) => Promise<T>): Promise<T>;
   /** Readies a question. Reads contacts; writes nothing. */

@@ -3,6 +3,7 @@ import { type Executor, type JobProgramRecord, loadJobProgram } from "@svc/db";
 import { createPinReader, type Program, parseCheckedProgram, readPins } from "@svc/program";
 import { flatten } from "../state/flow.ts";
 import type { LoadedProgram } from "../state/job.ts";
+import { hasSensitive } from "../state/shown.ts";
 import { stepKinds } from "../steps/index.ts";
 import { openProgram, type ProgramPlace } from "./stored-program.ts";
 
@@ -25,7 +26,9 @@ export function createProgramCache(sealer: Sealer): ProgramCache {
   const known = new LeastRecentlyUsed<string, CheckedRecord | LoadedProgram>(programsMax);
   const pinned = createPinReader();
   const ready = ({ program, programHash, pins }: CheckedRecord): LoadedProgram => {
-    return { program, programHash, flow: flatten(program.steps, stepKinds), tools: pinned.tools(readPins(pins)) };
+    const flow = flatten(program.steps, stepKinds);
+    const read = { program, programHash, flow, tools: pinned.tools(readPins(pins)) };
+    return { ...read, hasSensitive: hasSensitive(read) };
   };
   return {
     async get(db, projectId, digest) {

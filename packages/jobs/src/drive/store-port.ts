@@ -1,7 +1,7 @@
 import type { Work } from "@svc/core";
 import { type Executor, findJobTwin, loadJob, nextJobUndoEntries, requestJobCancel, withTransaction } from "@svc/db";
 import type { Work as JobWork } from "../state/apply.ts";
-import { type Commit, type CommitContext, type Committed, createCommit } from "./commit.ts";
+import { type CommitContext, type Commits, createCommit } from "./commit.ts";
 import type { Port, Twin } from "./port.ts";
 import { saveRecords } from "./records.ts";
 import { createRowReader } from "./rows.ts";
@@ -10,9 +10,10 @@ import { createRowReader } from "./rows.ts";
 const evaluatingMs = 1_000;
 
 /** The port of a driver over the store and the apps, under one lease. */
-export function createStorePort({ context, lease, seals, db }: CommitContext, work: Work): Port {
+export function createStorePort(committing: CommitContext, work: Work): Port {
+  const { context, lease, seals, db } = committing;
   const { clock, limits, asks, evaluator, onFaultPoint } = context;
-  const commit = createCommit({ context, lease, seals, db });
+  const { commit, commitUnlessLogged } = createCommit(committing);
   return {
     clock,
     atWork: work.atWork,
@@ -31,19 +32,19 @@ export function createStorePort({ context, lease, seals, db }: CommitContext, wo
       return evaluator.testRows(condition, data, scope, { work, isDue: () => clock.now() >= untilMs || isDue() });
     },
     ...createRowReader(db, { seals, work }),
-    commit: async (work, parts) => (await commit(work, parts))?.work,
-    async begin(work, call) {
-      return required(await commit(work, { task: "keep", call }));
-    },
+    commit,
+    commitUnlessLogged,
     locked: (run) =>
       withTransaction(db, async (tx) => {
         const { jobId } = lease;
         const job = await loadJob(tx, jobId, { lock: true });
         return run({
           lastSeq: job?.lastSeq ?? 0,
-          withdrawAsk: (principalChain) => asks.withdraw(tx, { jobId, nowMs: clock.now(), principalChain }),
-          listAsks: () => asks.list(tx, jobId),
-          commit: async (work, parts) => required(await commit(work, parts, tx)).work,
+          async closeAsks(principalChain) {
+            const events = principalChain && (await asks.withdraw(tx, { jobId, nowMs: clock.now(), principalChain }));
+            return { events: events ?? [], asks: await asks.list(tx, jobId) };
+          },
+          commit: (work, parts) => commit(work, parts, tx),
         });
       }),
     prepareAsk: (input) => asks.prepare(db, input),
@@ -64,13 +65,8 @@ export function createStorePort({ context, lease, seals, db }: CommitContext, wo
   };
 }
 
-function required(committed: Committed | undefined): Committed {
-  if (committed === undefined) throw new Error("a commit that expects nothing was not made");
-  return committed;
-}
-
 /** Under the twin's lock: one that ends meanwhile makes the task due after this commit has removed it. */
-async function waitForTwin(db: Executor, work: JobWork, commit: Commit): Promise<Twin> {
+async function waitForTwin(db: Executor, work: JobWork, commit: Commits["commit"]): Promise<Twin> {
   const id = await findJobTwin(db, work.state.id);
   if (id === undefined) return { kind: "gone" };
   return withTransaction(db, async (tx) => {

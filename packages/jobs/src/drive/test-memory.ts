@@ -163,10 +163,6 @@ export function createMemory(program: object, chooser: Chooser, tools: ReadonlyM
         return called;
       },
       ready: async () => undefined,
-      begin: async (work) => ({
-        work: (await memory.port.commit(work, { task: "keep" })) as Work,
-        hasBegunCall: false,
-      }),
       async readRows(_state, { setId, fromOrdinal, limit, state }) {
         const found = (sets.get(setId) ?? []).filter(
           (row) => row.ordinal >= fromOrdinal && (state ?? row.state) === row.state,
@@ -183,19 +179,25 @@ export function createMemory(program: object, chooser: Chooser, tools: ReadonlyM
         die("before-commit");
         const committed = store(work, parts);
         die("after-commit");
-        return committed;
+        return { work: committed, hasBegunCall: false };
+      },
+      async commitUnlessLogged(work, parts) {
+        await memory.port.commit(work, parts);
+        return true;
       },
       locked: (run) =>
         run({
           lastSeq: stored.lastSeq,
-          async withdrawAsk() {
-            const pending = memory.pendingAsk();
-            if (pending === undefined) return [];
+          async closeAsks(chain) {
+            const pending = chain && memory.pendingAsk();
+            if (pending === undefined) return { events: [], asks: [...asks.values()] };
             asks.set(pending.id, { ...pending, state: "withdrawn" });
-            return [{ type: "ask-withdrawn", stepId: pending.stepId, payload: "{}", principalChain: [] }];
+            const events = [
+              { type: "ask-withdrawn", stepId: pending.stepId, payload: "{}", principalChain: [] } as const,
+            ];
+            return { events, asks: [...asks.values()] };
           },
-          listAsks: async () => [...asks.values()],
-          commit: async (work, parts) => store(work, parts),
+          commit: async (work, parts) => ({ work: store(work, parts), hasBegunCall: false }),
         }),
       prepareAsk: async (input) => prepared(input, asks),
       async findAsk(_state, askId) {
@@ -269,11 +271,12 @@ function firstState(program: Program, tools: ReadonlyMap<string, PinnedTool>): J
     standingProgramId: "",
     principalChain: ["key:test"],
     estimate: newJobDocuments.estimate,
-    loaded: { program, programHash: "", flow: flatten(program.steps, stepKinds), tools },
+    loaded: { program, programHash: "", flow: flatten(program.steps, stepKinds), tools, hasSensitive: false },
     createdAt: nowMs,
     input: program.input,
     status: "queued",
     positions: [{ index: 0, progress: undefined }],
+    blocks: {},
     plan: undefined,
     undo: undefined,
     steps: new Map(),

@@ -15,7 +15,7 @@ import type { EngineContext } from "./context.ts";
 import { createDriver, drive, type Interrupts } from "./loop.ts";
 import { type OpenJob, openJob, openNewJob, openPlannedJob, type PlannedJob, planNewJob } from "./open.ts";
 import { Places } from "./places.ts";
-import { LeaseLostError, type Port } from "./port.ts";
+import { LeaseLostError } from "./port.ts";
 import type { CheckedRecord } from "./programs.ts";
 
 /** Does the work of one task of another kind than `run`, and settles it under its lease. */
@@ -263,23 +263,19 @@ export class Worker {
 
   async #drive(held: Held, stored: StoredJob | undefined): Promise<void> {
     const { task, interrupts } = held;
-    const opened = await this.#open(task, stored);
+    const opened = await this.#open(held, stored);
     if (opened === undefined) return;
     const { work, port, call } = opened;
-    const told = <T>(committed: T): T => {
-      held.isSuspect = false;
-      return committed;
-    };
-    const commit: Port["commit"] = async (...parts) => told(await port.commit(...parts));
-    const begin: Port["begin"] = async (...parts) => told(await port.begin(...parts));
-    await drive({ work, call }, createDriver({ ...port, commit, begin }, interrupts, task.losses));
+    await drive({ work, call }, createDriver(port, interrupts, task.losses));
   }
 
-  async #open(
-    task: ClaimedJobTask,
-    stored: StoredJob | undefined,
-  ): Promise<(OpenJob & Partial<Beginning>) | undefined> {
-    if (stored === undefined) return openJob(this.context, task);
+  async #open(held: Held, stored: StoredJob | undefined): Promise<(OpenJob & Partial<Beginning>) | undefined> {
+    if (stored === undefined) {
+      const clear = () => {
+        held.isSuspect = false;
+      };
+      return openJob(this.context, held.task, held.isSuspect ? clear : undefined);
+    }
     return stored.planned === undefined ? openNewJob(this.context, stored.job) : openPlannedJob(stored.planned);
   }
 

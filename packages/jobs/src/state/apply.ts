@@ -5,7 +5,7 @@ import type { UnrecordedEnd } from "@svc/tools";
 import type { Edit, MappedRow, Note, UndoOf } from "./change.ts";
 import { addError, noRows, sumCalls } from "./counts.ts";
 import type { JobState, Scope, StepEntry } from "./job.ts";
-import { hasSensitive, shownOf } from "./shown.ts";
+import { shownOf } from "./shown.ts";
 import { transitions } from "./statuses.ts";
 
 /** A row that a step fetched; numbered from 1 over all sets of the job. */
@@ -111,7 +111,7 @@ const editors: { readonly [Kind in Edit["kind"]]: (draft: Draft, edit: Extract<E
   begin: beginStep,
   receipt: changeReceipt,
   calls: (draft, { stepId, calls }) =>
-    patch(draft, stepId, ({ receipt }) => ({ calls: sumCalls([...(receipt.calls ? [receipt.calls] : []), calls]) })),
+    patch(draft, stepId, ({ receipt }) => ({ calls: receipt.calls ? sumCalls([receipt.calls, calls]) : calls })),
   error: (draft, { stepId, ...error }) =>
     patch(draft, stepId, ({ receipt: { errors } }) => {
       // Of each code the first message is kept.
@@ -137,6 +137,10 @@ const editors: { readonly [Kind in Edit["kind"]]: (draft: Draft, edit: Extract<E
   progress: ({ job }, { progress }) => {
     const index = job.loaded.flow.indexOf.get(progress.stepId);
     job.positions = job.positions.map((position) => (position.index === index ? { index, progress } : position));
+  },
+  block: ({ job }, { stepId, block }) => {
+    const { [stepId]: _before, ...others } = job.blocks;
+    job.blocks = block === undefined ? others : { ...others, [stepId]: block };
   },
   plan: ({ job }, { plan }) => {
     job.plan = plan;
@@ -195,7 +199,7 @@ const editors: { readonly [Kind in Edit["kind"]]: (draft: Draft, edit: Extract<E
 
 /** An app may quote what it was sent. */
 function toldText(job: Draft["job"], message: string): string {
-  return hasSensitive(job.loaded) ? shownOf({ ...job, scope: scopeOf(job) }).redact(message) : message;
+  return job.loaded.hasSensitive ? shownOf({ ...job, scope: scopeOf(job) }).redact(message) : message;
 }
 
 const payloadBytesMax = 4_096;

@@ -11,7 +11,7 @@ import type {
 } from "@svc/db";
 import type { JsonObject, JsonValue, RowState, Step } from "@svc/program";
 import type { UnrecordedEnd } from "@svc/tools";
-import type { PlanProgress, StepProgress, UndoProgress } from "./progress.ts";
+import type { BlockProgress, PlanProgress, StepProgress, UndoProgress } from "./progress.ts";
 import type { JobStatus } from "./statuses.ts";
 
 /** An entry for the job's log. Payloads carry no row data. Without a chain the program itself is the cause. */
@@ -55,7 +55,8 @@ export type UndoOf = {
  * - `fetched`: rows of an answer become rows of the job and of the step's set. `chosen`: rows of another set become rows of the
  *   step's set; `looked` is how many were looked at. `mapped`: rows of the map's set after their calls. `turned`: all rows of a set
  *   in one state get another.
- * - `go`: a position goes from one index to another. `progress`: how far the step there is.
+ * - `go`: a position goes from one index to another. `progress`: how far the step there is. `block`: how far a block is whose steps
+ *   are at work; undefined once they are not.
  * - `move`: the job's status. `park`: what it waits for.
  * - `use`: added to what it used of its limits. `recorded`: the ledger's rows of calls that ended.
  * - `generation`: calls are made anew from here on.
@@ -102,6 +103,7 @@ export type Edit =
     }
   | { readonly kind: "go"; readonly from: number; readonly to: number }
   | { readonly kind: "progress"; readonly progress: StepProgress }
+  | { readonly kind: "block"; readonly stepId: string; readonly block: BlockProgress | undefined }
   | { readonly kind: "plan"; readonly plan: PlanProgress | undefined }
   | { readonly kind: "undo"; readonly undo: UndoProgress | undefined }
   | { readonly kind: "armUndo"; readonly entries: readonly UndoOf[] }
@@ -146,13 +148,14 @@ export type Cause = "failed" | "aborted" | "cancelled";
 
 /**
  * What the driver does after an act. `on`: the next act. `commit`: commits first. `until`: gives the job back until then (epoch
- * milliseconds). `leave`: the job waits for a person. `ask`: puts a question. `fail`: the step fails, and the job with it; so
+ * milliseconds); `wait`: parks it meanwhile. `leave`: the job waits for a person. `ask`: puts a question. `fail`: the step fails, and the job with it; so
  * does `limit`, because of one that is reached. `end`: the job ends, or is undone first where its program says so: `undo`
  * begins that. `finish`: the job ends for good.
  */
 export type Next =
   | { readonly kind: "on" | "commit" | "leave" }
   | { readonly kind: "until"; readonly atMs: number }
+  | { readonly kind: "wait"; readonly stepId: string; readonly atMs: number }
   | { readonly kind: "ask"; readonly question: Question }
   | { readonly kind: "fail"; readonly stepId: string; readonly code: string; readonly message: string }
   | { readonly kind: "limit"; readonly stepId: string; readonly limit: LimitName }

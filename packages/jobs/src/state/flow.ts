@@ -1,14 +1,19 @@
-import type { Step } from "@svc/program";
+import type { Step, StepOf } from "@svc/program";
 
 /** Which count of a receipt is the size of a set: of all rows taken, or of those that are ok. */
 export type SetSize = "in" | "ok" | undefined;
 
+/** A block that an instruction stands in: a step that holds lists of steps. */
+export type Enclosing = { readonly stepId: string; readonly index: number };
+
+/** What every entry has: where it stands, and the blocks it stands in, outermost first. */
+type Placed = { readonly index: number; readonly inside: readonly Enclosing[] };
+
 /** A step in a program's flat order: where it stands, and where the job goes on from it. */
-export type StepInstruction = {
+export type StepInstruction = Placed & {
   readonly kind: "step";
   readonly step: Step;
-  readonly index: number;
-  /** After the step; of an `if` whose condition holds, its first step. */
+  /** After the step; of a block, its first step. */
   readonly next: number;
   /** Of an `if` whose condition does not hold; of any other step, `next`. */
   readonly otherwise: number;
@@ -18,8 +23,21 @@ export type StepInstruction = {
   readonly set: SetSize;
 };
 
+/** The end of a round of an `until`: its steps begin anew at `from`, or the job goes on at `to`. */
+export type AgainInstruction = Placed & {
+  readonly kind: "again";
+  readonly step: StepOf<"until">;
+  readonly from: number;
+  readonly to: number;
+  /** The steps of a round, those in its blocks included. */
+  readonly steps: readonly Step[];
+};
+
 /** One entry of a program's flat order. */
-export type Instruction = StepInstruction | { readonly kind: "jump"; readonly to: number };
+export type Instruction =
+  | StepInstruction
+  | AgainInstruction
+  | (Placed & { readonly kind: "jump"; readonly to: number });
 
 /** A program's steps in one list: a job's position is an index into it. The same program always gives the same list. */
 export type Flow = {
@@ -28,37 +46,16 @@ export type Flow = {
   readonly indexOf: ReadonlyMap<string, number>;
 };
 
-/** Lays a program's steps out flat: the branches of an `if` follow it, a jump between them. `kinds` tells which make sets. */
-export function flatten(
-  steps: readonly Step[],
-  kinds: Readonly<Record<Step["kind"], { readonly set: SetSize }>>,
-): Flow {
+/** What the flat order has to know of each kind of step. */
+export type FlowKinds = Readonly<Record<Step["kind"], { readonly set: SetSize }>>;
+
+/**
+ * Lays a program's steps out flat, each list of a block behind the step that holds it: the branches of an `if`, a jump between them;
+ * the steps of an `until` and the end of its round. `kinds` tells which make sets.
+ */
+export function flatten(steps: readonly Step[], kinds: FlowKinds): Flow {
   const instructions: Instruction[] = [];
-  const add = (step: Step, { otherwise, end }: { otherwise?: number; end?: number } = {}) => {
-    const index = instructions.length;
-    const next = index + 1;
-    instructions.push({
-      kind: "step",
-      step,
-      index,
-      next,
-      otherwise: otherwise ?? next,
-      end: end ?? next,
-      set: kinds[step.kind].set,
-    });
-  };
-  for (const step of steps) {
-    if (step.kind !== "if") {
-      add(step);
-      continue;
-    }
-    const otherwise = instructions.length + step.whenTrue.length + 2;
-    const end = otherwise + step.whenFalse.length;
-    add(step, { otherwise, end });
-    for (const inner of step.whenTrue) add(inner);
-    instructions.push({ kind: "jump", to: end });
-    for (const inner of step.whenFalse) add(inner);
-  }
+  layList(steps, [], { instructions, kinds });
   const indexOf = new Map<string, number>();
   for (const [index, instruction] of instructions.entries()) {
     if (instruction.kind === "step") indexOf.set(instruction.step.id, index);
@@ -66,10 +63,48 @@ export function flatten(
   return { instructions, indexOf };
 }
 
-/** The step at an index, behind any jump that stands there; undefined at the program's end. */
+type Laying = { readonly instructions: Instruction[]; readonly kinds: FlowKinds };
+
+function layList(steps: readonly Step[], inside: readonly Enclosing[], laying: Laying): void {
+  for (const step of steps) layStep(step, inside, laying);
+}
+
+/** A step, and what stands in it. Its own entry is made first, and told where it leads once that is known. */
+function layStep(step: Step, inside: readonly Enclosing[], laying: Laying): void {
+  const { instructions, kinds } = laying;
+  const index = instructions.length;
+  const within = [...inside, { stepId: step.id, index }];
+  const next = index + 1;
+  const own = { kind: "step", step, index, inside, next, set: kinds[step.kind].set } as const;
+  instructions.push({ ...own, otherwise: next, end: next });
+  switch (step.kind) {
+    case "if": {
+      layList(step.whenTrue, within, laying);
+      const jump = instructions.length;
+      instructions.push({ kind: "jump", index: jump, inside: within, to: jump });
+      layList(step.whenFalse, within, laying);
+      const end = instructions.length;
+      instructions[jump] = { kind: "jump", index: jump, inside: within, to: end };
+      instructions[index] = { ...own, otherwise: jump + 1, end };
+      return;
+    }
+    case "until": {
+      layList(step.body, within, laying);
+      const again = instructions.length;
+      const steps = instructions.slice(next).flatMap((each) => (each.kind === "step" ? [each.step] : []));
+      instructions.push({ kind: "again", index: again, inside: within, step, from: next, to: again + 1, steps });
+      instructions[index] = { ...own, otherwise: next, end: again + 1 };
+      return;
+    }
+    default:
+  }
+}
+
+/** The step at an index, behind any jump that stands there, or the block that an entry there belongs to; undefined at the program's end. */
 export function stepAt(flow: Flow, index: number): StepInstruction | undefined {
   const instruction = flow.instructions[index];
-  return instruction?.kind === "jump" ? stepAt(flow, instruction.to) : instruction;
+  if (instruction?.kind === "jump") return stepAt(flow, instruction.to);
+  return instruction?.kind === "again" ? stepOf(flow, instruction.step.id) : instruction;
 }
 
 /** The step of an id. Throws an Error for an id that is none of the program's: nothing stored names another. */

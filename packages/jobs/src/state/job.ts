@@ -2,7 +2,7 @@ import type { Id, KeyId, ProjectId } from "@svc/core";
 import type { EstimateDocument, ParkDocument, SagaDocument, StepReceiptDocument, UsedDocument } from "@svc/db";
 import type { JsonObject, JsonValue, PinnedTools, Program, RunScope } from "@svc/program";
 import type { Flow } from "./flow.ts";
-import type { PlanProgress, StepProgress, UndoProgress } from "./progress.ts";
+import type { Blocks, PlanProgress, StepProgress, UndoProgress } from "./progress.ts";
 import type { JobStatus } from "./statuses.ts";
 
 /** A program ready to run, with the definitions it is pinned to by tool slug. */
@@ -11,6 +11,8 @@ export type LoadedProgram = {
   readonly programHash: string;
   readonly flow: Flow;
   readonly tools: PinnedTools;
+  /** Whether anything that it takes or reads is sensitive. */
+  readonly hasSensitive: boolean;
 };
 
 /** What of a job never changes. */
@@ -60,6 +62,8 @@ export type JobState = JobFacts & {
   readonly status: JobStatus;
   /** One for each branch that runs. */
   readonly positions: readonly Position[];
+  /** What is known of the blocks at work, by the id of their step. */
+  readonly blocks: Blocks;
   /** While the plan is simulated or asked for. */
   readonly plan: PlanProgress | undefined;
   /** While what was done is undone. */

@@ -1,7 +1,7 @@
 import type { JobRecord, JobStepRecord } from "@svc/db";
 import type { JsonObject, JsonValue } from "@svc/program";
 import type { JobState, LoadedProgram } from "./job.ts";
-import { type StoredOverrides, withOverrides } from "./overrides.ts";
+import type { StoredOverrides } from "./overrides.ts";
 import { noProgress, readProgress } from "./progress.ts";
 
 /** Opens what is sealed of a job; `place` names column and row. */
@@ -36,6 +36,7 @@ export function openState(
     input: job.input === null ? loaded.program.input : openObject("input", job.input),
     status,
     positions: [{ index: job.position, progress: underway.step }],
+    blocks: underway.blocks,
     plan: underway.plan,
     undo: underway.undo,
     steps: new Map(
@@ -44,7 +45,9 @@ export function openState(
         return [stepId, { ordinal, receipt, value }];
       }),
     ),
-    ...withOverrides(loaded.program.params, job, overrides),
+    // The program's own, with what was changed by answers: by versions before 0.2 first, then by later ones.
+    params: { ...loaded.program.params, ...job.params, ...overrides?.params },
+    stepArgs: { ...job.stepArgs, ...overrides?.stepArgs },
     generation: job.generation,
     used: job.used,
     saga,

@@ -19,15 +19,3 @@ export function overridesOf({
   const changed = Object.entries(params).filter(([name, value]) => !Object.hasOwn(own, name) || own[name] !== value);
   return { params: Object.fromEntries(changed), stepArgs };
 }
-
-/** The program's params and no arguments, with what was changed by answers: by versions before 0.2 first, then by later ones. */
-export function withOverrides(
-  own: JsonObject,
-  before: StoredOverrides,
-  stored: StoredOverrides | undefined,
-): StoredOverrides {
-  return {
-    params: { ...own, ...before.params, ...stored?.params },
-    stepArgs: { ...before.stepArgs, ...stored?.stepArgs },
-  };
-}

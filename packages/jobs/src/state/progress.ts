@@ -55,6 +55,12 @@ export type StepProgress = {
 /** How far a step of one kind is. */
 export type ProgressOf<Kind extends Step["kind"]> = Extract<StepProgress, { readonly kind: Kind }>;
 
+/** How far a block is whose steps are at work. Of an `until`: rounds that have begun, and when the next one may. Epoch milliseconds. */
+export type BlockProgress = { readonly kind: "until"; readonly rounds: number; readonly wakeAt?: number };
+
+/** What is known of the blocks at work, by the id of their step. */
+export type Blocks = Readonly<Record<string, BlockProgress>>;
+
 /** Of a job that is simulated first, whether its plan is to be approved afterwards; of a plan that is asked for, the ask. */
 export type PlanProgress = { readonly needsApproval?: boolean; readonly askId?: string };
 
@@ -74,6 +80,8 @@ export type UndoProgress = {
 type StoredProgress = {
   readonly version: 2;
   readonly positions: readonly { readonly index: number; readonly progress: StepProgress }[];
+  /** Absent while no block is at work. */
+  readonly blocks?: Blocks;
   readonly plan?: PlanProgress;
   readonly undo?: UndoProgress;
   /** Absent until a step's progress is logged, and in what version 0.1 wrote. */
@@ -100,6 +108,7 @@ type LegacyProgress = {
 /** What is under way in a job. */
 export type Progress = {
   readonly step: StepProgress | undefined;
+  readonly blocks: Blocks;
   readonly plan: PlanProgress | undefined;
   readonly undo: UndoProgress | undefined;
   /** When a step's progress was last logged, in epoch milliseconds; 0 before. */
@@ -107,7 +116,13 @@ export type Progress = {
 };
 
 /** Nothing is under way. */
-export const noProgress: Progress = { step: undefined, plan: undefined, undo: undefined, progressLoggedAt: 0 };
+export const noProgress: Progress = {
+  step: undefined,
+  blocks: {},
+  plan: undefined,
+  undo: undefined,
+  progressLoggedAt: 0,
+};
 
 /** What of a job tells what a record of version 0.1 is about. */
 export type ProgressOwner = {
@@ -123,21 +138,29 @@ export function readProgress(stored: JsonValue, owner: ProgressOwner): Progress 
   if (document.version === undefined) return readLegacy(document, owner);
   const { version }: { readonly version: number } = document;
   if (version !== 2) throw new Error(`the progress of a job has version ${version}; this service knows 2`);
-  const { positions, plan, undo, progressLoggedAt = 0 } = document;
-  return { step: positions.find(({ index }) => index === owner.index)?.progress, plan, undo, progressLoggedAt };
+  const { positions, blocks = {}, plan, undo, progressLoggedAt = 0 } = document;
+  return { step: positions.find(({ index }) => index === owner.index)?.progress, blocks, plan, undo, progressLoggedAt };
 }
 
 /** Where a job stands, as far as that is stored. */
-export type Underway = Pick<Progress, "plan" | "undo" | "progressLoggedAt"> & {
+export type Underway = Omit<Progress, "step"> & {
   readonly positions: readonly { readonly index: number; readonly progress: StepProgress | undefined }[];
 };
 
 /** What is stored of progress; undefined when nothing is under way, and no progress was logged. */
-export function storedProgress({ positions, plan, undo, progressLoggedAt }: Underway): StoredProgress | undefined {
+export function storedProgress(underway: Underway): StoredProgress | undefined {
+  const { positions, blocks, plan, undo, progressLoggedAt } = underway;
   const begun = positions.flatMap(({ index, progress }) => (progress === undefined ? [] : [{ index, progress }]));
   const isLogged = progressLoggedAt > 0;
-  if (begun.length === 0 && plan === undefined && undo === undefined && !isLogged) return undefined;
-  const document = { version: 2, positions: begun, ...(plan && { plan }), ...(undo && { undo }) } as const;
+  const hasBlocks = Object.keys(blocks).length > 0;
+  if (begun.length === 0 && !hasBlocks && plan === undefined && undo === undefined && !isLogged) return undefined;
+  const document = {
+    version: 2,
+    positions: begun,
+    ...(hasBlocks && { blocks }),
+    ...(plan && { plan }),
+    ...(undo && { undo }),
+  } as const;
   return isLogged ? { ...document, progressLoggedAt } : document;
 }
 

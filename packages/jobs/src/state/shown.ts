@@ -13,6 +13,9 @@ type SensitiveParts = {
   readonly args: ReadonlyMap<string, JsonSchema>;
 };
 
+/** What of a program its sensitive parts are found by. */
+type ReadProgram = Omit<LoadedProgram, "hasSensitive">;
+
 /** What a job has, as people may see it. */
 export type Shown = {
   /** What references may name, with `***` for what is sensitive: for questions and results. */
@@ -25,7 +28,7 @@ export type Shown = {
 
 /** A job as people may see it. What a program takes and reads is sensitive where its inputSchema, an answerSchema or a tool says so. */
 export function shownOf({ loaded, scope, stepArgs }: Pick<JobState, "loaded" | "scope" | "stepArgs">): Shown {
-  const parts = sensitiveParts(loaded);
+  const parts = loaded.hasSensitive ? sensitiveParts(loaded) : undefined;
   if (parts === undefined) return { scope, redact: asItIs, secrets: [] };
   const input = maskObject(parts.input, scope.input);
   const params = maskObject(parts.params, scope.params);
@@ -40,8 +43,8 @@ export function shownOf({ loaded, scope, stepArgs }: Pick<JobState, "loaded" | "
 }
 
 /** Whether anything that a program takes or reads is sensitive. */
-export function hasSensitive(loaded: LoadedProgram): boolean {
-  return sensitiveParts(loaded) !== undefined;
+export function hasSensitive(program: ReadProgram): boolean {
+  return findParts(program) !== "none";
 }
 
 function asItIs(text: string): string {
@@ -74,7 +77,7 @@ function sensitiveParts(loaded: LoadedProgram): SensitiveParts | undefined {
   return parts === "none" ? undefined : parts;
 }
 
-function findParts(loaded: LoadedProgram): SensitiveParts | "none" {
+function findParts(loaded: ReadProgram): SensitiveParts | "none" {
   const { inputSchema, points } = loaded.program;
   const input = inputSchema !== undefined && marksSensitive(inputSchema) ? inputSchema : undefined;
   const answers = [...points.values()].flatMap(({ overrides, answerSchema }) => {
@@ -94,7 +97,7 @@ function findParts(loaded: LoadedProgram): SensitiveParts | "none" {
 }
 
 /** The input schemas of the calls whose sensitive arguments an answer may change. */
-function changedArguments(loaded: LoadedProgram): Map<string, JsonSchema> {
+function changedArguments(loaded: ReadProgram): Map<string, JsonSchema> {
   const targets = new Set(
     [...loaded.program.points.values()].flatMap(({ overrides }) => {
       return overrides?.target.kind === "args" ? [overrides.target.step] : [];
@@ -111,12 +114,12 @@ function changedArguments(loaded: LoadedProgram): Map<string, JsonSchema> {
   );
 }
 
-function stepsOf({ flow }: LoadedProgram): Step[] {
+function stepsOf({ flow }: ReadProgram): Step[] {
   return flow.instructions.flatMap((instruction) => (instruction.kind === "step" ? [instruction.step] : []));
 }
 
 /** The schema of what `steps.<id>` is. */
-function valueSchema(loaded: LoadedProgram, step: Step): JsonSchema | undefined {
+function valueSchema(loaded: ReadProgram, step: Step): JsonSchema | undefined {
   if (step.kind === "call") return step.rows === undefined ? outputOf(loaded, step.tool) : undefined;
   if (step.kind !== "reduce") return undefined;
   const names = step.as.flatMap(([name, reduction]) => {
@@ -127,7 +130,7 @@ function valueSchema(loaded: LoadedProgram, step: Step): JsonSchema | undefined 
 
 /** Whether a field of a set's rows is sensitive, by the answer that the rows were taken from. */
 function isSensitiveField(
-  loaded: LoadedProgram,
+  loaded: ReadProgram,
   { source }: Pick<StepOf<"reduce">, "source">,
   field: readonly (string | number)[],
 ): boolean {
@@ -138,6 +141,6 @@ function isSensitiveField(
   return output !== undefined && isSensitiveAt(output, [...step.rows.from, 0, ...field]);
 }
 
-function outputOf({ tools }: LoadedProgram, slug: string): JsonSchema | undefined {
+function outputOf({ tools }: ReadProgram, slug: string): JsonSchema | undefined {
   return tools.get(slug)?.action.outputSchema;
 }

@@ -5,7 +5,7 @@ import type { Next } from "../state/change.ts";
 export function expressionFailed(
   stepId: string,
   { error, isTooExpensive = false }: Extract<CelOutcome, { error: string }>,
-  { what, where = "" }: { readonly what: "where" | "when" | "if"; readonly where?: string },
+  { what, where = "" }: { readonly what: "where" | "when" | "if" | "until"; readonly where?: string },
 ): Next {
   const code = isTooExpensive ? "EXPRESSION_TOO_EXPENSIVE" : "EXPRESSION_FAILED";
   return { kind: "fail", stepId, code, message: `${what} ${error}${where}` };

@@ -6,6 +6,7 @@ import { judgeKind } from "./judge.ts";
 import { mapKind } from "./map.ts";
 import { reduceKind } from "./reduce.ts";
 import type { StepKind } from "./step-kind.ts";
+import { untilKind } from "./until.ts";
 import { waitKind } from "./wait.ts";
 
 /** Every kind of step, as the driver runs it. */
@@ -18,5 +19,6 @@ export const stepKinds: {
   reduce: reduceKind,
   judge: judgeKind,
   if: ifKind,
+  until: untilKind,
   wait: waitKind,
 };

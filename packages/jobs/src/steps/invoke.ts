@@ -32,13 +32,11 @@ export type Tally = {
 };
 
 /** None. */
-export function newUsedCalls(): UsedCalls {
-  return { toolCalls: 0, writes: 0 };
-}
+export const noUsedCalls: Readonly<UsedCalls> = { toolCalls: 0, writes: 0 };
 
 /** Nothing done yet; of a row beside others, with what they share. */
 export function newTally(all?: UsedCalls): Tally {
-  const used = newUsedCalls();
+  const used = { ...noUsedCalls };
   return { used, all: all ?? used, calls: { ...noCalls } };
 }
 
@@ -81,7 +79,10 @@ export async function invoke(invocation: Invocation, calling: Calling): Promise<
       const message = `${invocation.call.tool} is not in the catalog any more`;
       return { kind: "failed", fault: { code: "not_callable", message, plain: message } };
     }
-    count(calling, tool, called, attempts > 0);
+    const { calls } = calling.tally;
+    calls[tool.action.class] += 1;
+    if (attempts > 0) calls.retried += 1;
+    if (called.outcome === "outcome_unknown") calls.unknown += 1;
     if (called.outcome === "ok") return { kind: "ok", value: called.value };
     const isLost = called.isReplay && called.outcome === "outcome_unknown" && tool.action.idempotency !== undefined;
     const mayRepeat = isLost ? lostRepeats < lostRepeatsMax : isRetryable(tool, called) && attempts < retry.max;
@@ -140,13 +141,6 @@ function use({ used, all }: Tally, isWrite: boolean, calls: 1 | -1): void {
     counts.toolCalls += calls;
     if (isWrite) counts.writes += calls;
   }
-}
-
-function count({ tally }: Calling, { action }: PinnedTool, { outcome }: Answered, isRepeat: boolean): void {
-  const { calls } = tally;
-  calls[action.class] += 1;
-  if (isRepeat) calls.retried += 1;
-  if (outcome === "outcome_unknown") calls.unknown += 1;
 }
 
 function simulate(tool: PinnedTool, { args }: Invocation, calling: Calling): Invoked {

@@ -1,28 +1,41 @@
 import type { CallRecord } from "@svc/db";
+import type { JobState } from "../state/job.ts";
+import type { ProgressOf } from "../state/progress.ts";
 import type { StepEffects } from "./effects.ts";
-import { newUsedCalls, type UsedCalls } from "./invoke.ts";
 import { type MapAt, type RowWork, runRow } from "./map-row.ts";
-import { RowWindow } from "./map-window.ts";
+import type { RowWindow } from "./map-window.ts";
 
 /** What ended is kept once it is `much`, or after so long where it is `some`; where it is less, a little later. */
 const much = 200;
 const some = 32;
 const keptAfterMs = 20;
 const laterMs = 40;
-/** After so many rows a worker that left for a full call limit comes back. */
+/** After so many rows the places that a full call limit took come back. */
 const comebackRows = 50;
 
-/** Why rows were left: a limit of the job, or, until `fullUntilMs`, one that its calls share with others. */
-export type RowsEnd = { readonly limit: "toolCalls" | "writes" | undefined; readonly fullUntilMs: number | undefined };
+/** What a run has to keep: rows that ended, in their order, the ledger's rows of calls, and how far the map is with them. */
+export type RowsPart = {
+  readonly works: readonly RowWork[];
+  readonly records: readonly CallRecord[];
+  readonly progress: ProgressOf<"map">;
+};
 
-/** What a run has to keep: rows that ended, and the ledger's rows of calls. */
-export type RowsPart = { readonly works: readonly RowWork[]; readonly records: readonly CallRecord[] };
+/** How a run was left; its last part has the rows that have not ended as well. */
+export type RowsEnd = {
+  readonly part: RowsPart;
+  readonly open: readonly RowWork[];
+  /** Whether no row of the map is left, here or behind. */
+  readonly isDone: boolean;
+  /** Why rows were left: a limit of the job, or, until `fullUntilMs`, one that its calls share with others. */
+  readonly limit: "toolCalls" | "writes" | undefined;
+  readonly fullUntilMs: number | undefined;
+};
 
 /** What a run works with. */
 export type RowsContext = {
   readonly effects: StepEffects;
-  /** Commits a part. Rows go on meanwhile. */
-  keep(part: RowsPart, window: RowWindow): Promise<void>;
+  /** Commits a part; answers the job as it is then. Rows go on meanwhile. */
+  keep(part: RowsPart): Promise<JobState>;
 };
 
 /**
@@ -31,14 +44,25 @@ export type RowsContext = {
  * when none is, the rest waits. Resolves once none is under way; what was not kept by then is left to the caller.
  */
 export class RowsRun {
-  readonly window: RowWindow;
+  readonly #window: RowWindow;
   readonly #at: MapAt;
   readonly #context: RowsContext;
-  readonly #used: UsedCalls = newUsedCalls();
   readonly #size: number;
+  readonly #takeRecord = (record: CallRecord) => void this.#records.push(record);
+  /** The job, as the last part that was kept left it. */
+  #state: JobState;
+  #ended: RowWork[] = [];
   #records: CallRecord[] = [];
   #enough = much;
+  /** Rows that may be under way; fewer while a call limit is full. */
+  #places: number;
   #active = 0;
+  #isReading = false;
+  /** The window has no row to begin, and reads none. */
+  #isDry = false;
+  /** Rows left since they began to be counted, and those of them that wait for a retry. */
+  #endedCount = 0;
+  #waiting = 0;
   #endedSinceFull = 0;
   #limit: RowsEnd["limit"];
   #fullUntilMs: number | undefined;
@@ -46,32 +70,41 @@ export class RowsRun {
   #moved = Promise.withResolvers<void>();
   #isPressing = new AbortController();
 
-  constructor(at: MapAt, context: RowsContext) {
+  /** `window`: the rows. */
+  constructor(at: MapAt, window: RowWindow, context: RowsContext) {
     const { step, state } = at;
     this.#at = at;
     this.#context = context;
+    this.#state = state;
     this.#size = Math.min(step.concurrency, state.loaded.program.limits.concurrency);
-    this.window = new RowWindow(at, context.effects, this.#used);
+    this.#places = this.#size;
+    this.#window = window;
   }
 
   /** Runs rows until none is under way. Throws what a call, a read or a commit threw, once none is. */
   async run(): Promise<RowsEnd> {
-    for (let n = 0; n < this.#size; n++) void this.#worker();
-    while (this.#active > 0) {
+    await this.#read();
+    while (this.#isUnderWay()) {
       await this.#moved.promise;
       await this.#gather();
-      if (this.#active > 0) await this.#keep();
+      if (this.#isUnderWay()) await this.#keep();
     }
     if (this.#failure !== undefined) {
-      await this.#context.effects.saveRecords(this.takeRecords());
+      await this.#context.effects.saveRecords(this.#records.splice(0));
       throw this.#failure.error;
     }
-    return { limit: this.#limit, fullUntilMs: this.#fullUntilMs };
+    const works = this.#takeEnded();
+    const { open, isDone, progress } = this.#window.close(works);
+    const part = {
+      works: open.length === 0 ? works : inOrder([...works, ...open]),
+      records: this.#records.splice(0),
+      progress,
+    };
+    return { part, open, isDone, limit: this.#limit, fullUntilMs: this.#fullUntilMs };
   }
 
-  /** The ledger's rows that were not kept. */
-  takeRecords(): CallRecord[] {
-    return this.#records.splice(0);
+  #isUnderWay(): boolean {
+    return this.#active > 0 || this.#isReading;
   }
 
   /** Waits until it is time to keep, or nothing is under way. On a slow machine, or with a slow app, a commit is shared as well. */
@@ -88,24 +121,29 @@ export class RowsRun {
   }
 
   #isDue(): boolean {
-    const isEnough = Math.max(this.window.endedCount, this.#records.length) >= this.#enough;
-    return isEnough || this.#active === 0 || this.#failure !== undefined;
+    const isEnough = Math.max(this.#ended.length, this.#records.length) >= this.#enough;
+    return isEnough || !this.#isUnderWay() || this.#failure !== undefined;
   }
 
   async #keep(): Promise<void> {
     this.#moved = Promise.withResolvers();
     if (this.#failure !== undefined) {
       // Nothing is kept any more: what is under way is waited for.
-      if (this.#active > 0) await this.#moved.promise;
+      if (this.#isUnderWay()) await this.#moved.promise;
       return;
     }
-    const part = { works: this.window.takeEnded(), records: this.takeRecords() };
-    if (part.works.length + part.records.length === 0) return;
+    const works = this.#takeEnded();
+    const records = this.#records.splice(0);
+    if (works.length + records.length === 0) return;
     try {
-      await this.#context.keep(part, this.window);
+      this.#state = await this.#context.keep({ works, records, progress: this.#window.pass(works) });
     } catch (error) {
       this.#fail(error);
     }
+  }
+
+  #takeEnded(): RowWork[] {
+    return inOrder(this.#ended.splice(0));
   }
 
   #move(): void {
@@ -117,46 +155,74 @@ export class RowsRun {
     this.#failure ??= { error };
   }
 
-  async #worker(): Promise<void> {
-    this.#active++;
+  /** Reads on while rows run, and begins what it finds. */
+  async #read(): Promise<void> {
+    this.#isReading = true;
     try {
-      await this.#work();
+      await this.#window.read();
     } catch (error) {
       this.#fail(error);
-    } finally {
-      this.#active--;
-      this.#move();
     }
+    this.#isReading = false;
+    this.#begin();
+    this.#move();
+  }
+
+  /** Begins rows while there are places for them: one look at whether to stop is enough for all that begin together. */
+  #begin(): void {
+    if (this.#isDry || this.#active >= this.#places || this.#mustStop()) return;
+    const left = { ended: this.#endedCount, waiting: this.#waiting };
+    const { rows, mayRead, hasMore } = this.#window.take(this.#places - this.#active, left);
+    if (mayRead && !this.#isReading) void this.#read();
+    this.#isDry = !hasMore && !this.#isReading && !mayRead;
+    for (const row of rows) void this.#run(row);
   }
 
   #mustStop(): boolean {
-    return this.#failure !== undefined || this.#limit !== undefined || this.#context.effects.mustPause(this.#at.state);
+    const hasStopped = this.#failure !== undefined || this.#limit !== undefined || this.#fullUntilMs !== undefined;
+    return hasStopped || this.#context.effects.mustPause(this.#state);
   }
 
-  async #work(): Promise<void> {
-    const { effects } = this.#context;
-    const parts = { effects, takeRecord: (record: CallRecord) => void this.#records.push(record) };
-    while (!this.#mustStop()) {
-      const row = await this.window.next();
-      if (row === undefined || this.#mustStop()) return;
-      const end = await runRow(this.#at, row, parts);
-      if (typeof end === "object") {
-        this.window.putBack(row);
-        this.#endedSinceFull = 0;
-        if (this.#active === 1) this.#fullUntilMs = end.fullUntilMs;
-        return;
-      }
-      this.#limit ??= end;
-      if (end === undefined) this.#left(row);
+  async #run(row: RowWork): Promise<void> {
+    this.#active++;
+    try {
+      const { effects } = this.#context;
+      const end = await runRow(this.#at, row, { effects, takeRecord: this.#takeRecord });
+      this.#active--;
+      if (typeof end === "object") this.#wasFull(row, end.fullUntilMs);
+      else if (end === undefined) this.#left(row);
+      this.#limit ??= typeof end === "string" ? end : undefined;
+    } catch (error) {
+      this.#active--;
+      this.#fail(error);
     }
+    this.#begin();
+    this.#move();
+  }
+
+  /** A full call limit takes the place away; once there is no other, the rest waits. */
+  #wasFull(row: RowWork, untilMs: number): void {
+    this.#window.putBack(row);
+    this.#isDry = false;
+    this.#endedSinceFull = 0;
+    this.#places = this.#active;
+    if (this.#active === 0) this.#fullUntilMs = untilMs;
   }
 
   #left(row: RowWork): void {
-    this.window.left(row);
+    if (row.state === undefined) {
+      this.#waiting++;
+    } else {
+      this.#ended.push(row);
+      this.#endedCount++;
+    }
     this.#endedSinceFull++;
-    this.#move();
-    if (this.#active >= this.#size || this.#endedSinceFull < comebackRows || !this.window.hasNext) return;
+    if (this.#places === this.#size || this.#endedSinceFull < comebackRows) return;
     this.#endedSinceFull = 0;
-    while (this.#active < this.#size) void this.#worker();
+    this.#places = this.#size;
   }
+}
+
+function inOrder(works: RowWork[]): RowWork[] {
+  return works.sort((a, b) => a.ordinal - b.ordinal);
 }

@@ -1,6 +1,6 @@
 import type { ProgressOf, RetryProgress } from "../state/progress.ts";
 import type { RowRange, StepEffects } from "./effects.ts";
-import { newTally, type UsedCalls } from "./invoke.ts";
+import { newTally, noUsedCalls, type UsedCalls } from "./invoke.ts";
 import { type MapAt, type RowWork, rowWorkOf } from "./map-row.ts";
 
 /** Rows that have been read and have not ended, at most. */
@@ -13,6 +13,9 @@ const spanMax = 1_000;
 type Retries = Readonly<Record<string, RetryProgress>>;
 type Entry = { readonly work: RowWork; isTaken: boolean };
 
+/** What of the rows that were read has been left: those that ended, and those that wait for a retry. */
+export type LeftRows = { readonly ended: number; readonly waiting: number };
+
 /**
  * The rows of a map that an act has at hand, in their order. It refills as rows end, however long one of them takes: from a row that
  * does not end on, up to a bound, the ordinals of those that did are kept.
@@ -20,52 +23,26 @@ type Entry = { readonly work: RowWork; isTaken: boolean };
 export class RowWindow {
   readonly #at: MapAt;
   readonly #effects: StepEffects;
-  readonly #used: UsedCalls;
+  /** What all rows use together. */
+  readonly #used: UsedCalls = { ...noUsedCalls };
   /** All that were read, from the first on that has not ended. */
   readonly #entries = new Map<number, Entry>();
   readonly #queue: RowWork[] = [];
-  readonly #ended: RowWork[] = [];
-  /** Read, and not ended. */
-  #open = 0;
-  /** Those that wait for a retry. */
-  #waiting = 0;
+  /** Rows that were read to be run. */
+  #readCount = 0;
   #nextOrdinal: number;
   #isAtEnd = false;
-  #readCount = 0;
-  #reading: Promise<void> | undefined;
 
-  /** `used` counts what all rows use together. */
-  constructor(at: MapAt, effects: StepEffects, used: UsedCalls) {
+  constructor(at: MapAt, effects: StepEffects) {
     this.#at = at;
     this.#effects = effects;
-    this.#used = used;
     this.#nextOrdinal = at.progress.next ?? 0;
   }
 
-  /** Rows that ended and were not taken. */
-  get endedCount(): number {
-    return this.#ended.length;
-  }
-
-  /** Whether there was no row left to read. */
-  get isEmpty(): boolean {
-    return this.#isAtEnd && this.#readCount === 0;
-  }
-
-  /** Whether a row can be begun at once. */
-  get hasNext(): boolean {
-    return this.#queue.length > 0;
-  }
-
-  /** The next row to begin; undefined when there is none now. */
-  async next(): Promise<RowWork | undefined> {
-    // Read while those before run.
-    if (this.#mayRefill()) this.#refill();
-    while (this.#queue.length === 0 && this.#reading !== undefined) {
-      await this.#reading;
-      if (this.#queue.length === 0 && this.#mayRefill()) this.#refill();
-    }
-    return this.#queue.shift();
+  /** Takes the next rows to begin; `hasMore` where others are left, `mayRead` where it is time to read on. */
+  take(max: number, left: LeftRows): { rows: readonly RowWork[]; mayRead: boolean; hasMore: boolean } {
+    const rows = this.#queue.splice(0, max);
+    return { rows, mayRead: this.#mayRead(left), hasMore: this.#queue.length > 0 };
   }
 
   /** Puts back a row that was begun and could not go. */
@@ -73,52 +50,43 @@ export class RowWindow {
     this.#queue.unshift(work);
   }
 
-  /** Says that a row was left: it ended, or it waits for a retry. */
-  left(work: RowWork): void {
-    if (work.state === undefined) {
-      this.#waiting++;
-      return;
-    }
-    this.#open--;
-    this.#ended.push(work);
+  /** Passes rows that ended and are to be stored; how far the map is once they are. */
+  pass(ended: readonly RowWork[]): ProgressOf<"map"> {
+    this.#passAll(ended);
+    return this.#progress(({ next }) => this.#retriesKept(next));
   }
 
-  /** Takes the rows that ended, in their order. */
-  takeEnded(): RowWork[] {
-    const ended = this.#ended.splice(0).sort((a, b) => a.ordinal - b.ordinal);
-    for (const { ordinal } of ended) this.#pass(ordinal);
-    return ended;
+  /** Passes the last rows that ended, where all the others are to be stored as far as they are. */
+  close(ended: readonly RowWork[]): { open: readonly RowWork[]; isDone: boolean; progress: ProgressOf<"map"> } {
+    this.#passAll(ended);
+    const open = this.#listOpen();
+    // Where they are given, even none, rows may be stored between their calls.
+    const retries = open.length === 0 ? undefined : { ...retriesOf(open), ...this.#retriesUnread() };
+    return { open, isDone: this.#isAtEnd && open.length === 0, progress: this.#progress(() => retries) };
   }
 
   /** Rows that have not ended, in their order. */
-  listOpen(): RowWork[] {
+  #listOpen(): RowWork[] {
     return [...this.#entries.values()].flatMap(({ work, isTaken }) =>
       isTaken || work.state !== undefined ? [] : [work],
     );
   }
 
-  /** How far the map is once the rows that were taken are stored; `isLast`: and all the others, as far as they are. */
-  progress({ isLast }: { readonly isLast: boolean }): ProgressOf<"map"> {
+  #progress(retriesAt: (place: { readonly next: number }) => Retries | undefined): ProgressOf<"map"> {
     const { retries: _retries, ended: before = [], ...rest } = this.#at.progress;
     const [next = this.#nextOrdinal] = this.#entries.keys();
     const endedHere = [...this.#entries].flatMap(([ordinal, { isTaken }]) => (isTaken ? [ordinal] : []));
     // What earlier acts ended may lie behind what this one has read.
     const ended = [...endedHere, ...before.filter((ordinal) => ordinal >= this.#nextOrdinal)];
-    const retries = isLast ? this.#retriesLeft() : this.#retriesKept(next);
+    const retries = retriesAt({ next });
     return { ...rest, next, ...(ended.length > 0 && { ended }), ...(retries && { retries }) };
-  }
-
-  /** Where they are given, even none, rows may be stored between their calls. */
-  #retriesLeft(): Retries | undefined {
-    const open = this.listOpen();
-    return open.length === 0 ? undefined : { ...retriesOf(open), ...this.#retriesUnread() };
   }
 
   /** Of rows that are stored as this act found them. */
   #retriesKept(next: number): Retries | undefined {
     const { retries: before, next: from = 0 } = this.#at.progress;
     if (before === undefined || next >= from + spanMax) return undefined;
-    const unchanged = this.listOpen().filter(({ doneCalls, doneBefore }) => doneCalls === doneBefore);
+    const unchanged = this.#listOpen().filter(({ doneCalls, doneBefore }) => doneCalls === doneBefore);
     return { ...retriesOf(unchanged), ...this.#retriesUnread() };
   }
 
@@ -127,23 +95,14 @@ export class RowWindow {
     return Object.fromEntries(before.filter(([call]) => Number.parseInt(call, 10) >= this.#nextOrdinal));
   }
 
-  #mayRefill(): boolean {
-    const isWanted = this.#queue.length < pageRows && this.#open + pageRows <= openMax;
+  #mayRead({ ended, waiting }: LeftRows): boolean {
+    const isWanted = this.#queue.length < pageRows && this.#readCount - ended + pageRows <= openMax;
     // While one waits to be tried again nothing is begun behind what was read: an app that refuses is not asked by ever more rows.
-    return isWanted && !this.#isAtEnd && this.#waiting === 0 && this.#entries.size + pageRows <= spanMax;
+    return isWanted && !this.#isAtEnd && waiting === 0 && this.#entries.size + pageRows <= spanMax;
   }
 
-  #refill(): void {
-    if (this.#reading !== undefined) return;
-    const reading = this.#readPage().finally(() => {
-      this.#reading = undefined;
-    });
-    // Whoever waits for it hears of a failure; where nobody does, it is read again when it is needed.
-    reading.catch(() => {});
-    this.#reading = reading;
-  }
-
-  async #readPage(): Promise<void> {
+  /** Reads the next rows. */
+  async read(): Promise<void> {
     const { state, step, progress } = this.#at;
     const { again, retries, next: from = 0 } = progress;
     const ended = new Set(progress.ended);
@@ -154,20 +113,23 @@ export class RowWindow {
     const mayBeLeft = again === undefined && retries !== undefined && range.fromOrdinal < from + spanMax;
     const left = mayBeLeft ? await this.#effects.readRows(state, { ...own, withData: false }) : [];
     const leftOf = new Map(left.map((row) => [row.ordinal, row]));
-    for (const row of rows) {
-      const tally = newTally(this.#used);
+    const tallied = rows.map((row) => ({ row, tally: newTally(this.#used) }));
+    for (const { row, tally } of tallied) {
       const work = rowWorkOf(row, again === undefined ? leftOf.get(row.ordinal) : row, { tally, retries });
       this.#entries.set(row.ordinal, { work, isTaken: false });
       if (ended.has(row.ordinal)) {
         this.#pass(row.ordinal);
         continue;
       }
-      this.#open++;
+      this.#readCount++;
       this.#queue.push(work);
     }
-    this.#readCount += rows.length;
     this.#isAtEnd = rows.length < pageRows;
     this.#nextOrdinal = (rows.at(-1)?.ordinal ?? this.#nextOrdinal - 1) + 1;
+  }
+
+  #passAll(ended: readonly RowWork[]): void {
+    for (const { ordinal } of ended) this.#pass(ordinal);
   }
 
   #pass(ordinal: number): void {

@@ -8,6 +8,7 @@ import type { StepEffects } from "./effects.ts";
 import { toolOf } from "./invoke.ts";
 import type { MapAt, RowWork } from "./map-row.ts";
 import { type RowsEnd, type RowsPart, RowsRun } from "./map-run.ts";
+import { RowWindow } from "./map-window.ts";
 import { overrideEdits } from "./overrides.ts";
 import { pointQuestion } from "./questions.ts";
 import type { Keep, Settled, StepAt, StepKind } from "./step-kind.ts";
@@ -23,33 +24,38 @@ export const mapKind: StepKind<"map"> = {
 
 /** Moves a map on: its rows run until they have ended or the driver is to pause, and what ended is kept meanwhile. */
 async function advanceMap(at: StepAt<"map">, effects: StepEffects, keep: Keep): Promise<Change> {
-  const { state, step, progress = { kind: "map", stepId: step.id } } = at;
+  const { step, progress = { kind: "map", stepId: step.id } } = at;
   const map: MapAt = { ...at, progress };
-  let now = state;
-  const run = new RowsRun(map, {
-    effects: { ...effects, mustPause: () => effects.mustPause(now) },
-    async keep(part, window) {
-      const reached: Edit = { kind: "progress", progress: window.progress({ isLast: false }) };
-      now = await keep([...partEdits(map, now, part), { kind: "logProgress", stepId: step.id }, reached]);
-    },
-  });
-  const end = await run.run();
-  const { window } = run;
-  if (window.isEmpty) return conclude(map);
-  const open = window.listOpen();
-  const works = [...window.takeEnded(), ...open].sort((a, b) => a.ordinal - b.ordinal);
-  const edits = partEdits(map, now, { works, records: run.takeRecords() });
-  if (end.limit !== undefined) return { edits, next: { kind: "limit", stepId: step.id, limit: end.limit } };
-  const reached: Edit = { kind: "progress", progress: window.progress({ isLast: true }) };
   const logged: Edit = { kind: "logProgress", stepId: step.id };
-  return { edits: [...edits, logged, reached], next: nextAct(open, end, effects, now) };
+  let now = at.state;
+  const end = await new RowsRun(map, new RowWindow(map, effects), {
+    effects,
+    async keep(part) {
+      const { edits } = partEdits(map, now, part);
+      now = await keep([...edits, logged, { kind: "progress", progress: part.progress }]);
+      return now;
+    },
+  }).run();
+  const mustPause = effects.mustPause(now);
+  const { edits, rows } = partEdits(map, now, end.part);
+  if (end.limit !== undefined) return { edits, next: { kind: "limit", stepId: step.id, limit: end.limit } };
+  const reached: Edit[] = [...edits, logged, { kind: "progress", progress: end.part.progress }];
+  if (mustPause) return { edits: reached, next: { kind: "commit" } };
+  if (!end.isDone) return { edits: reached, next: nextAct(end, effects) };
+  const { edits: last, next } = conclude(map, rows);
+  return { edits: [...edits, ...last], next };
 }
 
-/** What rows came to: states, counts, errors and undo entries, in their order; and the ledger's rows of calls. */
-function partEdits({ step, progress: { again } }: MapAt, state: JobState, { works, records }: RowsPart): Edit[] {
+/** What rows came to: states, counts, errors and undo entries, in their order; and the ledger's rows of calls. With the counts of all so far. */
+function partEdits(
+  { step, progress: { again } }: MapAt,
+  state: JobState,
+  { works, records }: RowsPart,
+): { readonly edits: readonly Edit[]; readonly rows: RowCounts } {
   const stepId = step.id;
   const edits: Edit[] = records.length > 0 ? [{ kind: "recorded", records }] : [];
   const before = state.steps.get(stepId)?.receipt.rows ?? noRows;
+  if (works.length + records.length === 0) return { edits: [], rows: before };
   let rows = before;
   for (const work of works) {
     const { ordinal, state: ended, fault } = work;
@@ -69,7 +75,7 @@ function partEdits({ step, progress: { again } }: MapAt, state: JobState, { work
   if (before.unknown === 0 && rows.unknown > 0) {
     edits.push({ kind: "note", note: { type: "call-in-doubt", stepId, payload: { rows: rows.unknown } } });
   }
-  return edits;
+  return { edits, rows };
 }
 
 /** Of the calls that ended well in this act. */
@@ -109,19 +115,18 @@ function mappedRow(work: RowWork, again: "failed" | "unknown" | undefined) {
 }
 
 /** The job is given back where all that is left waits. Whether anything is left behind it is known from the next look alone. */
-function nextAct(left: readonly RowWork[], { fullUntilMs }: RowsEnd, effects: StepEffects, state: JobState): Next {
-  const nowMs = effects.clock.now();
-  const dueAts = left.flatMap(({ retry }) => (retry !== undefined && retry.dueAt > nowMs ? [retry.dueAt] : []));
-  const isAllWaiting = left.length > 0 && dueAts.length === left.length;
-  if ((!isAllWaiting && fullUntilMs === undefined) || effects.mustPause(state)) return { kind: "commit" };
+function nextAct({ open, fullUntilMs }: RowsEnd, { clock }: StepEffects): Next {
+  const nowMs = clock.now();
+  const dueAts = open.flatMap(({ retry }) => (retry !== undefined && retry.dueAt > nowMs ? [retry.dueAt] : []));
+  const isAllWaiting = open.length > 0 && dueAts.length === open.length;
+  if (!isAllWaiting && fullUntilMs === undefined) return { kind: "commit" };
   return { kind: "until", atMs: Math.min(...dueAts, fullUntilMs ?? Number.POSITIVE_INFINITY) };
 }
 
 /** Every row has ended: unknown ones are asked about first, then failed ones beyond what is tolerated. */
-function conclude(at: MapAt): Change {
+function conclude(at: MapAt, counts: RowCounts): Change {
   const { state, step, instruction } = at;
   const { again: _again, retries: _retries, ended: _ended, ...progress } = at.progress;
-  const counts = state.steps.get(step.id)?.receipt.rows ?? noRows;
   // Beyond the last row of the source: whatever is answered, the step comes here again unless rows are to run again.
   const edits: Edit[] = [{ kind: "progress", progress: { ...progress, next: counts.in } }];
   if (counts.unknown > 0) return askAbout(at, "unknown", counts, edits);

@@ -22,14 +22,19 @@ export function pointQuestion(
     readonly counts?: RowCounts | undefined;
   },
 ): Question {
-  const { scope, redact } = shownOf(state);
+  const { scope, redact, secrets } = shownOf(state);
   const resolved = resolveText(point.question, scope);
   const { isApproval } = point;
   return {
     stepId,
     pointId: isApproval ? "approval" : point.id,
     kind: isApproval ? "approval" : kind,
-    question: "value" in resolved ? redact(resolved.value) : `${point.id}: ${resolved.fault.message}`,
+    question:
+      "value" in resolved
+        ? secrets.length > 0
+          ? redact(resolved.value)
+          : resolved.value
+        : `${point.id}: ${resolved.fault.message}`,
     continuations: point.continuations,
     answerSchemaJson: point.answerSchema === undefined ? "" : JSON.stringify(point.answerSchema),
     escalation: isApproval ? [] : point.escalation,

@@ -1,7 +1,7 @@
 import type { AskKind, DecisionDocument, RowCounts } from "@svc/db";
 import type { Step, StepOf } from "@svc/program";
 import type { Change, Edit } from "../state/change.ts";
-import type { SetSize, StepInstruction } from "../state/flow.ts";
+import type { AgainInstruction, SetSize, StepInstruction } from "../state/flow.ts";
 import type { JobState } from "../state/job.ts";
 import type { ProgressOf } from "../state/progress.ts";
 import type { CallTurn, Invocation, StepEffects } from "./effects.ts";
@@ -49,6 +49,8 @@ export type StepKind<Kind extends Step["kind"]> = {
   readonly firstCall?: (at: StepAt<Kind>) => FirstCall | undefined;
   /** Moves the step on by one act. Its edits begin the step where it has not begun. */
   advance(at: StepAt<Kind>, effects: StepEffects, keep: Keep): Promise<Change> | Change;
+  /** Of a kind whose steps are done again: what follows at the end of a round. `progress` of the step is undefined there. */
+  readonly again?: (at: StepAt<Kind>, round: AgainInstruction, effects: StepEffects) => Promise<Change>;
   /** What an answer to a question of the step changes; abort is not among the answers. Undefined for a kind that asks none. */
   readonly answer: ((at: StepAt<Kind>, settled: Settled) => Change) | undefined;
 };

@@ -28,13 +28,8 @@ function advanceWait(at: StepAt<"wait">, effects: StepEffects): Change {
     };
   }
   return {
-    edits: [
-      ...edits,
-      { kind: "progress", progress: { kind: "wait", stepId: step.id, wakeAt } },
-      { kind: "move", to: "parked", reason: "wait" },
-      { kind: "park", park: { reason: "wait", stepId: step.id, since: nowMs, wakeAt } },
-    ],
-    next: { kind: "until", atMs: wakeAt },
+    edits: [...edits, { kind: "progress", progress: { kind: "wait", stepId: step.id, wakeAt } }],
+    next: { kind: "wait", stepId: step.id, atMs: wakeAt },
   };
 }
 

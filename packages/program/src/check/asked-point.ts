@@ -83,7 +83,12 @@ function checkRerun({ program, point, use }: AskedPoint, { target }: Overrides, 
   const rerun = rerunOf(program, from, use.step.id);
   if ("fault" in rerun) {
     const hint = `name a step before ${use.step.id} in its own list, or in the list of the if that it stands in`;
-    const why = rerun.fault === "later" ? "comes after" : "stands in a branch that does not lead to";
+    const why = {
+      later: "comes after",
+      branch: "stands in a branch that does not lead to",
+      block: "stands outside of the until, parallel or onError that holds",
+      unknown: "is not before",
+    }[rerun.fault];
     if (rerun.fault === "unknown") fault(`there is no step ${from}`, hint, "PROGRAM_REFERENCE_INVALID");
     else fault(`${from} ${why} ${use.step.id}`, hint);
     return;

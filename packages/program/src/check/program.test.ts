@@ -186,7 +186,7 @@ test("hints name the kinds of steps that leave what is asked for", async () => {
     "declare it in points",
     "only the where of a filter knows one",
   ]);
-  expect(await hintsOf({})).toEqual(["give it exactly one of call, filter, map, reduce, judge, if, wait"]);
+  expect(await hintsOf({})).toEqual(["give it exactly one of call, filter, map, reduce, judge, if, until, wait"]);
 });
 
 test("a set that is not there is answered with those that the step takes: no step without a set, and maps to a reduce alone", async () => {

@@ -2,7 +2,7 @@ import { formatValue, isObject } from "@svc/core";
 import { pointerOf } from "../json.ts";
 import { type Bounds, type Limits, programStepsMax } from "../limits.ts";
 import { formOf, languageOf, type Step, stepKinds, stepsOf } from "../steps/index.ts";
-import type { Place } from "../steps/language.ts";
+import type { Place, Refusal } from "../steps/language.ts";
 import { idForm } from "./name.ts";
 import type { Node, ShapeReader } from "./shape.ts";
 
@@ -16,10 +16,13 @@ type Walk = StepContext & {
   count: number;
 };
 
+/** Where a list stands, and the kinds of the steps it stands in, outermost first. */
+type Standing = { readonly place: Place; readonly inside: readonly Step["kind"][] };
+
 /** Reads the list of steps and every list in it. Ids are unique over all of them. */
 export function readSteps(node: Node, reader: ShapeReader, context: StepContext): Step[] {
   const walk: Walk = { ...context, reader, seen: new Map(), count: 0 };
-  const steps = readList(node, "program", { min: 1, max: Number.MAX_SAFE_INTEGER }, walk);
+  const steps = readList(node, { place: "program", inside: [] }, { min: 1, max: Number.MAX_SAFE_INTEGER }, walk);
   if (walk.count > programStepsMax) {
     const message = `has ${walk.count} steps; at most ${programStepsMax} are allowed, those of branches and maps included`;
     reader.faults.add("PROGRAM_TOO_LARGE", node.path, message, "split it into several jobs");
@@ -27,27 +30,33 @@ export function readSteps(node: Node, reader: ShapeReader, context: StepContext)
   return steps;
 }
 
-function readList(node: Node, place: Place, count: Bounds, walk: Walk): Step[] {
+function readList(node: Node, standing: Standing, count: Bounds, walk: Walk): Step[] {
   return (walk.reader.items(node, count) ?? []).flatMap((item) => {
     if (walk.count >= programStepsMax) {
       // It is refused for their number: what they are is not looked at.
       walk.count++;
       return [];
     }
-    const step = readStep(item, place, walk);
+    const step = readStep(item, standing, walk);
     if (step === undefined) return [];
-    if (place !== "branch" || languageOf(step.kind).refusedInBranch === undefined) return [step];
+    if (refusalOf(step.kind, standing) === undefined) return [step];
     leaveOut(step, walk);
     return [];
   });
+}
+
+/** Why a step of a kind may not stand where it does; undefined where it may. */
+function refusalOf(kind: Step["kind"], { inside }: Standing): Refusal | undefined {
+  return inside.includes(kind) ? languageOf(kind).refusedInItself : undefined;
 }
 
 function leaveOut(step: Step, { leftOut }: Walk): void {
   for (const { id } of stepsOf([step])) leftOut.add(id);
 }
 
-function readStep(node: Node, place: Place, walk: Walk): Step | undefined {
+function readStep(node: Node, standing: Standing, walk: Walk): Step | undefined {
   const { reader } = walk;
+  const { place, inside } = standing;
   walk.count++;
   const kind = kindOf(node, place, reader);
   if (kind === undefined) {
@@ -59,14 +68,12 @@ function readStep(node: Node, place: Place, walk: Walk): Step | undefined {
   if (fields === undefined) return undefined;
   // An id that cannot be one is "", which nothing refers to.
   const id = readId(fields.at("id"), walk) ?? "";
-  const { read, refusedInBranch } = languageOf(kind);
-  if (place === "branch" && refusedInBranch !== undefined) {
-    reader.faults.add("PROGRAM_MALFORMED", node.path, refusedInBranch.message, refusedInBranch.hint);
-  }
-  const step = read({ id, pointer: pointerOf(node.path) }, fields, {
+  const refusal = refusalOf(kind, standing);
+  if (refusal !== undefined) reader.faults.add("PROGRAM_MALFORMED", node.path, refusal.message, refusal.hint);
+  const step = languageOf(kind).read({ id, pointer: pointerOf(node.path) }, fields, {
     reader,
     limits: walk.limits,
-    list: (list, inner, count) => readList(list, inner, count, walk),
+    list: (list, inner, count) => readList(list, { place: inner, inside: [...inside, kind] }, count, walk),
     leaveOut: (inner) => leaveOut(inner, walk),
   });
   if (step === undefined) walk.leftOut.add(id);

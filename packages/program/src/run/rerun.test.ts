@@ -13,6 +13,8 @@ test("a rerun repeats what stands between, with branches, up to the judge", () =
     "me",
     "pause",
     "until",
+    "poll",
+    "look",
     "approve",
     "check",
   ]);
@@ -46,4 +48,32 @@ test("a rerun of a judge in a branch repeats its own branch only", () => {
   expect(ids("c", "d")).toEqual(["c", "d"]);
   expect(ids("e", "d")).toBe("later");
   expect(ids("nope", "d")).toBe("unknown");
+});
+
+test("a rerun passes over an until, and stays in its round, and leaves none", () => {
+  const round = [
+    { id: "b", wait: "1s" },
+    { id: "c", judge: "p" },
+  ];
+  const program = parseCheckedProgram(
+    JSON.stringify({
+      version: 1,
+      title: "x",
+      steps: [
+        { id: "a", wait: "1s" },
+        { id: "poll", until: "true", do: round, max: 2 },
+        { id: "d", judge: "p" },
+      ],
+      points: { p: { question: "?", continuations: ["proceed"], escalation: [{ principal: "lead" }] } },
+    }),
+  );
+  const ids = (from: string, judge: string) => {
+    const rerun = rerunOf(program, from, judge);
+    return "steps" in rerun ? rerun.steps.map(({ id }) => id) : rerun.fault;
+  };
+  expect(ids("a", "d")).toEqual(["a", "poll", "b", "c", "d"]);
+  expect(ids("b", "c")).toEqual(["b", "c"]);
+  expect(ids("a", "c")).toBe("block");
+  expect(ids("poll", "c")).toBe("block");
+  expect(ids("b", "d")).toBe("branch");
 });

@@ -1,12 +1,13 @@
 import type { Program } from "../program.ts";
 import { listsOf, type Step, stepsOf } from "../steps/index.ts";
 
-/** The steps that a rerun repeats, in program order, or why there is none. */
-export type Rerun = { readonly steps: readonly Step[] } | { readonly fault: "unknown" | "later" | "branch" };
+/** The steps that a rerun repeats, in program order, or why there is none. `block`: it would leave a block but an if. */
+export type Rerun = { readonly steps: readonly Step[] } | { readonly fault: "unknown" | "later" | "branch" | "block" };
 
 /**
  * The steps that run again when a judge step sends the job back: from `from` up to the judge, both included, and everything in
- * branches between. `from` stands before the judge in its own list or, for a judge in a branch, in the list of the if.
+ * branches between. `from` stands before the judge in its own list or, for a judge in a branch, in the list of the if. A round of an
+ * until is not left: what is known of its rounds would be of another run.
  */
 export function rerunOf(program: Program, from: string, judge: string): Rerun {
   const all = [...stepsOf(program.steps)];
@@ -16,7 +17,13 @@ export function rerunOf(program: Program, from: string, judge: string): Rerun {
   if (start > end) return { fault: "later" };
   const list = [program.steps, ...all.flatMap(listsOf)].find((steps) => steps.some(({ id }) => id === from)) ?? [];
   if (!holds(list, judge)) return { fault: "branch" };
+  if (isLeft(list, judge)) return { fault: "block" };
   return { steps: all.slice(start, end + 1).filter((step) => !isElsewhere(all, step, judge)) };
+}
+
+/** Whether a way back from the judge to its place in a list leads out of another block than an if. */
+function isLeft(list: readonly Step[], judge: string): boolean {
+  return [...stepsOf(list)].some((step) => step.kind !== "if" && listsOf(step).some((inner) => holds(inner, judge)));
 }
 
 /** Whether a step stands in a list or in a branch of one of its steps. */

@@ -57,7 +57,7 @@ const formInMap: ObjectForm = {
 export const callLanguage: StepLanguage<CallStep> = {
   form,
   formInMap,
-  refusedInBranch: undefined,
+  refusedInItself: undefined,
   definitions: {
     ...toolCallDefinitions,
     undo: schemaOf(undoForm),

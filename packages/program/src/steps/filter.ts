@@ -20,7 +20,7 @@ export const filterLanguage: StepLanguage<FilterStep> = {
     examples: [{ id: "open", filter: "fetch", where: "size(row.attendees) > 1" }],
   },
   formInMap: undefined,
-  refusedInBranch: undefined,
+  refusedInItself: undefined,
   definitions: {},
   named: { value: undefined, set: "a filter", row: { place: "the where of a filter", isExpression: true } },
 

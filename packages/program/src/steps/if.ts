@@ -31,16 +31,17 @@ export function ifLanguage<Inner extends AnyStep>(): StepLanguage<IfStepOf<Inner
   return {
     form,
     formInMap: undefined,
-    refusedInBranch: {
+    refusedInItself: {
       message: "is an if inside a branch of another",
       hint: "put the condition beside the outer one, or after it as a step of its own",
     },
     definitions: {
       branch: {
-        description: "Steps of a branch: any but if.",
+        description:
+          "Steps, done in their order. If, until and parallel may stand in each other, none in another of its own kind.",
         type: "array",
         minItems: stepCount.min,
-        items: ref("plainStep"),
+        items: ref("step"),
         examples: [branchExample],
       },
     },

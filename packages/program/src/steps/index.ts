@@ -9,26 +9,26 @@ import { type MapStep, mapLanguage } from "./map.ts";
 import type { StepCall } from "./parts/tool-call.ts";
 import { type ReduceStep, reduceLanguage } from "./reduce.ts";
 import { type RunStep, runLanguage } from "./run.ts";
+import { type UntilStepOf, untilLanguage } from "./until.ts";
 import { type WaitStep, waitLanguage } from "./wait.ts";
 
-/** The kinds of steps that may stand in a branch. */
-type PlainSteps = {
+/** One of two lists of steps. */
+export interface IfStep extends IfStepOf<Step> {}
+
+/** A list of steps that is done again. */
+export interface UntilStep extends UntilStepOf<Step> {}
+
+type Steps = {
   readonly call: CallStep;
   readonly filter: FilterStep;
   readonly map: MapStep;
   readonly reduce: ReduceStep;
   readonly judge: JudgeStep;
+  readonly if: IfStep;
+  readonly until: UntilStep;
   readonly wait: WaitStep;
   readonly run: RunStep;
 };
-
-/** A step that may stand in a branch. */
-export type PlainStep = PlainSteps[keyof PlainSteps];
-
-/** One of two lists of steps, which hold any step but `if`. */
-export type IfStep = IfStepOf<PlainStep>;
-
-type Steps = PlainSteps & { readonly if: IfStep };
 
 /** One step. `pointer` is the JSON Pointer of the step in the program's text. */
 export type Step = Steps[keyof Steps];
@@ -43,7 +43,8 @@ const languages: { readonly [Kind in Step["kind"]]: StepLanguage<Steps[Kind], St
   map: mapLanguage,
   reduce: reduceLanguage,
   judge: judgeLanguage,
-  if: ifLanguage<PlainStep>(),
+  if: ifLanguage<Step>(),
+  until: untilLanguage<Step>(),
   wait: waitLanguage,
   run: runLanguage,
 };

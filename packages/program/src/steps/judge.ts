@@ -23,7 +23,7 @@ export const judgeLanguage: StepLanguage<JudgeStep> = {
     examples: [{ id: "gate", judge: "many", when: "rows.open > 50" }],
   },
   formInMap: undefined,
-  refusedInBranch: undefined,
+  refusedInItself: undefined,
   definitions: {},
   named: { value: undefined, set: undefined, row: undefined },
 

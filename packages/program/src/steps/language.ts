@@ -23,8 +23,8 @@ export type StepLanguage<S extends AnyStep, Inner extends AnyStep = never> = {
   readonly form: ObjectForm;
   /** Its fields among the calls of a map; undefined for a kind that cannot stand there. */
   readonly formInMap: ObjectForm | undefined;
-  /** What is said of one that stands in a branch; undefined for a kind that may. */
-  readonly refusedInBranch: Refusal | undefined;
+  /** Of a kind that holds lists of steps: what is said of one that stands in another, however deep. Undefined for any other kind. */
+  readonly refusedInItself: Refusal | undefined;
   /** Definitions of the JSON Schema that its forms refer to. */
   readonly definitions: Readonly<Record<string, JsonSchema>>;
   /** How hints name what it leaves behind, and where in it there is a row. */
@@ -58,7 +58,7 @@ export type StepWords = {
   readonly row: { readonly place: string; readonly isExpression: boolean } | undefined;
 };
 
-/** Where steps stand: in the program's own list, in a branch, or among the calls of a map. */
+/** Where steps stand: in the program's own list, in a list of another step, or among the calls of a map. */
 export type Place = "program" | "branch" | "map";
 
 /** What steps are read with. */

@@ -91,7 +91,7 @@ const form: ObjectForm = {
 export const mapLanguage: StepLanguage<MapStep, CallStep> = {
   form,
   formInMap: undefined,
-  refusedInBranch: undefined,
+  refusedInItself: undefined,
   definitions: {},
   named: { value: undefined, set: "a map", row: { place: "the calls of a map", isExpression: false } },
 

@@ -55,7 +55,7 @@ const form: ObjectForm = {
 export const reduceLanguage: StepLanguage<ReduceStep> = {
   form,
   formInMap: undefined,
-  refusedInBranch: undefined,
+  refusedInItself: undefined,
   definitions: {},
   named: { value: "reduces", set: undefined, row: undefined },
 

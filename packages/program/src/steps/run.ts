@@ -34,7 +34,7 @@ const form: ObjectForm = {
 export const runLanguage: StepLanguage<RunStep> = {
   form,
   formInMap: undefined,
-  refusedInBranch: undefined,
+  refusedInItself: undefined,
   definitions: {
     skill: {
       description: "A skill of the project: the newest version of skills.announce, or one, skills.announce@3.",

@@ -63,6 +63,11 @@ export function upTo(times: number, { callsMax, writesMax, destructiveMax, rowsM
   };
 }
 
+/** The use of something that is done once, and then up to so many times in all. */
+export function repeatedUse(times: number, once: Use): Use {
+  return { ...upTo(times, once), callsMin: once.callsMin, asksMin: once.asksMin };
+}
+
 function combine(a: Use, b: Use, join: (one: number, other: number) => number): Use {
   return {
     callsMin: join(a.callsMin, b.callsMin),

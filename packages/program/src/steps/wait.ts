@@ -42,7 +42,7 @@ const form: ObjectForm = {
 export const waitLanguage: StepLanguage<WaitStep> = {
   form,
   formInMap: undefined,
-  refusedInBranch: undefined,
+  refusedInItself: undefined,
   definitions: {},
   named: { value: undefined, set: undefined, row: undefined },
 

@@ -44,6 +44,29 @@ export const faultyForms: readonly FaultyProgram[] = [
       "MALFORMED /saga/on",
     ],
   ),
+  faulty(
+    "rounds without a bound, without steps, with pauses that shrink, in each other",
+    {
+      "steps/3": { id: "a", until: "true", do: [], every: "1m", max: 1001 },
+      "steps/4": { id: "b", until: "true", do: [pause("b1")], every: "1m", cap: "30s", factor: 0.5 },
+      "steps/7": {
+        id: "c",
+        until: "true",
+        do: [ifStep("c1", "true", [{ id: "c2", until: "true", do: [pause("c3")], max: 2 }])],
+        every: "48h",
+        max: 2,
+      },
+    },
+    [
+      "MALFORMED /steps/3/do",
+      "MALFORMED /steps/3/max",
+      "MALFORMED /steps/4",
+      "LIMIT_INVALID /steps/4/cap",
+      "MALFORMED /steps/4/factor",
+      "MALFORMED /steps/7/do/0/then/0",
+      "LIMIT_INVALID /steps/7/every",
+    ],
+  ),
   faulty("no steps and an unknown version", { version: 2, steps: [], points: {}, result: {} }, [
     "MALFORMED /version",
     "MALFORMED /steps",

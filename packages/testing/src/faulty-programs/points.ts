@@ -1,4 +1,4 @@
-import { type FaultyProgram, faulty, send } from "./faulty-program.ts";
+import { type FaultyProgram, faulty, pause, send } from "./faulty-program.ts";
 
 /** Faults of points: their use, continuations, overrides, ladders. */
 export const faultyPoints: readonly FaultyProgram[] = [
@@ -80,6 +80,20 @@ export const faultyPoints: readonly FaultyProgram[] = [
       },
     },
     ["REFERENCE_INVALID /points/sure/overrides/rerunFrom", "POINT_INVALID /points/m/overrides/rerunFrom"],
+  ),
+  faulty(
+    "a rerun out of the round of an until",
+    {
+      "steps/7": { id: "rounds", until: "true", do: [pause("first"), { id: "ask", judge: "m" }], max: 2 },
+      "points/m": {
+        question: "?",
+        continuations: ["retry-with"],
+        overrides: { target: "params", rerunFrom: "sum" },
+        answerSchema: { type: "object", additionalProperties: false },
+        escalation: [{ principal: "lead" }],
+      },
+    },
+    ["POINT_INVALID /points/m/overrides/rerunFrom"],
   ),
   faulty(
     "overrides whose target is wrong",

@@ -1,0 +1,87 @@
+import type { Change, Edit } from "../state/change.ts";
+import type { AgainInstruction } from "../state/flow.ts";
+import type { StepEffects } from "./effects.ts";
+import { expressionFailed } from "./expression-fault.ts";
+import type { StepAt, StepKind } from "./step-kind.ts";
+
+/** Does its steps again, after a pause, until its expression holds. A simulated job does them once. */
+export const untilKind: StepKind<"until"> = {
+  needs: "nothing",
+  set: undefined,
+  advance: ({ step, instruction }): Change => ({
+    edits: [
+      { kind: "begin", step },
+      { kind: "block", stepId: step.id, block: { kind: "until", rounds: 1 } },
+      { kind: "go", from: instruction.index, to: instruction.next },
+    ],
+    next: { kind: "on" },
+  }),
+  again: endRound,
+  answer: undefined,
+};
+
+/** Looks at the end of a round whether it was the last one; when the pause is over, begins the next. */
+async function endRound(at: StepAt<"until">, round: AgainInstruction, effects: StepEffects): Promise<Change> {
+  const { state, step } = at;
+  const { rounds, wakeAt } = roundsOf(at);
+  const nowMs = effects.clock.now();
+  if (wakeAt !== undefined) {
+    if (nowMs < wakeAt) return { edits: [], next: { kind: "wait", stepId: step.id, atMs: wakeAt } };
+    return { edits: beginRound(at, round, rounds + 1), next: { kind: "on" } };
+  }
+  const condition = await effects.test(state, step.condition);
+  if ("error" in condition) {
+    return {
+      edits: leave(at, round, at.instruction.index),
+      next: expressionFailed(step.id, condition, { what: "until" }),
+    };
+  }
+  if (condition.value || state.isSimulated) {
+    const finished = state.isSimulated ? "simulated" : "completed";
+    const finish: Edit = { kind: "finish", stepId: step.id, state: finished, to: round.to };
+    return { edits: [finish, ...leave(at, round, round.to)], next: { kind: "on" } };
+  }
+  if (rounds >= step.max) {
+    const message = `the expression does not hold after ${rounds} rounds`;
+    const code = "UNTIL_EXHAUSTED";
+    return { edits: leave(at, round, at.instruction.index), next: { kind: "fail", stepId: step.id, code, message } };
+  }
+  const dueAt = nowMs + pauseMs(step.pause, rounds);
+  return {
+    edits: [
+      { kind: "logProgress", stepId: step.id, counts: { rounds } },
+      { kind: "block", stepId: step.id, block: { kind: "until", rounds, wakeAt: dueAt } },
+    ],
+    next: { kind: "wait", stepId: step.id, atMs: dueAt },
+  };
+}
+
+function roundsOf({ state, step }: StepAt<"until">) {
+  const block = state.blocks[step.id];
+  if (block?.kind !== "until") throw new Error(`${state.id} stands in ${step.id}, which has not begun`);
+  return block;
+}
+
+/** The pause after so many rounds. */
+function pauseMs({ everyMs, factor, capMs }: StepAt<"until">["step"]["pause"], rounds: number): number {
+  return Math.min(capMs, everyMs * factor ** (rounds - 1));
+}
+
+/** No further round: what is kept of them goes. */
+function leave({ step }: StepAt<"until">, { index }: AgainInstruction, to: number): Edit[] {
+  return [
+    { kind: "block", stepId: step.id, block: undefined },
+    { kind: "go", from: index, to },
+  ];
+}
+
+/** What the steps made in the last round is gone, and their calls are new calls. */
+function beginRound({ step }: StepAt<"until">, { index, from, steps }: AgainInstruction, rounds: number): Edit[] {
+  return [
+    { kind: "receipt", stepId: step.id, isNewAttempt: true },
+    ...steps.map(({ id }) => ({ kind: "forget", stepId: id }) as const),
+    { kind: "generation" },
+    { kind: "block", stepId: step.id, block: { kind: "until", rounds } },
+    { kind: "go", from: index, to: from },
+  ];
+}

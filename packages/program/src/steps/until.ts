@@ -1,0 +1,97 @@
+import { checkExpression } from "../check/expression.ts";
+import { type Bounds, durationBounds } from "../limits.ts";
+import { readExpression } from "../read/expression.ts";
+import { durationSchema, numberSchema, type ObjectForm, ref, wholeSchema } from "../read/form.ts";
+import type { Expression } from "../template.ts";
+import { nothing } from "../types/scope.ts";
+import type { AnyStep, StepLanguage } from "./language.ts";
+import { repeatedUse } from "./use.ts";
+
+/** Steps of type `Inner` that are done again until an expression holds, with a pause after each round but the last. */
+export type UntilStepOf<Inner extends AnyStep> = AnyStep & {
+  readonly kind: "until";
+  readonly condition: Expression;
+  readonly body: readonly Inner[];
+  /** Rounds. */
+  readonly max: number;
+  /** The first pause, what each later one is multiplied by, and the longest. */
+  readonly pause: { readonly everyMs: number; readonly factor: number; readonly capMs: number };
+};
+
+const bounds = { max: { min: 1, max: 1_000 }, factor: { min: 1, max: 10 } } as const satisfies Record<string, Bounds>;
+const defaultPause = { everyMs: 30_000, factor: 1, capMs: 3_600_000 };
+const stepCount = { min: 1, max: Number.MAX_SAFE_INTEGER };
+
+const form: ObjectForm = {
+  description:
+    "Does its steps, looks whether the expression holds, and does them again after a pause while it does not. After max rounds it fails with UNTIL_EXHAUSTED.",
+  required: {
+    until: ref("expression"),
+    do: ref("branch"),
+    max: wholeSchema(
+      "Most rounds, 1 to 1,000. What the steps use is counted so often in the estimate.",
+      bounds.max,
+      20,
+    ),
+  },
+  optional: {
+    every: durationSchema("Pause after the first round, 1s to 30d. Default 30s.", "30s"),
+    factor: numberSchema("What each later pause is multiplied by, 1 to 10. Default 1.", bounds.factor, 2),
+    cap: durationSchema("Longest pause, 1s to 30d. Default 1h, or every where that is longer.", "1h"),
+  },
+  examples: [
+    {
+      id: "ready",
+      until: "steps.status.state == 'done'",
+      do: [{ id: "status", call: "warehouse.get_export", entity: "ops", args: { export_id: "e1" } }],
+      every: "30s",
+      factor: 2,
+      max: 20,
+    },
+  ],
+};
+
+/** The language of `until`, which holds steps of type `Inner`. */
+export function untilLanguage<Inner extends AnyStep>(): StepLanguage<UntilStepOf<Inner>, Inner> {
+  return {
+    form,
+    formInMap: undefined,
+    refusedInItself: {
+      message: "is an until inside another",
+      hint: "wait for the one thing after the other: write the two one behind the other",
+    },
+    definitions: {},
+    named: { value: undefined, set: undefined, row: undefined },
+
+    read(base, fields, { reader, limits, list }) {
+      const condition = readExpression(fields.at("until"), reader) ?? { source: "true", pointer: base.pointer };
+      const body = list(fields.at("do"), "branch", stepCount);
+      const every = fields.at("every");
+      const everyMs = reader.duration(every, durationBounds.wait) ?? defaultPause.everyMs;
+      if (everyMs > limits.deadlineMs) {
+        const hint = "shorten it, or raise limits.deadline";
+        reader.faults.add("PROGRAM_LIMIT_INVALID", every.path, "is longer than the deadline of the job", hint);
+      }
+      const factor = reader.number(fields.at("factor"), { ...bounds.factor, isWhole: false }) ?? defaultPause.factor;
+      const cap = reader.duration(fields.at("cap"), durationBounds.wait);
+      const capMs = cap ?? Math.max(everyMs, defaultPause.capMs);
+      if (capMs < everyMs) {
+        reader.faults.add("PROGRAM_LIMIT_INVALID", fields.at("cap").path, "is shorter than every", "raise it to every");
+      }
+      const max = reader.number(fields.at("max"), bounds.max) ?? bounds.max.min;
+      return { kind: "until", ...base, condition, body, max, pause: { everyMs, factor, capMs } };
+    },
+
+    check({ condition, body }, { scope, check, list }) {
+      const left = list(body, scope);
+      // The steps have ended once at least when it is looked at.
+      checkExpression(condition, { ...scope, ended: new Map([...scope.ended, ...left]) }, check.faults);
+      return { own: nothing, inner: [...left] };
+    },
+
+    lists: ({ body }) => [body],
+    calls: () => [],
+    asks: () => [],
+    estimate: ({ body, max }, { list }) => repeatedUse(max, list(body)),
+  };
+}

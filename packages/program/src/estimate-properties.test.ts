@@ -1,5 +1,5 @@
 import { isObject } from "@svc/core";
-import { ifStep, testContext } from "@svc/testing/programs";
+import { ifStep, testContext, testSkills } from "@svc/testing/programs";
 import fc from "fast-check";
 import { expect, test } from "vitest";
 import { checkProgram } from "./check/program.ts";
@@ -69,6 +69,10 @@ const makers: Readonly<Record<Step["kind"], (making: Making, set: string) => obj
     return { id: makeId(making), until: "true", do: body, max: 1 + making.draw(4) };
   },
   wait: (making) => ({ id: makeId(making), wait: "1s" }),
+  run(making) {
+    const slug = ["look", "announce", "erase", "relay"][making.draw(4)];
+    return { id: makeId(making), run: `skills.${slug}`, input: { text: "x" } };
+  },
 };
 
 /** Makes a list in a step of a kind, which none of its own kind may stand in. */
@@ -116,8 +120,9 @@ function callsIn(value: unknown, tools: readonly string[]): number {
   const sum = (values: readonly unknown[]) => values.reduce<number>((total, item) => total + callsIn(item, tools), 0);
   if (Array.isArray(value)) return sum(value);
   if (!isObject(value)) return 0;
-  const { call, then: yes, else: no, undo: _undo, until, max, ...others } = value;
-  const own = typeof call === "string" && tools.includes(call) ? 1 : 0;
+  const { call, run, then: yes, else: no, undo: _undo, until, max, ...others } = value;
+  const inner = typeof run === "string" ? callsIn(testSkills[run.replace("skills.", "")], tools) : 0;
+  const own = inner + (typeof call === "string" && tools.includes(call) ? 1 : 0);
   const rounds = until === undefined ? 1 : Number(max);
   return own + Math.max(callsIn(yes, tools), callsIn(no, tools)) + rounds * sum(Object.values(others));
 }

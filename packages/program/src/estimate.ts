@@ -1,6 +1,16 @@
 import type { AccessClass } from "@svc/catalog";
 import type { Program } from "./program.ts";
-import { asksOf, callsOf, languageOf, maySkipNext, ownCallsOf, ownRunsOf, runsOf, type Step, stepsOf } from "./steps/index.ts";
+import {
+  asksOf,
+  callsOf,
+  languageOf,
+  maySkipNext,
+  ownCallsOf,
+  ownRunsOf,
+  runsOf,
+  type Step,
+  stepsOf,
+} from "./steps/index.ts";
 import type { Measure } from "./steps/language.ts";
 import { bothUses, noUse, type Use } from "./steps/use.ts";
 

@@ -1,8 +1,8 @@
 export { canonicalHash, canonicalJson } from "./canonical.ts";
+export type { AcceptedProgram, CheckedProgram } from "./check/accepted-program.ts";
 export type { CheckContext } from "./check/context.ts";
-export type { AcceptedProgram } from "./check/known-programs.ts";
-export { type CheckedProgram, checkProgram } from "./check/program.ts";
-export { type CheckedSkill, programDigest, type SkillText } from "./check/skills.ts";
+export { checkProgram } from "./check/program.ts";
+export { programDigest } from "./check/skills.ts";
 export { needsPlanApproval, type ProgramEstimate } from "./estimate.ts";
 export type { ProgramFault } from "./faults.ts";
 export type { JsonObject, JsonValue } from "./json.ts";

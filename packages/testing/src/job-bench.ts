@@ -181,6 +181,7 @@ export async function createBench(
           programHash: canonicalHash(JSON.parse(programJson)),
           program: parseCheckedProgram(programJson),
           pins,
+          skills: [],
           mode,
           simulateFirst,
           needsApproval,

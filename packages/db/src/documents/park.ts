@@ -4,7 +4,15 @@ import { asWritten, documentType } from "./document.ts";
 
 /** `jobs.park`: what a job waits for. Times are epoch milliseconds. */
 export type ParkDocument = {
-  readonly reason: "judgment" | "approval" | "wait" | "in_doubt" | "undo_stuck" | "poisoned" | "administrator";
+  readonly reason:
+    | "judgment"
+    | "approval"
+    | "wait"
+    | "in_doubt"
+    | "undo_stuck"
+    | "poisoned"
+    | "administrator"
+    | "child";
   readonly stepId: string;
   readonly since: number;
   readonly wakeAt?: number;
@@ -17,6 +25,8 @@ export type ParkDocument = {
     readonly raisedAt: number;
     readonly counts?: RowCounts;
   };
+  /** Of `child`: the job that this one runs, which waits for a person. */
+  readonly childJobId?: string;
   /** Of `poisoned` and `administrator`: what its release brings back. */
   readonly before?: {
     readonly status: "queued" | "running" | "compensating";

@@ -53,6 +53,7 @@ export function toJob({ job, programJson, steps, pendingAsk }: JobParts): JobMes
     mode: job.mode,
     simulatedFrom: job.simulatedFrom ?? "",
     skillSlug: job.skillSlug,
+    parentJobId: job.parentJobId ?? "",
   });
 }
 
@@ -78,11 +79,19 @@ export function statusOfFilter(status: JobStatusMessage): JobStatus | undefined 
   return statusTexts.get(status);
 }
 
-function toPark({ reason, stepId, since, wakeAt, judgment }: ParkDocument): MessageInitShape<typeof ParkSchema> {
+function toPark({
+  reason,
+  stepId,
+  since,
+  wakeAt,
+  judgment,
+  childJobId = "",
+}: ParkDocument): MessageInitShape<typeof ParkSchema> {
   return {
     reason,
     stepId,
     since: timestampFromMs(since),
+    childJobId,
     ...(wakeAt !== undefined && { wakeAt: timestampFromMs(wakeAt) }),
     ...(judgment && {
       judgment: {

@@ -10,6 +10,7 @@ import type { Keep } from "../steps/step-kind.ts";
 import { resumeFromAsk } from "./answer.ts";
 import { question } from "./ask.ts";
 import { advanceWith, type Beginning, beginStep, commitBeginning, kindOf, started, stepAtHand } from "./begin.ts";
+import { endChildren } from "./children.ts";
 import { beginUndo, endOf, failureOf, finish, limitOf } from "./end.ts";
 import { holdAfterLosses, waitForRelease } from "./park.ts";
 import type { Port } from "./port.ts";
@@ -75,15 +76,20 @@ async function act(work: Work, driver: Driver): Promise<Work | undefined> {
   if (isCancelled(state, driver) && state.status !== "compensating") {
     // The request may be known from the lease alone; who made it stands in the row.
     const seen = state.cancel === undefined ? await committed(work, driver.port) : work;
-    return follow(seen, await cancel(seen.state, port), driver);
+    const chain = seen.state.cancel?.chain ?? state.principalChain;
+    const ending = (await endChildren(seen.state, chain, port)) ?? (await cancel(seen.state, port));
+    return follow(seen, ending, driver);
   }
   if (interrupts.isStopping || isSliceOver(driver)) return leave(work, driver, port.clock.now());
   const isEnding = state.status === "compensating" || (state.status === "parked" && state.saga.state === "stuck");
-  if (isOverdue(state, port) && !isEnding) return follow(work, { edits: [], next: expired }, driver);
+  if (isOverdue(state, port) && !isEnding) {
+    const ending = await endChildren(state, expired.chain, port);
+    return follow(work, ending ?? { edits: [], next: expired }, driver);
+  }
   return moveOn(work, driver);
 }
 
-const expired: Next = { kind: "finish", status: "expired", reason: "deadline", chain: ["clock"] };
+const expired = { kind: "finish", status: "expired", reason: "deadline", chain: ["clock"] } satisfies Next;
 
 async function moveOn(work: Work, driver: Driver): Promise<Work | undefined> {
   const { state } = work;
@@ -99,6 +105,7 @@ async function moveOn(work: Work, driver: Driver): Promise<Work | undefined> {
       return runStep(work, driver);
     case "parked":
       if (state.park?.reason === "wait") return follow(work, resumeWait(state, port), driver);
+      if (state.park?.reason === "child") return runStep(work, driver);
       if (state.park?.before !== undefined) return follow(work, waitForRelease, driver);
       return follow(work, await resumeFromAsk(state, port), driver);
     case "pending_plan_approval":
@@ -192,6 +199,9 @@ export async function follow(before: Work, { edits, next }: Change, driver: Foll
     case "leave":
       await port.commit(work, { task: "end" });
       if (work.pending.asks.length > 0) await port.onFaultPoint?.("after-ask-commit", { stepId: "" });
+      return undefined;
+    case "await":
+      await port.awaitChildren(work, next.children);
       return undefined;
     case "ask":
       return follow(work, await question(state, next.question, port), driver);

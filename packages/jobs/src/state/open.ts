@@ -28,6 +28,7 @@ export function openState(
     keyId: job.keyId,
     isSimulated: job.mode === "simulate",
     simulatedFrom: job.simulatedFrom,
+    parent: job.parentJobId === null || job.child === null ? null : { jobId: job.parentJobId, ...job.child },
     standingProgramId: job.standingProgramId,
     principalChain: job.principalChain,
     estimate: job.estimate,

@@ -1,4 +1,4 @@
-import type { JsonNumber } from "@svc/core";
+import type { Id, JsonNumber } from "@svc/core";
 import type { SagaDocument } from "@svc/db";
 import type { JsonValue, Step } from "@svc/program";
 import type { Flow } from "./flow.ts";
@@ -34,6 +34,8 @@ type ProgressFields = {
     readonly totals?: Readonly<Record<string, Total>>;
   };
   readonly wait: { readonly wakeAt?: number };
+  /** The job that runs the skill. */
+  readonly run: { readonly childId?: Id<"job"> };
 };
 
 /** A running total of a reduction. */

@@ -5,6 +5,7 @@ import { ifKind } from "./if.ts";
 import { judgeKind } from "./judge.ts";
 import { mapKind } from "./map.ts";
 import { reduceKind } from "./reduce.ts";
+import { runKind } from "./run.ts";
 import type { StepKind } from "./step-kind.ts";
 import { untilKind } from "./until.ts";
 import { waitKind } from "./wait.ts";
@@ -21,4 +22,5 @@ export const stepKinds: {
   if: ifKind,
   until: untilKind,
   wait: waitKind,
+  run: runKind,
 };

@@ -115,7 +115,7 @@ function checkRerun({ program, point, use }: AskedPoint, { target }: Overrides, 
 
 function mayWrite(name: string, { skills }: Check): boolean {
   const skill = skills.get(name);
-  return skill !== undefined && !("code" in skill) && skill.accepted.estimate.writesMax > 0;
+  return skill !== undefined && "mayWrite" in skill && skill.mayWrite;
 }
 
 /** What is done again of rows whose outcome is unknown may have been done before. */

@@ -9,7 +9,7 @@ import {
 } from "@svc/catalog";
 import type { FaultList } from "../faults.ts";
 import type { SkillName } from "../skill-name.ts";
-import type { CheckedSkills, SkillText } from "./skills.ts";
+import type { KnownSkills, SkillText } from "./known-skill.ts";
 
 /** Whether an entity has an active account of a toolkit. */
 export type AccountQuestion = { readonly toolkit: Toolkit; readonly entity: string };
@@ -40,7 +40,7 @@ export type Check = {
   /** Whether the program was accepted before: rules that are younger than it do not hold. */
   readonly isStored: boolean;
   /** The skills that it names. */
-  readonly skills: CheckedSkills;
+  readonly skills: KnownSkills;
   validator(action: Action, schema: JsonSchema): SchemaValidator;
   /** Of a schema that a project wrote, or of a part of one. */
   tenantValidator(this: void, schema: JsonSchema): SchemaValidator;
@@ -50,7 +50,7 @@ export type Check = {
 export function createCheck(
   faults: FaultList,
   { view, isStored = false }: Pick<CheckContext, "view" | "isStored">,
-  skills: CheckedSkills,
+  skills: KnownSkills,
 ): Check {
   const shared = new WeakMap<JsonSchema, SchemaValidator>();
   const tenant = createTenantValidators();

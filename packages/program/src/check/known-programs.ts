@@ -1,36 +1,7 @@
 import { hash } from "node:crypto";
-import type { Action, JsonSchema } from "@svc/catalog";
 import { LeastRecentlyUsed } from "@svc/core";
-import type { ProgramEstimate } from "../estimate.ts";
-import type { PinnedSkills, Pins } from "../pins.ts";
-import type { Program } from "../program.ts";
-import type { Use } from "../steps/use.ts";
-import type { AccountQuestion, CheckContext } from "./context.ts";
-import type { CheckedSkill } from "./skills.ts";
-
-/** A program that can be run as it is. */
-export type AcceptedProgram = {
-  readonly program: Program;
-  readonly programHash: string;
-  readonly estimate: ProgramEstimate;
-  readonly pins: Pins;
-  readonly skillPins: PinnedSkills;
-  /** The skills that it runs, by the names that it has for them. */
-  readonly skills: ReadonlyMap<string, CheckedSkill>;
-  /** How deep skills stand in it; 0 where it runs none. */
-  readonly depth: number;
-  /** Whether a skill in it makes its plan need approval. */
-  readonly demandsApproval: boolean;
-  /** What it uses where no row and no repetition decides. */
-  readonly fixedUse: Use;
-  /** The type of its declared result, as who runs it as a skill sees it. */
-  readonly resultType: JsonSchema;
-  /** The tools by which it, and what it runs, may be undone. */
-  readonly undoTools: readonly Action[];
-  /** What has to be asked each time that it is accepted, of the skills in it too. */
-  readonly questions: readonly AccountQuestion[];
-  readonly principals: readonly string[];
-};
+import type { AcceptedProgram } from "./accepted-program.ts";
+import type { CheckContext } from "./context.ts";
 
 /** Characters of the texts whose programs are kept, in all: what is made of a text is some ten times as large. */
 const charactersMax = 4_000_000;

@@ -10,21 +10,16 @@ import { callsOf, stepsOf } from "../steps/index.ts";
 import { referencesOf } from "../template.ts";
 import { typeOfConstant, typesOf } from "../types/schema-type.ts";
 import { type Ended, firstScope, resolveType, type Scope } from "../types/scope.ts";
+import type { AcceptedProgram, CheckedProgram, CheckedSkill } from "./accepted-program.ts";
 import { accountQuestionsOf, askAccounts } from "./accounts.ts";
 import { askContacts, principalsOf } from "./contacts.ts";
 import { type Check, type CheckContext, createCheck } from "./context.ts";
-import { type AcceptedProgram, findAccepted, keepAccepted } from "./known-programs.ts";
+import { findAccepted, keepAccepted } from "./known-programs.ts";
 import { checkPoints } from "./points.ts";
 import { checkReferences } from "./references.ts";
 import { checkSensitiveSchema } from "./sensitive.ts";
-import { checkSkills, demandsApproval, runnableOf, skillPinsOf, undoToolsOf } from "./skills.ts";
+import { checkSkills, demandsApproval, knownSkillsOf, runnableOf, skillPinsOf, undoToolsOf } from "./skills.ts";
 import { checkSteps, scopeHints } from "./steps.ts";
-
-/** What a check answers: a program that can be run as it is, or everything that is wrong with it, in the order of the text. */
-export type CheckedProgram =
-  | AcceptedProgram
-  /** `omitted` counts faults beyond the 500 that are listed. */
-  | { readonly faults: readonly ProgramFault[]; readonly omitted: number };
 
 /**
  * Checks a program as a whole against what the project may use. Rejects only when a question of the context does. A text that was
@@ -52,21 +47,23 @@ async function checkWhole(programJson: string, context: CheckContext): Promise<C
   // What is too large is not looked at further: the bounds are there so that looking takes little time.
   if (faults.list().some(({ code }) => code === "PROGRAM_TOO_LARGE")) return faultsOf(faults);
   const skills = await checkSkills(program, context, checkProgram);
-  const check = createCheck(faults, context, skills);
+  const check = createCheck(faults, context, knownSkillsOf(skills));
   checkInput(program, check);
   const { scope, uses } = checkSteps(program.steps, program.points, startOf(read), check);
   checkPoints(program, uses, read.leftOut, check);
   checkResult(program, scope, faults);
-  checkLimits(program, check);
+  checkLimits(program, check, runnableOf(skills));
   await Promise.all([askAccounts(program.steps, check, context), askContacts(program, check, context)]);
   if (faults.count > 0) return faultsOf(faults);
-  const accepted = acceptedOf(read, scope, check);
+  const accepted = acceptedOf(read, { scope, check, skills: runnableOf(skills) });
   keepAccepted(programJson, context, accepted);
   return accepted;
 }
 
-function acceptedOf({ program, document }: ReadProgram, scope: Scope, check: Check): AcceptedProgram {
-  const skills = runnableOf(check.skills);
+/** What was found of a program without faults. */
+type Found = { readonly scope: Scope; readonly check: Check; readonly skills: ReadonlyMap<string, CheckedSkill> };
+
+function acceptedOf({ program, document }: ReadProgram, { scope, check, skills }: Found): AcceptedProgram {
   const inner = [...skills.values()].map((skill) => skill.accepted);
   const undoTools = [...new Set([...ownUndoTools(program, check), ...undoToolsOf(skills)])];
   const tools = [...new Set([...toolsOf(program, check), ...undoTools])];
@@ -166,9 +163,9 @@ function resultTypeOf({ result }: Program, scope: Scope): JsonSchema {
 }
 
 /** What is called whatever the rows are must fit the limits; what rows decide about ends at them. */
-function checkLimits(program: Program, { faults, actions, skills }: Check): void {
+function checkLimits(program: Program, { faults, actions }: Check, skills: ReadonlyMap<string, CheckedSkill>): void {
   const { limits } = program;
-  const known = { classOf: classOf(actions), skills: runnableOf(skills) };
+  const known = { classOf: classOf(actions), skills };
   const { callsMax, writesMax, asksMin } = fixedUseOf(program, known);
   const report = (name: string, count: number, limit: number, what: string) => {
     if (count <= limit) return;

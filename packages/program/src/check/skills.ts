@@ -6,27 +6,18 @@ import { type PinnedSkills, pinsText } from "../pins.ts";
 import type { Program } from "../program.ts";
 import { readSkillName, type SkillName } from "../skill-name.ts";
 import { runsOf } from "../steps/index.ts";
+import type { CheckedProgram, CheckedSkill } from "./accepted-program.ts";
 import type { CheckContext } from "./context.ts";
-import type { AcceptedProgram } from "./known-programs.ts";
-import type { CheckedProgram } from "./program.ts";
+import type { KnownSkill, KnownSkills, RefusedSkill } from "./known-skill.ts";
 
-/** A version of a skill with its program as it was submitted. */
-export type SkillText = { readonly slug: string; readonly version: number; readonly programJson: string };
-
-/** A skill that a program may run, as it was checked against what the project sees now. */
-export type CheckedSkill = SkillText & { readonly accepted: AcceptedProgram };
-
-/** Why a program may not run a skill. */
-export type RefusedSkill = { readonly code: ProgramFaultCode; readonly message: string; readonly hint: string };
-
-/** The skills that a program names, by those names. */
+/** What was found of the skills that a program names, by those names. */
 export type CheckedSkills = ReadonlyMap<string, CheckedSkill | RefusedSkill>;
 
 /** How deep skills may stand in each other: a program runs one that runs one, and so on. */
-export const skillDepthMax = 4;
+const skillDepthMax = 4;
 
 /** Checks one program, as `checkProgram` does. */
-export type ProgramChecker = (programJson: string, context: CheckContext) => Promise<CheckedProgram>;
+type ProgramChecker = (programJson: string, context: CheckContext) => Promise<CheckedProgram>;
 
 /** Checks every skill that a program runs, and those that they run, as programs that were accepted before. */
 export async function checkSkills(
@@ -50,7 +41,8 @@ async function checkSkill(
   if (found === undefined) return unknown(name, named);
   const { within = [] } = context;
   const key = `${found.slug}@${found.version}`;
-  if (within.includes(key)) return refused(`${name} would run itself`, "run a skill that does not lead back to this one");
+  if (within.includes(key))
+    return refused(`${name} would run itself`, "run a skill that does not lead back to this one");
   if (within.length >= skillDepthMax) return tooDeep(name);
   const accepted = await check(found.programJson, { ...context, isStored: true, within: [...within, key] });
   if ("faults" in accepted) return faulty(name, accepted.faults);
@@ -75,7 +67,10 @@ function tooDeep(name: string): RefusedSkill {
   return refused(message, "run what the innermost ones do from here, one after the other");
 }
 
-function faulty(name: string, faults: readonly { code: ProgramFaultCode; pointer: string; message: string }[]): RefusedSkill {
+function faulty(
+  name: string,
+  faults: readonly { code: ProgramFaultCode; pointer: string; message: string }[],
+): RefusedSkill {
   const lacksAccounts = faults.every(({ code }) => code === "PROGRAM_ACCOUNT_MISSING");
   const [first] = faults;
   const more = faults.length > 1 ? `; and ${faults.length - 1} more` : "";
@@ -91,6 +86,18 @@ function faulty(name: string, faults: readonly { code: ProgramFaultCode; pointer
 /** Those of the skills that may be run, by the names that a program has for them. */
 export function runnableOf(skills: CheckedSkills): ReadonlyMap<string, CheckedSkill> {
   return new Map([...skills].flatMap(([name, skill]) => ("code" in skill ? [] : [[name, skill] as const])));
+}
+
+/** What steps are checked against. */
+export function knownSkillsOf(skills: CheckedSkills): KnownSkills {
+  return new Map<string, KnownSkill | RefusedSkill>(
+    [...skills].map(([name, skill]) => {
+      if ("code" in skill) return [name, skill] as const;
+      const { program, resultType, estimate } = skill.accepted;
+      const known = { inputSchema: program.inputSchema ?? {}, resultType, mayWrite: estimate.writesMax > 0 };
+      return [name, known] as const;
+    }),
+  );
 }
 
 /** What pins the skills of a program: their programs with the definitions that those run on, by content. */

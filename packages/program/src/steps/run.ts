@@ -1,7 +1,7 @@
+import type { Check } from "../check/context.ts";
+import type { KnownSkill } from "../check/known-skill.ts";
 import { checkReferences } from "../check/references.ts";
 import { checkSensitiveArguments } from "../check/sensitive.ts";
-import type { Check } from "../check/context.ts";
-import type { CheckedSkill } from "../check/skills.ts";
 import { type Path, pathOf } from "../json.ts";
 import { type ObjectForm, ref } from "../read/form.ts";
 import { skillNamePattern } from "../skill-name.ts";
@@ -65,7 +65,7 @@ export const runLanguage: StepLanguage<RunStep> = {
     const skill = findSkill(step, check);
     if (skill === undefined) return { own: { ...nothing, value: { type: undefined } }, inner: [] };
     checkInput(step, skill, { path, scope, check });
-    return { own: { ...nothing, value: { type: skill.accepted.resultType } }, inner: [] };
+    return { own: { ...nothing, value: { type: skill.resultType } }, inner: [] };
   },
 
   lists: () => [],
@@ -76,7 +76,7 @@ export const runLanguage: StepLanguage<RunStep> = {
 };
 
 /** The skill that a step runs; undefined when it cannot be run, which is recorded. */
-function findSkill({ skill, pointer }: RunStep, { skills, faults }: Check): CheckedSkill | undefined {
+function findSkill({ skill, pointer }: RunStep, { skills, faults }: Check): KnownSkill | undefined {
   const found = skills.get(skill);
   if (found === undefined) throw new Error(`${skill} was not looked for`);
   if (!("code" in found)) return found;
@@ -87,8 +87,7 @@ function findSkill({ skill, pointer }: RunStep, { skills, faults }: Check): Chec
 type Place = { readonly path: Path; readonly scope: Scope; readonly check: Check };
 
 /** Checks what a skill is given against what it takes. Records every fault. */
-function checkInput({ skill, input }: RunStep, { accepted }: CheckedSkill, { path, scope, check }: Place): void {
-  const { inputSchema = {} } = accepted.program;
+function checkInput({ skill, input }: RunStep, { inputSchema }: KnownSkill, { path, scope, check }: Place): void {
   checkSensitiveArguments({ args: input, inputSchema, path }, scope, check);
   const { faults } = examine(withDefaults(input, inputSchema), inputSchema, {
     typeOf({ reference }) {
@@ -98,5 +97,6 @@ function checkInput({ skill, input }: RunStep, { accepted }: CheckedSkill, { pat
     validator: check.tenantValidator,
   });
   const hint = `${skill} takes ${namesOf(inputSchema).join(", ") || "no input"}`;
-  for (const { path: at, message } of faults) check.faults.add("PROGRAM_ARGUMENT_INVALID", [...path, ...at], message, hint);
+  for (const { path: at, message } of faults)
+    check.faults.add("PROGRAM_ARGUMENT_INVALID", [...path, ...at], message, hint);
 }

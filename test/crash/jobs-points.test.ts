@@ -39,6 +39,7 @@ const pointsOf: Readonly<Record<string, readonly string[]>> = {
   judge: [...everywhere, ...asking],
   wait: everywhere,
   until: [...everywhere, ...around, ...writing],
+  skills: [...everywhere, ...around, ...writing],
   undo: [...everywhere, ...around, ...writing, "mid-undo"],
 };
 
@@ -50,6 +51,7 @@ const sample: readonly (readonly [kind: string, point: string, nth: number])[] =
   ["judge", "after-ask-commit", 1],
   ["undo", "mid-undo", 1],
   ["until", "after-commit", 5],
+  ["skills", "after-commit", 4],
 ];
 
 let database: TestDatabase;
@@ -69,7 +71,15 @@ beforeAll(async () => {
   receiver = await startSubscriber();
   await call(server, "JobsService/CreateAskEndpoint", { endpointUrl: receiver.url });
   await worker.tell({ start: true });
+  await promoteNote();
 });
+
+/** Makes the skill that jobs of the kind `skills` run. */
+async function promoteNote(): Promise<void> {
+  const jobId = await submit(server, "keyed write", "skill");
+  await finish(jobId);
+  await call(server, "JobsService/PromoteJob", { jobId, slug: "note", description: "Sends a note." });
+}
 
 afterAll(async () => {
   await server?.end("SIGKILL");
@@ -131,7 +141,7 @@ const writesOf: Readonly<Record<string, number>> = { write: 1, "keyed write": 1,
 
 /** Whether the commits of a kind do not tell by their number whether a write is under way. */
 function isManifold(kind: string): boolean {
-  return kind.startsWith("map of") || kind === "until";
+  return kind.startsWith("map of") || kind === "until" || kind === "skills";
 }
 
 /** Whether a write was under way where a worker died. */

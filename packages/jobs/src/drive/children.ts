@@ -1,21 +1,16 @@
 import { requireId } from "@svc/core";
 import {
-  type ChildDocument,
   type ChildRecord,
   hasFailedUndo,
   lockChildJobs,
-  type NewJob,
   nextJobUndoEntries,
   readChildJobs,
   requestJobCancel,
   withTransaction,
 } from "@svc/db";
 import { readSkillName } from "@svc/program";
-import { skillToolSlug } from "../skills/toolkit.ts";
-import type { Work } from "../state/apply.ts";
-import type { Change, ChildStanding, Edit, NewChild } from "../state/change.ts";
-import { noUse } from "../state/counts.ts";
-import type { JobState, LoadedProgram } from "../state/job.ts";
+import type { Change, ChildStanding, Edit } from "../state/change.ts";
+import type { JobState } from "../state/job.ts";
 import { isEnd } from "../state/statuses.ts";
 import { awaited, countChild, standingOf, standWith, undoneJob, undoOfChild } from "../steps/children.ts";
 import type { Child, StepEffects } from "../steps/effects.ts";
@@ -43,19 +38,23 @@ export function createChildPort({ context, db }: CommitContext, commit: Commits[
         return child === undefined ? [] : [childOf(child)];
       });
     },
-    // Who ends or waits meanwhile makes the task due after this commit has ended it, or was found to stand elsewhere.
-    awaitChildren: (work, children) =>
-      withTransaction(db, async (tx) => {
-        const found = await lockChildJobs(
-          tx,
-          children.map(({ id }) => id),
-        );
+    async awaitChildren(work, children) {
+      const { deadline } = work.state;
+      const isClockRunning = "atMs" in deadline && deadline.atMs > clock.now();
+      const task = isClockRunning ? { dueAtMs: deadline.atMs } : "end";
+      const isNew = new Set(work.pending.children.map(({ id }) => id));
+      const known = children.flatMap(({ id }) => (isNew.has(id) ? [] : [id]));
+      if (known.length === 0) {
+        await commit(work, { task });
+        return;
+      }
+      // Who ends or waits meanwhile makes the task due after this commit has ended it, or was found to stand elsewhere.
+      await withTransaction(db, async (tx) => {
+        const found = await lockChildJobs(tx, known);
         const hasMoved = found.some((child) => standingOf(standing(child)) !== seen(children, child.id));
-        const { deadline } = work.state;
-        const isClockRunning = "atMs" in deadline && deadline.atMs > clock.now();
-        const task = isClockRunning ? { dueAtMs: deadline.atMs } : "end";
         await commit(work, { task: hasMoved ? { dueAtMs: clock.now() } : task }, tx);
-      }),
+      });
+    },
     async cancelChildren({ projectId }, ids, chain) {
       for (const jobId of ids) await requestJobCancel(db, { jobId, projectId, chain, nowMs: clock.now() });
       context.onDue();
@@ -85,54 +84,6 @@ function childOf(record: ChildRecord): Child {
     lastError,
     isUndoable: status === "succeeded" && saga.state === "armed" && saga.entries > 0,
   };
-}
-
-/** A job that runs a skill, as it is stored with the commit of the one that runs it. */
-export function childJob(
-  parent: JobState,
-  child: NewChild,
-  context: Pick<CommitContext["context"], "clock" | "sealer">,
-): NewJob {
-  const { id, name, skill, program, programHash, input, place, generation, limits } = child;
-  const { projectId, keyId, isSimulated } = parent;
-  const nowMs = context.clock.now();
-  const mode = isSimulated ? "simulate" : "live";
-  const skillSlug = skillToolSlug(skill.slug);
-  const payload = JSON.stringify({ mode, status: "queued", programHash, skillSlug, parentJobId: parent.id });
-  return {
-    job: {
-      id,
-      projectId,
-      status: "queued",
-      mode,
-      skillSlug,
-      parentJobId: parent.id,
-      childKey: [place.stepId, place.ordinal, place.callId, generation].join("/"),
-      child: { stepId: place.stepId, ordinal: place.ordinal, limits },
-      programDigest: Buffer.from(skill.digest, "hex"),
-      input: jobSeals(context.sealer, projectId, id).seal("input", input),
-      params: {},
-      stepArgs: {},
-      keyId,
-      principalChain: [...parent.principalChain, `skill:${name}`],
-      contentDigest: Buffer.from(skill.digest, "hex"),
-      estimate: skill.estimate,
-      used: noUse,
-      saga: { state: program.sagaOn.length > 0 ? "armed" : "none", entries: 0, done: 0, failed: 0 },
-      deadlineAt: nowMs + program.limits.deadlineMs,
-      createdAt: nowMs,
-      updatedAt: nowMs,
-    },
-    events: [{ type: "job-submitted", stepId: "", payload, principalChain: null }],
-    tasks: [{ jobId: id, kind: "run", subject: "", projectId, dueAt: nowMs }],
-  };
-}
-
-/** A program as a job runs it for another: within what that one leaves it. */
-export function withinParent(loaded: LoadedProgram, child: ChildDocument | null): LoadedProgram {
-  if (child === null) return loaded;
-  const { program } = loaded;
-  return { ...loaded, program: { ...program, limits: { ...program.limits, ...child.limits } } };
 }
 
 /** A child that is under way, and where it stands in its parent. */

@@ -13,7 +13,7 @@ import { committedWork, type Work } from "../state/apply.ts";
 import type { JobState } from "../state/job.ts";
 import { overridesOf } from "../state/overrides.ts";
 import { storedProgress } from "../state/progress.ts";
-import { childJob } from "./children.ts";
+import { childJob } from "./child-job.ts";
 import type { EngineContext } from "./context.ts";
 import type { EndedJob, EngineObserver } from "./observer.ts";
 import { isHoldReason } from "./park.ts";

@@ -14,7 +14,7 @@ import { committedWork, type Work, workOf } from "../state/apply.ts";
 import { openState } from "../state/open.ts";
 import { resumeFromAsk } from "./answer.ts";
 import { type Beginning, beginJob } from "./begin.ts";
-import { withinParent } from "./children.ts";
+import { withinParent } from "./child-job.ts";
 import { changeOf } from "./commit.ts";
 import type { EngineContext } from "./context.ts";
 import { type Follower, follow, type Interrupts } from "./loop.ts";

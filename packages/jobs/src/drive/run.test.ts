@@ -238,10 +238,7 @@ test("a child that fails is the step's failure, undoes what it did, and the job 
   expect(texts(node)).toEqual(["first", "outer", "inner", "bad"]);
   const gone = node.world.seen.flatMap(({ method, path }) => (method === "DELETE" ? [path.split("/").at(-1)] : []));
   // The child that failed undid its own; then the others, the latest first.
-  expect(gone).toHaveLength(4);
-  const made = node.world.seen.flatMap(({ method }, index) => (method === "POST" ? [index] : []));
-  expect(made).toHaveLength(4);
-  expect(new Set(gone).size).toBe(4);
+  expect(gone).toEqual(["note-bad", "note-inner", "note-outer", "note-first"]);
   expect(job.stepReceipts.map(({ stepId, state }) => [stepId, state])).toEqual([
     ["first", "undone"],
     ["both", "undone"],
@@ -294,6 +291,8 @@ test("children are cancelled with their job, which ends once they have", async (
     saga: { on: ["cancelled"] },
     steps: [
       { ...send, undo },
+
+      // biome-ignore lint/suspicious/noThenProperty: it is the word of the language
       { id: "rest", if: "input.text == 'slow'", then: [{ id: "pause", wait: "1h" }] },
     ],
   };
@@ -336,6 +335,7 @@ test("a child uses no more than its job has left", async () => {
   const steps = [
     { id: "one", run: "skills.announce", input },
     { id: "two", run: "skills.thrice", input },
+    // biome-ignore lint/suspicious/noThenProperty: it is the word of the language
     { id: "gone", if: "true", then: [{ id: "three", run: "skills.announce", input }] },
   ];
   const refused = await refusalsOf(project.client.submitJob({ programJson: programText({ limits, steps }) }));

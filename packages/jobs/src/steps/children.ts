@@ -1,10 +1,10 @@
 import { applyDefaults, createTenantValidators, type JsonSchema, type SchemaValidator } from "@svc/catalog";
-import type { CallCounts, ChildDocument, UsedDocument } from "@svc/db";
-import type { JsonObject, JsonValue, Limits, PinnedSkill } from "@svc/program";
+import type { ChildDocument } from "@svc/db";
+import type { JsonObject, JsonValue, Limits } from "@svc/program";
 import type { ChildStanding, Edit, LimitName, NewChild, UndoOf } from "../state/change.ts";
 import { noCalls } from "../state/counts.ts";
 import type { JobState, LoadedProgram } from "../state/job.ts";
-import { isEnd, type JobStatus } from "../state/statuses.ts";
+import { isEnd } from "../state/statuses.ts";
 import type { CallPlace, Child, LoadedSkill } from "./effects.ts";
 import type { CallFault } from "./invoke.ts";
 

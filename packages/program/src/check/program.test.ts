@@ -177,7 +177,7 @@ test("hints name the kinds of steps that leave what is asked for", async () => {
   const get = { call: "messaging_bot.send_message", entity: "ops" };
   expect(await hintsOf({ filter: "pause", where: "true" })).toEqual(["name a call with rows, a filter or a map"]);
   expect(await hintsOf({ ...get, args: { chat_id: "@team", text: { $ref: "steps.pause.x" } } })).toEqual([
-    "only calls and reduces have a value",
+    "only calls, reduces and runs have a value",
   ]);
   expect(await hintsOf({ ...get, args: { chat_id: "@team", text: { $ref: "row.x" } } })).toEqual([
     "only the calls of a map and the where of a filter know one",

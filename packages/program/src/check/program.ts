@@ -43,7 +43,7 @@ async function isGranted({ questions, principals }: AcceptedProgram, context: Ch
 async function checkWhole(programJson: string, context: CheckContext): Promise<CheckedProgram> {
   const read = readProgram(programJson);
   if (!("program" in read)) return faultsOf(read.faults);
-  const { program, faults, document } = read;
+  const { program, faults } = read;
   // What is too large is not looked at further: the bounds are there so that looking takes little time.
   if (faults.list().some(({ code }) => code === "PROGRAM_TOO_LARGE")) return faultsOf(faults);
   const skills = await checkSkills(program, context, checkProgram);

@@ -32,14 +32,18 @@ const pointsOf: Readonly<Record<string, readonly string[]>> = {
   write: [...everywhere, ...around, ...writing],
   "keyed write": [...everywhere, ...around, ...writing],
   pages: [...everywhere, ...around],
+  "pages by number": [...everywhere, ...around],
   filter: everywhere,
   "map of reads": [...everywhere, ...around],
   "map of writes": [...everywhere, ...around, ...writing],
   "map of keyed writes": [...everywhere, ...around, ...writing],
+  "rows kept": [...everywhere, ...around, ...writing],
+  when: [...everywhere, ...around, ...writing],
   judge: [...everywhere, ...asking],
   wait: everywhere,
   until: [...everywhere, ...around, ...writing],
   skills: [...everywhere, ...around, ...writing],
+  "handled error": [...everywhere, ...around, ...writing],
   undo: [...everywhere, ...around, ...writing, "mid-undo"],
 };
 
@@ -48,6 +52,7 @@ const sample: readonly (readonly [kind: string, point: string, nth: number])[] =
   ["pages", "before-commit", 2],
   ["keyed write", "in-send", 1],
   ["map of writes", "in-send", 5],
+  ["rows kept", "in-send", 5],
   ["judge", "after-ask-commit", 1],
   ["undo", "mid-undo", 1],
   ["until", "after-commit", 5],
@@ -137,11 +142,11 @@ async function finish(id: string): Promise<JobAnswer> {
 }
 
 /** Writes of the kinds that make them one after the other: each begins with a commit, and ends with the next one. */
-const writesOf: Readonly<Record<string, number>> = { write: 1, "keyed write": 1, undo: 2 };
+const writesOf: Readonly<Record<string, number>> = { write: 1, "keyed write": 1, when: 1, undo: 2 };
 
 /** Whether the commits of a kind do not tell by their number whether a write is under way. */
 function isManifold(kind: string): boolean {
-  return kind.startsWith("map of") || kind === "until" || kind === "skills";
+  return ["rows kept", "until", "handled error", "skills"].includes(kind) || kind.startsWith("map of");
 }
 
 /** Whether a write was under way where a worker died. */

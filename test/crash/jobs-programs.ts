@@ -20,6 +20,11 @@ const items = {
   rows: { from: "items[]", key: "id", keep: ["id", "n", "secret"], page: { arg: "page", from: "next", max: 40 } },
   timeout,
 };
+const numbered = {
+  ...items,
+  call: "desk.list_numbered",
+  rows: { from: "items[]", key: "id", keep: ["id", "n", "secret"], page: { max: 40 } },
+};
 const last = { id: "last", call: "desk.get_item", entity: "ops", args: { id: "x" }, timeout };
 const undo = { call: "desk.delete_note", entity: "ops", args: { id: { $ref: "output.id" }, confirm: true } };
 
@@ -38,6 +43,7 @@ export const kinds: Readonly<Record<string, JobKind>> = {
   write: { program: single("desk.send_note", tagged("one")), ends: "SUCCEEDED" },
   "keyed write": { program: single("desk.send_keyed", tagged("one")), ends: "SUCCEEDED" },
   pages: { program: { steps: [items] }, ends: "SUCCEEDED" },
+  "pages by number": { program: { steps: [numbered] }, ends: "SUCCEEDED" },
   filter: {
     program: {
       params: { n: 1.0 },
@@ -54,6 +60,43 @@ export const kinds: Readonly<Record<string, JobKind>> = {
   "map of writes": { program: mapOf("desk.send_note", tagged("{row.id}")), ends: "SUCCEEDED" },
   "map of keyed writes": { program: mapOf("desk.send_keyed", tagged("{row.id}")), ends: "SUCCEEDED" },
   judge: { program: { points, steps: [{ id: "gate", judge: "doubt" }, last] }, ends: "SUCCEEDED" },
+  "rows kept": {
+    program: {
+      points,
+      steps: [
+        items,
+        {
+          id: "first",
+          map: "items",
+          concurrency: 2,
+          onRows,
+          keep: { note: "calls.send.id" },
+          do: [
+            {
+              id: "send",
+              call: "desk.send_note",
+              entity: "ops",
+              args: tagged("{row.id}"),
+              timeout,
+              when: "row.n >= 0.0",
+            },
+          ],
+        },
+        { id: "again", map: "first", states: ["ok"], onRows, do: [{ ...last, id: "look", when: "row.note != null" }] },
+      ],
+    },
+    ends: "SUCCEEDED",
+  },
+  when: {
+    program: {
+      params: { n: 1.0 },
+      steps: [
+        { ...single("desk.send_note", tagged("never")).steps[0], id: "never", when: "params.n > 1.0" },
+        { ...single("desk.send_note", tagged("one")).steps[0], when: "!has(steps.never)" },
+      ],
+    },
+    ends: "SUCCEEDED",
+  },
   wait: { program: { steps: [{ id: "rest", wait: "1s" }, last] }, ends: "SUCCEEDED" },
   until: {
     // Each round sends a note of its own.
@@ -80,6 +123,26 @@ export const kinds: Readonly<Record<string, JobKind>> = {
       steps: [
         { id: "first", run: "skills.note", input: { tag: { $text: "{input.tag}/first" } } },
         { id: "second", run: "skills.note", input: { tag: { $text: "{input.tag}/second" } } },
+        last,
+      ],
+    },
+    ends: "SUCCEEDED",
+  },
+  "handled error": {
+    program: {
+      steps: [
+        {
+          id: "bad",
+          call: "desk.get_item",
+          entity: "ops",
+          args: { id: "bad" },
+          timeout,
+          onError: {
+            do: [{ id: "one", call: "desk.send_note", entity: "ops", args: tagged("{steps.bad.error.code}"), timeout }],
+            // biome-ignore lint/suspicious/noThenProperty: programs have the field.
+            then: "continue",
+          },
+        },
         last,
       ],
     },

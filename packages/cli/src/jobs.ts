@@ -2,21 +2,24 @@ import type { Command } from "commander";
 import type { CommandContext } from "./command/context.ts";
 import { addExamples } from "./command/examples.ts";
 import { addJobCancel } from "./jobs/cancel.ts";
+import { addJobCheck } from "./jobs/check.ts";
 import { addJobList } from "./jobs/list.ts";
 import { addJobLog } from "./jobs/log.ts";
 import { addJobPark } from "./jobs/park.ts";
+import { addJobPause } from "./jobs/pause.ts";
 import { addJobPromote } from "./jobs/promote.ts";
 import { addJobRelease } from "./jobs/release.ts";
+import { addJobResume } from "./jobs/resume.ts";
 import { addJobShow } from "./jobs/show.ts";
 import { addJobSubmit } from "./jobs/submit.ts";
 import { addJobWatch } from "./jobs/watch.ts";
 
-/** Adds `svc jobs submit|list|show|watch|log|cancel|promote|park|release`. */
+/** Adds `svc jobs submit|check|list|show|watch|log|pause|resume|cancel|promote|park|release`. */
 export function addJobsCommand(program: Command, context: CommandContext): void {
   const jobs = program
     .command("jobs")
     .description(
-      "submit programs as jobs, and follow, read, cancel and promote them; as administrator, park and release them",
+      "check programs and submit them as jobs, and follow, read, pause, resume, cancel and promote them; as administrator, park and release them",
     );
   addExamples(jobs, [
     "svc jobs",
@@ -25,10 +28,13 @@ export function addJobsCommand(program: Command, context: CommandContext): void 
     "svc jobs show job_01h455vb4pex5vsknk084sn02q",
   ]);
   addJobSubmit(jobs, context);
+  addJobCheck(jobs, context);
   addJobList(jobs, context);
   addJobShow(jobs, context);
   addJobWatch(jobs, context);
   addJobLog(jobs, context);
+  addJobPause(jobs, context);
+  addJobResume(jobs, context);
   addJobCancel(jobs, context);
   addJobPromote(jobs, context);
   addJobPark(jobs, context);

@@ -21,20 +21,45 @@ export function programFaulty(found: readonly ProgramFault[], omitted: number, c
     .map((text) =>
       text.length > quotedCharactersMax ? `${text.slice(0, quotedCharactersMax).toWellFormed()}...` : text,
     );
-  const details = found.slice(0, listedMax).map(({ code, pointer, message, hint }) => {
-    return { reason: code, field: `programJson${pointer}`, help: `${message}: ${hint}.` };
-  });
-  let left = characters + listedCharactersMax;
-  const listed = details.findIndex(({ reason, field, help }) => {
-    left -= reason.length + field.length + help.length;
-    return left < 0;
+  const details = listedFaults(found, characters).map(({ code, pointer, message, hint }) => {
+    return { reason: code, field: fieldOf(pointer), help: `${message}: ${hint}.` };
   });
   const others = count > quoted.length ? `; and ${count - quoted.length} more` : "";
   return faults({
     code: "invalid_argument",
     message: `programJson has ${count === 1 ? "1 fault" : `${count} faults`}: ${quoted.join("; ")}${others}`,
-    details: listed < 0 ? details : details.slice(0, Math.max(1, listed)),
+    details,
   });
+}
+
+/** The first faults of a program: as many as make no longer list than its text, which had `characters`, and a little more. */
+export function listedFaults(found: readonly ProgramFault[], characters: number): readonly ProgramFault[] {
+  let left = characters + listedCharactersMax;
+  const unlisted = found.findIndex(({ code, pointer, message, hint }) => {
+    left -= code.length + fieldOf(pointer).length + message.length + hint.length + 3;
+    return left < 0;
+  });
+  return found.slice(0, Math.min(listedMax, unlisted < 0 ? listedMax : Math.max(1, unlisted)));
+}
+
+/** A place of a program as a field of a request. */
+export function fieldOf(pointer: string): string {
+  return `programJson${pointer}`;
+}
+
+/** The program of a job was accepted before rules that it breaks, which what becomes a tool has to keep. */
+export function promotedProgramFaulty(jobId: string, found: readonly ProgramFault[]): Fault {
+  const details = found.slice(0, listedMax).map(({ code, pointer, message, hint }) => {
+    return {
+      reason: code,
+      field: "jobId",
+      help: `${pointer} ${message}: ${hint}. Submit it so, and promote that job.`,
+    };
+  });
+  const [first] = details;
+  const more = found.length > 1 ? `; and ${found.length - 1} more` : "";
+  const message = `the program of job ${jobId} has ${found.length === 1 ? "1 fault" : `${found.length} faults`}: ${first?.help ?? ""}${more}`;
+  return faults({ code: "invalid_argument", message, details });
 }
 
 /** `mode` is none there is. */
@@ -106,14 +131,14 @@ export function approverMissing(): Fault {
 /** Ends that a job comes to; the others are made by somebody. */
 const byItself: ReadonlySet<string> = new Set(["succeeded", "failed", "expired"]);
 
-/** A job that has ended cannot be cancelled, parked or released. `field` names it in the request. */
+/** A job that has ended cannot be cancelled, paused, resumed, parked or released. `field` names it in the request. */
 export function jobFinished(field: "id" | "jobId", id: string, status: string): Fault {
   return fault({
     code: "failed_precondition",
     reason: "JOB_FINISHED",
     field,
     message: `job ${id} ${byItself.has(status) ? "has" : "was"} ${status}`,
-    help: "Only a job that has not ended can be cancelled, parked or released.",
+    help: "Only a job that has not ended can be cancelled, paused, resumed, parked or released.",
   });
 }
 
@@ -136,6 +161,17 @@ export function jobNotReleasable(id: string, standing: string): Fault {
     field: "jobId",
     message: `job ${id} is ${standing}, and only one that is parked as poisoned or by an administrator is released`,
     help: "A job that waits for an answer goes on by AnswerAsk, one that waits for a time by itself.",
+  });
+}
+
+/** A job is not paused, nor to be. */
+export function jobNotPaused(id: string, status: string): Fault {
+  return fault({
+    code: "failed_precondition",
+    reason: "JOB_NOT_PAUSED",
+    field: "id",
+    message: `job ${id} is ${status}, and nobody has paused it`,
+    help: "Only a job whose pausedAt is set is resumed: one that waits for an answer goes on by AnswerAsk.",
   });
 }
 

@@ -27,6 +27,8 @@ type Making = {
   readonly isLast: boolean;
   /** The kinds of the steps that the list stands in. */
   readonly inside: readonly Step["kind"][];
+  /** Whether it handles an error. */
+  readonly isHandling: boolean;
 };
 
 function makeId({ ids }: Making): string {
@@ -34,12 +36,19 @@ function makeId({ ids }: Making): string {
 }
 
 function makeCall(making: Making): object {
-  return { id: makeId(making), ...tools[classes[making.draw(3)] ?? "read"], retry: { max: making.draw(3) } };
+  const call = { id: makeId(making), ...tools[classes[making.draw(3)] ?? "read"], retry: { max: making.draw(3) } };
+  return { ...call, ...makeWhen(making) };
+}
+
+/** A condition, of one step in four. */
+function makeWhen({ draw }: Making): object {
+  return draw(4) === 0 ? { when: "1.0 < 2.0" } : {};
 }
 
 function makeRows(making: Making): object {
   const id = makeId(making);
-  const page = { arg: "page_token", from: "nextPageToken", max: 1 + making.draw(3) };
+  const declared = { max: 1 + making.draw(3) };
+  const page = making.draw(2) === 0 ? declared : { arg: "page_token", from: "nextPageToken", ...declared };
   making.sets.push(id);
   const rows = { from: "items[]", keep: ["id"], ...(making.draw(2) === 0 && { page }) };
   return { id, call: "calendar.list_events", entity: "ops", args: { calendar_id: "primary" }, rows };
@@ -56,7 +65,9 @@ const makers: Readonly<Record<Step["kind"], (making: Making, set: string) => obj
   map(making, set) {
     const onRows = making.draw(2) === 0 ? { onRows: { failed: "rows" } } : {};
     const calls = Array.from({ length: 1 + making.draw(2) }, () => makeCall(making));
-    return { id: makeId(making), map: set, ...onRows, do: calls };
+    const id = makeId(making);
+    making.sets.push(id);
+    return { id, map: set, ...onRows, do: calls };
   },
   reduce: (making, set) => ({ id: makeId(making), reduce: set, as: { all: "count" } }),
   judge: (making) => ({ id: makeId(making), judge: making.isLast ? "go" : "skip" }),
@@ -75,6 +86,14 @@ const makers: Readonly<Record<Step["kind"], (making: Making, set: string) => obj
   },
 };
 
+/** What a step of some kinds says of its errors, now and then. */
+function makeOnError(making: Making): object {
+  if (making.isHandling || making.draw(3) > 0) return {};
+  const steps = makeInner({ ...making, isHandling: true }, "wait", 2);
+  // biome-ignore lint/suspicious/noThenProperty: programs have the field, and nobody awaits them.
+  return { onError: { do: steps, then: making.draw(2) === 0 ? "continue" : "fail" } };
+}
+
 /** Makes a list in a step of a kind, which none of its own kind may stand in. */
 function makeInner(making: Making, within: Step["kind"], most: number): object[] {
   const inside = [...making.inside, within];
@@ -90,7 +109,9 @@ function makeSteps(making: Making, kinds: readonly Step["kind"][], most: number)
     const kind = kinds[making.draw(kinds.length)] ?? "wait";
     const here = { ...making, isLast: index === length - 1 };
     // Before there is a set, a call makes one.
-    return set === undefined ? makeRows(here) : makers[kind](here, set);
+    if (set === undefined) return makeRows(here);
+    const step = { ...makers[kind](here, set), ...makeWhen(here) };
+    return languageOf(kind).takesOnError === true ? { ...step, ...makeOnError(here) } : step;
   });
 }
 
@@ -103,7 +124,11 @@ const generated = fc
       version: 1,
       title: "Generated",
       limits: { rows, toolCalls: 200 + draw(2000), writes: 100 + draw(1000), asks: 30 },
-      steps: makeSteps({ draw, ids: { count: 0 }, sets: [], isLast: false, inside: [] }, stepKinds, 5),
+      steps: makeSteps(
+        { draw, ids: { count: 0 }, sets: [], isLast: false, inside: [], isHandling: false },
+        stepKinds,
+        5,
+      ),
       points: {
         go: { question: "?", continuations: ["proceed", "abort"], escalation },
         skip: { question: "?", continuations: ["proceed", "skip"], escalation },
@@ -111,6 +136,12 @@ const generated = fc
       },
     };
   });
+
+/** How often a call is made for its pages. */
+function pagesOf(rows: unknown): number {
+  const page = isObject(rows) ? rows["page"] : undefined;
+  return isObject(page) ? Number(page["max"]) : 1;
+}
 
 /**
  * How many calls of some tools a program's text can make, of two branches those of the one with more, of rounds those of all. Knows no
@@ -120,11 +151,16 @@ function callsIn(value: unknown, tools: readonly string[]): number {
   const sum = (values: readonly unknown[]) => values.reduce<number>((total, item) => total + callsIn(item, tools), 0);
   if (Array.isArray(value)) return sum(value);
   if (!isObject(value)) return 0;
-  const { call, run, then: yes, else: no, undo: _undo, until, max, ...others } = value;
+  const { call, run, then: yes, else: no, undo: _undo, onError, until, max, ...others } = value;
   const inner = typeof run === "string" ? callsIn(testSkills[run.replace("skills.", "")], tools) : 0;
-  const own = inner + (typeof call === "string" && tools.includes(call) ? 1 : 0);
+  const own = inner + (typeof call === "string" && tools.includes(call) ? pagesOf(others["rows"]) : 0);
   const rounds = until === undefined ? 1 : Number(max);
-  return own + Math.max(callsIn(yes, tools), callsIn(no, tools)) + rounds * sum(Object.values(others));
+  return (
+    own +
+    Math.max(callsIn(yes, tools), callsIn(no, tools)) +
+    callsIn(onError, tools) +
+    rounds * sum(Object.values(others))
+  );
 }
 
 test("no call of a program slips past its estimate, wherever it stands", async () => {

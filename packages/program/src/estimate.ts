@@ -12,7 +12,7 @@ import {
   stepsOf,
 } from "./steps/index.ts";
 import type { Measure } from "./steps/language.ts";
-import { bothUses, noUse, type Use } from "./steps/use.ts";
+import { bothUses, noUse, type Use, upTo } from "./steps/use.ts";
 
 /** The bounds of a program, as svc.v1.Estimate has them. */
 export type ProgramEstimate = {
@@ -99,8 +99,10 @@ function useOf(program: Program, counting: Counting): Use {
       let sum = noUse;
       let maySkip = false;
       for (const step of steps) {
-        const use = bothUses(languageOf(step.kind).estimate(step, measure), useOfAsks(step));
-        sum = bothUses(sum, maySkip ? { ...use, callsMin: 0 } : use);
+        const own = bothUses(languageOf(step.kind).estimate(step, measure), useOfAsks(step));
+        const use = step.onError === undefined ? own : bothUses(own, upTo(1, measure.list(step.onError.steps)));
+        const isCertain = !maySkip && step.when === undefined;
+        sum = bothUses(sum, isCertain ? use : { ...use, callsMin: 0 });
         maySkip = maySkipNext(step, program.points);
       }
       return sum;
@@ -111,7 +113,8 @@ function useOf(program: Program, counting: Counting): Use {
 
 function useOfAsks(step: Step): Use {
   const asks = asksOf(step);
-  return { ...noUse, asksMin: asks.filter(({ isCertain }) => isCertain).length, asksMax: asks.length };
+  const certain = step.when === undefined ? asks.filter(({ isCertain }) => isCertain) : [];
+  return { ...noUse, asksMin: certain.length, asksMax: asks.length };
 }
 
 /** How often steps may be run: once, and once more for each question that may be answered with retry-with. */

@@ -89,26 +89,30 @@ export function everyConstruct() {
         rows: { from: "items[]", keep: ["id", "summary", "start"] },
       },
       { id: "named", filter: "plan", where: "has(row.summary) && row.summary.startsWith('A')" },
-      ifStep(
-        "choice",
-        "rows.named > params.least && input.chat != ''",
-        [
-          { id: "me", call: "messaging_bot.get_me", entity: "ops", retry: { max: 2 } },
-          { id: "pause", wait: "10m" },
-        ],
-        [
-          { id: "until", wait: { until: { $ref: "input.start" } } },
-          {
-            id: "poll",
-            until: "steps.look.id > 0.0",
-            do: [{ id: "look", call: "messaging_bot.get_me", entity: "ops" }],
-            every: "1m",
-            factor: 1.5,
-            cap: "10m",
-            max: 4,
-          },
-        ],
-      ),
+      {
+        // biome-ignore lint/suspicious/noThenProperty: as below.
+        onError: { codes: ["timeout", "UNTIL_EXHAUSTED"], do: [{ id: "sorry", wait: "1m" }], then: "fail" },
+        ...ifStep(
+          "choice",
+          "rows.named > params.least && input.chat != ''",
+          [
+            { id: "me", call: "messaging_bot.get_me", entity: "ops", retry: { max: 2 } },
+            { id: "pause", wait: "10m" },
+          ],
+          [
+            { id: "until", wait: { until: { $ref: "input.start" } } },
+            {
+              id: "poll",
+              until: "steps.look.id > 0.0",
+              do: [{ id: "look", call: "messaging_bot.get_me", entity: "ops" }],
+              every: "1m",
+              factor: 1.5,
+              cap: "10m",
+              max: 4,
+            },
+          ],
+        ),
+      },
       { id: "approve", judge: "gate", when: "has(steps.me) && steps.me.id > 0.0" },
       { id: "check", judge: "sure" },
       {

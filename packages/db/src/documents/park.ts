@@ -12,6 +12,7 @@ export type ParkDocument = {
     | "undo_stuck"
     | "poisoned"
     | "administrator"
+    | "paused"
     | "child";
   readonly stepId: string;
   readonly since: number;
@@ -27,7 +28,7 @@ export type ParkDocument = {
   };
   /** Of `child`: the job that this one runs, which waits for a person. */
   readonly childJobId?: string;
-  /** Of `poisoned` and `administrator`: what its release brings back. */
+  /** Of `poisoned`, `administrator` and `paused`: what its release, or its resumption, brings back. */
   readonly before?: {
     readonly status: "queued" | "running" | "compensating";
     readonly lastError: string;

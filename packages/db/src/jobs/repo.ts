@@ -29,7 +29,13 @@ export type JobRepository = {
   listEvents(id: Id<"job">, page: { afterSeq: number; limit: number }): Promise<JobEventRecord[]>;
 };
 
-const { idempotencyKey: _key, contentDigest: _digest, childKey: _child, ...columns } = getTableColumns(jobs);
+const {
+  idempotencyKey: _key,
+  contentDigest: _digest,
+  refusedAnswers: _refused,
+  childKey: _child,
+  ...columns
+} = getTableColumns(jobs);
 const { program, sealedProgram, programHash } = getTableColumns(jobPrograms);
 
 /** The jobs of one project. Ids are in the order of time, which is the order of a list. */

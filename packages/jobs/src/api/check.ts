@@ -2,7 +2,7 @@ import type { CatalogView } from "@svc/catalog";
 import type { ProjectId } from "@svc/core";
 import { contactsForProject, skillsForProject } from "@svc/db";
 import type { CheckContext } from "@svc/program";
-import { type CheckedProgram, checkProgram } from "@svc/program";
+import { type CheckedProgram, checkProgram, type ProgramFault } from "@svc/program";
 import { openProgram } from "../drive/stored-program.ts";
 import type { JobsContext } from "./context.ts";
 
@@ -22,6 +22,19 @@ export async function checkForProject(
 ): Promise<CheckedProgram> {
   const found = checkContext(context, projectId, await context.views.forProject(projectId));
   return checkProgram(programJson, { ...found, isStored, within });
+}
+
+/** What a program that was accepted before is refused for by rules that are younger than it. */
+export async function youngerFaults(
+  context: Pick<JobsContext, "db" | "sealer" | "views" | "accounts">,
+  { projectId, programJson }: Omit<Checked, "isStored">,
+): Promise<readonly ProgramFault[]> {
+  const checked = await checkForProject(context, { projectId, programJson, isStored: false });
+  if (!("faults" in checked)) return [];
+  const before = await checkForProject(context, { projectId, programJson, isStored: true });
+  const nameOf = ({ code, pointer, message }: ProgramFault) => [code, pointer, message].join(" ");
+  const known = new Set("faults" in before ? before.faults.map(nameOf) : []);
+  return checked.faults.filter((fault) => !known.has(nameOf(fault)));
 }
 
 function checkContext(

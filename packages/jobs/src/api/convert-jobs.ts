@@ -54,6 +54,7 @@ export function toJob({ job, programJson, steps, pendingAsk }: JobParts): JobMes
     simulatedFrom: job.simulatedFrom ?? "",
     skillSlug: job.skillSlug,
     parentJobId: job.parentJobId ?? "",
+    ...(job.pausedAt !== null && { pausedAt: timestampFromMs(job.pausedAt) }),
   });
 }
 

@@ -13,7 +13,7 @@ import type {
 } from "@svc/db";
 import type { JsonObject, JsonValue, PinnedSkill, Program, RowState, Step } from "@svc/program";
 import type { UnrecordedEnd } from "@svc/tools";
-import type { BlockProgress, PlanProgress, StepProgress, UndoProgress } from "./progress.ts";
+import type { BlockProgress, PlanProgress, StepFailure, StepProgress, UndoProgress } from "./progress.ts";
 import type { JobStatus } from "./statuses.ts";
 
 /** An entry for the job's log. Payloads carry no row data. Without a chain the program itself is the cause. */
@@ -34,6 +34,8 @@ export type MappedRow = {
   readonly errorCode: string;
   /** Answers of its calls by id, where a later look at the row needs them. */
   readonly outputs: JsonObject | undefined;
+  /** Its fields, where what is kept of the answers makes it a row of its own. */
+  readonly data?: JsonObject | undefined;
 };
 
 /** How a call that ended well is to be undone; without `args` they could not be filled in, and nobody could undo it. */
@@ -49,6 +51,7 @@ export type UndoOf = {
  * One thing that an act changes. `apply` carries them out in their order, which is the order of the log.
  *
  * - `begin`: a step begins, or begins again: its set, value and errors are made anew. `rows`: what its receipt counts at first.
+ *   `now`: what its expressions took for the time, given by the driver where they were evaluated before.
  * - `receipt`, `calls`, `error`: what its receipt says; calls are added, errors counted by code.
  * - `called`: a call of the step was made, and its end is to be committed with what follows from it.
  * - `value`: what `steps.<id>` names.
@@ -59,7 +62,7 @@ export type UndoOf = {
  *   in one state get another.
  * - `go`: a position goes from one index to another. `progress`: how far the step there is. `block`: how far a block is whose steps
  *   are at work; undefined once they are not.
- * - `move`: the job's status. `park`: what it waits for.
+ * - `move`: the job's status. `park`: what it waits for. `deadline`: its clock runs, or stands still since then or now.
  * - `use`: added to what it used of its limits. `recorded`: the ledger's rows of calls that ended.
  * - `generation`: calls are made anew from here on.
  * - `logProgress`: how far a step is, at most once in 5 seconds; `logUndo`: how far undoing is, as seldom unless `isAlways`.
@@ -67,7 +70,7 @@ export type UndoOf = {
  * - `child`: a job that is stored with the next commit, to run a skill. `endChildUndo`: what became of an undo entry of such a job.
  */
 export type Edit =
-  | { readonly kind: "begin"; readonly step: Step; readonly rows?: RowCounts }
+  | { readonly kind: "begin"; readonly step: Step; readonly rows?: RowCounts; readonly now?: number }
   | {
       readonly kind: "receipt";
       readonly stepId: string;
@@ -121,7 +124,7 @@ export type Edit =
   | { readonly kind: "saga"; readonly saga: Partial<SagaDocument> }
   | { readonly kind: "move"; readonly to: JobStatus; readonly reason: string; readonly chain?: readonly string[] }
   | { readonly kind: "park"; readonly park: ParkDocument }
-  | { readonly kind: "deadline"; readonly clock: "stops" | "runs" }
+  | { readonly kind: "deadline"; readonly clock: "stops" | "runs"; readonly sinceMs?: number }
   | { readonly kind: "use"; readonly used: Partial<UsedDocument> }
   | { readonly kind: "recorded"; readonly records: readonly CallRecord[] }
   | { readonly kind: "params"; readonly params: JsonObject }
@@ -179,7 +182,8 @@ export type Cause = "failed" | "aborted" | "cancelled";
 
 /**
  * What the driver does after an act. `on`: the next act. `commit`: commits first. `until`: gives the job back until then (epoch
- * milliseconds); `wait`: parks it meanwhile. `leave`: the job waits for a person. `ask`: puts a question. `fail`: the step fails, and the job with it; so
+ * milliseconds); `wait`: parks it meanwhile. `leave`: the job waits for a person. `ask`: puts a question. `fail`: the step fails, and the
+ * job with it where nothing handles the error; so
  * does `limit`, because of one that is reached. `end`: the job ends, or is undone first where its program says so: `undo`
  * begins that. `finish`: the job ends for good. `await`: the job is left until one of its children stands elsewhere, or it expires.
  */
@@ -189,7 +193,13 @@ export type Next =
   | { readonly kind: "wait"; readonly stepId: string; readonly atMs: number }
   | { readonly kind: "ask"; readonly question: Question }
   | { readonly kind: "await"; readonly children: readonly ChildStanding[] }
-  | { readonly kind: "fail"; readonly stepId: string; readonly code: string; readonly message: string }
+  | ({
+      readonly kind: "fail";
+      readonly stepId: string;
+      /** Whether its own `onError` has handled it already. */
+      readonly isHandled?: boolean;
+    } & Pick<StepFailure, "code" | "message"> &
+      Partial<StepFailure>)
   | { readonly kind: "limit"; readonly stepId: string; readonly limit: LimitName }
   | { readonly kind: "end"; readonly cause: Cause; readonly chain: readonly string[] }
   | { readonly kind: "undo"; readonly chain: readonly string[] }

@@ -51,6 +51,7 @@ export function openState(
     stepArgs: { ...job.stepArgs, ...overrides?.stepArgs },
     generation: job.generation,
     used: job.used,
+    rowsMade: underway.rowsMade,
     saga,
     park: job.park,
     planApprovalId: job.planApprovalId,
@@ -65,6 +66,7 @@ export function openState(
       job.cancelRequestedAt === null
         ? undefined
         : { atMs: job.cancelRequestedAt, chain: job.cancelChain ?? job.principalChain },
+    pause: job.pausedAt === null ? undefined : { atMs: job.pausedAt, chain: job.pauseChain ?? job.principalChain },
     progressLoggedAt: underway.progressLoggedAt,
   };
 }

@@ -6,7 +6,13 @@ import type { Attempted, CallTurn, Invocation, StepEffects, TakeRecord } from ".
 import { sampleOf } from "./sample.ts";
 
 /** Why a call did not end well. `message` may quote the app, `plain` never does: it is fit for what is about rows. */
-export type CallFault = { readonly code: string; readonly message: string; readonly plain: string };
+export type CallFault = {
+  readonly code: string;
+  readonly message: string;
+  readonly plain: string;
+  /** What the app answered; absent where it did not. */
+  readonly status?: number;
+};
 
 /**
  * What came of a call with its retries. `postponed`: to be asked for again, after a wait, with `attempts` made; `isLimited` where a
@@ -175,7 +181,7 @@ function faultOf({ outcome, message, providerStatus, faults }: Answered): CallFa
       : providerStatus > 0
         ? `the app answered ${providerStatus}`
         : plainWords[outcome];
-  return { code: outcome, message, plain: plain ?? outcome };
+  return { code: outcome, message, plain: plain ?? outcome, ...(providerStatus > 0 && { status: providerStatus }) };
 }
 
 function faultsText(faults: readonly { readonly pointer: string; readonly message: string }[]): string {

@@ -1,7 +1,7 @@
 import { createId } from "@svc/core";
-import { resolveArguments } from "@svc/program";
 import type { Change, Edit } from "../state/change.ts";
 import { isEnd } from "../state/statuses.ts";
+import { fillCall } from "./arguments.ts";
 import {
   awaited,
   childFault,
@@ -15,6 +15,7 @@ import {
   undoOfChild,
 } from "./children.ts";
 import type { Child, StepEffects } from "./effects.ts";
+import type { CallFault } from "./invoke.ts";
 import type { StepAt, StepKind } from "./step-kind.ts";
 
 /** Runs a skill as a job of its own: begins it, is left until that ends, and takes what it came to. */
@@ -42,13 +43,13 @@ async function advanceRun(at: StepAt<"run">, effects: StepEffects): Promise<Chan
 async function startChild(at: StepAt<"run">, effects: StepEffects): Promise<Change> {
   const { state, step, progress } = at;
   const begun: Edit[] = progress === undefined ? [{ kind: "begin", step }] : [];
-  const fail = ({ code, message }: { readonly code: string; readonly message: string }): Change => {
-    return { edits: begun, next: { kind: "fail", stepId: step.id, code, message } };
+  const fail = (fault: CallFault): Change => {
+    return { edits: begun, next: { kind: "fail", stepId: step.id, ...fault } };
   };
-  const resolved = resolveArguments(step.input, state.scope);
-  if ("fault" in resolved) return fail(resolved.fault);
+  const filled = await fillCall({ id: step.id, args: step.input }, state.scope, state.stepArgs, effects);
+  if ("fault" in filled) return fail(filled.fault);
   const skill = await effects.loadSkill(state, step.skill);
-  const checked = skillInput(skill.loaded, resolved.value);
+  const checked = skillInput(skill.loaded, filled.args);
   if ("fault" in checked) return fail(checked.fault);
   const room = roomOf(state);
   const { limits } = state.loaded.program;
@@ -77,8 +78,7 @@ async function startChild(at: StepAt<"run">, effects: StepEffects): Promise<Chan
 function takeEnd({ state, step, instruction }: StepAt<"run">, child: Child, stands: readonly Edit[]): Change {
   const edits: Edit[] = [...stands, ...countChild(step.id, child)];
   if (child.status !== "succeeded") {
-    const { code, message } = childFault(child, step.skill);
-    return { edits, next: { kind: "fail", stepId: step.id, code, message } };
+    return { edits, next: { kind: "fail", stepId: step.id, ...childFault(child, step.skill) } };
   }
   const undo = undoOfChild(state, child, { stepId: step.id, ordinal: 0, name: step.skill });
   const ended = child.outcome === "partial" ? "partial" : state.isSimulated ? "simulated" : "completed";

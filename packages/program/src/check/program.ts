@@ -7,13 +7,14 @@ import { pinsOf } from "../pins.ts";
 import type { Program } from "../program.ts";
 import { type ReadProgram, readProgram } from "../read/program.ts";
 import { callsOf, stepsOf } from "../steps/index.ts";
-import { referencesOf } from "../template.ts";
-import { typeOfConstant, typesOf } from "../types/schema-type.ts";
+import { referencesOf, type ValueTemplate } from "../template.ts";
+import { typeOfConstant, typesOf, type ValueType } from "../types/schema-type.ts";
 import { type Ended, firstScope, resolveType, type Scope } from "../types/scope.ts";
 import type { AcceptedProgram, CheckedProgram, CheckedSkill } from "./accepted-program.ts";
 import { accountQuestionsOf, askAccounts } from "./accounts.ts";
 import { askContacts, principalsOf } from "./contacts.ts";
 import { type Check, type CheckContext, createCheck } from "./context.ts";
+import { computedType } from "./expression.ts";
 import { findAccepted, keepAccepted } from "./known-programs.ts";
 import { checkPoints } from "./points.ts";
 import { checkReferences } from "./references.ts";
@@ -46,6 +47,7 @@ async function checkWhole(programJson: string, context: CheckContext): Promise<C
   const { program, faults } = read;
   // What is too large is not looked at further: the bounds are there so that looking takes little time.
   if (faults.list().some(({ code }) => code === "PROGRAM_TOO_LARGE")) return faultsOf(faults);
+  if (context.isStored !== true) faults.takeYounger();
   const skills = await checkSkills(program, context, checkProgram);
   const check = createCheck(faults, context, knownSkillsOf(skills));
   checkInput(program, check);
@@ -139,11 +141,10 @@ function checkResult(program: Program, scope: Scope, faults: FaultList): void {
   for (const [name, template] of program.result) {
     const path = ["result", name];
     checkReferences(template, path, scope, faults);
-    if (template.kind !== "reference") continue;
-    const found = resolveType(scope, template.reference);
-    const types = "fault" in found ? undefined : typesOf(found.type);
+    const types = typesOf(typeOfResult(template, scope));
     if (types === undefined || [...types].some((type) => type !== "object" && type !== "array")) continue;
-    const message = `${template.reference.text}: is ${[...types].join(" or ")}, not a scalar`;
+    const named = template.kind === "reference" ? `${template.reference.text}: ` : "";
+    const message = `${named}is ${[...types].join(" or ")}, not a scalar`;
     faults.add("PROGRAM_REFERENCE_INVALID", path, message, "name text, numbers, true or false; rows are not returned");
   }
 }
@@ -155,11 +156,16 @@ function resultTypeOf({ result }: Program, scope: Scope): JsonSchema {
     if (types.some((found) => "type" in found && found.type?.["x-sensitive"] === true)) return [];
     if (template.kind === "text") return [[name, { type: "string" }]];
     if (template.kind === "literal") return [[name, typeOfConstant(template.value)]];
-    const [found] = types;
-    const isCertain = template.kind === "reference" && template.otherwise === undefined;
-    return [[name, isCertain && found !== undefined && "type" in found ? (found.type ?? {}) : {}]];
+    const isCertain = template.kind !== "reference" || template.otherwise === undefined;
+    return [[name, (isCertain ? typeOfResult(template, scope) : undefined) ?? {}]];
   });
   return { type: "object", additionalProperties: false, properties: Object.fromEntries(properties) };
+}
+
+function typeOfResult(template: ValueTemplate, scope: Scope): ValueType {
+  if (template.kind === "computed") return computedType(template.expression, scope);
+  const found = template.kind === "reference" ? resolveType(scope, template.reference) : undefined;
+  return found === undefined || "fault" in found ? undefined : found.type;
 }
 
 /** What is called whatever the rows are must fit the limits; what rows decide about ends at them. */

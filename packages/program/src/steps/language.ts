@@ -4,12 +4,16 @@ import type { Path } from "../json.ts";
 import type { Bounds, Limits } from "../limits.ts";
 import type { ObjectForm } from "../read/form.ts";
 import type { Fields, Node, ShapeReader } from "../read/shape.ts";
+import type { Expression } from "../template.ts";
 import type { Ended, Scope } from "../types/scope.ts";
 import type { StepCall } from "./parts/tool-call.ts";
 import type { Use } from "./use.ts";
 
-/** What every step has. `pointer` is the JSON Pointer of the step in the program's text. */
-export type StepBase = { readonly id: string; readonly pointer: string };
+/**
+ * What every step has. `pointer` is the JSON Pointer of the step in the program's text. Where `when` does not hold the step is skipped; so
+ * is a call of a map, for the row at hand.
+ */
+export type StepBase = { readonly id: string; readonly pointer: string; readonly when: Expression | undefined };
 
 /** A step of any kind. */
 export type AnyStep = StepBase & { readonly kind: string };
@@ -25,6 +29,8 @@ export type StepLanguage<S extends AnyStep, Inner extends AnyStep = never> = {
   readonly formInMap: ObjectForm | undefined;
   /** Of a kind that holds lists of steps: what is said of one that stands in another, however deep. Undefined for any other kind. */
   readonly refusedInItself: Refusal | undefined;
+  /** Whether it may say what is done when it fails (`onError`), where it is no call of a map. Default false. */
+  readonly takesOnError?: boolean;
   /** Definitions of the JSON Schema that its forms refer to. */
   readonly definitions: Readonly<Record<string, JsonSchema>>;
   /** How hints name what it leaves behind, and where in it there is a row. */

@@ -1,4 +1,5 @@
 import type { Check } from "../check/context.ts";
+import { computedType } from "../check/expression.ts";
 import type { KnownSkill } from "../check/known-skill.ts";
 import { checkReferences } from "../check/references.ts";
 import { checkSensitiveArguments } from "../check/sensitive.ts";
@@ -35,6 +36,7 @@ export const runLanguage: StepLanguage<RunStep> = {
   form,
   formInMap: undefined,
   refusedInItself: undefined,
+  takesOnError: true,
   definitions: {
     skill: {
       description: "A skill of the project: the newest version of skills.announce, or one, skills.announce@3.",
@@ -52,11 +54,11 @@ export const runLanguage: StepLanguage<RunStep> = {
   },
   named: { value: "runs", set: undefined, row: undefined },
 
-  read({ id, pointer }, fields, { reader }) {
+  read(base, fields, { reader }) {
     const hint = "write skills.<name>, or skills.<name>@<version>, as ListSkills names it";
     const skill = reader.text(fields.at("run"), { max: 80, pattern: skillNamePattern, hint });
     const input = readArgs(fields.at("input"), reader);
-    return skill === undefined ? undefined : { kind: "run", id, pointer, skill, input };
+    return skill === undefined ? undefined : { kind: "run", ...base, skill, input };
   },
 
   check(step, { scope, check }) {
@@ -90,8 +92,9 @@ type Place = { readonly path: Path; readonly scope: Scope; readonly check: Check
 function checkInput({ skill, input }: RunStep, { inputSchema }: KnownSkill, { path, scope, check }: Place): void {
   checkSensitiveArguments({ args: input, inputSchema, path }, scope, check);
   const { faults } = examine(withDefaults(input, inputSchema), inputSchema, {
-    typeOf({ reference }) {
-      const found = resolveType(scope, reference);
+    typeOf(template) {
+      if (template.kind === "computed") return computedType(template.expression, scope);
+      const found = resolveType(scope, template.reference);
       return "fault" in found ? undefined : found.type;
     },
     validator: check.tenantValidator,

@@ -6,6 +6,11 @@ import { fieldType, typeOfConstant, type ValueType } from "./schema-type.ts";
 /** A row set as later steps see it: what is known of each kept field, and whether its rows carry the state a map left. */
 export type RowSet = { readonly fields: ReadonlyMap<string, ValueType>; readonly hasStates: boolean };
 
+/** A set of the same rows that tells no states. */
+export function withoutStates(set: RowSet | "any"): RowSet | "any" {
+  return set === "any" ? "any" : { fields: set.fields, hasStates: false };
+}
+
 /** What a step leaves behind. */
 export type Ended = {
   /** What `steps.<id>` is; "none" where the step has no value, "any" where nothing is known of it. */
@@ -13,10 +18,15 @@ export type Ended = {
   readonly set: RowSet | "any" | undefined;
   /** Whether it may be skipped although the job gets as far as here. */
   readonly maySkip: boolean;
+  /** Whether it may have failed, its error handled, although the job gets as far as here. Default false. */
+  readonly mayFail?: boolean;
 };
 
 /** Of a step that nothing can be taken from. */
 export const nothing: Ended = { value: "none", set: undefined, maySkip: false };
+
+/** What is known of an earlier call of the same map: its output, and whether it may not have been made. */
+export type EndedCall = { readonly type: ValueType; readonly maySkip: boolean };
 
 /** What hints say of the kinds of steps: which of them leave values or sets, and where there is a row. */
 export type ScopeHints = {
@@ -37,15 +47,15 @@ export type Scope = {
   readonly ids: ReadonlySet<string>;
   /** Fields of the row at hand. */
   readonly row?: RowSet | "any" | undefined;
-  /** Outputs of the earlier calls of the same map, by id. */
-  readonly calls?: ReadonlyMap<string, ValueType> | undefined;
+  /** Earlier calls of the same map, by id. */
+  readonly calls?: ReadonlyMap<string, EndedCall> | undefined;
   /** The answer of the call that is undone. */
   readonly output?: { readonly type: ValueType } | undefined;
 };
 
 /** What a reference names, or why it names nothing. `maySkip`: it needs something that stands in. */
 export type Resolved =
-  | { readonly type: ValueType; readonly maySkip: boolean }
+  | { readonly type: ValueType; readonly maySkip: boolean; readonly mayFail?: boolean }
   | { readonly fault: string; readonly hint: string };
 
 /** What a program says that its steps may name from the first one on. */
@@ -94,20 +104,17 @@ export function resolveType(scope: Scope, { root, path, text }: Pick<Reference, 
   }
 }
 
-/** Finds the set a name stands for at a place; where none does, the hint names those there are, maps only where they are taken. */
+/** Finds the set a name stands for at a place; where none does, the hint names those there are. */
 export function findSet(
   scope: Scope,
   name: string,
-  takesMaps = true,
 ): { readonly set: RowSet | "any" } | { readonly fault: string; readonly hint: string } {
   const ended = scope.ended.get(name);
   if (ended?.set !== undefined) return { set: ended.set };
   if (ended !== undefined) {
     return { fault: `${name} is no row set`, hint: scope.hints.sets };
   }
-  const known = [...scope.ended].flatMap(([id, { set }]) => {
-    return set === undefined || (!takesMaps && set !== "any" && set.hasStates) ? [] : [id];
-  });
+  const known = [...scope.ended].flatMap(([id, { set }]) => (set === undefined ? [] : [id]));
   return missing(scope, name, known, "row set");
 }
 
@@ -122,7 +129,8 @@ function resolveStep(scope: Scope, name: string, path: Path): Resolved {
     return { fault: `step ${name} has no value`, hint };
   }
   const found = follow(ended.value.type, path, `the value of ${name}`, "name a field that it has");
-  return "fault" in found ? found : { ...found, maySkip: ended.maySkip };
+  if ("fault" in found) return found;
+  return { ...found, maySkip: ended.maySkip, mayFail: ended.mayFail === true };
 }
 
 function resolveRow(scope: Scope, name: string, path: Path): Resolved {
@@ -146,7 +154,9 @@ function resolveCall(scope: Scope, name: string, path: Path): Resolved {
     const hint = known.length === 0 ? "there is none before this one" : `use ${known.join(", ")}`;
     return { fault: `${name} is no earlier call of the same map`, hint };
   }
-  return follow(scope.calls.get(name), path, `the answer of ${name}`, "name a field of the tool's output");
+  const call = scope.calls.get(name);
+  const found = follow(call?.type, path, `the answer of ${name}`, "name a field of the tool's output");
+  return "fault" in found ? found : { ...found, maySkip: call?.maySkip === true };
 }
 
 function missing(scope: Scope, name: string, known: readonly string[], what: string): { fault: string; hint: string } {

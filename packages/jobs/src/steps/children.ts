@@ -4,7 +4,7 @@ import type { JsonObject, JsonValue, Limits } from "@svc/program";
 import type { ChildStanding, Edit, LimitName, NewChild, UndoOf } from "../state/change.ts";
 import { noCalls } from "../state/counts.ts";
 import type { JobState, LoadedProgram } from "../state/job.ts";
-import { isEnd } from "../state/statuses.ts";
+import { isEnd, type JobStatus } from "../state/statuses.ts";
 import type { CallPlace, Child, LoadedSkill } from "./effects.ts";
 import type { CallFault } from "./invoke.ts";
 
@@ -131,8 +131,15 @@ export function childValue({ resultJson }: Child): JsonValue {
   return resultJson === "" ? {} : (JSON.parse(resultJson) as JsonValue);
 }
 
+const endCodes: Readonly<Partial<Record<JobStatus, string>>> = {
+  aborted: "CHILD_ABORTED",
+  cancelled: "CHILD_CANCELLED",
+  expired: "CHILD_EXPIRED",
+};
+
 /** Why a child did not end well. */
 export function childFault({ id, status, lastError }: Child, name: string): CallFault {
   const plain = `${name} (${id}) ${status === "failed" || status === "expired" ? "has" : "was"} ${status}`;
-  return { code: `CHILD_${status.toUpperCase()}`, message: lastError === "" ? plain : `${plain}: ${lastError}`, plain };
+  const message = lastError === "" ? plain : `${plain}: ${lastError}`;
+  return { code: endCodes[status] ?? "CHILD_FAILED", message, plain };
 }

@@ -197,9 +197,6 @@ test("a program that runs two skills announces what one found by the other", asy
   const { jobs } = await client.jobs.listJobs({ parentJobId: id });
   expect(jobs.map(({ skillSlug }) => skillSlug)).toEqual(["skills.announce", "skills.sum_deals"]);
 });
-  const { call } = await client.tools.getToolCall({ id: calls[0]?.id ?? "" });
-  expect(call?.argumentsJson).toContain(`${count} deals are open, worth ${worth}.`);
-});
 
 test("the log of a job can be watched over HTTP until its end", async () => {
   const id = await submit("announce-skill");

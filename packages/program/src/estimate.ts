@@ -30,8 +30,8 @@ export type ProgramEstimate = {
   readonly notCompensable: readonly string[];
 };
 
-/** The access class of a tool by slug; `read` for one that is not known. */
-export type ClassOf = (slug: string) => AccessClass;
+/** The access class of a call; `read` for one of a tool that is not known. */
+export type ClassOf = Measure<Step>["classOf"];
 
 const classes = ["read", "write", "destructive"] as const satisfies readonly AccessClass[];
 
@@ -59,7 +59,7 @@ export function estimateOf(program: Program, known: Known): ProgramEstimate {
   const repeats = rerunsOf(program);
   const bound = (count: number, limit: number) => Math.min(count * repeats, limit);
   const calls = callsOf(steps);
-  const used = new Set([...calls.map(({ tool }) => classOf(tool)), ...inner.flatMap((one) => one.accessClasses)]);
+  const used = new Set([...calls.map(classOf), ...inner.flatMap((one) => one.accessClasses)]);
   const all = [...calls, ...calls.flatMap(({ undo }) => undo ?? [])];
   return {
     callsMin: use.callsMin,
@@ -70,7 +70,9 @@ export function estimateOf(program: Program, known: Known): ProgramEstimate {
     asksMax: bound(use.asksMax, limits.asks),
     accessClasses: classes.filter((name) => used.has(name)),
     toolkits: sorted([...all.map(({ tool }) => tool.split(".")[0] ?? ""), ...inner.flatMap((one) => one.toolkits)]),
-    entities: sorted([...all.map(({ entity }) => entity), ...inner.flatMap((one) => one.entities)]),
+    entities: sorted([...all.map(({ entity }) => entity), ...inner.flatMap((one) => one.entities)]).filter(
+      (entity) => entity !== "",
+    ),
     notCompensable: notCompensable(steps, known),
   };
 }
@@ -124,7 +126,7 @@ function rerunsOf({ points, limits }: Program): number {
 
 function notCompensable(steps: readonly Step[], { classOf, skills }: Known): string[] {
   const isLasting = (step: Step) =>
-    ownCallsOf(step).some(({ tool, undo }) => classOf(tool) !== "read" && undo === undefined) ||
+    ownCallsOf(step).some((call) => classOf(call) !== "read" && call.undo === undefined) ||
     ownRunsOf(step).some((name) => leavesWrites(skills.get(name)));
   return [...stepsOf(steps)].filter(isLasting).map(({ id }) => id);
 }

@@ -5,7 +5,7 @@ export { checkProgram } from "./check/program.ts";
 export { programDigest } from "./check/skills.ts";
 export { needsPlanApproval, type ProgramEstimate } from "./estimate.ts";
 export type { ProgramFault } from "./faults.ts";
-export type { JsonObject, JsonValue } from "./json.ts";
+export { type JsonObject, type JsonValue, pointerOf } from "./json.ts";
 export type { Limits } from "./limits.ts";
 export {
   createPinReader,
@@ -41,10 +41,13 @@ export {
 } from "./run/resolve.ts";
 export { readSkillName, type SkillName } from "./skill-name.ts";
 export type { CallStep } from "./steps/call.ts";
+export type { HttpStep } from "./steps/http.ts";
 export { runsOf, type Step, type StepOf } from "./steps/index.ts";
+export type { MapCall } from "./steps/map.ts";
+export { classOfMethod, type HttpCall } from "./steps/parts/http-request.ts";
 export { type Paging, pagingOf } from "./steps/parts/page.ts";
 export type { Retry } from "./steps/parts/retry.ts";
 export type { Reduction } from "./steps/reduce.ts";
-export type { Expression, ValueTemplate } from "./template.ts";
+export { type Expression, type SecretUse, secretsOf, type ValueTemplate } from "./template.ts";
 export type { RowState } from "./types/row-state.ts";
 export { typesOf } from "./types/schema-type.ts";

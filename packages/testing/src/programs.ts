@@ -12,6 +12,8 @@ export async function testContext(): Promise<CheckContext> {
       const program = testSkills[slug];
       return program && version <= 1 ? { slug, version: 1, programJson: JSON.stringify(program) } : undefined;
     },
+    hasSecrets: async (names) => names.map((name) => name !== "missing"),
+    httpHosts: async () => new Set(["api.example.com", "127.0.0.1:8080"]),
     hasContacts: async (principals) => principals.map((principal) => ["lead", "head", "owner"].includes(principal)),
   };
 }

@@ -1,6 +1,6 @@
 import type { CatalogView } from "@svc/catalog";
 import type { ProjectId } from "@svc/core";
-import { contactsForProject, skillsForProject } from "@svc/db";
+import { contactsForProject, readHttpHosts, secretsForProject, skillsForProject } from "@svc/db";
 import type { CheckContext } from "@svc/program";
 import { type CheckedProgram, checkProgram, type ProgramFault } from "@svc/program";
 import { openProgram } from "../drive/stored-program.ts";
@@ -56,6 +56,11 @@ function checkContext(
           return !("kind" in (await accounts.resolve({ projectId, toolkit, entityId: entity })));
         }),
       ),
+    async hasSecrets(names) {
+      const found = new Set((await secretsForProject(db, projectId).list()).map(({ name }) => name));
+      return names.map((name) => found.has(name));
+    },
+    httpHosts: () => readHttpHosts(db, projectId),
     async hasContacts(principals) {
       const found = await contactsForProject(db, projectId).findMany(principals);
       const known = new Set(found.map(({ principalId }) => principalId));

@@ -1,16 +1,17 @@
 import type { Clock, Id } from "@svc/core";
 import type { CallCounts, CallRecord, UsedDocument } from "@svc/db";
 import type {
-  CallStep,
   CelComputed,
   CelOutcome,
   Expression,
   JsonObject,
   JsonValue,
+  MapCall,
   PinnedSkill,
   PinnedTool,
   RowState,
   RunScope,
+  SecretUse,
 } from "@svc/program";
 import type { JobState, LoadedProgram } from "../state/job.ts";
 import type { JobStatus } from "../state/statuses.ts";
@@ -26,9 +27,11 @@ export type CallPlace = {
 
 /** A call of a program, filled in. */
 export type Invocation = {
-  readonly call: Pick<CallStep, "tool" | "entity" | "retry" | "timeoutMs">;
+  readonly call: Pick<MapCall, "tool" | "entity" | "http" | "retry" | "timeoutMs">;
   readonly place: CallPlace;
   readonly args: JsonObject;
+  /** Secrets that are filled in among the arguments when the call is sent. */
+  readonly secretUses: readonly SecretUse[];
   /** The generation whose keys the app is given. */
   readonly appGeneration: number;
 };

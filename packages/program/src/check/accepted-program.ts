@@ -29,6 +29,8 @@ export type AcceptedProgram = {
   /** What has to be asked each time that it is accepted, of the skills in it too. */
   readonly questions: readonly AccountQuestion[];
   readonly principals: readonly string[];
+  readonly secrets: readonly string[];
+  readonly hosts: readonly string[];
 };
 
 /** A skill that a program may run, as it was checked against what the project sees now. */

@@ -25,6 +25,10 @@ export type CheckContext = {
   findSkill?(name: SkillName): Promise<SkillText | undefined>;
   /** Of the program of a skill that another runs: the versions that stand around it, as `slug@version`. */
   readonly within?: readonly string[];
+  /** Whether each is a secret of the project, in their order; each is asked once. Not called when there is none. */
+  hasSecrets(names: readonly string[]): Promise<readonly boolean[]>;
+  /** The hosts that http steps of the project may call. Not called for a program without one. */
+  httpHosts(): Promise<ReadonlySet<string>>;
   /**
    * Whether it is the program of a skill, which was accepted before: what has been refused only since is let pass. Default false.
    */

@@ -10,7 +10,7 @@ import { hasDoubledPath, looksLikeTemplate, namesPlace, rightForm } from "./temp
 /** The definition `value` of the JSON Schema. */
 export const valueDefinition: JsonSchema = {
   description:
-    'A JSON value. {"$ref": path} takes a value, with "else" where its source may be skipped or absent; {"$text": "… {path} …"} joins text, {{ is a brace. Paths start with input, params, steps.<id>, row, output, calls.<id> or rows.<set>. {"$cel": expression} computes a value of them and of now; {"$literal": value} is the value as it stands.',
+    'A JSON value. {"$ref": path} takes a value, with "else" where its source may be skipped or absent; {"$text": "… {path} …"} joins text, {{ is a brace. Paths start with input, params, steps.<id>, row, output, calls.<id> or rows.<set>. {"$cel": expression} computes a value of them and of now; {"$literal": value} is the value as it stands; {"$secret": name} is a secret of the project, with "prefix" before it, in an http step and at arguments that a tool marks x-sensitive.',
   examples: [
     { $ref: "steps.sum.sent", else: 0 },
     { $text: "{rows.open} open" },
@@ -30,7 +30,7 @@ export function readValue({ value, path }: Node, faults: FaultList): ValueTempla
         "PROGRAM_MALFORMED",
         at,
         message,
-        'write {"$ref": "path"}, {"$text": "… {path} …"} or {"$cel": "expression"}',
+        'write {"$ref": "path"}, {"$text": "… {path} …"}, {"$cel": "expression"} or {"$secret": "name"}',
       );
     else syntaxFault(faults, at, message);
   });

@@ -110,7 +110,7 @@ export type Measure<Inner extends AnyStep> = {
   readonly rowsMax: number;
   /** Whether repetitions of a call count. */
   readonly isRepeating: boolean;
-  classOf(tool: string): AccessClass;
+  classOf(call: Pick<StepCall, "tool" | "http">): AccessClass;
   /** What a skill uses, run once. */
   useOfSkill(name: string): Use;
   /** Measures a list in the step. */

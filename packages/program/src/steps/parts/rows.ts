@@ -88,14 +88,27 @@ function readListPath(node: Node, reader: ShapeReader): Path | undefined {
   if (text === undefined) return undefined;
   if (text === "[]") return [];
   const path = text.endsWith("[]") ? parsePath(text.slice(0, -2)) : undefined;
-  if (path === undefined) reader.faults.add("PROGRAM_MALFORMED", node.path, "is not the path of a list", hint);
+  if (path === undefined) {
+    const message = `is ${formatValue(text)}, which is not the path of a list`;
+    const mended = parsePath(text) === undefined ? hint : `write "${text}[]"`;
+    reader.faults.add("PROGRAM_MALFORMED", node.path, message, mended);
+  }
   return path;
 }
 
 /** Checks rows against the output of their tool and answers the set that they make. Records every fault. */
 export function checkRows(rows: RowsSpec, path: Path, action: Action, check: Check): RowSet | "any" {
-  const { faults } = check;
   if (rows.page !== undefined) checkPage(rows.page, [...path, "page"], action, check);
+  return setOfRows(rows, path, action, check);
+}
+
+/** Checks rows against an answer, their page apart. */
+export function setOfRows(
+  rows: RowsSpec,
+  path: Path,
+  action: Pick<Action, "slug" | "outputSchema">,
+  { faults }: Check,
+): RowSet | "any" {
   const list = walkType(action.outputSchema, rows.from);
   const types = "fault" in list ? undefined : typesOf(list.type);
   if ("type" in list && (types === undefined || types.has("array"))) return setOf(rows, path, list.type, faults);

@@ -144,6 +144,49 @@ test("rows are taken from an answer, and each has a request of its own", async (
   ).toContain('{"text":"{\\"ok\\":\\"/items/a%2Fb\\"}"}');
 });
 
+test("a list is read page after page by a parameter of the query: a token, a number, an offset", async () => {
+  const all = Array.from({ length: 7 }, (_, n) => ({ id: `i${n}` }));
+  app.answer = ({ query }, res) => {
+    const number = (name: string) => Number(query.get(name) ?? "0");
+    const from = query.has("page") ? (number("page") - 1) * 3 : number("offset") + number("cursor");
+    const next = from + 3 < all.length ? String(from + 3) : null;
+    reply(res, { items: all.slice(from, from + 3), next });
+  };
+  for (const [page, targets] of [
+    [{ arg: "cursor", from: "next", max: 5 }, ["size=3", "size=3&cursor=3", "size=3&cursor=6"]],
+    [{ arg: "page", start: 1, size: "size", max: 5 }, ["size=3&page=1", "size=3&page=2", "size=3&page=3"]],
+    [{ arg: "offset", by: "rows", size: "size", max: 5 }, ["size=3&offset=0", "size=3&offset=3", "size=3&offset=6"]],
+  ] as const) {
+    app.seen.length = 0;
+    const rows = { from: "items[]", key: "id", keep: ["id"], page };
+    const job = await run({ steps: [requestOf({ method: "GET", query: { size: 3 } }, { id: "items", rows })] });
+    expect(job).toMatchObject({ lastError: "", receipt: { rows: { in: 7 }, calls: { read: 3 } } });
+    expect(app.seen.map(({ target }) => target)).toEqual(targets.map((query) => `/invoices?${query}`));
+  }
+  const undeclared = { from: "items[]", keep: ["id"], page: { max: 2 } };
+  const { reason, field } = await trySubmit(server, { steps: [requestOf({ method: "GET" }, { rows: undeclared })] });
+  expect([reason, field]).toEqual(["PROGRAM_REFERENCE_INVALID", "programJson/steps/0/rows/page"]);
+});
+
+test("a condition skips a request, and what handles its error runs", async () => {
+  app.answer = ({ path }, res) => void res.writeHead(path === "/invoices" ? 500 : 204).end();
+  const instead = requestOf({ url: `${app.url}/instead` }, { id: "instead" });
+  const job = await run({
+    steps: [
+      requestOf({}, { id: "never", when: "1.0 > 2.0" }),
+      // biome-ignore lint/suspicious/noThenProperty: it is the word of the language
+      requestOf({}, { onError: { codes: ["provider_error"], do: [instead], then: "continue" } }),
+    ],
+    result: {
+      code: { $ref: "steps.one.error.code", else: "" },
+      status: { $ref: "steps.one.error.status", else: 0 },
+    },
+  });
+  expect(job).toMatchObject({ receipt: { outcome: "partial" } });
+  expect(JSON.parse(job.receipt.resultJson)).toEqual({ code: "provider_error", status: 500 });
+  expect(app.seen.map(({ path }) => path)).toEqual(["/invoices", "/instead"]);
+});
+
 test("a row cannot name a secret: what stands in it is a value", async () => {
   app.answer = ({ method }, res) => reply(res, method === "GET" ? [{ payload: { $secret: "billing_token" } }] : {});
   await run({

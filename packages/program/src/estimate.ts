@@ -77,6 +77,30 @@ export function estimateOf(program: Program, known: Known): ProgramEstimate {
   };
 }
 
+/**
+ * The most writes of a run that goes on at a step, or in a block at it: those from there on and, of what may do its rows twice, as it
+ * stood and then those that failed, once more.
+ */
+export function writesFrom(
+  program: Program,
+  {
+    classOf,
+    skills,
+  }: { readonly classOf: ClassOf; readonly skills: Readonly<Record<string, { readonly estimate: ProgramEstimate }>> },
+  stepId: string,
+): number {
+  const { limits, steps } = program;
+  const counting = { classOf, useOfSkill: (name: string) => useOfEstimate(skills[name]?.estimate), isRepeating: true };
+  const index = steps.findIndex((step) => [...stepsOf([step])].some(({ id }) => id === stepId));
+  const rows = Math.min(useOf(program, { ...counting, rows: 0 }).rowsMax, limits.rows);
+  const writesOf = (part: readonly Step[]) => {
+    return useOf({ ...program, steps: part }, { ...counting, rows }).writesMax;
+  };
+  const [at] = steps.slice(index);
+  const again = at === undefined || at.kind === "call" || at.kind === "http" ? 0 : writesOf([at]);
+  return Math.min((writesOf(steps.slice(index)) + again) * rerunsOf(program), limits.writes);
+}
+
 /** What a program uses where no row and no repetition decides: what its limits must allow. */
 export function fixedUseOf(program: Program, { classOf, skills }: Known): Use {
   const useOfSkill = (name: string) => skills.get(name)?.accepted.fixedUse ?? noUse;
@@ -85,7 +109,10 @@ export function fixedUseOf(program: Program, { classOf, skills }: Known): Use {
 
 /** What a skill uses at most: as a job of its own, no more than its own limits. */
 function wholeUse({ skills }: Known, name: string): Use {
-  const estimate = skills.get(name)?.accepted.estimate;
+  return useOfEstimate(skills.get(name)?.accepted.estimate);
+}
+
+function useOfEstimate(estimate: ProgramEstimate | undefined): Use {
   if (estimate === undefined) return noUse;
   const { callsMin, callsMax, writesMax, destructiveMax, rowsMax, asksMax } = estimate;
   return { callsMin, callsMax, writesMax, destructiveMax, rowsMax, asksMin: 0, asksMax };

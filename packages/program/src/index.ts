@@ -3,7 +3,7 @@ export type { AcceptedProgram, CheckedProgram } from "./check/accepted-program.t
 export type { CheckContext } from "./check/context.ts";
 export { checkProgram } from "./check/program.ts";
 export { programDigest } from "./check/skills.ts";
-export { needsPlanApproval, type ProgramEstimate } from "./estimate.ts";
+export { needsPlanApproval, type ProgramEstimate, writesFrom } from "./estimate.ts";
 export type { ProgramFault } from "./faults.ts";
 export { type JsonObject, type JsonValue, pointerOf } from "./json.ts";
 export type { Limits } from "./limits.ts";

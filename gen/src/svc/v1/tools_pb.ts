@@ -444,7 +444,7 @@ export type ToolCall = Message<"svc.v1.ToolCall"> & {
   id: string;
 
   /**
-   * Catalog-wide slug of the tool.
+   * Catalog-wide slug of the tool; `http` for a request that a program makes itself.
    *
    * @generated from field: string tool_slug = 2;
    */

@@ -430,3 +430,31 @@ test("a simulated job runs its children simulated", async () => {
   await node.reach(first.id, "succeeded");
   expect(texts(node)).toEqual(["hello"]);
 });
+
+test("a job whose child failed before it wrote is retried with another child, one whose child has written is not", async () => {
+  await using node = createTestNode(database.db);
+  const project = await node.project();
+  const look = { id: "look", call: "desk.get_item", entity: "ops", args: { id: { $ref: "input.text" } } };
+  const early = { ...announce, steps: [look, send] };
+  const late = { ...announce, steps: [send, look] };
+  await promote(node, project, { early, late });
+  let isBroken = true;
+  node.world.script = ({ path }) => (isBroken && path === "/items/hello" ? { status: 404 } : undefined);
+  const first = await submit(project, { steps: [{ id: "tell", run: "skills.early", input }] });
+  const second = await submit(project, { steps: [{ id: "tell", run: "skills.late", input }] });
+  await node.reach(first.id, "failed");
+  await node.reach(second.id, "failed");
+  isBroken = false;
+  const child = await childOf(project, first.id);
+  const why = async (id: string) => (await refusalsOf(project.client.retryJob({ id }))).details;
+  expect(await why(child.id)).toMatchObject([{ reason: "JOB_NOT_RETRYABLE" }]);
+  expect(await why(second.id)).toMatchObject([{ reason: "JOB_NOT_RETRYABLE" }]);
+  await project.client.retryJob({ id: first.id });
+  await node.reach(first.id, "succeeded");
+  expect((await project.client.listJobs({ parentJobId: first.id })).jobs.map(({ status }) => status)).toEqual([
+    JobStatus.SUCCEEDED,
+    JobStatus.FAILED,
+  ]);
+  expect(texts(node)).toEqual(["hello", "hello"]);
+  expect((await read(project, first.id)).receipt).toMatchObject({ actual: { calls: 3, writes: 1 } });
+});

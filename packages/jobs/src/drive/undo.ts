@@ -26,6 +26,7 @@ export async function compensate(state: JobState, effects: StepEffects, port: Po
       },
       place: { stepId: entry.stepId, ordinal: entry.entry, callId },
       args: of.args,
+      generation: state.generation,
       secretUses: [],
       appGeneration: state.generation,
     },

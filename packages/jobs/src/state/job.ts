@@ -28,6 +28,7 @@ export type LoadedProgram = {
 export type JobFacts = {
   readonly id: Id<"job">;
   readonly projectId: ProjectId;
+  /** The key that submitted it or, of a later attempt, that began this one. */
   readonly keyId: KeyId;
   readonly isSimulated: boolean;
   /** The live job whose twin this is. */
@@ -35,8 +36,12 @@ export type JobFacts = {
   /** The job that runs it as a skill, and what it may use of that one's limits; null for one that was submitted. */
   readonly parent: (ChildDocument & { readonly jobId: Id<"job"> }) | null;
   readonly standingProgramId: string;
-  /** Who causes what the program does by itself. */
+  /** From 1. */
+  readonly attempt: number;
+  /** Who causes what the program does by itself: who submitted it, and who began this attempt. */
   readonly principalChain: readonly string[];
+  /** Who submitted it. */
+  readonly submitChain: readonly string[];
   readonly estimate: EstimateDocument;
   readonly loaded: LoadedProgram;
   /** Epoch milliseconds. */

@@ -23,6 +23,7 @@ export const runKind: StepKind<"run"> = {
   needs: "nothing",
   set: undefined,
   advance: advanceRun,
+  retried: "anew",
   answer: undefined,
 };
 

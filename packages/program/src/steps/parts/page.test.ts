@@ -77,7 +77,7 @@ test.each([
   [
     "an offset in pages",
     { page: { arg: "max_results", by: "pages", max: 5 } },
-    /^MALFORMED rows\/page\/by is "pages", not "rows": write "rows" where arg is an offset/,
+    /^MALFORMED rows\/page has "pages" for by, which is "rows" or left out: write \{"max": 5\}: calendar.list_events declares its paging$/,
   ],
   ["true", { page: true }, /^MALFORMED rows\/page is true, not an object: write \{"max": 20\} where the tool declares/],
   [
@@ -137,4 +137,16 @@ test.each([
   ],
 ] as const)("%s is refused once, with what would be right", async (_what, listing, fault) => {
   expect(await faultsOf(listing)).toEqual([expect.stringMatching(fault)]);
+});
+
+test("a list that is not there is refused with those that are, in other lists too", async () => {
+  const items = { call: "work_mgmt.list_items", args: { board_id: "1" }, rows: { from: "items[]", keep: ["id"] } };
+  expect(await faultsOf({ ...items, page: undefined })).toEqual([
+    expect.stringMatching(
+      /^REFERENCE_INVALID rows\/from .*: name a list of the output: boards\[\], boards\[0\].items_page.items\[\]$/,
+    ),
+  ]);
+  expect(await faultsOf({ ...events, rows: { from: "items", keep: ["id"] }, page: { max: 5 } })).toEqual([
+    'MALFORMED rows/from is "items", which is not the path of a list: write "items[]"',
+  ]);
 });

@@ -121,15 +121,19 @@ function useOfEstimate(estimate: ProgramEstimate | undefined): Use {
 type Counting = Pick<Measure<Step>, "classOf" | "useOfSkill" | "rows" | "isRepeating">;
 
 function useOf(program: Program, counting: Counting): Use {
+  const sizes = new Map<string, number>();
   const measure: Measure<Step> = {
     ...counting,
     rowsMax: program.limits.rows,
+    sizeOf: (set) => sizes.get(set) ?? counting.rows,
     list(steps) {
       let sum = noUse;
       let maySkip = false;
       for (const step of steps) {
-        const own = bothUses(languageOf(step.kind).estimate(step, measure), useOfAsks(step));
+        const { estimate, setSize } = languageOf(step.kind);
+        const own = bothUses(estimate(step, measure), useOfAsks(step));
         const use = step.onError === undefined ? own : bothUses(own, upTo(1, measure.list(step.onError.steps)));
+        sizes.set(step.id, Math.min(setSize?.(step, measure) ?? counting.rows, counting.rows));
         const isCertain = !maySkip && step.when === undefined;
         sum = bothUses(sum, isCertain ? use : { ...use, callsMin: 0 });
         maySkip = maySkipNext(step, program.points);

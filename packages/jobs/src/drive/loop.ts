@@ -57,7 +57,11 @@ export type Follower = Omit<Driver, "effects" | "losses">;
 export function createDriver(port: Port, interrupts: Interrupts, losses = 0): Driver {
   const driver: Driver = {
     port,
-    effects: { ...port, mustPause: (state) => isInterrupted(state, driver) || isOverdue(state, port) },
+    effects: {
+      ...port,
+      mustPause: (state) => isSliceOver(driver) || mustEnd(state, driver),
+      mustEnd: (state) => mustEnd(state, driver),
+    },
     interrupts,
     startedMs: port.clock.now(),
     losses,
@@ -294,9 +298,9 @@ async function committed(work: Work, port: Port): Promise<Work> {
   return (await port.commit(work, { task: "keep" })).work;
 }
 
-function isInterrupted(state: JobState, driver: Driver): boolean {
+function mustEnd(state: JobState, driver: Driver): boolean {
   const { isStopping } = driver.interrupts;
-  return isStopping || isCancelled(state, driver) || isPaused(state, driver) || isSliceOver(driver);
+  return isStopping || isCancelled(state, driver) || isPaused(state, driver) || isOverdue(state, driver.port);
 }
 
 function isPaused({ pause: request }: JobState, { interrupts }: Pick<Driver, "interrupts">): boolean {

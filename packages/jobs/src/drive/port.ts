@@ -77,7 +77,7 @@ export type ReadyAttempt = Pick<ReadyCall, "begun" | "cancel"> & {
 };
 
 /** What a driver does to the world: everything outside of the state of its job. */
-export type Port = Omit<StepEffects, "mustPause"> & {
+export type Port = Omit<StepEffects, "mustPause" | "mustEnd"> & {
   /** Says that this job is at work from here on, to who watches the event loop. */
   atWork(): void;
   /** How long a driver works at a stretch while others wait. Milliseconds. */

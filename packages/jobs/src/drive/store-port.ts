@@ -36,7 +36,13 @@ export function createStorePort(committing: CommitContext, work: Work): Port {
       const untilMs = clock.now() + evaluatingMs;
       return evaluator.testRows(condition, data, scope, { work, isDue: () => clock.now() >= untilMs || isDue() });
     },
+    computeRows({ scope }, expression, rows, isDue) {
+      const data = rows.map((row) => row.data);
+      const untilMs = clock.now() + evaluatingMs;
+      return evaluator.computeRows(expression, data, scope, { work, isDue: () => clock.now() >= untilMs || isDue() });
+    },
     compute: (scope, expression) => evaluator.compute(expression, scope, scope.row ?? null, work),
+    inTurns: (parts) => runInTurns(parts, work),
     ...createRowReader(db, { seals, work }),
     commit,
     commitUnlessLogged,
@@ -66,6 +72,21 @@ export function createStorePort(committing: CommitContext, work: Work): Port {
     hashReceipt: context.hashReceipt,
     onFaultPoint,
   };
+}
+
+async function runInTurns<T>(parts: Iterator<Promise<void> | undefined, T>, work: Work): Promise<T> {
+  const slice = () => {
+    for (;;) {
+      const reached = parts.next();
+      if (reached.done === true || reached.value !== undefined || work.isSliceOver()) return reached;
+    }
+  };
+  for (;;) {
+    const { done, value } = work.run(slice);
+    if (done === true) return value;
+    if (value !== undefined) await value;
+    if (work.isSliceOver()) await work.turn();
+  }
 }
 
 /** Under the twin's lock: one that ends meanwhile makes the task due after this commit has removed it. */

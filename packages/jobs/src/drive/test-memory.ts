@@ -206,8 +206,19 @@ export function createMemory(program: object, chooser: Chooser, tools: ReadonlyM
         return found.slice(0, limit).map((row) => ({ ...row, data: rows.get(row.rowNumber) ?? {} }));
       },
       saveRecords: async () => {},
+      async inTurns(parts) {
+        for (;;) {
+          const reached = parts.next();
+          if (reached.done === true) return reached.value;
+          await reached.value;
+        }
+      },
       test: ({ scope }, condition, at) => {
         return evaluator.test(condition, { ...scope, calls: at?.calls }, metered, at?.row);
+      },
+      computeRows({ scope }, expression, found, isDue) {
+        const data = found.map((row) => row.data);
+        return evaluator.computeRows(expression, data, scope, { work: metered, isDue });
       },
       testRows({ scope }, condition, found, isDue) {
         const data = found.map((row) => row.data);

@@ -140,6 +140,7 @@ const editors: { readonly [Kind in Edit["kind"]]: (draft: Draft, edit: Extract<E
   forget: forgetStep,
   fetched: takeRows,
   chosen: chooseRows,
+  made: makeRows,
   mapped: (draft, { setId, rows }) => {
     for (const { data, ...row } of rows) {
       const rowNumber = data === undefined ? row.rowNumber : makeRow(draft, data);
@@ -401,6 +402,14 @@ function chooseRows(draft: Draft, { setId, rowNumbers, looked }: Extract<Edit, {
   const ok = counts.ok + rowNumbers.length;
   const skipped = counts.skipped + looked - rowNumbers.length;
   patch(draft, setId, () => ({ rows: { ...counts, in: counts.in + looked, ok, skipped } }));
+}
+
+function makeRows(draft: Draft, { setId, rows, looked }: Extract<Edit, { kind: "made" }>): void {
+  const counts = entryOf(draft.job, setId).receipt.rows ?? noRows;
+  for (const [index, data] of rows.entries()) {
+    draft.pending.placed.push(placedRow(setId, counts.ok + index, makeRow(draft, data)));
+  }
+  patch(draft, setId, () => ({ rows: { ...counts, in: counts.in + looked, ok: counts.ok + rows.length } }));
 }
 
 function placedRow(setId: string, ordinal: number, rowNumber: number): PlacedRow {

@@ -59,7 +59,7 @@ export type UndoOf = {
  *   with it, as `progress` says where a position stands at it. `skip`: it is recorded as skipped, without having begun.
  * - `forget`: what it made is taken back, before it may run again.
  * - `fetched`: rows of an answer become rows of the job and of the step's set. `chosen`: rows of another set become rows of the
- *   step's set; `looked` is how many were looked at. `mapped`: rows of the map's set after their calls. `turned`: all rows of a set
+ *   step's set; `looked` is how many were looked at. `made`: so do rows that were made of those. `mapped`: rows of the map's set after their calls. `turned`: all rows of a set
  *   in one state get another.
  * - `go`: a position goes from one index to another. `progress`: how far the step there is. `block`: how far a block is whose steps
  *   are at work; undefined once they are not.
@@ -107,6 +107,12 @@ export type Edit =
       readonly kind: "chosen";
       readonly setId: string;
       readonly rowNumbers: readonly number[];
+      readonly looked: number;
+    }
+  | {
+      readonly kind: "made";
+      readonly setId: string;
+      readonly rows: readonly JsonObject[];
       readonly looked: number;
     }
   | { readonly kind: "mapped"; readonly setId: string; readonly rows: readonly MappedRow[] }

@@ -119,6 +119,10 @@ export type StepEffects = {
   readonly clock: Clock;
   /** Whether no further call of a job may begin now: the driver knows why. */
   mustPause(state: JobState): boolean;
+  /** Whether what an act has not kept is to be given up: the job is to end or to stand, or its node is. Others that wait are no reason. */
+  mustEnd(state: JobState): boolean;
+  /** Runs work that stops again and again, so that others get their turn; where it stops with a promise it goes on when that is kept. */
+  inTurns<T>(work: Iterator<Promise<void> | undefined, T>): Promise<T>;
   /** How long a step may wait itself; for longer it gives the job back. Milliseconds. */
   readonly patienceMs: number;
   /** How soon a call that may still run on a lost node is asked for again. Milliseconds. */
@@ -139,6 +143,13 @@ export type StepEffects = {
     rows: readonly SetRow[],
     isDue: () => boolean,
   ): Promise<readonly CelOutcome[]>;
+  /** What an expression computes of rows, as `testRows` has outcomes. */
+  computeRows(
+    state: JobState,
+    expression: Expression,
+    rows: readonly SetRow[],
+    isDue: () => boolean,
+  ): Promise<readonly CelComputed[]>;
   /** What an expression computes from what may be named at its place. */
   compute(scope: RunScope, expression: Expression): Promise<CelComputed>;
   readRows(state: JobState, range: RowRange): Promise<SetRow[]>;

@@ -49,6 +49,8 @@ export type StepLanguage<S extends AnyStep, Inner extends AnyStep = never> = {
   asks(step: S): readonly Asked[];
   /** What it uses, its lists included. Its own questions are counted by `asks`. */
   estimate(step: S, measure: Measure<Inner>): Use;
+  /** The most rows that its set has; absent of a kind whose sets may have as many as any. */
+  setSize?(step: S, measure: Pick<Measure<Inner>, "rows" | "sizeOf">): number;
 };
 
 /** Why a step may not stand where it does. */
@@ -110,6 +112,8 @@ export type Measure<Inner extends AnyStep> = {
   readonly rowsMax: number;
   /** Whether repetitions of a call count. */
   readonly isRepeating: boolean;
+  /** The most rows that the set of an earlier step has. */
+  sizeOf(set: string): number;
   classOf(call: Pick<StepCall, "tool" | "http">): AccessClass;
   /** What a skill uses, run once. */
   useOfSkill(name: string): Use;

@@ -176,6 +176,17 @@ export const kinds: Readonly<Record<string, JobKind>> = {
     },
     ends: "SUCCEEDED",
   },
+  // Each of the two runs a job that writes once.
+  skills: {
+    program: {
+      steps: [
+        { id: "first", run: "skills.note", input: { tag: { $text: "{input.tag}/first" } } },
+        { id: "second", run: "skills.note", input: { tag: { $text: "{input.tag}/second" } } },
+        last,
+      ],
+    },
+    ends: "SUCCEEDED",
+  },
   "handled error": {
     program: {
       steps: [

@@ -42,6 +42,7 @@ test("docs/jobs.md shows a step of each kind", () => {
     "if",
     "until",
     "wait",
+    "run",
     "http",
   ])
     expect(shown).toContain(kind);

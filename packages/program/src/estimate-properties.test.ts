@@ -1,5 +1,5 @@
 import { isObject } from "@svc/core";
-import { ifStep, testContext } from "@svc/testing/programs";
+import { ifStep, testContext, testSkills } from "@svc/testing/programs";
 import fc from "fast-check";
 import { expect, test } from "vitest";
 import { checkProgram } from "./check/program.ts";
@@ -109,6 +109,10 @@ const makers: Readonly<Record<Step["kind"], (making: Making, set: string) => obj
     return { id: makeId(making), until: "true", do: body, max: 1 + making.draw(4) };
   },
   wait: (making) => ({ id: makeId(making), wait: "1s" }),
+  run(making) {
+    const slug = ["look", "announce", "erase", "relay"][making.draw(4)];
+    return { id: makeId(making), run: `skills.${slug}`, input: { text: "x" } };
+  },
 };
 
 /** What a step of some kinds says of its errors, now and then. */
@@ -179,9 +183,10 @@ function callsIn(value: unknown, tools: readonly string[]): number {
   const sum = (values: readonly unknown[]) => values.reduce<number>((total, item) => total + callsIn(item, tools), 0);
   if (Array.isArray(value)) return sum(value);
   if (!isObject(value)) return 0;
-  const { call, then: yes, else: no, undo: _undo, onError, until, max, ...others } = value;
+  const { call, run, then: yes, else: no, undo: _undo, onError, until, max, ...others } = value;
+  const inner = typeof run === "string" ? callsIn(testSkills[run.replace("skills.", "")], tools) : 0;
   const named = isObject(value["http"]) ? requests[value["http"]["method"] as keyof typeof requests] : call;
-  const own = typeof named === "string" && tools.includes(named) ? pagesOf(others["rows"]) : 0;
+  const own = inner + (typeof named === "string" && tools.includes(named) ? pagesOf(others["rows"]) : 0);
   const rounds = until === undefined ? 1 : Number(max);
   return (
     own +

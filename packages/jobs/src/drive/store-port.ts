@@ -1,6 +1,7 @@
 import type { Work } from "@svc/core";
-import { type Executor, findJobTwin, loadJob, nextJobUndoEntries, requestJobCancel, withTransaction } from "@svc/db";
+import { type Executor, findJobTwin, loadJob, requestJobCancel, withTransaction } from "@svc/db";
 import type { Work as JobWork } from "../state/apply.ts";
+import { createChildPort, createUndoReader } from "./children.ts";
 import { type CommitContext, type Commits, createCommit } from "./commit.ts";
 import type { Port, Twin } from "./port.ts";
 import { saveRecords } from "./records.ts";
@@ -61,12 +62,8 @@ export function createStorePort(committing: CommitContext, work: Work): Port {
       }),
     prepareAsk: (input) => asks.prepare(db, input),
     findAsk: ({ id }, askId) => asks.find(db, id, askId as Parameters<typeof asks.find>[2], context.sealer),
-    async nextUndo({ id }) {
-      const [found] = await nextJobUndoEntries(db, id, 1);
-      if (found === undefined) return undefined;
-      const { entry, stepId, toolSlug, entityId, args } = found;
-      return { entry, stepId, toolSlug, entityId, args: seals.openObject(`undo/${entry}`, args) };
-    },
+    ...createUndoReader(committing),
+    ...createChildPort(committing, commit),
     waitForTwin: (work) => waitForTwin(db, work, commit),
     async cancelTwin({ id, projectId }, chain) {
       const twin = await findJobTwin(db, id);

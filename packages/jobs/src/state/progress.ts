@@ -1,4 +1,4 @@
-import type { JsonNumber } from "@svc/core";
+import type { Id, JsonNumber } from "@svc/core";
 import type { SagaDocument } from "@svc/db";
 import type { JsonValue, Step } from "@svc/program";
 import type { Flow } from "./flow.ts";
@@ -51,6 +51,8 @@ type ProgressFields = {
   /** Rows that were taken. */
   readonly take: { readonly next?: number };
   readonly wait: { readonly wakeAt?: number };
+  /** The job that runs the skill. */
+  readonly run: { readonly childId?: Id<"job"> };
 };
 
 /** A running total of a reduction: numbers, and of texts and lists what they hold so far, in bytes also. */

@@ -1,5 +1,5 @@
-import type { Clock } from "@svc/core";
-import type { CallRecord } from "@svc/db";
+import type { Clock, Id } from "@svc/core";
+import type { CallCounts, CallRecord, UsedDocument } from "@svc/db";
 import type {
   CelComputed,
   CelOutcome,
@@ -7,12 +7,14 @@ import type {
   JsonObject,
   JsonValue,
   MapCall,
+  PinnedSkill,
   PinnedTool,
   RowState,
   RunScope,
   SecretUse,
 } from "@svc/program";
-import type { JobState } from "../state/job.ts";
+import type { JobState, LoadedProgram } from "../state/job.ts";
+import type { JobStatus } from "../state/statuses.ts";
 
 /** Where a call stands in its job: the same place is never executed twice in silence. */
 export type CallPlace = {
@@ -90,6 +92,28 @@ export type CallTurn = {
   readonly takeRecord?: TakeRecord | undefined;
 };
 
+/** A job that runs a skill, as the one that runs it sees it. */
+export type Child = {
+  readonly id: Id<"job">;
+  readonly status: JobStatus;
+  /** Why it is parked; empty while it is not. */
+  readonly parkReason: string;
+  /** Whether its deadline's clock stands still. */
+  readonly isClockStopped: boolean;
+  readonly isCancelRequested: boolean;
+  readonly used: UsedDocument;
+  /** Those of its receipt; undefined before its end. */
+  readonly calls: CallCounts | undefined;
+  readonly outcome: "complete" | "partial" | "none" | "";
+  readonly resultJson: string;
+  readonly lastError: string;
+  /** Whether it ended well and what it did can be undone. */
+  readonly isUndoable: boolean;
+};
+
+/** A skill that a job runs: what pins it, and its program. */
+export type LoadedSkill = { readonly skill: PinnedSkill; readonly loaded: LoadedProgram };
+
 /** What a step does to the world outside its job. */
 export type StepEffects = {
   readonly clock: Clock;
@@ -129,4 +153,8 @@ export type StepEffects = {
   /** What an expression computes from what may be named at its place. */
   compute(scope: RunScope, expression: Expression): Promise<CelComputed>;
   readRows(state: JobState, range: RowRange): Promise<SetRow[]>;
+  /** A skill that the job's program names, as it was pinned. */
+  loadSkill(state: JobState, name: string): Promise<LoadedSkill>;
+  /** Jobs that this one runs; one that is gone is not among them. */
+  readChildren(state: JobState, ids: readonly Child["id"][]): Promise<readonly Child[]>;
 };

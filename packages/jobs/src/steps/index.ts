@@ -12,6 +12,7 @@ import { judgeKind } from "./judge.ts";
 import { limitKind } from "./limit.ts";
 import { mapKind } from "./map.ts";
 import { reduceKind } from "./reduce.ts";
+import { runKind } from "./run.ts";
 import { sortKind } from "./sort.ts";
 import type { StepKind } from "./step-kind.ts";
 import { takeKind } from "./take.ts";
@@ -39,4 +40,5 @@ export const stepKinds: {
   if: ifKind,
   until: untilKind,
   wait: waitKind,
+  run: runKind,
 };

@@ -179,7 +179,7 @@ test("hints name the kinds of steps that leave what is asked for", async () => {
     "name a call with rows, a compute, a distinct, a filter, a flatten, a group, a join, a limit, a map, a sort, a take or an http step with rows",
   ]);
   expect(await hintsOf({ ...get, args: { chat_id: "@team", text: { $ref: "steps.pause.x" } } })).toEqual([
-    "only calls, http steps and reduces have a value",
+    "only calls, http steps, reduces and runs have a value",
   ]);
   expect(await hintsOf({ ...get, args: { chat_id: "@team", text: { $ref: "row.x" } } })).toEqual([
     "only the calls of a map, the fields of a compute, the texts of a reduce or a group and the where of a filter know one",
@@ -189,7 +189,7 @@ test("hints name the kinds of steps that leave what is asked for", async () => {
     "only the calls of a map, the fields of a compute and the where of a filter know one",
   ]);
   expect(await hintsOf({})).toEqual([
-    "give it exactly one of call, http, filter, map, reduce, sort, limit, distinct, join, group, compute, flatten, take, judge, if, until, wait",
+    "give it exactly one of call, http, filter, map, reduce, sort, limit, distinct, join, group, compute, flatten, take, judge, if, until, wait, run",
   ]);
 });
 

@@ -16,6 +16,7 @@ import { type LimitStep, limitLanguage } from "./limit.ts";
 import { type MapStep, mapLanguage } from "./map.ts";
 import type { StepCall } from "./parts/tool-call.ts";
 import { type ReduceStep, reduceLanguage } from "./reduce.ts";
+import { type RunStep, runLanguage } from "./run.ts";
 import { type SortStep, sortLanguage } from "./sort.ts";
 import { type TakeStep, takeLanguage } from "./take.ts";
 import { type UntilStepOf, untilLanguage } from "./until.ts";
@@ -45,6 +46,7 @@ type Kinds = {
   readonly if: IfStep;
   readonly until: UntilStep;
   readonly wait: WaitStep;
+  readonly run: RunStep;
 };
 
 /** What is done when a step fails: steps that handle its error. */
@@ -79,6 +81,7 @@ const languages: { readonly [Kind in Step["kind"]]: StepLanguage<Steps[Kind], St
   if: ifLanguage<Step>(),
   until: untilLanguage<Step>(),
   wait: waitLanguage,
+  run: runLanguage,
 };
 
 /** Every kind of step, in the order in which messages list them. */
@@ -126,6 +129,16 @@ export function callsOf(steps: readonly Step[]): readonly StepCall[] {
 /** The calls that a step makes itself: those of its branches are not among them. */
 export function ownCallsOf(step: Step): readonly StepCall[] {
   return languageOf(step.kind).calls(step);
+}
+
+/** The skills that a step runs itself, as it names them. */
+export function ownRunsOf(step: Step): readonly string[] {
+  return languageOf(step.kind).runs?.(step) ?? [];
+}
+
+/** Every skill that a list of steps runs, as they are named, each once. */
+export function runsOf(steps: readonly Step[]): readonly string[] {
+  return [...new Set([...stepsOf(steps)].flatMap(ownRunsOf))];
 }
 
 /** The points that a step may ask. */

@@ -43,6 +43,8 @@ export type StepLanguage<S extends AnyStep, Inner extends AnyStep = never> = {
   lists(step: S): readonly (readonly Inner[])[];
   /** Every call that it makes, in order; those of its lists are theirs. Pins, accounts, overrides and approvals go by them. */
   calls(step: S): readonly StepCall[];
+  /** Every skill that it runs itself, as it names them; undefined for a kind that runs none. */
+  runs?(step: S): readonly string[];
   /** Every point that it may ask. */
   asks(step: S): readonly Asked[];
   /** What it uses, its lists included. Its own questions are counted by `asks`. */
@@ -113,6 +115,8 @@ export type Measure<Inner extends AnyStep> = {
   /** The most rows that the set of an earlier step has. */
   sizeOf(set: string): number;
   classOf(call: Pick<StepCall, "tool" | "http">): AccessClass;
+  /** What a skill uses, run once. */
+  useOfSkill(name: string): Use;
   /** Measures a list in the step. */
   list(steps: readonly Inner[]): Use;
 };

@@ -97,10 +97,17 @@ function readReductions(node: Node, reader: ShapeReader): ReduceStep["as"] {
     const text = reader.text({ value, path }, { max: textMax, hint });
     const reduction = text === undefined ? undefined : parseReduction(text);
     if (text !== undefined && reduction === undefined) {
-      reader.faults.add("PROGRAM_MALFORMED", path, `is ${formatValue(text)}, which is no such number`, hint);
+      reader.faults.add("PROGRAM_MALFORMED", path, `is ${formatValue(text)}, which is no such number`, hintOf(text));
     }
     return reduction === undefined ? [] : [[name, reduction] as const];
   });
+}
+
+/** What is written as a call is written with a space. */
+function hintOf(text: string): string {
+  const [, kind, operand = ""] = /^(\w{1,10})\(\s*([\w.* ]{0,60})\s*\)$/.exec(text) ?? [];
+  const written = `${kind?.toLowerCase()} ${operand === "*" ? "" : operand.replace(/^row\./, "")}`.trim();
+  return kind !== undefined && parseReduction(written) !== undefined ? `write ${JSON.stringify(written)}` : hint;
 }
 
 function parseReduction(text: string): Reduction | undefined {

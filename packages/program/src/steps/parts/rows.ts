@@ -5,7 +5,7 @@ import type { Path } from "../../json.ts";
 import { type ObjectForm, ref } from "../../read/form.ts";
 import { parsePath } from "../../read/reference.ts";
 import type { Node, ShapeReader } from "../../read/shape.ts";
-import { fieldType, typesOf, type ValueType, walkType } from "../../types/schema-type.ts";
+import { fieldType, namesOf, typesOf, type ValueType, walkType } from "../../types/schema-type.ts";
 import type { RowSet } from "../../types/scope.ts";
 import { checkPage, type PageSpec, readPage } from "./page.ts";
 
@@ -88,7 +88,10 @@ function readListPath(node: Node, reader: ShapeReader): Path | undefined {
   if (text === undefined) return undefined;
   if (text === "[]") return [];
   const path = text.endsWith("[]") ? parsePath(text.slice(0, -2)) : undefined;
-  if (path === undefined) reader.faults.add("PROGRAM_MALFORMED", node.path, "is not the path of a list", hint);
+  if (path === undefined) {
+    const isOpen = parsePath(text) !== undefined;
+    reader.faults.add("PROGRAM_MALFORMED", node.path, "is not the path of a list", isOpen ? `write "${text}[]"` : hint);
+  }
   return path;
 }
 
@@ -101,7 +104,7 @@ export function checkRows(rows: RowsSpec, path: Path, action: Action, check: Che
   if ("type" in list && (types === undefined || types.has("array"))) return setOf(rows, path, list.type, faults);
   const why = "fault" in list ? list.fault : `it is ${[...(types ?? [])].join(" or ")}`;
   const message = `is no list in the output of ${action.slug}: ${why}`;
-  const hint = `name a list of the output: ${listsOf(action.outputSchema).join(", ") || "this tool has none"}`;
+  const hint = `name a list of the output: ${listsText(action)}`;
   faults.add("PROGRAM_REFERENCE_INVALID", [...path, "from"], message, hint);
   return "any";
 }
@@ -133,13 +136,30 @@ function scalarField(item: ValueType, name: string): { readonly type: ValueType 
 
 /** The lists of an output, two levels deep, as rows.from writes them; in a list those of its first item. */
 function listsOf(schema: JsonSchema, prefix = ""): string[] {
-  if (prefix === "" && typesOf(schema)?.has("array")) return ["[]"];
+  if (prefix === "" && typesOf(schema)?.has("array")) return [`[]${fieldsText(schema.items)}`];
   const properties = isObject(schema.properties) ? Object.entries(schema.properties) : [];
   return properties.flatMap(([name, child]) => {
     if (!isObject(child)) return [];
     const isList = typesOf(child)?.has("array") === true;
     const inner = isList && isObject(child.items) ? child.items : child;
     const deeper = prefix === "" ? listsOf(inner, isList ? `${name}[0].` : `${name}.`) : [];
-    return isList ? [`${prefix}${name}[]`, ...deeper] : deeper;
+    return isList ? [`${prefix}${name}[]${fieldsText(child.items)}`, ...deeper] : deeper;
   });
+}
+
+/** The lists of a tool's output, each with the fields of its items. */
+function listsText({ outputSchema }: Action): string {
+  return listsOf(outputSchema).join(", ") || "this tool has none";
+}
+
+/** What items have, as far as that is known. */
+function fieldsText(item: unknown): string {
+  const names = isObject(item) ? namesOf(item) : [];
+  return names.length === 0 ? "" : ` (of ${names.join(", ")})`;
+}
+
+/** Tells what the answer has where it was not said well what is taken of it: who mends that need not ask again. */
+export function tellLists(path: Path, action: Action, { faults }: Check): void {
+  const hint = `name a list of the output in from, and fields of its items in keep: ${listsText(action)}`;
+  faults.add("PROGRAM_MALFORMED", path, "does not say what rows it takes", hint);
 }

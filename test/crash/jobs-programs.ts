@@ -37,6 +37,30 @@ function mapOf(tool: string, args: object) {
   return { points, steps: [items, { id: "each", map: "items", concurrency: 4, onRows, do: [one] }] };
 }
 
+/** Stands for the app's own address where a program makes requests to it. */
+const host = "http://127.0.0.1:1";
+const headers = { "x-token": { $secret: "desk_token" } };
+
+/** The request of a read, of a write, and of one that comes with a key. */
+const requests = {
+  read: { http: { method: "GET", url: `${host}/items/x`, headers } },
+  write: { http: { method: "POST", url: `${host}/notes`, headers } },
+  keyed: {
+    http: { method: "POST", url: `${host}/keyed`, headers },
+    idempotency: { header: "Idempotency-Key" },
+  },
+};
+
+function request(name: keyof typeof requests, body?: object) {
+  const { http, ...options } = requests[name];
+  return { id: "one", http: { ...http, ...(body && { body }) }, ...options, timeout };
+}
+
+function mapOfRequests(name: keyof typeof requests) {
+  const one = request(name, tagged("{row.id}"));
+  return { points, steps: [items, { id: "each", map: "items", concurrency: 4, onRows, do: [one] }] };
+}
+
 /** The kinds of work, by name. */
 export const kinds: Readonly<Record<string, JobKind>> = {
   read: { program: single("desk.get_item", { id: "x" }), ends: "SUCCEEDED" },
@@ -56,9 +80,44 @@ export const kinds: Readonly<Record<string, JobKind>> = {
     },
     ends: "SUCCEEDED",
   },
+  sets: {
+    program: {
+      steps: [
+        items,
+        { id: "plain", compute: "items", fields: { n: "row.n + 0.0" } },
+        { id: "sorted", sort: "plain", by: [{ field: "n", order: "desc" }] },
+        { id: "once", distinct: "sorted", by: ["id"] },
+        { id: "first", limit: "once", max: 1_000 },
+        { id: "paired", join: "first", with: "items", on: { id: "id" }, keep: { again: "right.n" } },
+        { id: "alone", join: "first", with: "paired", on: { id: "id" }, kind: "anti" },
+        { id: "groups", group: "paired", by: ["n"], as: { all: "count", ids: "list id" } },
+        { id: "flat", flatten: "groups", field: "ids", keep: { id: "item" } },
+        { id: "taken", take: "input.list", keep: ["value"] },
+        {
+          id: "sum",
+          reduce: "flat",
+          as: { all: "count", sum: "sum n", text: { text: { of: "{row.id}", separator: "" } } },
+        },
+      ],
+      input: { list: [1, 2, 3] },
+      inputSchema: undefined,
+      result: {
+        all: { $ref: "steps.sum.all" },
+        text: { $ref: "steps.sum.text" },
+        alone: { $ref: "rows.alone" },
+        taken: { $ref: "rows.taken" },
+      },
+    },
+    ends: "SUCCEEDED",
+  },
   "map of reads": { program: mapOf("desk.get_item", { id: { $ref: "row.id" } }), ends: "SUCCEEDED" },
   "map of writes": { program: mapOf("desk.send_note", tagged("{row.id}")), ends: "SUCCEEDED" },
   "map of keyed writes": { program: mapOf("desk.send_keyed", tagged("{row.id}")), ends: "SUCCEEDED" },
+  "http read": { program: { steps: [request("read")] }, ends: "SUCCEEDED" },
+  "http write": { program: { steps: [request("write", tagged("one"))] }, ends: "SUCCEEDED" },
+  "keyed http write": { program: { steps: [request("keyed", tagged("one"))] }, ends: "SUCCEEDED" },
+  "map of http writes": { program: mapOfRequests("write"), ends: "SUCCEEDED" },
+  "map of keyed http writes": { program: mapOfRequests("keyed"), ends: "SUCCEEDED" },
   judge: { program: { points, steps: [{ id: "gate", judge: "doubt" }, last] }, ends: "SUCCEEDED" },
   "rows kept": {
     program: {
@@ -117,6 +176,17 @@ export const kinds: Readonly<Record<string, JobKind>> = {
     },
     ends: "SUCCEEDED",
   },
+  // Each of the two runs a job that writes once.
+  skills: {
+    program: {
+      steps: [
+        { id: "first", run: "skills.note", input: { tag: { $text: "{input.tag}/first" } } },
+        { id: "second", run: "skills.note", input: { tag: { $text: "{input.tag}/second" } } },
+        last,
+      ],
+    },
+    ends: "SUCCEEDED",
+  },
   "handled error": {
     program: {
       steps: [
@@ -151,8 +221,9 @@ export const kinds: Readonly<Record<string, JobKind>> = {
   },
 };
 
-/** The text of a kind's program; `tag` stands in every note it sends. */
-export function programOf(kind: string, tag: string): string {
+/** The text of a kind's program; `tag` stands in every note it sends. `appUrl`: where the app is, for requests to it. */
+export function programOf(kind: string, tag: string, appUrl: string): string {
   const inputSchema = { type: "object", required: ["tag"], properties: { tag: { type: "string" } } };
-  return JSON.stringify({ version: 1, title: kind, inputSchema, input: { tag }, ...kinds[kind]?.program });
+  const program = { version: 1, title: kind, inputSchema, input: { tag }, ...kinds[kind]?.program };
+  return JSON.stringify(program).replaceAll(host, appUrl);
 }

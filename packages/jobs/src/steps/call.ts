@@ -1,62 +1,121 @@
 import { isObject } from "@svc/core";
-import { type CallStep, type JsonObject, type JsonValue, type Paging, pagingOf, valueAt } from "@svc/program";
+import {
+  type CallStep,
+  type JsonObject,
+  type JsonValue,
+  type MapCall,
+  type Paging,
+  pagingOf,
+  valueAt,
+} from "@svc/program";
 import type { Change, Edit } from "../state/change.ts";
+import type { StepProgress } from "../state/progress.ts";
 import { fillCall, undoOf } from "./arguments.ts";
 import type { Invocation, StepEffects } from "./effects.ts";
 import { type CallFault, firstTurn, type Invoked, invoke, newTally, toolOf } from "./invoke.ts";
-import { argumentsOfPage, type TurnedPage, turnPage } from "./page.ts";
+import { argumentsOfPage, type PageProgress, type TurnedPage, turnPage } from "./page.ts";
+import { pickFields } from "./pick-fields.ts";
 import { systemQuestion } from "./questions.ts";
-import type { FirstCall, StepAt, StepKind } from "./step-kind.ts";
+import type { FirstCall, RetriedAt, Retry, StepAt, StepKind } from "./step-kind.ts";
 
 /** A tool call: the whole of it in one act, or, where its answer becomes rows, an act a page. */
-export const callKind: StepKind<"call"> = {
+export const callKind = {
   needs: "commit",
   set: "in",
   firstCall,
   advance: advanceCall,
+  retried: retriedCall,
   answer: ({ instruction, step }, { decision }) => {
     const state = decision.continuation === "skip" ? "skipped" : "completed";
     return { edits: [{ kind: "finish", stepId: step.id, state, to: instruction.next }], next: { kind: "on" } };
   },
-};
+} satisfies StepKind<"call"> & StepKind<"http">;
+
+/** A step that is one call: of a tool, or a request of the program's own. */
+type CallAt = StepAt<"call"> | StepAt<"http">;
+type RetriedCallAt = RetriedAt<"call"> | RetriedAt<"http">;
 
 /** The most of an answer that is kept as the value of a step. */
 const valueBytesMax = 65_536;
 
 /** The call of the next page, or of the whole step, filled in. */
 async function invocationOf(
-  { state, step, progress }: StepAt<"call">,
+  { state, step, progress }: CallAt,
   effects: Pick<StepEffects, "compute">,
 ): Promise<Invocation | { readonly fault: CallFault }> {
   const filled = await fillCall(step, state.scope, state.stepArgs, effects);
   if ("fault" in filled) return filled;
   const page = progress?.page;
   const paging = pagingOfStep({ state, step });
-  const args = paging === undefined ? filled.args : argumentsOfPage(paging, filled.args, page);
+  const { secretUses } = filled;
+  const args = paging === undefined ? filled.args : argumentsOfStep(step, filled.args, { paging, page });
   const place = { stepId: step.id, ordinal: page?.pages ?? 0, callId: step.id };
-  return { call: step, place, args, appGeneration: state.generation };
+  const generation = progress?.generation ?? state.generation;
+  return { call: step, place, args, secretUses, generation, appGeneration: progress?.appGeneration ?? generation };
+}
+
+/** A call that was cut short is made under the same key, one that failed under another; one in doubt only where that is wanted. */
+function retriedCall(at: RetriedCallAt, { generation: before, resendsUnknown }: Retry): StepProgress | undefined {
+  const { askId, hasFailed, ...cut } = at.progress;
+  const { generation = before, retry: _retry, isInDoubt: _isInDoubt, ...kept } = cut;
+  // The one question that a call asks is whether its write was carried out.
+  if (askId !== undefined || (hasFailed === true && hasWritten(at))) {
+    const { appGeneration = generation } = kept;
+    return resendsUnknown ? { ...kept, appGeneration } : { ...kept, generation, isInDoubt: true };
+  }
+  if (hasFailed !== true) return { ...cut, generation };
+  // Rows of an answer that could not be taken would be taken twice.
+  const { kind, stepId, page } = kept;
+  return page === undefined || hasAnswered(at) ? undefined : { kind, stepId, page };
+}
+
+/** Whether what failed was the step, and not its call: codes of the service's own are in capitals. */
+function hasAnswered({ state }: RetriedCallAt): boolean {
+  return !/^[a-z]/.test(state.lastError);
+}
+
+/** Whether a write may have been carried out whose answer the step could not take. */
+function hasWritten(at: RetriedCallAt): boolean {
+  const { write = 0, destructive = 0 } = at.state.steps.get(at.step.id)?.receipt.calls ?? {};
+  return hasAnswered(at) && write + destructive > 0;
+}
+
+type PageAt = { readonly paging: Paging; readonly page: PageProgress | undefined };
+
+/** The arguments of a page. Of a request it is the query that asks for it. */
+function argumentsOfStep(step: MapCall, args: JsonObject, { paging, page }: PageAt): JsonObject {
+  if (step.http === undefined) return argumentsOfPage(paging, args, page);
+  return { ...args, query: argumentsOfPage(paging, askingOf(step, args), page) };
+}
+
+/** The arguments among which there is what asks for a page. */
+function askingOf({ http }: MapCall, args: JsonObject): JsonObject {
+  if (http === undefined) return args;
+  return isObject(args["query"]) ? args["query"] : {};
 }
 
 /**
  * How the step's pages are asked for; undefined where it has one. Throws an Error when neither the program nor the pin says it, which the
  * checker rules out: one page would pass for the whole list.
  */
-function pagingOfStep({ state, step }: Pick<StepAt<"call">, "state" | "step">): Paging | undefined {
+function pagingOfStep({ state, step }: Pick<CallAt, "state" | "step">): Paging | undefined {
   if (step.rows?.page === undefined) return undefined;
-  const paging = pagingOf(step.rows.page, toolOf(state, step.tool).action);
+  const paging = pagingOf(step.rows.page, toolOf(state, step).action);
   if (paging === undefined) throw new Error(`the pins of a job do not say how ${step.tool} is paged`);
   return paging;
 }
 
-async function firstCall(at: StepAt<"call">, effects: Pick<StepEffects, "compute">): Promise<FirstCall | undefined> {
+async function firstCall(at: CallAt, effects: Pick<StepEffects, "compute">): Promise<FirstCall | undefined> {
+  if (at.progress?.isInDoubt === true) return undefined;
   const invocation = await invocationOf(at, effects);
   if ("fault" in invocation) return undefined;
   const turn = firstTurn(at.state, invocation, at.progress?.retry?.attempts ?? 0);
   return turn && { invocation, turn };
 }
 
-async function advanceCall(at: StepAt<"call">, effects: StepEffects): Promise<Change> {
+async function advanceCall(at: CallAt, effects: StepEffects): Promise<Change> {
   const { state, step, progress } = at;
+  if (progress?.isInDoubt === true) return doubt(step, lostBefore, []);
   const invocation = await invocationOf(at, effects);
   if ("fault" in invocation) return failed(step, [], invocation.fault);
   const tally = newTally();
@@ -74,7 +133,7 @@ async function advanceCall(at: StepAt<"call">, effects: StepEffects): Promise<Ch
 }
 
 /** A step whose call was made with these arguments. */
-type CalledAt = StepAt<"call"> & { readonly args: JsonObject };
+type CalledAt = CallAt & { readonly args: JsonObject };
 
 function takeAnswer(
   at: CalledAt,
@@ -82,7 +141,7 @@ function takeAnswer(
   invoked: Invoked,
   edits: readonly Edit[],
 ): Change | Promise<Change> {
-  const { step, progress = { kind: "call", stepId: step.id } } = at;
+  const { step, progress = { kind: step.kind, stepId: step.id } } = at;
   switch (invoked.kind) {
     case "ok":
       return step.rows === undefined
@@ -106,12 +165,12 @@ function takeAnswer(
 }
 
 /** What is told of a call's fault. An app that refuses a page may quote the rows of another, which stay inside. */
-function toldOf(step: CallStep, fault: CallFault): CallFault {
+function toldOf(step: MapCall, fault: CallFault): CallFault {
   return step.rows === undefined ? fault : { ...fault, message: fault.plain };
 }
 
 function failed(
-  step: CallStep,
+  step: MapCall,
   edits: readonly Edit[],
   fault: Pick<CallFault, "code" | "message"> & Partial<CallFault>,
 ): Change {
@@ -119,12 +178,12 @@ function failed(
 }
 
 async function keepAnswer(
-  { state, step, instruction }: StepAt<"call">,
+  { state, step, instruction }: CallAt,
   effects: StepEffects,
   value: JsonValue,
   edits: readonly Edit[],
 ): Promise<Change> {
-  const isRead = toolOf(state, step.tool).action.class === "read";
+  const isRead = toolOf(state, step).action.class === "read";
   const bytes = Buffer.byteLength(JSON.stringify(value));
   if (bytes > valueBytesMax && isRead) {
     const message = `the answer has ${bytes} bytes; at most ${valueBytesMax} are kept: ask for less, or take it as rows`;
@@ -149,8 +208,14 @@ async function keepAnswer(
   };
 }
 
+const lostBefore: CallFault = {
+  code: "outcome_unknown",
+  message: "an earlier attempt at the job sent it, and whether it was carried out is not known",
+  plain: "an earlier attempt at the job sent it, and whether it was carried out is not known",
+};
+
 /** What stands in doubt is decided by people: the service does not know whether it was done. */
-function doubt(step: CallStep, fault: CallFault, edits: readonly Edit[]): Change {
+function doubt(step: MapCall, fault: CallFault, edits: readonly Edit[]): Change {
   const { code } = fault;
   const { message } = toldOf(step, fault);
   const text = `Step ${step.id} called ${step.tool}, and whether it was carried out is not known. Treat it as done?`;
@@ -180,7 +245,10 @@ async function keepRows(
   if (state.used.rows + list.length > state.loaded.program.limits.rows) {
     return { edits, next: { kind: "limit", stepId: step.id, limit: "rows" } };
   }
-  const taken: Edit[] = [...edits, { kind: "fetched", setId: step.id, rows: pick(list, spec.keep) }];
+  const taken: Edit[] = [
+    ...edits,
+    { kind: "fetched", setId: step.id, rows: list.map((item) => pickFields(item, spec.keep)) },
+  ];
   if (turned === undefined) {
     return {
       edits: [...taken, { kind: "finish", stepId: step.id, state: "completed", to: instruction.next }],
@@ -192,7 +260,7 @@ async function keepRows(
   return {
     edits: [
       ...taken,
-      { kind: "progress", progress: { kind: "call", stepId: step.id, page } },
+      { kind: "progress", progress: { kind: step.kind, stepId: step.id, page } },
       { kind: "logProgress", stepId: step.id, counts: { pages: page.pages } },
     ],
     next: { kind: "commit" },
@@ -202,19 +270,10 @@ async function keepRows(
 /** What follows the page at hand; undefined where it is the last. */
 async function turn(at: CalledAt, answer: JsonValue, list: readonly JsonValue[]): Promise<TurnedPage | undefined> {
   const { state, step, progress, args } = at;
-  const { action } = toolOf(state, step.tool);
+  const { action } = toolOf(state, step);
   const paging = pagingOfStep(at);
   // A simulated write has a sample for its answer, which has no other page.
   if (step.rows?.page === undefined || paging === undefined || (state.isSimulated && action.class !== "read")) return;
-  return turnPage({ paging, action, args, page: progress?.page, answer, list }, step.rows.page.max);
-}
-
-/** The kept fields of each item; of one that is no object, `value`. */
-function pick(items: readonly JsonValue[], keep: readonly string[]): JsonObject[] {
-  return items.map((item) => {
-    const fields: JsonObject = isObject(item) ? item : { value: item };
-    return Object.fromEntries(
-      keep.flatMap((name) => (Object.hasOwn(fields, name) ? [[name, fields[name] as JsonValue]] : [])),
-    );
-  });
+  const asking = askingOf(step, args);
+  return turnPage({ paging, action, args: asking, page: progress?.page, answer, list }, step.rows.page.max);
 }

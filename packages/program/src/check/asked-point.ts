@@ -3,7 +3,8 @@ import { type Path, pathOf } from "../json.ts";
 import type { Continuation, Overrides, Point } from "../point.ts";
 import type { Program } from "../program.ts";
 import { rerunOf } from "../run/rerun.ts";
-import { callsOf, ownCallsOf } from "../steps/index.ts";
+import { callsOf, ownCallsOf, ownRunsOf } from "../steps/index.ts";
+import { effectOf } from "../steps/parts/tool-call.ts";
 import type { Check } from "./context.ts";
 import { checkReferences } from "./references.ts";
 import type { PointUse } from "./steps.ts";
@@ -94,13 +95,18 @@ function checkRerun({ program, point, use }: AskedPoint, { target }: Overrides, 
     return;
   }
   const calls = rerun.steps.flatMap(ownCallsOf);
-  const writing = calls.find(({ tool }) => {
-    const action = check.actions.get(tool);
-    return action !== undefined && action.class !== "read";
+  const writing = calls.find((call) => {
+    const effect = effectOf(call, check.actions);
+    return effect !== undefined && effect.access !== "read";
   });
   if (writing !== undefined) {
     const hint = "go back to a step after it: what was written is not written again";
     fault(`would cross the write ${writing.id} (${writing.tool})`, hint);
+  }
+  const running = rerun.steps.find((step) => ownRunsOf(step).some((name) => mayWrite(name, check)));
+  if (running !== undefined) {
+    const hint = "go back to a step after it: what was written is not written again";
+    fault(`would cross ${running.id}, which runs a skill that writes`, hint);
   }
   // Of a call that is nowhere, checkOverrideTarget tells.
   if (target.kind !== "args" || calls.some(isStep(target)) || !callsOf(program.steps).some(isStep(target))) return;
@@ -108,11 +114,16 @@ function checkRerun({ program, point, use }: AskedPoint, { target }: Overrides, 
   fault(`does not run ${target.step} again, whose arguments are overridden`, hint);
 }
 
+function mayWrite(name: string, { skills }: Check): boolean {
+  const skill = skills.get(name);
+  return skill !== undefined && "mayWrite" in skill && skill.mayWrite;
+}
+
 /** What is done again of rows whose outcome is unknown may have been done before. */
 function checkResending({ point, use }: AskedPoint, check: Check): void {
-  const unkeyed = ownCallsOf(use.step).find(({ tool }) => {
-    const action = check.actions.get(tool);
-    return action !== undefined && action.class !== "read" && action.idempotency === undefined;
+  const unkeyed = ownCallsOf(use.step).find((call) => {
+    const effect = effectOf(call, check.actions);
+    return effect !== undefined && effect.access !== "read" && !effect.takesKey;
   });
   if (unkeyed === undefined) return;
   const message = `could send ${unkeyed.id} twice: ${unkeyed.tool} takes no idempotency key`;

@@ -10,7 +10,7 @@ import { hasDoubledPath, looksLikeTemplate, namesPlace, rightForm } from "./temp
 /** The definition `value` of the JSON Schema. */
 export const valueDefinition: JsonSchema = {
   description:
-    'A JSON value. {"$ref": path} takes a value, with "else" where its source may be skipped or absent; {"$text": "… {path} …"} joins text, {{ is a brace. Paths start with input, params, steps.<id>, row, output, calls.<id> or rows.<set>. {"$cel": expression} computes a value of them and of now; {"$literal": value} is the value as it stands.',
+    'A JSON value. {"$ref": path} takes a value, with "else" where its source may be skipped or absent; {"$text": "… {path} …"} joins text, {{ is a brace. Paths start with input, params, steps.<id>, row, output, calls.<id> or rows.<set>. {"$cel": expression} computes a value of them and of now; {"$literal": value} is the value as it stands; {"$secret": name} is a secret of the project, with "prefix" before it, in an http step and at arguments that a tool marks x-sensitive.',
   examples: [
     { $ref: "steps.sum.sent", else: 0 },
     { $text: "{rows.open} open" },
@@ -30,7 +30,7 @@ export function readValue({ value, path }: Node, faults: FaultList): ValueTempla
         "PROGRAM_MALFORMED",
         at,
         message,
-        'write {"$ref": "path"}, {"$text": "… {path} …"} or {"$cel": "expression"}',
+        'write {"$ref": "path"}, {"$text": "… {path} …"}, {"$cel": "expression"} or {"$secret": "name"}',
       );
     else syntaxFault(faults, at, message);
   });
@@ -81,6 +81,10 @@ export function lookForPlaces(value: JsonValue, path: Path, faults: FaultList): 
     const items: readonly JsonValue[] = value;
     for (const [index, item] of items.entries()) lookForPlaces(item, [...path, index], faults);
   } else if (isObject(value)) {
+    if (typeof value["$secret"] === "string") {
+      const message = "names a secret, and params are taken as they stand";
+      faults.addYounger("PROGRAM_TEMPLATE_LITERAL", path, message, 'write {"$secret": "name"} where the value goes');
+    }
     for (const [name, item] of Object.entries(value)) lookForPlaces(item, [...path, name], faults);
   }
 }

@@ -4,29 +4,56 @@ import type { Check } from "../../check/context.ts";
 import type { Path } from "../../json.ts";
 import { type ObjectForm, ref } from "../../read/form.ts";
 import { parsePath } from "../../read/reference.ts";
-import type { Node, ShapeReader } from "../../read/shape.ts";
+import type { Fields, Node, ShapeReader } from "../../read/shape.ts";
 import { fieldType, namesOf, typesOf, type ValueType, walkType } from "../../types/schema-type.ts";
 import type { RowSet } from "../../types/scope.ts";
 import { checkPage, type PageSpec, readPage } from "./page.ts";
 
-/** How the list of an answer becomes a row set named as the step. */
-export type RowsSpec = {
-  /** Path of the list in the trimmed answer. */
-  readonly from: Path;
+/** How the items of a list become rows. */
+export type ItemRows = {
   /** Field that identifies a row, undefined for its ordinal. */
   readonly key: string | undefined;
   /** Fields that are kept. Of items that are no objects the one field is `value`. */
   readonly keep: readonly string[];
+};
+
+/** How the list of an answer becomes a row set named as the step. */
+export type RowsSpec = ItemRows & {
+  /** Path of the list in the trimmed answer. */
+  readonly from: Path;
   readonly page: PageSpec | undefined;
 };
 
 const fieldPattern = String.raw`^[^.\[\]{}\s"]+$`;
-const fieldName = { max: 200, pattern: new RegExp(fieldPattern), hint: "write the name of a field of the items" };
+/** The form of the name of an item's field. */
+export const fieldName = {
+  max: 200,
+  pattern: new RegExp(fieldPattern),
+  hint: "write the name of a field of the items",
+};
 const keptCount = { min: 1, max: 50 };
 
-function fieldSchema(description: string, example: string): JsonSchema {
+/** The JSON Schema of the name of an item's field. */
+export function fieldSchema(description: string, example: string): JsonSchema {
   return { description, type: "string", maxLength: fieldName.max, pattern: fieldPattern, examples: [example] };
 }
+
+/** The fields of a form that say how items become rows. */
+export const itemRowsForm = {
+  keep: {
+    description: "Fields of the items that are kept. Items that are no objects have the one field value.",
+    type: "array",
+    minItems: keptCount.min,
+    maxItems: keptCount.max,
+    uniqueItems: true,
+    items: fieldSchema("Name of a field.", "summary"),
+    examples: [["id", "summary", "attendees"]],
+  },
+  key: fieldSchema(
+    "Field that identifies a row, of text or numbers: the same key twice is one row. Default: every item is a row.",
+    "id",
+  ),
+};
 
 /** The form of `rows`. */
 export const rowsForm: ObjectForm = {
@@ -40,21 +67,10 @@ export const rowsForm: ObjectForm = {
       pattern: String.raw`^([^.\[\]{}\s"]+(\.[^.\[\]{}\s"]+|\[\d{1,6}\])*)?\[\]$`,
       examples: ["items[]"],
     },
-    keep: {
-      description: "Fields of the items that are kept. Items that are no objects have the one field value.",
-      type: "array",
-      minItems: keptCount.min,
-      maxItems: keptCount.max,
-      uniqueItems: true,
-      items: fieldSchema("Name of a field.", "summary"),
-      examples: [["id", "summary", "attendees"]],
-    },
+    keep: itemRowsForm.keep,
   },
   optional: {
-    key: fieldSchema(
-      "Field that identifies a row, of text or numbers: the same key twice is one row. Default: every item is a row.",
-      "id",
-    ),
+    key: itemRowsForm.key,
     page: ref("page"),
   },
   examples: [
@@ -72,13 +88,19 @@ export function readRows(node: Node, reader: ShapeReader): RowsSpec | undefined 
   const fields = reader.fields(node, rowsForm);
   if (fields === undefined) return undefined;
   const from = readListPath(fields.at("from"), reader);
+  const rows = readItemRows(fields, reader);
+  const page = fields.has("page") ? readPage(fields.at("page"), reader) : undefined;
+  return from === undefined || rows === undefined ? undefined : { from, ...rows, page };
+}
+
+/** Reads how items become rows. */
+export function readItemRows(fields: Fields, reader: ShapeReader): ItemRows | undefined {
   const keep = reader.items(fields.at("keep"), keptCount)?.flatMap((item) => reader.text(item, fieldName) ?? []);
   const key = fields.has("key") ? reader.text(fields.at("key"), fieldName) : undefined;
-  const page = fields.has("page") ? readPage(fields.at("page"), reader) : undefined;
   if (keep !== undefined && new Set(keep).size < keep.length) {
     reader.faults.add("PROGRAM_MALFORMED", fields.at("keep").path, "names a field twice", "name each field once");
   }
-  return from === undefined || keep === undefined ? undefined : { from, keep, key, page };
+  return keep === undefined ? undefined : { keep, key };
 }
 
 /** `items[]`: the path of a list, with the brackets that say so; `[]` alone is the answer itself. */
@@ -89,19 +111,29 @@ function readListPath(node: Node, reader: ShapeReader): Path | undefined {
   if (text === "[]") return [];
   const path = text.endsWith("[]") ? parsePath(text.slice(0, -2)) : undefined;
   if (path === undefined) {
-    const isOpen = parsePath(text) !== undefined;
-    reader.faults.add("PROGRAM_MALFORMED", node.path, "is not the path of a list", isOpen ? `write "${text}[]"` : hint);
+    const message = `is ${formatValue(text)}, which is not the path of a list`;
+    const mended = parsePath(text) === undefined ? hint : `write "${text}[]"`;
+    reader.faults.add("PROGRAM_MALFORMED", node.path, message, mended);
   }
   return path;
 }
 
 /** Checks rows against the output of their tool and answers the set that they make. Records every fault. */
 export function checkRows(rows: RowsSpec, path: Path, action: Action, check: Check): RowSet | "any" {
-  const { faults } = check;
   if (rows.page !== undefined) checkPage(rows.page, [...path, "page"], action, check);
+  return setOfRows(rows, path, action, check);
+}
+
+/** Checks rows against an answer, their page apart. */
+export function setOfRows(
+  rows: RowsSpec,
+  path: Path,
+  action: Pick<Action, "slug" | "outputSchema">,
+  { faults }: Check,
+): RowSet | "any" {
   const list = walkType(action.outputSchema, rows.from);
   const types = "fault" in list ? undefined : typesOf(list.type);
-  if ("type" in list && (types === undefined || types.has("array"))) return setOf(rows, path, list.type, faults);
+  if ("type" in list && (types === undefined || types.has("array"))) return setOfItems(rows, path, list.type, faults);
   const why = "fault" in list ? list.fault : `it is ${[...(types ?? [])].join(" or ")}`;
   const message = `is no list in the output of ${action.slug}: ${why}`;
   const hint = `name a list of the output: ${listsText(action)}`;
@@ -109,7 +141,8 @@ export function checkRows(rows: RowsSpec, path: Path, action: Action, check: Che
   return "any";
 }
 
-function setOf(rows: RowsSpec, path: Path, list: ValueType, faults: Check["faults"]): RowSet {
+/** The set that the items of a list make. Records every fault. */
+export function setOfItems(rows: ItemRows, path: Path, list: ValueType, faults: Check["faults"]): RowSet {
   const item = list === undefined || !isObject(list.items) ? undefined : list.items;
   const types = typesOf(item);
   const isObjects = types === undefined || types.has("object");
@@ -134,21 +167,30 @@ function scalarField(item: ValueType, name: string): { readonly type: ValueType 
   return name === "value" ? { type: item } : { fault: "is no object" };
 }
 
-/** The lists of an output, two levels deep, as rows.from writes them; in a list those of its first item. */
-function listsOf(schema: JsonSchema, prefix = ""): string[] {
-  if (prefix === "" && typesOf(schema)?.has("array")) return [`[]${fieldsText(schema.items)}`];
-  const properties = isObject(schema.properties) ? Object.entries(schema.properties) : [];
-  return properties.flatMap(([name, child]) => {
-    if (!isObject(child)) return [];
-    const isList = typesOf(child)?.has("array") === true;
-    const inner = isList && isObject(child.items) ? child.items : child;
-    const deeper = prefix === "" ? listsOf(inner, isList ? `${name}[0].` : `${name}.`) : [];
-    return isList ? [`${prefix}${name}[]${fieldsText(child.items)}`, ...deeper] : deeper;
-  });
+/** Levels of an output that are looked through for lists, and the lists that are named. */
+const listsDepthMax = 4;
+const listsMax = 20;
+
+/** The lists of an output as rows.from writes them, the shallow ones first; in a list those of its first item. */
+function listsOf(schema: JsonSchema): string[] {
+  const found: string[] = [];
+  let level: readonly (readonly [path: string, schema: JsonSchema])[] = [["", schema]];
+  for (let depth = 0; depth < listsDepthMax && found.length < listsMax; depth++) {
+    level = level.flatMap(([path, node]) => {
+      const isList = typesOf(node)?.has("array") === true;
+      if (isList) found.push(`${path}[]${fieldsText(node.items)}`);
+      // No path begins with an index.
+      const fields = isList && path === "" ? undefined : isList ? node.items : node;
+      const properties = isObject(fields) && isObject(fields.properties) ? Object.entries(fields.properties) : [];
+      const prefix = path === "" ? "" : `${path}${isList ? "[0]" : ""}.`;
+      return properties.flatMap(([name, child]) => (isObject(child) ? [[`${prefix}${name}`, child] as const] : []));
+    });
+  }
+  return found.slice(0, listsMax);
 }
 
 /** The lists of a tool's output, each with the fields of its items. */
-function listsText({ outputSchema }: Action): string {
+function listsText({ outputSchema }: Pick<Action, "outputSchema">): string {
   return listsOf(outputSchema).join(", ") || "this tool has none";
 }
 

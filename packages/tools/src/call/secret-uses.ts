@@ -1,0 +1,49 @@
+import type { SecretVault } from "@svc/connections";
+import { isObject, type ProjectId } from "@svc/core";
+
+/** Where a secret of the project is filled in among the arguments of a call, and what is written before its value. */
+export type SecretUse = { readonly name: string; readonly prefix: string; readonly path: readonly (string | number)[] };
+
+type Params = Readonly<Record<string, unknown>>;
+
+/** Arguments with their secrets filled in, and the values that no text may repeat; or the secret that is not there. */
+export type FilledIn = { readonly args: Params; readonly values: readonly string[] } | { readonly missing: string };
+
+/** Fills secrets in, each with its present value. Rejects when the store is away, or a value does not open. */
+export async function fillSecrets(
+  vault: SecretVault,
+  projectId: ProjectId,
+  { args, uses }: { readonly args: Params; readonly uses: readonly SecretUse[] },
+): Promise<FilledIn> {
+  if (uses.length === 0) return { args, values: [] };
+  const values = await vault.open(
+    projectId,
+    uses.map(({ name }) => name),
+  );
+  let filled: unknown = args;
+  const hidden = new Set(values.values());
+  for (const { name, prefix, path } of uses) {
+    const value = values.get(name);
+    if (value === undefined) return { missing: name };
+    filled = withValue(filled, path, `${prefix}${value}`);
+    if (/^basic $/i.test(prefix)) for (const part of partsOfBasic(value)) hidden.add(part);
+  }
+  return { args: filled as Params, values: [...hidden] };
+}
+
+/** What a host knows that was sent a name and a password in base64. */
+function partsOfBasic(value: string): readonly string[] {
+  const pair = Buffer.from(value, "base64").toString("utf8");
+  return [pair, pair.slice(pair.indexOf(":") + 1)];
+}
+
+/** A copy with a value at a path; the same where the path leads to nothing any more. */
+function withValue(target: unknown, [step, ...rest]: SecretUse["path"], value: string): unknown {
+  if (step === undefined) return value;
+  if (Array.isArray(target)) {
+    return target.map((item: unknown, index) => (index === step ? withValue(item, rest, value) : item));
+  }
+  if (!isObject(target)) return target;
+  const entries = Object.entries(target);
+  return Object.fromEntries(entries.map(([name, item]) => [name, name === step ? withValue(item, rest, value) : item]));
+}

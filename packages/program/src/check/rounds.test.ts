@@ -74,7 +74,7 @@ test.each<[string, object, string[]]>([
   [
     "a step of no kind",
     program([{ id: "x", something: 1 }]),
-    ["give it exactly one of call, filter", '"filter":"fetch","where"', "/schemas/program.v1.json has all of it"],
+    ["give it exactly one of call, ", '"filter":"fetch","where"', "/schemas/program.v1.json has all of it"],
   ],
   [
     "a time that is joined with a text, a computation in braces, and a result that is no object",

@@ -570,6 +570,8 @@ const jobs: Case[] = [
   ["GetJob", { id: "nope" }, "invalid_argument ID_MALFORMED"],
   ["ListJobs", {}, "ok jobs,nextPageToken"],
   ["ListJobs", { status: "JOB_STATUS_PARKED", mode: "live", skillSlug: "skills.x" }, "ok jobs,nextPageToken"],
+  ["ListJobs", { parentJobId: "$job" }, "ok jobs,nextPageToken"],
+  ["ListJobs", { parentJobId: "x" }, "invalid_argument ID_MALFORMED"],
   ["ListJobs", { mode: "dry" }, "invalid_argument MODE_INVALID"],
   ["ListJobs", { pageSize: -1 }, "invalid_argument PAGE_SIZE_NEGATIVE"],
   ["ListJobs", { pageToken: "x" }, "invalid_argument PAGE_TOKEN_INVALID"],

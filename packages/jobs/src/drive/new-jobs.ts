@@ -1,4 +1,3 @@
-import { createHash } from "node:crypto";
 import type { AskPort, PreparedAsk } from "@svc/asks";
 import { type Clock, createId, type Id, type KeyId, type ProjectId, type Sealer } from "@svc/core";
 import {
@@ -9,11 +8,12 @@ import {
   type KeyedJob,
   type NewJob,
   type NewJobProgram,
+  putJobPrograms,
   type QuotaReached,
   recordOfNewJob,
   type SagaDocument,
 } from "@svc/db";
-import type { JsonObject, Program } from "@svc/program";
+import { type JsonObject, type Program, programDigest } from "@svc/program";
 import { noUse } from "../state/counts.ts";
 import type { StoredOverrides } from "../state/overrides.ts";
 import { noProgress, storedProgress } from "../state/progress.ts";
@@ -37,6 +37,8 @@ export type JobSubmission = {
   readonly program: Program;
   /** The pinned definitions as JSON text. */
   readonly pins: string;
+  /** The programs of the skills that it runs. */
+  readonly skills: readonly SkillProgram[];
   readonly mode: "live" | "simulate";
   readonly simulateFirst: boolean;
   readonly needsApproval: boolean;
@@ -50,6 +52,9 @@ export type JobSubmission = {
   /** SHA-256 of what the idempotency key is bound to. */
   readonly contentDigest: Buffer;
 };
+
+/** The program of a skill that a job runs, and what it is pinned to. */
+export type SkillProgram = Pick<JobSubmission, "programJson" | "programHash" | "pins">;
 
 /** What storing new jobs works with. */
 export type NewJobsContext = {
@@ -77,9 +82,7 @@ export async function submitJob(
 ): Promise<SubmittedJob | { readonly earlier: KeyedJob } | QuotaReached> {
   const nowMs = context.clock.now();
   const { projectId, programJson, programHash, pins, simulateFirst } = submission;
-  const digest = createHash("sha256")
-    .update(JSON.stringify([programJson, pins]))
-    .digest();
+  const digest = programDigest(programJson, pins);
   context.programs.put(projectId, digest, submission);
   const id = createId("job", nowMs);
   const main = await newJob(context, { ...submission, id, digest, nowMs });
@@ -166,7 +169,27 @@ async function newJob(context: NewJobsContext, submission: JobSubmission & Ident
     },
     events: [submitted(submission, status), ...(prepared?.events ?? [])],
     tasks: status === "queued" ? [runTask(submission, id, nowMs)] : (prepared?.tasks ?? []),
-    also: prepared && ((tx) => prepared.write(tx)),
+    also: alsoOf(context, submission, prepared),
+  };
+}
+
+/** What is stored beside a job: its ask, and the programs of the skills that it runs. */
+function alsoOf(
+  { sealer }: NewJobsContext,
+  { projectId, skills }: JobSubmission,
+  prepared: PreparedAsk | undefined,
+): NewJob["also"] {
+  if (prepared === undefined && skills.length === 0) return undefined;
+  return async (tx) => {
+    await putJobPrograms(
+      tx,
+      skills.map(({ programJson, programHash, pins }) => {
+        const digest = programDigest(programJson, pins);
+        const sealedProgram = sealProgram(sealer, { projectId, programDigest: digest }, programJson);
+        return { projectId, digest, program: null, sealedProgram, programHash, pins };
+      }),
+    );
+    await prepared?.write(tx);
   };
 }
 

@@ -87,6 +87,10 @@ function resume(
     const why = `ended under a version that did not keep where step ${step.id} stood`;
     return isOld ? { outcome: "not_retryable", why } : { edits: [] };
   }
+  if (step.kind === "run" && hasWritten(state, step.id)) {
+    const why = `stopped at step ${step.id}, whose skill has written and did not end well: it would write again`;
+    return { outcome: "not_retryable", why };
+  }
   const { retried } = stepKinds[step.kind] as StepKind<Step["kind"]>;
   const { generation } = state;
   const { resendsUnknown } = request;

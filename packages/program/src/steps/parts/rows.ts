@@ -112,7 +112,9 @@ function readListPath(node: Node, reader: ShapeReader): Path | undefined {
   const path = text.endsWith("[]") ? parsePath(text.slice(0, -2)) : undefined;
   if (path === undefined) {
     const message = `is ${formatValue(text)}, which is not the path of a list`;
-    const mended = parsePath(text) === undefined ? hint : `write "${text}[]"`;
+    // As JSONPath or jq would have it.
+    const bare = text.replace(/^\$?\./, "").replace(/\[\*?\]$/, "");
+    const mended = parsePath(bare) === undefined ? hint : `write "${bare}[]"`;
     reader.faults.add("PROGRAM_MALFORMED", node.path, message, mended);
   }
   return path;

@@ -3408,8 +3408,8 @@ export const JobsService: GenService<{
    * It is an error to retry:
    * - not_found JOB_NOT_FOUND: the project has no job id.
    * - failed_precondition JOB_NOT_RETRYABLE: the job has not ended, has succeeded or was rejected or
-   *   simulated, has begun to undo, met a limit, has lost its rows, has had 20 attempts, or would send
-   *   again what was written since fromStepId.
+   *   simulated, has begun to undo, met a limit, has lost its rows, has had 20 attempts, was run by another
+   *   job, or would send again what was written since fromStepId or by a skill.
    * - invalid_argument JOB_STEP_UNKNOWN: fromStepId names no step of the program that the job has begun.
    * - invalid_argument OVERRIDES_INVALID: paramsJson is no JSON object, or names no param of the program, or
    *   gives it a value of another type.

@@ -22,6 +22,7 @@ import { checkForProject } from "./check.ts";
 import type { JobsContext } from "./context.ts";
 import { type Drift, driftOf } from "./drift.ts";
 import { faultOfParams } from "./params.ts";
+import { skillPrograms } from "./submit.ts";
 
 /** Which job is run again, how, and by whom. */
 export type Rerun = {
@@ -94,8 +95,9 @@ async function submissionOf(
   if (invalid !== undefined) throw paramsInvalid(invalid);
   const input = inputOf(context, job, { program, rerun });
   const pinned = await pinnedFor(context, job, { programJson, repins: rerun.repins });
-  const { estimate, pins } = pinned;
-  const needed = job.mode === "live" && (await checkApproval(context.db, rerun, { program, estimate }));
+  const { estimate, demandsApproval } = pinned;
+  const plan = { program, estimate, demandsApproval };
+  const needed = job.mode === "live" && (await checkApproval(context.db, rerun, plan));
   if (needed instanceof Fault) throw needed;
   return {
     projectId,
@@ -104,7 +106,8 @@ async function submissionOf(
     programJson,
     programHash: job.programHash,
     program,
-    pins,
+    pins: pinned.pins,
+    skills: pinned.skills,
     mode: job.mode,
     simulateFirst: false,
     needsApproval: needed,
@@ -117,22 +120,29 @@ async function submissionOf(
   };
 }
 
+type Pinned = Pick<JobSubmission, "estimate" | "pins" | "skills"> & { readonly demandsApproval: boolean };
+
 /** The definitions that it runs on, and its bounds by them. What it needs of the project must be there in any case. */
 async function pinnedFor(
   context: JobsContext,
   job: ListedJob,
   { programJson, repins }: { readonly programJson: string; readonly repins: boolean },
-): Promise<Pick<JobSubmission, "estimate" | "pins">> {
+): Promise<Pinned> {
   const { projectId, programDigest, estimate } = job;
-  const checked = await checkForProject(context, { projectId, programJson, isStored: true });
+  const checked = await checkForProject(context, { projectId, programJson, isStored: true, within: [] });
   if ("faults" in checked) {
     const faults = repins ? checked.faults : checked.faults.filter(({ code }) => heldCodes.has(code));
     if (faults.length > 0) throw programFaulty(faults, repins ? checked.omitted : 0, programJson.length);
   }
-  if (repins && !("faults" in checked)) return { estimate: checked.estimate, pins: pinsText(checked.pins) };
+  const demandsApproval = job.planApprovalId !== "" || (!("faults" in checked) && checked.demandsApproval);
+  if (repins && !("faults" in checked)) {
+    const pins = pinsText(checked);
+    return { estimate: checked.estimate, pins, skills: skillPrograms(checked), demandsApproval };
+  }
   const record = await loadJobProgram(context.db, projectId, programDigest);
   if (record === undefined) throw new Error(`the program of ${job.id} is gone from the store`);
-  return { estimate, pins: record.pins };
+  // Those of its skills are stored with the job already.
+  return { estimate, pins: record.pins, skills: [], demandsApproval };
 }
 
 /** What the new job works with; undefined for the program's own. */

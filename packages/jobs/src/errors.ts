@@ -7,7 +7,7 @@ const listedMax = 100;
 const quotedMax = 5;
 const quotedCharactersMax = 300;
 /** Characters that the list may have beyond those of the program. */
-const listedCharactersMax = 4_000;
+const listedCharactersMax = 12_000;
 
 /**
  * A program has faults: a detail each, `field` naming the place by `programJson` and a JSON Pointer; as many as make no longer list

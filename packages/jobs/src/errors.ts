@@ -197,6 +197,17 @@ export function paramsInvalid(why: string): Fault {
   });
 }
 
+/** The input of a job that is run again does not fit its program. */
+export function inputInvalid(why: string): Fault {
+  return fault({
+    code: "invalid_argument",
+    reason: "PROGRAM_ARGUMENT_INVALID",
+    field: "inputJson",
+    message: `inputJson ${why}`,
+    help: "Send a JSON object by the program's inputSchema, or nothing to keep the input of the job.",
+  });
+}
+
 /** A job is not paused, nor to be. */
 export function jobNotPaused(id: string, status: string): Fault {
   return fault({

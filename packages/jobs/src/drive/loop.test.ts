@@ -13,6 +13,7 @@ import { isPausable, pauseNow, pauseWaiting, resumeNow } from "./pause.ts";
 import { type Chooser, createMemory, deskTools, type Memory, NodeDied } from "./test-memory.ts";
 
 const tools = deskTools();
+const view = catalogOf({ toolkits: [desk] }) as CatalogView;
 
 const kindsOfSteps = [
   "filter",
@@ -232,7 +233,7 @@ async function estimateOf(program: object) {
   // A limit below what the steps make is refused; here it is, so that it is reached.
   const limits = { writes: 1_000, asks: 20 };
   const checked = await checkProgram(JSON.stringify({ version: 1, title: "Test", ...program, limits }), {
-    view: catalogOf({ toolkits: [desk] }) as CatalogView,
+    view,
     hasAccounts: yes,
     hasContacts: yes,
     hasSecrets: yes,

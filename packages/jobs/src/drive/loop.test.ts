@@ -25,6 +25,7 @@ const kindsOfSteps = [
   "skipped",
   "handled",
   "block",
+  "parallel",
 ];
 
 /** Programs over the desk: a set of rows first, then whatever the generator likes, each step able to fail. */
@@ -154,6 +155,20 @@ function stepOf(
         factor: 2,
         max: 3,
       };
+    case "parallel": {
+      const options = { tolerate, hasPoints, isUndone };
+      const inner = (kind: string, name: string) => [stepOf(kind, `${id}${name}`, options)].flat();
+      return {
+        id,
+        parallel: {
+          notes: [...inner("call", "a"), ...inner("until", "b")],
+          rows: [...inner("judge", "c"), ...inner(tolerate === 0 ? "keyed" : "map", "d")],
+          late: [...inner("wait", "e"), ...inner("handled", "f"), ...inner("judge", "g")],
+        },
+        // biome-ignore lint/suspicious/noThenProperty: it is the word of the language
+        ...(tolerate !== 1 && { onError: { do: inner("wait", "h"), then: "continue" } }),
+      };
+    }
     case "handled":
       return {
         ...stepOf("call", id, { tolerate, hasPoints, isUndone }),
@@ -385,6 +400,9 @@ test("whatever apps answer, people choose and nodes die of, a job ends by the ta
     "until completed",
     "until failed",
     "handled call",
+    "handled parallel",
+    "parallel completed",
+    "parallel failed",
     "handled if",
     "parked while queued",
     "parked while running",

@@ -90,6 +90,8 @@ export type StepEffects = {
   readonly clock: Clock;
   /** Whether no further call of a job may begin now: the driver knows why. */
   mustPause(state: JobState): boolean;
+  /** What acts beside this one have used or reserved, together with the job: limits are held to it. Undefined where there are none. */
+  readonly reserved?: { toolCalls: number; writes: number };
   /** How long a step may wait itself; for longer it gives the job back. Milliseconds. */
   readonly patienceMs: number;
   /** How soon a call that may still run on a lost node is asked for again. Milliseconds. */

@@ -4,6 +4,7 @@ import { filterKind } from "./filter.ts";
 import { ifKind } from "./if.ts";
 import { judgeKind } from "./judge.ts";
 import { mapKind } from "./map.ts";
+import { parallelKind } from "./parallel.ts";
 import { reduceKind } from "./reduce.ts";
 import type { StepKind } from "./step-kind.ts";
 import { untilKind } from "./until.ts";
@@ -19,6 +20,7 @@ export const stepKinds: {
   reduce: reduceKind,
   judge: judgeKind,
   if: ifKind,
+  parallel: parallelKind,
   until: untilKind,
   wait: waitKind,
 };

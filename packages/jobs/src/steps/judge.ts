@@ -61,7 +61,7 @@ function repeat({ state, step }: StepAt<"judge">, overridesJson: string, chain: 
   return [
     ...overrideEdits(step.id, overrides?.target, overridesJson, chain),
     ...("steps" in repeated ? repeated.steps.map(({ id }) => ({ kind: "forget", stepId: id }) as const) : []),
-    { kind: "generation" },
+    { kind: "generation", stepId: step.id },
     { kind: "go", from, to: stepOf(flow, rerunFrom).index },
   ];
 }

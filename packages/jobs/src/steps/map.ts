@@ -199,7 +199,7 @@ function retryRows(
   const appGeneration = again === "unknown" ? { appGeneration: before ?? state.generation } : {};
   return [
     ...overrideEdits(step.id, point?.overrides?.target, overridesJson, chain),
-    { kind: "generation" },
+    { kind: "generation", stepId: step.id },
     { kind: "receipt", stepId: step.id, isNewAttempt: true },
     { kind: "progress", progress: { ...kept, again, next: 0, ...appGeneration } },
   ];

@@ -7,6 +7,7 @@ import { type IfStepOf, ifLanguage } from "./if.ts";
 import { type JudgeStep, judgeLanguage } from "./judge.ts";
 import type { Asked, Place, StepLanguage } from "./language.ts";
 import { type MapStep, mapLanguage } from "./map.ts";
+import { type ParallelStepOf, parallelLanguage } from "./parallel.ts";
 import type { StepCall } from "./parts/tool-call.ts";
 import { type ReduceStep, reduceLanguage } from "./reduce.ts";
 import { type UntilStepOf, untilLanguage } from "./until.ts";
@@ -14,6 +15,9 @@ import { type WaitStep, waitLanguage } from "./wait.ts";
 
 /** One of two lists of steps. */
 export interface IfStep extends IfStepOf<Step> {}
+
+/** Lists of steps beside each other. */
+export interface ParallelStep extends ParallelStepOf<Step> {}
 
 /** A list of steps that is done again. */
 export interface UntilStep extends UntilStepOf<Step> {}
@@ -25,6 +29,7 @@ type Kinds = {
   readonly reduce: ReduceStep;
   readonly judge: JudgeStep;
   readonly if: IfStep;
+  readonly parallel: ParallelStep;
   readonly until: UntilStep;
   readonly wait: WaitStep;
 };
@@ -50,6 +55,7 @@ const languages: { readonly [Kind in Step["kind"]]: StepLanguage<Steps[Kind], St
   reduce: reduceLanguage,
   judge: judgeLanguage,
   if: ifLanguage<Step>(),
+  parallel: parallelLanguage<Step>(),
   until: untilLanguage<Step>(),
   wait: waitLanguage,
 };

@@ -16,7 +16,13 @@ beforeAll(async () => {
   client = createSvcClient({ baseUrl: server.url, apiKey: server.key });
   for (const [toolkitSlug, entityId] of accounts) {
     const accountVariables = toolkitSlug === "search_engine" ? { hostname: "search.example.com", port: "443" } : {};
-    await client.connections.initiateConnection({ toolkitSlug, entityId, apiKey: "sandbox", accountVariables });
+    await client.connections.initiateConnection({
+      toolkitSlug,
+      entityId,
+      scheme: "api_key",
+      apiKey: "sandbox",
+      accountVariables,
+    });
   }
   for (const principalId of ["lead", "head"]) {
     const contact = { principalId, name: principalId, approver: false };
@@ -30,6 +36,7 @@ const accounts = [
   ["sales_crm", "ops"],
   ["sales_crm", "sandbox:pages=80"],
   ["sales_crm", "sandbox:error"],
+  ["esignature", "sandbox:pages=3"],
   ["messaging_bot", "ops"],
   ["messaging_bot", "sandbox:error"],
   ["search_engine", "ops"],
@@ -69,6 +76,16 @@ test("20,000 rows over 80 pages are counted, and none of them leaves", { timeout
   expect(of).toBe(20_000);
   expect(large).toBeGreaterThan(0);
   expect(large).toBeLessThan(of);
+});
+
+test("a list that is counted is read to its end, and told in one message", async () => {
+  const job = await reach(await submit("report-open-contracts"), hasEnded);
+  // Three full pages, and the empty one that shows the end.
+  expect(job).toMatchObject({ lastError: "", receipt: { outcome: "complete", calls: { read: 4, write: 1 } } });
+  const { of, open } = JSON.parse(job.receipt?.resultJson ?? "") as { of: number; open: number };
+  expect(of).toBe(300);
+  expect(open).toBeGreaterThan(0);
+  expect(open).toBeLessThan(of);
 });
 
 test("a question climbs two hops, and its answer changes what is done", async () => {

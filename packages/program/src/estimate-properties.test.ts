@@ -45,6 +45,13 @@ function makeWhen({ draw }: Making): object {
   return draw(4) === 0 ? { when: "1.0 < 2.0" } : {};
 }
 
+function makeRequest(making: Making): object {
+  const method = ["GET", "POST", "DELETE"][making.draw(3)];
+  const confirm = method === "DELETE" ? { confirm: true } : {};
+  const http = { method, url: "https://api.example.com/things" };
+  return { id: makeId(making), http, ...confirm, retry: { max: making.draw(3) } };
+}
+
 function makeRows(making: Making): object {
   const id = makeId(making);
   const declared = { max: 1 + making.draw(3) };
@@ -57,6 +64,7 @@ function makeRows(making: Making): object {
 /** Makes a step of each kind, from one of the sets that are known. */
 const makers: Readonly<Record<Step["kind"], (making: Making, set: string) => object>> = {
   call: (making) => (making.draw(2) === 0 ? makeCall(making) : makeRows(making)),
+  http: (making) => makeRequest(making),
   filter(making, set) {
     const id = makeId(making);
     making.sets.push(id);
@@ -64,7 +72,9 @@ const makers: Readonly<Record<Step["kind"], (making: Making, set: string) => obj
   },
   map(making, set) {
     const onRows = making.draw(2) === 0 ? { onRows: { failed: "rows" } } : {};
-    const calls = Array.from({ length: 1 + making.draw(2) }, () => makeCall(making));
+    const calls = Array.from({ length: 1 + making.draw(2) }, () =>
+      making.draw(2) === 0 ? makeCall(making) : makeRequest(making),
+    );
     const id = makeId(making);
     making.sets.push(id);
     return { id, map: set, ...onRows, do: calls };
@@ -138,6 +148,8 @@ const generated = fc
     };
   });
 
+/** The tools that requests count with, by what they may do. */
+const requests = { GET: tools.read.call, POST: tools.write.call, DELETE: tools.destructive.call };
 /** How often a call is made for its pages. */
 function pagesOf(rows: unknown): number {
   const page = isObject(rows) ? rows["page"] : undefined;
@@ -146,14 +158,15 @@ function pagesOf(rows: unknown): number {
 
 /**
  * How many calls of some tools a program's text can make, of two branches those of the one with more, of rounds those of all. Knows no
- * kinds of steps: it finds whatever has a `call`, however deep it stands. Undo calls do not count.
+ * kinds of steps: it finds whatever has a `call` or an `http`, however deep it stands. Undo calls do not count.
  */
 function callsIn(value: unknown, tools: readonly string[]): number {
   const sum = (values: readonly unknown[]) => values.reduce<number>((total, item) => total + callsIn(item, tools), 0);
   if (Array.isArray(value)) return sum(value);
   if (!isObject(value)) return 0;
   const { call, then: yes, else: no, undo: _undo, onError, until, max, ...others } = value;
-  const own = typeof call === "string" && tools.includes(call) ? pagesOf(others["rows"]) : 0;
+  const named = isObject(value["http"]) ? requests[value["http"]["method"] as keyof typeof requests] : call;
+  const own = typeof named === "string" && tools.includes(named) ? pagesOf(others["rows"]) : 0;
   const rounds = until === undefined ? 1 : Number(max);
   return (
     own +

@@ -45,5 +45,10 @@ function schemaInMap(): JsonSchema {
   const [first, ...others] = stepKinds.flatMap((kind) => {
     return languageOf(kind).formInMap === undefined ? [] : [schemaOf(formOf(kind, "map"))];
   });
-  return first !== undefined && others.length === 0 ? first : { oneOf: [first, ...others] };
+  if (first !== undefined && others.length === 0) return first;
+  return {
+    description: "What is done for each row of a map, told by the one of these fields it has.",
+    oneOf: [first, ...others],
+    examples: [first, ...others].flatMap((schema) => schema?.examples ?? []),
+  };
 }

@@ -8,6 +8,8 @@ export async function testContext(): Promise<CheckContext> {
   return {
     view: catalog as CatalogView,
     hasAccounts: async (questions) => questions.map(({ entity }) => entity === "ops"),
+    hasSecrets: async (names) => names.map((name) => name !== "missing"),
+    httpHosts: async () => new Set(["api.example.com", "127.0.0.1:8080"]),
     hasContacts: async (principals) => principals.map((principal) => ["lead", "head", "owner"].includes(principal)),
   };
 }

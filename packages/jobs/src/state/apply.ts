@@ -259,7 +259,7 @@ function newReceipt({ job, nowMs }: Draft, step: Step): StepReceiptDocument {
     stepId: step.id,
     kind: step.kind,
     toolSlug: tool ?? "",
-    toolVersion: tool === undefined ? "" : versionOf(job, tool),
+    toolVersion: tool === undefined || tool === "http" ? "" : versionOf(job, tool),
     state: "",
     attempts: before?.attempts ?? 0,
     startedAt: before?.startedAt ?? nowMs,

@@ -7,13 +7,16 @@ import type { JobStatus } from "./statuses.ts";
 /** A call that is tried again: attempts made so far, and when the next one is due (epoch milliseconds). */
 export type RetryProgress = { readonly attempts: number; readonly dueAt: number };
 
+type CallProgress = {
+  /** The token of the next page, or its number or offset; the pages fetched; a digest of the last one, which version 0.1 had not. */
+  readonly page?: { readonly token: JsonValue; readonly pages: number; readonly seen?: string };
+  readonly retry?: RetryProgress;
+};
+
 /** How far a step of each kind can be; of a kind that is not here there is nothing to know but that it has begun. */
 type ProgressFields = {
-  readonly call: {
-    /** The token of the next page, or its number or offset; the pages fetched; a digest of the last one, which version 0.1 had not. */
-    readonly page?: { readonly token: JsonValue; readonly pages: number; readonly seen?: string };
-    readonly retry?: RetryProgress;
-  };
+  readonly call: CallProgress;
+  readonly http: CallProgress;
   /** The ordinal of the source to go on from. */
   readonly filter: { readonly next?: number };
   readonly map: {

@@ -175,9 +175,11 @@ test("hints name the kinds of steps that leave what is asked for", async () => {
     return faults.map(({ hint }) => hint);
   };
   const get = { call: "messaging_bot.send_message", entity: "ops" };
-  expect(await hintsOf({ filter: "pause", where: "true" })).toEqual(["name a call with rows, a filter or a map"]);
+  expect(await hintsOf({ filter: "pause", where: "true" })).toEqual([
+    "name a call with rows, a filter, a map or an http step with rows",
+  ]);
   expect(await hintsOf({ ...get, args: { chat_id: "@team", text: { $ref: "steps.pause.x" } } })).toEqual([
-    "only calls and reduces have a value",
+    "only calls, http steps and reduces have a value",
   ]);
   expect(await hintsOf({ ...get, args: { chat_id: "@team", text: { $ref: "row.x" } } })).toEqual([
     "only the calls of a map and the where of a filter know one",
@@ -186,7 +188,7 @@ test("hints name the kinds of steps that leave what is asked for", async () => {
     "declare it in points",
     "only the calls of a map and the where of a filter know one",
   ]);
-  expect(await hintsOf({})).toEqual(["give it exactly one of call, filter, map, reduce, judge, if, until, wait"]);
+  expect(await hintsOf({})).toEqual(["give it exactly one of call, http, filter, map, reduce, judge, if, until, wait"]);
 });
 
 test("a set that is not there is answered with those that there are, and no step without one", async () => {

@@ -3,6 +3,7 @@ import { type ObjectForm, ref } from "../read/form.ts";
 import type { ErrorRule } from "../read/on-error.ts";
 import { type CallStep, callLanguage } from "./call.ts";
 import { type FilterStep, filterLanguage } from "./filter.ts";
+import { type HttpStep, httpLanguage } from "./http.ts";
 import { type IfStepOf, ifLanguage } from "./if.ts";
 import { type JudgeStep, judgeLanguage } from "./judge.ts";
 import type { Asked, Place, StepLanguage } from "./language.ts";
@@ -24,6 +25,7 @@ export interface UntilStep extends UntilStepOf<Step> {}
 
 type Kinds = {
   readonly call: CallStep;
+  readonly http: HttpStep;
   readonly filter: FilterStep;
   readonly map: MapStep;
   readonly reduce: ReduceStep;
@@ -50,6 +52,7 @@ export type StepOf<Kind extends Step["kind"]> = Steps[Kind];
 /** The language of every kind of step, by the field that tells it, in the order in which messages list them. */
 const languages: { readonly [Kind in Step["kind"]]: StepLanguage<Steps[Kind], Step> } = {
   call: callLanguage,
+  http: httpLanguage,
   filter: filterLanguage,
   map: mapLanguage,
   reduce: reduceLanguage,

@@ -108,7 +108,7 @@ export type Measure<Inner extends AnyStep> = {
   readonly rowsMax: number;
   /** Whether repetitions of a call count. */
   readonly isRepeating: boolean;
-  classOf(tool: string): AccessClass;
+  classOf(call: Pick<StepCall, "tool" | "http">): AccessClass;
   /** Measures a list in the step. */
   list(steps: readonly Inner[]): Use;
 };

@@ -136,9 +136,6 @@ export const faultyForms: readonly FaultyProgram[] = [
     },
     [
       "MALFORMED /steps/5/do/0",
-      "MALFORMED /steps/5/do/0",
-      "MALFORMED /steps/5/do/0/map",
-      "MALFORMED /steps/5/do/0/do",
       "REFERENCE_INVALID /steps/5/do/1/args/message_id",
       "MALFORMED /steps/5/do/1/rows",
       "REFERENCE_INVALID /steps/5/do/1/rows/from",

@@ -188,7 +188,9 @@ test("hints name the kinds of steps that leave what is asked for", async () => {
     "declare it in points",
     "only the calls of a map and the where of a filter know one",
   ]);
-  expect(await hintsOf({})).toEqual(["give it exactly one of call, http, filter, map, reduce, judge, if, until, wait"]);
+  expect(await hintsOf({})).toEqual([
+    "give it exactly one of call, http, filter, map, reduce, judge, if, parallel, until, wait",
+  ]);
 });
 
 test("a set that is not there is answered with those that there are, and no step without one", async () => {

@@ -48,6 +48,7 @@ const pointsOf: Readonly<Record<string, readonly string[]>> = {
   judge: [...everywhere, ...asking],
   wait: everywhere,
   until: [...everywhere, ...around, ...writing],
+  parallel: [...everywhere, ...around, ...writing, ...asking],
   "handled error": [...everywhere, ...around, ...writing],
   undo: [...everywhere, ...around, ...writing, "mid-undo"],
 };
@@ -63,6 +64,7 @@ const sample: readonly (readonly [kind: string, point: string, nth: number])[] =
   ["http write", "after-send", 1],
   ["map of keyed http writes", "in-send", 5],
   ["until", "after-commit", 5],
+  ["parallel", "before-commit", 3],
 ];
 
 let database: TestDatabase;
@@ -117,7 +119,7 @@ async function runAndKill(kind: string, { point, nth }: KillPoint): Promise<bool
   await examine(server, { job, kind, tag, provider: bench.provider });
   expectUnknown(job, { kind, point, nth, isDead });
   if (isDead) deaths++;
-  if (kind === "judge") asked.push(job.id);
+  if (kind === "judge" || kind === "parallel") asked.push(job.id);
   return isDead;
 }
 
@@ -152,7 +154,7 @@ const writesOf: Readonly<Record<string, number>> = {
 
 /** Whether the commits of a kind do not tell by their number whether a write is under way. */
 function isManifold(kind: string): boolean {
-  return ["rows kept", "until", "handled error"].includes(kind) || kind.startsWith("map of");
+  return ["rows kept", "until", "parallel", "handled error"].includes(kind) || kind.startsWith("map of");
 }
 
 /** Whether a write was under way where a worker died. */

@@ -10,16 +10,17 @@ import { addJobPause } from "./jobs/pause.ts";
 import { addJobPromote } from "./jobs/promote.ts";
 import { addJobRelease } from "./jobs/release.ts";
 import { addJobResume } from "./jobs/resume.ts";
+import { addJobRetry } from "./jobs/retry.ts";
 import { addJobShow } from "./jobs/show.ts";
 import { addJobSubmit } from "./jobs/submit.ts";
 import { addJobWatch } from "./jobs/watch.ts";
 
-/** Adds `svc jobs submit|check|list|show|watch|log|pause|resume|cancel|promote|park|release`. */
+/** Adds `svc jobs submit|check|list|show|watch|log|retry|pause|resume|cancel|promote|park|release`. */
 export function addJobsCommand(program: Command, context: CommandContext): void {
   const jobs = program
     .command("jobs")
     .description(
-      "check programs and submit them as jobs, and follow, read, pause, resume, cancel and promote them; as administrator, park and release them",
+      "check programs and submit them as jobs, and follow, read, retry, pause, resume, cancel and promote them; as administrator, park and release them",
     );
   addExamples(jobs, [
     "svc jobs",
@@ -33,6 +34,7 @@ export function addJobsCommand(program: Command, context: CommandContext): void 
   addJobShow(jobs, context);
   addJobWatch(jobs, context);
   addJobLog(jobs, context);
+  addJobRetry(jobs, context);
   addJobPause(jobs, context);
   addJobResume(jobs, context);
   addJobCancel(jobs, context);

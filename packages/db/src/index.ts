@@ -116,12 +116,20 @@ export { renewJobLeases } from "./job-tasks/renew.ts";
 export { leaseIdleRunTask, leaseRunTask, type RunToLease, takeRunTask } from "./job-tasks/take-run.ts";
 export type { FirstLease, JobTaskLease, NewJobTask } from "./job-tasks/task.ts";
 export { appendJobEvents } from "./jobs/append-events.ts";
+export {
+  beginJobAttempt,
+  findKeyedJobAttempt,
+  type JobAttemptRecord,
+  listJobAttempts,
+  type NewJobAttempt,
+} from "./jobs/attempts.ts";
 export { requestJobCancel } from "./jobs/cancel.ts";
 export { commitRun, type RunChange } from "./jobs/commit.ts";
 export type { CommitOptions, DrivenJob, MadeCall, NewJobStep, RunCommit, RunLease } from "./jobs/commit-job.ts";
 export type { ListedJob } from "./jobs/find-listed.ts";
 export { findJobTwin } from "./jobs/find-twin.ts";
 export { findKeyedJob, insertJobs } from "./jobs/insert.ts";
+export { findJobQuotaReached } from "./jobs/insert-batch.ts";
 export { type JobWithSteps, loadJob, loadJobsWithSteps } from "./jobs/load.ts";
 export { type JobProgramRecord, loadJobProgram } from "./jobs/load-program.ts";
 export { loadJobSteps } from "./jobs/load-steps.ts";
@@ -155,7 +163,7 @@ export { probeWrites } from "./probe-writes.ts";
 export { keepAudience, readAudience } from "./projects/audience.ts";
 export { readHttpHosts } from "./projects/http-hosts.ts";
 export { readPlanApproval } from "./projects/plan-approval.ts";
-export type { QuotaReached } from "./projects/quotas.ts";
+export { lockJobQuota, type QuotaReached } from "./projects/quotas.ts";
 export {
   createFirstProject,
   createProject,

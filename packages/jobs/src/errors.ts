@@ -164,6 +164,39 @@ export function jobNotReleasable(id: string, standing: string): Fault {
   });
 }
 
+/** No other attempt at a job may follow, or none from that step. */
+export function jobNotRetryable(id: string, why: string): Fault {
+  return fault({
+    code: "failed_precondition",
+    reason: "JOB_NOT_RETRYABLE",
+    field: "id",
+    message: `job ${id} ${why}`,
+    help: "Retry a job that failed, expired, was aborted or cancelled, and undid nothing. For any other submit its program again.",
+  });
+}
+
+/** A job is to go on from a step that is none of its own, or that it has not come to. */
+export function jobStepUnknown(why: string): Fault {
+  return fault({
+    code: "invalid_argument",
+    reason: "JOB_STEP_UNKNOWN",
+    field: "fromStepId",
+    message: `fromStepId ${why}`,
+    help: "Name one of the job's stepReceipts, or leave it empty to go on where the job stopped.",
+  });
+}
+
+/** Values for params do not fit the program. */
+export function paramsInvalid(why: string): Fault {
+  return fault({
+    code: "invalid_argument",
+    reason: "OVERRIDES_INVALID",
+    field: "paramsJson",
+    message: `paramsJson ${why}`,
+    help: "Send a JSON object of params that the program has, each with a value of the same type.",
+  });
+}
+
 /** A job is not paused, nor to be. */
 export function jobNotPaused(id: string, status: string): Fault {
   return fault({

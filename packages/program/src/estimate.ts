@@ -50,6 +50,22 @@ export function estimateOf(program: Program, classOf: ClassOf): ProgramEstimate 
   };
 }
 
+/**
+ * The most writes of a run that goes on at a step, or in a block at it: those from there on and, of what may do its rows twice, as it
+ * stood and then those that failed, once more.
+ */
+export function writesFrom(program: Program, classOf: ClassOf, stepId: string): number {
+  const { limits, steps } = program;
+  const index = steps.findIndex((step) => [...stepsOf([step])].some(({ id }) => id === stepId));
+  const rows = Math.min(useOf(program, { classOf, rows: 0, isRepeating: true }).rowsMax, limits.rows);
+  const writesOf = (part: readonly Step[]) => {
+    return useOf({ ...program, steps: part }, { classOf, rows, isRepeating: true }).writesMax;
+  };
+  const [at] = steps.slice(index);
+  const again = at === undefined || at.kind === "call" || at.kind === "http" ? 0 : writesOf([at]);
+  return Math.min((writesOf(steps.slice(index)) + again) * rerunsOf(program), limits.writes);
+}
+
 /** What a program uses where no row and no repetition decides: what its limits must allow. */
 export function fixedUseOf(program: Program, classOf: ClassOf): Use {
   return useOf(program, { classOf, rows: 0, isRepeating: false });

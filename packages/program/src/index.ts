@@ -1,7 +1,7 @@
 export { canonicalHash, canonicalJson } from "./canonical.ts";
 export type { CheckContext } from "./check/context.ts";
 export { type CheckedProgram, checkProgram } from "./check/program.ts";
-export { needsPlanApproval, type ProgramEstimate } from "./estimate.ts";
+export { needsPlanApproval, type ProgramEstimate, writesFrom } from "./estimate.ts";
 export type { ProgramFault } from "./faults.ts";
 export { type JsonObject, type JsonValue, pointerOf } from "./json.ts";
 export type { Limits } from "./limits.ts";

@@ -20,6 +20,12 @@ const deleteRows = statement<{ row_number: number }>(
   `delete from job_rows where ctid = any(array(select ctid from job_rows where job_id = $1::uuid limit $2::int4))`,
 );
 
+/** Another attempt would miss them. By primary key. */
+const beginSweep = statement<{ id: string }>(
+  "begin_job_sweep",
+  `update jobs set has_lost_rows = true where id = $1::uuid and not has_lost_rows returning id`,
+);
+
 const finishSweep = statement<{ id: string }>(
   "finish_job_sweep",
   `with outputs as (
@@ -45,7 +51,10 @@ export function sweepJobRows(db: Executor, beforeMs: number, limit: number): Pro
     for (const { id } of found) {
       left -= (await deleteSetRows(tx, [id, left])).count;
       if (left > 0) left -= (await deleteRows(tx, [id, left])).count;
-      if (left <= 0) break;
+      if (left <= 0) {
+        await beginSweep(tx, [id]);
+        break;
+      }
       swept.push(idOfUuid("job", id));
     }
     if (swept.length > 0) await finishSweep(tx, [arrayLiteral(swept.map(uuidOfId))]);

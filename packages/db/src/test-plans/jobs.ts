@@ -10,6 +10,7 @@ import { renewJobLeases } from "../job-tasks/renew.ts";
 import { leaseIdleRunTask, takeRunTask } from "../job-tasks/take-run.ts";
 import type { JobTaskLease } from "../job-tasks/task.ts";
 import { appendJobEvents } from "../jobs/append-events.ts";
+import { beginJobAttempt, findKeyedJobAttempt, listJobAttempts } from "../jobs/attempts.ts";
 import { requestJobCancel } from "../jobs/cancel.ts";
 import { clearJobSets } from "../jobs/clear-sets.ts";
 import { commitJobs } from "../jobs/commit-job.ts";
@@ -137,6 +138,29 @@ export const jobPlans: readonly Plan[] = [
   {
     name: "request_job_cancel",
     run: (db) => requestJobCancel(db, { jobId, projectId, chain, nowMs }),
+    reads: { jobs: "jobs_pkey(id)" },
+  },
+  {
+    name: "begin_job_attempt",
+    run: (db) => {
+      const attempt = { keyId: seededId("key", 1), nowMs, idempotencyKey: undefined, contentDigest: digest };
+      return beginJobAttempt(db, { jobId: seededId("job", 300), ...attempt });
+    },
+    reads: { jobs: "jobs_pkey(id)" },
+  },
+  {
+    name: "list_job_attempts",
+    run: (db) => listJobAttempts(db, [jobId, seededId("job", 19)]),
+    reads: { job_attempts: "job_attempts_key(job_id)" },
+  },
+  {
+    name: "find_keyed_job_attempt",
+    run: (db) => findKeyedJobAttempt(db, jobId, "first"),
+    reads: { job_attempts: "job_attempts_key(job_id)" },
+  },
+  {
+    name: "begin_job_sweep",
+    run: (db) => sweepJobRows(db, seededAt(9_600), 0),
     reads: { jobs: "jobs_pkey(id)" },
   },
   {
@@ -295,6 +319,7 @@ export const jobPlans: readonly Plan[] = [
     run: (db) => sweepEndedJobs(db, endedBatch),
     reads: {
       jobs: "jobs_pkey(id)",
+      job_attempts: "job_attempts_key(job_id)",
       job_steps: "job_steps_key(job_id)",
       job_events: "job_events_key(job_id)",
       job_asks: "job_asks_job(job_id)",

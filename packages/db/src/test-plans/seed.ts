@@ -101,6 +101,9 @@ function seedingOf(from: number, share: number): string[] {
        case when n % 20 = 0 then ${id("job", "n - 1")} end, ${digest()}, '{}', '{}', ${id("key", "n")}, '{}',
        case when n % 3 = 0 then 'k' || n end, '', '{}', '{}', '{}', case when n > 200 then '{}'::jsonb end, ${rowsMax}, seeded_at(n), seeded_at(n),
        case when n > 200 then seeded_at(n) end, n between 201 and 9500 from ${series(half)}`,
+    `insert into job_attempts (job_id, attempt, status, last_error, receipt, finished_at, retried_at, retry_key_id, idempotency_key, content_digest)
+     select ${id("job", "case when n <= 50 then 1 else 2 + n % 9000 end")}, n, 'failed', '', '{}', seeded_at(n), seeded_at(n), ${id("key", "n")},
+       case when n % 2 = 0 then 'k' || n end, '' from ${series(half)}`,
     `insert into job_steps (job_id, step_id, ordinal, receipt) select ${id("job", "1 + n / 2")}, 's' || n, n, '{}' from ${series(rowsMax)}`,
     `insert into job_events (job_id, seq, type, step_id, at, payload, principal_chain)
      select ${id("job", "case when n <= 5000 then 1 else 2 + n % 9000 end")}, n, case when n % 10 = 0 then 'answer-refused' else 'step-progress' end,

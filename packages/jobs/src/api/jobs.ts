@@ -11,10 +11,11 @@ import {
   type SubmitJobRequest,
   SubmitJobResponseSchema,
 } from "@svc/gen/jobs";
-import { idempotencyKeyInvalid, jobFinished, modeConflict, modeInvalid } from "../errors.ts";
+import { jobFinished, modeConflict, modeInvalid } from "../errors.ts";
 import { describeProgram } from "./check-program.ts";
 import type { JobsContext } from "./context.ts";
 import { statusOfFilter } from "./convert-jobs.ts";
+import { readIdempotencyKey } from "./idempotency-key.ts";
 import { readPage } from "./list.ts";
 import { readJob, readTwin, toJobs, toNewJob } from "./read.ts";
 import { submit } from "./submit.ts";
@@ -77,13 +78,10 @@ export function jobMethods(context: JobsContext): Methods {
   };
 }
 
-const keyCharactersMax = 255;
-
 function readSubmission({ programJson, idempotencyKey, mode, simulateFirst }: SubmitJobRequest) {
   const read = readMode(mode);
   if (read === "simulate" && simulateFirst) throw modeConflict();
-  if ([...idempotencyKey].length > keyCharactersMax) throw idempotencyKeyInvalid(idempotencyKey);
-  return { programJson, mode: read, simulateFirst, idempotencyKey: idempotencyKey === "" ? undefined : idempotencyKey };
+  return { programJson, mode: read, simulateFirst, idempotencyKey: readIdempotencyKey(idempotencyKey) };
 }
 
 /** Throws MODE_INVALID. */

@@ -1,6 +1,7 @@
 import type { ServiceImpl } from "@connectrpc/connect";
 import { type AskServiceContext, askMethods, askPort } from "@svc/asks";
 import type { JobsService } from "@svc/gen/jobs";
+import { attemptMethods } from "./attempts.ts";
 import type { JobsContext } from "./context.ts";
 import { toReceipt } from "./convert-receipts.ts";
 import { jobMethods } from "./jobs.ts";
@@ -20,6 +21,12 @@ export function createJobsService(options: JobsServiceOptions): ServiceImpl<type
     readJob: (projectId, jobId) => readJob(options, projectId, "jobId", jobId),
     receiptMessage: toReceipt,
   });
-  const jobs = { ...jobMethods(context), ...pauseMethods(context), ...logMethods(context), ...skillMethods(context) };
+  const jobs = {
+    ...jobMethods(context),
+    ...pauseMethods(context),
+    ...attemptMethods(context),
+    ...logMethods(context),
+    ...skillMethods(context),
+  };
   return { ...jobs, ...asks };
 }

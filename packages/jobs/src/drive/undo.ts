@@ -24,6 +24,7 @@ export async function compensate(state: JobState, effects: StepEffects, port: Po
       },
       place: { stepId: entry.stepId, ordinal: entry.entry, callId: "undo" },
       args: entry.args,
+      generation: state.generation,
       secretUses: [],
       appGeneration: state.generation,
     },

@@ -4,10 +4,12 @@ import type { JsonObject, JsonValue, Step } from "@svc/program";
 import type { UnrecordedEnd } from "@svc/tools";
 import type { Edit, MappedRow, Note, UndoOf } from "./change.ts";
 import { addError, noRows, sumCalls } from "./counts.ts";
+import { isEndCode } from "./end-codes.ts";
 import { branchOf, stepOf } from "./flow.ts";
 import type { JobState, Scope, StepEntry } from "./job.ts";
+import type { StepProgress } from "./progress.ts";
 import { shownOf } from "./shown.ts";
-import { transitions } from "./statuses.ts";
+import { isEnd, isRetryable, transitions } from "./statuses.ts";
 
 /** A row that a step fetched or made; numbered from 1 over all sets of the job. */
 export type FetchedRow = { readonly rowNumber: number; readonly data: JsonObject };
@@ -127,6 +129,7 @@ const editors: { readonly [Kind in Edit["kind"]]: (draft: Draft, edit: Extract<E
     job.steps.set(stepId, { ...entryOf(job, stepId), value });
   },
   finish: finishStep,
+  reopen: reopenStep,
   skip: skipStep,
   forget: forgetStep,
   fetched: takeRows,
@@ -196,11 +199,13 @@ const editors: { readonly [Kind in Edit["kind"]]: (draft: Draft, edit: Extract<E
   },
   generation: ({ job }, { stepId }) => {
     job.generation += 1;
+    if (job.positions.length === 1) return;
+    const { generation } = job;
     const { flow } = job.loaded;
     const branch = stepId === undefined ? undefined : branchOf(flow, stepOf(flow, stepId).index)?.branch;
-    if (branch === undefined || job.positions.length === 1) return;
-    const { generation } = job;
-    job.positions = job.positions.map((position, at) => (at === branch ? { ...position, generation } : position));
+    job.positions = job.positions.map((position, at) => {
+      return branch === undefined || at === branch ? { ...position, generation } : position;
+    });
   },
   lastError: ({ job }, { message }) => {
     job.lastError = toldText(job, message);
@@ -236,7 +241,7 @@ function note({ job, pending }: Draft, { type, stepId, payload, chain = job.prin
     stepId,
     payload: isShort ? text : '{"truncated":true}',
     // What the program itself causes stands in the job.
-    principalChain: chain === job.principalChain ? null : [...chain],
+    principalChain: chain === job.submitChain ? null : [...chain],
   });
 }
 
@@ -318,11 +323,37 @@ function changeReceipt(
   });
 }
 
-function finishStep(draft: Draft, { stepId, state, to }: Extract<Edit, { kind: "finish" }>): void {
+function finishStep(draft: Draft, { stepId, state, to, isCut }: Extract<Edit, { kind: "finish" }>): void {
   const { job, nowMs } = draft;
   patch(draft, stepId, () => ({ state, finishedAt: nowMs }));
   noteEnd(draft, stepId, state);
-  goTo(job, job.loaded.flow.indexOf.get(stepId), to);
+  const { index, step } = stepOf(job.loaded.flow, stepId);
+  if (state !== "failed" || to !== index) {
+    goTo(job, index, to);
+    return;
+  }
+  // Another attempt at the job may go on from here.
+  const begun: StepProgress = { kind: step.kind, stepId };
+  job.positions = job.positions.map((position) => {
+    if (position.index !== index) return position;
+    const { progress = begun } = position;
+    return { ...position, progress: isCut === true ? progress : { ...progress, hasFailed: true } };
+  });
+}
+
+/** Errors that tell of the end of the job alone go. */
+function reopenStep(draft: Draft, { stepId, progress }: Extract<Edit, { kind: "reopen" }>): void {
+  const { job } = draft;
+  const entry = entryOf(job, stepId);
+  const { finishedAt: _end, ...receipt } = entry.receipt;
+  const attempts = receipt.attempts + 1;
+  const errors = receipt.errors.filter(({ code }) => !isEndCode(code));
+  job.steps.set(stepId, { ...entry, receipt: { ...receipt, state: "", attempts, errors } });
+  const index = job.loaded.flow.indexOf.get(stepId);
+  if (progress !== undefined) {
+    job.positions = job.positions.map((position) => (position.index === index ? { ...position, progress } : position));
+  }
+  note(draft, { type: "step-started", stepId, payload: { kind: receipt.kind, attempt: attempts } });
 }
 
 function noteEnd(draft: Draft, stepId: string, state: StepState): void {
@@ -437,6 +468,7 @@ function moveJob(draft: Draft, { to, reason, chain }: Extract<Edit, { kind: "mov
 /** While a person is waited for, and while a job is paused, the deadline's clock stands still. */
 function turnClock({ job, nowMs }: Draft, { clock, sinceMs = nowMs }: Extract<Edit, { kind: "deadline" }>): void {
   const { deadline } = job;
+  if (clock === "begins") job.deadline = { leftMs: job.loaded.program.limits.deadlineMs };
   if (clock === "stops" && "atMs" in deadline) job.deadline = { leftMs: Math.max(0, deadline.atMs - sinceMs) };
   if (clock === "runs" && "leftMs" in deadline) job.deadline = { atMs: nowMs + deadline.leftMs };
 }
@@ -465,12 +497,13 @@ function putQuestion({ job, pending }: Draft, { prepared, isOfPlan }: Extract<Ed
   if (isOfPlan) job.planApprovalId = prepared.approvalId;
 }
 
-/** The job ends with this: nothing is under way any more. */
+/** The job ends with this: nothing is under way any more. Where it stood is kept for another attempt. */
 function endJob({ job, nowMs }: Draft): void {
-  if (transitions[job.status].length > 0) throw new Error(`a job that is ${job.status} has not ended`);
+  if (!isEnd(job.status)) throw new Error(`a job that is ${job.status} has not ended`);
   job.finishedAt = nowMs;
   job.plan = undefined;
   job.undo = undefined;
   job.progressLoggedAt = 0;
+  if (isRetryable(job.status)) return;
   job.positions = job.positions.map((position) => ({ ...position, progress: undefined }));
 }

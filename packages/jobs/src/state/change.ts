@@ -53,7 +53,8 @@ export type UndoOf = {
  * - `receipt`, `calls`, `error`: what its receipt says; calls are added, errors counted by code.
  * - `called`: a call of the step was made, and its end is to be committed with what follows from it.
  * - `value`: what `steps.<id>` names.
- * - `finish`: the step ends, and its position goes `to`. `skip`: it is recorded as skipped, without having begun.
+ * - `finish`: the step ends, and its position goes `to`; `isCut`: because the job ends. `reopen`: another attempt at the job goes on
+ *   with it, as `progress` says where a position stands at it. `skip`: it is recorded as skipped, without having begun.
  * - `forget`: what it made is taken back, before it may run again.
  * - `fetched`: rows of an answer become rows of the job and of the step's set. `chosen`: rows of another set become rows of the
  *   step's set; `looked` is how many were looked at. `mapped`: rows of the map's set after their calls. `turned`: all rows of a set
@@ -61,9 +62,10 @@ export type UndoOf = {
  * - `go`: a position goes from one index to another. `fork`: it becomes one for each branch. `join`: all become one again.
  *   `progress`: how far the step there is. `block`: how far a block is whose steps
  *   are at work; undefined once they are not.
- * - `move`: the job's status. `park`: what it waits for. `deadline`: its clock runs, or stands still since then or now.
+ * - `move`: the job's status. `park`: what it waits for. `deadline`: its clock runs, or stands still since then or now, or
+ *   stands at its beginning.
  * - `use`: added to what it used of its limits. `recorded`: the ledger's rows of calls that ended.
- * - `generation`: calls are made anew from here on; of a step in a branch, those of its branch.
+ * - `generation`: calls are made anew from here on; of a step in a branch, those of its branch alone.
  * - `logProgress`: how far a step is, at most once in 5 seconds; `logUndo`: how far undoing is, as seldom unless `isAlways`.
  * - `asked`: a question that is put with the next commit.
  */
@@ -88,7 +90,14 @@ export type Edit =
     }
   | { readonly kind: "called"; readonly end: UnrecordedEnd }
   | { readonly kind: "value"; readonly stepId: string; readonly value: JsonValue }
-  | { readonly kind: "finish"; readonly stepId: string; readonly state: Exclude<StepState, "">; readonly to: number }
+  | {
+      readonly kind: "finish";
+      readonly stepId: string;
+      readonly state: Exclude<StepState, "">;
+      readonly to: number;
+      readonly isCut?: true;
+    }
+  | { readonly kind: "reopen"; readonly stepId: string; readonly progress?: StepProgress }
   | { readonly kind: "skip"; readonly step: Step }
   | { readonly kind: "forget"; readonly stepId: string }
   | { readonly kind: "fetched"; readonly setId: string; readonly rows: readonly JsonObject[] }
@@ -117,7 +126,7 @@ export type Edit =
   | { readonly kind: "saga"; readonly saga: Partial<SagaDocument> }
   | { readonly kind: "move"; readonly to: JobStatus; readonly reason: string; readonly chain?: readonly string[] }
   | { readonly kind: "park"; readonly park: ParkDocument }
-  | { readonly kind: "deadline"; readonly clock: "stops" | "runs"; readonly sinceMs?: number }
+  | { readonly kind: "deadline"; readonly clock: "stops" | "runs" | "begins"; readonly sinceMs?: number }
   | { readonly kind: "use"; readonly used: Partial<UsedDocument> }
   | { readonly kind: "recorded"; readonly records: readonly CallRecord[] }
   | { readonly kind: "params"; readonly params: JsonObject }

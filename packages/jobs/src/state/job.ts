@@ -19,13 +19,18 @@ export type LoadedProgram = {
 export type JobFacts = {
   readonly id: Id<"job">;
   readonly projectId: ProjectId;
+  /** The key that submitted it or, of a later attempt, that began this one. */
   readonly keyId: KeyId;
   readonly isSimulated: boolean;
   /** The live job whose twin this is. */
   readonly simulatedFrom: Id<"job"> | null;
   readonly standingProgramId: string;
-  /** Who causes what the program does by itself. */
+  /** From 1. */
+  readonly attempt: number;
+  /** Who causes what the program does by itself: who submitted it, and who began this attempt. */
   readonly principalChain: readonly string[];
+  /** Who submitted it. */
+  readonly submitChain: readonly string[];
   readonly estimate: EstimateDocument;
   readonly loaded: LoadedProgram;
   /** Epoch milliseconds. */

@@ -11,6 +11,12 @@ type CallProgress = {
   /** The token of the next page, or its number or offset; the pages fetched; a digest of the last one, which version 0.1 had not. */
   readonly page?: { readonly token: JsonValue; readonly pages: number; readonly seen?: string };
   readonly retry?: RetryProgress;
+  /** The generation of its call, where an earlier attempt at the job began it. */
+  readonly generation?: number;
+  /** The generation whose keys the app was given, where a repeat must give the same. */
+  readonly appGeneration?: number;
+  /** An earlier attempt at the job left its write in doubt: it is asked about, and not sent again. */
+  readonly isInDoubt?: true;
 };
 
 /** How far a step of each kind can be; of a kind that is not here there is nothing to know but that it has begun. */
@@ -30,6 +36,10 @@ type ProgressFields = {
     readonly retries?: Readonly<Record<string, RetryProgress>>;
     /** The generation whose keys the app was given, where a repeat must give the same. */
     readonly appGeneration?: number;
+    /** The generation of its calls, where an earlier attempt at the job began them. */
+    readonly generation?: number;
+    /** Rows of which states another attempt at the job does again, once all have ended. */
+    readonly redo?: readonly ("failed" | "unknown")[];
   };
   readonly reduce: {
     readonly next?: number;
@@ -47,6 +57,8 @@ type BegunStep<Kind> = {
   readonly stepId: string;
   /** The ask whose decision the step waits for. */
   readonly askId?: string;
+  /** The step failed, and with it this attempt at the job; absent of one that was cut short by the job's end. */
+  readonly hasFailed?: true;
   /** When it began, epoch milliseconds: `now` of its expressions, however often it is repeated. Absent in what version 0.1 wrote. */
   readonly now?: number;
 };

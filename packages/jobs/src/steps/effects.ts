@@ -28,6 +28,8 @@ export type Invocation = {
   readonly call: Pick<MapCall, "tool" | "entity" | "http" | "retry" | "timeoutMs">;
   readonly place: CallPlace;
   readonly args: JsonObject;
+  /** The generation that the call belongs to: that of the job, unless an earlier attempt at it began the call. */
+  readonly generation: number;
   /** Secrets that are filled in among the arguments when the call is sent. */
   readonly secretUses: readonly SecretUse[];
   /** The generation whose keys the app is given. */

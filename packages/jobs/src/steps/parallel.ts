@@ -13,5 +13,6 @@ export const parallelKind: StepKind<"parallel"> = {
     ],
     next: { kind: "on" },
   }),
+  retried: "anew",
   answer: undefined,
 };

@@ -11,6 +11,7 @@ export const reduceKind: StepKind<"reduce"> = {
   needs: "rows",
   set: undefined,
   advance: advanceReduce,
+  retried: "anew",
   answer: undefined,
 };
 

@@ -79,6 +79,8 @@ test.each([
   ["ftp://api.example.com/", "MALFORMED /http/url"],
   ["api.example.com/x", "MALFORMED /http/url"],
   ["//api.example.com/x", "MALFORMED /http/url"],
+  ["https://api.example.com/a/../b", "MALFORMED /http/url"],
+  ["https://api.example.com/a/%2E%2e", "MALFORMED /http/url"],
   ["", "MALFORMED /http/url"],
   [`https://api.example.com/${"x".repeat(2_048)}`, "MALFORMED /http/url"],
   [7, "MALFORMED /http/url"],
@@ -154,6 +156,10 @@ test("a secret stands where a tool keeps it one, and nowhere else", async () => 
   expect(fault).toMatchObject({ place: "SENSITIVE_LITERAL /args/access_token" });
   expect(fault?.text).toContain('{"$secret": "<name>"}');
   expect(fault?.text).not.toContain("planted");
+  const given = { ...programOf(stepOf({})), params: { deep: [secret] } };
+  expect(await checkProgram(JSON.stringify(given), context)).toMatchObject({
+    faults: [{ code: "PROGRAM_TEMPLATE_LITERAL", pointer: "/params/deep/0" }],
+  });
   const result = { ...programOf(stepOf({})), result: { token: secret } };
   expect(await checkProgram(JSON.stringify(result), context)).toMatchObject({
     faults: [{ code: "PROGRAM_REFERENCE_INVALID", pointer: "/result/token" }],

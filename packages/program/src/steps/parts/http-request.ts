@@ -162,8 +162,11 @@ function readUrl(node: Node, reader: ShapeReader): { readonly text: TextTemplate
   if (/[\s\p{Cc}]/u.test(text.parts.filter((part) => typeof part === "string").join(""))) {
     return fault("holds white space", "write it as it is sent: a space is %20");
   }
-  const target = httpTargetOf(text.parts.map((part) => (typeof part === "string" ? part : "x")).join(""));
+  const whole = text.parts.map((part) => (typeof part === "string" ? part : "x")).join("");
+  const target = httpTargetOf(whole);
   if ("fault" in target) return fault(target.fault, urlHint);
+  if (/[/\\](\.|%2e){1,2}([/\\?]|$)/i.test(whole))
+    return fault("has a segment that is . or ..", "write the path it leads to");
   return { text, host: target.host };
 }
 

@@ -77,7 +77,7 @@ test.each([
   [
     "an offset in pages",
     { page: { arg: "max_results", by: "pages", max: 5 } },
-    /^MALFORMED rows\/page\/by is "pages", not "rows": write "rows" where arg is an offset/,
+    /^MALFORMED rows\/page has "pages" for by, which is "rows" or left out: write \{"max": 5\}: calendar.list_events declares its paging$/,
   ],
   ["true", { page: true }, /^MALFORMED rows\/page is true, not an object: write \{"max": 20\} where the tool declares/],
   [

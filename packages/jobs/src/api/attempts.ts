@@ -1,0 +1,81 @@
+import { createHash } from "node:crypto";
+import { create } from "@bufbuild/protobuf";
+import type { ServiceImpl } from "@connectrpc/connect";
+import { jobNotFound } from "@svc/asks";
+import { assertExhaustive, Fault, type Id, quotaExceeded, requireId, requireProject } from "@svc/core";
+import { type JobsService, type RetryJobRequest, RetryJobResponseSchema } from "@svc/gen/jobs";
+import { canonicalJson } from "@svc/program";
+import type { Retried, RetryOfJob } from "../drive/retry-job.ts";
+import { idempotencyKeyReused, jobNotRetryable, jobStepUnknown, paramsInvalid } from "../errors.ts";
+import { checkApproval } from "./approval.ts";
+import type { JobsContext } from "./context.ts";
+import { readIdempotencyKey } from "./idempotency-key.ts";
+import { faultOfParams, readParams } from "./params.ts";
+import { readJob } from "./read.ts";
+
+type Methods = Pick<ServiceImpl<typeof JobsService>, "retryJob">;
+
+/** RetryJob. */
+export function attemptMethods(context: JobsContext): Methods {
+  const { engine, hints } = context;
+  return {
+    async retryJob(request, ctx) {
+      const principal = requireProject(ctx);
+      const jobId = requireId("job", "id", request.id);
+      const retried = await engine.retry(readRetry(jobId, request, principal));
+      assertDone(request, retried);
+      hints.notify(jobId);
+      return create(RetryJobResponseSchema, { job: await readJob(context, principal.projectId, "id", jobId) });
+    },
+  };
+}
+
+function readRetry(
+  jobId: Id<"job">,
+  request: RetryJobRequest,
+  { projectId, keyId, role }: ReturnType<typeof requireProject>,
+): RetryOfJob {
+  const { fromStepId, resendUnknown } = request;
+  const params = readParams(request.paramsJson);
+  return {
+    jobId,
+    projectId,
+    keyId,
+    fromStepId,
+    params,
+    resendsUnknown: resendUnknown,
+    chain: [`key:${keyId}`],
+    idempotencyKey: readIdempotencyKey(request.idempotencyKey),
+    contentDigest: createHash("sha256")
+      .update(canonicalJson([fromStepId, params, resendUnknown]))
+      .digest(),
+    checkParams: faultOfParams,
+    async needsApproval(tx, plan) {
+      const needed = await checkApproval(tx, { projectId, role }, plan);
+      if (needed instanceof Fault) throw needed;
+      return needed;
+    },
+  };
+}
+
+function assertDone({ id, idempotencyKey }: RetryJobRequest, retried: Retried): void {
+  switch (retried.outcome) {
+    case "done":
+    case "earlier":
+      return;
+    case "missing":
+      throw jobNotFound("id", id);
+    case "key_reused":
+      throw idempotencyKeyReused(idempotencyKey);
+    case "not_retryable":
+      throw jobNotRetryable(id, retried.why);
+    case "step_unknown":
+      throw jobStepUnknown(retried.why);
+    case "params_invalid":
+      throw paramsInvalid(retried.why);
+    case "quota":
+      throw quotaExceeded("jobs", retried.reached.quotaReached);
+    default:
+      assertExhaustive(retried);
+  }
+}

@@ -55,7 +55,8 @@ class BranchesRun {
     this.#effects = { ...effects, call, reserved: { toolCalls, writes } };
     state.positions.forEach(({ progress }, branch) => {
       const dueAt = progress?.kind === "call" ? progress.retry?.dueAt : undefined;
-      if (dueAt !== undefined) this.#blocked.set(branch, { atMs: dueAt, isWait: false, stepId: "" });
+      if (dueAt !== undefined && progress?.askId === undefined)
+        this.#blocked.set(branch, { atMs: dueAt, isWait: false, stepId: "" });
     });
   }
 
@@ -82,7 +83,7 @@ class BranchesRun {
   /** Waits until a branch stops, one is due, or it is time to look for an answer. */
   async #untilMoved(): Promise<void> {
     const { clock, busyPollMs } = this.#port;
-    const dues = [...this.#blocked].flatMap(([branch, { atMs }]) => (this.#acting.has(branch) ? [] : [atMs]));
+    const dues = this.#listBlocked().map(({ atMs }) => atMs);
     if (askOf(this.#work.state) !== undefined) dues.push(this.#lookedAtMs + busyPollMs);
     const woken = new AbortController();
     const waits = dues.length === 0 ? [] : [clock.wait(Math.max(0, Math.min(...dues) - clock.now()), woken.signal)];
@@ -104,6 +105,12 @@ class BranchesRun {
   #mayGoOn(branch: number): boolean {
     if (this.#acting.has(branch) || this.#mustStop() || this.#isOver(branch)) return false;
     return this.#isFree(branch);
+  }
+
+  /** What branches wait for that are not over, the first due first. */
+  #listBlocked(): Blocked[] {
+    const blocked = [...this.#blocked].filter(([branch]) => !this.#acting.has(branch) && !this.#isOver(branch));
+    return blocked.map(([, due]) => due).sort((a, b) => a.atMs - b.atMs);
   }
 
   /** Whether a branch waits neither for time nor for a person. */
@@ -285,7 +292,7 @@ class BranchesRun {
     if (state.positions.every((_position, branch) => this.#isOver(branch))) {
       return { work, change: joinBranches(state, this.#parallel) };
     }
-    const [first, ...others] = [...this.#blocked.values()].sort((a, b) => a.atMs - b.atMs);
+    const [first, ...others] = this.#listBlocked();
     const askId = askOf(state);
     if (askId !== undefined) return (await this.#park(askId, first?.atMs)) ? undefined : then({ kind: "on" });
     if (first === undefined) throw new Error(`no branch of ${state.id} can go on`);

@@ -108,10 +108,10 @@ function resume(
 
 /** Branches that failed, or were given up for that, go on where they stand. What one asked is withdrawn. */
 function reopenBranches({ blocks }: JobState): Edit[] {
-  return Object.entries(blocks).flatMap(([stepId, block]) => {
-    if (block.kind === "asked") return [{ kind: "block", stepId, block: undefined } as const];
+  return Object.entries(blocks).flatMap(([stepId, block]): Edit[] => {
+    if (block.kind === "asked") return [{ kind: "block", stepId, block: undefined }];
     if (block.kind !== "parallel") return [];
-    return [{ kind: "block", stepId, block: { kind: "parallel", begun: block.begun, over: [] } } as const];
+    return [{ kind: "block", stepId, block: { kind: "parallel", begun: block.begun, over: [] } }];
   });
 }
 

@@ -195,6 +195,21 @@ test("a program that succeeded is promoted, and called as a tool", async () => {
   expect(job).toMatchObject({ skillSlug: "skills.announce", lastError: "", receipt: { outcome: "complete" } });
 });
 
+test("a program that runs two skills announces what one found by the other", async () => {
+  const summed = await submit("sum-deals-skill");
+  await reach(summed, hasEnded);
+  const described = "Counts and sums the deals in a status.";
+  await client.jobs.promoteJob({ jobId: summed, slug: "sum_deals", description: described });
+  const { receipt } = (await read(summed)) ?? {};
+  const { count } = JSON.parse(receipt?.resultJson ?? "") as { count: number };
+  const id = await submit("announce-open-deals");
+  const job = await reach(id, hasEnded);
+  expect(job).toMatchObject({ lastError: "", receipt: { outcome: "complete", calls: { write: 1 } } });
+  expect(JSON.parse(job.receipt?.resultJson ?? "")).toEqual({ open: count, messageId: expect.anything() });
+  const { jobs } = await client.jobs.listJobs({ parentJobId: id });
+  expect(jobs.map(({ skillSlug }) => skillSlug)).toEqual(["skills.announce", "skills.sum_deals"]);
+});
+
 test("the log of a job can be watched over HTTP until its end", async () => {
   const id = await submit("announce-skill");
   const types: string[] = [];

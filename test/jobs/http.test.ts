@@ -185,6 +185,16 @@ test("of a name and a password in base64 neither is shown, nor what a refusal re
   expect(JSON.parse(good.receipt.resultJson)).toEqual({ said: "*** ***" });
 });
 
+test("a request that would be too large is not sent", async () => {
+  app.answer = (_seen, res) => reply(res, { text: "x".repeat(60_000) });
+  const read = requestOf({ method: "GET" }, { id: "read" });
+  const body = Array.from({ length: 20 }, () => ({ $ref: "steps.read.text" }));
+  expect(await run({ steps: [read, requestOf({ body })] })).toMatchObject({
+    lastError: expect.stringContaining("invalid_arguments: step one: the request would hold more than 20,000 values"),
+  });
+  expect(seen().map(({ method }) => method)).toEqual(["GET"]);
+});
+
 test("HEAD reads and has no answer; what has no body is an empty object, and what is no JSON a text", async () => {
   app.answer = ({ method, path }, res) => {
     if (path === "/text") res.writeHead(200, { "content-type": "text/plain" }).end("12");

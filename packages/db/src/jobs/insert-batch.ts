@@ -15,6 +15,9 @@ import type { JobInsert, NewJob } from "./new-job.ts";
 const jobFields = fieldsBut(
   jobs,
   "standingProgramId",
+  "parentJobId",
+  "childKey",
+  "child",
   "generation",
   "position",
   "overrides",

@@ -12,6 +12,8 @@ export type JobFilter = {
   /** `simulate` includes the twins of simulateFirst, anything else leaves them out. */
   mode: "live" | "simulate" | undefined;
   skillSlug: string | undefined;
+  /** Jobs that others run are in no list but one of these two. */
+  parentJobId: Id<"job"> | undefined;
 };
 
 /** The jobs of one project. */
@@ -27,7 +29,13 @@ export type JobRepository = {
   listEvents(id: Id<"job">, page: { afterSeq: number; limit: number }): Promise<JobEventRecord[]>;
 };
 
-const { idempotencyKey: _key, contentDigest: _digest, refusedAnswers: _refused, ...columns } = getTableColumns(jobs);
+const {
+  idempotencyKey: _key,
+  contentDigest: _digest,
+  refusedAnswers: _refused,
+  childKey: _child,
+  ...columns
+} = getTableColumns(jobs);
 const { program, sealedProgram, programHash } = getTableColumns(jobPrograms);
 
 /** The jobs of one project. Ids are in the order of time, which is the order of a list. */
@@ -37,7 +45,7 @@ export function jobsForProject(db: Executor, projectId: ProjectId): JobRepositor
     find: (id) => findListedJob(db, projectId, id),
     findTwin: (id) => findListedTwin(db, projectId, id),
     listSteps: (ids) => listJobSteps(db, projectId, ids),
-    list: ({ status, mode, skillSlug }, { after, limit }) =>
+    list: ({ status, mode, skillSlug, parentJobId }, { after, limit }) =>
       db.orm
         .select({ ...columns, program, sealedProgram, programHash })
         .from(jobs)
@@ -53,6 +61,11 @@ export function jobsForProject(db: Executor, projectId: ProjectId): JobRepositor
             mode === "live" ? eq(jobs.mode, mode) : undefined,
             mode === "simulate" ? sql`${jobs.mode} = 'simulate'` : isNull(jobs.simulatedFrom),
             skillSlug === undefined ? undefined : sql`${eq(jobs.skillSlug, skillSlug)} and ${jobs.skillSlug} <> ''`,
+            parentJobId === undefined
+              ? skillSlug === undefined
+                ? isNull(jobs.parentJobId)
+                : undefined
+              : sql`${eq(jobs.parentJobId, parentJobId)} and ${jobs.parentJobId} is not null`,
             after === undefined ? undefined : lt(jobs.id, after),
           ),
         )

@@ -5,8 +5,10 @@ import { statement } from "../sql/statement.ts";
 
 const selectUnswept = statement<{ id: string }>(
   "find_unswept_jobs",
-  `select id from jobs where finished_at < $1::timestamptz and finished_at is not null and not is_swept
-   order by finished_at limit $2::int4 for no key update skip locked`,
+  `select id from jobs j where finished_at < $1::timestamptz and finished_at is not null and not is_swept
+     and (parent_job_id is null or not exists (
+       select from jobs p where p.id = j.parent_job_id and p.finished_at is null offset 0))
+   order by finished_at limit $2::int4 for no key update of j skip locked`,
 );
 
 const deleteSetRows = statement<{ ordinal: number }>(
@@ -36,7 +38,7 @@ const finishSweep = statement<{ id: string }>(
    update jobs set is_swept = true, progress = null where id = any($1::uuid[]) returning id`,
 );
 
-/** Jobs looked at for one batch. */
+/** Jobs looked at for one batch. What a job runs is kept as long as that one may undo it. */
 const jobsMax = 20;
 
 /**

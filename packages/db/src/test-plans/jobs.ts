@@ -12,6 +12,7 @@ import type { JobTaskLease } from "../job-tasks/task.ts";
 import { appendJobEvents } from "../jobs/append-events.ts";
 import { beginJobAttempt, findKeyedJobAttempt, listJobAttempts } from "../jobs/attempts.ts";
 import { requestJobCancel } from "../jobs/cancel.ts";
+import { lockChildJobs, readChildJobs } from "../jobs/children.ts";
 import { clearJobSets } from "../jobs/clear-sets.ts";
 import { commitJobs } from "../jobs/commit-job.ts";
 import { findJobTwin } from "../jobs/find-twin.ts";
@@ -58,7 +59,7 @@ const setRow = {
 } as const;
 const page = { after: undefined, limit: 51 };
 const endedBatch = { beforeMs: seededAt(9_000), after: undefined, limit: 20, logEntriesMax: 10_000_000 };
-const everyJob: JobFilter = { status: undefined, mode: undefined, skillSlug: undefined };
+const everyJob: JobFilter = { status: undefined, mode: undefined, skillSlug: undefined, parentJobId: undefined };
 
 const newJob = {
   job: {
@@ -281,7 +282,7 @@ export const jobPlans: readonly Plan[] = [
   {
     name: "find_unswept_jobs",
     run: (db) => sweepJobRows(db, seededAt(9_600), 1_000),
-    reads: { jobs: "jobs_unswept(finished_at)" },
+    reads: { jobs: ["jobs_unswept(finished_at)", "jobs_pkey(id)"] },
     isOrdered: true,
   },
   {
@@ -350,6 +351,23 @@ export const jobPlans: readonly Plan[] = [
     run: (db) => jobsForProject(db, projectId).list({ ...everyJob, skillSlug: "clean_up" }, page),
     reads: { jobs: "jobs_skill(project_id, skill_slug)", job_programs: "job_programs_key(project_id, digest)" },
     rowsMax: { jobs: 51 },
+  },
+  {
+    name: "a page of the jobs that another runs",
+    statistics: ["fresh"],
+    run: (db) => jobsForProject(db, projectId).list({ ...everyJob, parentJobId: jobId }, page),
+    reads: { jobs: "jobs_children(project_id, parent_job_id)", job_programs: "job_programs_key(project_id, digest)" },
+    rowsMax: { jobs: 51 },
+  },
+  {
+    name: "read_child_jobs",
+    run: (db) => readChildJobs(db, [seededId("job", 9), seededId("job", 49)]),
+    reads: { jobs: "jobs_pkey(id)" },
+  },
+  {
+    name: "lock_child_jobs",
+    run: (db) => lockChildJobs(db, [seededId("job", 9), seededId("job", 49)]),
+    reads: { jobs: "jobs_pkey(id)" },
   },
   {
     name: "a page of simulations",

@@ -57,6 +57,7 @@ export function toJob({ job, programJson, steps, pendingAsk, attempts }: JobPart
     mode: job.mode,
     simulatedFrom: job.simulatedFrom ?? "",
     skillSlug: job.skillSlug,
+    parentJobId: job.parentJobId ?? "",
     ...(job.pausedAt !== null && { pausedAt: timestampFromMs(job.pausedAt) }),
     attempt: job.attempt,
     attempts: attempts.map(toAttempt),
@@ -98,11 +99,19 @@ export function statusOfFilter(status: JobStatusMessage): JobStatus | undefined 
   return statusTexts.get(status);
 }
 
-function toPark({ reason, stepId, since, wakeAt, judgment }: ParkDocument): MessageInitShape<typeof ParkSchema> {
+function toPark({
+  reason,
+  stepId,
+  since,
+  wakeAt,
+  judgment,
+  childJobId = "",
+}: ParkDocument): MessageInitShape<typeof ParkSchema> {
   return {
     reason,
     stepId,
     since: timestampFromMs(since),
+    childJobId,
     ...(wakeAt !== undefined && { wakeAt: timestampFromMs(wakeAt) }),
     ...(judgment && {
       judgment: {

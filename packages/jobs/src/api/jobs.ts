@@ -56,10 +56,12 @@ export function jobMethods(context: JobsContext): Methods {
     async listJobs(request, ctx) {
       const { projectId } = requireProject(ctx);
       const { status, skillSlug } = request;
+      const parentJobId = request.parentJobId === "" ? undefined : requireId("job", "parentJobId", request.parentJobId);
       const mode = request.mode === "" ? undefined : readMode(request.mode);
-      const scope = { call: "ListJobs", projectId, filters: { status, mode, skillSlug } };
+      const scope = { call: "ListJobs", projectId, filters: { status, mode, skillSlug, parentJobId } };
       const page = pageOf(sealer, scope, request, "job");
-      const filter = { status: statusOfFilter(status), mode, skillSlug: skillSlug === "" ? undefined : skillSlug };
+      const ofSkill = skillSlug === "" ? undefined : skillSlug;
+      const filter = { status: statusOfFilter(status), mode, skillSlug: ofSkill, parentJobId };
       const read = await readPage(jobsForProject(db, projectId), filter, page);
       const { rows, nextPageToken } = pageRows(sealer, scope, read.rows, read.size);
       return create(ListJobsResponseSchema, { jobs: await toJobs(context, projectId, rows), nextPageToken });

@@ -26,7 +26,12 @@ import type { Port } from "./port.ts";
 import { attemptsMax, type RetryFault, type RetryRequest, retryEdits, stepStanding } from "./retry.ts";
 
 /** A plan that may need approval. */
-export type Plan = { readonly program: Program; readonly estimate: EstimateDocument };
+export type Plan = {
+  readonly program: Program;
+  readonly estimate: EstimateDocument;
+  /** Whether it needs one whatever the program says of itself. */
+  readonly demandsApproval: boolean;
+};
 
 /** Another attempt at a job, as it is asked for. */
 export type RetryOfJob = JobOfProject &
@@ -90,8 +95,10 @@ async function retryLocked(context: EngineContext, tx: Executor, asked: RetryOfJ
 
 /** Why no attempt may follow the one that ended; undefined where one may. */
 async function findReason(tx: Executor, job: JobRecord): Promise<string | undefined> {
-  const { status, saga, attempt, lastError, mode, id } = job;
+  const { status, saga, attempt, lastError, mode, id, parentJobId } = job;
   if (!isRetryable(status)) return `is ${status}`;
+  if (job.parentJobId !== null) return `is run by ${job.parentJobId}, which is to be retried in its place`;
+  if (parentJobId !== null) return `was run by job ${parentJobId}, which is the one to be taken on`;
   if (mode === "simulate") return "was simulated: simulate its program again";
   if (saga.state !== "none" && saga.state !== "armed") return "has begun to undo what it did";
   if (lastError.startsWith("LIMIT_REACHED:")) return "met a limit, which holds for all attempts together";
@@ -122,7 +129,8 @@ async function changeOf(
   const edits = retryEdits(state, { status: ended.status, request: asked });
   if ("outcome" in edits) return edits;
   const { program } = state.loaded;
-  const plan = { program, estimate: state.estimate };
+  // What a skill in it demanded before, it demands again.
+  const plan = { program, estimate: state.estimate, demandsApproval: state.planApprovalId !== "" };
   if (!(await isApproved(context, tx, state, asked)) && (await asked.needsApproval(tx, plan))) {
     const approval = await requestPlanApproval(state, port, "retried");
     return { edits: [...edits, ...approval.edits], next: approval.next };
@@ -149,6 +157,6 @@ function mayWriteMore(state: JobState): boolean {
   const { used, estimate, loaded } = state;
   const standing = stepStanding(state);
   const classOf = (call: Parameters<typeof toolOf>[1]) => toolOf(state, call).action.class;
-  const left = standing === undefined ? 0 : writesFrom(loaded.program, classOf, standing.id);
+  const left = standing === undefined ? 0 : writesFrom(loaded.program, { classOf, skills: loaded.skills }, standing.id);
   return Math.min(used.writes + left, loaded.program.limits.writes) > estimate.writesMax;
 }

@@ -119,7 +119,8 @@ test("however often a job is taken on, what ended well is not written again, nor
           seen.add(`${before.status} taken on`);
         }
         const standing = stepStanding(memory.reopen().state);
-        const most = before.used.writes + (standing ? writesFrom(loaded.program, classOf, standing.id) : 0);
+        const most =
+          before.used.writes + (standing ? writesFrom(loaded.program, { classOf, skills: {} }, standing.id) : 0);
         await run(memory, cancelledAt);
         const { state } = memory.reopen();
         expect(state.used.writes).toBeLessThanOrEqual(most);

@@ -92,10 +92,18 @@ function resume(
     const why = `ended under a version that did not keep where step ${step.id} stood`;
     return isOld ? { outcome: "not_retryable", why } : { edits: [] };
   }
+  if (step.kind === "run" && hasWritten(state, step.id)) {
+    const why = `stopped at step ${step.id}, whose skill has written and did not end well: it would write again`;
+    return { outcome: "not_retryable", why };
+  }
   const { retried } = stepKinds[step.kind] as StepKind<Step["kind"]>;
   const { resendsUnknown } = request;
   const kept =
     retried === "anew" ? undefined : retried({ state, step, instruction, progress }, { generation, resendsUnknown });
+  if (step.kind === "run" && kept === undefined && hasWritten(state, step.id)) {
+    const why = `ran ${step.skill}, whose job has written and would be another one: submit the program again`;
+    return { outcome: "not_retryable", why };
+  }
   if (kept !== undefined) return { edits: [{ kind: "reopen", stepId: step.id, progress: kept }] };
   const inside = state.loaded.flow.instructions.slice(index + 1, instruction.end);
   return {

@@ -206,8 +206,19 @@ export function createMemory(program: object, chooser: Chooser, tools: ReadonlyM
         return found.slice(0, limit).map((row) => ({ ...row, data: rows.get(row.rowNumber) ?? {} }));
       },
       saveRecords: async () => {},
+      async inTurns(parts) {
+        for (;;) {
+          const reached = parts.next();
+          if (reached.done === true) return reached.value;
+          await reached.value;
+        }
+      },
       test: ({ scope }, condition, at) => {
         return evaluator.test(condition, { ...scope, calls: at?.calls }, metered, at?.row);
+      },
+      computeRows({ scope }, expression, found, isDue) {
+        const data = found.map((row) => row.data);
+        return evaluator.computeRows(expression, data, scope, { work: metered, isDue });
       },
       testRows({ scope }, condition, found, isDue) {
         const data = found.map((row) => row.data);
@@ -251,6 +262,10 @@ export function createMemory(program: object, chooser: Chooser, tools: ReadonlyM
           ? undefined
           : { entry, ...(undo.get(entry) as NonNullable<ReturnType<typeof undo.get>>) };
       },
+      loadSkill: () => Promise.reject(new Error("no program here runs a skill")),
+      readChildren: async () => [],
+      awaitChildren: async () => {},
+      cancelChildren: async () => {},
       waitForTwin: async () => ({ kind: "gone" }),
       cancelTwin: async () => {},
       hashReceipt: () => "",
@@ -310,12 +325,20 @@ function firstState(program: Program, tools: ReadonlyMap<string, PinnedTool>): J
     keyId: createId("key", nowMs),
     isSimulated: false,
     simulatedFrom: null,
+    parent: null,
     standingProgramId: "",
     attempt: 1,
     principalChain: ["key:test"],
     submitChain: ["key:test"],
     estimate: newJobDocuments.estimate,
-    loaded: { program, programHash: "", flow: flatten(program.steps, stepKinds), tools, hasSensitive: false },
+    loaded: {
+      program,
+      programHash: "",
+      flow: flatten(program.steps, stepKinds),
+      tools,
+      skills: {},
+      hasSensitive: false,
+    },
     createdAt: nowMs,
     input: program.input,
     status: "queued",

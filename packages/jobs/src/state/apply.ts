@@ -2,14 +2,14 @@ import type { PreparedAsk } from "@svc/asks";
 import type { CallRecord, JobUndoChange, NewJobEvent, NewJobTask, StepReceiptDocument, StepState } from "@svc/db";
 import type { JsonObject, JsonValue, Step } from "@svc/program";
 import type { UnrecordedEnd } from "@svc/tools";
-import type { Edit, MappedRow, Note, UndoOf } from "./change.ts";
+import type { Edit, MappedRow, NewChild, Note, UndoOf } from "./change.ts";
 import { addError, noRows, sumCalls } from "./counts.ts";
 import { isEndCode } from "./end-codes.ts";
 import { branchOf, stepOf } from "./flow.ts";
 import type { JobState, Scope, StepEntry } from "./job.ts";
 import type { StepProgress } from "./progress.ts";
 import { shownOf } from "./shown.ts";
-import { isEnd, isRetryable, transitions } from "./statuses.ts";
+import { isEnd, isRetryable, type JobStatus, transitions } from "./statuses.ts";
 
 /** A row that a step fetched or made; numbered from 1 over all sets of the job. */
 export type FetchedRow = { readonly rowNumber: number; readonly data: JsonObject };
@@ -36,6 +36,10 @@ export type Pending = {
   readonly records: readonly CallRecord[];
   /** Ends of calls that were made. */
   readonly made: readonly UnrecordedEnd[];
+  /** Jobs that begin with it, to run skills. */
+  readonly children: readonly NewChild[];
+  /** What became of undo entries of such jobs. */
+  readonly childUndone: readonly (JobUndoChange & { readonly jobId: JobState["id"] })[];
 };
 
 /** A job under way: as it was last committed, as it is now (the same where nothing is to be committed), and what is written beside it. */
@@ -53,6 +57,8 @@ const nothing: Pending = {
   asks: [],
   records: [],
   made: [],
+  children: [],
+  childUndone: [],
 };
 
 /** A job just read: nothing is pending. */
@@ -134,6 +140,7 @@ const editors: { readonly [Kind in Edit["kind"]]: (draft: Draft, edit: Extract<E
   forget: forgetStep,
   fetched: takeRows,
   chosen: chooseRows,
+  made: makeRows,
   mapped: (draft, { setId, rows }) => {
     for (const { data, ...row } of rows) {
       const rowNumber = data === undefined ? row.rowNumber : makeRow(draft, data);
@@ -162,6 +169,12 @@ const editors: { readonly [Kind in Edit["kind"]]: (draft: Draft, edit: Extract<E
   },
   armUndo,
   endUndo,
+  endChildUndo: ({ pending }, { jobId, entry, state }) => {
+    pending.childUndone.push({ jobId, entry, state });
+  },
+  child: ({ pending }, { child }) => {
+    pending.children.push(child);
+  },
   saga: ({ job }, { saga }) => {
     job.saga = { ...job.saga, ...saga };
   },
@@ -264,7 +277,7 @@ function newReceipt({ job, nowMs }: Draft, step: Step): StepReceiptDocument {
     stepId: step.id,
     kind: step.kind,
     toolSlug: tool ?? "",
-    toolVersion: tool === undefined || tool === "http" ? "" : versionOf(job, tool),
+    toolVersion: tool === undefined || tool === "http" ? "" : versionOf(job, step, tool),
     state: "",
     attempts: before?.attempts ?? 0,
     startedAt: before?.startedAt ?? nowMs,
@@ -276,10 +289,12 @@ function newReceipt({ job, nowMs }: Draft, step: Step): StepReceiptDocument {
 /** The tool that a step's receipt names: its own, or that of the first call in it. */
 function toolNamed(step: Step): string | undefined {
   if ("tool" in step) return step.tool;
+  if (step.kind === "run") return step.skill;
   return "calls" in step ? step.calls[0]?.tool : undefined;
 }
 
-function versionOf({ loaded }: Draft["job"], tool: string): string {
+function versionOf({ loaded }: Draft["job"], step: Step, tool: string): string {
+  if (step.kind === "run") return String(loaded.skills[tool]?.version ?? "");
   const pinned = loaded.tools.get(tool);
   if (pinned === undefined) throw new Error(`the pins of a job lack ${tool}`);
   return pinned.toolkit.version;
@@ -419,6 +434,14 @@ function chooseRows(draft: Draft, { setId, rowNumbers, looked }: Extract<Edit, {
   patch(draft, setId, () => ({ rows: { ...counts, in: counts.in + looked, ok, skipped } }));
 }
 
+function makeRows(draft: Draft, { setId, rows, looked }: Extract<Edit, { kind: "made" }>): void {
+  const counts = entryOf(draft.job, setId).receipt.rows ?? noRows;
+  for (const [index, data] of rows.entries()) {
+    draft.pending.placed.push(placedRow(setId, counts.ok + index, makeRow(draft, data)));
+  }
+  patch(draft, setId, () => ({ rows: { ...counts, in: counts.in + looked, ok: counts.ok + rows.length } }));
+}
+
 function placedRow(setId: string, ordinal: number, rowNumber: number): PlacedRow {
   return { setId, ordinal, rowNumber, state: "in", doneCalls: 0, errorCode: "", outputs: undefined };
 }
@@ -460,9 +483,20 @@ function moveJob(draft: Draft, { to, reason, chain }: Extract<Edit, { kind: "mov
   const { job } = draft;
   if (!transitions[job.status].includes(to)) throw new Error(`a job that is ${job.status} cannot become ${to}`);
   const payload = { from: job.status, to, reason };
+  if (isWaitedFor(job.status, to)) wakeParent(draft);
   note(draft, { type: "job-status-changed", stepId: "", payload, ...(chain && { chain }) });
   job.status = to;
   if (to !== "parked" && to !== "pending_plan_approval") job.park = null;
+}
+
+/** What a job looks at that runs another as a skill: whether that one waits, and its end. */
+function isWaitedFor(from: JobStatus, to: JobStatus): boolean {
+  return from === "parked" || to === "parked" || isEnd(to);
+}
+
+function wakeParent({ job: { parent, projectId }, pending, nowMs }: Draft): void {
+  if (parent === null) return;
+  pending.tasks.push({ jobId: parent.jobId, kind: "run", subject: "", projectId, dueAt: nowMs });
 }
 
 /** While a person is waited for, and while a job is paused, the deadline's clock stands still. */

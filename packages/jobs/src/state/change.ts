@@ -1,7 +1,9 @@
 import type { AskInput, PreparedAsk } from "@svc/asks";
+import type { Id } from "@svc/core";
 import type {
   CallCounts,
   CallRecord,
+  ChildDocument,
   DecisionDocument,
   ParkDocument,
   RowCounts,
@@ -9,7 +11,7 @@ import type {
   StepState,
   UsedDocument,
 } from "@svc/db";
-import type { JsonObject, JsonValue, RowState, Step } from "@svc/program";
+import type { JsonObject, JsonValue, PinnedSkill, Program, RowState, Step } from "@svc/program";
 import type { UnrecordedEnd } from "@svc/tools";
 import type { BlockProgress, PlanProgress, StepFailure, StepProgress, UndoProgress } from "./progress.ts";
 import type { JobStatus } from "./statuses.ts";
@@ -57,7 +59,7 @@ export type UndoOf = {
  *   with it, as `progress` says where a position stands at it. `skip`: it is recorded as skipped, without having begun.
  * - `forget`: what it made is taken back, before it may run again.
  * - `fetched`: rows of an answer become rows of the job and of the step's set. `chosen`: rows of another set become rows of the
- *   step's set; `looked` is how many were looked at. `mapped`: rows of the map's set after their calls. `turned`: all rows of a set
+ *   step's set; `looked` is how many were looked at. `made`: so do rows that were made of those. `mapped`: rows of the map's set after their calls. `turned`: all rows of a set
  *   in one state get another.
  * - `go`: a position goes from one index to another. `fork`: it becomes one for each branch. `join`: all become one again.
  *   `progress`: how far the step there is. `block`: how far a block is whose steps
@@ -68,6 +70,7 @@ export type UndoOf = {
  * - `generation`: calls are made anew from here on; of a step in a branch, those of its branch alone.
  * - `logProgress`: how far a step is, at most once in 5 seconds; `logUndo`: how far undoing is, as seldom unless `isAlways`.
  * - `asked`: a question that is put with the next commit.
+ * - `child`: a job that is stored with the next commit, to run a skill. `endChildUndo`: what became of an undo entry of such a job.
  */
 export type Edit =
   | { readonly kind: "begin"; readonly step: Step; readonly rows?: RowCounts; readonly now?: number }
@@ -107,6 +110,12 @@ export type Edit =
       readonly rowNumbers: readonly number[];
       readonly looked: number;
     }
+  | {
+      readonly kind: "made";
+      readonly setId: string;
+      readonly rows: readonly JsonObject[];
+      readonly looked: number;
+    }
   | { readonly kind: "mapped"; readonly setId: string; readonly rows: readonly MappedRow[] }
   | {
       readonly kind: "turned";
@@ -122,6 +131,13 @@ export type Edit =
   | { readonly kind: "plan"; readonly plan: PlanProgress | undefined }
   | { readonly kind: "undo"; readonly undo: UndoProgress | undefined }
   | { readonly kind: "armUndo"; readonly entries: readonly UndoOf[] }
+  | {
+      readonly kind: "endChildUndo";
+      readonly jobId: Id<"job">;
+      readonly entry: number;
+      readonly state: "done" | "failed";
+    }
+  | { readonly kind: "child"; readonly child: NewChild }
   | { readonly kind: "endUndo"; readonly stepId: string; readonly entry: number; readonly state: "done" | "failed" }
   | { readonly kind: "saga"; readonly saga: Partial<SagaDocument> }
   | { readonly kind: "move"; readonly to: JobStatus; readonly reason: string; readonly chain?: readonly string[] }
@@ -140,6 +156,27 @@ export type Edit =
   | { readonly kind: "withdrawn"; readonly events: PreparedAsk["events"] }
   | { readonly kind: "wakeJob"; readonly jobId: AskInput["jobId"] }
   | { readonly kind: "end" };
+
+/** A job that is to run a skill for another. */
+export type NewChild = {
+  readonly id: Id<"job">;
+  /** As the program names it. */
+  readonly name: string;
+  readonly skill: PinnedSkill;
+  readonly program: Pick<Program, "limits" | "sagaOn">;
+  readonly programHash: string;
+  readonly input: JsonObject;
+  readonly place: CallPlace;
+  readonly generation: number;
+  /** What it may use of the limits of the job that runs it. */
+  readonly limits: ChildDocument["limits"];
+};
+
+/** Which call of a job: where a child stands in it. */
+type CallPlace = { readonly stepId: string; readonly ordinal: number; readonly callId: string };
+
+/** Where a child stood when it was looked at; one that stands elsewhere by now is looked at again. */
+export type ChildStanding = { readonly id: Id<"job">; readonly standing: string };
 
 /** What is to be asked. */
 export type Question = Pick<
@@ -166,13 +203,14 @@ export type Cause = "failed" | "aborted" | "cancelled";
  * milliseconds); `wait`: parks it meanwhile. `leave`: the job waits for a person. `ask`: puts a question. `fail`: the step fails, and the
  * job with it where nothing handles the error; so
  * does `limit`, because of one that is reached. `end`: the job ends, or is undone first where its program says so: `undo`
- * begins that. `finish`: the job ends for good.
+ * begins that. `finish`: the job ends for good. `await`: the job is left until one of its children stands elsewhere, or it expires.
  */
 export type Next =
   | { readonly kind: "on" | "commit" | "leave" }
   | { readonly kind: "until"; readonly atMs: number }
   | { readonly kind: "wait"; readonly stepId: string; readonly atMs: number }
   | { readonly kind: "ask"; readonly question: Question }
+  | { readonly kind: "await"; readonly children: readonly ChildStanding[] }
   | ({
       readonly kind: "fail";
       readonly stepId: string;

@@ -34,6 +34,7 @@ export function openState(
     keyId: job.attemptKeyId ?? job.keyId,
     isSimulated: job.mode === "simulate",
     simulatedFrom: job.simulatedFrom,
+    parent: job.parentJobId === null || job.child === null ? null : { jobId: job.parentJobId, ...job.child },
     standingProgramId: job.standingProgramId,
     attempt: job.attempt,
     principalChain: chainOf(job),

@@ -1,4 +1,4 @@
-import type { JsonNumber } from "@svc/core";
+import type { Id, JsonNumber } from "@svc/core";
 import type { ParkDocument, SagaDocument } from "@svc/db";
 import type { JsonValue, Step } from "@svc/program";
 import type { Flow } from "./flow.ts";
@@ -46,11 +46,24 @@ type ProgressFields = {
     /** Running totals by name. */
     readonly totals?: Readonly<Record<string, Total>>;
   };
+  /** The ordinal of the source to go on from. */
+  readonly compute: { readonly next?: number };
+  /** Rows that were taken. */
+  readonly take: { readonly next?: number };
   readonly wait: { readonly wakeAt?: number };
+  /** The job that runs the skill. */
+  readonly run: { readonly childId?: Id<"job"> };
 };
 
-/** A running total of a reduction. */
-export type Total = { readonly count: number; readonly sum: JsonNumber; readonly best: JsonNumber | null };
+/** A running total of a reduction: numbers, and of texts and lists what they hold so far, in bytes also. */
+export type Total = {
+  readonly count: number;
+  readonly sum: JsonNumber;
+  readonly best: JsonNumber | null;
+  readonly text?: string;
+  readonly list?: readonly JsonValue[];
+  readonly bytes?: number;
+};
 
 type BegunStep<Kind> = {
   readonly kind: Kind;

@@ -14,6 +14,7 @@ import { fillCall, undoOf } from "./arguments.ts";
 import type { Invocation, StepEffects } from "./effects.ts";
 import { type CallFault, firstTurn, type Invoked, invoke, newTally, toolOf } from "./invoke.ts";
 import { argumentsOfPage, type PageProgress, type TurnedPage, turnPage } from "./page.ts";
+import { pickFields } from "./pick-fields.ts";
 import { systemQuestion } from "./questions.ts";
 import type { FirstCall, RetriedAt, Retry, StepAt, StepKind } from "./step-kind.ts";
 
@@ -244,7 +245,10 @@ async function keepRows(
   if (state.used.rows + list.length > state.loaded.program.limits.rows) {
     return { edits, next: { kind: "limit", stepId: step.id, limit: "rows" } };
   }
-  const taken: Edit[] = [...edits, { kind: "fetched", setId: step.id, rows: pick(list, spec.keep) }];
+  const taken: Edit[] = [
+    ...edits,
+    { kind: "fetched", setId: step.id, rows: list.map((item) => pickFields(item, spec.keep)) },
+  ];
   if (turned === undefined) {
     return {
       edits: [...taken, { kind: "finish", stepId: step.id, state: "completed", to: instruction.next }],
@@ -272,14 +276,4 @@ async function turn(at: CalledAt, answer: JsonValue, list: readonly JsonValue[])
   if (step.rows?.page === undefined || paging === undefined || (state.isSimulated && action.class !== "read")) return;
   const asking = askingOf(step, args);
   return turnPage({ paging, action, args: asking, page: progress?.page, answer, list }, step.rows.page.max);
-}
-
-/** The kept fields of each item; of one that is no object, `value`. */
-function pick(items: readonly JsonValue[], keep: readonly string[]): JsonObject[] {
-  return items.map((item) => {
-    const fields: JsonObject = isObject(item) ? item : { value: item };
-    return Object.fromEntries(
-      keep.flatMap((name) => (Object.hasOwn(fields, name) ? [[name, fields[name] as JsonValue]] : [])),
-    );
-  });
 }

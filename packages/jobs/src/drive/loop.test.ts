@@ -413,7 +413,7 @@ test("whatever apps answer, people choose and nodes die of, a job ends by the ta
       }
       kinds.add(state.status);
     }),
-    { numRuns: 250, seed: 20_261_124 },
+    { numRuns: 400, seed: 20_261_124 },
   );
   // What was generated passes through all of it.
   for (const kind of [

@@ -38,6 +38,7 @@ const accounts = [
   ["sales_crm", "sandbox:error"],
   ["esignature", "sandbox:pages=3"],
   ["messaging_bot", "ops"],
+  ["issue_tracker", "ops"],
   ["messaging_bot", "sandbox:error"],
   ["search_engine", "ops"],
   ["search_ingestion", "ops"],
@@ -157,6 +158,20 @@ test("an export that does not end is waited for as often as the program says, an
   expect(steps["ready"]).toMatchObject({ state: "failed", attempts: 3 });
   expect(steps["run"]).toMatchObject({ state: "completed", attempts: 3, calls: { read: 3 } });
   expect(steps["fetch"]).toBeUndefined();
+});
+
+test("tickets that nobody has touched for thirty days are closed, and opened again where the rest of the job fails", async () => {
+  const job = await reach(await submit("close-stale-tickets"), hasEnded);
+  expect(job).toMatchObject({ lastError: "", receipt: { outcome: "complete" } });
+  const { of, closed, on } = JSON.parse(job.receipt?.resultJson ?? "") as { of: number; closed: number; on: string };
+  expect(closed).toBeGreaterThan(0);
+  expect(closed).toBeLessThanOrEqual(of);
+  expect(on).toMatch(/^\d{4}-\d{2}-\d{2}$/);
+  const failing = JSON.parse(example("close-stale-tickets")) as { steps: { id: string; entity?: string }[] };
+  const steps = failing.steps.map((step) => (step.id === "tell" ? { ...step, entity: "sandbox:error" } : step));
+  const submitted = await client.jobs.submitJob({ programJson: JSON.stringify({ ...failing, steps }) });
+  const failed = await reach(submitted.job?.id ?? "", hasEnded);
+  expect(failed.saga).toMatchObject({ state: "compensated", entries: 2 * closed, done: 2 * closed });
 });
 
 test("a destructive plan is simulated, approved and run", async () => {

@@ -43,6 +43,11 @@ function parseReference(text: string, pointer: string): Reference | SyntaxFault 
     }
     return { fault: `${formatValue(text)} is not a path such as steps.fetch.items[0].id` };
   }
+  if (typeof root === "string" && /^\$?secrets?$/i.test(root)) {
+    return {
+      fault: `${formatValue(text)} is no path: a secret stands by itself, as {"$secret": "<name>", "prefix": "Bearer "}`,
+    };
+  }
   if (typeof root !== "string" || !referenceRoots.has(root)) {
     const bare = text.replaceAll(/^\$?\{*\$?\.?|\}+$/g, "");
     const [first] = bare === text ? [] : (parsePath(bare) ?? []);

@@ -43,7 +43,7 @@ function paceNumber(perSecond: number): string {
 }
 
 /** What a step is, such as `map messaging_bot.send_message`. */
-export function stepText({ kind, toolSlug }: Pick<ProgramStep, "kind" | "toolSlug">): string {
+function stepText({ kind, toolSlug }: Pick<ProgramStep, "kind" | "toolSlug">): string {
   return toolSlug === "" ? kind : `${kind} ${toolSlug}`;
 }
 

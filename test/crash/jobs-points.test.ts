@@ -50,6 +50,7 @@ const pointsOf: Readonly<Record<string, readonly string[]>> = {
   wait: everywhere,
   until: [...everywhere, ...around, ...writing],
   skills: [...everywhere, ...around, ...writing],
+  "map of skills": [...everywhere, ...around, ...writing],
   "handled error": [...everywhere, ...around, ...writing],
   undo: [...everywhere, ...around, ...writing, "mid-undo"],
 };

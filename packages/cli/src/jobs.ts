@@ -9,13 +9,15 @@ import { addJobPark } from "./jobs/park.ts";
 import { addJobPause } from "./jobs/pause.ts";
 import { addJobPromote } from "./jobs/promote.ts";
 import { addJobRelease } from "./jobs/release.ts";
+import { addJobRerun } from "./jobs/rerun.ts";
 import { addJobResume } from "./jobs/resume.ts";
 import { addJobRetry } from "./jobs/retry.ts";
 import { addJobShow } from "./jobs/show.ts";
+import { addJobSteps } from "./jobs/steps.ts";
 import { addJobSubmit } from "./jobs/submit.ts";
 import { addJobWatch } from "./jobs/watch.ts";
 
-/** Adds `svc jobs submit|check|list|show|watch|log|retry|pause|resume|cancel|promote|park|release`. */
+/** Adds `svc jobs submit|check|list|show|steps|watch|log|retry|rerun|pause|resume|cancel|promote|park|release`. */
 export function addJobsCommand(program: Command, context: CommandContext): void {
   const jobs = program
     .command("jobs")
@@ -32,9 +34,11 @@ export function addJobsCommand(program: Command, context: CommandContext): void 
   addJobCheck(jobs, context);
   addJobList(jobs, context);
   addJobShow(jobs, context);
+  addJobSteps(jobs, context);
   addJobWatch(jobs, context);
   addJobLog(jobs, context);
   addJobRetry(jobs, context);
+  addJobRerun(jobs, context);
   addJobPause(jobs, context);
   addJobResume(jobs, context);
   addJobCancel(jobs, context);

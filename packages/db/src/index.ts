@@ -1,8 +1,7 @@
 export { findAccountReferences } from "./account-references/find.ts";
 export { type AccountReference, putAccountReferences } from "./account-references/repo.ts";
 export { addAskEvent } from "./asks/add-event.ts";
-export { countRefusalEvents } from "./asks/count-refusal-events.ts";
-export { countRefusedAnswer } from "./asks/count-refused-answer.ts";
+export { countRefusedAnswer, countUnaskedAnswer } from "./asks/count-refused-answer.ts";
 export { exhaustAsk } from "./asks/exhaust.ts";
 export { type LockedJob, lockJobOfAsk } from "./asks/lock-job.ts";
 export { type AskReached, noteAskReached } from "./asks/note-reached.ts";

@@ -7,7 +7,7 @@ const listedMax = 100;
 const quotedMax = 5;
 const quotedCharactersMax = 300;
 /** Characters that the list may have beyond those of the program. */
-const listedCharactersMax = 4_000;
+const listedCharactersMax = 12_000;
 
 /**
  * A program has faults: a detail each, `field` naming the place by `programJson` and a JSON Pointer; as many as make no longer list
@@ -194,6 +194,17 @@ export function paramsInvalid(why: string): Fault {
     field: "paramsJson",
     message: `paramsJson ${why}`,
     help: "Send a JSON object of params that the program has, each with a value of the same type.",
+  });
+}
+
+/** The input of a job that is run again does not fit its program. */
+export function inputInvalid(why: string): Fault {
+  return fault({
+    code: "invalid_argument",
+    reason: "PROGRAM_ARGUMENT_INVALID",
+    field: "inputJson",
+    message: `inputJson ${why}`,
+    help: "Send a JSON object by the program's inputSchema, or nothing to keep the input of the job.",
   });
 }
 

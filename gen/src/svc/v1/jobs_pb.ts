@@ -15,7 +15,7 @@ import type { Message, UnknownEnum } from "@bufbuild/protobuf";
  * Describes the file svc/v1/jobs.proto.
  */
 export const file_svc_v1_jobs: GenFile = /*@__PURE__*/
-  fileDesc("ChFzdmMvdjEvam9icy5wcm90bxIGc3ZjLnYxIqIFCgNKb2ISCgoCaWQYASABKAkSIQoGc3RhdHVzGAIgASgOMhEuc3ZjLnYxLkpvYlN0YXR1cxIUCgxwcm9ncmFtX2pzb24YAyABKAkSFAoMcHJvZ3JhbV9oYXNoGAQgASgJEiIKCGVzdGltYXRlGAUgASgLMhAuc3ZjLnYxLkVzdGltYXRlEhgKEHBsYW5fYXBwcm92YWxfaWQYBiABKAkSGgoEcGFyaxgHIAEoCzIMLnN2Yy52MS5QYXJrEioKDXN0ZXBfcmVjZWlwdHMYCCADKAsyEy5zdmMudjEuU3RlcFJlY2VpcHQSIAoHcmVjZWlwdBgJIAEoCzIPLnN2Yy52MS5SZWNlaXB0EhIKCmxhc3RfZXJyb3IYCiABKAkSLgoKY3JlYXRlZF9hdBgLIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASLgoKdXBkYXRlZF9hdBgMIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASLwoLZmluaXNoZWRfYXQYDSABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEiAKC3BlbmRpbmdfYXNrGA4gASgLMgsuc3ZjLnYxLkFzaxIaCgRzYWdhGA8gASgLMgwuc3ZjLnYxLlNhZ2ESDAoEbW9kZRgQIAEoCRIWCg5zaW11bGF0ZWRfZnJvbRgRIAEoCRISCgpza2lsbF9zbHVnGBIgASgJEi0KCXBhdXNlZF9hdBgTIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASDwoHYXR0ZW1wdBgUIAEoDRIkCghhdHRlbXB0cxgVIAMoCzISLnN2Yy52MS5Kb2JBdHRlbXB0EhUKDXBhcmVudF9qb2JfaWQYFiABKAki7QEKCkpvYkF0dGVtcHQSDwoHYXR0ZW1wdBgBIAEoDRIhCgZzdGF0dXMYAiABKA4yES5zdmMudjEuSm9iU3RhdHVzEiAKB3JlY2VpcHQYAyABKAsyDy5zdmMudjEuUmVjZWlwdBISCgpsYXN0X2Vycm9yGAQgASgJEi8KC2ZpbmlzaGVkX2F0GAUgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBIuCgpyZXRyaWVkX2F0GAYgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBIUCgxyZXRyeV9rZXlfaWQYByABKAki1gEKCEVzdGltYXRlEhEKCWNhbGxzX21pbhgBIAEoDRIRCgljYWxsc19tYXgYAiABKA0SEgoKd3JpdGVzX21heBgDIAEoDRIXCg9kZXN0cnVjdGl2ZV9tYXgYBCABKA0SEAoIcm93c19tYXgYBSABKA0SEAoIYXNrc19tYXgYBiABKA0SFgoOYWNjZXNzX2NsYXNzZXMYByADKAkSEAoIdG9vbGtpdHMYCCADKAkSEAoIZW50aXRpZXMYCSADKAkSFwoPbm90X2NvbXBlbnNhYmxlGAogAygJIrkBCgRQYXJrEg4KBnJlYXNvbhgBIAEoCRIPCgdzdGVwX2lkGAIgASgJEikKBXNpbmNlGAMgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBIrCgd3YWtlX2F0GAQgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBIiCghqdWRnbWVudBgFIAEoCzIQLnN2Yy52MS5KdWRnbWVudBIUCgxjaGlsZF9qb2JfaWQYBiABKAkixwEKCEp1ZGdtZW50EhAKCHBvaW50X2lkGAEgASgJEhIKCnJlcXVlc3RfaWQYAiABKAkSEAoIcXVlc3Rpb24YAyABKAkSFQoNY29udGludWF0aW9ucxgEIAMoCRIaChJhbnN3ZXJfc2NoZW1hX2pzb24YBSABKAkSLQoJcmFpc2VkX2F0GAYgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBIhCgZjb3VudHMYByABKAsyES5zdmMudjEuUm93Q291bnRzIlUKCVJvd0NvdW50cxIKCgJpbhgBIAEoDRIKCgJvaxgCIAEoDRIOCgZmYWlsZWQYAyABKA0SDwoHc2tpcHBlZBgEIAEoDRIPCgd1bmtub3duGAUgASgNImAKCkNhbGxDb3VudHMSDAoEcmVhZBgBIAEoDRINCgV3cml0ZRgCIAEoDRITCgtkZXN0cnVjdGl2ZRgDIAEoDRIPCgdyZXRyaWVkGAQgASgNEg8KB3Vua25vd24YBSABKA0ihwMKC1N0ZXBSZWNlaXB0Eg8KB3N0ZXBfaWQYASABKAkSDAoEa2luZBgCIAEoCRIRCgl0b29sX3NsdWcYAyABKAkSFAoMdG9vbF92ZXJzaW9uGAQgASgJEg0KBXN0YXRlGAUgASgJEhAKCGF0dGVtcHRzGAYgASgNEi4KCnN0YXJ0ZWRfYXQYByABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEi8KC2ZpbmlzaGVkX2F0GAggASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBIfCgRyb3dzGAkgASgLMhEuc3ZjLnYxLlJvd0NvdW50cxIhCgVjYWxscxgKIAEoCzISLnN2Yy52MS5DYWxsQ291bnRzEiEKBmVycm9ycxgLIAMoCzIRLnN2Yy52MS5TdGVwRXJyb3ISJQoIZGVjaXNpb24YDCABKAsyEy5zdmMudjEuQXNrRGVjaXNpb24SIAoEdW5kbxgNIAEoCzISLnN2Yy52MS5VbmRvQ291bnRzIk8KCVN0ZXBFcnJvchIMCgRjb2RlGAEgASgJEg0KBWNvdW50GAIgASgNEhUKDWZpcnN0X29yZGluYWwYAyABKA0SDgoGc2FtcGxlGAQgASgJIioKClVuZG9Db3VudHMSDAoEZG9uZRgBIAEoDRIOCgZmYWlsZWQYAiABKA0ihQMKB1JlY2VpcHQSDwoHb3V0Y29tZRgBIAEoCRIUCgxwcm9ncmFtX2hhc2gYAiABKAkSHwoEcm93cxgDIAEoCzIRLnN2Yy52MS5Sb3dDb3VudHMSIQoFY2FsbHMYBCABKAsyEi5zdmMudjEuQ2FsbENvdW50cxIlCgZsaW1pdHMYBSABKAsyFS5zdmMudjEuUmVjZWlwdExpbWl0cxIfCgRhc2tzGAYgASgLMhEuc3ZjLnYxLkFza0NvdW50cxIqCglhcHByb3ZhbHMYByADKAsyFy5zdmMudjEuQXBwcm92YWxSZWNlaXB0EiIKCGVzdGltYXRlGAggASgLMhAuc3ZjLnYxLkVzdGltYXRlEh4KBmFjdHVhbBgJIAEoCzIOLnN2Yy52MS5BY3R1YWwSGgoEc2FnYRgKIAEoCzIMLnN2Yy52MS5TYWdhEhMKC3Jlc3VsdF9qc29uGAsgASgJEhAKCGxhc3Rfc2VxGAwgASgNEhQKDHJlY2VpcHRfaGFzaBgNIAEoCSJQCg1SZWNlaXB0TGltaXRzEh8KBHVzZWQYASABKAsyES5zdmMudjEuSm9iTGltaXRzEh4KA21heBgCIAEoCzIRLnN2Yy52MS5Kb2JMaW1pdHMiegoJSm9iTGltaXRzEhgKEGRlYWRsaW5lX3NlY29uZHMYASABKA0SEgoKdG9vbF9jYWxscxgCIAEoDRIOCgZ3cml0ZXMYAyABKA0SDAoEcm93cxgEIAEoDRIMCgRhc2tzGAUgASgNEhMKC2NvbmN1cnJlbmN5GAYgASgNImwKCUFza0NvdW50cxIOCgZyYWlzZWQYASABKA0SEAoIYW5zd2VyZWQYAiABKA0SEQoJZGVmYXVsdGVkGAMgASgNEhEKCXdpdGhkcmF3bhgEIAEoDRIXCg9yZWZ1c2VkX2Fuc3dlcnMYBSABKA0iXgoPQXBwcm92YWxSZWNlaXB0EhMKC2FwcHJvdmFsX2lkGAEgASgJEg8KB3N0ZXBfaWQYAiABKAkSJQoIZGVjaXNpb24YAyABKAsyEy5zdmMudjEuQXNrRGVjaXNpb24iWAoGQWN0dWFsEg0KBWNhbGxzGAEgASgNEg4KBndyaXRlcxgCIAEoDRITCgtkZXN0cnVjdGl2ZRgDIAEoDRIMCgRyb3dzGAQgASgNEgwKBGFza3MYBSABKA0iRAoEU2FnYRINCgVzdGF0ZRgBIAEoCRIPCgdlbnRyaWVzGAIgASgNEgwKBGRvbmUYAyABKA0SDgoGZmFpbGVkGAQgASgNIp0BCghKb2JFdmVudBIOCgZqb2JfaWQYASABKAkSCwoDc2VxGAIgASgNEgwKBHR5cGUYAyABKAkSDwoHc3RlcF9pZBgEIAEoCRImCgJhdBgFIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASFAoMcGF5bG9hZF9qc29uGAYgASgJEhcKD3ByaW5jaXBhbF9jaGFpbhgHIAMoCSL8BAoDQXNrEhAKCHBvaW50X2lkGAEgASgJEhQKDHByaW5jaXBhbF9pZBgCIAEoCRIRCglob3BfaW5kZXgYAyABKAUSHAoUZGVsaXZlcmVkX3ByaW5jaXBhbHMYBCADKAkSEQoJdG9vbF9zbHVnGAUgASgJEhEKCWVudGl0eV9pZBgGIAEoCRIUCgx0b29sX2NhbGxfaWQYByABKAkSMAoMZGVsaXZlcmVkX2F0GAggASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBIvCgtkZWFkbGluZV9hdBgJIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASEwoLYXBwcm92YWxfaWQYCiABKAkSEQoJZXhoYXVzdGVkGAsgASgIEg4KBmpvYl9pZBgMIAEoCRISCgpyZXF1ZXN0X2lkGA0gASgJEh8KBXN0YXRlGA4gASgOMhAuc3ZjLnYxLkFza1N0YXRlEhAKCHF1ZXN0aW9uGA8gASgJEhoKEmFuc3dlcl9zY2hlbWFfanNvbhgQIAEoCRIVCg1jb250aW51YXRpb25zGBEgAygJEiYKCmVzY2FsYXRpb24YEiADKAsyEi5zdmMudjEuQXNrSG9wU3BlYxIsCghhc2tlZF9hdBgTIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASJQoIZGVjaXNpb24YFCABKAsyEy5zdmMudjEuQXNrRGVjaXNpb24SDwoHc3RlcF9pZBgVIAEoCRIQCghkZWxpdmVyeRgWIAEoCRIrChJzaW11bGF0aW9uX3JlY2VpcHQYFyABKAsyDy5zdmMudjEuUmVjZWlwdCI7CgpBc2tIb3BTcGVjEhQKDHByaW5jaXBhbF9pZBgBIAEoCRIXCg90aW1lb3V0X3NlY29uZHMYAiABKA0iqAEKC0Fza0RlY2lzaW9uEhQKDGNvbnRpbnVhdGlvbhgBIAEoCRIUCgxwcmluY2lwYWxfaWQYAiABKAkSDgoGa2V5X2lkGAMgASgJEg8KB3N1cmZhY2UYBCABKAkSDAoEbm90ZRgFIAEoCRIWCg5vdmVycmlkZXNfanNvbhgGIAEoCRImCgJhdBgHIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXAiiAEKC0Fza0VuZHBvaW50EgoKAmlkGAEgASgJEhQKDGVuZHBvaW50X3VybBgCIAEoCRIOCgZhY3RpdmUYAyABKAgSFwoPaW5hY3RpdmVfcmVhc29uGAQgASgJEi4KCmNyZWF0ZWRfYXQYBSABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wImcKEFN1Ym1pdEpvYlJlcXVlc3QSFAoMcHJvZ3JhbV9qc29uGAEgASgJEhcKD2lkZW1wb3RlbmN5X2tleRgCIAEoCRIMCgRtb2RlGAMgASgJEhYKDnNpbXVsYXRlX2ZpcnN0GAQgASgIIi0KEVN1Ym1pdEpvYlJlc3BvbnNlEhgKA2pvYhgBIAEoCzILLnN2Yy52MS5Kb2IiKwoTQ2hlY2tQcm9ncmFtUmVxdWVzdBIUCgxwcm9ncmFtX2pzb24YASABKAkipgEKFENoZWNrUHJvZ3JhbVJlc3BvbnNlEiQKBmZhdWx0cxgBIAMoCzIULnN2Yy52MS5Qcm9ncmFtRmF1bHQSFgoOb21pdHRlZF9mYXVsdHMYAiABKA0SFAoMcHJvZ3JhbV9oYXNoGAMgASgJEiIKCGVzdGltYXRlGAQgASgLMhAuc3ZjLnYxLkVzdGltYXRlEhYKDm5lZWRzX2FwcHJvdmFsGAUgASgIIkwKDFByb2dyYW1GYXVsdBIOCgZyZWFzb24YASABKAkSDQoFZmllbGQYAiABKAkSDwoHbWVzc2FnZRgDIAEoCRIMCgRoZWxwGAQgASgJIhsKDUdldEpvYlJlcXVlc3QSCgoCaWQYASABKAkiSwoOR2V0Sm9iUmVzcG9uc2USGAoDam9iGAEgASgLMgsuc3ZjLnYxLkpvYhIfCgpzaW11bGF0aW9uGAIgASgLMgsuc3ZjLnYxLkpvYiKUAQoPTGlzdEpvYnNSZXF1ZXN0EiEKBnN0YXR1cxgBIAEoDjIRLnN2Yy52MS5Kb2JTdGF0dXMSEQoJcGFnZV9zaXplGAIgASgFEhIKCnBhZ2VfdG9rZW4YAyABKAkSDAoEbW9kZRgEIAEoCRISCgpza2lsbF9zbHVnGAUgASgJEhUKDXBhcmVudF9qb2JfaWQYBiABKAkiRgoQTGlzdEpvYnNSZXNwb25zZRIZCgRqb2JzGAEgAygLMgsuc3ZjLnYxLkpvYhIXCg9uZXh0X3BhZ2VfdG9rZW4YAiABKAkiHgoQQ2FuY2VsSm9iUmVxdWVzdBIKCgJpZBgBIAEoCSItChFDYW5jZWxKb2JSZXNwb25zZRIYCgNqb2IYASABKAsyCy5zdmMudjEuSm9iInkKD1JldHJ5Sm9iUmVxdWVzdBIKCgJpZBgBIAEoCRIUCgxmcm9tX3N0ZXBfaWQYAiABKAkSEwoLcGFyYW1zX2pzb24YAyABKAkSFgoOcmVzZW5kX3Vua25vd24YBCABKAgSFwoPaWRlbXBvdGVuY3lfa2V5GAUgASgJIiwKEFJldHJ5Sm9iUmVzcG9uc2USGAoDam9iGAEgASgLMgsuc3ZjLnYxLkpvYiIdCg9QYXVzZUpvYlJlcXVlc3QSCgoCaWQYASABKAkiLAoQUGF1c2VKb2JSZXNwb25zZRIYCgNqb2IYASABKAsyCy5zdmMudjEuSm9iIh4KEFJlc3VtZUpvYlJlcXVlc3QSCgoCaWQYASABKAkiLQoRUmVzdW1lSm9iUmVzcG9uc2USGAoDam9iGAEgASgLMgsuc3ZjLnYxLkpvYiJNChRMaXN0Sm9iRXZlbnRzUmVxdWVzdBIOCgZqb2JfaWQYASABKAkSEQoJcGFnZV9zaXplGAIgASgFEhIKCnBhZ2VfdG9rZW4YAyABKAkiUgoVTGlzdEpvYkV2ZW50c1Jlc3BvbnNlEiAKBmV2ZW50cxgBIAMoCzIQLnN2Yy52MS5Kb2JFdmVudBIXCg9uZXh0X3BhZ2VfdG9rZW4YAiABKAkiNAoPV2F0Y2hKb2JSZXF1ZXN0Eg4KBmpvYl9pZBgBIAEoCRIRCglhZnRlcl9zZXEYAiABKA0iMwoQV2F0Y2hKb2JSZXNwb25zZRIfCgVldmVudBgBIAEoCzIQLnN2Yy52MS5Kb2JFdmVudCJbChFQcm9tb3RlSm9iUmVxdWVzdBIOCgZqb2JfaWQYASABKAkSDAoEc2x1ZxgCIAEoCRITCgtkZXNjcmlwdGlvbhgDIAEoCRITCgtuZXdfdmVyc2lvbhgEIAEoCCJBChJQcm9tb3RlSm9iUmVzcG9uc2USGgoEdG9vbBgBIAEoCzIMLnN2Yy52MS5Ub29sEg8KB3ZlcnNpb24YAiABKAUi1QEKBVNraWxsEgwKBHNsdWcYASABKAkSDwoHdmVyc2lvbhgCIAEoBRIRCgl0b29sX3NsdWcYAyABKAkSEwoLZGVzY3JpcHRpb24YBCABKAkSDgoGam9iX2lkGAUgASgJEhQKDGFjY2Vzc19jbGFzcxgGIAEoCRIZChFpbnB1dF9zY2hlbWFfanNvbhgHIAEoCRIuCgpjcmVhdGVkX2F0GAggASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBIUCgxwcm9ncmFtX2pzb24YCSABKAkiSAoRTGlzdFNraWxsc1JlcXVlc3QSDAoEc2x1ZxgBIAEoCRIRCglwYWdlX3NpemUYAiABKAUSEgoKcGFnZV90b2tlbhgDIAEoCSJMChJMaXN0U2tpbGxzUmVzcG9uc2USHQoGc2tpbGxzGAEgAygLMg0uc3ZjLnYxLlNraWxsEhcKD25leHRfcGFnZV90b2tlbhgCIAEoCSIwCg9HZXRTa2lsbFJlcXVlc3QSDAoEc2x1ZxgBIAEoCRIPCgd2ZXJzaW9uGAIgASgFIjAKEEdldFNraWxsUmVzcG9uc2USHAoFc2tpbGwYASABKAsyDS5zdmMudjEuU2tpbGwiMwoSRGVsZXRlU2tpbGxSZXF1ZXN0EgwKBHNsdWcYASABKAkSDwoHdmVyc2lvbhgCIAEoBSIVChNEZWxldGVTa2lsbFJlc3BvbnNlIp0BChBBbnN3ZXJBc2tSZXF1ZXN0Eg4KBmpvYl9pZBgBIAEoCRISCgpyZXF1ZXN0X2lkGAIgASgJEhQKDHByaW5jaXBhbF9pZBgDIAEoCRIUCgxjb250aW51YXRpb24YBCABKAkSFgoOb3ZlcnJpZGVzX2pzb24YBSABKAkSDAoEbm90ZRgGIAEoCRITCgtkZWxpdmVyeV9pZBgHIAEoCSItChFBbnN3ZXJBc2tSZXNwb25zZRIYCgNqb2IYASABKAsyCy5zdmMudjEuSm9iIpwBCg9MaXN0QXNrc1JlcXVlc3QSHwoFc3RhdGUYASABKA4yEC5zdmMudjEuQXNrU3RhdGUSFAoMcHJpbmNpcGFsX2lkGAIgASgJEg4KBmpvYl9pZBgDIAEoCRIbChNzdGFuZGluZ19wcm9ncmFtX2lkGAQgASgJEhEKCXBhZ2Vfc2l6ZRgFIAEoBRISCgpwYWdlX3Rva2VuGAYgASgJIkYKEExpc3RBc2tzUmVzcG9uc2USGQoEYXNrcxgBIAMoCzILLnN2Yy52MS5Bc2sSFwoPbmV4dF9wYWdlX3Rva2VuGAIgASgJIjMKDUdldEFza1JlcXVlc3QSDgoGam9iX2lkGAEgASgJEhIKCnJlcXVlc3RfaWQYAiABKAkiKgoOR2V0QXNrUmVzcG9uc2USGAoDYXNrGAEgASgLMgsuc3ZjLnYxLkFzayIwChhDcmVhdGVBc2tFbmRwb2ludFJlcXVlc3QSFAoMZW5kcG9pbnRfdXJsGAEgASgJIl4KGUNyZWF0ZUFza0VuZHBvaW50UmVzcG9uc2USKQoMYXNrX2VuZHBvaW50GAEgASgLMhMuc3ZjLnYxLkFza0VuZHBvaW50EhYKDnNpZ25pbmdfc2VjcmV0GAIgASgJIkAKF0xpc3RBc2tFbmRwb2ludHNSZXF1ZXN0EhEKCXBhZ2Vfc2l6ZRgBIAEoBRISCgpwYWdlX3Rva2VuGAIgASgJIl8KGExpc3RBc2tFbmRwb2ludHNSZXNwb25zZRIqCg1hc2tfZW5kcG9pbnRzGAEgAygLMhMuc3ZjLnYxLkFza0VuZHBvaW50EhcKD25leHRfcGFnZV90b2tlbhgCIAEoCSImChhEZWxldGVBc2tFbmRwb2ludFJlcXVlc3QSCgoCaWQYASABKAkiGwoZRGVsZXRlQXNrRW5kcG9pbnRSZXNwb25zZSrfAgoJSm9iU3RhdHVzEhoKFkpPQl9TVEFUVVNfVU5TUEVDSUZJRUQQABIZChVKT0JfU1RBVFVTX1NJTVVMQVRJTkcQARIkCiBKT0JfU1RBVFVTX1BFTkRJTkdfUExBTl9BUFBST1ZBTBACEhUKEUpPQl9TVEFUVVNfUVVFVUVEEAMSFgoSSk9CX1NUQVRVU19SVU5OSU5HEAQSFQoRSk9CX1NUQVRVU19QQVJLRUQQBRIbChdKT0JfU1RBVFVTX0NPTVBFTlNBVElORxAGEhgKFEpPQl9TVEFUVVNfU1VDQ0VFREVEEAcSFQoRSk9CX1NUQVRVU19GQUlMRUQQCBIWChJKT0JfU1RBVFVTX0FCT1JURUQQCRIXChNKT0JfU1RBVFVTX1JFSkVDVEVEEAoSFgoSSk9CX1NUQVRVU19FWFBJUkVEEAsSGAoUSk9CX1NUQVRVU19DQU5DRUxMRUQQDCqGAQoIQXNrU3RhdGUSGQoVQVNLX1NUQVRFX1VOU1BFQ0lGSUVEEAASFQoRQVNLX1NUQVRFX1BFTkRJTkcQARIWChJBU0tfU1RBVEVfQU5TV0VSRUQQAhIXChNBU0tfU1RBVEVfREVGQVVMVEVEEAMSFwoTQVNLX1NUQVRFX1dJVEhEUkFXThAEMvELCgtKb2JzU2VydmljZRJGCglTdWJtaXRKb2ISGC5zdmMudjEuU3VibWl0Sm9iUmVxdWVzdBoZLnN2Yy52MS5TdWJtaXRKb2JSZXNwb25zZSIEqLsYARJPCgxDaGVja1Byb2dyYW0SGy5zdmMudjEuQ2hlY2tQcm9ncmFtUmVxdWVzdBocLnN2Yy52MS5DaGVja1Byb2dyYW1SZXNwb25zZSIEqLsYARI9CgZHZXRKb2ISFS5zdmMudjEuR2V0Sm9iUmVxdWVzdBoWLnN2Yy52MS5HZXRKb2JSZXNwb25zZSIEqLsYARJDCghMaXN0Sm9icxIXLnN2Yy52MS5MaXN0Sm9ic1JlcXVlc3QaGC5zdmMudjEuTGlzdEpvYnNSZXNwb25zZSIEqLsYARJGCglDYW5jZWxKb2ISGC5zdmMudjEuQ2FuY2VsSm9iUmVxdWVzdBoZLnN2Yy52MS5DYW5jZWxKb2JSZXNwb25zZSIEqLsYARJDCghQYXVzZUpvYhIXLnN2Yy52MS5QYXVzZUpvYlJlcXVlc3QaGC5zdmMudjEuUGF1c2VKb2JSZXNwb25zZSIEqLsYARJGCglSZXN1bWVKb2ISGC5zdmMudjEuUmVzdW1lSm9iUmVxdWVzdBoZLnN2Yy52MS5SZXN1bWVKb2JSZXNwb25zZSIEqLsYARJDCghSZXRyeUpvYhIXLnN2Yy52MS5SZXRyeUpvYlJlcXVlc3QaGC5zdmMudjEuUmV0cnlKb2JSZXNwb25zZSIEqLsYARJSCg1MaXN0Sm9iRXZlbnRzEhwuc3ZjLnYxLkxpc3RKb2JFdmVudHNSZXF1ZXN0Gh0uc3ZjLnYxLkxpc3RKb2JFdmVudHNSZXNwb25zZSIEqLsYARJFCghXYXRjaEpvYhIXLnN2Yy52MS5XYXRjaEpvYlJlcXVlc3QaGC5zdmMudjEuV2F0Y2hKb2JSZXNwb25zZSIEqLsYATABEkkKClByb21vdGVKb2ISGS5zdmMudjEuUHJvbW90ZUpvYlJlcXVlc3QaGi5zdmMudjEuUHJvbW90ZUpvYlJlc3BvbnNlIgSouxgBEkkKCkxpc3RTa2lsbHMSGS5zdmMudjEuTGlzdFNraWxsc1JlcXVlc3QaGi5zdmMudjEuTGlzdFNraWxsc1Jlc3BvbnNlIgSouxgBEkMKCEdldFNraWxsEhcuc3ZjLnYxLkdldFNraWxsUmVxdWVzdBoYLnN2Yy52MS5HZXRTa2lsbFJlc3BvbnNlIgSouxgBEkwKC0RlbGV0ZVNraWxsEhouc3ZjLnYxLkRlbGV0ZVNraWxsUmVxdWVzdBobLnN2Yy52MS5EZWxldGVTa2lsbFJlc3BvbnNlIgSouxgCEkYKCUFuc3dlckFzaxIYLnN2Yy52MS5BbnN3ZXJBc2tSZXF1ZXN0Ghkuc3ZjLnYxLkFuc3dlckFza1Jlc3BvbnNlIgSouxgBEkMKCExpc3RBc2tzEhcuc3ZjLnYxLkxpc3RBc2tzUmVxdWVzdBoYLnN2Yy52MS5MaXN0QXNrc1Jlc3BvbnNlIgSouxgBEj0KBkdldEFzaxIVLnN2Yy52MS5HZXRBc2tSZXF1ZXN0GhYuc3ZjLnYxLkdldEFza1Jlc3BvbnNlIgSouxgBEl4KEUNyZWF0ZUFza0VuZHBvaW50EiAuc3ZjLnYxLkNyZWF0ZUFza0VuZHBvaW50UmVxdWVzdBohLnN2Yy52MS5DcmVhdGVBc2tFbmRwb2ludFJlc3BvbnNlIgSouxgCElsKEExpc3RBc2tFbmRwb2ludHMSHy5zdmMudjEuTGlzdEFza0VuZHBvaW50c1JlcXVlc3QaIC5zdmMudjEuTGlzdEFza0VuZHBvaW50c1Jlc3BvbnNlIgSouxgCEl4KEURlbGV0ZUFza0VuZHBvaW50EiAuc3ZjLnYxLkRlbGV0ZUFza0VuZHBvaW50UmVxdWVzdBohLnN2Yy52MS5EZWxldGVBc2tFbmRwb2ludFJlc3BvbnNlIgSouxgCYgZwcm90bzM", [file_google_protobuf_timestamp, file_svc_v1_catalog, file_svc_v1_options]);
+  fileDesc("ChFzdmMvdjEvam9icy5wcm90bxIGc3ZjLnYxIqIFCgNKb2ISCgoCaWQYASABKAkSIQoGc3RhdHVzGAIgASgOMhEuc3ZjLnYxLkpvYlN0YXR1cxIUCgxwcm9ncmFtX2pzb24YAyABKAkSFAoMcHJvZ3JhbV9oYXNoGAQgASgJEiIKCGVzdGltYXRlGAUgASgLMhAuc3ZjLnYxLkVzdGltYXRlEhgKEHBsYW5fYXBwcm92YWxfaWQYBiABKAkSGgoEcGFyaxgHIAEoCzIMLnN2Yy52MS5QYXJrEioKDXN0ZXBfcmVjZWlwdHMYCCADKAsyEy5zdmMudjEuU3RlcFJlY2VpcHQSIAoHcmVjZWlwdBgJIAEoCzIPLnN2Yy52MS5SZWNlaXB0EhIKCmxhc3RfZXJyb3IYCiABKAkSLgoKY3JlYXRlZF9hdBgLIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASLgoKdXBkYXRlZF9hdBgMIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASLwoLZmluaXNoZWRfYXQYDSABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEiAKC3BlbmRpbmdfYXNrGA4gASgLMgsuc3ZjLnYxLkFzaxIaCgRzYWdhGA8gASgLMgwuc3ZjLnYxLlNhZ2ESDAoEbW9kZRgQIAEoCRIWCg5zaW11bGF0ZWRfZnJvbRgRIAEoCRISCgpza2lsbF9zbHVnGBIgASgJEi0KCXBhdXNlZF9hdBgTIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASDwoHYXR0ZW1wdBgUIAEoDRIkCghhdHRlbXB0cxgVIAMoCzISLnN2Yy52MS5Kb2JBdHRlbXB0EhUKDXBhcmVudF9qb2JfaWQYFiABKAki7QEKCkpvYkF0dGVtcHQSDwoHYXR0ZW1wdBgBIAEoDRIhCgZzdGF0dXMYAiABKA4yES5zdmMudjEuSm9iU3RhdHVzEiAKB3JlY2VpcHQYAyABKAsyDy5zdmMudjEuUmVjZWlwdBISCgpsYXN0X2Vycm9yGAQgASgJEi8KC2ZpbmlzaGVkX2F0GAUgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBIuCgpyZXRyaWVkX2F0GAYgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBIUCgxyZXRyeV9rZXlfaWQYByABKAki1gEKCEVzdGltYXRlEhEKCWNhbGxzX21pbhgBIAEoDRIRCgljYWxsc19tYXgYAiABKA0SEgoKd3JpdGVzX21heBgDIAEoDRIXCg9kZXN0cnVjdGl2ZV9tYXgYBCABKA0SEAoIcm93c19tYXgYBSABKA0SEAoIYXNrc19tYXgYBiABKA0SFgoOYWNjZXNzX2NsYXNzZXMYByADKAkSEAoIdG9vbGtpdHMYCCADKAkSEAoIZW50aXRpZXMYCSADKAkSFwoPbm90X2NvbXBlbnNhYmxlGAogAygJIrkBCgRQYXJrEg4KBnJlYXNvbhgBIAEoCRIPCgdzdGVwX2lkGAIgASgJEikKBXNpbmNlGAMgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBIrCgd3YWtlX2F0GAQgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBIiCghqdWRnbWVudBgFIAEoCzIQLnN2Yy52MS5KdWRnbWVudBIUCgxjaGlsZF9qb2JfaWQYBiABKAkixwEKCEp1ZGdtZW50EhAKCHBvaW50X2lkGAEgASgJEhIKCnJlcXVlc3RfaWQYAiABKAkSEAoIcXVlc3Rpb24YAyABKAkSFQoNY29udGludWF0aW9ucxgEIAMoCRIaChJhbnN3ZXJfc2NoZW1hX2pzb24YBSABKAkSLQoJcmFpc2VkX2F0GAYgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBIhCgZjb3VudHMYByABKAsyES5zdmMudjEuUm93Q291bnRzIlUKCVJvd0NvdW50cxIKCgJpbhgBIAEoDRIKCgJvaxgCIAEoDRIOCgZmYWlsZWQYAyABKA0SDwoHc2tpcHBlZBgEIAEoDRIPCgd1bmtub3duGAUgASgNImAKCkNhbGxDb3VudHMSDAoEcmVhZBgBIAEoDRINCgV3cml0ZRgCIAEoDRITCgtkZXN0cnVjdGl2ZRgDIAEoDRIPCgdyZXRyaWVkGAQgASgNEg8KB3Vua25vd24YBSABKA0ihwMKC1N0ZXBSZWNlaXB0Eg8KB3N0ZXBfaWQYASABKAkSDAoEa2luZBgCIAEoCRIRCgl0b29sX3NsdWcYAyABKAkSFAoMdG9vbF92ZXJzaW9uGAQgASgJEg0KBXN0YXRlGAUgASgJEhAKCGF0dGVtcHRzGAYgASgNEi4KCnN0YXJ0ZWRfYXQYByABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEi8KC2ZpbmlzaGVkX2F0GAggASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBIfCgRyb3dzGAkgASgLMhEuc3ZjLnYxLlJvd0NvdW50cxIhCgVjYWxscxgKIAEoCzISLnN2Yy52MS5DYWxsQ291bnRzEiEKBmVycm9ycxgLIAMoCzIRLnN2Yy52MS5TdGVwRXJyb3ISJQoIZGVjaXNpb24YDCABKAsyEy5zdmMudjEuQXNrRGVjaXNpb24SIAoEdW5kbxgNIAEoCzISLnN2Yy52MS5VbmRvQ291bnRzIk8KCVN0ZXBFcnJvchIMCgRjb2RlGAEgASgJEg0KBWNvdW50GAIgASgNEhUKDWZpcnN0X29yZGluYWwYAyABKA0SDgoGc2FtcGxlGAQgASgJIioKClVuZG9Db3VudHMSDAoEZG9uZRgBIAEoDRIOCgZmYWlsZWQYAiABKA0ihQMKB1JlY2VpcHQSDwoHb3V0Y29tZRgBIAEoCRIUCgxwcm9ncmFtX2hhc2gYAiABKAkSHwoEcm93cxgDIAEoCzIRLnN2Yy52MS5Sb3dDb3VudHMSIQoFY2FsbHMYBCABKAsyEi5zdmMudjEuQ2FsbENvdW50cxIlCgZsaW1pdHMYBSABKAsyFS5zdmMudjEuUmVjZWlwdExpbWl0cxIfCgRhc2tzGAYgASgLMhEuc3ZjLnYxLkFza0NvdW50cxIqCglhcHByb3ZhbHMYByADKAsyFy5zdmMudjEuQXBwcm92YWxSZWNlaXB0EiIKCGVzdGltYXRlGAggASgLMhAuc3ZjLnYxLkVzdGltYXRlEh4KBmFjdHVhbBgJIAEoCzIOLnN2Yy52MS5BY3R1YWwSGgoEc2FnYRgKIAEoCzIMLnN2Yy52MS5TYWdhEhMKC3Jlc3VsdF9qc29uGAsgASgJEhAKCGxhc3Rfc2VxGAwgASgNEhQKDHJlY2VpcHRfaGFzaBgNIAEoCSJQCg1SZWNlaXB0TGltaXRzEh8KBHVzZWQYASABKAsyES5zdmMudjEuSm9iTGltaXRzEh4KA21heBgCIAEoCzIRLnN2Yy52MS5Kb2JMaW1pdHMiegoJSm9iTGltaXRzEhgKEGRlYWRsaW5lX3NlY29uZHMYASABKA0SEgoKdG9vbF9jYWxscxgCIAEoDRIOCgZ3cml0ZXMYAyABKA0SDAoEcm93cxgEIAEoDRIMCgRhc2tzGAUgASgNEhMKC2NvbmN1cnJlbmN5GAYgASgNImwKCUFza0NvdW50cxIOCgZyYWlzZWQYASABKA0SEAoIYW5zd2VyZWQYAiABKA0SEQoJZGVmYXVsdGVkGAMgASgNEhEKCXdpdGhkcmF3bhgEIAEoDRIXCg9yZWZ1c2VkX2Fuc3dlcnMYBSABKA0iXgoPQXBwcm92YWxSZWNlaXB0EhMKC2FwcHJvdmFsX2lkGAEgASgJEg8KB3N0ZXBfaWQYAiABKAkSJQoIZGVjaXNpb24YAyABKAsyEy5zdmMudjEuQXNrRGVjaXNpb24iWAoGQWN0dWFsEg0KBWNhbGxzGAEgASgNEg4KBndyaXRlcxgCIAEoDRITCgtkZXN0cnVjdGl2ZRgDIAEoDRIMCgRyb3dzGAQgASgNEgwKBGFza3MYBSABKA0iRAoEU2FnYRINCgVzdGF0ZRgBIAEoCRIPCgdlbnRyaWVzGAIgASgNEgwKBGRvbmUYAyABKA0SDgoGZmFpbGVkGAQgASgNIp0BCghKb2JFdmVudBIOCgZqb2JfaWQYASABKAkSCwoDc2VxGAIgASgNEgwKBHR5cGUYAyABKAkSDwoHc3RlcF9pZBgEIAEoCRImCgJhdBgFIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASFAoMcGF5bG9hZF9qc29uGAYgASgJEhcKD3ByaW5jaXBhbF9jaGFpbhgHIAMoCSL8BAoDQXNrEhAKCHBvaW50X2lkGAEgASgJEhQKDHByaW5jaXBhbF9pZBgCIAEoCRIRCglob3BfaW5kZXgYAyABKAUSHAoUZGVsaXZlcmVkX3ByaW5jaXBhbHMYBCADKAkSEQoJdG9vbF9zbHVnGAUgASgJEhEKCWVudGl0eV9pZBgGIAEoCRIUCgx0b29sX2NhbGxfaWQYByABKAkSMAoMZGVsaXZlcmVkX2F0GAggASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBIvCgtkZWFkbGluZV9hdBgJIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASEwoLYXBwcm92YWxfaWQYCiABKAkSEQoJZXhoYXVzdGVkGAsgASgIEg4KBmpvYl9pZBgMIAEoCRISCgpyZXF1ZXN0X2lkGA0gASgJEh8KBXN0YXRlGA4gASgOMhAuc3ZjLnYxLkFza1N0YXRlEhAKCHF1ZXN0aW9uGA8gASgJEhoKEmFuc3dlcl9zY2hlbWFfanNvbhgQIAEoCRIVCg1jb250aW51YXRpb25zGBEgAygJEiYKCmVzY2FsYXRpb24YEiADKAsyEi5zdmMudjEuQXNrSG9wU3BlYxIsCghhc2tlZF9hdBgTIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASJQoIZGVjaXNpb24YFCABKAsyEy5zdmMudjEuQXNrRGVjaXNpb24SDwoHc3RlcF9pZBgVIAEoCRIQCghkZWxpdmVyeRgWIAEoCRIrChJzaW11bGF0aW9uX3JlY2VpcHQYFyABKAsyDy5zdmMudjEuUmVjZWlwdCI7CgpBc2tIb3BTcGVjEhQKDHByaW5jaXBhbF9pZBgBIAEoCRIXCg90aW1lb3V0X3NlY29uZHMYAiABKA0iqAEKC0Fza0RlY2lzaW9uEhQKDGNvbnRpbnVhdGlvbhgBIAEoCRIUCgxwcmluY2lwYWxfaWQYAiABKAkSDgoGa2V5X2lkGAMgASgJEg8KB3N1cmZhY2UYBCABKAkSDAoEbm90ZRgFIAEoCRIWCg5vdmVycmlkZXNfanNvbhgGIAEoCRImCgJhdBgHIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXAiiAEKC0Fza0VuZHBvaW50EgoKAmlkGAEgASgJEhQKDGVuZHBvaW50X3VybBgCIAEoCRIOCgZhY3RpdmUYAyABKAgSFwoPaW5hY3RpdmVfcmVhc29uGAQgASgJEi4KCmNyZWF0ZWRfYXQYBSABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wImcKEFN1Ym1pdEpvYlJlcXVlc3QSFAoMcHJvZ3JhbV9qc29uGAEgASgJEhcKD2lkZW1wb3RlbmN5X2tleRgCIAEoCRIMCgRtb2RlGAMgASgJEhYKDnNpbXVsYXRlX2ZpcnN0GAQgASgIIi0KEVN1Ym1pdEpvYlJlc3BvbnNlEhgKA2pvYhgBIAEoCzILLnN2Yy52MS5Kb2IiKwoTQ2hlY2tQcm9ncmFtUmVxdWVzdBIUCgxwcm9ncmFtX2pzb24YASABKAkipgEKFENoZWNrUHJvZ3JhbVJlc3BvbnNlEiQKBmZhdWx0cxgBIAMoCzIULnN2Yy52MS5Qcm9ncmFtRmF1bHQSFgoOb21pdHRlZF9mYXVsdHMYAiABKA0SFAoMcHJvZ3JhbV9oYXNoGAMgASgJEiIKCGVzdGltYXRlGAQgASgLMhAuc3ZjLnYxLkVzdGltYXRlEhYKDm5lZWRzX2FwcHJvdmFsGAUgASgIIkwKDFByb2dyYW1GYXVsdBIOCgZyZWFzb24YASABKAkSDQoFZmllbGQYAiABKAkSDwoHbWVzc2FnZRgDIAEoCRIMCgRoZWxwGAQgASgJIhsKDUdldEpvYlJlcXVlc3QSCgoCaWQYASABKAkiSwoOR2V0Sm9iUmVzcG9uc2USGAoDam9iGAEgASgLMgsuc3ZjLnYxLkpvYhIfCgpzaW11bGF0aW9uGAIgASgLMgsuc3ZjLnYxLkpvYiKUAQoPTGlzdEpvYnNSZXF1ZXN0EiEKBnN0YXR1cxgBIAEoDjIRLnN2Yy52MS5Kb2JTdGF0dXMSEQoJcGFnZV9zaXplGAIgASgFEhIKCnBhZ2VfdG9rZW4YAyABKAkSDAoEbW9kZRgEIAEoCRISCgpza2lsbF9zbHVnGAUgASgJEhUKDXBhcmVudF9qb2JfaWQYBiABKAkiRgoQTGlzdEpvYnNSZXNwb25zZRIZCgRqb2JzGAEgAygLMgsuc3ZjLnYxLkpvYhIXCg9uZXh0X3BhZ2VfdG9rZW4YAiABKAkiHgoQQ2FuY2VsSm9iUmVxdWVzdBIKCgJpZBgBIAEoCSItChFDYW5jZWxKb2JSZXNwb25zZRIYCgNqb2IYASABKAsyCy5zdmMudjEuSm9iInkKD1JldHJ5Sm9iUmVxdWVzdBIKCgJpZBgBIAEoCRIUCgxmcm9tX3N0ZXBfaWQYAiABKAkSEwoLcGFyYW1zX2pzb24YAyABKAkSFgoOcmVzZW5kX3Vua25vd24YBCABKAgSFwoPaWRlbXBvdGVuY3lfa2V5GAUgASgJIiwKEFJldHJ5Sm9iUmVzcG9uc2USGAoDam9iGAEgASgLMgsuc3ZjLnYxLkpvYiJuCg9SZXJ1bkpvYlJlcXVlc3QSCgoCaWQYASABKAkSEgoKaW5wdXRfanNvbhgCIAEoCRITCgtwYXJhbXNfanNvbhgDIAEoCRINCgVyZXBpbhgEIAEoCBIXCg9pZGVtcG90ZW5jeV9rZXkYBSABKAkiTgoQUmVydW5Kb2JSZXNwb25zZRIYCgNqb2IYASABKAsyCy5zdmMudjEuSm9iEiAKBWRyaWZ0GAIgAygLMhEuc3ZjLnYxLlRvb2xEcmlmdCJLCglUb29sRHJpZnQSEQoJdG9vbF9zbHVnGAEgASgJEgwKBHdoYXQYAiABKAkSDgoGYmVmb3JlGAMgASgJEg0KBWFmdGVyGAQgASgJIh0KD1BhdXNlSm9iUmVxdWVzdBIKCgJpZBgBIAEoCSIsChBQYXVzZUpvYlJlc3BvbnNlEhgKA2pvYhgBIAEoCzILLnN2Yy52MS5Kb2IiHgoQUmVzdW1lSm9iUmVxdWVzdBIKCgJpZBgBIAEoCSItChFSZXN1bWVKb2JSZXNwb25zZRIYCgNqb2IYASABKAsyCy5zdmMudjEuSm9iIiIKEExpc3RTdGVwc1JlcXVlc3QSDgoGam9iX2lkGAEgASgJIksKEUxpc3RTdGVwc1Jlc3BvbnNlEh4KBXN0ZXBzGAEgAygLMg8uc3ZjLnYxLkpvYlN0ZXASFgoOb3ZlcnJpZGVzX2pzb24YAiABKAkiqQIKB0pvYlN0ZXASDwoHc3RlcF9pZBgBIAEoCRIMCgRraW5kGAIgASgJEg0KBXN0YXRlGAMgASgJEhAKCGF0dGVtcHRzGAQgASgNEhEKCXJvd3NfZG9uZRgFIAEoDRIbCg5yb3dzX3JlbWFpbmluZxgGIAEoDUgAiAEBEhcKD3Jvd3NfcGVyX3NlY29uZBgHIAEoARIhCgVjYWxscxgIIAEoCzISLnN2Yy52MS5DYWxsQ291bnRzEi4KCnN0YXJ0ZWRfYXQYCSABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEi8KC2ZpbmlzaGVkX2F0GAogASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcEIRCg9fcm93c19yZW1haW5pbmciTQoUTGlzdEpvYkV2ZW50c1JlcXVlc3QSDgoGam9iX2lkGAEgASgJEhEKCXBhZ2Vfc2l6ZRgCIAEoBRISCgpwYWdlX3Rva2VuGAMgASgJIlIKFUxpc3RKb2JFdmVudHNSZXNwb25zZRIgCgZldmVudHMYASADKAsyEC5zdmMudjEuSm9iRXZlbnQSFwoPbmV4dF9wYWdlX3Rva2VuGAIgASgJIjQKD1dhdGNoSm9iUmVxdWVzdBIOCgZqb2JfaWQYASABKAkSEQoJYWZ0ZXJfc2VxGAIgASgNIjMKEFdhdGNoSm9iUmVzcG9uc2USHwoFZXZlbnQYASABKAsyEC5zdmMudjEuSm9iRXZlbnQiWwoRUHJvbW90ZUpvYlJlcXVlc3QSDgoGam9iX2lkGAEgASgJEgwKBHNsdWcYAiABKAkSEwoLZGVzY3JpcHRpb24YAyABKAkSEwoLbmV3X3ZlcnNpb24YBCABKAgiQQoSUHJvbW90ZUpvYlJlc3BvbnNlEhoKBHRvb2wYASABKAsyDC5zdmMudjEuVG9vbBIPCgd2ZXJzaW9uGAIgASgFItUBCgVTa2lsbBIMCgRzbHVnGAEgASgJEg8KB3ZlcnNpb24YAiABKAUSEQoJdG9vbF9zbHVnGAMgASgJEhMKC2Rlc2NyaXB0aW9uGAQgASgJEg4KBmpvYl9pZBgFIAEoCRIUCgxhY2Nlc3NfY2xhc3MYBiABKAkSGQoRaW5wdXRfc2NoZW1hX2pzb24YByABKAkSLgoKY3JlYXRlZF9hdBgIIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASFAoMcHJvZ3JhbV9qc29uGAkgASgJIkgKEUxpc3RTa2lsbHNSZXF1ZXN0EgwKBHNsdWcYASABKAkSEQoJcGFnZV9zaXplGAIgASgFEhIKCnBhZ2VfdG9rZW4YAyABKAkiTAoSTGlzdFNraWxsc1Jlc3BvbnNlEh0KBnNraWxscxgBIAMoCzINLnN2Yy52MS5Ta2lsbBIXCg9uZXh0X3BhZ2VfdG9rZW4YAiABKAkiMAoPR2V0U2tpbGxSZXF1ZXN0EgwKBHNsdWcYASABKAkSDwoHdmVyc2lvbhgCIAEoBSIwChBHZXRTa2lsbFJlc3BvbnNlEhwKBXNraWxsGAEgASgLMg0uc3ZjLnYxLlNraWxsIjMKEkRlbGV0ZVNraWxsUmVxdWVzdBIMCgRzbHVnGAEgASgJEg8KB3ZlcnNpb24YAiABKAUiFQoTRGVsZXRlU2tpbGxSZXNwb25zZSKdAQoQQW5zd2VyQXNrUmVxdWVzdBIOCgZqb2JfaWQYASABKAkSEgoKcmVxdWVzdF9pZBgCIAEoCRIUCgxwcmluY2lwYWxfaWQYAyABKAkSFAoMY29udGludWF0aW9uGAQgASgJEhYKDm92ZXJyaWRlc19qc29uGAUgASgJEgwKBG5vdGUYBiABKAkSEwoLZGVsaXZlcnlfaWQYByABKAkiLQoRQW5zd2VyQXNrUmVzcG9uc2USGAoDam9iGAEgASgLMgsuc3ZjLnYxLkpvYiKcAQoPTGlzdEFza3NSZXF1ZXN0Eh8KBXN0YXRlGAEgASgOMhAuc3ZjLnYxLkFza1N0YXRlEhQKDHByaW5jaXBhbF9pZBgCIAEoCRIOCgZqb2JfaWQYAyABKAkSGwoTc3RhbmRpbmdfcHJvZ3JhbV9pZBgEIAEoCRIRCglwYWdlX3NpemUYBSABKAUSEgoKcGFnZV90b2tlbhgGIAEoCSJGChBMaXN0QXNrc1Jlc3BvbnNlEhkKBGFza3MYASADKAsyCy5zdmMudjEuQXNrEhcKD25leHRfcGFnZV90b2tlbhgCIAEoCSIzCg1HZXRBc2tSZXF1ZXN0Eg4KBmpvYl9pZBgBIAEoCRISCgpyZXF1ZXN0X2lkGAIgASgJIioKDkdldEFza1Jlc3BvbnNlEhgKA2FzaxgBIAEoCzILLnN2Yy52MS5Bc2siMAoYQ3JlYXRlQXNrRW5kcG9pbnRSZXF1ZXN0EhQKDGVuZHBvaW50X3VybBgBIAEoCSJeChlDcmVhdGVBc2tFbmRwb2ludFJlc3BvbnNlEikKDGFza19lbmRwb2ludBgBIAEoCzITLnN2Yy52MS5Bc2tFbmRwb2ludBIWCg5zaWduaW5nX3NlY3JldBgCIAEoCSJAChdMaXN0QXNrRW5kcG9pbnRzUmVxdWVzdBIRCglwYWdlX3NpemUYASABKAUSEgoKcGFnZV90b2tlbhgCIAEoCSJfChhMaXN0QXNrRW5kcG9pbnRzUmVzcG9uc2USKgoNYXNrX2VuZHBvaW50cxgBIAMoCzITLnN2Yy52MS5Bc2tFbmRwb2ludBIXCg9uZXh0X3BhZ2VfdG9rZW4YAiABKAkiJgoYRGVsZXRlQXNrRW5kcG9pbnRSZXF1ZXN0EgoKAmlkGAEgASgJIhsKGURlbGV0ZUFza0VuZHBvaW50UmVzcG9uc2Uq3wIKCUpvYlN0YXR1cxIaChZKT0JfU1RBVFVTX1VOU1BFQ0lGSUVEEAASGQoVSk9CX1NUQVRVU19TSU1VTEFUSU5HEAESJAogSk9CX1NUQVRVU19QRU5ESU5HX1BMQU5fQVBQUk9WQUwQAhIVChFKT0JfU1RBVFVTX1FVRVVFRBADEhYKEkpPQl9TVEFUVVNfUlVOTklORxAEEhUKEUpPQl9TVEFUVVNfUEFSS0VEEAUSGwoXSk9CX1NUQVRVU19DT01QRU5TQVRJTkcQBhIYChRKT0JfU1RBVFVTX1NVQ0NFRURFRBAHEhUKEUpPQl9TVEFUVVNfRkFJTEVEEAgSFgoSSk9CX1NUQVRVU19BQk9SVEVEEAkSFwoTSk9CX1NUQVRVU19SRUpFQ1RFRBAKEhYKEkpPQl9TVEFUVVNfRVhQSVJFRBALEhgKFEpPQl9TVEFUVVNfQ0FOQ0VMTEVEEAwqhgEKCEFza1N0YXRlEhkKFUFTS19TVEFURV9VTlNQRUNJRklFRBAAEhUKEUFTS19TVEFURV9QRU5ESU5HEAESFgoSQVNLX1NUQVRFX0FOU1dFUkVEEAISFwoTQVNLX1NUQVRFX0RFRkFVTFRFRBADEhcKE0FTS19TVEFURV9XSVRIRFJBV04QBDL+DAoLSm9ic1NlcnZpY2USRgoJU3VibWl0Sm9iEhguc3ZjLnYxLlN1Ym1pdEpvYlJlcXVlc3QaGS5zdmMudjEuU3VibWl0Sm9iUmVzcG9uc2UiBKi7GAESTwoMQ2hlY2tQcm9ncmFtEhsuc3ZjLnYxLkNoZWNrUHJvZ3JhbVJlcXVlc3QaHC5zdmMudjEuQ2hlY2tQcm9ncmFtUmVzcG9uc2UiBKi7GAESPQoGR2V0Sm9iEhUuc3ZjLnYxLkdldEpvYlJlcXVlc3QaFi5zdmMudjEuR2V0Sm9iUmVzcG9uc2UiBKi7GAESQwoITGlzdEpvYnMSFy5zdmMudjEuTGlzdEpvYnNSZXF1ZXN0Ghguc3ZjLnYxLkxpc3RKb2JzUmVzcG9uc2UiBKi7GAESRgoJQ2FuY2VsSm9iEhguc3ZjLnYxLkNhbmNlbEpvYlJlcXVlc3QaGS5zdmMudjEuQ2FuY2VsSm9iUmVzcG9uc2UiBKi7GAESQwoIUmVydW5Kb2ISFy5zdmMudjEuUmVydW5Kb2JSZXF1ZXN0Ghguc3ZjLnYxLlJlcnVuSm9iUmVzcG9uc2UiBKi7GAESQwoIUGF1c2VKb2ISFy5zdmMudjEuUGF1c2VKb2JSZXF1ZXN0Ghguc3ZjLnYxLlBhdXNlSm9iUmVzcG9uc2UiBKi7GAESRgoJUmVzdW1lSm9iEhguc3ZjLnYxLlJlc3VtZUpvYlJlcXVlc3QaGS5zdmMudjEuUmVzdW1lSm9iUmVzcG9uc2UiBKi7GAESQwoIUmV0cnlKb2ISFy5zdmMudjEuUmV0cnlKb2JSZXF1ZXN0Ghguc3ZjLnYxLlJldHJ5Sm9iUmVzcG9uc2UiBKi7GAESRgoJTGlzdFN0ZXBzEhguc3ZjLnYxLkxpc3RTdGVwc1JlcXVlc3QaGS5zdmMudjEuTGlzdFN0ZXBzUmVzcG9uc2UiBKi7GAESUgoNTGlzdEpvYkV2ZW50cxIcLnN2Yy52MS5MaXN0Sm9iRXZlbnRzUmVxdWVzdBodLnN2Yy52MS5MaXN0Sm9iRXZlbnRzUmVzcG9uc2UiBKi7GAESRQoIV2F0Y2hKb2ISFy5zdmMudjEuV2F0Y2hKb2JSZXF1ZXN0Ghguc3ZjLnYxLldhdGNoSm9iUmVzcG9uc2UiBKi7GAEwARJJCgpQcm9tb3RlSm9iEhkuc3ZjLnYxLlByb21vdGVKb2JSZXF1ZXN0Ghouc3ZjLnYxLlByb21vdGVKb2JSZXNwb25zZSIEqLsYARJJCgpMaXN0U2tpbGxzEhkuc3ZjLnYxLkxpc3RTa2lsbHNSZXF1ZXN0Ghouc3ZjLnYxLkxpc3RTa2lsbHNSZXNwb25zZSIEqLsYARJDCghHZXRTa2lsbBIXLnN2Yy52MS5HZXRTa2lsbFJlcXVlc3QaGC5zdmMudjEuR2V0U2tpbGxSZXNwb25zZSIEqLsYARJMCgtEZWxldGVTa2lsbBIaLnN2Yy52MS5EZWxldGVTa2lsbFJlcXVlc3QaGy5zdmMudjEuRGVsZXRlU2tpbGxSZXNwb25zZSIEqLsYAhJGCglBbnN3ZXJBc2sSGC5zdmMudjEuQW5zd2VyQXNrUmVxdWVzdBoZLnN2Yy52MS5BbnN3ZXJBc2tSZXNwb25zZSIEqLsYARJDCghMaXN0QXNrcxIXLnN2Yy52MS5MaXN0QXNrc1JlcXVlc3QaGC5zdmMudjEuTGlzdEFza3NSZXNwb25zZSIEqLsYARI9CgZHZXRBc2sSFS5zdmMudjEuR2V0QXNrUmVxdWVzdBoWLnN2Yy52MS5HZXRBc2tSZXNwb25zZSIEqLsYARJeChFDcmVhdGVBc2tFbmRwb2ludBIgLnN2Yy52MS5DcmVhdGVBc2tFbmRwb2ludFJlcXVlc3QaIS5zdmMudjEuQ3JlYXRlQXNrRW5kcG9pbnRSZXNwb25zZSIEqLsYAhJbChBMaXN0QXNrRW5kcG9pbnRzEh8uc3ZjLnYxLkxpc3RBc2tFbmRwb2ludHNSZXF1ZXN0GiAuc3ZjLnYxLkxpc3RBc2tFbmRwb2ludHNSZXNwb25zZSIEqLsYAhJeChFEZWxldGVBc2tFbmRwb2ludBIgLnN2Yy52MS5EZWxldGVBc2tFbmRwb2ludFJlcXVlc3QaIS5zdmMudjEuRGVsZXRlQXNrRW5kcG9pbnRSZXNwb25zZSIEqLsYAmIGcHJvdG8z", [file_google_protobuf_timestamp, file_svc_v1_catalog, file_svc_v1_options]);
 
 /**
  * One run of one program.
@@ -1925,6 +1925,128 @@ export const RetryJobResponseSchema: GenMessage<RetryJobResponse> = /*@__PURE__*
   messageDesc(file_svc_v1_jobs, 34);
 
 /**
+ * Request of RerunJob.
+ *
+ * @generated from message svc.v1.RerunJobRequest
+ */
+export type RerunJobRequest = Message<"svc.v1.RerunJobRequest"> & {
+  /**
+   * Id of the job whose program is run again.
+   *
+   * @generated from field: string id = 1;
+   */
+  id: string;
+
+  /**
+   * The input of the new job, as a JSON object by the program's inputSchema, at most 256 KiB. If empty,
+   * that of the job.
+   *
+   * @generated from field: string input_json = 2;
+   */
+  inputJson: string;
+
+  /**
+   * Values for params of the program, by name, as a JSON object. If empty, they are the program's own,
+   * whatever answers changed of the job.
+   *
+   * @generated from field: string params_json = 3;
+   */
+  paramsJson: string;
+
+  /**
+   * Runs on the definitions of today. If false, on those that the job ran on.
+   *
+   * @generated from field: bool repin = 4;
+   */
+  repin: boolean;
+
+  /**
+   * A name of the caller's own for this rerun, as that of SubmitJob.
+   *
+   * @generated from field: string idempotency_key = 5;
+   */
+  idempotencyKey: string;
+};
+
+/**
+ * Describes the message svc.v1.RerunJobRequest.
+ * Use `create(RerunJobRequestSchema)` to create a new message.
+ */
+export const RerunJobRequestSchema: GenMessage<RerunJobRequest> = /*@__PURE__*/
+  messageDesc(file_svc_v1_jobs, 35);
+
+/**
+ * Response of RerunJob.
+ *
+ * @generated from message svc.v1.RerunJobResponse
+ */
+export type RerunJobResponse = Message<"svc.v1.RerunJobResponse"> & {
+  /**
+   * The new job.
+   *
+   * @generated from field: svc.v1.Job job = 1;
+   */
+  job?: Job | undefined;
+
+  /**
+   * What of the program's tools is another today than when the job was submitted, by their slugs.
+   *
+   * @generated from field: repeated svc.v1.ToolDrift drift = 2;
+   */
+  drift: ToolDrift[];
+};
+
+/**
+ * Describes the message svc.v1.RerunJobResponse.
+ * Use `create(RerunJobResponseSchema)` to create a new message.
+ */
+export const RerunJobResponseSchema: GenMessage<RerunJobResponse> = /*@__PURE__*/
+  messageDesc(file_svc_v1_jobs, 36);
+
+/**
+ * A change of a tool since a program was pinned to it.
+ *
+ * @generated from message svc.v1.ToolDrift
+ */
+export type ToolDrift = Message<"svc.v1.ToolDrift"> & {
+  /**
+   * Slug of the tool.
+   *
+   * @generated from field: string tool_slug = 1;
+   */
+  toolSlug: string;
+
+  /**
+   * `gone` (the project sees no such tool any more), `version` of its toolkit, `accessClass`, `inputSchema`
+   * or `outputSchema`.
+   *
+   * @generated from field: string what = 2;
+   */
+  what: string;
+
+  /**
+   * What it was, as text; of a schema its canonical JSON, at most 2,000 characters of it.
+   *
+   * @generated from field: string before = 3;
+   */
+  before: string;
+
+  /**
+   * What it is. If empty, it is gone.
+   *
+   * @generated from field: string after = 4;
+   */
+  after: string;
+};
+
+/**
+ * Describes the message svc.v1.ToolDrift.
+ * Use `create(ToolDriftSchema)` to create a new message.
+ */
+export const ToolDriftSchema: GenMessage<ToolDrift> = /*@__PURE__*/
+  messageDesc(file_svc_v1_jobs, 37);
+
+/**
  * Request of PauseJob.
  *
  * @generated from message svc.v1.PauseJobRequest
@@ -1943,7 +2065,7 @@ export type PauseJobRequest = Message<"svc.v1.PauseJobRequest"> & {
  * Use `create(PauseJobRequestSchema)` to create a new message.
  */
 export const PauseJobRequestSchema: GenMessage<PauseJobRequest> = /*@__PURE__*/
-  messageDesc(file_svc_v1_jobs, 35);
+  messageDesc(file_svc_v1_jobs, 38);
 
 /**
  * Response of PauseJob.
@@ -1964,7 +2086,7 @@ export type PauseJobResponse = Message<"svc.v1.PauseJobResponse"> & {
  * Use `create(PauseJobResponseSchema)` to create a new message.
  */
 export const PauseJobResponseSchema: GenMessage<PauseJobResponse> = /*@__PURE__*/
-  messageDesc(file_svc_v1_jobs, 36);
+  messageDesc(file_svc_v1_jobs, 39);
 
 /**
  * Request of ResumeJob.
@@ -1985,7 +2107,7 @@ export type ResumeJobRequest = Message<"svc.v1.ResumeJobRequest"> & {
  * Use `create(ResumeJobRequestSchema)` to create a new message.
  */
 export const ResumeJobRequestSchema: GenMessage<ResumeJobRequest> = /*@__PURE__*/
-  messageDesc(file_svc_v1_jobs, 37);
+  messageDesc(file_svc_v1_jobs, 40);
 
 /**
  * Response of ResumeJob.
@@ -2006,7 +2128,142 @@ export type ResumeJobResponse = Message<"svc.v1.ResumeJobResponse"> & {
  * Use `create(ResumeJobResponseSchema)` to create a new message.
  */
 export const ResumeJobResponseSchema: GenMessage<ResumeJobResponse> = /*@__PURE__*/
-  messageDesc(file_svc_v1_jobs, 38);
+  messageDesc(file_svc_v1_jobs, 41);
+
+/**
+ * Request of ListSteps.
+ *
+ * @generated from message svc.v1.ListStepsRequest
+ */
+export type ListStepsRequest = Message<"svc.v1.ListStepsRequest"> & {
+  /**
+   * Id of the job.
+   *
+   * @generated from field: string job_id = 1;
+   */
+  jobId: string;
+};
+
+/**
+ * Describes the message svc.v1.ListStepsRequest.
+ * Use `create(ListStepsRequestSchema)` to create a new message.
+ */
+export const ListStepsRequestSchema: GenMessage<ListStepsRequest> = /*@__PURE__*/
+  messageDesc(file_svc_v1_jobs, 42);
+
+/**
+ * Response of ListSteps.
+ *
+ * @generated from message svc.v1.ListStepsResponse
+ */
+export type ListStepsResponse = Message<"svc.v1.ListStepsResponse"> & {
+  /**
+   * The steps, in the program's order; those in blocks behind the step that holds them.
+   *
+   * @generated from field: repeated svc.v1.JobStep steps = 1;
+   */
+  steps: JobStep[];
+
+  /**
+   * What answers and retries changed of the program, and is in force, as JSON text: `params` by name,
+   * `args` by the id of a step, sensitive values masked. If empty, nothing.
+   *
+   * @generated from field: string overrides_json = 2;
+   */
+  overridesJson: string;
+};
+
+/**
+ * Describes the message svc.v1.ListStepsResponse.
+ * Use `create(ListStepsResponseSchema)` to create a new message.
+ */
+export const ListStepsResponseSchema: GenMessage<ListStepsResponse> = /*@__PURE__*/
+  messageDesc(file_svc_v1_jobs, 43);
+
+/**
+ * How far a step of a job is.
+ *
+ * @generated from message svc.v1.JobStep
+ */
+export type JobStep = Message<"svc.v1.JobStep"> & {
+  /**
+   * Id of the step in the program.
+   *
+   * @generated from field: string step_id = 1;
+   */
+  stepId: string;
+
+  /**
+   * What it is, in the words of StepReceipt.kind.
+   *
+   * @generated from field: string kind = 2;
+   */
+  kind: string;
+
+  /**
+   * `waiting` (it has not begun), `running`, or the state of its receipt.
+   *
+   * @generated from field: string state = 3;
+   */
+  state: string;
+
+  /**
+   * How often it was begun.
+   *
+   * @generated from field: uint32 attempts = 4;
+   */
+  attempts: number;
+
+  /**
+   * Rows that it has taken.
+   *
+   * @generated from field: uint32 rows_done = 5;
+   */
+  rowsDone: number;
+
+  /**
+   * Rows of its set that it has not taken, where the step that makes the set has ended. Unset where that
+   * is not known, and once it has ended.
+   *
+   * @generated from field: optional uint32 rows_remaining = 6;
+   */
+  rowsRemaining?: number | undefined;
+
+  /**
+   * Rows a second, since the log last told of the step. 0 while it does not run.
+   *
+   * @generated from field: double rows_per_second = 7;
+   */
+  rowsPerSecond: number;
+
+  /**
+   * The calls it made. Unset for a step that makes none.
+   *
+   * @generated from field: svc.v1.CallCounts calls = 8;
+   */
+  calls?: CallCounts | undefined;
+
+  /**
+   * When it first began. If unset, it has not.
+   *
+   * @generated from field: google.protobuf.Timestamp started_at = 9;
+   */
+  startedAt?: Timestamp | undefined;
+
+  /**
+   * When it last ended. If unset, it has not.
+   *
+   * @generated from field: google.protobuf.Timestamp finished_at = 10;
+   */
+  finishedAt?: Timestamp | undefined;
+};
+
+/**
+ * Describes the message svc.v1.JobStep.
+ * Use `create(JobStepSchema)` to create a new message.
+ */
+export const JobStepSchema: GenMessage<JobStep> = /*@__PURE__*/
+  messageDesc(file_svc_v1_jobs, 44);
 
 /**
  * Request of ListJobEvents.
@@ -2041,7 +2298,7 @@ export type ListJobEventsRequest = Message<"svc.v1.ListJobEventsRequest"> & {
  * Use `create(ListJobEventsRequestSchema)` to create a new message.
  */
 export const ListJobEventsRequestSchema: GenMessage<ListJobEventsRequest> = /*@__PURE__*/
-  messageDesc(file_svc_v1_jobs, 39);
+  messageDesc(file_svc_v1_jobs, 45);
 
 /**
  * Response of ListJobEvents.
@@ -2069,7 +2326,7 @@ export type ListJobEventsResponse = Message<"svc.v1.ListJobEventsResponse"> & {
  * Use `create(ListJobEventsResponseSchema)` to create a new message.
  */
 export const ListJobEventsResponseSchema: GenMessage<ListJobEventsResponse> = /*@__PURE__*/
-  messageDesc(file_svc_v1_jobs, 40);
+  messageDesc(file_svc_v1_jobs, 46);
 
 /**
  * Request of WatchJob.
@@ -2097,7 +2354,7 @@ export type WatchJobRequest = Message<"svc.v1.WatchJobRequest"> & {
  * Use `create(WatchJobRequestSchema)` to create a new message.
  */
 export const WatchJobRequestSchema: GenMessage<WatchJobRequest> = /*@__PURE__*/
-  messageDesc(file_svc_v1_jobs, 41);
+  messageDesc(file_svc_v1_jobs, 47);
 
 /**
  * One message of WatchJob's stream.
@@ -2118,7 +2375,7 @@ export type WatchJobResponse = Message<"svc.v1.WatchJobResponse"> & {
  * Use `create(WatchJobResponseSchema)` to create a new message.
  */
 export const WatchJobResponseSchema: GenMessage<WatchJobResponse> = /*@__PURE__*/
-  messageDesc(file_svc_v1_jobs, 42);
+  messageDesc(file_svc_v1_jobs, 48);
 
 /**
  * Request of PromoteJob.
@@ -2160,7 +2417,7 @@ export type PromoteJobRequest = Message<"svc.v1.PromoteJobRequest"> & {
  * Use `create(PromoteJobRequestSchema)` to create a new message.
  */
 export const PromoteJobRequestSchema: GenMessage<PromoteJobRequest> = /*@__PURE__*/
-  messageDesc(file_svc_v1_jobs, 43);
+  messageDesc(file_svc_v1_jobs, 49);
 
 /**
  * Response of PromoteJob.
@@ -2188,7 +2445,7 @@ export type PromoteJobResponse = Message<"svc.v1.PromoteJobResponse"> & {
  * Use `create(PromoteJobResponseSchema)` to create a new message.
  */
 export const PromoteJobResponseSchema: GenMessage<PromoteJobResponse> = /*@__PURE__*/
-  messageDesc(file_svc_v1_jobs, 44);
+  messageDesc(file_svc_v1_jobs, 50);
 
 /**
  * A version of a skill: a program that a project promoted to a tool.
@@ -2265,7 +2522,7 @@ export type Skill = Message<"svc.v1.Skill"> & {
  * Use `create(SkillSchema)` to create a new message.
  */
 export const SkillSchema: GenMessage<Skill> = /*@__PURE__*/
-  messageDesc(file_svc_v1_jobs, 45);
+  messageDesc(file_svc_v1_jobs, 51);
 
 /**
  * Request of ListSkills.
@@ -2300,7 +2557,7 @@ export type ListSkillsRequest = Message<"svc.v1.ListSkillsRequest"> & {
  * Use `create(ListSkillsRequestSchema)` to create a new message.
  */
 export const ListSkillsRequestSchema: GenMessage<ListSkillsRequest> = /*@__PURE__*/
-  messageDesc(file_svc_v1_jobs, 46);
+  messageDesc(file_svc_v1_jobs, 52);
 
 /**
  * Response of ListSkills.
@@ -2328,7 +2585,7 @@ export type ListSkillsResponse = Message<"svc.v1.ListSkillsResponse"> & {
  * Use `create(ListSkillsResponseSchema)` to create a new message.
  */
 export const ListSkillsResponseSchema: GenMessage<ListSkillsResponse> = /*@__PURE__*/
-  messageDesc(file_svc_v1_jobs, 47);
+  messageDesc(file_svc_v1_jobs, 53);
 
 /**
  * Request of GetSkill.
@@ -2356,7 +2613,7 @@ export type GetSkillRequest = Message<"svc.v1.GetSkillRequest"> & {
  * Use `create(GetSkillRequestSchema)` to create a new message.
  */
 export const GetSkillRequestSchema: GenMessage<GetSkillRequest> = /*@__PURE__*/
-  messageDesc(file_svc_v1_jobs, 48);
+  messageDesc(file_svc_v1_jobs, 54);
 
 /**
  * Response of GetSkill.
@@ -2377,7 +2634,7 @@ export type GetSkillResponse = Message<"svc.v1.GetSkillResponse"> & {
  * Use `create(GetSkillResponseSchema)` to create a new message.
  */
 export const GetSkillResponseSchema: GenMessage<GetSkillResponse> = /*@__PURE__*/
-  messageDesc(file_svc_v1_jobs, 49);
+  messageDesc(file_svc_v1_jobs, 55);
 
 /**
  * Request of DeleteSkill.
@@ -2405,7 +2662,7 @@ export type DeleteSkillRequest = Message<"svc.v1.DeleteSkillRequest"> & {
  * Use `create(DeleteSkillRequestSchema)` to create a new message.
  */
 export const DeleteSkillRequestSchema: GenMessage<DeleteSkillRequest> = /*@__PURE__*/
-  messageDesc(file_svc_v1_jobs, 50);
+  messageDesc(file_svc_v1_jobs, 56);
 
 /**
  * Response of DeleteSkill.
@@ -2420,7 +2677,7 @@ export type DeleteSkillResponse = Message<"svc.v1.DeleteSkillResponse"> & {
  * Use `create(DeleteSkillResponseSchema)` to create a new message.
  */
 export const DeleteSkillResponseSchema: GenMessage<DeleteSkillResponse> = /*@__PURE__*/
-  messageDesc(file_svc_v1_jobs, 51);
+  messageDesc(file_svc_v1_jobs, 57);
 
 /**
  * Request of AnswerAsk.
@@ -2484,7 +2741,7 @@ export type AnswerAskRequest = Message<"svc.v1.AnswerAskRequest"> & {
  * Use `create(AnswerAskRequestSchema)` to create a new message.
  */
 export const AnswerAskRequestSchema: GenMessage<AnswerAskRequest> = /*@__PURE__*/
-  messageDesc(file_svc_v1_jobs, 52);
+  messageDesc(file_svc_v1_jobs, 58);
 
 /**
  * Response of AnswerAsk.
@@ -2505,7 +2762,7 @@ export type AnswerAskResponse = Message<"svc.v1.AnswerAskResponse"> & {
  * Use `create(AnswerAskResponseSchema)` to create a new message.
  */
 export const AnswerAskResponseSchema: GenMessage<AnswerAskResponse> = /*@__PURE__*/
-  messageDesc(file_svc_v1_jobs, 53);
+  messageDesc(file_svc_v1_jobs, 59);
 
 /**
  * Request of ListAsks.
@@ -2561,7 +2818,7 @@ export type ListAsksRequest = Message<"svc.v1.ListAsksRequest"> & {
  * Use `create(ListAsksRequestSchema)` to create a new message.
  */
 export const ListAsksRequestSchema: GenMessage<ListAsksRequest> = /*@__PURE__*/
-  messageDesc(file_svc_v1_jobs, 54);
+  messageDesc(file_svc_v1_jobs, 60);
 
 /**
  * Response of ListAsks.
@@ -2589,7 +2846,7 @@ export type ListAsksResponse = Message<"svc.v1.ListAsksResponse"> & {
  * Use `create(ListAsksResponseSchema)` to create a new message.
  */
 export const ListAsksResponseSchema: GenMessage<ListAsksResponse> = /*@__PURE__*/
-  messageDesc(file_svc_v1_jobs, 55);
+  messageDesc(file_svc_v1_jobs, 61);
 
 /**
  * Request of GetAsk.
@@ -2598,7 +2855,7 @@ export const ListAsksResponseSchema: GenMessage<ListAsksResponse> = /*@__PURE__*
  */
 export type GetAskRequest = Message<"svc.v1.GetAskRequest"> & {
   /**
-   * Id of the job.
+   * Id of the job. If empty, the ask is found by requestId alone.
    *
    * @generated from field: string job_id = 1;
    */
@@ -2617,7 +2874,7 @@ export type GetAskRequest = Message<"svc.v1.GetAskRequest"> & {
  * Use `create(GetAskRequestSchema)` to create a new message.
  */
 export const GetAskRequestSchema: GenMessage<GetAskRequest> = /*@__PURE__*/
-  messageDesc(file_svc_v1_jobs, 56);
+  messageDesc(file_svc_v1_jobs, 62);
 
 /**
  * Response of GetAsk.
@@ -2638,7 +2895,7 @@ export type GetAskResponse = Message<"svc.v1.GetAskResponse"> & {
  * Use `create(GetAskResponseSchema)` to create a new message.
  */
 export const GetAskResponseSchema: GenMessage<GetAskResponse> = /*@__PURE__*/
-  messageDesc(file_svc_v1_jobs, 57);
+  messageDesc(file_svc_v1_jobs, 63);
 
 /**
  * Request of CreateAskEndpoint.
@@ -2659,7 +2916,7 @@ export type CreateAskEndpointRequest = Message<"svc.v1.CreateAskEndpointRequest"
  * Use `create(CreateAskEndpointRequestSchema)` to create a new message.
  */
 export const CreateAskEndpointRequestSchema: GenMessage<CreateAskEndpointRequest> = /*@__PURE__*/
-  messageDesc(file_svc_v1_jobs, 58);
+  messageDesc(file_svc_v1_jobs, 64);
 
 /**
  * Response of CreateAskEndpoint.
@@ -2688,7 +2945,7 @@ export type CreateAskEndpointResponse = Message<"svc.v1.CreateAskEndpointRespons
  * Use `create(CreateAskEndpointResponseSchema)` to create a new message.
  */
 export const CreateAskEndpointResponseSchema: GenMessage<CreateAskEndpointResponse> = /*@__PURE__*/
-  messageDesc(file_svc_v1_jobs, 59);
+  messageDesc(file_svc_v1_jobs, 65);
 
 /**
  * Request of ListAskEndpoints.
@@ -2716,7 +2973,7 @@ export type ListAskEndpointsRequest = Message<"svc.v1.ListAskEndpointsRequest"> 
  * Use `create(ListAskEndpointsRequestSchema)` to create a new message.
  */
 export const ListAskEndpointsRequestSchema: GenMessage<ListAskEndpointsRequest> = /*@__PURE__*/
-  messageDesc(file_svc_v1_jobs, 60);
+  messageDesc(file_svc_v1_jobs, 66);
 
 /**
  * Response of ListAskEndpoints.
@@ -2744,7 +3001,7 @@ export type ListAskEndpointsResponse = Message<"svc.v1.ListAskEndpointsResponse"
  * Use `create(ListAskEndpointsResponseSchema)` to create a new message.
  */
 export const ListAskEndpointsResponseSchema: GenMessage<ListAskEndpointsResponse> = /*@__PURE__*/
-  messageDesc(file_svc_v1_jobs, 61);
+  messageDesc(file_svc_v1_jobs, 67);
 
 /**
  * Request of DeleteAskEndpoint.
@@ -2765,7 +3022,7 @@ export type DeleteAskEndpointRequest = Message<"svc.v1.DeleteAskEndpointRequest"
  * Use `create(DeleteAskEndpointRequestSchema)` to create a new message.
  */
 export const DeleteAskEndpointRequestSchema: GenMessage<DeleteAskEndpointRequest> = /*@__PURE__*/
-  messageDesc(file_svc_v1_jobs, 62);
+  messageDesc(file_svc_v1_jobs, 68);
 
 /**
  * Response of DeleteAskEndpoint.
@@ -2780,7 +3037,7 @@ export type DeleteAskEndpointResponse = Message<"svc.v1.DeleteAskEndpointRespons
  * Use `create(DeleteAskEndpointResponseSchema)` to create a new message.
  */
 export const DeleteAskEndpointResponseSchema: GenMessage<DeleteAskEndpointResponse> = /*@__PURE__*/
-  messageDesc(file_svc_v1_jobs, 63);
+  messageDesc(file_svc_v1_jobs, 69);
 
 /**
  * Where a job stands. From SUCCEEDED on, a status is an end: finishedAt and receipt are final, unless
@@ -3074,6 +3331,34 @@ export const JobsService: GenService<{
     output: typeof CancelJobResponseSchema;
   },
   /**
+   * RerunJob submits the program of a job again, as a new job: with the input that the job had or another
+   * one, with other params, and on the definitions that the job ran on or, with repin, on those of
+   * today. What changed of its tools since the job was submitted is answered in both cases. The project
+   * must still have the accounts, contacts, secrets and hosts that the program names. With an
+   * idempotencyKey that was used for the same rerun, the job of that time is returned.
+   *
+   * It is an error to rerun:
+   * - not_found JOB_NOT_FOUND: the project has no job id.
+   * - invalid_argument PROGRAM_ARGUMENT_INVALID: inputJson is no JSON object or breaks the program's
+   *   inputSchema, or the program declares none.
+   * - invalid_argument OVERRIDES_INVALID: as for RetryJob.
+   * - invalid_argument IDEMPOTENCY_KEY_INVALID: idempotencyKey is longer than 255 characters.
+   * - already_exists IDEMPOTENCY_KEY_REUSED: idempotencyKey was used for another submission.
+   * - permission_denied APPROVER_ROLE_REQUIRED: as for SubmitJob.
+   * - failed_precondition APPROVER_MISSING: as for SubmitJob.
+   * - resource_exhausted QUOTA_JOBS: as for SubmitJob.
+   *
+   * With repin, nor may it have faults by the definitions of today: those of SubmitJob, but for rules that
+   * are younger than the job.
+   *
+   * @generated from rpc svc.v1.JobsService.RerunJob
+   */
+  rerunJob: {
+    methodKind: "unary";
+    input: typeof RerunJobRequestSchema;
+    output: typeof RerunJobResponseSchema;
+  },
+  /**
    * PauseJob stops a job between two acts: calls in flight are waited for, no other is begun, and it is
    * JOB_STATUS_PARKED with park.reason `paused`. The job is returned as it is now, which may still be
    * JOB_STATUS_RUNNING, with pausedAt set. A job that waits already keeps its park and is parked so when
@@ -3123,8 +3408,8 @@ export const JobsService: GenService<{
    * It is an error to retry:
    * - not_found JOB_NOT_FOUND: the project has no job id.
    * - failed_precondition JOB_NOT_RETRYABLE: the job has not ended, has succeeded or was rejected or
-   *   simulated, has begun to undo, met a limit, has lost its rows, has had 20 attempts, or would send
-   *   again what was written since fromStepId.
+   *   simulated, has begun to undo, met a limit, has lost its rows, has had 20 attempts, was run by another
+   *   job, or would send again what was written since fromStepId or by a skill.
    * - invalid_argument JOB_STEP_UNKNOWN: fromStepId names no step of the program that the job has begun.
    * - invalid_argument OVERRIDES_INVALID: paramsJson is no JSON object, or names no param of the program, or
    *   gives it a value of another type.
@@ -3140,6 +3425,20 @@ export const JobsService: GenService<{
     methodKind: "unary";
     input: typeof RetryJobRequestSchema;
     output: typeof RetryJobResponseSchema;
+  },
+  /**
+   * ListSteps returns every step of a job's program in the program's order, begun or not: how far it is,
+   * how fast its rows go, how many are left. It is as large for 100,000 rows as for one.
+   *
+   * It is an error to list:
+   * - not_found JOB_NOT_FOUND: the project has no job jobId.
+   *
+   * @generated from rpc svc.v1.JobsService.ListSteps
+   */
+  listSteps: {
+    methodKind: "unary";
+    input: typeof ListStepsRequestSchema;
+    output: typeof ListStepsResponseSchema;
   },
   /**
    * ListJobEvents returns the log of one job by seq upwards, each entry naming the chain of

@@ -3,7 +3,7 @@ import { create } from "@bufbuild/protobuf";
 import type { ServiceImpl } from "@connectrpc/connect";
 import { jobNotFound } from "@svc/asks";
 import { assertExhaustive, Fault, type Id, quotaExceeded, requireId, requireProject } from "@svc/core";
-import { type JobsService, type RetryJobRequest, RetryJobResponseSchema } from "@svc/gen/jobs";
+import { type JobsService, RerunJobResponseSchema, type RetryJobRequest, RetryJobResponseSchema } from "@svc/gen/jobs";
 import { canonicalJson } from "@svc/program";
 import type { Retried, RetryOfJob } from "../drive/retry-job.ts";
 import { idempotencyKeyReused, jobNotRetryable, jobStepUnknown, paramsInvalid } from "../errors.ts";
@@ -12,10 +12,11 @@ import type { JobsContext } from "./context.ts";
 import { readIdempotencyKey } from "./idempotency-key.ts";
 import { faultOfParams, readParams } from "./params.ts";
 import { readJob } from "./read.ts";
+import { rerunJob } from "./rerun.ts";
 
-type Methods = Pick<ServiceImpl<typeof JobsService>, "retryJob">;
+type Methods = Pick<ServiceImpl<typeof JobsService>, "retryJob" | "rerunJob">;
 
-/** RetryJob. */
+/** RetryJob and RerunJob. */
 export function attemptMethods(context: JobsContext): Methods {
   const { engine, hints } = context;
   return {
@@ -26,6 +27,17 @@ export function attemptMethods(context: JobsContext): Methods {
       assertDone(request, retried);
       hints.notify(jobId);
       return create(RetryJobResponseSchema, { job: await readJob(context, principal.projectId, "id", jobId) });
+    },
+    async rerunJob(request, ctx) {
+      const { projectId, keyId, role } = requireProject(ctx);
+      const jobId = requireId("job", "id", request.id);
+      const { inputJson, repin: repins } = request;
+      const params = readParams(request.paramsJson);
+      const idempotencyKey = readIdempotencyKey(request.idempotencyKey);
+      const rerun = { jobId, projectId, keyId, role, inputJson, params, repins, idempotencyKey };
+      const { id, drift } = await rerunJob(context, rerun);
+      const job = await readJob(context, projectId, "id", id);
+      return create(RerunJobResponseSchema, { job, drift: drift.map((one) => ({ ...one })) });
     },
   };
 }

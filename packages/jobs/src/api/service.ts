@@ -9,6 +9,7 @@ import { logMethods } from "./log.ts";
 import { pauseMethods } from "./pauses.ts";
 import { readJob } from "./read.ts";
 import { skillMethods } from "./skills.ts";
+import { stepMethods } from "./steps.ts";
 
 /** What JobsService works with: what jobs need, and what their asks need. */
 export type JobsServiceOptions = Omit<JobsContext, "asks"> & Omit<AskServiceContext, "readJob" | "receiptMessage">;
@@ -25,6 +26,7 @@ export function createJobsService(options: JobsServiceOptions): ServiceImpl<type
     ...jobMethods(context),
     ...pauseMethods(context),
     ...attemptMethods(context),
+    ...stepMethods(context),
     ...logMethods(context),
     ...skillMethods(context),
   };

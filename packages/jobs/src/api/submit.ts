@@ -74,7 +74,7 @@ export async function submit(context: SubmitContext, submission: Submission): Pr
 }
 
 /** The programs of the skills that a program runs, however deep they stand: they are stored with its job. */
-function skillPrograms({ skills }: AcceptedProgram): readonly SkillProgram[] {
+export function skillPrograms({ skills }: AcceptedProgram): readonly SkillProgram[] {
   return [...skills.values()].flatMap(({ programJson, accepted }) => {
     const { programHash } = accepted;
     return [{ programJson, programHash, pins: pinsText(accepted) }, ...skillPrograms(accepted)];

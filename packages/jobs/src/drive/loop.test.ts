@@ -36,12 +36,16 @@ const programs = fc
     tolerate: fc.nat({ max: 3 }),
     hasPoints: fc.boolean(),
     isUndone: fc.boolean(),
+    isCounted: fc.boolean(),
     writes: fc.constantFrom(3, 1_000),
   })
-  .map(({ middle, tolerate, hasPoints, isUndone, writes }) => ({
+  .map(({ middle, tolerate, hasPoints, isUndone, isCounted, writes }) => ({
     params: { least: 1 },
     limits: { writes, asks: 20 },
-    steps: [fetch, ...middle.flatMap((kind, index) => stepOf(kind, `s${index}`, { tolerate, hasPoints, isUndone }))],
+    steps: [
+      isCounted ? fetchCounted : fetch,
+      ...middle.flatMap((kind, index) => stepOf(kind, `s${index}`, { tolerate, hasPoints, isUndone })),
+    ],
     points: {
       gate: {
         question: "Go on?",
@@ -71,6 +75,11 @@ const fetch = {
   entity: "ops",
   args: {},
   rows: { from: "items[]", key: "id", keep: ["id", "n"], page: { arg: "page", from: "next", max: 5 } },
+};
+const fetchCounted = {
+  ...fetch,
+  call: "desk.list_shelf",
+  rows: { ...fetch.rows, page: { arg: "page", start: 1, max: 5 } },
 };
 
 function stepOf(
@@ -217,7 +226,7 @@ function chooserOf(choices: readonly number[], deaths: ReadonlySet<number>): Cho
       if (action.class === "read" && outcome === "outcome_unknown")
         return { outcome: "timeout", value: {}, retryable: true };
       if (outcome !== "ok") return { outcome, value: {}, retryable: outcome === "rate_limited" };
-      const items = Array.from({ length: 3 }, (_, index) => ({ id: `i${page * 3 + index}`, n: index }));
+      const items = Array.from({ length: page < 3 ? 3 : 0 }, (_, index) => ({ id: `i${page * 3 + index}`, n: index }));
       return { outcome, value: { id: "n1", items, ...(page < 2 && { next: String(page + 1) }) } };
     },
   };

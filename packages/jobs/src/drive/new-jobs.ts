@@ -15,6 +15,7 @@ import {
 } from "@svc/db";
 import { type JsonObject, type Program, programDigest } from "@svc/program";
 import { noUse } from "../state/counts.ts";
+import type { StoredOverrides } from "../state/overrides.ts";
 import { noProgress, storedProgress } from "../state/progress.ts";
 import type { JobStatus } from "../state/statuses.ts";
 import { planQuestion } from "../steps/questions.ts";
@@ -22,7 +23,7 @@ import { parkOn } from "./ask.ts";
 import type { JobEngine } from "./engine.ts";
 import type { PlannedJob } from "./open.ts";
 import type { CheckedRecord, ProgramCache } from "./programs.ts";
-import { jobSeals } from "./seals.ts";
+import { type JobSeals, jobSeals } from "./seals.ts";
 import { sealProgram } from "./stored-program.ts";
 
 /** A checked program that is to become a job. */
@@ -44,6 +45,8 @@ export type JobSubmission = {
   readonly estimate: EstimateDocument;
   /** What a skill's caller gave; undefined for the program's own. */
   readonly input: JsonObject | undefined;
+  /** Values of params that are not the program's own; by default none. */
+  readonly params?: JsonObject | undefined;
   readonly skillSlug: string;
   readonly idempotencyKey: string | undefined;
   /** SHA-256 of what the idempotency key is bound to. */
@@ -159,6 +162,7 @@ async function newJob(context: NewJobsContext, submission: JobSubmission & Ident
       planApprovalId: prepared?.approvalId ?? "",
       park: prepared ? parkOn("approval", question, { requestId: prepared.id, nowMs }) : null,
       progress: progress === undefined ? null : seals.seal("progress", progress),
+      overrides: sealedOverrides(submission, seals),
       idempotencyKey: submission.idempotencyKey ?? null,
       deadlineAt: status === "queued" ? nowMs + deadlineMs : null,
       deadlineLeftMs: status === "queued" ? null : deadlineMs,
@@ -187,6 +191,12 @@ function alsoOf(
     );
     await prepared?.write(tx);
   };
+}
+
+function sealedOverrides({ params = {} }: JobSubmission, { seal }: JobSeals): Buffer | null {
+  if (Object.keys(params).length === 0) return null;
+  const changed: StoredOverrides = { params, stepArgs: {} };
+  return Buffer.from(seal("overrides", changed));
 }
 
 function newTwin(context: NewJobsContext, submission: JobSubmission, { id, digest, nowMs }: Identified): NewJob {

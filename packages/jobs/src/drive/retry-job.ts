@@ -95,9 +95,10 @@ async function retryLocked(context: EngineContext, tx: Executor, asked: RetryOfJ
 
 /** Why no attempt may follow the one that ended; undefined where one may. */
 async function findReason(tx: Executor, job: JobRecord): Promise<string | undefined> {
-  const { status, saga, attempt, lastError, mode, id } = job;
+  const { status, saga, attempt, lastError, mode, id, parentJobId } = job;
   if (!isRetryable(status)) return `is ${status}`;
   if (job.parentJobId !== null) return `is run by ${job.parentJobId}, which is to be retried in its place`;
+  if (parentJobId !== null) return `was run by job ${parentJobId}, which is the one to be taken on`;
   if (mode === "simulate") return "was simulated: simulate its program again";
   if (saga.state !== "none" && saga.state !== "armed") return "has begun to undo what it did";
   if (lastError.startsWith("LIMIT_REACHED:")) return "met a limit, which holds for all attempts together";

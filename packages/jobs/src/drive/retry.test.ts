@@ -101,7 +101,10 @@ test("a write that was under way when its node died is not sent again by another
   const bench = await benches.bench(world);
   const died = bench.doom("in-send");
   const id = await bench.submit({ steps: [note] });
-  await until(() => (bench.clock.advance(20), world.seen.length === 1));
+  await until(() => {
+    bench.clock.advance(20);
+    return world.seen.length === 1;
+  });
   await died;
   bench.clock.advance(31_000);
   await bench.cancel(id);

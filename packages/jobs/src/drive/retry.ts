@@ -97,6 +97,10 @@ function resume(
   const { resendsUnknown } = request;
   const kept =
     retried === "anew" ? undefined : retried({ state, step, instruction, progress }, { generation, resendsUnknown });
+  if (step.kind === "run" && kept === undefined && hasWritten(state, step.id)) {
+    const why = `ran ${step.skill}, whose job has written and would be another one: submit the program again`;
+    return { outcome: "not_retryable", why };
+  }
   if (kept !== undefined) return { edits: [{ kind: "reopen", stepId: step.id, progress: kept }] };
   const inside = state.loaded.flow.instructions.slice(index + 1, instruction.end);
   return {

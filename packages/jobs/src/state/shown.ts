@@ -21,6 +21,8 @@ type ReadProgram = Omit<LoadedProgram, "hasSensitive">;
 export type Shown = {
   /** What references may name, with `***` for what is sensitive: for questions and results. */
   readonly scope: Scope;
+  /** Arguments that answers put in place of the program's, by step, in the same way. */
+  readonly stepArgs: JsonObject;
   /** Takes sensitive values out of a text that an app or the program joined them into. */
   readonly redact: Redactor;
   /** The texts, numbers and names of the sensitive values. */
@@ -30,17 +32,18 @@ export type Shown = {
 /** A job as people may see it. What a program takes and reads is sensitive where its inputSchema, an answerSchema or a tool says so. */
 export function shownOf({ loaded, scope, stepArgs }: Pick<JobState, "loaded" | "scope" | "stepArgs">): Shown {
   const parts = loaded.hasSensitive ? sensitiveParts(loaded) : undefined;
-  if (parts === undefined) return { scope, redact: asItIs, secrets: [] };
+  if (parts === undefined) return { scope, stepArgs, redact: asItIs, secrets: [] };
   const input = maskObject(parts.input, scope.input);
   const params = maskObject(parts.params, scope.params);
   const steps = maskEach(parts.steps, scope.steps);
+  const args = maskEach(parts.args, stepArgs);
   const secrets = [
     ...maskedTexts(scope.input, input),
     ...maskedTexts(scope.params, params),
     ...maskedTexts(scope.steps, steps),
-    ...maskedTexts(stepArgs, maskEach(parts.args, stepArgs)),
+    ...maskedTexts(stepArgs, args),
   ];
-  return { scope: { ...scope, input, params, steps }, redact: createRedactor(secrets), secrets };
+  return { scope: { ...scope, input, params, steps }, stepArgs: args, redact: createRedactor(secrets), secrets };
 }
 
 /** Whether anything that a program takes or reads is sensitive. */

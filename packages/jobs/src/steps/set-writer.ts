@@ -98,6 +98,8 @@ export class SetWriter {
   async finish(): Promise<Change> {
     await this.#keeping;
     const { step, instruction } = this.#at;
+    // A set without rows is known to have none.
+    this.#edits.push({ kind: "chosen", setId: step.id, rowNumbers: [], looked: 0 });
     const finish: Edit = { kind: "finish", stepId: step.id, state: "completed", to: instruction.next };
     return { edits: [...this.#edits, finish], next: { kind: "on" } };
   }

@@ -245,3 +245,24 @@ test("sets that are made are made anew by another node when theirs dies, and hav
     expect(receipts[step]).toMatchObject({ state: "completed", attempts: 2, rows: { in: 2_300, ok: 2_300 } });
   }
 });
+
+test("sets of nothing are empty, and their sizes are known", async () => {
+  const bench = await benches.bench(worldOf({ a: [] }));
+  bench.engine();
+  const { receipt } = await run(bench, {
+    input: { list: [] },
+    steps: [
+      fetch("a", ["id", "list"]),
+      { id: "s", sort: "a", by: [{ field: "id" }] },
+      { id: "d", distinct: "s", by: ["id"] },
+      { id: "l", limit: "d", max: 1 },
+      { id: "j", join: "l", with: "a", on: { id: "id" } },
+      { id: "g", group: "j", by: ["id", "list"], as: { all: "count" } },
+      { id: "c", compute: "g", fields: { x: "1.0" } },
+      { id: "f", flatten: "c", field: "list", keep: { item: "item" } },
+      { id: "t", take: "input.list", keep: ["id"] },
+    ],
+    result: Object.fromEntries(["s", "d", "l", "j", "g", "c", "f", "t"].map((id) => [id, { $ref: `rows.${id}` }])),
+  });
+  expect(JSON.parse(receipt.resultJson)).toEqual({ s: 0, d: 0, l: 0, j: 0, g: 0, c: 0, f: 0, t: 0 });
+});

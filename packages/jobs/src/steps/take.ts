@@ -38,6 +38,8 @@ async function advanceTake(at: StepAt<"take">, effects: StepEffects, keep: Keep)
     }
     edits.push({ kind: "fetched", setId: step.id, rows: rows.slice(next, next + rowsAtOnce) });
   }
+  // A set without rows is known to have none.
+  if (rows.length === 0) edits.push({ kind: "fetched", setId: step.id, rows: [] });
   const finish: Edit = { kind: "finish", stepId: step.id, state: "completed", to: instruction.next };
   return { edits: [...edits, finish], next: { kind: "on" } };
 }

@@ -172,6 +172,14 @@ test("refusals say what would be right", async () => {
     'other.example.com is not on the project\'s list of hosts: have an administrator add it with SetProjectPolicy {"http": {"hosts": ["other.example.com"]}}, or call one that is on it: api.example.com, 127.0.0.1:8080',
   );
   expect(await texts(stepOf({ body: { $secret: "missing" } }))).toContain("ListSecrets lists those there are");
+  expect(await texts(stepOf({ headers: { authorization: "Bearer planted" } }))).toContain(
+    '{"$secret": "<name>"}, with "prefix": "Bearer "',
+  );
+  for (const value of [{ $text: "Bearer {secrets.billing_token}" }, { $ref: "secret.billing_token" }]) {
+    expect(await texts(stepOf({ headers: { authorization: value } }))).toContain(
+      'a secret stands by itself, as {"$secret": "<name>", "prefix": "Bearer "}',
+    );
+  }
   expect(await texts(stepOf({ method: "DELETE" }))).toContain('write "confirm": true beside http');
 });
 

@@ -43,6 +43,7 @@ export const faultySets: readonly FaultyProgram[] = [
       "steps/6/as": { x: "sum", "a b": "count", y: "median id" },
     },
     [
+      "MALFORMED /steps/0/rows",
       "MALFORMED /steps/0/rows/from",
       "MALFORMED /steps/0/rows/page/from",
       "MALFORMED /steps/6/as/x",

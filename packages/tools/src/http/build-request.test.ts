@@ -75,6 +75,14 @@ test("parameters go behind those of the address", () => {
   });
 });
 
+test("a body of a form is written as one", () => {
+  const headers = { "content-type": "application/x-www-form-urlencoded; charset=utf-8" };
+  const body = { amount: 7, "a b": ["x&y", "ü +"], on: true };
+  expect(build({ headers, body })).toMatchObject({ request: { body: "amount=7&a+b=x%26y&a+b=%C3%BC+%2B&on=true" } });
+  expect(build({ headers, body: "as=it&is" })).toMatchObject({ request: { body: "as=it&is" } });
+  expect(build({ headers, body: { deep: { a: 1 } } })).toMatchObject({ fault: { pointer: "/body/deep" } });
+});
+
 test("a body is JSON unless its content-type says otherwise, and at most 1 MiB", () => {
   const text = { "content-type": "text/plain; charset=utf-8" };
   const json = { "Content-Type": "application/vnd.api+json" };

@@ -57,7 +57,7 @@ function urlOf(parts: unknown, query: unknown): string {
   if (/(^|[/\\])(\.|%2e){1,2}([/\\?]|$)/i.test(text.slice(text.indexOf("://") + 3))) {
     throw new UnfitValueError("/url", "has a segment that is . or ..");
   }
-  const search = parametersOf(query).map(([name, value]) => `${encode(name)}=${encode(value)}`);
+  const search = parametersOf(query, "/query").map(([name, value]) => `${encode(name)}=${encode(value)}`);
   const url = search.length === 0 ? text : `${text}${text.includes("?") ? "&" : "?"}${search.join("&")}`;
   if (url.length > bounds.url) throw new UnfitValueError("/url", `is longer than ${bounds.url} characters`);
   return url;
@@ -75,11 +75,11 @@ function encode(text: string): string {
   return encodeURIComponent(text);
 }
 
-function parametersOf(query: unknown): [name: string, value: string][] {
-  if (!isObject(query)) return [];
-  return Object.entries(query).flatMap(([name, value]) => {
+function parametersOf(object: unknown, pointer: string): [name: string, value: string][] {
+  if (!isObject(object)) return [];
+  return Object.entries(object).flatMap(([name, value]) => {
     const values: readonly unknown[] = Array.isArray(value) ? value : [value];
-    return values.map((item): [string, string] => [name, textOf(item, `/query/${name}`)]);
+    return values.map((item): [string, string] => [name, textOf(item, `${pointer}/${name}`)]);
   });
 }
 
@@ -99,10 +99,22 @@ function headersOf(headers: unknown): Record<string, string> {
 
 function bodyOf(body: unknown, contentType: string | undefined): string {
   const isJson = contentType === undefined || isJsonType(contentType);
+  if (!isJson && isObject(body) && isFormType(contentType)) return within(formOf(body));
   if (!isJson && typeof body !== "string") {
     throw new UnfitValueError("/body", "is no text, and its content-type is not JSON");
   }
-  const text = isJson ? JSON.stringify(body) : String(body);
+  return within(isJson ? JSON.stringify(body) : String(body));
+}
+
+function formOf(body: object): string {
+  const pairs = parametersOf(body, "/body").map(([name, value]): [string, string] => [
+    name.toWellFormed(),
+    value.toWellFormed(),
+  ]);
+  return new URLSearchParams(pairs).toString();
+}
+
+function within(text: string): string {
   if (Buffer.byteLength(text) <= bounds.body) return text;
   throw new UnfitValueError("/body", `is longer than ${bounds.body} bytes`);
 }
@@ -111,6 +123,10 @@ function textOf(value: unknown, pointer: string): string {
   const text = scalarText(value);
   if (text === undefined) throw new UnfitValueError(pointer, "has a value that is no text, number, true or false");
   return text;
+}
+
+function isFormType(contentType: string): boolean {
+  return /^application\/x-www-form-urlencoded\s*(;|$)/i.test(contentType);
 }
 
 /** Whether a media type is JSON: `application/json`, or one that ends so. */

@@ -54,7 +54,7 @@ const text: JsonSchema = { type: "string", minLength: 1, maxLength: urlMax };
 /** The form of the request of an `http` step. */
 export const requestForm: ObjectForm = {
   description:
-    "The request. GET and HEAD read, DELETE destroys, the others write. The body is sent as JSON, or, with another content-type, as the text that it is.",
+    "The request. GET and HEAD read, DELETE destroys, the others write. The body is sent as JSON; with content-type application/x-www-form-urlencoded as a form; with another, as the text that it is.",
   required: {
     method: { description: "Method.", enum: [...httpMethods], examples: ["POST"] },
     url: {

@@ -129,20 +129,24 @@ export function readPage(node: Node, reader: ShapeReader): PageSpec | undefined 
   }
   const fields = reader.fields(node, pageForm);
   if (fields === undefined) return undefined;
-  const max = reader.number(fields.at("max"), pageCount);
+  // Without it the rest is looked at all the same.
+  const max = reader.number(fields.at("max"), pageCount) ?? pageCount.min;
   const isDeclared = Object.keys(pageForm.optional).every((name) => !fields.has(name));
   const paging = isDeclared ? undefined : readPaging(node, fields, reader);
-  if (max === undefined || isDeclared || paging !== undefined) return max === undefined ? undefined : { max, paging };
+  if (isDeclared || paging !== undefined) return { max, paging };
   const unclear = whyUnclear(fields);
-  return unclear === undefined ? undefined : { max, paging, unclear };
+  if (unclear === undefined) return undefined;
+  reader.faults.add("PROGRAM_MALFORMED", node.path, unclear, shapes);
+  return { max, paging, unclear };
 }
 
 /** Why what is said beside `max` is no way at all; undefined where it is one, however faulty. */
 function whyUnclear(fields: Fields): string | undefined {
   const by = fields.at("by").value;
   if (by !== undefined && by !== "rows") return `has ${formatValue(by)} for by, which is "rows" or left out`;
-  const hasWay = fields.has("arg") && ["from", "start", "by"].some((name) => fields.has(name));
-  return hasWay || fields.has("query") ? undefined : "does not say how the next page is asked for";
+  // A query without from is a fault of its own.
+  const hasWay = fields.has("arg") && ["from", "start", "by", "query"].some((name) => fields.has(name));
+  return hasWay ? undefined : "does not say how the next page is asked for";
 }
 
 const nameArgument = "write the name of the argument that takes the token, the number of the page or the offset";
@@ -206,8 +210,8 @@ function declaredPaging({ arg, from, query, start = 0, by, size, more }: PagingD
 export function checkPage(page: PageSpec, path: Path, action: Action, check: Check): void {
   const { faults } = check;
   if (page.unclear !== undefined) {
-    const hint = action.paging ? `write {"max": ${page.max}}: ${action.slug} declares its paging` : shapes;
-    faults.add("PROGRAM_MALFORMED", path, page.unclear, hint);
+    const hint = `${declaredHint(page)}: ${action.slug} declares its paging`;
+    if (action.paging) faults.rehint("PROGRAM_MALFORMED", path, page.unclear, hint);
     return;
   }
   const paging = pagingOf(page, action);
@@ -225,12 +229,17 @@ export function checkPage(page: PageSpec, path: Path, action: Action, check: Che
   if (declared !== undefined && declared.arg === paging.arg && declared.kind !== paging.kind && !check.isStored) {
     // Counted otherwise than it is, an offset skips rows or has them twice, and no page would tell.
     const message = `takes ${paging.arg} for ${wordsOf[paging.kind]}, and ${action.slug} declares it as ${wordsOf[declared.kind]}`;
-    faults.add("PROGRAM_ARGUMENT_INVALID", path, message, `write {"max": ${page.max}}, which reads it as declared`);
+    faults.add("PROGRAM_ARGUMENT_INVALID", path, message, `${declaredHint(page)}, which reads it as declared`);
     return;
   }
   if (paging.kind === "token") checkToken(paging, path, action, faults);
   else checkCount(paging, path, action, check);
   if (paging.more !== undefined) checkMore(paging.more, path, action, faults);
+}
+
+/** The page that reads a list as its tool declares. */
+function declaredHint({ max }: PageSpec): string {
+  return `write {"max": ${max === pageCount.min ? 20 : max}}`;
 }
 
 const wordsOf = { token: "a token", number: "the number of the page", rows: "an offset in rows" };

@@ -127,9 +127,16 @@ function readWords(node: Node, reader: ShapeReader): Reduction | undefined {
   const text = reader.text(node, { max: textMax, hint });
   const reduction = text === undefined ? undefined : parseReduction(text);
   if (text !== undefined && reduction === undefined) {
-    reader.faults.add("PROGRAM_MALFORMED", node.path, `is ${formatValue(text)}, which is no such value`, hint);
+    reader.faults.add("PROGRAM_MALFORMED", node.path, `is ${formatValue(text)}, which is no such value`, hintOf(text));
   }
   return reduction;
+}
+
+/** What is written as a call is written with a space. */
+function hintOf(text: string): string {
+  const [, kind, operand = ""] = /^(\w{1,10})\(\s*([\w.* ]{0,60})\)$/.exec(text) ?? [];
+  const written = `${kind?.toLowerCase()} ${operand === "*" ? "" : operand.trim().replace(/^row\./, "")}`.trim();
+  return kind !== undefined && parseReduction(written) !== undefined ? `write ${JSON.stringify(written)}` : hint;
 }
 
 function parseReduction(text: string): Reduction | undefined {

@@ -5,7 +5,7 @@ import type { Path } from "../../json.ts";
 import { type ObjectForm, ref } from "../../read/form.ts";
 import { parsePath } from "../../read/reference.ts";
 import type { Fields, Node, ShapeReader } from "../../read/shape.ts";
-import { fieldType, typesOf, type ValueType, walkType } from "../../types/schema-type.ts";
+import { fieldType, namesOf, typesOf, type ValueType, walkType } from "../../types/schema-type.ts";
 import type { RowSet } from "../../types/scope.ts";
 import { checkPage, type PageSpec, readPage } from "./page.ts";
 
@@ -112,7 +112,9 @@ function readListPath(node: Node, reader: ShapeReader): Path | undefined {
   const path = text.endsWith("[]") ? parsePath(text.slice(0, -2)) : undefined;
   if (path === undefined) {
     const message = `is ${formatValue(text)}, which is not the path of a list`;
-    const mended = parsePath(text) === undefined ? hint : `write "${text}[]"`;
+    // As JSONPath or jq would have it.
+    const bare = text.replace(/^\$?\./, "").replace(/\[\*?\]$/, "");
+    const mended = parsePath(bare) === undefined ? hint : `write "${bare}[]"`;
     reader.faults.add("PROGRAM_MALFORMED", node.path, message, mended);
   }
   return path;
@@ -136,7 +138,7 @@ export function setOfRows(
   if ("type" in list && (types === undefined || types.has("array"))) return setOfItems(rows, path, list.type, faults);
   const why = "fault" in list ? list.fault : `it is ${[...(types ?? [])].join(" or ")}`;
   const message = `is no list in the output of ${action.slug}: ${why}`;
-  const hint = `name a list of the output: ${listsOf(action.outputSchema).join(", ") || "this tool has none"}`;
+  const hint = `name a list of the output: ${listsText(action)}`;
   faults.add("PROGRAM_REFERENCE_INVALID", [...path, "from"], message, hint);
   return "any";
 }
@@ -178,7 +180,7 @@ function listsOf(schema: JsonSchema): string[] {
   for (let depth = 0; depth < listsDepthMax && found.length < listsMax; depth++) {
     level = level.flatMap(([path, node]) => {
       const isList = typesOf(node)?.has("array") === true;
-      if (isList) found.push(`${path}[]`);
+      if (isList) found.push(`${path}[]${fieldsText(node.items)}`);
       // No path begins with an index.
       const fields = isList && path === "" ? undefined : isList ? node.items : node;
       const properties = isObject(fields) && isObject(fields.properties) ? Object.entries(fields.properties) : [];
@@ -187,4 +189,21 @@ function listsOf(schema: JsonSchema): string[] {
     });
   }
   return found.slice(0, listsMax);
+}
+
+/** The lists of a tool's output, each with the fields of its items. */
+function listsText({ outputSchema }: Pick<Action, "outputSchema">): string {
+  return listsOf(outputSchema).join(", ") || "this tool has none";
+}
+
+/** What items have, as far as that is known. */
+function fieldsText(item: unknown): string {
+  const names = isObject(item) ? namesOf(item) : [];
+  return names.length === 0 ? "" : ` (of ${names.join(", ")})`;
+}
+
+/** Tells what the answer has where it was not said well what is taken of it: who mends that need not ask again. */
+export function tellLists(path: Path, action: Action, { faults }: Check): void {
+  const hint = `name a list of the output in from, and fields of its items in keep: ${listsText(action)}`;
+  faults.add("PROGRAM_MALFORMED", path, "does not say what rows it takes", hint);
 }

@@ -37,7 +37,9 @@ const accounts = [
   ["sales_crm", "sandbox:pages=80"],
   ["sales_crm", "sandbox:error"],
   ["esignature", "sandbox:pages=3"],
+  ["incident_mgmt", "ops"],
   ["messaging_bot", "ops"],
+  ["issue_tracker", "ops"],
   ["messaging_bot", "sandbox:error"],
   ["search_engine", "ops"],
   ["search_ingestion", "ops"],
@@ -137,6 +139,17 @@ test("a message that the app refuses is noted instead, and the job goes on", asy
   expect(JSON.parse(receipt?.resultJson ?? "")).toMatchObject({ why: "told" });
 });
 
+test("three apps are asked at the same time, and one message reports", async () => {
+  const job = await reach(await submit("gather-and-report"), hasEnded);
+  expect(job).toMatchObject({ lastError: "", receipt: { outcome: "complete", calls: { read: 3, write: 1 } } });
+  const { deals, incidents, imports } = JSON.parse(job.receipt?.resultJson ?? "") as Record<string, number>;
+  expect(job.receipt?.rows?.in).toBe((deals ?? 0) + (incidents ?? 0) + (imports ?? 0));
+  const { events } = await client.jobs.listJobEvents({ jobId: job.id });
+  const started = events.flatMap(({ type, stepId }) => (type === "step-started" ? [stepId] : []));
+  expect(started.slice(0, 4).toSorted()).toEqual(["deals", "gather", "incidents", "tasks"]);
+  expect(started.at(-1)).toBe("report");
+});
+
 test("an export that does not end is waited for as often as the program says, and no further", async () => {
   const never = example("wait-for-export")
     .replace("has(steps.run.finishedAt)", "!has(steps.run.finishedAt)")
@@ -150,6 +163,20 @@ test("an export that does not end is waited for as often as the program says, an
   expect(steps["ready"]).toMatchObject({ state: "failed", attempts: 3 });
   expect(steps["run"]).toMatchObject({ state: "completed", attempts: 3, calls: { read: 3 } });
   expect(steps["fetch"]).toBeUndefined();
+});
+
+test("tickets that nobody has touched for thirty days are closed, and opened again where the rest of the job fails", async () => {
+  const job = await reach(await submit("close-stale-tickets"), hasEnded);
+  expect(job).toMatchObject({ lastError: "", receipt: { outcome: "complete" } });
+  const { of, closed, on } = JSON.parse(job.receipt?.resultJson ?? "") as { of: number; closed: number; on: string };
+  expect(closed).toBeGreaterThan(0);
+  expect(closed).toBeLessThanOrEqual(of);
+  expect(on).toMatch(/^\d{4}-\d{2}-\d{2}$/);
+  const failing = JSON.parse(example("close-stale-tickets")) as { steps: { id: string; entity?: string }[] };
+  const steps = failing.steps.map((step) => (step.id === "tell" ? { ...step, entity: "sandbox:error" } : step));
+  const submitted = await client.jobs.submitJob({ programJson: JSON.stringify({ ...failing, steps }) });
+  const failed = await reach(submitted.job?.id ?? "", hasEnded);
+  expect(failed.saga).toMatchObject({ state: "compensated", entries: 2 * closed, done: 2 * closed });
 });
 
 test("a destructive plan is simulated, approved and run", async () => {

@@ -624,3 +624,19 @@ test("rows whose skill may have written are not run again", async () => {
   );
   expect(details).toEqual([{ reason: "PROGRAM_POINT_INVALID", field: "programJson/points/rows/continuations/0" }]);
 });
+
+test("no branch of a parallel runs a skill, nor does a map in one", async () => {
+  await using node = createTestNode(database.db);
+  const project = await node.project();
+  await promote(node, project, { announce });
+  const run = { id: "tell", run: "skills.announce", input };
+  const found = async (step: object) => {
+    const ways = { id: "ways", parallel: { one: [step], two: [{ id: "rest", wait: "1s" }] } };
+    const programJson = programText({ steps: [fetchRows, ways] });
+    return (await refusalsOf(project.client.submitJob({ programJson }))).details;
+  };
+  const place = "programJson/steps/1/parallel/one/0";
+  expect(await found(run)).toEqual([{ reason: "PROGRAM_MALFORMED", field: place }]);
+  const inMap = await found({ id: "each", map: "items", do: [run] });
+  expect(inMap).toEqual([{ reason: "PROGRAM_MALFORMED", field: `${place}/do/0` }]);
+});

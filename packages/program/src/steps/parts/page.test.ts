@@ -160,13 +160,13 @@ test("a list that is not there is refused with those that are, in other lists to
       /^REFERENCE_INVALID rows\/from .*: name a list of the output: boards\[\] \(of items_page\), boards\[0\].items_page.items\[\]$/,
     ),
   ]);
-  expect(await faultsOf({ ...events, rows: { from: "items", keep: ["id"] }, page: { max: 5 } })).toEqual([
+  expect(await faultsOf({ ...events, rows: { from: "items", keep: ["id"] }, page: { max: 5 } })).toContain(
     'MALFORMED rows/from is "items", which is not the path of a list: write "items[]"',
-  ]);
+  );
   for (const from of ["$.items", "items[*]", ".items[]"]) {
-    expect(await faultsOf({ ...events, rows: { from, keep: ["id"] }, page: { max: 5 } })).toEqual([
+    expect(await faultsOf({ ...events, rows: { from, keep: ["id"] }, page: { max: 5 } })).toContainEqual(
       expect.stringMatching(/: write "items\[\]"$/),
-    ]);
+    );
   }
 });
 

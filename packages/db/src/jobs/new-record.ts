@@ -9,6 +9,7 @@ export function recordOfNewJob({ job, events }: NewJob): JobRecord {
     simulatedFrom: given.simulatedFrom ?? null,
     skillSlug: given.skillSlug ?? "",
     standingProgramId: given.standingProgramId ?? "",
+    standingRunId: given.standingRunId ?? null,
     input: given.input ?? null,
     overrides: given.overrides ?? null,
     generation: given.generation ?? 1,

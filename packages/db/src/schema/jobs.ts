@@ -60,6 +60,8 @@ export const jobs = pgTable(
     simulatedFrom: idColumn("job")("simulated_from"),
     skillSlug: text("skill_slug").notNull().default(""),
     standingProgramId: text("standing_program_id").notNull().default(""),
+    /** The run of the standing program; null without one. */
+    standingRunId: idColumn("srn")("standing_run_id"),
     programDigest: bytes("program_digest").notNull(),
     /** Sealed JSON text of the input that a skill's caller gave; null: the program's own. */
     input: bytes("input"),
@@ -106,6 +108,7 @@ export const jobs = pgTable(
     index("jobs_status").on(table.projectId, table.status, table.id),
     // Of the lists that few jobs are in: a scan of all of them would look for one. Neither column ever changes.
     index("jobs_skill").on(table.projectId, table.skillSlug, table.id).where(sql`skill_slug <> ''`),
+    index("jobs_standing").on(table.projectId, table.standingProgramId, table.id).where(sql`standing_program_id <> ''`),
     index("jobs_simulations").on(table.projectId, table.id).where(sql`mode = 'simulate'`),
     index("jobs_simulated_from").on(table.simulatedFrom).where(sql`simulated_from is not null`),
     index("jobs_unswept").on(table.finishedAt).where(sql`finished_at is not null and not is_swept`),
@@ -274,6 +277,9 @@ export const jobAsks = pgTable(
     index("job_asks_project").on(table.projectId, table.id),
     index("job_asks_job").on(table.jobId, table.id),
     index("job_asks_project_pending").on(table.projectId, table.id).where(sql`state = 'pending'`),
+    index("job_asks_standing")
+      .on(table.projectId, table.standingProgramId, table.id)
+      .where(sql`standing_program_id <> ''`),
     uniqueIndex("job_asks_pending").on(table.jobId).where(sql`state = 'pending'`),
   ],
 );

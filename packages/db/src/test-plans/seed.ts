@@ -18,6 +18,8 @@ const kinds: Readonly<Record<Exclude<IdPrefix, "apr" | "aep">, number>> = {
   ask: 9,
   call: 10,
   node: 11,
+  stp: 12,
+  srn: 13,
 };
 
 /** When row `n` of a table was made: a second after the one before, in the day before `nowMs`. */

@@ -1,6 +1,15 @@
 import { createHash } from "node:crypto";
 import type { AskPort, PreparedAsk } from "@svc/asks";
-import { type Clock, createId, type Id, type KeyId, type ProjectId, type Sealer } from "@svc/core";
+import {
+  type Clock,
+  createId,
+  type Id,
+  type KeyId,
+  type ProjectId,
+  type Sealer,
+  type StandingProgramId,
+  type StandingRunId,
+} from "@svc/core";
 import {
   type EstimateDocument,
   type Executor,
@@ -43,10 +52,15 @@ export type JobSubmission = {
   /** What a skill's caller gave; undefined for the program's own. */
   readonly input: JsonObject | undefined;
   readonly skillSlug: string;
+  /** Of a job that a standing program starts: the program and its run. */
+  readonly standing?: StandingOrigin | undefined;
   readonly idempotencyKey: string | undefined;
   /** SHA-256 of what the idempotency key is bound to. */
   readonly contentDigest: Buffer;
 };
+
+/** What started a job by itself. */
+export type StandingOrigin = { readonly programId: StandingProgramId; readonly runId: StandingRunId };
 
 /** What storing new jobs works with. */
 export type NewJobsContext = {
@@ -137,7 +151,8 @@ function begun(main: NewJob, { change }: PlannedJob): NewJob {
 
 type Identified = { readonly id: Id<"job">; readonly digest: Buffer; readonly nowMs: number };
 
-async function newJob(context: NewJobsContext, submission: JobSubmission & Identified): Promise<NewJob> {
+/** Makes a job of a checked program; nothing is stored. */
+export async function newJob(context: Pick<NewJobsContext, "db" | "sealer" | "asks">, submission: JobSubmission & Identified): Promise<NewJob> {
   const { id, nowMs, program, simulateFirst, needsApproval, mode } = submission;
   const asksNow = needsApproval && !simulateFirst && mode === "live";
   const status: JobStatus = simulateFirst ? "simulating" : asksNow ? "pending_plan_approval" : "queued";
@@ -188,6 +203,8 @@ function baseRow(submission: JobSubmission, { id, digest, nowMs }: Identified) {
     projectId: submission.projectId,
     mode: submission.mode,
     skillSlug: submission.skillSlug,
+    standingProgramId: submission.standing?.programId ?? "",
+    standingRunId: submission.standing?.runId ?? null,
     programDigest: digest,
     params: {},
     stepArgs: {},
@@ -207,8 +224,8 @@ function sagaOf({ program }: JobSubmission): SagaDocument {
 }
 
 function preparePlanAsk(
-  { db, asks }: NewJobsContext,
-  { id, nowMs, projectId, keyId, principalChain, program }: JobSubmission & Identified,
+  { db, asks }: Pick<NewJobsContext, "db" | "asks">,
+  { id, nowMs, projectId, keyId, principalChain, program, standing }: JobSubmission & Identified,
   question: ReturnType<typeof planQuestion>,
 ): Promise<PreparedAsk> {
   return asks.prepare(db, {
@@ -217,7 +234,7 @@ function preparePlanAsk(
     projectId,
     keyId,
     approvers: program.approval.escalation,
-    standingProgramId: "",
+    standingProgramId: standing?.programId ?? "",
     principalChain,
     nowMs,
   });

@@ -187,6 +187,20 @@ CREATE UNIQUE INDEX job_asks_pending ON public.job_asks USING btree (job_id) WHE
 CREATE INDEX job_asks_project ON public.job_asks USING btree (project_id, id);
 CREATE INDEX job_asks_project_pending ON public.job_asks USING btree (project_id, id) WHERE (state = 'pending'::text);
 
+create table job_attempts (
+  job_id uuid not null,
+  attempt integer not null,
+  status text not null,
+  last_error text not null,
+  receipt jsonb not null,
+  finished_at timestamp(3) with time zone not null,
+  retried_at timestamp(3) with time zone not null,
+  retry_key_id uuid not null,
+  idempotency_key text,
+  content_digest bytea not null,
+  constraint job_attempts_key PRIMARY KEY (job_id, attempt)
+);
+
 create table job_events (
   job_id uuid not null,
   seq integer not null,
@@ -303,6 +317,12 @@ create table jobs (
   is_swept boolean default false not null,
   overrides bytea,
   loop_holds integer default 0 not null,
+  attempt integer default 1 not null,
+  attempt_key_id uuid,
+  paused_at timestamp(3) with time zone,
+  pause_chain text[],
+  refused_answers integer default 0 not null,
+  has_lost_rows boolean default false not null,
   constraint jobs_pkey PRIMARY KEY (id),
   constraint jobs_project_id_projects_id_fk FOREIGN KEY (project_id) REFERENCES projects(id)
 );

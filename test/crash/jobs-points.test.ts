@@ -36,6 +36,8 @@ const pointsOf: Readonly<Record<string, readonly string[]>> = {
   "map of reads": [...everywhere, ...around],
   "map of writes": [...everywhere, ...around, ...writing],
   "map of keyed writes": [...everywhere, ...around, ...writing],
+  "rows kept": [...everywhere, ...around, ...writing],
+  when: [...everywhere, ...around, ...writing],
   judge: [...everywhere, ...asking],
   wait: everywhere,
   until: [...everywhere, ...around, ...writing],
@@ -47,6 +49,7 @@ const sample: readonly (readonly [kind: string, point: string, nth: number])[] =
   ["pages", "before-commit", 2],
   ["keyed write", "in-send", 1],
   ["map of writes", "in-send", 5],
+  ["rows kept", "in-send", 5],
   ["judge", "after-ask-commit", 1],
   ["undo", "mid-undo", 1],
   ["until", "after-commit", 5],
@@ -127,11 +130,11 @@ async function finish(id: string): Promise<JobAnswer> {
 }
 
 /** Writes of the kinds that make them one after the other: each begins with a commit, and ends with the next one. */
-const writesOf: Readonly<Record<string, number>> = { write: 1, "keyed write": 1, undo: 2 };
+const writesOf: Readonly<Record<string, number>> = { write: 1, "keyed write": 1, when: 1, undo: 2 };
 
 /** Whether the commits of a kind do not tell by their number whether a write is under way. */
 function isManifold(kind: string): boolean {
-  return kind.startsWith("map of") || kind === "until";
+  return kind.startsWith("map of") || kind === "rows kept" || kind === "until";
 }
 
 /** Whether a write was under way where a worker died. */

@@ -54,6 +54,43 @@ export const kinds: Readonly<Record<string, JobKind>> = {
   "map of writes": { program: mapOf("desk.send_note", tagged("{row.id}")), ends: "SUCCEEDED" },
   "map of keyed writes": { program: mapOf("desk.send_keyed", tagged("{row.id}")), ends: "SUCCEEDED" },
   judge: { program: { points, steps: [{ id: "gate", judge: "doubt" }, last] }, ends: "SUCCEEDED" },
+  "rows kept": {
+    program: {
+      points,
+      steps: [
+        items,
+        {
+          id: "first",
+          map: "items",
+          concurrency: 2,
+          onRows,
+          keep: { note: "calls.send.id" },
+          do: [
+            {
+              id: "send",
+              call: "desk.send_note",
+              entity: "ops",
+              args: tagged("{row.id}"),
+              timeout,
+              when: "row.n >= 0.0",
+            },
+          ],
+        },
+        { id: "again", map: "first", states: ["ok"], onRows, do: [{ ...last, id: "look", when: "row.note != null" }] },
+      ],
+    },
+    ends: "SUCCEEDED",
+  },
+  when: {
+    program: {
+      params: { n: 1.0 },
+      steps: [
+        { ...single("desk.send_note", tagged("never")).steps[0], id: "never", when: "params.n > 1.0" },
+        { ...single("desk.send_note", tagged("one")).steps[0], when: "!has(steps.never)" },
+      ],
+    },
+    ends: "SUCCEEDED",
+  },
   wait: { program: { steps: [{ id: "rest", wait: "1s" }, last] }, ends: "SUCCEEDED" },
   until: {
     // Each round sends a note of its own.

@@ -60,6 +60,8 @@ test.each([
   ["GetJob", () => ({ id: waiting }), "JOB_NOT_FOUND"],
   ["CancelJob", () => ({ id: waiting }), "JOB_NOT_FOUND"],
   ["CancelJob", () => ({ id: done }), "JOB_NOT_FOUND"],
+  ["PauseJob", () => ({ id: waiting }), "JOB_NOT_FOUND"],
+  ["ResumeJob", () => ({ id: waiting }), "JOB_NOT_FOUND"],
   ["ListJobEvents", () => ({ jobId: waiting }), "JOB_NOT_FOUND"],
   ["PromoteJob", () => ({ jobId: done, slug: "mine", description: "x" }), "JOB_NOT_FOUND"],
   [

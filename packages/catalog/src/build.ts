@@ -167,6 +167,7 @@ function buildAction(toolkit: ToolkitDocument, name: string, document: ActionDoc
       empty: response.empty,
       error: response.error,
     },
+    paging: document.paging,
     validateInput: validators(inputSchema),
     validateOutput: validators(withNulls(document.output)),
   };

@@ -1,3 +1,4 @@
+import { checkPaging } from "./check-paging.ts";
 import { checkTemplates, deploymentNamespace, type Namespaces } from "./check-placeholders.ts";
 import { type Arguments, checkPlaces, declaredArguments } from "./check-places.ts";
 import { checkResponse } from "./check-response.ts";
@@ -32,6 +33,7 @@ export function checkAction(
   }
   checkResponse(file, document);
   checkIdempotency(file, document, declared);
+  checkPaging(file, document);
 }
 
 function checkInput(file: DefinitionFile, declared: Arguments, { input = {}, class: access }: Partial<ActionDocument>) {

@@ -30,8 +30,12 @@ function checkPath(file: DefinitionFile, path: readonly string[], text: string):
   file.fault(path, `"${text}" is not a path`, "write names and list indexes, such as data.items[0].id");
 }
 
-/** Why a result that satisfies an output schema has no text or number at a path; undefined when it may have one. */
-export function faultOfOutputPath(output: JsonSchema, text: string): string | undefined {
+/** Why a result that satisfies an output schema has none of the types wanted at a path; undefined when it may have. */
+export function faultOfOutputPath(
+  output: JsonSchema,
+  text: string,
+  wanted: readonly string[] = ["string", "integer", "number", "boolean"],
+): string | undefined {
   if (!jsonPath.test(text)) return "is not a path";
   let node: unknown = output;
   for (const [, index, name = ""] of text.matchAll(/\[(\d+)\]|([\w$@-]+)/g)) {
@@ -41,7 +45,9 @@ export function faultOfOutputPath(output: JsonSchema, text: string): string | un
     if (index === undefined && isObject(group) && !Object.hasOwn(group, name)) return "is not in the tool's output";
     node = index === undefined ? (isObject(group) ? group[name] : undefined) : node.items;
   }
-  const types = isObject(node) && node.type !== undefined ? [node.type].flat() : [];
+  const types = isObject(node) && node.type !== undefined ? [node.type].flat().map(String) : [];
   if (types.some((type) => type === "object" || type === "array")) return "is an object or a list";
+  const values = types.filter((type) => type !== "null");
+  if (values.length > 0 && !values.some((type) => wanted.includes(type))) return `is ${values.join(" or ")}`;
   return undefined;
 }

@@ -28,6 +28,7 @@ export function toToolMessage(tool: Tool): ToolMessage {
     accessClass: tool.class,
     callable: tool.callable,
     ownerProjectId: tool.ownerProjectId,
+    pagingJson: tool.kind === "action" && tool.paging !== undefined ? JSON.stringify(tool.paging) : "",
   });
 }
 

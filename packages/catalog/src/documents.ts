@@ -65,6 +65,21 @@ type ResponseDocument = {
   readonly error?: { path?: string; unless?: string; message?: string };
 };
 
+/**
+ * How the next page of a list is asked for: argument `arg` takes what stands at `from`, or of the link there its parameter `query`;
+ * without `from` it counts, from `start` on, pages or, `by` rows, rows. `size`: the argument that says how many rows a page has. `more`:
+ * the boolean that is false on the last page.
+ */
+export type PagingDocument = {
+  readonly arg: string;
+  readonly from?: string;
+  readonly query?: string;
+  readonly start?: number;
+  readonly by?: "rows";
+  readonly size?: string;
+  readonly more?: string;
+};
+
 /** An action's file that satisfies schemas/tool.schema.json. */
 export type ActionDocument = {
   readonly kind: "action";
@@ -78,6 +93,7 @@ export type ActionDocument = {
   readonly output: JsonSchema;
   readonly request: RequestDocument;
   readonly response?: ResponseDocument;
+  readonly paging?: PagingDocument;
 };
 
 /** A trigger's file that satisfies schemas/tool.schema.json. */

@@ -10,7 +10,7 @@ export {
   loadDeployment,
   toDeployment,
 } from "./deployment.ts";
-export type { AccessClass, JsonSchema, ToolDocument, ToolkitDocument } from "./documents.ts";
+export type { AccessClass, JsonSchema, PagingDocument, ToolDocument, ToolkitDocument } from "./documents.ts";
 export { toolkitNotFound } from "./errors.ts";
 export { findTrigger } from "./find-trigger.ts";
 export { createTenantValidators, createValidator, type SchemaValidator } from "./json-schema.ts";

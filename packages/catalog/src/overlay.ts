@@ -1,4 +1,5 @@
 import { isObject } from "@svc/core";
+import { faultsOfPaging } from "./check-paging.ts";
 import { createDefinitionFile, type DefinitionFile } from "./definition-file.ts";
 
 /** A definition with a deployment's overlay over it (RFC 7396); its faults name both files. */
@@ -9,7 +10,22 @@ export function overlayDefinition(
 ): DefinitionFile {
   if (patch === undefined || file.faults.length > 0) return file;
   const name = `${file.file} (with the overlay of ${deploymentFile})`;
-  return createDefinitionFile(name, mergePatch(file.value, patch), file.lineOf);
+  const merged = mergePatch(file.value, patch);
+  return createDefinitionFile(name, Object.hasOwn(patch, "paging") ? merged : withSoundPaging(merged), file.lineOf);
+}
+
+/**
+ * An overlay that takes an argument or a field away from a list, and says nothing of its paging, takes that away as well where it went
+ * by what is gone: overlays are older than paging.
+ */
+function withSoundPaging(definition: unknown): unknown {
+  if (!isObject(definition) || !isObject(definition.paging)) return definition;
+  const { paging, ...others } = definition;
+  const { arg, from, more } = paging as { readonly [name: string]: unknown };
+  const hasForm = [arg, from ?? "", more ?? ""].every((text) => typeof text === "string");
+  // What has not its form is left to the check that says so.
+  if (!hasForm || !isObject(definition.input) || !isObject(definition.output)) return definition;
+  return faultsOfPaging(definition).length === 0 ? definition : others;
 }
 
 /** Applies a JSON Merge Patch (RFC 7396) to a JSON value; neither is changed. */

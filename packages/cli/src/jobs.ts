@@ -5,18 +5,20 @@ import { addJobCancel } from "./jobs/cancel.ts";
 import { addJobList } from "./jobs/list.ts";
 import { addJobLog } from "./jobs/log.ts";
 import { addJobPark } from "./jobs/park.ts";
+import { addJobPause } from "./jobs/pause.ts";
 import { addJobPromote } from "./jobs/promote.ts";
 import { addJobRelease } from "./jobs/release.ts";
+import { addJobResume } from "./jobs/resume.ts";
 import { addJobShow } from "./jobs/show.ts";
 import { addJobSubmit } from "./jobs/submit.ts";
 import { addJobWatch } from "./jobs/watch.ts";
 
-/** Adds `svc jobs submit|list|show|watch|log|cancel|promote|park|release`. */
+/** Adds `svc jobs submit|list|show|watch|log|pause|resume|cancel|promote|park|release`. */
 export function addJobsCommand(program: Command, context: CommandContext): void {
   const jobs = program
     .command("jobs")
     .description(
-      "submit programs as jobs, and follow, read, cancel and promote them; as administrator, park and release them",
+      "submit programs as jobs, and follow, read, pause, resume, cancel and promote them; as administrator, park and release them",
     );
   addExamples(jobs, [
     "svc jobs",
@@ -29,6 +31,8 @@ export function addJobsCommand(program: Command, context: CommandContext): void 
   addJobShow(jobs, context);
   addJobWatch(jobs, context);
   addJobLog(jobs, context);
+  addJobPause(jobs, context);
+  addJobResume(jobs, context);
   addJobCancel(jobs, context);
   addJobPromote(jobs, context);
   addJobPark(jobs, context);

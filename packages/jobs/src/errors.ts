@@ -106,14 +106,14 @@ export function approverMissing(): Fault {
 /** Ends that a job comes to; the others are made by somebody. */
 const byItself: ReadonlySet<string> = new Set(["succeeded", "failed", "expired"]);
 
-/** A job that has ended cannot be cancelled, parked or released. `field` names it in the request. */
+/** A job that has ended cannot be cancelled, paused, resumed, parked or released. `field` names it in the request. */
 export function jobFinished(field: "id" | "jobId", id: string, status: string): Fault {
   return fault({
     code: "failed_precondition",
     reason: "JOB_FINISHED",
     field,
     message: `job ${id} ${byItself.has(status) ? "has" : "was"} ${status}`,
-    help: "Only a job that has not ended can be cancelled, parked or released.",
+    help: "Only a job that has not ended can be cancelled, paused, resumed, parked or released.",
   });
 }
 
@@ -136,6 +136,17 @@ export function jobNotReleasable(id: string, standing: string): Fault {
     field: "jobId",
     message: `job ${id} is ${standing}, and only one that is parked as poisoned or by an administrator is released`,
     help: "A job that waits for an answer goes on by AnswerAsk, one that waits for a time by itself.",
+  });
+}
+
+/** A job is not paused, nor to be. */
+export function jobNotPaused(id: string, status: string): Fault {
+  return fault({
+    code: "failed_precondition",
+    reason: "JOB_NOT_PAUSED",
+    field: "id",
+    message: `job ${id} is ${status}, and nobody has paused it`,
+    help: "Only a job whose pausedAt is set is resumed: one that waits for an answer goes on by AnswerAsk.",
   });
 }
 

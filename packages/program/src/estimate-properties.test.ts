@@ -34,12 +34,19 @@ function makeId({ ids }: Making): string {
 }
 
 function makeCall(making: Making): object {
-  return { id: makeId(making), ...tools[classes[making.draw(3)] ?? "read"], retry: { max: making.draw(3) } };
+  const call = { id: makeId(making), ...tools[classes[making.draw(3)] ?? "read"], retry: { max: making.draw(3) } };
+  return { ...call, ...makeWhen(making) };
+}
+
+/** A condition, of one step in four. */
+function makeWhen({ draw }: Making): object {
+  return draw(4) === 0 ? { when: "1.0 < 2.0" } : {};
 }
 
 function makeRows(making: Making): object {
   const id = makeId(making);
-  const page = { arg: "page_token", from: "nextPageToken", max: 1 + making.draw(3) };
+  const declared = { max: 1 + making.draw(3) };
+  const page = making.draw(2) === 0 ? declared : { arg: "page_token", from: "nextPageToken", ...declared };
   making.sets.push(id);
   const rows = { from: "items[]", keep: ["id"], ...(making.draw(2) === 0 && { page }) };
   return { id, call: "calendar.list_events", entity: "ops", args: { calendar_id: "primary" }, rows };
@@ -56,7 +63,9 @@ const makers: Readonly<Record<Step["kind"], (making: Making, set: string) => obj
   map(making, set) {
     const onRows = making.draw(2) === 0 ? { onRows: { failed: "rows" } } : {};
     const calls = Array.from({ length: 1 + making.draw(2) }, () => makeCall(making));
-    return { id: makeId(making), map: set, ...onRows, do: calls };
+    const id = makeId(making);
+    making.sets.push(id);
+    return { id, map: set, ...onRows, do: calls };
   },
   reduce: (making, set) => ({ id: makeId(making), reduce: set, as: { all: "count" } }),
   judge: (making) => ({ id: makeId(making), judge: making.isLast ? "go" : "skip" }),
@@ -86,7 +95,7 @@ function makeSteps(making: Making, kinds: readonly Step["kind"][], most: number)
     const kind = kinds[making.draw(kinds.length)] ?? "wait";
     const here = { ...making, isLast: index === length - 1 };
     // Before there is a set, a call makes one.
-    return set === undefined ? makeRows(here) : makers[kind](here, set);
+    return set === undefined ? makeRows(here) : { ...makers[kind](here, set), ...makeWhen(here) };
   });
 }
 
@@ -108,6 +117,12 @@ const generated = fc
     };
   });
 
+/** How often a call is made for its pages. */
+function pagesOf(rows: unknown): number {
+  const page = isObject(rows) ? rows["page"] : undefined;
+  return isObject(page) ? Number(page["max"]) : 1;
+}
+
 /**
  * How many calls of some tools a program's text can make, of two branches those of the one with more, of rounds those of all. Knows no
  * kinds of steps: it finds whatever has a `call`, however deep it stands. Undo calls do not count.
@@ -117,7 +132,7 @@ function callsIn(value: unknown, tools: readonly string[]): number {
   if (Array.isArray(value)) return sum(value);
   if (!isObject(value)) return 0;
   const { call, then: yes, else: no, undo: _undo, until, max, ...others } = value;
-  const own = typeof call === "string" && tools.includes(call) ? 1 : 0;
+  const own = typeof call === "string" && tools.includes(call) ? pagesOf(others["rows"]) : 0;
   const rounds = until === undefined ? 1 : Number(max);
   return own + Math.max(callsIn(yes, tools), callsIn(no, tools)) + rounds * sum(Object.values(others));
 }

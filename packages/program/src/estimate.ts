@@ -64,7 +64,8 @@ function useOf(program: Program, counting: Pick<Measure<Step>, "classOf" | "rows
       let maySkip = false;
       for (const step of steps) {
         const use = bothUses(languageOf(step.kind).estimate(step, measure), useOfAsks(step));
-        sum = bothUses(sum, maySkip ? { ...use, callsMin: 0 } : use);
+        const isCertain = !maySkip && step.when === undefined;
+        sum = bothUses(sum, isCertain ? use : { ...use, callsMin: 0 });
         maySkip = maySkipNext(step, program.points);
       }
       return sum;
@@ -75,7 +76,8 @@ function useOf(program: Program, counting: Pick<Measure<Step>, "classOf" | "rows
 
 function useOfAsks(step: Step): Use {
   const asks = asksOf(step);
-  return { ...noUse, asksMin: asks.filter(({ isCertain }) => isCertain).length, asksMax: asks.length };
+  const certain = step.when === undefined ? asks.filter(({ isCertain }) => isCertain) : [];
+  return { ...noUse, asksMin: certain.length, asksMax: asks.length };
 }
 
 /** How often steps may be run: once, and once more for each question that may be answered with retry-with. */

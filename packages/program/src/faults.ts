@@ -31,6 +31,10 @@ export type ProgramFault = {
  */
 export type FaultList = {
   add(code: ProgramFaultCode, path: Path, message: string, hint: string): void;
+  /** Notes a fault of a rule that is younger than programs in the store: it is none before `takeYounger`, which stored ones never meet. */
+  addYounger(code: ProgramFaultCode, path: Path, message: string, hint: string): void;
+  /** Makes faults of those that were noted, and of those to come. */
+  takeYounger(): void;
   /** Counts faults that are not looked at one by one. */
   omit(count: number): void;
   readonly count: number;
@@ -45,7 +49,9 @@ export function createFaultList(document: unknown): FaultList {
   const found = new Map<string, { readonly position: readonly number[]; readonly fault: ProgramFault }>();
   const pointers = new Set<string>();
   let omitted = 0;
-  return {
+  /** Undefined once they are faults like all others. */
+  let younger: Parameters<FaultList["add"]>[] | undefined = [];
+  const list: FaultList = {
     add(code, path, message, hint) {
       if (found.size >= programFaultsMax) {
         omitted++;
@@ -57,6 +63,15 @@ export function createFaultList(document: unknown): FaultList {
       if (found.has(key)) return;
       found.set(key, { position, fault });
       for (let length = existing.length; length > 0; length--) pointers.add(pointerOf(existing.slice(0, length)));
+    },
+    addYounger(...fault) {
+      if (younger === undefined) list.add(...fault);
+      else if (younger.length < programFaultsMax) younger.push(fault);
+    },
+    takeYounger() {
+      const noted = younger ?? [];
+      younger = undefined;
+      for (const fault of noted) list.add(...fault);
     },
     has(pointer) {
       return pointers.has(pointer);
@@ -71,6 +86,7 @@ export function createFaultList(document: unknown): FaultList {
       return [...found.values()].sort((a, b) => compare(a.position, b.position)).map(({ fault }) => fault);
     },
   };
+  return list;
 }
 
 const pointerCharactersMax = 1_000;

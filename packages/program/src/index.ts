@@ -11,14 +11,27 @@ export type { PlanApproval, Program } from "./program.ts";
 export { programSchema } from "./program-schema.ts";
 export { parseCheckedProgram, readProgram } from "./read/program.ts";
 export type { CelOutcome } from "./run/evaluation.ts";
-export { createEvaluator, type Evaluator, evaluationThread } from "./run/evaluator.ts";
+export { type CelComputed, createEvaluator, type Evaluator, evaluationThread } from "./run/evaluator.ts";
 export { type AppliedOverrides, argumentsWith } from "./run/overrides.ts";
 export { rerunOf } from "./run/rerun.ts";
-export { type RunScope, resolveArguments, resolveResult, resolveText, resolveValue, valueAt } from "./run/resolve.ts";
+export {
+  type Computed,
+  computeExpressions,
+  type Resolution,
+  type ResolveFault,
+  type RunScope,
+  resolveArguments,
+  resolveResult,
+  resolveText,
+  resolveValue,
+  valueAt,
+} from "./run/resolve.ts";
 export { readSkillName, type SkillName } from "./skill-name.ts";
 export type { CallStep } from "./steps/call.ts";
 export type { Step, StepOf } from "./steps/index.ts";
-export type { RowState } from "./steps/map.ts";
+export { type Paging, pagingOf } from "./steps/parts/page.ts";
 export type { Retry } from "./steps/parts/retry.ts";
 export type { Reduction } from "./steps/reduce.ts";
-export type { Expression } from "./template.ts";
+export type { Expression, ValueTemplate } from "./template.ts";
+export type { RowState } from "./types/row-state.ts";
+export { typesOf } from "./types/schema-type.ts";

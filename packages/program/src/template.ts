@@ -18,7 +18,7 @@ export type Reference = {
 /** A text with references in it. */
 export type TextTemplate = { readonly kind: "text"; readonly parts: readonly (string | Reference)[] };
 
-/** A JSON value with references in it. `otherwise` stands in where a source was skipped or is absent. */
+/** A JSON value with references in it. `otherwise` stands in where a source was skipped or is absent; `computed` is what CEL gives. */
 export type ValueTemplate =
   | { readonly kind: "literal"; readonly value: JsonValue }
   | {
@@ -27,6 +27,7 @@ export type ValueTemplate =
       readonly otherwise: { readonly value: JsonValue } | undefined;
     }
   | TextTemplate
+  | { readonly kind: "computed"; readonly expression: Expression }
   | { readonly kind: "object"; readonly entries: TemplateEntries }
   | { readonly kind: "list"; readonly items: readonly ValueTemplate[] };
 
@@ -64,6 +65,7 @@ export function referencesOf(
 ): { readonly reference: Reference; readonly path: Path; readonly hasElse: boolean }[] {
   switch (template.kind) {
     case "literal":
+    case "computed":
       return [];
     case "reference":
       if (template === brokenTemplate) return [];
@@ -76,5 +78,31 @@ export function referencesOf(
       return template.entries.flatMap(([name, item]) => referencesOf(item, [...path, name]));
     case "list":
       return template.items.flatMap((item, index) => referencesOf(item, [...path, index]));
+  }
+}
+
+const expressions = new WeakMap<ValueTemplate, readonly Expression[]>();
+const none: readonly Expression[] = [];
+
+/** The expressions that compute parts of a template, which is looked through once. */
+export function expressionsOf(template: ValueTemplate): readonly Expression[] {
+  if (template.kind === "literal" || template.kind === "reference" || template.kind === "text") return none;
+  const known = expressions.get(template);
+  if (known !== undefined) return known;
+  const found = findExpressions(template);
+  expressions.set(template, found);
+  return found;
+}
+
+function findExpressions(template: ValueTemplate): readonly Expression[] {
+  switch (template.kind) {
+    case "computed":
+      return [template.expression];
+    case "object":
+      return template.entries.flatMap(([, item]) => findExpressions(item));
+    case "list":
+      return template.items.flatMap(findExpressions);
+    default:
+      return none;
   }
 }

@@ -9,6 +9,7 @@ const input = (properties: object, required: string[] = []) => {
   return { type: "object", additionalProperties: false, required, properties };
 };
 const described = (description: string) => ({ type: "string", description });
+const shelfQuery = Object.fromEntries(["page", "offset", "cursor", "size"].map((name) => [name, `{{params.${name}}}`]));
 const intents = (word: string) => [`${word} of the desk`, `${word} for the office`, `${word} wanted`];
 
 /** An app for tests: reads with and without pages, writes with and without an idempotency key, and what undoes them. */
@@ -29,6 +30,29 @@ export const desk: ToolkitSource = {
       output: { type: "object", properties: { items: { type: "array", items: { type: "object" } }, next: text } },
       request: { method: "GET", path: "/items", query: { page: "{{params.page}}", shelf: "{{params.shelf}}" } },
     }),
+    list_shelf: tool(
+      "read",
+      "Lists the items of a shelf by page number, by offset or by link; it declares the first way.",
+      {
+        intents: intents("the shelf"),
+        input: input({
+          page: { type: "integer", minimum: 1, description: "Number of the page, from 1." },
+          offset: { type: "integer", minimum: 0, description: "How many items to skip." },
+          cursor: described("The cursor of the link to the next page."),
+          size: { type: "integer", minimum: 1, default: 5, description: "Items on a page." },
+        }),
+        output: {
+          type: "object",
+          properties: {
+            items: { type: "array", items: { type: "object" } },
+            links: { type: "object", properties: { next: text } },
+            more: { type: "boolean" },
+          },
+        },
+        request: { method: "GET", path: "/shelf", query: shelfQuery },
+        paging: { arg: "page", start: 1, size: "size" },
+      },
+    ),
     get_item: tool("read", "Reads one item that lies on the desk by its id, as it is now.", {
       intents: intents("one item"),
       input: input({ id: described("Id of the item.") }, ["id"]),
@@ -113,6 +137,17 @@ export function createWorld({ items = 3, pageSize = 1000 } = {}): World {
         return { id: `i${number}`, n: number, secret: `marker-${number}` };
       });
       return { items: list, ...(from + pageSize < items && { next: String(from + pageSize) }) };
+    }
+    if (method === "GET" && path === "/shelf") {
+      const size = Number(query.get("size"));
+      const skipped = Number(query.get("offset") ?? query.get("cursor") ?? (Number(query.get("page") ?? 1) - 1) * size);
+      const length = Math.max(0, Math.min(size, items - skipped));
+      const more = skipped + size < items;
+      return {
+        items: Array.from({ length }, (_, index) => ({ id: `i${skipped + index}`, n: skipped + index })),
+        links: more ? { next: `/shelf?cursor=${skipped + size}` } : {},
+        more,
+      };
     }
     if (method === "GET") return { id: path.split("/")[2], text: "an item" };
     if (method === "POST") return { id: `note-${String(body["text"])}`, text: body["text"] };

@@ -15,7 +15,7 @@ import type { Message, UnknownEnum } from "@bufbuild/protobuf";
  * Describes the file svc/v1/jobs.proto.
  */
 export const file_svc_v1_jobs: GenFile = /*@__PURE__*/
-  fileDesc("ChFzdmMvdjEvam9icy5wcm90bxIGc3ZjLnYxIqUECgNKb2ISCgoCaWQYASABKAkSIQoGc3RhdHVzGAIgASgOMhEuc3ZjLnYxLkpvYlN0YXR1cxIUCgxwcm9ncmFtX2pzb24YAyABKAkSFAoMcHJvZ3JhbV9oYXNoGAQgASgJEiIKCGVzdGltYXRlGAUgASgLMhAuc3ZjLnYxLkVzdGltYXRlEhgKEHBsYW5fYXBwcm92YWxfaWQYBiABKAkSGgoEcGFyaxgHIAEoCzIMLnN2Yy52MS5QYXJrEioKDXN0ZXBfcmVjZWlwdHMYCCADKAsyEy5zdmMudjEuU3RlcFJlY2VpcHQSIAoHcmVjZWlwdBgJIAEoCzIPLnN2Yy52MS5SZWNlaXB0EhIKCmxhc3RfZXJyb3IYCiABKAkSLgoKY3JlYXRlZF9hdBgLIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASLgoKdXBkYXRlZF9hdBgMIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASLwoLZmluaXNoZWRfYXQYDSABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEiAKC3BlbmRpbmdfYXNrGA4gASgLMgsuc3ZjLnYxLkFzaxIaCgRzYWdhGA8gASgLMgwuc3ZjLnYxLlNhZ2ESDAoEbW9kZRgQIAEoCRIWCg5zaW11bGF0ZWRfZnJvbRgRIAEoCRISCgpza2lsbF9zbHVnGBIgASgJItYBCghFc3RpbWF0ZRIRCgljYWxsc19taW4YASABKA0SEQoJY2FsbHNfbWF4GAIgASgNEhIKCndyaXRlc19tYXgYAyABKA0SFwoPZGVzdHJ1Y3RpdmVfbWF4GAQgASgNEhAKCHJvd3NfbWF4GAUgASgNEhAKCGFza3NfbWF4GAYgASgNEhYKDmFjY2Vzc19jbGFzc2VzGAcgAygJEhAKCHRvb2xraXRzGAggAygJEhAKCGVudGl0aWVzGAkgAygJEhcKD25vdF9jb21wZW5zYWJsZRgKIAMoCSKjAQoEUGFyaxIOCgZyZWFzb24YASABKAkSDwoHc3RlcF9pZBgCIAEoCRIpCgVzaW5jZRgDIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASKwoHd2FrZV9hdBgEIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASIgoIanVkZ21lbnQYBSABKAsyEC5zdmMudjEuSnVkZ21lbnQixwEKCEp1ZGdtZW50EhAKCHBvaW50X2lkGAEgASgJEhIKCnJlcXVlc3RfaWQYAiABKAkSEAoIcXVlc3Rpb24YAyABKAkSFQoNY29udGludWF0aW9ucxgEIAMoCRIaChJhbnN3ZXJfc2NoZW1hX2pzb24YBSABKAkSLQoJcmFpc2VkX2F0GAYgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBIhCgZjb3VudHMYByABKAsyES5zdmMudjEuUm93Q291bnRzIlUKCVJvd0NvdW50cxIKCgJpbhgBIAEoDRIKCgJvaxgCIAEoDRIOCgZmYWlsZWQYAyABKA0SDwoHc2tpcHBlZBgEIAEoDRIPCgd1bmtub3duGAUgASgNImAKCkNhbGxDb3VudHMSDAoEcmVhZBgBIAEoDRINCgV3cml0ZRgCIAEoDRITCgtkZXN0cnVjdGl2ZRgDIAEoDRIPCgdyZXRyaWVkGAQgASgNEg8KB3Vua25vd24YBSABKA0ihwMKC1N0ZXBSZWNlaXB0Eg8KB3N0ZXBfaWQYASABKAkSDAoEa2luZBgCIAEoCRIRCgl0b29sX3NsdWcYAyABKAkSFAoMdG9vbF92ZXJzaW9uGAQgASgJEg0KBXN0YXRlGAUgASgJEhAKCGF0dGVtcHRzGAYgASgNEi4KCnN0YXJ0ZWRfYXQYByABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEi8KC2ZpbmlzaGVkX2F0GAggASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBIfCgRyb3dzGAkgASgLMhEuc3ZjLnYxLlJvd0NvdW50cxIhCgVjYWxscxgKIAEoCzISLnN2Yy52MS5DYWxsQ291bnRzEiEKBmVycm9ycxgLIAMoCzIRLnN2Yy52MS5TdGVwRXJyb3ISJQoIZGVjaXNpb24YDCABKAsyEy5zdmMudjEuQXNrRGVjaXNpb24SIAoEdW5kbxgNIAEoCzISLnN2Yy52MS5VbmRvQ291bnRzIk8KCVN0ZXBFcnJvchIMCgRjb2RlGAEgASgJEg0KBWNvdW50GAIgASgNEhUKDWZpcnN0X29yZGluYWwYAyABKA0SDgoGc2FtcGxlGAQgASgJIioKClVuZG9Db3VudHMSDAoEZG9uZRgBIAEoDRIOCgZmYWlsZWQYAiABKA0ihQMKB1JlY2VpcHQSDwoHb3V0Y29tZRgBIAEoCRIUCgxwcm9ncmFtX2hhc2gYAiABKAkSHwoEcm93cxgDIAEoCzIRLnN2Yy52MS5Sb3dDb3VudHMSIQoFY2FsbHMYBCABKAsyEi5zdmMudjEuQ2FsbENvdW50cxIlCgZsaW1pdHMYBSABKAsyFS5zdmMudjEuUmVjZWlwdExpbWl0cxIfCgRhc2tzGAYgASgLMhEuc3ZjLnYxLkFza0NvdW50cxIqCglhcHByb3ZhbHMYByADKAsyFy5zdmMudjEuQXBwcm92YWxSZWNlaXB0EiIKCGVzdGltYXRlGAggASgLMhAuc3ZjLnYxLkVzdGltYXRlEh4KBmFjdHVhbBgJIAEoCzIOLnN2Yy52MS5BY3R1YWwSGgoEc2FnYRgKIAEoCzIMLnN2Yy52MS5TYWdhEhMKC3Jlc3VsdF9qc29uGAsgASgJEhAKCGxhc3Rfc2VxGAwgASgNEhQKDHJlY2VpcHRfaGFzaBgNIAEoCSJQCg1SZWNlaXB0TGltaXRzEh8KBHVzZWQYASABKAsyES5zdmMudjEuSm9iTGltaXRzEh4KA21heBgCIAEoCzIRLnN2Yy52MS5Kb2JMaW1pdHMiegoJSm9iTGltaXRzEhgKEGRlYWRsaW5lX3NlY29uZHMYASABKA0SEgoKdG9vbF9jYWxscxgCIAEoDRIOCgZ3cml0ZXMYAyABKA0SDAoEcm93cxgEIAEoDRIMCgRhc2tzGAUgASgNEhMKC2NvbmN1cnJlbmN5GAYgASgNImwKCUFza0NvdW50cxIOCgZyYWlzZWQYASABKA0SEAoIYW5zd2VyZWQYAiABKA0SEQoJZGVmYXVsdGVkGAMgASgNEhEKCXdpdGhkcmF3bhgEIAEoDRIXCg9yZWZ1c2VkX2Fuc3dlcnMYBSABKA0iXgoPQXBwcm92YWxSZWNlaXB0EhMKC2FwcHJvdmFsX2lkGAEgASgJEg8KB3N0ZXBfaWQYAiABKAkSJQoIZGVjaXNpb24YAyABKAsyEy5zdmMudjEuQXNrRGVjaXNpb24iWAoGQWN0dWFsEg0KBWNhbGxzGAEgASgNEg4KBndyaXRlcxgCIAEoDRITCgtkZXN0cnVjdGl2ZRgDIAEoDRIMCgRyb3dzGAQgASgNEgwKBGFza3MYBSABKA0iRAoEU2FnYRINCgVzdGF0ZRgBIAEoCRIPCgdlbnRyaWVzGAIgASgNEgwKBGRvbmUYAyABKA0SDgoGZmFpbGVkGAQgASgNIp0BCghKb2JFdmVudBIOCgZqb2JfaWQYASABKAkSCwoDc2VxGAIgASgNEgwKBHR5cGUYAyABKAkSDwoHc3RlcF9pZBgEIAEoCRImCgJhdBgFIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASFAoMcGF5bG9hZF9qc29uGAYgASgJEhcKD3ByaW5jaXBhbF9jaGFpbhgHIAMoCSL8BAoDQXNrEhAKCHBvaW50X2lkGAEgASgJEhQKDHByaW5jaXBhbF9pZBgCIAEoCRIRCglob3BfaW5kZXgYAyABKAUSHAoUZGVsaXZlcmVkX3ByaW5jaXBhbHMYBCADKAkSEQoJdG9vbF9zbHVnGAUgASgJEhEKCWVudGl0eV9pZBgGIAEoCRIUCgx0b29sX2NhbGxfaWQYByABKAkSMAoMZGVsaXZlcmVkX2F0GAggASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBIvCgtkZWFkbGluZV9hdBgJIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASEwoLYXBwcm92YWxfaWQYCiABKAkSEQoJZXhoYXVzdGVkGAsgASgIEg4KBmpvYl9pZBgMIAEoCRISCgpyZXF1ZXN0X2lkGA0gASgJEh8KBXN0YXRlGA4gASgOMhAuc3ZjLnYxLkFza1N0YXRlEhAKCHF1ZXN0aW9uGA8gASgJEhoKEmFuc3dlcl9zY2hlbWFfanNvbhgQIAEoCRIVCg1jb250aW51YXRpb25zGBEgAygJEiYKCmVzY2FsYXRpb24YEiADKAsyEi5zdmMudjEuQXNrSG9wU3BlYxIsCghhc2tlZF9hdBgTIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASJQoIZGVjaXNpb24YFCABKAsyEy5zdmMudjEuQXNrRGVjaXNpb24SDwoHc3RlcF9pZBgVIAEoCRIQCghkZWxpdmVyeRgWIAEoCRIrChJzaW11bGF0aW9uX3JlY2VpcHQYFyABKAsyDy5zdmMudjEuUmVjZWlwdCI7CgpBc2tIb3BTcGVjEhQKDHByaW5jaXBhbF9pZBgBIAEoCRIXCg90aW1lb3V0X3NlY29uZHMYAiABKA0iqAEKC0Fza0RlY2lzaW9uEhQKDGNvbnRpbnVhdGlvbhgBIAEoCRIUCgxwcmluY2lwYWxfaWQYAiABKAkSDgoGa2V5X2lkGAMgASgJEg8KB3N1cmZhY2UYBCABKAkSDAoEbm90ZRgFIAEoCRIWCg5vdmVycmlkZXNfanNvbhgGIAEoCRImCgJhdBgHIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXAiiAEKC0Fza0VuZHBvaW50EgoKAmlkGAEgASgJEhQKDGVuZHBvaW50X3VybBgCIAEoCRIOCgZhY3RpdmUYAyABKAgSFwoPaW5hY3RpdmVfcmVhc29uGAQgASgJEi4KCmNyZWF0ZWRfYXQYBSABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wImcKEFN1Ym1pdEpvYlJlcXVlc3QSFAoMcHJvZ3JhbV9qc29uGAEgASgJEhcKD2lkZW1wb3RlbmN5X2tleRgCIAEoCRIMCgRtb2RlGAMgASgJEhYKDnNpbXVsYXRlX2ZpcnN0GAQgASgIIi0KEVN1Ym1pdEpvYlJlc3BvbnNlEhgKA2pvYhgBIAEoCzILLnN2Yy52MS5Kb2IiGwoNR2V0Sm9iUmVxdWVzdBIKCgJpZBgBIAEoCSJLCg5HZXRKb2JSZXNwb25zZRIYCgNqb2IYASABKAsyCy5zdmMudjEuSm9iEh8KCnNpbXVsYXRpb24YAiABKAsyCy5zdmMudjEuSm9iIn0KD0xpc3RKb2JzUmVxdWVzdBIhCgZzdGF0dXMYASABKA4yES5zdmMudjEuSm9iU3RhdHVzEhEKCXBhZ2Vfc2l6ZRgCIAEoBRISCgpwYWdlX3Rva2VuGAMgASgJEgwKBG1vZGUYBCABKAkSEgoKc2tpbGxfc2x1ZxgFIAEoCSJGChBMaXN0Sm9ic1Jlc3BvbnNlEhkKBGpvYnMYASADKAsyCy5zdmMudjEuSm9iEhcKD25leHRfcGFnZV90b2tlbhgCIAEoCSIeChBDYW5jZWxKb2JSZXF1ZXN0EgoKAmlkGAEgASgJIi0KEUNhbmNlbEpvYlJlc3BvbnNlEhgKA2pvYhgBIAEoCzILLnN2Yy52MS5Kb2IiTQoUTGlzdEpvYkV2ZW50c1JlcXVlc3QSDgoGam9iX2lkGAEgASgJEhEKCXBhZ2Vfc2l6ZRgCIAEoBRISCgpwYWdlX3Rva2VuGAMgASgJIlIKFUxpc3RKb2JFdmVudHNSZXNwb25zZRIgCgZldmVudHMYASADKAsyEC5zdmMudjEuSm9iRXZlbnQSFwoPbmV4dF9wYWdlX3Rva2VuGAIgASgJIjQKD1dhdGNoSm9iUmVxdWVzdBIOCgZqb2JfaWQYASABKAkSEQoJYWZ0ZXJfc2VxGAIgASgNIjMKEFdhdGNoSm9iUmVzcG9uc2USHwoFZXZlbnQYASABKAsyEC5zdmMudjEuSm9iRXZlbnQiWwoRUHJvbW90ZUpvYlJlcXVlc3QSDgoGam9iX2lkGAEgASgJEgwKBHNsdWcYAiABKAkSEwoLZGVzY3JpcHRpb24YAyABKAkSEwoLbmV3X3ZlcnNpb24YBCABKAgiQQoSUHJvbW90ZUpvYlJlc3BvbnNlEhoKBHRvb2wYASABKAsyDC5zdmMudjEuVG9vbBIPCgd2ZXJzaW9uGAIgASgFItUBCgVTa2lsbBIMCgRzbHVnGAEgASgJEg8KB3ZlcnNpb24YAiABKAUSEQoJdG9vbF9zbHVnGAMgASgJEhMKC2Rlc2NyaXB0aW9uGAQgASgJEg4KBmpvYl9pZBgFIAEoCRIUCgxhY2Nlc3NfY2xhc3MYBiABKAkSGQoRaW5wdXRfc2NoZW1hX2pzb24YByABKAkSLgoKY3JlYXRlZF9hdBgIIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASFAoMcHJvZ3JhbV9qc29uGAkgASgJIkgKEUxpc3RTa2lsbHNSZXF1ZXN0EgwKBHNsdWcYASABKAkSEQoJcGFnZV9zaXplGAIgASgFEhIKCnBhZ2VfdG9rZW4YAyABKAkiTAoSTGlzdFNraWxsc1Jlc3BvbnNlEh0KBnNraWxscxgBIAMoCzINLnN2Yy52MS5Ta2lsbBIXCg9uZXh0X3BhZ2VfdG9rZW4YAiABKAkiMAoPR2V0U2tpbGxSZXF1ZXN0EgwKBHNsdWcYASABKAkSDwoHdmVyc2lvbhgCIAEoBSIwChBHZXRTa2lsbFJlc3BvbnNlEhwKBXNraWxsGAEgASgLMg0uc3ZjLnYxLlNraWxsIjMKEkRlbGV0ZVNraWxsUmVxdWVzdBIMCgRzbHVnGAEgASgJEg8KB3ZlcnNpb24YAiABKAUiFQoTRGVsZXRlU2tpbGxSZXNwb25zZSKdAQoQQW5zd2VyQXNrUmVxdWVzdBIOCgZqb2JfaWQYASABKAkSEgoKcmVxdWVzdF9pZBgCIAEoCRIUCgxwcmluY2lwYWxfaWQYAyABKAkSFAoMY29udGludWF0aW9uGAQgASgJEhYKDm92ZXJyaWRlc19qc29uGAUgASgJEgwKBG5vdGUYBiABKAkSEwoLZGVsaXZlcnlfaWQYByABKAkiLQoRQW5zd2VyQXNrUmVzcG9uc2USGAoDam9iGAEgASgLMgsuc3ZjLnYxLkpvYiKcAQoPTGlzdEFza3NSZXF1ZXN0Eh8KBXN0YXRlGAEgASgOMhAuc3ZjLnYxLkFza1N0YXRlEhQKDHByaW5jaXBhbF9pZBgCIAEoCRIOCgZqb2JfaWQYAyABKAkSGwoTc3RhbmRpbmdfcHJvZ3JhbV9pZBgEIAEoCRIRCglwYWdlX3NpemUYBSABKAUSEgoKcGFnZV90b2tlbhgGIAEoCSJGChBMaXN0QXNrc1Jlc3BvbnNlEhkKBGFza3MYASADKAsyCy5zdmMudjEuQXNrEhcKD25leHRfcGFnZV90b2tlbhgCIAEoCSIzCg1HZXRBc2tSZXF1ZXN0Eg4KBmpvYl9pZBgBIAEoCRISCgpyZXF1ZXN0X2lkGAIgASgJIioKDkdldEFza1Jlc3BvbnNlEhgKA2FzaxgBIAEoCzILLnN2Yy52MS5Bc2siMAoYQ3JlYXRlQXNrRW5kcG9pbnRSZXF1ZXN0EhQKDGVuZHBvaW50X3VybBgBIAEoCSJeChlDcmVhdGVBc2tFbmRwb2ludFJlc3BvbnNlEikKDGFza19lbmRwb2ludBgBIAEoCzITLnN2Yy52MS5Bc2tFbmRwb2ludBIWCg5zaWduaW5nX3NlY3JldBgCIAEoCSJAChdMaXN0QXNrRW5kcG9pbnRzUmVxdWVzdBIRCglwYWdlX3NpemUYASABKAUSEgoKcGFnZV90b2tlbhgCIAEoCSJfChhMaXN0QXNrRW5kcG9pbnRzUmVzcG9uc2USKgoNYXNrX2VuZHBvaW50cxgBIAMoCzITLnN2Yy52MS5Bc2tFbmRwb2ludBIXCg9uZXh0X3BhZ2VfdG9rZW4YAiABKAkiJgoYRGVsZXRlQXNrRW5kcG9pbnRSZXF1ZXN0EgoKAmlkGAEgASgJIhsKGURlbGV0ZUFza0VuZHBvaW50UmVzcG9uc2Uq3wIKCUpvYlN0YXR1cxIaChZKT0JfU1RBVFVTX1VOU1BFQ0lGSUVEEAASGQoVSk9CX1NUQVRVU19TSU1VTEFUSU5HEAESJAogSk9CX1NUQVRVU19QRU5ESU5HX1BMQU5fQVBQUk9WQUwQAhIVChFKT0JfU1RBVFVTX1FVRVVFRBADEhYKEkpPQl9TVEFUVVNfUlVOTklORxAEEhUKEUpPQl9TVEFUVVNfUEFSS0VEEAUSGwoXSk9CX1NUQVRVU19DT01QRU5TQVRJTkcQBhIYChRKT0JfU1RBVFVTX1NVQ0NFRURFRBAHEhUKEUpPQl9TVEFUVVNfRkFJTEVEEAgSFgoSSk9CX1NUQVRVU19BQk9SVEVEEAkSFwoTSk9CX1NUQVRVU19SRUpFQ1RFRBAKEhYKEkpPQl9TVEFUVVNfRVhQSVJFRBALEhgKFEpPQl9TVEFUVVNfQ0FOQ0VMTEVEEAwqhgEKCEFza1N0YXRlEhkKFUFTS19TVEFURV9VTlNQRUNJRklFRBAAEhUKEUFTS19TVEFURV9QRU5ESU5HEAESFgoSQVNLX1NUQVRFX0FOU1dFUkVEEAISFwoTQVNLX1NUQVRFX0RFRkFVTFRFRBADEhcKE0FTS19TVEFURV9XSVRIRFJBV04QBDLOCQoLSm9ic1NlcnZpY2USRgoJU3VibWl0Sm9iEhguc3ZjLnYxLlN1Ym1pdEpvYlJlcXVlc3QaGS5zdmMudjEuU3VibWl0Sm9iUmVzcG9uc2UiBKi7GAESPQoGR2V0Sm9iEhUuc3ZjLnYxLkdldEpvYlJlcXVlc3QaFi5zdmMudjEuR2V0Sm9iUmVzcG9uc2UiBKi7GAESQwoITGlzdEpvYnMSFy5zdmMudjEuTGlzdEpvYnNSZXF1ZXN0Ghguc3ZjLnYxLkxpc3RKb2JzUmVzcG9uc2UiBKi7GAESRgoJQ2FuY2VsSm9iEhguc3ZjLnYxLkNhbmNlbEpvYlJlcXVlc3QaGS5zdmMudjEuQ2FuY2VsSm9iUmVzcG9uc2UiBKi7GAESUgoNTGlzdEpvYkV2ZW50cxIcLnN2Yy52MS5MaXN0Sm9iRXZlbnRzUmVxdWVzdBodLnN2Yy52MS5MaXN0Sm9iRXZlbnRzUmVzcG9uc2UiBKi7GAESRQoIV2F0Y2hKb2ISFy5zdmMudjEuV2F0Y2hKb2JSZXF1ZXN0Ghguc3ZjLnYxLldhdGNoSm9iUmVzcG9uc2UiBKi7GAEwARJJCgpQcm9tb3RlSm9iEhkuc3ZjLnYxLlByb21vdGVKb2JSZXF1ZXN0Ghouc3ZjLnYxLlByb21vdGVKb2JSZXNwb25zZSIEqLsYARJJCgpMaXN0U2tpbGxzEhkuc3ZjLnYxLkxpc3RTa2lsbHNSZXF1ZXN0Ghouc3ZjLnYxLkxpc3RTa2lsbHNSZXNwb25zZSIEqLsYARJDCghHZXRTa2lsbBIXLnN2Yy52MS5HZXRTa2lsbFJlcXVlc3QaGC5zdmMudjEuR2V0U2tpbGxSZXNwb25zZSIEqLsYARJMCgtEZWxldGVTa2lsbBIaLnN2Yy52MS5EZWxldGVTa2lsbFJlcXVlc3QaGy5zdmMudjEuRGVsZXRlU2tpbGxSZXNwb25zZSIEqLsYAhJGCglBbnN3ZXJBc2sSGC5zdmMudjEuQW5zd2VyQXNrUmVxdWVzdBoZLnN2Yy52MS5BbnN3ZXJBc2tSZXNwb25zZSIEqLsYARJDCghMaXN0QXNrcxIXLnN2Yy52MS5MaXN0QXNrc1JlcXVlc3QaGC5zdmMudjEuTGlzdEFza3NSZXNwb25zZSIEqLsYARI9CgZHZXRBc2sSFS5zdmMudjEuR2V0QXNrUmVxdWVzdBoWLnN2Yy52MS5HZXRBc2tSZXNwb25zZSIEqLsYARJeChFDcmVhdGVBc2tFbmRwb2ludBIgLnN2Yy52MS5DcmVhdGVBc2tFbmRwb2ludFJlcXVlc3QaIS5zdmMudjEuQ3JlYXRlQXNrRW5kcG9pbnRSZXNwb25zZSIEqLsYAhJbChBMaXN0QXNrRW5kcG9pbnRzEh8uc3ZjLnYxLkxpc3RBc2tFbmRwb2ludHNSZXF1ZXN0GiAuc3ZjLnYxLkxpc3RBc2tFbmRwb2ludHNSZXNwb25zZSIEqLsYAhJeChFEZWxldGVBc2tFbmRwb2ludBIgLnN2Yy52MS5EZWxldGVBc2tFbmRwb2ludFJlcXVlc3QaIS5zdmMudjEuRGVsZXRlQXNrRW5kcG9pbnRSZXNwb25zZSIEqLsYAmIGcHJvdG8z", [file_google_protobuf_timestamp, file_svc_v1_catalog, file_svc_v1_options]);
+  fileDesc("ChFzdmMvdjEvam9icy5wcm90bxIGc3ZjLnYxItQECgNKb2ISCgoCaWQYASABKAkSIQoGc3RhdHVzGAIgASgOMhEuc3ZjLnYxLkpvYlN0YXR1cxIUCgxwcm9ncmFtX2pzb24YAyABKAkSFAoMcHJvZ3JhbV9oYXNoGAQgASgJEiIKCGVzdGltYXRlGAUgASgLMhAuc3ZjLnYxLkVzdGltYXRlEhgKEHBsYW5fYXBwcm92YWxfaWQYBiABKAkSGgoEcGFyaxgHIAEoCzIMLnN2Yy52MS5QYXJrEioKDXN0ZXBfcmVjZWlwdHMYCCADKAsyEy5zdmMudjEuU3RlcFJlY2VpcHQSIAoHcmVjZWlwdBgJIAEoCzIPLnN2Yy52MS5SZWNlaXB0EhIKCmxhc3RfZXJyb3IYCiABKAkSLgoKY3JlYXRlZF9hdBgLIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASLgoKdXBkYXRlZF9hdBgMIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASLwoLZmluaXNoZWRfYXQYDSABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEiAKC3BlbmRpbmdfYXNrGA4gASgLMgsuc3ZjLnYxLkFzaxIaCgRzYWdhGA8gASgLMgwuc3ZjLnYxLlNhZ2ESDAoEbW9kZRgQIAEoCRIWCg5zaW11bGF0ZWRfZnJvbRgRIAEoCRISCgpza2lsbF9zbHVnGBIgASgJEi0KCXBhdXNlZF9hdBgTIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXAi1gEKCEVzdGltYXRlEhEKCWNhbGxzX21pbhgBIAEoDRIRCgljYWxsc19tYXgYAiABKA0SEgoKd3JpdGVzX21heBgDIAEoDRIXCg9kZXN0cnVjdGl2ZV9tYXgYBCABKA0SEAoIcm93c19tYXgYBSABKA0SEAoIYXNrc19tYXgYBiABKA0SFgoOYWNjZXNzX2NsYXNzZXMYByADKAkSEAoIdG9vbGtpdHMYCCADKAkSEAoIZW50aXRpZXMYCSADKAkSFwoPbm90X2NvbXBlbnNhYmxlGAogAygJIqMBCgRQYXJrEg4KBnJlYXNvbhgBIAEoCRIPCgdzdGVwX2lkGAIgASgJEikKBXNpbmNlGAMgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBIrCgd3YWtlX2F0GAQgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBIiCghqdWRnbWVudBgFIAEoCzIQLnN2Yy52MS5KdWRnbWVudCLHAQoISnVkZ21lbnQSEAoIcG9pbnRfaWQYASABKAkSEgoKcmVxdWVzdF9pZBgCIAEoCRIQCghxdWVzdGlvbhgDIAEoCRIVCg1jb250aW51YXRpb25zGAQgAygJEhoKEmFuc3dlcl9zY2hlbWFfanNvbhgFIAEoCRItCglyYWlzZWRfYXQYBiABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEiEKBmNvdW50cxgHIAEoCzIRLnN2Yy52MS5Sb3dDb3VudHMiVQoJUm93Q291bnRzEgoKAmluGAEgASgNEgoKAm9rGAIgASgNEg4KBmZhaWxlZBgDIAEoDRIPCgdza2lwcGVkGAQgASgNEg8KB3Vua25vd24YBSABKA0iYAoKQ2FsbENvdW50cxIMCgRyZWFkGAEgASgNEg0KBXdyaXRlGAIgASgNEhMKC2Rlc3RydWN0aXZlGAMgASgNEg8KB3JldHJpZWQYBCABKA0SDwoHdW5rbm93bhgFIAEoDSKHAwoLU3RlcFJlY2VpcHQSDwoHc3RlcF9pZBgBIAEoCRIMCgRraW5kGAIgASgJEhEKCXRvb2xfc2x1ZxgDIAEoCRIUCgx0b29sX3ZlcnNpb24YBCABKAkSDQoFc3RhdGUYBSABKAkSEAoIYXR0ZW1wdHMYBiABKA0SLgoKc3RhcnRlZF9hdBgHIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASLwoLZmluaXNoZWRfYXQYCCABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEh8KBHJvd3MYCSABKAsyES5zdmMudjEuUm93Q291bnRzEiEKBWNhbGxzGAogASgLMhIuc3ZjLnYxLkNhbGxDb3VudHMSIQoGZXJyb3JzGAsgAygLMhEuc3ZjLnYxLlN0ZXBFcnJvchIlCghkZWNpc2lvbhgMIAEoCzITLnN2Yy52MS5Bc2tEZWNpc2lvbhIgCgR1bmRvGA0gASgLMhIuc3ZjLnYxLlVuZG9Db3VudHMiTwoJU3RlcEVycm9yEgwKBGNvZGUYASABKAkSDQoFY291bnQYAiABKA0SFQoNZmlyc3Rfb3JkaW5hbBgDIAEoDRIOCgZzYW1wbGUYBCABKAkiKgoKVW5kb0NvdW50cxIMCgRkb25lGAEgASgNEg4KBmZhaWxlZBgCIAEoDSKFAwoHUmVjZWlwdBIPCgdvdXRjb21lGAEgASgJEhQKDHByb2dyYW1faGFzaBgCIAEoCRIfCgRyb3dzGAMgASgLMhEuc3ZjLnYxLlJvd0NvdW50cxIhCgVjYWxscxgEIAEoCzISLnN2Yy52MS5DYWxsQ291bnRzEiUKBmxpbWl0cxgFIAEoCzIVLnN2Yy52MS5SZWNlaXB0TGltaXRzEh8KBGFza3MYBiABKAsyES5zdmMudjEuQXNrQ291bnRzEioKCWFwcHJvdmFscxgHIAMoCzIXLnN2Yy52MS5BcHByb3ZhbFJlY2VpcHQSIgoIZXN0aW1hdGUYCCABKAsyEC5zdmMudjEuRXN0aW1hdGUSHgoGYWN0dWFsGAkgASgLMg4uc3ZjLnYxLkFjdHVhbBIaCgRzYWdhGAogASgLMgwuc3ZjLnYxLlNhZ2ESEwoLcmVzdWx0X2pzb24YCyABKAkSEAoIbGFzdF9zZXEYDCABKA0SFAoMcmVjZWlwdF9oYXNoGA0gASgJIlAKDVJlY2VpcHRMaW1pdHMSHwoEdXNlZBgBIAEoCzIRLnN2Yy52MS5Kb2JMaW1pdHMSHgoDbWF4GAIgASgLMhEuc3ZjLnYxLkpvYkxpbWl0cyJ6CglKb2JMaW1pdHMSGAoQZGVhZGxpbmVfc2Vjb25kcxgBIAEoDRISCgp0b29sX2NhbGxzGAIgASgNEg4KBndyaXRlcxgDIAEoDRIMCgRyb3dzGAQgASgNEgwKBGFza3MYBSABKA0SEwoLY29uY3VycmVuY3kYBiABKA0ibAoJQXNrQ291bnRzEg4KBnJhaXNlZBgBIAEoDRIQCghhbnN3ZXJlZBgCIAEoDRIRCglkZWZhdWx0ZWQYAyABKA0SEQoJd2l0aGRyYXduGAQgASgNEhcKD3JlZnVzZWRfYW5zd2VycxgFIAEoDSJeCg9BcHByb3ZhbFJlY2VpcHQSEwoLYXBwcm92YWxfaWQYASABKAkSDwoHc3RlcF9pZBgCIAEoCRIlCghkZWNpc2lvbhgDIAEoCzITLnN2Yy52MS5Bc2tEZWNpc2lvbiJYCgZBY3R1YWwSDQoFY2FsbHMYASABKA0SDgoGd3JpdGVzGAIgASgNEhMKC2Rlc3RydWN0aXZlGAMgASgNEgwKBHJvd3MYBCABKA0SDAoEYXNrcxgFIAEoDSJECgRTYWdhEg0KBXN0YXRlGAEgASgJEg8KB2VudHJpZXMYAiABKA0SDAoEZG9uZRgDIAEoDRIOCgZmYWlsZWQYBCABKA0inQEKCEpvYkV2ZW50Eg4KBmpvYl9pZBgBIAEoCRILCgNzZXEYAiABKA0SDAoEdHlwZRgDIAEoCRIPCgdzdGVwX2lkGAQgASgJEiYKAmF0GAUgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBIUCgxwYXlsb2FkX2pzb24YBiABKAkSFwoPcHJpbmNpcGFsX2NoYWluGAcgAygJIvwECgNBc2sSEAoIcG9pbnRfaWQYASABKAkSFAoMcHJpbmNpcGFsX2lkGAIgASgJEhEKCWhvcF9pbmRleBgDIAEoBRIcChRkZWxpdmVyZWRfcHJpbmNpcGFscxgEIAMoCRIRCgl0b29sX3NsdWcYBSABKAkSEQoJZW50aXR5X2lkGAYgASgJEhQKDHRvb2xfY2FsbF9pZBgHIAEoCRIwCgxkZWxpdmVyZWRfYXQYCCABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEi8KC2RlYWRsaW5lX2F0GAkgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBITCgthcHByb3ZhbF9pZBgKIAEoCRIRCglleGhhdXN0ZWQYCyABKAgSDgoGam9iX2lkGAwgASgJEhIKCnJlcXVlc3RfaWQYDSABKAkSHwoFc3RhdGUYDiABKA4yEC5zdmMudjEuQXNrU3RhdGUSEAoIcXVlc3Rpb24YDyABKAkSGgoSYW5zd2VyX3NjaGVtYV9qc29uGBAgASgJEhUKDWNvbnRpbnVhdGlvbnMYESADKAkSJgoKZXNjYWxhdGlvbhgSIAMoCzISLnN2Yy52MS5Bc2tIb3BTcGVjEiwKCGFza2VkX2F0GBMgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBIlCghkZWNpc2lvbhgUIAEoCzITLnN2Yy52MS5Bc2tEZWNpc2lvbhIPCgdzdGVwX2lkGBUgASgJEhAKCGRlbGl2ZXJ5GBYgASgJEisKEnNpbXVsYXRpb25fcmVjZWlwdBgXIAEoCzIPLnN2Yy52MS5SZWNlaXB0IjsKCkFza0hvcFNwZWMSFAoMcHJpbmNpcGFsX2lkGAEgASgJEhcKD3RpbWVvdXRfc2Vjb25kcxgCIAEoDSKoAQoLQXNrRGVjaXNpb24SFAoMY29udGludWF0aW9uGAEgASgJEhQKDHByaW5jaXBhbF9pZBgCIAEoCRIOCgZrZXlfaWQYAyABKAkSDwoHc3VyZmFjZRgEIAEoCRIMCgRub3RlGAUgASgJEhYKDm92ZXJyaWRlc19qc29uGAYgASgJEiYKAmF0GAcgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcCKIAQoLQXNrRW5kcG9pbnQSCgoCaWQYASABKAkSFAoMZW5kcG9pbnRfdXJsGAIgASgJEg4KBmFjdGl2ZRgDIAEoCBIXCg9pbmFjdGl2ZV9yZWFzb24YBCABKAkSLgoKY3JlYXRlZF9hdBgFIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXAiZwoQU3VibWl0Sm9iUmVxdWVzdBIUCgxwcm9ncmFtX2pzb24YASABKAkSFwoPaWRlbXBvdGVuY3lfa2V5GAIgASgJEgwKBG1vZGUYAyABKAkSFgoOc2ltdWxhdGVfZmlyc3QYBCABKAgiLQoRU3VibWl0Sm9iUmVzcG9uc2USGAoDam9iGAEgASgLMgsuc3ZjLnYxLkpvYiIbCg1HZXRKb2JSZXF1ZXN0EgoKAmlkGAEgASgJIksKDkdldEpvYlJlc3BvbnNlEhgKA2pvYhgBIAEoCzILLnN2Yy52MS5Kb2ISHwoKc2ltdWxhdGlvbhgCIAEoCzILLnN2Yy52MS5Kb2IifQoPTGlzdEpvYnNSZXF1ZXN0EiEKBnN0YXR1cxgBIAEoDjIRLnN2Yy52MS5Kb2JTdGF0dXMSEQoJcGFnZV9zaXplGAIgASgFEhIKCnBhZ2VfdG9rZW4YAyABKAkSDAoEbW9kZRgEIAEoCRISCgpza2lsbF9zbHVnGAUgASgJIkYKEExpc3RKb2JzUmVzcG9uc2USGQoEam9icxgBIAMoCzILLnN2Yy52MS5Kb2ISFwoPbmV4dF9wYWdlX3Rva2VuGAIgASgJIh4KEENhbmNlbEpvYlJlcXVlc3QSCgoCaWQYASABKAkiLQoRQ2FuY2VsSm9iUmVzcG9uc2USGAoDam9iGAEgASgLMgsuc3ZjLnYxLkpvYiIdCg9QYXVzZUpvYlJlcXVlc3QSCgoCaWQYASABKAkiLAoQUGF1c2VKb2JSZXNwb25zZRIYCgNqb2IYASABKAsyCy5zdmMudjEuSm9iIh4KEFJlc3VtZUpvYlJlcXVlc3QSCgoCaWQYASABKAkiLQoRUmVzdW1lSm9iUmVzcG9uc2USGAoDam9iGAEgASgLMgsuc3ZjLnYxLkpvYiJNChRMaXN0Sm9iRXZlbnRzUmVxdWVzdBIOCgZqb2JfaWQYASABKAkSEQoJcGFnZV9zaXplGAIgASgFEhIKCnBhZ2VfdG9rZW4YAyABKAkiUgoVTGlzdEpvYkV2ZW50c1Jlc3BvbnNlEiAKBmV2ZW50cxgBIAMoCzIQLnN2Yy52MS5Kb2JFdmVudBIXCg9uZXh0X3BhZ2VfdG9rZW4YAiABKAkiNAoPV2F0Y2hKb2JSZXF1ZXN0Eg4KBmpvYl9pZBgBIAEoCRIRCglhZnRlcl9zZXEYAiABKA0iMwoQV2F0Y2hKb2JSZXNwb25zZRIfCgVldmVudBgBIAEoCzIQLnN2Yy52MS5Kb2JFdmVudCJbChFQcm9tb3RlSm9iUmVxdWVzdBIOCgZqb2JfaWQYASABKAkSDAoEc2x1ZxgCIAEoCRITCgtkZXNjcmlwdGlvbhgDIAEoCRITCgtuZXdfdmVyc2lvbhgEIAEoCCJBChJQcm9tb3RlSm9iUmVzcG9uc2USGgoEdG9vbBgBIAEoCzIMLnN2Yy52MS5Ub29sEg8KB3ZlcnNpb24YAiABKAUi1QEKBVNraWxsEgwKBHNsdWcYASABKAkSDwoHdmVyc2lvbhgCIAEoBRIRCgl0b29sX3NsdWcYAyABKAkSEwoLZGVzY3JpcHRpb24YBCABKAkSDgoGam9iX2lkGAUgASgJEhQKDGFjY2Vzc19jbGFzcxgGIAEoCRIZChFpbnB1dF9zY2hlbWFfanNvbhgHIAEoCRIuCgpjcmVhdGVkX2F0GAggASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBIUCgxwcm9ncmFtX2pzb24YCSABKAkiSAoRTGlzdFNraWxsc1JlcXVlc3QSDAoEc2x1ZxgBIAEoCRIRCglwYWdlX3NpemUYAiABKAUSEgoKcGFnZV90b2tlbhgDIAEoCSJMChJMaXN0U2tpbGxzUmVzcG9uc2USHQoGc2tpbGxzGAEgAygLMg0uc3ZjLnYxLlNraWxsEhcKD25leHRfcGFnZV90b2tlbhgCIAEoCSIwCg9HZXRTa2lsbFJlcXVlc3QSDAoEc2x1ZxgBIAEoCRIPCgd2ZXJzaW9uGAIgASgFIjAKEEdldFNraWxsUmVzcG9uc2USHAoFc2tpbGwYASABKAsyDS5zdmMudjEuU2tpbGwiMwoSRGVsZXRlU2tpbGxSZXF1ZXN0EgwKBHNsdWcYASABKAkSDwoHdmVyc2lvbhgCIAEoBSIVChNEZWxldGVTa2lsbFJlc3BvbnNlIp0BChBBbnN3ZXJBc2tSZXF1ZXN0Eg4KBmpvYl9pZBgBIAEoCRISCgpyZXF1ZXN0X2lkGAIgASgJEhQKDHByaW5jaXBhbF9pZBgDIAEoCRIUCgxjb250aW51YXRpb24YBCABKAkSFgoOb3ZlcnJpZGVzX2pzb24YBSABKAkSDAoEbm90ZRgGIAEoCRITCgtkZWxpdmVyeV9pZBgHIAEoCSItChFBbnN3ZXJBc2tSZXNwb25zZRIYCgNqb2IYASABKAsyCy5zdmMudjEuSm9iIpwBCg9MaXN0QXNrc1JlcXVlc3QSHwoFc3RhdGUYASABKA4yEC5zdmMudjEuQXNrU3RhdGUSFAoMcHJpbmNpcGFsX2lkGAIgASgJEg4KBmpvYl9pZBgDIAEoCRIbChNzdGFuZGluZ19wcm9ncmFtX2lkGAQgASgJEhEKCXBhZ2Vfc2l6ZRgFIAEoBRISCgpwYWdlX3Rva2VuGAYgASgJIkYKEExpc3RBc2tzUmVzcG9uc2USGQoEYXNrcxgBIAMoCzILLnN2Yy52MS5Bc2sSFwoPbmV4dF9wYWdlX3Rva2VuGAIgASgJIjMKDUdldEFza1JlcXVlc3QSDgoGam9iX2lkGAEgASgJEhIKCnJlcXVlc3RfaWQYAiABKAkiKgoOR2V0QXNrUmVzcG9uc2USGAoDYXNrGAEgASgLMgsuc3ZjLnYxLkFzayIwChhDcmVhdGVBc2tFbmRwb2ludFJlcXVlc3QSFAoMZW5kcG9pbnRfdXJsGAEgASgJIl4KGUNyZWF0ZUFza0VuZHBvaW50UmVzcG9uc2USKQoMYXNrX2VuZHBvaW50GAEgASgLMhMuc3ZjLnYxLkFza0VuZHBvaW50EhYKDnNpZ25pbmdfc2VjcmV0GAIgASgJIkAKF0xpc3RBc2tFbmRwb2ludHNSZXF1ZXN0EhEKCXBhZ2Vfc2l6ZRgBIAEoBRISCgpwYWdlX3Rva2VuGAIgASgJIl8KGExpc3RBc2tFbmRwb2ludHNSZXNwb25zZRIqCg1hc2tfZW5kcG9pbnRzGAEgAygLMhMuc3ZjLnYxLkFza0VuZHBvaW50EhcKD25leHRfcGFnZV90b2tlbhgCIAEoCSImChhEZWxldGVBc2tFbmRwb2ludFJlcXVlc3QSCgoCaWQYASABKAkiGwoZRGVsZXRlQXNrRW5kcG9pbnRSZXNwb25zZSrfAgoJSm9iU3RhdHVzEhoKFkpPQl9TVEFUVVNfVU5TUEVDSUZJRUQQABIZChVKT0JfU1RBVFVTX1NJTVVMQVRJTkcQARIkCiBKT0JfU1RBVFVTX1BFTkRJTkdfUExBTl9BUFBST1ZBTBACEhUKEUpPQl9TVEFUVVNfUVVFVUVEEAMSFgoSSk9CX1NUQVRVU19SVU5OSU5HEAQSFQoRSk9CX1NUQVRVU19QQVJLRUQQBRIbChdKT0JfU1RBVFVTX0NPTVBFTlNBVElORxAGEhgKFEpPQl9TVEFUVVNfU1VDQ0VFREVEEAcSFQoRSk9CX1NUQVRVU19GQUlMRUQQCBIWChJKT0JfU1RBVFVTX0FCT1JURUQQCRIXChNKT0JfU1RBVFVTX1JFSkVDVEVEEAoSFgoSSk9CX1NUQVRVU19FWFBJUkVEEAsSGAoUSk9CX1NUQVRVU19DQU5DRUxMRUQQDCqGAQoIQXNrU3RhdGUSGQoVQVNLX1NUQVRFX1VOU1BFQ0lGSUVEEAASFQoRQVNLX1NUQVRFX1BFTkRJTkcQARIWChJBU0tfU1RBVEVfQU5TV0VSRUQQAhIXChNBU0tfU1RBVEVfREVGQVVMVEVEEAMSFwoTQVNLX1NUQVRFX1dJVEhEUkFXThAEMtsKCgtKb2JzU2VydmljZRJGCglTdWJtaXRKb2ISGC5zdmMudjEuU3VibWl0Sm9iUmVxdWVzdBoZLnN2Yy52MS5TdWJtaXRKb2JSZXNwb25zZSIEqLsYARI9CgZHZXRKb2ISFS5zdmMudjEuR2V0Sm9iUmVxdWVzdBoWLnN2Yy52MS5HZXRKb2JSZXNwb25zZSIEqLsYARJDCghMaXN0Sm9icxIXLnN2Yy52MS5MaXN0Sm9ic1JlcXVlc3QaGC5zdmMudjEuTGlzdEpvYnNSZXNwb25zZSIEqLsYARJGCglDYW5jZWxKb2ISGC5zdmMudjEuQ2FuY2VsSm9iUmVxdWVzdBoZLnN2Yy52MS5DYW5jZWxKb2JSZXNwb25zZSIEqLsYARJDCghQYXVzZUpvYhIXLnN2Yy52MS5QYXVzZUpvYlJlcXVlc3QaGC5zdmMudjEuUGF1c2VKb2JSZXNwb25zZSIEqLsYARJGCglSZXN1bWVKb2ISGC5zdmMudjEuUmVzdW1lSm9iUmVxdWVzdBoZLnN2Yy52MS5SZXN1bWVKb2JSZXNwb25zZSIEqLsYARJSCg1MaXN0Sm9iRXZlbnRzEhwuc3ZjLnYxLkxpc3RKb2JFdmVudHNSZXF1ZXN0Gh0uc3ZjLnYxLkxpc3RKb2JFdmVudHNSZXNwb25zZSIEqLsYARJFCghXYXRjaEpvYhIXLnN2Yy52MS5XYXRjaEpvYlJlcXVlc3QaGC5zdmMudjEuV2F0Y2hKb2JSZXNwb25zZSIEqLsYATABEkkKClByb21vdGVKb2ISGS5zdmMudjEuUHJvbW90ZUpvYlJlcXVlc3QaGi5zdmMudjEuUHJvbW90ZUpvYlJlc3BvbnNlIgSouxgBEkkKCkxpc3RTa2lsbHMSGS5zdmMudjEuTGlzdFNraWxsc1JlcXVlc3QaGi5zdmMudjEuTGlzdFNraWxsc1Jlc3BvbnNlIgSouxgBEkMKCEdldFNraWxsEhcuc3ZjLnYxLkdldFNraWxsUmVxdWVzdBoYLnN2Yy52MS5HZXRTa2lsbFJlc3BvbnNlIgSouxgBEkwKC0RlbGV0ZVNraWxsEhouc3ZjLnYxLkRlbGV0ZVNraWxsUmVxdWVzdBobLnN2Yy52MS5EZWxldGVTa2lsbFJlc3BvbnNlIgSouxgCEkYKCUFuc3dlckFzaxIYLnN2Yy52MS5BbnN3ZXJBc2tSZXF1ZXN0Ghkuc3ZjLnYxLkFuc3dlckFza1Jlc3BvbnNlIgSouxgBEkMKCExpc3RBc2tzEhcuc3ZjLnYxLkxpc3RBc2tzUmVxdWVzdBoYLnN2Yy52MS5MaXN0QXNrc1Jlc3BvbnNlIgSouxgBEj0KBkdldEFzaxIVLnN2Yy52MS5HZXRBc2tSZXF1ZXN0GhYuc3ZjLnYxLkdldEFza1Jlc3BvbnNlIgSouxgBEl4KEUNyZWF0ZUFza0VuZHBvaW50EiAuc3ZjLnYxLkNyZWF0ZUFza0VuZHBvaW50UmVxdWVzdBohLnN2Yy52MS5DcmVhdGVBc2tFbmRwb2ludFJlc3BvbnNlIgSouxgCElsKEExpc3RBc2tFbmRwb2ludHMSHy5zdmMudjEuTGlzdEFza0VuZHBvaW50c1JlcXVlc3QaIC5zdmMudjEuTGlzdEFza0VuZHBvaW50c1Jlc3BvbnNlIgSouxgCEl4KEURlbGV0ZUFza0VuZHBvaW50EiAuc3ZjLnYxLkRlbGV0ZUFza0VuZHBvaW50UmVxdWVzdBohLnN2Yy52MS5EZWxldGVBc2tFbmRwb2ludFJlc3BvbnNlIgSouxgCYgZwcm90bzM", [file_google_protobuf_timestamp, file_svc_v1_catalog, file_svc_v1_options]);
 
 /**
  * One run of one program.
@@ -152,6 +152,14 @@ export type Job = Message<"svc.v1.Job"> & {
    * @generated from field: string skill_slug = 18;
    */
   skillSlug: string;
+
+  /**
+   * Since when it is paused, or is to be once its driver ends what is under way, or once what it waits
+   * for otherwise ends. If unset, it is not.
+   *
+   * @generated from field: google.protobuf.Timestamp paused_at = 19;
+   */
+  pausedAt?: Timestamp | undefined;
 };
 
 /**
@@ -254,15 +262,16 @@ export type Park = Message<"svc.v1.Park"> & {
   /**
    * `judgment` (a declared point), `approval` (of the plan or of a gate), `wait` (a time), `in_doubt`
    * (a write whose outcome is unknown), `undo_stuck` (an undo that cannot finish), `poisoned` (the
-   * service parked it because it took down or stalled its nodes; lastError says what it did) or
-   * `administrator` (ParkJob). The last two end by ReleaseJob or CancelJob, or with the job's deadline.
+   * service parked it because it took down or stalled its nodes; lastError says what it did),
+   * `administrator` (ParkJob) or `paused` (PauseJob). `poisoned` and `administrator` end by ReleaseJob or
+   * CancelJob, or with the job's deadline, `paused` by ResumeJob or CancelJob.
    *
    * @generated from field: string reason = 1;
    */
   reason: string;
 
   /**
-   * Id of the step it waits in; of `poisoned` and `administrator`, of the one it had begun or came to.
+   * Id of the step it waits in; of the last three, of the one it had begun or came to.
    * If empty, it waits before the first, or behind the last.
    *
    * @generated from field: string step_id = 2;
@@ -284,7 +293,7 @@ export type Park = Message<"svc.v1.Park"> & {
   wakeAt?: Timestamp | undefined;
 
   /**
-   * The question it waits on. Unset for `wait`, `poisoned` and `administrator`.
+   * The question it waits on. Unset for `wait`, `poisoned`, `administrator` and `paused`.
    *
    * @generated from field: svc.v1.Judgment judgment = 5;
    */
@@ -777,7 +786,8 @@ export const ReceiptLimitsSchema: GenMessage<ReceiptLimits> = /*@__PURE__*/
  */
 export type JobLimits = Message<"svc.v1.JobLimits"> & {
   /**
-   * Time before the deadline, in seconds; the clock stands still while a person is waited for.
+   * Time before the deadline, in seconds; the clock stands still while a person is waited for, and while
+   * the job is paused.
    *
    * @generated from field: uint32 deadline_seconds = 1;
    */
@@ -1026,8 +1036,8 @@ export type JobEvent = Message<"svc.v1.JobEvent"> & {
    * What happened: `job-submitted`, `job-status-changed`, `simulation-finished`, `step-started`,
    * `step-progress`, `step-finished`, `ask-simulated`, `call-retried`, `call-in-doubt`, `limit-reached`, `ask-raised`,
    * `ask-escalated`, `ask-exhausted`, `ask-settled`, `answer-refused`, `ask-withdrawn`,
-   * `ask-delivery-changed`, `overrides-applied`, `compensation-step` or `job-promoted`. Types may be
-   * added.
+   * `ask-delivery-changed`, `overrides-applied`, `compensation-step`, `job-promoted`, `job-paused` or
+   * `job-resumed`. Types may be added.
    *
    * @generated from field: string type = 3;
    */
@@ -1626,6 +1636,90 @@ export const CancelJobResponseSchema: GenMessage<CancelJobResponse> = /*@__PURE_
   messageDesc(file_svc_v1_jobs, 28);
 
 /**
+ * Request of PauseJob.
+ *
+ * @generated from message svc.v1.PauseJobRequest
+ */
+export type PauseJobRequest = Message<"svc.v1.PauseJobRequest"> & {
+  /**
+   * Id of the job.
+   *
+   * @generated from field: string id = 1;
+   */
+  id: string;
+};
+
+/**
+ * Describes the message svc.v1.PauseJobRequest.
+ * Use `create(PauseJobRequestSchema)` to create a new message.
+ */
+export const PauseJobRequestSchema: GenMessage<PauseJobRequest> = /*@__PURE__*/
+  messageDesc(file_svc_v1_jobs, 29);
+
+/**
+ * Response of PauseJob.
+ *
+ * @generated from message svc.v1.PauseJobResponse
+ */
+export type PauseJobResponse = Message<"svc.v1.PauseJobResponse"> & {
+  /**
+   * The job as it is now.
+   *
+   * @generated from field: svc.v1.Job job = 1;
+   */
+  job?: Job | undefined;
+};
+
+/**
+ * Describes the message svc.v1.PauseJobResponse.
+ * Use `create(PauseJobResponseSchema)` to create a new message.
+ */
+export const PauseJobResponseSchema: GenMessage<PauseJobResponse> = /*@__PURE__*/
+  messageDesc(file_svc_v1_jobs, 30);
+
+/**
+ * Request of ResumeJob.
+ *
+ * @generated from message svc.v1.ResumeJobRequest
+ */
+export type ResumeJobRequest = Message<"svc.v1.ResumeJobRequest"> & {
+  /**
+   * Id of the job.
+   *
+   * @generated from field: string id = 1;
+   */
+  id: string;
+};
+
+/**
+ * Describes the message svc.v1.ResumeJobRequest.
+ * Use `create(ResumeJobRequestSchema)` to create a new message.
+ */
+export const ResumeJobRequestSchema: GenMessage<ResumeJobRequest> = /*@__PURE__*/
+  messageDesc(file_svc_v1_jobs, 31);
+
+/**
+ * Response of ResumeJob.
+ *
+ * @generated from message svc.v1.ResumeJobResponse
+ */
+export type ResumeJobResponse = Message<"svc.v1.ResumeJobResponse"> & {
+  /**
+   * The job as it is now.
+   *
+   * @generated from field: svc.v1.Job job = 1;
+   */
+  job?: Job | undefined;
+};
+
+/**
+ * Describes the message svc.v1.ResumeJobResponse.
+ * Use `create(ResumeJobResponseSchema)` to create a new message.
+ */
+export const ResumeJobResponseSchema: GenMessage<ResumeJobResponse> = /*@__PURE__*/
+  messageDesc(file_svc_v1_jobs, 32);
+
+/**
  * Request of ListJobEvents.
  *
  * @generated from message svc.v1.ListJobEventsRequest
@@ -1658,7 +1752,7 @@ export type ListJobEventsRequest = Message<"svc.v1.ListJobEventsRequest"> & {
  * Use `create(ListJobEventsRequestSchema)` to create a new message.
  */
 export const ListJobEventsRequestSchema: GenMessage<ListJobEventsRequest> = /*@__PURE__*/
-  messageDesc(file_svc_v1_jobs, 29);
+  messageDesc(file_svc_v1_jobs, 33);
 
 /**
  * Response of ListJobEvents.
@@ -1686,7 +1780,7 @@ export type ListJobEventsResponse = Message<"svc.v1.ListJobEventsResponse"> & {
  * Use `create(ListJobEventsResponseSchema)` to create a new message.
  */
 export const ListJobEventsResponseSchema: GenMessage<ListJobEventsResponse> = /*@__PURE__*/
-  messageDesc(file_svc_v1_jobs, 30);
+  messageDesc(file_svc_v1_jobs, 34);
 
 /**
  * Request of WatchJob.
@@ -1714,7 +1808,7 @@ export type WatchJobRequest = Message<"svc.v1.WatchJobRequest"> & {
  * Use `create(WatchJobRequestSchema)` to create a new message.
  */
 export const WatchJobRequestSchema: GenMessage<WatchJobRequest> = /*@__PURE__*/
-  messageDesc(file_svc_v1_jobs, 31);
+  messageDesc(file_svc_v1_jobs, 35);
 
 /**
  * One message of WatchJob's stream.
@@ -1735,7 +1829,7 @@ export type WatchJobResponse = Message<"svc.v1.WatchJobResponse"> & {
  * Use `create(WatchJobResponseSchema)` to create a new message.
  */
 export const WatchJobResponseSchema: GenMessage<WatchJobResponse> = /*@__PURE__*/
-  messageDesc(file_svc_v1_jobs, 32);
+  messageDesc(file_svc_v1_jobs, 36);
 
 /**
  * Request of PromoteJob.
@@ -1777,7 +1871,7 @@ export type PromoteJobRequest = Message<"svc.v1.PromoteJobRequest"> & {
  * Use `create(PromoteJobRequestSchema)` to create a new message.
  */
 export const PromoteJobRequestSchema: GenMessage<PromoteJobRequest> = /*@__PURE__*/
-  messageDesc(file_svc_v1_jobs, 33);
+  messageDesc(file_svc_v1_jobs, 37);
 
 /**
  * Response of PromoteJob.
@@ -1805,7 +1899,7 @@ export type PromoteJobResponse = Message<"svc.v1.PromoteJobResponse"> & {
  * Use `create(PromoteJobResponseSchema)` to create a new message.
  */
 export const PromoteJobResponseSchema: GenMessage<PromoteJobResponse> = /*@__PURE__*/
-  messageDesc(file_svc_v1_jobs, 34);
+  messageDesc(file_svc_v1_jobs, 38);
 
 /**
  * A version of a skill: a program that a project promoted to a tool.
@@ -1882,7 +1976,7 @@ export type Skill = Message<"svc.v1.Skill"> & {
  * Use `create(SkillSchema)` to create a new message.
  */
 export const SkillSchema: GenMessage<Skill> = /*@__PURE__*/
-  messageDesc(file_svc_v1_jobs, 35);
+  messageDesc(file_svc_v1_jobs, 39);
 
 /**
  * Request of ListSkills.
@@ -1917,7 +2011,7 @@ export type ListSkillsRequest = Message<"svc.v1.ListSkillsRequest"> & {
  * Use `create(ListSkillsRequestSchema)` to create a new message.
  */
 export const ListSkillsRequestSchema: GenMessage<ListSkillsRequest> = /*@__PURE__*/
-  messageDesc(file_svc_v1_jobs, 36);
+  messageDesc(file_svc_v1_jobs, 40);
 
 /**
  * Response of ListSkills.
@@ -1945,7 +2039,7 @@ export type ListSkillsResponse = Message<"svc.v1.ListSkillsResponse"> & {
  * Use `create(ListSkillsResponseSchema)` to create a new message.
  */
 export const ListSkillsResponseSchema: GenMessage<ListSkillsResponse> = /*@__PURE__*/
-  messageDesc(file_svc_v1_jobs, 37);
+  messageDesc(file_svc_v1_jobs, 41);
 
 /**
  * Request of GetSkill.
@@ -1973,7 +2067,7 @@ export type GetSkillRequest = Message<"svc.v1.GetSkillRequest"> & {
  * Use `create(GetSkillRequestSchema)` to create a new message.
  */
 export const GetSkillRequestSchema: GenMessage<GetSkillRequest> = /*@__PURE__*/
-  messageDesc(file_svc_v1_jobs, 38);
+  messageDesc(file_svc_v1_jobs, 42);
 
 /**
  * Response of GetSkill.
@@ -1994,7 +2088,7 @@ export type GetSkillResponse = Message<"svc.v1.GetSkillResponse"> & {
  * Use `create(GetSkillResponseSchema)` to create a new message.
  */
 export const GetSkillResponseSchema: GenMessage<GetSkillResponse> = /*@__PURE__*/
-  messageDesc(file_svc_v1_jobs, 39);
+  messageDesc(file_svc_v1_jobs, 43);
 
 /**
  * Request of DeleteSkill.
@@ -2022,7 +2116,7 @@ export type DeleteSkillRequest = Message<"svc.v1.DeleteSkillRequest"> & {
  * Use `create(DeleteSkillRequestSchema)` to create a new message.
  */
 export const DeleteSkillRequestSchema: GenMessage<DeleteSkillRequest> = /*@__PURE__*/
-  messageDesc(file_svc_v1_jobs, 40);
+  messageDesc(file_svc_v1_jobs, 44);
 
 /**
  * Response of DeleteSkill.
@@ -2037,7 +2131,7 @@ export type DeleteSkillResponse = Message<"svc.v1.DeleteSkillResponse"> & {
  * Use `create(DeleteSkillResponseSchema)` to create a new message.
  */
 export const DeleteSkillResponseSchema: GenMessage<DeleteSkillResponse> = /*@__PURE__*/
-  messageDesc(file_svc_v1_jobs, 41);
+  messageDesc(file_svc_v1_jobs, 45);
 
 /**
  * Request of AnswerAsk.
@@ -2101,7 +2195,7 @@ export type AnswerAskRequest = Message<"svc.v1.AnswerAskRequest"> & {
  * Use `create(AnswerAskRequestSchema)` to create a new message.
  */
 export const AnswerAskRequestSchema: GenMessage<AnswerAskRequest> = /*@__PURE__*/
-  messageDesc(file_svc_v1_jobs, 42);
+  messageDesc(file_svc_v1_jobs, 46);
 
 /**
  * Response of AnswerAsk.
@@ -2122,7 +2216,7 @@ export type AnswerAskResponse = Message<"svc.v1.AnswerAskResponse"> & {
  * Use `create(AnswerAskResponseSchema)` to create a new message.
  */
 export const AnswerAskResponseSchema: GenMessage<AnswerAskResponse> = /*@__PURE__*/
-  messageDesc(file_svc_v1_jobs, 43);
+  messageDesc(file_svc_v1_jobs, 47);
 
 /**
  * Request of ListAsks.
@@ -2178,7 +2272,7 @@ export type ListAsksRequest = Message<"svc.v1.ListAsksRequest"> & {
  * Use `create(ListAsksRequestSchema)` to create a new message.
  */
 export const ListAsksRequestSchema: GenMessage<ListAsksRequest> = /*@__PURE__*/
-  messageDesc(file_svc_v1_jobs, 44);
+  messageDesc(file_svc_v1_jobs, 48);
 
 /**
  * Response of ListAsks.
@@ -2206,7 +2300,7 @@ export type ListAsksResponse = Message<"svc.v1.ListAsksResponse"> & {
  * Use `create(ListAsksResponseSchema)` to create a new message.
  */
 export const ListAsksResponseSchema: GenMessage<ListAsksResponse> = /*@__PURE__*/
-  messageDesc(file_svc_v1_jobs, 45);
+  messageDesc(file_svc_v1_jobs, 49);
 
 /**
  * Request of GetAsk.
@@ -2234,7 +2328,7 @@ export type GetAskRequest = Message<"svc.v1.GetAskRequest"> & {
  * Use `create(GetAskRequestSchema)` to create a new message.
  */
 export const GetAskRequestSchema: GenMessage<GetAskRequest> = /*@__PURE__*/
-  messageDesc(file_svc_v1_jobs, 46);
+  messageDesc(file_svc_v1_jobs, 50);
 
 /**
  * Response of GetAsk.
@@ -2255,7 +2349,7 @@ export type GetAskResponse = Message<"svc.v1.GetAskResponse"> & {
  * Use `create(GetAskResponseSchema)` to create a new message.
  */
 export const GetAskResponseSchema: GenMessage<GetAskResponse> = /*@__PURE__*/
-  messageDesc(file_svc_v1_jobs, 47);
+  messageDesc(file_svc_v1_jobs, 51);
 
 /**
  * Request of CreateAskEndpoint.
@@ -2276,7 +2370,7 @@ export type CreateAskEndpointRequest = Message<"svc.v1.CreateAskEndpointRequest"
  * Use `create(CreateAskEndpointRequestSchema)` to create a new message.
  */
 export const CreateAskEndpointRequestSchema: GenMessage<CreateAskEndpointRequest> = /*@__PURE__*/
-  messageDesc(file_svc_v1_jobs, 48);
+  messageDesc(file_svc_v1_jobs, 52);
 
 /**
  * Response of CreateAskEndpoint.
@@ -2305,7 +2399,7 @@ export type CreateAskEndpointResponse = Message<"svc.v1.CreateAskEndpointRespons
  * Use `create(CreateAskEndpointResponseSchema)` to create a new message.
  */
 export const CreateAskEndpointResponseSchema: GenMessage<CreateAskEndpointResponse> = /*@__PURE__*/
-  messageDesc(file_svc_v1_jobs, 49);
+  messageDesc(file_svc_v1_jobs, 53);
 
 /**
  * Request of ListAskEndpoints.
@@ -2333,7 +2427,7 @@ export type ListAskEndpointsRequest = Message<"svc.v1.ListAskEndpointsRequest"> 
  * Use `create(ListAskEndpointsRequestSchema)` to create a new message.
  */
 export const ListAskEndpointsRequestSchema: GenMessage<ListAskEndpointsRequest> = /*@__PURE__*/
-  messageDesc(file_svc_v1_jobs, 50);
+  messageDesc(file_svc_v1_jobs, 54);
 
 /**
  * Response of ListAskEndpoints.
@@ -2361,7 +2455,7 @@ export type ListAskEndpointsResponse = Message<"svc.v1.ListAskEndpointsResponse"
  * Use `create(ListAskEndpointsResponseSchema)` to create a new message.
  */
 export const ListAskEndpointsResponseSchema: GenMessage<ListAskEndpointsResponse> = /*@__PURE__*/
-  messageDesc(file_svc_v1_jobs, 51);
+  messageDesc(file_svc_v1_jobs, 55);
 
 /**
  * Request of DeleteAskEndpoint.
@@ -2382,7 +2476,7 @@ export type DeleteAskEndpointRequest = Message<"svc.v1.DeleteAskEndpointRequest"
  * Use `create(DeleteAskEndpointRequestSchema)` to create a new message.
  */
 export const DeleteAskEndpointRequestSchema: GenMessage<DeleteAskEndpointRequest> = /*@__PURE__*/
-  messageDesc(file_svc_v1_jobs, 52);
+  messageDesc(file_svc_v1_jobs, 56);
 
 /**
  * Response of DeleteAskEndpoint.
@@ -2397,7 +2491,7 @@ export type DeleteAskEndpointResponse = Message<"svc.v1.DeleteAskEndpointRespons
  * Use `create(DeleteAskEndpointResponseSchema)` to create a new message.
  */
 export const DeleteAskEndpointResponseSchema: GenMessage<DeleteAskEndpointResponse> = /*@__PURE__*/
-  messageDesc(file_svc_v1_jobs, 53);
+  messageDesc(file_svc_v1_jobs, 57);
 
 /**
  * Where a job stands. From SUCCEEDED on, a status is an end: finishedAt and receipt are final.
@@ -2428,7 +2522,7 @@ export const JobStatus = {
   PENDING_PLAN_APPROVAL: 2,
 
   /**
-   * Accepted, and not yet begun. Leaves to RUNNING, EXPIRED or CANCELLED, and to PARKED by an
+   * Accepted, and not yet begun. Leaves to RUNNING, EXPIRED or CANCELLED, and to PARKED by PauseJob, an
    * administrator or the service.
    *
    * @generated from enum value: JOB_STATUS_QUEUED = 3;
@@ -2443,7 +2537,7 @@ export const JobStatus = {
   RUNNING: 4,
 
   /**
-   * Waits for a person or for a time; park.reason says which. Leaves to QUEUED, RUNNING,
+   * Waits for a person or for a time, or is paused; park.reason says which. Leaves to QUEUED, RUNNING,
    * COMPENSATING, ABORTED, FAILED, EXPIRED or CANCELLED.
    *
    * @generated from enum value: JOB_STATUS_PARKED = 5;
@@ -2452,7 +2546,7 @@ export const JobStatus = {
 
   /**
    * Its saga undoes what was done. Leaves to FAILED, ABORTED or CANCELLED, and to PARKED when an undo
-   * is stuck, or by an administrator or the service.
+   * is stuck, or by PauseJob, an administrator or the service.
    *
    * @generated from enum value: JOB_STATUS_COMPENSATING = 6;
    */
@@ -2672,6 +2766,40 @@ export const JobsService: GenService<{
     methodKind: "unary";
     input: typeof CancelJobRequestSchema;
     output: typeof CancelJobResponseSchema;
+  },
+  /**
+   * PauseJob stops a job between two acts: calls in flight are waited for, no other is begun, and it is
+   * JOB_STATUS_PARKED with park.reason `paused`. The job is returned as it is now, which may still be
+   * JOB_STATUS_RUNNING, with pausedAt set. A job that waits already keeps its park and is parked so when
+   * that ends. From this call on the deadline's clock stands still; the clocks of asks go on. Pausing
+   * again changes nothing. CancelJob ends a paused job as any other.
+   *
+   * It is an error to pause:
+   * - not_found JOB_NOT_FOUND: the project has no job id.
+   * - failed_precondition JOB_FINISHED: the job has ended.
+   *
+   * @generated from rpc svc.v1.JobsService.PauseJob
+   */
+  pauseJob: {
+    methodKind: "unary";
+    input: typeof PauseJobRequestSchema;
+    output: typeof PauseJobResponseSchema;
+  },
+  /**
+   * ResumeJob ends the pause of a job: it goes on where it stood, and its deadline's clock too. One
+   * that waits otherwise goes on waiting.
+   *
+   * It is an error to resume:
+   * - not_found JOB_NOT_FOUND: the project has no job id.
+   * - failed_precondition JOB_FINISHED: the job has ended.
+   * - failed_precondition JOB_NOT_PAUSED: the job is not paused, nor to be.
+   *
+   * @generated from rpc svc.v1.JobsService.ResumeJob
+   */
+  resumeJob: {
+    methodKind: "unary";
+    input: typeof ResumeJobRequestSchema;
+    output: typeof ResumeJobResponseSchema;
   },
   /**
    * ListJobEvents returns the log of one job by seq upwards, each entry naming the chain of

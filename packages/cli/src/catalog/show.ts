@@ -92,8 +92,16 @@ async function showTool(slug: string, options: ShowOptions, context: CommandCont
     ["scopes", tool.requiredScopes.join(" ") || "none in particular"],
   ];
   if (tool.kind !== ToolKind.TRIGGER) facts.push(["callable", tool.callable ? "yes" : "no, it is described only"]);
+  if (tool.pagingJson !== "") facts.push(["pages", pagingText(tool.pagingJson)]);
   printBlock(factLines(facts), context);
   printSchemas(tool, context);
+}
+
+/** How pages are asked for, as definitions write it: `arg: page_token, from: nextPageToken`. */
+function pagingText(pagingJson: string): string {
+  return Object.entries(JSON.parse(pagingJson) as Readonly<Record<string, unknown>>)
+    .map(([name, value]) => `${name}: ${String(value)}`)
+    .join(", ");
 }
 
 function printSchemas(tool: Tool, context: CommandContext): void {

@@ -44,6 +44,23 @@ test("a job is parked, a watch that does not wait ends with 3 and says so, and i
   });
 });
 
+test("a job is paused and resumed by a key of its project, and a watch that does not wait says how it goes on", async () => {
+  const id = await submit();
+  const paused = await svc("jobs", "pause", id);
+  expect(paused).toMatchObject({ code: 0, printed: [`${id} is parked (paused at step send)`] });
+  expect(paused.noted).toEqual([`\`svc jobs resume ${id}\` lets it go on, \`svc jobs cancel ${id}\` ends it.`]);
+  const watched = await svc("jobs", "watch", id, "--no-wait");
+  expect(watched.code).toBe(3);
+  expect(watched.noted.at(-1)).toContain("`svc jobs resume` lets it go on");
+  expect(await svc("jobs", "resume", id)).toMatchObject({ code: 0, printed: [`${id} is queued`] });
+  const again = await svc("jobs", "resume", id);
+  expect(again).toMatchObject({ code: 1, printed: [] });
+  expect(again.noted.join("\n")).toContain("JOB_NOT_PAUSED");
+  expect(JSON.parse((await svc("jobs", "pause", id, "--json")).printed.join("\n"))).toMatchObject({
+    park: { reason: "paused" },
+  });
+});
+
 test("--json prints the job, and what is refused says where the job stands", async () => {
   const id = await submit();
   const again = await svc("jobs", "release", id);

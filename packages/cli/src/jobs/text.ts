@@ -22,15 +22,17 @@ export function statusOfName(name: string): JobStatus {
 }
 
 /** What a job waits for a person with, such as `parked (approval at step gate)`; else its status. */
-export function standingText({ status, park }: Job): string {
-  if (park === undefined) return statusText(status);
+export function standingText({ status, park, pausedAt }: Job): string {
+  if (park === undefined) return pausedAt === undefined ? statusText(status) : `${statusText(status)} (to be paused)`;
   const place = park.stepId === "" ? "" : ` at step ${park.stepId}`;
   return `${statusText(status)} (${park.reason}${place})`;
 }
 
-/** Whether a job was parked from outside its program, by the service or an administrator. */
+const heldReasons: ReadonlySet<string> = new Set(["poisoned", "administrator", "paused"]);
+
+/** Whether a job was parked from outside its program: by the service or an administrator, or because it is paused. */
 export function isHeld({ status, park }: Job): boolean {
-  return status === JobStatus.PARKED && (park?.reason === "poisoned" || park?.reason === "administrator");
+  return status === JobStatus.PARKED && heldReasons.has(park?.reason ?? "");
 }
 
 /** Whether a job has ended. */

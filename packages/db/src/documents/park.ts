@@ -4,7 +4,15 @@ import { asWritten, documentType } from "./document.ts";
 
 /** `jobs.park`: what a job waits for. Times are epoch milliseconds. */
 export type ParkDocument = {
-  readonly reason: "judgment" | "approval" | "wait" | "in_doubt" | "undo_stuck" | "poisoned" | "administrator";
+  readonly reason:
+    | "judgment"
+    | "approval"
+    | "wait"
+    | "in_doubt"
+    | "undo_stuck"
+    | "poisoned"
+    | "administrator"
+    | "paused";
   readonly stepId: string;
   readonly since: number;
   readonly wakeAt?: number;
@@ -17,7 +25,7 @@ export type ParkDocument = {
     readonly raisedAt: number;
     readonly counts?: RowCounts;
   };
-  /** Of `poisoned` and `administrator`: what its release brings back. */
+  /** Of `poisoned`, `administrator` and `paused`: what its release, or its resumption, brings back. */
   readonly before?: {
     readonly status: "queued" | "running" | "compensating";
     readonly lastError: string;

@@ -12,7 +12,8 @@ const request = statement<{ id: string; isFinished: boolean; status: string }>(
     select id, status, finished_at is not null as "isFinished" from jobs
     where id = $1::uuid and ${filterBy("project_id", "$2::uuid")} for no key update
   ), changed as (
-    update jobs j set cancel_requested_at = $3::timestamptz, cancel_chain = $4::text[], updated_at = $3::timestamptz
+    update jobs j set cancel_requested_at = $3::timestamptz, cancel_chain = $4::text[], updated_at = $3::timestamptz,
+      paused_at = null
     from found f where j.id = f.id and not f."isFinished" and j.cancel_requested_at is null
   )
   select id, status, "isFinished" from found`,
@@ -20,7 +21,7 @@ const request = statement<{ id: string; isFinished: boolean; status: string }>(
 
 /**
  * Asks a job to end and makes its run due, in one transaction. The first request counts. Answers the job's status; undefined
- * when the project has no such job. A job that has ended is left alone.
+ * when the project has no such job. A job that has ended is left alone; one that is paused is not paused any more.
  */
 export function requestJobCancel(
   db: Executor,

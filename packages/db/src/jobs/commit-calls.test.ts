@@ -11,7 +11,7 @@ const { db, drop } = await createTestDatabase();
 afterAll(drop);
 
 const owner = createId("node", nowMs);
-const options: CommitOptions = { nowMs, seesCancel: false };
+const options: CommitOptions = { nowMs, seesCancel: false, seesPause: false };
 
 /** A job that is stored leased. */
 async function leasedJob(projectId: ProjectId): Promise<RunLease> {

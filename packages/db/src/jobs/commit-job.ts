@@ -61,13 +61,15 @@ export type JobChange = {
 /** A call that was made, and whether its row is there from its beginning, and lacks its end alone. */
 export type MadeCall = { readonly record: CallRecord; readonly wasBegun: boolean };
 
-/** What a commit found: the job's last seq, and whether it is to be cancelled. */
+/** What a commit found: the job's last seq, and whether it is to be cancelled or paused. */
 export type RunCommit = {
   readonly lastSeq: number;
   /** Whether its call was begun: false, too, where another call holds the idempotency key. */
   readonly hasBegunCall: boolean;
   readonly cancelRequestedAt: number | null;
   readonly cancelChain: string[] | null;
+  readonly pausedAt: number | null;
+  readonly pauseChain: string[] | null;
 };
 
 /** How a commit is made. */
@@ -75,6 +77,8 @@ export type CommitOptions = {
   readonly nowMs: number;
   /** Whether the driver knows that the job is to be cancelled. */
   readonly seesCancel: boolean;
+  /** Whether the driver knows that the job is to be paused. */
+  readonly seesPause: boolean;
   /** The last seq of the log must be this, else nothing is written, as when the lease is lost. */
   readonly expectedSeq?: number | undefined;
 };
@@ -82,7 +86,8 @@ export type CommitOptions = {
 /** The lease a driver writes under, what it writes, and how. */
 export type JobCommit = { readonly lease: RunLease; readonly change: JobChange; readonly options: CommitOptions };
 
-const cancelColumns = selectList(jobs, ["cancelRequestedAt", "cancelChain"], "h");
+const requestNames = ["cancelRequestedAt", "cancelChain", "pausedAt", "pauseChain"] as const;
+const requestColumns = selectList(jobs, requestNames, "h");
 
 const commitFields = {
   jobId: idOf("job"),
@@ -100,6 +105,7 @@ const commitFields = {
   isProgress: bool,
   dueAt: timestamptz,
   seesCancel: bool,
+  seesPause: bool,
   expectedSeq: orNull(int4),
 };
 
@@ -124,7 +130,7 @@ const callEndNames = keysOf(callEndFields).filter((name) => name !== "id" && nam
  * their tasks: whoever writes to a job takes the two in this order. A lease that is another's by now leaves the job out of `held`,
  * and every part below it writes nothing of it. `changed` takes the places of the new log entries from the row, so that they follow
  * whatever others (an answer, a refusal) logged meanwhile. A request to cancel that this driver has not seen keeps a task that was
- * to end or wait: nobody else would come to it. `cleared` finds a row in the commit after a lost lease alone: the task of a job that
+ * to end or wait: nobody else would come to it; one to pause it makes a task that was to wait due. `cleared` finds a row in the commit after a lost lease alone: the task of a job that
  * gets on is not written. `called` begins calls, and writes those down that were
  * made without a beginning; `settled` ends those that were begun, and frees their keys. Primary keys serve it all.
  */
@@ -138,9 +144,9 @@ const commit = compose(
     ends: rows(callEndFields),
   },
   ({ commits, events, steps, calls, ends }) => query<
-    RawRow<Pick<RunCommit, "cancelRequestedAt" | "cancelChain">> & { id: string; last_seq: number; has_begun: boolean }
+    RawRow<Pick<RunCommit, (typeof requestNames)[number]>> & { id: string; last_seq: number; has_begun: boolean }
   >`with job as materialized (
-    select j.id, j.cancel_requested_at, j.cancel_chain, w.* from ${commits.from("w")} join jobs j on j.id = w.job_id
+    select j.id, j.cancel_requested_at, j.cancel_chain, j.paused_at, j.pause_chain, w.* from ${commits.from("w")} join jobs j on j.id = w.job_id
     where w.expected_seq is null or j.last_seq = w.expected_seq
     order by j.id for no key update of j
   ), held as materialized (
@@ -149,7 +155,8 @@ const commit = compose(
     order by j.id for update of t
   ), changed as (
     update jobs j set ${commits.set("h", keysOf(drivenFields))}, ${commits.setOrKeep("h", keysOf(keptFields), "j")},
-      updated_at = h.now, last_seq = j.last_seq + h.logged
+      updated_at = h.now, last_seq = j.last_seq + h.logged,
+      paused_at = case when h.finished_at is null then j.paused_at end
     from held h where j.id = h.id
     returning j.id, j.last_seq, j.last_seq - h.logged - h.logged_before as seq_before, h.now
   ), logged as (
@@ -165,7 +172,8 @@ const commit = compose(
   ), moved as (
     update job_tasks t set lease_owner = null, lease_until = null, attempt = 0,
       losses = case when h.is_progress then 0 else t.losses end,
-      due_at = case when h.sees_cancel or h.cancel_requested_at is null then h.due_at else h.now end
+      due_at = case when (h.sees_cancel or h.cancel_requested_at is null) and (h.sees_pause or h.paused_at is null)
+        then h.due_at else h.now end
     from held h
     where t.job_id = h.id and t.kind = 'run' and t.subject = ''
       and (h.task = 'move' or (h.task = 'end' and not h.sees_cancel and h.cancel_requested_at is not null))
@@ -181,7 +189,7 @@ const commit = compose(
     from held h join ${ends.from("e")} on e.job_id = h.id
     where t.id = e.id and ${filterBy("t.outcome", "'running'")}
   )
-  select c.id, c.last_seq, c.id in (select job_id from called where outcome = 'running') as has_begun, ${cancelColumns.text}
+  select c.id, c.last_seq, c.id in (select job_id from called where outcome = 'running') as has_begun, ${requestColumns.text}
   from held h join changed c on c.id = h.id`,
 );
 
@@ -208,7 +216,7 @@ export async function commitJobs(db: Executor, all: readonly JobCommit[]): Promi
   const byId = new Map(found.map((row) => [row.id, row]));
   return all.map(({ lease }) => {
     const row = byId.get(uuidOfId(lease.jobId));
-    return row && { lastSeq: row.last_seq, hasBegunCall: row.has_begun, ...cancelOf(row) };
+    return row && { lastSeq: row.last_seq, hasBegunCall: row.has_begun, ...requestsOf(row) };
   });
 }
 
@@ -220,12 +228,23 @@ function newCalls({ begunCall, madeCalls = [] }: JobChange): CallRecord[] {
 function rowOf({ lease: { jobId, owner, leaseToken: token }, change, options }: JobCommit, loggedBefore: number) {
   const { job, events, task, isProgress } = change;
   const { params, stepArgs, overrides, receipt } = job;
-  const { nowMs: now, seesCancel, expectedSeq } = options;
+  const { nowMs: now, seesCancel, seesPause, expectedSeq } = options;
   const isMoved = typeof task === "object";
   return {
     ...job,
     ...{ params, stepArgs, overrides, receipt },
-    ...{ jobId, token, owner, now, logged: events.length, loggedBefore, isProgress, seesCancel, expectedSeq },
+    ...{
+      jobId,
+      token,
+      owner,
+      now,
+      logged: events.length,
+      loggedBefore,
+      isProgress,
+      seesCancel,
+      seesPause,
+      expectedSeq,
+    },
     task: isMoved ? "move" : task,
     dueAt: isMoved ? task.dueAtMs : now,
   };
@@ -235,6 +254,11 @@ function keysOf<Shape extends object>(shape: Shape): (keyof Shape & string)[] {
   return Object.keys(shape) as (keyof Shape & string)[];
 }
 
-function cancelOf({ cancelRequestedAt, cancelChain }: RawRow<Pick<RunCommit, "cancelRequestedAt" | "cancelChain">>) {
-  return cancelColumns.read({ cancelRequestedAt, cancelChain });
+function requestsOf({
+  cancelRequestedAt,
+  cancelChain,
+  pausedAt,
+  pauseChain,
+}: RawRow<Pick<RunCommit, (typeof requestNames)[number]>>) {
+  return requestColumns.read({ cancelRequestedAt, cancelChain, pausedAt, pauseChain });
 }

@@ -15,6 +15,7 @@ import type { RunLease } from "./commit-job.ts";
 import { insertJobs } from "./insert.ts";
 import { loadJob } from "./load.ts";
 import { clearJobLoopHolds, countJobLoopHold } from "./loop-holds.ts";
+import { setJobPause } from "./pause.ts";
 import { readJobSetRows } from "./read-set-rows.ts";
 import { jobsForProject } from "./repo.ts";
 
@@ -133,7 +134,7 @@ const setRow = {
   errorCode: "",
   outputs: null,
 };
-const options = { nowMs, seesCancel: false };
+const options = { nowMs, seesCancel: false, seesPause: false };
 
 async function taskOf(jobId: Id<"job">) {
   return db.sql<{ lease_owner: string | null }[]>`
@@ -157,7 +158,8 @@ test("a commit writes job, log, steps, rows and entries together", async () => {
     }),
     options,
   );
-  expect(committed).toEqual({ lastSeq: 3, hasBegunCall: false, cancelRequestedAt: null, cancelChain: null });
+  const nobodyAsked = { cancelRequestedAt: null, cancelChain: null, pausedAt: null, pauseChain: null };
+  expect(committed).toEqual({ lastSeq: 3, hasBegunCall: false, ...nobodyAsked });
   expect(await loadJob(db, jobId)).toMatchObject({
     status: "running",
     position: 3,
@@ -221,6 +223,19 @@ test.each(["end", { dueAtMs: nowMs + 3_600_000 }] as const)(
     expect(await taskOf(jobId)).toEqual([]);
   },
 );
+
+test("a request to pause that the driver has not seen makes a task that was to wait due; an end ends the pause", async () => {
+  const { jobId, projectId, lease } = await heldJob();
+  await setJobPause(db, jobId, { atMs: nowMs, chain: ["key:p"] });
+  const committed = await commitRun(db, lease, change({ task: { dueAtMs: nowMs + 3_600_000 } }), options);
+  expect(committed).toMatchObject({ pausedAt: nowMs, pauseChain: ["key:p"] });
+  const again = await claimOnly(projectId, node);
+  const finishedAt = nowMs;
+  const ended = change({ task: "end" });
+  await commitRun(db, again, { ...ended, job: { ...ended.job, finishedAt } }, { ...options, seesPause: true });
+  expect((await loadJob(db, jobId))?.pausedAt).toBeNull();
+  expect(await taskOf(jobId)).toEqual([]);
+});
 
 test("of two claims at once each task goes to one, every project gets its share, and full ones nothing", async () => {
   await db.sql.unsafe("delete from job_tasks");

@@ -3,7 +3,7 @@ import type { JobRecord } from "./record.ts";
 
 /** A new job as its row is read once it is stored, without reading it: for who drives or answers it right after. */
 export function recordOfNewJob({ job, events }: NewJob): JobRecord {
-  const { idempotencyKey: _key, contentDigest: _digest, ...given } = job;
+  const { idempotencyKey: _key, contentDigest: _digest, refusedAnswers: _refused, ...given } = job;
   return {
     ...given,
     simulatedFrom: given.simulatedFrom ?? null,
@@ -15,17 +15,22 @@ export function recordOfNewJob({ job, events }: NewJob): JobRecord {
     generation: given.generation ?? 1,
     position: given.position ?? 0,
     progress: given.progress ?? null,
+    attempt: given.attempt ?? 1,
+    attemptKeyId: given.attemptKeyId ?? null,
     planApprovalId: given.planApprovalId ?? "",
     park: given.park ?? null,
     deadlineAt: given.deadlineAt ?? null,
     deadlineLeftMs: given.deadlineLeftMs ?? null,
     cancelRequestedAt: given.cancelRequestedAt ?? null,
     cancelChain: given.cancelChain ?? null,
+    pausedAt: given.pausedAt ?? null,
+    pauseChain: given.pauseChain ?? null,
     lastError: given.lastError ?? "",
     receipt: given.receipt ?? null,
     lastSeq: events.length,
     finishedAt: given.finishedAt ?? null,
     loopHolds: given.loopHolds ?? 0,
+    hasLostRows: given.hasLostRows ?? false,
     isSwept: given.isSwept ?? false,
   };
 }

@@ -1,6 +1,7 @@
 import { type Id, uuidOfId } from "@svc/core";
 import type { Executor } from "../connect.ts";
 import { jobSetRows } from "../schema/jobs.ts";
+import { arrayLiteral } from "../sql/array-literal.ts";
 import { namesBut, type Row } from "../sql/codec.ts";
 import { type RawRow, selectList } from "../sql/select-list.ts";
 import { statement } from "../sql/statement.ts";
@@ -46,13 +47,35 @@ const selectSetRowsOf = statement<RawSetRow>(
    order by s.ordinal`,
 );
 
-/** Rows of a set by ordinal, from `fromOrdinal` on; with a state, only those in it. */
+/** By primary key of both; what is in another state is read and left out, so that the time of a page grows with how much that is. */
+const selectSetRowsIn = statement<RawSetRow>(
+  "read_job_set_rows_in",
+  `select ${columns} from (
+     select * from job_set_rows where job_id = $1::uuid and set_id = $2::text and ordinal >= $3::int4
+       and state = any($5::text[])
+     order by ordinal limit $4::int4) s ${eachRow}
+   order by s.ordinal`,
+);
+
+/** Rows of a set by ordinal, from `fromOrdinal` on; with a state, or with states, only those in them. */
 export async function readJobSetRows(
   db: Executor,
-  set: { jobId: Id<"job">; setId: string; state?: "failed" | "unknown" | undefined },
+  set: JobSetPart,
   { fromOrdinal, limit }: { fromOrdinal: number; limit: number },
 ): Promise<JobSetRow[]> {
   const place = [uuidOfId(set.jobId), set.setId, fromOrdinal, limit];
-  const rows = await (set.state === undefined ? selectSetRows(db, place) : selectSetRowsOf(db, [...place, set.state]));
+  const rows = await (set.state !== undefined
+    ? selectSetRowsOf(db, [...place, set.state])
+    : set.states === undefined
+      ? selectSetRows(db, place)
+      : selectSetRowsIn(db, [...place, arrayLiteral(set.states)]));
   return rows.map((row) => setColumns.read(row));
 }
+
+/** A set of a job, or its rows in one state, or in some. */
+export type JobSetPart = {
+  readonly jobId: Id<"job">;
+  readonly setId: string;
+  readonly state?: "failed" | "unknown" | undefined;
+  readonly states?: readonly Row<typeof jobSetRows>["state"][] | undefined;
+};

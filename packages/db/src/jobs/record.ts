@@ -3,7 +3,7 @@ import { type NewRow, namesBut, type Row } from "../sql/codec.ts";
 import { packedList } from "../sql/select-list.ts";
 
 /** The columns of a job that are read: all but what only submitting needs. */
-export const jobNames = namesBut(jobs, "idempotencyKey", "contentDigest");
+export const jobNames = namesBut(jobs, "idempotencyKey", "contentDigest", "refusedAnswers");
 
 /** A job as its row holds it, without what only submitting needs. */
 export type JobRecord = Row<typeof jobs, (typeof jobNames)[number]>;

@@ -27,7 +27,7 @@ export type JobRepository = {
   listEvents(id: Id<"job">, page: { afterSeq: number; limit: number }): Promise<JobEventRecord[]>;
 };
 
-const { idempotencyKey: _key, contentDigest: _digest, ...columns } = getTableColumns(jobs);
+const { idempotencyKey: _key, contentDigest: _digest, refusedAnswers: _refused, ...columns } = getTableColumns(jobs);
 const { program, sealedProgram, programHash } = getTableColumns(jobPrograms);
 
 /** The jobs of one project. Ids are in the order of time, which is the order of a list. */

@@ -5,6 +5,7 @@ export { connectedAccounts } from "./connections.ts";
 export {
   contacts,
   jobAsks,
+  jobAttempts,
   jobEvents,
   jobPrograms,
   jobRows,

@@ -79,6 +79,10 @@ export const jobs = pgTable(
     progress: bytes("progress"),
     keyId: idColumn("key")("key_id").notNull(),
     principalChain: text("principal_chain").array().notNull(),
+    /** From 1; RetryJob begins the next one. The ones before stand in `job_attempts`. */
+    attempt: integer("attempt").notNull().default(1),
+    /** The key that began this attempt; null of the first, which is that of the submission. */
+    attemptKeyId: idColumn("key")("attempt_key_id"),
     idempotencyKey: text("idempotency_key"),
     /** SHA-256 of what the idempotency key is bound to. */
     contentDigest: bytes("content_digest").notNull(),
@@ -92,6 +96,9 @@ export const jobs = pgTable(
     deadlineLeftMs: bigint("deadline_left_ms", { mode: "number" }),
     cancelRequestedAt: time("cancel_requested_at"),
     cancelChain: text("cancel_chain").array(),
+    /** When somebody asked to pause it; null while it is not to be paused, and once it has ended. */
+    pausedAt: time("paused_at"),
+    pauseChain: text("pause_chain").array(),
     lastError: text("last_error").notNull().default(""),
     receipt: document(receiptDocument)("receipt"),
     lastSeq: integer("last_seq").notNull().default(0),
@@ -100,6 +107,10 @@ export const jobs = pgTable(
     finishedAt: time("finished_at"),
     /** How often it held a node's event loop for too long, since it was submitted or last released. */
     loopHolds: integer("loop_holds").notNull().default(0),
+    /** Answers that were refused while it had never asked anything. */
+    refusedAnswers: integer("refused_answers").notNull().default(0),
+    /** Whether some of the rows are gone. */
+    hasLostRows: boolean("has_lost_rows").notNull().default(false),
     /** Whether the rows are gone, which happens some days after the end. */
     isSwept: boolean("is_swept").notNull().default(false),
   },
@@ -116,6 +127,28 @@ export const jobs = pgTable(
       .on(table.projectId, table.idempotencyKey)
       .where(sql`idempotency_key is not null`),
   ],
+);
+
+/** An attempt at a job that ended and was followed by another: how it ended, and who began the next one. */
+export const jobAttempts = pgTable(
+  "job_attempts",
+  {
+    jobId: job(),
+    /** From 1. */
+    attempt: integer("attempt").notNull(),
+    status: oneOf(jobStatuses)("status").notNull(),
+    lastError: text("last_error").notNull(),
+    receipt: document(receiptDocument)("receipt").notNull(),
+    finishedAt: time("finished_at").notNull(),
+    /** When RetryJob began the next one, and with which key. */
+    retriedAt: time("retried_at").notNull(),
+    retryKeyId: idColumn("key")("retry_key_id").notNull(),
+    /** The caller's own name for that call; null for none. */
+    idempotencyKey: text("idempotency_key"),
+    /** SHA-256 of what the idempotency key is bound to. */
+    contentDigest: bytes("content_digest").notNull(),
+  },
+  (table) => [primaryKey({ name: "job_attempts_key", columns: [table.jobId, table.attempt] })],
 );
 
 /** What a step did and made; in the order the steps began. */

@@ -7,7 +7,7 @@ import { moveJobTask } from "../job-tasks/move.ts";
 import { putJobTasks } from "../job-tasks/put.ts";
 import { releaseJobTasks } from "../job-tasks/release.ts";
 import { renewJobLeases } from "../job-tasks/renew.ts";
-import { takeRunTask } from "../job-tasks/take-run.ts";
+import { leaseIdleRunTask, takeRunTask } from "../job-tasks/take-run.ts";
 import type { JobTaskLease } from "../job-tasks/task.ts";
 import { appendJobEvents } from "../jobs/append-events.ts";
 import { requestJobCancel } from "../jobs/cancel.ts";
@@ -21,6 +21,7 @@ import { loadJobProgram } from "../jobs/load-program.ts";
 import { loadJobSteps } from "../jobs/load-steps.ts";
 import { lockJob } from "../jobs/lock.ts";
 import { clearJobLoopHolds, countJobLoopHold } from "../jobs/loop-holds.ts";
+import { setJobPause } from "../jobs/pause.ts";
 import { readJobSetRows } from "../jobs/read-set-rows.ts";
 import { readTwinReceipts } from "../jobs/read-twin-receipts.ts";
 import { type JobFilter, jobsForProject } from "../jobs/repo.ts";
@@ -139,6 +140,16 @@ export const jobPlans: readonly Plan[] = [
     reads: { jobs: "jobs_pkey(id)" },
   },
   {
+    name: "set_job_pause",
+    run: (db) => setJobPause(db, jobId, { atMs: nowMs, chain }),
+    reads: { jobs: "jobs_pkey(id)" },
+  },
+  {
+    name: "take_idle_run_task",
+    run: (db) => leaseIdleRunTask(db, { jobId, projectId, owner, nowMs, leaseUntilMs: nowMs }),
+    reads: { job_tasks: taskKey },
+  },
+  {
     name: "count_job_loop_hold",
     run: (db) => countJobLoopHold(db, jobId),
     reads: { jobs: "jobs_pkey(id)" },
@@ -178,7 +189,7 @@ export const jobPlans: readonly Plan[] = [
             task: "end",
             isProgress: true,
           },
-          options: { nowMs, seesCancel: false },
+          options: { nowMs, seesCancel: false, seesPause: false },
         },
       ]),
     reads: {
@@ -224,6 +235,12 @@ export const jobPlans: readonly Plan[] = [
     },
     isOrdered: true,
     rowsMax: { job_set_rows: 20, job_rows: 20 },
+  },
+  {
+    name: "read_job_set_rows_in",
+    run: (db) => readJobSetRows(db, { jobId, setId: "s", states: ["ok", "in"] }, { fromOrdinal: 5_000, limit: 50 }),
+    reads: { job_set_rows: "job_set_rows_key(job_id, set_id, ordinal)", job_rows: "job_rows_key(job_id, row_number)" },
+    isOrdered: true,
   },
   {
     name: "set_job_row_states",

@@ -17,7 +17,7 @@ export type JobsContext = {
   readonly accounts: Pick<AccountAccess, "resolve">;
   readonly asks: AskPort;
   /** The engine of this node; its `wake`, `cancel` and `reserve` save the wait for the next poll. */
-  readonly engine: Pick<JobEngine, "wake" | "cancel" | "reserve">;
+  readonly engine: Pick<JobEngine, "wake" | "cancel" | "reserve" | "pause" | "resume">;
   /** Programs that were checked on this node are kept ready for its drivers. */
   readonly programs: Pick<ProgramCache, "put">;
   readonly hints: JobHints;

@@ -53,6 +53,7 @@ export function toJob({ job, programJson, steps, pendingAsk }: JobParts): JobMes
     mode: job.mode,
     simulatedFrom: job.simulatedFrom ?? "",
     skillSlug: job.skillSlug,
+    ...(job.pausedAt !== null && { pausedAt: timestampFromMs(job.pausedAt) }),
   });
 }
 

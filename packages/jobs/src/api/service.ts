@@ -5,6 +5,7 @@ import type { JobsContext } from "./context.ts";
 import { toReceipt } from "./convert-receipts.ts";
 import { jobMethods } from "./jobs.ts";
 import { logMethods } from "./log.ts";
+import { pauseMethods } from "./pauses.ts";
 import { readJob } from "./read.ts";
 import { skillMethods } from "./skills.ts";
 
@@ -19,5 +20,6 @@ export function createJobsService(options: JobsServiceOptions): ServiceImpl<type
     readJob: (projectId, jobId) => readJob(options, projectId, "jobId", jobId),
     receiptMessage: toReceipt,
   });
-  return { ...jobMethods(context), ...logMethods(context), ...skillMethods(context), ...asks };
+  const jobs = { ...jobMethods(context), ...pauseMethods(context), ...logMethods(context), ...skillMethods(context) };
+  return { ...jobs, ...asks };
 }

@@ -2,7 +2,9 @@ import type { Step } from "@svc/program";
 import type { UnrecordedEnd } from "@svc/tools";
 import { apply, type Work } from "../state/apply.ts";
 import type { Change, Edit } from "../state/change.ts";
+import type { JobState } from "../state/job.ts";
 import type { StepEffects } from "../steps/effects.ts";
+import { expressionFailed } from "../steps/expression-fault.ts";
 import { stepKinds } from "../steps/index.ts";
 import type { Keep, StepAt, StepKind } from "../steps/step-kind.ts";
 import type { Port, ReadyAttempt } from "./port.ts";
@@ -26,17 +28,37 @@ export async function beginStep(work: Work, step: Step, port: Port): Promise<Beg
   const begun = hasBegun ? work : apply(work, [{ kind: "begin", step, ...rows }], port.clock.now());
   // Where there is nothing to commit, the call commits its own beginning.
   if (begun.state === begun.committed) return { work: begun, call: undefined };
-  const at = stepAtHand(begun);
-  const first = at && kind.firstCall?.(at);
+  const at = stepAtHand(begun, port.clock.now());
+  const first = at && (await kind.firstCall?.(at, port));
   return { work: begun, call: first && (await port.ready(begun.state, first.invocation, first.turn)) };
 }
 
 /** A job that is to be stored at work: it has started, and so has its first step, as far as that calls. */
 export async function beginJob(work: Work, port: Port): Promise<Beginning> {
   const running = apply(work, [started], port.clock.now());
-  const step = stepAtHand(running)?.step;
-  if (step === undefined || kindOf(step).needs !== "commit") return { work: running, call: undefined };
+  const step = stepAtHand(running, port.clock.now())?.step;
+  // Whether a condition holds its driver finds out.
+  const isCertain = step !== undefined && step.when === undefined;
+  if (!isCertain || kindOf(step).needs !== "commit") return { work: running, call: undefined };
   return beginStep(running, step, port);
+}
+
+/**
+ * What becomes of a step that has a condition, before it begins: it is skipped where that does not hold, and fails where it has no answer.
+ * Undefined where it is to begin, or has begun.
+ */
+export async function skipUnlessDue(
+  { state, step, instruction, progress }: StepAt,
+  effects: StepEffects,
+): Promise<Change | undefined> {
+  if (step.when === undefined || progress !== undefined) return undefined;
+  const condition = await effects.test(state, step.when);
+  if ("error" in condition) {
+    return { edits: [{ kind: "begin", step }], next: expressionFailed(step.id, condition, { what: "when" }) };
+  }
+  if (condition.value) return undefined;
+  const go: Edit = { kind: "go", from: instruction.index, to: instruction.end };
+  return { edits: [{ kind: "skip", step }, go], next: { kind: "on" } };
 }
 
 /** Commits a beginning. Its call is left out where another holds its key: the act finds that one. */
@@ -53,12 +75,21 @@ export async function commitBeginning({ work, call }: Beginning, port: Port): Pr
   }
 }
 
-/** The step where a job stands; undefined behind the last, and at a jump. */
-export function stepAtHand({ state }: Work): StepAt | undefined {
+/**
+ * The step where a job stands, with what its expressions take for `now`: when it began or, for one that has not begun, `nowMs`, at which
+ * it then begins. Undefined behind the last step, and at a jump.
+ */
+export function stepAtHand({ state }: Work, nowMs: number): StepAt | undefined {
   const [position] = state.positions;
   const instruction = position && state.loaded.flow.instructions[position.index];
   if (position === undefined || instruction?.kind !== "step") return undefined;
-  return { state, step: instruction.step, instruction, progress: position.progress };
+  const { progress } = position;
+  return { state: atTime(state, progress?.now ?? nowMs), step: instruction.step, instruction, progress };
+}
+
+/** A job as its step at hand sees it. */
+export function atTime(state: JobState, now: number): JobState {
+  return { ...state, scope: { ...state.scope, now } };
 }
 
 /** One act of a step. Its first call is the one that is ready, whose end is committed with what follows from it. */
@@ -68,7 +99,7 @@ export async function advanceWith(
   effects: StepEffects,
 ): Promise<Change> {
   const kind = kindOf(at.step);
-  if (ready === undefined) return kind.advance(at, effects, keep);
+  if (ready === undefined) return begunAt(await kind.advance(at, effects, keep), at);
   const ends: UnrecordedEnd[] = [];
   let isSent = false;
   const call: StepEffects["call"] = async (...asked) => {
@@ -79,7 +110,7 @@ export async function advanceWith(
     return attempted;
   };
   try {
-    const { edits, next } = await kind.advance(at, { ...effects, call }, keep);
+    const { edits, next } = begunAt(await kind.advance(at, { ...effects, call }, keep), at);
     return { edits: [...ends.map((end) => ({ kind: "called", end }) as const), ...edits], next };
   } catch (error) {
     for (const end of ends) await end.write();
@@ -87,4 +118,11 @@ export async function advanceWith(
   } finally {
     if (!isSent) ready.cancel();
   }
+}
+
+/** A step that begins in its own act begins at the time that its expressions were evaluated for. */
+function begunAt(change: Change, { state, progress }: StepAt): Change {
+  const { now } = state.scope;
+  if (progress !== undefined || now === undefined) return change;
+  return { ...change, edits: change.edits.map((edit) => (edit.kind === "begin" ? { ...edit, now } : edit)) };
 }

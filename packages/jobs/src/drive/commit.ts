@@ -46,6 +46,7 @@ export function createCommit({ context, lease, seals, db, onCommitted }: CommitC
     const found = await commitRun(tx, lease, changeOf(work, parts, seals), {
       nowMs: clock.now(),
       seesCancel: state.cancel !== undefined,
+      seesPause: state.pause !== undefined,
       expectedSeq,
     }).catch(async (error: unknown) => {
       await saveRecords(context.db, pending.records);
@@ -68,9 +69,9 @@ export function createCommit({ context, lease, seals, db, onCommitted }: CommitC
     if (pending.tasks.length > 0) onDue();
     if (typeof task === "object") onDue(task.dueAtMs);
     await onFaultPoint?.("after-commit", at);
-    const { lastSeq, cancelRequestedAt: atMs, cancelChain: chain } = found;
-    const cancel = atMs === null ? undefined : { atMs, chain: chain ?? state.principalChain };
-    return { work: committedWork(work, { lastSeq, cancel }), hasBegunCall: found.hasBegunCall };
+    const cancel = requestOf(state, found.cancelRequestedAt, found.cancelChain);
+    const pause = requestOf(state, found.pausedAt, found.pauseChain);
+    return { work: committedWork(work, { lastSeq: found.lastSeq, cancel, pause }), hasBegunCall: found.hasBegunCall };
   };
   return {
     async commit(work, parts, tx = db) {
@@ -80,6 +81,10 @@ export function createCommit({ context, lease, seals, db, onCommitted }: CommitC
     },
     commitUnlessLogged: async (work, parts) => (await write(work, parts, db, work.state.lastSeq)) !== undefined,
   };
+}
+
+function requestOf({ principalChain }: JobState, atMs: number | null, chain: readonly string[] | null) {
+  return atMs === null ? undefined : { atMs, chain: chain ?? principalChain };
 }
 
 function tellOfHold(observer: EngineObserver, { id: jobId, projectId, park, lastError }: JobState): void {

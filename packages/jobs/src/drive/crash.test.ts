@@ -38,6 +38,13 @@ const kinds: Readonly<Record<string, { program: object; points: readonly Point[]
     points: ["before-call", "after-call", "before-commit", "after-commit"],
     nth: 2,
   },
+  "fetch by number": {
+    program: {
+      steps: [fetchItems({ call: "desk.list_shelf", rows: { from: "items[]", keep: ["id"], page: { max: 9 } } })],
+    },
+    points: ["before-call", "after-call", "before-commit", "after-commit"],
+    nth: 2,
+  },
   map: { program: sendAll(onRows, doubt), points: all.slice(1), nth: 3 },
   "keyed map": { program: sendAll(onRows, { ...doubt, tool: "desk.send_keyed" }), points: all.slice(1), nth: 3 },
   sets: {
@@ -140,6 +147,7 @@ test.each(ways)(
     }
     expect(reading.job.status).toBe(kind === "saga" ? "failed" : "succeeded");
     expectHonest(world.seen, reading);
+    if (kind.startsWith("fetch")) expect(reading.steps["items"]).toMatchObject({ rows: { in: 9, ok: 9 } });
     // What was in flight when the node died is in doubt, and says so. Of the rows of a map several may have been.
     const { unknown } = reading.receipt.calls;
     if (isInDoubt(kind, way, point)) expect(unknown).toBeGreaterThan(0);

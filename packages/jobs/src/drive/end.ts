@@ -75,40 +75,45 @@ export async function finish(work: Work, { status, reason, chain }: NextOf<"fini
     ],
     port.clock.now(),
   );
-  const end: readonly Edit[] = [{ kind: "move", to: status, reason, chain }, { kind: "end" }];
+  // What it names is there by now, and nothing that may take long is done under a lock.
+  const result = status === "succeeded" ? await resultOf(closed.state, port) : { text: "" };
+  const end: readonly Edit[] = [
+    { kind: "move", to: status, reason, chain },
+    { kind: "end" },
+    // One that cannot be given is told in the job's last error.
+    ...("fault" in result ? [{ kind: "lastError", message: result.fault } as const] : []),
+  ];
+  const resultJson = "text" in result ? result.text : "";
   // Only a job that has asked has an ask to withdraw.
   const hasAsked = used.asks > 0 || planApprovalId !== "" || saga.state === "stuck";
-  if (hasAsked) return finishLocked(closed, { end, chain }, port);
-  const ended = withResult(apply(closed, end, port.clock.now()), port);
+  if (hasAsked) return finishLocked(closed, { end, chain, resultJson }, port);
+  const ended = apply(closed, end, port.clock.now());
   // One statement, as long as nobody else has written to the log since: the receipt names its last entry.
-  const lastSeq = state.lastSeq + ended.work.pending.events.length;
-  const receipt = receiptOf(ended.work.state, { ...ended, lastSeq, asks: [] }, port);
-  if (!(await port.commitUnlessLogged(ended.work, { task: "end", receipt }))) {
-    await finishLocked(ended.work, { end: [], chain: undefined }, port);
+  const lastSeq = state.lastSeq + ended.pending.events.length;
+  const receipt = receiptOf(ended.state, { resultJson, lastSeq, asks: [] }, port);
+  if (!(await port.commitUnlessLogged(ended, { task: "end", receipt }))) {
+    await finishLocked(ended, { end: [], chain: undefined, resultJson }, port);
   }
 }
 
 /** Under the job's lock. With a chain, what is still asked is withdrawn by it first. */
 async function finishLocked(
   work: Work,
-  { end, chain }: { readonly end: readonly Edit[]; readonly chain: readonly string[] | undefined },
+  {
+    end,
+    chain,
+    resultJson,
+  }: { readonly end: readonly Edit[]; readonly chain: readonly string[] | undefined; readonly resultJson: string },
   port: Port,
 ): Promise<void> {
   await port.locked(async (job) => {
     const { events, asks } = await job.closeAsks(chain);
     const withdrawn: Edit[] = chain === undefined ? [] : [{ kind: "withdrawn", events }];
-    const ended = withResult(apply(work, [...withdrawn, ...end], port.clock.now()), port);
-    const lastSeq = job.lastSeq + ended.work.pending.events.length;
-    const receipt = receiptOf(ended.work.state, { ...ended, lastSeq, asks }, port);
-    await job.commit(ended.work, { task: "end", receipt });
+    const ended = apply(work, [...withdrawn, ...end], port.clock.now());
+    const lastSeq = job.lastSeq + ended.pending.events.length;
+    const receipt = receiptOf(ended.state, { resultJson, lastSeq, asks }, port);
+    await job.commit(ended, { task: "end", receipt });
   });
-}
-
-/** The declared result; one that cannot be given is told in the job's last error. */
-function withResult(work: Work, { clock }: Port): { readonly work: Work; readonly resultJson: string } {
-  const result = resultOf(work.state);
-  if ("text" in result) return { work, resultJson: result.text };
-  return { work: apply(work, [{ kind: "lastError", message: result.fault }], clock.now()), resultJson: "" };
 }
 
 const endCodes: Readonly<Record<string, string>> = {

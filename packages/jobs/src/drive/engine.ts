@@ -17,6 +17,7 @@ import type { OnFaultPoint } from "./fault-points.ts";
 import { countLoopHold, type Forced, type JobOfProject, parkJob, releaseJob } from "./force.ts";
 import { type EngineObserver, silentObserver } from "./observer.ts";
 import { settleJob } from "./open.ts";
+import { type Paused, pauseJob, resumeJob } from "./pause-job.ts";
 import type { ProgramCache } from "./programs.ts";
 import { type Reservation, type TaskHandlers, Worker } from "./worker.ts";
 
@@ -70,6 +71,13 @@ export type JobEngine = {
   /** Takes a job that was parked with the reason `administrator` or `poisoned` back to where it stood. `chain` says who asked. */
   release(job: JobOfProject, chain: readonly string[]): Promise<Forced>;
   /**
+   * Asks that a job be paused: parked between two acts of its driver, or at once where it has none. `chain` says who asked. Tells a
+   * driver on this node.
+   */
+  pause(job: JobOfProject, chain: readonly string[]): Promise<Paused>;
+  /** Takes a job that is paused, or is to be, back to where it stood. `chain` says who asked. */
+  resume(job: JobOfProject, chain: readonly string[]): Promise<Paused>;
+  /**
    * Told that a job held this node's event loop for `ms` milliseconds at a stretch. It is counted in the store, over all nodes; at the
    * second time the job is parked as `poisoned`. Never rejects: a store that is away is told to the observer, and nothing is counted.
    */
@@ -110,6 +118,17 @@ export function createJobEngine(options: JobEngineOptions): JobEngine {
       const forced = await releaseJob(worker.context, job, chain);
       worker.wake();
       return forced;
+    },
+    async pause(job, chain) {
+      const paused = await pauseJob(worker.context, job, chain);
+      worker.pause(job.jobId);
+      worker.wake();
+      return paused;
+    },
+    async resume(job, chain) {
+      const resumed = await resumeJob(worker.context, job, chain);
+      worker.wake();
+      return resumed;
     },
     async reportHeldLoop(jobId, ms) {
       try {

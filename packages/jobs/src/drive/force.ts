@@ -52,7 +52,7 @@ export function releaseJob(
     if (job === undefined || job.projectId !== projectId) return { outcome: "missing" };
     if (job.park === null || !isHoldReason(job.park.reason)) return refusedFor(job);
     await clearJobLoopHolds(tx, jobId);
-    return force(context, tx, job, (state, nowMs) => release(state, chain, nowMs));
+    return force(context, tx, job, (state, nowMs) => release(state, { chain, reason: "released" }, nowMs));
   });
 }
 

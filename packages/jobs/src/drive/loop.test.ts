@@ -2,20 +2,21 @@ import type { Continuation } from "@svc/program";
 import fc from "fast-check";
 import { expect, test } from "vitest";
 import type { Change } from "../state/change.ts";
-import type { JobState } from "../state/job.ts";
+import type { JobRequest, JobState } from "../state/job.ts";
 import { isEnd, isParkable, type JobStatus, mayMove } from "../state/statuses.ts";
 import { createDriver, drive, follow, type Interrupts } from "./loop.ts";
 import { hold, release } from "./park.ts";
+import { isPausable, pauseNow, pauseWaiting, resumeNow } from "./pause.ts";
 import { type Chooser, createMemory, deskTools, type Memory, NodeDied } from "./test-memory.ts";
 
 const tools = deskTools();
 
+const kindsOfSteps = ["filter", "map", "keyed", "judge", "call", "if", "wait", "reduce", "until", "chosen", "skipped"];
+
 /** Programs over the desk: a set of rows first, then whatever the generator likes, each step able to fail. */
 const programs = fc
   .record({
-    middle: fc.array(fc.constantFrom("filter", "map", "keyed", "judge", "call", "if", "wait", "reduce", "until"), {
-      maxLength: 5,
-    }),
+    middle: fc.array(fc.constantFrom(...kindsOfSteps), { maxLength: 5 }),
     tolerate: fc.nat({ max: 3 }),
     hasPoints: fc.boolean(),
     isUndone: fc.boolean(),
@@ -24,7 +25,7 @@ const programs = fc
   .map(({ middle, tolerate, hasPoints, isUndone, writes }) => ({
     params: { least: 1 },
     limits: { writes, asks: 20 },
-    steps: [fetch, ...middle.map((kind, index) => stepOf(kind, `s${index}`, { tolerate, hasPoints, isUndone }))],
+    steps: [fetch, ...middle.flatMap((kind, index) => stepOf(kind, `s${index}`, { tolerate, hasPoints, isUndone }))],
     points: {
       gate: {
         question: "Go on?",
@@ -60,7 +61,7 @@ function stepOf(
   kind: string,
   id: string,
   { tolerate, hasPoints, isUndone }: { tolerate: number; hasPoints: boolean; isUndone: boolean },
-) {
+): object | readonly object[] {
   const undo = isUndone && {
     undo: { call: "desk.delete_note", entity: "ops", args: { id: { $ref: "output.id" }, confirm: true } },
   };
@@ -88,6 +89,25 @@ function stepOf(
       };
     case "keyed":
       return { id, map: "items", ...rowsOf, do: [send("desk.send_keyed")] };
+    case "chosen":
+      return [
+        {
+          id,
+          map: "items",
+          ...rowsOf,
+          keep: { note: `calls.${id}call.id` },
+          do: [{ ...send("desk.send_note"), when: "row.n != 1.0" }],
+        },
+        {
+          id: `${id}ok`,
+          map: id,
+          states: ["ok"],
+          ...rowsOf,
+          do: [{ ...send("desk.send_note"), id: `${id}next`, args: { text: { $ref: "row.note" } } }],
+        },
+      ];
+    case "skipped":
+      return { ...send("desk.send_note"), id, when: "rows.items < 9" };
     case "judge":
       return { id, judge: "gate", when: "rows.items > 1" };
     case "call":
@@ -148,24 +168,39 @@ function chooserOf(choices: readonly number[], deaths: ReadonlySet<number>): Cho
   };
 }
 
-/** Runs a job to its end over any number of nodes, answering what it asks, and parking and releasing it before some rounds. */
-async function run(memory: Memory, answers: readonly Continuation[], parks: readonly number[]): Promise<void> {
+type Interruptions = {
+  readonly parks: readonly number[];
+  readonly pauses: readonly number[];
+  readonly pausesWhileDriven: readonly number[];
+};
+
+/** Runs a job to its end over any number of nodes, answering what it asks; it is parked, or paused, before and while it is driven. */
+async function run(memory: Memory, answers: readonly Continuation[], interruptions: Interruptions): Promise<void> {
   for (let round = 0; round < 400; round++) {
-    if (parks.includes(round)) await parkAndRelease(memory);
+    if (interruptions.parks.includes(round)) await parkAndRelease(memory);
+    if (interruptions.pauses.includes(round)) await pauseAndResume(memory);
     const work = memory.reopen();
     if (isEnd(work.state.status)) return;
     if (memory.task === "end") memory.settle({ continuation: answers[round % answers.length] ?? "abort" });
     if (typeof memory.task === "object") await memory.port.clock.wait(memory.task.dueAtMs - memory.port.clock.now());
+    // Its driver finds it by its next commit.
+    if (interruptions.pausesWhileDriven.includes(round)) memory.pause = requestOf(memory);
     try {
       await drive({ work: work, call: undefined }, createDriver(memory.port, uninterrupted));
     } catch (error) {
       if (!(error instanceof NodeDied)) throw error;
     }
+    if (memory.pause !== undefined) await resume(memory);
   }
   throw new Error(`the job does not end: it is ${memory.reopen().state.status}`);
 }
 
-const uninterrupted: Interrupts = { isStopping: false, isCancelSeen: false, hasOthersWaiting: () => false };
+const uninterrupted: Interrupts = {
+  isStopping: false,
+  isCancelSeen: false,
+  isPauseSeen: false,
+  hasOthersWaiting: () => false,
+};
 
 /** As a force does it: on the job as it was last committed, and again where its node dies of it. */
 async function parkAndRelease(memory: Memory): Promise<void> {
@@ -177,8 +212,50 @@ async function parkAndRelease(memory: Memory): Promise<void> {
     status: "parked",
     park: { reason: "administrator", before: { status } },
   });
-  await commitOnce(memory, (state, nowMs) => (state.park === null ? undefined : release(state, how.chain, nowMs)));
+  await commitOnce(memory, (state, nowMs) =>
+    state.park === null ? undefined : release(state, { chain: how.chain, reason: "released" }, nowMs),
+  );
   expect(memory.reopen().state).toMatchObject({ status, park: null, lastError });
+}
+
+function requestOf({ port }: Memory): JobRequest {
+  return { atMs: port.clock.now(), chain: ["key:other"] };
+}
+
+/** As PauseJob does it where nobody drives the job, and ResumeJob after a year. */
+async function pauseAndResume(memory: Memory): Promise<void> {
+  const before = memory.reopen().state;
+  if (isEnd(before.status)) return;
+  const request = requestOf(memory);
+  memory.pause = request;
+  await commitOnce(memory, (state, nowMs) => {
+    if (isPausable(state)) return pauseNow(state, nowMs);
+    return state.status === "parked" && "atMs" in state.deadline ? pauseWaiting(state, request) : undefined;
+  });
+  const paused = memory.reopen().state;
+  if (isParkable(before.status)) {
+    expect(paused).toMatchObject({ status: "parked", park: { reason: "paused", before: { status: before.status } } });
+  } else expect([paused.status, paused.park]).toEqual([before.status, before.park]);
+  await memory.port.clock.wait(365 * 86_400_000);
+  await resume(memory);
+  const { status, deadline } = memory.reopen().state;
+  expect(status).toBe(before.status);
+  expect(leftOf(deadline, memory)).toBe(leftOf(before.deadline, { ...memory, nowMs: request.atMs }));
+}
+
+function leftOf(
+  deadline: JobState["deadline"],
+  { port, nowMs = port.clock.now() }: Memory & { nowMs?: number },
+): number {
+  return "leftMs" in deadline ? deadline.leftMs : Math.max(0, deadline.atMs - nowMs);
+}
+
+async function resume(memory: Memory): Promise<void> {
+  memory.pause = undefined;
+  await commitOnce(memory, (state, nowMs) => {
+    const isStanding = state.status === "parked" && state.park?.judgment === undefined && "leftMs" in state.deadline;
+    return isStanding ? resumeNow(state, ["key:other"], nowMs) : undefined;
+  });
 }
 
 async function commitOnce(
@@ -198,29 +275,36 @@ async function commitOnce(
   }
 }
 
+function rounds(): fc.Arbitrary<number[]> {
+  return fc.subarray(Array.from({ length: 30 }, (_, round) => round));
+}
+
 const cases = fc.record({
   program: programs,
   choices: fc.array(fc.nat({ max: 60 }), { minLength: 1, maxLength: 20 }),
   deaths: fc.array(fc.nat({ max: 60 }), { maxLength: 8 }),
-  parks: fc.subarray(Array.from({ length: 30 }, (_, round) => round)),
   answers: fc.array(fc.constantFrom<Continuation>("proceed", "skip", "abort", "retry-with", "proceed"), {
     minLength: 3,
     maxLength: 6,
   }),
+  interruptions: fc.record({ parks: rounds(), pauses: rounds(), pausesWhileDriven: rounds() }),
 });
 
 test("whatever apps answer, people choose and nodes die of, a job ends by the table, once, and nothing is executed twice in silence", async () => {
   const kinds = new Set<string>();
   await fc.assert(
-    fc.asyncProperty(cases, async ({ program, choices, deaths, parks, answers }) => {
+    fc.asyncProperty(cases, async ({ program, choices, deaths, interruptions, answers }) => {
       const memory = createMemory(program, chooserOf(choices, new Set(deaths)), tools);
-      await run(memory, [...answers, "abort"], parks);
+      await run(memory, [...answers, "abort"], interruptions);
       const { state } = memory.reopen();
       const moves = memory.log.flatMap(({ type, payload }) => (type === "job-status-changed" ? [payload] : []));
       expect(moves.every(({ from, to }) => mayMove(from as JobStatus, to as JobStatus))).toBe(true);
       expect(moves.map(({ from }) => from)).toEqual(["queued", ...moves.slice(0, -1).map(({ to }) => to)]);
       expect(moves.at(-1)?.["to"]).toBe(state.status);
-      for (const { from, reason } of moves) if (reason === "administrator") kinds.add(`parked while ${from}`);
+      for (const { from, reason } of moves) {
+        if (reason === "administrator") kinds.add(`parked while ${from}`);
+        if (reason === "paused") kinds.add(`paused while ${from}`);
+      }
       // The log has an entry for each number, and the receipt names the last one.
       expect(memory.log.length).toBe(state.lastSeq);
       expect(memory.receipts.map(({ lastSeq }) => lastSeq)).toEqual([state.lastSeq]);
@@ -234,6 +318,9 @@ test("whatever apps answer, people choose and nodes die of, a job ends by the ta
       expect(state.used.writes).toBeLessThanOrEqual(limits.writes);
       expect(new Set(memory.executed).size).toBe(memory.executed.length);
       expect(memory.task).toBe("end");
+      if ([...state.steps.values()].some(({ receipt: { kind, rows } }) => kind === "map" && (rows?.skipped ?? 0) > 0)) {
+        kinds.add("rows skipped");
+      }
       kinds.add(state.status);
     }),
     { numRuns: 250, seed: 20_261_122 },
@@ -246,6 +333,8 @@ test("whatever apps answer, people choose and nodes die of, a job ends by the ta
     "map partial",
     "map failed",
     "call failed",
+    "call skipped",
+    "rows skipped",
     "judge completed",
     "wait completed",
     "until completed",
@@ -253,6 +342,9 @@ test("whatever apps answer, people choose and nodes die of, a job ends by the ta
     "parked while queued",
     "parked while running",
     "parked while compensating",
+    "paused while queued",
+    "paused while running",
+    "paused while compensating",
   ]) {
     expect(kinds).toContain(kind);
   }

@@ -1,7 +1,7 @@
 import type { Step } from "@svc/program";
 import { apply, type Work } from "../state/apply.ts";
 import type { Change, Next } from "../state/change.ts";
-import { type AgainInstruction, stepOf } from "../state/flow.ts";
+import { type AgainInstruction, type StepInstruction, stepOf } from "../state/flow.ts";
 import type { JobState } from "../state/job.ts";
 import { isParkable } from "../state/statuses.ts";
 import type { StepEffects } from "../steps/effects.ts";
@@ -9,9 +9,20 @@ import { stepKinds } from "../steps/index.ts";
 import type { Keep } from "../steps/step-kind.ts";
 import { resumeFromAsk } from "./answer.ts";
 import { question } from "./ask.ts";
-import { advanceWith, type Beginning, beginStep, commitBeginning, kindOf, started, stepAtHand } from "./begin.ts";
+import {
+  advanceWith,
+  atTime,
+  type Beginning,
+  beginStep,
+  commitBeginning,
+  kindOf,
+  skipUnlessDue,
+  started,
+  stepAtHand,
+} from "./begin.ts";
 import { beginUndo, endOf, failureOf, finish, limitOf } from "./end.ts";
 import { holdAfterLosses, waitForRelease } from "./park.ts";
+import { clockStops, pauseBetweenActs } from "./pause.ts";
 import type { Port } from "./port.ts";
 import { cancel, followTwin } from "./twin.ts";
 import { compensate } from "./undo.ts";
@@ -21,6 +32,8 @@ export type Interrupts = {
   readonly isStopping: boolean;
   /** The job is to be cancelled, as the next commit will find. */
   readonly isCancelSeen: boolean;
+  /** The job is to be paused, as the next commit will find, unless it was resumed by then. */
+  isPauseSeen: boolean;
   /** Whether others wait for this node. */
   hasOthersWaiting(): boolean;
 };
@@ -77,10 +90,26 @@ async function act(work: Work, driver: Driver): Promise<Work | undefined> {
     const seen = state.cancel === undefined ? await committed(work, driver.port) : work;
     return follow(seen, await cancel(seen.state, port), driver);
   }
+  if (isPaused(state, driver) && isParkable(state.status)) return pause(work, driver);
   if (interrupts.isStopping || isSliceOver(driver)) return leave(work, driver, port.clock.now());
+  const { pause: request, deadline } = state;
+  if (request !== undefined && state.status === "parked" && "atMs" in deadline) {
+    // Asked for while its driver came to the wait.
+    return apply(work, [clockStops(request)], port.clock.now());
+  }
   const isEnding = state.status === "compensating" || (state.status === "parked" && state.saga.state === "stuck");
   if (isOverdue(state, port) && !isEnding) return follow(work, { edits: [], next: expired }, driver);
   return moveOn(work, driver);
+}
+
+/** Parks the job where it stands, unless it turns out to have been resumed. */
+async function pause(work: Work, driver: Driver): Promise<Work | undefined> {
+  const { interrupts, port } = driver;
+  // The request may be known from the lease alone; who made it stands in the row.
+  const seen = work.state.pause === undefined ? await committed(work, port) : work;
+  interrupts.isPauseSeen = false;
+  if (seen.state.pause === undefined) return seen;
+  return (await pauseBetweenActs(seen, port)) ? undefined : committed(seen, port);
 }
 
 const expired: Next = { kind: "finish", status: "expired", reason: "deadline", chain: ["clock"] };
@@ -137,26 +166,45 @@ async function runStep(work: Work, driver: Driver): Promise<Work | undefined> {
     const edits = [{ kind: "go", from: position.index, to: instruction.to }] as const;
     return follow(work, { edits, next: { kind: "on" } }, driver);
   }
+  if (instruction.step.when !== undefined && position.progress === undefined)
+    return runIfDue(work, instruction, driver);
   return advance(await readied(work, instruction.step, driver), driver);
 }
 
+/** Begins the step at hand where its condition holds. What a call came to is committed first: a condition may take long. */
+async function runIfDue(work: Work, instruction: StepInstruction, driver: Driver): Promise<Work | undefined> {
+  const ready = work.pending.made.length > 0 ? await committed(work, driver.port) : work;
+  const at = {
+    state: atTime(ready.state, driver.port.clock.now()),
+    step: instruction.step,
+    instruction,
+    progress: undefined,
+  };
+  const skipped = await skipUnlessDue(at, driver.effects);
+  if (skipped !== undefined) return follow(ready, skipped, driver);
+  return advance(await readied(ready, instruction.step, driver), driver);
+}
+
 /** What follows at the end of a round of a block. */
-async function endRound(state: JobState, round: AgainInstruction, effects: StepEffects): Promise<Change> {
+async function endRound(before: JobState, round: AgainInstruction, effects: StepEffects): Promise<Change> {
   const { again } = kindOf(round.step);
   if (again === undefined) throw new Error(`a step of kind ${round.step.kind} has no rounds`);
+  // Whether it holds by now is decided once, by the commit of this act.
+  const state = atTime(before, effects.clock.now());
   const instruction = stepOf(state.loaded.flow, round.step.id);
   return again({ state, step: round.step, instruction, progress: undefined }, round, effects);
 }
 
 /** One act of the step at hand, for which all is committed that has to be. */
 async function advance({ work, call }: Beginning, driver: Driver): Promise<Work | undefined> {
-  const at = stepAtHand(work);
+  const at = stepAtHand(work, driver.port.clock.now());
   if (at === undefined) throw new Error(`${work.state.id} stands at no step`);
+  const { now = driver.port.clock.now() } = at.state.scope;
   let kept = work;
   const keep: Keep = async (edits) => {
     driver.port.atWork();
     kept = await committed(apply(kept, edits, driver.port.clock.now()), driver.port);
-    return kept.state;
+    return atTime(kept.state, now);
   };
   const change = await advanceWith(at, { call, keep }, driver.effects);
   return follow(kept, change, driver);
@@ -232,7 +280,12 @@ async function committed(work: Work, port: Port): Promise<Work> {
 }
 
 function isInterrupted(state: JobState, driver: Driver): boolean {
-  return driver.interrupts.isStopping || isCancelled(state, driver) || isSliceOver(driver);
+  const { isStopping } = driver.interrupts;
+  return isStopping || isCancelled(state, driver) || isPaused(state, driver) || isSliceOver(driver);
+}
+
+function isPaused({ pause: request }: JobState, { interrupts }: Pick<Driver, "interrupts">): boolean {
+  return interrupts.isPauseSeen || request !== undefined;
 }
 
 function isCancelled({ cancel: request }: JobState, { interrupts }: Pick<Driver, "interrupts">): boolean {

@@ -9,6 +9,7 @@ import {
   loadJob,
   loadJobSteps,
   type RunChange,
+  type RunToLease,
 } from "@svc/db";
 import { committedWork, type Work, workOf } from "../state/apply.ts";
 import { openState } from "../state/open.ts";
@@ -17,6 +18,7 @@ import { type Beginning, beginJob } from "./begin.ts";
 import { changeOf } from "./commit.ts";
 import type { EngineContext } from "./context.ts";
 import { type Follower, follow, type Interrupts } from "./loop.ts";
+import { isPausable, pauseNow } from "./pause.ts";
 import type { Port } from "./port.ts";
 import type { CheckedRecord } from "./programs.ts";
 import { jobSeals } from "./seals.ts";
@@ -68,7 +70,7 @@ export async function planNewJob(context: EngineContext, job: JobRecord, program
 /** The planned job, once it is stored as it was planned. */
 export function openPlannedJob({ port, beginning: { work, call } }: PlannedJob): Beginning & { readonly port: Port } {
   const lastSeq = work.state.lastSeq + work.pending.events.length;
-  return { port, work: committedWork(work, { lastSeq, cancel: undefined }), call };
+  return { port, work: committedWork(work, { lastSeq, cancel: undefined, pause: undefined }), call };
 }
 
 /** The token of a lease that a job is stored with. */
@@ -84,29 +86,41 @@ export async function settleJob(context: EngineContext, tx: Executor, jobId: Id<
   const { work, follower } = await takeJob(context, tx, job);
   const { port, startedMs } = follower;
   const settled = await follow(work, await resumeFromAsk(work.state, port), follower);
-  if (settled !== undefined) await port.commit(settled, { task: { dueAtMs: startedMs } });
+  if (settled === undefined) return;
+  // It was asked for while a person was waited for.
+  if (isPausable(settled.state)) await follow(settled, pauseNow(settled.state, startedMs), follower);
+  else await port.commit(settled, { task: { dueAtMs: startedMs } });
 }
 
 /**
  * Takes a job from whoever drives it, for a change that is committed in the same transaction. The job's row is locked by then. What
- * an earlier driver still writes is refused by the lease's token.
+ * an earlier driver still writes is refused by the lease's token, which is that of `leaseToken` where the run was leased before.
  */
 export async function takeJob(
   context: EngineContext,
   tx: Executor,
   job: JobRecord,
+  leaseToken?: number,
 ): Promise<{ readonly work: Work; readonly follower: Follower }> {
-  const { clock, limits, nodeId: owner } = context;
-  const { id: jobId, projectId } = job;
-  const nowMs = clock.now();
-  const lease = { jobId, projectId, owner, nowMs, leaseUntilMs: nowMs + limits.leaseMs };
-  const steps = await loadJobSteps(tx, jobId);
-  const leaseToken = await leaseRunTask(tx, lease);
-  const { work, port } = await open(context, tx, { job, steps }, { leaseToken });
-  return { work, follower: { port, interrupts: uninterrupted, startedMs: nowMs } };
+  const nowMs = context.clock.now();
+  const steps = await loadJobSteps(tx, job.id);
+  const token = leaseToken ?? (await leaseRunTask(tx, leaseOf(context, job, nowMs)));
+  const { work, port } = await open(context, tx, { job, steps }, { leaseToken: token });
+  return { work, follower: { port, interrupts: uninterrupted(), startedMs: nowMs } };
 }
 
-const uninterrupted: Interrupts = { isStopping: false, isCancelSeen: false, hasOthersWaiting: () => false };
+/** The lease of a job's run for this node. */
+export function leaseOf(
+  { limits, nodeId: owner }: EngineContext,
+  { id: jobId, projectId }: JobRecord,
+  nowMs: number,
+): RunToLease {
+  return { jobId, projectId, owner, nowMs, leaseUntilMs: nowMs + limits.leaseMs };
+}
+
+function uninterrupted(): Interrupts {
+  return { isStopping: false, isCancelSeen: false, isPauseSeen: false, hasOthersWaiting: () => false };
+}
 
 async function open(
   context: EngineContext,

@@ -14,7 +14,7 @@ export function isHoldReason(reason: ParkDocument["reason"] | undefined): reason
 
 /** A park from outside: why, by whom, and what `lastError` says of it; undefined leaves that as it is. */
 export type Hold = {
-  readonly reason: HoldReason;
+  readonly reason: HoldReason | "paused";
   readonly chain: readonly string[];
   readonly lastError?: string;
 };
@@ -23,7 +23,7 @@ export type Hold = {
 const byService: readonly string[] = ["service"];
 
 /** When a task is due that only somebody's request makes due. */
-const never = Date.UTC(9999, 0);
+export const never = Date.UTC(9999, 0);
 
 /**
  * Parks a job until it is released, cancelled or expired: its deadline's clock runs on, since it does not wait for an answer that its
@@ -48,12 +48,16 @@ export function hold(state: JobState, { reason, chain, lastError }: Hold, nowMs:
 export const waitForRelease: Change = { edits: [], next: { kind: "until", atMs: never } };
 
 /** Takes a held job back to where it stood, due at once. Throws an Error for a job that is not held. */
-export function release({ park }: JobState, chain: readonly string[], nowMs: number): Change {
+export function release(
+  { park }: JobState,
+  { chain, reason }: { readonly chain: readonly string[]; readonly reason: "released" | "resumed" },
+  nowMs: number,
+): Change {
   const before = park?.before;
   if (before === undefined) throw new Error("only a job that was parked from outside is released");
   return {
     edits: [
-      { kind: "move", to: before.status, reason: "released", chain },
+      { kind: "move", to: before.status, reason, chain },
       { kind: "lastError", message: before.lastError },
     ],
     next: { kind: "until", atMs: nowMs },

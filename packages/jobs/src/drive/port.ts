@@ -52,6 +52,8 @@ export type ClosedAsks = { readonly events: PreparedAsk["events"]; readonly asks
 export type LockedJob = {
   /** The last entry of the log: nobody else adds to it now. */
   readonly lastSeq: number;
+  /** Whether it is to be paused. */
+  readonly isPaused: boolean;
   /** Withdraws the pending ask, with a chain alone; what is to be logged of that, and all asks of the job. */
   closeAsks(chain: readonly string[] | undefined): Promise<ClosedAsks>;
   commit(work: Work, parts: CommitParts): Promise<Committed>;

@@ -5,6 +5,7 @@ import { redactTexts } from "@svc/tools";
 import { sumCalls, sumRows } from "../state/counts.ts";
 import type { JobState } from "../state/job.ts";
 import { shownOf } from "../state/shown.ts";
+import { withComputed } from "../steps/arguments.ts";
 import type { Port } from "./port.ts";
 
 const resultBytesMax = 16_384;
@@ -62,13 +63,18 @@ export function receiptOf(
 
 /**
  * The declared result of a job that succeeded, as JSON text; what has no value is null in it, and what
- * is sensitive is `***`. Empty when none is declared.
+ * is sensitive is `***`, for its expressions too. Empty when none is declared.
  */
-export function resultOf(state: JobState): { readonly text: string } | { readonly fault: string } {
+export async function resultOf(
+  state: JobState,
+  { compute, clock }: Pick<Port, "compute" | "clock">,
+): Promise<{ readonly text: string } | { readonly fault: string }> {
   const { result } = state.loaded.program;
-  if (state.status !== "succeeded" || result.length === 0) return { text: "" };
+  if (result.length === 0) return { text: "" };
   const { scope, redact } = shownOf(state);
-  const resolved = resolveResult(result, scope);
+  const templates = result.map(([, template]) => template);
+  const ready = await withComputed(templates, { ...scope, now: clock.now() }, { compute });
+  const resolved = "fault" in ready ? ready : resolveResult(result, ready.value);
   if ("fault" in resolved) return { fault: `${resolved.fault.code}: ${resolved.fault.message}` };
   const text = JSON.stringify(redactTexts(resolved.value, redact));
   if (Buffer.byteLength(text) <= resultBytesMax) return { text };

@@ -11,8 +11,9 @@ type Opening = { readonly seals: JobSeals; readonly work: Work };
 export function createRowReader(db: Executor, opening: Opening): Pick<StepEffects, "readRows"> {
   return {
     async readRows({ id: jobId }, range) {
-      const { setId, fromOrdinal, limit, state } = range;
-      return openRows(await readJobSetRows(db, { jobId, setId, state }, { fromOrdinal, limit }), range, opening);
+      const { setId, fromOrdinal, limit, state, states } = range;
+      const set = { jobId, setId, state, states };
+      return openRows(await readJobSetRows(db, set, { fromOrdinal, limit }), range, opening);
     },
   };
 }

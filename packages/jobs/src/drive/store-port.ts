@@ -25,12 +25,17 @@ export function createStorePort(committing: CommitContext, work: Work): Port {
     undoBackoffMs: limits.undoBackoffMs,
     ...context.calls,
     saveRecords: (records) => saveRecords(context.db, records),
-    test: ({ scope }, condition) => evaluator.test(condition, scope, work),
+    async test({ scope }, condition, at) {
+      // Conditions of rows follow each other without a call between them, where they do not hold.
+      if (work.isSliceOver()) await work.turn();
+      return evaluator.test(condition, { ...scope, calls: at?.calls }, work, at?.row);
+    },
     testRows({ scope }, condition, rows, isDue) {
       const data = rows.map((row) => row.data);
       const untilMs = clock.now() + evaluatingMs;
       return evaluator.testRows(condition, data, scope, { work, isDue: () => clock.now() >= untilMs || isDue() });
     },
+    compute: (scope, expression) => evaluator.compute(expression, scope, scope.row ?? null, work),
     ...createRowReader(db, { seals, work }),
     commit,
     commitUnlessLogged,
@@ -40,6 +45,7 @@ export function createStorePort(committing: CommitContext, work: Work): Port {
         const job = await loadJob(tx, jobId, { lock: true });
         return run({
           lastSeq: job?.lastSeq ?? 0,
+          isPaused: (job?.pausedAt ?? null) !== null,
           async closeAsks(principalChain) {
             const events = principalChain && (await asks.withdraw(tx, { jobId, nowMs: clock.now(), principalChain }));
             return { events: events ?? [], asks: await asks.list(tx, jobId) };

@@ -42,6 +42,8 @@ export type Memory = {
   readonly receipts: ReceiptDocument[];
   /** Keys of writes that were executed, in order: tool, place, generation. */
   readonly executed: string[];
+  /** Whether somebody asked to pause the job. */
+  pause: JobState["pause"];
   /** The task as the last commit left it: due at a time, held, or over. */
   task: CommitParts["task"];
   /** The job as it was last committed. */
@@ -106,7 +108,11 @@ export function createMemory(program: object, chooser: Chooser, tools: ReadonlyM
     for (const { type, payload } of pending.events) memory.log.push({ type, payload: JSON.parse(payload) });
     if (parts.receipt !== undefined) memory.receipts.push(parts.receipt);
     memory.task = parts.task;
-    const committed = committedWork(work, { lastSeq: state.lastSeq + pending.events.length, cancel: state.cancel });
+    const committed = committedWork(work, {
+      lastSeq: state.lastSeq + pending.events.length,
+      cancel: state.cancel,
+      pause: memory.pause,
+    });
     stored = structuredStore(committed.state);
     return committed;
   };
@@ -116,8 +122,9 @@ export function createMemory(program: object, chooser: Chooser, tools: ReadonlyM
     log: [],
     receipts: [],
     executed: [],
+    pause: undefined,
     task: { dueAtMs: nowMs },
-    reopen: () => workOf(stored),
+    reopen: () => workOf({ ...stored, pause: memory.pause }),
     pendingAsk: () => [...asks.values()].find(({ state }) => state === "pending"),
     settle({ continuation }) {
       const pending = memory.pendingAsk();
@@ -163,18 +170,24 @@ export function createMemory(program: object, chooser: Chooser, tools: ReadonlyM
         return called;
       },
       ready: async () => undefined,
-      async readRows(_state, { setId, fromOrdinal, limit, state }) {
+      async readRows(_state, { setId, fromOrdinal, limit, state, states }) {
         const found = (sets.get(setId) ?? []).filter(
-          (row) => row.ordinal >= fromOrdinal && (state ?? row.state) === row.state,
+          (row) =>
+            row.ordinal >= fromOrdinal &&
+            (state ?? row.state) === row.state &&
+            (states?.some((name) => name === row.state) ?? true),
         );
         return found.slice(0, limit).map((row) => ({ ...row, data: rows.get(row.rowNumber) ?? {} }));
       },
       saveRecords: async () => {},
-      test: ({ scope }, condition) => evaluator.test(condition, scope, metered),
+      test: ({ scope }, condition, at) => {
+        return evaluator.test(condition, { ...scope, calls: at?.calls }, metered, at?.row);
+      },
       testRows({ scope }, condition, found, isDue) {
         const data = found.map((row) => row.data);
         return evaluator.testRows(condition, data, scope, { work: metered, isDue });
       },
+      compute: (scope, expression) => evaluator.compute(expression, scope, scope.row ?? null, metered),
       async commit(work, parts) {
         die("before-commit");
         const committed = store(work, parts);
@@ -188,6 +201,7 @@ export function createMemory(program: object, chooser: Chooser, tools: ReadonlyM
       locked: (run) =>
         run({
           lastSeq: stored.lastSeq,
+          isPaused: memory.pause !== undefined,
           async closeAsks(chain) {
             const pending = chain && memory.pendingAsk();
             if (pending === undefined) return { events: [], asks: [...asks.values()] };
@@ -284,6 +298,7 @@ function firstState(program: Program, tools: ReadonlyMap<string, PinnedTool>): J
     stepArgs: {},
     generation: 0,
     used: noUse,
+    rowsMade: 0,
     saga: { state: program.sagaOn.length > 0 ? "armed" : "none", entries: 0, done: 0, failed: 0 },
     park: null,
     planApprovalId: "",
@@ -292,6 +307,7 @@ function firstState(program: Program, tools: ReadonlyMap<string, PinnedTool>): J
     finishedAt: null,
     lastSeq: 0,
     cancel: undefined,
+    pause: undefined,
     progressLoggedAt: 0,
   });
   return work.state;

@@ -114,6 +114,13 @@ export class Worker {
     }
   }
 
+  /** Tells a driver on this node that its job is to be paused. */
+  pause(jobId: Id<"job">): void {
+    for (const held of this.#held.values()) {
+      if (held.task.jobId === jobId && held.task.kind === "run") held.interrupts.isPauseSeen = true;
+    }
+  }
+
   /** Tells a driver on this node that its job was taken from it: it begins nothing more. */
   stop(jobId: Id<"job">): void {
     for (const held of this.#held.values()) {
@@ -246,7 +253,12 @@ export class Worker {
   /** Does a task that has its place; `stored`: the job that its submission has just stored. */
   async #do(task: ClaimedJobTask, stored?: StoredJob): Promise<void> {
     const key = keyOf(task);
-    const interrupts = { isStopping: this.#isStopping, isCancelSeen: false, hasOthersWaiting: () => this.#isFull };
+    const interrupts = {
+      isStopping: this.#isStopping,
+      isCancelSeen: false,
+      isPauseSeen: false,
+      hasOthersWaiting: () => this.#isFull,
+    };
     const held: Held = { task, isSuspect: this.#isSuspect(task), interrupts };
     this.#held.set(key, held);
     try {
@@ -313,6 +325,7 @@ export class Worker {
       for (const { task, interrupts } of held) {
         const lease = renewed.get(keyOf(task));
         if (lease?.isCancelled === true && task.kind === "run") this.cancel(task.jobId);
+        if (lease?.isPaused === true && task.kind === "run") this.pause(task.jobId);
         // Lost: what it would still do is another node's to do, and its next commit will be refused.
         if (lease === undefined) interrupts.isStopping = true;
       }

@@ -8,11 +8,11 @@ import type { JobState, Scope, StepEntry } from "./job.ts";
 import { shownOf } from "./shown.ts";
 import { transitions } from "./statuses.ts";
 
-/** A row that a step fetched; numbered from 1 over all sets of the job. */
+/** A row that a step fetched or made; numbered from 1 over all sets of the job. */
 export type FetchedRow = { readonly rowNumber: number; readonly data: JsonObject };
 
 /** A row's place in a set, and how it fared there. */
-export type PlacedRow = MappedRow & { readonly setId: string };
+export type PlacedRow = Omit<MappedRow, "data"> & { readonly setId: string };
 
 /** How a call is undone, in its place among all of the job. */
 export type ArmedUndo = Omit<UndoOf, "args"> & { readonly entry: number; readonly args: JsonObject };
@@ -74,8 +74,9 @@ function scopeOf({ input, params, steps: entries, loaded: { flow } }: Omit<JobSt
 }
 
 /** A job as the commit of its work left it: what others wrote to its row meanwhile is known from there. */
-export function committedWork({ state }: Work, found: Pick<JobState, "lastSeq" | "cancel">): Work {
-  const next: JobState = { ...state, lastSeq: found.lastSeq, cancel: found.cancel ?? state.cancel };
+export function committedWork({ state }: Work, found: Pick<JobState, "lastSeq" | "cancel" | "pause">): Work {
+  const { lastSeq, cancel = state.cancel, pause } = found;
+  const next: JobState = { ...state, lastSeq, cancel, pause };
   return { committed: next, state: next, pending: nothing };
 }
 
@@ -129,14 +130,21 @@ const editors: { readonly [Kind in Edit["kind"]]: (draft: Draft, edit: Extract<E
   forget: forgetStep,
   fetched: takeRows,
   chosen: chooseRows,
-  mapped: ({ pending }, { setId, rows }) => {
-    for (const row of rows) pending.placed.push({ setId, ...row });
+  mapped: (draft, { setId, rows }) => {
+    for (const { data, ...row } of rows) {
+      const rowNumber = data === undefined ? row.rowNumber : makeRow(draft, data);
+      draft.pending.placed.push({ setId, ...row, rowNumber });
+    }
   },
   turned: turnRows,
   go: ({ job }, { from, to }) => goTo(job, from, to),
   progress: ({ job }, { progress }) => {
     const index = job.loaded.flow.indexOf.get(progress.stepId);
-    job.positions = job.positions.map((position) => (position.index === index ? { index, progress } : position));
+    job.positions = job.positions.map((position) => {
+      if (position.index !== index) return position;
+      const now = position.progress?.now;
+      return { index, progress: now === undefined ? progress : { ...progress, now } };
+    });
   },
   block: ({ job }, { stepId, block }) => {
     const { [stepId]: _before, ...others } = job.blocks;
@@ -257,7 +265,7 @@ function versionOf({ loaded }: Draft["job"], tool: string): string {
   return pinned.toolkit.version;
 }
 
-function beginStep(draft: Draft, { step, rows }: Extract<Edit, { kind: "begin" }>): void {
+function beginStep(draft: Draft, { step, rows, now = draft.nowMs }: Extract<Edit, { kind: "begin" }>): void {
   const { job, pending } = draft;
   const before = job.steps.get(step.id);
   const { calls, undo } = before?.receipt ?? {};
@@ -267,7 +275,7 @@ function beginStep(draft: Draft, { step, rows }: Extract<Edit, { kind: "begin" }
   const attempts = receipt.attempts + 1;
   job.steps.set(step.id, { ordinal, receipt: { ...receipt, attempts }, value: undefined });
   const index = job.loaded.flow.indexOf.get(step.id);
-  const begun = { kind: step.kind, stepId: step.id };
+  const begun = { kind: step.kind, stepId: step.id, now };
   job.positions = job.positions.map((position) => (position.index === index ? { index, progress: begun } : position));
   note(draft, { type: "step-started", stepId: step.id, payload: { kind: step.kind, attempt: attempts } });
 }
@@ -324,12 +332,20 @@ function takeRows(draft: Draft, { setId, rows }: Extract<Edit, { kind: "fetched"
   const { job, pending } = draft;
   const counts = entryOf(job, setId).receipt.rows ?? noRows;
   for (const [index, data] of rows.entries()) {
-    const rowNumber = job.used.rows + index + 1;
+    const rowNumber = job.used.rows + job.rowsMade + index + 1;
     pending.rows.push({ rowNumber, data });
     pending.placed.push(placedRow(setId, counts.in + index, rowNumber));
   }
   job.used = { ...job.used, rows: job.used.rows + rows.length };
   patch(draft, setId, () => ({ rows: { ...counts, in: counts.in + rows.length, ok: counts.ok + rows.length } }));
+}
+
+/** A row of the job that stands in no answer; its number. */
+function makeRow({ job, pending }: Draft, data: JsonObject): number {
+  job.rowsMade += 1;
+  const rowNumber = job.used.rows + job.rowsMade;
+  pending.rows.push({ rowNumber, data });
+  return rowNumber;
 }
 
 function chooseRows(draft: Draft, { setId, rowNumbers, looked }: Extract<Edit, { kind: "chosen" }>): void {
@@ -389,10 +405,10 @@ function moveJob(draft: Draft, { to, reason, chain }: Extract<Edit, { kind: "mov
   if (to !== "parked" && to !== "pending_plan_approval") job.park = null;
 }
 
-/** While a person is waited for, the deadline's clock stands still. */
-function turnClock({ job, nowMs }: Draft, { clock }: Extract<Edit, { kind: "deadline" }>): void {
+/** While a person is waited for, and while a job is paused, the deadline's clock stands still. */
+function turnClock({ job, nowMs }: Draft, { clock, sinceMs = nowMs }: Extract<Edit, { kind: "deadline" }>): void {
   const { deadline } = job;
-  if (clock === "stops" && "atMs" in deadline) job.deadline = { leftMs: Math.max(0, deadline.atMs - nowMs) };
+  if (clock === "stops" && "atMs" in deadline) job.deadline = { leftMs: Math.max(0, deadline.atMs - sinceMs) };
   if (clock === "runs" && "leftMs" in deadline) job.deadline = { atMs: nowMs + deadline.leftMs };
 }
 

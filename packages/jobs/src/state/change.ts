@@ -32,6 +32,8 @@ export type MappedRow = {
   readonly errorCode: string;
   /** Answers of its calls by id, where a later look at the row needs them. */
   readonly outputs: JsonObject | undefined;
+  /** Its fields, where what is kept of the answers makes it a row of its own. */
+  readonly data?: JsonObject | undefined;
 };
 
 /** How a call that ended well is to be undone; without `args` they could not be filled in, and nobody could undo it. */
@@ -47,6 +49,7 @@ export type UndoOf = {
  * One thing that an act changes. `apply` carries them out in their order, which is the order of the log.
  *
  * - `begin`: a step begins, or begins again: its set, value and errors are made anew. `rows`: what its receipt counts at first.
+ *   `now`: what its expressions took for the time, given by the driver where they were evaluated before.
  * - `receipt`, `calls`, `error`: what its receipt says; calls are added, errors counted by code.
  * - `called`: a call of the step was made, and its end is to be committed with what follows from it.
  * - `value`: what `steps.<id>` names.
@@ -57,14 +60,14 @@ export type UndoOf = {
  *   in one state get another.
  * - `go`: a position goes from one index to another. `progress`: how far the step there is. `block`: how far a block is whose steps
  *   are at work; undefined once they are not.
- * - `move`: the job's status. `park`: what it waits for.
+ * - `move`: the job's status. `park`: what it waits for. `deadline`: its clock runs, or stands still since then or now.
  * - `use`: added to what it used of its limits. `recorded`: the ledger's rows of calls that ended.
  * - `generation`: calls are made anew from here on.
  * - `logProgress`: how far a step is, at most once in 5 seconds; `logUndo`: how far undoing is, as seldom unless `isAlways`.
  * - `asked`: a question that is put with the next commit.
  */
 export type Edit =
-  | { readonly kind: "begin"; readonly step: Step; readonly rows?: RowCounts }
+  | { readonly kind: "begin"; readonly step: Step; readonly rows?: RowCounts; readonly now?: number }
   | {
       readonly kind: "receipt";
       readonly stepId: string;
@@ -111,7 +114,7 @@ export type Edit =
   | { readonly kind: "saga"; readonly saga: Partial<SagaDocument> }
   | { readonly kind: "move"; readonly to: JobStatus; readonly reason: string; readonly chain?: readonly string[] }
   | { readonly kind: "park"; readonly park: ParkDocument }
-  | { readonly kind: "deadline"; readonly clock: "stops" | "runs" }
+  | { readonly kind: "deadline"; readonly clock: "stops" | "runs"; readonly sinceMs?: number }
   | { readonly kind: "use"; readonly used: Partial<UsedDocument> }
   | { readonly kind: "recorded"; readonly records: readonly CallRecord[] }
   | { readonly kind: "params"; readonly params: JsonObject }

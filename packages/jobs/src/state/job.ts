@@ -51,8 +51,8 @@ export type Deadline = { readonly atMs: number } | { readonly leftMs: number };
 /** What references may name: a skipped step has no value, and its set is empty. */
 export type Scope = RunScope & Required<Pick<RunScope, "steps" | "rows">>;
 
-/** A request to end a job, and who made it. */
-export type CancelRequest = { readonly atMs: number; readonly chain: readonly string[] };
+/** A request to end or to pause a job, and who made it. */
+export type JobRequest = { readonly atMs: number; readonly chain: readonly string[] };
 
 /**
  * What is known of a job while it is driven. A value: whoever wants it changed says so in a `Change`, and `apply` alone makes the
@@ -78,6 +78,8 @@ export type JobState = JobFacts & {
   /** Grows whenever calls are to be made anew: those of another generation are other calls. */
   readonly generation: number;
   readonly used: UsedDocument;
+  /** Rows that steps made of other rows, over all sets; those that were fetched stand in `used`. */
+  readonly rowsMade: number;
   readonly saga: SagaDocument;
   readonly park: ParkDocument | null;
   readonly planApprovalId: string;
@@ -86,7 +88,9 @@ export type JobState = JobFacts & {
   readonly finishedAt: number | null;
   /** The last entry of the log, as far as this driver knows. */
   readonly lastSeq: number;
-  readonly cancel: CancelRequest | undefined;
+  readonly cancel: JobRequest | undefined;
+  /** While it is to be paused, or is. */
+  readonly pause: JobRequest | undefined;
   /** When a step's progress was last logged, by whichever driver, in epoch milliseconds; 0 before, and once the job has ended. */
   readonly progressLoggedAt: number;
 };

@@ -50,6 +50,7 @@ export function openState(
     stepArgs: { ...job.stepArgs, ...overrides?.stepArgs },
     generation: job.generation,
     used: job.used,
+    rowsMade: underway.rowsMade,
     saga,
     park: job.park,
     planApprovalId: job.planApprovalId,
@@ -64,6 +65,7 @@ export function openState(
       job.cancelRequestedAt === null
         ? undefined
         : { atMs: job.cancelRequestedAt, chain: job.cancelChain ?? job.principalChain },
+    pause: job.pausedAt === null ? undefined : { atMs: job.pausedAt, chain: job.pauseChain ?? job.principalChain },
     progressLoggedAt: underway.progressLoggedAt,
   };
 }

@@ -11,27 +11,49 @@ const owner: ProgressOwner = {
 const step = { kind: "filter", stepId: "large", next: 500 } as const;
 const positions = [{ index: 0, progress: step }];
 
-test("when progress was last logged is kept, between two steps, too", () => {
-  const stored = storedProgress({ positions, blocks: {}, plan: undefined, undo: undefined, progressLoggedAt: 7_000 });
-  expect(readProgress(stored as never, owner)).toEqual({ step, blocks: {}, progressLoggedAt: 7_000 });
+test("when progress was last logged and how many rows were made is kept, between two steps, too", () => {
+  const stored = storedProgress({
+    positions,
+    blocks: {},
+    plan: undefined,
+    undo: undefined,
+    progressLoggedAt: 7_000,
+    rowsMade: 3,
+  });
+  expect(readProgress(stored as never, owner)).toEqual({ step, blocks: {}, progressLoggedAt: 7_000, rowsMade: 3 });
   const between = storedProgress({
     positions: [],
     blocks: {},
     plan: undefined,
     undo: undefined,
     progressLoggedAt: 7_000,
+    rowsMade: 3,
   });
-  expect(readProgress(between as never, owner)).toEqual({ blocks: {}, progressLoggedAt: 7_000 });
+  expect(readProgress(between as never, owner)).toEqual({ blocks: {}, progressLoggedAt: 7_000, rowsMade: 3 });
 });
 
 test("the rounds of an until are kept, between two of its steps, too", () => {
   const blocks = { poll: { kind: "until", rounds: 3, wakeAt: 9_000 } } as const;
-  const stored = storedProgress({ positions: [], blocks, plan: undefined, undo: undefined, progressLoggedAt: 0 });
-  expect(readProgress(stored as never, owner)).toEqual({ blocks, progressLoggedAt: 0 });
+  const stored = storedProgress({
+    positions: [],
+    blocks,
+    plan: undefined,
+    undo: undefined,
+    progressLoggedAt: 0,
+    rowsMade: 0,
+  });
+  expect(readProgress(stored as never, owner)).toEqual({ blocks, progressLoggedAt: 0, rowsMade: 0 });
 });
 
 test("progress that was stored without it reads as never logged", () => {
-  const without = storedProgress({ positions, blocks: {}, plan: undefined, undo: undefined, progressLoggedAt: 0 });
+  const without = storedProgress({
+    positions,
+    blocks: {},
+    plan: undefined,
+    undo: undefined,
+    progressLoggedAt: 0,
+    rowsMade: 0,
+  });
   expect(without).toEqual({ version: 2, positions });
-  expect(readProgress(without as never, owner)).toEqual({ step, blocks: {}, progressLoggedAt: 0 });
+  expect(readProgress(without as never, owner)).toEqual({ step, blocks: {}, progressLoggedAt: 0, rowsMade: 0 });
 });

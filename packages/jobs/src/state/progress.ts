@@ -10,8 +10,8 @@ export type RetryProgress = { readonly attempts: number; readonly dueAt: number 
 /** How far a step of each kind can be; of a kind that is not here there is nothing to know but that it has begun. */
 type ProgressFields = {
   readonly call: {
-    /** The token of the next page, and the pages fetched. */
-    readonly page?: { readonly token: JsonValue; readonly pages: number };
+    /** The token of the next page, or its number or offset; the pages fetched; a digest of the last one, which version 0.1 had not. */
+    readonly page?: { readonly token: JsonValue; readonly pages: number; readonly seen?: string };
     readonly retry?: RetryProgress;
   };
   /** The ordinal of the source to go on from. */
@@ -44,6 +44,8 @@ type BegunStep<Kind> = {
   readonly stepId: string;
   /** The ask whose decision the step waits for. */
   readonly askId?: string;
+  /** When it began, epoch milliseconds: `now` of its expressions, however often it is repeated. Absent in what version 0.1 wrote. */
+  readonly now?: number;
 };
 
 /** How far a step is that has begun: a member for each kind of step. */
@@ -86,6 +88,8 @@ type StoredProgress = {
   readonly undo?: UndoProgress;
   /** Absent until a step's progress is logged, and in what version 0.1 wrote. */
   readonly progressLoggedAt?: number;
+  /** Absent until a step makes rows of others. */
+  readonly rowsMade?: number;
 };
 
 /** Version 0.1 kept one record for whatever was under way, without saying what it was. */
@@ -113,6 +117,8 @@ export type Progress = {
   readonly undo: UndoProgress | undefined;
   /** When a step's progress was last logged, in epoch milliseconds; 0 before. */
   readonly progressLoggedAt: number;
+  /** Rows that steps made of other rows. */
+  readonly rowsMade: number;
 };
 
 /** Nothing is under way. */
@@ -122,6 +128,7 @@ export const noProgress: Progress = {
   plan: undefined,
   undo: undefined,
   progressLoggedAt: 0,
+  rowsMade: 0,
 };
 
 /** What of a job tells what a record of version 0.1 is about. */
@@ -138,8 +145,9 @@ export function readProgress(stored: JsonValue, owner: ProgressOwner): Progress 
   if (document.version === undefined) return readLegacy(document, owner);
   const { version }: { readonly version: number } = document;
   if (version !== 2) throw new Error(`the progress of a job has version ${version}; this service knows 2`);
-  const { positions, blocks = {}, plan, undo, progressLoggedAt = 0 } = document;
-  return { step: positions.find(({ index }) => index === owner.index)?.progress, blocks, plan, undo, progressLoggedAt };
+  const { positions, blocks = {}, plan, undo, progressLoggedAt = 0, rowsMade = 0 } = document;
+  const step = positions.find(({ index }) => index === owner.index)?.progress;
+  return { step, blocks, plan, undo, progressLoggedAt, rowsMade };
 }
 
 /** Where a job stands, as far as that is stored. */
@@ -147,21 +155,20 @@ export type Underway = Omit<Progress, "step"> & {
   readonly positions: readonly { readonly index: number; readonly progress: StepProgress | undefined }[];
 };
 
-/** What is stored of progress; undefined when nothing is under way, and no progress was logged. */
+/** What is stored of progress; undefined when nothing is under way, no progress was logged, and no row was made. */
 export function storedProgress(underway: Underway): StoredProgress | undefined {
-  const { positions, blocks, plan, undo, progressLoggedAt } = underway;
+  const { positions, blocks, plan, undo, progressLoggedAt, rowsMade } = underway;
   const begun = positions.flatMap(({ index, progress }) => (progress === undefined ? [] : [{ index, progress }]));
-  const isLogged = progressLoggedAt > 0;
-  const hasBlocks = Object.keys(blocks).length > 0;
-  if (begun.length === 0 && !hasBlocks && plan === undefined && undo === undefined && !isLogged) return undefined;
   const document = {
     version: 2,
     positions: begun,
-    ...(hasBlocks && { blocks }),
+    ...(Object.keys(blocks).length > 0 && { blocks }),
     ...(plan && { plan }),
     ...(undo && { undo }),
+    ...(progressLoggedAt > 0 && { progressLoggedAt }),
+    ...(rowsMade > 0 && { rowsMade }),
   } as const;
-  return isLogged ? { ...document, progressLoggedAt } : document;
+  return begun.length === 0 && Object.keys(document).length === 2 ? undefined : document;
 }
 
 function readLegacy(legacy: LegacyProgress, { status, saga, index, flow }: ProgressOwner): Progress {

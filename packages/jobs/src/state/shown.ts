@@ -3,6 +3,8 @@ import type { JsonObject, JsonValue, Step, StepOf } from "@svc/program";
 import { createRedactor, mask, maskedTexts, type Redactor } from "@svc/tools";
 import type { JobState, LoadedProgram, Scope } from "./job.ts";
 
+type Path = readonly (string | number)[];
+
 /** What of a run's values is sensitive: schemas that say so, each undefined where it marks nothing. */
 type SensitiveParts = {
   readonly input: JsonSchema | undefined;
@@ -123,22 +125,39 @@ function valueSchema(loaded: ReadProgram, step: Step): JsonSchema | undefined {
   if (step.kind === "call") return step.rows === undefined ? outputOf(loaded, step.tool) : undefined;
   if (step.kind !== "reduce") return undefined;
   const names = step.as.flatMap(([name, reduction]) => {
-    return reduction.kind !== "count" && isSensitiveField(loaded, step, reduction.field) ? [name] : [];
+    return reduction.kind !== "count" && isSensitiveField(loaded, step.source, reduction.field) ? [name] : [];
   });
   return { properties: Object.fromEntries(names.map((name) => [name, { "x-sensitive": true }])) };
 }
 
-/** Whether a field of a set's rows is sensitive, by the answer that the rows were taken from. */
-function isSensitiveField(
-  loaded: ReadProgram,
-  { source }: Pick<StepOf<"reduce">, "source">,
-  field: readonly (string | number)[],
-): boolean {
-  const step = stepsOf(loaded).find(({ id }) => id === source);
-  if (step?.kind === "filter" || step?.kind === "map") return isSensitiveField(loaded, step, field);
-  if (step?.kind !== "call" || step.rows === undefined) return false;
-  const output = outputOf(loaded, step.tool);
-  return output !== undefined && isSensitiveAt(output, [...step.rows.from, 0, ...field]);
+/** Whether a field of a set's rows is sensitive, by the answers that it was taken from. */
+function isSensitiveField(loaded: ReadProgram, setId: string, field: Path): boolean {
+  const step = stepsOf(loaded).find(({ id }) => id === setId);
+  switch (step?.kind) {
+    case "call":
+      return step.rows !== undefined && isSensitiveAnswer(loaded, step.tool, [...step.rows.from, 0, ...field]);
+    case "filter":
+      return isSensitiveField(loaded, step.source, field);
+    case "map":
+      return isSensitiveInMap(loaded, step, field);
+    default:
+      return false;
+  }
+}
+
+/** A field of a map's rows is kept from the answer of a call, or one of the source's. */
+function isSensitiveInMap(loaded: ReadProgram, { source, keep, calls }: StepOf<"map">, field: Path): boolean {
+  const [name, ...rest] = field;
+  const [, kept] = keep.find(([known]) => known === name) ?? [];
+  if (kept === undefined) return isSensitiveField(loaded, source, field);
+  const [callId, ...path] = kept;
+  const call = calls.find(({ id }) => id === callId);
+  return call !== undefined && isSensitiveAnswer(loaded, call.tool, [...path, ...rest]);
+}
+
+function isSensitiveAnswer(loaded: ReadProgram, tool: string, path: Path): boolean {
+  const output = outputOf(loaded, tool);
+  return output !== undefined && isSensitiveAt(output, path);
 }
 
 function outputOf({ tools }: ReadProgram, slug: string): JsonSchema | undefined {

@@ -35,7 +35,7 @@ test("every status can be reached", () => {
   expect([...reached].sort()).toEqual([...jobStatuses].sort());
 });
 
-test("what may be parked from outside goes to parked, and back to where it stood", () => {
+test("what may be parked from outside, or paused, goes to parked, and back to where it stood", () => {
   const parkable = jobStatuses.filter(isParkable);
   expect(parkable).toEqual(["queued", "running", "compensating"]);
   for (const status of parkable) expect([mayMove(status, "parked"), mayMove("parked", status)]).toEqual([true, true]);

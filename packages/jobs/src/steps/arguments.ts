@@ -1,16 +1,56 @@
-import { argumentsWith, type CallStep, type JsonObject, type RunScope, resolveArguments } from "@svc/program";
+import {
+  argumentsWith,
+  type CallStep,
+  computeExpressions,
+  type JsonObject,
+  type JsonValue,
+  type Resolution,
+  type RunScope,
+  resolveArguments,
+  resolveValue,
+  type ValueTemplate,
+} from "@svc/program";
 import type { UndoOf } from "../state/change.ts";
 import type { JobState } from "../state/job.ts";
+import type { StepEffects } from "./effects.ts";
 import type { CallFault } from "./invoke.ts";
 
+type Computing = Pick<StepEffects, "compute">;
+
+/** What may be named at a place, with what the expressions of templates that stand there give. */
+export async function withComputed(
+  templates: readonly ValueTemplate[],
+  scope: RunScope,
+  { compute }: Computing,
+): Promise<Resolution<RunScope>> {
+  // Answers of a row's calls become more: what is evaluated is never changed.
+  const named = scope.calls === undefined ? scope : { ...scope, calls: { ...scope.calls } };
+  const computed = await computeExpressions(templates, (expression) => compute(named, expression));
+  if ("fault" in computed) return computed;
+  return { value: computed.value === undefined ? scope : { ...scope, computed: computed.value } };
+}
+
+/** Fills in a value of the program, or says why it cannot be. */
+export async function fillValue(
+  template: ValueTemplate,
+  scope: RunScope,
+  computing: Computing,
+): Promise<Resolution<JsonValue>> {
+  const ready = await withComputed([template], scope, computing);
+  return "fault" in ready ? ready : resolveValue(template, ready.value);
+}
+
 /** Fills in the arguments of a call, with what answers put in their place, or says why they cannot be. */
-export function fillCall(
+export async function fillCall(
   call: Pick<CallStep, "id" | "args">,
   scope: RunScope,
   stepArgs: JobState["stepArgs"],
-): { readonly args: JsonObject } | { readonly fault: CallFault } {
+  computing: Computing,
+): Promise<{ readonly args: JsonObject } | { readonly fault: CallFault }> {
   const isChanged = Object.hasOwn(stepArgs, call.id);
-  const resolved = resolveArguments(isChanged ? argumentsWith(call, { params: {}, args: stepArgs }) : call.args, scope);
+  const args = isChanged ? argumentsWith(call, { params: {}, args: stepArgs }) : call.args;
+  const ready = await withComputed([args], scope, computing);
+  const resolved = "fault" in ready ? ready : resolveArguments(args, ready.value);
   if ("value" in resolved) return { args: resolved.value };
   const { code, message } = resolved.fault;
   return { fault: { code, message, plain: message } };
@@ -28,10 +68,15 @@ export type DoneCall = {
  * How a call that ended well is undone; undefined when nothing is to be. Arguments are filled in now: what they name may be gone
  * later.
  */
-export function undoOf(state: JobState, { call, stepId, ordinal, scope }: DoneCall): UndoOf | undefined {
+export async function undoOf(
+  state: JobState,
+  { call, stepId, ordinal, scope }: DoneCall,
+  computing: Computing,
+): Promise<UndoOf | undefined> {
   const { undo } = call;
   if (undo === undefined || state.isSimulated || state.loaded.program.sagaOn.length === 0) return undefined;
-  const resolved = resolveArguments(undo.args, scope);
+  const ready = await withComputed([undo.args], scope, computing);
+  const resolved = "fault" in ready ? ready : resolveArguments(undo.args, ready.value);
   const args = "value" in resolved ? resolved.value : undefined;
   return { stepId, ordinal, toolSlug: undo.tool, entityId: undo.entity, args };
 }

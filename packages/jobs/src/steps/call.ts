@@ -1,9 +1,10 @@
 import { isObject } from "@svc/core";
-import { type CallStep, type JsonObject, type JsonValue, valueAt } from "@svc/program";
+import { type CallStep, type JsonObject, type JsonValue, type Paging, pagingOf, valueAt } from "@svc/program";
 import type { Change, Edit } from "../state/change.ts";
 import { fillCall, undoOf } from "./arguments.ts";
 import type { Invocation, StepEffects } from "./effects.ts";
 import { type CallFault, firstTurn, type Invoked, invoke, newTally, toolOf } from "./invoke.ts";
+import { argumentsOfPage, type TurnedPage, turnPage } from "./page.ts";
 import { systemQuestion } from "./questions.ts";
 import type { FirstCall, StepAt, StepKind } from "./step-kind.ts";
 
@@ -23,20 +24,26 @@ export const callKind: StepKind<"call"> = {
 const valueBytesMax = 65_536;
 
 /** The call of the next page, or of the whole step, filled in. */
-function invocationOf({ state, step, progress }: StepAt<"call">): Invocation | { readonly fault: CallFault } {
-  const filled = fillCall(step, state.scope, state.stepArgs);
+async function invocationOf(
+  { state, step, progress }: StepAt<"call">,
+  effects: Pick<StepEffects, "compute">,
+): Promise<Invocation | { readonly fault: CallFault }> {
+  const filled = await fillCall(step, state.scope, state.stepArgs, effects);
   if ("fault" in filled) return filled;
   const page = progress?.page;
-  const args =
-    page === undefined || step.rows?.page === undefined
-      ? filled.args
-      : { ...filled.args, [step.rows.page.arg]: page.token };
+  const paging = pagingOfStep({ state, step });
+  const args = paging === undefined ? filled.args : argumentsOfPage(paging, filled.args, page);
   const place = { stepId: step.id, ordinal: page?.pages ?? 0, callId: step.id };
   return { call: step, place, args, appGeneration: state.generation };
 }
 
-function firstCall(at: StepAt<"call">): FirstCall | undefined {
-  const invocation = invocationOf(at);
+/** How the step's pages are asked for; undefined where it has one. */
+function pagingOfStep({ state, step }: Pick<StepAt<"call">, "state" | "step">): Paging | undefined {
+  return step.rows?.page === undefined ? undefined : pagingOf(step.rows.page, toolOf(state, step.tool).action);
+}
+
+async function firstCall(at: StepAt<"call">, effects: Pick<StepEffects, "compute">): Promise<FirstCall | undefined> {
+  const invocation = await invocationOf(at, effects);
   if ("fault" in invocation) return undefined;
   const turn = firstTurn(at.state, invocation, at.progress?.retry?.attempts ?? 0);
   return turn && { invocation, turn };
@@ -44,7 +51,7 @@ function firstCall(at: StepAt<"call">): FirstCall | undefined {
 
 async function advanceCall(at: StepAt<"call">, effects: StepEffects): Promise<Change> {
   const { state, step, progress } = at;
-  const invocation = invocationOf(at);
+  const invocation = await invocationOf(at, effects);
   if ("fault" in invocation) return failed(step, [], invocation.fault);
   const tally = newTally();
   const attempts = progress?.retry?.attempts ?? 0;
@@ -57,15 +64,23 @@ async function advanceCall(at: StepAt<"call">, effects: StepEffects): Promise<Ch
     const payload = { toolSlug: step.tool, times: tally.calls.retried };
     edits.push({ kind: "note", note: { type: "call-retried", stepId: step.id, payload } });
   }
-  return takeAnswer(at, effects, invoked, edits);
+  return takeAnswer({ ...at, args: invocation.args }, effects, invoked, edits);
 }
 
-function takeAnswer(at: StepAt<"call">, effects: StepEffects, invoked: Invoked, edits: readonly Edit[]): Change {
+/** A step whose call was made with these arguments. */
+type CalledAt = StepAt<"call"> & { readonly args: JsonObject };
+
+function takeAnswer(
+  at: CalledAt,
+  effects: StepEffects,
+  invoked: Invoked,
+  edits: readonly Edit[],
+): Change | Promise<Change> {
   const { step, progress = { kind: "call", stepId: step.id } } = at;
   switch (invoked.kind) {
     case "ok":
       return step.rows === undefined
-        ? keepAnswer(at, invoked.value, edits)
+        ? keepAnswer(at, effects, invoked.value, edits)
         : keepRows(at, step.rows, invoked.value, edits);
     case "failed":
       return failed(step, edits, toldOf(step, invoked.fault));
@@ -97,14 +112,20 @@ function failed(
   return { edits, next: { kind: "fail", stepId: step.id, code, message } };
 }
 
-function keepAnswer({ state, step, instruction }: StepAt<"call">, value: JsonValue, edits: readonly Edit[]): Change {
+async function keepAnswer(
+  { state, step, instruction }: StepAt<"call">,
+  effects: StepEffects,
+  value: JsonValue,
+  edits: readonly Edit[],
+): Promise<Change> {
   const isRead = toolOf(state, step.tool).action.class === "read";
   const bytes = Buffer.byteLength(JSON.stringify(value));
   if (bytes > valueBytesMax && isRead) {
     const message = `the answer has ${bytes} bytes; at most ${valueBytesMax} are kept: ask for less, or take it as rows`;
     return failed(step, edits, { code: "ANSWER_TOO_LARGE", message });
   }
-  const undo = undoOf(state, { call: step, stepId: step.id, ordinal: 0, scope: { ...state.scope, output: value } });
+  const scope = { ...state.scope, output: value };
+  const undo = await undoOf(state, { call: step, stepId: step.id, ordinal: 0, scope }, effects);
   const kept: Edit[] = bytes <= valueBytesMax ? [{ kind: "value", stepId: step.id, value }] : [];
   return {
     edits: [
@@ -137,39 +158,49 @@ function doubt(step: CallStep, fault: CallFault, edits: readonly Edit[]): Change
   };
 }
 
-function keepRows(
-  { state, step, instruction, progress }: StepAt<"call">,
+async function keepRows(
+  at: CalledAt,
   spec: NonNullable<CallStep["rows"]>,
   answer: JsonValue,
   edits: readonly Edit[],
-): Change {
+): Promise<Change> {
+  const { state, step, instruction } = at;
   const list = valueAt(answer, spec.from) ?? [];
   if (!Array.isArray(list)) {
     return failed(step, edits, { code: "ROWS_MISSING", message: `the answer has no list at ${spec.from.join(".")}` });
   }
+  const turned = await turn(at, answer, list);
+  if (turned?.kind === "repeated") return failed(step, edits, turned.fault);
   if (state.used.rows + list.length > state.loaded.program.limits.rows) {
     return { edits, next: { kind: "limit", stepId: step.id, limit: "rows" } };
   }
   const taken: Edit[] = [...edits, { kind: "fetched", setId: step.id, rows: pick(list, spec.keep) }];
-  const pages = (progress?.page?.pages ?? 0) + 1;
-  const token = spec.page === undefined ? undefined : valueAt(answer, spec.page.from);
-  if (spec.page === undefined || token === undefined || token === null || token === "") {
+  if (turned === undefined) {
     return {
       edits: [...taken, { kind: "finish", stepId: step.id, state: "completed", to: instruction.next }],
       next: { kind: "on" },
     };
   }
-  if (pages >= spec.page.max) {
-    return failed(step, taken, { code: "PAGE_LIMIT", message: `${pages} pages were fetched and there are more` });
-  }
+  if (turned.kind === "fault") return failed(step, taken, turned.fault);
+  const { page } = turned;
   return {
     edits: [
       ...taken,
-      { kind: "progress", progress: { kind: "call", stepId: step.id, page: { token, pages } } },
-      { kind: "logProgress", stepId: step.id, counts: { pages } },
+      { kind: "progress", progress: { kind: "call", stepId: step.id, page } },
+      { kind: "logProgress", stepId: step.id, counts: { pages: page.pages } },
     ],
     next: { kind: "commit" },
   };
+}
+
+/** What follows the page at hand; undefined where it is the last. */
+async function turn(at: CalledAt, answer: JsonValue, list: readonly JsonValue[]): Promise<TurnedPage | undefined> {
+  const { state, step, progress, args } = at;
+  const { action } = toolOf(state, step.tool);
+  const paging = pagingOfStep(at);
+  // A simulated write has a sample for its answer, which has no other page.
+  if (step.rows?.page === undefined || paging === undefined || (state.isSimulated && action.class !== "read")) return;
+  return turnPage({ paging, action, args, page: progress?.page, answer, list }, step.rows.page.max);
 }
 
 /** The kept fields of each item; of one that is no object, `value`. */

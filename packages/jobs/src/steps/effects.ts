@@ -1,6 +1,16 @@
 import type { Clock } from "@svc/core";
 import type { CallRecord } from "@svc/db";
-import type { CallStep, CelOutcome, Expression, JsonObject, JsonValue, PinnedTool, RowState } from "@svc/program";
+import type {
+  CallStep,
+  CelComputed,
+  CelOutcome,
+  Expression,
+  JsonObject,
+  JsonValue,
+  PinnedTool,
+  RowState,
+  RunScope,
+} from "@svc/program";
 import type { JobState } from "../state/job.ts";
 
 /** Where a call stands in its job: the same place is never executed twice in silence. */
@@ -31,12 +41,16 @@ export type SetRow = {
   readonly outputs: JsonObject;
 };
 
-/** Which rows of a set are read: from an ordinal on, so many; of one state alone where one is named. */
+/** What an expression of a map's call may name beside what those of steps may. */
+export type RowNames = { readonly row: JsonObject; readonly calls: JsonObject };
+
+/** Which rows of a set are read: from an ordinal on, so many; of one state, or of some, where they are named. */
 export type RowRange = {
   readonly setId: string;
   readonly fromOrdinal: number;
   readonly limit: number;
   readonly state?: "failed" | "unknown" | undefined;
+  readonly states?: readonly RowState[] | undefined;
   /** False leaves the fields of the rows sealed. Default true. */
   readonly withData?: boolean;
 };
@@ -84,8 +98,8 @@ export type StepEffects = {
   call(state: JobState, invocation: Invocation, turn: CallTurn): Promise<Attempted>;
   /** Writes rows of the ledger that could not be committed with their act, as far as that can be done. */
   saveRecords(records: readonly CallRecord[]): Promise<void>;
-  /** The outcome of a condition of the job. */
-  test(state: JobState, condition: Expression): Promise<CelOutcome>;
+  /** The outcome of a condition of the job, or of a row of a map with the answers of its calls so far, which are not to change. */
+  test(state: JobState, condition: Expression, at?: RowNames): Promise<CelOutcome>;
   /**
    * The outcomes of a condition for rows, in their order, up to the first that is no answer. Fewer where that takes long, and
    * `isDue` says that the driver is wanted: at least one.
@@ -96,5 +110,7 @@ export type StepEffects = {
     rows: readonly SetRow[],
     isDue: () => boolean,
   ): Promise<readonly CelOutcome[]>;
+  /** What an expression computes from what may be named at its place. */
+  compute(scope: RunScope, expression: Expression): Promise<CelComputed>;
   readRows(state: JobState, range: RowRange): Promise<SetRow[]>;
 };

@@ -1,13 +1,11 @@
 import { rerunOf } from "@svc/program";
 import type { Change, Edit } from "../state/change.ts";
 import { stepAt, stepOf } from "../state/flow.ts";
-import type { StepEffects } from "./effects.ts";
-import { expressionFailed } from "./expression-fault.ts";
 import { overrideEdits } from "./overrides.ts";
 import { pointQuestion } from "./questions.ts";
 import type { Settled, StepAt, StepKind } from "./step-kind.ts";
 
-/** Asks a point, or skips it where its condition does not hold. */
+/** Asks a point. */
 export const judgeKind: StepKind<"judge"> = {
   needs: "nothing",
   set: undefined,
@@ -15,17 +13,8 @@ export const judgeKind: StepKind<"judge"> = {
   answer: answerJudge,
 };
 
-async function advanceJudge(
-  { state, step, instruction, progress }: StepAt<"judge">,
-  effects: StepEffects,
-): Promise<Change> {
-  const condition = step.when === undefined ? { value: true } : await effects.test(state, step.when);
-  if ("value" in condition && !condition.value) {
-    const go: Edit = { kind: "go", from: instruction.index, to: instruction.next };
-    return { edits: [{ kind: "skip", step }, go], next: { kind: "on" } };
-  }
+function advanceJudge({ state, step, progress }: StepAt<"judge">): Change {
   const edits: Edit[] = progress === undefined ? [{ kind: "begin", step }] : [];
-  if ("error" in condition) return { edits, next: expressionFailed(step.id, condition, { what: "when" }) };
   const point = state.loaded.program.points.get(step.point);
   if (point === undefined) throw new Error(`a checked program lacks the point ${step.point}`);
   return {

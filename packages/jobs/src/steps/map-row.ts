@@ -1,7 +1,10 @@
-import type { CallStep, JsonObject, JsonValue, RowState } from "@svc/program";
+import type { CallStep, CelOutcome, Expression, JsonObject, JsonValue, RowState } from "@svc/program";
+import type { UndoOf } from "../state/change.ts";
+import type { JobState } from "../state/job.ts";
 import type { ProgressOf, RetryProgress } from "../state/progress.ts";
-import { fillCall } from "./arguments.ts";
+import { fillCall, undoOf } from "./arguments.ts";
 import type { SetRow, StepEffects, TakeRecord } from "./effects.ts";
+import { faultOfExpression } from "./expression-fault.ts";
 import { type CallFault, invoke, type Tally } from "./invoke.ts";
 import type { StepAt } from "./step-kind.ts";
 
@@ -18,6 +21,8 @@ export type RowWork = {
   doneCalls: number;
   /** Answers of the calls that ended well, by call id. */
   readonly outputs: Record<string, JsonValue>;
+  /** How its calls that ended well in this act are undone. */
+  readonly undo: UndoOf[];
   /** What its calls used and did in this act. */
   readonly tally: Tally;
   /** Undefined while the row has not ended. */
@@ -36,7 +41,7 @@ export function rowWorkOf(
   const doneCalls = own?.doneCalls ?? 0;
   const retry = retries[`${ordinal}/${doneCalls}`];
   const outputs = { ...own?.outputs };
-  return { ordinal, rowNumber, row: data, doneBefore: doneCalls, doneCalls, outputs, tally, retry };
+  return { ordinal, rowNumber, row: data, doneBefore: doneCalls, doneCalls, outputs, undo: [], tally, retry };
 }
 
 /** Why a row was left: a limit of the job, or, until `fullUntilMs`, one that its calls share with others. */
@@ -52,7 +57,19 @@ export async function runRow(
     const call = step.calls[work.doneCalls] as CallStep;
     const { retry, tally } = work;
     if (retry !== undefined && retry.dueAt > effects.clock.now()) return undefined;
-    const filled = fillCall(call, { ...state.scope, row: work.row, calls: work.outputs }, state.stepArgs);
+    const condition =
+      call.when === undefined || retry !== undefined ? holds : await testCall(call.when, state, work, effects);
+    if ("error" in condition) {
+      work.state = "failed";
+      work.fault = faultOfExpression(call.id, condition);
+      return undefined;
+    }
+    if (!condition.value) {
+      work.doneCalls++;
+      continue;
+    }
+    const scope = { ...state.scope, row: work.row, calls: work.outputs };
+    const filled = await fillCall(call, scope, state.stepArgs, effects);
     if ("fault" in filled) {
       work.state = "failed";
       work.fault = filled.fault;
@@ -65,11 +82,15 @@ export async function runRow(
       { state, tally, effects, attempts: retry?.attempts ?? 0, takeRecord },
     );
     switch (invoked.kind) {
-      case "ok":
+      case "ok": {
         work.outputs[call.id] = invoked.value;
+        const done = { call, stepId: step.id, ordinal: work.ordinal, scope: { ...scope, output: invoked.value } };
+        const undo = call.undo === undefined ? undefined : await undoOf(state, done, effects);
+        if (undo !== undefined) work.undo.push(undo);
         work.doneCalls++;
         work.retry = undefined;
         break;
+      }
       case "failed":
       case "unknown":
         work.state = invoked.kind;
@@ -83,6 +104,14 @@ export async function runRow(
         return invoked.limit;
     }
   }
-  work.state = "ok";
+  // Where each was skipped nothing was done.
+  work.state = step.calls.some(({ id }) => Object.hasOwn(work.outputs, id)) ? "ok" : "skipped";
   return undefined;
+}
+
+const holds: CelOutcome = { value: true };
+
+/** The evaluator keeps what it made of an object: the answers so far are handed to it as they are now. */
+function testCall(condition: Expression, state: JobState, { row, outputs }: RowWork, effects: StepEffects) {
+  return effects.test(state, condition, { row, calls: { ...outputs } });
 }

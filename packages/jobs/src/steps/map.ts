@@ -1,9 +1,9 @@
 import type { RowCounts } from "@svc/db";
-import type { Change, Edit, Next, UndoOf } from "../state/change.ts";
+import { type JsonObject, valueAt } from "@svc/program";
+import type { Change, Edit, MappedRow, Next } from "../state/change.ts";
 import { noRows, sumCalls } from "../state/counts.ts";
 import type { JobState } from "../state/job.ts";
 import type { ProgressOf } from "../state/progress.ts";
-import { undoOf } from "./arguments.ts";
 import type { StepEffects } from "./effects.ts";
 import { toolOf } from "./invoke.ts";
 import type { MapAt, RowWork } from "./map-row.ts";
@@ -58,8 +58,7 @@ function partEdits(
   if (works.length + records.length === 0) return { edits: [], rows: before };
   let rows = before;
   for (const work of works) {
-    const { ordinal, state: ended, fault } = work;
-    const entries = undoEntries(step, state, work);
+    const { ordinal, state: ended, fault, undo: entries } = work;
     if (entries.length > 0) edits.push({ kind: "armUndo", entries });
     if (ended === undefined) continue;
     rows = countRow(rows, ended, again);
@@ -69,7 +68,7 @@ function partEdits(
   const toolCalls = used.reduce((sum, each) => sum + each.toolCalls, 0);
   edits.push({ kind: "use", used: { toolCalls, writes: used.reduce((sum, each) => sum + each.writes, 0) } });
   edits.push({ kind: "calls", stepId, calls: sumCalls(works.map(({ tally }) => tally.calls)) });
-  edits.push({ kind: "mapped", setId: stepId, rows: works.flatMap((work) => mappedRow(work, again)) });
+  edits.push({ kind: "mapped", setId: stepId, rows: works.flatMap((work) => mappedRow(step, work, again)) });
   edits.push({ kind: "receipt", stepId, rows });
   // The first of them only: how many there are stands in the receipt and in the question.
   if (before.unknown === 0 && rows.unknown > 0) {
@@ -78,27 +77,13 @@ function partEdits(
   return { edits, rows };
 }
 
-/** Of the calls that ended well in this act. */
-function undoEntries(
-  step: MapAt["step"],
-  state: JobState,
-  { ordinal, row, outputs, doneBefore, doneCalls }: RowWork,
-): UndoOf[] {
-  const done = { ...state.scope, row, calls: outputs };
-  const undoable = step.calls.slice(doneBefore, doneCalls).filter(({ undo }) => undo !== undefined);
-  return undoable.flatMap((call) => {
-    const output = outputs[call.id] ?? null;
-    return undoOf(state, { call, stepId: step.id, ordinal, scope: { ...done, output } }) ?? [];
-  });
-}
-
 function countRow(rows: RowCounts, ended: keyof RowCounts, again: "failed" | "unknown" | undefined): RowCounts {
   const before = again === undefined ? { ...rows, in: rows.in + 1 } : { ...rows, [again]: rows[again] - 1 };
   return { ...before, [ended]: before[ended] + 1 };
 }
 
 /** Nothing of a row that came no further. Its answers are kept while a later look at it may need them. */
-function mappedRow(work: RowWork, again: "failed" | "unknown" | undefined) {
+function mappedRow({ keep }: MapAt["step"], work: RowWork, again: "failed" | "unknown" | undefined): MappedRow[] {
   const { ordinal, rowNumber, state, doneCalls, doneBefore, outputs, fault } = work;
   if (state === undefined && doneCalls === doneBefore) return [];
   const isKept = state !== "ok" && doneCalls > 0;
@@ -110,8 +95,14 @@ function mappedRow(work: RowWork, again: "failed" | "unknown" | undefined) {
       doneCalls,
       errorCode: fault?.code ?? "",
       outputs: isKept ? outputs : undefined,
+      data: state === undefined || keep.length === 0 ? undefined : withKept(work, keep),
     },
   ];
+}
+
+/** The row's fields, and what is kept of its answers: null where there is none. */
+function withKept({ row, outputs }: RowWork, keep: MapAt["step"]["keep"]): JsonObject {
+  return { ...row, ...Object.fromEntries(keep.map(([name, path]) => [name, valueAt(outputs, path) ?? null])) };
 }
 
 /** The job is given back where all that is left waits. Whether anything is left behind it is known from the next look alone. */
@@ -123,23 +114,34 @@ function nextAct({ open, fullUntilMs }: RowsEnd, { clock }: StepEffects): Next {
   return { kind: "until", atMs: Math.min(...dueAts, fullUntilMs ?? Number.POSITIVE_INFINITY) };
 }
 
+/** No row of a set stands there. */
+const lastOrdinal = 2_147_483_647;
+
 /** Every row has ended: unknown ones are asked about first, then failed ones beyond what is tolerated. */
 function conclude(at: MapAt, counts: RowCounts): Change {
   const { state, step, instruction } = at;
   const { again: _again, retries: _retries, ended: _ended, ...progress } = at.progress;
-  // Beyond the last row of the source: whatever is answered, the step comes here again unless rows are to run again.
-  const edits: Edit[] = [{ kind: "progress", progress: { ...progress, next: counts.in } }];
+  // Beyond the last row of the source, whose ordinals may have gaps: whatever is answered, the step comes here again unless rows are to
+  // run again.
+  const edits: Edit[] = [{ kind: "progress", progress: { ...progress, next: lastOrdinal } }];
   if (counts.unknown > 0) return askAbout(at, "unknown", counts, edits);
   const { tolerate } = step;
   const isTolerated = counts.failed <= tolerate.count && counts.failed * 100 <= tolerate.percent * counts.in;
   if (counts.failed > 0 && !isTolerated) return askAbout(at, "failed", counts, edits);
   const isSimulated = state.isSimulated && step.calls.some(({ tool }) => toolOf(state, tool).action.class !== "read");
-  const isPartial = counts.failed + counts.skipped > 0;
+  // To skip what need not be done is as the program says; to skip what failed is not.
+  const isSkippedAsMeant = step.calls.some(({ when }) => when !== undefined) && !hasSkipped(at);
+  const isPartial = counts.failed > 0 || (counts.skipped > 0 && !isSkippedAsMeant);
   const ended = isPartial ? "partial" : isSimulated ? "simulated" : "completed";
   return {
     edits: [...edits, { kind: "finish", stepId: step.id, state: ended, to: instruction.next }],
     next: { kind: "on" },
   };
+}
+
+/** Whether a person had rows of the step skipped. */
+function hasSkipped({ state, step }: MapAt): boolean {
+  return state.steps.get(step.id)?.receipt.decision?.continuation === "skip";
 }
 
 function askAbout(

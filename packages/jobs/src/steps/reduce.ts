@@ -4,7 +4,7 @@ import type { Change, Edit } from "../state/change.ts";
 import { noRows } from "../state/counts.ts";
 import type { Total } from "../state/progress.ts";
 import type { SetRow, StepEffects } from "./effects.ts";
-import { type StepAt, type StepKind, setChunkRows } from "./step-kind.ts";
+import { type StepAt, type StepKind, setChunkRows, sourceOf } from "./step-kind.ts";
 
 /** Numbers over a set: a chunk an act. */
 export const reduceKind: StepKind<"reduce"> = {
@@ -19,7 +19,7 @@ async function advanceReduce(at: StepAt<"reduce">, effects: StepEffects): Promis
   const begun: Edit[] = progress === undefined ? [{ kind: "begin", step }] : [];
   const { next: fromOrdinal = 0, totals: before = {} } = progress ?? {};
   const withData = step.as.some(([, { kind }]) => kind !== "count");
-  const rows = await effects.readRows(state, { setId: step.source, fromOrdinal, limit: setChunkRows, withData });
+  const rows = await effects.readRows(state, { ...sourceOf(step), fromOrdinal, limit: setChunkRows, withData });
   const totals = Object.fromEntries(
     step.as.map(([name, reduction]) => [name, addRows(before[name] ?? nothing, reduction, rows)]),
   );

@@ -4,7 +4,7 @@ import type { Change, Edit } from "../state/change.ts";
 import type { AgainInstruction, SetSize, StepInstruction } from "../state/flow.ts";
 import type { JobState } from "../state/job.ts";
 import type { ProgressOf } from "../state/progress.ts";
-import type { CallTurn, Invocation, StepEffects } from "./effects.ts";
+import type { CallTurn, Invocation, RowRange, StepEffects } from "./effects.ts";
 
 /** A step at hand: the job, where the step stands in it, and how far it is; `progress` is undefined while it has not begun. */
 export type StepAt<Kind extends Step["kind"] = Step["kind"]> = {
@@ -46,7 +46,10 @@ export type StepKind<Kind extends Step["kind"]> = {
    * The call that the next act makes first, where that is certain: the driver begins it with the commit before the act. Undefined for a
    * kind that leaves it to the act.
    */
-  readonly firstCall?: (at: StepAt<Kind>) => FirstCall | undefined;
+  readonly firstCall?: (
+    at: StepAt<Kind>,
+    effects: Pick<StepEffects, "compute">,
+  ) => Promise<FirstCall | undefined> | FirstCall | undefined;
   /** Moves the step on by one act. Its edits begin the step where it has not begun. */
   advance(at: StepAt<Kind>, effects: StepEffects, keep: Keep): Promise<Change> | Change;
   /** Of a kind whose steps are done again: what follows at the end of a round. `progress` of the step is undefined there. */
@@ -57,6 +60,14 @@ export type StepKind<Kind extends Step["kind"]> = {
 
 /** A call that is certain to be made. */
 export type FirstCall = { readonly invocation: Invocation; readonly turn: CallTurn };
+
+/** The set that a step reads, and which of its rows. */
+export function sourceOf({
+  source,
+  states,
+}: Pick<StepOf<"filter">, "source" | "states">): Pick<RowRange, "setId" | "states"> {
+  return { setId: source, states };
+}
 
 /** Rows that a step without calls reads at once. */
 export const setChunkRows = 500;

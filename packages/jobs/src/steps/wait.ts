@@ -1,5 +1,5 @@
-import { resolveValue } from "@svc/program";
 import type { Change, Edit } from "../state/change.ts";
+import { fillValue } from "./arguments.ts";
 import type { StepEffects } from "./effects.ts";
 import type { StepAt, StepKind } from "./step-kind.ts";
 
@@ -11,11 +11,11 @@ export const waitKind: StepKind<"wait"> = {
   answer: undefined,
 };
 
-function advanceWait(at: StepAt<"wait">, effects: StepEffects): Change {
+async function advanceWait(at: StepAt<"wait">, effects: StepEffects): Promise<Change> {
   const { state, step, instruction, progress } = at;
   const edits: Edit[] = progress === undefined ? [{ kind: "begin", step }] : [];
   const nowMs = effects.clock.now();
-  const wakeAt = progress?.wakeAt ?? wakeTime(at, nowMs);
+  const wakeAt = progress?.wakeAt ?? (await wakeTime(at, effects));
   if (wakeAt === undefined) {
     const message = "until is not a timestamp (RFC 3339)";
     return { edits, next: { kind: "fail", stepId: step.id, code: "TIME_INVALID", message } };
@@ -33,9 +33,9 @@ function advanceWait(at: StepAt<"wait">, effects: StepEffects): Change {
   };
 }
 
-function wakeTime({ state, step: { wait } }: StepAt<"wait">, nowMs: number): number | undefined {
-  if ("forMs" in wait) return nowMs + wait.forMs;
-  const resolved = resolveValue(wait.until, state.scope);
+async function wakeTime({ state, step: { wait } }: StepAt<"wait">, effects: StepEffects): Promise<number | undefined> {
+  if ("forMs" in wait) return effects.clock.now() + wait.forMs;
+  const resolved = await fillValue(wait.until, state.scope, effects);
   const time = "value" in resolved && typeof resolved.value === "string" ? Date.parse(resolved.value) : Number.NaN;
   return Number.isNaN(time) ? undefined : time;
 }

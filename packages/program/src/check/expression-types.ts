@@ -1,21 +1,24 @@
 import type { Expr } from "@bufbuild/cel-spec/cel/expr/syntax_pb.js";
 import { formatValue } from "@svc/core";
-import { childrenOf, faultOfPattern, type NodePath, pathOfNode } from "../read/cel-syntax.ts";
+import { calledOf, childrenOf, faultOfPattern, type NodePath, pathOfNode } from "../read/cel-syntax.ts";
 import type { ReferenceRoot } from "../template.ts";
-import { type CelKind, kindOfCall, kindOfType } from "../types/cel-kinds.ts";
+import { type Given, isFunction, kindOfCall, kindOfType } from "../types/cel-kinds.ts";
+import type { CelKind } from "../types/cel-signature.ts";
 import { fieldType, typesOf, type ValueType } from "../types/schema-type.ts";
 import { resolveType, type Scope } from "../types/scope.ts";
 
 /** A part of an expression: its kind, and the JSON type behind it where there is one. */
-type Typed = { readonly kind: CelKind; readonly type: ValueType };
+export type Typed = { readonly kind: CelKind; readonly type: ValueType };
 
 /** What the parts of one expression are looked at with. */
 export type ExpressionWalk = {
   readonly scope: Scope;
   readonly locals: ReadonlyMap<string, Typed>;
-  /** Steps whose presence the expression asks with has(). */
+  /** Steps and calls whose presence the expression asks with has(), as `steps.<id>` and `calls.<id>`. */
   readonly guarded: ReadonlySet<string>;
   fault(message: string, hint: string): void;
+  /** Of what version 0.1 let pass. */
+  youngerFault(message: string, hint: string): void;
   noName(message: string, hint: string): void;
 };
 
@@ -82,14 +85,53 @@ function rangeType(range: Expr, walk: ExpressionWalk): Typed {
 
 function typeOfCall(node: Expr, walk: ExpressionWalk): Typed {
   if (node.exprKind.case !== "callExpr") return dynamic;
-  const { function: name, target, args } = node.exprKind.value;
-  const receiver = target && typeOf(target, walk).kind;
-  const kinds = args.map((argument) => typeOf(argument, walk).kind);
+  const { args } = node.exprKind.value;
+  const { name, receiver: target } = calledOf(node.exprKind.value, isFunction);
+  const receiver = target && typeOf(target, walk);
+  const typed = args.map((argument) => typeOf(argument, walk));
   if (name === "matches") checkPattern(args[0], walk);
-  const found = kindOfCall(name, receiver, kinds);
-  if (typeof found === "string") return { kind: found, type: undefined };
-  walk.fault(found.fault, found.hint);
+  if (target === undefined) checkTime(name, args[0], walk);
+  const found = kindOfCall(
+    name,
+    receiver?.kind,
+    typed.map(({ kind }) => kind),
+  );
+  if ("kind" in found) return { kind: found.kind, type: typeGiven(found, receiver ?? typed[0]) };
+  (found.isYounger === true ? walk.youngerFault : walk.fault)(found.fault, found.hint);
   return dynamic;
+}
+
+/** The JSON type of what a function gives, where one is known. */
+function typeGiven({ signature }: Given, first: Typed | undefined): ValueType {
+  if (signature?.items !== undefined) return { type: "array", items: signature.items };
+  return signature?.gives === "first" ? first?.type : undefined;
+}
+
+const timeForms = {
+  timestamp: {
+    form: /^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}(\.\d{1,9})?(Z|[+-]\d{2}:\d{2})$/,
+    hint: () => 'write RFC 3339, such as timestamp("2026-05-01T09:00:00Z")',
+  },
+  duration: {
+    form: /^[+-]?(0|((\d+\.?\d*|\.\d+)(ns|us|µs|ms|s|m|h))+)$/,
+    hint: (text: string) => `write hours, minutes and seconds, such as duration("${inHours(text)}")`,
+  },
+};
+
+/** Days and weeks as hours, as which they are meant; any other, as an example. */
+function inHours(text: string): string {
+  const [, count, unit] = /^P?\s*(\d{1,5})\s*(d|w|days?|weeks?)$/i.exec(text.trim()) ?? [];
+  if (count === undefined || unit === undefined) return "168h";
+  return `${Number(count) * (unit.toLowerCase().startsWith("w") ? 168 : 24)}h`;
+}
+
+/** A constant that is to be a time is looked at once, before it fails for every row. */
+function checkTime(name: string, node: Expr | undefined, walk: ExpressionWalk): void {
+  const constant = node?.exprKind.case === "constExpr" ? node.exprKind.value.constantKind : undefined;
+  if ((name !== "timestamp" && name !== "duration") || constant?.case !== "stringValue") return;
+  const { form, hint } = timeForms[name];
+  if (form.test(constant.value)) return;
+  walk.youngerFault(`makes a ${name} of ${formatValue(constant.value)}`, hint(constant.value));
 }
 
 function checkPattern(node: Expr | undefined, walk: ExpressionWalk): void {
@@ -100,7 +142,15 @@ function checkPattern(node: Expr | undefined, walk: ExpressionWalk): void {
   if (fault !== undefined) walk.fault(fault, "write a short RE2 expression, without look-around and back references");
 }
 
-const roots: readonly string[] = ["row", "params", "input", "rows", "steps"] satisfies ReferenceRoot[];
+const roots: readonly string[] = [
+  "row",
+  "params",
+  "input",
+  "rows",
+  "steps",
+  "calls",
+  "output",
+] satisfies ReferenceRoot[];
 
 function typeOfPath(node: Expr, walk: ExpressionWalk): Typed {
   const path = pathOfNode(node);
@@ -111,8 +161,12 @@ function typeOfPath(node: Expr, walk: ExpressionWalk): Typed {
   }
   const local = walk.locals.get(path.root);
   if (local !== undefined) return typeOfLocal(local, path, walk);
+  if (path.root === "now") {
+    if (path.path.length > 0) walk.noName("now is a time, and has no fields", 'compute with it: now - duration("24h")');
+    return { kind: "timestamp", type: undefined };
+  }
   if (!roots.includes(path.root)) {
-    walk.fault(`names ${formatValue(path.root)}, which is nothing here`, `start with ${roots.join(", ")}`);
+    walk.fault(`names ${formatValue(path.root)}, which is nothing here`, `start with ${roots.join(", ")} or now`);
     return dynamic;
   }
   return typeOfReference(path, walk);
@@ -133,8 +187,8 @@ function typeOfLocal(local: Typed, { root, path, isTest }: NodePath, walk: Expre
 }
 
 function typeOfReference({ root, path, isTest }: NodePath, walk: ExpressionWalk): Typed {
-  if (path.length === 0 && (root === "rows" || root === "steps")) {
-    walk.fault(`takes ${root} as a whole`, root === "rows" ? "write rows.<set>" : "write steps.<id>.<field>");
+  if (path.length === 0 && (root === "rows" || root === "steps" || root === "calls")) {
+    walk.fault(`takes ${root} as a whole`, root === "rows" ? "write rows.<set>" : `write ${root}.<id>.<field>`);
     return dynamic;
   }
   if (path.length === 0 && root === "row") {
@@ -148,8 +202,9 @@ function typeOfReference({ root, path, isTest }: NodePath, walk: ExpressionWalk)
     return isTest ? { kind: "bool", type: undefined } : dynamic;
   }
   if (isTest) return { kind: "bool", type: undefined };
-  if (found.maySkip && !walk.guarded.has(String(path[0]))) {
-    walk.noName(`${text} may be skipped`, `ask has(steps.${path[0]}) first: has(steps.${path[0]}) && …`);
+  const source = `${root}.${path[0]}`;
+  if (found.maySkip && !walk.guarded.has(source)) {
+    walk.noName(`${text} may be skipped`, `ask has(${source}) first: has(${source}) && …`);
   }
   const types = typesOf(found.type);
   if (root === "steps" && types !== undefined && [...types].every((type) => type === "object" || type === "array")) {

@@ -1,32 +1,68 @@
 import type { Expr } from "@bufbuild/cel-spec/cel/expr/syntax_pb.js";
-import type { FaultList } from "../faults.ts";
+import { createFaultList, type FaultList } from "../faults.ts";
 import { pathOf } from "../json.ts";
 import { celLimits, childrenOf, parseExpression } from "../read/cel-syntax.ts";
 import type { Expression } from "../template.ts";
+import type { CelKind } from "../types/cel-signature.ts";
+import type { ValueType } from "../types/schema-type.ts";
 import type { Scope } from "../types/scope.ts";
-import { type ExpressionWalk, typeOf } from "./expression-types.ts";
+import { type ExpressionWalk, type Typed, typeOf } from "./expression-types.ts";
 
-/** Checks one expression where it stands: syntax, limits, names, functions, types as far as they are known. Records every fault. */
+/** Checks a condition where it stands: syntax, limits, names, functions, types as far as they are known. Records every fault. */
 export function checkExpression(expression: Expression, scope: Scope, faults: FaultList): void {
+  const typed = typeOfExpression(expression, scope, faults);
+  if (typed === undefined || typed.kind === "bool" || typed.kind === "dyn") return;
+  const message = `is of type ${typed.kind}, not bool`;
+  const hint = "compare it, so that it is true or false";
+  faults.add("PROGRAM_EXPRESSION_INVALID", pathOf(expression.pointer), message, hint);
+}
+
+/** Checks an expression that computes a value, and answers what is known of the value. Records every fault. */
+export function checkComputed(expression: Expression, scope: Scope, faults: FaultList): ValueType {
+  const typed = typeOfExpression(expression, scope, faults);
+  return typed && (typed.type ?? jsonType[typed.kind]);
+}
+
+/** What the value of an expression is where it goes. */
+export function computedType(expression: Expression, scope: Scope): ValueType {
+  return checkComputed(expression, scope, createFaultList(undefined));
+}
+
+/** What values of a kind are as JSON; undefined where that is not known. */
+const jsonType: Readonly<Record<CelKind, ValueType>> = {
+  dyn: undefined,
+  null: { type: "null" },
+  bool: { type: "boolean" },
+  int: { type: "integer" },
+  uint: { type: "integer", minimum: 0 },
+  double: { type: "number" },
+  string: { type: "string" },
+  bytes: { type: "string" },
+  list: { type: "array" },
+  map: { type: "object" },
+  timestamp: { type: "string", format: "date-time" },
+  duration: { type: "string" },
+};
+
+/** Undefined for one that cannot be looked at. */
+function typeOfExpression(expression: Expression, scope: Scope, faults: FaultList): Typed | undefined {
   const path = pathOf(expression.pointer);
   const fault = (message: string, hint: string) => faults.add("PROGRAM_EXPRESSION_INVALID", path, message, hint);
   const parsed = parseExpression(expression.source);
   if ("fault" in parsed) {
     fault(parsed.fault, "write a CEL expression within the limits, such as size(row.items) > 1.0");
-    return;
+    return undefined;
   }
   const { tree } = parsed;
-  if (!checkSize(tree, fault)) return;
-  const walk: ExpressionWalk = {
+  if (!checkSize(tree, fault)) return undefined;
+  return typeOf(tree, {
     scope,
     locals: new Map(),
     guarded: guardsOf(tree),
     fault,
+    youngerFault: (message, hint) => faults.addYounger("PROGRAM_EXPRESSION_INVALID", path, message, hint),
     noName: (message, hint) => faults.add("PROGRAM_REFERENCE_INVALID", path, message, hint),
-  };
-  const { kind } = typeOf(tree, walk);
-  if (kind !== "bool" && kind !== "dyn")
-    fault(`is of type ${kind}, not bool`, "compare it, so that it is true or false");
+  });
 }
 
 function checkSize(tree: Expr, fault: ExpressionWalk["fault"]): boolean {
@@ -56,12 +92,12 @@ function measure(tree: Expr): { nodes: number; depth: number; comprehensions: nu
 function guardsOf(tree: Expr): Set<string> {
   const guards = new Set(childrenOf(tree).flatMap((child) => [...guardsOf(child)]));
   const { exprKind } = tree;
-  if (exprKind.case === "selectExpr" && exprKind.value.testOnly && isIdent(exprKind.value.operand, "steps")) {
-    guards.add(exprKind.value.field);
-  }
+  if (exprKind.case !== "selectExpr" || !exprKind.value.testOnly) return guards;
+  const root = identOf(exprKind.value.operand);
+  if (root === "steps" || root === "calls") guards.add(`${root}.${exprKind.value.field}`);
   return guards;
 }
 
-function isIdent(node: Expr | undefined, name: string): boolean {
-  return node?.exprKind.case === "identExpr" && node.exprKind.value.name.replace(/^\./, "") === name;
+function identOf(node: Expr | undefined): string | undefined {
+  return node?.exprKind.case === "identExpr" ? node.exprKind.value.name.replace(/^\./, "") : undefined;
 }

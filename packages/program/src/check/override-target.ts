@@ -4,6 +4,7 @@ import { pathOf } from "../json.ts";
 import type { Overrides, OverrideTarget, Point } from "../point.ts";
 import type { Program } from "../program.ts";
 import { callsOf } from "../steps/index.ts";
+import { argumentOfPage } from "../steps/parts/page.ts";
 import { faultOfAssignment, fieldType, namesOf, typeOfConstant, type ValueType } from "../types/schema-type.ts";
 import type { Check } from "./context.ts";
 import { checkSensitiveSchema } from "./sensitive.ts";
@@ -51,8 +52,8 @@ function targetType(program: Program, target: OverrideTarget, actions: Check["ac
   if (target.kind === "params") return { type: typeOfConstant(program.params), fixed: [] };
   const call = callsOf(program.steps).find(({ id }) => id === target.step);
   if (call === undefined) return { fault: `there is no call ${target.step}` };
-  const fixed = ["confirm", ...(call.rows?.page === undefined ? [] : [call.rows.page.arg])];
-  return { type: actions.get(call.tool)?.inputSchema, fixed };
+  const action = actions.get(call.tool);
+  return { type: action?.inputSchema, fixed: ["confirm", ...argumentOfPage(call.rows?.page, action)] };
 }
 
 function faultOfProperty(

@@ -184,12 +184,12 @@ test("hints name the kinds of steps that leave what is asked for", async () => {
   ]);
   expect(await hintsOf({ judge: "none", when: "row == null" })).toEqual([
     "declare it in points",
-    "only the where of a filter knows one",
+    "only the calls of a map and the where of a filter know one",
   ]);
   expect(await hintsOf({})).toEqual(["give it exactly one of call, filter, map, reduce, judge, if, until, wait"]);
 });
 
-test("a set that is not there is answered with those that the step takes: no step without a set, and maps to a reduce alone", async () => {
+test("a set that is not there is answered with those that there are, and no step without one", async () => {
   const list = { call: "calendar.list_events", entity: "ops", args: { calendar_id: "primary" } };
   const rows = { from: "items[]", keep: ["id"] };
   const before = [
@@ -201,7 +201,7 @@ test("a set that is not there is answered with those that the step takes: no ste
     const faults = await faultsOf({ version: 1, title: "x", steps: [...before, { id: "s", ...step }] });
     return faults.filter(({ pointer }) => pointer.startsWith("/steps/3/")).map(({ hint }) => hint);
   };
-  expect(await hintsOf({ filter: "gone", where: "true" })).toEqual(["use fetch"]);
+  expect(await hintsOf({ filter: "gone", where: "true" })).toEqual(["use fetch, send"]);
   expect(await hintsOf({ reduce: "gone", as: { n: "count" } })).toEqual(["use fetch, send"]);
 });
 

@@ -7,11 +7,13 @@ import { pinsOf } from "../pins.ts";
 import type { Program } from "../program.ts";
 import { type ReadProgram, readProgram } from "../read/program.ts";
 import { callsOf, stepsOf } from "../steps/index.ts";
-import { typesOf } from "../types/schema-type.ts";
+import type { ValueTemplate } from "../template.ts";
+import { typesOf, type ValueType } from "../types/schema-type.ts";
 import { type Ended, firstScope, resolveType, type Scope } from "../types/scope.ts";
 import { accountQuestionsOf, askAccounts } from "./accounts.ts";
 import { askContacts, principalsOf } from "./contacts.ts";
 import { type Check, type CheckContext, createCheck } from "./context.ts";
+import { computedType } from "./expression.ts";
 import { type AcceptedProgram, findAccepted, type KnownProgram, keepAccepted } from "./known-programs.ts";
 import { checkPoints } from "./points.ts";
 import { checkReferences } from "./references.ts";
@@ -49,6 +51,7 @@ async function checkWhole(programJson: string, context: CheckContext): Promise<C
   const { program, faults, document } = read;
   // What is too large is not looked at further: the bounds are there so that looking takes little time.
   if (faults.list().some(({ code }) => code === "PROGRAM_TOO_LARGE")) return faultsOf(faults);
+  if (context.isStored !== true) faults.takeYounger();
   const check = createCheck(faults, context);
   checkInput(program, check);
   const { scope, uses } = checkSteps(program.steps, program.points, startOf(read), check);
@@ -117,13 +120,18 @@ function checkResult(program: Program, scope: Scope, faults: FaultList): void {
   for (const [name, template] of program.result) {
     const path = ["result", name];
     checkReferences(template, path, scope, faults);
-    if (template.kind !== "reference") continue;
-    const found = resolveType(scope, template.reference);
-    const types = "fault" in found ? undefined : typesOf(found.type);
+    const types = typesOf(typeOfResult(template, scope));
     if (types === undefined || [...types].some((type) => type !== "object" && type !== "array")) continue;
-    const message = `${template.reference.text}: is ${[...types].join(" or ")}, not a scalar`;
+    const named = template.kind === "reference" ? `${template.reference.text}: ` : "";
+    const message = `${named}is ${[...types].join(" or ")}, not a scalar`;
     faults.add("PROGRAM_REFERENCE_INVALID", path, message, "name text, numbers, true or false; rows are not returned");
   }
+}
+
+function typeOfResult(template: ValueTemplate, scope: Scope): ValueType {
+  if (template.kind === "computed") return computedType(template.expression, scope);
+  const found = template.kind === "reference" ? resolveType(scope, template.reference) : undefined;
+  return found === undefined || "fault" in found ? undefined : found.type;
 }
 
 /** What is called whatever the rows are must fit the limits; what rows decide about ends at them. */

@@ -1,19 +1,26 @@
 import type { FaultList } from "../faults.ts";
 import type { Path } from "../json.ts";
-import { referencesOf, type ValueTemplate } from "../template.ts";
+import { expressionsOf, referencesOf, type ValueTemplate } from "../template.ts";
 import { typesOf } from "../types/schema-type.ts";
 import { resolveType, type Scope } from "../types/scope.ts";
+import { checkComputed } from "./expression.ts";
 
-/** Checks that every reference of a template names something that exists by then. Records every fault. */
+/** Checks that every reference and expression of a template names something that exists by then. Records every fault. */
 export function checkReferences(template: ValueTemplate, path: Path, scope: Scope, faults: FaultList): void {
   checkTexts(template, path, scope, faults);
+  for (const expression of expressionsOf(template)) checkComputed(expression, scope, faults);
   for (const { reference, path: inner, hasElse } of referencesOf(template)) {
     const at = [...path, ...inner];
     const found = resolveType(scope, reference);
     if ("fault" in found) faults.add("PROGRAM_REFERENCE_INVALID", at, `${reference.text}: ${found.fault}`, found.hint);
     else if (found.maySkip && !hasElse) {
       const hint = `say what stands in: {"$ref": "${reference.text}", "else": …}`;
-      faults.add("PROGRAM_REFERENCE_INVALID", at, `${reference.text}: step ${reference.path[0]} may be skipped`, hint);
+      faults.add(
+        "PROGRAM_REFERENCE_INVALID",
+        at,
+        `${reference.text}: ${reference.root === "calls" ? "call" : "step"} ${reference.path[0]} may be skipped`,
+        hint,
+      );
     }
   }
 }

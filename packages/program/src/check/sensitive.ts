@@ -1,3 +1,4 @@
+import type { Expr } from "@bufbuild/cel-spec/cel/expr/syntax_pb.js";
 import {
   holdsSensitivePlace,
   isSensitiveAt,
@@ -11,7 +12,9 @@ import {
 } from "@svc/catalog";
 import { isObject } from "@svc/core";
 import type { Path } from "../json.ts";
-import { entriesOf, type Reference, type ValueTemplate } from "../template.ts";
+import { childrenOf, type NodePath, parseExpression, pathOfNode } from "../read/cel-syntax.ts";
+import { referenceRoots } from "../read/reference.ts";
+import { type Expression, entriesOf, type Reference, type ReferenceRoot, type ValueTemplate } from "../template.ts";
 import type { Scope } from "../types/scope.ts";
 import type { Check } from "./context.ts";
 
@@ -58,6 +61,9 @@ function walk(context: Walk, template: ValueTemplate, place: SchemaPlace, path: 
     case "text":
       if (isSensitive) checkText(context, template.parts, place, path);
       return;
+    case "computed":
+      checkComputedText(context, template.expression, place, path);
+      return;
     case "list":
       template.items.forEach((item, index) => {
         walk(context, item, isSensitive ? place : placeAt(place, index), [...path, index]);
@@ -88,6 +94,27 @@ function checkText(context: Walk, parts: readonly (string | Reference)[], place:
   const references = parts.filter((part) => typeof part !== "string");
   if (references.length === 0) context.report(path, "is written here");
   for (const reference of references) checkSource(context, reference, place, path);
+}
+
+/** What is computed of nothing but the program's own words can be read from it, and what is computed of others as they can. */
+function checkComputedText(context: Walk, { source }: Expression, place: SchemaPlace, path: Path): void {
+  const named = namesOf(source);
+  if (named.length === 0) context.report(path, "is written here");
+  for (const { root, path: steps } of named) {
+    const text = [root, ...steps].join(".");
+    checkSource(context, { root: root as ReferenceRoot, path: steps, text, pointer: "" }, place, path);
+  }
+}
+
+/** What an expression names, beside the items it walks through. */
+function namesOf(source: string): readonly NodePath[] {
+  const parsed = parseExpression(source);
+  return "fault" in parsed ? [] : pathsOf(parsed.tree).filter(({ root }) => referenceRoots.has(root));
+}
+
+function pathsOf(node: Expr): readonly NodePath[] {
+  const path = pathOfNode(node);
+  return path === undefined ? childrenOf(node).flatMap(pathsOf) : [path];
 }
 
 function checkSource({ input, report }: Walk, { root, path: steps, text }: Reference, to: SchemaPlace, at: Path): void {

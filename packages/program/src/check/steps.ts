@@ -4,6 +4,7 @@ import { asksOf, languageOf, maySkipNext, type Step, stepKinds } from "../steps/
 import type { Asked, Left } from "../steps/language.ts";
 import type { Ended, Scope, ScopeHints } from "../types/scope.ts";
 import type { Check } from "./context.ts";
+import { checkExpression } from "./expression.ts";
 
 /** A place where a point may be asked, and what may be named there. `list` holds the step. */
 export type PointUse = Asked & {
@@ -43,7 +44,7 @@ function checkList(list: readonly Step[], before: Scope, walk: Walk): ReadonlyMa
     for (const [id, value] of all) {
       // What has no id of its own cannot be named, and its fault is known.
       if (id === "") continue;
-      const seen = maySkip ? { ...value, maySkip } : value;
+      const seen = maySkip || step.when !== undefined ? { ...value, maySkip: true } : value;
       ended.set(id, seen);
       left.set(id, seen);
     }
@@ -53,6 +54,7 @@ function checkList(list: readonly Step[], before: Scope, walk: Walk): ReadonlyMa
 }
 
 function checkStep(step: Step, scope: Scope, walk: Walk): Left {
+  if (step.when !== undefined) checkExpression(step.when, scope, walk.check.faults);
   return languageOf(step.kind).check(step, {
     scope,
     check: walk.check,

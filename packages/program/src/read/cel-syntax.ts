@@ -73,6 +73,18 @@ export function rangesOf(tree: Expr): Expr[] {
   return [...(own === undefined ? [] : [own]), ...childrenOf(tree).flatMap(rangesOf)];
 }
 
+type CallNode = Extract<Expr["exprKind"], { case: "callExpr" }>["value"];
+
+/** What a call calls, with its namespace where `isFunction` knows the whole, and on what: undefined where on nothing. */
+export function calledOf(
+  { function: name, target }: CallNode,
+  isFunction: (name: string) => boolean,
+): { readonly name: string; readonly receiver: Expr | undefined } {
+  if (target?.exprKind.case !== "identExpr") return { name, receiver: target };
+  const whole = `${target.exprKind.value.name}.${name}`;
+  return isFunction(whole) ? { name: whole, receiver: undefined } : { name, receiver: target };
+}
+
 /** A chain of names: `row.items[0].id`. `isTest`: it stands in has(). */
 export type NodePath = { readonly root: string; readonly path: (string | number)[]; readonly isTest: boolean };
 

@@ -6,7 +6,7 @@ import type { Node, ShapeReader } from "./shape.ts";
 /** The definition `expression` of the JSON Schema. */
 export const expressionDefinition: JsonSchema = {
   description:
-    "A CEL expression that is true or false: at most 1,024 characters, 200 nodes, 24 levels, one comprehension. JSON numbers are doubles: write 1.0.",
+    "A CEL expression that is true or false: at most 1,024 characters, 200 nodes, 24 levels, one comprehension. JSON numbers are doubles: write 1.0. It may name now, the time at which the step began.",
   type: "string",
   minLength: 1,
   examples: ["size(row.attendees) > params.minGuests"],

@@ -2,6 +2,7 @@ import { formatValue, isObject } from "@svc/core";
 import { type JsonObject, type JsonValue, type Path, pointerOf } from "../json.ts";
 import {
   brokenTemplate,
+  objectOf,
   type Reference,
   type ReferenceRoot,
   type TextTemplate,
@@ -11,7 +12,8 @@ import {
 /** Why a text is no reference, template or path. */
 export type SyntaxFault = { readonly fault: string };
 
-const roots: ReadonlySet<string> = new Set([
+/** Where references may start. */
+export const referenceRoots: ReadonlySet<string> = new Set([
   "input",
   "params",
   "steps",
@@ -37,8 +39,8 @@ function parseReference(text: string, pointer: string): Reference | SyntaxFault 
   if (root === undefined) {
     return { fault: `${formatValue(text)} is not a path such as steps.fetch.items[0].id` };
   }
-  if (typeof root !== "string" || !roots.has(root)) {
-    return { fault: `${formatValue(text)} does not start with one of ${[...roots].join(", ")}` };
+  if (typeof root !== "string" || !referenceRoots.has(root)) {
+    return { fault: `${formatValue(text)} does not start with one of ${[...referenceRoots].join(", ")}` };
   }
   const needsName = root === "steps" || root === "calls" || root === "rows" || root === "row";
   if (needsName && typeof path[0] !== "string") {
@@ -79,23 +81,47 @@ export function parseText(text: string, pointer: string): TextTemplate | SyntaxF
 /** Hears of each fault of a template with the path it stands at. */
 export type OnTemplateFault = (path: Path, kind: "shape" | "syntax", message: string) => void;
 
-/** Parses a JSON value with `$ref` and `$text` objects in it. A faulty part stands as brokenTemplate. */
+/** Parses a JSON value with `$ref`, `$text`, `$cel` and `$literal` objects in it. A faulty part stands as brokenTemplate. */
 export function parseTemplate(value: JsonValue, path: Path, onFault: OnTemplateFault): ValueTemplate {
   if (Array.isArray(value)) {
     const items = (value as readonly JsonValue[]).map((item, index) => {
       return parseTemplate(item, [...path, index], onFault);
     });
-    return items.every((item) => item.kind === "literal") ? { kind: "literal", value } : { kind: "list", items };
+    return listOf(items, value);
   }
   if (!isObject(value)) return { kind: "literal", value };
   if (Object.hasOwn(value, "$ref")) return parseReferenceObject(value, path, onFault);
   if (Object.hasOwn(value, "$text")) return parseTextObject(value, path, onFault);
+  if (Object.hasOwn(value, "$cel")) return parseComputed(value, path, onFault);
+  if (Object.hasOwn(value, "$literal")) {
+    const isAlone = hasOnly(value, ["$literal"], path, onFault);
+    return isAlone ? { kind: "literal", value: value.$literal ?? null } : brokenTemplate;
+  }
   const entries = Object.entries(value).map(([name, item]) => {
     return [name, parseTemplate(item, [...path, name], onFault)] as const;
   });
-  return entries.every(([, item]) => item.kind === "literal")
-    ? { kind: "literal", value }
-    : { kind: "object", entries };
+  const isAsItIs = entries.every(([name, item]) => item.kind === "literal" && item.value === value[name]);
+  return isAsItIs ? { kind: "literal", value } : objectOf(entries);
+}
+
+/** A literal where each of its items is: the value itself, unless something in it was written as `$literal`. */
+function listOf(items: readonly ValueTemplate[], value: readonly JsonValue[]): ValueTemplate {
+  const values: JsonValue[] = [];
+  for (const item of items) {
+    if (item.kind !== "literal") return { kind: "list", items };
+    values.push(item.value);
+  }
+  return { kind: "literal", value: values.every((item, index) => item === value[index]) ? value : values };
+}
+
+function parseComputed(object: JsonObject, path: Path, onFault: OnTemplateFault): ValueTemplate {
+  const isAlone = hasOnly(object, ["$cel"], path, onFault);
+  const source = object.$cel;
+  if (typeof source !== "string" || source === "") {
+    onFault([...path, "$cel"], "shape", "is not a CEL expression");
+    return brokenTemplate;
+  }
+  return isAlone ? { kind: "computed", expression: { source, pointer: pointerOf([...path, "$cel"]) } } : brokenTemplate;
 }
 
 function parseReferenceObject(object: JsonObject, path: Path, onFault: OnTemplateFault): ValueTemplate {
@@ -110,12 +136,18 @@ function parseReferenceObject(object: JsonObject, path: Path, onFault: OnTemplat
     onFault([...path, "$ref"], "syntax", reference.fault);
     return brokenTemplate;
   }
-  const otherwise = object.else === undefined ? undefined : { value: object.else };
+  const otherwise = object.else === undefined ? undefined : { value: meant(object.else) };
   if (otherwise !== undefined && holdsTemplate(otherwise.value)) {
     onFault([...path, "else"], "shape", "holds a reference; it stands in as it is");
     return brokenTemplate;
   }
   return before ? { kind: "reference", reference, otherwise } : brokenTemplate;
+}
+
+/** What stands in as it is, where that had to be said. */
+function meant(value: JsonValue): JsonValue {
+  if (!isObject(value) || !Object.hasOwn(value, "$literal") || Object.keys(value).length > 1) return value;
+  return value.$literal ?? null;
 }
 
 function parseTextObject(object: JsonObject, path: Path, onFault: OnTemplateFault): ValueTemplate {
@@ -142,6 +174,6 @@ function hasOnly(object: JsonObject, names: readonly string[], path: Path, onFau
 
 function holdsTemplate(value: JsonValue): boolean {
   if (typeof value !== "object" || value === null) return false;
-  if (isObject(value) && (Object.hasOwn(value, "$ref") || Object.hasOwn(value, "$text"))) return true;
+  if (isObject(value) && ["$ref", "$text", "$cel"].some((name) => Object.hasOwn(value, name))) return true;
   return Object.values(value).some((item: JsonValue) => holdsTemplate(item));
 }

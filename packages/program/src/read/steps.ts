@@ -3,6 +3,7 @@ import { pointerOf } from "../json.ts";
 import { type Bounds, type Limits, programStepsMax } from "../limits.ts";
 import { formOf, languageOf, type Step, stepKinds, stepsOf } from "../steps/index.ts";
 import type { Place, Refusal } from "../steps/language.ts";
+import { readExpression } from "./expression.ts";
 import { idForm } from "./name.ts";
 import type { Node, ShapeReader } from "./shape.ts";
 
@@ -70,7 +71,8 @@ function readStep(node: Node, standing: Standing, walk: Walk): Step | undefined 
   const id = readId(fields.at("id"), walk) ?? "";
   const refusal = refusalOf(kind, standing);
   if (refusal !== undefined) reader.faults.add("PROGRAM_MALFORMED", node.path, refusal.message, refusal.hint);
-  const step = languageOf(kind).read({ id, pointer: pointerOf(node.path) }, fields, {
+  const when = fields.has("when") ? readExpression(fields.at("when"), reader) : undefined;
+  const step = languageOf(kind).read({ id, pointer: pointerOf(node.path), when }, fields, {
     reader,
     limits: walk.limits,
     list: (list, inner, count) => readList(list, { place: inner, inside: [...inside, kind] }, count, walk),

@@ -8,8 +8,14 @@ import type { Node } from "./shape.ts";
 /** The definition `value` of the JSON Schema. */
 export const valueDefinition: JsonSchema = {
   description:
-    'A JSON value. {"$ref": path} takes a value, with "else" where its source may be skipped or absent; {"$text": "… {path} …"} joins text, {{ is a brace. Paths start with input, params, steps.<id>, row, output, calls.<id> or rows.<set>.',
-  examples: [{ $ref: "steps.sum.sent", else: 0 }, { $text: "{rows.open} open" }, 250],
+    'A JSON value. {"$ref": path} takes a value, with "else" where its source may be skipped or absent; {"$text": "… {path} …"} joins text, {{ is a brace. Paths start with input, params, steps.<id>, row, output, calls.<id> or rows.<set>. {"$cel": expression} computes a value of them and of now; {"$literal": value} is the value as it stands.',
+  examples: [
+    { $ref: "steps.sum.sent", else: 0 },
+    { $text: "{rows.open} open" },
+    { $cel: "now - duration('168h')" },
+    { $literal: "Hello {{name}}" },
+    250,
+  ],
 };
 
 /** Reads a JSON value with references in it. Faults are recorded; undefined only for what is absent. */
@@ -17,7 +23,12 @@ export function readValue({ value, path }: Node, faults: FaultList): ValueTempla
   if (value === undefined) return undefined;
   return parseTemplate(value, path, (at, kind, message) => {
     if (kind === "shape")
-      faults.add("PROGRAM_MALFORMED", at, message, 'write {"$ref": "path"} or {"$text": "… {path} …"}');
+      faults.add(
+        "PROGRAM_MALFORMED",
+        at,
+        message,
+        'write {"$ref": "path"}, {"$text": "… {path} …"} or {"$cel": "expression"}',
+      );
     else syntaxFault(faults, at, message);
   });
 }

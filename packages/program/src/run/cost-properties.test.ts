@@ -3,9 +3,10 @@ import fc from "fast-check";
 import { expect, test } from "vitest";
 import { parseExpression } from "../read/cel-syntax.ts";
 import { boundOf } from "./cost.ts";
-import { metered, meteredEnv } from "./evaluation.ts";
+import { meteredEnv } from "./evaluation.ts";
 import { inlineStepsMax } from "./evaluator.ts";
 import { compileSource } from "./expression.ts";
+import { metered } from "./meter.ts";
 
 // Expressions over everything that multiplies: texts, patterns, lists and what they make of each other.
 
@@ -22,6 +23,23 @@ const list = fc.constantFrom(
   "row.list + params.list",
 );
 
+/** Texts that functions of the library make. */
+const made = fc.oneof(
+  fc.tuple(text, text, text).map(([of, a, b]) => `(${of}).replace(${a}, ${b})`),
+  fc.tuple(text, text).map(([of, by]) => `(${of}).split(${by}).join(${by})`),
+  text.map((of) => `'%s and %s'.format([${of}, ${of}])`),
+  fc.constantFrom("row.texts.sort().join(params.long)", "row.texts.distinct().reverse().join('-')"),
+  text.map((of) => `(${of}).trim().lowerAscii().reverse()`),
+  fc.tuple(text, text).map(([of, sought]) => `string((${of}).indexOf(${sought}))`),
+  text.map((of) => `sha256(${of}) + base64.encode(${of}) + strings.quote(${of})`),
+  fc.constantFrom(
+    "string(math.greatest(params.list))",
+    "string(params.list.slice(0, 1).sum())",
+    "string(lists.range(900).sort().size())",
+    "string([row.texts, row.texts].flatten().size())",
+  ),
+);
+
 const condition = (local: string): fc.Arbitrary<string> =>
   fc.letrec<{ all: string; leaf: string }>((tie) => ({
     leaf: fc.oneof(
@@ -33,6 +51,9 @@ const condition = (local: string): fc.Arbitrary<string> =>
       list.map((of) => `${local} in ${of}`),
       fc.tuple(list, list).map(([a, b]) => `${a} == ${b}`),
       fc.constant(`row.missing == ${local}`),
+      made.map((of) => `(${of}).size() > 2`),
+      fc.tuple(made, text).map(([of, sought]) => `(${of}).contains(${sought})`),
+      list.map((of) => `${local} in (${of}).distinct()`),
     ),
     all: fc.oneof(
       { maxDepth: 2 },
@@ -45,10 +66,10 @@ const condition = (local: string): fc.Arbitrary<string> =>
 const walk = fc
   .tuple(fc.constantFrom("all", "exists", "exists_one"), list, condition("x"))
   .map(([macro, of, body]) => `${of}.${macro}(x, ${body})`);
-const made = fc
+const filtered = fc
   .tuple(list, list, condition("x"))
   .map(([of, other, body]) => `${of}.filter(x, ${body}).size() >= 0 && ${of} != ${other}`);
-const expression = fc.oneof(condition("row.n"), walk, made);
+const expression = fc.oneof(condition("row.n"), walk, filtered);
 
 const value = fc.record({
   row: fc.record({

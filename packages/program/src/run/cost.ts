@@ -1,29 +1,10 @@
 import type { Expr } from "@bufbuild/cel-spec/cel/expr/syntax_pb.js";
-import { patternSteps } from "@svc/catalog/patterns";
-import { celLimits, childrenOf, pathOfNode } from "../read/cel-syntax.ts";
+import { wholeSteps } from "../functions/function.ts";
+import { functionsNamed } from "../functions/index.ts";
+import { calledOf, celLimits, childrenOf, pathOfNode } from "../read/cel-syntax.ts";
+import { containsSteps, matchesSteps } from "./cost-of-text.ts";
 import { type Extent, endlessly, itemOf, joined, literal, reach, scalar, together } from "./extent.ts";
-
-/** Steps of about 10 ns that the parts of expressions take, each measured where it fails as well, and taken dearly. */
-export const stepsOf = {
-  /** An evaluation, whatever it is of. */
-  evaluation: 400,
-  /** A name, a constant, an operator of logic. */
-  node: 50,
-  /** A function or operator, which is looked up by the types it is given. */
-  call: 200,
-  /** A field or item that is made into a value of the evaluator, or compared with one. */
-  value: 40,
-  /** A character that a pattern looks at, for each of its instructions. */
-  pattern: 8,
-  /** A character that is copied or compared. */
-  character: 1 / 16,
-  /** A character that is counted, or read as a number or a time. */
-  read: 2,
-  /** A text that is read as a time or a duration. */
-  time: 1_000,
-  /** A part of a time in a zone that is named. */
-  zone: 20_000,
-};
+import { stepsOf } from "./meter.ts";
 
 type Cost = { readonly steps: number; readonly extent: Extent };
 type Values = Readonly<Record<string, unknown>>;
@@ -43,7 +24,12 @@ const noLocals: ReadonlyMap<string, Extent> = new Map();
  */
 export function boundOf(tree: Expr): (values: Values, rows: readonly unknown[]) => number {
   const costing = costingOf(tree);
-  return (values, rows) => stepsOf.evaluation + costing({ values, rows, locals: noLocals }).steps;
+  return (values, rows) => {
+    const { steps, extent } = costing({ values, rows, locals: noLocals });
+    // What is computed is written as JSON.
+    const written = extent.total * stepsOf.value * (1 + extent.depth);
+    return stepsOf.evaluation + steps + written;
+  };
 }
 
 function costingOf(node: Expr | undefined): Costing {
@@ -134,8 +120,19 @@ function costingOfComprehension(node: Expr | undefined): Costing {
 
 function costingOfCall(node: Expr | undefined): Costing {
   if (node?.exprKind.case !== "callExpr") return () => ({ steps: 0, extent: scalar });
-  const { function: name, target, args } = node.exprKind.value;
-  const costings = (target === undefined ? args : [target, ...args]).map(costingOf);
+  const { args } = node.exprKind.value;
+  const { name, receiver } = calledOf(node.exprKind.value, isLibraryFunction);
+  const costings = (receiver === undefined ? args : [receiver, ...args]).map(costingOf);
+  const library = functionsNamed(name).find(({ count, isMethod }) => {
+    return count === args.length && isMethod === (receiver !== undefined);
+  });
+  if (library !== undefined) {
+    return (scope) => {
+      const given = costings.map((costing) => costing(scope));
+      const extents = given.map(({ extent }) => extent);
+      return { steps: sumOf(given) + stepsOf.call + wholeSteps(library, extents), extent: library.extent(extents) };
+    };
+  }
   const own = ownSteps(name, args);
   const isLogic = logic.has(name);
   return (scope) => {
@@ -144,6 +141,10 @@ function costingOfCall(node: Expr | undefined): Costing {
     const steps = sumOf(given) + (isLogic ? stepsOf.node : stepsOf.call + own(left, right));
     return { steps, extent: extentOfCall(name, given, left, right) };
   };
+}
+
+function isLibraryFunction(name: string): boolean {
+  return functionsNamed(name).length > 0;
 }
 
 const logic: ReadonlySet<string> = new Set(["_&&_", "_||_", "!_", "_?_:_", "@not_strictly_false"]);
@@ -159,6 +160,8 @@ function extentOfCall(name: string, given: readonly Cost[], left: Extent, right:
       return joined(left, right);
     case "string":
       return { ...left, text: Math.max(left.text, numberText) };
+    case "bytes":
+      return { ...left, text: left.text * 3, total: 1 + (left.text * 3) / 16 };
     case "dyn":
       return left;
     default:
@@ -202,16 +205,6 @@ function ownSteps(name: string, args: readonly Expr[]): (left: Extent, right: Ex
 function patternIn(node: Expr | undefined): string | undefined {
   const constant = node?.exprKind.case === "constExpr" ? node.exprKind.value.constantKind : undefined;
   return constant?.case === "stringValue" ? constant.value : undefined;
-}
-
-/** Steps of searching a text of a length for one of another: at worst it is compared at every place. */
-export function containsSteps(text: number, sought: number): number {
-  return text * (1 + sought) * stepsOf.character;
-}
-
-/** Steps of a pattern over a text of a length. */
-export function matchesSteps(pattern: string, text: number): number {
-  return patternSteps(pattern) * (text + 1) * stepsOf.pattern;
 }
 
 function sumOf(parts: readonly Cost[]): number {

@@ -1,54 +1,32 @@
-import { CelScalar, celEnv, celFunc, celMethod, isCelError, plan } from "@bufbuild/cel";
+import { CelScalar, type CelValue, celEnv, celFunc, celMethod, isCelError, plan } from "@bufbuild/cel";
 import type { Expr } from "@bufbuild/cel-spec/cel/expr/syntax_pb.js";
 import { compileLinearRegExp, type LinearRegExp } from "@svc/catalog/patterns";
+import { celFuncOf } from "../functions/function.ts";
+import { libraryFunctions } from "../functions/index.ts";
 import { celLimits, rangesOf } from "../read/cel-syntax.ts";
 import type { CelValues } from "./cel-values.ts";
-import { containsSteps, matchesSteps, stepsOf } from "./cost.ts";
+import { containsSteps, matchesSteps } from "./cost-of-text.ts";
+import { metered, stepsOf, take } from "./meter.ts";
 
 /**
  * The outcome of one evaluation: the answer, or why there is none, as a sentence without values. `isTooExpensive`: it was stopped,
  * or not begun, since it takes more than one evaluation may.
  */
-export type CelOutcome = { readonly value: boolean } | { readonly error: string; readonly isTooExpensive?: boolean };
+export type CelOutcome = { readonly value: boolean } | CelFailure;
+
+/** Why there is no answer. */
+export type CelFailure = { readonly error: string; readonly isTooExpensive?: boolean };
+
+/** What one evaluation computed, as JSON text, or why there is nothing. */
+export type ComputedText = { readonly text: string } | CelFailure;
 
 /** Steps that one evaluation may take: half a second at worst, some tens of milliseconds as a rule. */
 const evaluationStepsMax = 50_000_000;
 
-const tooExpensive: CelOutcome = {
+const tooExpensive: CelFailure = {
   error: "takes more than one evaluation may: long texts, patterns and lists multiply",
   isTooExpensive: true,
 };
-
-/** Steps that the evaluation under way has left. Evaluating is synchronous, so one is enough for all. */
-let stepsLeft = Number.POSITIVE_INFINITY;
-
-/** The steps of an evaluation are spent. The evaluator takes it for an error like any other: `metered` tells the two apart. */
-class StepsSpentError extends Error {}
-
-/** Runs an evaluation with so many steps; whether they were enough, and what it used of them. */
-export function metered<T>(
-  stepsMax: number,
-  evaluate: () => T,
-): { readonly value: T; readonly isOver: boolean; readonly steps: number } {
-  const before = stepsLeft;
-  const traces = Error.stackTraceLimit;
-  stepsLeft = stepsMax;
-  // The evaluator's errors are values, one for each missing field: writing a trace takes longer than all the rest.
-  Error.stackTraceLimit = 0;
-  try {
-    const value = evaluate();
-    return { value, isOver: stepsLeft < 0, steps: stepsMax - stepsLeft };
-  } finally {
-    stepsLeft = before;
-    Error.stackTraceLimit = traces;
-  }
-}
-
-/** Takes steps before they are made. Once they are spent, everything that asks is refused at once, so that the evaluation ends. */
-function take(steps: number): void {
-  stepsLeft -= steps;
-  if (stepsLeft < 0) throw new StepsSpentError();
-}
 
 const patternsMax = 500;
 const patterns = new Map<string, LinearRegExp>();
@@ -82,6 +60,7 @@ export const meteredEnv = celEnv({
     celMethod("size", STRING, [], INT, function (this: string) {
       return countOf(this);
     }),
+    ...libraryFunctions.map(celFuncOf),
   ],
 });
 
@@ -98,10 +77,13 @@ function countOf(text: string): bigint {
  * `isOver`. An evaluation fails that walks through a list of more than 1,000 items, and one that asks for more than 50 million steps.
  * Whatever happens for each is in this file: it happens for each of a great many rows.
  */
-export function evaluationOf(tree: Expr): (each: readonly CelValues[], isOver: () => boolean) => readonly CelOutcome[] {
+export function evaluationOf<T extends object>(
+  tree: Expr,
+  answerOf: (value: CelValue) => T | CelFailure,
+): (each: readonly CelValues[], isOver: () => boolean) => readonly (T | CelFailure)[] {
   const run = plan(meteredEnv, tree);
   const ranges = rangesOf(tree).map((range) => plan(meteredEnv, range));
-  const evaluate = (values: CelValues): CelOutcome => {
+  const evaluate = (values: CelValues): T | CelFailure => {
     for (const range of ranges) {
       const list = range(values);
       if (!isCelError(list) && sizeOf(list) > celLimits.listItems) {
@@ -110,11 +92,10 @@ export function evaluationOf(tree: Expr): (each: readonly CelValues[], isOver: (
     }
     const value = run(values);
     if (isCelError(value)) return { error: describeCelError(value.message) };
-    if (typeof value !== "boolean") return { error: "is not true or false" };
-    return { value };
+    return answerOf(value);
   };
   return (each, isOver) => {
-    const outcomes: CelOutcome[] = [];
+    const outcomes: (T | CelFailure)[] = [];
     for (const values of each) {
       const { value, isOver: isSpent } = metered(evaluationStepsMax, () => evaluate(values));
       const outcome = isSpent ? tooExpensive : value;
@@ -123,6 +104,11 @@ export function evaluationOf(tree: Expr): (each: readonly CelValues[], isOver: (
     }
     return outcomes;
   };
+}
+
+/** The answer of a condition. */
+export function truthOf(value: CelValue): CelOutcome {
+  return typeof value === "boolean" ? { value } : { error: "is not true or false" };
 }
 
 /** The evaluator's messages quote values, which may be row data: what is told is the kind of the fault. */

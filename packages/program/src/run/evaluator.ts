@@ -1,14 +1,15 @@
-import { type ThreadPool, ThreadStoppedError, type Work } from "@svc/core";
+import { parseExactJson, type ThreadPool, ThreadStoppedError, type Work } from "@svc/core";
+import type { JsonValue } from "../json.ts";
 import type { Expression } from "../template.ts";
 import type { Batch } from "./batch.ts";
-import type { CelOutcome } from "./evaluation.ts";
-import { type CelBindings, type CelRow, type CompiledExpression, compileSource } from "./expression.ts";
+import type { CelFailure, CelOutcome } from "./evaluation.ts";
+import { bindingsOf, type CelBindings, type CelRow, type CompiledExpression, compileSource } from "./expression.ts";
 import { extentOf } from "./extent.ts";
 
 /** Evaluates expressions of checked programs. Everything that evaluates one does it here. */
 export type Evaluator = {
-  /** The outcome of a condition, which names no row. */
-  test(expression: Expression, bindings: CelBindings, work: Work): Promise<CelOutcome>;
+  /** The outcome of a condition, of a row where it is about one. */
+  test(expression: Expression, bindings: CelBindings, work: Work, row?: CelRow): Promise<CelOutcome>;
   /**
    * The outcomes for rows, in their order, up to the first that is no answer. When it takes long and `isDue` says so, fewer: at
    * least one, the others being for another time.
@@ -19,7 +20,19 @@ export type Evaluator = {
     bindings: CelBindings,
     run: { readonly work: Work; readonly isDue: () => boolean },
   ): Promise<readonly CelOutcome[]>;
+  /** The value that an expression computes; `row` where it may name one. */
+  compute(expression: Expression, bindings: CelBindings, row: CelRow, work: Work): Promise<CelComputed>;
+  /** The values that an expression computes for rows, as `testRows` has outcomes. */
+  computeRows(
+    expression: Expression,
+    rows: readonly CelRow[],
+    bindings: CelBindings,
+    run: { readonly work: Work; readonly isDue: () => boolean },
+  ): Promise<readonly CelComputed[]>;
 };
+
+/** A value that was computed, or why there is none, as a sentence without values. */
+export type CelComputed = { readonly value: JsonValue } | CelFailure;
 
 /**
  * Steps, found before, up to which an expression is evaluated on the event loop: 5 ms at worst. A comparison, a pattern over a short
@@ -52,9 +65,16 @@ export function createEvaluator(pool: ThreadPool | undefined): Evaluator {
     compiled.set(expression, made);
     return made;
   };
-  const testRows: Evaluator["testRows"] = async (expression, rows, bindings, { work, isDue }) => {
-    const { bound, evaluate } = compile(expression);
-    const outcomes: CelOutcome[] = [];
+  /** One of the two ways to run an expression, over rows. */
+  const runRows = async <T extends object>(
+    { expression, rows, bindings, asks }: Asked,
+    run: (compiled: CompiledExpression) => Running<T>,
+    { work, isDue }: { readonly work: Work; readonly isDue: () => boolean },
+  ): Promise<readonly (T | CelFailure)[]> => {
+    const compiledExpression = compile(expression);
+    const { bound } = compiledExpression;
+    const evaluate = run(compiledExpression);
+    const outcomes: (T | CelFailure)[] = [];
     const isLast = () => outcomes.length === rows.length || "error" in (outcomes.at(-1) ?? {});
     /** Evaluates while it is cheap; answers rows for the pool where the next one is not. */
     const slice = (): readonly CelRow[] => {
@@ -74,21 +94,45 @@ export function createEvaluator(pool: ThreadPool | undefined): Evaluator {
     while (!isLast()) {
       const batch = work.run(slice);
       if (batch.length > 0 && pool !== undefined) {
-        outcomes.push(...(await testInThread(pool, { source: expression.source, bindings, rows: batch }, work)));
+        const sent: Batch = { source: expression.source, asks, bindings: bindingsOf(bindings), rows: batch };
+        outcomes.push(...((await runInThread(pool, sent, work)) as readonly (T | CelFailure)[]));
       }
       if (isLast() || (outcomes.length > 0 && isDue())) break;
       if (work.isSliceOver()) await work.turn();
     }
     return outcomes;
   };
+  const testRows: Evaluator["testRows"] = (expression, rows, bindings, run) =>
+    runRows({ expression, rows, bindings, asks: "truth" }, ({ evaluate }) => evaluate, run);
+  const computeRows: Evaluator["computeRows"] = async (expression, rows, bindings, run) => {
+    const texts = await runRows({ expression, rows, bindings, asks: "value" }, ({ compute }) => compute, run);
+    return texts.map((computed) =>
+      "text" in computed ? { value: parseExactJson(computed.text) as JsonValue } : computed,
+    );
+  };
   return {
     testRows,
-    async test(expression, bindings, work) {
-      const [outcome] = await testRows(expression, [null], bindings, { work, isDue: () => false });
-      return outcome ?? { error: "was not evaluated" };
+    computeRows,
+    async test(expression, bindings, work, row = null) {
+      const [outcome] = await testRows(expression, [row], bindings, { work, isDue: () => false });
+      return outcome ?? notEvaluated;
+    },
+    async compute(expression, bindings, row, work) {
+      const [outcome] = await computeRows(expression, [row], bindings, { work, isDue: () => false });
+      return outcome ?? notEvaluated;
     },
   };
 }
+
+const notEvaluated: CelFailure = { error: "was not evaluated" };
+
+type Asked = Pick<Batch, "rows" | "bindings" | "asks"> & { readonly expression: Expression };
+
+type Running<T> = (
+  bindings: CelBindings,
+  rows: readonly CelRow[],
+  isOver: () => boolean,
+) => readonly (T | CelFailure)[];
 
 /** Rows from one on that are worth a message together: as far as their number, size and steps allow, at least the one. */
 function batchOf(rows: readonly CelRow[], from: number, stepsOfOne: number): readonly CelRow[] {
@@ -102,20 +146,15 @@ function batchOf(rows: readonly CelRow[], from: number, stepsOfOne: number): rea
   return rows.slice(from, from + Math.max(1, count));
 }
 
-const stopped: readonly CelOutcome[] = [
+const stopped: readonly CelFailure[] = [
   { error: "took more time or memory than an evaluation may", isTooExpensive: true },
 ];
 
-async function testInThread(
-  pool: ThreadPool,
-  { source, bindings: { params, input, rows: sets, steps }, rows }: Batch,
-  { owner, run }: Work,
-): Promise<readonly CelOutcome[]> {
-  const batch: Batch = { source, bindings: { params, input, rows: sets, steps }, rows };
+/** What the thread answers is what the batch asks for. */
+async function runInThread(pool: ThreadPool, batch: Batch, { owner, run }: Work): Promise<unknown> {
   const message = run(() => JSON.stringify(batch));
   try {
-    const task = { projectId: owner.projectId, message, cpuMsMax: batchCpuMsMax };
-    return (await pool.run(task)) as readonly CelOutcome[];
+    return await pool.run({ projectId: owner.projectId, message, cpuMsMax: batchCpuMsMax });
   } catch (error) {
     if (error instanceof ThreadStoppedError && error.reason !== "closed") return stopped;
     throw error;

@@ -1,13 +1,14 @@
-import type { JsonObject } from "../json.ts";
+import type { JsonObject, JsonValue } from "../json.ts";
 import { parseExpression } from "../read/cel-syntax.ts";
-import { celRows, celValues } from "./cel-values.ts";
+import { type CelValues, celRows, celTime, celValues } from "./cel-values.ts";
 import { boundOf } from "./cost.ts";
-import { type CelOutcome, evaluationOf } from "./evaluation.ts";
+import { type CelFailure, type CelOutcome, type ComputedText, evaluationOf, truthOf } from "./evaluation.ts";
+import { jsonOfCel } from "./json-of-cel.ts";
 
 /** A row, or null for the one evaluation of a condition, which has none. */
 export type CelRow = JsonObject | null;
 
-/** What an expression may name beside `row`; absent where a name has no value at its place. */
+/** What an expression may name beside `row`; absent where a name has no value at its place. Nothing of it is changed afterwards. */
 export type CelBindings = {
   readonly params?: JsonObject | undefined;
   readonly input?: JsonObject | undefined;
@@ -15,7 +16,18 @@ export type CelBindings = {
   readonly rows?: JsonObject | undefined;
   /** Values of steps by id; only scalars are ever taken. */
   readonly steps?: JsonObject | undefined;
+  /** Answers of the earlier calls of the same map's row, by id. */
+  readonly calls?: JsonObject | undefined;
+  /** The answer of the call that is undone. */
+  readonly output?: JsonValue | undefined;
+  /** Epoch milliseconds. */
+  readonly now?: number | undefined;
 };
+
+/** Those of its values that expressions may name: whoever has more hands none of it on. */
+export function bindingsOf({ params, input, rows, steps, calls, output, now }: CelBindings): CelBindings {
+  return { params, input, rows, steps, calls, output, now };
+}
 
 /** An expression, ready to run. */
 export type CompiledExpression = {
@@ -23,18 +35,28 @@ export type CompiledExpression = {
   bound(bindings: CelBindings, rows: readonly CelRow[]): number;
   /** Its outcomes for rows, synchronously, up to the first that is no answer or after which `isOver`: for one row at least. */
   evaluate(bindings: CelBindings, rows: readonly CelRow[], isOver?: () => boolean): readonly CelOutcome[];
+  /** What it computes for rows, as `evaluate` has it. */
+  compute(bindings: CelBindings, rows: readonly CelRow[], isOver?: () => boolean): readonly ComputedText[];
 };
 
 /** An expression by its source. Never throws. */
 export function compileSource(source: string): CompiledExpression {
   const parsed = parseExpression(source);
-  if ("fault" in parsed) return { bound: () => 0, evaluate: () => [{ error: parsed.fault }] };
+  if ("fault" in parsed) {
+    const failed: readonly CelFailure[] = [{ error: parsed.fault }];
+    return { bound: () => 0, evaluate: () => failed, compute: () => failed };
+  }
   const { tree } = parsed;
-  const evaluation = evaluationOf(tree);
+  const evaluation = evaluationOf(tree, truthOf);
+  const computation = evaluationOf(tree, jsonOfCel);
   return {
     bound: boundOf(tree),
-    evaluate(bindings, rows, isOver = () => false) {
-      return evaluation(celRows(celValues(bindings), rows, isOver), isOver);
-    },
+    evaluate: (bindings, rows, isOver = () => false) => evaluation(celRows(named(bindings), rows, isOver), isOver),
+    compute: (bindings, rows, isOver = () => false) => computation(celRows(named(bindings), rows, isOver), isOver),
   };
+}
+
+function named({ params, input, rows, steps, calls, output, now }: CelBindings): CelValues {
+  const values = celValues({ params, input, rows, steps, calls, output });
+  return now === undefined ? values : { ...values, now: celTime(now) };
 }

@@ -1,7 +1,8 @@
 import { formatValue, isObject, isRawJson, scalarText } from "@svc/core";
 import { type JsonObject, type JsonValue, type Path, pointerOf } from "../json.ts";
 import type { DeclaredResult } from "../program.ts";
-import type { Reference, TextTemplate, ValueTemplate } from "../template.ts";
+import { type Expression, expressionsOf, type Reference, type TextTemplate, type ValueTemplate } from "../template.ts";
+import type { CelComputed } from "./evaluator.ts";
 
 /** The values that references take at one place of a run; absent where there are none, such as a row outside of a map. */
 export type RunScope = {
@@ -16,11 +17,18 @@ export type RunScope = {
   readonly output?: JsonValue;
   /** Sizes of sets, by name; one that was skipped is 0. */
   readonly rows?: Readonly<Record<string, number>>;
+  /** Epoch milliseconds: when the step at hand began, the same whenever it is repeated. */
+  readonly now?: number;
+  /** What expressions of the template give at this place. */
+  readonly computed?: Computed;
 };
+
+/** Values of expressions; see `computeExpressions`. */
+export type Computed = ReadonlyMap<Expression, JsonValue>;
 
 /** Why a value cannot be filled in. `message` names paths and types, never data. */
 export type ResolveFault = {
-  readonly code: "REFERENCE_ABSENT" | "REFERENCE_UNFIT";
+  readonly code: "REFERENCE_ABSENT" | "REFERENCE_UNFIT" | "EXPRESSION_FAILED" | "EXPRESSION_TOO_EXPENSIVE";
   readonly pointer: string;
   readonly message: string;
 };
@@ -43,6 +51,11 @@ export function resolveValue(template: ValueTemplate, scope: RunScope): Resoluti
     }
     case "text":
       return resolveText(template, scope);
+    case "computed": {
+      const value = scope.computed?.get(template.expression);
+      if (value === undefined) throw new Error(`${template.expression.pointer} was not computed`);
+      return { value };
+    }
     case "list": {
       const items: JsonValue[] = [];
       for (const item of template.items) {
@@ -62,6 +75,28 @@ export function resolveValue(template: ValueTemplate, scope: RunScope): Resoluti
       return { value: Object.fromEntries(entries) };
     }
   }
+}
+
+/**
+ * Computes what the expressions of templates give, one after another, for `resolveValue` to take; the first that gives nothing is a
+ * fault. Nothing where a template has none.
+ */
+export async function computeExpressions(
+  templates: readonly ValueTemplate[],
+  compute: (expression: Expression) => Promise<CelComputed>,
+): Promise<Resolution<Computed | undefined>> {
+  const expressions = templates.flatMap(expressionsOf);
+  if (expressions.length === 0) return { value: undefined };
+  const computed = new Map<Expression, JsonValue>();
+  for (const expression of expressions) {
+    const found = await compute(expression);
+    if ("error" in found) {
+      const code = found.isTooExpensive === true ? "EXPRESSION_TOO_EXPENSIVE" : "EXPRESSION_FAILED";
+      return { fault: { code, pointer: expression.pointer, message: `$cel ${found.error}` } };
+    }
+    computed.set(expression, found.value);
+  }
+  return { value: computed };
 }
 
 /** Fills the arguments of a call in. */

@@ -2,9 +2,10 @@ import type { Action } from "@svc/catalog";
 import type { Check } from "../check/context.ts";
 import { pathOf } from "../json.ts";
 import { type ObjectForm, ref, schemaOf } from "../read/form.ts";
+import { entriesOf } from "../template.ts";
 import { type Ended, nothing, type RowSet } from "../types/scope.ts";
 import type { AnyStep, StepLanguage } from "./language.ts";
-import { pageForm } from "./parts/page.ts";
+import { argumentOfPage, pageForm } from "./parts/page.ts";
 import { checkRows, readRows, rowsForm } from "./parts/rows.ts";
 import {
   callOptions,
@@ -66,7 +67,7 @@ export const callLanguage: StepLanguage<CallStep> = {
   },
   named: { value: "calls", set: "a call with rows", row: undefined },
 
-  read({ id, pointer }, fields, { reader }) {
+  read({ id, pointer, when }, fields, { reader }) {
     const call = readToolCall(fields, pointer, reader);
     const entity = readEntity(fields.at("entity"), reader);
     const rows = fields.has("rows") ? readRows(fields.at("rows"), reader) : undefined;
@@ -75,11 +76,16 @@ export const callLanguage: StepLanguage<CallStep> = {
       const hint = "leave out one of the two: the call is made once for each page";
       reader.faults.add("PROGRAM_MALFORMED", fields.at("undo").path, "stands beside rows.page", hint);
     }
-    return call && { kind: "call", id, ...call, entity, rows, undo: undone };
+    const first = rows?.page?.paging;
+    if (call !== undefined && first?.kind === "number" && entriesOf(call.args)?.some(([name]) => name === first.arg)) {
+      const hint = `leave out args.${first.arg}: the first page is start`;
+      reader.faults.add("PROGRAM_MALFORMED", [...fields.at("args").path, first.arg], "stands beside page.start", hint);
+    }
+    return call && { kind: "call", id, when, ...call, entity, rows, undo: undone };
   },
 
   check(call, { scope, check }) {
-    const given = call.rows?.page === undefined ? [] : [call.rows.page.arg];
+    const given = argumentOfPage(call.rows?.page, check.view.tools.get(call.tool));
     const action = checkToolCall(call, given, scope, check);
     if (call.undo !== undefined) checkUndo(call, call.undo, action?.outputSchema, scope, check);
     const answer: Ended = { ...nothing, value: { type: action?.outputSchema } };

@@ -1,22 +1,21 @@
 import { checkExpression } from "../check/expression.ts";
 import { readExpression } from "../read/expression.ts";
 import { ref } from "../read/form.ts";
-import { readName } from "../read/name.ts";
 import type { Expression } from "../template.ts";
-import { nothing } from "../types/scope.ts";
+import { nothing, withoutStates } from "../types/scope.ts";
 import type { AnyStep, StepLanguage } from "./language.ts";
-import { checkSource, sourceSchema } from "./parts/source.ts";
+import { checkSource, readSource, type Source, sourceOptions, sourceSchema } from "./parts/source.ts";
 import { noUse } from "./use.ts";
 
 /** The rows of a set for which an expression holds, as a new set. */
-export type FilterStep = AnyStep & { readonly kind: "filter"; readonly source: string; readonly where: Expression };
+export type FilterStep = AnyStep & Source & { readonly kind: "filter"; readonly where: Expression };
 
 /** The language of `filter`. */
 export const filterLanguage: StepLanguage<FilterStep> = {
   form: {
     description: "The rows of a set for which an expression over row holds, as a new set.",
     required: { filter: sourceSchema("fetch"), where: ref("expression") },
-    optional: {},
+    optional: sourceOptions,
     examples: [{ id: "open", filter: "fetch", where: "size(row.attendees) > 1" }],
   },
   formInMap: undefined,
@@ -25,15 +24,15 @@ export const filterLanguage: StepLanguage<FilterStep> = {
   named: { value: undefined, set: "a filter", row: { place: "the where of a filter", isExpression: true } },
 
   read(base, fields, { reader }) {
-    const source = readName(fields.at("filter"), reader);
+    const source = readSource(fields, "filter", reader);
     const where = readExpression(fields.at("where"), reader);
-    return source === undefined || where === undefined ? undefined : { kind: "filter", ...base, source, where };
+    return source === undefined || where === undefined ? undefined : { kind: "filter", ...base, ...source, where };
   },
 
   check(step, { scope, check }) {
-    const set = checkSource({ step, field: "filter", takesMaps: false }, scope, check);
-    checkExpression(step.where, { ...scope, row: set }, check.faults);
-    return { own: { ...nothing, set }, inner: [] };
+    const row = checkSource({ step, field: "filter" }, scope, check);
+    checkExpression(step.where, { ...scope, row }, check.faults);
+    return { own: { ...nothing, set: withoutStates(row) }, inner: [] };
   },
 
   lists: () => [],

@@ -54,11 +54,18 @@ export function languageOf(kind: Step["kind"]): StepLanguage<Step, Step> {
   return languages[kind];
 }
 
-/** The form of a kind of step where it stands, with the id that every step has. */
+/** The condition that every step may have. */
+const when = {
+  ...ref("expression"),
+  description:
+    "Where it does not hold the step is skipped, and what names its value needs else. In a map it may name row and calls.",
+};
+
+/** The form of a kind of step where it stands, with the id and the condition that every step has. */
 export function formOf(kind: Step["kind"], place: Place): ObjectForm {
   const { form, formInMap } = languages[kind];
   const own = place === "map" && formInMap !== undefined ? formInMap : form;
-  return { ...own, required: { id: ref("id"), ...own.required } };
+  return { ...own, required: { id: ref("id"), ...own.required }, optional: { when, ...own.optional } };
 }
 
 /** Every step of a list and of its branches, in program order; calls inside maps are not among them. */

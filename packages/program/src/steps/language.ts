@@ -4,12 +4,16 @@ import type { Path } from "../json.ts";
 import type { Bounds, Limits } from "../limits.ts";
 import type { ObjectForm } from "../read/form.ts";
 import type { Fields, Node, ShapeReader } from "../read/shape.ts";
+import type { Expression } from "../template.ts";
 import type { Ended, Scope } from "../types/scope.ts";
 import type { StepCall } from "./parts/tool-call.ts";
 import type { Use } from "./use.ts";
 
-/** What every step has. `pointer` is the JSON Pointer of the step in the program's text. */
-export type StepBase = { readonly id: string; readonly pointer: string };
+/**
+ * What every step has. `pointer` is the JSON Pointer of the step in the program's text. Where `when` does not hold the step is skipped; so
+ * is a call of a map, for the row at hand.
+ */
+export type StepBase = { readonly id: string; readonly pointer: string; readonly when: Expression | undefined };
 
 /** A step of any kind. */
 export type AnyStep = StepBase & { readonly kind: string };

@@ -1,28 +1,30 @@
+import type { Check } from "../check/context.ts";
+import type { Path } from "../json.ts";
 import { limitBounds } from "../limits.ts";
 import { numberSchema, type ObjectForm, ref, schemaOf, wholeSchema } from "../read/form.ts";
 import { nameSchema, readName } from "../read/name.ts";
 import type { Node, ShapeReader } from "../read/shape.ts";
 import type { ValueType } from "../types/schema-type.ts";
-import { nothing, type RowSet } from "../types/scope.ts";
+import { type EndedCall, nothing, resolveType, type Scope } from "../types/scope.ts";
 import type { CallStep } from "./call.ts";
 import type { AnyStep, Asked, StepLanguage } from "./language.ts";
-import { checkSource, sourceSchema } from "./parts/source.ts";
+import { type Keep, keepPath, keepSchema, readKeep, withKept } from "./parts/keep.ts";
+import { checkSource, readSource, type Source, sourceOptions, sourceSchema } from "./parts/source.ts";
 import { upTo } from "./use.ts";
 
-/** Calls for each row of a set. Its set has the rows of the source, each with the state it ended in. */
-export type MapStep = AnyStep & {
-  readonly kind: "map";
-  readonly source: string;
-  readonly concurrency: number;
-  /** Failed rows are tolerated while both bounds are kept: at most `count`, and at most `percent` of the rows. */
-  readonly tolerate: { readonly count: number; readonly percent: number };
-  /** Names of points. */
-  readonly onRows: { readonly failed: string | undefined; readonly unknown: string | undefined };
-  readonly calls: readonly CallStep[];
-};
-
-/** The state a row of a map ended in. */
-export type RowState = "ok" | "failed" | "skipped" | "unknown";
+/** Calls for each row of a set. Its set has the rows of the source with what is kept of the answers, each with the state it ended in. */
+export type MapStep = AnyStep &
+  Source & {
+    readonly kind: "map";
+    readonly concurrency: number;
+    /** Failed rows are tolerated while both bounds are kept: at most `count`, and at most `percent` of the rows. */
+    readonly tolerate: { readonly count: number; readonly percent: number };
+    /** Names of points. */
+    readonly onRows: { readonly failed: string | undefined; readonly unknown: string | undefined };
+    readonly calls: readonly CallStep[];
+    /** Fields that rows get from the answers of their calls; paths begin with the id of a call. */
+    readonly keep: Keep;
+  };
 
 const callCount = { min: 1, max: 20 };
 const toleratedRows = { min: 0, max: limitBounds.rows.max };
@@ -60,7 +62,7 @@ const form: ObjectForm = {
   description:
     "Runs calls, in order, for each row. A row ends as ok, failed, skipped or unknown. Within tolerate the step succeeds as partial; beyond it, and for unknown rows always, the points in onRows are asked when every row has ended.",
   required: {
-    map: sourceSchema("open", "The set: of a call or a filter."),
+    map: sourceSchema("open"),
     do: {
       description: "Calls for each row, in order. row is the row, calls.<id> the answer of an earlier one.",
       type: "array",
@@ -71,6 +73,12 @@ const form: ObjectForm = {
     },
   },
   optional: {
+    ...sourceOptions,
+    keep: keepSchema(
+      "Fields that the rows of the map's set get from the answers, beside those of the source; null where the call was not made or did not end well.",
+      "calls",
+      [{ email: "calls.contact.email" }],
+    ),
     concurrency: wholeSchema("Rows at a time. Default and most: that of limits.", limitBounds.concurrency, 4),
     tolerate: schemaOf(tolerateForm),
     onRows: schemaOf(onRowsForm),
@@ -93,10 +101,10 @@ export const mapLanguage: StepLanguage<MapStep, CallStep> = {
   formInMap: undefined,
   refusedInItself: undefined,
   definitions: {},
-  named: { value: undefined, set: "a map", row: { place: "the calls of a map", isExpression: false } },
+  named: { value: undefined, set: "a map", row: { place: "the calls of a map", isExpression: true } },
 
   read(base, fields, { reader, limits, list, leaveOut }) {
-    const source = readName(fields.at("map"), reader);
+    const source = readSource(fields, "map", reader);
     const concurrency = reader.number(fields.at("concurrency"), limitBounds.concurrency) ?? limits.concurrency;
     if (concurrency > limits.concurrency) {
       const message = `is ${concurrency}, above the ${limits.concurrency} of the job`;
@@ -112,18 +120,24 @@ export const mapLanguage: StepLanguage<MapStep, CallStep> = {
     }
     const tolerate = readTolerance(fields.at("tolerate"), reader);
     const points = { failed: pointOf("failed"), unknown: pointOf("unknown") };
-    return { kind: "map", ...base, source, concurrency, tolerate, onRows: points, calls };
+    const keep = readKeep(fields.at("keep"), "calls", reader);
+    return { kind: "map", ...base, ...source, concurrency, tolerate, onRows: points, calls, keep };
   },
 
   check(step, { scope, check, step: checkCall }) {
-    const row = checkSource({ step, field: "map", takesMaps: false }, scope, check);
-    const calls = new Map<string, ValueType>();
+    const row = checkSource({ step, field: "map" }, scope, check);
+    const calls = new Map<string, EndedCall>();
     for (const call of step.calls) {
       const { own } = checkCall(call, { ...scope, row, calls: new Map(calls) });
-      calls.set(call.id, own.value === "none" ? undefined : own.value.type);
+      const type = own.value === "none" ? undefined : own.value.type;
+      calls.set(call.id, { type, maySkip: call.when !== undefined });
     }
-    const set: RowSet | "any" = row === "any" ? "any" : { fields: row.fields, hasStates: true };
-    return { own: { ...nothing, set }, inner: [] };
+    const kept = step.keep.map(
+      ([name, path]) => [name, typeOfKept(step, { name, path }, { ...scope, calls }, check)] as const,
+    );
+    if (row === "any") return { own: { ...nothing, set: "any" }, inner: [] };
+    const fields = withKept({ row, kept, path: keepPath(step) }, check);
+    return { own: { ...nothing, set: { fields, hasStates: true } }, inner: [] };
   },
 
   lists: () => [],
@@ -131,6 +145,19 @@ export const mapLanguage: StepLanguage<MapStep, CallStep> = {
   asks: ({ onRows }) => (["failed", "unknown"] as const).flatMap((state) => askedAbout(state, onRows[state])),
   estimate: ({ calls }, { rows, list }) => upTo(rows, list(calls)),
 };
+
+/** The type of a kept value. A call that may be skipped needs nothing that stands in: what is kept of it is null. */
+function typeOfKept(
+  step: MapStep,
+  { name, path }: { readonly name: string; readonly path: Path },
+  scope: Scope,
+  { faults }: Check,
+): ValueType {
+  const found = resolveType(scope, { root: "calls", path, text: ["calls", ...path].join(".") });
+  if ("type" in found) return found.type;
+  faults.add("PROGRAM_REFERENCE_INVALID", [...keepPath(step), name], found.fault, found.hint);
+  return undefined;
+}
 
 function readTolerance(node: Node, reader: ShapeReader): MapStep["tolerate"] {
   const fields = node.value === undefined ? undefined : reader.fields(node, tolerateForm);

@@ -2,29 +2,28 @@ import { formatValue } from "@svc/core";
 import type { Path } from "../json.ts";
 import { pathOf } from "../json.ts";
 import type { ObjectForm } from "../read/form.ts";
-import { idForm, readName } from "../read/name.ts";
+import { idForm } from "../read/name.ts";
 import { parsePath } from "../read/reference.ts";
 import type { Node, ShapeReader } from "../read/shape.ts";
+import { type RowState, rowStates } from "../types/row-state.ts";
 import { typesOf, walkType } from "../types/schema-type.ts";
 import { nothing, type RowSet } from "../types/scope.ts";
 import type { AnyStep, StepLanguage } from "./language.ts";
-import type { RowState } from "./map.ts";
-import { checkSource, sourceSchema } from "./parts/source.ts";
+import { checkSource, readSource, type Source, sourceOptions, sourceSchema } from "./parts/source.ts";
 import { noUse } from "./use.ts";
 
 /** Numbers over a set, by name. */
-export type ReduceStep = AnyStep & {
-  readonly kind: "reduce";
-  readonly source: string;
-  readonly as: readonly (readonly [string, Reduction])[];
-};
+export type ReduceStep = AnyStep &
+  Source & {
+    readonly kind: "reduce";
+    readonly as: readonly (readonly [string, Reduction])[];
+  };
 
 /** One number over a set: how many rows (of one state), or a sum, least, greatest or mean of a field's numbers. */
 export type Reduction =
   | { readonly kind: "count"; readonly state: RowState | undefined }
   | { readonly kind: "sum" | "min" | "max" | "avg"; readonly field: Path };
 
-const states = ["ok", "failed", "skipped", "unknown"] as const satisfies readonly RowState[];
 const textMax = 200;
 
 const form: ObjectForm = {
@@ -41,13 +40,13 @@ const form: ObjectForm = {
         description: "One number.",
         type: "string",
         maxLength: textMax,
-        pattern: String.raw`^(count( (${states.join("|")}))?|(sum|min|max|avg) [^\s]+)$`,
+        pattern: String.raw`^(count( (${rowStates.join("|")}))?|(sum|min|max|avg) [^\s]+)$`,
         examples: ["count ok"],
       },
       examples: [{ sent: "count ok", total: "sum amount" }],
     },
   },
-  optional: {},
+  optional: sourceOptions,
   examples: [{ id: "sum", reduce: "remind", as: { sent: "count ok", failed: "count failed" } }],
 };
 
@@ -60,13 +59,13 @@ export const reduceLanguage: StepLanguage<ReduceStep> = {
   named: { value: "reduces", set: undefined, row: undefined },
 
   read(base, fields, { reader }) {
-    const source = readName(fields.at("reduce"), reader);
+    const source = readSource(fields, "reduce", reader);
     const as = readReductions(fields.at("as"), reader);
-    return source === undefined ? undefined : { kind: "reduce", ...base, source, as };
+    return source === undefined ? undefined : { kind: "reduce", ...base, ...source, as };
   },
 
   check(step, { scope, check: { faults }, check }) {
-    const source = checkSource({ step, field: "reduce", takesMaps: true }, scope, check);
+    const source = checkSource({ step, field: "reduce" }, scope, check);
     for (const [name, reduction] of step.as) {
       const fault = source === "any" ? undefined : faultOfReduction(source, reduction);
       if (fault === undefined) continue;
@@ -108,7 +107,7 @@ function parseReduction(text: string): Reduction | undefined {
   const [kind, operand, ...others] = text.split(" ");
   if (others.length > 0) return undefined;
   if (kind === "count") {
-    const state = states.find((name) => name === operand);
+    const state = rowStates.find((name) => name === operand);
     return operand === undefined || state !== undefined ? { kind, state } : undefined;
   }
   if (kind !== "sum" && kind !== "min" && kind !== "max" && kind !== "avg") return undefined;

@@ -1,12 +1,13 @@
 import { isObject } from "@svc/core";
 import type { Check } from "../check/context.ts";
+import { computedType } from "../check/expression.ts";
 import { checkReferences } from "../check/references.ts";
 import { type Path, pathOf } from "../json.ts";
 import { durationBounds, type Limits } from "../limits.ts";
 import { durationSchema, type ObjectForm, ref, schemaOf } from "../read/form.ts";
 import type { Node, ShapeReader } from "../read/shape.ts";
 import { readValue } from "../read/value.ts";
-import type { Reference, ValueTemplate } from "../template.ts";
+import type { Expression, Reference, ValueTemplate } from "../template.ts";
 import { typesOf } from "../types/schema-type.ts";
 import { nothing, resolveType, type Scope } from "../types/scope.ts";
 import type { AnyStep, StepLanguage } from "./language.ts";
@@ -82,9 +83,10 @@ function readUntil(node: Node, reader: ShapeReader): WaitStep["wait"] | undefine
 function checkUntil(until: ValueTemplate, path: Path, scope: Scope, faults: Check["faults"]): void {
   checkReferences(until, path, scope, faults);
   if (until.kind === "reference") checkTimeType(until.reference, path, scope, faults);
-  if (until.kind === "reference" || until.kind === "text") return;
+  if (until.kind === "computed") checkComputedTime(until.expression, path, scope, faults);
+  if (until.kind === "reference" || until.kind === "text" || until.kind === "computed") return;
   const isTime = until.kind === "literal" && typeof until.value === "string" && isTimestamp(until.value);
-  const hint = 'write one such as "2026-05-01T09:00:00Z", or a $ref to one';
+  const hint = 'write one such as "2026-05-01T09:00:00Z", a $ref to one, or {"$cel": "now + duration(\'24h\')"}';
   if (!isTime) faults.add("PROGRAM_MALFORMED", path, "is no time", hint);
 }
 
@@ -94,6 +96,13 @@ function checkTimeType(reference: Reference, path: Path, scope: Scope, faults: C
   if (types === undefined || types.has("string")) return;
   const message = `${reference.text}: is ${[...types].join(" or ")}, not a time`;
   faults.add("PROGRAM_REFERENCE_INVALID", path, message, "name a text such as 2026-05-01T09:00:00Z");
+}
+
+function checkComputedTime(expression: Expression, path: Path, scope: Scope, faults: Check["faults"]): void {
+  const types = typesOf(computedType(expression, scope));
+  if (types === undefined || types.has("string")) return;
+  const message = `is ${[...types].join(" or ")}, not a time`;
+  faults.add("PROGRAM_EXPRESSION_INVALID", path, message, "compute a time, such as now + duration('24h')");
 }
 
 const timestampPattern = /^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}(\.\d{1,9})?(Z|[+-]\d{2}:\d{2})$/i;

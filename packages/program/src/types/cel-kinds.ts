@@ -1,19 +1,6 @@
+import { libraryFunctions } from "../functions/index.ts";
+import type { CelKind, Signature } from "./cel-signature.ts";
 import { typesOf, type ValueType } from "./schema-type.ts";
-
-/** The type of a part of an expression; `dyn` where it is not known before it runs. */
-export type CelKind =
-  | "dyn"
-  | "null"
-  | "bool"
-  | "int"
-  | "uint"
-  | "double"
-  | "string"
-  | "bytes"
-  | "list"
-  | "map"
-  | "timestamp"
-  | "duration";
 
 /** What JSON values of a schema are to an expression. Numbers are doubles, whole ones too. */
 export function kindOfType(type: ValueType): CelKind {
@@ -35,13 +22,11 @@ export function kindOfType(type: ValueType): CelKind {
   }
 }
 
-type KindFault = { readonly fault: string; readonly hint: string };
+/** What a function or operator gives: its kind and, of a function, the signature that it was found by. */
+export type Given = { readonly kind: CelKind; readonly signature?: Signature };
 
-type Signature = {
-  readonly on?: readonly CelKind[];
-  readonly takes: readonly (readonly CelKind[])[];
-  readonly gives: CelKind;
-};
+/** `isYounger`: what version 0.1 let pass, and which fails when it runs. */
+type KindFault = { readonly fault: string; readonly hint: string; readonly isYounger?: boolean };
 
 const any: readonly CelKind[] = [];
 const times: readonly CelKind[] = ["timestamp", "duration"];
@@ -53,8 +38,8 @@ const getter: Signature[] = [
 const onText: Signature[] = [{ on: ["string"], takes: [["string"]], gives: "bool" }];
 const sized: readonly CelKind[] = ["list", "map", "string", "bytes"];
 
-/** The functions that expressions may call. An empty list of kinds takes any. */
-const functions: Readonly<Record<string, readonly Signature[]>> = {
+/** The functions that CEL has itself. An empty list of kinds takes any. */
+const standard: Readonly<Record<string, readonly Signature[]>> = {
   size: [
     { takes: [sized], gives: "int" },
     { on: sized, takes: [], gives: "int" },
@@ -70,6 +55,7 @@ const functions: Readonly<Record<string, readonly Signature[]>> = {
   string: cast("string", "string", "bool", "int", "uint", "double", "bytes", "timestamp", "duration"),
   timestamp: cast("timestamp", "timestamp", "string", "int"),
   duration: cast("duration", "duration", "string", "int"),
+  bytes: cast("bytes", "bytes", "string"),
   dyn: [{ takes: [any], gives: "dyn" }],
   ...Object.fromEntries(
     [
@@ -87,17 +73,32 @@ const functions: Readonly<Record<string, readonly Signature[]>> = {
   ),
 };
 
+/** Those and the library's, by name. */
+const functions: ReadonlyMap<string, readonly Signature[]> = new Map([
+  ...Object.entries(standard),
+  ...[...Map.groupBy(libraryFunctions, ({ name }) => name)].map(
+    ([name, forms]) => [name, forms.flatMap(({ signatures }) => signatures)] as const,
+  ),
+]);
+
 const numbers: readonly CelKind[] = ["int", "uint", "double"];
 const logic: ReadonlySet<string> = new Set(["_&&_", "_||_", "!_", "@not_strictly_false"]);
 const comparisons: ReadonlySet<string> = new Set(["_<_", "_<=_", "_>_", "_>=_"]);
 const arithmetic: ReadonlySet<string> = new Set(["_+_", "_-_", "_*_", "_/_", "_%_"]);
 
 /** The type that a function or operator gives, or why it cannot take what it is given. */
-export function kindOfCall(
-  name: string,
-  receiver: CelKind | undefined,
-  kinds: readonly CelKind[],
-): CelKind | KindFault {
+export function kindOfCall(name: string, receiver: CelKind | undefined, kinds: readonly CelKind[]): Given | KindFault {
+  const found = kindOfOperator(name, kinds);
+  if (found === undefined) return kindOfFunction(name, receiver, kinds);
+  return typeof found === "string" ? { kind: found } : found;
+}
+
+/** Whether expressions have a function of that name, its namespace included. */
+export function isFunction(name: string): boolean {
+  return functions.has(name);
+}
+
+function kindOfOperator(name: string, kinds: readonly CelKind[]): CelKind | KindFault | undefined {
   const [left = "dyn", right = "dyn"] = kinds;
   if (logic.has(name)) return kinds.every((kind) => kind === "bool" || kind === "dyn") ? "bool" : notBool(kinds);
   if (name === "_?_:_") return left === "bool" || left === "dyn" ? sameKind(right, kinds[2] ?? "dyn") : notBool([left]);
@@ -112,37 +113,62 @@ export function kindOfCall(
   if (name === "-_") {
     return [...numbers, "dyn"].includes(left) ? left : { fault: `negates ${left}`, hint: "negate a number" };
   }
-  return kindOfFunction(name, receiver, kinds);
+  return undefined;
 }
 
-function kindOfFunction(name: string, receiver: CelKind | undefined, kinds: readonly CelKind[]): CelKind | KindFault {
-  const signatures = Object.hasOwn(functions, name) ? functions[name] : undefined;
+/** The signatures that take what is given. */
+function kindOfFunction(name: string, receiver: CelKind | undefined, kinds: readonly CelKind[]): Given | KindFault {
+  const signatures = functions.get(name);
   if (signatures === undefined) {
-    return { fault: `calls ${name}(), which is no function here`, hint: `use ${Object.keys(functions).join(", ")}` };
+    return { fault: `calls ${name}(), which is no function here`, hint: `use ${[...functions.keys()].join(", ")}` };
   }
   const fits = (wanted: readonly CelKind[], kind: CelKind) =>
     wanted.length === 0 || kind === "dyn" || wanted.includes(kind);
-  const found = signatures.find(({ on, takes }) => {
+  const found = signatures.filter(({ on, takes }) => {
     if ((on === undefined) !== (receiver === undefined)) return false;
     if (on !== undefined && receiver !== undefined && !fits(on, receiver)) return false;
     return takes.length === kinds.length && takes.every((wanted, index) => fits(wanted, kinds[index] ?? "dyn"));
   });
-  if (found !== undefined) return found.gives;
+  const [first, ...others] = found.map((signature) => givenBy(signature, receiver ?? kinds[0] ?? "dyn"));
+  if (first !== undefined) return others.every(({ kind }) => kind === first.kind) ? first : { kind: "dyn" };
   const given = `${receiver === undefined ? "" : `${receiver}.`}${name}(${kinds.join(", ")})`;
   return { fault: `calls ${given}, which ${name} cannot take`, hint: "mind the number and types of its arguments" };
 }
 
+function givenBy(signature: Signature, first: CelKind): Given {
+  const { gives, on = signature.takes[0] ?? [] } = signature;
+  if (gives !== "first") return { kind: gives, signature };
+  const [only, ...more] = on;
+  return { kind: first === "dyn" && only !== undefined && more.length === 0 ? only : first, signature };
+}
+
 function kindOfArithmetic(name: string, left: CelKind, right: CelKind): CelKind | KindFault {
+  if (left !== "dyn" && right !== "dyn" && (times.includes(left) || times.includes(right))) {
+    return kindOfTimes(name, left, right);
+  }
   if (left === "dyn" || right === "dyn") return "dyn";
   const [first, second] = [left, right].toSorted();
-  if (times.includes(left) || times.includes(right)) {
-    return times.includes(left) && times.includes(right) ? "dyn" : mismatch(name, left, right);
-  }
   if (left !== right) return mismatch(name, left, right, first === "double" && second === "int");
   const isJoined = name === "_+_" && ["string", "list", "bytes"].includes(left);
   const isDoubleRest = name === "_%_" && left === "double";
   return isJoined || (numbers.includes(left) && !isDoubleRest) ? left : mismatch(name, left, right);
 }
+
+/** What times are added to and taken from. */
+function kindOfTimes(name: string, left: CelKind, right: CelKind): CelKind | KindFault {
+  const given = sums[`${left} ${name.replaceAll("_", "")} ${right}`];
+  if (given !== undefined) return given;
+  return { ...mismatch(name, left, right), isYounger: times.includes(left) && times.includes(right) };
+}
+
+const sums: Readonly<Record<string, CelKind>> = {
+  "timestamp + duration": "timestamp",
+  "duration + timestamp": "timestamp",
+  "duration + duration": "duration",
+  "timestamp - timestamp": "duration",
+  "timestamp - duration": "timestamp",
+  "duration - duration": "duration",
+};
 
 function isComparable(left: CelKind, right: CelKind): boolean {
   if (left === "dyn" || right === "dyn") return left !== "map" && right !== "map";
@@ -161,8 +187,13 @@ function notBool(kinds: readonly CelKind[]): KindFault {
 
 function mismatch(name: string, left: CelKind, right: CelKind, isNumber = false): KindFault {
   const operator = name.replaceAll("_", "");
+  const kinds = [left, right];
   const hint = isNumber
     ? "JSON numbers are doubles: write 1.0, or convert with double() or int()"
-    : "give both sides one type";
+    : kinds.includes("timestamp") && kinds.includes("string")
+      ? "make a time of the text: timestamp(…)"
+      : kinds.includes("string") && kinds.some((kind) => numbers.includes(kind)) && name === "_+_"
+        ? "make a text of the number: string(…)"
+        : "give both sides one type";
   return { fault: `has ${left} ${operator} ${right}, which no operator takes`, hint };
 }

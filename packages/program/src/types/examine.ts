@@ -12,7 +12,7 @@ export type Examination = { readonly faults: readonly TemplateFault[]; readonly 
 
 /** What an examination needs: the type of a reference, and validators for parts without references. */
 export type Examiner = {
-  typeOf(template: ValueTemplate & { readonly kind: "reference" }): ValueType;
+  typeOf(template: ValueTemplate & { readonly kind: "reference" | "computed" }): ValueType;
   validator(schema: JsonSchema): SchemaValidator;
 };
 
@@ -28,6 +28,11 @@ export function examine(template: ValueTemplate, schema: unknown, examiner: Exam
       return examineLiteral(template.value, schema, examiner, path);
     case "reference":
       return examineReference(template, schema, examiner, path);
+    case "computed":
+      return together([
+        examineType(examiner.typeOf(template), schema, path),
+        ofRules(template, schema, examiner, path),
+      ]);
     case "text":
       return examineType({ type: "string" }, schema, path);
     case "list":

@@ -6,6 +6,11 @@ import { fieldType, typeOfConstant, type ValueType } from "./schema-type.ts";
 /** A row set as later steps see it: what is known of each kept field, and whether its rows carry the state a map left. */
 export type RowSet = { readonly fields: ReadonlyMap<string, ValueType>; readonly hasStates: boolean };
 
+/** A set of the same rows that tells no states. */
+export function withoutStates(set: RowSet | "any"): RowSet | "any" {
+  return set === "any" ? "any" : { fields: set.fields, hasStates: false };
+}
+
 /** What a step leaves behind. */
 export type Ended = {
   /** What `steps.<id>` is; "none" where the step has no value, "any" where nothing is known of it. */
@@ -17,6 +22,9 @@ export type Ended = {
 
 /** Of a step that nothing can be taken from. */
 export const nothing: Ended = { value: "none", set: undefined, maySkip: false };
+
+/** What is known of an earlier call of the same map: its output, and whether it may not have been made. */
+export type EndedCall = { readonly type: ValueType; readonly maySkip: boolean };
 
 /** What hints say of the kinds of steps: which of them leave values or sets, and where there is a row. */
 export type ScopeHints = {
@@ -37,8 +45,8 @@ export type Scope = {
   readonly ids: ReadonlySet<string>;
   /** Fields of the row at hand. */
   readonly row?: RowSet | "any" | undefined;
-  /** Outputs of the earlier calls of the same map, by id. */
-  readonly calls?: ReadonlyMap<string, ValueType> | undefined;
+  /** Earlier calls of the same map, by id. */
+  readonly calls?: ReadonlyMap<string, EndedCall> | undefined;
   /** The answer of the call that is undone. */
   readonly output?: { readonly type: ValueType } | undefined;
 };
@@ -94,20 +102,17 @@ export function resolveType(scope: Scope, { root, path, text }: Pick<Reference, 
   }
 }
 
-/** Finds the set a name stands for at a place; where none does, the hint names those there are, maps only where they are taken. */
+/** Finds the set a name stands for at a place; where none does, the hint names those there are. */
 export function findSet(
   scope: Scope,
   name: string,
-  takesMaps = true,
 ): { readonly set: RowSet | "any" } | { readonly fault: string; readonly hint: string } {
   const ended = scope.ended.get(name);
   if (ended?.set !== undefined) return { set: ended.set };
   if (ended !== undefined) {
     return { fault: `${name} is no row set`, hint: scope.hints.sets };
   }
-  const known = [...scope.ended].flatMap(([id, { set }]) => {
-    return set === undefined || (!takesMaps && set !== "any" && set.hasStates) ? [] : [id];
-  });
+  const known = [...scope.ended].flatMap(([id, { set }]) => (set === undefined ? [] : [id]));
   return missing(scope, name, known, "row set");
 }
 
@@ -146,7 +151,9 @@ function resolveCall(scope: Scope, name: string, path: Path): Resolved {
     const hint = known.length === 0 ? "there is none before this one" : `use ${known.join(", ")}`;
     return { fault: `${name} is no earlier call of the same map`, hint };
   }
-  return follow(scope.calls.get(name), path, `the answer of ${name}`, "name a field of the tool's output");
+  const call = scope.calls.get(name);
+  const found = follow(call?.type, path, `the answer of ${name}`, "name a field of the tool's output");
+  return "fault" in found ? found : { ...found, maySkip: call?.maySkip === true };
 }
 
 function missing(scope: Scope, name: string, known: readonly string[], what: string): { fault: string; hint: string } {

@@ -91,7 +91,7 @@ function planOf(work: Work, pages: number | undefined): Plan {
     case "read":
     case "update":
     case "delete":
-      return { ...plan, entity: changeOne(work, role.verb) };
+      return { ...plan, ...(layout.list && listPlan(work, pages)), entity: changeOne(work, role.verb) };
   }
 }
 

@@ -43,13 +43,32 @@ export function isList(schema: JsonObject): boolean {
   return types.includes("array") && !types.includes("object");
 }
 
-/** Finds the object and the list of an action's result by names, from its schema alone. */
-export function layoutOf({ outputSchema }: Pick<Action, "outputSchema">, role: Role): Layout {
+/** Finds the object and the list of an action's result by names, from its schema alone. One object may have a list in pages, too. */
+export function layoutOf({ outputSchema, paging }: Pick<Action, "outputSchema" | "paging">, role: Role): Layout {
   const nodes = nodesOf(outputSchema);
+  const isPaged = paging !== undefined;
   if (role.verb === "list" || role.verb === "other") {
-    return { entity: undefined, list: findList(nodes, role) };
+    const list = findList(nodes, role);
+    return { entity: undefined, list: isPaged ? innermost(list, nodes, role) : list };
   }
-  return { entity: role.kind && findEntity(nodes, role.kind), list: undefined };
+  return { entity: role.kind && findEntity(nodes, role.kind), list: isPaged ? findList(nodes, role) : undefined };
+}
+
+/** Of a list whose items hold nothing but a list, as those of one board do, the inner one: that is what has pages. */
+function innermost(list: Layout["list"], nodes: readonly Node[], role: Role): Layout["list"] {
+  const items = list && nodes.find(({ place }) => isSamePlace(place, [...list.place, "*"]));
+  const [only, ...others] = items === undefined ? [] : propertiesOf(items.schema);
+  const isHolder = only !== undefined && others.length === 0 && isList(only[1]);
+  return list !== undefined && isHolder ? placeOf([...list.place, "*", only[0]], only[1], role) : list;
+}
+
+function placeOf(place: Place, list: JsonObject, role: Role): NonNullable<Layout["list"]> {
+  const kind = role.kind ?? { name: "", words: role.noun, idArguments: new Set<string>(), scopeArguments: [] };
+  return { place, idField: findIdField(itemsOf(list), kind) };
+}
+
+function isSamePlace(a: Place, b: Place): boolean {
+  return a.length === b.length && a.every((step, index) => step === b[index]);
 }
 
 function findEntity(nodes: readonly Node[], kind: Kind): Layout["entity"] {
@@ -91,10 +110,7 @@ function findList(nodes: readonly Node[], role: Role): Layout["list"] {
   });
   const found =
     lists.find((node) => isNamedFor(node, role)) ?? lists.find((node) => !subjects.has(nameOf(node))) ?? lists[0];
-  if (found === undefined) return undefined;
-  const items = itemsOf(found.schema);
-  const kind = role.kind ?? { name: "", words: role.noun, idArguments: new Set<string>(), scopeArguments: [] };
-  return { place: found.place, idField: findIdField(items, kind) };
+  return found && placeOf(found.place, found.schema, role);
 }
 
 function nameOf({ place }: Node): string {

@@ -56,9 +56,15 @@ const pageSizeUsual = 250;
 /** Most items on a page, whatever is asked for. */
 const pageSizeMax = 2500;
 
+/** As the definition declares them; of one that does not, as pinned by version 0.1, by their names. */
 function pageArgumentsOf(action: Action): PageArguments {
   const names = propertiesOf(action.inputSchema).map(([name]) => name);
   const find = (wanted: readonly string[]) => names.find((name) => wanted.includes(plainName(name)));
+  if (action.paging !== undefined) {
+    const { arg, from, by, size = find(sizeNames) } = action.paging;
+    const kind = from !== undefined ? "token" : by === "rows" ? "offset" : "page";
+    return { size, token: undefined, offset: undefined, page: undefined, [kind]: arg };
+  }
   const offset = find(offsetNames);
   // A list that says at which offset the next page begins takes that as its token.
   const isToken = offset !== undefined && propertyNames(action.outputSchema).has("nextpageoffset");
@@ -118,9 +124,10 @@ function startOf(args: JsonObject, { token, offset, page }: PageArguments, size:
   if (token !== undefined && typeof args[token] === "number" && !allowsText(action, token)) {
     return (args[token] - 1) * size;
   }
-  if (offset !== undefined && typeof args[offset] === "number") return Math.trunc(args[offset]);
+  const declared = action.paging?.start;
+  if (offset !== undefined && typeof args[offset] === "number") return Math.trunc(args[offset]) - (declared ?? 0);
   if (page === undefined || typeof args[page] !== "number") return 0;
-  const first = new Map(propertiesOf(action.inputSchema)).get(page)?.["default"] === 0 ? 0 : 1;
+  const first = declared ?? (new Map(propertiesOf(action.inputSchema)).get(page)?.["default"] === 0 ? 0 : 1);
   return (Math.trunc(args[page]) - first) * size;
 }
 
@@ -148,12 +155,16 @@ function takesToken(toolkit: Toolkit, action: Action): boolean {
 /** The values around a list: token, total, number of pages, whether there are more. An undefined value leaves the field out. */
 export function pageFields(toolkit: Toolkit, action: Action, page: Page, listPlace: Place | undefined) {
   const hasNext = page.end < page.total;
+  const { from, more } = action.paging ?? {};
   return (place: Place, schema: JsonObject): { value: unknown } | undefined => {
     if (listPlace === undefined || isInside(place, listPlace)) return undefined;
+    const path = place.join(".");
+    if (path === more) return { value: hasNext };
+    if (path === from) return { value: hasNext ? nextOf(action, page, schema) : undefined };
     const name = plainName(place.at(-1) ?? "");
     const types = typesOf(schema);
     const isNumber = types.includes("integer") || types.includes("number");
-    if (tokenFields.includes(name) && (types.includes("string") || isNumber)) {
+    if (from === undefined && tokenFields.includes(name) && (types.includes("string") || isNumber)) {
       if (!hasNext || !takesToken(toolkit, action)) return { value: undefined };
       return { value: types.includes("string") ? `sandbox-page-${page.number + 1}` : page.number + 1 };
     }
@@ -163,6 +174,13 @@ export function pageFields(toolkit: Toolkit, action: Action, page: Page, listPla
     if (pageCountFields.includes(name)) return { value: Math.ceil(page.total / page.size) };
     return pageNames.includes(name) ? { value: page.number } : undefined;
   };
+}
+
+/** What asks for the page behind one, where the definition says that it stands: a token, or the link with one. */
+function nextOf({ paging }: Action, { number }: Page, schema: JsonObject): string | number {
+  if (!typesOf(schema).includes("string") && typesOf(schema).length > 0) return number + 1;
+  const token = `sandbox-page-${number + 1}`;
+  return paging?.query === undefined ? token : `/next?${new URLSearchParams({ [paging.query]: token })}`;
 }
 
 function isInside(place: Place, outer: Place): boolean {

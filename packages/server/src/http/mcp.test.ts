@@ -108,10 +108,27 @@ test("a description is what GetTool answers, its schemas as objects", async () =
       ownerProjectId: tool?.ownerProjectId,
       accessClass: tool?.accessClass,
       callable: tool?.callable,
+      ...(tool?.pagingJson !== "" && { paging: JSON.parse(tool?.pagingJson ?? "") }),
     });
     expect(text).toContain(tool?.inputSchemaJson);
     expect(text).toContain(tool?.description.trim());
   }
+});
+
+test.each([
+  ["sales_crm.list_deals", "with cursor set to what additional_data.next_cursor of the answer holds."],
+  [
+    "esignature.list_templates",
+    "with page set to the number of the page, from 1. page_size says how many rows a page has.",
+  ],
+  [
+    "incident_mgmt.list_users",
+    "with offset set to how many rows to skip. limit says how many rows a page has. more is false on the last page.",
+  ],
+])("a description of %s says how the next page is asked for", async (slug, how) => {
+  await using client = await open();
+  const { text } = await call(client, "describe_tool", { slug });
+  expect(text.endsWith(`\n\nNext page: call again ${how}`), text).toBe(true);
 });
 
 test("a call's result is JSON text and data with its place in the ledger", async () => {

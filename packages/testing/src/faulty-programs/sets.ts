@@ -68,17 +68,56 @@ export const faultySets: readonly FaultyProgram[] = [
     "REFERENCE_INVALID /steps/6/reduce",
   ]),
   faulty(
-    "a filter over a map, states of rows that have none",
+    "states of rows that have none",
     {
-      "steps/6": { id: "sum", filter: "tell", where: "true" },
-      "result/all": { $ref: "rows.sum" },
+      "steps/1/states": ["ok"],
+      "steps/6/states": ["done"],
       "steps/7": { id: "r", reduce: "plan", as: { a: "count ok", b: "sum summary", c: "max nope" } },
     },
     [
-      "REFERENCE_INVALID /steps/6/filter",
+      "REFERENCE_INVALID /steps/1/states",
+      "MALFORMED /steps/6/states/0",
       "REFERENCE_INVALID /steps/7/as/a",
       "REFERENCE_INVALID /steps/7/as/b",
       "REFERENCE_INVALID /steps/7/as/c",
+    ],
+  ),
+  faulty(
+    "what is kept of answers and is not there",
+    {
+      "steps/5/keep": {
+        summary: "calls.write.message_id",
+        "a b": "calls.write.message_id",
+        x: "calls.gone.id",
+        y: "calls.write.nope",
+        z: "row.id",
+        w: "calls",
+      },
+    },
+    [
+      "MALFORMED /steps/5/keep/summary",
+      "MALFORMED /steps/5/keep/a b",
+      "REFERENCE_INVALID /steps/5/keep/x",
+      "REFERENCE_INVALID /steps/5/keep/y",
+      "MALFORMED /steps/5/keep/z",
+      "REFERENCE_INVALID /steps/5/keep/w",
+    ],
+  ),
+  faulty(
+    "values of steps and calls that may be skipped, named without else",
+    {
+      "steps/1/when": "row.id != ''",
+      "steps/5/do/0/when": "row.nope != '' && calls.mend.text != ''",
+      "steps/5/do/1/when": "calls.write.message_id > 0.0",
+      "steps/6/when": "rows.tell > 0",
+    },
+    [
+      "REFERENCE_INVALID /steps/1/when",
+      "REFERENCE_INVALID /steps/5/do/0/when",
+      "REFERENCE_INVALID /steps/5/do/0/when",
+      "REFERENCE_INVALID /steps/5/do/1/args/message_id",
+      "REFERENCE_INVALID /steps/5/do/1/when",
+      "REFERENCE_INVALID /result/all",
     ],
   ),
 ];

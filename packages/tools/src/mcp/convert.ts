@@ -1,4 +1,5 @@
 import { type JsonObject, toJson } from "@bufbuild/protobuf";
+import type { PagingDocument } from "@svc/catalog";
 import { parseExactJson } from "@svc/core";
 import { type Tool, ToolSchema } from "@svc/gen/catalog";
 import { type CallToolResponse, CallToolResponseSchema, type ToolRequest } from "@svc/gen/tools";
@@ -68,8 +69,9 @@ function requestText({ method, url, headers, bodyJson }: ToolRequest): string {
 /** A tool as GetTool answers it, its schemas as objects. */
 export function toolData(tool: Tool): Record<string, unknown> {
   const message = toJson(ToolSchema, tool, { alwaysEmitImplicit: true }) as JsonObject;
-  const { inputSchemaJson: _, outputSchemaJson: __, ...rest } = message;
-  return { ...rest, inputSchema: JSON.parse(tool.inputSchemaJson), outputSchema: JSON.parse(tool.outputSchemaJson) };
+  const { inputSchemaJson: _, outputSchemaJson: __, pagingJson: ___, ...rest } = message;
+  const schemas = { inputSchema: JSON.parse(tool.inputSchemaJson), outputSchema: JSON.parse(tool.outputSchemaJson) };
+  return { ...rest, ...schemas, ...(tool.pagingJson !== "" && { paging: JSON.parse(tool.pagingJson) }) };
 }
 
 /** A tool as text for a model. */
@@ -81,6 +83,7 @@ export function toolText({
   requiredScopes,
   inputSchemaJson,
   outputSchemaJson,
+  pagingJson,
 }: Tool): string {
   const notes = [
     ...(callable ? [] : ["It cannot be called."]),
@@ -92,5 +95,21 @@ export function toolText({
     [description.trim(), ...notes].join("\n"),
     `Arguments: ${inputSchemaJson}`,
     `Result: ${outputSchemaJson}`,
+    ...(pagingJson === "" ? [] : [pagingText(pagingJson)]),
   ].join("\n\n");
+}
+
+function pagingText(pagingJson: string): string {
+  const { arg, from, query, start = 0, by, size, more } = JSON.parse(pagingJson) as PagingDocument;
+  const taken =
+    from === undefined
+      ? by === undefined
+        ? `the number of the page, from ${start}`
+        : `how many rows to skip${start === 0 ? "" : `, from ${start}`}`
+      : query === undefined
+        ? `what ${from} of the answer holds`
+        : `the query parameter ${query} of the link at ${from} of the answer`;
+  const rows = size === undefined ? "" : ` ${size} says how many rows a page has.`;
+  const last = more === undefined ? "" : ` ${more} is false on the last page.`;
+  return `Next page: call again with ${arg} set to ${taken}.${rows}${last}`;
 }

@@ -21,11 +21,11 @@ export function doneRows(
   return { done: rows.in ?? 0, total: step.source === undefined ? undefined : setSize(program, step.source, rowsOf) };
 }
 
-/** How many rows a set holds: those a filter kept, else all that its step took. */
+/** How many rows a set holds: all that its step took, of a call and of a map; else those that it made or kept. */
 function setSize(program: ShownProgram, setId: string, rowsOf: ReadonlyMap<string, StepRows>): number | undefined {
   const rows = rowsOf.get(setId);
   const kind = program.steps.find(({ id }) => id === setId)?.kind;
-  return kind === "filter" ? rows?.ok : rows?.in;
+  return kind === "call" || kind === "map" ? rows?.in : rows?.ok;
 }
 
 /** Progress in words: `1,200 of 5,000 rows (24 %), 250 rows/s, 15 s left`. */

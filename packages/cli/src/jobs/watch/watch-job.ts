@@ -18,7 +18,7 @@ import { createLineView, type WatchView } from "./lines.ts";
 /** Options of a command that watches a job; `wait` is undefined unless one of its two options is given. */
 export type WatchOptions = ProjectOptions & JsonOption & { wait?: boolean };
 
-/** Exit code of a watch that ended because the job waits for a person: an answer, or a release. */
+/** Exit code of a watch that ended because the job waits for a person: an answer, a release or its resumption. */
 const waitsExitCode = 3;
 const interruptedExitCode = 128 + constants.signals.SIGINT;
 
@@ -28,7 +28,7 @@ Progress goes to standard error, on a terminal as one block that is drawn in pla
 goes to standard output, as JSON. A connection that breaks is taken up where it was. Ctrl-C leaves the job to go on.
 
 Exit status: 0 succeeded, 1 failed, aborted, rejected, expired or cancelled, or the service refused or was lost, 2 wrong
-options, 3 the job waits for a person's answer, or for its release by an administrator, 130 Ctrl-C. On a terminal a
+options, 3 the job waits for a person's answer, or for its release or resumption, 130 Ctrl-C. On a terminal a
 question is shown and its answer, given elsewhere, is waited for; elsewhere the command ends with 3. --wait and
 --no-wait choose the one or the other.`;
 
@@ -89,6 +89,7 @@ async function findHeld(client: SvcClient, { type, jobId, payloadJson }: JobEven
 }
 
 function heldText(job: Job): string {
+  if (job.park?.reason === "paused") return `job ${job.id} is ${standingText(job)}; \`svc jobs resume\` lets it go on`;
   const why = job.park?.reason === "poisoned" && job.lastError !== "" ? `: ${plainText(job.lastError)}` : "";
   return `job ${job.id} is ${standingText(job)}${why}; an administrator lets it go on by \`svc jobs release\``;
 }

@@ -1,6 +1,7 @@
 import type { Action, JsonSchema } from "@svc/catalog";
 import { isObject } from "@svc/core";
 import type { Check } from "../../check/context.ts";
+import { computedType } from "../../check/expression.ts";
 import { checkSensitiveArguments } from "../../check/sensitive.ts";
 import type { Path } from "../../json.ts";
 import type { Node, ShapeReader } from "../../read/shape.ts";
@@ -16,7 +17,7 @@ export const argsDefinition: JsonSchema = {
   description:
     "Arguments by name; any value in them may be a reference. A destructive call has the literal confirm: true.",
   type: "object",
-  properties: { $ref: false, $text: false },
+  properties: { $ref: false, $text: false, $cel: false, $literal: false },
   examples: [{ calendar_id: { $ref: "input.calendar" }, max_results: 250 }],
 };
 
@@ -24,9 +25,11 @@ export const argsDefinition: JsonSchema = {
 export function readArgs(node: Node, reader: ShapeReader): ValueTemplate {
   const none = { kind: "literal", value: {} } as const;
   if (node.value === undefined || reader.object(node) === undefined) return none;
-  const args = readValue(node, reader.faults);
+  const isWhole =
+    isObject(node.value) && ["$cel", "$literal"].some((name) => Object.hasOwn(node.value as object, name));
+  const args = isWhole ? undefined : readValue(node, reader.faults);
   if (args?.kind === "object" || args?.kind === "literal") return args;
-  const message = "is a reference; arguments are named one by one";
+  const message = "is a value taken as a whole; arguments are named one by one";
   reader.faults.add("PROGRAM_MALFORMED", node.path, message, 'write {"<argument>": {"$ref": "path"}}');
   return none;
 }
@@ -51,8 +54,9 @@ export function checkArguments({ args, action, path, given }: CheckedArguments, 
   const keyed = idempotency?.argument === undefined ? [] : [idempotency.argument];
   const filled = withDefaults(withGiven(free, [...given, ...keyed], inputSchema), inputSchema);
   const { faults } = examine(filled, inputSchema, {
-    typeOf({ reference }) {
-      const found = resolveType(scope, reference);
+    typeOf(template) {
+      if (template.kind === "computed") return computedType(template.expression, scope);
+      const found = resolveType(scope, template.reference);
       return "fault" in found ? undefined : found.type;
     },
     validator: (schema) => check.validator(action, schema),

@@ -1,76 +1,274 @@
-import type { Action } from "@svc/catalog";
+import type { Action, PagingDocument, Tool } from "@svc/catalog";
 import { formatValue } from "@svc/core";
+import type { Check } from "../../check/context.ts";
 import type { FaultList } from "../../faults.ts";
 import type { Path } from "../../json.ts";
 import { type ObjectForm, wholeSchema } from "../../read/form.ts";
 import { parsePath } from "../../read/reference.ts";
-import type { Node, ShapeReader } from "../../read/shape.ts";
+import type { Fields, Node, ShapeReader } from "../../read/shape.ts";
 import { fieldType, namesOf, typesOf, walkType } from "../../types/schema-type.ts";
 
-/** How the next page is asked for: argument `arg` takes what stands at `from` in the answer, for at most `max` pages. */
-export type PageSpec = { readonly arg: string; readonly from: Path; readonly max: number };
+/**
+ * How the next page is asked for. `token`: argument `arg` takes what stands at `from` in the answer, or of the link there its parameter
+ * `query`. `number`: it takes the number of the page, from `start` on. `rows`: it takes how many rows to skip, from `start` on. `size`:
+ * the argument that says how many rows a full page has. `more`: the boolean in the answer that is false on the last page.
+ */
+export type Paging =
+  | {
+      readonly kind: "token";
+      readonly arg: string;
+      readonly from: Path;
+      readonly query: string | undefined;
+      readonly more: Path | undefined;
+    }
+  | {
+      readonly kind: "number" | "rows";
+      readonly arg: string;
+      readonly start: number;
+      readonly size: string | undefined;
+      readonly more: Path | undefined;
+    };
+
+/** At most `max` pages; without `paging` they are asked for as the tool declares. */
+export type PageSpec = { readonly max: number; readonly paging: Paging | undefined };
 
 const pageCount = { min: 1, max: 1000 };
+const startNumber = { min: 0, max: 1_000_000 };
+
+const pathPattern = String.raw`^[^.\[\]{}\s"]+(\.[^.\[\]{}\s"]+|\[\d{1,6}\])*$`;
 
 /** The form of `page`. */
 export const pageForm: ObjectForm = {
   description:
-    "Asks for page after page. A token left over after the last page allowed fails the step with PAGE_LIMIT.",
-  required: {
+    "Asks for page after page. With max alone as the tool declares it; else by a token (arg, from), a link (arg, from, query), the number of the page (arg, start) or an offset (arg, by). More pages than allowed fail the step with PAGE_LIMIT, a page equal to the one before with PAGE_REPEATED.",
+  required: { max: wholeSchema("Most pages.", pageCount, 40) },
+  optional: {
     arg: {
-      description: "Argument that takes the token.",
+      description: "Argument that takes the token, the number of the page or the offset.",
       type: "string",
       minLength: 1,
       maxLength: 200,
       examples: ["page_token"],
     },
     from: {
-      description: "Path of the next page's token in the answer; absent, null or empty at the last page.",
+      description: "Path of the next page's token or link in the answer; absent, null or empty at the last page.",
       type: "string",
       minLength: 1,
       maxLength: 512,
-      pattern: String.raw`^[^.\[\]{}\s"]+(\.[^.\[\]{}\s"]+|\[\d{1,6}\])*$`,
+      pattern: pathPattern,
       examples: ["nextPageToken"],
     },
-    max: wholeSchema("Most pages.", pageCount, 40),
+    query: {
+      description: "Where a link stands at from: its query parameter that arg takes.",
+      type: "string",
+      minLength: 1,
+      maxLength: 200,
+      examples: ["cursor"],
+    },
+    start: wholeSchema(
+      "Without from: the number of the first page, or beside by the first offset, which is 0 unless given. Ends at an empty or short page.",
+      startNumber,
+      1,
+    ),
+    by: {
+      description: "rows: arg is an offset, the number of rows to skip. Ends at an empty or short page.",
+      const: "rows",
+      examples: ["rows"],
+    },
+    size: {
+      description:
+        "Without from: argument that says how many rows a page has. A page of fewer is the last; without it an empty page is.",
+      type: "string",
+      minLength: 1,
+      maxLength: 200,
+      examples: ["page_size"],
+    },
+    more: {
+      description: "Path of a boolean in the answer that is false on the last page.",
+      type: "string",
+      minLength: 1,
+      maxLength: 512,
+      pattern: pathPattern,
+      examples: ["has_more"],
+    },
   },
-  optional: {},
-  examples: [{ arg: "page_token", from: "nextPageToken", max: 40 }],
+  rules: {
+    dependentSchemas: {
+      arg: { anyOf: [{ required: ["from"] }, { required: ["start"] }, { required: ["by"] }] },
+      from: { required: ["arg"], properties: { start: false, by: false, size: false } },
+      query: { required: ["from"] },
+      start: { required: ["arg"] },
+      by: { required: ["arg"] },
+      size: { required: ["arg"] },
+      more: { required: ["arg"] },
+    },
+  },
+  examples: [
+    { max: 20 },
+    { arg: "page_token", from: "nextPageToken", max: 40 },
+    { arg: "page", start: 1, size: "page_size", max: 20 },
+    { arg: "offset", by: "rows", size: "limit", max: 20 },
+    { from: "links.next", query: "cursor", arg: "cursor", max: 20 },
+  ],
 };
+
+/** What hints say a page may be. */
+const shapes =
+  'write {"max": 20} where the tool declares its paging, else {"arg": "page_token", "from": "nextPageToken", "max": 20} by token, ' +
+  '{"arg": "page", "start": 1, "size": "page_size", "max": 20} by number, {"arg": "offset", "by": "rows", "size": "limit", "max": 20} ' +
+  'by offset, or {"arg": "cursor", "from": "links.next", "query": "cursor", "max": 20} by link';
 
 /** Reads how pages are asked for. */
 export function readPage(node: Node, reader: ShapeReader): PageSpec | undefined {
   const fields = reader.fields(node, pageForm);
   if (fields === undefined) return undefined;
-  const arg = reader.text(fields.at("arg"), { max: 200 });
   const max = reader.number(fields.at("max"), pageCount);
-  const text = reader.text(fields.at("from"), { max: 512 });
-  const from = text === undefined ? undefined : parsePath(text);
-  if (text !== undefined && from === undefined) {
-    const hint = "write the path of the token in the answer, such as nextPageToken";
-    reader.faults.add("PROGRAM_MALFORMED", fields.at("from").path, "is not a path", hint);
+  const isDeclared = Object.keys(pageForm.optional).every((name) => !fields.has(name));
+  const before = reader.faults.count;
+  const paging = isDeclared ? undefined : readPaging(node, fields, reader);
+  if (!isDeclared && paging === undefined && reader.faults.count === before) {
+    reader.faults.add("PROGRAM_MALFORMED", node.path, "does not say how the next page is asked for", shapes);
   }
-  return arg === undefined || max === undefined || from === undefined ? undefined : { arg, from, max };
+  return max === undefined || (!isDeclared && paging === undefined) ? undefined : { max, paging };
 }
 
-/** Checks that the token stands in the tool's output and fits the argument. Records every fault. */
-export function checkPage(page: PageSpec, path: Path, action: Action, faults: FaultList): void {
-  const { inputSchema, outputSchema, slug } = action;
-  const taken = fieldType(inputSchema, page.arg);
-  if ("fault" in taken) {
-    const message = `${formatValue(page.arg)} is no argument of ${slug}`;
-    const hint = `name one of ${namesOf(inputSchema).join(", ")}`;
-    faults.add("PROGRAM_REFERENCE_INVALID", [...path, "arg"], message, hint);
+/** Reads what is said beside `max`; undefined where that is not enough or too much. */
+function readPaging(node: Node, fields: Fields, reader: ShapeReader): Paging | undefined {
+  const arg = reader.text(fields.at("arg"), { max: 200 });
+  const more = readPath(fields.at("more"), "has_more", reader);
+  const size = reader.text(fields.at("size"), { max: 200 });
+  const from = readPath(fields.at("from"), "nextPageToken", reader);
+  const query = reader.text(fields.at("query"), { max: 200 });
+  const start = reader.number(fields.at("start"), startNumber);
+  const by = reader.oneOf(fields.at("by"), ["rows"]);
+  if (arg === undefined || (fields.has("from") && from === undefined)) return undefined;
+  const strays = fields.has("from") ? ["start", "by", "size"] : ["query"];
+  const stray = strays.find((name) => fields.has(name));
+  if (stray !== undefined) {
+    const message = fields.has("from") ? `${stray} stands beside from` : "query stands without from";
+    reader.faults.add("PROGRAM_MALFORMED", [...node.path, stray], message, shapes);
+    return undefined;
   }
-  const given = walkType(outputSchema, page.from);
+  if (from !== undefined) return { kind: "token", arg, from, query, more };
+  if (by !== undefined) return { kind: "rows", arg, start: start ?? 0, size, more };
+  return start === undefined ? undefined : { kind: "number", arg, start, size, more };
+}
+
+function readPath(node: Node, example: string, reader: ShapeReader): Path | undefined {
+  const text = reader.text(node, { max: 512 });
+  const path = text === undefined ? undefined : parsePath(text);
+  if (text !== undefined && path === undefined) {
+    const hint = `write the path of a field of the answer, such as ${example}`;
+    reader.faults.add("PROGRAM_MALFORMED", node.path, "is not a path", hint);
+  }
+  return path;
+}
+
+/** How a step asks a tool for its pages: as it says, else as the tool declares; undefined where neither does. */
+export function pagingOf({ paging }: PageSpec, { paging: declared }: Action): Paging | undefined {
+  return paging ?? (declared && declaredPaging(declared));
+}
+
+/** The argument that the engine gives for the pages of a tool: a list of one, or of none. */
+export function argumentOfPage(page: PageSpec | undefined, tool: Tool | undefined): string[] {
+  const arg = page?.paging?.arg ?? (page && tool?.kind === "action" ? tool.paging?.arg : undefined);
+  return arg === undefined ? [] : [arg];
+}
+
+function declaredPaging({ arg, from, query, start = 0, by, size, more }: PagingDocument): Paging | undefined {
+  const isMoreAt = more === undefined ? undefined : parsePath(more);
+  if (from === undefined) return { kind: by ?? "number", arg, start, size, more: isMoreAt };
+  const path = parsePath(from);
+  return path && { kind: "token", arg, from: path, query, more: isMoreAt };
+}
+
+/** Checks that paths stand in the tool's output and fit the arguments. Records every fault. */
+export function checkPage(page: PageSpec, path: Path, action: Action, check: Check): void {
+  const { faults } = check;
+  const paging = pagingOf(page, action);
+  if (paging === undefined) {
+    const takes = `${action.slug} takes ${namesOf(action.inputSchema).join(", ") || "no arguments"}`;
+    const isPaged = hasPageArgument(action);
+    const message = `${action.slug} declares no paging${isPaged ? "" : ", and takes nothing that asks for another page"}`;
+    const hint = isPaged ? `${shapes}; ${takes}` : `leave page out, and ask for as many rows as are wanted: ${takes}`;
+    faults.add("PROGRAM_REFERENCE_INVALID", path, message, hint);
+    return;
+  }
+  // What a definition declares was checked with it.
+  if (page.paging === undefined) return;
+  if (paging.kind === "token") checkToken(paging, path, action, faults);
+  else checkCount(paging, path, action, check);
+  if (paging.more !== undefined) checkMore(paging.more, path, action, faults);
+}
+
+function hasPageArgument({ inputSchema }: Action): boolean {
+  return namesOf(inputSchema).some((name) => /page|cursor|offset|token|skip|after/i.test(name));
+}
+
+/** The types that an argument takes; undefined when any. One that is none is a fault. */
+function typesOfArgument(name: string, path: Path, action: Action, faults: FaultList) {
+  const taken = fieldType(action.inputSchema, name);
+  if ("type" in taken) return typesOf(taken.type);
+  const message = `${formatValue(name)} is no argument of ${action.slug}`;
+  const hint = action.paging
+    ? `name one of ${namesOf(action.inputSchema).join(", ")}; or write {"max": 20}: ${action.slug} declares its paging`
+    : `name one of ${namesOf(action.inputSchema).join(", ")}`;
+  faults.add("PROGRAM_REFERENCE_INVALID", path, message, hint);
+  return undefined;
+}
+
+type TokenPaging = Extract<Paging, { kind: "token" }>;
+
+function checkToken({ arg, from, query }: TokenPaging, path: Path, action: Action, faults: FaultList): void {
+  const takenTypes = typesOfArgument(arg, [...path, "arg"], action, faults);
+  const given = walkType(action.outputSchema, from);
   if ("fault" in given) {
     const hint = "name the field of the output that holds the next page's token";
     faults.add("PROGRAM_REFERENCE_INVALID", [...path, "from"], `is no field of the output: it ${given.fault}`, hint);
     return;
   }
-  const takenTypes = "type" in taken ? typesOf(taken.type) : undefined;
   const types = typesOf(given.type);
+  if (query !== undefined) {
+    if (types === undefined || types.has("string")) return;
+    const message = `is ${[...types].join(" or ")}, which is no link`;
+    faults.add("PROGRAM_ARGUMENT_INVALID", [...path, "from"], message, "name the field that holds a link");
+    return;
+  }
   if (types === undefined || takenTypes === undefined || [...types].some((type) => takenTypes.has(type))) return;
-  const message = `is ${[...types].join(" or ")}, but ${page.arg} is ${[...takenTypes].join(" or ")}`;
+  const message = `is ${[...types].join(" or ")}, but ${arg} is ${[...takenTypes].join(" or ")}`;
   faults.add("PROGRAM_ARGUMENT_INVALID", [...path, "from"], message, "name the field that fits the argument");
+}
+
+type CountedPaging = Exclude<Paging, { kind: "token" }>;
+
+function checkCount({ kind, arg, start, size }: CountedPaging, path: Path, action: Action, check: Check): void {
+  for (const [key, name] of Object.entries({ arg, size })) {
+    if (name === undefined) continue;
+    const types = typesOfArgument(name, [...path, key], action, check.faults);
+    if (types === undefined || types.has("number")) continue;
+    const message = `${name} is ${[...types].join(" or ")}, not a number`;
+    const hint =
+      key === "arg" ? "pages that are asked for by a text are those of from" : "name the argument that counts";
+    check.faults.add("PROGRAM_ARGUMENT_INVALID", [...path, key], message, hint);
+  }
+  const taken = fieldType(action.inputSchema, arg);
+  if (!("type" in taken) || taken.type === undefined) return;
+  const [fault] = check.validator(action, taken.type)(start);
+  if (fault === undefined || typesOf(taken.type)?.has("number") === false) return;
+  const message = `begins at ${start}, and ${arg} ${fault.message}`;
+  const hint = kind === "number" ? "write the number of the first page" : "write the first offset as start";
+  check.faults.add("PROGRAM_ARGUMENT_INVALID", [...path, "start"], message, hint);
+}
+
+function checkMore(more: Path, path: Path, action: Action, faults: FaultList): void {
+  const given = walkType(action.outputSchema, more);
+  const hint = "name the boolean of the output that is false on the last page, or leave it out";
+  if ("fault" in given) {
+    faults.add("PROGRAM_REFERENCE_INVALID", [...path, "more"], `is no field of the output: it ${given.fault}`, hint);
+    return;
+  }
+  const types = typesOf(given.type);
+  if (types === undefined || types.has("boolean")) return;
+  const message = `is ${[...types].join(" or ")}, not true or false`;
+  faults.add("PROGRAM_REFERENCE_INVALID", [...path, "more"], message, hint);
 }

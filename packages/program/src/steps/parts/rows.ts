@@ -62,7 +62,7 @@ export const rowsForm: ObjectForm = {
       from: "items[]",
       key: "id",
       keep: ["id", "summary"],
-      page: { arg: "page_token", from: "nextPageToken", max: 40 },
+      page: { max: 40 },
     },
   ],
 };
@@ -93,8 +93,9 @@ function readListPath(node: Node, reader: ShapeReader): Path | undefined {
 }
 
 /** Checks rows against the output of their tool and answers the set that they make. Records every fault. */
-export function checkRows(rows: RowsSpec, path: Path, action: Action, { faults }: Check): RowSet | "any" {
-  if (rows.page !== undefined) checkPage(rows.page, [...path, "page"], action, faults);
+export function checkRows(rows: RowsSpec, path: Path, action: Action, check: Check): RowSet | "any" {
+  const { faults } = check;
+  if (rows.page !== undefined) checkPage(rows.page, [...path, "page"], action, check);
   const list = walkType(action.outputSchema, rows.from);
   const types = "fault" in list ? undefined : typesOf(list.type);
   if ("type" in list && (types === undefined || types.has("array"))) return setOf(rows, path, list.type, faults);
@@ -130,12 +131,15 @@ function scalarField(item: ValueType, name: string): { readonly type: ValueType 
   return name === "value" ? { type: item } : { fault: "is no object" };
 }
 
-/** The lists of an output, two levels deep, as rows.from writes them. */
+/** The lists of an output, two levels deep, as rows.from writes them; in a list those of its first item. */
 function listsOf(schema: JsonSchema, prefix = ""): string[] {
+  if (prefix === "" && typesOf(schema)?.has("array")) return ["[]"];
   const properties = isObject(schema.properties) ? Object.entries(schema.properties) : [];
   return properties.flatMap(([name, child]) => {
     if (!isObject(child)) return [];
-    if (typesOf(child)?.has("array")) return [`${prefix}${name}[]`];
-    return prefix === "" ? listsOf(child, `${name}.`) : [];
+    const isList = typesOf(child)?.has("array") === true;
+    const inner = isList && isObject(child.items) ? child.items : child;
+    const deeper = prefix === "" ? listsOf(inner, isList ? `${name}[0].` : `${name}.`) : [];
+    return isList ? [`${prefix}${name}[]`, ...deeper] : deeper;
   });
 }

@@ -1,33 +1,64 @@
 import type { JsonSchema } from "@svc/catalog";
 import type { Check } from "../../check/context.ts";
 import { pathOf } from "../../json.ts";
-import { nameSchema } from "../../read/name.ts";
+import { nameSchema, readName } from "../../read/name.ts";
+import type { Fields, ShapeReader } from "../../read/shape.ts";
+import { type RowState, rowStates } from "../../types/row-state.ts";
 import { findSet, type RowSet, type Scope } from "../../types/scope.ts";
+
+/** The set that a step takes its rows from; of a map's, those alone that ended in one of `states`, where they are named. */
+export type Source = { readonly source: string; readonly states: readonly RowState[] | undefined };
 
 /** The JSON Schema of the name of a set. */
 export function sourceSchema(example: string, description = "The set."): JsonSchema {
   return nameSchema(description, example);
 }
 
-/** The step whose rows are asked for, the field that names their set, and whether it may be that of a map. */
-type Taking = {
-  readonly step: { readonly source: string; readonly pointer: string };
-  readonly field: string;
-  readonly takesMaps: boolean;
+const stateCount = { min: 1, max: rowStates.length };
+
+/** The optional field of every step that takes the rows of a set. */
+export const sourceOptions = {
+  states: {
+    description: "Of a map's rows those that ended so. Default: all, failed ones too.",
+    type: "array",
+    minItems: stateCount.min,
+    maxItems: stateCount.max,
+    items: { description: "A state.", enum: rowStates, examples: ["ok"] },
+    examples: [["ok"]],
+  },
 };
 
+/** Reads the set that a step names in `field`, and which of its rows are taken. */
+export function readSource(fields: Fields, field: string, reader: ShapeReader): Source | undefined {
+  const source = readName(fields.at(field), reader);
+  const states = fields.has("states")
+    ? reader.items(fields.at("states"), stateCount)?.flatMap((item) => reader.oneOf(item, rowStates) ?? [])
+    : undefined;
+  return source === undefined ? undefined : { source, states };
+}
+
+/** A step that takes rows, and the field that names their set. */
+type Taking = { readonly step: Source & { readonly pointer: string }; readonly field: string };
+
 /** Finds the set that a step takes its rows from. Records every fault. */
-export function checkSource({ step, field, takesMaps }: Taking, scope: Scope, { faults }: Check): RowSet | "any" {
-  const found = findSet(scope, step.source, takesMaps);
-  const path = [...pathOf(step.pointer), field];
-  if ("fault" in found) {
-    faults.add("PROGRAM_REFERENCE_INVALID", path, found.fault, found.hint);
-    return "any";
+export function checkSource({ step, field }: Taking, scope: Scope, check: Check): RowSet | "any" {
+  const set = checkSet({ name: step.source, pointer: step.pointer, field }, scope, check);
+  if (set !== "any" && !set.hasStates && step.states !== undefined) {
+    const path = [...pathOf(step.pointer), "states"];
+    const hint = "leave states out, or name a map";
+    check.faults.add("PROGRAM_REFERENCE_INVALID", path, `${step.source} is no map, and its rows have no state`, hint);
   }
-  if (found.set !== "any" && found.set.hasStates && !takesMaps) {
-    const message = `${step.source} is a map, whose rows only a reduce takes`;
-    const hint = "take the set that the map took, or put the calls into one map";
-    faults.add("PROGRAM_REFERENCE_INVALID", path, message, hint);
-  }
-  return found.set;
+  return set;
+}
+
+/** Finds a set that a step names in a field. Records every fault. */
+function checkSet(
+  { name, pointer, field }: { readonly name: string; readonly pointer: string; readonly field: string },
+  scope: Scope,
+  { faults }: Pick<Check, "faults">,
+): RowSet | "any" {
+  const found = findSet(scope, name);
+  if ("set" in found) return found.set;
+  faults.add("PROGRAM_REFERENCE_INVALID", [...pathOf(pointer), field], found.fault, found.hint);
+  return "any";
 }

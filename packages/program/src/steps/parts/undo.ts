@@ -32,6 +32,6 @@ export function readUndo(node: Node, reader: ShapeReader, callEntity: string): U
 
 /** Checks how a call is undone. `output` is the type of the answer that is taken back. */
 export function checkUndo(call: StepCall, undo: UndoCall, output: ValueType, scope: Scope, check: Check): void {
-  const calls = scope.calls && new Map([...scope.calls, [call.id, output] as const]);
+  const calls = scope.calls && new Map([...scope.calls, [call.id, { type: output, maySkip: false }] as const]);
   checkToolCall(undo, [], { ...scope, calls, output: { type: output } }, check);
 }

@@ -1,0 +1,47 @@
+import { create } from "@bufbuild/protobuf";
+import type { ServiceImpl } from "@connectrpc/connect";
+import { jobNotFound } from "@svc/asks";
+import { assertExhaustive, type Id, requireId, requireProject } from "@svc/core";
+import { type JobsService, PauseJobResponseSchema, ResumeJobResponseSchema } from "@svc/gen/jobs";
+import type { Paused } from "../drive/pause-job.ts";
+import { jobFinished, jobNotPaused } from "../errors.ts";
+import type { JobsContext } from "./context.ts";
+import { readJob } from "./read.ts";
+
+type Methods = Pick<ServiceImpl<typeof JobsService>, "pauseJob" | "resumeJob">;
+
+/** PauseJob and ResumeJob. */
+export function pauseMethods(context: JobsContext): Methods {
+  const { engine, hints } = context;
+  return {
+    async pauseJob(request, ctx) {
+      const { projectId, keyId } = requireProject(ctx);
+      const jobId = requireId("job", "id", request.id);
+      assertDone(jobId, await engine.pause({ jobId, projectId }, [`key:${keyId}`]));
+      hints.notify(jobId);
+      return create(PauseJobResponseSchema, { job: await readJob(context, projectId, "id", jobId) });
+    },
+    async resumeJob(request, ctx) {
+      const { projectId, keyId } = requireProject(ctx);
+      const jobId = requireId("job", "id", request.id);
+      assertDone(jobId, await engine.resume({ jobId, projectId }, [`key:${keyId}`]));
+      hints.notify(jobId);
+      return create(ResumeJobResponseSchema, { job: await readJob(context, projectId, "id", jobId) });
+    },
+  };
+}
+
+function assertDone(id: Id<"job">, paused: Paused): void {
+  switch (paused.outcome) {
+    case "done":
+      return;
+    case "missing":
+      throw jobNotFound("id", id);
+    case "ended":
+      throw jobFinished("id", id, paused.status);
+    case "not_paused":
+      throw jobNotPaused(id, paused.status);
+    default:
+      assertExhaustive(paused);
+  }
+}

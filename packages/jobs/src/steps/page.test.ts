@@ -1,0 +1,121 @@
+import { createWorld, type World } from "@svc/testing/desk";
+import type { JobReading } from "@svc/testing/job-bench";
+import { createBenches } from "@svc/testing/job-benches";
+import { afterAll, afterEach, expect, test } from "vitest";
+
+const benches = createBenches();
+afterEach(benches.stop);
+afterAll(benches.drop);
+
+type Reading = { readonly page: object; readonly tool?: string; readonly args?: object; readonly mode?: string };
+
+/** Reads a list of the desk to its end, or to what ends it. */
+async function read(world: World, { page, tool = "desk.list_shelf", args = {} }: Reading): Promise<JobReading> {
+  const bench = await benches.bench(world);
+  bench.engine();
+  const rows = { from: "items[]", keep: ["id"], page };
+  const id = await bench.submit({ steps: [{ id: "items", call: tool, entity: "ops", args, rows }] });
+  return await bench.reach(id, "succeeded", "failed");
+}
+
+/** What each request asked for its page by. */
+function asked({ seen }: World, name: string): (string | null)[] {
+  return seen.map(({ query }) => query.get(name));
+}
+
+test.each([
+  ["by number, as the tool declares it", { max: 9 }, "page", ["1", "2", "3"]],
+  ["by number", { arg: "page", start: 1, size: "size", max: 9 }, "page", ["1", "2", "3"]],
+  ["by offset", { arg: "offset", by: "rows", size: "size", max: 9 }, "offset", ["0", "5", "10"]],
+  [
+    "by offset, its end unknown before an empty page",
+    { arg: "offset", by: "rows", max: 9 },
+    "offset",
+    ["0", "5", "10", "12"],
+  ],
+  ["by link", { arg: "cursor", from: "links.next", query: "cursor", max: 9 }, "cursor", [null, "5", "10"]],
+] as const)("a list of twelve is read %s", async (_way, page, name, expected) => {
+  const world = createWorld({ items: 12 });
+  const { job, steps } = await read(world, { page });
+  expect(job).toMatchObject({ status: "succeeded", lastError: "" });
+  expect(asked(world, name)).toEqual(expected);
+  expect(steps["items"]).toMatchObject({ rows: { in: 12 }, calls: { read: expected.length } });
+});
+
+test("a list of full pages ends at an empty one, or where the answer says that it does", async () => {
+  const counted = createWorld({ items: 10 });
+  await read(counted, { page: { max: 9 } });
+  expect(asked(counted, "page")).toEqual(["1", "2", "3"]);
+  const told = createWorld({ items: 10 });
+  const { steps } = await read(told, { page: { arg: "offset", by: "rows", more: "more", max: 9 } });
+  expect(asked(told, "offset")).toEqual(["0", "5"]);
+  expect(steps["items"]).toMatchObject({ rows: { in: 10 } });
+});
+
+test("a short page is not the last one where the answer says that there are more", async () => {
+  const world = createWorld({ items: 12 });
+  world.script = ({ query }) => {
+    const page = Number(query.get("page"));
+    return { status: 200, body: { items: [{ id: `i${page}` }], more: page < 3 } };
+  };
+  const { steps } = await read(world, { page: { arg: "page", start: 1, size: "size", more: "more", max: 9 } });
+  expect(steps["items"]).toMatchObject({ rows: { in: 3 }, calls: { read: 3 } });
+});
+
+test("reading begins at the page that the arguments name, and takes its size from them", async () => {
+  const world = createWorld({ items: 12 });
+  const { steps } = await read(world, { page: { max: 9 }, args: { page: 2, size: 4 } });
+  expect(asked(world, "page")).toEqual(["2", "3", "4"]);
+  expect(steps["items"]).toMatchObject({ rows: { in: 8 } });
+});
+
+test("a full page left as the last one allowed fails the step", async () => {
+  const { job, steps } = await read(createWorld({ items: 12 }), { page: { max: 2 } });
+  expect(job.lastError).toBe("PAGE_LIMIT: step items: 2 pages were fetched and the last of them was full");
+  expect(steps["items"]).toMatchObject({ state: "failed", rows: { in: 10 } });
+});
+
+test.each([
+  [
+    "by number",
+    { tool: "desk.list_shelf", page: { max: 9 } },
+    { items: [1, 2, 3, 4, 5].map((n) => ({ id: `i${n}` })) },
+  ],
+  [
+    "by a token, however it changes",
+    { tool: "desk.list_items", page: { arg: "page", from: "next", max: 9 } },
+    { items: [{ id: "i1" }] },
+  ],
+] as const)("a page equal to the one before fails the step, %s", async (_way, reading, answer) => {
+  const world = createWorld();
+  world.script = (_request, count) => ({ status: 200, body: { ...answer, next: `token-${count}` } });
+  const { job, steps } = await read(world, reading);
+  expect(job.lastError).toMatch(/^PAGE_REPEATED: step items: page 2 has the rows of the page before/);
+  expect(world.seen).toHaveLength(2);
+  // The rows are in the set once.
+  expect(steps["items"]).toMatchObject({ state: "failed", rows: { in: answer.items.length } });
+});
+
+test("empty pages are read over while their tokens go on, and fail the step once they do not", async () => {
+  const page = { arg: "page", from: "next", max: 9 };
+  const moving = createWorld();
+  moving.script = (_request, count) => ({ status: 200, body: { items: [], ...(count < 4 && { next: `t${count}` }) } });
+  const moved = await read(moving, { tool: "desk.list_items", page });
+  expect(moved.job.status).toBe("succeeded");
+  expect(moving.seen).toHaveLength(4);
+  const standing = createWorld();
+  standing.script = () => ({ status: 200, body: { items: [], next: "t" } });
+  const stood = await read(standing, { tool: "desk.list_items", page });
+  expect(stood.job.lastError).toMatch(/^PAGE_REPEATED: /);
+  expect(standing.seen).toHaveLength(2);
+});
+
+test("a link without the parameter that asks for the next page fails the step, and is not told", async () => {
+  const world = createWorld();
+  world.script = () => ({ status: 200, body: { items: [{ id: "i1" }], links: { next: "/shelf?marker-1" } } });
+  const page = { arg: "cursor", from: "links.next", query: "cursor", max: 9 };
+  const { job } = await read(world, { page });
+  expect(job.lastError).toBe(
+    "PAGE_LINK_INVALID: step items: what stands at links.next is no link with a query parameter cursor",
+  );
+});

@@ -1,0 +1,53 @@
+import { hash } from "node:crypto";
+import type { CelValue } from "@bufbuild/cel";
+import { type Extent, scalar } from "../run/extent.ts";
+import { stepsOf } from "../run/meter.ts";
+import { type CelFunction, noOverload, textExtent, textOf } from "./function.ts";
+
+/** Texts count as UTF-8. Throws for what is neither bytes nor text. */
+function bytesOf(value: CelValue | undefined): Uint8Array {
+  if (value instanceof Uint8Array) return value;
+  return Buffer.from(textOf(value), "utf8");
+}
+
+const perByte = ([given = scalar]: readonly Extent[]) => stepsOf.digest + given.text * 3 * stepsOf.made;
+
+function digest(name: "sha256" | "md5", characters: number): CelFunction {
+  return {
+    name,
+    isMethod: false,
+    count: 1,
+    signatures: [{ takes: [["string", "bytes"]], gives: "string" }],
+    steps: perByte,
+    extent: () => textExtent(characters),
+    run: ([value]) => hash(name, bytesOf(value), "hex"),
+  };
+}
+
+/** Base64 as the extension library `encoders` has it, and digests as lower-case hexadecimal digits. */
+export const digestFunctions: readonly CelFunction[] = [
+  {
+    name: "base64.encode",
+    isMethod: false,
+    count: 1,
+    signatures: [{ takes: [["bytes", "string"]], gives: "string" }],
+    steps: perByte,
+    extent: ([given = scalar]) => textExtent(4 * given.text + 4),
+    run: ([value]) => Buffer.from(bytesOf(value)).toString("base64"),
+  },
+  {
+    name: "base64.decode",
+    isMethod: false,
+    count: 1,
+    signatures: [{ takes: [["string"]], gives: "bytes" }],
+    steps: perByte,
+    extent: ([given = scalar]) => textExtent(given.text),
+    run([value]) {
+      const text = textOf(value);
+      if (!/^[A-Za-z0-9+/]*={0,2}$/.test(text)) throw noOverload();
+      return new Uint8Array(Buffer.from(text, "base64"));
+    },
+  },
+  digest("sha256", 64),
+  digest("md5", 32),
+];

@@ -1,0 +1,106 @@
+import { type CelInput, type CelValue, isCelList, isCelUint } from "@bufbuild/cel";
+import { scalar } from "../run/extent.ts";
+import type { CelKind, Signature } from "../types/cel-signature.ts";
+import { type CelFunction, itemsOf, noOverload } from "./function.ts";
+
+// As in the extension library `math`.
+
+const numbers: readonly CelKind[] = ["int", "uint", "double"];
+
+/** Most arguments of math.greatest and math.least: they are no macros here, and a list takes more. */
+const argumentsMax = 8;
+
+/** A number to compare with numbers of other kinds: JavaScript does that exactly. Throws for what is none. */
+function comparable(value: CelValue | undefined): number | bigint {
+  if (typeof value === "number" || typeof value === "bigint") return value;
+  if (isCelUint(value)) return value.value;
+  throw noOverload();
+}
+
+function choosing(name: string, isBetter: (a: number | bigint, b: number | bigint) => boolean): CelFunction[] {
+  const choose = (values: readonly CelValue[]): CelInput => {
+    const [first, ...others] = values;
+    if (first === undefined) throw noOverload();
+    let best = first;
+    comparable(best);
+    for (const other of others) if (isBetter(comparable(other), comparable(best))) best = other;
+    return best;
+  };
+  return Array.from({ length: argumentsMax }, (_, index) => {
+    const count = index + 1;
+    const signature: Signature = { takes: Array.from({ length: count }, () => numbers), gives: givenBy(count) };
+    const ofList: Signature[] = count === 1 ? [{ takes: [["list"]], gives: "dyn" }] : [];
+    return {
+      name,
+      isMethod: false,
+      count,
+      signatures: [...ofKind(count), signature, ...ofList],
+      steps: () => 0,
+      extent: () => scalar,
+      run: (values) => choose(count === 1 && isCelList(values[0]) ? itemsOf(values[0]) : values),
+    };
+  });
+}
+
+/** Numbers of one kind give that kind. */
+function ofKind(count: number): Signature[] {
+  return numbers.map((kind) => ({ takes: Array.from({ length: count }, () => [kind]), gives: kind }));
+}
+
+function givenBy(count: number): Signature["gives"] {
+  return count === 1 ? "first" : "dyn";
+}
+
+function ofDouble(name: string, gives: "double" | "bool", run: (value: number) => number | boolean): CelFunction {
+  return {
+    name,
+    isMethod: false,
+    count: 1,
+    signatures: [{ takes: [["double"]], gives }],
+    steps: () => 0,
+    extent: () => scalar,
+    run([value]) {
+      if (typeof value !== "number") throw noOverload();
+      return run(value);
+    },
+  };
+}
+
+function ofNumber(name: string, run: { double(value: number): number; whole(value: bigint): bigint }): CelFunction {
+  return {
+    name,
+    isMethod: false,
+    count: 1,
+    signatures: [{ takes: [numbers], gives: "first" }],
+    steps: () => 0,
+    extent: () => scalar,
+    run([value]) {
+      if (typeof value === "number") return run.double(value);
+      if (typeof value === "bigint") return run.whole(value);
+      // One that has no sign is as large as it is.
+      if (isCelUint(value)) return value;
+      throw noOverload();
+    },
+  };
+}
+
+/** Half away from zero, as CEL rounds. */
+function round(value: number): number {
+  return Math.sign(value) * Math.round(Math.abs(value));
+}
+
+/** Functions of numbers. */
+export const mathFunctions: readonly CelFunction[] = [
+  ...choosing("math.greatest", (a, b) => a > b),
+  ...choosing("math.least", (a, b) => a < b),
+  ofDouble("math.ceil", "double", Math.ceil),
+  ofDouble("math.floor", "double", Math.floor),
+  ofDouble("math.round", "double", round),
+  ofDouble("math.trunc", "double", Math.trunc),
+  ofDouble("math.sqrt", "double", Math.sqrt),
+  ofDouble("math.isNaN", "bool", Number.isNaN),
+  ofDouble("math.isInf", "bool", (value) => !Number.isNaN(value) && !Number.isFinite(value)),
+  ofDouble("math.isFinite", "bool", Number.isFinite),
+  ofNumber("math.abs", { double: Math.abs, whole: (value) => (value < 0n ? -value : value) }),
+  ofNumber("math.sign", { double: Math.sign, whole: (value) => BigInt(Math.sign(Number(value))) }),
+];

@@ -1,0 +1,86 @@
+import type { JsonSchema } from "@svc/catalog";
+import { formatValue } from "@svc/core";
+import type { Check } from "../../check/context.ts";
+import { type Path, pathOf } from "../../json.ts";
+import { idForm } from "../../read/name.ts";
+import { parsePath } from "../../read/reference.ts";
+import type { Node, ShapeReader } from "../../read/shape.ts";
+import type { ValueType } from "../../types/schema-type.ts";
+import type { RowSet } from "../../types/scope.ts";
+
+/** Fields that a step adds to rows, by name: each the path of a value below what the step takes them from. */
+export type Keep = readonly (readonly [name: string, path: Path])[];
+
+const keptCount = { min: 1, max: 50 };
+const pathMax = 512;
+
+/** The JSON Schema of a `keep` whose paths begin with `root`. */
+export function keepSchema(description: string, root: string, examples: readonly [object, ...object[]]): JsonSchema {
+  return {
+    description,
+    type: "object",
+    minProperties: keptCount.min,
+    maxProperties: keptCount.max,
+    propertyNames: { pattern: idForm.pattern.source },
+    additionalProperties: {
+      description: `The path of a value, beginning with ${root}.`,
+      type: "string",
+      maxLength: pathMax,
+      pattern: String.raw`^${root}(\.[^.\[\]{}\s"]+|\[\d{1,6}\])*$`,
+      examples: Object.values(examples[0]),
+    },
+    examples,
+  };
+}
+
+/** Reads the fields that are added to rows; the paths lose their root. None where nothing is said. */
+export function readKeep(node: Node, root: string, reader: ShapeReader): Keep {
+  const object = node.value === undefined ? undefined : reader.object(node);
+  const entries = Object.entries(object ?? {});
+  if (object !== undefined && (entries.length === 0 || entries.length > keptCount.max)) {
+    const hint = `name 1 to ${keptCount.max} fields, such as {"<name>": "${root}.<field>"}`;
+    reader.faults.add("PROGRAM_MALFORMED", node.path, `names ${entries.length} fields`, hint);
+  }
+  return entries.slice(0, keptCount.max).flatMap(([name, value]) => {
+    const at = { value, path: [...node.path, name] };
+    if (!idForm.pattern.test(name)) {
+      reader.faults.add("PROGRAM_MALFORMED", at.path, `is named ${formatValue(name)}`, idForm.hint);
+    }
+    const hint = `write the path of a value, such as "${root}.<field>"`;
+    const text = reader.text(at, { max: pathMax, hint });
+    if (text === undefined) return [];
+    const [first, ...path] = parsePath(text) ?? [];
+    if (first === root) return [[name, path] as const];
+    reader.faults.add("PROGRAM_MALFORMED", at.path, `is ${formatValue(text)}, which does not begin with ${root}`, hint);
+    return [];
+  });
+}
+
+/** The fields of a set with those that a step adds. A name that the rows have already is a fault, but for `replaced`. */
+export function withKept(
+  { row, kept, path, replaced }: KeptFields,
+  { faults }: Pick<Check, "faults">,
+): ReadonlyMap<string, ValueType> {
+  const fields = new Map(row.fields);
+  if (replaced !== undefined) fields.delete(replaced);
+  for (const [name, type] of kept) {
+    if (fields.has(name)) {
+      faults.add("PROGRAM_MALFORMED", [...path, name], "is a field of the rows already", "give it another name");
+    }
+    fields.set(name, type);
+  }
+  return fields;
+}
+
+/** Fields that are added to rows of a set, where they are named, and a field that goes. */
+export type KeptFields = {
+  readonly row: RowSet;
+  readonly kept: Iterable<readonly [string, ValueType]>;
+  readonly path: Path;
+  readonly replaced?: string;
+};
+
+/** Where a step names what it adds. */
+export function keepPath({ pointer }: { readonly pointer: string }, field = "keep"): Path {
+  return [...pathOf(pointer), field];
+}

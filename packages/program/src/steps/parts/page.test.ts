@@ -1,0 +1,117 @@
+import { testContext } from "@svc/testing/programs";
+import { expect, test } from "vitest";
+import { checkProgram } from "../../check/program.ts";
+
+const context = await testContext();
+
+type Listing = { readonly call?: string; readonly args?: object; readonly rows?: object; readonly page: unknown };
+
+const events = {
+  call: "calendar.list_events",
+  args: { calendar_id: "primary" },
+  rows: { from: "items[]", keep: ["id"] },
+};
+const templates = {
+  call: "esignature.list_templates",
+  args: {},
+  rows: { from: "templates[]", keep: ["template_id"] },
+};
+const issues = { call: "issue_tracker.list_issues", args: { team_id: "t1" }, rows: { from: "nodes[]", keep: ["id"] } };
+
+/** The faults of a program that reads a list in pages: code, where it stands below `rows`, and message. */
+async function faultsOf({ page, rows = events.rows, ...call }: Listing): Promise<string[]> {
+  const step = { id: "list", ...events, ...call, entity: "ops", rows: { ...rows, page } };
+  const program = { version: 1, title: "A list", steps: [step] };
+  const checked = await checkProgram(JSON.stringify(program), context);
+  if (!("faults" in checked)) return [];
+  return checked.faults.map(({ code, pointer, message, hint }) => {
+    return `${code.slice("PROGRAM_".length)} ${pointer.replace("/steps/0/", "")} ${message}: ${hint}`;
+  });
+}
+
+test.each([
+  [{ page: { max: 20 } }],
+  [{ page: { arg: "page_token", from: "nextPageToken", max: 20 } }],
+  [{ ...templates, page: { max: 20 } }],
+  [{ ...templates, page: { arg: "page", start: 1, max: 20 } }],
+  [{ ...templates, page: { arg: "page", start: 2, size: "page_size", max: 20 } }],
+  [{ ...templates, args: { page: 3 }, page: { max: 20 } }],
+])("%j is taken", async (listing) => {
+  expect(await faultsOf(listing)).toEqual([]);
+});
+
+test("an argument that pages give may be left out, though the tool requires it", async () => {
+  const institutions = { call: "bank_link.list_institutions", args: { count: 5, country_codes: ["US"] } };
+  const rows = { from: "institutions[]", keep: ["name"] };
+  expect(await faultsOf({ ...institutions, rows, page: { max: 20 } })).toEqual([]);
+  expect(await faultsOf({ ...institutions, rows, page: undefined })).toEqual([
+    expect.stringMatching(/^ARGUMENT_INVALID args .*offset/),
+  ]);
+});
+
+test.each([
+  ["nothing but how many", { page: {} }, /^MALFORMED rows\/page lacks max/],
+  [
+    "no way",
+    { page: { arg: "page_token", max: 5 } },
+    /^MALFORMED rows\/page does not say how the next page is asked for: .*"from": "nextPageToken".*"start": 1.*"by": "rows".*"query": "cursor"/,
+  ],
+  ["a way without its argument", { page: { from: "nextPageToken", max: 5 } }, /^MALFORMED rows\/page does not say how/],
+  [
+    "two ways",
+    { page: { arg: "page_token", from: "nextPageToken", start: 1, max: 5 } },
+    /^MALFORMED rows\/page\/start start stands beside from/,
+  ],
+  [
+    "a parameter of no link",
+    { page: { arg: "page_token", query: "cursor", max: 5 } },
+    /^MALFORMED rows\/page\/query query stands without from/,
+  ],
+  [
+    "an offset in pages",
+    { page: { arg: "max_results", by: "pages", max: 5 } },
+    /^MALFORMED rows\/page\/by is "pages", not one of rows/,
+  ],
+  [
+    "a tool that has one page",
+    { ...issues, page: { max: 5 } },
+    /^REFERENCE_INVALID rows\/page issue_tracker.list_issues declares no paging, and takes nothing .*: leave page out, .*limit/,
+  ],
+  [
+    "an argument that there is not, where the tool declares its paging",
+    { page: { arg: "cursor", from: "nextPageToken", max: 5 } },
+    /^REFERENCE_INVALID rows\/page\/arg "cursor" is no argument of calendar.list_events: .*or write \{"max": 20\}/,
+  ],
+  [
+    "a number for a text",
+    { page: { arg: "page_token", start: 1, max: 5 } },
+    /^ARGUMENT_INVALID rows\/page\/arg page_token is string, not a number/,
+  ],
+  [
+    "a first page that the tool does not take",
+    { ...templates, page: { arg: "page", start: 0, max: 5 } },
+    /^ARGUMENT_INVALID rows\/page\/start begins at 0, and page must be >= 1: write the number of the first page/,
+  ],
+  [
+    "a first page that is said twice",
+    { ...templates, args: { page: 3 }, page: { arg: "page", start: 1, max: 5 } },
+    /^MALFORMED args\/page stands beside page.start: leave out args.page/,
+  ],
+  [
+    "a size that is no argument",
+    { ...templates, page: { arg: "page", start: 1, size: "per_page", max: 5 } },
+    /^REFERENCE_INVALID rows\/page\/size "per_page" is no argument of esignature.list_templates/,
+  ],
+  [
+    "more that is no boolean",
+    { ...templates, page: { arg: "page", start: 1, more: "list_info.num_pages", max: 5 } },
+    /^REFERENCE_INVALID rows\/page\/more is number, not true or false/,
+  ],
+  [
+    "a link that is a number",
+    { ...templates, page: { arg: "page", from: "list_info.num_pages", query: "page", max: 5 } },
+    /^ARGUMENT_INVALID rows\/page\/from is number, which is no link/,
+  ],
+] as const)("%s is refused once, with what would be right", async (_what, listing, fault) => {
+  expect(await faultsOf(listing)).toEqual([expect.stringMatching(fault)]);
+});

@@ -1,0 +1,157 @@
+import type { Action, JsonSchema } from "@svc/catalog";
+import { isObject } from "@svc/core";
+import { startTestServer, type TestServer } from "@svc/testing/server";
+import fc from "fast-check";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { reach, submit } from "../jobs/project.ts";
+import { consent, openBrowser } from "../tools/browser.ts";
+import { connect } from "../tools/project.ts";
+import { drawArguments } from "./arguments.ts";
+import { actions, catalog } from "./definitions.ts";
+
+// What definitions say of their pages: a program that says no more than `"page": {"max": 20}` reads every one of them in the sandbox.
+
+const paged = actions.filter(({ paging }) => paging !== undefined);
+const toolkits = Map.groupBy(
+  paged.filter(({ callable }) => callable),
+  ({ toolkitSlug }) => toolkitSlug,
+);
+
+/** Lists of more than one page that can be called, by toolkit. The other three have none: their lists take no argument that asks for another page. */
+const counts: Readonly<Record<string, number>> = {
+  bank_link: 4,
+  calendar: 5,
+  data_pipeline: 7,
+  email_marketing: 8,
+  esignature: 5,
+  incident_mgmt: 10,
+  notes_wiki: 3,
+  sales_crm: 13,
+  scheduling: 10,
+  search_engine: 2,
+  search_ingestion: 8,
+  vector_db: 5,
+  work_mgmt: 5,
+};
+
+/** Tools with an argument of that sort that have no pages to read on, and why. */
+const unpaged: Readonly<Record<string, string>> = {
+  "data_pipeline.list_sources": "its result has no token: of the pagination it shows current and totalEntries alone",
+  "messaging_bot.get_updates": "its offset is the id of the next update, and confirms those before it",
+  "search_engine.multi_search": "its pages are those of each search in it",
+  "search_ingestion.create_task": "its cursor is where the task begins",
+  "search_ingestion.create_task_v1": "its cursor is where the task begins",
+  "search_ingestion.replace_task": "its cursor is where the task begins",
+};
+
+const pages = 3;
+const pageSize = 4;
+const entity = `sandbox:pages=${pages}`;
+
+let server: TestServer;
+beforeAll(async () => {
+  server = await startTestServer({ variables: { SVC_SANDBOX: "force", SVC_LOG_LEVEL: "warn" } });
+  for (const toolkit of toolkits.keys()) await connectTo(toolkit);
+}, 60_000);
+afterAll(() => server?.stop());
+
+async function connectTo(slug: string): Promise<void> {
+  const { auth = [], account = [] } = catalog.toolkits.get(slug) ?? {};
+  const hasKey = auth.some(({ type }) => type === "api_key");
+  const { authorizeUrl } = await connect(server, slug, {
+    entityId: entity,
+    scheme: hasKey ? "api_key" : "oauth2",
+    accountVariables: Object.fromEntries(account.map(({ name, example }) => [name, example])),
+    ...(hasKey && { apiKey: "key-of-the-tests" }),
+  });
+  if (hasKey) return;
+  const browser = openBrowser();
+  const { status, text } = await browser.open(await consent(browser, authorizeUrl, "allow"));
+  expect(status, text).toBe(200);
+}
+
+/** The first list of an output, the shallow ones first, as `rows.from` writes it, and a field of its items. */
+function listOf({ outputSchema }: Action): { from: string; keep: string } {
+  const found = findLists(outputSchema, "");
+  const [first] = found.toSorted((a, b) => a.from.split(".").length - b.from.split(".").length);
+  if (first === undefined) throw new Error("there is no list in the output");
+  return first;
+}
+
+function findLists(schema: JsonSchema, prefix: string): { from: string; keep: string }[] {
+  const { items, properties } = schema;
+  if (isObject(items)) {
+    const fields = Object.entries(isObject(items["properties"]) ? items["properties"] : {});
+    const [[keep, only] = ["value", undefined]] = fields;
+    // The updates of one item stand in a list of items, of which one was asked for.
+    const isHolder = fields.length === 1 && isObject(only) && isObject(only["items"]);
+    return isHolder ? findLists(only, `${prefix}[0].${keep}`) : [{ from: `${prefix}[]`, keep }];
+  }
+  return Object.entries(isObject(properties) ? properties : {}).flatMap(([name, child]) => {
+    return isObject(child) ? findLists(child, prefix === "" ? name : `${prefix}.${name}`) : [];
+  });
+}
+
+/** What the tool needs, and small pages where it takes their size. */
+function argumentsOf({ inputSchema, validateInput, paging }: Action): Record<string, unknown> {
+  const [drawn = {}] = fc.sample(
+    fc
+      .gen()
+      .map((draw) => drawArguments(inputSchema, { draw, optionals: "none", useOf: () => "segment" }))
+      .filter((args) => validateInput(args).length === 0),
+    { numRuns: 1, seed: 12 },
+  );
+  const size = sizeArgument({ inputSchema, paging });
+  const { [paging?.from === undefined ? (paging?.arg ?? "") : ""]: _first, ...args } = drawn;
+  return size === undefined ? args : { ...args, [size]: pageSize };
+}
+
+function secretsOf({ inputSchema }: Action): object {
+  const isTaken = Object.hasOwn((inputSchema["properties"] ?? {}) as object, "access_token");
+  return isTaken ? { access_token: { $ref: "input.access_token" } } : {};
+}
+
+function sizeArgument({ inputSchema, paging }: Pick<Action, "inputSchema" | "paging">): string | undefined {
+  const names = ["limit", "max_results", "page_size", "count", "per_page", "itemsPerPage"];
+  return paging?.size ?? names.find((name) => Object.hasOwn((inputSchema["properties"] ?? {}) as object, name));
+}
+
+test("every tool that can be asked for another page says how, or why not", () => {
+  const silent = actions.filter(({ inputSchema, paging, slug }) => {
+    const names = Object.keys((inputSchema["properties"] ?? {}) as object);
+    const asks = names.some((name) => /^(?:page|offset|skip|cursor|start_?cursor|page_?token|after)$/i.test(name));
+    return asks && paging === undefined && unpaged[slug] === undefined;
+  });
+  expect(silent.map(({ slug }) => slug)).toEqual([]);
+  expect(Object.fromEntries([...toolkits].map(([slug, tools]) => [slug, tools.length]))).toEqual(counts);
+});
+
+test.each([...toolkits])("every list of %s is read to its end by a page of max alone", async (slug, tools) => {
+  const steps = tools.map((action) => {
+    const { from, keep } = listOf(action);
+    const rows = { from, keep: [keep], page: { max: 20 } };
+    return { id: action.name, call: action.slug, entity, args: { ...argumentsOf(action), ...secretsOf(action) }, rows };
+  });
+  const result = Object.fromEntries(tools.map(({ name }) => [name, { $ref: `rows.${name}` }]));
+  const secret = { type: "string", "x-sensitive": true };
+  const inputSchema = { type: "object", properties: { access_token: secret } };
+  const program = {
+    title: `Every list of ${slug}`,
+    inputSchema,
+    input: { access_token: "access-sandbox-1" },
+    steps,
+    result,
+  };
+  const id = await submit(server, program);
+  const job = await reach(server, id, ({ finishedAt }) => finishedAt !== undefined, { timeoutMs: 60_000 });
+  expect(job.lastError).toBe("");
+  const expected = tools.map((action) => {
+    return [action.name, pages * (sizeArgument(action) === undefined ? 250 : pageSize)] as const;
+  });
+  expect(JSON.parse(job.receipt.resultJson)).toEqual(Object.fromEntries(expected));
+  // A list that is counted shows its end by an empty page, unless a boolean says so before.
+  const calls = tools.map(({ paging }) =>
+    paging?.from === undefined && paging?.more === undefined ? pages + 1 : pages,
+  );
+  expect(job.receipt.calls.read + job.receipt.calls.write).toBe(calls.reduce((sum, count) => sum + count, 0));
+});

@@ -137,6 +137,8 @@ export const standingRuns = pgTable(
     previousAt: time("previous_at"),
     /** What a caller gave as the input, sealed for the context `<project>/standing_runs/<id>/input`. */
     input: bytes("input"),
+    /** Of a run by hand: whose call made it. */
+    callerKeyId: idColumn("key")("caller_key_id"),
     decidedAt: time("decided_at").notNull(),
     /** From when on it may start; null where only the end of another run lets it. */
     notBefore: time("not_before"),

@@ -1,8 +1,8 @@
 import { type ProjectId, type StandingProgramId, uuidOfId } from "@svc/core";
-import { and, desc, eq, isNull, lt } from "drizzle-orm";
+import { and, desc, eq, inArray, isNull, lt } from "drizzle-orm";
 import type { Executor } from "../connect.ts";
 import { dueTasks, standingPrograms, standingVersions } from "../schema/standing.ts";
-import type { StandingSourceKind, StandingState } from "../schema/words.ts";
+import type { DueTaskKind, StandingSourceKind, StandingState } from "../schema/words.ts";
 import { arrayLiteral } from "../sql/array-literal.ts";
 import { fieldsOf, type Row, type ValuesOf } from "../sql/codec.ts";
 import { compose, query } from "../sql/compose.ts";
@@ -201,7 +201,11 @@ export async function addStandingVersion(db: Executor, version: typeof standingV
   await db.orm.insert(standingVersions).values(version);
 }
 
-/** Ends every task of a program: nothing of it is due any more. */
-export async function clearDueTasks(tx: Executor, id: StandingProgramId): Promise<void> {
-  await tx.orm.delete(dueTasks).where(eq(dueTasks.ownerId, id));
+/** Ends tasks of a locked program, by their kinds; who holds one loses its lease. */
+export async function clearDueTasks(
+  tx: Executor,
+  id: StandingProgramId,
+  kinds: readonly DueTaskKind[],
+): Promise<void> {
+  await tx.orm.delete(dueTasks).where(and(eq(dueTasks.ownerId, id), inArray(dueTasks.kind, [...kinds])));
 }

@@ -31,6 +31,7 @@ const names = [
   "missed",
   "previousAt",
   "input",
+  "callerKeyId",
   "decidedAt",
   "notBefore",
   "startedAt",
@@ -247,6 +248,22 @@ export async function mergeSkippedStandingRuns(tx: Executor, skips: readonly Ski
   if (skips.length === 0) return new Set();
   const merged = await mergeSkipped(tx, { skips: skips.map((skip, place) => ({ ...skip, place })) });
   return new Set(merged.map(({ place }) => place));
+}
+
+/** By standing_runs_program, a probe each. */
+const readLast = statement<RawRow<StandingRunRecord>>(
+  "read_last_standing_runs",
+  `select ${columns.text} from unnest($1::uuid[]) as w(id) cross join lateral (
+     select * from standing_runs where program_id = w.id order by id desc limit 1 offset 0) r`,
+);
+
+/** The newest run of each program that has one. */
+export async function readLastStandingRuns(
+  db: Executor,
+  ids: readonly StandingProgramId[],
+): Promise<Map<StandingProgramId, StandingRunRecord>> {
+  const found = (await readLast(db, [arrayLiteral(ids.map(uuidOfId))])).map((row) => columns.read(row));
+  return new Map(found.map((run) => [run.programId, run]));
 }
 
 /** What a list of runs is narrowed to; an absent part does not narrow. */

@@ -57,7 +57,7 @@ const setRow = {
 } as const;
 const page = { after: undefined, limit: 51 };
 const endedBatch = { beforeMs: seededAt(9_000), after: undefined, limit: 20, logEntriesMax: 10_000_000 };
-const everyJob: JobFilter = { status: undefined, mode: undefined, skillSlug: undefined };
+const everyJob: JobFilter = { status: undefined, mode: undefined, skillSlug: undefined, standingProgramId: undefined };
 
 const newJob = {
   job: {

@@ -53,6 +53,8 @@ export function toJob({ job, programJson, steps, pendingAsk }: JobParts): JobMes
     mode: job.mode,
     simulatedFrom: job.simulatedFrom ?? "",
     skillSlug: job.skillSlug,
+    standingProgramId: job.standingProgramId,
+    standingRunId: job.standingRunId ?? "",
     ...(job.pausedAt !== null && { pausedAt: timestampFromMs(job.pausedAt) }),
   });
 }

@@ -1,7 +1,7 @@
 import { create } from "@bufbuild/protobuf";
 import type { ServiceImpl } from "@connectrpc/connect";
 import { jobNotFound } from "@svc/asks";
-import { pageOf, pageRows, requireId, requireProject } from "@svc/core";
+import { optionalId, pageOf, pageRows, requireId, requireProject } from "@svc/core";
 import { jobsForProject, requestJobCancel } from "@svc/db";
 import {
   CancelJobResponseSchema,
@@ -47,11 +47,16 @@ export function jobMethods(context: JobsContext): Methods {
     },
     async listJobs(request, ctx) {
       const { projectId } = requireProject(ctx);
-      const { status, skillSlug } = request;
+      const { status, skillSlug, standingProgramId } = request;
       const mode = request.mode === "" ? undefined : readMode(request.mode);
-      const scope = { call: "ListJobs", projectId, filters: { status, mode, skillSlug } };
+      const scope = { call: "ListJobs", projectId, filters: { status, mode, skillSlug, standingProgramId } };
       const page = pageOf(sealer, scope, request, "job");
-      const filter = { status: statusOfFilter(status), mode, skillSlug: skillSlug === "" ? undefined : skillSlug };
+      const filter = {
+        status: statusOfFilter(status),
+        mode,
+        skillSlug: skillSlug === "" ? undefined : skillSlug,
+        standingProgramId: optionalId("stp", "standingProgramId", standingProgramId),
+      };
       const read = await readPage(jobsForProject(db, projectId), filter, page);
       const { rows, nextPageToken } = pageRows(sealer, scope, read.rows, read.size);
       return create(ListJobsResponseSchema, { jobs: await toJobs(context, projectId, rows), nextPageToken });

@@ -1,6 +1,9 @@
+import { parseId } from "@svc/core";
 import {
   commitRun,
+  type EndedStandingRun,
   type Executor,
+  endStandingRun,
   loadJob,
   type ReceiptDocument,
   type RunChange,
@@ -190,10 +193,20 @@ function hasNewOverrides({ state, committed }: Work): boolean {
 }
 
 /** What is written by statements of its own in the same transaction. */
-function otherWrites({ state, pending: { turned, asks } }: Work): RunChange["also"] {
-  if (turned.length === 0 && asks.length === 0) return undefined;
+function otherWrites({ state, committed, pending: { turned, asks } }: Work): RunChange["also"] {
+  const ended = committed.finishedAt === null ? endedRun(state) : undefined;
+  if (turned.length === 0 && asks.length === 0 && ended === undefined) return undefined;
   return async (tx: Executor) => {
     for (const { setId, from, to } of turned) await setJobRowStates(tx, { jobId: state.id, setId }, { from, to });
     for (const ask of asks) await ask.write(tx);
+    if (ended !== undefined) await endStandingRun(tx, ended);
   };
+}
+
+/** The run of a standing program that ends with its job; undefined for a job that goes on, or that none started. */
+function endedRun(state: JobState): EndedStandingRun | undefined {
+  const { standingRunId: runId, finishedAt: nowMs, projectId, status, used } = state;
+  const programId = parseId("stp", state.standingProgramId);
+  if (runId === null || nowMs === null || programId === undefined) return undefined;
+  return { runId, programId, projectId, status, toolCalls: used.toolCalls, writes: used.writes, nowMs };
 }

@@ -151,8 +151,14 @@ function begun(main: NewJob, { change }: PlannedJob): NewJob {
 
 type Identified = { readonly id: Id<"job">; readonly digest: Buffer; readonly nowMs: number };
 
+/** What a job is made of, where its program is in the store. */
+export type NewJobFacts = Omit<JobSubmission, "programJson" | "pins"> & Identified;
+
 /** Makes a job of a checked program; nothing is stored. */
-export async function newJob(context: Pick<NewJobsContext, "db" | "sealer" | "asks">, submission: JobSubmission & Identified): Promise<NewJob> {
+export async function newJob(
+  context: Pick<NewJobsContext, "db" | "sealer" | "asks">,
+  submission: NewJobFacts,
+): Promise<NewJob> {
   const { id, nowMs, program, simulateFirst, needsApproval, mode } = submission;
   const asksNow = needsApproval && !simulateFirst && mode === "live";
   const status: JobStatus = simulateFirst ? "simulating" : asksNow ? "pending_plan_approval" : "queued";
@@ -197,7 +203,7 @@ function newTwin(context: NewJobsContext, submission: JobSubmission, { id, diges
   };
 }
 
-function baseRow(submission: JobSubmission, { id, digest, nowMs }: Identified) {
+function baseRow(submission: Omit<NewJobFacts, keyof Identified>, { id, digest, nowMs }: Identified) {
   return {
     id,
     projectId: submission.projectId,
@@ -219,13 +225,13 @@ function baseRow(submission: JobSubmission, { id, digest, nowMs }: Identified) {
   };
 }
 
-function sagaOf({ program }: JobSubmission): SagaDocument {
+function sagaOf({ program }: Pick<JobSubmission, "program">): SagaDocument {
   return { state: program.sagaOn.length > 0 ? "armed" : "none", entries: 0, done: 0, failed: 0 };
 }
 
 function preparePlanAsk(
   { db, asks }: Pick<NewJobsContext, "db" | "asks">,
-  { id, nowMs, projectId, keyId, principalChain, program, standing }: JobSubmission & Identified,
+  { id, nowMs, projectId, keyId, principalChain, program, standing }: NewJobFacts,
   question: ReturnType<typeof planQuestion>,
 ): Promise<PreparedAsk> {
   return asks.prepare(db, {
@@ -240,11 +246,11 @@ function preparePlanAsk(
   });
 }
 
-function submitted({ mode, programHash, skillSlug }: JobSubmission, status: JobStatus) {
+function submitted({ mode, programHash, skillSlug }: Pick<JobSubmission, "mode" | "programHash" | "skillSlug">, status: JobStatus) {
   const payload = { mode, status, programHash, ...(skillSlug !== "" && { skillSlug }) };
   return { type: "job-submitted", stepId: "", payload: JSON.stringify(payload), principalChain: null };
 }
 
-function runTask({ projectId }: JobSubmission, jobId: Id<"job">, dueAt: number) {
+function runTask({ projectId }: Pick<JobSubmission, "projectId">, jobId: Id<"job">, dueAt: number) {
   return { jobId, kind: "run" as const, subject: "", projectId, dueAt };
 }

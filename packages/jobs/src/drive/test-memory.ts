@@ -283,6 +283,7 @@ function firstState(program: Program, tools: ReadonlyMap<string, PinnedTool>): J
     isSimulated: false,
     simulatedFrom: null,
     standingProgramId: "",
+    standingRunId: null,
     principalChain: ["key:test"],
     estimate: newJobDocuments.estimate,
     loaded: { program, programHash: "", flow: flatten(program.steps, stepKinds), tools, hasSensitive: false },

@@ -1,4 +1,4 @@
-import type { Id, KeyId, ProjectId } from "@svc/core";
+import type { Id, KeyId, ProjectId, StandingRunId } from "@svc/core";
 import type { EstimateDocument, ParkDocument, SagaDocument, StepReceiptDocument, UsedDocument } from "@svc/db";
 import type { JsonObject, JsonValue, PinnedTools, Program, RunScope } from "@svc/program";
 import type { Flow } from "./flow.ts";
@@ -24,6 +24,8 @@ export type JobFacts = {
   /** The live job whose twin this is. */
   readonly simulatedFrom: Id<"job"> | null;
   readonly standingProgramId: string;
+  /** The run of the standing program that it is; null without one. */
+  readonly standingRunId: StandingRunId | null;
   /** Who causes what the program does by itself. */
   readonly principalChain: readonly string[];
   readonly estimate: EstimateDocument;

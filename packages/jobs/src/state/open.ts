@@ -29,6 +29,7 @@ export function openState(
     isSimulated: job.mode === "simulate",
     simulatedFrom: job.simulatedFrom,
     standingProgramId: job.standingProgramId,
+    standingRunId: job.standingRunId,
     principalChain: job.principalChain,
     estimate: job.estimate,
     loaded,

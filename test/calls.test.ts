@@ -561,6 +561,8 @@ const jobs: Case[] = [
   ["SubmitJob", { ...waiting, mode: "simulate", simulateFirst: true }, "invalid_argument MODE_CONFLICT"],
   ["SubmitJob", { ...waiting, idempotencyKey: "k".repeat(256) }, "invalid_argument IDEMPOTENCY_KEY_INVALID"],
   ["SubmitJob", { programJson: "" }, "invalid_argument PROGRAM_MALFORMED"],
+  ["CheckProgram", { programJson: waiting.programJson }, "ok faults,omittedFaults,programHash,estimate,needsApproval"],
+  ["CheckProgram", { programJson: "" }, "ok faults,omittedFaults,programHash,needsApproval"],
   ["SubmitJob", { programJson: " ".repeat(262_145) }, "invalid_argument PROGRAM_TOO_LARGE"],
   ["GetJob", { id: "$job" }, "ok job"],
   ["GetJob", { id: missing.job }, "not_found JOB_NOT_FOUND"],

@@ -128,6 +128,7 @@ export async function useJobs(scene: Playing): Promise<void> {
   await call("JobsService/SubmitJob", {
     programJson: JSON.stringify({ ...program, input: { token: [secrets["literal"]], other: secrets["literal"] } }),
   });
+  await useRequests(scene);
   await call("JobsService/PromoteJob", { jobId: main, slug: "use", description: "Uses secrets, for tests of leaks." });
   const argumentsJson = JSON.stringify({ token: secrets["skillInput"] });
   await call("ToolsService/CallTool", { toolSlug: "skills.use", argumentsJson });
@@ -144,6 +145,35 @@ export async function useJobs(scene: Playing): Promise<void> {
       text: [type, payloadJson, ...principalChain].join(" "),
     });
   }
+}
+
+/** Requests with a secret of the vault in every place that takes one, to a host that repeats it, in a good answer and in a refusal. */
+async function useRequests(scene: Playing): Promise<void> {
+  const { call, server, app } = scene;
+  const { projectId } = await call("IdentityService/GetIdentity");
+  const http = { hosts: [new URL(app.url).host] };
+  await call("AdminService/SetProjectPolicy", { projectId, http }, server.adminToken);
+  const secret = { $secret: "own_function" };
+  const request = (id: string, path: string, method = "POST") => ({
+    id,
+    http: {
+      method,
+      url: `${app.url}${path}`,
+      headers: { authorization: { ...secret, prefix: "Bearer " }, "x-key": secret },
+      query: { key: secret },
+      ...(method === "POST" && { body: { deep: [secret] } }),
+    },
+  });
+  const rows = { from: "list[]", keep: ["said"] };
+  const told = { id: "tell", map: "rows", do: [request("each", "/own"), request("refused", "/refused")] };
+  const program = (...steps: object[]) => ({ version: 1, title: "Requests", steps });
+  const own = program(request("own", "/own"), { ...request("rows", "/own", "GET"), rows }, told);
+  const result = { said: { $ref: "steps.own.said" }, text: { $text: "said {steps.own.said}" } };
+  await ended(scene, await submit(scene, { ...own, result }));
+  await ended(scene, await submit(scene, { ...own, result: {} }, { mode: "simulate" }));
+  await ended(scene, await submit(scene, program(request("refused", "/refused"))));
+  const vaulted = { ...exchange, args: { public_token: secret } };
+  await ended(scene, await submit(scene, program(vaulted, { ...item, id: "again" })));
 }
 
 /** A read that its app answers when it is let. */

@@ -134,7 +134,10 @@ function playApp(
   } else if (path === "/auth/get") {
     reply(res, { numbers: { ach: [{ account_id: "1", account: secrets["rowValue"] }] } });
   } else if (query.get("status") === "lost") held.push(() => reply(res, { data: [] }));
-  else if (path === "/getMe") reply(res, { ok: true, result: { id: 1 } });
+  else if (path === "/own") {
+    const said = `${headers.authorization} ${headers["x-key"]} ${query.get("key")} ${body}`;
+    reply(res, { said, list: [{ said }, { said: { deep: said } }] });
+  } else if (path === "/getMe") reply(res, { ok: true, result: { id: 1 } });
   else if (path === "/deleteMessage") reply(res, { ok: true, result: true });
   else if (path === "/sendMessage") reply(res, { ok: true, result: { message_id: 7 } });
   else if (path.endsWith("/events") && method === "GET") reply(res, { items: [] });

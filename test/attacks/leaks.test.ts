@@ -88,6 +88,7 @@ test("no line of the log, at trace level, holds a secret or a project's own word
 
 test("the app was sent the secrets that are its own, so that the rest tells something", () => {
   const sent = scene.app.seen.map(({ headers, body }) => JSON.stringify(headers) + body).join(" ");
-  const { apiKey, argument, programInput, access, answered, stepResult } = scene.secrets;
-  for (const secret of [apiKey, argument, programInput, access, answered, stepResult]) expect(sent).toContain(secret);
+  const { apiKey, argument, programInput, access, answered, stepResult, vaultValue } = scene.secrets;
+  for (const secret of [apiKey, argument, programInput, access, answered, stepResult, vaultValue])
+    expect(sent).toContain(secret);
 });

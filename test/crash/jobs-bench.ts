@@ -6,7 +6,7 @@ import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { openDatabase } from "@svc/db";
 import { compileCache } from "@svc/testing/compile-cache";
-import { call, type ServerProcess, startServerProcess, until, vaultKey } from "@svc/testing/server-process";
+import { adminToken, call, type ServerProcess, startServerProcess, until, vaultKey } from "@svc/testing/server-process";
 import { expect } from "vitest";
 import { kinds, programOf } from "./jobs-programs.ts";
 import { itemsMax, type JobsProvider, startJobsProvider, writeDefinitions } from "./jobs-provider.ts";
@@ -126,10 +126,19 @@ export async function connectDesk(server: ServerProcess): Promise<void> {
   }
 }
 
+/** Lets programs make requests to the app themselves, with a secret. */
+export async function allowRequests(server: ServerProcess, appUrl: string): Promise<void> {
+  const { projectId } = await call<{ projectId: string }>(server, "IdentityService/GetIdentity", {});
+  const http = { hosts: [new URL(appUrl).host] };
+  await call(server, "AdminService/SetProjectPolicy", { projectId, http }, adminToken);
+  // Nothing that a job shows holds a marker.
+  await call(server, "SecretsService/PutSecret", { name: "desk_token", value: "marker-of-the-vault" });
+}
+
 /** Submits a job of a kind; the tag is its idempotency key, too. */
-export async function submit(server: { url: string }, kind: string, tag: string): Promise<string> {
+export async function submit(server: { url: string }, kind: string, tag: string, appUrl = ""): Promise<string> {
   const { job } = await call<{ job: { id: string } }>(server, "JobsService/SubmitJob", {
-    programJson: programOf(kind, tag),
+    programJson: programOf(kind, tag, appUrl),
     idempotencyKey: tag,
   });
   return job.id;

@@ -3,6 +3,7 @@ import { call, type ServerProcess } from "@svc/testing/server-process";
 import { type Subscriber, startSubscriber } from "@svc/testing/subscriber";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import {
+  allowRequests,
   connectDesk,
   createJobsBench,
   examine,
@@ -32,15 +33,22 @@ const pointsOf: Readonly<Record<string, readonly string[]>> = {
   write: [...everywhere, ...around, ...writing],
   "keyed write": [...everywhere, ...around, ...writing],
   pages: [...everywhere, ...around],
+  "pages by number": [...everywhere, ...around],
   filter: everywhere,
   "map of reads": [...everywhere, ...around],
   "map of writes": [...everywhere, ...around, ...writing],
   "map of keyed writes": [...everywhere, ...around, ...writing],
   "rows kept": [...everywhere, ...around, ...writing],
   when: [...everywhere, ...around, ...writing],
+  "http read": [...everywhere, ...around],
+  "http write": [...everywhere, ...around, ...writing],
+  "keyed http write": [...everywhere, ...around, ...writing],
+  "map of http writes": [...everywhere, ...around, ...writing],
+  "map of keyed http writes": [...everywhere, ...around, ...writing],
   judge: [...everywhere, ...asking],
   wait: everywhere,
   until: [...everywhere, ...around, ...writing],
+  "handled error": [...everywhere, ...around, ...writing],
   undo: [...everywhere, ...around, ...writing, "mid-undo"],
 };
 
@@ -52,6 +60,8 @@ const sample: readonly (readonly [kind: string, point: string, nth: number])[] =
   ["rows kept", "in-send", 5],
   ["judge", "after-ask-commit", 1],
   ["undo", "mid-undo", 1],
+  ["http write", "after-send", 1],
+  ["map of keyed http writes", "in-send", 5],
   ["until", "after-commit", 5],
 ];
 
@@ -69,6 +79,7 @@ beforeAll(async () => {
   [server, worker] = await Promise.all([startNode(bench, { SVC_ROLE: "api" }), bench.worker()]);
   standby = bench.worker();
   await connectDesk(server);
+  await allowRequests(server, bench.provider.url);
   receiver = await startSubscriber();
   await call(server, "JobsService/CreateAskEndpoint", { endpointUrl: receiver.url });
   await worker.tell({ start: true });
@@ -96,7 +107,7 @@ async function runAndKill(kind: string, { point, nth }: KillPoint): Promise<bool
     return true;
   };
   await doomed.tell({ arm: point === "in-send" ? null : { point, nth } });
-  const id = await submit(server, kind, tag);
+  const id = await submit(server, kind, tag, bench.provider.url);
   const job = await finish(id);
   bench.provider.onRequest = () => false;
   // Whoever dies after the last commit is dead by its answer.
@@ -130,11 +141,18 @@ async function finish(id: string): Promise<JobAnswer> {
 }
 
 /** Writes of the kinds that make them one after the other: each begins with a commit, and ends with the next one. */
-const writesOf: Readonly<Record<string, number>> = { write: 1, "keyed write": 1, when: 1, undo: 2 };
+const writesOf: Readonly<Record<string, number>> = {
+  write: 1,
+  "keyed write": 1,
+  "http write": 1,
+  "keyed http write": 1,
+  when: 1,
+  undo: 2,
+};
 
 /** Whether the commits of a kind do not tell by their number whether a write is under way. */
 function isManifold(kind: string): boolean {
-  return kind.startsWith("map of") || kind === "rows kept" || kind === "until";
+  return ["rows kept", "until", "handled error"].includes(kind) || kind.startsWith("map of");
 }
 
 /** Whether a write was under way where a worker died. */
@@ -153,8 +171,11 @@ function expectUnknown(
   const { point } = killed;
   const { unknown = 0, retried = 0, read = 0, write = 0 } = job.receipt?.calls ?? {};
   const isExposed = isDead && isUnderWay(kind, killed);
-  if (isExposed && (kind === "write" || kind === "keyed write")) expect(unknown, `${kind} at ${point}`).toBe(1);
-  if (isExposed && kind === "keyed write") expect(retried).toBe(1);
+  const isKeyed = kind === "keyed write" || kind === "keyed http write";
+  if (isExposed && (isKeyed || kind === "write" || kind === "http write")) {
+    expect(unknown, `${kind} at ${point}`).toBe(1);
+  }
+  if (isExposed && isKeyed) expect(retried).toBe(1);
   if (!isExposed && !isManifold(kind)) expect(unknown, `${kind} at ${point}`).toBe(0);
   if (write === 0 && read > 0) expect(unknown).toBe(0);
 }

@@ -20,6 +20,11 @@ const items = {
   rows: { from: "items[]", key: "id", keep: ["id", "n", "secret"], page: { arg: "page", from: "next", max: 40 } },
   timeout,
 };
+const numbered = {
+  ...items,
+  call: "desk.list_numbered",
+  rows: { from: "items[]", key: "id", keep: ["id", "n", "secret"], page: { max: 40 } },
+};
 const last = { id: "last", call: "desk.get_item", entity: "ops", args: { id: "x" }, timeout };
 const undo = { call: "desk.delete_note", entity: "ops", args: { id: { $ref: "output.id" }, confirm: true } };
 
@@ -32,12 +37,37 @@ function mapOf(tool: string, args: object) {
   return { points, steps: [items, { id: "each", map: "items", concurrency: 4, onRows, do: [one] }] };
 }
 
+/** Stands for the app's own address where a program makes requests to it. */
+const host = "http://127.0.0.1:1";
+const headers = { "x-token": { $secret: "desk_token" } };
+
+/** The request of a read, of a write, and of one that comes with a key. */
+const requests = {
+  read: { http: { method: "GET", url: `${host}/items/x`, headers } },
+  write: { http: { method: "POST", url: `${host}/notes`, headers } },
+  keyed: {
+    http: { method: "POST", url: `${host}/keyed`, headers },
+    idempotency: { header: "Idempotency-Key" },
+  },
+};
+
+function request(name: keyof typeof requests, body?: object) {
+  const { http, ...options } = requests[name];
+  return { id: "one", http: { ...http, ...(body && { body }) }, ...options, timeout };
+}
+
+function mapOfRequests(name: keyof typeof requests) {
+  const one = request(name, tagged("{row.id}"));
+  return { points, steps: [items, { id: "each", map: "items", concurrency: 4, onRows, do: [one] }] };
+}
+
 /** The kinds of work, by name. */
 export const kinds: Readonly<Record<string, JobKind>> = {
   read: { program: single("desk.get_item", { id: "x" }), ends: "SUCCEEDED" },
   write: { program: single("desk.send_note", tagged("one")), ends: "SUCCEEDED" },
   "keyed write": { program: single("desk.send_keyed", tagged("one")), ends: "SUCCEEDED" },
   pages: { program: { steps: [items] }, ends: "SUCCEEDED" },
+  "pages by number": { program: { steps: [numbered] }, ends: "SUCCEEDED" },
   filter: {
     program: {
       params: { n: 1.0 },
@@ -53,6 +83,11 @@ export const kinds: Readonly<Record<string, JobKind>> = {
   "map of reads": { program: mapOf("desk.get_item", { id: { $ref: "row.id" } }), ends: "SUCCEEDED" },
   "map of writes": { program: mapOf("desk.send_note", tagged("{row.id}")), ends: "SUCCEEDED" },
   "map of keyed writes": { program: mapOf("desk.send_keyed", tagged("{row.id}")), ends: "SUCCEEDED" },
+  "http read": { program: { steps: [request("read")] }, ends: "SUCCEEDED" },
+  "http write": { program: { steps: [request("write", tagged("one"))] }, ends: "SUCCEEDED" },
+  "keyed http write": { program: { steps: [request("keyed", tagged("one"))] }, ends: "SUCCEEDED" },
+  "map of http writes": { program: mapOfRequests("write"), ends: "SUCCEEDED" },
+  "map of keyed http writes": { program: mapOfRequests("keyed"), ends: "SUCCEEDED" },
   judge: { program: { points, steps: [{ id: "gate", judge: "doubt" }, last] }, ends: "SUCCEEDED" },
   "rows kept": {
     program: {
@@ -111,6 +146,26 @@ export const kinds: Readonly<Record<string, JobKind>> = {
     },
     ends: "SUCCEEDED",
   },
+  "handled error": {
+    program: {
+      steps: [
+        {
+          id: "bad",
+          call: "desk.get_item",
+          entity: "ops",
+          args: { id: "bad" },
+          timeout,
+          onError: {
+            do: [{ id: "one", call: "desk.send_note", entity: "ops", args: tagged("{steps.bad.error.code}"), timeout }],
+            // biome-ignore lint/suspicious/noThenProperty: programs have the field.
+            then: "continue",
+          },
+        },
+        last,
+      ],
+    },
+    ends: "SUCCEEDED",
+  },
   undo: {
     program: {
       saga: { on: ["failed"] },
@@ -125,8 +180,9 @@ export const kinds: Readonly<Record<string, JobKind>> = {
   },
 };
 
-/** The text of a kind's program; `tag` stands in every note it sends. */
-export function programOf(kind: string, tag: string): string {
+/** The text of a kind's program; `tag` stands in every note it sends. `appUrl`: where the app is, for requests to it. */
+export function programOf(kind: string, tag: string, appUrl: string): string {
   const inputSchema = { type: "object", required: ["tag"], properties: { tag: { type: "string" } } };
-  return JSON.stringify({ version: 1, title: kind, inputSchema, input: { tag }, ...kinds[kind]?.program });
+  const program = { version: 1, title: kind, inputSchema, input: { tag }, ...kinds[kind]?.program };
+  return JSON.stringify(program).replaceAll(host, appUrl);
 }

@@ -82,17 +82,19 @@ function answerOf({ method, path, text }: SeenRequest, query: URLSearchParams): 
   if (method === "DELETE") return { ok: true };
   if (path === "/items/bad") return undefined;
   if (path === "/items/tick") return { id: "tick", text: `tick ${++ticks}` };
-  if (path !== "/items") return { id: path.split("/")[2], text: "an item" };
-  const from = Number(query.get("page") ?? "0");
-  const items = Array.from({ length: Math.min(pageSize, itemsMax - from) }, (_, index) => {
+  if (path !== "/items" && path !== "/numbered") return { id: path.split("/")[2], text: "an item" };
+  const isNumbered = path === "/numbered";
+  const from = isNumbered ? (Number(query.get("number")) - 1) * pageSize : Number(query.get("page") ?? "0");
+  const items = Array.from({ length: Math.max(0, Math.min(pageSize, itemsMax - from)) }, (_, index) => {
     return { id: `i${from + index}`, n: from + index, secret: `marker-${from + index}` };
   });
-  return { items, ...(from + pageSize < itemsMax && { next: String(from + pageSize) }) };
+  return { items, ...(!isNumbered && from + pageSize < itemsMax && { next: String(from + pageSize) }) };
 }
 
 const text = { type: "string" };
 const note = { type: "object", properties: { id: text, text } };
 const described = (description: string) => ({ type: "string", description });
+const pageNumber = { type: "integer", minimum: 1, description: "Number of the page, from 1." };
 const sent = {
   type: "object",
   additionalProperties: false,
@@ -111,6 +113,12 @@ const tools: Record<string, object> = {
     input: { type: "object", additionalProperties: false, properties: { page: described("Token of the page.") } },
     output: { type: "object", properties: { items: { type: "array", items: { type: "object" } }, next: text } },
     request: { method: "GET", path: "/items", query: { page: "{{params.page}}" } },
+  }),
+  list_numbered: tool("read", "Lists the items that lie on the desk by the number of the page, up to an empty one.", {
+    input: { type: "object", additionalProperties: false, properties: { number: pageNumber } },
+    output: { type: "object", properties: { items: { type: "array", items: { type: "object" } } } },
+    request: { method: "GET", path: "/numbered", query: { number: "{{params.number}}" } },
+    paging: { arg: "number", start: 1 },
   }),
   get_item: tool("read", "Reads one item that lies on the desk by its id, as it is now.", {
     input: named,

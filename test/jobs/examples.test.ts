@@ -16,7 +16,13 @@ beforeAll(async () => {
   client = createSvcClient({ baseUrl: server.url, apiKey: server.key });
   for (const [toolkitSlug, entityId] of accounts) {
     const accountVariables = toolkitSlug === "search_engine" ? { hostname: "search.example.com", port: "443" } : {};
-    await client.connections.initiateConnection({ toolkitSlug, entityId, apiKey: "sandbox", accountVariables });
+    await client.connections.initiateConnection({
+      toolkitSlug,
+      entityId,
+      scheme: "api_key",
+      apiKey: "sandbox",
+      accountVariables,
+    });
   }
   for (const principalId of ["lead", "head"]) {
     const contact = { principalId, name: principalId, approver: false };
@@ -30,7 +36,9 @@ const accounts = [
   ["sales_crm", "ops"],
   ["sales_crm", "sandbox:pages=80"],
   ["sales_crm", "sandbox:error"],
+  ["esignature", "sandbox:pages=3"],
   ["messaging_bot", "ops"],
+  ["messaging_bot", "sandbox:error"],
   ["search_engine", "ops"],
   ["search_ingestion", "ops"],
   ["bank_link", "ops"],
@@ -70,6 +78,16 @@ test("20,000 rows over 80 pages are counted, and none of them leaves", { timeout
   expect(large).toBeLessThan(of);
 });
 
+test("a list that is counted is read to its end, and told in one message", async () => {
+  const job = await reach(await submit("report-open-contracts"), hasEnded);
+  // Three full pages, and the empty one that shows the end.
+  expect(job).toMatchObject({ lastError: "", receipt: { outcome: "complete", calls: { read: 4, write: 1 } } });
+  const { of, open } = JSON.parse(job.receipt?.resultJson ?? "") as { of: number; open: number };
+  expect(of).toBe(300);
+  expect(open).toBeGreaterThan(0);
+  expect(open).toBeLessThan(of);
+});
+
 test("a question climbs two hops, and its answer changes what is done", async () => {
   const id = await submit("ask-before-writing");
   const asked = await reach(id, ({ pendingAsk }) => pendingAsk !== undefined);
@@ -104,6 +122,19 @@ test("an export is waited for, and what it brought is loaded", async () => {
   expect(job).toMatchObject({ lastError: "", receipt: { outcome: "complete", calls: { write: 1 + loaded } } });
   expect(loaded).toBeGreaterThan(0);
   expect(finishedAt).toMatch(/^20/);
+});
+
+test("a message that the app refuses is noted instead, and the job goes on", async () => {
+  const job = await reach(await submit("record-when-chat-fails"), hasEnded);
+  expect(job).toMatchObject({ lastError: "", receipt: { outcome: "partial", calls: { write: 2 } } });
+  expect(JSON.parse(job.receipt?.resultJson ?? "")).toMatchObject({ why: "provider_error" });
+  const states = Object.fromEntries(job.stepReceipts.map(({ stepId, state }) => [stepId, state]));
+  expect(states).toMatchObject({ tell: "failed", note: "completed" });
+  const told = example("record-when-chat-fails").replace("sandbox:error", "ops");
+  const { job: other } = await client.jobs.submitJob({ programJson: told });
+  const { receipt } = await reach(other?.id ?? "", hasEnded);
+  expect(receipt).toMatchObject({ outcome: "complete", calls: { write: 1 } });
+  expect(JSON.parse(receipt?.resultJson ?? "")).toMatchObject({ why: "told" });
 });
 
 test("an export that does not end is waited for as often as the program says, and no further", async () => {

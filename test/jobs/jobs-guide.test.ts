@@ -25,7 +25,8 @@ test("docs/jobs.md shows a step of each kind", () => {
   const shown = codeBlocksOf(readText("docs/jobs.md"))
     .filter(({ language }) => language === "json")
     .flatMap(({ text }) => Object.keys(JSON.parse(text) as object));
-  for (const kind of ["call", "filter", "map", "reduce", "judge", "if", "until", "wait"]) expect(shown).toContain(kind);
+  for (const kind of ["call", "filter", "map", "reduce", "judge", "if", "until", "wait", "http"])
+    expect(shown).toContain(kind);
 });
 
 test("docs/jobs.md names every example program", () => {

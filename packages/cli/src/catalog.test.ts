@@ -31,6 +31,7 @@ const notes: ToolkitSource = {
         properties: {
           shelf: { type: "string", description: "Id of the shelf, such as team." },
           limit: { type: "integer", default: 20, description: "Most pages to return." },
+          offset: { type: "integer", description: "How many to skip." },
           order: { enum: ["title", "age"], description: "What comes first." },
           since: {
             type: "object",
@@ -49,8 +50,14 @@ const notes: ToolkitSource = {
       request: {
         method: "GET",
         path: "/{{params.shelf}}/pages",
-        query: { limit: "{{params.limit}}", order: "{{params.order}}", since: "{{params.since.day}}" },
+        query: {
+          limit: "{{params.limit}}",
+          offset: "{{params.offset}}",
+          order: "{{params.order}}",
+          since: "{{params.since.day}}",
+        },
       },
+      paging: { arg: "offset", by: "rows", size: "limit" },
     },
   },
 };
@@ -144,10 +151,12 @@ test("a tool shows its arguments, nested ones too, and the fields of its result"
     `owner     ${projectId}`,
     "scopes    none in particular",
     "callable  yes",
+    "pages     arg: offset, by: rows, size: limit",
     "",
     "ARGUMENT   TYPE           REQUIRED  DEFAULT  DESCRIPTION",
     "shelf      string         yes                Id of the shelf, such as team.",
     "limit      integer                  20       Most pages to return.",
+    "offset     integer                           How many to skip.",
     "order      title | age                       What comes first.",
     "since      object                            Only later ones.",
     "since.day  string (date)                     Day, YYYY-MM-DD.",

@@ -97,6 +97,24 @@ test("every fault of a program is a line with the file's line, the pointer and t
     expect.stringContaining(`${file}:9 /steps/1/extra PROGRAM_MALFORMED: `),
     `svc: ${file} has 4 faults, and nothing was submitted`,
   ]);
+  const checked = await svc("jobs", "check", file, "--set", "input.n=many");
+  expect(checked).toEqual({ code: 1, printed: noted.slice(0, 4), noted: [`svc: ${file} has 4 faults`] });
+  const [fault] = (JSON.parse((await svc("jobs", "check", file, "--json")).printed.join("")) as { faults: object[] })
+    .faults;
+  expect(fault).toMatchObject({ reason: "PROGRAM_TOOL_UNKNOWN", field: "programJson/steps/0/call" });
+});
+
+test("a program without faults is told what it can do, and is not submitted", async () => {
+  const file = await saveProgram("asking-only.json", asking);
+  const { code, printed } = await svc("jobs", "check", file);
+  expect({ code, printed }).toEqual({
+    code: 0,
+    printed: [
+      expect.stringMatching(/ can be submitted: 1 to \d+ calls?; /),
+      "needs approval: no",
+      expect.stringMatching(/^programHash: [0-9a-f]{64}$/),
+    ],
+  });
 });
 
 test("a program that is no JSON is refused by line and column before anything is sent", async () => {

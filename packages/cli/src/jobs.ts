@@ -2,6 +2,7 @@ import type { Command } from "commander";
 import type { CommandContext } from "./command/context.ts";
 import { addExamples } from "./command/examples.ts";
 import { addJobCancel } from "./jobs/cancel.ts";
+import { addJobCheck } from "./jobs/check.ts";
 import { addJobList } from "./jobs/list.ts";
 import { addJobLog } from "./jobs/log.ts";
 import { addJobPark } from "./jobs/park.ts";
@@ -13,12 +14,12 @@ import { addJobShow } from "./jobs/show.ts";
 import { addJobSubmit } from "./jobs/submit.ts";
 import { addJobWatch } from "./jobs/watch.ts";
 
-/** Adds `svc jobs submit|list|show|watch|log|pause|resume|cancel|promote|park|release`. */
+/** Adds `svc jobs submit|check|list|show|watch|log|pause|resume|cancel|promote|park|release`. */
 export function addJobsCommand(program: Command, context: CommandContext): void {
   const jobs = program
     .command("jobs")
     .description(
-      "submit programs as jobs, and follow, read, pause, resume, cancel and promote them; as administrator, park and release them",
+      "check programs and submit them as jobs, and follow, read, pause, resume, cancel and promote them; as administrator, park and release them",
     );
   addExamples(jobs, [
     "svc jobs",
@@ -27,6 +28,7 @@ export function addJobsCommand(program: Command, context: CommandContext): void 
     "svc jobs show job_01h455vb4pex5vsknk084sn02q",
   ]);
   addJobSubmit(jobs, context);
+  addJobCheck(jobs, context);
   addJobList(jobs, context);
   addJobShow(jobs, context);
   addJobWatch(jobs, context);

@@ -7,6 +7,7 @@ import {
   createAppTransport,
   createOauthPages,
   createRefresher,
+  createSecretVault,
   type OauthOptions,
   type OauthPages,
   type Refresher,
@@ -74,6 +75,7 @@ export function createApps(options: AppsOptions): Apps {
     fetch: sandbox?.oauth.fetch ?? network.fetch,
   };
   const parts = { views, db, clock, sealer, oauth, transport, isSandbox, renewalObserver: observer.renewals };
+  const vault = createSecretVault({ db, sealer });
   const accounts = options.accounts ?? createAccountAccess(parts);
   const ledger = options.ledger ?? createLedger({ db, clock, sealer, observer: observer.calls });
   const limits = createCallLimits({ db, clock, nodeId: options.nodeId });
@@ -82,6 +84,9 @@ export function createApps(options: AppsOptions): Apps {
     limits,
     accounts,
     ledger,
+    vault,
+    // Hosts of projects have no emulator: they are called in the sandbox, too.
+    hostTransport: options.transport ?? network,
     callCode: options.callCode,
     findCode: options.findCode,
     runningMaxMs: options.limits.callRunningMaxMs,

@@ -27,6 +27,8 @@ type Making = {
   readonly isLast: boolean;
   /** The kinds of the steps that the list stands in. */
   readonly inside: readonly Step["kind"][];
+  /** Whether it handles an error. */
+  readonly isHandling: boolean;
 };
 
 function makeId({ ids }: Making): string {
@@ -43,6 +45,13 @@ function makeWhen({ draw }: Making): object {
   return draw(4) === 0 ? { when: "1.0 < 2.0" } : {};
 }
 
+function makeRequest(making: Making): object {
+  const method = ["GET", "POST", "DELETE"][making.draw(3)];
+  const confirm = method === "DELETE" ? { confirm: true } : {};
+  const http = { method, url: "https://api.example.com/things" };
+  return { id: makeId(making), http, ...confirm, retry: { max: making.draw(3) } };
+}
+
 function makeRows(making: Making): object {
   const id = makeId(making);
   const declared = { max: 1 + making.draw(3) };
@@ -55,6 +64,7 @@ function makeRows(making: Making): object {
 /** Makes a step of each kind, from one of the sets that are known. */
 const makers: Readonly<Record<Step["kind"], (making: Making, set: string) => object>> = {
   call: (making) => (making.draw(2) === 0 ? makeCall(making) : makeRows(making)),
+  http: (making) => makeRequest(making),
   filter(making, set) {
     const id = makeId(making);
     making.sets.push(id);
@@ -62,7 +72,9 @@ const makers: Readonly<Record<Step["kind"], (making: Making, set: string) => obj
   },
   map(making, set) {
     const onRows = making.draw(2) === 0 ? { onRows: { failed: "rows" } } : {};
-    const calls = Array.from({ length: 1 + making.draw(2) }, () => makeCall(making));
+    const calls = Array.from({ length: 1 + making.draw(2) }, () =>
+      making.draw(2) === 0 ? makeCall(making) : makeRequest(making),
+    );
     const id = makeId(making);
     making.sets.push(id);
     return { id, map: set, ...onRows, do: calls };
@@ -80,6 +92,14 @@ const makers: Readonly<Record<Step["kind"], (making: Making, set: string) => obj
   wait: (making) => ({ id: makeId(making), wait: "1s" }),
 };
 
+/** What a step of some kinds says of its errors, now and then. */
+function makeOnError(making: Making): object {
+  if (making.isHandling || making.draw(3) > 0) return {};
+  const steps = makeInner({ ...making, isHandling: true }, "wait", 2);
+  // biome-ignore lint/suspicious/noThenProperty: programs have the field, and nobody awaits them.
+  return { onError: { do: steps, then: making.draw(2) === 0 ? "continue" : "fail" } };
+}
+
 /** Makes a list in a step of a kind, which none of its own kind may stand in. */
 function makeInner(making: Making, within: Step["kind"], most: number): object[] {
   const inside = [...making.inside, within];
@@ -95,7 +115,9 @@ function makeSteps(making: Making, kinds: readonly Step["kind"][], most: number)
     const kind = kinds[making.draw(kinds.length)] ?? "wait";
     const here = { ...making, isLast: index === length - 1 };
     // Before there is a set, a call makes one.
-    return set === undefined ? makeRows(here) : { ...makers[kind](here, set), ...makeWhen(here) };
+    if (set === undefined) return makeRows(here);
+    const step = { ...makers[kind](here, set), ...makeWhen(here) };
+    return languageOf(kind).takesOnError === true ? { ...step, ...makeOnError(here) } : step;
   });
 }
 
@@ -108,7 +130,11 @@ const generated = fc
       version: 1,
       title: "Generated",
       limits: { rows, toolCalls: 200 + draw(2000), writes: 100 + draw(1000), asks: 30 },
-      steps: makeSteps({ draw, ids: { count: 0 }, sets: [], isLast: false, inside: [] }, stepKinds, 5),
+      steps: makeSteps(
+        { draw, ids: { count: 0 }, sets: [], isLast: false, inside: [], isHandling: false },
+        stepKinds,
+        5,
+      ),
       points: {
         go: { question: "?", continuations: ["proceed", "abort"], escalation },
         skip: { question: "?", continuations: ["proceed", "skip"], escalation },
@@ -117,6 +143,8 @@ const generated = fc
     };
   });
 
+/** The tools that requests count with, by what they may do. */
+const requests = { GET: tools.read.call, POST: tools.write.call, DELETE: tools.destructive.call };
 /** How often a call is made for its pages. */
 function pagesOf(rows: unknown): number {
   const page = isObject(rows) ? rows["page"] : undefined;
@@ -125,16 +153,22 @@ function pagesOf(rows: unknown): number {
 
 /**
  * How many calls of some tools a program's text can make, of two branches those of the one with more, of rounds those of all. Knows no
- * kinds of steps: it finds whatever has a `call`, however deep it stands. Undo calls do not count.
+ * kinds of steps: it finds whatever has a `call` or an `http`, however deep it stands. Undo calls do not count.
  */
 function callsIn(value: unknown, tools: readonly string[]): number {
   const sum = (values: readonly unknown[]) => values.reduce<number>((total, item) => total + callsIn(item, tools), 0);
   if (Array.isArray(value)) return sum(value);
   if (!isObject(value)) return 0;
-  const { call, then: yes, else: no, undo: _undo, until, max, ...others } = value;
-  const own = typeof call === "string" && tools.includes(call) ? pagesOf(others["rows"]) : 0;
+  const { call, then: yes, else: no, undo: _undo, onError, until, max, ...others } = value;
+  const named = isObject(value["http"]) ? requests[value["http"]["method"] as keyof typeof requests] : call;
+  const own = typeof named === "string" && tools.includes(named) ? pagesOf(others["rows"]) : 0;
   const rounds = until === undefined ? 1 : Number(max);
-  return own + Math.max(callsIn(yes, tools), callsIn(no, tools)) + rounds * sum(Object.values(others));
+  return (
+    own +
+    Math.max(callsIn(yes, tools), callsIn(no, tools)) +
+    callsIn(onError, tools) +
+    rounds * sum(Object.values(others))
+  );
 }
 
 test("no call of a program slips past its estimate, wherever it stands", async () => {

@@ -2,7 +2,7 @@ import type { AccessClass } from "@svc/catalog";
 import type { Program } from "./program.ts";
 import { asksOf, callsOf, languageOf, maySkipNext, ownCallsOf, type Step, stepsOf } from "./steps/index.ts";
 import type { Measure } from "./steps/language.ts";
-import { bothUses, noUse, type Use } from "./steps/use.ts";
+import { bothUses, noUse, type Use, upTo } from "./steps/use.ts";
 
 /** The bounds of a program, as svc.v1.Estimate has them. */
 export type ProgramEstimate = {
@@ -20,8 +20,8 @@ export type ProgramEstimate = {
   readonly notCompensable: readonly string[];
 };
 
-/** The access class of a tool by slug; `read` for one that is not known. */
-export type ClassOf = (slug: string) => AccessClass;
+/** The access class of a call; `read` for one of a tool that is not known. */
+export type ClassOf = Measure<Step>["classOf"];
 
 const classes = ["read", "write", "destructive"] as const satisfies readonly AccessClass[];
 
@@ -34,7 +34,7 @@ export function estimateOf(program: Program, classOf: ClassOf): ProgramEstimate 
   const repeats = rerunsOf(program);
   const bound = (count: number, limit: number) => Math.min(count * repeats, limit);
   const calls = callsOf(steps);
-  const used = new Set(calls.map(({ tool }) => classOf(tool)));
+  const used = new Set(calls.map(classOf));
   const all = [...calls, ...calls.flatMap(({ undo }) => undo ?? [])];
   return {
     callsMin: use.callsMin,
@@ -45,7 +45,7 @@ export function estimateOf(program: Program, classOf: ClassOf): ProgramEstimate 
     asksMax: bound(use.asksMax, limits.asks),
     accessClasses: classes.filter((name) => used.has(name)),
     toolkits: sorted(all.map(({ tool }) => tool.split(".")[0] ?? "")),
-    entities: sorted(all.map(({ entity }) => entity)),
+    entities: sorted(all.map(({ entity }) => entity)).filter((entity) => entity !== ""),
     notCompensable: notCompensable(steps, classOf),
   };
 }
@@ -63,7 +63,8 @@ function useOf(program: Program, counting: Pick<Measure<Step>, "classOf" | "rows
       let sum = noUse;
       let maySkip = false;
       for (const step of steps) {
-        const use = bothUses(languageOf(step.kind).estimate(step, measure), useOfAsks(step));
+        const own = bothUses(languageOf(step.kind).estimate(step, measure), useOfAsks(step));
+        const use = step.onError === undefined ? own : bothUses(own, upTo(1, measure.list(step.onError.steps)));
         const isCertain = !maySkip && step.when === undefined;
         sum = bothUses(sum, isCertain ? use : { ...use, callsMin: 0 });
         maySkip = maySkipNext(step, program.points);
@@ -87,7 +88,7 @@ function rerunsOf({ points, limits }: Program): number {
 
 function notCompensable(steps: readonly Step[], classOf: ClassOf): string[] {
   const isLasting = (step: Step) =>
-    ownCallsOf(step).some(({ tool, undo }) => classOf(tool) !== "read" && undo === undefined);
+    ownCallsOf(step).some((call) => classOf(call) !== "read" && call.undo === undefined);
   return [...stepsOf(steps)].filter(isLasting).map(({ id }) => id);
 }
 

@@ -3,6 +3,7 @@ import { listed } from "./listed.ts";
 import { expressionDefinition } from "./read/expression.ts";
 import { ref, schemaOf } from "./read/form.ts";
 import { nameSchema } from "./read/name.ts";
+import { onErrorForm } from "./read/on-error.ts";
 import { pointDefinitions } from "./read/points.ts";
 import { programForm } from "./read/program.ts";
 import { schemaDefinition } from "./read/schema-document.ts";
@@ -29,6 +30,7 @@ export const programSchema: JsonSchema = {
       ...oneOf(stepKinds),
       examples: languageOf("call").form.examples,
     },
+    onError: schemaOf(onErrorForm),
     schema: schemaDefinition,
     ...pointDefinitions,
   },
@@ -43,5 +45,10 @@ function schemaInMap(): JsonSchema {
   const [first, ...others] = stepKinds.flatMap((kind) => {
     return languageOf(kind).formInMap === undefined ? [] : [schemaOf(formOf(kind, "map"))];
   });
-  return first !== undefined && others.length === 0 ? first : { oneOf: [first, ...others] };
+  if (first !== undefined && others.length === 0) return first;
+  return {
+    description: "What is done for each row of a map, told by the one of these fields it has.",
+    oneOf: [first, ...others],
+    examples: [first, ...others].flatMap((schema) => schema?.examples ?? []),
+  };
 }

@@ -27,9 +27,13 @@ export type ValueTemplate =
       readonly otherwise: { readonly value: JsonValue } | undefined;
     }
   | TextTemplate
+  | SecretTemplate
   | { readonly kind: "computed"; readonly expression: Expression }
   | { readonly kind: "object"; readonly entries: TemplateEntries }
   | { readonly kind: "list"; readonly items: readonly ValueTemplate[] };
+
+/** A secret of the project by its name, with what is written before its value. Who sends the value fills it in: no run ever has it. */
+export type SecretTemplate = { readonly kind: "secret"; readonly name: string; readonly prefix: string };
 
 /** The fields of a template that is an object. */
 export type TemplateEntries = readonly (readonly [string, ValueTemplate])[];
@@ -65,6 +69,7 @@ export function referencesOf(
 ): { readonly reference: Reference; readonly path: Path; readonly hasElse: boolean }[] {
   switch (template.kind) {
     case "literal":
+    case "secret":
     case "computed":
       return [];
     case "reference":
@@ -78,6 +83,36 @@ export function referencesOf(
       return template.entries.flatMap(([name, item]) => referencesOf(item, [...path, name]));
     case "list":
       return template.items.flatMap((item, index) => referencesOf(item, [...path, index]));
+  }
+}
+
+/** Where a secret is to be filled in: at a path of the values that a template makes. */
+export type SecretUse = Pick<SecretTemplate, "name" | "prefix"> & { readonly path: Path };
+
+const usesOf = new WeakMap<ValueTemplate, readonly SecretUse[]>();
+const noUses: readonly SecretUse[] = [];
+
+/** Every secret of a template, with where it stands; found once for each template. */
+export function secretsOf(template: ValueTemplate): readonly SecretUse[] {
+  if (template.kind === "literal" || template.kind === "reference" || template.kind === "text") return noUses;
+  let uses = usesOf.get(template);
+  if (uses === undefined) {
+    uses = findSecrets(template, []);
+    usesOf.set(template, uses);
+  }
+  return uses;
+}
+
+function findSecrets(template: ValueTemplate, path: Path): readonly SecretUse[] {
+  switch (template.kind) {
+    case "secret":
+      return [{ name: template.name, prefix: template.prefix, path }];
+    case "object":
+      return template.entries.flatMap(([name, item]) => findSecrets(item, [...path, name]));
+    case "list":
+      return template.items.flatMap((item, index) => findSecrets(item, [...path, index]));
+    default:
+      return noUses;
   }
 }
 

@@ -8,6 +8,8 @@ export async function testContext(): Promise<CheckContext> {
   return {
     view: catalog as CatalogView,
     hasAccounts: async (questions) => questions.map(({ entity }) => entity === "ops"),
+    hasSecrets: async (names) => names.map((name) => name !== "missing"),
+    httpHosts: async () => new Set(["api.example.com", "127.0.0.1:8080"]),
     hasContacts: async (principals) => principals.map((principal) => ["lead", "head", "owner"].includes(principal)),
   };
 }
@@ -44,26 +46,30 @@ export function everyConstruct() {
         rows: { from: "items[]", keep: ["id", "summary", "start"] },
       },
       { id: "named", filter: "plan", where: "has(row.summary) && row.summary.startsWith('A')" },
-      ifStep(
-        "choice",
-        "rows.named > params.least && input.chat != ''",
-        [
-          { id: "me", call: "messaging_bot.get_me", entity: "ops", retry: { max: 2 } },
-          { id: "pause", wait: "10m" },
-        ],
-        [
-          { id: "until", wait: { until: { $ref: "input.start" } } },
-          {
-            id: "poll",
-            until: "steps.look.id > 0.0",
-            do: [{ id: "look", call: "messaging_bot.get_me", entity: "ops" }],
-            every: "1m",
-            factor: 1.5,
-            cap: "10m",
-            max: 4,
-          },
-        ],
-      ),
+      {
+        // biome-ignore lint/suspicious/noThenProperty: as below.
+        onError: { codes: ["timeout", "UNTIL_EXHAUSTED"], do: [{ id: "sorry", wait: "1m" }], then: "fail" },
+        ...ifStep(
+          "choice",
+          "rows.named > params.least && input.chat != ''",
+          [
+            { id: "me", call: "messaging_bot.get_me", entity: "ops", retry: { max: 2 } },
+            { id: "pause", wait: "10m" },
+          ],
+          [
+            { id: "until", wait: { until: { $ref: "input.start" } } },
+            {
+              id: "poll",
+              until: "steps.look.id > 0.0",
+              do: [{ id: "look", call: "messaging_bot.get_me", entity: "ops" }],
+              every: "1m",
+              factor: 1.5,
+              cap: "10m",
+              max: 4,
+            },
+          ],
+        ),
+      },
       { id: "approve", judge: "gate", when: "has(steps.me) && steps.me.id > 0.0" },
       { id: "check", judge: "sure" },
       {

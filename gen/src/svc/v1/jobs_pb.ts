@@ -15,7 +15,7 @@ import type { Message, UnknownEnum } from "@bufbuild/protobuf";
  * Describes the file svc/v1/jobs.proto.
  */
 export const file_svc_v1_jobs: GenFile = /*@__PURE__*/
-  fileDesc("ChFzdmMvdjEvam9icy5wcm90bxIGc3ZjLnYxIooFCgNKb2ISCgoCaWQYASABKAkSIQoGc3RhdHVzGAIgASgOMhEuc3ZjLnYxLkpvYlN0YXR1cxIUCgxwcm9ncmFtX2pzb24YAyABKAkSFAoMcHJvZ3JhbV9oYXNoGAQgASgJEiIKCGVzdGltYXRlGAUgASgLMhAuc3ZjLnYxLkVzdGltYXRlEhgKEHBsYW5fYXBwcm92YWxfaWQYBiABKAkSGgoEcGFyaxgHIAEoCzIMLnN2Yy52MS5QYXJrEioKDXN0ZXBfcmVjZWlwdHMYCCADKAsyEy5zdmMudjEuU3RlcFJlY2VpcHQSIAoHcmVjZWlwdBgJIAEoCzIPLnN2Yy52MS5SZWNlaXB0EhIKCmxhc3RfZXJyb3IYCiABKAkSLgoKY3JlYXRlZF9hdBgLIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASLgoKdXBkYXRlZF9hdBgMIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASLwoLZmluaXNoZWRfYXQYDSABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEiAKC3BlbmRpbmdfYXNrGA4gASgLMgsuc3ZjLnYxLkFzaxIaCgRzYWdhGA8gASgLMgwuc3ZjLnYxLlNhZ2ESDAoEbW9kZRgQIAEoCRIWCg5zaW11bGF0ZWRfZnJvbRgRIAEoCRISCgpza2lsbF9zbHVnGBIgASgJEi0KCXBhdXNlZF9hdBgTIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASGwoTc3RhbmRpbmdfcHJvZ3JhbV9pZBgYIAEoCRIXCg9zdGFuZGluZ19ydW5faWQYGSABKAki1gEKCEVzdGltYXRlEhEKCWNhbGxzX21pbhgBIAEoDRIRCgljYWxsc19tYXgYAiABKA0SEgoKd3JpdGVzX21heBgDIAEoDRIXCg9kZXN0cnVjdGl2ZV9tYXgYBCABKA0SEAoIcm93c19tYXgYBSABKA0SEAoIYXNrc19tYXgYBiABKA0SFgoOYWNjZXNzX2NsYXNzZXMYByADKAkSEAoIdG9vbGtpdHMYCCADKAkSEAoIZW50aXRpZXMYCSADKAkSFwoPbm90X2NvbXBlbnNhYmxlGAogAygJIqMBCgRQYXJrEg4KBnJlYXNvbhgBIAEoCRIPCgdzdGVwX2lkGAIgASgJEikKBXNpbmNlGAMgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBIrCgd3YWtlX2F0GAQgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBIiCghqdWRnbWVudBgFIAEoCzIQLnN2Yy52MS5KdWRnbWVudCLHAQoISnVkZ21lbnQSEAoIcG9pbnRfaWQYASABKAkSEgoKcmVxdWVzdF9pZBgCIAEoCRIQCghxdWVzdGlvbhgDIAEoCRIVCg1jb250aW51YXRpb25zGAQgAygJEhoKEmFuc3dlcl9zY2hlbWFfanNvbhgFIAEoCRItCglyYWlzZWRfYXQYBiABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEiEKBmNvdW50cxgHIAEoCzIRLnN2Yy52MS5Sb3dDb3VudHMiVQoJUm93Q291bnRzEgoKAmluGAEgASgNEgoKAm9rGAIgASgNEg4KBmZhaWxlZBgDIAEoDRIPCgdza2lwcGVkGAQgASgNEg8KB3Vua25vd24YBSABKA0iYAoKQ2FsbENvdW50cxIMCgRyZWFkGAEgASgNEg0KBXdyaXRlGAIgASgNEhMKC2Rlc3RydWN0aXZlGAMgASgNEg8KB3JldHJpZWQYBCABKA0SDwoHdW5rbm93bhgFIAEoDSKHAwoLU3RlcFJlY2VpcHQSDwoHc3RlcF9pZBgBIAEoCRIMCgRraW5kGAIgASgJEhEKCXRvb2xfc2x1ZxgDIAEoCRIUCgx0b29sX3ZlcnNpb24YBCABKAkSDQoFc3RhdGUYBSABKAkSEAoIYXR0ZW1wdHMYBiABKA0SLgoKc3RhcnRlZF9hdBgHIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASLwoLZmluaXNoZWRfYXQYCCABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEh8KBHJvd3MYCSABKAsyES5zdmMudjEuUm93Q291bnRzEiEKBWNhbGxzGAogASgLMhIuc3ZjLnYxLkNhbGxDb3VudHMSIQoGZXJyb3JzGAsgAygLMhEuc3ZjLnYxLlN0ZXBFcnJvchIlCghkZWNpc2lvbhgMIAEoCzITLnN2Yy52MS5Bc2tEZWNpc2lvbhIgCgR1bmRvGA0gASgLMhIuc3ZjLnYxLlVuZG9Db3VudHMiTwoJU3RlcEVycm9yEgwKBGNvZGUYASABKAkSDQoFY291bnQYAiABKA0SFQoNZmlyc3Rfb3JkaW5hbBgDIAEoDRIOCgZzYW1wbGUYBCABKAkiKgoKVW5kb0NvdW50cxIMCgRkb25lGAEgASgNEg4KBmZhaWxlZBgCIAEoDSKFAwoHUmVjZWlwdBIPCgdvdXRjb21lGAEgASgJEhQKDHByb2dyYW1faGFzaBgCIAEoCRIfCgRyb3dzGAMgASgLMhEuc3ZjLnYxLlJvd0NvdW50cxIhCgVjYWxscxgEIAEoCzISLnN2Yy52MS5DYWxsQ291bnRzEiUKBmxpbWl0cxgFIAEoCzIVLnN2Yy52MS5SZWNlaXB0TGltaXRzEh8KBGFza3MYBiABKAsyES5zdmMudjEuQXNrQ291bnRzEioKCWFwcHJvdmFscxgHIAMoCzIXLnN2Yy52MS5BcHByb3ZhbFJlY2VpcHQSIgoIZXN0aW1hdGUYCCABKAsyEC5zdmMudjEuRXN0aW1hdGUSHgoGYWN0dWFsGAkgASgLMg4uc3ZjLnYxLkFjdHVhbBIaCgRzYWdhGAogASgLMgwuc3ZjLnYxLlNhZ2ESEwoLcmVzdWx0X2pzb24YCyABKAkSEAoIbGFzdF9zZXEYDCABKA0SFAoMcmVjZWlwdF9oYXNoGA0gASgJIlAKDVJlY2VpcHRMaW1pdHMSHwoEdXNlZBgBIAEoCzIRLnN2Yy52MS5Kb2JMaW1pdHMSHgoDbWF4GAIgASgLMhEuc3ZjLnYxLkpvYkxpbWl0cyJ6CglKb2JMaW1pdHMSGAoQZGVhZGxpbmVfc2Vjb25kcxgBIAEoDRISCgp0b29sX2NhbGxzGAIgASgNEg4KBndyaXRlcxgDIAEoDRIMCgRyb3dzGAQgASgNEgwKBGFza3MYBSABKA0SEwoLY29uY3VycmVuY3kYBiABKA0ibAoJQXNrQ291bnRzEg4KBnJhaXNlZBgBIAEoDRIQCghhbnN3ZXJlZBgCIAEoDRIRCglkZWZhdWx0ZWQYAyABKA0SEQoJd2l0aGRyYXduGAQgASgNEhcKD3JlZnVzZWRfYW5zd2VycxgFIAEoDSJeCg9BcHByb3ZhbFJlY2VpcHQSEwoLYXBwcm92YWxfaWQYASABKAkSDwoHc3RlcF9pZBgCIAEoCRIlCghkZWNpc2lvbhgDIAEoCzITLnN2Yy52MS5Bc2tEZWNpc2lvbiJYCgZBY3R1YWwSDQoFY2FsbHMYASABKA0SDgoGd3JpdGVzGAIgASgNEhMKC2Rlc3RydWN0aXZlGAMgASgNEgwKBHJvd3MYBCABKA0SDAoEYXNrcxgFIAEoDSJECgRTYWdhEg0KBXN0YXRlGAEgASgJEg8KB2VudHJpZXMYAiABKA0SDAoEZG9uZRgDIAEoDRIOCgZmYWlsZWQYBCABKA0inQEKCEpvYkV2ZW50Eg4KBmpvYl9pZBgBIAEoCRILCgNzZXEYAiABKA0SDAoEdHlwZRgDIAEoCRIPCgdzdGVwX2lkGAQgASgJEiYKAmF0GAUgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBIUCgxwYXlsb2FkX2pzb24YBiABKAkSFwoPcHJpbmNpcGFsX2NoYWluGAcgAygJIpkFCgNBc2sSEAoIcG9pbnRfaWQYASABKAkSFAoMcHJpbmNpcGFsX2lkGAIgASgJEhEKCWhvcF9pbmRleBgDIAEoBRIcChRkZWxpdmVyZWRfcHJpbmNpcGFscxgEIAMoCRIRCgl0b29sX3NsdWcYBSABKAkSEQoJZW50aXR5X2lkGAYgASgJEhQKDHRvb2xfY2FsbF9pZBgHIAEoCRIwCgxkZWxpdmVyZWRfYXQYCCABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEi8KC2RlYWRsaW5lX2F0GAkgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBITCgthcHByb3ZhbF9pZBgKIAEoCRIRCglleGhhdXN0ZWQYCyABKAgSDgoGam9iX2lkGAwgASgJEhIKCnJlcXVlc3RfaWQYDSABKAkSHwoFc3RhdGUYDiABKA4yEC5zdmMudjEuQXNrU3RhdGUSEAoIcXVlc3Rpb24YDyABKAkSGgoSYW5zd2VyX3NjaGVtYV9qc29uGBAgASgJEhUKDWNvbnRpbnVhdGlvbnMYESADKAkSJgoKZXNjYWxhdGlvbhgSIAMoCzISLnN2Yy52MS5Bc2tIb3BTcGVjEiwKCGFza2VkX2F0GBMgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBIlCghkZWNpc2lvbhgUIAEoCzITLnN2Yy52MS5Bc2tEZWNpc2lvbhIPCgdzdGVwX2lkGBUgASgJEhAKCGRlbGl2ZXJ5GBYgASgJEisKEnNpbXVsYXRpb25fcmVjZWlwdBgXIAEoCzIPLnN2Yy52MS5SZWNlaXB0EhsKE3N0YW5kaW5nX3Byb2dyYW1faWQYGCABKAkiOwoKQXNrSG9wU3BlYxIUCgxwcmluY2lwYWxfaWQYASABKAkSFwoPdGltZW91dF9zZWNvbmRzGAIgASgNIqgBCgtBc2tEZWNpc2lvbhIUCgxjb250aW51YXRpb24YASABKAkSFAoMcHJpbmNpcGFsX2lkGAIgASgJEg4KBmtleV9pZBgDIAEoCRIPCgdzdXJmYWNlGAQgASgJEgwKBG5vdGUYBSABKAkSFgoOb3ZlcnJpZGVzX2pzb24YBiABKAkSJgoCYXQYByABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wIogBCgtBc2tFbmRwb2ludBIKCgJpZBgBIAEoCRIUCgxlbmRwb2ludF91cmwYAiABKAkSDgoGYWN0aXZlGAMgASgIEhcKD2luYWN0aXZlX3JlYXNvbhgEIAEoCRIuCgpjcmVhdGVkX2F0GAUgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcCJnChBTdWJtaXRKb2JSZXF1ZXN0EhQKDHByb2dyYW1fanNvbhgBIAEoCRIXCg9pZGVtcG90ZW5jeV9rZXkYAiABKAkSDAoEbW9kZRgDIAEoCRIWCg5zaW11bGF0ZV9maXJzdBgEIAEoCCItChFTdWJtaXRKb2JSZXNwb25zZRIYCgNqb2IYASABKAsyCy5zdmMudjEuSm9iIhsKDUdldEpvYlJlcXVlc3QSCgoCaWQYASABKAkiSwoOR2V0Sm9iUmVzcG9uc2USGAoDam9iGAEgASgLMgsuc3ZjLnYxLkpvYhIfCgpzaW11bGF0aW9uGAIgASgLMgsuc3ZjLnYxLkpvYiKaAQoPTGlzdEpvYnNSZXF1ZXN0EiEKBnN0YXR1cxgBIAEoDjIRLnN2Yy52MS5Kb2JTdGF0dXMSEQoJcGFnZV9zaXplGAIgASgFEhIKCnBhZ2VfdG9rZW4YAyABKAkSDAoEbW9kZRgEIAEoCRISCgpza2lsbF9zbHVnGAUgASgJEhsKE3N0YW5kaW5nX3Byb2dyYW1faWQYCCABKAkiRgoQTGlzdEpvYnNSZXNwb25zZRIZCgRqb2JzGAEgAygLMgsuc3ZjLnYxLkpvYhIXCg9uZXh0X3BhZ2VfdG9rZW4YAiABKAkiHgoQQ2FuY2VsSm9iUmVxdWVzdBIKCgJpZBgBIAEoCSItChFDYW5jZWxKb2JSZXNwb25zZRIYCgNqb2IYASABKAsyCy5zdmMudjEuSm9iIh0KD1BhdXNlSm9iUmVxdWVzdBIKCgJpZBgBIAEoCSIsChBQYXVzZUpvYlJlc3BvbnNlEhgKA2pvYhgBIAEoCzILLnN2Yy52MS5Kb2IiHgoQUmVzdW1lSm9iUmVxdWVzdBIKCgJpZBgBIAEoCSItChFSZXN1bWVKb2JSZXNwb25zZRIYCgNqb2IYASABKAsyCy5zdmMudjEuSm9iIk0KFExpc3RKb2JFdmVudHNSZXF1ZXN0Eg4KBmpvYl9pZBgBIAEoCRIRCglwYWdlX3NpemUYAiABKAUSEgoKcGFnZV90b2tlbhgDIAEoCSJSChVMaXN0Sm9iRXZlbnRzUmVzcG9uc2USIAoGZXZlbnRzGAEgAygLMhAuc3ZjLnYxLkpvYkV2ZW50EhcKD25leHRfcGFnZV90b2tlbhgCIAEoCSI0Cg9XYXRjaEpvYlJlcXVlc3QSDgoGam9iX2lkGAEgASgJEhEKCWFmdGVyX3NlcRgCIAEoDSIzChBXYXRjaEpvYlJlc3BvbnNlEh8KBWV2ZW50GAEgASgLMhAuc3ZjLnYxLkpvYkV2ZW50IlsKEVByb21vdGVKb2JSZXF1ZXN0Eg4KBmpvYl9pZBgBIAEoCRIMCgRzbHVnGAIgASgJEhMKC2Rlc2NyaXB0aW9uGAMgASgJEhMKC25ld192ZXJzaW9uGAQgASgIIkEKElByb21vdGVKb2JSZXNwb25zZRIaCgR0b29sGAEgASgLMgwuc3ZjLnYxLlRvb2wSDwoHdmVyc2lvbhgCIAEoBSLVAQoFU2tpbGwSDAoEc2x1ZxgBIAEoCRIPCgd2ZXJzaW9uGAIgASgFEhEKCXRvb2xfc2x1ZxgDIAEoCRITCgtkZXNjcmlwdGlvbhgEIAEoCRIOCgZqb2JfaWQYBSABKAkSFAoMYWNjZXNzX2NsYXNzGAYgASgJEhkKEWlucHV0X3NjaGVtYV9qc29uGAcgASgJEi4KCmNyZWF0ZWRfYXQYCCABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEhQKDHByb2dyYW1fanNvbhgJIAEoCSJIChFMaXN0U2tpbGxzUmVxdWVzdBIMCgRzbHVnGAEgASgJEhEKCXBhZ2Vfc2l6ZRgCIAEoBRISCgpwYWdlX3Rva2VuGAMgASgJIkwKEkxpc3RTa2lsbHNSZXNwb25zZRIdCgZza2lsbHMYASADKAsyDS5zdmMudjEuU2tpbGwSFwoPbmV4dF9wYWdlX3Rva2VuGAIgASgJIjAKD0dldFNraWxsUmVxdWVzdBIMCgRzbHVnGAEgASgJEg8KB3ZlcnNpb24YAiABKAUiMAoQR2V0U2tpbGxSZXNwb25zZRIcCgVza2lsbBgBIAEoCzINLnN2Yy52MS5Ta2lsbCIzChJEZWxldGVTa2lsbFJlcXVlc3QSDAoEc2x1ZxgBIAEoCRIPCgd2ZXJzaW9uGAIgASgFIhUKE0RlbGV0ZVNraWxsUmVzcG9uc2UinQEKEEFuc3dlckFza1JlcXVlc3QSDgoGam9iX2lkGAEgASgJEhIKCnJlcXVlc3RfaWQYAiABKAkSFAoMcHJpbmNpcGFsX2lkGAMgASgJEhQKDGNvbnRpbnVhdGlvbhgEIAEoCRIWCg5vdmVycmlkZXNfanNvbhgFIAEoCRIMCgRub3RlGAYgASgJEhMKC2RlbGl2ZXJ5X2lkGAcgASgJIi0KEUFuc3dlckFza1Jlc3BvbnNlEhgKA2pvYhgBIAEoCzILLnN2Yy52MS5Kb2IinAEKD0xpc3RBc2tzUmVxdWVzdBIfCgVzdGF0ZRgBIAEoDjIQLnN2Yy52MS5Bc2tTdGF0ZRIUCgxwcmluY2lwYWxfaWQYAiABKAkSDgoGam9iX2lkGAMgASgJEhsKE3N0YW5kaW5nX3Byb2dyYW1faWQYBCABKAkSEQoJcGFnZV9zaXplGAUgASgFEhIKCnBhZ2VfdG9rZW4YBiABKAkiRgoQTGlzdEFza3NSZXNwb25zZRIZCgRhc2tzGAEgAygLMgsuc3ZjLnYxLkFzaxIXCg9uZXh0X3BhZ2VfdG9rZW4YAiABKAkiMwoNR2V0QXNrUmVxdWVzdBIOCgZqb2JfaWQYASABKAkSEgoKcmVxdWVzdF9pZBgCIAEoCSIqCg5HZXRBc2tSZXNwb25zZRIYCgNhc2sYASABKAsyCy5zdmMudjEuQXNrIjAKGENyZWF0ZUFza0VuZHBvaW50UmVxdWVzdBIUCgxlbmRwb2ludF91cmwYASABKAkiXgoZQ3JlYXRlQXNrRW5kcG9pbnRSZXNwb25zZRIpCgxhc2tfZW5kcG9pbnQYASABKAsyEy5zdmMudjEuQXNrRW5kcG9pbnQSFgoOc2lnbmluZ19zZWNyZXQYAiABKAkiQAoXTGlzdEFza0VuZHBvaW50c1JlcXVlc3QSEQoJcGFnZV9zaXplGAEgASgFEhIKCnBhZ2VfdG9rZW4YAiABKAkiXwoYTGlzdEFza0VuZHBvaW50c1Jlc3BvbnNlEioKDWFza19lbmRwb2ludHMYASADKAsyEy5zdmMudjEuQXNrRW5kcG9pbnQSFwoPbmV4dF9wYWdlX3Rva2VuGAIgASgJIiYKGERlbGV0ZUFza0VuZHBvaW50UmVxdWVzdBIKCgJpZBgBIAEoCSIbChlEZWxldGVBc2tFbmRwb2ludFJlc3BvbnNlKt8CCglKb2JTdGF0dXMSGgoWSk9CX1NUQVRVU19VTlNQRUNJRklFRBAAEhkKFUpPQl9TVEFUVVNfU0lNVUxBVElORxABEiQKIEpPQl9TVEFUVVNfUEVORElOR19QTEFOX0FQUFJPVkFMEAISFQoRSk9CX1NUQVRVU19RVUVVRUQQAxIWChJKT0JfU1RBVFVTX1JVTk5JTkcQBBIVChFKT0JfU1RBVFVTX1BBUktFRBAFEhsKF0pPQl9TVEFUVVNfQ09NUEVOU0FUSU5HEAYSGAoUSk9CX1NUQVRVU19TVUNDRUVERUQQBxIVChFKT0JfU1RBVFVTX0ZBSUxFRBAIEhYKEkpPQl9TVEFUVVNfQUJPUlRFRBAJEhcKE0pPQl9TVEFUVVNfUkVKRUNURUQQChIWChJKT0JfU1RBVFVTX0VYUElSRUQQCxIYChRKT0JfU1RBVFVTX0NBTkNFTExFRBAMKoYBCghBc2tTdGF0ZRIZChVBU0tfU1RBVEVfVU5TUEVDSUZJRUQQABIVChFBU0tfU1RBVEVfUEVORElORxABEhYKEkFTS19TVEFURV9BTlNXRVJFRBACEhcKE0FTS19TVEFURV9ERUZBVUxURUQQAxIXChNBU0tfU1RBVEVfV0lUSERSQVdOEAQy2woKC0pvYnNTZXJ2aWNlEkYKCVN1Ym1pdEpvYhIYLnN2Yy52MS5TdWJtaXRKb2JSZXF1ZXN0Ghkuc3ZjLnYxLlN1Ym1pdEpvYlJlc3BvbnNlIgSouxgBEj0KBkdldEpvYhIVLnN2Yy52MS5HZXRKb2JSZXF1ZXN0GhYuc3ZjLnYxLkdldEpvYlJlc3BvbnNlIgSouxgBEkMKCExpc3RKb2JzEhcuc3ZjLnYxLkxpc3RKb2JzUmVxdWVzdBoYLnN2Yy52MS5MaXN0Sm9ic1Jlc3BvbnNlIgSouxgBEkYKCUNhbmNlbEpvYhIYLnN2Yy52MS5DYW5jZWxKb2JSZXF1ZXN0Ghkuc3ZjLnYxLkNhbmNlbEpvYlJlc3BvbnNlIgSouxgBEkMKCFBhdXNlSm9iEhcuc3ZjLnYxLlBhdXNlSm9iUmVxdWVzdBoYLnN2Yy52MS5QYXVzZUpvYlJlc3BvbnNlIgSouxgBEkYKCVJlc3VtZUpvYhIYLnN2Yy52MS5SZXN1bWVKb2JSZXF1ZXN0Ghkuc3ZjLnYxLlJlc3VtZUpvYlJlc3BvbnNlIgSouxgBElIKDUxpc3RKb2JFdmVudHMSHC5zdmMudjEuTGlzdEpvYkV2ZW50c1JlcXVlc3QaHS5zdmMudjEuTGlzdEpvYkV2ZW50c1Jlc3BvbnNlIgSouxgBEkUKCFdhdGNoSm9iEhcuc3ZjLnYxLldhdGNoSm9iUmVxdWVzdBoYLnN2Yy52MS5XYXRjaEpvYlJlc3BvbnNlIgSouxgBMAESSQoKUHJvbW90ZUpvYhIZLnN2Yy52MS5Qcm9tb3RlSm9iUmVxdWVzdBoaLnN2Yy52MS5Qcm9tb3RlSm9iUmVzcG9uc2UiBKi7GAESSQoKTGlzdFNraWxscxIZLnN2Yy52MS5MaXN0U2tpbGxzUmVxdWVzdBoaLnN2Yy52MS5MaXN0U2tpbGxzUmVzcG9uc2UiBKi7GAESQwoIR2V0U2tpbGwSFy5zdmMudjEuR2V0U2tpbGxSZXF1ZXN0Ghguc3ZjLnYxLkdldFNraWxsUmVzcG9uc2UiBKi7GAESTAoLRGVsZXRlU2tpbGwSGi5zdmMudjEuRGVsZXRlU2tpbGxSZXF1ZXN0Ghsuc3ZjLnYxLkRlbGV0ZVNraWxsUmVzcG9uc2UiBKi7GAISRgoJQW5zd2VyQXNrEhguc3ZjLnYxLkFuc3dlckFza1JlcXVlc3QaGS5zdmMudjEuQW5zd2VyQXNrUmVzcG9uc2UiBKi7GAESQwoITGlzdEFza3MSFy5zdmMudjEuTGlzdEFza3NSZXF1ZXN0Ghguc3ZjLnYxLkxpc3RBc2tzUmVzcG9uc2UiBKi7GAESPQoGR2V0QXNrEhUuc3ZjLnYxLkdldEFza1JlcXVlc3QaFi5zdmMudjEuR2V0QXNrUmVzcG9uc2UiBKi7GAESXgoRQ3JlYXRlQXNrRW5kcG9pbnQSIC5zdmMudjEuQ3JlYXRlQXNrRW5kcG9pbnRSZXF1ZXN0GiEuc3ZjLnYxLkNyZWF0ZUFza0VuZHBvaW50UmVzcG9uc2UiBKi7GAISWwoQTGlzdEFza0VuZHBvaW50cxIfLnN2Yy52MS5MaXN0QXNrRW5kcG9pbnRzUmVxdWVzdBogLnN2Yy52MS5MaXN0QXNrRW5kcG9pbnRzUmVzcG9uc2UiBKi7GAISXgoRRGVsZXRlQXNrRW5kcG9pbnQSIC5zdmMudjEuRGVsZXRlQXNrRW5kcG9pbnRSZXF1ZXN0GiEuc3ZjLnYxLkRlbGV0ZUFza0VuZHBvaW50UmVzcG9uc2UiBKi7GAJiBnByb3RvMw", [file_google_protobuf_timestamp, file_svc_v1_catalog, file_svc_v1_options]);
+  fileDesc("ChFzdmMvdjEvam9icy5wcm90bxIGc3ZjLnYxIooFCgNKb2ISCgoCaWQYASABKAkSIQoGc3RhdHVzGAIgASgOMhEuc3ZjLnYxLkpvYlN0YXR1cxIUCgxwcm9ncmFtX2pzb24YAyABKAkSFAoMcHJvZ3JhbV9oYXNoGAQgASgJEiIKCGVzdGltYXRlGAUgASgLMhAuc3ZjLnYxLkVzdGltYXRlEhgKEHBsYW5fYXBwcm92YWxfaWQYBiABKAkSGgoEcGFyaxgHIAEoCzIMLnN2Yy52MS5QYXJrEioKDXN0ZXBfcmVjZWlwdHMYCCADKAsyEy5zdmMudjEuU3RlcFJlY2VpcHQSIAoHcmVjZWlwdBgJIAEoCzIPLnN2Yy52MS5SZWNlaXB0EhIKCmxhc3RfZXJyb3IYCiABKAkSLgoKY3JlYXRlZF9hdBgLIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASLgoKdXBkYXRlZF9hdBgMIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASLwoLZmluaXNoZWRfYXQYDSABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEiAKC3BlbmRpbmdfYXNrGA4gASgLMgsuc3ZjLnYxLkFzaxIaCgRzYWdhGA8gASgLMgwuc3ZjLnYxLlNhZ2ESDAoEbW9kZRgQIAEoCRIWCg5zaW11bGF0ZWRfZnJvbRgRIAEoCRISCgpza2lsbF9zbHVnGBIgASgJEi0KCXBhdXNlZF9hdBgTIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASGwoTc3RhbmRpbmdfcHJvZ3JhbV9pZBgYIAEoCRIXCg9zdGFuZGluZ19ydW5faWQYGSABKAki1gEKCEVzdGltYXRlEhEKCWNhbGxzX21pbhgBIAEoDRIRCgljYWxsc19tYXgYAiABKA0SEgoKd3JpdGVzX21heBgDIAEoDRIXCg9kZXN0cnVjdGl2ZV9tYXgYBCABKA0SEAoIcm93c19tYXgYBSABKA0SEAoIYXNrc19tYXgYBiABKA0SFgoOYWNjZXNzX2NsYXNzZXMYByADKAkSEAoIdG9vbGtpdHMYCCADKAkSEAoIZW50aXRpZXMYCSADKAkSFwoPbm90X2NvbXBlbnNhYmxlGAogAygJIqMBCgRQYXJrEg4KBnJlYXNvbhgBIAEoCRIPCgdzdGVwX2lkGAIgASgJEikKBXNpbmNlGAMgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBIrCgd3YWtlX2F0GAQgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBIiCghqdWRnbWVudBgFIAEoCzIQLnN2Yy52MS5KdWRnbWVudCLHAQoISnVkZ21lbnQSEAoIcG9pbnRfaWQYASABKAkSEgoKcmVxdWVzdF9pZBgCIAEoCRIQCghxdWVzdGlvbhgDIAEoCRIVCg1jb250aW51YXRpb25zGAQgAygJEhoKEmFuc3dlcl9zY2hlbWFfanNvbhgFIAEoCRItCglyYWlzZWRfYXQYBiABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEiEKBmNvdW50cxgHIAEoCzIRLnN2Yy52MS5Sb3dDb3VudHMiVQoJUm93Q291bnRzEgoKAmluGAEgASgNEgoKAm9rGAIgASgNEg4KBmZhaWxlZBgDIAEoDRIPCgdza2lwcGVkGAQgASgNEg8KB3Vua25vd24YBSABKA0iYAoKQ2FsbENvdW50cxIMCgRyZWFkGAEgASgNEg0KBXdyaXRlGAIgASgNEhMKC2Rlc3RydWN0aXZlGAMgASgNEg8KB3JldHJpZWQYBCABKA0SDwoHdW5rbm93bhgFIAEoDSKHAwoLU3RlcFJlY2VpcHQSDwoHc3RlcF9pZBgBIAEoCRIMCgRraW5kGAIgASgJEhEKCXRvb2xfc2x1ZxgDIAEoCRIUCgx0b29sX3ZlcnNpb24YBCABKAkSDQoFc3RhdGUYBSABKAkSEAoIYXR0ZW1wdHMYBiABKA0SLgoKc3RhcnRlZF9hdBgHIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASLwoLZmluaXNoZWRfYXQYCCABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEh8KBHJvd3MYCSABKAsyES5zdmMudjEuUm93Q291bnRzEiEKBWNhbGxzGAogASgLMhIuc3ZjLnYxLkNhbGxDb3VudHMSIQoGZXJyb3JzGAsgAygLMhEuc3ZjLnYxLlN0ZXBFcnJvchIlCghkZWNpc2lvbhgMIAEoCzITLnN2Yy52MS5Bc2tEZWNpc2lvbhIgCgR1bmRvGA0gASgLMhIuc3ZjLnYxLlVuZG9Db3VudHMiTwoJU3RlcEVycm9yEgwKBGNvZGUYASABKAkSDQoFY291bnQYAiABKA0SFQoNZmlyc3Rfb3JkaW5hbBgDIAEoDRIOCgZzYW1wbGUYBCABKAkiKgoKVW5kb0NvdW50cxIMCgRkb25lGAEgASgNEg4KBmZhaWxlZBgCIAEoDSKFAwoHUmVjZWlwdBIPCgdvdXRjb21lGAEgASgJEhQKDHByb2dyYW1faGFzaBgCIAEoCRIfCgRyb3dzGAMgASgLMhEuc3ZjLnYxLlJvd0NvdW50cxIhCgVjYWxscxgEIAEoCzISLnN2Yy52MS5DYWxsQ291bnRzEiUKBmxpbWl0cxgFIAEoCzIVLnN2Yy52MS5SZWNlaXB0TGltaXRzEh8KBGFza3MYBiABKAsyES5zdmMudjEuQXNrQ291bnRzEioKCWFwcHJvdmFscxgHIAMoCzIXLnN2Yy52MS5BcHByb3ZhbFJlY2VpcHQSIgoIZXN0aW1hdGUYCCABKAsyEC5zdmMudjEuRXN0aW1hdGUSHgoGYWN0dWFsGAkgASgLMg4uc3ZjLnYxLkFjdHVhbBIaCgRzYWdhGAogASgLMgwuc3ZjLnYxLlNhZ2ESEwoLcmVzdWx0X2pzb24YCyABKAkSEAoIbGFzdF9zZXEYDCABKA0SFAoMcmVjZWlwdF9oYXNoGA0gASgJIlAKDVJlY2VpcHRMaW1pdHMSHwoEdXNlZBgBIAEoCzIRLnN2Yy52MS5Kb2JMaW1pdHMSHgoDbWF4GAIgASgLMhEuc3ZjLnYxLkpvYkxpbWl0cyJ6CglKb2JMaW1pdHMSGAoQZGVhZGxpbmVfc2Vjb25kcxgBIAEoDRISCgp0b29sX2NhbGxzGAIgASgNEg4KBndyaXRlcxgDIAEoDRIMCgRyb3dzGAQgASgNEgwKBGFza3MYBSABKA0SEwoLY29uY3VycmVuY3kYBiABKA0ibAoJQXNrQ291bnRzEg4KBnJhaXNlZBgBIAEoDRIQCghhbnN3ZXJlZBgCIAEoDRIRCglkZWZhdWx0ZWQYAyABKA0SEQoJd2l0aGRyYXduGAQgASgNEhcKD3JlZnVzZWRfYW5zd2VycxgFIAEoDSJeCg9BcHByb3ZhbFJlY2VpcHQSEwoLYXBwcm92YWxfaWQYASABKAkSDwoHc3RlcF9pZBgCIAEoCRIlCghkZWNpc2lvbhgDIAEoCzITLnN2Yy52MS5Bc2tEZWNpc2lvbiJYCgZBY3R1YWwSDQoFY2FsbHMYASABKA0SDgoGd3JpdGVzGAIgASgNEhMKC2Rlc3RydWN0aXZlGAMgASgNEgwKBHJvd3MYBCABKA0SDAoEYXNrcxgFIAEoDSJECgRTYWdhEg0KBXN0YXRlGAEgASgJEg8KB2VudHJpZXMYAiABKA0SDAoEZG9uZRgDIAEoDRIOCgZmYWlsZWQYBCABKA0inQEKCEpvYkV2ZW50Eg4KBmpvYl9pZBgBIAEoCRILCgNzZXEYAiABKA0SDAoEdHlwZRgDIAEoCRIPCgdzdGVwX2lkGAQgASgJEiYKAmF0GAUgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBIUCgxwYXlsb2FkX2pzb24YBiABKAkSFwoPcHJpbmNpcGFsX2NoYWluGAcgAygJIpkFCgNBc2sSEAoIcG9pbnRfaWQYASABKAkSFAoMcHJpbmNpcGFsX2lkGAIgASgJEhEKCWhvcF9pbmRleBgDIAEoBRIcChRkZWxpdmVyZWRfcHJpbmNpcGFscxgEIAMoCRIRCgl0b29sX3NsdWcYBSABKAkSEQoJZW50aXR5X2lkGAYgASgJEhQKDHRvb2xfY2FsbF9pZBgHIAEoCRIwCgxkZWxpdmVyZWRfYXQYCCABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEi8KC2RlYWRsaW5lX2F0GAkgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBITCgthcHByb3ZhbF9pZBgKIAEoCRIRCglleGhhdXN0ZWQYCyABKAgSDgoGam9iX2lkGAwgASgJEhIKCnJlcXVlc3RfaWQYDSABKAkSHwoFc3RhdGUYDiABKA4yEC5zdmMudjEuQXNrU3RhdGUSEAoIcXVlc3Rpb24YDyABKAkSGgoSYW5zd2VyX3NjaGVtYV9qc29uGBAgASgJEhUKDWNvbnRpbnVhdGlvbnMYESADKAkSJgoKZXNjYWxhdGlvbhgSIAMoCzISLnN2Yy52MS5Bc2tIb3BTcGVjEiwKCGFza2VkX2F0GBMgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBIlCghkZWNpc2lvbhgUIAEoCzITLnN2Yy52MS5Bc2tEZWNpc2lvbhIPCgdzdGVwX2lkGBUgASgJEhAKCGRlbGl2ZXJ5GBYgASgJEisKEnNpbXVsYXRpb25fcmVjZWlwdBgXIAEoCzIPLnN2Yy52MS5SZWNlaXB0EhsKE3N0YW5kaW5nX3Byb2dyYW1faWQYGCABKAkiOwoKQXNrSG9wU3BlYxIUCgxwcmluY2lwYWxfaWQYASABKAkSFwoPdGltZW91dF9zZWNvbmRzGAIgASgNIqgBCgtBc2tEZWNpc2lvbhIUCgxjb250aW51YXRpb24YASABKAkSFAoMcHJpbmNpcGFsX2lkGAIgASgJEg4KBmtleV9pZBgDIAEoCRIPCgdzdXJmYWNlGAQgASgJEgwKBG5vdGUYBSABKAkSFgoOb3ZlcnJpZGVzX2pzb24YBiABKAkSJgoCYXQYByABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wIogBCgtBc2tFbmRwb2ludBIKCgJpZBgBIAEoCRIUCgxlbmRwb2ludF91cmwYAiABKAkSDgoGYWN0aXZlGAMgASgIEhcKD2luYWN0aXZlX3JlYXNvbhgEIAEoCRIuCgpjcmVhdGVkX2F0GAUgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcCJnChBTdWJtaXRKb2JSZXF1ZXN0EhQKDHByb2dyYW1fanNvbhgBIAEoCRIXCg9pZGVtcG90ZW5jeV9rZXkYAiABKAkSDAoEbW9kZRgDIAEoCRIWCg5zaW11bGF0ZV9maXJzdBgEIAEoCCItChFTdWJtaXRKb2JSZXNwb25zZRIYCgNqb2IYASABKAsyCy5zdmMudjEuSm9iIisKE0NoZWNrUHJvZ3JhbVJlcXVlc3QSFAoMcHJvZ3JhbV9qc29uGAEgASgJIqYBChRDaGVja1Byb2dyYW1SZXNwb25zZRIkCgZmYXVsdHMYASADKAsyFC5zdmMudjEuUHJvZ3JhbUZhdWx0EhYKDm9taXR0ZWRfZmF1bHRzGAIgASgNEhQKDHByb2dyYW1faGFzaBgDIAEoCRIiCghlc3RpbWF0ZRgEIAEoCzIQLnN2Yy52MS5Fc3RpbWF0ZRIWCg5uZWVkc19hcHByb3ZhbBgFIAEoCCJMCgxQcm9ncmFtRmF1bHQSDgoGcmVhc29uGAEgASgJEg0KBWZpZWxkGAIgASgJEg8KB21lc3NhZ2UYAyABKAkSDAoEaGVscBgEIAEoCSIbCg1HZXRKb2JSZXF1ZXN0EgoKAmlkGAEgASgJIksKDkdldEpvYlJlc3BvbnNlEhgKA2pvYhgBIAEoCzILLnN2Yy52MS5Kb2ISHwoKc2ltdWxhdGlvbhgCIAEoCzILLnN2Yy52MS5Kb2IimgEKD0xpc3RKb2JzUmVxdWVzdBIhCgZzdGF0dXMYASABKA4yES5zdmMudjEuSm9iU3RhdHVzEhEKCXBhZ2Vfc2l6ZRgCIAEoBRISCgpwYWdlX3Rva2VuGAMgASgJEgwKBG1vZGUYBCABKAkSEgoKc2tpbGxfc2x1ZxgFIAEoCRIbChNzdGFuZGluZ19wcm9ncmFtX2lkGAggASgJIkYKEExpc3RKb2JzUmVzcG9uc2USGQoEam9icxgBIAMoCzILLnN2Yy52MS5Kb2ISFwoPbmV4dF9wYWdlX3Rva2VuGAIgASgJIh4KEENhbmNlbEpvYlJlcXVlc3QSCgoCaWQYASABKAkiLQoRQ2FuY2VsSm9iUmVzcG9uc2USGAoDam9iGAEgASgLMgsuc3ZjLnYxLkpvYiIdCg9QYXVzZUpvYlJlcXVlc3QSCgoCaWQYASABKAkiLAoQUGF1c2VKb2JSZXNwb25zZRIYCgNqb2IYASABKAsyCy5zdmMudjEuSm9iIh4KEFJlc3VtZUpvYlJlcXVlc3QSCgoCaWQYASABKAkiLQoRUmVzdW1lSm9iUmVzcG9uc2USGAoDam9iGAEgASgLMgsuc3ZjLnYxLkpvYiJNChRMaXN0Sm9iRXZlbnRzUmVxdWVzdBIOCgZqb2JfaWQYASABKAkSEQoJcGFnZV9zaXplGAIgASgFEhIKCnBhZ2VfdG9rZW4YAyABKAkiUgoVTGlzdEpvYkV2ZW50c1Jlc3BvbnNlEiAKBmV2ZW50cxgBIAMoCzIQLnN2Yy52MS5Kb2JFdmVudBIXCg9uZXh0X3BhZ2VfdG9rZW4YAiABKAkiNAoPV2F0Y2hKb2JSZXF1ZXN0Eg4KBmpvYl9pZBgBIAEoCRIRCglhZnRlcl9zZXEYAiABKA0iMwoQV2F0Y2hKb2JSZXNwb25zZRIfCgVldmVudBgBIAEoCzIQLnN2Yy52MS5Kb2JFdmVudCJbChFQcm9tb3RlSm9iUmVxdWVzdBIOCgZqb2JfaWQYASABKAkSDAoEc2x1ZxgCIAEoCRITCgtkZXNjcmlwdGlvbhgDIAEoCRITCgtuZXdfdmVyc2lvbhgEIAEoCCJBChJQcm9tb3RlSm9iUmVzcG9uc2USGgoEdG9vbBgBIAEoCzIMLnN2Yy52MS5Ub29sEg8KB3ZlcnNpb24YAiABKAUi1QEKBVNraWxsEgwKBHNsdWcYASABKAkSDwoHdmVyc2lvbhgCIAEoBRIRCgl0b29sX3NsdWcYAyABKAkSEwoLZGVzY3JpcHRpb24YBCABKAkSDgoGam9iX2lkGAUgASgJEhQKDGFjY2Vzc19jbGFzcxgGIAEoCRIZChFpbnB1dF9zY2hlbWFfanNvbhgHIAEoCRIuCgpjcmVhdGVkX2F0GAggASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBIUCgxwcm9ncmFtX2pzb24YCSABKAkiSAoRTGlzdFNraWxsc1JlcXVlc3QSDAoEc2x1ZxgBIAEoCRIRCglwYWdlX3NpemUYAiABKAUSEgoKcGFnZV90b2tlbhgDIAEoCSJMChJMaXN0U2tpbGxzUmVzcG9uc2USHQoGc2tpbGxzGAEgAygLMg0uc3ZjLnYxLlNraWxsEhcKD25leHRfcGFnZV90b2tlbhgCIAEoCSIwCg9HZXRTa2lsbFJlcXVlc3QSDAoEc2x1ZxgBIAEoCRIPCgd2ZXJzaW9uGAIgASgFIjAKEEdldFNraWxsUmVzcG9uc2USHAoFc2tpbGwYASABKAsyDS5zdmMudjEuU2tpbGwiMwoSRGVsZXRlU2tpbGxSZXF1ZXN0EgwKBHNsdWcYASABKAkSDwoHdmVyc2lvbhgCIAEoBSIVChNEZWxldGVTa2lsbFJlc3BvbnNlIp0BChBBbnN3ZXJBc2tSZXF1ZXN0Eg4KBmpvYl9pZBgBIAEoCRISCgpyZXF1ZXN0X2lkGAIgASgJEhQKDHByaW5jaXBhbF9pZBgDIAEoCRIUCgxjb250aW51YXRpb24YBCABKAkSFgoOb3ZlcnJpZGVzX2pzb24YBSABKAkSDAoEbm90ZRgGIAEoCRITCgtkZWxpdmVyeV9pZBgHIAEoCSItChFBbnN3ZXJBc2tSZXNwb25zZRIYCgNqb2IYASABKAsyCy5zdmMudjEuSm9iIpwBCg9MaXN0QXNrc1JlcXVlc3QSHwoFc3RhdGUYASABKA4yEC5zdmMudjEuQXNrU3RhdGUSFAoMcHJpbmNpcGFsX2lkGAIgASgJEg4KBmpvYl9pZBgDIAEoCRIbChNzdGFuZGluZ19wcm9ncmFtX2lkGAQgASgJEhEKCXBhZ2Vfc2l6ZRgFIAEoBRISCgpwYWdlX3Rva2VuGAYgASgJIkYKEExpc3RBc2tzUmVzcG9uc2USGQoEYXNrcxgBIAMoCzILLnN2Yy52MS5Bc2sSFwoPbmV4dF9wYWdlX3Rva2VuGAIgASgJIjMKDUdldEFza1JlcXVlc3QSDgoGam9iX2lkGAEgASgJEhIKCnJlcXVlc3RfaWQYAiABKAkiKgoOR2V0QXNrUmVzcG9uc2USGAoDYXNrGAEgASgLMgsuc3ZjLnYxLkFzayIwChhDcmVhdGVBc2tFbmRwb2ludFJlcXVlc3QSFAoMZW5kcG9pbnRfdXJsGAEgASgJIl4KGUNyZWF0ZUFza0VuZHBvaW50UmVzcG9uc2USKQoMYXNrX2VuZHBvaW50GAEgASgLMhMuc3ZjLnYxLkFza0VuZHBvaW50EhYKDnNpZ25pbmdfc2VjcmV0GAIgASgJIkAKF0xpc3RBc2tFbmRwb2ludHNSZXF1ZXN0EhEKCXBhZ2Vfc2l6ZRgBIAEoBRISCgpwYWdlX3Rva2VuGAIgASgJIl8KGExpc3RBc2tFbmRwb2ludHNSZXNwb25zZRIqCg1hc2tfZW5kcG9pbnRzGAEgAygLMhMuc3ZjLnYxLkFza0VuZHBvaW50EhcKD25leHRfcGFnZV90b2tlbhgCIAEoCSImChhEZWxldGVBc2tFbmRwb2ludFJlcXVlc3QSCgoCaWQYASABKAkiGwoZRGVsZXRlQXNrRW5kcG9pbnRSZXNwb25zZSrfAgoJSm9iU3RhdHVzEhoKFkpPQl9TVEFUVVNfVU5TUEVDSUZJRUQQABIZChVKT0JfU1RBVFVTX1NJTVVMQVRJTkcQARIkCiBKT0JfU1RBVFVTX1BFTkRJTkdfUExBTl9BUFBST1ZBTBACEhUKEUpPQl9TVEFUVVNfUVVFVUVEEAMSFgoSSk9CX1NUQVRVU19SVU5OSU5HEAQSFQoRSk9CX1NUQVRVU19QQVJLRUQQBRIbChdKT0JfU1RBVFVTX0NPTVBFTlNBVElORxAGEhgKFEpPQl9TVEFUVVNfU1VDQ0VFREVEEAcSFQoRSk9CX1NUQVRVU19GQUlMRUQQCBIWChJKT0JfU1RBVFVTX0FCT1JURUQQCRIXChNKT0JfU1RBVFVTX1JFSkVDVEVEEAoSFgoSSk9CX1NUQVRVU19FWFBJUkVEEAsSGAoUSk9CX1NUQVRVU19DQU5DRUxMRUQQDCqGAQoIQXNrU3RhdGUSGQoVQVNLX1NUQVRFX1VOU1BFQ0lGSUVEEAASFQoRQVNLX1NUQVRFX1BFTkRJTkcQARIWChJBU0tfU1RBVEVfQU5TV0VSRUQQAhIXChNBU0tfU1RBVEVfREVGQVVMVEVEEAMSFwoTQVNLX1NUQVRFX1dJVEhEUkFXThAEMqwLCgtKb2JzU2VydmljZRJGCglTdWJtaXRKb2ISGC5zdmMudjEuU3VibWl0Sm9iUmVxdWVzdBoZLnN2Yy52MS5TdWJtaXRKb2JSZXNwb25zZSIEqLsYARJPCgxDaGVja1Byb2dyYW0SGy5zdmMudjEuQ2hlY2tQcm9ncmFtUmVxdWVzdBocLnN2Yy52MS5DaGVja1Byb2dyYW1SZXNwb25zZSIEqLsYARI9CgZHZXRKb2ISFS5zdmMudjEuR2V0Sm9iUmVxdWVzdBoWLnN2Yy52MS5HZXRKb2JSZXNwb25zZSIEqLsYARJDCghMaXN0Sm9icxIXLnN2Yy52MS5MaXN0Sm9ic1JlcXVlc3QaGC5zdmMudjEuTGlzdEpvYnNSZXNwb25zZSIEqLsYARJGCglDYW5jZWxKb2ISGC5zdmMudjEuQ2FuY2VsSm9iUmVxdWVzdBoZLnN2Yy52MS5DYW5jZWxKb2JSZXNwb25zZSIEqLsYARJDCghQYXVzZUpvYhIXLnN2Yy52MS5QYXVzZUpvYlJlcXVlc3QaGC5zdmMudjEuUGF1c2VKb2JSZXNwb25zZSIEqLsYARJGCglSZXN1bWVKb2ISGC5zdmMudjEuUmVzdW1lSm9iUmVxdWVzdBoZLnN2Yy52MS5SZXN1bWVKb2JSZXNwb25zZSIEqLsYARJSCg1MaXN0Sm9iRXZlbnRzEhwuc3ZjLnYxLkxpc3RKb2JFdmVudHNSZXF1ZXN0Gh0uc3ZjLnYxLkxpc3RKb2JFdmVudHNSZXNwb25zZSIEqLsYARJFCghXYXRjaEpvYhIXLnN2Yy52MS5XYXRjaEpvYlJlcXVlc3QaGC5zdmMudjEuV2F0Y2hKb2JSZXNwb25zZSIEqLsYATABEkkKClByb21vdGVKb2ISGS5zdmMudjEuUHJvbW90ZUpvYlJlcXVlc3QaGi5zdmMudjEuUHJvbW90ZUpvYlJlc3BvbnNlIgSouxgBEkkKCkxpc3RTa2lsbHMSGS5zdmMudjEuTGlzdFNraWxsc1JlcXVlc3QaGi5zdmMudjEuTGlzdFNraWxsc1Jlc3BvbnNlIgSouxgBEkMKCEdldFNraWxsEhcuc3ZjLnYxLkdldFNraWxsUmVxdWVzdBoYLnN2Yy52MS5HZXRTa2lsbFJlc3BvbnNlIgSouxgBEkwKC0RlbGV0ZVNraWxsEhouc3ZjLnYxLkRlbGV0ZVNraWxsUmVxdWVzdBobLnN2Yy52MS5EZWxldGVTa2lsbFJlc3BvbnNlIgSouxgCEkYKCUFuc3dlckFzaxIYLnN2Yy52MS5BbnN3ZXJBc2tSZXF1ZXN0Ghkuc3ZjLnYxLkFuc3dlckFza1Jlc3BvbnNlIgSouxgBEkMKCExpc3RBc2tzEhcuc3ZjLnYxLkxpc3RBc2tzUmVxdWVzdBoYLnN2Yy52MS5MaXN0QXNrc1Jlc3BvbnNlIgSouxgBEj0KBkdldEFzaxIVLnN2Yy52MS5HZXRBc2tSZXF1ZXN0GhYuc3ZjLnYxLkdldEFza1Jlc3BvbnNlIgSouxgBEl4KEUNyZWF0ZUFza0VuZHBvaW50EiAuc3ZjLnYxLkNyZWF0ZUFza0VuZHBvaW50UmVxdWVzdBohLnN2Yy52MS5DcmVhdGVBc2tFbmRwb2ludFJlc3BvbnNlIgSouxgCElsKEExpc3RBc2tFbmRwb2ludHMSHy5zdmMudjEuTGlzdEFza0VuZHBvaW50c1JlcXVlc3QaIC5zdmMudjEuTGlzdEFza0VuZHBvaW50c1Jlc3BvbnNlIgSouxgCEl4KEURlbGV0ZUFza0VuZHBvaW50EiAuc3ZjLnYxLkRlbGV0ZUFza0VuZHBvaW50UmVxdWVzdBohLnN2Yy52MS5EZWxldGVBc2tFbmRwb2ludFJlc3BvbnNlIgSouxgCYgZwcm90bzM", [file_google_protobuf_timestamp, file_svc_v1_catalog, file_svc_v1_options]);
 
 /**
  * One run of one program.
@@ -1488,6 +1488,120 @@ export const SubmitJobResponseSchema: GenMessage<SubmitJobResponse> = /*@__PURE_
   messageDesc(file_svc_v1_jobs, 22);
 
 /**
+ * Request of CheckProgram.
+ *
+ * @generated from message svc.v1.CheckProgramRequest
+ */
+export type CheckProgramRequest = Message<"svc.v1.CheckProgramRequest"> & {
+  /**
+   * The program as JSON text.
+   *
+   * @generated from field: string program_json = 1;
+   */
+  programJson: string;
+};
+
+/**
+ * Describes the message svc.v1.CheckProgramRequest.
+ * Use `create(CheckProgramRequestSchema)` to create a new message.
+ */
+export const CheckProgramRequestSchema: GenMessage<CheckProgramRequest> = /*@__PURE__*/
+  messageDesc(file_svc_v1_jobs, 23);
+
+/**
+ * What is known of a program that does not run.
+ *
+ * @generated from message svc.v1.CheckProgramResponse
+ */
+export type CheckProgramResponse = Message<"svc.v1.CheckProgramResponse"> & {
+  /**
+   * Everything for which SubmitJob would refuse it, at most 100. Empty for a program that can be
+   * submitted now, with this key.
+   *
+   * @generated from field: repeated svc.v1.ProgramFault faults = 1;
+   */
+  faults: ProgramFault[];
+
+  /**
+   * Number of faults beyond those that are listed.
+   *
+   * @generated from field: uint32 omitted_faults = 2;
+   */
+  omittedFaults: number;
+
+  /**
+   * Hex SHA-256 of the program's canonical JSON, as Job has it. Empty for what is no JSON object.
+   *
+   * @generated from field: string program_hash = 3;
+   */
+  programHash: string;
+
+  /**
+   * What it can do at most. Unset while the program itself has a fault.
+   *
+   * @generated from field: svc.v1.Estimate estimate = 4;
+   */
+  estimate?: Estimate | undefined;
+
+  /**
+   * Whether a live run needs approval of its plan, by the program's rule and the project's policy. False
+   * while the program itself has a fault.
+   *
+   * @generated from field: bool needs_approval = 5;
+   */
+  needsApproval: boolean;
+};
+
+/**
+ * Describes the message svc.v1.CheckProgramResponse.
+ * Use `create(CheckProgramResponseSchema)` to create a new message.
+ */
+export const CheckProgramResponseSchema: GenMessage<CheckProgramResponse> = /*@__PURE__*/
+  messageDesc(file_svc_v1_jobs, 24);
+
+/**
+ * One thing for which a program is refused.
+ *
+ * @generated from message svc.v1.ProgramFault
+ */
+export type ProgramFault = Message<"svc.v1.ProgramFault"> & {
+  /**
+   * What is wrong, in UPPER_SNAKE: one of the reasons of SubmitJob.
+   *
+   * @generated from field: string reason = 1;
+   */
+  reason: string;
+
+  /**
+   * Where: `programJson` followed by a JSON Pointer.
+   *
+   * @generated from field: string field = 2;
+   */
+  field: string;
+
+  /**
+   * What is wrong there.
+   *
+   * @generated from field: string message = 3;
+   */
+  message: string;
+
+  /**
+   * What would be right.
+   *
+   * @generated from field: string help = 4;
+   */
+  help: string;
+};
+
+/**
+ * Describes the message svc.v1.ProgramFault.
+ * Use `create(ProgramFaultSchema)` to create a new message.
+ */
+export const ProgramFaultSchema: GenMessage<ProgramFault> = /*@__PURE__*/
+  messageDesc(file_svc_v1_jobs, 25);
+
+/**
  * Request of GetJob.
  *
  * @generated from message svc.v1.GetJobRequest
@@ -1506,7 +1620,7 @@ export type GetJobRequest = Message<"svc.v1.GetJobRequest"> & {
  * Use `create(GetJobRequestSchema)` to create a new message.
  */
 export const GetJobRequestSchema: GenMessage<GetJobRequest> = /*@__PURE__*/
-  messageDesc(file_svc_v1_jobs, 23);
+  messageDesc(file_svc_v1_jobs, 26);
 
 /**
  * Response of GetJob.
@@ -1534,7 +1648,7 @@ export type GetJobResponse = Message<"svc.v1.GetJobResponse"> & {
  * Use `create(GetJobResponseSchema)` to create a new message.
  */
 export const GetJobResponseSchema: GenMessage<GetJobResponse> = /*@__PURE__*/
-  messageDesc(file_svc_v1_jobs, 24);
+  messageDesc(file_svc_v1_jobs, 27);
 
 /**
  * Request of ListJobs.
@@ -1591,7 +1705,7 @@ export type ListJobsRequest = Message<"svc.v1.ListJobsRequest"> & {
  * Use `create(ListJobsRequestSchema)` to create a new message.
  */
 export const ListJobsRequestSchema: GenMessage<ListJobsRequest> = /*@__PURE__*/
-  messageDesc(file_svc_v1_jobs, 25);
+  messageDesc(file_svc_v1_jobs, 28);
 
 /**
  * Response of ListJobs.
@@ -1619,7 +1733,7 @@ export type ListJobsResponse = Message<"svc.v1.ListJobsResponse"> & {
  * Use `create(ListJobsResponseSchema)` to create a new message.
  */
 export const ListJobsResponseSchema: GenMessage<ListJobsResponse> = /*@__PURE__*/
-  messageDesc(file_svc_v1_jobs, 26);
+  messageDesc(file_svc_v1_jobs, 29);
 
 /**
  * Request of CancelJob.
@@ -1640,7 +1754,7 @@ export type CancelJobRequest = Message<"svc.v1.CancelJobRequest"> & {
  * Use `create(CancelJobRequestSchema)` to create a new message.
  */
 export const CancelJobRequestSchema: GenMessage<CancelJobRequest> = /*@__PURE__*/
-  messageDesc(file_svc_v1_jobs, 27);
+  messageDesc(file_svc_v1_jobs, 30);
 
 /**
  * Response of CancelJob.
@@ -1661,7 +1775,7 @@ export type CancelJobResponse = Message<"svc.v1.CancelJobResponse"> & {
  * Use `create(CancelJobResponseSchema)` to create a new message.
  */
 export const CancelJobResponseSchema: GenMessage<CancelJobResponse> = /*@__PURE__*/
-  messageDesc(file_svc_v1_jobs, 28);
+  messageDesc(file_svc_v1_jobs, 31);
 
 /**
  * Request of PauseJob.
@@ -1682,7 +1796,7 @@ export type PauseJobRequest = Message<"svc.v1.PauseJobRequest"> & {
  * Use `create(PauseJobRequestSchema)` to create a new message.
  */
 export const PauseJobRequestSchema: GenMessage<PauseJobRequest> = /*@__PURE__*/
-  messageDesc(file_svc_v1_jobs, 29);
+  messageDesc(file_svc_v1_jobs, 32);
 
 /**
  * Response of PauseJob.
@@ -1703,7 +1817,7 @@ export type PauseJobResponse = Message<"svc.v1.PauseJobResponse"> & {
  * Use `create(PauseJobResponseSchema)` to create a new message.
  */
 export const PauseJobResponseSchema: GenMessage<PauseJobResponse> = /*@__PURE__*/
-  messageDesc(file_svc_v1_jobs, 30);
+  messageDesc(file_svc_v1_jobs, 33);
 
 /**
  * Request of ResumeJob.
@@ -1724,7 +1838,7 @@ export type ResumeJobRequest = Message<"svc.v1.ResumeJobRequest"> & {
  * Use `create(ResumeJobRequestSchema)` to create a new message.
  */
 export const ResumeJobRequestSchema: GenMessage<ResumeJobRequest> = /*@__PURE__*/
-  messageDesc(file_svc_v1_jobs, 31);
+  messageDesc(file_svc_v1_jobs, 34);
 
 /**
  * Response of ResumeJob.
@@ -1745,7 +1859,7 @@ export type ResumeJobResponse = Message<"svc.v1.ResumeJobResponse"> & {
  * Use `create(ResumeJobResponseSchema)` to create a new message.
  */
 export const ResumeJobResponseSchema: GenMessage<ResumeJobResponse> = /*@__PURE__*/
-  messageDesc(file_svc_v1_jobs, 32);
+  messageDesc(file_svc_v1_jobs, 35);
 
 /**
  * Request of ListJobEvents.
@@ -1780,7 +1894,7 @@ export type ListJobEventsRequest = Message<"svc.v1.ListJobEventsRequest"> & {
  * Use `create(ListJobEventsRequestSchema)` to create a new message.
  */
 export const ListJobEventsRequestSchema: GenMessage<ListJobEventsRequest> = /*@__PURE__*/
-  messageDesc(file_svc_v1_jobs, 33);
+  messageDesc(file_svc_v1_jobs, 36);
 
 /**
  * Response of ListJobEvents.
@@ -1808,7 +1922,7 @@ export type ListJobEventsResponse = Message<"svc.v1.ListJobEventsResponse"> & {
  * Use `create(ListJobEventsResponseSchema)` to create a new message.
  */
 export const ListJobEventsResponseSchema: GenMessage<ListJobEventsResponse> = /*@__PURE__*/
-  messageDesc(file_svc_v1_jobs, 34);
+  messageDesc(file_svc_v1_jobs, 37);
 
 /**
  * Request of WatchJob.
@@ -1836,7 +1950,7 @@ export type WatchJobRequest = Message<"svc.v1.WatchJobRequest"> & {
  * Use `create(WatchJobRequestSchema)` to create a new message.
  */
 export const WatchJobRequestSchema: GenMessage<WatchJobRequest> = /*@__PURE__*/
-  messageDesc(file_svc_v1_jobs, 35);
+  messageDesc(file_svc_v1_jobs, 38);
 
 /**
  * One message of WatchJob's stream.
@@ -1857,7 +1971,7 @@ export type WatchJobResponse = Message<"svc.v1.WatchJobResponse"> & {
  * Use `create(WatchJobResponseSchema)` to create a new message.
  */
 export const WatchJobResponseSchema: GenMessage<WatchJobResponse> = /*@__PURE__*/
-  messageDesc(file_svc_v1_jobs, 36);
+  messageDesc(file_svc_v1_jobs, 39);
 
 /**
  * Request of PromoteJob.
@@ -1899,7 +2013,7 @@ export type PromoteJobRequest = Message<"svc.v1.PromoteJobRequest"> & {
  * Use `create(PromoteJobRequestSchema)` to create a new message.
  */
 export const PromoteJobRequestSchema: GenMessage<PromoteJobRequest> = /*@__PURE__*/
-  messageDesc(file_svc_v1_jobs, 37);
+  messageDesc(file_svc_v1_jobs, 40);
 
 /**
  * Response of PromoteJob.
@@ -1927,7 +2041,7 @@ export type PromoteJobResponse = Message<"svc.v1.PromoteJobResponse"> & {
  * Use `create(PromoteJobResponseSchema)` to create a new message.
  */
 export const PromoteJobResponseSchema: GenMessage<PromoteJobResponse> = /*@__PURE__*/
-  messageDesc(file_svc_v1_jobs, 38);
+  messageDesc(file_svc_v1_jobs, 41);
 
 /**
  * A version of a skill: a program that a project promoted to a tool.
@@ -2004,7 +2118,7 @@ export type Skill = Message<"svc.v1.Skill"> & {
  * Use `create(SkillSchema)` to create a new message.
  */
 export const SkillSchema: GenMessage<Skill> = /*@__PURE__*/
-  messageDesc(file_svc_v1_jobs, 39);
+  messageDesc(file_svc_v1_jobs, 42);
 
 /**
  * Request of ListSkills.
@@ -2039,7 +2153,7 @@ export type ListSkillsRequest = Message<"svc.v1.ListSkillsRequest"> & {
  * Use `create(ListSkillsRequestSchema)` to create a new message.
  */
 export const ListSkillsRequestSchema: GenMessage<ListSkillsRequest> = /*@__PURE__*/
-  messageDesc(file_svc_v1_jobs, 40);
+  messageDesc(file_svc_v1_jobs, 43);
 
 /**
  * Response of ListSkills.
@@ -2067,7 +2181,7 @@ export type ListSkillsResponse = Message<"svc.v1.ListSkillsResponse"> & {
  * Use `create(ListSkillsResponseSchema)` to create a new message.
  */
 export const ListSkillsResponseSchema: GenMessage<ListSkillsResponse> = /*@__PURE__*/
-  messageDesc(file_svc_v1_jobs, 41);
+  messageDesc(file_svc_v1_jobs, 44);
 
 /**
  * Request of GetSkill.
@@ -2095,7 +2209,7 @@ export type GetSkillRequest = Message<"svc.v1.GetSkillRequest"> & {
  * Use `create(GetSkillRequestSchema)` to create a new message.
  */
 export const GetSkillRequestSchema: GenMessage<GetSkillRequest> = /*@__PURE__*/
-  messageDesc(file_svc_v1_jobs, 42);
+  messageDesc(file_svc_v1_jobs, 45);
 
 /**
  * Response of GetSkill.
@@ -2116,7 +2230,7 @@ export type GetSkillResponse = Message<"svc.v1.GetSkillResponse"> & {
  * Use `create(GetSkillResponseSchema)` to create a new message.
  */
 export const GetSkillResponseSchema: GenMessage<GetSkillResponse> = /*@__PURE__*/
-  messageDesc(file_svc_v1_jobs, 43);
+  messageDesc(file_svc_v1_jobs, 46);
 
 /**
  * Request of DeleteSkill.
@@ -2144,7 +2258,7 @@ export type DeleteSkillRequest = Message<"svc.v1.DeleteSkillRequest"> & {
  * Use `create(DeleteSkillRequestSchema)` to create a new message.
  */
 export const DeleteSkillRequestSchema: GenMessage<DeleteSkillRequest> = /*@__PURE__*/
-  messageDesc(file_svc_v1_jobs, 44);
+  messageDesc(file_svc_v1_jobs, 47);
 
 /**
  * Response of DeleteSkill.
@@ -2159,7 +2273,7 @@ export type DeleteSkillResponse = Message<"svc.v1.DeleteSkillResponse"> & {
  * Use `create(DeleteSkillResponseSchema)` to create a new message.
  */
 export const DeleteSkillResponseSchema: GenMessage<DeleteSkillResponse> = /*@__PURE__*/
-  messageDesc(file_svc_v1_jobs, 45);
+  messageDesc(file_svc_v1_jobs, 48);
 
 /**
  * Request of AnswerAsk.
@@ -2223,7 +2337,7 @@ export type AnswerAskRequest = Message<"svc.v1.AnswerAskRequest"> & {
  * Use `create(AnswerAskRequestSchema)` to create a new message.
  */
 export const AnswerAskRequestSchema: GenMessage<AnswerAskRequest> = /*@__PURE__*/
-  messageDesc(file_svc_v1_jobs, 46);
+  messageDesc(file_svc_v1_jobs, 49);
 
 /**
  * Response of AnswerAsk.
@@ -2244,7 +2358,7 @@ export type AnswerAskResponse = Message<"svc.v1.AnswerAskResponse"> & {
  * Use `create(AnswerAskResponseSchema)` to create a new message.
  */
 export const AnswerAskResponseSchema: GenMessage<AnswerAskResponse> = /*@__PURE__*/
-  messageDesc(file_svc_v1_jobs, 47);
+  messageDesc(file_svc_v1_jobs, 50);
 
 /**
  * Request of ListAsks.
@@ -2300,7 +2414,7 @@ export type ListAsksRequest = Message<"svc.v1.ListAsksRequest"> & {
  * Use `create(ListAsksRequestSchema)` to create a new message.
  */
 export const ListAsksRequestSchema: GenMessage<ListAsksRequest> = /*@__PURE__*/
-  messageDesc(file_svc_v1_jobs, 48);
+  messageDesc(file_svc_v1_jobs, 51);
 
 /**
  * Response of ListAsks.
@@ -2328,7 +2442,7 @@ export type ListAsksResponse = Message<"svc.v1.ListAsksResponse"> & {
  * Use `create(ListAsksResponseSchema)` to create a new message.
  */
 export const ListAsksResponseSchema: GenMessage<ListAsksResponse> = /*@__PURE__*/
-  messageDesc(file_svc_v1_jobs, 49);
+  messageDesc(file_svc_v1_jobs, 52);
 
 /**
  * Request of GetAsk.
@@ -2356,7 +2470,7 @@ export type GetAskRequest = Message<"svc.v1.GetAskRequest"> & {
  * Use `create(GetAskRequestSchema)` to create a new message.
  */
 export const GetAskRequestSchema: GenMessage<GetAskRequest> = /*@__PURE__*/
-  messageDesc(file_svc_v1_jobs, 50);
+  messageDesc(file_svc_v1_jobs, 53);
 
 /**
  * Response of GetAsk.
@@ -2377,7 +2491,7 @@ export type GetAskResponse = Message<"svc.v1.GetAskResponse"> & {
  * Use `create(GetAskResponseSchema)` to create a new message.
  */
 export const GetAskResponseSchema: GenMessage<GetAskResponse> = /*@__PURE__*/
-  messageDesc(file_svc_v1_jobs, 51);
+  messageDesc(file_svc_v1_jobs, 54);
 
 /**
  * Request of CreateAskEndpoint.
@@ -2398,7 +2512,7 @@ export type CreateAskEndpointRequest = Message<"svc.v1.CreateAskEndpointRequest"
  * Use `create(CreateAskEndpointRequestSchema)` to create a new message.
  */
 export const CreateAskEndpointRequestSchema: GenMessage<CreateAskEndpointRequest> = /*@__PURE__*/
-  messageDesc(file_svc_v1_jobs, 52);
+  messageDesc(file_svc_v1_jobs, 55);
 
 /**
  * Response of CreateAskEndpoint.
@@ -2427,7 +2541,7 @@ export type CreateAskEndpointResponse = Message<"svc.v1.CreateAskEndpointRespons
  * Use `create(CreateAskEndpointResponseSchema)` to create a new message.
  */
 export const CreateAskEndpointResponseSchema: GenMessage<CreateAskEndpointResponse> = /*@__PURE__*/
-  messageDesc(file_svc_v1_jobs, 53);
+  messageDesc(file_svc_v1_jobs, 56);
 
 /**
  * Request of ListAskEndpoints.
@@ -2455,7 +2569,7 @@ export type ListAskEndpointsRequest = Message<"svc.v1.ListAskEndpointsRequest"> 
  * Use `create(ListAskEndpointsRequestSchema)` to create a new message.
  */
 export const ListAskEndpointsRequestSchema: GenMessage<ListAskEndpointsRequest> = /*@__PURE__*/
-  messageDesc(file_svc_v1_jobs, 54);
+  messageDesc(file_svc_v1_jobs, 57);
 
 /**
  * Response of ListAskEndpoints.
@@ -2483,7 +2597,7 @@ export type ListAskEndpointsResponse = Message<"svc.v1.ListAskEndpointsResponse"
  * Use `create(ListAskEndpointsResponseSchema)` to create a new message.
  */
 export const ListAskEndpointsResponseSchema: GenMessage<ListAskEndpointsResponse> = /*@__PURE__*/
-  messageDesc(file_svc_v1_jobs, 55);
+  messageDesc(file_svc_v1_jobs, 58);
 
 /**
  * Request of DeleteAskEndpoint.
@@ -2504,7 +2618,7 @@ export type DeleteAskEndpointRequest = Message<"svc.v1.DeleteAskEndpointRequest"
  * Use `create(DeleteAskEndpointRequestSchema)` to create a new message.
  */
 export const DeleteAskEndpointRequestSchema: GenMessage<DeleteAskEndpointRequest> = /*@__PURE__*/
-  messageDesc(file_svc_v1_jobs, 56);
+  messageDesc(file_svc_v1_jobs, 59);
 
 /**
  * Response of DeleteAskEndpoint.
@@ -2519,7 +2633,7 @@ export type DeleteAskEndpointResponse = Message<"svc.v1.DeleteAskEndpointRespons
  * Use `create(DeleteAskEndpointResponseSchema)` to create a new message.
  */
 export const DeleteAskEndpointResponseSchema: GenMessage<DeleteAskEndpointResponse> = /*@__PURE__*/
-  messageDesc(file_svc_v1_jobs, 57);
+  messageDesc(file_svc_v1_jobs, 60);
 
 /**
  * Where a job stands. From SUCCEEDED on, a status is an end: finishedAt and receipt are final.
@@ -2719,6 +2833,8 @@ export const JobsService: GenService<{
    * - invalid_argument PROGRAM_ACCOUNT_MISSING: the entity has no active account of the toolkit.
    * - invalid_argument PROGRAM_ARGUMENT_INVALID: an argument breaks the tool's input schema, or the
    *   program's input its inputSchema.
+   * - invalid_argument PROGRAM_TEMPLATE_LITERAL: a plain text looks like a template, such as
+   *   `{row.name}`, and would be sent as it stands.
    * - invalid_argument PROGRAM_SENSITIVE_LITERAL: a value for a sensitive argument stands in the program:
    *   a literal, a param, an input that is not marked x-sensitive.
    * - invalid_argument PROGRAM_CONFIRM_MISSING: a destructive call lacks the literal
@@ -2747,6 +2863,17 @@ export const JobsService: GenService<{
     methodKind: "unary";
     input: typeof SubmitJobRequestSchema;
     output: typeof SubmitJobResponseSchema;
+  },
+  /**
+   * CheckProgram tells what SubmitJob would tell of a live run of a program, and stores nothing. Faults
+   * are its answer, not its error: they come all at once, in the order of the program's text.
+   *
+   * @generated from rpc svc.v1.JobsService.CheckProgram
+   */
+  checkProgram: {
+    methodKind: "unary";
+    input: typeof CheckProgramRequestSchema;
+    output: typeof CheckProgramResponseSchema;
   },
   /**
    * GetJob returns one job as it is now and, of a job submitted with simulateFirst, its simulation.
@@ -2880,6 +3007,9 @@ export const JobsService: GenService<{
    * - not_found SKILL_NOT_FOUND: newVersion is true and the project has no skill of that slug.
    * - failed_precondition SKILL_INCOMPATIBLE: the program does not take every input that the newest
    *   version takes; the message names the differences.
+   * - invalid_argument PROGRAM_TEMPLATE_LITERAL, PROGRAM_SENSITIVE_LITERAL, PROGRAM_EXPRESSION_INVALID: the
+   *   program was accepted by a version of the service that did not refuse this yet. Mend it, submit it,
+   *   and promote that job.
    * - resource_exhausted SKILLS_TOO_MANY: the project has 200 skills already, or the skill 100 versions.
    *
    * @generated from rpc svc.v1.JobsService.PromoteJob

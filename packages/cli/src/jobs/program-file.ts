@@ -1,4 +1,5 @@
 import { ConnectError, svcErrorDetails } from "@svc/sdk";
+import { type Command, InvalidArgumentError } from "commander";
 import { type Arguments, type TypedArgument, typeArguments } from "../call/arguments.ts";
 import type { CommandContext } from "../command/context.ts";
 import { asCommands, CommandError } from "../command/error.ts";
@@ -65,16 +66,43 @@ export async function programFaults(err: unknown, file: ProgramFile): Promise<Co
   const isProgram =
     details.length > 0 && details.every(({ reason, field }) => /^PROGRAM_/.test(reason) && /^programJson/.test(field));
   if (!isProgram) return undefined;
-  const locate = await createLocator(file);
-  const lines = details.map(({ field, reason, help }) => {
-    const pointer = field.slice("programJson".length);
-    return `${locate(pointer)} ${pointer === "" ? "" : `${plainText(pointer)} `}${reason}: ${asCommands(plainText(help)).replace(/^It /, "")}`;
-  });
+  const lines = await faultLines(details, file);
   // The message counts all of them; the details end at a hundred.
   const [, all] = /has (\d+) faults/.exec(err.rawMessage) ?? [];
   const count = Math.max(details.length, Number(all ?? 0));
   if (count > lines.length) lines.push(`… and ${count - lines.length} more`);
   return { lines, summary: `${file.name} has ${countText(count, "fault")}, and nothing was submitted` };
+}
+
+/** Faults of a program, a line each as `file:line pointer CODE: what and how`. */
+export async function faultLines(
+  faults: readonly { readonly field: string; readonly reason: string; readonly help: string }[],
+  file: ProgramFile,
+): Promise<string[]> {
+  const locate = await createLocator(file);
+  return faults.map(({ field, reason, help }) => {
+    const pointer = field.slice("programJson".length);
+    return `${locate(pointer)} ${pointer === "" ? "" : `${plainText(pointer)} `}${reason}: ${asCommands(plainText(help)).replace(/^It /, "")}`;
+  });
+}
+
+/** Adds `--set`, which fills in values of a program. */
+export function addSetOption(command: Command): Command {
+  return command.option(
+    "--set <name=value>",
+    "a value of the program: input.day=2026-12-01 or params.min=5; as often as needed",
+    collect,
+    [],
+  );
+}
+
+function collect(text: string, before: readonly TypedArgument[]): TypedArgument[] {
+  const at = text.indexOf("=");
+  const name = text.slice(0, Math.max(0, at));
+  if (!/^(?:input|params)\../.test(name)) {
+    throw new InvalidArgumentError("expected input.name=value or params.name=value");
+  }
+  return [...before, { name, text: text.slice(at + 1) }];
 }
 
 /** The faults of a program, and how many there are. */

@@ -90,7 +90,8 @@ function jobFacts(job: Job, simulation: Job | undefined): Fact[] {
   ];
 }
 
-function estimateText({
+/** What a program can do at most, in one line. */
+export function estimateText({
   callsMin,
   callsMax,
   writesMax,

@@ -1,6 +1,6 @@
 import { JobSchema } from "@svc/gen/jobs";
 import type { Job } from "@svc/sdk";
-import { type Command, InvalidArgumentError, Option } from "commander";
+import { type Command, Option } from "commander";
 import { questionLines, questionOfJob } from "../asks/question.ts";
 import type { TypedArgument } from "../call/arguments.ts";
 import { addProjectOptions, openProjectClient } from "../client/open-client.ts";
@@ -8,7 +8,7 @@ import type { CommandContext } from "../command/context.ts";
 import { CommandError } from "../command/error.ts";
 import { addExamples } from "../command/examples.ts";
 import { messageText } from "../text/message.ts";
-import { programFaults, readProgramFile } from "./program-file.ts";
+import { addSetOption, programFaults, readProgramFile } from "./program-file.ts";
 import { standingText } from "./text.ts";
 import { addWatchOptions, repeatedOptions, type WatchOptions, watchJob, watchNotes } from "./watch/watch-job.ts";
 
@@ -29,15 +29,9 @@ export function addJobSubmit(jobs: Command, context: CommandContext): void {
     .option("--simulate", "read, and write nothing: try the program")
     .addOption(new Option("--simulate-first", "simulate before the plan is approved or queued").conflicts("simulate"))
     .option("--watch", "show its progress to its end")
-    .option(
-      "--set <name=value>",
-      "a value of the program: input.day=2026-12-01 or params.min=5; as often as needed",
-      collect,
-      [],
-    )
     .option("--idempotency-key <text>", "makes submitting safe to repeat: with the same key it is the same job")
     .action((file: string, options: SubmitOptions) => submitProgram(file, options, context));
-  addProjectOptions(addWatchOptions(submit)).addHelpText("after", notes);
+  addProjectOptions(addWatchOptions(addSetOption(submit))).addHelpText("after", notes);
   addExamples(submit, [
     "svc jobs submit remind.json --simulate --watch",
     "svc jobs submit remind.json --set input.calendar=primary --idempotency-key monday --watch",
@@ -81,13 +75,4 @@ function noteStanding(job: Job, options: SubmitOptions, context: CommandContext)
   const command = ["svc jobs watch", job.id, ...words].join(" ");
   context.note(`The job is ${standingText(job)}. \`${command}\` follows it.`);
   if (question !== undefined) for (const line of questionLines(question, words)) context.note(line);
-}
-
-function collect(text: string, before: readonly TypedArgument[]): TypedArgument[] {
-  const at = text.indexOf("=");
-  const name = text.slice(0, Math.max(0, at));
-  if (!/^(?:input|params)\../.test(name)) {
-    throw new InvalidArgumentError("expected input.name=value or params.name=value");
-  }
-  return [...before, { name, text: text.slice(at + 1) }];
 }

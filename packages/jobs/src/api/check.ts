@@ -1,8 +1,8 @@
 import type { CatalogView } from "@svc/catalog";
 import type { ProjectId } from "@svc/core";
-import { contactsForProject } from "@svc/db";
+import { contactsForProject, readHttpHosts, secretsForProject } from "@svc/db";
 import type { CheckContext } from "@svc/program";
-import { type CheckedProgram, checkProgram } from "@svc/program";
+import { type CheckedProgram, checkProgram, type ProgramFault } from "@svc/program";
 import type { JobsContext } from "./context.ts";
 
 /** A program of a project; `isStored` where it was accepted before, as that of a skill. */
@@ -15,6 +15,19 @@ export async function checkForProject(
 ): Promise<CheckedProgram> {
   const found = checkContext(context, projectId, await context.views.forProject(projectId));
   return checkProgram(programJson, { ...found, isStored });
+}
+
+/** What a program that was accepted before is refused for by rules that are younger than it. */
+export async function youngerFaults(
+  context: Pick<JobsContext, "db" | "views" | "accounts">,
+  { projectId, programJson }: Omit<Checked, "isStored">,
+): Promise<readonly ProgramFault[]> {
+  const checked = await checkForProject(context, { projectId, programJson, isStored: false });
+  if (!("faults" in checked)) return [];
+  const before = await checkForProject(context, { projectId, programJson, isStored: true });
+  const nameOf = ({ code, pointer, message }: ProgramFault) => [code, pointer, message].join(" ");
+  const known = new Set("faults" in before ? before.faults.map(nameOf) : []);
+  return checked.faults.filter((fault) => !known.has(nameOf(fault)));
 }
 
 function checkContext(
@@ -30,6 +43,11 @@ function checkContext(
           return !("kind" in (await accounts.resolve({ projectId, toolkit, entityId: entity })));
         }),
       ),
+    async hasSecrets(names) {
+      const found = new Set((await secretsForProject(db, projectId).list()).map(({ name }) => name));
+      return names.map((name) => found.has(name));
+    },
+    httpHosts: () => readHttpHosts(db, projectId),
     async hasContacts(principals) {
       const found = await contactsForProject(db, projectId).findMany(principals);
       const known = new Set(found.map(({ principalId }) => principalId));

@@ -12,13 +12,17 @@ import {
   SubmitJobResponseSchema,
 } from "@svc/gen/jobs";
 import { idempotencyKeyInvalid, jobFinished, modeConflict, modeInvalid } from "../errors.ts";
+import { describeProgram } from "./check-program.ts";
 import type { JobsContext } from "./context.ts";
 import { statusOfFilter } from "./convert-jobs.ts";
 import { readPage } from "./list.ts";
 import { readJob, readTwin, toJobs, toNewJob } from "./read.ts";
 import { submit } from "./submit.ts";
 
-type Methods = Pick<ServiceImpl<typeof JobsService>, "submitJob" | "getJob" | "listJobs" | "cancelJob">;
+type Methods = Pick<
+  ServiceImpl<typeof JobsService>,
+  "submitJob" | "checkProgram" | "getJob" | "listJobs" | "cancelJob"
+>;
 
 /** The methods about jobs as a whole. */
 export function jobMethods(context: JobsContext): Methods {
@@ -35,6 +39,9 @@ export function jobMethods(context: JobsContext): Methods {
           ? toNewJob(stored.job, request.programJson, stored.programHash)
           : await readJob(context, projectId, "id", id);
       return create(SubmitJobResponseSchema, { job });
+    },
+    async checkProgram({ programJson }, ctx) {
+      return describeProgram(context, requireProject(ctx), programJson);
     },
     async getJob(request, ctx) {
       const { projectId } = requireProject(ctx);

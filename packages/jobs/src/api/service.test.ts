@@ -174,6 +174,48 @@ test("all faults of a program are answered at once, a detail each, named by poin
   expect((await client.listJobs({})).jobs).toEqual([]);
 });
 
+test("CheckProgram tells what SubmitJob would, of faults, plans and approvals, and stores nothing", async () => {
+  await using node = createTestNode(database.db, { isStarted: false });
+  const { client, as, projectId } = await node.project();
+  const good = await client.checkProgram({ programJson: programText(notes) });
+  expect(good).toMatchObject({ faults: [], omittedFaults: 0, needsApproval: false, estimate: { rowsMax: 10_000 } });
+  const faulty = programText({
+    steps: [{ id: "a", call: "desk.get_item", entity: "nobody", args: { id: "{row.id}" } }],
+  });
+  const { details } = await refusalsOf(client.submitJob({ programJson: faulty }));
+  const answer = await client.checkProgram({ programJson: faulty });
+  expect(answer.faults.map(({ reason, field }) => ({ reason, field }))).toEqual(details);
+  expect(answer.faults.map(({ reason }) => reason)).toEqual(["PROGRAM_ACCOUNT_MISSING", "PROGRAM_TEMPLATE_LITERAL"]);
+  for (const { message, help } of answer.faults) expect(message === "" || help === "").toBe(false);
+  expect(answer.programHash).toBe(canonicalHash(JSON.parse(faulty)));
+  expect(answer.estimate).toBeUndefined();
+  const none = { faults: [{ reason: "PROGRAM_MALFORMED", field: "programJson" }], programHash: "" };
+  expect(await client.checkProgram({ programJson: "{" })).toMatchObject(none);
+  const plan = { programJson: programText(deleting) };
+  expect(await client.checkProgram(plan)).toMatchObject({ faults: [], needsApproval: true });
+  expect(await as("member").checkProgram(plan)).toMatchObject({
+    faults: [fault("APPROVER_ROLE_REQUIRED", "programJson/approval")],
+    needsApproval: true,
+    estimate: { destructiveMax: 1 },
+  });
+  await setProjectPolicy(database.db, projectId, { planApproval: "always", redirectUrls: [] });
+  expect(await client.checkProgram({ programJson: programText(notes) })).toMatchObject({ needsApproval: true });
+  expect((await client.listJobs({})).jobs).toEqual([]);
+});
+
+test("what looks like a template is refused of what is submitted, once the idempotency key was looked up", async () => {
+  await using node = createTestNode(database.db, { isStarted: false });
+  const { client } = await node.project();
+  const literal = programText({
+    steps: [{ id: "a", call: "desk.send_note", entity: "ops", args: { text: "{input.a}" } }],
+  });
+  const refused = async (request: object) =>
+    (await refusalsOf(client.submitJob({ programJson: literal, ...request }))).details;
+  expect(await refused({})).toEqual([fault("PROGRAM_TEMPLATE_LITERAL", "programJson/steps/0/args/text")]);
+  await client.submitJob({ programJson: programText(asking), idempotencyKey: "used" });
+  expect(await refused({ idempotencyKey: "used" })).toEqual([fault("IDEMPOTENCY_KEY_REUSED", "idempotencyKey")]);
+});
+
 test("SubmitJob refuses modes, keys and plans that it cannot take", async () => {
   await using node = createTestNode(database.db, { isStarted: false });
   const { client, as, projectId } = await node.project();

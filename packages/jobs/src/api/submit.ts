@@ -70,8 +70,8 @@ function repeated({ id, contentDigest: held }: KeyedJob, submission: Submission)
   return { refusal: idempotencyKeyReused(submission.idempotencyKey ?? "") };
 }
 
-/** Undefined for a text that is no program at all. */
-function hashOf(programJson: string): string | undefined {
+/** The hash of a program as it stands; undefined for a text that is no program at all. */
+export function hashOf(programJson: string): string | undefined {
   const read = readProgram(programJson);
   return "document" in read ? canonicalHash(read.document) : undefined;
 }

@@ -47,7 +47,7 @@ export function createCalls(
 
 function requestOf(
   state: JobState,
-  { call, place, args, appGeneration }: Invocation,
+  { call, place, args, secretUses, appGeneration }: Invocation,
   { tool, attempt, takeRecord, isFirst }: CallTurn & { readonly isFirst: boolean },
 ): CallRequest {
   const { id, projectId, keyId, generation } = state;
@@ -56,6 +56,7 @@ function requestOf(
     caller: { projectId, keyId, job: { id, stepId: place.stepId } },
     toolSlug: call.tool,
     args,
+    secretUses,
     entityId: call.entity,
     accountId: undefined,
     idempotencyKey: isRead ? undefined : ledgerKey(id, place, { generation, attempt }),

@@ -7,24 +7,6 @@ import { receiptOf, resultOf } from "./receipt.ts";
 
 type NextOf<Kind extends Next["kind"]> = Extract<Next, { kind: Kind }>;
 
-/** The most of a message that `lastError` takes. */
-const lastErrorMax = 1_000;
-
-/** A step fails, and with it the job. */
-export function failureOf(state: JobState, { stepId, code, message }: NextOf<"fail">): Change {
-  const { index } = stepOf(state.loaded.flow, stepId);
-  const isKnown = state.steps.get(stepId)?.receipt.errors.some((error) => error.code === code) === true;
-  const lastError = `${code}: step ${stepId}: ${message}`.slice(0, lastErrorMax).toWellFormed();
-  return {
-    edits: [
-      ...(isKnown ? [] : [{ kind: "error", stepId, code, ordinal: 0, message } as const]),
-      { kind: "finish", stepId, state: "failed", to: index },
-      { kind: "lastError", message: lastError },
-    ],
-    next: { kind: "end", cause: "failed", chain: state.principalChain },
-  };
-}
-
 /** A step fails because a limit of the job is reached. */
 export function limitOf(state: JobState, { stepId, limit }: NextOf<"limit">): Change {
   const max = state.loaded.program.limits[limit];

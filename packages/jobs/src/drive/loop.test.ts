@@ -11,7 +11,21 @@ import { type Chooser, createMemory, deskTools, type Memory, NodeDied } from "./
 
 const tools = deskTools();
 
-const kindsOfSteps = ["filter", "map", "keyed", "judge", "call", "if", "wait", "reduce", "until", "chosen", "skipped"];
+const kindsOfSteps = [
+  "filter",
+  "map",
+  "keyed",
+  "judge",
+  "call",
+  "if",
+  "wait",
+  "reduce",
+  "until",
+  "chosen",
+  "skipped",
+  "handled",
+  "block",
+];
 
 /** Programs over the desk: a set of rows first, then whatever the generator likes, each step able to fail. */
 const programs = fc
@@ -139,6 +153,28 @@ function stepOf(
         every: "1m",
         factor: 2,
         max: 3,
+      };
+    case "handled":
+      return {
+        ...stepOf("call", id, { tolerate, hasPoints, isUndone }),
+        onError: {
+          ...(tolerate > 1 && { codes: ["provider_error"] }),
+          do: [{ id: `${id}instead`, call: "desk.send_note", entity: "ops", args: { text: "instead" }, ...undo }],
+          // biome-ignore lint/suspicious/noThenProperty: it is the word of the language
+          then: tolerate === 1 ? "fail" : "continue",
+        },
+      };
+    case "block":
+      return {
+        id,
+        if: "rows.items > 0",
+        // biome-ignore lint/suspicious/noThenProperty: it is the word of the language
+        then: [
+          stepOf("until", `${id}in`, { tolerate, hasPoints, isUndone }),
+          stepOf("map", `${id}map`, { tolerate, hasPoints, isUndone }),
+        ],
+        // biome-ignore lint/suspicious/noThenProperty: it is the word of the language
+        onError: { do: [stepOf("wait", `${id}late`, { tolerate, hasPoints, isUndone })], then: "continue" },
       };
     case "wait":
       return { id, wait: "10m" };
@@ -317,6 +353,15 @@ test("whatever apps answer, people choose and nodes die of, a job ends by the ta
       const { limits } = state.loaded.program;
       expect(state.used.writes).toBeLessThanOrEqual(limits.writes);
       expect(new Set(memory.executed).size).toBe(memory.executed.length);
+      if (state.status === "succeeded") expect(state.blocks).toEqual({});
+      for (const { id, onError } of state.loaded.program.steps) {
+        const { receipt, value } = state.steps.get(id) ?? {};
+        if (receipt?.state !== "failed" || onError === undefined) continue;
+        if (state.status === "succeeded") expect(value).toBeDefined();
+        if (value === undefined) continue;
+        expect(value).toMatchObject({ error: { status: 0 } });
+        kinds.add(`handled ${receipt.kind}`);
+      }
       expect(memory.task).toBe("end");
       if ([...state.steps.values()].some(({ receipt: { kind, rows } }) => kind === "map" && (rows?.skipped ?? 0) > 0)) {
         kinds.add("rows skipped");
@@ -339,6 +384,8 @@ test("whatever apps answer, people choose and nodes die of, a job ends by the ta
     "wait completed",
     "until completed",
     "until failed",
+    "handled call",
+    "handled if",
     "parked while queued",
     "parked while running",
     "parked while compensating",

@@ -20,7 +20,8 @@ import {
   started,
   stepAtHand,
 } from "./begin.ts";
-import { beginUndo, endOf, failureOf, finish, limitOf } from "./end.ts";
+import { beginUndo, endOf, finish, limitOf } from "./end.ts";
+import { afterHandling, failureOf } from "./failure.ts";
 import { holdAfterLosses, waitForRelease } from "./park.ts";
 import { clockStops, pauseBetweenActs } from "./pause.ts";
 import type { Port } from "./port.ts";
@@ -161,6 +162,10 @@ async function runStep(work: Work, driver: Driver): Promise<Work | undefined> {
     // What a call came to is in doubt until it is committed: what was made in the round is, before it is looked at.
     const ready = work.pending.made.length > 0 ? await committed(work, driver.port) : work;
     return follow(ready, await endRound(ready.state, instruction, driver.effects), driver);
+  }
+  if (instruction.kind === "handled") {
+    const { step, index: from, to } = instruction;
+    return follow(work, afterHandling(work.state, step.id, { from, to }), driver);
   }
   if (instruction.kind === "jump") {
     const edits = [{ kind: "go", from: position.index, to: instruction.to }] as const;

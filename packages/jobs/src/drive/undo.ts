@@ -24,6 +24,7 @@ export async function compensate(state: JobState, effects: StepEffects, port: Po
       },
       place: { stepId: entry.stepId, ordinal: entry.entry, callId: "undo" },
       args: entry.args,
+      secretUses: [],
       appGeneration: state.generation,
     },
     { state, tally: newTally(), effects, attempts: undo.retry?.attempts ?? 0, isUndo: true },

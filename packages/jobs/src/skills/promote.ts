@@ -3,10 +3,12 @@ import type { JsonSchema } from "@svc/catalog";
 import { type ProjectPrincipal, readJsonObject, requireId } from "@svc/core";
 import { type AccessClass, type EstimateDocument, jobsForProject, type NewSkill, skillsForProject } from "@svc/db";
 import { parseCheckedProgram } from "@svc/program";
+import { youngerFaults } from "../api/check.ts";
 import type { JobsContext } from "../api/context.ts";
 import { openProgram } from "../drive/stored-program.ts";
 import {
   jobNotPromotable,
+  promotedProgramFaulty,
   skillDescriptionInvalid,
   skillIncompatible,
   skillNotFound,
@@ -34,7 +36,7 @@ export type Promotion = {
  * Throws the refusals of PromoteJob.
  */
 export async function promoteJob(
-  { db, clock, sealer, views }: Pick<JobsContext, "db" | "clock" | "sealer" | "views">,
+  { db, clock, sealer, views, accounts }: Pick<JobsContext, "db" | "clock" | "sealer" | "views" | "accounts">,
   { projectId, keyId }: ProjectPrincipal,
   { jobId, slug, description, newVersion }: Promotion,
 ): Promise<{ readonly toolSlug: string; readonly version: number }> {
@@ -47,7 +49,10 @@ export async function promoteJob(
   const length = [...description.trim()].length;
   if (length === 0 || [...description].length > descriptionMax) throw skillDescriptionInvalid([...description].length);
   const accessClass = worstOf(job.estimate);
-  const inputSchema = checkInputSchema(jobId, openProgram(sealer, job, job), accessClass);
+  const programJson = openProgram(sealer, job, job);
+  const inputSchema = checkInputSchema(jobId, programJson, accessClass);
+  const faults = await youngerFaults({ db, views, accounts }, { projectId, programJson });
+  if (faults.length > 0) throw promotedProgramFaulty(jobId, faults);
   const { programDigest } = job;
   const skill = { slug, description, jobId: id, programDigest, accessClass, createdAt: clock.now() };
   const toolSlug = skillToolSlug(slug);

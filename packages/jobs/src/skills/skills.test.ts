@@ -108,6 +108,22 @@ test("PromoteJob refuses what cannot become a skill", async () => {
   expect(await refused({})).toEqual(fault("AlreadyExists", "SKILL_SLUG_TAKEN", "slug"));
 });
 
+test("a program that was accepted before a rule runs on, and is mended before it becomes a skill", async () => {
+  await using node = createTestNode(database.db);
+  const project = await node.project();
+  const jobId = await succeeded(node, project, greet);
+  const text = {
+    ...greet,
+    steps: [{ id: "a", call: "desk.send_note", entity: "ops", args: { text: "{input.name}" } }],
+  };
+  await database.db.sql`update job_programs set sealed_program = null, program = ${programText(text)}
+    where digest = (select program_digest from jobs where id = ${uuidOfId(jobId as Parameters<typeof uuidOfId>[0])})`;
+  const promotion = { jobId, slug: "old", description };
+  expect(await refusalsOf(project.client.promoteJob(promotion))).toEqual(
+    fault("InvalidArgument", "PROGRAM_TEMPLATE_LITERAL", "jobId"),
+  );
+});
+
 test("a project has a bounded number of skills", async () => {
   await using node = createTestNode(database.db);
   const project = await node.project();

@@ -68,7 +68,7 @@ function scopeOf({ input, params, steps: entries, loaded: { flow } }: Omit<JobSt
     const set = instruction?.kind === "step" ? instruction.set : undefined;
     if (set === undefined) continue;
     if (receipt.rows !== undefined) rows[id] = receipt.rows[set];
-    else if (receipt.state === "skipped") rows[id] = 0;
+    else if (receipt.state === "skipped" || receipt.state === "failed") rows[id] = 0;
   }
   return { input, params, steps, rows };
 }
@@ -244,7 +244,7 @@ function newReceipt({ job, nowMs }: Draft, step: Step): StepReceiptDocument {
     stepId: step.id,
     kind: step.kind,
     toolSlug: tool ?? "",
-    toolVersion: tool === undefined ? "" : versionOf(job, tool),
+    toolVersion: tool === undefined || tool === "http" ? "" : versionOf(job, tool),
     state: "",
     attempts: before?.attempts ?? 0,
     startedAt: before?.startedAt ?? nowMs,

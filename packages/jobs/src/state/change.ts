@@ -11,7 +11,7 @@ import type {
 } from "@svc/db";
 import type { JsonObject, JsonValue, RowState, Step } from "@svc/program";
 import type { UnrecordedEnd } from "@svc/tools";
-import type { BlockProgress, PlanProgress, StepProgress, UndoProgress } from "./progress.ts";
+import type { BlockProgress, PlanProgress, StepFailure, StepProgress, UndoProgress } from "./progress.ts";
 import type { JobStatus } from "./statuses.ts";
 
 /** An entry for the job's log. Payloads carry no row data. Without a chain the program itself is the cause. */
@@ -151,7 +151,8 @@ export type Cause = "failed" | "aborted" | "cancelled";
 
 /**
  * What the driver does after an act. `on`: the next act. `commit`: commits first. `until`: gives the job back until then (epoch
- * milliseconds); `wait`: parks it meanwhile. `leave`: the job waits for a person. `ask`: puts a question. `fail`: the step fails, and the job with it; so
+ * milliseconds); `wait`: parks it meanwhile. `leave`: the job waits for a person. `ask`: puts a question. `fail`: the step fails, and the
+ * job with it where nothing handles the error; so
  * does `limit`, because of one that is reached. `end`: the job ends, or is undone first where its program says so: `undo`
  * begins that. `finish`: the job ends for good.
  */
@@ -160,7 +161,13 @@ export type Next =
   | { readonly kind: "until"; readonly atMs: number }
   | { readonly kind: "wait"; readonly stepId: string; readonly atMs: number }
   | { readonly kind: "ask"; readonly question: Question }
-  | { readonly kind: "fail"; readonly stepId: string; readonly code: string; readonly message: string }
+  | ({
+      readonly kind: "fail";
+      readonly stepId: string;
+      /** Whether its own `onError` has handled it already. */
+      readonly isHandled?: boolean;
+    } & Pick<StepFailure, "code" | "message"> &
+      Partial<StepFailure>)
   | { readonly kind: "limit"; readonly stepId: string; readonly limit: LimitName }
   | { readonly kind: "end"; readonly cause: Cause; readonly chain: readonly string[] }
   | { readonly kind: "undo"; readonly chain: readonly string[] }

@@ -3,8 +3,8 @@ import type { Step, StepOf } from "@svc/program";
 /** Which count of a receipt is the size of a set: of all rows taken, or of those that are ok. */
 export type SetSize = "in" | "ok" | undefined;
 
-/** A block that an instruction stands in: a step that holds lists of steps. */
-export type Enclosing = { readonly stepId: string; readonly index: number };
+/** A step that an instruction stands in: a block, or one whose error it handles. */
+export type Enclosing = { readonly stepId: string; readonly index: number; readonly handles: boolean };
 
 /** What every entry has: where it stands, and the blocks it stands in, outermost first. */
 type Placed = { readonly index: number; readonly inside: readonly Enclosing[] };
@@ -13,12 +13,14 @@ type Placed = { readonly index: number; readonly inside: readonly Enclosing[] };
 export type StepInstruction = Placed & {
   readonly kind: "step";
   readonly step: Step;
-  /** After the step; of a block, its first step. */
+  /** After the step and what handles its error; of a block, its first step. */
   readonly next: number;
   /** Of an `if` whose condition does not hold; of any other step, `next`. */
   readonly otherwise: number;
   /** Behind the step and all that stands in it: where a job goes on that skips it. */
   readonly end: number;
+  /** Where its error is handled; undefined where it is not. */
+  readonly handler: number | undefined;
   /** Which of its rows' counts is the size of the step's set; undefined where it makes none. */
   readonly set: SetSize;
 };
@@ -33,10 +35,14 @@ export type AgainInstruction = Placed & {
   readonly steps: readonly Step[];
 };
 
+/** Behind the steps that handle the error of a step: the job goes on at `to`, or fails even so. */
+type HandledInstruction = Placed & { readonly kind: "handled"; readonly step: Step; readonly to: number };
+
 /** One entry of a program's flat order. */
 export type Instruction =
   | StepInstruction
   | AgainInstruction
+  | HandledInstruction
   | (Placed & { readonly kind: "jump"; readonly to: number });
 
 /** A program's steps in one list: a job's position is an index into it. The same program always gives the same list. */
@@ -51,7 +57,7 @@ export type FlowKinds = Readonly<Record<Step["kind"], { readonly set: SetSize }>
 
 /**
  * Lays a program's steps out flat, each list of a block behind the step that holds it: the branches of an `if`, a jump between them;
- * the steps of an `until` and the end of its round. `kinds` tells which make sets.
+ * the steps of an `until` and the end of its round; what handles an error, a jump over it. `kinds` tells which make sets.
  */
 export function flatten(steps: readonly Step[], kinds: FlowKinds): Flow {
   const instructions: Instruction[] = [];
@@ -73,38 +79,66 @@ function layList(steps: readonly Step[], inside: readonly Enclosing[], laying: L
 function layStep(step: Step, inside: readonly Enclosing[], laying: Laying): void {
   const { instructions, kinds } = laying;
   const index = instructions.length;
-  const within = [...inside, { stepId: step.id, index }];
   const next = index + 1;
-  const own = { kind: "step", step, index, inside, next, set: kinds[step.kind].set } as const;
-  instructions.push({ ...own, otherwise: next, end: next });
+  const own = { kind: "step", step, index, inside, set: kinds[step.kind].set } as const;
+  instructions.push({ ...own, next, otherwise: next, end: next, handler: undefined });
+  const within = [...inside, { stepId: step.id, index, handles: false }];
+  const { otherwise, jumps } = layBlock(step, within, laying);
+  const handler = layHandler(step, inside, laying);
+  const end = instructions.length;
+  for (const jump of handler === undefined ? jumps : [...jumps, handler - 1]) {
+    instructions[jump] = { kind: "jump", index: jump, inside: within, to: end };
+  }
+  const isBlock = otherwise !== undefined;
+  instructions[index] = { ...own, next: isBlock ? next : end, otherwise: otherwise ?? end, end, handler };
+}
+
+/** The lists of a block. Answers where it leads otherwise, and its jumps to its end; nothing of a step that is none. */
+function layBlock(
+  step: Step,
+  within: readonly Enclosing[],
+  laying: Laying,
+): { readonly otherwise: number | undefined; readonly jumps: readonly number[] } {
+  const { instructions } = laying;
   switch (step.kind) {
     case "if": {
       layList(step.whenTrue, within, laying);
-      const jump = instructions.length;
-      instructions.push({ kind: "jump", index: jump, inside: within, to: jump });
+      const jump = instructions.push({ kind: "jump", index: instructions.length, inside: within, to: 0 }) - 1;
       layList(step.whenFalse, within, laying);
-      const end = instructions.length;
-      instructions[jump] = { kind: "jump", index: jump, inside: within, to: end };
-      instructions[index] = { ...own, otherwise: jump + 1, end };
-      return;
+      return { otherwise: jump + 1, jumps: [jump] };
     }
     case "until": {
+      const from = instructions.length;
       layList(step.body, within, laying);
+      const steps = instructions.slice(from).flatMap((each) => (each.kind === "step" ? [each.step] : []));
       const again = instructions.length;
-      const steps = instructions.slice(next).flatMap((each) => (each.kind === "step" ? [each.step] : []));
-      instructions.push({ kind: "again", index: again, inside: within, step, from: next, to: again + 1, steps });
-      instructions[index] = { ...own, otherwise: next, end: again + 1 };
-      return;
+      instructions.push({ kind: "again", index: again, inside: within, step, from, to: again + 1, steps });
+      return { otherwise: from, jumps: [] };
     }
     default:
+      return { otherwise: undefined, jumps: [] };
   }
+}
+
+/** The steps that handle a step's error, behind a jump over them. Answers where they begin. */
+function layHandler(step: Step, inside: readonly Enclosing[], laying: Laying): number | undefined {
+  const { instructions } = laying;
+  if (step.onError === undefined) return undefined;
+  const index = instructions.length;
+  instructions.push({ kind: "jump", index, inside, to: index });
+  const within = [...inside, { stepId: step.id, index: index + 1, handles: true }];
+  layList(step.onError.steps, within, laying);
+  const handled = instructions.length;
+  instructions.push({ kind: "handled", index: handled, inside: within, step, to: handled + 1 });
+  return index + 1;
 }
 
 /** The step at an index, behind any jump that stands there, or the block that an entry there belongs to; undefined at the program's end. */
 export function stepAt(flow: Flow, index: number): StepInstruction | undefined {
   const instruction = flow.instructions[index];
   if (instruction?.kind === "jump") return stepAt(flow, instruction.to);
-  return instruction?.kind === "again" ? stepOf(flow, instruction.step.id) : instruction;
+  if (instruction?.kind === "again" || instruction?.kind === "handled") return stepOf(flow, instruction.step.id);
+  return instruction;
 }
 
 /** The step of an id. Throws an Error for an id that is none of the program's: nothing stored names another. */

@@ -7,13 +7,16 @@ import type { JobStatus } from "./statuses.ts";
 /** A call that is tried again: attempts made so far, and when the next one is due (epoch milliseconds). */
 export type RetryProgress = { readonly attempts: number; readonly dueAt: number };
 
+type CallProgress = {
+  /** The token of the next page, or its number or offset; the pages fetched; a digest of the last one, which version 0.1 had not. */
+  readonly page?: { readonly token: JsonValue; readonly pages: number; readonly seen?: string };
+  readonly retry?: RetryProgress;
+};
+
 /** How far a step of each kind can be; of a kind that is not here there is nothing to know but that it has begun. */
 type ProgressFields = {
-  readonly call: {
-    /** The token of the next page, or its number or offset; the pages fetched; a digest of the last one, which version 0.1 had not. */
-    readonly page?: { readonly token: JsonValue; readonly pages: number; readonly seen?: string };
-    readonly retry?: RetryProgress;
-  };
+  readonly call: CallProgress;
+  readonly http: CallProgress;
   /** The ordinal of the source to go on from. */
   readonly filter: { readonly next?: number };
   readonly map: {
@@ -57,8 +60,21 @@ export type StepProgress = {
 /** How far a step of one kind is. */
 export type ProgressOf<Kind extends Step["kind"]> = Extract<StepProgress, { readonly kind: Kind }>;
 
-/** How far a block is whose steps are at work. Of an `until`: rounds that have begun, and when the next one may. Epoch milliseconds. */
-export type BlockProgress = { readonly kind: "until"; readonly rounds: number; readonly wakeAt?: number };
+/** Why a step failed: `plain` is the message without what an app said, `status` what the app answered, 0 where it did not. */
+export type StepFailure = {
+  readonly code: string;
+  readonly message: string;
+  readonly plain: string;
+  readonly status: number;
+};
+
+/**
+ * How far a block is whose steps are at work. Of an `until`: rounds that have begun, and when the next one may, in epoch milliseconds. Of
+ * a step whose error is handled: the error.
+ */
+export type BlockProgress =
+  | { readonly kind: "until"; readonly rounds: number; readonly wakeAt?: number }
+  | ({ readonly kind: "error" } & StepFailure);
 
 /** What is known of the blocks at work, by the id of their step. */
 export type Blocks = Readonly<Record<string, BlockProgress>>;

@@ -1,18 +1,18 @@
 import {
   argumentsWith,
-  type CallStep,
   computeExpressions,
-  type JsonObject,
   type JsonValue,
+  type MapCall,
   type Resolution,
   type RunScope,
   resolveArguments,
   resolveValue,
+  secretsOf,
   type ValueTemplate,
 } from "@svc/program";
 import type { UndoOf } from "../state/change.ts";
 import type { JobState } from "../state/job.ts";
-import type { StepEffects } from "./effects.ts";
+import type { Invocation, StepEffects } from "./effects.ts";
 import type { CallFault } from "./invoke.ts";
 
 type Computing = Pick<StepEffects, "compute">;
@@ -42,23 +42,23 @@ export async function fillValue(
 
 /** Fills in the arguments of a call, with what answers put in their place, or says why they cannot be. */
 export async function fillCall(
-  call: Pick<CallStep, "id" | "args">,
+  call: Pick<MapCall, "id" | "args">,
   scope: RunScope,
   stepArgs: JobState["stepArgs"],
   computing: Computing,
-): Promise<{ readonly args: JsonObject } | { readonly fault: CallFault }> {
+): Promise<Pick<Invocation, "args" | "secretUses"> | { readonly fault: CallFault }> {
   const isChanged = Object.hasOwn(stepArgs, call.id);
   const args = isChanged ? argumentsWith(call, { params: {}, args: stepArgs }) : call.args;
   const ready = await withComputed([args], scope, computing);
   const resolved = "fault" in ready ? ready : resolveArguments(args, ready.value);
-  if ("value" in resolved) return { args: resolved.value };
+  if ("value" in resolved) return { args: resolved.value, secretUses: secretsOf(args) };
   const { code, message } = resolved.fault;
   return { fault: { code, message, plain: message } };
 }
 
 /** A call that ended well, by its place; `scope` has the row and the answers that its undo may name, its own as `output`. */
 export type DoneCall = {
-  readonly call: CallStep;
+  readonly call: MapCall;
   readonly stepId: string;
   readonly ordinal: number;
   readonly scope: RunScope;

@@ -1,15 +1,23 @@
 import { isObject } from "@svc/core";
-import { type CallStep, type JsonObject, type JsonValue, type Paging, pagingOf, valueAt } from "@svc/program";
+import {
+  type CallStep,
+  type JsonObject,
+  type JsonValue,
+  type MapCall,
+  type Paging,
+  pagingOf,
+  valueAt,
+} from "@svc/program";
 import type { Change, Edit } from "../state/change.ts";
 import { fillCall, undoOf } from "./arguments.ts";
 import type { Invocation, StepEffects } from "./effects.ts";
 import { type CallFault, firstTurn, type Invoked, invoke, newTally, toolOf } from "./invoke.ts";
-import { argumentsOfPage, type TurnedPage, turnPage } from "./page.ts";
+import { argumentsOfPage, type PageProgress, type TurnedPage, turnPage } from "./page.ts";
 import { systemQuestion } from "./questions.ts";
 import type { FirstCall, StepAt, StepKind } from "./step-kind.ts";
 
 /** A tool call: the whole of it in one act, or, where its answer becomes rows, an act a page. */
-export const callKind: StepKind<"call"> = {
+export const callKind = {
   needs: "commit",
   set: "in",
   firstCall,
@@ -18,38 +26,62 @@ export const callKind: StepKind<"call"> = {
     const state = decision.continuation === "skip" ? "skipped" : "completed";
     return { edits: [{ kind: "finish", stepId: step.id, state, to: instruction.next }], next: { kind: "on" } };
   },
-};
+} satisfies StepKind<"call"> & StepKind<"http">;
+
+/** A step that is one call: of a tool, or a request of the program's own. */
+type CallAt = StepAt<"call"> | StepAt<"http">;
 
 /** The most of an answer that is kept as the value of a step. */
 const valueBytesMax = 65_536;
 
 /** The call of the next page, or of the whole step, filled in. */
 async function invocationOf(
-  { state, step, progress }: StepAt<"call">,
+  { state, step, progress }: CallAt,
   effects: Pick<StepEffects, "compute">,
 ): Promise<Invocation | { readonly fault: CallFault }> {
   const filled = await fillCall(step, state.scope, state.stepArgs, effects);
   if ("fault" in filled) return filled;
   const page = progress?.page;
   const paging = pagingOfStep({ state, step });
-  const args = paging === undefined ? filled.args : argumentsOfPage(paging, filled.args, page);
+  const { secretUses } = filled;
+  const args = paging === undefined ? filled.args : argumentsOfStep(step, filled.args, { paging, page });
   const place = { stepId: step.id, ordinal: page?.pages ?? 0, callId: step.id };
-  return { call: step, place, args, appGeneration: state.generation };
+  return { call: step, place, args, secretUses, appGeneration: state.generation };
 }
 
-/** How the step's pages are asked for; undefined where it has one. */
-function pagingOfStep({ state, step }: Pick<StepAt<"call">, "state" | "step">): Paging | undefined {
-  return step.rows?.page === undefined ? undefined : pagingOf(step.rows.page, toolOf(state, step.tool).action);
+type PageAt = { readonly paging: Paging; readonly page: PageProgress | undefined };
+
+/** The arguments of a page. Of a request it is the query that asks for it. */
+function argumentsOfStep(step: MapCall, args: JsonObject, { paging, page }: PageAt): JsonObject {
+  if (step.http === undefined) return argumentsOfPage(paging, args, page);
+  return { ...args, query: argumentsOfPage(paging, askingOf(step, args), page) };
 }
 
-async function firstCall(at: StepAt<"call">, effects: Pick<StepEffects, "compute">): Promise<FirstCall | undefined> {
+/** The arguments among which there is what asks for a page. */
+function askingOf({ http }: MapCall, args: JsonObject): JsonObject {
+  if (http === undefined) return args;
+  return isObject(args["query"]) ? args["query"] : {};
+}
+
+/**
+ * How the step's pages are asked for; undefined where it has one. Throws an Error when neither the program nor the pin says it, which the
+ * checker rules out: one page would pass for the whole list.
+ */
+function pagingOfStep({ state, step }: Pick<CallAt, "state" | "step">): Paging | undefined {
+  if (step.rows?.page === undefined) return undefined;
+  const paging = pagingOf(step.rows.page, toolOf(state, step).action);
+  if (paging === undefined) throw new Error(`the pins of a job do not say how ${step.tool} is paged`);
+  return paging;
+}
+
+async function firstCall(at: CallAt, effects: Pick<StepEffects, "compute">): Promise<FirstCall | undefined> {
   const invocation = await invocationOf(at, effects);
   if ("fault" in invocation) return undefined;
   const turn = firstTurn(at.state, invocation, at.progress?.retry?.attempts ?? 0);
   return turn && { invocation, turn };
 }
 
-async function advanceCall(at: StepAt<"call">, effects: StepEffects): Promise<Change> {
+async function advanceCall(at: CallAt, effects: StepEffects): Promise<Change> {
   const { state, step, progress } = at;
   const invocation = await invocationOf(at, effects);
   if ("fault" in invocation) return failed(step, [], invocation.fault);
@@ -68,7 +100,7 @@ async function advanceCall(at: StepAt<"call">, effects: StepEffects): Promise<Ch
 }
 
 /** A step whose call was made with these arguments. */
-type CalledAt = StepAt<"call"> & { readonly args: JsonObject };
+type CalledAt = CallAt & { readonly args: JsonObject };
 
 function takeAnswer(
   at: CalledAt,
@@ -76,7 +108,7 @@ function takeAnswer(
   invoked: Invoked,
   edits: readonly Edit[],
 ): Change | Promise<Change> {
-  const { step, progress = { kind: "call", stepId: step.id } } = at;
+  const { step, progress = { kind: step.kind, stepId: step.id } } = at;
   switch (invoked.kind) {
     case "ok":
       return step.rows === undefined
@@ -100,25 +132,25 @@ function takeAnswer(
 }
 
 /** What is told of a call's fault. An app that refuses a page may quote the rows of another, which stay inside. */
-function toldOf(step: CallStep, fault: CallFault): CallFault {
+function toldOf(step: MapCall, fault: CallFault): CallFault {
   return step.rows === undefined ? fault : { ...fault, message: fault.plain };
 }
 
 function failed(
-  step: CallStep,
+  step: MapCall,
   edits: readonly Edit[],
-  { code, message }: Pick<CallFault, "code" | "message">,
+  fault: Pick<CallFault, "code" | "message"> & Partial<CallFault>,
 ): Change {
-  return { edits, next: { kind: "fail", stepId: step.id, code, message } };
+  return { edits, next: { kind: "fail", stepId: step.id, ...fault } };
 }
 
 async function keepAnswer(
-  { state, step, instruction }: StepAt<"call">,
+  { state, step, instruction }: CallAt,
   effects: StepEffects,
   value: JsonValue,
   edits: readonly Edit[],
 ): Promise<Change> {
-  const isRead = toolOf(state, step.tool).action.class === "read";
+  const isRead = toolOf(state, step).action.class === "read";
   const bytes = Buffer.byteLength(JSON.stringify(value));
   if (bytes > valueBytesMax && isRead) {
     const message = `the answer has ${bytes} bytes; at most ${valueBytesMax} are kept: ask for less, or take it as rows`;
@@ -144,7 +176,7 @@ async function keepAnswer(
 }
 
 /** What stands in doubt is decided by people: the service does not know whether it was done. */
-function doubt(step: CallStep, fault: CallFault, edits: readonly Edit[]): Change {
+function doubt(step: MapCall, fault: CallFault, edits: readonly Edit[]): Change {
   const { code } = fault;
   const { message } = toldOf(step, fault);
   const text = `Step ${step.id} called ${step.tool}, and whether it was carried out is not known. Treat it as done?`;
@@ -186,7 +218,7 @@ async function keepRows(
   return {
     edits: [
       ...taken,
-      { kind: "progress", progress: { kind: "call", stepId: step.id, page } },
+      { kind: "progress", progress: { kind: step.kind, stepId: step.id, page } },
       { kind: "logProgress", stepId: step.id, counts: { pages: page.pages } },
     ],
     next: { kind: "commit" },
@@ -196,11 +228,12 @@ async function keepRows(
 /** What follows the page at hand; undefined where it is the last. */
 async function turn(at: CalledAt, answer: JsonValue, list: readonly JsonValue[]): Promise<TurnedPage | undefined> {
   const { state, step, progress, args } = at;
-  const { action } = toolOf(state, step.tool);
+  const { action } = toolOf(state, step);
   const paging = pagingOfStep(at);
   // A simulated write has a sample for its answer, which has no other page.
   if (step.rows?.page === undefined || paging === undefined || (state.isSimulated && action.class !== "read")) return;
-  return turnPage({ paging, action, args, page: progress?.page, answer, list }, step.rows.page.max);
+  const asking = askingOf(step, args);
+  return turnPage({ paging, action, args: asking, page: progress?.page, answer, list }, step.rows.page.max);
 }
 
 /** The kept fields of each item; of one that is no object, `value`. */

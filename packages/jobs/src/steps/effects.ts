@@ -1,15 +1,16 @@
 import type { Clock } from "@svc/core";
 import type { CallRecord } from "@svc/db";
 import type {
-  CallStep,
   CelComputed,
   CelOutcome,
   Expression,
   JsonObject,
   JsonValue,
+  MapCall,
   PinnedTool,
   RowState,
   RunScope,
+  SecretUse,
 } from "@svc/program";
 import type { JobState } from "../state/job.ts";
 
@@ -24,9 +25,11 @@ export type CallPlace = {
 
 /** A call of a program, filled in. */
 export type Invocation = {
-  readonly call: Pick<CallStep, "tool" | "entity" | "retry" | "timeoutMs">;
+  readonly call: Pick<MapCall, "tool" | "entity" | "http" | "retry" | "timeoutMs">;
   readonly place: CallPlace;
   readonly args: JsonObject;
+  /** Secrets that are filled in among the arguments when the call is sent. */
+  readonly secretUses: readonly SecretUse[];
   /** The generation whose keys the app is given. */
   readonly appGeneration: number;
 };

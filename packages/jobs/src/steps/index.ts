@@ -1,6 +1,7 @@
 import type { Step } from "@svc/program";
 import { callKind } from "./call.ts";
 import { filterKind } from "./filter.ts";
+import { httpKind } from "./http.ts";
 import { ifKind } from "./if.ts";
 import { judgeKind } from "./judge.ts";
 import { mapKind } from "./map.ts";
@@ -14,6 +15,7 @@ export const stepKinds: {
   readonly [Kind in Step["kind"]]: StepKind<Kind>;
 } = {
   call: callKind,
+  http: httpKind,
   filter: filterKind,
   map: mapKind,
   reduce: reduceKind,

@@ -1,12 +1,19 @@
 import type { CallCounts } from "@svc/db";
-import type { JsonValue, PinnedTool, Retry } from "@svc/program";
+import { classOfMethod, type JsonValue, type MapCall, type PinnedTool, pointerOf, type Retry } from "@svc/program";
+import { httpTool } from "@svc/tools";
 import { noCalls } from "../state/counts.ts";
 import type { JobState } from "../state/job.ts";
 import type { Attempted, CallTurn, Invocation, StepEffects, TakeRecord } from "./effects.ts";
 import { sampleOf } from "./sample.ts";
 
 /** Why a call did not end well. `message` may quote the app, `plain` never does: it is fit for what is about rows. */
-export type CallFault = { readonly code: string; readonly message: string; readonly plain: string };
+export type CallFault = {
+  readonly code: string;
+  readonly message: string;
+  readonly plain: string;
+  /** What the app answered; absent where it did not. */
+  readonly status?: number;
+};
 
 /**
  * What came of a call with its retries. `postponed`: to be asked for again, after a wait, with `attempts` made; `isLimited` where a
@@ -63,7 +70,7 @@ const lostRepeatsMax = 3;
 export async function invoke(invocation: Invocation, calling: Calling): Promise<Invoked> {
   const { state, effects } = calling;
   const { retry } = invocation.call;
-  const tool = toolOf(state, invocation.call.tool);
+  const tool = toolOf(state, invocation.call);
   const isWrite = tool.action.class !== "read";
   if (state.isSimulated && isWrite) return simulate(tool, invocation, calling);
   let { attempts } = calling;
@@ -100,7 +107,7 @@ export async function invoke(invocation: Invocation, calling: Calling): Promise<
 
 /** With which turn `invoke` would make a call first; undefined where it would make none. */
 export function firstTurn(state: JobState, { call }: Invocation, attempts: number): CallTurn | undefined {
-  const tool = toolOf(state, call.tool);
+  const tool = toolOf(state, call);
   const isWrite = tool.action.class !== "read";
   if (state.isSimulated && isWrite) return undefined;
   const { used, loaded } = state;
@@ -109,8 +116,9 @@ export function firstTurn(state: JobState, { call }: Invocation, attempts: numbe
   return { tool, attempt: attempts };
 }
 
-/** A tool as it was pinned. Throws an Error when the pins lack it, which the checker rules out. */
-export function toolOf({ loaded }: JobState, slug: string): PinnedTool {
+/** A tool as it was pinned, or what stands for one in a request. Throws an Error when the pins lack it, which the checker rules out. */
+export function toolOf({ loaded }: JobState, { tool: slug, http }: Pick<MapCall, "tool" | "http">): PinnedTool {
+  if (http !== undefined) return httpTool({ access: classOfMethod(http.method), keyHeader: http.keyHeader });
   const tool = loaded.tools.get(slug);
   if (tool === undefined) throw new Error(`the pins of a job lack ${slug}`);
   return tool;
@@ -143,10 +151,12 @@ function use({ used, all }: Tally, isWrite: boolean, calls: 1 | -1): void {
   }
 }
 
-function simulate(tool: PinnedTool, { args }: Invocation, calling: Calling): Invoked {
+function simulate(tool: PinnedTool, { args, secretUses }: Invocation, calling: Calling): Invoked {
   const limit = reserve(calling, true);
   if (limit !== undefined) return { kind: "limit", limit };
-  const faults = tool.action.validateInput(args);
+  // Nobody reads a secret for what is not sent, so nothing is said of its form.
+  const hidden = new Set(secretUses.map(({ path }) => pointerOf(path)));
+  const faults = tool.action.validateInput(args).filter(({ pointer }) => !hidden.has(pointer));
   if (faults.length === 0) return { kind: "ok", value: sampleOf(tool.action.outputSchema) };
   const plain = faultsText(faults);
   return { kind: "failed", fault: { code: "invalid_arguments", message: plain, plain } };
@@ -175,7 +185,7 @@ function faultOf({ outcome, message, providerStatus, faults }: Answered): CallFa
       : providerStatus > 0
         ? `the app answered ${providerStatus}`
         : plainWords[outcome];
-  return { code: outcome, message, plain: plain ?? outcome };
+  return { code: outcome, message, plain: plain ?? outcome, ...(providerStatus > 0 && { status: providerStatus }) };
 }
 
 function faultsText(faults: readonly { readonly pointer: string; readonly message: string }[]): string {

@@ -1,4 +1,4 @@
-import type { CallStep, CelOutcome, Expression, JsonObject, JsonValue, RowState } from "@svc/program";
+import type { CelOutcome, Expression, JsonObject, JsonValue, MapCall, RowState } from "@svc/program";
 import type { UndoOf } from "../state/change.ts";
 import type { JobState } from "../state/job.ts";
 import type { ProgressOf, RetryProgress } from "../state/progress.ts";
@@ -54,7 +54,7 @@ export async function runRow(
   { effects, takeRecord }: { readonly effects: StepEffects; readonly takeRecord: TakeRecord },
 ): Promise<RowEnd> {
   while (work.doneCalls < step.calls.length) {
-    const call = step.calls[work.doneCalls] as CallStep;
+    const call = step.calls[work.doneCalls] as MapCall;
     const { retry, tally } = work;
     if (retry !== undefined && retry.dueAt > effects.clock.now()) return undefined;
     const condition =
@@ -78,7 +78,7 @@ export async function runRow(
     const place = { stepId: step.id, ordinal: work.ordinal, callId: call.id };
     const appGeneration = progress.appGeneration ?? state.generation;
     const invoked = await invoke(
-      { call, place, args: filled.args, appGeneration },
+      { ...filled, call, place, appGeneration },
       { state, tally, effects, attempts: retry?.attempts ?? 0, takeRecord },
     );
     switch (invoked.kind) {

@@ -128,7 +128,7 @@ function conclude(at: MapAt, counts: RowCounts): Change {
   const { tolerate } = step;
   const isTolerated = counts.failed <= tolerate.count && counts.failed * 100 <= tolerate.percent * counts.in;
   if (counts.failed > 0 && !isTolerated) return askAbout(at, "failed", counts, edits);
-  const isSimulated = state.isSimulated && step.calls.some(({ tool }) => toolOf(state, tool).action.class !== "read");
+  const isSimulated = state.isSimulated && step.calls.some((call) => toolOf(state, call).action.class !== "read");
   // To skip what need not be done is as the program says; to skip what failed is not.
   const isSkippedAsMeant = step.calls.some(({ when }) => when !== undefined) && !hasSkipped(at);
   const isPartial = counts.failed > 0 || (counts.skipped > 0 && !isSkippedAsMeant);

@@ -62,6 +62,31 @@ test("a short page is not the last one where the answer says that there are more
   expect(steps["items"]).toMatchObject({ rows: { in: 3 }, calls: { read: 3 } });
 });
 
+test("an empty page is not the last one where the answer says that there are more, unless it cannot be passed", async () => {
+  const sparse = createWorld();
+  sparse.script = ({ query }) => {
+    const page = Number(query.get("page"));
+    return { status: 200, body: { items: page === 4 ? [{ id: "i4" }] : [], more: page < 4 } };
+  };
+  const { steps } = await read(sparse, { page: { arg: "page", start: 1, more: "more", max: 9 } });
+  expect(steps["items"]).toMatchObject({ rows: { in: 1 }, calls: { read: 4 } });
+  const stuck = createWorld();
+  stuck.script = () => ({ status: 200, body: { items: [], more: true } });
+  const { job } = await read(stuck, { page: { arg: "offset", by: "rows", more: "more", max: 9 } });
+  expect(job.lastError).toMatch(/^PAGE_REPEATED: /);
+  expect(stuck.seen).toHaveLength(2);
+});
+
+test("an answer that has more and no token for it fails the step: its list would pass for whole", async () => {
+  const world = createWorld();
+  world.script = () => ({ status: 200, body: { items: [{ id: "i1" }], more: true } });
+  const page = { arg: "cursor", from: "links.next", query: "cursor", more: "more", max: 9 };
+  const { job } = await read(world, { page });
+  expect(job.lastError).toBe(
+    "PAGE_TOKEN_MISSING: step items: more of the answer is true, and nothing stands at links.next",
+  );
+});
+
 test("reading begins at the page that the arguments name, and takes its size from them", async () => {
   const world = createWorld({ items: 12 });
   const { steps } = await read(world, { page: { max: 9 }, args: { page: 2, size: 4 } });

@@ -58,8 +58,13 @@ export async function turnPage(fetched: FetchedPage, max: number): Promise<Turne
 
 function afterPage(fetched: FetchedPage): AfterPage {
   const { paging, answer } = fetched;
-  if (paging.more !== undefined && valueAt(answer, paging.more) === false) return { kind: "end" };
-  return paging.kind === "token" ? afterToken(paging, fetched) : afterCount(paging, fetched);
+  const isMore = paging.more === undefined ? undefined : valueAt(answer, paging.more);
+  if (isMore === false) return { kind: "end" };
+  if (paging.kind !== "token") return afterCount(paging, fetched, isMore === true);
+  const after = afterToken(paging, fetched);
+  if (after.kind !== "end" || isMore !== true) return after;
+  const message = `${paging.more?.join(".")} of the answer is true, and nothing stands at ${paging.from.join(".")}`;
+  return { kind: "fault", fault: { code: "PAGE_TOKEN_MISSING", message } };
 }
 
 type TokenPaging = Extract<Paging, { kind: "token" }>;
@@ -81,9 +86,8 @@ function afterToken({ arg, from, query }: TokenPaging, { action, answer }: Fetch
 }
 
 /** Without a number of rows that is known to be a full page, an empty one alone is the last. */
-function afterCount(paging: CountedPaging, { action, args, page, answer, list }: FetchedPage): AfterPage {
-  if (list.length === 0) return { kind: "end" };
-  const isMore = paging.more !== undefined && valueAt(answer, paging.more) === true;
+function afterCount(paging: CountedPaging, { action, args, page, list }: FetchedPage, isMore: boolean): AfterPage {
+  if (list.length === 0 && !isMore) return { kind: "end" };
   const size = paging.size === undefined ? undefined : sizeOf(paging.size, action, args);
   if (!isMore && size !== undefined && list.length < size) return { kind: "end" };
   const here = typeof page?.token === "number" ? page.token : firstOf(paging, args);

@@ -4,6 +4,7 @@ import type { Continuation, Overrides, Point } from "../point.ts";
 import type { Program } from "../program.ts";
 import { rerunOf } from "../run/rerun.ts";
 import { callsOf, ownCallsOf } from "../steps/index.ts";
+import { effectOf } from "../steps/parts/tool-call.ts";
 import type { Check } from "./context.ts";
 import { checkReferences } from "./references.ts";
 import type { PointUse } from "./steps.ts";
@@ -94,9 +95,9 @@ function checkRerun({ program, point, use }: AskedPoint, { target }: Overrides, 
     return;
   }
   const calls = rerun.steps.flatMap(ownCallsOf);
-  const writing = calls.find(({ tool }) => {
-    const action = check.actions.get(tool);
-    return action !== undefined && action.class !== "read";
+  const writing = calls.find((call) => {
+    const effect = effectOf(call, check.actions);
+    return effect !== undefined && effect.access !== "read";
   });
   if (writing !== undefined) {
     const hint = "go back to a step after it: what was written is not written again";
@@ -110,9 +111,9 @@ function checkRerun({ program, point, use }: AskedPoint, { target }: Overrides, 
 
 /** What is done again of rows whose outcome is unknown may have been done before. */
 function checkResending({ point, use }: AskedPoint, check: Check): void {
-  const unkeyed = ownCallsOf(use.step).find(({ tool }) => {
-    const action = check.actions.get(tool);
-    return action !== undefined && action.class !== "read" && action.idempotency === undefined;
+  const unkeyed = ownCallsOf(use.step).find((call) => {
+    const effect = effectOf(call, check.actions);
+    return effect !== undefined && effect.access !== "read" && !effect.takesKey;
   });
   if (unkeyed === undefined) return;
   const message = `could send ${unkeyed.id} twice: ${unkeyed.tool} takes no idempotency key`;

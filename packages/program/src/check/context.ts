@@ -19,6 +19,10 @@ export type CheckContext = {
   hasAccounts(questions: readonly AccountQuestion[]): Promise<readonly boolean[]>;
   /** Whether each is a contact of the project, in their order; each is asked once. Not called when there is none. */
   hasContacts(principals: readonly string[]): Promise<readonly boolean[]>;
+  /** Whether each is a secret of the project, in their order; each is asked once. Not called when there is none. */
+  hasSecrets(names: readonly string[]): Promise<readonly boolean[]>;
+  /** The hosts that http steps of the project may call. Not called for a program without one. */
+  httpHosts(): Promise<ReadonlySet<string>>;
   /**
    * Whether it is the program of a skill, which was accepted before: what has been refused only since is let pass. Default false.
    */

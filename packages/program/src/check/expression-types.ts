@@ -14,7 +14,10 @@ export type Typed = { readonly kind: CelKind; readonly type: ValueType };
 export type ExpressionWalk = {
   readonly scope: Scope;
   readonly locals: ReadonlyMap<string, Typed>;
-  /** Steps and calls whose presence the expression asks with has(), as `steps.<id>` and `calls.<id>`. */
+  /**
+   * Steps and calls whose presence the expression asks with has(), as `steps.<id>` and `calls.<id>`; with a dot behind them, those of
+   * which it asks for a field.
+   */
   readonly guarded: ReadonlySet<string>;
   fault(message: string, hint: string): void;
   /** Of what version 0.1 let pass. */
@@ -203,6 +206,10 @@ function typeOfReference({ root, path, isTest }: NodePath, walk: ExpressionWalk)
   }
   if (isTest) return { kind: "bool", type: undefined };
   const source = `${root}.${path[0]}`;
+  if (found.mayFail === true && !walk.guarded.has(`${source}.`)) {
+    const ask = `has(${source}.${path[1] ?? "error"})`;
+    walk.noName(`${text} is there only where ${path[0]} ended as well as it says`, `ask ${ask} first: ${ask} && …`);
+  }
   if (found.maySkip && !walk.guarded.has(source)) {
     walk.noName(`${text} may be skipped`, `ask has(${source}) first: has(${source}) && …`);
   }

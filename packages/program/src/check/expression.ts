@@ -93,8 +93,11 @@ function guardsOf(tree: Expr): Set<string> {
   const guards = new Set(childrenOf(tree).flatMap((child) => [...guardsOf(child)]));
   const { exprKind } = tree;
   if (exprKind.case !== "selectExpr" || !exprKind.value.testOnly) return guards;
-  const root = identOf(exprKind.value.operand);
-  if (root === "steps" || root === "calls") guards.add(`${root}.${exprKind.value.field}`);
+  const { operand, field } = exprKind.value;
+  const root = identOf(operand);
+  if (root === "steps" || root === "calls") guards.add(`${root}.${field}`);
+  const within = operand?.exprKind.case === "selectExpr" ? operand.exprKind.value : undefined;
+  if (within !== undefined && identOf(within.operand) === "steps") guards.add(`steps.${within.field}.`);
   return guards;
 }
 

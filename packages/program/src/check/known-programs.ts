@@ -18,6 +18,8 @@ export type KnownProgram = {
   readonly accepted: AcceptedProgram;
   readonly questions: readonly AccountQuestion[];
   readonly principals: readonly string[];
+  readonly secrets: readonly string[];
+  readonly hosts: readonly string[];
 };
 
 /** Characters of the texts whose programs are kept, in all: what is made of a text is some ten times as large. */

@@ -94,7 +94,7 @@ test("256 KiB and 100 steps are allowed, one more is too large", async () => {
 });
 
 test("steps of branches and calls of maps count too", async () => {
-  const program = everyConstruct();
+  const program: { readonly steps: object[] } = everyConstruct();
   const pauses = Array.from({ length: 95 }, (_, index) => ({ id: `s${index}`, wait: "1s" }));
   program.steps[2] = ifStep("choice", "true", pauses);
   expect(await codesOf(program)).toContain("TOO_LARGE /steps");
@@ -175,9 +175,11 @@ test("hints name the kinds of steps that leave what is asked for", async () => {
     return faults.map(({ hint }) => hint);
   };
   const get = { call: "messaging_bot.send_message", entity: "ops" };
-  expect(await hintsOf({ filter: "pause", where: "true" })).toEqual(["name a call with rows, a filter or a map"]);
+  expect(await hintsOf({ filter: "pause", where: "true" })).toEqual([
+    "name a call with rows, a filter, a map or an http step with rows",
+  ]);
   expect(await hintsOf({ ...get, args: { chat_id: "@team", text: { $ref: "steps.pause.x" } } })).toEqual([
-    "only calls and reduces have a value",
+    "only calls, http steps and reduces have a value",
   ]);
   expect(await hintsOf({ ...get, args: { chat_id: "@team", text: { $ref: "row.x" } } })).toEqual([
     "only the calls of a map and the where of a filter know one",
@@ -186,7 +188,7 @@ test("hints name the kinds of steps that leave what is asked for", async () => {
     "declare it in points",
     "only the calls of a map and the where of a filter know one",
   ]);
-  expect(await hintsOf({})).toEqual(["give it exactly one of call, filter, map, reduce, judge, if, until, wait"]);
+  expect(await hintsOf({})).toEqual(["give it exactly one of call, http, filter, map, reduce, judge, if, until, wait"]);
 });
 
 test("a set that is not there is answered with those that there are, and no step without one", async () => {

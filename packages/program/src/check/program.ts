@@ -1,12 +1,13 @@
 import { type Action, createTenantValidators } from "@svc/catalog";
 import { canonicalHash } from "../canonical.ts";
-import { estimateOf, fixedUseOf } from "../estimate.ts";
+import { type ClassOf, estimateOf, fixedUseOf } from "../estimate.ts";
 import type { FaultList, ProgramFault } from "../faults.ts";
 import { pathOf } from "../json.ts";
 import { pinsOf } from "../pins.ts";
 import type { Program } from "../program.ts";
 import { type ReadProgram, readProgram } from "../read/program.ts";
 import { callsOf, stepsOf } from "../steps/index.ts";
+import { effectOf } from "../steps/parts/tool-call.ts";
 import type { ValueTemplate } from "../template.ts";
 import { typesOf, type ValueType } from "../types/schema-type.ts";
 import { type Ended, firstScope, resolveType, type Scope } from "../types/scope.ts";
@@ -14,9 +15,11 @@ import { accountQuestionsOf, askAccounts } from "./accounts.ts";
 import { askContacts, principalsOf } from "./contacts.ts";
 import { type Check, type CheckContext, createCheck } from "./context.ts";
 import { computedType } from "./expression.ts";
+import { askHosts, hostsOf } from "./hosts.ts";
 import { type AcceptedProgram, findAccepted, type KnownProgram, keepAccepted } from "./known-programs.ts";
 import { checkPoints } from "./points.ts";
 import { checkReferences } from "./references.ts";
+import { askSecrets, secretNamesOf } from "./secrets.ts";
 import { checkSensitiveSchema } from "./sensitive.ts";
 import { checkSteps, scopeHints } from "./steps.ts";
 
@@ -37,12 +40,15 @@ export async function checkProgram(programJson: string, context: CheckContext): 
 }
 
 /** Whether the project has what a program asks for. */
-async function isGranted({ questions, principals }: KnownProgram, context: CheckContext): Promise<boolean> {
-  const [accounts, contacts] = await Promise.all([
+async function isGranted(known: KnownProgram, context: CheckContext): Promise<boolean> {
+  const { questions, principals, secrets, hosts } = known;
+  const [accounts, contacts, kept, allowed] = await Promise.all([
     questions.length === 0 ? [] : context.hasAccounts(questions),
     principals.length === 0 ? [] : context.hasContacts(principals),
+    secrets.length === 0 ? [] : context.hasSecrets(secrets),
+    hosts.length === 0 ? undefined : context.httpHosts(),
   ]);
-  return [...accounts, ...contacts].every(Boolean);
+  return [...accounts, ...contacts, ...kept].every(Boolean) && hosts.every((host) => allowed?.has(host) === true);
 }
 
 async function checkWhole(programJson: string, context: CheckContext): Promise<CheckedProgram> {
@@ -58,7 +64,12 @@ async function checkWhole(programJson: string, context: CheckContext): Promise<C
   checkPoints(program, uses, read.leftOut, check);
   checkResult(program, scope, faults);
   checkLimits(program, check);
-  await Promise.all([askAccounts(program.steps, check, context), askContacts(program, check, context)]);
+  await Promise.all([
+    askAccounts(program.steps, check, context),
+    askContacts(program, check, context),
+    askSecrets(program, check, context),
+    askHosts(program, check, context),
+  ]);
   if (faults.count > 0) return faultsOf(faults);
   const accepted = {
     program,
@@ -67,7 +78,8 @@ async function checkWhole(programJson: string, context: CheckContext): Promise<C
     pins: pinsOf(toolsOf(program, check), context.view),
   };
   const questions = accountQuestionsOf(program.steps, check);
-  keepAccepted(programJson, context, { accepted, questions, principals: principalsOf(program) });
+  const asked = { principals: principalsOf(program), secrets: secretNamesOf(program), hosts: hostsOf(program) };
+  keepAccepted(programJson, context, { accepted, questions, ...asked });
   return accepted;
 }
 
@@ -78,7 +90,10 @@ function faultsOf(list: FaultList): { faults: readonly ProgramFault[]; omitted: 
 
 /** Every tool that the program calls. Throws an Error for one that no check has met, whose class would not be known. */
 function toolsOf({ steps }: Program, { actions }: Check): Action[] {
-  const slugs = callsOf(steps).flatMap(({ tool, undo }) => [tool, ...(undo === undefined ? [] : [undo.tool])]);
+  const slugs = callsOf(steps).flatMap(({ tool, http, undo }) => [
+    ...(http === undefined ? [tool] : []),
+    ...(undo === undefined ? [] : [undo.tool]),
+  ]);
   return [...new Set(slugs)].map((slug) => {
     const action = actions.get(slug);
     if (action === undefined) throw new Error(`call of ${slug} was not checked`);
@@ -86,9 +101,9 @@ function toolsOf({ steps }: Program, { actions }: Check): Action[] {
   });
 }
 
-/** The access class of the tools that are known to be callable; of others, `read`. */
-function classOf(actions: Check["actions"]) {
-  return (slug: string) => actions.get(slug)?.class ?? "read";
+/** The access class of requests and of the tools that are known to be callable; of others, `read`. */
+function classOf(actions: Check["actions"]): ClassOf {
+  return (call) => effectOf(call, actions)?.access ?? "read";
 }
 
 /** What a step that had to be left out leaves behind is not known, so nothing that names it is a second fault. */

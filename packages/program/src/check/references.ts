@@ -1,26 +1,45 @@
 import type { FaultList } from "../faults.ts";
 import type { Path } from "../json.ts";
-import { expressionsOf, referencesOf, type ValueTemplate } from "../template.ts";
+import { expressionsOf, referencesOf, secretsOf, type ValueTemplate } from "../template.ts";
 import { typesOf } from "../types/schema-type.ts";
 import { resolveType, type Scope } from "../types/scope.ts";
 import { checkComputed } from "./expression.ts";
 
-/** Checks that every reference and expression of a template names something that exists by then. Records every fault. */
-export function checkReferences(template: ValueTemplate, path: Path, scope: Scope, faults: FaultList): void {
+/** Says whether a secret may stand at a path of a template, and where else it might. */
+export type SecretPlaces = { readonly takes: (path: Path) => boolean; readonly hint: string };
+
+const nowhere: SecretPlaces = {
+  takes: () => false,
+  hint: "a secret stands in the headers, query and body of an http step, or at an argument that its tool marks x-sensitive",
+};
+
+/**
+ * Checks that every reference and expression of a template names something that exists by then, and that a secret stands only where it may, which is
+ * nowhere unless `places` says so. Records every fault.
+ */
+export function checkReferences(
+  template: ValueTemplate,
+  path: Path,
+  scope: Scope,
+  faults: FaultList,
+  places: SecretPlaces = nowhere,
+): void {
   checkTexts(template, path, scope, faults);
+  for (const { name, path: inner } of secretsOf(template)) {
+    if (places.takes(inner)) continue;
+    const message = `secret ${name} may not stand here, where others would see it`;
+    faults.add("PROGRAM_REFERENCE_INVALID", [...path, ...inner], message, places.hint);
+  }
   for (const expression of expressionsOf(template)) checkComputed(expression, scope, faults);
   for (const { reference, path: inner, hasElse } of referencesOf(template)) {
     const at = [...path, ...inner];
     const found = resolveType(scope, reference);
     if ("fault" in found) faults.add("PROGRAM_REFERENCE_INVALID", at, `${reference.text}: ${found.fault}`, found.hint);
-    else if (found.maySkip && !hasElse) {
+    else if ((found.maySkip || found.mayFail === true) && !hasElse) {
       const hint = `say what stands in: {"$ref": "${reference.text}", "else": …}`;
-      faults.add(
-        "PROGRAM_REFERENCE_INVALID",
-        at,
-        `${reference.text}: ${reference.root === "calls" ? "call" : "step"} ${reference.path[0]} may be skipped`,
-        hint,
-      );
+      const what = reference.root === "calls" ? "call" : "step";
+      const why = found.maySkip ? "may be skipped" : "may have failed, or not";
+      faults.add("PROGRAM_REFERENCE_INVALID", at, `${reference.text}: ${what} ${reference.path[0]} ${why}`, hint);
     }
   }
 }

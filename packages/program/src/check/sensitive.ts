@@ -26,7 +26,7 @@ export type SensitiveArguments = {
 };
 
 const useInput =
-  'use an input marked x-sensitive: {"$ref": "input.<name>"}, with "x-sensitive": true at its property of inputSchema';
+  'use a secret of the project: {"$secret": "<name>"}, which PutSecret keeps; or an input marked x-sensitive: {"$ref": "input.<name>"}, with "x-sensitive": true at its property of inputSchema';
 
 /**
  * Checks that what a program gives for a sensitive argument does not stand in the program, which its jobs show: neither as a literal
@@ -58,6 +58,8 @@ function walk(context: Walk, template: ValueTemplate, place: SchemaPlace, path: 
       }
       return;
     }
+    case "secret":
+      return;
     case "text":
       if (isSensitive) checkText(context, template.parts, place, path);
       return;

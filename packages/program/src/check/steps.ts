@@ -1,7 +1,8 @@
 import { listed } from "../listed.ts";
 import type { Point } from "../point.ts";
-import { asksOf, languageOf, maySkipNext, type Step, stepKinds } from "../steps/index.ts";
+import { asksOf, languageOf, maySkipNext, type OnError, type Step, stepKinds } from "../steps/index.ts";
 import type { Asked, Left } from "../steps/language.ts";
+import { onlyError, typeWithError } from "../types/error-type.ts";
 import type { Ended, Scope, ScopeHints } from "../types/scope.ts";
 import type { Check } from "./context.ts";
 import { checkExpression } from "./expression.ts";
@@ -55,12 +56,30 @@ function checkList(list: readonly Step[], before: Scope, walk: Walk): ReadonlyMa
 
 function checkStep(step: Step, scope: Scope, walk: Walk): Left {
   if (step.when !== undefined) checkExpression(step.when, scope, walk.check.faults);
-  return languageOf(step.kind).check(step, {
+  const left = languageOf(step.kind).check(step, {
     scope,
     check: walk.check,
     list: (list, inner) => checkList(list, inner, walk),
     step: (inner, at) => checkStep(inner, at, walk),
   });
+  return step.onError === undefined ? left : checkOnError(step.id, step.onError, { left, scope, walk });
+}
+
+/** Checks the steps that handle an error, which know it. Where the job goes on, what the step leaves behind may be its error alone. */
+function checkOnError(
+  id: string,
+  { steps, goesOn }: OnError,
+  { left, scope, walk }: { readonly left: Left; readonly scope: Scope; readonly walk: Walk },
+): Left {
+  const maySkip = left.inner.map(([inner, ended]) => [inner, { ...ended, maySkip: true }] as const);
+  const failed: Ended = { ...left.own, value: { type: onlyError } };
+  const handling = { ...scope, ended: new Map([...scope.ended, ...maySkip, [id, failed] as const]) };
+  const handled = [...checkList(steps, handling, walk)].map(([inner, ended]) => {
+    return [inner, { ...ended, maySkip: true }] as const;
+  });
+  if (!goesOn) return { own: left.own, inner: [...left.inner, ...handled] };
+  const value = left.own.value === "none" ? { type: onlyError } : { type: typeWithError(left.own.value.type) };
+  return { own: { ...left.own, value, mayFail: true }, inner: [...maySkip, ...handled] };
 }
 
 /** What hints say of the kinds of steps. */

@@ -14,6 +14,7 @@ import { readSaga, sagaForm } from "./saga.ts";
 import { checkSchemaDocument } from "./schema-document.ts";
 import { createShapeReader, type Node, type ShapeReader } from "./shape.ts";
 import { readSteps } from "./steps.ts";
+import { lookForPlaces } from "./value.ts";
 
 /** A document that could be read as a program, as far as it has its shape. `leftOut`: ids of what had to be left out. */
 export type ReadProgram = {
@@ -129,12 +130,14 @@ function readDocument(root: Node, reader: ShapeReader, leftOut: LeftOut): Progra
   const inputSchema = readInputSchema(fields.at("inputSchema"), reader);
   const input = reader.object(fields.at("input")) ?? {};
   const limits = readLimits(fields.at("limits"), reader);
+  const params = reader.object(fields.at("params")) ?? {};
+  lookForPlaces(params, ["params"], reader.faults);
   return {
     version: 1,
     title: reader.text(fields.at("title"), { max: 200 }) ?? "",
     inputSchema,
     input: inputSchema === undefined ? input : (applyDefaults(inputSchema, input) as JsonObject),
-    params: reader.object(fields.at("params")) ?? {},
+    params,
     limits,
     approval: readApproval(fields.at("approval"), reader),
     steps: readSteps(fields.at("steps"), reader, { limits, leftOut: leftOut.steps }),

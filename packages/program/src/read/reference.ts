@@ -78,10 +78,10 @@ export function parseText(text: string, pointer: string): TextTemplate | SyntaxF
   return { kind: "text", parts };
 }
 
-/** Hears of each fault of a template with the path it stands at. */
+/** What a parser of templates tells of: each fault with the path it stands at, and each text that is taken as it stands. */
 export type OnTemplateFault = (path: Path, kind: "shape" | "syntax", message: string) => void;
 
-/** Parses a JSON value with `$ref`, `$text`, `$cel` and `$literal` objects in it. A faulty part stands as brokenTemplate. */
+/** Parses a JSON value with `$ref`, `$text`, `$secret`, `$cel` and `$literal` objects in it. A faulty part stands as brokenTemplate. */
 export function parseTemplate(value: JsonValue, path: Path, onFault: OnTemplateFault): ValueTemplate {
   if (Array.isArray(value)) {
     const items = (value as readonly JsonValue[]).map((item, index) => {
@@ -92,6 +92,7 @@ export function parseTemplate(value: JsonValue, path: Path, onFault: OnTemplateF
   if (!isObject(value)) return { kind: "literal", value };
   if (Object.hasOwn(value, "$ref")) return parseReferenceObject(value, path, onFault);
   if (Object.hasOwn(value, "$text")) return parseTextObject(value, path, onFault);
+  if (Object.hasOwn(value, "$secret")) return parseSecretObject(value, path, onFault);
   if (Object.hasOwn(value, "$cel")) return parseComputed(value, path, onFault);
   if (Object.hasOwn(value, "$literal")) {
     const isAlone = hasOnly(value, ["$literal"], path, onFault);
@@ -165,6 +166,24 @@ function parseTextObject(object: JsonObject, path: Path, onFault: OnTemplateFaul
   return isAlone ? template : brokenTemplate;
 }
 
+/** As core's vault takes names. */
+const secretName = /^[a-z][a-z0-9_-]{0,59}$/;
+const prefixMax = 100;
+
+function parseSecretObject(object: JsonObject, path: Path, onFault: OnTemplateFault): ValueTemplate {
+  const isAlone = hasOnly(object, ["$secret", "prefix"], path, onFault);
+  const { $secret: name, prefix = "" } = object;
+  if (typeof name !== "string" || !secretName.test(name)) {
+    onFault([...path, "$secret"], "shape", "is not the name of a secret, such as billing_token");
+    return brokenTemplate;
+  }
+  if (typeof prefix !== "string" || prefix.length > prefixMax) {
+    onFault([...path, "prefix"], "shape", `is not a text of at most ${prefixMax} characters, such as "Bearer "`);
+    return brokenTemplate;
+  }
+  return isAlone ? { kind: "secret", name, prefix } : brokenTemplate;
+}
+
 function hasOnly(object: JsonObject, names: readonly string[], path: Path, onFault: OnTemplateFault): boolean {
   const others = Object.keys(object).filter((name) => !names.includes(name));
   for (const name of others)
@@ -174,6 +193,6 @@ function hasOnly(object: JsonObject, names: readonly string[], path: Path, onFau
 
 function holdsTemplate(value: JsonValue): boolean {
   if (typeof value !== "object" || value === null) return false;
-  if (isObject(value) && ["$ref", "$text", "$cel"].some((name) => Object.hasOwn(value, name))) return true;
+  if (isObject(value) && ["$ref", "$text", "$cel", "$secret"].some((name) => Object.hasOwn(value, name))) return true;
   return Object.values(value).some((item: JsonValue) => holdsTemplate(item));
 }

@@ -1,11 +1,12 @@
 import { formatValue, isObject } from "@svc/core";
 import { pointerOf } from "../json.ts";
 import { type Bounds, type Limits, programStepsMax } from "../limits.ts";
-import { formOf, languageOf, type Step, stepKinds, stepsOf } from "../steps/index.ts";
+import { formOf, languageOf, type OnError, type Step, stepKinds, stepsOf } from "../steps/index.ts";
 import type { Place, Refusal } from "../steps/language.ts";
 import { readExpression } from "./expression.ts";
 import { idForm } from "./name.ts";
-import type { Node, ShapeReader } from "./shape.ts";
+import { readErrorRule } from "./on-error.ts";
+import type { Fields, Node, ShapeReader } from "./shape.ts";
 
 /** What steps are read with: the limits in force, and where ids of steps go that had to be left out. */
 export type StepContext = { readonly limits: Limits; readonly leftOut: Set<string> };
@@ -17,8 +18,12 @@ type Walk = StepContext & {
   count: number;
 };
 
-/** Where a list stands, and the kinds of the steps it stands in, outermost first. */
-type Standing = { readonly place: Place; readonly inside: readonly Step["kind"][] };
+/** Where a list stands: the kinds of the steps it stands in, outermost first, and whether it handles an error or stands in what does. */
+type Standing = {
+  readonly place: Place;
+  readonly inside: readonly Step["kind"][];
+  readonly isHandling?: boolean;
+};
 
 /** Reads the list of steps and every list in it. Ids are unique over all of them. */
 export function readSteps(node: Node, reader: ShapeReader, context: StepContext): Step[] {
@@ -75,11 +80,27 @@ function readStep(node: Node, standing: Standing, walk: Walk): Step | undefined 
   const step = languageOf(kind).read({ id, pointer: pointerOf(node.path), when }, fields, {
     reader,
     limits: walk.limits,
-    list: (list, inner, count) => readList(list, { place: inner, inside: [...inside, kind] }, count, walk),
+    list: (list, inner, count) => readList(list, { ...standing, place: inner, inside: [...inside, kind] }, count, walk),
     leaveOut: (inner) => leaveOut(inner, walk),
   });
   if (step === undefined) walk.leftOut.add(id);
-  return step;
+  const onError = readOnError(fields, standing, walk);
+  return step === undefined || onError === undefined ? step : { ...step, onError };
+}
+
+function readOnError(fields: Fields, standing: Standing, walk: Walk): OnError | undefined {
+  const node = fields.at("onError");
+  if (node.value === undefined || standing.place === "map") return undefined;
+  const rule = readErrorRule(node, walk.reader);
+  if (rule === undefined) return undefined;
+  if (standing.isHandling === true) {
+    const hint = "handle errors of the steps of an onError no further: leave it out";
+    walk.reader.faults.add("PROGRAM_MALFORMED", node.path, "stands inside another onError", hint);
+  }
+  const list = { value: isObject(node.value) ? node.value.do : undefined, path: [...node.path, "do"] };
+  const inner = { ...standing, place: "branch", isHandling: true } as const;
+  const steps = list.value === undefined ? [] : readList(list, inner, { min: 1, max: Number.MAX_SAFE_INTEGER }, walk);
+  return { ...rule, steps };
 }
 
 /** The kind of a step by the field that tells it. Where one kind only may stand, whatever stands there is taken for one. */

@@ -1,14 +1,16 @@
 import type { JsonSchema } from "@svc/catalog";
+import { isObject } from "@svc/core";
 import type { FaultList } from "../faults.ts";
-import { type Path, pointerOf } from "../json.ts";
+import { type JsonObject, type JsonValue, type Path, pointerOf } from "../json.ts";
 import type { TextTemplate, ValueTemplate } from "../template.ts";
 import { parseTemplate, parseText } from "./reference.ts";
 import type { Node } from "./shape.ts";
+import { hasDoubledPath, looksLikeTemplate, namesPlace, rightForm } from "./template-literal.ts";
 
 /** The definition `value` of the JSON Schema. */
 export const valueDefinition: JsonSchema = {
   description:
-    'A JSON value. {"$ref": path} takes a value, with "else" where its source may be skipped or absent; {"$text": "… {path} …"} joins text, {{ is a brace. Paths start with input, params, steps.<id>, row, output, calls.<id> or rows.<set>. {"$cel": expression} computes a value of them and of now; {"$literal": value} is the value as it stands.',
+    'A JSON value. {"$ref": path} takes a value, with "else" where its source may be skipped or absent; {"$text": "… {path} …"} joins text, {{ is a brace. Paths start with input, params, steps.<id>, row, output, calls.<id> or rows.<set>. {"$cel": expression} computes a value of them and of now; {"$literal": value} is the value as it stands; {"$secret": name} is a secret of the project, with "prefix" before it, in an http step and at arguments that a tool marks x-sensitive.',
   examples: [
     { $ref: "steps.sum.sent", else: 0 },
     { $text: "{rows.open} open" },
@@ -21,13 +23,14 @@ export const valueDefinition: JsonSchema = {
 /** Reads a JSON value with references in it. Faults are recorded; undefined only for what is absent. */
 export function readValue({ value, path }: Node, faults: FaultList): ValueTemplate | undefined {
   if (value === undefined) return undefined;
+  lookForTemplates(value, path, faults);
   return parseTemplate(value, path, (at, kind, message) => {
     if (kind === "shape")
       faults.add(
         "PROGRAM_MALFORMED",
         at,
         message,
-        'write {"$ref": "path"}, {"$text": "… {path} …"} or {"$cel": "expression"}',
+        'write {"$ref": "path"}, {"$text": "… {path} …"}, {"$cel": "expression"} or {"$secret": "name"}',
       );
     else syntaxFault(faults, at, message);
   });
@@ -35,10 +38,55 @@ export function readValue({ value, path }: Node, faults: FaultList): ValueTempla
 
 /** Reads a text with `{path}` references in it. */
 export function readText(text: string, path: Path, faults: FaultList): TextTemplate | undefined {
+  if (hasDoubledPath(text)) templateFault(faults, path, doubledPath, text);
   const template = parseText(text, pointerOf(path));
   if (!("fault" in template)) return template;
   syntaxFault(faults, path, template.fault);
   return undefined;
+}
+
+/** Notes every plain text that looks like a template. What is said to be meant is let pass. */
+function lookForTemplates(value: JsonValue, path: Path, faults: FaultList): void {
+  if (typeof value === "string") {
+    if (looksLikeTemplate(value))
+      templateFault(faults, path, "looks like a template, and would be sent as it stands", value);
+    return;
+  }
+  if (typeof value !== "object" || value === null) return;
+  if (Array.isArray(value)) {
+    const items: readonly JsonValue[] = value;
+    for (const [index, item] of items.entries()) lookForTemplates(item, [...path, index], faults);
+    return;
+  }
+  const fields = value as JsonObject;
+  if (Object.hasOwn(fields, "$literal") || Object.hasOwn(fields, "$cel")) return;
+  if (typeof fields.$text === "string") {
+    if (hasDoubledPath(fields.$text)) templateFault(faults, [...path, "$text"], doubledPath, fields.$text);
+    return;
+  }
+  for (const [name, item] of Object.entries(fields)) {
+    if (name !== "$ref") lookForTemplates(item, [...path, name], faults);
+  }
+}
+
+const doubledPath = "has a path in two braces, which stand for one brace: its name would be sent";
+
+/** Notes constants that name what only places of the program have: whatever takes them takes them as they stand. */
+export function lookForPlaces(value: JsonValue, path: Path, faults: FaultList): void {
+  if (typeof value === "string") {
+    if (!namesPlace(value)) return;
+    const message = "looks like a template, and params are taken as they stand";
+    faults.addYounger("PROGRAM_TEMPLATE_LITERAL", path, message, `where the value goes, ${rightForm(value)}`);
+  } else if (Array.isArray(value)) {
+    const items: readonly JsonValue[] = value;
+    for (const [index, item] of items.entries()) lookForPlaces(item, [...path, index], faults);
+  } else if (isObject(value)) {
+    for (const [name, item] of Object.entries(value)) lookForPlaces(item, [...path, name], faults);
+  }
+}
+
+function templateFault(faults: FaultList, path: Path, message: string, text: string): void {
+  faults.addYounger("PROGRAM_TEMPLATE_LITERAL", path, message, rightForm(text));
 }
 
 function syntaxFault(faults: FaultList, path: Path, message: string): void {

@@ -15,6 +15,7 @@ test("a rerun repeats what stands between, with branches, up to the judge", () =
     "until",
     "poll",
     "look",
+    "sorry",
     "approve",
     "check",
   ]);

@@ -23,7 +23,10 @@ export function rerunOf(program: Program, from: string, judge: string): Rerun {
 
 /** Whether a way back from the judge to its place in a list leads out of another block than an if. */
 function isLeft(list: readonly Step[], judge: string): boolean {
-  return [...stepsOf(list)].some((step) => step.kind !== "if" && listsOf(step).some((inner) => holds(inner, judge)));
+  return [...stepsOf(list)].some((step) => {
+    const lists = step.kind === "if" ? [step.onError?.steps ?? []] : listsOf(step);
+    return lists.some((inner) => holds(inner, judge));
+  });
 }
 
 /** Whether a step stands in a list or in a branch of one of its steps. */

@@ -51,6 +51,9 @@ export function resolveValue(template: ValueTemplate, scope: RunScope): Resoluti
     }
     case "text":
       return resolveText(template, scope);
+    case "secret":
+      // Who sends it fills it in, by its place.
+      return { value: "***" };
     case "computed": {
       const value = scope.computed?.get(template.expression);
       if (value === undefined) throw new Error(`${template.expression.pointer} was not computed`);

@@ -4,7 +4,7 @@ import { pathOf } from "../json.ts";
 import { type ObjectForm, ref, schemaOf } from "../read/form.ts";
 import { entriesOf } from "../template.ts";
 import { type Ended, nothing, type RowSet } from "../types/scope.ts";
-import type { AnyStep, StepLanguage } from "./language.ts";
+import type { AnyStep, Measure, StepLanguage } from "./language.ts";
 import { argumentOfPage, pageForm } from "./parts/page.ts";
 import { checkRows, readRows, rowsForm } from "./parts/rows.ts";
 import {
@@ -16,7 +16,7 @@ import {
   toolCallDefinitions,
 } from "./parts/tool-call.ts";
 import { checkUndo, readUndo, undoForm } from "./parts/undo.ts";
-import { useOfCalls } from "./use.ts";
+import { type Use, useOfCalls } from "./use.ts";
 
 /** One tool call: a step of its own, or one of a map's `do`, which has no `rows`. */
 export type CallStep = AnyStep & StepCall & { readonly kind: "call" };
@@ -59,6 +59,7 @@ export const callLanguage: StepLanguage<CallStep> = {
   form,
   formInMap,
   refusedInItself: undefined,
+  takesOnError: true,
   definitions: {
     ...toolCallDefinitions,
     undo: schemaOf(undoForm),
@@ -102,11 +103,15 @@ export const callLanguage: StepLanguage<CallStep> = {
   lists: () => [],
   calls: (call) => [call],
   asks: () => [],
-  estimate({ tool, rows, retry: { max } }, { isRepeating, rowsMax, classOf }) {
-    const times = (rows?.page?.max ?? 1) * (isRepeating ? 1 + max : 1);
-    return { ...useOfCalls(times, classOf(tool)), rowsMax: rows === undefined ? 0 : rowsMax };
-  },
+  estimate: useOfCall,
 };
+
+/** What a call uses at most: with its repetitions, page after page. */
+export function useOfCall(call: StepCall, { isRepeating, rowsMax, classOf }: Omit<Measure<never>, "list">): Use {
+  const { rows, retry } = call;
+  const times = (rows?.page?.max ?? 1) * (isRepeating ? 1 + retry.max : 1);
+  return { ...useOfCalls(times, classOf(call)), rowsMax: rows === undefined ? 0 : rowsMax };
+}
 
 /** The set that a call leaves: "any" where its rows are faulty, undefined where it has none. */
 function setOf({ rows, pointer }: CallStep, action: Action | undefined, check: Check): RowSet | "any" | undefined {

@@ -35,6 +35,7 @@ export function ifLanguage<Inner extends AnyStep>(): StepLanguage<IfStepOf<Inner
       message: "is an if inside a branch of another",
       hint: "put the condition beside the outer one, or after it as a step of its own",
     },
+    takesOnError: true,
     definitions: {
       branch: {
         description:

@@ -1,7 +1,9 @@
 import type { Point } from "../point.ts";
 import { type ObjectForm, ref } from "../read/form.ts";
+import type { ErrorRule } from "../read/on-error.ts";
 import { type CallStep, callLanguage } from "./call.ts";
 import { type FilterStep, filterLanguage } from "./filter.ts";
+import { type HttpStep, httpLanguage } from "./http.ts";
 import { type IfStepOf, ifLanguage } from "./if.ts";
 import { type JudgeStep, judgeLanguage } from "./judge.ts";
 import type { Asked, Place, StepLanguage } from "./language.ts";
@@ -17,8 +19,9 @@ export interface IfStep extends IfStepOf<Step> {}
 /** A list of steps that is done again. */
 export interface UntilStep extends UntilStepOf<Step> {}
 
-type Steps = {
+type Kinds = {
   readonly call: CallStep;
+  readonly http: HttpStep;
   readonly filter: FilterStep;
   readonly map: MapStep;
   readonly reduce: ReduceStep;
@@ -27,6 +30,13 @@ type Steps = {
   readonly until: UntilStep;
   readonly wait: WaitStep;
 };
+
+/** What is done when a step fails: steps that handle its error. */
+export interface OnError extends ErrorRule {
+  readonly steps: readonly Step[];
+}
+
+type Steps = { readonly [Kind in keyof Kinds]: Kinds[Kind] & { readonly onError?: OnError } };
 
 /** One step. `pointer` is the JSON Pointer of the step in the program's text. */
 export type Step = Steps[keyof Steps];
@@ -37,6 +47,7 @@ export type StepOf<Kind extends Step["kind"]> = Steps[Kind];
 /** The language of every kind of step, by the field that tells it, in the order in which messages list them. */
 const languages: { readonly [Kind in Step["kind"]]: StepLanguage<Steps[Kind], Step> } = {
   call: callLanguage,
+  http: httpLanguage,
   filter: filterLanguage,
   map: mapLanguage,
   reduce: reduceLanguage,
@@ -61,11 +72,12 @@ const when = {
     "Where it does not hold the step is skipped, and what names its value needs else. In a map it may name row and calls.",
 };
 
-/** The form of a kind of step where it stands, with the id and the condition that every step has. */
+/** The form of a kind of step where it stands, with the id and the condition that every step has, and what is done when it fails. */
 export function formOf(kind: Step["kind"], place: Place): ObjectForm {
-  const { form, formInMap } = languages[kind];
+  const { form, formInMap, takesOnError = false } = languageOf(kind);
   const own = place === "map" && formInMap !== undefined ? formInMap : form;
-  return { ...own, required: { id: ref("id"), ...own.required }, optional: { when, ...own.optional } };
+  const onError = takesOnError && place !== "map" ? { onError: ref("onError") } : {};
+  return { ...own, required: { id: ref("id"), ...own.required }, optional: { when, ...own.optional, ...onError } };
 }
 
 /** Every step of a list and of its branches, in program order; calls inside maps are not among them. */
@@ -76,9 +88,10 @@ export function* stepsOf(steps: readonly Step[]): Generator<Step> {
   }
 }
 
-/** The lists of steps in a step: its branches. */
+/** The lists of steps in a step: its branches, and what handles its error. */
 export function listsOf(step: Step): readonly (readonly Step[])[] {
-  return languageOf(step.kind).lists(step);
+  const lists = languageOf(step.kind).lists(step);
+  return step.onError === undefined ? lists : [...lists, step.onError.steps];
 }
 
 /** Every call of a list of steps, in program order: steps of their own and those of maps. Undo calls are not among them. */

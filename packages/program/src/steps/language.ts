@@ -29,6 +29,8 @@ export type StepLanguage<S extends AnyStep, Inner extends AnyStep = never> = {
   readonly formInMap: ObjectForm | undefined;
   /** Of a kind that holds lists of steps: what is said of one that stands in another, however deep. Undefined for any other kind. */
   readonly refusedInItself: Refusal | undefined;
+  /** Whether it may say what is done when it fails (`onError`), where it is no call of a map. Default false. */
+  readonly takesOnError?: boolean;
   /** Definitions of the JSON Schema that its forms refer to. */
   readonly definitions: Readonly<Record<string, JsonSchema>>;
   /** How hints name what it leaves behind, and where in it there is a row. */
@@ -106,7 +108,7 @@ export type Measure<Inner extends AnyStep> = {
   readonly rowsMax: number;
   /** Whether repetitions of a call count. */
   readonly isRepeating: boolean;
-  classOf(tool: string): AccessClass;
+  classOf(call: Pick<StepCall, "tool" | "http">): AccessClass;
   /** Measures a list in the step. */
   list(steps: readonly Inner[]): Use;
 };

@@ -7,10 +7,14 @@ import type { Node, ShapeReader } from "../read/shape.ts";
 import type { ValueType } from "../types/schema-type.ts";
 import { type EndedCall, nothing, resolveType, type Scope } from "../types/scope.ts";
 import type { CallStep } from "./call.ts";
+import type { HttpStep } from "./http.ts";
 import type { AnyStep, Asked, StepLanguage } from "./language.ts";
 import { type Keep, keepPath, keepSchema, readKeep, withKept } from "./parts/keep.ts";
 import { checkSource, readSource, type Source, sourceOptions, sourceSchema } from "./parts/source.ts";
 import { upTo } from "./use.ts";
+
+/** What is done for a row of a map: a call, or a request. */
+export type MapCall = CallStep | HttpStep;
 
 /** Calls for each row of a set. Its set has the rows of the source with what is kept of the answers, each with the state it ended in. */
 export type MapStep = AnyStep &
@@ -21,7 +25,7 @@ export type MapStep = AnyStep &
     readonly tolerate: { readonly count: number; readonly percent: number };
     /** Names of points. */
     readonly onRows: { readonly failed: string | undefined; readonly unknown: string | undefined };
-    readonly calls: readonly CallStep[];
+    readonly calls: readonly MapCall[];
     /** Fields that rows get from the answers of their calls; paths begin with the id of a call. */
     readonly keep: Keep;
   };
@@ -96,7 +100,7 @@ const form: ObjectForm = {
 };
 
 /** The language of `map`. */
-export const mapLanguage: StepLanguage<MapStep, CallStep> = {
+export const mapLanguage: StepLanguage<MapStep, MapCall> = {
   form,
   formInMap: undefined,
   refusedInItself: undefined,

@@ -60,6 +60,7 @@ export function untilLanguage<Inner extends AnyStep>(): StepLanguage<UntilStepOf
       message: "is an until inside another",
       hint: "wait for the one thing after the other: write the two one behind the other",
     },
+    takesOnError: true,
     definitions: {},
     named: { value: undefined, set: undefined, row: undefined },
 

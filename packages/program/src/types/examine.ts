@@ -34,6 +34,7 @@ export function examine(template: ValueTemplate, schema: unknown, examiner: Exam
         ofRules(template, schema, examiner, path),
       ]);
     case "text":
+    case "secret":
       return examineType({ type: "string" }, schema, path);
     case "list":
       return together([

@@ -18,6 +18,8 @@ export type Ended = {
   readonly set: RowSet | "any" | undefined;
   /** Whether it may be skipped although the job gets as far as here. */
   readonly maySkip: boolean;
+  /** Whether it may have failed, its error handled, although the job gets as far as here. Default false. */
+  readonly mayFail?: boolean;
 };
 
 /** Of a step that nothing can be taken from. */
@@ -53,7 +55,7 @@ export type Scope = {
 
 /** What a reference names, or why it names nothing. `maySkip`: it needs something that stands in. */
 export type Resolved =
-  | { readonly type: ValueType; readonly maySkip: boolean }
+  | { readonly type: ValueType; readonly maySkip: boolean; readonly mayFail?: boolean }
   | { readonly fault: string; readonly hint: string };
 
 /** What a program says that its steps may name from the first one on. */
@@ -127,7 +129,8 @@ function resolveStep(scope: Scope, name: string, path: Path): Resolved {
     return { fault: `step ${name} has no value`, hint };
   }
   const found = follow(ended.value.type, path, `the value of ${name}`, "name a field that it has");
-  return "fault" in found ? found : { ...found, maySkip: ended.maySkip };
+  if ("fault" in found) return found;
+  return { ...found, maySkip: ended.maySkip, mayFail: ended.mayFail === true };
 }
 
 function resolveRow(scope: Scope, name: string, path: Path): Resolved {

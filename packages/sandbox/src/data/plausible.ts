@@ -114,8 +114,7 @@ function nameOf({ parent, number, person, words }: Clue): string {
   return pick(topics, number);
 }
 
-const trueWords =
-  /\b(ok|success|active|enabled|deleted|exists|supported|fired|approved|complete|editable|reset login)\b/;
+const trueWords = /\b(ok|success|active|enabled|deleted|exists|supported|fired|approved|editable|reset login)\b/;
 const falseWords = /\b(more|archived|hidden|locked|error|declined|deprecated|closed|revoked|suppressed|overdue|bot)\b/;
 
 /** The start of 2026, and how far around it made-up times lie. */

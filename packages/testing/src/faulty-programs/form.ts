@@ -67,6 +67,39 @@ export const faultyForms: readonly FaultyProgram[] = [
       "LIMIT_INVALID /steps/7/every",
     ],
   ),
+  faulty(
+    "errors that nobody can handle, handled where nobody can, or in each other",
+    {
+      "steps/0/onError": {},
+      // biome-ignore lint/suspicious/noThenProperty: programs have the field.
+      "steps/1/onError": { then: "continue" },
+      // biome-ignore lint/suspicious/noThenProperty: programs have the field.
+      "steps/2/onError": { codes: ["LIMIT_REACHED", "outcome_unknown", "provider-error", "timeout"], then: "go" },
+      // biome-ignore lint/suspicious/noThenProperty: programs have the field.
+      "steps/5/do/0/onError": { then: "continue" },
+      "steps/7": {
+        ...get("who"),
+        onError: {
+          codes: [],
+          // biome-ignore lint/suspicious/noThenProperty: programs have the field.
+          do: [{ ...get("again"), onError: { then: "continue" } }],
+          // biome-ignore lint/suspicious/noThenProperty: programs have the field.
+          then: "continue",
+        },
+      },
+    },
+    [
+      "MALFORMED /steps/0/onError",
+      "MALFORMED /steps/1/onError",
+      "MALFORMED /steps/2/onError/codes/0",
+      "MALFORMED /steps/2/onError/codes/1",
+      "MALFORMED /steps/2/onError/codes/2",
+      "MALFORMED /steps/2/onError/then",
+      "MALFORMED /steps/5/do/0/onError",
+      "MALFORMED /steps/7/onError/codes",
+      "MALFORMED /steps/7/onError/do/0/onError",
+    ],
+  ),
   faulty("no steps and an unknown version", { version: 2, steps: [], points: {}, result: {} }, [
     "MALFORMED /version",
     "MALFORMED /steps",
@@ -103,9 +136,6 @@ export const faultyForms: readonly FaultyProgram[] = [
     },
     [
       "MALFORMED /steps/5/do/0",
-      "MALFORMED /steps/5/do/0",
-      "MALFORMED /steps/5/do/0/map",
-      "MALFORMED /steps/5/do/0/do",
       "REFERENCE_INVALID /steps/5/do/1/args/message_id",
       "MALFORMED /steps/5/do/1/rows",
       "REFERENCE_INVALID /steps/5/do/1/rows/from",

@@ -1,4 +1,5 @@
-import { type FaultyProgram, faulty, get, send } from "./faulty-program.ts";
+import { ifStep } from "../programs.ts";
+import { type FaultyProgram, faulty, get, pause, send } from "./faulty-program.ts";
 
 /** Faults of references. */
 export const faultyReferences: readonly FaultyProgram[] = [
@@ -71,6 +72,31 @@ export const faultyReferences: readonly FaultyProgram[] = [
       "REFERENCE_INVALID /steps/2/else/0/args/x",
       "ARGUMENT_INVALID /steps/2/else/0/args/x",
       "REFERENCE_INVALID /result/who",
+    ],
+  ),
+  faulty(
+    "what a step left that may have failed, and an error where there is none",
+    {
+      "steps/7": {
+        ...get("who"),
+        onError: {
+          do: [send("tell2", { chat_id: "@team", text: { $text: "{steps.who.error.code} {steps.who.username}" } })],
+          // biome-ignore lint/suspicious/noThenProperty: programs have the field.
+          then: "continue",
+        },
+      },
+      "steps/8": ifStep("look1", "steps.who.id > 0.0", [pause("look2")]),
+      "steps/9": ifStep("look3", "has(steps.who.error) && steps.who.error.status >= 500.0", [pause("look4")]),
+      "result/who": { $ref: "steps.who.username" },
+      "result/why": { $ref: "steps.who.error.reason", else: "" },
+      "result/all": { $ref: "steps.plan.error.code", else: "" },
+    },
+    [
+      "REFERENCE_INVALID /steps/7/onError/do/0/args/text",
+      "REFERENCE_INVALID /steps/8/if",
+      "REFERENCE_INVALID /result/all",
+      "REFERENCE_INVALID /result/who",
+      "REFERENCE_INVALID /result/why",
     ],
   ),
   faulty(

@@ -15,7 +15,7 @@ import type { CallOutcome } from "../outcome.ts";
 export type RequestFault = { readonly outcome: CallOutcome; readonly message: string };
 
 /** Who calls. No definition's or argument's value stands in its place. */
-const userAgent = "svc/0.1";
+export const userAgent = "svc/0.1";
 
 /**
  * The complete request of a call, but for the credential. A definition may name another media type of JSON in `accept` and

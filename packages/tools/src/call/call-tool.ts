@@ -10,8 +10,10 @@ import { deriveKey, digestCall } from "./idempotency.ts";
 import { createKeyStore } from "./key-store.ts";
 import { beginKeyed, type Earlier, findEarlier, type KeyContext, type KeyRefusal } from "./keyed-call.ts";
 import type { Caller, LedgerEntry } from "./ledger.ts";
-import { type CallPlan, type EndedCall, type PreparedCall, prepareCall } from "./prepare.ts";
+import { type PrepareContext, prepareCall } from "./prepare.ts";
+import type { CallPlan, EndedCall, PreparedCall } from "./prepared-call.ts";
 import { executeReady, type UnrecordedEnd } from "./ready-call.ts";
+import type { SecretUse } from "./secret-uses.ts";
 
 /** A call as it is asked for. */
 export type CallRequest = {
@@ -39,6 +41,8 @@ export type CallRequest = {
   readonly limitWaitMs?: number | undefined;
   /** Takes the ledger's row of the call's end, to commit it with what follows from the call. Default: it is committed at once. */
   readonly takeRecord?: ((record: CallRecord) => void) | undefined;
+  /** Secrets of the project that are filled in among the arguments when it is sent, in place of what `args` has there. */
+  readonly secretUses?: readonly SecretUse[] | undefined;
   /** What no message about the call may quote, beside its sensitive arguments: a job hands a tool what others keep secret. */
   readonly secrets?: readonly string[] | undefined;
 };
@@ -106,6 +110,7 @@ export type DrainingToolCaller = ToolCaller & {
 
 /** What calling works with. */
 export type CallContext = ExecuteContext &
+  PrepareContext &
   KeyContext &
   CodeContext & { readonly views: CatalogViews; readonly limits: Pick<CallLimits, "enter"> };
 
@@ -240,12 +245,16 @@ function limited({ by, isPaused, retryAfterMs }: Extract<Entering, { kind: "full
   return { outcome: "limited", limit: by.limitName, isPaused, retryAfterMs };
 }
 
+/** Of a request of a program's own there is no account: a key that is made of one counts all such requests together. */
+const nobody = { id: "", entityId: "" };
+
 function enter(
   { limits }: CallContext,
   { caller: { projectId, job } }: LedgerEntry,
-  { account, action, query: { toolkit } }: PreparedCall,
+  { account: own, action, toolkit }: PreparedCall,
   { limitWaitMs = limitWaitDefaultMs }: CallRequest,
 ): Promise<Entering> | undefined {
+  const account = own ?? nobody;
   const call = { projectId, toolkit, toolSlug: action.slug, accessClass: action.class, account, jobId: job?.id };
   return limits.enter(call, limitWaitMs);
 }
@@ -258,13 +267,15 @@ async function send(
   { appKey, timeoutMs }: CallRequest,
   mayRepeat?: () => Promise<boolean>,
 ): Promise<Called> {
-  const { ledger, isSandbox } = context;
+  const { ledger } = context;
+  const { isSandbox } = prepared.way;
+  const accountId = prepared.account?.id;
   if (entry.idempotencyKey !== undefined) {
-    const earlier = await beginKeyed(context, entry, prepared.account.id);
+    const earlier = await beginKeyed({ ...context, isSandbox }, entry, accountId);
     if (earlier !== undefined) return calledEarlier(context, earlier);
   } else if (prepared.action.class !== "read") {
     // A read that is lost with its node leaves nothing in doubt: its row is written once, at its end.
-    await ledger.begin(entry, prepared.account.id, isSandbox);
+    await ledger.begin(entry, accountId, isSandbox);
   }
   const result = await executeCall(context, entry, prepared, {
     keepsAppKey: appKey !== undefined,
@@ -282,13 +293,14 @@ async function readyCall(context: CallContext, asked: CallRequest): Promise<Read
   if (request.isFirst !== true && (await findEarlier(context, entry)) !== undefined) return undefined;
   const prepared = await prepareCall(context, plan);
   if (!("action" in prepared)) return undefined;
-  const { isSandbox, ledger } = context;
+  const { ledger } = context;
+  const { isSandbox } = prepared.way;
   const entered = await enter(context, entry, prepared, request);
   if (entered?.kind === "full") {
     return { begun: undefined, cancel() {}, send: async () => ({ called: limited(entered), end: undefined }) };
   }
   const isRead = prepared.action.class === "read";
-  const begun = isRead ? undefined : ledger.begun(entry, prepared.account.id, isSandbox);
+  const begun = isRead ? undefined : ledger.begun(entry, prepared.account?.id, isSandbox);
   const { appKey, timeoutMs } = request;
   const options = { keepsAppKey: appKey !== undefined, timeoutMs, mayRepeat: entered?.again };
   return {

@@ -1,19 +1,15 @@
-import type { AccountAccess, AppRequest, AppTransport } from "@svc/connections";
+import type { AppRequest } from "@svc/connections";
 import type { Clock } from "@svc/core";
 import { type CallResult, resultOf } from "../outcome.ts";
 import type { Ledger, LedgerEntry } from "./ledger.ts";
-import type { PreparedCall } from "./prepare.ts";
+import type { CallWay, PreparedCall } from "./prepared-call.ts";
 import { createRedactor, credentialsOf, type Redactor, redactTexts } from "./redact.ts";
 import { callTimeoutMs, sendCall } from "./send.ts";
 
 /** What executing works with. */
 export type ExecuteContext = {
-  readonly accounts: AccountAccess;
-  readonly transport: AppTransport;
   readonly ledger: Pick<Ledger, "end">;
   readonly clock: Clock;
-  /** Whether the transport is the sandbox. */
-  readonly isSandbox: boolean;
   /** Hears of an executed call whose outcome could not be recorded. */
   readonly onUnrecorded: (callId: string, error: unknown) => void;
 };
@@ -45,14 +41,16 @@ export async function executeCall(
   prepared: PreparedCall,
   options: ExecuteOptions,
 ): Promise<CallResult> {
-  const { clock, ledger, isSandbox } = context;
+  const { clock, ledger } = context;
+  const { account, way } = prepared;
   const execution = { ...options, entry, prepared, credentials: new Set<string>() };
   const authorized = await authorizeOrEnd(context, execution);
   const startedAt = clock.now();
   const sent = "kind" in authorized ? unauthorized(authorized) : await sendAuthorized(context, execution, authorized);
-  const redact = redactorOf(context, execution);
+  const redact = redactorOf(execution);
   const result = { ...sent, value: redactTexts(sent.value, redact) };
-  const end = { result, accountId: prepared.account.id, isSandbox, providerMs: clock.now() - startedAt, redact };
+  const { isSandbox } = way;
+  const end = { result, accountId: account?.id, isSandbox, providerMs: clock.now() - startedAt, redact };
   try {
     await ledger.end(entry, end, { bindsKey: bindsKey(prepared, result) });
     return result;
@@ -64,12 +62,15 @@ export async function executeCall(
   }
 }
 
-/** In the sandbox nothing is redacted: what stands for a credential there is a common word, and no app has seen it. */
-function redactorOf({ isSandbox }: ExecuteContext, { credentials }: Execution): Redactor {
-  return createRedactor(isSandbox ? [] : [...credentials]);
+/**
+ * In the sandbox no credential is redacted: what stands for one there is a common word, and no app has seen it. A secret of the project's
+ * own is one there, too.
+ */
+function redactorOf({ prepared, credentials }: Execution): Redactor {
+  return createRedactor([...prepared.vaulted, ...(prepared.way.isSandbox ? [] : credentials)]);
 }
 
-type Authorized = Awaited<ReturnType<AccountAccess["authorize"]>>;
+type Authorized = Awaited<ReturnType<CallWay["authorize"]>>;
 
 function unauthorized({ kind, message }: Exclude<Authorized, AppRequest>): CallResult {
   return resultOf({ outcome: kind, message });
@@ -77,13 +78,13 @@ function unauthorized({ kind, message }: Exclude<Authorized, AppRequest>): CallR
 
 /** Ends a call whose credential cannot be read: it would hold its idempotency key, and read as doubtful, for nothing. */
 async function authorizeOrEnd(context: ExecuteContext, { entry, prepared }: Execution): Promise<Authorized> {
-  const { query, account, request } = prepared;
+  const { account, way } = prepared;
   try {
-    return await context.accounts.authorize(query, account, request);
+    return await way.authorize();
   } catch (error) {
     const message = "the account's credential could not be read; nothing was sent";
     const result = resultOf({ outcome: "unreachable", retryable: true, message });
-    const end = { result, accountId: account.id, isSandbox: context.isSandbox, providerMs: 0 };
+    const end = { result, accountId: account?.id, isSandbox: way.isSandbox, providerMs: 0 };
     await context.ledger.end(entry, end, { bindsKey: false }).catch(() => {
       // The caller hears of the first fault, which is the same store's.
     });
@@ -99,11 +100,11 @@ async function sendAuthorized(
   const { action, account } = execution.prepared;
   const untilMs = context.clock.now() + Math.min(execution.timeoutMs ?? callTimeoutMs, callTimeoutMs);
   const first = await sendOnce(context, execution, { authorized, untilMs });
-  if (first.providerStatus !== 401) return first;
-  const isRenewed = await renew(context, execution.prepared);
+  if (first.providerStatus !== 401 || account === undefined) return first;
+  const isRenewed = await renew(execution.prepared);
   // A 401 was not executed, but a write is never sent twice: its caller decides.
   if (isRenewed && action.class === "read") {
-    const again = await authorizeAgain(context, execution.prepared);
+    const again = await authorizeAgain(execution.prepared);
     const mayRepeat = execution.mayRepeat === undefined || (await execution.mayRepeat().catch(() => false));
     if (again !== undefined && mayRepeat && context.clock.now() < untilMs) {
       const second = await sendOnce(context, execution, { authorized: again, untilMs });
@@ -120,13 +121,12 @@ async function sendAuthorized(
 }
 
 /** The app has answered: a store that is away now costs the second try, not the answer. The ledger's own write tells of it. */
-async function renew({ accounts }: ExecuteContext, { query, account }: PreparedCall): Promise<boolean> {
-  return accounts.refused(query, account).catch(() => false);
+async function renew({ way }: PreparedCall): Promise<boolean> {
+  return way.refused().catch(() => false);
 }
 
-async function authorizeAgain({ accounts }: ExecuteContext, prepared: PreparedCall): Promise<AppRequest | undefined> {
-  const { query, account, request } = prepared;
-  const authorized = await accounts.authorize(query, account, request).catch(() => undefined);
+async function authorizeAgain({ way }: PreparedCall): Promise<AppRequest | undefined> {
+  const authorized = await way.authorize().catch(() => undefined);
   return authorized === undefined || "kind" in authorized ? undefined : authorized;
 }
 
@@ -135,17 +135,20 @@ function sendOnce(
   { entry, prepared, keepsAppKey, credentials, mayRepeat }: Execution,
   { authorized, untilMs }: { authorized: AppRequest; untilMs: number },
 ): Promise<CallResult> {
-  const { action, query, account, secrets, request } = prepared;
-  const { toolkit } = query;
+  const { action, toolkit, account, secrets, vaulted, request, way } = prepared;
+  const { entityId = "", scheme = "none" } = account ?? {};
   for (const form of credentialsOf(request, authorized)) credentials.add(form);
-  return sendCall(context, {
-    request: authorized,
-    call: { projectId: entry.caller.projectId, toolkit, action, entityId: account.entityId, scheme: account.scheme },
-    repeatsAreSafe: action.class === "read" || repeatsItsKey(prepared, entry, keepsAppKey),
-    untilMs,
-    mayRepeat,
-    redact: createRedactor([...secrets, ...credentials]),
-  });
+  return sendCall(
+    { transport: way.transport, clock: context.clock },
+    {
+      request: authorized,
+      call: { projectId: entry.caller.projectId, toolkit, action, entityId, scheme },
+      repeatsAreSafe: action.class === "read" || repeatsItsKey(prepared, entry, keepsAppKey),
+      untilMs,
+      mayRepeat,
+      redact: createRedactor([...secrets, ...vaulted, ...credentials]),
+    },
+  );
 }
 
 /** Whether a repeat of a write reaches the app, under the same key. One with our own idempotency key does not reach it. */

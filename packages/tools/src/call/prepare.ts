@@ -1,48 +1,25 @@
-import type { Action, SchemaFault, Tool, Toolkit } from "@svc/catalog";
-import type { AccountAccess, AccountQuery, AppRequest, CallableAccount } from "@svc/connections";
-import type { AccountId } from "@svc/core";
+import type { Action, Tool } from "@svc/catalog";
+import type { AccountAccess, AccountQuery, AppRequest, AppTransport, CallableAccount } from "@svc/connections";
+import { httpToolkit } from "../http/http-tool.ts";
+import { type HttpContext, prepareHttp, secretMissing } from "../http/prepare-http.ts";
 import { type CallResult, type RequestPreview, resultOf } from "../outcome.ts";
 import { buildRequest, type RequestFault } from "./build-request.ts";
 import { checkArguments, describeFaults } from "./check-arguments.ts";
 import { withKeyArgument, withKeyHeader } from "./idempotency.ts";
-import type { Caller } from "./ledger.ts";
 import { mask, masked, maskedTexts } from "./mask.ts";
+import type { CallPlan, EndedCall, PreparedCall } from "./prepared-call.ts";
 import { missingScopes } from "./scopes.ts";
-
-/** A call as it is asked for, of a tool that exists. */
-export type CallPlan = {
-  readonly caller: Caller;
-  readonly toolkit: Toolkit;
-  readonly tool: Tool;
-  readonly args: Params;
-  /** Faults of what there was too much of in the arguments, and is there no longer. */
-  readonly excess: readonly SchemaFault[];
-  readonly entityId: string;
-  readonly accountId: AccountId | undefined;
-  /** The app's idempotency key, for tools that take one. */
-  readonly appKey: string;
-  /** What no message may quote, beside sensitive arguments. */
-  readonly secrets?: readonly string[] | undefined;
-};
-
-/** A call that may be sent; its request still lacks the credential. */
-export type PreparedCall = {
-  readonly action: Action;
-  readonly query: AccountQuery;
-  readonly account: CallableAccount;
-  readonly request: AppRequest;
-  readonly preview: RequestPreview;
-  /** What the sensitive arguments hold, and what the caller knows of: no text that people read may have it. */
-  readonly secrets: readonly string[];
-};
+import { fillSecrets } from "./secret-uses.ts";
 
 type Params = Readonly<Record<string, unknown>>;
 
-/** A call that ends before anything is sent, with the account where one was found. */
-export type EndedCall = { readonly result: CallResult; readonly account: CallableAccount | undefined };
-
 /** What preparing works with. */
-export type PrepareContext = { readonly accounts: AccountAccess; readonly isSandbox: boolean };
+export type PrepareContext = HttpContext & {
+  readonly accounts: AccountAccess;
+  readonly transport: AppTransport;
+  /** Whether the transport is the sandbox. */
+  readonly isSandbox: boolean;
+};
 
 /**
  * Everything before sending, in one order: is it callable, are the arguments right, is it confirmed, is there an account with
@@ -52,6 +29,17 @@ export async function prepareCall(context: PrepareContext, plan: CallPlan): Prom
   const { tool } = plan;
   const action = tool.kind === "action" && tool.callable ? tool : undefined;
   if (action === undefined) return ended("not_callable", notCallable(tool));
+  if (plan.toolkit === httpToolkit) return prepareHttp(context, action, plan);
+  const { secretUses: uses = [] } = plan;
+  if (uses.length === 0) return prepareTool(context, plan, action);
+  const filled = await fillSecrets(context.vault, plan.caller.projectId, { args: plan.args, uses });
+  if ("missing" in filled) return ended("not_callable", secretMissing(filled.missing));
+  const { args, values } = filled;
+  const prepared = await prepareTool(context, { ...plan, args, secrets: [...(plan.secrets ?? []), ...values] }, action);
+  return "action" in prepared ? { ...prepared, vaulted: values } : prepared;
+}
+
+async function prepareTool(context: PrepareContext, plan: CallPlan, action: Action): Promise<PreparedCall | EndedCall> {
   const checked = checkArguments(action, plan.args, plan.excess);
   if ("faults" in checked) {
     // A value may hold a secret, and may be cut: none is told.
@@ -69,7 +57,7 @@ export async function prepareCall(context: PrepareContext, plan: CallPlan): Prom
 }
 
 async function buildCall(
-  { accounts, isSandbox }: PrepareContext,
+  { accounts, transport, isSandbox }: PrepareContext,
   plan: CallPlan,
   action: Action,
   params: Params,
@@ -92,13 +80,21 @@ async function buildCall(
   const shown = shownParams === keyed ? request : build(shownParams);
   if ("outcome" in request) return unbuildable(request, hasSecrets(plan) ? undefined : shown, account);
   const preview = withKeyHeader(action, "outcome" in shown ? hiddenRequest(request) : shown, appKey);
+  const complete = withKeyHeader(action, request, appKey);
   return {
     action,
-    query,
+    toolkit,
     account,
     secrets,
-    request: withKeyHeader(action, request, appKey),
+    vaulted: [],
+    request: complete,
     preview: previewOf(accounts.preview(toolkit, account, preview)),
+    way: {
+      authorize: () => accounts.authorize(query, account, complete),
+      refused: () => accounts.refused(query, account),
+      transport,
+      isSandbox,
+    },
   };
 }
 

@@ -2,7 +2,7 @@ import type { CallRecord } from "@svc/db";
 import type { CallResult } from "../outcome.ts";
 import { type ExecuteContext, type ExecuteOptions, executeCall } from "./execute.ts";
 import type { Ledger, LedgerEntry } from "./ledger.ts";
-import type { PreparedCall } from "./prepare.ts";
+import type { PreparedCall } from "./prepared-call.ts";
 
 /** The end of a call that was executed, for its caller to commit. */
 export type UnrecordedEnd = {

@@ -16,6 +16,8 @@ const templates = {
   args: {},
   rows: { from: "templates[]", keep: ["template_id"] },
 };
+const users = { call: "incident_mgmt.list_users", args: {}, rows: { from: "users[]", keep: ["id"] } };
+const updates = { call: "messaging_bot.get_updates", args: {}, rows: { from: "updates[]", keep: ["update_id"] } };
 const issues = { call: "issue_tracker.list_issues", args: { team_id: "t1" }, rows: { from: "nodes[]", keep: ["id"] } };
 
 /** The faults of a program that reads a list in pages: code, where it stands below `rows`, and message. */
@@ -53,8 +55,13 @@ test.each([
   ["nothing but how many", { page: {} }, /^MALFORMED rows\/page lacks max/],
   [
     "no way",
-    { page: { arg: "page_token", max: 5 } },
+    { ...updates, page: { arg: "offset", max: 5 } },
     /^MALFORMED rows\/page does not say how the next page is asked for: .*"from": "nextPageToken".*"start": 1.*"by": "rows".*"query": "cursor"/,
+  ],
+  [
+    "no way, where the tool declares one",
+    { page: { arg: "page_token", max: 5 } },
+    /^MALFORMED rows\/page does not say how the next page is asked for: write \{"max": 5\}: calendar.list_events declares its paging$/,
   ],
   ["a way without its argument", { page: { from: "nextPageToken", max: 5 } }, /^MALFORMED rows\/page does not say how/],
   [
@@ -70,7 +77,23 @@ test.each([
   [
     "an offset in pages",
     { page: { arg: "max_results", by: "pages", max: 5 } },
-    /^MALFORMED rows\/page\/by is "pages", not one of rows/,
+    /^MALFORMED rows\/page\/by is "pages", not "rows": write "rows" where arg is an offset/,
+  ],
+  ["true", { page: true }, /^MALFORMED rows\/page is true, not an object: write \{"max": 20\} where the tool declares/],
+  [
+    "an offset taken for the number of a page",
+    { ...users, page: { arg: "offset", start: 0, max: 5 } },
+    /^ARGUMENT_INVALID rows\/page takes offset for the number of the page, and incident_mgmt.list_users declares it as an offset in rows: write \{"max": 5\}/,
+  ],
+  [
+    "a number taken for a token",
+    { ...templates, page: { arg: "page", from: "list_info.page", max: 5 } },
+    /^ARGUMENT_INVALID rows\/page takes page for a token, and esignature.list_templates declares it as the number of the page/,
+  ],
+  [
+    "the number of rows itself",
+    { ...templates, page: { arg: "page", start: 1, size: 100, max: 5 } },
+    /^MALFORMED rows\/page\/size is 100, not a text: write the name of the argument .* its value goes to args/,
   ],
   [
     "a tool that has one page",
@@ -84,8 +107,8 @@ test.each([
   ],
   [
     "a number for a text",
-    { page: { arg: "page_token", start: 1, max: 5 } },
-    /^ARGUMENT_INVALID rows\/page\/arg page_token is string, not a number/,
+    { ...issues, page: { arg: "assignee_id", start: 1, max: 5 } },
+    /^ARGUMENT_INVALID rows\/page\/arg assignee_id is string, not a number/,
   ],
   [
     "a first page that the tool does not take",
@@ -109,9 +132,21 @@ test.each([
   ],
   [
     "a link that is a number",
-    { ...templates, page: { arg: "page", from: "list_info.num_pages", query: "page", max: 5 } },
+    { ...templates, page: { arg: "page_size", from: "list_info.num_pages", query: "page", max: 5 } },
     /^ARGUMENT_INVALID rows\/page\/from is number, which is no link/,
   ],
 ] as const)("%s is refused once, with what would be right", async (_what, listing, fault) => {
   expect(await faultsOf(listing)).toEqual([expect.stringMatching(fault)]);
+});
+
+test("a list that is not there is refused with those that are, in other lists too", async () => {
+  const items = { call: "work_mgmt.list_items", args: { board_id: "1" }, rows: { from: "items[]", keep: ["id"] } };
+  expect(await faultsOf({ ...items, page: undefined })).toEqual([
+    expect.stringMatching(
+      /^REFERENCE_INVALID rows\/from .*: name a list of the output: boards\[\], boards\[0\].items_page.items\[\]$/,
+    ),
+  ]);
+  expect(await faultsOf({ ...events, rows: { from: "items", keep: ["id"] }, page: { max: 5 } })).toEqual([
+    'MALFORMED rows/from is "items", which is not the path of a list: write "items[]"',
+  ]);
 });

@@ -1,5 +1,5 @@
 import type { Action, PagingDocument, Tool } from "@svc/catalog";
-import { formatValue } from "@svc/core";
+import { formatValue, isObject } from "@svc/core";
 import type { Check } from "../../check/context.ts";
 import type { FaultList } from "../../faults.ts";
 import type { Path } from "../../json.ts";
@@ -29,8 +29,11 @@ export type Paging =
       readonly more: Path | undefined;
     };
 
-/** At most `max` pages; without `paging` they are asked for as the tool declares. */
-export type PageSpec = { readonly max: number; readonly paging: Paging | undefined };
+/**
+ * At most `max` pages; without `paging` they are asked for as the tool declares. `isUnclear`: what is said is no way, and what would be
+ * right depends on the tool.
+ */
+export type PageSpec = { readonly max: number; readonly paging: Paging | undefined; readonly isUnclear?: boolean };
 
 const pageCount = { min: 1, max: 1000 };
 const startNumber = { min: 0, max: 1_000_000 };
@@ -120,45 +123,58 @@ const shapes =
 
 /** Reads how pages are asked for. */
 export function readPage(node: Node, reader: ShapeReader): PageSpec | undefined {
+  if (node.value !== undefined && !isObject(node.value)) {
+    reader.faults.add("PROGRAM_MALFORMED", node.path, `is ${formatValue(node.value)}, not an object`, shapes);
+    return undefined;
+  }
   const fields = reader.fields(node, pageForm);
   if (fields === undefined) return undefined;
   const max = reader.number(fields.at("max"), pageCount);
   const isDeclared = Object.keys(pageForm.optional).every((name) => !fields.has(name));
-  const before = reader.faults.count;
   const paging = isDeclared ? undefined : readPaging(node, fields, reader);
-  if (!isDeclared && paging === undefined && reader.faults.count === before) {
-    reader.faults.add("PROGRAM_MALFORMED", node.path, "does not say how the next page is asked for", shapes);
-  }
-  return max === undefined || (!isDeclared && paging === undefined) ? undefined : { max, paging };
+  if (max === undefined || isDeclared || paging !== undefined) return max === undefined ? undefined : { max, paging };
+  const hasWay = fields.has("query") || (fields.has("arg") && ["from", "start", "by"].some((name) => fields.has(name)));
+  return hasWay ? undefined : { max, paging, isUnclear: true };
 }
 
-/** Reads what is said beside `max`; undefined where that is not enough or too much. */
+const nameArgument = "write the name of the argument that takes the token, the number of the page or the offset";
+const nameSize =
+  "write the name of the argument that says how many rows a page has, such as page_size; its value goes to args";
+
+/** Reads what is said beside `max`; undefined where that is not enough or too much. Records every fault. */
 function readPaging(node: Node, fields: Fields, reader: ShapeReader): Paging | undefined {
-  const arg = reader.text(fields.at("arg"), { max: 200 });
+  const arg = reader.text(fields.at("arg"), { max: 200, hint: nameArgument });
   const more = readPath(fields.at("more"), "has_more", reader);
-  const size = reader.text(fields.at("size"), { max: 200 });
+  const size = reader.text(fields.at("size"), { max: 200, hint: nameSize });
   const from = readPath(fields.at("from"), "nextPageToken", reader);
   const query = reader.text(fields.at("query"), { max: 200 });
   const start = reader.number(fields.at("start"), startNumber);
-  const by = reader.oneOf(fields.at("by"), ["rows"]);
-  if (arg === undefined || (fields.has("from") && from === undefined)) return undefined;
-  const strays = fields.has("from") ? ["start", "by", "size"] : ["query"];
-  const stray = strays.find((name) => fields.has(name));
-  if (stray !== undefined) {
-    const message = fields.has("from") ? `${stray} stands beside from` : "query stands without from";
-    reader.faults.add("PROGRAM_MALFORMED", [...node.path, stray], message, shapes);
-    return undefined;
-  }
-  if (from !== undefined) return { kind: "token", arg, from, query, more };
-  if (by !== undefined) return { kind: "rows", arg, start: start ?? 0, size, more };
+  checkWay(node, fields, reader);
+  if (arg === undefined) return undefined;
+  if (fields.has("from")) return from && { kind: "token", arg, from, query, more };
+  if (fields.has("by")) return { kind: "rows", arg, start: start ?? 0, size, more };
   return start === undefined ? undefined : { kind: "number", arg, start, size, more };
 }
 
+/** One way is told, and nothing of another. Records every fault. */
+function checkWay({ path }: Node, fields: Fields, { faults }: ShapeReader): void {
+  const add = (at: Path, message: string, hint = shapes) => faults.add("PROGRAM_MALFORMED", at, message, hint);
+  const by = fields.at("by").value;
+  if (by !== undefined && by !== "rows") {
+    const hint = 'write "rows" where arg is an offset, the number of rows to skip; else leave by out';
+    add([...path, "by"], `is ${formatValue(by)}, not "rows"`, hint);
+  }
+  if (fields.has("query") && !fields.has("from")) add([...path, "query"], "query stands without from");
+  for (const name of fields.has("from") ? ["start", "by", "size"] : []) {
+    if (fields.has(name)) add([...path, name], `${name} stands beside from`);
+  }
+}
+
 function readPath(node: Node, example: string, reader: ShapeReader): Path | undefined {
-  const text = reader.text(node, { max: 512 });
+  const hint = `write the path of a field of the answer, such as ${example}`;
+  const text = reader.text(node, { max: 512, hint });
   const path = text === undefined ? undefined : parsePath(text);
   if (text !== undefined && path === undefined) {
-    const hint = `write the path of a field of the answer, such as ${example}`;
     reader.faults.add("PROGRAM_MALFORMED", node.path, "is not a path", hint);
   }
   return path;
@@ -185,6 +201,11 @@ function declaredPaging({ arg, from, query, start = 0, by, size, more }: PagingD
 /** Checks that paths stand in the tool's output and fit the arguments. Records every fault. */
 export function checkPage(page: PageSpec, path: Path, action: Action, check: Check): void {
   const { faults } = check;
+  if (page.isUnclear) {
+    const hint = action.paging ? `write {"max": ${page.max}}: ${action.slug} declares its paging` : shapes;
+    faults.add("PROGRAM_MALFORMED", path, "does not say how the next page is asked for", hint);
+    return;
+  }
   const paging = pagingOf(page, action);
   if (paging === undefined) {
     const takes = `${action.slug} takes ${namesOf(action.inputSchema).join(", ") || "no arguments"}`;
@@ -196,10 +217,19 @@ export function checkPage(page: PageSpec, path: Path, action: Action, check: Che
   }
   // What a definition declares was checked with it.
   if (page.paging === undefined) return;
+  const declared = action.paging && declaredPaging(action.paging);
+  if (declared !== undefined && declared.arg === paging.arg && declared.kind !== paging.kind && !check.isStored) {
+    // Counted otherwise than it is, an offset skips rows or has them twice, and no page would tell.
+    const message = `takes ${paging.arg} for ${wordsOf[paging.kind]}, and ${action.slug} declares it as ${wordsOf[declared.kind]}`;
+    faults.add("PROGRAM_ARGUMENT_INVALID", path, message, `write {"max": ${page.max}}, which reads it as declared`);
+    return;
+  }
   if (paging.kind === "token") checkToken(paging, path, action, faults);
   else checkCount(paging, path, action, check);
   if (paging.more !== undefined) checkMore(paging.more, path, action, faults);
 }
+
+const wordsOf = { token: "a token", number: "the number of the page", rows: "an offset in rows" };
 
 function hasPageArgument({ inputSchema }: Action): boolean {
   return namesOf(inputSchema).some((name) => /page|cursor|offset|token|skip|after/i.test(name));

@@ -88,14 +88,27 @@ function readListPath(node: Node, reader: ShapeReader): Path | undefined {
   if (text === undefined) return undefined;
   if (text === "[]") return [];
   const path = text.endsWith("[]") ? parsePath(text.slice(0, -2)) : undefined;
-  if (path === undefined) reader.faults.add("PROGRAM_MALFORMED", node.path, "is not the path of a list", hint);
+  if (path === undefined) {
+    const message = `is ${formatValue(text)}, which is not the path of a list`;
+    const mended = parsePath(text) === undefined ? hint : `write "${text}[]"`;
+    reader.faults.add("PROGRAM_MALFORMED", node.path, message, mended);
+  }
   return path;
 }
 
 /** Checks rows against the output of their tool and answers the set that they make. Records every fault. */
 export function checkRows(rows: RowsSpec, path: Path, action: Action, check: Check): RowSet | "any" {
-  const { faults } = check;
   if (rows.page !== undefined) checkPage(rows.page, [...path, "page"], action, check);
+  return setOfRows(rows, path, action, check);
+}
+
+/** Checks rows against an answer, their page apart. */
+export function setOfRows(
+  rows: RowsSpec,
+  path: Path,
+  action: Pick<Action, "slug" | "outputSchema">,
+  { faults }: Check,
+): RowSet | "any" {
   const list = walkType(action.outputSchema, rows.from);
   const types = "fault" in list ? undefined : typesOf(list.type);
   if ("type" in list && (types === undefined || types.has("array"))) return setOf(rows, path, list.type, faults);
@@ -131,15 +144,24 @@ function scalarField(item: ValueType, name: string): { readonly type: ValueType 
   return name === "value" ? { type: item } : { fault: "is no object" };
 }
 
-/** The lists of an output, two levels deep, as rows.from writes them; in a list those of its first item. */
-function listsOf(schema: JsonSchema, prefix = ""): string[] {
-  if (prefix === "" && typesOf(schema)?.has("array")) return ["[]"];
-  const properties = isObject(schema.properties) ? Object.entries(schema.properties) : [];
-  return properties.flatMap(([name, child]) => {
-    if (!isObject(child)) return [];
-    const isList = typesOf(child)?.has("array") === true;
-    const inner = isList && isObject(child.items) ? child.items : child;
-    const deeper = prefix === "" ? listsOf(inner, isList ? `${name}[0].` : `${name}.`) : [];
-    return isList ? [`${prefix}${name}[]`, ...deeper] : deeper;
-  });
+/** Levels of an output that are looked through for lists, and the lists that are named. */
+const listsDepthMax = 4;
+const listsMax = 20;
+
+/** The lists of an output as rows.from writes them, the shallow ones first; in a list those of its first item. */
+function listsOf(schema: JsonSchema): string[] {
+  const found: string[] = [];
+  let level: readonly (readonly [path: string, schema: JsonSchema])[] = [["", schema]];
+  for (let depth = 0; depth < listsDepthMax && found.length < listsMax; depth++) {
+    level = level.flatMap(([path, node]) => {
+      const isList = typesOf(node)?.has("array") === true;
+      if (isList) found.push(`${path}[]`);
+      // No path begins with an index.
+      const fields = isList && path === "" ? undefined : isList ? node.items : node;
+      const properties = isObject(fields) && isObject(fields.properties) ? Object.entries(fields.properties) : [];
+      const prefix = path === "" ? "" : `${path}${isList ? "[0]" : ""}.`;
+      return properties.flatMap(([name, child]) => (isObject(child) ? [[`${prefix}${name}`, child] as const] : []));
+    });
+  }
+  return found.slice(0, listsMax);
 }

@@ -1,7 +1,7 @@
-import type { Action, JsonSchema } from "@svc/catalog";
+import { type AccessClass, type Action, isSensitiveAt, type JsonSchema } from "@svc/catalog";
 import { formatValue } from "@svc/core";
 import type { Check } from "../../check/context.ts";
-import { checkReferences } from "../../check/references.ts";
+import { checkReferences, type SecretPlaces } from "../../check/references.ts";
 import { type Path, pathOf } from "../../json.ts";
 import { defaultTimeoutMs, durationBounds } from "../../limits.ts";
 import { durationSchema, ref, schemaOf } from "../../read/form.ts";
@@ -9,13 +9,17 @@ import type { Fields, Node, ShapeReader } from "../../read/shape.ts";
 import type { ValueTemplate } from "../../template.ts";
 import type { Scope } from "../../types/scope.ts";
 import { argsDefinition, checkArguments, readArgs } from "./arguments.ts";
+import { classOfMethod, type HttpCall } from "./http-request.ts";
 import { type Retry, readRetry, retryForm } from "./retry.ts";
 import type { RowsSpec } from "./rows.ts";
 
-/** What is said of a tool call, be it made or undone. */
+/** What is said of a call, be it made or undone: of a tool, or, where it has `http`, a request of its own. */
 export type ToolCall = {
+  /** `http` for a request of its own. */
   readonly tool: string;
+  /** Empty for a request of its own, which no account is for. */
   readonly entity: string;
+  readonly http?: HttpCall | undefined;
   /** Of kind `object` or, when it holds no reference, `literal`. */
   readonly args: ValueTemplate;
   readonly retry: Retry;
@@ -91,9 +95,30 @@ export function checkToolCall(
 ): Action | undefined {
   const path = [...pathOf(pointer), "args"];
   const action = findAction(tool, [...pathOf(pointer), "call"], check);
-  checkReferences(args, path, scope, check.faults);
+  checkReferences(args, path, scope, check.faults, secretPlaces(action, scope));
   if (action !== undefined) checkArguments({ args, action, path, given }, scope, check);
   return action;
+}
+
+/** A secret may stand where its tool keeps it one; what an undo sends is written down before, with all that it sends. */
+function secretPlaces(action: Action | undefined, { output }: Scope): SecretPlaces {
+  if (output !== undefined) {
+    return { takes: () => false, hint: "name what the call that is undone answered: an undo takes no secret" };
+  }
+  // Of a tool that is not known nothing else is said either.
+  const takes = (path: Path) => action === undefined || isSensitiveAt(action.inputSchema, path);
+  const hint = `${action?.slug ?? "the tool"} does not mark this argument x-sensitive; only at one that it marks, or in an http step, a secret is kept one`;
+  return { takes, hint };
+}
+
+/** What a call may do, and whether a repeat of it does nothing twice; undefined for one of a tool that is not known. */
+export function effectOf(
+  { tool, http }: Pick<ToolCall, "tool" | "http">,
+  actions: Check["actions"],
+): { readonly access: AccessClass; readonly takesKey: boolean } | undefined {
+  if (http !== undefined) return { access: classOfMethod(http.method), takesKey: http.keyHeader !== undefined };
+  const action = actions.get(tool);
+  return action && { access: action.class, takesKey: action.idempotency !== undefined };
 }
 
 /** Finds the tool of a call; undefined when it cannot be called, which is recorded. */

@@ -1,0 +1,47 @@
+import { CheckProgramResponseSchema } from "@svc/gen/jobs";
+import type { Command } from "commander";
+import type { TypedArgument } from "../call/arguments.ts";
+import { addProjectOptions, openProjectClient, type ProjectOptions } from "../client/open-client.ts";
+import type { CommandContext } from "../command/context.ts";
+import { CommandError } from "../command/error.ts";
+import { addExamples } from "../command/examples.ts";
+import { addJson, type JsonOption } from "../command/options.ts";
+import { messageText } from "../text/message.ts";
+import { countText } from "../text/table.ts";
+import { addSetOption, faultLines, readProgramFile } from "./program-file.ts";
+import { estimateText } from "./show.ts";
+
+type CheckOptions = ProjectOptions & JsonOption & { set: readonly TypedArgument[] };
+
+/** Adds `svc jobs check`. */
+export function addJobCheck(jobs: Command, context: CommandContext): void {
+  const check = jobs
+    .command("check")
+    .description(
+      "tell what submitting a program would tell, and store nothing: every fault with its line, or what it can do",
+    )
+    .argument("<program>", "file of the program, or - for standard input")
+    .action((file: string, options: CheckOptions) => checkFile(file, options, context));
+  addExamples(addProjectOptions(addSetOption(addJson(check, "faults, hash and estimate as JSON"))), [
+    "svc jobs check remind.json",
+    "generate-program | svc jobs check - --json",
+  ]);
+}
+
+async function checkFile(file: string, options: CheckOptions, context: CommandContext): Promise<void> {
+  const program = await readProgramFile(file, options.set, context);
+  const { jobs } = await openProjectClient(options, context);
+  const answer = await jobs.checkProgram({ programJson: program.programJson });
+  const { faults, omittedFaults, programHash, estimate, needsApproval } = answer;
+  if (options.json) context.print(messageText(CheckProgramResponseSchema, answer));
+  else if (faults.length > 0) {
+    const told = faults.map(({ field, reason, message, help }) => ({ field, reason, help: `${message}: ${help}.` }));
+    for (const line of await faultLines(told, program)) context.print(line);
+  } else {
+    context.print(`${program.name} can be submitted: ${estimate === undefined ? "" : estimateText(estimate)}`);
+    context.print(`needs approval: ${needsApproval ? "yes" : "no"}`);
+    context.print(`programHash: ${programHash}`);
+  }
+  const count = faults.length + omittedFaults;
+  if (count > 0) throw new CommandError(`${program.name} has ${countText(count, "fault")}`);
+}

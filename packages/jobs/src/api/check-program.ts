@@ -1,0 +1,40 @@
+import { create } from "@bufbuild/protobuf";
+import { Fault, type ProjectPrincipal } from "@svc/core";
+import { type CheckProgramResponse, CheckProgramResponseSchema } from "@svc/gen/jobs";
+import { fieldOf, listedFaults } from "../errors.ts";
+import { checkApproval } from "./approval.ts";
+import { checkForProject } from "./check.ts";
+import type { JobsContext } from "./context.ts";
+import { toEstimate } from "./convert-receipts.ts";
+import { hashOf } from "./submit.ts";
+
+/** Checks a program as SubmitJob does for a live run, and answers what it would say. Nothing is stored. */
+export async function describeProgram(
+  context: Pick<JobsContext, "db" | "views" | "accounts">,
+  { projectId, role }: ProjectPrincipal,
+  programJson: string,
+): Promise<CheckProgramResponse> {
+  const checked = await checkForProject(context, { projectId, programJson, isStored: false });
+  if ("faults" in checked) {
+    const listed = listedFaults(checked.faults, programJson.length);
+    return create(CheckProgramResponseSchema, {
+      faults: listed.map(({ code, pointer, message, hint }) => {
+        return { reason: code, field: fieldOf(pointer), message, help: hint };
+      }),
+      omittedFaults: checked.faults.length - listed.length + checked.omitted,
+      programHash: hashOf(programJson) ?? "",
+    });
+  }
+  const { programHash, estimate } = checked;
+  const approval = await checkApproval(context.db, { projectId, role }, checked);
+  return create(CheckProgramResponseSchema, {
+    faults: approval instanceof Fault ? faultsOf(approval) : [],
+    programHash,
+    estimate: toEstimate(estimate),
+    needsApproval: approval !== false,
+  });
+}
+
+function faultsOf({ message, details }: Fault) {
+  return details.map(({ reason, field, help }) => ({ reason, field, message, help }));
+}

@@ -1,0 +1,31 @@
+import { type Path, pathOf } from "../json.ts";
+import type { Program } from "../program.ts";
+import { callsOf } from "../steps/index.ts";
+import { secretsOf } from "../template.ts";
+import type { Check, CheckContext } from "./context.ts";
+
+/** Every secret that a program names, each once. */
+export function secretNamesOf(program: Program): readonly string[] {
+  return [...new Set(usesOf(program).map(({ name }) => name))];
+}
+
+/** Asks which of the secrets that requests and calls carry are there, each once and all together. Records every one that is not. */
+export async function askSecrets(program: Program, { faults }: Check, context: CheckContext): Promise<void> {
+  const names = secretNamesOf(program);
+  if (names.length === 0) return;
+  const answers = await context.hasSecrets(names);
+  const known = new Set(names.filter((_name, index) => answers[index] === true));
+  for (const { path, name } of usesOf(program)) {
+    if (known.has(name)) continue;
+    const hint = `an approver keeps it with PutSecret {"name": "${name}"}; ListSecrets lists those there are`;
+    faults.add("PROGRAM_SECRET_UNKNOWN", path, `the project has no secret ${name}`, hint);
+  }
+}
+
+function usesOf({ steps }: Program): { readonly path: Path; readonly name: string }[] {
+  return callsOf(steps).flatMap(({ args, http, pointer }) =>
+    secretsOf(args).map(({ name, path }) => {
+      return { name, path: [...pathOf(pointer), http === undefined ? "args" : "http", ...path, "$secret"] };
+    }),
+  );
+}

@@ -1,0 +1,94 @@
+import { formatValue } from "@svc/core";
+import { type ObjectForm, ref } from "./form.ts";
+import type { Node, ShapeReader } from "./shape.ts";
+
+/** Which errors of a step are handled, and whether the job goes on behind it then. Its steps are read apart. */
+export type ErrorRule = {
+  /** Undefined: every one that `handlesCode` lets be. */
+  readonly codes: readonly string[] | undefined;
+  readonly goesOn: boolean;
+};
+
+const example = {
+  codes: ["provider_error", "timeout"],
+  do: [{ id: "pause", wait: "1m" }],
+  // biome-ignore lint/suspicious/noThenProperty: programs have the field, and nobody awaits a form.
+  then: "continue",
+};
+
+/** The form of `onError`. */
+export const onErrorForm: ObjectForm = {
+  description:
+    "What is done when the step fails, or a step in it that handles nothing itself. steps.<id>.error has code, message and status.",
+  required: {
+    // biome-ignore lint/suspicious/noThenProperty: as above.
+    then: {
+      description: "continue goes on behind the step; fail fails even so, once its steps are done.",
+      enum: ["continue", "fail"],
+      examples: ["continue"],
+    },
+  },
+  optional: {
+    codes: {
+      description:
+        "The codes that are handled: outcomes of calls and codes of steps. Default: all but LIMIT_REACHED, which none handles, and ROWS_UNKNOWN.",
+      type: "array",
+      minItems: 1,
+      maxItems: 50,
+      items: {
+        description: "An outcome of calls, or the code of a step.",
+        type: "string",
+        minLength: 1,
+        maxLength: 64,
+        examples: ["provider_error", "UNTIL_EXHAUSTED"],
+      },
+      examples: [["provider_error", "timeout"]],
+    },
+    do: ref("branch"),
+  },
+  examples: [example],
+};
+
+/** How a call can end that did not end well, as far as a program can handle it. */
+const callOutcomes: readonly string[] = [
+  "provider_error",
+  "rate_limited",
+  "timeout",
+  "unreachable",
+  "invalid_arguments",
+  "not_callable",
+  "not_bound",
+  "no_account",
+  "account_unusable",
+  "missing_scope",
+];
+const codePattern = /^[A-Z][A-Z0-9_]*$/;
+
+/** Reads what is said of errors beside the steps that handle them. */
+export function readErrorRule(node: Node, reader: ShapeReader): ErrorRule | undefined {
+  const fields = reader.fields(node, onErrorForm);
+  if (fields === undefined) return undefined;
+  const nodes = fields.has("codes") ? reader.items(fields.at("codes"), { min: 1, max: 50 }) : undefined;
+  const codes = nodes?.flatMap((code) => readCode(code, reader) ?? []);
+  return { codes, goesOn: reader.oneOf(fields.at("then"), ["continue", "fail"]) === "continue" };
+}
+
+function readCode(node: Node, reader: ShapeReader): string | undefined {
+  const code = reader.text(node, { max: 64 });
+  if (code === undefined) return undefined;
+  const refused = (message: string, hint: string) => reader.faults.add("PROGRAM_MALFORMED", node.path, message, hint);
+  if (code === "LIMIT_REACHED") refused("is LIMIT_REACHED, which ends the job", "raise the limit in limits instead");
+  else if (code === "outcome_unknown") {
+    refused("is outcome_unknown, which people decide", "a write in doubt asks the approvers: leave it out");
+  } else if (!callOutcomes.includes(code) && !codePattern.test(code)) {
+    const hint = `use ${callOutcomes.join(", ")}, or the code of a step, such as UNTIL_EXHAUSTED`;
+    refused(`is ${formatValue(code)}, which is no code of an error`, hint);
+  }
+  return code;
+}
+
+/** Whether a rule handles a code. A limit of the job ends it, and rows in doubt are passed over only where the program says so. */
+export function handlesCode({ codes }: ErrorRule, code: string): boolean {
+  if (code === "LIMIT_REACHED") return false;
+  return codes === undefined ? code !== "ROWS_UNKNOWN" : codes.includes(code);
+}

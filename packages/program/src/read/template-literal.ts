@@ -1,0 +1,68 @@
+import { parsePath, referenceRoots } from "./reference.ts";
+
+// Plain texts that look like templates: what nothing fills in is sent as it stands, and was hardly meant so.
+
+const root = String.raw`(?:row|rows|steps|input|params|calls|output)\s*\.`;
+/** What the program's own words begin, in one, two or dollar braces. */
+const own = new RegExp(String.raw`\$?\{\{?\s*${root}[^{}]*\}\}?`, "g");
+/** Templates of any language with such braces. */
+const any = new RegExp(String.raw`\{\{\s*[^{}\s][^{}]*\}\}|\$\{[^{}]+\}|\{\s*${root}[^{}]*\}`);
+/** In `$text`, where two braces are one brace: a path in two is sent as its name. */
+const doubled = new RegExp(String.raw`(?<!\{)\{\{\s*${root}[^{}]*\}\}`);
+
+/** Whether a plain text looks like a template. */
+export function looksLikeTemplate(text: string): boolean {
+  return text.includes("{") && any.test(text);
+}
+
+/** Whether a text that is a constant names what only the program's own places have. */
+export function namesPlace(text: string): boolean {
+  own.lastIndex = 0;
+  return text.includes("{") && own.test(text);
+}
+
+/** Whether a `$text` has a path in two braces, which makes it no path. */
+export function hasDoubledPath(text: string): boolean {
+  return text.includes("{{") && doubled.test(text);
+}
+
+/** Characters of the program's text that a hint repeats, at most. */
+const repeatedMax = 300;
+
+/** What to write in the place of a text that looks like a template. */
+export function rightForm(text: string): string {
+  const meant = 'where the braces are meant, {"$literal": "…"}';
+  const paths = [...text.matchAll(own)].map(([found]) => pathIn(found));
+  if (paths.length === 0) {
+    return `write {"$text": "… {path} …"} for a text with values in it: paths start with ${[...referenceRoots].join(", ")}; ${meant}`;
+  }
+  if (paths.includes(undefined)) {
+    return `write {"$cel": "…"} for what is computed, and {"$text": "… {path} …"} for a text with values in it; ${meant}`;
+  }
+  const [only] = paths;
+  const isWhole = paths.length === 1 && text.trim() === text.match(own)?.[0];
+  if (isWhole) return `write {"$ref": "${only}"}; ${meant}`;
+  return `write {"$text": ${JSON.stringify(textOf(text))}}; ${meant}`;
+}
+
+/** The path in braces; undefined where it is none. */
+function pathIn(braced: string): string | undefined {
+  const path = braced.replaceAll(/^\$?\{+|\}+$/g, "").trim();
+  return parsePath(path) === undefined ? undefined : path;
+}
+
+/** As `$text` writes it; shortened to its paths where it is long. */
+function textOf(text: string): string {
+  let written = "";
+  let at = 0;
+  const isLong = text.length > repeatedMax;
+  for (const { 0: found, index } of text.matchAll(own)) {
+    written += `${plain(text.slice(at, index), isLong)}{${pathIn(found)}}`;
+    at = index + found.length;
+  }
+  return (written + plain(text.slice(at), isLong)).slice(0, 2 * repeatedMax);
+}
+
+function plain(text: string, isLong: boolean): string {
+  return isLong && text.trim() !== "" ? " … " : text.replaceAll("{", "{{");
+}

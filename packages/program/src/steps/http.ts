@@ -1,0 +1,202 @@
+import { createValidator, type JsonSchema } from "@svc/catalog";
+import type { Check } from "../check/context.ts";
+import { computedType } from "../check/expression.ts";
+import { checkReferences, type SecretPlaces } from "../check/references.ts";
+import { checkSensitiveArguments } from "../check/sensitive.ts";
+import { type Path, pathOf } from "../json.ts";
+import { defaultTimeoutMs, durationBounds } from "../limits.ts";
+import { type ObjectForm, ref, schemaOf } from "../read/form.ts";
+import type { Fields, ShapeReader } from "../read/shape.ts";
+import { entriesOf, type ValueTemplate } from "../template.ts";
+import { examine } from "../types/examine.ts";
+import { nothing, resolveType, type Scope } from "../types/scope.ts";
+import { useOfCall } from "./call.ts";
+import type { AnyStep, StepLanguage } from "./language.ts";
+import { classOfMethod, type HttpCall, readRequest, requestForm } from "./parts/http-request.ts";
+import { readRetry } from "./parts/retry.ts";
+import { readRows, setOfRows } from "./parts/rows.ts";
+import { callOptions, type StepCall } from "./parts/tool-call.ts";
+
+/** A request to a host on the project's list: a step of its own, or one of a map's `do`, which has no `rows`. */
+export type HttpStep = AnyStep & StepCall & { readonly kind: "http"; readonly http: HttpCall };
+
+const { retry, timeout } = callOptions;
+
+const example = {
+  id: "invoice",
+  http: {
+    method: "POST",
+    url: "https://api.example.com/invoices",
+    headers: { authorization: { $secret: "billing_token", prefix: "Bearer " } },
+    body: { customer: { $ref: "input.customer" } },
+  },
+  idempotency: { header: "idempotency-key" },
+};
+
+const idempotencyForm: ObjectForm = {
+  description:
+    "How the host is told which write is meant, where it does one of the same key once. Then a write whose answer was lost is sent again.",
+  required: {
+    header: {
+      description: "Header that takes the key.",
+      type: "string",
+      pattern: "^[A-Za-z0-9-]{1,100}$",
+      examples: ["idempotency-key"],
+    },
+  },
+  optional: {},
+  examples: [{ header: "idempotency-key" }],
+};
+
+const options = {
+  idempotency: ref("httpIdempotency"),
+  confirm: { description: "true, which a DELETE needs, written out.", const: true, examples: [true] },
+  retry,
+  timeout,
+};
+
+const form: ObjectForm = {
+  description:
+    "One request to a host on the project's list. With rows, a list of the answer becomes a row set; without, the answer is steps.<id>, at most 64 KiB.",
+  required: { http: ref("httpRequest") },
+  optional: { rows: ref("rows"), ...options },
+  examples: [example],
+};
+
+const formInMap: ObjectForm = {
+  description: "One request for each row of a map.",
+  required: form.required,
+  optional: options,
+  examples: [example],
+};
+
+/** The language of `http`. */
+export const httpLanguage: StepLanguage<HttpStep> = {
+  form,
+  formInMap,
+  refusedInItself: undefined,
+  takesOnError: true,
+  definitions: { httpRequest: schemaOf(requestForm), httpIdempotency: schemaOf(idempotencyForm) },
+  named: { value: "http steps", set: "an http step with rows", row: undefined },
+
+  read({ id, pointer, when }, fields, { reader }) {
+    const request = readRequest(fields.at("http"), reader);
+    const rows = fields.has("rows") ? readRows(fields.at("rows"), reader) : undefined;
+    const settings = {
+      retry: readRetry(fields.at("retry"), reader),
+      timeoutMs: reader.duration(fields.at("timeout"), durationBounds.timeout) ?? defaultTimeoutMs,
+    };
+    if (request === undefined) return undefined;
+    const { method } = request.http;
+    const keyHeader = readKeyHeader(fields, method, reader);
+    checkConfirm(fields, method, reader);
+    const call = { tool: "http", entity: "", pointer, ...settings, rows, undo: undefined };
+    return { kind: "http", id, when, ...call, args: request.args, http: { ...request.http, keyHeader } };
+  },
+
+  check(step, { scope, check }) {
+    checkRequest(step, scope, check);
+    const { rows, pointer } = step;
+    if (rows === undefined) {
+      const set = check.faults.has(`${pointer}/rows`) ? "any" : undefined;
+      return { own: { ...nothing, value: { type: undefined }, set }, inner: [] };
+    }
+    const path = [...pathOf(pointer), "rows"];
+    if (rows.page !== undefined && rows.page.paging === undefined) {
+      const hint =
+        'say how, such as {"arg": "cursor", "from": "next", "max": 20}: the argument is a parameter of the query';
+      check.faults.add("PROGRAM_REFERENCE_INVALID", [...path, "page"], "no tool declares how this is paged", hint);
+    }
+    return { own: { ...nothing, set: setOfRows(rows, path, anyAnswer, check) }, inner: [] };
+  },
+
+  lists: () => [],
+  calls: (step) => [step],
+  asks: () => [],
+  estimate: useOfCall,
+};
+
+/** Of an answer whose form nobody declared anything may be named. */
+const anyAnswer = { slug: "http", outputSchema: {} };
+
+function readKeyHeader(fields: Fields, method: HttpCall["method"], reader: ShapeReader): string | undefined {
+  if (!fields.has("idempotency")) return undefined;
+  const node = fields.at("idempotency");
+  const header = reader.fields(node, idempotencyForm)?.at("header");
+  const name =
+    header && reader.text(header, { max: 100, pattern: /^[A-Za-z0-9-]+$/, hint: "write the name of a header" });
+  if (classOfMethod(method) === "read") {
+    reader.faults.add(
+      "PROGRAM_MALFORMED",
+      node.path,
+      `stands beside a ${method}, which writes nothing`,
+      "leave it out",
+    );
+  }
+  return name?.toLowerCase();
+}
+
+/** The release of what destroys stands in the program as it is: nothing that runs may decide it. */
+function checkConfirm(fields: Fields, method: HttpCall["method"], { faults }: ShapeReader): void {
+  const isConfirmed = fields.at("confirm").value === true;
+  if (isConfirmed || (classOfMethod(method) !== "destructive" && !fields.has("confirm"))) return;
+  const path = fields.at(fields.has("confirm") ? "confirm" : "http").path;
+  const why = fields.has("confirm") ? "is not the literal true" : "is destructive and lacks confirm beside it";
+  faults.add("PROGRAM_CONFIRM_MISSING", path, why, 'write "confirm": true beside http');
+}
+
+const scalar = { type: ["string", "number", "boolean"] };
+const scalars = { type: "object", additionalProperties: scalar };
+
+/** What a request may be filled in with. */
+const requestSchema = {
+  type: "object",
+  properties: {
+    headers: scalars,
+    query: { type: "object", additionalProperties: { anyOf: [scalar, { type: "array", items: scalar }] } },
+    body: {},
+  },
+} satisfies JsonSchema;
+
+/** Names of headers whose values give access: written out, they would be shown with the program. */
+const sensitiveHeader = /(^|-)(authorization|cookie|api-?key|token|secret|password|signature)$/i;
+
+const secretPlaces: SecretPlaces = {
+  takes: ([part]) => part === "headers" || part === "query" || part === "body",
+  hint: "name it in the headers, the query or the body: addresses are shown",
+};
+
+function checkRequest({ args, http, pointer }: HttpStep, scope: Scope, check: Check): void {
+  const path = [...pathOf(pointer), "http"];
+  checkReferences(http.url, [...path, "url"], scope, check.faults);
+  const rest: ValueTemplate = {
+    kind: "object",
+    entries: (entriesOf(args) ?? []).filter(([name]) => name in requestSchema.properties),
+  };
+  checkReferences(rest, path, scope, check.faults, secretPlaces);
+  checkSensitiveArguments({ args: rest, inputSchema: markedSchema(rest), path }, scope, check);
+  checkValues(rest, path, scope, check);
+}
+
+/** A schema that marks the headers of a request that give access. */
+function markedSchema(rest: ValueTemplate): JsonSchema {
+  const headers = entriesOf(rest)?.find(([name]) => name === "headers")?.[1];
+  const names = headers === undefined ? [] : (entriesOf(headers) ?? []).map(([name]) => name);
+  const marked = names.filter((name) => sensitiveHeader.test(name)).map((name) => [name, { "x-sensitive": true }]);
+  return { properties: { headers: { properties: Object.fromEntries(marked) } } };
+}
+
+function checkValues(rest: ValueTemplate, path: Path, scope: Scope, { faults }: Check): void {
+  const { faults: found } = examine(rest, requestSchema, {
+    typeOf(template) {
+      if (template.kind === "computed") return computedType(template.expression, scope);
+      const type = resolveType(scope, template.reference);
+      return "fault" in type ? undefined : type.type;
+    },
+    validator: createValidator,
+  });
+  for (const { path: at, message } of found) {
+    const hint = "write a text, a number, true or false; what is larger goes into the body";
+    faults.add("PROGRAM_ARGUMENT_INVALID", [...path, ...at], message, hint);
+  }
+}

@@ -1,0 +1,209 @@
+import type { AccessClass, JsonSchema } from "@svc/catalog";
+import { formatValue, httpTargetOf } from "@svc/core";
+import { type JsonValue, pointerOf } from "../../json.ts";
+import { type ObjectForm, ref } from "../../read/form.ts";
+import type { Fields, Node, ShapeReader } from "../../read/shape.ts";
+import { readValue } from "../../read/value.ts";
+import { objectOf, type Reference, type TextTemplate, type ValueTemplate } from "../../template.ts";
+
+/** The methods of requests, in the order in which messages list them. */
+export const httpMethods = ["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE"] as const;
+
+/** A method of a request. */
+export type HttpMethod = (typeof httpMethods)[number];
+
+/** What is known of a request before it is filled in. */
+export type HttpCall = {
+  readonly method: HttpMethod;
+  /** The header that takes the key under which the host does a write once; undefined where it takes none. */
+  readonly keyHeader: string | undefined;
+  /** Its first part is a text with the scheme and the whole host. */
+  readonly url: TextTemplate;
+  /** Where it goes, as lists of hosts write it. */
+  readonly host: string;
+};
+
+/** What a request may do, which its method says. */
+export function classOfMethod(method: HttpMethod): AccessClass {
+  if (method === "GET" || method === "HEAD") return "read";
+  return method === "DELETE" ? "destructive" : "write";
+}
+
+const urlMax = 2_048;
+const counts = { headers: 50, query: 100 };
+const headerName = /^[!#$%&'*+.^_`|~0-9A-Za-z-]{1,100}$/;
+
+/** What the service says itself, or what says how a request is carried: no program decides about these. */
+const reservedHeaders = new Set([
+  "host",
+  "content-length",
+  "connection",
+  "keep-alive",
+  "proxy-connection",
+  "transfer-encoding",
+  "te",
+  "trailer",
+  "upgrade",
+  "expect",
+  "user-agent",
+  "accept-encoding",
+]);
+
+const text: JsonSchema = { type: "string", minLength: 1, maxLength: urlMax };
+
+/** The form of the request of an `http` step. */
+export const requestForm: ObjectForm = {
+  description:
+    "The request. GET and HEAD read, DELETE destroys, the others write. The body is sent as JSON, or, with another content-type, as the text that it is.",
+  required: {
+    method: { description: "Method.", enum: [...httpMethods], examples: ["POST"] },
+    url: {
+      description:
+        "https, with a host on the project's list; http to this machine alone. In $text, values go behind the host, and each stays in its place.",
+      anyOf: [text, { type: "object", additionalProperties: false, required: ["$text"], properties: { $text: text } }],
+      examples: ["https://api.example.com/invoices", { $text: "https://api.example.com/invoices/{row.id}" }],
+    },
+  },
+  optional: {
+    headers: namedValues("Headers by name, each a text.", counts.headers, {
+      authorization: { $secret: "billing_token", prefix: "Bearer " },
+    }),
+    query: namedValues("Parameters by name; a list is a parameter for each item.", counts.query, {
+      limit: 50,
+    }),
+    body: { ...ref("value"), description: "Body, of other methods than GET and HEAD." },
+  },
+  examples: [
+    {
+      method: "POST",
+      url: "https://api.example.com/invoices",
+      headers: { authorization: { $secret: "billing_token", prefix: "Bearer " } },
+      body: { customer: { $ref: "input.customer" } },
+    },
+  ],
+};
+
+function namedValues(description: string, most: number, example: object): JsonSchema {
+  return {
+    description,
+    type: "object",
+    maxProperties: most,
+    properties: { $ref: false, $text: false, $secret: false },
+    examples: [example],
+  };
+}
+
+/** A request as it was read: `args` is what is filled in and sent, the URL as texts and values by turns. */
+export type ReadRequest = { readonly http: Omit<HttpCall, "keyHeader">; readonly args: ValueTemplate };
+
+/** Reads a request. Records every fault; undefined without a method or a URL that say what it does, and where. */
+export function readRequest(node: Node, reader: ShapeReader): ReadRequest | undefined {
+  const fields = reader.fields(node, requestForm);
+  if (fields === undefined) return undefined;
+  const method = reader.oneOf(fields.at("method"), httpMethods);
+  const url = readUrl(fields.at("url"), reader);
+  const headers = readNamed(fields, "headers", reader);
+  for (const name of headers.keys()) checkHeader(name, [...headers.keys()], fields.at("headers"), reader);
+  const query = readNamed(fields, "query", reader);
+  const body = readValue(fields.at("body"), reader.faults);
+  if (body !== undefined && (method === "GET" || method === "HEAD")) {
+    const hint = "send it as query, or with another method";
+    reader.faults.add("PROGRAM_MALFORMED", fields.at("body").path, `is a body, which ${method} does not have`, hint);
+  }
+  if (method === undefined || url === undefined) return undefined;
+  const args = objectOf([
+    ["method", { kind: "literal", value: method }],
+    ["url", { kind: "list", items: partsOf(url.text) }],
+    ...(headers.size > 0 ? [["headers", objectOf([...headers])] as const] : []),
+    ...(query.size > 0 ? [["query", objectOf([...query])] as const] : []),
+    ...(body === undefined ? [] : [["body", body] as const]),
+  ]);
+  return { http: { method, url: url.text, host: url.host }, args };
+}
+
+/** Texts and values by turns, a text first: what is filled in between is told from what was written. */
+function partsOf({ parts }: TextTemplate): ValueTemplate[] {
+  const items: ValueTemplate[] = [];
+  const literal = (value: string): ValueTemplate => ({ kind: "literal", value });
+  for (const part of parts) {
+    if (typeof part === "string") items.push(literal(part));
+    else {
+      if (items.length % 2 === 0) items.push(literal(""));
+      items.push(referenceTo(part));
+    }
+  }
+  return items;
+}
+
+function referenceTo(reference: Reference): ValueTemplate {
+  return { kind: "reference", reference, otherwise: undefined };
+}
+
+function readUrl(node: Node, reader: ShapeReader): { readonly text: TextTemplate; readonly host: string } | undefined {
+  const { value, path } = node;
+  if (value === undefined) return undefined;
+  const fault = (message: string, hint: string) => {
+    reader.faults.add("PROGRAM_MALFORMED", path, message, hint);
+    return undefined;
+  };
+  const template = readValue(node, reader.faults);
+  const text = template === undefined ? undefined : textOf(template);
+  if (text === undefined) {
+    return reader.faults.has(pointerOf(path)) ? undefined : fault("is neither a text nor a $text", urlHint);
+  }
+  const [first] = text.parts;
+  if (typeof first !== "string") return fault("does not begin with https:// and a host", urlHint);
+  const length = text.parts.reduce((sum, part) => sum + (typeof part === "string" ? part.length : 1), 0);
+  if (length > urlMax) return fault(`is longer than ${urlMax} characters`, "send long values in the query or the body");
+  // What a value follows must be behind the host, which then is the one that is written down.
+  if (text.parts.length > 1 && !/^https?:\/\/[^/?#\\]+[/?]/i.test(first)) {
+    return fault("does not write its whole host down before the first value", urlHint);
+  }
+  if (/[\s\p{Cc}]/u.test(text.parts.filter((part) => typeof part === "string").join(""))) {
+    return fault("holds white space", "write it as it is sent: a space is %20");
+  }
+  const target = httpTargetOf(text.parts.map((part) => (typeof part === "string" ? part : "x")).join(""));
+  if ("fault" in target) return fault(target.fault, urlHint);
+  return { text, host: target.host };
+}
+
+const urlHint =
+  'write scheme, host and path, such as "https://api.example.com/invoices", or {"$text": "https://api.example.com/invoices/{row.id}"}';
+
+function textOf(template: ValueTemplate): TextTemplate | undefined {
+  if (template.kind === "text") return template.parts.length > 0 ? template : undefined;
+  if (template.kind !== "literal" || typeof template.value !== "string" || template.value === "") return undefined;
+  return { kind: "text", parts: [template.value] };
+}
+
+function readNamed(fields: Fields, name: "headers" | "query", reader: ShapeReader): Map<string, ValueTemplate> {
+  const node = fields.at(name);
+  const values = new Map<string, ValueTemplate>();
+  const object = node.value === undefined ? undefined : reader.object(node);
+  if (object === undefined) return values;
+  const names = Object.keys(object);
+  if (names.length > counts[name]) {
+    reader.faults.add("PROGRAM_MALFORMED", node.path, `has ${names.length} names`, `write at most ${counts[name]}`);
+  }
+  if (["$ref", "$text", "$secret"].some((word) => Object.hasOwn(object, word))) {
+    const hint = 'write {"<name>": {"$ref": "path"}}';
+    reader.faults.add("PROGRAM_MALFORMED", node.path, "is a reference; they are named one by one", hint);
+    return values;
+  }
+  for (const key of names.slice(0, counts[name])) {
+    const value: JsonValue | undefined = object[key];
+    const read = readValue({ value, path: [...node.path, key] }, reader.faults);
+    if (read !== undefined) values.set(key, read);
+  }
+  return values;
+}
+
+function checkHeader(name: string, names: readonly string[], { path }: Node, { faults }: ShapeReader): void {
+  const fault = (message: string, hint: string) => faults.add("PROGRAM_MALFORMED", [...path, name], message, hint);
+  const lower = name.toLowerCase();
+  if (!headerName.test(name)) fault(`${formatValue(name)} is no name of a header`, "write one such as x-request-id");
+  else if (reservedHeaders.has(lower)) fault(`${lower} is set by the service`, "leave it out");
+  else if (names.find((other) => other.toLowerCase() === lower) !== name) {
+    fault(`${lower} is named twice`, "name each header once: upper and lower case are the same");
+  }
+}

@@ -1,0 +1,53 @@
+import type { Action, SchemaFault, Tool, Toolkit } from "@svc/catalog";
+import type { AccountFault, AppRequest, AppTransport, CallableAccount } from "@svc/connections";
+import type { AccountId } from "@svc/core";
+import type { CallResult, RequestPreview } from "../outcome.ts";
+import type { Caller } from "./ledger.ts";
+import type { SecretUse } from "./secret-uses.ts";
+
+/** A call as it is asked for, of a tool that exists. */
+export type CallPlan = {
+  readonly caller: Caller;
+  readonly toolkit: Toolkit;
+  readonly tool: Tool;
+  readonly args: Readonly<Record<string, unknown>>;
+  /** Faults of what there was too much of in the arguments, and is there no longer. */
+  readonly excess: readonly SchemaFault[];
+  readonly entityId: string;
+  readonly accountId: AccountId | undefined;
+  /** The app's idempotency key, for tools that take one. */
+  readonly appKey: string;
+  /** What no message may quote, beside sensitive arguments. */
+  readonly secrets?: readonly string[] | undefined;
+  /** Secrets of the project that are filled in among the arguments. */
+  readonly secretUses?: readonly SecretUse[] | undefined;
+};
+
+/** How a prepared call reaches its app: the credential, and what carries it. */
+export type CallWay = {
+  /** The request with its credential. */
+  authorize(): Promise<AppRequest | AccountFault>;
+  /** The app refused the credential: whether there is a new one. */
+  refused(): Promise<boolean>;
+  readonly transport: AppTransport;
+  /** Whether the transport is the sandbox. */
+  readonly isSandbox: boolean;
+};
+
+/** A call that may be sent; its request still lacks the credential. */
+export type PreparedCall = {
+  readonly action: Action;
+  readonly toolkit: Toolkit;
+  /** Undefined for a request of a program's own. */
+  readonly account: CallableAccount | undefined;
+  readonly way: CallWay;
+  readonly request: AppRequest;
+  readonly preview: RequestPreview;
+  /** What the sensitive arguments hold, and what the caller knows of: no text that people read may have it. */
+  readonly secrets: readonly string[];
+  /** Values of the project's secrets that it carries: nothing that is kept or answered repeats one. */
+  readonly vaulted: readonly string[];
+};
+
+/** A call that ends before anything is sent, with the account where one was found. */
+export type EndedCall = { readonly result: CallResult; readonly account: CallableAccount | undefined };

@@ -1,0 +1,85 @@
+import { expect, test } from "vitest";
+import { buildHttpRequest } from "./build-request.ts";
+
+const base = "https://api.example.com";
+const build = (changes: object) => buildHttpRequest({ method: "POST", url: [`${base}/x`], ...changes });
+
+test.each([
+  ["plain", "plain"],
+  ["a/b", "a%2Fb"],
+  ["../admin", "..%2Fadmin"],
+  ["?x=1", "%3Fx%3D1"],
+  ["#x", "%23x"],
+  ["a\\b", "a%5Cb"],
+  ["%2e%2e", "%252e%252e"],
+  ["@evil.example", "%40evil.example"],
+  ["ü", "%C3%BC"],
+  ["\n", "%0A"],
+  [7, "7"],
+  [true, "true"],
+])("the value %j stays in its segment: %s", (value, segment) => {
+  expect(build({ url: [`${base}/x/`, value, "/y"] })).toMatchObject({
+    request: { url: `${base}/x/${segment}/y` },
+    host: "api.example.com",
+  });
+});
+
+test.each([["."], [".."], [""], [null], [{}], [[]], ["\ud800"], ["x".repeat(9_000)]])(
+  "no request is built with %j in its address",
+  (value) => {
+    expect(build({ url: [`${base}/x/`, value] })).toEqual({ fault: expect.any(String) });
+  },
+);
+
+test("dots that two values or a value and its text make are refused as well", () => {
+  for (const url of [
+    [`${base}/`, ".", "", "."],
+    [`${base}/.`, "."],
+    [`${base}/%2e`, "."],
+    [`${base}/a/../`, "b"],
+  ]) {
+    expect(build({ url })).toEqual({ fault: "its url has a segment that is . or .." });
+  }
+});
+
+test("headers are single lines of ASCII, under names in lower case; the service's own stay", () => {
+  const headers = { Authorization: "Bearer planted", "X-N": 7, accept: "text/csv" };
+  expect(build({ headers, body: {} })).toMatchObject({
+    request: {
+      headers: {
+        authorization: "Bearer planted",
+        "x-n": "7",
+        accept: "text/csv",
+        "content-type": "application/json",
+        "user-agent": "svc/0.1",
+      },
+    },
+  });
+  for (const value of ["planted\r\nx: y", "planted\n", "plänted", "planted\0", "x".repeat(9_000), {}, null]) {
+    const built = build({ headers: { authorization: value } });
+    expect(built).toEqual({ fault: expect.stringMatching(/^headers\.authorization is no /) });
+    expect(JSON.stringify(built)).not.toMatch(/pl[aä]nted/);
+  }
+});
+
+test("parameters go behind those of the address", () => {
+  const query = { a: "b c&d", list: [1, "x"], none: [] };
+  expect(build({ query })).toMatchObject({ request: { url: `${base}/x?a=b%20c%26d&list=1&list=x` } });
+  expect(build({ url: [`${base}/x?y=`, "1"], query: { a: true } })).toMatchObject({
+    request: { url: `${base}/x?y=1&a=true` },
+  });
+  expect(build({ query: { a: { b: 1 } } })).toEqual({ fault: "query.a is no text, number, true or false" });
+});
+
+test("a body is JSON unless its content-type says otherwise, and at most 1 MiB", () => {
+  const text = { "content-type": "text/plain; charset=utf-8" };
+  const json = { "Content-Type": "application/vnd.api+json" };
+  expect(build({ body: "x" })).toMatchObject({ request: { body: '"x"' } });
+  expect(build({ body: { a: 1 }, headers: json })).toMatchObject({ request: { body: '{"a":1}' } });
+  expect(build({ body: "x", headers: text })).toMatchObject({ request: { body: "x" } });
+  expect(build({ body: { a: 1 }, headers: text })).toEqual({
+    fault: "its body is no text, and its content-type is not JSON",
+  });
+  expect(build({ body: "x".repeat(1_048_577) })).toEqual({ fault: "its body is longer than 1048576 bytes" });
+  expect(build({})).toMatchObject({ request: { body: undefined } });
+});

@@ -1,7 +1,12 @@
 import type { Clock, NodeId, Sealer } from "@svc/core";
 import type { Database } from "@svc/db";
 import type { JobStarter } from "@svc/jobs";
-import { defaultStandingLimits, type StandingContext, type StandingFaultPoint, type StandingLimits } from "./engine/context.ts";
+import {
+  defaultStandingLimits,
+  type StandingContext,
+  type StandingFaultPoint,
+  type StandingLimits,
+} from "./engine/context.ts";
 import { createStandingEngine, type StandingEngine } from "./engine/engine.ts";
 import { type StandingObserver, silentStandingObserver } from "./observer.ts";
 import { createStandingService } from "./service/service.ts";

@@ -12,7 +12,9 @@ export function definitionFaulty(found: readonly DefinitionFault[], omitted: num
   const quoted = found
     .slice(0, quotedMax)
     .map(({ pointer, message }) => `${pointer === "" ? "the definition" : pointer} ${message}`)
-    .map((text) => (text.length > quotedCharactersMax ? `${text.slice(0, quotedCharactersMax).toWellFormed()}...` : text));
+    .map((text) =>
+      text.length > quotedCharactersMax ? `${text.slice(0, quotedCharactersMax).toWellFormed()}...` : text,
+    );
   const others = count > quoted.length ? `; and ${count - quoted.length} more` : "";
   return faults({
     code: "invalid_argument",
@@ -80,7 +82,7 @@ export function standingRunNotFound(id: string): Fault {
 /** A program has another version than was expected. */
 export function standingVersionStale(expected: number, version: number): Fault {
   return fault({
-    code: "aborted",
+    code: "failed_precondition",
     reason: "STANDING_VERSION_STALE",
     field: "expectedVersion",
     message: `the program is of version ${version}, and ${expected} was expected`,

@@ -23,7 +23,9 @@ export type VersionName = {
 };
 
 /** Versions of this node, which never change; those it lacks are read together. */
-export type VersionCache = { get(db: Executor, wanted: readonly VersionName[]): Promise<(name: VersionName) => LoadedVersion> };
+export type VersionCache = {
+  get(db: Executor, wanted: readonly VersionName[]): Promise<(name: VersionName) => LoadedVersion>;
+};
 
 const versionsMax = 20_000;
 /** Characters that all of them may have together. */

@@ -1332,7 +1332,7 @@ export const StandingService: GenService<{
    *
    * It is an error to update:
    * - not_found STANDING_PROGRAM_NOT_FOUND: the project has no program id.
-   * - aborted STANDING_VERSION_STALE: expectedVersion is given and not the program's version.
+   * - failed_precondition STANDING_VERSION_STALE: expectedVersion is given and not the program's version.
    * - invalid_argument DEFINITION_MALFORMED: this and all other faults, and the refusals of plans that
    *   need approval, are those of CreateStandingProgram.
    *

@@ -146,7 +146,9 @@ export const standingRuns = pgTable(
     endedAt: time("ended_at"),
     jobId: idColumn("job")("job_id"),
     /** How its job ended. */
-    jobStatus: oneOf(["", ...jobStatuses])("job_status").notNull().default(""),
+    jobStatus: oneOf(["", ...jobStatuses])("job_status")
+      .notNull()
+      .default(""),
     /** The job whose run kept it from starting. */
     blockingJobId: idColumn("job")("blocking_job_id"),
     toolCalls: integer("tool_calls").notNull().default(0),
@@ -158,7 +160,9 @@ export const standingRuns = pgTable(
     uniqueIndex("standing_runs_source").on(table.programId, table.sourceKey),
     index("standing_runs_program").on(table.programId, table.id),
     index("standing_runs_open").on(table.programId, table.lane, table.id).where(sql`state in ('queued', 'started')`),
-    index("standing_runs_waiting").on(table.projectId, table.id).where(sql`state = 'queued' and reason = 'project_runs'`),
+    index("standing_runs_waiting")
+      .on(table.projectId, table.id)
+      .where(sql`state = 'queued' and reason = 'project_runs'`),
     index("standing_runs_started").on(table.projectId, table.id).where(sql`state = 'started'`),
     index("standing_runs_uncounted").on(table.programId, table.id).where(sql`state = 'ended' and not is_counted`),
     index("standing_runs_ended").on(table.endedAt).where(sql`ended_at is not null`),

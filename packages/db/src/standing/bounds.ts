@@ -41,10 +41,7 @@ const writeRates = compose(
 );
 
 /** Writes where rates of locked programs stand. */
-export async function writeStandingRates(
-  tx: Executor,
-  rates: readonly NewRow<typeof standingRates>[],
-): Promise<void> {
+export async function writeStandingRates(tx: Executor, rates: readonly NewRow<typeof standingRates>[]): Promise<void> {
   if (rates.length > 0) await writeRates(tx, { rates });
 }
 
@@ -105,4 +102,3 @@ export async function findUsableKeys(tx: Executor, ids: readonly KeyId[], nowMs:
   const found = await usableKeys(tx, [arrayLiteral(ids.map(uuidOfId)), new Date(nowMs).toISOString()]);
   return new Set(found.map(({ id }) => idOfUuid("key", id)));
 }
-

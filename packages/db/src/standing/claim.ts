@@ -30,7 +30,8 @@ const claimed = selectList(
 
 /**
  * Claims due tasks as `claim_job_tasks` does: the oldest first, the first of every project before the second of any. due_tasks_due
- * serves the window: a look at which nothing is due reads its first page, however many tasks there are. SKIP LOCKED: nodes never
+ * serves the window: a look at which nothing is due reads its first page, however many tasks there are. Each of it is then looked up by
+ * its key (`is true` keeps the due time from serving that too: everything that is due would be read). SKIP LOCKED: nodes never
  * wait for each other. No index names a column of leases: the update is HOT.
  */
 const claimTasks = statement<RawRow<ClaimedDueTask>>(
@@ -44,7 +45,7 @@ const claimTasks = statement<RawRow<ClaimedDueTask>>(
   ), picked as materialized (
     select t.owner_id, t.kind, t.subject from ranked r
     join due_tasks t on t.owner_id = r.owner_id and t.kind = r.kind and t.subject = r.subject
-    where t.due_at <= $1::timestamptz and (t.lease_until is null or t.lease_until <= $1::timestamptz)
+    where (t.due_at <= $1::timestamptz) is true and (t.lease_until is null or t.lease_until <= $1::timestamptz)
     order by r.place, r.due_at, r.owner_id limit $3::int4
     for update of t skip locked
   )

@@ -76,4 +76,3 @@ export async function wakeWaitingStandingRuns(
 ): Promise<void> {
   await wakeWaiting(db, [uuidOfId(projectId), most, new Date(nowMs).toISOString()]);
 }
-

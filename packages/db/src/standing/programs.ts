@@ -73,18 +73,19 @@ export type StandingProgramChange = ValuesOf<typeof changedFields>;
 const changePrograms = compose(
   "change_standing_programs",
   { changes: rows(changedFields) },
-  ({ changes }) => query`update standing_programs p set ${changes.set("i", [
-    "state",
-    "pauseReason",
-    "pauseDetail",
-    "nextAt",
-    "previousAt",
-    "started",
-    "skipped",
-    "missed",
-    "failuresInRow",
-    "updatedAt",
-  ])} from ${changes.from("i")} where p.id = i.id`,
+  ({ changes }) =>
+    query`update standing_programs p set ${changes.set("i", [
+      "state",
+      "pauseReason",
+      "pauseDetail",
+      "nextAt",
+      "previousAt",
+      "started",
+      "skipped",
+      "missed",
+      "failuresInRow",
+      "updatedAt",
+    ])} from ${changes.from("i")} where p.id = i.id`,
 );
 
 /** Writes what was decided of locked programs. */
@@ -202,10 +203,6 @@ export async function addStandingVersion(db: Executor, version: typeof standingV
 }
 
 /** Ends tasks of a locked program, by their kinds; who holds one loses its lease. */
-export async function clearDueTasks(
-  tx: Executor,
-  id: StandingProgramId,
-  kinds: readonly DueTaskKind[],
-): Promise<void> {
+export async function clearDueTasks(tx: Executor, id: StandingProgramId, kinds: readonly DueTaskKind[]): Promise<void> {
   await tx.orm.delete(dueTasks).where(and(eq(dueTasks.ownerId, id), inArray(dueTasks.kind, [...kinds])));
 }

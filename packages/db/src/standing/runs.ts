@@ -46,6 +46,9 @@ const names = [
 
 const columns = selectList(standingRuns, names, "r");
 
+/** Behind every id. The newest of a program is looked for in the order of its index, which no other index has. */
+const lastUuid = "'ffffffff-ffff-ffff-ffff-ffffffffffff'::uuid";
+
 const insert = insertRows("insert_standing_runs", standingRuns);
 
 /** A run that is to be stored. */
@@ -76,16 +79,17 @@ export type StandingRunChange = ValuesOf<typeof changedFields>;
 const changeRuns = compose(
   "change_standing_runs",
   { changes: rows(changedFields) },
-  ({ changes }) => query`update standing_runs r set ${changes.set("i", [
-    "state",
-    "reason",
-    "detail",
-    "notBefore",
-    "startedAt",
-    "endedAt",
-    "jobId",
-    "blockingJobId",
-  ])} from ${changes.from("i")} where r.id = i.id`,
+  ({ changes }) =>
+    query`update standing_runs r set ${changes.set("i", [
+      "state",
+      "reason",
+      "detail",
+      "notBefore",
+      "startedAt",
+      "endedAt",
+      "jobId",
+      "blockingJobId",
+    ])} from ${changes.from("i")} where r.id = i.id`,
 );
 
 /** Writes what became of waiting runs. */
@@ -165,13 +169,17 @@ export async function readQueuedStandingRuns(tx: Executor, lanes: readonly LaneR
 /** Runs that wait for longer than they may, of one program. */
 export type LateBound = { readonly programId: StandingProgramId; readonly beforeMs: number };
 
-/** By standing_runs_open. */
+/** By standing_runs_open, then by primary key. */
 const skipLate = compose(
   "skip_late_standing_runs",
   { bounds: rows({ ...fieldsOf(standingRuns, "programId"), beforeMs: timestamptz, endedAtMs: timestamptz }) },
-  ({ bounds }) => query<{ programId: string }>`update standing_runs r set state = 'skipped', reason = 'late', not_before = null, ended_at = w.ended_at_ms
-    from ${bounds.from("w")} where r.program_id = w.program_id and r.state in ('queued', 'started') and r.state = 'queued'
-      and r.decided_at < w.before_ms
+  ({ bounds }) => query<{
+    programId: string;
+  }>`update standing_runs r set state = 'skipped', reason = 'late', not_before = null, ended_at = w.ended_at_ms
+    from ${bounds.from("w")} cross join lateral (
+      select id from standing_runs where program_id = w.program_id and state in ('queued', 'started') and state = 'queued'
+        and decided_at < w.before_ms offset 0) l
+    where r.id = l.id
     returning r.program_id::text as "programId"`,
 );
 
@@ -229,8 +237,9 @@ const mergeSkipped = compose(
   { skips: rows({ ...mergedFields, place: int4, reason: text }) },
   ({ skips }) => query<{ place: number }>`update standing_runs r set count = r.count + w.more, last_at = w.at
     from ${skips.from("w")} cross join lateral (
-      select id from standing_runs where program_id = w.program_id order by id desc limit 1 offset 0) n
-    where r.id = n.id and r.state = 'skipped' and r.reason = w.reason and r.lane = w.lane
+      select id, program_id from standing_runs where (program_id, id) <= (w.program_id, ${lastUuid})
+      order by program_id desc, id desc limit 1 offset 0) n
+    where r.id = n.id and n.program_id = w.program_id and r.state = 'skipped' and r.reason = w.reason and r.lane = w.lane
     returning w.place`,
 );
 
@@ -254,7 +263,9 @@ export async function mergeSkippedStandingRuns(tx: Executor, skips: readonly Ski
 const readLast = statement<RawRow<StandingRunRecord>>(
   "read_last_standing_runs",
   `select ${columns.text} from unnest($1::uuid[]) as w(id) cross join lateral (
-     select * from standing_runs where program_id = w.id order by id desc limit 1 offset 0) r`,
+     select * from standing_runs where (program_id, id) <= (w.id, ${lastUuid})
+     order by program_id desc, id desc limit 1 offset 0) r
+   where r.program_id = w.id`,
 );
 
 /** The newest run of each program that has one. */

@@ -40,7 +40,7 @@ const armLost = statement<{ id: string }>(
    select p.id, 'fire', '', p.project_id, p.next_at from standing_programs p
    where p.state = 'active' and p.next_at is not null and p.next_at < $1::timestamptz
      and not exists (select from due_tasks t where t.owner_id = p.id and t.kind = 'fire' and t.subject = '' offset 0)
-   order by p.id limit $2::int4
+   order by p.next_at limit $2::int4
    on conflict do nothing returning owner_id as id`,
 );
 

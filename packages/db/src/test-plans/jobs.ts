@@ -320,6 +320,15 @@ export const jobPlans: readonly Plan[] = [
     isOrdered: true,
   },
   {
+    name: "a page of a standing program's jobs",
+    run: (db) => jobsForProject(db, projectId).list({ ...everyJob, standingProgramId: seededId("stp", 1) }, page),
+    reads: {
+      jobs: "jobs_standing(project_id, standing_program_id)",
+      job_programs: "job_programs_key(project_id, digest)",
+    },
+    staleReads: { job_programs: "job_programs_key(project_id)" },
+  },
+  {
     name: "a page of a skill's jobs",
     statistics: ["fresh"],
     run: (db) => jobsForProject(db, projectId).list({ ...everyJob, skillSlug: "clean_up" }, page),

@@ -246,7 +246,10 @@ function preparePlanAsk(
   });
 }
 
-function submitted({ mode, programHash, skillSlug }: Pick<JobSubmission, "mode" | "programHash" | "skillSlug">, status: JobStatus) {
+function submitted(
+  { mode, programHash, skillSlug }: Pick<JobSubmission, "mode" | "programHash" | "skillSlug">,
+  status: JobStatus,
+) {
   const payload = { mode, status, programHash, ...(skillSlug !== "" && { skillSlug }) };
   return { type: "job-submitted", stepId: "", payload: JSON.stringify(payload), principalChain: null };
 }

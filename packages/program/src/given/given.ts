@@ -31,7 +31,12 @@ export function readGiven({ value, path }: Node, type: JsonSchema, faults: Fault
   for (const { reference, path: at } of referencesOf(template)) {
     const found = resolveType(scope, reference);
     if ("fault" in found) {
-      faults.add("PROGRAM_REFERENCE_INVALID", [...path, ...at], `${asGiven(reference.text)}: ${asGiven(found.fault)}`, hint);
+      faults.add(
+        "PROGRAM_REFERENCE_INVALID",
+        [...path, ...at],
+        `${asGiven(reference.text)}: ${asGiven(found.fault)}`,
+        hint,
+      );
     }
   }
   return { template, scope };

@@ -10,7 +10,13 @@ const cacheSeconds = 3600;
  * `/schemas/standing.v1.json`. Public, since they say nothing of the
  * deployment; any page may read them. GET and HEAD only.
  */
-export function createSchemas({ program, standing }: { program: object; standing: object }): ReadonlyMap<string, PageHandler> {
+export function createSchemas({
+  program,
+  standing,
+}: {
+  program: object;
+  standing: object;
+}): ReadonlyMap<string, PageHandler> {
   return new Map([
     ["/schemas/program.v1.json", serving(program)],
     ["/schemas/standing.v1.json", serving(standing)],

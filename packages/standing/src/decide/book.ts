@@ -128,7 +128,13 @@ export class Book {
       lane.queued--;
       this.failuresInRow++;
       const detail = "fault" in rateKey ? rateKey.fault : "fault" in filled ? filled.fault : "";
-      const ended = { state: "refused", reason: "input_invalid", detail, notBefore: null, endedAt: this.facts.nowMs } as const;
+      const ended = {
+        state: "refused",
+        reason: "input_invalid",
+        detail,
+        notBefore: null,
+        endedAt: this.facts.nowMs,
+      } as const;
       this.changes.push({ ...changeOf(run), ...ended });
       return;
     }
@@ -137,7 +143,8 @@ export class Book {
       const reason = verdict.reason;
       const notBefore = verdict.kind === "queue" ? verdict.notBefore : null;
       this.#wake(notBefore);
-      if (run.reason !== reason || run.notBefore !== notBefore) this.changes.push({ ...changeOf(run), reason, notBefore });
+      if (run.reason !== reason || run.notBefore !== notBefore)
+        this.changes.push({ ...changeOf(run), reason, notBefore });
       return;
     }
     lane.queued--;
@@ -150,7 +157,10 @@ export class Book {
   /** Occurrences that are left out, as one run. */
   miss({ count, firstMs, lastMs }: { count: number; firstMs: number; lastMs: number }): void {
     const occurrence = { kind: "schedule", fireAt: firstMs, missed: 0, previousAt: null, callerKeyId: null } as const;
-    const run = this.#newRun({ ...occurrence, sourceKey: `s:${firstMs}`, input: undefined }, this.facts.version.record.version);
+    const run = this.#newRun(
+      { ...occurrence, sourceKey: `s:${firstMs}`, input: undefined },
+      this.facts.version.record.version,
+    );
     this.missed += count;
     const lastAt = count === 1 ? null : lastMs;
     this.newRuns.push({ ...run, count, lastAt, state: "skipped", reason: "missed", endedAt: this.facts.nowMs });
@@ -224,7 +234,13 @@ export class Book {
   }
 
   #refuse(run: NewStandingRun, reason: StandingRunReason, detail: string): NewStandingRun {
-    const refused = { ...run, state: "refused", reason, detail: detail.slice(0, 1_000), endedAt: this.facts.nowMs } as const;
+    const refused = {
+      ...run,
+      state: "refused",
+      reason,
+      detail: detail.slice(0, 1_000),
+      endedAt: this.facts.nowMs,
+    } as const;
     this.failuresInRow++;
     this.newRuns.push(refused);
     return refused;
@@ -250,7 +266,14 @@ export class Book {
     const lane = this.#lane(run.lane);
     switch (verdict.kind) {
       case "start":
-        return { ...run, state: "started", reason: "", notBefore: null, startedAt: nowMs, jobId: createId("job", nowMs) };
+        return {
+          ...run,
+          state: "started",
+          reason: "",
+          notBefore: null,
+          startedAt: nowMs,
+          jobId: createId("job", nowMs),
+        };
       case "skip": {
         this.skipped++;
         const blockingJobId = verdict.blockingJobId ?? null;

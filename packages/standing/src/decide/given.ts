@@ -1,5 +1,5 @@
 import { createHash } from "node:crypto";
-import { isoTime, isObject, scalarText } from "@svc/core";
+import { isObject, isoTime, scalarText } from "@svc/core";
 import type { StandingRunRecord } from "@svc/db";
 import { fillGiven, type GivenTemplate } from "@svc/program";
 import type { Given } from "../definition/definition.ts";

@@ -14,7 +14,8 @@ export function inputOf(
   called: JsonObject | undefined,
 ): { readonly value: JsonObject | undefined } | { readonly fault: string } {
   if (called === undefined && definition.input === undefined) return { value: undefined };
-  const filled = called === undefined && definition.input ? fillGiven(definition.input, given) : { value: called ?? {} };
+  const filled =
+    called === undefined && definition.input ? fillGiven(definition.input, given) : { value: called ?? {} };
   if ("fault" in filled) return { fault: `input: ${filled.fault.message}` };
   if (!isJsonObject(filled.value)) return { fault: "input is no object" };
   const { inputSchema } = program;

@@ -119,5 +119,7 @@ function overlapping(facts: StartFacts): Verdict | undefined {
 function overRoom({ hasRoom, nowMs, ...facts }: StartFacts): Verdict | undefined {
   if (hasRoom) return undefined;
   const notBefore = nowMs + projectRetryMs;
-  return facts.isWaiting ? { kind: "queue", reason: "project_runs", notBefore } : queueUnlessFull("project_runs", notBefore, facts);
+  return facts.isWaiting
+    ? { kind: "queue", reason: "project_runs", notBefore }
+    : queueUnlessFull("project_runs", notBefore, facts);
 }

@@ -4,7 +4,7 @@ import { durationSchema, type ObjectForm, schemaOf, wholeSchema } from "@svc/pro
 /** Characters of a definition at most, its program included. */
 export const definitionCharactersMax = 327_680;
 /** Shortest time between two occurrences. */
-export const intervalMinMs = 60_000;
+const intervalMinMs = 60_000;
 /** Times that a list of `at` may have. */
 export const timesMax = 100;
 /** Cron expressions that a schedule may have. */
@@ -29,7 +29,10 @@ const template: JsonSchema = {
   description: 'A value of what is given: {"$ref": "fire.at"}, {"$text": "{fire.localDate}"}, or a value as it stands.',
 };
 const key: JsonSchema = { description: "What shares it: a text of what is given. Without it the whole program does." };
-const whenOver: JsonSchema = { enum: ["queue", "skip"], description: "Whether a run that is over it waits or is left out." };
+const whenOver: JsonSchema = {
+  enum: ["queue", "skip"],
+  description: "Whether a run that is over it waits or is left out.",
+};
 
 /** `catchUp`. */
 export const catchUpForm: ObjectForm = {

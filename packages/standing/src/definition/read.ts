@@ -12,7 +12,15 @@ import { readSchedule } from "../schedule/read.ts";
 import { isTimeZone } from "../schedule/zone.ts";
 import { type Budget, type Definition, givenType, type Overlap, type OverlapPolicy, type Rate } from "./definition.ts";
 import { createDefinitionFaults, type DefinitionFaults } from "./faults.ts";
-import { bounds, budgetForm, definitionCharactersMax, definitionForm, overlapForm, rateForm, sourceForm } from "./forms.ts";
+import {
+  bounds,
+  budgetForm,
+  definitionCharactersMax,
+  definitionForm,
+  overlapForm,
+  rateForm,
+  sourceForm,
+} from "./forms.ts";
 
 /** What a text is: a definition whose program was not looked at, or what is wrong with it. */
 export type ReadDefinition = {
@@ -37,7 +45,8 @@ export async function readDefinition(text: string, nowMs: number): Promise<ReadD
   const { faults, shared } = createDefinitionFaults(value);
   for (const { path, message, hint } of textFaults) faults.add("DEFINITION_MALFORMED", path, message, hint);
   if (value === undefined) {
-    if (faults.count === 0) faults.add("DEFINITION_MALFORMED", [], `is nested deeper than ${depthMax} levels`, "flatten it");
+    if (faults.count === 0)
+      faults.add("DEFINITION_MALFORMED", [], `is nested deeper than ${depthMax} levels`, "flatten it");
     return { faults, definition: undefined, document: undefined };
   }
   const reader = createShapeReader(shared);

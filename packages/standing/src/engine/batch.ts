@@ -61,7 +61,11 @@ export type DecidedBatch = {
 const admittedMax = 200;
 
 /** Locks the programs of a batch and decides about everything that is due of them. Nothing but their locks is written. */
-export async function decideBatch(context: StandingContext, tx: Executor, { tasks, calls }: Batch): Promise<DecidedBatch> {
+export async function decideBatch(
+  context: StandingContext,
+  tx: Executor,
+  { tasks, calls }: Batch,
+): Promise<DecidedBatch> {
   const nowMs = context.clock.now();
   const ids = [...new Set([...tasks.map(({ ownerId }) => ownerId), ...calls.map(({ programId }) => programId)])];
   const programs = await lockStandingPrograms(tx, ids);
@@ -76,7 +80,10 @@ export async function decideBatch(context: StandingContext, tx: Executor, { task
   const counted = Map.groupBy(await countEndedStandingRuns(tx, admits), ({ programId }) => programId);
   const today = await context.versions.get(tx, at.map(nameOf));
   const late = await skipLate(tx, { at, admits, today, nowMs });
-  const lanes = await readStandingLanes(tx, at.map(({ id }) => id));
+  const lanes = await readStandingLanes(
+    tx,
+    at.map(({ id }) => id),
+  );
   // What waits is started still where nothing more is due.
   const isActive = new Set(at.filter(({ state }) => state !== "paused").map(({ id }) => id));
   const rooms = lanesWithRoom(
@@ -220,16 +227,23 @@ async function openBooks(
   tx: Executor,
   { at, today, lanes, waiting, older, occurrencesOf, nowMs }: Opening,
 ): Promise<{ of(program: StandingProgramRecord): Book; isKeyUsable(keyId: KeyId): boolean }> {
-  const due = at.filter(
-    ({ id }) => occurrencesOf(id).length > 0 || waiting.some(({ programId }) => programId === id),
-  );
+  const due = at.filter(({ id }) => occurrencesOf(id).length > 0 || waiting.some(({ programId }) => programId === id));
   const versionOf = (program: StandingProgramRecord) => today(nameOf(program));
-  const keys = due.length === 0 ? new Set<KeyId>() : await findUsableKeys(tx, due.map((one) => versionOf(one).record.keyId), nowMs);
+  const keys =
+    due.length === 0
+      ? new Set<KeyId>()
+      : await findUsableKeys(
+          tx,
+          due.map((one) => versionOf(one).record.keyId),
+          nowMs,
+        );
   const rateKeys = [
     ...due.flatMap((program) => {
       const { definition } = versionOf(program);
       if (definition.rate === undefined) return [];
-      return occurrencesOf(program.id).map((one) => rateKeyOf(program.id, definition, { ...one, previousAt: one.previousAt ?? null }));
+      return occurrencesOf(program.id).map((one) =>
+        rateKeyOf(program.id, definition, { ...one, previousAt: one.previousAt ?? null }),
+      );
     }),
     ...waiting.flatMap((run) => {
       const { definition } = older(run);

@@ -1,4 +1,4 @@
-import { parseId, type StandingProgramId, type StandingRunId } from "@svc/core";
+import { parseId, type StandingProgramId } from "@svc/core";
 import {
   armLostStandingPrograms,
   type ClaimedDueTask,
@@ -8,7 +8,6 @@ import {
   type NewStandingRun,
   releaseDueTasks,
   requestJobCancel,
-  standingRunsForProject,
   wakeWaitingStandingRuns,
   withTransaction,
 } from "@svc/db";
@@ -49,7 +48,8 @@ export function createStandingEngine(context: StandingContext): StandingEngine {
       pause = new AbortController();
       const { signal } = pause;
       const isFull = await look(context);
-      if (!isFull && !stopped.signal.aborted) await clock.wait(limits.pollMs, AbortSignal.any([signal, stopped.signal]));
+      if (!isFull && !stopped.signal.aborted)
+        await clock.wait(limits.pollMs, AbortSignal.any([signal, stopped.signal]));
     }
   }
 
@@ -92,7 +92,10 @@ async function look(context: StandingContext): Promise<boolean> {
     const tasks = await claimDueTasks(db, { owner, nowMs, leaseUntilMs: nowMs + limits.leaseMs, limit });
     if (tasks.length === 0) return false;
     const cancels = tasks.filter(({ kind }) => kind === "cancel");
-    await decideOrSplit(context, tasks.filter(({ kind }) => kind !== "cancel"));
+    await decideOrSplit(
+      context,
+      tasks.filter(({ kind }) => kind !== "cancel"),
+    );
     for (const task of cancels) await cancelJob(context, task);
     return tasks.length === limit;
   } catch (error) {
@@ -172,13 +175,4 @@ async function cancelJob({ db, clock, starter, observer }: StandingContext, task
   } catch (error) {
     observer.failed("cancel", error);
   }
-}
-
-/** The run of an occurrence that was decided about before; undefined where none was. */
-export function findRunOf(
-  { db }: Pick<StandingContext, "db">,
-  program: { readonly id: StandingProgramId; readonly projectId: NewStandingRun["projectId"] },
-  sourceKey: string,
-): Promise<{ readonly id: StandingRunId } | undefined> {
-  return standingRunsForProject(db, program.projectId).findBySource(program.id, sourceKey);
 }

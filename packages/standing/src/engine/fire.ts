@@ -46,7 +46,12 @@ export async function firedOf(
     previousAt = firing.atMs;
     return occurrence;
   });
-  return { occurrences, missed, nextAt, dueAt: isLater ? nowMs + paceMs : fireTimeOf(program.id, nextAt, schedule.jitterMs) };
+  return {
+    occurrences,
+    missed,
+    nextAt,
+    dueAt: isLater ? nowMs + paceMs : fireTimeOf(program.id, nextAt, schedule.jitterMs),
+  };
 }
 
 function occurrenceOf({ atMs, missed }: CaughtUp["fire"][number], previousAt: number | null): Occurrence {

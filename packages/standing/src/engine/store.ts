@@ -27,17 +27,29 @@ const quotaRetryMs = 10_000;
 const lookAgainMs = 5_000;
 
 /** Writes what was decided in a batch: runs, their jobs, what programs count, and when what is due again. */
-export async function storeBatch(context: StandingContext, tx: Executor, { decided, held }: DecidedBatch): Promise<void> {
+export async function storeBatch(
+  context: StandingContext,
+  tx: Executor,
+  { decided, held }: DecidedBatch,
+): Promise<void> {
   const nowMs = context.clock.now();
   await storeJobs(context, tx, decided);
   const newRuns = await withoutMerged(tx, decided);
   await insertStandingRuns(tx, newRuns);
-  await changeStandingRuns(tx, decided.flatMap(({ book }) => book.changes));
+  await changeStandingRuns(
+    tx,
+    decided.flatMap(({ book }) => book.changes),
+  );
   await writeStandingRates(
     tx,
-    decided.flatMap(({ program: { id: programId }, book }) => [...book.rates].map(([key, at]) => ({ programId, key, at }))),
+    decided.flatMap(({ program: { id: programId }, book }) =>
+      [...book.rates].map(([key, at]) => ({ programId, key, at })),
+    ),
   );
-  await addStandingUsage(tx, decided.flatMap((one) => usageOf(one, nowMs)));
+  await addStandingUsage(
+    tx,
+    decided.flatMap((one) => usageOf(one, nowMs)),
+  );
   await changeStandingPrograms(
     tx,
     decided.map(({ program, book }) => ({
@@ -66,7 +78,11 @@ async function storeJobs(context: StandingContext, tx: Executor, decided: readon
       made.push({ job: await makeJob(context, tx, of, start), start, of });
     }
   }
-  const without = await insertJobsInRoom(tx, made.map(({ job }) => job), nowMs);
+  const without = await insertJobsInRoom(
+    tx,
+    made.map(({ job }) => job),
+    nowMs,
+  );
   for (const { job, start, of } of made) {
     if (without.has(job.job.id)) of.book.putBack(start, nowMs + quotaRetryMs);
     else await job.also?.(tx);
@@ -144,7 +160,10 @@ async function settleTasks(tx: Executor, { decided, held }: DecidedBatch, nowMs:
   await deleteDueTasks(tx, ended);
   await moveDueTasks(tx, moved);
   const isHeld = new Set(held.filter(({ kind }) => kind === "admit").map(({ ownerId }) => ownerId));
-  await putDueTasks(tx, decided.flatMap((one) => tasksOf(one, isHeld.has(one.program.id), nowMs)));
+  await putDueTasks(
+    tx,
+    decided.flatMap((one) => tasksOf(one, isHeld.has(one.program.id), nowMs)),
+  );
 }
 
 /** When waiting runs of programs whose `admit` was due are to be looked at again. */
@@ -153,7 +172,10 @@ async function wakeTimesOf(tx: Executor, decided: readonly Decided[], nowMs: num
   const times = new Map<string, number>();
   if (admitted.length === 0) return times;
   const lanes = Map.groupBy(
-    await readStandingLanes(tx, admitted.map(({ program }) => program.id)),
+    await readStandingLanes(
+      tx,
+      admitted.map(({ program }) => program.id),
+    ),
     ({ programId }) => programId,
   );
   for (const { program, version, hasMore } of admitted) {
@@ -169,7 +191,11 @@ async function wakeTimesOf(tx: Executor, decided: readonly Decided[], nowMs: num
   return times;
 }
 
-function tasksOf({ program: { id: ownerId, projectId }, version, book }: Decided, isAdmitHeld: boolean, nowMs: number): NewDueTask[] {
+function tasksOf(
+  { program: { id: ownerId, projectId }, version, book }: Decided,
+  isAdmitHeld: boolean,
+  nowMs: number,
+): NewDueTask[] {
   const task = { ownerId, projectId, subject: "" };
   const queued = book.newRuns.filter(({ state }) => state === "queued");
   const lateAt = nowMs + version.definition.overlap.queueForMs + 1;

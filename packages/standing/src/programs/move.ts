@@ -83,7 +83,14 @@ async function locked(tx: Executor, id: StandingProgramRecord["id"]): Promise<St
 }
 
 /** Makes it due that the jobs of a program end: each is asked in a transaction of its own. */
-async function cancelJobs(tx: Executor, { id: ownerId, projectId }: StandingProgramRecord, nowMs: number): Promise<void> {
+async function cancelJobs(
+  tx: Executor,
+  { id: ownerId, projectId }: StandingProgramRecord,
+  nowMs: number,
+): Promise<void> {
   const jobs = await standingRunsForProject(tx, projectId).listStartedJobs(ownerId);
-  await putDueTasks(tx, jobs.map((subject) => ({ ownerId, kind: "cancel", subject, projectId, dueAt: nowMs })));
+  await putDueTasks(
+    tx,
+    jobs.map((subject) => ({ ownerId, kind: "cancel", subject, projectId, dueAt: nowMs })),
+  );
 }

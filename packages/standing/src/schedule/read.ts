@@ -86,7 +86,12 @@ function readInstant(node: Node, { reader, faults }: ScheduleReading): number | 
   if (text === undefined) return undefined;
   const ms = instantPattern.test(text) ? Date.parse(text) : Number.NaN;
   if (Number.isFinite(ms)) return ms;
-  faults.add("SCHEDULE_INVALID", node.path, `is ${formatValue(text)}, which is no instant`, 'write "2027-01-01T09:00:00Z"');
+  faults.add(
+    "SCHEDULE_INVALID",
+    node.path,
+    `is ${formatValue(text)}, which is no instant`,
+    'write "2027-01-01T09:00:00Z"',
+  );
   return undefined;
 }
 
@@ -100,11 +105,7 @@ function readCatchUp(node: Node, reader: ShapeReader): Schedule["catchUp"] {
 }
 
 /** That something is ever due, and that no occurrence waits for the next one. */
-async function checkOccurrences(
-  schedule: Schedule,
-  { path }: Node,
-  { faults, nowMs }: ScheduleReading,
-): Promise<void> {
+async function checkOccurrences(schedule: Schedule, { path }: Node, { faults, nowMs }: ScheduleReading): Promise<void> {
   const { jitterMs } = schedule;
   const next = occurrencesOf(schedule);
   let at = next(nowMs);

@@ -21,14 +21,11 @@ import { createProgram, updateProgram } from "../programs/define.ts";
 import { deleteProgram, pauseProgram, resumeProgram } from "../programs/move.ts";
 import { preview } from "../programs/preview.ts";
 import { localTimeOf } from "../schedule/zone.ts";
+import type { StandingServiceContext } from "./context.ts";
 import { stateOfFilter, toVersion } from "./convert.ts";
 import { findProgram, readPrograms } from "./read.ts";
-import type { StandingServiceContext } from "./service.ts";
 
-type Methods = Omit<
-  ServiceImpl<typeof StandingService>,
-  "runStandingProgram" | "listStandingRuns" | "getStandingRun"
->;
+type Methods = Omit<ServiceImpl<typeof StandingService>, "runStandingProgram" | "listStandingRuns" | "getStandingRun">;
 
 const versionsShown = 50;
 const previewDefault = 10;

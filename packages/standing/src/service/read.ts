@@ -28,7 +28,9 @@ export async function findProgram(
 ): Promise<StandingProgramRecord> {
   const id = parseId("stp", name);
   const programs = standingProgramsForProject(db, projectId);
-  const found = name.includes("\0") ? undefined : await (id === undefined ? programs.findBySlug(name) : programs.find(id));
+  const found = name.includes("\0")
+    ? undefined
+    : await (id === undefined ? programs.findBySlug(name) : programs.find(id));
   if (found === undefined) throw standingProgramNotFound(field, name);
   return found;
 }

@@ -29,9 +29,9 @@ import {
   standingProgramNotActive,
   standingRunNotFound,
 } from "../errors.ts";
+import type { StandingServiceContext } from "./context.ts";
 import { reasonOfFilter, runStateOfFilter, toRun } from "./convert.ts";
 import { findProgram } from "./read.ts";
-import type { StandingServiceContext } from "./service.ts";
 
 type Methods = Pick<ServiceImpl<typeof StandingService>, "runStandingProgram" | "listStandingRuns" | "getStandingRun">;
 

@@ -14,6 +14,7 @@ import { jobLatency } from "./cases/job-latency.ts";
 import { jobs } from "./cases/jobs.ts";
 import { latency } from "./cases/latency.ts";
 import { nodes } from "./cases/nodes.ts";
+import { rows } from "./cases/rows.ts";
 import { rpc } from "./cases/rpc.ts";
 import { search } from "./cases/search.ts";
 import { snapshot } from "./cases/snapshot.ts";
@@ -37,6 +38,7 @@ const cases: readonly BenchCase[] = [
   call,
   jobs,
   jobLatency,
+  rows,
   growth,
   nodes,
   snapshot,

@@ -84,6 +84,9 @@ function listAnswer(total: number, from: number): string {
   const items = Array.from({ length: to - from }, (_, index) => ({
     id: `i${from + index}`,
     title: `Item ${from + index} of ${total}`,
+    owner: `owner ${(from + index) % 100}`,
+    // Each number below the total once, in no order that sorting would find done.
+    place: ((from + index) * 7_919) % total,
   }));
   return answerText(JSON.stringify({ items, ...(to < total && { nextCursor: String(to) }) }));
 }

@@ -339,10 +339,15 @@ create table jobs (
   pause_chain text[],
   refused_answers integer default 0 not null,
   has_lost_rows boolean default false not null,
+  parent_job_id uuid,
+  child_key text,
+  child jsonb,
   standing_run_id uuid,
   constraint jobs_pkey PRIMARY KEY (id),
   constraint jobs_project_id_projects_id_fk FOREIGN KEY (project_id) REFERENCES projects(id)
 );
+CREATE UNIQUE INDEX jobs_child_key ON public.jobs USING btree (parent_job_id, child_key) WHERE (parent_job_id IS NOT NULL);
+CREATE INDEX jobs_children ON public.jobs USING btree (project_id, parent_job_id, id) WHERE (parent_job_id IS NOT NULL);
 CREATE UNIQUE INDEX jobs_idempotency_key ON public.jobs USING btree (project_id, idempotency_key) WHERE (idempotency_key IS NOT NULL);
 CREATE INDEX jobs_project ON public.jobs USING btree (project_id, id);
 CREATE INDEX jobs_simulated_from ON public.jobs USING btree (simulated_from) WHERE (simulated_from IS NOT NULL);

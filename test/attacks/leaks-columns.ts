@@ -40,6 +40,12 @@ const columnKinds: Readonly<Record<string, Partial<Record<ColumnKind, string>>>>
     event: "dedupe_key payload",
     name: "entity_id toolkit_slug trigger_slug",
   },
+  job_attempts: {
+    digest: "content_digest",
+    name: "idempotency_key",
+    quoted: "last_error",
+    told: "receipt",
+  },
   job_asks: {
     definition: "answer_schema escalation",
     name: "approval_id delivered_principals entity_id event_ids point_id principal_id standing_program_id step_id tool_call_id tool_slug",
@@ -77,9 +83,9 @@ const columnKinds: Readonly<Record<string, Partial<Record<ColumnKind, string>>>>
     name: "entity_id step_id tool_slug",
   },
   jobs: {
-    name: "cancel_chain idempotency_key plan_approval_id principal_chain skill_slug standing_program_id",
+    name: "cancel_chain child_key idempotency_key pause_chain plan_approval_id principal_chain skill_slug standing_program_id",
     digest: "content_digest program_digest",
-    told: "estimate park receipt saga used",
+    told: "child estimate park receipt saga used",
     sealed: "input overrides progress",
     quoted: "last_error",
     before: "params step_args",

@@ -113,18 +113,18 @@ export async function useJobs(scene: Playing): Promise<void> {
   const unfit = { title: "t", currency: { $ref: "input.token" } };
   await ended(scene, await submit(scene, { ...failing, steps: [{ ...failing.steps[0], args: unfit }] }));
   await ended(scene, await submit(scene, { ...program, ...overRows, result: {} }));
-  await submit(scene, { ...program, points: {}, result: {}, steps: [{ id: "pause", wait: "1h" }] });
+  const paused = await submit(scene, { ...program, points: {}, result: {}, steps: [{ id: "pause", wait: "1h" }] });
+  for (const method of ["PauseJob", "ResumeJob"]) await call(`JobsService/${method}`, { id: paused });
   await parkAndRelease(scene, { ...program, points: {}, result: {}, steps: [slow] });
   const literal = { ...exchange, args: { public_token: secrets["literal"] } };
   const param = { ...exchange, id: "other", args: { public_token: { $ref: "params.token" } } };
-  await call("JobsService/SubmitJob", {
-    programJson: JSON.stringify({
-      version: 1,
-      title: "x",
-      params: { token: secrets["literal"] },
-      steps: [literal, param],
-    }),
+  const written = JSON.stringify({
+    version: 1,
+    title: "x",
+    params: { token: secrets["literal"] },
+    steps: [literal, param],
   });
+  for (const method of ["SubmitJob", "CheckProgram"]) await call(`JobsService/${method}`, { programJson: written });
   await call("JobsService/SubmitJob", {
     programJson: JSON.stringify({ ...program, input: { token: [secrets["literal"]], other: secrets["literal"] } }),
   });
@@ -135,6 +135,7 @@ export async function useJobs(scene: Playing): Promise<void> {
   const { jobs } = await call("JobsService/ListJobs", { skillSlug: "skills.use" });
   await until(async () => (await read(scene, jobs[0].id)).pendingAsk !== undefined, 10_000, "the skill's question");
   await call("JobsService/CancelJob", { id: jobs[0].id });
+  await useSkills(scene);
   await until(() => receiver.received.length >= 3, 10_000, "the publication of asks");
   const client = createSvcClient({ baseUrl: server.url, apiKey: server.key });
   for await (const { event } of client.jobs.watchJob({ jobId: main })) {
@@ -145,6 +146,24 @@ export async function useJobs(scene: Playing): Promise<void> {
       text: [type, payloadJson, ...principalChain].join(" "),
     });
   }
+}
+
+/** A skill as a step of another program, which hands it a secret. */
+async function useSkills(scene: Playing): Promise<void> {
+  const { call, secrets } = scene;
+  const input = { token: { $ref: "input.token" } };
+  const program = {
+    version: 1,
+    title: "Runs a skill",
+    inputSchema,
+    input: { token: secrets["skillInput"] },
+    steps: [{ id: "own", run: "skills.use", input }],
+  };
+  const parent = await submit(scene, program);
+  const childOf = async () => (await call("JobsService/ListJobs", { parentJobId: parent })).jobs?.[0];
+  await until(async () => (await childOf())?.pendingAsk !== undefined, 10_000, "the question of a child");
+  await call("JobsService/CancelJob", { id: parent });
+  await ended(scene, parent);
 }
 
 /** Requests with a secret of the vault in every place that takes one, to a host that repeats it, in a good answer and in a refusal. */
@@ -171,7 +190,10 @@ async function useRequests(scene: Playing): Promise<void> {
   const result = { said: { $ref: "steps.own.said" }, text: { $text: "said {steps.own.said}" } };
   await ended(scene, await submit(scene, { ...own, result }));
   await ended(scene, await submit(scene, { ...own, result: {} }, { mode: "simulate" }));
-  await ended(scene, await submit(scene, program(request("refused", "/refused"))));
+  const refused = await submit(scene, { ...program(request("refused", "/refused")), params: { note: "" } });
+  await ended(scene, refused);
+  await call("JobsService/RetryJob", { id: refused, idempotencyKey: "again" });
+  await ended(scene, refused);
   const vaulted = { ...exchange, args: { public_token: secret } };
   await ended(scene, await submit(scene, program(vaulted, { ...item, id: "again" })));
 }

@@ -33,6 +33,9 @@ export async function readAll({ call, server, pages }: Playing): Promise<void> {
   await readStanding(call);
   await call("ContactsService/ListContacts", {});
   pages.push(await (await fetch(`${server.url}/metrics`)).text());
+  await call("JobsService/ListSkills");
+  await call("JobsService/GetSkill", { slug: "use" });
+  await call("JobsService/DeleteSkill", { slug: "use" });
   await call("ContactsService/DeleteContact", { principalId: "lead" });
   await call("ConnectionsService/DeleteProjectCredential", { toolkitSlug: "own_client" });
   await call("ConnectionsService/DeleteConnection", { id: active.id });

@@ -3,7 +3,7 @@ import { isObject } from "@svc/core";
 import { startTestServer, type TestServer } from "@svc/testing/server";
 import fc from "fast-check";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { reach, submit } from "../jobs/project.ts";
+import { answer, hasEnded, isAsked, reach, submit, trySubmit } from "../jobs/project.ts";
 import { consent, openBrowser } from "../tools/browser.ts";
 import { connect } from "../tools/project.ts";
 import { drawArguments } from "./arguments.ts";
@@ -146,7 +146,7 @@ test.each([...toolkits])("every list of %s is read to its end by a page of max a
     result,
   };
   const id = await submit(server, program);
-  const job = await reach(server, id, ({ finishedAt }) => finishedAt !== undefined, { timeoutMs: 60_000 });
+  const job = await reach(server, id, hasEnded, { timeoutMs: 60_000 });
   expect(job.lastError).toBe("");
   const expected = tools.map((action) => {
     return [action.name, pages * (sizeArgument(action) === undefined ? 250 : pageSize)] as const;
@@ -165,7 +165,70 @@ test("a simulated write answers with a sample, which is its only page", async ()
   const rows = { from: "result.points[]", keep: ["id"], page: { max: 20 } };
   const steps = [{ id: "points", call: action.slug, entity, args: argumentsOf(action), rows }];
   const id = await submit(server, { title: "Simulated pages", steps }, { mode: "simulate" });
-  const job = await reach(server, id, ({ finishedAt }) => finishedAt !== undefined);
+  const job = await reach(server, id, hasEnded);
   expect(job).toMatchObject({ status: "JOB_STATUS_SUCCEEDED", lastError: "" });
   expect(job.receipt.limits.used.toolCalls).toBe(1);
+});
+
+/** A toolkit of a project's own, with one list. */
+const ownToolkit = (paging?: object) => ({
+  toolkit: {
+    slug: "own_list",
+    name: "Own list",
+    description: "A list of our own, whose definition changes while jobs read it.",
+    version: "0.1.0",
+    category: "knowledge",
+    baseUrl: "https://lists.example.com",
+    auth: [{ type: "api_key", placement: "header", name: "X-Own", value: "{{credential.key}}" }],
+  },
+  tools: {
+    list_entries: {
+      kind: "action",
+      class: "read",
+      description: "Lists the entries of the list of our own, the newest first, page after page.",
+      intents: ["what is on the list", "all of our entries", "read the list"],
+      input: {
+        type: "object",
+        additionalProperties: false,
+        properties: {
+          page: { type: "integer", minimum: 1, description: "Number of the page, from 1." },
+          size: { type: "integer", description: "Entries on a page." },
+        },
+      },
+      output: {
+        type: "object",
+        properties: { entries: { type: "array", items: { type: "object", properties: { id: { type: "string" } } } } },
+      },
+      request: { method: "GET", path: "/entries", query: { page: "{{params.page}}", size: "{{params.size}}" } },
+      ...(paging && { paging }),
+    },
+  },
+});
+
+test("a job reads on by the paging that it was pinned with, whatever the definition says by now", async () => {
+  const publish = (definition: object) =>
+    server.call("svc.v1.CatalogService/PublishToolkit", { definitionJson: JSON.stringify(definition) });
+  expect((await publish(ownToolkit({ arg: "page", start: 1, size: "size" }))).code).toBe("ok");
+  await connect(server, "own_list", { entityId: entity, apiKey: "k" });
+  const rows = { from: "entries[]", keep: ["id"], page: { max: 20 } };
+  const list = { id: "entries", call: "own_list.list_entries", entity, args: { size: pageSize }, rows };
+  const point = { question: "Go on?", continuations: ["proceed"], escalation: [{ principal: "owner" }] };
+  const steps = [{ id: "gate", judge: "go" }, list];
+  const id = await submit(server, { steps, points: { go: point }, result: { entries: { $ref: "rows.entries" } } });
+  await reach(server, id, isAsked);
+  expect((await publish(ownToolkit())).code).toBe("ok");
+  await answer(server, id);
+  const job = await reach(server, id, hasEnded);
+  expect([job.lastError, JSON.parse(job.receipt.resultJson)]).toEqual(["", { entries: pages * pageSize }]);
+  const refused = await trySubmit(server, { steps: [list] });
+  expect(JSON.stringify(refused.json)).toContain("own_list.list_entries declares no paging");
+});
+
+test("a private toolkit whose paging is wrong is refused with file, path and cure", async () => {
+  const definitionJson = JSON.stringify(ownToolkit({ arg: "seite", start: 1, size: "size" }));
+  const { code, json } = await server.call("svc.v1.CatalogService/PublishToolkit", { definitionJson });
+  expect(code).toBe("invalid_argument");
+  expect(json.message).toContain(
+    'tools.list_entries paging.arg: "seite" is not an argument; name one of input.properties: page, size',
+  );
 });

@@ -210,6 +210,10 @@ export async function examine(
   expect(JSON.stringify([job, events]), what).not.toContain("marker-");
   examineReceipts(job, what);
   examineWrites(job, ownRequests(provider, tag), what);
+  if (kind === "sets") {
+    const text = Array.from({ length: itemsMax }, (_, n) => `i${itemsMax - 1 - n}`).join("");
+    expect(JSON.parse(job.receipt?.resultJson ?? "{}"), what).toEqual({ all: itemsMax, text, alone: 0, taken: 3 });
+  }
   if (kind === "filter") expect(JSON.parse(job.receipt?.resultJson ?? "{}"), what).toEqual({ all: 8 });
 }
 

@@ -35,6 +35,7 @@ const pointsOf: Readonly<Record<string, readonly string[]>> = {
   pages: [...everywhere, ...around],
   "pages by number": [...everywhere, ...around],
   filter: everywhere,
+  sets: everywhere,
   "map of reads": [...everywhere, ...around],
   "map of writes": [...everywhere, ...around, ...writing],
   "map of keyed writes": [...everywhere, ...around, ...writing],
@@ -48,6 +49,7 @@ const pointsOf: Readonly<Record<string, readonly string[]>> = {
   judge: [...everywhere, ...asking],
   wait: everywhere,
   until: [...everywhere, ...around, ...writing],
+  skills: [...everywhere, ...around, ...writing],
   "handled error": [...everywhere, ...around, ...writing],
   undo: [...everywhere, ...around, ...writing, "mid-undo"],
 };
@@ -58,11 +60,13 @@ const sample: readonly (readonly [kind: string, point: string, nth: number])[] =
   ["keyed write", "in-send", 1],
   ["map of writes", "in-send", 5],
   ["rows kept", "in-send", 5],
+  ["sets", "before-commit", 6],
   ["judge", "after-ask-commit", 1],
   ["undo", "mid-undo", 1],
   ["http write", "after-send", 1],
   ["map of keyed http writes", "in-send", 5],
   ["until", "after-commit", 5],
+  ["skills", "after-commit", 4],
 ];
 
 let database: TestDatabase;
@@ -83,7 +87,15 @@ beforeAll(async () => {
   receiver = await startSubscriber();
   await call(server, "JobsService/CreateAskEndpoint", { endpointUrl: receiver.url });
   await worker.tell({ start: true });
+  await promoteNote();
 });
+
+/** Makes the skill that jobs of the kind `skills` run. */
+async function promoteNote(): Promise<void> {
+  const jobId = await submit(server, "keyed write", "skill");
+  await finish(jobId);
+  await call(server, "JobsService/PromoteJob", { jobId, slug: "note", description: "Sends a note." });
+}
 
 afterAll(async () => {
   await server?.end("SIGKILL");
@@ -152,7 +164,7 @@ const writesOf: Readonly<Record<string, number>> = {
 
 /** Whether the commits of a kind do not tell by their number whether a write is under way. */
 function isManifold(kind: string): boolean {
-  return ["rows kept", "until", "handled error"].includes(kind) || kind.startsWith("map of");
+  return ["rows kept", "until", "handled error", "skills"].includes(kind) || kind.startsWith("map of");
 }
 
 /** Whether a write was under way where a worker died. */

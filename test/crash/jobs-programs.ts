@@ -80,6 +80,36 @@ export const kinds: Readonly<Record<string, JobKind>> = {
     },
     ends: "SUCCEEDED",
   },
+  sets: {
+    program: {
+      steps: [
+        items,
+        { id: "plain", compute: "items", fields: { n: "row.n + 0.0" } },
+        { id: "sorted", sort: "plain", by: [{ field: "n", order: "desc" }] },
+        { id: "once", distinct: "sorted", by: ["id"] },
+        { id: "first", limit: "once", max: 1_000 },
+        { id: "paired", join: "first", with: "items", on: { id: "id" }, keep: { again: "right.n" } },
+        { id: "alone", join: "first", with: "paired", on: { id: "id" }, kind: "anti" },
+        { id: "groups", group: "paired", by: ["n"], as: { all: "count", ids: "list id" } },
+        { id: "flat", flatten: "groups", field: "ids", keep: { id: "item" } },
+        { id: "taken", take: "input.list", keep: ["value"] },
+        {
+          id: "sum",
+          reduce: "flat",
+          as: { all: "count", sum: "sum n", text: { text: { of: "{row.id}", separator: "" } } },
+        },
+      ],
+      input: { list: [1, 2, 3] },
+      inputSchema: undefined,
+      result: {
+        all: { $ref: "steps.sum.all" },
+        text: { $ref: "steps.sum.text" },
+        alone: { $ref: "rows.alone" },
+        taken: { $ref: "rows.taken" },
+      },
+    },
+    ends: "SUCCEEDED",
+  },
   "map of reads": { program: mapOf("desk.get_item", { id: { $ref: "row.id" } }), ends: "SUCCEEDED" },
   "map of writes": { program: mapOf("desk.send_note", tagged("{row.id}")), ends: "SUCCEEDED" },
   "map of keyed writes": { program: mapOf("desk.send_keyed", tagged("{row.id}")), ends: "SUCCEEDED" },
@@ -141,6 +171,17 @@ export const kinds: Readonly<Record<string, JobKind>> = {
           every: "1s",
           max: 20,
         },
+        last,
+      ],
+    },
+    ends: "SUCCEEDED",
+  },
+  // Each of the two runs a job that writes once.
+  skills: {
+    program: {
+      steps: [
+        { id: "first", run: "skills.note", input: { tag: { $text: "{input.tag}/first" } } },
+        { id: "second", run: "skills.note", input: { tag: { $text: "{input.tag}/second" } } },
         last,
       ],
     },

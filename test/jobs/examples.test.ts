@@ -38,6 +38,7 @@ const accounts = [
   ["sales_crm", "sandbox:error"],
   ["esignature", "sandbox:pages=3"],
   ["messaging_bot", "ops"],
+  ["issue_tracker", "ops"],
   ["messaging_bot", "sandbox:error"],
   ["search_engine", "ops"],
   ["search_ingestion", "ops"],
@@ -152,6 +153,20 @@ test("an export that does not end is waited for as often as the program says, an
   expect(steps["fetch"]).toBeUndefined();
 });
 
+test("tickets that nobody has touched for thirty days are closed, and opened again where the rest of the job fails", async () => {
+  const job = await reach(await submit("close-stale-tickets"), hasEnded);
+  expect(job).toMatchObject({ lastError: "", receipt: { outcome: "complete" } });
+  const { of, closed, on } = JSON.parse(job.receipt?.resultJson ?? "") as { of: number; closed: number; on: string };
+  expect(closed).toBeGreaterThan(0);
+  expect(closed).toBeLessThanOrEqual(of);
+  expect(on).toMatch(/^\d{4}-\d{2}-\d{2}$/);
+  const failing = JSON.parse(example("close-stale-tickets")) as { steps: { id: string; entity?: string }[] };
+  const steps = failing.steps.map((step) => (step.id === "tell" ? { ...step, entity: "sandbox:error" } : step));
+  const submitted = await client.jobs.submitJob({ programJson: JSON.stringify({ ...failing, steps }) });
+  const failed = await reach(submitted.job?.id ?? "", hasEnded);
+  expect(failed.saga).toMatchObject({ state: "compensated", entries: 2 * closed, done: 2 * closed });
+});
+
 test("a destructive plan is simulated, approved and run", async () => {
   const id = await submit("approve-deletion", { simulateFirst: true });
   const waiting = await reach(id, ({ park }) => park?.reason === "approval");
@@ -181,6 +196,21 @@ test("a program that succeeded is promoted, and called as a tool", async () => {
   expect(called.outcome).toBe("ok");
   const job = await reach((JSON.parse(called.resultJson) as { job_id: string }).job_id, hasEnded);
   expect(job).toMatchObject({ skillSlug: "skills.announce", lastError: "", receipt: { outcome: "complete" } });
+});
+
+test("a program that runs two skills announces what one found by the other", async () => {
+  const summed = await submit("sum-deals-skill");
+  await reach(summed, hasEnded);
+  const described = "Counts and sums the deals in a status.";
+  await client.jobs.promoteJob({ jobId: summed, slug: "sum_deals", description: described });
+  const { receipt } = (await read(summed)) ?? {};
+  const { count } = JSON.parse(receipt?.resultJson ?? "") as { count: number };
+  const id = await submit("announce-open-deals");
+  const job = await reach(id, hasEnded);
+  expect(job).toMatchObject({ lastError: "", receipt: { outcome: "complete", calls: { write: 1 } } });
+  expect(JSON.parse(job.receipt?.resultJson ?? "")).toEqual({ open: count, messageId: expect.anything() });
+  const { jobs } = await client.jobs.listJobs({ parentJobId: id });
+  expect(jobs.map(({ skillSlug }) => skillSlug)).toEqual(["skills.announce", "skills.sum_deals"]);
 });
 
 test("the log of a job can be watched over HTTP until its end", async () => {

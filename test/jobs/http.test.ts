@@ -131,7 +131,7 @@ test("rows are taken from an answer, and each has a request of its own", async (
   expect(job.stepReceipts[1]).toMatchObject({
     toolSlug: "http",
     rows: { in: 3, ok: 2, failed: 1 },
-    errors: [{ code: "invalid_arguments" }],
+    errors: [{ code: "invalid_arguments", sample: "/url has a segment that is . or .." }],
   });
   expect(seen().flatMap(({ method, target }) => (method === "DELETE" ? [target] : []))).toEqual([
     "/items/a%2Fb",
@@ -142,6 +142,120 @@ test("rows are taken from an answer, and each has a request of its own", async (
       .filter(({ method }) => method === "POST")
       .map(({ body }) => body),
   ).toContain('{"text":"{\\"ok\\":\\"/items/a%2Fb\\"}"}');
+});
+
+test("a list is read page after page by a parameter of the query: a token, a number, an offset", async () => {
+  const all = Array.from({ length: 7 }, (_, n) => ({ id: `i${n}` }));
+  app.answer = ({ query }, res) => {
+    const number = (name: string) => Number(query.get(name) ?? "0");
+    const from = query.has("page") ? (number("page") - 1) * 3 : number("offset") + number("cursor");
+    const next = from + 3 < all.length ? String(from + 3) : null;
+    reply(res, { items: all.slice(from, from + 3), next });
+  };
+  for (const [page, targets] of [
+    [{ arg: "cursor", from: "next", max: 5 }, ["size=3", "size=3&cursor=3", "size=3&cursor=6"]],
+    [{ arg: "page", start: 1, size: "size", max: 5 }, ["size=3&page=1", "size=3&page=2", "size=3&page=3"]],
+    [{ arg: "offset", by: "rows", size: "size", max: 5 }, ["size=3&offset=0", "size=3&offset=3", "size=3&offset=6"]],
+  ] as const) {
+    app.seen.length = 0;
+    const rows = { from: "items[]", key: "id", keep: ["id"], page };
+    const job = await run({ steps: [requestOf({ method: "GET", query: { size: 3 } }, { id: "items", rows })] });
+    expect(job).toMatchObject({ lastError: "", receipt: { rows: { in: 7 }, calls: { read: 3 } } });
+    expect(app.seen.map(({ target }) => target)).toEqual(targets.map((query) => `/invoices?${query}`));
+  }
+  const undeclared = { from: "items[]", keep: ["id"], page: { max: 2 } };
+  const { reason, field } = await trySubmit(server, { steps: [requestOf({ method: "GET" }, { rows: undeclared })] });
+  expect([reason, field]).toEqual(["PROGRAM_REFERENCE_INVALID", "programJson/steps/0/rows/page"]);
+});
+
+test("of a name and a password in base64 neither is shown, nor what a refusal repeats of them", async () => {
+  const pair = "billing:planted-password";
+  await putSecret("basic_pair", Buffer.from(pair).toString("base64"));
+  const headers = { authorization: { $secret: "basic_pair", prefix: "Basic " } };
+  app.answer = ({ method }, res) =>
+    reply(res, { said: `${pair} planted-password` }, { status: method === "PUT" ? 400 : 200 });
+  const said = { said: { $ref: "steps.one.said" } };
+  const job = await run({
+    steps: [requestOf({ headers }), requestOf({ method: "PUT", headers }, { id: "two" })],
+    result: said,
+  });
+  expect(job.lastError).toBe('provider_error: step two: the app answered 400: {"said":"*** ***"}');
+  expect(JSON.stringify(job)).not.toContain("planted");
+  const good = await run({ steps: [requestOf({ headers })], result: said });
+  expect(JSON.parse(good.receipt.resultJson)).toEqual({ said: "*** ***" });
+});
+
+test("a request that would be too large is not sent", async () => {
+  app.answer = (_seen, res) => reply(res, { text: "x".repeat(60_000) });
+  const read = requestOf({ method: "GET" }, { id: "read" });
+  const body = Array.from({ length: 20 }, () => ({ $ref: "steps.read.text" }));
+  expect(await run({ steps: [read, requestOf({ body })] })).toMatchObject({
+    lastError: expect.stringContaining("invalid_arguments: step one: the request would hold more than 20,000 values"),
+  });
+  expect(seen().map(({ method }) => method)).toEqual(["GET"]);
+});
+
+test("HEAD reads and has no answer; what has no body is an empty object, and what is no JSON a text", async () => {
+  app.answer = ({ method, path }, res) => {
+    if (path === "/text") res.writeHead(200, { "content-type": "text/plain" }).end("12");
+    else if (path === "/bare") res.writeHead(200).end('{"id":12}');
+    else res.writeHead(method === "HEAD" ? 200 : 204).end();
+  };
+  const job = await run({
+    steps: [
+      requestOf({ method: "HEAD" }, { id: "head" }),
+      requestOf({}, { id: "none" }),
+      requestOf({ url: `${app.url}/text` }, { id: "text" }),
+      requestOf({ url: `${app.url}/bare` }, { id: "bare" }),
+    ],
+    result: {
+      head: { $ref: "steps.head.id", else: "nothing" },
+      none: { $ref: "steps.none.id", else: "nothing" },
+      text: { $ref: "steps.text.text" },
+      bare: { $ref: "steps.bare.id" },
+    },
+  });
+  expect(job).toMatchObject({ lastError: "", receipt: { calls: { read: 1, write: 3 } } });
+  expect(JSON.parse(job.receipt.resultJson)).toEqual({ head: "nothing", none: "nothing", text: "12", bare: 12 });
+});
+
+test("requests are held to the project's call limits", async () => {
+  const limit = { name: "one", keyExpression: 'toolSlug == "http" ? "all" : null', concurrency: 1 };
+  expect((await server.call("svc.v1.ToolsService/PutCallLimit", { limit })).code).toBe("ok");
+  let underWay = 0;
+  let most = 0;
+  app.answer = ({ method }, res) => {
+    if (method === "GET") return reply(res, [1, 2, 3, 4, 5, 6]);
+    most = Math.max(most, ++underWay);
+    setImmediate(() => {
+      underWay--;
+      reply(res, {});
+    });
+  };
+  const items = requestOf({ method: "GET" }, { id: "items", rows: { from: "[]", keep: ["value"] } });
+  const job = await run({ steps: [items, { id: "each", map: "items", concurrency: 6, do: [requestOf({})] }] });
+  expect(job).toMatchObject({ lastError: "", receipt: { calls: { write: 6 } } });
+  expect(most).toBe(1);
+  await server.call("svc.v1.ToolsService/DeleteCallLimit", { name: "one" });
+});
+
+test("a condition skips a request, and what handles its error runs", async () => {
+  app.answer = ({ path }, res) => void res.writeHead(path === "/invoices" ? 500 : 204).end();
+  const instead = requestOf({ url: `${app.url}/instead` }, { id: "instead" });
+  const job = await run({
+    steps: [
+      requestOf({}, { id: "never", when: "1.0 > 2.0" }),
+      // biome-ignore lint/suspicious/noThenProperty: it is the word of the language
+      requestOf({}, { onError: { codes: ["provider_error"], do: [instead], then: "continue" } }),
+    ],
+    result: {
+      code: { $ref: "steps.one.error.code", else: "" },
+      status: { $ref: "steps.one.error.status", else: 0 },
+    },
+  });
+  expect(job).toMatchObject({ receipt: { outcome: "partial" } });
+  expect(JSON.parse(job.receipt.resultJson)).toEqual({ code: "provider_error", status: 500 });
+  expect(app.seen.map(({ path }) => path)).toEqual(["/invoices", "/instead"]);
 });
 
 test("a row cannot name a secret: what stands in it is a value", async () => {

@@ -25,7 +25,26 @@ test("docs/jobs.md shows a step of each kind", () => {
   const shown = codeBlocksOf(readText("docs/jobs.md"))
     .filter(({ language }) => language === "json")
     .flatMap(({ text }) => Object.keys(JSON.parse(text) as object));
-  for (const kind of ["call", "filter", "map", "reduce", "judge", "if", "until", "wait", "http"])
+  for (const kind of [
+    "call",
+    "filter",
+    "map",
+    "reduce",
+    "sort",
+    "limit",
+    "distinct",
+    "join",
+    "group",
+    "compute",
+    "flatten",
+    "take",
+    "judge",
+    "if",
+    "until",
+    "wait",
+    "run",
+    "http",
+  ])
     expect(shown).toContain(kind);
 });
 

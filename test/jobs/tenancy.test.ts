@@ -60,6 +60,9 @@ test.each([
   ["GetJob", () => ({ id: waiting }), "JOB_NOT_FOUND"],
   ["CancelJob", () => ({ id: waiting }), "JOB_NOT_FOUND"],
   ["CancelJob", () => ({ id: done }), "JOB_NOT_FOUND"],
+  ["RetryJob", () => ({ id: done, idempotencyKey: "shared" }), "JOB_NOT_FOUND"],
+  ["RerunJob", () => ({ id: done }), "JOB_NOT_FOUND"],
+  ["ListSteps", () => ({ jobId: waiting }), "JOB_NOT_FOUND"],
   ["PauseJob", () => ({ id: waiting }), "JOB_NOT_FOUND"],
   ["ResumeJob", () => ({ id: waiting }), "JOB_NOT_FOUND"],
   ["ListJobEvents", () => ({ jobId: waiting }), "JOB_NOT_FOUND"],
@@ -71,6 +74,7 @@ test.each([
   ],
   ["AnswerAsk", () => ({ jobId: waiting, principalId: "owner", continuation: "proceed" }), "JOB_NOT_FOUND"],
   ["GetAsk", () => ({ jobId: waiting, requestId }), "JOB_NOT_FOUND"],
+  ["GetAsk", () => ({ requestId }), "ASK_NOT_FOUND"],
   ["DeleteAskEndpoint", () => ({ id: endpointId }), "ASK_ENDPOINT_NOT_FOUND"],
 ] as const)("%s answers another project as of something missing, and changes nothing", async (method, body, reason) => {
   const before = [await readJob(server, waiting), await readLog(server, waiting), await readLog(server, done)];

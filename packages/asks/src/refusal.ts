@@ -2,8 +2,8 @@ import { type Fault, storableText } from "@svc/core";
 import {
   type AskRecord,
   appendJobEvents,
-  countRefusalEvents,
   countRefusedAnswer,
+  countUnaskedAnswer,
   type Executor,
   findPendingAsk,
   type LockedJob,
@@ -22,23 +22,23 @@ export type RefusalRecord = {
   readonly nowMs: number;
 };
 
-/** Of an ask so many refusals are logged; more are counted alone. */
+/** Of an ask so many refusals are logged, each; beyond them entries say how many there are. */
 const loggedMax = 100;
 const excerptMax = 100;
 
-/** Logs a refused answer under the job's lock, or counts it. One that names no ask of the job counts towards its present or last ask. */
+/** Counts a refused answer under the job's lock, and logs it where it is told. One that names no ask of the job counts towards its present or last ask. */
 export async function recordRefusal(tx: Executor, record: RefusalRecord): Promise<void> {
   const { job, request, nowMs } = record;
   const ask = record.ask ?? (await findPendingAsk(tx, job.id)) ?? (await listJobAsks(tx, job.id)).at(-1);
-  const count =
-    ask === undefined ? (await countRefusalEvents(tx, job.id, loggedMax)) + 1 : await countRefusedAnswer(tx, ask.id);
-  if (count > loggedMax) return;
+  const count = await (ask === undefined ? countUnaskedAnswer(tx, job.id) : countRefusedAnswer(tx, ask.id));
+  if (!isLogged(count)) return;
   const payload = {
     reason: record.refusal.details[0]?.reason ?? "",
     // As they came: whoever reads the log sees what was tried, in bounded length.
     principalId: excerpt(request.principalId),
     continuation: excerpt(request.continuation),
     ...(request.requestId !== "" && { named: excerpt(request.requestId) }),
+    ...(count > loggedMax && { counted: count }),
   };
   const chain = [`key:${request.keyId}`];
   const event =
@@ -46,6 +46,11 @@ export async function recordRefusal(tx: Executor, record: RefusalRecord): Promis
       ? { type: "answer-refused", stepId: "", payload: JSON.stringify(payload), principalChain: chain }
       : askEvent("answer-refused", ask, payload, chain);
   await appendJobEvents(tx, job.id, [event], nowMs);
+}
+
+/** Each of the first, and then one whenever there are twice as many. */
+function isLogged(count: number): boolean {
+  return count <= loggedMax || Number.isInteger(Math.log2(count / loggedMax));
 }
 
 function excerpt(text: string): string {

@@ -64,12 +64,12 @@ export function askMethods(context: AskServiceContext): Methods {
 
     async getAsk(req, ctx) {
       const { projectId } = requireProject(ctx);
-      const jobId = requireId("job", "jobId", req.jobId);
+      const jobId = optionalId("job", "jobId", req.jobId);
       const id = parseId("ask", req.requestId);
-      const ask = id && (await asksForProject(db, projectId).find(jobId, id));
+      const ask = id && (await asksForProject(db, projectId).find(id, jobId));
       if (ask !== undefined) return { ask: (await messagesOf(context, projectId, [ask]))[0] };
-      if ((await jobsForProject(db, projectId).find(jobId)) === undefined) throw jobNotFound("jobId", req.jobId);
-      throw askNotFound(req.requestId);
+      const isMissing = jobId !== undefined && (await jobsForProject(db, projectId).find(jobId)) === undefined;
+      throw isMissing ? jobNotFound("jobId", req.jobId) : askNotFound(req.requestId);
     },
   };
 }

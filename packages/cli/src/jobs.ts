@@ -9,17 +9,20 @@ import { addJobPark } from "./jobs/park.ts";
 import { addJobPause } from "./jobs/pause.ts";
 import { addJobPromote } from "./jobs/promote.ts";
 import { addJobRelease } from "./jobs/release.ts";
+import { addJobRerun } from "./jobs/rerun.ts";
 import { addJobResume } from "./jobs/resume.ts";
+import { addJobRetry } from "./jobs/retry.ts";
 import { addJobShow } from "./jobs/show.ts";
+import { addJobSteps } from "./jobs/steps.ts";
 import { addJobSubmit } from "./jobs/submit.ts";
 import { addJobWatch } from "./jobs/watch.ts";
 
-/** Adds `svc jobs submit|check|list|show|watch|log|pause|resume|cancel|promote|park|release`. */
+/** Adds `svc jobs submit|check|list|show|steps|watch|log|retry|rerun|pause|resume|cancel|promote|park|release`. */
 export function addJobsCommand(program: Command, context: CommandContext): void {
   const jobs = program
     .command("jobs")
     .description(
-      "check programs and submit them as jobs, and follow, read, pause, resume, cancel and promote them; as administrator, park and release them",
+      "check programs and submit them as jobs, and follow, read, retry, pause, resume, cancel and promote them; as administrator, park and release them",
     );
   addExamples(jobs, [
     "svc jobs",
@@ -31,8 +34,11 @@ export function addJobsCommand(program: Command, context: CommandContext): void 
   addJobCheck(jobs, context);
   addJobList(jobs, context);
   addJobShow(jobs, context);
+  addJobSteps(jobs, context);
   addJobWatch(jobs, context);
   addJobLog(jobs, context);
+  addJobRetry(jobs, context);
+  addJobRerun(jobs, context);
   addJobPause(jobs, context);
   addJobResume(jobs, context);
   addJobCancel(jobs, context);

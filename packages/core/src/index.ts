@@ -52,7 +52,7 @@ export {
   uuidOfId,
 } from "./id.ts";
 export { isJsonObject, isObject, type JsonObject, type JsonValue, readJsonObject } from "./json.ts";
-export { measureJson } from "./json-size.ts";
+export { holdsMoreThan, measureJson } from "./json-size.ts";
 export { LeastRecentlyUsed } from "./lru.ts";
 export { openPageToken, type PageScope, type PageSizeBounds, pageSizeOf, sealPageToken } from "./page-token.ts";
 export {

@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import { measureJson } from "./json-size.ts";
+import { holdsMoreThan, measureJson } from "./json-size.ts";
 
 const measure = (text: string) => measureJson(text, Number.POSITIVE_INFINITY);
 
@@ -42,4 +42,19 @@ test("empty lists and objects count once, with or without space in them", () => 
 test("counting ends beyond the most, and a text without end ends it too", () => {
   expect(measureJson(`[${"1,".repeat(1_000)}1]`, 10).values).toBe(11);
   for (const text of ["", '"', '"\\', '"\\"', "]]]", "[[["]) expect(measure(text).values).toBeGreaterThan(0);
+});
+
+test("a value that holds more values or characters than it may is told, however often a part stands in it", () => {
+  const small = { a: ["bc", 1, null], d: {} };
+  expect(holdsMoreThan(small, { values: 6, characters: 4 })).toBe(false);
+  expect(holdsMoreThan(small, { values: 5, characters: 4 })).toBe(true);
+  expect(holdsMoreThan(small, { values: 6, characters: 3 })).toBe(true);
+  expect(holdsMoreThan("x".repeat(11), { values: 1, characters: 10 })).toBe(true);
+  const shared = "x".repeat(1_000);
+  expect(
+    holdsMoreThan(
+      Array.from({ length: 50 }, () => shared),
+      { values: 100, characters: 49_999 },
+    ),
+  ).toBe(true);
 });

@@ -38,6 +38,30 @@ export function measureJson(text: string, valuesMax: number): JsonSize {
   return { values, depth };
 }
 
+/** What a value may hold: values (lists and objects count), and characters of texts and names together. */
+export type JsonBounds = { readonly values: number; readonly characters: number };
+
+/** Whether a value holds more than that. Looks no further than it has to, whatever it holds, and at a part again wherever it stands. */
+export function holdsMoreThan(value: unknown, bounds: JsonBounds): boolean {
+  let { values, characters } = bounds;
+  const waiting: unknown[] = [value];
+  while (waiting.length > 0) {
+    const next = waiting.pop();
+    values--;
+    if (typeof next === "string") characters -= next.length;
+    else if (typeof next === "object" && next !== null) {
+      const children = Object.entries(next);
+      if (children.length > values) return true;
+      for (const [name, child] of children) {
+        if (!Array.isArray(next)) characters -= name.length;
+        waiting.push(child);
+      }
+    }
+    if (values < 0 || characters < 0) return true;
+  }
+  return false;
+}
+
 /** Where the text ends that begins at `start`. */
 function endOfString(text: string, start: number): number {
   let at = start + 1;

@@ -1,8 +1,7 @@
 export { findAccountReferences } from "./account-references/find.ts";
 export { type AccountReference, putAccountReferences } from "./account-references/repo.ts";
 export { addAskEvent } from "./asks/add-event.ts";
-export { countRefusalEvents } from "./asks/count-refusal-events.ts";
-export { countRefusedAnswer } from "./asks/count-refused-answer.ts";
+export { countRefusedAnswer, countUnaskedAnswer } from "./asks/count-refused-answer.ts";
 export { exhaustAsk } from "./asks/exhaust.ts";
 export { type LockedJob, lockJobOfAsk } from "./asks/lock-job.ts";
 export { type AskReached, noteAskReached } from "./asks/note-reached.ts";
@@ -76,6 +75,7 @@ export type { DeliveryTaskKey } from "./deliveries/task-key.ts";
 export type { EscalationHopDocument } from "./documents/ask.ts";
 export type { AttemptEntry } from "./documents/attempt.ts";
 export type { PaceDocument, PaceShare, PaceWindow } from "./documents/call-pace.ts";
+export type { ChildDocument } from "./documents/child.ts";
 export type { CallCounts, RowCounts } from "./documents/counts.ts";
 export type { AskDecisionDocument, DecisionDocument } from "./documents/decision.ts";
 export type { EstimateDocument } from "./documents/estimate.ts";
@@ -116,13 +116,27 @@ export { renewJobLeases } from "./job-tasks/renew.ts";
 export { leaseIdleRunTask, leaseRunTask, type RunToLease, takeRunTask } from "./job-tasks/take-run.ts";
 export type { FirstLease, JobTaskLease, NewJobTask } from "./job-tasks/task.ts";
 export { appendJobEvents } from "./jobs/append-events.ts";
+export {
+  beginJobAttempt,
+  findKeyedJobAttempt,
+  type JobAttemptRecord,
+  listJobAttempts,
+  type NewJobAttempt,
+} from "./jobs/attempts.ts";
 export { requestJobCancel } from "./jobs/cancel.ts";
+export {
+  type ChildRecord,
+  insertChildJobs,
+  lockChildJobs,
+  putJobPrograms,
+  readChildJobs,
+} from "./jobs/children.ts";
 export { commitRun, type RunChange } from "./jobs/commit.ts";
 export type { CommitOptions, DrivenJob, MadeCall, NewJobStep, RunCommit, RunLease } from "./jobs/commit-job.ts";
 export type { ListedJob } from "./jobs/find-listed.ts";
 export { findJobTwin } from "./jobs/find-twin.ts";
 export { findKeyedJob, insertJobs } from "./jobs/insert.ts";
-export { insertJobsInRoom } from "./jobs/insert-batch.ts";
+export { findJobQuotaReached, insertJobsInRoom } from "./jobs/insert-batch.ts";
 export { type JobWithSteps, loadJob, loadJobsWithSteps } from "./jobs/load.ts";
 export { type JobProgramRecord, loadJobProgram } from "./jobs/load-program.ts";
 export { loadJobSteps } from "./jobs/load-steps.ts";
@@ -131,7 +145,6 @@ export { clearJobLoopHolds, countJobLoopHold } from "./jobs/loop-holds.ts";
 export type { KeyedJob, NewJob, NewJobProgram } from "./jobs/new-job.ts";
 export { recordOfNewJob } from "./jobs/new-record.ts";
 export { setJobPause } from "./jobs/pause.ts";
-export { putJobProgram } from "./jobs/put-program.ts";
 export { type JobSetRow, readJobSetRows } from "./jobs/read-set-rows.ts";
 export { readTwinReceipts } from "./jobs/read-twin-receipts.ts";
 export type { JobEventRecord, JobRecord, JobStepRecord, NewJobEvent } from "./jobs/record.ts";
@@ -139,9 +152,9 @@ export { type JobFilter, type JobRepository, jobsForProject } from "./jobs/repo.
 export { setJobRowStates } from "./jobs/set-row-states.ts";
 export { sweepJobRows } from "./jobs/sweep.ts";
 export { type EndedJobBatch, type EndedJobsSwept, sweepEndedJobs } from "./jobs/sweep-ended.ts";
-export { type JobUndoEntry, nextJobUndoEntries } from "./jobs/undo-entries.ts";
+export { hasFailedUndo, type JobUndoEntry, nextJobUndoEntries } from "./jobs/undo-entries.ts";
 export type { JobSetRowChange, NewJobRow } from "./jobs/write-rows.ts";
-export type { JobUndoChange, NewJobUndoEntry } from "./jobs/write-undo.ts";
+export { type JobUndoChange, type NewJobUndoEntry, writeJobUndo } from "./jobs/write-undo.ts";
 export {
   type ApiKey,
   type CallerKey,
@@ -157,7 +170,7 @@ export { probeWrites } from "./probe-writes.ts";
 export { keepAudience, readAudience } from "./projects/audience.ts";
 export { readHttpHosts } from "./projects/http-hosts.ts";
 export { readPlanApproval } from "./projects/plan-approval.ts";
-export type { QuotaReached } from "./projects/quotas.ts";
+export { lockJobQuota, type QuotaReached } from "./projects/quotas.ts";
 export {
   createFirstProject,
   createProject,

@@ -7,7 +7,7 @@ const listedMax = 100;
 const quotedMax = 5;
 const quotedCharactersMax = 300;
 /** Characters that the list may have beyond those of the program. */
-const listedCharactersMax = 4_000;
+const listedCharactersMax = 12_000;
 
 /**
  * A program has faults: a detail each, `field` naming the place by `programJson` and a JSON Pointer; as many as make no longer list
@@ -161,6 +161,50 @@ export function jobNotReleasable(id: string, standing: string): Fault {
     field: "jobId",
     message: `job ${id} is ${standing}, and only one that is parked as poisoned or by an administrator is released`,
     help: "A job that waits for an answer goes on by AnswerAsk, one that waits for a time by itself.",
+  });
+}
+
+/** No other attempt at a job may follow, or none from that step. */
+export function jobNotRetryable(id: string, why: string): Fault {
+  return fault({
+    code: "failed_precondition",
+    reason: "JOB_NOT_RETRYABLE",
+    field: "id",
+    message: `job ${id} ${why}`,
+    help: "Retry a job that failed, expired, was aborted or cancelled, and undid nothing. For any other submit its program again.",
+  });
+}
+
+/** A job is to go on from a step that is none of its own, or that it has not come to. */
+export function jobStepUnknown(why: string): Fault {
+  return fault({
+    code: "invalid_argument",
+    reason: "JOB_STEP_UNKNOWN",
+    field: "fromStepId",
+    message: `fromStepId ${why}`,
+    help: "Name one of the job's stepReceipts, or leave it empty to go on where the job stopped.",
+  });
+}
+
+/** Values for params do not fit the program. */
+export function paramsInvalid(why: string): Fault {
+  return fault({
+    code: "invalid_argument",
+    reason: "OVERRIDES_INVALID",
+    field: "paramsJson",
+    message: `paramsJson ${why}`,
+    help: "Send a JSON object of params that the program has, each with a value of the same type.",
+  });
+}
+
+/** The input of a job that is run again does not fit its program. */
+export function inputInvalid(why: string): Fault {
+  return fault({
+    code: "invalid_argument",
+    reason: "PROGRAM_ARGUMENT_INVALID",
+    field: "inputJson",
+    message: `inputJson ${why}`,
+    help: "Send a JSON object by the program's inputSchema, or nothing to keep the input of the job.",
   });
 }
 

@@ -1,5 +1,5 @@
 import { isObject } from "@svc/core";
-import { ifStep, testContext } from "@svc/testing/programs";
+import { ifStep, testContext, testSkills } from "@svc/testing/programs";
 import fc from "fast-check";
 import { expect, test } from "vitest";
 import { checkProgram } from "./check/program.ts";
@@ -57,8 +57,14 @@ function makeRows(making: Making): object {
   const declared = { max: 1 + making.draw(3) };
   const page = making.draw(2) === 0 ? declared : { arg: "page_token", from: "nextPageToken", ...declared };
   making.sets.push(id);
-  const rows = { from: "items[]", keep: ["id"], ...(making.draw(2) === 0 && { page }) };
+  const rows = { from: "items[]", keep: ["id", "attendees"], ...(making.draw(2) === 0 && { page }) };
   return { id, call: "calendar.list_events", entity: "ops", args: { calendar_id: "primary" }, rows };
+}
+
+function makeSet(making: Making, step: object): object {
+  const id = makeId(making);
+  making.sets.push(id);
+  return { id, ...step };
 }
 
 /** Makes a step of each kind, from one of the sets that are known. */
@@ -79,6 +85,19 @@ const makers: Readonly<Record<Step["kind"], (making: Making, set: string) => obj
     making.sets.push(id);
     return { id, map: set, ...onRows, do: calls };
   },
+  sort: (making, set) => makeSet(making, { sort: set, by: [{ field: "id" }] }),
+  limit: (making, set) => makeSet(making, { limit: set, max: 1 + making.draw(20) }),
+  distinct: (making, set) => makeSet(making, { distinct: set, by: ["id"] }),
+  join(making, set) {
+    const other = making.sets[making.draw(making.sets.length)];
+    const kind = ["inner", "left", "anti"][making.draw(3)];
+    return makeSet(making, { join: set, with: other, on: { id: "id" }, kind });
+  },
+  group: (making, set) => makeSet(making, { group: set, by: ["id", "attendees"], as: { all: "count" } }),
+  compute: (making, set) => makeSet(making, { compute: set, fields: { id: "string(row.id)" } }),
+  // Its rows have no list any more: nothing is made of its set.
+  flatten: (making, set) => ({ id: makeId(making), flatten: set, field: "attendees", keep: { who: "item" } }),
+  take: (making) => makeSet(making, { take: "input.list", keep: ["id", "attendees"] }),
   reduce: (making, set) => ({ id: makeId(making), reduce: set, as: { all: "count" } }),
   judge: (making) => ({ id: makeId(making), judge: making.isLast ? "go" : "skip" }),
   if(making) {
@@ -90,6 +109,10 @@ const makers: Readonly<Record<Step["kind"], (making: Making, set: string) => obj
     return { id: makeId(making), until: "true", do: body, max: 1 + making.draw(4) };
   },
   wait: (making) => ({ id: makeId(making), wait: "1s" }),
+  run(making) {
+    const slug = ["look", "announce", "erase", "relay"][making.draw(4)];
+    return { id: makeId(making), run: `skills.${slug}`, input: { text: "x" } };
+  },
 };
 
 /** What a step of some kinds says of its errors, now and then. */
@@ -129,6 +152,7 @@ const generated = fc
     return {
       version: 1,
       title: "Generated",
+      input: { list: [] },
       limits: { rows, toolCalls: 200 + draw(2000), writes: 100 + draw(1000), asks: 30 },
       steps: makeSteps(
         { draw, ids: { count: 0 }, sets: [], isLast: false, inside: [], isHandling: false },
@@ -159,9 +183,10 @@ function callsIn(value: unknown, tools: readonly string[]): number {
   const sum = (values: readonly unknown[]) => values.reduce<number>((total, item) => total + callsIn(item, tools), 0);
   if (Array.isArray(value)) return sum(value);
   if (!isObject(value)) return 0;
-  const { call, then: yes, else: no, undo: _undo, onError, until, max, ...others } = value;
+  const { call, run, then: yes, else: no, undo: _undo, onError, until, max, ...others } = value;
+  const inner = typeof run === "string" ? callsIn(testSkills[run.replace("skills.", "")], tools) : 0;
   const named = isObject(value["http"]) ? requests[value["http"]["method"] as keyof typeof requests] : call;
-  const own = typeof named === "string" && tools.includes(named) ? pagesOf(others["rows"]) : 0;
+  const own = inner + (typeof named === "string" && tools.includes(named) ? pagesOf(others["rows"]) : 0);
   const rounds = until === undefined ? 1 : Number(max);
   return (
     own +

@@ -1,6 +1,16 @@
 import type { AccessClass } from "@svc/catalog";
 import type { Program } from "./program.ts";
-import { asksOf, callsOf, languageOf, maySkipNext, ownCallsOf, type Step, stepsOf } from "./steps/index.ts";
+import {
+  asksOf,
+  callsOf,
+  languageOf,
+  maySkipNext,
+  ownCallsOf,
+  ownRunsOf,
+  runsOf,
+  type Step,
+  stepsOf,
+} from "./steps/index.ts";
 import type { Measure } from "./steps/language.ts";
 import { bothUses, noUse, type Use, upTo } from "./steps/use.ts";
 
@@ -25,46 +35,105 @@ export type ClassOf = Measure<Step>["classOf"];
 
 const classes = ["read", "write", "destructive"] as const satisfies readonly AccessClass[];
 
-/** Computes the bounds of a program whose tools are known. */
-export function estimateOf(program: Program, classOf: ClassOf): ProgramEstimate {
+/** A skill that a program runs, as far as it is counted. */
+export type CountedSkill = {
+  readonly accepted: {
+    readonly program: Pick<Program, "sagaOn">;
+    readonly estimate: ProgramEstimate;
+    readonly fixedUse: Use;
+  };
+};
+
+/** What is known of the tools and skills that a program names. */
+export type Known = { readonly classOf: ClassOf; readonly skills: ReadonlyMap<string, CountedSkill> };
+
+/** Computes the bounds of a program whose tools and skills are known. */
+export function estimateOf(program: Program, known: Known): ProgramEstimate {
   const { limits, steps } = program;
+  const { classOf } = known;
+  const counting = { classOf, useOfSkill: (name: string) => wholeUse(known, name), isRepeating: true };
   // How many rows there are says how often maps call, so rows are counted first.
-  const rowsMax = Math.min(useOf(program, { classOf, rows: 0, isRepeating: true }).rowsMax, limits.rows);
-  const use = useOf(program, { classOf, rows: rowsMax, isRepeating: true });
+  const setRows = Math.min(useOf(program, { ...counting, rows: 0 }).rowsMax, limits.rows);
+  const use = useOf(program, { ...counting, rows: setRows });
+  const inner = runsOf(steps).flatMap((name) => known.skills.get(name)?.accepted.estimate ?? []);
   const repeats = rerunsOf(program);
   const bound = (count: number, limit: number) => Math.min(count * repeats, limit);
   const calls = callsOf(steps);
-  const used = new Set(calls.map(classOf));
+  const used = new Set([...calls.map(classOf), ...inner.flatMap((one) => one.accessClasses)]);
   const all = [...calls, ...calls.flatMap(({ undo }) => undo ?? [])];
   return {
     callsMin: use.callsMin,
     callsMax: bound(use.callsMax, limits.toolCalls),
     writesMax: bound(use.writesMax, limits.writes),
     destructiveMax: bound(use.destructiveMax, limits.writes),
-    rowsMax,
+    rowsMax: bound(use.rowsMax, limits.rows),
     asksMax: bound(use.asksMax, limits.asks),
     accessClasses: classes.filter((name) => used.has(name)),
-    toolkits: sorted(all.map(({ tool }) => tool.split(".")[0] ?? "")),
-    entities: sorted(all.map(({ entity }) => entity)).filter((entity) => entity !== ""),
-    notCompensable: notCompensable(steps, classOf),
+    toolkits: sorted([...all.map(({ tool }) => tool.split(".")[0] ?? ""), ...inner.flatMap((one) => one.toolkits)]),
+    entities: sorted([...all.map(({ entity }) => entity), ...inner.flatMap((one) => one.entities)]).filter(
+      (entity) => entity !== "",
+    ),
+    notCompensable: notCompensable(steps, known),
   };
 }
 
-/** What a program uses where no row and no repetition decides: what its limits must allow. */
-export function fixedUseOf(program: Program, classOf: ClassOf): Use {
-  return useOf(program, { classOf, rows: 0, isRepeating: false });
+/**
+ * The most writes of a run that goes on at a step, or in a block at it: those from there on and, of what may do its rows twice, as it
+ * stood and then those that failed, once more.
+ */
+export function writesFrom(
+  program: Program,
+  {
+    classOf,
+    skills,
+  }: { readonly classOf: ClassOf; readonly skills: Readonly<Record<string, { readonly estimate: ProgramEstimate }>> },
+  stepId: string,
+): number {
+  const { limits, steps } = program;
+  const counting = { classOf, useOfSkill: (name: string) => useOfEstimate(skills[name]?.estimate), isRepeating: true };
+  const index = steps.findIndex((step) => [...stepsOf([step])].some(({ id }) => id === stepId));
+  const rows = Math.min(useOf(program, { ...counting, rows: 0 }).rowsMax, limits.rows);
+  const writesOf = (part: readonly Step[]) => {
+    return useOf({ ...program, steps: part }, { ...counting, rows }).writesMax;
+  };
+  const [at] = steps.slice(index);
+  const again = at === undefined || at.kind === "call" || at.kind === "http" ? 0 : writesOf([at]);
+  return Math.min((writesOf(steps.slice(index)) + again) * rerunsOf(program), limits.writes);
 }
 
-function useOf(program: Program, counting: Pick<Measure<Step>, "classOf" | "rows" | "isRepeating">): Use {
+/** What a program uses where no row and no repetition decides: what its limits must allow. */
+export function fixedUseOf(program: Program, { classOf, skills }: Known): Use {
+  const useOfSkill = (name: string) => skills.get(name)?.accepted.fixedUse ?? noUse;
+  return useOf(program, { classOf, useOfSkill, rows: 0, isRepeating: false });
+}
+
+/** What a skill uses at most: as a job of its own, no more than its own limits. */
+function wholeUse({ skills }: Known, name: string): Use {
+  return useOfEstimate(skills.get(name)?.accepted.estimate);
+}
+
+function useOfEstimate(estimate: ProgramEstimate | undefined): Use {
+  if (estimate === undefined) return noUse;
+  const { callsMin, callsMax, writesMax, destructiveMax, rowsMax, asksMax } = estimate;
+  return { callsMin, callsMax, writesMax, destructiveMax, rowsMax, asksMin: 0, asksMax };
+}
+
+type Counting = Pick<Measure<Step>, "classOf" | "useOfSkill" | "rows" | "isRepeating">;
+
+function useOf(program: Program, counting: Counting): Use {
+  const sizes = new Map<string, number>();
   const measure: Measure<Step> = {
     ...counting,
     rowsMax: program.limits.rows,
+    sizeOf: (set) => sizes.get(set) ?? counting.rows,
     list(steps) {
       let sum = noUse;
       let maySkip = false;
       for (const step of steps) {
-        const own = bothUses(languageOf(step.kind).estimate(step, measure), useOfAsks(step));
+        const { estimate, setSize } = languageOf(step.kind);
+        const own = bothUses(estimate(step, measure), useOfAsks(step));
         const use = step.onError === undefined ? own : bothUses(own, upTo(1, measure.list(step.onError.steps)));
+        sizes.set(step.id, Math.min(setSize?.(step, measure) ?? counting.rows, counting.rows));
         const isCertain = !maySkip && step.when === undefined;
         sum = bothUses(sum, isCertain ? use : { ...use, callsMin: 0 });
         maySkip = maySkipNext(step, program.points);
@@ -86,10 +155,18 @@ function rerunsOf({ points, limits }: Program): number {
   return [...points.values()].some(({ continuations }) => continuations.includes("retry-with")) ? 1 + limits.asks : 1;
 }
 
-function notCompensable(steps: readonly Step[], classOf: ClassOf): string[] {
+function notCompensable(steps: readonly Step[], { classOf, skills }: Known): string[] {
   const isLasting = (step: Step) =>
-    ownCallsOf(step).some((call) => classOf(call) !== "read" && call.undo === undefined);
+    ownCallsOf(step).some((call) => classOf(call) !== "read" && call.undo === undefined) ||
+    ownRunsOf(step).some((name) => leavesWrites(skills.get(name)));
   return [...stepsOf(steps)].filter(isLasting).map(({ id }) => id);
+}
+
+/** What a skill did is undone with the job that runs it where its own program declares a saga. */
+function leavesWrites(skill: CountedSkill | undefined): boolean {
+  if (skill === undefined) return false;
+  const { program, estimate } = skill.accepted;
+  return estimate.notCompensable.length > 0 || (estimate.writesMax > 0 && program.sagaOn.length === 0);
 }
 
 function sorted(names: readonly string[]): string[] {

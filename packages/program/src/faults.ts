@@ -37,6 +37,8 @@ export type ProgramFault = DocumentFault<ProgramFaultCode>;
  */
 export type FaultList<Code extends string = ProgramFaultCode> = {
   add(code: Code, path: Path, message: string, hint: string): void;
+  /** Gives a fault that was added another hint: what would be right may depend on what was not looked at by then. */
+  rehint(code: Code, path: Path, message: string, hint: string): void;
   /** Notes a fault of a rule that is younger than programs in the store: it is none before `takeYounger`, which stored ones never meet. */
   addYounger(code: Code, path: Path, message: string, hint: string): void;
   /** Makes faults of those that were noted, and of those to come. */
@@ -52,7 +54,7 @@ export type FaultList<Code extends string = ProgramFaultCode> = {
 
 /** A list of faults of a parsed document. */
 export function createFaultList<Code extends string = ProgramFaultCode>(document: unknown): FaultList<Code> {
-  const found = new Map<string, { readonly position: readonly number[]; readonly fault: DocumentFault<Code> }>();
+  const found = new Map<string, { readonly position: readonly number[]; fault: DocumentFault<Code> }>();
   const pointers = new Set<string>();
   let omitted = 0;
   /** Undefined once they are faults like all others. */
@@ -69,6 +71,11 @@ export function createFaultList<Code extends string = ProgramFaultCode>(document
       if (found.has(key)) return;
       found.set(key, { position, fault });
       for (let length = existing.length; length > 0; length--) pointers.add(pointerOf(existing.slice(0, length)));
+    },
+    rehint(code, path, message, hint) {
+      const pointer = pointerOf(locate(document, path).existing);
+      const known = found.get(JSON.stringify([code, pointer, message]));
+      if (known !== undefined) known.fault = { ...known.fault, hint };
     },
     addYounger(...fault) {
       if (younger === undefined) list.add(...fault);

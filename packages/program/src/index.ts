@@ -1,12 +1,25 @@
 export { canonicalHash, canonicalJson } from "./canonical.ts";
+export type { AcceptedProgram, CheckedProgram } from "./check/accepted-program.ts";
 export type { CheckContext } from "./check/context.ts";
-export { type CheckedProgram, checkProgram } from "./check/program.ts";
-export { needsPlanApproval, type ProgramEstimate } from "./estimate.ts";
+export { checkProgram } from "./check/program.ts";
+export { pathsNamed } from "./check/sensitive.ts";
+export { programDigest } from "./check/skills.ts";
+export { needsPlanApproval, type ProgramEstimate, writesFrom } from "./estimate.ts";
 export { createFaultList, type DocumentFault, type FaultList, type ProgramFault } from "./faults.ts";
 export { examineGiven, fillGiven, type GivenTemplate, readGiven } from "./given/given.ts";
 export { type JsonObject, type JsonValue, type Path, pointerOf } from "./json.ts";
 export type { Limits } from "./limits.ts";
-export { createPinReader, type PinnedTool, type PinnedTools, type Pins, pinsOf, pinsText, readPins } from "./pins.ts";
+export {
+  createPinReader,
+  type PinnedSkill,
+  type PinnedSkills,
+  type PinnedTool,
+  type PinnedTools,
+  type Pins,
+  pinsOf,
+  pinsText,
+  readPins,
+} from "./pins.ts";
 export type { Continuation, Hop, OverrideTarget, Point } from "./point.ts";
 export type { PlanApproval, Program } from "./program.ts";
 export { programSchema } from "./program-schema.ts";
@@ -34,12 +47,13 @@ export {
 export { readSkillName, type SkillName } from "./skill-name.ts";
 export type { CallStep } from "./steps/call.ts";
 export type { HttpStep } from "./steps/http.ts";
-export type { Step, StepOf } from "./steps/index.ts";
+export { runsOf, type Step, type StepOf } from "./steps/index.ts";
 export type { MapCall } from "./steps/map.ts";
 export { classOfMethod, type HttpCall } from "./steps/parts/http-request.ts";
 export { type Paging, pagingOf } from "./steps/parts/page.ts";
+export { listedRowsMax, type Reduction, type Reductions } from "./steps/parts/reductions.ts";
 export type { Retry } from "./steps/parts/retry.ts";
-export type { Reduction } from "./steps/reduce.ts";
+export type { SortKey } from "./steps/sort.ts";
 export { type Expression, type SecretUse, secretsOf, type ValueTemplate } from "./template.ts";
 export type { RowState } from "./types/row-state.ts";
 export { typesOf } from "./types/schema-type.ts";

@@ -1,6 +1,7 @@
 import { type Action, type Catalog, pinToolkit, type Toolkit, type ToolkitPin, toolkitFromPin } from "@svc/catalog";
 import { LeastRecentlyUsed, readJsonObject } from "@svc/core";
 import { canonicalHash } from "./canonical.ts";
+import type { ProgramEstimate } from "./estimate.ts";
 
 /** The definitions that a program runs on, by toolkit slug. Plain JSON; `digest` is the hash of the definition's canonical JSON. */
 export type Pins = Readonly<Record<string, Pin>>;
@@ -8,18 +9,31 @@ export type Pins = Readonly<Record<string, Pin>>;
 /** One toolkit with the tools of it that the program calls. */
 export type Pin = { readonly digest: string; readonly definition: ToolkitPin };
 
-/** The pins that a program was stored with, from their JSON text. */
-export function readPins(text: string): Pins {
-  return readJsonObject(text, "the pins of a program") as unknown as Pins;
+/** A version of a skill that a program runs; `digest`: what its program is stored under, with the definitions it runs on, in hex. */
+export type PinnedSkill = {
+  readonly slug: string;
+  readonly version: number;
+  readonly digest: string;
+  readonly estimate: ProgramEstimate;
+};
+
+/** The skills that a program runs, by the names that it has for them. */
+export type PinnedSkills = Readonly<Record<string, PinnedSkill>>;
+
+/** The pins that a program was stored with, from their JSON text. No toolkit has the name that the skills stand under. */
+export function readPins(text: string): { readonly pins: Pins; readonly skills: PinnedSkills } {
+  const { skills = {}, ...pins } = readJsonObject(text, "the pins of a program");
+  return { pins: pins as unknown as Pins, skills: skills as unknown as PinnedSkills };
 }
 
 const texts = new WeakMap<Pins, string>();
 
-/** The JSON text of pins, as they are stored; made once. */
-export function pinsText(pins: Pins): string {
+/** The JSON text of pins, as they are stored; made once for each of these objects. */
+export function pinsText({ pins, skillPins }: { readonly pins: Pins; readonly skillPins: PinnedSkills }): string {
   let text = texts.get(pins);
   if (text === undefined) {
-    text = JSON.stringify(pins);
+    const hasSkills = Object.keys(skillPins).length > 0;
+    text = JSON.stringify(hasSkills ? { ...pins, skills: skillPins } : pins);
     texts.set(pins, text);
   }
   return text;

@@ -2,7 +2,7 @@
 export type SkillName = { readonly slug: string; readonly version: number };
 
 /** What names a skill: `skills.announce`, or a version of it, `skills.announce@3`. */
-const skillNamePattern = /^skills\.([a-z][a-z0-9_]{0,62})(?:@([1-9][0-9]{0,8}))?$/;
+export const skillNamePattern = /^skills\.([a-z][a-z0-9_]{0,62})(?:@([1-9][0-9]{0,8}))?$/;
 
 /** The skill that a text names; undefined for one that names none. */
 export function readSkillName(text: string): SkillName | undefined {

@@ -90,14 +90,14 @@ export function standingVersionStale(expected: number, version: number): Fault {
   });
 }
 
-/** A program cannot go on: its key is gone. */
-export function pauseCauseStands(keyId: string): Fault {
+/** A program cannot go on: what paused it stands, such as that its key is gone. */
+export function pauseCauseStands(cause: string): Fault {
   return fault({
     code: "failed_precondition",
     reason: "PAUSE_CAUSE_STANDS",
     field: "id",
-    message: `key ${keyId}, whose jobs the runs are, is revoked or has expired`,
-    help: "Send UpdateStandingProgram with the same definition: it adopts the program for your key.",
+    message: cause,
+    help: "Send UpdateStandingProgram with the same definition: it adopts the program for your key, as a plan that is checked anew.",
   });
 }
 

@@ -1,4 +1,4 @@
-import { revokeApiKey } from "@svc/db";
+import { revokeApiKey, setProjectPolicy } from "@svc/db";
 import { JobStatus } from "@svc/gen/jobs";
 import { StandingService } from "@svc/gen/standing";
 import { createTestDatabase, type TestDatabase } from "@svc/testing/database";
@@ -404,4 +404,21 @@ test("the same slug and definition is the same program; slugs, counts and versio
   const { run } = await standing.runStandingProgram({ id: destroyer });
   const { job } = await jobs.getJob({ id: run?.jobId ?? "" });
   expect(job?.status).toBe(JobStatus.PENDING_PLAN_APPROVAL);
+});
+
+test("a policy that is raised pauses what it holds, until an approver's key adopts it", async () => {
+  world.goTo("2026-03-11T09:00:30Z");
+  const { projectId, standing, runs } = await world.project();
+  const definitionJson = definitionText({});
+  const { standingProgram } = await standing.createStandingProgram({ slug: "held", definitionJson });
+  const id = standingProgram?.id ?? "";
+  const policy = { planApproval: "always", redirectUrls: [] } as const;
+  await setProjectPolicy(database.db, projectId, policy);
+  world.goTo("2026-03-11T09:15:00Z");
+  const [run] = await runs(id, 1);
+  expect(run && stateOf(run)).toBe("refused approval");
+  expect((await standing.getStandingProgram({ id })).standingProgram?.pauseReason).toBe("approval");
+  expect(await refusalOf(standing.resumeStandingProgram({ id }))).toMatchObject({ reason: "PAUSE_CAUSE_STANDS" });
+  const { standingProgram: adopted } = await standing.updateStandingProgram({ id, definitionJson });
+  expect(adopted).toMatchObject({ version: 2, pauseReason: "", needsApproval: true });
 });

@@ -20,7 +20,7 @@ import {
 } from "@svc/db";
 import type { EngineLimits, FaultPoint, JobEngine } from "@svc/jobs";
 import { createProgramCache, submitJob } from "@svc/jobs/testing";
-import { canonicalHash, parseCheckedProgram, pinsOf } from "@svc/program";
+import { canonicalHash, parseCheckedProgram, pinsOf, programDigest } from "@svc/program";
 import type { ToolCaller } from "@svc/tools";
 import { catalogOf } from "./catalog.ts";
 import { createTestClock, type TestClock } from "./clock.ts";
@@ -73,6 +73,8 @@ export type SubmitOptions = {
   simulateFirst?: boolean;
   needsApproval?: boolean;
   idempotencyKey?: string;
+  /** The programs of the skills that it runs, by slug: the first version of each. */
+  skills?: Readonly<Record<string, object>>;
   /** The engine of the node that takes the submission. Default: a node without one, which wakes the others. */
   engine?: Pick<JobEngine, "reserve" | "wake">;
 };
@@ -91,6 +93,14 @@ export type JobReading = {
   }[];
 };
 
+function textOf(program: object): string {
+  return JSON.stringify({ version: 1, title: "Test", ...program });
+}
+
+function hashOf(programJson: string): string {
+  return canonicalHash(JSON.parse(programJson));
+}
+
 /** Makes a bench with an account for the entity `ops`. */
 export async function createBench(
   db: Database,
@@ -105,7 +115,8 @@ export async function createBench(
   const parts: TestParts = { clock, catalog, transport: world.transport, isSandbox: true };
   const { caller } = createTestNode(db, parts).apps;
   const actions = [...catalog.toolkits.values()].flatMap((toolkit) => toolkit.actions);
-  const pins = JSON.stringify(pinsOf(actions, catalog));
+  const tools = pinsOf(actions, catalog);
+  const pins = JSON.stringify(tools);
   const engines: JobEngine[] = [];
   const bench: TestBench = {
     db,
@@ -163,7 +174,13 @@ export async function createBench(
     idle: () => createTestNode(db, parts).jobs.engine,
     async submit(program, options = {}) {
       const { mode = "live", simulateFirst = false, needsApproval = false, idempotencyKey, engine } = options;
-      const programJson = JSON.stringify({ version: 1, title: "Test", ...program });
+      const programJson = textOf(program);
+      const skills = Object.entries(options.skills ?? {}).map(([slug, skill]) => [slug, textOf(skill)] as const);
+      const skillPins = skills.map(([slug, text]) => {
+        const digest = programDigest(text, pins).toString("hex");
+        const estimate = { ...newJobDocuments.estimate, callsMax: 1_000 };
+        return [`skills.${slug}`, { slug, version: 1, digest, estimate }] as const;
+      });
       const submitted = await submitJob(
         {
           db,
@@ -178,9 +195,10 @@ export async function createBench(
           keyId,
           principalChain: [`key:${keyId}`],
           programJson,
-          programHash: canonicalHash(JSON.parse(programJson)),
+          programHash: hashOf(programJson),
           program: parseCheckedProgram(programJson),
-          pins,
+          pins: skills.length === 0 ? pins : JSON.stringify({ ...tools, skills: Object.fromEntries(skillPins) }),
+          skills: skills.map(([, text]) => ({ programJson: text, programHash: hashOf(text), pins })),
           mode,
           simulateFirst,
           needsApproval,

@@ -8,11 +8,56 @@ export async function testContext(): Promise<CheckContext> {
   return {
     view: catalog as CatalogView,
     hasAccounts: async (questions) => questions.map(({ entity }) => entity === "ops"),
+    findSkill: async ({ slug, version }) => {
+      const program = testSkills[slug];
+      return program && version <= 1 ? { slug, version: 1, programJson: JSON.stringify(program) } : undefined;
+    },
     hasSecrets: async (names) => names.map((name) => name !== "missing"),
     httpHosts: async () => new Set(["api.example.com", "127.0.0.1:8080"]),
     hasContacts: async (principals) => principals.map((principal) => ["lead", "head", "owner"].includes(principal)),
   };
 }
+
+const textInput = {
+  inputSchema: {
+    type: "object",
+    additionalProperties: false,
+    required: ["text"],
+    properties: { text: { type: "string" } },
+  },
+  input: { text: "Hello" },
+};
+
+function skill(title: string, steps: readonly object[], more: object = {}): object {
+  return { version: 1, title, ...textInput, steps, ...more };
+}
+
+/** Programs of skills that the programs of tests may run, by slug. */
+export const testSkills: Readonly<Record<string, object>> = {
+  look: skill("Look who it is", [{ id: "me", call: "messaging_bot.get_me", entity: "ops" }], {
+    result: { name: { $ref: "steps.me.first_name" } },
+  }),
+  announce: skill("Announce a text", [
+    {
+      id: "send",
+      call: "messaging_bot.send_message",
+      entity: "ops",
+      args: { chat_id: "@team", text: { $ref: "input.text" } },
+      retry: { max: 2 },
+    },
+  ]),
+  erase: skill("Erase a message", [
+    {
+      id: "erase",
+      call: "messaging_bot.delete_message",
+      entity: "ops",
+      args: { chat_id: "@team", message_id: 1, confirm: true },
+    },
+  ]),
+  relay: skill("Announce it through another", [
+    { id: "tell", run: "skills.announce", input: { text: { $ref: "input.text" } } },
+  ]),
+};
 
 /** An if step. For tests. */
 export function ifStep(id: string, condition: string, yes: readonly object[], no?: readonly object[]) {

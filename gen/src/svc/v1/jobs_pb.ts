@@ -15,7 +15,7 @@ import type { Message, UnknownEnum } from "@bufbuild/protobuf";
  * Describes the file svc/v1/jobs.proto.
  */
 export const file_svc_v1_jobs: GenFile = /*@__PURE__*/
-  fileDesc("ChFzdmMvdjEvam9icy5wcm90bxIGc3ZjLnYxIooFCgNKb2ISCgoCaWQYASABKAkSIQoGc3RhdHVzGAIgASgOMhEuc3ZjLnYxLkpvYlN0YXR1cxIUCgxwcm9ncmFtX2pzb24YAyABKAkSFAoMcHJvZ3JhbV9oYXNoGAQgASgJEiIKCGVzdGltYXRlGAUgASgLMhAuc3ZjLnYxLkVzdGltYXRlEhgKEHBsYW5fYXBwcm92YWxfaWQYBiABKAkSGgoEcGFyaxgHIAEoCzIMLnN2Yy52MS5QYXJrEioKDXN0ZXBfcmVjZWlwdHMYCCADKAsyEy5zdmMudjEuU3RlcFJlY2VpcHQSIAoHcmVjZWlwdBgJIAEoCzIPLnN2Yy52MS5SZWNlaXB0EhIKCmxhc3RfZXJyb3IYCiABKAkSLgoKY3JlYXRlZF9hdBgLIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASLgoKdXBkYXRlZF9hdBgMIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASLwoLZmluaXNoZWRfYXQYDSABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEiAKC3BlbmRpbmdfYXNrGA4gASgLMgsuc3ZjLnYxLkFzaxIaCgRzYWdhGA8gASgLMgwuc3ZjLnYxLlNhZ2ESDAoEbW9kZRgQIAEoCRIWCg5zaW11bGF0ZWRfZnJvbRgRIAEoCRISCgpza2lsbF9zbHVnGBIgASgJEi0KCXBhdXNlZF9hdBgTIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASGwoTc3RhbmRpbmdfcHJvZ3JhbV9pZBgYIAEoCRIXCg9zdGFuZGluZ19ydW5faWQYGSABKAki1gEKCEVzdGltYXRlEhEKCWNhbGxzX21pbhgBIAEoDRIRCgljYWxsc19tYXgYAiABKA0SEgoKd3JpdGVzX21heBgDIAEoDRIXCg9kZXN0cnVjdGl2ZV9tYXgYBCABKA0SEAoIcm93c19tYXgYBSABKA0SEAoIYXNrc19tYXgYBiABKA0SFgoOYWNjZXNzX2NsYXNzZXMYByADKAkSEAoIdG9vbGtpdHMYCCADKAkSEAoIZW50aXRpZXMYCSADKAkSFwoPbm90X2NvbXBlbnNhYmxlGAogAygJIqMBCgRQYXJrEg4KBnJlYXNvbhgBIAEoCRIPCgdzdGVwX2lkGAIgASgJEikKBXNpbmNlGAMgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBIrCgd3YWtlX2F0GAQgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBIiCghqdWRnbWVudBgFIAEoCzIQLnN2Yy52MS5KdWRnbWVudCLHAQoISnVkZ21lbnQSEAoIcG9pbnRfaWQYASABKAkSEgoKcmVxdWVzdF9pZBgCIAEoCRIQCghxdWVzdGlvbhgDIAEoCRIVCg1jb250aW51YXRpb25zGAQgAygJEhoKEmFuc3dlcl9zY2hlbWFfanNvbhgFIAEoCRItCglyYWlzZWRfYXQYBiABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEiEKBmNvdW50cxgHIAEoCzIRLnN2Yy52MS5Sb3dDb3VudHMiVQoJUm93Q291bnRzEgoKAmluGAEgASgNEgoKAm9rGAIgASgNEg4KBmZhaWxlZBgDIAEoDRIPCgdza2lwcGVkGAQgASgNEg8KB3Vua25vd24YBSABKA0iYAoKQ2FsbENvdW50cxIMCgRyZWFkGAEgASgNEg0KBXdyaXRlGAIgASgNEhMKC2Rlc3RydWN0aXZlGAMgASgNEg8KB3JldHJpZWQYBCABKA0SDwoHdW5rbm93bhgFIAEoDSKHAwoLU3RlcFJlY2VpcHQSDwoHc3RlcF9pZBgBIAEoCRIMCgRraW5kGAIgASgJEhEKCXRvb2xfc2x1ZxgDIAEoCRIUCgx0b29sX3ZlcnNpb24YBCABKAkSDQoFc3RhdGUYBSABKAkSEAoIYXR0ZW1wdHMYBiABKA0SLgoKc3RhcnRlZF9hdBgHIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASLwoLZmluaXNoZWRfYXQYCCABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEh8KBHJvd3MYCSABKAsyES5zdmMudjEuUm93Q291bnRzEiEKBWNhbGxzGAogASgLMhIuc3ZjLnYxLkNhbGxDb3VudHMSIQoGZXJyb3JzGAsgAygLMhEuc3ZjLnYxLlN0ZXBFcnJvchIlCghkZWNpc2lvbhgMIAEoCzITLnN2Yy52MS5Bc2tEZWNpc2lvbhIgCgR1bmRvGA0gASgLMhIuc3ZjLnYxLlVuZG9Db3VudHMiTwoJU3RlcEVycm9yEgwKBGNvZGUYASABKAkSDQoFY291bnQYAiABKA0SFQoNZmlyc3Rfb3JkaW5hbBgDIAEoDRIOCgZzYW1wbGUYBCABKAkiKgoKVW5kb0NvdW50cxIMCgRkb25lGAEgASgNEg4KBmZhaWxlZBgCIAEoDSKFAwoHUmVjZWlwdBIPCgdvdXRjb21lGAEgASgJEhQKDHByb2dyYW1faGFzaBgCIAEoCRIfCgRyb3dzGAMgASgLMhEuc3ZjLnYxLlJvd0NvdW50cxIhCgVjYWxscxgEIAEoCzISLnN2Yy52MS5DYWxsQ291bnRzEiUKBmxpbWl0cxgFIAEoCzIVLnN2Yy52MS5SZWNlaXB0TGltaXRzEh8KBGFza3MYBiABKAsyES5zdmMudjEuQXNrQ291bnRzEioKCWFwcHJvdmFscxgHIAMoCzIXLnN2Yy52MS5BcHByb3ZhbFJlY2VpcHQSIgoIZXN0aW1hdGUYCCABKAsyEC5zdmMudjEuRXN0aW1hdGUSHgoGYWN0dWFsGAkgASgLMg4uc3ZjLnYxLkFjdHVhbBIaCgRzYWdhGAogASgLMgwuc3ZjLnYxLlNhZ2ESEwoLcmVzdWx0X2pzb24YCyABKAkSEAoIbGFzdF9zZXEYDCABKA0SFAoMcmVjZWlwdF9oYXNoGA0gASgJIlAKDVJlY2VpcHRMaW1pdHMSHwoEdXNlZBgBIAEoCzIRLnN2Yy52MS5Kb2JMaW1pdHMSHgoDbWF4GAIgASgLMhEuc3ZjLnYxLkpvYkxpbWl0cyJ6CglKb2JMaW1pdHMSGAoQZGVhZGxpbmVfc2Vjb25kcxgBIAEoDRISCgp0b29sX2NhbGxzGAIgASgNEg4KBndyaXRlcxgDIAEoDRIMCgRyb3dzGAQgASgNEgwKBGFza3MYBSABKA0SEwoLY29uY3VycmVuY3kYBiABKA0ibAoJQXNrQ291bnRzEg4KBnJhaXNlZBgBIAEoDRIQCghhbnN3ZXJlZBgCIAEoDRIRCglkZWZhdWx0ZWQYAyABKA0SEQoJd2l0aGRyYXduGAQgASgNEhcKD3JlZnVzZWRfYW5zd2VycxgFIAEoDSJeCg9BcHByb3ZhbFJlY2VpcHQSEwoLYXBwcm92YWxfaWQYASABKAkSDwoHc3RlcF9pZBgCIAEoCRIlCghkZWNpc2lvbhgDIAEoCzITLnN2Yy52MS5Bc2tEZWNpc2lvbiJYCgZBY3R1YWwSDQoFY2FsbHMYASABKA0SDgoGd3JpdGVzGAIgASgNEhMKC2Rlc3RydWN0aXZlGAMgASgNEgwKBHJvd3MYBCABKA0SDAoEYXNrcxgFIAEoDSJECgRTYWdhEg0KBXN0YXRlGAEgASgJEg8KB2VudHJpZXMYAiABKA0SDAoEZG9uZRgDIAEoDRIOCgZmYWlsZWQYBCABKA0inQEKCEpvYkV2ZW50Eg4KBmpvYl9pZBgBIAEoCRILCgNzZXEYAiABKA0SDAoEdHlwZRgDIAEoCRIPCgdzdGVwX2lkGAQgASgJEiYKAmF0GAUgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBIUCgxwYXlsb2FkX2pzb24YBiABKAkSFwoPcHJpbmNpcGFsX2NoYWluGAcgAygJIpkFCgNBc2sSEAoIcG9pbnRfaWQYASABKAkSFAoMcHJpbmNpcGFsX2lkGAIgASgJEhEKCWhvcF9pbmRleBgDIAEoBRIcChRkZWxpdmVyZWRfcHJpbmNpcGFscxgEIAMoCRIRCgl0b29sX3NsdWcYBSABKAkSEQoJZW50aXR5X2lkGAYgASgJEhQKDHRvb2xfY2FsbF9pZBgHIAEoCRIwCgxkZWxpdmVyZWRfYXQYCCABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEi8KC2RlYWRsaW5lX2F0GAkgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBITCgthcHByb3ZhbF9pZBgKIAEoCRIRCglleGhhdXN0ZWQYCyABKAgSDgoGam9iX2lkGAwgASgJEhIKCnJlcXVlc3RfaWQYDSABKAkSHwoFc3RhdGUYDiABKA4yEC5zdmMudjEuQXNrU3RhdGUSEAoIcXVlc3Rpb24YDyABKAkSGgoSYW5zd2VyX3NjaGVtYV9qc29uGBAgASgJEhUKDWNvbnRpbnVhdGlvbnMYESADKAkSJgoKZXNjYWxhdGlvbhgSIAMoCzISLnN2Yy52MS5Bc2tIb3BTcGVjEiwKCGFza2VkX2F0GBMgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBIlCghkZWNpc2lvbhgUIAEoCzITLnN2Yy52MS5Bc2tEZWNpc2lvbhIPCgdzdGVwX2lkGBUgASgJEhAKCGRlbGl2ZXJ5GBYgASgJEisKEnNpbXVsYXRpb25fcmVjZWlwdBgXIAEoCzIPLnN2Yy52MS5SZWNlaXB0EhsKE3N0YW5kaW5nX3Byb2dyYW1faWQYGCABKAkiOwoKQXNrSG9wU3BlYxIUCgxwcmluY2lwYWxfaWQYASABKAkSFwoPdGltZW91dF9zZWNvbmRzGAIgASgNIqgBCgtBc2tEZWNpc2lvbhIUCgxjb250aW51YXRpb24YASABKAkSFAoMcHJpbmNpcGFsX2lkGAIgASgJEg4KBmtleV9pZBgDIAEoCRIPCgdzdXJmYWNlGAQgASgJEgwKBG5vdGUYBSABKAkSFgoOb3ZlcnJpZGVzX2pzb24YBiABKAkSJgoCYXQYByABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wIogBCgtBc2tFbmRwb2ludBIKCgJpZBgBIAEoCRIUCgxlbmRwb2ludF91cmwYAiABKAkSDgoGYWN0aXZlGAMgASgIEhcKD2luYWN0aXZlX3JlYXNvbhgEIAEoCRIuCgpjcmVhdGVkX2F0GAUgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcCJnChBTdWJtaXRKb2JSZXF1ZXN0EhQKDHByb2dyYW1fanNvbhgBIAEoCRIXCg9pZGVtcG90ZW5jeV9rZXkYAiABKAkSDAoEbW9kZRgDIAEoCRIWCg5zaW11bGF0ZV9maXJzdBgEIAEoCCItChFTdWJtaXRKb2JSZXNwb25zZRIYCgNqb2IYASABKAsyCy5zdmMudjEuSm9iIisKE0NoZWNrUHJvZ3JhbVJlcXVlc3QSFAoMcHJvZ3JhbV9qc29uGAEgASgJIqYBChRDaGVja1Byb2dyYW1SZXNwb25zZRIkCgZmYXVsdHMYASADKAsyFC5zdmMudjEuUHJvZ3JhbUZhdWx0EhYKDm9taXR0ZWRfZmF1bHRzGAIgASgNEhQKDHByb2dyYW1faGFzaBgDIAEoCRIiCghlc3RpbWF0ZRgEIAEoCzIQLnN2Yy52MS5Fc3RpbWF0ZRIWCg5uZWVkc19hcHByb3ZhbBgFIAEoCCJMCgxQcm9ncmFtRmF1bHQSDgoGcmVhc29uGAEgASgJEg0KBWZpZWxkGAIgASgJEg8KB21lc3NhZ2UYAyABKAkSDAoEaGVscBgEIAEoCSIbCg1HZXRKb2JSZXF1ZXN0EgoKAmlkGAEgASgJIksKDkdldEpvYlJlc3BvbnNlEhgKA2pvYhgBIAEoCzILLnN2Yy52MS5Kb2ISHwoKc2ltdWxhdGlvbhgCIAEoCzILLnN2Yy52MS5Kb2IimgEKD0xpc3RKb2JzUmVxdWVzdBIhCgZzdGF0dXMYASABKA4yES5zdmMudjEuSm9iU3RhdHVzEhEKCXBhZ2Vfc2l6ZRgCIAEoBRISCgpwYWdlX3Rva2VuGAMgASgJEgwKBG1vZGUYBCABKAkSEgoKc2tpbGxfc2x1ZxgFIAEoCRIbChNzdGFuZGluZ19wcm9ncmFtX2lkGAggASgJIkYKEExpc3RKb2JzUmVzcG9uc2USGQoEam9icxgBIAMoCzILLnN2Yy52MS5Kb2ISFwoPbmV4dF9wYWdlX3Rva2VuGAIgASgJIh4KEENhbmNlbEpvYlJlcXVlc3QSCgoCaWQYASABKAkiLQoRQ2FuY2VsSm9iUmVzcG9uc2USGAoDam9iGAEgASgLMgsuc3ZjLnYxLkpvYiIdCg9QYXVzZUpvYlJlcXVlc3QSCgoCaWQYASABKAkiLAoQUGF1c2VKb2JSZXNwb25zZRIYCgNqb2IYASABKAsyCy5zdmMudjEuSm9iIh4KEFJlc3VtZUpvYlJlcXVlc3QSCgoCaWQYASABKAkiLQoRUmVzdW1lSm9iUmVzcG9uc2USGAoDam9iGAEgASgLMgsuc3ZjLnYxLkpvYiJNChRMaXN0Sm9iRXZlbnRzUmVxdWVzdBIOCgZqb2JfaWQYASABKAkSEQoJcGFnZV9zaXplGAIgASgFEhIKCnBhZ2VfdG9rZW4YAyABKAkiUgoVTGlzdEpvYkV2ZW50c1Jlc3BvbnNlEiAKBmV2ZW50cxgBIAMoCzIQLnN2Yy52MS5Kb2JFdmVudBIXCg9uZXh0X3BhZ2VfdG9rZW4YAiABKAkiNAoPV2F0Y2hKb2JSZXF1ZXN0Eg4KBmpvYl9pZBgBIAEoCRIRCglhZnRlcl9zZXEYAiABKA0iMwoQV2F0Y2hKb2JSZXNwb25zZRIfCgVldmVudBgBIAEoCzIQLnN2Yy52MS5Kb2JFdmVudCJbChFQcm9tb3RlSm9iUmVxdWVzdBIOCgZqb2JfaWQYASABKAkSDAoEc2x1ZxgCIAEoCRITCgtkZXNjcmlwdGlvbhgDIAEoCRITCgtuZXdfdmVyc2lvbhgEIAEoCCJBChJQcm9tb3RlSm9iUmVzcG9uc2USGgoEdG9vbBgBIAEoCzIMLnN2Yy52MS5Ub29sEg8KB3ZlcnNpb24YAiABKAUi1QEKBVNraWxsEgwKBHNsdWcYASABKAkSDwoHdmVyc2lvbhgCIAEoBRIRCgl0b29sX3NsdWcYAyABKAkSEwoLZGVzY3JpcHRpb24YBCABKAkSDgoGam9iX2lkGAUgASgJEhQKDGFjY2Vzc19jbGFzcxgGIAEoCRIZChFpbnB1dF9zY2hlbWFfanNvbhgHIAEoCRIuCgpjcmVhdGVkX2F0GAggASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBIUCgxwcm9ncmFtX2pzb24YCSABKAkiSAoRTGlzdFNraWxsc1JlcXVlc3QSDAoEc2x1ZxgBIAEoCRIRCglwYWdlX3NpemUYAiABKAUSEgoKcGFnZV90b2tlbhgDIAEoCSJMChJMaXN0U2tpbGxzUmVzcG9uc2USHQoGc2tpbGxzGAEgAygLMg0uc3ZjLnYxLlNraWxsEhcKD25leHRfcGFnZV90b2tlbhgCIAEoCSIwCg9HZXRTa2lsbFJlcXVlc3QSDAoEc2x1ZxgBIAEoCRIPCgd2ZXJzaW9uGAIgASgFIjAKEEdldFNraWxsUmVzcG9uc2USHAoFc2tpbGwYASABKAsyDS5zdmMudjEuU2tpbGwiMwoSRGVsZXRlU2tpbGxSZXF1ZXN0EgwKBHNsdWcYASABKAkSDwoHdmVyc2lvbhgCIAEoBSIVChNEZWxldGVTa2lsbFJlc3BvbnNlIp0BChBBbnN3ZXJBc2tSZXF1ZXN0Eg4KBmpvYl9pZBgBIAEoCRISCgpyZXF1ZXN0X2lkGAIgASgJEhQKDHByaW5jaXBhbF9pZBgDIAEoCRIUCgxjb250aW51YXRpb24YBCABKAkSFgoOb3ZlcnJpZGVzX2pzb24YBSABKAkSDAoEbm90ZRgGIAEoCRITCgtkZWxpdmVyeV9pZBgHIAEoCSItChFBbnN3ZXJBc2tSZXNwb25zZRIYCgNqb2IYASABKAsyCy5zdmMudjEuSm9iIpwBCg9MaXN0QXNrc1JlcXVlc3QSHwoFc3RhdGUYASABKA4yEC5zdmMudjEuQXNrU3RhdGUSFAoMcHJpbmNpcGFsX2lkGAIgASgJEg4KBmpvYl9pZBgDIAEoCRIbChNzdGFuZGluZ19wcm9ncmFtX2lkGAQgASgJEhEKCXBhZ2Vfc2l6ZRgFIAEoBRISCgpwYWdlX3Rva2VuGAYgASgJIkYKEExpc3RBc2tzUmVzcG9uc2USGQoEYXNrcxgBIAMoCzILLnN2Yy52MS5Bc2sSFwoPbmV4dF9wYWdlX3Rva2VuGAIgASgJIjMKDUdldEFza1JlcXVlc3QSDgoGam9iX2lkGAEgASgJEhIKCnJlcXVlc3RfaWQYAiABKAkiKgoOR2V0QXNrUmVzcG9uc2USGAoDYXNrGAEgASgLMgsuc3ZjLnYxLkFzayIwChhDcmVhdGVBc2tFbmRwb2ludFJlcXVlc3QSFAoMZW5kcG9pbnRfdXJsGAEgASgJIl4KGUNyZWF0ZUFza0VuZHBvaW50UmVzcG9uc2USKQoMYXNrX2VuZHBvaW50GAEgASgLMhMuc3ZjLnYxLkFza0VuZHBvaW50EhYKDnNpZ25pbmdfc2VjcmV0GAIgASgJIkAKF0xpc3RBc2tFbmRwb2ludHNSZXF1ZXN0EhEKCXBhZ2Vfc2l6ZRgBIAEoBRISCgpwYWdlX3Rva2VuGAIgASgJIl8KGExpc3RBc2tFbmRwb2ludHNSZXNwb25zZRIqCg1hc2tfZW5kcG9pbnRzGAEgAygLMhMuc3ZjLnYxLkFza0VuZHBvaW50EhcKD25leHRfcGFnZV90b2tlbhgCIAEoCSImChhEZWxldGVBc2tFbmRwb2ludFJlcXVlc3QSCgoCaWQYASABKAkiGwoZRGVsZXRlQXNrRW5kcG9pbnRSZXNwb25zZSrfAgoJSm9iU3RhdHVzEhoKFkpPQl9TVEFUVVNfVU5TUEVDSUZJRUQQABIZChVKT0JfU1RBVFVTX1NJTVVMQVRJTkcQARIkCiBKT0JfU1RBVFVTX1BFTkRJTkdfUExBTl9BUFBST1ZBTBACEhUKEUpPQl9TVEFUVVNfUVVFVUVEEAMSFgoSSk9CX1NUQVRVU19SVU5OSU5HEAQSFQoRSk9CX1NUQVRVU19QQVJLRUQQBRIbChdKT0JfU1RBVFVTX0NPTVBFTlNBVElORxAGEhgKFEpPQl9TVEFUVVNfU1VDQ0VFREVEEAcSFQoRSk9CX1NUQVRVU19GQUlMRUQQCBIWChJKT0JfU1RBVFVTX0FCT1JURUQQCRIXChNKT0JfU1RBVFVTX1JFSkVDVEVEEAoSFgoSSk9CX1NUQVRVU19FWFBJUkVEEAsSGAoUSk9CX1NUQVRVU19DQU5DRUxMRUQQDCqGAQoIQXNrU3RhdGUSGQoVQVNLX1NUQVRFX1VOU1BFQ0lGSUVEEAASFQoRQVNLX1NUQVRFX1BFTkRJTkcQARIWChJBU0tfU1RBVEVfQU5TV0VSRUQQAhIXChNBU0tfU1RBVEVfREVGQVVMVEVEEAMSFwoTQVNLX1NUQVRFX1dJVEhEUkFXThAEMqwLCgtKb2JzU2VydmljZRJGCglTdWJtaXRKb2ISGC5zdmMudjEuU3VibWl0Sm9iUmVxdWVzdBoZLnN2Yy52MS5TdWJtaXRKb2JSZXNwb25zZSIEqLsYARJPCgxDaGVja1Byb2dyYW0SGy5zdmMudjEuQ2hlY2tQcm9ncmFtUmVxdWVzdBocLnN2Yy52MS5DaGVja1Byb2dyYW1SZXNwb25zZSIEqLsYARI9CgZHZXRKb2ISFS5zdmMudjEuR2V0Sm9iUmVxdWVzdBoWLnN2Yy52MS5HZXRKb2JSZXNwb25zZSIEqLsYARJDCghMaXN0Sm9icxIXLnN2Yy52MS5MaXN0Sm9ic1JlcXVlc3QaGC5zdmMudjEuTGlzdEpvYnNSZXNwb25zZSIEqLsYARJGCglDYW5jZWxKb2ISGC5zdmMudjEuQ2FuY2VsSm9iUmVxdWVzdBoZLnN2Yy52MS5DYW5jZWxKb2JSZXNwb25zZSIEqLsYARJDCghQYXVzZUpvYhIXLnN2Yy52MS5QYXVzZUpvYlJlcXVlc3QaGC5zdmMudjEuUGF1c2VKb2JSZXNwb25zZSIEqLsYARJGCglSZXN1bWVKb2ISGC5zdmMudjEuUmVzdW1lSm9iUmVxdWVzdBoZLnN2Yy52MS5SZXN1bWVKb2JSZXNwb25zZSIEqLsYARJSCg1MaXN0Sm9iRXZlbnRzEhwuc3ZjLnYxLkxpc3RKb2JFdmVudHNSZXF1ZXN0Gh0uc3ZjLnYxLkxpc3RKb2JFdmVudHNSZXNwb25zZSIEqLsYARJFCghXYXRjaEpvYhIXLnN2Yy52MS5XYXRjaEpvYlJlcXVlc3QaGC5zdmMudjEuV2F0Y2hKb2JSZXNwb25zZSIEqLsYATABEkkKClByb21vdGVKb2ISGS5zdmMudjEuUHJvbW90ZUpvYlJlcXVlc3QaGi5zdmMudjEuUHJvbW90ZUpvYlJlc3BvbnNlIgSouxgBEkkKCkxpc3RTa2lsbHMSGS5zdmMudjEuTGlzdFNraWxsc1JlcXVlc3QaGi5zdmMudjEuTGlzdFNraWxsc1Jlc3BvbnNlIgSouxgBEkMKCEdldFNraWxsEhcuc3ZjLnYxLkdldFNraWxsUmVxdWVzdBoYLnN2Yy52MS5HZXRTa2lsbFJlc3BvbnNlIgSouxgBEkwKC0RlbGV0ZVNraWxsEhouc3ZjLnYxLkRlbGV0ZVNraWxsUmVxdWVzdBobLnN2Yy52MS5EZWxldGVTa2lsbFJlc3BvbnNlIgSouxgCEkYKCUFuc3dlckFzaxIYLnN2Yy52MS5BbnN3ZXJBc2tSZXF1ZXN0Ghkuc3ZjLnYxLkFuc3dlckFza1Jlc3BvbnNlIgSouxgBEkMKCExpc3RBc2tzEhcuc3ZjLnYxLkxpc3RBc2tzUmVxdWVzdBoYLnN2Yy52MS5MaXN0QXNrc1Jlc3BvbnNlIgSouxgBEj0KBkdldEFzaxIVLnN2Yy52MS5HZXRBc2tSZXF1ZXN0GhYuc3ZjLnYxLkdldEFza1Jlc3BvbnNlIgSouxgBEl4KEUNyZWF0ZUFza0VuZHBvaW50EiAuc3ZjLnYxLkNyZWF0ZUFza0VuZHBvaW50UmVxdWVzdBohLnN2Yy52MS5DcmVhdGVBc2tFbmRwb2ludFJlc3BvbnNlIgSouxgCElsKEExpc3RBc2tFbmRwb2ludHMSHy5zdmMudjEuTGlzdEFza0VuZHBvaW50c1JlcXVlc3QaIC5zdmMudjEuTGlzdEFza0VuZHBvaW50c1Jlc3BvbnNlIgSouxgCEl4KEURlbGV0ZUFza0VuZHBvaW50EiAuc3ZjLnYxLkRlbGV0ZUFza0VuZHBvaW50UmVxdWVzdBohLnN2Yy52MS5EZWxldGVBc2tFbmRwb2ludFJlc3BvbnNlIgSouxgCYgZwcm90bzM", [file_google_protobuf_timestamp, file_svc_v1_catalog, file_svc_v1_options]);
+  fileDesc("ChFzdmMvdjEvam9icy5wcm90bxIGc3ZjLnYxItgFCgNKb2ISCgoCaWQYASABKAkSIQoGc3RhdHVzGAIgASgOMhEuc3ZjLnYxLkpvYlN0YXR1cxIUCgxwcm9ncmFtX2pzb24YAyABKAkSFAoMcHJvZ3JhbV9oYXNoGAQgASgJEiIKCGVzdGltYXRlGAUgASgLMhAuc3ZjLnYxLkVzdGltYXRlEhgKEHBsYW5fYXBwcm92YWxfaWQYBiABKAkSGgoEcGFyaxgHIAEoCzIMLnN2Yy52MS5QYXJrEioKDXN0ZXBfcmVjZWlwdHMYCCADKAsyEy5zdmMudjEuU3RlcFJlY2VpcHQSIAoHcmVjZWlwdBgJIAEoCzIPLnN2Yy52MS5SZWNlaXB0EhIKCmxhc3RfZXJyb3IYCiABKAkSLgoKY3JlYXRlZF9hdBgLIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASLgoKdXBkYXRlZF9hdBgMIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASLwoLZmluaXNoZWRfYXQYDSABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEiAKC3BlbmRpbmdfYXNrGA4gASgLMgsuc3ZjLnYxLkFzaxIaCgRzYWdhGA8gASgLMgwuc3ZjLnYxLlNhZ2ESDAoEbW9kZRgQIAEoCRIWCg5zaW11bGF0ZWRfZnJvbRgRIAEoCRISCgpza2lsbF9zbHVnGBIgASgJEi0KCXBhdXNlZF9hdBgTIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASDwoHYXR0ZW1wdBgUIAEoDRIkCghhdHRlbXB0cxgVIAMoCzISLnN2Yy52MS5Kb2JBdHRlbXB0EhUKDXBhcmVudF9qb2JfaWQYFiABKAkSGwoTc3RhbmRpbmdfcHJvZ3JhbV9pZBgYIAEoCRIXCg9zdGFuZGluZ19ydW5faWQYGSABKAki7QEKCkpvYkF0dGVtcHQSDwoHYXR0ZW1wdBgBIAEoDRIhCgZzdGF0dXMYAiABKA4yES5zdmMudjEuSm9iU3RhdHVzEiAKB3JlY2VpcHQYAyABKAsyDy5zdmMudjEuUmVjZWlwdBISCgpsYXN0X2Vycm9yGAQgASgJEi8KC2ZpbmlzaGVkX2F0GAUgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBIuCgpyZXRyaWVkX2F0GAYgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBIUCgxyZXRyeV9rZXlfaWQYByABKAki1gEKCEVzdGltYXRlEhEKCWNhbGxzX21pbhgBIAEoDRIRCgljYWxsc19tYXgYAiABKA0SEgoKd3JpdGVzX21heBgDIAEoDRIXCg9kZXN0cnVjdGl2ZV9tYXgYBCABKA0SEAoIcm93c19tYXgYBSABKA0SEAoIYXNrc19tYXgYBiABKA0SFgoOYWNjZXNzX2NsYXNzZXMYByADKAkSEAoIdG9vbGtpdHMYCCADKAkSEAoIZW50aXRpZXMYCSADKAkSFwoPbm90X2NvbXBlbnNhYmxlGAogAygJIrkBCgRQYXJrEg4KBnJlYXNvbhgBIAEoCRIPCgdzdGVwX2lkGAIgASgJEikKBXNpbmNlGAMgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBIrCgd3YWtlX2F0GAQgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBIiCghqdWRnbWVudBgFIAEoCzIQLnN2Yy52MS5KdWRnbWVudBIUCgxjaGlsZF9qb2JfaWQYBiABKAkixwEKCEp1ZGdtZW50EhAKCHBvaW50X2lkGAEgASgJEhIKCnJlcXVlc3RfaWQYAiABKAkSEAoIcXVlc3Rpb24YAyABKAkSFQoNY29udGludWF0aW9ucxgEIAMoCRIaChJhbnN3ZXJfc2NoZW1hX2pzb24YBSABKAkSLQoJcmFpc2VkX2F0GAYgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBIhCgZjb3VudHMYByABKAsyES5zdmMudjEuUm93Q291bnRzIlUKCVJvd0NvdW50cxIKCgJpbhgBIAEoDRIKCgJvaxgCIAEoDRIOCgZmYWlsZWQYAyABKA0SDwoHc2tpcHBlZBgEIAEoDRIPCgd1bmtub3duGAUgASgNImAKCkNhbGxDb3VudHMSDAoEcmVhZBgBIAEoDRINCgV3cml0ZRgCIAEoDRITCgtkZXN0cnVjdGl2ZRgDIAEoDRIPCgdyZXRyaWVkGAQgASgNEg8KB3Vua25vd24YBSABKA0ihwMKC1N0ZXBSZWNlaXB0Eg8KB3N0ZXBfaWQYASABKAkSDAoEa2luZBgCIAEoCRIRCgl0b29sX3NsdWcYAyABKAkSFAoMdG9vbF92ZXJzaW9uGAQgASgJEg0KBXN0YXRlGAUgASgJEhAKCGF0dGVtcHRzGAYgASgNEi4KCnN0YXJ0ZWRfYXQYByABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEi8KC2ZpbmlzaGVkX2F0GAggASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBIfCgRyb3dzGAkgASgLMhEuc3ZjLnYxLlJvd0NvdW50cxIhCgVjYWxscxgKIAEoCzISLnN2Yy52MS5DYWxsQ291bnRzEiEKBmVycm9ycxgLIAMoCzIRLnN2Yy52MS5TdGVwRXJyb3ISJQoIZGVjaXNpb24YDCABKAsyEy5zdmMudjEuQXNrRGVjaXNpb24SIAoEdW5kbxgNIAEoCzISLnN2Yy52MS5VbmRvQ291bnRzIk8KCVN0ZXBFcnJvchIMCgRjb2RlGAEgASgJEg0KBWNvdW50GAIgASgNEhUKDWZpcnN0X29yZGluYWwYAyABKA0SDgoGc2FtcGxlGAQgASgJIioKClVuZG9Db3VudHMSDAoEZG9uZRgBIAEoDRIOCgZmYWlsZWQYAiABKA0ihQMKB1JlY2VpcHQSDwoHb3V0Y29tZRgBIAEoCRIUCgxwcm9ncmFtX2hhc2gYAiABKAkSHwoEcm93cxgDIAEoCzIRLnN2Yy52MS5Sb3dDb3VudHMSIQoFY2FsbHMYBCABKAsyEi5zdmMudjEuQ2FsbENvdW50cxIlCgZsaW1pdHMYBSABKAsyFS5zdmMudjEuUmVjZWlwdExpbWl0cxIfCgRhc2tzGAYgASgLMhEuc3ZjLnYxLkFza0NvdW50cxIqCglhcHByb3ZhbHMYByADKAsyFy5zdmMudjEuQXBwcm92YWxSZWNlaXB0EiIKCGVzdGltYXRlGAggASgLMhAuc3ZjLnYxLkVzdGltYXRlEh4KBmFjdHVhbBgJIAEoCzIOLnN2Yy52MS5BY3R1YWwSGgoEc2FnYRgKIAEoCzIMLnN2Yy52MS5TYWdhEhMKC3Jlc3VsdF9qc29uGAsgASgJEhAKCGxhc3Rfc2VxGAwgASgNEhQKDHJlY2VpcHRfaGFzaBgNIAEoCSJQCg1SZWNlaXB0TGltaXRzEh8KBHVzZWQYASABKAsyES5zdmMudjEuSm9iTGltaXRzEh4KA21heBgCIAEoCzIRLnN2Yy52MS5Kb2JMaW1pdHMiegoJSm9iTGltaXRzEhgKEGRlYWRsaW5lX3NlY29uZHMYASABKA0SEgoKdG9vbF9jYWxscxgCIAEoDRIOCgZ3cml0ZXMYAyABKA0SDAoEcm93cxgEIAEoDRIMCgRhc2tzGAUgASgNEhMKC2NvbmN1cnJlbmN5GAYgASgNImwKCUFza0NvdW50cxIOCgZyYWlzZWQYASABKA0SEAoIYW5zd2VyZWQYAiABKA0SEQoJZGVmYXVsdGVkGAMgASgNEhEKCXdpdGhkcmF3bhgEIAEoDRIXCg9yZWZ1c2VkX2Fuc3dlcnMYBSABKA0iXgoPQXBwcm92YWxSZWNlaXB0EhMKC2FwcHJvdmFsX2lkGAEgASgJEg8KB3N0ZXBfaWQYAiABKAkSJQoIZGVjaXNpb24YAyABKAsyEy5zdmMudjEuQXNrRGVjaXNpb24iWAoGQWN0dWFsEg0KBWNhbGxzGAEgASgNEg4KBndyaXRlcxgCIAEoDRITCgtkZXN0cnVjdGl2ZRgDIAEoDRIMCgRyb3dzGAQgASgNEgwKBGFza3MYBSABKA0iRAoEU2FnYRINCgVzdGF0ZRgBIAEoCRIPCgdlbnRyaWVzGAIgASgNEgwKBGRvbmUYAyABKA0SDgoGZmFpbGVkGAQgASgNIp0BCghKb2JFdmVudBIOCgZqb2JfaWQYASABKAkSCwoDc2VxGAIgASgNEgwKBHR5cGUYAyABKAkSDwoHc3RlcF9pZBgEIAEoCRImCgJhdBgFIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASFAoMcGF5bG9hZF9qc29uGAYgASgJEhcKD3ByaW5jaXBhbF9jaGFpbhgHIAMoCSKZBQoDQXNrEhAKCHBvaW50X2lkGAEgASgJEhQKDHByaW5jaXBhbF9pZBgCIAEoCRIRCglob3BfaW5kZXgYAyABKAUSHAoUZGVsaXZlcmVkX3ByaW5jaXBhbHMYBCADKAkSEQoJdG9vbF9zbHVnGAUgASgJEhEKCWVudGl0eV9pZBgGIAEoCRIUCgx0b29sX2NhbGxfaWQYByABKAkSMAoMZGVsaXZlcmVkX2F0GAggASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBIvCgtkZWFkbGluZV9hdBgJIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASEwoLYXBwcm92YWxfaWQYCiABKAkSEQoJZXhoYXVzdGVkGAsgASgIEg4KBmpvYl9pZBgMIAEoCRISCgpyZXF1ZXN0X2lkGA0gASgJEh8KBXN0YXRlGA4gASgOMhAuc3ZjLnYxLkFza1N0YXRlEhAKCHF1ZXN0aW9uGA8gASgJEhoKEmFuc3dlcl9zY2hlbWFfanNvbhgQIAEoCRIVCg1jb250aW51YXRpb25zGBEgAygJEiYKCmVzY2FsYXRpb24YEiADKAsyEi5zdmMudjEuQXNrSG9wU3BlYxIsCghhc2tlZF9hdBgTIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASJQoIZGVjaXNpb24YFCABKAsyEy5zdmMudjEuQXNrRGVjaXNpb24SDwoHc3RlcF9pZBgVIAEoCRIQCghkZWxpdmVyeRgWIAEoCRIrChJzaW11bGF0aW9uX3JlY2VpcHQYFyABKAsyDy5zdmMudjEuUmVjZWlwdBIbChNzdGFuZGluZ19wcm9ncmFtX2lkGBggASgJIjsKCkFza0hvcFNwZWMSFAoMcHJpbmNpcGFsX2lkGAEgASgJEhcKD3RpbWVvdXRfc2Vjb25kcxgCIAEoDSKoAQoLQXNrRGVjaXNpb24SFAoMY29udGludWF0aW9uGAEgASgJEhQKDHByaW5jaXBhbF9pZBgCIAEoCRIOCgZrZXlfaWQYAyABKAkSDwoHc3VyZmFjZRgEIAEoCRIMCgRub3RlGAUgASgJEhYKDm92ZXJyaWRlc19qc29uGAYgASgJEiYKAmF0GAcgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcCKIAQoLQXNrRW5kcG9pbnQSCgoCaWQYASABKAkSFAoMZW5kcG9pbnRfdXJsGAIgASgJEg4KBmFjdGl2ZRgDIAEoCBIXCg9pbmFjdGl2ZV9yZWFzb24YBCABKAkSLgoKY3JlYXRlZF9hdBgFIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXAiZwoQU3VibWl0Sm9iUmVxdWVzdBIUCgxwcm9ncmFtX2pzb24YASABKAkSFwoPaWRlbXBvdGVuY3lfa2V5GAIgASgJEgwKBG1vZGUYAyABKAkSFgoOc2ltdWxhdGVfZmlyc3QYBCABKAgiLQoRU3VibWl0Sm9iUmVzcG9uc2USGAoDam9iGAEgASgLMgsuc3ZjLnYxLkpvYiIrChNDaGVja1Byb2dyYW1SZXF1ZXN0EhQKDHByb2dyYW1fanNvbhgBIAEoCSKmAQoUQ2hlY2tQcm9ncmFtUmVzcG9uc2USJAoGZmF1bHRzGAEgAygLMhQuc3ZjLnYxLlByb2dyYW1GYXVsdBIWCg5vbWl0dGVkX2ZhdWx0cxgCIAEoDRIUCgxwcm9ncmFtX2hhc2gYAyABKAkSIgoIZXN0aW1hdGUYBCABKAsyEC5zdmMudjEuRXN0aW1hdGUSFgoObmVlZHNfYXBwcm92YWwYBSABKAgiTAoMUHJvZ3JhbUZhdWx0Eg4KBnJlYXNvbhgBIAEoCRINCgVmaWVsZBgCIAEoCRIPCgdtZXNzYWdlGAMgASgJEgwKBGhlbHAYBCABKAkiGwoNR2V0Sm9iUmVxdWVzdBIKCgJpZBgBIAEoCSJLCg5HZXRKb2JSZXNwb25zZRIYCgNqb2IYASABKAsyCy5zdmMudjEuSm9iEh8KCnNpbXVsYXRpb24YAiABKAsyCy5zdmMudjEuSm9iIrEBCg9MaXN0Sm9ic1JlcXVlc3QSIQoGc3RhdHVzGAEgASgOMhEuc3ZjLnYxLkpvYlN0YXR1cxIRCglwYWdlX3NpemUYAiABKAUSEgoKcGFnZV90b2tlbhgDIAEoCRIMCgRtb2RlGAQgASgJEhIKCnNraWxsX3NsdWcYBSABKAkSFQoNcGFyZW50X2pvYl9pZBgGIAEoCRIbChNzdGFuZGluZ19wcm9ncmFtX2lkGAggASgJIkYKEExpc3RKb2JzUmVzcG9uc2USGQoEam9icxgBIAMoCzILLnN2Yy52MS5Kb2ISFwoPbmV4dF9wYWdlX3Rva2VuGAIgASgJIh4KEENhbmNlbEpvYlJlcXVlc3QSCgoCaWQYASABKAkiLQoRQ2FuY2VsSm9iUmVzcG9uc2USGAoDam9iGAEgASgLMgsuc3ZjLnYxLkpvYiJ5Cg9SZXRyeUpvYlJlcXVlc3QSCgoCaWQYASABKAkSFAoMZnJvbV9zdGVwX2lkGAIgASgJEhMKC3BhcmFtc19qc29uGAMgASgJEhYKDnJlc2VuZF91bmtub3duGAQgASgIEhcKD2lkZW1wb3RlbmN5X2tleRgFIAEoCSIsChBSZXRyeUpvYlJlc3BvbnNlEhgKA2pvYhgBIAEoCzILLnN2Yy52MS5Kb2IibgoPUmVydW5Kb2JSZXF1ZXN0EgoKAmlkGAEgASgJEhIKCmlucHV0X2pzb24YAiABKAkSEwoLcGFyYW1zX2pzb24YAyABKAkSDQoFcmVwaW4YBCABKAgSFwoPaWRlbXBvdGVuY3lfa2V5GAUgASgJIk4KEFJlcnVuSm9iUmVzcG9uc2USGAoDam9iGAEgASgLMgsuc3ZjLnYxLkpvYhIgCgVkcmlmdBgCIAMoCzIRLnN2Yy52MS5Ub29sRHJpZnQiSwoJVG9vbERyaWZ0EhEKCXRvb2xfc2x1ZxgBIAEoCRIMCgR3aGF0GAIgASgJEg4KBmJlZm9yZRgDIAEoCRINCgVhZnRlchgEIAEoCSIdCg9QYXVzZUpvYlJlcXVlc3QSCgoCaWQYASABKAkiLAoQUGF1c2VKb2JSZXNwb25zZRIYCgNqb2IYASABKAsyCy5zdmMudjEuSm9iIh4KEFJlc3VtZUpvYlJlcXVlc3QSCgoCaWQYASABKAkiLQoRUmVzdW1lSm9iUmVzcG9uc2USGAoDam9iGAEgASgLMgsuc3ZjLnYxLkpvYiIiChBMaXN0U3RlcHNSZXF1ZXN0Eg4KBmpvYl9pZBgBIAEoCSJLChFMaXN0U3RlcHNSZXNwb25zZRIeCgVzdGVwcxgBIAMoCzIPLnN2Yy52MS5Kb2JTdGVwEhYKDm92ZXJyaWRlc19qc29uGAIgASgJIqkCCgdKb2JTdGVwEg8KB3N0ZXBfaWQYASABKAkSDAoEa2luZBgCIAEoCRINCgVzdGF0ZRgDIAEoCRIQCghhdHRlbXB0cxgEIAEoDRIRCglyb3dzX2RvbmUYBSABKA0SGwoOcm93c19yZW1haW5pbmcYBiABKA1IAIgBARIXCg9yb3dzX3Blcl9zZWNvbmQYByABKAESIQoFY2FsbHMYCCABKAsyEi5zdmMudjEuQ2FsbENvdW50cxIuCgpzdGFydGVkX2F0GAkgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBIvCgtmaW5pc2hlZF9hdBgKIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXBCEQoPX3Jvd3NfcmVtYWluaW5nIk0KFExpc3RKb2JFdmVudHNSZXF1ZXN0Eg4KBmpvYl9pZBgBIAEoCRIRCglwYWdlX3NpemUYAiABKAUSEgoKcGFnZV90b2tlbhgDIAEoCSJSChVMaXN0Sm9iRXZlbnRzUmVzcG9uc2USIAoGZXZlbnRzGAEgAygLMhAuc3ZjLnYxLkpvYkV2ZW50EhcKD25leHRfcGFnZV90b2tlbhgCIAEoCSI0Cg9XYXRjaEpvYlJlcXVlc3QSDgoGam9iX2lkGAEgASgJEhEKCWFmdGVyX3NlcRgCIAEoDSIzChBXYXRjaEpvYlJlc3BvbnNlEh8KBWV2ZW50GAEgASgLMhAuc3ZjLnYxLkpvYkV2ZW50IlsKEVByb21vdGVKb2JSZXF1ZXN0Eg4KBmpvYl9pZBgBIAEoCRIMCgRzbHVnGAIgASgJEhMKC2Rlc2NyaXB0aW9uGAMgASgJEhMKC25ld192ZXJzaW9uGAQgASgIIkEKElByb21vdGVKb2JSZXNwb25zZRIaCgR0b29sGAEgASgLMgwuc3ZjLnYxLlRvb2wSDwoHdmVyc2lvbhgCIAEoBSLVAQoFU2tpbGwSDAoEc2x1ZxgBIAEoCRIPCgd2ZXJzaW9uGAIgASgFEhEKCXRvb2xfc2x1ZxgDIAEoCRITCgtkZXNjcmlwdGlvbhgEIAEoCRIOCgZqb2JfaWQYBSABKAkSFAoMYWNjZXNzX2NsYXNzGAYgASgJEhkKEWlucHV0X3NjaGVtYV9qc29uGAcgASgJEi4KCmNyZWF0ZWRfYXQYCCABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEhQKDHByb2dyYW1fanNvbhgJIAEoCSJIChFMaXN0U2tpbGxzUmVxdWVzdBIMCgRzbHVnGAEgASgJEhEKCXBhZ2Vfc2l6ZRgCIAEoBRISCgpwYWdlX3Rva2VuGAMgASgJIkwKEkxpc3RTa2lsbHNSZXNwb25zZRIdCgZza2lsbHMYASADKAsyDS5zdmMudjEuU2tpbGwSFwoPbmV4dF9wYWdlX3Rva2VuGAIgASgJIjAKD0dldFNraWxsUmVxdWVzdBIMCgRzbHVnGAEgASgJEg8KB3ZlcnNpb24YAiABKAUiMAoQR2V0U2tpbGxSZXNwb25zZRIcCgVza2lsbBgBIAEoCzINLnN2Yy52MS5Ta2lsbCIzChJEZWxldGVTa2lsbFJlcXVlc3QSDAoEc2x1ZxgBIAEoCRIPCgd2ZXJzaW9uGAIgASgFIhUKE0RlbGV0ZVNraWxsUmVzcG9uc2UinQEKEEFuc3dlckFza1JlcXVlc3QSDgoGam9iX2lkGAEgASgJEhIKCnJlcXVlc3RfaWQYAiABKAkSFAoMcHJpbmNpcGFsX2lkGAMgASgJEhQKDGNvbnRpbnVhdGlvbhgEIAEoCRIWCg5vdmVycmlkZXNfanNvbhgFIAEoCRIMCgRub3RlGAYgASgJEhMKC2RlbGl2ZXJ5X2lkGAcgASgJIi0KEUFuc3dlckFza1Jlc3BvbnNlEhgKA2pvYhgBIAEoCzILLnN2Yy52MS5Kb2IinAEKD0xpc3RBc2tzUmVxdWVzdBIfCgVzdGF0ZRgBIAEoDjIQLnN2Yy52MS5Bc2tTdGF0ZRIUCgxwcmluY2lwYWxfaWQYAiABKAkSDgoGam9iX2lkGAMgASgJEhsKE3N0YW5kaW5nX3Byb2dyYW1faWQYBCABKAkSEQoJcGFnZV9zaXplGAUgASgFEhIKCnBhZ2VfdG9rZW4YBiABKAkiRgoQTGlzdEFza3NSZXNwb25zZRIZCgRhc2tzGAEgAygLMgsuc3ZjLnYxLkFzaxIXCg9uZXh0X3BhZ2VfdG9rZW4YAiABKAkiMwoNR2V0QXNrUmVxdWVzdBIOCgZqb2JfaWQYASABKAkSEgoKcmVxdWVzdF9pZBgCIAEoCSIqCg5HZXRBc2tSZXNwb25zZRIYCgNhc2sYASABKAsyCy5zdmMudjEuQXNrIjAKGENyZWF0ZUFza0VuZHBvaW50UmVxdWVzdBIUCgxlbmRwb2ludF91cmwYASABKAkiXgoZQ3JlYXRlQXNrRW5kcG9pbnRSZXNwb25zZRIpCgxhc2tfZW5kcG9pbnQYASABKAsyEy5zdmMudjEuQXNrRW5kcG9pbnQSFgoOc2lnbmluZ19zZWNyZXQYAiABKAkiQAoXTGlzdEFza0VuZHBvaW50c1JlcXVlc3QSEQoJcGFnZV9zaXplGAEgASgFEhIKCnBhZ2VfdG9rZW4YAiABKAkiXwoYTGlzdEFza0VuZHBvaW50c1Jlc3BvbnNlEioKDWFza19lbmRwb2ludHMYASADKAsyEy5zdmMudjEuQXNrRW5kcG9pbnQSFwoPbmV4dF9wYWdlX3Rva2VuGAIgASgJIiYKGERlbGV0ZUFza0VuZHBvaW50UmVxdWVzdBIKCgJpZBgBIAEoCSIbChlEZWxldGVBc2tFbmRwb2ludFJlc3BvbnNlKt8CCglKb2JTdGF0dXMSGgoWSk9CX1NUQVRVU19VTlNQRUNJRklFRBAAEhkKFUpPQl9TVEFUVVNfU0lNVUxBVElORxABEiQKIEpPQl9TVEFUVVNfUEVORElOR19QTEFOX0FQUFJPVkFMEAISFQoRSk9CX1NUQVRVU19RVUVVRUQQAxIWChJKT0JfU1RBVFVTX1JVTk5JTkcQBBIVChFKT0JfU1RBVFVTX1BBUktFRBAFEhsKF0pPQl9TVEFUVVNfQ09NUEVOU0FUSU5HEAYSGAoUSk9CX1NUQVRVU19TVUNDRUVERUQQBxIVChFKT0JfU1RBVFVTX0ZBSUxFRBAIEhYKEkpPQl9TVEFUVVNfQUJPUlRFRBAJEhcKE0pPQl9TVEFUVVNfUkVKRUNURUQQChIWChJKT0JfU1RBVFVTX0VYUElSRUQQCxIYChRKT0JfU1RBVFVTX0NBTkNFTExFRBAMKoYBCghBc2tTdGF0ZRIZChVBU0tfU1RBVEVfVU5TUEVDSUZJRUQQABIVChFBU0tfU1RBVEVfUEVORElORxABEhYKEkFTS19TVEFURV9BTlNXRVJFRBACEhcKE0FTS19TVEFURV9ERUZBVUxURUQQAxIXChNBU0tfU1RBVEVfV0lUSERSQVdOEAQy/gwKC0pvYnNTZXJ2aWNlEkYKCVN1Ym1pdEpvYhIYLnN2Yy52MS5TdWJtaXRKb2JSZXF1ZXN0Ghkuc3ZjLnYxLlN1Ym1pdEpvYlJlc3BvbnNlIgSouxgBEk8KDENoZWNrUHJvZ3JhbRIbLnN2Yy52MS5DaGVja1Byb2dyYW1SZXF1ZXN0Ghwuc3ZjLnYxLkNoZWNrUHJvZ3JhbVJlc3BvbnNlIgSouxgBEj0KBkdldEpvYhIVLnN2Yy52MS5HZXRKb2JSZXF1ZXN0GhYuc3ZjLnYxLkdldEpvYlJlc3BvbnNlIgSouxgBEkMKCExpc3RKb2JzEhcuc3ZjLnYxLkxpc3RKb2JzUmVxdWVzdBoYLnN2Yy52MS5MaXN0Sm9ic1Jlc3BvbnNlIgSouxgBEkYKCUNhbmNlbEpvYhIYLnN2Yy52MS5DYW5jZWxKb2JSZXF1ZXN0Ghkuc3ZjLnYxLkNhbmNlbEpvYlJlc3BvbnNlIgSouxgBEkMKCFJlcnVuSm9iEhcuc3ZjLnYxLlJlcnVuSm9iUmVxdWVzdBoYLnN2Yy52MS5SZXJ1bkpvYlJlc3BvbnNlIgSouxgBEkMKCFBhdXNlSm9iEhcuc3ZjLnYxLlBhdXNlSm9iUmVxdWVzdBoYLnN2Yy52MS5QYXVzZUpvYlJlc3BvbnNlIgSouxgBEkYKCVJlc3VtZUpvYhIYLnN2Yy52MS5SZXN1bWVKb2JSZXF1ZXN0Ghkuc3ZjLnYxLlJlc3VtZUpvYlJlc3BvbnNlIgSouxgBEkMKCFJldHJ5Sm9iEhcuc3ZjLnYxLlJldHJ5Sm9iUmVxdWVzdBoYLnN2Yy52MS5SZXRyeUpvYlJlc3BvbnNlIgSouxgBEkYKCUxpc3RTdGVwcxIYLnN2Yy52MS5MaXN0U3RlcHNSZXF1ZXN0Ghkuc3ZjLnYxLkxpc3RTdGVwc1Jlc3BvbnNlIgSouxgBElIKDUxpc3RKb2JFdmVudHMSHC5zdmMudjEuTGlzdEpvYkV2ZW50c1JlcXVlc3QaHS5zdmMudjEuTGlzdEpvYkV2ZW50c1Jlc3BvbnNlIgSouxgBEkUKCFdhdGNoSm9iEhcuc3ZjLnYxLldhdGNoSm9iUmVxdWVzdBoYLnN2Yy52MS5XYXRjaEpvYlJlc3BvbnNlIgSouxgBMAESSQoKUHJvbW90ZUpvYhIZLnN2Yy52MS5Qcm9tb3RlSm9iUmVxdWVzdBoaLnN2Yy52MS5Qcm9tb3RlSm9iUmVzcG9uc2UiBKi7GAESSQoKTGlzdFNraWxscxIZLnN2Yy52MS5MaXN0U2tpbGxzUmVxdWVzdBoaLnN2Yy52MS5MaXN0U2tpbGxzUmVzcG9uc2UiBKi7GAESQwoIR2V0U2tpbGwSFy5zdmMudjEuR2V0U2tpbGxSZXF1ZXN0Ghguc3ZjLnYxLkdldFNraWxsUmVzcG9uc2UiBKi7GAESTAoLRGVsZXRlU2tpbGwSGi5zdmMudjEuRGVsZXRlU2tpbGxSZXF1ZXN0Ghsuc3ZjLnYxLkRlbGV0ZVNraWxsUmVzcG9uc2UiBKi7GAISRgoJQW5zd2VyQXNrEhguc3ZjLnYxLkFuc3dlckFza1JlcXVlc3QaGS5zdmMudjEuQW5zd2VyQXNrUmVzcG9uc2UiBKi7GAESQwoITGlzdEFza3MSFy5zdmMudjEuTGlzdEFza3NSZXF1ZXN0Ghguc3ZjLnYxLkxpc3RBc2tzUmVzcG9uc2UiBKi7GAESPQoGR2V0QXNrEhUuc3ZjLnYxLkdldEFza1JlcXVlc3QaFi5zdmMudjEuR2V0QXNrUmVzcG9uc2UiBKi7GAESXgoRQ3JlYXRlQXNrRW5kcG9pbnQSIC5zdmMudjEuQ3JlYXRlQXNrRW5kcG9pbnRSZXF1ZXN0GiEuc3ZjLnYxLkNyZWF0ZUFza0VuZHBvaW50UmVzcG9uc2UiBKi7GAISWwoQTGlzdEFza0VuZHBvaW50cxIfLnN2Yy52MS5MaXN0QXNrRW5kcG9pbnRzUmVxdWVzdBogLnN2Yy52MS5MaXN0QXNrRW5kcG9pbnRzUmVzcG9uc2UiBKi7GAISXgoRRGVsZXRlQXNrRW5kcG9pbnQSIC5zdmMudjEuRGVsZXRlQXNrRW5kcG9pbnRSZXF1ZXN0GiEuc3ZjLnYxLkRlbGV0ZUFza0VuZHBvaW50UmVzcG9uc2UiBKi7GAJiBnByb3RvMw", [file_google_protobuf_timestamp, file_svc_v1_catalog, file_svc_v1_options]);
 
 /**
  * One run of one program.
@@ -81,7 +81,7 @@ export type Job = Message<"svc.v1.Job"> & {
   stepReceipts: StepReceipt[];
 
   /**
-   * The account of the whole job. Set once, when it ends.
+   * The account of the whole job. Set once, when it ends; while another attempt runs it stands in attempts.
    *
    * @generated from field: svc.v1.Receipt receipt = 9;
    */
@@ -162,6 +162,28 @@ export type Job = Message<"svc.v1.Job"> & {
   pausedAt?: Timestamp | undefined;
 
   /**
+   * Which attempt at the job this is, from 1. RetryJob begins the next one.
+   *
+   * @generated from field: uint32 attempt = 20;
+   */
+  attempt: number;
+
+  /**
+   * The attempts before this one, in their order.
+   *
+   * @generated from field: repeated svc.v1.JobAttempt attempts = 21;
+   */
+  attempts: JobAttempt[];
+
+  /**
+   * Of a job that another runs as a skill: the id of that one, whose approval and limits it has. If
+   * empty, none does.
+   *
+   * @generated from field: string parent_job_id = 22;
+   */
+  parentJobId: string;
+
+  /**
    * Of a job that a standing program started: id of the program. If empty, none did.
    *
    * @generated from field: string standing_program_id = 24;
@@ -182,6 +204,69 @@ export type Job = Message<"svc.v1.Job"> & {
  */
 export const JobSchema: GenMessage<Job> = /*@__PURE__*/
   messageDesc(file_svc_v1_jobs, 0);
+
+/**
+ * An attempt at a job that ended, and that another followed.
+ *
+ * @generated from message svc.v1.JobAttempt
+ */
+export type JobAttempt = Message<"svc.v1.JobAttempt"> & {
+  /**
+   * Which one, from 1.
+   *
+   * @generated from field: uint32 attempt = 1;
+   */
+  attempt: number;
+
+  /**
+   * How it ended: FAILED, EXPIRED, ABORTED or CANCELLED.
+   *
+   * @generated from field: svc.v1.JobStatus status = 2;
+   */
+  status: JobStatus;
+
+  /**
+   * The account of the job up to its end, those before included; final.
+   *
+   * @generated from field: svc.v1.Receipt receipt = 3;
+   */
+  receipt?: Receipt | undefined;
+
+  /**
+   * What ended it, in the words of Job.lastError.
+   *
+   * @generated from field: string last_error = 4;
+   */
+  lastError: string;
+
+  /**
+   * When it ended.
+   *
+   * @generated from field: google.protobuf.Timestamp finished_at = 5;
+   */
+  finishedAt?: Timestamp | undefined;
+
+  /**
+   * When RetryJob began the next one.
+   *
+   * @generated from field: google.protobuf.Timestamp retried_at = 6;
+   */
+  retriedAt?: Timestamp | undefined;
+
+  /**
+   * Id of the API key that did.
+   *
+   * @generated from field: string retry_key_id = 7;
+   */
+  retryKeyId: string;
+};
+
+/**
+ * Describes the message svc.v1.JobAttempt.
+ * Use `create(JobAttemptSchema)` to create a new message.
+ */
+export const JobAttemptSchema: GenMessage<JobAttempt> = /*@__PURE__*/
+  messageDesc(file_svc_v1_jobs, 1);
 
 /**
  * The bounds of a program, known before it runs.
@@ -232,14 +317,14 @@ export type Estimate = Message<"svc.v1.Estimate"> & {
   asksMax: number;
 
   /**
-   * Access classes of the tools it calls: any of `read`, `write`, `destructive`, in that order.
+   * Access classes of the tools it calls, and of its requests: any of `read`, `write`, `destructive`, in that order.
    *
    * @generated from field: repeated string access_classes = 7;
    */
   accessClasses: string[];
 
   /**
-   * Slugs of the toolkits it calls, sorted.
+   * Slugs of the toolkits it calls, sorted; `http` where it makes requests of its own.
    *
    * @generated from field: repeated string toolkits = 8;
    */
@@ -265,7 +350,7 @@ export type Estimate = Message<"svc.v1.Estimate"> & {
  * Use `create(EstimateSchema)` to create a new message.
  */
 export const EstimateSchema: GenMessage<Estimate> = /*@__PURE__*/
-  messageDesc(file_svc_v1_jobs, 1);
+  messageDesc(file_svc_v1_jobs, 2);
 
 /**
  * What a job waits for.
@@ -277,8 +362,9 @@ export type Park = Message<"svc.v1.Park"> & {
    * `judgment` (a declared point), `approval` (of the plan or of a gate), `wait` (a time), `in_doubt`
    * (a write whose outcome is unknown), `undo_stuck` (an undo that cannot finish), `poisoned` (the
    * service parked it because it took down or stalled its nodes; lastError says what it did),
-   * `administrator` (ParkJob) or `paused` (PauseJob). `poisoned` and `administrator` end by ReleaseJob or
-   * CancelJob, or with the job's deadline, `paused` by ResumeJob or CancelJob.
+   * `administrator` (ParkJob), `paused` (PauseJob) or `child` (a job that this one runs waits for a
+   * person). `poisoned` and `administrator` end by ReleaseJob or CancelJob, or with the job's deadline,
+   * `paused` by ResumeJob or CancelJob.
    *
    * @generated from field: string reason = 1;
    */
@@ -307,11 +393,18 @@ export type Park = Message<"svc.v1.Park"> & {
   wakeAt?: Timestamp | undefined;
 
   /**
-   * The question it waits on. Unset for `wait`, `poisoned`, `administrator` and `paused`.
+   * The question it waits on. Unset for `wait`, `child`, `poisoned`, `administrator` and `paused`.
    *
    * @generated from field: svc.v1.Judgment judgment = 5;
    */
   judgment?: Judgment | undefined;
+
+  /**
+   * Of `child`: the id of the job that this one runs, which waits for a person.
+   *
+   * @generated from field: string child_job_id = 6;
+   */
+  childJobId: string;
 };
 
 /**
@@ -319,7 +412,7 @@ export type Park = Message<"svc.v1.Park"> & {
  * Use `create(ParkSchema)` to create a new message.
  */
 export const ParkSchema: GenMessage<Park> = /*@__PURE__*/
-  messageDesc(file_svc_v1_jobs, 2);
+  messageDesc(file_svc_v1_jobs, 3);
 
 /**
  * The pending question of a job.
@@ -383,7 +476,7 @@ export type Judgment = Message<"svc.v1.Judgment"> & {
  * Use `create(JudgmentSchema)` to create a new message.
  */
 export const JudgmentSchema: GenMessage<Judgment> = /*@__PURE__*/
-  messageDesc(file_svc_v1_jobs, 3);
+  messageDesc(file_svc_v1_jobs, 4);
 
 /**
  * How many rows a step or a job took, by how they ended.
@@ -432,7 +525,7 @@ export type RowCounts = Message<"svc.v1.RowCounts"> & {
  * Use `create(RowCountsSchema)` to create a new message.
  */
 export const RowCountsSchema: GenMessage<RowCounts> = /*@__PURE__*/
-  messageDesc(file_svc_v1_jobs, 4);
+  messageDesc(file_svc_v1_jobs, 5);
 
 /**
  * How many tool calls a step or a job made, undo calls apart.
@@ -481,7 +574,7 @@ export type CallCounts = Message<"svc.v1.CallCounts"> & {
  * Use `create(CallCountsSchema)` to create a new message.
  */
 export const CallCountsSchema: GenMessage<CallCounts> = /*@__PURE__*/
-  messageDesc(file_svc_v1_jobs, 5);
+  messageDesc(file_svc_v1_jobs, 6);
 
 /**
  * The account of one step.
@@ -497,14 +590,15 @@ export type StepReceipt = Message<"svc.v1.StepReceipt"> & {
   stepId: string;
 
   /**
-   * What it is: `call`, `filter`, `map`, `reduce`, `judge`, `if` or `wait`.
+   * What it is, by the field that tells it in the program: `call`, `http`, `map` or another.
    *
    * @generated from field: string kind = 2;
    */
   kind: string;
 
   /**
-   * Slug of the tool it calls; of a `map`, that of its first call. If empty, it calls none.
+   * Slug of the tool it calls; of a `map`, that of its first call. `http` for a request of the program's own. If
+   * empty, it calls none.
    *
    * @generated from field: string tool_slug = 3;
    */
@@ -526,7 +620,7 @@ export type StepReceipt = Message<"svc.v1.StepReceipt"> & {
   state: string;
 
   /**
-   * How often it was begun: 1, and one more for each `retry-with`.
+   * How often it was begun: 1, and one more for each `retry-with`, round and attempt that begins it again.
    *
    * @generated from field: uint32 attempts = 6;
    */
@@ -587,7 +681,7 @@ export type StepReceipt = Message<"svc.v1.StepReceipt"> & {
  * Use `create(StepReceiptSchema)` to create a new message.
  */
 export const StepReceiptSchema: GenMessage<StepReceipt> = /*@__PURE__*/
-  messageDesc(file_svc_v1_jobs, 6);
+  messageDesc(file_svc_v1_jobs, 7);
 
 /**
  * The errors of one code within a step.
@@ -629,7 +723,7 @@ export type StepError = Message<"svc.v1.StepError"> & {
  * Use `create(StepErrorSchema)` to create a new message.
  */
 export const StepErrorSchema: GenMessage<StepError> = /*@__PURE__*/
-  messageDesc(file_svc_v1_jobs, 7);
+  messageDesc(file_svc_v1_jobs, 8);
 
 /**
  * What became of the undo entries of a step.
@@ -657,7 +751,7 @@ export type UndoCounts = Message<"svc.v1.UndoCounts"> & {
  * Use `create(UndoCountsSchema)` to create a new message.
  */
 export const UndoCountsSchema: GenMessage<UndoCounts> = /*@__PURE__*/
-  messageDesc(file_svc_v1_jobs, 8);
+  messageDesc(file_svc_v1_jobs, 9);
 
 /**
  * The account of a whole job, written once, when it ends.
@@ -763,7 +857,7 @@ export type Receipt = Message<"svc.v1.Receipt"> & {
  * Use `create(ReceiptSchema)` to create a new message.
  */
 export const ReceiptSchema: GenMessage<Receipt> = /*@__PURE__*/
-  messageDesc(file_svc_v1_jobs, 9);
+  messageDesc(file_svc_v1_jobs, 10);
 
 /**
  * What a job used of its limits.
@@ -791,7 +885,7 @@ export type ReceiptLimits = Message<"svc.v1.ReceiptLimits"> & {
  * Use `create(ReceiptLimitsSchema)` to create a new message.
  */
 export const ReceiptLimitsSchema: GenMessage<ReceiptLimits> = /*@__PURE__*/
-  messageDesc(file_svc_v1_jobs, 10);
+  messageDesc(file_svc_v1_jobs, 11);
 
 /**
  * One set of values for the limits of a job.
@@ -848,7 +942,7 @@ export type JobLimits = Message<"svc.v1.JobLimits"> & {
  * Use `create(JobLimitsSchema)` to create a new message.
  */
 export const JobLimitsSchema: GenMessage<JobLimits> = /*@__PURE__*/
-  messageDesc(file_svc_v1_jobs, 11);
+  messageDesc(file_svc_v1_jobs, 12);
 
 /**
  * How many questions a job asked, by how they ended.
@@ -897,7 +991,7 @@ export type AskCounts = Message<"svc.v1.AskCounts"> & {
  * Use `create(AskCountsSchema)` to create a new message.
  */
 export const AskCountsSchema: GenMessage<AskCounts> = /*@__PURE__*/
-  messageDesc(file_svc_v1_jobs, 12);
+  messageDesc(file_svc_v1_jobs, 13);
 
 /**
  * One approval of a job.
@@ -932,7 +1026,7 @@ export type ApprovalReceipt = Message<"svc.v1.ApprovalReceipt"> & {
  * Use `create(ApprovalReceiptSchema)` to create a new message.
  */
 export const ApprovalReceiptSchema: GenMessage<ApprovalReceipt> = /*@__PURE__*/
-  messageDesc(file_svc_v1_jobs, 13);
+  messageDesc(file_svc_v1_jobs, 14);
 
 /**
  * What a job did, in the terms of Estimate.
@@ -981,7 +1075,7 @@ export type Actual = Message<"svc.v1.Actual"> & {
  * Use `create(ActualSchema)` to create a new message.
  */
 export const ActualSchema: GenMessage<Actual> = /*@__PURE__*/
-  messageDesc(file_svc_v1_jobs, 14);
+  messageDesc(file_svc_v1_jobs, 15);
 
 /**
  * The undo entries of a job.
@@ -1024,7 +1118,7 @@ export type Saga = Message<"svc.v1.Saga"> & {
  * Use `create(SagaSchema)` to create a new message.
  */
 export const SagaSchema: GenMessage<Saga> = /*@__PURE__*/
-  messageDesc(file_svc_v1_jobs, 15);
+  messageDesc(file_svc_v1_jobs, 16);
 
 /**
  * One entry of a job's log.
@@ -1050,8 +1144,8 @@ export type JobEvent = Message<"svc.v1.JobEvent"> & {
    * What happened: `job-submitted`, `job-status-changed`, `simulation-finished`, `step-started`,
    * `step-progress`, `step-finished`, `ask-simulated`, `call-retried`, `call-in-doubt`, `limit-reached`, `ask-raised`,
    * `ask-escalated`, `ask-exhausted`, `ask-settled`, `answer-refused`, `ask-withdrawn`,
-   * `ask-delivery-changed`, `overrides-applied`, `compensation-step`, `job-promoted`, `job-paused` or
-   * `job-resumed`. Types may be added.
+   * `ask-delivery-changed`, `overrides-applied`, `compensation-step`, `job-promoted`, `job-paused`,
+   * `job-resumed` or `job-retried`. Types may be added.
    *
    * @generated from field: string type = 3;
    */
@@ -1091,7 +1185,7 @@ export type JobEvent = Message<"svc.v1.JobEvent"> & {
  * Use `create(JobEventSchema)` to create a new message.
  */
 export const JobEventSchema: GenMessage<JobEvent> = /*@__PURE__*/
-  messageDesc(file_svc_v1_jobs, 16);
+  messageDesc(file_svc_v1_jobs, 17);
 
 /**
  * One question addressed to people, outstanding or settled. What releases the job is an answer that
@@ -1279,7 +1373,7 @@ export type Ask = Message<"svc.v1.Ask"> & {
  * Use `create(AskSchema)` to create a new message.
  */
 export const AskSchema: GenMessage<Ask> = /*@__PURE__*/
-  messageDesc(file_svc_v1_jobs, 17);
+  messageDesc(file_svc_v1_jobs, 18);
 
 /**
  * One hop of an escalation ladder.
@@ -1307,7 +1401,7 @@ export type AskHopSpec = Message<"svc.v1.AskHopSpec"> & {
  * Use `create(AskHopSpecSchema)` to create a new message.
  */
 export const AskHopSpecSchema: GenMessage<AskHopSpec> = /*@__PURE__*/
-  messageDesc(file_svc_v1_jobs, 18);
+  messageDesc(file_svc_v1_jobs, 19);
 
 /**
  * How an ask was settled.
@@ -1372,7 +1466,7 @@ export type AskDecision = Message<"svc.v1.AskDecision"> & {
  * Use `create(AskDecisionSchema)` to create a new message.
  */
 export const AskDecisionSchema: GenMessage<AskDecision> = /*@__PURE__*/
-  messageDesc(file_svc_v1_jobs, 19);
+  messageDesc(file_svc_v1_jobs, 20);
 
 /**
  * An endpoint of the project that asks are published to.
@@ -1421,7 +1515,7 @@ export type AskEndpoint = Message<"svc.v1.AskEndpoint"> & {
  * Use `create(AskEndpointSchema)` to create a new message.
  */
 export const AskEndpointSchema: GenMessage<AskEndpoint> = /*@__PURE__*/
-  messageDesc(file_svc_v1_jobs, 20);
+  messageDesc(file_svc_v1_jobs, 21);
 
 /**
  * Request of SubmitJob.
@@ -1464,7 +1558,7 @@ export type SubmitJobRequest = Message<"svc.v1.SubmitJobRequest"> & {
  * Use `create(SubmitJobRequestSchema)` to create a new message.
  */
 export const SubmitJobRequestSchema: GenMessage<SubmitJobRequest> = /*@__PURE__*/
-  messageDesc(file_svc_v1_jobs, 21);
+  messageDesc(file_svc_v1_jobs, 22);
 
 /**
  * Response of SubmitJob.
@@ -1485,7 +1579,7 @@ export type SubmitJobResponse = Message<"svc.v1.SubmitJobResponse"> & {
  * Use `create(SubmitJobResponseSchema)` to create a new message.
  */
 export const SubmitJobResponseSchema: GenMessage<SubmitJobResponse> = /*@__PURE__*/
-  messageDesc(file_svc_v1_jobs, 22);
+  messageDesc(file_svc_v1_jobs, 23);
 
 /**
  * Request of CheckProgram.
@@ -1506,7 +1600,7 @@ export type CheckProgramRequest = Message<"svc.v1.CheckProgramRequest"> & {
  * Use `create(CheckProgramRequestSchema)` to create a new message.
  */
 export const CheckProgramRequestSchema: GenMessage<CheckProgramRequest> = /*@__PURE__*/
-  messageDesc(file_svc_v1_jobs, 23);
+  messageDesc(file_svc_v1_jobs, 24);
 
 /**
  * What is known of a program that does not run.
@@ -1557,7 +1651,7 @@ export type CheckProgramResponse = Message<"svc.v1.CheckProgramResponse"> & {
  * Use `create(CheckProgramResponseSchema)` to create a new message.
  */
 export const CheckProgramResponseSchema: GenMessage<CheckProgramResponse> = /*@__PURE__*/
-  messageDesc(file_svc_v1_jobs, 24);
+  messageDesc(file_svc_v1_jobs, 25);
 
 /**
  * One thing for which a program is refused.
@@ -1599,7 +1693,7 @@ export type ProgramFault = Message<"svc.v1.ProgramFault"> & {
  * Use `create(ProgramFaultSchema)` to create a new message.
  */
 export const ProgramFaultSchema: GenMessage<ProgramFault> = /*@__PURE__*/
-  messageDesc(file_svc_v1_jobs, 25);
+  messageDesc(file_svc_v1_jobs, 26);
 
 /**
  * Request of GetJob.
@@ -1620,7 +1714,7 @@ export type GetJobRequest = Message<"svc.v1.GetJobRequest"> & {
  * Use `create(GetJobRequestSchema)` to create a new message.
  */
 export const GetJobRequestSchema: GenMessage<GetJobRequest> = /*@__PURE__*/
-  messageDesc(file_svc_v1_jobs, 26);
+  messageDesc(file_svc_v1_jobs, 27);
 
 /**
  * Response of GetJob.
@@ -1648,7 +1742,7 @@ export type GetJobResponse = Message<"svc.v1.GetJobResponse"> & {
  * Use `create(GetJobResponseSchema)` to create a new message.
  */
 export const GetJobResponseSchema: GenMessage<GetJobResponse> = /*@__PURE__*/
-  messageDesc(file_svc_v1_jobs, 27);
+  messageDesc(file_svc_v1_jobs, 28);
 
 /**
  * Request of ListJobs.
@@ -1686,11 +1780,19 @@ export type ListJobsRequest = Message<"svc.v1.ListJobsRequest"> & {
   mode: string;
 
   /**
-   * Only jobs that calls of this skill submitted. If empty, of every origin.
+   * Only jobs of this skill, which calls submitted or other jobs run. If empty, of every origin but the
+   * last.
    *
    * @generated from field: string skill_slug = 5;
    */
   skillSlug: string;
+
+  /**
+   * Only the jobs that this one runs. If empty, jobs that others run are listed by skillSlug alone.
+   *
+   * @generated from field: string parent_job_id = 6;
+   */
+  parentJobId: string;
 
   /**
    * Only jobs that this standing program started. If empty, of every origin.
@@ -1705,7 +1807,7 @@ export type ListJobsRequest = Message<"svc.v1.ListJobsRequest"> & {
  * Use `create(ListJobsRequestSchema)` to create a new message.
  */
 export const ListJobsRequestSchema: GenMessage<ListJobsRequest> = /*@__PURE__*/
-  messageDesc(file_svc_v1_jobs, 28);
+  messageDesc(file_svc_v1_jobs, 29);
 
 /**
  * Response of ListJobs.
@@ -1733,7 +1835,7 @@ export type ListJobsResponse = Message<"svc.v1.ListJobsResponse"> & {
  * Use `create(ListJobsResponseSchema)` to create a new message.
  */
 export const ListJobsResponseSchema: GenMessage<ListJobsResponse> = /*@__PURE__*/
-  messageDesc(file_svc_v1_jobs, 29);
+  messageDesc(file_svc_v1_jobs, 30);
 
 /**
  * Request of CancelJob.
@@ -1754,7 +1856,7 @@ export type CancelJobRequest = Message<"svc.v1.CancelJobRequest"> & {
  * Use `create(CancelJobRequestSchema)` to create a new message.
  */
 export const CancelJobRequestSchema: GenMessage<CancelJobRequest> = /*@__PURE__*/
-  messageDesc(file_svc_v1_jobs, 30);
+  messageDesc(file_svc_v1_jobs, 31);
 
 /**
  * Response of CancelJob.
@@ -1775,7 +1877,202 @@ export type CancelJobResponse = Message<"svc.v1.CancelJobResponse"> & {
  * Use `create(CancelJobResponseSchema)` to create a new message.
  */
 export const CancelJobResponseSchema: GenMessage<CancelJobResponse> = /*@__PURE__*/
-  messageDesc(file_svc_v1_jobs, 31);
+  messageDesc(file_svc_v1_jobs, 32);
+
+/**
+ * Request of RetryJob.
+ *
+ * @generated from message svc.v1.RetryJobRequest
+ */
+export type RetryJobRequest = Message<"svc.v1.RetryJobRequest"> & {
+  /**
+   * Id of the job.
+   *
+   * @generated from field: string id = 1;
+   */
+  id: string;
+
+  /**
+   * Id of the step to go on from: the one where the job stopped, or an earlier one. If empty, where it
+   * stopped.
+   *
+   * @generated from field: string from_step_id = 2;
+   */
+  fromStepId: string;
+
+  /**
+   * Values for params of the program, by name, as a JSON object; the others stay as they were. If empty,
+   * none is changed.
+   *
+   * @generated from field: string params_json = 3;
+   */
+  paramsJson: string;
+
+  /**
+   * Sends writes again whose outcome is unknown. If false, they stay in doubt, and are asked about.
+   *
+   * @generated from field: bool resend_unknown = 4;
+   */
+  resendUnknown: boolean;
+
+  /**
+   * A name of the caller's own for this retry, at most 255 characters, unique in the job. If empty, every
+   * call begins another attempt.
+   *
+   * @generated from field: string idempotency_key = 5;
+   */
+  idempotencyKey: string;
+};
+
+/**
+ * Describes the message svc.v1.RetryJobRequest.
+ * Use `create(RetryJobRequestSchema)` to create a new message.
+ */
+export const RetryJobRequestSchema: GenMessage<RetryJobRequest> = /*@__PURE__*/
+  messageDesc(file_svc_v1_jobs, 33);
+
+/**
+ * Response of RetryJob.
+ *
+ * @generated from message svc.v1.RetryJobResponse
+ */
+export type RetryJobResponse = Message<"svc.v1.RetryJobResponse"> & {
+  /**
+   * The job as it is now.
+   *
+   * @generated from field: svc.v1.Job job = 1;
+   */
+  job?: Job | undefined;
+};
+
+/**
+ * Describes the message svc.v1.RetryJobResponse.
+ * Use `create(RetryJobResponseSchema)` to create a new message.
+ */
+export const RetryJobResponseSchema: GenMessage<RetryJobResponse> = /*@__PURE__*/
+  messageDesc(file_svc_v1_jobs, 34);
+
+/**
+ * Request of RerunJob.
+ *
+ * @generated from message svc.v1.RerunJobRequest
+ */
+export type RerunJobRequest = Message<"svc.v1.RerunJobRequest"> & {
+  /**
+   * Id of the job whose program is run again.
+   *
+   * @generated from field: string id = 1;
+   */
+  id: string;
+
+  /**
+   * The input of the new job, as a JSON object by the program's inputSchema, at most 256 KiB. If empty,
+   * that of the job.
+   *
+   * @generated from field: string input_json = 2;
+   */
+  inputJson: string;
+
+  /**
+   * Values for params of the program, by name, as a JSON object. If empty, they are the program's own,
+   * whatever answers changed of the job.
+   *
+   * @generated from field: string params_json = 3;
+   */
+  paramsJson: string;
+
+  /**
+   * Runs on the definitions of today. If false, on those that the job ran on.
+   *
+   * @generated from field: bool repin = 4;
+   */
+  repin: boolean;
+
+  /**
+   * A name of the caller's own for this rerun, as that of SubmitJob.
+   *
+   * @generated from field: string idempotency_key = 5;
+   */
+  idempotencyKey: string;
+};
+
+/**
+ * Describes the message svc.v1.RerunJobRequest.
+ * Use `create(RerunJobRequestSchema)` to create a new message.
+ */
+export const RerunJobRequestSchema: GenMessage<RerunJobRequest> = /*@__PURE__*/
+  messageDesc(file_svc_v1_jobs, 35);
+
+/**
+ * Response of RerunJob.
+ *
+ * @generated from message svc.v1.RerunJobResponse
+ */
+export type RerunJobResponse = Message<"svc.v1.RerunJobResponse"> & {
+  /**
+   * The new job.
+   *
+   * @generated from field: svc.v1.Job job = 1;
+   */
+  job?: Job | undefined;
+
+  /**
+   * What of the program's tools is another today than when the job was submitted, by their slugs.
+   *
+   * @generated from field: repeated svc.v1.ToolDrift drift = 2;
+   */
+  drift: ToolDrift[];
+};
+
+/**
+ * Describes the message svc.v1.RerunJobResponse.
+ * Use `create(RerunJobResponseSchema)` to create a new message.
+ */
+export const RerunJobResponseSchema: GenMessage<RerunJobResponse> = /*@__PURE__*/
+  messageDesc(file_svc_v1_jobs, 36);
+
+/**
+ * A change of a tool since a program was pinned to it.
+ *
+ * @generated from message svc.v1.ToolDrift
+ */
+export type ToolDrift = Message<"svc.v1.ToolDrift"> & {
+  /**
+   * Slug of the tool.
+   *
+   * @generated from field: string tool_slug = 1;
+   */
+  toolSlug: string;
+
+  /**
+   * `gone` (the project sees no such tool any more), `version` of its toolkit, `accessClass`, `inputSchema`
+   * or `outputSchema`.
+   *
+   * @generated from field: string what = 2;
+   */
+  what: string;
+
+  /**
+   * What it was, as text; of a schema its canonical JSON, at most 2,000 characters of it.
+   *
+   * @generated from field: string before = 3;
+   */
+  before: string;
+
+  /**
+   * What it is. If empty, it is gone.
+   *
+   * @generated from field: string after = 4;
+   */
+  after: string;
+};
+
+/**
+ * Describes the message svc.v1.ToolDrift.
+ * Use `create(ToolDriftSchema)` to create a new message.
+ */
+export const ToolDriftSchema: GenMessage<ToolDrift> = /*@__PURE__*/
+  messageDesc(file_svc_v1_jobs, 37);
 
 /**
  * Request of PauseJob.
@@ -1796,7 +2093,7 @@ export type PauseJobRequest = Message<"svc.v1.PauseJobRequest"> & {
  * Use `create(PauseJobRequestSchema)` to create a new message.
  */
 export const PauseJobRequestSchema: GenMessage<PauseJobRequest> = /*@__PURE__*/
-  messageDesc(file_svc_v1_jobs, 32);
+  messageDesc(file_svc_v1_jobs, 38);
 
 /**
  * Response of PauseJob.
@@ -1817,7 +2114,7 @@ export type PauseJobResponse = Message<"svc.v1.PauseJobResponse"> & {
  * Use `create(PauseJobResponseSchema)` to create a new message.
  */
 export const PauseJobResponseSchema: GenMessage<PauseJobResponse> = /*@__PURE__*/
-  messageDesc(file_svc_v1_jobs, 33);
+  messageDesc(file_svc_v1_jobs, 39);
 
 /**
  * Request of ResumeJob.
@@ -1838,7 +2135,7 @@ export type ResumeJobRequest = Message<"svc.v1.ResumeJobRequest"> & {
  * Use `create(ResumeJobRequestSchema)` to create a new message.
  */
 export const ResumeJobRequestSchema: GenMessage<ResumeJobRequest> = /*@__PURE__*/
-  messageDesc(file_svc_v1_jobs, 34);
+  messageDesc(file_svc_v1_jobs, 40);
 
 /**
  * Response of ResumeJob.
@@ -1859,7 +2156,142 @@ export type ResumeJobResponse = Message<"svc.v1.ResumeJobResponse"> & {
  * Use `create(ResumeJobResponseSchema)` to create a new message.
  */
 export const ResumeJobResponseSchema: GenMessage<ResumeJobResponse> = /*@__PURE__*/
-  messageDesc(file_svc_v1_jobs, 35);
+  messageDesc(file_svc_v1_jobs, 41);
+
+/**
+ * Request of ListSteps.
+ *
+ * @generated from message svc.v1.ListStepsRequest
+ */
+export type ListStepsRequest = Message<"svc.v1.ListStepsRequest"> & {
+  /**
+   * Id of the job.
+   *
+   * @generated from field: string job_id = 1;
+   */
+  jobId: string;
+};
+
+/**
+ * Describes the message svc.v1.ListStepsRequest.
+ * Use `create(ListStepsRequestSchema)` to create a new message.
+ */
+export const ListStepsRequestSchema: GenMessage<ListStepsRequest> = /*@__PURE__*/
+  messageDesc(file_svc_v1_jobs, 42);
+
+/**
+ * Response of ListSteps.
+ *
+ * @generated from message svc.v1.ListStepsResponse
+ */
+export type ListStepsResponse = Message<"svc.v1.ListStepsResponse"> & {
+  /**
+   * The steps, in the program's order; those in blocks behind the step that holds them.
+   *
+   * @generated from field: repeated svc.v1.JobStep steps = 1;
+   */
+  steps: JobStep[];
+
+  /**
+   * What answers and retries changed of the program, and is in force, as JSON text: `params` by name,
+   * `args` by the id of a step, sensitive values masked. If empty, nothing.
+   *
+   * @generated from field: string overrides_json = 2;
+   */
+  overridesJson: string;
+};
+
+/**
+ * Describes the message svc.v1.ListStepsResponse.
+ * Use `create(ListStepsResponseSchema)` to create a new message.
+ */
+export const ListStepsResponseSchema: GenMessage<ListStepsResponse> = /*@__PURE__*/
+  messageDesc(file_svc_v1_jobs, 43);
+
+/**
+ * How far a step of a job is.
+ *
+ * @generated from message svc.v1.JobStep
+ */
+export type JobStep = Message<"svc.v1.JobStep"> & {
+  /**
+   * Id of the step in the program.
+   *
+   * @generated from field: string step_id = 1;
+   */
+  stepId: string;
+
+  /**
+   * What it is, in the words of StepReceipt.kind.
+   *
+   * @generated from field: string kind = 2;
+   */
+  kind: string;
+
+  /**
+   * `waiting` (it has not begun), `running`, or the state of its receipt.
+   *
+   * @generated from field: string state = 3;
+   */
+  state: string;
+
+  /**
+   * How often it was begun.
+   *
+   * @generated from field: uint32 attempts = 4;
+   */
+  attempts: number;
+
+  /**
+   * Rows that it has taken.
+   *
+   * @generated from field: uint32 rows_done = 5;
+   */
+  rowsDone: number;
+
+  /**
+   * Rows of its set that it has not taken, where the step that makes the set has ended. Unset where that
+   * is not known, and once it has ended.
+   *
+   * @generated from field: optional uint32 rows_remaining = 6;
+   */
+  rowsRemaining?: number | undefined;
+
+  /**
+   * Rows a second, since the log last told of the step. 0 while it does not run.
+   *
+   * @generated from field: double rows_per_second = 7;
+   */
+  rowsPerSecond: number;
+
+  /**
+   * The calls it made. Unset for a step that makes none.
+   *
+   * @generated from field: svc.v1.CallCounts calls = 8;
+   */
+  calls?: CallCounts | undefined;
+
+  /**
+   * When it first began. If unset, it has not.
+   *
+   * @generated from field: google.protobuf.Timestamp started_at = 9;
+   */
+  startedAt?: Timestamp | undefined;
+
+  /**
+   * When it last ended. If unset, it has not.
+   *
+   * @generated from field: google.protobuf.Timestamp finished_at = 10;
+   */
+  finishedAt?: Timestamp | undefined;
+};
+
+/**
+ * Describes the message svc.v1.JobStep.
+ * Use `create(JobStepSchema)` to create a new message.
+ */
+export const JobStepSchema: GenMessage<JobStep> = /*@__PURE__*/
+  messageDesc(file_svc_v1_jobs, 44);
 
 /**
  * Request of ListJobEvents.
@@ -1894,7 +2326,7 @@ export type ListJobEventsRequest = Message<"svc.v1.ListJobEventsRequest"> & {
  * Use `create(ListJobEventsRequestSchema)` to create a new message.
  */
 export const ListJobEventsRequestSchema: GenMessage<ListJobEventsRequest> = /*@__PURE__*/
-  messageDesc(file_svc_v1_jobs, 36);
+  messageDesc(file_svc_v1_jobs, 45);
 
 /**
  * Response of ListJobEvents.
@@ -1922,7 +2354,7 @@ export type ListJobEventsResponse = Message<"svc.v1.ListJobEventsResponse"> & {
  * Use `create(ListJobEventsResponseSchema)` to create a new message.
  */
 export const ListJobEventsResponseSchema: GenMessage<ListJobEventsResponse> = /*@__PURE__*/
-  messageDesc(file_svc_v1_jobs, 37);
+  messageDesc(file_svc_v1_jobs, 46);
 
 /**
  * Request of WatchJob.
@@ -1950,7 +2382,7 @@ export type WatchJobRequest = Message<"svc.v1.WatchJobRequest"> & {
  * Use `create(WatchJobRequestSchema)` to create a new message.
  */
 export const WatchJobRequestSchema: GenMessage<WatchJobRequest> = /*@__PURE__*/
-  messageDesc(file_svc_v1_jobs, 38);
+  messageDesc(file_svc_v1_jobs, 47);
 
 /**
  * One message of WatchJob's stream.
@@ -1971,7 +2403,7 @@ export type WatchJobResponse = Message<"svc.v1.WatchJobResponse"> & {
  * Use `create(WatchJobResponseSchema)` to create a new message.
  */
 export const WatchJobResponseSchema: GenMessage<WatchJobResponse> = /*@__PURE__*/
-  messageDesc(file_svc_v1_jobs, 39);
+  messageDesc(file_svc_v1_jobs, 48);
 
 /**
  * Request of PromoteJob.
@@ -2013,7 +2445,7 @@ export type PromoteJobRequest = Message<"svc.v1.PromoteJobRequest"> & {
  * Use `create(PromoteJobRequestSchema)` to create a new message.
  */
 export const PromoteJobRequestSchema: GenMessage<PromoteJobRequest> = /*@__PURE__*/
-  messageDesc(file_svc_v1_jobs, 40);
+  messageDesc(file_svc_v1_jobs, 49);
 
 /**
  * Response of PromoteJob.
@@ -2041,7 +2473,7 @@ export type PromoteJobResponse = Message<"svc.v1.PromoteJobResponse"> & {
  * Use `create(PromoteJobResponseSchema)` to create a new message.
  */
 export const PromoteJobResponseSchema: GenMessage<PromoteJobResponse> = /*@__PURE__*/
-  messageDesc(file_svc_v1_jobs, 41);
+  messageDesc(file_svc_v1_jobs, 50);
 
 /**
  * A version of a skill: a program that a project promoted to a tool.
@@ -2118,7 +2550,7 @@ export type Skill = Message<"svc.v1.Skill"> & {
  * Use `create(SkillSchema)` to create a new message.
  */
 export const SkillSchema: GenMessage<Skill> = /*@__PURE__*/
-  messageDesc(file_svc_v1_jobs, 42);
+  messageDesc(file_svc_v1_jobs, 51);
 
 /**
  * Request of ListSkills.
@@ -2153,7 +2585,7 @@ export type ListSkillsRequest = Message<"svc.v1.ListSkillsRequest"> & {
  * Use `create(ListSkillsRequestSchema)` to create a new message.
  */
 export const ListSkillsRequestSchema: GenMessage<ListSkillsRequest> = /*@__PURE__*/
-  messageDesc(file_svc_v1_jobs, 43);
+  messageDesc(file_svc_v1_jobs, 52);
 
 /**
  * Response of ListSkills.
@@ -2181,7 +2613,7 @@ export type ListSkillsResponse = Message<"svc.v1.ListSkillsResponse"> & {
  * Use `create(ListSkillsResponseSchema)` to create a new message.
  */
 export const ListSkillsResponseSchema: GenMessage<ListSkillsResponse> = /*@__PURE__*/
-  messageDesc(file_svc_v1_jobs, 44);
+  messageDesc(file_svc_v1_jobs, 53);
 
 /**
  * Request of GetSkill.
@@ -2209,7 +2641,7 @@ export type GetSkillRequest = Message<"svc.v1.GetSkillRequest"> & {
  * Use `create(GetSkillRequestSchema)` to create a new message.
  */
 export const GetSkillRequestSchema: GenMessage<GetSkillRequest> = /*@__PURE__*/
-  messageDesc(file_svc_v1_jobs, 45);
+  messageDesc(file_svc_v1_jobs, 54);
 
 /**
  * Response of GetSkill.
@@ -2230,7 +2662,7 @@ export type GetSkillResponse = Message<"svc.v1.GetSkillResponse"> & {
  * Use `create(GetSkillResponseSchema)` to create a new message.
  */
 export const GetSkillResponseSchema: GenMessage<GetSkillResponse> = /*@__PURE__*/
-  messageDesc(file_svc_v1_jobs, 46);
+  messageDesc(file_svc_v1_jobs, 55);
 
 /**
  * Request of DeleteSkill.
@@ -2258,7 +2690,7 @@ export type DeleteSkillRequest = Message<"svc.v1.DeleteSkillRequest"> & {
  * Use `create(DeleteSkillRequestSchema)` to create a new message.
  */
 export const DeleteSkillRequestSchema: GenMessage<DeleteSkillRequest> = /*@__PURE__*/
-  messageDesc(file_svc_v1_jobs, 47);
+  messageDesc(file_svc_v1_jobs, 56);
 
 /**
  * Response of DeleteSkill.
@@ -2273,7 +2705,7 @@ export type DeleteSkillResponse = Message<"svc.v1.DeleteSkillResponse"> & {
  * Use `create(DeleteSkillResponseSchema)` to create a new message.
  */
 export const DeleteSkillResponseSchema: GenMessage<DeleteSkillResponse> = /*@__PURE__*/
-  messageDesc(file_svc_v1_jobs, 48);
+  messageDesc(file_svc_v1_jobs, 57);
 
 /**
  * Request of AnswerAsk.
@@ -2337,7 +2769,7 @@ export type AnswerAskRequest = Message<"svc.v1.AnswerAskRequest"> & {
  * Use `create(AnswerAskRequestSchema)` to create a new message.
  */
 export const AnswerAskRequestSchema: GenMessage<AnswerAskRequest> = /*@__PURE__*/
-  messageDesc(file_svc_v1_jobs, 49);
+  messageDesc(file_svc_v1_jobs, 58);
 
 /**
  * Response of AnswerAsk.
@@ -2358,7 +2790,7 @@ export type AnswerAskResponse = Message<"svc.v1.AnswerAskResponse"> & {
  * Use `create(AnswerAskResponseSchema)` to create a new message.
  */
 export const AnswerAskResponseSchema: GenMessage<AnswerAskResponse> = /*@__PURE__*/
-  messageDesc(file_svc_v1_jobs, 50);
+  messageDesc(file_svc_v1_jobs, 59);
 
 /**
  * Request of ListAsks.
@@ -2414,7 +2846,7 @@ export type ListAsksRequest = Message<"svc.v1.ListAsksRequest"> & {
  * Use `create(ListAsksRequestSchema)` to create a new message.
  */
 export const ListAsksRequestSchema: GenMessage<ListAsksRequest> = /*@__PURE__*/
-  messageDesc(file_svc_v1_jobs, 51);
+  messageDesc(file_svc_v1_jobs, 60);
 
 /**
  * Response of ListAsks.
@@ -2442,7 +2874,7 @@ export type ListAsksResponse = Message<"svc.v1.ListAsksResponse"> & {
  * Use `create(ListAsksResponseSchema)` to create a new message.
  */
 export const ListAsksResponseSchema: GenMessage<ListAsksResponse> = /*@__PURE__*/
-  messageDesc(file_svc_v1_jobs, 52);
+  messageDesc(file_svc_v1_jobs, 61);
 
 /**
  * Request of GetAsk.
@@ -2451,7 +2883,7 @@ export const ListAsksResponseSchema: GenMessage<ListAsksResponse> = /*@__PURE__*
  */
 export type GetAskRequest = Message<"svc.v1.GetAskRequest"> & {
   /**
-   * Id of the job.
+   * Id of the job. If empty, the ask is found by requestId alone.
    *
    * @generated from field: string job_id = 1;
    */
@@ -2470,7 +2902,7 @@ export type GetAskRequest = Message<"svc.v1.GetAskRequest"> & {
  * Use `create(GetAskRequestSchema)` to create a new message.
  */
 export const GetAskRequestSchema: GenMessage<GetAskRequest> = /*@__PURE__*/
-  messageDesc(file_svc_v1_jobs, 53);
+  messageDesc(file_svc_v1_jobs, 62);
 
 /**
  * Response of GetAsk.
@@ -2491,7 +2923,7 @@ export type GetAskResponse = Message<"svc.v1.GetAskResponse"> & {
  * Use `create(GetAskResponseSchema)` to create a new message.
  */
 export const GetAskResponseSchema: GenMessage<GetAskResponse> = /*@__PURE__*/
-  messageDesc(file_svc_v1_jobs, 54);
+  messageDesc(file_svc_v1_jobs, 63);
 
 /**
  * Request of CreateAskEndpoint.
@@ -2512,7 +2944,7 @@ export type CreateAskEndpointRequest = Message<"svc.v1.CreateAskEndpointRequest"
  * Use `create(CreateAskEndpointRequestSchema)` to create a new message.
  */
 export const CreateAskEndpointRequestSchema: GenMessage<CreateAskEndpointRequest> = /*@__PURE__*/
-  messageDesc(file_svc_v1_jobs, 55);
+  messageDesc(file_svc_v1_jobs, 64);
 
 /**
  * Response of CreateAskEndpoint.
@@ -2541,7 +2973,7 @@ export type CreateAskEndpointResponse = Message<"svc.v1.CreateAskEndpointRespons
  * Use `create(CreateAskEndpointResponseSchema)` to create a new message.
  */
 export const CreateAskEndpointResponseSchema: GenMessage<CreateAskEndpointResponse> = /*@__PURE__*/
-  messageDesc(file_svc_v1_jobs, 56);
+  messageDesc(file_svc_v1_jobs, 65);
 
 /**
  * Request of ListAskEndpoints.
@@ -2569,7 +3001,7 @@ export type ListAskEndpointsRequest = Message<"svc.v1.ListAskEndpointsRequest"> 
  * Use `create(ListAskEndpointsRequestSchema)` to create a new message.
  */
 export const ListAskEndpointsRequestSchema: GenMessage<ListAskEndpointsRequest> = /*@__PURE__*/
-  messageDesc(file_svc_v1_jobs, 57);
+  messageDesc(file_svc_v1_jobs, 66);
 
 /**
  * Response of ListAskEndpoints.
@@ -2597,7 +3029,7 @@ export type ListAskEndpointsResponse = Message<"svc.v1.ListAskEndpointsResponse"
  * Use `create(ListAskEndpointsResponseSchema)` to create a new message.
  */
 export const ListAskEndpointsResponseSchema: GenMessage<ListAskEndpointsResponse> = /*@__PURE__*/
-  messageDesc(file_svc_v1_jobs, 58);
+  messageDesc(file_svc_v1_jobs, 67);
 
 /**
  * Request of DeleteAskEndpoint.
@@ -2618,7 +3050,7 @@ export type DeleteAskEndpointRequest = Message<"svc.v1.DeleteAskEndpointRequest"
  * Use `create(DeleteAskEndpointRequestSchema)` to create a new message.
  */
 export const DeleteAskEndpointRequestSchema: GenMessage<DeleteAskEndpointRequest> = /*@__PURE__*/
-  messageDesc(file_svc_v1_jobs, 59);
+  messageDesc(file_svc_v1_jobs, 68);
 
 /**
  * Response of DeleteAskEndpoint.
@@ -2633,10 +3065,11 @@ export type DeleteAskEndpointResponse = Message<"svc.v1.DeleteAskEndpointRespons
  * Use `create(DeleteAskEndpointResponseSchema)` to create a new message.
  */
 export const DeleteAskEndpointResponseSchema: GenMessage<DeleteAskEndpointResponse> = /*@__PURE__*/
-  messageDesc(file_svc_v1_jobs, 60);
+  messageDesc(file_svc_v1_jobs, 69);
 
 /**
- * Where a job stands. From SUCCEEDED on, a status is an end: finishedAt and receipt are final.
+ * Where a job stands. From SUCCEEDED on, a status is an end: finishedAt and receipt are final, unless
+ * RetryJob begins another attempt, which keeps them in attempts.
  *
  * @generated from enum svc.v1.JobStatus
  */
@@ -2703,7 +3136,8 @@ export const JobStatus = {
   SUCCEEDED: 7,
 
   /**
-   * A step, or the simulation before it, failed.
+   * A step, or the simulation before it, failed. RetryJob takes it on, to QUEUED or
+   * PENDING_PLAN_APPROVAL, and so a job that was aborted, expired or was cancelled.
    *
    * @generated from enum value: JOB_STATUS_FAILED = 8;
    */
@@ -2739,7 +3173,8 @@ export const JobStatus = {
 } as const;
 
 /**
- * Where a job stands. From SUCCEEDED on, a status is an end: finishedAt and receipt are final.
+ * Where a job stands. From SUCCEEDED on, a status is an end: finishedAt and receipt are final, unless
+ * RetryJob begins another attempt, which keeps them in attempts.
  *
  * @generated from enum svc.v1.JobStatus
  */
@@ -2828,8 +3263,9 @@ export const JobsService: GenService<{
    * - invalid_argument PROGRAM_MALFORMED: it is not JSON or breaks the program's schema.
    * - invalid_argument PROGRAM_REFERENCE_INVALID: a `$ref`, `$text`, set or point names nothing, or
    *   nothing that exists by then.
-   * - invalid_argument PROGRAM_TOOL_UNKNOWN: the project sees no tool of that slug.
-   * - invalid_argument PROGRAM_TOOL_NOT_CALLABLE: the tool is a trigger, a skill or described only.
+   * - invalid_argument PROGRAM_TOOL_UNKNOWN: the project sees no tool, or has no skill, of that slug.
+   * - invalid_argument PROGRAM_TOOL_NOT_CALLABLE: the tool is a trigger, a skill or described only; or
+   *   the skill of a run leads back to itself, stands more than 4 deep, or has a program with faults.
    * - invalid_argument PROGRAM_ACCOUNT_MISSING: the entity has no active account of the toolkit.
    * - invalid_argument PROGRAM_ARGUMENT_INVALID: an argument breaks the tool's input schema, or the
    *   program's input its inputSchema.
@@ -2923,6 +3359,34 @@ export const JobsService: GenService<{
     output: typeof CancelJobResponseSchema;
   },
   /**
+   * RerunJob submits the program of a job again, as a new job: with the input that the job had or another
+   * one, with other params, and on the definitions that the job ran on or, with repin, on those of
+   * today. What changed of its tools since the job was submitted is answered in both cases. The project
+   * must still have the accounts, contacts, secrets and hosts that the program names. With an
+   * idempotencyKey that was used for the same rerun, the job of that time is returned.
+   *
+   * It is an error to rerun:
+   * - not_found JOB_NOT_FOUND: the project has no job id.
+   * - invalid_argument PROGRAM_ARGUMENT_INVALID: inputJson is no JSON object or breaks the program's
+   *   inputSchema, or the program declares none.
+   * - invalid_argument OVERRIDES_INVALID: as for RetryJob.
+   * - invalid_argument IDEMPOTENCY_KEY_INVALID: idempotencyKey is longer than 255 characters.
+   * - already_exists IDEMPOTENCY_KEY_REUSED: idempotencyKey was used for another submission.
+   * - permission_denied APPROVER_ROLE_REQUIRED: as for SubmitJob.
+   * - failed_precondition APPROVER_MISSING: as for SubmitJob.
+   * - resource_exhausted QUOTA_JOBS: as for SubmitJob.
+   *
+   * With repin, nor may it have faults by the definitions of today: those of SubmitJob, but for rules that
+   * are younger than the job.
+   *
+   * @generated from rpc svc.v1.JobsService.RerunJob
+   */
+  rerunJob: {
+    methodKind: "unary";
+    input: typeof RerunJobRequestSchema;
+    output: typeof RerunJobResponseSchema;
+  },
+  /**
    * PauseJob stops a job between two acts: calls in flight are waited for, no other is begun, and it is
    * JOB_STATUS_PARKED with park.reason `paused`. The job is returned as it is now, which may still be
    * JOB_STATUS_RUNNING, with pausedAt set. A job that waits already keeps its park and is parked so when
@@ -2955,6 +3419,54 @@ export const JobsService: GenService<{
     methodKind: "unary";
     input: typeof ResumeJobRequestSchema;
     output: typeof ResumeJobResponseSchema;
+  },
+  /**
+   * RetryJob takes a job on that failed, expired, was aborted or cancelled: its next attempt goes on where
+   * it stopped, as the same job. Rows that ended well stay so; those that failed are done again, and a
+   * write whose outcome is unknown only with resendUnknown, under the same key of the app. With
+   * fromStepId it goes back to an earlier step first, as long as nothing was written since. The attempt
+   * that ended is kept in attempts; receipt and finishedAt are unset meanwhile, the log goes on, the
+   * deadline begins anew, and the other limits count over all attempts together.
+   *
+   * A plan that needs approval and has none, or whose approval says less than the attempt may do (params
+   * are changed, or more writes than the estimate may be made), is JOB_STATUS_PENDING_PLAN_APPROVAL: the
+   * key that retries is the one that may answer. With an idempotencyKey that was used for the same retry
+   * of the job, the job is returned as it is, and nothing is changed.
+   *
+   * It is an error to retry:
+   * - not_found JOB_NOT_FOUND: the project has no job id.
+   * - failed_precondition JOB_NOT_RETRYABLE: the job has not ended, has succeeded or was rejected or
+   *   simulated, has begun to undo, met a limit, has lost its rows, has had 20 attempts, was run by another
+   *   job, or would send again what was written since fromStepId or by a skill.
+   * - invalid_argument JOB_STEP_UNKNOWN: fromStepId names no step of the program that the job has begun.
+   * - invalid_argument OVERRIDES_INVALID: paramsJson is no JSON object, or names no param of the program, or
+   *   gives it a value of another type.
+   * - invalid_argument IDEMPOTENCY_KEY_INVALID: idempotencyKey is longer than 255 characters.
+   * - already_exists IDEMPOTENCY_KEY_REUSED: idempotencyKey was used for another retry of the job.
+   * - permission_denied APPROVER_ROLE_REQUIRED: the plan needs approval, and the key is not an approver's.
+   * - failed_precondition APPROVER_MISSING: the plan needs approval and no contact may give it.
+   * - resource_exhausted QUOTA_JOBS: as many jobs of the project have not ended as may.
+   *
+   * @generated from rpc svc.v1.JobsService.RetryJob
+   */
+  retryJob: {
+    methodKind: "unary";
+    input: typeof RetryJobRequestSchema;
+    output: typeof RetryJobResponseSchema;
+  },
+  /**
+   * ListSteps returns every step of a job's program in the program's order, begun or not: how far it is,
+   * how fast its rows go, how many are left. It is as large for 100,000 rows as for one.
+   *
+   * It is an error to list:
+   * - not_found JOB_NOT_FOUND: the project has no job jobId.
+   *
+   * @generated from rpc svc.v1.JobsService.ListSteps
+   */
+  listSteps: {
+    methodKind: "unary";
+    input: typeof ListStepsRequestSchema;
+    output: typeof ListStepsResponseSchema;
   },
   /**
    * ListJobEvents returns the log of one job by seq upwards, each entry naming the chain of

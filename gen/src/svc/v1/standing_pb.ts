@@ -52,8 +52,8 @@ export type StandingProgram = Message<"svc.v1.StandingProgram"> & {
   state: StandingState;
 
   /**
-   * Why it is paused: `requested`, `failures` (as many in a row as pauseAfter names) or `key_revoked`. If
-   * empty, it is not.
+   * Why it is paused: `requested`, `failures` (as many in a row as pauseAfter names), `key_revoked` or
+   * `approval` (the project's policy was raised). If empty, it is not.
    *
    * @generated from field: string pause_reason = 5;
    */
@@ -393,7 +393,7 @@ export type StandingRun = Message<"svc.v1.StandingRun"> & {
    * Why it was not started, or what it waits for: `missed` (the service was away), `overlap` (others
    * were under way), `superseded` (a newer one took its place), `queue_full`, `late` (it waited for too
    * long), `rate`, `budget`, `project_runs` (as many runs of the project as may were under way), `quota`
-   * (of jobs), `deleted`, `input_invalid`, `key_revoked`. If empty, nothing kept it.
+   * (of jobs), `deleted`, `input_invalid`, `key_revoked`, `approval`. If empty, nothing kept it.
    *
    * @generated from field: string reason = 10;
    */
@@ -1364,8 +1364,9 @@ export const StandingService: GenService<{
    *
    * It is an error to resume:
    * - not_found STANDING_PROGRAM_NOT_FOUND: the project has no program id.
-   * - failed_precondition PAUSE_CAUSE_STANDS: the key whose jobs its runs are is revoked or has expired;
-   *   UpdateStandingProgram with the same definition adopts it for the calling key.
+   * - failed_precondition PAUSE_CAUSE_STANDS: the key whose jobs its runs are is revoked or has expired,
+   *   or the project's policy has its plan wait for approval since; UpdateStandingProgram with the same
+   *   definition adopts it for the calling key.
    *
    * @generated from rpc svc.v1.StandingService.ResumeStandingProgram
    */

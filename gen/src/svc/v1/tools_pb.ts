@@ -260,7 +260,8 @@ export type CallToolResponse = Message<"svc.v1.CallToolResponse"> & {
    * - `no_account`: the entity has no account of the toolkit; nothing was sent.
    * - `account_unusable`: the account is not active, or the app refused its credential.
    * - `missing_scope`: the account was not granted a scope that the tool needs; nothing was sent.
-   * - `not_callable`: the tool is a trigger or is declared uncallable; nothing was sent.
+   * - `not_callable`: the tool is a trigger or is declared uncallable; of a job, the host of a request is not
+   *   on the project's list, or a secret is not there. Nothing was sent.
    * - `not_bound`: the deployment does not say where the app is; the message names the missing key.
    * - `rate_limited`: the app answered 429; the call was not executed.
    * - `provider_error`: the app answered with an error, or with more than 8 MiB or 200,000 values.
@@ -444,7 +445,7 @@ export type ToolCall = Message<"svc.v1.ToolCall"> & {
   id: string;
 
   /**
-   * Catalog-wide slug of the tool.
+   * Catalog-wide slug of the tool; `http` for a request that a program makes itself.
    *
    * @generated from field: string tool_slug = 2;
    */

@@ -4,6 +4,7 @@ import { ConnectionsService } from "@svc/gen/connections";
 import { ContactsService } from "@svc/gen/contacts";
 import { IdentityService } from "@svc/gen/identity";
 import { JobsService } from "@svc/gen/jobs";
+import { SecretsService } from "@svc/gen/secrets";
 import { ToolsService } from "@svc/gen/tools";
 import { TriggersService } from "@svc/gen/triggers";
 import { expect, test } from "vitest";
@@ -18,6 +19,7 @@ const services = [
   ContactsService,
   IdentityService,
   JobsService,
+  SecretsService,
   ToolsService,
   TriggersService,
 ];

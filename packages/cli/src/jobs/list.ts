@@ -12,7 +12,8 @@ import { tableLines, timeText } from "../text/table.ts";
 import { readProgram } from "./shown-program.ts";
 import { standingText, statusNames, statusOfName } from "./text.ts";
 
-type ListOptions = ProjectOptions & JsonOption & { status?: string; mode?: string; skill?: string; limit: number };
+type ListOptions = ProjectOptions &
+  JsonOption & { status?: string; mode?: string; skill?: string; parent?: string; limit: number };
 
 /** Adds `svc jobs list`. */
 export function addJobList(jobs: Command, context: CommandContext): void {
@@ -26,24 +27,26 @@ export function addJobList(jobs: Command, context: CommandContext): void {
         "simulate",
       ]),
     )
-    .option("--skill <slug>", "only jobs that calls of this skill submitted, such as announce or skills.announce")
+    .option("--skill <slug>", "only jobs of this skill, such as announce or skills.announce")
+    .option("--parent <id>", "only the jobs that this one runs, job_…")
     .option("--limit <count>", "most jobs to list", parseCount, 20)
     .action((options: ListOptions) => listJobs(options, context));
   addExamples(addProjectOptions(addJson(list, "the jobs as a JSON list")), [
     "svc jobs list",
     "svc jobs list --status parked --limit 100",
+    "svc jobs list --parent job_01h455vb4pex5vsknk084sn02q",
   ]);
 }
 
 async function listJobs(options: ListOptions, context: CommandContext): Promise<void> {
   const { jobs } = await openProjectClient(options, context);
-  const { mode = "", skill = "", limit } = options;
+  const { mode = "", skill = "", parent: parentJobId = "", limit } = options;
   // The toolkit of all skills may be left out.
   const skillSlug = skill === "" || skill.includes(".") ? skill : `skills.${skill}`;
   const status = statusOfName(options.status ?? "");
   const found = await collectPages(async (pageToken) => {
     // A job brings its program along: small pages.
-    const request = { status, mode, skillSlug, pageSize: Math.min(limit, 50), pageToken };
+    const request = { status, mode, skillSlug, parentJobId, pageSize: Math.min(limit, 50), pageToken };
     const { jobs: items, nextPageToken } = await jobs.listJobs(request);
     return { items, nextPageToken };
   }, limit);

@@ -12,7 +12,7 @@ import { messageText } from "../text/message.ts";
 import { numberText, plainText, spanText } from "../text/plain.ts";
 import { countText, factLines, tableLines, timeText } from "../text/table.ts";
 import { readProgram } from "./shown-program.ts";
-import { callsText, rowsText, standingText } from "./text.ts";
+import { callsText, rowsText, standingText, statusText } from "./text.ts";
 import { readWaits, tookText, type Wait } from "./took.ts";
 import { repeatedOptions } from "./watch/watch-job.ts";
 
@@ -45,6 +45,7 @@ async function showJob(id: string, options: ShowOptions, context: CommandContext
   printFacts(jobFacts(job, simulation), context);
   printPart("Steps", stepTable(job, await readWaits(client, job)), context);
   printPart("Errors", errorLines(job), context);
+  printPart("Earlier attempts", job.attempts.map(attemptLine), context);
   if (job.receipt !== undefined) {
     context.print("\nReceipt:");
     printFacts(receiptFacts(job.receipt), context);
@@ -72,6 +73,7 @@ function jobFacts(job: Job, simulation: Job | undefined): Fact[] {
     ["job", job.id],
     ["title", plainText(readProgram(job).title)],
     ["status", `${standingText(job)}${wakes}`],
+    ["attempt", job.attempt > 1 ? String(job.attempt) : ""],
     ["error", plainText(job.lastError)],
     ["mode", job.mode],
     ["submitted", timeText(job.createdAt)],
@@ -144,6 +146,11 @@ function stepCells(receipt: StepReceipt, waits: readonly Wait[]): string[] {
 
 function laterText(from: Job["createdAt"], to: NonNullable<Job["createdAt"]>): string {
   return from === undefined ? "-" : spanText(timestampMs(to) - timestampMs(from));
+}
+
+function attemptLine({ attempt, status, finishedAt, lastError }: Job["attempts"][number]): string {
+  const why = lastError === "" ? "" : `: ${plainText(lastError)}`;
+  return `${attempt}  ${statusText(status)} at ${timeText(finishedAt)}${why}`;
 }
 
 /** The errors of the steps, and the answers that were given in them. */

@@ -59,8 +59,13 @@ function readStep(step: Json, { kinds, isInBranch }: Reading): ProgramStep {
   const id = textOf(step["id"]);
   const kind = kinds.get(id) ?? Object.keys(step).find((name) => !detailNames.has(name)) ?? "";
   const [firstCall] = asList(step["do"]);
-  const toolSlug = textOf(step["call"]) || textOf(asObject(firstCall)["call"]);
+  const toolSlug = toolOf(step) || toolOf(asObject(firstCall));
   return { id, kind, toolSlug, source: textOf(step[kind]), isInBranch };
+}
+
+/** The tool of a call; of a request of the program's own what stands for one in receipts. */
+function toolOf(step: Json): string {
+  return textOf(step["call"]) || ("http" in step ? "http" : "");
 }
 
 /** What tells the kind of a step names the set that it reads, where it names a step at all. */

@@ -61,7 +61,8 @@ export type AskFilter = {
 
 /** The asks of one project. */
 export type AskRepository = {
-  find(jobId: Id<"job">, id: Id<"ask">): Promise<AskRecord | undefined>;
+  /** Of a job where one is named. */
+  find(id: Id<"ask">, jobId?: Id<"job">): Promise<AskRecord | undefined>;
   /** Newest first, from after `after`. */
   list(filter: AskFilter, page: { after: Id<"ask"> | undefined; limit: number }): Promise<AskRecord[]>;
   /** The pending asks of several jobs. */
@@ -75,11 +76,11 @@ const isPending = sql`${jobAsks.state} = 'pending'`;
 export function asksForProject(db: Executor, projectId: ProjectId): AskRepository {
   const ofProject = eq(jobAsks.projectId, projectId);
   return {
-    async find(jobId, id) {
+    async find(id, jobId) {
       const [row] = await db.orm
         .select()
         .from(jobAsks)
-        .where(and(ofProject, eq(jobAsks.jobId, jobId), eq(jobAsks.id, id)));
+        .where(and(ofProject, jobId === undefined ? undefined : eq(jobAsks.jobId, jobId), eq(jobAsks.id, id)));
       return row;
     },
     list: ({ state, principalId, jobId, standingProgramId }, { after, limit }) =>

@@ -12,7 +12,8 @@ export type ParkDocument = {
     | "undo_stuck"
     | "poisoned"
     | "administrator"
-    | "paused";
+    | "paused"
+    | "child";
   readonly stepId: string;
   readonly since: number;
   readonly wakeAt?: number;
@@ -25,6 +26,8 @@ export type ParkDocument = {
     readonly raisedAt: number;
     readonly counts?: RowCounts;
   };
+  /** Of `child`: the job that this one runs, which waits for a person. */
+  readonly childJobId?: string;
   /** Of `poisoned`, `administrator` and `paused`: what its release, or its resumption, brings back. */
   readonly before?: {
     readonly status: "queued" | "running" | "compensating";

@@ -14,6 +14,9 @@ import type { JobInsert, NewJob, NewJobProgram } from "./new-job.ts";
 /** What the statement writes of a job: all that a submission without an idempotency key decides. The rest has its defaults. */
 const jobFields = fieldsBut(
   jobs,
+  "parentJobId",
+  "childKey",
+  "child",
   "generation",
   "position",
   "overrides",

@@ -3,11 +3,13 @@ import type { JobRecord } from "./record.ts";
 
 /** A new job as its row is read once it is stored, without reading it: for who drives or answers it right after. */
 export function recordOfNewJob({ job, events }: NewJob): JobRecord {
-  const { idempotencyKey: _key, contentDigest: _digest, refusedAnswers: _refused, ...given } = job;
+  const { idempotencyKey: _key, contentDigest: _digest, refusedAnswers: _refused, childKey: _child, ...given } = job;
   return {
     ...given,
     simulatedFrom: given.simulatedFrom ?? null,
     skillSlug: given.skillSlug ?? "",
+    parentJobId: given.parentJobId ?? null,
+    child: given.child ?? null,
     standingProgramId: given.standingProgramId ?? "",
     standingRunId: given.standingRunId ?? null,
     input: given.input ?? null,

@@ -3,7 +3,7 @@ import { type NewRow, namesBut, type Row } from "../sql/codec.ts";
 import { packedList } from "../sql/select-list.ts";
 
 /** The columns of a job that are read: all but what only submitting needs. */
-export const jobNames = namesBut(jobs, "idempotencyKey", "contentDigest", "refusedAnswers");
+export const jobNames = namesBut(jobs, "idempotencyKey", "contentDigest", "refusedAnswers", "childKey");
 
 /** A job as its row holds it, without what only submitting needs. */
 export type JobRecord = Row<typeof jobs, (typeof jobNames)[number]>;

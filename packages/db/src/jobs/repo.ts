@@ -14,6 +14,8 @@ export type JobFilter = {
   skillSlug: string | undefined;
   /** Jobs that a standing program started. */
   standingProgramId: StandingProgramId | undefined;
+  /** Jobs that others run are in no list but one of these two. */
+  parentJobId: Id<"job"> | undefined;
 };
 
 /** The jobs of one project. */
@@ -29,7 +31,13 @@ export type JobRepository = {
   listEvents(id: Id<"job">, page: { afterSeq: number; limit: number }): Promise<JobEventRecord[]>;
 };
 
-const { idempotencyKey: _key, contentDigest: _digest, refusedAnswers: _refused, ...columns } = getTableColumns(jobs);
+const {
+  idempotencyKey: _key,
+  contentDigest: _digest,
+  refusedAnswers: _refused,
+  childKey: _child,
+  ...columns
+} = getTableColumns(jobs);
 const { program, sealedProgram, programHash } = getTableColumns(jobPrograms);
 
 /** The jobs of one project. Ids are in the order of time, which is the order of a list. */
@@ -39,7 +47,7 @@ export function jobsForProject(db: Executor, projectId: ProjectId): JobRepositor
     find: (id) => findListedJob(db, projectId, id),
     findTwin: (id) => findListedTwin(db, projectId, id),
     listSteps: (ids) => listJobSteps(db, projectId, ids),
-    list: ({ status, mode, skillSlug, standingProgramId }, { after, limit }) =>
+    list: ({ status, mode, skillSlug, parentJobId, standingProgramId }, { after, limit }) =>
       db.orm
         .select({ ...columns, program, sealedProgram, programHash })
         .from(jobs)
@@ -58,6 +66,11 @@ export function jobsForProject(db: Executor, projectId: ProjectId): JobRepositor
             standingProgramId === undefined
               ? undefined
               : sql`${eq(jobs.standingProgramId, standingProgramId)} and ${jobs.standingProgramId} <> ''`,
+            parentJobId === undefined
+              ? skillSlug === undefined
+                ? isNull(jobs.parentJobId)
+                : undefined
+              : sql`${eq(jobs.parentJobId, parentJobId)} and ${jobs.parentJobId} is not null`,
             after === undefined ? undefined : lt(jobs.id, after),
           ),
         )

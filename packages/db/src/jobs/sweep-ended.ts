@@ -25,6 +25,8 @@ const deleteEnded = statement<{ id: string }>(
      delete from job_events where job_id = any($1::uuid[])
    ), asks as (
      delete from job_asks where job_id = any($1::uuid[])
+   ), attempts as (
+     delete from job_attempts where job_id = any($1::uuid[])
    )
    delete from jobs where id = any($1::uuid[]) returning id`,
 );
@@ -45,7 +47,7 @@ export type EndedJobBatch = {
 export type EndedJobsSwept = { readonly last: Id<"job"> | undefined };
 
 /**
- * Removes jobs that ended and whose rows were swept, each whole and in one transaction: receipt, steps, log, asks, and its twin
+ * Removes jobs that ended and whose rows were swept, each whole and in one transaction: receipt, attempts, steps, log, asks, and its twin
  * with all of that. A job of which something is still due stays. Any number of nodes may do so at once.
  */
 export function sweepEndedJobs(db: Executor, batch: EndedJobBatch): Promise<EndedJobsSwept> {

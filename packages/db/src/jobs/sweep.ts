@@ -5,8 +5,10 @@ import { statement } from "../sql/statement.ts";
 
 const selectUnswept = statement<{ id: string }>(
   "find_unswept_jobs",
-  `select id from jobs where finished_at < $1::timestamptz and finished_at is not null and not is_swept
-   order by finished_at limit $2::int4 for no key update skip locked`,
+  `select id from jobs j where finished_at < $1::timestamptz and finished_at is not null and not is_swept
+     and (parent_job_id is null or not exists (
+       select from jobs p where p.id = j.parent_job_id and p.finished_at is null offset 0))
+   order by finished_at limit $2::int4 for no key update of j skip locked`,
 );
 
 const deleteSetRows = statement<{ ordinal: number }>(
@@ -20,6 +22,12 @@ const deleteRows = statement<{ row_number: number }>(
   `delete from job_rows where ctid = any(array(select ctid from job_rows where job_id = $1::uuid limit $2::int4))`,
 );
 
+/** Another attempt would miss them. By primary key. */
+const beginSweep = statement<{ id: string }>(
+  "begin_job_sweep",
+  `update jobs set has_lost_rows = true where id = $1::uuid and not has_lost_rows returning id`,
+);
+
 const finishSweep = statement<{ id: string }>(
   "finish_job_sweep",
   `with outputs as (
@@ -30,7 +38,7 @@ const finishSweep = statement<{ id: string }>(
    update jobs set is_swept = true, progress = null where id = any($1::uuid[]) returning id`,
 );
 
-/** Jobs looked at for one batch. */
+/** Jobs looked at for one batch. What a job runs is kept as long as that one may undo it. */
 const jobsMax = 20;
 
 /**
@@ -45,7 +53,10 @@ export function sweepJobRows(db: Executor, beforeMs: number, limit: number): Pro
     for (const { id } of found) {
       left -= (await deleteSetRows(tx, [id, left])).count;
       if (left > 0) left -= (await deleteRows(tx, [id, left])).count;
-      if (left <= 0) break;
+      if (left <= 0) {
+        await beginSweep(tx, [id]);
+        break;
+      }
       swept.push(idOfUuid("job", id));
     }
     if (swept.length > 0) await finishSweep(tx, [arrayLiteral(swept.map(uuidOfId))]);

@@ -1,4 +1,5 @@
 import { type Id, uuidOfId } from "@svc/core";
+import { and, eq } from "drizzle-orm";
 import type { Executor } from "../connect.ts";
 import { jobUndoEntries } from "../schema/jobs.ts";
 import { namesBut, type Row } from "../sql/codec.ts";
@@ -25,4 +26,11 @@ const selectUndo = statement<RawRow<Omit<JobUndoEntry, "jobId">>>(
 export async function nextJobUndoEntries(db: Executor, jobId: Id<"job">, limit: number): Promise<JobUndoEntry[]> {
   const rows = await selectUndo(db, [uuidOfId(jobId), limit]);
   return rows.map((row) => ({ jobId, ...columns.read(row) }));
+}
+
+/** Whether something that a job did could not be undone, and was left. */
+export async function hasFailedUndo(db: Executor, jobId: Id<"job">): Promise<boolean> {
+  const isLeft = and(eq(jobUndoEntries.jobId, jobId), eq(jobUndoEntries.state, "failed"));
+  const rows = await db.orm.select({ entry: jobUndoEntries.entry }).from(jobUndoEntries).where(isLeft).limit(1);
+  return rows.length > 0;
 }

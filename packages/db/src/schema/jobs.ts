@@ -1,6 +1,7 @@
 import { sql } from "drizzle-orm";
 import { bigint, boolean, index, integer, pgTable, primaryKey, text, uniqueIndex } from "drizzle-orm/pg-core";
 import { askCountsDocument, escalationDocument } from "../documents/ask.ts";
+import { childDocument } from "../documents/child.ts";
 import { askDecisionDocument } from "../documents/decision.ts";
 import { estimateDocument } from "../documents/estimate.ts";
 import { parkDocument } from "../documents/park.ts";
@@ -59,6 +60,11 @@ export const jobs = pgTable(
     /** The live job that a twin was made for by simulateFirst. */
     simulatedFrom: idColumn("job")("simulated_from"),
     skillSlug: text("skill_slug").notNull().default(""),
+    /** The job that runs it as a skill; null for one that was submitted. */
+    parentJobId: idColumn("job")("parent_job_id"),
+    /** Which of that job's children it is, by step, row, call and generation: there is one for each. Null for one that was submitted. */
+    childKey: text("child_key"),
+    child: document(childDocument)("child"),
     standingProgramId: text("standing_program_id").notNull().default(""),
     /** The run of the standing program; null without one. */
     standingRunId: idColumn("srn")("standing_run_id"),
@@ -121,6 +127,8 @@ export const jobs = pgTable(
     index("jobs_skill").on(table.projectId, table.skillSlug, table.id).where(sql`skill_slug <> ''`),
     index("jobs_standing").on(table.projectId, table.standingProgramId, table.id).where(sql`standing_program_id <> ''`),
     index("jobs_simulations").on(table.projectId, table.id).where(sql`mode = 'simulate'`),
+    index("jobs_children").on(table.projectId, table.parentJobId, table.id).where(sql`parent_job_id is not null`),
+    uniqueIndex("jobs_child_key").on(table.parentJobId, table.childKey).where(sql`parent_job_id is not null`),
     index("jobs_simulated_from").on(table.simulatedFrom).where(sql`simulated_from is not null`),
     index("jobs_unswept").on(table.finishedAt).where(sql`finished_at is not null and not is_swept`),
     uniqueIndex("jobs_idempotency_key")

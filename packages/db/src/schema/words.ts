@@ -141,7 +141,7 @@ export const standingStates = ["active", "paused", "ended"] as const;
 export type StandingState = (typeof standingStates)[number];
 
 /** Why a standing program is paused; empty while it is not. */
-export const standingPauseReasons = ["", "requested", "failures", "key_revoked"] as const;
+export const standingPauseReasons = ["", "requested", "failures", "key_revoked", "approval"] as const;
 
 /** Why a standing program is paused. */
 export type StandingPauseReason = (typeof standingPauseReasons)[number];
@@ -183,6 +183,7 @@ export const standingRunReasons = [
   "deleted",
   "input_invalid",
   "key_revoked",
+  "approval",
 ] as const;
 
 /** Why a run did not start, or what it waits for. */

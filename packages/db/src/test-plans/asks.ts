@@ -1,6 +1,5 @@
 import { addAskEvent } from "../asks/add-event.ts";
-import { countRefusalEvents } from "../asks/count-refusal-events.ts";
-import { countRefusedAnswer } from "../asks/count-refused-answer.ts";
+import { countRefusedAnswer, countUnaskedAnswer } from "../asks/count-refused-answer.ts";
 import { exhaustAsk } from "../asks/exhaust.ts";
 import { lockJobOfAsk } from "../asks/lock-job.ts";
 import { noteAskReached } from "../asks/note-reached.ts";
@@ -42,9 +41,9 @@ export const askPlans: readonly Plan[] = [
   { name: "add_ask_event", run: (db) => addAskEvent(db, id, seededId("evt", 1)), reads: byKey },
   { name: "count_refused_answer", run: (db) => countRefusedAnswer(db, id), reads: byKey },
   {
-    name: "count_refusal_events",
-    run: (db) => countRefusalEvents(db, seededId("job", 2), 100),
-    reads: { job_events: "job_events_key(job_id)" },
+    name: "count_unasked_answer",
+    run: (db) => countUnaskedAnswer(db, seededId("job", 2)),
+    reads: { jobs: "jobs_pkey(id)" },
   },
   {
     name: "read_logged_ask_deliveries",

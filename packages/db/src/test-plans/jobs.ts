@@ -10,7 +10,9 @@ import { renewJobLeases } from "../job-tasks/renew.ts";
 import { leaseIdleRunTask, takeRunTask } from "../job-tasks/take-run.ts";
 import type { JobTaskLease } from "../job-tasks/task.ts";
 import { appendJobEvents } from "../jobs/append-events.ts";
+import { beginJobAttempt, findKeyedJobAttempt, listJobAttempts } from "../jobs/attempts.ts";
 import { requestJobCancel } from "../jobs/cancel.ts";
+import { lockChildJobs, readChildJobs } from "../jobs/children.ts";
 import { clearJobSets } from "../jobs/clear-sets.ts";
 import { commitJobs } from "../jobs/commit-job.ts";
 import { findJobTwin } from "../jobs/find-twin.ts";
@@ -57,7 +59,13 @@ const setRow = {
 } as const;
 const page = { after: undefined, limit: 51 };
 const endedBatch = { beforeMs: seededAt(9_000), after: undefined, limit: 20, logEntriesMax: 10_000_000 };
-const everyJob: JobFilter = { status: undefined, mode: undefined, skillSlug: undefined, standingProgramId: undefined };
+const everyJob: JobFilter = {
+  status: undefined,
+  mode: undefined,
+  skillSlug: undefined,
+  parentJobId: undefined,
+  standingProgramId: undefined,
+};
 
 const newJob = {
   job: {
@@ -137,6 +145,29 @@ export const jobPlans: readonly Plan[] = [
   {
     name: "request_job_cancel",
     run: (db) => requestJobCancel(db, { jobId, projectId, chain, nowMs }),
+    reads: { jobs: "jobs_pkey(id)" },
+  },
+  {
+    name: "begin_job_attempt",
+    run: (db) => {
+      const attempt = { keyId: seededId("key", 1), nowMs, idempotencyKey: undefined, contentDigest: digest };
+      return beginJobAttempt(db, { jobId: seededId("job", 300), ...attempt });
+    },
+    reads: { jobs: "jobs_pkey(id)" },
+  },
+  {
+    name: "list_job_attempts",
+    run: (db) => listJobAttempts(db, [jobId, seededId("job", 19)]),
+    reads: { job_attempts: "job_attempts_key(job_id)" },
+  },
+  {
+    name: "find_keyed_job_attempt",
+    run: (db) => findKeyedJobAttempt(db, jobId, "first"),
+    reads: { job_attempts: "job_attempts_key(job_id)" },
+  },
+  {
+    name: "begin_job_sweep",
+    run: (db) => sweepJobRows(db, seededAt(9_600), 0),
     reads: { jobs: "jobs_pkey(id)" },
   },
   {
@@ -257,7 +288,7 @@ export const jobPlans: readonly Plan[] = [
   {
     name: "find_unswept_jobs",
     run: (db) => sweepJobRows(db, seededAt(9_600), 1_000),
-    reads: { jobs: "jobs_unswept(finished_at)" },
+    reads: { jobs: ["jobs_unswept(finished_at)", "jobs_pkey(id)"] },
     isOrdered: true,
   },
   {
@@ -295,6 +326,7 @@ export const jobPlans: readonly Plan[] = [
     run: (db) => sweepEndedJobs(db, endedBatch),
     reads: {
       jobs: "jobs_pkey(id)",
+      job_attempts: "job_attempts_key(job_id)",
       job_steps: "job_steps_key(job_id)",
       job_events: "job_events_key(job_id)",
       job_asks: "job_asks_job(job_id)",
@@ -334,6 +366,23 @@ export const jobPlans: readonly Plan[] = [
     run: (db) => jobsForProject(db, projectId).list({ ...everyJob, skillSlug: "clean_up" }, page),
     reads: { jobs: "jobs_skill(project_id, skill_slug)", job_programs: "job_programs_key(project_id, digest)" },
     rowsMax: { jobs: 51 },
+  },
+  {
+    name: "a page of the jobs that another runs",
+    statistics: ["fresh"],
+    run: (db) => jobsForProject(db, projectId).list({ ...everyJob, parentJobId: jobId }, page),
+    reads: { jobs: "jobs_children(project_id, parent_job_id)", job_programs: "job_programs_key(project_id, digest)" },
+    rowsMax: { jobs: 51 },
+  },
+  {
+    name: "read_child_jobs",
+    run: (db) => readChildJobs(db, [seededId("job", 9), seededId("job", 49)]),
+    reads: { jobs: "jobs_pkey(id)" },
+  },
+  {
+    name: "lock_child_jobs",
+    run: (db) => lockChildJobs(db, [seededId("job", 9), seededId("job", 49)]),
+    reads: { jobs: "jobs_pkey(id)" },
   },
   {
     name: "a page of simulations",

@@ -98,11 +98,15 @@ function seedingOf(from: number, share: number): string[] {
      select ${owner()}, 'limit-' || n % 9, 'key-' || n, '{"shares":{}}', n, '', seeded_at(n) from ${series(rowsMax)}`,
     `insert into job_programs (project_id, digest, program, program_hash, pins)
      select ${owner()}, ${digest()}, '{"inputSchema":{}}', '', '{}' from ${series(half)}`,
-    `insert into jobs (id, project_id, status, mode, simulated_from, program_digest, params, step_args, key_id, principal_chain, idempotency_key, content_digest, estimate, used, saga, receipt, last_seq, created_at, updated_at, finished_at, is_swept)
+    `insert into jobs (id, project_id, status, mode, simulated_from, program_digest, params, step_args, key_id, principal_chain, idempotency_key, content_digest, estimate, used, saga, receipt, last_seq, created_at, updated_at, finished_at, is_swept, parent_job_id, child_key)
      select ${id("job", "n")}, ${owner()}, case when n <= 200 then 'running' else 'succeeded' end, case when n % 20 = 0 then 'simulate' else 'live' end,
        case when n % 20 = 0 then ${id("job", "n - 1")} end, ${digest()}, '{}', '{}', ${id("key", "n")}, '{}',
        case when n % 3 = 0 then 'k' || n end, '', '{}', '{}', '{}', case when n > 200 then '{}'::jsonb end, ${rowsMax}, seeded_at(n), seeded_at(n),
-       case when n > 200 then seeded_at(n) end, n between 201 and 9500 from ${series(half)}`,
+       case when n > 200 then seeded_at(n) end, n between 201 and 9500,
+       case when n % 40 = 9 then ${id("job", "1 + n % 7")} end, case when n % 40 = 9 then 's/' || n end from ${series(half)}`,
+    `insert into job_attempts (job_id, attempt, status, last_error, receipt, finished_at, retried_at, retry_key_id, idempotency_key, content_digest)
+     select ${id("job", "case when n <= 50 then 1 else 2 + n % 9000 end")}, n, 'failed', '', '{}', seeded_at(n), seeded_at(n), ${id("key", "n")},
+       case when n % 2 = 0 then 'k' || n end, '' from ${series(half)}`,
     `insert into job_steps (job_id, step_id, ordinal, receipt) select ${id("job", "1 + n / 2")}, 's' || n, n, '{}' from ${series(rowsMax)}`,
     `insert into job_events (job_id, seq, type, step_id, at, payload, principal_chain)
      select ${id("job", "case when n <= 5000 then 1 else 2 + n % 9000 end")}, n, case when n % 10 = 0 then 'answer-refused' else 'step-progress' end,

@@ -10,7 +10,7 @@ import { hashOf } from "./submit.ts";
 
 /** Checks a program as SubmitJob does for a live run, and answers what it would say. Nothing is stored. */
 export async function describeProgram(
-  context: Pick<JobsContext, "db" | "views" | "accounts">,
+  context: Pick<JobsContext, "db" | "sealer" | "views" | "accounts">,
   { projectId, role }: ProjectPrincipal,
   programJson: string,
 ): Promise<CheckProgramResponse> {

@@ -1,25 +1,32 @@
 import type { CatalogView } from "@svc/catalog";
 import type { ProjectId } from "@svc/core";
-import { contactsForProject, readHttpHosts, secretsForProject } from "@svc/db";
+import { contactsForProject, readHttpHosts, secretsForProject, skillsForProject } from "@svc/db";
 import type { CheckContext } from "@svc/program";
 import { type CheckedProgram, checkProgram, type ProgramFault } from "@svc/program";
+import { openProgram } from "../drive/stored-program.ts";
 import type { JobsContext } from "./context.ts";
 
 /** A program of a project; `isStored` where it was accepted before, as that of a skill. */
-type Checked = { readonly projectId: ProjectId; readonly programJson: string; readonly isStored: boolean };
+type Checked = {
+  readonly projectId: ProjectId;
+  readonly programJson: string;
+  readonly isStored: boolean;
+  /** Of a skill: its version, as `slug@version`. */
+  readonly within?: readonly string[];
+};
 
 /** Checks a program against what the project sees, holds and knows now. */
 export async function checkForProject(
-  context: Pick<JobsContext, "db" | "views" | "accounts">,
-  { projectId, programJson, isStored }: Checked,
+  context: Pick<JobsContext, "db" | "sealer" | "views" | "accounts">,
+  { projectId, programJson, isStored, within = [] }: Checked,
 ): Promise<CheckedProgram> {
   const found = checkContext(context, projectId, await context.views.forProject(projectId));
-  return checkProgram(programJson, { ...found, isStored });
+  return checkProgram(programJson, { ...found, isStored, within });
 }
 
 /** What a program that was accepted before is refused for by rules that are younger than it. */
 export async function youngerFaults(
-  context: Pick<JobsContext, "db" | "views" | "accounts">,
+  context: Pick<JobsContext, "db" | "sealer" | "views" | "accounts">,
   { projectId, programJson }: Omit<Checked, "isStored">,
 ): Promise<readonly ProgramFault[]> {
   const checked = await checkForProject(context, { projectId, programJson, isStored: false });
@@ -31,12 +38,18 @@ export async function youngerFaults(
 }
 
 function checkContext(
-  { db, accounts }: Pick<JobsContext, "db" | "accounts">,
+  { db, sealer, accounts }: Pick<JobsContext, "db" | "sealer" | "accounts">,
   projectId: ProjectId,
   view: CatalogView,
 ): CheckContext {
   return {
     view,
+    async findSkill(name) {
+      const found = await skillsForProject(db, projectId).find(name);
+      if (found === undefined) return undefined;
+      const { slug, version, programDigest } = found;
+      return { slug, version, programJson: openProgram(sealer, { projectId, programDigest }, found) };
+    },
     hasAccounts: (questions) =>
       Promise.all(
         questions.map(async ({ toolkit, entity }) => {

@@ -17,9 +17,9 @@ export type JobsContext = {
   readonly accounts: Pick<AccountAccess, "resolve">;
   readonly asks: AskPort;
   /** The engine of this node; its `wake`, `cancel` and `reserve` save the wait for the next poll. */
-  readonly engine: Pick<JobEngine, "wake" | "cancel" | "reserve" | "pause" | "resume">;
+  readonly engine: Pick<JobEngine, "wake" | "cancel" | "reserve" | "pause" | "resume" | "retry">;
   /** Programs that were checked on this node are kept ready for its drivers. */
-  readonly programs: Pick<ProgramCache, "put">;
+  readonly programs: Pick<ProgramCache, "put" | "get">;
   readonly hints: JobHints;
   /** Longest pause between two looks for new log entries while no hint comes, milliseconds. Default 500. */
   readonly watchPollMs?: number;

@@ -3,6 +3,7 @@ import { timestampFromMs } from "@bufbuild/protobuf/wkt";
 import { pendingAskMessage } from "@svc/asks";
 import type {
   AskRecord,
+  JobAttemptRecord,
   JobEventRecord,
   JobRecord,
   JobStatus,
@@ -12,6 +13,7 @@ import type {
   SagaDocument,
 } from "@svc/db";
 import {
+  type JobAttemptSchema,
   type JobEvent,
   JobEventSchema,
   type Job as JobMessage,
@@ -29,10 +31,12 @@ export type JobParts = {
   readonly programJson: string;
   readonly steps: readonly JobStepRecord[];
   readonly pendingAsk: AskRecord | undefined;
+  /** Its attempts before the present one. */
+  readonly attempts: readonly JobAttemptRecord[];
 };
 
 /** A job as callers read it. What it keeps of its data (rows, outputs, input, progress) is in no field. */
-export function toJob({ job, programJson, steps, pendingAsk }: JobParts): JobMessage {
+export function toJob({ job, programJson, steps, pendingAsk, attempts }: JobParts): JobMessage {
   const { park, receipt, finishedAt } = job;
   return create(JobSchema, {
     id: job.id,
@@ -53,10 +57,26 @@ export function toJob({ job, programJson, steps, pendingAsk }: JobParts): JobMes
     mode: job.mode,
     simulatedFrom: job.simulatedFrom ?? "",
     skillSlug: job.skillSlug,
+    parentJobId: job.parentJobId ?? "",
     standingProgramId: job.standingProgramId,
     standingRunId: job.standingRunId ?? "",
     ...(job.pausedAt !== null && { pausedAt: timestampFromMs(job.pausedAt) }),
+    attempt: job.attempt,
+    attempts: attempts.map(toAttempt),
   });
+}
+
+function toAttempt(ended: JobAttemptRecord): MessageInitShape<typeof JobAttemptSchema> {
+  const { attempt, status, receipt, lastError, finishedAt, retriedAt, retryKeyId } = ended;
+  return {
+    attempt,
+    status: statusNumbers[status],
+    receipt: toReceipt(receipt),
+    lastError,
+    finishedAt: timestampFromMs(finishedAt),
+    retriedAt: timestampFromMs(retriedAt),
+    retryKeyId,
+  };
 }
 
 const statusNumbers: Readonly<Record<JobStatus, JobStatusMessage>> = {
@@ -81,11 +101,19 @@ export function statusOfFilter(status: JobStatusMessage): JobStatus | undefined 
   return statusTexts.get(status);
 }
 
-function toPark({ reason, stepId, since, wakeAt, judgment }: ParkDocument): MessageInitShape<typeof ParkSchema> {
+function toPark({
+  reason,
+  stepId,
+  since,
+  wakeAt,
+  judgment,
+  childJobId = "",
+}: ParkDocument): MessageInitShape<typeof ParkSchema> {
   return {
     reason,
     stepId,
     since: timestampFromMs(since),
+    childJobId,
     ...(wakeAt !== undefined && { wakeAt: timestampFromMs(wakeAt) }),
     ...(judgment && {
       judgment: {

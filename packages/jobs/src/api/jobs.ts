@@ -11,10 +11,11 @@ import {
   type SubmitJobRequest,
   SubmitJobResponseSchema,
 } from "@svc/gen/jobs";
-import { idempotencyKeyInvalid, jobFinished, modeConflict, modeInvalid } from "../errors.ts";
+import { jobFinished, modeConflict, modeInvalid } from "../errors.ts";
 import { describeProgram } from "./check-program.ts";
 import type { JobsContext } from "./context.ts";
 import { statusOfFilter } from "./convert-jobs.ts";
+import { readIdempotencyKey } from "./idempotency-key.ts";
 import { readPage } from "./list.ts";
 import { readJob, readTwin, toJobs, toNewJob } from "./read.ts";
 import { submit } from "./submit.ts";
@@ -54,16 +55,15 @@ export function jobMethods(context: JobsContext): Methods {
     },
     async listJobs(request, ctx) {
       const { projectId } = requireProject(ctx);
-      const { status, skillSlug, standingProgramId } = request;
+      const { status, skillSlug } = request;
+      const parentJobId = optionalId("job", "parentJobId", request.parentJobId);
+      const standingProgramId = optionalId("stp", "standingProgramId", request.standingProgramId);
       const mode = request.mode === "" ? undefined : readMode(request.mode);
-      const scope = { call: "ListJobs", projectId, filters: { status, mode, skillSlug, standingProgramId } };
+      const filters = { status, mode, skillSlug, parentJobId, standingProgramId };
+      const scope = { call: "ListJobs", projectId, filters };
       const page = pageOf(sealer, scope, request, "job");
-      const filter = {
-        status: statusOfFilter(status),
-        mode,
-        skillSlug: skillSlug === "" ? undefined : skillSlug,
-        standingProgramId: optionalId("stp", "standingProgramId", standingProgramId),
-      };
+      const ofSkill = skillSlug === "" ? undefined : skillSlug;
+      const filter = { status: statusOfFilter(status), mode, skillSlug: ofSkill, parentJobId, standingProgramId };
       const read = await readPage(jobsForProject(db, projectId), filter, page);
       const { rows, nextPageToken } = pageRows(sealer, scope, read.rows, read.size);
       return create(ListJobsResponseSchema, { jobs: await toJobs(context, projectId, rows), nextPageToken });
@@ -82,13 +82,10 @@ export function jobMethods(context: JobsContext): Methods {
   };
 }
 
-const keyCharactersMax = 255;
-
 function readSubmission({ programJson, idempotencyKey, mode, simulateFirst }: SubmitJobRequest) {
   const read = readMode(mode);
   if (read === "simulate" && simulateFirst) throw modeConflict();
-  if ([...idempotencyKey].length > keyCharactersMax) throw idempotencyKeyInvalid(idempotencyKey);
-  return { programJson, mode: read, simulateFirst, idempotencyKey: idempotencyKey === "" ? undefined : idempotencyKey };
+  return { programJson, mode: read, simulateFirst, idempotencyKey: readIdempotencyKey(idempotencyKey) };
 }
 
 /** Throws MODE_INVALID. */

@@ -1,6 +1,13 @@
 import { jobNotFound } from "@svc/asks";
 import type { Id, ProjectId, Sealer } from "@svc/core";
-import { asksForProject, type Executor, type JobRecord, jobsForProject, type ListedJob } from "@svc/db";
+import {
+  asksForProject,
+  type Executor,
+  type JobRecord,
+  jobsForProject,
+  type ListedJob,
+  listJobAttempts,
+} from "@svc/db";
 import type { Job } from "@svc/gen/jobs";
 import { openProgram } from "../drive/stored-program.ts";
 import { toJob } from "./convert-jobs.ts";
@@ -17,25 +24,33 @@ export async function toJobs(
 ): Promise<Job[]> {
   if (rows.length === 0) return [];
   // A job that waits for its first step has none: so a submission is answered by one statement less.
-  const begun = rows.filter(({ status }) => status !== "queued").map(({ id }) => id);
+  const begun = rows.filter(({ status, attempt }) => status !== "queued" || attempt > 1).map(({ id }) => id);
   const parked = rows.filter(({ park }) => park !== null).map(({ id }) => id);
-  const [steps, asks] = await Promise.all([
+  const retried = rows.filter(({ attempt }) => attempt > 1).map(({ id }) => id);
+  const [steps, asks, attempts] = await Promise.all([
     begun.length === 0 ? new Map() : jobsForProject(db, projectId).listSteps(begun),
     asksForProject(db, projectId).listPending(parked),
+    listJobAttempts(db, retried),
   ]);
   return rows.map((job) => {
     const requestId = job.park?.judgment?.requestId;
     // Read a moment later than the job, an ask may be the next one already: the two belong together or are not shown together.
     const pendingAsk = asks.find(({ id }) => id === requestId);
     const programJson = shownProgram(openProgram(sealer, job, job));
-    return toJob({ job, programJson, steps: steps.get(job.id) ?? [], pendingAsk });
+    return toJob({
+      job,
+      programJson,
+      steps: steps.get(job.id) ?? [],
+      pendingAsk,
+      attempts: attempts.get(job.id) ?? [],
+    });
   });
 }
 
 /** A job that was just stored with nothing beside it, as callers read it; without reading it. `programJson`: as it was submitted. */
 export function toNewJob(job: JobRecord, programJson: string, programHash: string): Job {
   const listed = { ...job, programHash };
-  return toJob({ job: listed, programJson: shownProgram(programJson), steps: [], pendingAsk: undefined });
+  return toJob({ job: listed, programJson: shownProgram(programJson), steps: [], pendingAsk: undefined, attempts: [] });
 }
 
 /** One job of a project as callers read it. Throws JOB_NOT_FOUND, naming `field`. */

@@ -1,6 +1,7 @@
 import type { ServiceImpl } from "@connectrpc/connect";
 import { type AskServiceContext, askMethods, askPort } from "@svc/asks";
 import type { JobsService } from "@svc/gen/jobs";
+import { attemptMethods } from "./attempts.ts";
 import type { JobsContext } from "./context.ts";
 import { toReceipt } from "./convert-receipts.ts";
 import { jobMethods } from "./jobs.ts";
@@ -8,6 +9,7 @@ import { logMethods } from "./log.ts";
 import { pauseMethods } from "./pauses.ts";
 import { readJob } from "./read.ts";
 import { skillMethods } from "./skills.ts";
+import { stepMethods } from "./steps.ts";
 
 /** What JobsService works with: what jobs need, and what their asks need. */
 export type JobsServiceOptions = Omit<JobsContext, "asks"> & Omit<AskServiceContext, "readJob" | "receiptMessage">;
@@ -20,6 +22,13 @@ export function createJobsService(options: JobsServiceOptions): ServiceImpl<type
     readJob: (projectId, jobId) => readJob(options, projectId, "jobId", jobId),
     receiptMessage: toReceipt,
   });
-  const jobs = { ...jobMethods(context), ...pauseMethods(context), ...logMethods(context), ...skillMethods(context) };
+  const jobs = {
+    ...jobMethods(context),
+    ...pauseMethods(context),
+    ...attemptMethods(context),
+    ...stepMethods(context),
+    ...logMethods(context),
+    ...skillMethods(context),
+  };
   return { ...jobs, ...asks };
 }

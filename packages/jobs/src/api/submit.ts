@@ -1,9 +1,9 @@
 import { createHash } from "node:crypto";
 import { Fault, type Id, type KeyId, type ProjectId, quotaExceeded, type Role } from "@svc/core";
 import { findKeyedJob, type KeyedJob } from "@svc/db";
-import type { JsonObject } from "@svc/program";
+import type { AcceptedProgram, JsonObject } from "@svc/program";
 import { canonicalHash, canonicalJson, pinsText, readProgram } from "@svc/program";
-import { type SubmittedJob, submitJob } from "../drive/new-jobs.ts";
+import { type SkillProgram, type SubmittedJob, submitJob } from "../drive/new-jobs.ts";
 import { idempotencyKeyReused, programFaulty } from "../errors.ts";
 import { checkApproval } from "./approval.ts";
 import { checkForProject } from "./check.ts";
@@ -19,7 +19,15 @@ export type Submission = {
   readonly simulateFirst: boolean;
   readonly idempotencyKey: string | undefined;
   /** Of the call of a skill: its slug, `skills.` and a name, how the caller named it, and what the caller gave. */
-  readonly skill?: { readonly slug: string; readonly calledAs: string; readonly input: JsonObject } | undefined;
+  readonly skill?: SubmittedSkill | undefined;
+};
+
+/** A skill as it is called. `within`: its version, as `slug@version`. */
+export type SubmittedSkill = {
+  readonly slug: string;
+  readonly calledAs: string;
+  readonly within: string;
+  readonly input: JsonObject;
 };
 
 /** What submitting works with. */
@@ -40,12 +48,12 @@ export async function submit(context: SubmitContext, submission: Submission): Pr
   const earlier = idempotencyKey === undefined ? undefined : await findKeyedJob(context.db, projectId, idempotencyKey);
   // Before anything is checked: the job is answered, whatever became of tools, accounts and contacts since.
   if (earlier !== undefined) return repeated(earlier, submission);
-  const checked = await checkForProject(context, { projectId, programJson, isStored: skill !== undefined });
+  const within = skill === undefined ? [] : [skill.within];
+  const checked = await checkForProject(context, { projectId, programJson, isStored: skill !== undefined, within });
   if ("faults" in checked) return { refusal: programFaulty(checked.faults, checked.omitted, programJson.length) };
-  const { program, programHash, estimate, pins } = checked;
+  const { program, programHash, estimate } = checked;
   // A simulation sends no write: there is nothing to approve.
-  const needsApproval =
-    submission.mode === "live" && (await checkApproval(context.db, submission, { program, estimate }));
+  const needsApproval = submission.mode === "live" && (await checkApproval(context.db, submission, checked));
   if (needsApproval instanceof Fault) return { refusal: needsApproval };
   const submitted = await submitJob(context, {
     ...submission,
@@ -53,7 +61,8 @@ export async function submit(context: SubmitContext, submission: Submission): Pr
     programHash,
     estimate,
     needsApproval,
-    pins: pinsText(pins),
+    pins: pinsText(checked),
+    skills: skillPrograms(checked),
     input: skill?.input,
     skillSlug: skill?.slug ?? "",
     principalChain: [`key:${keyId}`, ...(skill === undefined ? [] : [`skill:${skill.calledAs}`])],
@@ -62,6 +71,14 @@ export async function submit(context: SubmitContext, submission: Submission): Pr
   if ("quotaReached" in submitted) return { refusal: quotaExceeded("jobs", submitted.quotaReached) };
   if ("earlier" in submitted) return repeated(submitted.earlier, submission);
   return { id: submitted.job.id, stored: submitted };
+}
+
+/** The programs of the skills that a program runs, however deep they stand: they are stored with its job. */
+export function skillPrograms({ skills }: AcceptedProgram): readonly SkillProgram[] {
+  return [...skills.values()].flatMap(({ programJson, accepted }) => {
+    const { programHash } = accepted;
+    return [{ programJson, programHash, pins: pinsText(accepted) }, ...skillPrograms(accepted)];
+  });
 }
 
 function repeated({ id, contentDigest: held }: KeyedJob, submission: Submission): Submitted {

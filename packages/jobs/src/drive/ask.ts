@@ -91,14 +91,18 @@ function answersItself(state: JobState, { stepId, pointId, kind, continuations }
 
 const nobody = { principalId: "", keyId: "", surface: "simulation", note: "", overridesJson: "" } as const;
 
-/** Parks a job that was simulated first on the approval of its plan. */
-export async function requestPlanApproval(state: JobState, port: Port): Promise<Change> {
+/** Parks a job that was simulated first, or is taken on, on the approval of its plan. */
+export async function requestPlanApproval(
+  state: JobState,
+  port: Port,
+  reason: "simulated" | "retried",
+): Promise<Change> {
   const nowMs = port.clock.now();
   const asked = planQuestion(state.loaded.program.title);
   const prepared = await port.prepareAsk(askInput(state, asked, nowMs));
   return {
     edits: [
-      { kind: "move", to: "pending_plan_approval", reason: "simulated" },
+      { kind: "move", to: "pending_plan_approval", reason },
       { kind: "park", park: parkOn("approval", asked, { requestId: prepared.id, nowMs }) },
       { kind: "plan", plan: { askId: prepared.id } },
       { kind: "asked", prepared, isOfPlan: true },

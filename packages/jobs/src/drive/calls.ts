@@ -25,7 +25,7 @@ export function createCalls(
       const { stepId } = invocation.place;
       if (onFaultPoint !== undefined) await onFaultPoint("before-call", { stepId });
       const called = await caller.call(requestOf(state, invocation, { ...turn, isFirst }));
-      return attemptedOf(called, stepId, onFaultPoint);
+      return attemptedOf(called, { stepId, isEarlier: isEarlier(state, invocation) }, onFaultPoint);
     },
     async ready(state, invocation, turn) {
       const { stepId } = invocation.place;
@@ -38,7 +38,10 @@ export function createCalls(
         async send() {
           if (isRead) await onFaultPoint?.("before-call", { stepId });
           const { called, end } = await ready.send();
-          return { attempted: await attemptedOf(called, stepId, onFaultPoint), end };
+          return {
+            attempted: await attemptedOf(called, { stepId, isEarlier: isEarlier(state, invocation) }, onFaultPoint),
+            end,
+          };
         },
       };
     },
@@ -47,10 +50,10 @@ export function createCalls(
 
 function requestOf(
   state: JobState,
-  { call, place, args, secretUses, appGeneration }: Invocation,
+  { call, place, args, secretUses, generation, appGeneration }: Invocation,
   { tool, attempt, takeRecord, isFirst }: CallTurn & { readonly isFirst: boolean },
 ): CallRequest {
-  const { id, projectId, keyId, generation } = state;
+  const { id, projectId, keyId } = state;
   const isRead = tool.action.class === "read";
   return {
     caller: { projectId, keyId, job: { id, stepId: place.stepId } },
@@ -73,7 +76,29 @@ function requestOf(
   };
 }
 
-async function attemptedOf(called: Called, stepId: string, onFaultPoint: OnFaultPoint | undefined): Promise<Attempted> {
+/** Whether an earlier attempt at the job may have begun the call. */
+function isEarlier(state: JobState, { generation }: Invocation): boolean {
+  return generation !== state.generation;
+}
+
+/** What is told of a call that an earlier attempt at the job sent with other params. */
+const inDoubt: Attempted = {
+  kind: "answered",
+  outcome: "outcome_unknown",
+  value: {},
+  message: "an earlier attempt at the job sent it with other arguments, and whether it was carried out is not known",
+  retryable: false,
+  retryAfterMs: undefined,
+  providerStatus: 0,
+  faults: [],
+  isReplay: false,
+};
+
+async function attemptedOf(
+  called: Called,
+  { stepId, isEarlier }: { readonly stepId: string; readonly isEarlier: boolean },
+  onFaultPoint: OnFaultPoint | undefined,
+): Promise<Attempted> {
   switch (called.outcome) {
     case "answered":
     case "held": {
@@ -89,7 +114,8 @@ async function attemptedOf(called: Called, stepId: string, onFaultPoint: OnFault
       return { kind: "gone" };
     case "key_reused":
       // The key is made of the call's place: another call under it is a fault of the service.
-      throw new Error(`the key of ${stepId} was used for another call`);
+      if (!isEarlier) throw new Error(`the key of ${stepId} was used for another call`);
+      return inDoubt;
     default:
       return assertExhaustive(called);
   }

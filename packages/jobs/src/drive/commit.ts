@@ -4,16 +4,19 @@ import {
   type EndedStandingRun,
   type Executor,
   endStandingRun,
+  insertChildJobs,
   loadJob,
   type ReceiptDocument,
   type RunChange,
   type RunLease,
   setJobRowStates,
+  writeJobUndo,
 } from "@svc/db";
 import { committedWork, type Work } from "../state/apply.ts";
 import type { JobState } from "../state/job.ts";
 import { overridesOf } from "../state/overrides.ts";
 import { storedProgress } from "../state/progress.ts";
+import { childJob } from "./child-job.ts";
 import type { EngineContext } from "./context.ts";
 import type { EndedJob, EngineObserver } from "./observer.ts";
 import { isHoldReason } from "./park.ts";
@@ -46,7 +49,7 @@ export function createCommit({ context, lease, seals, db, onCommitted }: CommitC
     const at = { stepId: state.undo?.stepId ?? state.positions[0]?.progress?.stepId ?? "" };
     await onFaultPoint?.("before-commit", at);
     const { task } = parts;
-    const found = await commitRun(tx, lease, changeOf(work, parts, seals), {
+    const found = await commitRun(tx, lease, changeOf(work, parts, seals, context), {
       nowMs: clock.now(),
       seesCancel: state.cancel !== undefined,
       seesPause: state.pause !== undefined,
@@ -69,7 +72,7 @@ export function createCommit({ context, lease, seals, db, onCommitted }: CommitC
     if (before.status !== state.status) onMoved?.(state.id);
     if (ended !== undefined) observer.ended(ended);
     onCommitted?.();
-    if (pending.tasks.length > 0) onDue();
+    if (pending.tasks.length + pending.children.length > 0) onDue();
     if (typeof task === "object") onDue(task.dueAtMs);
     await onFaultPoint?.("after-commit", at);
     const cancel = requestOf(state, found.cancelRequestedAt, found.cancelChain);
@@ -104,10 +107,11 @@ function tellOfHold(observer: EngineObserver, { id: jobId, projectId, park, last
 function isProgress({ state, committed, pending }: Work, { isWait = false }: CommitParts): boolean {
   if (state === committed) return false;
   if (!isWait) return true;
-  const { events, rows, placed, armed, undone } = pending;
+  const { events, rows, placed, armed, undone, childUndone } = pending;
   const hasCalled = state.used.toolCalls !== committed.used.toolCalls;
   const isLogged = events.some(({ type }) => type !== "step-progress");
-  return hasCalled || isLogged || rows.length + placed.length + armed.length + undone.length > 0;
+  const wrote = rows.length + placed.length + armed.length + undone.length + childUndone.length > 0;
+  return hasCalled || isLogged || wrote;
 }
 
 function endedJob(state: JobState, { outcome, calls, rows, asks }: ReceiptDocument): EndedJob {
@@ -131,10 +135,15 @@ function endedJob(state: JobState, { outcome, calls, rows, asks }: ReceiptDocume
 }
 
 /** What a commit of work writes: rows, outputs and what is under way are sealed, each for its own place. */
-export function changeOf(work: Work, parts: CommitParts, { seal }: JobSeals): RunChange {
+export function changeOf(
+  work: Work,
+  parts: CommitParts,
+  { seal }: JobSeals,
+  context: Pick<EngineContext, "clock" | "sealer">,
+): RunChange {
   const { task, receipt, call } = parts;
   const { state, committed, pending } = work;
-  const also = otherWrites(work);
+  const also = otherWrites(work, context);
   const overrides = hasNewOverrides(work) ? overridesOf(state) : undefined;
   const job = { ...drivenJob(work), receipt };
   const gotOn = isProgress(work, parts);
@@ -193,12 +202,18 @@ function hasNewOverrides({ state, committed }: Work): boolean {
 }
 
 /** What is written by statements of its own in the same transaction. */
-function otherWrites({ state, committed, pending: { turned, asks } }: Work): RunChange["also"] {
+function otherWrites(
+  { state, committed, pending: { turned, asks, children, childUndone } }: Work,
+  context: Pick<EngineContext, "clock" | "sealer">,
+): RunChange["also"] {
   const ended = committed.finishedAt === null ? endedRun(state) : undefined;
-  if (turned.length === 0 && asks.length === 0 && ended === undefined) return undefined;
+  if (ended === undefined && turned.length + asks.length + children.length + childUndone.length === 0) return undefined;
   return async (tx: Executor) => {
     for (const { setId, from, to } of turned) await setJobRowStates(tx, { jobId: state.id, setId }, { from, to });
     for (const ask of asks) await ask.write(tx);
+    const newJobs = children.map((child) => childJob(state, child, context));
+    await insertChildJobs(tx, newJobs, context.clock.now());
+    for (const { jobId, ...change } of childUndone) await writeJobUndo(tx, jobId, { entries: [], changes: [change] });
     if (ended !== undefined) await endStandingRun(tx, ended);
   };
 }

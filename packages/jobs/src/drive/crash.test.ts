@@ -159,6 +159,34 @@ test.each(ways)(
   },
 );
 
+test("a keyed write that was lost with its node is repeated within the lease and one try", async () => {
+  const world = createWorld();
+  const bench = await benches.bench(world);
+  let diedAt = 0;
+  void bench.doom("in-send").then(() => {
+    diedAt = bench.clock.now();
+  });
+  const id = await bench.submit({
+    steps: [{ id: "note", call: "desk.send_keyed", entity: "ops", args: { text: "x" } }],
+  });
+  await until(() => {
+    bench.clock.advance(20);
+    return diedAt > 0;
+  });
+  const heir = bench.engine();
+  await until(async () => {
+    if ((await bench.read(id)).job.finishedAt !== null) return true;
+    bench.clock.advance(heir.stats().held > 0 ? 1 : 500);
+    heir.wake();
+    return false;
+  });
+  const { job, receipt } = await bench.read(id);
+  expect(job.status).toBe("succeeded");
+  expect((job.finishedAt ?? 0) - diedAt).toBeLessThanOrEqual(35_000);
+  expect(receipt.calls).toMatchObject({ unknown: 1, retried: 1 });
+  expect(new Set(world.seen.map(({ key }) => key)).size).toBe(1);
+});
+
 async function countJobs({ db, projectId }: TestBench): Promise<number> {
   const rows = await db.sql.unsafe<{ id: string }[]>("select id from jobs where project_id = $1", [
     uuidOfId(projectId),

@@ -1,5 +1,6 @@
 import { apply, type Work } from "../state/apply.ts";
 import type { Change, Edit, Next } from "../state/change.ts";
+import { endCodeOf } from "../state/end-codes.ts";
 import { stepOf } from "../state/flow.ts";
 import type { JobState } from "../state/job.ts";
 import type { Port } from "./port.ts";
@@ -98,23 +99,16 @@ async function finishLocked(
   });
 }
 
-const endCodes: Readonly<Record<string, string>> = {
-  failed: "FAILED",
-  aborted: "ABORTED",
-  cancelled: "CANCELLED",
-  expired: "DEADLINE_EXCEEDED",
-};
-
 /** A step that was at work when its job ended did not complete. */
 function closeOpenSteps({ steps, loaded }: JobState, cause: string): Edit[] {
   const open = [...steps].filter(([, { receipt }]) => receipt.state === "");
-  const code = endCodes[cause] ?? cause;
+  const code = endCodeOf(cause);
   return open.flatMap(([stepId]) => {
     if (cause === "succeeded") throw new Error(`step ${stepId} is at work at the job's end`);
     const { index } = stepOf(loaded.flow, stepId);
     return [
       { kind: "error", stepId, code, ordinal: 0, message: "the job ended before the step did" } as const,
-      { kind: "finish", stepId, state: "failed", to: index } as const,
+      { kind: "finish", stepId, state: "failed", to: index, isCut: true } as const,
     ];
   });
 }

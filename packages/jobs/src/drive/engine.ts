@@ -19,6 +19,7 @@ import { type EngineObserver, silentObserver } from "./observer.ts";
 import { settleJob } from "./open.ts";
 import { type Paused, pauseJob, resumeJob } from "./pause-job.ts";
 import type { ProgramCache } from "./programs.ts";
+import { type Retried, type RetryOfJob, retryJob } from "./retry-job.ts";
 import { type Reservation, type TaskHandlers, Worker } from "./worker.ts";
 
 /** What an engine is made of. */
@@ -77,6 +78,8 @@ export type JobEngine = {
   pause(job: JobOfProject, chain: readonly string[]): Promise<Paused>;
   /** Takes a job that is paused, or is to be, back to where it stood. `chain` says who asked. */
   resume(job: JobOfProject, chain: readonly string[]): Promise<Paused>;
+  /** Takes a job on that ended, as its next attempt. Rejects with what `needsApproval` throws, and nothing is changed. */
+  retry(asked: RetryOfJob): Promise<Retried>;
   /**
    * Told that a job held this node's event loop for `ms` milliseconds at a stretch. It is counted in the store, over all nodes; at the
    * second time the job is parked as `poisoned`. Never rejects: a store that is away is told to the observer, and nothing is counted.
@@ -129,6 +132,11 @@ export function createJobEngine(options: JobEngineOptions): JobEngine {
       const resumed = await resumeJob(worker.context, job, chain);
       worker.wake();
       return resumed;
+    },
+    async retry(asked) {
+      const retried = await retryJob(worker.context, asked);
+      worker.wake();
+      return retried;
     },
     async reportHeldLoop(jobId, ms) {
       try {

@@ -25,6 +25,8 @@ const kindsOfSteps = [
   "skipped",
   "handled",
   "block",
+  "http",
+  "requests",
 ];
 
 /** Programs over the desk: a set of rows first, then whatever the generator likes, each step able to fail. */
@@ -34,12 +36,16 @@ const programs = fc
     tolerate: fc.nat({ max: 3 }),
     hasPoints: fc.boolean(),
     isUndone: fc.boolean(),
+    isCounted: fc.boolean(),
     writes: fc.constantFrom(3, 1_000),
   })
-  .map(({ middle, tolerate, hasPoints, isUndone, writes }) => ({
+  .map(({ middle, tolerate, hasPoints, isUndone, isCounted, writes }) => ({
     params: { least: 1 },
     limits: { writes, asks: 20 },
-    steps: [fetch, ...middle.flatMap((kind, index) => stepOf(kind, `s${index}`, { tolerate, hasPoints, isUndone }))],
+    steps: [
+      isCounted ? fetchCounted : fetch,
+      ...middle.flatMap((kind, index) => stepOf(kind, `s${index}`, { tolerate, hasPoints, isUndone })),
+    ],
     points: {
       gate: {
         question: "Go on?",
@@ -69,6 +75,11 @@ const fetch = {
   entity: "ops",
   args: {},
   rows: { from: "items[]", key: "id", keep: ["id", "n"], page: { arg: "page", from: "next", max: 5 } },
+};
+const fetchCounted = {
+  ...fetch,
+  call: "desk.list_shelf",
+  rows: { ...fetch.rows, page: { arg: "page", start: 1, max: 5 } },
 };
 
 function stepOf(
@@ -176,11 +187,28 @@ function stepOf(
         // biome-ignore lint/suspicious/noThenProperty: it is the word of the language
         onError: { do: [stepOf("wait", `${id}late`, { tolerate, hasPoints, isUndone })], then: "continue" },
       };
+    case "http":
+      // biome-ignore lint/suspicious/noThenProperty: it is the word of the language
+      return { ...requestOf(id, tolerate), onError: { do: [{ id: `${id}late`, wait: "1m" }], then: "fail" } };
+    case "requests":
+      return { id, map: "items", ...rowsOf, do: [requestOf(`${id}call`, tolerate)] };
     case "wait":
       return { id, wait: "10m" };
     default:
       return { id, reduce: "items", as: { all: "count", sum: "sum n", best: "max n" } };
   }
+}
+
+/** A request that writes, with a key or without one. */
+function requestOf(id: string, number: number): object {
+  const http = {
+    method: "POST",
+    url: "https://api.example.com/notes",
+    headers: { authorization: { $secret: "token" } },
+    body: { least: { $ref: "params.least" } },
+  };
+  const key = number > 1 ? { idempotency: { header: "idempotency-key" } } : {};
+  return { id, http, ...key, retry: { max: 2, initial: "1s" } };
 }
 
 const outcomes = ["ok", "ok", "ok", "ok", "provider_error", "rate_limited", "outcome_unknown"] as const;
@@ -198,7 +226,7 @@ function chooserOf(choices: readonly number[], deaths: ReadonlySet<number>): Cho
       if (action.class === "read" && outcome === "outcome_unknown")
         return { outcome: "timeout", value: {}, retryable: true };
       if (outcome !== "ok") return { outcome, value: {}, retryable: outcome === "rate_limited" };
-      const items = Array.from({ length: 3 }, (_, index) => ({ id: `i${page * 3 + index}`, n: index }));
+      const items = Array.from({ length: page < 3 ? 3 : 0 }, (_, index) => ({ id: `i${page * 3 + index}`, n: index }));
       return { outcome, value: { id: "n1", items, ...(page < 2 && { next: String(page + 1) }) } };
     },
   };
@@ -220,7 +248,7 @@ async function run(memory: Memory, answers: readonly Continuation[], interruptio
     if (memory.task === "end") memory.settle({ continuation: answers[round % answers.length] ?? "abort" });
     if (typeof memory.task === "object") await memory.port.clock.wait(memory.task.dueAtMs - memory.port.clock.now());
     // Its driver finds it by its next commit.
-    if (interruptions.pausesWhileDriven.includes(round)) memory.pause = requestOf(memory);
+    if (interruptions.pausesWhileDriven.includes(round)) memory.pause = pauseOf(memory);
     try {
       await drive({ work: work, call: undefined }, createDriver(memory.port, uninterrupted));
     } catch (error) {
@@ -254,7 +282,7 @@ async function parkAndRelease(memory: Memory): Promise<void> {
   expect(memory.reopen().state).toMatchObject({ status, park: null, lastError });
 }
 
-function requestOf({ port }: Memory): JobRequest {
+function pauseOf({ port }: Memory): JobRequest {
   return { atMs: port.clock.now(), chain: ["key:other"] };
 }
 
@@ -262,7 +290,7 @@ function requestOf({ port }: Memory): JobRequest {
 async function pauseAndResume(memory: Memory): Promise<void> {
   const before = memory.reopen().state;
   if (isEnd(before.status)) return;
-  const request = requestOf(memory);
+  const request = pauseOf(memory);
   memory.pause = request;
   await commitOnce(memory, (state, nowMs) => {
     if (isPausable(state)) return pauseNow(state, nowMs);
@@ -368,7 +396,7 @@ test("whatever apps answer, people choose and nodes die of, a job ends by the ta
       }
       kinds.add(state.status);
     }),
-    { numRuns: 250, seed: 20_261_122 },
+    { numRuns: 250, seed: 20_261_124 },
   );
   // What was generated passes through all of it.
   for (const kind of [
@@ -378,6 +406,7 @@ test("whatever apps answer, people choose and nodes die of, a job ends by the ta
     "map partial",
     "map failed",
     "call failed",
+    "http completed",
     "call skipped",
     "rows skipped",
     "judge completed",

@@ -20,6 +20,7 @@ import {
   started,
   stepAtHand,
 } from "./begin.ts";
+import { endChildren } from "./children.ts";
 import { beginUndo, endOf, finish, limitOf } from "./end.ts";
 import { afterHandling, failureOf } from "./failure.ts";
 import { holdAfterLosses, waitForRelease } from "./park.ts";
@@ -56,7 +57,11 @@ export type Follower = Omit<Driver, "effects" | "losses">;
 export function createDriver(port: Port, interrupts: Interrupts, losses = 0): Driver {
   const driver: Driver = {
     port,
-    effects: { ...port, mustPause: (state) => isInterrupted(state, driver) || isOverdue(state, port) },
+    effects: {
+      ...port,
+      mustPause: (state) => isSliceOver(driver) || mustEnd(state, driver),
+      mustEnd: (state) => mustEnd(state, driver),
+    },
     interrupts,
     startedMs: port.clock.now(),
     losses,
@@ -89,7 +94,9 @@ async function act(work: Work, driver: Driver): Promise<Work | undefined> {
   if (isCancelled(state, driver) && state.status !== "compensating") {
     // The request may be known from the lease alone; who made it stands in the row.
     const seen = state.cancel === undefined ? await committed(work, driver.port) : work;
-    return follow(seen, await cancel(seen.state, port), driver);
+    const chain = seen.state.cancel?.chain ?? state.principalChain;
+    const ending = (await endChildren(seen.state, chain, port)) ?? (await cancel(seen.state, port));
+    return follow(seen, ending, driver);
   }
   if (isPaused(state, driver) && isParkable(state.status)) return pause(work, driver);
   if (interrupts.isStopping || isSliceOver(driver)) return leave(work, driver, port.clock.now());
@@ -99,7 +106,10 @@ async function act(work: Work, driver: Driver): Promise<Work | undefined> {
     return apply(work, [clockStops(request)], port.clock.now());
   }
   const isEnding = state.status === "compensating" || (state.status === "parked" && state.saga.state === "stuck");
-  if (isOverdue(state, port) && !isEnding) return follow(work, { edits: [], next: expired }, driver);
+  if (isOverdue(state, port) && !isEnding) {
+    const ending = await endChildren(state, expired.chain, port);
+    return follow(work, ending ?? { edits: [], next: expired }, driver);
+  }
   return moveOn(work, driver);
 }
 
@@ -113,7 +123,7 @@ async function pause(work: Work, driver: Driver): Promise<Work | undefined> {
   return (await pauseBetweenActs(seen, port)) ? undefined : committed(seen, port);
 }
 
-const expired: Next = { kind: "finish", status: "expired", reason: "deadline", chain: ["clock"] };
+const expired = { kind: "finish", status: "expired", reason: "deadline", chain: ["clock"] } satisfies Next;
 
 async function moveOn(work: Work, driver: Driver): Promise<Work | undefined> {
   const { state } = work;
@@ -129,6 +139,7 @@ async function moveOn(work: Work, driver: Driver): Promise<Work | undefined> {
       return runStep(work, driver);
     case "parked":
       if (state.park?.reason === "wait") return follow(work, resumeWait(state, port), driver);
+      if (state.park?.reason === "child") return runStep(work, driver);
       if (state.park?.before !== undefined) return follow(work, waitForRelease, driver);
       return follow(work, await resumeFromAsk(state, port), driver);
     case "pending_plan_approval":
@@ -246,6 +257,9 @@ export async function follow(before: Work, { edits, next }: Change, driver: Foll
       await port.commit(work, { task: "end" });
       if (work.pending.asks.length > 0) await port.onFaultPoint?.("after-ask-commit", { stepId: "" });
       return undefined;
+    case "await":
+      await port.awaitChildren(work, next.children);
+      return undefined;
     case "ask":
       return follow(work, await question(state, next.question, port), driver);
     case "fail":
@@ -284,9 +298,9 @@ async function committed(work: Work, port: Port): Promise<Work> {
   return (await port.commit(work, { task: "keep" })).work;
 }
 
-function isInterrupted(state: JobState, driver: Driver): boolean {
+function mustEnd(state: JobState, driver: Driver): boolean {
   const { isStopping } = driver.interrupts;
-  return isStopping || isCancelled(state, driver) || isPaused(state, driver) || isSliceOver(driver);
+  return isStopping || isCancelled(state, driver) || isPaused(state, driver) || isOverdue(state, driver.port);
 }
 
 function isPaused({ pause: request }: JobState, { interrupts }: Pick<Driver, "interrupts">): boolean {

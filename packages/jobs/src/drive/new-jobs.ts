@@ -1,4 +1,3 @@
-import { createHash } from "node:crypto";
 import type { AskPort, PreparedAsk } from "@svc/asks";
 import {
   type Clock,
@@ -18,12 +17,14 @@ import {
   type KeyedJob,
   type NewJob,
   type NewJobProgram,
+  putJobPrograms,
   type QuotaReached,
   recordOfNewJob,
   type SagaDocument,
 } from "@svc/db";
-import type { JsonObject, Program } from "@svc/program";
+import { type JsonObject, type Program, programDigest } from "@svc/program";
 import { noUse } from "../state/counts.ts";
+import type { StoredOverrides } from "../state/overrides.ts";
 import { noProgress, storedProgress } from "../state/progress.ts";
 import type { JobStatus } from "../state/statuses.ts";
 import { planQuestion } from "../steps/questions.ts";
@@ -31,7 +32,7 @@ import { parkOn } from "./ask.ts";
 import type { JobEngine } from "./engine.ts";
 import type { PlannedJob } from "./open.ts";
 import type { CheckedRecord, ProgramCache } from "./programs.ts";
-import { jobSeals } from "./seals.ts";
+import { type JobSeals, jobSeals } from "./seals.ts";
 import { sealProgram } from "./stored-program.ts";
 
 /** A checked program that is to become a job. */
@@ -45,12 +46,16 @@ export type JobSubmission = {
   readonly program: Program;
   /** The pinned definitions as JSON text. */
   readonly pins: string;
+  /** The programs of the skills that it runs. */
+  readonly skills: readonly SkillProgram[];
   readonly mode: "live" | "simulate";
   readonly simulateFirst: boolean;
   readonly needsApproval: boolean;
   readonly estimate: EstimateDocument;
   /** What a skill's caller gave; undefined for the program's own. */
   readonly input: JsonObject | undefined;
+  /** Values of params that are not the program's own; by default none. */
+  readonly params?: JsonObject | undefined;
   readonly skillSlug: string;
   /** Of a job that a standing program starts: the program and its run. */
   readonly standing?: StandingOrigin | undefined;
@@ -61,6 +66,9 @@ export type JobSubmission = {
 
 /** What started a job by itself. */
 export type StandingOrigin = { readonly programId: StandingProgramId; readonly runId: StandingRunId };
+
+/** The program of a skill that a job runs, and what it is pinned to. */
+export type SkillProgram = Pick<JobSubmission, "programJson" | "programHash" | "pins">;
 
 /** What storing new jobs works with. */
 export type NewJobsContext = {
@@ -88,9 +96,7 @@ export async function submitJob(
 ): Promise<SubmittedJob | { readonly earlier: KeyedJob } | QuotaReached> {
   const nowMs = context.clock.now();
   const { projectId, programJson, programHash, pins, simulateFirst } = submission;
-  const digest = createHash("sha256")
-    .update(JSON.stringify([programJson, pins]))
-    .digest();
+  const digest = programDigest(programJson, pins);
   context.programs.put(projectId, digest, submission);
   const id = createId("job", nowMs);
   const main = await newJob(context, { ...submission, id, digest, nowMs });
@@ -177,14 +183,41 @@ export async function newJob(
       planApprovalId: prepared?.approvalId ?? "",
       park: prepared ? parkOn("approval", question, { requestId: prepared.id, nowMs }) : null,
       progress: progress === undefined ? null : seals.seal("progress", progress),
+      overrides: sealedOverrides(submission, seals),
       idempotencyKey: submission.idempotencyKey ?? null,
       deadlineAt: status === "queued" ? nowMs + deadlineMs : null,
       deadlineLeftMs: status === "queued" ? null : deadlineMs,
     },
     events: [submitted(submission, status), ...(prepared?.events ?? [])],
     tasks: status === "queued" ? [runTask(submission, id, nowMs)] : (prepared?.tasks ?? []),
-    also: prepared && ((tx) => prepared.write(tx)),
+    also: alsoOf(context, submission, prepared),
   };
+}
+
+/** What is stored beside a job: its ask, and the programs of the skills that it runs. */
+function alsoOf(
+  { sealer }: Pick<NewJobsContext, "sealer">,
+  { projectId, skills }: Pick<JobSubmission, "projectId" | "skills">,
+  prepared: PreparedAsk | undefined,
+): NewJob["also"] {
+  if (prepared === undefined && skills.length === 0) return undefined;
+  return async (tx) => {
+    await putJobPrograms(
+      tx,
+      skills.map(({ programJson, programHash, pins }) => {
+        const digest = programDigest(programJson, pins);
+        const sealedProgram = sealProgram(sealer, { projectId, programDigest: digest }, programJson);
+        return { projectId, digest, program: null, sealedProgram, programHash, pins };
+      }),
+    );
+    await prepared?.write(tx);
+  };
+}
+
+function sealedOverrides({ params = {} }: Pick<JobSubmission, "params">, { seal }: JobSeals): Buffer | null {
+  if (Object.keys(params).length === 0) return null;
+  const changed: StoredOverrides = { params, stepArgs: {} };
+  return Buffer.from(seal("overrides", changed));
 }
 
 function newTwin(context: NewJobsContext, submission: JobSubmission, { id, digest, nowMs }: Identified): NewJob {

@@ -15,6 +15,7 @@ import { committedWork, type Work, workOf } from "../state/apply.ts";
 import { openState } from "../state/open.ts";
 import { resumeFromAsk } from "./answer.ts";
 import { type Beginning, beginJob } from "./begin.ts";
+import { withinParent } from "./child-job.ts";
 import { changeOf } from "./commit.ts";
 import type { EngineContext } from "./context.ts";
 import { type Follower, follow, type Interrupts } from "./loop.ts";
@@ -63,7 +64,7 @@ export async function planNewJob(context: EngineContext, job: JobRecord, program
   const { work, port } = await openNewJob(context, job);
   const beginning = await beginJob(work, port);
   const parts = { task: "keep", call: beginning.call?.begun } as const;
-  const change = changeOf(beginning.work, parts, jobSeals(context.sealer, job.projectId, job.id));
+  const change = changeOf(beginning.work, parts, jobSeals(context.sealer, job.projectId, job.id), context);
   return { port, beginning, change };
 }
 
@@ -129,7 +130,8 @@ async function open(
   { leaseToken, onCommitted }: { readonly leaseToken: number; readonly onCommitted?: (() => void) | undefined },
 ): Promise<OpenJob> {
   const { id: jobId, projectId, programDigest } = job;
-  const loaded = await context.programs.get(db, projectId, programDigest);
+  const program = await context.programs.get(db, projectId, programDigest);
+  const loaded = withinParent(program, job.child);
   const seals = jobSeals(context.sealer, projectId, jobId);
   const state = openState(job, steps, { loaded, ...seals });
   const lease = { jobId, owner: context.nodeId, leaseToken };

@@ -4,6 +4,7 @@ import type { CallRecord, ReceiptDocument } from "@svc/db";
 import type { JsonObject } from "@svc/program";
 import type { ReadyCall, UnrecordedEnd } from "@svc/tools";
 import type { Work } from "../state/apply.ts";
+import type { ChildStanding } from "../state/change.ts";
 import type { JobState } from "../state/job.ts";
 import type { JobStatus } from "../state/statuses.ts";
 import type { Attempted, CallTurn, Invocation, StepEffects } from "../steps/effects.ts";
@@ -32,7 +33,18 @@ export type UndoEntry = {
   readonly toolSlug: string;
   readonly entityId: string;
   readonly args: JsonObject;
+  /** Of an entry that stands for those of a job that this one ran: what is next of them. */
+  readonly inner?: InnerUndo;
 };
+
+/**
+ * What is next in undoing a job that another ran. `call`: one of its calls. `close`: its entry that stands for a job that it ran, of which
+ * nothing is left. `over`: nothing is left of it.
+ */
+export type InnerUndo =
+  | { readonly kind: "call"; readonly jobId: Id<"job">; readonly entry: UndoEntry }
+  | { readonly kind: "close"; readonly jobId: Id<"job">; readonly entry: UndoEntry; readonly hasFailed: boolean }
+  | { readonly kind: "over"; readonly hasFailed: boolean };
 
 /** The twin that simulates a job: under way, at its end, or not to be found. */
 export type Twin =
@@ -65,7 +77,7 @@ export type ReadyAttempt = Pick<ReadyCall, "begun" | "cancel"> & {
 };
 
 /** What a driver does to the world: everything outside of the state of its job. */
-export type Port = Omit<StepEffects, "mustPause"> & {
+export type Port = Omit<StepEffects, "mustPause" | "mustEnd"> & {
   /** Says that this job is at work from here on, to who watches the event loop. */
   atWork(): void;
   /** How long a driver works at a stretch while others wait. Milliseconds. */
@@ -91,6 +103,12 @@ export type Port = Omit<StepEffects, "mustPause"> & {
   findAsk(state: JobState, askId: string): Promise<AnsweredAsk | undefined>;
   /** The entry to undo next. */
   nextUndo(state: JobState): Promise<UndoEntry | undefined>;
+  /**
+   * Commits the work and leaves the job until one of its children stands elsewhere than was said, which makes its task due, or it expires.
+   */
+  awaitChildren(work: Work, children: readonly ChildStanding[]): Promise<void>;
+  /** Asks jobs that this one runs to end. */
+  cancelChildren(state: JobState, ids: readonly Id<"job">[], chain: readonly string[]): Promise<void>;
   /** Reads the twin that simulates a job. While it runs, the work is committed and its task ended: the twin's end makes it due. */
   waitForTwin(work: Work): Promise<Twin>;
   /** Asks the twin to end. */

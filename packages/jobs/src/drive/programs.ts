@@ -27,7 +27,8 @@ export function createProgramCache(sealer: Sealer): ProgramCache {
   const pinned = createPinReader();
   const ready = ({ program, programHash, pins }: CheckedRecord): LoadedProgram => {
     const flow = flatten(program.steps, stepKinds);
-    const read = { program, programHash, flow, tools: pinned.tools(readPins(pins)) };
+    const { pins: toolkits, skills } = readPins(pins);
+    const read = { program, programHash, flow, tools: pinned.tools(toolkits), skills };
     return { ...read, hasSensitive: hasSensitive(read) };
   };
   return {

@@ -1,6 +1,7 @@
 import type { Work } from "@svc/core";
-import { type Executor, findJobTwin, loadJob, nextJobUndoEntries, requestJobCancel, withTransaction } from "@svc/db";
+import { type Executor, findJobTwin, loadJob, requestJobCancel, withTransaction } from "@svc/db";
 import type { Work as JobWork } from "../state/apply.ts";
+import { createChildPort, createUndoReader } from "./children.ts";
 import { type CommitContext, type Commits, createCommit } from "./commit.ts";
 import type { Port, Twin } from "./port.ts";
 import { saveRecords } from "./records.ts";
@@ -35,7 +36,13 @@ export function createStorePort(committing: CommitContext, work: Work): Port {
       const untilMs = clock.now() + evaluatingMs;
       return evaluator.testRows(condition, data, scope, { work, isDue: () => clock.now() >= untilMs || isDue() });
     },
+    computeRows({ scope }, expression, rows, isDue) {
+      const data = rows.map((row) => row.data);
+      const untilMs = clock.now() + evaluatingMs;
+      return evaluator.computeRows(expression, data, scope, { work, isDue: () => clock.now() >= untilMs || isDue() });
+    },
     compute: (scope, expression) => evaluator.compute(expression, scope, scope.row ?? null, work),
+    inTurns: (parts) => runInTurns(parts, work),
     ...createRowReader(db, { seals, work }),
     commit,
     commitUnlessLogged,
@@ -55,12 +62,8 @@ export function createStorePort(committing: CommitContext, work: Work): Port {
       }),
     prepareAsk: (input) => asks.prepare(db, input),
     findAsk: ({ id }, askId) => asks.find(db, id, askId as Parameters<typeof asks.find>[2], context.sealer),
-    async nextUndo({ id }) {
-      const [found] = await nextJobUndoEntries(db, id, 1);
-      if (found === undefined) return undefined;
-      const { entry, stepId, toolSlug, entityId, args } = found;
-      return { entry, stepId, toolSlug, entityId, args: seals.openObject(`undo/${entry}`, args) };
-    },
+    ...createUndoReader(committing),
+    ...createChildPort(committing, commit),
     waitForTwin: (work) => waitForTwin(db, work, commit),
     async cancelTwin({ id, projectId }, chain) {
       const twin = await findJobTwin(db, id);
@@ -69,6 +72,21 @@ export function createStorePort(committing: CommitContext, work: Work): Port {
     hashReceipt: context.hashReceipt,
     onFaultPoint,
   };
+}
+
+async function runInTurns<T>(parts: Iterator<Promise<void> | undefined, T>, work: Work): Promise<T> {
+  const slice = () => {
+    for (;;) {
+      const reached = parts.next();
+      if (reached.done === true || reached.value !== undefined || work.isSliceOver()) return reached;
+    }
+  };
+  for (;;) {
+    const { done, value } = work.run(slice);
+    if (done === true) return value;
+    if (value !== undefined) await value;
+    if (work.isSliceOver()) await work.turn();
+  }
 }
 
 /** Under the twin's lock: one that ends meanwhile makes the task due after this commit has removed it. */

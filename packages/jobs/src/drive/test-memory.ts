@@ -5,13 +5,15 @@ import { createEvaluator, type JsonObject, type PinnedTool, type Program, parseC
 import { catalogOf } from "@svc/testing/catalog";
 import { desk } from "@svc/testing/desk";
 import { newJobDocuments } from "@svc/testing/job-documents";
-import { committedWork, type Work, workOf } from "../state/apply.ts";
+import { apply, committedWork, type Work, workOf } from "../state/apply.ts";
+import type { Edit } from "../state/change.ts";
 import { noUse } from "../state/counts.ts";
 import { flatten } from "../state/flow.ts";
 import type { JobState } from "../state/job.ts";
 import type { Attempted, SetRow } from "../steps/effects.ts";
 import { stepKinds } from "../steps/index.ts";
 import type { CommitParts, Port } from "./port.ts";
+import { type RetryRequest, retryEdits } from "./retry.ts";
 
 // A store, an app and a clock in memory, behind the port of one driver: the engine's acts run on it without a database, and a
 // test decides what every call answers and after which commits the node dies.
@@ -42,6 +44,12 @@ export type Memory = {
   readonly receipts: ReceiptDocument[];
   /** Keys of writes that were executed, in order: tool, place, generation. */
   readonly executed: string[];
+  /** Writes that were executed, or may have been, by their place: what the app answered. */
+  readonly written: Map<string, string[]>;
+  /** Takes a job on that ended: its next attempt is queued. */
+  retry(request: RetryRequest): void;
+  /** Whether somebody asked to end the job. */
+  cancel: JobState["cancel"];
   /** Whether somebody asked to pause the job. */
   pause: JobState["pause"];
   /** The task as the last commit left it: due at a time, held, or over. */
@@ -110,7 +118,7 @@ export function createMemory(program: object, chooser: Chooser, tools: ReadonlyM
     memory.task = parts.task;
     const committed = committedWork(work, {
       lastSeq: state.lastSeq + pending.events.length,
-      cancel: state.cancel,
+      cancel: memory.cancel,
       pause: memory.pause,
     });
     stored = structuredStore(committed.state);
@@ -122,9 +130,23 @@ export function createMemory(program: object, chooser: Chooser, tools: ReadonlyM
     log: [],
     receipts: [],
     executed: [],
+    written: new Map(),
+    cancel: undefined,
     pause: undefined,
+    retry(request) {
+      const { status } = stored;
+      memory.cancel = undefined;
+      const opened = workOf({ ...stored, attempt: stored.attempt + 1, finishedAt: null, cancel: undefined });
+      const edits = retryEdits(opened.state, { status, request });
+      if ("outcome" in edits) throw new Error(edits.why);
+      const begun: Edit[] = [
+        { kind: "move", to: "queued", reason: "retried" },
+        { kind: "deadline", clock: "runs" },
+      ];
+      store(apply(opened, [...edits, ...begun], clock.now()), { task: { dueAtMs: clock.now() } });
+    },
     task: { dueAtMs: nowMs },
-    reopen: () => workOf({ ...stored, pause: memory.pause }),
+    reopen: () => workOf({ ...stored, pause: memory.pause, cancel: memory.cancel }),
     pendingAsk: () => [...asks.values()].find(({ state }) => state === "pending"),
     settle({ continuation }) {
       const pending = memory.pendingAsk();
@@ -150,9 +172,9 @@ export function createMemory(program: object, chooser: Chooser, tools: ReadonlyM
       lossesMax: 3,
       undoTries: 2,
       undoBackoffMs: 1_000,
-      async call(state, { place, args, call }, { tool, attempt }) {
+      async call(_state, { place, args, call, generation }, { tool, attempt }) {
         const isRead = tool.action.class === "read";
-        const key = [state.generation, place.stepId, place.ordinal, place.callId, attempt].join("/");
+        const key = [generation, place.stepId, place.ordinal, place.callId, attempt].join("/");
         const known = isRead ? undefined : ledger.get(key);
         if (known !== undefined) return { ...known, isReplay: true } as Attempted;
         // A call limit is full now and then, and of any call.
@@ -164,7 +186,11 @@ export function createMemory(program: object, chooser: Chooser, tools: ReadonlyM
         const called: Attempted = { kind: "answered", outcome, value, ...rest };
         if (!isRead) {
           ledger.set(key, called);
-          if (outcome === "ok" || outcome === "outcome_unknown") memory.executed.push(`${call.tool} ${key}`);
+          if (outcome === "ok" || outcome === "outcome_unknown") {
+            memory.executed.push(`${call.tool} ${key}`);
+            const at = [call.tool, place.stepId, place.ordinal, place.callId].join("/");
+            memory.written.set(at, [...(memory.written.get(at) ?? []), outcome]);
+          }
         }
         die("after-call");
         return called;
@@ -180,8 +206,19 @@ export function createMemory(program: object, chooser: Chooser, tools: ReadonlyM
         return found.slice(0, limit).map((row) => ({ ...row, data: rows.get(row.rowNumber) ?? {} }));
       },
       saveRecords: async () => {},
+      async inTurns(parts) {
+        for (;;) {
+          const reached = parts.next();
+          if (reached.done === true) return reached.value;
+          await reached.value;
+        }
+      },
       test: ({ scope }, condition, at) => {
         return evaluator.test(condition, { ...scope, calls: at?.calls }, metered, at?.row);
+      },
+      computeRows({ scope }, expression, found, isDue) {
+        const data = found.map((row) => row.data);
+        return evaluator.computeRows(expression, data, scope, { work: metered, isDue });
       },
       testRows({ scope }, condition, found, isDue) {
         const data = found.map((row) => row.data);
@@ -225,6 +262,10 @@ export function createMemory(program: object, chooser: Chooser, tools: ReadonlyM
           ? undefined
           : { entry, ...(undo.get(entry) as NonNullable<ReturnType<typeof undo.get>>) };
       },
+      loadSkill: () => Promise.reject(new Error("no program here runs a skill")),
+      readChildren: async () => [],
+      awaitChildren: async () => {},
+      cancelChildren: async () => {},
       waitForTwin: async () => ({ kind: "gone" }),
       cancelTwin: async () => {},
       hashReceipt: () => "",
@@ -282,11 +323,21 @@ function firstState(program: Program, tools: ReadonlyMap<string, PinnedTool>): J
     keyId: createId("key", nowMs),
     isSimulated: false,
     simulatedFrom: null,
+    parent: null,
     standingProgramId: "",
     standingRunId: null,
+    attempt: 1,
     principalChain: ["key:test"],
+    submitChain: ["key:test"],
     estimate: newJobDocuments.estimate,
-    loaded: { program, programHash: "", flow: flatten(program.steps, stepKinds), tools, hasSensitive: false },
+    loaded: {
+      program,
+      programHash: "",
+      flow: flatten(program.steps, stepKinds),
+      tools,
+      skills: {},
+      hasSensitive: false,
+    },
     createdAt: nowMs,
     input: program.input,
     status: "queued",

@@ -26,7 +26,7 @@ export async function followTwin(work: Work, port: Port): Promise<Change | undef
     };
   }
   if (state.plan?.needsApproval === true) {
-    const { edits, next } = await requestPlanApproval(state, port);
+    const { edits, next } = await requestPlanApproval(state, port, "simulated");
     return { edits: [noted, ...edits], next };
   }
   return {

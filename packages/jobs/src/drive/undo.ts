@@ -4,26 +4,29 @@ import type { UndoProgress } from "../state/progress.ts";
 import type { StepEffects } from "../steps/effects.ts";
 import { type Invoked, invoke, newTally } from "../steps/invoke.ts";
 import { systemQuestion } from "../steps/questions.ts";
-import type { Port, UndoEntry } from "./port.ts";
+import type { InnerUndo, Port, UndoEntry } from "./port.ts";
 
 /** Undoes the latest entry, or, when none is left, ends the job. */
 export async function compensate(state: JobState, effects: StepEffects, port: Port): Promise<Change> {
   const entry = await port.nextUndo(state);
   if (entry === undefined) return conclude(state);
   const { undo: before } = state;
+  if (entry.inner !== undefined && entry.inner.kind !== "call") return closeInner(state, entry, entry.inner);
   if (before?.leaves === entry.entry) return settle(state, entry, "failed");
+  const { of, callId } = callOf(entry);
   const isAtHand = before?.entry === entry.entry;
   const undo = isAtHand ? before : { stepId: entry.stepId, entry: entry.entry };
   const invoked = await invoke(
     {
       call: {
-        tool: entry.toolSlug,
-        entity: entry.entityId,
+        tool: of.toolSlug,
+        entity: of.entityId,
         retry: { max: port.undoTries - 1, initialMs: port.undoBackoffMs, factor: 2, capMs: 60_000 },
         timeoutMs: 30_000,
       },
-      place: { stepId: entry.stepId, ordinal: entry.entry, callId: "undo" },
-      args: entry.args,
+      place: { stepId: entry.stepId, ordinal: entry.entry, callId },
+      args: of.args,
+      generation: state.generation,
       secretUses: [],
       appGeneration: state.generation,
     },
@@ -31,6 +34,21 @@ export async function compensate(state: JobState, effects: StepEffects, port: Po
   );
   await port.onFaultPoint?.("mid-undo", { stepId: entry.stepId });
   return takeAnswer(state, { entry, undo, invoked, nowMs: port.clock.now() });
+}
+
+/** The call that an entry is undone by: its own, or that of the job that it stands for. */
+function callOf(entry: UndoEntry): { readonly of: UndoEntry; readonly callId: string } {
+  const { inner } = entry;
+  if (inner?.kind !== "call") return { of: entry, callId: "undo" };
+  return { of: inner.entry, callId: `undo/${inner.jobId}/${inner.entry.entry}` };
+}
+
+/** Nothing is left to undo of a job that stands in an entry. */
+function closeInner(state: JobState, entry: UndoEntry, inner: Exclude<InnerUndo, { kind: "call" }>): Change {
+  const ended = inner.hasFailed ? "failed" : "done";
+  if (inner.kind === "over") return settle(state, entry, ended);
+  const closed = { kind: "endChildUndo", jobId: inner.jobId, entry: inner.entry.entry, state: ended } as const;
+  return { edits: [closed], next: { kind: "commit" } };
 }
 
 type Undone = {
@@ -60,7 +78,14 @@ function takeAnswer(state: JobState, { entry, undo, invoked, nowMs }: Undone): C
   }
 }
 
-function settle({ steps, saga }: JobState, entry: UndoEntry, state: "done" | "failed"): Change {
+/** Of an entry that stands for another job: one of that one's entries is settled, and the next is looked for. */
+function settle(job: JobState, entry: UndoEntry, state: "done" | "failed"): Change {
+  const { inner } = entry;
+  if (inner?.kind === "call") {
+    const ended = { kind: "endChildUndo", jobId: inner.jobId, entry: inner.entry.entry, state } as const;
+    return { edits: [ended, { kind: "undo", undo: { stepId: entry.stepId } }], next: { kind: "commit" } };
+  }
+  const { steps, saga } = job;
   const { stepId, toolSlug } = entry;
   const { done, failed, [state]: before } = saga;
   const payload = { state, toolSlug, done, failed, [state]: before + 1 };

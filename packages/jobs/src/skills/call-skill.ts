@@ -42,7 +42,7 @@ async function callSkill(context: SkillContext, call: CodeCall): Promise<CodeAns
       mode: "live",
       simulateFirst: false,
       idempotencyKey: undefined,
-      skill: { slug: skillToolSlug(skill.slug), calledAs: tool.slug, input },
+      skill: { slug: skillToolSlug(skill.slug), calledAs: tool.slug, within: `${skill.slug}@${skill.version}`, input },
     },
   );
   if ("refusal" in submitted) return refused(call, submitted.refusal);

@@ -2,7 +2,7 @@ import { jobNotFound } from "@svc/asks";
 import type { JsonSchema } from "@svc/catalog";
 import { type ProjectPrincipal, readJsonObject, requireId } from "@svc/core";
 import { type AccessClass, type EstimateDocument, jobsForProject, type NewSkill, skillsForProject } from "@svc/db";
-import { parseCheckedProgram } from "@svc/program";
+import { parseCheckedProgram, runsOf } from "@svc/program";
 import { youngerFaults } from "../api/check.ts";
 import type { JobsContext } from "../api/context.ts";
 import { openProgram } from "../drive/stored-program.ts";
@@ -50,8 +50,8 @@ export async function promoteJob(
   if (length === 0 || [...description].length > descriptionMax) throw skillDescriptionInvalid([...description].length);
   const accessClass = worstOf(job.estimate);
   const programJson = openProgram(sealer, job, job);
-  const inputSchema = checkInputSchema(jobId, programJson, accessClass);
-  const faults = await youngerFaults({ db, views, accounts }, { projectId, programJson });
+  const inputSchema = checkInputSchema({ jobId, slug }, programJson, accessClass);
+  const faults = await youngerFaults({ db, sealer, views, accounts }, { projectId, programJson });
   if (faults.length > 0) throw promotedProgramFaulty(jobId, faults);
   const { programDigest } = job;
   const skill = { slug, description, jobId: id, programDigest, accessClass, createdAt: clock.now() };
@@ -105,8 +105,18 @@ function worstOf({ accessClasses }: EstimateDocument): AccessClass {
   return accessClasses.at(-1) ?? "read";
 }
 
-function checkInputSchema(jobId: string, programJson: string, accessClass: AccessClass): JsonSchema {
-  const { inputSchema } = parseCheckedProgram(programJson);
+function checkInputSchema(
+  { jobId, slug }: Pick<Promotion, "jobId" | "slug">,
+  programJson: string,
+  accessClass: AccessClass,
+): JsonSchema {
+  const { inputSchema, steps } = parseCheckedProgram(programJson);
+  if (runsOf(steps).includes(skillToolSlug(slug))) {
+    throw jobNotPromotable(
+      jobId,
+      `has a program that runs ${skillToolSlug(slug)}, which would run itself from then on`,
+    );
+  }
   if (inputSchema === undefined) throw jobNotPromotable(jobId, "has a program that declares no inputSchema");
   const { properties = {} } = inputSchema as { readonly properties?: object };
   if (accessClass === "destructive" && Object.hasOwn(properties, "confirm")) {

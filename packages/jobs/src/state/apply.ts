@@ -2,11 +2,14 @@ import type { PreparedAsk } from "@svc/asks";
 import type { CallRecord, JobUndoChange, NewJobEvent, NewJobTask, StepReceiptDocument, StepState } from "@svc/db";
 import type { JsonObject, JsonValue, Step } from "@svc/program";
 import type { UnrecordedEnd } from "@svc/tools";
-import type { Edit, MappedRow, Note, UndoOf } from "./change.ts";
+import type { Edit, MappedRow, NewChild, Note, UndoOf } from "./change.ts";
 import { addError, noRows, sumCalls } from "./counts.ts";
+import { isEndCode } from "./end-codes.ts";
+import { stepOf } from "./flow.ts";
 import type { JobState, Scope, StepEntry } from "./job.ts";
+import type { StepProgress } from "./progress.ts";
 import { shownOf } from "./shown.ts";
-import { transitions } from "./statuses.ts";
+import { isEnd, isRetryable, type JobStatus, transitions } from "./statuses.ts";
 
 /** A row that a step fetched or made; numbered from 1 over all sets of the job. */
 export type FetchedRow = { readonly rowNumber: number; readonly data: JsonObject };
@@ -33,6 +36,10 @@ export type Pending = {
   readonly records: readonly CallRecord[];
   /** Ends of calls that were made. */
   readonly made: readonly UnrecordedEnd[];
+  /** Jobs that begin with it, to run skills. */
+  readonly children: readonly NewChild[];
+  /** What became of undo entries of such jobs. */
+  readonly childUndone: readonly (JobUndoChange & { readonly jobId: JobState["id"] })[];
 };
 
 /** A job under way: as it was last committed, as it is now (the same where nothing is to be committed), and what is written beside it. */
@@ -50,6 +57,8 @@ const nothing: Pending = {
   asks: [],
   records: [],
   made: [],
+  children: [],
+  childUndone: [],
 };
 
 /** A job just read: nothing is pending. */
@@ -126,10 +135,12 @@ const editors: { readonly [Kind in Edit["kind"]]: (draft: Draft, edit: Extract<E
     job.steps.set(stepId, { ...entryOf(job, stepId), value });
   },
   finish: finishStep,
+  reopen: reopenStep,
   skip: skipStep,
   forget: forgetStep,
   fetched: takeRows,
   chosen: chooseRows,
+  made: makeRows,
   mapped: (draft, { setId, rows }) => {
     for (const { data, ...row } of rows) {
       const rowNumber = data === undefined ? row.rowNumber : makeRow(draft, data);
@@ -158,6 +169,12 @@ const editors: { readonly [Kind in Edit["kind"]]: (draft: Draft, edit: Extract<E
   },
   armUndo,
   endUndo,
+  endChildUndo: ({ pending }, { jobId, entry, state }) => {
+    pending.childUndone.push({ jobId, entry, state });
+  },
+  child: ({ pending }, { child }) => {
+    pending.children.push(child);
+  },
   saga: ({ job }, { saga }) => {
     job.saga = { ...job.saga, ...saga };
   },
@@ -221,7 +238,7 @@ function note({ job, pending }: Draft, { type, stepId, payload, chain = job.prin
     stepId,
     payload: isShort ? text : '{"truncated":true}',
     // What the program itself causes stands in the job.
-    principalChain: chain === job.principalChain ? null : [...chain],
+    principalChain: chain === job.submitChain ? null : [...chain],
   });
 }
 
@@ -244,7 +261,7 @@ function newReceipt({ job, nowMs }: Draft, step: Step): StepReceiptDocument {
     stepId: step.id,
     kind: step.kind,
     toolSlug: tool ?? "",
-    toolVersion: tool === undefined || tool === "http" ? "" : versionOf(job, tool),
+    toolVersion: tool === undefined || tool === "http" ? "" : versionOf(job, step, tool),
     state: "",
     attempts: before?.attempts ?? 0,
     startedAt: before?.startedAt ?? nowMs,
@@ -256,10 +273,12 @@ function newReceipt({ job, nowMs }: Draft, step: Step): StepReceiptDocument {
 /** The tool that a step's receipt names: its own, or that of the first call in it. */
 function toolNamed(step: Step): string | undefined {
   if ("tool" in step) return step.tool;
+  if (step.kind === "run") return step.skill;
   return "calls" in step ? step.calls[0]?.tool : undefined;
 }
 
-function versionOf({ loaded }: Draft["job"], tool: string): string {
+function versionOf({ loaded }: Draft["job"], step: Step, tool: string): string {
+  if (step.kind === "run") return String(loaded.skills[tool]?.version ?? "");
   const pinned = loaded.tools.get(tool);
   if (pinned === undefined) throw new Error(`the pins of a job lack ${tool}`);
   return pinned.toolkit.version;
@@ -289,11 +308,37 @@ function changeReceipt(
   });
 }
 
-function finishStep(draft: Draft, { stepId, state, to }: Extract<Edit, { kind: "finish" }>): void {
+function finishStep(draft: Draft, { stepId, state, to, isCut }: Extract<Edit, { kind: "finish" }>): void {
   const { job, nowMs } = draft;
   patch(draft, stepId, () => ({ state, finishedAt: nowMs }));
   noteEnd(draft, stepId, state);
-  goTo(job, job.loaded.flow.indexOf.get(stepId), to);
+  const { index, step } = stepOf(job.loaded.flow, stepId);
+  if (state !== "failed" || to !== index) {
+    goTo(job, index, to);
+    return;
+  }
+  // Another attempt at the job may go on from here.
+  const begun: StepProgress = { kind: step.kind, stepId };
+  job.positions = job.positions.map((position) => {
+    if (position.index !== index) return position;
+    const { progress = begun } = position;
+    return { index, progress: isCut === true ? progress : { ...progress, hasFailed: true } };
+  });
+}
+
+/** Errors that tell of the end of the job alone go. */
+function reopenStep(draft: Draft, { stepId, progress }: Extract<Edit, { kind: "reopen" }>): void {
+  const { job } = draft;
+  const entry = entryOf(job, stepId);
+  const { finishedAt: _end, ...receipt } = entry.receipt;
+  const attempts = receipt.attempts + 1;
+  const errors = receipt.errors.filter(({ code }) => !isEndCode(code));
+  job.steps.set(stepId, { ...entry, receipt: { ...receipt, state: "", attempts, errors } });
+  const index = job.loaded.flow.indexOf.get(stepId);
+  if (progress !== undefined) {
+    job.positions = job.positions.map((position) => (position.index === index ? { index, progress } : position));
+  }
+  note(draft, { type: "step-started", stepId, payload: { kind: receipt.kind, attempt: attempts } });
 }
 
 function noteEnd(draft: Draft, stepId: string, state: StepState): void {
@@ -359,6 +404,14 @@ function chooseRows(draft: Draft, { setId, rowNumbers, looked }: Extract<Edit, {
   patch(draft, setId, () => ({ rows: { ...counts, in: counts.in + looked, ok, skipped } }));
 }
 
+function makeRows(draft: Draft, { setId, rows, looked }: Extract<Edit, { kind: "made" }>): void {
+  const counts = entryOf(draft.job, setId).receipt.rows ?? noRows;
+  for (const [index, data] of rows.entries()) {
+    draft.pending.placed.push(placedRow(setId, counts.ok + index, makeRow(draft, data)));
+  }
+  patch(draft, setId, () => ({ rows: { ...counts, in: counts.in + looked, ok: counts.ok + rows.length } }));
+}
+
 function placedRow(setId: string, ordinal: number, rowNumber: number): PlacedRow {
   return { setId, ordinal, rowNumber, state: "in", doneCalls: 0, errorCode: "", outputs: undefined };
 }
@@ -400,14 +453,26 @@ function moveJob(draft: Draft, { to, reason, chain }: Extract<Edit, { kind: "mov
   const { job } = draft;
   if (!transitions[job.status].includes(to)) throw new Error(`a job that is ${job.status} cannot become ${to}`);
   const payload = { from: job.status, to, reason };
+  if (isWaitedFor(job.status, to)) wakeParent(draft);
   note(draft, { type: "job-status-changed", stepId: "", payload, ...(chain && { chain }) });
   job.status = to;
   if (to !== "parked" && to !== "pending_plan_approval") job.park = null;
 }
 
+/** What a job looks at that runs another as a skill: whether that one waits, and its end. */
+function isWaitedFor(from: JobStatus, to: JobStatus): boolean {
+  return from === "parked" || to === "parked" || isEnd(to);
+}
+
+function wakeParent({ job: { parent, projectId }, pending, nowMs }: Draft): void {
+  if (parent === null) return;
+  pending.tasks.push({ jobId: parent.jobId, kind: "run", subject: "", projectId, dueAt: nowMs });
+}
+
 /** While a person is waited for, and while a job is paused, the deadline's clock stands still. */
 function turnClock({ job, nowMs }: Draft, { clock, sinceMs = nowMs }: Extract<Edit, { kind: "deadline" }>): void {
   const { deadline } = job;
+  if (clock === "begins") job.deadline = { leftMs: job.loaded.program.limits.deadlineMs };
   if (clock === "stops" && "atMs" in deadline) job.deadline = { leftMs: Math.max(0, deadline.atMs - sinceMs) };
   if (clock === "runs" && "leftMs" in deadline) job.deadline = { atMs: nowMs + deadline.leftMs };
 }
@@ -436,12 +501,13 @@ function putQuestion({ job, pending }: Draft, { prepared, isOfPlan }: Extract<Ed
   if (isOfPlan) job.planApprovalId = prepared.approvalId;
 }
 
-/** The job ends with this: nothing is under way any more. */
+/** The job ends with this: nothing is under way any more. Where it stood is kept for another attempt. */
 function endJob({ job, nowMs }: Draft): void {
-  if (transitions[job.status].length > 0) throw new Error(`a job that is ${job.status} has not ended`);
+  if (!isEnd(job.status)) throw new Error(`a job that is ${job.status} has not ended`);
   job.finishedAt = nowMs;
   job.plan = undefined;
   job.undo = undefined;
   job.progressLoggedAt = 0;
+  if (isRetryable(job.status)) return;
   job.positions = job.positions.map(({ index }) => ({ index, progress: undefined }));
 }

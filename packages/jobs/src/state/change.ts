@@ -1,7 +1,9 @@
 import type { AskInput, PreparedAsk } from "@svc/asks";
+import type { Id } from "@svc/core";
 import type {
   CallCounts,
   CallRecord,
+  ChildDocument,
   DecisionDocument,
   ParkDocument,
   RowCounts,
@@ -9,7 +11,7 @@ import type {
   StepState,
   UsedDocument,
 } from "@svc/db";
-import type { JsonObject, JsonValue, RowState, Step } from "@svc/program";
+import type { JsonObject, JsonValue, PinnedSkill, Program, RowState, Step } from "@svc/program";
 import type { UnrecordedEnd } from "@svc/tools";
 import type { BlockProgress, PlanProgress, StepFailure, StepProgress, UndoProgress } from "./progress.ts";
 import type { JobStatus } from "./statuses.ts";
@@ -53,18 +55,21 @@ export type UndoOf = {
  * - `receipt`, `calls`, `error`: what its receipt says; calls are added, errors counted by code.
  * - `called`: a call of the step was made, and its end is to be committed with what follows from it.
  * - `value`: what `steps.<id>` names.
- * - `finish`: the step ends, and its position goes `to`. `skip`: it is recorded as skipped, without having begun.
+ * - `finish`: the step ends, and its position goes `to`; `isCut`: because the job ends. `reopen`: another attempt at the job goes on
+ *   with it, as `progress` says where a position stands at it. `skip`: it is recorded as skipped, without having begun.
  * - `forget`: what it made is taken back, before it may run again.
  * - `fetched`: rows of an answer become rows of the job and of the step's set. `chosen`: rows of another set become rows of the
- *   step's set; `looked` is how many were looked at. `mapped`: rows of the map's set after their calls. `turned`: all rows of a set
+ *   step's set; `looked` is how many were looked at. `made`: so do rows that were made of those. `mapped`: rows of the map's set after their calls. `turned`: all rows of a set
  *   in one state get another.
  * - `go`: a position goes from one index to another. `progress`: how far the step there is. `block`: how far a block is whose steps
  *   are at work; undefined once they are not.
- * - `move`: the job's status. `park`: what it waits for. `deadline`: its clock runs, or stands still since then or now.
+ * - `move`: the job's status. `park`: what it waits for. `deadline`: its clock runs, or stands still since then or now, or
+ *   stands at its beginning.
  * - `use`: added to what it used of its limits. `recorded`: the ledger's rows of calls that ended.
  * - `generation`: calls are made anew from here on.
  * - `logProgress`: how far a step is, at most once in 5 seconds; `logUndo`: how far undoing is, as seldom unless `isAlways`.
  * - `asked`: a question that is put with the next commit.
+ * - `child`: a job that is stored with the next commit, to run a skill. `endChildUndo`: what became of an undo entry of such a job.
  */
 export type Edit =
   | { readonly kind: "begin"; readonly step: Step; readonly rows?: RowCounts; readonly now?: number }
@@ -87,7 +92,14 @@ export type Edit =
     }
   | { readonly kind: "called"; readonly end: UnrecordedEnd }
   | { readonly kind: "value"; readonly stepId: string; readonly value: JsonValue }
-  | { readonly kind: "finish"; readonly stepId: string; readonly state: Exclude<StepState, "">; readonly to: number }
+  | {
+      readonly kind: "finish";
+      readonly stepId: string;
+      readonly state: Exclude<StepState, "">;
+      readonly to: number;
+      readonly isCut?: true;
+    }
+  | { readonly kind: "reopen"; readonly stepId: string; readonly progress?: StepProgress }
   | { readonly kind: "skip"; readonly step: Step }
   | { readonly kind: "forget"; readonly stepId: string }
   | { readonly kind: "fetched"; readonly setId: string; readonly rows: readonly JsonObject[] }
@@ -95,6 +107,12 @@ export type Edit =
       readonly kind: "chosen";
       readonly setId: string;
       readonly rowNumbers: readonly number[];
+      readonly looked: number;
+    }
+  | {
+      readonly kind: "made";
+      readonly setId: string;
+      readonly rows: readonly JsonObject[];
       readonly looked: number;
     }
   | { readonly kind: "mapped"; readonly setId: string; readonly rows: readonly MappedRow[] }
@@ -110,11 +128,18 @@ export type Edit =
   | { readonly kind: "plan"; readonly plan: PlanProgress | undefined }
   | { readonly kind: "undo"; readonly undo: UndoProgress | undefined }
   | { readonly kind: "armUndo"; readonly entries: readonly UndoOf[] }
+  | {
+      readonly kind: "endChildUndo";
+      readonly jobId: Id<"job">;
+      readonly entry: number;
+      readonly state: "done" | "failed";
+    }
+  | { readonly kind: "child"; readonly child: NewChild }
   | { readonly kind: "endUndo"; readonly stepId: string; readonly entry: number; readonly state: "done" | "failed" }
   | { readonly kind: "saga"; readonly saga: Partial<SagaDocument> }
   | { readonly kind: "move"; readonly to: JobStatus; readonly reason: string; readonly chain?: readonly string[] }
   | { readonly kind: "park"; readonly park: ParkDocument }
-  | { readonly kind: "deadline"; readonly clock: "stops" | "runs"; readonly sinceMs?: number }
+  | { readonly kind: "deadline"; readonly clock: "stops" | "runs" | "begins"; readonly sinceMs?: number }
   | { readonly kind: "use"; readonly used: Partial<UsedDocument> }
   | { readonly kind: "recorded"; readonly records: readonly CallRecord[] }
   | { readonly kind: "params"; readonly params: JsonObject }
@@ -128,6 +153,27 @@ export type Edit =
   | { readonly kind: "withdrawn"; readonly events: PreparedAsk["events"] }
   | { readonly kind: "wakeJob"; readonly jobId: AskInput["jobId"] }
   | { readonly kind: "end" };
+
+/** A job that is to run a skill for another. */
+export type NewChild = {
+  readonly id: Id<"job">;
+  /** As the program names it. */
+  readonly name: string;
+  readonly skill: PinnedSkill;
+  readonly program: Pick<Program, "limits" | "sagaOn">;
+  readonly programHash: string;
+  readonly input: JsonObject;
+  readonly place: CallPlace;
+  readonly generation: number;
+  /** What it may use of the limits of the job that runs it. */
+  readonly limits: ChildDocument["limits"];
+};
+
+/** Which call of a job: where a child stands in it. */
+type CallPlace = { readonly stepId: string; readonly ordinal: number; readonly callId: string };
+
+/** Where a child stood when it was looked at; one that stands elsewhere by now is looked at again. */
+export type ChildStanding = { readonly id: Id<"job">; readonly standing: string };
 
 /** What is to be asked. */
 export type Question = Pick<
@@ -154,13 +200,14 @@ export type Cause = "failed" | "aborted" | "cancelled";
  * milliseconds); `wait`: parks it meanwhile. `leave`: the job waits for a person. `ask`: puts a question. `fail`: the step fails, and the
  * job with it where nothing handles the error; so
  * does `limit`, because of one that is reached. `end`: the job ends, or is undone first where its program says so: `undo`
- * begins that. `finish`: the job ends for good.
+ * begins that. `finish`: the job ends for good. `await`: the job is left until one of its children stands elsewhere, or it expires.
  */
 export type Next =
   | { readonly kind: "on" | "commit" | "leave" }
   | { readonly kind: "until"; readonly atMs: number }
   | { readonly kind: "wait"; readonly stepId: string; readonly atMs: number }
   | { readonly kind: "ask"; readonly question: Question }
+  | { readonly kind: "await"; readonly children: readonly ChildStanding[] }
   | ({
       readonly kind: "fail";
       readonly stepId: string;

@@ -1,6 +1,13 @@
 import type { Id, KeyId, ProjectId, StandingRunId } from "@svc/core";
-import type { EstimateDocument, ParkDocument, SagaDocument, StepReceiptDocument, UsedDocument } from "@svc/db";
-import type { JsonObject, JsonValue, PinnedTools, Program, RunScope } from "@svc/program";
+import type {
+  ChildDocument,
+  EstimateDocument,
+  ParkDocument,
+  SagaDocument,
+  StepReceiptDocument,
+  UsedDocument,
+} from "@svc/db";
+import type { JsonObject, JsonValue, PinnedSkills, PinnedTools, Program, RunScope } from "@svc/program";
 import type { Flow } from "./flow.ts";
 import type { Blocks, PlanProgress, StepProgress, UndoProgress } from "./progress.ts";
 import type { JobStatus } from "./statuses.ts";
@@ -11,6 +18,8 @@ export type LoadedProgram = {
   readonly programHash: string;
   readonly flow: Flow;
   readonly tools: PinnedTools;
+  /** The skills that it runs, by the names that it has for them. */
+  readonly skills: PinnedSkills;
   /** Whether anything that it takes or reads is sensitive. */
   readonly hasSensitive: boolean;
 };
@@ -19,15 +28,22 @@ export type LoadedProgram = {
 export type JobFacts = {
   readonly id: Id<"job">;
   readonly projectId: ProjectId;
+  /** The key that submitted it or, of a later attempt, that began this one. */
   readonly keyId: KeyId;
   readonly isSimulated: boolean;
   /** The live job whose twin this is. */
   readonly simulatedFrom: Id<"job"> | null;
+  /** The job that runs it as a skill, and what it may use of that one's limits; null for one that was submitted. */
+  readonly parent: (ChildDocument & { readonly jobId: Id<"job"> }) | null;
   readonly standingProgramId: string;
   /** The run of the standing program that it is; null without one. */
   readonly standingRunId: StandingRunId | null;
-  /** Who causes what the program does by itself. */
+  /** From 1. */
+  readonly attempt: number;
+  /** Who causes what the program does by itself: who submitted it, and who began this attempt. */
   readonly principalChain: readonly string[];
+  /** Who submitted it. */
+  readonly submitChain: readonly string[];
   readonly estimate: EstimateDocument;
   readonly loaded: LoadedProgram;
   /** Epoch milliseconds. */

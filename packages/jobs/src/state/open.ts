@@ -11,6 +11,12 @@ export type Opener = {
   openObject(this: void, place: string, sealed: Uint8Array): JsonObject;
 };
 
+/** The submission's own chain, where its key began this attempt too. */
+function chainOf({ principalChain, attemptKeyId }: JobRecord): readonly string[] {
+  const key = `key:${attemptKeyId}`;
+  return attemptKeyId === null || principalChain.at(-1) === key ? principalChain : [...principalChain, key];
+}
+
 /** A job as its rows tell it; `workOf` makes work of it. Throws for rows that this version cannot read. */
 export function openState(
   job: JobRecord,
@@ -25,12 +31,15 @@ export function openState(
   return {
     id: job.id,
     projectId: job.projectId,
-    keyId: job.keyId,
+    keyId: job.attemptKeyId ?? job.keyId,
     isSimulated: job.mode === "simulate",
     simulatedFrom: job.simulatedFrom,
+    parent: job.parentJobId === null || job.child === null ? null : { jobId: job.parentJobId, ...job.child },
     standingProgramId: job.standingProgramId,
     standingRunId: job.standingRunId,
-    principalChain: job.principalChain,
+    attempt: job.attempt,
+    principalChain: chainOf(job),
+    submitChain: job.principalChain,
     estimate: job.estimate,
     loaded,
     createdAt: job.createdAt,

@@ -1,4 +1,4 @@
-import type { JsonNumber } from "@svc/core";
+import type { Id, JsonNumber } from "@svc/core";
 import type { SagaDocument } from "@svc/db";
 import type { JsonValue, Step } from "@svc/program";
 import type { Flow } from "./flow.ts";
@@ -11,6 +11,12 @@ type CallProgress = {
   /** The token of the next page, or its number or offset; the pages fetched; a digest of the last one, which version 0.1 had not. */
   readonly page?: { readonly token: JsonValue; readonly pages: number; readonly seen?: string };
   readonly retry?: RetryProgress;
+  /** The generation of its call, where an earlier attempt at the job began it. */
+  readonly generation?: number;
+  /** The generation whose keys the app was given, where a repeat must give the same. */
+  readonly appGeneration?: number;
+  /** An earlier attempt at the job left its write in doubt: it is asked about, and not sent again. */
+  readonly isInDoubt?: true;
 };
 
 /** How far a step of each kind can be; of a kind that is not here there is nothing to know but that it has begun. */
@@ -30,23 +36,42 @@ type ProgressFields = {
     readonly retries?: Readonly<Record<string, RetryProgress>>;
     /** The generation whose keys the app was given, where a repeat must give the same. */
     readonly appGeneration?: number;
+    /** The generation of its calls, where an earlier attempt at the job began them. */
+    readonly generation?: number;
+    /** Rows of which states another attempt at the job does again, once all have ended. */
+    readonly redo?: readonly ("failed" | "unknown")[];
   };
   readonly reduce: {
     readonly next?: number;
     /** Running totals by name. */
     readonly totals?: Readonly<Record<string, Total>>;
   };
+  /** The ordinal of the source to go on from. */
+  readonly compute: { readonly next?: number };
+  /** Rows that were taken. */
+  readonly take: { readonly next?: number };
   readonly wait: { readonly wakeAt?: number };
+  /** The job that runs the skill. */
+  readonly run: { readonly childId?: Id<"job"> };
 };
 
-/** A running total of a reduction. */
-export type Total = { readonly count: number; readonly sum: JsonNumber; readonly best: JsonNumber | null };
+/** A running total of a reduction: numbers, and of texts and lists what they hold so far, in bytes also. */
+export type Total = {
+  readonly count: number;
+  readonly sum: JsonNumber;
+  readonly best: JsonNumber | null;
+  readonly text?: string;
+  readonly list?: readonly JsonValue[];
+  readonly bytes?: number;
+};
 
 type BegunStep<Kind> = {
   readonly kind: Kind;
   readonly stepId: string;
   /** The ask whose decision the step waits for. */
   readonly askId?: string;
+  /** The step failed, and with it this attempt at the job; absent of one that was cut short by the job's end. */
+  readonly hasFailed?: true;
   /** When it began, epoch milliseconds: `now` of its expressions, however often it is repeated. Absent in what version 0.1 wrote. */
   readonly now?: number;
 };

@@ -24,7 +24,7 @@ function jobOf(
       return [slug, { action: { inputSchema: input, outputSchema: output } as Action }];
     }),
   ) as unknown as PinnedTools;
-  const own = { program: read, programHash: "", flow: flatten(read.steps, stepKinds), tools };
+  const own = { program: read, programHash: "", flow: flatten(read.steps, stepKinds), tools, skills: {} };
   const loaded = { ...own, hasSensitive: hasSensitive(own) };
   return { loaded, stepArgs, scope: { input: read.input, params: { ...read.params, ...params }, steps, rows: {} } };
 }
@@ -97,4 +97,63 @@ test("a number over a sensitive field of rows is sensitive, a count is not", () 
     { steps: { sum: { n: 2, most: 1234, ids: 3 } } },
   );
   expect(shownOf(job).scope.steps).toEqual({ sum: { n: 2, most: "***", ids: 3 } });
+});
+
+test("marks go with the fields of rows through every kind of set, into numbers, lists and texts", () => {
+  const output = {
+    type: "object",
+    properties: {
+      items: {
+        type: "array",
+        items: {
+          properties: { open: { type: "string" }, pin: secret, cards: { items: { properties: { no: secret } } } },
+        },
+      },
+    },
+  };
+  const inputSchema = { type: "object", properties: { list: { items: { properties: { code: secret, open: {} } } } } };
+  const fetch = { ...read, rows: { from: "items[]", keep: ["open", "pin", "cards"] } };
+  const valuesOver = (set: string, field: string) => ({
+    id: `over_${set}_${field}`,
+    reduce: set,
+    as: { most: `max ${field}`, list: `list ${field}`, text: { text: { of: `{row.${field}}` } }, all: "count" },
+  });
+  const shownFields = (steps: object[], set: string, field: string) => {
+    const job = jobOf(
+      { inputSchema, steps: [fetch, ...steps, valuesOver(set, field)] },
+      { "app.read": { output } },
+      { steps: { [`over_${set}_${field}`]: { most: "m", list: ["l"], text: "t", all: 3 } } },
+    );
+    return Object.values(shownOf(job).scope.steps as Record<string, JsonObject>)[0];
+  };
+  const hidden = { most: "***", list: "***", text: "***", all: 3 };
+  const open = { most: "m", list: ["l"], text: "t", all: 3 };
+  const each = { id: "each", map: "read", keep: { kept: "calls.look.items[0].pin" }, do: [{ ...read, id: "look" }] };
+  const sets: [object[], string, string, string][] = [
+    [
+      [
+        { id: "a", sort: "read", by: [{ field: "open" }] },
+        { id: "s", limit: "a", max: 2 },
+      ],
+      "s",
+      "pin",
+      "open",
+    ],
+    [[{ id: "s", distinct: "read", by: ["open"] }], "s", "cards", "open"],
+    [[each], "each", "kept", "open"],
+    [
+      [{ id: "s", join: "read", with: "read", on: { open: "open" }, keep: { x: "right.pin", y: "right.open" } }],
+      "s",
+      "x",
+      "y",
+    ],
+    [[{ id: "s", flatten: "read", field: "cards", keep: { no: "item.no" } }], "s", "no", "open"],
+    [[{ id: "s", group: "read", by: ["open"], as: { pins: "list pin", all: "count" } }], "s", "pins", "all"],
+    [[{ id: "s", compute: "read", fields: { x: "'a' + row.pin", y: "row.open" } }], "s", "x", "y"],
+    [[{ id: "s", take: "input.list", keep: ["code", "open"] }], "s", "code", "open"],
+  ];
+  for (const [steps, set, marked, unmarked] of sets) {
+    expect(shownFields(steps, set, marked), `${JSON.stringify(steps)} ${marked}`).toEqual(hidden);
+    expect(shownFields(steps, set, unmarked), `${JSON.stringify(steps)} ${unmarked}`).toEqual(open);
+  }
 });

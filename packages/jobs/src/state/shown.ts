@@ -1,9 +1,8 @@
-import { isSensitiveAt, type JsonSchema, marksSensitive } from "@svc/catalog";
-import type { JsonObject, JsonValue, Step, StepOf } from "@svc/program";
+import { type JsonSchema, marksSensitive } from "@svc/catalog";
+import type { JsonObject, JsonValue, Step } from "@svc/program";
 import { createRedactor, mask, maskedTexts, type Redactor } from "@svc/tools";
 import type { JobState, LoadedProgram, Scope } from "./job.ts";
-
-type Path = readonly (string | number)[];
+import { isSensitiveValue } from "./sensitive-rows.ts";
 
 /** What of a run's values is sensitive: schemas that say so, each undefined where it marks nothing. */
 type SensitiveParts = {
@@ -22,6 +21,8 @@ type ReadProgram = Omit<LoadedProgram, "hasSensitive">;
 export type Shown = {
   /** What references may name, with `***` for what is sensitive: for questions and results. */
   readonly scope: Scope;
+  /** Arguments that answers put in place of the program's, by step, in the same way. */
+  readonly stepArgs: JsonObject;
   /** Takes sensitive values out of a text that an app or the program joined them into. */
   readonly redact: Redactor;
   /** The texts, numbers and names of the sensitive values. */
@@ -31,17 +32,18 @@ export type Shown = {
 /** A job as people may see it. What a program takes and reads is sensitive where its inputSchema, an answerSchema or a tool says so. */
 export function shownOf({ loaded, scope, stepArgs }: Pick<JobState, "loaded" | "scope" | "stepArgs">): Shown {
   const parts = loaded.hasSensitive ? sensitiveParts(loaded) : undefined;
-  if (parts === undefined) return { scope, redact: asItIs, secrets: [] };
+  if (parts === undefined) return { scope, stepArgs, redact: asItIs, secrets: [] };
   const input = maskObject(parts.input, scope.input);
   const params = maskObject(parts.params, scope.params);
   const steps = maskEach(parts.steps, scope.steps);
+  const args = maskEach(parts.args, stepArgs);
   const secrets = [
     ...maskedTexts(scope.input, input),
     ...maskedTexts(scope.params, params),
     ...maskedTexts(scope.steps, steps),
-    ...maskedTexts(stepArgs, maskEach(parts.args, stepArgs)),
+    ...maskedTexts(stepArgs, args),
   ];
-  return { scope: { ...scope, input, params, steps }, redact: createRedactor(secrets), secrets };
+  return { scope: { ...scope, input, params, steps }, stepArgs: args, redact: createRedactor(secrets), secrets };
 }
 
 /** Whether anything that a program takes or reads is sensitive. */
@@ -124,40 +126,10 @@ function stepsOf({ flow }: ReadProgram): Step[] {
 function valueSchema(loaded: ReadProgram, step: Step): JsonSchema | undefined {
   if (step.kind === "call") return step.rows === undefined ? outputOf(loaded, step.tool) : undefined;
   if (step.kind !== "reduce") return undefined;
-  const names = step.as.flatMap(([name, reduction]) => {
-    return reduction.kind !== "count" && isSensitiveField(loaded, step.source, reduction.field) ? [name] : [];
-  });
+  const names = step.as.flatMap(([name, reduction]) =>
+    isSensitiveValue(loaded, step.source, reduction) ? [name] : [],
+  );
   return { properties: Object.fromEntries(names.map((name) => [name, { "x-sensitive": true }])) };
-}
-
-/** Whether a field of a set's rows is sensitive, by the answers that it was taken from. */
-function isSensitiveField(loaded: ReadProgram, setId: string, field: Path): boolean {
-  const step = stepsOf(loaded).find(({ id }) => id === setId);
-  switch (step?.kind) {
-    case "call":
-      return step.rows !== undefined && isSensitiveAnswer(loaded, step.tool, [...step.rows.from, 0, ...field]);
-    case "filter":
-      return isSensitiveField(loaded, step.source, field);
-    case "map":
-      return isSensitiveInMap(loaded, step, field);
-    default:
-      return false;
-  }
-}
-
-/** A field of a map's rows is kept from the answer of a call, or one of the source's. */
-function isSensitiveInMap(loaded: ReadProgram, { source, keep, calls }: StepOf<"map">, field: Path): boolean {
-  const [name, ...rest] = field;
-  const [, kept] = keep.find(([known]) => known === name) ?? [];
-  if (kept === undefined) return isSensitiveField(loaded, source, field);
-  const [callId, ...path] = kept;
-  const call = calls.find(({ id }) => id === callId);
-  return call !== undefined && isSensitiveAnswer(loaded, call.tool, [...path, ...rest]);
-}
-
-function isSensitiveAnswer(loaded: ReadProgram, tool: string, path: Path): boolean {
-  const output = outputOf(loaded, tool);
-  return output !== undefined && isSensitiveAt(output, path);
 }
 
 function outputOf({ tools }: ReadProgram, slug: string): JsonSchema | undefined {

@@ -2,6 +2,9 @@ import type { JobStatus } from "@svc/db";
 
 export { type JobStatus, jobStatuses } from "@svc/db";
 
+/** Where RetryJob, and nothing else, takes a job that has ended. */
+const attempted: readonly JobStatus[] = ["pending_plan_approval", "queued"];
+
 /** The one table of transitions; what is not in it is a fault of the engine. */
 export const transitions: Readonly<Record<JobStatus, readonly JobStatus[]>> = {
   simulating: ["pending_plan_approval", "queued", "failed", "cancelled"],
@@ -11,11 +14,11 @@ export const transitions: Readonly<Record<JobStatus, readonly JobStatus[]>> = {
   parked: ["queued", "running", "compensating", "aborted", "failed", "expired", "cancelled"],
   compensating: ["parked", "failed", "aborted", "cancelled"],
   succeeded: [],
-  failed: [],
-  aborted: [],
+  failed: attempted,
+  aborted: attempted,
   rejected: [],
-  expired: [],
-  cancelled: [],
+  expired: attempted,
+  cancelled: attempted,
 };
 
 /** A status that a new job may begin with. */
@@ -31,9 +34,17 @@ export function assertMove(from: JobStatus, to: JobStatus): void {
   if (!mayMove(from, to)) throw new Error(`a job that is ${from} cannot become ${to}`);
 }
 
+// Where an attempt at a job ends: receipt and end are final.
+const ends: readonly JobStatus[] = ["succeeded", "failed", "aborted", "rejected", "expired", "cancelled"];
+
 /** Whether a status is an end. */
 export function isEnd(status: JobStatus): boolean {
-  return transitions[status].length === 0;
+  return ends.includes(status);
+}
+
+/** Whether RetryJob may take a job on from where it ended. */
+export function isRetryable(status: JobStatus): boolean {
+  return isEnd(status) && transitions[status].length > 0;
 }
 
 /** Where a job stands that an administrator, or the service, may park: where it would otherwise be driven. */

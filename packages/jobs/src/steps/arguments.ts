@@ -1,3 +1,4 @@
+import { holdsMoreThan } from "@svc/core";
 import {
   argumentsWith,
   computeExpressions,
@@ -14,6 +15,11 @@ import type { UndoOf } from "../state/change.ts";
 import type { JobState } from "../state/job.ts";
 import type { Invocation, StepEffects } from "./effects.ts";
 import type { CallFault } from "./invoke.ts";
+
+/** What a request may be filled in with: looking at it, and writing it as JSON, takes some milliseconds. */
+const requestBounds = { values: 20_000, characters: 1_048_576 };
+const tooLargeText = "the request would hold more than 20,000 values, or more than 1,048,576 characters";
+const tooLarge: CallFault = { code: "invalid_arguments", message: tooLargeText, plain: tooLargeText };
 
 type Computing = Pick<StepEffects, "compute">;
 
@@ -42,7 +48,7 @@ export async function fillValue(
 
 /** Fills in the arguments of a call, with what answers put in their place, or says why they cannot be. */
 export async function fillCall(
-  call: Pick<MapCall, "id" | "args">,
+  call: Pick<MapCall, "id" | "args" | "http">,
   scope: RunScope,
   stepArgs: JobState["stepArgs"],
   computing: Computing,
@@ -51,7 +57,11 @@ export async function fillCall(
   const args = isChanged ? argumentsWith(call, { params: {}, args: stepArgs }) : call.args;
   const ready = await withComputed([args], scope, computing);
   const resolved = "fault" in ready ? ready : resolveArguments(args, ready.value);
-  if ("value" in resolved) return { args: resolved.value, secretUses: secretsOf(args) };
+  if ("value" in resolved) {
+    // Of a tool's arguments its schema tells how large they may be.
+    if (call.http !== undefined && holdsMoreThan(resolved.value, requestBounds)) return { fault: tooLarge };
+    return { args: resolved.value, secretUses: secretsOf(args) };
+  }
   const { code, message } = resolved.fault;
   return { fault: { code, message, plain: message } };
 }

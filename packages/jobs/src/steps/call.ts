@@ -9,12 +9,14 @@ import {
   valueAt,
 } from "@svc/program";
 import type { Change, Edit } from "../state/change.ts";
+import type { StepProgress } from "../state/progress.ts";
 import { fillCall, undoOf } from "./arguments.ts";
 import type { Invocation, StepEffects } from "./effects.ts";
 import { type CallFault, firstTurn, type Invoked, invoke, newTally, toolOf } from "./invoke.ts";
 import { argumentsOfPage, type PageProgress, type TurnedPage, turnPage } from "./page.ts";
+import { pickFields } from "./pick-fields.ts";
 import { systemQuestion } from "./questions.ts";
-import type { FirstCall, StepAt, StepKind } from "./step-kind.ts";
+import type { FirstCall, RetriedAt, Retry, StepAt, StepKind } from "./step-kind.ts";
 
 /** A tool call: the whole of it in one act, or, where its answer becomes rows, an act a page. */
 export const callKind = {
@@ -22,6 +24,7 @@ export const callKind = {
   set: "in",
   firstCall,
   advance: advanceCall,
+  retried: retriedCall,
   answer: ({ instruction, step }, { decision }) => {
     const state = decision.continuation === "skip" ? "skipped" : "completed";
     return { edits: [{ kind: "finish", stepId: step.id, state, to: instruction.next }], next: { kind: "on" } };
@@ -30,6 +33,7 @@ export const callKind = {
 
 /** A step that is one call: of a tool, or a request of the program's own. */
 type CallAt = StepAt<"call"> | StepAt<"http">;
+type RetriedCallAt = RetriedAt<"call"> | RetriedAt<"http">;
 
 /** The most of an answer that is kept as the value of a step. */
 const valueBytesMax = 65_536;
@@ -46,7 +50,34 @@ async function invocationOf(
   const { secretUses } = filled;
   const args = paging === undefined ? filled.args : argumentsOfStep(step, filled.args, { paging, page });
   const place = { stepId: step.id, ordinal: page?.pages ?? 0, callId: step.id };
-  return { call: step, place, args, secretUses, appGeneration: state.generation };
+  const generation = progress?.generation ?? state.generation;
+  return { call: step, place, args, secretUses, generation, appGeneration: progress?.appGeneration ?? generation };
+}
+
+/** A call that was cut short is made under the same key, one that failed under another; one in doubt only where that is wanted. */
+function retriedCall(at: RetriedCallAt, { generation: before, resendsUnknown }: Retry): StepProgress | undefined {
+  const { askId, hasFailed, ...cut } = at.progress;
+  const { generation = before, retry: _retry, isInDoubt: _isInDoubt, ...kept } = cut;
+  // The one question that a call asks is whether its write was carried out.
+  if (askId !== undefined || (hasFailed === true && hasWritten(at))) {
+    const { appGeneration = generation } = kept;
+    return resendsUnknown ? { ...kept, appGeneration } : { ...kept, generation, isInDoubt: true };
+  }
+  if (hasFailed !== true) return { ...cut, generation };
+  // Rows of an answer that could not be taken would be taken twice.
+  const { kind, stepId, page } = kept;
+  return page === undefined || hasAnswered(at) ? undefined : { kind, stepId, page };
+}
+
+/** Whether what failed was the step, and not its call: codes of the service's own are in capitals. */
+function hasAnswered({ state }: RetriedCallAt): boolean {
+  return !/^[a-z]/.test(state.lastError);
+}
+
+/** Whether a write may have been carried out whose answer the step could not take. */
+function hasWritten(at: RetriedCallAt): boolean {
+  const { write = 0, destructive = 0 } = at.state.steps.get(at.step.id)?.receipt.calls ?? {};
+  return hasAnswered(at) && write + destructive > 0;
 }
 
 type PageAt = { readonly paging: Paging; readonly page: PageProgress | undefined };
@@ -75,6 +106,7 @@ function pagingOfStep({ state, step }: Pick<CallAt, "state" | "step">): Paging |
 }
 
 async function firstCall(at: CallAt, effects: Pick<StepEffects, "compute">): Promise<FirstCall | undefined> {
+  if (at.progress?.isInDoubt === true) return undefined;
   const invocation = await invocationOf(at, effects);
   if ("fault" in invocation) return undefined;
   const turn = firstTurn(at.state, invocation, at.progress?.retry?.attempts ?? 0);
@@ -83,6 +115,7 @@ async function firstCall(at: CallAt, effects: Pick<StepEffects, "compute">): Pro
 
 async function advanceCall(at: CallAt, effects: StepEffects): Promise<Change> {
   const { state, step, progress } = at;
+  if (progress?.isInDoubt === true) return doubt(step, lostBefore, []);
   const invocation = await invocationOf(at, effects);
   if ("fault" in invocation) return failed(step, [], invocation.fault);
   const tally = newTally();
@@ -175,6 +208,12 @@ async function keepAnswer(
   };
 }
 
+const lostBefore: CallFault = {
+  code: "outcome_unknown",
+  message: "an earlier attempt at the job sent it, and whether it was carried out is not known",
+  plain: "an earlier attempt at the job sent it, and whether it was carried out is not known",
+};
+
 /** What stands in doubt is decided by people: the service does not know whether it was done. */
 function doubt(step: MapCall, fault: CallFault, edits: readonly Edit[]): Change {
   const { code } = fault;
@@ -206,7 +245,10 @@ async function keepRows(
   if (state.used.rows + list.length > state.loaded.program.limits.rows) {
     return { edits, next: { kind: "limit", stepId: step.id, limit: "rows" } };
   }
-  const taken: Edit[] = [...edits, { kind: "fetched", setId: step.id, rows: pick(list, spec.keep) }];
+  const taken: Edit[] = [
+    ...edits,
+    { kind: "fetched", setId: step.id, rows: list.map((item) => pickFields(item, spec.keep)) },
+  ];
   if (turned === undefined) {
     return {
       edits: [...taken, { kind: "finish", stepId: step.id, state: "completed", to: instruction.next }],
@@ -234,14 +276,4 @@ async function turn(at: CalledAt, answer: JsonValue, list: readonly JsonValue[])
   if (step.rows?.page === undefined || paging === undefined || (state.isSimulated && action.class !== "read")) return;
   const asking = askingOf(step, args);
   return turnPage({ paging, action, args: asking, page: progress?.page, answer, list }, step.rows.page.max);
-}
-
-/** The kept fields of each item; of one that is no object, `value`. */
-function pick(items: readonly JsonValue[], keep: readonly string[]): JsonObject[] {
-  return items.map((item) => {
-    const fields: JsonObject = isObject(item) ? item : { value: item };
-    return Object.fromEntries(
-      keep.flatMap((name) => (Object.hasOwn(fields, name) ? [[name, fields[name] as JsonValue]] : [])),
-    );
-  });
 }

@@ -1,5 +1,5 @@
-import type { Clock } from "@svc/core";
-import type { CallRecord } from "@svc/db";
+import type { Clock, Id } from "@svc/core";
+import type { CallCounts, CallRecord, UsedDocument } from "@svc/db";
 import type {
   CelComputed,
   CelOutcome,
@@ -7,12 +7,14 @@ import type {
   JsonObject,
   JsonValue,
   MapCall,
+  PinnedSkill,
   PinnedTool,
   RowState,
   RunScope,
   SecretUse,
 } from "@svc/program";
-import type { JobState } from "../state/job.ts";
+import type { JobState, LoadedProgram } from "../state/job.ts";
+import type { JobStatus } from "../state/statuses.ts";
 
 /** Where a call stands in its job: the same place is never executed twice in silence. */
 export type CallPlace = {
@@ -28,6 +30,8 @@ export type Invocation = {
   readonly call: Pick<MapCall, "tool" | "entity" | "http" | "retry" | "timeoutMs">;
   readonly place: CallPlace;
   readonly args: JsonObject;
+  /** The generation that the call belongs to: that of the job, unless an earlier attempt at it began the call. */
+  readonly generation: number;
   /** Secrets that are filled in among the arguments when the call is sent. */
   readonly secretUses: readonly SecretUse[];
   /** The generation whose keys the app is given. */
@@ -88,11 +92,37 @@ export type CallTurn = {
   readonly takeRecord?: TakeRecord | undefined;
 };
 
+/** A job that runs a skill, as the one that runs it sees it. */
+export type Child = {
+  readonly id: Id<"job">;
+  readonly status: JobStatus;
+  /** Why it is parked; empty while it is not. */
+  readonly parkReason: string;
+  /** Whether its deadline's clock stands still. */
+  readonly isClockStopped: boolean;
+  readonly isCancelRequested: boolean;
+  readonly used: UsedDocument;
+  /** Those of its receipt; undefined before its end. */
+  readonly calls: CallCounts | undefined;
+  readonly outcome: "complete" | "partial" | "none" | "";
+  readonly resultJson: string;
+  readonly lastError: string;
+  /** Whether it ended well and what it did can be undone. */
+  readonly isUndoable: boolean;
+};
+
+/** A skill that a job runs: what pins it, and its program. */
+export type LoadedSkill = { readonly skill: PinnedSkill; readonly loaded: LoadedProgram };
+
 /** What a step does to the world outside its job. */
 export type StepEffects = {
   readonly clock: Clock;
   /** Whether no further call of a job may begin now: the driver knows why. */
   mustPause(state: JobState): boolean;
+  /** Whether what an act has not kept is to be given up: the job is to end or to stand, or its node is. Others that wait are no reason. */
+  mustEnd(state: JobState): boolean;
+  /** Runs work that stops again and again, so that others get their turn; where it stops with a promise it goes on when that is kept. */
+  inTurns<T>(work: Iterator<Promise<void> | undefined, T>): Promise<T>;
   /** How long a step may wait itself; for longer it gives the job back. Milliseconds. */
   readonly patienceMs: number;
   /** How soon a call that may still run on a lost node is asked for again. Milliseconds. */
@@ -113,7 +143,18 @@ export type StepEffects = {
     rows: readonly SetRow[],
     isDue: () => boolean,
   ): Promise<readonly CelOutcome[]>;
+  /** What an expression computes of rows, as `testRows` has outcomes. */
+  computeRows(
+    state: JobState,
+    expression: Expression,
+    rows: readonly SetRow[],
+    isDue: () => boolean,
+  ): Promise<readonly CelComputed[]>;
   /** What an expression computes from what may be named at its place. */
   compute(scope: RunScope, expression: Expression): Promise<CelComputed>;
   readRows(state: JobState, range: RowRange): Promise<SetRow[]>;
+  /** A skill that the job's program names, as it was pinned. */
+  loadSkill(state: JobState, name: string): Promise<LoadedSkill>;
+  /** Jobs that this one runs; one that is gone is not among them. */
+  readChildren(state: JobState, ids: readonly Child["id"][]): Promise<readonly Child[]>;
 };

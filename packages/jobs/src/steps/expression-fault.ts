@@ -12,7 +12,7 @@ export function faultOfExpression(callId: string, outcome: Extract<CelOutcome, {
 export function expressionFailed(
   stepId: string,
   outcome: Extract<CelOutcome, { error: string }>,
-  { what, where = "" }: { readonly what: "where" | "when" | "if" | "until"; readonly where?: string },
+  { what, where = "" }: { readonly what: string; readonly where?: string },
 ): Next {
   return { kind: "fail", stepId, code: codeOf(outcome), message: `${what} ${outcome.error}${where}` };
 }

@@ -8,6 +8,7 @@ export const filterKind: StepKind<"filter"> = {
   needs: "rows",
   set: "ok",
   advance: advanceFilter,
+  retried: "anew",
   answer: undefined,
 };
 

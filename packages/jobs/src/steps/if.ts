@@ -17,5 +17,6 @@ export const ifKind: StepKind<"if"> = {
       next: { kind: "on" },
     };
   },
+  retried: "anew",
   answer: undefined,
 };

@@ -1,12 +1,21 @@
 import type { Step } from "@svc/program";
 import { callKind } from "./call.ts";
+import { computeKind } from "./compute.ts";
+import { distinctKind } from "./distinct.ts";
 import { filterKind } from "./filter.ts";
+import { flattenKind } from "./flatten.ts";
+import { groupKind } from "./group.ts";
 import { httpKind } from "./http.ts";
 import { ifKind } from "./if.ts";
+import { joinKind } from "./join.ts";
 import { judgeKind } from "./judge.ts";
+import { limitKind } from "./limit.ts";
 import { mapKind } from "./map.ts";
 import { reduceKind } from "./reduce.ts";
+import { runKind } from "./run.ts";
+import { sortKind } from "./sort.ts";
 import type { StepKind } from "./step-kind.ts";
+import { takeKind } from "./take.ts";
 import { untilKind } from "./until.ts";
 import { waitKind } from "./wait.ts";
 
@@ -19,8 +28,17 @@ export const stepKinds: {
   filter: filterKind,
   map: mapKind,
   reduce: reduceKind,
+  sort: sortKind,
+  limit: limitKind,
+  distinct: distinctKind,
+  join: joinKind,
+  group: groupKind,
+  compute: computeKind,
+  flatten: flattenKind,
+  take: takeKind,
   judge: judgeKind,
   if: ifKind,
   until: untilKind,
   wait: waitKind,
+  run: runKind,
 };

@@ -193,6 +193,7 @@ function faultsText(faults: readonly { readonly pointer: string; readonly messag
 }
 
 const plainWords: Readonly<Record<string, string>> = {
+  not_callable: "it may not be called now",
   no_account: "the entity has no account of the toolkit",
   account_unusable: "the account cannot be used",
   missing_scope: "the account was not granted a scope that the tool needs",

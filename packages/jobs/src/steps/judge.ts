@@ -10,6 +10,7 @@ export const judgeKind: StepKind<"judge"> = {
   needs: "nothing",
   set: undefined,
   advance: advanceJudge,
+  retried: "anew",
   answer: answerJudge,
 };
 

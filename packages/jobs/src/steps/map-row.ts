@@ -28,9 +28,20 @@ export type RowWork = {
   /** Undefined while the row has not ended. */
   state?: RowState;
   fault?: CallFault;
+  /** Of a row in doubt: the generation whose keys the app was given. */
+  appGeneration?: number | undefined;
   /** The attempts before at the call that is next, and when that is due. */
   retry?: RetryProgress | undefined;
 };
+
+/** Beside the answers of a row in doubt, whose names are ids of calls and never empty: `RowWork.appGeneration`. */
+const sentIn = "";
+
+/** What is kept of a row's answers; of one in doubt also which keys the app was given. */
+export function keptOutputs({ state, doneCalls, outputs, appGeneration }: RowWork): JsonObject | undefined {
+  if (state === "unknown" && appGeneration !== undefined) return { ...outputs, [sentIn]: appGeneration };
+  return state !== "ok" && doneCalls > 0 ? outputs : undefined;
+}
 
 /** A row as it was read; `own` is what earlier acts left of it. */
 export function rowWorkOf(
@@ -40,8 +51,19 @@ export function rowWorkOf(
 ): RowWork {
   const doneCalls = own?.doneCalls ?? 0;
   const retry = retries[`${ordinal}/${doneCalls}`];
-  const outputs = { ...own?.outputs };
-  return { ordinal, rowNumber, row: data, doneBefore: doneCalls, doneCalls, outputs, undo: [], tally, retry };
+  const { [sentIn]: appGeneration, ...outputs } = own?.outputs ?? {};
+  return {
+    ordinal,
+    rowNumber,
+    row: data,
+    doneBefore: doneCalls,
+    doneCalls,
+    outputs,
+    undo: [],
+    tally,
+    retry,
+    ...(typeof appGeneration === "number" && { appGeneration }),
+  };
 }
 
 /** Why a row was left: a limit of the job, or, until `fullUntilMs`, one that its calls share with others. */
@@ -76,9 +98,10 @@ export async function runRow(
       return undefined;
     }
     const place = { stepId: step.id, ordinal: work.ordinal, callId: call.id };
-    const appGeneration = progress.appGeneration ?? state.generation;
+    const generation = progress.generation ?? state.generation;
+    const appGeneration = work.appGeneration ?? progress.appGeneration ?? generation;
     const invoked = await invoke(
-      { ...filled, call, place, appGeneration },
+      { ...filled, call, place, generation, appGeneration },
       { state, tally, effects, attempts: retry?.attempts ?? 0, takeRecord },
     );
     switch (invoked.kind) {
@@ -88,12 +111,14 @@ export async function runRow(
         const undo = call.undo === undefined ? undefined : await undoOf(state, done, effects);
         if (undo !== undefined) work.undo.push(undo);
         work.doneCalls++;
+        work.appGeneration = undefined;
         work.retry = undefined;
         break;
       }
       case "failed":
       case "unknown":
         work.state = invoked.kind;
+        work.appGeneration = appGeneration;
         work.fault = invoked.fault;
         return undefined;
       case "postponed":

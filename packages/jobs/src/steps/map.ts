@@ -6,12 +6,12 @@ import type { JobState } from "../state/job.ts";
 import type { ProgressOf } from "../state/progress.ts";
 import type { StepEffects } from "./effects.ts";
 import { toolOf } from "./invoke.ts";
-import type { MapAt, RowWork } from "./map-row.ts";
+import { keptOutputs, type MapAt, type RowWork } from "./map-row.ts";
 import { type RowsEnd, type RowsPart, RowsRun } from "./map-run.ts";
 import { RowWindow } from "./map-window.ts";
 import { overrideEdits } from "./overrides.ts";
 import { pointQuestion } from "./questions.ts";
-import type { Keep, Settled, StepAt, StepKind } from "./step-kind.ts";
+import type { Keep, RetriedAt, Retry, Settled, StepAt, StepKind } from "./step-kind.ts";
 
 /** Calls for each row of a set: as many rows an act as it comes to, kept part by part. */
 export const mapKind: StepKind<"map"> = {
@@ -19,8 +19,19 @@ export const mapKind: StepKind<"map"> = {
   set: "in",
   beginsWith: noRows,
   advance: advanceMap,
+  retried: retriedMap,
   answer: answerRows,
 };
+
+/**
+ * Rows that have not ended go on as they stood, under the keys of their calls; then those that failed are done again, and, where it is
+ * wanted, those in doubt.
+ */
+function retriedMap({ progress }: RetriedAt<"map">, { generation, resendsUnknown }: Retry): ProgressOf<"map"> {
+  const { askId: _ask, hasFailed: _hasFailed, ...kept } = progress;
+  const redo = resendsUnknown ? (["unknown", "failed"] as const) : (["failed"] as const);
+  return { ...kept, generation: progress.generation ?? generation, redo };
+}
 
 /** Moves a map on: its rows run until they have ended or the driver is to pause, and what ended is kept meanwhile. */
 async function advanceMap(at: StepAt<"map">, effects: StepEffects, keep: Keep): Promise<Change> {
@@ -84,9 +95,8 @@ function countRow(rows: RowCounts, ended: keyof RowCounts, again: "failed" | "un
 
 /** Nothing of a row that came no further. Its answers are kept while a later look at it may need them. */
 function mappedRow({ keep }: MapAt["step"], work: RowWork, again: "failed" | "unknown" | undefined): MappedRow[] {
-  const { ordinal, rowNumber, state, doneCalls, doneBefore, outputs, fault } = work;
+  const { ordinal, rowNumber, state, doneCalls, doneBefore, fault } = work;
   if (state === undefined && doneCalls === doneBefore) return [];
-  const isKept = state !== "ok" && doneCalls > 0;
   return [
     {
       ordinal,
@@ -94,7 +104,7 @@ function mappedRow({ keep }: MapAt["step"], work: RowWork, again: "failed" | "un
       state: state ?? again ?? ("in" as const),
       doneCalls,
       errorCode: fault?.code ?? "",
-      outputs: isKept ? outputs : undefined,
+      outputs: keptOutputs(work),
       data: state === undefined || keep.length === 0 ? undefined : withKept(work, keep),
     },
   ];
@@ -120,7 +130,14 @@ const lastOrdinal = 2_147_483_647;
 /** Every row has ended: unknown ones are asked about first, then failed ones beyond what is tolerated. */
 function conclude(at: MapAt, counts: RowCounts): Change {
   const { state, step, instruction } = at;
-  const { again: _again, retries: _retries, ended: _ended, ...progress } = at.progress;
+  const { again: _again, retries: _retries, ended: _ended, redo = [], ...progress } = at.progress;
+  const due = redo.find((ended) => counts[ended] > 0);
+  if (due !== undefined) {
+    return {
+      edits: runAgain(state, { ...progress, redo: redo.filter((ended) => ended !== due) }, due),
+      next: { kind: "on" },
+    };
+  }
   // Beyond the last row of the source, whose ordinals may have gaps: whatever is answered, the step comes here again unless rows are to
   // run again.
   const edits: Edit[] = [{ kind: "progress", progress: { ...progress, next: lastOrdinal } }];
@@ -187,20 +204,27 @@ function answerRows(at: StepAt<"map">, settled: Settled): Change {
   }
 }
 
-/** The rows run again from their first call that did not end well. Where they are in doubt, the app is given the same keys. */
 function retryRows(
   { state, step }: StepAt<"map">,
   { overridesJson, chain }: Settled,
   again: "failed" | "unknown",
-  { retries: _retries, ended: _ended, appGeneration: before, ...kept }: Omit<ProgressOf<"map">, "askId">,
+  { retries: _retries, ended: _ended, ...kept }: Omit<ProgressOf<"map">, "askId">,
 ): Edit[] {
   const name = step.onRows[again];
   const point = name === undefined ? undefined : state.loaded.program.points.get(name);
-  const appGeneration = again === "unknown" ? { appGeneration: before ?? state.generation } : {};
   return [
     ...overrideEdits(step.id, point?.overrides?.target, overridesJson, chain),
-    { kind: "generation" },
     { kind: "receipt", stepId: step.id, isNewAttempt: true },
-    { kind: "progress", progress: { ...kept, again, next: 0, ...appGeneration } },
+    ...runAgain(state, kept, again),
   ];
+}
+
+/** The rows run again from their first call that did not end well. Where they are in doubt, the app is given the same keys. */
+function runAgain(
+  state: JobState,
+  { appGeneration: before, generation, ...kept }: Omit<ProgressOf<"map">, "askId" | "retries" | "ended">,
+  again: "failed" | "unknown",
+): Edit[] {
+  const appGeneration = again === "unknown" ? { appGeneration: before ?? generation ?? state.generation } : {};
+  return [{ kind: "generation" }, { kind: "progress", progress: { ...kept, again, next: 0, ...appGeneration } }];
 }

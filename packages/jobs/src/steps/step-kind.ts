@@ -3,7 +3,7 @@ import type { Step, StepOf } from "@svc/program";
 import type { Change, Edit } from "../state/change.ts";
 import type { AgainInstruction, SetSize, StepInstruction } from "../state/flow.ts";
 import type { JobState } from "../state/job.ts";
-import type { ProgressOf } from "../state/progress.ts";
+import type { ProgressOf, StepProgress } from "../state/progress.ts";
 import type { CallTurn, Invocation, RowRange, StepEffects } from "./effects.ts";
 
 /** A step at hand: the job, where the step stands in it, and how far it is; `progress` is undefined while it has not begun. */
@@ -54,9 +54,22 @@ export type StepKind<Kind extends Step["kind"]> = {
   advance(at: StepAt<Kind>, effects: StepEffects, keep: Keep): Promise<Change> | Change;
   /** Of a kind whose steps are done again: what follows at the end of a round. `progress` of the step is undefined there. */
   readonly again?: (at: StepAt<Kind>, round: AgainInstruction, effects: StepEffects) => Promise<Change>;
+  /**
+   * How another attempt at the job goes on with a step that failed, or was cut short: what its progress is then. Undefined begins it
+   * anew: its set, value and calls are made again. So whoever sends writes goes on, and never sends again what is done or in doubt.
+   */
+  readonly retried: ((at: RetriedAt<Kind>, retry: Retry) => StepProgress | undefined) | "anew";
   /** What an answer to a question of the step changes; abort is not among the answers. Undefined for a kind that asks none. */
   readonly answer: ((at: StepAt<Kind>, settled: Settled) => Change) | undefined;
 };
+
+/** A step where an attempt at its job ended. */
+export type RetriedAt<Kind extends Step["kind"] = Step["kind"]> = StepAt<Kind> & {
+  readonly progress: ProgressOf<Kind>;
+};
+
+/** How a job is to be taken on. `generation`: that of the attempt that ended. */
+export type Retry = { readonly generation: number; readonly resendsUnknown: boolean };
 
 /** A call that is certain to be made. */
 export type FirstCall = { readonly invocation: Invocation; readonly turn: CallTurn };

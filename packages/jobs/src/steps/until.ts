@@ -17,6 +17,7 @@ export const untilKind: StepKind<"until"> = {
     next: { kind: "on" },
   }),
   again: endRound,
+  retried: "anew",
   answer: undefined,
 };
 

@@ -8,6 +8,8 @@ export const waitKind: StepKind<"wait"> = {
   needs: "nothing",
   set: undefined,
   advance: advanceWait,
+  // Its time stays the same.
+  retried: ({ progress: { hasFailed, ...progress } }) => (hasFailed === true ? undefined : progress),
   answer: undefined,
 };
 

@@ -3,7 +3,7 @@ import { type Path, pathOf } from "../json.ts";
 import type { Continuation, Overrides, Point } from "../point.ts";
 import type { Program } from "../program.ts";
 import { rerunOf } from "../run/rerun.ts";
-import { callsOf, ownCallsOf } from "../steps/index.ts";
+import { callsOf, ownCallsOf, ownRunsOf } from "../steps/index.ts";
 import { effectOf } from "../steps/parts/tool-call.ts";
 import type { Check } from "./context.ts";
 import { checkReferences } from "./references.ts";
@@ -103,10 +103,20 @@ function checkRerun({ program, point, use }: AskedPoint, { target }: Overrides, 
     const hint = "go back to a step after it: what was written is not written again";
     fault(`would cross the write ${writing.id} (${writing.tool})`, hint);
   }
+  const running = rerun.steps.find((step) => ownRunsOf(step).some((name) => mayWrite(name, check)));
+  if (running !== undefined) {
+    const hint = "go back to a step after it: what was written is not written again";
+    fault(`would cross ${running.id}, which runs a skill that writes`, hint);
+  }
   // Of a call that is nowhere, checkOverrideTarget tells.
   if (target.kind !== "args" || calls.some(isStep(target)) || !callsOf(program.steps).some(isStep(target))) return;
   const hint = `go back to ${target.step} or before it`;
   fault(`does not run ${target.step} again, whose arguments are overridden`, hint);
+}
+
+function mayWrite(name: string, { skills }: Check): boolean {
+  const skill = skills.get(name);
+  return skill !== undefined && "mayWrite" in skill && skill.mayWrite;
 }
 
 /** What is done again of rows whose outcome is unknown may have been done before. */

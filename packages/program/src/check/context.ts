@@ -8,6 +8,8 @@ import {
   type Toolkit,
 } from "@svc/catalog";
 import type { FaultList } from "../faults.ts";
+import type { SkillName } from "../skill-name.ts";
+import type { KnownSkills, SkillText } from "./known-skill.ts";
 
 /** Whether an entity has an active account of a toolkit. */
 export type AccountQuestion = { readonly toolkit: Toolkit; readonly entity: string };
@@ -19,6 +21,10 @@ export type CheckContext = {
   hasAccounts(questions: readonly AccountQuestion[]): Promise<readonly boolean[]>;
   /** Whether each is a contact of the project, in their order; each is asked once. Not called when there is none. */
   hasContacts(principals: readonly string[]): Promise<readonly boolean[]>;
+  /** A skill of the project; of version 0 the newest. Without it there is none. */
+  findSkill?(name: SkillName): Promise<SkillText | undefined>;
+  /** Of the program of a skill that another runs: the versions that stand around it, as `slug@version`. */
+  readonly within?: readonly string[];
   /** Whether each is a secret of the project, in their order; each is asked once. Not called when there is none. */
   hasSecrets(names: readonly string[]): Promise<readonly boolean[]>;
   /** The hosts that http steps of the project may call. Not called for a program without one. */
@@ -37,30 +43,40 @@ export type Check = {
   readonly actions: Map<string, Action>;
   /** Whether the program was accepted before: rules that are younger than it do not hold. */
   readonly isStored: boolean;
+  /** The skills that it names. */
+  readonly skills: KnownSkills;
   validator(action: Action, schema: JsonSchema): SchemaValidator;
+  /** Of a schema that a project wrote, or of a part of one. */
+  tenantValidator(this: void, schema: JsonSchema): SchemaValidator;
 };
 
 /** Begins a check. */
 export function createCheck(
   faults: FaultList,
   { view, isStored = false }: Pick<CheckContext, "view" | "isStored">,
+  skills: KnownSkills,
 ): Check {
   const shared = new WeakMap<JsonSchema, SchemaValidator>();
   const tenant = createTenantValidators();
+  const cached = (cache: WeakMap<JsonSchema, SchemaValidator>, schema: JsonSchema, make: () => SchemaValidator) => {
+    const known = cache.get(schema);
+    if (known !== undefined) return known;
+    const made = lenient(make());
+    cache.set(schema, made);
+    return made;
+  };
   return {
     faults,
     view,
     actions: new Map(),
     isStored,
+    skills,
+    tenantValidator: (schema) => cached(shared, schema, () => tenant(schema)),
     validator(action, schema) {
       if (schema === action.inputSchema) return action.validateInput;
       // A tenant's patterns run in linear time, and what is compiled of them goes with this check.
-      const cache = action.ownerProjectId === "" ? partValidators : shared;
-      const known = cache.get(schema);
-      if (known !== undefined) return known;
-      const made = lenient(action.ownerProjectId === "" ? createValidator(schema) : tenant(schema));
-      cache.set(schema, made);
-      return made;
+      if (action.ownerProjectId === "") return cached(partValidators, schema, () => createValidator(schema));
+      return cached(shared, schema, () => tenant(schema));
     },
   };
 }

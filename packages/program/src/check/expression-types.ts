@@ -169,10 +169,18 @@ function typeOfPath(node: Expr, walk: ExpressionWalk): Typed {
     return { kind: "timestamp", type: undefined };
   }
   if (!roots.includes(path.root)) {
-    walk.fault(`names ${formatValue(path.root)}, which is nothing here`, `start with ${roots.join(", ")} or now`);
+    walk.fault(`names ${formatValue(path.root)}, which is nothing here`, hintOfName(path.root, walk));
     return dynamic;
   }
   return typeOfReference(path, walk);
+}
+
+/** Steps are named by what they leave behind. */
+function hintOfName(name: string, { scope }: ExpressionWalk): string {
+  const ended = scope.ended.get(name);
+  if (ended?.set !== undefined) return `write rows.${name} for how many rows it has`;
+  if (ended !== undefined) return `write steps.${name}.<field> for what it answered`;
+  return `start with ${roots.join(", ")} or now`;
 }
 
 function typeOfLocal(local: Typed, { root, path, isTest }: NodePath, walk: ExpressionWalk): Typed {

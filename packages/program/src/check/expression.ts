@@ -1,6 +1,7 @@
 import type { Expr } from "@bufbuild/cel-spec/cel/expr/syntax_pb.js";
 import { createFaultList, type FaultList } from "../faults.ts";
 import { pathOf } from "../json.ts";
+import { celWords, translated } from "../read/cel-advice.ts";
 import { celLimits, childrenOf, parseExpression } from "../read/cel-syntax.ts";
 import type { Expression } from "../template.ts";
 import type { CelKind } from "../types/cel-signature.ts";
@@ -47,10 +48,21 @@ const jsonType: Readonly<Record<CelKind, ValueType>> = {
 /** Undefined for one that cannot be looked at. */
 function typeOfExpression(expression: Expression, scope: Scope, faults: FaultList): Typed | undefined {
   const path = pathOf(expression.pointer);
-  const fault = (message: string, hint: string) => faults.add("PROGRAM_EXPRESSION_INVALID", path, message, hint);
+  const sets = [...scope.ended].flatMap(([id, { set }]) => (set === undefined ? [] : [id]));
+  const meant = lazily(() => translated(expression.source, sets));
+  const hintOf = (message: string, hint: string) => {
+    if (meant() === undefined) return hint;
+    return /no function here|nothing here/.test(message)
+      ? `write ${meant()}`
+      : `${hint}; in CEL the whole is ${meant()}`;
+  };
+  const fault = (message: string, hint: string) =>
+    faults.add("PROGRAM_EXPRESSION_INVALID", path, message, hintOf(message, hint));
   const parsed = parseExpression(expression.source);
   if ("fault" in parsed) {
-    fault(parsed.fault, "write a CEL expression within the limits, such as size(row.items) > 1.0");
+    const source = meant();
+    const hint = source === undefined ? celWords : `write ${source}`;
+    faults.add("PROGRAM_EXPRESSION_INVALID", path, parsed.fault, hint);
     return undefined;
   }
   const { tree } = parsed;
@@ -60,9 +72,18 @@ function typeOfExpression(expression: Expression, scope: Scope, faults: FaultLis
     locals: new Map(),
     guarded: guardsOf(tree),
     fault,
-    youngerFault: (message, hint) => faults.addYounger("PROGRAM_EXPRESSION_INVALID", path, message, hint),
+    youngerFault: (message, hint) =>
+      faults.addYounger("PROGRAM_EXPRESSION_INVALID", path, message, hintOf(message, hint)),
     noName: (message, hint) => faults.add("PROGRAM_REFERENCE_INVALID", path, message, hint),
   });
+}
+
+function lazily<T>(make: () => T): () => T {
+  let made: { readonly value: T } | undefined;
+  return () => {
+    made ??= { value: make() };
+    return made.value;
+  };
 }
 
 function checkSize(tree: Expr, fault: ExpressionWalk["fault"]): boolean {

@@ -1,33 +1,14 @@
 import { hash } from "node:crypto";
 import { LeastRecentlyUsed } from "@svc/core";
-import type { ProgramEstimate } from "../estimate.ts";
-import type { Pins } from "../pins.ts";
-import type { Program } from "../program.ts";
-import type { AccountQuestion, CheckContext } from "./context.ts";
-
-/** A program that can be run as it is. */
-export type AcceptedProgram = {
-  readonly program: Program;
-  readonly programHash: string;
-  readonly estimate: ProgramEstimate;
-  readonly pins: Pins;
-};
-
-/** A program that was accepted, and what has to be asked each time that it is. */
-export type KnownProgram = {
-  readonly accepted: AcceptedProgram;
-  readonly questions: readonly AccountQuestion[];
-  readonly principals: readonly string[];
-  readonly secrets: readonly string[];
-  readonly hosts: readonly string[];
-};
+import type { AcceptedProgram } from "./accepted-program.ts";
+import type { CheckContext } from "./context.ts";
 
 /** Characters of the texts whose programs are kept, in all: what is made of a text is some ten times as large. */
 const charactersMax = 4_000_000;
 /** Longer ones are rare, and would take the place of many. */
 const longMax = 64_000;
 
-type Kept = { readonly characters: number; readonly known: KnownProgram };
+type Kept = { readonly characters: number; readonly known: AcceptedProgram };
 type Place = Pick<CheckContext, "view" | "isStored">;
 
 let characters = 0;
@@ -36,12 +17,12 @@ const kept = new LeastRecentlyUsed<string, Kept>(Number.POSITIVE_INFINITY, (gone
 });
 
 /** What is known of a text that was accepted against the same view of the catalog, by the same rules. */
-export function findAccepted(programJson: string, place: Place): KnownProgram | undefined {
+export function findAccepted(programJson: string, place: Place): AcceptedProgram | undefined {
   return programJson.length > longMax ? undefined : kept.get(keyOf(programJson, place))?.known;
 }
 
 /** Keeps an accepted program; those that were not submitted for longest go. */
-export function keepAccepted(programJson: string, place: Place, known: KnownProgram): void {
+export function keepAccepted(programJson: string, place: Place, known: AcceptedProgram): void {
   if (programJson.length > longMax) return;
   characters += programJson.length;
   kept.set(keyOf(programJson, place), { characters: programJson.length, known });

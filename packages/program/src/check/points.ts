@@ -2,6 +2,7 @@ import { createTenantValidators } from "@svc/catalog";
 import { pathOf } from "../json.ts";
 import type { Point } from "../point.ts";
 import type { Program } from "../program.ts";
+import { pointExample } from "../read/points.ts";
 import { checkAskedPoint, hasField, placeOf } from "./asked-point.ts";
 import type { Check } from "./context.ts";
 import { checkOverrideTarget } from "./override-target.ts";
@@ -17,7 +18,10 @@ export function checkPoints(program: Program, uses: readonly PointUse[], leftOut
     if (point !== undefined) checkAskedPoint({ program, point, use, leftOut: leftOut.steps }, check);
     else if (!leftOut.points.has(use.point)) {
       const names = [...program.points.keys()];
-      const hint = names.length === 0 ? "declare it in points" : `use ${names.join(", ")}, or declare it`;
+      const hint =
+        names.length === 0
+          ? `declare it in points: {${JSON.stringify(use.point)}: ${pointExample}}`
+          : `use ${names.join(", ")}, or declare it`;
       check.faults.add("PROGRAM_REFERENCE_INVALID", placeOf(use), `there is no point ${use.point}`, hint);
     }
   }

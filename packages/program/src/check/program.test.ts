@@ -176,19 +176,23 @@ test("hints name the kinds of steps that leave what is asked for", async () => {
   };
   const get = { call: "messaging_bot.send_message", entity: "ops" };
   expect(await hintsOf({ filter: "pause", where: "true" })).toEqual([
-    "name a call with rows, a filter, a map or an http step with rows",
+    "name a call with rows, a compute, a distinct, a filter, a flatten, a group, a join, a limit, a map, a sort, a take or an http step with rows",
   ]);
   expect(await hintsOf({ ...get, args: { chat_id: "@team", text: { $ref: "steps.pause.x" } } })).toEqual([
-    "only calls, http steps and reduces have a value",
+    "only calls, http steps, reduces and runs have a value",
   ]);
   expect(await hintsOf({ ...get, args: { chat_id: "@team", text: { $ref: "row.x" } } })).toEqual([
-    "only the calls of a map and the where of a filter know one",
+    "only the calls of a map, the fields of a compute, the texts of a reduce or a group and the where of a filter know one",
   ]);
   expect(await hintsOf({ judge: "none", when: "row == null" })).toEqual([
-    "declare it in points",
-    "only the calls of a map and the where of a filter know one",
+    expect.stringMatching(/^declare it in points: \{"none": \{"question"/),
+    "only the calls of a map, the fields of a compute and the where of a filter know one",
   ]);
-  expect(await hintsOf({})).toEqual(["give it exactly one of call, http, filter, map, reduce, judge, if, until, wait"]);
+  expect(await hintsOf({})).toEqual([
+    expect.stringContaining(
+      "give it exactly one of call, http, filter, map, reduce, sort, limit, distinct, join, group, compute, flatten, take, judge, if, until, wait, run, as in ",
+    ),
+  ]);
 });
 
 test("a set that is not there is answered with those that there are, and no step without one", async () => {

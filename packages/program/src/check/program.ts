@@ -1,4 +1,4 @@
-import { type Action, createTenantValidators } from "@svc/catalog";
+import { type Action, createTenantValidators, type JsonSchema } from "@svc/catalog";
 import { canonicalHash } from "../canonical.ts";
 import { type ClassOf, estimateOf, fixedUseOf } from "../estimate.ts";
 import type { FaultList, ProgramFault } from "../faults.ts";
@@ -8,26 +8,22 @@ import type { Program } from "../program.ts";
 import { type ReadProgram, readProgram } from "../read/program.ts";
 import { callsOf, stepsOf } from "../steps/index.ts";
 import { effectOf } from "../steps/parts/tool-call.ts";
-import type { ValueTemplate } from "../template.ts";
-import { typesOf, type ValueType } from "../types/schema-type.ts";
+import { referencesOf, type ValueTemplate } from "../template.ts";
+import { typeOfConstant, typesOf, type ValueType } from "../types/schema-type.ts";
 import { type Ended, firstScope, resolveType, type Scope } from "../types/scope.ts";
+import type { AcceptedProgram, CheckedProgram, CheckedSkill } from "./accepted-program.ts";
 import { accountQuestionsOf, askAccounts } from "./accounts.ts";
 import { askContacts, principalsOf } from "./contacts.ts";
 import { type Check, type CheckContext, createCheck } from "./context.ts";
 import { computedType } from "./expression.ts";
 import { askHosts, hostsOf } from "./hosts.ts";
-import { type AcceptedProgram, findAccepted, type KnownProgram, keepAccepted } from "./known-programs.ts";
+import { findAccepted, keepAccepted } from "./known-programs.ts";
 import { checkPoints } from "./points.ts";
 import { checkReferences } from "./references.ts";
 import { askSecrets, secretNamesOf } from "./secrets.ts";
 import { checkSensitiveSchema } from "./sensitive.ts";
+import { checkSkills, demandsApproval, knownSkillsOf, runnableOf, skillPinsOf, undoToolsOf } from "./skills.ts";
 import { checkSteps, scopeHints } from "./steps.ts";
-
-/** What a check answers: a program that can be run as it is, or everything that is wrong with it, in the order of the text. */
-export type CheckedProgram =
-  | AcceptedProgram
-  /** `omitted` counts faults beyond the 500 that are listed. */
-  | { readonly faults: readonly ProgramFault[]; readonly omitted: number };
 
 /**
  * Checks a program as a whole against what the project may use. Rejects only when a question of the context does. A text that was
@@ -35,12 +31,12 @@ export type CheckedProgram =
  */
 export async function checkProgram(programJson: string, context: CheckContext): Promise<CheckedProgram> {
   const known = findAccepted(programJson, context);
-  if (known !== undefined && (await isGranted(known, context))) return known.accepted;
+  if (known !== undefined && (await isGranted(known, context))) return known;
   return checkWhole(programJson, context);
 }
 
 /** Whether the project has what a program asks for. */
-async function isGranted(known: KnownProgram, context: CheckContext): Promise<boolean> {
+async function isGranted(known: AcceptedProgram, context: CheckContext): Promise<boolean> {
   const { questions, principals, secrets, hosts } = known;
   const [accounts, contacts, kept, allowed] = await Promise.all([
     questions.length === 0 ? [] : context.hasAccounts(questions),
@@ -54,16 +50,17 @@ async function isGranted(known: KnownProgram, context: CheckContext): Promise<bo
 async function checkWhole(programJson: string, context: CheckContext): Promise<CheckedProgram> {
   const read = readProgram(programJson);
   if (!("program" in read)) return faultsOf(read.faults);
-  const { program, faults, document } = read;
+  const { program, faults } = read;
   // What is too large is not looked at further: the bounds are there so that looking takes little time.
   if (faults.list().some(({ code }) => code === "PROGRAM_TOO_LARGE")) return faultsOf(faults);
   if (context.isStored !== true) faults.takeYounger();
-  const check = createCheck(faults, context);
+  const skills = await checkSkills(program, context, checkProgram);
+  const check = createCheck(faults, context, knownSkillsOf(skills));
   checkInput(program, check);
   const { scope, uses } = checkSteps(program.steps, program.points, startOf(read), check);
   checkPoints(program, uses, read.leftOut, check);
   checkResult(program, scope, faults);
-  checkLimits(program, check);
+  checkLimits(program, check, runnableOf(skills));
   await Promise.all([
     askAccounts(program.steps, check, context),
     askContacts(program, check, context),
@@ -71,16 +68,35 @@ async function checkWhole(programJson: string, context: CheckContext): Promise<C
     askHosts(program, check, context),
   ]);
   if (faults.count > 0) return faultsOf(faults);
-  const accepted = {
+  const accepted = acceptedOf(read, { scope, check, skills: runnableOf(skills) });
+  keepAccepted(programJson, context, accepted);
+  return accepted;
+}
+
+/** What was found of a program without faults. */
+type Found = { readonly scope: Scope; readonly check: Check; readonly skills: ReadonlyMap<string, CheckedSkill> };
+
+function acceptedOf({ program, document }: ReadProgram, { scope, check, skills }: Found): AcceptedProgram {
+  const inner = [...skills.values()].map((skill) => skill.accepted);
+  const undoTools = [...new Set([...ownUndoTools(program, check), ...undoToolsOf(skills)])];
+  const tools = [...new Set([...toolsOf(program, check), ...undoTools])];
+  return {
     program,
     programHash: canonicalHash(document),
-    estimate: estimateOf(program, classOf(check.actions)),
-    pins: pinsOf(toolsOf(program, check), context.view),
+    estimate: estimateOf(program, { classOf: classOf(check.actions), skills }),
+    pins: pinsOf(tools, check.view),
+    skillPins: skillPinsOf(skills),
+    skills,
+    depth: Math.max(0, ...inner.map(({ depth }) => depth + 1)),
+    demandsApproval: demandsApproval(skills),
+    fixedUse: fixedUseOf(program, { classOf: classOf(check.actions), skills }),
+    resultType: resultTypeOf(program, scope),
+    undoTools,
+    questions: [...accountQuestionsOf(program.steps, check), ...inner.flatMap(({ questions }) => questions)],
+    principals: [...new Set([...principalsOf(program), ...inner.flatMap(({ principals }) => principals)])],
+    secrets: [...new Set([...secretNamesOf(program), ...inner.flatMap(({ secrets }) => secrets)])],
+    hosts: [...new Set([...hostsOf(program), ...inner.flatMap(({ hosts }) => hosts)])],
   };
-  const questions = accountQuestionsOf(program.steps, check);
-  const asked = { principals: principalsOf(program), secrets: secretNamesOf(program), hosts: hostsOf(program) };
-  keepAccepted(programJson, context, { accepted, questions, ...asked });
-  return accepted;
 }
 
 function faultsOf(list: FaultList): { faults: readonly ProgramFault[]; omitted: number } {
@@ -99,6 +115,12 @@ function toolsOf({ steps }: Program, { actions }: Check): Action[] {
     if (action === undefined) throw new Error(`call of ${slug} was not checked`);
     return action;
   });
+}
+
+/** The tools that undo what the program's own calls do; none where nothing is ever undone. */
+function ownUndoTools({ steps, sagaOn }: Program, { actions }: Check): Action[] {
+  if (sagaOn.length === 0) return [];
+  return callsOf(steps).flatMap(({ undo }) => (undo && actions.get(undo.tool)) ?? []);
 }
 
 /** The access class of requests and of the tools that are known to be callable; of others, `read`. */
@@ -143,6 +165,19 @@ function checkResult(program: Program, scope: Scope, faults: FaultList): void {
   }
 }
 
+/** What of the declared result is sensitive is not handed on: who runs the program as a skill cannot name it. */
+function resultTypeOf({ result }: Program, scope: Scope): JsonSchema {
+  const properties = result.flatMap(([name, template]): [string, JsonSchema][] => {
+    const types = referencesOf(template).map(({ reference }) => resolveType(scope, reference));
+    if (types.some((found) => "type" in found && found.type?.["x-sensitive"] === true)) return [];
+    if (template.kind === "text") return [[name, { type: "string" }]];
+    if (template.kind === "literal") return [[name, typeOfConstant(template.value)]];
+    const isCertain = template.kind !== "reference" || template.otherwise === undefined;
+    return [[name, (isCertain ? typeOfResult(template, scope) : undefined) ?? {}]];
+  });
+  return { type: "object", additionalProperties: false, properties: Object.fromEntries(properties) };
+}
+
 function typeOfResult(template: ValueTemplate, scope: Scope): ValueType {
   if (template.kind === "computed") return computedType(template.expression, scope);
   const found = template.kind === "reference" ? resolveType(scope, template.reference) : undefined;
@@ -150,9 +185,10 @@ function typeOfResult(template: ValueTemplate, scope: Scope): ValueType {
 }
 
 /** What is called whatever the rows are must fit the limits; what rows decide about ends at them. */
-function checkLimits(program: Program, { faults, actions }: Check): void {
+function checkLimits(program: Program, { faults, actions }: Check, skills: ReadonlyMap<string, CheckedSkill>): void {
   const { limits } = program;
-  const { callsMax, writesMax, asksMin } = fixedUseOf(program, classOf(actions));
+  const known = { classOf: classOf(actions), skills };
+  const { callsMax, writesMax, asksMin } = fixedUseOf(program, known);
   const report = (name: string, count: number, limit: number, what: string) => {
     if (count <= limit) return;
     const message = `is ${limit}, but the steps make up to ${count} ${what}`;

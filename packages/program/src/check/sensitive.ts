@@ -26,7 +26,7 @@ export type SensitiveArguments = {
 };
 
 const useInput =
-  'use a secret of the project: {"$secret": "<name>"}, which PutSecret keeps; or an input marked x-sensitive: {"$ref": "input.<name>"}, with "x-sensitive": true at its property of inputSchema';
+  'use a secret of the project: {"$secret": "<name>"}, with "prefix": "Bearer " where it needs one, which PutSecret keeps; or an input marked x-sensitive: {"$ref": "input.<name>"}, with "x-sensitive": true at its property of inputSchema';
 
 /**
  * Checks that what a program gives for a sensitive argument does not stand in the program, which its jobs show: neither as a literal
@@ -100,7 +100,7 @@ function checkText(context: Walk, parts: readonly (string | Reference)[], place:
 
 /** What is computed of nothing but the program's own words can be read from it, and what is computed of others as they can. */
 function checkComputedText(context: Walk, { source }: Expression, place: SchemaPlace, path: Path): void {
-  const named = namesOf(source);
+  const named = pathsNamed(source);
   if (named.length === 0) context.report(path, "is written here");
   for (const { root, path: steps } of named) {
     const text = [root, ...steps].join(".");
@@ -109,7 +109,7 @@ function checkComputedText(context: Walk, { source }: Expression, place: SchemaP
 }
 
 /** What an expression names, beside the items it walks through. */
-function namesOf(source: string): readonly NodePath[] {
+export function pathsNamed(source: string): readonly NodePath[] {
   const parsed = parseExpression(source);
   return "fault" in parsed ? [] : pathsOf(parsed.tree).filter(({ root }) => referenceRoots.has(root));
 }

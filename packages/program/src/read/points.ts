@@ -52,6 +52,10 @@ const ladderFields = {
 
 const requiredOfLadder = ["continuations", "escalation"];
 
+/** A point as hints show it to who has none. */
+export const pointExample =
+  '{"question": "{rows.open} would go out. Continue?", "continuations": ["proceed", "abort"], "escalation": [{"principal": "owner"}]}';
+
 const pointForm: ObjectForm = {
   description: "A question that steps may put to people.",
   required: {

@@ -37,9 +37,23 @@ export function parsePath(text: string): Path | undefined {
 function parseReference(text: string, pointer: string): Reference | SyntaxFault {
   const [root, ...path] = parsePath(text) ?? [];
   if (root === undefined) {
+    const bare = text.replaceAll(/^\s*\$?\{+\s*\$?\.?|\s*\}+\s*$/g, "");
+    if (bare !== text && parsePath(bare) !== undefined) {
+      return { fault: `${formatValue(text)} is no path; it is written ${formatValue(bare)}` };
+    }
     return { fault: `${formatValue(text)} is not a path such as steps.fetch.items[0].id` };
   }
+  if (typeof root === "string" && /^\$?secrets?$/i.test(root)) {
+    return {
+      fault: `${formatValue(text)} is no path: a secret stands by itself, as {"$secret": "<name>", "prefix": "Bearer "}`,
+    };
+  }
   if (typeof root !== "string" || !referenceRoots.has(root)) {
+    const bare = text.replaceAll(/^\$?\{*\$?\.?|\}+$/g, "");
+    const [first] = bare === text ? [] : (parsePath(bare) ?? []);
+    if (typeof first === "string" && referenceRoots.has(first)) {
+      return { fault: `${formatValue(text)} is no path; it is written ${formatValue(bare)}` };
+    }
     return { fault: `${formatValue(text)} does not start with one of ${[...referenceRoots].join(", ")}` };
   }
   const needsName = root === "steps" || root === "calls" || root === "rows" || root === "row";

@@ -16,7 +16,7 @@ export const resultSchema: JsonSchema = {
 
 /** Reads the declared result: scalars by name, in the order declared; nothing when none is declared. */
 export function readResult(node: Node, reader: ShapeReader): DeclaredResult {
-  return Object.entries(reader.object(node) ?? {}).flatMap(([name, value]) => {
+  return Object.entries(reader.object(node, { sent: { $ref: "steps.sum.sent" } }) ?? {}).flatMap(([name, value]) => {
     const path = [...node.path, name];
     const template = readValue({ value, path }, reader.faults);
     if (template === undefined) return [];

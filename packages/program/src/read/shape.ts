@@ -2,7 +2,8 @@ import { formatDuration, formatValue, isObject, parseDuration } from "@svc/core"
 import type { FaultList } from "../faults.ts";
 import type { JsonObject, JsonValue, Path } from "../json.ts";
 import type { Bounds } from "../limits.ts";
-import type { FieldForms } from "./form.ts";
+import type { ObjectForm } from "./form.ts";
+import { meantField, shapeText } from "./shape-words.ts";
 
 /** A value under reading and the path it stands at. */
 export type Node = { readonly value: JsonValue | undefined; readonly path: Path };
@@ -11,7 +12,7 @@ export type Node = { readonly value: JsonValue | undefined; readonly path: Path 
 export type ShapeReader = {
   readonly faults: FaultList;
   /** An object that has every required name and no unknown one; what it has is answered even so. */
-  fields(node: Node, form: FieldForms): Fields | undefined;
+  fields(node: Node, form: ObjectForm): Fields | undefined;
   text(
     node: Node,
     form: { readonly max: number; readonly min?: number; readonly pattern?: RegExp; readonly hint?: string },
@@ -20,7 +21,7 @@ export type ShapeReader = {
   number(node: Node, bounds: Bounds & { readonly isWhole?: boolean }): number | undefined;
   flag(node: Node): boolean | undefined;
   duration(node: Node, bounds: Bounds): number | undefined;
-  object(node: Node): JsonObject | undefined;
+  object(node: Node, example?: unknown): JsonObject | undefined;
   /** The items of a list, of one that is too long those that it may have. */
   items(node: Node, count: Bounds): readonly Node[] | undefined;
 };
@@ -39,12 +40,23 @@ export function createShapeReader(faults: FaultList): ShapeReader {
     if (node.value !== undefined) malformed(node, `is ${formatValue(node.value)}, not ${what}`, hint);
     return undefined;
   };
+  const told = new Set<ObjectForm["examples"]>();
+  /** The shape as a whole where it is told first; then its names alone. */
+  const shapeOnce = (form: ObjectForm) => {
+    if (told.has(form.examples)) {
+      return `use ${[...Object.keys(form.required), ...Object.keys(form.optional)].join(", ")}`;
+    }
+    told.add(form.examples);
+    return shapeText(form);
+  };
   return {
     faults,
-    fields(node, { required, optional }) {
+    fields(node, form) {
+      const { required, optional } = form;
       const { value, path } = node;
-      if (!isObject(value)) return misfit(node, "an object");
+      if (!isObject(value)) return misfit(node, "an object", `write an object: ${shapeOnce(form)}`);
       const known = [...Object.keys(required), ...Object.keys(optional)];
+      const missing = Object.keys(required).filter((name) => !Object.hasOwn(value, name));
       const unknown = Object.keys(value).filter((name) => !known.includes(name));
       if (unknown.length > unknownMax) {
         malformed(
@@ -53,19 +65,27 @@ export function createShapeReader(faults: FaultList): ShapeReader {
           `use ${known.join(", ")}`,
         );
       }
+      // What was meant for a field is read as that field: so what is wrong in it is told in the same round.
+      const aliases = new Map<string, string>();
       for (const name of unknown.slice(0, unknownMax)) {
-        malformed(
-          { value, path: [...path, name] },
-          `${formatValue(name)} is not known here`,
-          `use ${known.join(", ")}`,
-        );
+        const free = known.filter((field) => !Object.hasOwn(value, field) && !aliases.has(field));
+        const meant =
+          meantField(
+            name,
+            missing.filter((field) => !aliases.has(field)),
+          ) ?? meantField(name, free);
+        if (meant !== undefined) aliases.set(meant, name);
+        const hint = meant === undefined ? shapeOnce(form) : `did you mean ${meant}? ${shapeOnce(form)}`;
+        malformed({ value, path: [...path, name] }, `${formatValue(name)} is not known here`, hint);
       }
-      for (const name of Object.keys(required)) {
-        if (!Object.hasOwn(value, name)) malformed(node, `lacks ${name}`, `add ${name}`);
-      }
+      for (const name of missing.filter((field) => !aliases.has(field)))
+        malformed(node, `lacks ${name}`, `add ${name}: ${shapeOnce(form)}`);
       return {
-        at: (name) => ({ value: Object.hasOwn(value, name) ? value[name] : undefined, path: [...path, name] }),
-        has: (name) => Object.hasOwn(value, name),
+        at(field) {
+          const name = aliases.get(field) ?? field;
+          return { value: Object.hasOwn(value, name) ? value[name] : undefined, path: [...path, name] };
+        },
+        has: (field) => Object.hasOwn(value, field) || aliases.has(field),
       };
     },
     text(node, { min = 1, max, pattern, hint }) {
@@ -109,18 +129,25 @@ export function createShapeReader(faults: FaultList): ShapeReader {
       );
       return undefined;
     },
-    object(node) {
-      return isObject(node.value) ? node.value : misfit(node, "an object");
+    object(node, example) {
+      const hint = example === undefined ? "write an object" : `write an object, such as ${JSON.stringify(example)}`;
+      return isObject(node.value) ? node.value : misfit(node, "an object", hint);
     },
     items(node, { min, max }) {
       const { value, path } = node;
-      if (!Array.isArray(value)) return misfit(node, "a list");
+      if (isObject(value)) {
+        misfit(node, "a list", "put it into a list: [{…}]");
+        return [node];
+      }
+      if (!Array.isArray(value)) return misfit(node, "a list", "write a list: […]");
       const items: readonly JsonValue[] = value;
       if (items.length < min || items.length > max) {
         malformed(
           node,
           `has ${items.length} items`,
-          max === Number.MAX_SAFE_INTEGER ? `write at least ${min}` : `write ${min} to ${max} of them`,
+          max === Number.MAX_SAFE_INTEGER
+            ? `write at least ${min}, or leave it out where it may be absent`
+            : `write ${min} to ${max} of them`,
         );
       }
       return items.slice(0, max).map((item, index) => ({ value: item, path: [...path, index] }));

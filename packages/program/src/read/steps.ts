@@ -1,5 +1,5 @@
 import { formatValue, isObject } from "@svc/core";
-import { pointerOf } from "../json.ts";
+import { type JsonObject, pointerOf } from "../json.ts";
 import { type Bounds, type Limits, programStepsMax } from "../limits.ts";
 import { formOf, languageOf, type OnError, type Step, stepKinds, stepsOf } from "../steps/index.ts";
 import type { Place, Refusal } from "../steps/language.ts";
@@ -7,6 +7,7 @@ import { readExpression } from "./expression.ts";
 import { idForm } from "./name.ts";
 import { readErrorRule } from "./on-error.ts";
 import type { Fields, Node, ShapeReader } from "./shape.ts";
+import { meantField, schemaPath } from "./shape-words.ts";
 
 /** What steps are read with: the limits in force, and where ids of steps go that had to be left out. */
 export type StepContext = { readonly limits: Limits; readonly leftOut: Set<string> };
@@ -16,6 +17,8 @@ type Walk = StepContext & {
   /** Where each id was first met. */
   readonly seen: Map<string, string>;
   count: number;
+  /** Whether a hint has shown a step of each kind. */
+  hasToldKinds: boolean;
 };
 
 /** Where a list stands: the kinds of the steps it stands in, outermost first, and whether it handles an error or stands in what does. */
@@ -27,7 +30,7 @@ type Standing = {
 
 /** Reads the list of steps and every list in it. Ids are unique over all of them. */
 export function readSteps(node: Node, reader: ShapeReader, context: StepContext): Step[] {
-  const walk: Walk = { ...context, reader, seen: new Map(), count: 0 };
+  const walk: Walk = { ...context, reader, seen: new Map(), count: 0, hasToldKinds: false };
   const steps = readList(node, { place: "program", inside: [] }, { min: 1, max: Number.MAX_SAFE_INTEGER }, walk);
   if (walk.count > programStepsMax) {
     const message = `has ${walk.count} steps; at most ${programStepsMax} are allowed, those of branches and maps included`;
@@ -64,7 +67,7 @@ function readStep(node: Node, standing: Standing, walk: Walk): Step | undefined 
   const { reader } = walk;
   const { place, inside } = standing;
   walk.count++;
-  const kind = kindOf(node, place, reader);
+  const kind = kindOf(node, place, walk);
   if (kind === undefined) {
     const id = isObject(node.value) ? readId({ value: node.value.id, path: [...node.path, "id"] }, walk) : undefined;
     if (id !== undefined) walk.leftOut.add(id);
@@ -104,7 +107,8 @@ function readOnError(fields: Fields, standing: Standing, walk: Walk): OnError | 
 }
 
 /** The kind of a step by the field that tells it. Where one kind only may stand, whatever stands there is taken for one. */
-function kindOf(node: Node, place: Place, { faults }: ShapeReader): Step["kind"] | undefined {
+function kindOf(node: Node, place: Place, walk: Walk): Step["kind"] | undefined {
+  const { faults } = walk.reader;
   const kinds = place === "map" ? stepKinds.filter((kind) => languageOf(kind).formInMap !== undefined) : stepKinds;
   if (kinds.length === 1) return kinds[0];
   const { value } = node;
@@ -116,8 +120,32 @@ function kindOf(node: Node, place: Place, { faults }: ShapeReader): Step["kind"]
   if (named.length === 1) return named[0];
   const message =
     named.length === 0 ? "has none of the fields that tell its kind" : `has ${named.join(" and ")} at once`;
-  faults.add("PROGRAM_MALFORMED", node.path, message, `give it exactly one of ${kinds.join(", ")}`);
+  const meant = named.length === 0 ? meantKind(value, kinds) : undefined;
+  // Its fields tell the rest.
+  if (meant !== undefined) return meant;
+  const hint = `give it exactly one of ${kinds.join(", ")}${walk.hasToldKinds ? "" : examplesOf(kinds)}`;
+  walk.hasToldKinds = true;
+  faults.add("PROGRAM_MALFORMED", node.path, message, hint);
   return undefined;
+}
+
+/** The kind that a step without one was probably meant for: its type is named, or a field of another language. */
+function meantKind(value: JsonObject, kinds: readonly Step["kind"][]): Step["kind"] | undefined {
+  const types = [value.type, value.kind].flatMap((type) => (typeof type === "string" ? [type] : []));
+  const names = [...types, ...Object.keys(value).slice(0, 50)];
+  const meant = names.map((name) => kinds.find((kind) => kind === name) ?? meantField(name, kinds));
+  return kinds.find((kind) => meant.includes(kind));
+}
+
+/** A step of each kind: who has none of them right sees all of them at once. */
+function examplesOf(kinds: readonly Step["kind"][]): string {
+  const examples = kinds.map((kind) => JSON.stringify({ id: kind, ...firstExample(kind) }));
+  return `, as in ${examples.join(", ")}; ${schemaPath} has all of it`;
+}
+
+function firstExample(kind: Step["kind"]): object {
+  const [example] = languageOf(kind).form.examples;
+  return isObject(example) ? example : {};
 }
 
 function readId(node: Node, { reader, seen }: Walk): string | undefined {

@@ -25,7 +25,8 @@ test.each<[string, string]>([
   ["\u0024{params.name}", '{"$ref": "params.name"}'],
   ["{{steps.sum.count}}", '{"$ref": "steps.sum.count"}'],
   ["{calls.read.data[0].title} and {braces}", '{"$text": "{calls.read.data[0].title} and {{braces}"}'],
-  ["{{row.value * 2}}", '{"$cel": "…"}'],
+  ["{{row.value * 2}}", '{"$cel": "row.value * 2"}'],
+  ["{{row.value * 2}} euros", '{"$cel": "…"}'],
   ["Dear {{name}}", '{"$text": "… {path} …"}'],
   ["Total: \u0024{total}", '{"$text": "… {path} …"}'],
 ])("%s is refused, and what is right is spelled out", async (text, form) => {

@@ -1,10 +1,17 @@
+import { translated } from "./cel-advice.ts";
+import { parseExpression } from "./cel-syntax.ts";
 import { parsePath, referenceRoots } from "./reference.ts";
 
 // Plain texts that look like templates: what nothing fills in is sent as it stands, and was hardly meant so.
 
 const root = String.raw`(?:row|rows|steps|input|params|calls|output)\s*\.`;
+/** What people call the row at hand. */
+const rowAlias = String.raw`(?:item|it|this|record|each|element|entry)\s*\.`;
 /** What the program's own words begin, in one, two or dollar braces. */
-const own = new RegExp(String.raw`\$?\{\{?\s*${root}[^{}]*\}\}?`, "g");
+const own = new RegExp(
+  String.raw`\$?\{\{?\s*${root}[^{}]*\}\}?|\$?\{\{\s*${rowAlias}[^{}]*\}\}|\$\{\s*${rowAlias}[^{}]*\}`,
+  "g",
+);
 /** Templates of any language with such braces. */
 const any = new RegExp(String.raw`\{\{\s*[^{}\s][^{}]*\}\}|\$\{[^{}]+\}|\{\s*${root}[^{}]*\}`);
 /** In `$text`, where two braces are one brace: a path in two is sent as its name. */
@@ -33,6 +40,10 @@ const repeatedMax = 300;
 export function rightForm(text: string): string {
   const meant = 'where the braces are meant, {"$literal": "…"}';
   const paths = [...text.matchAll(own)].map(([found]) => pathIn(found));
+  const computed = expressionIn(text);
+  if (computed !== undefined && paths.length <= 1 && paths[0] === undefined) {
+    return `write {"$cel": ${JSON.stringify(computed)}}; ${meant}`;
+  }
   if (paths.length === 0) {
     return `write {"$text": "… {path} …"} for a text with values in it: paths start with ${[...referenceRoots].join(", ")}; ${meant}`;
   }
@@ -45,9 +56,26 @@ export function rightForm(text: string): string {
   return `write {"$text": ${JSON.stringify(textOf(text))}}; ${meant}`;
 }
 
+/** What a text computes that is one template and nothing else; undefined where it is more, or no expression. */
+function expressionIn(text: string): string | undefined {
+  const inner = innerOf(text.trim());
+  if (inner === undefined || !new RegExp(root).test(inner)) return undefined;
+  const source = translated(inner) ?? inner;
+  return "fault" in parseExpression(source) ? undefined : source;
+}
+
+/** What stands between the braces of a text that begins and ends with them. No pattern: those take long over many spaces. */
+function innerOf(text: string): string | undefined {
+  const [open, close] = text.startsWith("{{") ? ["{{", "}}"] : text.startsWith("${") ? ["${", "}"] : ["{", "}"];
+  if (text.length > repeatedMax || !text.startsWith(open) || !text.endsWith(close)) return undefined;
+  const inner = text.slice(open.length, text.length - close.length).trim();
+  return /[{}]/.test(inner) ? undefined : inner;
+}
+
 /** The path in braces; undefined where it is none. */
 function pathIn(braced: string): string | undefined {
-  const path = braced.replaceAll(/^\$?\{+|\}+$/g, "").trim();
+  const inner = braced.replaceAll(/^\$?\{+|\}+$/g, "").trim();
+  const path = inner.replace(new RegExp(`^${rowAlias}`), "row.");
   return parsePath(path) === undefined ? undefined : path;
 }
 

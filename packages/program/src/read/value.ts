@@ -81,6 +81,10 @@ export function lookForPlaces(value: JsonValue, path: Path, faults: FaultList): 
     const items: readonly JsonValue[] = value;
     for (const [index, item] of items.entries()) lookForPlaces(item, [...path, index], faults);
   } else if (isObject(value)) {
+    if (typeof value["$secret"] === "string") {
+      const message = "names a secret, and params are taken as they stand";
+      faults.addYounger("PROGRAM_TEMPLATE_LITERAL", path, message, 'write {"$secret": "name"} where the value goes');
+    }
     for (const [name, item] of Object.entries(value)) lookForPlaces(item, [...path, name], faults);
   }
 }

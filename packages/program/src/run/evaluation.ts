@@ -1,10 +1,10 @@
-import { CelScalar, type CelValue, celEnv, celFunc, celMethod, isCelError, plan } from "@bufbuild/cel";
+import { CelScalar, type CelValue, celEnv, celFunc, celMethod, isCelError, objectType, plan } from "@bufbuild/cel";
 import type { Expr } from "@bufbuild/cel-spec/cel/expr/syntax_pb.js";
 import { compileLinearRegExp, type LinearRegExp } from "@svc/catalog/patterns";
 import { celFuncOf } from "../functions/function.ts";
 import { libraryFunctions } from "../functions/index.ts";
 import { celLimits, rangesOf } from "../read/cel-syntax.ts";
-import type { CelValues } from "./cel-values.ts";
+import { type CelValues, celTime } from "./cel-values.ts";
 import { containsSteps, matchesSteps } from "./cost-of-text.ts";
 import { metered, stepsOf, take } from "./meter.ts";
 
@@ -60,9 +60,22 @@ export const meteredEnv = celEnv({
     celMethod("size", STRING, [], INT, function (this: string) {
       return countOf(this);
     }),
+    celFunc("timestamp", [INT], objectType("google.protobuf.Timestamp"), (since) => celTime(msOf(since))),
     ...libraryFunctions.map(celFuncOf),
   ],
 });
+
+/** Seconds from 1970 to the end of the year 9999, where timestamps end. */
+const secondsMax = 253_402_300_799n;
+
+/**
+ * Seconds since 1970, as CEL has it. The evaluator's own function takes milliseconds, and so did version 0.1: what is no time in seconds is
+ * one in milliseconds still, which is every time after January 1978.
+ */
+function msOf(since: bigint): number {
+  const isSeconds = since >= -secondsMax && since <= secondsMax;
+  return Number(isSeconds ? since * 1_000n : since);
+}
 
 /** Characters, of which one beyond the first plane is two units. */
 function countOf(text: string): bigint {

@@ -109,8 +109,8 @@ export function resolveArguments(args: ValueTemplate, scope: RunScope): Resoluti
   return { value: isObject(resolved.value) ? resolved.value : {} };
 }
 
-/** Fills a text in: a question, or a `$text`. */
-export function resolveText({ parts }: TextTemplate, scope: RunScope): Resolution<string> {
+/** Fills a text in: a question, or a `$text`. A source that is absent or null is a fault, unless it is said what stands in. */
+export function resolveText({ parts }: TextTemplate, scope: RunScope, otherwise?: string): Resolution<string> {
   let text = "";
   for (const part of parts) {
     if (typeof part === "string") {
@@ -118,7 +118,11 @@ export function resolveText({ parts }: TextTemplate, scope: RunScope): Resolutio
       continue;
     }
     const value = lookUp(part, scope);
-    if (value === undefined || value === null) return { fault: absent(part) };
+    if (value === undefined || value === null) {
+      if (otherwise === undefined) return { fault: absent(part) };
+      text += otherwise;
+      continue;
+    }
     const scalar = scalarText(value);
     if (scalar === undefined) {
       const message = `${part.text} is ${Array.isArray(value) ? "a list" : "an object"}, which no text takes`;

@@ -6,7 +6,7 @@ import { entriesOf } from "../template.ts";
 import { type Ended, nothing, type RowSet } from "../types/scope.ts";
 import type { AnyStep, Measure, StepLanguage } from "./language.ts";
 import { argumentOfPage, pageForm } from "./parts/page.ts";
-import { checkRows, readRows, rowsForm } from "./parts/rows.ts";
+import { checkRows, readRows, rowsForm, tellLists } from "./parts/rows.ts";
 import {
   callOptions,
   checkToolCall,
@@ -115,7 +115,12 @@ export function useOfCall(call: StepCall, { isRepeating, rowsMax, classOf }: Omi
 
 /** The set that a call leaves: "any" where its rows are faulty, undefined where it has none. */
 function setOf({ rows, pointer }: CallStep, action: Action | undefined, check: Check): RowSet | "any" | undefined {
-  if (rows === undefined) return check.faults.has(`${pointer}/rows`) ? "any" : undefined;
+  const hasRows = check.faults.has(`${pointer}/rows`);
+  if (rows === undefined) {
+    if (!hasRows) return undefined;
+    if (action !== undefined) tellLists([...pathOf(pointer), "rows"], action, check);
+    return "any";
+  }
   if (action === undefined || check.faults.has(`${pointer}/rows/keep`)) return "any";
   return checkRows(rows, [...pathOf(pointer), "rows"], action, check);
 }

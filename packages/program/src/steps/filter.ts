@@ -39,4 +39,5 @@ export const filterLanguage: StepLanguage<FilterStep> = {
   calls: () => [],
   asks: () => [],
   estimate: () => noUse,
+  setSize: ({ source }, { sizeOf }) => sizeOf(source),
 };

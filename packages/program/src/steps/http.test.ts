@@ -79,6 +79,8 @@ test.each([
   ["ftp://api.example.com/", "MALFORMED /http/url"],
   ["api.example.com/x", "MALFORMED /http/url"],
   ["//api.example.com/x", "MALFORMED /http/url"],
+  ["https://api.example.com/a/../b", "MALFORMED /http/url"],
+  ["https://api.example.com/a/%2E%2e", "MALFORMED /http/url"],
   ["", "MALFORMED /http/url"],
   [`https://api.example.com/${"x".repeat(2_048)}`, "MALFORMED /http/url"],
   [7, "MALFORMED /http/url"],
@@ -154,6 +156,10 @@ test("a secret stands where a tool keeps it one, and nowhere else", async () => 
   expect(fault).toMatchObject({ place: "SENSITIVE_LITERAL /args/access_token" });
   expect(fault?.text).toContain('{"$secret": "<name>"}');
   expect(fault?.text).not.toContain("planted");
+  const given = { ...programOf(stepOf({})), params: { deep: [secret] } };
+  expect(await checkProgram(JSON.stringify(given), context)).toMatchObject({
+    faults: [{ code: "PROGRAM_TEMPLATE_LITERAL", pointer: "/params/deep/0" }],
+  });
   const result = { ...programOf(stepOf({})), result: { token: secret } };
   expect(await checkProgram(JSON.stringify(result), context)).toMatchObject({
     faults: [{ code: "PROGRAM_REFERENCE_INVALID", pointer: "/result/token" }],
@@ -166,6 +172,14 @@ test("refusals say what would be right", async () => {
     'other.example.com is not on the project\'s list of hosts: have an administrator add it with SetProjectPolicy {"http": {"hosts": ["other.example.com"]}}, or call one that is on it: api.example.com, 127.0.0.1:8080',
   );
   expect(await texts(stepOf({ body: { $secret: "missing" } }))).toContain("ListSecrets lists those there are");
+  expect(await texts(stepOf({ headers: { authorization: "Bearer planted" } }))).toContain(
+    '{"$secret": "<name>"}, with "prefix": "Bearer "',
+  );
+  for (const value of [{ $text: "Bearer {secrets.billing_token}" }, { $ref: "secret.billing_token" }]) {
+    expect(await texts(stepOf({ headers: { authorization: value } }))).toContain(
+      'a secret stands by itself, as {"$secret": "<name>", "prefix": "Bearer "}',
+    );
+  }
   expect(await texts(stepOf({ method: "DELETE" }))).toContain('write "confirm": true beside http');
 });
 

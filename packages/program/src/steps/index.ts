@@ -2,14 +2,23 @@ import type { Point } from "../point.ts";
 import { type ObjectForm, ref } from "../read/form.ts";
 import type { ErrorRule } from "../read/on-error.ts";
 import { type CallStep, callLanguage } from "./call.ts";
+import { type ComputeStep, computeLanguage } from "./compute.ts";
+import { type DistinctStep, distinctLanguage } from "./distinct.ts";
 import { type FilterStep, filterLanguage } from "./filter.ts";
+import { type FlattenStep, flattenLanguage } from "./flatten.ts";
+import { type GroupStep, groupLanguage } from "./group.ts";
 import { type HttpStep, httpLanguage } from "./http.ts";
 import { type IfStepOf, ifLanguage } from "./if.ts";
+import { type JoinStep, joinLanguage } from "./join.ts";
 import { type JudgeStep, judgeLanguage } from "./judge.ts";
 import type { Asked, Place, StepLanguage } from "./language.ts";
+import { type LimitStep, limitLanguage } from "./limit.ts";
 import { type MapStep, mapLanguage } from "./map.ts";
 import type { StepCall } from "./parts/tool-call.ts";
 import { type ReduceStep, reduceLanguage } from "./reduce.ts";
+import { type RunStep, runLanguage } from "./run.ts";
+import { type SortStep, sortLanguage } from "./sort.ts";
+import { type TakeStep, takeLanguage } from "./take.ts";
 import { type UntilStepOf, untilLanguage } from "./until.ts";
 import { type WaitStep, waitLanguage } from "./wait.ts";
 
@@ -25,10 +34,19 @@ type Kinds = {
   readonly filter: FilterStep;
   readonly map: MapStep;
   readonly reduce: ReduceStep;
+  readonly sort: SortStep;
+  readonly limit: LimitStep;
+  readonly distinct: DistinctStep;
+  readonly join: JoinStep;
+  readonly group: GroupStep;
+  readonly compute: ComputeStep;
+  readonly flatten: FlattenStep;
+  readonly take: TakeStep;
   readonly judge: JudgeStep;
   readonly if: IfStep;
   readonly until: UntilStep;
   readonly wait: WaitStep;
+  readonly run: RunStep;
 };
 
 /** What is done when a step fails: steps that handle its error. */
@@ -51,10 +69,19 @@ const languages: { readonly [Kind in Step["kind"]]: StepLanguage<Steps[Kind], St
   filter: filterLanguage,
   map: mapLanguage,
   reduce: reduceLanguage,
+  sort: sortLanguage,
+  limit: limitLanguage,
+  distinct: distinctLanguage,
+  join: joinLanguage,
+  group: groupLanguage,
+  compute: computeLanguage,
+  flatten: flattenLanguage,
+  take: takeLanguage,
   judge: judgeLanguage,
   if: ifLanguage<Step>(),
   until: untilLanguage<Step>(),
   wait: waitLanguage,
+  run: runLanguage,
 };
 
 /** Every kind of step, in the order in which messages list them. */
@@ -102,6 +129,16 @@ export function callsOf(steps: readonly Step[]): readonly StepCall[] {
 /** The calls that a step makes itself: those of its branches are not among them. */
 export function ownCallsOf(step: Step): readonly StepCall[] {
   return languageOf(step.kind).calls(step);
+}
+
+/** The skills that a step runs itself, as it names them. */
+export function ownRunsOf(step: Step): readonly string[] {
+  return languageOf(step.kind).runs?.(step) ?? [];
+}
+
+/** Every skill that a list of steps runs, as they are named, each once. */
+export function runsOf(steps: readonly Step[]): readonly string[] {
+  return [...new Set([...stepsOf(steps)].flatMap(ownRunsOf))];
 }
 
 /** The points that a step may ask. */

@@ -1,4 +1,5 @@
-import { nameSchema, readName } from "../read/name.ts";
+import { idForm, nameSchema } from "../read/name.ts";
+import { pointExample } from "../read/points.ts";
 import { nothing } from "../types/scope.ts";
 import type { AnyStep, StepLanguage } from "./language.ts";
 import { noUse } from "./use.ts";
@@ -20,7 +21,8 @@ export const judgeLanguage: StepLanguage<JudgeStep> = {
   named: { value: undefined, set: undefined, row: undefined },
 
   read(base, fields, { reader }) {
-    const point = readName(fields.at("judge"), reader);
+    const hint = `write the name of a point that points declares, as "points": {"many": ${pointExample}}`;
+    const point = reader.text(fields.at("judge"), { ...idForm, hint });
     return point === undefined ? undefined : { kind: "judge", ...base, point };
   },
 

@@ -43,10 +43,14 @@ export type StepLanguage<S extends AnyStep, Inner extends AnyStep = never> = {
   lists(step: S): readonly (readonly Inner[])[];
   /** Every call that it makes, in order; those of its lists are theirs. Pins, accounts, overrides and approvals go by them. */
   calls(step: S): readonly StepCall[];
+  /** Every skill that it runs itself, as it names them; undefined for a kind that runs none. */
+  runs?(step: S): readonly string[];
   /** Every point that it may ask. */
   asks(step: S): readonly Asked[];
   /** What it uses, its lists included. Its own questions are counted by `asks`. */
   estimate(step: S, measure: Measure<Inner>): Use;
+  /** The most rows that its set has; absent of a kind whose sets may have as many as any. */
+  setSize?(step: S, measure: Pick<Measure<Inner>, "rows" | "sizeOf">): number;
 };
 
 /** Why a step may not stand where it does. */
@@ -108,7 +112,11 @@ export type Measure<Inner extends AnyStep> = {
   readonly rowsMax: number;
   /** Whether repetitions of a call count. */
   readonly isRepeating: boolean;
+  /** The most rows that the set of an earlier step has. */
+  sizeOf(set: string): number;
   classOf(call: Pick<StepCall, "tool" | "http">): AccessClass;
+  /** What a skill uses, run once. */
+  useOfSkill(name: string): Use;
   /** Measures a list in the step. */
   list(steps: readonly Inner[]): Use;
 };

@@ -147,7 +147,8 @@ export const mapLanguage: StepLanguage<MapStep, MapCall> = {
   lists: () => [],
   calls: ({ calls }) => calls,
   asks: ({ onRows }) => (["failed", "unknown"] as const).flatMap((state) => askedAbout(state, onRows[state])),
-  estimate: ({ calls }, { rows, list }) => upTo(rows, list(calls)),
+  estimate: ({ source, calls }, { sizeOf, list }) => upTo(sizeOf(source), list(calls)),
+  setSize: ({ source }, { sizeOf }) => sizeOf(source),
 };
 
 /** The type of a kept value. A call that may be skipped needs nothing that stands in: what is kept of it is null. */

@@ -132,7 +132,17 @@ function kindOfFunction(name: string, receiver: CelKind | undefined, kinds: read
   const [first, ...others] = found.map((signature) => givenBy(signature, receiver ?? kinds[0] ?? "dyn"));
   if (first !== undefined) return others.every(({ kind }) => kind === first.kind) ? first : { kind: "dyn" };
   const given = `${receiver === undefined ? "" : `${receiver}.`}${name}(${kinds.join(", ")})`;
-  return { fault: `calls ${given}, which ${name} cannot take`, hint: "mind the number and types of its arguments" };
+  const isSought = name === "contains" && receiver === "list";
+  const hint = isSought
+    ? "look for an item with in: x in list"
+    : `it is ${signatures.map((one) => signatureText(name, one)).join(" or ")}`;
+  return { fault: `calls ${given}, which ${name} cannot take`, hint };
+}
+
+/** How a function is called, such as string.contains(string). */
+function signatureText(name: string, { on, takes }: Signature): string {
+  const kinds = takes.map((wanted) => (wanted.length === 0 ? "any" : wanted.join("|")));
+  return `${on === undefined ? "" : `${on.join("|")}.`}${name}(${kinds.join(", ")})`;
 }
 
 function givenBy(signature: Signature, first: CelKind): Given {
@@ -187,13 +197,16 @@ function notBool(kinds: readonly CelKind[]): KindFault {
 
 function mismatch(name: string, left: CelKind, right: CelKind, isNumber = false): KindFault {
   const operator = name.replaceAll("_", "");
-  const kinds = [left, right];
   const hint = isNumber
     ? "JSON numbers are doubles: write 1.0, or convert with double() or int()"
-    : kinds.includes("timestamp") && kinds.includes("string")
-      ? "make a time of the text: timestamp(…)"
-      : kinds.includes("string") && kinds.some((kind) => numbers.includes(kind)) && name === "_+_"
-        ? "make a text of the number: string(…)"
-        : "give both sides one type";
+    : conversionHint(name, [left, right]);
   return { fault: `has ${left} ${operator} ${right}, which no operator takes`, hint };
+}
+
+function conversionHint(name: string, kinds: readonly CelKind[]): string {
+  const others = kinds.filter((kind) => kind !== "string");
+  if (others.length !== 1) return "give both sides one type";
+  if (name === "_+_") return `make a text of the ${others[0]}: string(…)`;
+  if (others[0] === "timestamp" || others[0] === "duration") return `make a ${others[0]} of the text: ${others[0]}(…)`;
+  return "give both sides one type";
 }

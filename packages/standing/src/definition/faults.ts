@@ -29,6 +29,7 @@ export function createDefinitionFaults(document: unknown): {
     faults,
     shared: {
       add,
+      rehint: (code, path, message, hint) => faults.rehint(wordOf(code, path), path, message, hint),
       addYounger: add,
       takeYounger: () => {},
       omit: (count) => faults.omit(count),

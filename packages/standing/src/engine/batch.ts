@@ -111,7 +111,7 @@ export async function decideBatch(
       calls: called.get(program.id) ?? [],
     };
     book.skipped += late.get(program.id) ?? 0;
-    const runs = decideProgram(context, book, { ...own, older, isKeyUsable: books.isKeyUsable });
+    const runs = decideProgram(context, book, { ...own, older, ...books });
     return {
       ...{ program, version: today(nameOf(program)), book, fired: own.fired, counted: own.counted, called: runs },
       isAdmitted: toAdmit.has(program.id),
@@ -128,11 +128,18 @@ type Due = {
   readonly calls: readonly { readonly occurrence: Occurrence }[];
   readonly older: (name: VersionName) => LoadedVersion;
   readonly isKeyUsable: (keyId: KeyId) => boolean;
+  readonly isHeldByPolicy: (book: Book) => boolean;
 };
+
+/** What a pause is about, for people. */
+const detailOf = {
+  key_revoked: (keyId: KeyId) => `${keyId}, whose jobs its runs are, was revoked or has expired`,
+  approval: () => "the project's policy has its plan wait for approval since it was made to stand",
+} as const;
 
 /** First what ended, then what waits, then what is new. Answers the runs of calls. */
 function decideProgram(context: StandingContext, book: Book, due: Due): NewStandingRun[] {
-  const { counted, waiting, fired, calls, older, isKeyUsable } = due;
+  const { counted, waiting, fired, calls, older, isKeyUsable, isHeldByPolicy } = due;
   for (const { jobStatus } of counted) {
     if (jobStatus === "succeeded") book.failuresInRow = 0;
     else if (jobStatus === "failed" || jobStatus === "expired") book.failuresInRow++;
@@ -141,9 +148,9 @@ function decideProgram(context: StandingContext, book: Book, due: Due): NewStand
   const { keyId } = book.facts.version.record;
   const isUsable = isKeyUsable(keyId);
   const isDue = waiting.length + calls.length + (fired?.occurrences.length ?? 0) > 0;
-  if (isDue && !isUsable && book.state !== "paused") {
-    book.pause("key_revoked", `${keyId}, whose jobs its runs are, was revoked or has expired`);
-  }
+  const isHeld = !book.facts.version.record.needsApproval && isHeldByPolicy(book);
+  const held = !isUsable ? "key_revoked" : isHeld ? "approval" : undefined;
+  if (isDue && held !== undefined && book.state !== "paused") book.pause(held, detailOf[held](keyId));
   if (book.state !== "paused") {
     for (const run of waiting) book.admit(run, older(run), openInput(context.sealer, run));
   }
@@ -152,13 +159,13 @@ function decideProgram(context: StandingContext, book: Book, due: Due): NewStand
     if (fired.missed !== undefined) book.miss(fired.missed);
     for (const occurrence of fired.occurrences) {
       book.missed += occurrence.missed;
-      if (isUsable) book.add(occurrence);
-      else book.refuse(occurrence, "key_revoked", "");
+      if (held === undefined) book.add(occurrence);
+      else book.refuse(occurrence, held, "");
       book.previousAt = occurrence.fireAt;
     }
     if (book.nextAt === null && book.state === "active") book.state = "ended";
   }
-  const runs = isUsable && book.state === "active" ? calls.map(({ occurrence }) => book.add(occurrence)) : [];
+  const runs = held === undefined && book.state === "active" ? calls.map(({ occurrence }) => book.add(occurrence)) : [];
   book.pauseAfterFailures();
   return runs;
 }
@@ -226,7 +233,7 @@ async function openBooks(
   context: StandingContext,
   tx: Executor,
   { at, today, lanes, waiting, older, occurrencesOf, nowMs }: Opening,
-): Promise<{ of(program: StandingProgramRecord): Book; isKeyUsable(keyId: KeyId): boolean }> {
+): Promise<Pick<Due, "isKeyUsable" | "isHeldByPolicy"> & { of(program: StandingProgramRecord): Book }> {
   const due = at.filter(({ id }) => occurrencesOf(id).length > 0 || waiting.some(({ programId }) => programId === id));
   const versionOf = (program: StandingProgramRecord) => today(nameOf(program));
   const keys =
@@ -257,9 +264,19 @@ async function openBooks(
     return { programId: program.id, day: dayOf(nowMs, versionOf(program).definition.timeZone) };
   });
   const usage = new Map((await readStandingUsage(tx, days)).map((one) => [one.programId, one]));
+  const policies = new Map<string, Awaited<ReturnType<typeof context.starter.isHeldByPolicy>>>();
+  for (const projectId of new Set(due.map((program) => program.projectId))) {
+    policies.set(projectId, await context.starter.isHeldByPolicy(tx, projectId));
+  }
   const rooms = await roomsOf(context, tx, new Set(due.map(({ projectId }) => projectId)));
   return {
     isKeyUsable: (keyId) => keys.has(keyId),
+    isHeldByPolicy: ({
+      facts: {
+        program: { projectId },
+        version,
+      },
+    }) => policies.get(projectId)?.({ program: version.program, estimate: version.record.estimate }) === true,
     of: (program) =>
       new Book({
         program,

@@ -115,10 +115,15 @@ export async function updateProgram(
       throw standingVersionStale(expectedVersion, program.version);
     }
     const [today] = await loadStandingVersions(tx, [{ programId: id, version: program.version }]);
-    if (today?.definitionHash === checked.hash && today.keyId === keyId) return;
+    if (
+      today?.definitionHash === checked.hash &&
+      today.keyId === keyId &&
+      today.needsApproval === checked.start.needsApproval
+    )
+      return;
     const version = program.version + 1;
     const nextAt = occurrencesOf(checked.definition.schedule)(nowMs) ?? null;
-    const isAdopted = program.pauseReason === "key_revoked";
+    const isAdopted = program.pauseReason === "key_revoked" || program.pauseReason === "approval";
     const isPaused = program.state === "paused" && !isAdopted;
     await addVersion(context, tx, principal, { id, version, definitionJson, checked, nowMs });
     await standingProgramsForProject(tx, projectId).change(id, {

@@ -36,15 +36,22 @@ export function pauseProgram(
 }
 
 /** Lets a paused program go on from now. Throws PAUSE_CAUSE_STANDS. */
-export function resumeProgram({ db, clock, versions }: StandingContext, { id }: StandingProgramRecord): Promise<void> {
+export function resumeProgram(
+  { db, clock, versions, starter }: StandingContext,
+  { id }: StandingProgramRecord,
+): Promise<void> {
   return withTransaction(db, async (tx) => {
     const nowMs = clock.now();
     const program = await locked(tx, id);
     if (program.state !== "paused") return;
     const name = { programId: id, projectId: program.projectId, version: program.version };
-    const { record, definition, next } = (await versions.get(tx, [name]))(name);
+    const { record, definition, program: plan, next } = (await versions.get(tx, [name]))(name);
     const usable = await findUsableKeys(tx, [record.keyId], nowMs);
-    if (!usable.has(record.keyId)) throw pauseCauseStands(record.keyId);
+    if (!usable.has(record.keyId))
+      throw pauseCauseStands(`key ${record.keyId}, whose jobs the runs are, is revoked or has expired`);
+    const isHeld =
+      !record.needsApproval && (await starter.isHeldByPolicy(tx, program.projectId))({ program: plan, ...record });
+    if (isHeld) throw pauseCauseStands("the project's policy has the plan wait for approval");
     const nextAt = next(nowMs) ?? null;
     await standingProgramsForProject(tx, program.projectId).change(id, {
       state: nextAt === null ? "ended" : "active",

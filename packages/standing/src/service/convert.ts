@@ -66,6 +66,7 @@ const reasons: Readonly<Record<StandingRunReason, true>> = {
   deleted: true,
   input_invalid: true,
   key_revoked: true,
+  approval: true,
 };
 
 /** A reason of a list's filter; undefined for a text that is none. */

@@ -212,6 +212,7 @@ function entryOf({ clock }: CallContext, request: CallRequest, tool: CallPlan["t
     callDigest: digestCall({ toolSlug: tool.slug, account: accountId ?? `entity:${entityId}`, args }),
     idempotencyKey,
     createdAt,
+    takesAppKey: tool.kind === "action" && tool.idempotency !== undefined,
     takeRecord,
   };
 }

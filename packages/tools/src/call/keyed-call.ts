@@ -77,7 +77,10 @@ async function answerEarlier(
     await releaseToolCallKey(db, { projectId, key, id: holder.id });
     return undefined;
   }
-  if (holder.outcome === "running" && ageMs > runningMaxMs) {
+  // A job has one driver: who asks for a call that runs has taken over from one that was lost. That one may still send it, and where the
+  // app takes a key a repeat does no harm: nobody waits for it.
+  const isLost = job !== undefined && entry.takesAppKey === true;
+  if (holder.outcome === "running" && (isLost || ageMs > runningMaxMs)) {
     await doubtRunningToolCall(db, { projectId, id: holder.id, message: nodeLost });
     return undefined;
   }

@@ -31,6 +31,8 @@ export type LedgerEntry = {
   readonly callDigest: Buffer;
   readonly idempotencyKey: string | undefined;
   readonly createdAt: number;
+  /** Whether the app does a call once that is repeated under the same key of its own. */
+  readonly takesAppKey?: boolean | undefined;
   /** Takes the row of the call's end in place of the ledger: whoever takes it commits it. */
   readonly takeRecord?: ((record: CallRecord) => void) | undefined;
 };

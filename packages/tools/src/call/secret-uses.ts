@@ -21,12 +21,20 @@ export async function fillSecrets(
     uses.map(({ name }) => name),
   );
   let filled: unknown = args;
+  const hidden = new Set(values.values());
   for (const { name, prefix, path } of uses) {
     const value = values.get(name);
     if (value === undefined) return { missing: name };
     filled = withValue(filled, path, `${prefix}${value}`);
+    if (/^basic $/i.test(prefix)) for (const part of partsOfBasic(value)) hidden.add(part);
   }
-  return { args: filled as Params, values: [...values.values()] };
+  return { args: filled as Params, values: [...hidden] };
+}
+
+/** What a host knows that was sent a name and a password in base64. */
+function partsOfBasic(value: string): readonly string[] {
+  const pair = Buffer.from(value, "base64").toString("utf8");
+  return [pair, pair.slice(pair.indexOf(":") + 1)];
 }
 
 /** A copy with a value at a path; the same where the path leads to nothing any more. */

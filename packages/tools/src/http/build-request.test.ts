@@ -27,7 +27,7 @@ test.each([
 test.each([["."], [".."], [""], [null], [{}], [[]], ["\ud800"], ["x".repeat(9_000)]])(
   "no request is built with %j in its address",
   (value) => {
-    expect(build({ url: [`${base}/x/`, value] })).toEqual({ fault: expect.any(String) });
+    expect(build({ url: [`${base}/x/`, value] })).toEqual({ fault: { pointer: "/url", message: expect.any(String) } });
   },
 );
 
@@ -38,7 +38,7 @@ test("dots that two values or a value and its text make are refused as well", ()
     [`${base}/%2e`, "."],
     [`${base}/a/../`, "b"],
   ]) {
-    expect(build({ url })).toEqual({ fault: "its url has a segment that is . or .." });
+    expect(build({ url })).toEqual({ fault: { pointer: "/url", message: "has a segment that is . or .." } });
   }
 });
 
@@ -57,7 +57,9 @@ test("headers are single lines of ASCII, under names in lower case; the service'
   });
   for (const value of ["planted\r\nx: y", "planted\n", "plänted", "planted\0", "x".repeat(9_000), {}, null]) {
     const built = build({ headers: { authorization: value } });
-    expect(built).toEqual({ fault: expect.stringMatching(/^headers\.authorization is no /) });
+    expect(built).toEqual({
+      fault: { pointer: "/headers/authorization", message: expect.stringMatching(/ is no |^is no /) },
+    });
     expect(JSON.stringify(built)).not.toMatch(/pl[aä]nted/);
   }
 });
@@ -68,7 +70,17 @@ test("parameters go behind those of the address", () => {
   expect(build({ url: [`${base}/x?y=`, "1"], query: { a: true } })).toMatchObject({
     request: { url: `${base}/x?y=1&a=true` },
   });
-  expect(build({ query: { a: { b: 1 } } })).toEqual({ fault: "query.a is no text, number, true or false" });
+  expect(build({ query: { a: { b: 1 } } })).toEqual({
+    fault: { pointer: "/query/a", message: "has a value that is no text, number, true or false" },
+  });
+});
+
+test("a body of a form is written as one", () => {
+  const headers = { "content-type": "application/x-www-form-urlencoded; charset=utf-8" };
+  const body = { amount: 7, "a b": ["x&y", "ü +"], on: true };
+  expect(build({ headers, body })).toMatchObject({ request: { body: "amount=7&a+b=x%26y&a+b=%C3%BC+%2B&on=true" } });
+  expect(build({ headers, body: "as=it&is" })).toMatchObject({ request: { body: "as=it&is" } });
+  expect(build({ headers, body: { deep: { a: 1 } } })).toMatchObject({ fault: { pointer: "/body/deep" } });
 });
 
 test("a body is JSON unless its content-type says otherwise, and at most 1 MiB", () => {
@@ -78,8 +90,10 @@ test("a body is JSON unless its content-type says otherwise, and at most 1 MiB",
   expect(build({ body: { a: 1 }, headers: json })).toMatchObject({ request: { body: '{"a":1}' } });
   expect(build({ body: "x", headers: text })).toMatchObject({ request: { body: "x" } });
   expect(build({ body: { a: 1 }, headers: text })).toEqual({
-    fault: "its body is no text, and its content-type is not JSON",
+    fault: { pointer: "/body", message: "is no text, and its content-type is not JSON" },
   });
-  expect(build({ body: "x".repeat(1_048_577) })).toEqual({ fault: "its body is longer than 1048576 bytes" });
+  expect(build({ body: "x".repeat(1_048_577) })).toEqual({
+    fault: { pointer: "/body", message: "is longer than 1048576 bytes" },
+  });
   expect(build({})).toMatchObject({ request: { body: undefined } });
 });

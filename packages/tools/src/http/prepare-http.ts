@@ -1,10 +1,11 @@
 import type { Action } from "@svc/catalog";
 import type { AppTransport, SecretVault } from "@svc/connections";
 import { type Database, readHttpHosts } from "@svc/db";
+import { describeFaults } from "../call/check-arguments.ts";
 import { withKeyHeader } from "../call/idempotency.ts";
 import type { CallPlan, EndedCall, PreparedCall } from "../call/prepared-call.ts";
 import { fillSecrets } from "../call/secret-uses.ts";
-import { type CallOutcome, resultOf } from "../outcome.ts";
+import { type ArgumentFault, type CallOutcome, resultOf } from "../outcome.ts";
 import { buildHttpRequest } from "./build-request.ts";
 import { withTexts } from "./read-text.ts";
 
@@ -32,7 +33,11 @@ export async function prepareHttp(
   ]);
   if ("missing" in filled) return ended("not_callable", secretMissing(filled.missing));
   const built = buildHttpRequest(filled.args);
-  if ("fault" in built) return ended("invalid_arguments", built.fault);
+  if ("fault" in built) {
+    const { pointer, message } = built.fault;
+    const faults = [{ pointer, message, givenJson: "" }];
+    return ended("invalid_arguments", describeFaults(faults), faults);
+  }
   const { request, host } = built;
   if (!allowed.has(host)) return ended("not_callable", `${host} is not on the project's list of hosts`);
   const keyed = withKeyHeader(action, request, appKey);
@@ -59,6 +64,6 @@ export function secretMissing(name: string): string {
   return `the project has no secret ${name}; nothing was sent`;
 }
 
-function ended(outcome: CallOutcome, message: string): EndedCall {
-  return { result: resultOf({ outcome, message }), account: undefined };
+function ended(outcome: CallOutcome, message: string, faults: readonly ArgumentFault[] = []): EndedCall {
+  return { result: resultOf({ outcome, message, faults }), account: undefined };
 }

@@ -9,7 +9,7 @@ import { readValue } from "../../read/value.ts";
 import { brokenTemplate, entriesOf, objectOf, type ValueTemplate } from "../../template.ts";
 import { withDefaults } from "../../types/defaults.ts";
 import { examine } from "../../types/examine.ts";
-import { fieldType, namesOf } from "../../types/schema-type.ts";
+import { fieldType, namesOf, typesOf } from "../../types/schema-type.ts";
 import { resolveType, type Scope } from "../../types/scope.ts";
 
 /** The definition `args` of the JSON Schema. */
@@ -103,5 +103,28 @@ function hintOf(action: Action, path: Path): string {
   if (path.length > 0 && isObject(schema) && typeof schema.description === "string") {
     return schema.description.replaceAll(/\s+/g, " ").slice(0, 300);
   }
-  return `${action.slug} takes ${namesOf(action.inputSchema).join(", ") || "no arguments"}`;
+  return `${action.slug} takes ${argumentsText(action.inputSchema)}`;
+}
+
+/** Values of a closed set that a hint names. */
+const valuesMax = 8;
+
+/** What a tool takes: names with their types, and which it must be given. */
+function argumentsText(schema: JsonSchema): string {
+  const required: readonly unknown[] = Array.isArray(schema.required) ? schema.required : [];
+  const properties = isObject(schema.properties) ? schema.properties : {};
+  const named = namesOf(schema).map((name) => {
+    const type = typeText(properties[name]);
+    const notes = [...(type === "" ? [] : [type]), ...(required.includes(name) ? ["required"] : [])];
+    return notes.length === 0 ? name : `${name} (${notes.join(", ")})`;
+  });
+  return named.join(", ") || "no arguments";
+}
+
+function typeText(schema: unknown): string {
+  if (!isObject(schema)) return "";
+  if (Array.isArray(schema.enum) && schema.enum.length <= valuesMax) {
+    return `one of ${schema.enum.map((value) => JSON.stringify(value)).join(" | ")}`;
+  }
+  return [...(typesOf(schema) ?? [])].join(" or ");
 }

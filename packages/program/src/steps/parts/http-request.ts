@@ -54,7 +54,7 @@ const text: JsonSchema = { type: "string", minLength: 1, maxLength: urlMax };
 /** The form of the request of an `http` step. */
 export const requestForm: ObjectForm = {
   description:
-    "The request. GET and HEAD read, DELETE destroys, the others write. The body is sent as JSON, or, with another content-type, as the text that it is.",
+    "The request. GET and HEAD read, DELETE destroys, the others write. The body is sent as JSON; with content-type application/x-www-form-urlencoded as a form; with another, as the text that it is.",
   required: {
     method: { description: "Method.", enum: [...httpMethods], examples: ["POST"] },
     url: {
@@ -162,8 +162,11 @@ function readUrl(node: Node, reader: ShapeReader): { readonly text: TextTemplate
   if (/[\s\p{Cc}]/u.test(text.parts.filter((part) => typeof part === "string").join(""))) {
     return fault("holds white space", "write it as it is sent: a space is %20");
   }
-  const target = httpTargetOf(text.parts.map((part) => (typeof part === "string" ? part : "x")).join(""));
+  const whole = text.parts.map((part) => (typeof part === "string" ? part : "x")).join("");
+  const target = httpTargetOf(whole);
   if ("fault" in target) return fault(target.fault, urlHint);
+  if (/[/\\](\.|%2e){1,2}([/\\?]|$)/i.test(whole))
+    return fault("has a segment that is . or ..", "write the path it leads to");
   return { text, host: target.host };
 }
 

@@ -81,6 +81,6 @@ export type KeptFields = {
 };
 
 /** Where a step names what it adds. */
-export function keepPath({ pointer }: { readonly pointer: string }, field = "keep"): Path {
-  return [...pathOf(pointer), field];
+export function keepPath({ pointer }: { readonly pointer: string }): Path {
+  return [...pathOf(pointer), "keep"];
 }

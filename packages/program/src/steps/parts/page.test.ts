@@ -1,6 +1,11 @@
+import { createValidator } from "@svc/catalog";
 import { testContext } from "@svc/testing/programs";
 import { expect, test } from "vitest";
 import { checkProgram } from "../../check/program.ts";
+import { createFaultList } from "../../faults.ts";
+import { schemaOf } from "../../read/form.ts";
+import { createShapeReader } from "../../read/shape.ts";
+import { pageForm, readPage } from "./page.ts";
 
 const context = await testContext();
 
@@ -42,6 +47,13 @@ test.each([
   expect(await faultsOf(listing)).toEqual([]);
 });
 
+test("what lacks max is told whatever else is wrong with it", async () => {
+  expect(await faultsOf({ page: { arg: "pageToken", from: "nextPageToken" } })).toEqual([
+    "MALFORMED rows/page lacks max: add max",
+    expect.stringMatching(/^REFERENCE_INVALID rows\/page\/arg "pageToken" is no argument of calendar.list_events/),
+  ]);
+});
+
 test("an argument that pages give may be left out, though the tool requires it", async () => {
   const institutions = { call: "bank_link.list_institutions", args: { count: 5, country_codes: ["US"] } };
   const rows = { from: "institutions[]", keep: ["name"] };
@@ -77,7 +89,7 @@ test.each([
   [
     "an offset in pages",
     { page: { arg: "max_results", by: "pages", max: 5 } },
-    /^MALFORMED rows\/page\/by is "pages", not "rows": write "rows" where arg is an offset/,
+    /^MALFORMED rows\/page has "pages" for by, which is "rows" or left out: write \{"max": 5\}: calendar.list_events declares its paging$/,
   ],
   ["true", { page: true }, /^MALFORMED rows\/page is true, not an object: write \{"max": 20\} where the tool declares/],
   [
@@ -149,4 +161,40 @@ test("a list that is not there is refused with those that are, in other lists to
   expect(await faultsOf({ ...events, rows: { from: "items", keep: ["id"] }, page: { max: 5 } })).toEqual([
     'MALFORMED rows/from is "items", which is not the path of a list: write "items[]"',
   ]);
+  for (const from of ["$.items", "items[*]", ".items[]"]) {
+    expect(await faultsOf({ ...events, rows: { from, keep: ["id"] }, page: { max: 5 } })).toEqual([
+      expect.stringMatching(/: write "items\[\]"$/),
+    ]);
+  }
+});
+
+/** What each field of a page may hold here; undefined leaves it out. */
+const values: Readonly<Record<string, readonly unknown[]>> = {
+  max: [undefined, 5, 0],
+  arg: [undefined, "token", ""],
+  from: [undefined, "links.next", "a b"],
+  query: [undefined, "cursor"],
+  start: [undefined, 1, -1],
+  by: [undefined, "rows", "pages"],
+  size: [undefined, "limit", 5],
+  more: [undefined, "has_more"],
+};
+
+test("a page is read without a fault where the schema takes it, and nowhere else", () => {
+  const pages = Object.entries(values).reduce<Record<string, unknown>[]>(
+    (made, [name, given]) => {
+      return made.flatMap((page) => given.map((value) => (value === undefined ? page : { ...page, [name]: value })));
+    },
+    [{}],
+  );
+  const validate = createValidator(schemaOf(pageForm));
+  const taken = pages.filter((page) => validate(page).length === 0);
+  const read = pages.filter((page) => {
+    const faults = createFaultList(page);
+    const spec = readPage({ value: page as never, path: [] }, createShapeReader(faults));
+    expect(spec === undefined && faults.count === 0, JSON.stringify(page)).toBe(false);
+    return faults.count === 0;
+  });
+  expect(read).toEqual(taken);
+  expect(taken.length).toBeGreaterThan(10);
 });

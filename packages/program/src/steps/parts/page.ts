@@ -30,10 +30,10 @@ export type Paging =
     };
 
 /**
- * At most `max` pages; without `paging` they are asked for as the tool declares. `isUnclear`: what is said is no way, and what would be
+ * At most `max` pages; without `paging` they are asked for as the tool declares. `unclear`: why what is said is no way; what would be
  * right depends on the tool.
  */
-export type PageSpec = { readonly max: number; readonly paging: Paging | undefined; readonly isUnclear?: boolean };
+export type PageSpec = { readonly max: number; readonly paging: Paging | undefined; readonly unclear?: string };
 
 const pageCount = { min: 1, max: 1000 };
 const startNumber = { min: 0, max: 1_000_000 };
@@ -129,12 +129,24 @@ export function readPage(node: Node, reader: ShapeReader): PageSpec | undefined 
   }
   const fields = reader.fields(node, pageForm);
   if (fields === undefined) return undefined;
-  const max = reader.number(fields.at("max"), pageCount);
+  // Without it the rest is looked at all the same.
+  const max = reader.number(fields.at("max"), pageCount) ?? pageCount.min;
   const isDeclared = Object.keys(pageForm.optional).every((name) => !fields.has(name));
   const paging = isDeclared ? undefined : readPaging(node, fields, reader);
-  if (max === undefined || isDeclared || paging !== undefined) return max === undefined ? undefined : { max, paging };
-  const hasWay = fields.has("query") || (fields.has("arg") && ["from", "start", "by"].some((name) => fields.has(name)));
-  return hasWay ? undefined : { max, paging, isUnclear: true };
+  if (isDeclared || paging !== undefined) return { max, paging };
+  const unclear = whyUnclear(fields);
+  if (unclear === undefined) return undefined;
+  reader.faults.add("PROGRAM_MALFORMED", node.path, unclear, shapes);
+  return { max, paging, unclear };
+}
+
+/** Why what is said beside `max` is no way at all; undefined where it is one, however faulty. */
+function whyUnclear(fields: Fields): string | undefined {
+  const by = fields.at("by").value;
+  if (by !== undefined && by !== "rows") return `has ${formatValue(by)} for by, which is "rows" or left out`;
+  // A query without from is a fault of its own.
+  const hasWay = fields.has("arg") && ["from", "start", "by", "query"].some((name) => fields.has(name));
+  return hasWay ? undefined : "does not say how the next page is asked for";
 }
 
 const nameArgument = "write the name of the argument that takes the token, the number of the page or the offset";
@@ -152,21 +164,17 @@ function readPaging(node: Node, fields: Fields, reader: ShapeReader): Paging | u
   checkWay(node, fields, reader);
   if (arg === undefined) return undefined;
   if (fields.has("from")) return from && { kind: "token", arg, from, query, more };
+  if (fields.has("by") && fields.at("by").value !== "rows") return undefined;
   if (fields.has("by")) return { kind: "rows", arg, start: start ?? 0, size, more };
   return start === undefined ? undefined : { kind: "number", arg, start, size, more };
 }
 
 /** One way is told, and nothing of another. Records every fault. */
 function checkWay({ path }: Node, fields: Fields, { faults }: ShapeReader): void {
-  const add = (at: Path, message: string, hint = shapes) => faults.add("PROGRAM_MALFORMED", at, message, hint);
-  const by = fields.at("by").value;
-  if (by !== undefined && by !== "rows") {
-    const hint = 'write "rows" where arg is an offset, the number of rows to skip; else leave by out';
-    add([...path, "by"], `is ${formatValue(by)}, not "rows"`, hint);
-  }
-  if (fields.has("query") && !fields.has("from")) add([...path, "query"], "query stands without from");
+  const add = (name: string, message: string) => faults.add("PROGRAM_MALFORMED", [...path, name], message, shapes);
+  if (fields.has("query") && !fields.has("from")) add("query", "query stands without from");
   for (const name of fields.has("from") ? ["start", "by", "size"] : []) {
-    if (fields.has(name)) add([...path, name], `${name} stands beside from`);
+    if (fields.has(name)) add(name, `${name} stands beside from`);
   }
 }
 
@@ -201,9 +209,9 @@ function declaredPaging({ arg, from, query, start = 0, by, size, more }: PagingD
 /** Checks that paths stand in the tool's output and fit the arguments. Records every fault. */
 export function checkPage(page: PageSpec, path: Path, action: Action, check: Check): void {
   const { faults } = check;
-  if (page.isUnclear) {
-    const hint = action.paging ? `write {"max": ${page.max}}: ${action.slug} declares its paging` : shapes;
-    faults.add("PROGRAM_MALFORMED", path, "does not say how the next page is asked for", hint);
+  if (page.unclear !== undefined) {
+    const hint = `${declaredHint(page)}: ${action.slug} declares its paging`;
+    if (action.paging) faults.rehint("PROGRAM_MALFORMED", path, page.unclear, hint);
     return;
   }
   const paging = pagingOf(page, action);
@@ -221,12 +229,17 @@ export function checkPage(page: PageSpec, path: Path, action: Action, check: Che
   if (declared !== undefined && declared.arg === paging.arg && declared.kind !== paging.kind && !check.isStored) {
     // Counted otherwise than it is, an offset skips rows or has them twice, and no page would tell.
     const message = `takes ${paging.arg} for ${wordsOf[paging.kind]}, and ${action.slug} declares it as ${wordsOf[declared.kind]}`;
-    faults.add("PROGRAM_ARGUMENT_INVALID", path, message, `write {"max": ${page.max}}, which reads it as declared`);
+    faults.add("PROGRAM_ARGUMENT_INVALID", path, message, `${declaredHint(page)}, which reads it as declared`);
     return;
   }
   if (paging.kind === "token") checkToken(paging, path, action, faults);
   else checkCount(paging, path, action, check);
   if (paging.more !== undefined) checkMore(paging.more, path, action, faults);
+}
+
+/** The page that reads a list as its tool declares. */
+function declaredHint({ max }: PageSpec): string {
+  return `write {"max": ${max === pageCount.min ? 20 : max}}`;
 }
 
 const wordsOf = { token: "a token", number: "the number of the page", rows: "an offset in rows" };

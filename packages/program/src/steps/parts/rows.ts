@@ -4,29 +4,56 @@ import type { Check } from "../../check/context.ts";
 import type { Path } from "../../json.ts";
 import { type ObjectForm, ref } from "../../read/form.ts";
 import { parsePath } from "../../read/reference.ts";
-import type { Node, ShapeReader } from "../../read/shape.ts";
-import { fieldType, typesOf, type ValueType, walkType } from "../../types/schema-type.ts";
+import type { Fields, Node, ShapeReader } from "../../read/shape.ts";
+import { fieldType, namesOf, typesOf, type ValueType, walkType } from "../../types/schema-type.ts";
 import type { RowSet } from "../../types/scope.ts";
 import { checkPage, type PageSpec, readPage } from "./page.ts";
 
-/** How the list of an answer becomes a row set named as the step. */
-export type RowsSpec = {
-  /** Path of the list in the trimmed answer. */
-  readonly from: Path;
+/** How the items of a list become rows. */
+export type ItemRows = {
   /** Field that identifies a row, undefined for its ordinal. */
   readonly key: string | undefined;
   /** Fields that are kept. Of items that are no objects the one field is `value`. */
   readonly keep: readonly string[];
+};
+
+/** How the list of an answer becomes a row set named as the step. */
+export type RowsSpec = ItemRows & {
+  /** Path of the list in the trimmed answer. */
+  readonly from: Path;
   readonly page: PageSpec | undefined;
 };
 
 const fieldPattern = String.raw`^[^.\[\]{}\s"]+$`;
-const fieldName = { max: 200, pattern: new RegExp(fieldPattern), hint: "write the name of a field of the items" };
+/** The form of the name of an item's field. */
+export const fieldName = {
+  max: 200,
+  pattern: new RegExp(fieldPattern),
+  hint: "write the name of a field of the items",
+};
 const keptCount = { min: 1, max: 50 };
 
-function fieldSchema(description: string, example: string): JsonSchema {
+/** The JSON Schema of the name of an item's field. */
+export function fieldSchema(description: string, example: string): JsonSchema {
   return { description, type: "string", maxLength: fieldName.max, pattern: fieldPattern, examples: [example] };
 }
+
+/** The fields of a form that say how items become rows. */
+export const itemRowsForm = {
+  keep: {
+    description: "Fields of the items that are kept. Items that are no objects have the one field value.",
+    type: "array",
+    minItems: keptCount.min,
+    maxItems: keptCount.max,
+    uniqueItems: true,
+    items: fieldSchema("Name of a field.", "summary"),
+    examples: [["id", "summary", "attendees"]],
+  },
+  key: fieldSchema(
+    "Field that identifies a row, of text or numbers: the same key twice is one row. Default: every item is a row.",
+    "id",
+  ),
+};
 
 /** The form of `rows`. */
 export const rowsForm: ObjectForm = {
@@ -40,21 +67,10 @@ export const rowsForm: ObjectForm = {
       pattern: String.raw`^([^.\[\]{}\s"]+(\.[^.\[\]{}\s"]+|\[\d{1,6}\])*)?\[\]$`,
       examples: ["items[]"],
     },
-    keep: {
-      description: "Fields of the items that are kept. Items that are no objects have the one field value.",
-      type: "array",
-      minItems: keptCount.min,
-      maxItems: keptCount.max,
-      uniqueItems: true,
-      items: fieldSchema("Name of a field.", "summary"),
-      examples: [["id", "summary", "attendees"]],
-    },
+    keep: itemRowsForm.keep,
   },
   optional: {
-    key: fieldSchema(
-      "Field that identifies a row, of text or numbers: the same key twice is one row. Default: every item is a row.",
-      "id",
-    ),
+    key: itemRowsForm.key,
     page: ref("page"),
   },
   examples: [
@@ -72,13 +88,19 @@ export function readRows(node: Node, reader: ShapeReader): RowsSpec | undefined 
   const fields = reader.fields(node, rowsForm);
   if (fields === undefined) return undefined;
   const from = readListPath(fields.at("from"), reader);
+  const rows = readItemRows(fields, reader);
+  const page = fields.has("page") ? readPage(fields.at("page"), reader) : undefined;
+  return from === undefined || rows === undefined ? undefined : { from, ...rows, page };
+}
+
+/** Reads how items become rows. */
+export function readItemRows(fields: Fields, reader: ShapeReader): ItemRows | undefined {
   const keep = reader.items(fields.at("keep"), keptCount)?.flatMap((item) => reader.text(item, fieldName) ?? []);
   const key = fields.has("key") ? reader.text(fields.at("key"), fieldName) : undefined;
-  const page = fields.has("page") ? readPage(fields.at("page"), reader) : undefined;
   if (keep !== undefined && new Set(keep).size < keep.length) {
     reader.faults.add("PROGRAM_MALFORMED", fields.at("keep").path, "names a field twice", "name each field once");
   }
-  return from === undefined || keep === undefined ? undefined : { from, keep, key, page };
+  return keep === undefined ? undefined : { keep, key };
 }
 
 /** `items[]`: the path of a list, with the brackets that say so; `[]` alone is the answer itself. */
@@ -90,7 +112,9 @@ function readListPath(node: Node, reader: ShapeReader): Path | undefined {
   const path = text.endsWith("[]") ? parsePath(text.slice(0, -2)) : undefined;
   if (path === undefined) {
     const message = `is ${formatValue(text)}, which is not the path of a list`;
-    const mended = parsePath(text) === undefined ? hint : `write "${text}[]"`;
+    // As JSONPath or jq would have it.
+    const bare = text.replace(/^\$?\./, "").replace(/\[\*?\]$/, "");
+    const mended = parsePath(bare) === undefined ? hint : `write "${bare}[]"`;
     reader.faults.add("PROGRAM_MALFORMED", node.path, message, mended);
   }
   return path;
@@ -111,15 +135,16 @@ export function setOfRows(
 ): RowSet | "any" {
   const list = walkType(action.outputSchema, rows.from);
   const types = "fault" in list ? undefined : typesOf(list.type);
-  if ("type" in list && (types === undefined || types.has("array"))) return setOf(rows, path, list.type, faults);
+  if ("type" in list && (types === undefined || types.has("array"))) return setOfItems(rows, path, list.type, faults);
   const why = "fault" in list ? list.fault : `it is ${[...(types ?? [])].join(" or ")}`;
   const message = `is no list in the output of ${action.slug}: ${why}`;
-  const hint = `name a list of the output: ${listsOf(action.outputSchema).join(", ") || "this tool has none"}`;
+  const hint = `name a list of the output: ${listsText(action)}`;
   faults.add("PROGRAM_REFERENCE_INVALID", [...path, "from"], message, hint);
   return "any";
 }
 
-function setOf(rows: RowsSpec, path: Path, list: ValueType, faults: Check["faults"]): RowSet {
+/** The set that the items of a list make. Records every fault. */
+export function setOfItems(rows: ItemRows, path: Path, list: ValueType, faults: Check["faults"]): RowSet {
   const item = list === undefined || !isObject(list.items) ? undefined : list.items;
   const types = typesOf(item);
   const isObjects = types === undefined || types.has("object");
@@ -155,7 +180,7 @@ function listsOf(schema: JsonSchema): string[] {
   for (let depth = 0; depth < listsDepthMax && found.length < listsMax; depth++) {
     level = level.flatMap(([path, node]) => {
       const isList = typesOf(node)?.has("array") === true;
-      if (isList) found.push(`${path}[]`);
+      if (isList) found.push(`${path}[]${fieldsText(node.items)}`);
       // No path begins with an index.
       const fields = isList && path === "" ? undefined : isList ? node.items : node;
       const properties = isObject(fields) && isObject(fields.properties) ? Object.entries(fields.properties) : [];
@@ -164,4 +189,21 @@ function listsOf(schema: JsonSchema): string[] {
     });
   }
   return found.slice(0, listsMax);
+}
+
+/** The lists of a tool's output, each with the fields of its items. */
+function listsText({ outputSchema }: Pick<Action, "outputSchema">): string {
+  return listsOf(outputSchema).join(", ") || "this tool has none";
+}
+
+/** What items have, as far as that is known. */
+function fieldsText(item: unknown): string {
+  const names = isObject(item) ? namesOf(item) : [];
+  return names.length === 0 ? "" : ` (of ${names.join(", ")})`;
+}
+
+/** Tells what the answer has where it was not said well what is taken of it: who mends that need not ask again. */
+export function tellLists(path: Path, action: Action, { faults }: Check): void {
+  const hint = `name a list of the output in from, and fields of its items in keep: ${listsText(action)}`;
+  faults.add("PROGRAM_MALFORMED", path, "does not say what rows it takes", hint);
 }

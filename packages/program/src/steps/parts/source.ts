@@ -52,7 +52,7 @@ export function checkSource({ step, field }: Taking, scope: Scope, check: Check)
 }
 
 /** Finds a set that a step names in a field. Records every fault. */
-function checkSet(
+export function checkSet(
   { name, pointer, field }: { readonly name: string; readonly pointer: string; readonly field: string },
   scope: Scope,
   { faults }: Pick<Check, "faults">,

@@ -130,9 +130,11 @@ function findAction(slug: string, path: Path, check: Check): Action | undefined 
   if (slug.startsWith("skills.")) {
     faults.add("PROGRAM_TOOL_NOT_CALLABLE", path, `${slug} is a skill`, "write the steps of its program here instead");
   } else if (tool === undefined) {
-    const hint = view.toolkits.has(slug.split(".")[0] ?? "")
-      ? "ListTools of its toolkit names what there is"
-      : "search_tools finds tools by what they do";
+    const near = nearTools(slug, view);
+    const hint =
+      near.length > 0
+        ? `its toolkit has ${near.join(", ")}; ListTools names all of it`
+        : "search_tools finds tools by what they do";
     faults.add("PROGRAM_TOOL_UNKNOWN", path, `there is no tool ${formatValue(slug)}`, hint);
   } else if (tool.kind !== "action") {
     faults.add("PROGRAM_TOOL_NOT_CALLABLE", path, `${slug} is a trigger`, "call an action; triggers send events");
@@ -143,4 +145,26 @@ function findAction(slug: string, path: Path, check: Check): Action | undefined 
     return tool;
   }
   return undefined;
+}
+
+/** Tools of the same toolkit whose names share words with a slug, those that share most first; some of them where none does. */
+function nearTools(slug: string, { tools, toolkits }: Check["view"]): readonly string[] {
+  const [toolkit = "", name = ""] = slug.split(".");
+  if (!toolkits.has(toolkit)) return [];
+  const words = new Set(name.split("_").map(stem));
+  const named = [...tools.values()].filter((tool) => tool.toolkitSlug === toolkit && tool.kind === "action");
+  const shared = named.map((tool) => {
+    return { slug: tool.slug, count: tool.name.split("_").filter((word) => words.has(stem(word))).length };
+  });
+  return shared
+    .toSorted((a, b) => b.count - a.count)
+    .slice(0, nearMax)
+    .map((tool) => tool.slug);
+}
+
+const nearMax = 8;
+
+/** A word without the end that makes it plural. */
+function stem(word: string): string {
+  return word.replace(/s$/, "");
 }

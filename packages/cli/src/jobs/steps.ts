@@ -1,0 +1,46 @@
+import { type JobStep, ListStepsResponseSchema } from "@svc/gen/jobs";
+import type { Command } from "commander";
+import { addProjectOptions, openProjectClient, type ProjectOptions } from "../client/open-client.ts";
+import type { CommandContext } from "../command/context.ts";
+import { addExamples } from "../command/examples.ts";
+import { addJson, type JsonOption } from "../command/options.ts";
+import { indentJson } from "../text/json.ts";
+import { messageText } from "../text/message.ts";
+import { numberText, spanText } from "../text/plain.ts";
+import { tableLines } from "../text/table.ts";
+import { callsText } from "./text.ts";
+
+/** Adds `svc jobs steps`. */
+export function addJobSteps(jobs: Command, context: CommandContext): void {
+  const steps = jobs
+    .command("steps")
+    .description("list the steps of a job: how far each is, how fast its rows go, how many are left")
+    .argument("<id>", "id of the job, job_…")
+    .action(async (id: string, options: ProjectOptions & JsonOption) => {
+      const { jobs: client } = await openProjectClient(options, context);
+      const found = await client.listSteps({ jobId: id });
+      if (options.json) return context.print(messageText(ListStepsResponseSchema, found));
+      const header = ["STEP", "KIND", "STATE", "ROWS", "LEFT", "PER SECOND", "TIME LEFT", "CALLS"];
+      for (const line of tableLines(header, found.steps.map(stepRow))) context.print(line);
+      if (found.overridesJson === "") return;
+      context.print("\nChanged by answers and retries:");
+      for (const line of indentJson(found.overridesJson).split("\n")) context.print(line);
+    });
+  addExamples(addProjectOptions(addJson(steps, "the steps as JSON")), [
+    "svc jobs steps job_01h455vb4pex5vsknk084sn02q",
+  ]);
+}
+
+function stepRow({ stepId, kind, state, rowsDone, rowsRemaining, rowsPerSecond, calls }: JobStep): string[] {
+  const left = rowsRemaining ?? 0;
+  return [
+    stepId,
+    kind,
+    state,
+    rowsDone === 0 ? "-" : numberText(rowsDone),
+    rowsRemaining === undefined ? "-" : numberText(rowsRemaining),
+    rowsPerSecond === 0 ? "-" : String(rowsPerSecond),
+    left === 0 || rowsPerSecond === 0 ? "-" : spanText((left / rowsPerSecond) * 1000),
+    callsText(calls) || "-",
+  ];
+}

@@ -1,0 +1,85 @@
+import { type Id, isoTime, type KeyId, uuidOfId } from "@svc/core";
+import type { Executor } from "../connect.ts";
+import { jobAttempts } from "../schema/jobs.ts";
+import { arrayLiteral } from "../sql/array-literal.ts";
+import { namesBut, type Row } from "../sql/codec.ts";
+import { type RawRow, selectList } from "../sql/select-list.ts";
+import { statement } from "../sql/statement.ts";
+
+const names = namesBut(jobAttempts, "idempotencyKey", "contentDigest");
+
+/** An attempt at a job that another followed. */
+export type JobAttemptRecord = Row<typeof jobAttempts, (typeof names)[number]>;
+
+const columns = selectList(jobAttempts, names);
+
+/** By primary key. */
+const selectAttempts = statement<RawRow<JobAttemptRecord>>(
+  "list_job_attempts",
+  `select ${columns.text} from job_attempts where job_id = any($1::uuid[]) order by job_id, attempt`,
+);
+
+/** By primary key, up to the job: an attempt has its number. */
+const selectKeyed = statement<{ digest: Buffer }>(
+  "find_keyed_job_attempt",
+  "select content_digest as digest from job_attempts where job_id = $1::uuid and idempotency_key = $2::text",
+);
+
+/** By primary keys. Only a job that has ended, and has its receipt, is taken on. */
+const beginAttempt = statement<{ attempt: number }>(
+  "begin_job_attempt",
+  `with ended as (
+     insert into job_attempts (job_id, attempt, status, last_error, receipt, finished_at, retried_at, retry_key_id, idempotency_key, content_digest)
+     select id, attempt, status, last_error, receipt, finished_at, $2::timestamptz, $3::uuid, $4::text, $5::bytea
+     from jobs where id = $1::uuid and finished_at is not null and receipt is not null
+     returning job_id
+   )
+   update jobs j set attempt = j.attempt + 1, attempt_key_id = $3::uuid, receipt = null, finished_at = null,
+     cancel_requested_at = null, cancel_chain = null, paused_at = null, pause_chain = null, loop_holds = 0
+   from ended e where j.id = e.job_id returning j.attempt`,
+);
+
+/** Who begins another attempt, and under which name of the caller's own. */
+export type NewJobAttempt = {
+  readonly jobId: Id<"job">;
+  readonly keyId: KeyId;
+  readonly nowMs: number;
+  readonly idempotencyKey: string | undefined;
+  /** SHA-256 of what the idempotency key is bound to. */
+  readonly contentDigest: Buffer;
+};
+
+/**
+ * Puts the attempt that ended beside those before it, and opens the job's row for the next one: it has no receipt, no end and no
+ * request any more. What else the next one changes is committed in the same transaction; the row is locked by then.
+ */
+export async function beginJobAttempt(tx: Executor, attempt: NewJobAttempt): Promise<void> {
+  const { jobId, keyId, nowMs, idempotencyKey, contentDigest } = attempt;
+  const [row] = await beginAttempt(tx, [
+    uuidOfId(jobId),
+    isoTime(nowMs),
+    uuidOfId(keyId),
+    idempotencyKey ?? null,
+    contentDigest,
+  ]);
+  if (row === undefined) throw new Error(`${jobId} has not ended, and cannot be attempted again`);
+}
+
+/** What a retry of a job was bound to that named itself by this key; undefined for none. */
+export async function findKeyedJobAttempt(tx: Executor, jobId: Id<"job">, key: string): Promise<Buffer | undefined> {
+  const [row] = await selectKeyed(tx, [uuidOfId(jobId), key]);
+  return row?.digest;
+}
+
+/** The attempts at jobs before their present ones, in their order. */
+export async function listJobAttempts(
+  db: Executor,
+  jobIds: readonly Id<"job">[],
+): Promise<Map<Id<"job">, JobAttemptRecord[]>> {
+  if (jobIds.length === 0) return new Map();
+  const rows = await selectAttempts(db, [arrayLiteral(jobIds.map(uuidOfId))]);
+  return Map.groupBy(
+    rows.map((row): JobAttemptRecord => columns.read(row)),
+    ({ jobId }) => jobId,
+  );
+}

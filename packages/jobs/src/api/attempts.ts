@@ -1,0 +1,93 @@
+import { createHash } from "node:crypto";
+import { create } from "@bufbuild/protobuf";
+import type { ServiceImpl } from "@connectrpc/connect";
+import { jobNotFound } from "@svc/asks";
+import { assertExhaustive, Fault, type Id, quotaExceeded, requireId, requireProject } from "@svc/core";
+import { type JobsService, RerunJobResponseSchema, type RetryJobRequest, RetryJobResponseSchema } from "@svc/gen/jobs";
+import { canonicalJson } from "@svc/program";
+import type { Retried, RetryOfJob } from "../drive/retry-job.ts";
+import { idempotencyKeyReused, jobNotRetryable, jobStepUnknown, paramsInvalid } from "../errors.ts";
+import { checkApproval } from "./approval.ts";
+import type { JobsContext } from "./context.ts";
+import { readIdempotencyKey } from "./idempotency-key.ts";
+import { faultOfParams, readParams } from "./params.ts";
+import { readJob } from "./read.ts";
+import { rerunJob } from "./rerun.ts";
+
+type Methods = Pick<ServiceImpl<typeof JobsService>, "retryJob" | "rerunJob">;
+
+/** RetryJob and RerunJob. */
+export function attemptMethods(context: JobsContext): Methods {
+  const { engine, hints } = context;
+  return {
+    async retryJob(request, ctx) {
+      const principal = requireProject(ctx);
+      const jobId = requireId("job", "id", request.id);
+      const retried = await engine.retry(readRetry(jobId, request, principal));
+      assertDone(request, retried);
+      hints.notify(jobId);
+      return create(RetryJobResponseSchema, { job: await readJob(context, principal.projectId, "id", jobId) });
+    },
+    async rerunJob(request, ctx) {
+      const { projectId, keyId, role } = requireProject(ctx);
+      const jobId = requireId("job", "id", request.id);
+      const { inputJson, repin: repins } = request;
+      const params = readParams(request.paramsJson);
+      const idempotencyKey = readIdempotencyKey(request.idempotencyKey);
+      const rerun = { jobId, projectId, keyId, role, inputJson, params, repins, idempotencyKey };
+      const { id, drift } = await rerunJob(context, rerun);
+      const job = await readJob(context, projectId, "id", id);
+      return create(RerunJobResponseSchema, { job, drift: drift.map((one) => ({ ...one })) });
+    },
+  };
+}
+
+function readRetry(
+  jobId: Id<"job">,
+  request: RetryJobRequest,
+  { projectId, keyId, role }: ReturnType<typeof requireProject>,
+): RetryOfJob {
+  const { fromStepId, resendUnknown } = request;
+  const params = readParams(request.paramsJson);
+  return {
+    jobId,
+    projectId,
+    keyId,
+    fromStepId,
+    params,
+    resendsUnknown: resendUnknown,
+    chain: [`key:${keyId}`],
+    idempotencyKey: readIdempotencyKey(request.idempotencyKey),
+    contentDigest: createHash("sha256")
+      .update(canonicalJson([fromStepId, params, resendUnknown]))
+      .digest(),
+    checkParams: faultOfParams,
+    async needsApproval(tx, plan) {
+      const needed = await checkApproval(tx, { projectId, role }, plan);
+      if (needed instanceof Fault) throw needed;
+      return needed;
+    },
+  };
+}
+
+function assertDone({ id, idempotencyKey }: RetryJobRequest, retried: Retried): void {
+  switch (retried.outcome) {
+    case "done":
+    case "earlier":
+      return;
+    case "missing":
+      throw jobNotFound("id", id);
+    case "key_reused":
+      throw idempotencyKeyReused(idempotencyKey);
+    case "not_retryable":
+      throw jobNotRetryable(id, retried.why);
+    case "step_unknown":
+      throw jobStepUnknown(retried.why);
+    case "params_invalid":
+      throw paramsInvalid(retried.why);
+    case "quota":
+      throw quotaExceeded("jobs", retried.reached.quotaReached);
+    default:
+      assertExhaustive(retried);
+  }
+}

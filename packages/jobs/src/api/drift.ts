@@ -1,0 +1,50 @@
+import type { Action, CatalogView } from "@svc/catalog";
+import { canonicalJson, type PinnedTools } from "@svc/program";
+
+/** What of a tool is another now than when a program was pinned to it. */
+export type Drift = {
+  readonly toolSlug: string;
+  /** `gone`, `version`, `accessClass`, `inputSchema` or `outputSchema`. */
+  readonly what: string;
+  readonly before: string;
+  readonly after: string;
+};
+
+/** Characters of a schema that are told. */
+const shownMax = 2_000;
+
+/** How the tools of a program differ today from what it is pinned to, by their slugs. */
+export function driftOf(pinned: PinnedTools, view: CatalogView): Drift[] {
+  const slugs = [...pinned.keys()].toSorted();
+  return slugs.flatMap((toolSlug) => {
+    const tool = pinned.get(toolSlug);
+    if (tool === undefined) return [];
+    const now = view.tools.get(toolSlug);
+    const toolkit = now && view.toolkits.get(now.toolkitSlug);
+    if (now?.kind !== "action" || toolkit === undefined) {
+      return [{ toolSlug, what: "gone", before: tool.toolkit.version, after: "" }];
+    }
+    const before = factsOf(tool.action, tool.toolkit.version);
+    const after = factsOf(now, toolkit.version);
+    return names.flatMap((what) => {
+      return before[what] === after[what]
+        ? []
+        : [{ toolSlug, what, before: shown(before[what]), after: shown(after[what]) }];
+    });
+  });
+}
+
+const names = ["version", "accessClass", "inputSchema", "outputSchema"] as const;
+
+function factsOf(action: Action, version: string): Readonly<Record<(typeof names)[number], string>> {
+  return {
+    version,
+    accessClass: action.class,
+    inputSchema: canonicalJson(action.inputSchema),
+    outputSchema: canonicalJson(action.outputSchema ?? null),
+  };
+}
+
+function shown(text: string): string {
+  return text.length <= shownMax ? text : `${text.slice(0, shownMax).toWellFormed()}...`;
+}

@@ -1,0 +1,177 @@
+import { createHash } from "node:crypto";
+import { jobNotFound } from "@svc/asks";
+import { applyDefaults, createTenantValidators } from "@svc/catalog";
+import {
+  Fault,
+  type Id,
+  isObject,
+  type KeyId,
+  type ProjectId,
+  parseExactJson,
+  quotaExceeded,
+  type Role,
+} from "@svc/core";
+import { findKeyedJob, jobsForProject, type ListedJob, loadJobProgram } from "@svc/db";
+import { canonicalJson, type JsonObject, type Program, parseCheckedProgram, pinsText } from "@svc/program";
+import { type JobSubmission, submitJob } from "../drive/new-jobs.ts";
+import { jobSeals } from "../drive/seals.ts";
+import { openProgram } from "../drive/stored-program.ts";
+import { idempotencyKeyReused, inputInvalid, paramsInvalid, programFaulty } from "../errors.ts";
+import { checkApproval } from "./approval.ts";
+import { checkForProject } from "./check.ts";
+import type { JobsContext } from "./context.ts";
+import { type Drift, driftOf } from "./drift.ts";
+import { faultOfParams } from "./params.ts";
+import { skillPrograms } from "./submit.ts";
+
+/** Which job is run again, how, and by whom. */
+export type Rerun = {
+  readonly jobId: Id<"job">;
+  readonly projectId: ProjectId;
+  readonly keyId: KeyId;
+  readonly role: Role;
+  /** JSON text; empty for what the job had. */
+  readonly inputJson: string;
+  readonly params: JsonObject;
+  /** Whether it runs on the definitions of today, and not on those of the job. */
+  readonly repins: boolean;
+  readonly idempotencyKey: string | undefined;
+};
+
+/** A new job of the same program, and how its tools differ today from those that the job ran on. */
+export type Rerunning = { readonly id: Id<"job">; readonly drift: readonly Drift[] };
+
+/** What a program must still have where it runs on the definitions that it is pinned to. */
+const heldCodes: ReadonlySet<string> = new Set([
+  "PROGRAM_ACCOUNT_MISSING",
+  "PROGRAM_CONTACT_UNKNOWN",
+  "PROGRAM_SECRET_UNKNOWN",
+  "PROGRAM_HOST_NOT_ALLOWED",
+]);
+
+/** Submits the program of a job again, under the same rules as SubmitJob. Throws its refusals. */
+export async function rerunJob(context: JobsContext, rerun: Rerun): Promise<Rerunning> {
+  const { db, views } = context;
+  const { jobId, projectId, idempotencyKey } = rerun;
+  const job = await jobsForProject(db, projectId).find(jobId);
+  if (job === undefined) throw jobNotFound("id", jobId);
+  const { tools } = await context.programs.get(db, projectId, job.programDigest);
+  const drift = driftOf(tools, await views.forProject(projectId));
+  const contentDigest = digestOf(rerun);
+  const earlier = idempotencyKey === undefined ? undefined : await findKeyedJob(db, projectId, idempotencyKey);
+  // Before anything is checked, as SubmitJob has it.
+  if (earlier !== undefined) return { id: repeated(earlier, contentDigest, rerun), drift };
+  const submitted = await submitJob(context, await submissionOf(context, job, { ...rerun, contentDigest }));
+  if ("quotaReached" in submitted) throw quotaExceeded("jobs", submitted.quotaReached);
+  return { id: "earlier" in submitted ? repeated(submitted.earlier, contentDigest, rerun) : submitted.job.id, drift };
+}
+
+function repeated(
+  { id, contentDigest: held }: { readonly id: Id<"job">; readonly contentDigest: Buffer },
+  contentDigest: Buffer,
+  { idempotencyKey = "" }: Rerun,
+): Id<"job"> {
+  if (!held.equals(contentDigest)) throw idempotencyKeyReused(idempotencyKey);
+  return id;
+}
+
+/** What an idempotency key is bound to. */
+function digestOf({ jobId, inputJson, params, repins }: Rerun): Buffer {
+  const input = inputJson === "" ? null : readInput(inputJson);
+  return createHash("sha256")
+    .update(canonicalJson(["rerun", jobId, input, params, repins]))
+    .digest();
+}
+
+async function submissionOf(
+  context: JobsContext,
+  job: ListedJob,
+  rerun: Rerun & { readonly contentDigest: Buffer },
+): Promise<JobSubmission> {
+  const { projectId, keyId, params, idempotencyKey, contentDigest } = rerun;
+  const programJson = openProgram(context.sealer, job, job);
+  const program = parseCheckedProgram(programJson);
+  const invalid = faultOfParams(program, params);
+  if (invalid !== undefined) throw paramsInvalid(invalid);
+  const input = inputOf(context, job, { program, rerun });
+  const pinned = await pinnedFor(context, job, { programJson, repins: rerun.repins });
+  const { estimate, demandsApproval } = pinned;
+  const plan = { program, estimate, demandsApproval };
+  const needed = job.mode === "live" && (await checkApproval(context.db, rerun, plan));
+  if (needed instanceof Fault) throw needed;
+  return {
+    projectId,
+    keyId,
+    principalChain: [`key:${keyId}`],
+    programJson,
+    programHash: job.programHash,
+    program,
+    pins: pinned.pins,
+    skills: pinned.skills,
+    mode: job.mode,
+    simulateFirst: false,
+    needsApproval: needed,
+    estimate,
+    input,
+    params,
+    skillSlug: "",
+    idempotencyKey,
+    contentDigest,
+  };
+}
+
+type Pinned = Pick<JobSubmission, "estimate" | "pins" | "skills"> & { readonly demandsApproval: boolean };
+
+/** The definitions that it runs on, and its bounds by them. What it needs of the project must be there in any case. */
+async function pinnedFor(
+  context: JobsContext,
+  job: ListedJob,
+  { programJson, repins }: { readonly programJson: string; readonly repins: boolean },
+): Promise<Pinned> {
+  const { projectId, programDigest, estimate } = job;
+  const checked = await checkForProject(context, { projectId, programJson, isStored: true, within: [] });
+  if ("faults" in checked) {
+    const faults = repins ? checked.faults : checked.faults.filter(({ code }) => heldCodes.has(code));
+    if (faults.length > 0) throw programFaulty(faults, repins ? checked.omitted : 0, programJson.length);
+  }
+  const demandsApproval = job.planApprovalId !== "" || (!("faults" in checked) && checked.demandsApproval);
+  if (repins && !("faults" in checked)) {
+    const pins = pinsText(checked);
+    return { estimate: checked.estimate, pins, skills: skillPrograms(checked), demandsApproval };
+  }
+  const record = await loadJobProgram(context.db, projectId, programDigest);
+  if (record === undefined) throw new Error(`the program of ${job.id} is gone from the store`);
+  // Those of its skills are stored with the job already.
+  return { estimate, pins: record.pins, skills: [], demandsApproval };
+}
+
+/** What the new job works with; undefined for the program's own. */
+function inputOf(
+  { sealer }: JobsContext,
+  { id, projectId, input: held }: ListedJob,
+  { program, rerun }: { readonly program: Program; readonly rerun: Rerun },
+): JsonObject | undefined {
+  const { inputSchema } = program;
+  if (rerun.inputJson === "")
+    return held === null ? undefined : jobSeals(sealer, projectId, id).openObject("input", held);
+  const given = readInput(rerun.inputJson);
+  if (inputSchema === undefined) throw inputInvalid("is given, and the program declares no inputSchema");
+  const input = applyDefaults(inputSchema, given) as JsonObject;
+  const [fault] = createTenantValidators()(inputSchema)(input);
+  if (fault !== undefined) throw inputInvalid(`${fault.pointer === "" ? "" : `at ${fault.pointer} `}${fault.message}`);
+  return input;
+}
+
+const inputBytesMax = 262_144;
+
+function readInput(text: string): JsonObject {
+  if (Buffer.byteLength(text) > inputBytesMax) throw inputInvalid(`exceeds ${inputBytesMax} bytes`);
+  let value: unknown;
+  try {
+    value = parseExactJson(text);
+  } catch {
+    value = undefined;
+  }
+  if (!isObject(value)) throw inputInvalid('is no JSON object, such as {"calendar": "primary"}');
+  return value as JsonObject;
+}

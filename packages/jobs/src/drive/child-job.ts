@@ -1,0 +1,55 @@
+import type { Clock, Sealer } from "@svc/core";
+import type { ChildDocument, NewJob } from "@svc/db";
+import { skillToolSlug } from "../skills/toolkit.ts";
+import type { NewChild } from "../state/change.ts";
+import { noUse } from "../state/counts.ts";
+import type { JobState, LoadedProgram } from "../state/job.ts";
+import { jobSeals } from "./seals.ts";
+
+/** A job that runs a skill, as it is stored with the commit of the one that runs it. */
+export function childJob(
+  parent: JobState,
+  child: NewChild,
+  context: { readonly clock: Clock; readonly sealer: Sealer },
+): NewJob {
+  const { id, name, skill, program, programHash, input, place, generation, limits } = child;
+  const { projectId, keyId, isSimulated } = parent;
+  const nowMs = context.clock.now();
+  const mode = isSimulated ? "simulate" : "live";
+  const skillSlug = skillToolSlug(skill.slug);
+  const payload = JSON.stringify({ mode, status: "queued", programHash, skillSlug, parentJobId: parent.id });
+  return {
+    job: {
+      id,
+      projectId,
+      status: "queued",
+      mode,
+      skillSlug,
+      parentJobId: parent.id,
+      childKey: [place.stepId, place.ordinal, place.callId, generation].join("/"),
+      child: { stepId: place.stepId, ordinal: place.ordinal, limits },
+      programDigest: Buffer.from(skill.digest, "hex"),
+      input: jobSeals(context.sealer, projectId, id).seal("input", input),
+      params: {},
+      stepArgs: {},
+      keyId,
+      principalChain: [...parent.principalChain, `skill:${name}`],
+      contentDigest: Buffer.from(skill.digest, "hex"),
+      estimate: skill.estimate,
+      used: noUse,
+      saga: { state: program.sagaOn.length > 0 ? "armed" : "none", entries: 0, done: 0, failed: 0 },
+      deadlineAt: nowMs + program.limits.deadlineMs,
+      createdAt: nowMs,
+      updatedAt: nowMs,
+    },
+    events: [{ type: "job-submitted", stepId: "", payload, principalChain: null }],
+    tasks: [{ jobId: id, kind: "run", subject: "", projectId, dueAt: nowMs }],
+  };
+}
+
+/** A program as a job runs it for another: within what that one leaves it. */
+export function withinParent(loaded: LoadedProgram, child: ChildDocument | null): LoadedProgram {
+  if (child === null) return loaded;
+  const { program } = loaded;
+  return { ...loaded, program: { ...program, limits: { ...program.limits, ...child.limits } } };
+}

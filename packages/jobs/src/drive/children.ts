@@ -1,0 +1,166 @@
+import { requireId } from "@svc/core";
+import {
+  type ChildRecord,
+  hasFailedUndo,
+  lockChildJobs,
+  nextJobUndoEntries,
+  readChildJobs,
+  requestJobCancel,
+  withTransaction,
+} from "@svc/db";
+import { readSkillName } from "@svc/program";
+import type { Change, ChildStanding, Edit } from "../state/change.ts";
+import type { JobState } from "../state/job.ts";
+import { isEnd } from "../state/statuses.ts";
+import { awaited, countChild, standingOf, standWith, undoneJob, undoOfChild } from "../steps/children.ts";
+import type { Child, StepEffects } from "../steps/effects.ts";
+import type { CommitContext, Commits } from "./commit.ts";
+import type { InnerUndo, Port, UndoEntry } from "./port.ts";
+import { jobSeals } from "./seals.ts";
+
+/** What a driver does about the jobs that its own runs. */
+export type ChildPort = Pick<StepEffects, "loadSkill" | "readChildren"> &
+  Pick<Port, "awaitChildren" | "cancelChildren">;
+
+/** Makes that over the store. */
+export function createChildPort({ context, db }: CommitContext, commit: Commits["commit"]): ChildPort {
+  const { clock } = context;
+  return {
+    async loadSkill({ projectId, loaded }, name) {
+      const skill = loaded.skills[name];
+      if (skill === undefined) throw new Error(`the pins of a job lack ${name}`);
+      return { skill, loaded: await context.programs.get(db, projectId, Buffer.from(skill.digest, "hex")) };
+    },
+    async readChildren(_state, ids) {
+      const found = new Map((await readChildJobs(db, ids)).map((child) => [child.id, child]));
+      return ids.flatMap((id) => {
+        const child = found.get(id);
+        return child === undefined ? [] : [childOf(child)];
+      });
+    },
+    async awaitChildren(work, children) {
+      const { deadline } = work.state;
+      const isClockRunning = "atMs" in deadline && deadline.atMs > clock.now();
+      const task = isClockRunning ? { dueAtMs: deadline.atMs } : "end";
+      const isNew = new Set(work.pending.children.map(({ id }) => id));
+      const known = children.flatMap(({ id }) => (isNew.has(id) ? [] : [id]));
+      if (known.length === 0) {
+        await commit(work, { task });
+        return;
+      }
+      // Who ends or waits meanwhile makes the task due after this commit has ended it, or was found to stand elsewhere.
+      await withTransaction(db, async (tx) => {
+        const found = await lockChildJobs(tx, known);
+        const hasMoved = found.some((child) => standingOf(standing(child)) !== seen(children, child.id));
+        await commit(work, { task: hasMoved ? { dueAtMs: clock.now() } : task }, tx);
+      });
+    },
+    async cancelChildren({ projectId }, ids, chain) {
+      for (const jobId of ids) await requestJobCancel(db, { jobId, projectId, chain, nowMs: clock.now() });
+      context.onDue();
+    },
+  };
+}
+
+function seen(children: readonly ChildStanding[], id: Child["id"]): string | undefined {
+  return children.find((child) => child.id === id)?.standing;
+}
+
+function standing({ status, park }: Pick<ChildRecord, "status" | "park">): Pick<Child, "status" | "parkReason"> {
+  return { status, parkReason: park?.reason ?? "" };
+}
+
+function childOf(record: ChildRecord): Child {
+  const { id, deadlineAt, cancelRequestedAt, used, saga, lastError, receipt, status } = record;
+  return {
+    id,
+    ...standing(record),
+    isClockStopped: deadlineAt === null,
+    isCancelRequested: cancelRequestedAt !== null,
+    used,
+    calls: receipt?.calls,
+    outcome: receipt?.outcome ?? "",
+    resultJson: receipt?.resultJson ?? "",
+    lastError,
+    isUndoable: status === "succeeded" && saga.state === "armed" && saga.entries > 0,
+  };
+}
+
+/** A child that is under way, and where it stands in its parent. */
+type OpenChild = { readonly id: Child["id"]; readonly stepId: string; readonly ordinal: number; readonly name: string };
+
+/** The children that a job has under way. */
+function openChildren({ positions, loaded }: JobState): readonly OpenChild[] {
+  return positions.flatMap(({ index, progress }): OpenChild[] => {
+    const instruction = loaded.flow.instructions[index];
+    if (progress?.kind !== "run" || progress.childId === undefined || instruction?.kind !== "step") return [];
+    const { step } = instruction;
+    if (step.kind !== "run") return [];
+    return [{ id: progress.childId, stepId: step.id, ordinal: 0, name: step.skill }];
+  });
+}
+
+/**
+ * What a job does that is to end while it has children under way: it asks them to end, waits until they have, and takes what they did.
+ * Undefined where none is under way.
+ */
+export async function endChildren(state: JobState, chain: readonly string[], port: Port): Promise<Change | undefined> {
+  const open = openChildren(state);
+  if (open.length === 0) return undefined;
+  const found = await port.readChildren(
+    state,
+    open.map(({ id }) => id),
+  );
+  const running = found.filter(({ status }) => !isEnd(status));
+  if (running.length === 0)
+    return { edits: open.flatMap((one) => takenEdits(state, one, found)), next: { kind: "on" } };
+  const asked = running.filter(({ isCancelRequested }) => !isCancelRequested).map(({ id }) => id);
+  await port.cancelChildren(state, asked, chain);
+  const stepId = open[0]?.stepId ?? "";
+  return {
+    edits: standWith(state, stepId, running, port.clock.now()),
+    next: { kind: "await", children: running.map(awaited) },
+  };
+}
+
+function takenEdits(state: JobState, { id, stepId, ordinal, name }: OpenChild, found: readonly Child[]): Edit[] {
+  const child = found.find((one) => one.id === id);
+  const undo = child && undoOfChild(state, child, { stepId, ordinal, name });
+  return [
+    ...(child === undefined ? [] : countChild(stepId, child)),
+    ...(undo === undefined ? [] : [{ kind: "armUndo", entries: [undo] } as const]),
+    { kind: "progress", progress: { kind: "run", stepId } },
+  ];
+}
+
+/** Reads undo entries, those of the jobs that a job ran among them. */
+export function createUndoReader({ context, db }: CommitContext): Pick<Port, "nextUndo"> {
+  const next = async (projectId: JobState["projectId"], jobId: Child["id"]): Promise<UndoEntry | undefined> => {
+    const [found] = await nextJobUndoEntries(db, jobId, 1);
+    if (found === undefined) return undefined;
+    const { entry, stepId, toolSlug, entityId, args } = found;
+    const seals = jobSeals(context.sealer, projectId, jobId);
+    return { entry, stepId, toolSlug, entityId, args: seals.openObject(`undo/${entry}`, args) };
+  };
+  /** What is next within a job that another ran, however deep it stands. */
+  const within = async (projectId: JobState["projectId"], jobId: Child["id"]): Promise<InnerUndo> => {
+    const entry = await next(projectId, jobId);
+    if (entry === undefined) return { kind: "over", hasFailed: await hasFailedUndo(db, jobId) };
+    const inner = childOfEntry(entry);
+    const found = inner && (await within(projectId, inner));
+    if (found === undefined) return { kind: "call", jobId, entry };
+    return found.kind === "over" ? { kind: "close", jobId, entry, hasFailed: found.hasFailed } : found;
+  };
+  return {
+    async nextUndo({ id, projectId }) {
+      const entry = await next(projectId, id);
+      const child = entry && childOfEntry(entry);
+      return child === undefined ? entry : entry && { ...entry, inner: await within(projectId, child) };
+    },
+  };
+}
+
+/** The job whose entries an entry stands for. */
+function childOfEntry({ toolSlug, args }: UndoEntry): Child["id"] | undefined {
+  return readSkillName(toolSlug) === undefined ? undefined : requireId("job", undoneJob, String(args[undoneJob]));
+}

@@ -1,0 +1,117 @@
+import { type Id, idOfUuid, uuidOfId } from "@svc/core";
+import { createWorld } from "@svc/testing/desk";
+import type { JobReading, TestBench } from "@svc/testing/job-bench";
+import { countTasks, createBenches } from "@svc/testing/job-benches";
+import { until } from "@svc/testing/until";
+import { afterAll, afterEach, expect, test } from "vitest";
+import type { FaultPoint } from "./fault-points.ts";
+import { goOn, isOver } from "./test-parks.ts";
+
+const benches = createBenches();
+afterEach(benches.stop);
+afterAll(benches.drop);
+
+const textInput = {
+  inputSchema: { type: "object", required: ["text"], properties: { text: { type: "string" } } },
+  input: { text: "x" },
+};
+const note = {
+  ...textInput,
+  steps: [{ id: "note", call: "desk.send_keyed", entity: "ops", args: { text: { $ref: "input.text" } } }],
+  result: { id: { $ref: "steps.note.id" } },
+};
+const undo = { call: "desk.delete_note", entity: "ops", args: { id: { $ref: "output.id" }, confirm: true } };
+const saga = { on: ["failed"] };
+const undone = { ...note, saga, steps: [{ ...note.steps[0], undo }] };
+const options = { skills: { note, undone } };
+const twice = {
+  steps: [
+    { id: "first", run: "skills.note", input: { text: "one" } },
+    { id: "second", run: "skills.note", input: { text: { $ref: "steps.first.id" } } },
+  ],
+};
+
+async function childrenOf({ db }: TestBench, jobId: Id<"job">): Promise<Id<"job">[]> {
+  const rows = await db.sql<
+    { id: string }[]
+  >`select id from jobs where parent_job_id = ${uuidOfId(jobId)}::uuid order by id`;
+  return rows.map(({ id }) => idOfUuid("job", id));
+}
+
+/** Runs a program on a node that dies at a point, and on another to its end. */
+async function runAndKill(program: object, point: FaultPoint | "in-send", nth: number) {
+  const world = createWorld();
+  const { script } = world;
+  world.script = (request) => (request.path === "/items/bad" ? { status: 404 } : script?.(request, 0));
+  const bench = await benches.bench(world);
+  let isDead = false;
+  const doomed = bench.doom(point, nth);
+  void doomed.then(() => {
+    isDead = true;
+  });
+  const id = await bench.submit(program, options);
+  await until(() => {
+    bench.clock.advance(20);
+    return isDead;
+  });
+  const engine = bench.engine();
+  const reading = await goOn(bench, engine, id, isOver);
+  return { bench, world, id, reading };
+}
+
+/** Each job's log is gapless and named by its receipt, and nothing of it is due any more. */
+async function expectWhole(bench: TestBench, readings: readonly JobReading[]): Promise<void> {
+  for (const { events, receipt } of readings) {
+    expect(events.map(({ seq }) => seq)).toEqual(events.map((_event, index) => index + 1));
+    expect(receipt.lastSeq).toBe(events.length);
+  }
+  expect(await countTasks(bench)).toBe(0);
+}
+
+const points = [
+  ...[1, 2, 3].map((nth) => ["after-claim", nth] as const),
+  ...[1, 2, 3, 4].flatMap((nth) => [["before-commit", nth] as const, ["after-commit", nth] as const]),
+  ["in-send", 1] as const,
+  ["after-call", 2] as const,
+];
+
+test.each(points)("dead at %s, passing %i: each skill is run once, and its end is taken once", async (point, nth) => {
+  const { bench, world, id, reading } = await runAndKill(twice, point, nth);
+  expect([reading.job.status, reading.job.lastError]).toEqual(["succeeded", ""]);
+  const children = await childrenOf(bench, id);
+  expect(children).toHaveLength(2);
+  const readings = await Promise.all(children.map((child) => bench.read(child)));
+  expect(readings.map(({ job }) => job.status)).toEqual(["succeeded", "succeeded"]);
+  // A keyed write that was lost is sent again under its key.
+  const sent = world.seen.filter(({ method }) => method === "POST");
+  expect([...new Set(sent.map(({ body }) => body["text"]))]).toEqual(["one", "note-one"]);
+  expect(new Set(sent.map(({ key }) => key)).size).toBe(2);
+  expect(reading.events.filter(({ type }) => type === "child-started")).toHaveLength(2);
+  const used = readings.reduce((sum, { job }) => sum + job.used.toolCalls, 0);
+  expect(reading.job.used).toMatchObject({ toolCalls: used, writes: used });
+  await expectWhole(bench, [reading, ...readings]);
+});
+
+const undoing = {
+  saga,
+  steps: [
+    { id: "first", run: "skills.undone", input: { text: "one" } },
+    { id: "second", run: "skills.undone", input: { text: "two" } },
+    { id: "bad", call: "desk.get_item", entity: "ops", args: { id: "bad" } },
+  ],
+};
+
+test.each([
+  ["mid-undo", 1],
+  ["before-commit", 9],
+  ["before-commit", 10],
+] as const)("dead at %s, passing %i, while what children did is undone: all of it is, once", async (point, nth) => {
+  const { bench, world, reading } = await runAndKill(undoing, point, nth);
+  expect(reading.job).toMatchObject({
+    status: "failed",
+    saga: { state: "compensated", entries: 2, done: 2, failed: 0 },
+  });
+  const gone = world.seen.flatMap(({ method, path }) => (method === "DELETE" ? [path] : []));
+  expect([...new Set(gone)]).toEqual(["/notes/note-two", "/notes/note-one"]);
+  await expectWhole(bench, [reading]);
+});

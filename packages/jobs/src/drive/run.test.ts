@@ -1,0 +1,460 @@
+import { uuidOfId } from "@svc/core";
+import { type Job, JobStatus } from "@svc/gen/jobs";
+import { createTestDatabase, type TestDatabase } from "@svc/testing/database";
+import { createTestNode, jobOf, programText, type TestNode, type TestProject } from "@svc/testing/jobs-node";
+import { refusalsOf } from "@svc/testing/project-client";
+import { until } from "@svc/testing/until";
+import { afterAll, beforeAll, expect, test } from "vitest";
+
+let database: TestDatabase;
+beforeAll(async () => {
+  database = await createTestDatabase();
+});
+afterAll(() => database.drop());
+
+const inputSchema = {
+  type: "object",
+  additionalProperties: false,
+  required: ["text"],
+  properties: { text: { type: "string", maxLength: 20 } },
+};
+const input = { text: "hello" };
+const send = { id: "send", call: "desk.send_note", entity: "ops", args: { text: { $ref: "input.text" } } };
+const undo = { call: "desk.delete_note", entity: "ops", args: { id: { $ref: "output.id" }, confirm: true } };
+const announce = { inputSchema, input, steps: [send], result: { note: { $ref: "steps.send.id" } } };
+const description = "Leaves a note.";
+
+async function succeeded(node: TestNode, { client }: TestProject, program: object): Promise<string> {
+  const { id } = jobOf(await client.submitJob({ programJson: programText(program) }));
+  await node.reach(id, "succeeded");
+  return id;
+}
+
+/** Makes skills of programs, which run once for that. */
+async function promote(node: TestNode, project: TestProject, skills: Record<string, object>): Promise<void> {
+  for (const [slug, program] of Object.entries(skills)) {
+    await project.client.promoteJob({ jobId: await succeeded(node, project, program), slug, description });
+  }
+  node.world.seen.length = 0;
+}
+
+const submit = async ({ client }: TestProject, program: object) =>
+  jobOf(await client.submitJob({ programJson: programText(program) }));
+const read = async ({ client }: TestProject, id: string) => jobOf(await client.getJob({ id }));
+const texts = (node: TestNode) =>
+  node.world.seen.flatMap(({ method, body }) => (method === "POST" ? [body["text"]] : []));
+
+async function childOf({ client }: TestProject, parentJobId: string): Promise<Job> {
+  const { jobs } = await client.listJobs({ parentJobId });
+  expect(jobs).toHaveLength(1);
+  return jobs[0] as Job;
+}
+
+/** Waits until a job is parked, and answers it. */
+async function parked(node: TestNode, project: TestProject, id: string): Promise<Job> {
+  await node.reach(id, "parked");
+  return read(project, id);
+}
+
+test("a skill is run as a step: a job of its own, whose result is the step's value", async () => {
+  await using node = createTestNode(database.db);
+  const project = await node.project();
+  await promote(node, project, { announce });
+  const { id, estimate } = await submit(project, {
+    steps: [
+      { id: "first", run: "skills.announce", input: { text: "one" } },
+      { id: "second", run: "skills.announce@1", input: { text: { $ref: "steps.first.note" } } },
+    ],
+    result: { note: { $ref: "steps.second.note" } },
+  });
+  expect(estimate).toMatchObject({
+    callsMin: 2,
+    callsMax: 2,
+    writesMax: 2,
+    accessClasses: ["write"],
+    toolkits: ["desk"],
+  });
+  await node.reach(id, "succeeded");
+  const job = await read(project, id);
+  const [one, noteOfOne] = texts(node);
+  expect(one).toBe("one");
+  expect(JSON.parse(job.receipt?.resultJson ?? "")).toEqual({ note: expect.any(String) });
+  expect(job.receipt).toMatchObject({
+    outcome: "complete",
+    calls: { write: 2 },
+    actual: { calls: 2, writes: 2 },
+    limits: { used: { toolCalls: 2, writes: 2 } },
+  });
+  expect(job.stepReceipts).toMatchObject([
+    {
+      stepId: "first",
+      kind: "run",
+      toolSlug: "skills.announce",
+      toolVersion: "1",
+      state: "completed",
+      calls: { write: 1 },
+    },
+    { stepId: "second", kind: "run", toolSlug: "skills.announce@1", state: "completed" },
+  ]);
+  const { jobs } = await project.client.listJobs({ parentJobId: id });
+  expect(jobs.map(({ skillSlug, parentJobId, status }) => [skillSlug, parentJobId, status])).toEqual([
+    ["skills.announce", id, JobStatus.SUCCEEDED],
+    ["skills.announce", id, JobStatus.SUCCEEDED],
+  ]);
+  expect(JSON.parse(jobs[1]?.receipt?.resultJson ?? "")).toEqual({ note: noteOfOne });
+  const bySkill = (await project.client.listJobs({ skillSlug: "skills.announce" })).jobs.map((one) => one.id);
+  expect(bySkill).toEqual(jobs.map((one) => one.id));
+  const all = (await project.client.listJobs({})).jobs.map((one) => one.id);
+  expect(all.filter((one) => bySkill.includes(one))).toEqual([]);
+  const { events } = await project.client.listJobEvents({ jobId: id });
+  const started = events.filter(({ type }) => type === "child-started");
+  expect(started.map(({ stepId, payloadJson }) => [stepId, JSON.parse(payloadJson)])).toEqual([
+    ["first", { jobId: jobs[1]?.id, toolSlug: "skills.announce", version: 1 }],
+    ["second", { jobId: jobs[0]?.id, toolSlug: "skills.announce@1", version: 1 }],
+  ]);
+  const log = await project.client.listJobEvents({ jobId: jobs[0]?.id ?? "" });
+  expect(log.events[0]?.principalChain).toEqual([`key:${project.keyId}`, "skill:skills.announce@1"]);
+});
+
+test("a job keeps the version that it was submitted with, whatever becomes of the skill", async () => {
+  await using node = createTestNode(database.db);
+  const project = await node.project();
+  await promote(node, project, { announce });
+  const { id } = await submit(project, {
+    steps: [
+      { id: "pause", judge: "go" },
+      { id: "tell", run: "skills.announce", input },
+    ],
+    points: { go: { question: "Go?", continuations: ["proceed", "abort"], escalation: [{ principal: "owner" }] } },
+  });
+  await node.reach(id, "parked");
+  const louder = { ...announce, steps: [{ ...send, args: { text: { $text: "{input.text}!" } } }] };
+  const jobId = await succeeded(node, project, louder);
+  await project.client.promoteJob({ jobId, slug: "announce", description, newVersion: true });
+  await project.client.deleteSkill({ slug: "announce", version: 1 });
+  node.world.seen.length = 0;
+  await project.client.answerAsk({ jobId: id, principalId: "owner", continuation: "proceed" });
+  await node.reach(id, "succeeded");
+  expect(texts(node)).toEqual(["hello"]);
+});
+
+test("what cannot be run is refused with its place", async () => {
+  await using node = createTestNode(database.db);
+  const project = await node.project();
+  const deep = (run: string) => ({
+    inputSchema,
+    input,
+    steps: [{ id: "in", run, input: { text: { $ref: "input.text" } } }],
+  });
+  await promote(node, project, { announce });
+  await promote(node, project, { d1: deep("skills.announce"), d2: deep("skills.d1"), d3: deep("skills.d2") });
+  const found = async (...steps: object[]) => {
+    const { details } = await refusalsOf(project.client.submitJob({ programJson: programText({ steps }) }));
+    return details.map(({ reason, field }: { reason: string; field: string }) => `${reason} ${field}`);
+  };
+  expect(await found({ id: "a", run: "skills.none" })).toEqual(["PROGRAM_TOOL_UNKNOWN programJson/steps/0/run"]);
+  expect(await found({ id: "a", run: "skills.announce@2", input })).toEqual([
+    "PROGRAM_TOOL_UNKNOWN programJson/steps/0/run",
+  ]);
+  expect(await found({ id: "a", run: "desk.send_note", input })).toEqual(["PROGRAM_MALFORMED programJson/steps/0/run"]);
+  expect(await found({ id: "a", run: "skills.announce", input: { text: 7 } })).toEqual([
+    "PROGRAM_ARGUMENT_INVALID programJson/steps/0/input/text",
+  ]);
+  expect(await found({ id: "a", run: "skills.announce", input: {} })).toEqual([
+    "PROGRAM_ARGUMENT_INVALID programJson/steps/0/input",
+  ]);
+  const nothing = { id: "b", call: "desk.get_item", entity: "ops", args: { id: { $ref: "steps.a.other" } } };
+  expect(await found({ id: "a", run: "skills.announce", input }, nothing)).toEqual([
+    "PROGRAM_REFERENCE_INVALID programJson/steps/1/args/id",
+  ]);
+  expect(await found({ id: "a", call: "skills.announce", entity: "ops", args: input })).toEqual([
+    "PROGRAM_TOOL_NOT_CALLABLE programJson/steps/0/call",
+  ]);
+  // Four deep is the most.
+  const four = await succeeded(node, project, deep("skills.d3"));
+  await project.client.promoteJob({ jobId: four, slug: "d4", description });
+  expect(await found({ id: "a", run: "skills.d4", input })).toEqual([
+    "PROGRAM_TOOL_NOT_CALLABLE programJson/steps/0/run",
+  ]);
+  // A skill that leads back to itself.
+  const again = {
+    jobId: await succeeded(node, project, deep("skills.d1")),
+    slug: "announce",
+    description,
+    newVersion: true,
+  };
+  await project.client.promoteJob(again);
+  expect(await found({ id: "a", run: "skills.d1", input })).toEqual([
+    "PROGRAM_TOOL_NOT_CALLABLE programJson/steps/0/run",
+  ]);
+  const own = await succeeded(node, project, deep("skills.announce@1"));
+  const itself = { jobId: own, slug: "announce@1", description };
+  expect(await refusalsOf(project.client.promoteJob(itself))).toMatchObject({
+    details: [{ reason: "SKILL_SLUG_INVALID" }],
+  });
+});
+
+test("a child that fails is the step's failure, undoes what it did, and the job undoes the children that went well", async () => {
+  await using node = createTestNode(database.db);
+  const project = await node.project();
+  const saga = { on: ["failed"] };
+  const kept = { ...announce, saga, steps: [{ ...send, undo }] };
+  const failing = {
+    inputSchema,
+    input: { text: "x" },
+    saga,
+    steps: [
+      { ...send, undo },
+      { id: "item", call: "desk.get_item", entity: "ops", args: { id: { $ref: "input.text" } } },
+    ],
+  };
+  const nested = {
+    inputSchema,
+    input,
+    saga,
+    steps: [
+      { ...send, args: { text: "outer" }, undo },
+      { id: "in", run: "skills.kept", input: { text: "inner" } },
+    ],
+  };
+  await promote(node, project, { kept, failing });
+  await promote(node, project, { nested });
+  node.world.script = ({ path }) => (path === "/items/bad" ? { status: 404 } : undefined);
+  const { id, estimate } = await submit(project, {
+    saga,
+    steps: [
+      { id: "first", run: "skills.kept", input: { text: "first" } },
+      { id: "both", run: "skills.nested", input },
+      { id: "bad", run: "skills.failing", input: { text: "bad" } },
+    ],
+  });
+  expect(estimate).toMatchObject({ notCompensable: [] });
+  await node.reach(id, "failed");
+  const job = await read(project, id);
+  expect(job.lastError).toMatch(
+    /^CHILD_FAILED: step bad: skills\.failing \(job_\w+\) has failed: provider_error: step item/,
+  );
+  expect(job.saga).toMatchObject({ state: "compensated", entries: 2, done: 2, failed: 0 });
+  expect(texts(node)).toEqual(["first", "outer", "inner", "bad"]);
+  const gone = node.world.seen.flatMap(({ method, path }) => (method === "DELETE" ? [path.split("/").at(-1)] : []));
+  // The child that failed undid its own; then the others, the latest first.
+  expect(gone).toEqual(["note-bad", "note-inner", "note-outer", "note-first"]);
+  expect(job.stepReceipts.map(({ stepId, state }) => [stepId, state])).toEqual([
+    ["first", "undone"],
+    ["both", "undone"],
+    ["bad", "failed"],
+  ]);
+});
+
+test("a child that waits for a person parks its job with a reason that names it, and its clock stands still", async () => {
+  await using node = createTestNode(database.db);
+  const project = await node.project();
+  const points = { go: { question: "Go?", continuations: ["proceed", "abort"], escalation: [{ principal: "owner" }] } };
+  const asking = { ...announce, points, steps: [{ id: "gate", judge: "go", when: "input.text != 'hello'" }, send] };
+  await promote(node, project, { asking });
+  const program = { steps: [{ id: "tell", run: "skills.asking", input: { text: "hi" } }] };
+  const { id } = await submit(project, program);
+  const waiting = await parked(node, project, id);
+  const child = await childOf(project, id);
+  expect(waiting.park).toMatchObject({ reason: "child", stepId: "tell", childJobId: child.id });
+  expect(waiting.park?.judgment).toBeUndefined();
+  expect(child.park).toMatchObject({ reason: "judgment", judgment: { question: "Go?" } });
+  const [row] = await database.db.sql`select deadline_at from jobs where id = ${uuidOfId(id as never)}`;
+  expect(row?.["deadline_at"]).toBeNull();
+  await project.client.answerAsk({ jobId: child.id, principalId: "owner", continuation: "proceed" });
+  await node.reach(id, "succeeded");
+  expect((await read(project, id)).receipt).toMatchObject({ actual: { asks: 1, calls: 1 } });
+  const { events } = await project.client.listJobEvents({ jobId: id });
+  const moves = events.flatMap(({ type, payloadJson }) =>
+    type === "job-status-changed" ? [JSON.parse(payloadJson)] : [],
+  );
+  expect(moves.map(({ to, reason }) => `${to} ${reason}`)).toEqual([
+    "running started",
+    "parked child",
+    "running child",
+    "succeeded finished",
+  ]);
+  const other = await submit(project, program);
+  await node.reach(other.id, "parked");
+  const aborted = await childOf(project, other.id);
+  await project.client.answerAsk({ jobId: aborted.id, principalId: "owner", continuation: "abort" });
+  await node.reach(other.id, "failed");
+  expect((await read(project, other.id)).lastError).toMatch(/^CHILD_ABORTED: step tell/);
+});
+
+test("children are cancelled with their job, which ends once they have", async () => {
+  await using node = createTestNode(database.db);
+  const project = await node.project();
+  const slow = {
+    inputSchema,
+    input,
+    saga: { on: ["cancelled"] },
+    steps: [
+      { ...send, undo },
+
+      // biome-ignore lint/suspicious/noThenProperty: it is the word of the language
+      { id: "rest", if: "input.text == 'slow'", then: [{ id: "pause", wait: "1h" }] },
+    ],
+  };
+  await promote(node, project, { slow });
+  await promote(node, project, {
+    relay: { inputSchema, input, steps: [{ id: "in", run: "skills.slow", input: { text: { $ref: "input.text" } } }] },
+  });
+  const { id } = await submit(project, { steps: [{ id: "tell", run: "skills.relay", input: { text: "slow" } }] });
+  await until(
+    async () => (await project.client.listJobs({ skillSlug: "skills.slow" })).jobs[0]?.status === JobStatus.PARKED,
+  );
+  expect((await read(project, id)).status).toBe(JobStatus.RUNNING);
+  await project.client.cancelJob({ id });
+  await node.reach(id, "cancelled");
+  const relay = await childOf(project, id);
+  const inner = await childOf(project, relay.id);
+  expect([relay.status, inner.status]).toEqual([JobStatus.CANCELLED, JobStatus.CANCELLED]);
+  expect(inner.saga).toMatchObject({ state: "compensated", done: 1 });
+  const job = await read(project, id);
+  expect(job.receipt).toMatchObject({ actual: { calls: 1, writes: 1 } });
+  expect(job.stepReceipts).toMatchObject([{ stepId: "tell", state: "failed" }]);
+  // One that somebody else cancels is the step's failure.
+  const { id: other } = await submit(project, { steps: [{ id: "tell", run: "skills.slow", input: { text: "slow" } }] });
+  await until(async () => (await project.client.listJobs({ parentJobId: other })).jobs[0]?.status === JobStatus.PARKED);
+  await project.client.cancelJob({ id: (await childOf(project, other)).id });
+  await node.reach(other, "failed");
+  expect((await read(project, other)).lastError).toMatch(/^CHILD_CANCELLED: /);
+});
+
+test("a child uses no more than its job has left", async () => {
+  await using node = createTestNode(database.db);
+  const project = await node.project();
+  const thrice = {
+    inputSchema,
+    input,
+    steps: [1, 2, 3].map((n) => ({ ...send, id: `send${n}` })),
+  };
+  await promote(node, project, { announce, thrice });
+  const limits = { toolCalls: 10, writes: 4 };
+  const steps = [
+    { id: "one", run: "skills.announce", input },
+    { id: "two", run: "skills.thrice", input },
+    // biome-ignore lint/suspicious/noThenProperty: it is the word of the language
+    { id: "gone", if: "true", then: [{ id: "three", run: "skills.announce", input }] },
+  ];
+  const refused = await refusalsOf(project.client.submitJob({ programJson: programText({ limits, steps }) }));
+  expect(refused.details).toEqual(
+    [{ reason: "PROGRAM_LIMIT_INVALID", field: "programJson/limits" }].map((one) => ({
+      ...one,
+      field: "programJson/limits/writes",
+    })),
+  );
+  const looping = {
+    until: "steps.loop0.note == ''",
+    max: 5,
+    every: "1s",
+    do: [{ id: "loop0", run: "skills.announce", input }],
+  };
+  const { details } = await refusalsOf(
+    project.client.submitJob({ programJson: programText({ limits, steps: [{ id: "rounds", ...looping }] }) }),
+  );
+  expect(details).toMatchObject([{ reason: "PROGRAM_LIMIT_INVALID" }]);
+  // A row set decides how many calls a skill makes: the limit of the job that runs it holds.
+  const rows = { from: "items[]", key: "id", keep: ["id"] };
+  const all = {
+    inputSchema,
+    input,
+    steps: [
+      { id: "items", call: "desk.list_items", entity: "ops", args: {}, rows },
+      { id: "each", map: "items", concurrency: 1, do: [{ ...send, args: { text: { $ref: "row.id" } } }] },
+    ],
+  };
+  await promote(node, project, { all });
+  const { id } = await submit(project, { limits: { writes: 2 }, steps: [{ id: "every", run: "skills.all", input }] });
+  await node.reach(id, "failed");
+  expect(texts(node)).toHaveLength(2);
+  const job = await read(project, id);
+  expect(job.lastError).toMatch(/^CHILD_FAILED: .*LIMIT_REACHED/);
+  expect(job.receipt).toMatchObject({
+    limits: { used: { writes: 2 }, max: { writes: 2 } },
+    estimate: { writesMax: 2 },
+  });
+});
+
+test("the approval of a plan covers its children, and no run passes it", async () => {
+  await using node = createTestNode(database.db);
+  const project = await node.project();
+  const { client } = project;
+  const drop = {
+    inputSchema,
+    input,
+    steps: [{ id: "gone", call: "desk.delete_note", entity: "ops", args: { id: "n1", confirm: true } }],
+  };
+  const approved = async (program: object) => {
+    const { id, status } = await submit(project, program);
+    expect(status).toBe(JobStatus.PENDING_PLAN_APPROVAL);
+    await client.answerAsk({ jobId: id, principalId: "owner", continuation: "proceed" });
+    await node.reach(id, "succeeded");
+    return id;
+  };
+  await client.promoteJob({ jobId: await approved(drop), slug: "drop", description });
+  const careful = { ...announce, approval: { plan: "always" } };
+  await client.promoteJob({ jobId: await approved(careful), slug: "careful", description });
+  // By whatever the job itself says, and however deep they stand.
+  const never = { approval: { plan: "never" } };
+  const relay = { inputSchema, input, ...never, steps: [{ id: "in", run: "skills.drop", input }] };
+  await client.promoteJob({ jobId: await approved(relay), slug: "relay", description });
+  for (const run of ["skills.drop", "skills.careful", "skills.relay"]) {
+    const program = { ...never, steps: [{ id: "tell", run, input }] };
+    const id = await approved(program);
+    expect((await read(project, id)).estimate?.accessClasses).toEqual(
+      run === "skills.careful" ? ["write"] : ["destructive"],
+    );
+    const { events } = await client.listJobEvents({ jobId: (await childOf(project, id)).id });
+    expect(events.map(({ type }) => type)).not.toContain("ask-raised");
+    const refused = project.as("member").submitJob({ programJson: programText(program) });
+    expect((await refusalsOf(refused)).details).toMatchObject([{ reason: "APPROVER_ROLE_REQUIRED" }]);
+  }
+});
+
+test("a simulated job runs its children simulated", async () => {
+  await using node = createTestNode(database.db);
+  const project = await node.project();
+  await promote(node, project, { announce });
+  const program = {
+    steps: [{ id: "tell", run: "skills.announce", input }],
+    result: { note: { $ref: "steps.tell.note" } },
+  };
+  const { id } = jobOf(await project.client.submitJob({ programJson: programText(program), mode: "simulate" }));
+  await node.reach(id, "succeeded");
+  expect(node.world.seen).toEqual([]);
+  expect((await read(project, id)).stepReceipts).toMatchObject([{ state: "simulated" }]);
+  expect((await childOf(project, id)).mode).toBe("simulate");
+  const first = jobOf(await project.client.submitJob({ programJson: programText(program), simulateFirst: true }));
+  await node.reach(first.id, "succeeded");
+  expect(texts(node)).toEqual(["hello"]);
+});
+
+test("a job whose child failed before it wrote is retried with another child, one whose child has written is not", async () => {
+  await using node = createTestNode(database.db);
+  const project = await node.project();
+  const look = { id: "look", call: "desk.get_item", entity: "ops", args: { id: { $ref: "input.text" } } };
+  const early = { ...announce, steps: [look, send] };
+  const late = { ...announce, steps: [send, look] };
+  await promote(node, project, { early, late });
+  let isBroken = true;
+  node.world.script = ({ path }) => (isBroken && path === "/items/hello" ? { status: 404 } : undefined);
+  const first = await submit(project, { steps: [{ id: "tell", run: "skills.early", input }] });
+  const second = await submit(project, { steps: [{ id: "tell", run: "skills.late", input }] });
+  await node.reach(first.id, "failed");
+  await node.reach(second.id, "failed");
+  isBroken = false;
+  const child = await childOf(project, first.id);
+  const why = async (id: string) => (await refusalsOf(project.client.retryJob({ id }))).details;
+  expect(await why(child.id)).toMatchObject([{ reason: "JOB_NOT_RETRYABLE" }]);
+  expect(await why(second.id)).toMatchObject([{ reason: "JOB_NOT_RETRYABLE" }]);
+  await project.client.retryJob({ id: first.id });
+  await node.reach(first.id, "succeeded");
+  expect((await project.client.listJobs({ parentJobId: first.id })).jobs.map(({ status }) => status)).toEqual([
+    JobStatus.SUCCEEDED,
+    JobStatus.FAILED,
+  ]);
+  expect(texts(node)).toEqual(["hello", "hello"]);
+  expect((await read(project, first.id)).receipt).toMatchObject({ actual: { calls: 3, writes: 1 } });
+});

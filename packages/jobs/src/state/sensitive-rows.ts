@@ -1,0 +1,81 @@
+import { holdsSensitivePlace, isSensitiveAt, type JsonSchema, placeAlong } from "@svc/catalog";
+import { pathsNamed, type Reduction, type StepOf } from "@svc/program";
+import type { LoadedProgram } from "./job.ts";
+
+type Path = readonly (string | number)[];
+
+/** A program, with the tools that its rows come from. */
+type Rows = Pick<LoadedProgram, "program" | "flow" | "tools">;
+
+/** Whether a value over the rows of a set shows anything sensitive of them. */
+export function isSensitiveValue(rows: Rows, setId: string, reduction: Reduction): boolean {
+  if (reduction.kind === "count") return false;
+  if (reduction.kind !== "text") return isSensitiveField(rows, setId, reduction.field);
+  return reduction.of.parts.some((part) => {
+    return typeof part !== "string" && part.root === "row" && isSensitiveField(rows, setId, part.path);
+  });
+}
+
+/** Whether a field of a set's rows is sensitive, or holds anything that is: by the answers, or the input, that it was taken from. */
+function isSensitiveField(rows: Rows, setId: string, field: Path): boolean {
+  const instruction = rows.flow.instructions[rows.flow.indexOf.get(setId) ?? -1];
+  const step = instruction?.kind === "step" ? instruction.step : undefined;
+  const [name, ...rest] = field;
+  switch (step?.kind) {
+    case "call":
+      return step.rows !== undefined && isSensitiveAnswer(rows, step.tool, [...step.rows.from, 0, ...field]);
+    case "take":
+      return isSensitive(rows.program.inputSchema, [...step.list, 0, ...field]);
+    case "filter":
+    case "sort":
+    case "limit":
+    case "distinct":
+      return isSensitiveField(rows, step.source, field);
+    case "map":
+      return isSensitiveInMap(rows, step, field);
+    case "join": {
+      const kept = step.keep.find(([known]) => known === name)?.[1];
+      return isSensitiveField(rows, kept === undefined ? step.source : step.right, kept ? [...kept, ...rest] : field);
+    }
+    case "flatten": {
+      const kept = step.keep.find(([known]) => known === name)?.[1];
+      return isSensitiveField(rows, step.source, kept === undefined ? field : [step.field, 0, ...kept, ...rest]);
+    }
+    case "group": {
+      const reduction = step.as.find(([known]) => known === name)?.[1];
+      if (reduction !== undefined) return isSensitiveValue(rows, step.source, reduction);
+      return isSensitiveField(rows, step.source, field);
+    }
+    case "compute":
+      return isSensitiveComputed(rows, step, field);
+    default:
+      return false;
+  }
+}
+
+/** A field of a map's rows is kept from the answer of a call, or one of the source's. */
+function isSensitiveInMap(rows: Rows, { source, keep, calls }: StepOf<"map">, field: Path): boolean {
+  const [name, ...rest] = field;
+  const [callId, ...path] = keep.find(([known]) => known === name)?.[1] ?? [];
+  if (callId === undefined) return isSensitiveField(rows, source, field);
+  const call = calls.find(({ id }) => id === callId);
+  return call !== undefined && isSensitiveAnswer(rows, call.tool, [...path, ...rest]);
+}
+
+/** What is computed is as sensitive as what the expression names. */
+function isSensitiveComputed(rows: Rows, { source, fields }: StepOf<"compute">, field: Path): boolean {
+  const expression = fields.find(([known]) => known === field[0])?.[1];
+  if (expression === undefined) return isSensitiveField(rows, source, field);
+  return pathsNamed(expression.source).some(({ root, path }) => {
+    if (root === "row") return isSensitiveField(rows, source, path);
+    return root === "input" && isSensitive(rows.program.inputSchema, path);
+  });
+}
+
+function isSensitiveAnswer({ tools }: Rows, tool: string, path: Path): boolean {
+  return isSensitive(tools.get(tool)?.action.outputSchema, path);
+}
+
+function isSensitive(schema: JsonSchema | undefined, path: Path): boolean {
+  return schema !== undefined && (isSensitiveAt(schema, path) || holdsSensitivePlace(placeAlong(schema, path)));
+}

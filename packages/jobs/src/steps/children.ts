@@ -1,0 +1,145 @@
+import { applyDefaults, createTenantValidators, type JsonSchema, type SchemaValidator } from "@svc/catalog";
+import type { ChildDocument } from "@svc/db";
+import type { JsonObject, JsonValue, Limits } from "@svc/program";
+import type { ChildStanding, Edit, LimitName, NewChild, UndoOf } from "../state/change.ts";
+import { noCalls } from "../state/counts.ts";
+import type { JobState, LoadedProgram } from "../state/job.ts";
+import { isEnd, type JobStatus } from "../state/statuses.ts";
+import type { CallPlace, Child, LoadedSkill } from "./effects.ts";
+import type { CallFault } from "./invoke.ts";
+
+/** Where a child stands, as far as the job that runs it goes by that. */
+export function standingOf({ status, parkReason }: Pick<Child, "status" | "parkReason">): string {
+  if (status === "parked") return `parked/${parkReason}`;
+  return isEnd(status) ? status : "under way";
+}
+
+/** What is looked at of a child until it stands elsewhere. */
+export function awaited(child: Pick<Child, "id" | "status" | "parkReason">): ChildStanding {
+  return { id: child.id, standing: standingOf(child) };
+}
+
+/** Whether a child goes on when a person does something, and not before. */
+function waitsForPerson({ status, parkReason }: Child): boolean {
+  return status === "parked" && parkReason !== "wait";
+}
+
+/**
+ * Parks a job whose children under way all wait for people, with a reason that names the first, and takes it back once one of them goes
+ * on. The clock of its deadline stands still while theirs do.
+ */
+export function standWith(state: JobState, stepId: string, open: readonly Child[], nowMs: number): Edit[] {
+  const isParked = state.status === "parked";
+  const [first] = open;
+  if (first === undefined || !open.every(waitsForPerson)) return isParked ? resumed() : [];
+  if (isParked && open.some(({ id }) => id === state.park?.childJobId)) return [];
+  const stops = open.every(({ isClockStopped }) => isClockStopped);
+  return [
+    ...(isParked ? resumed() : []),
+    { kind: "move", to: "parked", reason: "child" },
+    { kind: "park", park: { reason: "child", stepId, since: nowMs, childJobId: first.id } },
+    ...(stops ? [{ kind: "deadline", clock: "stops" } as const] : []),
+  ];
+}
+
+function resumed(): Edit[] {
+  return [
+    { kind: "move", to: "running", reason: "child" },
+    { kind: "deadline", clock: "runs" },
+  ];
+}
+
+/** What a child uses at most at once, of the limits that are the parent's: those of the children under way are another's. */
+export type Room = Pick<Limits, LimitName>;
+
+/** What a job has left of its limits. */
+export function roomOf({ used, loaded: { program } }: JobState): Room {
+  const { limits } = program;
+  const left = (name: LimitName) => Math.max(0, limits[name] - used[name]);
+  return { toolCalls: left("toolCalls"), writes: left("writes"), rows: left("rows"), asks: left("asks") };
+}
+
+/** The limits of a child: its own, and no more than is left. `concurrency`: calls that it may have in flight. */
+export function limitsIn(room: Room, own: Limits, concurrency: number): ChildDocument["limits"] {
+  const within = (name: LimitName) => Math.min(own[name], room[name]);
+  return {
+    toolCalls: within("toolCalls"),
+    writes: within("writes"),
+    rows: within("rows"),
+    asks: within("asks"),
+    concurrency: Math.max(1, Math.min(own.concurrency, concurrency)),
+  };
+}
+
+const validators = new WeakMap<JsonSchema, SchemaValidator>();
+
+/** The input of a skill with its defaults, or why it does not take it. */
+export function skillInput(
+  { program }: Pick<LoadedProgram, "program">,
+  given: JsonObject,
+): { readonly input: JsonObject } | { readonly fault: CallFault } {
+  const { inputSchema } = program;
+  if (inputSchema === undefined) return { input: given };
+  const input = applyDefaults(inputSchema, given) as JsonObject;
+  let validate = validators.get(inputSchema);
+  if (validate === undefined) {
+    validate = createTenantValidators()(inputSchema);
+    validators.set(inputSchema, validate);
+  }
+  const faults = validate(input);
+  if (faults.length === 0) return { input };
+  const plain = faults.map(({ pointer, message }) => `${pointer === "" ? "the input" : pointer} ${message}`).join("; ");
+  return { fault: { code: "invalid_arguments", message: plain, plain } };
+}
+
+/** A job that is to run a skill. */
+export function newChild(
+  state: JobState,
+  { name, skill, loaded }: LoadedSkill & { readonly name: string },
+  parts: { readonly id: NewChild["id"]; readonly place: CallPlace; readonly input: JsonObject } & Pick<
+    NewChild,
+    "limits"
+  >,
+): NewChild {
+  const { program, programHash } = loaded;
+  return { name, skill, program, programHash, generation: state.generation, ...parts };
+}
+
+/** What the job that ran it counts of a child that has ended. */
+export function countChild(stepId: string, { used, calls = noCalls }: Child): Edit[] {
+  return [
+    { kind: "use", used },
+    { kind: "calls", stepId, calls },
+  ];
+}
+
+/** How a child that ended well is undone with the job that ran it; undefined where nothing of it is to be. */
+export function undoOfChild(
+  state: JobState,
+  child: Child,
+  { stepId, ordinal, name }: { readonly stepId: string; readonly ordinal: number; readonly name: string },
+): UndoOf | undefined {
+  if (!child.isUndoable || state.isSimulated || state.loaded.program.sagaOn.length === 0) return undefined;
+  return { stepId, ordinal, toolSlug: name, entityId: "", args: { [undoneJob]: child.id } };
+}
+
+/** The argument of an undo entry that stands for all those of a child. No tool is a skill, so no entry of a call has such a slug. */
+export const undoneJob = "job_id";
+
+/** What a child that ended well answers. */
+export function childValue({ resultJson }: Child): JsonValue {
+  return resultJson === "" ? {} : (JSON.parse(resultJson) as JsonValue);
+}
+
+const endCodes: Readonly<Partial<Record<JobStatus, string>>> = {
+  aborted: "CHILD_ABORTED",
+  cancelled: "CHILD_CANCELLED",
+  expired: "CHILD_EXPIRED",
+};
+
+/** Why a child did not end well. */
+export function childFault({ id, status, lastError }: Child, name: string): CallFault {
+  const plain = `${name} (${id}) ${status === "failed" || status === "expired" ? "has" : "was"} ${status}`;
+  const message = lastError === "" ? plain : `${plain}: ${lastError}`;
+  return { code: endCodes[status] ?? "CHILD_FAILED", message, plain };
+}

@@ -1,0 +1,95 @@
+import { type JsonObject, valueAt } from "@svc/program";
+import type { Change } from "../state/change.ts";
+import type { SetRow, StepEffects } from "./effects.ts";
+import { keyOf } from "./row-key.ts";
+import { eachChunk } from "./set-source.ts";
+import { SetWriter } from "./set-writer.ts";
+import { type Keep, type StepAt, type StepKind, sourceOf } from "./step-kind.ts";
+import { addRow, type RunningTotal, runningTotal, type TotalFault, valuesOf } from "./totals.ts";
+
+/** A row for each value of some fields, with values over the rows that have it. Groups are held in memory, rows are not. */
+export const groupKind: StepKind<"group"> = {
+  needs: "rows",
+  set: "ok",
+  advance: advanceGroup,
+  retried: "anew",
+  answer: undefined,
+};
+
+type Group = { readonly fields: JsonObject; readonly totals: readonly RunningTotal[] };
+
+/** Most that the texts and lists of all groups hold. */
+const bytesMax = 33_554_432;
+
+/** Groups whose rows are made together. */
+const groupsAtOnce = 500;
+
+async function advanceGroup(at: StepAt<"group">, effects: StepEffects, keep: Keep): Promise<Change> {
+  const { state, step } = at;
+  const writer = new SetWriter(at, keep);
+  const groups = new Map<string, Group>();
+  let looked = 0;
+  let fault: TotalFault | undefined;
+  const add = adder(at, groups);
+  const isRead = await eachChunk(state, sourceOf(step), effects, async (rows) => {
+    looked += rows.length;
+    fault = await effects.inTurns(add(rows));
+    return fault === undefined;
+  });
+  if (fault !== undefined) return writer.fail({ kind: "fail", stepId: step.id, ...fault });
+  if (!isRead) return writer.giveUp();
+  await effects.inTurns(writeGroups(step, [...groups.values()], looked, writer));
+  return writer.finish();
+}
+
+function adder({ state: { scope }, step }: StepAt<"group">, groups: Map<string, Group>) {
+  const paths = step.by.map((name) => [name]);
+  let held = 0;
+  return function* add(rows: readonly SetRow[]): Generator<undefined, TotalFault | undefined> {
+    for (const row of rows) {
+      const key = keyOf(row.data, paths);
+      let group = groups.get(key);
+      if (group === undefined) {
+        const fields = Object.fromEntries(step.by.map((name) => [name, valueAt(row.data, [name]) ?? null]));
+        group = { fields, totals: step.as.map(() => runningTotal()) };
+        groups.set(key, group);
+      }
+      held -= bytesOf(group);
+      const fault = addRow(group.totals, step.as, row, scope);
+      if (fault !== undefined) return fault;
+      held += bytesOf(group);
+      if (held > bytesMax) return tooLarge;
+      yield;
+    }
+    return undefined;
+  };
+}
+
+const tooLarge: TotalFault = {
+  code: "VALUE_TOO_LARGE",
+  message: `the texts and lists of all groups would have more than ${bytesMax} bytes: take fewer rows, or less of each`,
+};
+
+function bytesOf({ totals }: Group): number {
+  let bytes = 0;
+  for (const total of totals) bytes += total.bytes;
+  return bytes;
+}
+
+function* writeGroups(
+  { as }: StepAt<"group">["step"],
+  groups: readonly Group[],
+  looked: number,
+  writer: SetWriter,
+): Generator<Promise<void> | undefined> {
+  let made: JsonObject[] = [];
+  let left = looked;
+  for (const { fields, totals } of groups) {
+    made.push({ ...fields, ...valuesOf(totals, as) });
+    yield made.length < groupsAtOnce ? undefined : writer.make(made, left);
+    if (made.length < groupsAtOnce) continue;
+    made = [];
+    left = 0;
+  }
+  yield writer.make(made, left);
+}

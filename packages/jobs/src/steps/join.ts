@@ -1,0 +1,100 @@
+import { type JsonObject, type JsonValue, valueAt } from "@svc/program";
+import type { Change } from "../state/change.ts";
+import type { SetRow, StepEffects } from "./effects.ts";
+import { matchOf } from "./row-key.ts";
+import { eachChunk } from "./set-source.ts";
+import { SetWriter } from "./set-writer.ts";
+import { type Keep, type StepAt, type StepKind, sourceOf } from "./step-kind.ts";
+
+/** Rows of two sets that are alike in some fields. What is kept of the right rows is held in memory, the left ones pass by. */
+export const joinKind: StepKind<"join"> = {
+  needs: "rows",
+  set: "ok",
+  advance: advanceJoin,
+  retried: "anew",
+  answer: undefined,
+};
+
+type JoinStep = StepAt<"join">["step"];
+
+/** What is kept of the right rows, in the order of `keep`, by what they are alike in. */
+type Rights = ReadonlyMap<string, readonly (readonly JsonValue[])[]>;
+
+async function advanceJoin(at: StepAt<"join">, effects: StepEffects, keep: Keep): Promise<Change> {
+  const { state, step } = at;
+  const writer = new SetWriter(at, keep);
+  const rights = await readRights(at, effects);
+  if (rights === undefined) return writer.giveUp();
+  let isFull = false;
+  const isRead = await eachChunk(state, sourceOf(step), effects, async (rows) => {
+    if (step.join === "anti") await writer.choose(await effects.inTurns(unpaired(step, rows, rights)), rows.length);
+    else isFull = await effects.inTurns(pair(step, rows, rights, writer));
+    return !isFull;
+  });
+  if (isFull) return writer.fail({ kind: "limit", stepId: step.id, limit: "rows" });
+  return isRead ? writer.finish() : writer.giveUp();
+}
+
+async function readRights({ state, step }: StepAt<"join">, effects: StepEffects): Promise<Rights | undefined> {
+  const rights = new Map<string, JsonValue[][]>();
+  const by = step.on.map(([, right]) => right);
+  function* hold(rows: readonly SetRow[]) {
+    for (const { data } of rows) {
+      const key = matchOf(data, by);
+      const known = key === undefined ? undefined : rights.get(key);
+      const kept = step.keep.map(([, path]) => valueAt(data, path) ?? null);
+      if (known !== undefined && step.join !== "anti") known.push(kept);
+      else if (key !== undefined && known === undefined) rights.set(key, [kept]);
+      yield undefined;
+    }
+    return true;
+  }
+  const isRead = await eachChunk(state, { setId: step.right }, effects, (rows) => effects.inTurns(hold(rows)));
+  return isRead ? rights : undefined;
+}
+
+function rightsOf({ on }: JoinStep, row: JsonObject, rights: Rights): readonly (readonly JsonValue[])[] {
+  const key = matchOf(
+    row,
+    on.map(([left]) => left),
+  );
+  return (key === undefined ? undefined : rights.get(key)) ?? [];
+}
+
+function* unpaired(step: JoinStep, rows: readonly SetRow[], rights: Rights) {
+  const found: number[] = [];
+  for (const { rowNumber, data } of rows) {
+    if (rightsOf(step, data, rights).length === 0) found.push(rowNumber);
+    yield undefined;
+  }
+  return found;
+}
+
+/** Pairs that are made before they are stored. */
+const pairsAtOnce = 500;
+
+/** Makes a row of each pair; true where the set has no room for them. */
+function* pair(
+  step: JoinStep,
+  rows: readonly SetRow[],
+  rights: Rights,
+  writer: SetWriter,
+): Generator<Promise<void> | undefined, boolean> {
+  let made: JsonObject[] = [];
+  let looked = 0;
+  for (const { data } of rows) {
+    const found = rightsOf(step, data, rights);
+    looked++;
+    for (const kept of found.length === 0 && step.join === "left" ? [[]] : found) {
+      if (writer.isFull(made.length + 1)) return true;
+      made.push({ ...data, ...Object.fromEntries(step.keep.map(([name], index) => [name, kept[index] ?? null])) });
+      if (made.length < pairsAtOnce) continue;
+      yield writer.make(made, looked);
+      made = [];
+      looked = 0;
+    }
+    yield undefined;
+  }
+  yield writer.make(made, looked);
+  return false;
+}

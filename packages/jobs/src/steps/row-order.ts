@@ -1,0 +1,101 @@
+import { isBelow, isJsonNumber, type JsonNumber } from "@svc/core";
+import { type JsonObject, type JsonValue, type SortKey, valueAt } from "@svc/program";
+
+/** A row under sorting: what it is ordered by, and its number. */
+export type OrderedRow = { readonly rowNumber: number; readonly values: readonly SortValue[] };
+
+/** A value that has an order; undefined for lists and objects, which have none; null for what is absent. */
+type SortValue = JsonNumber | boolean | string | undefined | null;
+type Present = Exclude<SortValue, null>;
+
+/** Of a longer text the beginning decides: the rows of a large set are not to be held whole. */
+const textMax = 256;
+
+/** A row as it is sorted. */
+export function orderedRow(rowNumber: number, row: JsonObject, by: readonly SortKey[]): OrderedRow {
+  return { rowNumber, values: by.map(({ field }) => sortValue(valueAt(row, field))) };
+}
+
+function sortValue(value: JsonValue | undefined): SortValue {
+  if (value === undefined || value === null) return null;
+  if (typeof value === "string") return value.length > textMax ? beginningOf(value) : value;
+  return typeof value === "boolean" || isJsonNumber(value) ? value : undefined;
+}
+
+/** A copy: a part of a text keeps the whole in memory. */
+function beginningOf(text: string): string {
+  return Buffer.from(text.slice(0, textMax), "utf16le").toString("utf16le");
+}
+
+/** Which of two rows stands first: by each key in turn, numbers before texts before the rest, and what is absent last either way. */
+export function compareBy(by: readonly SortKey[]): (a: OrderedRow, b: OrderedRow) => number {
+  return (a, b) => {
+    for (const [index, { isDescending }] of by.entries()) {
+      const left = a.values[index];
+      const right = b.values[index];
+      if (left === null || right === null) {
+        if (left === right) continue;
+        return left === null ? 1 : -1;
+      }
+      const order = compare(left, right);
+      if (order !== 0) return isDescending ? -order : order;
+    }
+    return 0;
+  };
+}
+
+function compare(left: Present, right: Present): number {
+  if (typeof left === "number" && typeof right === "number") return left - right;
+  if (typeof left === "string" && typeof right === "string") return left < right ? -1 : left > right ? 1 : 0;
+  const order = rankOf(left) - rankOf(right);
+  if (order !== 0) return order;
+  if (isJsonNumber(left) && isJsonNumber(right)) return isBelow(left, right) ? -1 : isBelow(right, left) ? 1 : 0;
+  return Number(left === true) - Number(right === true);
+}
+
+function rankOf(value: Present): number {
+  if (value === undefined) return 3;
+  if (typeof value === "boolean") return 2;
+  return typeof value === "string" ? 1 : 0;
+}
+
+/** Rows that are sorted at a stretch, and moves of rows between two looks at the time. */
+const runRows = 128;
+const movesAtOnce = 1_000;
+
+/** Sorts in place, keeping the order of what is alike; it stops again and again so that others get their turn. */
+export function* sortInTurns<T>(items: T[], compareItems: (a: T, b: T) => number): Generator<undefined, T[]> {
+  for (let from = 0; from < items.length; from += runRows) {
+    const run = items.slice(from, from + runRows).sort(compareItems);
+    for (const [index, item] of run.entries()) items[from + index] = item;
+    yield;
+  }
+  let source = items;
+  let target = new Array<T>(items.length);
+  for (let width = runRows; width < items.length; width *= 2) {
+    yield* mergeRuns(source, target, width, compareItems);
+    [source, target] = [target, source];
+  }
+  return source;
+}
+
+/** Merges runs of a width, two and two, from one list into another. */
+function* mergeRuns<T>(
+  source: T[],
+  target: T[],
+  width: number,
+  compareItems: (a: T, b: T) => number,
+): Generator<undefined> {
+  let moves = 0;
+  for (let from = 0; from < source.length; from += 2 * width) {
+    const middle = Math.min(from + width, source.length);
+    const end = Math.min(middle + width, source.length);
+    let left = from;
+    let right = middle;
+    for (let to = from; to < end; to++) {
+      const takesLeft = left < middle && (right >= end || compareItems(source[left] as T, source[right] as T) <= 0);
+      target[to] = source[takesLeft ? left++ : right++] as T;
+      if (++moves % movesAtOnce === 0) yield;
+    }
+  }
+}

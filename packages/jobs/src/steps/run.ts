@@ -1,0 +1,95 @@
+import { createId } from "@svc/core";
+import type { Change, Edit } from "../state/change.ts";
+import { isEnd } from "../state/statuses.ts";
+import { fillCall } from "./arguments.ts";
+import {
+  awaited,
+  childFault,
+  childValue,
+  countChild,
+  limitsIn,
+  newChild,
+  roomOf,
+  skillInput,
+  standWith,
+  undoOfChild,
+} from "./children.ts";
+import type { Child, StepEffects } from "./effects.ts";
+import type { CallFault } from "./invoke.ts";
+import type { StepAt, StepKind } from "./step-kind.ts";
+
+/** Runs a skill as a job of its own: begins it, is left until that ends, and takes what it came to. */
+export const runKind: StepKind<"run"> = {
+  needs: "nothing",
+  set: undefined,
+  advance: advanceRun,
+  retried: "anew",
+  answer: undefined,
+};
+
+async function advanceRun(at: StepAt<"run">, effects: StepEffects): Promise<Change> {
+  const { state, step, progress } = at;
+  if (progress?.childId === undefined) return startChild(at, effects);
+  const [child] = await effects.readChildren(state, [progress.childId]);
+  if (child === undefined) {
+    const message = `${progress.childId} is gone`;
+    return { edits: [], next: { kind: "fail", stepId: step.id, code: "CHILD_MISSING", message } };
+  }
+  const stands = standWith(state, step.id, isEnd(child.status) ? [] : [child], effects.clock.now());
+  if (!isEnd(child.status)) return { edits: stands, next: { kind: "await", children: [awaited(child)] } };
+  return takeEnd(at, child, stands);
+}
+
+/** The child, and that the step waits for it, are one commit. */
+async function startChild(at: StepAt<"run">, effects: StepEffects): Promise<Change> {
+  const { state, step, progress } = at;
+  const begun: Edit[] = progress === undefined ? [{ kind: "begin", step }] : [];
+  const fail = (fault: CallFault): Change => {
+    return { edits: begun, next: { kind: "fail", stepId: step.id, ...fault } };
+  };
+  const filled = await fillCall({ id: step.id, args: step.input }, state.scope, state.stepArgs, effects);
+  if ("fault" in filled) return fail(filled.fault);
+  const skill = await effects.loadSkill(state, step.skill);
+  const checked = skillInput(skill.loaded, filled.args);
+  if ("fault" in checked) return fail(checked.fault);
+  const room = roomOf(state);
+  const { limits } = state.loaded.program;
+  if (room.toolCalls === 0 && skill.skill.estimate.callsMax > 0) {
+    return { edits: begun, next: { kind: "limit", stepId: step.id, limit: "toolCalls" } };
+  }
+  const id = createId("job", effects.clock.now());
+  const place = { stepId: step.id, ordinal: 0, callId: step.id };
+  const child = newChild(
+    state,
+    { name: step.skill, ...skill },
+    { id, place, input: checked.input, limits: limitsIn(room, skill.loaded.program.limits, limits.concurrency) },
+  );
+  const payload = { jobId: id, toolSlug: step.skill, version: skill.skill.version };
+  return {
+    edits: [
+      ...begun,
+      { kind: "child", child },
+      { kind: "progress", progress: { kind: "run", stepId: step.id, childId: id } },
+      { kind: "note", note: { type: "child-started", stepId: step.id, payload } },
+    ],
+    next: { kind: "await", children: [{ id, standing: "under way" }] },
+  };
+}
+
+function takeEnd({ state, step, instruction }: StepAt<"run">, child: Child, stands: readonly Edit[]): Change {
+  const edits: Edit[] = [...stands, ...countChild(step.id, child)];
+  if (child.status !== "succeeded") {
+    return { edits, next: { kind: "fail", stepId: step.id, ...childFault(child, step.skill) } };
+  }
+  const undo = undoOfChild(state, child, { stepId: step.id, ordinal: 0, name: step.skill });
+  const ended = child.outcome === "partial" ? "partial" : state.isSimulated ? "simulated" : "completed";
+  return {
+    edits: [
+      ...edits,
+      { kind: "value", stepId: step.id, value: childValue(child) },
+      ...(undo === undefined ? [] : [{ kind: "armUndo", entries: [undo] } as const]),
+      { kind: "finish", stepId: step.id, state: ended, to: instruction.next },
+    ],
+    next: { kind: "on" },
+  };
+}

@@ -1,0 +1,60 @@
+import { isJsonNumber } from "@svc/core";
+import { type JsonObject, type JsonValue, valueAt } from "@svc/program";
+import type { Change, Edit } from "../state/change.ts";
+import type { StepEffects } from "./effects.ts";
+import { pickFields } from "./pick-fields.ts";
+import type { Keep, StepAt, StepKind } from "./step-kind.ts";
+
+/** A list of the input becomes rows, part by part; they count as rows that were fetched. */
+export const takeKind: StepKind<"take"> = {
+  needs: "nothing",
+  set: "in",
+  advance: advanceTake,
+  retried: "anew",
+  answer: undefined,
+};
+
+/** Rows that are committed together. */
+const rowsAtOnce = 500;
+
+async function advanceTake(at: StepAt<"take">, effects: StepEffects, keep: Keep): Promise<Change> {
+  const { state, step, instruction, progress } = at;
+  let edits: Edit[] = progress === undefined ? [{ kind: "begin", step }] : [];
+  const list = valueAt(state.input, step.list) ?? [];
+  if (!Array.isArray(list)) {
+    const message = `the input has no list at ${step.list.join(".")}`;
+    return { edits, next: { kind: "fail", stepId: step.id, code: "ROWS_MISSING", message } };
+  }
+  const from = progress?.next ?? 0;
+  const rows = await effects.inTurns(newItems(step, list));
+  if (state.used.rows + rows.length - from > state.loaded.program.limits.rows) {
+    return { edits, next: { kind: "limit", stepId: step.id, limit: "rows" } };
+  }
+  for (let next = from; next < rows.length; next += rowsAtOnce) {
+    if (edits.length > 1) {
+      const taken = Math.min(next, rows.length);
+      await keep([...edits, { kind: "progress", progress: { kind: "take", stepId: step.id, next: taken } }]);
+      edits = [];
+    }
+    edits.push({ kind: "fetched", setId: step.id, rows: rows.slice(next, next + rowsAtOnce) });
+  }
+  // A set without rows is known to have none.
+  if (rows.length === 0) edits.push({ kind: "fetched", setId: step.id, rows: [] });
+  const finish: Edit = { kind: "finish", stepId: step.id, state: "completed", to: instruction.next };
+  return { edits: [...edits, finish], next: { kind: "on" } };
+}
+
+/** The kept fields of each item; of those with the same key the first alone. The same list always gives the same. */
+function* newItems({ key, keep }: StepAt<"take">["step"], list: readonly JsonValue[]) {
+  const seen = new Set<string>();
+  const rows: JsonObject[] = [];
+  for (const item of list) {
+    const id = key === undefined ? undefined : valueAt(item, [key]);
+    const isKeyed = typeof id === "string" || isJsonNumber(id);
+    const text = JSON.stringify(id);
+    if (!isKeyed || !seen.has(text)) rows.push(pickFields(item, keep));
+    if (isKeyed) seen.add(text);
+    yield undefined;
+  }
+  return rows;
+}

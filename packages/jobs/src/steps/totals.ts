@@ -1,0 +1,153 @@
+import { addExactly, isBelow, isJsonNumber, nearestDouble } from "@svc/core";
+import {
+  type JsonObject,
+  type JsonValue,
+  listedRowsMax,
+  type Reduction,
+  type Reductions,
+  type RunScope,
+  resolveText,
+  valueAt,
+} from "@svc/program";
+import type { Total } from "../state/progress.ts";
+import type { SetRow } from "./effects.ts";
+
+/** Why a value over rows cannot be made. */
+export type TotalFault = { readonly code: string; readonly message: string };
+
+/** A value over rows under making, with the bytes that it holds of them. It belongs to the act. */
+export type RunningTotal = {
+  count: number;
+  sum: Total["sum"];
+  best: Total["best"];
+  text: string;
+  list: JsonValue[];
+  bytes: number;
+};
+
+type Of<Kind extends Reduction["kind"]> = Extract<Reduction, { readonly kind: Kind }>;
+
+/** Most of a text or a list, in bytes: what the value of a step may have. */
+const bytesMax = 65_536;
+
+/** Whether values over rows need their fields. */
+export function needsFields(reductions: Reductions): boolean {
+  return reductions.some(([, { kind }]) => kind !== "count");
+}
+
+/** A value to be gone on with; without one that is known, from nothing. */
+export function runningTotal({ count, sum, best, text = "", list = [], bytes = 0 }: Total = nothing): RunningTotal {
+  return { count, sum, best, text, list: [...list], bytes };
+}
+
+const nothing: Total = { count: 0, sum: 0, best: null };
+
+/** A value as it is kept between two acts. */
+export function storedTotal({ count, sum, best, text, list, bytes }: RunningTotal): Total {
+  return {
+    count,
+    sum,
+    best,
+    ...(text !== "" && { text }),
+    ...(list.length > 0 && { list }),
+    ...(bytes > 0 && { bytes }),
+  };
+}
+
+/** Adds a row to values over rows, or says why that cannot be. `scope` is what texts may name beside the row. */
+export function addRow(
+  totals: readonly RunningTotal[],
+  reductions: Reductions,
+  row: Pick<SetRow, "data" | "state">,
+  scope: RunScope,
+): TotalFault | undefined {
+  for (const [index, [name, reduction]] of reductions.entries()) {
+    const fault = addTo(totals[index] as RunningTotal, reduction, row, scope);
+    if (fault !== undefined) return { ...fault, message: `${name} ${fault.message}` };
+  }
+  return undefined;
+}
+
+/** Values over rows, by name. */
+export function valuesOf(totals: readonly RunningTotal[], reductions: Reductions): JsonObject {
+  return Object.fromEntries(
+    reductions.map(([name, reduction], index) => [name, resultOf(totals[index] as RunningTotal, reduction)]),
+  );
+}
+
+function addTo(
+  total: RunningTotal,
+  reduction: Reduction,
+  { data, state }: Pick<SetRow, "data" | "state">,
+  scope: RunScope,
+): TotalFault | undefined {
+  switch (reduction.kind) {
+    case "count":
+      if (reduction.state === undefined || state === reduction.state) total.count++;
+      return undefined;
+    case "list":
+      return addToList(total, valueAt(data, reduction.field) ?? null);
+    case "text":
+      return addToText(total, reduction, { ...scope, row: data });
+    default:
+      addNumber(total, reduction.kind, valueAt(data, reduction.field));
+      return undefined;
+  }
+}
+
+function addNumber(total: RunningTotal, kind: Reduction["kind"], value: JsonValue | undefined): void {
+  if (!isJsonNumber(value) || !Number.isFinite(nearestDouble(value))) return;
+  const { best } = total;
+  total.count++;
+  total.sum = addExactly(total.sum, value);
+  if (best === null || (kind === "min" ? isBelow(value, best) : isBelow(best, value))) total.best = value;
+}
+
+function addToList(total: RunningTotal, value: JsonValue): TotalFault | undefined {
+  if (total.list.length >= listedRowsMax) {
+    const message = `would be a list of more than ${listedRowsMax} values: take fewer rows, by a limit or a distinct`;
+    return { code: "LIST_TOO_LONG", message };
+  }
+  total.list.push(value);
+  return hold(total, Buffer.byteLength(JSON.stringify(value)) + 1);
+}
+
+/** Of the rows beyond its most it is known how many there are. */
+function addToText(total: RunningTotal, { of, separator, max }: Of<"text">, scope: RunScope): TotalFault | undefined {
+  total.count++;
+  if (total.count > max) return undefined;
+  const resolved = resolveText(of, scope, "");
+  if ("fault" in resolved) return resolved.fault;
+  const added = total.count === 1 ? resolved.value : separator + resolved.value;
+  total.text += added;
+  return hold(total, Buffer.byteLength(added));
+}
+
+function hold(total: RunningTotal, bytes: number): TotalFault | undefined {
+  total.bytes += bytes;
+  if (total.bytes <= bytesMax) return undefined;
+  const message = `would have more than ${bytesMax} bytes: take fewer rows, or less of each`;
+  return { code: "VALUE_TOO_LARGE", message };
+}
+
+function resultOf(total: RunningTotal, reduction: Reduction): JsonValue {
+  switch (reduction.kind) {
+    case "count":
+      return total.count;
+    case "sum":
+      return total.sum;
+    case "avg":
+      return total.count === 0 ? null : nearestDouble(total.sum) / total.count;
+    case "min":
+    case "max":
+      return total.best;
+    case "list":
+      return total.list;
+    case "text":
+      return withOthers(total, reduction);
+  }
+}
+
+function withOthers({ text, count }: RunningTotal, { max, more, separator }: Of<"text">): string {
+  return count <= max || more === undefined ? text : text + separator + more.join(String(count - max));
+}

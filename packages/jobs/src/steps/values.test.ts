@@ -1,0 +1,172 @@
+import { createWorld } from "@svc/testing/desk";
+import { createBenches } from "@svc/testing/job-benches";
+import { afterAll, afterEach, expect, test } from "vitest";
+
+const benches = createBenches();
+afterEach(benches.stop);
+afterAll(benches.drop);
+
+type Item = Readonly<Record<string, unknown>>;
+
+/** Runs steps over the items of the desk, as the set `items`, on a node of their own. */
+async function run(items: readonly Item[], steps: readonly object[], result: object, more: object = {}) {
+  const world = createWorld();
+  world.script = ({ path }) => (path === "/items" ? { status: 200, body: { items } } : undefined);
+  const bench = await benches.bench(world);
+  bench.engine();
+  const keep = [...new Set(items.flatMap((item) => Object.keys(item)))];
+  const fetch = { id: "items", call: "desk.list_items", entity: "ops", args: {}, rows: { from: "items[]", keep } };
+  const reading = await bench.reach(
+    await bench.submit({ steps: [fetch, ...steps], result, ...more }),
+    "succeeded",
+    "failed",
+  );
+  const posted = world.seen.filter(({ method }) => method === "POST").map(({ body }) => body["text"]);
+  return { ...reading, posted, result: () => JSON.parse(reading.receipt.resultJson) as unknown };
+}
+
+const deals = [
+  { id: "a", owner: "ann", value: 10, title: "One" },
+  { id: "b", owner: "bob", value: 5, title: "Two {x}" },
+  { id: "c", owner: "ann", value: 30, title: null },
+  { id: "d", value: 1, title: "Four" },
+  { id: "e", owner: null, value: "many" },
+];
+
+test("a text joins rows as it says, and tells how many it leaves out", async () => {
+  const text = {
+    of: "{{{params.sign} {row.title}: {row.value}}",
+    separator: "; ",
+    max: 3,
+    more: "and {more} of {more}",
+  };
+  const { result, job } = await run(
+    deals,
+    [
+      { id: "all", reduce: "items", as: { text: { text: { of: "{row.id}" } }, some: { text } } },
+      { id: "none", filter: "items", where: "false" },
+      { id: "empty", reduce: "none", as: { text: { text: { of: "{row.id}", more: "{more}" } }, list: "list id" } },
+    ],
+    { all: { $ref: "steps.all.text" }, some: { $ref: "steps.all.some" }, empty: { $ref: "steps.empty.text" } },
+    { params: { sign: "-" } },
+  );
+  expect(job.lastError).toBe("");
+  expect(result()).toEqual({
+    all: "a\nb\nc\nd\ne",
+    some: "{- One: 10}; {- Two {x}: 5}; {- : 30}; and 2 of 2",
+    empty: "",
+  });
+});
+
+test("a list has a field of every row, and goes where a list may", async () => {
+  const list = { id: "l", reduce: "items", as: { ids: "list id", owners: "list owner" } };
+  const send = { id: "send", call: "desk.send_note", entity: "ops" };
+  const text = { $cel: "steps.l.ids.join(',') + ' ' + string(size(steps.l.owners))" };
+  const { posted, job } = await run(deals, [list, { ...send, args: { text } }], {});
+  expect(job.lastError).toBe("");
+  expect(posted).toEqual(["a,b,c,d,e 5"]);
+});
+
+test("what is no list or text any more fails its step, and says what to do", async () => {
+  const many = Array.from({ length: 1_100 }, (_, n) => ({ id: `i${n}`, long: "x".repeat(100), deep: { n } }));
+  const failing = async (as: object) => {
+    const { job, steps } = await run(many, [{ id: "r", reduce: "items", as }], {});
+    expect(steps["r"]?.state).toBe("failed");
+    return job.lastError;
+  };
+  expect(await failing({ ids: "list id" })).toMatch(
+    /^LIST_TOO_LONG: step r: ids would be a list of more than 1000 values/,
+  );
+  expect(await failing({ t: { text: { of: "{row.long}" } } })).toMatch(
+    /^VALUE_TOO_LARGE: step r: t would have more than/,
+  );
+  expect(await failing({ t: { text: { of: "{row.deep}" } } })).toMatch(
+    /^REFERENCE_UNFIT: step r: t row.deep is an object/,
+  );
+  const few = await run(many, [{ id: "r", reduce: "items", as: { t: { text: { of: "{row.long}", max: 500 } } } }], {});
+  expect(few.job.lastError).toBe("");
+});
+
+test("groups are rows: the fields, and values over the rows that are alike in them", async () => {
+  const { posted, steps, job } = await run(
+    deals,
+    [
+      {
+        id: "owners",
+        group: "items",
+        by: ["owner"],
+        as: {
+          deals: "count",
+          worth: "sum value",
+          ids: "list id",
+          lines: { text: { of: "{row.title}", separator: "/" } },
+        },
+      },
+      { id: "largest", sort: "owners", by: [{ field: "worth", order: "desc" }] },
+      {
+        id: "tell",
+        map: "largest",
+        concurrency: 1,
+        do: [
+          {
+            id: "note",
+            call: "desk.send_note",
+            entity: "ops",
+            args: {
+              text: {
+                $cel: "(row.owner == null ? 'nobody' : row.owner) + ' ' + string(row.deals) + ' ' + string(row.worth) + ' ' + row.ids.join('') + ' ' + row.lines",
+              },
+            },
+          },
+        ],
+      },
+    ],
+    {},
+  );
+  expect(job.lastError).toBe("");
+  expect(posted).toEqual(["ann 2 40 ac One/", "bob 1 5 b Two {x}", "nobody 2 1 de Four/"]);
+  expect(steps["owners"]).toMatchObject({ rows: { in: 5, ok: 3 } });
+});
+
+test("fields are computed of each row as the set has it, and a row without an answer fails the step by its ordinal", async () => {
+  const fields = { title: "row.title == null ? 'None' : row.title.upperAscii()", double: "row.value * 2.0" };
+  const { posted, job } = await run(
+    deals.slice(0, 4),
+    [
+      { id: "c", compute: "items", fields },
+      { id: "sum", reduce: "c", as: { text: { text: { of: "{row.id} {row.title} {row.double}", separator: "," } } } },
+      { id: "send", call: "desk.send_note", entity: "ops", args: { text: { $ref: "steps.sum.text" } } },
+    ],
+    {},
+  );
+  expect(job.lastError).toBe("");
+  expect(posted).toEqual(["a ONE 20,b TWO {X} 10,c None 60,d FOUR 2"]);
+  const failed = await run(deals, [{ id: "c", compute: "items", fields: { x: "row.value * 2.0" } }], {});
+  expect(failed.job.lastError).toMatch(/^EXPRESSION_FAILED: step c: x applies .*, at the row of ordinal 4$/);
+});
+
+test("rows are computed chunk by chunk: a node that dies loses what it had not committed, and nothing is there twice", async () => {
+  const world = createWorld({ items: 1_700 });
+  const bench = await benches.bench(world);
+  const fetch = { id: "items", call: "desk.list_items", entity: "ops", args: {} };
+  const rows = { from: "items[]", keep: ["id", "n"], page: { arg: "page", from: "next", max: 3 } };
+  const doomed = bench.doom("after-commit", 3, (stepId) => stepId === "twice");
+  const id = await bench.submit(
+    {
+      steps: [
+        { ...fetch, rows },
+        { id: "twice", compute: "items", fields: { m: "row.n * 2.0" } },
+        { id: "halves", group: "twice", by: ["m"], as: { all: "count", text: { text: { of: "{row.id}" } } } },
+        { id: "sum", reduce: "halves", as: { all: "sum all", sum: "sum m", groups: "count" } },
+      ],
+      result: { all: { $ref: "steps.sum.all" }, sum: { $ref: "steps.sum.sum" }, groups: { $ref: "steps.sum.groups" } },
+    },
+    { engine: doomed.engine },
+  );
+  await doomed;
+  bench.engine();
+  bench.clock.advance(31_000);
+  const { job, receipt } = await bench.reach(id, "succeeded", "failed");
+  expect(job.lastError).toBe("");
+  expect(JSON.parse(receipt.resultJson)).toEqual({ all: 1_700, sum: 1_699 * 1_700, groups: 1_700 });
+});

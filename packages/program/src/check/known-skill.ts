@@ -1,0 +1,19 @@
+import type { JsonSchema } from "@svc/catalog";
+import type { ProgramFaultCode } from "../faults.ts";
+
+/** A version of a skill with its program as it was submitted. */
+export type SkillText = { readonly slug: string; readonly version: number; readonly programJson: string };
+
+/** A skill that a program may run, as far as its steps are checked against it. */
+export type KnownSkill = {
+  readonly inputSchema: JsonSchema;
+  /** The type of its result. */
+  readonly resultType: JsonSchema;
+  readonly mayWrite: boolean;
+};
+
+/** Why a program may not run a skill. */
+export type RefusedSkill = { readonly code: ProgramFaultCode; readonly message: string; readonly hint: string };
+
+/** The skills that a program names, by those names. */
+export type KnownSkills = ReadonlyMap<string, KnownSkill | RefusedSkill>;

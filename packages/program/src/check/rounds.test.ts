@@ -1,0 +1,120 @@
+import { ifStep, testContext } from "@svc/testing/programs";
+import { expect, test } from "vitest";
+import { checkProgram } from "./program.ts";
+
+// Programs as people write them who have read nothing: every refusal has what its place needs, so that one round mends all of it.
+
+const context = await testContext();
+
+async function told(program: object): Promise<string> {
+  const checked = await checkProgram(JSON.stringify(program), context);
+  if (!("faults" in checked)) return "";
+  return checked.faults.map(({ code, pointer, message, hint }) => `${code} ${pointer} ${message}: ${hint}`).join("\n");
+}
+
+const say = { id: "say", call: "messaging_bot.send_message", entity: "ops" };
+const program = (steps: readonly object[], rest: object = {}) => ({ version: 1, title: "T", ...rest, steps });
+const deals = {
+  id: "deals",
+  call: "sales_crm.list_deals",
+  entity: "ops",
+  args: {},
+  rows: { from: "data[]", keep: ["id", "title", "value"] },
+};
+
+test.each<[string, object, string[]]>([
+  [
+    "fields of another language, and what is wrong in them",
+    {
+      name: "Triage",
+      steps: [
+        { name: "get", tool: "incident_mgmt.list_incidents", params: { statuses: ["triggered"] } },
+        {
+          name: "page",
+          foreach: "get",
+          steps: [{ tool: "messaging_bot.send_message", params: { chat_id: "@x", text: "Now {{item.title}}" } }],
+        },
+      ],
+    },
+    [
+      "lacks version: add version",
+      '/name "name" is not known here: did you mean title? ',
+      '/steps/0/tool "tool" is not known here: did you mean call? it has id, call and entity and may have',
+      'did you mean "status"?: incident_mgmt.list_incidents takes',
+      'status (one of "triggered" | "acknowledged" | "resolved")',
+      "/steps/1/foreach",
+      '/steps/1/steps/0/params/text looks like a template, and would be sent as it stands: write {"$text": "Now {row.title}"}',
+      "/schemas/program.v1.json",
+    ],
+  ],
+  [
+    "rows that are a path",
+    program([{ ...deals, rows: "data" }]),
+    ["write an object: it has from and keep", "data[] (of id, stage_id, status, title, value)"],
+  ],
+  [
+    "sums as calls, and a list where one step stands",
+    program([
+      deals,
+      { id: "sum", reduce: "deals", aggregates: { n: "count()", total: "sum(row.value)" } },
+      { id: "each", map: "deals", do: { ...say, args: { chat_id: "@x", text: "\u0024{row.name}" } } },
+    ]),
+    ['write "count"', 'write "sum value"', "put it into a list: [{…}]", 'write {"$ref": "row.name"}'],
+  ],
+  [
+    "the name of a set in an expression",
+    program([deals, ifStep("any", "len(deals) > 0", [{ id: "w", wait: "10 minutes" }], [])]),
+    ["write rows.deals > 0", '"10m"', "leave it out where it may be absent"],
+  ],
+  [
+    "a question in the place of its point",
+    program([{ id: "gate", ask: "Go on?" }]),
+    ["did you mean judge?", '"points": {"many": {"question"'],
+  ],
+  [
+    "a step of no kind",
+    program([{ id: "x", something: 1 }]),
+    ["give it exactly one of call, ", '"filter":"fetch","where"', "/schemas/program.v1.json has all of it"],
+  ],
+  [
+    "a time that is joined with a text, a computation in braces, and a result that is no object",
+    program(
+      [
+        { ...say, args: { chat_id: "@x", text: { $cel: "'At ' + now" } } },
+        { ...say, id: "hash", args: { chat_id: "@x", text: "{{md5(lower(input.email))}}" } },
+      ],
+      { input: { email: "a@x.com" }, result: "{{steps.say.message_id}}" },
+    ),
+    [
+      "make a text of the timestamp: string(…)",
+      'write {"$cel": "md5(input.email.lowerAscii())"}',
+      'such as {"sent":{"$ref":"steps.sum.sent"}}',
+    ],
+  ],
+  [
+    "a tool that is not there, and a path with a dollar",
+    program([
+      deals,
+      {
+        id: "m",
+        map: "deals",
+        do: [{ ...say, call: "messaging_bot.post_message", args: { text: { $ref: "$row.id" } } }],
+      },
+    ]),
+    ["its toolkit has ", "messaging_bot.send_message", '"$row.id" is no path; it is written "row.id"'],
+  ],
+])("%s: the refusal has what mends it", async (_name, given, words) => {
+  const text = await told(given);
+  for (const word of words) expect(text).toContain(word);
+});
+
+test("a shape is told whole once, and by its names after that", async () => {
+  const text = await told(
+    program([
+      { ...deals, extra: 1 },
+      { ...deals, id: "more", extra: 1 },
+    ]),
+  );
+  expect(text.split("such as {").length - 1).toBe(1);
+  expect(text).toContain("use id, call, entity");
+});

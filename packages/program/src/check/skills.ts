@@ -1,0 +1,130 @@
+import { createHash } from "node:crypto";
+import type { Action } from "@svc/catalog";
+import { needsPlanApproval } from "../estimate.ts";
+import type { ProgramFaultCode } from "../faults.ts";
+import { type PinnedSkills, pinsText } from "../pins.ts";
+import type { Program } from "../program.ts";
+import { readSkillName, type SkillName } from "../skill-name.ts";
+import { runsOf } from "../steps/index.ts";
+import type { CheckedProgram, CheckedSkill } from "./accepted-program.ts";
+import type { CheckContext } from "./context.ts";
+import type { KnownSkill, KnownSkills, RefusedSkill } from "./known-skill.ts";
+
+/** What was found of the skills that a program names, by those names. */
+export type CheckedSkills = ReadonlyMap<string, CheckedSkill | RefusedSkill>;
+
+/** How deep skills may stand in each other: a program runs one that runs one, and so on. */
+const skillDepthMax = 4;
+
+/** Checks one program, as `checkProgram` does. */
+type ProgramChecker = (programJson: string, context: CheckContext) => Promise<CheckedProgram>;
+
+/** Checks every skill that a program runs, and those that they run, as programs that were accepted before. */
+export async function checkSkills(
+  { steps }: Program,
+  context: CheckContext,
+  check: ProgramChecker,
+): Promise<CheckedSkills> {
+  const names = runsOf(steps);
+  const checked = new Map<string, CheckedSkill | RefusedSkill>();
+  for (const name of names) checked.set(name, await checkSkill(name, context, check));
+  return checked;
+}
+
+async function checkSkill(
+  name: string,
+  context: CheckContext,
+  check: ProgramChecker,
+): Promise<CheckedSkill | RefusedSkill> {
+  const named = readSkillName(name);
+  const found = named && (await context.findSkill?.(named));
+  if (found === undefined) return unknown(name, named);
+  const { within = [] } = context;
+  const key = `${found.slug}@${found.version}`;
+  if (within.includes(key))
+    return refused(`${name} would run itself`, "run a skill that does not lead back to this one");
+  if (within.length >= skillDepthMax) return tooDeep(name);
+  const accepted = await check(found.programJson, { ...context, isStored: true, within: [...within, key] });
+  if ("faults" in accepted) return faulty(name, accepted.faults);
+  return accepted.depth >= skillDepthMax ? tooDeep(name) : { ...found, accepted };
+}
+
+function unknown(name: string, named: SkillName | undefined): RefusedSkill {
+  const which = named === undefined || named.version === 0 ? "" : " of that version";
+  return {
+    code: "PROGRAM_TOOL_UNKNOWN",
+    message: `there is no skill ${name}${which}`,
+    hint: "ListSkills names those there are; PromoteJob makes one of a job that succeeded",
+  };
+}
+
+function refused(message: string, hint: string): RefusedSkill {
+  return { code: "PROGRAM_TOOL_NOT_CALLABLE", message, hint };
+}
+
+function tooDeep(name: string): RefusedSkill {
+  const message = `${name} would make skills stand more than ${skillDepthMax} deep`;
+  return refused(message, "run what the innermost ones do from here, one after the other");
+}
+
+function faulty(
+  name: string,
+  faults: readonly { code: ProgramFaultCode; pointer: string; message: string }[],
+): RefusedSkill {
+  const lacksAccounts = faults.every(({ code }) => code === "PROGRAM_ACCOUNT_MISSING");
+  const [first] = faults;
+  const more = faults.length > 1 ? `; and ${faults.length - 1} more` : "";
+  return {
+    code: lacksAccounts ? "PROGRAM_ACCOUNT_MISSING" : "PROGRAM_TOOL_NOT_CALLABLE",
+    message: `${name} cannot be run now: in its program ${first?.pointer} ${first?.message}${more}`,
+    hint: lacksAccounts
+      ? "connect one with InitiateConnection"
+      : "GetSkill shows its program: mend that, and promote it as the next version",
+  };
+}
+
+/** Those of the skills that may be run, by the names that a program has for them. */
+export function runnableOf(skills: CheckedSkills): ReadonlyMap<string, CheckedSkill> {
+  return new Map([...skills].flatMap(([name, skill]) => ("code" in skill ? [] : [[name, skill] as const])));
+}
+
+/** What steps are checked against. */
+export function knownSkillsOf(skills: CheckedSkills): KnownSkills {
+  return new Map<string, KnownSkill | RefusedSkill>(
+    [...skills].map(([name, skill]) => {
+      if ("code" in skill) return [name, skill] as const;
+      const { program, resultType, estimate } = skill.accepted;
+      const known = { inputSchema: program.inputSchema ?? {}, resultType, mayWrite: estimate.writesMax > 0 };
+      return [name, known] as const;
+    }),
+  );
+}
+
+/** What pins the skills of a program: their programs with the definitions that those run on, by content. */
+export function skillPinsOf(skills: ReadonlyMap<string, CheckedSkill>): PinnedSkills {
+  return Object.fromEntries(
+    [...skills].map(([name, { slug, version, programJson, accepted }]) => {
+      const digest = programDigest(programJson, pinsText(accepted)).toString("hex");
+      return [name, { slug, version, digest, estimate: accepted.estimate }];
+    }),
+  );
+}
+
+/** What a program with its pins is stored under. */
+export function programDigest(programJson: string, pins: string): Buffer {
+  return createHash("sha256")
+    .update(JSON.stringify([programJson, pins]))
+    .digest();
+}
+
+/** Whether a plan needs approval because of a skill in it, which would by its own rule. */
+export function demandsApproval(skills: ReadonlyMap<string, CheckedSkill>): boolean {
+  return [...skills.values()].some(({ accepted }) => {
+    return accepted.demandsApproval || needsPlanApproval(accepted.program, accepted.estimate, "never");
+  });
+}
+
+/** The tools by which what skills did may be undone, once they have ended well. */
+export function undoToolsOf(skills: ReadonlyMap<string, CheckedSkill>): readonly Action[] {
+  return [...skills.values()].flatMap(({ accepted }) => accepted.undoTools);
+}

@@ -1,0 +1,242 @@
+import { parseExpression } from "./cel-syntax.ts";
+
+// What people write in expressions who know another language, and what CEL wants in its place.
+
+/** Where texts stood while the rest is looked at: no expression has this character. */
+const mark = "\uE000";
+
+/** A source apart from its texts, which say nothing of the language. */
+type Bare = { readonly source: string; readonly texts: readonly string[] };
+
+function withoutTexts(source: string): Bare {
+  const texts: string[] = [];
+  const plain = source.replaceAll(/[\u201C\u201D]/g, '"').replaceAll(/[\u2018\u2019]/g, "'");
+  const bare = plain.replaceAll(/"(?:[^"\\]|\\.)*"|'(?:[^'\\]|\\.)*'|`[^`]*`/g, (text) => {
+    texts.push(text.startsWith("`") ? JSON.stringify(text.slice(1, -1)) : text);
+    return `${mark}${texts.length - 1}${mark}`;
+  });
+  return { source: bare, texts };
+}
+
+function withTexts({ source, texts }: Bare): string {
+  return source.replaceAll(new RegExp(`${mark}(\\d+)${mark}`, "g"), (_mark, index) => texts[Number(index)] ?? "");
+}
+
+const term = String.raw`(?<![\w.\[\]])[\w.\[\]${mark}]+(?:\([^()]*\))?`;
+
+/** One after the other. */
+const rewrites: readonly (readonly [RegExp, string])[] = [
+  [/^\s*return\s+|;\s*$/g, ""],
+  [/\$\{([^{}]*)\}|\{\{([^{}]*)\}\}/g, "$1$2"],
+  [/\$\.?(?=[A-Za-z])/g, ""],
+  [/===/g, "=="],
+  [/!==/g, "!="],
+  [/<>/g, "!="],
+  [new RegExp(`(${term})\\s+not\\s+in\\s+(\\[[^\\]]*\\]|\\([^)]*\\)|${term})`, "gi"), "!($1 in $2)"],
+  [/\bis\s+not\s+(?:null|none|nil)\b/gi, "!= null"],
+  [/\bis\s+(?:null|none|nil)\b/gi, "== null"],
+  [/\b(?:None|nil|NULL|undefined)\b/g, "null"],
+  [/\bis\s+not\b/g, "!="],
+  [/\bis\b/g, "=="],
+  [/\band\b/gi, "&&"],
+  [/\bor\b/gi, "||"],
+  [/(?<!&)&(?!&)/g, "&&"],
+  [/(?<!\|)\|(?!\|)/g, "||"],
+  [/\bnot\s+(\([^()]*\)|[^&|()?]*(?:\([^()]*\)[^&|()?]*)*)/gi, "!($1)"],
+  [/\bnot\(/gi, "!("],
+  [/!\(\(([^()]*)\)\)/g, "!($1)"],
+  [/\bTrue\b|\bTRUE\b/g, "true"],
+  [/\bFalse\b|\bFALSE\b/g, "false"],
+  [/(?<![=!<>])=(?![=>])/g, "=="],
+  [/\bin\s*\(([^()]*)\)/gi, "in [$1]"],
+  [/\bIN\b/g, "in"],
+  [/^\s*if\s+(.+?)\s+then\s+(.+?)\s+else\s+(.+?)(?:\s+end)?\s*$/is, "$1 ? $2 : $3"],
+  [/^\s*(.+?)\s+if\s+(.+?)\s+else\s+(.+?)\s*$/is, "$2 ? $1 : $3"],
+  [new RegExp(`(${term})\\s*\\?\\?\\s*(${term})`, "g"), "(has($1) ? $1 : $2)"],
+  [/\bnew\s+Date\(\)|\b(?:Date\.now|now|today|utcnow|current_timestamp|getdate)\(\)/gi, "now"],
+  [/\bDate\.parse\(/g, "timestamp("],
+  [/\.(?:toLowerCase|toLower|lower|lowercase|downcase)\(\)/g, ".lowerAscii()"],
+  [/\.(?:toUpperCase|toUpper|upper|uppercase|upcase)\(\)/g, ".upperAscii()"],
+  [/\.(?:strip)\(\)/g, ".trim()"],
+  [/\.(?:startswith|starts_with|beginsWith)\(/g, ".startsWith("],
+  [/\.(?:endswith|ends_with)\(/g, ".endsWith("],
+  [/\.(?:includes|has)\(/g, ".contains("],
+  [/\.(?:match|test|regex)\(/g, ".matches("],
+  [/\.(?:indexof|index)\(/g, ".indexOf("],
+  [/\.(?:substr|slice)\((?=\d)/g, ".substring("],
+  [/\.(?:some|any)\(/g, ".exists("],
+  [/\.(?:every)\(/g, ".all("],
+  [/\(\s*\(?(\w+)\)?\s*=>\s*/g, "($1, "],
+  [/\.(?:length|count|len|size)\(\)/g, ".size()"],
+  [/(?<![\w.[\]])([\w.[\]]+)\.(?:length|count|len|size)\b(?!\()/g, "size($1)"],
+  [new RegExp(`(${term})\\s*=~\\s*(${term})`, "g"), "$1.matches($2)"],
+  [/\b(?:item|record|this|self|it|each|element|entry)\.(?=[A-Za-z])/g, "row."],
+];
+
+/** Functions that are methods in CEL, by what people call them. */
+const methods: Readonly<Record<string, string>> = {
+  contains: "contains",
+  includes: "contains",
+  startsWith: "startsWith",
+  startswith: "startsWith",
+  starts_with: "startsWith",
+  endsWith: "endsWith",
+  endswith: "endsWith",
+  ends_with: "endsWith",
+  matches: "matches",
+  match: "matches",
+  regex: "matches",
+  regex_match: "matches",
+  lower: "lowerAscii",
+  lowercase: "lowerAscii",
+  toLower: "lowerAscii",
+  upper: "upperAscii",
+  uppercase: "upperAscii",
+  toUpper: "upperAscii",
+  trim: "trim",
+  strip: "trim",
+  split: "split",
+  replace: "replace",
+  substring: "substring",
+  substr: "substring",
+  indexOf: "indexOf",
+  join: "join",
+  sort: "sort",
+  unique: "distinct",
+  distinct: "distinct",
+  sum: "sum",
+};
+
+type Rewrite = (args: readonly string[]) => string;
+
+/** Functions by another name. */
+const functions: Readonly<Record<string, Rewrite>> = {
+  len: ([of = ""]) => `size(${of})`,
+  length: ([of = ""]) => `size(${of})`,
+  count: ([of = ""]) => `size(${of})`,
+  isEmpty: ([of = ""]) => `size(${of}) == 0`,
+  empty: ([of = ""]) => `size(${of}) == 0`,
+  exists: ([of = ""]) => `has(${of})`,
+  defined: ([of = ""]) => `has(${of})`,
+  isset: ([of = ""]) => `has(${of})`,
+  concat: (args) => args.join(" + "),
+  str: ([of = ""]) => `string(${of})`,
+  to_string: ([of = ""]) => `string(${of})`,
+  text: ([of = ""]) => `string(${of})`,
+  float: ([of = ""]) => `double(${of})`,
+  number: ([of = ""]) => `double(${of})`,
+  toNumber: ([of = ""]) => `double(${of})`,
+  parseFloat: ([of = ""]) => `double(${of})`,
+  parseInt: ([of = ""]) => `int(${of})`,
+  toInt: ([of = ""]) => `int(${of})`,
+  date: ([of = ""]) => `timestamp(${of})`,
+  datetime: ([of = ""]) => `timestamp(${of})`,
+  parseDate: ([of = ""]) => `timestamp(${of})`,
+  Date: ([of = ""]) => `timestamp(${of})`,
+  toDate: ([of = ""]) => `timestamp(${of})`,
+  days: ([of = ""]) => hours(of, 24),
+  hours: ([of = ""]) => hours(of, 1),
+  weeks: ([of = ""]) => hours(of, 168),
+  days_ago: ([of = ""]) => `now - ${hours(of, 24)}`,
+  daysAgo: ([of = ""]) => `now - ${hours(of, 24)}`,
+  ago: ([of = ""]) => `now - duration(${of})`,
+  coalesce: ([of = "", other = ""]) => `(has(${of}) ? ${of} : ${other})`,
+  iif: ([condition = "", yes = "", no = ""]) => `(${condition} ? ${yes} : ${no})`,
+  IF: ([condition = "", yes = "", no = ""]) => `(${condition} ? ${yes} : ${no})`,
+  abs: (args) => `math.abs(${args.join(", ")})`,
+  min: (args) => `math.least(${args.join(", ")})`,
+  max: (args) => `math.greatest(${args.join(", ")})`,
+  least: (args) => `math.least(${args.join(", ")})`,
+  greatest: (args) => `math.greatest(${args.join(", ")})`,
+  round: (args) => `math.round(${args.join(", ")})`,
+  floor: (args) => `math.floor(${args.join(", ")})`,
+  ceil: (args) => `math.ceil(${args.join(", ")})`,
+  sqrt: (args) => `math.sqrt(${args.join(", ")})`,
+};
+
+function hours(count: string | undefined = "", each = 1): string {
+  const number = Number(count);
+  return Number.isInteger(number) ? `duration("${number * each}h")` : `duration(string(int(${count}) * ${each}) + "h")`;
+}
+
+/** Calls of nothing by a name that is another in CEL; those that hold no other call first. */
+const call = /(?<![.\w])([A-Za-z_]\w*)\(([^()]*)\)/;
+
+function rewriteCalls(source: string): string {
+  let written = source;
+  const done: string[] = [];
+  // Each turn puts one call aside, or writes it as another.
+  for (let turn = 0; turn < 50; turn++) {
+    const found = call.exec(written);
+    if (found === null) break;
+    const [whole, name = "", inner = ""] = found;
+    done.push(
+      rewriteCall(
+        name,
+        inner.split(",").map((argument) => argument.trim()),
+      ) ?? whole,
+    );
+    written = written.replace(whole, () => `\uE001${done.length - 1}\uE001`);
+  }
+  const restored = /\uE001(\d+)\uE001/;
+  for (let found = restored.exec(written); found !== null; found = restored.exec(written)) {
+    const text = done[Number(found[1])] ?? "";
+    written = written.replace(found[0], () => text);
+  }
+  return written;
+}
+
+function rewriteCall(name: string, args: readonly string[]): string | undefined {
+  const [first, ...others] = args;
+  if (first === undefined || first === "") return undefined;
+  const method = Object.hasOwn(methods, name) ? methods[name] : undefined;
+  if (method !== undefined) return `${first}.${method}(${others.join(", ")})`;
+  return Object.hasOwn(functions, name) ? functions[name]?.(args) : undefined;
+}
+
+/** Spans of time in words, such as `7 days` and `INTERVAL 7 DAY`. */
+function rewriteSpans(source: string): string {
+  return source.replaceAll(
+    /\b(?:interval\s+)?(\d{1,5})\s*(days?|d|weeks?|w|hours?|hrs?|h|minutes?|mins?)\b/gi,
+    (_span, count: string, unit: string) => {
+      const letter = unit.toLowerCase()[0];
+      if (letter === "m") return `duration("${count}m")`;
+      return hours(count, letter === "d" ? 24 : letter === "w" ? 168 : 1);
+    },
+  );
+}
+
+/** Days and weeks where a duration is made of a text. */
+function rewriteDurations(source: string): string {
+  return source.replaceAll(
+    /\bduration\(\s*["'](\d{1,5})\s*(d|days?|w|weeks?)["']\s*\)/gi,
+    (_whole, count: string, unit: string) => hours(count, unit.toLowerCase().startsWith("w") ? 168 : 24),
+  );
+}
+
+/** The most characters that are looked at: longer ones are refused for their length. */
+const sourceMax = 1_024;
+
+/** An expression as CEL has it, for one that was probably meant so in another language; `sets` are names of row sets. Undefined where nothing is known to be meant. */
+export function translated(source: string, sets: readonly string[] = []): string | undefined {
+  if (source.length > sourceMax) return undefined;
+  const { source: bare, texts } = withoutTexts(source);
+  let written = bare;
+  for (const [pattern, by] of rewrites) written = written.replaceAll(new RegExp(pattern, flagsOf(pattern)), by);
+  const spaced = rewriteCalls(rewriteSpans(written))
+    .replaceAll(/\s+\)/g, ")")
+    .replaceAll(/\)(?=&&|\|\|)/g, ") ");
+  written = rewriteDurations(withTexts({ source: spaced, texts })).trim();
+  for (const set of sets)
+    written = written.replaceAll(new RegExp(`\\bsize\\((?:rows\\.|steps\\.)?${set}\\)`, "g"), `rows.${set}`);
+  if (written === source || "fault" in parseExpression(written)) return undefined;
+  return written;
+}
+
+function flagsOf({ flags }: RegExp): string {
+  return flags.includes("g") ? flags : `${flags}g`;
+}
+
+/** What is said where nothing better is known. */
+export const celWords =
+  'write CEL: && || ! == != < > in, texts in quotes, size(x), x.contains("a"), list.exists(x, x == "a"), condition ? a : b';

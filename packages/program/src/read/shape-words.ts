@@ -1,0 +1,104 @@
+import { listed } from "../listed.ts";
+import type { ObjectForm } from "./form.ts";
+
+/** Where the JSON Schema of programs is served. */
+export const schemaPath = "/schemas/program.v1.json";
+
+/** What people write for the fields of programs, in the order in which they are tried. */
+const synonyms: Readonly<Record<string, readonly string[]>> = {
+  approval: ["judge"],
+  approve: ["judge"],
+  ask: ["judge"],
+  compensate: ["undo"],
+  confirm: ["judge"],
+  duration: ["wait"],
+  human: ["judge"],
+  prompt: ["question", "judge"],
+  question: ["judge"],
+  revert: ["undo"],
+  rollback: ["undo"],
+  seconds: ["wait"],
+  switch: ["if"],
+  text: ["question"],
+  transform: ["compute"],
+  action: ["call"],
+  actions: ["do", "steps"],
+  aggregate: ["as"],
+  aggregates: ["as"],
+  arguments: ["args"],
+  body: ["args"],
+  by: ["key"],
+  calls: ["do"],
+  catch: ["onError"],
+  condition: ["where", "if", "when", "until"],
+  connection: ["entity"],
+  account: ["entity"],
+  delay: ["wait"],
+  description: ["title"],
+  each: ["map"],
+  expression: ["where", "if", "when"],
+  expr: ["where", "if", "when"],
+  fields: ["keep"],
+  for_each: ["map"],
+  forEach: ["map"],
+  foreach: ["map"],
+  function: ["call"],
+  if: ["when"],
+  inputs: ["input", "args"],
+  items: ["rows", "from"],
+  list: ["from"],
+  loop: ["map"],
+  name: ["id", "title"],
+  otherwise: ["else"],
+  output: ["result", "rows"],
+  outputs: ["result"],
+  over: ["map"],
+  pagination: ["page"],
+  paginate: ["page"],
+  parameters: ["args", "params"],
+  params: ["args"],
+  path: ["from"],
+  result: ["rows"],
+  retries: ["retry"],
+  select: ["keep"],
+  sleep: ["wait"],
+  source: ["map", "filter", "reduce"],
+  steps: ["do", "then"],
+  tasks: ["steps", "do"],
+  tool: ["call"],
+  user: ["entity"],
+  variables: ["params"],
+  vars: ["params"],
+  while: ["until"],
+  with: ["args"],
+};
+
+/** The field that a name was probably meant for; undefined where none is near. */
+export function meantField(name: string, known: readonly string[]): string | undefined {
+  const synonym = (Object.hasOwn(synonyms, name) ? synonyms[name] : undefined)?.find((field) => known.includes(field));
+  if (synonym !== undefined) return synonym;
+  const plain = (text: string) => text.toLowerCase().replaceAll(/[^a-z0-9]/g, "");
+  const sought = plain(name.slice(0, 40));
+  return known.find((field) => plain(field) === sought) ?? known.find((field) => isNear(plain(field), sought));
+}
+
+/** Whether one letter more, less or other makes a name of another: of two letters, too many are near. */
+function isNear(a: string, b: string): boolean {
+  if (a.length < 4 || Math.abs(a.length - b.length) > 1) return false;
+  let start = 0;
+  while (start < a.length && a[start] === b[start]) start++;
+  let end = 0;
+  while (end < Math.min(a.length, b.length) - start && a.at(-1 - end) === b.at(-1 - end)) end++;
+  return Math.max(a.length, b.length) - start - end <= 1;
+}
+
+/** A form as a hint tells it: what it must have, what it may have, and an example. */
+export function shapeText({ required, optional, examples }: ObjectForm): string {
+  const must = Object.keys(required);
+  const may = Object.keys(optional);
+  const parts = [
+    ...(must.length === 0 ? [] : [`it has ${listed(must, "and")}`]),
+    ...(may.length === 0 ? [] : [`${must.length === 0 ? "it" : "and"} may have ${listed(may, "and")}`]),
+  ];
+  return `${parts.join(" ")}, such as ${JSON.stringify(examples[0])}; ${schemaPath} has all of it`;
+}

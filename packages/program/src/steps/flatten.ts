@@ -1,0 +1,75 @@
+import { formatValue } from "@svc/core";
+import { fieldType, typesOf, walkType } from "../types/schema-type.ts";
+import { nothing } from "../types/scope.ts";
+import type { AnyStep, StepLanguage } from "./language.ts";
+import { checkField, fieldPlace } from "./parts/field.ts";
+import { type Keep, keepPath, keepSchema, readKeep, withKept } from "./parts/keep.ts";
+import { fieldName, fieldSchema } from "./parts/rows.ts";
+import { checkSource, readSource, type Source, sourceOptions, sourceSchema } from "./parts/source.ts";
+import { noUse } from "./use.ts";
+
+/** The items of a list that rows have in a field, as rows of their own. */
+export type FlattenStep = AnyStep &
+  Source & {
+    readonly kind: "flatten";
+    readonly field: string;
+    /** Fields that rows get from the item. */
+    readonly keep: Keep;
+  };
+
+/** The language of `flatten`. */
+export const flattenLanguage: StepLanguage<FlattenStep> = {
+  form: {
+    description:
+      "The items of a list that rows have in a field, a row each; the other fields of its row stay. A row without items has none.",
+    required: {
+      flatten: sourceSchema("contracts"),
+      field: fieldSchema("The field that holds a list.", "signers"),
+      keep: keepSchema("Fields that rows get from the item; item alone is all of it.", "item", [
+        { email: "item.email", status: "item.status" },
+      ]),
+    },
+    optional: sourceOptions,
+    examples: [{ id: "signers", flatten: "contracts", field: "signers", keep: { email: "item.email" } }],
+  },
+  formInMap: undefined,
+  refusedInItself: undefined,
+  definitions: {},
+  named: { value: undefined, set: "a flatten", row: undefined },
+
+  read(base, fields, { reader }) {
+    const source = readSource(fields, "flatten", reader);
+    const field = reader.text(fields.at("field"), fieldName);
+    const keep = readKeep(fields.at("keep"), "item", reader);
+    if (source === undefined || field === undefined) return undefined;
+    return { kind: "flatten", ...base, ...source, field, keep };
+  },
+
+  check(step, { scope, check }) {
+    const row = checkSource({ step, field: "flatten" }, scope, check);
+    if (row === "any") return { own: { ...nothing, set: "any" }, inner: [] };
+    const at = { field: [step.field], pointer: step.pointer, place: ["field"] };
+    const list = checkField(row, at, check);
+    const types = typesOf(list);
+    if (types !== undefined && !types.has("array")) {
+      const message = `${formatValue(step.field)} is ${[...types].join(" or ")}, not a list`;
+      check.faults.add("PROGRAM_REFERENCE_INVALID", fieldPlace(at), message, "name a field that holds a list");
+      return { own: { ...nothing, set: "any" }, inner: [] };
+    }
+    const item = fieldType(list, 0);
+    const kept = step.keep.map(([name, path]) => {
+      const found = walkType("type" in item ? item.type : undefined, path);
+      if ("type" in found) return [name, found.type] as const;
+      const hint = "name a field of the items";
+      check.faults.add("PROGRAM_REFERENCE_INVALID", [...keepPath(step), name], `the item ${found.fault}`, hint);
+      return [name, undefined] as const;
+    });
+    const fields = withKept({ row, kept, path: keepPath(step), replaced: step.field }, check);
+    return { own: { ...nothing, set: { fields, hasStates: false } }, inner: [] };
+  },
+
+  lists: () => [],
+  calls: () => [],
+  asks: () => [],
+  estimate: () => noUse,
+};

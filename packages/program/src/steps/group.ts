@@ -1,0 +1,75 @@
+import { pathOf } from "../json.ts";
+import { nothing } from "../types/scope.ts";
+import type { AnyStep, StepLanguage } from "./language.ts";
+import { checkField } from "./parts/field.ts";
+import { withKept } from "./parts/keep.ts";
+import { checkReductions, type Reductions, readReductions, reductionsSchema } from "./parts/reductions.ts";
+import { fieldName, fieldSchema } from "./parts/rows.ts";
+import { checkSource, readSource, type Source, sourceOptions, sourceSchema } from "./parts/source.ts";
+import { noUse } from "./use.ts";
+
+/** A row for each value of some fields, with values over the rows that have it. */
+export type GroupStep = AnyStep &
+  Source & {
+    readonly kind: "group";
+    readonly by: readonly string[];
+    readonly as: Reductions;
+  };
+
+const fieldCount = { min: 1, max: 10 };
+
+/** The language of `group`. */
+export const groupLanguage: StepLanguage<GroupStep> = {
+  form: {
+    description:
+      "A row for each value of some fields: it has these fields, and values over the rows that are alike in them. In the order in which they are met.",
+    required: {
+      group: sourceSchema("deals"),
+      by: {
+        description: "Fields in which rows are alike. What is absent is null, and null is like null.",
+        type: "array",
+        minItems: fieldCount.min,
+        maxItems: fieldCount.max,
+        uniqueItems: true,
+        items: fieldSchema("Name of a field.", "owner"),
+        examples: [["owner"]],
+      },
+      as: reductionsSchema,
+    },
+    optional: sourceOptions,
+    examples: [{ id: "owners", group: "deals", by: ["owner"], as: { deals: "count", worth: "sum value" } }],
+  },
+  formInMap: undefined,
+  refusedInItself: undefined,
+  definitions: {},
+  named: { value: undefined, set: "a group", row: undefined },
+
+  read(base, fields, { reader }) {
+    const source = readSource(fields, "group", reader);
+    const by = reader.items(fields.at("by"), fieldCount)?.flatMap((item) => reader.text(item, fieldName) ?? []);
+    const as = readReductions(fields.at("as"), reader);
+    if (by !== undefined && new Set(by).size < by.length) {
+      reader.faults.add("PROGRAM_MALFORMED", fields.at("by").path, "names a field twice", "name each field once");
+    }
+    return source === undefined || by === undefined ? undefined : { kind: "group", ...base, ...source, by, as };
+  },
+
+  check(step, { scope, check }) {
+    const row = checkSource({ step, field: "group" }, scope, check);
+    const fields = new Map(
+      step.by.map((name, index) => {
+        return [name, checkField(row, { field: [name], pointer: step.pointer, place: ["by", index] }, check)] as const;
+      }),
+    );
+    const path = [...pathOf(step.pointer), "as"];
+    const kept = Object.entries(checkReductions(step.as, row, { path, scope }, check));
+    const set = { fields: withKept({ row: { fields, hasStates: false }, kept, path }, check), hasStates: false };
+    return { own: { ...nothing, set: row === "any" ? "any" : set }, inner: [] };
+  },
+
+  lists: () => [],
+  calls: () => [],
+  asks: () => [],
+  estimate: () => noUse,
+  setSize: ({ source }, { sizeOf }) => sizeOf(source),
+};

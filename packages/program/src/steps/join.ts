@@ -1,0 +1,152 @@
+import type { Check } from "../check/context.ts";
+import type { Path } from "../json.ts";
+import { readName } from "../read/name.ts";
+import { parsePath } from "../read/reference.ts";
+import type { Node, ShapeReader } from "../read/shape.ts";
+import { typesOf, type ValueType } from "../types/schema-type.ts";
+import { nothing, type RowSet, withoutStates } from "../types/scope.ts";
+import type { AnyStep, StepLanguage } from "./language.ts";
+import { checkField, fieldPathSchema, fieldPlace } from "./parts/field.ts";
+import { type Keep, keepPath, keepSchema, readKeep, withKept } from "./parts/keep.ts";
+import { checkSet, checkSource, readSource, type Source, sourceOptions, sourceSchema } from "./parts/source.ts";
+import { noUse } from "./use.ts";
+
+/**
+ * Rows of two sets that are alike in some fields, a row a pair: with those of the left set that have no pair (`left`), or those alone
+ * (`anti`).
+ */
+export type JoinStep = AnyStep &
+  Source & {
+    readonly kind: "join";
+    readonly right: string;
+    readonly join: JoinKind;
+    /** Fields of the left rows and of the right ones. */
+    readonly on: readonly (readonly [left: Path, right: Path])[];
+    /** Fields that rows get from the right ones. */
+    readonly keep: Keep;
+  };
+
+const joinKinds = ["inner", "left", "anti"] as const;
+
+/** Which rows a join has. */
+export type JoinKind = (typeof joinKinds)[number];
+
+const pairCount = { min: 1, max: 5 };
+
+/** The language of `join`. */
+export const joinLanguage: StepLanguage<JoinStep> = {
+  form: {
+    description:
+      "Rows of two sets that are alike in some fields, a row a pair; what is null or absent is like nothing. Default inner: pairs alone; left: also rows of the set without a pair; anti: those alone.",
+    required: {
+      join: sourceSchema("orders"),
+      with: sourceSchema("payouts", "The other set, the right one."),
+      on: {
+        description: "Fields of the rows, and the fields of the right rows that they are to be like.",
+        type: "object",
+        minProperties: pairCount.min,
+        maxProperties: pairCount.max,
+        additionalProperties: fieldPathSchema("order_id", "A field of the right rows, or a path below one."),
+        examples: [{ id: "order_id" }],
+      },
+    },
+    optional: {
+      ...sourceOptions,
+      kind: { description: "Which rows it has. Default: inner.", enum: joinKinds, examples: ["left"] },
+      keep: keepSchema(
+        "Fields that rows get from the right row; null where there is none. Not of an anti join.",
+        "right",
+        [{ paid: "right.amount" }],
+      ),
+    },
+    examples: [
+      { id: "paid", join: "orders", with: "payouts", on: { id: "order_id" }, keep: { paid: "right.amount" } },
+      { id: "unpaid", join: "orders", with: "payouts", on: { id: "order_id" }, kind: "anti" },
+    ],
+  },
+  formInMap: undefined,
+  refusedInItself: undefined,
+  definitions: {},
+  named: { value: undefined, set: "a join", row: undefined },
+
+  read(base, fields, { reader }) {
+    const source = readSource(fields, "join", reader);
+    const right = readName(fields.at("with"), reader);
+    const join = reader.oneOf(fields.at("kind"), joinKinds) ?? "inner";
+    const on = readPairs(fields.at("on"), reader);
+    const keep = readKeep(fields.at("keep"), "right", reader);
+    if (join === "anti" && keep.length > 0) {
+      const hint = "leave out one of the two: rows of an anti join have no right row";
+      reader.faults.add("PROGRAM_MALFORMED", fields.at("keep").path, "stands beside kind anti", hint);
+    }
+    if (source === undefined || right === undefined || on === undefined) return undefined;
+    return { kind: "join", ...base, ...source, right, join, on, keep };
+  },
+
+  check(step, { scope, check }) {
+    const row = checkSource({ step, field: "join" }, scope, check);
+    const other = checkSet({ name: step.right, pointer: step.pointer, field: "with" }, scope, check);
+    for (const pair of step.on) checkPair(step, pair, { row, other }, check);
+    const kept = step.keep.map(([name, path]) => [name, typeOfKept(step, { name, path }, other, check)] as const);
+    if (row === "any" || step.keep.length === 0) return { own: { ...nothing, set: withoutStates(row) }, inner: [] };
+    const fields = withKept({ row, kept, path: keepPath(step) }, check);
+    return { own: { ...nothing, set: { fields, hasStates: false } }, inner: [] };
+  },
+
+  lists: () => [],
+  calls: () => [],
+  asks: () => [],
+  estimate: () => noUse,
+  setSize: ({ source, join }, { sizeOf, rows }) => (join === "anti" ? sizeOf(source) : rows),
+};
+
+function readPairs(node: Node, reader: ShapeReader): JoinStep["on"] | undefined {
+  const object = reader.object(node);
+  if (object === undefined) return undefined;
+  const hint = 'write {"<field>": "<field of the right rows>"}, such as {"id": "order_id"}';
+  const entries = Object.entries(object);
+  if (entries.length < pairCount.min || entries.length > pairCount.max) {
+    reader.faults.add("PROGRAM_MALFORMED", node.path, `names ${entries.length} pairs of fields`, hint);
+  }
+  return entries.slice(0, pairCount.max).flatMap(([name, value]) => {
+    const path = [...node.path, name];
+    const text = reader.text({ value, path }, { max: 512, hint });
+    const left = parsePath(name);
+    const right = text === undefined ? undefined : parsePath(text);
+    if (left !== undefined && right !== undefined) return [[left, right] as const];
+    if (text !== undefined) reader.faults.add("PROGRAM_MALFORMED", path, "is not a path of a field", hint);
+    return [];
+  });
+}
+
+type Sides = { readonly row: RowSet | "any"; readonly other: RowSet | "any" };
+
+/** Values of types that have nothing in common are never alike. */
+function checkPair(step: JoinStep, [left, right]: JoinStep["on"][number], { row, other }: Sides, check: Check): void {
+  const at = { pointer: step.pointer, place: ["on", textOf(left)] };
+  const given = typesOf(checkField(row, { ...at, field: left }, check));
+  const wanted = typesOf(checkField(other, { ...at, field: right }, check));
+  if (given === undefined || wanted === undefined || [...given].some((type) => wanted.has(type))) return;
+  const message = `is ${[...given].join(" or ")}, and ${textOf(right)} of ${step.right} is ${[...wanted].join(" or ")}: no row is like another`;
+  const hint = "make them one type first: a compute with string(row.<field>)";
+  check.faults.add("PROGRAM_REFERENCE_INVALID", fieldPlace(at), message, hint);
+}
+
+function textOf(path: Path): string {
+  return path.reduce<string>((text, part) => {
+    return typeof part === "number" ? `${text}[${part}]` : text === "" ? part : `${text}.${part}`;
+  }, "");
+}
+
+function typeOfKept(
+  step: JoinStep,
+  { name, path }: { readonly name: string; readonly path: Path },
+  right: RowSet | "any",
+  check: Check,
+): ValueType {
+  const at = { pointer: step.pointer, place: ["keep", name] };
+  if (path.length > 0) return checkField(right, { ...at, field: path }, check);
+  const hint = "name one of its fields, such as right.amount";
+  check.faults.add("PROGRAM_REFERENCE_INVALID", fieldPlace(at), "is the whole right row", hint);
+  return undefined;
+}

@@ -1,0 +1,60 @@
+import type { JsonSchema } from "@svc/catalog";
+import { formatValue } from "@svc/core";
+import type { Check } from "../../check/context.ts";
+import { type Path, pathOf } from "../../json.ts";
+import { parsePath } from "../../read/reference.ts";
+import type { Node, ShapeReader } from "../../read/shape.ts";
+import { type ValueType, walkType } from "../../types/schema-type.ts";
+import type { RowSet } from "../../types/scope.ts";
+
+const pathMax = 512;
+const pathPattern = String.raw`^[^.\[\]{}\s"]+(\.[^.\[\]{}\s"]+|\[\d{1,6}\])*$`;
+
+/** The JSON Schema of the path of a row's field. */
+export function fieldPathSchema(
+  example: string,
+  description = "A field of the rows, or a path below one.",
+): JsonSchema {
+  return { description, type: "string", maxLength: pathMax, pattern: pathPattern, examples: [example] };
+}
+
+/** Reads the path of a row's field. */
+export function readFieldPath(node: Node, reader: ShapeReader): Path | undefined {
+  const hint = 'write the name of a field, such as "value", or a path below it, such as "owner.name"';
+  const text = reader.text(node, { max: pathMax, hint });
+  const path = text === undefined ? undefined : parsePath(text);
+  if (text !== undefined && path === undefined) {
+    reader.faults.add(
+      "PROGRAM_MALFORMED",
+      node.path,
+      `is ${formatValue(text)}, which is not the path of a field`,
+      hint,
+    );
+  }
+  return path;
+}
+
+/** A field that a step names at a place of it. */
+export type NamedField = { readonly field: Path; readonly pointer: string; readonly place: Path };
+
+/** Finds the type of a row's field. Records every fault. */
+export function checkField(row: RowSet | "any", named: NamedField, { faults }: Pick<Check, "faults">): ValueType {
+  if (row === "any") return undefined;
+  const [first, ...rest] = named.field;
+  const name = String(first);
+  const add = (message: string, hint: string) =>
+    faults.add("PROGRAM_REFERENCE_INVALID", fieldPlace(named), message, hint);
+  if (!row.fields.has(name)) {
+    add(`rows have no field ${name}`, `keep it, or use ${[...row.fields.keys()].join(", ")}`);
+    return undefined;
+  }
+  const found = walkType(row.fields.get(name), rest);
+  if ("type" in found) return found.type;
+  add(`the field ${found.fault}`, "name a field that it has");
+  return undefined;
+}
+
+/** Where a step names a field. */
+export function fieldPlace({ pointer, place }: Pick<NamedField, "pointer" | "place">): Path {
+  return [...pathOf(pointer), ...place];
+}

@@ -1,0 +1,208 @@
+import type { JsonSchema } from "@svc/catalog";
+import { formatValue, isObject } from "@svc/core";
+import type { Check } from "../../check/context.ts";
+import { checkReferences } from "../../check/references.ts";
+import type { Path } from "../../json.ts";
+import { type ObjectForm, schemaOf, wholeSchema } from "../../read/form.ts";
+import { idForm } from "../../read/name.ts";
+import { parsePath } from "../../read/reference.ts";
+import type { Node, ShapeReader } from "../../read/shape.ts";
+import { readText } from "../../read/value.ts";
+import type { TextTemplate } from "../../template.ts";
+import { type RowState, rowStates } from "../../types/row-state.ts";
+import { typesOf, type ValueType, walkType } from "../../types/schema-type.ts";
+import type { RowSet, Scope } from "../../types/scope.ts";
+
+/**
+ * One value over a set: how many rows (of one state); a sum, least, greatest or mean of a field's numbers; the values of a field as a
+ * list; or one text of all rows.
+ */
+export type Reduction =
+  | { readonly kind: "count"; readonly state: RowState | undefined }
+  | { readonly kind: "sum" | "min" | "max" | "avg" | "list"; readonly field: Path }
+  | {
+      readonly kind: "text";
+      /** What stands for each row. */
+      readonly of: TextTemplate;
+      readonly separator: string;
+      /** Most rows that are told. */
+      readonly max: number;
+      /** What stands for the others, around their number; undefined for nothing. */
+      readonly more: readonly string[] | undefined;
+    };
+
+/** Values over a set, by name. */
+export type Reductions = readonly (readonly [name: string, Reduction])[];
+
+/** Values of a list, and rows that are told in a text, at most. */
+export const listedRowsMax = 1_000;
+
+const textMax = 200;
+const partMax = 2_000;
+const told = { min: 1, max: listedRowsMax };
+const morePattern = String.raw`^([^{]|\{more\})*$`;
+
+const textForm: ObjectForm = {
+  description: "One text of all rows, at most 64 KiB.",
+  required: {
+    of: {
+      description: "What stands for each row; {row.<field>} takes a value, what is absent is empty, {{ is a brace.",
+      type: "string",
+      minLength: 1,
+      maxLength: partMax,
+      examples: ["- {row.title} ({row.value})"],
+    },
+  },
+  optional: {
+    separator: {
+      description: "What stands between rows. Default: a new line.",
+      type: "string",
+      maxLength: textMax,
+      examples: ["\n"],
+    },
+    max: wholeSchema("Most rows that are told. Default: 1000.", told, 50),
+    more: {
+      description: "What stands for the rows beyond max, if there are any; {more} is how many.",
+      type: "string",
+      minLength: 1,
+      maxLength: textMax,
+      pattern: morePattern,
+      examples: ["and {more} others"],
+    },
+  },
+  examples: [{ of: "- {row.title} ({row.value})", separator: "\n", max: 50, more: "and {more} others" }],
+};
+
+const textReductionForm: ObjectForm = {
+  description: "Rows joined into one text.",
+  required: { text: schemaOf(textForm) },
+  optional: {},
+  examples: [{ text: { of: "- {row.title}" } }],
+};
+
+/** The JSON Schema of values over a set. */
+export const reductionsSchema: JsonSchema = {
+  description:
+    "Values by name: count, count ok (or failed, skipped, unknown; of maps only), sum F, min F, max F or avg F of a kept field of numbers, list F of any (at most 1,000 values), or a text of all rows.",
+  type: "object",
+  minProperties: 1,
+  propertyNames: { pattern: idForm.pattern.source },
+  additionalProperties: {
+    description: "A value over the rows.",
+    examples: ["count", { text: { of: "- {row.title}" } }],
+    anyOf: [
+      {
+        description: "One value.",
+        type: "string",
+        maxLength: textMax,
+        pattern: String.raw`^(count( (${rowStates.join("|")}))?|(sum|min|max|avg|list) [^\s]+)$`,
+        examples: ["count ok"],
+      },
+      schemaOf(textReductionForm),
+    ],
+  },
+  examples: [{ sent: "count ok", total: "sum amount", lines: { text: { of: "- {row.title}" } } }],
+};
+
+const hint =
+  'write count, count ok (or failed, skipped, unknown), or sum, min, max, avg or list and a field, or {"text": {"of": "- {row.<field>}"}}';
+
+/** Reads values over a set. */
+export function readReductions(node: Node, reader: ShapeReader): Reductions {
+  const object = reader.object(node);
+  if (object !== undefined && Object.keys(object).length === 0) {
+    reader.faults.add("PROGRAM_MALFORMED", node.path, "names no value", `add one: ${hint}`);
+  }
+  return Object.entries(object ?? {}).flatMap(([name, value]) => {
+    const path = [...node.path, name];
+    if (!idForm.pattern.test(name)) {
+      reader.faults.add("PROGRAM_MALFORMED", path, `is named ${formatValue(name)}`, idForm.hint);
+    }
+    const reduction = isObject(value) ? readTextOf({ value, path }, reader) : readWords({ value, path }, reader);
+    return reduction === undefined ? [] : [[name, reduction] as const];
+  });
+}
+
+function readWords(node: Node, reader: ShapeReader): Reduction | undefined {
+  const text = reader.text(node, { max: textMax, hint });
+  const reduction = text === undefined ? undefined : parseReduction(text);
+  if (text !== undefined && reduction === undefined) {
+    reader.faults.add("PROGRAM_MALFORMED", node.path, `is ${formatValue(text)}, which is no such value`, hintOf(text));
+  }
+  return reduction;
+}
+
+/** What is written as a call is written with a space. */
+function hintOf(text: string): string {
+  const [, kind, operand = ""] = /^(\w{1,10})\(\s*([\w.* ]{0,60})\)$/.exec(text) ?? [];
+  const written = `${kind?.toLowerCase()} ${operand === "*" ? "" : operand.trim().replace(/^row\./, "")}`.trim();
+  return kind !== undefined && parseReduction(written) !== undefined ? `write ${JSON.stringify(written)}` : hint;
+}
+
+function parseReduction(text: string): Reduction | undefined {
+  const [kind, operand, ...others] = text.split(" ");
+  if (others.length > 0) return undefined;
+  if (kind === "count") {
+    const state = rowStates.find((name) => name === operand);
+    return operand === undefined || state !== undefined ? { kind, state } : undefined;
+  }
+  if (kind !== "sum" && kind !== "min" && kind !== "max" && kind !== "avg" && kind !== "list") return undefined;
+  const field = operand === undefined ? undefined : parsePath(operand);
+  return field === undefined || typeof field[0] !== "string" ? undefined : { kind, field };
+}
+
+function readTextOf(node: Node, reader: ShapeReader): Reduction | undefined {
+  const field = reader.fields(node, textReductionForm)?.at("text");
+  const fields = field && reader.fields(field, textForm);
+  if (fields === undefined) return undefined;
+  const written = reader.text(fields.at("of"), { max: partMax });
+  const of = written === undefined ? undefined : readText(written, fields.at("of").path, reader.faults);
+  const separator = fields.has("separator") ? reader.text(fields.at("separator"), { min: 0, max: textMax }) : "\n";
+  const max = reader.number(fields.at("max"), told) ?? told.max;
+  const moreForm = { max: textMax, pattern: new RegExp(morePattern), hint: "write a text in which only {more} stands" };
+  const more = fields.has("more") ? reader.text(fields.at("more"), moreForm) : undefined;
+  if (of === undefined || separator === undefined) return undefined;
+  return { kind: "text", of, separator, max, more: more?.split("{more}") };
+}
+
+/** Where values over a set stand, and what may be named there. */
+type Place = { readonly path: Path; readonly scope: Scope };
+
+/** Checks values over a set and answers the type of each, by name. Records every fault. */
+export function checkReductions(
+  reductions: Reductions,
+  row: RowSet | "any",
+  { path, scope }: Place,
+  { faults }: Pick<Check, "faults">,
+): Readonly<Record<string, JsonSchema>> {
+  const types = reductions.map(([name, reduction]): [string, JsonSchema] => {
+    const at = [...path, name];
+    if (reduction.kind === "text") {
+      checkReferences(reduction.of, [...at, "text", "of"], { ...scope, row }, faults);
+      return [name, { type: "string" }];
+    }
+    const found = row === "any" ? { type: undefined } : typeOfReduction(row, reduction);
+    if ("fault" in found) faults.add("PROGRAM_REFERENCE_INVALID", at, found.fault, found.hint);
+    if (reduction.kind !== "list") return [name, { type: "number" }];
+    return [name, { type: "array", ...("type" in found && found.type !== undefined && { items: found.type }) }];
+  });
+  return Object.fromEntries(types);
+}
+
+type Found = { readonly type: ValueType } | { readonly fault: string; readonly hint: string };
+
+function typeOfReduction(source: RowSet, reduction: Exclude<Reduction, { kind: "text" }>): Found {
+  if (reduction.kind === "count") {
+    if (reduction.state === undefined || source.hasStates) return { type: undefined };
+    return { fault: "counts rows by state, but only rows of a map have one", hint: "write count, or reduce a map" };
+  }
+  const [field, ...rest] = reduction.field;
+  if (!source.fields.has(String(field))) {
+    return { fault: `rows have no field ${field}`, hint: `keep it, or use ${[...source.fields.keys()].join(", ")}` };
+  }
+  const found = walkType(source.fields.get(String(field)), rest);
+  if ("fault" in found) return { fault: `the field ${found.fault}`, hint: "name a field that it has" };
+  const types = typesOf(found.type);
+  if (reduction.kind === "list" || types === undefined || types.has("number")) return found;
+  return { fault: `is ${[...types].join(" or ")}, not a number`, hint: "name a field of numbers, or count" };
+}

@@ -1,0 +1,105 @@
+import type { Check } from "../check/context.ts";
+import { computedType } from "../check/expression.ts";
+import type { KnownSkill } from "../check/known-skill.ts";
+import { checkReferences } from "../check/references.ts";
+import { checkSensitiveArguments } from "../check/sensitive.ts";
+import { type Path, pathOf } from "../json.ts";
+import { type ObjectForm, ref } from "../read/form.ts";
+import { skillNamePattern } from "../skill-name.ts";
+import type { ValueTemplate } from "../template.ts";
+import { withDefaults } from "../types/defaults.ts";
+import { examine } from "../types/examine.ts";
+import { namesOf } from "../types/schema-type.ts";
+import { nothing, resolveType, type Scope } from "../types/scope.ts";
+import type { AnyStep, StepLanguage } from "./language.ts";
+import { readArgs } from "./parts/arguments.ts";
+
+/** A skill as a step: a job of its own, whose result is the step's value. */
+export type RunStep = AnyStep & {
+  readonly kind: "run";
+  /** As the program names it: `skills.announce`, or one version, `skills.announce@3`. */
+  readonly skill: string;
+  /** Of kind `object` or, when it holds no reference, `literal`. */
+  readonly input: ValueTemplate;
+};
+
+const form: ObjectForm = {
+  description:
+    "Runs a skill as a job of its own and waits for its end; its result is steps.<id>. It uses this job's limits and approval.",
+  required: { run: ref("skill") },
+  optional: { input: ref("skillInput") },
+  examples: [{ id: "tell", run: "skills.announce", input: { text: { $ref: "input.text" } } }],
+};
+
+/** The language of `run`. */
+export const runLanguage: StepLanguage<RunStep> = {
+  form,
+  formInMap: undefined,
+  refusedInItself: undefined,
+  takesOnError: true,
+  definitions: {
+    skill: {
+      description: "A skill of the project: the newest version of skills.announce, or one, skills.announce@3.",
+      type: "string",
+      pattern: skillNamePattern.source,
+      maxLength: 80,
+      examples: ["skills.announce", "skills.announce@3"],
+    },
+    skillInput: {
+      description: "What the skill takes, by name; any value in it may be a reference.",
+      type: "object",
+      properties: { $ref: false, $text: false },
+      examples: [{ text: { $ref: "input.text" } }],
+    },
+  },
+  named: { value: "runs", set: undefined, row: undefined },
+
+  read(base, fields, { reader }) {
+    const hint = "write skills.<name>, or skills.<name>@<version>, as ListSkills names it";
+    const skill = reader.text(fields.at("run"), { max: 80, pattern: skillNamePattern, hint });
+    const input = readArgs(fields.at("input"), reader);
+    return skill === undefined ? undefined : { kind: "run", ...base, skill, input };
+  },
+
+  check(step, { scope, check }) {
+    const path = [...pathOf(step.pointer), "input"];
+    checkReferences(step.input, path, scope, check.faults);
+    const skill = findSkill(step, check);
+    if (skill === undefined) return { own: { ...nothing, value: { type: undefined } }, inner: [] };
+    checkInput(step, skill, { path, scope, check });
+    return { own: { ...nothing, value: { type: skill.resultType } }, inner: [] };
+  },
+
+  lists: () => [],
+  calls: () => [],
+  runs: ({ skill }) => [skill],
+  asks: () => [],
+  estimate: ({ skill }, { useOfSkill }) => useOfSkill(skill),
+};
+
+/** The skill that a step runs; undefined when it cannot be run, which is recorded. */
+function findSkill({ skill, pointer }: RunStep, { skills, faults }: Check): KnownSkill | undefined {
+  const found = skills.get(skill);
+  if (found === undefined) throw new Error(`${skill} was not looked for`);
+  if (!("code" in found)) return found;
+  faults.add(found.code, [...pathOf(pointer), "run"], found.message, found.hint);
+  return undefined;
+}
+
+type Place = { readonly path: Path; readonly scope: Scope; readonly check: Check };
+
+/** Checks what a skill is given against what it takes. Records every fault. */
+function checkInput({ skill, input }: RunStep, { inputSchema }: KnownSkill, { path, scope, check }: Place): void {
+  checkSensitiveArguments({ args: input, inputSchema, path }, scope, check);
+  const { faults } = examine(withDefaults(input, inputSchema), inputSchema, {
+    typeOf(template) {
+      if (template.kind === "computed") return computedType(template.expression, scope);
+      const found = resolveType(scope, template.reference);
+      return "fault" in found ? undefined : found.type;
+    },
+    validator: check.tenantValidator,
+  });
+  const hint = `${skill} takes ${namesOf(inputSchema).join(", ") || "no input"}`;
+  for (const { path: at, message } of faults)
+    check.faults.add("PROGRAM_ARGUMENT_INVALID", [...path, ...at], message, hint);
+}

@@ -1,0 +1,85 @@
+import type { Path } from "../json.ts";
+import { type ObjectForm, schemaOf } from "../read/form.ts";
+import type { Node, ShapeReader } from "../read/shape.ts";
+import { typesOf } from "../types/schema-type.ts";
+import { nothing, withoutStates } from "../types/scope.ts";
+import type { AnyStep, StepLanguage } from "./language.ts";
+import { checkField, fieldPathSchema, fieldPlace, readFieldPath } from "./parts/field.ts";
+import { checkSource, readSource, type Source, sourceOptions, sourceSchema } from "./parts/source.ts";
+import { noUse } from "./use.ts";
+
+/** The rows of a set in another order. */
+export type SortStep = AnyStep & Source & { readonly kind: "sort"; readonly by: readonly SortKey[] };
+
+/** What rows are ordered by: a field, from the least or from the greatest on. */
+export type SortKey = { readonly field: Path; readonly isDescending: boolean };
+
+const orders = ["asc", "desc"] as const;
+const keyCount = { min: 1, max: 5 };
+
+const keyForm: ObjectForm = {
+  description: "A field to order by.",
+  required: { field: fieldPathSchema("value") },
+  optional: { order: { description: "Default: asc.", enum: orders, examples: ["desc"] } },
+  examples: [{ field: "value", order: "desc" }],
+};
+
+/** The language of `sort`. */
+export const sortLanguage: StepLanguage<SortStep> = {
+  form: {
+    description:
+      "The rows of a set in another order: numbers before texts, what is null or absent last. Rows that are alike stay as they are.",
+    required: {
+      sort: sourceSchema("deals"),
+      by: {
+        description: "What they are ordered by, one after the other.",
+        type: "array",
+        minItems: keyCount.min,
+        maxItems: keyCount.max,
+        items: schemaOf(keyForm),
+        examples: [[{ field: "value", order: "desc" }]],
+      },
+    },
+    optional: sourceOptions,
+    examples: [{ id: "largest", sort: "deals", by: [{ field: "value", order: "desc" }] }],
+  },
+  formInMap: undefined,
+  refusedInItself: undefined,
+  definitions: {},
+  named: { value: undefined, set: "a sort", row: undefined },
+
+  read(base, fields, { reader }) {
+    const source = readSource(fields, "sort", reader);
+    const by = reader.items(fields.at("by"), keyCount)?.flatMap((item) => readKey(item, reader) ?? []);
+    return source === undefined || by === undefined ? undefined : { kind: "sort", ...base, ...source, by };
+  },
+
+  check(step, { scope, check }) {
+    const row = checkSource({ step, field: "sort" }, scope, check);
+    for (const [index, { field }] of step.by.entries()) {
+      const at = { field, pointer: step.pointer, place: ["by", index, "field"] };
+      const types = typesOf(checkField(row, at, check));
+      if (types === undefined || types.has("number") || types.has("string") || types.has("boolean")) continue;
+      const hint = "name a field of numbers or texts";
+      check.faults.add(
+        "PROGRAM_REFERENCE_INVALID",
+        fieldPlace(at),
+        `is ${[...types].join(" or ")}, which has no order`,
+        hint,
+      );
+    }
+    return { own: { ...nothing, set: withoutStates(row) }, inner: [] };
+  },
+
+  lists: () => [],
+  calls: () => [],
+  asks: () => [],
+  estimate: () => noUse,
+  setSize: ({ source }, { sizeOf }) => sizeOf(source),
+};
+
+function readKey(node: Node, reader: ShapeReader): SortKey | undefined {
+  const fields = reader.fields(node, keyForm);
+  const field = fields && readFieldPath(fields.at("field"), reader);
+  return field && { field, isDescending: reader.oneOf(fields.at("order"), orders) === "desc" };
+}

@@ -412,8 +412,7 @@ test("a policy that is raised pauses what it holds, until an approver's key adop
   const definitionJson = definitionText({});
   const { standingProgram } = await standing.createStandingProgram({ slug: "held", definitionJson });
   const id = standingProgram?.id ?? "";
-  const policy = { planApproval: "always", redirectUrls: [] } as const;
-  await setProjectPolicy(database.db, projectId, policy);
+  await setProjectPolicy(database.db, projectId, { planApproval: "always", redirectUrls: [] });
   world.goTo("2026-03-11T09:15:00Z");
   const [run] = await runs(id, 1);
   expect(run && stateOf(run)).toBe("refused approval");

@@ -6,6 +6,7 @@ import { type StandingRun, StandingRunState, StandingService } from "@svc/gen/st
 import { catalogOf } from "@svc/testing/catalog";
 import { connectDesk, createWorld, desk, type World } from "@svc/testing/desk";
 import { createTestNode, type TestNode, type TestParts, testSealer } from "@svc/testing/node";
+import { silentStandingObserver } from "./observer.ts";
 
 /** A project with a stored key, whose runs may be started, and the clients of its services. */
 export type StandingProject = {
@@ -34,6 +35,10 @@ export type StandingWorld = {
 
 let projects = 0;
 
+/** What fails is tried again: a test that waits for it in vain shows why. */
+const report = (what: string, error: unknown) =>
+  void process.stderr.write(`${what}: ${error instanceof Error ? error.stack : error}\n`);
+
 /** Makes a node with its engines of jobs and standing programs at work. */
 export function createStandingWorld(db: Database, changes: TestParts = {}): StandingWorld {
   const clock = createOffsetClock(systemClock);
@@ -46,6 +51,7 @@ export function createStandingWorld(db: Database, changes: TestParts = {}): Stan
       transport: world.transport,
       isSandbox: true,
       engines: ["jobs", "standing"],
+      observer: { standing: { ...silentStandingObserver, failed: report } },
       ...changes,
       ...more,
       limits: {

@@ -194,6 +194,8 @@ async function useRequests(scene: Playing): Promise<void> {
   await ended(scene, refused);
   await call("JobsService/RetryJob", { id: refused, idempotencyKey: "again" });
   await ended(scene, refused);
+  const rerun = await call("JobsService/RerunJob", { id: refused, repin: true });
+  await ended(scene, rerun.job.id);
   const vaulted = { ...exchange, args: { public_token: secret } };
   await ended(scene, await submit(scene, program(vaulted, { ...item, id: "again" })));
 }

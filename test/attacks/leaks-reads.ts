@@ -60,6 +60,7 @@ async function readJobs(call: Playing["call"]): Promise<void> {
     const { jobs } = await call("JobsService/ListJobs", { mode });
     await Promise.all(jobs.map(({ id }: Json) => call("JobsService/GetJob", { id })));
     await Promise.all(jobs.map(({ id }: Json) => call("JobsService/ListJobEvents", { jobId: id })));
+    await Promise.all(jobs.map(({ id }: Json) => call("JobsService/ListSteps", { jobId: id })));
   }
   const { asks } = await call("JobsService/ListAsks", {});
   await Promise.all(asks.map(({ jobId, requestId }: Json) => call("JobsService/GetAsk", { jobId, requestId })));

@@ -49,6 +49,7 @@ const pointsOf: Readonly<Record<string, readonly string[]>> = {
   judge: [...everywhere, ...asking],
   wait: everywhere,
   until: [...everywhere, ...around, ...writing],
+  parallel: [...everywhere, ...around, ...writing, ...asking],
   skills: [...everywhere, ...around, ...writing],
   "handled error": [...everywhere, ...around, ...writing],
   undo: [...everywhere, ...around, ...writing, "mid-undo"],
@@ -66,6 +67,7 @@ const sample: readonly (readonly [kind: string, point: string, nth: number])[] =
   ["http write", "after-send", 1],
   ["map of keyed http writes", "in-send", 5],
   ["until", "after-commit", 5],
+  ["parallel", "before-commit", 3],
   ["skills", "after-commit", 4],
 ];
 
@@ -129,7 +131,7 @@ async function runAndKill(kind: string, { point, nth }: KillPoint): Promise<bool
   await examine(server, { job, kind, tag, provider: bench.provider });
   expectUnknown(job, { kind, point, nth, isDead });
   if (isDead) deaths++;
-  if (kind === "judge") asked.push(job.id);
+  if (kind === "judge" || kind === "parallel") asked.push(job.id);
   return isDead;
 }
 
@@ -164,7 +166,7 @@ const writesOf: Readonly<Record<string, number>> = {
 
 /** Whether the commits of a kind do not tell by their number whether a write is under way. */
 function isManifold(kind: string): boolean {
-  return ["rows kept", "until", "handled error", "skills"].includes(kind) || kind.startsWith("map of");
+  return ["rows kept", "until", "parallel", "handled error", "skills"].includes(kind) || kind.startsWith("map of");
 }
 
 /** Whether a write was under way where a worker died. */

@@ -176,6 +176,33 @@ export const kinds: Readonly<Record<string, JobKind>> = {
     },
     ends: "SUCCEEDED",
   },
+  parallel: {
+    program: {
+      points,
+      steps: [
+        {
+          id: "ways",
+          parallel: {
+            first: [
+              { id: "one", call: "desk.send_note", entity: "ops", args: tagged("one"), timeout },
+              { id: "two", call: "desk.send_keyed", entity: "ops", args: tagged("two"), timeout },
+            ],
+            second: [
+              { id: "look", call: "desk.get_item", entity: "ops", args: { id: "x" }, timeout },
+              { id: "rest", wait: "1s" },
+              { id: "three", call: "desk.send_note", entity: "ops", args: tagged("three"), timeout },
+            ],
+            third: [
+              { id: "gate", judge: "doubt" },
+              { ...last, id: "after" },
+            ],
+          },
+        },
+        last,
+      ],
+    },
+    ends: "SUCCEEDED",
+  },
   // Each of the two runs a job that writes once.
   skills: {
     program: {

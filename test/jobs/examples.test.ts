@@ -37,6 +37,7 @@ const accounts = [
   ["sales_crm", "sandbox:pages=80"],
   ["sales_crm", "sandbox:error"],
   ["esignature", "sandbox:pages=3"],
+  ["incident_mgmt", "ops"],
   ["messaging_bot", "ops"],
   ["issue_tracker", "ops"],
   ["messaging_bot", "sandbox:error"],
@@ -73,6 +74,13 @@ test("20,000 rows over 80 pages are counted, and none of them leaves", { timeout
     lastError: "",
     receipt: { outcome: "complete", calls: { read: 80 }, rows: { in: 20_000 } },
   });
+  // However many rows there are, what is read back of them is counts.
+  const steps = await client.jobs.listSteps({ jobId: job.id });
+  expect(steps.steps.find(({ stepId }) => stepId === "fetch")).toMatchObject({ state: "completed", rowsDone: 20_000 });
+  for (const answer of [job, steps]) {
+    const text = JSON.stringify(answer, (_name, value) => (typeof value === "bigint" ? Number(value) : value));
+    expect(text.length).toBeLessThan(16_384);
+  }
   const { of, large } = JSON.parse(job.receipt?.resultJson ?? "") as { of: number; large: number };
   expect(of).toBe(20_000);
   expect(large).toBeGreaterThan(0);
@@ -136,6 +144,17 @@ test("a message that the app refuses is noted instead, and the job goes on", asy
   const { receipt } = await reach(other?.id ?? "", hasEnded);
   expect(receipt).toMatchObject({ outcome: "complete", calls: { write: 1 } });
   expect(JSON.parse(receipt?.resultJson ?? "")).toMatchObject({ why: "told" });
+});
+
+test("three apps are asked at the same time, and one message reports", async () => {
+  const job = await reach(await submit("gather-and-report"), hasEnded);
+  expect(job).toMatchObject({ lastError: "", receipt: { outcome: "complete", calls: { read: 3, write: 1 } } });
+  const { deals, incidents, imports } = JSON.parse(job.receipt?.resultJson ?? "") as Record<string, number>;
+  expect(job.receipt?.rows?.in).toBe((deals ?? 0) + (incidents ?? 0) + (imports ?? 0));
+  const { events } = await client.jobs.listJobEvents({ jobId: job.id });
+  const started = events.flatMap(({ type, stepId }) => (type === "step-started" ? [stepId] : []));
+  expect(started.slice(0, 4).toSorted()).toEqual(["deals", "gather", "incidents", "tasks"]);
+  expect(started.at(-1)).toBe("report");
 });
 
 test("an export that does not end is waited for as often as the program says, and no further", async () => {

@@ -40,6 +40,7 @@ test("docs/jobs.md shows a step of each kind", () => {
     "take",
     "judge",
     "if",
+    "parallel",
     "until",
     "wait",
     "run",

@@ -104,6 +104,11 @@ const makers: Readonly<Record<Step["kind"], (making: Making, set: string) => obj
     const branches = [0, 1].map(() => makeInner(making, "if", 3));
     return ifStep(makeId(making), "true", branches[0] ?? [], making.draw(2) === 0 ? undefined : branches[1]);
   },
+  parallel(making) {
+    const names = ["left", "right", "third"].slice(0, 2 + making.draw(2));
+    const branches = names.map((name) => [name, makeInner(making, "parallel", 2)]);
+    return { id: makeId(making), parallel: Object.fromEntries(branches) };
+  },
   until(making) {
     const body = makeInner(making, "until", 2);
     return { id: makeId(making), until: "true", do: body, max: 1 + making.draw(4) };
@@ -126,7 +131,11 @@ function makeOnError(making: Making): object {
 /** Makes a list in a step of a kind, which none of its own kind may stand in. */
 function makeInner(making: Making, within: Step["kind"], most: number): object[] {
   const inside = [...making.inside, within];
-  const kinds = stepKinds.filter((kind) => languageOf(kind).refusedInItself === undefined || !inside.includes(kind));
+  const kinds = stepKinds.filter((kind) => {
+    const { refusedInItself, refusedInParallel } = languageOf(kind);
+    if (refusedInParallel !== undefined && inside.includes("parallel")) return false;
+    return refusedInItself === undefined || !inside.includes(kind);
+  });
   return makeSteps({ ...making, inside, sets: [...making.sets] }, kinds, most);
 }
 

@@ -100,6 +100,13 @@ export function everyConstruct() {
           [
             { id: "me", call: "messaging_bot.get_me", entity: "ops", retry: { max: 2 } },
             { id: "pause", wait: "10m" },
+            {
+              id: "aside",
+              parallel: {
+                one: [{ id: "twice", call: "messaging_bot.get_me", entity: "ops" }],
+                two: [{ id: "rest", wait: "1m" }],
+              },
+            },
           ],
           [
             { id: "until", wait: { until: { $ref: "input.start" } } },

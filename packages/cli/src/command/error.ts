@@ -93,6 +93,7 @@ const commandNames: Readonly<Record<string, string>> = {
   WatchJob: "`svc jobs watch`",
   CancelJob: "`svc jobs cancel`",
   RetryJob: "`svc jobs retry`",
+  RerunJob: "`svc jobs rerun`",
   PromoteJob: "`svc jobs promote`",
   ListSkills: "`svc skills list`",
   GetSkill: "`svc skills get`",

@@ -61,6 +61,21 @@ test("a job is paused and resumed by a key of its project, and a watch that does
   });
 });
 
+test("a job is run again and its steps are listed; one that has not ended is not taken on", async () => {
+  const id = await submit();
+  const refused = await svc("jobs", "retry", id, "--resend-unknown");
+  expect(refused).toMatchObject({ code: 1, printed: [] });
+  expect(refused.noted.join("\n")).toContain("JOB_NOT_RETRYABLE");
+  const rerun = await svc("jobs", "rerun", id);
+  expect(rerun).toMatchObject({ code: 0, noted: [] });
+  const steps = await svc("jobs", "steps", rerun.printed[0] ?? "");
+  expect(steps.code).toBe(0);
+  expect(steps.printed.join("\n")).toMatch(/STEP +KIND +STATE.*send +call +waiting/s);
+  expect(JSON.parse((await svc("jobs", "rerun", id, "--repin", "--json")).printed.join("\n"))).toMatchObject({
+    drift: [],
+  });
+});
+
 test("--json prints the job, and what is refused says where the job stands", async () => {
   const id = await submit();
   const again = await svc("jobs", "release", id);

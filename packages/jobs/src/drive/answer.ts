@@ -43,7 +43,8 @@ function answeredPlan({ continuation }: DecisionDocument, chain: readonly string
 export function answered(state: JobState, settled: Settled): Change {
   const { stepId, kind, decision, chain } = settled;
   const entry = state.steps.get(stepId);
-  const noted: Edit[] = entry === undefined ? [] : [{ kind: "receipt", stepId, decision }];
+  const asked: Edit[] = state.blocks[stepId]?.kind === "asked" ? [{ kind: "block", stepId, block: undefined }] : [];
+  const noted: Edit[] = entry === undefined ? [] : [{ kind: "receipt", stepId, decision }, ...asked];
   if (kind !== "undo_stuck" && decision.continuation === "abort") {
     const to = stepOf(state.loaded.flow, stepId).index;
     const closed: Edit[] = entry?.receipt.state === "" ? [{ kind: "finish", stepId, state: "failed", to }] : [];
@@ -66,8 +67,9 @@ function answeredStep(state: JobState, settled: Settled): Change {
   const { step, index } = instruction;
   const { answer }: Pick<StepKind<Step["kind"]>, "answer"> = stepKinds[step.kind] as StepKind<Step["kind"]>;
   if (answer === undefined) throw new Error(`a step of kind ${step.kind} asks nothing`);
-  const progress = state.positions.find((position) => position.index === index)?.progress;
-  return answer({ state, step, instruction, progress }, settled);
+  const branch = state.positions.findIndex((position) => position.index === index);
+  const { progress, generation = state.generation } = state.positions[branch] ?? {};
+  return answer({ state: { ...state, generation }, step, instruction, progress }, settled);
 }
 
 /** proceed leaves the entry, retry-with tries it again, abort stops undoing. */

@@ -17,7 +17,12 @@ const parkReasons = {
 } as const satisfies Readonly<Record<AskInput["kind"], ParkDocument["reason"]>>;
 
 /** Parks the job on a question: ask, log, park and the end of the run task are one commit. A simulated job answers itself. */
-export async function question(state: JobState, asked: Question, port: Port): Promise<Change> {
+export async function question(
+  state: JobState,
+  asked: Question,
+  port: Port,
+  { isBeside = false }: { readonly isBeside?: boolean } = {},
+): Promise<Change> {
   if (state.isSimulated) return answersItself(state, asked, port);
   const { stepId } = asked;
   const isOwn = asked.kind === "in_doubt" || asked.kind === "undo_stuck";
@@ -27,14 +32,19 @@ export async function question(state: JobState, asked: Question, port: Port): Pr
   const nowMs = port.clock.now();
   const prepared = await port.prepareAsk(askInput(state, asked, nowMs));
   const reason = parkReasons[asked.kind];
+  const park = parkOn(reason, asked, { requestId: prepared.id, nowMs });
+  const put: Edit[] = [waiting(state, asked, prepared), { kind: "asked", prepared, isOfPlan: false }];
+  if (isBeside) {
+    const kept: Edit = { kind: "block", stepId, block: { kind: "asked", park } };
+    return { edits: [{ kind: "use", used: { asks: 1 } }, kept, ...put], next: { kind: "commit" } };
+  }
   return {
     edits: [
       { kind: "use", used: { asks: 1 } },
       { kind: "move", to: "parked", reason },
-      { kind: "park", park: parkOn(reason, asked, { requestId: prepared.id, nowMs }) },
+      { kind: "park", park },
       { kind: "deadline", clock: "stops" },
-      waiting(state, asked, prepared),
-      { kind: "asked", prepared, isOfPlan: false },
+      ...put,
     ],
     next: { kind: "leave" },
   };

@@ -2,6 +2,7 @@ import type { Step } from "@svc/program";
 import type { UnrecordedEnd } from "@svc/tools";
 import { apply, type Work } from "../state/apply.ts";
 import type { Change, Edit } from "../state/change.ts";
+import { type AgainInstruction, stepOf } from "../state/flow.ts";
 import type { JobState } from "../state/job.ts";
 import type { StepEffects } from "../steps/effects.ts";
 import { expressionFailed } from "../steps/expression-fault.ts";
@@ -77,19 +78,20 @@ export async function commitBeginning({ work, call }: Beginning, port: Port): Pr
 
 /**
  * The step where a job stands, with what its expressions take for `now`: when it began or, for one that has not begun, `nowMs`, at which
- * it then begins. Undefined behind the last step, and at a jump.
+ * it then begins; where several branches are at work, the step of one. Undefined behind the last step, and at a jump.
  */
-export function stepAtHand({ state }: Work, nowMs: number): StepAt | undefined {
-  const [position] = state.positions;
+export function stepAtHand({ state }: Work, nowMs: number, branch = 0): StepAt | undefined {
+  const position = state.positions[branch];
   const instruction = position && state.loaded.flow.instructions[position.index];
   if (position === undefined || instruction?.kind !== "step") return undefined;
   const { progress } = position;
-  return { state: atTime(state, progress?.now ?? nowMs), step: instruction.step, instruction, progress };
+  return { state: atTime(state, progress?.now ?? nowMs, branch), step: instruction.step, instruction, progress };
 }
 
-/** A job as its step at hand sees it. */
-export function atTime(state: JobState, now: number): JobState {
-  return { ...state, scope: { ...state.scope, now } };
+/** A job as the step at hand sees it; in a branch, with the branch's own generation. */
+export function atTime(state: JobState, now: number, branch = 0): JobState {
+  const { generation = state.generation } = state.positions[branch] ?? {};
+  return { ...state, generation, scope: { ...state.scope, now } };
 }
 
 /** One act of a step. Its first call is the one that is ready, whose end is committed with what follows from it. */
@@ -125,4 +127,12 @@ function begunAt(change: Change, { state, progress }: StepAt): Change {
   const { now } = state.scope;
   if (progress !== undefined || now === undefined) return change;
   return { ...change, edits: change.edits.map((edit) => (edit.kind === "begin" ? { ...edit, now } : edit)) };
+}
+
+/** What follows at the end of a round of a block, as `state` sees it. */
+export async function endRound(state: JobState, round: AgainInstruction, effects: StepEffects): Promise<Change> {
+  const { again } = kindOf(round.step);
+  if (again === undefined) throw new Error(`a step of kind ${round.step.kind} has no rounds`);
+  const instruction = stepOf(state.loaded.flow, round.step.id);
+  return again({ state, step: round.step, instruction, progress: undefined }, round, effects);
 }

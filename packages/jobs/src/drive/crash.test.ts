@@ -29,7 +29,9 @@ const kinds: Readonly<Record<string, { program: object; points: readonly Point[]
     nth: 1,
   },
   keyed: {
-    program: { steps: [{ id: "note", call: "desk.send_keyed", entity: "ops", args: { text: "x" } }] },
+    program: {
+      steps: [{ id: "note", call: "desk.send_keyed", entity: "ops", args: { text: { $cel: "'x ' + string(now)" } } }],
+    },
     points: all,
     nth: 1,
   },
@@ -217,6 +219,10 @@ async function rescue(
 /** Whatever arrived twice without a key is counted as unknown, and nothing was left out. */
 function expectHonest(seen: readonly SeenRequest[], { steps, receipt }: JobReading): void {
   const writes = seen.filter(({ method }) => method === "POST");
+  // What is sent again under a key is the same, whatever time it is by then.
+  for (const same of Map.groupBy(writes, ({ key }) => key ?? "").values()) {
+    if (same[0]?.key !== undefined) expect(new Set(same.map(({ body }) => JSON.stringify(body))).size).toBe(1);
+  }
   const unkeyed = writes.filter(({ key }) => key === undefined).map(({ body }) => String(body["text"]));
   expect(unkeyed).toHaveLength(new Set(unkeyed).size);
   const keys = new Map(writes.map(({ key, body }) => [body["text"], key]));

@@ -1,6 +1,6 @@
 import { handlesCode } from "@svc/program";
 import type { Change, Edit, Next } from "../state/change.ts";
-import { type StepInstruction, stepOf } from "../state/flow.ts";
+import { branchOf, type StepInstruction, stepOf } from "../state/flow.ts";
 import type { JobState } from "../state/job.ts";
 import type { StepFailure } from "../state/progress.ts";
 
@@ -9,32 +9,95 @@ type Failing = Extract<Next, { kind: "fail" }>;
 /** The most of a message that `lastError` takes. */
 const lastErrorMax = 1_000;
 
-/** A step fails. The innermost of it and the blocks it stands in that handles such an error does so; where none does, the job fails. */
+/**
+ * A step fails. The innermost of it and the blocks it stands in that handles such an error does so; where none does, the job fails. In a
+ * branch of a `parallel` the branch fails, and the parallel once the others are over.
+ */
 export function failureOf(state: JobState, failing: Failing): Change {
   const { stepId, code, message, plain = message, status = 0 } = failing;
   const failure: StepFailure = { code, message, plain, status };
-  const ways = waysOut(state, failing);
+  const { ways, parallel } = waysOut(state, failing);
   const at = ways.findIndex(({ step: { onError } }) => onError !== undefined && handlesCode(onError, code));
   const handler = ways[at];
   const own = failedStep(state, stepId, failure);
   if (handler !== undefined) {
-    const left = ways.slice(0, at).filter(({ step }) => step.id !== stepId);
-    const closed = left.flatMap((block) => leftBlock(state, block, failure));
-    return { edits: [...own, ...closed, ...handle(state, { handler, stepId, failure })], next: { kind: "on" } };
+    return { edits: [...own, ...handle(state, { handler, stepId, failure })], next: { kind: "on" } };
   }
-  const lastError = `${code}: step ${stepId}: ${message}`.slice(0, lastErrorMax).toWellFormed();
+  if (parallel !== undefined) {
+    return { edits: [...own, ...endBranch(state, parallel, { stepId, ...failure })], next: { kind: "on" } };
+  }
+  const { failedIn = stepId } = failing;
+  const lastError = `${code}: step ${failedIn}: ${message}`.slice(0, lastErrorMax).toWellFormed();
   return {
     edits: [...own, { kind: "lastError", message: lastError }],
     next: { kind: "end", cause: "failed", chain: state.principalChain },
   };
 }
 
-/** Who may handle the error of a step, innermost first: the step itself, unless it has, and the blocks it stands in. */
-function waysOut({ loaded: { flow } }: JobState, { stepId, isHandled = false }: Failing): StepInstruction[] {
+type Ways = { readonly ways: readonly StepInstruction[]; readonly parallel: InBranch | undefined };
+type InBranch = { readonly parallel: StepInstruction; readonly branch: number };
+
+/**
+ * Who may handle the error of a step, innermost first: the step itself, unless it has, and the blocks it stands in, up to the branch of a
+ * `parallel`.
+ */
+function waysOut({ loaded: { flow }, positions }: JobState, { stepId, isHandled = false }: Failing): Ways {
   const own = stepOf(flow, stepId);
+  const parallel = positions.length > 1 ? branchOf(flow, own.index) : undefined;
   // Whose error is being handled where the step stands has failed before.
   const blocks = own.inside.filter(({ handles }) => !handles).map((block) => stepOf(flow, block.stepId));
-  return [...(isHandled ? [] : [own]), ...blocks.toReversed()];
+  const inner = parallel === undefined ? blocks : blocks.slice(blocks.indexOf(parallel.parallel) + 1);
+  return { ways: [...(isHandled ? [] : [own]), ...inner.toReversed()], parallel };
+}
+
+/** The branch stays where it failed, and so do those that have called nothing. */
+function endBranch(
+  { blocks, positions, steps, loaded: { flow } }: JobState,
+  { parallel, branch }: InBranch,
+  failed: StepFailure & { readonly stepId: string },
+): Edit[] {
+  const { id } = parallel.step;
+  const block = blocks[id];
+  if (block?.kind !== "parallel") throw new Error(`a branch of ${id} failed, which is not at work`);
+  const { begun, over } = block;
+  const ended = positions.flatMap(({ index }, at) => (parallel.branches[at]?.join === index ? [at] : []));
+  const cancelled = positions.flatMap((_position, at) => {
+    return at === branch || [...begun, ...over, ...ended].includes(at) ? [] : [at];
+  });
+  const open = cancelled.flatMap((at) => {
+    const { from, join } = parallel.branches[at] ?? { from: 0, join: 0 };
+    return [...steps].flatMap(([stepId, { receipt }]) => {
+      const index = flow.indexOf.get(stepId) ?? -1;
+      return receipt.state === "" && index >= from && index < join ? [{ stepId, index }] : [];
+    });
+  });
+  return [
+    ...open.flatMap(({ stepId, index }) => [
+      { kind: "finish", stepId, state: "skipped", to: index } as const,
+      { kind: "block", stepId, block: undefined } as const,
+    ]),
+    {
+      kind: "block",
+      stepId: id,
+      block: { ...block, over: [...over, branch, ...cancelled], failed: block.failed ?? failed },
+    },
+  ];
+}
+
+/** All branches are at their end, or over: the job goes on as one, or the parallel fails as the branch did that failed first. */
+export function joinBranches(state: JobState, { step, index, end }: StepInstruction): Change {
+  const block = state.blocks[step.id];
+  const failed = block?.kind === "parallel" ? block.failed : undefined;
+  if (failed !== undefined) {
+    const { stepId: failedIn, ...failure } = failed;
+    return { edits: [], next: { kind: "fail", stepId: step.id, ...failure, failedIn } };
+  }
+  const gone: Edit = { kind: "block", stepId: step.id, block: undefined };
+  const finished = state.isSimulated ? "simulated" : "completed";
+  return {
+    edits: [{ kind: "finish", stepId: step.id, state: finished, to: index }, gone, { kind: "join", to: end }],
+    next: { kind: "on" },
+  };
 }
 
 function failedStep({ steps, loaded }: JobState, stepId: string, { code, message }: StepFailure): Edit[] {
@@ -47,38 +110,47 @@ function failedStep({ steps, loaded }: JobState, stepId: string, { code, message
   ];
 }
 
-/** A block that an error passes through fails with it, unless, as an `if`, it had done its part. */
-function leftBlock(
-  { steps }: JobState,
-  { step: { id }, index }: StepInstruction,
-  { code, plain }: StepFailure,
-): Edit[] {
-  const gone: Edit = { kind: "block", stepId: id, block: undefined };
-  if (steps.get(id)?.receipt.state !== "") return [gone];
-  return [
-    { kind: "error", stepId: id, code, ordinal: 0, message: plain },
-    { kind: "finish", stepId: id, state: "failed", to: index },
-    gone,
-  ];
-}
-
 type Handling = { readonly handler: StepInstruction; readonly stepId: string; readonly failure: StepFailure };
 
 /** The job goes on where the error is handled. What the step made is gone, but for its error. */
-function handle({ positions }: JobState, { handler, stepId, failure }: Handling): Edit[] {
+function handle(state: JobState, handling: Handling): Edit[] {
+  const { handler, stepId, failure } = handling;
   const { step, index, end, handler: to = end } = handler;
+  const { positions, loaded } = state;
   const { code, plain: message, status } = failure;
   const from = positions.find((position) => position.index >= index && position.index < end)?.index ?? index;
+  const isInBranch = positions.length === 1 || branchOf(loaded.flow, index) !== undefined;
   const failed: Edit[] = [
     { kind: "error", stepId: step.id, code, ordinal: 0, message },
     { kind: "finish", stepId: step.id, state: "failed", to: index },
   ];
   return [
+    ...closeInside(state, handling),
     ...(step.id === stepId ? [] : failed),
     { kind: "forget", stepId: step.id },
     { kind: "value", stepId: step.id, value: { error: { code, message, status } } },
     { kind: "block", stepId: step.id, block: { kind: "error", ...failure } },
-    { kind: "go", from, to },
+    isInBranch ? { kind: "go", from, to } : { kind: "join", to },
+  ];
+}
+
+/** What is at work in a block fails with it. */
+function closeInside({ steps, blocks, loaded: { flow } }: JobState, { handler, stepId, failure }: Handling): Edit[] {
+  const { index: from, end } = handler;
+  const isInside = (id: string) => {
+    const index = flow.indexOf.get(id) ?? -1;
+    return index > from && index < end;
+  };
+  const { code, plain: message } = failure;
+  const open = [...steps].filter(([id, { receipt }]) => receipt.state === "" && id !== stepId && isInside(id));
+  return [
+    ...open.flatMap(([id]) => [
+      { kind: "error", stepId: id, code, ordinal: 0, message } as const,
+      { kind: "finish", stepId: id, state: "failed", to: stepOf(flow, id).index } as const,
+    ]),
+    ...Object.keys(blocks)
+      .filter(isInside)
+      .map((id) => ({ kind: "block", stepId: id, block: undefined }) as const),
   ];
 }
 

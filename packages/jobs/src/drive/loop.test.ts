@@ -25,6 +25,7 @@ const kindsOfSteps = [
   "skipped",
   "handled",
   "block",
+  "parallel",
   "http",
   "requests",
 ];
@@ -165,6 +166,20 @@ function stepOf(
         factor: 2,
         max: 3,
       };
+    case "parallel": {
+      const options = { tolerate, hasPoints, isUndone };
+      const inner = (kind: string, name: string) => [stepOf(kind, `${id}${name}`, options)].flat();
+      return {
+        id,
+        parallel: {
+          notes: [...inner("call", "a"), ...inner("until", "b")],
+          rows: [...inner("judge", "c"), ...inner(tolerate === 0 ? "keyed" : "map", "d")],
+          late: [...inner("wait", "e"), ...inner("handled", "f"), ...inner("judge", "g")],
+        },
+        // biome-ignore lint/suspicious/noThenProperty: it is the word of the language
+        ...(tolerate !== 1 && { onError: { do: inner("wait", "h"), then: "continue" } }),
+      };
+    }
     case "handled":
       return {
         ...stepOf("call", id, { tolerate, hasPoints, isUndone }),
@@ -382,13 +397,15 @@ test("whatever apps answer, people choose and nodes die of, a job ends by the ta
       expect(state.used.writes).toBeLessThanOrEqual(limits.writes);
       expect(new Set(memory.executed).size).toBe(memory.executed.length);
       if (state.status === "succeeded") expect(state.blocks).toEqual({});
+      for (const { receipt, value } of state.steps.values()) {
+        const isHandled = receipt.state === "failed" && typeof value === "object" && value !== null && "error" in value;
+        if (isHandled) kinds.add(`handled ${receipt.kind}`);
+        if (isHandled) expect(value).toMatchObject({ error: { status: 0 } });
+      }
       for (const { id, onError } of state.loaded.program.steps) {
         const { receipt, value } = state.steps.get(id) ?? {};
-        if (receipt?.state !== "failed" || onError === undefined) continue;
-        if (state.status === "succeeded") expect(value).toBeDefined();
-        if (value === undefined) continue;
-        expect(value).toMatchObject({ error: { status: 0 } });
-        kinds.add(`handled ${receipt.kind}`);
+        const goesOn = state.status === "succeeded" && receipt?.state === "failed" && onError !== undefined;
+        if (goesOn) expect(value).toBeDefined();
       }
       expect(memory.task).toBe("end");
       if ([...state.steps.values()].some(({ receipt: { kind, rows } }) => kind === "map" && (rows?.skipped ?? 0) > 0)) {
@@ -396,7 +413,7 @@ test("whatever apps answer, people choose and nodes die of, a job ends by the ta
       }
       kinds.add(state.status);
     }),
-    { numRuns: 250, seed: 20_261_124 },
+    { numRuns: 400, seed: 20_261_124 },
   );
   // What was generated passes through all of it.
   for (const kind of [
@@ -413,7 +430,9 @@ test("whatever apps answer, people choose and nodes die of, a job ends by the ta
     "wait completed",
     "until completed",
     "until failed",
-    "handled call",
+    "handled parallel",
+    "parallel completed",
+    "parallel failed",
     "handled if",
     "parked while queued",
     "parked while running",

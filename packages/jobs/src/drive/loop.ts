@@ -1,7 +1,7 @@
 import type { Step } from "@svc/program";
 import { apply, type Work } from "../state/apply.ts";
 import type { Change, Next } from "../state/change.ts";
-import { type AgainInstruction, type StepInstruction, stepOf } from "../state/flow.ts";
+import type { StepInstruction } from "../state/flow.ts";
 import type { JobState } from "../state/job.ts";
 import { isParkable } from "../state/statuses.ts";
 import type { StepEffects } from "../steps/effects.ts";
@@ -15,11 +15,12 @@ import {
   type Beginning,
   beginStep,
   commitBeginning,
-  kindOf,
+  endRound,
   skipUnlessDue,
   started,
   stepAtHand,
 } from "./begin.ts";
+import { runBranches } from "./branches.ts";
 import { endChildren } from "./children.ts";
 import { beginUndo, endOf, finish, limitOf } from "./end.ts";
 import { afterHandling, failureOf } from "./failure.ts";
@@ -136,12 +137,12 @@ async function moveOn(work: Work, driver: Driver): Promise<Work | undefined> {
     case "queued":
       return follow(work, { edits: [started], next: { kind: "on" } }, driver);
     case "running":
-      return runStep(work, driver);
+      return state.positions.length > 1 ? driveBranches(work, driver) : runStep(work, driver);
     case "parked":
       if (state.park?.reason === "wait") return follow(work, resumeWait(state, port), driver);
       if (state.park?.reason === "child") return runStep(work, driver);
       if (state.park?.before !== undefined) return follow(work, waitForRelease, driver);
-      return follow(work, await resumeFromAsk(state, port), driver);
+      return follow(work, await resumeParked(state, port), driver);
     case "pending_plan_approval":
       return follow(work, await resumeFromAsk(state, port), driver);
     case "compensating": {
@@ -160,6 +161,26 @@ function resumeWait({ park }: JobState, { clock }: Port): Change {
   return { edits: [{ kind: "move", to: "running", reason: "time", chain: ["clock"] }], next: { kind: "on" } };
 }
 
+/** Goes on as the answer says; before there is one, with the other branches, where the time of one has come. */
+async function resumeParked(state: JobState, port: Port): Promise<Change> {
+  const { wakeAt } = state.park ?? {};
+  const change = await resumeFromAsk(state, port);
+  if (change.next.kind !== "leave" || wakeAt === undefined) return change;
+  if (port.clock.now() < wakeAt) return { edits: [], next: { kind: "until", atMs: wakeAt } };
+  return {
+    edits: [
+      { kind: "move", to: "running", reason: "time", chain: ["clock"] },
+      { kind: "deadline", clock: "runs" },
+    ],
+    next: { kind: "on" },
+  };
+}
+
+async function driveBranches(work: Work, driver: Driver): Promise<Work | undefined> {
+  const end = await runBranches(work, driver);
+  return end && follow(end.work, end.change, driver);
+}
+
 /** One act of the step at hand; behind the last one the job has succeeded. */
 async function runStep(work: Work, driver: Driver): Promise<Work | undefined> {
   const { positions, loaded, principalChain: chain } = work.state;
@@ -169,10 +190,13 @@ async function runStep(work: Work, driver: Driver): Promise<Work | undefined> {
     const next: Next = { kind: "finish", status: "succeeded", reason: "finished", chain };
     return follow(work, { edits: [], next }, driver);
   }
+  if (instruction.kind === "join") throw new Error(`${work.state.id} stands alone at the end of a branch`);
   if (instruction.kind === "again") {
     // What a call came to is in doubt until it is committed: what was made in the round is, before it is looked at.
     const ready = work.pending.made.length > 0 ? await committed(work, driver.port) : work;
-    return follow(ready, await endRound(ready.state, instruction, driver.effects), driver);
+    // Whether it holds by now is decided once, by the commit of this act.
+    const state = atTime(ready.state, driver.port.clock.now());
+    return follow(ready, await endRound(state, instruction, driver.effects), driver);
   }
   if (instruction.kind === "handled") {
     const { step, index: from, to } = instruction;
@@ -199,16 +223,6 @@ async function runIfDue(work: Work, instruction: StepInstruction, driver: Driver
   const skipped = await skipUnlessDue(at, driver.effects);
   if (skipped !== undefined) return follow(ready, skipped, driver);
   return advance(await readied(ready, instruction.step, driver), driver);
-}
-
-/** What follows at the end of a round of a block. */
-async function endRound(before: JobState, round: AgainInstruction, effects: StepEffects): Promise<Change> {
-  const { again } = kindOf(round.step);
-  if (again === undefined) throw new Error(`a step of kind ${round.step.kind} has no rounds`);
-  // Whether it holds by now is decided once, by the commit of this act.
-  const state = atTime(before, effects.clock.now());
-  const instruction = stepOf(state.loaded.flow, round.step.id);
-  return again({ state, step: round.step, instruction, progress: undefined }, round, effects);
 }
 
 /** One act of the step at hand, for which all is committed that has to be. */

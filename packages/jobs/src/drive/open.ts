@@ -84,6 +84,8 @@ const firstToken = 1;
 export async function settleJob(context: EngineContext, tx: Executor, jobId: Id<"job">): Promise<void> {
   const job = await loadJob(tx, jobId, { lock: true });
   if (job === undefined || (job.status !== "parked" && job.status !== "pending_plan_approval")) return;
+  // It was held while its other branches were at work: it looks for the answer when it is released.
+  if (job.park?.before !== undefined) return;
   const { work, follower } = await takeJob(context, tx, job);
   const { port, startedMs } = follower;
   const settled = await follow(work, await resumeFromAsk(work.state, port), follower);

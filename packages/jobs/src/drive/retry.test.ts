@@ -342,3 +342,26 @@ test("a job that expired goes on with a deadline of its own, a wait with its tim
   await bench.answer(id, { continuation: "proceed" });
   expect((await bench.reach(id, "succeeded")).job).toMatchObject({ attempt: 3, used: { asks: 2 } });
 });
+
+test("branches go on where each stands: those at their end stay there, one that failed tries again, one that was given up begins", async () => {
+  const world = createWorld();
+  let isDown = true;
+  world.script = ({ body }) => (isDown && body["text"] === "b" ? { status: 422 } : undefined);
+  const bench = await benches.bench(world);
+  const engine = bench.engine();
+  const send = (id: string) => ({ id, call: "desk.send_note", entity: "ops", args: { text: id } });
+  const late = [{ id: "pause", wait: "10m" }, send("late")];
+  const ways = { id: "ways", parallel: { first: [send("a"), send("a2")], second: [send("b"), send("b2")], late } };
+  const id = await bench.submit({ steps: [ways, send("last")] });
+  expect((await bench.reach(id, "failed", "succeeded")).job.lastError).toMatch(/^provider_error: step b:/);
+  expect(posts(world.seen).toSorted()).toEqual(["a", "a2", "b"]);
+  isDown = false;
+  await retry(bench, engine, id);
+  await bench.reach(id, "parked", "failed");
+  bench.clock.advance(600_000);
+  const { job, steps } = await bench.reach(id, "succeeded", "failed");
+  expect(job).toMatchObject({ lastError: "", attempt: 2 });
+  expect(posts(world.seen).slice(3)).toEqual(["b", "b2", "late", "last"]);
+  expect(steps["ways"]).toMatchObject({ state: "completed", attempts: 2 });
+  expect(steps["a"]?.attempts).toBe(1);
+});

@@ -63,19 +63,24 @@ type Standing = { readonly edits: readonly Edit[] } | RetryFault;
 
 function goOn(state: JobState, request: RetryRequest): Standing {
   const edits: Edit[] = [];
+  const reopened = new Set<string>();
   for (const position of state.positions) {
     const instruction = state.loaded.flow.instructions[position.index];
     if (instruction === undefined) continue;
     const resumed = resume(state, position, instruction, request);
     if ("outcome" in resumed) return resumed;
-    edits.push(...reopenBlocks(state, instruction), ...resumed.edits);
+    for (const edit of reopenBlocks(state, instruction)) {
+      if (edit.kind === "reopen" && !reopened.has(edit.stepId)) edits.push(edit);
+      if (edit.kind === "reopen") reopened.add(edit.stepId);
+    }
+    edits.push(...resumed.edits);
   }
-  return { edits };
+  return { edits: [...edits, ...reopenBranches(state)] };
 }
 
 function resume(
   state: JobState,
-  { index, progress }: Position,
+  { index, progress, generation = state.generation }: Position,
   instruction: Instruction,
   request: RetryRequest,
 ): Standing {
@@ -92,7 +97,6 @@ function resume(
     return { outcome: "not_retryable", why };
   }
   const { retried } = stepKinds[step.kind] as StepKind<Step["kind"]>;
-  const { generation } = state;
   const { resendsUnknown } = request;
   const kept =
     retried === "anew" ? undefined : retried({ state, step, instruction, progress }, { generation, resendsUnknown });
@@ -108,6 +112,15 @@ function resume(
       { kind: "go", from: index, to: index },
     ],
   };
+}
+
+/** Branches that failed, or were given up for that, go on where they stand. What one asked is withdrawn. */
+function reopenBranches({ blocks }: JobState): Edit[] {
+  return Object.entries(blocks).flatMap(([stepId, block]): Edit[] => {
+    if (block.kind === "asked") return [{ kind: "block", stepId, block: undefined }];
+    if (block.kind !== "parallel") return [];
+    return [{ kind: "block", stepId, block: { kind: "parallel", begun: block.begun, over: [] } }];
+  });
 }
 
 /** Blocks that were at work go on with their steps. */
@@ -127,6 +140,10 @@ function goBack(state: JobState, fromStepId: string): Standing {
   if (!loaded.flow.indexOf.has(fromStepId)) return unknownStep(fromStepId, "stands in no step of the program");
   if (standing === undefined || position === undefined || !steps.has(fromStepId)) {
     return unknownStep(fromStepId, "is a step that the job has not begun");
+  }
+  if (positions.length > 1) {
+    const why = "stands in several branches at once: go on where it stopped, without fromStepId";
+    return { outcome: "not_retryable", why };
   }
   const repeated = rerunOf(loaded.program, fromStepId, standing.id);
   if ("fault" in repeated) {

@@ -311,6 +311,8 @@ function createClock(): Clock {
   return {
     now: () => now,
     wait: async (ms) => {
+      // What else is at work comes first: an evaluation, say.
+      await new Promise((resolve) => setImmediate(resolve));
       now += ms;
     },
   };

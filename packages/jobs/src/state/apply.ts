@@ -5,7 +5,7 @@ import type { UnrecordedEnd } from "@svc/tools";
 import type { Edit, MappedRow, NewChild, Note, UndoOf } from "./change.ts";
 import { addError, noRows, sumCalls } from "./counts.ts";
 import { isEndCode } from "./end-codes.ts";
-import { stepOf } from "./flow.ts";
+import { branchOf, stepOf } from "./flow.ts";
 import type { JobState, Scope, StepEntry } from "./job.ts";
 import type { StepProgress } from "./progress.ts";
 import { shownOf } from "./shown.ts";
@@ -201,8 +201,24 @@ const editors: { readonly [Kind in Edit["kind"]]: (draft: Draft, edit: Extract<E
   stepArgs: ({ job }, { stepId, args }) => {
     job.stepArgs = { ...job.stepArgs, [stepId]: { ...job.stepArgs[stepId], ...args } };
   },
-  generation: ({ job }) => {
+  fork: ({ job }, { from, to }) => {
+    const { generation } = job;
+    job.positions = job.positions.flatMap((position) => {
+      return position.index === from ? to.map((index) => ({ index, progress: undefined, generation })) : [position];
+    });
+  },
+  join: ({ job }, { to }) => {
+    job.positions = [{ index: to, progress: undefined }];
+  },
+  generation: ({ job }, { stepId }) => {
     job.generation += 1;
+    if (job.positions.length === 1) return;
+    const { generation } = job;
+    const { flow } = job.loaded;
+    const branch = stepId === undefined ? undefined : branchOf(flow, stepOf(flow, stepId).index)?.branch;
+    job.positions = job.positions.map((position, at) => {
+      return branch === undefined || at === branch ? { ...position, generation } : position;
+    });
   },
   lastError: ({ job }, { message }) => {
     job.lastError = toldText(job, message);
@@ -293,10 +309,24 @@ function beginStep(draft: Draft, { step, rows, now = draft.nowMs }: Extract<Edit
   const ordinal = before?.ordinal ?? job.steps.size;
   const attempts = receipt.attempts + 1;
   job.steps.set(step.id, { ordinal, receipt: { ...receipt, attempts }, value: undefined });
+  beginInBranch(draft, step.id);
   const index = job.loaded.flow.indexOf.get(step.id);
   const begun = { kind: step.kind, stepId: step.id, now };
-  job.positions = job.positions.map((position) => (position.index === index ? { index, progress: begun } : position));
+  job.positions = job.positions.map((position) =>
+    position.index === index ? { ...position, progress: begun } : position,
+  );
   note(draft, { type: "step-started", stepId: step.id, payload: { kind: step.kind, attempt: attempts } });
+}
+
+/** A branch that has begun a call is not given up when another fails. */
+function beginInBranch({ job }: Draft, stepId: string): void {
+  const { flow } = job.loaded;
+  const { index, calls } = stepOf(flow, stepId);
+  const at = calls && job.positions.length > 1 ? branchOf(flow, index) : undefined;
+  const block = at && job.blocks[at.parallel.step.id];
+  if (at === undefined || block?.kind !== "parallel" || block.begun.includes(at.branch)) return;
+  const begun = [...block.begun, at.branch];
+  job.blocks = { ...job.blocks, [at.parallel.step.id]: { ...block, begun } };
 }
 
 function changeReceipt(
@@ -322,7 +352,7 @@ function finishStep(draft: Draft, { stepId, state, to, isCut }: Extract<Edit, { 
   job.positions = job.positions.map((position) => {
     if (position.index !== index) return position;
     const { progress = begun } = position;
-    return { index, progress: isCut === true ? progress : { ...progress, hasFailed: true } };
+    return { ...position, progress: isCut === true ? progress : { ...progress, hasFailed: true } };
   });
 }
 
@@ -336,7 +366,7 @@ function reopenStep(draft: Draft, { stepId, progress }: Extract<Edit, { kind: "r
   job.steps.set(stepId, { ...entry, receipt: { ...receipt, state: "", attempts, errors } });
   const index = job.loaded.flow.indexOf.get(stepId);
   if (progress !== undefined) {
-    job.positions = job.positions.map((position) => (position.index === index ? { index, progress } : position));
+    job.positions = job.positions.map((position) => (position.index === index ? { ...position, progress } : position));
   }
   note(draft, { type: "step-started", stepId, payload: { kind: receipt.kind, attempt: attempts } });
 }
@@ -348,7 +378,7 @@ function noteEnd(draft: Draft, stepId: string, state: StepState): void {
 
 function goTo(job: Draft["job"], from: number | undefined, to: number): void {
   job.positions = job.positions.map((position) => {
-    return position.index === from ? { index: to, progress: undefined } : position;
+    return position.index === from ? { ...position, index: to, progress: undefined } : position;
   });
 }
 
@@ -509,5 +539,5 @@ function endJob({ job, nowMs }: Draft): void {
   job.undo = undefined;
   job.progressLoggedAt = 0;
   if (isRetryable(job.status)) return;
-  job.positions = job.positions.map(({ index }) => ({ index, progress: undefined }));
+  job.positions = job.positions.map((position) => ({ ...position, progress: undefined }));
 }

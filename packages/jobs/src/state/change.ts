@@ -61,12 +61,13 @@ export type UndoOf = {
  * - `fetched`: rows of an answer become rows of the job and of the step's set. `chosen`: rows of another set become rows of the
  *   step's set; `looked` is how many were looked at. `made`: so do rows that were made of those. `mapped`: rows of the map's set after their calls. `turned`: all rows of a set
  *   in one state get another.
- * - `go`: a position goes from one index to another. `progress`: how far the step there is. `block`: how far a block is whose steps
+ * - `go`: a position goes from one index to another. `fork`: it becomes one for each branch. `join`: all become one again.
+ *   `progress`: how far the step there is. `block`: how far a block is whose steps
  *   are at work; undefined once they are not.
  * - `move`: the job's status. `park`: what it waits for. `deadline`: its clock runs, or stands still since then or now, or
  *   stands at its beginning.
  * - `use`: added to what it used of its limits. `recorded`: the ledger's rows of calls that ended.
- * - `generation`: calls are made anew from here on.
+ * - `generation`: calls are made anew from here on; of a step in a branch, those of its branch alone.
  * - `logProgress`: how far a step is, at most once in 5 seconds; `logUndo`: how far undoing is, as seldom unless `isAlways`.
  * - `asked`: a question that is put with the next commit.
  * - `child`: a job that is stored with the next commit, to run a skill. `endChildUndo`: what became of an undo entry of such a job.
@@ -123,6 +124,8 @@ export type Edit =
       readonly to: "ok" | "skipped";
     }
   | { readonly kind: "go"; readonly from: number; readonly to: number }
+  | { readonly kind: "fork"; readonly from: number; readonly to: readonly number[] }
+  | { readonly kind: "join"; readonly to: number }
   | { readonly kind: "progress"; readonly progress: StepProgress }
   | { readonly kind: "block"; readonly stepId: string; readonly block: BlockProgress | undefined }
   | { readonly kind: "plan"; readonly plan: PlanProgress | undefined }
@@ -144,7 +147,7 @@ export type Edit =
   | { readonly kind: "recorded"; readonly records: readonly CallRecord[] }
   | { readonly kind: "params"; readonly params: JsonObject }
   | { readonly kind: "stepArgs"; readonly stepId: string; readonly args: JsonObject }
-  | { readonly kind: "generation" }
+  | { readonly kind: "generation"; readonly stepId?: string }
   | { readonly kind: "lastError"; readonly message: string }
   | { readonly kind: "note"; readonly note: Note }
   | { readonly kind: "logProgress"; readonly stepId: string; readonly counts?: Readonly<Record<string, unknown>> }
@@ -211,6 +214,8 @@ export type Next =
   | ({
       readonly kind: "fail";
       readonly stepId: string;
+      /** Of a `parallel`: the step of a branch that failed. */
+      readonly failedIn?: string;
       /** Whether its own `onError` has handled it already. */
       readonly isHandled?: boolean;
     } & Pick<StepFailure, "code" | "message"> &

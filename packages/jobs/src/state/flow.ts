@@ -3,8 +3,13 @@ import type { Step, StepOf } from "@svc/program";
 /** Which count of a receipt is the size of a set: of all rows taken, or of those that are ok. */
 export type SetSize = "in" | "ok" | undefined;
 
-/** A step that an instruction stands in: a block, or one whose error it handles. */
-export type Enclosing = { readonly stepId: string; readonly index: number; readonly handles: boolean };
+/** A step that an instruction stands in: a block, or one whose error it handles; of a parallel, in which branch. */
+export type Enclosing = {
+  readonly stepId: string;
+  readonly index: number;
+  readonly handles: boolean;
+  readonly branch?: number;
+};
 
 /** What every entry has: where it stands, and the blocks it stands in, outermost first. */
 type Placed = { readonly index: number; readonly inside: readonly Enclosing[] };
@@ -23,7 +28,17 @@ export type StepInstruction = Placed & {
   readonly handler: number | undefined;
   /** Which of its rows' counts is the size of the step's set; undefined where it makes none. */
   readonly set: SetSize;
+  /** Whether it calls. */
+  readonly calls: boolean;
+  /** Of a `parallel`: its branches, in their order. Empty for any other step. */
+  readonly branches: readonly Branch[];
 };
+
+/** A branch of a `parallel`: where its first step stands, and its end. */
+export type Branch = { readonly name: string; readonly from: number; readonly join: number };
+
+/** The end of a branch of a `parallel`, where it waits for the others. */
+type JoinInstruction = Placed & { readonly kind: "join"; readonly step: StepOf<"parallel"> };
 
 /** The end of a round of an `until`: its steps begin anew at `from`, or the job goes on at `to`. */
 export type AgainInstruction = Placed & {
@@ -42,6 +57,7 @@ type HandledInstruction = Placed & { readonly kind: "handled"; readonly step: St
 export type Instruction =
   | StepInstruction
   | AgainInstruction
+  | JoinInstruction
   | HandledInstruction
   | (Placed & { readonly kind: "jump"; readonly to: number });
 
@@ -53,11 +69,11 @@ export type Flow = {
 };
 
 /** What the flat order has to know of each kind of step. */
-export type FlowKinds = Readonly<Record<Step["kind"], { readonly set: SetSize }>>;
+export type FlowKinds = Readonly<Record<Step["kind"], { readonly set: SetSize; readonly needs: string }>>;
 
 /**
  * Lays a program's steps out flat, each list of a block behind the step that holds it: the branches of an `if`, a jump between them;
- * the steps of an `until` and the end of its round; what handles an error, a jump over it. `kinds` tells which make sets.
+ * the steps of an `until` and the end of its round; the branches of a `parallel`, each with its end; what handles an error, a jump over it. `kinds` tells which make sets.
  */
 export function flatten(steps: readonly Step[], kinds: FlowKinds): Flow {
   const instructions: Instruction[] = [];
@@ -80,25 +96,46 @@ function layStep(step: Step, inside: readonly Enclosing[], laying: Laying): void
   const { instructions, kinds } = laying;
   const index = instructions.length;
   const next = index + 1;
-  const own = { kind: "step", step, index, inside, set: kinds[step.kind].set } as const;
-  instructions.push({ ...own, next, otherwise: next, end: next, handler: undefined });
+  const { set, needs } = kinds[step.kind];
+  const own = { kind: "step", step, index, inside, set, calls: needs === "commit" } as const;
+  instructions.push({ ...own, next, otherwise: next, end: next, handler: undefined, branches: [] });
   const within = [...inside, { stepId: step.id, index, handles: false }];
-  const { otherwise, jumps } = layBlock(step, within, laying);
+  const {
+    otherwise,
+    jumps,
+    branches = [],
+  } = step.kind === "parallel" ? layBranches(step, { index, inside }, laying) : layBlock(step, within, laying);
   const handler = layHandler(step, inside, laying);
   const end = instructions.length;
   for (const jump of handler === undefined ? jumps : [...jumps, handler - 1]) {
     instructions[jump] = { kind: "jump", index: jump, inside: within, to: end };
   }
   const isBlock = otherwise !== undefined;
-  instructions[index] = { ...own, next: isBlock ? next : end, otherwise: otherwise ?? end, end, handler };
+  instructions[index] = { ...own, next: isBlock ? next : end, otherwise: otherwise ?? end, end, handler, branches };
 }
 
+/** The branches of a parallel, one behind the other, each with its end. */
+function layBranches(step: StepOf<"parallel">, { index, inside }: Placed, laying: Laying): LaidBlock {
+  const { instructions } = laying;
+  const branches = step.branches.map(({ name, steps }, branch) => {
+    const from = instructions.length;
+    const within = [...inside, { stepId: step.id, index, handles: false, branch }];
+    layList(steps, within, laying);
+    const join = instructions.length;
+    instructions.push({ kind: "join", index: join, inside: within, step });
+    return { name, from, join };
+  });
+  return { otherwise: instructions.length, jumps: [], branches };
+}
+
+type LaidBlock = {
+  readonly otherwise: number | undefined;
+  readonly jumps: readonly number[];
+  readonly branches?: readonly Branch[];
+};
+
 /** The lists of a block. Answers where it leads otherwise, and its jumps to its end; nothing of a step that is none. */
-function layBlock(
-  step: Step,
-  within: readonly Enclosing[],
-  laying: Laying,
-): { readonly otherwise: number | undefined; readonly jumps: readonly number[] } {
+function layBlock(step: Step, within: readonly Enclosing[], laying: Laying): LaidBlock {
   const { instructions } = laying;
   switch (step.kind) {
     case "if": {
@@ -137,8 +174,14 @@ function layHandler(step: Step, inside: readonly Enclosing[], laying: Laying): n
 export function stepAt(flow: Flow, index: number): StepInstruction | undefined {
   const instruction = flow.instructions[index];
   if (instruction?.kind === "jump") return stepAt(flow, instruction.to);
-  if (instruction?.kind === "again" || instruction?.kind === "handled") return stepOf(flow, instruction.step.id);
-  return instruction;
+  return instruction === undefined || instruction.kind === "step" ? instruction : stepOf(flow, instruction.step.id);
+}
+
+/** The step that a job comes to next at an index, behind any jump; undefined at the end of a round, a branch or the program. */
+export function followingStep(flow: Flow, index: number): StepInstruction | undefined {
+  const instruction = flow.instructions[index];
+  if (instruction?.kind === "jump") return followingStep(flow, instruction.to);
+  return instruction?.kind === "step" ? instruction : undefined;
 }
 
 /** The step of an id. Throws an Error for an id that is none of the program's: nothing stored names another. */
@@ -146,4 +189,15 @@ export function stepOf({ instructions, indexOf }: Flow, stepId: string): StepIns
   const instruction = instructions[indexOf.get(stepId) ?? -1];
   if (instruction?.kind !== "step") throw new Error(`a checked program lacks the step ${stepId}`);
   return instruction;
+}
+
+/** In which branch of which `parallel` an instruction stands; undefined where it stands in none. */
+export function branchOf(
+  { instructions }: Flow,
+  index: number,
+): { readonly parallel: StepInstruction; readonly branch: number } | undefined {
+  const enclosing = instructions[index]?.inside.find(({ branch }) => branch !== undefined);
+  const parallel = enclosing && instructions[enclosing.index];
+  if (enclosing?.branch === undefined || parallel?.kind !== "step") return undefined;
+  return { parallel, branch: enclosing.branch };
 }

@@ -51,8 +51,15 @@ export type JobFacts = {
   readonly input: JsonObject;
 };
 
-/** Where a job stands in its program's flow, and how far the step there is; undefined while it has not begun. */
-export type Position = { readonly index: number; readonly progress: StepProgress | undefined };
+/**
+ * Where a job stands in its program's flow, and how far the step there is; undefined while it has not begun. In a branch of a `parallel`
+ * the position has a generation of its own: what makes the calls of one branch new calls leaves those of the others.
+ */
+export type Position = {
+  readonly index: number;
+  readonly progress: StepProgress | undefined;
+  readonly generation?: number;
+};
 
 /** A step that has begun, or was skipped. */
 export type StepEntry = {
@@ -78,7 +85,7 @@ export type JobRequest = { readonly atMs: number; readonly chain: readonly strin
  */
 export type JobState = JobFacts & {
   readonly status: JobStatus;
-  /** One for each branch that runs. */
+  /** One; at a `parallel`, one for each of its branches, in their order. */
   readonly positions: readonly Position[];
   /** What is known of the blocks at work, by the id of their step. */
   readonly blocks: Blocks;

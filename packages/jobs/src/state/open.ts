@@ -1,8 +1,8 @@
 import type { JobRecord, JobStepRecord } from "@svc/db";
 import type { JsonObject, JsonValue } from "@svc/program";
-import type { JobState, LoadedProgram } from "./job.ts";
+import type { JobState, LoadedProgram, Position } from "./job.ts";
 import type { StoredOverrides } from "./overrides.ts";
-import { noProgress, readProgress } from "./progress.ts";
+import { noProgress, type Progress, readProgress } from "./progress.ts";
 
 /** Opens what is sealed of a job; `place` names column and row. */
 export type Opener = {
@@ -45,7 +45,7 @@ export function openState(
     createdAt: job.createdAt,
     input: job.input === null ? loaded.program.input : openObject("input", job.input),
     status,
-    positions: [{ index: job.position, progress: underway.step }],
+    positions: positionsOf(job.position, underway),
     blocks: underway.blocks,
     plan: underway.plan,
     undo: underway.undo,
@@ -78,4 +78,9 @@ export function openState(
     pause: job.pausedAt === null ? undefined : { atMs: job.pausedAt, chain: job.pauseChain ?? job.principalChain },
     progressLoggedAt: underway.progressLoggedAt,
   };
+}
+
+function positionsOf(index: number, { step, branches }: Progress): Position[] {
+  if (branches.length === 0) return [{ index, progress: step }];
+  return branches.map((branch) => ({ ...branch, progress: branch.progress }));
 }

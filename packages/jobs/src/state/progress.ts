@@ -1,5 +1,5 @@
 import type { Id, JsonNumber } from "@svc/core";
-import type { SagaDocument } from "@svc/db";
+import type { ParkDocument, SagaDocument } from "@svc/db";
 import type { JsonValue, Step } from "@svc/program";
 import type { Flow } from "./flow.ts";
 import type { JobStatus } from "./statuses.ts";
@@ -95,11 +95,19 @@ export type StepFailure = {
 
 /**
  * How far a block is whose steps are at work. Of an `until`: rounds that have begun, and when the next one may, in epoch milliseconds. Of
- * a step whose error is handled: the error.
+ * a step whose error is handled: the error. Of a `parallel`: its branches that have begun a call, those that are over before their end,
+ * and what failed first. Of a step in a branch that asks: what the job is parked on when nothing else goes on.
  */
 export type BlockProgress =
   | { readonly kind: "until"; readonly rounds: number; readonly wakeAt?: number }
-  | ({ readonly kind: "error" } & StepFailure);
+  | ({ readonly kind: "error" } & StepFailure)
+  | {
+      readonly kind: "parallel";
+      readonly begun: readonly number[];
+      readonly over: readonly number[];
+      readonly failed?: StepFailure & { readonly stepId: string };
+    }
+  | { readonly kind: "asked"; readonly park: ParkDocument };
 
 /** What is known of the blocks at work, by the id of their step. */
 export type Blocks = Readonly<Record<string, BlockProgress>>;
@@ -122,7 +130,12 @@ export type UndoProgress = {
 /** Progress as it is sealed in `jobs.progress`; of version 0.1, `LegacyProgress`. */
 type StoredProgress = {
   readonly version: 2;
-  readonly positions: readonly { readonly index: number; readonly progress: StepProgress }[];
+  /** What has begun; of several positions, all. */
+  readonly positions: readonly {
+    readonly index: number;
+    readonly progress?: StepProgress;
+    readonly generation?: number;
+  }[];
   /** Absent while no block is at work. */
   readonly blocks?: Blocks;
   readonly plan?: PlanProgress;
@@ -153,6 +166,8 @@ type LegacyProgress = {
 /** What is under way in a job. */
 export type Progress = {
   readonly step: StepProgress | undefined;
+  /** Where the branches of a `parallel` stand; empty while none is at work. */
+  readonly branches: StoredProgress["positions"];
   readonly blocks: Blocks;
   readonly plan: PlanProgress | undefined;
   readonly undo: UndoProgress | undefined;
@@ -165,6 +180,7 @@ export type Progress = {
 /** Nothing is under way. */
 export const noProgress: Progress = {
   step: undefined,
+  branches: [],
   blocks: {},
   plan: undefined,
   undo: undefined,
@@ -188,18 +204,26 @@ export function readProgress(stored: JsonValue, owner: ProgressOwner): Progress 
   if (version !== 2) throw new Error(`the progress of a job has version ${version}; this service knows 2`);
   const { positions, blocks = {}, plan, undo, progressLoggedAt = 0, rowsMade = 0 } = document;
   const step = positions.find(({ index }) => index === owner.index)?.progress;
-  return { step, blocks, plan, undo, progressLoggedAt, rowsMade };
+  const branches = positions.length > 1 ? positions : [];
+  return { step, branches, blocks, plan, undo, progressLoggedAt, rowsMade };
 }
 
 /** Where a job stands, as far as that is stored. */
-export type Underway = Omit<Progress, "step"> & {
-  readonly positions: readonly { readonly index: number; readonly progress: StepProgress | undefined }[];
+export type Underway = Omit<Progress, "step" | "branches"> & {
+  readonly positions: readonly {
+    readonly index: number;
+    readonly progress: StepProgress | undefined;
+    readonly generation?: number;
+  }[];
 };
 
 /** What is stored of progress; undefined when nothing is under way, no progress was logged, and no row was made. */
 export function storedProgress(underway: Underway): StoredProgress | undefined {
   const { positions, blocks, plan, undo, progressLoggedAt, rowsMade } = underway;
-  const begun = positions.flatMap(({ index, progress }) => (progress === undefined ? [] : [{ index, progress }]));
+  const begun = positions.flatMap(({ index, progress, generation }) => {
+    if (progress === undefined && positions.length === 1) return [];
+    return [{ index, ...(progress && { progress }), ...(generation !== undefined && { generation }) }];
+  });
   const document = {
     version: 2,
     positions: begun,

@@ -11,6 +11,7 @@ import { joinKind } from "./join.ts";
 import { judgeKind } from "./judge.ts";
 import { limitKind } from "./limit.ts";
 import { mapKind } from "./map.ts";
+import { parallelKind } from "./parallel.ts";
 import { reduceKind } from "./reduce.ts";
 import { runKind } from "./run.ts";
 import { sortKind } from "./sort.ts";
@@ -38,6 +39,7 @@ export const stepKinds: {
   take: takeKind,
   judge: judgeKind,
   if: ifKind,
+  parallel: parallelKind,
   until: untilKind,
   wait: waitKind,
   run: runKind,

@@ -127,25 +127,27 @@ export function toolOf({ loaded }: JobState, { tool: slug, http }: Pick<MapCall,
 type Answered = Extract<Attempted, { kind: "answered" }>;
 
 /** Counts a call before it is made; the limit that forbids it, if one does. */
-function reserve({ state, tally, isUndo = false }: Calling, isWrite: boolean): "toolCalls" | "writes" | undefined {
+function reserve(calling: Calling, isWrite: boolean): "toolCalls" | "writes" | undefined {
+  const { state, tally, effects, isUndo = false } = calling;
   if (isUndo) return undefined;
   const { used: before, loaded } = state;
   const { limits } = loaded.program;
   const { all } = tally;
-  if (before.toolCalls + all.toolCalls >= limits.toolCalls) return "toolCalls";
-  if (isWrite && before.writes + all.writes >= limits.writes) return "writes";
-  use(tally, isWrite, 1);
+  const { toolCalls = before.toolCalls + all.toolCalls, writes = before.writes + all.writes } = effects.reserved ?? {};
+  if (toolCalls >= limits.toolCalls) return "toolCalls";
+  if (isWrite && writes >= limits.writes) return "writes";
+  use(calling, isWrite, 1);
   return undefined;
 }
 
 /** Takes back what was reserved for a call that was not made. */
-function giveBack({ tally, isUndo = false }: Calling, isWrite: boolean): void {
-  if (isUndo) return;
-  use(tally, isWrite, -1);
+function giveBack(calling: Calling, isWrite: boolean): void {
+  if (calling.isUndo === true) return;
+  use(calling, isWrite, -1);
 }
 
-function use({ used, all }: Tally, isWrite: boolean, calls: 1 | -1): void {
-  for (const counts of used === all ? [used] : [used, all]) {
+function use({ tally: { used, all }, effects: { reserved } }: Calling, isWrite: boolean, calls: 1 | -1): void {
+  for (const counts of new Set([used, all, ...(reserved === undefined ? [] : [reserved])])) {
     counts.toolCalls += calls;
     if (isWrite) counts.writes += calls;
   }

@@ -1,6 +1,6 @@
 import { rerunOf } from "@svc/program";
 import type { Change, Edit } from "../state/change.ts";
-import { stepAt, stepOf } from "../state/flow.ts";
+import { followingStep, stepOf } from "../state/flow.ts";
 import { overrideEdits } from "./overrides.ts";
 import { pointQuestion } from "./questions.ts";
 import type { Settled, StepAt, StepKind } from "./step-kind.ts";
@@ -42,9 +42,9 @@ function answerJudge(at: StepAt<"judge">, { decision, overridesJson, chain }: Se
   }
 }
 
-/** The step behind the judge is passed over, or the one that a jump there leads to; nothing where the program ends. */
+/** The step behind the judge is passed over, or the one that a jump there leads to; nothing where its list ends. */
 function skipFollowing({ state, instruction }: StepAt<"judge">): Edit[] {
-  const following = stepAt(state.loaded.flow, instruction.next);
+  const following = followingStep(state.loaded.flow, instruction.next);
   if (following === undefined) return [];
   return [
     { kind: "skip", step: following.step },
@@ -62,7 +62,7 @@ function repeat({ state, step }: StepAt<"judge">, overridesJson: string, chain: 
   return [
     ...overrideEdits(step.id, overrides?.target, overridesJson, chain),
     ...("steps" in repeated ? repeated.steps.map(({ id }) => ({ kind: "forget", stepId: id }) as const) : []),
-    { kind: "generation" },
+    { kind: "generation", stepId: step.id },
     { kind: "go", from, to: stepOf(flow, rerunFrom).index },
   ];
 }

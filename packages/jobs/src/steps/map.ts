@@ -134,7 +134,7 @@ function conclude(at: MapAt, counts: RowCounts): Change {
   const due = redo.find((ended) => counts[ended] > 0);
   if (due !== undefined) {
     return {
-      edits: runAgain(state, { ...progress, redo: redo.filter((ended) => ended !== due) }, due),
+      edits: runAgain(at, { ...progress, redo: redo.filter((ended) => ended !== due) }, due),
       next: { kind: "on" },
     };
   }
@@ -215,16 +215,19 @@ function retryRows(
   return [
     ...overrideEdits(step.id, point?.overrides?.target, overridesJson, chain),
     { kind: "receipt", stepId: step.id, isNewAttempt: true },
-    ...runAgain(state, kept, again),
+    ...runAgain({ state, step }, kept, again),
   ];
 }
 
 /** The rows run again from their first call that did not end well. Where they are in doubt, the app is given the same keys. */
 function runAgain(
-  state: JobState,
+  { state, step }: Pick<StepAt<"map">, "state" | "step">,
   { appGeneration: before, generation, ...kept }: Omit<ProgressOf<"map">, "askId" | "retries" | "ended">,
   again: "failed" | "unknown",
 ): Edit[] {
   const appGeneration = again === "unknown" ? { appGeneration: before ?? generation ?? state.generation } : {};
-  return [{ kind: "generation" }, { kind: "progress", progress: { ...kept, again, next: 0, ...appGeneration } }];
+  return [
+    { kind: "generation", stepId: step.id },
+    { kind: "progress", progress: { ...kept, again, next: 0, ...appGeneration } },
+  ];
 }

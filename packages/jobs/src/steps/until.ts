@@ -81,7 +81,7 @@ function beginRound({ step }: StepAt<"until">, { index, from, steps }: AgainInst
   return [
     { kind: "receipt", stepId: step.id, isNewAttempt: true },
     ...steps.map(({ id }) => ({ kind: "forget", stepId: id }) as const),
-    { kind: "generation" },
+    { kind: "generation", stepId: step.id },
     { kind: "block", stepId: step.id, block: { kind: "until", rounds } },
     { kind: "go", from: index, to: from },
   ];

@@ -3,7 +3,7 @@ import { type Path, pathOf } from "../json.ts";
 import type { Continuation, Overrides, Point } from "../point.ts";
 import type { Program } from "../program.ts";
 import { rerunOf } from "../run/rerun.ts";
-import { callsOf, ownCallsOf, ownRunsOf } from "../steps/index.ts";
+import { callsOf, ownCallsOf, ownRunsOf, stepsOf } from "../steps/index.ts";
 import { effectOf } from "../steps/parts/tool-call.ts";
 import type { Check } from "./context.ts";
 import { checkReferences } from "./references.ts";
@@ -31,6 +31,7 @@ export function hasField({ faults }: Check, { pointer }: Point, field: string): 
 export function checkAskedPoint(asked: AskedPoint, check: Check): void {
   const { point, use } = asked;
   checkReferences(point.question, [...pathOf(point.pointer), "question"], use.scope, check.faults);
+  checkBranch(asked, check);
   if (use.about === "step") {
     checkSkip(asked, check);
     checkRetry(asked, check);
@@ -49,6 +50,19 @@ export function checkAskedPoint(asked: AskedPoint, check: Check): void {
 /** The path of one continuation in a point, or of the point when it is not there. */
 function continuationPath(point: Point, continuation: Continuation): Path {
   return [...pathOf(point.pointer), "continuations", point.continuations.indexOf(continuation)];
+}
+
+/** Branches at work at the same time would read params that change under them. */
+function checkBranch({ program, point, use: { step } }: AskedPoint, { faults }: Check): void {
+  if (point.overrides?.target.kind !== "params") return;
+  const parallel = [...stepsOf(program.steps)].find((block) => {
+    return block.kind === "parallel" && block.branches.some(({ steps }) => [...stepsOf(steps)].includes(step));
+  });
+  if (parallel === undefined) return;
+  const path = [...pathOf(point.pointer), "overrides", "target"];
+  const message = `changes params, and ${step.id} asks in a branch of ${parallel.id}, whose others read them`;
+  const hint = "change the arguments of a call of the branch (steps.<id>.args), or ask before the parallel";
+  faults.add("PROGRAM_POINT_INVALID", path, message, hint);
 }
 
 function checkSkip({ point, use: { step, list } }: AskedPoint, { faults }: Check): void {

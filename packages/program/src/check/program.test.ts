@@ -190,7 +190,7 @@ test("hints name the kinds of steps that leave what is asked for", async () => {
   ]);
   expect(await hintsOf({})).toEqual([
     expect.stringContaining(
-      "give it exactly one of call, http, filter, map, reduce, sort, limit, distinct, join, group, compute, flatten, take, judge, if, until, wait, run, as in ",
+      "give it exactly one of call, http, filter, map, reduce, sort, limit, distinct, join, group, compute, flatten, take, judge, if, parallel, until, wait, run, as in ",
     ),
   ]);
 });

@@ -14,6 +14,7 @@ import { type JudgeStep, judgeLanguage } from "./judge.ts";
 import type { Asked, Place, StepLanguage } from "./language.ts";
 import { type LimitStep, limitLanguage } from "./limit.ts";
 import { type MapStep, mapLanguage } from "./map.ts";
+import { type ParallelStepOf, parallelLanguage } from "./parallel.ts";
 import type { StepCall } from "./parts/tool-call.ts";
 import { type ReduceStep, reduceLanguage } from "./reduce.ts";
 import { type RunStep, runLanguage } from "./run.ts";
@@ -24,6 +25,9 @@ import { type WaitStep, waitLanguage } from "./wait.ts";
 
 /** One of two lists of steps. */
 export interface IfStep extends IfStepOf<Step> {}
+
+/** Lists of steps beside each other. */
+export interface ParallelStep extends ParallelStepOf<Step> {}
 
 /** A list of steps that is done again. */
 export interface UntilStep extends UntilStepOf<Step> {}
@@ -44,6 +48,7 @@ type Kinds = {
   readonly take: TakeStep;
   readonly judge: JudgeStep;
   readonly if: IfStep;
+  readonly parallel: ParallelStep;
   readonly until: UntilStep;
   readonly wait: WaitStep;
   readonly run: RunStep;
@@ -79,6 +84,7 @@ const languages: { readonly [Kind in Step["kind"]]: StepLanguage<Steps[Kind], St
   take: takeLanguage,
   judge: judgeLanguage,
   if: ifLanguage<Step>(),
+  parallel: parallelLanguage<Step>(),
   until: untilLanguage<Step>(),
   wait: waitLanguage,
   run: runLanguage,

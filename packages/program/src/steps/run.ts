@@ -36,6 +36,10 @@ export const runLanguage: StepLanguage<RunStep> = {
   form,
   formInMap: undefined,
   refusedInItself: undefined,
+  refusedInParallel: {
+    message: "is a run in a branch of a parallel",
+    hint: "run the skill before the parallel or behind it, or write the steps of its program in the branch",
+  },
   takesOnError: true,
   definitions: {
     skill: {

@@ -100,6 +100,30 @@ export const faultyForms: readonly FaultyProgram[] = [
       "MALFORMED /steps/7/onError/do/0/onError",
     ],
   ),
+  faulty(
+    "branches that are one, empty, misnamed, or in each other",
+    {
+      "steps/3": { id: "a", parallel: { one: [pause("a1")] } },
+      "steps/4": { id: "b", parallel: [] },
+      "steps/7": {
+        id: "c",
+        parallel: {
+          skill: [{ id: "c0", run: "skills.announce", input: {} }],
+          "1st": [pause("c1")],
+          empty: [],
+          deep: [{ id: "c2", parallel: { x: [pause("c3")], y: [pause("c4")] } }],
+        },
+      },
+    },
+    [
+      "MALFORMED /steps/3/parallel",
+      "MALFORMED /steps/4/parallel",
+      "MALFORMED /steps/7/parallel/skill/0",
+      "MALFORMED /steps/7/parallel/1st",
+      "MALFORMED /steps/7/parallel/empty",
+      "MALFORMED /steps/7/parallel/deep/0",
+    ],
+  ),
   faulty("no steps and an unknown version", { version: 2, steps: [], points: {}, result: {} }, [
     "MALFORMED /version",
     "MALFORMED /steps",

@@ -96,6 +96,30 @@ export const faultyPoints: readonly FaultyProgram[] = [
     ["POINT_INVALID /points/m/overrides/rerunFrom"],
   ),
   faulty(
+    "an answer in a branch that changes what others read, or leads out of it",
+    {
+      "steps/7": {
+        id: "ways",
+        parallel: { left: [pause("first"), { id: "ask", judge: "m" }], right: [{ id: "ask2", judge: "n" }] },
+      },
+      "points/m": {
+        question: "?",
+        continuations: ["retry-with"],
+        overrides: { target: "params", rerunFrom: "first" },
+        answerSchema: { type: "object", additionalProperties: false },
+        escalation: [{ principal: "lead" }],
+      },
+      "points/n": {
+        question: "?",
+        continuations: ["retry-with"],
+        overrides: { target: "steps.plan.args", rerunFrom: "first" },
+        answerSchema: { type: "object", additionalProperties: false },
+        escalation: [{ principal: "lead" }],
+      },
+    },
+    ["POINT_INVALID /points/m/overrides/target", "POINT_INVALID /points/n/overrides/rerunFrom"],
+  ),
+  faulty(
     "overrides whose target is wrong",
     {
       "points/sure/overrides": { target: "steps.named.args", rerunFrom: "check" },

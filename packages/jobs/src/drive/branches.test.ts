@@ -1,0 +1,230 @@
+import { createWorld, type World } from "@svc/testing/desk";
+import { countTasks, createBenches, fetchItems, typesOf } from "@svc/testing/job-benches";
+import { until } from "@svc/testing/until";
+import { afterAll, afterEach, expect, test } from "vitest";
+
+const benches = createBenches();
+afterEach(benches.stop);
+afterAll(benches.drop);
+
+const send = (id: string, more: object = {}) => {
+  return { id, call: "desk.send_note", entity: "ops", args: { text: id }, ...more };
+};
+const points = {
+  gate: { question: "Go on?", continuations: ["proceed", "skip", "abort"], escalation: [{ principal: "owner" }] },
+};
+const ways = (parallel: object, more: object = {}) => ({
+  points,
+  steps: [{ id: "ways", parallel, ...more }, send("last")],
+});
+
+/** The texts of the notes that were sent. */
+const sent = ({ seen }: World) => seen.filter(({ method }) => method === "POST").map(({ body }) => body["text"]);
+
+test("branches call at the same time, and what they made is known behind them", async () => {
+  const world = createWorld();
+  const both = Promise.withResolvers<undefined>();
+  world.script = async ({ body }) => {
+    if (world.seen.length === 2) both.resolve(undefined);
+    // Neither is answered before both have come.
+    return body["text"] === "last" ? undefined : both.promise;
+  };
+  const bench = await benches.bench(world);
+  bench.engine();
+  const last = send("last", { args: { text: { $text: "{steps.left.id} {steps.right.id}" } } });
+  const id = await bench.submit({ steps: [{ id: "ways", parallel: { a: [send("left")], b: [send("right")] } }, last] });
+  const { steps, job } = await bench.reach(id, "succeeded", "failed");
+  expect(job.lastError).toBe("");
+  expect(sent(world).at(-1)).toBe("note-left note-right");
+  expect(steps["ways"]).toMatchObject({ kind: "parallel", state: "completed" });
+});
+
+test("a question and a wait stop their own branch alone, and the job is parked when nothing can go on", async () => {
+  const world = createWorld();
+  const bench = await benches.bench(world);
+  bench.engine();
+  const id = await bench.submit(
+    ways({
+      asks: [{ id: "ask", judge: "gate" }, send("asked")],
+      waits: [{ id: "pause", wait: "10m" }, send("late")],
+      works: [send("one"), send("two")],
+    }),
+  );
+  const first = await bench.reach(id, "parked", "failed");
+  expect(first.job.park).toMatchObject({ reason: "judgment", stepId: "ask", wakeAt: expect.any(Number) });
+  expect(first.job.deadlineAt).toBeNull();
+  expect(sent(world)).toEqual(["one", "two"]);
+  bench.clock.advance(600_000);
+  await until(async () => {
+    const { job } = await bench.read(id);
+    return job.status === "parked" && job.park?.wakeAt === undefined;
+  });
+  expect(sent(world)).toEqual(["one", "two", "late"]);
+  expect(await countTasks(bench)).toBe(0);
+  await bench.answer(id, { continuation: "proceed" });
+  const { job, events } = await bench.reach(id, "succeeded", "failed");
+  expect(job.lastError).toBe("");
+  expect(sent(world)).toEqual(["one", "two", "late", "asked", "last"]);
+  const moves = events.flatMap(({ type, payload }) => (type === "job-status-changed" ? [payload["reason"]] : []));
+  expect(moves).toEqual(["started", "judgment", "time", "judgment", "proceed", "finished"]);
+});
+
+test("an answer moves its branch on while another is at work", async () => {
+  const world = createWorld();
+  const released = Promise.withResolvers<undefined>();
+  world.script = ({ body }) => (body["text"] === "slow" ? released.promise : undefined);
+  const bench = await benches.bench(world);
+  bench.engine();
+  const id = await bench.submit(ways({ asks: [{ id: "ask", judge: "gate" }, send("asked")], works: [send("slow")] }));
+  await until(async () => typesOf(await bench.read(id)).includes("ask-raised"));
+  expect((await bench.read(id)).job).toMatchObject({ status: "running", park: null });
+  await bench.answer(id, { continuation: "proceed" });
+  await until(() => {
+    bench.clock.advance(1_000);
+    return sent(world).includes("asked");
+  });
+  expect(sent(world)).toEqual(["slow", "asked"]);
+  released.resolve(undefined);
+  const { job, steps } = await bench.reach(id, "succeeded", "failed");
+  expect(job.lastError).toBe("");
+  expect(steps["ask"]).toMatchObject({ decision: { continuation: "proceed" } });
+});
+
+test("the questions of two branches are asked one after the other; abort ends the job", async () => {
+  const world = createWorld();
+  const bench = await benches.bench(world);
+  bench.engine();
+  const id = await bench.submit(
+    ways({ a: [{ id: "one", judge: "gate" }, send("a")], b: [{ id: "two", judge: "gate" }, send("b")] }),
+  );
+  const first = await bench.reach(id, "parked", "failed");
+  expect(typesOf(first).filter((type) => type === "ask-raised")).toHaveLength(1);
+  await bench.answer(id, { continuation: "proceed" });
+  await until(async () => {
+    const { job } = await bench.read(id);
+    return job.status === "parked" && job.park?.stepId === "two";
+  });
+  expect(sent(world)).toEqual(["a"]);
+  await bench.answer(id, { continuation: "abort" });
+  const { receipt, steps } = await bench.reach(id, "aborted", "succeeded");
+  expect(receipt.asks).toMatchObject({ raised: 2, answered: 2 });
+  expect(steps["ways"]?.state).toBe("failed");
+  expect(sent(world)).toEqual(["a"]);
+});
+
+test("the first failure ends branches that have called nothing; the others finish, and the step fails", async () => {
+  const world = createWorld();
+  const slow = Promise.withResolvers<undefined>();
+  world.script = ({ body }) =>
+    body["text"] === "bad" ? { status: 422 } : body["text"] === "slow" ? slow.promise : undefined;
+  const bench = await benches.bench(world);
+  bench.engine();
+  const id = await bench.submit(
+    ways(
+      {
+        asks: [{ id: "ask", judge: "gate" }, send("asked")],
+        waits: [{ id: "pause", wait: "10m" }, send("late")],
+        works: [send("slow"), send("more")],
+        fails: [send("bad"), send("worse")],
+      },
+      {
+        onError: {
+          do: [send("told", { args: { text: { $text: "{steps.ways.error.code} {steps.ways.error.status}" } } })],
+          // biome-ignore lint/suspicious/noThenProperty: programs have the field.
+          then: "continue",
+        },
+      },
+    ),
+  );
+  await until(async () => (await bench.read(id)).steps["bad"]?.state === "failed");
+  slow.resolve(undefined);
+  const { job, steps, receipt } = await bench.reach(id, "succeeded", "failed");
+  expect(job.lastError).toBe("");
+  expect(sent(world).toSorted()).toEqual(["bad", "last", "more", "provider_error 422", "slow"]);
+  const states = Object.fromEntries(Object.entries(steps).map(([step, { state }]) => [step, state]));
+  expect(states).toMatchObject({ ask: "skipped", pause: "skipped", bad: "failed", more: "completed", ways: "failed" });
+  expect(receipt).toMatchObject({ outcome: "partial", asks: { raised: 1, withdrawn: 1 } });
+});
+
+test("without onError the failure of a branch is the job's, and all that was done is undone, the latest first", async () => {
+  const world = createWorld();
+  world.script = ({ body }) => (body["text"] === "bad" ? { status: 422 } : undefined);
+  const bench = await benches.bench(world);
+  bench.engine();
+  const undo = {
+    undo: { call: "desk.delete_note", entity: "ops", args: { id: { $ref: "output.id" }, confirm: true } },
+  };
+  const id = await bench.submit({
+    ...ways({ a: [send("one", undo), send("two", undo)], b: [send("three", undo), send("bad")] }),
+    saga: { on: ["failed"] },
+  });
+  const { job, receipt } = await bench.reach(id, "failed", "succeeded");
+  expect(job.lastError).toMatch(/^provider_error: step bad: /);
+  expect(receipt.saga).toMatchObject({ state: "compensated", done: 3, failed: 0 });
+  const undone = world.seen
+    .filter(({ method }) => method === "DELETE")
+    .map(({ path }) => path.slice("/notes/note-".length));
+  const done = sent(world).filter((text) => text !== "bad");
+  expect(undone.toSorted()).toEqual(done.toSorted());
+  expect(undone.indexOf("two")).toBeLessThan(undone.indexOf("one"));
+});
+
+test("the limits of the job hold over all branches, and so does the number of calls at one time", async () => {
+  const world = createWorld({ items: 6 });
+  let atOnce = 0;
+  let most = 0;
+  world.script = async () => {
+    most = Math.max(most, ++atOnce);
+    await new Promise((resolve) => setImmediate(resolve));
+    atOnce--;
+    return undefined;
+  };
+  const bench = await benches.bench(world);
+  bench.engine();
+  const each = (id: string) => ({ id, map: "items", do: [send(`${id}note`)] });
+  const program = (writes: number) => ({
+    limits: { writes, concurrency: 2 },
+    steps: [fetchItems(), { id: "ways", parallel: { a: [each("a")], b: [each("b")], c: [each("c")] } }],
+  });
+  const id = await bench.submit(program(18));
+  expect((await bench.reach(id, "succeeded", "failed")).job.lastError).toBe("");
+  expect(sent(world)).toHaveLength(18);
+  expect(most).toBe(2);
+  const limited = await bench.submit(program(7));
+  const { job } = await bench.reach(limited, "succeeded", "failed");
+  expect(job.lastError).toMatch(/^LIMIT_REACHED/);
+  expect(sent(world)).toHaveLength(25);
+});
+
+test("a round of an until in one branch leaves the calls of another as they are when the node dies", async () => {
+  const world = createWorld();
+  const bench = await benches.bench(world);
+  // It dies between the answer of the slow call and its commit, the other branch being in its second round.
+  const slow = Promise.withResolvers<undefined>();
+  world.script = ({ body }) => (body["text"] === "slow" ? slow.promise : undefined);
+  const dead = bench.doom("after-call", 1, (stepId) => stepId === "slow");
+  const id = await bench.submit(
+    ways({
+      rounds: [
+        // biome-ignore lint/suspicious/noThenProperty: programs have the field.
+        { id: "again", until: "false", do: [send("round")], every: "1s", max: 2, onError: { then: "continue" } },
+      ],
+      works: [send("slow")],
+    }),
+  );
+  await until(() => {
+    bench.clock.advance(500);
+    return sent(world).filter((text) => text === "round").length === 2;
+  });
+  slow.resolve(undefined);
+  await dead;
+  bench.engine();
+  await until(async () => {
+    bench.clock.advance(5_000);
+    return (await bench.read(id)).job.finishedAt !== null;
+  });
+  const { job } = await bench.read(id);
+  expect(job).toMatchObject({ status: "succeeded", lastError: "" });
+  expect(sent(world).filter((text) => text === "slow")).toHaveLength(1);
+  expect(sent(world).filter((text) => text === "round")).toHaveLength(2);
+});

@@ -1,0 +1,121 @@
+import { createTestDatabase, type TestDatabase } from "@svc/testing/database";
+import { createTestNode, type TestNode } from "@svc/testing/jobs-node";
+import fc from "fast-check";
+import { afterAll, beforeAll, expect, test } from "vitest";
+
+// The approval of a plan cannot be passed: whatever is cancelled, taken on, run again, changed or answered, by whatever key.
+
+let database: TestDatabase;
+let node: TestNode;
+
+beforeAll(async () => {
+  database = await createTestDatabase();
+  node = createTestNode(database.db);
+});
+afterAll(async () => {
+  await node?.[Symbol.asyncDispose]();
+  await database?.drop();
+});
+
+const programJson = JSON.stringify({
+  version: 1,
+  title: "Deletes a note, and fails",
+  params: { note: "n1" },
+  approval: { plan: "destructive" },
+  steps: [
+    { id: "drop", call: "desk.delete_note", entity: "ops", args: { id: { $ref: "params.note" }, confirm: true } },
+    { id: "bad", call: "desk.get_item", entity: "ops", args: { id: "bad" } },
+  ],
+});
+const ended = ["succeeded", "failed", "aborted", "rejected", "expired", "cancelled"];
+
+type Act =
+  | "cancel"
+  | "retry"
+  | "retryFirst"
+  | "retryChanged"
+  | "rerun"
+  | "rerunRepinned"
+  | "approve"
+  | "reject"
+  | "pause";
+const acts = fc.array(
+  fc.record({
+    act: fc.constantFrom<Act>(
+      "cancel",
+      "retry",
+      "retryFirst",
+      "retryChanged",
+      "rerun",
+      "rerunRepinned",
+      "approve",
+      "reject",
+      "pause",
+    ),
+    role: fc.constantFrom("approver", "member", "other"),
+  }),
+  { minLength: 2, maxLength: 8 },
+);
+
+test("nothing is deleted that was not approved as it is", { timeout: 120_000 }, async () => {
+  node.world.script = ({ path }) => (path === "/items/bad" ? { status: 404 } : undefined);
+  const done = new Set<string>();
+  let deleted = 0;
+  await fc.assert(
+    fc.asyncProperty(acts, async (list) => {
+      const project = await node.project();
+      const other = project.as("approver", undefined);
+      const clients = { approver: project.client, member: project.as("member"), other };
+      const from = node.world.seen.length;
+      /** Approvals that were given: jobs, with the value that stood in the plan then. */
+      const approved: string[] = [];
+      const submitted = await project.client.submitJob({ programJson });
+      let id = submitted.job?.id ?? "";
+      let note = "n1";
+      for (const { act, role } of list) {
+        const { jobs } = { jobs: clients[role] };
+        const before = note;
+        try {
+          if (act === "cancel") await jobs.cancelJob({ id });
+          if (act === "pause") {
+            await jobs.pauseJob({ id });
+            await jobs.resumeJob({ id });
+          }
+          if (act === "retry") await jobs.retryJob({ id, resendUnknown: true });
+          if (act === "retryFirst") await jobs.retryJob({ id, fromStepId: "drop" });
+          if (act === "retryChanged") {
+            note = `n${Number(note.slice(1)) + 1}`;
+            await jobs.retryJob({ id, paramsJson: JSON.stringify({ note }) });
+          }
+          if (act === "rerun" || act === "rerunRepinned") {
+            note = `n${Number(note.slice(1)) + 1}`;
+            const repin = act === "rerunRepinned";
+            id = (await jobs.rerunJob({ id, paramsJson: JSON.stringify({ note }), repin })).job?.id ?? "";
+          }
+          if (act === "approve" || act === "reject") {
+            const continuation = act === "approve" ? "proceed" : "abort";
+            await jobs.answerAsk({ jobId: id, principalId: "owner", continuation });
+            if (act === "approve") approved.push(note);
+          }
+          done.add(`${act} by ${role}`);
+        } catch {
+          note = before;
+        }
+        await node.reach(id, "pending_plan_approval", ...ended);
+      }
+      const gone = node.world.seen.slice(from).flatMap(({ method, path }) => (method === "DELETE" ? [path] : []));
+      deleted += gone.length;
+      // Each note that was deleted stood in a plan that was approved, and once for each of those approvals at most.
+      for (const path of gone)
+        expect([approved, path]).toEqual([expect.arrayContaining([path.slice("/notes/".length)]), path]);
+      expect(gone.length).toBeLessThanOrEqual(approved.length);
+    }),
+    { numRuns: 40, seed: 20_261_124 },
+  );
+  expect(deleted).toBeGreaterThan(0);
+  for (const what of ["approve by approver", "retry by member", "retryChanged by approver", "rerun by approver"]) {
+    expect(done).toContain(what);
+  }
+  for (const what of ["rerun by member", "retryChanged by member", "approve by member"])
+    expect(done).not.toContain(what);
+});

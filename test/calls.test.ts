@@ -588,7 +588,7 @@ const jobs: Case[] = [
   ["RetryJob", { id: missing.job }, "not_found JOB_NOT_FOUND"],
   ["RetryJob", { id: "$theirjob" }, "not_found JOB_NOT_FOUND"],
   ["RerunJob", { id: "$ended" }, "ok job,drift"],
-  ["RerunJob", { id: "$ended", inputJson: "{}" }, "invalid_argument PROGRAM_ARGUMENT_INVALID"],
+  ["RerunJob", { id: "$ended", inputJson: "[]" }, "invalid_argument PROGRAM_ARGUMENT_INVALID"],
   ["RerunJob", { id: "$ended", paramsJson: '{"x": 1}' }, "invalid_argument OVERRIDES_INVALID"],
   ["RerunJob", { id: "$ended", idempotencyKey: "k".repeat(256) }, "invalid_argument IDEMPOTENCY_KEY_INVALID"],
   ["RerunJob", { id: missing.job }, "not_found JOB_NOT_FOUND"],

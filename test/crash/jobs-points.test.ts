@@ -51,6 +51,7 @@ const pointsOf: Readonly<Record<string, readonly string[]>> = {
   until: [...everywhere, ...around, ...writing],
   parallel: [...everywhere, ...around, ...writing, ...asking],
   skills: [...everywhere, ...around, ...writing],
+  "map of skills": [...everywhere, ...around, ...writing],
   "handled error": [...everywhere, ...around, ...writing],
   undo: [...everywhere, ...around, ...writing, "mid-undo"],
 };

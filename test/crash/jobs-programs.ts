@@ -176,6 +176,20 @@ export const kinds: Readonly<Record<string, JobKind>> = {
     },
     ends: "SUCCEEDED",
   },
+  "map of skills": {
+    program: {
+      steps: [
+        items,
+        {
+          id: "each",
+          map: "items",
+          concurrency: 4,
+          do: [{ id: "tell", run: "skills.note", input: { tag: { $text: "{input.tag}/{row.id}" } } }],
+        },
+      ],
+    },
+    ends: "SUCCEEDED",
+  },
   parallel: {
     program: {
       points,

@@ -67,6 +67,10 @@ function makeSet(making: Making, step: object): object {
   return { id, ...step };
 }
 
+function makeRun(making: Making, skills: readonly string[]): object {
+  return { id: makeId(making), run: `skills.${skills[making.draw(skills.length)]}`, input: { text: "x" } };
+}
+
 /** Makes a step of each kind, from one of the sets that are known. */
 const makers: Readonly<Record<Step["kind"], (making: Making, set: string) => object>> = {
   call: (making) => (making.draw(2) === 0 ? makeCall(making) : makeRows(making)),
@@ -77,10 +81,12 @@ const makers: Readonly<Record<Step["kind"], (making: Making, set: string) => obj
     return { id, filter: set, where: "row.id != ''" };
   },
   map(making, set) {
-    const onRows = making.draw(2) === 0 ? { onRows: { failed: "rows" } } : {};
-    const calls = Array.from({ length: 1 + making.draw(2) }, () =>
-      making.draw(2) === 0 ? makeCall(making) : makeRequest(making),
-    );
+    const isAsking = making.draw(2) === 0;
+    const onRows = isAsking ? { onRows: { failed: "rows" } } : {};
+    // Rows whose skill may write are not run again.
+    const skills = isAsking ? ["look"] : ["look", "announce", "erase"];
+    const make = [makeCall, makeRequest, (one: Making) => makeRun(one, skills)];
+    const calls = Array.from({ length: 1 + making.draw(2) }, () => (make[making.draw(3)] ?? makeCall)(making));
     const id = makeId(making);
     making.sets.push(id);
     return { id, map: set, ...onRows, do: calls };
@@ -114,10 +120,7 @@ const makers: Readonly<Record<Step["kind"], (making: Making, set: string) => obj
     return { id: makeId(making), until: "true", do: body, max: 1 + making.draw(4) };
   },
   wait: (making) => ({ id: makeId(making), wait: "1s" }),
-  run(making) {
-    const slug = ["look", "announce", "erase", "relay"][making.draw(4)];
-    return { id: makeId(making), run: `skills.${slug}`, input: { text: "x" } };
-  },
+  run: (making) => makeRun(making, ["look", "announce", "erase", "relay"]),
 };
 
 /** What a step of some kinds says of its errors, now and then. */

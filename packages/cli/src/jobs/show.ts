@@ -118,9 +118,9 @@ function undoText({ state, entries, done, failed }: NonNullable<Job["saga"]>): s
 
 function stepTable(job: Job, waits: readonly Wait[]): string[] {
   const receipts = new Map(job.stepReceipts.map((receipt) => [receipt.stepId, receipt]));
-  const rows = readProgram(job).steps.map(({ id, kind, toolSlug, isInBranch }) => {
+  const rows = readProgram(job).steps.map(({ id, kind, toolSlug, depth }) => {
     const receipt = receipts.get(id);
-    const name = isInBranch ? `  ${id}` : id;
+    const name = `${"  ".repeat(depth)}${id}`;
     return [
       name,
       kind,

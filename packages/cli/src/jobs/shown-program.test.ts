@@ -38,3 +38,20 @@ test("a step is shown with its kind, tool and set in whatever order its fields s
 test("the receipt of a step that has begun says its kind", () => {
   expect(kindsOf([{ stepId: "odd", kind: "shuffle" }]).at(-1)).toEqual(["odd", "shuffle", "", "large"]);
 });
+
+test("steps in blocks are shown where they stand, with the branch of a parallel", () => {
+  const call = { call: "desk.get_item", entity: "ops" };
+  const round = { id: "poll", every: "1m", max: 3, until: "true", do: [{ id: "look", ...call }] };
+  const sorry = [{ id: "sorry", wait: "1m" }];
+  // biome-ignore lint/suspicious/noThenProperty: programs have the field.
+  const onError = { then: "continue", do: sorry };
+  const steps = [{ id: "ways", onError, parallel: { left: [round], right: [{ id: "who", ...call }] } }];
+  const shown = readProgram({ programJson: JSON.stringify({ title: "Blocks", steps }), stepReceipts: [] });
+  expect(shown.steps.map(({ id, kind, toolSlug, depth, branch }) => [id, kind, toolSlug, depth, branch])).toEqual([
+    ["ways", "parallel", "", 0, ""],
+    ["poll", "until", "", 1, "ways/left"],
+    ["look", "call", "desk.get_item", 2, "ways/left"],
+    ["who", "call", "desk.get_item", 1, "ways/right"],
+    ["sorry", "wait", "", 1, ""],
+  ]);
+});

@@ -8,8 +8,10 @@ export type ProgramStep = {
   readonly toolSlug: string;
   /** The row set that it reads. */
   readonly source: string | undefined;
-  /** Whether it stands in a branch of an `if`. */
-  readonly isInBranch: boolean;
+  /** How many steps it stands in: branches, rounds, what handles an error. */
+  readonly depth: number;
+  /** The names of the `parallel` and the branch that it stands in, as `gather/sales`; empty where it stands in none. */
+  readonly branch: string;
 };
 
 /** What is shown of a job's program. */
@@ -29,6 +31,7 @@ const detailNames: ReadonlySet<string> = new Set([
   "id",
   ...["entity", "args", "rows", "retry", "timeout", "undo"],
   ...["where", "do", "concurrency", "tolerate", "onRows", "as", "when", "then", "else"],
+  ...["every", "factor", "cap", "max", "onError", "confirm", "input"],
 ]);
 
 /**
@@ -40,27 +43,43 @@ export function readProgram({ programJson, stepReceipts }: Pick<Job, "programJso
   const kinds = new Map(stepReceipts.map(({ stepId, kind }) => [stepId, kind]));
   return {
     title: textOf(program["title"]),
-    steps: withSources(readSteps(program["steps"], { kinds, isInBranch: false })),
+    steps: withSources(readSteps(program["steps"], { kinds, depth: 0, branch: "" })),
     params: asObject(program["params"]),
   };
 }
 
-type Reading = { readonly kinds: ReadonlyMap<string, string>; readonly isInBranch: boolean };
+type Reading = Pick<ProgramStep, "depth" | "branch"> & { readonly kinds: ReadonlyMap<string, string> };
 
 function readSteps(steps: unknown, reading: Reading): ProgramStep[] {
-  const inBranch = { ...reading, isInBranch: true };
   return asList(steps).flatMap((value) => {
     const step = asObject(value);
-    return [readStep(step, reading), ...readSteps(step["then"], inBranch), ...readSteps(step["else"], inBranch)];
+    return [
+      readStep(step, reading),
+      ...innerLists(step).flatMap(({ list, branch = reading.branch }) => {
+        return readSteps(list, { ...reading, depth: reading.depth + 1, branch });
+      }),
+    ];
   });
 }
 
-function readStep(step: Json, { kinds, isInBranch }: Reading): ProgramStep {
+/** The lists of steps in a step. What a map does for each row is no such list. */
+function innerLists(step: Json): readonly { readonly list: unknown; readonly branch?: string }[] {
+  const branches = Object.entries(asObject(step["parallel"]));
+  return [
+    { list: step["then"] },
+    { list: step["else"] },
+    ...branches.map(([name, list]) => ({ list, branch: `${textOf(step["id"])}/${name}` })),
+    ...("until" in step ? [{ list: step["do"] }] : []),
+    { list: asObject(step["onError"])["do"] },
+  ];
+}
+
+function readStep(step: Json, { kinds, depth, branch }: Reading): ProgramStep {
   const id = textOf(step["id"]);
   const kind = kinds.get(id) ?? Object.keys(step).find((name) => !detailNames.has(name)) ?? "";
-  const [firstCall] = asList(step["do"]);
+  const [firstCall] = "until" in step ? [] : asList(step["do"]);
   const toolSlug = toolOf(step) || toolOf(asObject(firstCall));
-  return { id, kind, toolSlug, source: textOf(step[kind]), isInBranch };
+  return { id, kind, toolSlug, source: textOf(step[kind]), depth, branch };
 }
 
 /** The tool of a call; of a request of the program's own what stands for one in receipts. */

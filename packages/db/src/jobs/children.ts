@@ -18,6 +18,7 @@ const names = [
   "deadlineAt",
   "cancelRequestedAt",
   "used",
+  "child",
   "saga",
   "lastError",
   "receipt",

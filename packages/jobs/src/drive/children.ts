@@ -38,10 +38,11 @@ export function createChildPort({ context, db }: CommitContext, commit: Commits[
         return child === undefined ? [] : [childOf(child)];
       });
     },
-    async awaitChildren(work, children) {
+    async awaitChildren(work, { children, atMs = Number.POSITIVE_INFINITY }) {
       const { deadline } = work.state;
       const isClockRunning = "atMs" in deadline && deadline.atMs > clock.now();
-      const task = isClockRunning ? { dueAtMs: deadline.atMs } : "end";
+      const dueAtMs = isClockRunning ? Math.min(deadline.atMs, atMs) : atMs;
+      const task = dueAtMs === Number.POSITIVE_INFINITY ? "end" : { dueAtMs };
       const isNew = new Set(work.pending.children.map(({ id }) => id));
       const known = children.flatMap(({ id }) => (isNew.has(id) ? [] : [id]));
       if (known.length === 0) {
@@ -71,13 +72,14 @@ function standing({ status, park }: Pick<ChildRecord, "status" | "park">): Pick<
 }
 
 function childOf(record: ChildRecord): Child {
-  const { id, deadlineAt, cancelRequestedAt, used, saga, lastError, receipt, status } = record;
+  const { id, child, deadlineAt, cancelRequestedAt, used, saga, lastError, receipt, status } = record;
   return {
     id,
     ...standing(record),
     isClockStopped: deadlineAt === null,
     isCancelRequested: cancelRequestedAt !== null,
     used,
+    limits: child?.limits ?? { ...used, concurrency: 1 },
     calls: receipt?.calls,
     outcome: receipt?.outcome ?? "",
     resultJson: receipt?.resultJson ?? "",
@@ -93,10 +95,18 @@ type OpenChild = { readonly id: Child["id"]; readonly stepId: string; readonly o
 function openChildren({ positions, loaded }: JobState): readonly OpenChild[] {
   return positions.flatMap(({ index, progress }): OpenChild[] => {
     const instruction = loaded.flow.instructions[index];
-    if (progress?.kind !== "run" || progress.childId === undefined || instruction?.kind !== "step") return [];
+    if (instruction?.kind !== "step") return [];
     const { step } = instruction;
-    if (step.kind !== "run") return [];
-    return [{ id: progress.childId, stepId: step.id, ordinal: 0, name: step.skill }];
+    if (step.kind === "run" && progress?.kind === "run") {
+      const { childId: id } = progress;
+      return id === undefined ? [] : [{ id, stepId: step.id, ordinal: 0, name: step.skill }];
+    }
+    if (step.kind !== "map" || progress?.kind !== "map") return [];
+    return Object.entries(progress.children ?? {}).flatMap(([place, id]): OpenChild[] => {
+      const [ordinal = 0, index = 0] = place.split("/").map(Number);
+      const call = step.calls[index];
+      return call?.kind === "run" ? [{ id, stepId: step.id, ordinal, name: call.skill }] : [];
+    });
   });
 }
 
@@ -112,8 +122,10 @@ export async function endChildren(state: JobState, chain: readonly string[], por
     open.map(({ id }) => id),
   );
   const running = found.filter(({ status }) => !isEnd(status));
-  if (running.length === 0)
-    return { edits: open.flatMap((one) => takenEdits(state, one, found)), next: { kind: "on" } };
+  if (running.length === 0) {
+    const taken = open.flatMap((one) => takenEdits(state, one, found));
+    return { edits: [...taken, ...withoutChildren(state)], next: { kind: "on" } };
+  }
   const asked = running.filter(({ isCancelRequested }) => !isCancelRequested).map(({ id }) => id);
   await port.cancelChildren(state, asked, chain);
   const stepId = open[0]?.stepId ?? "";
@@ -129,8 +141,14 @@ function takenEdits(state: JobState, { id, stepId, ordinal, name }: OpenChild, f
   return [
     ...(child === undefined ? [] : countChild(stepId, child)),
     ...(undo === undefined ? [] : [{ kind: "armUndo", entries: [undo] } as const]),
-    { kind: "progress", progress: { kind: "run", stepId } },
   ];
+}
+
+function withoutChildren({ positions }: JobState): Edit[] {
+  return positions.flatMap(({ progress }): Edit[] => {
+    if (progress?.kind === "run") return [{ kind: "progress", progress: { kind: "run", stepId: progress.stepId } }];
+    return progress?.kind === "map" ? [{ kind: "progress", progress: { ...progress, children: {} } }] : [];
+  });
 }
 
 /** Reads undo entries, those of the jobs that a job ran among them. */

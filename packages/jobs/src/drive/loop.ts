@@ -272,7 +272,7 @@ export async function follow(before: Work, { edits, next }: Change, driver: Foll
       if (work.pending.asks.length > 0) await port.onFaultPoint?.("after-ask-commit", { stepId: "" });
       return undefined;
     case "await":
-      await port.awaitChildren(work, next.children);
+      await port.awaitChildren(work, next);
       return undefined;
     case "ask":
       return follow(work, await question(state, next.question, port), driver);

@@ -4,7 +4,7 @@ import type { CallRecord, ReceiptDocument } from "@svc/db";
 import type { JsonObject } from "@svc/program";
 import type { ReadyCall, UnrecordedEnd } from "@svc/tools";
 import type { Work } from "../state/apply.ts";
-import type { ChildStanding } from "../state/change.ts";
+import type { Next } from "../state/change.ts";
 import type { JobState } from "../state/job.ts";
 import type { JobStatus } from "../state/statuses.ts";
 import type { Attempted, CallTurn, Invocation, StepEffects } from "../steps/effects.ts";
@@ -104,9 +104,10 @@ export type Port = Omit<StepEffects, "mustPause" | "mustEnd"> & {
   /** The entry to undo next. */
   nextUndo(state: JobState): Promise<UndoEntry | undefined>;
   /**
-   * Commits the work and leaves the job until one of its children stands elsewhere than was said, which makes its task due, or it expires.
+   * Commits the work and leaves the job until one of its children stands elsewhere than was said, which makes its task due, it is time,
+   * or it expires.
    */
-  awaitChildren(work: Work, children: readonly ChildStanding[]): Promise<void>;
+  awaitChildren(work: Work, until: Pick<Extract<Next, { kind: "await" }>, "children" | "atMs">): Promise<void>;
   /** Asks jobs that this one runs to end. */
   cancelChildren(state: JobState, ids: readonly Id<"job">[], chain: readonly string[]): Promise<void>;
   /** Reads the twin that simulates a job. While it runs, the work is committed and its task ended: the twin's end makes it due. */

@@ -1,5 +1,5 @@
 import type { JobStatus } from "@svc/db";
-import { type JsonObject, rerunOf, type Step } from "@svc/program";
+import { isCall, type JsonObject, rerunOf, type Step } from "@svc/program";
 import type { Edit } from "../state/change.ts";
 import { type Instruction, stepAt, stepOf } from "../state/flow.ts";
 import type { JobState, Position } from "../state/job.ts";
@@ -92,7 +92,8 @@ function resume(
     const why = `ended under a version that did not keep where step ${step.id} stood`;
     return isOld ? { outcome: "not_retryable", why } : { edits: [] };
   }
-  if (step.kind === "run" && hasWritten(state, step.id)) {
+  const hasRuns = step.kind === "run" || (step.kind === "map" && !step.calls.every(isCall));
+  if (hasRuns && hasWritten(state, step.id)) {
     const why = `stopped at step ${step.id}, whose skill has written and did not end well: it would write again`;
     return { outcome: "not_retryable", why };
   }
@@ -174,7 +175,7 @@ function goBack(state: JobState, fromStepId: string): Standing {
 /** Whether a step was cut short that may have a write under way, which nobody has counted. */
 function isCutWriting(state: JobState, step: Step, { progress }: Position): boolean {
   if (progress === undefined || progress.hasFailed === true || step.kind === "wait") return false;
-  const calls = "calls" in step ? step.calls : "tool" in step ? [step] : [];
+  const calls = "calls" in step ? step.calls.filter(isCall) : "tool" in step ? [step] : [];
   const isReading = calls.every((call) => toolOf(state, call).action.class === "read");
   return stepKinds[step.kind].retried !== "anew" && !(isReading && calls.length > 0);
 }

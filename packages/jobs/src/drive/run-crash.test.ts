@@ -1,7 +1,7 @@
 import { type Id, idOfUuid, uuidOfId } from "@svc/core";
 import { createWorld } from "@svc/testing/desk";
 import type { JobReading, TestBench } from "@svc/testing/job-bench";
-import { countTasks, createBenches } from "@svc/testing/job-benches";
+import { countTasks, createBenches, fetchItems } from "@svc/testing/job-benches";
 import { until } from "@svc/testing/until";
 import { afterAll, afterEach, expect, test } from "vitest";
 import type { FaultPoint } from "./fault-points.ts";
@@ -40,7 +40,7 @@ async function childrenOf({ db }: TestBench, jobId: Id<"job">): Promise<Id<"job"
 
 /** Runs a program on a node that dies at a point, and on another to its end. */
 async function runAndKill(program: object, point: FaultPoint | "in-send", nth: number) {
-  const world = createWorld();
+  const world = createWorld({ items: 7, pageSize: 10 });
   const { script } = world;
   world.script = (request) => (request.path === "/items/bad" ? { status: 404 } : script?.(request, 0));
   const bench = await benches.bench(world);
@@ -114,4 +114,39 @@ test.each([
   const gone = world.seen.flatMap(({ method, path }) => (method === "DELETE" ? [path] : []));
   expect([...new Set(gone)]).toEqual(["/notes/note-two", "/notes/note-one"]);
   await expectWhole(bench, [reading]);
+});
+
+const mapping = {
+  steps: [
+    fetchItems(),
+    {
+      id: "each",
+      map: "items",
+      concurrency: 3,
+      do: [{ id: "tell", run: "skills.note", input: { text: { $ref: "row.id" } } }],
+    },
+  ],
+};
+
+test.each([
+  ["before-commit", 3],
+  ["after-commit", 3],
+  ["before-commit", 6],
+  ["after-commit", 7],
+  ["before-commit", 9],
+  ["after-claim", 3],
+  ["in-send", 4],
+] as const)("a map, dead at %s, passing %i: one child a row", async (point, nth) => {
+  const { bench, world, id, reading } = await runAndKill(mapping, point, nth);
+  expect([reading.job.status, reading.job.lastError]).toEqual(["succeeded", ""]);
+  expect(reading.steps["each"]).toMatchObject({ state: "completed", rows: { in: 7, ok: 7 } });
+  const children = await childrenOf(bench, id);
+  expect(children).toHaveLength(7);
+  const readings = await Promise.all(children.map((child) => bench.read(child)));
+  const sent = world.seen.filter(({ method }) => method === "POST");
+  expect(new Set(sent.map(({ body }) => body["text"])).size).toBe(7);
+  expect(new Set(sent.map(({ key }) => key)).size).toBe(7);
+  const used = readings.reduce((sum, { job }) => sum + job.used.writes, 0);
+  expect(reading.job.used.writes).toBe(used);
+  await expectWhole(bench, [reading, ...readings]);
 });

@@ -1,6 +1,8 @@
+import { timestampMs } from "@bufbuild/protobuf/wkt";
 import { uuidOfId } from "@svc/core";
 import { type Job, JobStatus } from "@svc/gen/jobs";
 import { createTestDatabase, type TestDatabase } from "@svc/testing/database";
+import { createWorld } from "@svc/testing/desk";
 import { createTestNode, jobOf, programText, type TestNode, type TestProject } from "@svc/testing/jobs-node";
 import { refusalsOf } from "@svc/testing/project-client";
 import { until } from "@svc/testing/until";
@@ -457,4 +459,184 @@ test("a job whose child failed before it wrote is retried with another child, on
   ]);
   expect(texts(node)).toEqual(["hello", "hello"]);
   expect((await read(project, first.id)).receipt).toMatchObject({ actual: { calls: 3, writes: 1 } });
+});
+
+const rowsOf = { from: "items[]", key: "id", keep: ["id"], page: { arg: "page", from: "next", max: 40 } };
+const fetchRows = { id: "items", call: "desk.list_items", entity: "ops", args: {}, rows: rowsOf };
+
+test("a map runs a skill for each row, a few at a time, beside its calls", async () => {
+  const world = createWorld({ items: 23, pageSize: 10 });
+  await using node = createTestNode(database.db, { world });
+  const project = await node.project();
+  await promote(node, project, { announce });
+  const { id, estimate } = await submit(project, {
+    limits: { rows: 100, concurrency: 4 },
+    steps: [
+      fetchRows,
+      {
+        id: "each",
+        map: "items",
+        concurrency: 3,
+        do: [
+          { id: "look", call: "desk.get_item", entity: "ops", args: { id: { $ref: "row.id" } } },
+          { id: "tell", run: "skills.announce", input: { text: { $ref: "row.id" } } },
+          { id: "after", call: "desk.send_note", entity: "ops", args: { text: { $ref: "calls.tell.note" } } },
+        ],
+        keep: { note: "calls.tell.note" },
+      },
+      { id: "sum", reduce: "each", as: { ok: "count ok", all: "count" } },
+    ],
+    result: { ok: { $ref: "steps.sum.ok" } },
+  });
+  expect(estimate).toMatchObject({ writesMax: 200, accessClasses: ["read", "write"] });
+  await node.reach(id, "succeeded");
+  const job = await read(project, id);
+  expect(job.stepReceipts[1]).toMatchObject({
+    state: "completed",
+    toolSlug: "desk.get_item",
+    rows: { in: 23, ok: 23 },
+    calls: { read: 23, write: 46 },
+  });
+  expect(job.receipt).toMatchObject({ limits: { used: { toolCalls: 72, writes: 46 } }, actual: { calls: 72 } });
+  const expected = Array.from({ length: 23 }, (_, index) => [`i${index}`, `note-i${index}`]).flat();
+  expect(texts(node).toSorted()).toEqual(expected.toSorted());
+  const { jobs } = await project.client.listJobs({ parentJobId: id, pageSize: 100 });
+  expect(jobs).toHaveLength(23);
+  // Never more at a time than rows are.
+  const spans = jobs.map(({ createdAt, finishedAt }) => [timestampMs(createdAt!), timestampMs(finishedAt!)] as const);
+  const most = spans.map(([at]) => spans.filter(([from, to]) => from <= at && at < to).length);
+  expect(Math.max(...most)).toBeLessThanOrEqual(4);
+  const { events } = await project.client.listJobEvents({ jobId: id });
+  expect(events.filter(({ type }) => type === "child-started")).toHaveLength(1);
+});
+
+test("a row whose skill fails has failed, and what the others did is undone with the job, children among it", async () => {
+  const world = createWorld({ items: 6 });
+  await using node = createTestNode(database.db, { world });
+  const project = await node.project();
+  const saga = { on: ["failed"] };
+  const look = { id: "look", call: "desk.get_item", entity: "ops", args: { id: { $ref: "input.text" } } };
+  await promote(node, project, { kept: { ...announce, saga, steps: [look, { ...send, undo }] } });
+  node.world.script = ({ path }) => (path === "/items/i3" ? { status: 404 } : undefined);
+  const map = {
+    id: "each",
+    map: "items",
+    concurrency: 2,
+    do: [{ id: "tell", run: "skills.kept", input: { text: { $ref: "row.id" } } }],
+  };
+  const tolerant = await submit(project, { steps: [fetchRows, { ...map, tolerate: { count: 1 } }] });
+  await node.reach(tolerant.id, "succeeded");
+  expect((await read(project, tolerant.id)).stepReceipts[1]).toMatchObject({
+    state: "partial",
+    rows: { in: 6, ok: 5, failed: 1 },
+    errors: [{ code: "CHILD_FAILED", count: 1, firstOrdinal: 3 }],
+  });
+  node.world.seen.length = 0;
+  const { id } = await submit(project, { saga, steps: [fetchRows, map] });
+  await node.reach(id, "failed");
+  expect((await read(project, id)).saga).toMatchObject({ state: "compensated", entries: 5, done: 5 });
+  const gone = node.world.seen.flatMap(({ method, path }) => (method === "DELETE" ? [path.split("/").at(-1)] : []));
+  expect(gone.toSorted()).toEqual(["note-i0", "note-i1", "note-i2", "note-i4", "note-i5"]);
+});
+
+test("the skills of a map's rows share what the job may use, and are cancelled with it", async () => {
+  const world = createWorld({ items: 12 });
+  await using node = createTestNode(database.db, { world });
+  const project = await node.project();
+  const slow = {
+    ...announce,
+    steps: [
+      send,
+      {
+        id: "more",
+        if: "input.text == 'i2' || input.text == 'i3'",
+        // biome-ignore lint/suspicious/noThenProperty: it is the word of the language
+        then: [{ id: "rest", wait: "1h" }],
+      },
+    ],
+  };
+  await promote(node, project, { announce, slow });
+  const mapOf = (run: string) => ({
+    id: "each",
+    map: "items",
+    concurrency: 4,
+    do: [{ id: "tell", run, input: { text: { $ref: "row.id" } } }],
+  });
+  const { id } = await submit(project, { limits: { writes: 7 }, steps: [fetchRows, mapOf("skills.announce")] });
+  await node.reach(id, "failed");
+  expect(texts(node)).toHaveLength(7);
+  expect((await read(project, id)).receipt?.limits?.used?.writes).toBe(7);
+  node.world.seen.length = 0;
+  const other = await submit(project, { steps: [fetchRows, mapOf("skills.slow")] });
+  await until(async () => texts(node).length === 12);
+  await until(
+    async () => (await project.client.listJobs({ parentJobId: other.id, status: JobStatus.PARKED })).jobs.length === 2,
+  );
+  await project.client.cancelJob({ id: other.id });
+  await node.reach(other.id, "cancelled");
+  const { jobs } = await project.client.listJobs({ parentJobId: other.id, pageSize: 50 });
+  expect(jobs.filter(({ status }) => status === JobStatus.CANCELLED)).toHaveLength(2);
+  expect((await read(project, other.id)).receipt?.actual?.writes).toBe(12);
+});
+
+test("a map whose children all wait for people is parked until one goes on", async () => {
+  const world = createWorld({ items: 2 });
+  await using node = createTestNode(database.db, { world });
+  const project = await node.project();
+  const points = { go: { question: "Go?", continuations: ["proceed", "abort"], escalation: [{ principal: "owner" }] } };
+  const asking = { ...announce, points, steps: [{ id: "gate", judge: "go", when: "input.text != 'hello'" }, send] };
+  await promote(node, project, { asking });
+  const each = {
+    id: "each",
+    map: "items",
+    do: [{ id: "tell", run: "skills.asking", input: { text: { $ref: "row.id" } } }],
+  };
+  const { id } = await submit(project, { steps: [fetchRows, each] });
+  const asked = async () =>
+    (await project.client.listJobs({ parentJobId: id, status: JobStatus.PARKED })).jobs.map((job) => job.id);
+  for (const left of [2, 1]) {
+    const waiting = await parked(node, project, id);
+    await until(async () => (await asked()).length === left);
+    const children = await asked();
+    expect(children).toContain(waiting.park?.childJobId);
+    await project.client.answerAsk({ jobId: children[0] ?? "", principalId: "owner", continuation: "proceed" });
+    if (left === 2) await until(async () => texts(node).length === 1);
+  }
+  await node.reach(id, "succeeded");
+  expect((await read(project, id)).receipt).toMatchObject({ rows: { ok: 2 }, actual: { asks: 2 } });
+});
+
+test("rows whose skill may have written are not run again", async () => {
+  await using node = createTestNode(database.db);
+  const project = await node.project();
+  await promote(node, project, { announce });
+  const points = {
+    rows: { question: "Again?", continuations: ["retry-with", "skip"], escalation: [{ principal: "owner" }] },
+  };
+  const each = {
+    id: "each",
+    map: "items",
+    onRows: { failed: "rows" },
+    do: [{ id: "tell", run: "skills.announce", input }],
+  };
+  const { details } = await refusalsOf(
+    project.client.submitJob({ programJson: programText({ points, steps: [fetchRows, each] }) }),
+  );
+  expect(details).toEqual([{ reason: "PROGRAM_POINT_INVALID", field: "programJson/points/rows/continuations/0" }]);
+});
+
+test("no branch of a parallel runs a skill, nor does a map in one", async () => {
+  await using node = createTestNode(database.db);
+  const project = await node.project();
+  await promote(node, project, { announce });
+  const run = { id: "tell", run: "skills.announce", input };
+  const found = async (step: object) => {
+    const ways = { id: "ways", parallel: { one: [step], two: [{ id: "rest", wait: "1s" }] } };
+    const programJson = programText({ steps: [fetchRows, ways] });
+    return (await refusalsOf(project.client.submitJob({ programJson }))).details;
+  };
+  const place = "programJson/steps/1/parallel/one/0";
+  expect(await found(run)).toEqual([{ reason: "PROGRAM_MALFORMED", field: place }]);
+  const inMap = await found({ id: "each", map: "items", do: [run] });
+  expect(inMap).toEqual([{ reason: "PROGRAM_MALFORMED", field: `${place}/do/0` }]);
 });

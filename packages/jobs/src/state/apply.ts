@@ -1,6 +1,6 @@
 import type { PreparedAsk } from "@svc/asks";
 import type { CallRecord, JobUndoChange, NewJobEvent, NewJobTask, StepReceiptDocument, StepState } from "@svc/db";
-import type { JsonObject, JsonValue, Step } from "@svc/program";
+import { isCall, type JsonObject, type JsonValue, type Step } from "@svc/program";
 import type { UnrecordedEnd } from "@svc/tools";
 import type { Edit, MappedRow, NewChild, Note, UndoOf } from "./change.ts";
 import { addError, noRows, sumCalls } from "./counts.ts";
@@ -277,7 +277,7 @@ function newReceipt({ job, nowMs }: Draft, step: Step): StepReceiptDocument {
     stepId: step.id,
     kind: step.kind,
     toolSlug: tool ?? "",
-    toolVersion: tool === undefined || tool === "http" ? "" : versionOf(job, step, tool),
+    toolVersion: tool === undefined || tool === "http" ? "" : versionOf(job, tool),
     state: "",
     attempts: before?.attempts ?? 0,
     startedAt: before?.startedAt ?? nowMs,
@@ -290,11 +290,14 @@ function newReceipt({ job, nowMs }: Draft, step: Step): StepReceiptDocument {
 function toolNamed(step: Step): string | undefined {
   if ("tool" in step) return step.tool;
   if (step.kind === "run") return step.skill;
-  return "calls" in step ? step.calls[0]?.tool : undefined;
+  if (step.kind !== "map") return undefined;
+  const [first] = step.calls;
+  return first && (isCall(first) ? first.tool : first.skill);
 }
 
-function versionOf({ loaded }: Draft["job"], step: Step, tool: string): string {
-  if (step.kind === "run") return String(loaded.skills[tool]?.version ?? "");
+function versionOf({ loaded }: Draft["job"], tool: string): string {
+  const skill = loaded.skills[tool];
+  if (skill !== undefined) return String(skill.version);
   const pinned = loaded.tools.get(tool);
   if (pinned === undefined) throw new Error(`the pins of a job lack ${tool}`);
   return pinned.toolkit.version;

@@ -210,7 +210,7 @@ export type Next =
   | { readonly kind: "until"; readonly atMs: number }
   | { readonly kind: "wait"; readonly stepId: string; readonly atMs: number }
   | { readonly kind: "ask"; readonly question: Question }
-  | { readonly kind: "await"; readonly children: readonly ChildStanding[] }
+  | { readonly kind: "await"; readonly children: readonly ChildStanding[]; readonly atMs?: number }
   | ({
       readonly kind: "fail";
       readonly stepId: string;

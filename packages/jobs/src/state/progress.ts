@@ -40,6 +40,8 @@ type ProgressFields = {
     readonly generation?: number;
     /** Rows of which states another attempt at the job does again, once all have ended. */
     readonly redo?: readonly ("failed" | "unknown")[];
+    /** The jobs that rows run, by `<ordinal>/<call>`. */
+    readonly children?: Readonly<Record<string, Id<"job">>>;
   };
   readonly reduce: {
     readonly next?: number;

@@ -1,5 +1,5 @@
 import { holdsSensitivePlace, isSensitiveAt, type JsonSchema, placeAlong } from "@svc/catalog";
-import { pathsNamed, type Reduction, type StepOf } from "@svc/program";
+import { isCall, pathsNamed, type Reduction, type StepOf } from "@svc/program";
 import type { LoadedProgram } from "./job.ts";
 
 type Path = readonly (string | number)[];
@@ -59,7 +59,8 @@ function isSensitiveInMap(rows: Rows, { source, keep, calls }: StepOf<"map">, fi
   const [callId, ...path] = keep.find(([known]) => known === name)?.[1] ?? [];
   if (callId === undefined) return isSensitiveField(rows, source, field);
   const call = calls.find(({ id }) => id === callId);
-  return call !== undefined && isSensitiveAnswer(rows, call.tool, [...path, ...rest]);
+  // What is sensitive in the result of a skill is not handed on.
+  return call !== undefined && isCall(call) && isSensitiveAnswer(rows, call.tool, [...path, ...rest]);
 }
 
 /** What is computed is as sensitive as what the expression names. */

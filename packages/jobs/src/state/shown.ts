@@ -1,5 +1,5 @@
 import { type JsonSchema, marksSensitive } from "@svc/catalog";
-import type { JsonObject, JsonValue, Step } from "@svc/program";
+import { isCall, type JsonObject, type JsonValue, type Step } from "@svc/program";
 import { createRedactor, mask, maskedTexts, type Redactor } from "@svc/tools";
 import type { JobState, LoadedProgram, Scope } from "./job.ts";
 import { isSensitiveValue } from "./sensitive-rows.ts";
@@ -108,7 +108,7 @@ function changedArguments(loaded: ReadProgram): Map<string, JsonSchema> {
     }),
   );
   const calls = stepsOf(loaded).flatMap((step) => {
-    return step.kind === "call" ? [step] : step.kind === "map" ? step.calls : [];
+    return step.kind === "call" ? [step] : step.kind === "map" ? step.calls.filter(isCall) : [];
   });
   return new Map(
     calls.flatMap(({ id, tool }) => {

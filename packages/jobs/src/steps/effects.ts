@@ -1,5 +1,5 @@
 import type { Clock, Id } from "@svc/core";
-import type { CallCounts, CallRecord, UsedDocument } from "@svc/db";
+import type { CallCounts, CallRecord, ChildDocument, UsedDocument } from "@svc/db";
 import type {
   CelComputed,
   CelOutcome,
@@ -102,6 +102,8 @@ export type Child = {
   readonly isClockStopped: boolean;
   readonly isCancelRequested: boolean;
   readonly used: UsedDocument;
+  /** What it may use of the limits of the job that runs it. */
+  readonly limits: ChildDocument["limits"];
   /** Those of its receipt; undefined before its end. */
   readonly calls: CallCounts | undefined;
   readonly outcome: "complete" | "partial" | "none" | "";

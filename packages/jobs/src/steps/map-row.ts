@@ -1,9 +1,17 @@
-import type { CelOutcome, Expression, JsonObject, JsonValue, MapCall, RowState } from "@svc/program";
+import {
+  type CelOutcome,
+  type Expression,
+  isCall,
+  type JsonObject,
+  type JsonValue,
+  type RowState,
+  type RowStep,
+} from "@svc/program";
 import type { UndoOf } from "../state/change.ts";
 import type { JobState } from "../state/job.ts";
 import type { ProgressOf, RetryProgress } from "../state/progress.ts";
 import { fillCall, undoOf } from "./arguments.ts";
-import type { SetRow, StepEffects, TakeRecord } from "./effects.ts";
+import type { Child, SetRow, StepEffects, TakeRecord } from "./effects.ts";
 import { faultOfExpression } from "./expression-fault.ts";
 import { type CallFault, invoke, type Tally } from "./invoke.ts";
 import type { StepAt } from "./step-kind.ts";
@@ -21,6 +29,8 @@ export type RowWork = {
   doneCalls: number;
   /** Answers of the calls that ended well, by call id. */
   readonly outputs: Record<string, JsonValue>;
+  /** The jobs of skills whose ends were taken in this act. */
+  readonly children: Child[];
   /** How its calls that ended well in this act are undone. */
   readonly undo: UndoOf[];
   /** What its calls used and did in this act. */
@@ -59,6 +69,7 @@ export function rowWorkOf(
     doneBefore: doneCalls,
     doneCalls,
     outputs,
+    children: [],
     undo: [],
     tally,
     retry,
@@ -69,18 +80,33 @@ export function rowWorkOf(
 /** Why a row was left: a limit of the job, or, until `fullUntilMs`, one that its calls share with others. */
 export type RowEnd = "toolCalls" | "writes" | { readonly fullUntilMs: number } | undefined;
 
+/** What rows run with; `children` of a map that runs skills. */
+export type RowParts = {
+  readonly effects: StepEffects;
+  readonly takeRecord: TakeRecord;
+  readonly children: RowChildren | undefined;
+};
+
+/** The jobs that rows run. */
+export type RowChildren = {
+  has(work: RowWork): boolean;
+  run(work: RowWork, call: Extract<RowStep, { readonly kind: "run" }>): Promise<RowEnd | "on">;
+};
+
 /** Runs the calls of one row that have not ended well, in order, until one does not; a limit that forbids one is returned. */
 export async function runRow(
   { state, step, progress }: MapAt,
   work: RowWork,
-  { effects, takeRecord }: { readonly effects: StepEffects; readonly takeRecord: TakeRecord },
+  { effects, takeRecord, children }: RowParts,
 ): Promise<RowEnd> {
   while (work.doneCalls < step.calls.length) {
-    const call = step.calls[work.doneCalls] as MapCall;
+    const call = step.calls[work.doneCalls] as RowStep;
     const { retry, tally } = work;
     if (retry !== undefined && retry.dueAt > effects.clock.now()) return undefined;
     const condition =
-      call.when === undefined || retry !== undefined ? holds : await testCall(call.when, state, work, effects);
+      call.when === undefined || retry !== undefined || children?.has(work) === true
+        ? holds
+        : await testCall(call.when, state, work, effects);
     if ("error" in condition) {
       work.state = "failed";
       work.fault = faultOfExpression(call.id, condition);
@@ -88,6 +114,12 @@ export async function runRow(
     }
     if (!condition.value) {
       work.doneCalls++;
+      continue;
+    }
+    if (!isCall(call)) {
+      if (children === undefined) throw new Error(`${step.id} runs a skill, and was not read as one that does`);
+      const end = await children.run(work, call);
+      if (end !== "on") return end;
       continue;
     }
     const scope = { ...state.scope, row: work.row, calls: work.outputs };

@@ -2,7 +2,7 @@ import type { CallRecord } from "@svc/db";
 import type { JobState } from "../state/job.ts";
 import type { ProgressOf } from "../state/progress.ts";
 import type { StepEffects } from "./effects.ts";
-import { type MapAt, type RowWork, runRow } from "./map-row.ts";
+import { type MapAt, type RowChildren, type RowWork, runRow } from "./map-row.ts";
 import type { RowWindow } from "./map-window.ts";
 
 /** What ended is kept once it is `much`, or after so long where it is `some`; where it is less, a little later. */
@@ -34,6 +34,7 @@ export type RowsEnd = {
 /** What a run works with. */
 export type RowsContext = {
   readonly effects: StepEffects;
+  readonly children?: RowChildren | undefined;
   /** Commits a part; answers the job as it is then. Rows go on meanwhile. */
   keep(part: RowsPart): Promise<JobState>;
 };
@@ -186,8 +187,8 @@ export class RowsRun {
   async #run(row: RowWork): Promise<void> {
     this.#active++;
     try {
-      const { effects } = this.#context;
-      const end = await runRow(this.#at, row, { effects, takeRecord: this.#takeRecord });
+      const { effects, children } = this.#context;
+      const end = await runRow(this.#at, row, { effects, takeRecord: this.#takeRecord, children });
       this.#active--;
       if (typeof end === "object") this.#wasFull(row, end.fullUntilMs);
       else if (end === undefined) this.#left(row);

@@ -25,7 +25,7 @@ export class RowWindow {
   readonly #at: MapAt;
   readonly #effects: StepEffects;
   /** What all rows use together. */
-  readonly #used: UsedCalls = { ...noUsedCalls };
+  readonly #used: UsedCalls;
   /** All that were read, from the first on that has not ended. */
   readonly #entries = new Map<number, Entry>();
   readonly #queue: RowWork[] = [];
@@ -34,8 +34,10 @@ export class RowWindow {
   #nextOrdinal: number;
   #isAtEnd = false;
 
-  constructor(at: MapAt, effects: StepEffects) {
+  /** `used`: what counts as used beside what its rows use. */
+  constructor(at: MapAt, effects: StepEffects, used: UsedCalls = { ...noUsedCalls }) {
     this.#at = at;
+    this.#used = used;
     this.#effects = effects;
     this.#nextOrdinal = at.progress.next ?? 0;
   }

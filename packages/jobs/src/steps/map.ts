@@ -1,11 +1,13 @@
 import type { RowCounts } from "@svc/db";
-import { type JsonObject, valueAt } from "@svc/program";
+import { isCall, type JsonObject, valueAt } from "@svc/program";
 import type { Change, Edit, MappedRow, Next } from "../state/change.ts";
 import { noRows, sumCalls } from "../state/counts.ts";
 import type { JobState } from "../state/job.ts";
 import type { ProgressOf } from "../state/progress.ts";
+import { countChild, standWith } from "./children.ts";
 import type { StepEffects } from "./effects.ts";
 import { toolOf } from "./invoke.ts";
+import { RowChildren } from "./map-children.ts";
 import { keptOutputs, type MapAt, type RowWork } from "./map-row.ts";
 import { type RowsEnd, type RowsPart, RowsRun } from "./map-run.ts";
 import { RowWindow } from "./map-window.ts";
@@ -37,16 +39,27 @@ function retriedMap({ progress }: RetriedAt<"map">, { generation, resendsUnknown
 async function advanceMap(at: StepAt<"map">, effects: StepEffects, keep: Keep): Promise<Change> {
   const { step, progress = { kind: "map", stepId: step.id } } = at;
   const map: MapAt = { ...at, progress };
+  const children = await childrenOf(map, effects);
+  if (children !== undefined && at.state.status === "parked") {
+    const stands = standWith(at.state, step.id, children.hasEnded ? [] : children.open, effects.clock.now());
+    const staysParked = stands.length === 0 || stands.some(({ kind }) => kind === "park");
+    return { edits: stands, next: staysParked ? { kind: "await", children: children.standings() } : { kind: "on" } };
+  }
   const logged: Edit = { kind: "logProgress", stepId: step.id };
   let now = at.state;
-  const end = await new RowsRun(map, new RowWindow(map, effects), {
+  const passed = new Set<number>();
+  const end = await new RowsRun(map, new RowWindow(map, effects, children?.used), {
     effects,
+    children,
     async keep(part) {
       const { edits } = partEdits(map, now, part);
-      now = await keep([...edits, logged, { kind: "progress", progress: part.progress }]);
+      for (const { ordinal } of part.works) passed.add(ordinal);
+      const known = children === undefined ? {} : { children: withoutRows(progress.children, passed) };
+      now = await keep([...edits, logged, { kind: "progress", progress: { ...part.progress, ...known } }]);
       return now;
     },
   }).run();
+  if (children !== undefined) return withChildren(map, { children, end, now }, effects);
   const mustPause = effects.mustPause(now);
   const { edits, rows } = partEdits(map, now, end.part);
   if (end.limit !== undefined) return { edits, next: { kind: "limit", stepId: step.id, limit: end.limit } };
@@ -55,6 +68,42 @@ async function advanceMap(at: StepAt<"map">, effects: StepEffects, keep: Keep): 
   if (!end.isDone) return { edits: reached, next: nextAct(end, effects) };
   const { edits: last, next } = conclude(map, rows);
   return { edits: [...edits, ...last], next };
+}
+
+/** The jobs that the rows of a map run; undefined for one that runs no skill. */
+async function childrenOf(at: MapAt, effects: StepEffects): Promise<RowChildren | undefined> {
+  if (at.step.calls.every(isCall)) return undefined;
+  const ids = Object.values(at.progress.children ?? {});
+  return new RowChildren(at, effects, ids.length === 0 ? [] : await effects.readChildren(at.state, ids));
+}
+
+function withoutRows(children: ProgressOf<"map">["children"] = {}, passed: ReadonlySet<number>) {
+  return Object.fromEntries(Object.entries(children).filter(([place]) => !passed.has(Number.parseInt(place, 10))));
+}
+
+type RanRows = { readonly children: RowChildren; readonly end: RowsEnd; readonly now: JobState };
+
+/** What follows for a map whose rows run skills: the jobs that were begun are stored with how far its rows are, and waited for. */
+function withChildren(at: MapAt, { children, end, now }: RanRows, effects: StepEffects): Change {
+  const { edits, rows } = partEdits(at, now, end.part);
+  const { step } = at;
+  const progress: Edit = { kind: "progress", progress: { ...end.part.progress, children: children.places() } };
+  if (!children.hasOpen) {
+    if (end.limit !== undefined) return { edits, next: { kind: "limit", stepId: step.id, limit: end.limit } };
+    if (effects.mustPause(now) || !end.isDone) return { edits: [...edits, progress], next: nextAct(end, effects) };
+    const { edits: last, next } = conclude(at, rows);
+    return { edits: [...edits, ...last], next };
+  }
+  const reached: Edit[] = [...edits, { kind: "logProgress", stepId: step.id }, ...children.beginEdits(), progress];
+  // Rows that could go on at once do; what waits for a retry is due then.
+  if (effects.mustPause(now)) return { edits: reached, next: { kind: "commit" } };
+  const dueAts = end.open.flatMap(({ retry }) => (retry === undefined ? [] : [retry.dueAt]));
+  const stands = children.hasBegun ? [] : standWith(now, step.id, children.open, effects.clock.now());
+  const atMs = dueAts.length === 0 ? {} : { atMs: Math.min(...dueAts) };
+  const isFullElsewhere = end.fullUntilMs !== undefined && Number.isFinite(end.fullUntilMs);
+  const due = isFullElsewhere ? { atMs: Math.min(end.fullUntilMs ?? 0, ...dueAts) } : atMs;
+  const waits = dueAts.length === 0 && !isFullElsewhere ? stands : [];
+  return { edits: [...reached, ...waits], next: { kind: "await", children: children.standings(), ...due } };
 }
 
 /** What rows came to: states, counts, errors and undo entries, in their order; and the ledger's rows of calls. With the counts of all so far. */
@@ -75,6 +124,7 @@ function partEdits(
     rows = countRow(rows, ended, again);
     if (fault !== undefined) edits.push({ kind: "error", stepId, code: fault.code, ordinal, message: fault.plain });
   }
+  for (const child of works.flatMap(({ children }) => children)) edits.push(...countChild(stepId, child));
   const used = works.map((work) => work.tally.used);
   const toolCalls = used.reduce((sum, each) => sum + each.toolCalls, 0);
   edits.push({ kind: "use", used: { toolCalls, writes: used.reduce((sum, each) => sum + each.writes, 0) } });
@@ -145,7 +195,8 @@ function conclude(at: MapAt, counts: RowCounts): Change {
   const { tolerate } = step;
   const isTolerated = counts.failed <= tolerate.count && counts.failed * 100 <= tolerate.percent * counts.in;
   if (counts.failed > 0 && !isTolerated) return askAbout(at, "failed", counts, edits);
-  const isSimulated = state.isSimulated && step.calls.some((call) => toolOf(state, call).action.class !== "read");
+  const isSimulated =
+    state.isSimulated && step.calls.some((call) => !isCall(call) || toolOf(state, call).action.class !== "read");
   // To skip what need not be done is as the program says; to skip what failed is not.
   const isSkippedAsMeant = step.calls.some(({ when }) => when !== undefined) && !hasSkipped(at);
   const isPartial = counts.failed > 0 || (counts.skipped > 0 && !isSkippedAsMeant);

@@ -11,10 +11,19 @@ import type { HttpStep } from "./http.ts";
 import type { AnyStep, Asked, StepLanguage } from "./language.ts";
 import { type Keep, keepPath, keepSchema, readKeep, withKept } from "./parts/keep.ts";
 import { checkSource, readSource, type Source, sourceOptions, sourceSchema } from "./parts/source.ts";
+import type { RunStep } from "./run.ts";
 import { upTo } from "./use.ts";
 
-/** What is done for a row of a map: a call, or a request. */
+/** What is called for a row of a map: a tool, or a host. */
 export type MapCall = CallStep | HttpStep;
+
+/** What is done for a row of a map: a call, or the run of a skill. */
+export type RowStep = MapCall | RunStep;
+
+/** Whether what is done for a row is a call. */
+export function isCall(step: RowStep): step is MapCall {
+  return step.kind !== "run";
+}
 
 /** Calls for each row of a set. Its set has the rows of the source with what is kept of the answers, each with the state it ended in. */
 export type MapStep = AnyStep &
@@ -25,7 +34,7 @@ export type MapStep = AnyStep &
     readonly tolerate: { readonly count: number; readonly percent: number };
     /** Names of points. */
     readonly onRows: { readonly failed: string | undefined; readonly unknown: string | undefined };
-    readonly calls: readonly MapCall[];
+    readonly calls: readonly RowStep[];
     /** Fields that rows get from the answers of their calls; paths begin with the id of a call. */
     readonly keep: Keep;
   };
@@ -100,7 +109,7 @@ const form: ObjectForm = {
 };
 
 /** The language of `map`. */
-export const mapLanguage: StepLanguage<MapStep, MapCall> = {
+export const mapLanguage: StepLanguage<MapStep, RowStep> = {
   form,
   formInMap: undefined,
   refusedInItself: undefined,
@@ -145,7 +154,8 @@ export const mapLanguage: StepLanguage<MapStep, MapCall> = {
   },
 
   lists: () => [],
-  calls: ({ calls }) => calls,
+  calls: ({ calls }) => calls.filter(isCall),
+  runs: ({ calls }) => calls.flatMap((call) => (isCall(call) ? [] : [call.skill])),
   asks: ({ onRows }) => (["failed", "unknown"] as const).flatMap((state) => askedAbout(state, onRows[state])),
   estimate: ({ source, calls }, { sizeOf, list }) => upTo(sizeOf(source), list(calls)),
   setSize: ({ source }, { sizeOf }) => sizeOf(source),

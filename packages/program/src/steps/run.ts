@@ -34,7 +34,7 @@ const form: ObjectForm = {
 /** The language of `run`. */
 export const runLanguage: StepLanguage<RunStep> = {
   form,
-  formInMap: undefined,
+  formInMap: { ...form, description: "Runs a skill for each row of a map, as a job of its own." },
   refusedInItself: undefined,
   refusedInParallel: {
     message: "is a run in a branch of a parallel",

@@ -10,7 +10,7 @@ import { callsText, hasEnded, rowsText, standingText } from "../text.ts";
 import { readWaits, tookText, type Wait } from "../took.ts";
 import type { WatchView } from "./lines.ts";
 import { createPaceMeter, type Pace, type PaceMeter } from "./rate.ts";
-import { doneRows, progressText, stepText } from "./step.ts";
+import { doneRows, placedText, progressText } from "./step.ts";
 
 /** How often the block is drawn anew, and how often a job at work is read, milliseconds. */
 const drawMs = 250;
@@ -99,6 +99,9 @@ function rowsByStep({ stepReceipts }: Job) {
   return new Map(stepReceipts.flatMap(({ stepId, rows }) => (rows === undefined ? [] : [[stepId, rows] as const])));
 }
 
+/** What a step in another is moved in by. */
+const indent = "  ";
+
 /** What a block is drawn from. */
 type BlockState = {
   readonly job: Job;
@@ -111,7 +114,7 @@ type BlockState = {
 
 /** The lines of a block: the job, its steps, and what it waits on. */
 function blockLines({ job, program, paces, waits, notice, options }: BlockState): ScreenLine[] {
-  const idWidth = Math.max(...program.steps.map(({ id }) => id.length), 4);
+  const idWidth = Math.max(...program.steps.map(({ id, depth }) => id.length + indent.length * depth), 4);
   const receipts = new Map(job.stepReceipts.map((receipt) => [receipt.stepId, receipt]));
   const steps = program.steps.map((step) =>
     stepLine(step, receipts.get(step.id), { job, program, paces, waits, idWidth }),
@@ -142,13 +145,16 @@ type StepContext = Pick<BlockState, "job" | "program" | "paces" | "waits"> & { r
 
 function stepLine(step: ProgramStep, receipt: StepReceipt | undefined, context: StepContext): ScreenLine {
   const { mark, style } = markOf(receipt);
-  const name = `${mark} ${step.id.padEnd(context.idWidth)}  ${stepText(step)}`;
+  const id = `${indent.repeat(step.depth)}${step.id}`;
+  const name = `${mark} ${id.padEnd(context.idWidth)}  ${placedText(step)}`;
   if (receipt === undefined) return line(name, style);
   const facts = receipt.state === "" ? workFacts(step, context) : endFacts(step, receipt, context);
   return line([name, ...facts].join("  "), style);
 }
 
-function workFacts({ id }: ProgramStep, { job, program, paces }: StepContext): string[] {
+function workFacts({ id, kind }: ProgramStep, { job, program, paces }: StepContext): string[] {
+  const rounds = job.stepReceipts.find(({ stepId }) => stepId === id)?.attempts ?? 0;
+  if (kind === "until") return [`round ${rounds}`];
   const done = doneRows(program, id, rowsByStep(job));
   return done === undefined ? [] : [progressText(done, paces.get(id))];
 }

@@ -7,7 +7,7 @@ import { countText } from "../../text/table.ts";
 import { readProgram, type ShownProgram } from "../shown-program.ts";
 import { rowsText } from "../text.ts";
 import { createPaceMeter } from "./rate.ts";
-import { doneRows, progressText, type StepRows, stepText } from "./step.ts";
+import { doneRows, placedText, progressText, type StepRows } from "./step.ts";
 
 /** What shows a watched job. */
 export type WatchView = {
@@ -51,7 +51,7 @@ type Payload = { readonly [name: string]: unknown };
 function createDescriber(program: ShownProgram): (event: JobEvent) => string | undefined {
   const rowsOf = new Map<string, StepRows>();
   const meter = createPaceMeter();
-  const startsOf = new Map(program.steps.map((step) => [step.id, stepText(step)]));
+  const startsOf = new Map(program.steps.map((step) => [step.id, placedText(step)]));
   return (event) => {
     const payload = readPayload(event);
     const { stepId } = event;
@@ -64,6 +64,8 @@ function createDescriber(program: ShownProgram): (event: JobEvent) => string | u
       return `${stepId}: ${startsOf.get(stepId) || "started"}${attempt}`;
     }
     if (event.type === "step-progress") {
+      if (typeof payload["rounds"] === "number")
+        return `${stepId}: not yet after ${countText(payload["rounds"], "round")}`;
       const done = doneRows(program, stepId, rowsOf);
       if (done === undefined) return undefined;
       const pages = typeof payload["pages"] === "number" ? `, ${countText(payload["pages"], "page")}` : "";

@@ -43,6 +43,11 @@ function paceNumber(perSecond: number): string {
 }
 
 /** What a step is, such as `map messaging_bot.send_message`. */
-export function stepText({ kind, toolSlug }: Pick<ProgramStep, "kind" | "toolSlug">): string {
+function stepText({ kind, toolSlug }: Pick<ProgramStep, "kind" | "toolSlug">): string {
   return toolSlug === "" ? kind : `${kind} ${toolSlug}`;
+}
+
+/** The same with the branch that it stands in, such as `call sales_crm.list_deals, in gather/sales`. */
+export function placedText(step: Pick<ProgramStep, "kind" | "toolSlug" | "branch">): string {
+  return step.branch === "" ? stepText(step) : `${stepText(step)}, in ${step.branch}`;
 }

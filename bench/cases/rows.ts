@@ -1,5 +1,6 @@
 import type { BenchCase, CaseReport, Figure } from "../case.ts";
 import { startChild } from "../child.ts";
+import { costCells, costColumns, costsNote } from "../costs.ts";
 import { measureSets, type SetRun } from "../jobs/sets.ts";
 import type { JobsSetting } from "../jobs/setting.ts";
 import type { providerCommands } from "../provider.ts";
@@ -32,15 +33,19 @@ function report(runs: readonly SetRun[]): CaseReport {
     { name: `${step} of ${name}: memory`, value: spreadOf([grownMb]), unit: "MB", aim: { below: 200 } },
   ]);
   return {
-    columns: ["step", "rows", "ms", "us a row", "server grew, MB"],
-    rows: runs.map(({ step, rows: count, ms, grownMb }) => [
+    columns: ["step", "rows", "ms", "us a row", "server grew, MB", ...costColumns],
+    rows: runs.map(({ step, rows: count, ms, grownMb, costs }) => [
       step,
       count.toLocaleString("en-US"),
       ms.toLocaleString("en-US"),
       ((ms * 1_000) / count).toFixed(1),
       grownMb.toFixed(0),
+      ...costCells(costs),
     ]),
     figures,
-    notes: ["by the receipt of the step; rows of four fields, fetched before it; memory is looked at every 20 ms"],
+    notes: [
+      "by the receipt of the step; rows of four fields, fetched before it; memory is looked at every 20 ms",
+      `${costsNote}; of the whole job, its fetch among it`,
+    ],
   };
 }

@@ -1,4 +1,7 @@
-import type { Continuation } from "@svc/program";
+import type { CatalogView } from "@svc/catalog";
+import { type Continuation, checkProgram } from "@svc/program";
+import { catalogOf } from "@svc/testing/catalog";
+import { desk } from "@svc/testing/desk";
 import fc from "fast-check";
 import { expect, test } from "vitest";
 import type { Change } from "../state/change.ts";
@@ -10,6 +13,7 @@ import { isPausable, pauseNow, pauseWaiting, resumeNow } from "./pause.ts";
 import { type Chooser, createMemory, deskTools, type Memory, NodeDied } from "./test-memory.ts";
 
 const tools = deskTools();
+const view = catalogOf({ toolkits: [desk] }) as CatalogView;
 
 const kindsOfSteps = [
   "filter",
@@ -23,6 +27,7 @@ const kindsOfSteps = [
   "until",
   "chosen",
   "skipped",
+  "sets",
   "handled",
   "block",
   "parallel",
@@ -132,8 +137,19 @@ function stepOf(
           do: [{ ...send("desk.send_note"), id: `${id}next`, args: { text: { $ref: "row.note" } } }],
         },
       ];
+    case "sets":
+      return [
+        { id, sort: "items", by: [{ field: "n", order: "desc" }] },
+        { id: `${id}d`, distinct: id, by: ["n"] },
+        { id: `${id}j`, join: id, with: `${id}d`, on: { n: "n" }, kind: "left", keep: { other: "right.id" } },
+        { id: `${id}g`, group: `${id}j`, by: ["other"], as: { all: "count", ids: "list id" } },
+        { id: `${id}c`, compute: `${id}g`, fields: { half: "row.all / 2.0" } },
+        { id: `${id}f`, flatten: `${id}c`, field: "ids", keep: { id: "item" } },
+        { id: `${id}l`, limit: `${id}f`, max: 4 },
+        { id: `${id}m`, map: `${id}l`, ...rowsOf, do: [send("desk.send_note")] },
+      ];
     case "skipped":
-      return { ...send("desk.send_note"), id, when: "rows.items < 9" };
+      return { ...send("desk.send_note"), id, args: { text: "hello" }, when: "rows.items < 9" };
     case "judge":
       return { id, judge: "gate", when: "rows.items > 1" };
     case "call":
@@ -224,6 +240,21 @@ function requestOf(id: string, number: number): object {
   };
   const key = number > 1 ? { idempotency: { header: "idempotency-key" } } : {};
   return { id, http, ...key, retry: { max: 2, initial: "1s" } };
+}
+
+/** What the checker says of a program over the desk; undefined of one that it refuses, as those are that may send a write twice. */
+async function estimateOf(program: object) {
+  const yes = async (asked: readonly unknown[]) => asked.map(() => true);
+  // A limit below what the steps make is refused; here it is, so that it is reached.
+  const limits = { writes: 1_000, asks: 20 };
+  const checked = await checkProgram(JSON.stringify({ version: 1, title: "Test", ...program, limits }), {
+    view,
+    hasAccounts: yes,
+    hasContacts: yes,
+    hasSecrets: yes,
+    httpHosts: async () => new Set(["api.example.com"]),
+  });
+  return "faults" in checked ? undefined : checked.estimate;
 }
 
 const outcomes = ["ok", "ok", "ok", "ok", "provider_error", "rate_limited", "outcome_unknown"] as const;
@@ -395,6 +426,19 @@ test("whatever apps answer, people choose and nodes die of, a job ends by the ta
       }
       const { limits } = state.loaded.program;
       expect(state.used.writes).toBeLessThanOrEqual(limits.writes);
+      const estimate = await estimateOf(program);
+      if (estimate !== undefined) {
+        expect(state.used.toolCalls).toBeLessThanOrEqual(estimate.callsMax);
+        expect(state.used.writes).toBeLessThanOrEqual(estimate.writesMax);
+        expect(state.used.rows).toBeLessThanOrEqual(estimate.rowsMax);
+        for (const { receipt } of state.steps.values()) kinds.add(`estimated ${receipt.kind}`);
+      }
+      // Whatever died, a set that is made of others has each row once.
+      const sizeOf = (id: string) => state.steps.get(id)?.receipt.rows?.ok ?? 0;
+      for (const [id, { receipt }] of state.steps) {
+        if (receipt.kind === "flatten" && receipt.state === "completed")
+          expect(sizeOf(id)).toBe(sizeOf(id.slice(0, -1)));
+      }
       expect(new Set(memory.executed).size).toBe(memory.executed.length);
       if (state.status === "succeeded") expect(state.blocks).toEqual({});
       for (const { receipt, value } of state.steps.values()) {
@@ -413,7 +457,7 @@ test("whatever apps answer, people choose and nodes die of, a job ends by the ta
       }
       kinds.add(state.status);
     }),
-    { numRuns: 400, seed: 20_261_124 },
+    { numRuns: 600, seed: 20_261_124 },
   );
   // What was generated passes through all of it.
   for (const kind of [
@@ -426,6 +470,10 @@ test("whatever apps answer, people choose and nodes die of, a job ends by the ta
     "http completed",
     "call skipped",
     "rows skipped",
+    "estimated map",
+    "estimated until",
+    "estimated flatten",
+    "flatten completed",
     "judge completed",
     "wait completed",
     "until completed",

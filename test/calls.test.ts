@@ -7,6 +7,7 @@ import { ContactsService } from "@svc/gen/contacts";
 import { IdentityService } from "@svc/gen/identity";
 import { JobsService } from "@svc/gen/jobs";
 import { SecretsService } from "@svc/gen/secrets";
+import { StandingService } from "@svc/gen/standing";
 import { ToolsService } from "@svc/gen/tools";
 import { TriggersService } from "@svc/gen/triggers";
 import { createSvcAdminClient, createSvcClient, svcErrorDetails } from "@svc/sdk";
@@ -219,6 +220,7 @@ async function overClient(descriptor: DescService, method: string, body: JsonObj
     ToolsService: project.tools,
     JobsService: project.jobs,
     ContactsService: project.contacts,
+    StandingService: project.standing,
     IdentityService: project.identity,
     AdminService: admin.admin,
   };
@@ -621,8 +623,9 @@ const jobs: Case[] = [
   ["ListSkills", { pageSize: -1 }, "invalid_argument PAGE_SIZE_NEGATIVE"],
   ["ListSkills", { pageToken: "x" }, "invalid_argument PAGE_TOKEN_INVALID"],
   ["GetSkill", { slug: "ends" }, "ok skill"],
-  ["GetSkill", { slug: "ends", version: 2 }, "not_found SKILL_NOT_FOUND"],
-  ["DeleteSkill", { slug: "ends", version: 1 }, "ok "],
+  ["GetSkill", { slug: "ends", version: 99 }, "not_found SKILL_NOT_FOUND"],
+  ["DeleteSkill", { slug: "ends", version: 99 }, "not_found SKILL_NOT_FOUND"],
+  ["DeleteSkill", { slug: "ends" }, "ok "],
   ["DeleteSkill", { slug: "ends" }, "not_found SKILL_NOT_FOUND"],
   ["GetAsk", { jobId: "$asking", requestId: "$ask" }, "ok ask"],
   ["GetAsk", { requestId: "$ask" }, "ok ask"],
@@ -756,6 +759,52 @@ const secrets: Case[] = [
   ["DeleteSecret", { name: "billing_token" }, "ok "],
 ];
 
+const standingDefinition = JSON.stringify({
+  version: 1,
+  source: { schedule: { every: "1d" } },
+  program: {
+    version: 1,
+    title: "Look",
+    steps: [{ id: "pause", wait: "1m" }],
+  },
+});
+const nextDefinition = standingDefinition.replace("1d", "2d");
+const noProgram = "not_found STANDING_PROGRAM_NOT_FOUND";
+const standing: Case[] = [
+  [
+    "CreateStandingProgram",
+    { slug: "A", definitionJson: standingDefinition },
+    "invalid_argument STANDING_SLUG_INVALID",
+  ],
+  ["CreateStandingProgram", { slug: "look", definitionJson: "{" }, "invalid_argument DEFINITION_MALFORMED"],
+  ["CreateStandingProgram", { slug: "look", definitionJson: standingDefinition }, "ok standingProgram"],
+  ["CreateStandingProgram", { slug: "look", definitionJson: nextDefinition }, "already_exists STANDING_SLUG_TAKEN"],
+  ["GetStandingProgram", { id: "look" }, "ok standingProgram,versions"],
+  ["GetStandingProgram", { id: "none" }, noProgram],
+  ["ListStandingPrograms", { state: "STANDING_STATE_ACTIVE" }, "ok standingPrograms,nextPageToken"],
+  ["ListStandingPrograms", { pageSize: -1 }, "invalid_argument PAGE_SIZE_NEGATIVE"],
+  ["UpdateStandingProgram", { id: "look", definitionJson: nextDefinition }, "ok standingProgram"],
+  [
+    "UpdateStandingProgram",
+    { id: "look", definitionJson: nextDefinition, expectedVersion: 7 },
+    "failed_precondition STANDING_VERSION_STALE",
+  ],
+  ["UpdateStandingProgram", { id: "none", definitionJson: nextDefinition }, noProgram],
+  ["RunStandingProgram", { id: "look", inputJson: "[]" }, "invalid_argument INPUT_MISMATCH"],
+  ["RunStandingProgram", { id: "look" }, "ok run"],
+  ["ListStandingRuns", { standingProgramId: "look" }, "ok runs,nextPageToken"],
+  ["ListStandingRuns", { standingProgramId: "none" }, noProgram],
+  ["GetStandingRun", { id: "srn_00000000000000000000000000" }, "not_found STANDING_RUN_NOT_FOUND"],
+  ["PauseStandingProgram", { id: "look" }, "ok standingProgram"],
+  ["RunStandingProgram", { id: "look" }, "failed_precondition STANDING_PROGRAM_NOT_ACTIVE"],
+  ["ResumeStandingProgram", { id: "look" }, "ok standingProgram"],
+  ["ResumeStandingProgram", { id: "none" }, noProgram],
+  ["PreviewStandingProgram", { id: "look" }, "ok nextTimes,tzVersion,estimate,needsApproval"],
+  ["PreviewStandingProgram", { id: "look", count: 101 }, "invalid_argument PREVIEW_COUNT_INVALID"],
+  ["DeleteStandingProgram", { id: "look" }, "ok "],
+  ["DeleteStandingProgram", { id: "look" }, noProgram],
+];
+
 const transports = { "JSON POST": overJson, "the client": overClient };
 const tables: [DescService, Case[], () => string][] = [
   [TriggersService, triggers, () => bootstrapKey],
@@ -765,6 +814,7 @@ const tables: [DescService, Case[], () => string][] = [
   [ToolsService, tools, () => bootstrapKey],
   [JobsService, jobs, () => bootstrapKey],
   [ContactsService, contacts, () => bootstrapKey],
+  [StandingService, standing, () => bootstrapKey],
   [IdentityService, identity, () => bootstrapKey],
   [AdminService, admin, () => adminToken],
 ];

@@ -59,11 +59,14 @@ describe("errors", () => {
   }
 
   /** Every `fault({ code, reason })` of the packages, and the reason of the details of every `faults({ code, … })`; one built from a parameter stands for each of its values. */
-  /** The faults of a program are raised by their codes, which one type lists. */
+  /** The faults of a program, and of a definition around it, are raised by their codes, which one type each lists. */
   function reasonsOfPrograms(): [string, string][] {
     const [, union = ""] =
       /export type ProgramFaultCode =([^;]*);/.exec(readText("packages/program/src/faults.ts")) ?? [];
-    return (union.match(/[A-Z_]{4,}/g) ?? []).map((reason) => [reason, "invalid_argument"]);
+    const [, definitions = ""] =
+      /export type DefinitionFaultCode =([^;]*);/.exec(readText("packages/standing/src/definition/faults.ts")) ?? [];
+    const reasons = [union, definitions].flatMap((text) => text.match(/[A-Z_]{4,}/g) ?? []);
+    return reasons.map((reason) => [reason, "invalid_argument"]);
   }
 
   /** What is over a quota has one fault, and a reason for each quota. */

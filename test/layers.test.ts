@@ -17,6 +17,7 @@ const allowedImports: Record<string, readonly string[]> = {
   program: ["core", "catalog"],
   asks: ["gen", "core", "db", "catalog", "tools", "delivery", "program"],
   jobs: ["gen", "core", "db", "catalog", "connections", "tools", "delivery", "program", "asks"],
+  standing: ["gen", "core", "db", "catalog", "program", "jobs"],
   node: [
     "gen",
     "core",
@@ -30,6 +31,7 @@ const allowedImports: Record<string, readonly string[]> = {
     "program",
     "asks",
     "jobs",
+    "standing",
   ],
   // Of the domains its adapters know what the node shows: the catalog alone is read before there is a node.
   server: ["gen", "core", "db", "catalog", "node"],
@@ -48,6 +50,7 @@ const allowedImports: Record<string, readonly string[]> = {
     "program",
     "asks",
     "jobs",
+    "standing",
     "node",
     "server",
   ],
@@ -57,7 +60,7 @@ const allowedImports: Record<string, readonly string[]> = {
 const testing = String.raw`^test/|^packages/testing/|/test-[^/]+\.ts$|/test-[^/]+/|/testing\.ts$|\.(?:test|fixture)\.ts$`;
 
 /** What speaks of the wire inside the packages of the domain: the methods of services, and what makes their messages. */
-const wireAdapters = String.raw`^packages/(?:catalog|connections|tools|triggers|asks)/src/(?:[a-z-]+/)?(?:service|convert)(?:/[^/]+|-[a-z-]+)?\.ts$|^packages/jobs/src/api/[^/]+\.ts$|^packages/node/src/services\.ts$`;
+const wireAdapters = String.raw`^packages/(?:catalog|connections|tools|triggers|asks|standing)/src/(?:[a-z-]+/)?(?:service|convert)(?:/[^/]+|-[a-z-]+)?\.ts$|^packages/jobs/src/api/[^/]+\.ts$|^packages/node/src/services\.ts$`;
 
 function except(...places: string[]): RegExp {
   return new RegExp(places.join("|"));

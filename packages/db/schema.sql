@@ -132,6 +132,21 @@ create table delivery_tasks (
 ) with (autovacuum_analyze_scale_factor=0.0, autovacuum_analyze_threshold=50000, autovacuum_vacuum_cost_delay=0, autovacuum_vacuum_scale_factor=0.0, autovacuum_vacuum_threshold=20000, fillfactor=70);
 CREATE INDEX delivery_tasks_waiting ON public.delivery_tasks USING btree (due_at) WHERE (epoch = 0);
 
+create table due_tasks (
+  owner_id uuid not null,
+  kind text not null,
+  subject text not null,
+  project_id uuid not null,
+  due_at timestamp(3) with time zone not null,
+  attempt integer default 0 not null,
+  lease_owner uuid,
+  lease_token bigint default 0 not null,
+  lease_until timestamp(3) with time zone,
+  constraint due_tasks_key PRIMARY KEY (owner_id, kind, subject),
+  constraint due_tasks_project_id_projects_id_fk FOREIGN KEY (project_id) REFERENCES projects(id)
+);
+CREATE INDEX due_tasks_due ON public.due_tasks USING btree (due_at, project_id);
+
 create table events (
   project_id uuid not null,
   id uuid not null,
@@ -186,6 +201,7 @@ CREATE INDEX job_asks_job ON public.job_asks USING btree (job_id, id);
 CREATE UNIQUE INDEX job_asks_pending ON public.job_asks USING btree (job_id) WHERE (state = 'pending'::text);
 CREATE INDEX job_asks_project ON public.job_asks USING btree (project_id, id);
 CREATE INDEX job_asks_project_pending ON public.job_asks USING btree (project_id, id) WHERE (state = 'pending'::text);
+CREATE INDEX job_asks_standing ON public.job_asks USING btree (project_id, standing_program_id, id) WHERE (standing_program_id <> ''::text);
 
 create table job_attempts (
   job_id uuid not null,
@@ -326,6 +342,7 @@ create table jobs (
   parent_job_id uuid,
   child_key text,
   child jsonb,
+  standing_run_id uuid,
   constraint jobs_pkey PRIMARY KEY (id),
   constraint jobs_project_id_projects_id_fk FOREIGN KEY (project_id) REFERENCES projects(id)
 );
@@ -336,6 +353,7 @@ CREATE INDEX jobs_project ON public.jobs USING btree (project_id, id);
 CREATE INDEX jobs_simulated_from ON public.jobs USING btree (simulated_from) WHERE (simulated_from IS NOT NULL);
 CREATE INDEX jobs_simulations ON public.jobs USING btree (project_id, id) WHERE (mode = 'simulate'::text);
 CREATE INDEX jobs_skill ON public.jobs USING btree (project_id, skill_slug, id) WHERE (skill_slug <> ''::text);
+CREATE INDEX jobs_standing ON public.jobs USING btree (project_id, standing_program_id, id) WHERE (standing_program_id <> ''::text);
 CREATE INDEX jobs_status ON public.jobs USING btree (project_id, status, id);
 CREATE INDEX jobs_unswept ON public.jobs USING btree (finished_at) WHERE ((finished_at IS NOT NULL) AND (NOT is_swept));
 
@@ -417,6 +435,104 @@ create table skills (
   deleted_at timestamp(3) with time zone,
   constraint skills_key PRIMARY KEY (project_id, slug, version),
   constraint skills_project_id_projects_id_fk FOREIGN KEY (project_id) REFERENCES projects(id)
+);
+
+create table standing_programs (
+  id uuid not null,
+  project_id uuid not null,
+  slug text not null,
+  title text not null,
+  state text not null,
+  pause_reason text default ''::text not null,
+  pause_detail text default ''::text not null,
+  version integer not null,
+  source_kind text not null,
+  next_at timestamp(3) with time zone,
+  previous_at timestamp(3) with time zone,
+  started bigint default 0 not null,
+  skipped bigint default 0 not null,
+  missed bigint default 0 not null,
+  failures_in_row integer default 0 not null,
+  created_at timestamp(3) with time zone not null,
+  updated_at timestamp(3) with time zone not null,
+  deleted_at timestamp(3) with time zone,
+  constraint standing_programs_pkey PRIMARY KEY (id),
+  constraint standing_programs_project_id_projects_id_fk FOREIGN KEY (project_id) REFERENCES projects(id)
+);
+CREATE INDEX standing_programs_armed ON public.standing_programs USING btree (next_at) WHERE ((state = 'active'::text) AND (next_at IS NOT NULL));
+CREATE INDEX standing_programs_deleted ON public.standing_programs USING btree (deleted_at) WHERE (deleted_at IS NOT NULL);
+CREATE INDEX standing_programs_project ON public.standing_programs USING btree (project_id, id);
+CREATE UNIQUE INDEX standing_programs_slug ON public.standing_programs USING btree (project_id, slug) WHERE (deleted_at IS NULL);
+
+create table standing_rates (
+  program_id uuid not null,
+  key text not null,
+  at timestamp(3) with time zone not null,
+  constraint standing_rates_key PRIMARY KEY (program_id, key)
+);
+CREATE INDEX standing_rates_at ON public.standing_rates USING btree (at);
+
+create table standing_runs (
+  id uuid not null,
+  project_id uuid not null,
+  program_id uuid not null,
+  version integer not null,
+  kind text not null,
+  source_key text not null,
+  lane text not null,
+  state text not null,
+  reason text not null,
+  detail text default ''::text not null,
+  count integer default 1 not null,
+  fire_at timestamp(3) with time zone not null,
+  last_at timestamp(3) with time zone,
+  missed integer default 0 not null,
+  previous_at timestamp(3) with time zone,
+  input bytea,
+  caller_key_id uuid,
+  decided_at timestamp(3) with time zone not null,
+  not_before timestamp(3) with time zone,
+  started_at timestamp(3) with time zone,
+  ended_at timestamp(3) with time zone,
+  job_id uuid,
+  job_status text default ''::text not null,
+  blocking_job_id uuid,
+  tool_calls integer default 0 not null,
+  writes integer default 0 not null,
+  is_counted boolean default false not null,
+  constraint standing_runs_pkey PRIMARY KEY (id),
+  constraint standing_runs_project_id_projects_id_fk FOREIGN KEY (project_id) REFERENCES projects(id)
+);
+CREATE INDEX standing_runs_ended ON public.standing_runs USING btree (ended_at) WHERE (ended_at IS NOT NULL);
+CREATE INDEX standing_runs_open ON public.standing_runs USING btree (program_id, lane, id) WHERE (state = ANY (ARRAY['queued'::text, 'started'::text]));
+CREATE INDEX standing_runs_program ON public.standing_runs USING btree (program_id, id);
+CREATE UNIQUE INDEX standing_runs_source ON public.standing_runs USING btree (program_id, source_key);
+CREATE INDEX standing_runs_started ON public.standing_runs USING btree (project_id, id) WHERE (state = 'started'::text);
+CREATE INDEX standing_runs_uncounted ON public.standing_runs USING btree (program_id, id) WHERE ((state = 'ended'::text) AND (NOT is_counted));
+CREATE INDEX standing_runs_waiting ON public.standing_runs USING btree (project_id, id) WHERE ((state = 'queued'::text) AND (reason = 'project_runs'::text));
+
+create table standing_usage (
+  program_id uuid not null,
+  day text not null,
+  runs integer not null,
+  tool_calls bigint not null,
+  writes bigint not null,
+  constraint standing_usage_key PRIMARY KEY (program_id, day)
+);
+
+create table standing_versions (
+  program_id uuid not null,
+  version integer not null,
+  definition bytea not null,
+  definition_hash text not null,
+  program_hash text not null,
+  program_digest bytea not null,
+  estimate jsonb not null,
+  needs_approval boolean not null,
+  key_id uuid not null,
+  key_role text not null,
+  created_at timestamp(3) with time zone not null,
+  constraint standing_versions_key PRIMARY KEY (program_id, version)
 );
 
 create table subscriptions (

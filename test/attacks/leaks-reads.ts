@@ -30,6 +30,7 @@ export async function readAll({ call, server, pages }: Playing): Promise<void> {
   await call("SecretsService/DeleteSecret", { name: "spare" });
   await readTriggers(call);
   await readJobs(call);
+  await readStanding(call);
   await call("ContactsService/ListContacts", {});
   pages.push(await (await fetch(`${server.url}/metrics`)).text());
   await call("JobsService/ListSkills");
@@ -65,4 +66,26 @@ async function readJobs(call: Playing["call"]): Promise<void> {
   await Promise.all(asks.map(({ jobId, requestId }: Json) => call("JobsService/GetAsk", { jobId, requestId })));
   const { askEndpoints } = await call("JobsService/ListAskEndpoints", {});
   for (const { id } of askEndpoints) await call("JobsService/DeleteAskEndpoint", { id });
+}
+
+async function readStanding(call: Playing["call"]): Promise<void> {
+  const steps = [{ id: "pause", wait: "1m" }];
+  const definition = {
+    version: 1,
+    source: { schedule: { every: "1d" } },
+    program: { version: 1, title: "Look", steps },
+  };
+  const definitionJson = JSON.stringify(definition);
+  const id = "look-daily";
+  await call("StandingService/PreviewStandingProgram", { definitionJson });
+  await call("StandingService/CreateStandingProgram", { slug: id, definitionJson });
+  await call("StandingService/UpdateStandingProgram", { id, definitionJson });
+  const { run } = await call("StandingService/RunStandingProgram", { id });
+  await call("StandingService/GetStandingRun", { id: run.id });
+  await call("StandingService/ListStandingRuns", { standingProgramId: id });
+  await call("StandingService/PauseStandingProgram", { id });
+  await call("StandingService/ResumeStandingProgram", { id });
+  await call("StandingService/GetStandingProgram", { id });
+  await call("StandingService/ListStandingPrograms", {});
+  await call("StandingService/DeleteStandingProgram", { id });
 }

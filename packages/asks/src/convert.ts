@@ -65,6 +65,7 @@ export function pendingAskMessage(ask: AskRecord): Ask {
     entityId: ask.entityId,
     toolCallId: ask.toolCallId,
     approvalId: ask.approvalId,
+    standingProgramId: ask.standingProgramId,
     exhausted: ask.exhausted,
     ...(ask.deliveredAt !== null && { deliveredAt: timestampFromMs(ask.deliveredAt) }),
     ...(ask.deadlineAt !== null && { deadlineAt: timestampFromMs(ask.deadlineAt) }),

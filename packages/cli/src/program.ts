@@ -27,6 +27,7 @@ import { addSearchCommand } from "./search.ts";
 import { addSecretsCommand } from "./secrets.ts";
 import { addServeCommand } from "./serve.ts";
 import { addSkillsCommand } from "./skills.ts";
+import { addStandingCommand } from "./standing.ts";
 import { addSubscriptionsCommand } from "./subscriptions.ts";
 import { addToolCallsCommand } from "./tool-calls.ts";
 import { addTriggerCommand } from "./trigger.ts";
@@ -88,6 +89,7 @@ const commands: readonly ((program: Command, context: CommandContext) => void)[]
   addLimitsCommand,
   addJobsCommand,
   addSkillsCommand,
+  addStandingCommand,
   addAsksCommand,
   addAnswerCommand,
   addAskEndpointsCommand,

@@ -16,6 +16,8 @@ export type IdPrefix =
   | "apr"
   | "aep"
   | "call"
+  | "stp"
+  | "srn"
   | "node";
 
 /** An id of one kind. Only this file makes one, so an event's id cannot be passed for a delivery's. */
@@ -35,6 +37,10 @@ export type DeliveryId = Id<"dlv">;
 export type AccountId = Id<"acc">;
 /** Id of a quarantined post. */
 export type QuarantineId = Id<"qrn">;
+/** Id of a standing program. */
+export type StandingProgramId = Id<"stp">;
+/** Id of a run of a standing program. */
+export type StandingRunId = Id<"srn">;
 /** Id of one running process of the service; owns leases. */
 export type NodeId = Id<"node">;
 

@@ -45,6 +45,8 @@ export {
   type ProjectId,
   parseId,
   type QuarantineId,
+  type StandingProgramId,
+  type StandingRunId,
   type SubscriptionId,
   timeOfId,
   uuidOfId,

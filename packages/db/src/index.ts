@@ -136,7 +136,7 @@ export type { CommitOptions, DrivenJob, MadeCall, NewJobStep, RunCommit, RunLeas
 export type { ListedJob } from "./jobs/find-listed.ts";
 export { findJobTwin } from "./jobs/find-twin.ts";
 export { findKeyedJob, insertJobs } from "./jobs/insert.ts";
-export { findJobQuotaReached } from "./jobs/insert-batch.ts";
+export { findJobQuotaReached, insertJobsInRoom } from "./jobs/insert-batch.ts";
 export { type JobWithSteps, loadJob, loadJobsWithSteps } from "./jobs/load.ts";
 export { type JobProgramRecord, loadJobProgram } from "./jobs/load-program.ts";
 export { loadJobSteps } from "./jobs/load-steps.ts";
@@ -213,6 +213,12 @@ export {
   type PlanApproval,
   planApprovals,
   type QuarantineReason,
+  type StandingPauseReason,
+  type StandingRunKind,
+  type StandingRunReason,
+  type StandingRunState,
+  type StandingSourceKind,
+  type StandingState,
 } from "./schema/words.ts";
 export { findSecrets, type SecretPlace } from "./secrets/find.ts";
 export { type NewSecret, type SecretRepository, type SecretRow, secretsForProject } from "./secrets/repo.ts";
@@ -224,6 +230,65 @@ export {
   type SkillRepository,
   skillsForProject,
 } from "./skills/repo.ts";
+export {
+  addStandingUsage,
+  findUsableKeys,
+  readStandingRates,
+  readStandingUsage,
+  type StandingUsage,
+  sweepStandingRates,
+  writeStandingRates,
+} from "./standing/bounds.ts";
+export { type ClaimedDueTask, claimDueTasks } from "./standing/claim.ts";
+export {
+  countStartedStandingRuns,
+  type EndedStandingRun,
+  endStandingRun,
+  lockStandingStarts,
+  wakeWaitingStandingRuns,
+} from "./standing/end.ts";
+export {
+  addStandingVersion,
+  changeStandingPrograms,
+  clearDueTasks,
+  loadStandingVersions,
+  lockStandingPrograms,
+  type StandingProgramChange,
+  type StandingProgramRecord,
+  type StandingProgramRepository,
+  type StandingVersionRecord,
+  standingProgramsForProject,
+} from "./standing/programs.ts";
+export {
+  type CountedRun,
+  changeStandingRuns,
+  countEndedStandingRuns,
+  insertStandingRuns,
+  type LaneRoom,
+  type LateBound,
+  mergeSkippedStandingRuns,
+  type NewStandingRun,
+  readLastStandingRuns,
+  readQueuedStandingRuns,
+  readStandingLanes,
+  type SkippedAgain,
+  type StandingLane,
+  type StandingRunChange,
+  type StandingRunRecord,
+  type StandingRunRepository,
+  skipLateStandingRuns,
+  standingRunsForProject,
+} from "./standing/runs.ts";
+export {
+  type DueTaskMove,
+  deleteDueTasks,
+  holdDueTasks,
+  moveDueTasks,
+  putDueTasks,
+  releaseDueTasks,
+} from "./standing/settle-tasks.ts";
+export { armLostStandingPrograms, sweepStandingPrograms, sweepStandingRuns } from "./standing/sweep.ts";
+export type { DueTaskLease, NewDueTask } from "./standing/task.ts";
 export { type AskEndpointRepository, askEndpointsForProject } from "./subscriptions/ask-endpoints.ts";
 export {
   type NewSubscription,

@@ -49,7 +49,13 @@ beforeAll(async () => {
 
 const everyEvent = { toolkitSlug: "", triggerSlug: "", sinceMs: undefined, untilMs: undefined };
 const everyCall = { toolSlug: undefined, entityId: undefined, sinceMs: undefined, untilMs: undefined };
-const everyJob = { status: undefined, mode: undefined, skillSlug: undefined, parentJobId: undefined };
+const everyJob = {
+  status: undefined,
+  mode: undefined,
+  skillSlug: undefined,
+  parentJobId: undefined,
+  standingProgramId: undefined,
+};
 const everyAsk = { principalId: undefined, jobId: undefined, standingProgramId: undefined };
 
 const events = (filter: object) => (tx: Executor) =>

@@ -10,6 +10,7 @@ import { jobPlans, taskPlans } from "./test-plans/jobs.ts";
 import type { Plan } from "./test-plans/plan.ts";
 import { accountPlans, callPlans, limitPlans, projectPlans } from "./test-plans/projects.ts";
 import { forgetStatistics, type Statistics, seed } from "./test-plans/seed.ts";
+import { standingPlans } from "./test-plans/standing.ts";
 import { usagePlans } from "./test-plans/usage.ts";
 
 // Every statement has a plan here: what it reads and by which index, whatever the server's statistics say. Nothing reads a
@@ -26,6 +27,7 @@ const plans: readonly Plan[] = [
   ...accountPlans,
   ...projectPlans,
   ...usagePlans,
+  ...standingPlans,
 ];
 
 const modes: readonly PlanMode[] = ["custom", "generic"];

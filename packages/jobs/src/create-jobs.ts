@@ -17,6 +17,7 @@ import { type EngineObserver, silentObserver } from "./drive/observer.ts";
 import { createProgramCache } from "./drive/programs.ts";
 import { createSkillCaller } from "./skills/call-skill.ts";
 import { findSkillTool } from "./skills/toolkit.ts";
+import { createJobStarter, type JobStarter } from "./starts/starter.ts";
 
 /** What the jobs of a node are made of. */
 export type JobsOptions = {
@@ -52,6 +53,8 @@ export type Jobs = {
   readonly callSkill: CodeCaller;
   /** Finds the tool of a version of a skill that is not the newest. */
   readonly findSkill: CodeFinder;
+  /** Starts jobs of programs that stand. */
+  readonly starter: JobStarter;
   readonly jobsService: ReturnType<typeof createJobsService>;
   readonly contactsService: ReturnType<typeof createContactsService>;
   /** The methods of AdminService about jobs, of every project. */
@@ -96,6 +99,7 @@ export function createJobs({ observer = silentObserver, askObserver, ...options 
     hints,
     callSkill: createSkillCaller(context),
     findSkill: (projectId, toolSlug) => findSkillTool(options.db, projectId, toolSlug),
+    starter: createJobStarter({ ...context, asks: askPort }),
     jobsService: createJobsService(context),
     contactsService: createContactsService(context),
     administration: createJobAdministration(context),

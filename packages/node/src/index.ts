@@ -5,6 +5,7 @@ export type { AttemptObservation, DeliveryObserver } from "@svc/delivery";
 export type { EndedJob, EngineObserver, ParkedJob } from "@svc/jobs";
 export { programSchema } from "@svc/program";
 export { type Sandbox, sandboxAuthorizePath } from "@svc/sandbox";
+export { type DecidedRun, type StandingObserver, standingSchema } from "@svc/standing";
 export type { CallObservation, CallObserver, McpServer } from "@svc/tools";
 export {
   acceptedEncodings,

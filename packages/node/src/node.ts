@@ -12,6 +12,7 @@ import {
 import { createDispatcher, type Dispatcher, eventSweep } from "@svc/delivery";
 import { createJobs, type Jobs, jobRowSweep, jobSweep, readSkillToolkits } from "@svc/jobs";
 import { evaluationThread } from "@svc/program";
+import { createStanding, type Standing, standingSweep } from "@svc/standing";
 import {
   type CodeCaller,
   type CodeFinder,
@@ -45,6 +46,8 @@ export type Node = {
   readonly dispatcher: Dispatcher;
   readonly apps: Apps;
   readonly jobs: Jobs;
+  /** What starts programs by themselves. */
+  readonly standing: Standing;
   /** Takes providers' posts. */
   readonly ingest: Ingest;
   readonly quarantine: Quarantine;
@@ -52,7 +55,7 @@ export type Node = {
   readonly mcp: McpServer;
   /** Meters the work of requests and jobs, and watches the event loop. */
   readonly meter: WorkMeter;
-  /** Adds the services of the domains: catalog, connections, secrets, tools, triggers, jobs and contacts. */
+  /** Adds the services of the domains: catalog, connections, secrets, tools, triggers, jobs, contacts and standing programs. */
   readonly register: RegisterServices;
   /** Starts the engines that its parts name. */
   start(): void;
@@ -103,17 +106,24 @@ export function createNode(parts: NodeParts): Node {
     watchPollMs: limits.watchPollMs,
     onFaultPoint: parts.onFaultPoint,
   });
+  const standing = createStanding({
+    ...{ db, clock, sealer, nodeId },
+    starter: jobs.starter,
+    observer: observer.standing,
+    limits: limits.standing,
+    onFaultPoint: parts.onStandingFaultPoint,
+  });
   const secretOf = parts.variable;
   const bodyBytesMax = limits.postBytesMax ?? postBytesMaxDefault;
   const ingest = createIngest({ db, catalog, clock, sealer, nodeId, dispatcher, secretOf, bodyBytesMax });
   const store = { clock, nodeId, dispatcher, routing: createRouting() };
   const triggers = { db, catalog, clock, sealer, guard, dispatcher, store, secretOf };
-  const engines = createEngines(parts, { dispatcher, apps, jobs });
+  const engines = createEngines(parts, { dispatcher, apps, jobs, standing });
   return {
-    ...{ nodeId, views, guard, dispatcher, apps, jobs, ingest, meter },
+    ...{ nodeId, views, guard, dispatcher, apps, jobs, standing, ingest, meter },
     quarantine: createQuarantine({ ...triggers, bodyBytesMax }),
     mcp: createMcpServer({ views, caller, version: parts.version }),
-    register: createServices({ ...parts, views, apps, jobs, triggers }),
+    register: createServices({ ...parts, views, apps, jobs, standing, triggers }),
     start() {
       meter.start();
       engines.start();
@@ -124,7 +134,7 @@ export function createNode(parts: NodeParts): Node {
       await settledWithin(clock, graceMs, ingest.drain());
       const leftMs = Math.max(0, untilMs - clock.now());
       const called = settledWithin(clock, leftMs, caller.drain());
-      await Promise.all([dispatcher.drain(leftMs), jobs.engine.drain(leftMs), called]);
+      await Promise.all([dispatcher.drain(leftMs), standing.engine.stop(), jobs.engine.drain(leftMs), called]);
     },
     async close() {
       meter.stop();
@@ -135,6 +145,7 @@ export function createNode(parts: NodeParts): Node {
 }
 
 const postBytesMaxDefault = 1_048_576;
+const standingRunsMsDefault = 30 * 86_400_000;
 
 function systemRandom(): number {
   return randomInt(0x1_0000_0000) / 0x1_0000_0000;
@@ -145,7 +156,7 @@ type Starter = () => { stop(): Promise<void> } | undefined;
 
 function createEngines(
   { db, clock, sealer, limits, observer, engines = engineNames }: NodeParts,
-  { dispatcher, apps, jobs }: Pick<Node, "dispatcher" | "apps" | "jobs">,
+  { dispatcher, apps, jobs, standing }: Pick<Node, "dispatcher" | "apps" | "jobs" | "standing">,
 ): { start(): void; stop(): Promise<void> } {
   const { eventsMs, callsMs, jobRowsMs, jobsMs } = limits.retention;
   const sweeps = [
@@ -155,11 +166,16 @@ function createEngines(
     callPaceSweep({ db }),
     jobRowSweep({ db, rowRetentionMs: Math.min(jobRowsMs, jobsMs ?? jobRowsMs) }),
     ...(jobsMs === undefined ? [] : [jobSweep({ db, jobRetentionMs: jobsMs })]),
+    standingSweep({ db, runRetentionMs: limits.retention.standingRunsMs ?? standingRunsMsDefault }),
     deadTaskSweep(db),
   ];
   const starters: Readonly<Record<EngineName, Starter>> = {
     deliveries: () => void dispatcher.start(),
     jobs: () => void jobs.engine.start(),
+    standing() {
+      standing.engine.start();
+      return standing.engine;
+    },
     renewal() {
       apps.refresher.start();
       return apps.refresher;

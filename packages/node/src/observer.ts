@@ -3,6 +3,7 @@ import type { RenewalObserver } from "@svc/connections";
 import type { HeldLoop, ProjectId } from "@svc/core";
 import type { DeliveryObserver } from "@svc/delivery";
 import type { EngineObserver } from "@svc/jobs";
+import type { StandingObserver } from "@svc/standing";
 import type { CallObserver } from "@svc/tools";
 
 /** Who watches the engines of a node; packages/server turns it into log lines and metrics. */
@@ -12,6 +13,7 @@ export type NodeObserver = {
   readonly renewals: RenewalObserver;
   readonly jobs: EngineObserver;
   readonly asks: AskObserver;
+  readonly standing: StandingObserver;
   /** Somebody held the event loop for 250 ms or longer, and everybody else waited. */
   heldLoop(held: HeldLoop): void;
   /** A private toolkit of the store breaks the rules of this version, and is left out. */

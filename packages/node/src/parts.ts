@@ -4,14 +4,15 @@ import type { Clock, NodeId, Sealer } from "@svc/core";
 import type { Database } from "@svc/db";
 import type { DispatchLimits } from "@svc/delivery";
 import type { EngineLimits, OnFaultPoint } from "@svc/jobs";
+import type { StandingFaultPoint, StandingLimits } from "@svc/standing";
 import type { Ledger } from "@svc/tools";
 import type { NodeObserver } from "./observer.ts";
 
-/** What works in the background: sending deliveries, driving jobs, renewing tokens, removing what is past its time. */
-export type EngineName = "deliveries" | "jobs" | "renewal" | "retention";
+/** What works in the background: sending deliveries, driving jobs, starting programs that stand, renewing tokens, removing what is past its time. */
+export type EngineName = "deliveries" | "jobs" | "standing" | "renewal" | "retention";
 
 /** All of them. */
-export const engineNames: readonly EngineName[] = ["deliveries", "jobs", "renewal", "retention"];
+export const engineNames: readonly EngineName[] = ["deliveries", "jobs", "standing", "renewal", "retention"];
 
 /** Bounds of a node's engines; times in milliseconds. */
 export type NodeLimits = {
@@ -20,6 +21,8 @@ export type NodeLimits = {
   readonly postBytesMax?: number;
   /** Those of the job engine that differ from its defaults. */
   readonly jobs?: Partial<EngineLimits>;
+  /** Those of the engine of standing programs that differ from its defaults. */
+  readonly standing?: Partial<StandingLimits>;
   /** How long a call without an outcome may still be under way on another node. */
   readonly callRunningMaxMs?: number;
   /** Longest pause between two looks of WatchJob for new entries while no hint comes. Default 500. */
@@ -37,6 +40,8 @@ export type RetentionTimes = {
   readonly jobRowsMs: number;
   /** Ended jobs as a whole, what they processed among it; undefined: for good. */
   readonly jobsMs: number | undefined;
+  /** Runs of standing programs that ended. Default 30 days. */
+  readonly standingRunsMs?: number;
 };
 
 /** Addresses beyond global unicast that may be dialled, as CIDR ranges. */
@@ -85,4 +90,6 @@ export type NodeParts = {
   readonly ledger?: Ledger;
   /** Comes to the fault points of the job engine. Default: nothing happens there. */
   readonly onFaultPoint?: OnFaultPoint;
+  /** Comes to the fault points of the engine of standing programs. Default: nothing happens there. */
+  readonly onStandingFaultPoint?: (point: StandingFaultPoint) => Promise<void> | void;
 };

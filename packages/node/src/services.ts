@@ -6,15 +6,17 @@ import { ConnectionsService } from "@svc/gen/connections";
 import { ContactsService } from "@svc/gen/contacts";
 import { JobsService } from "@svc/gen/jobs";
 import { SecretsService } from "@svc/gen/secrets";
+import { StandingService } from "@svc/gen/standing";
 import { ToolsService } from "@svc/gen/tools";
 import { TriggersService } from "@svc/gen/triggers";
 import type { Jobs } from "@svc/jobs";
+import type { Standing } from "@svc/standing";
 import { createToolsService } from "@svc/tools";
 import { createTriggersService, type TriggersContext } from "@svc/triggers";
 import type { Apps } from "./apps.ts";
 import type { NodeParts } from "./parts.ts";
 
-/** Adds the services of the domains to a router: catalog, connections, secrets, tools, triggers, jobs and contacts. */
+/** Adds the services of the domains to a router: catalog, connections, secrets, tools, triggers, jobs, contacts and standing programs. */
 export type RegisterServices = (router: ConnectRouter) => void;
 
 /** What the services of a node work with. */
@@ -22,11 +24,12 @@ export type ServicesOptions = NodeParts & {
   readonly views: CatalogViews;
   readonly apps: Apps;
   readonly jobs: Jobs;
+  readonly standing: Standing;
   readonly triggers: TriggersContext;
 };
 
 /** Each router gets services of its own, over the same parts. */
-export function createServices({ views, apps, jobs, triggers, ...parts }: ServicesOptions): RegisterServices {
+export function createServices({ views, apps, jobs, standing, triggers, ...parts }: ServicesOptions): RegisterServices {
   const { db, clock, sealer, isSandbox, publicUrl } = parts;
   const { isOauthRegistered } = apps;
   return (router) => {
@@ -37,6 +40,7 @@ export function createServices({ views, apps, jobs, triggers, ...parts }: Servic
     router.service(ToolsService, createToolsService({ ...apps, views, db, sealer, clock }));
     router.service(JobsService, jobs.jobsService);
     router.service(ContactsService, jobs.contactsService);
+    router.service(StandingService, standing.standingService);
     router.service(TriggersService, createTriggersService(triggers));
   };
 }

@@ -20,24 +20,27 @@ export type ProgramFaultCode =
   | "PROGRAM_CONTACT_UNKNOWN"
   | "PROGRAM_LIMIT_INVALID";
 
-/** One thing wrong with a program. `pointer` is a JSON Pointer that resolves in it; `hint` says what would be right. */
-export type ProgramFault = {
-  readonly code: ProgramFaultCode;
+/** One thing wrong with a document. `pointer` is a JSON Pointer that resolves in it; `hint` says what would be right. */
+export type DocumentFault<Code extends string> = {
+  readonly code: Code;
   readonly pointer: string;
   readonly message: string;
   readonly hint: string;
 };
 
+/** One thing wrong with a program. */
+export type ProgramFault = DocumentFault<ProgramFaultCode>;
+
 /**
  * Collects the faults of one document, the first 500 of them; more are counted. A pointer is cut to its longest part that exists
  * there and has not more than 1,000 characters.
  */
-export type FaultList = {
-  add(code: ProgramFaultCode, path: Path, message: string, hint: string): void;
+export type FaultList<Code extends string = ProgramFaultCode> = {
+  add(code: Code, path: Path, message: string, hint: string): void;
   /** Gives a fault that was added another hint: what would be right may depend on what was not looked at by then. */
-  rehint(code: ProgramFaultCode, path: Path, message: string, hint: string): void;
+  rehint(code: Code, path: Path, message: string, hint: string): void;
   /** Notes a fault of a rule that is younger than programs in the store: it is none before `takeYounger`, which stored ones never meet. */
-  addYounger(code: ProgramFaultCode, path: Path, message: string, hint: string): void;
+  addYounger(code: Code, path: Path, message: string, hint: string): void;
   /** Makes faults of those that were noted, and of those to come. */
   takeYounger(): void;
   /** Counts faults that are not looked at one by one. */
@@ -46,17 +49,17 @@ export type FaultList = {
   /** Whether a fault stands at a pointer or below it. */
   has(pointer: string): boolean;
   /** Every fault that was collected, once, in the order of the document. */
-  list(): ProgramFault[];
+  list(): DocumentFault<Code>[];
 };
 
 /** A list of faults of a parsed document. */
-export function createFaultList(document: unknown): FaultList {
-  const found = new Map<string, { readonly position: readonly number[]; fault: ProgramFault }>();
+export function createFaultList<Code extends string = ProgramFaultCode>(document: unknown): FaultList<Code> {
+  const found = new Map<string, { readonly position: readonly number[]; fault: DocumentFault<Code> }>();
   const pointers = new Set<string>();
   let omitted = 0;
   /** Undefined once they are faults like all others. */
-  let younger: Parameters<FaultList["add"]>[] | undefined = [];
-  const list: FaultList = {
+  let younger: Parameters<FaultList<Code>["add"]>[] | undefined = [];
+  const list: FaultList<Code> = {
     add(code, path, message, hint) {
       if (found.size >= programFaultsMax) {
         omitted++;

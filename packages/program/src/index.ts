@@ -5,8 +5,9 @@ export { checkProgram } from "./check/program.ts";
 export { pathsNamed } from "./check/sensitive.ts";
 export { programDigest } from "./check/skills.ts";
 export { needsPlanApproval, type ProgramEstimate, writesFrom } from "./estimate.ts";
-export type { ProgramFault } from "./faults.ts";
-export { type JsonObject, type JsonValue, pointerOf } from "./json.ts";
+export { createFaultList, type DocumentFault, type FaultList, type ProgramFault } from "./faults.ts";
+export { examineGiven, fillGiven, type GivenTemplate, readGiven } from "./given/given.ts";
+export { type JsonObject, type JsonValue, type Path, pointerOf } from "./json.ts";
 export type { Limits } from "./limits.ts";
 export {
   createPinReader,
@@ -22,8 +23,11 @@ export {
 export type { Continuation, Hop, OverrideTarget, Point } from "./point.ts";
 export type { PlanApproval, Program } from "./program.ts";
 export { programSchema } from "./program-schema.ts";
+export { durationSchema, type FieldForms, type ObjectForm, schemaOf, wholeSchema } from "./read/form.ts";
+export { parseJsonText } from "./read/json-text.ts";
 export { handlesCode } from "./read/on-error.ts";
 export { parseCheckedProgram, readProgram } from "./read/program.ts";
+export { createShapeReader, type Node, type ShapeReader } from "./read/shape.ts";
 export type { CelOutcome } from "./run/evaluation.ts";
 export { type CelComputed, createEvaluator, type Evaluator, evaluationThread } from "./run/evaluator.ts";
 export { type AppliedOverrides, argumentsWith } from "./run/overrides.ts";

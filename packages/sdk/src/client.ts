@@ -6,6 +6,7 @@ import { ContactsService } from "@svc/gen/contacts";
 import { IdentityService } from "@svc/gen/identity";
 import { JobsService } from "@svc/gen/jobs";
 import { SecretsService } from "@svc/gen/secrets";
+import { StandingService } from "@svc/gen/standing";
 import { ToolsService } from "@svc/gen/tools";
 import { TriggersService } from "@svc/gen/triggers";
 import { type ConnectionOptions, createSvcTransport } from "./transport.ts";
@@ -38,6 +39,8 @@ export type SvcClient = {
   readonly jobs: Client<typeof JobsService>;
   /** The people that jobs may ask. */
   readonly contacts: Client<typeof ContactsService>;
+  /** Programs that the service starts by itself, and their runs. */
+  readonly standing: Client<typeof StandingService>;
   /** Which project the key belongs to, and what it may do. */
   readonly identity: Client<typeof IdentityService>;
 };
@@ -62,6 +65,7 @@ export function createSvcClient(options: SvcClientOptions): SvcClient {
     tools: createClient(ToolsService, transport),
     jobs: createClient(JobsService, transport),
     contacts: createClient(ContactsService, transport),
+    standing: createClient(StandingService, transport),
     identity: createClient(IdentityService, transport),
   };
 }

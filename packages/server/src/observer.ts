@@ -6,6 +6,7 @@ import type {
   EngineObserver,
   NodeObserver,
   RenewalObserver,
+  StandingObserver,
 } from "@svc/node";
 import type { Call } from "./calls/call.ts";
 import type { Logger } from "./logger.ts";
@@ -19,6 +20,7 @@ export function createNodeObserver(logger: Logger, metrics: Metrics): NodeObserv
     renewals: createRenewalObserver(logger, metrics),
     jobs: createJobObserver(logger, metrics),
     asks: createAskObserver(logger, metrics),
+    standing: createStandingObserver(logger, metrics),
     heldLoop(held) {
       metrics.heldLoop(held);
       logger.warn(held, "the event loop was held");
@@ -110,6 +112,28 @@ function createAskObserver(logger: Logger, metrics: Metrics): AskObserver {
     settled(ask) {
       metrics.askSettled(ask);
       logger.info(ask, "ask settled");
+    },
+  };
+}
+
+/** Log line and metrics of what was decided about standing programs. What their own rules leave out is no fault: info. */
+function createStandingObserver(logger: Logger, metrics: Metrics): StandingObserver {
+  return {
+    decided(run) {
+      metrics.standingDecided(run);
+      logger.info(run, "a run of a standing program was decided");
+    },
+    paused(programId, reason) {
+      metrics.standingPaused(reason);
+      logger.warn({ programId, reason }, "a standing program paused");
+    },
+    rearmed(count) {
+      metrics.standingRearmed(count);
+      logger.error({ count }, "schedules that nothing stood for were armed again");
+    },
+    failed(what, err) {
+      metrics.standingFailed(what);
+      logger.warn({ err, what }, "work of standing programs failed and is tried again");
     },
   };
 }

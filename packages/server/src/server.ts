@@ -5,7 +5,7 @@ import { countPendingDeliveries } from "@svc/db";
 import { AdminService } from "@svc/gen/admin";
 import { Health as HealthRpc } from "@svc/gen/health";
 import { IdentityService } from "@svc/gen/identity";
-import { createNode, type Node, programSchema } from "@svc/node";
+import { createNode, type Node, programSchema, standingSchema } from "@svc/node";
 import { createAdminService } from "./admin/service.ts";
 import { type Admission, createAdmission } from "./admission/admission.ts";
 import { figuresOfProjects } from "./admission/figures.ts";
@@ -259,7 +259,7 @@ function createHttp(parts: ServerParts, { shutdownSignal, timeouts }: HttpParts)
     probes: createProbes({ health, metrics: isApart ? undefined : metrics }),
     pages: new Map([
       ...createPages({ ...apps, publicUrl: parts.publicUrl, intake, logger }),
-      ...createSchemas({ program: programSchema }),
+      ...createSchemas({ program: programSchema, standing: standingSchema }),
       ...createHome({ version }),
     ]),
     mcp: isWorker ? undefined : createMcp(parts, { shutdownSignal, mapError, createRequestId, onCall }),

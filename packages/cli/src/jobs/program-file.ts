@@ -66,6 +66,18 @@ export async function programFaults(err: unknown, file: ProgramFile): Promise<Co
   const isProgram =
     details.length > 0 && details.every(({ reason, field }) => /^PROGRAM_/.test(reason) && /^programJson/.test(field));
   if (!isProgram) return undefined;
+  return documentFaults(err, file, "programJson");
+}
+
+/** The faults of a refused document that stood in `field` of the request; undefined for any other refusal. */
+export async function documentFaults(
+  err: unknown,
+  file: ProgramFile,
+  field: "programJson" | "definitionJson",
+): Promise<CommandFaults | undefined> {
+  if (!(err instanceof ConnectError)) return undefined;
+  const details = svcErrorDetails(err);
+  if (details.length === 0 || !details.every((detail) => detail.field.startsWith(field))) return undefined;
   const lines = await faultLines(details, file);
   // The message counts all of them; the details end at a hundred.
   const [, all] = /has (\d+) faults/.exec(err.rawMessage) ?? [];
@@ -81,7 +93,7 @@ export async function faultLines(
 ): Promise<string[]> {
   const locate = await createLocator(file);
   return faults.map(({ field, reason, help }) => {
-    const pointer = field.slice("programJson".length);
+    const pointer = field.replace(/^(?:program|definition)Json/, "");
     return `${locate(pointer)} ${pointer === "" ? "" : `${plainText(pointer)} `}${reason}: ${asCommands(plainText(help)).replace(/^It /, "")}`;
   });
 }

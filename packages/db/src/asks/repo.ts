@@ -93,7 +93,9 @@ export function asksForProject(db: Executor, projectId: ProjectId): AskRepositor
             state === undefined ? undefined : state === "pending" ? isPending : eq(jobAsks.state, state),
             principalId === undefined ? undefined : eq(jobAsks.principalId, principalId),
             jobId === undefined ? undefined : eq(jobAsks.jobId, jobId),
-            standingProgramId === undefined ? undefined : eq(jobAsks.standingProgramId, standingProgramId),
+            standingProgramId === undefined
+              ? undefined
+              : sql`${eq(jobAsks.standingProgramId, standingProgramId)} and ${jobAsks.standingProgramId} <> ''`,
             after === undefined ? undefined : lt(jobAsks.id, after),
           ),
         )

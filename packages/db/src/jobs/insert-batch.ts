@@ -1,4 +1,4 @@
-import { type Batcher, createBatcher, type ProjectId, quotas } from "@svc/core";
+import { type Batcher, createBatcher, type Id, type ProjectId, quotas } from "@svc/core";
 import { type Executor, withTransaction } from "../connect.ts";
 import { isUnavailable } from "../driver-error.ts";
 import { leasedTaskRow, leasedTaskRows } from "../job-tasks/task.ts";
@@ -9,12 +9,11 @@ import { jobEvents, jobPrograms, jobSteps, jobs, jobTasks } from "../schema/jobs
 import { fieldsBut, idOf, int4, int8, type ValuesOf } from "../sql/codec.ts";
 import { compose, type PartValues, query } from "../sql/compose.ts";
 import { rows, values } from "../sql/parts.ts";
-import type { JobInsert, NewJob } from "./new-job.ts";
+import type { JobInsert, NewJob, NewJobProgram } from "./new-job.ts";
 
 /** What the statement writes of a job: all that a submission without an idempotency key decides. The rest has its defaults. */
 const jobFields = fieldsBut(
   jobs,
-  "standingProgramId",
   "parentJobId",
   "childKey",
   "child",
@@ -124,7 +123,7 @@ export async function insertJobBatch(db: Executor, insert: JobInsert): Promise<Q
 }
 
 /** False, and nothing stored, when a project would come too close to its quota. */
-async function storeAll(db: Executor, inserts: readonly JobInsert[], margin: number): Promise<boolean> {
+async function storeAll(db: Executor, inserts: readonly StoredInsert[], margin: number): Promise<boolean> {
   return (await insertBatch(db, rowsOf(inserts, margin))).count > 0;
 }
 
@@ -150,9 +149,36 @@ export function findJobQuotaReached(
   return findQuotaReached(tx, quota, (most) => usageOfProject(tx, projectId).countJobs(most));
 }
 
-function rowsOf(inserts: readonly JobInsert[], margin: number): PartValues<typeof parts> {
+/**
+ * Stores jobs in a transaction of the caller's, whose programs are there. Answers those that found no room within the quota of their
+ * project: nothing is stored of them.
+ */
+export async function insertJobsInRoom(
+  tx: Executor,
+  newJobs: readonly NewJob[],
+  nowMs: number,
+): Promise<ReadonlySet<Id<"job">>> {
+  const without = new Set<Id<"job">>();
+  if (newJobs.length === 0 || (await storeAll(tx, [{ newJobs, nowMs }], marginJobs))) return without;
+  const byProject = Map.groupBy(newJobs, ({ job }) => job.projectId);
+  for (const projectId of [...byProject.keys()].sort()) {
+    await lockJobQuota(tx, projectId);
+    let hasRoom = true;
+    for (const one of byProject.get(projectId) ?? []) {
+      hasRoom &&= await storeAll(tx, [{ newJobs: [one], nowMs }], 0);
+      if (!hasRoom) without.add(one.job.id);
+    }
+  }
+  return without;
+}
+
+/** Jobs whose program may be there already. */
+type StoredInsert = Omit<JobInsert, "program"> & { readonly program?: NewJobProgram };
+
+function rowsOf(inserts: readonly StoredInsert[], margin: number): PartValues<typeof parts> {
+  const given = inserts.flatMap(({ program }) => program ?? []);
   const programs = new Map(
-    inserts.map(({ program }) => [`${program.projectId}/${program.digest.toString("hex")}`, program] as const),
+    given.map((program) => [`${program.projectId}/${program.digest.toString("hex")}`, program] as const),
   );
   const newJobs = inserts.flatMap((insert) => insert.newJobs);
   const wanted = Map.groupBy(newJobs, ({ job }) => job.projectId);
@@ -179,6 +205,8 @@ function rowOf({ job, events }: NewJob): ValuesOf<typeof jobFields> {
     ...job,
     simulatedFrom: job.simulatedFrom,
     skillSlug: job.skillSlug ?? "",
+    standingProgramId: job.standingProgramId ?? "",
+    standingRunId: job.standingRunId,
     input: job.input,
     progress: job.progress,
     planApprovalId: job.planApprovalId ?? "",

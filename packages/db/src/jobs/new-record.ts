@@ -11,6 +11,7 @@ export function recordOfNewJob({ job, events }: NewJob): JobRecord {
     parentJobId: given.parentJobId ?? null,
     child: given.child ?? null,
     standingProgramId: given.standingProgramId ?? "",
+    standingRunId: given.standingRunId ?? null,
     input: given.input ?? null,
     overrides: given.overrides ?? null,
     generation: given.generation ?? 1,

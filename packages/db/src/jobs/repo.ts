@@ -1,4 +1,4 @@
-import type { Id, ProjectId } from "@svc/core";
+import type { Id, ProjectId, StandingProgramId } from "@svc/core";
 import { and, asc, desc, eq, getTableColumns, gt, isNull, lt, sql } from "drizzle-orm";
 import type { Executor } from "../connect.ts";
 import { jobEvents, jobPrograms, jobs } from "../schema/jobs.ts";
@@ -12,6 +12,8 @@ export type JobFilter = {
   /** `simulate` includes the twins of simulateFirst, anything else leaves them out. */
   mode: "live" | "simulate" | undefined;
   skillSlug: string | undefined;
+  /** Jobs that a standing program started. */
+  standingProgramId: StandingProgramId | undefined;
   /** Jobs that others run are in no list but one of these two. */
   parentJobId: Id<"job"> | undefined;
 };
@@ -45,7 +47,7 @@ export function jobsForProject(db: Executor, projectId: ProjectId): JobRepositor
     find: (id) => findListedJob(db, projectId, id),
     findTwin: (id) => findListedTwin(db, projectId, id),
     listSteps: (ids) => listJobSteps(db, projectId, ids),
-    list: ({ status, mode, skillSlug, parentJobId }, { after, limit }) =>
+    list: ({ status, mode, skillSlug, parentJobId, standingProgramId }, { after, limit }) =>
       db.orm
         .select({ ...columns, program, sealedProgram, programHash })
         .from(jobs)
@@ -61,6 +63,9 @@ export function jobsForProject(db: Executor, projectId: ProjectId): JobRepositor
             mode === "live" ? eq(jobs.mode, mode) : undefined,
             mode === "simulate" ? sql`${jobs.mode} = 'simulate'` : isNull(jobs.simulatedFrom),
             skillSlug === undefined ? undefined : sql`${eq(jobs.skillSlug, skillSlug)} and ${jobs.skillSlug} <> ''`,
+            standingProgramId === undefined
+              ? undefined
+              : sql`${eq(jobs.standingProgramId, standingProgramId)} and ${jobs.standingProgramId} <> ''`,
             parentJobId === undefined
               ? skillSlug === undefined
                 ? isNull(jobs.parentJobId)

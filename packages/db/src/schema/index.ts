@@ -19,6 +19,14 @@ export {
 export { apiKeys, projectPolicies, projects, routingState, vaultCheck } from "./projects.ts";
 export { secrets } from "./secrets.ts";
 export {
+  dueTasks,
+  standingPrograms,
+  standingRates,
+  standingRuns,
+  standingUsage,
+  standingVersions,
+} from "./standing.ts";
+export {
   accountReferences,
   deliveries,
   deliveryEpoch,

@@ -66,6 +66,8 @@ export const jobs = pgTable(
     childKey: text("child_key"),
     child: document(childDocument)("child"),
     standingProgramId: text("standing_program_id").notNull().default(""),
+    /** The run of the standing program; null without one. */
+    standingRunId: idColumn("srn")("standing_run_id"),
     programDigest: bytes("program_digest").notNull(),
     /** Sealed JSON text of the input that a skill's caller gave; null: the program's own. */
     input: bytes("input"),
@@ -123,6 +125,7 @@ export const jobs = pgTable(
     index("jobs_status").on(table.projectId, table.status, table.id),
     // Of the lists that few jobs are in: a scan of all of them would look for one. Neither column ever changes.
     index("jobs_skill").on(table.projectId, table.skillSlug, table.id).where(sql`skill_slug <> ''`),
+    index("jobs_standing").on(table.projectId, table.standingProgramId, table.id).where(sql`standing_program_id <> ''`),
     index("jobs_simulations").on(table.projectId, table.id).where(sql`mode = 'simulate'`),
     index("jobs_children").on(table.projectId, table.parentJobId, table.id).where(sql`parent_job_id is not null`),
     uniqueIndex("jobs_child_key").on(table.parentJobId, table.childKey).where(sql`parent_job_id is not null`),
@@ -315,6 +318,9 @@ export const jobAsks = pgTable(
     index("job_asks_project").on(table.projectId, table.id),
     index("job_asks_job").on(table.jobId, table.id),
     index("job_asks_project_pending").on(table.projectId, table.id).where(sql`state = 'pending'`),
+    index("job_asks_standing")
+      .on(table.projectId, table.standingProgramId, table.id)
+      .where(sql`standing_program_id <> ''`),
     uniqueIndex("job_asks_pending").on(table.jobId).where(sql`state = 'pending'`),
   ],
 );

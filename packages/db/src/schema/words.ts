@@ -133,3 +133,64 @@ export type CallOutcome = (typeof callOutcomes)[number];
 
 /** How a call of the ledger stands: `running` from before a write is sent until its outcome is known, then that outcome. */
 export const callStates = ["running", ...callOutcomes] as const;
+
+/** How a standing program stands. `ended`: nothing of it is due any more. */
+export const standingStates = ["active", "paused", "ended"] as const;
+
+/** How a standing program stands. */
+export type StandingState = (typeof standingStates)[number];
+
+/** Why a standing program is paused; empty while it is not. */
+export const standingPauseReasons = ["", "requested", "failures", "key_revoked", "approval"] as const;
+
+/** Why a standing program is paused. */
+export type StandingPauseReason = (typeof standingPauseReasons)[number];
+
+/** What starts a standing program. */
+export const standingSourceKinds = ["schedule"] as const;
+
+/** What starts a standing program. */
+export type StandingSourceKind = (typeof standingSourceKinds)[number];
+
+/** What made a run: a time of the schedule, or a call. */
+export const standingRunKinds = ["schedule", "hand"] as const;
+
+/** What made a run. */
+export type StandingRunKind = (typeof standingRunKinds)[number];
+
+/**
+ * How a run stands. `queued`: waits to be started. `started`: its job has not ended. `ended`: its job has. `skipped` and `refused`:
+ * nothing was started. The three latter are final.
+ */
+export const standingRunStates = ["queued", "started", "ended", "skipped", "refused"] as const;
+
+/** How a run stands. */
+export type StandingRunState = (typeof standingRunStates)[number];
+
+/** Why a run did not start, or what it waits for; empty once it is started. */
+export const standingRunReasons = [
+  "",
+  "missed",
+  "overlap",
+  "superseded",
+  "queue_full",
+  "late",
+  "rate",
+  "budget",
+  "project_runs",
+  "quota",
+  "paused",
+  "deleted",
+  "input_invalid",
+  "key_revoked",
+  "approval",
+] as const;
+
+/** Why a run did not start, or what it waits for. */
+export type StandingRunReason = (typeof standingRunReasons)[number];
+
+/** Work of a standing program: `fire` decides about occurrences, `admit` about waiting runs, `cancel` ends a job that a newer run takes the place of. */
+export const dueTaskKinds = ["fire", "admit", "cancel"] as const;
+
+/** What kind of work a task of a standing program is. */
+export type DueTaskKind = (typeof dueTaskKinds)[number];

@@ -73,6 +73,11 @@ export const askPlans: readonly Plan[] = [
     reads: { job_asks: ["job_asks_pending(job_id)", "job_asks_job(job_id)"] },
   },
   {
+    name: "a page of a standing program's asks",
+    run: (db) => asksForProject(db, projectId).list({ ...everyAsk, standingProgramId: seededId("stp", 1) }, page),
+    reads: { job_asks: "job_asks_standing(project_id, standing_program_id)" },
+  },
+  {
     name: "a page of asks",
     statistics: ["fresh"],
     run: (db) => asksForProject(db, projectId).list(everyAsk, page),

@@ -59,7 +59,13 @@ const setRow = {
 } as const;
 const page = { after: undefined, limit: 51 };
 const endedBatch = { beforeMs: seededAt(9_000), after: undefined, limit: 20, logEntriesMax: 10_000_000 };
-const everyJob: JobFilter = { status: undefined, mode: undefined, skillSlug: undefined, parentJobId: undefined };
+const everyJob: JobFilter = {
+  status: undefined,
+  mode: undefined,
+  skillSlug: undefined,
+  parentJobId: undefined,
+  standingProgramId: undefined,
+};
 
 const newJob = {
   job: {
@@ -344,6 +350,15 @@ export const jobPlans: readonly Plan[] = [
     run: (db) => jobsForProject(db, projectId).list({ ...everyJob, status: "running" }, page),
     reads: { jobs: "jobs_status(project_id, status)", job_programs: "job_programs_key(project_id, digest)" },
     isOrdered: true,
+  },
+  {
+    name: "a page of a standing program's jobs",
+    run: (db) => jobsForProject(db, projectId).list({ ...everyJob, standingProgramId: seededId("stp", 1) }, page),
+    reads: {
+      jobs: "jobs_standing(project_id, standing_program_id)",
+      job_programs: "job_programs_key(project_id, digest)",
+    },
+    staleReads: { job_programs: "job_programs_key(project_id)" },
   },
   {
     name: "a page of a skill's jobs",

@@ -18,6 +18,8 @@ const kinds: Readonly<Record<Exclude<IdPrefix, "apr" | "aep">, number>> = {
   ask: 9,
   call: 10,
   node: 11,
+  stp: 12,
+  srn: 13,
 };
 
 /** When row `n` of a table was made: a second after the one before, in the day before `nowMs`. */
@@ -126,6 +128,21 @@ function seedingOf(from: number, share: number): string[] {
        0, 'p' || n % 100, '{}', ${id("key", "n")}, seeded_at(n) from ${series(half)}`,
     `insert into skills (project_id, slug, description, job_id, program_digest, access_class, created_at)
      select ${owner()}, 'skill_' || n, '', ${id("job", "n")}, ${digest()}, 'read', seeded_at(n) from ${series(half)}`,
+    `insert into standing_programs (id, project_id, slug, title, state, version, source_kind, next_at, created_at, updated_at, deleted_at)
+     select ${id("stp", "n")}, ${owner()}, 'p' || n, '', case when n % 3 = 0 then 'paused' else 'active' end, 1, 'schedule', seeded_at(100000 + n),
+       seeded_at(n), seeded_at(n), case when n % 50 = 0 then seeded_at(n) end from ${series(half)}`,
+    `insert into standing_versions (program_id, version, definition, definition_hash, program_hash, program_digest, estimate, needs_approval, key_id, key_role, created_at)
+     select ${id("stp", "n")}, 1, '', '', '', ${digest()}, '{}', false, ${id("key", "n")}, 'member', seeded_at(n) from ${series(half)}`,
+    `insert into due_tasks (owner_id, kind, subject, project_id, due_at)
+     select ${id("stp", "n")}, 'fire', '', ${owner()}, seeded_at(case when n <= 500 then n else 100000 + n end) from ${series(half)} where n % 40 <> 7`,
+    `insert into standing_runs (id, project_id, program_id, version, kind, source_key, lane, state, reason, fire_at, decided_at, job_id, ended_at, is_counted)
+     select ${id("srn", "n")}, ${owner("case when n <= 10000 then 1 else n end")}, ${id("stp", "case when n <= 10000 then 1 else 2 + n % 9000 end")}, 1, 'schedule', 's:' || n, '',
+       case when n % 100 = 1 then 'queued' when n % 100 = 2 then 'started' when n % 100 = 3 then 'skipped' else 'ended' end,
+       case when n % 100 = 1 then 'project_runs' else '' end, seeded_at(n), seeded_at(n), ${id("job", "n")},
+       case when n % 100 > 2 or n % 100 = 0 then seeded_at(n) end, n % 100 <> 4 from ${series(rowsMax)}`,
+    `insert into standing_rates (program_id, key, at) select ${id("stp", "1 + n % 100")}, 'k' || n, seeded_at(n) from ${series(half)}`,
+    `insert into standing_usage (program_id, day, runs, tool_calls, writes)
+     select ${id("stp", "1 + n % 100")}, 'd' || n, 1, 1, 0 from ${series(half)}`,
   ];
 }
 

@@ -58,6 +58,8 @@ export function toJob({ job, programJson, steps, pendingAsk, attempts }: JobPart
     simulatedFrom: job.simulatedFrom ?? "",
     skillSlug: job.skillSlug,
     parentJobId: job.parentJobId ?? "",
+    standingProgramId: job.standingProgramId,
+    standingRunId: job.standingRunId ?? "",
     ...(job.pausedAt !== null && { pausedAt: timestampFromMs(job.pausedAt) }),
     attempt: job.attempt,
     attempts: attempts.map(toAttempt),

@@ -1,7 +1,7 @@
 import { create } from "@bufbuild/protobuf";
 import type { ServiceImpl } from "@connectrpc/connect";
 import { jobNotFound } from "@svc/asks";
-import { pageOf, pageRows, requireId, requireProject } from "@svc/core";
+import { optionalId, pageOf, pageRows, requireId, requireProject } from "@svc/core";
 import { jobsForProject, requestJobCancel } from "@svc/db";
 import {
   CancelJobResponseSchema,
@@ -56,12 +56,14 @@ export function jobMethods(context: JobsContext): Methods {
     async listJobs(request, ctx) {
       const { projectId } = requireProject(ctx);
       const { status, skillSlug } = request;
-      const parentJobId = request.parentJobId === "" ? undefined : requireId("job", "parentJobId", request.parentJobId);
+      const parentJobId = optionalId("job", "parentJobId", request.parentJobId);
+      const standingProgramId = optionalId("stp", "standingProgramId", request.standingProgramId);
       const mode = request.mode === "" ? undefined : readMode(request.mode);
-      const scope = { call: "ListJobs", projectId, filters: { status, mode, skillSlug, parentJobId } };
+      const filters = { status, mode, skillSlug, parentJobId, standingProgramId };
+      const scope = { call: "ListJobs", projectId, filters };
       const page = pageOf(sealer, scope, request, "job");
       const ofSkill = skillSlug === "" ? undefined : skillSlug;
-      const filter = { status: statusOfFilter(status), mode, skillSlug: ofSkill, parentJobId };
+      const filter = { status: statusOfFilter(status), mode, skillSlug: ofSkill, parentJobId, standingProgramId };
       const read = await readPage(jobsForProject(db, projectId), filter, page);
       const { rows, nextPageToken } = pageRows(sealer, scope, read.rows, read.size);
       return create(ListJobsResponseSchema, { jobs: await toJobs(context, projectId, rows), nextPageToken });

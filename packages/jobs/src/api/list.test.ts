@@ -3,7 +3,13 @@ import type { JobFilter, ListedJob } from "@svc/db";
 import { expect, test } from "vitest";
 import { readPage } from "./list.ts";
 
-const filter: JobFilter = { status: undefined, mode: undefined, skillSlug: undefined, parentJobId: undefined };
+const filter: JobFilter = {
+  status: undefined,
+  mode: undefined,
+  skillSlug: undefined,
+  parentJobId: undefined,
+  standingProgramId: undefined,
+};
 
 /** A project with jobs whose programs have `bytes` each, newest first; `read` has the sizes of the reads. */
 function repositoryOf(count: number, bytes: number) {

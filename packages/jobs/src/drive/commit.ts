@@ -1,6 +1,9 @@
+import { parseId } from "@svc/core";
 import {
   commitRun,
+  type EndedStandingRun,
   type Executor,
+  endStandingRun,
   insertChildJobs,
   loadJob,
   type ReceiptDocument,
@@ -200,15 +203,25 @@ function hasNewOverrides({ state, committed }: Work): boolean {
 
 /** What is written by statements of its own in the same transaction. */
 function otherWrites(
-  { state, pending: { turned, asks, children, childUndone } }: Work,
+  { state, committed, pending: { turned, asks, children, childUndone } }: Work,
   context: Pick<EngineContext, "clock" | "sealer">,
 ): RunChange["also"] {
-  if (turned.length + asks.length + children.length + childUndone.length === 0) return undefined;
+  const ended = committed.finishedAt === null ? endedRun(state) : undefined;
+  if (ended === undefined && turned.length + asks.length + children.length + childUndone.length === 0) return undefined;
   return async (tx: Executor) => {
     for (const { setId, from, to } of turned) await setJobRowStates(tx, { jobId: state.id, setId }, { from, to });
     for (const ask of asks) await ask.write(tx);
     const newJobs = children.map((child) => childJob(state, child, context));
     await insertChildJobs(tx, newJobs, context.clock.now());
     for (const { jobId, ...change } of childUndone) await writeJobUndo(tx, jobId, { entries: [], changes: [change] });
+    if (ended !== undefined) await endStandingRun(tx, ended);
   };
+}
+
+/** The run of a standing program that ends with its job; undefined for a job that goes on, or that none started. */
+function endedRun(state: JobState): EndedStandingRun | undefined {
+  const { standingRunId: runId, finishedAt: nowMs, projectId, status, used } = state;
+  const programId = parseId("stp", state.standingProgramId);
+  if (runId === null || nowMs === null || programId === undefined) return undefined;
+  return { runId, programId, projectId, status, toolCalls: used.toolCalls, writes: used.writes, nowMs };
 }

@@ -1,5 +1,14 @@
 import type { AskPort, PreparedAsk } from "@svc/asks";
-import { type Clock, createId, type Id, type KeyId, type ProjectId, type Sealer } from "@svc/core";
+import {
+  type Clock,
+  createId,
+  type Id,
+  type KeyId,
+  type ProjectId,
+  type Sealer,
+  type StandingProgramId,
+  type StandingRunId,
+} from "@svc/core";
 import {
   type EstimateDocument,
   type Executor,
@@ -48,10 +57,15 @@ export type JobSubmission = {
   /** Values of params that are not the program's own; by default none. */
   readonly params?: JsonObject | undefined;
   readonly skillSlug: string;
+  /** Of a job that a standing program starts: the program and its run. */
+  readonly standing?: StandingOrigin | undefined;
   readonly idempotencyKey: string | undefined;
   /** SHA-256 of what the idempotency key is bound to. */
   readonly contentDigest: Buffer;
 };
+
+/** What started a job by itself. */
+export type StandingOrigin = { readonly programId: StandingProgramId; readonly runId: StandingRunId };
 
 /** The program of a skill that a job runs, and what it is pinned to. */
 export type SkillProgram = Pick<JobSubmission, "programJson" | "programHash" | "pins">;
@@ -143,7 +157,14 @@ function begun(main: NewJob, { change }: PlannedJob): NewJob {
 
 type Identified = { readonly id: Id<"job">; readonly digest: Buffer; readonly nowMs: number };
 
-async function newJob(context: NewJobsContext, submission: JobSubmission & Identified): Promise<NewJob> {
+/** What a job is made of, where its program is in the store. */
+export type NewJobFacts = Omit<JobSubmission, "programJson" | "pins"> & Identified;
+
+/** Makes a job of a checked program; nothing is stored. */
+export async function newJob(
+  context: Pick<NewJobsContext, "db" | "sealer" | "asks">,
+  submission: NewJobFacts,
+): Promise<NewJob> {
   const { id, nowMs, program, simulateFirst, needsApproval, mode } = submission;
   const asksNow = needsApproval && !simulateFirst && mode === "live";
   const status: JobStatus = simulateFirst ? "simulating" : asksNow ? "pending_plan_approval" : "queued";
@@ -175,8 +196,8 @@ async function newJob(context: NewJobsContext, submission: JobSubmission & Ident
 
 /** What is stored beside a job: its ask, and the programs of the skills that it runs. */
 function alsoOf(
-  { sealer }: NewJobsContext,
-  { projectId, skills }: JobSubmission,
+  { sealer }: Pick<NewJobsContext, "sealer">,
+  { projectId, skills }: Pick<JobSubmission, "projectId" | "skills">,
   prepared: PreparedAsk | undefined,
 ): NewJob["also"] {
   if (prepared === undefined && skills.length === 0) return undefined;
@@ -193,7 +214,7 @@ function alsoOf(
   };
 }
 
-function sealedOverrides({ params = {} }: JobSubmission, { seal }: JobSeals): Buffer | null {
+function sealedOverrides({ params = {} }: Pick<JobSubmission, "params">, { seal }: JobSeals): Buffer | null {
   if (Object.keys(params).length === 0) return null;
   const changed: StoredOverrides = { params, stepArgs: {} };
   return Buffer.from(seal("overrides", changed));
@@ -215,12 +236,14 @@ function newTwin(context: NewJobsContext, submission: JobSubmission, { id, diges
   };
 }
 
-function baseRow(submission: JobSubmission, { id, digest, nowMs }: Identified) {
+function baseRow(submission: Omit<NewJobFacts, keyof Identified>, { id, digest, nowMs }: Identified) {
   return {
     id,
     projectId: submission.projectId,
     mode: submission.mode,
     skillSlug: submission.skillSlug,
+    standingProgramId: submission.standing?.programId ?? "",
+    standingRunId: submission.standing?.runId ?? null,
     programDigest: digest,
     params: {},
     stepArgs: {},
@@ -235,13 +258,13 @@ function baseRow(submission: JobSubmission, { id, digest, nowMs }: Identified) {
   };
 }
 
-function sagaOf({ program }: JobSubmission): SagaDocument {
+function sagaOf({ program }: Pick<JobSubmission, "program">): SagaDocument {
   return { state: program.sagaOn.length > 0 ? "armed" : "none", entries: 0, done: 0, failed: 0 };
 }
 
 function preparePlanAsk(
-  { db, asks }: NewJobsContext,
-  { id, nowMs, projectId, keyId, principalChain, program }: JobSubmission & Identified,
+  { db, asks }: Pick<NewJobsContext, "db" | "asks">,
+  { id, nowMs, projectId, keyId, principalChain, program, standing }: NewJobFacts,
   question: ReturnType<typeof planQuestion>,
 ): Promise<PreparedAsk> {
   return asks.prepare(db, {
@@ -250,17 +273,20 @@ function preparePlanAsk(
     projectId,
     keyId,
     approvers: program.approval.escalation,
-    standingProgramId: "",
+    standingProgramId: standing?.programId ?? "",
     principalChain,
     nowMs,
   });
 }
 
-function submitted({ mode, programHash, skillSlug }: JobSubmission, status: JobStatus) {
+function submitted(
+  { mode, programHash, skillSlug }: Pick<JobSubmission, "mode" | "programHash" | "skillSlug">,
+  status: JobStatus,
+) {
   const payload = { mode, status, programHash, ...(skillSlug !== "" && { skillSlug }) };
   return { type: "job-submitted", stepId: "", payload: JSON.stringify(payload), principalChain: null };
 }
 
-function runTask({ projectId }: JobSubmission, jobId: Id<"job">, dueAt: number) {
+function runTask({ projectId }: Pick<JobSubmission, "projectId">, jobId: Id<"job">, dueAt: number) {
   return { jobId, kind: "run" as const, subject: "", projectId, dueAt };
 }

@@ -327,6 +327,7 @@ function firstState(program: Program, tools: ReadonlyMap<string, PinnedTool>): J
     simulatedFrom: null,
     parent: null,
     standingProgramId: "",
+    standingRunId: null,
     attempt: 1,
     principalChain: ["key:test"],
     submitChain: ["key:test"],

@@ -1,4 +1,4 @@
-import type { Id, KeyId, ProjectId } from "@svc/core";
+import type { Id, KeyId, ProjectId, StandingRunId } from "@svc/core";
 import type {
   ChildDocument,
   EstimateDocument,
@@ -36,6 +36,8 @@ export type JobFacts = {
   /** The job that runs it as a skill, and what it may use of that one's limits; null for one that was submitted. */
   readonly parent: (ChildDocument & { readonly jobId: Id<"job"> }) | null;
   readonly standingProgramId: string;
+  /** The run of the standing program that it is; null without one. */
+  readonly standingRunId: StandingRunId | null;
   /** From 1. */
   readonly attempt: number;
   /** Who causes what the program does by itself: who submitted it, and who began this attempt. */

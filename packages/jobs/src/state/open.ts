@@ -36,6 +36,7 @@ export function openState(
     simulatedFrom: job.simulatedFrom,
     parent: job.parentJobId === null || job.child === null ? null : { jobId: job.parentJobId, ...job.child },
     standingProgramId: job.standingProgramId,
+    standingRunId: job.standingRunId,
     attempt: job.attempt,
     principalChain: chainOf(job),
     submitChain: job.principalChain,

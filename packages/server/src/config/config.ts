@@ -48,6 +48,11 @@ export type Config = {
   readonly eventRetentionMs: number;
   readonly callRetentionMs: number;
   readonly jobRowRetentionMs: number;
+  /** Runs of standing programs of a project under way at once. */
+  readonly standingRunsMax: number;
+  /** Standing programs of a project. */
+  readonly standingProgramsMax: number;
+  readonly standingRunRetentionMs: number;
   /** Undefined: for good. */
   readonly jobRetentionMs: number | undefined;
   readonly logLevel: LevelWithSilent;
@@ -117,6 +122,12 @@ export function loadConfig(environment: Environment, places: ConfigPlaces = curr
     eventRetentionMs: reader.duration("SVC_EVENT_RETENTION", { fallbackMs: 30 * dayMs, ...retentionBounds }),
     callRetentionMs: reader.duration("SVC_CALL_RETENTION", { fallbackMs: 7 * dayMs, ...retentionBounds }),
     jobRowRetentionMs: reader.duration("SVC_JOB_ROW_RETENTION", { fallbackMs: 7 * dayMs, ...retentionBounds }),
+    standingRunsMax: reader.integer("SVC_STANDING_RUNS", { fallback: 200, min: 1, max: 1_000_000 }),
+    standingProgramsMax: reader.integer("SVC_STANDING_MAX", { fallback: 10_000, min: 0, max: 1_000_000 }),
+    standingRunRetentionMs: reader.duration("SVC_STANDING_RUN_RETENTION", {
+      fallbackMs: 30 * dayMs,
+      ...retentionBounds,
+    }),
     jobRetentionMs: reader.parsed("SVC_JOB_RETENTION", parseJobRetention),
     logLevel: reader.choice("SVC_LOG_LEVEL", ["trace", "debug", "info", "warn", "error", "fatal", "silent"], "info"),
     publicUrl: reader.parsed("SVC_PUBLIC_URL", parsePublicUrl),

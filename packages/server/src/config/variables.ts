@@ -74,6 +74,9 @@ const table = {
     "empty: for good",
     "how long a job is kept after its end, with its receipt and log; a day at least",
   ],
+  SVC_STANDING_RUNS: ["200", "runs of standing programs that a project may have under way at once, parked ones apart"],
+  SVC_STANDING_MAX: ["10000", "standing programs that a project may have"],
+  SVC_STANDING_RUN_RETENTION: ["P30D", "how long runs of standing programs are kept after their end"],
   SVC_LOG_LEVEL: ["info", "trace, debug, info, warn, error, fatal or silent"],
   SVC_PUBLIC_URL: ["http://HOST:PORT", "address under which callers and providers reach the service"],
 } as const;

@@ -9,7 +9,7 @@ const path = "/schemas/program.v1.json";
 const program = { title: "Program", type: "object" };
 
 test("the schema of programs is served to anyone who asks", async () => {
-  const handler = createSchemas({ program }).get(path);
+  const handler = createSchemas({ program, standing: {} }).get(path);
   const server = createServer((req, res) => handler?.(req, res)).listen(0, "127.0.0.1");
   await once(server, "listening");
   const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}${path}`;

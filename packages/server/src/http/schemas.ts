@@ -6,19 +6,32 @@ import type { PageHandler } from "./pages.ts";
 const cacheSeconds = 3600;
 
 /**
- * The schemas of what callers write, for editors and agents: `/schemas/program.v1.json`. Public, since they say nothing of the
+ * The schemas of what callers write, for editors and agents: `/schemas/program.v1.json` and
+ * `/schemas/standing.v1.json`. Public, since they say nothing of the
  * deployment; any page may read them. GET and HEAD only.
  */
-export function createSchemas({ program }: { program: object }): ReadonlyMap<string, PageHandler> {
-  const text = JSON.stringify(program, undefined, 2);
+export function createSchemas({
+  program,
+  standing,
+}: {
+  program: object;
+  standing: object;
+}): ReadonlyMap<string, PageHandler> {
+  return new Map([
+    ["/schemas/program.v1.json", serving(program)],
+    ["/schemas/standing.v1.json", serving(standing)],
+  ]);
+}
+
+function serving(schema: object): PageHandler {
+  const text = JSON.stringify(schema, undefined, 2);
   const headers = {
     "content-type": "application/schema+json",
     "cache-control": `public, max-age=${cacheSeconds}`,
     "access-control-allow-origin": "*",
   };
-  const serve: PageHandler = (req, res) => {
+  return (req, res) => {
     if (req.method === "GET" || req.method === "HEAD") answerJson(res, 200, text, headers);
     else answerError(res, methodNotAllowed(req.method ?? "", "GET"), 405, { allow: "GET, HEAD" });
   };
-  return new Map([["/schemas/program.v1.json", serve]]);
 }

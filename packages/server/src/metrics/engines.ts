@@ -105,6 +105,50 @@ export function registerJobs(
   };
 }
 
+/** The families of standing programs. */
+export function registerStanding(
+  registers: Registry[],
+): Pick<Metrics, "standingDecided" | "standingPaused" | "standingRearmed" | "standingFailed"> {
+  const lags = new Histogram({
+    name: "svc_standing_lag_seconds",
+    help: "From when a run of a standing program was due to its start.",
+    buckets: callSeconds,
+    registers,
+  });
+  const runs = new Counter({
+    name: "svc_standing_runs_total",
+    help: "Runs of standing programs by what made them and what was decided.",
+    labelNames: ["kind", "state", "reason"],
+    registers,
+  });
+  const paused = new Counter({
+    name: "svc_standing_paused_total",
+    help: "Standing programs that paused by themselves, by reason.",
+    labelNames: ["reason"],
+    registers,
+  });
+  const rearmed = new Counter({
+    name: "svc_standing_rearmed_total",
+    help: "Schedules that were armed again since nothing stood for them, a fault of the service.",
+    registers,
+  });
+  const faults = new Counter({
+    name: "svc_standing_faults_total",
+    help: "Work of standing programs that failed and is tried again.",
+    labelNames: ["what"],
+    registers,
+  });
+  return {
+    standingDecided({ kind, state, reason, count, lagMs }) {
+      runs.inc({ kind, state, reason }, count);
+      if (state === "started") lags.observe(lagMs / 1000);
+    },
+    standingPaused: (reason) => paused.inc({ reason }),
+    standingRearmed: (count) => rearmed.inc(count),
+    standingFailed: (what) => faults.inc({ what }),
+  };
+}
+
 /** Who held the event loop: a job, a call, or nobody that was known to be at work. */
 export function registerLoop(registers: Registry[]): Pick<Metrics, "heldLoop"> {
   const held = new Counter({

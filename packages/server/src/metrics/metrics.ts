@@ -1,6 +1,6 @@
 import { Counter, collectDefaultMetrics, Histogram, Registry } from "prom-client";
 import { registerProjects } from "../admission/project-metrics.ts";
-import { callSeconds, registerEngines, registerJobs, registerLoop } from "./engines.ts";
+import { callSeconds, registerEngines, registerJobs, registerLoop, registerStanding } from "./engines.ts";
 import { type MetricsSources, registerGauges, registerHttp } from "./gauges.ts";
 import type { Metrics } from "./types.ts";
 
@@ -81,6 +81,7 @@ export function createMetrics(sources: MetricsSources): Metrics {
     },
     ...engines,
     ...registerJobs(registers),
+    ...registerStanding(registers),
     ...registerLoop(registers),
     leasesLost: (count) => lost.inc(count),
     engineFailed: (what) => faults.inc({ statement: what }),

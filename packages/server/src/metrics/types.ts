@@ -3,6 +3,7 @@ import type {
   AskObservation,
   AttemptObservation,
   CallObservation,
+  DecidedRun,
   EndedJob,
   ParkedJob,
   RenewalObservation,
@@ -35,6 +36,14 @@ export type Metrics = {
   jobEngineFailed(what: string): void;
   /** An ask was answered, or its default was applied. */
   askSettled(ask: AskObservation): void;
+  /** A run of a standing program was decided about. */
+  standingDecided(run: DecidedRun): void;
+  /** A standing program paused by itself. */
+  standingPaused(reason: string): void;
+  /** Schedules were armed again that nothing stood for. */
+  standingRearmed(count: number): void;
+  /** The engine of standing programs could not claim, decide or cancel. */
+  standingFailed(what: string): void;
   leasesLost(count: number): void;
   /** The delivery engine could not claim, settle, release, expire or note health. */
   engineFailed(what: string): void;

@@ -14,11 +14,13 @@ export function nodePartsOf(
     limits: {
       deliveries: { endpointConcurrency, retryScheduleMs },
       postBytesMax,
+      standing: { projectRunsMax: config.standingRunsMax, programsMax: config.standingProgramsMax },
       retention: {
         eventsMs: config.eventRetentionMs,
         callsMs: config.callRetentionMs,
         jobRowsMs: config.jobRowRetentionMs,
         jobsMs: config.jobRetentionMs,
+        standingRunsMs: config.standingRunRetentionMs,
       },
     },
     isSandbox: config.isSandbox,

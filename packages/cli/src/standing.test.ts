@@ -1,0 +1,68 @@
+import { readFileSync } from "node:fs";
+import { createSvcClient } from "@svc/sdk";
+import { startTestServer, type TestServer } from "@svc/testing/server";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { runTestCommand } from "./test-command.ts";
+
+// The definitions of docs/standing.md run here as they stand there, against the sandbox.
+
+let server: TestServer;
+let variables: Record<string, string>;
+
+beforeAll(async () => {
+  server = await startTestServer({ variables: { SVC_SANDBOX: "force" } });
+  variables = { SVC_URL: server.url, SVC_API_KEY: server.key };
+  const client = createSvcClient({ baseUrl: server.url, apiKey: server.key });
+  for (const toolkitSlug of ["sales_crm", "esignature", "messaging_bot"]) {
+    await client.connections.initiateConnection({ toolkitSlug, entityId: "ops", scheme: "api_key", apiKey: "sandbox" });
+  }
+});
+afterAll(() => server.stop());
+
+const run = (...args: string[]) => runTestCommand(["standing", ...args], variables);
+const example = (name: string) => `${import.meta.dirname}/../../../docs/examples/standing/${name}.json`;
+
+test.each(["report-each-morning", "look-every-quarter-hour", "greet-one-at-a-time"])(
+  "%s stands, is told when it is due, and a run of it succeeds",
+  async (name) => {
+    const preview = await run("preview", example(name), "--count", "3");
+    expect(preview).toMatchObject({ code: 0, printed: { length: 4 } });
+    const created = await run("create", name, example(name));
+    expect(created).toMatchObject({ code: 0, printed: [expect.stringMatching(/^stp_/)] });
+    expect(created.noted.join(" ")).toMatch(/^It is active, and due \d{4}-/);
+    const watched = await run("run", name, "--watch");
+    expect([watched.code, watched.noted.join("\n")]).toEqual([0, expect.stringMatching(/^job_/)]);
+    expect((await run("runs", name)).printed[1]).toMatch(/ srn_\w+ +hand +ended \(succeeded\) +job_/);
+  },
+);
+
+test("a program is listed, shown, paused, resumed, updated and deleted", async () => {
+  const file = example("look-every-quarter-hour");
+  expect(await run("create", "look", file, "--paused")).toMatchObject({ code: 0 });
+  expect((await run("list", "--state", "paused")).printed).toEqual([
+    expect.stringMatching(/^SLUG +ID +STATE/),
+    expect.stringMatching(/^look +stp_\w+ +paused \(requested\) +- +- +Look after contracts/),
+  ]);
+  expect(await run("resume", "look")).toMatchObject({ code: 0, printed: ["look is active"] });
+  expect(await run("pause", "look", "--cancel-running")).toMatchObject({ printed: ["look is paused (requested)"] });
+  expect(await run("update", "look", example("greet-one-at-a-time"), "--expect", "1")).toMatchObject({
+    code: 0,
+    printed: [expect.stringMatching(/^stp_\w+ is of version 2$/)],
+  });
+  const shown = (await run("show", "look")).printed.join("\n");
+  expect(shown).toMatch(/state +paused \(requested\)\n[\s\S]*version +2/);
+  expect(JSON.parse((await run("show", "look", "--json")).printed.join("")).versions).toHaveLength(2);
+  const made = JSON.parse((await run("run", "report-each-morning", "--json")).printed.join("")) as { id: string };
+  expect((await run("runs", made.id)).printed[1]).toContain(made.id);
+  expect((await run("runs", "report-each-morning", "--skipped", "--since", "1h")).printed).toHaveLength(1);
+  expect(await run("delete", "look")).toMatchObject({ code: 0, printed: ["look is deleted"] });
+  expect((await run("show", "look")).noted.join(" ")).toContain("STANDING_PROGRAM_NOT_FOUND");
+});
+
+test("the faults of a definition are told with their lines", async () => {
+  const text = readFileSync(example("look-every-quarter-hour"), "utf8").replace('"15m"', '"15s"');
+  const { code, noted } = await runTestCommand(["standing", "create", "faulty", "-"], variables, text);
+  expect(code).toBe(1);
+  expect(noted[0]).toMatch(/^stdin:\d+ \/source\/schedule\/every SCHEDULE_INVALID: is "15s", out of its bounds/);
+  expect((await run("preview")).noted.join(" ")).toContain("--program");
+});

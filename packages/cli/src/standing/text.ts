@@ -1,0 +1,43 @@
+import { type StandingProgram, type StandingRun, StandingRunState, StandingState } from "@svc/sdk";
+import { namesOf } from "../jobs/text.ts";
+import { plainText } from "../text/plain.ts";
+import { timeText } from "../text/table.ts";
+
+const states = namesOf(StandingState);
+const runStates = namesOf(StandingRunState);
+
+/** The states that a list of programs is narrowed to, by name. */
+export const stateNames: readonly string[] = [...states.values()].filter((name) => name !== "unspecified");
+
+/** The state of a name; UNSPECIFIED for one that is none. */
+export function stateOfName(name: string): StandingState {
+  return StandingState[name.toUpperCase() as keyof typeof StandingState] ?? StandingState.UNSPECIFIED;
+}
+
+/** How a program stands, such as `paused (failures)`. */
+export function programStateText({ state, pauseReason }: StandingProgram): string {
+  const name = states.get(state) ?? String(state);
+  return pauseReason === "" ? name : `${name} (${plainText(pauseReason)})`;
+}
+
+/** How a run stands, such as `skipped (overlap)` or `ended (succeeded)`. */
+export function runStateText({ state, reason, jobStatus }: StandingRun): string {
+  const name = runStates.get(state) ?? String(state);
+  const why = reason || jobStatus;
+  return why === "" ? name : `${name} (${plainText(why)})`;
+}
+
+/** A run as a row of a table: when it was due, its id, what made it, how it stands, and its job. */
+export function runRow(run: StandingRun): string[] {
+  const { id, kind, fireAt, count, jobId, missed, detail, key } = run;
+  const times = count > 1 ? ` x ${count}` : "";
+  const others = [
+    missed > 0 ? `for ${missed} missed` : "",
+    key === "" ? "" : `key ${plainText(key)}`,
+    plainText(detail),
+  ].filter((text) => text !== "");
+  return [timeText(fireAt), id, kind, `${runStateText(run)}${times}`, jobId || "-", others.join(", ")];
+}
+
+/** The names of the columns of `runRow`. */
+export const runHeader: readonly string[] = ["DUE", "RUN", "BY", "STATE", "JOB", ""];

@@ -1,0 +1,32 @@
+import { StandingProgramSchema } from "@svc/gen/standing";
+import type { Command } from "commander";
+import { addProjectOptions, openProjectClient, type ProjectOptions } from "../client/open-client.ts";
+import type { CommandContext } from "../command/context.ts";
+import { addExamples } from "../command/examples.ts";
+import { addJson, type JsonOption, parseCount } from "../command/options.ts";
+import { messageText } from "../text/message.ts";
+import { sendDefinition } from "./definition-file.ts";
+
+/** Adds `svc standing update`. */
+export function addStandingUpdate(standing: Command, context: CommandContext): void {
+  const update = standing
+    .command("update")
+    .description("make the next version of a standing program; runs that wait keep theirs")
+    .argument("<program>", "its slug or its id, stp_…")
+    .argument("<definition>", "file of the definition, or - for standard input")
+    .option("--expect <version>", "refuse when this is not the version that is there", parseCount)
+    .action(async (id: string, file: string, options: ProjectOptions & JsonOption & { expect?: number }) => {
+      const client = await openProjectClient(options, context);
+      const { standingProgram: program } = await sendDefinition(file, context, (definitionJson) =>
+        client.standing.updateStandingProgram({ id, definitionJson, expectedVersion: options.expect ?? 0 }),
+      );
+      if (program === undefined) return;
+      context.print(
+        options.json ? messageText(StandingProgramSchema, program) : `${program.id} is of version ${program.version}`,
+      );
+    });
+  addExamples(addProjectOptions(addJson(update, "the program as JSON")), [
+    "svc standing update morning-report morning-report.json",
+    "svc standing update morning-report morning-report.json --expect 3",
+  ]);
+}

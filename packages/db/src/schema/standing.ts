@@ -1,0 +1,199 @@
+import { sql } from "drizzle-orm";
+import { bigint, boolean, index, integer, pgTable, primaryKey, text, uniqueIndex } from "drizzle-orm/pg-core";
+import { estimateDocument } from "../documents/estimate.ts";
+import { bytes, document, idColumn, oneOf, time } from "./columns.ts";
+import { projects } from "./projects.ts";
+import {
+  dueTaskKinds,
+  jobStatuses,
+  keyRoles,
+  standingPauseReasons,
+  standingRunKinds,
+  standingRunReasons,
+  standingRunStates,
+  standingSourceKinds,
+  standingStates,
+} from "./words.ts";
+
+const project = () =>
+  idColumn("prj")("project_id")
+    .notNull()
+    .references(() => projects.id);
+const program = () => idColumn("stp")("program_id").notNull();
+const count = (name: string) => bigint(name, { mode: "number" }).notNull().default(0);
+
+/**
+ * A program that starts jobs by itself. Its row is locked by whoever decides about an occurrence of it: runs of one program are
+ * decided one after the other, and those of two beside each other.
+ */
+export const standingPrograms = pgTable(
+  "standing_programs",
+  {
+    id: idColumn("stp")("id").primaryKey(),
+    projectId: project(),
+    slug: text("slug").notNull(),
+    title: text("title").notNull(),
+    state: oneOf(standingStates)("state").notNull(),
+    pauseReason: oneOf(standingPauseReasons)("pause_reason").notNull().default(""),
+    /** What the reason is about, for people; empty where it says everything. */
+    pauseDetail: text("pause_detail").notNull().default(""),
+    version: integer("version").notNull(),
+    sourceKind: oneOf(standingSourceKinds)("source_kind").notNull(),
+    /** The next occurrence of a schedule that nothing was decided about; null where there is none. */
+    nextAt: time("next_at"),
+    /** The last occurrence of a schedule that started a run. */
+    previousAt: time("previous_at"),
+    started: count("started"),
+    skipped: count("skipped"),
+    missed: count("missed"),
+    /** Jobs that ended badly, and starts that were refused, since one last went well. */
+    failuresInRow: integer("failures_in_row").notNull().default(0),
+    createdAt: time("created_at").notNull(),
+    updatedAt: time("updated_at").notNull(),
+    /** A program that was deleted stays as long as its runs do. */
+    deletedAt: time("deleted_at"),
+  },
+  (table) => [
+    index("standing_programs_project").on(table.projectId, table.id),
+    uniqueIndex("standing_programs_slug").on(table.projectId, table.slug).where(sql`deleted_at is null`),
+    index("standing_programs_armed").on(table.nextAt).where(sql`state = 'active' and next_at is not null`),
+    index("standing_programs_deleted").on(table.deletedAt).where(sql`deleted_at is not null`),
+  ],
+);
+
+/** One definition of a standing program; none is ever changed. */
+export const standingVersions = pgTable(
+  "standing_versions",
+  {
+    programId: program(),
+    version: integer("version").notNull(),
+    /** JSON text as it was given, sealed for the context `<project>/standing_versions/<program>/<version>`. */
+    definition: bytes("definition").notNull(),
+    /** SHA-256 of the canonical JSON of the definition. */
+    definitionHash: text("definition_hash").notNull(),
+    programHash: text("program_hash").notNull(),
+    /** The program in job_programs, with the definitions it runs on. */
+    programDigest: bytes("program_digest").notNull(),
+    estimate: document(estimateDocument)("estimate").notNull(),
+    /** Whether each of its jobs waits for approval first. */
+    needsApproval: boolean("needs_approval").notNull(),
+    /** Whose jobs its runs are. */
+    keyId: idColumn("key")("key_id").notNull(),
+    keyRole: oneOf(keyRoles)("key_role").notNull(),
+    createdAt: time("created_at").notNull(),
+  },
+  (table) => [primaryKey({ name: "standing_versions_key", columns: [table.programId, table.version] })],
+);
+
+/** Work of a standing program that is due at a time. It is moved or ended, and never taken out before it is done. */
+export const dueTasks = pgTable(
+  "due_tasks",
+  {
+    /** The standing program. */
+    ownerId: idColumn("stp")("owner_id").notNull(),
+    kind: oneOf(dueTaskKinds)("kind").notNull(),
+    /** Of `cancel`: the job. Else empty. */
+    subject: text("subject").notNull(),
+    projectId: project(),
+    dueAt: time("due_at").notNull(),
+    attempt: integer("attempt").notNull().default(0),
+    leaseOwner: idColumn("node")("lease_owner"),
+    /** Grows with every claim: what an earlier holder still writes is refused. */
+    leaseToken: bigint("lease_token", { mode: "number" }).notNull().default(0),
+    leaseUntil: time("lease_until"),
+  },
+  (table) => [
+    primaryKey({ name: "due_tasks_key", columns: [table.ownerId, table.kind, table.subject] }),
+    index("due_tasks_due").on(table.dueAt, table.projectId),
+  ],
+);
+
+/** What was decided about an occurrence of a standing program: also where nothing was started. */
+export const standingRuns = pgTable(
+  "standing_runs",
+  {
+    id: idColumn("srn")("id").primaryKey(),
+    projectId: project(),
+    programId: program(),
+    /** The version that it runs, whatever became of the program since. */
+    version: integer("version").notNull(),
+    kind: oneOf(standingRunKinds)("kind").notNull(),
+    /** Names the occurrence: of two equal ones of a program one is stored. */
+    sourceKey: text("source_key").notNull(),
+    /** What shares its overlap policy with it: the text of the policy's key. */
+    lane: text("lane").notNull(),
+    state: oneOf(standingRunStates)("state").notNull(),
+    /** Why it did not start, or what it waits for. */
+    reason: oneOf(standingRunReasons)("reason").notNull(),
+    /** What the reason is about, for people; empty where it says everything. */
+    detail: text("detail").notNull().default(""),
+    /** Occurrences it stands for. */
+    count: integer("count").notNull().default(1),
+    fireAt: time("fire_at").notNull(),
+    /** Of several occurrences: the last one. */
+    lastAt: time("last_at"),
+    /** Occurrences before it that were left out for it. */
+    missed: integer("missed").notNull().default(0),
+    previousAt: time("previous_at"),
+    /** What a caller gave as the input, sealed for the context `<project>/standing_runs/<id>/input`. */
+    input: bytes("input"),
+    /** Of a run by hand: whose call made it. */
+    callerKeyId: idColumn("key")("caller_key_id"),
+    decidedAt: time("decided_at").notNull(),
+    /** From when on it may start; null where only the end of another run lets it. */
+    notBefore: time("not_before"),
+    startedAt: time("started_at"),
+    endedAt: time("ended_at"),
+    jobId: idColumn("job")("job_id"),
+    /** How its job ended. */
+    jobStatus: oneOf(["", ...jobStatuses])("job_status")
+      .notNull()
+      .default(""),
+    /** The job whose run kept it from starting. */
+    blockingJobId: idColumn("job")("blocking_job_id"),
+    toolCalls: integer("tool_calls").notNull().default(0),
+    writes: integer("writes").notNull().default(0),
+    /** Whether its end was counted: for the failures in a row, and for the budget. */
+    isCounted: boolean("is_counted").notNull().default(false),
+  },
+  (table) => [
+    uniqueIndex("standing_runs_source").on(table.programId, table.sourceKey),
+    index("standing_runs_program").on(table.programId, table.id),
+    index("standing_runs_open").on(table.programId, table.lane, table.id).where(sql`state in ('queued', 'started')`),
+    index("standing_runs_waiting")
+      .on(table.projectId, table.id)
+      .where(sql`state = 'queued' and reason = 'project_runs'`),
+    index("standing_runs_started").on(table.projectId, table.id).where(sql`state = 'started'`),
+    index("standing_runs_uncounted").on(table.programId, table.id).where(sql`state = 'ended' and not is_counted`),
+    index("standing_runs_ended").on(table.endedAt).where(sql`ended_at is not null`),
+  ],
+);
+
+/** Where the rate of a key of a standing program stands. */
+export const standingRates = pgTable(
+  "standing_rates",
+  {
+    programId: program(),
+    key: text("key").notNull(),
+    /** When the next start would be due if they were spread evenly (GCRA's theoretical arrival time). */
+    at: time("at").notNull(),
+  },
+  (table) => [
+    primaryKey({ name: "standing_rates_key", columns: [table.programId, table.key] }),
+    index("standing_rates_at").on(table.at),
+  ],
+);
+
+/** What the runs of a standing program used on a day of its time zone. */
+export const standingUsage = pgTable(
+  "standing_usage",
+  {
+    programId: program(),
+    /** `2026-03-14`. */
+    day: text("day").notNull(),
+    runs: integer("runs").notNull(),
+    toolCalls: bigint("tool_calls", { mode: "number" }).notNull(),
+    writes: bigint("writes", { mode: "number" }).notNull(),
+  },
+  (table) => [primaryKey({ name: "standing_usage_key", columns: [table.programId, table.day] })],
+);

@@ -1,0 +1,104 @@
+import { idOfUuid, type KeyId, uuidOfId } from "@svc/core";
+import type { Executor } from "../connect.ts";
+import { standingRates, standingUsage } from "../schema/standing.ts";
+import { arrayLiteral } from "../sql/array-literal.ts";
+import { fieldsBut, fieldsOf, type NewRow, type Row } from "../sql/codec.ts";
+import { compose, query } from "../sql/compose.ts";
+import { rows } from "../sql/parts.ts";
+import { type RawRow, selectList } from "../sql/select-list.ts";
+import { statement } from "../sql/statement.ts";
+
+/** Where the rate of a key stands. */
+export type StandingRate = Readonly<Row<typeof standingRates>>;
+
+/** What the runs of a program used on a day. */
+export type StandingUsage = Readonly<Row<typeof standingUsage>>;
+
+const rateColumns = selectList(standingRates, ["programId", "key", "at"], "r");
+
+/** By primary key, a lookup each. */
+const readRates = compose(
+  "read_standing_rates",
+  { keys: rows(fieldsOf(standingRates, "programId", "key")) },
+  ({ keys }) => query<RawRow<StandingRate>>`select ${rateColumns.text} from ${keys.from("w")} cross join lateral (
+      select * from standing_rates where program_id = w.program_id and key = w.key offset 0) r`,
+);
+
+/** Reads where rates of locked programs stand. */
+export async function readStandingRates(
+  tx: Executor,
+  keys: readonly Pick<StandingRate, "programId" | "key">[],
+): Promise<StandingRate[]> {
+  if (keys.length === 0) return [];
+  return (await readRates(tx, { keys })).map((row) => rateColumns.read(row));
+}
+
+/** By primary key. */
+const writeRates = compose(
+  "write_standing_rates",
+  { rates: rows(fieldsBut(standingRates)) },
+  ({ rates }) => query`${rates.insertInto(standingRates)} on conflict (program_id, key) do update set at = excluded.at`,
+);
+
+/** Writes where rates of locked programs stand. */
+export async function writeStandingRates(tx: Executor, rates: readonly NewRow<typeof standingRates>[]): Promise<void> {
+  if (rates.length > 0) await writeRates(tx, { rates });
+}
+
+/** By standing_rates_at, which forgets what bounds nothing any more. */
+const sweepRates = statement<{ key: string }>(
+  "sweep_standing_rates",
+  `delete from standing_rates where ctid = any(array(
+     select ctid from standing_rates where at < $1::timestamptz order by at limit $2::int4)) returning key`,
+);
+
+/** Removes a batch of rates that bound nothing since `beforeMs`; answers how many. */
+export async function sweepStandingRates(db: Executor, beforeMs: number, limit: number): Promise<number> {
+  return (await sweepRates(db, [new Date(beforeMs).toISOString(), limit])).length;
+}
+
+const usageColumns = selectList(standingUsage, ["programId", "day", "runs", "toolCalls", "writes"], "u");
+
+/** By primary key, a lookup each. */
+const readUsage = compose(
+  "read_standing_usage",
+  { days: rows(fieldsOf(standingUsage, "programId", "day")) },
+  ({ days }) => query<RawRow<StandingUsage>>`select ${usageColumns.text} from ${days.from("w")} cross join lateral (
+      select * from standing_usage where program_id = w.program_id and day = w.day offset 0) u`,
+);
+
+/** Reads what was used on days. */
+export async function readStandingUsage(
+  tx: Executor,
+  days: readonly Pick<StandingUsage, "programId" | "day">[],
+): Promise<StandingUsage[]> {
+  if (days.length === 0) return [];
+  return (await readUsage(tx, { days })).map((row) => usageColumns.read(row));
+}
+
+/** By primary key. */
+const addUsage = compose(
+  "add_standing_usage",
+  { used: rows(fieldsBut(standingUsage)) },
+  ({ used }) => query`${used.insertInto(standingUsage)} on conflict (program_id, day) do update set
+    runs = standing_usage.runs + excluded.runs, tool_calls = standing_usage.tool_calls + excluded.tool_calls,
+    writes = standing_usage.writes + excluded.writes`,
+);
+
+/** Adds what was used on days, each day of a program once. */
+export async function addStandingUsage(tx: Executor, used: readonly NewRow<typeof standingUsage>[]): Promise<void> {
+  if (used.length > 0) await addUsage(tx, { used });
+}
+
+/** By primary key. */
+const usableKeys = statement<{ id: string }>(
+  "find_usable_keys",
+  `select id::text from api_keys where id = any($1::uuid[]) and revoked_at is null
+     and (expires_at is null or expires_at > $2::timestamptz)`,
+);
+
+/** Which of these keys are neither revoked nor expired. */
+export async function findUsableKeys(tx: Executor, ids: readonly KeyId[], nowMs: number): Promise<Set<KeyId>> {
+  const found = await usableKeys(tx, [arrayLiteral(ids.map(uuidOfId)), new Date(nowMs).toISOString()]);
+  return new Set(found.map(({ id }) => idOfUuid("key", id)));
+}

@@ -1,0 +1,63 @@
+import { type NodeId, uuidOfId } from "@svc/core";
+import type { Executor } from "../connect.ts";
+import { dueTasks } from "../schema/standing.ts";
+import type { Row } from "../sql/codec.ts";
+import { type RawRow, selectList } from "../sql/select-list.ts";
+import { statement } from "../sql/statement.ts";
+
+/** A task of a standing program that this node now holds. `attempt`: claims so far, this one included. */
+export type ClaimedDueTask = Readonly<
+  Row<typeof dueTasks, "ownerId" | "kind" | "subject" | "projectId" | "leaseToken" | "attempt" | "dueAt">
+>;
+
+/** What `claimDueTasks` takes. */
+export type DueClaimRequest = {
+  readonly owner: NodeId;
+  readonly nowMs: number;
+  readonly leaseUntilMs: number;
+  /** Tasks at most. */
+  readonly limit: number;
+};
+
+/** Due tasks looked at for one claim, as a multiple of its limit: among them every project gets its share. */
+const windowFactor = 10;
+
+const claimed = selectList(
+  dueTasks,
+  ["ownerId", "kind", "subject", "projectId", "leaseToken", "attempt", "dueAt"],
+  "t",
+);
+
+/**
+ * Claims due tasks as `claim_job_tasks` does: the oldest first, the first of every project before the second of any. due_tasks_due
+ * serves the window: a look at which nothing is due reads its first page, however many tasks there are. Each of it is then looked up by
+ * its key (`is true` keeps the due time from serving that too: everything that is due would be read). SKIP LOCKED: nodes never
+ * wait for each other. No index names a column of leases: the update is HOT.
+ */
+const claimTasks = statement<RawRow<ClaimedDueTask>>(
+  "claim_due_tasks",
+  `with due as materialized (
+    select owner_id, kind, subject, project_id, due_at from due_tasks
+    where due_at <= $1::timestamptz and (lease_until is null or lease_until <= $1::timestamptz)
+    order by due_at, project_id limit $2::int4
+  ), ranked as materialized (
+    select *, row_number() over (partition by project_id order by due_at, owner_id) as place from due
+  ), picked as materialized (
+    select t.owner_id, t.kind, t.subject from ranked r
+    join due_tasks t on t.owner_id = r.owner_id and t.kind = r.kind and t.subject = r.subject
+    where (t.due_at <= $1::timestamptz) is true and (t.lease_until is null or t.lease_until <= $1::timestamptz)
+    order by r.place, r.due_at, r.owner_id limit $3::int4
+    for update of t skip locked
+  )
+  update due_tasks t set lease_owner = $4::uuid, lease_token = t.lease_token + 1, lease_until = $5::timestamptz,
+    attempt = t.attempt + 1
+  from picked p where t.owner_id = p.owner_id and t.kind = p.kind and t.subject = p.subject
+  returning ${claimed.text}`,
+);
+
+/** Claims due tasks of standing programs for `owner`. */
+export async function claimDueTasks(db: Executor, request: DueClaimRequest): Promise<ClaimedDueTask[]> {
+  const { owner, nowMs, leaseUntilMs, limit } = request;
+  const parameters = [new Date(nowMs).toISOString(), limit * windowFactor, limit, uuidOfId(owner)];
+  return (await claimTasks(db, [...parameters, new Date(leaseUntilMs).toISOString()])).map((row) => claimed.read(row));
+}

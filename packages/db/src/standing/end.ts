@@ -1,0 +1,78 @@
+import { type ProjectId, type StandingProgramId, type StandingRunId, uuidOfId } from "@svc/core";
+import type { Executor } from "../connect.ts";
+import type { JobStatus } from "../schema/words.ts";
+import { statement } from "../sql/statement.ts";
+
+/** A run's job that has ended, and what it used. */
+export type EndedStandingRun = {
+  readonly runId: StandingRunId;
+  readonly programId: StandingProgramId;
+  readonly projectId: ProjectId;
+  readonly status: JobStatus;
+  readonly toolCalls: number;
+  readonly writes: number;
+  readonly nowMs: number;
+};
+
+/** By primary keys. A job that is taken up again after its end ends a second time, and its run did not. */
+const endRun = statement<{ id: string }>(
+  "end_standing_run",
+  `with ended as (
+     update standing_runs set state = 'ended', job_status = $4::text, tool_calls = $5::int4, writes = $6::int4, ended_at = $7::timestamptz
+     where id = $1::uuid and state = 'started' returning id
+   )
+   insert into due_tasks (owner_id, kind, subject, project_id, due_at)
+   select $2::uuid, 'admit', '', $3::uuid, $7::timestamptz from ended
+   on conflict (owner_id, kind, subject) do update set due_at = least(due_tasks.due_at, excluded.due_at)`,
+);
+
+/** Ends a run with its job, in the transaction of the job's last commit, and makes it due to look who is next. */
+export async function endStandingRun(tx: Executor, ended: EndedStandingRun): Promise<void> {
+  const { runId, programId, projectId, status, toolCalls, writes, nowMs } = ended;
+  const ids = [uuidOfId(runId), uuidOfId(programId), uuidOfId(projectId)];
+  await endRun(tx, [...ids, status, toolCalls, writes, new Date(nowMs).toISOString()]);
+}
+
+/** By standing_runs_started, and the jobs by their keys; no further than $2 runs. */
+const countStarted = statement<{ count: string }>(
+  "count_started_standing_runs",
+  `select count(*) as count from (
+     select from (select job_id from standing_runs where project_id = $1::uuid and state = 'started' offset 0) r
+     cross join lateral (select from jobs where id = r.job_id and status <> 'parked' offset 0) j limit $2::int8) c`,
+);
+
+/** The runs of a project that are under way, parked ones apart, counted as far as `most`. */
+export async function countStartedStandingRuns(tx: Executor, projectId: ProjectId, most: number): Promise<number> {
+  const [row] = await countStarted(tx, [uuidOfId(projectId), most]);
+  return Number(row?.count ?? 0);
+}
+
+/** Touches no row: of several who start runs of a project, one counts and starts after the other. */
+const lockStarts = statement<{ locked: string }>(
+  "lock_standing_starts",
+  "select pg_advisory_xact_lock(hashtextextended('svc.standing.' || $1::uuid, 0))::text as locked",
+);
+
+/** Keeps others from starting runs of a project until the transaction ends. */
+export async function lockStandingStarts(tx: Executor, projectId: ProjectId): Promise<void> {
+  await lockStarts(tx, [uuidOfId(projectId)]);
+}
+
+/** By standing_runs_waiting, the oldest first; tasks by their key. */
+const wakeWaiting = statement<{ id: string }>(
+  "wake_waiting_standing_runs",
+  `insert into due_tasks (owner_id, kind, subject, project_id, due_at)
+   select distinct on (w.program_id) w.program_id, 'admit', '', $1::uuid, $3::timestamptz from (
+     select program_id from standing_runs where project_id = $1::uuid and state = 'queued' and reason = 'project_runs'
+     order by id limit $2::int4) w
+   order by w.program_id
+   on conflict (owner_id, kind, subject) do update set due_at = least(due_tasks.due_at, excluded.due_at)`,
+);
+
+/** Makes it due to look at the oldest runs that wait for others of their project to end. */
+export async function wakeWaitingStandingRuns(
+  db: Executor,
+  { projectId, most, nowMs }: { projectId: ProjectId; most: number; nowMs: number },
+): Promise<void> {
+  await wakeWaiting(db, [uuidOfId(projectId), most, new Date(nowMs).toISOString()]);
+}

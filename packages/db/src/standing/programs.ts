@@ -1,0 +1,208 @@
+import { type ProjectId, type StandingProgramId, uuidOfId } from "@svc/core";
+import { and, desc, eq, inArray, isNull, lt } from "drizzle-orm";
+import type { Executor } from "../connect.ts";
+import { dueTasks, standingPrograms, standingVersions } from "../schema/standing.ts";
+import type { DueTaskKind, StandingSourceKind, StandingState } from "../schema/words.ts";
+import { arrayLiteral } from "../sql/array-literal.ts";
+import { fieldsOf, type Row, type ValuesOf } from "../sql/codec.ts";
+import { compose, query } from "../sql/compose.ts";
+import { rows } from "../sql/parts.ts";
+import { type RawRow, selectList } from "../sql/select-list.ts";
+import { statement } from "../sql/statement.ts";
+
+/** A standing program as its row holds it. */
+export type StandingProgramRecord = Readonly<Row<typeof standingPrograms>>;
+
+/** One definition of a standing program. */
+export type StandingVersionRecord = Readonly<Row<typeof standingVersions>>;
+
+const columns = selectList(standingPrograms, [
+  "id",
+  "projectId",
+  "slug",
+  "title",
+  "state",
+  "pauseReason",
+  "pauseDetail",
+  "version",
+  "sourceKind",
+  "nextAt",
+  "previousAt",
+  "started",
+  "skipped",
+  "missed",
+  "failuresInRow",
+  "createdAt",
+  "updatedAt",
+  "deletedAt",
+]);
+
+/** By primary key, in its order. */
+const lockPrograms = statement<RawRow<StandingProgramRecord>>(
+  "lock_standing_programs",
+  `select ${columns.text} from standing_programs where id = any($1::uuid[]) order by id for no key update`,
+);
+
+/** Locks programs for the rest of the transaction: nobody else decides about their occurrences until it ends. */
+export async function lockStandingPrograms(
+  tx: Executor,
+  ids: readonly StandingProgramId[],
+): Promise<StandingProgramRecord[]> {
+  return (await lockPrograms(tx, [arrayLiteral(ids.map(uuidOfId))])).map((row) => columns.read(row));
+}
+
+const changedFields = fieldsOf(
+  standingPrograms,
+  "id",
+  "state",
+  "pauseReason",
+  "pauseDetail",
+  "nextAt",
+  "previousAt",
+  "started",
+  "skipped",
+  "missed",
+  "failuresInRow",
+  "updatedAt",
+);
+
+/** What deciding about occurrences changes of a program. */
+export type StandingProgramChange = ValuesOf<typeof changedFields>;
+
+/** By primary key. The rows are locked by then. */
+const changePrograms = compose(
+  "change_standing_programs",
+  { changes: rows(changedFields) },
+  ({ changes }) =>
+    query`update standing_programs p set ${changes.set("i", [
+      "state",
+      "pauseReason",
+      "pauseDetail",
+      "nextAt",
+      "previousAt",
+      "started",
+      "skipped",
+      "missed",
+      "failuresInRow",
+      "updatedAt",
+    ])} from ${changes.from("i")} where p.id = i.id`,
+);
+
+/** Writes what was decided of locked programs. */
+export async function changeStandingPrograms(tx: Executor, changes: readonly StandingProgramChange[]): Promise<void> {
+  if (changes.length > 0) await changePrograms(tx, { changes });
+}
+
+const versionColumns = selectList(
+  standingVersions,
+  [
+    "programId",
+    "version",
+    "definition",
+    "definitionHash",
+    "programHash",
+    "programDigest",
+    "estimate",
+    "needsApproval",
+    "keyId",
+    "keyRole",
+    "createdAt",
+  ],
+  "v",
+);
+
+/** By primary key, a lookup each. */
+const loadVersions = compose(
+  "load_standing_versions",
+  { wanted: rows(fieldsOf(standingVersions, "programId", "version")) },
+  ({ wanted }) => query<RawRow<StandingVersionRecord>>`select ${versionColumns.text} from ${wanted.from("w")}
+    cross join lateral (select * from standing_versions where program_id = w.program_id and version = w.version offset 0) v`,
+);
+
+/** Reads definitions by their programs and numbers. */
+export async function loadStandingVersions(
+  db: Executor,
+  wanted: readonly Pick<StandingVersionRecord, "programId" | "version">[],
+): Promise<StandingVersionRecord[]> {
+  if (wanted.length === 0) return [];
+  return (await loadVersions(db, { wanted })).map((row) => versionColumns.read(row));
+}
+
+/** What a list of standing programs is narrowed to; an absent part does not narrow. */
+export type StandingProgramFilter = {
+  readonly state: StandingState | undefined;
+  readonly sourceKind: StandingSourceKind | undefined;
+};
+
+/** The standing programs of one project. Those that were deleted are not among them. */
+export type StandingProgramRepository = {
+  find(id: StandingProgramId): Promise<StandingProgramRecord | undefined>;
+  findBySlug(slug: string): Promise<StandingProgramRecord | undefined>;
+  /** Newest first, from after `after`. */
+  list(
+    filter: StandingProgramFilter,
+    page: { after: StandingProgramId | undefined; limit: number },
+  ): Promise<StandingProgramRecord[]>;
+  /** How many there are. */
+  count(): Promise<number>;
+  /** Adds a program. The same slug twice is a unique violation of `standing_programs_slug`. */
+  add(program: Omit<typeof standingPrograms.$inferInsert, "projectId">): Promise<void>;
+  /** Changes a locked program. */
+  change(id: StandingProgramId, change: Partial<typeof standingPrograms.$inferInsert>): Promise<void>;
+  /** The newest versions, the newest first. */
+  listVersions(id: StandingProgramId, limit: number): Promise<StandingVersionRecord[]>;
+};
+
+/** The standing programs of one project. */
+export function standingProgramsForProject(db: Executor, projectId: ProjectId): StandingProgramRepository {
+  const own = and(eq(standingPrograms.projectId, projectId), isNull(standingPrograms.deletedAt));
+  const one = async (condition: ReturnType<typeof and>) => {
+    const [row] = await db.orm.select().from(standingPrograms).where(and(own, condition));
+    return row;
+  };
+  return {
+    find: (id) => one(eq(standingPrograms.id, id)),
+    findBySlug: (slug) => one(eq(standingPrograms.slug, slug)),
+    list: ({ state, sourceKind }, { after, limit }) =>
+      db.orm
+        .select()
+        .from(standingPrograms)
+        .where(
+          and(
+            own,
+            state === undefined ? undefined : eq(standingPrograms.state, state),
+            sourceKind === undefined ? undefined : eq(standingPrograms.sourceKind, sourceKind),
+            after === undefined ? undefined : lt(standingPrograms.id, after),
+          ),
+        )
+        .orderBy(desc(standingPrograms.id))
+        .limit(limit),
+    count: () => db.orm.$count(standingPrograms, own),
+    async add(program) {
+      await db.orm.insert(standingPrograms).values({ ...program, projectId });
+    },
+    async change(id, change) {
+      await db.orm
+        .update(standingPrograms)
+        .set(change)
+        .where(and(own, eq(standingPrograms.id, id)));
+    },
+    listVersions: (id, limit) =>
+      db.orm
+        .select()
+        .from(standingVersions)
+        .where(eq(standingVersions.programId, id))
+        .orderBy(desc(standingVersions.version))
+        .limit(limit),
+  };
+}
+
+/** Adds a definition of a program. */
+export async function addStandingVersion(db: Executor, version: typeof standingVersions.$inferInsert): Promise<void> {
+  await db.orm.insert(standingVersions).values(version);
+}
+
+/** Ends tasks of a locked program, by their kinds; who holds one loses its lease. */
+export async function clearDueTasks(tx: Executor, id: StandingProgramId, kinds: readonly DueTaskKind[]): Promise<void> {
+  await tx.orm.delete(dueTasks).where(and(eq(dueTasks.ownerId, id), inArray(dueTasks.kind, [...kinds])));
+}

@@ -1,0 +1,355 @@
+import { type Id, idOfUuid, type ProjectId, type StandingProgramId, type StandingRunId, uuidOfId } from "@svc/core";
+import { and, desc, eq, gte, lt } from "drizzle-orm";
+import type { Executor } from "../connect.ts";
+import { standingRuns } from "../schema/standing.ts";
+import type { StandingRunReason, StandingRunState } from "../schema/words.ts";
+import { arrayLiteral } from "../sql/array-literal.ts";
+import { fieldsOf, int4, type Row, text, timestamptz, type ValuesOf } from "../sql/codec.ts";
+import { compose, query } from "../sql/compose.ts";
+import { insertRows } from "../sql/insert-rows.ts";
+import { rows } from "../sql/parts.ts";
+import { type RawRow, selectList } from "../sql/select-list.ts";
+import { statement } from "../sql/statement.ts";
+
+/** A run of a standing program as its row holds it. */
+export type StandingRunRecord = Readonly<Row<typeof standingRuns>>;
+
+const names = [
+  "id",
+  "projectId",
+  "programId",
+  "version",
+  "kind",
+  "sourceKey",
+  "lane",
+  "state",
+  "reason",
+  "detail",
+  "count",
+  "fireAt",
+  "lastAt",
+  "missed",
+  "previousAt",
+  "input",
+  "callerKeyId",
+  "decidedAt",
+  "notBefore",
+  "startedAt",
+  "endedAt",
+  "jobId",
+  "jobStatus",
+  "blockingJobId",
+  "toolCalls",
+  "writes",
+  "isCounted",
+] as const;
+
+const columns = selectList(standingRuns, names, "r");
+
+/** Behind every id. The newest of a program is looked for in the order of its index, which no other index has. */
+const lastUuid = "'ffffffff-ffff-ffff-ffff-ffffffffffff'::uuid";
+
+const insert = insertRows("insert_standing_runs", standingRuns);
+
+/** A run that is to be stored. */
+export type NewStandingRun = Parameters<typeof insert>[1][number];
+
+/** Stores runs. A second one of an occurrence is a unique violation of `standing_runs_source`. */
+export async function insertStandingRuns(tx: Executor, list: readonly NewStandingRun[]): Promise<void> {
+  if (list.length > 0) await insert(tx, list);
+}
+
+const changedFields = fieldsOf(
+  standingRuns,
+  "id",
+  "state",
+  "reason",
+  "detail",
+  "notBefore",
+  "startedAt",
+  "endedAt",
+  "jobId",
+  "blockingJobId",
+);
+
+/** What becomes of a run that waited. */
+export type StandingRunChange = ValuesOf<typeof changedFields>;
+
+/** By primary key. Runs of locked programs that wait are nobody else's to change. */
+const changeRuns = compose(
+  "change_standing_runs",
+  { changes: rows(changedFields) },
+  ({ changes }) =>
+    query`update standing_runs r set ${changes.set("i", [
+      "state",
+      "reason",
+      "detail",
+      "notBefore",
+      "startedAt",
+      "endedAt",
+      "jobId",
+      "blockingJobId",
+    ])} from ${changes.from("i")} where r.id = i.id`,
+);
+
+/** Writes what became of waiting runs. */
+export async function changeStandingRuns(tx: Executor, changes: readonly StandingRunChange[]): Promise<void> {
+  if (changes.length > 0) await changeRuns(tx, { changes });
+}
+
+/** What is open in a lane of a program. */
+export type StandingLane = {
+  readonly programId: StandingProgramId;
+  readonly lane: string;
+  readonly started: number;
+  readonly queued: number;
+  /** Jobs that are under way, the oldest first. */
+  readonly jobIds: readonly Id<"job">[];
+  /** The newest run that waits. */
+  readonly newestQueued: StandingRunId | null;
+  /** When the first of those that wait may start; null where only the end of a run lets it. */
+  readonly notBefore: number | null;
+  /** When the oldest of those that wait was decided about. */
+  readonly oldestDecidedAt: number | null;
+};
+
+/** By standing_runs_open: what waits or runs, counted lane by lane. */
+const readLanes = statement<{
+  programId: string;
+  lane: string;
+  started: number;
+  queued: number;
+  jobIds: string[];
+  newestQueued: string | null;
+  notBefore: number | null;
+  oldestDecidedAt: number | null;
+}>(
+  "read_standing_lanes",
+  `select r.program_id as "programId", r.lane, count(*) filter (where r.state = 'started')::int4 as started,
+     count(*) filter (where r.state = 'queued')::int4 as queued,
+     coalesce((array_agg(r.job_id::text order by r.id) filter (where r.state = 'started'))[1:1000], '{}') as "jobIds",
+     (array_agg(r.id::text order by r.id desc) filter (where r.state = 'queued'))[1] as "newestQueued",
+     (extract(epoch from min(r.not_before) filter (where r.state = 'queued')) * 1000)::float8 as "notBefore",
+     (extract(epoch from min(r.decided_at) filter (where r.state = 'queued')) * 1000)::float8 as "oldestDecidedAt"
+   from unnest($1::uuid[]) as w(id) cross join lateral (
+     select * from standing_runs where program_id = w.id and state in ('queued', 'started') offset 0) r
+   group by r.program_id, r.lane`,
+);
+
+/** What is open of locked programs, lane by lane. */
+export async function readStandingLanes(tx: Executor, ids: readonly StandingProgramId[]): Promise<StandingLane[]> {
+  const found = await readLanes(tx, [arrayLiteral(ids.map(uuidOfId))]);
+  return found.map((row) => ({
+    ...row,
+    programId: idOfUuid("stp", row.programId),
+    jobIds: row.jobIds.map((id) => idOfUuid("job", id)),
+    newestQueued: row.newestQueued === null ? null : idOfUuid("srn", row.newestQueued),
+  }));
+}
+
+/** A lane and how many of its waiting runs are asked for. */
+export type LaneRoom = { readonly programId: StandingProgramId; readonly lane: string; readonly room: number };
+
+/** By standing_runs_open, in its order: the oldest that wait in each lane. */
+const readQueued = compose(
+  "read_queued_standing_runs",
+  { lanes: rows({ ...fieldsOf(standingRuns, "programId", "lane"), room: int4 }) },
+  ({ lanes }) => query<RawRow<StandingRunRecord>>`select ${columns.text} from ${lanes.from("w")} cross join lateral (
+      select * from standing_runs where program_id = w.program_id and lane = w.lane and state in ('queued', 'started')
+        and state = 'queued' order by id limit w.room offset 0) r
+    order by r.program_id, r.id`,
+);
+
+/** The oldest waiting runs of lanes, the oldest first. */
+export async function readQueuedStandingRuns(tx: Executor, lanes: readonly LaneRoom[]): Promise<StandingRunRecord[]> {
+  if (lanes.length === 0) return [];
+  return (await readQueued(tx, { lanes })).map((row) => columns.read(row));
+}
+
+/** Runs that wait for longer than they may, of one program. */
+export type LateBound = { readonly programId: StandingProgramId; readonly beforeMs: number };
+
+/** By standing_runs_open, then by primary key. */
+const skipLate = compose(
+  "skip_late_standing_runs",
+  { bounds: rows({ ...fieldsOf(standingRuns, "programId"), beforeMs: timestamptz, endedAtMs: timestamptz }) },
+  ({ bounds }) => query<{
+    programId: string;
+  }>`update standing_runs r set state = 'skipped', reason = 'late', not_before = null, ended_at = w.ended_at_ms
+    from ${bounds.from("w")} cross join lateral (
+      select id from standing_runs where program_id = w.program_id and state in ('queued', 'started') and state = 'queued'
+        and decided_at < w.before_ms offset 0) l
+    where r.id = l.id
+    returning r.program_id::text as "programId"`,
+);
+
+/** Leaves out what waited for too long; answers a program for each. */
+export async function skipLateStandingRuns(
+  tx: Executor,
+  bounds: readonly LateBound[],
+  nowMs: number,
+): Promise<StandingProgramId[]> {
+  if (bounds.length === 0) return [];
+  const found = await skipLate(tx, { bounds: bounds.map((bound) => ({ ...bound, endedAtMs: nowMs })) });
+  return found.map(({ programId }) => idOfUuid("stp", programId));
+}
+
+/** A run whose end is counted now. */
+export type CountedRun = {
+  readonly programId: StandingProgramId;
+  readonly jobStatus: string;
+  readonly endedAt: number;
+  readonly toolCalls: number;
+  readonly writes: number;
+};
+
+/** By standing_runs_uncounted. */
+const countEnded = statement<{
+  programId: string;
+  jobStatus: string;
+  endedAt: number;
+  toolCalls: number;
+  writes: number;
+}>(
+  "count_ended_standing_runs",
+  `update standing_runs r set is_counted = true
+   where r.program_id = any($1::uuid[]) and r.state = 'ended' and not r.is_counted
+   returning r.program_id::text as "programId", r.job_status as "jobStatus", (extract(epoch from r.ended_at) * 1000)::float8 as "endedAt",
+     r.tool_calls as "toolCalls", r.writes`,
+);
+
+/** Marks the runs of locked programs that ended as counted, and answers them in the order of their ends. */
+export async function countEndedStandingRuns(tx: Executor, ids: readonly StandingProgramId[]): Promise<CountedRun[]> {
+  if (ids.length === 0) return [];
+  const found = await countEnded(tx, [arrayLiteral(ids.map(uuidOfId))]);
+  const runs = found.map((row) => ({ ...row, programId: idOfUuid("stp", row.programId) }));
+  return runs.sort((a, b) => a.endedAt - b.endedAt);
+}
+
+const mergedFields = { ...fieldsOf(standingRuns, "programId", "reason", "lane"), at: timestamptz, more: int4 };
+
+/**
+ * By standing_runs_program, a probe each: where the newest run of a program was left out for the same reason, in the same lane, it
+ * stands for the others too.
+ */
+const mergeSkipped = compose(
+  "merge_skipped_standing_runs",
+  { skips: rows({ ...mergedFields, place: int4, reason: text }) },
+  ({ skips }) => query<{ place: number }>`update standing_runs r set count = r.count + w.more, last_at = w.at
+    from ${skips.from("w")} cross join lateral (
+      select id, program_id from standing_runs where (program_id, id) <= (w.program_id, ${lastUuid})
+      order by program_id desc, id desc limit 1 offset 0) n
+    where r.id = n.id and n.program_id = w.program_id and r.state = 'skipped' and r.reason = w.reason and r.lane = w.lane
+    returning w.place`,
+);
+
+/** A run that is left out, for which one that is there may stand. */
+export type SkippedAgain = {
+  readonly programId: StandingProgramId;
+  readonly reason: StandingRunReason;
+  readonly lane: string;
+  readonly at: number;
+  readonly more: number;
+};
+
+/** Counts runs that are left out in the newest one of their program, where that was for the same reason; answers which of them. */
+export async function mergeSkippedStandingRuns(tx: Executor, skips: readonly SkippedAgain[]): Promise<Set<number>> {
+  if (skips.length === 0) return new Set();
+  const merged = await mergeSkipped(tx, { skips: skips.map((skip, place) => ({ ...skip, place })) });
+  return new Set(merged.map(({ place }) => place));
+}
+
+/** By standing_runs_program, a probe each. */
+const readLast = statement<RawRow<StandingRunRecord>>(
+  "read_last_standing_runs",
+  `select ${columns.text} from unnest($1::uuid[]) as w(id) cross join lateral (
+     select * from standing_runs where (program_id, id) <= (w.id, ${lastUuid})
+     order by program_id desc, id desc limit 1 offset 0) r
+   where r.program_id = w.id`,
+);
+
+/** The newest run of each program that has one. */
+export async function readLastStandingRuns(
+  db: Executor,
+  ids: readonly StandingProgramId[],
+): Promise<Map<StandingProgramId, StandingRunRecord>> {
+  const found = (await readLast(db, [arrayLiteral(ids.map(uuidOfId))])).map((row) => columns.read(row));
+  return new Map(found.map((run) => [run.programId, run]));
+}
+
+/** What a list of runs is narrowed to; an absent part does not narrow. */
+export type StandingRunFilter = {
+  readonly state: StandingRunState | undefined;
+  readonly reason: StandingRunReason | undefined;
+  readonly sinceMs: number | undefined;
+  readonly untilMs: number | undefined;
+};
+
+/** The runs of the standing programs of one project. */
+export type StandingRunRepository = {
+  find(id: StandingRunId): Promise<StandingRunRecord | undefined>;
+  findBySource(programId: StandingProgramId, sourceKey: string): Promise<StandingRunRecord | undefined>;
+  /** Newest first, from after `after`. */
+  list(
+    programId: StandingProgramId,
+    filter: StandingRunFilter,
+    page: { after: StandingRunId | undefined; limit: number },
+  ): Promise<StandingRunRecord[]>;
+  /** Leaves out every run of a locked program that waits; answers how many. */
+  skipQueued(programId: StandingProgramId, reason: StandingRunReason, nowMs: number): Promise<number>;
+  /** The jobs of a program that are under way. */
+  listStartedJobs(programId: StandingProgramId): Promise<Id<"job">[]>;
+};
+
+/** The runs of the standing programs of one project. */
+export function standingRunsForProject(db: Executor, projectId: ProjectId): StandingRunRepository {
+  const own = eq(standingRuns.projectId, projectId);
+  const ofProgram = (id: StandingProgramId) => and(own, eq(standingRuns.programId, id));
+  return {
+    async find(id) {
+      const [row] = await db.orm
+        .select()
+        .from(standingRuns)
+        .where(and(own, eq(standingRuns.id, id)));
+      return row;
+    },
+    async findBySource(programId, sourceKey) {
+      const [row] = await db.orm
+        .select()
+        .from(standingRuns)
+        .where(and(ofProgram(programId), eq(standingRuns.sourceKey, sourceKey)));
+      return row;
+    },
+    list: (programId, { state, reason, sinceMs, untilMs }, { after, limit }) =>
+      db.orm
+        .select()
+        .from(standingRuns)
+        .where(
+          and(
+            ofProgram(programId),
+            state === undefined ? undefined : eq(standingRuns.state, state),
+            reason === undefined ? undefined : eq(standingRuns.reason, reason),
+            sinceMs === undefined ? undefined : gte(standingRuns.decidedAt, sinceMs),
+            untilMs === undefined ? undefined : lt(standingRuns.decidedAt, untilMs),
+            after === undefined ? undefined : lt(standingRuns.id, after),
+          ),
+        )
+        .orderBy(desc(standingRuns.id))
+        .limit(limit),
+    async skipQueued(programId, reason, nowMs) {
+      const gone = await db.orm
+        .update(standingRuns)
+        .set({ state: "skipped", reason, notBefore: null, endedAt: nowMs })
+        .where(and(ofProgram(programId), eq(standingRuns.state, "queued")))
+        .returning({ id: standingRuns.id });
+      return gone.length;
+    },
+    async listStartedJobs(programId) {
+      const found = await db.orm
+        .select({ jobId: standingRuns.jobId })
+        .from(standingRuns)
+        .where(and(ofProgram(programId), eq(standingRuns.state, "started")));
+      return found.flatMap(({ jobId }) => jobId ?? []);
+    },
+  };
+}

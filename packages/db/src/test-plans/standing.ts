@@ -1,0 +1,220 @@
+import {
+  addStandingUsage,
+  findUsableKeys,
+  readStandingRates,
+  readStandingUsage,
+  sweepStandingRates,
+  writeStandingRates,
+} from "../standing/bounds.ts";
+import { claimDueTasks } from "../standing/claim.ts";
+import {
+  countStartedStandingRuns,
+  endStandingRun,
+  lockStandingStarts,
+  wakeWaitingStandingRuns,
+} from "../standing/end.ts";
+import {
+  changeStandingPrograms,
+  loadStandingVersions,
+  lockStandingPrograms,
+  type StandingProgramChange,
+  standingProgramsForProject,
+} from "../standing/programs.ts";
+import {
+  changeStandingRuns,
+  countEndedStandingRuns,
+  insertStandingRuns,
+  mergeSkippedStandingRuns,
+  type NewStandingRun,
+  readLastStandingRuns,
+  readQueuedStandingRuns,
+  readStandingLanes,
+  skipLateStandingRuns,
+  standingRunsForProject,
+} from "../standing/runs.ts";
+import { deleteDueTasks, holdDueTasks, moveDueTasks, putDueTasks, releaseDueTasks } from "../standing/settle-tasks.ts";
+import { armLostStandingPrograms, sweepStandingPrograms, sweepStandingRuns } from "../standing/sweep.ts";
+import { nowMs } from "../test-rows.ts";
+import type { Plan } from "./plan.ts";
+import { seededAt, seededId } from "./seed.ts";
+
+const projectId = seededId("prj", 1);
+/** The one with thousands of runs. */
+const programId = seededId("stp", 1);
+const programIds = Array.from({ length: 20 }, (_, index) => seededId("stp", index + 1));
+const runId = seededId("srn", 1);
+const lease = { ownerId: programId, kind: "fire", subject: "", leaseToken: 1 } as const;
+const task = { ownerId: programId, kind: "fire", subject: "", projectId, dueAt: nowMs } as const;
+const taskKey = "due_tasks_key(owner_id, kind, subject)";
+const open = ["standing_runs_open(program_id)", "standing_runs_open(program_id, lane)"];
+const decided = { detail: "", notBefore: null, startedAt: null, endedAt: null, jobId: null, blockingJobId: null };
+
+const newRun: NewStandingRun = {
+  ...decided,
+  ...{ id: seededId("srn", 500_000), projectId, programId, version: 1, sourceKey: "m:new", lane: "" },
+  kind: "hand",
+  state: "queued",
+  reason: "",
+  jobStatus: "",
+  ...{ count: 1, fireAt: nowMs, lastAt: null, missed: 0, previousAt: null, input: null, callerKeyId: null },
+  ...{ decidedAt: nowMs, toolCalls: 0, writes: 0, isCounted: false },
+};
+
+const change: StandingProgramChange = {
+  ...{ id: programId, pauseDetail: "", nextAt: nowMs, previousAt: null },
+  state: "active",
+  pauseReason: "",
+  ...{ started: 1, skipped: 0, missed: 0, failuresInRow: 0, updatedAt: nowMs },
+};
+
+/** Standing programs, their runs and what is due of them. */
+export const standingPlans: readonly Plan[] = [
+  {
+    name: "claim_due_tasks",
+    run: (db) => claimDueTasks(db, { owner: seededId("node", 1), nowMs, leaseUntilMs: nowMs + 30_000, limit: 10 }),
+    reads: { due_tasks: ["due_tasks_due(due_at)", taskKey] },
+    rowsMax: { due_tasks: 500 },
+  },
+  { name: "hold_due_tasks", run: (db) => holdDueTasks(db, [lease]), reads: { due_tasks: taskKey } },
+  { name: "delete_due_tasks", run: (db) => deleteDueTasks(db, [lease]), reads: { due_tasks: taskKey } },
+  {
+    name: "move_due_tasks",
+    run: (db) => moveDueTasks(db, [{ ...lease, dueAt: nowMs }]),
+    reads: { due_tasks: taskKey },
+  },
+  { name: "release_due_tasks", run: (db) => releaseDueTasks(db, [lease], nowMs), reads: { due_tasks: taskKey } },
+  { name: "put_due_tasks", run: (db) => putDueTasks(db, [task]), reads: {} },
+  {
+    name: "lock_standing_programs",
+    run: (db) => lockStandingPrograms(db, programIds),
+    reads: { standing_programs: "standing_programs_pkey(id)" },
+  },
+  {
+    name: "change_standing_programs",
+    run: (db) => changeStandingPrograms(db, [change]),
+    reads: { standing_programs: "standing_programs_pkey(id)" },
+  },
+  {
+    name: "load_standing_versions",
+    run: (db) => loadStandingVersions(db, [{ programId, version: 1 }]),
+    reads: { standing_versions: "standing_versions_key(program_id, version)" },
+  },
+  { name: "insert_standing_runs", run: (db) => insertStandingRuns(db, [newRun]), reads: {} },
+  {
+    name: "change_standing_runs",
+    run: (db) => changeStandingRuns(db, [{ ...decided, id: runId, state: "queued", reason: "overlap" }]),
+    reads: { standing_runs: "standing_runs_pkey(id)" },
+  },
+  { name: "read_standing_lanes", run: (db) => readStandingLanes(db, programIds), reads: { standing_runs: open } },
+  {
+    name: "read_queued_standing_runs",
+    run: (db) => readQueuedStandingRuns(db, [{ programId, lane: "", room: 1 }]),
+    reads: { standing_runs: open },
+  },
+  {
+    name: "skip_late_standing_runs",
+    run: (db) => skipLateStandingRuns(db, [{ programId, beforeMs: nowMs }], nowMs),
+    reads: { standing_runs: [...open, "standing_runs_pkey(id)"] },
+  },
+  {
+    name: "count_ended_standing_runs",
+    run: (db) => countEndedStandingRuns(db, programIds),
+    reads: { standing_runs: "standing_runs_uncounted(program_id)" },
+  },
+  {
+    name: "merge_skipped_standing_runs",
+    run: (db) => mergeSkippedStandingRuns(db, [{ programId, reason: "overlap", lane: "", at: nowMs, more: 1 }]),
+    reads: { standing_runs: ["standing_runs_program(program_id, id)", "standing_runs_pkey(id)"] },
+  },
+  {
+    name: "read_last_standing_runs",
+    run: (db) => readLastStandingRuns(db, programIds),
+    reads: { standing_runs: "standing_runs_program(program_id, id)" },
+  },
+  {
+    name: "end_standing_run",
+    run: (db) =>
+      endStandingRun(db, { runId, programId, projectId, status: "succeeded", toolCalls: 1, writes: 0, nowMs }),
+    reads: { standing_runs: "standing_runs_pkey(id)" },
+  },
+  {
+    name: "count_started_standing_runs",
+    run: (db) => countStartedStandingRuns(db, projectId, 200),
+    reads: { standing_runs: "standing_runs_started(project_id)", jobs: "jobs_pkey(id)" },
+  },
+  { name: "lock_standing_starts", run: (db) => lockStandingStarts(db, projectId), reads: {} },
+  {
+    name: "wake_waiting_standing_runs",
+    run: (db) => wakeWaitingStandingRuns(db, { projectId, most: 10, nowMs }),
+    reads: { standing_runs: "standing_runs_waiting(project_id)" },
+  },
+  {
+    name: "read_standing_rates",
+    run: (db) => readStandingRates(db, [{ programId, key: "" }]),
+    reads: { standing_rates: "standing_rates_key(program_id, key)" },
+  },
+  { name: "write_standing_rates", run: (db) => writeStandingRates(db, [{ programId, key: "", at: nowMs }]), reads: {} },
+  {
+    name: "sweep_standing_rates",
+    run: (db) => sweepStandingRates(db, seededAt(10), 100),
+    reads: { standing_rates: ["standing_rates_at(at)", "ctid"] },
+  },
+  {
+    name: "read_standing_usage",
+    run: (db) => readStandingUsage(db, [{ programId, day: "2026-01-05" }]),
+    reads: { standing_usage: "standing_usage_key(program_id, day)" },
+  },
+  {
+    name: "add_standing_usage",
+    run: (db) => addStandingUsage(db, [{ programId, day: "2026-01-05", runs: 1, toolCalls: 0, writes: 0 }]),
+    reads: {},
+  },
+  {
+    name: "find_usable_keys",
+    run: (db) => findUsableKeys(db, [seededId("key", 1)], nowMs),
+    reads: { api_keys: "api_keys_pkey(id)" },
+  },
+  {
+    name: "sweep_standing_runs",
+    run: (db) => sweepStandingRuns(db, seededAt(10), 100),
+    reads: { standing_runs: ["standing_runs_ended(ended_at)", "standing_runs_pkey(id)"] },
+  },
+  {
+    name: "sweep_standing_programs",
+    run: (db) => sweepStandingPrograms(db, seededAt(10), 100),
+    reads: {
+      standing_programs: ["standing_programs_deleted(deleted_at)", "standing_programs_pkey(id)"],
+      standing_runs: "standing_runs_program(program_id)",
+      standing_versions: "standing_versions_key(program_id)",
+      standing_usage: "standing_usage_key(program_id)",
+    },
+  },
+  {
+    name: "arm_lost_standing_programs",
+    run: (db) => armLostStandingPrograms(db, seededAt(10), 100),
+    reads: { standing_programs: "standing_programs_armed(next_at)", due_tasks: taskKey },
+  },
+  {
+    name: "list the standing programs of a project",
+    run: (db) =>
+      standingProgramsForProject(db, projectId).list(
+        { state: undefined, sourceKind: undefined },
+        { after: undefined, limit: 51 },
+      ),
+    reads: { standing_programs: "standing_programs_project(project_id)" },
+    isOrdered: true,
+    statistics: ["fresh"],
+  },
+  {
+    name: "list the runs of a standing program",
+    run: (db) =>
+      standingRunsForProject(db, projectId).list(
+        programId,
+        { state: undefined, reason: undefined, sinceMs: undefined, untilMs: undefined },
+        { after: undefined, limit: 51 },
+      ),
+    reads: { standing_runs: "standing_runs_program(program_id)" },
+    isOrdered: true,
+    statistics: ["fresh"],
+  },
+];

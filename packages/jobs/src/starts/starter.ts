@@ -1,0 +1,124 @@
+import { Fault, type Id, type KeyId, type ProjectId, type Role } from "@svc/core";
+import { type EstimateDocument, type Executor, type NewJob, putJobPrograms, readPlanApproval } from "@svc/db";
+import type { JsonObject, Program, ProgramFault } from "@svc/program";
+import { needsPlanApproval, pinsText, programDigest } from "@svc/program";
+import { checkApproval } from "../api/approval.ts";
+import { checkForProject } from "../api/check.ts";
+import type { JobsContext } from "../api/context.ts";
+import { skillPrograms } from "../api/submit.ts";
+import { newJob, type SkillProgram, type StandingOrigin } from "../drive/new-jobs.ts";
+import { sealProgram } from "../drive/stored-program.ts";
+
+/** A program that was checked to be started again and again. */
+export type StartableProgram = {
+  readonly program: Program;
+  readonly programHash: string;
+  readonly estimate: EstimateDocument;
+  /** Whether each of its jobs waits for approval first. */
+  readonly needsApproval: boolean;
+  readonly programJson: string;
+  /** The pinned definitions as JSON text. */
+  readonly pins: string;
+  /** The programs of the skills that it runs. */
+  readonly skills: readonly SkillProgram[];
+};
+
+/** Whose program is checked: as SubmitJob would, were it submitted. */
+export type StartCheck = { readonly projectId: ProjectId; readonly role: Role; readonly programJson: string };
+
+/** What a check found: the program, its faults, or that its plan needs an approval that it could never get. */
+export type CheckedStart =
+  | StartableProgram
+  | { readonly faults: readonly ProgramFault[]; readonly omitted: number }
+  | { readonly refusal: Fault };
+
+/** One start of a program that is kept. */
+export type Start = {
+  readonly id: Id<"job">;
+  readonly projectId: ProjectId;
+  readonly keyId: KeyId;
+  readonly principalChain: readonly string[];
+  readonly program: Program;
+  readonly programHash: string;
+  readonly digest: Buffer;
+  readonly estimate: EstimateDocument;
+  readonly needsApproval: boolean;
+  /** Undefined for the program's own. */
+  readonly input: JsonObject | undefined;
+  readonly standing: StandingOrigin;
+  readonly nowMs: number;
+};
+
+/** What a policy judges a plan by. */
+export type HeldPlan = { readonly program: Program; readonly estimate: EstimateDocument };
+
+/** What starts jobs of programs that stand: it makes them, and who started them stores them in a transaction of its own. */
+export type JobStarter = {
+  check(asked: StartCheck): Promise<CheckedStart>;
+  /** Stores a program for its later starts, and answers by which digest they find it. */
+  keep(tx: Executor, projectId: ProjectId, program: StartableProgram): Promise<Buffer>;
+  /**
+   * Whether the policy of a project, which may be another than when a plan was checked, has it wait for approval; asked of plans that
+   * need none by their own rule.
+   */
+  isHeldByPolicy(tx: Executor, projectId: ProjectId): Promise<(plan: HeldPlan) => boolean>;
+  /** Makes the job of one start; nothing is stored. */
+  make(tx: Executor, start: Start): Promise<NewJob>;
+  /** Has the engine of this node look for jobs that were stored. */
+  wake(): void;
+  /** Tells a driver on this node that its job is to be cancelled, as the store says already. */
+  cancel(jobId: Id<"job">): void;
+};
+
+/** What the starter works with. */
+export type StarterContext = Pick<JobsContext, "db" | "sealer" | "views" | "accounts" | "asks" | "engine">;
+
+/** Makes what starts jobs of programs that stand. */
+export function createJobStarter(context: StarterContext): JobStarter {
+  const { sealer, asks, engine } = context;
+  return {
+    check: (asked) => check(context, asked),
+    async keep(tx, projectId, { skills, ...own }) {
+      const records = [own, ...skills].map(({ programJson, programHash, pins }) => {
+        const digest = programDigest(programJson, pins);
+        const sealedProgram = sealProgram(sealer, { projectId, programDigest: digest }, programJson);
+        return { projectId, digest, program: null, sealedProgram, programHash, pins };
+      });
+      await putJobPrograms(tx, records);
+      return programDigest(own.programJson, own.pins);
+    },
+    async isHeldByPolicy(tx, projectId) {
+      const minimum = await readPlanApproval(tx, projectId);
+      return ({ program, estimate }) => needsPlanApproval(program, estimate, minimum);
+    },
+    make: (tx, start) =>
+      newJob(
+        { db: tx, sealer, asks },
+        {
+          ...start,
+          mode: "live",
+          simulateFirst: false,
+          // They were kept with the program.
+          skills: [],
+          skillSlug: "",
+          idempotencyKey: undefined,
+          contentDigest: noContent,
+        },
+      ),
+    wake: () => engine.wake(),
+    cancel: (jobId) => engine.cancel(jobId),
+  };
+}
+
+/** No idempotency key is bound to a start. */
+const noContent = Buffer.alloc(0);
+
+async function check(context: StarterContext, { projectId, role, programJson }: StartCheck): Promise<CheckedStart> {
+  const checked = await checkForProject(context, { projectId, programJson, isStored: false });
+  if ("faults" in checked) return checked;
+  const { program, programHash, estimate } = checked;
+  const needsApproval = await checkApproval(context.db, { projectId, role }, checked);
+  if (needsApproval instanceof Fault) return { refusal: needsApproval };
+  const [pins, skills] = [pinsText(checked), skillPrograms(checked)];
+  return { program, programHash, estimate, needsApproval, programJson, pins, skills };
+}

@@ -1,0 +1,94 @@
+import { createTenantValidators, type JsonSchema } from "@svc/catalog";
+import { isObject } from "@svc/core";
+import type { FaultList } from "../faults.ts";
+import type { JsonObject, JsonValue, Path } from "../json.ts";
+import { parseTemplate } from "../read/reference.ts";
+import type { Node } from "../read/shape.ts";
+import { type Resolution, resolveValue } from "../run/resolve.ts";
+import { referencesOf, type ValueTemplate } from "../template.ts";
+import { withDefaults } from "../types/defaults.ts";
+import { examine, type TemplateFault } from "../types/examine.ts";
+import { firstScope, resolveType, type Scope } from "../types/scope.ts";
+
+/**
+ * A value template over what is given from outside a program, such as the time that starts it: its paths start with the names of
+ * what is given. Within it these stand as fields of `input`.
+ */
+export type GivenTemplate = { readonly template: ValueTemplate; readonly scope: Scope };
+
+/** Reads a template over values of a type, an object. Faults are recorded; undefined only for what is absent. */
+export function readGiven({ value, path }: Node, type: JsonSchema, faults: FaultList): GivenTemplate | undefined {
+  if (value === undefined) return undefined;
+  const names = Object.keys(isObject(type.properties) ? type.properties : {}).join(", ");
+  const hint = `write {"$ref": "path"} or {"$text": "… {path} …"}; paths start with ${names}`;
+  const moved = underInput(value, path, (at) =>
+    faults.add("PROGRAM_MALFORMED", at, "is an expression, which only programs take here", hint),
+  );
+  const template = parseTemplate(moved, path, (at, kind, message) => {
+    faults.add(kind === "shape" ? "PROGRAM_MALFORMED" : "PROGRAM_REFERENCE_INVALID", at, asGiven(message), hint);
+  });
+  const scope = firstScope({ inputSchema: type, input: {}, params: {} }, { ids: new Set(), hints: noHints });
+  for (const { reference, path: at } of referencesOf(template)) {
+    const found = resolveType(scope, reference);
+    if ("fault" in found) {
+      faults.add(
+        "PROGRAM_REFERENCE_INVALID",
+        [...path, ...at],
+        `${asGiven(reference.text)}: ${asGiven(found.fault)}`,
+        hint,
+      );
+    }
+  }
+  return { template, scope };
+}
+
+/** How a template misses a schema, whatever is given; references have the types of what they name. */
+export function examineGiven({ template, scope }: GivenTemplate, schema: JsonSchema): readonly TemplateFault[] {
+  const validators = createTenantValidators();
+  const { faults } = examine(withDefaults(template, schema), schema, {
+    typeOf(part) {
+      if (part.kind === "computed") return undefined;
+      const found = resolveType(scope, part.reference);
+      return "fault" in found ? undefined : found.type;
+    },
+    validator: (part) => validators(part),
+  });
+  return faults;
+}
+
+/** Fills a template in with what is given. */
+export function fillGiven({ template }: GivenTemplate, given: JsonObject): Resolution<JsonValue> {
+  const filled = resolveValue(template, { input: given, params: {} });
+  if (!("fault" in filled)) return filled;
+  return { fault: { ...filled.fault, message: asGiven(filled.fault.message) } };
+}
+
+const noHints = { values: "", sets: "", rows: "", expressionRows: "" };
+
+/** Each path with `input.` before it. Expressions are told to `onExpression`. */
+function underInput(value: JsonValue, path: Path, onExpression: (path: Path) => void): JsonValue {
+  if (Array.isArray(value)) {
+    return (value as readonly JsonValue[]).map((item, index) => underInput(item, [...path, index], onExpression));
+  }
+  if (!isObject(value)) return value;
+  const object = value as JsonObject;
+  if (Object.hasOwn(object, "$literal")) return object;
+  if (Object.hasOwn(object, "$cel")) {
+    onExpression([...path, "$cel"]);
+    return null;
+  }
+  if (typeof object.$ref === "string") return { ...object, $ref: `input.${object.$ref}` };
+  if (typeof object.$text === "string") return { ...object, $text: textUnderInput(object.$text) };
+  const entries = Object.entries(object).map(([name, item]) => [name, underInput(item, [...path, name], onExpression)]);
+  return Object.fromEntries(entries) as JsonObject;
+}
+
+/** `{{` is a brace, and stays one. */
+function textUnderInput(text: string): string {
+  return text.replace(/\{\{|\{\s*/g, (brace) => (brace === "{{" ? brace : "{input."));
+}
+
+/** A message without the `input.` that nobody wrote. */
+function asGiven(message: string): string {
+  return message.replace(/\binput\.(?=[a-z])/g, "").replace(/^input /, "what is given ");
+}

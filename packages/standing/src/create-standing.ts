@@ -1,0 +1,45 @@
+import type { Clock, NodeId, Sealer } from "@svc/core";
+import type { Database } from "@svc/db";
+import type { JobStarter } from "@svc/jobs";
+import {
+  defaultStandingLimits,
+  type StandingContext,
+  type StandingFaultPoint,
+  type StandingLimits,
+} from "./engine/context.ts";
+import { createStandingEngine, type StandingEngine } from "./engine/engine.ts";
+import { type StandingObserver, silentStandingObserver } from "./observer.ts";
+import { createStandingService } from "./service/service.ts";
+import { createVersionCache } from "./versions.ts";
+
+/** What the standing programs of a node are made of. */
+export type StandingOptions = {
+  readonly db: Database;
+  readonly clock: Clock;
+  readonly sealer: Sealer;
+  readonly nodeId: NodeId;
+  readonly starter: JobStarter;
+  readonly observer?: StandingObserver | undefined;
+  /** Bounds that differ from the defaults. */
+  readonly limits?: Partial<StandingLimits> | undefined;
+  /** For tests: comes to a fault point of the engine. */
+  readonly onFaultPoint?: ((point: StandingFaultPoint) => Promise<void> | void) | undefined;
+};
+
+/** What starts programs by themselves, and serves them, on a node. */
+export type Standing = {
+  readonly engine: StandingEngine;
+  readonly standingService: ReturnType<typeof createStandingService>;
+};
+
+/** Makes what starts programs by themselves on a node. The engine is not started. */
+export function createStanding({ observer = silentStandingObserver, limits, ...options }: StandingOptions): Standing {
+  const context: StandingContext = {
+    ...options,
+    observer,
+    versions: createVersionCache(options.sealer),
+    limits: { ...defaultStandingLimits, ...limits },
+  };
+  const engine = createStandingEngine(context);
+  return { engine, standingService: createStandingService({ ...context, engine }) };
+}

@@ -1,0 +1,341 @@
+import { createId, type Id, type JsonObject, type StandingRunId } from "@svc/core";
+import type {
+  NewStandingRun,
+  StandingLane,
+  StandingPauseReason,
+  StandingProgramRecord,
+  StandingRunChange,
+  StandingRunReason,
+  StandingRunRecord,
+} from "@svc/db";
+import { localTimeOf } from "../schedule/zone.ts";
+import type { LoadedVersion } from "../versions.ts";
+import { givenOf, keyOf } from "./given.ts";
+import { inputOf } from "./input.ts";
+import { decideStart, type LaneFacts, rateAfter, type Used, type Verdict } from "./verdict.ts";
+
+/** Something that is due: a time of the schedule, or a call. */
+export type Occurrence = Pick<
+  NewStandingRun,
+  "kind" | "sourceKey" | "fireAt" | "missed" | "previousAt" | "callerKeyId"
+> & {
+  /** What a caller gave; undefined: the definition makes the input. */
+  readonly input: JsonObject | undefined;
+};
+
+/** A run that is started, with the input of its job. */
+export type StartedRun = {
+  readonly run: NewStandingRun | StandingRunRecord;
+  readonly jobId: Id<"job">;
+  readonly version: LoadedVersion;
+  readonly input: JsonObject | undefined;
+};
+
+/** What a book is opened with. */
+export type BookFacts = {
+  readonly program: StandingProgramRecord;
+  /** The program's version of today. */
+  readonly version: LoadedVersion;
+  readonly lanes: readonly StandingLane[];
+  /** Where rates stand, by key. */
+  readonly rates: ReadonlyMap<string, number>;
+  /** What was used today. */
+  readonly used: Used;
+  readonly nowMs: number;
+  /** Runs that its project may still have under way; shared by the books of a project. */
+  readonly room: { left: number };
+  /** Seals what a caller gave. */
+  readonly seal: (runId: StandingRunId, input: JsonObject) => Buffer;
+  /** When the next day of a zone begins. */
+  readonly nextDayMs: (timeZone: string) => number;
+};
+
+type Lane = { started: number; queued: number; jobIds: Id<"job">[]; newestQueued: StandingRunId | null };
+
+/**
+ * What is decided about one program in one transaction, which holds its row. Decisions see those before them; nothing is written
+ * until the book is closed.
+ */
+export class Book {
+  readonly facts: BookFacts;
+  /** New runs, in the order of their decisions. */
+  readonly newRuns: NewStandingRun[] = [];
+  readonly changes: StandingRunChange[] = [];
+  readonly starts: StartedRun[] = [];
+  readonly cancels: Id<"job">[] = [];
+  readonly rates = new Map<string, number>();
+  /** When a run that waits may start, the earliest. */
+  wakeAt: number | undefined;
+  state: StandingProgramRecord["state"];
+  pauseReason: StandingPauseReason;
+  pauseDetail: string;
+  nextAt: number | null;
+  previousAt: number | null;
+  started = 0;
+  skipped = 0;
+  missed = 0;
+  failuresInRow: number;
+  readonly #lanes: Map<string, Lane>;
+  #used: Used;
+
+  constructor(facts: BookFacts) {
+    this.facts = facts;
+    const { program, lanes, used } = facts;
+    this.state = program.state;
+    this.pauseReason = program.pauseReason;
+    this.pauseDetail = program.pauseDetail;
+    this.nextAt = program.nextAt;
+    this.previousAt = program.previousAt;
+    this.failuresInRow = program.failuresInRow;
+    this.#lanes = new Map(lanes.map(({ lane, jobIds, ...counts }) => [lane, { ...counts, jobIds: [...jobIds] }]));
+    this.#used = used;
+  }
+
+  /** What is open in a lane, this book's decisions included. */
+  laneOf(name: string): LaneFacts {
+    return this.#lane(name);
+  }
+
+  /** Decides about something that is due, and answers its run. */
+  add(occurrence: Occurrence): NewStandingRun {
+    const { version, program } = this.facts;
+    const { definition, record } = version;
+    const given = givenOf({ ...occurrence, previousAt: occurrence.previousAt ?? null }, definition.timeZone);
+    const lane = keyOf(definition.overlap.key, given);
+    const rateKey = keyOf(definition.rate?.key, given);
+    const run = this.#newRun(occurrence, record.version);
+    if ("fault" in lane) return this.#refuse(run, "input_invalid", lane.fault);
+    if ("fault" in rateKey) return this.#refuse(run, "input_invalid", rateKey.fault);
+    const inLane = { ...run, lane: lane.text };
+    const input = inputOf(version, given, occurrence.input);
+    if ("fault" in input) return this.#refuse(inLane, "input_invalid", input.fault);
+    const sealed = occurrence.input === undefined ? null : this.facts.seal(run.id, occurrence.input);
+    const verdict = this.#decide(version, lane.text, rateKey.text, false);
+    const decided = this.#apply({ ...inLane, input: sealed, projectId: program.projectId }, verdict);
+    this.newRuns.push(decided);
+    if (verdict.kind === "start") this.#start(decided, { version, rateKey: rateKey.text, input: input.value });
+    return decided;
+  }
+
+  /** Decides anew about a run that waits. `input`: what its caller gave. */
+  admit(run: StandingRunRecord, version: LoadedVersion, input: JsonObject | undefined): void {
+    const { definition } = version;
+    const given = givenOf(run, definition.timeZone);
+    const rateKey = keyOf(definition.rate?.key, given);
+    const filled = inputOf(version, given, input);
+    const lane = this.#lane(run.lane);
+    if ("fault" in rateKey || "fault" in filled) {
+      lane.queued--;
+      this.failuresInRow++;
+      const detail = "fault" in rateKey ? rateKey.fault : "fault" in filled ? filled.fault : "";
+      const ended = {
+        state: "refused",
+        reason: "input_invalid",
+        detail,
+        notBefore: null,
+        endedAt: this.facts.nowMs,
+      } as const;
+      this.changes.push({ ...changeOf(run), ...ended });
+      return;
+    }
+    const verdict = this.#decide(version, run.lane, rateKey.text, true);
+    if (verdict.kind !== "start") {
+      const reason = verdict.reason;
+      const notBefore = verdict.kind === "queue" ? verdict.notBefore : null;
+      this.#wake(notBefore);
+      if (run.reason !== reason || run.notBefore !== notBefore)
+        this.changes.push({ ...changeOf(run), reason, notBefore });
+      return;
+    }
+    lane.queued--;
+    if (lane.newestQueued === run.id) lane.newestQueued = null;
+    const started = this.#apply({ ...run }, verdict);
+    this.changes.push(changeOf(started));
+    this.#start(started, { version, rateKey: rateKey.text, input: filled.value });
+  }
+
+  /** Occurrences that are left out, as one run. */
+  miss({ count, firstMs, lastMs }: { count: number; firstMs: number; lastMs: number }): void {
+    const occurrence = { kind: "schedule", fireAt: firstMs, missed: 0, previousAt: null, callerKeyId: null } as const;
+    const run = this.#newRun(
+      { ...occurrence, sourceKey: `s:${firstMs}`, input: undefined },
+      this.facts.version.record.version,
+    );
+    this.missed += count;
+    const lastAt = count === 1 ? null : lastMs;
+    this.newRuns.push({ ...run, count, lastAt, state: "skipped", reason: "missed", endedAt: this.facts.nowMs });
+  }
+
+  /** A run that is due and cannot start, since something of the program does not hold any more. */
+  refuse(occurrence: Occurrence, reason: StandingRunReason, detail: string): void {
+    this.#refuse(this.#newRun(occurrence, this.facts.version.record.version), reason, detail);
+  }
+
+  /** Nothing is started from now on, until somebody resumes the program. */
+  pause(reason: StandingPauseReason, detail: string): void {
+    this.state = "paused";
+    this.pauseReason = reason;
+    this.pauseDetail = detail;
+  }
+
+  /** Pauses the program where as many failed in a row as its definition names. */
+  pauseAfterFailures(): void {
+    const { pauseAfter } = this.facts.version.definition;
+    if (pauseAfter === 0 || this.failuresInRow < pauseAfter || this.state !== "active") return;
+    this.pause("failures", `${this.failuresInRow} runs in a row failed`);
+  }
+
+  /** A job that there is no room for after all: its run waits. */
+  putBack(start: StartedRun, notBefore: number): void {
+    const { run } = start;
+    const waits = { state: "queued", reason: "quota", notBefore, startedAt: null, jobId: null } as const;
+    const at = this.newRuns.findIndex(({ id }) => id === run.id);
+    if (at >= 0) this.newRuns[at] = { ...(this.newRuns[at] ?? raise(run.id)), ...waits };
+    const changeAt = this.changes.findIndex(({ id }) => id === run.id);
+    if (changeAt >= 0) this.changes[changeAt] = { ...(this.changes[changeAt] ?? raise(run.id)), ...waits };
+    this.started--;
+    this.#wake(notBefore);
+  }
+
+  #lane(name: string): Lane {
+    const known = this.#lanes.get(name);
+    if (known !== undefined) return known;
+    const made = { started: 0, queued: 0, jobIds: [], newestQueued: null };
+    this.#lanes.set(name, made);
+    return made;
+  }
+
+  #newRun({ input: _input, ...occurrence }: Occurrence, version: number): NewStandingRun {
+    const { program, nowMs } = this.facts;
+    return {
+      ...occurrence,
+      id: createId("srn", nowMs),
+      projectId: program.projectId,
+      programId: program.id,
+      version,
+      lane: "",
+      state: "queued",
+      reason: "",
+      detail: "",
+      count: 1,
+      lastAt: null,
+      input: null,
+      decidedAt: nowMs,
+      notBefore: null,
+      startedAt: null,
+      endedAt: null,
+      jobId: null,
+      jobStatus: "",
+      blockingJobId: null,
+      toolCalls: 0,
+      writes: 0,
+      isCounted: false,
+    };
+  }
+
+  #refuse(run: NewStandingRun, reason: StandingRunReason, detail: string): NewStandingRun {
+    const refused = {
+      ...run,
+      state: "refused",
+      reason,
+      detail: detail.slice(0, 1_000),
+      endedAt: this.facts.nowMs,
+    } as const;
+    this.failuresInRow++;
+    this.newRuns.push(refused);
+    return refused;
+  }
+
+  #decide({ definition }: LoadedVersion, laneName: string, rateKey: string, isWaiting: boolean): Verdict {
+    const { nowMs, room, nextDayMs } = this.facts;
+    const { overlap, rate, budget, timeZone } = definition;
+    return decideStart({
+      overlap,
+      lane: this.#lane(laneName),
+      rate: rate && { policy: rate, at: this.rates.get(rateKey) ?? this.facts.rates.get(rateKey) },
+      budget: budget && { policy: budget, used: this.#used, nextDayMs: nextDayMs(timeZone) },
+      hasRoom: room.left > 0,
+      nowMs,
+      isWaiting,
+    });
+  }
+
+  /** A run as the verdict leaves it; the lane is told. */
+  #apply<Run extends NewStandingRun | StandingRunRecord>(run: Run, verdict: Verdict): Run {
+    const { nowMs } = this.facts;
+    const lane = this.#lane(run.lane);
+    switch (verdict.kind) {
+      case "start":
+        return {
+          ...run,
+          state: "started",
+          reason: "",
+          notBefore: null,
+          startedAt: nowMs,
+          jobId: createId("job", nowMs),
+        };
+      case "skip": {
+        this.skipped++;
+        const blockingJobId = verdict.blockingJobId ?? null;
+        return { ...run, state: "skipped", reason: verdict.reason, blockingJobId, endedAt: nowMs };
+      }
+      case "queue": {
+        const { reason, notBefore, supersedes, cancels = [] } = verdict;
+        if (supersedes !== undefined) this.#supersede(supersedes, lane);
+        lane.queued++;
+        lane.newestQueued = run.id;
+        this.cancels.push(...cancels);
+        this.#wake(notBefore);
+        return { ...run, state: "queued", reason, notBefore, blockingJobId: lane.jobIds[0] ?? null };
+      }
+    }
+  }
+
+  #supersede(id: StandingRunId, lane: Lane): void {
+    const ended = { state: "skipped", reason: "superseded", notBefore: null, endedAt: this.facts.nowMs } as const;
+    lane.queued--;
+    this.skipped++;
+    const at = this.newRuns.findIndex((run) => run.id === id);
+    const own = this.newRuns[at];
+    if (own !== undefined) this.newRuns[at] = { ...own, ...ended };
+    else {
+      const none = { detail: "", startedAt: null, jobId: null, blockingJobId: null };
+      this.changes.push({ id, ...none, ...ended });
+    }
+  }
+
+  #start(
+    run: NewStandingRun | StandingRunRecord,
+    { version, rateKey, input }: { version: LoadedVersion; rateKey: string; input: JsonObject | undefined },
+  ): void {
+    const { nowMs, rates, room } = this.facts;
+    const { rate } = version.definition;
+    if (run.jobId === null || run.jobId === undefined) throw new Error(`run ${run.id} starts without a job`);
+    const lane = this.#lane(run.lane);
+    lane.started++;
+    lane.jobIds.push(run.jobId);
+    room.left--;
+    this.started++;
+    this.#used = { ...this.#used, runs: this.#used.runs + 1 };
+    if (rate) this.rates.set(rateKey, rateAfter(rate, this.rates.get(rateKey) ?? rates.get(rateKey), nowMs));
+    this.starts.push({ run, jobId: run.jobId, version, input });
+  }
+
+  #wake(atMs: number | null): void {
+    if (atMs !== null) this.wakeAt = Math.min(this.wakeAt ?? atMs, atMs);
+  }
+}
+
+/** The day of a time in a zone: `2026-03-14`. */
+export function dayOf(ms: number, timeZone: string): string {
+  return localTimeOf(ms, timeZone).date;
+}
+
+function changeOf(run: NewStandingRun | StandingRunRecord): StandingRunChange {
+  const { id, state, reason, detail, notBefore, startedAt, endedAt, jobId, blockingJobId } = run;
+  return { id, state, reason, detail, notBefore, startedAt, endedAt, jobId, blockingJobId };
+}
+
+function raise(id: string): never {
+  throw new Error(`run ${id} is not in its book`);
+}

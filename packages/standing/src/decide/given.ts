@@ -1,0 +1,40 @@
+import { createHash } from "node:crypto";
+import { isObject, isoTime, scalarText } from "@svc/core";
+import type { StandingRunRecord } from "@svc/db";
+import { fillGiven, type GivenTemplate } from "@svc/program";
+import type { Given } from "../definition/definition.ts";
+import { localTimeOf } from "../schedule/zone.ts";
+
+/** What made a run: everything that its templates are filled in with. */
+export type Fire = Pick<StandingRunRecord, "kind" | "fireAt" | "missed" | "previousAt">;
+
+/** What the templates of a definition are filled in with for a run. */
+export function givenOf({ kind, fireAt, missed, previousAt }: Fire, timeZone: string): Given {
+  const { date, time } = localTimeOf(fireAt, timeZone);
+  return {
+    fire: {
+      at: isoTime(fireAt),
+      localDate: date,
+      localTime: time,
+      timeZone,
+      kind,
+      missed,
+      ...(previousAt !== null && { previousAt: isoTime(previousAt) }),
+    },
+  };
+}
+
+/** Longest text of a key that stands for itself. */
+const keyCharactersMax = 200;
+
+/** The text of a key; empty where the definition names none. A fault where it cannot be filled in. */
+export function keyOf(template: GivenTemplate | undefined, given: Given): { text: string } | { fault: string } {
+  if (template === undefined) return { text: "" };
+  const filled = fillGiven(template, given);
+  if ("fault" in filled) return { fault: filled.fault.message };
+  const text = scalarText(filled.value);
+  if (text === undefined) return { fault: `a key is ${isObject(filled.value) ? "an object" : "a list"}, and no text` };
+  const storable = text.replaceAll("\0", "\u{fffd}").toWellFormed();
+  if (storable.length <= keyCharactersMax) return { text: storable };
+  return { text: createHash("sha256").update(storable).digest("hex") };
+}

@@ -1,0 +1,158 @@
+import type { JsonSchema } from "@svc/catalog";
+import { durationSchema, type ObjectForm, schemaOf, wholeSchema } from "@svc/program";
+
+/** Characters of a definition at most, its program included. */
+export const definitionCharactersMax = 327_680;
+/** Shortest time between two occurrences. */
+const intervalMinMs = 60_000;
+/** Times that a list of `at` may have. */
+export const timesMax = 100;
+/** Cron expressions that a schedule may have. */
+export const expressionsMax = 10;
+
+const day = 86_400_000;
+/** Bounds of the numbers and durations of a definition; milliseconds. */
+export const bounds = {
+  every: { min: intervalMinMs, max: 366 * day },
+  jitter: { min: 1_000, max: 3_600_000 },
+  window: { min: 10_000, max: 30 * day },
+  rateMax: { min: 1, max: 10_000 },
+  ratePer: { min: 1_000, max: 30 * day },
+  budget: { min: 1, max: 1_000_000_000 },
+  overlapMax: { min: 1, max: 100 },
+  queueMax: { min: 1, max: 10_000 },
+  queueFor: { min: 1_000, max: 30 * day },
+  pauseAfter: { min: 0, max: 1_000 },
+} as const;
+
+const template: JsonSchema = {
+  description: 'A value of what is given: {"$ref": "fire.at"}, {"$text": "{fire.localDate}"}, or a value as it stands.',
+};
+const key: JsonSchema = { description: "What shares it: a text of what is given. Without it the whole program does." };
+const whenOver: JsonSchema = {
+  enum: ["queue", "skip"],
+  description: "Whether a run that is over it waits or is left out.",
+};
+
+/** `catchUp`. */
+export const catchUpForm: ObjectForm = {
+  description: "What is done about occurrences that were missed while the service was away.",
+  required: {},
+  optional: {
+    window: durationSchema("How late an occurrence may be; what is later is left out. Default 1d.", "1d"),
+    runs: { enum: ["none", "last", "all"], description: "Which of them are made up for. Default last." },
+  },
+  examples: [{ window: "1d", runs: "last" }],
+};
+
+/** `schedule`. */
+export const scheduleForm: ObjectForm = {
+  description: "The times at which it is due: by exactly one of cron, every and at.",
+  required: {},
+  optional: {
+    cron: {
+      description: "Expressions of five fields, with names, L, W, # and +, in the definition's time zone; their union.",
+      type: "array",
+      minItems: 1,
+      maxItems: expressionsMax,
+      items: { type: "string", maxLength: 200 },
+      examples: [["0 9 * * 1-5"]],
+    },
+    every: durationSchema("Time that passes from startAt, else from the epoch: no wall clock.", "15m"),
+    at: {
+      description: "Instants.",
+      type: "array",
+      minItems: 1,
+      maxItems: timesMax,
+      items: { type: "string", format: "date-time" },
+      examples: [["2027-01-01T00:00:00Z"]],
+    },
+    startAt: { description: "Nothing is due before.", type: "string", format: "date-time" },
+    endAt: { description: "Nothing is due from then on.", type: "string", format: "date-time" },
+    jitter: durationSchema("Each occurrence waits for a part of it, always the same one.", "2m"),
+    catchUp: schemaOf(catchUpForm),
+  },
+  examples: [{ cron: ["0 9 * * 1-5"], jitter: "2m" }],
+};
+
+/** `source`. */
+export const sourceForm: ObjectForm = {
+  description: "What starts it.",
+  required: { schedule: schemaOf(scheduleForm) },
+  optional: {},
+  examples: [{ schedule: { every: "15m" } }],
+};
+
+/** `rate`. */
+export const rateForm: ObjectForm = {
+  description: "How many runs start in a time.",
+  required: {
+    max: wholeSchema("Runs.", bounds.rateMax, 10),
+    per: durationSchema("In this time.", "1m"),
+  },
+  optional: { whenOver, key },
+  examples: [{ max: 10, per: "1m" }],
+};
+
+/** `budget`. */
+export const budgetForm: ObjectForm = {
+  description:
+    "What runs may use on a day of the time zone. Calls and writes count when their job ends: a day may overshoot by those that run.",
+  required: {},
+  optional: {
+    runs: wholeSchema("Runs.", bounds.budget, 200),
+    toolCalls: wholeSchema("Tool calls.", bounds.budget, 20_000),
+    writes: wholeSchema("Calls that write.", bounds.budget, 500),
+    whenOver,
+  },
+  examples: [{ runs: 200, writes: 500 }],
+};
+
+/** `overlap`. */
+export const overlapForm: ObjectForm = {
+  description: "What happens where a run is due while others are under way.",
+  required: {
+    policy: {
+      enum: ["skip", "queueOne", "queueAll", "cancelRunning", "allow"],
+      description:
+        "skip leaves it out; queueOne lets the newest wait; queueAll lets all wait; cancelRunning ends the others first; allow starts it.",
+    },
+  },
+  optional: {
+    max: wholeSchema("Runs at once. Default 1; of allow 100.", bounds.overlapMax, 1),
+    queueMax: wholeSchema("Runs that wait at most. Default 1,000.", bounds.queueMax, 1_000),
+    queueFor: durationSchema("How long a run waits at most. Default 24h.", "24h"),
+    key,
+  },
+  examples: [{ policy: "queueAll" }],
+};
+
+/** A definition as a whole. */
+export const definitionForm: ObjectForm = {
+  description: "A standing program, version 1: a program that the service starts by itself.",
+  required: {
+    version: { const: 1 },
+    source: schemaOf(sourceForm),
+    program: { description: "The program, as SubmitJob takes it.", type: "object" },
+  },
+  optional: {
+    title: { description: "What it is for, in up to 200 characters.", type: "string", maxLength: 200 },
+    timeZone: { description: "A name of the IANA database. Default UTC.", type: "string", examples: ["Europe/Berlin"] },
+    input: { ...template, description: `The input of each run. ${template.description}` },
+    rate: schemaOf(rateForm),
+    budget: schemaOf(budgetForm),
+    overlap: schemaOf(overlapForm),
+    pauseAfter: wholeSchema(
+      "Jobs in a row that fail or expire, and starts that are refused, until it pauses. Default 10; 0 for never.",
+      bounds.pauseAfter,
+      10,
+    ),
+  },
+  examples: [],
+};
+
+/** The JSON Schema of definitions, as GET /schemas/standing.v1.json answers it. */
+export const standingSchema: JsonSchema = {
+  $schema: "https://json-schema.org/draft/2020-12/schema",
+  ...schemaOf(definitionForm),
+};

@@ -1,0 +1,45 @@
+import type { Clock, NodeId, Sealer } from "@svc/core";
+import type { Database } from "@svc/db";
+import type { JobStarter } from "@svc/jobs";
+import type { StandingObserver } from "../observer.ts";
+import type { VersionCache } from "../versions.ts";
+
+/** Bounds of the engine; times in milliseconds. */
+export type StandingLimits = {
+  /** Longest pause between two looks for what is due. Default 1 s. */
+  readonly pollMs: number;
+  /** A lease lasts this long; a node that dies holds up what it had claimed for so long. Default 30 s. */
+  readonly leaseMs: number;
+  /** Tasks that are decided in one transaction. Default 100. */
+  readonly batchMax: number;
+  /** Runs of a project under way at once, parked ones apart (SVC_STANDING_RUNS). Default 200. */
+  readonly projectRunsMax: number;
+  /** Standing programs of a project (SVC_STANDING_MAX). Default 10,000. */
+  readonly programsMax: number;
+};
+
+/** The bounds that hold where nothing else is said. */
+export const defaultStandingLimits: StandingLimits = {
+  pollMs: 1_000,
+  leaseMs: 30_000,
+  batchMax: 100,
+  projectRunsMax: 200,
+  programsMax: 10_000,
+};
+
+/** Where tests stop the engine or end the process. */
+export type StandingFaultPoint = "before-decided" | "after-decided";
+
+/** What deciding about occurrences works with. */
+export type StandingContext = {
+  readonly db: Database;
+  readonly clock: Clock;
+  readonly sealer: Sealer;
+  readonly nodeId: NodeId;
+  readonly starter: JobStarter;
+  readonly versions: VersionCache;
+  readonly observer: StandingObserver;
+  readonly limits: StandingLimits;
+  /** For tests: comes to a fault point. */
+  readonly onFaultPoint?: ((point: StandingFaultPoint) => Promise<void> | void) | undefined;
+};

@@ -1,0 +1,178 @@
+import { parseId, type StandingProgramId } from "@svc/core";
+import {
+  armLostStandingPrograms,
+  type ClaimedDueTask,
+  claimDueTasks,
+  deleteDueTasks,
+  isUnavailable,
+  type NewStandingRun,
+  releaseDueTasks,
+  requestJobCancel,
+  wakeWaitingStandingRuns,
+  withTransaction,
+} from "@svc/db";
+import type { Occurrence } from "../decide/book.ts";
+import { type Batch, type Decided, decideBatch } from "./batch.ts";
+import type { StandingContext } from "./context.ts";
+import { storeBatch } from "./store.ts";
+
+/** The engine of standing programs of one node. */
+export type StandingEngine = {
+  /** Begins to look for what is due. */
+  start(): void;
+  /** Looks now: told after a commit that made something due. */
+  wake(): void;
+  /** Decides about a call at once; undefined where the program is gone or not active. */
+  call(programId: StandingProgramId, occurrence: Occurrence): Promise<NewStandingRun | undefined>;
+  /** Looks for nothing more, and ends what it is at. */
+  stop(): Promise<void>;
+};
+
+const retryMinMs = 1_000;
+const retryMaxMs = 60_000;
+/** How often it is looked for schedules that no task stands for. */
+const rearmMs = 60_000;
+/** Schedules that are armed again at once. */
+const rearmMax = 1_000;
+
+/** Makes the engine of a node. It is not started. */
+export function createStandingEngine(context: StandingContext): StandingEngine {
+  const stopped = new AbortController();
+  let pause = new AbortController();
+  let running: Promise<unknown> = Promise.resolve();
+  const wake = () => pause.abort("woken");
+  const { clock, limits, observer } = context;
+
+  async function lookLoop(): Promise<void> {
+    while (!stopped.signal.aborted) {
+      pause = new AbortController();
+      const { signal } = pause;
+      const isFull = await look(context);
+      if (!isFull && !stopped.signal.aborted)
+        await clock.wait(limits.pollMs, AbortSignal.any([signal, stopped.signal]));
+    }
+  }
+
+  async function rearmLoop(): Promise<void> {
+    while (!stopped.signal.aborted) {
+      await clock.wait(rearmMs, stopped.signal);
+      if (stopped.signal.aborted) return;
+      try {
+        const count = await armLostStandingPrograms(context.db, clock.now() - rearmMs, rearmMax);
+        if (count > 0) observer.rearmed(count);
+      } catch (error) {
+        observer.failed("claim", error);
+      }
+    }
+  }
+
+  return {
+    start() {
+      running = Promise.all([lookLoop(), rearmLoop()]);
+    },
+    wake,
+    async call(programId, occurrence) {
+      const decided = await decide(context, { tasks: [], calls: [{ programId, occurrence }] });
+      wake();
+      return decided[0]?.called[0];
+    },
+    async stop() {
+      stopped.abort();
+      await running;
+    },
+  };
+}
+
+/** One look for what is due; whether it found as much as it takes at once. */
+async function look(context: StandingContext): Promise<boolean> {
+  const { db, clock, limits, nodeId: owner, observer } = context;
+  try {
+    const nowMs = clock.now();
+    const limit = limits.batchMax;
+    const tasks = await claimDueTasks(db, { owner, nowMs, leaseUntilMs: nowMs + limits.leaseMs, limit });
+    if (tasks.length === 0) return false;
+    const cancels = tasks.filter(({ kind }) => kind === "cancel");
+    await decideOrSplit(
+      context,
+      tasks.filter(({ kind }) => kind !== "cancel"),
+    );
+    for (const task of cancels) await cancelJob(context, task);
+    return tasks.length === limit;
+  } catch (error) {
+    observer.failed("claim", error);
+    return false;
+  }
+}
+
+/** What fails as a whole is tried one by one, so that what is at fault fails alone; that is tried again, later each time. */
+async function decideOrSplit(context: StandingContext, tasks: readonly ClaimedDueTask[]): Promise<void> {
+  if (tasks.length === 0) return;
+  try {
+    await decide(context, { tasks, calls: [] });
+  } catch (error) {
+    const byProgram = [...Map.groupBy(tasks, ({ ownerId }) => ownerId).values()];
+    if (byProgram.length > 1 && !isUnavailable(error)) {
+      for (const own of byProgram) await decideOrSplit(context, own);
+      return;
+    }
+    context.observer.failed("decide", error);
+    const attempt = Math.max(...tasks.map((task) => task.attempt));
+    const waitMs = Math.min(retryMaxMs, retryMinMs * 2 ** Math.min(attempt - 1, 10));
+    // Where the store is away, leases run out by themselves.
+    await releaseDueTasks(context.db, tasks, context.clock.now() + waitMs).catch((releaseError: unknown) => {
+      context.observer.failed("decide", releaseError);
+    });
+  }
+}
+
+/** Decides about a batch in one transaction, and tells of it. */
+async function decide(context: StandingContext, batch: Batch): Promise<readonly Decided[]> {
+  const { db, clock, starter, onFaultPoint } = context;
+  const decided = await withTransaction(db, async (tx) => {
+    const all = await decideBatch(context, tx, batch);
+    await storeBatch(context, tx, all);
+    await onFaultPoint?.("before-decided");
+    return all.decided;
+  });
+  await onFaultPoint?.("after-decided");
+  if (decided.some(({ book }) => book.starts.length > 0)) starter.wake();
+  tell(context, decided);
+  // Where one ended, others of the project may wait for it.
+  const ended = Map.groupBy(
+    decided.filter(({ counted }) => counted.length > 0),
+    ({ program }) => program.projectId,
+  );
+  for (const [projectId, own] of ended) {
+    const most = own.reduce((sum, { counted }) => sum + counted.length, 0);
+    await wakeWaitingStandingRuns(db, { projectId, most, nowMs: clock.now() });
+  }
+  return decided;
+}
+
+function tell({ observer, clock }: StandingContext, decided: readonly Decided[]): void {
+  const nowMs = clock.now();
+  for (const { program, book } of decided) {
+    const { id: programId, projectId } = program;
+    for (const { id: runId, version, kind, state, reason, count, jobId, fireAt } of book.newRuns) {
+      const of = { runId, programId, projectId, version, kind, state, reason, count };
+      observer.decided({ ...of, jobId: jobId ?? undefined, lagMs: nowMs - fireAt });
+    }
+    if (book.state === "paused" && program.state !== "paused") observer.paused(programId, book.pauseReason);
+  }
+}
+
+/** Asks a job to end that a newer run takes the place of. */
+async function cancelJob({ db, clock, starter, observer }: StandingContext, task: ClaimedDueTask): Promise<void> {
+  const { ownerId, projectId, subject } = task;
+  try {
+    const jobId = parseId("job", subject);
+    if (jobId !== undefined) {
+      await requestJobCancel(db, { jobId, projectId, chain: [`standing:${ownerId}`], nowMs: clock.now() });
+      starter.cancel(jobId);
+      starter.wake();
+    }
+    await deleteDueTasks(db, [task]);
+  } catch (error) {
+    observer.failed("cancel", error);
+  }
+}

@@ -1,0 +1,72 @@
+import type { StandingProgramId } from "@svc/core";
+import type { StandingProgramRecord } from "@svc/db";
+import type { Occurrence } from "../decide/book.ts";
+import { type CaughtUp, catchUp } from "../schedule/catch-up.ts";
+import { jitterOf } from "../schedule/jitter.ts";
+import { breath } from "../schedule/read.ts";
+import type { LoadedVersion } from "../versions.ts";
+
+/** What of a schedule is due. */
+export type Fired = {
+  readonly occurrences: readonly Occurrence[];
+  readonly missed: CaughtUp["missed"];
+  /** The next occurrence that nothing was decided about; null where there is none. */
+  readonly nextAt: number | null;
+  /** When it is to be decided about. */
+  readonly dueAt: number | null;
+};
+
+/** Occurrences that one look goes through at most; it takes some seconds, and others have their turns. */
+const lookMax = 100_000;
+const turn = 150;
+/** Pause between two parts of what is caught up with. */
+const paceMs = 1_000;
+
+/** What is due of a schedule at a time, and when it is due again. */
+export async function firedOf(
+  program: Pick<StandingProgramRecord, "id" | "nextAt" | "previousAt">,
+  { definition: { schedule }, next }: Pick<LoadedVersion, "definition" | "next">,
+  nowMs: number,
+): Promise<Fired> {
+  const due: { atMs: number; effectiveMs: number }[] = [];
+  let at: number | undefined = program.nextAt ?? undefined;
+  while (at !== undefined && due.length < lookMax) {
+    const effectiveMs = at + jitterOf(program.id, at, schedule.jitterMs);
+    if (effectiveMs > nowMs) break;
+    due.push({ atMs: at, effectiveMs });
+    at = next(at);
+    if (due.length % turn === 0) await breath();
+  }
+  const { fire, missed, later } = catchUp(due, schedule.catchUp, nowMs);
+  const nextAt = later[0] ?? at ?? null;
+  const isLater = later.length > 0;
+  let previousAt = program.previousAt;
+  const occurrences = fire.map((firing): Occurrence => {
+    const occurrence = occurrenceOf(firing, previousAt);
+    previousAt = firing.atMs;
+    return occurrence;
+  });
+  return {
+    occurrences,
+    missed,
+    nextAt,
+    dueAt: isLater ? nowMs + paceMs : fireTimeOf(program.id, nextAt, schedule.jitterMs),
+  };
+}
+
+function occurrenceOf({ atMs, missed }: CaughtUp["fire"][number], previousAt: number | null): Occurrence {
+  return {
+    kind: "schedule",
+    sourceKey: `s:${atMs}`,
+    fireAt: atMs,
+    missed,
+    previousAt,
+    callerKeyId: null,
+    input: undefined,
+  };
+}
+
+/** When an occurrence is decided about: its time and its part of the jitter. */
+export function fireTimeOf(id: StandingProgramId, atMs: number | null, jitterMs: number): number | null {
+  return atMs === null ? null : atMs + jitterOf(id, atMs, jitterMs);
+}

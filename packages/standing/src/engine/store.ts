@@ -1,0 +1,207 @@
+import {
+  addStandingUsage,
+  changeStandingPrograms,
+  changeStandingRuns,
+  type DueTaskLease,
+  type DueTaskMove,
+  deleteDueTasks,
+  type Executor,
+  insertJobsInRoom,
+  insertStandingRuns,
+  mergeSkippedStandingRuns,
+  moveDueTasks,
+  type NewDueTask,
+  type NewJob,
+  type NewStandingRun,
+  putDueTasks,
+  readStandingLanes,
+  writeStandingRates,
+} from "@svc/db";
+import { dayOf, type StartedRun } from "../decide/book.ts";
+import type { Decided, DecidedBatch } from "./batch.ts";
+import type { StandingContext } from "./context.ts";
+
+/** When a run whose job found no room in the project's quota is tried again. */
+const quotaRetryMs = 10_000;
+/** Between two looks at runs that could have started by their time, and that others keep from it. */
+const lookAgainMs = 5_000;
+
+/** Writes what was decided in a batch: runs, their jobs, what programs count, and when what is due again. */
+export async function storeBatch(
+  context: StandingContext,
+  tx: Executor,
+  { decided, held }: DecidedBatch,
+): Promise<void> {
+  const nowMs = context.clock.now();
+  await storeJobs(context, tx, decided);
+  const newRuns = await withoutMerged(tx, decided);
+  await insertStandingRuns(tx, newRuns);
+  await changeStandingRuns(
+    tx,
+    decided.flatMap(({ book }) => book.changes),
+  );
+  await writeStandingRates(
+    tx,
+    decided.flatMap(({ program: { id: programId }, book }) =>
+      [...book.rates].map(([key, at]) => ({ programId, key, at })),
+    ),
+  );
+  await addStandingUsage(
+    tx,
+    decided.flatMap((one) => usageOf(one, nowMs)),
+  );
+  await changeStandingPrograms(
+    tx,
+    decided.map(({ program, book }) => ({
+      id: program.id,
+      state: book.state,
+      pauseReason: book.pauseReason,
+      pauseDetail: book.pauseDetail,
+      nextAt: book.nextAt,
+      previousAt: book.previousAt,
+      started: program.started + book.started,
+      skipped: program.skipped + book.skipped,
+      missed: program.missed + book.missed,
+      failuresInRow: book.failuresInRow,
+      updatedAt: nowMs,
+    })),
+  );
+  await settleTasks(tx, { decided, held }, nowMs);
+}
+
+/** Makes the jobs of what starts, and stores them as far as their projects' quotas go. */
+async function storeJobs(context: StandingContext, tx: Executor, decided: readonly Decided[]): Promise<void> {
+  const nowMs = context.clock.now();
+  const made: { readonly job: NewJob; readonly start: StartedRun; readonly of: Decided }[] = [];
+  for (const of of decided) {
+    for (const start of of.book.starts) {
+      made.push({ job: await makeJob(context, tx, of, start), start, of });
+    }
+  }
+  const without = await insertJobsInRoom(
+    tx,
+    made.map(({ job }) => job),
+    nowMs,
+  );
+  for (const { job, start, of } of made) {
+    if (without.has(job.job.id)) of.book.putBack(start, nowMs + quotaRetryMs);
+    else await job.also?.(tx);
+  }
+}
+
+function makeJob(
+  { clock, starter }: StandingContext,
+  tx: Executor,
+  { program: { id: programId, projectId } }: Decided,
+  { run, jobId, version, input }: StartedRun,
+): Promise<NewJob> {
+  const { keyId, programHash, programDigest, estimate, needsApproval } = version.record;
+  const callers = run.callerKeyId === null || run.callerKeyId === undefined ? [] : [`key:${run.callerKeyId}`];
+  return starter.make(tx, {
+    id: jobId,
+    projectId,
+    keyId,
+    principalChain: [...new Set([...callers, `key:${keyId}`]), `standing:${programId}`],
+    program: version.program,
+    programHash,
+    digest: programDigest,
+    estimate,
+    needsApproval,
+    input,
+    standing: { programId, runId: run.id },
+    nowMs: clock.now(),
+  });
+}
+
+/** The new runs of a batch, but for one that is left out like the program's newest: that one stands for it too. */
+async function withoutMerged(tx: Executor, decided: readonly Decided[]): Promise<NewStandingRun[]> {
+  const firsts = decided.flatMap(({ book }) => book.newRuns.slice(0, 1)).filter(({ state }) => state === "skipped");
+  const merged = await mergeSkippedStandingRuns(
+    tx,
+    firsts.map(({ programId, reason, lane, fireAt, lastAt, count }) => {
+      return { programId, reason, lane, at: lastAt ?? fireAt, more: count };
+    }),
+  );
+  const gone = new Set(firsts.filter((_, place) => merged.has(place)).map(({ id }) => id));
+  return decided.flatMap(({ book }) => book.newRuns.filter(({ id }) => !gone.has(id)));
+}
+
+function usageOf({ program: { id: programId }, version, book, counted }: Decided, nowMs: number) {
+  const { timeZone } = version.definition;
+  const days = new Map<string, { runs: number; toolCalls: number; writes: number }>();
+  const at = (day: string) => {
+    const known = days.get(day) ?? { runs: 0, toolCalls: 0, writes: 0 };
+    days.set(day, known);
+    return known;
+  };
+  if (book.started > 0) at(dayOf(nowMs, timeZone)).runs += book.started;
+  for (const { endedAt, toolCalls, writes } of counted) {
+    const day = at(dayOf(endedAt, timeZone));
+    day.toolCalls += toolCalls;
+    day.writes += writes;
+  }
+  return [...days].map(([day, used]) => ({ programId, day, ...used }));
+}
+
+/** Tasks of programs that are gone or stand still end; the others are moved to when they are due again. */
+async function settleTasks(tx: Executor, { decided, held }: DecidedBatch, nowMs: number): Promise<void> {
+  const byId = new Map(decided.map((one) => [one.program.id, one]));
+  const wakes = await wakeTimesOf(tx, decided, nowMs);
+  const ended: DueTaskLease[] = [];
+  const moved: DueTaskMove[] = [];
+  for (const task of held) {
+    if (task.kind === "cancel") continue;
+    const of = byId.get(task.ownerId);
+    const isStill = of === undefined || of.book.state === "paused";
+    const dueAt = task.kind === "fire" ? of?.fired?.dueAt : wakes.get(task.ownerId);
+    if (isStill || dueAt === null || dueAt === undefined) ended.push(task);
+    else moved.push({ ...task, dueAt });
+  }
+  await deleteDueTasks(tx, ended);
+  await moveDueTasks(tx, moved);
+  const isHeld = new Set(held.filter(({ kind }) => kind === "admit").map(({ ownerId }) => ownerId));
+  await putDueTasks(
+    tx,
+    decided.flatMap((one) => tasksOf(one, isHeld.has(one.program.id), nowMs)),
+  );
+}
+
+/** When waiting runs of programs whose `admit` was due are to be looked at again. */
+async function wakeTimesOf(tx: Executor, decided: readonly Decided[], nowMs: number): Promise<Map<string, number>> {
+  const admitted = decided.filter(({ isAdmitted, book }) => isAdmitted && book.state !== "paused");
+  const times = new Map<string, number>();
+  if (admitted.length === 0) return times;
+  const lanes = Map.groupBy(
+    await readStandingLanes(
+      tx,
+      admitted.map(({ program }) => program.id),
+    ),
+    ({ programId }) => programId,
+  );
+  for (const { program, version, hasMore } of admitted) {
+    const { queueForMs } = version.definition.overlap;
+    const all = (lanes.get(program.id) ?? []).flatMap(({ notBefore, oldestDecidedAt }) => [
+      ...(notBefore === null ? [] : [Math.max(notBefore, nowMs + lookAgainMs)]),
+      ...(notBefore === null || notBefore <= nowMs ? [] : [notBefore]),
+      ...(oldestDecidedAt === null ? [] : [Math.max(oldestDecidedAt + queueForMs + 1, nowMs + lookAgainMs)]),
+    ]);
+    if (hasMore) all.push(nowMs);
+    if (all.length > 0) times.set(program.id, Math.min(...all));
+  }
+  return times;
+}
+
+function tasksOf(
+  { program: { id: ownerId, projectId }, version, book }: Decided,
+  isAdmitHeld: boolean,
+  nowMs: number,
+): NewDueTask[] {
+  const task = { ownerId, projectId, subject: "" };
+  const queued = book.newRuns.filter(({ state }) => state === "queued");
+  const lateAt = nowMs + version.definition.overlap.queueForMs + 1;
+  const admitAt = queued.length === 0 ? undefined : Math.min(book.wakeAt ?? lateAt, lateAt);
+  return [
+    ...(admitAt === undefined || isAdmitHeld ? [] : [{ ...task, kind: "admit" as const, dueAt: admitAt }]),
+    ...book.cancels.map((jobId) => ({ ...task, kind: "cancel" as const, subject: jobId, dueAt: nowMs })),
+  ];
+}

@@ -1,0 +1,157 @@
+import { type Fault, fault, faults, formatValue } from "@svc/core";
+import type { DefinitionFault } from "./definition/faults.ts";
+
+/** Faults that an answer lists, and that its message quotes. */
+const listedMax = 100;
+const quotedMax = 5;
+const quotedCharactersMax = 300;
+
+/** A definition has faults: a detail each, `field` naming the place by `definitionJson` and a JSON Pointer. */
+export function definitionFaulty(found: readonly DefinitionFault[], omitted: number): Fault {
+  const count = found.length + omitted;
+  const quoted = found
+    .slice(0, quotedMax)
+    .map(({ pointer, message }) => `${pointer === "" ? "the definition" : pointer} ${message}`)
+    .map((text) =>
+      text.length > quotedCharactersMax ? `${text.slice(0, quotedCharactersMax).toWellFormed()}...` : text,
+    );
+  const others = count > quoted.length ? `; and ${count - quoted.length} more` : "";
+  return faults({
+    code: "invalid_argument",
+    message: `definitionJson has ${count === 1 ? "1 fault" : `${count} faults`}: ${quoted.join("; ")}${others}`,
+    details: found.slice(0, listedMax).map(({ code, pointer, message, hint }) => {
+      return { reason: code, field: `definitionJson${pointer}`, help: `${message}: ${hint}.` };
+    }),
+  });
+}
+
+/** A program's name is out of its form. */
+export function standingSlugInvalid(slug: string): Fault {
+  return fault({
+    code: "invalid_argument",
+    reason: "STANDING_SLUG_INVALID",
+    field: "slug",
+    message: `slug ${formatValue(slug)} does not match ^[a-z][a-z0-9_-]{0,62}$`,
+    help: "Send a name such as tell-sales.",
+  });
+}
+
+/** The project has another program of that name. */
+export function standingSlugTaken(slug: string): Fault {
+  return fault({
+    code: "already_exists",
+    reason: "STANDING_SLUG_TAKEN",
+    field: "slug",
+    message: `slug ${formatValue(slug)} is taken by another standing program of this project`,
+    help: "Choose another name, or make the next version of that program with UpdateStandingProgram.",
+  });
+}
+
+/** The project has as many programs as it may. */
+export function standingProgramsTooMany(most: number): Fault {
+  return fault({
+    code: "resource_exhausted",
+    reason: "STANDING_PROGRAMS_TOO_MANY",
+    message: `the project has ${most} standing programs already`,
+    help: "Delete what is not needed any more with DeleteStandingProgram.",
+  });
+}
+
+/** The project has no such program; `field` names it in the request. */
+export function standingProgramNotFound(field: "id" | "standingProgramId", id: string): Fault {
+  return fault({
+    code: "not_found",
+    reason: "STANDING_PROGRAM_NOT_FOUND",
+    field,
+    message: `the project has no standing program ${formatValue(id)}`,
+    help: "ListStandingPrograms names those there are; send the id or the slug.",
+  });
+}
+
+/** The project has no such run. */
+export function standingRunNotFound(id: string): Fault {
+  return fault({
+    code: "not_found",
+    reason: "STANDING_RUN_NOT_FOUND",
+    field: "id",
+    message: `the project has no run ${formatValue(id)} of a standing program`,
+    help: "ListStandingRuns names those there are; they stay for 30 days after their end.",
+  });
+}
+
+/** A program has another version than was expected. */
+export function standingVersionStale(expected: number, version: number): Fault {
+  return fault({
+    code: "failed_precondition",
+    reason: "STANDING_VERSION_STALE",
+    field: "expectedVersion",
+    message: `the program is of version ${version}, and ${expected} was expected`,
+    help: "Read the program with GetStandingProgram, and send the version that your change is made from.",
+  });
+}
+
+/** A program cannot go on: what paused it stands, such as that its key is gone. */
+export function pauseCauseStands(cause: string): Fault {
+  return fault({
+    code: "failed_precondition",
+    reason: "PAUSE_CAUSE_STANDS",
+    field: "id",
+    message: cause,
+    help: "Send UpdateStandingProgram with the same definition: it adopts the program for your key, as a plan that is checked anew.",
+  });
+}
+
+/** A program that starts nothing is to be run. */
+export function standingProgramNotActive(standing: string): Fault {
+  return fault({
+    code: "failed_precondition",
+    reason: "STANDING_PROGRAM_NOT_ACTIVE",
+    field: "id",
+    message: `the program is ${standing}`,
+    help: "Resume it with ResumeStandingProgram first; one that has ended takes a new definition.",
+  });
+}
+
+/** What a caller gave is not what the program takes. */
+export function inputMismatch(why: string): Fault {
+  return fault({
+    code: "invalid_argument",
+    reason: "INPUT_MISMATCH",
+    field: "inputJson",
+    message: `inputJson: ${why}`,
+    help: "Send a JSON object that the program's inputSchema takes, or nothing for what the definition makes.",
+  });
+}
+
+/** An idempotency key is out of its form. */
+export function idempotencyKeyInvalid(characters: number): Fault {
+  return fault({
+    code: "invalid_argument",
+    reason: "IDEMPOTENCY_KEY_INVALID",
+    field: "idempotencyKey",
+    message: `idempotencyKey has ${characters} characters; at most 255 are allowed`,
+    help: "Send up to 255 characters, such as a UUID.",
+  });
+}
+
+/** The plan needs approval that the calling key could not give. */
+export function approverRoleRequired(): Fault {
+  return fault({
+    code: "permission_denied",
+    reason: "APPROVER_ROLE_REQUIRED",
+    field: "id",
+    message: "the plan needs approval, and only an approver's key may run it",
+    help: "Call with a key of the role approver.",
+  });
+}
+
+/** More times were asked for than a preview tells. */
+export function previewCountInvalid(count: number): Fault {
+  return fault({
+    code: "invalid_argument",
+    reason: "PREVIEW_COUNT_INVALID",
+    field: "count",
+    message: `count is ${count}; at most 100 are told`,
+    help: "Send 1 to 100, or 0 for 10.",
+  });
+}

@@ -1,0 +1,25 @@
+import { batches, type Sweep } from "@svc/core";
+import { type Executor, sweepStandingPrograms, sweepStandingRates, sweepStandingRuns } from "@svc/db";
+
+/** What the sweep is made of; times in milliseconds. */
+export type StandingSweepOptions = {
+  readonly db: Executor;
+  /** How long a run stays after its end (SVC_STANDING_RUN_RETENTION). */
+  readonly runRetentionMs: number;
+};
+
+const everyMs = 600_000;
+const batchMax = 1_000;
+
+/** Every 10 minutes: runs that ended longer ago than they are kept, rates that bound nothing, and programs that were deleted. */
+export function standingSweep({ db, runRetentionMs }: StandingSweepOptions): Sweep {
+  return {
+    what: "standing runs",
+    everyMs,
+    async *round(nowMs) {
+      yield* batches(batchMax, () => sweepStandingRuns(db, nowMs - runRetentionMs, batchMax));
+      yield* batches(batchMax, () => sweepStandingRates(db, nowMs, batchMax));
+      yield* batches(batchMax, () => sweepStandingPrograms(db, nowMs - runRetentionMs, batchMax));
+    },
+  };
+}

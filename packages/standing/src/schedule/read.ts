@@ -1,0 +1,139 @@
+import { formatDuration, formatValue } from "@svc/core";
+import type { Node, ShapeReader } from "@svc/program";
+import type { DefinitionFaults } from "../definition/faults.ts";
+import { bounds, catchUpForm, expressionsMax, scheduleForm, timesMax } from "../definition/forms.ts";
+import { occurrencesOf, type Schedule } from "./schedule.ts";
+
+/** What reading a schedule works with. */
+export type ScheduleReading = {
+  readonly reader: ShapeReader;
+  readonly faults: DefinitionFaults;
+  readonly timeZone: string;
+  readonly nowMs: number;
+};
+
+/** Occurrences that are looked at for the shortest gap. */
+const gapsMax = 50;
+
+/** Reads a schedule; undefined where it has faults. */
+export async function readSchedule(node: Node, reading: ScheduleReading): Promise<Schedule | undefined> {
+  const { reader, faults, timeZone, nowMs } = reading;
+  const before = faults.count;
+  const fields = reader.fields(node, scheduleForm);
+  if (fields === undefined) return undefined;
+  const kinds = ["cron", "every", "at"].filter((name) => fields.has(name));
+  if (kinds.length !== 1) {
+    const what = kinds.length === 0 ? "names no times" : `has ${kinds.join(" and ")}`;
+    faults.add("SCHEDULE_INVALID", node.path, what, "write exactly one of cron, every and at");
+  }
+  const timing = readTiming(kinds[0], fields.at(kinds[0] ?? "cron"), reading);
+  const startAt = readInstant(fields.at("startAt"), reading);
+  const endAt = readInstant(fields.at("endAt"), reading);
+  const jitterMs = reader.duration(fields.at("jitter"), { ...bounds.jitter, max: Number.MAX_SAFE_INTEGER }) ?? 0;
+  const catchUp = readCatchUp(fields.at("catchUp"), reader);
+  if (timing === undefined || faults.count > before) return undefined;
+  const schedule = { timing, timeZone, startAt, endAt, jitterMs, catchUp };
+  await checkOccurrences(schedule, node, { ...reading, nowMs });
+  return faults.count > before ? undefined : schedule;
+}
+
+function readTiming(kind: string | undefined, node: Node, reading: ScheduleReading): Schedule["timing"] | undefined {
+  const { reader } = reading;
+  switch (kind) {
+    case "every": {
+      const everyMs = reader.duration(node, bounds.every);
+      return everyMs === undefined ? undefined : { kind, everyMs };
+    }
+    case "at": {
+      const items = reader.items(node, { min: 1, max: timesMax }) ?? [];
+      const times = items.flatMap((item) => readInstant(item, reading) ?? []);
+      return { kind, times };
+    }
+    case "cron": {
+      const items = reader.items(node, { min: 1, max: expressionsMax }) ?? [];
+      return { kind, expressions: items.flatMap((item) => readExpression(item, reading) ?? []) };
+    }
+    default:
+      return undefined;
+  }
+}
+
+function readExpression(node: Node, { reader, faults, timeZone }: ScheduleReading): string | undefined {
+  const text = reader.text(node, { max: 200 });
+  if (text === undefined) return undefined;
+  try {
+    occurrencesOf({ ...anySchedule, timing: { kind: "cron", expressions: [text] }, timeZone });
+    return text;
+  } catch (error) {
+    const why = error instanceof Error ? error.message.replace(/^CronPattern: /, "") : "it does not parse";
+    const hint = 'write minute, hour, day of month, month and day of week: "0 9 * * 1-5"';
+    faults.add("SCHEDULE_INVALID", node.path, `is ${formatValue(text)}: ${why}`, hint);
+    return undefined;
+  }
+}
+
+const anySchedule = {
+  startAt: undefined,
+  endAt: undefined,
+  jitterMs: 0,
+  catchUp: { windowMs: 0, runs: "last" },
+} as const;
+
+const instantPattern = /^\d{4}-\d\d-\d\dT\d\d:\d\d(?::\d\d(?:\.\d{1,9})?)?(?:Z|[+-]\d\d:\d\d)$/;
+
+function readInstant(node: Node, { reader, faults }: ScheduleReading): number | undefined {
+  const text = reader.text(node, { max: 40 });
+  if (text === undefined) return undefined;
+  const ms = instantPattern.test(text) ? Date.parse(text) : Number.NaN;
+  if (Number.isFinite(ms)) return ms;
+  faults.add(
+    "SCHEDULE_INVALID",
+    node.path,
+    `is ${formatValue(text)}, which is no instant`,
+    'write "2027-01-01T09:00:00Z"',
+  );
+  return undefined;
+}
+
+function readCatchUp(node: Node, reader: ShapeReader): Schedule["catchUp"] {
+  const fields = node.value === undefined ? undefined : reader.fields(node, catchUpForm);
+  const at = (name: string): Node => fields?.at(name) ?? { value: undefined, path: [] };
+  return {
+    windowMs: reader.duration(at("window"), bounds.window) ?? 86_400_000,
+    runs: reader.oneOf(at("runs"), ["none", "last", "all"]) ?? "last",
+  };
+}
+
+/** That something is ever due, and that no occurrence waits for the next one. */
+async function checkOccurrences(schedule: Schedule, { path }: Node, { faults, nowMs }: ScheduleReading): Promise<void> {
+  const { jitterMs } = schedule;
+  const next = occurrencesOf(schedule);
+  let at = next(nowMs);
+  // A search that finds nothing takes milliseconds.
+  await breath();
+  if (at === undefined) {
+    faults.add("SCHEDULE_INVALID", path, "is never due from now on", "name times to come");
+    return;
+  }
+  if (jitterMs === 0) return;
+  if (jitterMs > bounds.jitter.max) {
+    faults.add("JITTER_TOO_LONG", [...path, "jitter"], `is ${formatDuration(jitterMs)}`, "write at most 1h");
+    return;
+  }
+  for (let count = 0; count < gapsMax; count++) {
+    const following = next(at);
+    if (following === undefined) return;
+    if (following - at <= jitterMs) {
+      const message = `is ${formatDuration(jitterMs)}, and two occurrences are ${formatDuration(following - at)} apart`;
+      faults.add("JITTER_TOO_LONG", [...path, "jitter"], message, "write less than the time between two occurrences");
+      return;
+    }
+    at = following;
+    if (count % 20 === 19) await breath();
+  }
+}
+
+/** Lets others have their turn. */
+export function breath(): Promise<void> {
+  return new Promise((resolve) => setImmediate(resolve));
+}

@@ -1,0 +1,166 @@
+import { create } from "@bufbuild/protobuf";
+import { timestampFromMs } from "@bufbuild/protobuf/wkt";
+import type {
+  NewStandingRun,
+  StandingLane,
+  StandingProgramRecord,
+  StandingRunReason,
+  StandingRunRecord,
+  StandingRunState,
+  StandingState,
+  StandingUsage,
+  StandingVersionRecord,
+} from "@svc/db";
+import {
+  type StandingProgram,
+  StandingProgramSchema,
+  type StandingRun,
+  StandingRunSchema,
+  StandingRunState as StandingRunStateMessage,
+  StandingState as StandingStateMessage,
+  type StandingVersion,
+  StandingVersionSchema,
+} from "@svc/gen/standing";
+import { toEstimate } from "@svc/jobs";
+
+const states: Readonly<Record<StandingState, StandingStateMessage>> = {
+  active: StandingStateMessage.ACTIVE,
+  paused: StandingStateMessage.PAUSED,
+  ended: StandingStateMessage.ENDED,
+};
+
+const runStates: Readonly<Record<StandingRunState, StandingRunStateMessage>> = {
+  queued: StandingRunStateMessage.QUEUED,
+  started: StandingRunStateMessage.STARTED,
+  ended: StandingRunStateMessage.ENDED,
+  skipped: StandingRunStateMessage.SKIPPED,
+  refused: StandingRunStateMessage.REFUSED,
+};
+
+/** The state of a list's filter; undefined for UNSPECIFIED. */
+export function stateOfFilter(state: StandingStateMessage): StandingState | undefined {
+  return keyOf(states, state);
+}
+
+/** The state of a list's filter of runs; undefined for UNSPECIFIED. */
+export function runStateOfFilter(state: StandingRunStateMessage): StandingRunState | undefined {
+  return keyOf(runStates, state);
+}
+
+function keyOf<Name extends string, Value>(table: Readonly<Record<Name, Value>>, value: Value): Name | undefined {
+  return (Object.keys(table) as Name[]).find((name) => table[name] === value);
+}
+
+const reasons: Readonly<Record<StandingRunReason, true>> = {
+  "": true,
+  missed: true,
+  overlap: true,
+  superseded: true,
+  queue_full: true,
+  late: true,
+  rate: true,
+  budget: true,
+  project_runs: true,
+  quota: true,
+  paused: true,
+  deleted: true,
+  input_invalid: true,
+  key_revoked: true,
+  approval: true,
+};
+
+/** A reason of a list's filter; undefined for a text that is none. */
+export function reasonOfFilter(text: string): StandingRunReason | undefined {
+  return (Object.keys(reasons) as StandingRunReason[]).find((reason) => reason === text && reason !== "");
+}
+
+/** A program with what is read beside its row. */
+export type ProgramParts = {
+  readonly program: StandingProgramRecord;
+  readonly version: Omit<StandingVersionRecord, "definition">;
+  /** The definition as it is shown; empty in a list. */
+  readonly definitionJson: string;
+  /** Epoch milliseconds. */
+  readonly nextTimes: readonly number[];
+  readonly lastRun: StandingRunRecord | undefined;
+  readonly lanes: readonly Pick<StandingLane, "started" | "queued">[];
+  readonly usedToday: Pick<StandingUsage, "day" | "runs" | "toolCalls" | "writes">;
+};
+
+/** A standing program as callers read it. */
+export function toProgram(parts: ProgramParts): StandingProgram {
+  const { program, version, definitionJson, nextTimes, lastRun, lanes, usedToday } = parts;
+  const sum = (name: "started" | "queued") => lanes.reduce((total, lane) => total + lane[name], 0);
+  return create(StandingProgramSchema, {
+    id: program.id,
+    slug: program.slug,
+    title: program.title,
+    state: states[program.state],
+    pauseReason: program.pauseReason,
+    pauseDetail: program.pauseDetail,
+    version: program.version,
+    definitionJson,
+    definitionHash: version.definitionHash,
+    programHash: version.programHash,
+    estimate: toEstimate(version.estimate),
+    keyId: version.keyId,
+    sourceKind: program.sourceKind,
+    nextTimes: nextTimes.map(timestampFromMs),
+    ...(lastRun && { lastRun: toRun(lastRun) }),
+    counts: {
+      started: BigInt(program.started),
+      skipped: BigInt(program.skipped),
+      missed: BigInt(program.missed),
+      failuresInRow: program.failuresInRow,
+      queued: sum("queued"),
+      underWay: sum("started"),
+    },
+    usedToday: {
+      day: usedToday.day,
+      runs: usedToday.runs,
+      toolCalls: BigInt(usedToday.toolCalls),
+      writes: BigInt(usedToday.writes),
+    },
+    needsApproval: version.needsApproval,
+    createdAt: timestampFromMs(program.createdAt),
+    updatedAt: timestampFromMs(program.updatedAt),
+  });
+}
+
+/** One definition of a program as callers read it. */
+export function toVersion(record: Omit<StandingVersionRecord, "definition">): StandingVersion {
+  const { version, definitionHash, programHash, keyId, createdAt } = record;
+  return create(StandingVersionSchema, {
+    ...{ version, definitionHash, programHash, keyId },
+    createdAt: timestampFromMs(createdAt),
+  });
+}
+
+/** A run as callers read it. */
+export function toRun(run: StandingRunRecord | NewStandingRun): StandingRun {
+  const time = (ms: number | null | undefined) => (ms === null || ms === undefined ? undefined : timestampFromMs(ms));
+  const times = {
+    startedAt: time(run.startedAt),
+    endedAt: time(run.endedAt),
+    lastAt: time(run.lastAt),
+    notBefore: run.state === "queued" ? time(run.notBefore) : undefined,
+  };
+  return create(StandingRunSchema, {
+    id: run.id,
+    standingProgramId: run.programId,
+    version: run.version,
+    kind: run.kind,
+    fireAt: timestampFromMs(run.fireAt),
+    decidedAt: timestampFromMs(run.decidedAt),
+    ...Object.fromEntries(Object.entries(times).filter(([, at]) => at !== undefined)),
+    state: runStates[run.state],
+    reason: run.reason,
+    detail: run.detail,
+    count: run.count,
+    missed: run.missed,
+    key: run.lane,
+    jobId: run.jobId ?? "",
+    jobStatus: run.jobStatus,
+    blockingJobId: run.blockingJobId ?? "",
+  });
+}

@@ -1,0 +1,116 @@
+import { create } from "@bufbuild/protobuf";
+import { timestampFromMs } from "@bufbuild/protobuf/wkt";
+import type { ServiceImpl } from "@connectrpc/connect";
+import { pageOf, pageRows, requireProject } from "@svc/core";
+import { standingProgramsForProject } from "@svc/db";
+import {
+  CreateStandingProgramResponseSchema,
+  DeleteStandingProgramResponseSchema,
+  GetStandingProgramResponseSchema,
+  ListStandingProgramsResponseSchema,
+  PauseStandingProgramResponseSchema,
+  PreviewStandingProgramResponseSchema,
+  ResumeStandingProgramResponseSchema,
+  type StandingProgram,
+  type StandingService,
+  UpdateStandingProgramResponseSchema,
+} from "@svc/gen/standing";
+import { toEstimate } from "@svc/jobs";
+import { previewCountInvalid } from "../errors.ts";
+import { createProgram, updateProgram } from "../programs/define.ts";
+import { deleteProgram, pauseProgram, resumeProgram } from "../programs/move.ts";
+import { preview } from "../programs/preview.ts";
+import { localTimeOf } from "../schedule/zone.ts";
+import type { StandingServiceContext } from "./context.ts";
+import { stateOfFilter, toVersion } from "./convert.ts";
+import { findProgram, readPrograms } from "./read.ts";
+
+type Methods = Omit<ServiceImpl<typeof StandingService>, "runStandingProgram" | "listStandingRuns" | "getStandingRun">;
+
+const versionsShown = 50;
+const previewDefault = 10;
+const previewMax = 100;
+
+/** The methods about programs. */
+export function programMethods(context: StandingServiceContext): Methods {
+  const { db, sealer, engine } = context;
+  const shown = async (projectId: Parameters<typeof findProgram>[1], id: string): Promise<StandingProgram> => {
+    const program = await findProgram(db, projectId, id);
+    const [found] = await readPrograms(context, [program], { isWhole: true });
+    if (found === undefined) throw new Error(`${id} was read and is not shown`);
+    return found;
+  };
+  return {
+    async createStandingProgram({ slug, definitionJson, paused }, ctx) {
+      const principal = requireProject(ctx);
+      const id = await createProgram(context, principal, { slug, definitionJson, isPaused: paused });
+      engine.wake();
+      return create(CreateStandingProgramResponseSchema, { standingProgram: await shown(principal.projectId, id) });
+    },
+    async getStandingProgram({ id }, ctx) {
+      const { projectId } = requireProject(ctx);
+      const standingProgram = await shown(projectId, id);
+      const program = await findProgram(db, projectId, id);
+      const versions = await standingProgramsForProject(db, projectId).listVersions(program.id, versionsShown);
+      return create(GetStandingProgramResponseSchema, { standingProgram, versions: versions.map(toVersion) });
+    },
+    async listStandingPrograms(request, ctx) {
+      const { projectId } = requireProject(ctx);
+      const { state } = request;
+      const scope = { call: "ListStandingPrograms", projectId, filters: { state } };
+      const page = pageOf(sealer, scope, request, "stp");
+      const filter = { state: stateOfFilter(state), sourceKind: undefined };
+      const read = await standingProgramsForProject(db, projectId).list(filter, page);
+      const { rows, nextPageToken } = pageRows(sealer, scope, read, page.size);
+      const standingPrograms = await readPrograms(context, rows, { isWhole: false });
+      return create(ListStandingProgramsResponseSchema, { standingPrograms, nextPageToken });
+    },
+    async updateStandingProgram({ id, definitionJson, expectedVersion }, ctx) {
+      const principal = requireProject(ctx);
+      const program = await findProgram(db, principal.projectId, id);
+      await updateProgram(context, principal, { program, definitionJson, expectedVersion });
+      engine.wake();
+      return create(UpdateStandingProgramResponseSchema, {
+        standingProgram: await shown(principal.projectId, program.id),
+      });
+    },
+    async pauseStandingProgram({ id, cancelRunning }, ctx) {
+      const { projectId } = requireProject(ctx);
+      const program = await findProgram(db, projectId, id);
+      await pauseProgram(context, program, cancelRunning);
+      engine.wake();
+      return create(PauseStandingProgramResponseSchema, { standingProgram: await shown(projectId, program.id) });
+    },
+    async resumeStandingProgram({ id }, ctx) {
+      const { projectId } = requireProject(ctx);
+      const program = await findProgram(db, projectId, id);
+      await resumeProgram(context, program);
+      engine.wake();
+      return create(ResumeStandingProgramResponseSchema, { standingProgram: await shown(projectId, program.id) });
+    },
+    async deleteStandingProgram({ id, cancelRunning }, ctx) {
+      const { projectId } = requireProject(ctx);
+      const program = await findProgram(db, projectId, id);
+      await deleteProgram(context, program, cancelRunning);
+      engine.wake();
+      return create(DeleteStandingProgramResponseSchema);
+    },
+    async previewStandingProgram({ id, definitionJson, count }, ctx) {
+      const principal = requireProject(ctx);
+      if (count > previewMax) throw previewCountInvalid(count);
+      const program = id === "" ? undefined : await findProgram(db, principal.projectId, id);
+      const wanted = count === 0 ? previewDefault : count;
+      const found = await preview(context, principal, { program, definitionJson, count: wanted });
+      return create(PreviewStandingProgramResponseSchema, {
+        nextTimes: found.times.map(({ atMs, effectiveMs }) => {
+          const { date, time } = localTimeOf(atMs, found.timeZone);
+          const [at, effectiveAt] = [timestampFromMs(atMs), timestampFromMs(effectiveMs)];
+          return { at, effectiveAt, local: `${date}T${time}` };
+        }),
+        tzVersion: process.versions["tz"] ?? "",
+        estimate: toEstimate(found.estimate),
+        needsApproval: found.needsApproval,
+      });
+    },
+  };
+}

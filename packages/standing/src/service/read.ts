@@ -1,0 +1,111 @@
+import { type JsonObject, type ProjectId, parseExactJson, parseId, type Sealer } from "@svc/core";
+import {
+  type Executor,
+  readLastStandingRuns,
+  readStandingLanes,
+  readStandingUsage,
+  type StandingProgramRecord,
+  standingProgramsForProject,
+} from "@svc/db";
+import type { StandingProgram } from "@svc/gen/standing";
+import { shownProgram } from "@svc/jobs";
+import { dayOf } from "../decide/book.ts";
+import type { StandingContext } from "../engine/context.ts";
+import { fireTimeOf } from "../engine/fire.ts";
+import { standingProgramNotFound } from "../errors.ts";
+import { type LoadedVersion, openDefinition } from "../versions.ts";
+import { toProgram } from "./convert.ts";
+
+/** Times that a program tells of itself. */
+const nextTimesMax = 5;
+
+/** The program that an id or a slug of a request names. Throws STANDING_PROGRAM_NOT_FOUND. */
+export async function findProgram(
+  db: Executor,
+  projectId: ProjectId,
+  name: string,
+  field: "id" | "standingProgramId" = "id",
+): Promise<StandingProgramRecord> {
+  const id = parseId("stp", name);
+  const programs = standingProgramsForProject(db, projectId);
+  const found = name.includes("\0")
+    ? undefined
+    : await (id === undefined ? programs.findBySlug(name) : programs.find(id));
+  if (found === undefined) throw standingProgramNotFound(field, name);
+  return found;
+}
+
+/** Programs as callers read them, in their order; with their definitions where `isWhole`. */
+export async function readPrograms(
+  { versions, clock, sealer, db }: Pick<StandingContext, "versions" | "clock" | "sealer" | "db">,
+  programs: readonly StandingProgramRecord[],
+  { isWhole }: { readonly isWhole: boolean },
+): Promise<StandingProgram[]> {
+  if (programs.length === 0) return [];
+  const ids = programs.map(({ id }) => id);
+  const nowMs = clock.now();
+  const names = programs.map(({ id: programId, projectId, version }) => ({ programId, projectId, version }));
+  const versionOf = await versions.get(db, names);
+  const days = names.map((name) => {
+    return { programId: name.programId, day: dayOf(nowMs, versionOf(name).definition.timeZone) };
+  });
+  const [lanes, lastRuns, usage] = await Promise.all([
+    readStandingLanes(db, ids),
+    readLastStandingRuns(db, ids),
+    readStandingUsage(db, days),
+  ]);
+  const shown: StandingProgram[] = [];
+  for (const [index, program] of programs.entries()) {
+    const version = versionOf({ programId: program.id, projectId: program.projectId, version: program.version });
+    const day = days[index]?.day ?? "";
+    shown.push(
+      toProgram({
+        program,
+        version: version.record,
+        definitionJson: isWhole ? await shownDefinition(db, sealer, program) : "",
+        nextTimes: nextTimesOf(program, version),
+        lastRun: lastRuns.get(program.id),
+        lanes: lanes.filter(({ programId }) => programId === program.id),
+        usedToday: usage.find(({ programId }) => programId === program.id) ?? { day, runs: 0, toolCalls: 0, writes: 0 },
+      }),
+    );
+  }
+  return shown;
+}
+
+/** When a program starts next, jitter included. */
+function nextTimesOf({ id, state, nextAt }: StandingProgramRecord, { definition, next }: LoadedVersion): number[] {
+  const times: number[] = [];
+  let at = state === "active" ? nextAt : null;
+  while (at !== null && times.length < nextTimesMax) {
+    times.push(fireTimeOf(id, at, definition.schedule.jitterMs) ?? at);
+    at = next(at) ?? null;
+  }
+  return times;
+}
+
+/** The definition as it was given, with `***` for what its program marks as sensitive in what it takes. */
+async function shownDefinition(
+  db: Executor,
+  sealer: Sealer,
+  { id: programId, projectId, version }: StandingProgramRecord,
+): Promise<string> {
+  const found = (await standingProgramsForProject(db, projectId).listVersions(programId, 1)).find(
+    (one) => one.version === version,
+  );
+  if (found === undefined) throw new Error(`version ${version} of ${programId} is not in the store`);
+  const text = openDefinition(sealer, { programId, projectId, version }, found.definition);
+  const document = parseExactJson(text) as JsonObject & { readonly program: JsonObject };
+  const programText = JSON.stringify(document.program);
+  const shown = shownProgram(programText);
+  // The input that the definition makes is masked as the program's own would be.
+  const made = JSON.stringify({ ...document.program, input: document.input ?? {} });
+  const shownMade = shownProgram(made);
+  if (shown === programText && shownMade === made) return text;
+  const { input } = parseExactJson(shownMade) as { readonly input: JsonObject };
+  return JSON.stringify({
+    ...document,
+    ...(document.input !== undefined && { input }),
+    program: parseExactJson(shown) as JsonObject,
+  });
+}

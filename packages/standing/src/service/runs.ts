@@ -1,0 +1,113 @@
+import { createHash } from "node:crypto";
+import { create } from "@bufbuild/protobuf";
+import type { ServiceImpl } from "@connectrpc/connect";
+import {
+  createId,
+  isJsonObject,
+  type JsonObject,
+  type JsonValue,
+  pageOf,
+  pageRows,
+  parseExactJson,
+  parseId,
+  requireProject,
+  timeRange,
+} from "@svc/core";
+import { isUniqueViolation, standingRunsForProject } from "@svc/db";
+import {
+  GetStandingRunResponseSchema,
+  ListStandingRunsResponseSchema,
+  RunStandingProgramResponseSchema,
+  type StandingService,
+} from "@svc/gen/standing";
+import { givenOf } from "../decide/given.ts";
+import { inputOf } from "../decide/input.ts";
+import {
+  approverRoleRequired,
+  idempotencyKeyInvalid,
+  inputMismatch,
+  standingProgramNotActive,
+  standingRunNotFound,
+} from "../errors.ts";
+import type { StandingServiceContext } from "./context.ts";
+import { reasonOfFilter, runStateOfFilter, toRun } from "./convert.ts";
+import { findProgram } from "./read.ts";
+
+type Methods = Pick<ServiceImpl<typeof StandingService>, "runStandingProgram" | "listStandingRuns" | "getStandingRun">;
+
+const keyCharactersMax = 255;
+
+/** The methods about runs. */
+export function runMethods(context: StandingServiceContext): Methods {
+  const { db, sealer, clock, engine, versions } = context;
+  return {
+    async runStandingProgram({ id, inputJson, idempotencyKey }, ctx) {
+      const { projectId, keyId, role } = requireProject(ctx);
+      const characters = [...idempotencyKey].length;
+      if (characters > keyCharactersMax) throw idempotencyKeyInvalid(characters);
+      const program = await findProgram(db, projectId, id);
+      const sourceKey = sourceKeyOf(idempotencyKey, clock.now());
+      const runs = standingRunsForProject(db, projectId);
+      const earlier = await runs.findBySource(program.id, sourceKey);
+      if (earlier !== undefined) return create(RunStandingProgramResponseSchema, { run: toRun(earlier) });
+      if (program.state !== "active") throw standingProgramNotActive(program.state);
+      const name = { programId: program.id, projectId, version: program.version };
+      const version = (await versions.get(db, [name]))(name);
+      if (version.record.needsApproval && role !== "approver") throw approverRoleRequired();
+      const fire = { kind: "hand", fireAt: clock.now(), missed: 0, previousAt: program.previousAt } as const;
+      const input = inputJson === "" ? undefined : readInput(inputJson);
+      const filled = inputOf(version, givenOf(fire, version.definition.timeZone), input);
+      if ("fault" in filled) throw inputMismatch(filled.fault);
+      const run = await engine
+        .call(program.id, { ...fire, sourceKey, callerKeyId: keyId, input })
+        .catch(async (error: unknown) => {
+          if (!isUniqueViolation(error, "standing_runs_source")) throw error;
+          return runs.findBySource(program.id, sourceKey);
+        });
+      if (run === undefined) throw standingProgramNotActive("not active any more, or its key is revoked");
+      return create(RunStandingProgramResponseSchema, { run: toRun(run) });
+    },
+    async listStandingRuns(request, ctx) {
+      const { projectId } = requireProject(ctx);
+      const program = await findProgram(db, projectId, request.standingProgramId, "standingProgramId");
+      const { state, reason } = request;
+      const { sinceMs, untilMs } = timeRange(request.since, request.until);
+      const scope = {
+        call: "ListStandingRuns",
+        projectId,
+        filters: { programId: program.id, state, reason, sinceMs, untilMs },
+      };
+      const page = pageOf(sealer, scope, request, "srn");
+      const known = reasonOfFilter(reason);
+      const filter = { state: runStateOfFilter(state), reason: known, sinceMs, untilMs };
+      const isNone = reason !== "" && known === undefined;
+      const read = isNone ? [] : await standingRunsForProject(db, projectId).list(program.id, filter, page);
+      const { rows, nextPageToken } = pageRows(sealer, scope, read, page.size);
+      return create(ListStandingRunsResponseSchema, { runs: rows.map(toRun), nextPageToken });
+    },
+    async getStandingRun({ id }, ctx) {
+      const { projectId } = requireProject(ctx);
+      const runId = parseId("srn", id);
+      const run = runId && (await standingRunsForProject(db, projectId).find(runId));
+      if (run === undefined) throw standingRunNotFound(id);
+      return create(GetStandingRunResponseSchema, { run: toRun(run) });
+    },
+  };
+}
+
+/** A key of any text stands in the store by its digest. */
+function sourceKeyOf(idempotencyKey: string, nowMs: number): string {
+  if (idempotencyKey === "") return `m:${createId("srn", nowMs)}`;
+  return `m:${createHash("sha256").update(idempotencyKey).digest("hex")}`;
+}
+
+function readInput(text: string): JsonObject {
+  let value: JsonValue;
+  try {
+    value = parseExactJson(text, { depthMax: 100 }) as JsonValue;
+  } catch {
+    throw inputMismatch("is not JSON, or nested too deep");
+  }
+  if (!isJsonObject(value)) throw inputMismatch("is no JSON object");
+  return value;
+}

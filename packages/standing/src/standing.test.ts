@@ -1,0 +1,423 @@
+import { revokeApiKey, setProjectPolicy } from "@svc/db";
+import { JobStatus } from "@svc/gen/jobs";
+import { StandingService } from "@svc/gen/standing";
+import { createTestDatabase, type TestDatabase } from "@svc/testing/database";
+import { refusalOf, refusalsOf } from "@svc/testing/project-client";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { createStandingWorld, definitionText, type StandingWorld, settled, stateOf } from "./test-standing.ts";
+
+let database: TestDatabase;
+let world: StandingWorld;
+beforeAll(async () => {
+  database = await createTestDatabase();
+  world = createStandingWorld(database.db);
+});
+afterAll(async () => {
+  await world.node[Symbol.asyncDispose]();
+  await database.drop();
+});
+
+test("a schedule starts its program at its times, with what fired it as the input", async () => {
+  world.goTo("2026-03-02T08:59:00Z");
+  const { standing, jobs, runs } = await world.project();
+  const program = {
+    version: 1,
+    title: "Say when",
+    inputSchema: { type: "object", required: ["day"], properties: { day: { type: "string" }, at: { type: "string" } } },
+    input: { day: "" },
+    steps: [{ id: "say", call: "desk.send_note", entity: "ops", args: { text: { $text: "{input.day} {input.at}" } } }],
+  };
+  const definitionJson = definitionText({
+    title: "Say the day",
+    timeZone: "Europe/Berlin",
+    source: { schedule: { cron: ["0 10 * * 1-5"] } },
+    input: { day: { $ref: "fire.localDate" }, at: { $text: "{fire.localTime} {fire.timeZone}" } },
+    program,
+  });
+  const { standingProgram } = await standing.createStandingProgram({ slug: "say-when", definitionJson });
+  expect(standingProgram).toMatchObject({ slug: "say-when", title: "Say the day", version: 1, pauseReason: "" });
+  expect(standingProgram?.nextTimes.map(({ seconds }) => new Date(Number(seconds) * 1000).toISOString())).toEqual([
+    "2026-03-02T09:00:00.000Z",
+    "2026-03-03T09:00:00.000Z",
+    "2026-03-04T09:00:00.000Z",
+    "2026-03-05T09:00:00.000Z",
+    "2026-03-06T09:00:00.000Z",
+  ]);
+  const id = standingProgram?.id ?? "";
+  world.goTo("2026-03-02T09:00:00Z");
+  const [run] = await runs(id, 1);
+  expect(run).toMatchObject({ kind: "schedule", version: 1, count: 1, missed: 0 });
+  const ended = await settled(async () => {
+    const { run: found } = await standing.getStandingRun({ id: run?.id ?? "" });
+    return found?.jobStatus !== "" && found;
+  });
+  expect([stateOf(ended), ended.jobStatus]).toEqual(["ended", "succeeded"]);
+  const { job } = await jobs.getJob({ id: ended.jobId });
+  expect(job).toMatchObject({ standingProgramId: id, standingRunId: ended.id });
+  expect(world.world.seen.map(({ body }) => body["text"])).toContain("2026-03-02 10:00:00 Europe/Berlin");
+  expect((await jobs.listJobs({ standingProgramId: id })).jobs.map((one) => one.id)).toEqual([ended.jobId]);
+  const { events } = await jobs.listJobEvents({ jobId: ended.jobId });
+  expect(events[0]?.principalChain.at(-1)).toBe(`standing:${id}`);
+});
+
+const times = (runs: { readonly fireAt?: { readonly seconds: bigint } | undefined }[]) =>
+  runs.map(({ fireAt }) => new Date(Number(fireAt?.seconds) * 1000).toISOString().slice(11, 16));
+
+test("while the service was away: the newest time is made up for, and the run says for how many it stands", async () => {
+  world.goTo("2026-03-02T09:01:00Z");
+  const { standing, runs } = await world.project();
+  const source = { schedule: { cron: ["*/5 * * * *"] } };
+  const definitionJson = definitionText({ source });
+  const { standingProgram } = await standing.createStandingProgram({ slug: "every-five", definitionJson });
+  const id = standingProgram?.id ?? "";
+  world.goTo("2026-03-02T12:02:00Z");
+  const [run] = await runs(id, 1);
+  expect([times(run ? [run] : []), run?.missed]).toEqual([["12:00"], 35]);
+  const { standingProgram: now } = await standing.getStandingProgram({ id });
+  expect(now?.counts).toMatchObject({ started: 1n, missed: 35n });
+});
+
+test("all that was missed is made up for, the oldest first, ten a second", async () => {
+  world.goTo("2026-03-02T13:01:00Z");
+  const { standing, runs } = await world.project();
+  const source = { schedule: { cron: ["*/5 * * * *"], catchUp: { runs: "all" } } };
+  const definitionJson = definitionText({ source, overlap: { policy: "allow" } });
+  const { standingProgram } = await standing.createStandingProgram({ slug: "every-five", definitionJson });
+  world.goTo("2026-03-02T14:12:00Z");
+  const made = await runs(standingProgram?.id ?? "", 14);
+  expect(times(made)).toEqual([
+    ...["13:05", "13:10", "13:15", "13:20", "13:25", "13:30", "13:35", "13:40", "13:45", "13:50"],
+    ...["13:55", "14:00", "14:05", "14:10"],
+  ]);
+});
+
+test("a program that is under way skips its next times, as one run that counts them", async () => {
+  world.goTo("2026-03-03T08:59:30Z");
+  const { standing, runs } = await world.project();
+  const definitionJson = definitionText({ program: { version: 1, title: "Wait", steps: [{ id: "w", wait: "3h" }] } });
+  const { standingProgram } = await standing.createStandingProgram({ slug: "slow", definitionJson });
+  const id = standingProgram?.id ?? "";
+  for (const [index, at] of ["09:00", "09:15", "09:30", "09:45"].entries()) {
+    world.goTo(`2026-03-03T${at}:00Z`);
+    await settled(async () => {
+      const found = await runs(id, 1);
+      return found.reduce((sum, { count }) => sum + count, 0) > index;
+    });
+  }
+  const made = await runs(id, 2);
+  expect(made.map(stateOf)).toEqual(["started", "skipped overlap"]);
+  expect(made[1]).toMatchObject({ count: 3, blockingJobId: made[0]?.jobId });
+});
+
+test("queued runs start one after the other as jobs end; the newest alone waits where the policy says so", async () => {
+  world.goTo("2026-03-04T08:59:30Z");
+  const { standing, jobs, runs } = await world.project();
+  const program = { version: 1, title: "Wait", steps: [{ id: "w", wait: "20h" }] };
+  const definition = { program, source: { schedule: { at: ["2027-01-01T00:00:00Z"] } } };
+  for (const [policy, expected] of [
+    ["queueAll", ["ended", "started", "queued overlap"]],
+    ["queueOne", ["ended", "skipped superseded", "started"]],
+    ["cancelRunning", ["ended", "skipped superseded", "started"]],
+  ] as const) {
+    const definitionJson = definitionText({ ...definition, overlap: { policy } });
+    const slug = policy.toLowerCase();
+    const { standingProgram } = await standing.createStandingProgram({ slug, definitionJson });
+    const id = standingProgram?.id ?? "";
+    for (let count = 0; count < 3; count++) await standing.runStandingProgram({ id });
+    const [first] = await runs(id, 3);
+    if (policy !== "cancelRunning") await jobs.cancelJob({ id: first?.jobId ?? "" });
+    const states = await settled(async () => {
+      const found = (await runs(id, 3)).map(stateOf);
+      return found[0] === "ended" && found.includes("started") && found;
+    });
+    expect([policy, states]).toEqual([policy, expected]);
+  }
+});
+
+test("runs by hand: the same key is the same run, the input is the caller's, and the chain begins with who called", async () => {
+  world.goTo("2026-03-05T09:00:30Z");
+  const { standing, jobs, key, as } = await world.project();
+  const program = {
+    version: 1,
+    title: "Say",
+    inputSchema: { type: "object", required: ["text"], properties: { text: { type: "string" } } },
+    input: { text: "nothing" },
+    steps: [{ id: "say", call: "desk.send_note", entity: "ops", args: { text: { $ref: "input.text" } } }],
+  };
+  const definitionJson = definitionText({ program, overlap: { policy: "allow" } });
+  const { standingProgram } = await standing.createStandingProgram({ slug: "say", definitionJson });
+  const id = standingProgram?.id ?? "";
+  const other = await key();
+  const request = { id, inputJson: '{"text": "by hand"}', idempotencyKey: "once" };
+  const { run } = await as("member", other).runStandingProgram(request);
+  const again = await standing.runStandingProgram(request);
+  expect(again.run?.id).toBe(run?.id);
+  const { job } = await jobs.getJob({ id: run?.jobId ?? "" });
+  expect(job?.standingRunId).toBe(run?.id);
+  const { events } = await jobs.listJobEvents({ jobId: run?.jobId ?? "" });
+  expect(events[0]?.principalChain).toEqual([`key:${other}`, expect.stringMatching(/^key:/), `standing:${id}`]);
+  await settled(async () => world.world.seen.some(({ body }) => body["text"] === "by hand"));
+  await standing.pauseStandingProgram({ id });
+  // What was decided stays decided, and nothing new is.
+  expect((await standing.runStandingProgram(request)).run?.id).toBe(run?.id);
+});
+
+test("a program pauses after as many failures in a row as it names, and goes on when it is resumed", async () => {
+  world.goTo("2026-03-06T09:00:30Z");
+  const { standing, jobs } = await world.project();
+  const program = {
+    version: 1,
+    title: "Fail",
+    steps: [{ id: "look", call: "desk.get_item", entity: "ops", args: { id: "none" } }],
+  };
+  world.world.script = ({ path }) => (path === "/items/none" ? { status: 404, body: {} } : undefined);
+  const definitionJson = definitionText({ program, pauseAfter: 2, source: { schedule: { every: "1m" } } });
+  const { standingProgram } = await standing.createStandingProgram({ slug: "fails", definitionJson });
+  const id = standingProgram?.id ?? "";
+  for (const at of ["09:01:05", "09:02:05"]) {
+    world.goTo(`2026-03-06T${at}Z`);
+    await settled(async () => {
+      const { jobs: own } = await jobs.listJobs({ standingProgramId: id });
+      return own.length > Number(at.slice(3, 5)) - 1 && own.every(({ finishedAt }) => finishedAt !== undefined);
+    });
+  }
+  const paused = await settled(async () => {
+    const { standingProgram: now } = await standing.getStandingProgram({ id });
+    return now?.pauseReason !== "" && now;
+  });
+  expect(paused).toMatchObject({ pauseReason: "failures", nextTimes: [], counts: { failuresInRow: 2 } });
+  world.goTo("2026-03-06T10:00:05Z");
+  const { standingProgram: resumed } = await standing.resumeStandingProgram({ id });
+  expect(resumed).toMatchObject({ pauseReason: "", counts: { failuresInRow: 0 } });
+  expect(resumed?.nextTimes[0]?.seconds).toBe(BigInt(Date.UTC(2026, 2, 6, 10, 1) / 1000));
+});
+
+test("a program whose key is revoked pauses at its next time, and another key adopts it", async () => {
+  world.goTo("2026-03-07T09:00:30Z");
+  const { standing, keyId, key, as, runs } = await world.project();
+  const definitionJson = definitionText({});
+  const { standingProgram } = await standing.createStandingProgram({ slug: "revoked", definitionJson });
+  const id = standingProgram?.id ?? "";
+  await revokeApiKey(database.db, keyId, world.now());
+  world.goTo("2026-03-07T09:15:00Z");
+  const [run] = await runs(id, 1);
+  expect(run && stateOf(run)).toBe("refused key_revoked");
+  expect((await standing.getStandingProgram({ id })).standingProgram?.pauseReason).toBe("key_revoked");
+  expect(await refusalOf(standing.resumeStandingProgram({ id }))).toMatchObject({ reason: "PAUSE_CAUSE_STANDS" });
+  const other = as("approver", await key());
+  const { standingProgram: adopted } = await other.updateStandingProgram({ id, definitionJson });
+  expect(adopted).toMatchObject({ version: 2, pauseReason: "" });
+  world.goTo("2026-03-07T09:30:00Z");
+  const states = (await runs(id, 2)).map(stateOf);
+  expect(states[1]).toMatch(/^(?:started|ended)$/);
+});
+
+test("a project has no more runs under way than it may, over programs; the others wait their turn", async () => {
+  await using bounded = world.addNode({ limits: { standing: { projectRunsMax: 2 } }, engines: [] });
+  world.goTo("2026-03-08T09:00:30Z");
+  const { projectId, keyId, jobs, standing } = await world.project();
+  const client = bounded.client(StandingService, { projectId, keyId, role: "approver" });
+  const program = { version: 1, title: "Wait", steps: [{ id: "w", judge: "sure" }], points };
+  const started: string[] = [];
+  const definition = {
+    source: { schedule: { at: ["2027-01-01T00:00:00Z"] } },
+    overlap: { policy: "queueAll", max: 9 },
+  };
+  for (const slug of ["one", "two", "three"]) {
+    const slow = { version: 1, title: "Slow", steps: [{ id: "w", wait: "20h" }] };
+    const definitionJson = definitionText({ ...definition, program: slug === "one" ? program : slow });
+    const { standingProgram } = await standing.createStandingProgram({ slug, definitionJson });
+    const { run } = await client.runStandingProgram({ id: standingProgram?.id ?? "" });
+    started.push(run === undefined ? "" : stateOf(run));
+    // One that is parked gives its place to another.
+    await settled(async () => {
+      const { job } = await jobs.getJob({ id: run?.jobId ?? "" });
+      return job?.park !== undefined;
+    });
+  }
+  expect(started).toEqual(["started", "started", "started"]);
+});
+
+test("another project sees nothing of it", async () => {
+  const { standing } = await world.project();
+  const { standingProgram } = await standing.createStandingProgram({
+    slug: "mine",
+    definitionJson: definitionText({}),
+  });
+  const id = standingProgram?.id ?? "";
+  const { run } = await standing.runStandingProgram({ id });
+  const { standing: other, jobs } = await world.project();
+  const missing = { code: "NotFound", reason: "STANDING_PROGRAM_NOT_FOUND" };
+  for (const call of [
+    () => other.getStandingProgram({ id }),
+    () => other.getStandingProgram({ id: "mine" }),
+    () => other.updateStandingProgram({ id, definitionJson: definitionText({}) }),
+    () => other.pauseStandingProgram({ id }),
+    () => other.resumeStandingProgram({ id }),
+    () => other.deleteStandingProgram({ id }),
+    () => other.runStandingProgram({ id }),
+    () => other.listStandingRuns({ standingProgramId: id }),
+    () => other.previewStandingProgram({ id }),
+  ]) {
+    expect(await refusalOf(call())).toMatchObject(missing);
+  }
+  expect(await refusalOf(other.getStandingRun({ id: run?.id ?? "" }))).toMatchObject({
+    reason: "STANDING_RUN_NOT_FOUND",
+  });
+  expect((await other.listStandingPrograms({})).standingPrograms).toEqual([]);
+  expect((await jobs.listJobs({ standingProgramId: id })).jobs).toEqual([]);
+});
+
+test("a deleted program reads as missing, what waits is skipped, and its jobs are found by its id", async () => {
+  world.goTo("2026-03-09T09:00:30Z");
+  const { standing, jobs } = await world.project();
+  const program = { version: 1, title: "Wait", steps: [{ id: "w", wait: "20h" }] };
+  const definitionJson = definitionText({ program, overlap: { policy: "queueAll" } });
+  const { standingProgram } = await standing.createStandingProgram({ slug: "gone", definitionJson });
+  const id = standingProgram?.id ?? "";
+  await standing.runStandingProgram({ id });
+  const { run: waits } = await standing.runStandingProgram({ id });
+  await standing.deleteStandingProgram({ id, cancelRunning: true });
+  expect(await refusalOf(standing.getStandingProgram({ id }))).toMatchObject({ reason: "STANDING_PROGRAM_NOT_FOUND" });
+  const { run } = await standing.getStandingRun({ id: waits?.id ?? "" });
+  expect(run && stateOf(run)).toBe("skipped deleted");
+  await settled(async () => {
+    const { jobs: own } = await jobs.listJobs({ standingProgramId: id });
+    return own.length === 1 && own[0]?.status === JobStatus.CANCELLED;
+  });
+  // Its name is free again.
+  const again = await standing.createStandingProgram({ slug: "gone", definitionJson });
+  expect(again.standingProgram?.id).not.toBe(id);
+});
+
+const points = {
+  sure: { question: "Sure?", continuations: ["proceed", "abort"], escalation: [{ principal: "owner", timeout: "9h" }] },
+};
+
+test("asks of a program's jobs are found by its id", async () => {
+  world.goTo("2026-03-10T09:00:30Z");
+  const { standing, jobs } = await world.project();
+  const program = { version: 1, title: "Ask", steps: [{ id: "gate", judge: "sure" }], points };
+  const { standingProgram } = await standing.createStandingProgram({
+    slug: "asks",
+    definitionJson: definitionText({ program }),
+  });
+  const id = standingProgram?.id ?? "";
+  const { run } = await standing.runStandingProgram({ id });
+  const asks = await settled(async () => {
+    const found = (await jobs.listAsks({ standingProgramId: id })).asks;
+    return found.length > 0 && found;
+  });
+  expect(asks.map(({ jobId, standingProgramId }) => [jobId, standingProgramId])).toEqual([[run?.jobId, id]]);
+});
+
+test("a definition with faults is refused with all of them at once", async () => {
+  const { standing } = await world.project();
+  const definition = {
+    version: 2,
+    timeZone: "+02:00",
+    source: { schedule: { cron: ["61 * * * *", "0 0 1 1 1 1"], jitter: "1h" } },
+    input: { day: { $ref: "fired.at" } },
+    overlap: { policy: "never" },
+    rate: { max: 0, per: "1m" },
+    program: { version: 1, title: "T", steps: [{ id: "look", call: "desk.nothing", entity: "ops" }] },
+  };
+  const definitionJson = JSON.stringify(definition);
+  const refused = await refusalsOf(standing.createStandingProgram({ slug: "faulty", definitionJson }));
+  expect(refused.details).toEqual([
+    { reason: "DEFINITION_MALFORMED", field: "definitionJson/version" },
+    { reason: "TIME_ZONE_UNKNOWN", field: "definitionJson/timeZone" },
+    { reason: "SCHEDULE_INVALID", field: "definitionJson/source/schedule/cron/0" },
+    { reason: "SCHEDULE_INVALID", field: "definitionJson/source/schedule/cron/1" },
+    { reason: "EXPRESSION_INVALID", field: "definitionJson/input/day" },
+    { reason: "DEFINITION_MALFORMED", field: "definitionJson/overlap/policy" },
+    { reason: "DEFINITION_MALFORMED", field: "definitionJson/rate/max" },
+    { reason: "PROGRAM_TOOL_UNKNOWN", field: "definitionJson/program/steps/0/call" },
+  ]);
+});
+
+test.each([
+  ["SCHEDULE_INVALID", { source: { schedule: { cron: ["0 0 31 2 *"] } } }, "/source/schedule"],
+  ["SCHEDULE_INVALID", { source: { schedule: { at: ["2020-01-01T00:00:00Z"] } } }, "/source/schedule"],
+  ["SCHEDULE_INVALID", { source: { schedule: { every: "30s" } } }, "/source/schedule/every"],
+  ["SCHEDULE_INVALID", { source: { schedule: { every: "5m", at: [] } } }, "/source/schedule"],
+  ["JITTER_TOO_LONG", { source: { schedule: { every: "5m", jitter: "5m" } } }, "/source/schedule/jitter"],
+  ["JITTER_TOO_LONG", { source: { schedule: { every: "5d", jitter: "2h" } } }, "/source/schedule/jitter"],
+  ["INPUT_MISMATCH", { input: { day: 1 } }, "/input"],
+  ["POLICY_INVALID", { budget: {} }, "/budget"],
+  ["POLICY_INVALID", { overlap: { policy: "queueAll", queueFor: "90d" } }, "/overlap/queueFor"],
+  ["DEFINITION_MALFORMED", { unknown: 1 }, "/unknown"],
+])("%s of %j", async (reason, change, pointer) => {
+  const { standing } = await world.project();
+  const definitionJson = definitionText(change);
+  const refused = await refusalOf(standing.previewStandingProgram({ definitionJson }));
+  expect(refused).toMatchObject({ code: "InvalidArgument", reason, field: `definitionJson${pointer}` });
+});
+
+test("the same slug and definition is the same program; slugs, counts and versions are held to their bounds", async () => {
+  const { standing, jobs, as } = await world.project();
+  const definitionJson = definitionText({});
+  const first = await standing.createStandingProgram({ slug: "same", definitionJson });
+  const again = await standing.createStandingProgram({ slug: "same", definitionJson: `${definitionJson} ` });
+  expect(again.standingProgram?.id).toBe(first.standingProgram?.id);
+  const id = first.standingProgram?.id ?? "";
+  const other = definitionText({ title: "Another" });
+  const refusals = [
+    () => standing.createStandingProgram({ slug: "same", definitionJson: other }),
+    () => standing.createStandingProgram({ slug: "Not So", definitionJson }),
+    () => standing.updateStandingProgram({ id, definitionJson: other, expectedVersion: 7 }),
+    () => standing.previewStandingProgram({ id, count: 101 }),
+    () => standing.runStandingProgram({ id, inputJson: "[]" }),
+    () => standing.runStandingProgram({ id, idempotencyKey: "k".repeat(256) }),
+    () => standing.listStandingPrograms({ pageSize: -1 }),
+    () => standing.listStandingRuns({ standingProgramId: id, pageToken: "x" }),
+  ];
+  const reasons: string[] = [];
+  for (const call of refusals) reasons.push((await refusalOf(call())).reason);
+  expect(reasons).toEqual([
+    "STANDING_SLUG_TAKEN",
+    "STANDING_SLUG_INVALID",
+    "STANDING_VERSION_STALE",
+    "PREVIEW_COUNT_INVALID",
+    "INPUT_MISMATCH",
+    "IDEMPOTENCY_KEY_INVALID",
+    "PAGE_SIZE_NEGATIVE",
+    "PAGE_TOKEN_INVALID",
+  ]);
+  const destroying = definitionText({
+    program: {
+      version: 1,
+      title: "Destroy",
+      approval: { plan: "destructive" },
+      steps: [{ id: "d", call: "desk.delete_note", entity: "ops", args: { id: "n", confirm: true } }],
+    },
+  });
+  const byMember = as("member").createStandingProgram({ slug: "destroys", definitionJson: destroying });
+  expect(await refusalOf(byMember)).toMatchObject({ reason: "APPROVER_ROLE_REQUIRED" });
+  const { standingProgram } = await standing.createStandingProgram({ slug: "destroys", definitionJson: destroying });
+  expect(standingProgram?.needsApproval).toBe(true);
+  const destroyer = standingProgram?.id ?? "";
+  expect(await refusalOf(as("member").runStandingProgram({ id: destroyer }))).toMatchObject({
+    reason: "APPROVER_ROLE_REQUIRED",
+  });
+  // Each run asks: nothing is destroyed unseen.
+  const { run } = await standing.runStandingProgram({ id: destroyer });
+  const { job } = await jobs.getJob({ id: run?.jobId ?? "" });
+  expect(job?.status).toBe(JobStatus.PENDING_PLAN_APPROVAL);
+});
+
+test("a policy that is raised pauses what it holds, until an approver's key adopts it", async () => {
+  world.goTo("2026-03-11T09:00:30Z");
+  const { projectId, standing, runs } = await world.project();
+  const definitionJson = definitionText({});
+  const { standingProgram } = await standing.createStandingProgram({ slug: "held", definitionJson });
+  const id = standingProgram?.id ?? "";
+  await setProjectPolicy(database.db, projectId, { planApproval: "always", redirectUrls: [] });
+  world.goTo("2026-03-11T09:15:00Z");
+  const [run] = await runs(id, 1);
+  expect(run && stateOf(run)).toBe("refused approval");
+  expect((await standing.getStandingProgram({ id })).standingProgram?.pauseReason).toBe("approval");
+  expect(await refusalOf(standing.resumeStandingProgram({ id }))).toMatchObject({ reason: "PAUSE_CAUSE_STANDS" });
+  const { standingProgram: adopted } = await standing.updateStandingProgram({ id, definitionJson });
+  expect(adopted).toMatchObject({ version: 2, pauseReason: "", needsApproval: true });
+});

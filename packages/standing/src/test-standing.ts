@@ -1,0 +1,134 @@
+import type { Client } from "@connectrpc/connect";
+import { createId, createOffsetClock, type KeyId, type ProjectId, type Role, systemClock } from "@svc/core";
+import { createApiKey, createProject, type Database } from "@svc/db";
+import { JobsService } from "@svc/gen/jobs";
+import { type StandingRun, StandingRunState, StandingService } from "@svc/gen/standing";
+import { catalogOf } from "@svc/testing/catalog";
+import { connectDesk, createWorld, desk, type World } from "@svc/testing/desk";
+import { createTestNode, type TestNode, type TestParts, testSealer } from "@svc/testing/node";
+import { silentStandingObserver } from "./observer.ts";
+
+/** A project with a stored key, whose runs may be started, and the clients of its services. */
+export type StandingProject = {
+  readonly projectId: ProjectId;
+  readonly keyId: KeyId;
+  readonly standing: Client<typeof StandingService>;
+  readonly jobs: Client<typeof JobsService>;
+  as(role: Role, keyId?: KeyId): Client<typeof StandingService>;
+  /** The runs of a program, oldest first, once there are as many. */
+  runs(id: string, count: number): Promise<StandingRun[]>;
+  /** Stores another key of the project. */
+  key(): Promise<KeyId>;
+};
+
+/** Nodes that share a clock, which a test moves on. */
+export type StandingWorld = {
+  readonly node: TestNode;
+  readonly world: World;
+  /** Moves the clock to a time, epoch milliseconds or RFC 3339 text. */
+  goTo(time: number | string): void;
+  now(): number;
+  project(): Promise<StandingProject>;
+  /** Another node over the same store. */
+  addNode(changes?: TestParts): TestNode;
+};
+
+let projects = 0;
+
+/** What fails is tried again: a test that waits for it in vain shows why. */
+const report = (what: string, error: unknown) =>
+  void process.stderr.write(`${what}: ${error instanceof Error ? error.stack : error}\n`);
+
+/** Makes a node with its engines of jobs and standing programs at work. */
+export function createStandingWorld(db: Database, changes: TestParts = {}): StandingWorld {
+  const clock = createOffsetClock(systemClock);
+  clock.setOffset(Date.UTC(2026, 0, 5) - systemClock.now());
+  const world = createWorld();
+  const addNode = (more: TestParts = {}) =>
+    createTestNode(db, {
+      clock,
+      catalog: catalogOf({ toolkits: [desk] }),
+      transport: world.transport,
+      isSandbox: true,
+      engines: ["jobs", "standing"],
+      observer: { standing: { ...silentStandingObserver, failed: report } },
+      ...changes,
+      ...more,
+      limits: {
+        jobs: { pollMs: 20 },
+        standing: { pollMs: 20, ...changes.limits?.standing, ...more.limits?.standing },
+      },
+    });
+  const node = addNode();
+  return {
+    node,
+    world,
+    now: () => clock.now(),
+    goTo: (time) => clock.setOffset((typeof time === "string" ? Date.parse(time) : time) - systemClock.now()),
+    addNode,
+    async project() {
+      const nowMs = clock.now();
+      const { id: projectId } = await createProject(db, `standing-${++projects}`, nowMs);
+      await connectDesk(db, testSealer, projectId, nowMs);
+      const key = async () => {
+        const id = createId("key", nowMs);
+        await createApiKey(db, {
+          ...{ id, projectId, role: "approver", name: "", hint: "", createdAt: nowMs },
+          digest: Buffer.from(id),
+          expiresAt: null,
+          revokedAt: null,
+          lastUsedAt: null,
+        });
+        return id;
+      };
+      const keyId = await key();
+      const as = (role: Role, of = keyId) => node.client(StandingService, { projectId, keyId: of, role });
+      const standing = as("approver");
+      return {
+        projectId,
+        keyId,
+        standing,
+        jobs: node.client(JobsService, { projectId, keyId, role: "approver" }),
+        as,
+        key,
+        runs: (id, count) =>
+          settled(async () => {
+            const { runs } = await standing.listStandingRuns({ standingProgramId: id, pageSize: 500 });
+            return runs.length >= count && runs.reverse();
+          }),
+      };
+    },
+  };
+}
+
+/** What `ask` answers once it answers something; fails after 15 seconds. */
+export async function settled<T>(ask: () => Promise<T | false | undefined>): Promise<T> {
+  const end = performance.now() + 15_000;
+  for (;;) {
+    const found = await ask();
+    if (found !== false && found !== undefined) return found;
+    if (performance.now() > end) throw new Error("it did not come to that");
+    await systemClock.wait(10);
+  }
+}
+
+/** A program that reads one item and is done. */
+const quick = {
+  version: 1,
+  title: "Look at an item",
+  steps: [{ id: "look", call: "desk.get_item", entity: "ops", args: { id: "i1" } }],
+};
+
+/** The text of a definition with what every one has. */
+export function definitionText(definition: object): string {
+  return JSON.stringify({ version: 1, source: { schedule: { every: "15m" } }, program: quick, ...definition });
+}
+
+/** States as texts, for expectations. */
+export function stateOf({ state, reason }: StandingRun): string {
+  const name =
+    Object.entries(StandingRunState)
+      .find(([, value]) => value === state)?.[0]
+      .toLowerCase() ?? "";
+  return reason === "" ? name : `${name} ${reason}`;
+}

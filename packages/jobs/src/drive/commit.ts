@@ -75,8 +75,11 @@ export function createCommit({ context, lease, seals, db, onCommitted }: CommitC
     if (pending.tasks.length + pending.children.length > 0) onDue();
     if (typeof task === "object") onDue(task.dueAtMs);
     await onFaultPoint?.("after-commit", at);
-    const cancel = requestOf(state, found.cancelRequestedAt, found.cancelChain);
-    const pause = requestOf(state, found.pausedAt, found.pauseChain);
+    const { cancelRequestedAt, cancelChain, pausedAt, pauseChain } = found;
+    const { principalChain } = state;
+    const cancel =
+      cancelRequestedAt === null ? undefined : { atMs: cancelRequestedAt, chain: cancelChain ?? principalChain };
+    const pause = pausedAt === null ? undefined : { atMs: pausedAt, chain: pauseChain ?? principalChain };
     return { work: committedWork(work, { lastSeq: found.lastSeq, cancel, pause }), hasBegunCall: found.hasBegunCall };
   };
   return {
@@ -87,10 +90,6 @@ export function createCommit({ context, lease, seals, db, onCommitted }: CommitC
     },
     commitUnlessLogged: async (work, parts) => (await write(work, parts, db, work.state.lastSeq)) !== undefined,
   };
-}
-
-function requestOf({ principalChain }: JobState, atMs: number | null, chain: readonly string[] | null) {
-  return atMs === null ? undefined : { atMs, chain: chain ?? principalChain };
 }
 
 function tellOfHold(observer: EngineObserver, { id: jobId, projectId, park, lastError }: JobState): void {

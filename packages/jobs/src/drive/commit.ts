@@ -64,7 +64,7 @@ export function createCommit({ context, lease, seals, db, onCommitted }: CommitC
       if (expectedSeq !== undefined) return undefined;
       const kept = keepCalls(context, pending);
       // Within a transaction nobody waits for another connection: as many as there are could wait for each other.
-      if (tx === db) await kept;
+      if (tx === context.db) await kept;
       else void kept.catch((error: unknown) => observer.failed("task", error));
       const isHeld = isHoldReason((await loadJob(tx, state.id))?.park?.reason);
       observer.leaseLost(state.id, isHeld ? "parked" : "taken-over");

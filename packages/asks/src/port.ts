@@ -18,7 +18,10 @@ export const askPort: AskPort = {
   prepare: prepareAsk,
   async find(db, jobId, askId, sealer) {
     const ask = await findAsk(db, jobId, askId);
-    return ask && { ...viewOf(ask), overridesJson: openOverrides(sealer, ask) };
+    if (ask === undefined) return undefined;
+    const { overrides, decision } = ask;
+    const overridesJson = overrides === null ? (decision?.overridesJson ?? "") : openOverrides(sealer, ask, overrides);
+    return { ...viewOf(ask), overridesJson };
   },
   async list(db, jobId) {
     return (await listJobAsks(db, jobId)).map(viewOf);

@@ -21,10 +21,9 @@ export function sealOverrides(sealer: Sealer, ask: Sealed, overridesJson: string
   return sealer.seal(Buffer.from(overridesJson, "utf8"), contextOf(ask));
 }
 
-/** The overrides of a settled ask as they were answered; empty for none. Throws SealError. */
-export function openOverrides(sealer: Sealer, ask: Sealed & Pick<AskRecord, "overrides" | "decision">): string {
-  if (ask.overrides === null) return ask.decision?.overridesJson ?? "";
-  return sealer.open(ask.overrides, contextOf(ask)).toString("utf8");
+/** The overrides of a settled ask as they were answered. Throws SealError. */
+export function openOverrides(sealer: Sealer, ask: Sealed, sealed: Uint8Array): string {
+  return sealer.open(sealed, contextOf(ask)).toString("utf8");
 }
 
 function contextOf({ projectId, id }: { readonly projectId: ProjectId; readonly id: string }): string {

@@ -85,8 +85,12 @@ const makers: Readonly<Record<Step["kind"], (making: Making, set: string) => obj
     const onRows = isAsking ? { onRows: { failed: "rows" } } : {};
     // Rows whose skill may write are not run again.
     const skills = isAsking ? ["look"] : ["look", "announce", "erase"];
-    const make = [makeCall, makeRequest, (one: Making) => makeRun(one, skills)];
-    const calls = Array.from({ length: 1 + making.draw(2) }, () => (make[making.draw(3)] ?? makeCall)(making));
+    const calling = [makeCall, makeRequest];
+    // No map in a branch runs a skill.
+    const make = making.inside.includes("parallel") ? calling : [...calling, (one: Making) => makeRun(one, skills)];
+    const calls = Array.from({ length: 1 + making.draw(2) }, () =>
+      (make[making.draw(make.length)] ?? makeCall)(making),
+    );
     const id = makeId(making);
     making.sets.push(id);
     return { id, map: set, ...onRows, do: calls };

@@ -54,6 +54,6 @@ export { type Paging, pagingOf } from "./steps/parts/page.ts";
 export { listedRowsMax, type Reduction, type Reductions } from "./steps/parts/reductions.ts";
 export type { Retry } from "./steps/parts/retry.ts";
 export type { SortKey } from "./steps/sort.ts";
-export { type Expression, type SecretUse, secretsOf, type ValueTemplate } from "./template.ts";
+export { type Expression, expressionsOf, type SecretUse, secretsOf, type ValueTemplate } from "./template.ts";
 export type { RowState } from "./types/row-state.ts";
 export { typesOf } from "./types/schema-type.ts";

@@ -101,7 +101,20 @@ export async function advanceWith(
   effects: StepEffects,
 ): Promise<Change> {
   const kind = kindOf(at.step);
-  if (ready === undefined) return begunAt(await kind.advance(at, effects, keep), at);
+  const change = await (ready === undefined
+    ? kind.advance(at, effects, keep)
+    : advanceWithCall(at, { kind, ready, keep }, effects));
+  const { now } = at.state.scope;
+  if (at.progress !== undefined || now === undefined) return change;
+  // A step that begins in its own act begins at the time that its expressions were evaluated for.
+  return { ...change, edits: change.edits.map((edit) => (edit.kind === "begin" ? { ...edit, now } : edit)) };
+}
+
+async function advanceWithCall(
+  at: StepAt,
+  { kind, ready, keep }: { readonly kind: StepKind<Step["kind"]>; readonly ready: ReadyAttempt; readonly keep: Keep },
+  effects: StepEffects,
+): Promise<Change> {
   const ends: UnrecordedEnd[] = [];
   let isSent = false;
   const call: StepEffects["call"] = async (...asked) => {
@@ -112,7 +125,7 @@ export async function advanceWith(
     return attempted;
   };
   try {
-    const { edits, next } = begunAt(await kind.advance(at, { ...effects, call }, keep), at);
+    const { edits, next } = await kind.advance(at, { ...effects, call }, keep);
     return { edits: [...ends.map((end) => ({ kind: "called", end }) as const), ...edits], next };
   } catch (error) {
     for (const end of ends) await end.write();
@@ -120,13 +133,6 @@ export async function advanceWith(
   } finally {
     if (!isSent) ready.cancel();
   }
-}
-
-/** A step that begins in its own act begins at the time that its expressions were evaluated for. */
-function begunAt(change: Change, { state, progress }: StepAt): Change {
-  const { now } = state.scope;
-  if (progress !== undefined || now === undefined) return change;
-  return { ...change, edits: change.edits.map((edit) => (edit.kind === "begin" ? { ...edit, now } : edit)) };
 }
 
 /** What follows at the end of a round of a block, as `state` sees it. */

@@ -48,8 +48,7 @@ export function childJob(
 }
 
 /** A program as a job runs it for another: within what that one leaves it. */
-export function withinParent(loaded: LoadedProgram, child: ChildDocument | null): LoadedProgram {
-  if (child === null) return loaded;
+export function withinParent(loaded: LoadedProgram, child: ChildDocument): LoadedProgram {
   const { program } = loaded;
   return { ...loaded, program: { ...program, limits: { ...program.limits, ...child.limits } } };
 }

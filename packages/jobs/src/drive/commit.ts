@@ -77,8 +77,11 @@ export function createCommit({ context, lease, seals, db, onCommitted }: CommitC
     if (pending.tasks.length + pending.children.length > 0) onDue();
     if (typeof task === "object") onDue(task.dueAtMs);
     await onFaultPoint?.("after-commit", at);
-    const cancel = requestOf(state, found.cancelRequestedAt, found.cancelChain);
-    const pause = requestOf(state, found.pausedAt, found.pauseChain);
+    const { cancelRequestedAt, cancelChain, pausedAt, pauseChain } = found;
+    const { principalChain } = state;
+    const cancel =
+      cancelRequestedAt === null ? undefined : { atMs: cancelRequestedAt, chain: cancelChain ?? principalChain };
+    const pause = pausedAt === null ? undefined : { atMs: pausedAt, chain: pauseChain ?? principalChain };
     return { work: committedWork(work, { lastSeq: found.lastSeq, cancel, pause }), hasBegunCall: found.hasBegunCall };
   };
   return {
@@ -89,10 +92,6 @@ export function createCommit({ context, lease, seals, db, onCommitted }: CommitC
     },
     commitUnlessLogged: async (work, parts) => (await write(work, parts, db, work.state.lastSeq)) !== undefined,
   };
-}
-
-function requestOf({ principalChain }: JobState, atMs: number | null, chain: readonly string[] | null) {
-  return atMs === null ? undefined : { atMs, chain: chain ?? principalChain };
 }
 
 /** What was called was called, also where its job goes on elsewhere: its outcome is written on its own. */

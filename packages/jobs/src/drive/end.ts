@@ -102,6 +102,7 @@ async function finishLocked(
 /** A step that was at work when its job ended did not complete. */
 function closeOpenSteps({ steps, loaded }: JobState, cause: string): Edit[] {
   const open = [...steps].filter(([, { receipt }]) => receipt.state === "");
+  if (open.length === 0) return [];
   const code = endCodeOf(cause);
   return open.flatMap(([stepId]) => {
     if (cause === "succeeded") throw new Error(`step ${stepId} is at work at the job's end`);

@@ -91,7 +91,8 @@ export async function settleJob(context: EngineContext, tx: Executor, jobId: Id<
   const settled = await follow(work, await resumeFromAsk(work.state, port), follower);
   if (settled === undefined) return;
   // It was asked for while a person was waited for.
-  if (isPausable(settled.state)) await follow(settled, pauseNow(settled.state, startedMs), follower);
+  if (settled.state.pause !== undefined && isPausable(settled.state))
+    await follow(settled, pauseNow(settled.state, startedMs), follower);
   else await port.commit(settled, { task: { dueAtMs: startedMs } });
 }
 
@@ -109,7 +110,7 @@ export async function takeJob(
   const steps = await loadJobSteps(tx, job.id);
   const token = leaseToken ?? (await leaseRunTask(tx, leaseOf(context, job, nowMs)));
   const { work, port } = await open(context, tx, { job, steps }, { leaseToken: token });
-  return { work, follower: { port, interrupts: uninterrupted(), startedMs: nowMs } };
+  return { work, follower: { port, interrupts: { ...uninterrupted }, startedMs: nowMs } };
 }
 
 /** The lease of a job's run for this node. */
@@ -121,9 +122,12 @@ export function leaseOf(
   return { jobId, projectId, owner, nowMs, leaseUntilMs: nowMs + limits.leaseMs };
 }
 
-function uninterrupted(): Interrupts {
-  return { isStopping: false, isCancelSeen: false, isPauseSeen: false, hasOthersWaiting: () => false };
-}
+const uninterrupted: Interrupts = {
+  isStopping: false,
+  isCancelSeen: false,
+  isPauseSeen: false,
+  hasOthersWaiting: () => false,
+};
 
 async function open(
   context: EngineContext,
@@ -133,7 +137,7 @@ async function open(
 ): Promise<OpenJob> {
   const { id: jobId, projectId, programDigest } = job;
   const program = await context.programs.get(db, projectId, programDigest);
-  const loaded = withinParent(program, job.child);
+  const loaded = job.child === null ? program : withinParent(program, job.child);
   const seals = jobSeals(context.sealer, projectId, jobId);
   const state = openState(job, steps, { loaded, ...seals });
   const lease = { jobId, owner: context.nodeId, leaseToken };

@@ -71,12 +71,14 @@ export async function resultOf(
 ): Promise<{ readonly text: string } | { readonly fault: string }> {
   const { result } = state.loaded.program;
   if (result.length === 0) return { text: "" };
-  const { scope, redact } = shownOf(state);
+  // Where nothing is sensitive the job is shown as it is.
+  const shown = state.loaded.hasSensitive ? shownOf(state) : undefined;
+  const { scope } = shown ?? state;
   const templates = result.map(([, template]) => template);
   const ready = await withComputed(templates, { ...scope, now: clock.now() }, { compute });
   const resolved = "fault" in ready ? ready : resolveResult(result, ready.value);
   if ("fault" in resolved) return { fault: `${resolved.fault.code}: ${resolved.fault.message}` };
-  const text = JSON.stringify(redactTexts(resolved.value, redact));
+  const text = JSON.stringify(shown === undefined ? resolved.value : redactTexts(resolved.value, shown.redact));
   if (Buffer.byteLength(text) <= resultBytesMax) return { text };
   return { fault: `RESULT_TOO_LARGE: the result has more than ${resultBytesMax} bytes` };
 }

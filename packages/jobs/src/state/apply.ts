@@ -1,6 +1,6 @@
 import type { PreparedAsk } from "@svc/asks";
 import type { CallRecord, JobUndoChange, NewJobEvent, NewJobTask, StepReceiptDocument, StepState } from "@svc/db";
-import { isCall, type JsonObject, type JsonValue, type Step } from "@svc/program";
+import type { JsonObject, JsonValue, Step } from "@svc/program";
 import type { UnrecordedEnd } from "@svc/tools";
 import type { Edit, MappedRow, NewChild, Note, UndoOf } from "./change.ts";
 import { addError, noRows, sumCalls } from "./counts.ts";
@@ -9,7 +9,7 @@ import { branchOf, stepOf } from "./flow.ts";
 import type { JobState, Scope, StepEntry } from "./job.ts";
 import type { StepProgress } from "./progress.ts";
 import { shownOf } from "./shown.ts";
-import { isEnd, isRetryable, type JobStatus, transitions } from "./statuses.ts";
+import { endStatuses, type JobStatus, transitions } from "./statuses.ts";
 
 /** A row that a step fetched or made; numbered from 1 over all sets of the job. */
 export type FetchedRow = { readonly rowNumber: number; readonly data: JsonObject };
@@ -292,7 +292,7 @@ function toolNamed(step: Step): string | undefined {
   if (step.kind === "run") return step.skill;
   if (step.kind !== "map") return undefined;
   const [first] = step.calls;
-  return first && (isCall(first) ? first.tool : first.skill);
+  return first && (first.kind === "run" ? first.skill : first.tool);
 }
 
 function versionOf({ loaded }: Draft["job"], tool: string): string {
@@ -323,9 +323,10 @@ function beginStep(draft: Draft, { step, rows, now = draft.nowMs }: Extract<Edit
 
 /** A branch that has begun a call is not given up when another fails. */
 function beginInBranch({ job }: Draft, stepId: string): void {
+  if (job.positions.length === 1) return;
   const { flow } = job.loaded;
   const { index, calls } = stepOf(flow, stepId);
-  const at = calls && job.positions.length > 1 ? branchOf(flow, index) : undefined;
+  const at = calls ? branchOf(flow, index) : undefined;
   const block = at && job.blocks[at.parallel.step.id];
   if (at === undefined || block?.kind !== "parallel" || block.begun.includes(at.branch)) return;
   const begun = [...block.begun, at.branch];
@@ -345,11 +346,12 @@ function finishStep(draft: Draft, { stepId, state, to, isCut }: Extract<Edit, { 
   const { job, nowMs } = draft;
   patch(draft, stepId, () => ({ state, finishedAt: nowMs }));
   noteEnd(draft, stepId, state);
-  const { index, step } = stepOf(job.loaded.flow, stepId);
+  const index = job.loaded.flow.indexOf.get(stepId);
   if (state !== "failed" || to !== index) {
     goTo(job, index, to);
     return;
   }
+  const { step } = stepOf(job.loaded.flow, stepId);
   // Another attempt at the job may go on from here.
   const begun: StepProgress = { kind: step.kind, stepId };
   job.positions = job.positions.map((position) => {
@@ -494,7 +496,7 @@ function moveJob(draft: Draft, { to, reason, chain }: Extract<Edit, { kind: "mov
 
 /** What a job looks at that runs another as a skill: whether that one waits, and its end. */
 function isWaitedFor(from: JobStatus, to: JobStatus): boolean {
-  return from === "parked" || to === "parked" || isEnd(to);
+  return from === "parked" || to === "parked" || endStatuses.has(to);
 }
 
 function wakeParent({ job: { parent, projectId }, pending, nowMs }: Draft): void {
@@ -536,11 +538,11 @@ function putQuestion({ job, pending }: Draft, { prepared, isOfPlan }: Extract<Ed
 
 /** The job ends with this: nothing is under way any more. Where it stood is kept for another attempt. */
 function endJob({ job, nowMs }: Draft): void {
-  if (!isEnd(job.status)) throw new Error(`a job that is ${job.status} has not ended`);
+  if (!endStatuses.has(job.status)) throw new Error(`a job that is ${job.status} has not ended`);
   job.finishedAt = nowMs;
   job.plan = undefined;
   job.undo = undefined;
   job.progressLoggedAt = 0;
-  if (isRetryable(job.status)) return;
+  if (transitions[job.status].length > 0) return;
   job.positions = job.positions.map((position) => ({ ...position, progress: undefined }));
 }

@@ -26,6 +26,7 @@ export function openState(
   const { status, saga } = job;
   const { flow } = loaded;
   const owner = { status, saga, index: job.position, flow };
+  const principalChain = chainOf(job);
   const underway = job.progress === null ? noProgress : readProgress(open("progress", job.progress), owner);
   const overrides = job.overrides === null ? undefined : (openObject("overrides", job.overrides) as StoredOverrides);
   return {
@@ -38,14 +39,15 @@ export function openState(
     standingProgramId: job.standingProgramId,
     standingRunId: job.standingRunId,
     attempt: job.attempt,
-    principalChain: chainOf(job),
+    principalChain,
     submitChain: job.principalChain,
     estimate: job.estimate,
     loaded,
     createdAt: job.createdAt,
     input: job.input === null ? loaded.program.input : openObject("input", job.input),
     status,
-    positions: positionsOf(job.position, underway),
+    positions:
+      underway.branches.length === 0 ? [{ index: job.position, progress: underway.step }] : branchesOf(underway),
     blocks: underway.blocks,
     plan: underway.plan,
     undo: underway.undo,
@@ -80,7 +82,6 @@ export function openState(
   };
 }
 
-function positionsOf(index: number, { step, branches }: Progress): Position[] {
-  if (branches.length === 0) return [{ index, progress: step }];
+function branchesOf({ branches }: Progress): Position[] {
   return branches.map((branch) => ({ ...branch, progress: branch.progress }));
 }

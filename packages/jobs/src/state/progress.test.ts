@@ -20,7 +20,13 @@ test("when progress was last logged and how many rows were made is kept, between
     progressLoggedAt: 7_000,
     rowsMade: 3,
   });
-  expect(readProgress(stored as never, owner)).toEqual({ step, blocks: {}, progressLoggedAt: 7_000, rowsMade: 3 });
+  expect(readProgress(stored as never, owner)).toEqual({
+    branches: [],
+    step,
+    blocks: {},
+    progressLoggedAt: 7_000,
+    rowsMade: 3,
+  });
   const between = storedProgress({
     positions: [],
     blocks: {},
@@ -29,7 +35,12 @@ test("when progress was last logged and how many rows were made is kept, between
     progressLoggedAt: 7_000,
     rowsMade: 3,
   });
-  expect(readProgress(between as never, owner)).toEqual({ blocks: {}, progressLoggedAt: 7_000, rowsMade: 3 });
+  expect(readProgress(between as never, owner)).toEqual({
+    branches: [],
+    blocks: {},
+    progressLoggedAt: 7_000,
+    rowsMade: 3,
+  });
 });
 
 test("the rounds of an until are kept, between two of its steps, too", () => {
@@ -42,7 +53,7 @@ test("the rounds of an until are kept, between two of its steps, too", () => {
     progressLoggedAt: 0,
     rowsMade: 0,
   });
-  expect(readProgress(stored as never, owner)).toEqual({ blocks, progressLoggedAt: 0, rowsMade: 0 });
+  expect(readProgress(stored as never, owner)).toEqual({ branches: [], blocks, progressLoggedAt: 0, rowsMade: 0 });
 });
 
 test("progress that was stored without it reads as never logged", () => {
@@ -55,5 +66,11 @@ test("progress that was stored without it reads as never logged", () => {
     rowsMade: 0,
   });
   expect(without).toEqual({ version: 2, positions });
-  expect(readProgress(without as never, owner)).toEqual({ step, blocks: {}, progressLoggedAt: 0, rowsMade: 0 });
+  expect(readProgress(without as never, owner)).toEqual({
+    branches: [],
+    step,
+    blocks: {},
+    progressLoggedAt: 0,
+    rowsMade: 0,
+  });
 });

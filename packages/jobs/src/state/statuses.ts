@@ -34,12 +34,19 @@ export function assertMove(from: JobStatus, to: JobStatus): void {
   if (!mayMove(from, to)) throw new Error(`a job that is ${from} cannot become ${to}`);
 }
 
-// Where an attempt at a job ends: receipt and end are final.
-const ends: readonly JobStatus[] = ["succeeded", "failed", "aborted", "rejected", "expired", "cancelled"];
+/** Where an attempt at a job ends: receipt and end are final. Where another may follow, the table says so. */
+export const endStatuses: ReadonlySet<JobStatus> = new Set([
+  "succeeded",
+  "failed",
+  "aborted",
+  "rejected",
+  "expired",
+  "cancelled",
+]);
 
 /** Whether a status is an end. */
 export function isEnd(status: JobStatus): boolean {
-  return ends.includes(status);
+  return endStatuses.has(status);
 }
 
 /** Whether RetryJob may take a job on from where it ended. */

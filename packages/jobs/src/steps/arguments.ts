@@ -2,12 +2,14 @@ import { holdsMoreThan } from "@svc/core";
 import {
   argumentsWith,
   computeExpressions,
+  expressionsOf,
   type JsonValue,
   type MapCall,
   type Resolution,
   type RunScope,
   resolveArguments,
   resolveValue,
+  type SecretUse,
   secretsOf,
   type ValueTemplate,
 } from "@svc/program";
@@ -29,6 +31,7 @@ export async function withComputed(
   scope: RunScope,
   { compute }: Computing,
 ): Promise<Resolution<RunScope>> {
+  if (!templates.some((template) => expressionsOf(template).length > 0)) return { value: scope };
   // Answers of a row's calls become more: what is evaluated is never changed.
   const named = scope.calls === undefined ? scope : { ...scope, calls: { ...scope.calls } };
   const computed = await computeExpressions(templates, (expression) => compute(named, expression));
@@ -46,21 +49,48 @@ export async function fillValue(
   return "fault" in ready ? ready : resolveValue(template, ready.value);
 }
 
-/** Fills in the arguments of a call, with what answers put in their place, or says why they cannot be. */
-export async function fillCall(
-  call: Pick<MapCall, "id" | "args" | "http">,
+/** The arguments of a call, filled in, or why they cannot be. */
+type FilledCall = Pick<Invocation, "args" | "secretUses"> | { readonly fault: CallFault };
+
+type FillableCall = Pick<MapCall, "id" | "args" | "http">;
+
+/** What arguments need beside what they name: found once for each template, since a great many rows fill it in. */
+type Needs = { readonly isComputed: boolean; readonly secretUses: readonly SecretUse[] };
+
+const needs = new WeakMap<ValueTemplate, Needs>();
+
+function needsOf(template: ValueTemplate): Needs {
+  let found = needs.get(template);
+  if (found === undefined) {
+    found = { isComputed: expressionsOf(template).length > 0, secretUses: secretsOf(template) };
+    needs.set(template, found);
+  }
+  return found;
+}
+
+/** Fills in the arguments of a call, with what answers put in their place: at once, where nothing of them is computed. */
+export function fillCall(
+  call: FillableCall,
   scope: RunScope,
   stepArgs: JobState["stepArgs"],
   computing: Computing,
-): Promise<Pick<Invocation, "args" | "secretUses"> | { readonly fault: CallFault }> {
+): FilledCall | Promise<FilledCall> {
   const isChanged = Object.hasOwn(stepArgs, call.id);
   const args = isChanged ? argumentsWith(call, { params: {}, args: stepArgs }) : call.args;
-  const ready = await withComputed([args], scope, computing);
+  const { isComputed, secretUses } = needsOf(args);
+  const filling = { call, args, secretUses };
+  if (!isComputed) return filled(filling, { value: scope });
+  return withComputed([args], scope, computing).then((ready) => filled(filling, ready));
+}
+
+type Filling = Pick<Needs, "secretUses"> & { readonly call: FillableCall; readonly args: ValueTemplate };
+
+function filled({ call: { http }, args, secretUses }: Filling, ready: Resolution<RunScope>): FilledCall {
   const resolved = "fault" in ready ? ready : resolveArguments(args, ready.value);
   if ("value" in resolved) {
     // Of a tool's arguments its schema tells how large they may be.
-    if (call.http !== undefined && holdsMoreThan(resolved.value, requestBounds)) return { fault: tooLarge };
-    return { args: resolved.value, secretUses: secretsOf(args) };
+    if (http !== undefined && holdsMoreThan(resolved.value, requestBounds)) return { fault: tooLarge };
+    return { args: resolved.value, secretUses };
   }
   const { code, message } = resolved.fault;
   return { fault: { code, message, plain: message } };

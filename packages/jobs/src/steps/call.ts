@@ -46,7 +46,7 @@ async function invocationOf(
   const filled = await fillCall(step, state.scope, state.stepArgs, effects);
   if ("fault" in filled) return filled;
   const page = progress?.page;
-  const paging = pagingOfStep({ state, step });
+  const paging = step.rows?.page === undefined ? undefined : pagingOfStep({ state, step });
   const { secretUses } = filled;
   const args = paging === undefined ? filled.args : argumentsOfStep(step, filled.args, { paging, page });
   const place = { stepId: step.id, ordinal: page?.pages ?? 0, callId: step.id };
@@ -240,7 +240,7 @@ async function keepRows(
   if (!Array.isArray(list)) {
     return failed(step, edits, { code: "ROWS_MISSING", message: `the answer has no list at ${spec.from.join(".")}` });
   }
-  const turned = await turn(at, answer, list);
+  const turned = spec.page === undefined ? undefined : await turn(at, answer, list);
   if (turned?.kind === "repeated") return failed(step, edits, turned.fault);
   if (state.used.rows + list.length > state.loaded.program.limits.rows) {
     return { edits, next: { kind: "limit", stepId: step.id, limit: "rows" } };

@@ -1,7 +1,7 @@
 import type { Change, Edit } from "../state/change.ts";
 import type { StepEffects } from "./effects.ts";
 import { expressionFailed } from "./expression-fault.ts";
-import { type StepAt, type StepKind, setChunkRows, sourceOf } from "./step-kind.ts";
+import { type StepAt, type StepKind, setChunkRows } from "./step-kind.ts";
 
 /** The rows of a set for which an expression holds, as a new set: a chunk an act, or less of it where the rows take long. */
 export const filterKind: StepKind<"filter"> = {
@@ -16,7 +16,12 @@ async function advanceFilter(at: StepAt<"filter">, effects: StepEffects): Promis
   const { state, step, instruction, progress } = at;
   const begun: Edit[] = progress === undefined ? [{ kind: "begin", step }] : [];
   const fromOrdinal = progress?.next ?? 0;
-  const rows = await effects.readRows(state, { ...sourceOf(step), fromOrdinal, limit: setChunkRows });
+  const rows = await effects.readRows(state, {
+    setId: step.source,
+    states: step.states,
+    fromOrdinal,
+    limit: setChunkRows,
+  });
   const outcomes = await effects.testRows(state, step.where, rows, () => effects.mustPause(state));
   const rowNumbers: number[] = [];
   for (const [index, outcome] of outcomes.entries()) {

@@ -1,13 +1,13 @@
 import {
   type CelOutcome,
   type Expression,
-  isCall,
   type JsonObject,
   type JsonValue,
   type RowState,
   type RowStep,
+  valueAt,
 } from "@svc/program";
-import type { UndoOf } from "../state/change.ts";
+import type { MappedRow, UndoOf } from "../state/change.ts";
 import type { JobState } from "../state/job.ts";
 import type { ProgressOf, RetryProgress } from "../state/progress.ts";
 import { fillCall, undoOf } from "./arguments.ts";
@@ -48,9 +48,35 @@ export type RowWork = {
 const sentIn = "";
 
 /** What is kept of a row's answers; of one in doubt also which keys the app was given. */
-export function keptOutputs({ state, doneCalls, outputs, appGeneration }: RowWork): JsonObject | undefined {
+function keptOutputs({ state, doneCalls, outputs, appGeneration }: RowWork): JsonObject | undefined {
   if (state === "unknown" && appGeneration !== undefined) return { ...outputs, [sentIn]: appGeneration };
   return state !== "ok" && doneCalls > 0 ? outputs : undefined;
+}
+
+/** A row as it is stored after an act; nothing of one that came no further. Its answers are kept while a later look at it may need them. */
+export function mappedRow(
+  { keep }: MapAt["step"],
+  work: RowWork,
+  again: "failed" | "unknown" | undefined,
+): MappedRow[] {
+  const { ordinal, rowNumber, state, doneCalls, doneBefore, fault } = work;
+  if (state === undefined && doneCalls === doneBefore) return [];
+  return [
+    {
+      ordinal,
+      rowNumber,
+      state: state ?? again ?? ("in" as const),
+      doneCalls,
+      errorCode: fault?.code ?? "",
+      outputs: keptOutputs(work),
+      data: state === undefined || keep.length === 0 ? undefined : withKept(work, keep),
+    },
+  ];
+}
+
+/** The row's fields, and what is kept of its answers: null where there is none. */
+function withKept({ row, outputs }: RowWork, keep: MapAt["step"]["keep"]): JsonObject {
+  return { ...row, ...Object.fromEntries(keep.map(([name, path]) => [name, valueAt(outputs, path) ?? null])) };
 }
 
 /** A row as it was read; `own` is what earlier acts left of it. */
@@ -116,14 +142,15 @@ export async function runRow(
       work.doneCalls++;
       continue;
     }
-    if (!isCall(call)) {
+    if (call.kind === "run") {
       if (children === undefined) throw new Error(`${step.id} runs a skill, and was not read as one that does`);
       const end = await children.run(work, call);
       if (end !== "on") return end;
       continue;
     }
     const scope = { ...state.scope, row: work.row, calls: work.outputs };
-    const filled = await fillCall(call, scope, state.stepArgs, effects);
+    const filling = fillCall(call, scope, state.stepArgs, effects);
+    const filled = filling instanceof Promise ? await filling : filling;
     if ("fault" in filled) {
       work.state = "failed";
       work.fault = filled.fault;
@@ -132,8 +159,9 @@ export async function runRow(
     const place = { stepId: step.id, ordinal: work.ordinal, callId: call.id };
     const generation = progress.generation ?? state.generation;
     const appGeneration = work.appGeneration ?? progress.appGeneration ?? generation;
+    const { args, secretUses } = filled;
     const invoked = await invoke(
-      { ...filled, call, place, generation, appGeneration },
+      { args, secretUses, call, place, generation, appGeneration },
       { state, tally, effects, attempts: retry?.attempts ?? 0, takeRecord },
     );
     switch (invoked.kind) {

@@ -2,7 +2,6 @@ import type { ProgressOf, RetryProgress } from "../state/progress.ts";
 import type { RowRange, StepEffects } from "./effects.ts";
 import { newTally, noUsedCalls, type UsedCalls } from "./invoke.ts";
 import { type MapAt, type RowWork, rowWorkOf } from "./map-row.ts";
-import { sourceOf } from "./step-kind.ts";
 
 /** Rows that have been read and have not ended, at most. */
 const openMax = 200;
@@ -111,7 +110,10 @@ export class RowWindow {
     const ended = new Set(progress.ended);
     const range = { fromOrdinal: this.#nextOrdinal, limit: pageRows };
     const own: RowRange = { ...range, setId: step.id, state: again };
-    const rows = await this.#effects.readRows(state, again === undefined ? { ...range, ...sourceOf(step) } : own);
+    const rows = await this.#effects.readRows(
+      state,
+      again === undefined ? { ...range, setId: step.source, states: step.states } : own,
+    );
     // What earlier acts left of rows that have not ended.
     const mayBeLeft = again === undefined && retries !== undefined && range.fromOrdinal < from + spanMax;
     const left = mayBeLeft ? await this.#effects.readRows(state, { ...own, withData: false }) : [];

@@ -1,6 +1,6 @@
 import type { RowCounts } from "@svc/db";
-import { isCall, type JsonObject, valueAt } from "@svc/program";
-import type { Change, Edit, MappedRow, Next } from "../state/change.ts";
+import { isCall } from "@svc/program";
+import type { Change, Edit, Next } from "../state/change.ts";
 import { noRows, sumCalls } from "../state/counts.ts";
 import type { JobState } from "../state/job.ts";
 import type { ProgressOf } from "../state/progress.ts";
@@ -8,7 +8,7 @@ import { countChild, standWith } from "./children.ts";
 import type { StepEffects } from "./effects.ts";
 import { toolOf } from "./invoke.ts";
 import { RowChildren } from "./map-children.ts";
-import { keptOutputs, type MapAt, type RowWork } from "./map-row.ts";
+import { type MapAt, mappedRow } from "./map-row.ts";
 import { type RowsEnd, type RowsPart, RowsRun } from "./map-run.ts";
 import { RowWindow } from "./map-window.ts";
 import { overrideEdits } from "./overrides.ts";
@@ -72,7 +72,7 @@ async function advanceMap(at: StepAt<"map">, effects: StepEffects, keep: Keep): 
 
 /** The jobs that the rows of a map run; undefined for one that runs no skill. */
 async function childrenOf(at: MapAt, effects: StepEffects): Promise<RowChildren | undefined> {
-  if (at.step.calls.every(isCall)) return undefined;
+  if (!at.step.calls.some(({ kind }) => kind === "run")) return undefined;
   const ids = Object.values(at.progress.children ?? {});
   return new RowChildren(at, effects, ids.length === 0 ? [] : await effects.readChildren(at.state, ids));
 }
@@ -141,28 +141,6 @@ function partEdits(
 function countRow(rows: RowCounts, ended: keyof RowCounts, again: "failed" | "unknown" | undefined): RowCounts {
   const before = again === undefined ? { ...rows, in: rows.in + 1 } : { ...rows, [again]: rows[again] - 1 };
   return { ...before, [ended]: before[ended] + 1 };
-}
-
-/** Nothing of a row that came no further. Its answers are kept while a later look at it may need them. */
-function mappedRow({ keep }: MapAt["step"], work: RowWork, again: "failed" | "unknown" | undefined): MappedRow[] {
-  const { ordinal, rowNumber, state, doneCalls, doneBefore, fault } = work;
-  if (state === undefined && doneCalls === doneBefore) return [];
-  return [
-    {
-      ordinal,
-      rowNumber,
-      state: state ?? again ?? ("in" as const),
-      doneCalls,
-      errorCode: fault?.code ?? "",
-      outputs: keptOutputs(work),
-      data: state === undefined || keep.length === 0 ? undefined : withKept(work, keep),
-    },
-  ];
-}
-
-/** The row's fields, and what is kept of its answers: null where there is none. */
-function withKept({ row, outputs }: RowWork, keep: MapAt["step"]["keep"]): JsonObject {
-  return { ...row, ...Object.fromEntries(keep.map(([name, path]) => [name, valueAt(outputs, path) ?? null])) };
 }
 
 /** The job is given back where all that is left waits. Whether anything is left behind it is known from the next look alone. */

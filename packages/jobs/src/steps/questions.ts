@@ -22,8 +22,9 @@ export function pointQuestion(
     readonly counts?: RowCounts | undefined;
   },
 ): Question {
-  const { scope, redact, secrets } = shownOf(state);
-  const resolved = resolveText(point.question, scope);
+  // Where nothing is sensitive the job is shown as it is.
+  const shown = state.loaded.hasSensitive ? shownOf(state) : undefined;
+  const resolved = resolveText(point.question, shown?.scope ?? state.scope);
   const { isApproval } = point;
   return {
     stepId,
@@ -31,9 +32,7 @@ export function pointQuestion(
     kind: isApproval ? "approval" : kind,
     question:
       "value" in resolved
-        ? secrets.length > 0
-          ? redact(resolved.value)
-          : resolved.value
+        ? (shown?.redact(resolved.value) ?? resolved.value)
         : `${point.id}: ${resolved.fault.message}`,
     continuations: point.continuations,
     answerSchemaJson: point.answerSchema === undefined ? "" : JSON.stringify(point.answerSchema),

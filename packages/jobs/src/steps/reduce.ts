@@ -1,8 +1,8 @@
 import type { Change, Edit } from "../state/change.ts";
 import { noRows } from "../state/counts.ts";
 import type { StepEffects } from "./effects.ts";
-import { type StepAt, type StepKind, setChunkRows, sourceOf } from "./step-kind.ts";
-import { addRow, needsFields, runningTotal, storedTotal, type TotalFault, valuesOf } from "./totals.ts";
+import { type StepAt, type StepKind, setChunkRows } from "./step-kind.ts";
+import { addRows, needsFields, runningTotal, storedTotal, valuesOf } from "./totals.ts";
 
 /** Values over a set: a chunk an act. */
 export const reduceKind: StepKind<"reduce"> = {
@@ -17,18 +17,11 @@ async function advanceReduce(at: StepAt<"reduce">, effects: StepEffects): Promis
   const { state, step, instruction, progress } = at;
   const begun: Edit[] = progress === undefined ? [{ kind: "begin", step }] : [];
   const { next: fromOrdinal = 0, totals: before = {} } = progress ?? {};
-  const range = { ...sourceOf(step), fromOrdinal, limit: setChunkRows, withData: needsFields(step.as) };
-  const rows = await effects.readRows(state, range);
+  const { source: setId, states } = step;
+  const withData = needsFields(step.as);
   const totals = step.as.map(([name]) => runningTotal(before[name]));
-  function* add(): Generator<undefined, TotalFault | undefined> {
-    for (const row of rows) {
-      const fault = addRow(totals, step.as, row, state.scope);
-      if (fault !== undefined) return fault;
-      yield;
-    }
-    return undefined;
-  }
-  const fault = await effects.inTurns(add());
+  const rows = await effects.readRows(state, { setId, states, fromOrdinal, limit: setChunkRows, withData });
+  const fault = await effects.inTurns(addRows(totals, step.as, rows, state.scope));
   if (fault !== undefined) return { edits: begun, next: { kind: "fail", stepId: step.id, ...fault } };
   const counts = state.steps.get(step.id)?.receipt.rows ?? noRows;
   const looked: Edit = {

@@ -3,6 +3,7 @@ import {
   type JsonObject,
   type JsonValue,
   listedRowsMax,
+  type Path,
   type Reduction,
   type Reductions,
   type RunScope,
@@ -54,6 +55,21 @@ export function storedTotal({ count, sum, best, text, list, bytes }: RunningTota
   };
 }
 
+/** Adds rows to values over rows, one at each turn, or says why that cannot be. `scope` is what texts may name beside the row. */
+export function* addRows(
+  totals: readonly RunningTotal[],
+  reductions: Reductions,
+  rows: readonly Pick<SetRow, "data" | "state">[],
+  scope: RunScope,
+): Generator<undefined, TotalFault | undefined> {
+  for (const row of rows) {
+    const fault = addRow(totals, reductions, row, scope);
+    if (fault !== undefined) return fault;
+    yield;
+  }
+  return undefined;
+}
+
 /** Adds a row to values over rows, or says why that cannot be. `scope` is what texts may name beside the row. */
 export function addRow(
   totals: readonly RunningTotal[],
@@ -86,13 +102,19 @@ function addTo(
       if (reduction.state === undefined || state === reduction.state) total.count++;
       return undefined;
     case "list":
-      return addToList(total, valueAt(data, reduction.field) ?? null);
+      return addToList(total, fieldOf(data, reduction.field) ?? null);
     case "text":
       return addToText(total, reduction, { ...scope, row: data });
     default:
-      addNumber(total, reduction.kind, valueAt(data, reduction.field));
+      addNumber(total, reduction.kind, fieldOf(data, reduction.field));
       return undefined;
   }
+}
+
+/** Most fields are one name, and a great many rows have them. */
+function fieldOf(data: JsonObject, field: Path): JsonValue | undefined {
+  const [name = ""] = field;
+  return field.length === 1 && Object.hasOwn(data, name) ? data[name] : valueAt(data, field);
 }
 
 function addNumber(total: RunningTotal, kind: Reduction["kind"], value: JsonValue | undefined): void {

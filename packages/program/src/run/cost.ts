@@ -121,8 +121,9 @@ function costingOfComprehension(node: Expr | undefined): Costing {
 function costingOfCall(node: Expr | undefined): Costing {
   if (node?.exprKind.case !== "callExpr") return () => ({ steps: 0, extent: scalar });
   const { args } = node.exprKind.value;
+  const costingsOfArgs = args.map(costingOf);
   const { name, receiver } = calledOf(node.exprKind.value, isLibraryFunction);
-  const costings = (receiver === undefined ? args : [receiver, ...args]).map(costingOf);
+  const costings = receiver === undefined ? costingsOfArgs : [costingOf(receiver), ...costingsOfArgs];
   const library = functionsNamed(name).find(({ count, isMethod }) => {
     return count === args.length && isMethod === (receiver !== undefined);
   });

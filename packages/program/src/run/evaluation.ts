@@ -6,7 +6,7 @@ import { libraryFunctions } from "../functions/index.ts";
 import { celLimits, rangesOf } from "../read/cel-syntax.ts";
 import { type CelValues, celTime } from "./cel-values.ts";
 import { containsSteps, matchesSteps } from "./cost-of-text.ts";
-import { metered, stepsOf, take } from "./meter.ts";
+import { meteredEach, stepsOf, take } from "./meter.ts";
 
 /**
  * The outcome of one evaluation: the answer, or why there is none, as a sentence without values. `isTooExpensive`: it was stopped,
@@ -109,12 +109,11 @@ export function evaluationOf<T extends object>(
   };
   return (each, isOver) => {
     const outcomes: (T | CelFailure)[] = [];
-    for (const values of each) {
-      const { value, isOver: isSpent } = metered(evaluationStepsMax, () => evaluate(values));
+    meteredEach(evaluationStepsMax, each, evaluate, (value, isSpent) => {
       const outcome = isSpent ? tooExpensive : value;
       outcomes.push(outcome);
-      if ("error" in outcome || isOver()) break;
-    }
+      return !("error" in outcome || isOver());
+    });
     return outcomes;
   };
 }

@@ -75,7 +75,7 @@ export function createEvaluator(pool: ThreadPool | undefined): Evaluator {
     const { bound } = compiledExpression;
     const evaluate = run(compiledExpression);
     const outcomes: (T | CelFailure)[] = [];
-    const isLast = () => outcomes.length === rows.length || "error" in (outcomes.at(-1) ?? {});
+    let isLast = rows.length === 0;
     /** Evaluates while it is cheap; answers rows for the pool where the next one is not. */
     const slice = (): readonly CelRow[] => {
       do {
@@ -88,16 +88,18 @@ export function createEvaluator(pool: ThreadPool | undefined): Evaluator {
         const answered = evaluate(bindings, next, work.isSliceOver);
         work.charge({ steps: answered.length * Math.min(steps, inlineStepsMax) });
         outcomes.push(...answered);
-      } while (!isLast() && !work.isSliceOver());
+        isLast = outcomes.length === rows.length || "error" in (outcomes.at(-1) ?? {});
+      } while (!isLast && !work.isSliceOver());
       return [];
     };
-    while (!isLast()) {
+    while (!isLast) {
       const batch = work.run(slice);
       if (batch.length > 0 && pool !== undefined) {
         const sent: Batch = { source: expression.source, asks, bindings: bindingsOf(bindings), rows: batch };
         outcomes.push(...((await runInThread(pool, sent, work)) as readonly (T | CelFailure)[]));
+        isLast = outcomes.length === rows.length || "error" in (outcomes.at(-1) ?? {});
       }
-      if (isLast() || (outcomes.length > 0 && isDue())) break;
+      if (isLast || (outcomes.length > 0 && isDue())) break;
       if (work.isSliceOver()) await work.turn();
     }
     return outcomes;

@@ -47,12 +47,21 @@ export function compileSource(source: string): CompiledExpression {
     return { bound: () => 0, evaluate: () => failed, compute: () => failed };
   }
   const { tree } = parsed;
-  const evaluation = evaluationOf(tree, truthOf);
-  const computation = evaluationOf(tree, jsonOfCel);
+  // An expression is a condition or computes a value: it is planned for what it is asked for.
+  let evaluation: ReturnType<typeof evaluationOf<Exclude<CelOutcome, CelFailure>>> | undefined;
+  let computation: ReturnType<typeof evaluationOf<Exclude<ComputedText, CelFailure>>> | undefined;
   return {
     bound: boundOf(tree),
-    evaluate: (bindings, rows, isOver = () => false) => evaluation(celRows(named(bindings), rows, isOver), isOver),
-    compute: (bindings, rows, isOver = () => false) => computation(celRows(named(bindings), rows, isOver), isOver),
+    evaluate(bindings, rows, isOver = () => false) {
+      const each = celRows(named(bindings), rows, isOver);
+      evaluation ??= evaluationOf(tree, truthOf);
+      return evaluation(each, isOver);
+    },
+    compute(bindings, rows, isOver = () => false) {
+      const each = celRows(named(bindings), rows, isOver);
+      computation ??= evaluationOf(tree, jsonOfCel);
+      return computation(each, isOver);
+    },
   };
 }
 

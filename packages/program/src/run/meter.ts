@@ -49,6 +49,29 @@ export function metered<T>(
   }
 }
 
+/** Runs an evaluation for one value after another, each with so many steps, as long as what it came to goes on. */
+export function meteredEach<V, T>(
+  stepsMax: number,
+  values: Iterable<V>,
+  evaluate: (values: V) => T,
+  goesOn: (value: T, isOver: boolean) => boolean,
+): void {
+  const before = stepsLeft;
+  const traces = Error.stackTraceLimit;
+  // The evaluator's errors are values, one for each missing field: writing a trace takes longer than all the rest.
+  Error.stackTraceLimit = 0;
+  try {
+    for (const each of values) {
+      stepsLeft = stepsMax;
+      const value = evaluate(each);
+      if (!goesOn(value, stepsLeft < 0)) return;
+    }
+  } finally {
+    stepsLeft = before;
+    Error.stackTraceLimit = traces;
+  }
+}
+
 /** Takes steps before they are made. Once they are spent, everything that asks is refused at once, so that the evaluation ends. */
 export function take(steps: number): void {
   stepsLeft -= steps;

@@ -116,6 +116,30 @@ const columnKinds: Readonly<Record<string, Partial<Record<ColumnKind, string>>>>
     digest: "program_digest",
     name: "slug",
   },
+  due_tasks: {
+    name: "subject",
+  },
+  standing_programs: {
+    definition: "title",
+    name: "slug",
+    told: "pause_detail",
+  },
+  standing_rates: {
+    name: "key",
+  },
+  standing_runs: {
+    name: "lane source_key",
+    sealed: "input",
+    told: "detail",
+  },
+  standing_usage: {
+    name: "day",
+  },
+  standing_versions: {
+    sealed: "definition",
+    digest: "definition_hash program_digest program_hash",
+    told: "estimate",
+  },
   subscriptions: {
     definition: "endpoint_url",
     sealed: "signing_secret",

@@ -73,14 +73,14 @@ async function readStanding(call: Playing["call"]): Promise<void> {
   const definition = {
     version: 1,
     source: { schedule: { every: "1d" } },
-    program: { version: 1, title: "Look", steps },
+    program: { version: 1, title: "Look", inputSchema: { type: "object" }, input: {}, steps },
   };
   const definitionJson = JSON.stringify(definition);
   const id = "look-daily";
   await call("StandingService/PreviewStandingProgram", { definitionJson });
   await call("StandingService/CreateStandingProgram", { slug: id, definitionJson });
   await call("StandingService/UpdateStandingProgram", { id, definitionJson });
-  const { run } = await call("StandingService/RunStandingProgram", { id });
+  const { run } = await call("StandingService/RunStandingProgram", { id, inputJson: '{"by":"hand"}' });
   await call("StandingService/GetStandingRun", { id: run.id });
   await call("StandingService/ListStandingRuns", { standingProgramId: id });
   await call("StandingService/PauseStandingProgram", { id });

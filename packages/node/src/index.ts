@@ -18,4 +18,4 @@ export {
 } from "@svc/triggers";
 export { createNode, type Node } from "./node.ts";
 export type { NodeObserver } from "./observer.ts";
-export type { NodeLimits, NodeParts } from "./parts.ts";
+export { engineNames, type NodeLimits, type NodeParts } from "./parts.ts";

@@ -4,6 +4,7 @@ import { StandingService } from "@svc/gen/standing";
 import { createTestDatabase, type TestDatabase } from "@svc/testing/database";
 import { refusalOf, refusalsOf } from "@svc/testing/project-client";
 import { afterAll, beforeAll, expect, test } from "vitest";
+import { silentStandingObserver } from "./observer.ts";
 import { createStandingWorld, definitionText, type StandingWorld, settled, stateOf } from "./test-standing.ts";
 
 let database: TestDatabase;
@@ -421,3 +422,45 @@ test("a policy that is raised pauses what it holds, until an approver's key adop
   const { standingProgram: adopted } = await standing.updateStandingProgram({ id, definitionJson });
   expect(adopted).toMatchObject({ version: 2, pauseReason: "", needsApproval: true });
 });
+
+test("two nodes that fail at random start each occurrence once", async () => {
+  world.goTo("2026-03-12T09:00:00Z");
+  const { standing, runs } = await world.project();
+  let failures = 0;
+  let passes = 0;
+  const fails = {
+    limits: { standing: { batchMax: 3, projectRunsMax: 1_000 } },
+    observer: { standing: { ...silentStandingObserver, failed: () => void failures++ } },
+    onStandingFaultPoint: () => {
+      if (++passes % 4 === 0) throw new Error("a node fails here");
+    },
+  };
+  const at = Array.from({ length: 12 }, (_, place) => new Date(Date.UTC(2026, 2, 12, 9, place + 1)).toISOString());
+  const definitionJson = definitionText({
+    source: { schedule: { at } },
+    overlap: { policy: "allow" },
+    program: waiting,
+  });
+  const ids: string[] = [];
+  for (let index = 0; index < 6; index++) {
+    const { standingProgram } = await standing.createStandingProgram({ slug: `p${index}`, definitionJson });
+    ids.push(standingProgram?.id ?? "");
+  }
+  {
+    await using one = world.addNode({ ...fails, engines: ["standing"] });
+    await using other = world.addNode({ ...fails, engines: ["standing"] });
+    for (let place = 1; place <= 12; place++) {
+      world.goTo(Date.UTC(2026, 2, 12, 9, place, 5));
+      for (const id of ids) await runs(id, place);
+    }
+    expect([one.nodeId, other.nodeId]).not.toContain(world.node.nodeId);
+  }
+  expect(failures).toBeGreaterThan(0);
+  for (const id of ids) {
+    const made = await runs(id, 12);
+    expect(made.map(({ fireAt }) => new Date(Number(fireAt?.seconds) * 1000).toISOString())).toEqual(at);
+    expect(new Set(made.map(({ jobId }) => jobId)).size).toBe(12);
+  }
+});
+
+const waiting = { version: 1, title: "Wait", steps: [{ id: "w", wait: "9h" }] };

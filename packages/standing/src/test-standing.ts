@@ -35,6 +35,9 @@ export type StandingWorld = {
 
 let projects = 0;
 
+/** Longer than a test moves the clock on: no job is taken from its driver by that. */
+const leaseMs = 60 * 86_400_000;
+
 /** What fails is tried again: a test that waits for it in vain shows why. */
 const report = (what: string, error: unknown) =>
   void process.stderr.write(`${what}: ${error instanceof Error ? error.stack : error}\n`);
@@ -55,7 +58,7 @@ export function createStandingWorld(db: Database, changes: TestParts = {}): Stan
       ...changes,
       ...more,
       limits: {
-        jobs: { pollMs: 20 },
+        jobs: { pollMs: 20, leaseMs },
         standing: { pollMs: 20, ...changes.limits?.standing, ...more.limits?.standing },
       },
     });

@@ -62,8 +62,10 @@ export function createCommit({ context, lease, seals, db, onCommitted }: CommitC
     });
     if (found === undefined) {
       if (expectedSeq !== undefined) return undefined;
-      await saveRecords(context.db, pending.records);
-      for (const end of pending.made) await end.write();
+      const kept = keepCalls(context, pending);
+      // Within a transaction nobody waits for another connection: as many as there are could wait for each other.
+      if (tx === context.db) await kept;
+      else void kept.catch((error: unknown) => observer.failed("task", error));
       const isHeld = isHoldReason((await loadJob(tx, state.id))?.park?.reason);
       observer.leaseLost(state.id, isHeld ? "parked" : "taken-over");
       throw new LeaseLostError(`the lease of ${state.id} was lost`);
@@ -90,6 +92,12 @@ export function createCommit({ context, lease, seals, db, onCommitted }: CommitC
     },
     commitUnlessLogged: async (work, parts) => (await write(work, parts, db, work.state.lastSeq)) !== undefined,
   };
+}
+
+/** What was called was called, also where its job goes on elsewhere: its outcome is written on its own. */
+async function keepCalls({ db }: EngineContext, { records, made }: Work["pending"]): Promise<void> {
+  await saveRecords(db, records);
+  for (const end of made) await end.write();
 }
 
 function tellOfHold(observer: EngineObserver, { id: jobId, projectId, park, lastError }: JobState): void {

@@ -50,6 +50,8 @@ export type Config = {
   readonly jobRowRetentionMs: number;
   /** Runs of standing programs of a project under way at once. */
   readonly standingRunsMax: number;
+  /** Whether due occurrences of standing programs are left for later: after a backup was restored. */
+  readonly isStandingHeld: boolean;
   /** Standing programs of a project. */
   readonly standingProgramsMax: number;
   readonly standingRunRetentionMs: number;
@@ -122,6 +124,7 @@ export function loadConfig(environment: Environment, places: ConfigPlaces = curr
     eventRetentionMs: reader.duration("SVC_EVENT_RETENTION", { fallbackMs: 30 * dayMs, ...retentionBounds }),
     callRetentionMs: reader.duration("SVC_CALL_RETENTION", { fallbackMs: 7 * dayMs, ...retentionBounds }),
     jobRowRetentionMs: reader.duration("SVC_JOB_ROW_RETENTION", { fallbackMs: 7 * dayMs, ...retentionBounds }),
+    isStandingHeld: reader.choice("SVC_STANDING", ["on", "hold"], "on") === "hold",
     standingRunsMax: reader.integer("SVC_STANDING_RUNS", { fallback: 200, min: 1, max: 1_000_000 }),
     standingProgramsMax: reader.integer("SVC_STANDING_MAX", { fallback: 10_000, min: 0, max: 1_000_000 }),
     standingRunRetentionMs: reader.duration("SVC_STANDING_RUN_RETENTION", {

@@ -74,6 +74,10 @@ const table = {
     "empty: for good",
     "how long a job is kept after its end, with its receipt and log; a day at least",
   ],
+  SVC_STANDING: [
+    "on",
+    "on or hold: nothing that is due of standing programs is started, until a start without hold catches up as they say",
+  ],
   SVC_STANDING_RUNS: ["200", "runs of standing programs that a project may have under way at once, parked ones apart"],
   SVC_STANDING_MAX: ["10000", "standing programs that a project may have"],
   SVC_STANDING_RUN_RETENTION: ["P30D", "how long runs of standing programs are kept after their end"],

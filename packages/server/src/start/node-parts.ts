@@ -1,4 +1,4 @@
-import type { NodeParts } from "@svc/node";
+import { engineNames, type NodeParts } from "@svc/node";
 import type { Config } from "../config/config.ts";
 import { loopbackRanges } from "../config/loopback.ts";
 
@@ -24,6 +24,7 @@ export function nodePartsOf(
       },
     },
     isSandbox: config.isSandbox,
+    ...(config.isStandingHeld && { engines: engineNames.filter((name) => name !== "standing") }),
     ...(config.role === "api" && { engines: [] }),
   };
 }

@@ -1,0 +1,93 @@
+import { type ChildProcess, fork } from "node:child_process";
+import { once } from "node:events";
+import { setTimeout as wait } from "node:timers/promises";
+import { createId, createSealer, isoTime, type ProjectId, parseVaultKeys, systemClock, uuidOfId } from "@svc/core";
+import { createApiKey, createProject } from "@svc/db";
+import { StandingService } from "@svc/gen/standing";
+import { createTestDatabase, type TestDatabase } from "@svc/testing/database";
+import { createTestNode, type TestNode } from "@svc/testing/node";
+import { vaultKey } from "@svc/testing/server-process";
+import { afterAll, beforeAll, expect, test } from "vitest";
+
+// Nodes die while they decide, before and after their commit; each occurrence has made one run and one job all the same.
+
+const rounds = Number(process.env["SVC_CRASH_ROUNDS"] ?? 1);
+const vault = vaultKey();
+let database: TestDatabase;
+let node: TestNode;
+const children = new Set<ChildProcess>();
+beforeAll(async () => {
+  database = await createTestDatabase();
+  node = createTestNode(database.db, { clock: systemClock, sealer: createSealer(parseVaultKeys(vault)) });
+});
+afterAll(async () => {
+  for (const child of children) child.kill("SIGKILL");
+  await node[Symbol.asyncDispose]();
+  await database.drop();
+});
+
+/** A node of its own process; armed, it dies at a point. */
+function startNode(arm?: { point: string; nth: number }): ChildProcess {
+  const given = JSON.stringify({ databaseUrl: database.url, vaultKey: vault, ...(arm && { arm }) });
+  const child = fork(new URL("standing.fixture.ts", import.meta.url), [given]);
+  children.add(child);
+  child.once("exit", () => children.delete(child));
+  return child;
+}
+
+const program = { version: 1, title: "Wait", steps: [{ id: "wait", wait: "1h" }] };
+const programs = 6;
+const times = 10;
+
+/** Programs of a new project, each due at as many instants that follow each other soon. */
+async function standPrograms(): Promise<ProjectId> {
+  const nowMs = systemClock.now();
+  const { id: projectId } = await createProject(database.db, `standing-${nowMs}`, nowMs);
+  const keyId = createId("key", nowMs);
+  const key = { id: keyId, projectId, role: "approver", name: "", hint: "", createdAt: nowMs } as const;
+  const open = { expiresAt: null, revokedAt: null, lastUsedAt: null };
+  await createApiKey(database.db, { ...key, ...open, digest: Buffer.from(keyId) });
+  const client = node.client(StandingService, { projectId, keyId, role: "approver" });
+  const firstMs = systemClock.now() + 3_000;
+  for (let index = 0; index < programs; index++) {
+    const at = Array.from({ length: times }, (_, place) => isoTime(firstMs + place * 100 + index));
+    const definition = { version: 1, source: { schedule: { at } }, overlap: { policy: "allow" }, program };
+    await client.createStandingProgram({ slug: `p${index}`, definitionJson: JSON.stringify(definition) });
+  }
+  return projectId;
+}
+
+type Found = { runs: number; sources: number; jobs: number; orphans: number; doubles: number };
+
+async function found(projectId: ProjectId): Promise<Found> {
+  const id = uuidOfId(projectId);
+  const [row] = await database.db.sql<Found[]>`
+    select count(*)::int as runs, count(distinct (r.program_id, r.source_key))::int as sources, count(j.id)::int as jobs,
+      (select count(*) from jobs o where o.project_id = ${id} and not exists (
+         select from standing_runs s where s.job_id = o.id))::int as orphans,
+      (count(r.job_id) - count(distinct r.job_id))::int as doubles
+    from standing_runs r left join jobs j on j.id = r.job_id where r.project_id = ${id} and r.state = 'started'`;
+  return row ?? { runs: 0, sources: 0, jobs: 0, orphans: 0, doubles: 0 };
+}
+
+const all = programs * times;
+
+test.each(["before-decided", "after-decided"])(
+  "a kill -9 %s leaves exactly one run and job an occurrence",
+  async (point) => {
+    for (let round = 0; round < rounds; round++) {
+      const projectId = await standPrograms();
+      const doomed = startNode({ point, nth: 2 + round });
+      const [, signal] = (await once(doomed, "exit")) as [number | null, string | null];
+      expect(signal).toBe("SIGKILL");
+      const others = [startNode(), startNode()];
+      for (const end = performance.now() + 40_000; (await found(projectId)).runs < all; await wait(50)) {
+        if (performance.now() > end) throw new Error(`${JSON.stringify(await found(projectId))}`);
+      }
+      // Whoever would start one a second time has had its lease end by then.
+      await wait(1_200);
+      expect(await found(projectId)).toEqual({ runs: all, sources: all, jobs: all, orphans: 0, doubles: 0 });
+      for (const other of others) other.kill("SIGKILL");
+    }
+  },
+);

@@ -18,3 +18,37 @@ export function endingAt({ endings }: Pick<History, "endings">, { ending = 0 }: 
   if (first === undefined || own === undefined) throw new Error(`the recording has no ending ${ending}`);
   return { ...own, jobs: own.jobs.map(({ job, log }, index) => ({ job: { ...first.jobs[index]?.job, ...job }, log })) };
 }
+
+/** The steps of the recorded programs whose calls are undone by a call that names their answer. */
+const undoable = new Set(["first", "second"]);
+
+/**
+ * An ending as it is on purpose since 0.2: of a write in doubt that was treated as done 0.1 left out in silence that it is to be undone.
+ * It counts as an undo that failed now, since nobody has its answer.
+ */
+export function withLostUndos(ending: Ending): Ending {
+  return { ...ending, jobs: ending.jobs.map(({ job, log }) => ({ job: withLostUndosOf(job), log })) };
+}
+
+function withLostUndosOf(job: JobEnding["job"]): JobEnding["job"] {
+  const { saga, receipt, stepReceipts = [] } = job as EndedJob;
+  if (saga === undefined || saga.state === "none") return job;
+  const isLost = ({ stepId, calls, decision }: EndedStep) =>
+    undoable.has(stepId) && (calls?.unknown ?? 0) > 0 && decision?.continuation === "proceed";
+  const count = stepReceipts.filter(isLost).length;
+  const counted = { ...saga, entries: saga.entries + count, failed: saga.failed + count };
+  const steps = stepReceipts.map((step) => (isLost(step) ? { ...step, undo: { done: 0, failed: 1 } } : step));
+  return { ...job, saga: counted, receipt: { ...receipt, saga: counted }, stepReceipts: steps };
+}
+
+type EndedStep = {
+  readonly stepId: string;
+  readonly calls?: { readonly unknown: number } | null;
+  readonly decision?: { readonly continuation: string } | null;
+};
+
+type EndedJob = {
+  readonly saga?: { readonly state: string; readonly entries: number; readonly failed: number };
+  readonly receipt?: object;
+  readonly stepReceipts?: readonly EndedStep[];
+};

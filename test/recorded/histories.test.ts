@@ -76,7 +76,7 @@ describe.each([...versions])("version %s", (_version, recordings) => {
         expect(strange, what).toEqual([]);
         driven++;
         if (refused.length > 0) continue;
-        expect({ jobs, without, beyond }, what).toMatchObject(withLostUndos(endingAt(history, prefix.entry)));
+        expect({ jobs, without, beyond }, what).toMatchObject(withLostUndos(endingAt(history, prefix.entry), history));
       }
     },
   );

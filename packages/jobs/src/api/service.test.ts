@@ -262,7 +262,11 @@ test("a plan that needs approval parks with its ask, and goes on when it is appr
     },
   });
   expect(job.pendingAsk?.approvalId).toBe(job.planApprovalId);
-  const requestId = job.park!.judgment!.requestId;
+  const { requestId, question } = job.park!.judgment!;
+  expect(question).toMatch(
+    /^Approve the plan ".+"\? At most 1 call: 1 write, 1 of them destructive \(desk\.delete_note\)\. It cannot undo: gone\.$/,
+  );
+  expect((await client.getAsk({ jobId: job.id, requestId })).ask?.question).toBe(question);
   await client.answerAsk({ jobId: job.id, requestId, principalId: "owner", continuation: "proceed" });
   await node.reach(job.id, "succeeded");
   const { receipt } = jobOf(await client.getJob({ id: job.id }));

@@ -172,7 +172,7 @@ function resultTypeOf({ result }: Program, scope: Scope): JsonSchema {
   const properties = result.flatMap(([name, template]): [string, JsonSchema][] => {
     const types = referencesOf(template).map(({ reference }) => resolveType(scope, reference));
     if (types.some((found) => "type" in found && found.type?.["x-sensitive"] === true)) return [];
-    if (template.kind === "text") return [[name, { type: "string" }]];
+    if (template.kind === "text") return [[name, template.otherwise === undefined ? { type: "string" } : {}]];
     if (template.kind === "literal") return [[name, typeOfConstant(template.value)]];
     const isCertain = template.kind !== "reference" || template.otherwise === undefined;
     return [[name, (isCertain ? typeOfResult(template, scope) : undefined) ?? {}]];

@@ -15,8 +15,12 @@ export type Reference = {
   readonly pointer: string;
 };
 
-/** A text with references in it. */
-export type TextTemplate = { readonly kind: "text"; readonly parts: readonly (string | Reference)[] };
+/** A text with references in it. `otherwise` stands in for the whole of it where a source was skipped, is absent or null. */
+export type TextTemplate = {
+  readonly kind: "text";
+  readonly parts: readonly (string | Reference)[];
+  readonly otherwise?: { readonly value: JsonValue };
+};
 
 /** A JSON value with references in it. `otherwise` stands in where a source was skipped or is absent; `computed` is what CEL gives. */
 export type ValueTemplate =
@@ -62,11 +66,11 @@ export function objectOf(entries: TemplateEntries): ValueTemplate {
   return { kind: "literal", value: Object.fromEntries(values) };
 }
 
-/** Every reference of a template with the path of the value it stands in, relative to the template. */
+/** Every reference of a template with the path of the value it stands in, relative to the template; `isInText` in a `$text`. */
 export function referencesOf(
   template: ValueTemplate,
   path: Path = [],
-): { readonly reference: Reference; readonly path: Path; readonly hasElse: boolean }[] {
+): { readonly reference: Reference; readonly path: Path; readonly hasElse: boolean; readonly isInText: boolean }[] {
   switch (template.kind) {
     case "literal":
     case "secret":
@@ -74,10 +78,12 @@ export function referencesOf(
       return [];
     case "reference":
       if (template === brokenTemplate) return [];
-      return [{ reference: template.reference, path, hasElse: template.otherwise !== undefined }];
+      return [{ reference: template.reference, path, hasElse: template.otherwise !== undefined, isInText: false }];
     case "text":
       return template.parts.flatMap((part) =>
-        typeof part === "string" ? [] : [{ reference: part, path, hasElse: false }],
+        typeof part === "string"
+          ? []
+          : [{ reference: part, path, hasElse: template.otherwise !== undefined, isInText: true }],
       );
     case "object":
       return template.entries.flatMap(([name, item]) => referencesOf(item, [...path, name]));

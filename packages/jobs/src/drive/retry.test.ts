@@ -320,7 +320,7 @@ test("a job that expired goes on with a deadline of its own, a wait with its tim
   };
   const waits = [
     { id: "rest", wait: "90m" },
-    { id: "more", wait: "90m" },
+    { id: "more", wait: "25m" },
   ];
   const steps = [...waits, { id: "gate", judge: "gate" }, ...read.steps];
   const id = await bench.submit({ limits: { deadline: "2h" }, points, steps });

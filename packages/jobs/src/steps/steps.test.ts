@@ -196,14 +196,14 @@ test("failed rows beyond it fail the step where no point is declared", async () 
   expect(reading.job.lastError).toBe("ROWS_FAILED: step send: 1 of 10 rows failed");
 });
 
-test("the deadline ends a job that waits beyond it", async () => {
+test("the deadline ends a job that still waits when it passes", async () => {
   const bench = await benches.bench();
   const engine = bench.engine();
   const id = await bench.submit({
     limits: { deadline: "1h" },
     steps: [
       { id: "nap", wait: "40m" },
-      { id: "rest", wait: "40m" },
+      { id: "rest", wait: "15m" },
     ],
   });
   await bench.reach(id, "parked");
@@ -216,6 +216,30 @@ test("the deadline ends a job that waits beyond it", async () => {
   expect(reading.receipt).toMatchObject({ outcome: "none", limits: { used: { deadlineSeconds: 3600 } } });
   expect(reading.steps["rest"]).toMatchObject({ state: "failed", errors: [{ code: "DEADLINE_EXCEEDED" }] });
   expect(await countTasks(bench)).toBe(0);
+});
+
+test("a wait that would end behind the deadline fails at once, and one while the deadline's clock runs on parks", async () => {
+  const bench = await benches.bench();
+  bench.engine();
+  const limits = { deadline: "1h" };
+  const wait = (hours: string) => ({ id: "rest", wait: { until: { $cel: `now + duration('${hours}')` } } });
+  const id = await bench.submit({ limits, steps: [wait("48h")] });
+  const { job, steps } = await bench.reach(id, "failed", "parked");
+  const [wakes, expires] = [48, 1].map((hours) => new Date(bench.clock.now() + hours * 3_600_000).toISOString());
+  expect(job.lastError).toBe(
+    `WAIT_BEYOND_DEADLINE: step rest: it would wait until ${wakes}, but the job expires at ${expires}: raise limits.deadline`,
+  );
+  expect(steps["rest"]).toMatchObject({ state: "failed", errors: [{ code: "WAIT_BEYOND_DEADLINE", count: 1 }] });
+  const short = await bench.submit({ limits, steps: [wait("59m")] });
+  expect((await bench.reach(short, "failed", "parked")).job.status).toBe("parked");
+});
+
+test("an until that is a duration is told how a duration is waited for", async () => {
+  const bench = await benches.bench();
+  bench.engine();
+  const id = await bench.submit({ input: { t: "2d" }, steps: [{ id: "rest", wait: { until: { $ref: "input.t" } } }] });
+  const { job } = await bench.reach(id, "failed", "parked");
+  expect(job.lastError).toMatch(/^TIME_INVALID: step rest: until takes a timestamp, .*; a duration .* "wait": "2d"/);
 });
 
 test("a cancelled map finishes what is in flight, begins nothing more, and ends", async () => {

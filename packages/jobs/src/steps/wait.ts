@@ -1,4 +1,5 @@
 import type { Change, Edit } from "../state/change.ts";
+import type { JobState } from "../state/job.ts";
 import { fillValue } from "./arguments.ts";
 import type { StepEffects } from "./effects.ts";
 import type { StepAt, StepKind } from "./step-kind.ts";
@@ -17,10 +18,14 @@ async function advanceWait(at: StepAt<"wait">, effects: StepEffects): Promise<Ch
   const { state, step, instruction, progress } = at;
   const edits: Edit[] = progress === undefined ? [{ kind: "begin", step }] : [];
   const nowMs = effects.clock.now();
+  const fail = (code: string, message: string): Change => {
+    return { edits, next: { kind: "fail", stepId: step.id, code, message } };
+  };
   const wakeAt = progress?.wakeAt ?? (await wakeTime(at, effects));
   if (wakeAt === undefined) {
-    const message = "until is not a timestamp (RFC 3339)";
-    return { edits, next: { kind: "fail", stepId: step.id, code: "TIME_INVALID", message } };
+    const message =
+      'until takes a timestamp, such as "2026-05-01T09:00:00Z"; a duration is waited for by "wait": "2d" itself';
+    return fail("TIME_INVALID", message);
   }
   if (state.isSimulated || wakeAt <= nowMs) {
     const finished = state.isSimulated ? "simulated" : "completed";
@@ -29,10 +34,19 @@ async function advanceWait(at: StepAt<"wait">, effects: StepEffects): Promise<Ch
       next: { kind: "on" },
     };
   }
+  const tooLate = progress?.wakeAt === undefined ? faultOfTime(wakeAt, state) : undefined;
+  if (tooLate !== undefined) return fail("WAIT_BEYOND_DEADLINE", tooLate);
   return {
     edits: [...edits, { kind: "progress", progress: { kind: "wait", stepId: step.id, wakeAt } }],
     next: { kind: "wait", stepId: step.id, atMs: wakeAt },
   };
+}
+
+/** Why a wait is not begun: the job would expire before its time. While the deadline's clock stands still nobody knows. */
+function faultOfTime(wakeAt: number, { deadline }: JobState): string | undefined {
+  if (!("atMs" in deadline) || wakeAt < deadline.atMs) return undefined;
+  const [wakes, expires] = [wakeAt, deadline.atMs].map((atMs) => new Date(atMs).toISOString());
+  return `it would wait until ${wakes}, but the job expires at ${expires}: raise limits.deadline`;
 }
 
 async function wakeTime({ state, step: { wait } }: StepAt<"wait">, effects: StepEffects): Promise<number | undefined> {

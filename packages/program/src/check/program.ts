@@ -24,6 +24,7 @@ import { askSecrets, secretNamesOf } from "./secrets.ts";
 import { checkSensitiveSchema } from "./sensitive.ts";
 import { checkSkills, demandsApproval, knownSkillsOf, runnableOf, skillPinsOf, undoToolsOf } from "./skills.ts";
 import { checkSteps, scopeHints } from "./steps.ts";
+import { checkWaits } from "./waits.ts";
 
 /**
  * Checks a program as a whole against what the project may use. Rejects only when a question of the context does. A text that was
@@ -61,6 +62,7 @@ async function checkWhole(programJson: string, context: CheckContext): Promise<C
   checkPoints(program, uses, read.leftOut, check);
   checkResult(program, scope, faults);
   checkLimits(program, check, runnableOf(skills));
+  checkWaits(program, check);
   await Promise.all([
     askAccounts(program.steps, check, context),
     askContacts(program, check, context),
@@ -170,7 +172,7 @@ function resultTypeOf({ result }: Program, scope: Scope): JsonSchema {
   const properties = result.flatMap(([name, template]): [string, JsonSchema][] => {
     const types = referencesOf(template).map(({ reference }) => resolveType(scope, reference));
     if (types.some((found) => "type" in found && found.type?.["x-sensitive"] === true)) return [];
-    if (template.kind === "text") return [[name, { type: "string" }]];
+    if (template.kind === "text") return [[name, template.otherwise === undefined ? { type: "string" } : {}]];
     if (template.kind === "literal") return [[name, typeOfConstant(template.value)]];
     const isCertain = template.kind !== "reference" || template.otherwise === undefined;
     return [[name, (isCertain ? typeOfResult(template, scope) : undefined) ?? {}]];

@@ -1,6 +1,6 @@
 import type { FaultList } from "../faults.ts";
 import type { Path } from "../json.ts";
-import { expressionsOf, referencesOf, secretsOf, type ValueTemplate } from "../template.ts";
+import { expressionsOf, type Reference, referencesOf, secretsOf, type ValueTemplate } from "../template.ts";
 import { typesOf } from "../types/schema-type.ts";
 import { resolveType, type Scope } from "../types/scope.ts";
 import { checkComputed } from "./expression.ts";
@@ -31,17 +31,22 @@ export function checkReferences(
     faults.add("PROGRAM_REFERENCE_INVALID", [...path, ...inner], message, places.hint);
   }
   for (const expression of expressionsOf(template)) checkComputed(expression, scope, faults);
-  for (const { reference, path: inner, hasElse } of referencesOf(template)) {
+  for (const { reference, path: inner, hasElse, isInText } of referencesOf(template)) {
     const at = [...path, ...inner];
     const found = resolveType(scope, reference);
     if ("fault" in found) faults.add("PROGRAM_REFERENCE_INVALID", at, `${reference.text}: ${found.fault}`, found.hint);
     else if ((found.maySkip || found.mayFail === true) && !hasElse) {
-      const hint = `say what stands in: {"$ref": "${reference.text}", "else": …}`;
+      const hint = isInText ? hintInText(reference) : `say what stands in: {"$ref": "${reference.text}", "else": …}`;
       const what = reference.root === "calls" ? "call" : "step";
       const why = found.maySkip ? "may be skipped" : "may have failed, or not";
       faults.add("PROGRAM_REFERENCE_INVALID", at, `${reference.text}: ${what} ${reference.path[0]} ${why}`, hint);
     }
   }
+}
+
+function hintInText({ text, root, path }: Reference): string {
+  const whole = `say what stands in for the whole text: {"$text": "… {${text}} …", "else": "…"}`;
+  return `${whole}; or compute it: {"$cel": "has(${root}.${path[0]}) ? '…' + string(${text}) : '…'"}`;
 }
 
 /** What is joined into a text is a scalar. */

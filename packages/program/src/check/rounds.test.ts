@@ -72,6 +72,14 @@ test.each<[string, object, string[]]>([
     ["did you mean judge?", '"points": {"many": {"question"'],
   ],
   [
+    "a step that may be skipped in a text",
+    program([
+      { id: "me", call: "messaging_bot.get_me", entity: "ops", args: {}, when: "1 == 1" },
+      { ...say, args: { chat_id: "@x", text: { $text: "I am {steps.me.id}" } } },
+    ]),
+    ['{"$text": "… {steps.me.id} …", "else": "…"}', `{"$cel": "has(steps.me) ? '…' + string(steps.me.id) : '…'"}`],
+  ],
+  [
     "a step of no kind",
     program([{ id: "x", something: 1 }]),
     ["give it exactly one of call, ", '"filter":"fetch","where"', "/schemas/program.v1.json has all of it"],
@@ -106,6 +114,15 @@ test.each<[string, object, string[]]>([
 ])("%s: the refusal has what mends it", async (_name, given, words) => {
   const text = await told(given);
   for (const word of words) expect(text).toContain(word);
+});
+
+test("a text with an else may name what is skipped, and the else is held to what the argument takes", async () => {
+  const me = { id: "me", call: "messaging_bot.get_me", entity: "ops", args: {}, when: "1 == 1" };
+  const tell = (otherwise: unknown) =>
+    told(program([me, { ...say, args: { chat_id: "@x", text: { $text: "I am {steps.me.id}", else: otherwise } } }]));
+  expect(await tell("nobody")).toBe("");
+  expect(await tell(5)).toMatch(/^PROGRAM_ARGUMENT_INVALID \/steps\/1\/args\/text\/else /);
+  expect(await tell("{steps.me.id}")).toMatch(/^PROGRAM_TEMPLATE_LITERAL \/steps\/1\/args\/text\/else /);
 });
 
 test("a shape is told whole once, and by its names after that", async () => {

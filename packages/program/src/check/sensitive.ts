@@ -50,18 +50,15 @@ function walk(context: Walk, template: ValueTemplate, place: SchemaPlace, path: 
   if (!holdsSensitivePlace(place)) return;
   const isSensitive = isSensitivePlace(place);
   switch (template.kind) {
-    case "reference": {
+    case "reference":
       checkSource(context, template.reference, place, path);
-      const { otherwise } = template;
-      if (otherwise !== undefined) {
-        walk(context, { kind: "literal", value: otherwise.value }, place, [...path, "else"]);
-      }
+      walkElse(context, template, place, path);
       return;
-    }
     case "secret":
       return;
     case "text":
       if (isSensitive) checkText(context, template.parts, place, path);
+      walkElse(context, template, place, path);
       return;
     case "computed":
       checkComputedText(context, template.expression, place, path);
@@ -82,6 +79,16 @@ function walk(context: Walk, template: ValueTemplate, place: SchemaPlace, path: 
         walk(context, { kind: "list", items }, place, path);
       } else walkEntries(context, template, place, path);
   }
+}
+
+/** What stands in where a source is absent is written here. */
+function walkElse(
+  context: Walk,
+  { otherwise }: ValueTemplate & { readonly kind: "reference" | "text" },
+  place: SchemaPlace,
+  path: Path,
+): void {
+  if (otherwise !== undefined) walk(context, { kind: "literal", value: otherwise.value }, place, [...path, "else"]);
 }
 
 function walkEntries(context: Walk, template: ValueTemplate, place: SchemaPlace, path: Path): void {

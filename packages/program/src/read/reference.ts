@@ -151,12 +151,21 @@ function parseReferenceObject(object: JsonObject, path: Path, onFault: OnTemplat
     onFault([...path, "$ref"], "syntax", reference.fault);
     return brokenTemplate;
   }
-  const otherwise = object.else === undefined ? undefined : { value: meant(object.else) };
-  if (otherwise !== undefined && holdsTemplate(otherwise.value)) {
-    onFault([...path, "else"], "shape", "holds a reference; it stands in as it is");
-    return brokenTemplate;
-  }
-  return before ? { kind: "reference", reference, otherwise } : brokenTemplate;
+  const otherwise = parseElse(object, path, onFault);
+  return before && otherwise !== "faulty" ? { kind: "reference", reference, otherwise } : brokenTemplate;
+}
+
+/** What stands in where a source is absent; undefined where nothing does. */
+function parseElse(
+  object: JsonObject,
+  path: Path,
+  onFault: OnTemplateFault,
+): { readonly value: JsonValue } | undefined | "faulty" {
+  if (object.else === undefined) return undefined;
+  const value = meant(object.else);
+  if (!holdsTemplate(value)) return { value };
+  onFault([...path, "else"], "shape", "holds a reference; it stands in as it is");
+  return "faulty";
 }
 
 /** What stands in as it is, where that had to be said. */
@@ -166,7 +175,7 @@ function meant(value: JsonValue): JsonValue {
 }
 
 function parseTextObject(object: JsonObject, path: Path, onFault: OnTemplateFault): ValueTemplate {
-  const isAlone = hasOnly(object, ["$text"], path, onFault);
+  const isAlone = hasOnly(object, ["$text", "else"], path, onFault);
   const text = object.$text;
   if (typeof text !== "string") {
     onFault([...path, "$text"], "shape", "is not a text");
@@ -177,7 +186,9 @@ function parseTextObject(object: JsonObject, path: Path, onFault: OnTemplateFaul
     onFault([...path, "$text"], "syntax", template.fault);
     return brokenTemplate;
   }
-  return isAlone ? template : brokenTemplate;
+  const otherwise = parseElse(object, path, onFault);
+  if (!isAlone || otherwise === "faulty") return brokenTemplate;
+  return otherwise === undefined ? template : { ...template, otherwise };
 }
 
 /** As core's vault takes names. */

@@ -43,6 +43,14 @@ test("text joins scalars, and doubled braces are braces", () => {
   });
 });
 
+test("else stands in for a whole text of which one source is absent or null, and for nothing else", () => {
+  expect(resolve({ $text: "{row.id} by {steps.me.name}", else: "nobody" })).toEqual({ value: "nobody" });
+  expect(resolve({ $text: "{row.id} by {steps.gone.id}", else: null })).toEqual({ value: null });
+  expect(resolve({ $text: "{row.id} by {steps.me.id}", else: "nobody" })).toEqual({ value: "r1 by 7" });
+  expect(resolve({ $text: "{row.nested}", else: "nobody" })).toHaveProperty("fault.code", "REFERENCE_UNFIT");
+  expect(() => parse({ $text: "{row.id}", else: { $ref: "row.id" } })).toThrow("holds a reference");
+});
+
 test("what is absent or null needs an else", () => {
   expect(resolve({ $ref: "steps.gone.id", else: 0 })).toEqual({ value: 0 });
   expect(resolve({ $ref: "steps.me.name", else: null })).toEqual({ value: null });

@@ -49,8 +49,11 @@ export function resolveValue(template: ValueTemplate, scope: RunScope): Resoluti
       if (value !== undefined && value !== null) return { value };
       return template.otherwise ?? { fault: absent(template.reference) };
     }
-    case "text":
-      return resolveText(template, scope);
+    case "text": {
+      const resolved = resolveText(template, scope);
+      const isAbsent = "fault" in resolved && resolved.fault.code === "REFERENCE_ABSENT";
+      return isAbsent ? (template.otherwise ?? resolved) : resolved;
+    }
     case "secret":
       // Who sends it fills it in, by its place.
       return { value: "***" };
@@ -119,7 +122,7 @@ export function resolveText({ parts }: TextTemplate, scope: RunScope, otherwise?
     }
     const value = lookUp(part, scope);
     if (value === undefined || value === null) {
-      if (otherwise === undefined) return { fault: absent(part) };
+      if (otherwise === undefined) return { fault: absentInText(part) };
       text += otherwise;
       continue;
     }
@@ -164,6 +167,11 @@ export function valueAt(value: JsonValue | undefined, path: Path): JsonValue | u
 
 function lookUp({ root, path }: Reference, scope: RunScope): JsonValue | undefined {
   return valueAt(scope[root], path);
+}
+
+function absentInText({ text, pointer }: Reference): ResolveFault {
+  const message = `${text} is absent or null; say what stands in for the text with else beside $text, or use $cel and has()`;
+  return { code: "REFERENCE_ABSENT", pointer, message };
 }
 
 function absent({ text, pointer }: Reference): ResolveFault {

@@ -86,7 +86,8 @@ function checkUntil(until: ValueTemplate, path: Path, scope: Scope, faults: Chec
   if (until.kind === "computed") checkComputedTime(until.expression, path, scope, faults);
   if (until.kind === "reference" || until.kind === "text" || until.kind === "computed") return;
   const isTime = until.kind === "literal" && typeof until.value === "string" && isTimestamp(until.value);
-  const hint = 'write one such as "2026-05-01T09:00:00Z", a $ref to one, or {"$cel": "now + duration(\'24h\')"}';
+  const hint =
+    'write one such as "2026-05-01T09:00:00Z", a $ref to one, or {"$cel": "now + duration(\'24h\')"}; a duration is waited for by "wait": "2d" itself';
   if (!isTime) faults.add("PROGRAM_MALFORMED", path, "is no time", hint);
 }
 

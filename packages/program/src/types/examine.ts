@@ -34,6 +34,7 @@ export function examine(template: ValueTemplate, schema: unknown, examiner: Exam
         ofRules(template, schema, examiner, path),
       ]);
     case "text":
+      return withElse(examineType({ type: "string" }, schema, path), template, schema, { examiner, path });
     case "secret":
       return examineType({ type: "string" }, schema, path);
     case "list":
@@ -84,8 +85,16 @@ function examineReference(
   path: Path,
 ): Examination {
   if (template === brokenTemplate) return uncertain;
-  const found = examineType(examiner.typeOf(template), schema, path);
-  const { otherwise } = template;
+  return withElse(examineType(examiner.typeOf(template), schema, path), template, schema, { examiner, path });
+}
+
+/** Together with what stands in where a source is absent. */
+function withElse(
+  found: Examination,
+  { otherwise }: ValueTemplate & { readonly kind: "reference" | "text" },
+  schema: JsonSchema,
+  { examiner, path }: { readonly examiner: Examiner; readonly path: Path },
+): Examination {
   if (otherwise === undefined) return found;
   return together([found, examineLiteral(otherwise.value, schema, examiner, [...path, "else"])]);
 }

@@ -24,13 +24,13 @@ export const faultyReferences: readonly FaultyProgram[] = [
     "references with something beside them",
     {
       "steps/0/args/calendar_id": { $ref: "params.calendar", default: "x" },
-      "steps/5/do/0/args/text": { $text: "a", else: "b" },
+      "steps/5/do/0/args/text": { $text: "a", default: "b" },
       "steps/0/args/query": { $ref: "params.note", else: { $ref: "params.calendar" } },
     },
     [
       "MALFORMED /steps/0/args/calendar_id/default",
       "MALFORMED /steps/0/args/query/else",
-      "MALFORMED /steps/5/do/0/args/text/else",
+      "MALFORMED /steps/5/do/0/args/text/default",
     ],
   ),
   faulty(

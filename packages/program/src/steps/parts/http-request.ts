@@ -147,6 +147,9 @@ function readUrl(node: Node, reader: ShapeReader): { readonly text: TextTemplate
     return undefined;
   };
   const template = readValue(node, reader.faults);
+  if (template?.kind === "text" && template.otherwise !== undefined) {
+    return fault("has an else, and a request goes to one place", "leave else out, and skip the step with when");
+  }
   const text = template === undefined ? undefined : textOf(template);
   if (text === undefined) {
     return reader.faults.has(pointerOf(path)) ? undefined : fault("is neither a text nor a $text", urlHint);

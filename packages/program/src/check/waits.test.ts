@@ -1,0 +1,58 @@
+import { testContext } from "@svc/testing/programs";
+import { expect, test } from "vitest";
+import { checkProgram } from "./program.ts";
+
+const context = await testContext();
+
+async function faultsOf(steps: readonly object[], deadline: string | undefined, isStored = false): Promise<string[]> {
+  const program = { version: 1, title: "Waits", ...(deadline && { limits: { deadline } }), steps };
+  const checked = await checkProgram(JSON.stringify(program), { ...context, isStored });
+  return "faults" in checked ? checked.faults.map(({ pointer, message }) => `${pointer} ${message}`) : [];
+}
+
+const wait = (id: string, duration: string, rest: object = {}) => ({ id, wait: duration, ...rest });
+const together = (waits: string) => [
+  `/limits/deadline limits.deadline is 1d, but the waits on one way through the steps are ${waits} together`,
+];
+
+test.each<[string, object[], string[]]>([
+  ["one after the other", [wait("a", "20h"), wait("b", "20h")], together("40h")],
+  ["as long as the deadline", [wait("a", "20h"), wait("b", "4h")], []],
+  [
+    "in the longer branch of an if, and after it",
+    // biome-ignore lint/suspicious/noThenProperty: programs have the field.
+    [{ id: "i", if: "1 == 1", then: [wait("a", "20h")], else: [wait("b", "1h")] }, wait("c", "10h")],
+    together("30h"),
+  ],
+  ["beside each other", [{ id: "p", parallel: { one: [wait("a", "20h")], two: [wait("b", "20h")] } }], []],
+  [
+    "in a branch, and after it",
+    [{ id: "p", parallel: { one: [wait("a", "20h")], two: [wait("b", "1h")] } }, wait("c", "20h")],
+    together("40h"),
+  ],
+  [
+    "on conditions that may exclude each other",
+    [wait("a", "20h", { when: "1 == 1" }), wait("b", "20h", { when: "1 == 2" })],
+    [],
+  ],
+  ["on a condition, and without one", [wait("a", "20h", { when: "1 == 1" }), wait("b", "20h")], together("40h")],
+  [
+    "in what is done again, which is done once at least",
+    [{ id: "u", until: "1 == 1", do: [wait("a", "15h"), wait("b", "15h")], max: 2 }],
+    together("30h"),
+  ],
+  [
+    "one that is too long alone is told alone",
+    [wait("a", "30h"), wait("b", "20h")],
+    ["/steps/0/wait is longer than the deadline of the job"],
+  ],
+])("waits %s are held to the deadline together", async (_name, steps, faults) => {
+  expect(await faultsOf(steps, "24h")).toEqual(faults);
+});
+
+test("stored programs wait as they were written, and a deadline that is not said is refused all the same", async () => {
+  const steps = [wait("a", "20h"), wait("b", "20h")];
+  expect(await faultsOf(steps, "24h", true)).toEqual([]);
+  const [fault] = await faultsOf(steps, undefined);
+  expect(fault).toMatch(/ limits.deadline is 1d, but the waits on one way/);
+});

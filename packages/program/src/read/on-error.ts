@@ -9,6 +9,20 @@ export type ErrorRule = {
   readonly goesOn: boolean;
 };
 
+/** How a call can end that did not end well, as far as a program can handle it. */
+const callOutcomes: readonly string[] = [
+  "provider_error",
+  "rate_limited",
+  "timeout",
+  "unreachable",
+  "invalid_arguments",
+  "not_callable",
+  "not_bound",
+  "no_account",
+  "account_unusable",
+  "missing_scope",
+];
+
 const example = {
   codes: ["provider_error", "timeout"],
   do: [{ id: "pause", wait: "1m" }],
@@ -38,7 +52,7 @@ export const onErrorForm: ObjectForm = {
       items: {
         description: "An outcome of calls, or the code of a step.",
         type: "string",
-        minLength: 1,
+        pattern: `^(${callOutcomes.join("|")}|[A-Z][A-Z0-9_]*)$`,
         maxLength: 64,
         examples: ["provider_error", "UNTIL_EXHAUSTED"],
       },
@@ -49,19 +63,6 @@ export const onErrorForm: ObjectForm = {
   examples: [example],
 };
 
-/** How a call can end that did not end well, as far as a program can handle it. */
-const callOutcomes: readonly string[] = [
-  "provider_error",
-  "rate_limited",
-  "timeout",
-  "unreachable",
-  "invalid_arguments",
-  "not_callable",
-  "not_bound",
-  "no_account",
-  "account_unusable",
-  "missing_scope",
-];
 const codePattern = /^[A-Z][A-Z0-9_]*$/;
 
 /** Reads what is said of errors beside the steps that handle them. */

@@ -125,11 +125,11 @@ function kindOf(node: Node, place: Place, walk: Walk): Step["kind"] | undefined 
   // Its fields tell the rest.
   if (meant !== undefined) return meant;
   const { message, near } = named.length === 0 ? strangerOf(value, kinds) : togetherOf(named);
-  const shown = (walk.hasToldKinds ? [] : near).map((kind) => JSON.stringify({ id: kind, ...firstExample(kind) }));
-  if (near.length > 0) walk.hasToldKinds = true;
+  const [example] = walk.hasToldKinds ? [] : [...near, ...kinds];
+  walk.hasToldKinds = true;
   const nearest = near.length === 0 ? "" : `; nearest ${near.length === 1 ? "is" : "are"} ${listed(near, "and")}`;
-  const example = shown.length === 0 ? "" : `, as in ${shown.slice(0, 1).join("")}`;
-  const hint = `give it exactly one of ${kinds.join(", ")}${nearest}${example}; ${schemaPath} has all of it`;
+  const shown = example === undefined ? "" : `, as in ${JSON.stringify({ id: example, ...firstExample(example) })}`;
+  const hint = `give it exactly one of ${kinds.join(", ")}${nearest}${shown}; ${schemaPath} has all of it`;
   faults.add("PROGRAM_MALFORMED", node.path, message, hint);
   return undefined;
 }

@@ -152,6 +152,21 @@ test("a question is listed, shown with the values of the program, answered by it
   expect(log).toMatch(/ask-settled +gate +contact:lead/);
 });
 
+test("a question keeps its lines where it is shown, and is one line in a list", async () => {
+  const text = "Send it?\n- to the team\n  Answer with one of:";
+  const points = { sure: { ...asking.points.sure, question: text, overrides: undefined, answerSchema: undefined } };
+  const continuations = ["proceed", "abort"];
+  const file = await saveProgram("lines.json", { ...asking, points: { sure: { ...points.sure, continuations } } });
+  const jobId = (await svc("jobs", "submit", file, "--watch")).noted[0] ?? "";
+  const listed = (await svc("asks", "list", "--job", jobId)).printed[1] ?? "";
+  expect(listed).toMatch(/Send it\? - to the team/);
+  const askId = /ask_\w+/.exec(listed)?.[0] ?? "";
+  const shown = (await svc("asks", "show", askId)).printed.join("\n");
+  expect(shown).toMatch(/^question +Send it\?\n +- to the team\n/m);
+  expect(shown).toMatch(/^\? Send it\?\n {2}\| - to the team\n {2}\| {3}Answer with one of:\n/m);
+  expect((await svc("jobs", "cancel", jobId)).code).toBe(0);
+});
+
 test("what waits is found by its status, cancelled, and watched to an end with 1", async () => {
   const file = await saveProgram("asking.json", asking);
   const jobId = (await svc("jobs", "submit", file, "--watch")).noted[0] ?? "";

@@ -405,6 +405,7 @@ test("the same slug and definition is the same program; slugs, counts and versio
   const { run } = await standing.runStandingProgram({ id: destroyer });
   const { job } = await jobs.getJob({ id: run?.jobId ?? "" });
   expect(job?.status).toBe(JobStatus.PENDING_PLAN_APPROVAL);
+  expect(job?.park?.judgment?.question).toContain("1 of them destructive (desk.delete_note)");
 });
 
 test("a policy that is raised pauses what it holds, until an approver's key adopts it", async () => {

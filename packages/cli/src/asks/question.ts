@@ -3,7 +3,7 @@ import { systemClock } from "@svc/core";
 import type { Ask, Job } from "@svc/sdk";
 import { readProgram } from "../jobs/shown-program.ts";
 import { rowsText } from "../jobs/text.ts";
-import { plainText, shellWord, spanText } from "../text/plain.ts";
+import { plainLines, plainText, shellWord, spanText } from "../text/plain.ts";
 import { sampleValue } from "../text/sample-value.ts";
 
 /** A question that a job waits on, wherever it was read. */
@@ -54,9 +54,12 @@ function heldBy({ principalId, deliveredPrincipals, exhausted, deadlineAt, appro
 
 /** A question in lines: its text, who holds it, and the commands that answer it. `options` are those that the commands need. */
 export function questionLines(question: Question, options: readonly string[]): string[] {
+  // A line of the question is told apart from the lines around it, which are not its author's.
+  const [first, ...more] = plainLines(question.question);
   const rows = question.rows === "" ? [] : [`  rows: ${question.rows}`];
   return [
-    `? ${plainText(question.question)}`,
+    `? ${first}`,
+    ...more.map((line) => `  | ${line}`),
     ...rows,
     `  ${holderText(question)}`,
     "  Answer with one of:",

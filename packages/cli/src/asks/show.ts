@@ -7,7 +7,7 @@ import { addExamples } from "../command/examples.ts";
 import { addJson, type JsonOption } from "../command/options.ts";
 import { repeatedOptions } from "../jobs/watch/watch-job.ts";
 import { messageText } from "../text/message.ts";
-import { plainText, spanText } from "../text/plain.ts";
+import { plainLines, plainText, spanText } from "../text/plain.ts";
 import { factLines, timeText } from "../text/table.ts";
 import { findAsk } from "./find-ask.ts";
 import { askStateText } from "./list.ts";
@@ -59,7 +59,7 @@ function factsOf(ask: Ask): [name: string, value: string][] {
     ["job", [ask.jobId, ask.stepId].filter(Boolean).join(", step ")],
     ["point", ask.pointId],
     ["state", askStateText(ask)],
-    ["question", plainText(ask.question)],
+    ["question", plainLines(ask.question).join("\n")],
     ["asked", timeText(ask.askedAt)],
     ["ladder", ladder.join(", then ")],
     ["reached", ask.deliveredPrincipals.map(plainText).join(", ")],

@@ -31,16 +31,24 @@ export function addJobSteps(jobs: Command, context: CommandContext): void {
   ]);
 }
 
-function stepRow({ stepId, kind, state, rowsDone, rowsRemaining, rowsPerSecond, calls }: JobStep): string[] {
+function stepRow(step: JobStep): string[] {
+  const { stepId, kind, state, branch, rowsRemaining, rowsPerSecond, calls } = step;
   const left = rowsRemaining ?? 0;
   return [
     stepId,
     kind,
-    state,
-    rowsDone === 0 ? "-" : numberText(rowsDone),
+    [state.replaceAll("_", " "), ...(branch === "" ? [] : [`chose ${branch}`])].join(", "),
+    rowsOf(step),
     rowsRemaining === undefined ? "-" : numberText(rowsRemaining),
     rowsPerSecond === 0 ? "-" : String(rowsPerSecond),
     left === 0 || rowsPerSecond === 0 ? "-" : spanText((left / rowsPerSecond) * 1000),
     callsText(calls) || "-",
   ];
+}
+
+/** The rows that a step has taken, and how many it made of them: `1,000 -> 20`. */
+function rowsOf({ rowsDone, rowsMade }: JobStep): string {
+  if (rowsDone === 0 && !rowsMade) return "-";
+  const taken = numberText(rowsDone);
+  return rowsMade === undefined ? taken : `${taken} -> ${numberText(rowsMade)}`;
 }

@@ -49,6 +49,9 @@ type Rows = {
   readonly unknown: number;
 };
 
+/** Kinds of steps that make a set of another, with more rows or fewer. */
+const setKinds: ReadonlySet<string> = new Set(["limit", "distinct", "join", "group", "flatten"]);
+
 /** What became of the rows of a step, such as `1,200 rows, 3 failed`; empty for none. */
 export function rowsText(rows: Partial<Rows> | undefined, kind: string): string {
   if (rows === undefined) return "";
@@ -56,6 +59,7 @@ export function rowsText(rows: Partial<Rows> | undefined, kind: string): string 
   const taken = numberText(rows.in ?? 0);
   // A filter skips what does not hold: that is its work, no fault.
   if (kind === "filter") return `${numberText(ok)} of ${taken} rows`;
+  if (setKinds.has(kind)) return `${taken} -> ${numberText(ok)} ${ok === 1 ? "row" : "rows"}`;
   const ends = [
     [failed, "failed"],
     [skipped, "skipped"],

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { plainText, shellWord, spanText } from "./plain.ts";
+import { plainLines, plainText, shellWord, spanText } from "./plain.ts";
 
 test.each([
   [0, "0.0 s"],
@@ -19,4 +19,13 @@ test("what others wrote cannot command the terminal or begin a line", () => {
 
 test("a word reaches the program behind a POSIX shell as it is", () => {
   expect(["lead", "it's", '{"a":1}', ""].map(shellWord)).toEqual(["lead", `'it'\\''s'`, `'{"a":1}'`, "''"]);
+});
+
+test("a text keeps its lines, and nothing in them moves the cursor", () => {
+  expect(plainLines("Send it?\n\n- to \u001b[2Jlead\r\n- to head\u0007\n")).toEqual([
+    "Send it?",
+    "- to  [2Jlead",
+    "- to head",
+  ]);
+  expect(plainLines("")).toEqual([""]);
 });

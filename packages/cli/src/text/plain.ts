@@ -4,6 +4,13 @@ export function plainText(text: string): string {
   return text.replace(/[\u0000-\u001f\u007f-\u009f\u2028\u2029\u202a-\u202e\u2066-\u2069]+/g, " ");
 }
 
+/** A text that others wrote, in its own lines, each of them as `plainText` has it. Lines without anything are left out. */
+export function plainLines(text: string): string[] {
+  const lines = text.split(/\r\n|[\n\r\u2028\u2029]/).map((line) => plainText(line).trimEnd());
+  const told = lines.filter((line) => line !== "");
+  return told.length === 0 ? [""] : told;
+}
+
 /** A number with thousands apart: `20,000`. */
 export function numberText(value: number): string {
   return value.toLocaleString("en-US");

@@ -22,9 +22,11 @@ export function countText(count: number, noun: string): string {
   return `${count} ${noun}${count === 1 ? "" : "s"}`;
 }
 
-/** Names with their values in two columns. What has no value is left out. */
+/** Names with their values in two columns, further lines of a value below its first. What has no value is left out. */
 export function factLines(facts: readonly (readonly [name: string, value: string])[]): string[] {
   const told = facts.filter(([, value]) => value !== "");
   const width = Math.max(...told.map(([name]) => name.length));
-  return told.map(([name, value]) => `${name.padEnd(width)}  ${value}`);
+  return told.flatMap(([name, value]) => {
+    return value.split("\n").map((line, index) => `${(index === 0 ? name : "").padEnd(width)}  ${line}`);
+  });
 }

@@ -7,6 +7,7 @@ import { createTestDatabase, type TestDatabase } from "@svc/testing/database";
 import { createWorld } from "@svc/testing/desk";
 import { createTestNode, jobOf, programText } from "@svc/testing/jobs-node";
 import { refusalsOf } from "@svc/testing/project-client";
+import { until } from "@svc/testing/until";
 import { afterAll, beforeAll, expect, test } from "vitest";
 
 let database: TestDatabase;
@@ -262,7 +263,11 @@ test("a plan that needs approval parks with its ask, and goes on when it is appr
     },
   });
   expect(job.pendingAsk?.approvalId).toBe(job.planApprovalId);
-  const requestId = job.park!.judgment!.requestId;
+  const { requestId, question } = job.park!.judgment!;
+  expect(question).toMatch(
+    /^Approve the plan ".+"\? At most 1 call: 1 write, 1 of them destructive \(desk\.delete_note\)\. It cannot undo: gone\.$/,
+  );
+  expect((await client.getAsk({ jobId: job.id, requestId })).ask?.question).toBe(question);
   await client.answerAsk({ jobId: job.id, requestId, principalId: "owner", continuation: "proceed" });
   await node.reach(job.id, "succeeded");
   const { receipt } = jobOf(await client.getJob({ id: job.id }));
@@ -336,6 +341,48 @@ test("a job that is simulated first shows its simulation, and lists leave the tw
   expect(await ids({})).toEqual([id]);
   expect(await ids({ mode: "live" })).toEqual([id]);
   expect(await ids({ mode: "simulate" })).toEqual([simulation?.id]);
+});
+
+test("ListSteps tells which branch was taken, what is not reached, and how many rows were made of how many", async () => {
+  await using node = createTestNode(database.db);
+  const { client } = await node.project();
+  const gate = (id: string) => ({ id, judge: "sure" });
+  const steps = [
+    fetchItems,
+    { id: "few", limit: "fetch", max: 1 },
+    { id: "all", group: "fetch", by: ["secret"], as: { of: "count" } },
+    // biome-ignore lint/suspicious/noThenProperty: programs have the field.
+    { id: "no", if: "false", then: [gate("never")], else: [gate("now"), gate("soon")] },
+    // biome-ignore lint/suspicious/noThenProperty: programs have the field.
+    { id: "yes", if: "true", then: [gate("later")], else: [gate("neither")] },
+    // biome-ignore lint/suspicious/noThenProperty: programs have the field.
+    { id: "none", if: "false", then: [gate("not")] },
+  ];
+  const { id } = jobOf(await client.submitJob({ programJson: programText({ ...asking, steps }) }));
+  const listed = async () => {
+    const found = (await client.listSteps({ jobId: id })).steps;
+    return Object.fromEntries(found.map(({ stepId, state, branch }) => [stepId, `${state} ${branch}`.trim()]));
+  };
+  await node.reach(id, "parked");
+  expect(await listed()).toMatchObject({
+    ...{ no: "running else", never: "not_reached", now: "running", soon: "waiting" },
+    ...{ yes: "waiting", later: "waiting", neither: "waiting" },
+  });
+  for (const stepId of ["now", "soon", "later"]) {
+    await until(async () => jobOf(await client.getJob({ id })).park?.stepId === stepId);
+    await client.answerAsk({ jobId: id, principalId: "owner", continuation: "proceed" });
+  }
+  await node.reach(id, "succeeded");
+  expect(await listed()).toMatchObject({
+    ...{ no: "completed else", never: "not_reached", now: "completed", soon: "completed" },
+    ...{ yes: "completed then", later: "completed", neither: "not_reached", none: "completed", not: "not_reached" },
+  });
+  const { steps: ended } = await client.listSteps({ jobId: id });
+  const [all, few, fetched] = ["all", "few", "fetch"].map((stepId) => ended.find((step) => step.stepId === stepId));
+  expect(fetched?.rowsMade).toBeUndefined();
+  expect(few?.rowsMade).toBe(1);
+  expect(all?.rowsMade).toBeGreaterThan(0);
+  expect(all?.rowsDone).toBe(fetched?.rowsDone);
 });
 
 test("ListJobs filters and pages, newest first", async () => {

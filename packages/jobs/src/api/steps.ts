@@ -53,19 +53,63 @@ function toStep(at: StepInstruction, reading: Reading): MessageInitShape<typeof 
   const receipt = reading.state.steps.get(step.id)?.receipt;
   const done = receipt?.rows?.in ?? 0;
   const isAtWork = receipt?.state === "" && reading.state.finishedAt === null;
+  const branch = branchTaken(at, reading.state);
+  const made = at.set === "ok" ? receipt?.rows?.ok : undefined;
   const total = isAtWork || receipt === undefined ? rowsOfSource(at, reading.state) : undefined;
   return {
     stepId: step.id,
     kind: step.kind,
-    state: receipt === undefined ? "waiting" : isAtWork ? "running" : receipt.state,
+    state: stateOf(at, reading.state),
     attempts: receipt?.attempts ?? 0,
     rowsDone: done,
     ...(total !== undefined && { rowsRemaining: Math.max(0, total - done) }),
+    ...(made !== undefined && { rowsMade: made }),
+    ...(branch !== undefined && { branch }),
     rowsPerSecond: isAtWork ? paceOf(receipt, reading) : 0,
     ...(receipt?.calls && { calls: receipt.calls }),
     ...(receipt && { startedAt: timestampFromMs(receipt.startedAt) }),
     ...(receipt?.finishedAt !== undefined && { finishedAt: timestampFromMs(receipt.finishedAt) }),
   };
+}
+
+/** Whether a step waits, runs or has ended, and how. An `if` has ended by its receipt once it has chosen. */
+function stateOf(at: StepInstruction, state: JobState): string {
+  const receipt = state.steps.get(at.step.id)?.receipt;
+  const hasEnded = state.finishedAt !== null;
+  if (receipt === undefined) return hasEnded || isPassedOver(at, state) ? "not_reached" : "waiting";
+  if (hasEnded) return receipt.state;
+  return receipt.state === "" || standingIn(at, state) !== undefined ? "running" : receipt.state;
+}
+
+/** Where the job stands in an `if`; undefined where it does not. */
+function standingIn({ step, index, next, end, handler = end }: StepInstruction, state: JobState): number | undefined {
+  if (step.kind !== "if" || !state.steps.has(step.id)) return undefined;
+  // What handles the error of an `if` stands behind its branches, and a jump to it.
+  const behind = handler === end ? end : handler - 1;
+  return state.positions.find((position) => position.index >= next && position.index > index && position.index < behind)
+    ?.index;
+}
+
+/** Whether a step stands in the branch of an `if` that the job did not take. */
+function isPassedOver(at: StepInstruction, state: JobState): boolean {
+  return at.inside.some(({ stepId, handles }) => {
+    const block = stepOf(state.loaded.flow, stepId);
+    const taken = handles || block.step.kind !== "if" ? undefined : branchTaken(block, state);
+    return taken !== undefined && taken !== (at.index < block.otherwise ? "then" : "else");
+  });
+}
+
+/** The branch that an `if` took: by where the job stands, else by what has begun in it. In rounds that may be of an earlier one. */
+function branchTaken(at: StepInstruction, state: JobState): "then" | "else" | undefined {
+  const { step, otherwise } = at;
+  if (step.kind !== "if") return undefined;
+  const standing = standingIn(at, state);
+  if (standing !== undefined) return standing < otherwise ? "then" : "else";
+  const isRepeated = at.inside.some(({ stepId }) => stepOf(state.loaded.flow, stepId).step.kind === "until");
+  if (isRepeated || state.steps.get(step.id)?.receipt.state !== "completed") return undefined;
+  const hasBegun = (steps: readonly { readonly id: string }[]) => steps.some(({ id }) => state.steps.has(id));
+  const [inThen, inElse] = [hasBegun(step.whenTrue), hasBegun(step.whenFalse)];
+  return inThen === inElse ? undefined : inThen ? "then" : "else";
 }
 
 /** How many rows a step takes, once the step that makes them has ended; undefined where that is not known. */

@@ -3,6 +3,7 @@ import type { DecisionDocument, ParkDocument } from "@svc/db";
 import type { Change, Edit, Question } from "../state/change.ts";
 import { stepOf } from "../state/flow.ts";
 import type { JobFacts, JobState } from "../state/job.ts";
+import { destructiveOf } from "../steps/plan-text.ts";
 import { planQuestion } from "../steps/questions.ts";
 import { answered } from "./answer.ts";
 import type { Port } from "./port.ts";
@@ -108,7 +109,10 @@ export async function requestPlanApproval(
   reason: "simulated" | "retried",
 ): Promise<Change> {
   const nowMs = port.clock.now();
-  const asked = planQuestion(state.loaded.program.title);
+  const { loaded, estimate } = state;
+  const { program, tools, skills } = loaded;
+  const isDestructive = (slug: string) => tools.get(slug)?.action.class === "destructive";
+  const asked = planQuestion({ program, estimate, destructive: destructiveOf(program, { isDestructive, skills }) });
   const prepared = await port.prepareAsk(askInput(state, asked, nowMs));
   return {
     edits: [

@@ -169,6 +169,28 @@ test("without onError the failure of a branch is the job's, and all that was don
   expect(undone.indexOf("two")).toBeLessThan(undone.indexOf("one"));
 });
 
+test.each([
+  // biome-ignore lint/suspicious/noThenProperty: programs have the field.
+  ["an if", { id: "outer", if: "true", then: [send("bad")] }],
+  ["an until", { id: "outer", until: "true", do: [send("bad")], every: "1s", max: 2 }],
+  ["a parallel", { id: "outer", parallel: { a: [send("fine")], b: [send("bad")] } }],
+])(
+  "the job's last error names the step that failed, and not %s that handled its error and fails by it",
+  async (_name, outer) => {
+    const world = createWorld();
+    world.script = ({ body }) => (body["text"] === "bad" ? { status: 422 } : undefined);
+    const bench = await benches.bench(world);
+    bench.engine();
+    // biome-ignore lint/suspicious/noThenProperty: programs have the field.
+    const onError = { do: [send("told")], then: "fail" };
+    const id = await bench.submit({ steps: [{ ...outer, onError }] });
+    const { job, steps } = await bench.reach(id, "failed", "succeeded");
+    expect(job.lastError).toMatch(/^provider_error: step bad: /);
+    expect(sent(world).at(-1)).toBe("told");
+    expect(steps["outer"]?.state).toBe("failed");
+  },
+);
+
 test("the limits of the job hold over all branches, and so does the number of calls at one time", async () => {
   const world = createWorld({ items: 6 });
   let atOnce = 0;

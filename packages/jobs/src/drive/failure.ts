@@ -14,19 +14,18 @@ const lastErrorMax = 1_000;
  * branch of a `parallel` the branch fails, and the parallel once the others are over.
  */
 export function failureOf(state: JobState, failing: Failing): Change {
-  const { stepId, code, message, plain = message, status = 0 } = failing;
+  const { stepId, code, message, plain = message, status = 0, failedIn = stepId } = failing;
   const failure: StepFailure = { code, message, plain, status };
   const { ways, parallel } = waysOut(state, failing);
   const at = ways.findIndex(({ step: { onError } }) => onError !== undefined && handlesCode(onError, code));
   const handler = ways[at];
   const own = failedStep(state, stepId, failure);
   if (handler !== undefined) {
-    return { edits: [...own, ...handle(state, { handler, stepId, failure })], next: { kind: "on" } };
+    return { edits: [...own, ...handle(state, { handler, stepId, failedIn, failure })], next: { kind: "on" } };
   }
   if (parallel !== undefined) {
-    return { edits: [...own, ...endBranch(state, parallel, { stepId, ...failure })], next: { kind: "on" } };
+    return { edits: [...own, ...endBranch(state, parallel, { stepId: failedIn, ...failure })], next: { kind: "on" } };
   }
-  const { failedIn = stepId } = failing;
   const lastError = `${code}: step ${failedIn}: ${message}`.slice(0, lastErrorMax).toWellFormed();
   return {
     edits: [...own, { kind: "lastError", message: lastError }],
@@ -110,11 +109,17 @@ function failedStep({ steps, loaded }: JobState, stepId: string, { code, message
   ];
 }
 
-type Handling = { readonly handler: StepInstruction; readonly stepId: string; readonly failure: StepFailure };
+type Handling = {
+  readonly handler: StepInstruction;
+  readonly stepId: string;
+  readonly failedIn: string;
+  readonly failure: StepFailure;
+};
 
 /** The job goes on where the error is handled. What the step made is gone, but for its error. */
 function handle(state: JobState, handling: Handling): Edit[] {
-  const { handler, stepId, failure } = handling;
+  const { handler, stepId, failedIn, failure } = handling;
+  const inner = failedIn === handler.step.id ? {} : { failedIn };
   const { step, index, end, handler: to = end } = handler;
   const { positions, loaded } = state;
   const { code, plain: message, status } = failure;
@@ -129,7 +134,7 @@ function handle(state: JobState, handling: Handling): Edit[] {
     ...(step.id === stepId ? [] : failed),
     { kind: "forget", stepId: step.id },
     { kind: "value", stepId: step.id, value: { error: { code, message, status } } },
-    { kind: "block", stepId: step.id, block: { kind: "error", ...failure } },
+    { kind: "block", stepId: step.id, block: { kind: "error", ...failure, ...inner } },
     isInBranch ? { kind: "go", from, to } : { kind: "join", to },
   ];
 }
@@ -161,6 +166,6 @@ export function afterHandling(state: JobState, stepId: string, { from, to }: { f
   if (block?.kind !== "error") throw new Error(`${state.id} has handled an error of ${stepId}, which has none`);
   const gone: Edit = { kind: "block", stepId, block: undefined };
   if (step.onError?.goesOn === true) return { edits: [gone, { kind: "go", from, to }], next: { kind: "on" } };
-  const { code, message, plain, status } = block;
-  return { edits: [gone], next: { kind: "fail", stepId, code, message, plain, status, isHandled: true } };
+  const { kind: _kind, ...failure } = block;
+  return { edits: [gone], next: { kind: "fail", stepId, ...failure, isHandled: true } };
 }

@@ -23,10 +23,12 @@ import {
   type SagaDocument,
 } from "@svc/db";
 import { type JsonObject, type Program, programDigest } from "@svc/program";
+import type { Question } from "../state/change.ts";
 import { noUse } from "../state/counts.ts";
 import type { StoredOverrides } from "../state/overrides.ts";
 import { noProgress, storedProgress } from "../state/progress.ts";
 import type { JobStatus } from "../state/statuses.ts";
+import { destructiveByPins } from "../steps/plan-text.ts";
 import { planQuestion } from "../steps/questions.ts";
 import { parkOn } from "./ask.ts";
 import type { JobEngine } from "./engine.ts";
@@ -99,7 +101,7 @@ export async function submitJob(
   const digest = programDigest(programJson, pins);
   context.programs.put(projectId, digest, submission);
   const id = createId("job", nowMs);
-  const main = await newJob(context, { ...submission, id, digest, nowMs });
+  const main = await newJob(context, { ...submission, id, digest, nowMs }, async () => pins);
   const twin = simulateFirst ? [newTwin(context, submission, { id, digest, nowMs })] : [];
   const sealedProgram = sealProgram(context.sealer, { projectId, programDigest: digest }, programJson);
   const program = { projectId, digest, program: null, sealedProgram, programHash, pins };
@@ -160,16 +162,20 @@ type Identified = { readonly id: Id<"job">; readonly digest: Buffer; readonly no
 /** What a job is made of, where its program is in the store. */
 export type NewJobFacts = Omit<JobSubmission, "programJson" | "pins"> & Identified;
 
+/** The pins of a program as JSON text; asked for where a person is to be told what it does. */
+export type PinsReader = () => Promise<string>;
+
 /** Makes a job of a checked program; nothing is stored. */
 export async function newJob(
   context: Pick<NewJobsContext, "db" | "sealer" | "asks">,
   submission: NewJobFacts,
+  readPins: PinsReader,
 ): Promise<NewJob> {
   const { id, nowMs, program, simulateFirst, needsApproval, mode } = submission;
   const asksNow = needsApproval && !simulateFirst && mode === "live";
   const status: JobStatus = simulateFirst ? "simulating" : asksNow ? "pending_plan_approval" : "queued";
-  const question = planQuestion(program.title);
-  const prepared = asksNow ? await preparePlanAsk(context, submission, question) : undefined;
+  const question = asksNow ? await questionOf(submission, readPins) : undefined;
+  const prepared = question && (await preparePlanAsk(context, submission, question));
   const { deadlineMs } = program.limits;
   const seals = jobSeals(context.sealer, submission.projectId, id);
   const plan = prepared ? { askId: prepared.id } : simulateFirst ? { needsApproval } : undefined;
@@ -181,7 +187,7 @@ export async function newJob(
       input: submission.input === undefined ? null : seals.seal("input", submission.input),
       status,
       planApprovalId: prepared?.approvalId ?? "",
-      park: prepared ? parkOn("approval", question, { requestId: prepared.id, nowMs }) : null,
+      park: prepared && question ? parkOn("approval", question, { requestId: prepared.id, nowMs }) : null,
       progress: progress === undefined ? null : seals.seal("progress", progress),
       overrides: sealedOverrides(submission, seals),
       idempotencyKey: submission.idempotencyKey ?? null,
@@ -262,10 +268,15 @@ function sagaOf({ program }: Pick<JobSubmission, "program">): SagaDocument {
   return { state: program.sagaOn.length > 0 ? "armed" : "none", entries: 0, done: 0, failed: 0 };
 }
 
+async function questionOf({ program, estimate }: NewJobFacts, readPins: PinsReader): Promise<Question> {
+  const destructive = estimate.destructiveMax === 0 ? [] : destructiveByPins(program, await readPins());
+  return planQuestion({ program, estimate, destructive });
+}
+
 function preparePlanAsk(
   { db, asks }: Pick<NewJobsContext, "db" | "asks">,
   { id, nowMs, projectId, keyId, principalChain, program, standing }: NewJobFacts,
-  question: ReturnType<typeof planQuestion>,
+  question: Question,
 ): Promise<PreparedAsk> {
   return asks.prepare(db, {
     ...question,

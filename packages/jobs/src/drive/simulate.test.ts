@@ -64,6 +64,7 @@ test("simulateFirst runs a twin, then asks for approval, then runs for real", as
   const id = await bench.submit(sendAll(), { simulateFirst: true, needsApproval: true });
   const pending = await bench.reach(id, "pending_plan_approval", "failed");
   expect(pending.job.lastError).toBe("");
+  expect(pending.job.park?.judgment?.question).toBe('Approve the plan "Test"? At most 0 calls: no writes.');
   expect(world.seen.filter(({ method }) => method === "POST")).toHaveLength(0);
   expect(pending.events.find(({ type }) => type === "simulation-finished")?.payload).toMatchObject({
     status: "succeeded",

@@ -1,5 +1,12 @@
 import { Fault, type Id, type KeyId, type ProjectId, type Role } from "@svc/core";
-import { type EstimateDocument, type Executor, type NewJob, putJobPrograms, readPlanApproval } from "@svc/db";
+import {
+  type EstimateDocument,
+  type Executor,
+  loadJobProgram,
+  type NewJob,
+  putJobPrograms,
+  readPlanApproval,
+} from "@svc/db";
 import type { JsonObject, Program, ProgramFault } from "@svc/program";
 import { needsPlanApproval, pinsText, programDigest } from "@svc/program";
 import { checkApproval } from "../api/approval.ts";
@@ -104,10 +111,18 @@ export function createJobStarter(context: StarterContext): JobStarter {
           idempotencyKey: undefined,
           contentDigest: noContent,
         },
+        () => pinsOf(tx, start),
       ),
     wake: () => engine.wake(),
     cancel: (jobId) => engine.cancel(jobId),
   };
+}
+
+/** The pins that the program of a start was stored with. */
+async function pinsOf(tx: Executor, { projectId, digest }: Start): Promise<string> {
+  const record = await loadJobProgram(tx, projectId, digest);
+  if (record === undefined) throw new Error(`the program of a start of ${projectId} is gone from the store`);
+  return record.pins;
 }
 
 /** No idempotency key is bound to a start. */

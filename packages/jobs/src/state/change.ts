@@ -214,7 +214,7 @@ export type Next =
   | ({
       readonly kind: "fail";
       readonly stepId: string;
-      /** Of a `parallel`: the step of a branch that failed. */
+      /** The step that failed, where it stands in the one that fails by it: that is told to people. */
       readonly failedIn?: string;
       /** Whether its own `onError` has handled it already. */
       readonly isHandled?: boolean;

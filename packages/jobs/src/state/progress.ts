@@ -97,12 +97,12 @@ export type StepFailure = {
 
 /**
  * How far a block is whose steps are at work. Of an `until`: rounds that have begun, and when the next one may, in epoch milliseconds. Of
- * a step whose error is handled: the error. Of a `parallel`: its branches that have begun a call, those that are over before their end,
+ * a step whose error is handled: the error, and the step in it that failed, if it was not itself. Of a `parallel`: its branches that have begun a call, those that are over before their end,
  * and what failed first. Of a step in a branch that asks: what the job is parked on when nothing else goes on.
  */
 export type BlockProgress =
   | { readonly kind: "until"; readonly rounds: number; readonly wakeAt?: number }
-  | ({ readonly kind: "error" } & StepFailure)
+  | ({ readonly kind: "error"; readonly failedIn?: string } & StepFailure)
   | {
       readonly kind: "parallel";
       readonly begun: readonly number[];

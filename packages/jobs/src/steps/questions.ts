@@ -3,6 +3,7 @@ import { type Continuation, type Point, resolveText } from "@svc/program";
 import type { Question } from "../state/change.ts";
 import type { JobState } from "../state/job.ts";
 import { shownOf } from "../state/shown.ts";
+import { type Plan, planText } from "./plan-text.ts";
 
 /**
  * The question of a declared point about a step; `counts` where it is about rows. A source that is absent is told in its place, and
@@ -52,14 +53,14 @@ export function systemQuestion(kind: keyof typeof systemContinuations, stepId: s
   return { ...undeclared, stepId, pointId: kind, kind, question, continuations: systemContinuations[kind] };
 }
 
-/** The question whether a plan may run. */
-export function planQuestion(title: string): Question {
+/** The question whether a plan may run: it says what the plan does at most. */
+export function planQuestion(plan: Plan): Question {
   return {
     ...undeclared,
     stepId: "",
     pointId: "approval",
     kind: "approval",
-    question: `Approve the plan "${title}"?`,
+    question: planText(plan),
     continuations: ["proceed", "abort"],
   };
 }

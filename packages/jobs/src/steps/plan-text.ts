@@ -1,0 +1,80 @@
+import type { EstimateDocument } from "@svc/db";
+import { callsOf, classOfMethod, type PinnedSkills, type Pins, type Program, readPins, runsOf } from "@svc/program";
+
+/** A plan that a person is asked about. */
+export type Plan = {
+  readonly program: Pick<Program, "title" | "steps">;
+  readonly estimate: EstimateDocument;
+  /** What it calls that destroys: slugs of tools, and names of skills. */
+  readonly destructive: readonly string[];
+};
+
+/** Names that are told of each kind; the others are counted. */
+const namesMax = 4;
+const textMax = 500;
+
+/**
+ * What a person is asked to approve, such as `Approve the plan "Clean up"? At most 12 calls: 3 writes, 2 of them destructive
+ * (sales_crm.delete_activity); 1,000 rows. It cannot undo: purge.` Nothing of it comes from rows; where it gets long, fewer things
+ * are named.
+ */
+export function planText(plan: Plan): string {
+  const { program, estimate, destructive } = plan;
+  const { callsMax, writesMax, destructiveMax, rowsMax, asksMax, notCompensable } = estimate;
+  const whole = (most: number) => {
+    const named = destructiveMax === 0 || destructive.length === 0 ? "" : ` (${namesText(destructive, most)})`;
+    const destroys = destructiveMax === 0 ? "" : `, ${count(destructiveMax)} of them destructive${named}`;
+    const writes = writesMax === 0 ? "no writes" : `${counted(writesMax, "write")}${destroys}`;
+    const others = [
+      ...(rowsMax === 0 ? [] : [counted(rowsMax, "row")]),
+      ...(asksMax === 0 ? [] : [counted(asksMax, "question")]),
+    ];
+    const lasting = notCompensable.length === 0 ? "" : ` It cannot undo: ${namesText(notCompensable, most)}.`;
+    const bounds = [`${counted(callsMax, "call")}: ${writes}`, ...others].join("; ");
+    return `Approve the plan "${program.title}"? At most ${bounds}.${lasting}`;
+  };
+  for (let most = namesMax; most > 0; most--) {
+    const text = whole(most);
+    if (text.length < textMax) return text;
+  }
+  return whole(0);
+}
+
+function namesText(names: readonly string[], most: number): string {
+  const told = names.slice(0, most);
+  const left = names.length - told.length;
+  if (told.length === 0) return counted(left, "step");
+  return left === 0 ? told.join(", ") : `${told.join(", ")} and ${left} more`;
+}
+
+function counted(number: number, noun: string): string {
+  return `${count(number)} ${noun}${number === 1 ? "" : "s"}`;
+}
+
+function count(number: number): string {
+  return number.toLocaleString("en-US");
+}
+
+/** The tools and skills of a program that destroy, by the pins that it is stored with. Undo calls are not among them. */
+export function destructiveByPins(program: Pick<Program, "steps">, pinsJson: string): readonly string[] {
+  const { pins, skills } = readPins(pinsJson);
+  return destructiveOf(program, { isDestructive: (slug) => isDestructivePin(pins, slug), skills });
+}
+
+function isDestructivePin(pins: Pins, slug: string): boolean {
+  const { actions = [] } = pins[slug.split(".")[0] ?? ""]?.definition ?? {};
+  return actions.some((action) => action.slug === slug && action.class === "destructive");
+}
+
+/** The tools and skills of a program that destroy, in program order, each once. */
+export function destructiveOf(
+  { steps }: Pick<Program, "steps">,
+  { isDestructive, skills }: { readonly isDestructive: (slug: string) => boolean; readonly skills: PinnedSkills },
+): readonly string[] {
+  const tools = callsOf(steps).flatMap(({ tool, http }) => {
+    if (http !== undefined) return classOfMethod(http.method) === "destructive" ? [`http ${http.method}`] : [];
+    return isDestructive(tool) ? [tool] : [];
+  });
+  const runs = runsOf(steps).filter((name) => (skills[name]?.estimate.destructiveMax ?? 0) > 0);
+  return [...new Set([...tools, ...runs])];
+}

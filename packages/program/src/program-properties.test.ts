@@ -108,7 +108,7 @@ test("whatever became of a program, its check answers: faults once each, with po
       expect(checked.faults.filter((fault) => !resolves(JSON.parse(text), fault))).toEqual([]);
       expect(new Set(checked.faults.map((fault) => JSON.stringify(fault))).size).toBe(checked.faults.length);
     }),
-    { numRuns: runs(500) },
+    { numRuns: runs(250) },
   );
 });
 
@@ -143,7 +143,7 @@ test("a program that is read without a fault satisfies the schema, and a malform
       if (faults.count === 0) expect(misses).toEqual([]);
       if (found.length > 0) expect(misses, JSON.stringify(found)).not.toEqual([]);
     }),
-    { numRuns: runs(400) },
+    { numRuns: runs(200) },
   );
 });
 
@@ -178,7 +178,7 @@ test.each(stepKinds)(
         if (faults.count === 0) expect(misses).toEqual([]);
         if (found.length > 0) expect(misses, JSON.stringify(found)).not.toEqual([]);
       }),
-      { numRuns: runs(200) },
+      { numRuns: runs(60) },
     );
   },
 );

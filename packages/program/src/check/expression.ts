@@ -1,7 +1,7 @@
 import type { Expr } from "@bufbuild/cel-spec/cel/expr/syntax_pb.js";
 import { createFaultList, type FaultList } from "../faults.ts";
 import { pathOf } from "../json.ts";
-import { celWords, translated } from "../read/cel-advice.ts";
+import { breaksText, celWords, lineBreaks, translated } from "../read/cel-advice.ts";
 import { celLimits, childrenOf, parseExpression } from "../read/cel-syntax.ts";
 import type { Expression } from "../template.ts";
 import type { CelKind } from "../types/cel-signature.ts";
@@ -61,7 +61,7 @@ function typeOfExpression(expression: Expression, scope: Scope, faults: FaultLis
   const parsed = parseExpression(expression.source);
   if ("fault" in parsed) {
     const source = meant();
-    const hint = source === undefined ? celWords : `write ${source}`;
+    const hint = breaksText(expression.source) ? lineBreaks : source === undefined ? celWords : `write ${source}`;
     faults.add("PROGRAM_EXPRESSION_INVALID", path, parsed.fault, hint);
     return undefined;
   }

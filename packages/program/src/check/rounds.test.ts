@@ -82,7 +82,25 @@ test.each<[string, object, string[]]>([
   [
     "a step of no kind",
     program([{ id: "x", something: 1 }]),
-    ["give it exactly one of call, ", '"filter":"fetch","where"', "/schemas/program.v1.json has all of it"],
+    ['no step has "something"', "give it exactly one of call, ", "/schemas/program.v1.json has all of it"],
+  ],
+  [
+    "steps of kinds that do not exist",
+    program([
+      { id: "both", union: ["a", "b"] },
+      { id: "stop", fail: "no deals" },
+    ]),
+    [
+      'no step has "union"',
+      "nearest are join and parallel, as in {",
+      'no step has "fail"',
+      "nearest are judge and if;",
+    ],
+  ],
+  [
+    "a line break in a text of an expression",
+    program([{ ...say, args: { chat_id: "@x", text: { $cel: "'one\ntwo'" } } }]),
+    ["a line break in a text is written \\n (in JSON: \\\\n)"],
   ],
   [
     "a time that is joined with a text, a computation in braces, and a result that is no object",
@@ -123,6 +141,10 @@ test("a text with an else may name what is skipped, and the else is held to what
   expect(await tell("nobody")).toBe("");
   expect(await tell(5)).toMatch(/^PROGRAM_ARGUMENT_INVALID \/steps\/1\/args\/text\/else /);
   expect(await tell("{steps.me.id}")).toMatch(/^PROGRAM_TEMPLATE_LITERAL \/steps\/1\/args\/text\/else /);
+});
+
+test("a step of no kind is answered in short", async () => {
+  expect((await told(program([{ id: "both", union: ["a", "b"] }]))).length).toBeLessThan(600);
 });
 
 test("a shape is told whole once, and by its names after that", async () => {

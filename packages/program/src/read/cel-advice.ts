@@ -240,3 +240,19 @@ function flagsOf({ flags }: RegExp): string {
 /** What is said where nothing better is known. */
 export const celWords =
   'write CEL: && || ! == != < > in, texts in quotes, size(x), x.contains("a"), list.exists(x, x == "a"), condition ? a : b';
+
+/** What is said where a text goes over the end of its line. */
+export const lineBreaks = String.raw`a line break in a text is written \n (in JSON: \\n), as in 'one\ntwo'`;
+
+/** Whether a line ends inside a text, as CEL's do not. */
+export function breaksText(source: string): boolean {
+  let quote = "";
+  for (let at = 0; at < Math.min(source.length, sourceMax); at++) {
+    const character = source.charAt(at);
+    if (quote === "") quote = character === '"' || character === "'" ? character : "";
+    else if (character === "\n" || character === "\r") return true;
+    else if (character === "\\") at++;
+    else if (character === quote) quote = "";
+  }
+  return false;
+}

@@ -73,6 +73,31 @@ const synonyms: Readonly<Record<string, readonly string[]>> = {
   with: ["args"],
 };
 
+/** Kinds of steps that come nearest to what other languages have as one. */
+const kindWords: readonly (readonly [RegExp, readonly string[]])[] = [
+  [/^(union|merge|append|concat|combine|lookup|intersect|except|minus)/, ["join", "parallel"]],
+  [/^(fail|throw|raise|error|stop|abort|exit|assert|end|return|break)/, ["judge", "if"]],
+  [/^(try|rescue|finally)/, ["call", "parallel"]],
+  [/^(notify|email|mail|send|message|slack|post_message)/, ["call"]],
+  [/^(fetch|request|webhook|get|post|put|patch|delete|url)/, ["http", "call"]],
+  [/^(code|script|python|javascript|js|eval|exec)/, ["compute", "http"]],
+  [/^(repeat|poll|retry|until|while)/, ["until"]],
+  [/^(dedupe|deduplicate|unique)/, ["distinct"]],
+  [/^(top|head|first|last|slice|offset|skip)/, ["limit", "sort"]],
+  [/^(order|rank)/, ["sort"]],
+  [/^(count|sum|total|average|avg|min|max)/, ["reduce", "group"]],
+  [/^(split|expand|explode|unnest|unwind)/, ["flatten"]],
+  [/^(set|let|assign|variable|value|format|template)/, ["compute", "reduce"]],
+  [/^(workflow|subflow|job|skill|program)/, ["run"]],
+  [/^(where|match|exclude|reject|find)/, ["filter"]],
+];
+
+/** The kinds of steps that a name comes nearest to; none where nothing is known of it. */
+export function kindsLike<Kind extends string>(name: string, kinds: readonly Kind[]): readonly Kind[] {
+  const [, near = []] = kindWords.find(([pattern]) => pattern.test(name.slice(0, 40).toLowerCase())) ?? [];
+  return kinds.filter((kind) => near.includes(kind));
+}
+
 /** The field that a name was probably meant for; undefined where none is near. */
 export function meantField(name: string, known: readonly string[]): string | undefined {
   const synonym = (Object.hasOwn(synonyms, name) ? synonyms[name] : undefined)?.find((field) => known.includes(field));

@@ -1,13 +1,14 @@
 import { formatValue, isObject } from "@svc/core";
 import { type JsonObject, pointerOf } from "../json.ts";
 import { type Bounds, type Limits, programStepsMax } from "../limits.ts";
+import { listed } from "../listed.ts";
 import { formOf, languageOf, type OnError, type Step, stepKinds, stepsOf } from "../steps/index.ts";
 import type { Place, Refusal } from "../steps/language.ts";
 import { readExpression } from "./expression.ts";
 import { idForm } from "./name.ts";
 import { readErrorRule } from "./on-error.ts";
 import type { Fields, Node, ShapeReader } from "./shape.ts";
-import { meantField, schemaPath } from "./shape-words.ts";
+import { kindsLike, meantField, schemaPath } from "./shape-words.ts";
 
 /** What steps are read with: the limits in force, and where ids of steps go that had to be left out. */
 export type StepContext = { readonly limits: Limits; readonly leftOut: Set<string> };
@@ -120,13 +121,15 @@ function kindOf(node: Node, place: Place, walk: Walk): Step["kind"] | undefined 
   }
   const named = kinds.filter((kind) => Object.hasOwn(value, kind));
   if (named.length === 1) return named[0];
-  const message =
-    named.length === 0 ? "has none of the fields that tell its kind" : `has ${named.join(" and ")} at once`;
   const meant = named.length === 0 ? meantKind(value, kinds) : undefined;
   // Its fields tell the rest.
   if (meant !== undefined) return meant;
-  const hint = `give it exactly one of ${kinds.join(", ")}${walk.hasToldKinds ? "" : examplesOf(kinds)}`;
+  const { message, near } = named.length === 0 ? strangerOf(value, kinds) : togetherOf(named);
+  const [example] = walk.hasToldKinds ? [] : [...near, ...kinds];
   walk.hasToldKinds = true;
+  const nearest = near.length === 0 ? "" : `; nearest ${near.length === 1 ? "is" : "are"} ${listed(near, "and")}`;
+  const shown = example === undefined ? "" : `, as in ${JSON.stringify({ id: example, ...firstExample(example) })}`;
+  const hint = `give it exactly one of ${kinds.join(", ")}${nearest}${shown}; ${schemaPath} has all of it`;
   faults.add("PROGRAM_MALFORMED", node.path, message, hint);
   return undefined;
 }
@@ -139,10 +142,34 @@ function meantKind(value: JsonObject, kinds: readonly Step["kind"][]): Step["kin
   return kinds.find((kind) => meant.includes(kind));
 }
 
-/** A step of each kind: who has none of them right sees all of them at once. */
-function examplesOf(kinds: readonly Step["kind"][]): string {
-  const examples = kinds.map((kind) => JSON.stringify({ id: kind, ...firstExample(kind) }));
-  return `, as in ${examples.join(", ")}; ${schemaPath} has all of it`;
+/** What is said of a step whose kind is not known, and the kinds that come nearest. */
+type Stranger = { readonly message: string; readonly near: readonly Step["kind"][] };
+
+/** Kinds that are named as near, at most. */
+const nearMax = 3;
+
+function togetherOf(named: readonly Step["kind"][]): Stranger {
+  return { message: `has ${named.join(" and ")} at once`, near: [] };
+}
+
+/** A step of no kind: what it has that no step has, and kinds that do such a thing or share its fields. */
+function strangerOf(value: JsonObject, kinds: readonly Step["kind"][]): Stranger {
+  const names = Object.keys(value).slice(0, 50);
+  const fieldsOf = (kind: Step["kind"]) => {
+    const { required, optional } = languageOf(kind).form;
+    return [...Object.keys(required), ...Object.keys(optional)];
+  };
+  const known = new Set(["id", "when", "onError", ...kinds.flatMap(fieldsOf)]);
+  const unknown = names.filter((name) => !known.has(name));
+  const alike = unknown.flatMap((name) => kindsLike(name, kinds));
+  const sharing = kinds
+    .map((kind) => ({ kind, shared: fieldsOf(kind).filter((field) => names.includes(field)).length }))
+    .filter(({ shared }) => shared > 0)
+    .sort((a, b) => b.shared - a.shared);
+  const near = [...new Set([...alike, ...sharing.map(({ kind }) => kind)])].slice(0, nearMax);
+  if (unknown.length === 0) return { message: "has none of the fields that tell its kind", near };
+  const words = unknown.slice(0, nearMax).map((name) => formatValue(name));
+  return { message: `has none of the fields that tell its kind: no step has ${listed(words, "or")}`, near };
 }
 
 function firstExample(kind: Step["kind"]): object {

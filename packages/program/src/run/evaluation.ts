@@ -4,6 +4,7 @@ import { compileLinearRegExp, type LinearRegExp } from "@svc/catalog/patterns";
 import { celFuncOf } from "../functions/function.ts";
 import { libraryFunctions } from "../functions/index.ts";
 import { celLimits, rangesOf } from "../read/cel-syntax.ts";
+import { absentFieldsOf } from "./absent-fields.ts";
 import { type CelValues, celTime } from "./cel-values.ts";
 import { containsSteps, matchesSteps } from "./cost-of-text.ts";
 import { meteredEach, stepsOf, take } from "./meter.ts";
@@ -96,6 +97,7 @@ export function evaluationOf<T extends object>(
 ): (each: readonly CelValues[], isOver: () => boolean) => readonly (T | CelFailure)[] {
   const run = plan(meteredEnv, tree);
   const ranges = rangesOf(tree).map((range) => plan(meteredEnv, range));
+  const absentFields = absentFieldsOf(meteredEnv, tree);
   const evaluate = (values: CelValues): T | CelFailure => {
     for (const range of ranges) {
       const list = range(values);
@@ -104,7 +106,10 @@ export function evaluationOf<T extends object>(
       }
     }
     const value = run(values);
-    if (isCelError(value)) return { error: describeCelError(value.message) };
+    if (isCelError(value)) {
+      const error = describeCelError(value.message);
+      return { error: error === absentField ? `${error}${absentFields(values)}` : error };
+    }
     return answerOf(value);
   };
   return (each, isOver) => {
@@ -129,11 +134,10 @@ function describeCelError(message: string): string {
   return told ?? "cannot be evaluated";
 }
 
+const absentField = "reads a field that is absent";
+
 const celErrors: readonly (readonly [RegExp, string])[] = [
-  [
-    /field not found|no such (?:key|field)|undeclared|unknown (?:name|identifier|variable)|not found/i,
-    "reads a field that is absent",
-  ],
+  [/field not found|no such (?:key|field)|undeclared|unknown (?:name|identifier|variable)|not found/i, absentField],
   [/overload/i, "applies an operation to values of types that it does not take"],
   [/convert|parse|invalid|timestamp|duration/i, "converts a value that has not the form for it"],
   [/divi|modul/i, "divides by zero"],

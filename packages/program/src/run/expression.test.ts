@@ -59,3 +59,19 @@ test("lists of at most 1,000 items are walked through", () => {
   expect(run("row.list.all(x, x >= 0.0)", list(1000))).toEqual({ value: true });
   expect(run("row.list.all(x, x >= 0.0)", list(1001))).toHaveProperty("error");
 });
+
+test.each([
+  ["row.owner.name == 'x'", ": row.owner; ask has(row.owner) first"],
+  ["row.tags[3] == 'x'", ""],
+  ["row.deep.list[0].id == 1.0", ": row.deep.list; ask has(row.deep.list) first"],
+  ["has(row.owner) && true || row.size > 1.0", ": row.size; ask has(row.size) first"],
+  ["row.a + row.b + row.c + row.d", ": row.a, row.b, row.c; ask has(row.a) first"],
+  ["row['the owner'] == 'x'", ': row["the owner"]'],
+  ["row.items.exists(item, item.price > 1.0)", ""],
+])("%s says which field is absent, by the program's own name for it", (source, told) => {
+  const row = { tags: ["a"], deep: { here: 1 }, items: [{ secret: "value" }] };
+  const [outcome] = compileSource(source).evaluate({}, [row]);
+  if (!(outcome && "error" in outcome)) throw new Error("has an answer");
+  if (outcome.error.startsWith("reads a field")) expect(outcome.error).toBe(`reads a field that is absent${told}`);
+  else expect(told).toBe("");
+});

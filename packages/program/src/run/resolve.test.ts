@@ -2,7 +2,7 @@ import fc from "fast-check";
 import { expect, test } from "vitest";
 import type { JsonValue } from "../json.ts";
 import { parseTemplate } from "../read/reference.ts";
-import { type RunScope, resolveResult, resolveValue, valueAt } from "./resolve.ts";
+import { computeExpressions, type RunScope, resolveResult, resolveValue, valueAt } from "./resolve.ts";
 
 const scope: RunScope = {
   input: { chat: "@team", list: [{ id: 1 }, { id: 2 }] },
@@ -97,4 +97,10 @@ test("a value without references is itself", () => {
       expect(resolve(value as JsonValue)).toEqual({ value });
     }),
   );
+});
+
+test("an expression that has no value is named by its place", async () => {
+  const template = parse({ to: [{ $cel: "timestamp(input.chat)" }] });
+  const found = await computeExpressions([template], async () => ({ error: "converts a value" }));
+  expect(found).toHaveProperty("fault.message", "$cel converts a value, at /to/0/$cel");
 });

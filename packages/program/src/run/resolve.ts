@@ -98,7 +98,7 @@ export async function computeExpressions(
     const found = await compute(expression);
     if ("error" in found) {
       const code = found.isTooExpensive === true ? "EXPRESSION_TOO_EXPENSIVE" : "EXPRESSION_FAILED";
-      return { fault: { code, pointer: expression.pointer, message: `$cel ${found.error}` } };
+      return { fault: { code, pointer: expression.pointer, message: `$cel ${found.error}, at ${expression.pointer}` } };
     }
     computed.set(expression, found.value);
   }

@@ -19,7 +19,7 @@ const tools = {
 };
 const classes = Object.keys(tools) as (keyof typeof tools)[];
 
-/** A list under making: numbers that decide, ids that are taken, sets that are known there, whether another step follows. */
+/** A list under making: numbers that decide, ids that are taken, sets that are known there, whether no step follows that may be skipped. */
 type Making = {
   readonly draw: (count: number) => number;
   readonly ids: { count: number };
@@ -146,13 +146,16 @@ function makeInner(making: Making, within: Step["kind"], most: number): object[]
   return makeSteps({ ...making, inside, sets: [...making.sets] }, kinds, most);
 }
 
+/** What a judge may let an answer skip. */
+const skippable: ReadonlySet<string> = new Set(["call", "http", "map", "run", "if", "until", "parallel"]);
+
 /** Makes at most so many steps. Five, branches of three and maps of two calls stay below the 100 of a program. */
 function makeSteps(making: Making, kinds: readonly Step["kind"][], most: number): object[] {
   const length = 1 + making.draw(most);
-  return Array.from({ length }, (_, index) => {
+  const drawn = Array.from({ length }, () => kinds[making.draw(kinds.length)] ?? "wait");
+  return drawn.map((kind, index) => {
     const set = making.sets[making.draw(Math.max(1, making.sets.length))];
-    const kind = kinds[making.draw(kinds.length)] ?? "wait";
-    const here = { ...making, isLast: index === length - 1 };
+    const here = { ...making, isLast: !skippable.has(drawn[index + 1] ?? "") };
     // Before there is a set, a call makes one.
     if (set === undefined) return makeRows(here);
     const step = { ...makers[kind](here, set), ...makeWhen(here) };

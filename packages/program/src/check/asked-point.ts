@@ -66,10 +66,24 @@ function checkBranch({ program, point, use: { step } }: AskedPoint, { faults }: 
   faults.add("PROGRAM_POINT_INVALID", path, message, hint);
 }
 
-function checkSkip({ point, use: { step, list } }: AskedPoint, { faults }: Check): void {
-  if (!point.continuations.includes("skip") || list.at(-1) !== step) return;
-  const message = `skips the step after ${step.id}, and there is none`;
-  faults.add("PROGRAM_POINT_INVALID", continuationPath(point, "skip"), message, "leave skip out");
+/** Steps that do something, or hold steps that do. */
+const acting: ReadonlySet<string> = new Set(["call", "http", "map", "run", "if", "until", "parallel"]);
+
+/** Whoever skips a step that only prepares what is done later would have that done, with less to go by. */
+function checkSkip({ point, use: { step, list }, leftOut }: AskedPoint, { faults }: Check): void {
+  if (!point.continuations.includes("skip")) return;
+  const path = continuationPath(point, "skip");
+  if (list.at(-1) === step) {
+    const message = `skips the step after ${step.id}, and there is none`;
+    faults.add("PROGRAM_POINT_INVALID", path, message, "leave skip out");
+    return;
+  }
+  const next = list[list.indexOf(step) + 1];
+  // Where a step had to be left out it may have been the next one.
+  if (next === undefined || acting.has(next.kind) || leftOut.size > 0) return;
+  const message = `skips the one step after ${step.id}, which is the ${next.kind} ${next.id}: what comes behind it would be done`;
+  const hint = `put ${step.id} directly before the step that acts, or put all that is to be skipped into an if behind it, such as {"id": "act", "if": "true", "then": [...]}`;
+  faults.addYounger("PROGRAM_POINT_INVALID", path, message, hint);
 }
 
 function checkRetry(asked: AskedPoint, check: Check): void {

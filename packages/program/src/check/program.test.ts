@@ -220,3 +220,25 @@ test("no message repeats an argument's value", async () => {
   expect(faults.length).toBeGreaterThan(2);
   expect(JSON.stringify(faults)).not.toContain("planted-marker");
 });
+
+test("an answer skips a step that acts; where the one behind a judge only prepares, that is refused of new programs", async () => {
+  const rows = { from: "items[]", keep: ["id"] };
+  const list = { id: "list", call: "calendar.list_events", entity: "ops", args: { calendar_id: "primary" }, rows };
+  const sorted = { id: "sorted", sort: "list", by: [{ field: "id" }] };
+  const act = { id: "act", map: "list", do: [{ id: "me", call: "messaging_bot.get_me", entity: "ops", args: {} }] };
+  const gate = { id: "gate", judge: "go" };
+  const go = { question: "?", continuations: ["proceed", "skip"], escalation: [{ principal: "lead" }] };
+  const program = (...steps: object[]) => ({ version: 1, title: "x", steps: [list, ...steps], points: { go } });
+  const before = program(gate, sorted, act);
+  expect(await faultsOf(before)).toEqual([
+    {
+      code: "PROGRAM_POINT_INVALID",
+      pointer: "/points/go/continuations/1",
+      message: "skips the one step after gate, which is the sort sorted: what comes behind it would be done",
+      hint: expect.stringContaining('{"id": "act", "if": "true", "then": [...]}'),
+    },
+  ]);
+  expect(await checkProgram(JSON.stringify(before), { ...context, isStored: true })).toHaveProperty("estimate");
+  expect(await faultsOf(program(sorted, gate, act))).toEqual([]);
+  expect(await faultsOf(program(gate, ifStep("both", "true", [sorted, act])))).toEqual([]);
+});

@@ -29,7 +29,8 @@ const defaultForm: ObjectForm = {
 /** What a question has that an approval gate has not. */
 const ladderFields = {
   continuations: {
-    description: "What an answer may pick. Which of them make sense depends on where the point is asked.",
+    description:
+      "What an answer may pick. Which of them make sense depends on where the point is asked. At a judge skip skips exactly the one step behind it, which must be a call, http, map, run, if, until or parallel; all that comes after that is done.",
     type: "array",
     minItems: continuationCount.min,
     maxItems: continuationCount.max,

@@ -19,7 +19,8 @@ const stateCount = { min: 1, max: rowStates.length };
 /** The optional field of every step that takes the rows of a set. */
 export const sourceOptions = {
   states: {
-    description: "Of a map's rows those that ended so. Default: all, failed ones too.",
+    description:
+      "Of a map's rows those that ended so. Default: all, failed ones too, in which a field kept from a call that did not end well is null: not that there is none, but that it is not known.",
     type: "array",
     minItems: stateCount.min,
     maxItems: stateCount.max,

@@ -2,7 +2,7 @@ import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { listFiles, root } from "../source.ts";
-import { endingAt } from "./endings.ts";
+import { endingAt, withLostUndos } from "./endings.ts";
 import type { Ending, History } from "./history.ts";
 import { createLevel, type Level } from "./level.ts";
 import { createPresent, migrateStores, type Present } from "./migrate-stores.ts";
@@ -76,7 +76,7 @@ describe.each([...versions])("version %s", (_version, recordings) => {
         expect(strange, what).toEqual([]);
         driven++;
         if (refused.length > 0) continue;
-        expect({ jobs, without, beyond }, what).toMatchObject(endingAt(history, prefix.entry));
+        expect({ jobs, without, beyond }, what).toMatchObject(withLostUndos(endingAt(history, prefix.entry), history));
       }
     },
   );

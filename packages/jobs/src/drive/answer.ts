@@ -3,6 +3,7 @@ import type { Step } from "@svc/program";
 import type { Change, Edit } from "../state/change.ts";
 import { stepOf } from "../state/flow.ts";
 import type { JobState } from "../state/job.ts";
+import type { StepEffects } from "../steps/effects.ts";
 import { stepKinds } from "../steps/index.ts";
 import type { Settled, StepKind } from "../steps/step-kind.ts";
 import type { Port } from "./port.ts";
@@ -17,7 +18,7 @@ export async function resumeFromAsk(state: JobState, port: Port): Promise<Change
   if (found?.decision === undefined) return { edits: [], next: { kind: "leave" } };
   const { stepId, kind, decision, overridesJson, principalChain: chain } = found;
   if (state.status === "pending_plan_approval") return answeredPlan(decision, chain);
-  return answered(state, { stepId, kind, decision, overridesJson, chain });
+  return answered(state, { stepId, kind, decision, overridesJson, chain }, port);
 }
 
 /** The ask that a job waits for. */
@@ -40,7 +41,11 @@ function answeredPlan({ continuation }: DecisionDocument, chain: readonly string
 }
 
 /** What one continuation changes, where the question was asked. */
-export function answered(state: JobState, settled: Settled): Change {
+export async function answered(
+  state: JobState,
+  settled: Settled,
+  effects: Pick<StepEffects, "compute">,
+): Promise<Change> {
   const { stepId, kind, decision, chain } = settled;
   const entry = state.steps.get(stepId);
   const asked: Edit[] = state.blocks[stepId]?.kind === "asked" ? [{ kind: "block", stepId, block: undefined }] : [];
@@ -58,18 +63,24 @@ export function answered(state: JobState, settled: Settled): Change {
           { kind: "deadline", clock: "runs" },
         ]
       : [];
-  const { edits, next } = kind === "undo_stuck" ? answeredUndo(state, settled) : answeredStep(state, settled);
+  const { edits, next } = await (kind === "undo_stuck"
+    ? answeredUndo(state, settled)
+    : answeredStep(state, settled, effects));
   return { edits: [...noted, ...resumed, ...edits], next };
 }
 
-function answeredStep(state: JobState, settled: Settled): Change {
+function answeredStep(
+  state: JobState,
+  settled: Settled,
+  effects: Pick<StepEffects, "compute">,
+): Change | Promise<Change> {
   const instruction = stepOf(state.loaded.flow, settled.stepId);
   const { step, index } = instruction;
   const { answer }: Pick<StepKind<Step["kind"]>, "answer"> = stepKinds[step.kind] as StepKind<Step["kind"]>;
   if (answer === undefined) throw new Error(`a step of kind ${step.kind} asks nothing`);
   const branch = state.positions.findIndex((position) => position.index === index);
   const { progress, generation = state.generation } = state.positions[branch] ?? {};
-  return answer({ state: { ...state, generation }, step, instruction, progress }, settled);
+  return answer({ state: { ...state, generation }, step, instruction, progress }, settled, effects);
 }
 
 /** proceed leaves the entry, retry-with tries it again, abort stops undoing. */

@@ -80,7 +80,11 @@ function waiting({ undo, positions }: JobState, { kind, stepId }: Question, { id
 }
 
 /** What a simulation answers: proceed, else skip; where neither is declared it ends. */
-function answersItself(state: JobState, { stepId, pointId, kind, continuations }: Question, port: Port): Change {
+async function answersItself(
+  state: JobState,
+  { stepId, pointId, kind, continuations }: Question,
+  port: Port,
+): Promise<Change> {
   const continuation = (["proceed", "skip"] as const).find((choice) => continuations.includes(choice));
   const payload = { pointId, ...(continuation && { continuation }) };
   const asked: Edit[] = [
@@ -96,7 +100,7 @@ function answersItself(state: JobState, { stepId, pointId, kind, continuations }
     };
   }
   const decision: DecisionDocument = { continuation, ...nobody, at: port.clock.now() };
-  const { edits, next } = answered(state, { stepId, kind, decision, overridesJson: "", chain });
+  const { edits, next } = await answered(state, { stepId, kind, decision, overridesJson: "", chain }, port);
   return { edits: [...asked, ...edits], next };
 }
 

@@ -151,3 +151,65 @@ test("what a row that is put off has done is undone when the job is cancelled me
   );
   expect(reading.receipt.saga).toEqual({ state: "compensated", entries: 5, done: 5, failed: 0 });
 });
+
+/** A step whose write comes to nothing known, and a step that fails. */
+function lostThenFails(lost: object, world = createWorld()) {
+  world.script = ({ body }) => (body["text"] === "a" ? "timeout" : body["text"] === "c" ? { status: 422 } : undefined);
+  return { world, program: { steps: [{ ...note("one", "a"), ...lost }, note("three", "c")], ...saga } };
+}
+
+const literal = { id: { $cel: "'note-' + 'a'" }, confirm: true };
+
+test.each([
+  ["fixed", { id: "note-a", confirm: true }, "proceed", 1, { state: "compensated", entries: 1, done: 1, failed: 0 }],
+  ["computed", literal, "proceed", 1, { state: "compensated", entries: 1, done: 1, failed: 0 }],
+  ["of the lost answer", undo.args, "proceed", 0, { state: "compensated", entries: 1, done: 0, failed: 1 }],
+  ["fixed", { id: "note-a", confirm: true }, "skip", 0, { state: "armed", entries: 0, done: 0, failed: 0 }],
+] as const)("a write in doubt whose undo is %s (%o) is undone as the answer says: %s", async (...row) => {
+  const [, args, continuation, deletions, expected] = row;
+  const { world, program } = lostThenFails({ undo: { ...undo, args } });
+  const bench = await benches.bench(world);
+  bench.engine();
+  const id = await bench.submit(program);
+  await bench.reach(id, "parked");
+  await bench.answer(id, { continuation });
+  const reading = await bench.reach(id, "failed");
+  expect(world.seen.filter(({ method }) => method === "DELETE")).toHaveLength(deletions);
+  expect(reading.receipt.saga).toMatchObject(expected);
+  expect(reading.steps["one"]?.undo ?? { done: 0, failed: 0 }).toEqual({
+    done: expected.done,
+    failed: expected.failed,
+  });
+});
+
+test("rows in doubt that are treated as done count as undos that failed", async () => {
+  const world = createWorld({ items: 4 });
+  world.script = ({ body }) => {
+    if (body["text"] === "i1" || body["text"] === "i2") return "timeout";
+    return body["text"] === "c" ? { status: 422 } : undefined;
+  };
+  const bench = await benches.bench(world);
+  bench.engine();
+  const call = { id: "note", call: "desk.send_note", entity: "ops", args: { text: { $ref: "row.id" } }, undo };
+  const doubt = { question: "Done?", continuations: ["proceed", "abort"], escalation: [{ principal: "owner" }] };
+  const each = sendAll({ do: [call], onRows: { unknown: "doubt" } });
+  const id = await bench.submit({ ...each, steps: [...each.steps, note("last", "c")], points: { doubt }, ...saga });
+  await bench.reach(id, "parked");
+  await bench.answer(id, { continuation: "proceed" });
+  const reading = await bench.reach(id, "failed");
+  const undone = world.seen.filter(({ method }) => method === "DELETE").map(({ path }) => path);
+  expect(undone).toEqual(["/notes/note-i3", "/notes/note-i0"]);
+  expect(reading.receipt.saga).toEqual({ state: "compensated", entries: 4, done: 2, failed: 2 });
+  expect(reading.steps["send"]).toMatchObject({ state: "completed", undo: { done: 2, failed: 2 } });
+});
+
+test("a call whose answer becomes rows is undone, too", async () => {
+  const world = createWorld();
+  world.script = ({ body }) => (body["text"] === "c" ? { status: 422 } : undefined);
+  const bench = await benches.bench(world);
+  bench.engine();
+  const rows = { from: "tags[]", keep: ["id"] };
+  const id = await bench.submit({ steps: [{ ...note("one", "a"), rows }, note("three", "c")], ...saga });
+  const reading = await bench.reach(id, "failed");
+  expect(reading.receipt.saga).toEqual({ state: "compensated", entries: 1, done: 1, failed: 0 });
+});

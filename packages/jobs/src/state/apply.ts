@@ -168,6 +168,11 @@ const editors: { readonly [Kind in Edit["kind"]]: (draft: Draft, edit: Extract<E
     job.undo = undo;
   },
   armUndo,
+  loseUndo: (draft, { stepId, count }) => {
+    const { saga } = draft.job;
+    draft.job.saga = { ...saga, state: "armed", entries: saga.entries + count, failed: saga.failed + count };
+    countUndo(draft, stepId, "failed", count);
+  },
   endUndo,
   endChildUndo: ({ pending }, { jobId, entry, state }) => {
     pending.childUndone.push({ jobId, entry, state });
@@ -478,9 +483,9 @@ function endUndo(draft: Draft, { stepId, entry, state }: Extract<Edit, { kind: "
   countUndo(draft, stepId, state);
 }
 
-function countUndo(draft: Draft, stepId: string, state: "done" | "failed"): void {
+function countUndo(draft: Draft, stepId: string, state: "done" | "failed", count = 1): void {
   patch(draft, stepId, ({ receipt: { undo = { done: 0, failed: 0 } } }) => {
-    return { undo: { ...undo, [state]: undo[state] + 1 } };
+    return { undo: { ...undo, [state]: undo[state] + count } };
   });
 }
 

@@ -70,6 +70,7 @@ export type UndoOf = {
  * - `generation`: calls are made anew from here on; of a step in a branch, those of its branch alone.
  * - `logProgress`: how far a step is, at most once in 5 seconds; `logUndo`: how far undoing is, as seldom unless `isAlways`.
  * - `asked`: a question that is put with the next commit.
+ * - `armUndo`: how calls are undone. `loseUndo`: that so many of a step cannot be, since nobody has their answers.
  * - `child`: a job that is stored with the next commit, to run a skill. `endChildUndo`: what became of an undo entry of such a job.
  */
 export type Edit =
@@ -131,6 +132,7 @@ export type Edit =
   | { readonly kind: "plan"; readonly plan: PlanProgress | undefined }
   | { readonly kind: "undo"; readonly undo: UndoProgress | undefined }
   | { readonly kind: "armUndo"; readonly entries: readonly UndoOf[] }
+  | { readonly kind: "loseUndo"; readonly stepId: string; readonly count: number }
   | {
       readonly kind: "endChildUndo";
       readonly jobId: Id<"job">;

@@ -16,7 +16,7 @@ import { type CallFault, firstTurn, type Invoked, invoke, newTally, toolOf } fro
 import { argumentsOfPage, type PageProgress, type TurnedPage, turnPage } from "./page.ts";
 import { pickFields } from "./pick-fields.ts";
 import { systemQuestion } from "./questions.ts";
-import type { FirstCall, RetriedAt, Retry, StepAt, StepKind } from "./step-kind.ts";
+import type { FirstCall, RetriedAt, Retry, Settled, StepAt, StepKind } from "./step-kind.ts";
 
 /** A tool call: the whole of it in one act, or, where its answer becomes rows, an act a page. */
 export const callKind = {
@@ -25,10 +25,7 @@ export const callKind = {
   firstCall,
   advance: advanceCall,
   retried: retriedCall,
-  answer: ({ instruction, step }, { decision }) => {
-    const state = decision.continuation === "skip" ? "skipped" : "completed";
-    return { edits: [{ kind: "finish", stepId: step.id, state, to: instruction.next }], next: { kind: "on" } };
-  },
+  answer: answerDoubt,
 } satisfies StepKind<"call"> & StepKind<"http">;
 
 /** A step that is one call: of a tool, or a request of the program's own. */
@@ -146,7 +143,7 @@ function takeAnswer(
     case "ok":
       return step.rows === undefined
         ? keepAnswer(at, effects, invoked.value, edits)
-        : keepRows(at, step.rows, invoked.value, edits);
+        : keepRows(at, step.rows, invoked.value, { edits, effects });
     case "failed":
       return failed(step, edits, toldOf(step, invoked.fault));
     case "unknown":
@@ -229,11 +226,33 @@ function doubt(step: MapCall, fault: CallFault, edits: readonly Edit[]): Change 
   };
 }
 
+/**
+ * A write in doubt that is treated as done is undone as one that was answered. Where its undo names the answer, which nobody has, it
+ * counts as an undo that failed.
+ */
+async function answerDoubt(
+  { state, instruction, step }: CallAt,
+  { decision }: Settled,
+  effects: Pick<StepEffects, "compute">,
+): Promise<Change> {
+  const isDone = decision.continuation === "proceed";
+  const call = { call: step, stepId: step.id, ordinal: 0, scope: state.scope };
+  const undo = isDone ? await undoOf(state, call, effects) : undefined;
+  const ended = isDone ? "completed" : "skipped";
+  return {
+    edits: [
+      ...(undo === undefined ? [] : [{ kind: "armUndo", entries: [undo] } as const]),
+      { kind: "finish", stepId: step.id, state: ended, to: instruction.next },
+    ],
+    next: { kind: "on" },
+  };
+}
+
 async function keepRows(
   at: CalledAt,
   spec: NonNullable<CallStep["rows"]>,
   answer: JsonValue,
-  edits: readonly Edit[],
+  { edits, effects }: { readonly edits: readonly Edit[]; readonly effects: Pick<StepEffects, "compute"> },
 ): Promise<Change> {
   const { state, step, instruction } = at;
   const list = valueAt(answer, spec.from) ?? [];
@@ -250,6 +269,9 @@ async function keepRows(
     { kind: "fetched", setId: step.id, rows: list.map((item) => pickFields(item, spec.keep)) },
   ];
   if (turned === undefined) {
+    const scope = { ...state.scope, output: answer };
+    const undo = await undoOf(state, { call: step, stepId: step.id, ordinal: 0, scope }, effects);
+    if (undo !== undefined) taken.push({ kind: "armUndo", entries: [undo] });
     return {
       edits: [...taken, { kind: "finish", stepId: step.id, state: "completed", to: instruction.next }],
       next: { kind: "on" },

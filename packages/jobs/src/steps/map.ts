@@ -223,7 +223,10 @@ function answerRows(at: StepAt<"map">, settled: Settled): Change {
           next: { kind: "on" },
         };
       }
-      return { edits: [{ kind: "turned", setId: step.id, from: about, to: "ok" }, again], next: { kind: "on" } };
+      return {
+        edits: [...loseUndo(at), { kind: "turned", setId: step.id, from: about, to: "ok" }, again],
+        next: { kind: "on" },
+      };
     case "skip":
       return { edits: [{ kind: "turned", setId: step.id, from: about, to: "skipped" }, again], next: { kind: "on" } };
     case "retry-with":
@@ -231,6 +234,14 @@ function answerRows(at: StepAt<"map">, settled: Settled): Change {
     default:
       return { edits: [again], next: { kind: "on" } };
   }
+}
+
+/** What rows in doubt did is not known row by row: where they are treated as done, each counts as an undo that failed. */
+function loseUndo({ state, step }: StepAt<"map">): Edit[] {
+  const count = state.steps.get(step.id)?.receipt.rows?.unknown ?? 0;
+  const isUndone = step.calls.some((call) => isCall(call) && call.undo !== undefined);
+  if (count === 0 || !isUndone || state.isSimulated || state.loaded.program.sagaOn.length === 0) return [];
+  return [{ kind: "loseUndo", stepId: step.id, count }];
 }
 
 function retryRows(

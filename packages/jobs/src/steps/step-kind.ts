@@ -60,7 +60,9 @@ export type StepKind<Kind extends Step["kind"]> = {
    */
   readonly retried: ((at: RetriedAt<Kind>, retry: Retry) => StepProgress | undefined) | "anew";
   /** What an answer to a question of the step changes; abort is not among the answers. Undefined for a kind that asks none. */
-  readonly answer: ((at: StepAt<Kind>, settled: Settled) => Change) | undefined;
+  readonly answer:
+    | ((at: StepAt<Kind>, settled: Settled, effects: Pick<StepEffects, "compute">) => Change | Promise<Change>)
+    | undefined;
 };
 
 /** A step where an attempt at its job ended. */

@@ -45,3 +45,18 @@ test("every name that the schema refers to is defined, every definition is refer
   const made = stepKinds.flatMap((kind) => [kind, ...Object.keys(languageOf(kind).definitions)]);
   expect(new Set(made).size).toBe(made.length);
 });
+
+test("the schema says what answers do, which functions there are, and what is absent or skipped", () => {
+  const text = JSON.stringify(programSchema);
+  for (const word of [
+    "abort: everywhere",
+    "skip: at a judge",
+    "upperAscii",
+    "math.round",
+    "its set is empty",
+    "WAIT_BEYOND_DEADLINE",
+  ]) {
+    expect(text).toContain(word);
+  }
+  expect(text).toMatch(/null, absent or skipped, .{0,10}else/);
+});

@@ -119,3 +119,20 @@ test("what is computed of the program's own words is no secret, and of a marked 
     expect(await faultsOf(get(source), rest), source).toEqual(["SENSITIVE_LITERAL /steps/0/args/access_token"]);
   }
 });
+
+test.each<[string, boolean]>([
+  ["input.count == '2'", false],
+  ["'Ann' != 5", false],
+  ["input.name == true", false],
+  ["input.name == now", false],
+  ["now - timestamp('2026-05-01T09:00:00Z') == '1h'", false],
+  ["input.count == 2 && input.count != 2.0", true],
+  ["input.name == null || input.count == null", true],
+  ["input.name == params.open", true],
+  ["rows.deals == 5.0", true],
+])("%s is refused where the two sides are never equal, of what is new", async (condition, isRight) => {
+  const steps = [fetch, { id: "some", filter: "deals", where: condition }];
+  const rest = { params: { open: null } };
+  expect(await faultsOf(steps, rest)).toEqual(isRight ? [] : ["EXPRESSION_INVALID /steps/1/where"]);
+  expect(await faultsOf(steps, rest, true)).toEqual([]);
+});

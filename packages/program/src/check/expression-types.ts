@@ -101,7 +101,7 @@ function typeOfCall(node: Expr, walk: ExpressionWalk): Typed {
   );
   if ("kind" in found) return { kind: found.kind, type: typeGiven(found, receiver ?? typed[0]) };
   (found.isYounger === true ? walk.youngerFault : walk.fault)(found.fault, found.hint);
-  return dynamic;
+  return found.gives === undefined ? dynamic : { kind: found.gives, type: undefined };
 }
 
 /** The JSON type of what a function gives, where one is known. */

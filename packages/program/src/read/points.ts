@@ -26,11 +26,18 @@ const defaultForm: ObjectForm = {
   examples: [{ continuation: "abort" }],
 };
 
+/** What each does where the point is asked, as docs/asks.md has it. */
+const continuationTexts = [
+  "proceed: at a judge the job goes on; failed rows are accepted as failed, unknown ones count as done.",
+  "retry-with: the overrides are applied; at a judge the job goes back to rerunFrom, failed rows go on at their first call that did not end well, unknown ones only where the tool takes an idempotency key.",
+  "skip: at a judge the next step is skipped, exactly the one behind it, which must be a call, http, map, run, if, until or parallel, and what comes after it is done; failed and unknown rows are marked skipped.",
+  "abort: everywhere what the saga covers is undone, and the job ends as aborted.",
+].join(" ");
+
 /** What a question has that an approval gate has not. */
 const ladderFields = {
   continuations: {
-    description:
-      "What an answer may pick. Which of them make sense depends on where the point is asked. At a judge skip skips exactly the one step behind it, which must be a call, http, map, run, if, until or parallel; all that comes after that is done.",
+    description: `What an answer may pick. ${continuationTexts}`,
     type: "array",
     minItems: continuationCount.min,
     maxItems: continuationCount.max,

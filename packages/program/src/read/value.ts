@@ -10,7 +10,7 @@ import { hasDoubledPath, looksLikeTemplate, namesPlace, rightForm } from "./temp
 /** The definition `value` of the JSON Schema. */
 export const valueDefinition: JsonSchema = {
   description:
-    'A JSON value. {"$ref": path} takes a value, with "else" where its source may be skipped or absent; {"$text": "… {path} …"} joins text, {{ is a brace; where a source is null, absent or skipped, "else" beside it stands in for the whole text, and without one the step or the row fails. Paths start with input, params, steps.<id>, row, output, calls.<id> or rows.<set>. {"$cel": expression} computes a value of them and of now; {"$literal": value} is the value as it stands; {"$secret": name} is a secret of the project, with "prefix" before it, in an http step and at arguments that a tool marks x-sensitive.',
+    'A JSON value. {"$ref": path} takes a value, with "else" where its source may be skipped or absent; {"$text": "… {path} …"} joins text, {{ is a brace; where a source is null, absent or skipped, "else" beside it stands in for the whole text, and without one the step or the row fails. Paths start with input, params, steps.<id>, row, output, calls.<id> or rows.<set>. {"$cel": expression} computes a value of them and of now, the time at which the step began, with the functions that $defs/expression names; {"$literal": value} is the value as it stands; {"$secret": name} is a secret of the project, with "prefix" before it, in an http step and at arguments that a tool marks x-sensitive.',
   examples: [
     { $ref: "steps.sum.sent", else: 0 },
     { $text: "{rows.open} open" },

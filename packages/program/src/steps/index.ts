@@ -102,7 +102,7 @@ export function languageOf(kind: Step["kind"]): StepLanguage<Step, Step> {
 const when = {
   ...ref("expression"),
   description:
-    "Where it does not hold the step is skipped, and what names its value needs else. In a map it may name row and calls.",
+    "Where it does not hold the step is skipped: its set is empty, and what names its value needs else. In a map it may name row and calls.",
 };
 
 /** The form of a kind of step where it stands, with the id and the condition that every step has, and what is done when it fails. */

@@ -20,10 +20,11 @@ export type WaitStep = AnyStep & {
 };
 
 const untilForm: ObjectForm = {
-  description: "A time.",
+  description:
+    "A time as a timestamp (RFC 3339), written, named or computed; a duration such as 2d is no time, and stands in wait itself. One that is past is not waited for, and one behind the deadline fails the step with WAIT_BEYOND_DEADLINE.",
   required: { until: ref("value") },
   optional: {},
-  examples: [{ until: "2026-05-01T09:00:00Z" }],
+  examples: [{ until: "2026-05-01T09:00:00Z" }, { until: { $cel: "now + duration('24h')" } }],
 };
 
 const form: ObjectForm = {

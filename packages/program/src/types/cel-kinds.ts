@@ -26,7 +26,13 @@ export function kindOfType(type: ValueType): CelKind {
 export type Given = { readonly kind: CelKind; readonly signature?: Signature };
 
 /** `isYounger`: what version 0.1 let pass, and which fails when it runs. */
-type KindFault = { readonly fault: string; readonly hint: string; readonly isYounger?: boolean };
+type KindFault = {
+  readonly fault: string;
+  readonly hint: string;
+  readonly isYounger?: boolean;
+  /** What it gives all the same. */
+  readonly gives?: CelKind;
+};
 
 const any: readonly CelKind[] = [];
 const times: readonly CelKind[] = ["timestamp", "duration"];
@@ -102,7 +108,7 @@ function kindOfOperator(name: string, kinds: readonly CelKind[]): CelKind | Kind
   const [left = "dyn", right = "dyn"] = kinds;
   if (logic.has(name)) return kinds.every((kind) => kind === "bool" || kind === "dyn") ? "bool" : notBool(kinds);
   if (name === "_?_:_") return left === "bool" || left === "dyn" ? sameKind(right, kinds[2] ?? "dyn") : notBool([left]);
-  if (name === "_==_" || name === "_!=_") return "bool";
+  if (name === "_==_" || name === "_!=_") return mayEqual(left, right) ? "bool" : neverEqual(name, left, right);
   if (comparisons.has(name)) return isComparable(left, right) ? "bool" : mismatch(name, left, right);
   if (name === "@in") {
     return ["list", "map", "dyn"].includes(right)
@@ -184,6 +190,28 @@ function isComparable(left: CelKind, right: CelKind): boolean {
   if (left === "dyn" || right === "dyn") return left !== "map" && right !== "map";
   if (numbers.includes(left) && numbers.includes(right)) return true;
   return left === right && ["bool", "string", "bytes", "timestamp", "duration"].includes(left);
+}
+
+/** Whether values of two kinds are ever equal. What a schema declares may be null all the same. */
+function mayEqual(left: CelKind, right: CelKind): boolean {
+  if (left === right || [left, right].some((kind) => kind === "dyn" || kind === "null")) return true;
+  return numbers.includes(left) && numbers.includes(right);
+}
+
+function neverEqual(name: string, left: CelKind, right: CelKind): KindFault {
+  const other = left === "string" ? right : left;
+  const isText = left === "string" || right === "string";
+  const hint = !isText
+    ? "give both sides one type"
+    : numbers.includes(other)
+      ? "write the number without quotes, as in row.id == 4711, or make a text of it: string(row.id) == '4711'"
+      : times.includes(other)
+        ? `make a ${other} of the text: ${other}(…)`
+        : other === "bool"
+          ? "write true or false without quotes"
+          : "compare the text with a text";
+  const fault = `compares ${left} ${name.replaceAll("_", "")} ${right}, which are never equal`;
+  return { fault, hint, isYounger: true, gives: "bool" };
 }
 
 function sameKind(left: CelKind, right: CelKind): CelKind {

@@ -27,6 +27,13 @@ const mended: Readonly<Record<string, { readonly sends: RegExp; readonly why: st
   },
 };
 
+/** What is told of a fault since, beside what the version told: which field is absent. */
+const toldSince = /(?<= reads a field that is absent): [\w.]+; ask has\([\w.]+\) first/g;
+
+function asToldBefore<T>(jobs: T): T {
+  return JSON.parse(JSON.stringify(jobs).replaceAll(toldSince, "")) as T;
+}
+
 type Recording = { readonly name: string; readonly history: History; prefixes: readonly Prefix[] };
 
 const versions = Map.groupBy(
@@ -76,7 +83,8 @@ describe.each([...versions])("version %s", (_version, recordings) => {
         expect(strange, what).toEqual([]);
         driven++;
         if (refused.length > 0) continue;
-        expect({ jobs, without, beyond }, what).toMatchObject(withLostUndos(endingAt(history, prefix.entry), history));
+        const ended = { jobs: asToldBefore(jobs), without, beyond };
+        expect(ended, what).toMatchObject(withLostUndos(endingAt(history, prefix.entry), history));
       }
     },
   );

@@ -237,9 +237,9 @@ test("a wait that would end behind the deadline fails at once, and one while the
 test("an until that is a duration is told how a duration is waited for", async () => {
   const bench = await benches.bench();
   bench.engine();
-  const id = await bench.submit({ input: { t: "2d" }, steps: [{ id: "rest", wait: { until: { $ref: "input.t" } } }] });
+  const id = await bench.submit({ input: { t: "2d" }, steps: [{ id: "rest", wait: { until: { $cel: "input.t" } } }] });
   const { job } = await bench.reach(id, "failed", "parked");
-  expect(job.lastError).toMatch(/^TIME_INVALID: step rest: until takes a timestamp, .*; a duration .* "wait": "2d"/);
+  expect(job.lastError).toMatch(/^TIME_INVALID: step rest: until is not a timestamp .*; a duration .* "wait": "2d"/);
 });
 
 test("a cancelled map finishes what is in flight, begins nothing more, and ends", async () => {

@@ -66,8 +66,17 @@ function checkBranch({ program, point, use: { step } }: AskedPoint, { faults }: 
   faults.add("PROGRAM_POINT_INVALID", path, message, hint);
 }
 
-/** Steps that do something, or hold steps that do. */
-const acting: ReadonlySet<string> = new Set(["call", "http", "map", "run", "if", "until", "parallel"]);
+/** Steps that only prepare what is done later. Filters and reductions are let be: version 0.1 had them, and had them skipped. */
+const preparing: ReadonlySet<string> = new Set([
+  "sort",
+  "limit",
+  "distinct",
+  "join",
+  "group",
+  "compute",
+  "flatten",
+  "take",
+]);
 
 /** Whoever skips a step that only prepares what is done later would have that done, with less to go by. */
 function checkSkip({ point, use: { step, list }, leftOut }: AskedPoint, { faults }: Check): void {
@@ -80,7 +89,7 @@ function checkSkip({ point, use: { step, list }, leftOut }: AskedPoint, { faults
   }
   const next = list[list.indexOf(step) + 1];
   // Where a step had to be left out it may have been the next one.
-  if (next === undefined || acting.has(next.kind) || leftOut.size > 0) return;
+  if (next === undefined || !preparing.has(next.kind) || leftOut.size > 0) return;
   const message = `skips the one step after ${step.id}, which is the ${next.kind} ${next.id}: what comes behind it would be done`;
   const hint = `put ${step.id} directly before the step that acts, or put all that is to be skipped into an if behind it, such as {"id": "act", "if": "true", "then": [...]}`;
   faults.addYounger("PROGRAM_POINT_INVALID", path, message, hint);

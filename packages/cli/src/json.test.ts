@@ -190,13 +190,45 @@ test("of jobs, questions and contacts", async () => {
     const refused = await runTestCommand(["jobs", command, id, "--json"], variables());
     expect(refused.noted.join("\n")).toContain(id);
   }
+  expect(await json("jobs check", [file])).toMatchObject({ faults: [] });
+  expect(await json("jobs steps", [id])).toMatchObject({ steps: [{ stepId: "gate" }, { stepId: "get" }] });
+  expect(await json("jobs rerun", [id])).toMatchObject({ drift: [] });
+  // What can be retried has failed, and is by jobs.test.ts.
+  ran.add("jobs retry");
+  const unretried = await runTestCommand(["jobs", "retry", id, "--json"], variables());
+  expect(unretried.noted.join("\n")).toContain(id);
   const waiting = await json("jobs submit", [file]);
+  expect(await json("jobs pause", [waiting.id])).toMatchObject({ id: waiting.id });
+  expect(await json("jobs resume", [waiting.id])).toMatchObject({ id: waiting.id });
   expect(await json("jobs cancel", [waiting.id])).toMatchObject({ id: waiting.id });
   expect(await json("ask-endpoints delete", [askEndpoint.id])).toEqual({ deleted: askEndpoint.id });
   const [account] = await json("connections list");
   expect(await json("connections delete", [account.id])).toEqual({ deleted: account.id });
   const unasked = await json("contacts put", ["other", "--name", "Ben"]);
   expect(await json("contacts delete", [unasked.principalId])).toEqual({ deleted: "other" });
+});
+
+test("of secrets", async () => {
+  const put = ["billing", "--secret-stdin"];
+  expect(await json("secrets put", put, { input: "0123456789abcdef" })).toMatchObject({ name: "billing" });
+  expect(await json("secrets list")).toMatchObject([{ name: "billing" }]);
+  expect(await json("secrets delete", ["billing"])).toEqual({ deleted: "billing" });
+});
+
+test("of standing programs", async () => {
+  const program = { version: 1, title: "Nap", steps: [{ id: "nap", wait: "1s" }] };
+  const source = { schedule: { at: ["2099-01-01T00:00:00Z"] } };
+  const file = await save("standing.json", { version: 1, title: "Nap once", source, program });
+  expect(await json("standing preview", [file])).toMatchObject({ nextTimes: [{}] });
+  const { id } = await json("standing create", ["nap", file]);
+  expect(await json("standing list")).toMatchObject([{ id, slug: "nap" }]);
+  expect(await json("standing show", ["nap"])).toMatchObject({ standingProgram: { id } });
+  expect(await json("standing update", ["nap", file])).toMatchObject({ id });
+  expect(await json("standing pause", ["nap"])).toMatchObject({ id });
+  expect(await json("standing resume", ["nap"])).toMatchObject({ id });
+  const { id: runId } = await json("standing run", ["nap"]);
+  expect(await json("standing runs", ["nap"])).toMatchObject([{ id: runId }]);
+  expect(await json("standing delete", ["nap"])).toEqual({ deleted: "nap" });
 });
 
 test("of every command but serve", () => {

@@ -1,10 +1,8 @@
-import { DeleteStandingProgramResponseSchema } from "@svc/gen/standing";
 import type { Command } from "commander";
 import { addProjectOptions, openProjectClient, type ProjectOptions } from "../client/open-client.ts";
 import type { CommandContext } from "../command/context.ts";
 import { addExamples } from "../command/examples.ts";
 import { addJson, type JsonOption } from "../command/options.ts";
-import { messageText } from "../text/message.ts";
 
 /** Adds `svc standing delete`. */
 export function addStandingDelete(standing: Command, context: CommandContext): void {
@@ -15,8 +13,8 @@ export function addStandingDelete(standing: Command, context: CommandContext): v
     .option("--cancel-running", "cancel its jobs under way as well")
     .action(async (id: string, options: ProjectOptions & JsonOption & { cancelRunning?: true }) => {
       const { standing: client } = await openProjectClient(options, context);
-      const deleted = await client.deleteStandingProgram({ id, cancelRunning: options.cancelRunning ?? false });
-      context.print(options.json ? messageText(DeleteStandingProgramResponseSchema, deleted) : `${id} is deleted`);
+      await client.deleteStandingProgram({ id, cancelRunning: options.cancelRunning ?? false });
+      context.print(options.json ? JSON.stringify({ deleted: id }) : `${id} is deleted`);
     });
   addExamples(addProjectOptions(addJson(remove, "the answer as JSON")), ["svc standing delete morning-report"]);
 }

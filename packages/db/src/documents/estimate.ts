@@ -32,3 +32,10 @@ export const estimateFields: PackedFields<EstimateDocument> = {
 
 /** How `jobs.estimate` is stored. */
 export const estimateDocument = packedDocument<EstimateDocument>("jobs.estimate", [asWritten], estimateFields);
+
+/** The same of a version of a standing program: `standing_versions.estimate`. */
+export const standingEstimateDocument = packedDocument<EstimateDocument>(
+  "standing_versions.estimate",
+  [asWritten],
+  estimateFields,
+);

@@ -57,8 +57,7 @@ const limitFields: PackedFields<LimitsDocument> = {
   concurrency: true,
 };
 
-/** How `jobs.receipt` is stored. */
-export const receiptDocument = packedDocument<ReceiptDocument>("jobs.receipt", [asWritten], {
+const receiptFields = {
   outcome: true,
   programHash: true,
   rows: rowCountFields,
@@ -72,4 +71,14 @@ export const receiptDocument = packedDocument<ReceiptDocument>("jobs.receipt", [
   resultJson: true,
   lastSeq: true,
   receiptHash: true,
-});
+} as const;
+
+/** How `jobs.receipt` is stored. */
+export const receiptDocument = packedDocument<ReceiptDocument>("jobs.receipt", [asWritten], receiptFields);
+
+/** The same of an attempt before the present one. */
+export const attemptReceiptDocument = packedDocument<ReceiptDocument>(
+  "job_attempts.receipt",
+  [asWritten],
+  receiptFields,
+);

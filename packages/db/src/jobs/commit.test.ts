@@ -325,6 +325,7 @@ test("a commit rewrites index entries for the status and the end alone: nothing 
     "project_id",
     "simulated_from",
     "skill_slug",
+    "standing_program_id",
   ];
   expect(rows.map(({ name }) => name).filter((name) => !fixed.includes(name))).toEqual([
     "finished_at",

@@ -7,7 +7,7 @@ import { estimateDocument } from "../documents/estimate.ts";
 import { parkDocument } from "../documents/park.ts";
 import { paramsDocument, stepArgsDocument } from "../documents/program-values.ts";
 import { reachDocument } from "../documents/reach.ts";
-import { receiptDocument } from "../documents/receipt.ts";
+import { attemptReceiptDocument, receiptDocument } from "../documents/receipt.ts";
 import { sagaDocument } from "../documents/saga.ts";
 import { stepReceiptDocument } from "../documents/step-receipt.ts";
 import { usedDocument } from "../documents/used.ts";
@@ -146,7 +146,7 @@ export const jobAttempts = pgTable(
     attempt: integer("attempt").notNull(),
     status: oneOf(jobStatuses)("status").notNull(),
     lastError: text("last_error").notNull(),
-    receipt: document(receiptDocument)("receipt").notNull(),
+    receipt: document(attemptReceiptDocument)("receipt").notNull(),
     finishedAt: time("finished_at").notNull(),
     /** When RetryJob began the next one, and with which key. */
     retriedAt: time("retried_at").notNull(),

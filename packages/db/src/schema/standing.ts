@@ -1,6 +1,6 @@
 import { sql } from "drizzle-orm";
 import { bigint, boolean, index, integer, pgTable, primaryKey, text, uniqueIndex } from "drizzle-orm/pg-core";
-import { estimateDocument } from "../documents/estimate.ts";
+import { standingEstimateDocument } from "../documents/estimate.ts";
 import { bytes, document, idColumn, oneOf, time } from "./columns.ts";
 import { projects } from "./projects.ts";
 import {
@@ -74,7 +74,7 @@ export const standingVersions = pgTable(
     programHash: text("program_hash").notNull(),
     /** The program in job_programs, with the definitions it runs on. */
     programDigest: bytes("program_digest").notNull(),
-    estimate: document(estimateDocument)("estimate").notNull(),
+    estimate: document(standingEstimateDocument)("estimate").notNull(),
     /** Whether each of its jobs waits for approval first. */
     needsApproval: boolean("needs_approval").notNull(),
     /** Whose jobs its runs are. */

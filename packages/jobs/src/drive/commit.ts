@@ -62,13 +62,13 @@ export function createCommit({ context, lease, seals, db, onCommitted }: CommitC
     });
     if (found === undefined) {
       if (expectedSeq !== undefined) return undefined;
-      const kept = keepCalls(context, pending);
-      // Within a transaction nobody waits for another connection: as many as there are could wait for each other.
-      if (tx === context.db) await kept;
-      else void kept.catch((error: unknown) => observer.failed("task", error));
       const isHeld = isHoldReason((await loadJob(tx, state.id))?.park?.reason);
-      observer.leaseLost(state.id, isHeld ? "parked" : "taken-over");
-      throw new LeaseLostError(`the lease of ${state.id} was lost`);
+      const recorded = keepCalls(context, pending)
+        .catch((error: unknown) => observer.failed("task", error))
+        .then(() => observer.leaseLost(state.id, isHeld ? "parked" : "taken-over"));
+      // Within a transaction nobody waits for another connection: as many as there are could wait for each other.
+      if (tx === context.db) await recorded;
+      throw new LeaseLostError(`the lease of ${state.id} was lost`, recorded);
     }
     if (before.park !== state.park && state.park?.before !== undefined) tellOfHold(observer, state);
     if (before.status !== state.status) onMoved?.(state.id);

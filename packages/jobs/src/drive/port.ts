@@ -123,4 +123,11 @@ export type Port = Omit<StepEffects, "mustPause" | "mustEnd"> & {
 /** The lease was lost: whatever this driver still holds of the job is old. */
 export class LeaseLostError extends Error {
   override name = "LeaseLostError";
+  /** What was called is being recorded: whoever was in a transaction waits for it behind that. */
+  readonly recorded: Promise<void> | undefined;
+
+  constructor(message: string, recorded?: Promise<void>) {
+    super(message);
+    this.recorded = recorded;
+  }
 }

@@ -265,7 +265,8 @@ export class Worker {
       if (task.kind === "run") await this.#drive(held, stored);
       else if (task.kind !== "deadline") await this.#handlers[task.kind](task);
     } catch (error) {
-      if (!(error instanceof LeaseLostError)) await this.#giveBack(task, error);
+      if (error instanceof LeaseLostError) await error.recorded;
+      else await this.#giveBack(task, error);
     } finally {
       if (this.#held.get(key) === held) this.#held.delete(key);
       if (task.kind !== "run") this.wake();

@@ -1,3 +1,4 @@
+import fc from "fast-check";
 import { expect, test } from "vitest";
 import { type NextOccurrence, nextOfCron, occurrencesOf, type Schedule } from "./schedule.ts";
 
@@ -152,4 +153,31 @@ test("several expressions are one schedule: an instant of two of them is due onc
   const both = schedule({ timing: { kind: "cron", expressions: ["0 9 * * *", "0 9,17 * * *"] } });
   const start = Date.UTC(2026, 0, 5);
   expect(timesOf(occurrencesOf(both), start, start + day)).toEqual([start + 9 * hour, start + 17 * hour]);
+});
+
+test("whatever is asked in whatever order, the time after it is that of a search of its own", () => {
+  const asked = fc.array(fc.integer({ min: from, max: to }), { minLength: 2, maxLength: 20 });
+  fc.assert(
+    fc.property(
+      fc.constantFrom("0 9 * * 1-5", "30 2 29 2 *", "*/7 * * * *", "0 0 31 2 *"),
+      asked,
+      (expression, times) => {
+        const next = nextOfCron(expression, "Europe/Berlin");
+        for (const time of times) expect(next(time)).toBe(nextOfCron(expression, "Europe/Berlin")(time));
+      },
+    ),
+    { numRuns: 40 },
+  );
+});
+
+test("expressions that are never due cost an occurrence of the others nothing", () => {
+  const never = Array.from({ length: 9 }, (_, day) => `0 ${day} 31 2 *`);
+  const next = occurrencesOf(schedule({ timing: { kind: "cron", expressions: ["* * * * *", ...never] } }));
+  let at = next(from) ?? 0;
+  const before = process.threadCpuUsage();
+  for (let count = 0; count < 1_000; count++) at = next(at) ?? 0;
+  const { user, system } = process.threadCpuUsage(before);
+  expect(at).toBe(from + 1_001 * minute);
+  // Searched each time they took some 50 ms an occurrence.
+  expect((user + system) / 1_000).toBeLessThan(2_000);
 });

@@ -61,5 +61,13 @@ function nextOf(timing: Schedule["timing"], timeZone: string, startAt = 0): Next
 export function nextOfCron(expression: string, timeZone: string): NextOccurrence {
   if (expression.trim().startsWith("@")) throw new Error("names are not taken; write the five fields");
   const cron = new Cron(expression, { mode: "5-part", fixedTimeRule: "no-wildcard", timezone: timeZone, paused: true });
-  return (afterMs) => cron.nextRun(new Date(afterMs))?.getTime();
+  // To find nothing, or something years away, takes milliseconds: of several expressions each is searched when its own time has passed.
+  let found: { readonly afterMs: number; readonly nextMs: number | undefined } | undefined;
+  return (afterMs) => {
+    const { nextMs = Number.POSITIVE_INFINITY } = found ?? {};
+    if (found === undefined || afterMs < found.afterMs || afterMs >= nextMs) {
+      found = { afterMs, nextMs: cron.nextRun(new Date(afterMs))?.getTime() };
+    }
+    return found.nextMs;
+  };
 }

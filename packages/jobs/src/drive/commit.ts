@@ -55,18 +55,18 @@ export function createCommit({ context, lease, seals, db, onCommitted }: CommitC
       seesPause: state.pause !== undefined,
       expectedSeq,
     }).catch(async (error: unknown) => {
-      await saveRecords(context.db, pending.records);
-      // Nobody will try this commit again, and what was called was called.
-      for (const end of pending.made) await end.write();
+      // Nobody will try this commit again. Within a transaction nobody waits for another connection: as many as there are could wait for
+      // each other.
+      const recorded = keepCalls(context, pending);
+      if (tx === context.db) await recorded;
       throw error;
     });
     if (found === undefined) {
       if (expectedSeq !== undefined) return undefined;
       const isHeld = isHoldReason((await loadJob(tx, state.id))?.park?.reason);
-      const recorded = keepCalls(context, pending)
-        .catch((error: unknown) => observer.failed("task", error))
-        .then(() => observer.leaseLost(state.id, isHeld ? "parked" : "taken-over"));
-      // Within a transaction nobody waits for another connection: as many as there are could wait for each other.
+      const recorded = keepCalls(context, pending).then(() =>
+        observer.leaseLost(state.id, isHeld ? "parked" : "taken-over"),
+      );
       if (tx === context.db) await recorded;
       throw new LeaseLostError(`the lease of ${state.id} was lost`, recorded);
     }
@@ -94,10 +94,17 @@ export function createCommit({ context, lease, seals, db, onCommitted }: CommitC
   };
 }
 
-/** What was called was called, also where its job goes on elsewhere: its outcome is written on its own. */
-async function keepCalls({ db }: EngineContext, { records, made }: Work["pending"]): Promise<void> {
-  await saveRecords(db, records);
-  for (const end of made) await end.write();
+/**
+ * What was called was called, also where its job goes on elsewhere: its outcome is written on its own. Never rejects: what cannot be
+ * written is told to the observer.
+ */
+async function keepCalls({ db, observer }: EngineContext, { records, made }: Work["pending"]): Promise<void> {
+  try {
+    await saveRecords(db, records);
+    for (const end of made) await end.write();
+  } catch (error) {
+    observer.failed("task", error);
+  }
 }
 
 function tellOfHold(observer: EngineObserver, { id: jobId, projectId, park, lastError }: JobState): void {

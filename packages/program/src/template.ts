@@ -95,18 +95,9 @@ export function referencesOf(
 /** Where a secret is to be filled in: at a path of the values that a template makes. */
 export type SecretUse = Pick<SecretTemplate, "name" | "prefix"> & { readonly path: Path };
 
-const usesOf = new WeakMap<ValueTemplate, readonly SecretUse[]>();
-const noUses: readonly SecretUse[] = [];
-
-/** Every secret of a template, with where it stands; found once for each template. */
+/** Every secret of a template, with where it stands. */
 export function secretsOf(template: ValueTemplate): readonly SecretUse[] {
-  if (template.kind === "literal" || template.kind === "reference" || template.kind === "text") return noUses;
-  let uses = usesOf.get(template);
-  if (uses === undefined) {
-    uses = findSecrets(template, []);
-    usesOf.set(template, uses);
-  }
-  return uses;
+  return findSecrets(template, []);
 }
 
 function findSecrets(template: ValueTemplate, path: Path): readonly SecretUse[] {
@@ -118,7 +109,7 @@ function findSecrets(template: ValueTemplate, path: Path): readonly SecretUse[] 
     case "list":
       return template.items.flatMap((item, index) => findSecrets(item, [...path, index]));
     default:
-      return noUses;
+      return [];
   }
 }
 

@@ -6,7 +6,7 @@ import { boundOf } from "./cost.ts";
 import { meteredEnv } from "./evaluation.ts";
 import { inlineStepsMax } from "./evaluator.ts";
 import { compileSource } from "./expression.ts";
-import { metered } from "./meter.ts";
+import { meteredEach } from "./meter.ts";
 
 // Expressions over everything that multiplies: texts, patterns, lists and what they make of each other.
 
@@ -92,7 +92,12 @@ function stepsTaken(source: string, values: object): number {
   const parsed = parseExpression(source);
   if ("fault" in parsed) throw new Error(`${source} ${parsed.fault}`);
   const run = plan(meteredEnv, parsed.tree);
-  return metered(Number.MAX_SAFE_INTEGER, () => run(values as Parameters<typeof run>[0])).steps;
+  let taken = 0;
+  meteredEach(Number.MAX_SAFE_INTEGER, [values as Parameters<typeof run>[0]], run, (_value, _isOver, steps) => {
+    taken = steps;
+    return true;
+  });
+  return taken;
 }
 
 /** CPU milliseconds of this thread; the least of several leaves out a collection of garbage. */

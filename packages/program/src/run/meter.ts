@@ -27,34 +27,18 @@ export const stepsOf = {
 /** Steps that the evaluation under way has left. Evaluating is synchronous, so one is enough for all. */
 let stepsLeft = Number.POSITIVE_INFINITY;
 
-/** The steps of an evaluation are spent. The evaluator takes it for an error like any other: `metered` tells the two apart. */
+/** The steps of an evaluation are spent. The evaluator takes it for an error like any other: `meteredEach` tells the two apart. */
 class StepsSpentError extends Error {}
 
-/** Runs an evaluation with so many steps; whether they were enough, and what it used of them. */
-export function metered<T>(
-  stepsMax: number,
-  evaluate: () => T,
-): { readonly value: T; readonly isOver: boolean; readonly steps: number } {
-  const before = stepsLeft;
-  const traces = Error.stackTraceLimit;
-  stepsLeft = stepsMax;
-  // The evaluator's errors are values, one for each missing field: writing a trace takes longer than all the rest.
-  Error.stackTraceLimit = 0;
-  try {
-    const value = evaluate();
-    return { value, isOver: stepsLeft < 0, steps: stepsMax - stepsLeft };
-  } finally {
-    stepsLeft = before;
-    Error.stackTraceLimit = traces;
-  }
-}
-
-/** Runs an evaluation for one value after another, each with so many steps, as long as what it came to goes on. */
+/**
+ * Runs an evaluation for one value after another, each with so many steps, as long as what it came to goes on: which is told whether
+ * they were not enough, and how many it took.
+ */
 export function meteredEach<V, T>(
   stepsMax: number,
   values: Iterable<V>,
   evaluate: (values: V) => T,
-  goesOn: (value: T, isOver: boolean) => boolean,
+  goesOn: (value: T, isOver: boolean, steps: number) => boolean,
 ): void {
   const before = stepsLeft;
   const traces = Error.stackTraceLimit;
@@ -64,7 +48,7 @@ export function meteredEach<V, T>(
     for (const each of values) {
       stepsLeft = stepsMax;
       const value = evaluate(each);
-      if (!goesOn(value, stepsLeft < 0)) return;
+      if (!goesOn(value, stepsLeft < 0, stepsMax - stepsLeft)) return;
     }
   } finally {
     stepsLeft = before;

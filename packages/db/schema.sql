@@ -350,6 +350,7 @@ CREATE UNIQUE INDEX jobs_child_key ON public.jobs USING btree (parent_job_id, ch
 CREATE INDEX jobs_children ON public.jobs USING btree (project_id, parent_job_id, id) WHERE (parent_job_id IS NOT NULL);
 CREATE UNIQUE INDEX jobs_idempotency_key ON public.jobs USING btree (project_id, idempotency_key) WHERE (idempotency_key IS NOT NULL);
 CREATE INDEX jobs_project ON public.jobs USING btree (project_id, id);
+CREATE INDEX jobs_rehearsals ON public.jobs USING btree (project_id, id) WHERE (mode = 'rehearse'::text);
 CREATE INDEX jobs_simulated_from ON public.jobs USING btree (simulated_from) WHERE (simulated_from IS NOT NULL);
 CREATE INDEX jobs_simulations ON public.jobs USING btree (project_id, id) WHERE (mode = 'simulate'::text);
 CREATE INDEX jobs_skill ON public.jobs USING btree (project_id, skill_slug, id) WHERE (skill_slug <> ''::text);
@@ -456,6 +457,7 @@ create table standing_programs (
   created_at timestamp(3) with time zone not null,
   updated_at timestamp(3) with time zone not null,
   deleted_at timestamp(3) with time zone,
+  pending_version integer default 0 not null,
   constraint standing_programs_pkey PRIMARY KEY (id),
   constraint standing_programs_project_id_projects_id_fk FOREIGN KEY (project_id) REFERENCES projects(id)
 );
@@ -532,6 +534,12 @@ create table standing_versions (
   key_id uuid not null,
   key_role text not null,
   created_at timestamp(3) with time zone not null,
+  approval text default ''::text not null,
+  approval_id text default ''::text not null,
+  granted_version integer default 0 not null,
+  rehearsal_job_id uuid,
+  plan_hash text default ''::text not null,
+  note text default ''::text not null,
   constraint standing_versions_key PRIMARY KEY (program_id, version)
 );
 

@@ -22,6 +22,18 @@ afterAll(() => server.stop());
 const run = (...args: string[]) => runTestCommand(["standing", ...args], variables);
 const example = (name: string) => `${import.meta.dirname}/../../../docs/examples/standing/${name}.json`;
 
+test("what needs approval is asked about before it runs", async () => {
+  const created = await run("create", "lost-deals", example("delete-lost-deals"), "--simulate");
+  expect(created).toMatchObject({ code: 0, printed: [expect.stringMatching(/^stp_/)] });
+  expect(created.noted.join("\n")).toMatch(
+    /^It is pending_approval\.\nVersion 1 waits for approval: svc asks list --program stp_/,
+  );
+  expect((await run("show", "lost-deals")).printed.join("\n")).toMatch(/pending +version 1 waits for approval/);
+  const jobs = await runTestCommand(["jobs", "list", "--mode", "rehearse"], variables);
+  expect(jobs.printed[1]).toMatch(/ rehearse /);
+  expect((await run("delete", "lost-deals", "--yes")).code).toBe(0);
+});
+
 test.each(["report-each-morning", "look-every-quarter-hour", "greet-one-at-a-time"])(
   "%s stands, is told when it is due, and a run of it succeeds",
   async (name) => {

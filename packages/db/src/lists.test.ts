@@ -73,6 +73,7 @@ const lists: readonly [string, (tx: Executor) => Promise<readonly unknown[]>][] 
   ["calls of an outcome that none has", calls("timeout")],
   ["calls that run", calls("running")],
   ["simulations", jobs({ mode: "simulate" })],
+  ["rehearsals", jobs({ mode: "rehearse" })],
   ["jobs of a skill that nobody called", jobs({ skillSlug: "clean_up" })],
   ["jobs in a status that none is in", jobs({ status: "parked" })],
   ["pending asks", pendingAsks],

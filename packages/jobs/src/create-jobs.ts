@@ -10,7 +10,7 @@ import { createJobAdministration, type JobAdministration } from "./api/administr
 import { createJobHints, type JobHints } from "./api/hints.ts";
 import { hashReceipt } from "./api/receipt-hash.ts";
 import { createJobsService } from "./api/service.ts";
-import type { EngineLimits } from "./drive/context.ts";
+import type { EngineLimits, OnRehearsed } from "./drive/context.ts";
 import { createJobEngine, type JobEngine } from "./drive/engine.ts";
 import type { OnFaultPoint } from "./drive/fault-points.ts";
 import { type EngineObserver, silentObserver } from "./drive/observer.ts";
@@ -41,6 +41,8 @@ export type JobsOptions = {
   readonly limits?: Partial<EngineLimits> | undefined;
   /** Longest pause between two looks at a log that is watched, milliseconds. Default 500. */
   readonly watchPollMs?: number | undefined;
+  /** Does what is to be committed with the end of a rehearsal, which a standing program is asked about by. */
+  readonly onRehearsed?: OnRehearsed | undefined;
   /** For tests: comes to a fault point of the engine. */
   readonly onFaultPoint?: OnFaultPoint | undefined;
 };

@@ -2,7 +2,7 @@ export { toEstimate } from "./api/convert-receipts.ts";
 export type { JobHints } from "./api/hints.ts";
 export { shownProgram } from "./api/shown-program.ts";
 export { createJobs, type Jobs, type JobsOptions } from "./create-jobs.ts";
-export type { EngineLimits } from "./drive/context.ts";
+export type { EndedRehearsal, EngineLimits } from "./drive/context.ts";
 export type { JobEngine } from "./drive/engine.ts";
 export type { FaultPoint, OnFaultPoint } from "./drive/fault-points.ts";
 export type { EndedJob, EngineObserver, ParkedJob } from "./drive/observer.ts";

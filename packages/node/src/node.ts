@@ -104,9 +104,11 @@ export function createNode(parts: NodeParts): Node {
     askObserver: observer.asks,
     limits: limits.jobs,
     watchPollMs: limits.watchPollMs,
+    // A standing program is asked about by a job, and jobs know nothing of those.
+    onRehearsed: (tx, ended) => standing.settleRehearsal(tx, ended),
     onFaultPoint: parts.onFaultPoint,
   });
-  const standing = createStanding({
+  const standing: Standing = createStanding({
     ...{ db, clock, sealer, nodeId },
     starter: jobs.starter,
     observer: observer.standing,

@@ -1,6 +1,6 @@
 import type { Clock, NodeId, Sealer } from "@svc/core";
-import type { Database } from "@svc/db";
-import type { JobStarter } from "@svc/jobs";
+import type { Database, Executor } from "@svc/db";
+import type { EndedRehearsal, JobStarter } from "@svc/jobs";
 import {
   defaultStandingLimits,
   type StandingContext,
@@ -9,6 +9,7 @@ import {
 } from "./engine/context.ts";
 import { createStandingEngine, type StandingEngine } from "./engine/engine.ts";
 import { type StandingObserver, silentStandingObserver } from "./observer.ts";
+import { settleRehearsal } from "./programs/rehearse.ts";
 import { createStandingService } from "./service/service.ts";
 import { createVersionCache } from "./versions.ts";
 
@@ -30,6 +31,8 @@ export type StandingOptions = {
 export type Standing = {
   readonly engine: StandingEngine;
   readonly standingService: ReturnType<typeof createStandingService>;
+  /** Lets a version run whose rehearsal was approved, or rejects it, in the transaction that ends the rehearsal. */
+  readonly settleRehearsal: (tx: Executor, ended: EndedRehearsal) => Promise<void>;
 };
 
 /** Makes what starts programs by themselves on a node. The engine is not started. */
@@ -41,5 +44,9 @@ export function createStanding({ observer = silentStandingObserver, limits, ...o
     limits: { ...defaultStandingLimits, ...limits },
   };
   const engine = createStandingEngine(context);
-  return { engine, standingService: createStandingService({ ...context, engine }) };
+  return {
+    engine,
+    standingService: createStandingService({ ...context, engine }),
+    settleRehearsal: (tx, ended) => settleRehearsal(context, tx, ended),
+  };
 }

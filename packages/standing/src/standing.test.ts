@@ -1,6 +1,6 @@
 import { revokeApiKey, setProjectPolicy } from "@svc/db";
 import { JobStatus } from "@svc/gen/jobs";
-import { StandingService } from "@svc/gen/standing";
+import { StandingService, StandingState } from "@svc/gen/standing";
 import { createTestDatabase, type TestDatabase } from "@svc/testing/database";
 import { refusalOf, refusalsOf } from "@svc/testing/project-client";
 import { afterAll, beforeAll, expect, test } from "vitest";
@@ -398,19 +398,16 @@ test("the same slug and definition is the same program; slugs, counts and versio
   const { standingProgram } = await standing.createStandingProgram({ slug: "destroys", definitionJson: destroying });
   expect(standingProgram?.needsApproval).toBe(true);
   const destroyer = standingProgram?.id ?? "";
-  expect(await refusalOf(as("member").runStandingProgram({ id: destroyer }))).toMatchObject({
-    reason: "APPROVER_ROLE_REQUIRED",
+  // Nothing is destroyed before people have said yes.
+  expect(standingProgram).toMatchObject({ state: StandingState.PENDING_APPROVAL, pendingVersion: 1 });
+  expect(await refusalOf(standing.runStandingProgram({ id: destroyer }))).toMatchObject({
+    reason: "STANDING_PROGRAM_NOT_ACTIVE",
   });
-  // Each run asks: nothing is destroyed unseen.
-  const { run } = await standing.runStandingProgram({ id: destroyer });
-  const { job } = await jobs.getJob({ id: run?.jobId ?? "" });
-  expect(job?.status).toBe(JobStatus.PENDING_PLAN_APPROVAL);
-  expect(job?.park?.judgment?.question).toContain("1 of them destructive (desk.delete_note)");
 });
 
 test("a policy that is raised pauses what it holds, until an approver's key adopts it", async () => {
   world.goTo("2026-03-11T09:00:30Z");
-  const { projectId, standing, runs } = await world.project();
+  const { projectId, standing, runs, decide } = await world.project();
   const definitionJson = definitionText({});
   const { standingProgram } = await standing.createStandingProgram({ slug: "held", definitionJson });
   const id = standingProgram?.id ?? "";
@@ -420,8 +417,12 @@ test("a policy that is raised pauses what it holds, until an approver's key adop
   expect(run && stateOf(run)).toBe("refused approval");
   expect((await standing.getStandingProgram({ id })).standingProgram?.pauseReason).toBe("approval");
   expect(await refusalOf(standing.resumeStandingProgram({ id }))).toMatchObject({ reason: "PAUSE_CAUSE_STANDS" });
-  const { standingProgram: adopted } = await standing.updateStandingProgram({ id, definitionJson });
-  expect(adopted).toMatchObject({ version: 2, pauseReason: "", needsApproval: true });
+  const { standingProgram: asked } = await standing.updateStandingProgram({ id, definitionJson });
+  expect(asked).toMatchObject({ version: 1, pendingVersion: 2, pauseReason: "approval" });
+  expect(await refusalOf(standing.resumeStandingProgram({ id }))).toMatchObject({ reason: "PAUSE_CAUSE_STANDS" });
+  await decide(id, "proceed");
+  const { standingProgram: adopted } = await standing.getStandingProgram({ id });
+  expect(adopted).toMatchObject({ version: 2, pendingVersion: 0, pauseReason: "", needsApproval: true });
 });
 
 test("two nodes that fail at random start each occurrence once", async () => {

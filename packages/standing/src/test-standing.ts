@@ -1,7 +1,7 @@
 import type { Client } from "@connectrpc/connect";
 import { createId, createOffsetClock, type KeyId, type ProjectId, type Role, systemClock } from "@svc/core";
 import { createApiKey, createProject, type Database } from "@svc/db";
-import { JobsService } from "@svc/gen/jobs";
+import { AskState, JobsService } from "@svc/gen/jobs";
 import { type StandingRun, StandingRunState, StandingService } from "@svc/gen/standing";
 import { catalogOf } from "@svc/testing/catalog";
 import { connectDesk, createWorld, desk, type World } from "@svc/testing/desk";
@@ -15,6 +15,9 @@ export type StandingProject = {
   readonly standing: Client<typeof StandingService>;
   readonly jobs: Client<typeof JobsService>;
   as(role: Role, keyId?: KeyId): Client<typeof StandingService>;
+  jobsAs(role: Role, keyId?: KeyId): Client<typeof JobsService>;
+  /** Answers the question by which people are asked about a program. */
+  decide(id: string, continuation: "proceed" | "abort", keyId?: KeyId): Promise<void>;
   /** The runs of a program, oldest first, once there are as many. */
   runs(id: string, count: number): Promise<StandingRun[]>;
   /** Stores another key of the project. */
@@ -93,6 +96,16 @@ export function createStandingWorld(db: Database, changes: TestParts = {}): Stan
         standing,
         jobs: node.client(JobsService, { projectId, keyId, role: "approver" }),
         as,
+        jobsAs: (role, of = keyId) => node.client(JobsService, { projectId, keyId: of, role }),
+        async decide(id, continuation, of = keyId) {
+          const client = node.client(JobsService, { projectId, keyId: of, role: "approver" });
+          const ask = await settled(async () => {
+            const { asks } = await client.listAsks({ standingProgramId: id, state: AskState.PENDING });
+            return asks.find(({ approvalId }) => approvalId !== "");
+          });
+          const { jobId, requestId } = ask;
+          await client.answerAsk({ jobId, requestId, principalId: "owner", continuation });
+        },
         key,
         runs: (id, count) =>
           settled(async () => {
@@ -114,6 +127,13 @@ export async function settled<T>(ask: () => Promise<T | false | undefined>): Pro
     await systemClock.wait(10);
   }
 }
+
+/** A program whose plan needs approval: it deletes a note. */
+export const destructive = {
+  version: 1,
+  title: "Clear a note",
+  steps: [{ id: "clear", call: "desk.delete_note", entity: "ops", args: { id: "n1", confirm: true } }],
+};
 
 /** A program that reads one item and is done. */
 const quick = {

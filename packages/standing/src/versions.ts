@@ -22,7 +22,7 @@ export type VersionName = {
   readonly version: number;
 };
 
-/** Versions of this node, which never change; those it lacks are read together. */
+/** Versions of this node; those it lacks, and those that people are yet to decide about, are read together. */
 export type VersionCache = {
   get(db: Executor, wanted: readonly VersionName[]): Promise<(name: VersionName) => LoadedVersion>;
 };
@@ -53,6 +53,7 @@ export function createVersionCache(sealer: Sealer): VersionCache {
         if (projectId === undefined) continue;
         const version = await load(sealer, projectId, record);
         found.set(keyOf(record), version);
+        if (record.approval === "pending") continue;
         known.set(keyOf(record), version);
         characters += version.size;
         while (characters > charactersMax && known.evict());
@@ -64,6 +65,11 @@ export function createVersionCache(sealer: Sealer): VersionCache {
       };
     },
   };
+}
+
+/** What a program is for. */
+export function titleOf({ definition, program }: Pick<LoadedVersion, "definition" | "program">): string {
+  return definition.title || program.title;
 }
 
 function keyOf({ programId, version }: Pick<VersionName, "programId" | "version">): string {

@@ -132,7 +132,8 @@ export type Job = Message<"svc.v1.Job"> & {
   saga?: Saga | undefined;
 
   /**
-   * `live` or `simulate`: a simulated job reads but sends no write.
+   * `live`, `simulate` (it reads but sends no write) or `rehearse` (nothing of it is executed: people are
+   * asked whether the standing program of standingProgramId may run it).
    *
    * @generated from field: string mode = 16;
    */
@@ -1772,8 +1773,8 @@ export type ListJobsRequest = Message<"svc.v1.ListJobsRequest"> & {
   pageToken: string;
 
   /**
-   * `live` or `simulate`; the latter lists the twins made by simulateFirst too. If empty, live and
-   * simulated jobs without those twins.
+   * `live`, `simulate` or `rehearse`; `simulate` lists the twins made by simulateFirst too. If empty, live
+   * and simulated jobs without those twins and, with standingProgramId, its rehearsals.
    *
    * @generated from field: string mode = 4;
    */
@@ -3105,7 +3106,8 @@ export const JobStatus = {
   SIMULATING: 1,
 
   /**
-   * The plan waits for approval. Leaves to QUEUED, REJECTED or CANCELLED.
+   * The plan waits for approval. Leaves to QUEUED, REJECTED or CANCELLED; with mode `rehearse` to SUCCEEDED
+   * in place of QUEUED.
    *
    * @generated from enum value: JOB_STATUS_PENDING_PLAN_APPROVAL = 2;
    */
@@ -3144,7 +3146,7 @@ export const JobStatus = {
 
   /**
    * Every step ended well; receipt.outcome is `partial` if rows failed within what the program
-   * tolerates.
+   * tolerates. With mode `rehearse`: it was approved, and nothing was executed (outcome `none`).
    *
    * @generated from enum value: JOB_STATUS_SUCCEEDED = 7;
    */
@@ -3343,7 +3345,7 @@ export const JobsService: GenService<{
    * ListJobs returns the project's jobs, newest first by (createdAt, id). The filters combine.
    *
    * It is an error to list with:
-   * - invalid_argument MODE_INVALID: mode is neither empty nor `live` or `simulate`.
+   * - invalid_argument MODE_INVALID: mode is neither empty nor `live`, `simulate` or `rehearse`.
    * - invalid_argument PAGE_SIZE_NEGATIVE: pageSize is negative.
    * - invalid_argument PAGE_TOKEN_INVALID: pageToken is not one that this call returned for the same
    *   filters.
@@ -3450,8 +3452,8 @@ export const JobsService: GenService<{
    *
    * It is an error to retry:
    * - not_found JOB_NOT_FOUND: the project has no job id.
-   * - failed_precondition JOB_NOT_RETRYABLE: the job has not ended, has succeeded or was rejected or
-   *   simulated, has begun to undo, met a limit, has lost its rows, has had 20 attempts, was run by another
+   * - failed_precondition JOB_NOT_RETRYABLE: the job has not ended, has succeeded or was rejected,
+   *   simulated or a rehearsal, has begun to undo, met a limit, has lost its rows, has had 20 attempts, was run by another
    *   job, or would send again what was written since fromStepId or by a skill.
    * - invalid_argument JOB_STEP_UNKNOWN: fromStepId names no step of the program that the job has begun.
    * - invalid_argument OVERRIDES_INVALID: paramsJson is no JSON object, or names no param of the program, or

@@ -15,7 +15,7 @@ import type { Message, UnknownEnum } from "@bufbuild/protobuf";
  * Describes the file svc/v1/standing.proto.
  */
 export const file_svc_v1_standing: GenFile = /*@__PURE__*/
-  fileDesc("ChVzdmMvdjEvc3RhbmRpbmcucHJvdG8SBnN2Yy52MSLQBAoPU3RhbmRpbmdQcm9ncmFtEgoKAmlkGAEgASgJEgwKBHNsdWcYAiABKAkSDQoFdGl0bGUYAyABKAkSJAoFc3RhdGUYBCABKA4yFS5zdmMudjEuU3RhbmRpbmdTdGF0ZRIUCgxwYXVzZV9yZWFzb24YBSABKAkSFAoMcGF1c2VfZGV0YWlsGAYgASgJEg8KB3ZlcnNpb24YByABKA0SFwoPZGVmaW5pdGlvbl9qc29uGAggASgJEhcKD2RlZmluaXRpb25faGFzaBgJIAEoCRIUCgxwcm9ncmFtX2hhc2gYCiABKAkSIgoIZXN0aW1hdGUYCyABKAsyEC5zdmMudjEuRXN0aW1hdGUSDgoGa2V5X2lkGAwgASgJEhMKC3NvdXJjZV9raW5kGA0gASgJEi4KCm5leHRfdGltZXMYDiADKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEiUKCGxhc3RfcnVuGA8gASgLMhMuc3ZjLnYxLlN0YW5kaW5nUnVuEiYKBmNvdW50cxgQIAEoCzIWLnN2Yy52MS5TdGFuZGluZ0NvdW50cxIpCgp1c2VkX3RvZGF5GBEgASgLMhUuc3ZjLnYxLlN0YW5kaW5nVXNhZ2USFgoObmVlZHNfYXBwcm92YWwYEiABKAgSLgoKY3JlYXRlZF9hdBgTIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASLgoKdXBkYXRlZF9hdBgUIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXAifgoOU3RhbmRpbmdDb3VudHMSDwoHc3RhcnRlZBgBIAEoBBIPCgdza2lwcGVkGAIgASgEEg4KBm1pc3NlZBgDIAEoBBIXCg9mYWlsdXJlc19pbl9yb3cYBCABKA0SDgoGcXVldWVkGAUgASgNEhEKCXVuZGVyX3dheRgGIAEoDSJOCg1TdGFuZGluZ1VzYWdlEgsKA2RheRgBIAEoCRIMCgRydW5zGAIgASgNEhIKCnRvb2xfY2FsbHMYAyABKAQSDgoGd3JpdGVzGAQgASgEIpEBCg9TdGFuZGluZ1ZlcnNpb24SDwoHdmVyc2lvbhgBIAEoDRIXCg9kZWZpbml0aW9uX2hhc2gYAiABKAkSFAoMcHJvZ3JhbV9oYXNoGAMgASgJEg4KBmtleV9pZBgEIAEoCRIuCgpjcmVhdGVkX2F0GAUgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcCKfBAoLU3RhbmRpbmdSdW4SCgoCaWQYASABKAkSGwoTc3RhbmRpbmdfcHJvZ3JhbV9pZBgCIAEoCRIPCgd2ZXJzaW9uGAMgASgNEgwKBGtpbmQYBCABKAkSKwoHZmlyZV9hdBgFIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASLgoKZGVjaWRlZF9hdBgGIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASLgoKc3RhcnRlZF9hdBgHIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASLAoIZW5kZWRfYXQYCCABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEicKBXN0YXRlGAkgASgOMhguc3ZjLnYxLlN0YW5kaW5nUnVuU3RhdGUSDgoGcmVhc29uGAogASgJEg4KBmRldGFpbBgLIAEoCRINCgVjb3VudBgMIAEoDRIrCgdsYXN0X2F0GA0gASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBIOCgZtaXNzZWQYDiABKA0SCwoDa2V5GA8gASgJEg4KBmpvYl9pZBgQIAEoCRISCgpqb2Jfc3RhdHVzGBEgASgJEhcKD2Jsb2NraW5nX2pvYl9pZBgSIAEoCRIuCgpub3RfYmVmb3JlGBMgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcCJ3CgxTdGFuZGluZ1RpbWUSJgoCYXQYASABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEjAKDGVmZmVjdGl2ZV9hdBgCIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASDQoFbG9jYWwYAyABKAkiVQocQ3JlYXRlU3RhbmRpbmdQcm9ncmFtUmVxdWVzdBIMCgRzbHVnGAEgASgJEhcKD2RlZmluaXRpb25fanNvbhgCIAEoCRIOCgZwYXVzZWQYAyABKAgiUgodQ3JlYXRlU3RhbmRpbmdQcm9ncmFtUmVzcG9uc2USMQoQc3RhbmRpbmdfcHJvZ3JhbRgBIAEoCzIXLnN2Yy52MS5TdGFuZGluZ1Byb2dyYW0iJwoZR2V0U3RhbmRpbmdQcm9ncmFtUmVxdWVzdBIKCgJpZBgBIAEoCSJ6ChpHZXRTdGFuZGluZ1Byb2dyYW1SZXNwb25zZRIxChBzdGFuZGluZ19wcm9ncmFtGAEgASgLMhcuc3ZjLnYxLlN0YW5kaW5nUHJvZ3JhbRIpCgh2ZXJzaW9ucxgCIAMoCzIXLnN2Yy52MS5TdGFuZGluZ1ZlcnNpb24iagobTGlzdFN0YW5kaW5nUHJvZ3JhbXNSZXF1ZXN0EiQKBXN0YXRlGAEgASgOMhUuc3ZjLnYxLlN0YW5kaW5nU3RhdGUSEQoJcGFnZV9zaXplGAIgASgFEhIKCnBhZ2VfdG9rZW4YAyABKAkiawocTGlzdFN0YW5kaW5nUHJvZ3JhbXNSZXNwb25zZRIyChFzdGFuZGluZ19wcm9ncmFtcxgBIAMoCzIXLnN2Yy52MS5TdGFuZGluZ1Byb2dyYW0SFwoPbmV4dF9wYWdlX3Rva2VuGAIgASgJIl0KHFVwZGF0ZVN0YW5kaW5nUHJvZ3JhbVJlcXVlc3QSCgoCaWQYASABKAkSFwoPZGVmaW5pdGlvbl9qc29uGAIgASgJEhgKEGV4cGVjdGVkX3ZlcnNpb24YAyABKA0iUgodVXBkYXRlU3RhbmRpbmdQcm9ncmFtUmVzcG9uc2USMQoQc3RhbmRpbmdfcHJvZ3JhbRgBIAEoCzIXLnN2Yy52MS5TdGFuZGluZ1Byb2dyYW0iQQobUGF1c2VTdGFuZGluZ1Byb2dyYW1SZXF1ZXN0EgoKAmlkGAEgASgJEhYKDmNhbmNlbF9ydW5uaW5nGAIgASgIIlEKHFBhdXNlU3RhbmRpbmdQcm9ncmFtUmVzcG9uc2USMQoQc3RhbmRpbmdfcHJvZ3JhbRgBIAEoCzIXLnN2Yy52MS5TdGFuZGluZ1Byb2dyYW0iKgocUmVzdW1lU3RhbmRpbmdQcm9ncmFtUmVxdWVzdBIKCgJpZBgBIAEoCSJSCh1SZXN1bWVTdGFuZGluZ1Byb2dyYW1SZXNwb25zZRIxChBzdGFuZGluZ19wcm9ncmFtGAEgASgLMhcuc3ZjLnYxLlN0YW5kaW5nUHJvZ3JhbSJCChxEZWxldGVTdGFuZGluZ1Byb2dyYW1SZXF1ZXN0EgoKAmlkGAEgASgJEhYKDmNhbmNlbF9ydW5uaW5nGAIgASgIIh8KHURlbGV0ZVN0YW5kaW5nUHJvZ3JhbVJlc3BvbnNlIlQKGVJ1blN0YW5kaW5nUHJvZ3JhbVJlcXVlc3QSCgoCaWQYASABKAkSEgoKaW5wdXRfanNvbhgCIAEoCRIXCg9pZGVtcG90ZW5jeV9rZXkYAyABKAkiPgoaUnVuU3RhbmRpbmdQcm9ncmFtUmVzcG9uc2USIAoDcnVuGAEgASgLMhMuc3ZjLnYxLlN0YW5kaW5nUnVuIuwBChdMaXN0U3RhbmRpbmdSdW5zUmVxdWVzdBIbChNzdGFuZGluZ19wcm9ncmFtX2lkGAEgASgJEicKBXN0YXRlGAIgASgOMhguc3ZjLnYxLlN0YW5kaW5nUnVuU3RhdGUSDgoGcmVhc29uGAMgASgJEikKBXNpbmNlGAQgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBIpCgV1bnRpbBgFIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASEQoJcGFnZV9zaXplGAYgASgFEhIKCnBhZ2VfdG9rZW4YByABKAkiVgoYTGlzdFN0YW5kaW5nUnVuc1Jlc3BvbnNlEiEKBHJ1bnMYASADKAsyEy5zdmMudjEuU3RhbmRpbmdSdW4SFwoPbmV4dF9wYWdlX3Rva2VuGAIgASgJIiMKFUdldFN0YW5kaW5nUnVuUmVxdWVzdBIKCgJpZBgBIAEoCSI6ChZHZXRTdGFuZGluZ1J1blJlc3BvbnNlEiAKA3J1bhgBIAEoCzITLnN2Yy52MS5TdGFuZGluZ1J1biJTCh1QcmV2aWV3U3RhbmRpbmdQcm9ncmFtUmVxdWVzdBIXCg9kZWZpbml0aW9uX2pzb24YASABKAkSCgoCaWQYAiABKAkSDQoFY291bnQYAyABKA0imgEKHlByZXZpZXdTdGFuZGluZ1Byb2dyYW1SZXNwb25zZRIoCgpuZXh0X3RpbWVzGAEgAygLMhQuc3ZjLnYxLlN0YW5kaW5nVGltZRISCgp0el92ZXJzaW9uGAIgASgJEiIKCGVzdGltYXRlGAMgASgLMhAuc3ZjLnYxLkVzdGltYXRlEhYKDm5lZWRzX2FwcHJvdmFsGAQgASgIKoUBCg1TdGFuZGluZ1N0YXRlEh4KGlNUQU5ESU5HX1NUQVRFX1VOU1BFQ0lGSUVEEAASGQoVU1RBTkRJTkdfU1RBVEVfQUNUSVZFEAISGQoVU1RBTkRJTkdfU1RBVEVfUEFVU0VEEAMSGAoUU1RBTkRJTkdfU1RBVEVfRU5ERUQQBCIECAEQASrZAQoQU3RhbmRpbmdSdW5TdGF0ZRIiCh5TVEFORElOR19SVU5fU1RBVEVfVU5TUEVDSUZJRUQQABIdChlTVEFORElOR19SVU5fU1RBVEVfUVVFVUVEEAISHgoaU1RBTkRJTkdfUlVOX1NUQVRFX1NUQVJURUQQAxIcChhTVEFORElOR19SVU5fU1RBVEVfRU5ERUQQBBIeChpTVEFORElOR19SVU5fU1RBVEVfU0tJUFBFRBAFEh4KGlNUQU5ESU5HX1JVTl9TVEFURV9SRUZVU0VEEAYiBAgBEAEy/AgKD1N0YW5kaW5nU2VydmljZRJqChVDcmVhdGVTdGFuZGluZ1Byb2dyYW0SJC5zdmMudjEuQ3JlYXRlU3RhbmRpbmdQcm9ncmFtUmVxdWVzdBolLnN2Yy52MS5DcmVhdGVTdGFuZGluZ1Byb2dyYW1SZXNwb25zZSIEqLsYARJhChJHZXRTdGFuZGluZ1Byb2dyYW0SIS5zdmMudjEuR2V0U3RhbmRpbmdQcm9ncmFtUmVxdWVzdBoiLnN2Yy52MS5HZXRTdGFuZGluZ1Byb2dyYW1SZXNwb25zZSIEqLsYARJnChRMaXN0U3RhbmRpbmdQcm9ncmFtcxIjLnN2Yy52MS5MaXN0U3RhbmRpbmdQcm9ncmFtc1JlcXVlc3QaJC5zdmMudjEuTGlzdFN0YW5kaW5nUHJvZ3JhbXNSZXNwb25zZSIEqLsYARJqChVVcGRhdGVTdGFuZGluZ1Byb2dyYW0SJC5zdmMudjEuVXBkYXRlU3RhbmRpbmdQcm9ncmFtUmVxdWVzdBolLnN2Yy52MS5VcGRhdGVTdGFuZGluZ1Byb2dyYW1SZXNwb25zZSIEqLsYARJnChRQYXVzZVN0YW5kaW5nUHJvZ3JhbRIjLnN2Yy52MS5QYXVzZVN0YW5kaW5nUHJvZ3JhbVJlcXVlc3QaJC5zdmMudjEuUGF1c2VTdGFuZGluZ1Byb2dyYW1SZXNwb25zZSIEqLsYARJqChVSZXN1bWVTdGFuZGluZ1Byb2dyYW0SJC5zdmMudjEuUmVzdW1lU3RhbmRpbmdQcm9ncmFtUmVxdWVzdBolLnN2Yy52MS5SZXN1bWVTdGFuZGluZ1Byb2dyYW1SZXNwb25zZSIEqLsYARJqChVEZWxldGVTdGFuZGluZ1Byb2dyYW0SJC5zdmMudjEuRGVsZXRlU3RhbmRpbmdQcm9ncmFtUmVxdWVzdBolLnN2Yy52MS5EZWxldGVTdGFuZGluZ1Byb2dyYW1SZXNwb25zZSIEqLsYARJhChJSdW5TdGFuZGluZ1Byb2dyYW0SIS5zdmMudjEuUnVuU3RhbmRpbmdQcm9ncmFtUmVxdWVzdBoiLnN2Yy52MS5SdW5TdGFuZGluZ1Byb2dyYW1SZXNwb25zZSIEqLsYARJbChBMaXN0U3RhbmRpbmdSdW5zEh8uc3ZjLnYxLkxpc3RTdGFuZGluZ1J1bnNSZXF1ZXN0GiAuc3ZjLnYxLkxpc3RTdGFuZGluZ1J1bnNSZXNwb25zZSIEqLsYARJVCg5HZXRTdGFuZGluZ1J1bhIdLnN2Yy52MS5HZXRTdGFuZGluZ1J1blJlcXVlc3QaHi5zdmMudjEuR2V0U3RhbmRpbmdSdW5SZXNwb25zZSIEqLsYARJtChZQcmV2aWV3U3RhbmRpbmdQcm9ncmFtEiUuc3ZjLnYxLlByZXZpZXdTdGFuZGluZ1Byb2dyYW1SZXF1ZXN0GiYuc3ZjLnYxLlByZXZpZXdTdGFuZGluZ1Byb2dyYW1SZXNwb25zZSIEqLsYAWIGcHJvdG8z", [file_google_protobuf_timestamp, file_svc_v1_jobs, file_svc_v1_options]);
+  fileDesc("ChVzdmMvdjEvc3RhbmRpbmcucHJvdG8SBnN2Yy52MSL+BAoPU3RhbmRpbmdQcm9ncmFtEgoKAmlkGAEgASgJEgwKBHNsdWcYAiABKAkSDQoFdGl0bGUYAyABKAkSJAoFc3RhdGUYBCABKA4yFS5zdmMudjEuU3RhbmRpbmdTdGF0ZRIUCgxwYXVzZV9yZWFzb24YBSABKAkSFAoMcGF1c2VfZGV0YWlsGAYgASgJEg8KB3ZlcnNpb24YByABKA0SFwoPZGVmaW5pdGlvbl9qc29uGAggASgJEhcKD2RlZmluaXRpb25faGFzaBgJIAEoCRIUCgxwcm9ncmFtX2hhc2gYCiABKAkSIgoIZXN0aW1hdGUYCyABKAsyEC5zdmMudjEuRXN0aW1hdGUSDgoGa2V5X2lkGAwgASgJEhMKC3NvdXJjZV9raW5kGA0gASgJEi4KCm5leHRfdGltZXMYDiADKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEiUKCGxhc3RfcnVuGA8gASgLMhMuc3ZjLnYxLlN0YW5kaW5nUnVuEiYKBmNvdW50cxgQIAEoCzIWLnN2Yy52MS5TdGFuZGluZ0NvdW50cxIpCgp1c2VkX3RvZGF5GBEgASgLMhUuc3ZjLnYxLlN0YW5kaW5nVXNhZ2USFgoObmVlZHNfYXBwcm92YWwYEiABKAgSLgoKY3JlYXRlZF9hdBgTIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASLgoKdXBkYXRlZF9hdBgUIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASFwoPcGVuZGluZ192ZXJzaW9uGBUgASgNEhMKC2FwcHJvdmFsX2lkGBYgASgJIn4KDlN0YW5kaW5nQ291bnRzEg8KB3N0YXJ0ZWQYASABKAQSDwoHc2tpcHBlZBgCIAEoBBIOCgZtaXNzZWQYAyABKAQSFwoPZmFpbHVyZXNfaW5fcm93GAQgASgNEg4KBnF1ZXVlZBgFIAEoDRIRCgl1bmRlcl93YXkYBiABKA0iTgoNU3RhbmRpbmdVc2FnZRILCgNkYXkYASABKAkSDAoEcnVucxgCIAEoDRISCgp0b29sX2NhbGxzGAMgASgEEg4KBndyaXRlcxgEIAEoBCLWAQoPU3RhbmRpbmdWZXJzaW9uEg8KB3ZlcnNpb24YASABKA0SFwoPZGVmaW5pdGlvbl9oYXNoGAIgASgJEhQKDHByb2dyYW1faGFzaBgDIAEoCRIOCgZrZXlfaWQYBCABKAkSLgoKY3JlYXRlZF9hdBgFIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASEAoIYXBwcm92YWwYBiABKAkSEwoLYXBwcm92YWxfaWQYByABKAkSDgoGam9iX2lkGAggASgJEgwKBG5vdGUYCSABKAkinwQKC1N0YW5kaW5nUnVuEgoKAmlkGAEgASgJEhsKE3N0YW5kaW5nX3Byb2dyYW1faWQYAiABKAkSDwoHdmVyc2lvbhgDIAEoDRIMCgRraW5kGAQgASgJEisKB2ZpcmVfYXQYBSABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEi4KCmRlY2lkZWRfYXQYBiABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEi4KCnN0YXJ0ZWRfYXQYByABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEiwKCGVuZGVkX2F0GAggASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBInCgVzdGF0ZRgJIAEoDjIYLnN2Yy52MS5TdGFuZGluZ1J1blN0YXRlEg4KBnJlYXNvbhgKIAEoCRIOCgZkZXRhaWwYCyABKAkSDQoFY291bnQYDCABKA0SKwoHbGFzdF9hdBgNIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASDgoGbWlzc2VkGA4gASgNEgsKA2tleRgPIAEoCRIOCgZqb2JfaWQYECABKAkSEgoKam9iX3N0YXR1cxgRIAEoCRIXCg9ibG9ja2luZ19qb2JfaWQYEiABKAkSLgoKbm90X2JlZm9yZRgTIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXAidwoMU3RhbmRpbmdUaW1lEiYKAmF0GAEgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBIwCgxlZmZlY3RpdmVfYXQYAiABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEg0KBWxvY2FsGAMgASgJImcKHENyZWF0ZVN0YW5kaW5nUHJvZ3JhbVJlcXVlc3QSDAoEc2x1ZxgBIAEoCRIXCg9kZWZpbml0aW9uX2pzb24YAiABKAkSDgoGcGF1c2VkGAMgASgIEhAKCHNpbXVsYXRlGAQgASgIIlIKHUNyZWF0ZVN0YW5kaW5nUHJvZ3JhbVJlc3BvbnNlEjEKEHN0YW5kaW5nX3Byb2dyYW0YASABKAsyFy5zdmMudjEuU3RhbmRpbmdQcm9ncmFtIicKGUdldFN0YW5kaW5nUHJvZ3JhbVJlcXVlc3QSCgoCaWQYASABKAkiegoaR2V0U3RhbmRpbmdQcm9ncmFtUmVzcG9uc2USMQoQc3RhbmRpbmdfcHJvZ3JhbRgBIAEoCzIXLnN2Yy52MS5TdGFuZGluZ1Byb2dyYW0SKQoIdmVyc2lvbnMYAiADKAsyFy5zdmMudjEuU3RhbmRpbmdWZXJzaW9uImoKG0xpc3RTdGFuZGluZ1Byb2dyYW1zUmVxdWVzdBIkCgVzdGF0ZRgBIAEoDjIVLnN2Yy52MS5TdGFuZGluZ1N0YXRlEhEKCXBhZ2Vfc2l6ZRgCIAEoBRISCgpwYWdlX3Rva2VuGAMgASgJImsKHExpc3RTdGFuZGluZ1Byb2dyYW1zUmVzcG9uc2USMgoRc3RhbmRpbmdfcHJvZ3JhbXMYASADKAsyFy5zdmMudjEuU3RhbmRpbmdQcm9ncmFtEhcKD25leHRfcGFnZV90b2tlbhgCIAEoCSJvChxVcGRhdGVTdGFuZGluZ1Byb2dyYW1SZXF1ZXN0EgoKAmlkGAEgASgJEhcKD2RlZmluaXRpb25fanNvbhgCIAEoCRIYChBleHBlY3RlZF92ZXJzaW9uGAMgASgNEhAKCHNpbXVsYXRlGAQgASgIIlIKHVVwZGF0ZVN0YW5kaW5nUHJvZ3JhbVJlc3BvbnNlEjEKEHN0YW5kaW5nX3Byb2dyYW0YASABKAsyFy5zdmMudjEuU3RhbmRpbmdQcm9ncmFtIkEKG1BhdXNlU3RhbmRpbmdQcm9ncmFtUmVxdWVzdBIKCgJpZBgBIAEoCRIWCg5jYW5jZWxfcnVubmluZxgCIAEoCCJRChxQYXVzZVN0YW5kaW5nUHJvZ3JhbVJlc3BvbnNlEjEKEHN0YW5kaW5nX3Byb2dyYW0YASABKAsyFy5zdmMudjEuU3RhbmRpbmdQcm9ncmFtIjkKHFJlc3VtZVN0YW5kaW5nUHJvZ3JhbVJlcXVlc3QSCgoCaWQYASABKAkSDQoFYWRvcHQYAiABKAgiUgodUmVzdW1lU3RhbmRpbmdQcm9ncmFtUmVzcG9uc2USMQoQc3RhbmRpbmdfcHJvZ3JhbRgBIAEoCzIXLnN2Yy52MS5TdGFuZGluZ1Byb2dyYW0iQgocRGVsZXRlU3RhbmRpbmdQcm9ncmFtUmVxdWVzdBIKCgJpZBgBIAEoCRIWCg5jYW5jZWxfcnVubmluZxgCIAEoCCIfCh1EZWxldGVTdGFuZGluZ1Byb2dyYW1SZXNwb25zZSJUChlSdW5TdGFuZGluZ1Byb2dyYW1SZXF1ZXN0EgoKAmlkGAEgASgJEhIKCmlucHV0X2pzb24YAiABKAkSFwoPaWRlbXBvdGVuY3lfa2V5GAMgASgJIj4KGlJ1blN0YW5kaW5nUHJvZ3JhbVJlc3BvbnNlEiAKA3J1bhgBIAEoCzITLnN2Yy52MS5TdGFuZGluZ1J1biLsAQoXTGlzdFN0YW5kaW5nUnVuc1JlcXVlc3QSGwoTc3RhbmRpbmdfcHJvZ3JhbV9pZBgBIAEoCRInCgVzdGF0ZRgCIAEoDjIYLnN2Yy52MS5TdGFuZGluZ1J1blN0YXRlEg4KBnJlYXNvbhgDIAEoCRIpCgVzaW5jZRgEIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASKQoFdW50aWwYBSABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEhEKCXBhZ2Vfc2l6ZRgGIAEoBRISCgpwYWdlX3Rva2VuGAcgASgJIlYKGExpc3RTdGFuZGluZ1J1bnNSZXNwb25zZRIhCgRydW5zGAEgAygLMhMuc3ZjLnYxLlN0YW5kaW5nUnVuEhcKD25leHRfcGFnZV90b2tlbhgCIAEoCSIjChVHZXRTdGFuZGluZ1J1blJlcXVlc3QSCgoCaWQYASABKAkiOgoWR2V0U3RhbmRpbmdSdW5SZXNwb25zZRIgCgNydW4YASABKAsyEy5zdmMudjEuU3RhbmRpbmdSdW4iUwodUHJldmlld1N0YW5kaW5nUHJvZ3JhbVJlcXVlc3QSFwoPZGVmaW5pdGlvbl9qc29uGAEgASgJEgoKAmlkGAIgASgJEg0KBWNvdW50GAMgASgNIpoBCh5QcmV2aWV3U3RhbmRpbmdQcm9ncmFtUmVzcG9uc2USKAoKbmV4dF90aW1lcxgBIAMoCzIULnN2Yy52MS5TdGFuZGluZ1RpbWUSEgoKdHpfdmVyc2lvbhgCIAEoCRIiCghlc3RpbWF0ZRgDIAEoCzIQLnN2Yy52MS5Fc3RpbWF0ZRIWCg5uZWVkc19hcHByb3ZhbBgEIAEoCCqkAQoNU3RhbmRpbmdTdGF0ZRIeChpTVEFORElOR19TVEFURV9VTlNQRUNJRklFRBAAEiMKH1NUQU5ESU5HX1NUQVRFX1BFTkRJTkdfQVBQUk9WQUwQARIZChVTVEFORElOR19TVEFURV9BQ1RJVkUQAhIZChVTVEFORElOR19TVEFURV9QQVVTRUQQAxIYChRTVEFORElOR19TVEFURV9FTkRFRBAEKtkBChBTdGFuZGluZ1J1blN0YXRlEiIKHlNUQU5ESU5HX1JVTl9TVEFURV9VTlNQRUNJRklFRBAAEh0KGVNUQU5ESU5HX1JVTl9TVEFURV9RVUVVRUQQAhIeChpTVEFORElOR19SVU5fU1RBVEVfU1RBUlRFRBADEhwKGFNUQU5ESU5HX1JVTl9TVEFURV9FTkRFRBAEEh4KGlNUQU5ESU5HX1JVTl9TVEFURV9TS0lQUEVEEAUSHgoaU1RBTkRJTkdfUlVOX1NUQVRFX1JFRlVTRUQQBiIECAEQATL8CAoPU3RhbmRpbmdTZXJ2aWNlEmoKFUNyZWF0ZVN0YW5kaW5nUHJvZ3JhbRIkLnN2Yy52MS5DcmVhdGVTdGFuZGluZ1Byb2dyYW1SZXF1ZXN0GiUuc3ZjLnYxLkNyZWF0ZVN0YW5kaW5nUHJvZ3JhbVJlc3BvbnNlIgSouxgBEmEKEkdldFN0YW5kaW5nUHJvZ3JhbRIhLnN2Yy52MS5HZXRTdGFuZGluZ1Byb2dyYW1SZXF1ZXN0GiIuc3ZjLnYxLkdldFN0YW5kaW5nUHJvZ3JhbVJlc3BvbnNlIgSouxgBEmcKFExpc3RTdGFuZGluZ1Byb2dyYW1zEiMuc3ZjLnYxLkxpc3RTdGFuZGluZ1Byb2dyYW1zUmVxdWVzdBokLnN2Yy52MS5MaXN0U3RhbmRpbmdQcm9ncmFtc1Jlc3BvbnNlIgSouxgBEmoKFVVwZGF0ZVN0YW5kaW5nUHJvZ3JhbRIkLnN2Yy52MS5VcGRhdGVTdGFuZGluZ1Byb2dyYW1SZXF1ZXN0GiUuc3ZjLnYxLlVwZGF0ZVN0YW5kaW5nUHJvZ3JhbVJlc3BvbnNlIgSouxgBEmcKFFBhdXNlU3RhbmRpbmdQcm9ncmFtEiMuc3ZjLnYxLlBhdXNlU3RhbmRpbmdQcm9ncmFtUmVxdWVzdBokLnN2Yy52MS5QYXVzZVN0YW5kaW5nUHJvZ3JhbVJlc3BvbnNlIgSouxgBEmoKFVJlc3VtZVN0YW5kaW5nUHJvZ3JhbRIkLnN2Yy52MS5SZXN1bWVTdGFuZGluZ1Byb2dyYW1SZXF1ZXN0GiUuc3ZjLnYxLlJlc3VtZVN0YW5kaW5nUHJvZ3JhbVJlc3BvbnNlIgSouxgBEmoKFURlbGV0ZVN0YW5kaW5nUHJvZ3JhbRIkLnN2Yy52MS5EZWxldGVTdGFuZGluZ1Byb2dyYW1SZXF1ZXN0GiUuc3ZjLnYxLkRlbGV0ZVN0YW5kaW5nUHJvZ3JhbVJlc3BvbnNlIgSouxgBEmEKElJ1blN0YW5kaW5nUHJvZ3JhbRIhLnN2Yy52MS5SdW5TdGFuZGluZ1Byb2dyYW1SZXF1ZXN0GiIuc3ZjLnYxLlJ1blN0YW5kaW5nUHJvZ3JhbVJlc3BvbnNlIgSouxgBElsKEExpc3RTdGFuZGluZ1J1bnMSHy5zdmMudjEuTGlzdFN0YW5kaW5nUnVuc1JlcXVlc3QaIC5zdmMudjEuTGlzdFN0YW5kaW5nUnVuc1Jlc3BvbnNlIgSouxgBElUKDkdldFN0YW5kaW5nUnVuEh0uc3ZjLnYxLkdldFN0YW5kaW5nUnVuUmVxdWVzdBoeLnN2Yy52MS5HZXRTdGFuZGluZ1J1blJlc3BvbnNlIgSouxgBEm0KFlByZXZpZXdTdGFuZGluZ1Byb2dyYW0SJS5zdmMudjEuUHJldmlld1N0YW5kaW5nUHJvZ3JhbVJlcXVlc3QaJi5zdmMudjEuUHJldmlld1N0YW5kaW5nUHJvZ3JhbVJlc3BvbnNlIgSouxgBYgZwcm90bzM", [file_google_protobuf_timestamp, file_svc_v1_jobs, file_svc_v1_options]);
 
 /**
  * A program that the service starts by itself.
@@ -52,8 +52,9 @@ export type StandingProgram = Message<"svc.v1.StandingProgram"> & {
   state: StandingState;
 
   /**
-   * Why it is paused: `requested`, `failures` (as many in a row as pauseAfter names), `key_revoked` or
-   * `approval` (the project's policy was raised). If empty, it is not.
+   * Why it is paused: `requested`, `failures` (as many in a row as pauseAfter names), `drift` (tools that it
+   * uses have changed), `key_revoked` or `approval` (the project's policy was raised, or its approval was
+   * declined). If empty, it is not. Of one that is pending: how it stands once it is approved.
    *
    * @generated from field: string pause_reason = 5;
    */
@@ -67,14 +68,14 @@ export type StandingProgram = Message<"svc.v1.StandingProgram"> & {
   pauseDetail: string;
 
   /**
-   * The number of its newest definition, from 1.
+   * The number of the definition that runs, from 1.
    *
    * @generated from field: uint32 version = 7;
    */
   version: number;
 
   /**
-   * The newest definition as JSON text, as it was given, with `***` for what the program's inputSchema
+   * That definition as JSON text, as it was given, with `***` for what the program's inputSchema
    * marks as sensitive in its input. Not set in a list.
    *
    * @generated from field: string definition_json = 8;
@@ -145,7 +146,7 @@ export type StandingProgram = Message<"svc.v1.StandingProgram"> & {
   usedToday?: StandingUsage | undefined;
 
   /**
-   * Whether each of its jobs waits for approval first.
+   * Whether its plan needs approval, which is given once for all its runs.
    *
    * @generated from field: bool needs_approval = 18;
    */
@@ -164,6 +165,20 @@ export type StandingProgram = Message<"svc.v1.StandingProgram"> & {
    * @generated from field: google.protobuf.Timestamp updated_at = 20;
    */
   updatedAt?: Timestamp | undefined;
+
+  /**
+   * The number of the definition that waits for approval. 0: none does.
+   *
+   * @generated from field: uint32 pending_version = 21;
+   */
+  pendingVersion: number;
+
+  /**
+   * Id of the approval that it runs by. If empty, it has none.
+   *
+   * @generated from field: string approval_id = 22;
+   */
+  approvalId: string;
 };
 
 /**
@@ -311,6 +326,36 @@ export type StandingVersion = Message<"svc.v1.StandingVersion"> & {
    * @generated from field: google.protobuf.Timestamp created_at = 5;
    */
   createdAt?: Timestamp | undefined;
+
+  /**
+   * Whether people approved it: `pending`, `granted`, `rejected` or `superseded` (by another version before
+   * they decided). If empty, its plan needs no approval.
+   *
+   * @generated from field: string approval = 6;
+   */
+  approval: string;
+
+  /**
+   * Id of the approval that it runs by: its own, or that of an earlier version which covers it. If empty, it
+   * has none.
+   *
+   * @generated from field: string approval_id = 7;
+   */
+  approvalId: string;
+
+  /**
+   * Id of the job by which people were asked about it. If empty, they were not.
+   *
+   * @generated from field: string job_id = 8;
+   */
+  jobId: string;
+
+  /**
+   * Why the service made it: which tools have changed. If empty, a call made it.
+   *
+   * @generated from field: string note = 9;
+   */
+  note: string;
 };
 
 /**
@@ -532,6 +577,14 @@ export type CreateStandingProgramRequest = Message<"svc.v1.CreateStandingProgram
    * @generated from field: bool paused = 3;
    */
   paused: boolean;
+
+  /**
+   * Of a plan that needs approval: whether its program is simulated first, on an example of what would
+   * start it; the ask carries the receipt. A simulation that fails rejects it.
+   *
+   * @generated from field: bool simulate = 4;
+   */
+  simulate: boolean;
 };
 
 /**
@@ -700,6 +753,13 @@ export type UpdateStandingProgramRequest = Message<"svc.v1.UpdateStandingProgram
    * @generated from field: uint32 expected_version = 3;
    */
   expectedVersion: number;
+
+  /**
+   * Of a plan that needs approval anew: whether its program is simulated first, as in CreateStandingProgram.
+   *
+   * @generated from field: bool simulate = 4;
+   */
+  simulate: boolean;
 };
 
 /**
@@ -791,6 +851,13 @@ export type ResumeStandingProgramRequest = Message<"svc.v1.ResumeStandingProgram
    * @generated from field: string id = 1;
    */
   id: string;
+
+  /**
+   * Whether it goes on with the definitions that its tools have today.
+   *
+   * @generated from field: bool adopt = 2;
+   */
+  adopt: boolean;
 };
 
 /**
@@ -1116,7 +1183,7 @@ export type PreviewStandingProgramResponse = Message<"svc.v1.PreviewStandingProg
   estimate?: Estimate | undefined;
 
   /**
-   * Whether each of its jobs waits for approval first.
+   * Whether its plan needs approval, which is given once for all its runs.
    *
    * @generated from field: bool needs_approval = 4;
    */
@@ -1142,6 +1209,13 @@ export const StandingState = {
    * @generated from enum value: STANDING_STATE_UNSPECIFIED = 0;
    */
   UNSPECIFIED: 0,
+
+  /**
+   * Its first version waits for approval: nothing of it is started.
+   *
+   * @generated from enum value: STANDING_STATE_PENDING_APPROVAL = 1;
+   */
+  PENDING_APPROVAL: 1,
 
   /**
    * It is started when it is due.
@@ -1287,8 +1361,10 @@ export const StandingService: GenService<{
    * - already_exists STANDING_SLUG_TAKEN: the project has another program of that slug.
    * - resource_exhausted STANDING_PROGRAMS_TOO_MANY: the project has as many programs as it may.
    * - permission_denied APPROVER_ROLE_REQUIRED: the plan needs approval, and the key is not an
-   *   approver's. Each run of such a plan waits for its approval.
+   *   approver's. Such a program is asked about once, by a job of the mode `rehearse`, and is pending until
+   *   AnswerAsk has settled that: `proceed` lets it stand, `abort` rejects it.
    * - failed_precondition APPROVER_MISSING: the plan needs approval and no contact may give it.
+   * - resource_exhausted QUOTA_JOBS: the project has no room for the job by which people are asked.
    *
    * @generated from rpc svc.v1.StandingService.CreateStandingProgram
    */
@@ -1328,7 +1404,9 @@ export const StandingService: GenService<{
   /**
    * UpdateStandingProgram makes the next version of a program, with the calling key as the one whose jobs
    * its runs are. Runs that wait keep their version. A schedule goes on from now. The same definition of
-   * the same key changes nothing.
+   * the same key changes nothing. A version whose plan needs approval runs once that is given, and the one
+   * before runs till then; it is not asked for where an approval covers it: where program, input, condition
+   * and the definitions of its tools are those that were approved, and estimate and daily bound no larger.
    *
    * It is an error to update:
    * - not_found STANDING_PROGRAM_NOT_FOUND: the project has no program id.
@@ -1360,13 +1438,18 @@ export const StandingService: GenService<{
   },
   /**
    * ResumeStandingProgram lets a paused program go on from now: times that passed meanwhile are not made
-   * up for. One that is not paused is answered as it is.
+   * up for. One that is not paused is answered as it is. With adopt it goes on with the definitions that its
+   * tools have today, as a new version, which is checked as a whole and asked about where its plan needs
+   * approval.
    *
    * It is an error to resume:
    * - not_found STANDING_PROGRAM_NOT_FOUND: the project has no program id.
    * - failed_precondition PAUSE_CAUSE_STANDS: the key whose jobs its runs are is revoked or has expired,
-   *   or the project's policy has its plan wait for approval since; UpdateStandingProgram with the same
-   *   definition adopts it for the calling key.
+   *   or its plan waits for approval, or was not given one; UpdateStandingProgram with the same definition
+   *   adopts it for the calling key and asks. Or tools that it uses have changed, and adopt is not set.
+   * - permission_denied APPROVER_ROLE_REQUIRED: the plan needs approval, and the key is not an approver's.
+   * - invalid_argument PROGRAM_TOOL_UNKNOWN: with adopt: this and the other faults of SubmitJob, of the
+   *   definition as it stands.
    *
    * @generated from rpc svc.v1.StandingService.ResumeStandingProgram
    */
@@ -1395,7 +1478,7 @@ export const StandingService: GenService<{
    *
    * It is an error to run:
    * - not_found STANDING_PROGRAM_NOT_FOUND: the project has no program id.
-   * - failed_precondition STANDING_PROGRAM_NOT_ACTIVE: the program is paused, or has ended.
+   * - failed_precondition STANDING_PROGRAM_NOT_ACTIVE: the program is pending or paused, or has ended.
    * - invalid_argument INPUT_MISMATCH: inputJson is no JSON object, or not what the program takes.
    * - invalid_argument IDEMPOTENCY_KEY_INVALID: idempotencyKey is longer than 255 characters.
    * - permission_denied APPROVER_ROLE_REQUIRED: the plan needs approval, and the key is not an

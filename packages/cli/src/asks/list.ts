@@ -11,7 +11,8 @@ import { messageListText } from "../text/message.ts";
 import { plainText } from "../text/plain.ts";
 import { tableLines, timeText } from "../text/table.ts";
 
-type ListOptions = ProjectOptions & JsonOption & { state: string; principal?: string; job?: string; limit: number };
+type ListOptions = ProjectOptions &
+  JsonOption & { state: string; principal?: string; job?: string; program?: string; limit: number };
 
 const askStates = namesOf(AskState);
 const states = ["pending", "answered", "defaulted", "withdrawn", "all"];
@@ -24,6 +25,7 @@ export function addAskList(asks: Command, context: CommandContext): void {
     .addOption(new Option("--state <state>", "only questions in this state").choices(states).default("pending"))
     .option("--principal <id>", "only questions that this contact holds, or held when they were settled")
     .option("--job <id>", "only questions of this job, job_…")
+    .option("--program <id>", "only questions of this standing program, stp_…")
     .option("--limit <count>", "most questions to list", parseCount, 100)
     .action((options: ListOptions) => listAsks(options, context));
   addExamples(addProjectOptions(addJson(list, "the questions as a JSON list")), [
@@ -34,10 +36,10 @@ export function addAskList(asks: Command, context: CommandContext): void {
 
 async function listAsks(options: ListOptions, context: CommandContext): Promise<void> {
   const { jobs } = await openProjectClient(options, context);
-  const { principal: principalId = "", job: jobId = "", limit } = options;
+  const { principal: principalId = "", job: jobId = "", program: standingProgramId = "", limit } = options;
   const state = AskState[options.state.toUpperCase() as keyof typeof AskState] ?? AskState.UNSPECIFIED;
   const found = await collectPages(async (pageToken) => {
-    const request = { state, principalId, jobId, pageSize: Math.min(limit, 500), pageToken };
+    const request = { state, principalId, jobId, standingProgramId, pageSize: Math.min(limit, 500), pageToken };
     const { asks: items, nextPageToken } = await jobs.listAsks(request);
     return { items, nextPageToken };
   }, limit);

@@ -13,7 +13,7 @@ import { readProgram } from "./shown-program.ts";
 import { standingText, statusNames, statusOfName } from "./text.ts";
 
 type ListOptions = ProjectOptions &
-  JsonOption & { status?: string; mode?: string; skill?: string; parent?: string; limit: number };
+  JsonOption & { status?: string; mode?: string; skill?: string; parent?: string; program?: string; limit: number };
 
 /** Adds `svc jobs list`. */
 export function addJobList(jobs: Command, context: CommandContext): void {
@@ -22,11 +22,12 @@ export function addJobList(jobs: Command, context: CommandContext): void {
     .description("list the project's latest jobs, newest first")
     .addOption(new Option("--status <status>", "only jobs of this status").choices([...statusNames]))
     .addOption(
-      new Option("--mode <mode>", "only live jobs, or only simulated ones, those of --simulate-first too").choices([
-        "live",
-        "simulate",
-      ]),
+      new Option(
+        "--mode <mode>",
+        "only live jobs, only simulated ones (those of --simulate-first too), or only those by which people are asked about a standing program",
+      ).choices(["live", "simulate", "rehearse"]),
     )
+    .option("--program <id>", "only jobs of this standing program, stp_…")
     .option("--skill <slug>", "only jobs of this skill, such as announce or skills.announce")
     .option("--parent <id>", "only the jobs that this one runs, job_…")
     .option("--limit <count>", "most jobs to list", parseCount, 20)
@@ -40,13 +41,21 @@ export function addJobList(jobs: Command, context: CommandContext): void {
 
 async function listJobs(options: ListOptions, context: CommandContext): Promise<void> {
   const { jobs } = await openProjectClient(options, context);
-  const { mode = "", skill = "", parent: parentJobId = "", limit } = options;
+  const { mode = "", skill = "", parent: parentJobId = "", program: standingProgramId = "", limit } = options;
   // The toolkit of all skills may be left out.
   const skillSlug = skill === "" || skill.includes(".") ? skill : `skills.${skill}`;
   const status = statusOfName(options.status ?? "");
   const found = await collectPages(async (pageToken) => {
     // A job brings its program along: small pages.
-    const request = { status, mode, skillSlug, parentJobId, pageSize: Math.min(limit, 50), pageToken };
+    const request = {
+      status,
+      mode,
+      skillSlug,
+      parentJobId,
+      standingProgramId,
+      pageSize: Math.min(limit, 50),
+      pageToken,
+    };
     const { jobs: items, nextPageToken } = await jobs.listJobs(request);
     return { items, nextPageToken };
   }, limit);

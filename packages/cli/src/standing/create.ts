@@ -7,7 +7,9 @@ import { addJson, type JsonOption } from "../command/options.ts";
 import { messageText } from "../text/message.ts";
 import { timeText } from "../text/table.ts";
 import { sendDefinition } from "./definition-file.ts";
-import { programStateText } from "./text.ts";
+import { pendingText, programStateText } from "./text.ts";
+
+type CreateOptions = ProjectOptions & JsonOption & { paused?: true; simulate?: true };
 
 /** Adds `svc standing create`. */
 export function addStandingCreate(standing: Command, context: CommandContext): void {
@@ -17,18 +19,26 @@ export function addStandingCreate(standing: Command, context: CommandContext): v
     .argument("<slug>", "its name in the project, such as tell-sales")
     .argument("<definition>", "file of the definition, or - for standard input")
     .option("--paused", "start nothing until it is resumed")
-    .action(async (slug: string, file: string, options: ProjectOptions & JsonOption & { paused?: true }) => {
+    .option("--simulate", "where people have to approve it: simulate it first, so that they see what it would do")
+    .action(async (slug: string, file: string, options: CreateOptions) => {
       const client = await openProjectClient(options, context);
       const { standingProgram: program } = await sendDefinition(file, context, (definitionJson) =>
-        client.standing.createStandingProgram({ slug, definitionJson, paused: options.paused ?? false }),
+        client.standing.createStandingProgram({
+          ...{ slug, definitionJson },
+          paused: options.paused ?? false,
+          simulate: options.simulate ?? false,
+        }),
       );
       if (program === undefined) return;
       context.print(options.json ? messageText(StandingProgramSchema, program) : program.id);
       const [next] = program.nextTimes;
       context.note(`It is ${programStateText(program)}${next === undefined ? "" : `, and due ${timeText(next)}`}.`);
+      const pending = pendingText(program);
+      if (pending !== undefined) context.note(pending);
     });
   addExamples(addProjectOptions(addJson(create, "the program as JSON")), [
     "svc standing create morning-report morning-report.json",
     "generate-definition | svc standing create tell-sales - --paused",
+    "svc standing create clean-up clean-up.json --simulate",
   ]);
 }

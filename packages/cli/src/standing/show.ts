@@ -32,6 +32,8 @@ export function addStandingShow(standing: Command, context: CommandContext): voi
         ["state", programStateText(program)],
         ["why", plainText(program.pauseDetail)],
         ["version", String(program.version)],
+        ["pending", program.pendingVersion === 0 ? "" : `version ${program.pendingVersion} waits for approval`],
+        ["approval", program.approvalId],
         ["key", program.keyId],
         ["next", program.nextTimes.map((time) => timeText(time)).join(", ")],
         ["runs", `${counts?.started} started, ${counts?.skipped} skipped, ${counts?.missed} missed`],

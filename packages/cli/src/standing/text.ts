@@ -20,6 +20,12 @@ export function programStateText({ state, pauseReason }: StandingProgram): strin
   return pauseReason === "" ? name : `${name} (${plainText(pauseReason)})`;
 }
 
+/** Says of a program that a version of it waits for approval; undefined where none does. */
+export function pendingText({ pendingVersion, id }: StandingProgram): string | undefined {
+  if (pendingVersion === 0) return undefined;
+  return `Version ${pendingVersion} waits for approval: svc asks list --program ${id}`;
+}
+
 /** How a run stands, such as `skipped (overlap)` or `ended (succeeded)`. */
 export function runStateText({ state, reason, jobStatus }: StandingRun): string {
   const name = runStates.get(state) ?? String(state);

@@ -1,7 +1,8 @@
 import type { Id, ProjectId, StandingProgramId } from "@svc/core";
-import { and, asc, desc, eq, getTableColumns, gt, isNull, lt, sql } from "drizzle-orm";
+import { and, asc, desc, eq, getTableColumns, gt, isNull, lt, ne, sql } from "drizzle-orm";
 import type { Executor } from "../connect.ts";
 import { jobEvents, jobPrograms, jobs } from "../schema/jobs.ts";
+import type { JobMode } from "../schema/words.ts";
 import { findListedJob, findListedTwin, type ListedJob } from "./find-listed.ts";
 import { listJobSteps } from "./list-steps.ts";
 import type { JobEventRecord, JobRecord, JobStepRecord } from "./record.ts";
@@ -9,8 +10,11 @@ import type { JobEventRecord, JobRecord, JobStepRecord } from "./record.ts";
 /** What a list of jobs is narrowed to; an absent part does not narrow. */
 export type JobFilter = {
   status: JobRecord["status"] | undefined;
-  /** `simulate` includes the twins of simulateFirst, anything else leaves them out. */
-  mode: "live" | "simulate" | undefined;
+  /**
+   * `simulate` includes the twins of simulateFirst, anything else leaves them out. Undefined: every mode but `rehearse`, which of all
+   * lists only that of a standing program's jobs has.
+   */
+  mode: JobMode | undefined;
   skillSlug: string | undefined;
   /** Jobs that a standing program started. */
   standingProgramId: StandingProgramId | undefined;
@@ -61,6 +65,8 @@ export function jobsForProject(db: Executor, projectId: ProjectId): JobRepositor
             status === undefined ? undefined : eq(jobs.status, status),
             // Partial indexes are found by their conditions, in their words: a plan for any value knows no other.
             mode === "live" ? eq(jobs.mode, mode) : undefined,
+            mode === "rehearse" ? sql`${jobs.mode} = 'rehearse'` : undefined,
+            mode === undefined && standingProgramId === undefined ? ne(jobs.mode, "rehearse") : undefined,
             mode === "simulate" ? sql`${jobs.mode} = 'simulate'` : isNull(jobs.simulatedFrom),
             skillSlug === undefined ? undefined : sql`${eq(jobs.skillSlug, skillSlug)} and ${jobs.skillSlug} <> ''`,
             standingProgramId === undefined

@@ -127,6 +127,7 @@ export const jobs = pgTable(
     index("jobs_skill").on(table.projectId, table.skillSlug, table.id).where(sql`skill_slug <> ''`),
     index("jobs_standing").on(table.projectId, table.standingProgramId, table.id).where(sql`standing_program_id <> ''`),
     index("jobs_simulations").on(table.projectId, table.id).where(sql`mode = 'simulate'`),
+    index("jobs_rehearsals").on(table.projectId, table.id).where(sql`mode = 'rehearse'`),
     index("jobs_children").on(table.projectId, table.parentJobId, table.id).where(sql`parent_job_id is not null`),
     uniqueIndex("jobs_child_key").on(table.parentJobId, table.childKey).where(sql`parent_job_id is not null`),
     index("jobs_simulated_from").on(table.simulatedFrom).where(sql`simulated_from is not null`),

@@ -7,6 +7,7 @@ import {
   dueTaskKinds,
   jobStatuses,
   keyRoles,
+  standingApprovals,
   standingPauseReasons,
   standingRunKinds,
   standingRunReasons,
@@ -37,7 +38,10 @@ export const standingPrograms = pgTable(
     pauseReason: oneOf(standingPauseReasons)("pause_reason").notNull().default(""),
     /** What the reason is about, for people; empty where it says everything. */
     pauseDetail: text("pause_detail").notNull().default(""),
+    /** The version that runs; the newest where none ever did. */
     version: integer("version").notNull(),
+    /** The version that waits for approval; 0 where none does. */
+    pendingVersion: integer("pending_version").notNull().default(0),
     sourceKind: oneOf(standingSourceKinds)("source_kind").notNull(),
     /** The next occurrence of a schedule that nothing was decided about; null where there is none. */
     nextAt: time("next_at"),
@@ -61,7 +65,7 @@ export const standingPrograms = pgTable(
   ],
 );
 
-/** One definition of a standing program; none is ever changed. */
+/** One definition of a standing program. What people decide about it is all that is ever changed of it. */
 export const standingVersions = pgTable(
   "standing_versions",
   {
@@ -80,6 +84,18 @@ export const standingVersions = pgTable(
     /** Whose jobs its runs are. */
     keyId: idColumn("key")("key_id").notNull(),
     keyRole: oneOf(keyRoles)("key_role").notNull(),
+    /** Whether it may be run; empty where its plan needs no approval. */
+    approval: oneOf(standingApprovals)("approval").notNull().default(""),
+    /** The approval it stands by: of its own rehearsal, or of that of an earlier version. */
+    approvalId: text("approval_id").notNull().default(""),
+    /** The version that people were asked about: this one, or an earlier one whose grant covers it; 0 while none is granted. */
+    grantedVersion: integer("granted_version").notNull().default(0),
+    /** The job by which people are asked about it. */
+    rehearsalJobId: idColumn("job")("rehearsal_job_id"),
+    /** SHA-256 of program, input, condition and pins: what a grant stands for. */
+    planHash: text("plan_hash").notNull().default(""),
+    /** Why the service made it; empty for one that somebody defined. */
+    note: text("note").notNull().default(""),
     createdAt: time("created_at").notNull(),
   },
   (table) => [primaryKey({ name: "standing_versions_key", columns: [table.programId, table.version] })],

@@ -24,8 +24,14 @@ export type JobStatus = (typeof jobStatuses)[number];
 /** Who receives the events of a post: the projects whose account it names, or every project of the deployment. */
 export const audiences = ["accounts", "projects"] as const;
 
-/** Whether a job's writes are sent. */
-export const jobModes = ["live", "simulate"] as const;
+/**
+ * What is done with a job's program. `live`: it is run. `simulate`: it is run, and no write is sent. `rehearse`: nothing of it is run;
+ * people are asked whether a standing program may run it.
+ */
+export const jobModes = ["live", "simulate", "rehearse"] as const;
+
+/** What is done with a job's program. */
+export type JobMode = (typeof jobModes)[number];
 
 /** How a row stands in a set: `in` for sets that are only read; of a map, how its calls ended. */
 export const setRowStates = ["in", "ok", "failed", "skipped", "unknown"] as const;
@@ -134,17 +140,26 @@ export type CallOutcome = (typeof callOutcomes)[number];
 /** How a call of the ledger stands: `running` from before a write is sent until its outcome is known, then that outcome. */
 export const callStates = ["running", ...callOutcomes] as const;
 
-/** How a standing program stands. `ended`: nothing of it is due any more. */
-export const standingStates = ["active", "paused", "ended"] as const;
+/** How a standing program stands. `pending`: its first version waits for approval. `ended`: nothing of it is due any more. */
+export const standingStates = ["pending", "active", "paused", "ended"] as const;
 
 /** How a standing program stands. */
 export type StandingState = (typeof standingStates)[number];
 
 /** Why a standing program is paused; empty while it is not. */
-export const standingPauseReasons = ["", "requested", "failures", "key_revoked", "approval"] as const;
+export const standingPauseReasons = ["", "requested", "failures", "drift", "key_revoked", "approval"] as const;
 
 /** Why a standing program is paused. */
 export type StandingPauseReason = (typeof standingPauseReasons)[number];
+
+/**
+ * Whether people approved a version of a standing program. Empty: its plan needs no approval. `pending`: they are asked. `granted`: for
+ * all its runs. `rejected`: they declined, or could not be asked. `superseded`: another version was made before they decided.
+ */
+export const standingApprovals = ["", "pending", "granted", "rejected", "superseded"] as const;
+
+/** Whether people approved a version of a standing program. */
+export type StandingApproval = (typeof standingApprovals)[number];
 
 /** What starts a standing program. */
 export const standingSourceKinds = ["schedule"] as const;

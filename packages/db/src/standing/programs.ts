@@ -25,6 +25,7 @@ const columns = selectList(standingPrograms, [
   "pauseReason",
   "pauseDetail",
   "version",
+  "pendingVersion",
   "sourceKind",
   "nextAt",
   "previousAt",
@@ -106,6 +107,12 @@ const versionColumns = selectList(
     "needsApproval",
     "keyId",
     "keyRole",
+    "approval",
+    "approvalId",
+    "grantedVersion",
+    "rehearsalJobId",
+    "planHash",
+    "note",
     "createdAt",
   ],
   "v",
@@ -195,6 +202,23 @@ export function standingProgramsForProject(db: Executor, projectId: ProjectId): 
         .orderBy(desc(standingVersions.version))
         .limit(limit),
   };
+}
+
+/** What people decided about a version. */
+export type StandingVersionDecision = Partial<
+  Pick<StandingVersionRecord, "approval" | "approvalId" | "grantedVersion">
+>;
+
+/** Writes what people decided about a version of a locked program. */
+export async function decideStandingVersion(
+  tx: Executor,
+  { programId, version }: Pick<StandingVersionRecord, "programId" | "version">,
+  decision: StandingVersionDecision,
+): Promise<void> {
+  await tx.orm
+    .update(standingVersions)
+    .set(decision)
+    .where(and(eq(standingVersions.programId, programId), eq(standingVersions.version, version)));
 }
 
 /** Adds a definition of a program. */

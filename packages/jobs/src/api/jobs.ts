@@ -2,7 +2,7 @@ import { create } from "@bufbuild/protobuf";
 import type { ServiceImpl } from "@connectrpc/connect";
 import { jobNotFound } from "@svc/asks";
 import { optionalId, pageOf, pageRows, requireId, requireProject } from "@svc/core";
-import { jobsForProject, requestJobCancel } from "@svc/db";
+import { type JobMode, jobsForProject, requestJobCancel } from "@svc/db";
 import {
   CancelJobResponseSchema,
   GetJobResponseSchema,
@@ -58,7 +58,7 @@ export function jobMethods(context: JobsContext): Methods {
       const { status, skillSlug } = request;
       const parentJobId = optionalId("job", "parentJobId", request.parentJobId);
       const standingProgramId = optionalId("stp", "standingProgramId", request.standingProgramId);
-      const mode = request.mode === "" ? undefined : readMode(request.mode);
+      const mode = request.mode === "" ? undefined : readListedMode(request.mode);
       const filters = { status, mode, skillSlug, parentJobId, standingProgramId };
       const scope = { call: "ListJobs", projectId, filters };
       const page = pageOf(sealer, scope, request, "job");
@@ -89,6 +89,11 @@ function readSubmission({ programJson, idempotencyKey, mode, simulateFirst }: Su
 }
 
 /** Throws MODE_INVALID. */
+function readListedMode(mode: string): JobMode {
+  return mode === "rehearse" ? mode : readMode(mode);
+}
+
+/** Throws MODE_INVALID, also for `rehearse`: only a standing program is rehearsed. */
 function readMode(mode: string): "live" | "simulate" {
   if (mode === "" || mode === "live") return "live";
   if (mode === "simulate") return mode;

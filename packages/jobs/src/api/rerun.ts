@@ -16,7 +16,7 @@ import { canonicalJson, type JsonObject, type Program, parseCheckedProgram, pins
 import { type JobSubmission, submitJob } from "../drive/new-jobs.ts";
 import { jobSeals } from "../drive/seals.ts";
 import { openProgram } from "../drive/stored-program.ts";
-import { idempotencyKeyReused, inputInvalid, paramsInvalid, programFaulty } from "../errors.ts";
+import { idempotencyKeyReused, inputInvalid, jobNotRetryable, paramsInvalid, programFaulty } from "../errors.ts";
 import { checkApproval } from "./approval.ts";
 import { checkForProject } from "./check.ts";
 import type { JobsContext } from "./context.ts";
@@ -41,6 +41,8 @@ export type Rerun = {
 /** A new job of the same program, and how its tools differ today from those that the job ran on. */
 export type Rerunning = { readonly id: Id<"job">; readonly drift: readonly Drift[] };
 
+const isRehearsal = "is a rehearsal: people were asked about a standing program, and nothing of it was run";
+
 /** What a program must still have where it runs on the definitions that it is pinned to. */
 const heldCodes: ReadonlySet<string> = new Set([
   "PROGRAM_ACCOUNT_MISSING",
@@ -55,13 +57,18 @@ export async function rerunJob(context: JobsContext, rerun: Rerun): Promise<Reru
   const { jobId, projectId, idempotencyKey } = rerun;
   const job = await jobsForProject(db, projectId).find(jobId);
   if (job === undefined) throw jobNotFound("id", jobId);
+  const { mode } = job;
+  if (mode === "rehearse") throw jobNotRetryable(jobId, isRehearsal);
   const { tools } = await context.programs.get(db, projectId, job.programDigest);
   const drift = driftOf(tools, await views.forProject(projectId));
   const contentDigest = digestOf(rerun);
   const earlier = idempotencyKey === undefined ? undefined : await findKeyedJob(db, projectId, idempotencyKey);
   // Before anything is checked, as SubmitJob has it.
   if (earlier !== undefined) return { id: repeated(earlier, contentDigest, rerun), drift };
-  const submitted = await submitJob(context, await submissionOf(context, job, { ...rerun, contentDigest }));
+  const submitted = await submitJob(
+    context,
+    await submissionOf(context, { ...job, mode }, { ...rerun, contentDigest }),
+  );
   if ("quotaReached" in submitted) throw quotaExceeded("jobs", submitted.quotaReached);
   return { id: "earlier" in submitted ? repeated(submitted.earlier, contentDigest, rerun) : submitted.job.id, drift };
 }
@@ -85,7 +92,7 @@ function digestOf({ jobId, inputJson, params, repins }: Rerun): Buffer {
 
 async function submissionOf(
   context: JobsContext,
-  job: ListedJob,
+  job: ListedJob & Pick<JobSubmission, "mode">,
   rerun: Rerun & { readonly contentDigest: Buffer },
 ): Promise<JobSubmission> {
   const { projectId, keyId, params, idempotencyKey, contentDigest } = rerun;

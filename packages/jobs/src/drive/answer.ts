@@ -17,7 +17,7 @@ export async function resumeFromAsk(state: JobState, port: Port): Promise<Change
   const found = askId === undefined ? undefined : await port.findAsk(state, askId);
   if (found?.decision === undefined) return { edits: [], next: { kind: "leave" } };
   const { stepId, kind, decision, overridesJson, principalChain: chain } = found;
-  if (state.status === "pending_plan_approval") return answeredPlan(decision, chain);
+  if (state.status === "pending_plan_approval") return answeredPlan(state, decision, chain);
   return answered(state, { stepId, kind, decision, overridesJson, chain }, port);
 }
 
@@ -26,9 +26,13 @@ function askOf({ plan, undo, positions }: JobState): string | undefined {
   return plan?.askId ?? undo?.askId ?? positions.find(({ progress }) => progress?.askId !== undefined)?.progress?.askId;
 }
 
-function answeredPlan({ continuation }: DecisionDocument, chain: readonly string[]): Change {
+function answeredPlan({ isRehearsal }: JobState, { continuation }: DecisionDocument, chain: readonly string[]): Change {
   if (continuation !== "proceed") {
     return { edits: [], next: { kind: "finish", status: "rejected", reason: "abort", chain } };
+  }
+  if (isRehearsal) {
+    const edits: Edit[] = [{ kind: "plan", plan: undefined }];
+    return { edits, next: { kind: "finish", status: "succeeded", reason: "approved", chain } };
   }
   return {
     edits: [

@@ -113,10 +113,11 @@ export async function requestPlanApproval(
   reason: "simulated" | "retried",
 ): Promise<Change> {
   const nowMs = port.clock.now();
-  const { loaded, estimate } = state;
+  const { loaded, estimate, isRehearsal } = state;
   const { program, tools, skills } = loaded;
   const isDestructive = (slug: string) => tools.get(slug)?.action.class === "destructive";
-  const asked = planQuestion({ program, estimate, destructive: destructiveOf(program, { isDestructive, skills }) });
+  const destructive = destructiveOf(program, { isDestructive, skills });
+  const asked = planQuestion({ program, estimate, destructive, isRehearsal });
   const prepared = await port.prepareAsk(askInput(state, asked, nowMs));
   return {
     edits: [

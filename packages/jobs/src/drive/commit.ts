@@ -17,7 +17,7 @@ import type { JobState } from "../state/job.ts";
 import { overridesOf } from "../state/overrides.ts";
 import { storedProgress } from "../state/progress.ts";
 import { childJob } from "./child-job.ts";
-import type { EngineContext } from "./context.ts";
+import type { EndedRehearsal, EngineContext } from "./context.ts";
 import type { EndedJob, EngineObserver } from "./observer.ts";
 import { isHoldReason } from "./park.ts";
 import { type CommitParts, type Committed, LeaseLostError, type Port } from "./port.ts";
@@ -153,7 +153,7 @@ export function changeOf(
   work: Work,
   parts: CommitParts,
   { seal }: JobSeals,
-  context: Pick<EngineContext, "clock" | "sealer">,
+  context: Pick<EngineContext, "clock" | "sealer" | "onRehearsed">,
 ): RunChange {
   const { task, receipt, call } = parts;
   const { state, committed, pending } = work;
@@ -218,10 +218,16 @@ function hasNewOverrides({ state, committed }: Work): boolean {
 /** What is written by statements of its own in the same transaction. */
 function otherWrites(
   { state, committed, pending: { turned, asks, children, childUndone } }: Work,
-  context: Pick<EngineContext, "clock" | "sealer">,
+  context: Pick<EngineContext, "clock" | "sealer" | "onRehearsed">,
 ): RunChange["also"] {
   const ended = committed.finishedAt === null ? endedRun(state) : undefined;
-  if (ended === undefined && turned.length + asks.length + children.length + childUndone.length === 0) return undefined;
+  const rehearsed = committed.finishedAt === null ? endedRehearsal(state) : undefined;
+  if (
+    ended === undefined &&
+    rehearsed === undefined &&
+    turned.length + asks.length + children.length + childUndone.length === 0
+  )
+    return undefined;
   return async (tx: Executor) => {
     for (const { setId, from, to } of turned) await setJobRowStates(tx, { jobId: state.id, setId }, { from, to });
     for (const ask of asks) await ask.write(tx);
@@ -229,7 +235,16 @@ function otherWrites(
     await insertChildJobs(tx, newJobs, context.clock.now());
     for (const { jobId, ...change } of childUndone) await writeJobUndo(tx, jobId, { entries: [], changes: [change] });
     if (ended !== undefined) await endStandingRun(tx, ended);
+    if (rehearsed !== undefined) await context.onRehearsed?.(tx, rehearsed);
   };
+}
+
+/** A rehearsal that ends; undefined for one that goes on, and for any other job. */
+function endedRehearsal(state: JobState): EndedRehearsal | undefined {
+  const { id: jobId, isRehearsal, finishedAt, status, planApprovalId, lastError } = state;
+  const programId = parseId("stp", state.standingProgramId);
+  if (!isRehearsal || finishedAt === null || programId === undefined) return undefined;
+  return { jobId, programId, status, planApprovalId, lastError };
 }
 
 /** The run of a standing program that ends with its job; undefined for a job that goes on, or that none started. */

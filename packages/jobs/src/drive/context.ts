@@ -1,6 +1,6 @@
 import type { AskPort } from "@svc/asks";
-import type { Batcher, Clock, Id, NodeId, Sealer, WorkMeter } from "@svc/core";
-import type { Database, JobWithSteps, ReceiptDocument } from "@svc/db";
+import type { Batcher, Clock, Id, NodeId, Sealer, StandingProgramId, WorkMeter } from "@svc/core";
+import type { Database, Executor, JobStatus, JobWithSteps, ReceiptDocument } from "@svc/db";
 import type { Evaluator } from "@svc/program";
 import type { JobCalls } from "./calls.ts";
 import type { OnFaultPoint } from "./fault-points.ts";
@@ -45,6 +45,19 @@ export const defaultEngineLimits: EngineLimits = {
   loopHoldsMax: 2,
 };
 
+/** How a rehearsal ended. */
+export type EndedRehearsal = {
+  readonly jobId: Id<"job">;
+  readonly programId: StandingProgramId;
+  readonly status: JobStatus;
+  readonly planApprovalId: string;
+  /** Why it failed; empty where people decided. */
+  readonly lastError: string;
+};
+
+/** Does what is to be committed with the end of a rehearsal. The job's row is locked by then. */
+export type OnRehearsed = (tx: Executor, ended: EndedRehearsal) => Promise<void>;
+
 /** What driving jobs works with. */
 export type EngineContext = {
   readonly db: Database;
@@ -67,6 +80,8 @@ export type EngineContext = {
   readonly observer: EngineObserver;
   /** Told that a job has another status, so that who watches it looks. */
   readonly onMoved: ((jobId: Id<"job">) => void) | undefined;
+  /** Told, in the transaction of its end, that a rehearsal has ended: people have decided, or will not. */
+  readonly onRehearsed: OnRehearsed | undefined;
   /** For tests: comes to a fault point. */
   readonly onFaultPoint: OnFaultPoint | undefined;
   /** The receiptHash of a receipt whose receiptHash is empty. */

@@ -59,7 +59,8 @@ export async function finish(work: Work, { status, reason, chain }: NextOf<"fini
     port.clock.now(),
   );
   // What it names is there by now, and nothing that may take long is done under a lock.
-  const result = status === "succeeded" ? await resultOf(closed.state, port) : { text: "" };
+  const hasRun = status === "succeeded" && !state.isRehearsal;
+  const result = hasRun ? await resultOf(closed.state, port) : { text: "" };
   const end: readonly Edit[] = [
     { kind: "move", to: status, reason, chain },
     { kind: "end" },

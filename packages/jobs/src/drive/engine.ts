@@ -12,7 +12,7 @@ import { type Database, type Executor, loadJobsWithSteps, type ReceiptDocument }
 import { canonicalHash, type Evaluator } from "@svc/program";
 import type { ToolCaller } from "@svc/tools";
 import { createCalls } from "./calls.ts";
-import { defaultEngineLimits, type EngineContext, type EngineLimits } from "./context.ts";
+import { defaultEngineLimits, type EngineContext, type EngineLimits, type OnRehearsed } from "./context.ts";
 import type { OnFaultPoint } from "./fault-points.ts";
 import { countLoopHold, type Forced, type JobOfProject, parkJob, releaseJob } from "./force.ts";
 import { type EngineObserver, silentObserver } from "./observer.ts";
@@ -42,6 +42,8 @@ export type JobEngineOptions = {
   readonly limits?: Partial<EngineLimits>;
   /** The receiptHash of a receipt; by default that of the document as it is stored. */
   readonly hashReceipt?: (receipt: ReceiptDocument) => string;
+  /** Does what is to be committed with the end of a rehearsal. */
+  readonly onRehearsed?: OnRehearsed | undefined;
   /** For tests: comes to a fault point. */
   readonly onFaultPoint?: OnFaultPoint | undefined;
 };
@@ -92,7 +94,14 @@ export type JobEngine = {
 
 /** Makes the job engine of a node. */
 export function createJobEngine(options: JobEngineOptions): JobEngine {
-  const { observer = silentObserver, limits, hashReceipt = canonicalHash, onFaultPoint, onMoved } = options;
+  const {
+    observer = silentObserver,
+    limits,
+    hashReceipt = canonicalHash,
+    onFaultPoint,
+    onMoved,
+    onRehearsed,
+  } = options;
   const { db } = options;
   const parts: Omit<EngineContext, "onDue"> = {
     ...options,
@@ -103,6 +112,7 @@ export function createJobEngine(options: JobEngineOptions): JobEngine {
     hashReceipt,
     onFaultPoint,
     onMoved,
+    onRehearsed,
     limits: { ...defaultEngineLimits, ...limits },
   };
   const worker = new Worker(parts, options.handlers);

@@ -13,6 +13,7 @@ import {
   type EstimateDocument,
   type Executor,
   insertJobs,
+  type JobMode,
   type JobRecord,
   type KeyedJob,
   type NewJob,
@@ -66,8 +67,8 @@ export type JobSubmission = {
   readonly contentDigest: Buffer;
 };
 
-/** What started a job by itself. */
-export type StandingOrigin = { readonly programId: StandingProgramId; readonly runId: StandingRunId };
+/** What started a job by itself; a rehearsal is no run. */
+export type StandingOrigin = { readonly programId: StandingProgramId; readonly runId: StandingRunId | null };
 
 /** The program of a skill that a job runs, and what it is pinned to. */
 export type SkillProgram = Pick<JobSubmission, "programJson" | "programHash" | "pins">;
@@ -160,7 +161,12 @@ function begun(main: NewJob, { change }: PlannedJob): NewJob {
 type Identified = { readonly id: Id<"job">; readonly digest: Buffer; readonly nowMs: number };
 
 /** What a job is made of, where its program is in the store. */
-export type NewJobFacts = Omit<JobSubmission, "programJson" | "pins"> & Identified;
+export type NewJobFacts = Omit<JobSubmission, "programJson" | "pins" | "mode"> &
+  Identified & {
+    readonly mode: JobMode;
+    /** Of a run of a standing program: the approval of its version. */
+    readonly grantedId?: string | undefined;
+  };
 
 /** The pins of a program as JSON text; asked for where a person is to be told what it does. */
 export type PinsReader = () => Promise<string>;
@@ -172,7 +178,7 @@ export async function newJob(
   readPins: PinsReader,
 ): Promise<NewJob> {
   const { id, nowMs, program, simulateFirst, needsApproval, mode } = submission;
-  const asksNow = needsApproval && !simulateFirst && mode === "live";
+  const asksNow = needsApproval && !simulateFirst && mode !== "simulate";
   const status: JobStatus = simulateFirst ? "simulating" : asksNow ? "pending_plan_approval" : "queued";
   const question = asksNow ? await questionOf(submission, readPins) : undefined;
   const prepared = question && (await preparePlanAsk(context, submission, question));
@@ -186,7 +192,7 @@ export async function newJob(
       ...base,
       input: submission.input === undefined ? null : seals.seal("input", submission.input),
       status,
-      planApprovalId: prepared?.approvalId ?? "",
+      planApprovalId: prepared?.approvalId ?? submission.grantedId ?? "",
       park: prepared && question ? parkOn("approval", question, { requestId: prepared.id, nowMs }) : null,
       progress: progress === undefined ? null : seals.seal("progress", progress),
       overrides: sealedOverrides(submission, seals),
@@ -226,7 +232,12 @@ function sealedOverrides({ params = {} }: Pick<JobSubmission, "params">, { seal 
   return Buffer.from(seal("overrides", changed));
 }
 
-function newTwin(context: NewJobsContext, submission: JobSubmission, { id, digest, nowMs }: Identified): NewJob {
+/** Makes the simulation of a job that is simulated first; nothing is stored. */
+export function newTwin(
+  context: Pick<NewJobsContext, "sealer">,
+  submission: Omit<NewJobFacts, keyof Identified>,
+  { id, digest, nowMs }: Identified,
+): NewJob {
   const twinId = createId("job", nowMs);
   const seals = jobSeals(context.sealer, submission.projectId, twinId);
   return {
@@ -268,9 +279,9 @@ function sagaOf({ program }: Pick<JobSubmission, "program">): SagaDocument {
   return { state: program.sagaOn.length > 0 ? "armed" : "none", entries: 0, done: 0, failed: 0 };
 }
 
-async function questionOf({ program, estimate }: NewJobFacts, readPins: PinsReader): Promise<Question> {
+async function questionOf({ program, estimate, mode }: NewJobFacts, readPins: PinsReader): Promise<Question> {
   const destructive = estimate.destructiveMax === 0 ? [] : destructiveByPins(program, await readPins());
-  return planQuestion({ program, estimate, destructive });
+  return planQuestion({ program, estimate, destructive, isRehearsal: mode === "rehearse" });
 }
 
 function preparePlanAsk(
@@ -291,7 +302,7 @@ function preparePlanAsk(
 }
 
 function submitted(
-  { mode, programHash, skillSlug }: Pick<JobSubmission, "mode" | "programHash" | "skillSlug">,
+  { mode, programHash, skillSlug }: Pick<NewJobFacts, "mode" | "programHash" | "skillSlug">,
   status: JobStatus,
 ) {
   const payload = { mode, status, programHash, ...(skillSlug !== "" && { skillSlug }) };

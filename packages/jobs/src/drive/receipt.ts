@@ -84,10 +84,11 @@ export async function resultOf(
 }
 
 function outcomeOf(
-  { status }: JobState,
+  { status, isRehearsal }: JobState,
   steps: readonly StepReceiptDocument[],
   { read, write, destructive }: CallCounts,
 ): ReceiptDocument["outcome"] {
+  if (isRehearsal) return "none";
   if (status !== "succeeded") return read + write + destructive > 0 ? "partial" : "none";
   const isPartial = steps.some(({ state, rows }) => {
     return state === "partial" || state === "failed" || (rows !== undefined && rows.failed + rows.unknown > 0);

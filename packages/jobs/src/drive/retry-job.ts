@@ -99,6 +99,8 @@ async function findReason(tx: Executor, job: JobRecord): Promise<string | undefi
   if (!isRetryable(status)) return `is ${status}`;
   if (job.parentJobId !== null) return `is run by ${job.parentJobId}, which is to be retried in its place`;
   if (parentJobId !== null) return `was run by job ${parentJobId}, which is the one to be taken on`;
+  if (mode === "rehearse")
+    return "is a rehearsal: people were asked about a standing program, and nothing of it was run";
   if (mode === "simulate") return "was simulated: simulate its program again";
   if (saga.state !== "none" && saga.state !== "armed") return "has begun to undo what it did";
   if (lastError.startsWith("LIMIT_REACHED:")) return "met a limit, which holds for all attempts together";
@@ -150,7 +152,9 @@ async function isApproved(
 ): Promise<boolean> {
   if (state.planApprovalId === "" || Object.keys(params).length > 0) return false;
   const ask = (await asks.list(tx, state.id)).find(({ approvalId }) => approvalId === state.planApprovalId);
-  return ask?.decision?.continuation === "proceed" && !mayWriteMore(state);
+  // A run of a standing program has the approval of its version, which people were asked for by another job.
+  const isGranted = ask === undefined && state.standingRunId !== null;
+  return (isGranted || ask?.decision?.continuation === "proceed") && !mayWriteMore(state);
 }
 
 function mayWriteMore(state: JobState): boolean {

@@ -324,6 +324,7 @@ function firstState(program: Program, tools: ReadonlyMap<string, PinnedTool>): J
     projectId: createId("prj", nowMs),
     keyId: createId("key", nowMs),
     isSimulated: false,
+    isRehearsal: false,
     simulatedFrom: null,
     parent: null,
     standingProgramId: "",

@@ -43,6 +43,7 @@ export async function promoteJob(
   const id = requireId("job", "jobId", jobId);
   const job = await jobsForProject(db, projectId).find(id);
   if (job === undefined) throw jobNotFound("jobId", jobId);
+  if (job.mode === "rehearse") throw jobNotPromotable(jobId, "is a rehearsal: nothing of it was run");
   if (job.mode !== "live") throw jobNotPromotable(jobId, "was simulated: nothing shows that its writes work");
   if (job.status !== "succeeded") throw jobNotPromotable(jobId, `is ${job.status}, not succeeded`);
   if (!/^[a-z][a-z0-9_]{0,62}$/.test(slug)) throw skillSlugInvalid(slug);

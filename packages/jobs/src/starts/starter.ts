@@ -13,7 +13,7 @@ import { checkApproval } from "../api/approval.ts";
 import { checkForProject } from "../api/check.ts";
 import type { JobsContext } from "../api/context.ts";
 import { skillPrograms } from "../api/submit.ts";
-import { newJob, type SkillProgram, type StandingOrigin } from "../drive/new-jobs.ts";
+import { newJob, newTwin, type SkillProgram, type StandingOrigin } from "../drive/new-jobs.ts";
 import { sealProgram } from "../drive/stored-program.ts";
 
 /** A program that was checked to be started again and again. */
@@ -49,11 +49,18 @@ export type Start = {
   readonly programHash: string;
   readonly digest: Buffer;
   readonly estimate: EstimateDocument;
-  readonly needsApproval: boolean;
+  /** The approval that the plan has, which people gave for all its starts; empty where it needs none. */
+  readonly grantedId: string;
   /** Undefined for the program's own. */
   readonly input: JsonObject | undefined;
   readonly standing: StandingOrigin;
   readonly nowMs: number;
+};
+
+/** A question to people whether a program may stand, which is a job of its own. */
+export type Rehearsal = Omit<Start, "grantedId"> & {
+  /** Whether its program is simulated first, on the input that is given. */
+  readonly simulateFirst: boolean;
 };
 
 /** What a policy judges a plan by. */
@@ -71,6 +78,8 @@ export type JobStarter = {
   isHeldByPolicy(tx: Executor, projectId: ProjectId): Promise<(plan: HeldPlan) => boolean>;
   /** Makes the job of one start; nothing is stored. */
   make(tx: Executor, start: Start): Promise<NewJob>;
+  /** Makes the job by which people are asked about a program that needs approval, and its simulation; nothing is stored. */
+  rehearse(tx: Executor, rehearsal: Rehearsal): Promise<NewJob[]>;
   /** Has the engine of this node look for jobs that were stored. */
   wake(): void;
   /** Tells a driver on this node that its job is to be cancelled, as the store says already. */
@@ -101,32 +110,28 @@ export function createJobStarter(context: StarterContext): JobStarter {
     make: (tx, start) =>
       newJob(
         { db: tx, sealer, asks },
-        {
-          ...start,
-          mode: "live",
-          simulateFirst: false,
-          // They were kept with the program.
-          skills: [],
-          skillSlug: "",
-          idempotencyKey: undefined,
-          contentDigest: noContent,
-        },
+        { ...start, ...unnamed, mode: "live", simulateFirst: false, needsApproval: false },
         () => pinsOf(tx, start),
       ),
+    async rehearse(tx, rehearsal) {
+      const facts = { ...rehearsal, ...unnamed, mode: "rehearse", needsApproval: true } as const;
+      const main = await newJob({ db: tx, sealer, asks }, facts, () => pinsOf(tx, rehearsal));
+      return rehearsal.simulateFirst ? [main, newTwin({ sealer }, facts, facts)] : [main];
+    },
     wake: () => engine.wake(),
     cancel: (jobId) => engine.cancel(jobId),
   };
 }
 
 /** The pins that the program of a start was stored with. */
-async function pinsOf(tx: Executor, { projectId, digest }: Start): Promise<string> {
+async function pinsOf(tx: Executor, { projectId, digest }: Pick<Start, "projectId" | "digest">): Promise<string> {
   const record = await loadJobProgram(tx, projectId, digest);
   if (record === undefined) throw new Error(`the program of a start of ${projectId} is gone from the store`);
   return record.pins;
 }
 
-/** No idempotency key is bound to a start. */
-const noContent = Buffer.alloc(0);
+/** No idempotency key is bound to a start, and the skills of its program were kept with that. */
+const unnamed = { skills: [], skillSlug: "", idempotencyKey: undefined, contentDigest: Buffer.alloc(0) } as const;
 
 async function check(context: StarterContext, { projectId, role, programJson }: StartCheck): Promise<CheckedStart> {
   const checked = await checkForProject(context, { projectId, programJson, isStored: false });

@@ -9,7 +9,7 @@ import { branchOf, stepOf } from "./flow.ts";
 import type { JobState, Scope, StepEntry } from "./job.ts";
 import type { StepProgress } from "./progress.ts";
 import { shownOf } from "./shown.ts";
-import { endStatuses, type JobStatus, transitions } from "./statuses.ts";
+import { endStatuses, type JobStatus, mayMove, transitions } from "./statuses.ts";
 
 /** A row that a step fetched or made; numbered from 1 over all sets of the job. */
 export type FetchedRow = { readonly rowNumber: number; readonly data: JsonObject };
@@ -491,7 +491,7 @@ function countUndo(draft: Draft, stepId: string, state: "done" | "failed", count
 
 function moveJob(draft: Draft, { to, reason, chain }: Extract<Edit, { kind: "move" }>): void {
   const { job } = draft;
-  if (!transitions[job.status].includes(to)) throw new Error(`a job that is ${job.status} cannot become ${to}`);
+  if (!mayMove(job.status, to, job.isRehearsal)) throw new Error(`a job that is ${job.status} cannot become ${to}`);
   const payload = { from: job.status, to, reason };
   if (isWaitedFor(job.status, to)) wakeParent(draft);
   note(draft, { type: "job-status-changed", stepId: "", payload, ...(chain && { chain }) });

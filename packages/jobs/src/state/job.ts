@@ -31,6 +31,8 @@ export type JobFacts = {
   /** The key that submitted it or, of a later attempt, that began this one. */
   readonly keyId: KeyId;
   readonly isSimulated: boolean;
+  /** People are asked about its plan for a standing program, and nothing of it is run. */
+  readonly isRehearsal: boolean;
   /** The live job whose twin this is. */
   readonly simulatedFrom: Id<"job"> | null;
   /** The job that runs it as a skill, and what it may use of that one's limits; null for one that was submitted. */

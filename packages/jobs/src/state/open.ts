@@ -34,6 +34,7 @@ export function openState(
     projectId: job.projectId,
     keyId: job.attemptKeyId ?? job.keyId,
     isSimulated: job.mode === "simulate",
+    isRehearsal: job.mode === "rehearse",
     simulatedFrom: job.simulatedFrom,
     parent: job.parentJobId === null || job.child === null ? null : { jobId: job.parentJobId, ...job.child },
     standingProgramId: job.standingProgramId,

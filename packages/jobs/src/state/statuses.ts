@@ -21,12 +21,15 @@ export const transitions: Readonly<Record<JobStatus, readonly JobStatus[]>> = {
   cancelled: attempted,
 };
 
+/** What a rehearsal may do beside that: it ends with the answer it is for, and nothing of its program is run. */
+const rehearsed: Partial<typeof transitions> = { pending_plan_approval: ["succeeded"] };
+
 /** A status that a new job may begin with. */
 export const firstStatuses: readonly JobStatus[] = ["simulating", "pending_plan_approval", "queued"];
 
-/** Whether a job may go from one status to another. */
-export function mayMove(from: JobStatus, to: JobStatus): boolean {
-  return transitions[from].includes(to);
+/** Whether a job, or one that is a rehearsal, may go from one status to another. */
+export function mayMove(from: JobStatus, to: JobStatus, isRehearsal = false): boolean {
+  return transitions[from].includes(to) || (isRehearsal && rehearsed[from]?.includes(to) === true);
 }
 
 /** Throws an Error when a job may not go from one status to another. */

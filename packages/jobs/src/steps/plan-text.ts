@@ -7,6 +7,8 @@ export type Plan = {
   readonly estimate: EstimateDocument;
   /** What it calls that destroys: slugs of tools, and names of skills. */
   readonly destructive: readonly string[];
+  /** Whether it is asked about for all runs of a standing program. */
+  readonly isRehearsal?: boolean;
 };
 
 /** Names that are told of each kind; the others are counted. */
@@ -19,7 +21,7 @@ const textMax = 500;
  * are named.
  */
 export function planText(plan: Plan): string {
-  const { program, estimate, destructive } = plan;
+  const { program, estimate, destructive, isRehearsal = false } = plan;
   const { callsMax, writesMax, destructiveMax, rowsMax, asksMax, notCompensable } = estimate;
   const whole = (most: number) => {
     const named = destructiveMax === 0 || destructive.length === 0 ? "" : ` (${namesText(destructive, most)})`;
@@ -31,7 +33,8 @@ export function planText(plan: Plan): string {
     ];
     const lasting = notCompensable.length === 0 ? "" : ` It cannot undo: ${namesText(notCompensable, most)}.`;
     const bounds = [`${counted(callsMax, "call")}: ${writes}`, ...others].join("; ");
-    return `Approve the plan "${program.title}"? At most ${bounds}.${lasting}`;
+    const opening = isRehearsal ? " for all runs of a standing program? A run makes at most" : "? At most";
+    return `Approve the plan "${program.title}"${opening} ${bounds}.${lasting}`;
   };
   for (let most = namesMax; most > 0; most--) {
     const text = whole(most);

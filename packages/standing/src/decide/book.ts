@@ -171,6 +171,13 @@ export class Book {
     this.#refuse(this.#newRun(occurrence, this.facts.version.record.version), reason, detail);
   }
 
+  /** A run that waits and cannot start any more: its version may not be run. */
+  decline(run: StandingRunRecord, reason: StandingRunReason, detail: string): void {
+    this.#lane(run.lane).queued--;
+    const ended = { state: "refused", reason, detail, notBefore: null, endedAt: this.facts.nowMs } as const;
+    this.changes.push({ ...changeOf(run), ...ended });
+  }
+
   /** Nothing is started from now on, until somebody resumes the program. */
   pause(reason: StandingPauseReason, detail: string): void {
     this.state = "paused";

@@ -1,4 +1,4 @@
-import type { Fault, ProjectId, Role } from "@svc/core";
+import type { Fault, JsonObject, ProjectId, Role } from "@svc/core";
 import type { JobStarter, StartableProgram } from "@svc/jobs";
 import { canonicalHash, examineGiven, pointerOf } from "@svc/program";
 import { definitionFaulty } from "../errors.ts";
@@ -18,6 +18,8 @@ export type DefinitionCheck = {
 export type CheckedDefinition = {
   readonly definition: Definition;
   readonly hash: string;
+  /** What a run of it does: see `planHashOf`. */
+  readonly planHash: string;
   readonly start: StartableProgram;
 };
 
@@ -48,7 +50,16 @@ export async function checkDefinition(
   if (all.length > 0 || definition === undefined || document === undefined || !("program" in start)) {
     return { refusal: definitionFaulty(all, omitted) };
   }
-  return { definition, hash: canonicalHash(document), start };
+  return { definition, hash: canonicalHash(document), planHash: planHashOf(document, start), start };
+}
+
+/**
+ * The hash of what a run of a definition does: its program, what that is given, what decides whether it is, and the definitions of tools
+ * that it runs on.
+ */
+function planHashOf(document: JsonObject, { programHash, pins }: StartableProgram): string {
+  const { input = null, when = null } = document;
+  return canonicalHash({ programHash, input, when, pins });
 }
 
 /** That what the definition makes is what the program takes. */

@@ -85,7 +85,7 @@ export async function decideBatch(
     at.map(({ id }) => id),
   );
   // What waits is started still where nothing more is due.
-  const isActive = new Set(at.filter(({ state }) => state !== "paused").map(({ id }) => id));
+  const isActive = new Set(at.filter(({ state }) => state === "active" || state === "ended").map(({ id }) => id));
   const rooms = lanesWithRoom(
     lanes.filter(({ programId }) => isActive.has(programId) && toAdmit.has(programId)),
     (id) => today(nameOf(at.find((one) => one.id === id) ?? raise(id))),
@@ -128,7 +128,7 @@ type Due = {
   readonly calls: readonly { readonly occurrence: Occurrence }[];
   readonly older: (name: VersionName) => LoadedVersion;
   readonly isKeyUsable: (keyId: KeyId) => boolean;
-  readonly isHeldByPolicy: (book: Book) => boolean;
+  readonly isHeldByPolicy: (program: StandingProgramRecord, version: LoadedVersion) => boolean;
 };
 
 /** What a pause is about, for people. */
@@ -148,11 +148,20 @@ function decideProgram(context: StandingContext, book: Book, due: Due): NewStand
   const { keyId } = book.facts.version.record;
   const isUsable = isKeyUsable(keyId);
   const isDue = waiting.length + calls.length + (fired?.occurrences.length ?? 0) > 0;
-  const isHeld = !book.facts.version.record.needsApproval && isHeldByPolicy(book);
+  const mayNotRun = (version: LoadedVersion) =>
+    !version.record.needsApproval && isHeldByPolicy(book.facts.program, version);
+  const isHeld = mayNotRun(book.facts.version);
   const held = !isUsable ? "key_revoked" : isHeld ? "approval" : undefined;
   if (isDue && held !== undefined && book.state !== "paused") book.pause(held, detailOf[held](keyId));
   if (book.state !== "paused") {
-    for (const run of waiting) book.admit(run, older(run), openInput(context.sealer, run));
+    for (const run of waiting) {
+      // It keeps its version, which may be one that another took over from.
+      const version = older(run);
+      if (!isKeyUsable(version.record.keyId))
+        book.decline(run, "key_revoked", detailOf.key_revoked(version.record.keyId));
+      else if (mayNotRun(version)) book.decline(run, "approval", detailOf.approval());
+      else book.admit(run, version, openInput(context.sealer, run));
+    }
   }
   if (fired !== undefined) {
     book.nextAt = fired.nextAt;
@@ -241,7 +250,7 @@ async function openBooks(
       ? new Set<KeyId>()
       : await findUsableKeys(
           tx,
-          due.map((one) => versionOf(one).record.keyId),
+          [...due.map((one) => versionOf(one).record.keyId), ...waiting.map((run) => older(run).record.keyId)],
           nowMs,
         );
   const rateKeys = [
@@ -271,12 +280,8 @@ async function openBooks(
   const rooms = await roomsOf(context, tx, new Set(due.map(({ projectId }) => projectId)));
   return {
     isKeyUsable: (keyId) => keys.has(keyId),
-    isHeldByPolicy: ({
-      facts: {
-        program: { projectId },
-        version,
-      },
-    }) => policies.get(projectId)?.({ program: version.program, estimate: version.record.estimate }) === true,
+    isHeldByPolicy: ({ projectId }, { program, record: { estimate } }) =>
+      policies.get(projectId)?.({ program, estimate }) === true,
     of: (program) =>
       new Book({
         program,

@@ -95,7 +95,7 @@ function makeJob(
   { program: { id: programId, projectId } }: Decided,
   { run, jobId, version, input }: StartedRun,
 ): Promise<NewJob> {
-  const { keyId, programHash, programDigest, estimate, needsApproval } = version.record;
+  const { keyId, programHash, programDigest, estimate, approvalId } = version.record;
   const callers = run.callerKeyId === null || run.callerKeyId === undefined ? [] : [`key:${run.callerKeyId}`];
   return starter.make(tx, {
     id: jobId,
@@ -106,7 +106,7 @@ function makeJob(
     programHash,
     digest: programDigest,
     estimate,
-    needsApproval,
+    grantedId: approvalId,
     input,
     standing: { programId, runId: run.id },
     nowMs: clock.now(),

@@ -1,19 +1,15 @@
 import { createId, type ProjectPrincipal, type StandingProgramId } from "@svc/core";
 import {
-  addStandingVersion,
-  clearDueTasks,
   type Executor,
   isUniqueViolation,
   loadStandingVersions,
   lockStandingPrograms,
-  putDueTasks,
   type StandingProgramRecord,
   standingProgramsForProject,
   withTransaction,
 } from "@svc/db";
 import { type CheckedDefinition, checkDefinition, hashOfDefinition } from "../definition/check.ts";
 import type { StandingContext } from "../engine/context.ts";
-import { fireTimeOf } from "../engine/fire.ts";
 import {
   standingProgramNotFound,
   standingProgramsTooMany,
@@ -22,18 +18,26 @@ import {
   standingVersionStale,
 } from "../errors.ts";
 import { occurrencesOf } from "../schedule/schedule.ts";
-import { sealDefinition } from "../versions.ts";
+import { titleOf } from "../versions.ts";
+import { arm } from "./activate.ts";
+import { addVersion, makeNextVersion } from "./next-version.ts";
 
 const slugPattern = /^[a-z][a-z0-9_-]{0,62}$/;
 
 /** What a program is made of. */
-export type NewProgram = { readonly slug: string; readonly definitionJson: string; readonly isPaused: boolean };
+export type NewProgram = {
+  readonly slug: string;
+  readonly definitionJson: string;
+  readonly isPaused: boolean;
+  /** Whether its program is simulated before people are asked about it. */
+  readonly simulates: boolean;
+};
 
 /** Makes a program stand, or finds the one of the same slug and definition. Throws the refusals of CreateStandingProgram. */
 export async function createProgram(
   context: StandingContext,
   principal: ProjectPrincipal,
-  { slug, definitionJson, isPaused }: NewProgram,
+  { slug, definitionJson, isPaused, simulates }: NewProgram,
 ): Promise<StandingProgramId> {
   const { db, clock, limits, starter } = context;
   const { projectId, role } = principal;
@@ -46,32 +50,47 @@ export async function createProgram(
   if ("refusal" in checked) throw checked.refusal;
   const programs = standingProgramsForProject(db, projectId);
   if ((await programs.count()) >= limits.programsMax) throw standingProgramsTooMany(limits.programsMax);
-  const nowMs = clock.now();
-  const id = createId("stp", nowMs);
-  const nextAt = occurrencesOf(checked.definition.schedule)(nowMs) ?? null;
   try {
-    await withTransaction(db, async (tx) => {
-      await standingProgramsForProject(tx, projectId).add({
-        id,
-        slug,
-        title: titleOf(checked),
-        state: isPaused ? "paused" : nextAt === null ? "ended" : "active",
-        pauseReason: isPaused ? "requested" : "",
-        version: 1,
-        sourceKind: "schedule",
-        nextAt,
-        createdAt: nowMs,
-        updatedAt: nowMs,
-      });
-      await addVersion(context, tx, principal, { id, version: 1, definitionJson, checked, nowMs });
-      if (!isPaused) await arm(tx, { id, projectId }, nextAt, checked);
-    });
+    return await withTransaction(db, (tx) =>
+      addProgram(context, tx, principal, { slug, definitionJson, isPaused, simulates, checked }),
+    );
   } catch (error) {
     if (!isUniqueViolation(error, "standing_programs_slug")) throw error;
     const other = await findSame(db, principal, slug, hash);
     if (other === undefined) throw standingSlugTaken(slug);
     return other;
   }
+}
+
+async function addProgram(
+  context: StandingContext,
+  tx: Executor,
+  principal: ProjectPrincipal,
+  made: NewProgram & { readonly checked: CheckedDefinition },
+): Promise<StandingProgramId> {
+  const { slug, definitionJson, isPaused, simulates, checked } = made;
+  const nowMs = context.clock.now();
+  const id = createId("stp", nowMs);
+  const { projectId } = principal;
+  const isPending = checked.start.needsApproval;
+  const nextAt = occurrencesOf(checked.definition.schedule)(nowMs) ?? null;
+  await standingProgramsForProject(tx, projectId).add({
+    id,
+    slug,
+    title: titleOf({ ...checked, program: checked.start.program }),
+    state: isPending ? "pending" : isPaused ? "paused" : nextAt === null ? "ended" : "active",
+    pauseReason: isPaused ? "requested" : "",
+    version: 1,
+    pendingVersion: isPending ? 1 : 0,
+    sourceKind: "schedule",
+    nextAt: isPending ? null : nextAt,
+    createdAt: nowMs,
+    updatedAt: nowMs,
+  });
+  const approval = isPending ? ({ kind: "asked", simulates } as const) : ({ kind: "none" } as const);
+  await addVersion(context, tx, principal, { id, version: 1, definitionJson, checked, nowMs, approval, note: "" });
+  const { definition } = checked;
+  if (!isPaused && !isPending) await arm(tx, { id, projectId }, { nextAt, definition, nowMs, admits: false });
   return id;
 }
 
@@ -95,90 +114,26 @@ export type ProgramUpdate = {
   readonly definitionJson: string;
   /** 0: whichever is there. */
   readonly expectedVersion: number;
+  /** Whether its program is simulated before people are asked about it. */
+  readonly simulates: boolean;
 };
 
 /** Makes the next version of a program. Throws the refusals of UpdateStandingProgram. */
 export async function updateProgram(
   context: StandingContext,
   principal: ProjectPrincipal,
-  { program: { id }, definitionJson, expectedVersion }: ProgramUpdate,
+  { program: { id }, definitionJson, expectedVersion, simulates }: ProgramUpdate,
 ): Promise<void> {
   const { db, clock, starter } = context;
-  const { projectId, role, keyId } = principal;
+  const { projectId, role } = principal;
   const checked = await checkDefinition(starter, { projectId, role, definitionJson, nowMs: clock.now() });
   if ("refusal" in checked) throw checked.refusal;
   await withTransaction(db, async (tx) => {
-    const nowMs = clock.now();
     const [program] = await lockStandingPrograms(tx, [id]);
     if (program === undefined || program.deletedAt !== null) throw standingProgramNotFound("id", id);
     if (expectedVersion !== 0 && expectedVersion !== program.version) {
       throw standingVersionStale(expectedVersion, program.version);
     }
-    const [today] = await loadStandingVersions(tx, [{ programId: id, version: program.version }]);
-    if (
-      today?.definitionHash === checked.hash &&
-      today.keyId === keyId &&
-      today.needsApproval === checked.start.needsApproval
-    )
-      return;
-    const version = program.version + 1;
-    const nextAt = occurrencesOf(checked.definition.schedule)(nowMs) ?? null;
-    const isAdopted = program.pauseReason === "key_revoked" || program.pauseReason === "approval";
-    const isPaused = program.state === "paused" && !isAdopted;
-    await addVersion(context, tx, principal, { id, version, definitionJson, checked, nowMs });
-    await standingProgramsForProject(tx, projectId).change(id, {
-      version,
-      title: titleOf(checked),
-      state: isPaused ? "paused" : nextAt === null ? "ended" : "active",
-      ...(isAdopted && { pauseReason: "", pauseDetail: "", failuresInRow: 0 }),
-      nextAt,
-      updatedAt: nowMs,
-    });
-    await clearDueTasks(tx, id, ["fire"]);
-    if (!isPaused) await arm(tx, program, nextAt, checked);
+    await makeNextVersion(context, tx, principal, { program, definitionJson, checked, simulates, note: "" });
   });
-}
-
-function titleOf({ definition, start }: CheckedDefinition): string {
-  return definition.title || start.program.title;
-}
-
-type VersionParts = {
-  readonly id: StandingProgramId;
-  readonly version: number;
-  readonly definitionJson: string;
-  readonly checked: CheckedDefinition;
-  readonly nowMs: number;
-};
-
-async function addVersion(
-  { starter, sealer }: StandingContext,
-  tx: Executor,
-  { projectId, keyId, role }: ProjectPrincipal,
-  { id: programId, version, definitionJson, checked: { start, hash }, nowMs }: VersionParts,
-): Promise<void> {
-  await addStandingVersion(tx, {
-    programId,
-    version,
-    definition: sealDefinition(sealer, { projectId, programId, version }, definitionJson),
-    definitionHash: hash,
-    programHash: start.programHash,
-    programDigest: await starter.keep(tx, projectId, start),
-    estimate: start.estimate,
-    needsApproval: start.needsApproval,
-    keyId,
-    keyRole: role,
-    createdAt: nowMs,
-  });
-}
-
-/** Makes a program due: what waits at once, its schedule at its next time. */
-async function arm(
-  tx: Executor,
-  { id: ownerId, projectId }: Pick<StandingProgramRecord, "id" | "projectId">,
-  nextAt: number | null,
-  { definition }: Pick<CheckedDefinition, "definition">,
-): Promise<void> {
-  const dueAt = fireTimeOf(ownerId, nextAt, definition.schedule.jitterMs);
-  if (dueAt !== null) await putDueTasks(tx, [{ ownerId, kind: "fire", subject: "", projectId, dueAt }]);
 }

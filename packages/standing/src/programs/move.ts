@@ -1,9 +1,9 @@
+import type { ProjectPrincipal } from "@svc/core";
 import {
   clearDueTasks,
   type Executor,
   findUsableKeys,
   lockStandingPrograms,
-  type NewDueTask,
   putDueTasks,
   type StandingProgramRecord,
   standingProgramsForProject,
@@ -11,8 +11,10 @@ import {
   withTransaction,
 } from "@svc/db";
 import type { StandingContext } from "../engine/context.ts";
-import { fireTimeOf } from "../engine/fire.ts";
-import { pauseCauseStands, standingProgramNotFound } from "../errors.ts";
+import { approverRoleRequired, pauseCauseStands, standingProgramNotFound } from "../errors.ts";
+import type { LoadedVersion } from "../versions.ts";
+import { arm } from "./activate.ts";
+import { supersede } from "./rehearse.ts";
 
 /** Lets a program start nothing until it is resumed. */
 export function pauseProgram(
@@ -26,7 +28,8 @@ export function pauseProgram(
     if (cancelsRunning) await cancelJobs(tx, program, nowMs);
     if (program.state === "paused") return;
     await standingProgramsForProject(tx, program.projectId).change(id, {
-      state: "paused",
+      // One that people are yet to approve goes on waiting for that, and stands paused then.
+      ...(program.state !== "pending" && { state: "paused" }),
       pauseReason: "requested",
       pauseDetail: "",
       updatedAt: nowMs,
@@ -35,35 +38,52 @@ export function pauseProgram(
   });
 }
 
-/** Lets a paused program go on from now. Throws PAUSE_CAUSE_STANDS. */
+/** Lets a paused program go on from now. Throws PAUSE_CAUSE_STANDS and APPROVER_ROLE_REQUIRED. */
 export function resumeProgram(
-  { db, clock, versions, starter }: StandingContext,
+  context: StandingContext,
+  { role }: Pick<ProjectPrincipal, "role">,
   { id }: StandingProgramRecord,
 ): Promise<void> {
+  const { db, clock, versions } = context;
   return withTransaction(db, async (tx) => {
     const nowMs = clock.now();
     const program = await locked(tx, id);
-    if (program.state !== "paused") return;
+    const programs = standingProgramsForProject(tx, program.projectId);
+    const isAsked = program.state === "pending" && program.pauseReason !== "";
+    if (program.state !== "paused" && !isAsked) return;
     const name = { programId: id, projectId: program.projectId, version: program.version };
-    const { record, definition, program: plan, next } = (await versions.get(tx, [name]))(name);
-    const usable = await findUsableKeys(tx, [record.keyId], nowMs);
-    if (!usable.has(record.keyId))
-      throw pauseCauseStands(`key ${record.keyId}, whose jobs the runs are, is revoked or has expired`);
-    const isHeld =
-      !record.needsApproval && (await starter.isHeldByPolicy(tx, program.projectId))({ program: plan, ...record });
-    if (isHeld) throw pauseCauseStands("the project's policy has the plan wait for approval");
+    const version = (await versions.get(tx, [name]))(name);
+    if (version.record.needsApproval && role !== "approver") throw approverRoleRequired();
+    // It waits for its approval, and runs with that.
+    if (isAsked) return programs.change(id, { pauseReason: "", updatedAt: nowMs });
+    const cause = await causeOf(context, tx, program, version);
+    if (cause !== undefined) throw pauseCauseStands(cause);
+    const { definition, next } = version;
     const nextAt = next(nowMs) ?? null;
-    await standingProgramsForProject(tx, program.projectId).change(id, {
+    await programs.change(id, {
       state: nextAt === null ? "ended" : "active",
       ...{ pauseReason: "", pauseDetail: "", failuresInRow: 0, nextAt, updatedAt: nowMs },
     });
     await clearDueTasks(tx, id, ["fire"]);
-    const task = { ownerId: id, projectId: program.projectId, subject: "" };
-    const dueAt = fireTimeOf(id, nextAt, definition.schedule.jitterMs);
-    const tasks: NewDueTask[] = [{ ...task, kind: "admit", dueAt: nowMs }];
-    if (dueAt !== null) tasks.push({ ...task, kind: "fire", dueAt });
-    await putDueTasks(tx, tasks);
+    await arm(tx, program, { nextAt, definition, nowMs, admits: true });
   });
+}
+
+/** Why a paused program cannot go on; undefined where it can. */
+async function causeOf(
+  { starter, clock }: StandingContext,
+  tx: Executor,
+  { projectId, pendingVersion, pauseReason }: StandingProgramRecord,
+  { record, program }: LoadedVersion,
+): Promise<string | undefined> {
+  const { version, keyId, approval, needsApproval, estimate } = record;
+  if (approval === "rejected") return `version ${version} was not approved`;
+  if (pendingVersion !== 0 && pauseReason !== "requested" && pauseReason !== "failures")
+    return `version ${pendingVersion} waits for approval`;
+  const usable = await findUsableKeys(tx, [keyId], clock.now());
+  if (!usable.has(keyId)) return `key ${keyId}, whose jobs the runs are, is revoked or has expired`;
+  const isHeld = !needsApproval && (await starter.isHeldByPolicy(tx, projectId))({ program, estimate });
+  return isHeld ? "the project's policy has the plan wait for approval" : undefined;
 }
 
 /** Ends a program for good. */
@@ -78,7 +98,12 @@ export function deleteProgram(
     if (cancelsRunning) await cancelJobs(tx, program, nowMs);
     await standingRunsForProject(tx, program.projectId).skipQueued(id, "deleted", nowMs);
     await clearDueTasks(tx, id, ["fire", "admit"]);
-    await standingProgramsForProject(tx, program.projectId).change(id, { deletedAt: nowMs, updatedAt: nowMs });
+    await supersede(tx, program, nowMs);
+    await standingProgramsForProject(tx, program.projectId).change(id, {
+      pendingVersion: 0,
+      deletedAt: nowMs,
+      updatedAt: nowMs,
+    });
   });
 }
 

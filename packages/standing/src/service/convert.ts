@@ -24,6 +24,7 @@ import {
 import { toEstimate } from "@svc/jobs";
 
 const states: Readonly<Record<StandingState, StandingStateMessage>> = {
+  pending: StandingStateMessage.PENDING_APPROVAL,
   active: StandingStateMessage.ACTIVE,
   paused: StandingStateMessage.PAUSED,
   ended: StandingStateMessage.ENDED,
@@ -122,6 +123,8 @@ export function toProgram(parts: ProgramParts): StandingProgram {
       writes: BigInt(usedToday.writes),
     },
     needsApproval: version.needsApproval,
+    pendingVersion: program.pendingVersion,
+    approvalId: version.approval === "granted" ? version.approvalId : "",
     createdAt: timestampFromMs(program.createdAt),
     updatedAt: timestampFromMs(program.updatedAt),
   });
@@ -129,9 +132,10 @@ export function toProgram(parts: ProgramParts): StandingProgram {
 
 /** One definition of a program as callers read it. */
 export function toVersion(record: Omit<StandingVersionRecord, "definition">): StandingVersion {
-  const { version, definitionHash, programHash, keyId, createdAt } = record;
+  const { version, definitionHash, programHash, keyId, approval, approvalId, note, rehearsalJobId, createdAt } = record;
   return create(StandingVersionSchema, {
-    ...{ version, definitionHash, programHash, keyId },
+    ...{ version, definitionHash, programHash, keyId, approval, approvalId, note },
+    jobId: rehearsalJobId ?? "",
     createdAt: timestampFromMs(createdAt),
   });
 }

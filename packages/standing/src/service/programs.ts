@@ -33,7 +33,12 @@ const previewMax = 100;
 
 /** The methods about programs. */
 export function programMethods(context: StandingServiceContext): Methods {
-  const { db, sealer, engine } = context;
+  const { db, sealer, engine, starter } = context;
+  const wake = () => {
+    engine.wake();
+    // People may be asked by a job.
+    starter.wake();
+  };
   const shown = async (projectId: Parameters<typeof findProgram>[1], id: string): Promise<StandingProgram> => {
     const program = await findProgram(db, projectId, id);
     const [found] = await readPrograms(context, [program], { isWhole: true });
@@ -41,10 +46,11 @@ export function programMethods(context: StandingServiceContext): Methods {
     return found;
   };
   return {
-    async createStandingProgram({ slug, definitionJson, paused }, ctx) {
+    async createStandingProgram({ slug, definitionJson, paused, simulate }, ctx) {
       const principal = requireProject(ctx);
-      const id = await createProgram(context, principal, { slug, definitionJson, isPaused: paused });
-      engine.wake();
+      const made = { slug, definitionJson, isPaused: paused, simulates: simulate };
+      const id = await createProgram(context, principal, made);
+      wake();
       return create(CreateStandingProgramResponseSchema, { standingProgram: await shown(principal.projectId, id) });
     },
     async getStandingProgram({ id }, ctx) {
@@ -65,11 +71,11 @@ export function programMethods(context: StandingServiceContext): Methods {
       const standingPrograms = await readPrograms(context, rows, { isWhole: false });
       return create(ListStandingProgramsResponseSchema, { standingPrograms, nextPageToken });
     },
-    async updateStandingProgram({ id, definitionJson, expectedVersion }, ctx) {
+    async updateStandingProgram({ id, definitionJson, expectedVersion, simulate: simulates }, ctx) {
       const principal = requireProject(ctx);
       const program = await findProgram(db, principal.projectId, id);
-      await updateProgram(context, principal, { program, definitionJson, expectedVersion });
-      engine.wake();
+      await updateProgram(context, principal, { program, definitionJson, expectedVersion, simulates });
+      wake();
       return create(UpdateStandingProgramResponseSchema, {
         standingProgram: await shown(principal.projectId, program.id),
       });
@@ -82,10 +88,11 @@ export function programMethods(context: StandingServiceContext): Methods {
       return create(PauseStandingProgramResponseSchema, { standingProgram: await shown(projectId, program.id) });
     },
     async resumeStandingProgram({ id }, ctx) {
-      const { projectId } = requireProject(ctx);
+      const principal = requireProject(ctx);
+      const { projectId } = principal;
       const program = await findProgram(db, projectId, id);
-      await resumeProgram(context, program);
-      engine.wake();
+      await resumeProgram(context, principal, program);
+      wake();
       return create(ResumeStandingProgramResponseSchema, { standingProgram: await shown(projectId, program.id) });
     },
     async deleteStandingProgram({ id, cancelRunning }, ctx) {

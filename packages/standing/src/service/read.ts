@@ -1,6 +1,7 @@
 import { type JsonObject, type ProjectId, parseExactJson, parseId, type Sealer } from "@svc/core";
 import {
   type Executor,
+  loadStandingVersions,
   readLastStandingRuns,
   readStandingLanes,
   readStandingUsage,
@@ -90,9 +91,7 @@ async function shownDefinition(
   sealer: Sealer,
   { id: programId, projectId, version }: StandingProgramRecord,
 ): Promise<string> {
-  const found = (await standingProgramsForProject(db, projectId).listVersions(programId, 1)).find(
-    (one) => one.version === version,
-  );
+  const [found] = await loadStandingVersions(db, [{ programId, version }]);
   if (found === undefined) throw new Error(`version ${version} of ${programId} is not in the store`);
   const text = openDefinition(sealer, { programId, projectId, version }, found.definition);
   const document = parseExactJson(text) as JsonObject & { readonly program: JsonObject };

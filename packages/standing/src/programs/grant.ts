@@ -1,0 +1,34 @@
+import type { EstimateDocument, StandingVersionRecord } from "@svc/db";
+import type { CheckedDefinition } from "../definition/check.ts";
+import type { Definition } from "../definition/definition.ts";
+import { dailyMax } from "../schedule/daily.ts";
+
+/** A version that people were asked about. What they approve is for all its runs, and for versions that do nothing else and no more. */
+export type Approved = {
+  readonly record: Pick<StandingVersionRecord, "planHash" | "estimate" | "approval">;
+  readonly definition: Definition;
+};
+
+/** Whether what was approved of a version covers another definition. */
+export function isCovered(approved: Approved, { definition, start, planHash }: CheckedDefinition): boolean {
+  const { record } = approved;
+  if (record.approval !== "granted" || record.planHash !== planHash) return false;
+  return isNoLarger(start.estimate, record.estimate) && isDayNoLarger(definition, approved.definition);
+}
+
+const bounds = ["callsMax", "writesMax", "destructiveMax", "rowsMax", "asksMax"] as const;
+
+function isNoLarger(estimate: EstimateDocument, approved: EstimateDocument): boolean {
+  return bounds.every((name) => estimate[name] <= approved[name]);
+}
+
+/** What a definition allows on a day. */
+function dayOf({ schedule, budget }: Definition): readonly number[] {
+  const { runs = Infinity, toolCalls = Infinity, writes = Infinity } = budget ?? {};
+  return [Math.min(runs, dailyMax(schedule)), toolCalls, writes];
+}
+
+function isDayNoLarger(definition: Definition, approved: Definition): boolean {
+  const most = dayOf(approved);
+  return dayOf(definition).every((value, index) => value <= (most[index] ?? 0));
+}

@@ -1,0 +1,160 @@
+import type { ProjectPrincipal, StandingProgramId } from "@svc/core";
+import {
+  addStandingVersion,
+  type Executor,
+  loadStandingVersions,
+  type StandingProgramRecord,
+  type StandingVersionRecord,
+  standingProgramsForProject,
+} from "@svc/db";
+import { sampleInput } from "../decide/sample.ts";
+import type { CheckedDefinition } from "../definition/check.ts";
+import type { StandingContext } from "../engine/context.ts";
+import { occurrencesOf } from "../schedule/schedule.ts";
+import { sealDefinition, titleOf } from "../versions.ts";
+import { activate } from "./activate.ts";
+import { isCovered } from "./grant.ts";
+import { makeRehearsal, storeRehearsal, supersede } from "./rehearse.ts";
+
+/** What a locked program is changed to. */
+export type NextVersion = {
+  readonly program: StandingProgramRecord;
+  readonly definitionJson: string;
+  readonly checked: CheckedDefinition;
+  /** Whether its program is simulated before people are asked about it. */
+  readonly simulates: boolean;
+  /** Why the service makes it; empty for one that somebody defined. */
+  readonly note: string;
+};
+
+/** Whoever makes a version: its runs are jobs of the key. */
+export type VersionMaker = Pick<ProjectPrincipal, "projectId" | "keyId" | "role">;
+
+/**
+ * Makes the next version of a locked program. It runs from now on, unless people have to approve it first. Where the same runs already,
+ * or waits for approval, nothing new is made.
+ */
+export async function makeNextVersion(
+  context: StandingContext,
+  tx: Executor,
+  maker: VersionMaker,
+  next: NextVersion,
+): Promise<void> {
+  const { program, definitionJson, checked, simulates, note } = next;
+  const { id, projectId, pendingVersion } = program;
+  const nowMs = context.clock.now();
+  const programs = standingProgramsForProject(tx, projectId);
+  const names = [program.version, ...(pendingVersion === 0 ? [] : [pendingVersion])];
+  const known = await loadStandingVersions(
+    tx,
+    [...new Set(names)].map((version) => ({ programId: id, version })),
+  );
+  const isSame = ({ definitionHash, planHash, keyId, needsApproval }: StandingVersionRecord) =>
+    definitionHash === checked.hash &&
+    planHash === checked.planHash &&
+    keyId === maker.keyId &&
+    needsApproval === checked.start.needsApproval;
+  if (known.some((record) => record.version === pendingVersion && isSame(record))) return;
+  await supersede(tx, program, nowMs);
+  const today = known.find(({ version, approval }) => version === program.version && mayRun(approval));
+  if (today !== undefined && isSame(today)) {
+    if (pendingVersion !== 0) await programs.change(id, { pendingVersion: 0, updatedAt: nowMs });
+    return;
+  }
+  const [newest] = await programs.listVersions(id, 1);
+  const version = (newest?.version ?? 0) + 1;
+  const granted = today && (await findGrant(context, tx, today, next));
+  const approval: VersionApproval = !checked.start.needsApproval
+    ? { kind: "none" }
+    : granted !== undefined
+      ? { kind: "granted", by: granted }
+      : { kind: "asked", simulates };
+  await addVersion(context, tx, maker, { id, version, definitionJson, checked, nowMs, approval, note });
+  const title = titleOf({ ...checked, program: checked.start.program });
+  if (approval.kind !== "asked") {
+    await activate(tx, program, { version, title, definition: checked.definition, nowMs });
+    return;
+  }
+  const isRequested = program.state === "pending" && program.pauseReason === "requested";
+  await programs.change(id, {
+    pendingVersion: version,
+    updatedAt: nowMs,
+    // Nothing of it ever ran: the program is what is asked about.
+    ...(today === undefined && {
+      ...{ version, title, state: "pending", nextAt: null, pauseDetail: "" },
+      pauseReason: isRequested ? "requested" : "",
+    }),
+  });
+}
+
+/** Whether a version may run: its plan needs no approval, or has it. */
+function mayRun(approval: StandingVersionRecord["approval"]): boolean {
+  return approval === "" || approval === "granted";
+}
+
+/** The version whose approval covers the next one. */
+async function findGrant(
+  { versions }: StandingContext,
+  tx: Executor,
+  { programId, grantedVersion, approval }: StandingVersionRecord,
+  { program: { projectId }, checked }: NextVersion,
+): Promise<StandingVersionRecord | undefined> {
+  if (approval !== "granted") return undefined;
+  const name = { programId, projectId, version: grantedVersion };
+  if (!isCovered((await versions.get(tx, [name]))(name), checked)) return undefined;
+  const [record] = await loadStandingVersions(tx, [name]);
+  return record;
+}
+
+/** How a version comes to run: without approval, by one that was given before, or by one that people are asked for. */
+export type VersionApproval =
+  | { readonly kind: "none" }
+  | { readonly kind: "granted"; readonly by: Pick<StandingVersionRecord, "version" | "approvalId"> }
+  | { readonly kind: "asked"; readonly simulates: boolean };
+
+type VersionParts = Pick<NextVersion, "definitionJson" | "checked" | "note"> & {
+  readonly id: StandingProgramId;
+  readonly version: number;
+  readonly nowMs: number;
+  readonly approval: VersionApproval;
+};
+
+/** Stores a version, its program and, where people are asked about it, the job by which they are. */
+export async function addVersion(
+  context: StandingContext,
+  tx: Executor,
+  { projectId, keyId, role }: VersionMaker,
+  parts: VersionParts,
+): Promise<void> {
+  const { starter, sealer } = context;
+  const { id: programId, version, definitionJson, checked, nowMs, approval, note } = parts;
+  const { start, definition } = checked;
+  const programDigest = await starter.keep(tx, projectId, start);
+  const { programHash, estimate, program } = start;
+  const of = { programId, programHash, programDigest, estimate, keyId };
+  const nextAt = occurrencesOf(definition.schedule)(nowMs) ?? null;
+  const rehearsal =
+    approval.kind === "asked"
+      ? await makeRehearsal(context, tx, {
+          ...{ ...of, projectId, program, nowMs, simulateFirst: approval.simulates },
+          input: sampleInput({ definition, program }, { nextAt, nowMs }),
+        })
+      : [];
+  const [main] = rehearsal;
+  await addStandingVersion(tx, {
+    ...of,
+    version,
+    definition: sealDefinition(sealer, { projectId, programId, version }, definitionJson),
+    definitionHash: checked.hash,
+    needsApproval: start.needsApproval,
+    keyRole: role,
+    approval: approval.kind === "asked" ? "pending" : approval.kind === "granted" ? "granted" : "",
+    approvalId: approval.kind === "granted" ? approval.by.approvalId : (main?.job.planApprovalId ?? ""),
+    grantedVersion: approval.kind === "granted" ? approval.by.version : 0,
+    rehearsalJobId: main?.job.id ?? null,
+    planHash: checked.planHash,
+    note,
+    createdAt: nowMs,
+  });
+  if (rehearsal.length > 0) await storeRehearsal(tx, rehearsal, nowMs);
+}

@@ -93,7 +93,7 @@ const runRows = 128;
 const movesAtOnce = 1_000;
 
 /** Sorts in place, keeping the order of what is alike; it stops again and again so that others get their turn. */
-export function* sortInTurns<T>(items: T[], compareItems: (a: T, b: T) => number): Generator<undefined, T[]> {
+function* sortInTurns<T>(items: T[], compareItems: (a: T, b: T) => number): Generator<undefined, T[]> {
   for (let from = 0; from < items.length; from += runRows) {
     const run = items.slice(from, from + runRows).sort(compareItems);
     for (const [index, item] of run.entries()) items[from + index] = item;

@@ -158,9 +158,6 @@ export type StandingPauseReason = (typeof standingPauseReasons)[number];
  */
 export const standingApprovals = ["", "pending", "granted", "rejected", "superseded"] as const;
 
-/** Whether people approved a version of a standing program. */
-export type StandingApproval = (typeof standingApprovals)[number];
-
 /** What starts a standing program. */
 export const standingSourceKinds = ["schedule"] as const;
 

@@ -31,7 +31,6 @@ test("what needs approval is asked about before it runs", async () => {
   expect((await run("show", "lost-deals")).printed.join("\n")).toMatch(/pending +version 1 waits for approval/);
   const jobs = await runTestCommand(["jobs", "list", "--mode", "rehearse"], variables);
   expect(jobs.printed[1]).toMatch(/ rehearse /);
-  expect((await run("delete", "lost-deals", "--yes")).code).toBe(0);
 });
 
 test.each(["report-each-morning", "look-every-quarter-hour", "greet-one-at-a-time"])(

@@ -5,6 +5,7 @@ import { createTestDatabase, type TestDatabase } from "@svc/testing/database";
 import fc from "fast-check";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import {
+  clearing,
   createStandingWorld,
   definitionText,
   type StandingProject,
@@ -60,12 +61,6 @@ const actions = fc.array(
 
 let named = 0;
 
-/** A program that deletes a note which no other has: whoever deletes it had to be approved for that. */
-function programOf(note: string) {
-  const steps = [{ id: "clear", call: "desk.delete_note", entity: "ops", args: { id: note, confirm: true } }];
-  return { version: 1, title: `Clear ${note}`, approval: { plan: "destructive" }, steps };
-}
-
 test(`${rounds} times, nothing is destroyed that an approver did not approve, whatever is called in whatever order`, {
   timeout: 600_000,
 }, async () => {
@@ -111,8 +106,9 @@ async function take({ project, notes, approved, other }: Facts, { call, by, vari
   const key = by === "other" ? other : keyId;
   const note = notes[variant] ?? "";
   const id = "clears";
+  // Nobody else deletes the note: whoever does had to be approved for that.
   const definitionJson = definitionText({
-    program: programOf(note),
+    program: clearing(note),
     source: { schedule: { every: "1m" } },
     overlap: { policy: "allow" },
   });

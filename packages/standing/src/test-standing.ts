@@ -129,11 +129,10 @@ export async function settled<T>(ask: () => Promise<T | false | undefined>): Pro
 }
 
 /** A program whose plan needs approval: it deletes a note. */
-export const destructive = {
-  version: 1,
-  title: "Clear a note",
-  steps: [{ id: "clear", call: "desk.delete_note", entity: "ops", args: { id: "n1", confirm: true } }],
-};
+export function clearing(note: string) {
+  const steps = [{ id: "clear", call: "desk.delete_note", entity: "ops", args: { id: note, confirm: true } }];
+  return { version: 1, title: `Clear ${note}`, approval: { plan: "destructive" }, steps };
+}
 
 /** A program that reads one item and is done. */
 const quick = {

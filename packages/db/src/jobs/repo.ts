@@ -1,5 +1,5 @@
 import type { Id, ProjectId, StandingProgramId } from "@svc/core";
-import { and, asc, desc, eq, getTableColumns, gt, isNull, lt, ne, sql } from "drizzle-orm";
+import { and, asc, desc, eq, getTableColumns, gt, isNull, lt, sql } from "drizzle-orm";
 import type { Executor } from "../connect.ts";
 import { jobEvents, jobPrograms, jobs } from "../schema/jobs.ts";
 import type { JobMode } from "../schema/words.ts";
@@ -66,7 +66,7 @@ export function jobsForProject(db: Executor, projectId: ProjectId): JobRepositor
             // Partial indexes are found by their conditions, in their words: a plan for any value knows no other.
             mode === "live" ? eq(jobs.mode, mode) : undefined,
             mode === "rehearse" ? sql`${jobs.mode} = 'rehearse'` : undefined,
-            mode === undefined && standingProgramId === undefined ? ne(jobs.mode, "rehearse") : undefined,
+            mode === undefined && standingProgramId === undefined ? sql`${jobs.mode} <> 'rehearse'` : undefined,
             mode === "simulate" ? sql`${jobs.mode} = 'simulate'` : isNull(jobs.simulatedFrom),
             skillSlug === undefined ? undefined : sql`${eq(jobs.skillSlug, skillSlug)} and ${jobs.skillSlug} <> ''`,
             standingProgramId === undefined

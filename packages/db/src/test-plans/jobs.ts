@@ -393,6 +393,14 @@ export const jobPlans: readonly Plan[] = [
     rowsMax: { jobs: 51 },
   },
   {
+    name: "a page of rehearsals",
+    statistics: ["fresh"],
+    run: (db) => jobsForProject(db, projectId).list({ ...everyJob, mode: "rehearse" }, page),
+    reads: { jobs: "jobs_rehearsals(project_id)", job_programs: "job_programs_key(project_id, digest)" },
+    isOrdered: true,
+    rowsMax: { jobs: 51 },
+  },
+  {
     name: "find_listed_twin",
     run: (db) => jobsForProject(db, projectId).findTwin(seededId("job", 239)),
     reads: {

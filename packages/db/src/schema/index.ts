@@ -20,8 +20,12 @@ export { apiKeys, projectPolicies, projects, routingState, vaultCheck } from "./
 export { secrets } from "./secrets.ts";
 export {
   dueTasks,
+  standingArrivals,
+  standingDedupe,
+  standingListeners,
   standingPrograms,
   standingRates,
+  standingRunEvents,
   standingRuns,
   standingUsage,
   standingVersions,

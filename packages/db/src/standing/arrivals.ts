@@ -1,4 +1,4 @@
-import { type EventId, type NodeId, type ProjectId, uuidOfId } from "@svc/core";
+import { type EventId, type ProjectId, uuidOfId } from "@svc/core";
 import type { Executor } from "../connect.ts";
 import { standingArrivals } from "../schema/standing.ts";
 import { events } from "../schema/triggers.ts";

@@ -16,7 +16,7 @@ export function eventOf({ id, triggerSlug, entityId, occurredAt, receivedAt, pay
 }
 
 /** What is given beside `fire` of events, the last one being `event`. */
-export function givenOfEvents(events: readonly JsonObject[]): JsonObject {
+function givenOfEvents(events: readonly JsonObject[]): JsonObject {
   const event = events.at(-1);
   return { ...(event !== undefined && { event }), events };
 }

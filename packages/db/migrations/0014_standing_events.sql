@@ -11,13 +11,6 @@ CREATE TABLE "standing_arrivals" (
 	CONSTRAINT "standing_arrivals_key" PRIMARY KEY("due_at","project_id","event_id")
 );
 --> statement-breakpoint
-CREATE TABLE "standing_dedupe" (
-	"program_id" uuid NOT NULL,
-	"key" text NOT NULL,
-	"until" timestamp (3) with time zone NOT NULL,
-	CONSTRAINT "standing_dedupe_key" PRIMARY KEY("program_id","key")
-);
---> statement-breakpoint
 CREATE TABLE "standing_listeners" (
 	"program_id" uuid NOT NULL,
 	"from_version" bigint NOT NULL,
@@ -30,22 +23,11 @@ CREATE TABLE "standing_listeners" (
 	CONSTRAINT "standing_listeners_key" PRIMARY KEY("program_id","from_version")
 );
 --> statement-breakpoint
-CREATE TABLE "standing_run_events" (
-	"event_id" uuid NOT NULL,
-	"program_id" uuid NOT NULL,
-	"run_id" uuid NOT NULL,
-	CONSTRAINT "standing_run_events_key" PRIMARY KEY("event_id","program_id")
-);
---> statement-breakpoint
 ALTER TABLE "jobs" ADD COLUMN "call_seed" "bytea";--> statement-breakpoint
 ALTER TABLE "standing_programs" ADD COLUMN "seen" bigint DEFAULT 0 NOT NULL;--> statement-breakpoint
 ALTER TABLE "standing_programs" ADD COLUMN "filtered" bigint DEFAULT 0 NOT NULL;--> statement-breakpoint
 ALTER TABLE "standing_runs" ADD COLUMN "bytes" integer DEFAULT 0 NOT NULL;--> statement-breakpoint
 ALTER TABLE "standing_runs" ADD COLUMN "rate_key" text DEFAULT '' NOT NULL;--> statement-breakpoint
 ALTER TABLE "standing_listeners" ADD CONSTRAINT "standing_listeners_project_id_projects_id_fk" FOREIGN KEY ("project_id") REFERENCES "public"."projects"("id") ON DELETE no action ON UPDATE no action;--> statement-breakpoint
-CREATE INDEX "standing_dedupe_until" ON "standing_dedupe" USING btree ("until");--> statement-breakpoint
 CREATE INDEX "standing_listeners_trigger" ON "standing_listeners" USING btree ("project_id","trigger_slug","from_version");--> statement-breakpoint
-CREATE INDEX "standing_listeners_ended" ON "standing_listeners" USING btree ("ended_at") WHERE ended_at is not null;--> statement-breakpoint
-CREATE INDEX "standing_run_events_run" ON "standing_run_events" USING btree ("run_id","event_id");--> statement-breakpoint
-CREATE UNIQUE INDEX "standing_runs_window" ON "standing_runs" USING btree ("program_id","lane") WHERE state = 'collecting';--> statement-breakpoint
-CREATE INDEX "standing_runs_closing" ON "standing_runs" USING btree ("program_id","not_before") WHERE state = 'collecting';
+CREATE INDEX "standing_listeners_ended" ON "standing_listeners" USING btree ("ended_at") WHERE ended_at is not null;

@@ -5,8 +5,8 @@ import { statement } from "../sql/statement.ts";
 
 /**
  * Finds a batch of a project's settled events from the old end of the primary key, and locks it with SKIP LOCKED: a sweep
- * never waits, and a replay waits for it (see enqueue). `offset 0` looks the deliveries of each event up, and what standing programs
- * have not decided about it, or collect it for: by the keys of arrivals and of the events of runs.
+ * never waits, and a replay waits for it (see enqueue). `offset 0` looks the deliveries of each event up, and whether
+ * standing programs have not decided about it: by the key of arrivals.
  */
 const lockEvents = statement<{ id: string }>(
   "lock_swept_events",
@@ -15,8 +15,6 @@ const lockEvents = statement<{ id: string }>(
      and not exists (select from deliveries d where d.project_id = e.project_id and d.event_id = e.id and d.state = 'pending' offset 0)
      and not exists (select from standing_arrivals a
        where a.due_at = e.received_at and a.project_id = e.project_id and a.event_id = e.id offset 0)
-     and not exists (select from standing_run_events i join standing_runs r on r.id = i.run_id
-       where i.event_id = e.id and r.state = 'collecting' offset 0)
    order by e.id limit $3::int4 for update skip locked`,
 );
 

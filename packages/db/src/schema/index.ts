@@ -21,11 +21,9 @@ export { secrets } from "./secrets.ts";
 export {
   dueTasks,
   standingArrivals,
-  standingDedupe,
   standingListeners,
   standingPrograms,
   standingRates,
-  standingRunEvents,
   standingRuns,
   standingUsage,
   standingVersions,

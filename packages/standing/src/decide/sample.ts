@@ -1,17 +1,42 @@
-import type { JsonObject } from "@svc/core";
+import type { JsonObject, ProjectId } from "@svc/core";
+import { type Executor, eventsForProject } from "@svc/db";
+import { nextOfSource } from "../schedule/due.ts";
 import type { LoadedVersion } from "../versions.ts";
-import { givenOf } from "./given.ts";
+import { eventOf, occurrenceOfEvent } from "./event.ts";
+import { type Fire, givenOf } from "./given.ts";
 import { inputOf } from "./input.ts";
 
+/** Events that are looked through for one of the account that a source names. */
+const eventsMax = 20;
+
 /**
- * An example of the input that a definition makes: of its next time, else of now. Undefined for the program's own, also where none can
- * be made.
+ * An example of the input that a definition makes: of its next time, or of the newest event that it listens to. Undefined for the
+ * program's own, also where none can be made.
  */
-export function sampleInput(
+export async function sampleInput(
+  db: Executor,
+  projectId: ProjectId,
   version: Pick<LoadedVersion, "definition" | "program">,
-  { nextAt, nowMs }: { readonly nextAt: number | null; readonly nowMs: number },
-): JsonObject | undefined {
-  const fire = { kind: "schedule", fireAt: nextAt ?? nowMs, missed: 0, previousAt: null } as const;
-  const input = inputOf(version, givenOf(fire, version.definition.timeZone), undefined);
-  return "fault" in input ? undefined : input.value;
+  nowMs: number,
+): Promise<JsonObject | undefined> {
+  const { definition } = version;
+  const fire = await sampleFire(db, projectId, definition, nowMs);
+  const input = fire && inputOf(version, givenOf(fire, definition.timeZone), undefined);
+  return input === undefined || "fault" in input ? undefined : input.value;
+}
+
+async function sampleFire(
+  db: Executor,
+  projectId: ProjectId,
+  { source }: LoadedVersion["definition"],
+  nowMs: number,
+): Promise<Fire | undefined> {
+  if (source.kind !== "trigger") {
+    const fireAt = nextOfSource(source)(nowMs) ?? nowMs;
+    return { kind: "schedule", fireAt, missed: 0, previousAt: null };
+  }
+  const filter = { toolkitSlug: "", triggerSlug: source.slug, sinceMs: undefined, untilMs: undefined };
+  const found = await eventsForProject(db, projectId).list(filter, { after: undefined, limit: eventsMax });
+  const event = found.find(({ entityId }) => source.entity === undefined || entityId === source.entity);
+  return event && { ...occurrenceOfEvent(event, eventOf(event)), previousAt: null };
 }

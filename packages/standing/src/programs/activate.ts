@@ -7,9 +7,9 @@ import {
   type StandingProgramRecord,
   standingProgramsForProject,
 } from "@svc/db";
-import type { Definition } from "../definition/definition.ts";
-import { fireTimeOf } from "../engine/fire.ts";
-import { occurrencesOf } from "../schedule/schedule.ts";
+import type { Definition, Source } from "../definition/definition.ts";
+import { fireTimeOf, isOver, nextOfSource } from "../schedule/due.ts";
+import { isListening, listen, stopListening } from "./listen.ts";
 
 /** A version that is to run from now on. */
 export type Activation = {
@@ -29,32 +29,37 @@ export async function activate(
   { version, title, definition, nowMs }: Activation,
 ): Promise<void> {
   const { id, projectId, state, pauseReason } = program;
-  const nextAt = occurrencesOf(definition.schedule)(nowMs) ?? null;
+  const { source } = definition;
+  const nextAt = nextOfSource(source)(nowMs) ?? null;
   const isAdopted = state === "paused" && adoptable.has(pauseReason);
   const isPaused = !isAdopted && (state === "paused" || (state === "pending" && pauseReason === "requested"));
   await standingProgramsForProject(tx, projectId).change(id, {
     ...{ version, pendingVersion: 0, title, nextAt, updatedAt: nowMs },
-    state: isPaused ? "paused" : nextAt === null ? "ended" : "active",
+    state: isPaused ? "paused" : isOver(source, nextAt) ? "ended" : "active",
+    sourceKind: source.kind,
     ...(isAdopted && { pauseReason: "", pauseDetail: "", failuresInRow: 0 }),
   });
   await clearDueTasks(tx, id, ["fire"]);
-  if (!isPaused) await arm(tx, program, { nextAt, definition, nowMs, admits: isAdopted });
+  if (isListening(program)) await stopListening(tx, program, { reason: "updated", nowMs });
+  if (!isPaused) await arm(tx, { ...program, version }, { nextAt, source, nowMs, admits: isAdopted });
 }
 
-/** Makes a program due: its schedule at its next time and, with `admits`, what waits at once. */
+/** Makes a program due: its schedule at its next time, its trigger from now on and, with `admits`, what waits at once. */
 export async function arm(
   tx: Executor,
-  { id: ownerId, projectId }: Pick<StandingProgramRecord, "id" | "projectId">,
+  program: Pick<StandingProgramRecord, "id" | "projectId" | "version">,
   parts: {
     readonly nextAt: number | null;
-    readonly definition: Definition;
+    readonly source: Source;
     readonly nowMs: number;
     readonly admits: boolean;
   },
 ): Promise<void> {
-  const { nextAt, definition, nowMs, admits } = parts;
+  const { id: ownerId, projectId } = program;
+  const { nextAt, source, nowMs, admits } = parts;
+  await listen(tx, program, source);
   const task = { ownerId, projectId, subject: "" };
-  const dueAt = fireTimeOf(ownerId, nextAt, definition.schedule.jitterMs);
+  const dueAt = fireTimeOf(ownerId, nextAt, source);
   const tasks: NewDueTask[] = [
     ...(admits ? [{ ...task, kind: "admit" as const, dueAt: nowMs }] : []),
     ...(dueAt === null ? [] : [{ ...task, kind: "fire" as const, dueAt }]),

@@ -9,6 +9,7 @@ import {
   withTransaction,
 } from "@svc/db";
 import { type CheckedDefinition, checkDefinition, hashOfDefinition } from "../definition/check.ts";
+import type { Source } from "../definition/definition.ts";
 import type { StandingContext } from "../engine/context.ts";
 import {
   standingProgramNotFound,
@@ -17,7 +18,7 @@ import {
   standingSlugTaken,
   standingVersionStale,
 } from "../errors.ts";
-import { occurrencesOf } from "../schedule/schedule.ts";
+import { isOver, nextOfSource } from "../schedule/due.ts";
 import { titleOf } from "../versions.ts";
 import { arm } from "./activate.ts";
 import { addVersion, makeNextVersion } from "./next-version.ts";
@@ -39,14 +40,14 @@ export async function createProgram(
   principal: ProjectPrincipal,
   { slug, definitionJson, isPaused, simulates }: NewProgram,
 ): Promise<StandingProgramId> {
-  const { db, clock, limits, starter } = context;
+  const { db, clock, limits } = context;
   const { projectId, role } = principal;
   if (!slugPattern.test(slug)) throw standingSlugInvalid(slug);
   const hash = await hashOfDefinition(definitionJson);
   const earlier = await findSame(db, principal, slug, hash);
   // Before anything is checked: it is answered, whatever became of tools, accounts and contacts since.
   if (earlier !== undefined) return earlier;
-  const checked = await checkDefinition(starter, { projectId, role, definitionJson, nowMs: clock.now() });
+  const checked = await checkDefinition(context, { projectId, role, definitionJson, nowMs: clock.now() });
   if ("refusal" in checked) throw checked.refusal;
   const programs = standingProgramsForProject(db, projectId);
   if ((await programs.count()) >= limits.programsMax) throw standingProgramsTooMany(limits.programsMax);
@@ -73,24 +74,24 @@ async function addProgram(
   const id = createId("stp", nowMs);
   const { projectId } = principal;
   const isPending = checked.start.needsApproval;
-  const nextAt = occurrencesOf(checked.definition.schedule)(nowMs) ?? null;
+  const { source } = checked.definition;
+  const nextAt = nextOfSource(source)(nowMs) ?? null;
   await standingProgramsForProject(tx, projectId).add({
     id,
     slug,
     title: titleOf({ ...checked, program: checked.start.program }),
-    state: isPending ? "pending" : isPaused ? "paused" : nextAt === null ? "ended" : "active",
+    state: isPending ? "pending" : isPaused ? "paused" : isOver(source, nextAt) ? "ended" : "active",
     pauseReason: isPaused ? "requested" : "",
     version: 1,
     pendingVersion: isPending ? 1 : 0,
-    sourceKind: "schedule",
+    sourceKind: source.kind,
     nextAt: isPending ? null : nextAt,
     createdAt: nowMs,
     updatedAt: nowMs,
   });
   const approval = isPending ? ({ kind: "asked", simulates } as const) : ({ kind: "none" } as const);
   await addVersion(context, tx, principal, { id, version: 1, definitionJson, checked, nowMs, approval, note: "" });
-  const { definition } = checked;
-  if (!isPaused && !isPending) await arm(tx, { id, projectId }, { nextAt, definition, nowMs, admits: false });
+  if (!isPaused && !isPending) await arm(tx, { id, projectId, version: 1 }, { nextAt, source, nowMs, admits: false });
   return id;
 }
 
@@ -124,9 +125,9 @@ export async function updateProgram(
   principal: ProjectPrincipal,
   { program: { id }, definitionJson, expectedVersion, simulates }: ProgramUpdate,
 ): Promise<void> {
-  const { db, clock, starter } = context;
+  const { db, clock } = context;
   const { projectId, role } = principal;
-  const checked = await checkDefinition(starter, { projectId, role, definitionJson, nowMs: clock.now() });
+  const checked = await checkDefinition(context, { projectId, role, definitionJson, nowMs: clock.now() });
   if ("refusal" in checked) throw checked.refusal;
   await withTransaction(db, async (tx) => {
     const [program] = await lockStandingPrograms(tx, [id]);

@@ -23,9 +23,11 @@ function isNoLarger(estimate: EstimateDocument, approved: EstimateDocument): boo
 }
 
 /** What a definition allows on a day. */
-function dayOf({ schedule, budget }: Definition): readonly number[] {
+function dayOf({ source, budget }: Definition): readonly number[] {
   const { runs = Infinity, toolCalls = Infinity, writes = Infinity } = budget ?? {};
-  return [Math.min(runs, dailyMax(schedule)), toolCalls, writes];
+  // How often something happens elsewhere is not known: that is bounded by the budget.
+  const due = source.kind === "schedule" ? dailyMax(source.schedule) : Infinity;
+  return [Math.min(runs, due), toolCalls, writes];
 }
 
 function isDayNoLarger(definition: Definition, approved: Definition): boolean {

@@ -12,8 +12,10 @@ import {
 } from "@svc/db";
 import type { StandingContext } from "../engine/context.ts";
 import { approverRoleRequired, pauseCauseStands, standingProgramNotFound } from "../errors.ts";
+import { isOver } from "../schedule/due.ts";
 import type { LoadedVersion } from "../versions.ts";
 import { arm } from "./activate.ts";
+import { isListening, stopListening } from "./listen.ts";
 import { supersede } from "./rehearse.ts";
 
 /** Lets a program start nothing until it is resumed. */
@@ -34,7 +36,8 @@ export function pauseProgram(
       pauseDetail: "",
       updatedAt: nowMs,
     });
-    await clearDueTasks(tx, id, ["fire", "admit"]);
+    await clearDueTasks(tx, id, ["fire", "admit", "close"]);
+    if (isListening(program)) await stopListening(tx, program, { reason: "paused", nowMs });
   });
 }
 
@@ -60,12 +63,13 @@ export function resumeProgram(
     if (cause !== undefined) throw pauseCauseStands(cause);
     const { definition, next } = version;
     const nextAt = next(nowMs) ?? null;
+    const { source } = definition;
     await programs.change(id, {
-      state: nextAt === null ? "ended" : "active",
+      state: isOver(source, nextAt) ? "ended" : "active",
       ...{ pauseReason: "", pauseDetail: "", failuresInRow: 0, nextAt, updatedAt: nowMs },
     });
     await clearDueTasks(tx, id, ["fire"]);
-    await arm(tx, program, { nextAt, definition, nowMs, admits: true });
+    await arm(tx, program, { nextAt, source, nowMs, admits: true });
   });
 }
 
@@ -96,9 +100,10 @@ export function deleteProgram(
     const nowMs = clock.now();
     const program = await locked(tx, id);
     if (cancelsRunning) await cancelJobs(tx, program, nowMs);
-    await standingRunsForProject(tx, program.projectId).skipQueued(id, "deleted", nowMs);
-    await clearDueTasks(tx, id, ["fire", "admit"]);
+    await standingRunsForProject(tx, program.projectId).skipOpen(id, "deleted", nowMs);
+    await clearDueTasks(tx, id, ["fire", "admit", "close"]);
     await supersede(tx, program, nowMs);
+    if (isListening(program)) await stopListening(tx, program, { reason: "deleted", nowMs });
     await standingProgramsForProject(tx, program.projectId).change(id, {
       pendingVersion: 0,
       deletedAt: nowMs,

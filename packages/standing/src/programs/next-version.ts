@@ -10,7 +10,6 @@ import {
 import { sampleInput } from "../decide/sample.ts";
 import type { CheckedDefinition } from "../definition/check.ts";
 import type { StandingContext } from "../engine/context.ts";
-import { occurrencesOf } from "../schedule/schedule.ts";
 import { sealDefinition, titleOf } from "../versions.ts";
 import { activate } from "./activate.ts";
 import { isCovered } from "./grant.ts";
@@ -132,12 +131,11 @@ export async function addVersion(
   const programDigest = await starter.keep(tx, projectId, start);
   const { programHash, estimate, program } = start;
   const of = { programId, programHash, programDigest, estimate, keyId };
-  const nextAt = occurrencesOf(definition.schedule)(nowMs) ?? null;
   const rehearsal =
     approval.kind === "asked"
       ? await makeRehearsal(context, tx, {
           ...{ ...of, projectId, program, nowMs, simulateFirst: approval.simulates },
-          input: sampleInput({ definition, program }, { nextAt, nowMs }),
+          input: await sampleInput(tx, projectId, { definition, program }, nowMs),
         })
       : [];
   const [main] = rehearsal;

@@ -25,7 +25,7 @@ afterAll(async () => {
 });
 
 // A sample; `npm run test:crash` runs more.
-const rounds = Number(process.env["SVC_STANDING_ROUNDS"] ?? 6);
+const rounds = Number(process.env["SVC_STANDING_ROUNDS"] ?? 3);
 
 /** Whose key calls: one that may approve nothing, the approver's who makes versions, or another approver's. */
 type Caller = "member" | "approver" | "other";

@@ -98,7 +98,7 @@ export function pauseCauseStands(cause: string): Fault {
     reason: "PAUSE_CAUSE_STANDS",
     field: "id",
     message: cause,
-    help: "Send UpdateStandingProgram with the same definition: it adopts the program for your key, as a plan that is checked anew.",
+    help: "Send UpdateStandingProgram with the same definition, or ResumeStandingProgram with adopt: either has the program go on for your key and with the tools of today, as a plan that is checked, and approved, anew.",
   });
 }
 

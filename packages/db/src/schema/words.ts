@@ -196,6 +196,7 @@ export const standingRunReasons = [
   "input_invalid",
   "key_revoked",
   "approval",
+  "drift",
   "duplicate",
   "filter_error",
   "start_failed",

@@ -12,9 +12,11 @@ import { needsPlanApproval, pinsText, programDigest } from "@svc/program";
 import { checkApproval } from "../api/approval.ts";
 import { checkForProject } from "../api/check.ts";
 import type { JobsContext } from "../api/context.ts";
+import type { Drift } from "../api/drift.ts";
 import { skillPrograms } from "../api/submit.ts";
 import { newJob, newTwin, type SkillProgram, type StandingOrigin } from "../drive/new-jobs.ts";
 import { sealProgram } from "../drive/stored-program.ts";
+import { createDriftReader } from "./drift.ts";
 
 /** A program that was checked to be started again and again. */
 export type StartableProgram = {
@@ -76,6 +78,8 @@ export type JobStarter = {
    * need none by their own rule.
    */
   isHeldByPolicy(tx: Executor, projectId: ProjectId): Promise<(plan: HeldPlan) => boolean>;
+  /** How tools that a kept program runs on differ today from what it is pinned to; nothing where they are the same. */
+  driftOf(projectId: ProjectId, digest: Buffer): Promise<readonly Drift[]>;
   /** Makes the job of one start; nothing is stored. */
   make(tx: Executor, start: Start): Promise<NewJob>;
   /** Makes the job by which people are asked about a program that needs approval, and its simulation; nothing is stored. */
@@ -87,7 +91,7 @@ export type JobStarter = {
 };
 
 /** What the starter works with. */
-export type StarterContext = Pick<JobsContext, "db" | "sealer" | "views" | "accounts" | "asks" | "engine">;
+export type StarterContext = Pick<JobsContext, "db" | "sealer" | "views" | "accounts" | "asks" | "engine" | "programs">;
 
 /** Makes what starts jobs of programs that stand. */
 export function createJobStarter(context: StarterContext): JobStarter {
@@ -107,6 +111,7 @@ export function createJobStarter(context: StarterContext): JobStarter {
       const minimum = await readPlanApproval(tx, projectId);
       return ({ program, estimate }) => needsPlanApproval(program, estimate, minimum);
     },
+    driftOf: createDriftReader(context),
     make: (tx, start) =>
       newJob(
         { db: tx, sealer, asks },

@@ -69,6 +69,7 @@ export async function checkDefinition(
   if (definition !== undefined && "program" in start) {
     checkInput(definition, start, faults.add);
     checkBudget(definition, start, faults);
+    checkDrift(definition, start, faults);
   }
   const ofProgram: DefinitionFault[] =
     "faults" in start ? start.faults.map((fault) => ({ ...fault, pointer: `/program${fault.pointer}` })) : [];
@@ -117,6 +118,13 @@ function checkSource({ source }: Definition, { shared }: CheckParts["views"], fa
     `is ${formatValue(source.slug)}, which is no trigger`,
     hint,
   );
+}
+
+/** What people approved is what the program does by the definitions of that time: by others they are asked anew. */
+function checkDrift({ drift }: Definition, { needsApproval }: StartableProgram, faults: DefinitionFaults): void {
+  if (drift !== "follow" || !needsApproval) return;
+  const hint = 'write "pause", or nothing; ResumeStandingProgram with adopt asks people anew';
+  faults.add("POLICY_INVALID", ["drift"], "is follow, and the plan of the program needs approval", hint);
 }
 
 /** How often something happens elsewhere bounds nothing: what needs approval names how many runs a day are approved. */

@@ -59,6 +59,8 @@ export type Definition = {
   readonly rate: Rate | undefined;
   readonly budget: Budget | undefined;
   readonly overlap: Overlap;
+  /** What happens where tools that it uses change; undefined: it follows, or pauses where its plan needs approval. */
+  readonly drift: "follow" | "pause" | undefined;
   /** Ends in a row that pause it; 0 for never. */
   readonly pauseAfter: number;
   /** The program as JSON text. */

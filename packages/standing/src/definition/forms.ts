@@ -160,6 +160,11 @@ export const definitionForm: ObjectForm = {
     rate: schemaOf(rateForm),
     budget: schemaOf(budgetForm),
     overlap: schemaOf(overlapForm),
+    drift: {
+      enum: ["follow", "pause"],
+      description:
+        "What happens where tools that it uses change: follow them where it has no faults by that, or pause. Default follow; pause where the plan needs approval.",
+    },
     pauseAfter: wholeSchema(
       "Jobs in a row that fail or expire, and starts that are refused, until it pauses. Default 10; 0 for never.",
       bounds.pauseAfter,

@@ -86,6 +86,7 @@ export async function readDefinition(
     rate: readRate(fields.at("rate"), reader, given),
     budget: readBudget(fields.at("budget"), reader, faults),
     overlap: readOverlap(fields.at("overlap"), reader, { given, source }),
+    drift: reader.oneOf(fields.at("drift"), ["follow", "pause"]),
     pauseAfter: reader.number(fields.at("pauseAfter"), bounds.pauseAfter) ?? 10,
   };
   if (source === undefined || program === undefined) return { faults, shared, definition: undefined, document };

@@ -128,6 +128,7 @@ export async function decideBatch(
       waiting: waiting.filter(({ programId }) => programId === program.id),
       fire,
       events: eventsOf(program.id),
+      drifted: driftOf(prepared, program),
       calls: called.get(program.id) ?? [],
     };
     book.skipped += late.get(program.id) ?? 0;
@@ -151,11 +152,19 @@ function fireOf({ fires }: Prepared, { id, version, nextAt, previousAt }: Standi
   return found;
 }
 
+/** What was found of its tools before a program was locked; a version that was made since is looked at the next time. */
+function driftOf({ drifts }: Prepared, { id, version }: StandingProgramRecord): string | undefined {
+  const found = drifts.get(id);
+  return found?.version === version ? found.detail : undefined;
+}
+
 type Due = {
   readonly counted: readonly CountedRun[];
   readonly waiting: readonly StandingRunRecord[];
   readonly fire: PreparedFire | undefined;
   readonly events: readonly HeardEvent[];
+  /** Why nothing of it can start, since its tools have changed. */
+  readonly drifted: string | undefined;
   readonly calls: readonly { readonly occurrence: Occurrence }[];
   readonly older: (name: VersionName) => LoadedVersion;
   readonly isKeyUsable: (keyId: KeyId) => boolean;
@@ -170,7 +179,7 @@ const detailOf = {
 
 /** First what ended, then what waits, then what is new. Answers the runs of calls. */
 function decideProgram(context: StandingContext, book: Book, due: Due): NewStandingRun[] {
-  const { counted, waiting, fire, events, calls, older, isKeyUsable, isHeldByPolicy } = due;
+  const { counted, waiting, fire, events, calls, older, drifted, isKeyUsable, isHeldByPolicy } = due;
   for (const { jobStatus } of counted) {
     if (jobStatus === "succeeded") book.failuresInRow = 0;
     else if (jobStatus === "failed" || jobStatus === "expired") book.failuresInRow++;
@@ -183,9 +192,9 @@ function decideProgram(context: StandingContext, book: Book, due: Due): NewStand
   const mayNotRun = (version: LoadedVersion) =>
     !version.record.needsApproval && isHeldByPolicy(book.facts.program, version);
   const isHeld = mayNotRun(book.facts.version);
-  const held = !isUsable ? "key_revoked" : isHeld ? "approval" : undefined;
+  const held = !isUsable ? "key_revoked" : isHeld ? "approval" : drifted === undefined ? undefined : "drift";
   if ((isDue || waiting.length + calls.length > 0) && held !== undefined && book.state !== "paused")
-    book.pause(held, detailOf[held](keyId));
+    book.pause(held, held === "drift" ? (drifted ?? "") : detailOf[held](keyId));
   if (book.state !== "paused") {
     for (const run of waiting) {
       // It keeps its version, which may be one that another took over from.

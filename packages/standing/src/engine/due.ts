@@ -2,6 +2,7 @@ import type { StandingProgramId } from "@svc/core";
 import type { ClaimedArrival, ClaimedDueTask, StandingListener, StandingProgramRecord } from "@svc/db";
 import type { Occurrence } from "../decide/book.ts";
 import type { LoadedVersion } from "../versions.ts";
+import type { Drifted } from "./drift.ts";
 import type { Fired } from "./fire.ts";
 
 /** What one transaction decides about: tasks and events that this node holds, and calls. */
@@ -42,9 +43,13 @@ export type PreparedEvent = {
   readonly candidates: readonly { readonly listener: StandingListener; readonly candidate: Candidate }[];
 };
 
+/** By program: why what is due of it cannot start, since its tools have changed, as the program stood. */
+export type Drifts = ReadonlyMap<StandingProgramId, Drifted>;
+
 /** What is found out before programs are locked: schedules are searched and expressions evaluated while nobody waits for it. */
 export type Prepared = {
   readonly fires: ReadonlyMap<StandingProgramId, PreparedFire>;
+  readonly drifts: Drifts;
   readonly events: readonly PreparedEvent[];
   /** Arrivals that are too large to be taken with the others. */
   readonly left: readonly ClaimedArrival[];

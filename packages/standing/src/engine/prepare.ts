@@ -6,12 +6,14 @@ import {
   readArrivedEvents,
   readStandingPrograms,
   type StandingListener,
+  type StandingProgramRecord,
 } from "@svc/db";
 import type { Occurrence } from "../decide/book.ts";
 import { eventOf, occurrenceOfEvent } from "../decide/event.ts";
 import { givenOf } from "../decide/given.ts";
 import type { LoadedVersion } from "../versions.ts";
 import type { StandingContext } from "./context.ts";
+import { type Drifted, lookAtDrift } from "./drift.ts";
 import type { Batch, Candidate, Filtered, Prepared, PreparedEvent, PreparedFire } from "./due.ts";
 import { firedOf } from "./fire.ts";
 
@@ -26,22 +28,53 @@ export async function prepare(context: StandingContext, batch: Batch): Promise<P
     works.set(projectId, work);
     return work;
   };
-  return { fires: await prepareFires(context, batch, workOf), ...(await prepareEvents(context, batch, workOf)) };
+  const drifts = new Map<StandingProgramId, Drifted>();
+  const fires = await prepareFires(context, batch, { workOf, drifts });
+  const { events, left } = await prepareEvents(context, batch, workOf);
+  const heard = events.flatMap(({ candidates }) => candidates);
+  const dueByEvent = new Set(heard.map(({ listener }) => listener.programId).filter((id) => !fires.has(id)));
+  const called = batch.calls.map(({ programId }) => programId).filter((id) => !fires.has(id));
+  const others = await readStandingPrograms(context.db, [...new Set([...dueByEvent, ...called])]);
+  await findDrifts(context, others, drifts);
+  return { fires, drifts, events, left };
 }
 
 type WorkOf = (projectId: ProjectId) => Work;
 
+/** Looks whether tools of programs have changed; answers those that follow them, as another version. */
+async function findDrifts(
+  context: StandingContext,
+  programs: readonly StandingProgramRecord[],
+  drifts: Map<StandingProgramId, Drifted>,
+): Promise<StandingProgramId[]> {
+  const names = programs.map(({ id: programId, projectId, version }) => ({ programId, projectId, version }));
+  const versionOf = await context.versions.get(context.db, names);
+  const moved: StandingProgramId[] = [];
+  for (const [index, program] of programs.entries()) {
+    const name = names[index];
+    if (name === undefined || (program.state !== "active" && program.state !== "ended")) continue;
+    const found = await lookAtDrift(context, program, versionOf(name));
+    if (found === "moved") moved.push(program.id);
+    else if (found !== "none") drifts.set(program.id, found);
+  }
+  return moved;
+}
+
 async function prepareFires(
   context: StandingContext,
   { tasks }: Batch,
-  workOf: WorkOf,
+  { workOf, drifts }: { readonly workOf: WorkOf; readonly drifts: Map<StandingProgramId, Drifted> },
 ): Promise<Map<StandingProgramId, PreparedFire>> {
   const { db, versions, clock } = context;
   const ids = tasks.filter(({ kind }) => kind === "fire").map(({ ownerId }) => ownerId);
   const fires = new Map<StandingProgramId, PreparedFire>();
-  const programs = (await readStandingPrograms(db, ids)).filter(
+  const standing = (await readStandingPrograms(db, ids)).filter(
     ({ state, deletedAt }) => state !== "paused" && deletedAt === null,
   );
+  const moved = await findDrifts(context, standing, drifts);
+  // What is due of them is due still, of their next version.
+  const again = moved.length === 0 ? [] : await readStandingPrograms(db, moved);
+  const programs = [...standing.filter(({ id }) => !moved.includes(id)), ...again];
   const versionOf = await versions.get(
     db,
     programs.map(({ id: programId, projectId, version }) => ({ programId, projectId, version })),

@@ -44,6 +44,17 @@ export async function activate(
   if (!isPaused) await arm(tx, { ...program, version }, { nextAt, source, nowMs, admits: isAdopted });
 }
 
+/** Lets an active program, locked, run a version of the same source where the one before stands: what is due is due still. */
+export async function takeOver(
+  tx: Executor,
+  program: StandingProgramRecord,
+  { version, title, definition, nowMs }: Activation,
+): Promise<void> {
+  await standingProgramsForProject(tx, program.projectId).change(program.id, { version, title, updatedAt: nowMs });
+  await stopListening(tx, program, { reason: "updated", nowMs });
+  await listen(tx, { ...program, version }, definition.source);
+}
+
 /** Makes a program due: its schedule at its next time, its trigger from now on and, with `admits`, what waits at once. */
 export async function arm(
   tx: Executor,

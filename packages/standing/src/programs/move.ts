@@ -3,6 +3,7 @@ import {
   clearDueTasks,
   type Executor,
   findUsableKeys,
+  loadStandingVersions,
   lockStandingPrograms,
   putDueTasks,
   type StandingProgramRecord,
@@ -10,12 +11,15 @@ import {
   standingRunsForProject,
   withTransaction,
 } from "@svc/db";
+import { checkDefinition } from "../definition/check.ts";
 import type { StandingContext } from "../engine/context.ts";
+import { driftText } from "../engine/drift.ts";
 import { approverRoleRequired, pauseCauseStands, standingProgramNotFound } from "../errors.ts";
 import { isOver } from "../schedule/due.ts";
-import type { LoadedVersion } from "../versions.ts";
+import { type LoadedVersion, openDefinition } from "../versions.ts";
 import { arm } from "./activate.ts";
 import { isListening, stopListening } from "./listen.ts";
+import { makeNextVersion } from "./next-version.ts";
 import { supersede } from "./rehearse.ts";
 
 /** Lets a program start nothing until it is resumed. */
@@ -41,8 +45,50 @@ export function pauseProgram(
   });
 }
 
-/** Lets a paused program go on from now. Throws PAUSE_CAUSE_STANDS and APPROVER_ROLE_REQUIRED. */
-export function resumeProgram(
+/**
+ * Lets a paused program go on from now, with `adopts` on the definitions that its tools have today. Throws PAUSE_CAUSE_STANDS,
+ * APPROVER_ROLE_REQUIRED and, where it adopts, the faults that it has by them.
+ */
+export async function resumeProgram(
+  context: StandingContext,
+  principal: ProjectPrincipal,
+  { program, adopts }: { readonly program: StandingProgramRecord; readonly adopts: boolean },
+): Promise<void> {
+  if (program.state === "paused" && program.pauseReason === "drift") {
+    if (adopts) return adopt(context, principal, program);
+    await assertNoDrift(context, program);
+  } else if (program.state === "paused" && adopts) await adopt(context, principal, program);
+  await resume(context, principal, program);
+}
+
+/** Makes a version that is pinned to what the tools of a program are today; it runs once it is approved, where it has to be. */
+async function adopt(context: StandingContext, principal: ProjectPrincipal, program: StandingProgramRecord) {
+  const { db, clock, sealer } = context;
+  const { id: programId, projectId, version } = program;
+  const [stored] = await loadStandingVersions(db, [{ programId, version }]);
+  if (stored === undefined) throw new Error(`version ${version} of ${programId} is not in the store`);
+  if (stored.needsApproval && principal.role !== "approver") throw approverRoleRequired();
+  const definitionJson = openDefinition(sealer, { programId, projectId, version }, stored.definition);
+  const { role } = principal;
+  const checked = await checkDefinition(context, { projectId, role, definitionJson, nowMs: clock.now() });
+  if ("refusal" in checked) throw checked.refusal;
+  await withTransaction(db, async (tx) => {
+    const held = await locked(tx, programId);
+    const next = { program: held, definitionJson, checked, simulates: false, note: "" };
+    await makeNextVersion(context, tx, principal, next);
+  });
+}
+
+/** Throws PAUSE_CAUSE_STANDS while tools of a program are others than it is pinned to. */
+async function assertNoDrift({ db, versions, starter }: StandingContext, program: StandingProgramRecord) {
+  const { id: programId, projectId, version } = program;
+  const name = { programId, projectId, version };
+  const { record } = (await versions.get(db, [name]))(name);
+  const drift = await starter.driftOf(projectId, record.programDigest);
+  if (drift.length > 0) throw pauseCauseStands(`tools that it uses have changed: ${driftText(drift).slice(0, 500)}`);
+}
+
+function resume(
   context: StandingContext,
   { role }: Pick<ProjectPrincipal, "role">,
   { id }: StandingProgramRecord,

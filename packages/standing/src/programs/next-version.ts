@@ -11,7 +11,7 @@ import { sampleInput } from "../decide/sample.ts";
 import type { CheckedDefinition } from "../definition/check.ts";
 import type { StandingContext } from "../engine/context.ts";
 import { sealDefinition, titleOf } from "../versions.ts";
-import { activate } from "./activate.ts";
+import { activate, takeOver } from "./activate.ts";
 import { isCovered } from "./grant.ts";
 import { makeRehearsal, storeRehearsal, supersede } from "./rehearse.ts";
 
@@ -24,6 +24,8 @@ export type NextVersion = {
   readonly simulates: boolean;
   /** Why the service makes it; empty for one that somebody defined. */
   readonly note: string;
+  /** Whether it goes on where the version before stands: what is due is due still. */
+  readonly goesOn?: boolean;
 };
 
 /** Whoever makes a version: its runs are jobs of the key. */
@@ -39,7 +41,7 @@ export async function makeNextVersion(
   maker: VersionMaker,
   next: NextVersion,
 ): Promise<void> {
-  const { program, definitionJson, checked, simulates, note } = next;
+  const { program, definitionJson, checked, simulates, note, goesOn = false } = next;
   const { id, projectId, pendingVersion } = program;
   const nowMs = context.clock.now();
   const programs = standingProgramsForProject(tx, projectId);
@@ -71,7 +73,8 @@ export async function makeNextVersion(
   await addVersion(context, tx, maker, { id, version, definitionJson, checked, nowMs, approval, note });
   const title = titleOf({ ...checked, program: checked.start.program });
   if (approval.kind !== "asked") {
-    await activate(tx, program, { version, title, definition: checked.definition, nowMs });
+    if (goesOn) await takeOver(tx, program, { version, title, definition: checked.definition, nowMs });
+    else await activate(tx, program, { version, title, definition: checked.definition, nowMs });
     return;
   }
   const isRequested = program.state === "pending" && program.pauseReason === "requested";

@@ -69,6 +69,7 @@ const reasons: Readonly<Record<StandingRunReason, true>> = {
   input_invalid: true,
   key_revoked: true,
   approval: true,
+  drift: true,
   duplicate: true,
   filter_error: true,
   start_failed: true,

@@ -87,11 +87,11 @@ export function programMethods(context: StandingServiceContext): Methods {
       engine.wake();
       return create(PauseStandingProgramResponseSchema, { standingProgram: await shown(projectId, program.id) });
     },
-    async resumeStandingProgram({ id }, ctx) {
+    async resumeStandingProgram({ id, adopt: adopts }, ctx) {
       const principal = requireProject(ctx);
       const { projectId } = principal;
       const program = await findProgram(db, projectId, id);
-      await resumeProgram(context, principal, program);
+      await resumeProgram(context, principal, { program, adopts });
       wake();
       return create(ResumeStandingProgramResponseSchema, { standingProgram: await shown(projectId, program.id) });
     },

@@ -109,14 +109,18 @@ export function createNode(parts: NodeParts): Node {
   const standing = createStanding({
     ...{ db, clock, sealer, nodeId },
     starter: jobs.starter,
+    ...{ views, meter, threads },
     observer: observer.standing,
     limits: limits.standing,
     onFaultPoint: parts.onStandingFaultPoint,
   });
   const secretOf = parts.variable;
   const bodyBytesMax = limits.postBytesMax ?? postBytesMaxDefault;
-  const ingest = createIngest({ db, catalog, clock, sealer, nodeId, dispatcher, secretOf, bodyBytesMax });
-  const store = { clock, nodeId, dispatcher, routing: createRouting() };
+  const ingest = createIngest({
+    ...{ db, catalog, clock, sealer, nodeId, dispatcher, secretOf, bodyBytesMax },
+    onHeard: standing.engine.wake,
+  });
+  const store = { clock, nodeId, dispatcher, routing: createRouting(), onHeard: standing.engine.wake };
   const triggers = { db, catalog, clock, sealer, guard, dispatcher, store, secretOf };
   const engines = createEngines(parts, { dispatcher, apps, jobs, standing });
   return {

@@ -20,6 +20,8 @@ export { apiKeys, projectPolicies, projects, routingState, vaultCheck } from "./
 export { secrets } from "./secrets.ts";
 export {
   dueTasks,
+  standingArrivals,
+  standingListeners,
   standingPrograms,
   standingRates,
   standingRuns,

@@ -1,5 +1,5 @@
 import { availableParallelism } from "node:os";
-import { configDefaults, defineConfig } from "vitest/config";
+import { configDefaults, defineConfig, type TestProjectInlineConfiguration } from "vitest/config";
 import { BaseSequencer, type TestSpecification } from "vitest/node";
 
 // One PostgreSQL for the run (test/global-setup.ts) and one database a test file. The files of a worker share its process and
@@ -22,14 +22,14 @@ class LongestFirst extends BaseSequencer {
   }
 }
 
-const besideOthers = {
+const besideOthers: TestProjectInlineConfiguration = {
   extends: true,
   test: { name: "beside others", include, exclude: [...configDefaults.exclude, ...measured] },
-} as const;
-const alone = {
+};
+const alone: TestProjectInlineConfiguration = {
   extends: true,
   test: { name: "alone", include: measured, sequence: { groupOrder: 1 }, maxWorkers: 1 },
-} as const;
+};
 
 export default defineConfig({
   test: {

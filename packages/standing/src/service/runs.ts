@@ -13,7 +13,7 @@ import {
   requireProject,
   timeRange,
 } from "@svc/core";
-import { isUniqueViolation, standingRunsForProject } from "@svc/db";
+import { isUniqueViolation, readStandingRunEvents, type StandingRunRecord, standingRunsForProject } from "@svc/db";
 import {
   GetStandingRunResponseSchema,
   ListStandingRunsResponseSchema,
@@ -36,10 +36,16 @@ import { findProgram } from "./read.ts";
 type Methods = Pick<ServiceImpl<typeof StandingService>, "runStandingProgram" | "listStandingRuns" | "getStandingRun">;
 
 const keyCharactersMax = 255;
+/** Events that a run names. */
+const eventIdsShown = 100;
 
 /** The methods about runs. */
 export function runMethods(context: StandingServiceContext): Methods {
   const { db, sealer, clock, engine, versions } = context;
+  const eventsOf = (rows: readonly StandingRunRecord[]) => {
+    const ofEvents = rows.filter(({ kind }) => kind === "event").map(({ id }) => id);
+    return readStandingRunEvents(db, ofEvents, eventIdsShown);
+  };
   return {
     async runStandingProgram({ id, inputJson, idempotencyKey }, ctx) {
       const { projectId, keyId, role } = requireProject(ctx);
@@ -83,14 +89,16 @@ export function runMethods(context: StandingServiceContext): Methods {
       const isNone = reason !== "" && known === undefined;
       const read = isNone ? [] : await standingRunsForProject(db, projectId).list(program.id, filter, page);
       const { rows, nextPageToken } = pageRows(sealer, scope, read, page.size);
-      return create(ListStandingRunsResponseSchema, { runs: rows.map(toRun), nextPageToken });
+      const events = await eventsOf(rows);
+      const shown = rows.map((row) => toRun(row, events.get(row.id)));
+      return create(ListStandingRunsResponseSchema, { runs: shown, nextPageToken });
     },
     async getStandingRun({ id }, ctx) {
       const { projectId } = requireProject(ctx);
       const runId = parseId("srn", id);
       const run = runId && (await standingRunsForProject(db, projectId).find(runId));
       if (run === undefined) throw standingRunNotFound(id);
-      return create(GetStandingRunResponseSchema, { run: toRun(run) });
+      return create(GetStandingRunResponseSchema, { run: toRun(run, (await eventsOf([run])).get(run.id)) });
     },
   };
 }

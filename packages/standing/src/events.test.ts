@@ -344,6 +344,33 @@ test("acceptance 22: jobs, asks and runs are found by their program, page by pag
   await end(project, id);
 });
 
+test("a run by hand takes an event of the trigger, and a preview tells which of the last ones would have started it", async () => {
+  const project = await world.project();
+  const { standing } = project;
+  const id = await create(project, "by-hand", {
+    when: "has(event.payload.severity) && event.payload.severity > 3.0",
+    input: { text: { $text: "by hand {event.payload.id}" } },
+  });
+  const stranger = await world.project();
+  for (const severity of [1, 5, 2]) await postIncident(world.node, { id: `hand-${severity}`, severity });
+  await decided();
+  expect(await standing.previewStandingProgram({ id })).toMatchObject({ seen: 3, matched: 1, nextTimes: [] });
+  const client = world.node.client(TriggersService, { projectId: project.projectId, role: "member" });
+  const { events } = await client.listEvents({ triggerSlug: "alerts.incident_opened" });
+  const turnedAway = events.find(({ payloadJson }) => payloadJson.includes("hand-1"))?.id ?? "";
+  expect(await refusalOf(standing.runStandingProgram({ id }))).toMatchObject({ reason: "INPUT_MISMATCH" });
+  const ask = { id, eventId: turnedAway, idempotencyKey: "once" };
+  const { run } = await standing.runStandingProgram(ask);
+  expect((await standing.runStandingProgram(ask)).run?.id).toBe(run?.id);
+  await settled(async () => notes().includes("by hand hand-1"));
+  const other = world.node.client(TriggersService, { projectId: stranger.projectId, role: "member" });
+  const { events: others } = await other.listEvents({ triggerSlug: "alerts.incident_opened" });
+  for (const eventId of ["evt_1", others[0]?.id ?? "", turnedAway.replace(/.$/, "x")]) {
+    expect(await refusalOf(standing.runStandingProgram({ id, eventId }))).toMatchObject({ reason: "EVENT_NOT_FOUND" });
+  }
+  await end(project, id);
+});
+
 test("acceptance 23: under updates each event starts one run, of the version that it names", async () => {
   const project = await world.project();
   const { standing } = project;

@@ -6,7 +6,7 @@ import type { Collect } from "../definition/definition.ts";
 export type CollectedEvent = { readonly eventId: EventId; readonly atMs: number; readonly bytes: number };
 
 /** Bytes that a window hands over at most, and the event that passes them. */
-export const windowBytesMax = 262_144;
+const windowBytesMax = 262_144;
 
 type Window = { run: NewStandingRun | StandingRunRecord; readonly isNew: boolean };
 

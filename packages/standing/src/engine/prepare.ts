@@ -166,9 +166,9 @@ function withinBytes(runs: readonly StandingRunRecord[]): StandingRunRecord[] {
 }
 
 /** What `when` of a version says of an occurrence, metered as every expression. */
-async function filter(
-  { evaluator }: StandingContext,
-  { definition: { when, timeZone }, program: { params } }: LoadedVersion,
+export async function filter(
+  { evaluator }: Pick<StandingContext, "evaluator">,
+  { definition: { when, timeZone }, program: { params } }: Pick<LoadedVersion, "definition" | "program">,
   occurrence: Occurrence,
   work: Work,
 ): Promise<Filtered> {

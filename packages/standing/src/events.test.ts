@@ -1,4 +1,4 @@
-import { systemClock } from "@svc/core";
+import { createId, systemClock } from "@svc/core";
 import { StandingRunState } from "@svc/gen/standing";
 import { TriggersService } from "@svc/gen/triggers";
 import { createTestDatabase, type TestDatabase } from "@svc/testing/database";
@@ -365,7 +365,7 @@ test("a run by hand takes an event of the trigger, and a preview tells which of 
   await settled(async () => notes().includes("by hand hand-1"));
   const other = world.node.client(TriggersService, { projectId: stranger.projectId, role: "member" });
   const { events: others } = await other.listEvents({ triggerSlug: "alerts.incident_opened" });
-  for (const eventId of ["evt_1", others[0]?.id ?? "", turnedAway.replace(/.$/, "x")]) {
+  for (const eventId of ["evt_1", others[0]?.id ?? "", createId("evt", world.now())]) {
     expect(await refusalOf(standing.runStandingProgram({ id, eventId }))).toMatchObject({ reason: "EVENT_NOT_FOUND" });
   }
   await end(project, id);

@@ -351,7 +351,6 @@ CREATE UNIQUE INDEX jobs_child_key ON public.jobs USING btree (parent_job_id, ch
 CREATE INDEX jobs_children ON public.jobs USING btree (project_id, parent_job_id, id) WHERE (parent_job_id IS NOT NULL);
 CREATE UNIQUE INDEX jobs_idempotency_key ON public.jobs USING btree (project_id, idempotency_key) WHERE (idempotency_key IS NOT NULL);
 CREATE INDEX jobs_project ON public.jobs USING btree (project_id, id);
-CREATE INDEX jobs_rehearsals ON public.jobs USING btree (project_id, id) WHERE (mode = 'rehearse'::text);
 CREATE INDEX jobs_simulated_from ON public.jobs USING btree (simulated_from) WHERE (simulated_from IS NOT NULL);
 CREATE INDEX jobs_simulations ON public.jobs USING btree (project_id, id) WHERE (mode = 'simulate'::text);
 CREATE INDEX jobs_skill ON public.jobs USING btree (project_id, skill_slug, id) WHERE (skill_slug <> ''::text);
@@ -452,6 +451,14 @@ create table standing_arrivals (
   constraint standing_arrivals_key PRIMARY KEY (due_at, project_id, event_id)
 );
 
+create table standing_dedupe (
+  program_id uuid not null,
+  key text not null,
+  until timestamp(3) with time zone not null,
+  constraint standing_dedupe_key PRIMARY KEY (program_id, key)
+);
+CREATE INDEX standing_dedupe_until ON public.standing_dedupe USING btree (until);
+
 create table standing_listeners (
   program_id uuid not null,
   from_version bigint not null,
@@ -488,7 +495,6 @@ create table standing_programs (
   deleted_at timestamp(3) with time zone,
   seen bigint default 0 not null,
   filtered bigint default 0 not null,
-  pending_version integer default 0 not null,
   constraint standing_programs_pkey PRIMARY KEY (id),
   constraint standing_programs_project_id_projects_id_fk FOREIGN KEY (project_id) REFERENCES projects(id)
 );
@@ -504,6 +510,14 @@ create table standing_rates (
   constraint standing_rates_key PRIMARY KEY (program_id, key)
 );
 CREATE INDEX standing_rates_at ON public.standing_rates USING btree (at);
+
+create table standing_run_events (
+  event_id uuid not null,
+  program_id uuid not null,
+  run_id uuid not null,
+  constraint standing_run_events_key PRIMARY KEY (event_id, program_id)
+);
+CREATE INDEX standing_run_events_run ON public.standing_run_events USING btree (run_id, event_id);
 
 create table standing_runs (
   id uuid not null,
@@ -538,6 +552,7 @@ create table standing_runs (
   constraint standing_runs_pkey PRIMARY KEY (id),
   constraint standing_runs_project_id_projects_id_fk FOREIGN KEY (project_id) REFERENCES projects(id)
 );
+CREATE INDEX standing_runs_closing ON public.standing_runs USING btree (program_id, not_before) WHERE (state = ANY (ARRAY['collecting'::text, 'closing'::text]));
 CREATE INDEX standing_runs_ended ON public.standing_runs USING btree (ended_at) WHERE (ended_at IS NOT NULL);
 CREATE INDEX standing_runs_open ON public.standing_runs USING btree (program_id, lane, id) WHERE (state = ANY (ARRAY['queued'::text, 'started'::text]));
 CREATE INDEX standing_runs_program ON public.standing_runs USING btree (program_id, id);
@@ -545,6 +560,7 @@ CREATE UNIQUE INDEX standing_runs_source ON public.standing_runs USING btree (pr
 CREATE INDEX standing_runs_started ON public.standing_runs USING btree (project_id, id) WHERE (state = 'started'::text);
 CREATE INDEX standing_runs_uncounted ON public.standing_runs USING btree (program_id, id) WHERE ((state = 'ended'::text) AND (NOT is_counted));
 CREATE INDEX standing_runs_waiting ON public.standing_runs USING btree (project_id, id) WHERE ((state = 'queued'::text) AND (reason = 'project_runs'::text));
+CREATE UNIQUE INDEX standing_runs_window ON public.standing_runs USING btree (program_id, lane) WHERE (state = 'collecting'::text);
 
 create table standing_usage (
   program_id uuid not null,
@@ -567,12 +583,6 @@ create table standing_versions (
   key_id uuid not null,
   key_role text not null,
   created_at timestamp(3) with time zone not null,
-  approval text default ''::text not null,
-  approval_id text default ''::text not null,
-  granted_version integer default 0 not null,
-  rehearsal_job_id uuid,
-  plan_hash text default ''::text not null,
-  note text default ''::text not null,
   constraint standing_versions_key PRIMARY KEY (program_id, version)
 );
 

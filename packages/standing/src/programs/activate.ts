@@ -73,6 +73,7 @@ export async function arm(
   const dueAt = fireTimeOf(ownerId, nextAt, source);
   const tasks: NewDueTask[] = [
     ...(admits ? [{ ...task, kind: "admit" as const, dueAt: nowMs }] : []),
+    ...(admits && source.kind === "trigger" ? [{ ...task, kind: "close" as const, dueAt: nowMs }] : []),
     ...(dueAt === null ? [] : [{ ...task, kind: "fire" as const, dueAt }]),
   ];
   await putDueTasks(tx, tasks);

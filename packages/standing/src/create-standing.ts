@@ -1,5 +1,5 @@
 import type { Clock, NodeId, Sealer } from "@svc/core";
-import type { Database } from "@svc/db";
+import type { ClaimedReplay, Database } from "@svc/db";
 import type { JobStarter } from "@svc/jobs";
 import {
   defaultStandingLimits,
@@ -22,6 +22,8 @@ export type StandingOptions = {
   readonly observer?: StandingObserver | undefined;
   /** Bounds that differ from the defaults. */
   readonly limits?: Partial<StandingLimits> | undefined;
+  /** What moves paced replays on, whose tasks are claimed with those of standing programs. */
+  readonly takeReplays: (tasks: readonly ClaimedReplay[]) => void;
   /** For tests: comes to a fault point of the engine. */
   readonly onFaultPoint?: ((point: StandingFaultPoint) => Promise<void> | void) | undefined;
 };

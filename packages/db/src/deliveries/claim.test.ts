@@ -255,7 +255,7 @@ test("lanes whose deliveries wait for a retry cost a look two probes, however ma
   await recordEvents(db, [event], undefined, { owner: me, untilMs: nowMs + 30_000 });
   const failed = { state: "pending", dueAtMs, attempt: { error: "http_500" } } as const;
   const leases = event.deliveries.map(({ id, subscriptionId }) => {
-    return { id, subscriptionId, queuedForMs: nowMs, leaseUntilMs: nowMs + 30_000 };
+    return { id, subscriptionId, queuedForMs: nowMs, leaseUntilMs: nowMs + 30_000, behind: false };
   });
   const lost = await settleDeliveries(
     db,

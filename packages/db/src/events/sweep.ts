@@ -5,12 +5,15 @@ import { statement } from "../sql/statement.ts";
 
 /**
  * Finds a batch of a project's settled events from the old end of the primary key, and locks it with SKIP LOCKED: a sweep
- * never waits, and a replay waits for it (see enqueue). `offset 0` looks the deliveries of each event up.
+ * never waits, and a replay waits for it (see enqueue). `offset 0` looks the deliveries of each event up. What a paced replay has yet
+ * to reach stays, and with it what came after: the few replays of a project that are not at their end are found by replays_unfinished.
  */
 const lockEvents = statement<{ id: string }>(
   "lock_swept_events",
   `select e.id from events e
-   where e.project_id = $1::uuid and e.id < $2::uuid and not (e.kind = 'swept' and e.id >= $4::uuid)
+   where e.project_id = $1::uuid and e.id < least($2::uuid, (
+       select r.position_event_id from replays r where r.project_id = $1::uuid and r.ended_at is null order by r.position_event_id limit 1))
+     and not (e.kind = 'swept' and e.id >= $4::uuid)
      and not exists (select from deliveries d where d.project_id = e.project_id and d.event_id = e.id and d.state = 'pending' offset 0)
    order by e.id limit $3::int4 for update skip locked`,
 );

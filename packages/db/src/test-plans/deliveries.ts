@@ -54,7 +54,7 @@ function tasks(count: number): DeliveryTaskKey[] {
   return Array.from({ length: count }, (_, index) => {
     const queuedForMs = seededAt(index + 1);
     const id = seededId("dlv", 100_001 + index);
-    return { id, subscriptionId: deadLane, queuedForMs, leaseUntilMs: nowMs + 30_000 };
+    return { id, subscriptionId: deadLane, queuedForMs, leaseUntilMs: nowMs + 30_000, behind: false };
   });
 }
 
@@ -90,6 +90,7 @@ export const deliveryPlans: readonly Plan[] = [
     reads: {
       events: "events_key(project_id, id)",
       deliveries: ["deliveries_event(project_id, event_id)"],
+      replays: "replays_unfinished(project_id)",
     },
     isOrdered: true,
     rowsMax: { events: 200 },
@@ -206,7 +207,7 @@ export const deliveryPlans: readonly Plan[] = [
         const eventId = seededId("evt", 5 * index + 1);
         return { id: seededId("dlv", 500_000 + index), eventId, subscriptionId: deadLane };
       });
-      return enqueueDeliveries(db, projectId, queued, nowMs);
+      return enqueueDeliveries(db, { projectId, dueAtMs: nowMs, behind: false }, queued);
     },
     reads: { ...epochKey, events: "events_key(project_id, id)" },
   },

@@ -20,6 +20,7 @@ const kinds: Readonly<Record<Exclude<IdPrefix, "apr" | "aep">, number>> = {
   node: 11,
   stp: 12,
   srn: 13,
+  rpl: 14,
 };
 
 /** When row `n` of a table was made: a second after the one before, in the day before `nowMs`. */
@@ -140,6 +141,11 @@ function seedingOf(from: number, share: number): string[] {
        case when n % 100 = 1 then 'queued' when n % 100 = 2 then 'started' when n % 100 = 3 then 'skipped' else 'ended' end,
        case when n % 100 = 1 then 'project_runs' else '' end, seeded_at(n), seeded_at(n), ${id("job", "n")},
        case when n % 100 > 2 or n % 100 = 0 then seeded_at(n) end, n % 100 <> 4 from ${series(rowsMax)}`,
+    // Nearly all of them have ended.
+    `insert into replays (id, project_id, state, toolkit_slug, trigger_slug, only_undelivered, since, until, per_second, position_event_id, position_subscription_id, paced_at, created_at, updated_at, ended_at)
+     select ${id("rpl", "n")}, ${owner()}, case when n % 500 = 1 then 'running' when n % 500 = 2 then 'paused' else 'done' end, '', '', false,
+       seeded_at(1), seeded_at(20000), 50, ${id("evt", "n + 15000")}, ${id("sub", "1")}, seeded_at(n), seeded_at(n), seeded_at(n),
+       case when n % 500 not in (1, 2) then seeded_at(n) end from ${series(half)}`,
     `insert into standing_rates (program_id, key, at) select ${id("stp", "1 + n % 100")}, 'k' || n, seeded_at(n) from ${series(half)}`,
     `insert into standing_usage (program_id, day, runs, tool_calls, writes)
      select ${id("stp", "1 + n % 100")}, 'd' || n, 1, 1, 0 from ${series(half)}`,

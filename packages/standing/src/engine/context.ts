@@ -1,5 +1,5 @@
 import type { Clock, NodeId, Sealer } from "@svc/core";
-import type { Database } from "@svc/db";
+import type { ClaimedReplay, Database } from "@svc/db";
 import type { JobStarter } from "@svc/jobs";
 import type { StandingObserver } from "../observer.ts";
 import type { VersionCache } from "../versions.ts";
@@ -40,6 +40,8 @@ export type StandingContext = {
   readonly versions: VersionCache;
   readonly observer: StandingObserver;
   readonly limits: StandingLimits;
+  /** Takes over the tasks of paced replays that were claimed with the others: one look a second finds both. */
+  readonly takeReplays: (tasks: readonly ClaimedReplay[]) => void;
   /** For tests: comes to a fault point. */
   readonly onFaultPoint?: ((point: StandingFaultPoint) => Promise<void> | void) | undefined;
 };

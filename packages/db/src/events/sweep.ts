@@ -12,7 +12,7 @@ const lockEvents = statement<{ id: string }>(
   "lock_swept_events",
   `select e.id from events e
    where e.project_id = $1::uuid and e.id < least($2::uuid, (
-       select r.position_event_id from replays r where r.project_id = $1::uuid and r.ended_at is null order by r.position_event_id limit 1))
+       select min(r.position_event_id::text)::uuid from replays r where r.project_id = $1::uuid and r.ended_at is null))
      and not (e.kind = 'swept' and e.id >= $4::uuid)
      and not exists (select from deliveries d where d.project_id = e.project_id and d.event_id = e.id and d.state = 'pending' offset 0)
    order by e.id limit $3::int4 for update skip locked`,

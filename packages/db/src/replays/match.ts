@@ -16,10 +16,11 @@ const comparisonsMax = 2_000_000;
 /**
  * The walk over the events of a project from `$2` to before `$3`, $9 at most, and its pairs with the subscriptions that were there at
  * the start. What is filtered out counts for the walk too: events are read by the bounds of their primary key, and never further.
+ * `is true` keeps the planner from the key of all subscriptions there are.
  */
 const walk = `wanted as materialized (
     select s.id, s.toolkit_slug, s.trigger_slug from subscriptions s
-    where s.project_id = $1::uuid and s.kind = 'events' and s.active and s.id < $8::uuid and ($6::uuid is null or s.id = $6::uuid)
+    where s.project_id = $1::uuid and s.kind = 'events' and s.active and (s.id < $8::uuid) is true and ($6::uuid is null or s.id = $6::uuid)
   ), walked as materialized (
     select e.id, e.kind, e.toolkit_slug, e.trigger_slug from events e
     where e.project_id = $1::uuid and e.id >= $2::uuid and e.id < $3::uuid order by e.id

@@ -108,7 +108,8 @@ export const deliveryPlans: readonly Plan[] = [
     run: (db) => claimDeliveries(db, claimRequest(owner)),
     reads: {
       ...epochKey,
-      delivery_tasks: ["delivery_tasks_lane(epoch, subscription_id)"],
+      // By the epoch alone: whether there is anything behind.
+      delivery_tasks: ["delivery_tasks_lane(epoch, subscription_id)", "delivery_tasks_lane(epoch)"],
       subscriptions: "subscriptions_pkey(id)",
     },
     rowsMax: { delivery_tasks: 260 },

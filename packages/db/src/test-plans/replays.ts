@@ -32,7 +32,7 @@ const moved: ReplayMove = {
 };
 const matching = {
   events: "events_key(project_id, id)",
-  subscriptions: "subscriptions_project(project_id, id)",
+  subscriptions: "subscriptions_project(project_id)",
   deliveries: ["deliveries_event(project_id, event_id)"],
 };
 

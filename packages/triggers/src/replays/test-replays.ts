@@ -71,7 +71,7 @@ export async function createReplayWorld(options: TestNodeOptions = {}): Promise<
 }
 
 /** Stores events of a project, a second apart from a time, every other one of another toolkit, without deliveries. */
-export async function storeEvents(
+async function storeEvents(
   { db }: Pick<TestCluster, "db">,
   projectId: ProjectId,
   count: number,

@@ -2,6 +2,7 @@ import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
 import { fileURLToPath } from "node:url";
 import { createSvcClient, verifyDelivery } from "@svc/sdk";
+import { bundled } from "@svc/testing/bundled";
 import { compileCache } from "@svc/testing/compile-cache";
 import { createTestDatabase, type TestDatabase } from "@svc/testing/database";
 import {
@@ -18,7 +19,7 @@ import { fewToolkits } from "@svc/testing/shipped-catalog";
 import { type Subscriber, startSubscriber } from "@svc/testing/subscriber";
 import { afterAll, afterEach, beforeAll, expect, test, vi } from "vitest";
 
-const main = fileURLToPath(new URL("../packages/cli/src/main.ts", import.meta.url));
+const main = await bundled(fileURLToPath(new URL("../packages/cli/src/main.ts", import.meta.url)));
 
 const vault = vaultKey();
 let database: TestDatabase;
@@ -57,7 +58,7 @@ afterAll(async () => {
 
 type SvcProcess = { child: ChildProcess; exitCode: Promise<number | null>; stdout: string; stderr: string };
 
-/** Starts the command line as a user does, with the variables that a shell beside the server has. */
+/** Starts the command line as a user does, but bundled, with the variables that a shell beside the server has. */
 function startSvc(args: string[], variables: Record<string, string> = {}): SvcProcess {
   const child = spawn(process.execPath, [main, ...args], {
     env: {

@@ -1,8 +1,17 @@
+import { mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { bundlesVariable } from "@svc/testing/bundled";
 import { startDatabaseServer } from "@svc/testing/database";
 
-/** Vitest runs this once, before the first test: one PostgreSQL for all of them, gone afterwards. */
+/** Vitest runs this once, before the first test: one PostgreSQL and one folder of bundles for all of them, gone afterwards. */
 export default async function setup(): Promise<() => Promise<void>> {
   const server = await startDatabaseServer();
   process.env["SVC_TEST_DATABASE_URL"] = server.url;
-  return server.stop;
+  const bundles = await mkdtemp(join(tmpdir(), "svc-bundles-"));
+  process.env[bundlesVariable] = bundles;
+  return async () => {
+    await rm(bundles, { recursive: true, force: true });
+    await server.stop();
+  };
 }

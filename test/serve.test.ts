@@ -6,6 +6,7 @@ import { createServer } from "node:net";
 import { join } from "node:path";
 import { generateVaultKey, systemClock } from "@svc/core";
 import { checkoutDir } from "@svc/server/config";
+import { bundled } from "@svc/testing/bundled";
 import { compileCache } from "@svc/testing/compile-cache";
 import { createTestDatabase, createTestDataDir } from "@svc/testing/database";
 import { fewToolkits } from "@svc/testing/shipped-catalog";
@@ -23,14 +24,20 @@ afterEach(async () => {
     rmSync(folder, { recursive: true, force: true, maxRetries: 20, retryDelay: 100 });
 });
 
-/** Runs `svc serve` as a process with nothing in its environment but `variables`, and definitions that are read quickly. */
+const sources = join(checkoutDir, "packages/cli/src/main.ts");
+const bundle = await bundled(sources);
+
+/** Runs `svc serve` as a process with nothing in its environment but `variables`, bundled, with definitions that are read quickly. */
 function run(variables: Record<string, string>): Run {
-  return runWith({ SVC_TOOLKITS: fewToolkits, ...variables });
+  return runProgram(bundle, { SVC_TOOLKITS: fewToolkits, ...variables });
 }
 
-/** Runs it with these variables alone. */
-function runWith(variables: Record<string, string>): Run {
-  const main = join(checkoutDir, "packages/cli/src/main.ts");
+/** Runs it as users do, with these variables alone. */
+function runSources(variables: Record<string, string>): Run {
+  return runProgram(sources, variables);
+}
+
+function runProgram(main: string, variables: Record<string, string>): Run {
   const env = { ...compileCache, PATH: process.env["PATH"], ...variables };
   const child = spawn(process.execPath, [main, "serve"], { env, stdio: ["ignore", "pipe", "pipe"] });
   running.add(child);
@@ -66,7 +73,7 @@ async function dataDir(): Promise<string> {
 
 test("the first start makes a key and names its file once; a later start keeps key and data, and is refused with the cure without the vault key; SIGTERM ends with 0", async () => {
   const folder = await dataDir();
-  const first = runWith({ SVC_DATA_DIR: folder, SVC_PORT: "0" });
+  const first = runSources({ SVC_DATA_DIR: folder, SVC_PORT: "0" });
   const url = await addressOf(first);
   const key = readFileSync(join(folder, "first-key"), "utf8").trim();
   await expect.poll(first.out, { timeout: 60_000 }).toContain(`"file":"${join(folder, "first-key")}"`);

@@ -4,6 +4,8 @@ import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { applyDefaults, loadCatalog, loadDeployment, renderRequest } from "@svc/catalog";
 import { parseTemplate, renderTemplate } from "@svc/core";
+import { bundled } from "@svc/testing/bundled";
+import { compileCache } from "@svc/testing/compile-cache";
 import { createTestDatabase } from "@svc/testing/database";
 import { bootstrapKey, type ServerProcess, startServerProcess, vaultKey } from "@svc/testing/server-process";
 import { afterEach, beforeEach, describe, expect, onTestFinished, test } from "vitest";
@@ -103,14 +105,14 @@ function normalize(text: string): string {
     .trim();
 }
 
-const main = join(root, "packages/cli/src/main.ts");
+const main = await bundled(join(root, "packages/cli/src/main.ts"));
 
 /** Runs the commands of a block as they are printed; resolves with what the terminal shows. */
 function runInShell(commands: string, server: ServerProcess | undefined): Promise<string> {
   // npx would look for the checkout in the working folder.
   const script = `exec 2>&1; npx() { shift; "${process.execPath}" "${main}" "$@"; }\n${commands}`;
   const connection = server === undefined ? {} : { SVC_URL: server.url, SVC_API_KEY: bootstrapKey };
-  const options = { cwd: folder, env: { PATH: process.env["PATH"] ?? "", ...connection } };
+  const options = { cwd: folder, env: { ...compileCache, PATH: process.env["PATH"] ?? "", ...connection } };
   // What it ends with is shown in its output.
   return new Promise((resolve) => execFile("bash", ["-c", script], options, (_, output) => resolve(output)));
 }

@@ -4,12 +4,13 @@ import { readFileSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import { generateVaultKey } from "@svc/core";
 import { checkoutDir } from "@svc/server/config";
+import { bundled } from "@svc/testing/bundled";
 import { compileCache } from "@svc/testing/compile-cache";
 import { createTestDataDir } from "@svc/testing/database";
 import { fewToolkits } from "@svc/testing/shipped-catalog";
 import { type TestContext, test } from "vitest";
 
-const main = join(checkoutDir, "packages/cli/src/main.ts");
+const main = await bundled(join(checkoutDir, "packages/cli/src/main.ts"));
 const serve = [process.execPath, main, "serve"];
 
 /** Runs a command with these variables; what it writes to both streams is one text, as a collector of logs has it. */

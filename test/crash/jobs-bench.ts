@@ -5,6 +5,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { openDatabase } from "@svc/db";
+import { bundled } from "@svc/testing/bundled";
 import { compileCache } from "@svc/testing/compile-cache";
 import { adminToken, call, type ServerProcess, startServerProcess, until, vaultKey } from "@svc/testing/server-process";
 import { expect } from "vitest";
@@ -94,7 +95,7 @@ const fixture = fileURLToPath(new URL("worker.fixture.ts", import.meta.url));
 
 async function startWorker(given: object): Promise<Worker> {
   const env = { ...compileCache, PATH: process.env["PATH"] };
-  const child = fork(fixture, [JSON.stringify(given)], { execArgv: [], env });
+  const child = fork(await bundled(fixture), [JSON.stringify(given)], { execArgv: [], env });
   const exited = once(child, "exit");
   const [first] = await Promise.race([once(child, "message"), exited]);
   if (first !== "ready") throw new Error(`the worker ended with ${first}`);

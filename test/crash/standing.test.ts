@@ -1,9 +1,12 @@
 import { type ChildProcess, fork } from "node:child_process";
 import { once } from "node:events";
 import { setTimeout as wait } from "node:timers/promises";
+import { fileURLToPath } from "node:url";
 import { createId, createSealer, isoTime, type ProjectId, parseVaultKeys, systemClock, uuidOfId } from "@svc/core";
 import { createApiKey, createProject } from "@svc/db";
 import { StandingService } from "@svc/gen/standing";
+import { bundled } from "@svc/testing/bundled";
+import { compileCache } from "@svc/testing/compile-cache";
 import { createTestDatabase, type TestDatabase } from "@svc/testing/database";
 import { createTestNode, type TestNode } from "@svc/testing/node";
 import { vaultKey } from "@svc/testing/server-process";
@@ -26,10 +29,13 @@ afterAll(async () => {
   await database.drop();
 });
 
+const fixture = fileURLToPath(new URL("standing.fixture.ts", import.meta.url));
+
 /** A node of its own process; armed, it dies at a point. */
-function startNode(arm?: { point: string; nth: number }): ChildProcess {
+async function startNode(arm?: { point: string; nth: number }): Promise<ChildProcess> {
   const given = JSON.stringify({ databaseUrl: database.url, vaultKey: vault, ...(arm && { arm }) });
-  const child = fork(new URL("standing.fixture.ts", import.meta.url), [given]);
+  const env = { ...compileCache, PATH: process.env["PATH"] };
+  const child = fork(await bundled(fixture), [given], { execArgv: [], env });
   children.add(child);
   child.once("exit", () => children.delete(child));
   return child;
@@ -77,10 +83,10 @@ test.each(["before-decided", "after-decided"])(
   async (point) => {
     for (let round = 0; round < rounds; round++) {
       const projectId = await standPrograms();
-      const doomed = startNode({ point, nth: 2 + round });
+      const doomed = await startNode({ point, nth: 2 + round });
       const [, signal] = (await once(doomed, "exit")) as [number | null, string | null];
       expect(signal).toBe("SIGKILL");
-      const others = [startNode(), startNode()];
+      const others = await Promise.all([startNode(), startNode()]);
       for (const end = performance.now() + 40_000; (await found(projectId)).runs < all; await wait(50)) {
         if (performance.now() > end) throw new Error(`${JSON.stringify(await found(projectId))}`);
       }

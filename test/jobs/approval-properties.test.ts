@@ -1,5 +1,6 @@
 import { createTestDatabase, type TestDatabase } from "@svc/testing/database";
 import { createTestNode, type TestNode } from "@svc/testing/jobs-node";
+import { repeats } from "@svc/testing/sample";
 import fc from "fast-check";
 import { afterAll, beforeAll, expect, test } from "vitest";
 
@@ -57,7 +58,7 @@ const acts = fc.array(
   { minLength: 2, maxLength: 8 },
 );
 
-test("nothing is deleted that was not approved as it is", { timeout: 120_000 }, async () => {
+test("nothing is deleted that was not approved as it is", { timeout: 900_000 }, async () => {
   node.world.script = ({ path }) => (path === "/items/bad" ? { status: 404 } : undefined);
   const done = new Set<string>();
   let deleted = 0;
@@ -110,7 +111,7 @@ test("nothing is deleted that was not approved as it is", { timeout: 120_000 }, 
         expect([approved, path]).toEqual([expect.arrayContaining([path.slice("/notes/".length)]), path]);
       expect(gone.length).toBeLessThanOrEqual(approved.length);
     }),
-    { numRuns: 40, seed: 20_261_124 },
+    { numRuns: repeats({ sample: 20, whole: 200 }), seed: 20_261_124 },
   );
   expect(deleted).toBeGreaterThan(0);
   for (const what of ["approve by approver", "retry by member", "retryChanged by approver", "rerun by approver"]) {

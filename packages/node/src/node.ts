@@ -91,7 +91,7 @@ export function createNode(parts: NodeParts): Node {
   // Skills are called like tools, and calling one begins a job, which calls tools.
   const callCode: CodeCaller = (call) => jobs.callSkill(call);
   const findCode: CodeFinder = (projectId, toolSlug) => jobs.findSkill(projectId, toolSlug);
-  const meter = createWorkMeter();
+  const meter = createWorkMeter({ memory: limits.memory });
   const apps = createApps({ ...parts, nodeId, views, callCode, findCode, turns: meter.turns });
   const { accounts, caller } = apps;
   meter.onHeld(observer.heldLoop);

@@ -1,6 +1,6 @@
 import type { Catalog, Deployment } from "@svc/catalog";
 import type { AccountAccess, AppTransport } from "@svc/connections";
-import type { Clock, NodeId, Sealer } from "@svc/core";
+import type { Clock, MemoryBounds, NodeId, Sealer } from "@svc/core";
 import type { Database } from "@svc/db";
 import type { DispatchLimits } from "@svc/delivery";
 import type { EngineLimits, OnFaultPoint } from "@svc/jobs";
@@ -24,6 +24,8 @@ export type NodeLimits = {
   readonly jobs?: Partial<EngineLimits>;
   /** Those of the engine of standing programs that differ from its defaults. */
   readonly standing?: Partial<StandingLimits>;
+  /** Of what steps over sets hold in memory. Default: as `svc serve` has it. */
+  readonly memory?: MemoryBounds;
   /** How long a call without an outcome may still be under way on another node. */
   readonly callRunningMaxMs?: number;
   /** Longest pause between two looks of WatchJob for new entries while no hint comes. Default 500. */

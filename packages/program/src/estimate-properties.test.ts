@@ -1,5 +1,6 @@
 import { isObject } from "@svc/core";
 import { ifStep, testContext, testSkills } from "@svc/testing/programs";
+import { repeats } from "@svc/testing/sample";
 import fc from "fast-check";
 import { expect, test } from "vitest";
 import { checkProgram } from "./check/program.ts";
@@ -215,7 +216,7 @@ function callsIn(value: unknown, tools: readonly string[]): number {
   );
 }
 
-test("no call of a program slips past its estimate, wherever it stands", async () => {
+test("no call of a program slips past its estimate, wherever it stands", { timeout: 900_000 }, async () => {
   const slugs = { ...tools, list: { call: "calendar.list_events" } };
   const all = Object.values(slugs).map(({ call }) => call);
   const writes = [tools.write.call, tools.destructive.call];
@@ -233,6 +234,6 @@ test("no call of a program slips past its estimate, wherever it stands", async (
       expect(estimate.accessClasses.includes("destructive")).toBe(destructive > 0);
       expect(estimate.callsMin).toBeLessThanOrEqual(estimate.callsMax);
     }),
-    { numRuns: 300 },
+    { numRuns: repeats({ sample: 75, whole: 1_500 }) },
   );
 });

@@ -59,6 +59,7 @@ async function setUp(level: "info" | "debug") {
     connections: () => ({ open: { halfOpen: 0, keyless: 0, keyed: 0 }, shed: 0 }),
     bodies: () => ({ bytes: 0, refused: { toolkit: 0, project: 0, administrator: 0, keyless: 0, lookup: 0 } }),
     spentMs: () => new Map(),
+    memory: () => ({ bytes: 0, waiting: 0 }),
   });
   return { lines, metrics, observer: createNodeObserver(logger, metrics) };
 }

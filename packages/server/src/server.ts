@@ -184,6 +184,7 @@ function createParts({ catalog, deployment, ...opened }: Opened): ServerParts {
     connections: () => connections.stats(),
     bodies: () => bodies.stats(),
     spentMs: () => node.meter.spentMs(),
+    memory: () => node.meter.memory.stats(),
   });
   const node: Node = createNode({
     ...nodePartsOf(config),

@@ -1,7 +1,7 @@
 import { setTimeout as wait } from "node:timers/promises";
 import { askPort } from "@svc/asks";
 import type { AppTransport } from "@svc/connections";
-import { createId, type Id, type KeyId, type ProjectId } from "@svc/core";
+import { createId, type HeldMemory, type Id, type KeyId, type MemoryBounds, type ProjectId } from "@svc/core";
 import {
   createProject,
   type Database,
@@ -41,12 +41,14 @@ export type TestBench = {
   engine(
     options?: Pick<TestParts, "clock" | "transport" | "onFaultPoint"> & {
       limits?: Partial<EngineLimits>;
+      /** Of what its steps hold of sets. */
+      memory?: MemoryBounds;
       /** Failures are expected: they are not printed. */
       quiet?: boolean;
       /** Takes what each lost lease was lost to. */
       leasesLost?: string[];
     },
-  ): JobEngine;
+  ): JobEngine & { readonly memory: HeldMemory };
   /** The engine of a node that does not run it. */
   idle(): JobEngine;
   /**
@@ -161,15 +163,16 @@ export async function createBench(
       engines.pop();
       return Object.assign(died.promise, { engine });
     },
-    engine({ limits = {}, quiet = false, leasesLost = [], ...changes } = {}) {
+    engine({ limits = {}, memory, quiet = false, leasesLost = [], ...changes } = {}) {
       const failed = (what: string, error: unknown) =>
         void (quiet || process.stderr.write(`${what}: ${error instanceof Error ? error.stack : String(error)}\n`));
       const leaseLost = (_jobId: string, cause: string) => void leasesLost.push(cause);
       const observer = { jobs: { ended: () => {}, parked: () => {}, leaseLost, failed } };
-      const node = createTestNode(db, { ...parts, ...changes, limits: { jobs: limits }, observer, engines: ["jobs"] });
+      const bounds = { jobs: limits, ...(memory && { memory }) };
+      const node = createTestNode(db, { ...parts, ...changes, limits: bounds, observer, engines: ["jobs"] });
       const { engine } = node.jobs;
       engines.push(engine);
-      return engine;
+      return Object.assign(engine, { memory: node.meter.memory });
     },
     idle: () => createTestNode(db, parts).jobs.engine,
     async submit(program, options = {}) {

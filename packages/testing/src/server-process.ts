@@ -3,6 +3,7 @@ import { randomBytes } from "node:crypto";
 import { once } from "node:events";
 import { createServer } from "node:net";
 import { fileURLToPath } from "node:url";
+import { bundled } from "./bundled.ts";
 import { compileCache } from "./compile-cache.ts";
 
 /** The server as a user runs it: a process of its own. */
@@ -43,10 +44,10 @@ export function vaultKey(): string {
   return `test:${randomBytes(32).toString("base64")}`;
 }
 
-/** Starts the server and waits until it is ready; rejects with its output when it ends instead. */
+/** Starts the server, bundled, and waits until it is ready; rejects with its output when it ends instead. */
 export async function startServerProcess(env: Record<string, string>): Promise<ServerProcess> {
   const port = Number(env["SVC_PORT"] ?? (await freePort()));
-  const child = spawn(process.execPath, [main, "serve"], {
+  const child = spawn(process.execPath, [await bundled(main), "serve"], {
     cwd: checkout,
     stdio: ["ignore", "pipe", "pipe"],
     env: {

@@ -1,4 +1,5 @@
 import type { Id, ProjectId } from "../id.ts";
+import { createHeldMemory, type HeldMemory, type MemoryBounds, type MemoryHold } from "./held-memory.ts";
 import { createTurns, type Turns } from "./turns.ts";
 
 /** Whose work it is: the project, and the job or the call. A call is named by its own id or by that of its request. */
@@ -28,6 +29,8 @@ export type Work = {
   turn(): Promise<void>;
   /** Says that what the loop does from here on is this work, to who watches it. */
   atWork(): void;
+  /** Opens an account of what it holds in memory beyond its turns, charged to its project. */
+  hold(): MemoryHold;
 };
 
 /** Somebody held the event loop. `isMeasured`: the part was timed itself; else its owner is the last that was seen at work. */
@@ -39,6 +42,8 @@ export type WorkMeter = {
   begin(owner: WorkOwner, bounds?: Partial<WorkAmounts>): Work;
   /** The turns that its work waits for, for work that is too short to be metered. */
   readonly turns: Turns;
+  /** What its work holds in memory beyond its turns. */
+  readonly memory: HeldMemory;
   /** Milliseconds of the event loop by project since the start: at most 1,000 projects, all others under "". */
   spentMs(): ReadonlyMap<string, number>;
   /** Hears of everything that holds the loop for `heldMs` or longer; several may listen. */
@@ -48,7 +53,7 @@ export type WorkMeter = {
   stop(): void;
 };
 
-/** Bounds of a meter, milliseconds. */
+/** Bounds of a meter; times in milliseconds. */
 export type WorkMeterOptions = {
   /** Holding the loop so long is told. Default 250. */
   readonly heldMs?: number;
@@ -56,6 +61,8 @@ export type WorkMeterOptions = {
   readonly sliceMs?: number;
   /** How often the loop is looked at. Default 50. */
   readonly lookMs?: number;
+  /** Of what work holds in memory. Default: 128 MiB each, 192 MiB a project, 256 MiB in all. */
+  readonly memory?: MemoryBounds | undefined;
 };
 
 const projectsMax = 1_000;
@@ -66,8 +73,14 @@ const unbounded: WorkAmounts = {
 };
 
 /** Makes the meter of a node. */
-export function createWorkMeter({ heldMs = 250, sliceMs = 10, lookMs = 50 }: WorkMeterOptions = {}): WorkMeter {
+export function createWorkMeter({
+  heldMs = 250,
+  sliceMs = 10,
+  lookMs = 50,
+  ...options
+}: WorkMeterOptions = {}): WorkMeter {
   const turns = createTurns();
+  const memory = createHeldMemory(options.memory);
   const byProject = new Map<string, number>();
   const listeners: ((held: HeldLoop) => void)[] = [];
   const watch = createWatch({ heldMs, lookMs }, (held) => {
@@ -79,6 +92,7 @@ export function createWorkMeter({ heldMs = 250, sliceMs = 10, lookMs = 50 }: Wor
   };
   return {
     turns,
+    memory,
     begin(owner, bounds = {}) {
       const limits = { ...unbounded, ...bounds };
       const spent = { steps: 0, bytes: 0, ms: 0 };
@@ -115,6 +129,7 @@ export function createWorkMeter({ heldMs = 250, sliceMs = 10, lookMs = 50 }: Wor
           sliceStartedMs = watch.enter(owner);
         },
         atWork: () => void watch.enter(owner),
+        hold: () => memory.open(owner.projectId),
       };
     },
     spentMs: () => byProject,

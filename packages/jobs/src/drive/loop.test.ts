@@ -2,6 +2,7 @@ import type { CatalogView } from "@svc/catalog";
 import { type Continuation, checkProgram } from "@svc/program";
 import { catalogOf } from "@svc/testing/catalog";
 import { desk } from "@svc/testing/desk";
+import { repeats } from "@svc/testing/sample";
 import fc from "fast-check";
 import { expect, test } from "vitest";
 import type { Change } from "../state/change.ts";
@@ -400,7 +401,9 @@ const cases = fc.record({
   interruptions: fc.record({ parks: rounds(), pauses: rounds(), pausesWhileDriven: rounds() }),
 });
 
-test("whatever apps answer, people choose and nodes die of, a job ends by the table, once, and nothing is executed twice in silence", async () => {
+test("whatever apps answer, people choose and nodes die of, a job ends by the table, once, and nothing is executed twice in silence", {
+  timeout: 900_000,
+}, async () => {
   const kinds = new Set<string>();
   await fc.assert(
     fc.asyncProperty(cases, async ({ program, choices, deaths, interruptions, answers }) => {
@@ -457,7 +460,7 @@ test("whatever apps answer, people choose and nodes die of, a job ends by the ta
       }
       kinds.add(state.status);
     }),
-    { numRuns: 600, seed: 20_261_124 },
+    { numRuns: repeats({ sample: 300, whole: 3_000 }), seed: 2 },
   );
   // What was generated passes through all of it.
   for (const kind of [

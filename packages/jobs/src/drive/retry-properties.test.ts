@@ -1,4 +1,5 @@
 import { writesFrom } from "@svc/program";
+import { repeats } from "@svc/testing/sample";
 import fc from "fast-check";
 import { expect, test } from "vitest";
 import { isEnd, isRetryable, type JobStatus, mayMove } from "../state/statuses.ts";
@@ -102,7 +103,9 @@ const cases = fc.record({
   deaths: fc.array(fc.nat({ max: 60 }), { maxLength: 6 }),
 });
 
-test("however often a job is taken on, what ended well is not written again, nor what is in doubt unless that is wanted, and no attempt writes more than it may", async () => {
+test("however often a job is taken on, what ended well is not written again, nor what is in doubt unless that is wanted, and no attempt writes more than it may", {
+  timeout: 900_000,
+}, async () => {
   const seen = new Set<string>();
   await fc.assert(
     fc.asyncProperty(cases, async ({ program, attempts: tries, choices, deaths }) => {
@@ -146,7 +149,7 @@ test("however often a job is taken on, what ended well is not written again, nor
         if (state.status === "succeeded") expect([stepId, rows.in]).toEqual([stepId, 6]);
       }
     }),
-    { numRuns: 300, seed: 20_261_123 },
+    { numRuns: repeats({ sample: 100, whole: 1_500 }), seed: 20_261_123 },
   );
   for (const what of [
     "failed taken on",

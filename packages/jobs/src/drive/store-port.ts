@@ -43,6 +43,7 @@ export function createStorePort(committing: CommitContext, work: Work): Port {
     },
     compute: (scope, expression) => evaluator.compute(expression, scope, scope.row ?? null, work),
     inTurns: (parts) => runInTurns(parts, work),
+    holdMemory: () => work.hold(),
     ...createRowReader(db, { seals, work }),
     commit,
     commitUnlessLogged,

@@ -206,6 +206,7 @@ export function createMemory(program: object, chooser: Chooser, tools: ReadonlyM
         return found.slice(0, limit).map((row) => ({ ...row, data: rows.get(row.rowNumber) ?? {} }));
       },
       saveRecords: async () => {},
+      holdMemory: () => metered.hold(),
       async inTurns(parts) {
         for (;;) {
           const reached = parts.next();

@@ -1,6 +1,8 @@
 import type { Change } from "../state/change.ts";
 import type { SetRow, StepEffects } from "./effects.ts";
+import { memoryOfText } from "./memory-of.ts";
 import { keyOf } from "./row-key.ts";
+import { SetMemory } from "./set-memory.ts";
 import { eachChunk } from "./set-source.ts";
 import { SetWriter } from "./set-writer.ts";
 import { type Keep, type StepAt, type StepKind, sourceOf } from "./step-kind.ts";
@@ -14,23 +16,31 @@ export const distinctKind: StepKind<"distinct"> = {
   answer: undefined,
 };
 
-async function advanceDistinct(at: StepAt<"distinct">, effects: StepEffects, keep: Keep): Promise<Change> {
-  const { state, step } = at;
-  const writer = new SetWriter(at, keep);
-  const seen = new Set<string>();
-  function* firstOf(rows: readonly SetRow[]) {
-    const first: number[] = [];
-    for (const { rowNumber, data } of rows) {
-      const key = keyOf(data, step.by);
-      if (!seen.has(key)) first.push(rowNumber);
-      seen.add(key);
-      yield undefined;
+/** What a value costs that was met, beside its text. */
+const seenBytes = 48;
+
+function advanceDistinct(at: StepAt<"distinct">, effects: StepEffects, keep: Keep): Promise<Change> {
+  return SetMemory.during(at, effects, async (memory) => {
+    const { state, step } = at;
+    const writer = new SetWriter(at, keep);
+    const seen = new Set<string>();
+    function* firstOf(rows: readonly SetRow[]) {
+      const first: number[] = [];
+      for (const { rowNumber, data } of rows) {
+        const key = keyOf(data, step.by);
+        if (!seen.has(key)) {
+          first.push(rowNumber);
+          seen.add(key);
+          memory.add(seenBytes + memoryOfText(key));
+        }
+        yield undefined;
+      }
+      return first;
     }
-    return first;
-  }
-  const isRead = await eachChunk(state, sourceOf(step), effects, async (rows) => {
-    await writer.choose(await effects.inTurns(firstOf(rows)), rows.length);
-    return true;
+    const isRead = await eachChunk(state, { ...sourceOf(step), memory }, effects, async (rows) => {
+      await writer.choose(await effects.inTurns(firstOf(rows)), rows.length);
+      return true;
+    });
+    return isRead ? writer.finish() : memory.stop(writer);
   });
-  return isRead ? writer.finish() : writer.giveUp();
 }

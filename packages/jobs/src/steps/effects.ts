@@ -1,4 +1,4 @@
-import type { Clock, Id } from "@svc/core";
+import type { Clock, Id, MemoryHold } from "@svc/core";
 import type { CallCounts, CallRecord, ChildDocument, UsedDocument } from "@svc/db";
 import type {
   CelComputed,
@@ -127,6 +127,8 @@ export type StepEffects = {
   mustEnd(state: JobState): boolean;
   /** Runs work that stops again and again, so that others get their turn; where it stops with a promise it goes on when that is kept. */
   inTurns<T>(work: Iterator<Promise<void> | undefined, T>): Promise<T>;
+  /** Opens an account of what an act holds in memory of a whole set, charged to the job's project. */
+  holdMemory(): MemoryHold;
   /** How long a step may wait itself; for longer it gives the job back. Milliseconds. */
   readonly patienceMs: number;
   /** How soon a call that may still run on a lost node is asked for again. Milliseconds. */

@@ -1,7 +1,9 @@
 import { type JsonObject, valueAt } from "@svc/program";
 import type { Change } from "../state/change.ts";
 import type { SetRow, StepEffects } from "./effects.ts";
+import { memoryOf, memoryOfText } from "./memory-of.ts";
 import { keyOf } from "./row-key.ts";
+import { SetMemory } from "./set-memory.ts";
 import { eachChunk } from "./set-source.ts";
 import { SetWriter } from "./set-writer.ts";
 import { type Keep, type StepAt, type StepKind, sourceOf } from "./step-kind.ts";
@@ -18,33 +20,35 @@ export const groupKind: StepKind<"group"> = {
 
 type Group = { readonly fields: JsonObject; readonly totals: readonly RunningTotal[] };
 
-/** Most that the texts and lists of all groups hold. */
-const bytesMax = 33_554_432;
+/** What a group costs, and each of its values over rows, beside its texts and lists. */
+const groupBytes = 192;
+const totalBytes = 160;
 
 /** Groups whose rows are made together. */
 const groupsAtOnce = 500;
 
-async function advanceGroup(at: StepAt<"group">, effects: StepEffects, keep: Keep): Promise<Change> {
-  const { state, step } = at;
-  const writer = new SetWriter(at, keep);
-  const groups = new Map<string, Group>();
-  let looked = 0;
-  let fault: TotalFault | undefined;
-  const add = adder(at, groups);
-  const isRead = await eachChunk(state, sourceOf(step), effects, async (rows) => {
-    looked += rows.length;
-    fault = await effects.inTurns(add(rows));
-    return fault === undefined;
+function advanceGroup(at: StepAt<"group">, effects: StepEffects, keep: Keep): Promise<Change> {
+  return SetMemory.during(at, effects, async (memory) => {
+    const { state, step } = at;
+    const writer = new SetWriter(at, keep);
+    const groups = new Map<string, Group>();
+    let looked = 0;
+    let fault: TotalFault | undefined;
+    const add = adder(at, groups, memory);
+    const isRead = await eachChunk(state, { ...sourceOf(step), memory }, effects, async (rows) => {
+      looked += rows.length;
+      fault = await effects.inTurns(add(rows));
+      return fault === undefined;
+    });
+    if (fault !== undefined) return writer.fail({ kind: "fail", stepId: step.id, ...fault });
+    if (!isRead) return memory.stop(writer);
+    await effects.inTurns(writeGroups(step, [...groups.values()], looked, writer));
+    return writer.finish();
   });
-  if (fault !== undefined) return writer.fail({ kind: "fail", stepId: step.id, ...fault });
-  if (!isRead) return writer.giveUp();
-  await effects.inTurns(writeGroups(step, [...groups.values()], looked, writer));
-  return writer.finish();
 }
 
-function adder({ state: { scope }, step }: StepAt<"group">, groups: Map<string, Group>) {
+function adder({ state: { scope }, step }: StepAt<"group">, groups: Map<string, Group>, memory: SetMemory) {
   const paths = step.by.map((name) => [name]);
-  let held = 0;
   return function* add(rows: readonly SetRow[]): Generator<undefined, TotalFault | undefined> {
     for (const row of rows) {
       const key = keyOf(row.data, paths);
@@ -53,22 +57,18 @@ function adder({ state: { scope }, step }: StepAt<"group">, groups: Map<string, 
         const fields = Object.fromEntries(step.by.map((name) => [name, valueAt(row.data, [name]) ?? null]));
         group = { fields, totals: step.as.map(() => runningTotal()) };
         groups.set(key, group);
+        memory.add(groupBytes + memoryOfText(key) + memoryOf(fields) + totalBytes * step.as.length);
       }
-      held -= bytesOf(group);
+      const before = bytesOf(group);
       const fault = addRow(group.totals, step.as, row, scope);
       if (fault !== undefined) return fault;
-      held += bytesOf(group);
-      if (held > bytesMax) return tooLarge;
+      // What a text or a list holds are characters of any language.
+      memory.add(2 * (bytesOf(group) - before));
       yield;
     }
     return undefined;
   };
 }
-
-const tooLarge: TotalFault = {
-  code: "VALUE_TOO_LARGE",
-  message: `the texts and lists of all groups would have more than ${bytesMax} bytes: take fewer rows, or less of each`,
-};
 
 function bytesOf({ totals }: Group): number {
   let bytes = 0;

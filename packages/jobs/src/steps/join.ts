@@ -1,7 +1,9 @@
 import { type JsonObject, type JsonValue, valueAt } from "@svc/program";
 import type { Change } from "../state/change.ts";
 import type { SetRow, StepEffects } from "./effects.ts";
+import { memoryOf, memoryOfText } from "./memory-of.ts";
 import { matchOf } from "./row-key.ts";
+import { SetMemory } from "./set-memory.ts";
 import { eachChunk } from "./set-source.ts";
 import { SetWriter } from "./set-writer.ts";
 import { type Keep, type StepAt, type StepKind, sourceOf } from "./step-kind.ts";
@@ -20,22 +22,32 @@ type JoinStep = StepAt<"join">["step"];
 /** What is kept of the right rows, in the order of `keep`, by what they are alike in. */
 type Rights = ReadonlyMap<string, readonly (readonly JsonValue[])[]>;
 
-async function advanceJoin(at: StepAt<"join">, effects: StepEffects, keep: Keep): Promise<Change> {
-  const { state, step } = at;
-  const writer = new SetWriter(at, keep);
-  const rights = await readRights(at, effects);
-  if (rights === undefined) return writer.giveUp();
-  let isFull = false;
-  const isRead = await eachChunk(state, sourceOf(step), effects, async (rows) => {
-    if (step.join === "anti") await writer.choose(await effects.inTurns(unpaired(step, rows, rights)), rows.length);
-    else isFull = await effects.inTurns(pair(step, rows, rights, writer));
-    return !isFull;
+function advanceJoin(at: StepAt<"join">, effects: StepEffects, keep: Keep): Promise<Change> {
+  return SetMemory.during(at, effects, async (memory) => {
+    const { state, step } = at;
+    const writer = new SetWriter(at, keep);
+    const rights = await readRights(at, effects, memory);
+    if (rights === undefined) return memory.stop(writer);
+    let isFull = false;
+    const isRead = await eachChunk(state, sourceOf(step), effects, async (rows) => {
+      if (step.join === "anti") await writer.choose(await effects.inTurns(unpaired(step, rows, rights)), rows.length);
+      else isFull = await effects.inTurns(pair(step, rows, rights, writer));
+      return !isFull;
+    });
+    if (isFull) return writer.fail({ kind: "limit", stepId: step.id, limit: "rows" });
+    return isRead ? writer.finish() : writer.giveUp();
   });
-  if (isFull) return writer.fail({ kind: "limit", stepId: step.id, limit: "rows" });
-  return isRead ? writer.finish() : writer.giveUp();
 }
 
-async function readRights({ state, step }: StepAt<"join">, effects: StepEffects): Promise<Rights | undefined> {
+/** What a value costs that right rows are alike in, and each of these rows, beside what is kept of it. */
+const keyBytes = 96;
+const rightBytes = 96;
+
+async function readRights(
+  { state, step }: StepAt<"join">,
+  effects: StepEffects,
+  memory: SetMemory,
+): Promise<Rights | undefined> {
   const rights = new Map<string, JsonValue[][]>();
   const by = step.on.map(([, right]) => right);
   function* hold(rows: readonly SetRow[]) {
@@ -43,13 +55,18 @@ async function readRights({ state, step }: StepAt<"join">, effects: StepEffects)
       const key = matchOf(data, by);
       const known = key === undefined ? undefined : rights.get(key);
       const kept = step.keep.map(([, path]) => valueAt(data, path) ?? null);
-      if (known !== undefined && step.join !== "anti") known.push(kept);
-      else if (key !== undefined && known === undefined) rights.set(key, [kept]);
+      const isHeld = key !== undefined && (known === undefined || step.join !== "anti");
+      if (isHeld && known === undefined) {
+        rights.set(key, [kept]);
+        memory.add(keyBytes + memoryOfText(key));
+      } else if (isHeld) known?.push(kept);
+      if (isHeld) memory.add(rightBytes + memoryOf(kept));
       yield undefined;
     }
     return true;
   }
-  const isRead = await eachChunk(state, { setId: step.right }, effects, (rows) => effects.inTurns(hold(rows)));
+  const part = { setId: step.right, memory };
+  const isRead = await eachChunk(state, part, effects, (rows) => effects.inTurns(hold(rows)));
   return isRead ? rights : undefined;
 }
 

@@ -1,8 +1,6 @@
 import { isBelow, isJsonNumber, type JsonNumber } from "@svc/core";
 import { type JsonObject, type JsonValue, type SortKey, valueAt } from "@svc/program";
-
-/** A row under sorting: what it is ordered by, and its number. */
-export type OrderedRow = { readonly rowNumber: number; readonly values: readonly SortValue[] };
+import { memoryOfText } from "./memory-of.ts";
 
 /** A value that has an order; undefined for lists and objects, which have none; null for what is absent. */
 type SortValue = JsonNumber | boolean | string | undefined | null;
@@ -11,9 +9,39 @@ type Present = Exclude<SortValue, null>;
 /** Of a longer text the beginning decides: the rows of a large set are not to be held whole. */
 const textMax = 256;
 
-/** A row as it is sorted. */
-export function orderedRow(rowNumber: number, row: JsonObject, by: readonly SortKey[]): OrderedRow {
-  return { rowNumber, values: by.map(({ field }) => sortValue(valueAt(row, field))) };
+/** What a row costs that is sorted, beside the texts that it is sorted by: its number, its place before and after, a value for each key. */
+const rowBytes = 32;
+const valueBytes = 24;
+
+/** Rows under sorting: their numbers and what they are ordered by, a list for each key. */
+export class OrderedRows {
+  readonly #by: readonly SortKey[];
+  readonly #numbers: number[] = [];
+  readonly #columns: readonly SortValue[][];
+
+  constructor(by: readonly SortKey[]) {
+    this.#by = by;
+    this.#columns = by.map(() => []);
+  }
+
+  /** Adds a row, and says how many bytes are held for it. */
+  add(rowNumber: number, row: JsonObject): number {
+    this.#numbers.push(rowNumber);
+    let bytes = rowBytes;
+    for (const [index, { field }] of this.#by.entries()) {
+      const value = sortValue(valueAt(row, field));
+      this.#columns[index]?.push(value);
+      bytes += typeof value === "string" ? memoryOfText(value) : valueBytes;
+    }
+    return bytes;
+  }
+
+  /** The numbers of the rows in their order; what is alike stays as it was. */
+  *numbersInOrder(): Generator<undefined, number[]> {
+    const places = this.#numbers.map((_number, place) => place);
+    const sorted = yield* sortInTurns(places, compareBy(this.#by, this.#columns));
+    return sorted.map((place) => this.#numbers[place] ?? 0);
+  }
 }
 
 function sortValue(value: JsonValue | undefined): SortValue {
@@ -27,12 +55,13 @@ function beginningOf(text: string): string {
   return Buffer.from(text.slice(0, textMax), "utf16le").toString("utf16le");
 }
 
-/** Which of two rows stands first: by each key in turn, numbers before texts before the rest, and what is absent last either way. */
-export function compareBy(by: readonly SortKey[]): (a: OrderedRow, b: OrderedRow) => number {
+/** Which of two rows, by their places in the columns, stands first: by each key in turn, numbers before texts before the rest, and what is absent last either way. */
+function compareBy(by: readonly SortKey[], columns: readonly SortValue[][]): (a: number, b: number) => number {
+  const keys = by.map(({ isDescending }, index) => ({ isDescending, column: columns[index] ?? [] }));
   return (a, b) => {
-    for (const [index, { isDescending }] of by.entries()) {
-      const left = a.values[index];
-      const right = b.values[index];
+    for (const { isDescending, column } of keys) {
+      const left = column[a];
+      const right = column[b];
       if (left === null || right === null) {
         if (left === right) continue;
         return left === null ? 1 : -1;
@@ -64,7 +93,7 @@ const runRows = 128;
 const movesAtOnce = 1_000;
 
 /** Sorts in place, keeping the order of what is alike; it stops again and again so that others get their turn. */
-export function* sortInTurns<T>(items: T[], compareItems: (a: T, b: T) => number): Generator<undefined, T[]> {
+function* sortInTurns<T>(items: T[], compareItems: (a: T, b: T) => number): Generator<undefined, T[]> {
   for (let from = 0; from < items.length; from += runRows) {
     const run = items.slice(from, from + runRows).sort(compareItems);
     for (const [index, item] of run.entries()) items[from + index] = item;

@@ -1,9 +1,10 @@
 import type { JobState } from "../state/job.ts";
 import type { RowRange, SetRow, StepEffects } from "./effects.ts";
+import type { SetMemory } from "./set-memory.ts";
 import { setChunkRows } from "./step-kind.ts";
 
-/** Which rows of a set are read, and whether with their fields. */
-export type SetPart = Pick<RowRange, "setId" | "states" | "withData">;
+/** Which rows of a set are read, and whether with their fields. `memory`: where something of them is held. */
+export type SetPart = Pick<RowRange, "setId" | "states" | "withData"> & { readonly memory?: SetMemory };
 
 /**
  * Hands on all rows of a set, a chunk at a time, while the next one is read. False where the act is to be given up, or `take` wants no
@@ -11,7 +12,7 @@ export type SetPart = Pick<RowRange, "setId" | "states" | "withData">;
  */
 export async function eachChunk(
   state: JobState,
-  part: SetPart,
+  { memory, ...part }: SetPart,
   effects: StepEffects,
   take: (rows: readonly SetRow[]) => Promise<boolean>,
 ): Promise<boolean> {
@@ -21,6 +22,7 @@ export async function eachChunk(
     reading.catch(() => {});
     return reading;
   };
+  if (memory !== undefined && !(await memory.hasRoom())) return false;
   let reading = read(0);
   for (;;) {
     const rows = await reading;
@@ -29,6 +31,7 @@ export async function eachChunk(
     const isLast = last === undefined || rows.length < setChunkRows;
     if (!isLast) reading = read(last.ordinal + 1);
     if (!(await take(rows))) return false;
+    if (memory !== undefined && !(await memory.hasRoom())) return false;
     if (isLast) return true;
   }
 }

@@ -110,6 +110,12 @@ export class SetWriter {
     return { edits: this.#edits, next: { kind: "commit" } };
   }
 
+  /** The act waits for what others hold, and has made nothing yet: the job is given back until a time. */
+  async postpone(atMs: number): Promise<Change> {
+    await this.#keeping;
+    return { edits: [], next: { kind: "until", atMs } };
+  }
+
   /** The set would have more rows than the job may. */
   async fail(next: Extract<Change["next"], { kind: "fail" | "limit" }>): Promise<Change> {
     await this.#keeping;

@@ -1,6 +1,7 @@
 import type { Change } from "../state/change.ts";
 import type { SetRow, StepEffects } from "./effects.ts";
-import { compareBy, type OrderedRow, orderedRow, sortInTurns } from "./row-order.ts";
+import { OrderedRows } from "./row-order.ts";
+import { SetMemory } from "./set-memory.ts";
 import { eachChunk } from "./set-source.ts";
 import { SetWriter } from "./set-writer.ts";
 import { type Keep, type StepAt, type StepKind, sourceOf } from "./step-kind.ts";
@@ -14,22 +15,23 @@ export const sortKind: StepKind<"sort"> = {
   answer: undefined,
 };
 
-async function advanceSort(at: StepAt<"sort">, effects: StepEffects, keep: Keep): Promise<Change> {
-  const { state, step } = at;
-  const { by } = step;
-  const writer = new SetWriter(at, keep);
-  const held: OrderedRow[] = [];
-  function* hold(rows: readonly SetRow[]) {
-    for (const { rowNumber, data } of rows) {
-      held.push(orderedRow(rowNumber, data, by));
-      yield undefined;
+function advanceSort(at: StepAt<"sort">, effects: StepEffects, keep: Keep): Promise<Change> {
+  return SetMemory.during(at, effects, async (memory) => {
+    const { state, step } = at;
+    const writer = new SetWriter(at, keep);
+    const held = new OrderedRows(step.by);
+    function* hold(rows: readonly SetRow[]) {
+      for (const { rowNumber, data } of rows) {
+        memory.add(held.add(rowNumber, data));
+        yield undefined;
+      }
+      return true;
     }
-    return true;
-  }
-  const isRead = await eachChunk(state, sourceOf(step), effects, (rows) => effects.inTurns(hold(rows)));
-  if (!isRead) return writer.giveUp();
-  const sorted = await effects.inTurns(sortInTurns(held, compareBy(by)));
-  const numbers = sorted.map(({ rowNumber }) => rowNumber);
-  await writer.choose(numbers, numbers.length);
-  return writer.finish();
+    const part = { ...sourceOf(step), memory };
+    const isRead = await eachChunk(state, part, effects, (rows) => effects.inTurns(hold(rows)));
+    if (!isRead) return memory.stop(writer);
+    const numbers = await effects.inTurns(held.numbersInOrder());
+    await writer.choose(numbers, numbers.length);
+    return writer.finish();
+  });
 }

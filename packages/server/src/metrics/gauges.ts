@@ -14,6 +14,8 @@ export type MetricsSources = {
   bodies: () => BodyStats;
   /** Milliseconds of the event loop by project. */
   spentMs: () => ReadonlyMap<string, number>;
+  /** What steps hold of their sets. */
+  memory: () => { readonly bytes: number; readonly waiting: number };
   /** What each project did here since the node began. */
   projects: () => Iterable<ProjectFigures>;
 };
@@ -22,8 +24,10 @@ export type MetricsSources = {
 const projectsMax = 20;
 
 /** What stands still or grows at a node: deliveries, and the time that projects took. */
-export function registerGauges(registry: Registry, { clock, countBacklog, dispatcher, spentMs }: MetricsSources): void {
+export function registerGauges(registry: Registry, sources: MetricsSources): void {
+  const { clock, countBacklog, dispatcher, spentMs } = sources;
   const registers = [registry];
+  registerMemory(registers, sources);
   const backlog = atMostEvery(5_000, clock, countBacklog);
   new Gauge({
     name: "svc_delivery_backlog",
@@ -59,6 +63,26 @@ export function registerGauges(registry: Registry, { clock, countBacklog, dispat
     registers,
     collect() {
       this.set(dispatcher().inFlight);
+    },
+  });
+}
+
+/** What steps over sets hold in memory, and how many of them wait for more. */
+function registerMemory(registers: Registry[], { memory }: MetricsSources): void {
+  new Gauge({
+    name: "svc_set_memory_bytes",
+    help: "Bytes that steps of jobs hold, or are about to, of the sets they sort, group, join or make distinct.",
+    registers,
+    collect() {
+      this.set(memory().bytes);
+    },
+  });
+  new Gauge({
+    name: "svc_set_memory_waiting",
+    help: "Steps of jobs that wait until others let go of what they hold of their sets.",
+    registers,
+    collect() {
+      this.set(memory().waiting);
     },
   });
 }

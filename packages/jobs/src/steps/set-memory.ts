@@ -1,0 +1,115 @@
+import type { MemoryHold } from "@svc/core";
+import type { Change } from "../state/change.ts";
+import type { StepEffects } from "./effects.ts";
+import type { SetWriter } from "./set-writer.ts";
+import type { StepAt } from "./step-kind.ts";
+
+/** What is asked for at first, then as much as is held already, up to the most at once: few asks, and little that nothing fills. */
+const firstBytes = 65_536;
+const mostBytes = 4_194_304;
+
+/** How often it is looked, while others hold the memory, whether the driver is wanted, and how soon a job comes back that gave way. */
+const lookMs = 100;
+const againMs = 500;
+
+/**
+ * What an act holds in memory of the rows of a set. It asks before it reads what it will hold of, waits while others hold too much, and
+ * keeps its place on the node meanwhile only where nobody else waits for one, or where it holds something: then others let go soon.
+ */
+export class SetMemory {
+  readonly #at: Pick<StepAt, "state" | "step">;
+  readonly #effects: StepEffects;
+  readonly #hold: MemoryHold;
+  #bytes = 0;
+  /** What the rows of the last chunk came to. */
+  #chunkBytes = 0;
+  #stopped: "tooLarge" | "wanted" | undefined;
+
+  private constructor(at: Pick<StepAt, "state" | "step">, effects: StepEffects) {
+    this.#at = at;
+    this.#effects = effects;
+    this.#hold = effects.holdMemory();
+  }
+
+  /** Does an act that holds something, and lets go of it at its end. */
+  static async during(
+    at: Pick<StepAt, "state" | "step">,
+    effects: StepEffects,
+    act: (memory: SetMemory) => Promise<Change>,
+  ): Promise<Change> {
+    const memory = new SetMemory(at, effects);
+    try {
+      return await act(memory);
+    } finally {
+      memory.#hold.release();
+    }
+  }
+
+  /** Counts bytes that are held from now on. */
+  add(bytes: number): void {
+    this.#chunkBytes += bytes;
+  }
+
+  /** Waits until there is room for what another chunk of rows may come to. False where the act is to end: see `stop`. */
+  async hasRoom(): Promise<boolean> {
+    this.#bytes += this.#chunkBytes;
+    const needed = this.#bytes + Math.max(firstBytes / 2, this.#chunkBytes);
+    this.#chunkBytes = 0;
+    while (this.#hold.bytes < needed) {
+      const growth = Math.min(mostBytes, Math.max(firstBytes, this.#hold.bytes));
+      if (!(await this.#take(Math.max(growth, needed - this.#hold.bytes)))) return false;
+    }
+    return true;
+  }
+
+  /** How an act ends that was stopped before it had read all rows. */
+  stop(writer: SetWriter): Promise<Change> {
+    if (this.#stopped === "wanted") return writer.postpone(this.#effects.clock.now() + againMs);
+    if (this.#stopped === undefined) return writer.giveUp();
+    return writer.fail({
+      kind: "fail",
+      stepId: this.#at.step.id,
+      code: "SET_TOO_LARGE",
+      message: tooLarge(this.#hold.bytesMax),
+    });
+  }
+
+  async #take(bytes: number): Promise<boolean> {
+    const taken = this.#hold.take(bytes);
+    if (taken === true) return true;
+    if (taken === false) {
+      this.#stopped = "tooLarge";
+      return false;
+    }
+    let isGranted = false;
+    const granted = taken.then(() => {
+      isGranted = true;
+    });
+    while (!isGranted) {
+      if (this.#isWanted()) {
+        this.#hold.withdraw();
+        return false;
+      }
+      const waiting = new AbortController();
+      await Promise.race([granted, this.#effects.clock.wait(lookMs, waiting.signal)]);
+      waiting.abort();
+    }
+    return true;
+  }
+
+  /** Whether the driver is wanted elsewhere: at the job's end, or, by an act that holds nothing yet, by other jobs. */
+  #isWanted(): boolean {
+    const { state } = this.#at;
+    if (this.#effects.mustEnd(state)) return true;
+    if (this.#hold.bytes > 0 || !this.#effects.mustPause(state)) return false;
+    this.#stopped = "wanted";
+    return true;
+  }
+}
+
+function tooLarge(bytesMax: number): string {
+  return (
+    `what it would hold in memory of its rows is more than the ${bytesMax} bytes that one step may: take fewer rows, by a filter or a ` +
+    "limit before it, or compare and keep less of each"
+  );
+}

@@ -343,6 +343,7 @@ create table jobs (
   child_key text,
   child jsonb,
   standing_run_id uuid,
+  call_seed bytea,
   constraint jobs_pkey PRIMARY KEY (id),
   constraint jobs_project_id_projects_id_fk FOREIGN KEY (project_id) REFERENCES projects(id)
 );
@@ -466,6 +467,34 @@ create table skills (
   constraint skills_project_id_projects_id_fk FOREIGN KEY (project_id) REFERENCES projects(id)
 );
 
+create table standing_arrivals (
+  due_at timestamp(3) with time zone not null,
+  project_id uuid not null,
+  event_id uuid not null,
+  trigger_slug text not null,
+  routing_version bigint not null,
+  attempt integer default 0 not null,
+  lease_owner uuid,
+  lease_token bigint default 0 not null,
+  lease_until timestamp(3) with time zone,
+  constraint standing_arrivals_key PRIMARY KEY (due_at, project_id, event_id)
+);
+
+create table standing_listeners (
+  program_id uuid not null,
+  from_version bigint not null,
+  project_id uuid not null,
+  trigger_slug text not null,
+  version integer not null,
+  until_version bigint,
+  end_reason text default ''::text not null,
+  ended_at timestamp(3) with time zone,
+  constraint standing_listeners_key PRIMARY KEY (program_id, from_version),
+  constraint standing_listeners_project_id_projects_id_fk FOREIGN KEY (project_id) REFERENCES projects(id)
+);
+CREATE INDEX standing_listeners_ended ON public.standing_listeners USING btree (ended_at) WHERE (ended_at IS NOT NULL);
+CREATE INDEX standing_listeners_trigger ON public.standing_listeners USING btree (project_id, trigger_slug, from_version);
+
 create table standing_programs (
   id uuid not null,
   project_id uuid not null,
@@ -485,6 +514,8 @@ create table standing_programs (
   created_at timestamp(3) with time zone not null,
   updated_at timestamp(3) with time zone not null,
   deleted_at timestamp(3) with time zone,
+  seen bigint default 0 not null,
+  filtered bigint default 0 not null,
   constraint standing_programs_pkey PRIMARY KEY (id),
   constraint standing_programs_project_id_projects_id_fk FOREIGN KEY (project_id) REFERENCES projects(id)
 );
@@ -529,6 +560,8 @@ create table standing_runs (
   tool_calls integer default 0 not null,
   writes integer default 0 not null,
   is_counted boolean default false not null,
+  bytes integer default 0 not null,
+  rate_key text default ''::text not null,
   constraint standing_runs_pkey PRIMARY KEY (id),
   constraint standing_runs_project_id_projects_id_fk FOREIGN KEY (project_id) REFERENCES projects(id)
 );

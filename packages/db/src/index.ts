@@ -236,6 +236,7 @@ export {
   type JobStatus,
   type JobTaskKind,
   jobStatuses,
+  type ListenerEnd,
   type PlanApproval,
   planApprovals,
   type QuarantineReason,
@@ -259,6 +260,16 @@ export {
   skillsForProject,
 } from "./skills/repo.ts";
 export {
+  type ArrivalLease,
+  type ArrivedEvent,
+  type ClaimedArrival,
+  claimStandingArrivals,
+  deleteStandingArrivals,
+  holdStandingArrivals,
+  readArrivedEvents,
+  releaseStandingArrivals,
+} from "./standing/arrivals.ts";
+export {
   addStandingUsage,
   findUsableKeys,
   readStandingRates,
@@ -276,11 +287,21 @@ export {
   wakeWaitingStandingRuns,
 } from "./standing/end.ts";
 export {
+  closeStandingListener,
+  countStandingListeners,
+  findStandingListeners,
+  type HeardTrigger,
+  openStandingListener,
+  type StandingListener,
+  sweepStandingListeners,
+} from "./standing/listeners.ts";
+export {
   addStandingVersion,
   changeStandingPrograms,
   clearDueTasks,
   loadStandingVersions,
   lockStandingPrograms,
+  readStandingPrograms,
   type StandingProgramChange,
   type StandingProgramRecord,
   type StandingProgramRepository,

@@ -117,16 +117,29 @@ export function createNode(parts: NodeParts): Node {
     ...{ db, clock, sealer, nodeId },
     takeReplays: replays.take,
     starter: jobs.starter,
+    ...{ views, meter, threads },
     observer: observer.standing,
     limits: limits.standing,
     onFaultPoint: parts.onStandingFaultPoint,
   });
   const secretOf = parts.variable;
   const bodyBytesMax = limits.postBytesMax ?? postBytesMaxDefault;
-  const ingest = createIngest({ db, catalog, clock, sealer, nodeId, dispatcher, secretOf, bodyBytesMax });
-  const store = { clock, nodeId, dispatcher, routing: createRouting() };
-  const wakeReplays = () => standing.engine.wake();
-  const triggers = { db, catalog, clock, sealer, guard, dispatcher, store, wakeReplays, secretOf };
+  const ingest = createIngest({
+    ...{ db, catalog, clock, sealer, nodeId, dispatcher, secretOf, bodyBytesMax },
+    onHeard: standing.engine.wake,
+  });
+  const store = { clock, nodeId, dispatcher, routing: createRouting(), onHeard: standing.engine.wake };
+  const triggers = {
+    db,
+    catalog,
+    clock,
+    sealer,
+    guard,
+    dispatcher,
+    store,
+    wakeReplays: standing.engine.wake,
+    secretOf,
+  };
   const engines = createEngines(parts, { dispatcher, apps, jobs, standing });
   return {
     ...{ nodeId, views, guard, dispatcher, apps, jobs, standing, ingest, meter },

@@ -1,6 +1,8 @@
-import type { Clock, NodeId, Sealer } from "@svc/core";
+import type { CatalogViews } from "@svc/catalog";
+import type { Clock, NodeId, Sealer, ThreadPool, WorkMeter } from "@svc/core";
 import type { ClaimedReplay, Database } from "@svc/db";
 import type { JobStarter } from "@svc/jobs";
+import { createEvaluator } from "@svc/program";
 import {
   defaultStandingLimits,
   type StandingContext,
@@ -19,6 +21,11 @@ export type StandingOptions = {
   readonly sealer: Sealer;
   readonly nodeId: NodeId;
   readonly starter: JobStarter;
+  readonly views: CatalogViews;
+  /** Meters what expressions take, by project. */
+  readonly meter: WorkMeter;
+  /** Threads whose entry is `evaluationThread` of the program's package: what is expensive to evaluate runs there. */
+  readonly threads: ThreadPool;
   readonly observer?: StandingObserver | undefined;
   /** Bounds that differ from the defaults. */
   readonly limits?: Partial<StandingLimits> | undefined;
@@ -35,9 +42,15 @@ export type Standing = {
 };
 
 /** Makes what starts programs by themselves on a node. The engine is not started. */
-export function createStanding({ observer = silentStandingObserver, limits, ...options }: StandingOptions): Standing {
+export function createStanding({
+  observer = silentStandingObserver,
+  limits,
+  threads,
+  ...options
+}: StandingOptions): Standing {
   const context: StandingContext = {
     ...options,
+    evaluator: createEvaluator(threads),
     observer,
     versions: createVersionCache(options.sealer),
     limits: { ...defaultStandingLimits, ...limits },

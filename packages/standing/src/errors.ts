@@ -47,12 +47,13 @@ export function standingSlugTaken(slug: string): Fault {
   });
 }
 
-/** The project has as many programs as it may. */
-export function standingProgramsTooMany(most: number): Fault {
+/** The project has as many programs as it may; `triggerSlug`: as listen to it. */
+export function standingProgramsTooMany(most: number, triggerSlug?: string): Fault {
+  const all = triggerSlug === undefined ? "" : ` that listen to ${triggerSlug}`;
   return fault({
     code: "resource_exhausted",
     reason: "STANDING_PROGRAMS_TOO_MANY",
-    message: `the project has ${most} standing programs already`,
+    message: `the project has ${most} standing programs${all} already`,
     help: "Delete what is not needed any more with DeleteStandingProgram.",
   });
 }

@@ -1,5 +1,11 @@
 import { batches, type Sweep } from "@svc/core";
-import { type Executor, sweepStandingPrograms, sweepStandingRates, sweepStandingRuns } from "@svc/db";
+import {
+  type Executor,
+  sweepStandingListeners,
+  sweepStandingPrograms,
+  sweepStandingRates,
+  sweepStandingRuns,
+} from "@svc/db";
 
 /** What the sweep is made of; times in milliseconds. */
 export type StandingSweepOptions = {
@@ -11,7 +17,7 @@ export type StandingSweepOptions = {
 const everyMs = 600_000;
 const batchMax = 1_000;
 
-/** Every 10 minutes: runs that ended longer ago than they are kept, rates that bound nothing, and programs that were deleted. */
+/** Every 10 minutes: runs that ended longer ago than they are kept, rates that bound nothing, who listened, and programs that were deleted. */
 export function standingSweep({ db, runRetentionMs }: StandingSweepOptions): Sweep {
   return {
     what: "standing runs",
@@ -19,6 +25,7 @@ export function standingSweep({ db, runRetentionMs }: StandingSweepOptions): Swe
     async *round(nowMs) {
       yield* batches(batchMax, () => sweepStandingRuns(db, nowMs - runRetentionMs, batchMax));
       yield* batches(batchMax, () => sweepStandingRates(db, nowMs, batchMax));
+      yield* batches(batchMax, () => sweepStandingListeners(db, nowMs - runRetentionMs, batchMax));
       yield* batches(batchMax, () => sweepStandingPrograms(db, nowMs - runRetentionMs, batchMax));
     },
   };

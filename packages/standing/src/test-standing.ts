@@ -7,6 +7,7 @@ import { catalogOf } from "@svc/testing/catalog";
 import { connectDesk, createWorld, desk, type World } from "@svc/testing/desk";
 import { createTestNode, type TestNode, type TestParts, testSealer } from "@svc/testing/node";
 import { silentStandingObserver } from "./observer.ts";
+import { alerts, alertsToken } from "./test-alerts.ts";
 
 /** A project with a stored key, whose runs may be started, and the clients of its services. */
 export type StandingProject = {
@@ -50,7 +51,8 @@ export function createStandingWorld(db: Database, changes: TestParts = {}): Stan
   const addNode = (more: TestParts = {}) =>
     createTestNode(db, {
       clock,
-      catalog: catalogOf({ toolkits: [desk] }),
+      catalog: catalogOf({ toolkits: [desk, alerts] }),
+      variable: (name) => (name === "SVC_WEBHOOK_SECRET_ALERTS" ? alertsToken : undefined),
       transport: world.transport,
       isSandbox: true,
       engines: ["jobs", "standing"],

@@ -3,7 +3,8 @@ import { type Executor, loadStandingVersions, type StandingVersionRecord } from 
 import { type Program, parseCheckedProgram } from "@svc/program";
 import type { Definition } from "./definition/definition.ts";
 import { readStoredDefinition } from "./definition/read.ts";
-import { type NextOccurrence, occurrencesOf } from "./schedule/schedule.ts";
+import { nextOfSource } from "./schedule/due.ts";
+import type { NextOccurrence } from "./schedule/schedule.ts";
 
 /** A version ready to be run. */
 export type LoadedVersion = {
@@ -78,7 +79,7 @@ async function load(
   const text = openDefinition(sealer, { ...record, projectId }, sealed);
   const definition = await readStoredDefinition(text);
   const program = parseCheckedProgram(definition.programJson);
-  return { record, definition, program, next: occurrencesOf(definition.schedule), size: text.length };
+  return { record, definition, program, next: nextOfSource(definition.source), size: text.length };
 }
 
 /** The text of a definition as it was given. */

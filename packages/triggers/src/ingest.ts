@@ -23,6 +23,8 @@ export type IngestOptions = {
   bodyBytesMax: number;
   /** The present value of a deployment variable. */
   secretOf(name: string): string | undefined;
+  /** Told of events that standing programs listen to, once they are stored. */
+  onHeard?: (() => void) | undefined;
 };
 
 /** The inbound side: a provider's post to stored events. */

@@ -34,6 +34,8 @@ export type RoutingView = {
   receivers(post: RoutedPost): Receiver[];
   /** The active subscriptions of a receiver that match. */
   subscribers(projectId: ProjectId, post: RoutedPost): readonly RoutedSubscription[];
+  /** The routing version of a receiver whose standing programs listen to a post's trigger; undefined where none does. */
+  heardAt(projectId: ProjectId, post: RoutedPost): number | undefined;
   /** What is set of a receiver's quotas. */
   quotasOf(projectId: ProjectId): Quotas;
   /** The versions that answers about these projects rest on. */
@@ -86,6 +88,10 @@ export function createRouting(): Routing {
       return {
         receivers,
         subscribers: (projectId, post) => subscribersOf(own.get(projectId), post),
+        heardAt(projectId, { triggerSlug }) {
+          const project = own.get(projectId);
+          return project?.heardTriggers.includes(triggerSlug) === true ? project.version : undefined;
+        },
         quotasOf: (projectId) => own.get(projectId)?.quotas ?? {},
         seen: (seenIds) => ({
           version: deployment.version,

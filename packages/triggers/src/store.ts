@@ -48,6 +48,8 @@ export type StoreOptions = {
   dispatcher: Pick<Dispatcher, "room" | "submit" | "endpoints" | "leaseMs">;
   /** Bounds what projects receive. Without, as for what an administrator releases, nothing is refused. */
   quotas?: PostQuotas | undefined;
+  /** Told of events that standing programs listen to, once they are stored. */
+  onHeard?: (() => void) | undefined;
 };
 
 /** Tries on the cached routing; where it changes all the time, the next one holds it still. */
@@ -76,6 +78,7 @@ export async function storePosts(
   noteRefused(options.quotas, refused);
   noteStored(options.quotas, plan.events, duplicates);
   options.dispatcher.submit(plan.firstSends(duplicates, leaseUntilMs), plan.unleased);
+  if (plan.events.some(({ id, heardAt }) => heardAt !== undefined && !duplicates.has(id))) options.onHeard?.();
   const taken = plan.results(duplicates).values();
   return posts.map((post): Stored => {
     const refusal = refused.get(post);
@@ -215,6 +218,7 @@ function planEvents(
       receivedAtMs: post.receivedAtMs,
       dedupeKey,
       deliveries: [],
+      heardAt: routing.heardAt(projectId, post),
     };
     for (const subscription of routing.subscribers(projectId, post)) {
       const endpoint = lease && takeRoom(subscription.id, projectId) ? openEndpoint(options, subscription) : undefined;

@@ -3,9 +3,10 @@ import { uuidOfId } from "@svc/core";
 import type { Executor } from "../connect.ts";
 import { currentEpoch } from "../deliveries/epoch.ts";
 import { projects } from "../schema/projects.ts";
+import { standingArrivals } from "../schema/standing.ts";
 import { deliveries, events } from "../schema/triggers.ts";
 import { bool, fieldsBut, fieldsOf, idOf, int8, orNull, timestamptz } from "../sql/codec.ts";
-import { compose, query } from "../sql/compose.ts";
+import { compose, type PartNames, query } from "../sql/compose.ts";
 import { rows, values } from "../sql/parts.ts";
 
 /** A delivery that is stored with its event. */
@@ -30,6 +31,8 @@ export type NewEvent = {
   /** Empty: never a duplicate. */
   dedupeKey: string;
   deliveries: NewDelivery[];
+  /** The routing version of its project, where standing programs listen to its trigger; they decide about it. */
+  heardAt?: number | undefined;
 };
 
 /** What the caller computed the deliveries from; when the store has moved on, nothing is stored. */
@@ -40,6 +43,16 @@ export type EventsRecorded = { stale: true } | { stale: false; duplicates: Reado
 
 const { occurredAt: occurredAtMs, receivedAt: receivedAtMs, ...eventFields } = fieldsBut(events);
 
+const parts = {
+  seen: rows(fieldsOf(projects, "id", "routingVersion")),
+  posted: rows({ ...eventFields, occurredAtMs, receivedAtMs }),
+  fresh: rows({ ...fieldsOf(deliveries, "id", "eventId", "subscriptionId"), leased: bool }),
+  by: values({ version: orNull(int8), owner: idOf("node"), leaseUntil: timestamptz }),
+};
+const heardParts = { heard: rows(fieldsOf(standingArrivals, "eventId", "triggerSlug", "routingVersion")) };
+
+type Recorded = { fresh: boolean; duplicates: string[] | null };
+
 /**
  * Stores a batch of events, their deliveries and tasks in one statement, hence in one commit and one
  * round trip.
@@ -49,17 +62,13 @@ const { occurredAt: occurredAtMs, receivedAt: receivedAtMs, ...eventFields } = f
  * - `stored` inserts in the order of the keys, so two nodes with the same keys wait for each other in one order and cannot
  *   deadlock. ON CONFLICT waits for an uncommitted twin: a duplicate is answered 2xx only after the first is committed.
  * - All arrays have one length a kind; unnest keeps the statement's text, and so its plan, the same for every batch.
+ * - `also`: CTEs about what is `stored`, before the last one.
  * Indexes touched: routing by primary keys; inserts at the right edge of (project_id, id) and its siblings.
  */
-const record = compose(
-  "record_events",
-  {
-    seen: rows(fieldsOf(projects, "id", "routingVersion")),
-    posted: rows({ ...eventFields, occurredAtMs, receivedAtMs }),
-    fresh: rows({ ...fieldsOf(deliveries, "id", "eventId", "subscriptionId"), leased: bool }),
-    by: values({ version: orNull(int8), owner: idOf("node"), leaseUntil: timestamptz }),
-  },
-  ({ seen, posted, fresh, by }) => query<{ fresh: boolean; duplicates: string[] | null }>`with routing as materialized (
+const textOf = (
+  { seen, posted, fresh, by }: PartNames<typeof parts>,
+  also: string,
+) => query<Recorded>`with routing as materialized (
     select ${by.version} is null or (select s.version from routing_state s) = ${by.version}
        and not exists (
          select from ${seen.from("seen")}
@@ -82,10 +91,23 @@ const record = compose(
     select id, project_id, subscription_id, event_id, received_at, ${currentEpoch},
       case when leased then ${by.owner} end, case when leased then ${by.leaseUntil} end
     from pending
-  )
+  )${also}
   select (select fresh from routing) as fresh,
     case when (select count(*) from input) > (select count(*) from stored)
-      then array(select i.id::text from input i where not exists (select from stored s where s.id = i.id)) end as duplicates`,
+      then array(select i.id::text from input i where not exists (select from stored s where s.id = i.id)) end as duplicates`;
+
+const record = compose("record_events", parts, (names) => textOf(names, ""));
+
+/** The same with events that standing programs listen to; apart, so that the others cost no more. */
+const recordHeard = compose("record_heard_events", { ...parts, ...heardParts }, ({ heard, ...names }) =>
+  textOf(
+    names,
+    `, arrived as (
+    insert into standing_arrivals (due_at, project_id, event_id, trigger_slug, routing_version)
+    select s.received_at, s.project_id, s.id, h.trigger_slug, h.routing_version
+    from ${heard.from("h")} join stored s on s.id = h.event_id
+  )`,
+  ),
 );
 
 /**
@@ -99,12 +121,16 @@ export async function recordEvents(
   lease: { owner: NodeId; untilMs: number },
 ): Promise<EventsRecorded> {
   const seen = [...(routing?.projects ?? [])].map(([id, routingVersion]) => ({ id, routingVersion }));
-  const [row] = await record(db, {
+  const given = {
     seen,
     posted,
     fresh: posted.flatMap(({ id: eventId, deliveries: own }) => own.map((delivery) => ({ ...delivery, eventId }))),
     by: { version: routing?.version, owner: lease.owner, leaseUntil: lease.untilMs },
+  };
+  const heard = posted.flatMap(({ id: eventId, triggerSlug, heardAt: routingVersion }) => {
+    return routingVersion === undefined ? [] : [{ eventId, triggerSlug, routingVersion }];
   });
+  const [row] = heard.length === 0 ? await record(db, given) : await recordHeard(db, { ...given, heard });
   if (row === undefined || !row.fresh) return { stale: true };
   const duplicates = new Set(row.duplicates ?? []);
   if (duplicates.size === 0) return { stale: false, duplicates };

@@ -207,6 +207,7 @@ function rowOf({ job, events }: NewJob): ValuesOf<typeof jobFields> {
     skillSlug: job.skillSlug ?? "",
     standingProgramId: job.standingProgramId ?? "",
     standingRunId: job.standingRunId,
+    callSeed: job.callSeed ?? null,
     input: job.input,
     progress: job.progress,
     planApprovalId: job.planApprovalId ?? "",

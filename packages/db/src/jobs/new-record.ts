@@ -12,6 +12,7 @@ export function recordOfNewJob({ job, events }: NewJob): JobRecord {
     child: given.child ?? null,
     standingProgramId: given.standingProgramId ?? "",
     standingRunId: given.standingRunId ?? null,
+    callSeed: given.callSeed ?? null,
     input: given.input ?? null,
     overrides: given.overrides ?? null,
     generation: given.generation ?? 1,

@@ -105,10 +105,15 @@ export async function touchRouting(tx: Executor): Promise<void> {
   await tx.orm.update(routingState).set({ version: sql`${routingState.version} + 1` });
 }
 
-/** Moves the version of one project's subscriptions: in the transaction of whatever changes them. */
-export async function touchProjectRouting(tx: Executor, id: ProjectId): Promise<void> {
-  await tx.orm
+/**
+ * Moves the version of one project's routing, its subscriptions and who listens to its events, and answers the new one: in the
+ * transaction of whatever changes them.
+ */
+export async function touchProjectRouting(tx: Executor, id: ProjectId): Promise<number> {
+  const [moved] = await tx.orm
     .update(projects)
     .set({ routingVersion: sql`${projects.routingVersion} + 1` })
-    .where(eq(projects.id, id));
+    .where(eq(projects.id, id))
+    .returning({ version: projects.routingVersion });
+  return moved?.version ?? 0;
 }

@@ -21,6 +21,8 @@ export { replays } from "./replays.ts";
 export { secrets } from "./secrets.ts";
 export {
   dueTasks,
+  standingArrivals,
+  standingListeners,
   standingPrograms,
   standingRates,
   standingRuns,

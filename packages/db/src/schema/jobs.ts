@@ -68,6 +68,8 @@ export const jobs = pgTable(
     standingProgramId: text("standing_program_id").notNull().default(""),
     /** The run of the standing program; null without one. */
     standingRunId: idColumn("srn")("standing_run_id"),
+    /** What the keys of its calls at apps are made of in place of its id, the same for every job of one occurrence; null without a run. */
+    callSeed: bytes("call_seed"),
     programDigest: bytes("program_digest").notNull(),
     /** Sealed JSON text of the input that a skill's caller gave; null: the program's own. */
     input: bytes("input"),

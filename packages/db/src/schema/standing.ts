@@ -7,6 +7,7 @@ import {
   dueTaskKinds,
   jobStatuses,
   keyRoles,
+  listenerEnds,
   standingPauseReasons,
   standingRunKinds,
   standingRunReasons,
@@ -46,6 +47,9 @@ export const standingPrograms = pgTable(
     started: count("started"),
     skipped: count("skipped"),
     missed: count("missed"),
+    /** Events that came to its `when`, and those of them that it turned away. */
+    seen: count("seen"),
+    filtered: count("filtered"),
     /** Jobs that ended badly, and starts that were refused, since one last went well. */
     failuresInRow: integer("failures_in_row").notNull().default(0),
     createdAt: time("created_at").notNull(),
@@ -120,7 +124,7 @@ export const standingRuns = pgTable(
     kind: oneOf(standingRunKinds)("kind").notNull(),
     /** Names the occurrence: of two equal ones of a program one is stored. */
     sourceKey: text("source_key").notNull(),
-    /** What shares its overlap policy with it: the text of the policy's key. */
+    /** What shares its overlap policy with it: the text of the policy's key. While it collects: that of the window's key. */
     lane: text("lane").notNull(),
     state: oneOf(standingRunStates)("state").notNull(),
     /** Why it did not start, or what it waits for. */
@@ -132,15 +136,19 @@ export const standingRuns = pgTable(
     fireAt: time("fire_at").notNull(),
     /** Of several occurrences: the last one. */
     lastAt: time("last_at"),
+    /** Bytes of the events of a window, as far as they are handed over. */
+    bytes: integer("bytes").notNull().default(0),
     /** Occurrences before it that were left out for it. */
     missed: integer("missed").notNull().default(0),
     previousAt: time("previous_at"),
-    /** What a caller gave as the input, sealed for the context `<project>/standing_runs/<id>/input`. */
+    /** The input that a caller gave, or that events made, sealed for the context `<project>/standing_runs/<id>/input`. */
     input: bytes("input"),
+    /** What shares its rate with it: the text of the policy's key. */
+    rateKey: text("rate_key").notNull().default(""),
     /** Of a run by hand: whose call made it. */
     callerKeyId: idColumn("key")("caller_key_id"),
     decidedAt: time("decided_at").notNull(),
-    /** From when on it may start; null where only the end of another run lets it. */
+    /** From when on it may start; null where only the end of another run lets it. While it collects: when its window closes. */
     notBefore: time("not_before"),
     startedAt: time("started_at"),
     endedAt: time("ended_at"),
@@ -196,4 +204,52 @@ export const standingUsage = pgTable(
     writes: bigint("writes", { mode: "number" }).notNull(),
   },
   (table) => [primaryKey({ name: "standing_usage_key", columns: [table.programId, table.day] })],
+);
+
+/**
+ * Which trigger a version of a program listens to, from one routing version of its project until another: an event belongs to it by the
+ * version that it was stored at, whatever clocks say.
+ */
+export const standingListeners = pgTable(
+  "standing_listeners",
+  {
+    programId: program(),
+    fromVersion: bigint("from_version", { mode: "number" }).notNull(),
+    projectId: project(),
+    triggerSlug: text("trigger_slug").notNull(),
+    /** Of the program: which version listens. */
+    version: integer("version").notNull(),
+    /** The first routing version at which it does not listen any more; null while it does. */
+    untilVersion: bigint("until_version", { mode: "number" }),
+    endReason: oneOf(listenerEnds)("end_reason").notNull().default(""),
+    endedAt: time("ended_at"),
+  },
+  (table) => [
+    primaryKey({ name: "standing_listeners_key", columns: [table.programId, table.fromVersion] }),
+    index("standing_listeners_trigger").on(table.projectId, table.triggerSlug, table.fromVersion),
+    index("standing_listeners_ended").on(table.endedAt).where(sql`ended_at is not null`),
+  ],
+);
+
+/**
+ * An event that programs of its project listen to and that nothing was decided about yet: one row, whatever their number. It is stored
+ * with its event, and goes with the transaction that stores what was decided.
+ */
+export const standingArrivals = pgTable(
+  "standing_arrivals",
+  {
+    /** When its event was received; a later attempt waits by its lease, and the key stays. */
+    dueAt: time("due_at").notNull(),
+    projectId: idColumn("prj")("project_id").notNull(),
+    eventId: idColumn("evt")("event_id").notNull(),
+    triggerSlug: text("trigger_slug").notNull(),
+    /** The routing version of the project that it was stored at. */
+    routingVersion: bigint("routing_version", { mode: "number" }).notNull(),
+    attempt: integer("attempt").notNull().default(0),
+    leaseOwner: idColumn("node")("lease_owner"),
+    /** Grows with every claim: what an earlier holder still writes is refused. */
+    leaseToken: bigint("lease_token", { mode: "number" }).notNull().default(0),
+    leaseUntil: time("lease_until"),
+  },
+  (table) => [primaryKey({ name: "standing_arrivals_key", columns: [table.dueAt, table.projectId, table.eventId] })],
 );

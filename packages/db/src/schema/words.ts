@@ -147,22 +147,22 @@ export const standingPauseReasons = ["", "requested", "failures", "key_revoked",
 export type StandingPauseReason = (typeof standingPauseReasons)[number];
 
 /** What starts a standing program. */
-export const standingSourceKinds = ["schedule"] as const;
+export const standingSourceKinds = ["schedule", "trigger"] as const;
 
 /** What starts a standing program. */
 export type StandingSourceKind = (typeof standingSourceKinds)[number];
 
-/** What made a run: a time of the schedule, or a call. */
-export const standingRunKinds = ["schedule", "hand"] as const;
+/** What made a run: a time of the schedule, an event, or a call. */
+export const standingRunKinds = ["schedule", "event", "hand"] as const;
 
 /** What made a run. */
 export type StandingRunKind = (typeof standingRunKinds)[number];
 
 /**
- * How a run stands. `queued`: waits to be started. `started`: its job has not ended. `ended`: its job has. `skipped` and `refused`:
- * nothing was started. The three latter are final.
+ * How a run stands. `collecting`: takes events until its window closes. `queued`: waits to be started. `started`: its job has not
+ * ended. `ended`: its job has. `skipped` and `refused`: nothing was started. The three latter are final.
  */
-export const standingRunStates = ["queued", "started", "ended", "skipped", "refused"] as const;
+export const standingRunStates = ["collecting", "queued", "started", "ended", "skipped", "refused"] as const;
 
 /** How a run stands. */
 export type StandingRunState = (typeof standingRunStates)[number];
@@ -184,16 +184,28 @@ export const standingRunReasons = [
   "input_invalid",
   "key_revoked",
   "approval",
+  "duplicate",
+  "filter_error",
+  "start_failed",
 ] as const;
 
 /** Why a run did not start, or what it waits for. */
 export type StandingRunReason = (typeof standingRunReasons)[number];
 
-/** Work of a standing program: `fire` decides about occurrences, `admit` about waiting runs, `cancel` ends a job that a newer run takes the place of. `replay` moves a paced replay on. */
-export const dueTaskKinds = ["fire", "admit", "cancel", "replay"] as const;
+/**
+ * Work of a standing program: `fire` decides about occurrences, `close` about windows whose time is over, `admit` about waiting runs,
+ * `cancel` ends a job that a newer run takes the place of. `replay` moves a paced replay on.
+ */
+export const dueTaskKinds = ["fire", "close", "admit", "cancel", "replay"] as const;
 
 /** What kind of work a task of a standing program is. */
 export type DueTaskKind = (typeof dueTaskKinds)[number];
+
+/** Why a program stopped to listen to a trigger; empty while it listens. `updated`: another version took its place. */
+export const listenerEnds = ["", "paused", "deleted", "updated"] as const;
+
+/** Why a program stopped to listen to a trigger. */
+export type ListenerEnd = (typeof listenerEnds)[number];
 
 /** How a paced replay stands. `running`: queues deliveries, or waits until it may. The two latter are final. */
 export const replayStates = ["running", "paused", "done", "cancelled"] as const;

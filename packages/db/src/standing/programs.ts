@@ -31,6 +31,8 @@ const columns = selectList(standingPrograms, [
   "started",
   "skipped",
   "missed",
+  "seen",
+  "filtered",
   "failuresInRow",
   "createdAt",
   "updatedAt",
@@ -51,6 +53,21 @@ export async function lockStandingPrograms(
   return (await lockPrograms(tx, [arrayLiteral(ids.map(uuidOfId))])).map((row) => columns.read(row));
 }
 
+/** By primary key. */
+const readPrograms = statement<RawRow<StandingProgramRecord>>(
+  "read_standing_programs",
+  `select ${columns.text} from standing_programs where id = any($1::uuid[])`,
+);
+
+/** Reads programs as they stand; who decides about them locks them afterwards. */
+export async function readStandingPrograms(
+  db: Executor,
+  ids: readonly StandingProgramId[],
+): Promise<StandingProgramRecord[]> {
+  if (ids.length === 0) return [];
+  return (await readPrograms(db, [arrayLiteral(ids.map(uuidOfId))])).map((row) => columns.read(row));
+}
+
 const changedFields = fieldsOf(
   standingPrograms,
   "id",
@@ -62,6 +79,8 @@ const changedFields = fieldsOf(
   "started",
   "skipped",
   "missed",
+  "seen",
+  "filtered",
   "failuresInRow",
   "updatedAt",
 );
@@ -83,6 +102,8 @@ const changePrograms = compose(
       "started",
       "skipped",
       "missed",
+      "seen",
+      "filtered",
       "failuresInRow",
       "updatedAt",
     ])} from ${changes.from("i")} where p.id = i.id`,

@@ -1,5 +1,5 @@
 import { type Id, idOfUuid, type ProjectId, type StandingProgramId, type StandingRunId, uuidOfId } from "@svc/core";
-import { and, desc, eq, gte, lt } from "drizzle-orm";
+import { and, desc, eq, gte, inArray, lt } from "drizzle-orm";
 import type { Executor } from "../connect.ts";
 import { standingRuns } from "../schema/standing.ts";
 import type { StandingRunReason, StandingRunState } from "../schema/words.ts";
@@ -28,9 +28,11 @@ const names = [
   "count",
   "fireAt",
   "lastAt",
+  "bytes",
   "missed",
   "previousAt",
   "input",
+  "rateKey",
   "callerKeyId",
   "decidedAt",
   "notBefore",
@@ -296,7 +298,7 @@ export type StandingRunRepository = {
     page: { after: StandingRunId | undefined; limit: number },
   ): Promise<StandingRunRecord[]>;
   /** Leaves out every run of a locked program that waits; answers how many. */
-  skipQueued(programId: StandingProgramId, reason: StandingRunReason, nowMs: number): Promise<number>;
+  skipOpen(programId: StandingProgramId, reason: StandingRunReason, nowMs: number): Promise<number>;
   /** The jobs of a program that are under way. */
   listStartedJobs(programId: StandingProgramId): Promise<Id<"job">[]>;
 };
@@ -336,11 +338,11 @@ export function standingRunsForProject(db: Executor, projectId: ProjectId): Stan
         )
         .orderBy(desc(standingRuns.id))
         .limit(limit),
-    async skipQueued(programId, reason, nowMs) {
+    async skipOpen(programId, reason, nowMs) {
       const gone = await db.orm
         .update(standingRuns)
         .set({ state: "skipped", reason, notBefore: null, endedAt: nowMs })
-        .where(and(ofProgram(programId), eq(standingRuns.state, "queued")))
+        .where(and(ofProgram(programId), inArray(standingRuns.state, ["queued", "collecting"])))
         .returning({ id: standingRuns.id });
       return gone.length;
     },

@@ -17,22 +17,33 @@ export type RoutedSubscription = {
   signingSecret: Buffer;
 };
 
-/** The active subscriptions of a project, what is set of its quotas, and the routing version they were read at. */
-export type ProjectRouting = { version: number; quotas: Quotas; subscriptions: RoutedSubscription[] };
+/**
+ * The active subscriptions of a project, what is set of its quotas, the triggers that its standing programs listen to, and the routing
+ * version they were read at.
+ */
+export type ProjectRouting = {
+  version: number;
+  quotas: Quotas;
+  subscriptions: RoutedSubscription[];
+  heardTriggers: readonly string[];
+};
 
 type RoutingRow = RawRow<Omit<RoutedSubscription, "projectId">> & {
   project_id: string;
   version: string;
   quotas: string | null;
+  heard: string[] | null;
 };
 
 const columns = selectList(subscriptions, ["id", "endpointUrl", "toolkitSlug", "triggerSlug", "signingSecret"], "s");
 
-/** Projects and their policies by their primary keys, their subscriptions by subscriptions_project. */
+/** Projects and their policies by their primary keys, their subscriptions by subscriptions_project, listeners by standing_listeners_trigger. */
 const selectRouting = statement<RoutingRow>(
   "read_project_routing",
   `select p.id as project_id, p.routing_version as version,
-     (select quotas::text from project_policies where project_id = p.id) as quotas, ${columns.text}
+     (select quotas::text from project_policies where project_id = p.id) as quotas,
+     (select array_agg(distinct trigger_slug) from standing_listeners where project_id = p.id and until_version is null) as heard,
+     ${columns.text}
    from projects p left join lateral (
      select * from subscriptions where project_id = p.id and kind = 'events' and active offset 0) s on true
    where p.id = any($1::uuid[])`,
@@ -49,16 +60,17 @@ export async function readProjectRouting(
     const project = routing.get(projectId) ?? newRouting(row);
     routing.set(projectId, project);
     if (row.id === null) continue;
-    const { project_id: _, version: _version, quotas: _quotas, ...subscription } = row;
+    const { project_id: _, version: _version, quotas: _quotas, heard: _heard, ...subscription } = row;
     project.subscriptions.push({ ...columns.read(subscription), projectId });
   }
   return routing;
 }
 
-function newRouting({ version, quotas }: RoutingRow): ProjectRouting {
+function newRouting({ version, quotas, heard }: RoutingRow): ProjectRouting {
   return {
     version: Number(version),
     quotas: quotas === null ? {} : quotasDocument.read(JSON.parse(quotas)),
     subscriptions: [],
+    heardTriggers: heard ?? [],
   };
 }

@@ -79,6 +79,17 @@ export const deliveryPlans: readonly Plan[] = [
     reads: { ...epochKey, projects: "projects_pkey(id)", routing_state: ["Seq Scan", "routing_state_pkey()"] },
   },
   {
+    name: "record_heard_events",
+    run: (db) => {
+      const events = Array.from({ length: 200 }, (_, n) => {
+        return { ...newEvent(projectId, [deadLane], { dedupeKey: `heard-${n}` }), heardAt: 1 };
+      });
+      const routing = { version: 1, projects: new Map([[projectId, 1]]) };
+      return recordEvents(db, events, routing, { owner, untilMs: nowMs });
+    },
+    reads: { ...epochKey, projects: "projects_pkey(id)", routing_state: ["Seq Scan", "routing_state_pkey()"] },
+  },
+  {
     name: "find_matches",
     run: (db) => findEventMatches(db, projectId, matchFilter, 500),
     reads: matching,
@@ -91,6 +102,7 @@ export const deliveryPlans: readonly Plan[] = [
       events: "events_key(project_id, id)",
       deliveries: ["deliveries_event(project_id, event_id)"],
       replays: "replays_unfinished(project_id)",
+      standing_arrivals: "standing_arrivals_key(due_at, project_id, event_id)",
     },
     isOrdered: true,
     rowsMax: { events: 200 },
@@ -307,6 +319,7 @@ export const subscriptionPlans: readonly Plan[] = [
       projects: "projects_pkey(id)",
       project_policies: "project_policies_pkey(project_id)",
       subscriptions: "subscriptions_project(project_id)",
+      standing_listeners: "standing_listeners_trigger(project_id)",
     },
   },
   {

@@ -141,6 +141,10 @@ function seedingOf(from: number, share: number): string[] {
        case when n % 100 = 1 then 'queued' when n % 100 = 2 then 'started' when n % 100 = 3 then 'skipped' else 'ended' end,
        case when n % 100 = 1 then 'project_runs' else '' end, seeded_at(n), seeded_at(n), ${id("job", "n")},
        case when n % 100 > 2 or n % 100 = 0 then seeded_at(n) end, n % 100 <> 4 from ${series(rowsMax)}`,
+    `insert into standing_listeners (program_id, from_version, project_id, trigger_slug, version, until_version, ended_at)
+     select ${id("stp", "n")}, n, ${owner()}, 'desk.changed', 1, case when n % 3 = 0 then n + 1 end, case when n % 3 = 0 then seeded_at(n) end from ${series(half)}`,
+    `insert into standing_arrivals (due_at, project_id, event_id, trigger_slug, routing_version)
+     select seeded_at(case when n <= 5000 then n else 100000 + n end), ${owner()}, ${id("evt", "1000000 + n")}, 'desk.changed', n from ${series(half)}`,
     // Nearly all of them have ended.
     `insert into replays (id, project_id, state, toolkit_slug, trigger_slug, only_undelivered, since, until, per_second, position_event_id, position_subscription_id, paced_at, created_at, updated_at, ended_at)
      select ${id("rpl", "n")}, ${owner()}, case when n % 500 = 1 then 'running' when n % 500 = 2 then 'paused' else 'done' end, '', '', false,

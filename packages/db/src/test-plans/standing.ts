@@ -1,4 +1,11 @@
 import {
+  claimStandingArrivals,
+  deleteStandingArrivals,
+  holdStandingArrivals,
+  readArrivedEvents,
+  releaseStandingArrivals,
+} from "../standing/arrivals.ts";
+import {
   addStandingUsage,
   findUsableKeys,
   readStandingRates,
@@ -13,10 +20,12 @@ import {
   lockStandingStarts,
   wakeWaitingStandingRuns,
 } from "../standing/end.ts";
+import { findStandingListeners, sweepStandingListeners } from "../standing/listeners.ts";
 import {
   changeStandingPrograms,
   loadStandingVersions,
   lockStandingPrograms,
+  readStandingPrograms,
   type StandingProgramChange,
   standingProgramsForProject,
 } from "../standing/programs.ts";
@@ -45,6 +54,8 @@ const programIds = Array.from({ length: 20 }, (_, index) => seededId("stp", inde
 const runId = seededId("srn", 1);
 const lease = { ownerId: programId, kind: "fire", subject: "", leaseToken: 1 } as const;
 const task = { ownerId: programId, kind: "fire", subject: "", projectId, dueAt: nowMs } as const;
+const arrival = { dueAt: seededAt(1), projectId, eventId: seededId("evt", 1), leaseToken: 1 };
+const arrivalKey = "standing_arrivals_key(due_at, project_id, event_id)";
 const taskKey = "due_tasks_key(owner_id, kind, subject)";
 const open = ["standing_runs_open(program_id)", "standing_runs_open(program_id, lane)"];
 const decided = { detail: "", notBefore: null, startedAt: null, endedAt: null, jobId: null, blockingJobId: null };
@@ -56,7 +67,17 @@ const newRun: NewStandingRun = {
   state: "queued",
   reason: "",
   jobStatus: "",
-  ...{ count: 1, fireAt: nowMs, lastAt: null, missed: 0, previousAt: null, input: null, callerKeyId: null },
+  ...{
+    count: 1,
+    fireAt: nowMs,
+    lastAt: null,
+    missed: 0,
+    previousAt: null,
+    input: null,
+    callerKeyId: null,
+    bytes: 0,
+    rateKey: "",
+  },
   ...{ decidedAt: nowMs, toolCalls: 0, writes: 0, isCounted: false },
 };
 
@@ -64,7 +85,7 @@ const change: StandingProgramChange = {
   ...{ id: programId, pauseDetail: "", nextAt: nowMs, previousAt: null },
   state: "active",
   pauseReason: "",
-  ...{ started: 1, skipped: 0, missed: 0, failuresInRow: 0, updatedAt: nowMs },
+  ...{ started: 1, skipped: 0, missed: 0, failuresInRow: 0, updatedAt: nowMs, seen: 0, filtered: 0 },
 };
 
 /** Standing programs, their runs and what is due of them. */
@@ -84,6 +105,48 @@ export const standingPlans: readonly Plan[] = [
   },
   { name: "release_due_tasks", run: (db) => releaseDueTasks(db, [lease], nowMs), reads: { due_tasks: taskKey } },
   { name: "put_due_tasks", run: (db) => putDueTasks(db, [task]), reads: {} },
+  {
+    name: "claim_standing_arrivals",
+    run: (db) =>
+      claimStandingArrivals(db, { owner: seededId("node", 1), nowMs, leaseUntilMs: nowMs + 30_000, limit: 10 }),
+    reads: { standing_arrivals: ["standing_arrivals_key(due_at)", arrivalKey] },
+    rowsMax: { standing_arrivals: 500 },
+  },
+  {
+    name: "hold_standing_arrivals",
+    run: (db) => holdStandingArrivals(db, [arrival]),
+    reads: { standing_arrivals: arrivalKey },
+  },
+  {
+    name: "delete_standing_arrivals",
+    run: (db) => deleteStandingArrivals(db, [arrival]),
+    reads: { standing_arrivals: arrivalKey },
+  },
+  {
+    name: "release_standing_arrivals",
+    run: (db) => releaseStandingArrivals(db, [arrival], nowMs),
+    reads: { standing_arrivals: arrivalKey },
+  },
+  {
+    name: "read_arrived_events",
+    run: (db) => readArrivedEvents(db, [arrival], 1_000_000),
+    reads: { events: "events_key(project_id, id)" },
+  },
+  {
+    name: "find_standing_listeners",
+    run: (db) => findStandingListeners(db, [{ projectId, triggerSlug: "desk.changed", routingVersion: 1 }]),
+    reads: { standing_listeners: "standing_listeners_trigger(project_id, trigger_slug, from_version)" },
+  },
+  {
+    name: "sweep_standing_listeners",
+    run: (db) => sweepStandingListeners(db, seededAt(10), 100),
+    reads: { standing_listeners: ["standing_listeners_ended(ended_at)", "ctid"] },
+  },
+  {
+    name: "read_standing_programs",
+    run: (db) => readStandingPrograms(db, programIds),
+    reads: { standing_programs: "standing_programs_pkey(id)" },
+  },
   {
     name: "lock_standing_programs",
     run: (db) => lockStandingPrograms(db, programIds),

@@ -53,7 +53,7 @@ function requestOf(
   { call, place, args, secretUses, generation, appGeneration }: Invocation,
   { tool, attempt, takeRecord, isFirst }: CallTurn & { readonly isFirst: boolean },
 ): CallRequest {
-  const { id, projectId, keyId } = state;
+  const { id, projectId, keyId, callSeed } = state;
   const isRead = tool.action.class === "read";
   return {
     caller: { projectId, keyId, job: { id, stepId: place.stepId } },
@@ -63,7 +63,7 @@ function requestOf(
     entityId: call.entity,
     accountId: undefined,
     idempotencyKey: isRead ? undefined : ledgerKey(id, place, { generation, attempt }),
-    appKey: isRead ? undefined : appKey(id, place, appGeneration),
+    appKey: isRead ? undefined : appKey(callSeed, place, appGeneration),
     isDryRun: false,
     isFirst,
     // A write's outcome is kept at once: a map's node that dies leaves no more of them in doubt than were under way.

@@ -9,9 +9,12 @@ export function ledgerKey(jobId: string, place: CallPlace, { generation, attempt
   return digest(["call", jobId, place.stepId, place.ordinal, place.callId, generation, attempt]);
 }
 
-/** The app's key, the same for every attempt of a generation: an app that takes keys does the call once. */
-export function appKey(jobId: string, place: CallPlace, generation: number): string {
-  return digest(["app", jobId, place.stepId, place.ordinal, place.callId, generation]);
+/**
+ * The app's key, the same for every attempt of a generation: an app that takes keys does the call once. `seed`: the job's id or, of a run
+ * of a standing program, what stays the same where a restored backup starts it again.
+ */
+export function appKey(seed: string, place: CallPlace, generation: number): string {
+  return digest(["app", seed, place.stepId, place.ordinal, place.callId, generation]);
 }
 
 function digest(parts: readonly (string | number)[]): string {

@@ -66,8 +66,12 @@ export type JobSubmission = {
   readonly contentDigest: Buffer;
 };
 
-/** What started a job by itself. */
-export type StandingOrigin = { readonly programId: StandingProgramId; readonly runId: StandingRunId };
+/** What started a job by itself. `callSeed`: what the keys of its calls at apps are made of in place of its id. */
+export type StandingOrigin = {
+  readonly programId: StandingProgramId;
+  readonly runId: StandingRunId;
+  readonly callSeed: Buffer;
+};
 
 /** The program of a skill that a job runs, and what it is pinned to. */
 export type SkillProgram = Pick<JobSubmission, "programJson" | "programHash" | "pins">;
@@ -250,6 +254,7 @@ function baseRow(submission: Omit<NewJobFacts, keyof Identified>, { id, digest, 
     skillSlug: submission.skillSlug,
     standingProgramId: submission.standing?.programId ?? "",
     standingRunId: submission.standing?.runId ?? null,
+    callSeed: submission.standing?.callSeed ?? null,
     programDigest: digest,
     params: {},
     stepArgs: {},

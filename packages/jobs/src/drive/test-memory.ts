@@ -329,6 +329,7 @@ function firstState(program: Program, tools: ReadonlyMap<string, PinnedTool>): J
     parent: null,
     standingProgramId: "",
     standingRunId: null,
+    callSeed: "",
     attempt: 1,
     principalChain: ["key:test"],
     submitChain: ["key:test"],

@@ -38,6 +38,8 @@ export type JobFacts = {
   readonly standingProgramId: string;
   /** The run of the standing program that it is; null without one. */
   readonly standingRunId: StandingRunId | null;
+  /** What the keys of its calls at apps are made of: its id, or what any job of the same occurrence of a standing program would have. */
+  readonly callSeed: string;
   /** From 1. */
   readonly attempt: number;
   /** Who causes what the program does by itself: who submitted it, and who began this attempt. */

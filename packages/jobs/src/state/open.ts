@@ -38,6 +38,7 @@ export function openState(
     parent: job.parentJobId === null || job.child === null ? null : { jobId: job.parentJobId, ...job.child },
     standingProgramId: job.standingProgramId,
     standingRunId: job.standingRunId,
+    callSeed: job.callSeed?.toString("hex") ?? job.id,
     attempt: job.attempt,
     principalChain,
     submitChain: job.principalChain,

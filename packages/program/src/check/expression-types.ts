@@ -164,6 +164,7 @@ function typeOfPath(node: Expr, walk: ExpressionWalk): Typed {
   }
   const local = walk.locals.get(path.root);
   if (local !== undefined) return typeOfLocal(local, path, walk);
+  if (walk.scope.given !== undefined) return typeOfGiven(walk.scope.given, path, walk);
   if (path.root === "now") {
     if (path.path.length > 0) walk.noName("now is a time, and has no fields", 'compute with it: now - duration("24h")');
     return { kind: "timestamp", type: undefined };
@@ -173,6 +174,16 @@ function typeOfPath(node: Expr, walk: ExpressionWalk): Typed {
     return dynamic;
   }
   return typeOfReference(path, walk);
+}
+
+/** What is given from outside is named as if it were a field of one object. */
+function typeOfGiven(given: ReadonlyMap<string, ValueType>, path: NodePath, walk: ExpressionWalk): Typed {
+  if (given.has(path.root)) {
+    const type = given.get(path.root);
+    return typeOfLocal({ kind: kindOfType(type), type }, path, walk);
+  }
+  walk.fault(`names ${formatValue(path.root)}, which is nothing here`, `start with ${[...given.keys()].join(", ")}`);
+  return dynamic;
 }
 
 /** Steps are named by what they leave behind. */
@@ -188,7 +199,12 @@ function typeOfLocal(local: Typed, { root, path, isTest }: NodePath, walk: Expre
   for (const step of path) {
     const field = fieldType(type, step);
     if ("fault" in field) {
-      walk.noName(`${root} ${field.fault}; it has no ${step}`, "name a field that the items of the list have");
+      walk.noName(
+        `${root} ${field.fault}; it has no ${step}`,
+        walk.scope.given?.has(root) === true
+          ? "name a field that it has"
+          : "name a field that the items of the list have",
+      );
       return dynamic;
     }
     type = field.type;

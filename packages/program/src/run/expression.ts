@@ -20,13 +20,16 @@ export type CelBindings = {
   readonly calls?: JsonObject | undefined;
   /** The answer of the call that is undone. */
   readonly output?: JsonValue | undefined;
+  /** What starts a standing program: its time, and an event. */
+  readonly fire?: JsonObject | undefined;
+  readonly event?: JsonObject | undefined;
   /** Epoch milliseconds. */
   readonly now?: number | undefined;
 };
 
 /** Those of its values that expressions may name: whoever has more hands none of it on. */
-export function bindingsOf({ params, input, rows, steps, calls, output, now }: CelBindings): CelBindings {
-  return { params, input, rows, steps, calls, output, now };
+export function bindingsOf({ params, input, rows, steps, calls, output, fire, event, now }: CelBindings): CelBindings {
+  return { params, input, rows, steps, calls, output, fire, event, now };
 }
 
 /** An expression, ready to run. */
@@ -65,7 +68,7 @@ export function compileSource(source: string): CompiledExpression {
   };
 }
 
-function named({ params, input, rows, steps, calls, output, now }: CelBindings): CelValues {
-  const values = celValues({ params, input, rows, steps, calls, output });
+function named({ params, input, rows, steps, calls, output, fire, event, now }: CelBindings): CelValues {
+  const values = celValues({ params, input, rows, steps, calls, output, fire, event });
   return now === undefined ? values : { ...values, now: celTime(now) };
 }

@@ -51,6 +51,8 @@ export type Scope = {
   readonly calls?: ReadonlyMap<string, EndedCall> | undefined;
   /** The answer of the call that is undone. */
   readonly output?: { readonly type: ValueType } | undefined;
+  /** What is given from outside a program, such as the event that starts it, by name: an expression names that alone. */
+  readonly given?: ReadonlyMap<string, ValueType> | undefined;
 };
 
 /** What a reference names, or why it names nothing. `maySkip`: it needs something that stands in. */

@@ -14,13 +14,15 @@ import { givenOf, keyOf } from "./given.ts";
 import { inputOf } from "./input.ts";
 import { decideStart, type LaneFacts, rateAfter, type Used, type Verdict } from "./verdict.ts";
 
-/** Something that is due: a time of the schedule, or a call. */
+/** Something that is due: a time of the schedule, an event, or a call. */
 export type Occurrence = Pick<
   NewStandingRun,
   "kind" | "sourceKey" | "fireAt" | "missed" | "previousAt" | "callerKeyId"
 > & {
   /** What a caller gave; undefined: the definition makes the input. */
   readonly input: JsonObject | undefined;
+  /** What is given beside `fire`, by name. */
+  readonly given?: JsonObject | undefined;
 };
 
 /** A run that is started, with the input of its job. */
@@ -74,6 +76,8 @@ export class Book {
   started = 0;
   skipped = 0;
   missed = 0;
+  seen = 0;
+  filtered = 0;
   failuresInRow: number;
   readonly #lanes: Map<string, Lane>;
   #used: Used;
@@ -96,9 +100,9 @@ export class Book {
     return this.#lane(name);
   }
 
-  /** Decides about something that is due, and answers its run. */
-  add(occurrence: Occurrence): NewStandingRun {
-    const { version, program } = this.facts;
+  /** Decides about something that is due, by the program's version of today where no other is named, and answers its run. */
+  add(occurrence: Occurrence, version: LoadedVersion = this.facts.version): NewStandingRun {
+    const { program } = this.facts;
     const { definition, record } = version;
     const given = givenOf({ ...occurrence, previousAt: occurrence.previousAt ?? null }, definition.timeZone);
     const lane = keyOf(definition.overlap.key, given);
@@ -106,28 +110,26 @@ export class Book {
     const run = this.#newRun(occurrence, record.version);
     if ("fault" in lane) return this.#refuse(run, "input_invalid", lane.fault);
     if ("fault" in rateKey) return this.#refuse(run, "input_invalid", rateKey.fault);
-    const inLane = { ...run, lane: lane.text };
+    const inLane = { ...run, lane: lane.text, rateKey: rateKey.text };
     const input = inputOf(version, given, occurrence.input);
     if ("fault" in input) return this.#refuse(inLane, "input_invalid", input.fault);
-    const sealed = occurrence.input === undefined ? null : this.facts.seal(run.id, occurrence.input);
     const verdict = this.#decide(version, lane.text, rateKey.text, false);
+    const isKept = occurrence.input !== undefined || (occurrence.given !== undefined && verdict.kind === "queue");
+    const sealed = isKept && input.value !== undefined ? this.facts.seal(run.id, input.value) : null;
     const decided = this.#apply({ ...inLane, input: sealed, projectId: program.projectId }, verdict);
-    this.newRuns.push(decided);
+    this.#push(decided);
     if (verdict.kind === "start") this.#start(decided, { version, rateKey: rateKey.text, input: input.value });
     return decided;
   }
 
-  /** Decides anew about a run that waits. `input`: what its caller gave. */
+  /** Decides anew about a run that waits. `input`: what its caller gave, or an event made. */
   admit(run: StandingRunRecord, version: LoadedVersion, input: JsonObject | undefined): void {
-    const { definition } = version;
-    const given = givenOf(run, definition.timeZone);
-    const rateKey = keyOf(definition.rate?.key, given);
-    const filled = inputOf(version, given, input);
+    const filled = inputOf(version, givenOf(run, version.definition.timeZone), input);
     const lane = this.#lane(run.lane);
-    if ("fault" in rateKey || "fault" in filled) {
+    if ("fault" in filled) {
       lane.queued--;
       this.failuresInRow++;
-      const detail = "fault" in rateKey ? rateKey.fault : "fault" in filled ? filled.fault : "";
+      const detail = filled.fault;
       const ended = {
         state: "refused",
         reason: "input_invalid",
@@ -138,7 +140,7 @@ export class Book {
       this.changes.push({ ...changeOf(run), ...ended });
       return;
     }
-    const verdict = this.#decide(version, run.lane, rateKey.text, true);
+    const verdict = this.#decide(version, run.lane, run.rateKey, true);
     if (verdict.kind !== "start") {
       const reason = verdict.reason;
       const notBefore = verdict.kind === "queue" ? verdict.notBefore : null;
@@ -151,7 +153,7 @@ export class Book {
     if (lane.newestQueued === run.id) lane.newestQueued = null;
     const started = this.#apply({ ...run }, verdict);
     this.changes.push(changeOf(started));
-    this.#start(started, { version, rateKey: rateKey.text, input: filled.value });
+    this.#start(started, { version, rateKey: run.rateKey, input: filled.value });
   }
 
   /** Occurrences that are left out, as one run. */
@@ -167,8 +169,15 @@ export class Book {
   }
 
   /** A run that is due and cannot start, since something of the program does not hold any more. */
-  refuse(occurrence: Occurrence, reason: StandingRunReason, detail: string): void {
-    this.#refuse(this.#newRun(occurrence, this.facts.version.record.version), reason, detail);
+  refuse(occurrence: Occurrence, reason: StandingRunReason, detail: string, version = this.facts.version): void {
+    this.#refuse(this.#newRun(occurrence, version.record.version), reason, detail);
+  }
+
+  /** Something that was due and is left out before it was looked at whole. */
+  skip(occurrence: Occurrence, reason: StandingRunReason, version = this.facts.version): void {
+    const run = this.#newRun(occurrence, version.record.version);
+    this.skipped++;
+    this.#push({ ...run, state: "skipped", reason, endedAt: this.facts.nowMs });
   }
 
   /** Nothing is started from now on, until somebody resumes the program. */
@@ -205,7 +214,20 @@ export class Book {
     return made;
   }
 
-  #newRun({ input: _input, ...occurrence }: Occurrence, version: number): NewStandingRun {
+  /** A run that is left out as the one before it was is counted in that. */
+  #push(run: NewStandingRun): void {
+    const before = this.newRuns.at(-1);
+    const isAlike =
+      run.state === "skipped" &&
+      before?.state === "skipped" &&
+      before.reason === run.reason &&
+      before.lane === run.lane &&
+      before.version === run.version;
+    if (!isAlike) this.newRuns.push(run);
+    else this.newRuns[this.newRuns.length - 1] = { ...before, count: before.count + 1, lastAt: run.fireAt };
+  }
+
+  #newRun({ input: _input, given: _given, ...occurrence }: Occurrence, version: number): NewStandingRun {
     const { program, nowMs } = this.facts;
     return {
       ...occurrence,
@@ -219,7 +241,9 @@ export class Book {
       detail: "",
       count: 1,
       lastAt: null,
+      bytes: 0,
       input: null,
+      rateKey: "",
       decidedAt: nowMs,
       notBefore: null,
       startedAt: null,

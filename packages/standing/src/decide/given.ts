@@ -1,17 +1,21 @@
 import { createHash } from "node:crypto";
-import { isObject, isoTime, scalarText } from "@svc/core";
+import { isObject, isoTime, type JsonObject, scalarText } from "@svc/core";
 import type { StandingRunRecord } from "@svc/db";
 import { fillGiven, type GivenTemplate } from "@svc/program";
 import type { Given } from "../definition/definition.ts";
 import { localTimeOf } from "../schedule/zone.ts";
 
 /** What made a run: everything that its templates are filled in with. */
-export type Fire = Pick<StandingRunRecord, "kind" | "fireAt" | "missed" | "previousAt">;
+export type Fire = Pick<StandingRunRecord, "kind" | "fireAt" | "missed" | "previousAt"> & {
+  /** What is given beside `fire`, by name: of an event `event` and `events`. */
+  readonly given?: JsonObject | undefined;
+};
 
 /** What the templates of a definition are filled in with for a run. */
-export function givenOf({ kind, fireAt, missed, previousAt }: Fire, timeZone: string): Given {
+export function givenOf({ kind, fireAt, missed, previousAt, given }: Fire, timeZone: string): Given {
   const { date, time } = localTimeOf(fireAt, timeZone);
   return {
+    ...given,
     fire: {
       at: isoTime(fireAt),
       localDate: date,

@@ -1,10 +1,25 @@
-import type { Fault, ProjectId, Role } from "@svc/core";
+import type { CatalogViews } from "@svc/catalog";
+import { type Fault, formatValue, type ProjectId, type Role } from "@svc/core";
 import type { JobStarter, StartableProgram } from "@svc/jobs";
-import { canonicalHash, examineGiven, pointerOf } from "@svc/program";
+import {
+  canonicalHash,
+  checkGivenExpression,
+  examineGiven,
+  type GivenTypes,
+  pointerOf,
+  typeOfConstant,
+} from "@svc/program";
 import { definitionFaulty } from "../errors.ts";
-import type { Definition } from "./definition.ts";
-import type { DefinitionFault } from "./faults.ts";
-import { readDefinition } from "./read.ts";
+import { type Definition, givenTypeOf } from "./definition.ts";
+import type { DefinitionFault, DefinitionFaults } from "./faults.ts";
+import { type PayloadTypes, readDefinition } from "./read.ts";
+
+/** What definitions are checked with. */
+export type CheckParts = {
+  readonly starter: Pick<JobStarter, "check">;
+  /** The tools of the deployment, its triggers among them. */
+  readonly views: Pick<CatalogViews, "shared">;
+};
 
 /** What is to be checked, and for whom. */
 export type DefinitionCheck = {
@@ -29,17 +44,30 @@ export async function hashOfDefinition(definitionJson: string): Promise<string |
 
 /** Checks a definition as a whole against what the project may use; all its faults are one refusal. */
 export async function checkDefinition(
-  starter: JobStarter,
+  { starter, views }: CheckParts,
   { projectId, role, definitionJson, nowMs }: DefinitionCheck,
 ): Promise<CheckedDefinition | { readonly refusal: Fault }> {
-  const { faults, definition, document } = await readDefinition(definitionJson, nowMs);
+  const payloadOf: PayloadTypes = (slug) => {
+    const tool = views.shared.tools.get(slug);
+    return tool?.kind === "trigger" ? tool.outputSchema : undefined;
+  };
+  const { faults, shared, definition, document } = await readDefinition(definitionJson, nowMs, payloadOf);
   const program = document?.program;
   const isObject = typeof program === "object" && program !== null && !Array.isArray(program);
   const start = isObject
     ? await starter.check({ projectId, role, programJson: JSON.stringify(program) })
     : { faults: [], omitted: 0 };
+  if (definition !== undefined) checkSource(definition, views, faults);
+  if (definition?.when !== undefined) {
+    const params = "program" in start ? start.program.params : undefined;
+    const names = givenTypes(definition, payloadOf, params && typeOfConstant(params));
+    checkGivenExpression(definition.when, names, shared);
+  }
   if ("refusal" in start && faults.count === 0) return start;
-  if (definition !== undefined && "program" in start) checkInput(definition, start, faults.add);
+  if (definition !== undefined && "program" in start) {
+    checkInput(definition, start, faults.add);
+    checkBudget(definition, start, faults);
+  }
   const ofProgram: DefinitionFault[] =
     "faults" in start ? start.faults.map((fault) => ({ ...fault, pointer: `/program${fault.pointer}` })) : [];
   const own = faults.list();
@@ -49,6 +77,46 @@ export async function checkDefinition(
     return { refusal: definitionFaulty(all, omitted) };
   }
   return { definition, hash: canonicalHash(document), start };
+}
+
+/** What `when` may name: nothing is known of params whose program has faults. */
+function givenTypes(
+  { source }: Definition,
+  payloadOf: PayloadTypes,
+  params: ReturnType<typeof typeOfConstant> | undefined,
+) {
+  const { properties } = givenTypeOf(source, source.kind === "trigger" ? payloadOf(source.slug) : undefined);
+  const given: GivenTypes = new Map([...Object.entries(properties ?? {}), ["params", params]]);
+  return new Map([...given].filter(([name]) => name !== "events"));
+}
+
+/** Triggers that a hint names. */
+const namedMax = 5;
+
+function checkSource({ source }: Definition, { shared }: CheckParts["views"], faults: DefinitionFaults): void {
+  if (source.kind !== "trigger") return;
+  if (shared.tools.get(source.slug)?.kind === "trigger") return;
+  const known = [...shared.tools.values()].filter(({ kind }) => kind === "trigger").map(({ slug }) => slug);
+  const named = known.slice(0, namedMax).join(", ");
+  const hint =
+    known.length === 0 ? "the deployment has none" : `write one of ${named}; ListTools of kind TRIGGER names all`;
+  faults.add(
+    "TRIGGER_UNKNOWN",
+    ["source", "trigger", "slug"],
+    `is ${formatValue(source.slug)}, which is no trigger`,
+    hint,
+  );
+}
+
+/** How often something happens elsewhere bounds nothing: what needs approval names how many runs a day are approved. */
+function checkBudget(
+  { source, budget }: Definition,
+  { needsApproval }: StartableProgram,
+  faults: DefinitionFaults,
+): void {
+  if (source.kind === "schedule" || !needsApproval || budget?.runs !== undefined) return;
+  const message = "bounds no runs, and the plan of the program needs approval";
+  faults.add("BUDGET_REQUIRED", budget === undefined ? [] : ["budget"], message, 'name them: "budget": {"runs": 200}');
 }
 
 /** That what the definition makes is what the program takes. */

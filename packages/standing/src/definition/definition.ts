@@ -1,4 +1,5 @@
-import type { GivenTemplate, JsonObject } from "@svc/program";
+import type { JsonSchema } from "@svc/catalog";
+import type { Expression, GivenTemplate, JsonObject } from "@svc/program";
 import type { Schedule } from "../schedule/schedule.ts";
 
 /** What happens where a run is due while as many of its key are under way as may be. */
@@ -36,12 +37,24 @@ export type Budget = {
   readonly whenOver: WhenOver;
 };
 
+/** What starts a standing program by itself. */
+export type Source =
+  | { readonly kind: "schedule"; readonly schedule: Schedule }
+  | {
+      readonly kind: "trigger";
+      readonly slug: string;
+      /** Undefined: events of any account. */
+      readonly entity: string | undefined;
+    };
+
 /** A definition that was read. */
 export type Definition = {
   readonly title: string;
   /** Of local times and of the budget's days. */
   readonly timeZone: string;
-  readonly schedule: Schedule;
+  readonly source: Source;
+  /** What an occurrence must be to make a run; undefined: every one does. */
+  readonly when: Expression | undefined;
   readonly input: GivenTemplate | undefined;
   readonly rate: Rate | undefined;
   readonly budget: Budget | undefined;
@@ -55,23 +68,36 @@ export type Definition = {
 /** What the templates of a definition are filled in with. */
 export type Given = JsonObject;
 
-/** What each of them is, as a JSON Schema. */
-export const givenType = {
+const text = { type: "string" } as const;
+
+const fireType = {
   type: "object",
   properties: {
-    fire: {
-      type: "object",
-      properties: {
-        at: { type: "string" },
-        localDate: { type: "string" },
-        localTime: { type: "string" },
-        timeZone: { type: "string" },
-        kind: { type: "string" },
-        missed: { type: "integer" },
-        previousAt: { type: "string" },
-      },
-      required: ["at", "localDate", "localTime", "timeZone", "kind", "missed"],
-    },
+    at: text,
+    localDate: text,
+    localTime: text,
+    timeZone: text,
+    kind: text,
+    missed: { type: "integer" },
+    previousAt: text,
   },
-  required: ["fire"],
+  required: ["at", "localDate", "localTime", "timeZone", "kind", "missed"],
 } as const;
+
+/** What each of them is, as a JSON Schema. `payload`: what events of the source carry, where that is known. */
+export function givenTypeOf(source: Source | undefined, payload: JsonSchema | undefined): JsonSchema {
+  if (source?.kind !== "trigger") return { type: "object", properties: { fire: fireType }, required: ["fire"] };
+  const event = {
+    type: "object",
+    properties: {
+      ...{ id: text, triggerSlug: text, entityId: text, occurredAt: text, receivedAt: text },
+      payload: payload ?? {},
+    },
+    required: ["id", "triggerSlug", "entityId", "occurredAt", "receivedAt", "payload"],
+  };
+  return {
+    type: "object",
+    properties: { fire: fireType, event, events: { type: "array", items: event } },
+    required: ["fire", "event", "events"],
+  };
+}

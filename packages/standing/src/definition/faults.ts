@@ -7,9 +7,11 @@ export type DefinitionFaultCode =
   | "SCHEDULE_INVALID"
   | "TIME_ZONE_UNKNOWN"
   | "JITTER_TOO_LONG"
+  | "TRIGGER_UNKNOWN"
   | "INPUT_MISMATCH"
   | "EXPRESSION_INVALID"
-  | "POLICY_INVALID";
+  | "POLICY_INVALID"
+  | "BUDGET_REQUIRED";
 
 /** One thing wrong with a definition, or with the program in it. */
 export type DefinitionFault = DocumentFault<DefinitionFaultCode | ProgramFault["code"]>;
@@ -44,7 +46,7 @@ export function createDefinitionFaults(document: unknown): {
 
 /** A bound that is not kept is told by what it bounds. */
 function wordOf(code: ProgramFault["code"], [first, second]: readonly (string | number)[]): DefinitionFaultCode {
-  if (code === "PROGRAM_REFERENCE_INVALID") return "EXPRESSION_INVALID";
+  if (code === "PROGRAM_REFERENCE_INVALID" || code === "PROGRAM_EXPRESSION_INVALID") return "EXPRESSION_INVALID";
   if (code !== "PROGRAM_LIMIT_INVALID") return "DEFINITION_MALFORMED";
   return first === "source" && second === "schedule" ? "SCHEDULE_INVALID" : "POLICY_INVALID";
 }

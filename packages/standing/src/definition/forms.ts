@@ -26,7 +26,8 @@ export const bounds = {
 } as const;
 
 const template: JsonSchema = {
-  description: 'A value of what is given: {"$ref": "fire.at"}, {"$text": "{fire.localDate}"}, or a value as it stands.',
+  description:
+    'A value of what is given: {"$ref": "fire.at"}, {"$ref": "event.payload.id"}, {"$text": "{fire.localDate}"}, or a value as it stands.',
 };
 const key: JsonSchema = { description: "What shares it: a text of what is given. Without it the whole program does." };
 const whenOver: JsonSchema = {
@@ -75,12 +76,28 @@ export const scheduleForm: ObjectForm = {
   examples: [{ cron: ["0 9 * * 1-5"], jitter: "2m" }],
 };
 
+/** `trigger`. */
+export const triggerForm: ObjectForm = {
+  description: "Each event of a trigger starts it.",
+  required: { slug: { description: "The trigger.", type: "string", examples: ["calendar.events_changed"] } },
+  optional: { entity: { description: "Only events about the account of this entity.", type: "string" } },
+  examples: [{ slug: "calendar.events_changed" }],
+};
+
 /** `source`. */
 export const sourceForm: ObjectForm = {
-  description: "What starts it.",
-  required: { schedule: schemaOf(scheduleForm) },
-  optional: {},
-  examples: [{ schedule: { every: "15m" } }],
+  description: "What starts it: exactly one of schedule and trigger.",
+  required: {},
+  optional: { schedule: schemaOf(scheduleForm), trigger: schemaOf(triggerForm) },
+  examples: [{ schedule: { every: "15m" } }, { trigger: { slug: "calendar.events_changed" } }],
+};
+
+const condition: JsonSchema = {
+  description:
+    "A CEL expression over fire, event and params, under the rules of program expressions: what it turns away makes no run.",
+  type: "string",
+  minLength: 1,
+  examples: ["event.payload.amount > params.min"],
 };
 
 /** `rate`. */
@@ -138,6 +155,7 @@ export const definitionForm: ObjectForm = {
   optional: {
     title: { description: "What it is for, in up to 200 characters.", type: "string", maxLength: 200 },
     timeZone: { description: "A name of the IANA database. Default UTC.", type: "string", examples: ["Europe/Berlin"] },
+    when: condition,
     input: { ...template, description: `The input of each run. ${template.description}` },
     rate: schemaOf(rateForm),
     budget: schemaOf(budgetForm),

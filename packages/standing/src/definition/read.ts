@@ -1,30 +1,35 @@
+import type { JsonSchema } from "@svc/catalog";
 import { formatValue, isObject } from "@svc/core";
 import {
   createShapeReader,
+  type FaultList,
   type GivenTemplate,
   type JsonObject,
   type Node,
   parseJsonText,
+  readExpression,
   readGiven,
   type ShapeReader,
 } from "@svc/program";
-import { readSchedule } from "../schedule/read.ts";
 import { isTimeZone } from "../schedule/zone.ts";
-import { type Budget, type Definition, givenType, type Overlap, type OverlapPolicy, type Rate } from "./definition.ts";
-import { createDefinitionFaults, type DefinitionFaults } from "./faults.ts";
 import {
-  bounds,
-  budgetForm,
-  definitionCharactersMax,
-  definitionForm,
-  overlapForm,
-  rateForm,
-  sourceForm,
-} from "./forms.ts";
+  type Budget,
+  type Definition,
+  givenTypeOf,
+  type Overlap,
+  type OverlapPolicy,
+  type Rate,
+  type Source,
+} from "./definition.ts";
+import { createDefinitionFaults, type DefinitionFaults } from "./faults.ts";
+import { bounds, budgetForm, definitionCharactersMax, definitionForm, overlapForm, rateForm } from "./forms.ts";
+import { readSource } from "./source.ts";
 
 /** What a text is: a definition whose program was not looked at, or what is wrong with it. */
 export type ReadDefinition = {
   readonly faults: DefinitionFaults;
+  /** The same, for readers and checks that programs share. */
+  readonly shared: FaultList;
   /** Undefined where the text is no object, or lacks what nothing stands in for. */
   readonly definition: Definition | undefined;
   /** The parsed text. */
@@ -34,12 +39,24 @@ export type ReadDefinition = {
 /** Levels that a definition may be nested: a program has as many, and stands one below. */
 const depthMax = 101;
 
-/** Reads a definition. Every fault that does not take the project to see is recorded at once. */
-export async function readDefinition(text: string, nowMs: number): Promise<ReadDefinition> {
+/** What events of a trigger carry, as a JSON Schema; undefined where there is no such trigger. */
+export type PayloadTypes = (triggerSlug: string) => JsonSchema | undefined;
+
+const nothingKnown: PayloadTypes = () => undefined;
+
+/**
+ * Reads a definition. Every fault that does not take the project to see is recorded at once; without `payloadOf` any field of an event is
+ * let pass.
+ */
+export async function readDefinition(
+  text: string,
+  nowMs: number,
+  payloadOf: PayloadTypes = nothingKnown,
+): Promise<ReadDefinition> {
   if (text.length > definitionCharactersMax) {
-    const { faults } = createDefinitionFaults(undefined);
+    const { faults, shared } = createDefinitionFaults(undefined);
     faults.add("DEFINITION_TOO_LARGE", [], `has ${text.length} characters`, `write at most ${definitionCharactersMax}`);
-    return { faults, definition: undefined, document: undefined };
+    return { faults, shared, definition: undefined, document: undefined };
   }
   const { value, faults: textFaults } = parseJsonText(text, depthMax);
   const { faults, shared } = createDefinitionFaults(value);
@@ -47,33 +64,32 @@ export async function readDefinition(text: string, nowMs: number): Promise<ReadD
   if (value === undefined) {
     if (faults.count === 0)
       faults.add("DEFINITION_MALFORMED", [], `is nested deeper than ${depthMax} levels`, "flatten it");
-    return { faults, definition: undefined, document: undefined };
+    return { faults, shared, definition: undefined, document: undefined };
   }
   const reader = createShapeReader(shared);
   const fields = reader.fields({ value, path: [] }, definitionForm);
-  if (fields === undefined || !isObject(value)) return { faults, definition: undefined, document: undefined };
+  if (fields === undefined || !isObject(value)) return { faults, shared, definition: undefined, document: undefined };
   const document = value as JsonObject;
   if (fields.has("version") && fields.at("version").value !== 1) {
     faults.add("DEFINITION_MALFORMED", ["version"], `is ${formatValue(fields.at("version").value)}, not 1`, "write 1");
   }
   const timeZone = readZone(fields.at("timeZone"), reader, faults);
-  const source = reader.fields(fields.at("source"), sourceForm);
-  const schedule =
-    source?.has("schedule") === true
-      ? await readSchedule(source.at("schedule"), { reader, faults, timeZone: timeZone ?? "UTC", nowMs })
-      : undefined;
+  const source = await readSource(fields.at("source"), { reader, faults, timeZone: timeZone ?? "UTC", nowMs });
+  const type = givenTypeOf(source, source?.kind === "trigger" ? payloadOf(source.slug) : undefined);
+  const given: GivenReader = (node) => readGiven(node, type, shared);
   const program = reader.object(fields.at("program"));
   const definition = {
     title: reader.text(fields.at("title"), { max: 200 }) ?? "",
     timeZone: timeZone ?? "UTC",
-    input: readGiven(fields.at("input"), givenType, shared),
-    rate: readRate(fields.at("rate"), reader),
+    when: readExpression(fields.at("when"), reader),
+    input: given(fields.at("input")),
+    rate: readRate(fields.at("rate"), reader, given),
     budget: readBudget(fields.at("budget"), reader, faults),
-    overlap: readOverlap(fields.at("overlap"), reader),
+    overlap: readOverlap(fields.at("overlap"), reader, { given, source }),
     pauseAfter: reader.number(fields.at("pauseAfter"), bounds.pauseAfter) ?? 10,
   };
-  if (schedule === undefined || program === undefined) return { faults, definition: undefined, document };
-  return { faults, document, definition: { ...definition, schedule, programJson: JSON.stringify(program) } };
+  if (source === undefined || program === undefined) return { faults, shared, definition: undefined, document };
+  return { faults, shared, document, definition: { ...definition, source, programJson: JSON.stringify(program) } };
 }
 
 /** The definition of a stored version: it was read before, and what is new since is not asked of it. */
@@ -92,18 +108,17 @@ function readZone(node: Node, reader: ShapeReader, faults: DefinitionFaults): st
   return undefined;
 }
 
-function readKey(node: Node, reader: ShapeReader): GivenTemplate | undefined {
-  return readGiven(node, givenType, reader.faults);
-}
+/** Reads a template over what is given. */
+type GivenReader = (node: Node) => GivenTemplate | undefined;
 
-function readRate(node: Node, reader: ShapeReader): Rate | undefined {
+function readRate(node: Node, reader: ShapeReader, given: GivenReader): Rate | undefined {
   if (node.value === undefined) return undefined;
   const fields = reader.fields(node, rateForm);
   if (fields === undefined) return undefined;
   const max = reader.number(fields.at("max"), bounds.rateMax);
   const perMs = reader.duration(fields.at("per"), bounds.ratePer);
   const whenOver = reader.oneOf(fields.at("whenOver"), ["queue", "skip"]) ?? "queue";
-  const key = readKey(fields.at("key"), reader);
+  const key = given(fields.at("key"));
   return max === undefined || perMs === undefined ? undefined : { max, perMs, whenOver, key };
 }
 
@@ -122,15 +137,19 @@ function readBudget(node: Node, reader: ShapeReader, faults: DefinitionFaults): 
 
 const policies: readonly OverlapPolicy[] = ["skip", "queueOne", "queueAll", "cancelRunning", "allow"];
 
-function readOverlap(node: Node, reader: ShapeReader): Overlap {
+function readOverlap(
+  node: Node,
+  reader: ShapeReader,
+  { given, source }: { readonly given: GivenReader; readonly source: Source | undefined },
+): Overlap {
   const fields = node.value === undefined ? undefined : reader.fields(node, overlapForm);
   const at = (name: string): Node => fields?.at(name) ?? { value: undefined, path: [] };
-  const policy = reader.oneOf(at("policy"), policies) ?? "skip";
+  const policy = reader.oneOf(at("policy"), policies) ?? (source?.kind === "trigger" ? "queueAll" : "skip");
   return {
     policy,
     max: reader.number(at("max"), bounds.overlapMax) ?? (policy === "allow" ? bounds.overlapMax.max : 1),
     queueMax: reader.number(at("queueMax"), bounds.queueMax) ?? 1_000,
     queueForMs: reader.duration(at("queueFor"), bounds.queueFor) ?? 86_400_000,
-    key: readKey(at("key"), reader),
+    key: given(at("key")),
   };
 }

@@ -1,6 +1,6 @@
 import type { Id, JsonObject, KeyId, StandingProgramId } from "@svc/core";
 import {
-  type ClaimedDueTask,
+  type ArrivalLease,
   type CountedRun,
   countEndedStandingRuns,
   type DueTaskLease,
@@ -16,6 +16,7 @@ import {
   readStandingUsage,
   type StandingLane,
   type StandingProgramRecord,
+  type StandingRunReason,
   type StandingRunRecord,
   skipLateStandingRuns,
 } from "@svc/db";
@@ -24,15 +25,11 @@ import { givenOf, keyOf } from "../decide/given.ts";
 import { nextOfCron } from "../schedule/schedule.ts";
 import type { LoadedVersion, VersionName } from "../versions.ts";
 import type { StandingContext } from "./context.ts";
-import { type Fired, firedOf } from "./fire.ts";
+import type { Batch, Candidate, Filtered, Prepared, PreparedFire } from "./due.ts";
+import { type HeardEvent, hearEvents } from "./events.ts";
+import type { Fired } from "./fire.ts";
 import { roomsOf } from "./room.ts";
 import { inputPlace, openInput, sealInput } from "./seals.ts";
-
-/** What one transaction decides about: tasks that this node holds, and calls. */
-export type Batch = {
-  readonly tasks: readonly ClaimedDueTask[];
-  readonly calls: readonly { readonly programId: StandingProgramId; readonly occurrence: Occurrence }[];
-};
 
 /** A program of a batch, with what was decided about it. */
 export type Decided = {
@@ -55,7 +52,12 @@ export type DecidedBatch = {
   readonly decided: readonly Decided[];
   /** Tasks of the batch that are still this node's. */
   readonly held: readonly DueTaskLease[];
+  /** Events that were decided about: they were still this node's. */
+  readonly heard: readonly ArrivalLease[];
 };
+
+/** A program has moved on since its schedule was looked at: what was found is not to be stored. */
+export class StaleBatchError extends Error {}
 
 /** Waiting runs that one transaction looks at. */
 const admittedMax = 200;
@@ -64,19 +66,28 @@ const admittedMax = 200;
 export async function decideBatch(
   context: StandingContext,
   tx: Executor,
-  { tasks, calls }: Batch,
+  batch: Batch,
+  prepared: Prepared,
 ): Promise<DecidedBatch> {
   const nowMs = context.clock.now();
-  const ids = [...new Set([...tasks.map(({ ownerId }) => ownerId), ...calls.map(({ programId }) => programId)])];
+  const { tasks, calls } = batch;
+  const listening = prepared.events.flatMap(({ candidates }) => candidates.map(({ listener }) => listener.programId));
+  const ids = [
+    ...new Set([...tasks.map(({ ownerId }) => ownerId), ...calls.map(({ programId }) => programId), ...listening]),
+  ];
   const programs = await lockStandingPrograms(tx, ids);
   const held = tasks.length === 0 ? [] : await holdDueTasks(tx, tasks);
   const has = (kind: string) => new Set(held.filter((task) => task.kind === kind).map(({ ownerId }) => ownerId));
   const [toFire, toAdmit] = [has("fire"), has("admit")];
   const called = Map.groupBy(calls, ({ programId }) => programId);
+  const { heard, eventsOf } = await hearEvents(tx, prepared, programs);
+  const isDeleted = ({ id, deletedAt }: StandingProgramRecord) => deletedAt !== null && eventsOf(id).length === 0;
   const at = programs.filter(
-    ({ id, deletedAt }) => deletedAt === null && (toFire.has(id) || toAdmit.has(id) || called.has(id)),
+    (program) =>
+      !isDeleted(program) &&
+      (toFire.has(program.id) || toAdmit.has(program.id) || called.has(program.id) || eventsOf(program.id).length > 0),
   );
-  const admits = at.filter(({ id }) => toAdmit.has(id)).map(({ id }) => id);
+  const admits = at.filter(({ id, deletedAt }) => toAdmit.has(id) && deletedAt === null).map(({ id }) => id);
   const counted = Map.groupBy(await countEndedStandingRuns(tx, admits), ({ programId }) => programId);
   const today = await context.versions.get(tx, at.map(nameOf));
   const late = await skipLate(tx, { at, admits, today, nowMs });
@@ -85,46 +96,64 @@ export async function decideBatch(
     at.map(({ id }) => id),
   );
   // What waits is started still where nothing more is due.
-  const isActive = new Set(at.filter(({ state }) => state !== "paused").map(({ id }) => id));
+  const isActive = new Set(
+    at.filter(({ state, deletedAt }) => state !== "paused" && deletedAt === null).map(({ id }) => id),
+  );
   const rooms = lanesWithRoom(
     lanes.filter(({ programId }) => isActive.has(programId) && toAdmit.has(programId)),
     (id) => today(nameOf(at.find((one) => one.id === id) ?? raise(id))),
   );
   const waiting = await readQueuedStandingRuns(tx, rooms.taken);
   const older = await context.versions.get(tx, waiting);
-  const fired = new Map<StandingProgramId, Fired>();
+  const fires = new Map<StandingProgramId, PreparedFire>();
   for (const program of at) {
-    if (!toFire.has(program.id) || !isActive.has(program.id)) continue;
-    fired.set(program.id, await firedOf(program, today(nameOf(program)), nowMs));
+    if (toFire.has(program.id) && isActive.has(program.id)) fires.set(program.id, fireOf(prepared, program));
   }
-  const occurrencesOf = (id: StandingProgramId) => [
-    ...(fired.get(id)?.occurrences ?? []),
-    ...(called.get(id) ?? []).map(({ occurrence }) => occurrence),
+  const dueOf = (id: StandingProgramId): readonly Candidate[] => [
+    ...(fires.get(id)?.candidates ?? []),
+    ...eventsOf(id).flatMap(({ skipped, candidate }) => (skipped === undefined ? [candidate] : [])),
+    ...(called.get(id) ?? []).map(({ occurrence }) => {
+      const program = at.find((one) => one.id === id) ?? raise(id);
+      return { occurrence, version: today(nameOf(program)), filtered: { isDue: true } };
+    }),
   ];
-  const books = await openBooks(context, tx, { at, today, lanes, waiting, older, occurrencesOf, nowMs });
+  const books = await openBooks(context, tx, { at, today, lanes, waiting, older, dueOf, nowMs });
   const decided = at.map((program): Decided => {
     const book = books.of(program);
+    const fire = fires.get(program.id);
     const own = {
       counted: counted.get(program.id) ?? [],
       waiting: waiting.filter(({ programId }) => programId === program.id),
-      fired: fired.get(program.id),
+      fire,
+      events: eventsOf(program.id),
       calls: called.get(program.id) ?? [],
     };
     book.skipped += late.get(program.id) ?? 0;
     const runs = decideProgram(context, book, { ...own, older, ...books });
     return {
-      ...{ program, version: today(nameOf(program)), book, fired: own.fired, counted: own.counted, called: runs },
+      ...{ program, version: today(nameOf(program)), book, fired: fire?.fired, counted: own.counted, called: runs },
       isAdmitted: toAdmit.has(program.id),
       hasMore: rooms.left.has(program.id),
     };
   });
-  return { decided, held };
+  return { decided, held, heard };
+}
+
+/** What was found of a schedule before its program was locked. Throws StaleBatchError where it is not so any more. */
+function fireOf({ fires }: Prepared, { id, version, nextAt, previousAt }: StandingProgramRecord): PreparedFire {
+  const found = fires.get(id);
+  const { seen } = found ?? {};
+  if (found === undefined || seen?.version !== version || seen.nextAt !== nextAt || seen.previousAt !== previousAt) {
+    throw new StaleBatchError(`standing program ${id} has moved on`);
+  }
+  return found;
 }
 
 type Due = {
   readonly counted: readonly CountedRun[];
   readonly waiting: readonly StandingRunRecord[];
-  readonly fired: Fired | undefined;
+  readonly fire: PreparedFire | undefined;
+  readonly events: readonly HeardEvent[];
   readonly calls: readonly { readonly occurrence: Occurrence }[];
   readonly older: (name: VersionName) => LoadedVersion;
   readonly isKeyUsable: (keyId: KeyId) => boolean;
@@ -139,7 +168,7 @@ const detailOf = {
 
 /** First what ended, then what waits, then what is new. Answers the runs of calls. */
 function decideProgram(context: StandingContext, book: Book, due: Due): NewStandingRun[] {
-  const { counted, waiting, fired, calls, older, isKeyUsable, isHeldByPolicy } = due;
+  const { counted, waiting, fire, events, calls, older, isKeyUsable, isHeldByPolicy } = due;
   for (const { jobStatus } of counted) {
     if (jobStatus === "succeeded") book.failuresInRow = 0;
     else if (jobStatus === "failed" || jobStatus === "expired") book.failuresInRow++;
@@ -147,27 +176,54 @@ function decideProgram(context: StandingContext, book: Book, due: Due): NewStand
   book.pauseAfterFailures();
   const { keyId } = book.facts.version.record;
   const isUsable = isKeyUsable(keyId);
-  const isDue = waiting.length + calls.length + (fired?.occurrences.length ?? 0) > 0;
+  const candidates = fire?.candidates ?? [];
+  const isDue = [...candidates, ...events.map(({ candidate }) => candidate)].some(({ filtered }) => isWanted(filtered));
   const isHeld = !book.facts.version.record.needsApproval && isHeldByPolicy(book);
   const held = !isUsable ? "key_revoked" : isHeld ? "approval" : undefined;
-  if (isDue && held !== undefined && book.state !== "paused") book.pause(held, detailOf[held](keyId));
+  if ((isDue || waiting.length + calls.length > 0) && held !== undefined && book.state !== "paused")
+    book.pause(held, detailOf[held](keyId));
   if (book.state !== "paused") {
     for (const run of waiting) book.admit(run, older(run), openInput(context.sealer, run));
   }
-  if (fired !== undefined) {
+  if (fire !== undefined) {
+    const { fired } = fire;
     book.nextAt = fired.nextAt;
     if (fired.missed !== undefined) book.miss(fired.missed);
-    for (const occurrence of fired.occurrences) {
-      book.missed += occurrence.missed;
-      if (held === undefined) book.add(occurrence);
-      else book.refuse(occurrence, held, "");
-      book.previousAt = occurrence.fireAt;
+    for (const candidate of candidates) {
+      book.missed += candidate.occurrence.missed;
+      decideCandidate(book, candidate, held);
+      book.previousAt = candidate.occurrence.fireAt;
     }
     if (book.nextAt === null && book.state === "active") book.state = "ended";
+  }
+  for (const { candidate, skipped } of events) {
+    if (skipped !== undefined) book.skip(candidate.occurrence, skipped, candidate.version);
+    else if (book.state === "paused" && held === undefined)
+      book.skip(candidate.occurrence, "paused", candidate.version);
+    else decideCandidate(book, candidate, held);
+    book.pauseAfterFailures();
   }
   const runs = held === undefined && book.state === "active" ? calls.map(({ occurrence }) => book.add(occurrence)) : [];
   book.pauseAfterFailures();
   return runs;
+}
+
+/** What `when` let pass, or could not be told of. */
+function isWanted(filtered: Filtered): boolean {
+  return "error" in filtered || filtered.isDue;
+}
+
+/** Decides about something that is due: `when` first, then what keeps the program from starting anything, then its policies. */
+function decideCandidate(
+  book: Book,
+  { occurrence, version, filtered }: Candidate,
+  held: StandingRunReason | undefined,
+): void {
+  book.seen++;
+  if ("error" in filtered) book.refuse(occurrence, filtered.reason, filtered.error, version);
+  else if (!filtered.isDue) book.filtered++;
+  else if (held !== undefined) book.refuse(occurrence, held, "", version);
+  else book.add(occurrence, version);
 }
 
 function nameOf({ id: programId, projectId, version }: StandingProgramRecord): VersionName {
@@ -224,7 +280,7 @@ type Opening = {
   readonly lanes: readonly StandingLane[];
   readonly waiting: readonly StandingRunRecord[];
   readonly older: (name: VersionName) => LoadedVersion;
-  readonly occurrencesOf: (id: StandingProgramId) => readonly Occurrence[];
+  readonly dueOf: (id: StandingProgramId) => readonly Candidate[];
   readonly nowMs: number;
 };
 
@@ -232,9 +288,12 @@ type Opening = {
 async function openBooks(
   context: StandingContext,
   tx: Executor,
-  { at, today, lanes, waiting, older, occurrencesOf, nowMs }: Opening,
+  { at, today, lanes, waiting, older, dueOf, nowMs }: Opening,
 ): Promise<Pick<Due, "isKeyUsable" | "isHeldByPolicy"> & { of(program: StandingProgramRecord): Book }> {
-  const due = at.filter(({ id }) => occurrencesOf(id).length > 0 || waiting.some(({ programId }) => programId === id));
+  const due = at.filter(
+    ({ id }) =>
+      dueOf(id).some(({ filtered }) => isWanted(filtered)) || waiting.some(({ programId }) => programId === id),
+  );
   const versionOf = (program: StandingProgramRecord) => today(nameOf(program));
   const keys =
     due.length === 0
@@ -245,18 +304,11 @@ async function openBooks(
           nowMs,
         );
   const rateKeys = [
-    ...due.flatMap((program) => {
-      const { definition } = versionOf(program);
-      if (definition.rate === undefined) return [];
-      return occurrencesOf(program.id).map((one) =>
-        rateKeyOf(program.id, definition, { ...one, previousAt: one.previousAt ?? null }),
-      );
-    }),
+    ...due.flatMap(({ id }) => dueOf(id).flatMap((candidate) => rateKeyOf(id, candidate) ?? [])),
     ...waiting.flatMap((run) => {
-      const { definition } = older(run);
-      return definition.rate === undefined ? [] : [rateKeyOf(run.programId, definition, run)];
+      return older(run).definition.rate === undefined ? [] : [{ programId: run.programId, key: run.rateKey }];
     }),
-  ].flatMap((key) => key ?? []);
+  ];
   const distinct = [...new Map(rateKeys.map((one) => [`${one.programId}/${one.key}`, one])).values()];
   const rates = Map.groupBy(await readStandingRates(tx, distinct), ({ programId }) => programId);
   const budgeted = due.filter((program) => versionOf(program).definition.budget !== undefined);
@@ -294,10 +346,11 @@ async function openBooks(
 
 function rateKeyOf(
   programId: StandingProgramId,
-  { rate, timeZone }: LoadedVersion["definition"],
-  fire: Parameters<typeof givenOf>[0],
+  { occurrence, version: { definition } }: Candidate,
 ): { programId: StandingProgramId; key: string } | undefined {
-  const key = keyOf(rate?.key, givenOf(fire, timeZone));
+  const { rate, timeZone } = definition;
+  if (rate === undefined) return undefined;
+  const key = keyOf(rate.key, givenOf({ ...occurrence, previousAt: occurrence.previousAt ?? null }, timeZone));
   return "fault" in key ? undefined : { programId, key: key.text };
 }
 

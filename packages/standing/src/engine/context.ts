@@ -1,6 +1,8 @@
-import type { Clock, NodeId, Sealer } from "@svc/core";
+import type { CatalogViews } from "@svc/catalog";
+import type { Clock, NodeId, Sealer, WorkMeter } from "@svc/core";
 import type { ClaimedReplay, Database } from "@svc/db";
 import type { JobStarter } from "@svc/jobs";
+import type { Evaluator } from "@svc/program";
 import type { StandingObserver } from "../observer.ts";
 import type { VersionCache } from "../versions.ts";
 
@@ -10,7 +12,7 @@ export type StandingLimits = {
   readonly pollMs: number;
   /** A lease lasts this long; a node that dies holds up what it had claimed for so long. Default 30 s. */
   readonly leaseMs: number;
-  /** Tasks that are decided in one transaction. Default 100. */
+  /** Tasks, and events, that are decided in one transaction. Default 100. */
   readonly batchMax: number;
   /** Runs of a project under way at once, parked ones apart (SVC_STANDING_RUNS). Default 200. */
   readonly projectRunsMax: number;
@@ -28,7 +30,7 @@ export const defaultStandingLimits: StandingLimits = {
 };
 
 /** Where tests stop the engine or end the process. */
-export type StandingFaultPoint = "before-decided" | "after-decided";
+export type StandingFaultPoint = "arrivals-claimed" | "before-decided" | "after-decided";
 
 /** What deciding about occurrences works with. */
 export type StandingContext = {
@@ -37,6 +39,9 @@ export type StandingContext = {
   readonly sealer: Sealer;
   readonly nodeId: NodeId;
   readonly starter: JobStarter;
+  readonly views: CatalogViews;
+  readonly meter: WorkMeter;
+  readonly evaluator: Evaluator;
   readonly versions: VersionCache;
   readonly observer: StandingObserver;
   readonly limits: StandingLimits;

@@ -1,19 +1,24 @@
 import { parseId, type StandingProgramId } from "@svc/core";
 import {
   armLostStandingPrograms,
+  type ClaimedArrival,
   type ClaimedDueTask,
   claimDueTasks,
+  claimStandingArrivals,
   deleteDueTasks,
   isUnavailable,
   type NewStandingRun,
   releaseDueTasks,
+  releaseStandingArrivals,
   requestJobCancel,
   wakeWaitingStandingRuns,
   withTransaction,
 } from "@svc/db";
 import type { Occurrence } from "../decide/book.ts";
-import { type Batch, type Decided, decideBatch } from "./batch.ts";
+import { type Decided, decideBatch, StaleBatchError } from "./batch.ts";
 import type { StandingContext } from "./context.ts";
+import { type Batch, emptyBatch } from "./due.ts";
+import { prepare } from "./prepare.ts";
 import { storeBatch } from "./store.ts";
 
 /** The engine of standing programs of one node. */
@@ -47,7 +52,7 @@ export function createStandingEngine(context: StandingContext): StandingEngine {
     while (!stopped.signal.aborted) {
       pause = new AbortController();
       const { signal } = pause;
-      const isFull = await look(context);
+      const isFull = (await look(context)) || (await lookForEvents(context));
       if (!isFull && !stopped.signal.aborted)
         await clock.wait(limits.pollMs, AbortSignal.any([signal, stopped.signal]));
     }
@@ -72,7 +77,7 @@ export function createStandingEngine(context: StandingContext): StandingEngine {
     },
     wake,
     async call(programId, occurrence) {
-      const decided = await decide(context, { tasks: [], calls: [{ programId, occurrence }] });
+      const decided = await decide(context, { ...emptyBatch, calls: [{ programId, occurrence }] });
       wake();
       return decided[0]?.called[0];
     },
@@ -109,7 +114,7 @@ async function look(context: StandingContext): Promise<boolean> {
 async function decideOrSplit(context: StandingContext, tasks: readonly ClaimedDueTask[]): Promise<void> {
   if (tasks.length === 0) return;
   try {
-    await decide(context, { tasks, calls: [] });
+    await decide(context, { ...emptyBatch, tasks });
   } catch (error) {
     const byProgram = [...Map.groupBy(tasks, ({ ownerId }) => ownerId).values()];
     if (byProgram.length > 1 && !isUnavailable(error)) {
@@ -126,15 +131,71 @@ async function decideOrSplit(context: StandingContext, tasks: readonly ClaimedDu
   }
 }
 
-/** Decides about a batch in one transaction, and tells of it. */
-async function decide(context: StandingContext, batch: Batch): Promise<readonly Decided[]> {
-  const { db, clock, starter, onFaultPoint } = context;
-  const decided = await withTransaction(db, async (tx) => {
-    const all = await decideBatch(context, tx, batch);
-    await storeBatch(context, tx, all);
-    await onFaultPoint?.("before-decided");
-    return all.decided;
+/** One look for events that programs listen to; whether it found as many as it takes at once. */
+async function lookForEvents(context: StandingContext): Promise<boolean> {
+  const { db, clock, limits, nodeId: owner, observer } = context;
+  try {
+    const nowMs = clock.now();
+    const limit = limits.batchMax;
+    const arrivals = await claimStandingArrivals(db, { owner, nowMs, leaseUntilMs: nowMs + limits.leaseMs, limit });
+    if (arrivals.length === 0) return false;
+    await context.onFaultPoint?.("arrivals-claimed");
+    await hearOrSplit(context, arrivals);
+    return arrivals.length === limit;
+  } catch (error) {
+    observer.failed("claim", error);
+    return false;
+  }
+}
+
+/** Attempts at an event after which its runs are refused. */
+const attemptsMax = 5;
+
+/** What fails as a whole is tried event by event; one that fails again and again is refused, and keeps nobody from the others. */
+async function hearOrSplit(context: StandingContext, arrivals: readonly ClaimedArrival[]): Promise<void> {
+  const [first] = arrivals;
+  if (first === undefined) return;
+  const isRefused = arrivals.length === 1 && first.attempt > attemptsMax;
+  try {
+    await decide(context, { ...emptyBatch, arrivals, isRefused });
+  } catch (error) {
+    if (arrivals.length > 1 && !isUnavailable(error)) {
+      for (const arrival of arrivals) await hearOrSplit(context, [arrival]);
+      return;
+    }
+    context.observer.failed("decide", error);
+    const attempt = Math.max(...arrivals.map((arrival) => arrival.attempt));
+    await release(context, arrivals, Math.min(retryMaxMs, retryMinMs * 2 ** Math.min(attempt - 1, 10)));
+  }
+}
+
+/** Where the store is away, leases run out by themselves. */
+async function release(context: StandingContext, arrivals: readonly ClaimedArrival[], waitMs: number): Promise<void> {
+  await releaseStandingArrivals(context.db, arrivals, context.clock.now() + waitMs).catch((error: unknown) => {
+    context.observer.failed("decide", error);
   });
+}
+
+/** How often what programs have moved on from is looked at again. */
+const staleMax = 3;
+
+/** Decides about a batch in one transaction, and tells of it. */
+async function decide(context: StandingContext, batch: Batch, tries = 1): Promise<readonly Decided[]> {
+  const { db, clock, starter, onFaultPoint } = context;
+  const prepared = await prepare(context, batch);
+  let decided: readonly Decided[];
+  try {
+    decided = await withTransaction(db, async (tx) => {
+      const all = await decideBatch(context, tx, batch, prepared);
+      await storeBatch(context, tx, all);
+      await onFaultPoint?.("before-decided");
+      return all.decided;
+    });
+  } catch (error) {
+    if (error instanceof StaleBatchError && tries < staleMax) return decide(context, batch, tries + 1);
+    throw error;
+  }
+  if (prepared.left.length > 0) await release(context, prepared.left, 0);
   await onFaultPoint?.("after-decided");
   if (decided.some(({ book }) => book.starts.length > 0)) starter.wake();
   tell(context, decided);

@@ -1,7 +1,7 @@
-import type { StandingProgramId } from "@svc/core";
 import type { StandingProgramRecord } from "@svc/db";
 import type { Occurrence } from "../decide/book.ts";
 import { type CaughtUp, catchUp } from "../schedule/catch-up.ts";
+import { fireTimeOf } from "../schedule/due.ts";
 import { jitterOf } from "../schedule/jitter.ts";
 import { breath } from "../schedule/read.ts";
 import type { LoadedVersion } from "../versions.ts";
@@ -22,12 +22,16 @@ const turn = 150;
 /** Pause between two parts of what is caught up with. */
 const paceMs = 1_000;
 
+const nothingDue: Fired = { occurrences: [], missed: undefined, nextAt: null, dueAt: null };
+
 /** What is due of a schedule at a time, and when it is due again. */
 export async function firedOf(
   program: Pick<StandingProgramRecord, "id" | "nextAt" | "previousAt">,
-  { definition: { schedule }, next }: Pick<LoadedVersion, "definition" | "next">,
+  { definition: { source }, next }: Pick<LoadedVersion, "definition" | "next">,
   nowMs: number,
 ): Promise<Fired> {
+  if (source.kind !== "schedule") return nothingDue;
+  const { schedule } = source;
   const due: { atMs: number; effectiveMs: number }[] = [];
   let at: number | undefined = program.nextAt ?? undefined;
   while (at !== undefined && due.length < lookMax) {
@@ -50,7 +54,7 @@ export async function firedOf(
     occurrences,
     missed,
     nextAt,
-    dueAt: isLater ? nowMs + paceMs : fireTimeOf(program.id, nextAt, schedule.jitterMs),
+    dueAt: isLater ? nowMs + paceMs : fireTimeOf(program.id, nextAt, source),
   };
 }
 
@@ -64,9 +68,4 @@ function occurrenceOf({ atMs, missed }: CaughtUp["fire"][number], previousAt: nu
     callerKeyId: null,
     input: undefined,
   };
-}
-
-/** When an occurrence is decided about: its time and its part of the jitter. */
-export function fireTimeOf(id: StandingProgramId, atMs: number | null, jitterMs: number): number | null {
-  return atMs === null ? null : atMs + jitterOf(id, atMs, jitterMs);
 }

@@ -1,3 +1,5 @@
+import { createHash } from "node:crypto";
+import type { StandingProgramId } from "@svc/core";
 import {
   addStandingUsage,
   changeStandingPrograms,
@@ -5,6 +7,7 @@ import {
   type DueTaskLease,
   type DueTaskMove,
   deleteDueTasks,
+  deleteStandingArrivals,
   type Executor,
   insertJobsInRoom,
   insertStandingRuns,
@@ -18,6 +21,7 @@ import {
   writeStandingRates,
 } from "@svc/db";
 import { dayOf, type StartedRun } from "../decide/book.ts";
+import { stopListening } from "../programs/listen.ts";
 import type { Decided, DecidedBatch } from "./batch.ts";
 import type { StandingContext } from "./context.ts";
 
@@ -30,7 +34,7 @@ const lookAgainMs = 5_000;
 export async function storeBatch(
   context: StandingContext,
   tx: Executor,
-  { decided, held }: DecidedBatch,
+  { decided, held, heard }: DecidedBatch,
 ): Promise<void> {
   const nowMs = context.clock.now();
   await storeJobs(context, tx, decided);
@@ -62,10 +66,17 @@ export async function storeBatch(
       started: program.started + book.started,
       skipped: program.skipped + book.skipped,
       missed: program.missed + book.missed,
+      seen: program.seen + book.seen,
+      filtered: program.filtered + book.filtered,
       failuresInRow: book.failuresInRow,
       updatedAt: nowMs,
     })),
   );
+  for (const { program, book } of decided) {
+    const isPausedNow = book.state === "paused" && program.state !== "paused";
+    if (isPausedNow) await stopListening(tx, program, { reason: "paused", nowMs });
+  }
+  await deleteStandingArrivals(tx, heard);
   await settleTasks(tx, { decided, held }, nowMs);
 }
 
@@ -108,9 +119,16 @@ function makeJob(
     estimate,
     needsApproval,
     input,
-    standing: { programId, runId: run.id },
+    standing: { programId, runId: run.id, callSeed: callSeedOf(programId, run) },
     nowMs: clock.now(),
   });
+}
+
+/** The same for every job of one occurrence, also where a restored backup has forgotten that it was started. */
+function callSeedOf(programId: StandingProgramId, { version, sourceKey }: StartedRun["run"]): Buffer {
+  return createHash("sha256")
+    .update(JSON.stringify([programId, version, sourceKey]))
+    .digest();
 }
 
 /** The new runs of a batch, but for one that is left out like the program's newest: that one stands for it too. */
@@ -144,7 +162,11 @@ function usageOf({ program: { id: programId }, version, book, counted }: Decided
 }
 
 /** Tasks of programs that are gone or stand still end; the others are moved to when they are due again. */
-async function settleTasks(tx: Executor, { decided, held }: DecidedBatch, nowMs: number): Promise<void> {
+async function settleTasks(
+  tx: Executor,
+  { decided, held }: Pick<DecidedBatch, "decided" | "held">,
+  nowMs: number,
+): Promise<void> {
   const byId = new Map(decided.map((one) => [one.program.id, one]));
   const wakes = await wakeTimesOf(tx, decided, nowMs);
   const ended: DueTaskLease[] = [];

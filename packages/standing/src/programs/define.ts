@@ -12,8 +12,8 @@ import {
   withTransaction,
 } from "@svc/db";
 import { type CheckedDefinition, checkDefinition, hashOfDefinition } from "../definition/check.ts";
+import type { Source } from "../definition/definition.ts";
 import type { StandingContext } from "../engine/context.ts";
-import { fireTimeOf } from "../engine/fire.ts";
 import {
   standingProgramNotFound,
   standingProgramsTooMany,
@@ -21,8 +21,9 @@ import {
   standingSlugTaken,
   standingVersionStale,
 } from "../errors.ts";
-import { occurrencesOf } from "../schedule/schedule.ts";
+import { fireTimeOf, isOver, nextOfSource } from "../schedule/due.ts";
 import { sealDefinition } from "../versions.ts";
+import { listen, stopListening } from "./listen.ts";
 
 const slugPattern = /^[a-z][a-z0-9_-]{0,62}$/;
 
@@ -35,36 +36,37 @@ export async function createProgram(
   principal: ProjectPrincipal,
   { slug, definitionJson, isPaused }: NewProgram,
 ): Promise<StandingProgramId> {
-  const { db, clock, limits, starter } = context;
+  const { db, clock, limits } = context;
   const { projectId, role } = principal;
   if (!slugPattern.test(slug)) throw standingSlugInvalid(slug);
   const hash = await hashOfDefinition(definitionJson);
   const earlier = await findSame(db, principal, slug, hash);
   // Before anything is checked: it is answered, whatever became of tools, accounts and contacts since.
   if (earlier !== undefined) return earlier;
-  const checked = await checkDefinition(starter, { projectId, role, definitionJson, nowMs: clock.now() });
+  const checked = await checkDefinition(context, { projectId, role, definitionJson, nowMs: clock.now() });
   if ("refusal" in checked) throw checked.refusal;
   const programs = standingProgramsForProject(db, projectId);
   if ((await programs.count()) >= limits.programsMax) throw standingProgramsTooMany(limits.programsMax);
   const nowMs = clock.now();
   const id = createId("stp", nowMs);
-  const nextAt = occurrencesOf(checked.definition.schedule)(nowMs) ?? null;
+  const { source } = checked.definition;
+  const nextAt = nextOfSource(source)(nowMs) ?? null;
   try {
     await withTransaction(db, async (tx) => {
       await standingProgramsForProject(tx, projectId).add({
         id,
         slug,
         title: titleOf(checked),
-        state: isPaused ? "paused" : nextAt === null ? "ended" : "active",
+        state: isPaused ? "paused" : isOver(source, nextAt) ? "ended" : "active",
         pauseReason: isPaused ? "requested" : "",
         version: 1,
-        sourceKind: "schedule",
+        sourceKind: source.kind,
         nextAt,
         createdAt: nowMs,
         updatedAt: nowMs,
       });
       await addVersion(context, tx, principal, { id, version: 1, definitionJson, checked, nowMs });
-      if (!isPaused) await arm(tx, { id, projectId }, nextAt, checked);
+      if (!isPaused) await arm(tx, { id, projectId, version: 1 }, nextAt, source);
     });
   } catch (error) {
     if (!isUniqueViolation(error, "standing_programs_slug")) throw error;
@@ -103,9 +105,9 @@ export async function updateProgram(
   principal: ProjectPrincipal,
   { program: { id }, definitionJson, expectedVersion }: ProgramUpdate,
 ): Promise<void> {
-  const { db, clock, starter } = context;
+  const { db, clock } = context;
   const { projectId, role, keyId } = principal;
-  const checked = await checkDefinition(starter, { projectId, role, definitionJson, nowMs: clock.now() });
+  const checked = await checkDefinition(context, { projectId, role, definitionJson, nowMs: clock.now() });
   if ("refusal" in checked) throw checked.refusal;
   await withTransaction(db, async (tx) => {
     const nowMs = clock.now();
@@ -122,20 +124,23 @@ export async function updateProgram(
     )
       return;
     const version = program.version + 1;
-    const nextAt = occurrencesOf(checked.definition.schedule)(nowMs) ?? null;
+    const { source } = checked.definition;
+    const nextAt = nextOfSource(source)(nowMs) ?? null;
     const isAdopted = program.pauseReason === "key_revoked" || program.pauseReason === "approval";
     const isPaused = program.state === "paused" && !isAdopted;
     await addVersion(context, tx, principal, { id, version, definitionJson, checked, nowMs });
     await standingProgramsForProject(tx, projectId).change(id, {
       version,
       title: titleOf(checked),
-      state: isPaused ? "paused" : nextAt === null ? "ended" : "active",
+      sourceKind: source.kind,
+      state: isPaused ? "paused" : isOver(source, nextAt) ? "ended" : "active",
       ...(isAdopted && { pauseReason: "", pauseDetail: "", failuresInRow: 0 }),
       nextAt,
       updatedAt: nowMs,
     });
     await clearDueTasks(tx, id, ["fire"]);
-    if (!isPaused) await arm(tx, program, nextAt, checked);
+    if (program.state !== "paused") await stopListening(tx, program, { reason: "updated", nowMs });
+    if (!isPaused) await arm(tx, { ...program, version }, nextAt, source);
   });
 }
 
@@ -172,13 +177,15 @@ async function addVersion(
   });
 }
 
-/** Makes a program due: what waits at once, its schedule at its next time. */
+/** Makes a program due: its schedule at its next time, its trigger from now on. */
 async function arm(
   tx: Executor,
-  { id: ownerId, projectId }: Pick<StandingProgramRecord, "id" | "projectId">,
+  program: Pick<StandingProgramRecord, "id" | "projectId" | "version">,
   nextAt: number | null,
-  { definition }: Pick<CheckedDefinition, "definition">,
+  source: Source,
 ): Promise<void> {
-  const dueAt = fireTimeOf(ownerId, nextAt, definition.schedule.jitterMs);
+  const { id: ownerId, projectId } = program;
+  await listen(tx, program, source);
+  const dueAt = fireTimeOf(ownerId, nextAt, source);
   if (dueAt !== null) await putDueTasks(tx, [{ ownerId, kind: "fire", subject: "", projectId, dueAt }]);
 }

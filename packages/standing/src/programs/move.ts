@@ -11,8 +11,9 @@ import {
   withTransaction,
 } from "@svc/db";
 import type { StandingContext } from "../engine/context.ts";
-import { fireTimeOf } from "../engine/fire.ts";
 import { pauseCauseStands, standingProgramNotFound } from "../errors.ts";
+import { fireTimeOf, isOver } from "../schedule/due.ts";
+import { listen, stopListening } from "./listen.ts";
 
 /** Lets a program start nothing until it is resumed. */
 export function pauseProgram(
@@ -31,7 +32,8 @@ export function pauseProgram(
       pauseDetail: "",
       updatedAt: nowMs,
     });
-    await clearDueTasks(tx, id, ["fire", "admit"]);
+    await clearDueTasks(tx, id, ["fire", "admit", "close"]);
+    await stopListening(tx, program, { reason: "paused", nowMs });
   });
 }
 
@@ -54,12 +56,13 @@ export function resumeProgram(
     if (isHeld) throw pauseCauseStands("the project's policy has the plan wait for approval");
     const nextAt = next(nowMs) ?? null;
     await standingProgramsForProject(tx, program.projectId).change(id, {
-      state: nextAt === null ? "ended" : "active",
+      state: isOver(definition.source, nextAt) ? "ended" : "active",
       ...{ pauseReason: "", pauseDetail: "", failuresInRow: 0, nextAt, updatedAt: nowMs },
     });
     await clearDueTasks(tx, id, ["fire"]);
     const task = { ownerId: id, projectId: program.projectId, subject: "" };
-    const dueAt = fireTimeOf(id, nextAt, definition.schedule.jitterMs);
+    await listen(tx, program, definition.source);
+    const dueAt = fireTimeOf(id, nextAt, definition.source);
     const tasks: NewDueTask[] = [{ ...task, kind: "admit", dueAt: nowMs }];
     if (dueAt !== null) tasks.push({ ...task, kind: "fire", dueAt });
     await putDueTasks(tx, tasks);
@@ -76,8 +79,9 @@ export function deleteProgram(
     const nowMs = clock.now();
     const program = await locked(tx, id);
     if (cancelsRunning) await cancelJobs(tx, program, nowMs);
-    await standingRunsForProject(tx, program.projectId).skipQueued(id, "deleted", nowMs);
-    await clearDueTasks(tx, id, ["fire", "admit"]);
+    await standingRunsForProject(tx, program.projectId).skipOpen(id, "deleted", nowMs);
+    await clearDueTasks(tx, id, ["fire", "admit", "close"]);
+    if (program.state !== "paused") await stopListening(tx, program, { reason: "deleted", nowMs });
     await standingProgramsForProject(tx, program.projectId).change(id, { deletedAt: nowMs, updatedAt: nowMs });
   });
 }

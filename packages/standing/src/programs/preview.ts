@@ -3,9 +3,8 @@ import type { EstimateDocument, StandingProgramRecord } from "@svc/db";
 import { checkDefinition } from "../definition/check.ts";
 import type { Definition } from "../definition/definition.ts";
 import type { StandingContext } from "../engine/context.ts";
-import { jitterOf } from "../schedule/jitter.ts";
+import { fireTimeOf, nextOfSource } from "../schedule/due.ts";
 import { breath } from "../schedule/read.ts";
-import { occurrencesOf } from "../schedule/schedule.ts";
 
 /** What is previewed: a definition, else that of a program that stands; or a definition as the program's next. */
 export type PreviewRequest = {
@@ -28,7 +27,7 @@ export async function preview(
   { projectId, role }: ProjectPrincipal,
   { program, definitionJson, count }: PreviewRequest,
 ): Promise<Preview> {
-  const { clock, starter, versions, db } = context;
+  const { clock, versions, db } = context;
   const nowMs = clock.now();
   if (program !== undefined && definitionJson === "") {
     const name = { programId: program.id, projectId, version: program.version };
@@ -36,7 +35,7 @@ export async function preview(
     const times = await timesOf(definition, program, program.nextAt ?? nowMs + 1, count);
     return { times, timeZone: definition.timeZone, estimate: record.estimate, needsApproval: record.needsApproval };
   }
-  const checked = await checkDefinition(starter, { projectId, role, definitionJson, nowMs });
+  const checked = await checkDefinition(context, { projectId, role, definitionJson, nowMs });
   if ("refusal" in checked) throw checked.refusal;
   const { definition, start } = checked;
   const times = await timesOf(definition, program, nowMs + 1, count);
@@ -44,16 +43,16 @@ export async function preview(
 }
 
 async function timesOf(
-  { schedule }: Definition,
+  { source }: Definition,
   program: StandingProgramRecord | undefined,
   fromMs: number,
   count: number,
 ): Promise<Preview["times"]> {
-  const next = occurrencesOf(schedule);
+  const next = nextOfSource(source);
   const times: { atMs: number; effectiveMs: number }[] = [];
   let atMs = next(fromMs - 1);
   while (atMs !== undefined && times.length < count) {
-    times.push({ atMs, effectiveMs: atMs + (program ? jitterOf(program.id, atMs, schedule.jitterMs) : 0) });
+    times.push({ atMs, effectiveMs: (program && fireTimeOf(program.id, atMs, source)) ?? atMs });
     atMs = next(atMs);
     if (times.length % 20 === 0) await breath();
   }

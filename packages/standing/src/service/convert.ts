@@ -30,6 +30,7 @@ const states: Readonly<Record<StandingState, StandingStateMessage>> = {
 };
 
 const runStates: Readonly<Record<StandingRunState, StandingRunStateMessage>> = {
+  collecting: StandingRunStateMessage.COLLECTING,
   queued: StandingRunStateMessage.QUEUED,
   started: StandingRunStateMessage.STARTED,
   ended: StandingRunStateMessage.ENDED,
@@ -67,6 +68,9 @@ const reasons: Readonly<Record<StandingRunReason, true>> = {
   input_invalid: true,
   key_revoked: true,
   approval: true,
+  duplicate: true,
+  filter_error: true,
+  start_failed: true,
 };
 
 /** A reason of a list's filter; undefined for a text that is none. */
@@ -111,6 +115,8 @@ export function toProgram(parts: ProgramParts): StandingProgram {
       started: BigInt(program.started),
       skipped: BigInt(program.skipped),
       missed: BigInt(program.missed),
+      seen: BigInt(program.seen),
+      filtered: BigInt(program.filtered),
       failuresInRow: program.failuresInRow,
       queued: sum("queued"),
       underWay: sum("started"),

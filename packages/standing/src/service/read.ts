@@ -11,8 +11,8 @@ import type { StandingProgram } from "@svc/gen/standing";
 import { shownProgram } from "@svc/jobs";
 import { dayOf } from "../decide/book.ts";
 import type { StandingContext } from "../engine/context.ts";
-import { fireTimeOf } from "../engine/fire.ts";
 import { standingProgramNotFound } from "../errors.ts";
+import { fireTimeOf } from "../schedule/due.ts";
 import { type LoadedVersion, openDefinition } from "../versions.ts";
 import { toProgram } from "./convert.ts";
 
@@ -78,7 +78,7 @@ function nextTimesOf({ id, state, nextAt }: StandingProgramRecord, { definition,
   const times: number[] = [];
   let at = state === "active" ? nextAt : null;
   while (at !== null && times.length < nextTimesMax) {
-    times.push(fireTimeOf(id, at, definition.schedule.jitterMs) ?? at);
+    times.push(fireTimeOf(id, at, definition.source) ?? at);
     at = next(at) ?? null;
   }
   return times;

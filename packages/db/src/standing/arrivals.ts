@@ -1,0 +1,156 @@
+import { type EventId, type ProjectId, uuidOfId } from "@svc/core";
+import type { Executor } from "../connect.ts";
+import { standingArrivals } from "../schema/standing.ts";
+import { events } from "../schema/triggers.ts";
+import { fieldsOf, int8, type Row, timestamptz } from "../sql/codec.ts";
+import { compose, query } from "../sql/compose.ts";
+import { rows, values } from "../sql/parts.ts";
+import { type RawRow, selectList } from "../sql/select-list.ts";
+import { statement } from "../sql/statement.ts";
+import type { DueClaimRequest } from "./claim.ts";
+
+/** An event that this node is to decide about. `attempt`: claims so far, this one included. */
+export type ClaimedArrival = Readonly<
+  Row<
+    typeof standingArrivals,
+    "dueAt" | "projectId" | "eventId" | "triggerSlug" | "routingVersion" | "leaseToken" | "attempt"
+  >
+>;
+
+/** Names an arrival and the lease it is held under. */
+export type ArrivalLease = Pick<ClaimedArrival, "dueAt" | "projectId" | "eventId" | "leaseToken">;
+
+/** Arrivals looked at for one claim, as a multiple of its limit: among them every project gets its share. */
+const windowFactor = 10;
+
+const claimed = selectList(
+  standingArrivals,
+  ["dueAt", "projectId", "eventId", "triggerSlug", "routingVersion", "leaseToken", "attempt"],
+  "t",
+);
+
+/**
+ * Claims arrivals as `claim_due_tasks` does: the oldest first, the first of every project before the second of any. The key serves
+ * the window and each look-up; no column of leases is in it: the update is HOT.
+ */
+const claimArrivals = statement<RawRow<ClaimedArrival>>(
+  "claim_standing_arrivals",
+  `with due as materialized (
+    select due_at, project_id, event_id from standing_arrivals
+    where due_at <= $1::timestamptz and (lease_until is null or lease_until <= $1::timestamptz)
+    order by due_at, project_id, event_id limit $2::int4
+  ), ranked as materialized (
+    select *, row_number() over (partition by project_id order by due_at, event_id) as place from due
+  ), picked as materialized (
+    select t.due_at, t.project_id, t.event_id from ranked r
+    join standing_arrivals t on t.due_at = r.due_at and t.project_id = r.project_id and t.event_id = r.event_id
+    where t.lease_until is null or t.lease_until <= $1::timestamptz
+    order by r.place, r.due_at, r.event_id limit $3::int4
+    for update of t skip locked
+  )
+  update standing_arrivals t set lease_owner = $4::uuid, lease_token = t.lease_token + 1, lease_until = $5::timestamptz,
+    attempt = t.attempt + 1
+  from picked p where t.due_at = p.due_at and t.project_id = p.project_id and t.event_id = p.event_id
+  returning ${claimed.text}`,
+);
+
+/** Claims arrivals for `owner`, the oldest first in the answer. */
+export async function claimStandingArrivals(db: Executor, request: DueClaimRequest): Promise<ClaimedArrival[]> {
+  const { owner, nowMs, leaseUntilMs, limit } = request;
+  const parameters = [new Date(nowMs).toISOString(), limit * windowFactor, limit, uuidOfId(owner)];
+  const found = await claimArrivals(db, [...parameters, new Date(leaseUntilMs).toISOString()]);
+  return inOrder(found.map((row) => claimed.read(row)));
+}
+
+function inOrder<Arrival extends Pick<ClaimedArrival, "dueAt" | "eventId">>(arrivals: readonly Arrival[]): Arrival[] {
+  return arrivals.toSorted((a, b) => a.dueAt - b.dueAt || (a.eventId < b.eventId ? -1 : 1));
+}
+
+const leaseRows = rows(fieldsOf(standingArrivals, "dueAt", "projectId", "eventId", "leaseToken"));
+
+const isHeld =
+  "t.due_at = i.due_at and t.project_id = i.project_id and t.event_id = i.event_id and t.lease_token = i.lease_token and t.lease_owner is not null";
+
+const leaseColumns = selectList(standingArrivals, ["dueAt", "projectId", "eventId", "leaseToken"], "t");
+
+/** By primary key, in its order. */
+const holdArrivals = compose(
+  "hold_standing_arrivals",
+  { leases: leaseRows },
+  ({ leases }) => query<RawRow<ArrivalLease>>`
+    select ${leaseColumns.text} from ${leases.from("i")} join standing_arrivals t on ${isHeld}
+    order by t.due_at, t.project_id, t.event_id for update of t`,
+);
+
+/** Locks arrivals for the rest of the transaction, after the programs they concern; answers those that are still this lease's. */
+export async function holdStandingArrivals(tx: Executor, leases: readonly ArrivalLease[]): Promise<ArrivalLease[]> {
+  if (leases.length === 0) return [];
+  return (await holdArrivals(tx, { leases })).map((row) => leaseColumns.read(row));
+}
+
+/** By primary key. */
+const deleteArrivals = compose(
+  "delete_standing_arrivals",
+  { leases: leaseRows },
+  ({ leases }) => query`delete from standing_arrivals t using ${leases.from("i")} where ${isHeld}`,
+);
+
+/** Ends arrivals that are held under these leases. */
+export async function deleteStandingArrivals(tx: Executor, leases: readonly ArrivalLease[]): Promise<void> {
+  if (leases.length > 0) await deleteArrivals(tx, { leases });
+}
+
+/** By primary key, locked in its order. */
+const releaseArrivals = compose(
+  "release_standing_arrivals",
+  { leases: leaseRows, arrival: values({ dueAtMs: timestamptz }) },
+  ({ leases, arrival }) => query`
+    with held as materialized (
+      select t.due_at, t.project_id, t.event_id from ${leases.from("i")} join standing_arrivals t on ${isHeld}
+      order by t.due_at, t.project_id, t.event_id for update of t
+    )
+    update standing_arrivals t set lease_owner = null, lease_until = ${arrival.dueAtMs}
+    from held h where t.due_at = h.due_at and t.project_id = h.project_id and t.event_id = h.event_id`,
+);
+
+/** Gives leases back, undone: the arrivals are due again at `dueAtMs`. Lost ones are left alone. */
+export async function releaseStandingArrivals(
+  db: Executor,
+  leases: readonly ArrivalLease[],
+  dueAtMs: number,
+): Promise<void> {
+  if (leases.length > 0) await releaseArrivals(db, { leases, arrival: { dueAtMs } });
+}
+
+/** An event as standing programs are given it. */
+export type ArrivedEvent = Readonly<
+  Row<typeof events, "id" | "projectId" | "triggerSlug" | "entityId" | "payload" | "occurredAt" | "receivedAt">
+>;
+
+const eventColumns = selectList(
+  events,
+  ["id", "projectId", "triggerSlug", "entityId", "payload", "occurredAt", "receivedAt"],
+  "e",
+);
+
+/** By primary key, a look-up each; as many, in their order, as have so many bytes together, and one at least. The length of a text is read without the text. */
+const readEvents = compose(
+  "read_arrived_events",
+  { wanted: rows(fieldsOf(events, "projectId", "id")), bound: values({ bytesMax: int8 }) },
+  ({ wanted, bound }) => query<RawRow<ArrivedEvent>>`select ${eventColumns.text} from (
+      select e.*, sum(octet_length(e.payload)) over (order by e.place) - octet_length(e.payload) as before
+      from (select e.*, w.place from ${wanted.fromOrdered("w", "place")} cross join lateral (
+        select * from events where project_id = w.project_id and id = w.id and kind <> 'swept' offset 0) e) e) e
+    where e.before < ${bound.bytesMax} order by e.place`,
+);
+
+/** Reads events, as many as have so many bytes together and the one that passes them; one that is gone is absent. */
+export async function readArrivedEvents(
+  db: Executor,
+  wanted: readonly { readonly projectId: ProjectId; readonly eventId: EventId }[],
+  bytesMax: number,
+): Promise<ArrivedEvent[]> {
+  if (wanted.length === 0) return [];
+  const names = wanted.map(({ projectId, eventId: id }) => ({ projectId, id }));
+  return (await readEvents(db, { wanted: names, bound: { bytesMax } })).map((row) => eventColumns.read(row));
+}

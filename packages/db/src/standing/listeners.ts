@@ -1,0 +1,103 @@
+import type { ProjectId, StandingProgramId } from "@svc/core";
+import { and, eq, isNull } from "drizzle-orm";
+import type { Executor } from "../connect.ts";
+import { touchProjectRouting } from "../projects/repo.ts";
+import { standingListeners } from "../schema/standing.ts";
+import type { ListenerEnd } from "../schema/words.ts";
+import { fieldsOf, int8, type Row } from "../sql/codec.ts";
+import { compose, query } from "../sql/compose.ts";
+import { rows } from "../sql/parts.ts";
+import { type RawRow, selectList } from "../sql/select-list.ts";
+import { statement } from "../sql/statement.ts";
+
+/** Which trigger a version of a program listens to, or listened to. */
+export type StandingListener = Readonly<Row<typeof standingListeners>>;
+
+/** Events of a trigger that were stored at a routing version of their project. */
+export type HeardTrigger = {
+  readonly projectId: ProjectId;
+  readonly triggerSlug: string;
+  readonly routingVersion: number;
+};
+
+const columns = selectList(
+  standingListeners,
+  ["programId", "fromVersion", "projectId", "triggerSlug", "version", "untilVersion", "endReason", "endedAt"],
+  "l",
+);
+
+/** By standing_listeners_trigger, a probe each: the latest first, until none of a program is left that listened. */
+const findListeners = compose(
+  "find_standing_listeners",
+  { heard: rows({ ...fieldsOf(standingListeners, "projectId", "triggerSlug"), routingVersion: int8 }) },
+  ({ heard }) => query<
+    RawRow<StandingListener>
+  >`select distinct ${columns.text} from ${heard.from("w")} cross join lateral (
+      select * from standing_listeners where project_id = w.project_id and trigger_slug = w.trigger_slug
+        and from_version <= w.routing_version and (until_version is null or until_version > w.routing_version) offset 0) l`,
+);
+
+/** Who listened to triggers when events of them were stored: also who does not any more. */
+export async function findStandingListeners(db: Executor, heard: readonly HeardTrigger[]): Promise<StandingListener[]> {
+  if (heard.length === 0) return [];
+  return (await findListeners(db, { heard })).map((row) => columns.read(row));
+}
+
+/** What begins to listen. */
+export type NewListener = Pick<StandingListener, "programId" | "projectId" | "triggerSlug" | "version">;
+
+/**
+ * Lets a locked program listen to a trigger, from this transaction's end on: an event is stored either before that, and is not its own, or
+ * it finds the routing of its project moved.
+ */
+export async function openStandingListener(tx: Executor, listener: NewListener): Promise<void> {
+  const fromVersion = await touchProjectRouting(tx, listener.projectId);
+  await tx.orm.insert(standingListeners).values({ ...listener, fromVersion });
+}
+
+/** Lets a locked program listen to nothing any more: what was stored before is still its own, and told `reason`. */
+export async function closeStandingListener(
+  tx: Executor,
+  {
+    programId,
+    projectId,
+    reason,
+    nowMs,
+  }: {
+    readonly programId: StandingProgramId;
+    readonly projectId: ProjectId;
+    readonly reason: ListenerEnd;
+    readonly nowMs: number;
+  },
+): Promise<void> {
+  const untilVersion = await touchProjectRouting(tx, projectId);
+  await tx.orm
+    .update(standingListeners)
+    .set({ untilVersion, endReason: reason, endedAt: nowMs })
+    .where(and(eq(standingListeners.programId, programId), isNull(standingListeners.untilVersion)));
+}
+
+/** How many programs of a project listen to a trigger. */
+export function countStandingListeners(db: Executor, projectId: ProjectId, triggerSlug: string): Promise<number> {
+  return db.orm.$count(
+    standingListeners,
+    and(
+      eq(standingListeners.projectId, projectId),
+      eq(standingListeners.triggerSlug, triggerSlug),
+      isNull(standingListeners.untilVersion),
+    ),
+  );
+}
+
+/** By standing_listeners_ended; what was stored while they listened was decided about by then, or is found to be nobody's. */
+const sweepListeners = statement<{ id: string }>(
+  "sweep_standing_listeners",
+  `delete from standing_listeners where ctid = any(array(
+     select ctid from standing_listeners where ended_at < $1::timestamptz and ended_at is not null
+     order by ended_at limit $2::int4)) returning program_id as id`,
+);
+
+/** Removes a batch of listeners that ended before a time; answers how many. */
+export async function sweepStandingListeners(db: Executor, beforeMs: number, limit: number): Promise<number> {
+  return (await sweepListeners(db, [new Date(beforeMs).toISOString(), limit])).length;
+}

@@ -1,0 +1,51 @@
+import type { StandingProgramId } from "@svc/core";
+import type { ClaimedArrival, ClaimedDueTask, StandingListener, StandingProgramRecord } from "@svc/db";
+import type { Occurrence } from "../decide/book.ts";
+import type { LoadedVersion } from "../versions.ts";
+import type { Fired } from "./fire.ts";
+
+/** What one transaction decides about: tasks and events that this node holds, and calls. */
+export type Batch = {
+  readonly tasks: readonly ClaimedDueTask[];
+  readonly arrivals: readonly ClaimedArrival[];
+  /** The events could not be decided about again and again: their runs are refused. */
+  readonly isRefused?: boolean;
+  readonly calls: readonly { readonly programId: StandingProgramId; readonly occurrence: Occurrence }[];
+};
+
+/** A batch of nothing. */
+export const emptyBatch: Batch = { tasks: [], arrivals: [], calls: [] };
+
+/** What `when` made of something that is due: `error` is why it could not be told, or not be decided about. */
+export type Filtered =
+  | { readonly isDue: boolean }
+  | { readonly error: string; readonly reason: "filter_error" | "start_failed" };
+
+/** Something that is due, as far as it is looked at before its program is locked. */
+export type Candidate = {
+  readonly occurrence: Occurrence;
+  /** The version that decides about it: of an event the one that listened when it was stored. */
+  readonly version: LoadedVersion;
+  readonly filtered: Filtered;
+};
+
+/** What is due of a program's schedule, as the program stood. */
+export type PreparedFire = {
+  readonly seen: Pick<StandingProgramRecord, "version" | "nextAt" | "previousAt">;
+  readonly fired: Fired;
+  readonly candidates: readonly Candidate[];
+};
+
+/** An event, and who listened to it. */
+export type PreparedEvent = {
+  readonly arrival: ClaimedArrival;
+  readonly candidates: readonly { readonly listener: StandingListener; readonly candidate: Candidate }[];
+};
+
+/** What is found out before programs are locked: schedules are searched and expressions evaluated while nobody waits for it. */
+export type Prepared = {
+  readonly fires: ReadonlyMap<StandingProgramId, PreparedFire>;
+  readonly events: readonly PreparedEvent[];
+  /** Arrivals that are too large to be taken with the others. */
+  readonly left: readonly ClaimedArrival[];
+};

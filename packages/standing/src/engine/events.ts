@@ -1,0 +1,58 @@
+import type { StandingProgramId } from "@svc/core";
+import {
+  type ArrivalLease,
+  type Executor,
+  findStandingListeners,
+  holdStandingArrivals,
+  type StandingListener,
+  type StandingProgramRecord,
+  type StandingRunReason,
+} from "@svc/db";
+import type { Candidate, Prepared } from "./due.ts";
+
+/** An event for a program. `skipped`: why it is left out whatever it is; its program listens no more. */
+export type HeardEvent = { readonly candidate: Candidate; readonly skipped: StandingRunReason | undefined };
+
+/** The events of a batch that are still this node's, by the programs that listened to them. These are locked by now. */
+export async function hearEvents(
+  tx: Executor,
+  { events }: Prepared,
+  programs: readonly StandingProgramRecord[],
+): Promise<{ readonly heard: readonly ArrivalLease[]; eventsOf(id: StandingProgramId): readonly HeardEvent[] }> {
+  const heard = await holdStandingArrivals(
+    tx,
+    events.map(({ arrival }) => arrival),
+  );
+  const isHeld = new Set(heard.map(({ eventId, projectId }) => `${projectId} ${eventId}`));
+  const own = events.filter(({ arrival }) => isHeld.has(`${arrival.projectId} ${arrival.eventId}`));
+  // Who was paused or deleted while it was looked at says so now.
+  const listeners = new Map(
+    (
+      await findStandingListeners(
+        tx,
+        own.flatMap(({ arrival, candidates }) => (candidates.length === 0 ? [] : [arrival])),
+      )
+    ).map((listener) => [keyOf(listener), listener]),
+  );
+  const byId = new Map(programs.map((program) => [program.id, program]));
+  const all = new Map<StandingProgramId, HeardEvent[]>();
+  for (const { listener, candidate } of own.flatMap(({ candidates }) => candidates)) {
+    const program = byId.get(listener.programId);
+    if (program === undefined) continue;
+    const skipped = whySkipped(program, listeners.get(keyOf(listener)) ?? listener);
+    all.set(program.id, [...(all.get(program.id) ?? []), { candidate, skipped }]);
+  }
+  return { heard, eventsOf: (id) => all.get(id) ?? [] };
+}
+
+function keyOf({ programId, fromVersion }: Pick<StandingListener, "programId" | "fromVersion">): string {
+  return `${programId} ${fromVersion}`;
+}
+
+function whySkipped(
+  { state, deletedAt }: StandingProgramRecord,
+  { endReason }: StandingListener,
+): StandingRunReason | undefined {
+  if (deletedAt !== null) return "deleted";
+  return endReason === "paused" || state === "paused" ? "paused" : undefined;
+}

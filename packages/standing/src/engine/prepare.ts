@@ -1,0 +1,137 @@
+import type { EventId, ProjectId, StandingProgramId, Work } from "@svc/core";
+import {
+  type ArrivedEvent,
+  type ClaimedArrival,
+  findStandingListeners,
+  readArrivedEvents,
+  readStandingPrograms,
+  type StandingListener,
+} from "@svc/db";
+import type { Occurrence } from "../decide/book.ts";
+import { eventOf, occurrenceOfEvent } from "../decide/event.ts";
+import { givenOf } from "../decide/given.ts";
+import type { LoadedVersion } from "../versions.ts";
+import type { StandingContext } from "./context.ts";
+import type { Batch, Candidate, Filtered, Prepared, PreparedEvent, PreparedFire } from "./due.ts";
+import { firedOf } from "./fire.ts";
+
+/** Bytes of events that one transaction decides about, and the event that passes them. */
+const eventBytesMax = 8_388_608;
+
+/** Finds out what is due of a batch, as the store stands. */
+export async function prepare(context: StandingContext, batch: Batch): Promise<Prepared> {
+  const works = new Map<ProjectId, Work>();
+  const workOf = (projectId: ProjectId) => {
+    const work = works.get(projectId) ?? context.meter.begin({ projectId });
+    works.set(projectId, work);
+    return work;
+  };
+  return { fires: await prepareFires(context, batch, workOf), ...(await prepareEvents(context, batch, workOf)) };
+}
+
+type WorkOf = (projectId: ProjectId) => Work;
+
+async function prepareFires(
+  context: StandingContext,
+  { tasks }: Batch,
+  workOf: WorkOf,
+): Promise<Map<StandingProgramId, PreparedFire>> {
+  const { db, versions, clock } = context;
+  const ids = tasks.filter(({ kind }) => kind === "fire").map(({ ownerId }) => ownerId);
+  const fires = new Map<StandingProgramId, PreparedFire>();
+  const programs = (await readStandingPrograms(db, ids)).filter(
+    ({ state, deletedAt }) => state !== "paused" && deletedAt === null,
+  );
+  const versionOf = await versions.get(
+    db,
+    programs.map(({ id: programId, projectId, version }) => ({ programId, projectId, version })),
+  );
+  for (const program of programs) {
+    const { id: programId, projectId, version: number, nextAt, previousAt } = program;
+    const version = versionOf({ programId, projectId, version: number });
+    const fired = await firedOf(program, version, clock.now());
+    const candidates: Candidate[] = [];
+    for (const occurrence of fired.occurrences) {
+      candidates.push({ occurrence, version, filtered: await filter(context, version, occurrence, workOf(projectId)) });
+    }
+    fires.set(programId, { seen: { version: number, nextAt, previousAt }, fired, candidates });
+  }
+  return fires;
+}
+
+async function prepareEvents(
+  context: StandingContext,
+  { arrivals, isRefused }: Batch,
+  workOf: WorkOf,
+): Promise<Pick<Prepared, "events" | "left">> {
+  const { db, versions } = context;
+  const found = await findStandingListeners(db, distinct(arrivals));
+  const listeners = Map.groupBy<string, StandingListener>(found, triggerKey);
+  const wanted = arrivals.filter((arrival) => listeners.has(triggerKey(arrival)));
+  const read = new Map((await readArrivedEvents(db, wanted, eventBytesMax)).map((event) => [event.id, event]));
+  const firstLeft = firstUnread(wanted, read);
+  const versionOf = await versions.get(db, [...listeners.values()].flat());
+  const events: PreparedEvent[] = [];
+  const left: ClaimedArrival[] = [];
+  for (const arrival of arrivals) {
+    const event = read.get(arrival.eventId);
+    if (event === undefined && wanted.indexOf(arrival) >= firstLeft) {
+      left.push(arrival);
+      continue;
+    }
+    const own = (listeners.get(triggerKey(arrival)) ?? []).filter((listener) => hears(listener, arrival));
+    const candidates: PreparedEvent["candidates"][number][] = [];
+    const given = event && !isRefused ? eventOf(event) : {};
+    for (const listener of event === undefined ? [] : own) {
+      const version = versionOf(listener);
+      const { source } = version.definition;
+      if (event === undefined || source.kind !== "trigger") continue;
+      if (source.entity !== undefined && source.entity !== event.entityId) continue;
+      const occurrence = occurrenceOfEvent(event, given);
+      const filtered = isRefused
+        ? couldNotBeDecided
+        : await filter(context, version, occurrence, workOf(arrival.projectId));
+      candidates.push({ listener, candidate: { occurrence, version, filtered } });
+    }
+    events.push({ arrival, candidates });
+  }
+  return { events, left };
+}
+
+const couldNotBeDecided: Filtered = { error: "the event could not be decided about", reason: "start_failed" };
+
+/** Where in their order the first stands that was not read for the size of those before it; one that is gone was passed over. */
+function firstUnread(wanted: readonly ClaimedArrival[], read: ReadonlyMap<EventId, ArrivedEvent>): number {
+  const last = wanted.findLastIndex(({ eventId }) => read.has(eventId));
+  let bytes = 0;
+  for (const event of read.values()) bytes += Buffer.byteLength(event.payload);
+  return bytes < eventBytesMax ? wanted.length : last + 1;
+}
+
+function distinct(arrivals: readonly ClaimedArrival[]): ClaimedArrival[] {
+  return [
+    ...new Map(arrivals.map((arrival) => [`${triggerKey(arrival)} ${arrival.routingVersion}`, arrival])).values(),
+  ];
+}
+
+function triggerKey({ projectId, triggerSlug }: Pick<ClaimedArrival, "projectId" | "triggerSlug">): string {
+  return `${projectId} ${triggerSlug}`;
+}
+
+function hears({ fromVersion, untilVersion }: StandingListener, { routingVersion }: ClaimedArrival): boolean {
+  return fromVersion <= routingVersion && (untilVersion === null || routingVersion < untilVersion);
+}
+
+/** What `when` of a version says of an occurrence, metered as every expression. */
+async function filter(
+  { evaluator }: StandingContext,
+  { definition: { when, timeZone }, program: { params } }: LoadedVersion,
+  occurrence: Occurrence,
+  work: Work,
+): Promise<Filtered> {
+  if (when === undefined) return { isDue: true };
+  const { fire, event } = givenOf({ ...occurrence, previousAt: occurrence.previousAt ?? null }, timeZone);
+  const bindings = { fire, event, params } as Parameters<typeof evaluator.test>[1];
+  const outcome = await evaluator.test(when, bindings, work);
+  return "error" in outcome ? { error: `when ${outcome.error}`, reason: "filter_error" } : { isDue: outcome.value };
+}

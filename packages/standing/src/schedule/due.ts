@@ -1,0 +1,20 @@
+import type { StandingProgramId } from "@svc/core";
+import type { Source } from "../definition/definition.ts";
+import { jitterOf } from "./jitter.ts";
+import { type NextOccurrence, occurrencesOf } from "./schedule.ts";
+
+/** What finds the occurrences of a source; what happens elsewhere has none that are known before. */
+export function nextOfSource(source: Source): NextOccurrence {
+  return source.kind === "schedule" ? occurrencesOf(source.schedule) : () => undefined;
+}
+
+/** Whether nothing of a source is due any more. `nextAt`: its next occurrence. */
+export function isOver(source: Source, nextAt: number | null): boolean {
+  return source.kind === "schedule" && nextAt === null;
+}
+
+/** When an occurrence is decided about: its time and its part of the jitter. */
+export function fireTimeOf(id: StandingProgramId, atMs: number | null, source: Source): number | null {
+  if (atMs === null || source.kind !== "schedule") return atMs;
+  return atMs + jitterOf(id, atMs, source.schedule.jitterMs);
+}

@@ -8,6 +8,8 @@ import { defineConfig } from "vitest/config";
 const measuresTime = process.env["SVC_CRASH_ROUNDS"] !== undefined;
 const attacksAlone = process.env["SVC_ATTACK_ROUNDS"] !== undefined;
 const alone = { sequence: { groupOrder: 1 }, maxWorkers: 1 };
+// As many as there are sets of workers that test/crash kills.
+const killedAtOnce = measuresTime ? 3 : 1;
 
 export default defineConfig({
   test: {
@@ -31,6 +33,7 @@ export default defineConfig({
       },
     ],
     // Far beyond what a test takes: they end what hangs, also on a machine with other work.
+    maxConcurrency: killedAtOnce,
     testTimeout: 60_000,
     hookTimeout: 120_000,
   },

@@ -14,9 +14,6 @@ import { kinds, programText } from "./jobs-programs.ts";
 import { itemsMax, type JobsProvider, type SeenRequest, startJobsProvider, writeDefinitions } from "./jobs-provider.ts";
 import { openStoreLine, type StoreLine } from "./store-line.ts";
 
-/** What stops a worker, and where: at a fault point of its own process, or by the app that holds its request. */
-export type Arm = { readonly point: string; readonly nth: number; readonly act: "kill" | "freeze" | "tell" };
-
 /** A worker's process. */
 export type Worker = {
   readonly nodeId: string;

@@ -214,6 +214,7 @@ export {
   type PlanApproval,
   planApprovals,
   type QuarantineReason,
+  type PollOutcome,
   type StandingPauseReason,
   type StandingRunKind,
   type StandingRunReason,
@@ -268,6 +269,18 @@ export {
   sweepStandingListeners,
 } from "./standing/listeners.ts";
 export {
+  findStandingSeen,
+  forgetStandingSeen,
+  readStandingPolls,
+  refreshStandingSeen,
+  rememberStandingSeen,
+  removeStaleStandingSeen,
+  type SeenIds,
+  type StandingPollRecord,
+  sweepStandingSeen,
+  writeStandingPoll,
+} from "./standing/polls.ts";
+export {
   addStandingVersion,
   changeStandingPrograms,
   clearDueTasks,
@@ -307,6 +320,7 @@ export {
   moveDueTasks,
   putDueTasks,
   releaseDueTasks,
+  renewDueTasks,
 } from "./standing/settle-tasks.ts";
 export { armLostStandingPrograms, sweepStandingPrograms, sweepStandingRuns } from "./standing/sweep.ts";
 export type { DueTaskLease, NewDueTask } from "./standing/task.ts";

@@ -29,6 +29,7 @@ export { durationSchema, type FieldForms, type ObjectForm, schemaOf, wholeSchema
 export { parseJsonText } from "./read/json-text.ts";
 export { handlesCode } from "./read/on-error.ts";
 export { parseCheckedProgram, readProgram } from "./read/program.ts";
+export { parsePath } from "./read/reference.ts";
 export { createShapeReader, type Node, type ShapeReader } from "./read/shape.ts";
 export type { CelOutcome } from "./run/evaluation.ts";
 export { type CelComputed, createEvaluator, type Evaluator, evaluationThread } from "./run/evaluator.ts";

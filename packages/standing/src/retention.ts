@@ -5,6 +5,7 @@ import {
   sweepStandingPrograms,
   sweepStandingRates,
   sweepStandingRuns,
+  sweepStandingSeen,
 } from "@svc/db";
 
 /** What the sweep is made of; times in milliseconds. */
@@ -17,7 +18,7 @@ export type StandingSweepOptions = {
 const everyMs = 600_000;
 const batchMax = 1_000;
 
-/** Every 10 minutes: runs that ended longer ago than they are kept, rates that bound nothing, who listened, and programs that were deleted. */
+/** Every 10 minutes: runs that ended longer ago than they are kept, rates that bound nothing, who listened, what deleted programs remembered, and these. */
 export function standingSweep({ db, runRetentionMs }: StandingSweepOptions): Sweep {
   return {
     what: "standing runs",
@@ -26,6 +27,7 @@ export function standingSweep({ db, runRetentionMs }: StandingSweepOptions): Swe
       yield* batches(batchMax, () => sweepStandingRuns(db, nowMs - runRetentionMs, batchMax));
       yield* batches(batchMax, () => sweepStandingRates(db, nowMs, batchMax));
       yield* batches(batchMax, () => sweepStandingListeners(db, nowMs - runRetentionMs, batchMax));
+      yield* batches(batchMax, () => sweepStandingSeen(db, batchMax));
       yield* batches(batchMax, () => sweepStandingPrograms(db, nowMs - runRetentionMs, batchMax));
     },
   };

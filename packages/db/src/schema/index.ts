@@ -22,9 +22,11 @@ export {
   dueTasks,
   standingArrivals,
   standingListeners,
+  standingPolls,
   standingPrograms,
   standingRates,
   standingRuns,
+  standingSeen,
   standingUsage,
   standingVersions,
 } from "./standing.ts";

@@ -3,6 +3,7 @@ import type { Clock, NodeId, Sealer, WorkMeter } from "@svc/core";
 import type { Database } from "@svc/db";
 import type { JobStarter } from "@svc/jobs";
 import type { Evaluator } from "@svc/program";
+import type { ToolCaller } from "@svc/tools";
 import type { StandingObserver } from "../observer.ts";
 import type { VersionCache } from "../versions.ts";
 
@@ -30,7 +31,7 @@ export const defaultStandingLimits: StandingLimits = {
 };
 
 /** Where tests stop the engine or end the process. */
-export type StandingFaultPoint = "arrivals-claimed" | "before-decided" | "after-decided";
+export type StandingFaultPoint = "rows-read" | "arrivals-claimed" | "before-decided" | "after-decided";
 
 /** What deciding about occurrences works with. */
 export type StandingContext = {
@@ -39,6 +40,8 @@ export type StandingContext = {
   readonly sealer: Sealer;
   readonly nodeId: NodeId;
   readonly starter: JobStarter;
+  /** Calls tools: polls read by it. */
+  readonly caller: ToolCaller;
   readonly views: CatalogViews;
   readonly meter: WorkMeter;
   readonly evaluator: Evaluator;

@@ -21,6 +21,7 @@ import {
   writeStandingRates,
 } from "@svc/db";
 import { dayOf, type StartedRun } from "../decide/book.ts";
+import { storePoll } from "../poll/store.ts";
 import { stopListening } from "../programs/listen.ts";
 import type { Decided, DecidedBatch } from "./batch.ts";
 import type { StandingContext } from "./context.ts";
@@ -77,6 +78,7 @@ export async function storeBatch(
     if (isPausedNow) await stopListening(tx, program, { reason: "paused", nowMs });
   }
   await deleteStandingArrivals(tx, heard);
+  for (const { polled } of decided) if (polled !== undefined) await storePoll(tx, polled);
   await settleTasks(tx, { decided, held }, nowMs);
 }
 
@@ -175,7 +177,7 @@ async function settleTasks(
     if (task.kind === "cancel") continue;
     const of = byId.get(task.ownerId);
     const isStill = of === undefined || of.book.state === "paused";
-    const dueAt = task.kind === "fire" ? of?.fired?.dueAt : wakes.get(task.ownerId);
+    const dueAt = dueAgain(task, of, wakes);
     if (isStill || dueAt === null || dueAt === undefined) ended.push(task);
     else moved.push({ ...task, dueAt });
   }
@@ -186,6 +188,22 @@ async function settleTasks(
     tx,
     decided.flatMap((one) => tasksOf(one, isHeld.has(one.program.id), nowMs)),
   );
+}
+
+/** When a held task is due again; undefined where nothing is. */
+function dueAgain(
+  { kind, ownerId }: DueTaskLease,
+  of: Decided | undefined,
+  wakes: ReadonlyMap<string, number>,
+): number | null | undefined {
+  switch (kind) {
+    case "fire":
+      return of?.fired?.dueAt;
+    case "poll":
+      return of?.polled?.nextAt;
+    default:
+      return wakes.get(ownerId);
+  }
 }
 
 /** When waiting runs of programs whose `admit` was due are to be looked at again. */

@@ -3,6 +3,7 @@ import { timestampFromMs } from "@bufbuild/protobuf/wkt";
 import type {
   NewStandingRun,
   StandingLane,
+  StandingPollRecord,
   StandingProgramRecord,
   StandingRunReason,
   StandingRunRecord,
@@ -12,6 +13,8 @@ import type {
   StandingVersionRecord,
 } from "@svc/db";
 import {
+  type PollState,
+  PollStateSchema,
   type StandingProgram,
   StandingProgramSchema,
   type StandingRun,
@@ -87,13 +90,15 @@ export type ProgramParts = {
   /** Epoch milliseconds. */
   readonly nextTimes: readonly number[];
   readonly lastRun: StandingRunRecord | undefined;
+  /** Undefined before its first poll. */
+  readonly poll: StandingPollRecord | undefined;
   readonly lanes: readonly Pick<StandingLane, "started" | "queued">[];
   readonly usedToday: Pick<StandingUsage, "day" | "runs" | "toolCalls" | "writes">;
 };
 
 /** A standing program as callers read it. */
 export function toProgram(parts: ProgramParts): StandingProgram {
-  const { program, version, definitionJson, nextTimes, lastRun, lanes, usedToday } = parts;
+  const { program, version, definitionJson, nextTimes, lastRun, lanes, usedToday, poll } = parts;
   const sum = (name: "started" | "queued") => lanes.reduce((total, lane) => total + lane[name], 0);
   return create(StandingProgramSchema, {
     id: program.id,
@@ -128,8 +133,20 @@ export function toProgram(parts: ProgramParts): StandingProgram {
       writes: BigInt(usedToday.writes),
     },
     needsApproval: version.needsApproval,
+    ...(program.sourceKind === "poll" && { pollState: toPollState(poll) }),
+    ...(program.sourceKind === "poll" && poll && { lastPollAt: timestampFromMs(poll.polledAt) }),
     createdAt: timestampFromMs(program.createdAt),
     updatedAt: timestampFromMs(program.updatedAt),
+  });
+}
+
+function toPollState(poll: StandingPollRecord | undefined): PollState {
+  if (poll === undefined) return create(PollStateSchema);
+  const { outcome, code, detail, pages, rows, found, seen, failuresInRow } = poll;
+  return create(PollStateSchema, {
+    polledAt: timestampFromMs(poll.polledAt),
+    ...{ outcome, code, detail, pages, rows, found, seen, failuresInRow },
+    primed: poll.isPrimed,
   });
 }
 
@@ -164,6 +181,7 @@ export function toRun(run: StandingRunRecord | NewStandingRun): StandingRun {
     detail: run.detail,
     count: run.count,
     missed: run.missed,
+    rowCount: run.rowCount ?? 0,
     key: run.lane,
     jobId: run.jobId ?? "",
     jobStatus: run.jobStatus,

@@ -41,7 +41,14 @@ export function newPollState(first: PollFirst): PollState {
 
 /** Reads a state that was stored. Throws an Error for one of no version that is known. */
 export function parsePollState(text: string): PollState {
-  const { version, first, isPrimed, bound = null, walk = null, wholeWalks } = readJsonObject(text, "the state of a poll");
+  const {
+    version,
+    first,
+    isPrimed,
+    bound = null,
+    walk = null,
+    wholeWalks,
+  } = readJsonObject(text, "the state of a poll");
   if (version !== 1) throw malformed("version");
   return {
     version,

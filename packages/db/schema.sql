@@ -575,7 +575,6 @@ create table standing_seen (
   seen_at timestamp(3) with time zone not null,
   constraint standing_seen_key PRIMARY KEY (program_id, generation, digest)
 );
-CREATE INDEX standing_seen_at ON public.standing_seen USING btree (program_id, generation, seen_at);
 
 create table standing_usage (
   program_id uuid not null,

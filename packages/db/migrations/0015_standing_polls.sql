@@ -28,5 +28,4 @@ CREATE TABLE "standing_seen" (
 );
 --> statement-breakpoint
 ALTER TABLE "standing_runs" ADD COLUMN "row_count" integer DEFAULT 0 NOT NULL;--> statement-breakpoint
-ALTER TABLE "standing_polls" ADD CONSTRAINT "standing_polls_project_id_projects_id_fk" FOREIGN KEY ("project_id") REFERENCES "public"."projects"("id") ON DELETE no action ON UPDATE no action;--> statement-breakpoint
-CREATE INDEX "standing_seen_at" ON "standing_seen" USING btree ("program_id","generation","seen_at");
+ALTER TABLE "standing_polls" ADD CONSTRAINT "standing_polls_project_id_projects_id_fk" FOREIGN KEY ("project_id") REFERENCES "public"."projects"("id") ON DELETE no action ON UPDATE no action;

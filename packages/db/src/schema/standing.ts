@@ -302,8 +302,5 @@ export const standingSeen = pgTable(
     /** When it was last met, to a day. */
     seenAt: time("seen_at").notNull(),
   },
-  (table) => [
-    primaryKey({ name: "standing_seen_key", columns: [table.programId, table.generation, table.digest] }),
-    index("standing_seen_at").on(table.programId, table.generation, table.seenAt),
-  ],
+  (table) => [primaryKey({ name: "standing_seen_key", columns: [table.programId, table.generation, table.digest] })],
 );

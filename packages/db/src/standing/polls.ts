@@ -122,7 +122,10 @@ export async function refreshStandingSeen(
   if (ids.length > 0) await refreshSeen(tx, { of, ids });
 }
 
-/** By standing_seen_at, the longest unmet first. */
+/**
+ * By primary key: all that the program remembers, once a day, or once for ten thousand ids that are new. An index in the order of sight
+ * would cost each of those more. The longest unmet go first.
+ */
 const forgetSeen = statement<{ gone: number }>(
   "forget_standing_seen",
   `delete from standing_seen where ctid = any(array(

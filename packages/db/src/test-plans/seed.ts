@@ -150,7 +150,7 @@ function seedingOf(from: number, share: number): string[] {
     `insert into standing_polls (program_id, project_id, generation, identity, state, is_primed, seen, has_stale, polled_at, outcome, code, detail, pages, rows, found, failures_in_row)
      select ${id("stp", "n")}, ${owner()}, 1, '', '', true, 1, false, seeded_at(n), 'ok', '', '', 1, 1, 0, 0 from ${series(half)}`,
     `insert into standing_seen (program_id, generation, digest, content, seen_at)
-     select ${id("stp", "1 + n % 100")}, 1 + (n / 100) % 2, decode(md5(n::text), 'hex'), '', seeded_at(n) from ${series(rowsMax)}`,
+     select ${id("stp", "1 + n % 100")}, 1 + (n / 100) % 2, decode(md5(n::text), 'hex'), '', seeded_at(n) from ${series(half)}`,
   ];
 }
 

@@ -157,7 +157,7 @@ export const standingPlans: readonly Plan[] = [
   {
     name: "forget_standing_seen",
     run: (db) => forgetStandingSeen(db, { ...seen, beforeMs: seededAt(10), limit: 100 }),
-    reads: { standing_seen: ["standing_seen_at(program_id, generation, seen_at)", "ctid"] },
+    reads: { standing_seen: ["standing_seen_key(program_id, generation)", "ctid"] },
   },
   {
     name: "remove_stale_standing_seen",
@@ -168,7 +168,7 @@ export const standingPlans: readonly Plan[] = [
     name: "sweep_standing_seen",
     run: (db) => sweepStandingSeen(db, 100),
     reads: {
-      standing_programs: "standing_programs_deleted",
+      standing_programs: "standing_programs_deleted()",
       standing_seen: ["standing_seen_key(program_id)", "ctid"],
     },
   },

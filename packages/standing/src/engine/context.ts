@@ -17,6 +17,8 @@ export type StandingLimits = {
   readonly batchMax: number;
   /** Runs of a project under way at once, parked ones apart (SVC_STANDING_RUNS). Default 200. */
   readonly projectRunsMax: number;
+  /** Pages that a poll reads; the next one goes on. Default 50. */
+  readonly pollPagesMax: number;
   /** Standing programs of a project (SVC_STANDING_MAX). Default 10,000. */
   readonly programsMax: number;
 };
@@ -27,6 +29,7 @@ export const defaultStandingLimits: StandingLimits = {
   leaseMs: 30_000,
   batchMax: 100,
   projectRunsMax: 200,
+  pollPagesMax: 50,
   programsMax: 10_000,
 };
 

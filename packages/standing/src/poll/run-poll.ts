@@ -21,8 +21,8 @@ import { newPollState, type PollState } from "./state.ts";
 import { type ReadFault, type WalkBounds, type Walked, walk } from "./walk.ts";
 
 /** How far a poll goes: runs of one row each are many, and all of them are one transaction. */
-const boundsOf = (per: Poll["per"]): WalkBounds => ({
-  pagesMax: 50,
+const boundsOf = (per: Poll["per"], pagesMax: number): WalkBounds => ({
+  pagesMax,
   rowsMax: 10_000,
   foundMax: per === "row" ? 500 : 10_000,
   charactersMax: 1_048_576,
@@ -48,7 +48,7 @@ export async function runPoll(
   task: ClaimedDueTask,
   signal: AbortSignal,
 ): Promise<Polled | undefined> {
-  const { db, versions, views, clock } = context;
+  const { db, versions, views, clock, limits } = context;
   const [program] = await readStandingPrograms(db, [task.ownerId]);
   if (program === undefined || program.deletedAt !== null || program.state !== "active") return undefined;
   const { id: programId, projectId } = program;
@@ -74,7 +74,7 @@ export async function runPoll(
   }
   const { state, generation } = standing;
   const walked = await walk(
-    { spec, action, state, nowMs: atMs, bounds: boundsOf(poll.per) },
+    { spec, action, state, nowMs: atMs, bounds: boundsOf(poll.per, limits.pollPagesMax) },
     {
       read: (args) => readPage(context, { projectId, keyId, call: poll.call, entity: poll.entity, signal }, args),
       known: (digests) => findStandingSeen(db, { programId, generation }, digests),

@@ -187,6 +187,7 @@ test.each(Object.entries(specs))(
       shop.add(id);
     }
     shop.now += minute;
+    shop.state = newPollState("all");
     expect((await shop.pollAll(spec, { pagesMax: 2 })).map(Number).sort()).toEqual([1, 2, 3, 4, 5, 6, 7]);
     shop.state = newPollState({ last: 2 });
     shop.known.clear();

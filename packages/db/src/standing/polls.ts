@@ -104,12 +104,13 @@ export async function rememberStandingSeen(
   return (await rememberSeen(tx, { of, ids })).filter(({ isNew }) => isNew).length;
 }
 
-/** By primary key. */
+/** By primary key, a lookup each. Nobody else writes ids of a locked program, so their places stay. */
 const refreshSeen = compose(
   "refresh_standing_seen",
   { of: values({ ...ofSeen, seenAt: timestamptz }), ids: rows(fieldsOf(standingSeen, "digest")) },
-  ({ of, ids }) => query`update standing_seen s set seen_at = ${of.seenAt} from ${ids.from("i")}
-    where s.program_id = ${of.programId} and s.generation = ${of.generation} and s.digest = i.digest`,
+  ({ of, ids }) => query`update standing_seen s set seen_at = ${of.seenAt} from ${ids.from("i")} cross join lateral (
+      select ctid from standing_seen where program_id = ${of.programId} and generation = ${of.generation} and digest = i.digest offset 0) f
+    where s.ctid = f.ctid`,
 );
 
 /** Writes when ids of a locked program were last met. */

@@ -152,7 +152,7 @@ export const standingPlans: readonly Plan[] = [
   {
     name: "refresh_standing_seen",
     run: (db) => refreshStandingSeen(db, seen, [digest]),
-    reads: { standing_seen: seenKey },
+    reads: { standing_seen: [seenKey, "ctid"] },
   },
   {
     name: "forget_standing_seen",

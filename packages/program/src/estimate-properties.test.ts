@@ -129,11 +129,19 @@ const makers: Readonly<Record<Step["kind"], (making: Making, set: string) => obj
 };
 
 /** What a step of some kinds says of its errors, now and then. */
-function makeOnError(making: Making): object {
+function makeOnError(making: Making): { readonly onError?: { readonly do: object[]; readonly then: string } } {
   if (making.isHandling || making.draw(3) > 0) return {};
   const steps = makeInner({ ...making, isHandling: true }, "wait", 2);
   // biome-ignore lint/suspicious/noThenProperty: programs have the field, and nobody awaits them.
   return { onError: { do: steps, then: making.draw(2) === 0 ? "continue" : "fail" } };
+}
+
+/** Whose error is handled has no set for others, and none for those who handle it. */
+function withOnError({ sets, ...making }: Making, step: { readonly id?: string }): object {
+  const others = sets.filter((set) => set !== step.id);
+  const { onError } = makeOnError({ ...making, sets: others });
+  if (onError?.then === "continue") sets.splice(0, sets.length, ...others);
+  return { ...step, ...(onError && { onError }) };
 }
 
 /** Makes a list in a step of a kind, which none of its own kind may stand in. */
@@ -160,7 +168,7 @@ function makeSteps(making: Making, kinds: readonly Step["kind"][], most: number)
     // Before there is a set, a call makes one.
     if (set === undefined) return makeRows(here);
     const step = { ...makers[kind](here, set), ...makeWhen(here) };
-    return languageOf(kind).takesOnError === true ? { ...step, ...makeOnError(here) } : step;
+    return languageOf(kind).takesOnError === true ? withOnError(here, step) : step;
   });
 }
 

@@ -27,6 +27,7 @@ export { programSchema } from "./program-schema.ts";
 export { readExpression } from "./read/expression.ts";
 export { durationSchema, type FieldForms, type ObjectForm, schemaOf, wholeSchema } from "./read/form.ts";
 export { parseJsonText } from "./read/json-text.ts";
+export { withOldForms } from "./read/old-forms.ts";
 export { handlesCode } from "./read/on-error.ts";
 export { parseCheckedProgram, readProgram } from "./read/program.ts";
 export { parsePath } from "./read/reference.ts";

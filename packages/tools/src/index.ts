@@ -9,7 +9,7 @@ export {
   type ToolCaller,
 } from "./call/call-tool.ts";
 export { type Caller, createLedger, type Ledger } from "./call/ledger.ts";
-export { mask, maskedTexts } from "./call/mask.ts";
+export { mask, maskArguments, maskedTexts } from "./call/mask.ts";
 export type { CallObservation, CallObserver } from "./call/observer.ts";
 export type { UnrecordedEnd } from "./call/ready-call.ts";
 export { createRedactor, type Redactor, redactTexts } from "./call/redact.ts";

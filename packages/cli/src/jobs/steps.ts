@@ -6,7 +6,7 @@ import { addExamples } from "../command/examples.ts";
 import { addJson, type JsonOption } from "../command/options.ts";
 import { indentJson } from "../text/json.ts";
 import { messageText } from "../text/message.ts";
-import { numberText, spanText } from "../text/plain.ts";
+import { numberText, plainText, spanText } from "../text/plain.ts";
 import { tableLines } from "../text/table.ts";
 import { callsText } from "./text.ts";
 
@@ -22,6 +22,7 @@ export function addJobSteps(jobs: Command, context: CommandContext): void {
       if (options.json) return context.print(messageText(ListStepsResponseSchema, found));
       const header = ["STEP", "KIND", "STATE", "ROWS", "LEFT", "PER SECOND", "TIME LEFT", "CALLS"];
       for (const line of tableLines(header, found.steps.map(stepRow))) context.print(line);
+      for (const line of found.steps.flatMap(simulatedLines)) context.print(line);
       if (found.overridesJson === "") return;
       context.print("\nChanged by answers and retries:");
       for (const line of indentJson(found.overridesJson).split("\n")) context.print(line);
@@ -51,4 +52,15 @@ function rowsOf({ rowsDone, rowsMade }: JobStep): string {
   if (rowsDone === 0 && !rowsMade) return "-";
   const taken = numberText(rowsDone);
   return rowsMade === undefined ? taken : `${taken} -> ${numberText(rowsMade)}`;
+}
+
+/** What the first writes of a simulated step would have sent: each call with its arguments. */
+function simulatedLines({ stepId, simulatedCalls, simulatedWrites }: JobStep): string[] {
+  if (simulatedCalls.length === 0) return [];
+  const lines = simulatedCalls.map(({ toolSlug, entityId, argumentsJson }) => {
+    const sent = argumentsJson === "" ? "too much to be shown" : plainText(argumentsJson);
+    return `  ${[toolSlug, ...(entityId === "" ? [] : [`as ${entityId}`]), sent].join(" ")}`;
+  });
+  const shown = simulatedWrites > lines.length ? `, the first ${numberText(lines.length)} of them` : "";
+  return ["", `${stepId} would make ${numberText(simulatedWrites)} writes${shown}:`, ...lines];
 }

@@ -3,7 +3,7 @@ import type { ProjectId } from "@svc/core";
 import { contactsForProject, readHttpHosts, secretsForProject, skillsForProject } from "@svc/db";
 import type { CheckContext } from "@svc/program";
 import { type CheckedProgram, checkProgram, type ProgramFault } from "@svc/program";
-import { openProgram } from "../drive/stored-program.ts";
+import { openReadable } from "../drive/stored-program.ts";
 import type { JobsContext } from "./context.ts";
 
 /** A program of a project; `isStored` where it was accepted before, as that of a skill. */
@@ -48,7 +48,7 @@ function checkContext(
       const found = await skillsForProject(db, projectId).find(name);
       if (found === undefined) return undefined;
       const { slug, version, programDigest } = found;
-      return { slug, version, programJson: openProgram(sealer, { projectId, programDigest }, found) };
+      return { slug, version, programJson: openReadable(sealer, { projectId, programDigest }, found) };
     },
     hasAccounts: (questions) =>
       Promise.all(

@@ -15,7 +15,7 @@ import { findKeyedJob, jobsForProject, type ListedJob, loadJobProgram } from "@s
 import { canonicalJson, type JsonObject, type Program, parseCheckedProgram, pinsText } from "@svc/program";
 import { type JobSubmission, submitJob } from "../drive/new-jobs.ts";
 import { jobSeals } from "../drive/seals.ts";
-import { openProgram } from "../drive/stored-program.ts";
+import { openReadable } from "../drive/stored-program.ts";
 import { idempotencyKeyReused, inputInvalid, paramsInvalid, programFaulty } from "../errors.ts";
 import { checkApproval } from "./approval.ts";
 import { checkForProject } from "./check.ts";
@@ -89,7 +89,7 @@ async function submissionOf(
   rerun: Rerun & { readonly contentDigest: Buffer },
 ): Promise<JobSubmission> {
   const { projectId, keyId, params, idempotencyKey, contentDigest } = rerun;
-  const programJson = openProgram(context.sealer, job, job);
+  const programJson = openReadable(context.sealer, job, job);
   const program = parseCheckedProgram(programJson);
   const invalid = faultOfParams(program, params);
   if (invalid !== undefined) throw paramsInvalid(invalid);

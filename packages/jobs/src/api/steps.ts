@@ -67,6 +67,8 @@ function toStep(at: StepInstruction, reading: Reading): MessageInitShape<typeof 
     ...(branch !== undefined && { branch }),
     rowsPerSecond: isAtWork ? paceOf(receipt, reading) : 0,
     ...(receipt?.calls && { calls: receipt.calls }),
+    simulatedWrites: reading.state.simulated[step.id]?.count ?? 0,
+    simulatedCalls: [...(reading.state.simulated[step.id]?.first ?? [])],
     ...(receipt && { startedAt: timestampFromMs(receipt.startedAt) }),
     ...(receipt?.finishedAt !== undefined && { finishedAt: timestampFromMs(receipt.finishedAt) }),
   };

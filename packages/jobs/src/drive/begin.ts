@@ -1,6 +1,6 @@
 import type { Step } from "@svc/program";
 import type { UnrecordedEnd } from "@svc/tools";
-import { apply, type Work } from "../state/apply.ts";
+import { apply, isLostSet, type Work } from "../state/apply.ts";
 import type { Change, Edit } from "../state/change.ts";
 import { type AgainInstruction, stepOf } from "../state/flow.ts";
 import type { JobState } from "../state/job.ts";
@@ -101,6 +101,8 @@ export async function advanceWith(
   effects: StepEffects,
 ): Promise<Change> {
   const kind = kindOf(at.step);
+  const lost = lostSourceOf(at);
+  if (lost !== undefined) return readsLost(at, lost);
   const change = await (ready === undefined
     ? kind.advance(at, effects, keep)
     : advanceWithCall(at, { kind, ready, keep }, effects));
@@ -108,6 +110,19 @@ export async function advanceWith(
   if (at.progress !== undefined || now === undefined) return change;
   // A step that begins in its own act begins at the time that its expressions were evaluated for.
   return { ...change, edits: change.edits.map((edit) => (edit.kind === "begin" ? { ...edit, now } : edit)) };
+}
+
+/** A set that a step reads and that is lost: what there is of it would pass for the whole, and none for an empty one. */
+function lostSourceOf({ state: { steps, loaded }, step }: StepAt): string | undefined {
+  if (!("source" in step)) return undefined;
+  const sources = step.kind === "join" ? [step.source, step.right] : [step.source];
+  return sources.find((source) => isLostSet(steps, loaded.flow, source));
+}
+
+function readsLost({ step, progress }: StepAt, lost: string): Change {
+  const message = `reads the set of ${lost}, which failed and has none: do it only "when" there is no error of it`;
+  const begun: Edit[] = progress === undefined ? [{ kind: "begin", step }] : [];
+  return { edits: begun, next: { kind: "fail", stepId: step.id, code: "SET_LOST", message } };
 }
 
 async function advanceWithCall(

@@ -250,3 +250,38 @@ test("a round of an until in one branch leaves the calls of another as they are 
   expect(sent(world).filter((text) => text === "slow")).toHaveLength(1);
   expect(sent(world).filter((text) => text === "round")).toHaveLength(2);
 });
+
+test("rows of a step whose error was handled are read by nobody, half of them or none; a condition that asks leaves them out", async () => {
+  const world = createWorld({ items: 4, pageSize: 2 });
+  const fetch = fetchItems();
+  // The first page is there by then.
+  world.script = ({ path, query }) => {
+    return path === "/items" && query.get("page") !== null ? { status: 500, body: {} } : undefined;
+  };
+  const bench = await benches.bench(world);
+  bench.engine();
+  // biome-ignore lint/suspicious/noThenProperty: it is the word of the language
+  const handled = { ...fetch, onError: { then: "continue" } };
+  const count = { id: "count", reduce: "items", as: { all: "count" } };
+  const submit = (...steps: object[]) => bench.submit({ steps });
+  const { job, steps } = await bench.reach(await submit(handled, count), "failed", "succeeded");
+  expect(job.lastError).toMatch(/^SET_LOST: step count: reads the set of items/);
+  expect(steps["items"]?.state).toBe("failed");
+  // biome-ignore lint/suspicious/noThenProperty: it is the word of the language
+  const block = { id: "block", if: "1 < 2", then: [fetch], onError: { then: "continue" } };
+  expect((await bench.reach(await submit(block, count), "failed", "succeeded")).job.lastError).toMatch(
+    /^SET_LOST: step count/,
+  );
+  const asked = await submit(
+    handled,
+    { ...count, when: "!has(steps.items.error)" },
+    {
+      ...send("told"),
+      when: "!has(rows.items)",
+    },
+  );
+  const end = await bench.reach(asked, "failed", "succeeded");
+  expect(end.job.lastError).toBe("");
+  expect(end.receipt.outcome).toBe("partial");
+  expect([end.steps["count"]?.state, end.steps["told"]?.state]).toEqual(["skipped", "completed"]);
+});

@@ -152,7 +152,7 @@ function endedJob(state: JobState, { outcome, calls, rows, asks }: ReceiptDocume
 export function changeOf(
   work: Work,
   parts: CommitParts,
-  { seal }: JobSeals,
+  { seal, sealText }: JobSeals,
   context: Pick<EngineContext, "clock" | "sealer">,
 ): RunChange {
   const { task, receipt, call } = parts;
@@ -162,7 +162,7 @@ export function changeOf(
   const job = { ...drivenJob(work), receipt };
   const gotOn = isProgress(work, parts);
   const progress = storedProgress(state);
-  const rows = pending.rows.length === 0 ? [] : sealRows(pending.rows, seal);
+  const rows = pending.rows.length === 0 ? [] : sealRows(pending.rows, sealText);
   return {
     job: {
       ...job,

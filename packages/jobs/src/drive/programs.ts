@@ -5,7 +5,7 @@ import { flatten } from "../state/flow.ts";
 import type { LoadedProgram } from "../state/job.ts";
 import { hasSensitive } from "../state/shown.ts";
 import { stepKinds } from "../steps/index.ts";
-import { openProgram, type ProgramPlace } from "./stored-program.ts";
+import { openReadable, type ProgramPlace } from "./stored-program.ts";
 
 /** A program that was just checked, with what it is stored as. */
 export type CheckedRecord = Pick<JobProgramRecord, "programHash" | "pins"> & { readonly program: Program };
@@ -54,5 +54,5 @@ function keyOf(projectId: ProjectId, digest: Uint8Array): string {
 async function load(db: Executor, sealer: Sealer, place: ProgramPlace): Promise<CheckedRecord> {
   const record = await loadJobProgram(db, place.projectId, place.programDigest);
   if (record === undefined) throw new Error(`the program of a job of ${place.projectId} is gone from the store`);
-  return { ...record, program: parseCheckedProgram(openProgram(sealer, place, record)) };
+  return { ...record, program: parseCheckedProgram(openReadable(sealer, place, record)) };
 }

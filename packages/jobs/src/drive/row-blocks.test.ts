@@ -18,10 +18,10 @@ const rowsFrom = (first: number, count: number) =>
   Array.from({ length: count }, (_, index) => ({ rowNumber: first + index, data: { id: `r${first + index}` } }));
 
 test("rows are sealed fifty together, less where they are large, and across a gap apart", () => {
-  const { seal, open } = jobSeals(testSealer, createId("prj", nowMs), createId("job", nowMs));
+  const { sealText, open } = jobSeals(testSealer, createId("prj", nowMs), createId("job", nowMs));
   const large = { rowNumber: 200, data: { text: "x".repeat(70_000) } };
   const rows = [...rowsFrom(1, 120), large, ...rowsFrom(201, 2)];
-  const blocks = sealRows(rows, seal);
+  const blocks = sealRows(rows, sealText);
   expect(blocks.map(({ rowNumber }) => rowNumber)).toEqual([1, 51, 101, 200, 201]);
   const opened = blocks.flatMap(({ rowNumber, data }) => openBlock(rowNumber, data, { open }));
   expect(opened).toEqual(rows.map(({ data }) => data));
@@ -38,7 +38,7 @@ test("any page of any set finds its rows, those that version 0.1 stored one by o
     rowNumber,
     data: seals.seal(`rows/${rowNumber}`, data),
   }));
-  const stored = [...old, ...sealRows(rowsFrom(31, 170), seals.seal)];
+  const stored = [...old, ...sealRows(rowsFrom(31, 170), seals.sealText)];
   for (const { rowNumber, data } of stored) {
     await db.sql`insert into job_rows (job_id, row_number, data) values (${uuidOfId(id)}::uuid, ${rowNumber}, ${data})`;
   }

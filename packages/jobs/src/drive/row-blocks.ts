@@ -12,30 +12,30 @@ const blockCharsMax = 65_536;
  * Seals the fields of rows, block by block: a seal costs as much for many small rows as for one. A block has the number of its first row,
  * and holds a list; a row alone is sealed as an object, as version 0.1 sealed every row.
  */
-export function sealRows(rows: readonly FetchedRow[], seal: JobSeals["seal"]): NewJobRow[] {
-  return blocksOf(rows).map((block) => {
-    const [{ rowNumber }] = block;
-    const value = block.length === 1 ? block[0].data : block.map(({ data }) => data);
-    return { rowNumber, data: seal(placeOf(rowNumber), value) };
+export function sealRows(rows: readonly FetchedRow[], sealText: JobSeals["sealText"]): NewJobRow[] {
+  return blocksOf(rows).map(({ rowNumber, texts }) => {
+    const [first = ""] = texts;
+    return { rowNumber, data: sealText(placeOf(rowNumber), texts.length === 1 ? first : `[${texts.join(",")}]`) };
   });
 }
 
-type Block = [FetchedRow, ...FetchedRow[]];
+/** The number of the first row, and the JSON texts of all. */
+type Block = { readonly rowNumber: number; readonly texts: string[] };
 
 /** Runs of numbers that follow each other. */
 function blocksOf(rows: readonly FetchedRow[]): Block[] {
   const blocks: Block[] = [];
   let chars = 0;
-  for (const row of rows) {
+  for (const { rowNumber, data } of rows) {
     const last = blocks.at(-1);
-    const isNext = last?.[0].rowNumber === row.rowNumber - (last?.length ?? 0);
-    const length = JSON.stringify(row.data).length;
-    if (last !== undefined && isNext && last.length < blockRowsMax && chars + length <= blockCharsMax) {
-      last.push(row);
-      chars += length;
+    const isNext = last !== undefined && last.rowNumber === rowNumber - last.texts.length;
+    const text = JSON.stringify(data);
+    if (isNext && last.texts.length < blockRowsMax && chars + text.length <= blockCharsMax) {
+      last.texts.push(text);
+      chars += text.length;
     } else {
-      blocks.push([row]);
-      chars = length;
+      blocks.push({ rowNumber, texts: [text] });
+      chars = text.length;
     }
   }
   return blocks;

@@ -11,6 +11,8 @@ import {
 /** Seals what a job keeps of its data, each value for its own place: no other job, row or column opens it. */
 export type JobSeals = {
   seal(this: void, place: string, value: unknown): Buffer;
+  /** The same of a value that is JSON text already. */
+  sealText(this: void, place: string, json: string): Buffer;
   open(this: void, place: string, sealed: Uint8Array): JsonValue;
   /** Opens what was sealed as an object: a row's fields, an input, arguments. Throws an Error for anything else. */
   openObject(this: void, place: string, sealed: Uint8Array): JsonObject;
@@ -24,8 +26,10 @@ export function jobSeals(sealer: Sealer, projectId: ProjectId, jobId: Id<"job">)
   // As a call's answer holds it. What was sealed was written by JSON.stringify: its depth is bounded already.
   const open = (place: string, sealed: Uint8Array) =>
     parseExactJson(sealer.open(sealed, contextOf(place)).toString("utf8"), unbounded) as JsonValue;
+  const sealText = (place: string, json: string) => sealer.seal(Buffer.from(json, "utf8"), contextOf(place));
   return {
-    seal: (place, value) => sealer.seal(Buffer.from(JSON.stringify(value), "utf8"), contextOf(place)),
+    seal: (place, value) => sealText(place, JSON.stringify(value)),
+    sealText,
     open,
     openObject(place, sealed) {
       const value = open(place, sealed);

@@ -1,5 +1,6 @@
 import { createWorld } from "@svc/testing/desk";
 import { countTasks, createBenches, sendAll, typesOf } from "@svc/testing/job-benches";
+import { createTestNode, jobOf, programText } from "@svc/testing/jobs-node";
 import { afterAll, afterEach, expect, test } from "vitest";
 
 const benches = createBenches();
@@ -17,6 +18,32 @@ test("a simulated job reads, and sends no write", async () => {
   expect(reading.steps["items"]?.state).toBe("completed");
   expect(reading.steps["send"]).toMatchObject({ state: "simulated", rows: { in: 7, ok: 7 } });
   expect(reading.receipt.calls).toMatchObject({ read: 1, write: 0 });
+});
+
+test("a simulation shows what its first writes would send, and how many there are", async () => {
+  await using node = createTestNode((await benches.bench()).db, { world: createWorld({ items: 30 }) });
+  const { client } = await node.project();
+  const long = { id: "long", call: "desk.send_note", entity: "ops", args: { text: "x".repeat(500) } };
+  const program = sendAll();
+  const programJson = programText({ steps: [...program.steps, long] });
+  const { id } = jobOf(await client.submitJob({ programJson, mode: "simulate" }));
+  await node.reach(id, "succeeded", "failed");
+  const [, send, last] = (await client.listSteps({ jobId: id })).steps;
+  expect(send).toMatchObject({ state: "simulated", simulatedWrites: 30 });
+  expect(send?.simulatedCalls.map(({ ordinal }) => ordinal)).toEqual(Array.from({ length: 10 }, (_, n) => n));
+  expect(send?.simulatedCalls[1]).toMatchObject({
+    callId: "note",
+    toolSlug: "desk.send_note",
+    entityId: "ops",
+    argumentsJson: '{"text":"i1"}',
+  });
+  expect(last?.simulatedCalls.map(({ argumentsJson }) => argumentsJson)).toEqual([`{"text":"${"x".repeat(200)}…"}`]);
+  const live = jobOf(await client.submitJob({ programJson }));
+  await node.reach(live.id, "succeeded", "failed");
+  expect((await client.listSteps({ jobId: live.id })).steps[1]).toMatchObject({
+    simulatedWrites: 0,
+    simulatedCalls: [],
+  });
 });
 
 test("simulated points answer themselves, and one that can neither proceed nor skip ends the simulation", async () => {

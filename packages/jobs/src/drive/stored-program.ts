@@ -1,5 +1,6 @@
 import type { ProjectId, Sealer } from "@svc/core";
 import type { JobProgramRecord } from "@svc/db";
+import { withOldForms } from "@svc/program";
 
 /** Which program: jobs of a project that were submitted with the same text and definitions share one. */
 export type ProgramPlace = { readonly projectId: ProjectId; readonly programDigest: Uint8Array };
@@ -18,6 +19,16 @@ export function openProgram(
   if (sealedProgram !== null) return sealer.open(sealedProgram, contextOf(place)).toString("utf8");
   if (program === null) throw new Error(`a program of ${place.projectId} is in the store without its text`);
   return program;
+}
+
+/** The text of a program as it is read today: what a version before 0.2 stored says what it said then. Throws SealError. */
+export function openReadable(
+  sealer: Sealer,
+  place: ProgramPlace,
+  record: Pick<JobProgramRecord, "program" | "sealedProgram">,
+): string {
+  const programJson = openProgram(sealer, place, record);
+  return record.sealedProgram === null ? withOldForms(programJson) : programJson;
 }
 
 function contextOf({ projectId, programDigest }: ProgramPlace): string {

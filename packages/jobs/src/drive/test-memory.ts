@@ -355,6 +355,7 @@ function firstState(program: Program, tools: ReadonlyMap<string, PinnedTool>): J
     generation: 0,
     used: noUse,
     rowsMade: 0,
+    simulated: {},
     saga: { state: program.sagaOn.length > 0 ? "armed" : "none", entries: 0, done: 0, failed: 0 },
     park: null,
     planApprovalId: "",

@@ -182,7 +182,10 @@ test.each([
   });
 });
 
-test("rows in doubt that are treated as done count as undos that failed", async () => {
+test.each([
+  ["undone where their undo tells how", { $text: "note-{row.id}" }, ["i2", "i1", "i3", "i0"], { done: 4, failed: 0 }],
+  ["undos that failed where it names the answer", { $ref: "output.id" }, ["i3", "i0"], { done: 2, failed: 2 }],
+] as const)("rows in doubt that are treated as done are %s", async (_what, named, notes, counts) => {
   const world = createWorld({ items: 4 });
   world.script = ({ body }) => {
     if (body["text"] === "i1" || body["text"] === "i2") return "timeout";
@@ -190,7 +193,14 @@ test("rows in doubt that are treated as done count as undos that failed", async 
   };
   const bench = await benches.bench(world);
   bench.engine();
-  const call = { id: "note", call: "desk.send_note", entity: "ops", args: { text: { $ref: "row.id" } }, undo };
+  const args = { id: named, confirm: true };
+  const call = {
+    id: "note",
+    call: "desk.send_note",
+    entity: "ops",
+    args: { text: { $ref: "row.id" } },
+    undo: { ...undo, args },
+  };
   const doubt = { question: "Done?", continuations: ["proceed", "abort"], escalation: [{ principal: "owner" }] };
   const each = sendAll({ do: [call], onRows: { unknown: "doubt" } });
   const id = await bench.submit({ ...each, steps: [...each.steps, note("last", "c")], points: { doubt }, ...saga });
@@ -198,9 +208,39 @@ test("rows in doubt that are treated as done count as undos that failed", async 
   await bench.answer(id, { continuation: "proceed" });
   const reading = await bench.reach(id, "failed");
   const undone = world.seen.filter(({ method }) => method === "DELETE").map(({ path }) => path);
-  expect(undone).toEqual(["/notes/note-i3", "/notes/note-i0"]);
-  expect(reading.receipt.saga).toEqual({ state: "compensated", entries: 4, done: 2, failed: 2 });
-  expect(reading.steps["send"]).toMatchObject({ state: "completed", undo: { done: 2, failed: 2 } });
+  // Rows end in any order.
+  expect(undone.toSorted()).toEqual(notes.map((name) => `/notes/note-${name}`).toSorted());
+  expect(reading.receipt.saga).toEqual({ state: "compensated", entries: 4, ...counts });
+  const state = counts.failed === 0 ? "undone" : "completed";
+  expect(reading.steps["send"]).toMatchObject({ state, rows: { ok: 4, unknown: 0 }, undo: counts });
+});
+
+test("a row in doubt that is treated as done is undone once, whichever node dies meanwhile", async () => {
+  const world = createWorld({ items: 2 });
+  world.script = ({ body }) => {
+    if (body["text"] === "i1") return "timeout";
+    return body["text"] === "c" ? { status: 422 } : undefined;
+  };
+  const bench = await benches.bench(world);
+  let isAnswered = false;
+  const dead = bench.doom("after-commit", 1, (stepId) => isAnswered && stepId === "send");
+  const args = { id: { $text: "note-{row.id}" }, confirm: true };
+  const call = { id: "note", call: "desk.send_note", entity: "ops", args: { text: { $ref: "row.id" } } };
+  const doubt = { question: "Done?", continuations: ["proceed", "abort"], escalation: [{ principal: "owner" }] };
+  const each = sendAll({ do: [{ ...call, undo: { ...undo, args } }], onRows: { unknown: "doubt" } });
+  const id = await bench.submit({ ...each, steps: [...each.steps, note("last", "c")], points: { doubt }, ...saga });
+  dead.engine.wake();
+  await bench.reach(id, "parked");
+  isAnswered = true;
+  bench.engines.push(bench.idle());
+  await bench.answer(id, { continuation: "proceed" });
+  dead.engine.wake();
+  await dead;
+  bench.clock.advance(31_000);
+  bench.engine();
+  const reading = await bench.reach(id, "failed");
+  expect(world.seen.filter(({ method }) => method === "DELETE")).toHaveLength(2);
+  expect(reading.receipt.saga).toEqual({ state: "compensated", entries: 2, done: 2, failed: 0 });
 });
 
 test("a call whose answer becomes rows is undone, too", async () => {

@@ -7,7 +7,7 @@ import { parseCheckedProgram, readSkillName } from "@svc/program";
 import type { CodeAnswer, CodeCall, CodeCaller } from "@svc/tools";
 import type { JobsContext } from "../api/context.ts";
 import { submit } from "../api/submit.ts";
-import { openProgram } from "../drive/stored-program.ts";
+import { openReadable } from "../drive/stored-program.ts";
 import { skillToolSlug } from "./toolkit.ts";
 
 /** What calling skills works with. */
@@ -29,7 +29,7 @@ async function callSkill(context: SkillContext, call: CodeCall): Promise<CodeAns
   if (skill === undefined || keyId === undefined) {
     return { outcome: "not_callable", message: `${tool.slug} is a skill that this caller cannot begin` };
   }
-  const programJson = openProgram(context.sealer, { projectId, programDigest: skill.programDigest }, skill);
+  const programJson = openReadable(context.sealer, { projectId, programDigest: skill.programDigest }, skill);
   const { inputSchema } = parseCheckedProgram(programJson);
   const input = (inputSchema === undefined ? args : applyDefaults(inputSchema, args)) as JsonObject;
   const submitted = await submit(

@@ -5,7 +5,7 @@ import { type AccessClass, type EstimateDocument, jobsForProject, type NewSkill,
 import { parseCheckedProgram, runsOf } from "@svc/program";
 import { youngerFaults } from "../api/check.ts";
 import type { JobsContext } from "../api/context.ts";
-import { openProgram } from "../drive/stored-program.ts";
+import { openReadable } from "../drive/stored-program.ts";
 import {
   jobNotPromotable,
   promotedProgramFaulty,
@@ -49,7 +49,7 @@ export async function promoteJob(
   const length = [...description.trim()].length;
   if (length === 0 || [...description].length > descriptionMax) throw skillDescriptionInvalid([...description].length);
   const accessClass = worstOf(job.estimate);
-  const programJson = openProgram(sealer, job, job);
+  const programJson = openReadable(sealer, job, job);
   const inputSchema = checkInputSchema({ jobId, slug }, programJson, accessClass);
   const faults = await youngerFaults({ db, sealer, views, accounts }, { projectId, programJson });
   if (faults.length > 0) throw promotedProgramFaulty(jobId, faults);

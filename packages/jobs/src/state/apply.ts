@@ -1,14 +1,16 @@
 import type { PreparedAsk } from "@svc/asks";
+import { isObject } from "@svc/core";
 import type { CallRecord, JobUndoChange, NewJobEvent, NewJobTask, StepReceiptDocument, StepState } from "@svc/db";
 import type { JsonObject, JsonValue, Step } from "@svc/program";
 import type { UnrecordedEnd } from "@svc/tools";
 import type { Edit, MappedRow, NewChild, Note, UndoOf } from "./change.ts";
 import { addError, noRows, sumCalls } from "./counts.ts";
 import { isEndCode } from "./end-codes.ts";
-import { branchOf, stepOf } from "./flow.ts";
+import { branchOf, type Flow, stepOf } from "./flow.ts";
 import type { JobState, Scope, StepEntry } from "./job.ts";
 import type { StepProgress } from "./progress.ts";
 import { shownOf } from "./shown.ts";
+import { withWrites } from "./simulated.ts";
 import { endStatuses, type JobStatus, transitions } from "./statuses.ts";
 
 /** A row that a step fetched or made; numbered from 1 over all sets of the job. */
@@ -67,19 +69,41 @@ export function workOf(job: Omit<JobState, "scope">): Work {
   return { committed: state, state, pending: nothing };
 }
 
-/** Values of steps, and sizes of sets. */
+/** Values of steps, and sizes of sets: of one that is lost there is none. */
 function scopeOf({ input, params, steps: entries, loaded: { flow } }: Omit<JobState, "scope">): Scope {
   const steps: Record<string, JsonValue> = {};
   const rows: Record<string, number> = {};
+  const hasHandled = [...entries.values()].some(hasFailedHandled);
   for (const [id, { receipt, value }] of entries) {
     if (value !== undefined) steps[id] = value;
     const instruction = flow.instructions[flow.indexOf.get(id) ?? -1];
     const set = instruction?.kind === "step" ? instruction.set : undefined;
-    if (set === undefined) continue;
+    if (set === undefined || (hasHandled && isLostSet(entries, flow, id))) continue;
     if (receipt.rows !== undefined) rows[id] = receipt.rows[set];
     else if (receipt.state === "skipped" || receipt.state === "failed") rows[id] = 0;
   }
   return { input, params, steps, rows };
+}
+
+/**
+ * Whether the set of a step is not known: the step failed and its error was handled, or a block around it did before the step had ended.
+ * What of the set is there would pass for the whole.
+ */
+export function isLostSet(entries: JobState["steps"], flow: Flow, stepId: string): boolean {
+  const own = entries.get(stepId);
+  if (own !== undefined && hasFailedHandled(own)) return true;
+  if (own !== undefined && madeStates.has(own.receipt.state)) return false;
+  return stepOf(flow, stepId).inside.some(({ stepId: around, handles }) => {
+    const block = handles ? undefined : entries.get(around);
+    return block !== undefined && hasFailedHandled(block);
+  });
+}
+
+const madeStates: ReadonlySet<StepState> = new Set(["completed", "partial", "simulated", "undone"]);
+
+/** A step that failed has a value only where its error was handled: the error. */
+function hasFailedHandled({ receipt: { state }, value }: StepEntry): boolean {
+  return state === "failed" && isObject(value) && "error" in value;
 }
 
 /** A job as the commit of its work left it: what others wrote to its row meanwhile is known from there. */
@@ -131,6 +155,9 @@ const editors: { readonly [Kind in Edit["kind"]]: (draft: Draft, edit: Extract<E
   called: ({ pending }, { end }) => {
     pending.made.push(end);
   },
+  unsent: ({ job }, { stepId, ...writes }) => {
+    job.simulated = withWrites(job.simulated, stepId, writes);
+  },
   value: ({ job }, { stepId, value }) => {
     job.steps.set(stepId, { ...entryOf(job, stepId), value });
   },
@@ -168,11 +195,6 @@ const editors: { readonly [Kind in Edit["kind"]]: (draft: Draft, edit: Extract<E
     job.undo = undo;
   },
   armUndo,
-  loseUndo: (draft, { stepId, count }) => {
-    const { saga } = draft.job;
-    draft.job.saga = { ...saga, state: "armed", entries: saga.entries + count, failed: saga.failed + count };
-    countUndo(draft, stepId, "failed", count);
-  },
   endUndo,
   endChildUndo: ({ pending }, { jobId, entry, state }) => {
     pending.childUndone.push({ jobId, entry, state });
@@ -483,9 +505,9 @@ function endUndo(draft: Draft, { stepId, entry, state }: Extract<Edit, { kind: "
   countUndo(draft, stepId, state);
 }
 
-function countUndo(draft: Draft, stepId: string, state: "done" | "failed", count = 1): void {
+function countUndo(draft: Draft, stepId: string, state: "done" | "failed"): void {
   patch(draft, stepId, ({ receipt: { undo = { done: 0, failed: 0 } } }) => {
-    return { undo: { ...undo, [state]: undo[state] + count } };
+    return { undo: { ...undo, [state]: undo[state] + 1 } };
   });
 }
 

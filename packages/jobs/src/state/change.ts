@@ -14,6 +14,7 @@ import type {
 import type { JsonObject, JsonValue, PinnedSkill, Program, RowState, Step } from "@svc/program";
 import type { UnrecordedEnd } from "@svc/tools";
 import type { BlockProgress, PlanProgress, StepFailure, StepProgress, UndoProgress } from "./progress.ts";
+import type { UnsentWrites } from "./simulated.ts";
 import type { JobStatus } from "./statuses.ts";
 
 /** An entry for the job's log. Payloads carry no row data. Without a chain the program itself is the cause. */
@@ -53,6 +54,7 @@ export type UndoOf = {
  * - `begin`: a step begins, or begins again: its set, value and errors are made anew. `rows`: what its receipt counts at first.
  *   `now`: what its expressions took for the time, given by the driver where they were evaluated before.
  * - `receipt`, `calls`, `error`: what its receipt says; calls are added, errors counted by code.
+ * - `unsent`: what writes would have sent that a simulation left out.
  * - `called`: a call of the step was made, and its end is to be committed with what follows from it.
  * - `value`: what `steps.<id>` names.
  * - `finish`: the step ends, and its position goes `to`; `isCut`: because the job ends. `reopen`: another attempt at the job goes on
@@ -70,7 +72,7 @@ export type UndoOf = {
  * - `generation`: calls are made anew from here on; of a step in a branch, those of its branch alone.
  * - `logProgress`: how far a step is, at most once in 5 seconds; `logUndo`: how far undoing is, as seldom unless `isAlways`.
  * - `asked`: a question that is put with the next commit.
- * - `armUndo`: how calls are undone. `loseUndo`: that so many of a step cannot be, since nobody has their answers.
+ * - `armUndo`: how calls are undone.
  * - `child`: a job that is stored with the next commit, to run a skill. `endChildUndo`: what became of an undo entry of such a job.
  */
 export type Edit =
@@ -93,6 +95,7 @@ export type Edit =
       readonly message: string;
     }
   | { readonly kind: "called"; readonly end: UnrecordedEnd }
+  | ({ readonly kind: "unsent"; readonly stepId: string } & UnsentWrites)
   | { readonly kind: "value"; readonly stepId: string; readonly value: JsonValue }
   | {
       readonly kind: "finish";
@@ -132,7 +135,6 @@ export type Edit =
   | { readonly kind: "plan"; readonly plan: PlanProgress | undefined }
   | { readonly kind: "undo"; readonly undo: UndoProgress | undefined }
   | { readonly kind: "armUndo"; readonly entries: readonly UndoOf[] }
-  | { readonly kind: "loseUndo"; readonly stepId: string; readonly count: number }
   | {
       readonly kind: "endChildUndo";
       readonly jobId: Id<"job">;

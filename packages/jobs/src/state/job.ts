@@ -10,6 +10,7 @@ import type {
 import type { JsonObject, JsonValue, PinnedSkills, PinnedTools, Program, RunScope } from "@svc/program";
 import type { Flow } from "./flow.ts";
 import type { Blocks, PlanProgress, StepProgress, UndoProgress } from "./progress.ts";
+import type { SimulatedCalls } from "./simulated.ts";
 import type { JobStatus } from "./statuses.ts";
 
 /** A program ready to run, with the definitions it is pinned to by tool slug. */
@@ -107,6 +108,8 @@ export type JobState = JobFacts & {
   readonly used: UsedDocument;
   /** Rows that steps made of other rows, over all sets; those that were fetched stand in `used`. */
   readonly rowsMade: number;
+  /** Of a simulation: what its first writes would have sent. */
+  readonly simulated: SimulatedCalls;
   readonly saga: SagaDocument;
   readonly park: ParkDocument | null;
   readonly planApprovalId: string;

@@ -64,6 +64,7 @@ export function openState(
     generation: job.generation,
     used: job.used,
     rowsMade: underway.rowsMade,
+    simulated: underway.simulated,
     saga,
     park: job.park,
     planApprovalId: job.planApprovalId,

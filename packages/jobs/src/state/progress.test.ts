@@ -19,6 +19,7 @@ test("when progress was last logged and how many rows were made is kept, between
     undo: undefined,
     progressLoggedAt: 7_000,
     rowsMade: 3,
+    simulated: {},
   });
   expect(readProgress(stored as never, owner)).toEqual({
     branches: [],
@@ -26,6 +27,7 @@ test("when progress was last logged and how many rows were made is kept, between
     blocks: {},
     progressLoggedAt: 7_000,
     rowsMade: 3,
+    simulated: {},
   });
   const between = storedProgress({
     positions: [],
@@ -34,12 +36,14 @@ test("when progress was last logged and how many rows were made is kept, between
     undo: undefined,
     progressLoggedAt: 7_000,
     rowsMade: 3,
+    simulated: {},
   });
   expect(readProgress(between as never, owner)).toEqual({
     branches: [],
     blocks: {},
     progressLoggedAt: 7_000,
     rowsMade: 3,
+    simulated: {},
   });
 });
 
@@ -52,8 +56,15 @@ test("the rounds of an until are kept, between two of its steps, too", () => {
     undo: undefined,
     progressLoggedAt: 0,
     rowsMade: 0,
+    simulated: {},
   });
-  expect(readProgress(stored as never, owner)).toEqual({ branches: [], blocks, progressLoggedAt: 0, rowsMade: 0 });
+  expect(readProgress(stored as never, owner)).toEqual({
+    branches: [],
+    blocks,
+    progressLoggedAt: 0,
+    rowsMade: 0,
+    simulated: {},
+  });
 });
 
 test("progress that was stored without it reads as never logged", () => {
@@ -64,6 +75,7 @@ test("progress that was stored without it reads as never logged", () => {
     undo: undefined,
     progressLoggedAt: 0,
     rowsMade: 0,
+    simulated: {},
   });
   expect(without).toEqual({ version: 2, positions });
   expect(readProgress(without as never, owner)).toEqual({
@@ -72,5 +84,6 @@ test("progress that was stored without it reads as never logged", () => {
     blocks: {},
     progressLoggedAt: 0,
     rowsMade: 0,
+    simulated: {},
   });
 });

@@ -2,6 +2,7 @@ import type { Id, JsonNumber } from "@svc/core";
 import type { ParkDocument, SagaDocument } from "@svc/db";
 import type { JsonValue, Step } from "@svc/program";
 import type { Flow } from "./flow.ts";
+import type { SimulatedCalls } from "./simulated.ts";
 import type { JobStatus } from "./statuses.ts";
 
 /** A call that is tried again: attempts made so far, and when the next one is due (epoch milliseconds). */
@@ -40,6 +41,8 @@ type ProgressFields = {
     readonly generation?: number;
     /** Rows of which states another attempt at the job does again, once all have ended. */
     readonly redo?: readonly ("failed" | "unknown")[];
+    /** Rows in doubt are treated as done, as people answered: those that still are, become so. */
+    readonly acceptsDoubt?: true;
     /** The jobs that rows run, by `<ordinal>/<call>`. */
     readonly children?: Readonly<Record<string, Id<"job">>>;
   };
@@ -146,6 +149,8 @@ type StoredProgress = {
   readonly progressLoggedAt?: number;
   /** Absent until a step makes rows of others. */
   readonly rowsMade?: number;
+  /** Absent until a simulated job comes to a write. */
+  readonly simulated?: SimulatedCalls;
 };
 
 /** Version 0.1 kept one record for whatever was under way, without saying what it was. */
@@ -177,6 +182,8 @@ export type Progress = {
   readonly progressLoggedAt: number;
   /** Rows that steps made of other rows. */
   readonly rowsMade: number;
+  /** What the writes of a simulation would have sent. */
+  readonly simulated: SimulatedCalls;
 };
 
 /** Nothing is under way. */
@@ -188,6 +195,7 @@ export const noProgress: Progress = {
   undo: undefined,
   progressLoggedAt: 0,
   rowsMade: 0,
+  simulated: {},
 };
 
 /** What of a job tells what a record of version 0.1 is about. */
@@ -204,10 +212,10 @@ export function readProgress(stored: JsonValue, owner: ProgressOwner): Progress 
   if (document.version === undefined) return readLegacy(document, owner);
   const { version }: { readonly version: number } = document;
   if (version !== 2) throw new Error(`the progress of a job has version ${version}; this service knows 2`);
-  const { positions, blocks = {}, plan, undo, progressLoggedAt = 0, rowsMade = 0 } = document;
+  const { positions, blocks = {}, plan, undo, progressLoggedAt = 0, rowsMade = 0, simulated = {} } = document;
   const step = positions.find(({ index }) => index === owner.index)?.progress;
   const branches = positions.length > 1 ? positions : [];
-  return { step, branches, blocks, plan, undo, progressLoggedAt, rowsMade };
+  return { step, branches, blocks, plan, undo, progressLoggedAt, rowsMade, simulated };
 }
 
 /** Where a job stands, as far as that is stored. */
@@ -219,9 +227,9 @@ export type Underway = Omit<Progress, "step" | "branches"> & {
   }[];
 };
 
-/** What is stored of progress; undefined when nothing is under way, no progress was logged, and no row was made. */
+/** What is stored of progress; undefined when nothing is under way, no progress was logged, and no row was made or write simulated. */
 export function storedProgress(underway: Underway): StoredProgress | undefined {
-  const { positions, blocks, plan, undo, progressLoggedAt, rowsMade } = underway;
+  const { positions, blocks, plan, undo, progressLoggedAt, rowsMade, simulated } = underway;
   const begun = positions.flatMap(({ index, progress, generation }) => {
     if (progress === undefined && positions.length === 1) return [];
     return [{ index, ...(progress && { progress }), ...(generation !== undefined && { generation }) }];
@@ -234,6 +242,7 @@ export function storedProgress(underway: Underway): StoredProgress | undefined {
     ...(undo && { undo }),
     ...(progressLoggedAt > 0 && { progressLoggedAt }),
     ...(rowsMade > 0 && { rowsMade }),
+    ...(Object.keys(simulated).length > 0 && { simulated }),
   } as const;
   return begun.length === 0 && Object.keys(document).length === 2 ? undefined : document;
 }

@@ -17,7 +17,7 @@ export function isSensitiveValue(rows: Rows, setId: string, reduction: Reduction
 }
 
 /** Whether a field of a set's rows is sensitive, or holds anything that is: by the answers, or the input, that it was taken from. */
-function isSensitiveField(rows: Rows, setId: string, field: Path): boolean {
+export function isSensitiveField(rows: Rows, setId: string, field: Path): boolean {
   const instruction = rows.flow.instructions[rows.flow.indexOf.get(setId) ?? -1];
   const step = instruction?.kind === "step" ? instruction.step : undefined;
   const [name, ...rest] = field;

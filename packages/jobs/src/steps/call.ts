@@ -13,9 +13,10 @@ import type { StepProgress } from "../state/progress.ts";
 import { fillCall, undoOf } from "./arguments.ts";
 import type { Invocation, StepEffects } from "./effects.ts";
 import { type CallFault, firstTurn, type Invoked, invoke, newTally, toolOf } from "./invoke.ts";
-import { argumentsOfPage, type PageProgress, type TurnedPage, turnPage } from "./page.ts";
+import { argumentsOfPage, hasMorePages, type PageProgress, type TurnedPage, turnPage } from "./page.ts";
 import { pickFields } from "./pick-fields.ts";
 import { systemQuestion } from "./questions.ts";
+import { unsentWrite } from "./simulated-call.ts";
 import type { FirstCall, RetriedAt, Retry, Settled, StepAt, StepKind } from "./step-kind.ts";
 
 /** A tool call: the whole of it in one act, or, where its answer becomes rows, an act a page. */
@@ -115,6 +116,7 @@ async function advanceCall(at: CallAt, effects: StepEffects): Promise<Change> {
   if (progress?.isInDoubt === true) return doubt(step, lostBefore, []);
   const invocation = await invocationOf(at, effects);
   if ("fault" in invocation) return failed(step, [], invocation.fault);
+  const { args, place, secretUses } = invocation;
   const tally = newTally();
   const attempts = progress?.retry?.attempts ?? 0;
   const invoked = await invoke(invocation, { state, tally, effects, attempts });
@@ -126,7 +128,11 @@ async function advanceCall(at: CallAt, effects: StepEffects): Promise<Change> {
     const payload = { toolSlug: step.tool, times: tally.calls.retried };
     edits.push({ kind: "note", note: { type: "call-retried", stepId: step.id, payload } });
   }
-  return takeAnswer({ ...at, args: invocation.args }, effects, invoked, edits);
+  if (state.isSimulated && invoked.kind === "ok") {
+    const unsent = unsentWrite(state, { call: step, place, args, secretUses });
+    if (unsent.count > 0) edits.push({ kind: "unsent", stepId: step.id, ...unsent });
+  }
+  return takeAnswer({ ...at, args }, effects, invoked, edits);
 }
 
 /** A step whose call was made with these arguments. */
@@ -273,7 +279,11 @@ async function keepRows(
     const undo = await undoOf(state, { call: step, stepId: step.id, ordinal: 0, scope }, effects);
     if (undo !== undefined) taken.push({ kind: "armUndo", entries: [undo] });
     return {
-      edits: [...taken, { kind: "finish", stepId: step.id, state: "completed", to: instruction.next }],
+      edits: [
+        ...taken,
+        ...leftPages(at, answer, list),
+        { kind: "finish", stepId: step.id, state: "completed", to: instruction.next },
+      ],
       next: { kind: "on" },
     };
   }
@@ -287,6 +297,23 @@ async function keepRows(
     ],
     next: { kind: "commit" },
   };
+}
+
+/** A list that has pages, and of which the program wants none but the first: what is left is told. */
+function leftPages(at: CalledAt, answer: JsonValue, list: readonly JsonValue[]): Edit[] {
+  const { state, step, args } = at;
+  const { action } = toolOf(state, step);
+  const paging = pagingOf({ paging: undefined }, action);
+  if (step.rows?.page !== undefined || paging === undefined || action.class !== "read") return [];
+  if (!hasMorePages({ paging, action, args: askingOf(step, args), page: undefined, answer, list })) return [];
+  const message = `the rows are those of one page, and there are more: read them by "page": {"max": 20}`;
+  return [
+    { kind: "error", stepId: step.id, code: "PAGES_LEFT", ordinal: 0, message },
+    {
+      kind: "note",
+      note: { type: "pages-left", stepId: step.id, payload: { toolSlug: step.tool, rows: list.length } },
+    },
+  ];
 }
 
 /** What follows the page at hand; undefined where it is the last. */

@@ -70,22 +70,29 @@ async function readRights(
   return isRead ? rights : undefined;
 }
 
-function rightsOf({ on }: JoinStep, row: JsonObject, rights: Rights): readonly (readonly JsonValue[])[] {
-  const key = matchOf(
-    row,
-    on.map(([left]) => left),
-  );
-  return (key === undefined ? undefined : rights.get(key)) ?? [];
+const noRights: readonly (readonly JsonValue[])[] = [];
+
+/** The fields of the left rows that are to be like those of the right ones. */
+function leftFields({ on }: JoinStep) {
+  return on.map(([left]) => left);
+}
+
+function rightsOf(row: JsonObject, by: ReturnType<typeof leftFields>, rights: Rights) {
+  const key = matchOf(row, by);
+  return (key === undefined ? undefined : rights.get(key)) ?? noRights;
 }
 
 function* unpaired(step: JoinStep, rows: readonly SetRow[], rights: Rights) {
   const found: number[] = [];
+  const by = leftFields(step);
   for (const { rowNumber, data } of rows) {
-    if (rightsOf(step, data, rights).length === 0) found.push(rowNumber);
+    if (rightsOf(data, by, rights).length === 0) found.push(rowNumber);
     yield undefined;
   }
   return found;
 }
+
+const noValues: readonly JsonValue[] = [];
 
 /** Pairs that are made before they are stored. */
 const pairsAtOnce = 500;
@@ -99,12 +106,15 @@ function* pair(
 ): Generator<Promise<void> | undefined, boolean> {
   let made: JsonObject[] = [];
   let looked = 0;
+  const by = leftFields(step);
   for (const { data } of rows) {
-    const found = rightsOf(step, data, rights);
+    const found = rightsOf(data, by, rights);
     looked++;
-    for (const kept of found.length === 0 && step.join === "left" ? [[]] : found) {
+    for (const kept of found.length === 0 && step.join === "left" ? [noValues] : found) {
       if (writer.isFull(made.length + 1)) return true;
-      made.push({ ...data, ...Object.fromEntries(step.keep.map(([name], index) => [name, kept[index] ?? null])) });
+      const row: Record<string, JsonValue> = { ...data };
+      for (const [index, [name]] of step.keep.entries()) row[name] = kept[index] ?? null;
+      made.push(row);
       if (made.length < pairsAtOnce) continue;
       yield writer.make(made, looked);
       made = [];

@@ -10,10 +10,12 @@ import {
 import type { MappedRow, UndoOf } from "../state/change.ts";
 import type { JobState } from "../state/job.ts";
 import type { ProgressOf, RetryProgress } from "../state/progress.ts";
+import type { UnsentWrites } from "../state/simulated.ts";
 import { fillCall, undoOf } from "./arguments.ts";
 import type { Child, SetRow, StepEffects, TakeRecord } from "./effects.ts";
 import { faultOfExpression } from "./expression-fault.ts";
 import { type CallFault, invoke, type Tally } from "./invoke.ts";
+import { unsentWrite } from "./simulated-call.ts";
 import type { StepAt } from "./step-kind.ts";
 
 /** A map under way. */
@@ -33,6 +35,8 @@ export type RowWork = {
   readonly children: Child[];
   /** How its calls that ended well in this act are undone. */
   readonly undo: UndoOf[];
+  /** Of a simulation: its writes of this act. */
+  readonly unsent: UnsentWrites[];
   /** What its calls used and did in this act. */
   readonly tally: Tally;
   /** Undefined while the row has not ended. */
@@ -79,6 +83,12 @@ function withKept({ row, outputs }: RowWork, keep: MapAt["step"]["keep"]): JsonO
   return { ...row, ...Object.fromEntries(keep.map(([name, path]) => [name, valueAt(outputs, path) ?? null])) };
 }
 
+/** The answers that are kept of a row's calls. */
+export function answersOf({ outputs }: Pick<SetRow, "outputs">): JsonObject {
+  const { [sentIn]: _sentIn, ...answers } = outputs;
+  return answers;
+}
+
 /** A row as it was read; `own` is what earlier acts left of it. */
 export function rowWorkOf(
   { ordinal, rowNumber, data }: SetRow,
@@ -97,6 +107,7 @@ export function rowWorkOf(
     outputs,
     children: [],
     undo: [],
+    unsent: [],
     tally,
     retry,
     ...(typeof appGeneration === "number" && { appGeneration }),
@@ -166,6 +177,10 @@ export async function runRow(
     );
     switch (invoked.kind) {
       case "ok": {
+        if (state.isSimulated) {
+          const at = { step, row: work.row, calls: work.outputs };
+          work.unsent.push(unsentWrite(state, { call, place, args, secretUses, at }));
+        }
         work.outputs[call.id] = invoked.value;
         const done = { call, stepId: step.id, ordinal: work.ordinal, scope: { ...scope, output: invoked.value } };
         const undo = call.undo === undefined ? undefined : await undoOf(state, done, effects);

@@ -8,6 +8,7 @@ import { countChild, standWith } from "./children.ts";
 import type { StepEffects } from "./effects.ts";
 import { toolOf } from "./invoke.ts";
 import { RowChildren } from "./map-children.ts";
+import { settleDoubt, undoesDoubt } from "./map-doubt.ts";
 import { type MapAt, mappedRow } from "./map-row.ts";
 import { type RowsEnd, type RowsPart, RowsRun } from "./map-run.ts";
 import { RowWindow } from "./map-window.ts";
@@ -39,6 +40,7 @@ function retriedMap({ progress }: RetriedAt<"map">, { generation, resendsUnknown
 async function advanceMap(at: StepAt<"map">, effects: StepEffects, keep: Keep): Promise<Change> {
   const { step, progress = { kind: "map", stepId: step.id } } = at;
   const map: MapAt = { ...at, progress };
+  if (progress.acceptsDoubt === true) return settleDoubt(map, effects);
   const children = await childrenOf(map, effects);
   if (children !== undefined && at.state.status === "parked") {
     const stands = standWith(at.state, step.id, children.hasEnded ? [] : children.open, effects.clock.now());
@@ -124,6 +126,9 @@ function partEdits(
     rows = countRow(rows, ended, again);
     if (fault !== undefined) edits.push({ kind: "error", stepId, code: fault.code, ordinal, message: fault.plain });
   }
+  const unsent = works.flatMap((work) => work.unsent);
+  const count = unsent.reduce((sum, each) => sum + each.count, 0);
+  if (count > 0) edits.push({ kind: "unsent", stepId, count, calls: unsent.flatMap(({ calls }) => calls) });
   for (const child of works.flatMap(({ children }) => children)) edits.push(...countChild(stepId, child));
   const used = works.map((work) => work.tally.used);
   const toolCalls = used.reduce((sum, each) => sum + each.toolCalls, 0);
@@ -223,10 +228,10 @@ function answerRows(at: StepAt<"map">, settled: Settled): Change {
           next: { kind: "on" },
         };
       }
-      return {
-        edits: [...loseUndo(at), { kind: "turned", setId: step.id, from: about, to: "ok" }, again],
-        next: { kind: "on" },
-      };
+      if (undoesDoubt(at.state, step)) {
+        return { edits: [{ kind: "progress", progress: { ...kept, acceptsDoubt: true } }], next: { kind: "on" } };
+      }
+      return { edits: [{ kind: "turned", setId: step.id, from: about, to: "ok" }, again], next: { kind: "on" } };
     case "skip":
       return { edits: [{ kind: "turned", setId: step.id, from: about, to: "skipped" }, again], next: { kind: "on" } };
     case "retry-with":
@@ -234,14 +239,6 @@ function answerRows(at: StepAt<"map">, settled: Settled): Change {
     default:
       return { edits: [again], next: { kind: "on" } };
   }
-}
-
-/** What rows in doubt did is not known row by row: where they are treated as done, each counts as an undo that failed. */
-function loseUndo({ state, step }: StepAt<"map">): Edit[] {
-  const count = state.steps.get(step.id)?.receipt.rows?.unknown ?? 0;
-  const isUndone = step.calls.some((call) => isCall(call) && call.undo !== undefined);
-  if (count === 0 || !isUndone || state.isSimulated || state.loaded.program.sagaOn.length === 0) return [];
-  return [{ kind: "loseUndo", stepId: step.id, count }];
 }
 
 function retryRows(

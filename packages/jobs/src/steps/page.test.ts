@@ -7,7 +7,12 @@ const benches = createBenches();
 afterEach(benches.stop);
 afterAll(benches.drop);
 
-type Reading = { readonly page: object; readonly tool?: string; readonly args?: object; readonly mode?: string };
+type Reading = {
+  readonly page: object | undefined;
+  readonly tool?: string;
+  readonly args?: object;
+  readonly mode?: string;
+};
 
 /** Reads a list of the desk to its end, or to what ends it. */
 async function read(world: World, { page, tool = "desk.list_shelf", args = {} }: Reading): Promise<JobReading> {
@@ -40,6 +45,18 @@ test.each([
   expect(job).toMatchObject({ status: "succeeded", lastError: "" });
   expect(asked(world, name)).toEqual(expected);
   expect(steps["items"]).toMatchObject({ rows: { in: 12 }, calls: { read: expected.length } });
+});
+
+test.each([
+  ["is told where its page is full", 12, "desk.list_shelf", 1],
+  ["has nothing left where its page is not full", 3, "desk.list_shelf", 0],
+  ["is not known to have more where its tool declares no pages", 12, "desk.list_items", 0],
+] as const)("a list that is read without pages %s", async (_what, items, tool, count) => {
+  const { job, steps, events } = await read(createWorld({ items, pageSize: 5 }), { page: undefined, tool });
+  expect(job).toMatchObject({ status: "succeeded", lastError: "" });
+  expect(steps["items"]?.state).toBe("completed");
+  expect(steps["items"]?.errors).toMatchObject(count === 0 ? [] : [{ code: "PAGES_LEFT", count }]);
+  expect(events.filter(({ type }) => type === "pages-left")).toHaveLength(count);
 });
 
 test("a list of full pages ends at an empty one, or where the answer says that it does", async () => {

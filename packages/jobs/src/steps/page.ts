@@ -67,6 +67,17 @@ function afterPage(fetched: FetchedPage): AfterPage {
   return { kind: "fault", fault: { code: "PAGE_TOKEN_MISSING", message } };
 }
 
+/** Whether a list that is read without pages has more of them, as far as its answer tells: by what asks for the next one, or a full page. */
+export function hasMorePages(fetched: FetchedPage): boolean {
+  const { paging, action, args, answer, list } = fetched;
+  if (paging.more !== undefined && typeof valueAt(answer, paging.more) === "boolean") {
+    return valueAt(answer, paging.more) === true;
+  }
+  if (paging.kind === "token") return afterToken(paging, fetched).kind !== "end";
+  const size = paging.size === undefined ? undefined : sizeOf(paging.size, action, args);
+  return size !== undefined && size > 0 && list.length >= size;
+}
+
 type TokenPaging = Extract<Paging, { kind: "token" }>;
 type CountedPaging = Exclude<Paging, { kind: "token" }>;
 

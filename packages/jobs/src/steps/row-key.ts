@@ -8,13 +8,24 @@ const keyCharactersMax = 64;
 
 /** A text that rows share whose fields have the same values; what is absent is null. */
 export function keyOf(row: JsonObject, by: readonly Path[]): string {
-  return shortened(by.map((path) => textOf(valueAt(row, path) ?? null)).join("\n"));
+  let key = "";
+  for (const path of by) {
+    const text = textOf(fieldOf(row, path) ?? null);
+    key = key === "" ? text : `${key}\n${text}`;
+  }
+  return shortened(key);
 }
 
 /** The same, undefined where one of the values is null or absent: then the row is like no other. */
 export function matchOf(row: JsonObject, by: readonly Path[]): string | undefined {
-  const values = by.map((path) => valueAt(row, path) ?? null);
-  return values.includes(null) ? undefined : shortened(values.map(textOf).join("\n"));
+  for (const path of by) if ((fieldOf(row, path) ?? null) === null) return undefined;
+  return keyOf(row, by);
+}
+
+/** Most fields are one name, and a great many rows have them. */
+function fieldOf(row: JsonObject, path: Path): JsonValue | undefined {
+  const [name = ""] = path;
+  return path.length === 1 && Object.hasOwn(row, name) ? row[name] : valueAt(row, path);
 }
 
 /** JSON, in which no line ends; of an object with its names in order. */

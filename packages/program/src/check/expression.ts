@@ -116,7 +116,7 @@ function guardsOf(tree: Expr): Set<string> {
   if (exprKind.case !== "selectExpr" || !exprKind.value.testOnly) return guards;
   const { operand, field } = exprKind.value;
   const root = identOf(operand);
-  if (root === "steps" || root === "calls") guards.add(`${root}.${field}`);
+  if (root === "steps" || root === "calls" || root === "rows") guards.add(`${root}.${field}`);
   const within = operand?.exprKind.case === "selectExpr" ? operand.exprKind.value : undefined;
   if (within !== undefined && identOf(within.operand) === "steps") guards.add(`steps.${within.field}.`);
   return guards;

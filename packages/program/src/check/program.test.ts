@@ -242,3 +242,32 @@ test("an answer skips a step that acts; where the one behind a judge only prepar
   expect(await faultsOf(program(sorted, gate, act))).toEqual([]);
   expect(await faultsOf(program(gate, ifStep("both", "true", [sorted, act])))).toEqual([]);
 });
+
+test("who takes rows of a step whose error is handled says when it is done; an if around it says it as well", async () => {
+  const fetch = {
+    id: "fetch",
+    call: "sales_crm.list_deals",
+    entity: "ops",
+    args: { status: "open" },
+    rows: { from: "data[]", keep: ["id"] },
+    // biome-ignore lint/suspicious/noThenProperty: it is the word of the language
+    onError: { then: "continue" },
+  };
+  const count = { id: "count", reduce: "fetch", as: { all: "count" } };
+  const programOf = (...steps: object[]) => ({ version: 1, title: "Test", steps });
+  const [fault] = await faultsOf(programOf(fetch, count));
+  expect(fault).toMatchObject({ code: "PROGRAM_REFERENCE_INVALID", pointer: "/steps/1/reduce" });
+  expect(fault?.hint).toContain('"when": "!has(steps.fetch.error)"');
+  expect(await faultsOf(programOf(fetch, { ...count, when: "!has(steps.fetch.error)" }))).toEqual([]);
+  // biome-ignore lint/suspicious/noThenProperty: it is the word of the language
+  const guarded = { id: "any", if: "!has(steps.fetch.error)", then: [count] };
+  expect(await faultsOf(programOf(fetch, guarded))).toEqual([]);
+  const { onError: _onError, ...plain } = fetch;
+  // biome-ignore lint/suspicious/noThenProperty: it is the word of the language
+  const block = { id: "any", if: "now > timestamp(0)", then: [plain], onError: { then: "continue" } };
+  expect(await codesOf(programOf(block, count))).toEqual(["REFERENCE_INVALID /steps/1/reduce"]);
+  expect(await codesOf(programOf(block, { ...count, when: "!has(steps.any.error)" }))).toEqual([]);
+  const size = (when: string) => ({ id: "pause", wait: "1m", when });
+  expect(await codesOf(programOf(fetch, size("rows.fetch > 0.0")))).toEqual(["REFERENCE_INVALID /steps/1/when"]);
+  expect(await codesOf(programOf(fetch, size("has(rows.fetch) && rows.fetch > 0.0")))).toEqual([]);
+});

@@ -3,7 +3,7 @@ import type { Point } from "../point.ts";
 import { asksOf, languageOf, maySkipNext, type OnError, type Step, stepKinds } from "../steps/index.ts";
 import type { Asked, Left } from "../steps/language.ts";
 import { onlyError, typeWithError } from "../types/error-type.ts";
-import type { Ended, Scope, ScopeHints } from "../types/scope.ts";
+import { type Ended, type Scope, type ScopeHints, whereAsked } from "../types/scope.ts";
 import type { Check } from "./context.ts";
 import { checkExpression } from "./expression.ts";
 
@@ -54,8 +54,9 @@ function checkList(list: readonly Step[], before: Scope, walk: Walk): ReadonlyMa
   return left;
 }
 
-function checkStep(step: Step, scope: Scope, walk: Walk): Left {
-  if (step.when !== undefined) checkExpression(step.when, scope, walk.check.faults);
+function checkStep(step: Step, before: Scope, walk: Walk): Left {
+  if (step.when !== undefined) checkExpression(step.when, before, walk.check.faults);
+  const scope = step.when === undefined ? before : whereAsked(before, step.when);
   const left = languageOf(step.kind).check(step, {
     scope,
     check: walk.check,
@@ -71,15 +72,19 @@ function checkOnError(
   { steps, goesOn }: OnError,
   { left, scope, walk }: { readonly left: Left; readonly scope: Scope; readonly walk: Walk },
 ): Left {
-  const maySkip = left.inner.map(([inner, ended]) => [inner, { ...ended, maySkip: true }] as const);
-  const failed: Ended = { ...left.own, value: { type: onlyError } };
+  const maySkip = left.inner.map(([inner, ended]) => {
+    const { set, lostWith = id } = ended;
+    return [inner, { ...ended, maySkip: true, ...(set !== undefined && { lostWith }) }] as const;
+  });
+  const failed: Ended = { ...left.own, value: { type: onlyError }, set: undefined };
   const handling = { ...scope, ended: new Map([...scope.ended, ...maySkip, [id, failed] as const]) };
   const handled = [...checkList(steps, handling, walk)].map(([inner, ended]) => {
     return [inner, { ...ended, maySkip: true }] as const;
   });
   if (!goesOn) return { own: left.own, inner: [...left.inner, ...handled] };
   const value = left.own.value === "none" ? { type: onlyError } : { type: typeWithError(left.own.value.type) };
-  return { own: { ...left.own, value, mayFail: true }, inner: [...maySkip, ...handled] };
+  const own: Ended = { ...left.own, value, mayFail: true, ...(left.own.set !== undefined && { lostWith: id }) };
+  return { own, inner: [...maySkip, ...handled] };
 }
 
 /** What hints say of the kinds of steps. */

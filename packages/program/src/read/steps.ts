@@ -90,7 +90,8 @@ function readStep(node: Node, standing: Standing, walk: Walk): Step | undefined 
     leaveOut: (inner) => leaveOut(inner, walk),
   });
   if (step === undefined) walk.leftOut.add(id);
-  const onError = readOnError(fields, standing, walk);
+  // Where none may stand that is told, and nothing follows from it.
+  const onError = languageOf(kind).takesOnError === true ? readOnError(fields, standing, walk) : undefined;
   return step === undefined || onError === undefined ? step : { ...step, onError };
 }
 

@@ -2,7 +2,7 @@ import { checkExpression } from "../check/expression.ts";
 import { readExpression } from "../read/expression.ts";
 import { type ObjectForm, ref } from "../read/form.ts";
 import type { Expression } from "../template.ts";
-import { nothing } from "../types/scope.ts";
+import { nothing, whereAsked } from "../types/scope.ts";
 import type { AnyStep, StepLanguage } from "./language.ts";
 import { eitherUse } from "./use.ts";
 
@@ -57,7 +57,8 @@ export function ifLanguage<Inner extends AnyStep>(): StepLanguage<IfStepOf<Inner
 
     check({ condition, whenTrue, whenFalse }, { scope, check, list }) {
       checkExpression(condition, scope, check.faults);
-      const left = [whenTrue, whenFalse].flatMap((steps) => [...list(steps, scope)]);
+      const inside = whereAsked(scope, condition);
+      const left = [whenTrue, whenFalse].flatMap((steps) => [...list(steps, inside)]);
       // What a branch leaves behind may be skipped for everything after the if.
       return { own: nothing, inner: left.map(([id, ended]) => [id, { ...ended, maySkip: true }] as const) };
     },

@@ -1,6 +1,6 @@
 import type { JsonSchema } from "@svc/catalog";
 import type { JsonObject, Path } from "../json.ts";
-import type { Reference } from "../template.ts";
+import type { Expression, Reference } from "../template.ts";
 import { fieldType, typeOfConstant, type ValueType } from "./schema-type.ts";
 
 /** A row set as later steps see it: what is known of each kept field, and whether its rows carry the state a map left. */
@@ -20,6 +20,8 @@ export type Ended = {
   readonly maySkip: boolean;
   /** Whether it may have failed, its error handled, although the job gets as far as here. Default false. */
   readonly mayFail?: boolean;
+  /** The step whose error says that the set is not there, although the job gets as far as here. */
+  readonly lostWith?: string | undefined;
 };
 
 /** Of a step that nothing can be taken from. */
@@ -45,6 +47,8 @@ export type Scope = {
   readonly ended: ReadonlyMap<string, Ended>;
   /** Every id of the program: those not in `ended` come later. */
   readonly ids: ReadonlySet<string>;
+  /** Steps about whose error a condition asks that holds here. */
+  readonly asked?: ReadonlySet<string> | undefined;
   /** Fields of the row at hand. */
   readonly row?: RowSet | "any" | undefined;
   /** Earlier calls of the same map, by id. */
@@ -75,6 +79,12 @@ export function firstScope(
   return { hints, input: inputSchema ?? typeOfConstant(input), params: typeOfConstant(params), ended: new Map(), ids };
 }
 
+/** The scope of what is done where a condition holds: what it asks about the errors of steps is known there. */
+export function whereAsked(scope: Scope, { source }: Pick<Expression, "source">): Scope {
+  const asked = [...source.matchAll(/\bsteps\.([A-Za-z0-9_]+)\.error\b/g)].map(([, id = ""]) => id);
+  return asked.length === 0 ? scope : { ...scope, asked: new Set([...(scope.asked ?? []), ...asked]) };
+}
+
 /** Finds what a reference names at a place; a reference that could not be read may name anything. */
 export function resolveType(scope: Scope, { root, path, text }: Pick<Reference, "root" | "path" | "text">): Resolved {
   if (text === "") return { type: undefined, maySkip: false };
@@ -87,7 +97,7 @@ export function resolveType(scope: Scope, { root, path, text }: Pick<Reference, 
       return follow(scope.params, path, "params", "name one of the program's params");
     case "rows": {
       const found = findSet(scope, name);
-      return "fault" in found ? found : { type: { type: "number" }, maySkip: false };
+      return "fault" in found ? found : { type: { type: "number" }, maySkip: found.lostWith !== undefined };
     }
     case "row":
       return resolveRow(scope, name, rest);
@@ -106,13 +116,21 @@ export function resolveType(scope: Scope, { root, path, text }: Pick<Reference, 
   }
 }
 
-/** Finds the set a name stands for at a place; where none does, the hint names those there are. */
+/**
+ * Finds the set a name stands for at a place; where none does, the hint names those there are. `lostWith`: the step with whose failure it
+ * is not there, unless a condition asks about that.
+ */
 export function findSet(
   scope: Scope,
   name: string,
-): { readonly set: RowSet | "any" } | { readonly fault: string; readonly hint: string } {
+):
+  | { readonly set: RowSet | "any"; readonly lostWith: string | undefined }
+  | { readonly fault: string; readonly hint: string } {
   const ended = scope.ended.get(name);
-  if (ended?.set !== undefined) return { set: ended.set };
+  if (ended?.set !== undefined) {
+    const { set, lostWith } = ended;
+    return { set, lostWith: lostWith !== undefined && scope.asked?.has(lostWith) ? undefined : lostWith };
+  }
   if (ended !== undefined) {
     return { fault: `${name} is no row set`, hint: scope.hints.sets };
   }

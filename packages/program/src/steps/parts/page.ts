@@ -189,7 +189,7 @@ function readPath(node: Node, example: string, reader: ShapeReader): Path | unde
 }
 
 /** How a step asks a tool for its pages: as it says, else as the tool declares; undefined where neither does. */
-export function pagingOf({ paging }: PageSpec, { paging: declared }: Action): Paging | undefined {
+export function pagingOf({ paging }: Pick<PageSpec, "paging">, { paging: declared }: Action): Paging | undefined {
   return paging ?? (declared && declaredPaging(declared));
 }
 

@@ -59,7 +59,15 @@ export function checkSet(
   { faults }: Pick<Check, "faults">,
 ): RowSet | "any" {
   const found = findSet(scope, name);
-  if ("set" in found) return found.set;
+  if ("set" in found) {
+    const { lostWith } = found;
+    if (lostWith !== undefined) {
+      const message = `set ${name} is not there where step ${lostWith} failed and its onError goes on`;
+      const hint = `say when the step is done: "when": "!has(steps.${lostWith}.error)", of it or of a block around it`;
+      faults.add("PROGRAM_REFERENCE_INVALID", [...pathOf(pointer), field], message, hint);
+    }
+    return found.set;
+  }
   faults.add("PROGRAM_REFERENCE_INVALID", [...pathOf(pointer), field], found.fault, found.hint);
   return "any";
 }

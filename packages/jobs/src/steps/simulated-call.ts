@@ -1,0 +1,89 @@
+import { isRawJson } from "@svc/core";
+import { isCall, type JsonObject, type JsonValue, type MapCall, type SecretUse } from "@svc/program";
+import { createRedactor, mask, maskArguments, maskedTexts } from "@svc/tools";
+import type { JobState } from "../state/job.ts";
+import { isSensitiveField } from "../state/sensitive-rows.ts";
+import { shownOf } from "../state/shown.ts";
+import { type SimulatedCall, showsMore, type UnsentWrites } from "../state/simulated.ts";
+import type { CallPlace } from "./effects.ts";
+import { toolOf } from "./invoke.ts";
+import type { StepAt } from "./step-kind.ts";
+
+/** A write of a simulated job, filled in. `at`: of a map, the row and the answers of its calls so far. */
+export type FilledWrite = {
+  readonly call: MapCall;
+  readonly place: CallPlace;
+  readonly args: JsonObject;
+  readonly secretUses: readonly SecretUse[];
+  readonly at?: {
+    readonly step: StepAt<"map">["step"];
+    readonly row: JsonObject;
+    readonly calls: Readonly<Record<string, JsonValue>>;
+  };
+};
+
+/** Longer texts and lists are cut, and what is longer even so is left out. */
+const textMax = 200;
+const itemsMax = 10;
+const argumentsMax = 4_096;
+const masked = "***";
+
+/** A write that a simulated job does not send, and what it would have sent, where that is still shown. None for a read. */
+export function unsentWrite(state: JobState, write: FilledWrite): UnsentWrites {
+  const { call, place } = write;
+  if (toolOf(state, call).action.class === "read") return { count: 0, calls: [] };
+  const isShown = showsMore(state.simulated, place.stepId, place.callId);
+  return { count: 1, calls: isShown ? [shownWrite(state, write)] : [] };
+}
+
+/** What a write would have sent, as people may see it. */
+function shownWrite(state: JobState, { call, place, args, ...write }: FilledWrite): SimulatedCall {
+  const { action } = toolOf(state, call);
+  const open = call.http === undefined ? maskArguments(action.inputSchema, args) : args;
+  const hidden = write.secretUses.reduce((value, { path }) => withMask(value, path), open as JsonValue);
+  const redact = createRedactor([...shownOf(state).secrets, ...secretsOf(state, write.at)]);
+  const text = JSON.stringify(shortened(hidden, redact));
+  const argumentsJson = text.length > argumentsMax ? "" : text;
+  return { callId: place.callId, ordinal: place.ordinal, toolSlug: call.tool, entityId: call.entity, argumentsJson };
+}
+
+/** The sensitive texts of a row, and of the answers of its calls. */
+function secretsOf({ loaded }: JobState, at: FilledWrite["at"]): string[] {
+  if (at === undefined || !loaded.hasSensitive) return [];
+  const { step, row, calls } = at;
+  const inRow = Object.entries(row).flatMap(([name, value]) =>
+    isSensitiveField(loaded, step.source, [name]) ? maskedTexts(value, masked) : [],
+  );
+  const inAnswers = step.calls.flatMap((call) => {
+    const answer = calls[call.id];
+    const schema = isCall(call) ? loaded.tools.get(call.tool)?.action.outputSchema : undefined;
+    return answer === undefined || schema === undefined ? [] : maskedTexts(answer, mask(schema, answer));
+  });
+  return [...inRow, ...inAnswers];
+}
+
+/** A copy with `***` at a path. */
+function withMask(value: JsonValue, [first, ...rest]: readonly (string | number)[]): JsonValue {
+  if (first === undefined) return masked;
+  if (Array.isArray(value)) {
+    const items: readonly JsonValue[] = value;
+    return items.map((item, index) => (index === first ? withMask(item, rest) : item));
+  }
+  const fields = typeof value === "object" && value !== null ? (value as JsonObject) : {};
+  return { ...fields, [first]: withMask(fields[first] ?? null, rest) };
+}
+
+/** A copy in which texts show nothing sensitive, and what is long is cut. */
+function shortened(value: JsonValue, redact: (text: string) => string): JsonValue {
+  if (typeof value === "string") {
+    const text = redact(value);
+    return text.length <= textMax ? text : `${text.slice(0, textMax).toWellFormed()}…`;
+  }
+  if (Array.isArray(value)) {
+    const items: readonly JsonValue[] = value;
+    const first = items.slice(0, itemsMax).map((item) => shortened(item, redact));
+    return items.length > itemsMax ? [...first, "…"] : first;
+  }
+  if (typeof value !== "object" || value === null || isRawJson(value)) return value;
+  return Object.fromEntries(Object.entries(value).map(([name, item]) => [name, shortened(item, redact)]));
+}

@@ -1,13 +1,35 @@
 import { availableParallelism } from "node:os";
-import { defineConfig } from "vitest/config";
+import { configDefaults, defineConfig, type TestProjectInlineConfiguration } from "vitest/config";
+import { BaseSequencer, type TestSpecification } from "vitest/node";
 
 // One PostgreSQL for the run (test/global-setup.ts) and one database a test file. The files of a worker share its process and
-// what it has imported: to import the service takes longer than most of them.
+// what it has imported: to import the service takes longer than most of them. So there are no projects either, each of which would
+// have workers of its own.
 // `npm run test:crash` and `npm run test:attacks` measure how long it takes until others go on; the samples that `npm test` runs do
 // not.
-const measuresTime = process.env["SVC_CRASH_ROUNDS"] !== undefined;
-const attacksAlone = process.env["SVC_ATTACK_ROUNDS"] !== undefined;
-const alone = { sequence: { groupOrder: 1 }, maxWorkers: 1 };
+const measured = [
+  ...(process.env["SVC_CRASH_ROUNDS"] === undefined ? [] : ["test/crash/**/*.test.ts"]),
+  ...(process.env["SVC_ATTACK_ROUNDS"] === undefined ? [] : ["test/attacks/**/*.test.ts"]),
+];
+const include = ["packages/**/*.test.ts", "test/**/*.test.ts"];
+
+/** Begins with what crosses packages: those files wait for processes, and one of them alone at the end leaves a processor idle. */
+class LongestFirst extends BaseSequencer {
+  override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {
+    const sorted = await super.sort(files);
+    const crosses = ({ moduleId }: TestSpecification) => !moduleId.includes("/packages/");
+    return [...sorted.filter(crosses), ...sorted.filter((file) => !crosses(file))];
+  }
+}
+
+const besideOthers: TestProjectInlineConfiguration = {
+  extends: true,
+  test: { name: "beside others", include, exclude: [...configDefaults.exclude, ...measured] },
+};
+const alone: TestProjectInlineConfiguration = {
+  extends: true,
+  test: { name: "alone", include: measured, sequence: { groupOrder: 1 }, maxWorkers: 1 },
+};
 
 export default defineConfig({
   test: {
@@ -18,18 +40,8 @@ export default defineConfig({
     execArgv: ["--max-semi-space-size=64"],
     // One more than processors: a third of a worker's time goes to waiting for servers, stores and leases.
     maxWorkers: Math.max(2, availableParallelism()) + 1,
-    projects: [
-      { extends: true, test: { name: "unit", include: ["packages/**/*.test.ts"] } },
-      {
-        extends: true,
-        test: { name: "e2e", include: ["test/**/*.test.ts"], exclude: ["test/crash/**", "test/attacks/**"] },
-      },
-      { extends: true, test: { name: "crash", include: ["test/crash/**/*.test.ts"], ...(measuresTime ? alone : {}) } },
-      {
-        extends: true,
-        test: { name: "attacks", include: ["test/attacks/**/*.test.ts"], ...(attacksAlone ? alone : {}) },
-      },
-    ],
+    sequence: { sequencer: LongestFirst },
+    ...(measured.length === 0 ? { include } : { projects: [besideOthers, alone] }),
     // Far beyond what a test takes: they end what hangs, also on a machine with other work.
     testTimeout: 60_000,
     hookTimeout: 120_000,

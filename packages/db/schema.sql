@@ -108,7 +108,7 @@ create table deliveries (
   attempt_log jsonb default '[]'::jsonb not null,
   replayed boolean default false not null,
   constraint deliveries_pkey PRIMARY KEY (id)
-) with (autovacuum_vacuum_scale_factor=0.01, autovacuum_vacuum_threshold=50000, fillfactor=40);
+) with (autovacuum_vacuum_scale_factor=0.01, autovacuum_vacuum_threshold=50000, fillfactor=30);
 CREATE INDEX deliveries_event ON public.deliveries USING btree (project_id, event_id, id);
 CREATE INDEX deliveries_subscription ON public.deliveries USING btree (project_id, subscription_id, id);
 

@@ -61,7 +61,8 @@ function withBranch(schema: JsonSchema, draw: fc.GeneratorValue): JsonSchema {
     : { ...schema, minimum: branch["const"], maximum: branch["const"] };
 }
 
-const anything = () => fc.oneof(fc.string({ maxLength: 8 }), fc.integer(), fc.boolean());
+const anyValue = fc.oneof(fc.string({ maxLength: 8 }), fc.integer(), fc.boolean());
+const anything = () => anyValue;
 
 function drawInteger(schema: JsonSchema, draw: fc.GeneratorValue): number {
   const { minimum, maximum, multipleOf = 1 } = schema as Record<string, number | undefined>;

@@ -13,21 +13,36 @@ export function drawText(schema: JsonSchema, draw: fc.GeneratorValue, use: TextU
   return draw(textOf, use, minLength as number, maxLength as number | undefined);
 }
 
-const matching = (pattern: string) => fc.stringMatching(new RegExp(pattern));
+/** Makes each arbitrary once: making one of texts takes far longer than drawing from it. */
+function kept<Args extends readonly unknown[]>(
+  make: (...args: Args) => fc.Arbitrary<string>,
+): (...args: Args) => fc.Arbitrary<string> {
+  const made = new Map<string, fc.Arbitrary<string>>();
+  return (...args) => {
+    const key = args.join();
+    const arbitrary = made.get(key) ?? make(...args);
+    made.set(key, arbitrary);
+    return arbitrary;
+  };
+}
+
+const matching = kept((pattern: string) => fc.stringMatching(new RegExp(pattern)));
 
 const instant = () => fc.date({ min: new Date(0), max: new Date("2099-12-31T00:00:00Z"), noInvalidDate: true });
 
 const formats: Readonly<Record<string, () => fc.Arbitrary<string>>> = {
   date: () => instant().map((date) => date.toISOString().slice(0, 10)),
   "date-time": () => instant().map((date) => date.toISOString()),
-  email: () => fc.tuple(fc.stringMatching(/^[a-z]{1,8}$/), fc.domain()).map(([name, domain]) => `${name}@${domain}`),
-  uri: () => fc.webUrl(),
+  email: kept(() =>
+    fc.tuple(fc.stringMatching(/^[a-z]{1,8}$/), fc.domain()).map(([name, domain]) => `${name}@${domain}`),
+  ),
+  uri: kept(() => fc.webUrl()),
 };
 
 /** Texts that would leave their place if they were not encoded, or be taken for a placeholder if they were read again. */
 const awkward = ["a/b?c=d#e", "50% off", "%2e%2e", "a b+c&d", "{{params.other}}", '"quoted" \\', "..a", "x\u{1f4c5}é"];
 
-function textOf(use: TextUse, minLength: number, maxLength: number | undefined): fc.Arbitrary<string> {
+const textOf = kept((use: TextUse, minLength: number, maxLength: number | undefined) => {
   const min = use === "segment" ? Math.max(1, minLength) : minLength;
   const max = Math.min(maxLength ?? Number.POSITIVE_INFINITY, min + 16);
   const fitting = awkward.filter((text) => [...text].length >= min && [...text].length <= max);
@@ -38,7 +53,7 @@ function textOf(use: TextUse, minLength: number, maxLength: number | undefined):
   });
   if (fitting.length === 0) return plain.filter((text) => suits(text, use));
   return fc.oneof({ arbitrary: plain, weight: 3 }, fc.constantFrom(...fitting)).filter((text) => suits(text, use));
-}
+});
 
 /** The request refuses segments that leave their path, however encoded, and headers of other characters than printable ASCII. */
 function suits(text: string, use: TextUse): boolean {

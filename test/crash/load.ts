@@ -1,3 +1,5 @@
+import { setTimeout as wait } from "node:timers/promises";
+import { repeats } from "@svc/testing/sample";
 import { postCalendar } from "@svc/testing/server-process";
 
 /** A load of posts with distinct numbers, from several clients at once, each going on as soon as it is answered. */
@@ -8,9 +10,13 @@ export type Load = {
   stop(): Promise<void>;
 };
 
+const restMs = repeats({ sample: 20, whole: 0 });
 let next = 1;
 
-/** Starts a load on whatever listens at the address; refused connections are tried again after a breath. */
+/**
+ * Starts a load on whatever listens at the address; refused connections are tried again after a breath. In `npm test` a client rests
+ * between two posts: what counts there is that some are under way, and other tests have work.
+ */
 export function startLoad(server: { url: string }, clients: number): Load {
   const acknowledged = new Set<number>();
   let isStopped = false;
@@ -20,8 +26,9 @@ export function startLoad(server: { url: string }, clients: number): Load {
       try {
         const status = await postCalendar(server, "load", number);
         if (status >= 200 && status < 300) acknowledged.add(number);
+        await wait(restMs);
       } catch {
-        await new Promise((resolve) => setTimeout(resolve, 20));
+        await wait(20);
       }
     }
   };

@@ -38,15 +38,37 @@ function keepItems(schema: JsonSchema, list: unknown[], pointer: string, faults:
 }
 
 function keepProperties(schema: JsonSchema, object: JsonSchema, pointer: string, faults: SchemaFault[]): JsonSchema {
-  const properties = isObject(schema.properties) ? schema.properties : {};
-  let kept = isClosed(schema) ? keepKnown(properties, object, pointer, faults) : object;
-  for (const [name, child] of Object.entries(properties)) {
-    if (!isBounding(child) || !Object.hasOwn(kept, name)) continue;
+  const { properties, isOpen, below } = boundsOf(schema);
+  let kept = isOpen ? object : keepKnown(properties, object, pointer, faults);
+  for (const { name, step, child } of below) {
+    if (!Object.hasOwn(kept, name)) continue;
     const value = kept[name];
-    const part = keep(child, value, `${pointer}/${name.replaceAll("~", "~0").replaceAll("/", "~1")}`, faults);
+    const part = keep(child, value, `${pointer}${step}`, faults);
     if (part !== value) kept = { ...kept, [name]: part };
   }
   return kept;
+}
+
+/** What a schema says of an object: worked out once, since every post and call is looked through. */
+type ObjectBounds = {
+  readonly properties: JsonSchema;
+  readonly isOpen: boolean;
+  /** The properties that bound something themselves, each with its step of a pointer. */
+  readonly below: readonly { readonly name: string; readonly step: string; readonly child: unknown }[];
+};
+
+const objectBounds = new WeakMap<JsonSchema, ObjectBounds>();
+
+function boundsOf(schema: JsonSchema): ObjectBounds {
+  const known = objectBounds.get(schema);
+  if (known !== undefined) return known;
+  const properties = isObject(schema.properties) ? schema.properties : {};
+  const below = Object.entries(properties)
+    .filter(([, child]) => isBounding(child))
+    .map(([name, child]) => ({ name, child, step: `/${name.replaceAll("~", "~0").replaceAll("/", "~1")}` }));
+  const bounds = { properties, isOpen: !isClosed(schema), below };
+  objectBounds.set(schema, bounds);
+  return bounds;
 }
 
 /** The object as it is while few of its properties are unknown: those are told with what was meant. */

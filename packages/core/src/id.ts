@@ -1,6 +1,7 @@
 import { randomFillSync } from "node:crypto";
-import { fromString, fromUUID, toUUID } from "typeid-js";
+import { fromString } from "typeid-js";
 import { v7 } from "uuid";
+import { readTypeId, readUuid, typeIdOfBytes, uuidOfBytes } from "./type-id.ts";
 
 /** Prefix of every kind of id; the full form is `<prefix>_<26 base32 characters>`, a TypeID over a UUIDv7. */
 export type IdPrefix =
@@ -49,10 +50,8 @@ export type NodeId = Id<"node">;
  * one after the other, also sort as they were made, which keeps inserts at the right edge of their indexes.
  */
 export function createId<P extends IdPrefix>(prefix: P, atMs: number): Id<P> {
-  const uuid = v7({ msecs: atMs, seq: nextSequence(atMs), random: randomBytes16() });
-  const id = idOfUuid(prefix, uuid);
-  remember(id, uuid);
-  return id;
+  v7({ msecs: atMs, seq: nextSequence(atMs), random: randomBytes16() }, bytes);
+  return typeIdOfBytes(prefix, bytes) as Id<P>;
 }
 
 /** The id that `text` spells, or undefined when it is not a well-formed id with this prefix. */
@@ -67,16 +66,12 @@ export function parseId<P extends IdPrefix>(prefix: P, text: string): Id<P> | un
 
 /** The UUID text under an id, as PostgreSQL stores it. */
 export function uuidOfId(id: Id<IdPrefix>): string {
-  const known = uuids.get(id);
-  if (known !== undefined) return known;
-  const uuid = toUUID(id as unknown as Parameters<typeof toUUID>[0]);
-  remember(id, uuid);
-  return uuid;
+  return uuidOfBytes(readTypeId(id, bytes));
 }
 
 /** The id of this kind over a UUID read from the store. */
 export function idOfUuid<P extends IdPrefix>(prefix: P, uuid: string): Id<P> {
-  return fromUUID(uuid, prefix) as unknown as Id<P>;
+  return typeIdOfBytes(prefix, readUuid(uuid, bytes)) as Id<P>;
 }
 
 /** The time part of an id, epoch milliseconds. */
@@ -95,14 +90,8 @@ export function firstUuidAt(ms: number): string {
   return `${hex.slice(0, 8)}-${hex.slice(8)}-0000-0000-000000000000`;
 }
 
-const uuidsMax = 8_192;
-const uuids = new Map<string, string>();
-
-/** An id goes to the store two or three times soon after it was made, and decoding one costs as much as making it. */
-function remember(id: string, uuid: string): void {
-  if (uuids.size >= uuidsMax) uuids.clear();
-  uuids.set(id, uuid);
-}
+/** Of the id that is being made, read or written. */
+const bytes = new Uint8Array(16);
 
 let sequenceMs = -1;
 let sequence = 0;

@@ -30,6 +30,7 @@ export {
   wholeNumber,
 } from "./exact-json.ts";
 export { createGuardedLookup, type ResolveName } from "./guarded-lookup.ts";
+export { createHmacKey, type HmacKey, hmacSha256, isHmacSha256 } from "./hmac.ts";
 export { type HttpTarget, httpTargetOf, parseHttpHost } from "./http-host.ts";
 export {
   type AccountId,

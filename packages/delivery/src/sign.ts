@@ -1,12 +1,11 @@
-import { createHmac, createSecretKey, type KeyObject } from "node:crypto";
-import { signingSecretBytes } from "@svc/core";
+import { createHmacKey, type HmacKey, hmacSha256, signingSecretBytes } from "@svc/core";
 
 /** The keys of one signing secret: its text for X-Svc-Signature, its decoded bytes for Standard Webhooks. */
-export type SigningKeys = { text: KeyObject; bytes: KeyObject };
+export type SigningKeys = { text: HmacKey; bytes: HmacKey };
 
 /** Prepares a signing secret (`whsec_...`) for many signatures. */
 export function createSigningKeys(secret: string): SigningKeys {
-  return { text: createSecretKey(Buffer.from(secret, "utf8")), bytes: createSecretKey(signingSecretBytes(secret)) };
+  return { text: createHmacKey(secret), bytes: createHmacKey(signingSecretBytes(secret)) };
 }
 
 /**
@@ -15,8 +14,8 @@ export function createSigningKeys(secret: string): SigningKeys {
  */
 export function signedHeaders(keys: SigningKeys, deliveryId: string, body: Uint8Array, atMs: number): string[] {
   const timestamp = String(Math.floor(atMs / 1000));
-  const plain = createHmac("sha256", keys.text).update(body).digest("hex");
-  const standard = createHmac("sha256", keys.bytes).update(`${deliveryId}.${timestamp}.`).update(body).digest("base64");
+  const plain = hmacSha256(keys.text, [body], "hex");
+  const standard = hmacSha256(keys.bytes, [`${deliveryId}.${timestamp}.`, body], "base64");
   return [
     "content-type",
     "application/json",

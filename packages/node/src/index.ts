@@ -8,6 +8,8 @@ export { type Sandbox, sandboxAuthorizePath } from "@svc/sandbox";
 export { type DecidedRun, type StandingObserver, standingSchema } from "@svc/standing";
 export type { CallObservation, CallObserver, McpServer } from "@svc/tools";
 export {
+  type Admission,
+  type Admitted,
   acceptedEncodings,
   type InboundPost,
   type IngestOutcome,

@@ -53,7 +53,7 @@ export type TestDatabaseOptions = {
   isEmpty?: boolean;
 };
 
-/** Makes a database on the run's server (SVC_TEST_DATABASE_URL), in about 20 ms. */
+/** Makes a database on the run's server (SVC_TEST_DATABASE_URL), in about 20 ms: copying its files takes half of logging them. */
 export async function createTestDatabase({
   isEmpty = false,
   ...options
@@ -62,7 +62,8 @@ export async function createTestDatabase({
   const serverUrl = testServerUrl();
   await administer(
     serverUrl,
-    (sql) => sql`create database ${sql(name)} template ${sql(isEmpty ? "template1" : templateDatabase)}`,
+    (sql) =>
+      sql`create database ${sql(name)} template ${sql(isEmpty ? "template1" : templateDatabase)} strategy file_copy`,
   );
   const url = databaseUrl(serverUrl, name);
   const db = openDatabase({ url, applicationName: name, ...options });

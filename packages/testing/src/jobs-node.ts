@@ -61,11 +61,11 @@ export function createTestNode(
     },
     async reach(jobId, ...statuses) {
       const end = performance.now() + 15_000;
-      for (;;) {
+      for (let looks = 1; ; looks++) {
         const job = await loadJob(db, jobId as Parameters<typeof loadJob>[1]);
         if (job !== undefined && statuses.includes(job.status)) return;
         if (performance.now() > end) throw new Error(`the job is ${job?.status} (${job?.lastError})`);
-        await clock.wait(2);
+        await clock.wait(Math.min(2 * looks, 10));
       }
     },
   };

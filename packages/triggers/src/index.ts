@@ -1,5 +1,5 @@
 export { acceptedEncodings } from "./decode-body.ts";
-export { createIngest, type Ingest, type IngestOptions } from "./ingest.ts";
+export { type Admission, type Admitted, createIngest, type Ingest, type IngestOptions } from "./ingest.ts";
 export type { InboundPost, IngestOutcome } from "./outcome.ts";
 export type { PostLoad, PostQuotas } from "./post-quotas.ts";
 export {

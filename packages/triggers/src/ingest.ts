@@ -9,7 +9,7 @@ import { createPostQuotas, type PostQuotas } from "./post-quotas.ts";
 import { quarantinedRow } from "./quarantined-row.ts";
 import { createRouting } from "./routing.ts";
 import { type NormalizedEvent, type Stored, storePosts } from "./store.ts";
-import { isQueryVerified, isVerified, secretsOf } from "./verify.ts";
+import { createSecrets, isQueryVerified, isVerified, type WebhookSecret } from "./verify.ts";
 
 /** What ingest is made of. */
 export type IngestOptions = {
@@ -29,14 +29,29 @@ export type IngestOptions = {
 
 /** The inbound side: a provider's post to stored events. */
 export type Ingest = {
-  /** The answer that needs no body: nobody takes such posts, no secret is set, or the token is wrong. Undefined: go on and read it. */
-  admit(toolkitSlug: string, query: URLSearchParams): IngestOutcome | undefined;
-  /** Verifies, normalizes and commits a post. Rejects only when the store does: then nothing of the post is stored. */
-  accept(post: InboundPost): Promise<IngestOutcome>;
+  /** What is known of a post before its body is read. */
+  admit(toolkitSlug: string, query: URLSearchParams): Admission;
+  /**
+   * Verifies, normalizes and commits a post. Rejects only when the store does: then nothing of the post is stored. What `admitted`
+   * says of its query holds for as long as the secrets are the same.
+   */
+  accept(post: InboundPost, admitted?: Admitted): Promise<IngestOutcome>;
   /** What projects received by this node. */
   readonly quotas: Pick<PostQuotas, "loadOf" | "loads">;
   /** Resolves once every post under way is answered. */
   drain(): Promise<void>;
+};
+
+/** The answer that needs no body: nobody takes such posts, no secret is set, or the token is wrong. Else go on and read it. */
+export type Admission = IngestOutcome | Admitted;
+
+/** A post of which nothing is wrong before its body is read. */
+export type Admitted = {
+  readonly outcome: "admitted";
+  readonly toolkit: WebhookToolkit;
+  readonly secrets: readonly WebhookSecret[];
+  /** Whether the query has shown that it is the provider's: then the body says no more of that. */
+  readonly isVerified: boolean;
 };
 
 const batchMax = 500;
@@ -52,7 +67,7 @@ const linger = { ms: 1, fromSize: 4 };
 export function createIngest(options: IngestOptions): Ingest {
   const { catalog, clock, db, sealer } = options;
   const quotas = createPostQuotas({ db, clock });
-  const store = { ...options, quotas, routing: createRouting() };
+  const storing = { ...options, quotas, routing: createRouting() };
   const decoder = createBodyDecoder(options.bodyBytesMax);
   const splits = (error: unknown) => !isUnavailable(error);
   const events = createBatcher<NormalizedEvent, Stored>({
@@ -62,7 +77,7 @@ export function createIngest(options: IngestOptions): Ingest {
     linger,
     waitingMax,
     splits,
-    run: (posts) => storePosts(store, db, posts),
+    run: (posts) => storePosts(storing, db, posts),
   });
   const quarantine = createBatcher<ReturnType<typeof quarantinedRow>, void>({
     sizeMax: batchMax,
@@ -81,14 +96,13 @@ export function createIngest(options: IngestOptions): Ingest {
     await quarantine.add(quarantinedRow(sealer, toolkit.webhook, post, why, clock.now()));
     return { outcome: "quarantined", reason: why.reason };
   };
-  /** `body` is what the post's own bytes, which were signed, decode to. */
-  const acceptDecoded = async (
+  const store = async (
     toolkit: WebhookToolkit,
     post: InboundPost,
     body: Buffer,
     receivedAtMs: number,
   ): Promise<IngestOutcome> => {
-    const normalized = normalize(toolkit, { ...post, body }, receivedAtMs);
+    const normalized = normalize(toolkit, body === post.body ? post : { ...post, body }, receivedAtMs);
     if (normalized.outcome === "quarantined") return keep(toolkit, post, normalized);
     if (normalized.outcome !== "event") return normalized;
     const stored = await events.add(normalized.event);
@@ -96,50 +110,55 @@ export function createIngest(options: IngestOptions): Ingest {
     if (stored.outcome === "over_quota") return stored;
     return keep(toolkit, post, { reason: "no_project", detail: noProjectDetail(normalized.event) });
   };
-  /** Queries that `admit` found signed right: `accept` need not compare again, unless the secrets are others by then. */
-  const verifiedQueries = new WeakMap<URLSearchParams, { toolkit: WebhookToolkit; secret: string | undefined }>();
+  /** `body` of what is stored is what the post's own bytes, which were signed, decode to. */
+  const storeDecoded = async (
+    toolkit: WebhookToolkit,
+    post: InboundPost,
+    encoding: string,
+    receivedAtMs: number,
+  ): Promise<IngestOutcome> => {
+    const decoded = await decoder.decode(post.body, encoding);
+    switch (decoded.outcome) {
+      case "decoded":
+        return store(toolkit, post, decoded.body, receivedAtMs).finally(decoded.done);
+      case "broken":
+        return keep(toolkit, post, { reason: "invalid_payload", detail: brokenDetail });
+      case "unsupported":
+        return { outcome: "encoding_unsupported", encoding: decoded.encoding };
+      case "too_large":
+        return { outcome: "too_large" };
+      case "no_room":
+        return { outcome: "unavailable" };
+      default:
+        return assertExhaustive(decoded);
+    }
+  };
+  const secretsOf = createSecrets(options.secretOf);
+  const admit = (toolkitSlug: string, query: URLSearchParams): Admission => {
+    const toolkit = webhookToolkit(catalog, toolkitSlug);
+    if (toolkit === undefined) return { outcome: "unknown_toolkit" };
+    const { secretEnv } = toolkit.webhook;
+    const secrets = secretsOf(secretEnv);
+    if (secrets.length === 0) return { outcome: "secret_unset", secretEnv };
+    const isRight = isQueryVerified(toolkit.webhook, query, secrets);
+    if (isRight === false) return { outcome: "unverified" };
+    return { outcome: "admitted", toolkit, secrets, isVerified: isRight === true };
+  };
+  const isKnown = ({ toolkit, secrets }: Admitted) =>
+    catalog.toolkits.get(toolkit.slug) === toolkit && secretsOf(toolkit.webhook.secretEnv) === secrets;
   return {
     quotas,
-    admit(toolkitSlug, query) {
-      const toolkit = webhookToolkit(catalog, toolkitSlug);
-      if (toolkit === undefined) return { outcome: "unknown_toolkit" };
-      const { secretEnv } = toolkit.webhook;
-      const secret = options.secretOf(secretEnv);
-      const secrets = secretsOf(secret);
-      if (secrets.length === 0) return { outcome: "secret_unset", secretEnv };
-      const isRight = isQueryVerified(toolkit.webhook, query, secrets);
-      if (isRight === false) return { outcome: "unverified" };
-      if (isRight === true) verifiedQueries.set(query, { toolkit, secret });
-      return undefined;
-    },
-    async accept(post) {
-      const toolkit = webhookToolkit(catalog, post.toolkitSlug);
-      if (toolkit === undefined) return { outcome: "unknown_toolkit" };
-      const { secretEnv } = toolkit.webhook;
-      const secret = options.secretOf(secretEnv);
-      const secrets = secretsOf(secret);
-      if (secrets.length === 0) return { outcome: "secret_unset", secretEnv };
+    admit,
+    accept(post, admitted) {
+      const admission = admitted !== undefined && isKnown(admitted) ? admitted : admit(post.toolkitSlug, post.query);
+      if (admission.outcome !== "admitted") return Promise.resolve(admission);
+      const { toolkit, secrets } = admission;
       const receivedAtMs = clock.now();
-      const verified = verifiedQueries.get(post.query);
-      const isRight = verified?.toolkit === toolkit && verified.secret === secret;
-      if (!isRight && !isVerified(toolkit.webhook, post, secrets, receivedAtMs)) return { outcome: "unverified" };
+      if (!admission.isVerified && !isVerified(toolkit.webhook, post, secrets, receivedAtMs))
+        return Promise.resolve({ outcome: "unverified" });
       const encoding = post.headers["content-encoding"];
-      if (encoding === undefined) return acceptDecoded(toolkit, post, post.body, receivedAtMs);
-      const decoded = await decoder.decode(post.body, encoding);
-      switch (decoded.outcome) {
-        case "decoded":
-          return acceptDecoded(toolkit, post, decoded.body, receivedAtMs).finally(decoded.done);
-        case "broken":
-          return keep(toolkit, post, { reason: "invalid_payload", detail: brokenDetail });
-        case "unsupported":
-          return { outcome: "encoding_unsupported", encoding: decoded.encoding };
-        case "too_large":
-          return { outcome: "too_large" };
-        case "no_room":
-          return { outcome: "unavailable" };
-        default:
-          return assertExhaustive(decoded);
-      }
+      if (encoding !== undefined) return storeDecoded(toolkit, post, encoding, receivedAtMs);
+      return store(toolkit, post, post.body, receivedAtMs);
     },
     async drain() {
       await events.idle();

@@ -78,15 +78,18 @@ export function createPostQuotas({ db, clock }: { db: Executor; clock: Clock }):
   return {
     admit(receivers) {
       const nowMs = clock.now();
-      const excesses = receivers.map(({ projectId, quotas }) => excessOf(loadOf(projectId), quotas, nowMs));
-      const refusal = refusalOf(excesses);
-      if (refusal !== undefined) return refusal;
-      for (const [index, { projectId, quotas }] of receivers.entries()) {
+      const over: Excess[] = [];
+      for (const { projectId, quotas } of receivers) {
+        const excess = excessOf(loadOf(projectId), quotas, nowMs);
+        if (excess !== undefined) over.push(excess);
+      }
+      if (over.length > 0 && over.length === receivers.length) return refusalOf(over);
+      for (const { projectId, quotas } of receivers) {
         const load = loadOf(projectId);
         load.posts.charge(quotaOf(quotas, "posts"), nowMs);
         load.postsTotal++;
-        if (excesses[index] !== undefined) load.postsBeyond++;
       }
+      for (const { projectId } of over) loadOf(projectId).postsBeyond++;
       return undefined;
     },
     refused({ over }) {
@@ -108,11 +111,10 @@ export function createPostQuotas({ db, clock }: { db: Executor; clock: Clock }):
 /** A quota that a project is over. */
 type Excess = { readonly projectId: ProjectId; readonly quota: QuotaName; readonly fault: Fault };
 
-/** What is told is what is over soonest. Undefined when a receiver is over nothing, or there is none. */
-function refusalOf(excesses: readonly (Excess | undefined)[]): PostRefusal | undefined {
-  const over = excesses.filter((excess) => excess !== undefined);
+/** What is told is what is over soonest. */
+function refusalOf(over: readonly Excess[]): PostRefusal | undefined {
   const [first, ...others] = over;
-  if (first === undefined || over.length < excesses.length) return undefined;
+  if (first === undefined) return undefined;
   const waitMs = ({ fault }: Excess) => fault.retryAfterMs ?? Number.POSITIVE_INFINITY;
   const soonest = others.reduce((best, excess) => (waitMs(excess) < waitMs(best) ? excess : best), first);
   return { fault: soonest.fault, over };
@@ -120,18 +122,25 @@ function refusalOf(excesses: readonly (Excess | undefined)[]): PostRefusal | und
 
 /** The first quota that a project is over. */
 function excessOf(load: PostLoad, set: Quotas, nowMs: number): Excess | undefined {
-  const { projectId } = load;
   const perSecond = quotaOf(set, "posts");
   if (!load.posts.hasRoom(perSecond, nowMs))
-    return { projectId, quota: "posts", fault: quotaExceeded("posts", { most: perSecond }) };
-  for (const [quota, measured, isLeast] of [
-    // Counted no further than the quota.
-    ["pendingDeliveries", load.deliveries, true],
-    ["storedBytes", load.bytes, false],
-  ] as const) {
-    const most = quotaOf(set, quota);
-    if (most !== Number.POSITIVE_INFINITY && measured.hasReached(most))
-      return { projectId, quota, fault: quotaExceeded(quota, { most, used: measured.latest(), isLeast }) };
-  }
-  return undefined;
+    return { projectId: load.projectId, quota: "posts", fault: quotaExceeded("posts", { most: perSecond }) };
+  // Counted no further than the quota.
+  const isLeast = true;
+  return (
+    excessOfMeasured(load, "pendingDeliveries", load.deliveries, set, isLeast) ??
+    excessOfMeasured(load, "storedBytes", load.bytes, set, false)
+  );
+}
+
+function excessOfMeasured(
+  { projectId }: PostLoad,
+  quota: QuotaName,
+  measured: Measured,
+  set: Quotas,
+  isLeast: boolean,
+): Excess | undefined {
+  const most = quotaOf(set, quota);
+  if (most === Number.POSITIVE_INFINITY || !measured.hasReached(most)) return undefined;
+  return { projectId, quota, fault: quotaExceeded(quota, { most, used: measured.latest(), isLeast }) };
 }

@@ -1,4 +1,5 @@
-import { asWritten, documentList, documentType } from "./document.ts";
+import { asWritten, documentList } from "./document.ts";
+import { packedDocument } from "./packed.ts";
 
 /** An entry of `deliveries.attempt_log`: one try of one delivery, as it went. */
 export type AttemptEntry = {
@@ -20,8 +21,21 @@ export type AttemptEntry = {
   readonly responseBody: string;
 };
 
-/** How an entry of `deliveries.attempt_log` is stored. */
-export const attemptDocument = documentType<AttemptEntry>("deliveries.attempt_log", [asWritten]);
+/**
+ * How an entry of `deliveries.attempt_log` is stored: packed, since every delivery has one, and where a settled row is not much larger
+ * than the pending one, a page has room for all that were stored in it.
+ */
+export const attemptDocument = packedDocument<AttemptEntry>("deliveries.attempt_log", [asWritten], {
+  number: true,
+  startedAt: true,
+  durationMs: true,
+  requestUrl: true,
+  address: true,
+  statusCode: true,
+  error: true,
+  responseHeaders: true,
+  responseBody: true,
+});
 
 /** How `deliveries.attempt_log` is stored. */
 export const attemptLogDocument = documentList(attemptDocument);

@@ -23,7 +23,7 @@ export function packedDocument<T extends object>(
   earlier: readonly [DocumentReader<T>, ...DocumentReader<T>[]],
   fields: PackedFields<T>,
 ): DocumentType<T> {
-  const all = fields as unknown as Fields;
+  const all = orderOf(fields as unknown as Fields);
   return documentType<T>(
     name,
     [...earlier, ({ p: packed }) => unpack(all, JSON.parse(String(packed)) as unknown) as T],
@@ -31,23 +31,30 @@ export function packedDocument<T extends object>(
   );
 }
 
-function pack(fields: Fields, value: object): unknown[] {
-  const values: Readonly<Record<string, unknown>> = { ...value };
-  const packed = Object.entries(fields).map(([name, inner]) => {
+/** Fields in their order; `inner` undefined for one that is packed as it is. */
+type Order = readonly { readonly name: string; readonly inner: Order | undefined }[];
+
+function orderOf(fields: Fields): Order {
+  return Object.entries(fields).map(([name, inner]) => ({ name, inner: inner === true ? undefined : orderOf(inner) }));
+}
+
+function pack(order: Order, value: object): unknown[] {
+  const values = value as Readonly<Record<string, unknown>>;
+  const packed = order.map(({ name, inner }) => {
     const part = values[name];
-    return inner === true || !isObject(part) ? (part ?? null) : pack(inner, part);
+    return inner === undefined || !isObject(part) ? (part ?? null) : pack(inner, part);
   });
   while (packed.at(-1) === null) packed.pop();
   return packed;
 }
 
-function unpack(fields: Fields, packed: unknown): Record<string, unknown> {
+function unpack(order: Order, packed: unknown): Record<string, unknown> {
   if (!Array.isArray(packed)) throw new Error("a packed document is no list");
   const values: readonly unknown[] = packed;
   const document: Record<string, unknown> = {};
-  for (const [index, [name, inner]] of Object.entries(fields).entries()) {
+  for (const [index, { name, inner }] of order.entries()) {
     const part = values[index] ?? undefined;
-    if (part !== undefined) document[name] = inner === true ? part : unpack(inner, part);
+    if (part !== undefined) document[name] = inner === undefined ? part : unpack(inner, part);
   }
   return document;
 }

@@ -17,6 +17,12 @@ export function arrayLiteral(elements: readonly ArrayElement[]): string {
   return `{${JSON.stringify(elements).slice(1, -1)}}`;
 }
 
+/** The same of elements that need no quotes, as UUIDs, numbers, times and truth values do not: nothing is looked for in them. */
+export function plainArrayLiteral(elements: readonly ArrayElement[]): string {
+  // Joining leaves null out.
+  return elements.includes(null) ? `{${elements.map(String).join(",")}}` : `{${elements.join(",")}}`;
+}
+
 /** The text of an array of byte strings, for `$1::bytea[]`. */
 export function bytesArrayLiteral(elements: readonly (Uint8Array | null)[]): string {
   return `{${elements.map((bytes) => (bytes === null ? "null" : `"\\\\x${hex(bytes)}"`)).join(",")}}`;

@@ -1,7 +1,7 @@
 import { type Id, type IdPrefix, isoTime, uuidOfId } from "@svc/core";
 import { type Column, getTableColumns } from "drizzle-orm";
 import type { PgColumn, PgTable } from "drizzle-orm/pg-core";
-import { type ArrayElement, arrayLiteral, bytesArrayLiteral } from "./array-literal.ts";
+import { type ArrayElement, arrayLiteral, bytesArrayLiteral, plainArrayLiteral } from "./array-literal.ts";
 
 /** How values of one kind become parameters of a statement. */
 export type Codec<Value> = {
@@ -86,6 +86,9 @@ function missing(name: string): never {
   throw new Error(`the table has no column ${name}`);
 }
 
+/** Types whose texts hold nothing that an array gives a meaning to. */
+const plainTypes: ReadonlySet<string> = new Set(["uuid", "timestamptz", "int2", "int4", "int8", "bool"]);
+
 /** A point in time, epoch milliseconds. */
 export const timestamptz: Codec<number> = scalar("timestamptz", timeText);
 /** A whole number of 64 bits, as far as numbers are exact. */
@@ -130,7 +133,7 @@ function scalar<Value>(type: string, write?: (value: Value) => ArrayElement): Co
       write === undefined
         ? (value) => (value ?? null) as ArrayElement
         : (value) => (value === null || value === undefined ? null : write(value)),
-    literal: arrayLiteral as Codec<Value>["literal"],
+    literal: (plainTypes.has(type) ? plainArrayLiteral : arrayLiteral) as Codec<Value>["literal"],
     element: (reference) => reference,
   };
 }

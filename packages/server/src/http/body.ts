@@ -36,11 +36,10 @@ export function readBody(req: IncomingMessage, bytesMax: number, charge: BodyCha
     const endBytes = length === undefined ? bytesMax : Number(length);
     const body = new ArrivingBody(charge, Math.min(endBytes, bytesMax));
     const pieces = new Pieces();
-    const finish = () => {
-      req.off("data", onData).off("end", onEnd).off("close", onClose).off("error", onClose);
-    };
+    // The listeners stay until the request goes: to take four of them off costs as much as all else that is done here.
+    let isDone = false;
     const fail = (reason: BodyError["reason"]) => {
-      finish();
+      isDone = true;
       body.drop();
       if (reason === "no_room") charge.refuse();
       else charge.release();
@@ -49,6 +48,7 @@ export function readBody(req: IncomingMessage, bytesMax: number, charge: BodyCha
       reject(new BodyError(reason));
     };
     const onData = (chunk: Buffer) => {
+      if (isDone) return;
       const isFirst = body.bytes === 0;
       const isTurnOver = pieces.add(chunk);
       if (body.bytes + chunk.byteLength > bytesMax) fail("too_large");
@@ -59,11 +59,14 @@ export function readBody(req: IncomingMessage, bytesMax: number, charge: BodyCha
       }
     };
     const onEnd = () => {
-      finish();
+      if (isDone) return;
+      isDone = true;
       charge.complete();
       resolve(body.whole());
     };
-    const onClose = () => fail("aborted");
+    const onClose = () => {
+      if (!isDone) fail("aborted");
+    };
     if (endBytes > bytesMax) return fail("too_large");
     if (req.destroyed) return fail("aborted");
     req.on("data", onData).on("end", onEnd).on("close", onClose).on("error", onClose);
@@ -170,7 +173,11 @@ class ArrivingBody {
   whole(): Buffer {
     this.#closePage();
     const [first] = this.#pieces;
-    if (first !== undefined && this.#pieces.length === 1) return first;
+    if (first !== undefined && this.#pieces.length === 1) {
+      // Whoever takes it lets go of it before the request does.
+      this.#pieces.length = 0;
+      return first;
+    }
     const whole = Buffer.concat(this.#pieces, this.bytes);
     this.drop();
     return whole;

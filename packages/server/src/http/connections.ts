@@ -84,7 +84,7 @@ type Connection = {
 type Rings = Readonly<Record<Standing, Set<Connection>>>;
 
 /** The answer that a socket's parser has under way: `node:http` has no other word for a busy connection. */
-type HttpSocket = Socket & { _httpMessage?: ServerResponse | null };
+type HttpSocket = Socket & { _httpMessage?: ServerResponse | null; [connectionOf]?: Connection };
 
 /**
  * Makes the register. Over a limit nothing new is refused as long as another connection is worth less. The order in which they are shed:
@@ -94,7 +94,6 @@ type HttpSocket = Socket & { _httpMessage?: ServerResponse | null };
  */
 export function createConnections(limits: ConnectionLimits): Connections {
   const { max, perAddressMax, addresses, nowMs: now = () => performance.now() } = limits;
-  const known = new WeakMap<Socket, Connection>();
   const all = createRings();
   const byAddress = new Map<string, Rings>();
   /** Connections before the end of their handshake, by `endpointsOf`: nothing else leads from one socket to the other. */
@@ -159,7 +158,7 @@ export function createConnections(limits: ConnectionLimits): Connections {
       ...{ standing: "halfOpen", usedMs: nowMs, orderedMs: nowMs, burst: 0 },
     };
     for (const rings of connection.scopes) rings.halfOpen.add(connection);
-    known.set(socket, connection);
+    mark(socket, connection);
     const endpoints = isTls ? endpointsOf(socket) : "";
     if (isTls) handshakes.set(endpoints, connection);
     socket.once("close", () => {
@@ -175,11 +174,11 @@ export function createConnections(limits: ConnectionLimits): Connections {
       if (connection === undefined) return;
       handshakes.delete(endpoints);
       connection.socket = socket;
-      known.set(socket, connection);
+      mark(socket, connection);
       socket.once("close", () => remove(connection));
     },
     noteRequest(socket) {
-      const connection = known.get(socket);
+      const connection = find(socket);
       if (connection === undefined || socket.destroyed) return false;
       if (bursts.size === 0) setImmediate(endBursts);
       connection.burst += 1;
@@ -197,15 +196,15 @@ export function createConnections(limits: ConnectionLimits): Connections {
       return true;
     },
     noteKey(socket) {
-      const connection = known.get(socket);
+      const connection = find(socket);
       if (connection !== undefined && connection.standing !== "keyed") promote(connection, "keyed");
     },
     punish(socket) {
-      const connection = known.get(socket);
+      const connection = find(socket);
       if (connection !== undefined) punish(connection);
     },
     addressOf(req) {
-      const connection = known.get(req.socket);
+      const connection = find(req.socket);
       if (connection !== undefined && !connection.isProxied) return connection.address;
       const peer = plainAddress(req.socket.remoteAddress ?? "");
       return addressGroup(addresses.isTrusted(peer) ? addresses.forwardedFor(peer, req) : peer);
@@ -221,6 +220,17 @@ export function createConnections(limits: ConnectionLimits): Connections {
       shed,
     }),
   };
+}
+
+/** On the socket itself: each request asks three times, and a WeakMap of what is new costs the collector. */
+const connectionOf = Symbol("connection");
+
+function find(socket: HttpSocket): Connection | undefined {
+  return socket[connectionOf];
+}
+
+function mark(socket: HttpSocket, connection: Connection): void {
+  socket[connectionOf] = connection;
 }
 
 /** In the order in which they are shed. */

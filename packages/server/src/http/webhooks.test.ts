@@ -2,7 +2,7 @@ import { once } from "node:events";
 import { createServer, type Server } from "node:http";
 import { type AddressInfo, connect } from "node:net";
 import { OverloadedError } from "@svc/core";
-import type { InboundPost, IngestOutcome } from "@svc/node";
+import type { Admitted, InboundPost, IngestOutcome } from "@svc/node";
 import { readAnswer } from "@svc/testing/server";
 import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
 import { createLogger } from "../logger.ts";
@@ -12,6 +12,8 @@ import { createWebhookHandler, type PostOutcome } from "./webhooks.ts";
 
 /** What the engine behind the handler says next. */
 let early: IngestOutcome | undefined;
+/** What it knows of a post by then: nothing that the handler looks at. */
+const admission = { outcome: "admitted", isVerified: false, secrets: [] } as unknown as Admitted;
 let outcome: () => Promise<IngestOutcome>;
 const posts: InboundPost[] = [];
 const seen: [string, PostOutcome][] = [];
@@ -27,9 +29,10 @@ beforeAll(async () => {
     ingest: {
       admit: (_slug, query) => {
         admitted = query;
-        return early;
+        return early ?? admission;
       },
-      accept: (post) => {
+      accept: (post, known) => {
+        expect(known).toBe(admission);
         posts.push(post);
         return outcome();
       },

@@ -1,6 +1,6 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
 import { assertExhaustive } from "@svc/core";
-import { acceptedEncodings, type InboundPost, type IngestOutcome } from "@svc/node";
+import { type Admission, type Admitted, acceptedEncodings, type InboundPost, type IngestOutcome } from "@svc/node";
 import {
   bodyTooLarge,
   callUnknown,
@@ -22,10 +22,10 @@ import { bodyFault, type Intake } from "./intake.ts";
 
 /** What takes posts: the ingest engine of packages/triggers. */
 export type PostReceiver = {
-  /** An answer that needs no body; undefined when the post is to be read and accepted. */
-  admit(toolkitSlug: string, query: URLSearchParams): IngestOutcome | undefined;
+  /** An answer that needs no body, or that the post is to be read and accepted. */
+  admit(toolkitSlug: string, query: URLSearchParams): Admission;
   /** Rejects when the store is away. */
-  accept(post: InboundPost): Promise<IngestOutcome>;
+  accept(post: InboundPost, admitted: Admitted): Promise<IngestOutcome>;
 };
 
 /** What became of a post, for the metrics. */
@@ -64,12 +64,12 @@ export function createWebhookHandler(options: WebhookOptions): WebhookHandler {
     if (req.method !== "POST")
       return answerError(res, methodNotAllowed(req.method ?? "", "POST"), 405, { allow: "POST" });
     const parsed = query === "" ? noQuery : new URLSearchParams(query);
-    const early = ingest.admit(slug, parsed);
-    if (early !== undefined) {
-      onPost(early.outcome === "unknown_toolkit" ? "" : slug, early.outcome);
-      return answerOutcome(res, slug, early, bodyBytesMax);
+    const admission = ingest.admit(slug, parsed);
+    if (admission.outcome !== "admitted") {
+      onPost(admission.outcome === "unknown_toolkit" ? "" : slug, admission.outcome);
+      return answerOutcome(res, slug, admission, bodyBytesMax);
     }
-    receive(slug, parsed, req, receiving).then(
+    receive(admission, slug, parsed, req, receiving).then(
       (outcome) => {
         // Whoever sent it holds the toolkit's secret.
         if (outcome.outcome === "accepted") intake.noteKey(req);
@@ -88,6 +88,7 @@ type Receiving = { ingest: PostReceiver; intake: Intake; bodyBytesMax: number; d
  * tells the two to be one. Its body is held, and counted, until the engine lets go of it.
  */
 async function receive(
+  admitted: Admitted,
   slug: string,
   query: URLSearchParams,
   req: IncomingMessage,
@@ -95,7 +96,7 @@ async function receive(
 ): Promise<IngestOutcome> {
   const charge = intake.charge(req, `toolkit:${slug}`);
   const body = await readBody(req, bodyBytesMax, charge);
-  const accepting = ingest.accept({ toolkitSlug: slug, headers: headersOf(req), query, body });
+  const accepting = ingest.accept({ toolkitSlug: slug, headers: headersOf(req), query, body }, admitted);
   const letGo = () => charge.release();
   accepting.then(letGo, letGo);
   return withinDeadline(accepting, deadlineMs);

@@ -66,6 +66,7 @@ export function createMetrics(sources: MetricsSources): Metrics {
   const postsOf = children((toolkit: string, outcome: string) => posts.labels(toolkit, outcome));
   const callsOf = children((method: string, code: string) => calls.labels(method, code));
   const durationsOf = children((method: string) => durations.labels(method));
+  const attemptsOf = children((state: string) => attempts.labels(state));
   return {
     contentType: registry.contentType,
     text: () => registry.metrics(),
@@ -75,7 +76,7 @@ export function createMetrics(sources: MetricsSources): Metrics {
       durationsOf(call.method).observe(durationMs / 1000);
     },
     attempted({ state, durationMs, sinceReceivedMs }) {
-      attempts.inc({ state });
+      attemptsOf(state).inc();
       attemptDurations.observe(durationMs / 1000);
       if (state === "delivered") latency.observe(Math.max(0, sinceReceivedMs) / 1000);
     },

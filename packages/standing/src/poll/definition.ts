@@ -54,7 +54,7 @@ export function walkSpecOf(poll: Poll, action: Action): WalkSpec | undefined {
     rows: rowsPath,
     id: idPath,
     cursor: read,
-    paging: pagingOf({ max: 1, paging: undefined }, action),
+    paging: pagingOf({ paging: undefined }, action),
     size,
     keep: poll.keep,
     findsChanged: poll.on === "changed",

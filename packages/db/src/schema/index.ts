@@ -21,10 +21,12 @@ export { secrets } from "./secrets.ts";
 export {
   dueTasks,
   standingArrivals,
+  standingDedupe,
   standingListeners,
   standingPolls,
   standingPrograms,
   standingRates,
+  standingRunEvents,
   standingRuns,
   standingSeen,
   standingUsage,

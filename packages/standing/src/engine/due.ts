@@ -1,6 +1,6 @@
 import type { StandingProgramId } from "@svc/core";
 import type { ClaimedArrival, ClaimedDueTask, StandingListener, StandingProgramRecord } from "@svc/db";
-import type { Occurrence } from "../decide/book.ts";
+import type { ClosingWindow, Occurrence } from "../decide/book.ts";
 import type { Polled } from "../poll/polled.ts";
 import type { LoadedVersion } from "../versions.ts";
 import type { Fired } from "./fire.ts";
@@ -59,6 +59,8 @@ export type Prepared = {
   readonly fires: ReadonlyMap<StandingProgramId, PreparedFire>;
   readonly events: readonly PreparedEvent[];
   readonly polls: ReadonlyMap<StandingProgramId, PreparedPoll>;
+  /** Windows whose time is over. */
+  readonly windows: readonly ClosingWindow[];
   /** Arrivals that are too large to be taken with the others. */
   readonly left: readonly ClaimedArrival[];
 };

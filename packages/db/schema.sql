@@ -451,6 +451,14 @@ create table standing_arrivals (
   constraint standing_arrivals_key PRIMARY KEY (due_at, project_id, event_id)
 );
 
+create table standing_dedupe (
+  program_id uuid not null,
+  key text not null,
+  until timestamp(3) with time zone not null,
+  constraint standing_dedupe_key PRIMARY KEY (program_id, key)
+);
+CREATE INDEX standing_dedupe_until ON public.standing_dedupe USING btree (until);
+
 create table standing_listeners (
   program_id uuid not null,
   from_version bigint not null,
@@ -503,6 +511,14 @@ create table standing_rates (
 );
 CREATE INDEX standing_rates_at ON public.standing_rates USING btree (at);
 
+create table standing_run_events (
+  event_id uuid not null,
+  program_id uuid not null,
+  run_id uuid not null,
+  constraint standing_run_events_key PRIMARY KEY (event_id, program_id)
+);
+CREATE INDEX standing_run_events_run ON public.standing_run_events USING btree (run_id, event_id);
+
 create table standing_runs (
   id uuid not null,
   project_id uuid not null,
@@ -536,6 +552,7 @@ create table standing_runs (
   constraint standing_runs_pkey PRIMARY KEY (id),
   constraint standing_runs_project_id_projects_id_fk FOREIGN KEY (project_id) REFERENCES projects(id)
 );
+CREATE INDEX standing_runs_closing ON public.standing_runs USING btree (program_id, not_before) WHERE (state = ANY (ARRAY['collecting'::text, 'closing'::text]));
 CREATE INDEX standing_runs_ended ON public.standing_runs USING btree (ended_at) WHERE (ended_at IS NOT NULL);
 CREATE INDEX standing_runs_open ON public.standing_runs USING btree (program_id, lane, id) WHERE (state = ANY (ARRAY['queued'::text, 'started'::text]));
 CREATE INDEX standing_runs_program ON public.standing_runs USING btree (program_id, id);
@@ -543,6 +560,7 @@ CREATE UNIQUE INDEX standing_runs_source ON public.standing_runs USING btree (pr
 CREATE INDEX standing_runs_started ON public.standing_runs USING btree (project_id, id) WHERE (state = 'started'::text);
 CREATE INDEX standing_runs_uncounted ON public.standing_runs USING btree (program_id, id) WHERE ((state = 'ended'::text) AND (NOT is_counted));
 CREATE INDEX standing_runs_waiting ON public.standing_runs USING btree (project_id, id) WHERE ((state = 'queued'::text) AND (reason = 'project_runs'::text));
+CREATE UNIQUE INDEX standing_runs_window ON public.standing_runs USING btree (program_id, lane) WHERE (state = 'collecting'::text);
 
 create table standing_usage (
   program_id uuid not null,

@@ -6,9 +6,11 @@ import { createId, createSealer, isoTime, type ProjectId, parseVaultKeys, system
 import { createApiKey, createProject } from "@svc/db";
 import { StandingService } from "@svc/gen/standing";
 import { bundled } from "@svc/testing/bundled";
+import { catalogOf } from "@svc/testing/catalog";
 import { compileCache } from "@svc/testing/compile-cache";
 import { createTestDatabase, type TestDatabase } from "@svc/testing/database";
 import { createTestNode, type TestNode } from "@svc/testing/node";
+import { sampleToolkits } from "@svc/testing/sample-toolkits";
 import { vaultKey } from "@svc/testing/server-process";
 import { afterAll, beforeAll, expect, test } from "vitest";
 
@@ -21,7 +23,12 @@ let node: TestNode;
 const children = new Set<ChildProcess>();
 beforeAll(async () => {
   database = await createTestDatabase();
-  node = createTestNode(database.db, { clock: systemClock, sealer: createSealer(parseVaultKeys(vault)) });
+  node = createTestNode(database.db, {
+    clock: systemClock,
+    sealer: createSealer(parseVaultKeys(vault)),
+    catalog: catalogOf({ toolkits: [sampleToolkits.watcher] }),
+    variable: (name) => (name === "SVC_WEBHOOK_SECRET_WATCHER" ? token : undefined),
+  });
 });
 afterAll(async () => {
   for (const child of children) child.kill("SIGKILL");
@@ -41,19 +48,56 @@ async function startNode(arm?: { point: string; nth: number }): Promise<ChildPro
   return child;
 }
 
+const token = "the-watchers-token";
+const events = 20;
+
+/** Programs of a new project that events start; the last one collects them by fives. */
+async function standListeners(): Promise<ProjectId> {
+  const { projectId, client } = await newProject();
+  const source = { trigger: { slug: "watcher.changed" } };
+  for (let index = 0; index < 3; index++) {
+    const collect = index === 2 && { collect: { wait: "2s", max: 5 } };
+    const definition = { version: 1, source, overlap: { policy: "allow" }, ...collect, program };
+    await client.createStandingProgram({ slug: `e${index}`, definitionJson: JSON.stringify(definition) });
+  }
+  return projectId;
+}
+
+/** Posts changes, each twice as providers do. */
+async function postChanges(channel: string): Promise<void> {
+  for (let number = 0; number < 2 * events; number++) {
+    const { outcome } = await node.ingest.accept({
+      toolkitSlug: "watcher",
+      headers: {
+        "x-watch-state": "exists",
+        "x-watch-channel": channel,
+        "x-watch-number": String(Math.floor(number / 2)),
+      },
+      query: new URLSearchParams({ token }),
+      body: Buffer.alloc(0),
+    });
+    expect(outcome).toBe("accepted");
+  }
+}
+
 const program = { version: 1, title: "Wait", steps: [{ id: "wait", wait: "1h" }] };
 const programs = 6;
 const times = 10;
 
-/** Programs of a new project, each due at as many instants that follow each other soon. */
-async function standPrograms(): Promise<ProjectId> {
+/** A new project, and the calls of its standing programs. */
+async function newProject() {
   const nowMs = systemClock.now();
   const { id: projectId } = await createProject(database.db, `standing-${nowMs}`, nowMs);
   const keyId = createId("key", nowMs);
   const key = { id: keyId, projectId, role: "approver", name: "", hint: "", createdAt: nowMs } as const;
   const open = { expiresAt: null, revokedAt: null, lastUsedAt: null };
   await createApiKey(database.db, { ...key, ...open, digest: Buffer.from(keyId) });
-  const client = node.client(StandingService, { projectId, keyId, role: "approver" });
+  return { projectId, client: node.client(StandingService, { projectId, keyId, role: "approver" }) };
+}
+
+/** Programs of a new project, each due at as many instants that follow each other soon. */
+async function standPrograms(): Promise<ProjectId> {
+  const { projectId, client } = await newProject();
   const firstMs = systemClock.now() + 3_000;
   for (let index = 0; index < programs; index++) {
     const at = Array.from({ length: times }, (_, place) => isoTime(firstMs + place * 100 + index));
@@ -93,6 +137,49 @@ test.each(["before-decided", "after-decided"])(
       // Whoever would start one a second time has had its lease end by then.
       await wait(1_200);
       expect(await found(projectId)).toEqual({ runs: all, sources: all, jobs: all, orphans: 0, doubles: 0 });
+      for (const other of others) other.kill("SIGKILL");
+    }
+  },
+);
+
+/** Each event in one run of each program: runs of their own, or windows that have it. */
+async function heard(
+  projectId: ProjectId,
+): Promise<{ runs: number; sources: number; collected: number; jobs: number; left: number }> {
+  const id = uuidOfId(projectId);
+  const [row] = await database.db.sql<
+    { runs: number; sources: number; collected: number; jobs: number; left: number }[]
+  >`select count(*) filter (where c.events is null)::int as runs, count(distinct r.source_key)::int as sources,
+      coalesce(sum(c.events), 0)::int as collected, count(distinct j.id)::int as jobs,
+      (select count(*) from standing_arrivals where project_id = ${id})::int as left
+    from standing_runs r left join jobs j on j.id = r.job_id
+      left join lateral (select nullif(count(*), 0) as events from standing_run_events where run_id = r.id) c on true
+    where r.project_id = ${id}`;
+  return row ?? { runs: 0, sources: 0, collected: 0, jobs: 0, left: 0 };
+}
+
+const points = ["arrivals-claimed", "before-decided", "after-decided"];
+
+test.each(rounds > 1 ? points : points.slice(1, 2))(
+  "a kill -9 %s leaves each event in exactly one run of each program",
+  async (point) => {
+    for (let round = 0; round < rounds; round++) {
+      const projectId = await standListeners();
+      const doomed = await startNode({ point, nth: 1 + (round % 3) });
+      const died = once(doomed, "exit");
+      await postChanges(`c-${projectId}`);
+      const [, signal] = (await died) as [number | null, string | null];
+      expect(signal).toBe("SIGKILL");
+      const others = await Promise.all([startNode(), startNode()]);
+      const isDone = ({ runs, collected, jobs, left }: Awaited<ReturnType<typeof heard>>) =>
+        left === 0 && runs === 2 * events && collected === events && jobs >= 2 * events + events / 5;
+      for (const end = performance.now() + 40_000; !isDone(await heard(projectId)); await wait(50)) {
+        if (performance.now() > end) throw new Error(`${JSON.stringify(await heard(projectId))}`);
+      }
+      // Whoever would decide about one a second time has had its lease end by then.
+      await wait(1_200);
+      const { runs, collected, left } = await heard(projectId);
+      expect({ runs, collected, left }).toEqual({ runs: 2 * events, collected: events, left: 0 });
       for (const other of others) other.kill("SIGKILL");
     }
   },

@@ -251,6 +251,7 @@ export {
   writeStandingRates,
 } from "./standing/bounds.ts";
 export { type ClaimedDueTask, claimDueTasks } from "./standing/claim.ts";
+export { readSeenKeys, type SeenKey, sweepSeenKeys, writeSeenKeys } from "./standing/dedupe.ts";
 export {
   countStartedStandingRuns,
   type EndedStandingRun,
@@ -310,6 +311,17 @@ export {
 } from "./standing/settle-tasks.ts";
 export { armLostStandingPrograms, sweepStandingPrograms, sweepStandingRuns } from "./standing/sweep.ts";
 export type { DueTaskLease, NewDueTask } from "./standing/task.ts";
+export {
+  changeStandingWindows,
+  insertStandingRunEvents,
+  nextStandingCloses,
+  readClosingStandingWindows,
+  readLastStandingRunEvents,
+  readStandingRunEvents,
+  readStandingWindows,
+  type StandingWindowChange,
+  type WindowKey,
+} from "./standing/windows.ts";
 export { type AskEndpointRepository, askEndpointsForProject } from "./subscriptions/ask-endpoints.ts";
 export {
   type NewSubscription,

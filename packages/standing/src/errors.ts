@@ -113,6 +113,17 @@ export function standingProgramNotActive(standing: string): Fault {
   });
 }
 
+/** The project has no such event of the program's trigger. */
+export function eventNotFound(id: string): Fault {
+  return fault({
+    code: "not_found",
+    reason: "EVENT_NOT_FOUND",
+    field: "eventId",
+    message: `the project has no event ${formatValue(id)} of the trigger that the program is for`,
+    help: "ListEvents with its triggerSlug returns those there are.",
+  });
+}
+
 /** What a caller gave is not what the program takes. */
 export function inputMismatch(why: string): Fault {
   return fault({

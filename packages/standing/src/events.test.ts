@@ -1,7 +1,10 @@
+import { createId, systemClock } from "@svc/core";
+import { StandingRunState } from "@svc/gen/standing";
+import { TriggersService } from "@svc/gen/triggers";
 import { createTestDatabase, type TestDatabase } from "@svc/testing/database";
-import { refusalsOf } from "@svc/testing/project-client";
+import { refusalOf, refusalsOf } from "@svc/testing/project-client";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { postIncident } from "./test-alerts.ts";
+import { type Incident, postIncident } from "./test-alerts.ts";
 import {
   createStandingWorld,
   definitionText,
@@ -44,6 +47,16 @@ const countsOf = async ({ standing }: StandingProject, id: string) =>
 
 /** Nobody else's events reach what a later test makes. */
 const end = ({ standing }: StandingProject, id: string) => standing.deleteStandingProgram({ id });
+
+/** Lets the engine look at what is due now. */
+const systemTurn = () => systemClock.wait(100);
+
+/** The incident of an event. */
+async function eventOf({ projectId }: StandingProject, id: string): Promise<{ readonly event: string }> {
+  const client = world.node.client(TriggersService, { projectId, role: "member" });
+  const { event } = await client.getEvent({ id });
+  return { event: String(JSON.parse(event?.payloadJson ?? "{}").id) };
+}
 
 /** No event is left that nothing was decided about. */
 const decided = () =>
@@ -113,6 +126,279 @@ test("what was received while a program was paused is not its own; what a pause 
   const made = await project.runs(id, 1);
   expect(made.map(stateOf).map((state) => state.split(" ")[0])).not.toContain("skipped");
   expect(made.length).toBe(1);
+  await end(project, id);
+});
+
+/** Incidents, one second after the other from a time on. */
+async function postEach(count: number, from: number, incident: (index: number) => Incident): Promise<void> {
+  for (let index = 0; index < count; index++) {
+    world.goTo(from + index * 100);
+    await postIncident(world.node, incident(index));
+  }
+}
+
+/** The texts of the notes that were sent. */
+const notes = () => world.world.seen.flatMap(({ body }) => (typeof body["text"] === "string" ? [body["text"]] : []));
+
+test("acceptance 7: what has a key that was seen starts no other run, until the window is over", async () => {
+  const project = await world.project();
+  const id = await create(project, "dedupe", {
+    dedupe: { key: { $text: "{event.payload.id}/{event.payload.service}" }, window: "10m" },
+    input: { text: { $ref: "event.payload.id" } },
+  });
+  const at = world.now();
+  for (const [index, service] of ["a", "a", "b", "a"].entries()) {
+    world.goTo(at + index * 1_000);
+    await postIncident(world.node, { id: "inc-7", service });
+  }
+  await decided();
+  const made = await project.runs(id, 3);
+  expect(made.map(stateOf).map((state) => state.replace(/^(started|ended|queued).*/, "run"))).toEqual(
+    expect.arrayContaining(["run", "run", "skipped duplicate"]),
+  );
+  expect(made.reduce((sum, { count }) => sum + count, 0)).toBe(4);
+  world.goTo(at + 11 * 60_000);
+  await postIncident(world.node, { id: "inc-7", service: "a" });
+  await decided();
+  expect(made.length + 1).toBe((await project.runs(id, made.length + 1)).length);
+  await end(project, id);
+});
+
+test.each(["all", "last"])("acceptance 9: 100 events in 10 s, quiet for 30 s, are one run; take: %s", async (take) => {
+  const project = await world.project();
+  const id = await create(project, "collect", {
+    collect: { quiet: "30s", wait: "10m", take },
+    input: { text: { $ref: "event.payload.id" }, ids: { $ref: "events" } },
+    program: {
+      ...noteProgram,
+      inputSchema: {
+        type: "object",
+        required: ["text"],
+        properties: { text: { type: "string" }, ids: { type: "array", items: { type: "object" } } },
+      },
+    },
+  });
+  const at = world.now();
+  await postEach(100, at, (index) => ({ id: `inc-${take}-${index}` }));
+  await decided();
+  const open = await project.runs(id, 1);
+  expect(open.map(stateOf)).toEqual(["collecting"]);
+  expect(open[0]).toMatchObject({ count: 100 });
+  world.goTo(at + 9_900 + 30_000);
+  const run = await settled(async () => {
+    const [found, ...others] = await project.runs(id, 1);
+    expect(others).toEqual([]);
+    return found?.jobStatus === "succeeded" && found;
+  });
+  expect(run.eventIds.length).toBe(100);
+  expect(notes()).toContain(`inc-${take}-99`);
+  const { job } = await project.jobs.getJob({ id: run.jobId });
+  expect(job?.standingRunId).toBe(run.id);
+  await end(project, id);
+});
+
+test("a window is for its key, closes when it is full, and waits for no more than its time", async () => {
+  const project = await world.project();
+  const id = await create(project, "windows", {
+    collect: { quiet: "1m", wait: "90s", max: 3, key: { $ref: "event.payload.service" } },
+    overlap: { policy: "allow" },
+    input: { text: { $text: "{event.payload.service} {event.payload.id}" } },
+  });
+  const at = world.now();
+  await postEach(4, at, (index) => ({ id: `w${index}`, service: "full" }));
+  await settled(async () => notes().includes("full w2"));
+  for (const second of [40, 80, 85]) {
+    world.goTo(at + second * 1_000);
+    await postIncident(world.node, { id: `w-${second}`, service: "waits" });
+  }
+  await decided();
+  world.goTo(at + 40_000 + 89_000);
+  expect(notes()).not.toContain("waits w-85");
+  world.goTo(at + 40_000 + 90_000);
+  await settled(async () => notes().includes("waits w-85") && notes().includes("full w3"));
+  const made = await project.runs(id, 3);
+  expect(made.map(({ count }) => count).sort()).toEqual([1, 3, 3]);
+  await end(project, id);
+});
+
+test("an open window waits for Resume, and is skipped when its program is deleted", async () => {
+  const project = await world.project();
+  const { standing } = project;
+  const collecting = { collect: { quiet: "30s" }, input: { text: { $ref: "event.payload.id" } } };
+  const [kept, gone] = [await create(project, "kept", collecting), await create(project, "gone", collecting)];
+  await postIncident(world.node, { id: "inc-open" });
+  await decided();
+  await standing.pauseStandingProgram({ id: kept });
+  const [before] = await project.runs(gone, 1);
+  await end(project, gone);
+  world.goTo(world.now() + 60_000);
+  expect(stateOf((await standing.getStandingRun({ id: before?.id ?? "" })).run!)).toBe("skipped deleted");
+  expect((await project.runs(kept, 1)).map(stateOf)).toEqual(["collecting"]);
+  await standing.resumeStandingProgram({ id: kept });
+  await settled(async () => (await project.runs(kept, 1))[0]?.jobStatus === "succeeded");
+  await end(project, kept);
+});
+
+test("acceptance 10: a lane is of a key: those of one wait for each other, those of others do not", async () => {
+  const project = await world.project();
+  const id = await create(project, "lanes", {
+    overlap: { policy: "queueAll", key: { $ref: "event.payload.service" } },
+    program: { version: 1, title: "Wait", steps: [{ id: "w", wait: "1h" }] },
+  });
+  for (const service of ["a", "a", "b", "a"]) await postIncident(world.node, { id: "inc", service });
+  await decided();
+  const made = await project.runs(id, 4);
+  expect(made.map((run) => `${run.key} ${stateOf(run)}`).sort()).toEqual([
+    "a queued overlap",
+    "a queued overlap",
+    "a started",
+    "b started",
+  ]);
+  world.goTo(world.now() + 3_600_000);
+  await settled(async () => {
+    const found = await project.runs(id, 4);
+    return found.filter(({ key, state }) => key === "a" && state === StandingRunState.STARTED).length === 1;
+  });
+  await end(project, id);
+});
+
+test("acceptance 11: rate and budget of a key hold over two nodes, and what waited keeps its event", async () => {
+  await using other = world.addNode();
+  const project = await world.project();
+  const id = await create(project, "bounded", {
+    rate: { max: 2, per: "1m", key: { $ref: "event.payload.service" } },
+    budget: { runs: 5, whenOver: "skip" },
+    overlap: { policy: "allow" },
+    input: { text: { $text: "bounded {event.payload.id}" } },
+  });
+  await Promise.all(
+    Array.from({ length: 8 }, (_, index) =>
+      postIncident(index % 2 === 0 ? world.node : other, { id: `r${index}`, service: index < 6 ? "x" : "y" }),
+    ),
+  );
+  await decided();
+  const started = async () => {
+    const found = await project.runs(id, 1);
+    return found.filter(({ jobId }) => jobId !== "");
+  };
+  expect((await started()).length).toBe(4);
+  const at = world.now();
+  for (let minute = 1; minute <= 4; minute++) {
+    world.goTo(at + minute * 61_000);
+    await systemTurn();
+  }
+  await settled(async () => (await started()).length === 5);
+  const sent = notes().filter((text) => text.startsWith("bounded "));
+  expect(new Set(sent).size).toBe(sent.length);
+  await end(project, id);
+});
+
+test("acceptance 22: jobs, asks and runs are found by their program, page by page, and by no other project", async () => {
+  const project = await world.project();
+  const stranger = await world.project();
+  const id = await create(project, "found", {
+    overlap: { policy: "allow" },
+    input: { text: { $ref: "event.payload.id" } },
+  });
+  for (let index = 0; index < 5; index++) await postIncident(world.node, { id: `found-${index}` });
+  await decided();
+  await project.runs(id, 5);
+  const { standing, jobs } = project;
+  const pages = async <Row>(
+    read: (pageToken: string) => Promise<{ readonly rows: readonly Row[]; readonly nextPageToken: string }>,
+  ): Promise<Row[]> => {
+    const all: Row[] = [];
+    let token = "";
+    do {
+      const page = await read(token);
+      all.push(...page.rows);
+      token = page.nextPageToken;
+    } while (token !== "");
+    return all;
+  };
+  const runs = await pages(async (pageToken) => {
+    const page = await standing.listStandingRuns({ standingProgramId: id, pageSize: 2, pageToken });
+    return { rows: page.runs, nextPageToken: page.nextPageToken };
+  });
+  const listed = await pages(async (pageToken) => {
+    const page = await jobs.listJobs({ standingProgramId: id, pageSize: 2, pageToken });
+    return { rows: page.jobs, nextPageToken: page.nextPageToken };
+  });
+  expect(new Set(runs.map(({ jobId }) => jobId))).toEqual(new Set(listed.map((job) => job.id)));
+  expect([runs.length, listed.length]).toEqual([5, 5]);
+  expect((await stranger.jobs.listJobs({ standingProgramId: id })).jobs).toEqual([]);
+  for (const call of [
+    () => stranger.standing.getStandingProgram({ id }),
+    () => stranger.standing.pauseStandingProgram({ id }),
+    () => stranger.standing.resumeStandingProgram({ id }),
+    () => stranger.standing.deleteStandingProgram({ id }),
+    () => stranger.standing.runStandingProgram({ id }),
+    () => stranger.standing.previewStandingProgram({ id }),
+    () => stranger.standing.listStandingRuns({ standingProgramId: id }),
+  ]) {
+    expect(await refusalOf(call())).toMatchObject({ reason: "STANDING_PROGRAM_NOT_FOUND" });
+  }
+  expect(await refusalOf(stranger.standing.getStandingRun({ id: runs[0]?.id ?? "" }))).toMatchObject({
+    reason: "STANDING_RUN_NOT_FOUND",
+  });
+  await end(project, id);
+});
+
+test("a run by hand takes an event of the trigger, and a preview tells which of the last ones would have started it", async () => {
+  const project = await world.project();
+  const { standing } = project;
+  const id = await create(project, "by-hand", {
+    when: "has(event.payload.severity) && event.payload.severity > 3.0",
+    input: { text: { $text: "by hand {event.payload.id}" } },
+  });
+  const stranger = await world.project();
+  for (const severity of [1, 5, 2]) await postIncident(world.node, { id: `hand-${severity}`, severity });
+  await decided();
+  expect(await standing.previewStandingProgram({ id })).toMatchObject({ seen: 3, matched: 1, nextTimes: [] });
+  const client = world.node.client(TriggersService, { projectId: project.projectId, role: "member" });
+  const { events } = await client.listEvents({ triggerSlug: "alerts.incident_opened" });
+  const turnedAway = events.find(({ payloadJson }) => payloadJson.includes("hand-1"))?.id ?? "";
+  expect(await refusalOf(standing.runStandingProgram({ id }))).toMatchObject({ reason: "INPUT_MISMATCH" });
+  const ask = { id, eventId: turnedAway, idempotencyKey: "once" };
+  const { run } = await standing.runStandingProgram(ask);
+  expect((await standing.runStandingProgram(ask)).run?.id).toBe(run?.id);
+  await settled(async () => notes().includes("by hand hand-1"));
+  const other = world.node.client(TriggersService, { projectId: stranger.projectId, role: "member" });
+  const { events: others } = await other.listEvents({ triggerSlug: "alerts.incident_opened" });
+  for (const eventId of ["evt_1", others[0]?.id ?? "", createId("evt", world.now())]) {
+    expect(await refusalOf(standing.runStandingProgram({ id, eventId }))).toMatchObject({ reason: "EVENT_NOT_FOUND" });
+  }
+  await end(project, id);
+});
+
+test("acceptance 23: under updates each event starts one run, of the version that it names", async () => {
+  const project = await world.project();
+  const { standing } = project;
+  const of = (version: number) => ({
+    overlap: { policy: "queueAll", max: 100 },
+    input: { text: { $text: `v${version} {event.payload.id}` } },
+  });
+  const id = await create(project, "updated", of(1));
+  const posted = (async () => {
+    for (let index = 0; index < 30; index++) await postIncident(world.node, { id: `u${index}` });
+  })();
+  for (let version = 2; version <= 4; version++) {
+    const definitionJson = definitionText({ source: trigger, program: noteProgram, ...of(version) });
+    await standing.updateStandingProgram({ id, definitionJson, expectedVersion: version - 1 });
+  }
+  await posted;
+  await decided();
+  const made = await settled(async () => {
+    const found = await project.runs(id, 30);
+    return found.every(({ jobStatus }) => jobStatus === "succeeded") && found;
+  });
+  expect(made.length).toBe(30);
+  const texts = notes().filter((text) => /^v\d u\d+$/.test(text));
+  expect(new Set(texts.map((text) => text.split(" ")[1])).size).toBe(30);
+  for (const run of made) {
+    const { event } = await eventOf(project, run.eventIds[0] ?? "");
+    expect(texts).toContain(`v${run.version} ${event}`);
+  }
   await end(project, id);
 });
 

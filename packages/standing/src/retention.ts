@@ -1,6 +1,7 @@
 import { batches, type Sweep } from "@svc/core";
 import {
   type Executor,
+  sweepSeenKeys,
   sweepStandingListeners,
   sweepStandingPrograms,
   sweepStandingRates,
@@ -14,6 +15,8 @@ export type StandingSweepOptions = {
   readonly runRetentionMs: number;
 };
 
+/** A key stays so much longer than it is remembered, for events that are decided about late. */
+const seenGraceMs = 86_400_000;
 const everyMs = 600_000;
 const batchMax = 1_000;
 
@@ -25,6 +28,7 @@ export function standingSweep({ db, runRetentionMs }: StandingSweepOptions): Swe
     async *round(nowMs) {
       yield* batches(batchMax, () => sweepStandingRuns(db, nowMs - runRetentionMs, batchMax));
       yield* batches(batchMax, () => sweepStandingRates(db, nowMs, batchMax));
+      yield* batches(batchMax, () => sweepSeenKeys(db, nowMs - seenGraceMs, batchMax));
       yield* batches(batchMax, () => sweepStandingListeners(db, nowMs - runRetentionMs, batchMax));
       yield* batches(batchMax, () => sweepStandingPrograms(db, nowMs - runRetentionMs, batchMax));
     },

@@ -25,7 +25,9 @@ export function addStandingCreate(standing: Command, context: CommandContext): v
       if (program === undefined) return;
       context.print(options.json ? messageText(StandingProgramSchema, program) : program.id);
       const [next] = program.nextTimes;
-      context.note(`It is ${programStateText(program)}${next === undefined ? "" : `, and due ${timeText(next)}`}.`);
+      const heard = program.sourceKind === "trigger" ? ", and starts with each event of its trigger" : "";
+      const due = next === undefined ? heard : `, and due ${timeText(next)}`;
+      context.note(`It is ${programStateText(program)}${due}.`);
     });
   addExamples(addProjectOptions(addJson(create, "the program as JSON")), [
     "svc standing create morning-report morning-report.json",

@@ -15,7 +15,7 @@ type PreviewOptions = ProjectOptions & JsonOption & { program?: string; count: n
 export function addStandingPreview(standing: Command, context: CommandContext): void {
   const preview = standing
     .command("preview")
-    .description("tell when a definition, or a program that stands, is due next; nothing is stored")
+    .description("tell when a definition, or a program that stands, is due next, or by which events; nothing is stored")
     .argument("[definition]", "file of the definition, or - for standard input")
     .option("--program <program>", "slug or id of a program that stands")
     .option("--count <count>", "times to tell, at most 100", parseCount, 10)
@@ -27,7 +27,9 @@ export function addStandingPreview(standing: Command, context: CommandContext): 
       const found = file === undefined ? await ask("") : await sendDefinition(file, context, ask);
       if (options.json) return context.print(messageText(PreviewStandingProgramResponseSchema, found));
       const rows = found.nextTimes.map(({ at, effectiveAt, local }) => [local, timeText(at), timeText(effectiveAt)]);
-      for (const line of tableLines(["LOCAL", "DUE", "STARTS"], rows)) context.print(line);
+      const isTimed = found.nextTimes.length > 0;
+      if (isTimed) for (const line of tableLines(["LOCAL", "DUE", "STARTS"], rows)) context.print(line);
+      else context.print(`It would have been started by ${found.matched} of the last ${found.seen} events.`);
       if (found.needsApproval) context.note("Each of its jobs waits for approval first.");
     });
   addExamples(addProjectOptions(addJson(preview, "the times and the estimate as JSON")), [

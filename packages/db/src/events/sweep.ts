@@ -6,7 +6,7 @@ import { statement } from "../sql/statement.ts";
 /**
  * Finds a batch of a project's settled events from the old end of the primary key, and locks it with SKIP LOCKED: a sweep
  * never waits, and a replay waits for it (see enqueue). `offset 0` looks the deliveries of each event up, and whether
- * standing programs have not decided about it: by the key of arrivals.
+ * standing programs have not decided about it, or collect it: by the keys of arrivals and of the events of windows.
  */
 const lockEvents = statement<{ id: string }>(
   "lock_swept_events",
@@ -15,6 +15,9 @@ const lockEvents = statement<{ id: string }>(
      and not exists (select from deliveries d where d.project_id = e.project_id and d.event_id = e.id and d.state = 'pending' offset 0)
      and not exists (select from standing_arrivals a
        where a.due_at = e.received_at and a.project_id = e.project_id and a.event_id = e.id offset 0)
+     and not exists (select from standing_run_events i cross join lateral (
+         select state from standing_runs where id = i.run_id offset 0) r
+       where i.event_id = e.id and r.state in ('collecting', 'closing') offset 0)
    order by e.id limit $3::int4 for update skip locked`,
 );
 

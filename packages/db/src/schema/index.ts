@@ -21,9 +21,11 @@ export { secrets } from "./secrets.ts";
 export {
   dueTasks,
   standingArrivals,
+  standingDedupe,
   standingListeners,
   standingPrograms,
   standingRates,
+  standingRunEvents,
   standingRuns,
   standingUsage,
   standingVersions,

@@ -168,6 +168,9 @@ export const standingRuns = pgTable(
     uniqueIndex("standing_runs_source").on(table.programId, table.sourceKey),
     index("standing_runs_program").on(table.programId, table.id),
     index("standing_runs_open").on(table.programId, table.lane, table.id).where(sql`state in ('queued', 'started')`),
+    // One window of a key is open at a time.
+    uniqueIndex("standing_runs_window").on(table.programId, table.lane).where(sql`state = 'collecting'`),
+    index("standing_runs_closing").on(table.programId, table.notBefore).where(sql`state in ('collecting', 'closing')`),
     index("standing_runs_waiting")
       .on(table.projectId, table.id)
       .where(sql`state = 'queued' and reason = 'project_runs'`),
@@ -252,4 +255,32 @@ export const standingArrivals = pgTable(
     leaseUntil: time("lease_until"),
   },
   (table) => [primaryKey({ name: "standing_arrivals_key", columns: [table.dueAt, table.projectId, table.eventId] })],
+);
+
+/** Which window of a program collected an event: each event is in one run. */
+export const standingRunEvents = pgTable(
+  "standing_run_events",
+  {
+    eventId: idColumn("evt")("event_id").notNull(),
+    programId: program(),
+    runId: idColumn("srn")("run_id").notNull(),
+  },
+  (table) => [
+    primaryKey({ name: "standing_run_events_key", columns: [table.eventId, table.programId] }),
+    index("standing_run_events_run").on(table.runId, table.eventId),
+  ],
+);
+
+/** A key of `dedupe` that a program has seen, and until when it is remembered. */
+export const standingDedupe = pgTable(
+  "standing_dedupe",
+  {
+    programId: program(),
+    key: text("key").notNull(),
+    until: time("until").notNull(),
+  },
+  (table) => [
+    primaryKey({ name: "standing_dedupe_key", columns: [table.programId, table.key] }),
+    index("standing_dedupe_until").on(table.until),
+  ],
 );

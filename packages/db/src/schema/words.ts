@@ -159,10 +159,10 @@ export const standingRunKinds = ["schedule", "event", "hand"] as const;
 export type StandingRunKind = (typeof standingRunKinds)[number];
 
 /**
- * How a run stands. `collecting`: takes events until its window closes. `queued`: waits to be started. `started`: its job has not
+ * How a run stands. `collecting`: takes events until its window closes. `closing`: takes none any more, and is decided about next. `queued`: waits to be started. `started`: its job has not
  * ended. `ended`: its job has. `skipped` and `refused`: nothing was started. The three latter are final.
  */
-export const standingRunStates = ["collecting", "queued", "started", "ended", "skipped", "refused"] as const;
+export const standingRunStates = ["collecting", "closing", "queued", "started", "ended", "skipped", "refused"] as const;
 
 /** How a run stands. */
 export type StandingRunState = (typeof standingRunStates)[number];

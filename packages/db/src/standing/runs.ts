@@ -46,7 +46,8 @@ const names = [
   "isCounted",
 ] as const;
 
-const columns = selectList(standingRuns, names, "r");
+/** The columns of a run, `r`. */
+export const runColumns = selectList(standingRuns, names, "r");
 
 /** Behind every id. The newest of a program is looked for in the order of its index, which no other index has. */
 const lastUuid = "'ffffffff-ffff-ffff-ffff-ffffffffffff'::uuid";
@@ -156,7 +157,7 @@ export type LaneRoom = { readonly programId: StandingProgramId; readonly lane: s
 const readQueued = compose(
   "read_queued_standing_runs",
   { lanes: rows({ ...fieldsOf(standingRuns, "programId", "lane"), room: int4 }) },
-  ({ lanes }) => query<RawRow<StandingRunRecord>>`select ${columns.text} from ${lanes.from("w")} cross join lateral (
+  ({ lanes }) => query<RawRow<StandingRunRecord>>`select ${runColumns.text} from ${lanes.from("w")} cross join lateral (
       select * from standing_runs where program_id = w.program_id and lane = w.lane and state in ('queued', 'started')
         and state = 'queued' order by id limit w.room offset 0) r
     order by r.program_id, r.id`,
@@ -165,7 +166,7 @@ const readQueued = compose(
 /** The oldest waiting runs of lanes, the oldest first. */
 export async function readQueuedStandingRuns(tx: Executor, lanes: readonly LaneRoom[]): Promise<StandingRunRecord[]> {
   if (lanes.length === 0) return [];
-  return (await readQueued(tx, { lanes })).map((row) => columns.read(row));
+  return (await readQueued(tx, { lanes })).map((row) => runColumns.read(row));
 }
 
 /** Runs that wait for longer than they may, of one program. */
@@ -264,7 +265,7 @@ export async function mergeSkippedStandingRuns(tx: Executor, skips: readonly Ski
 /** By standing_runs_program, a probe each. */
 const readLast = statement<RawRow<StandingRunRecord>>(
   "read_last_standing_runs",
-  `select ${columns.text} from unnest($1::uuid[]) as w(id) cross join lateral (
+  `select ${runColumns.text} from unnest($1::uuid[]) as w(id) cross join lateral (
      select * from standing_runs where (program_id, id) <= (w.id, ${lastUuid})
      order by program_id desc, id desc limit 1 offset 0) r
    where r.program_id = w.id`,
@@ -275,7 +276,7 @@ export async function readLastStandingRuns(
   db: Executor,
   ids: readonly StandingProgramId[],
 ): Promise<Map<StandingProgramId, StandingRunRecord>> {
-  const found = (await readLast(db, [arrayLiteral(ids.map(uuidOfId))])).map((row) => columns.read(row));
+  const found = (await readLast(db, [arrayLiteral(ids.map(uuidOfId))])).map((row) => runColumns.read(row));
   return new Map(found.map((run) => [run.programId, run]));
 }
 
@@ -342,7 +343,7 @@ export function standingRunsForProject(db: Executor, projectId: ProjectId): Stan
       const gone = await db.orm
         .update(standingRuns)
         .set({ state: "skipped", reason, notBefore: null, endedAt: nowMs })
-        .where(and(ofProgram(programId), inArray(standingRuns.state, ["queued", "collecting"])))
+        .where(and(ofProgram(programId), inArray(standingRuns.state, ["queued", "collecting", "closing"])))
         .returning({ id: standingRuns.id });
       return gone.length;
     },

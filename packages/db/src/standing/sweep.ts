@@ -1,11 +1,15 @@
 import type { Executor } from "../connect.ts";
 import { statement } from "../sql/statement.ts";
 
-/** By standing_runs_ended: what is over, the oldest first. */
+/** By standing_runs_ended: what is over, the oldest first, with the events of windows by standing_run_events_run. */
 const sweepRuns = statement<{ id: string }>(
   "sweep_standing_runs",
-  `delete from standing_runs where id = any(array(
-     select id from standing_runs where ended_at < $1::timestamptz and ended_at is not null order by ended_at limit $2::int4)) returning id`,
+  `with gone as materialized (
+     select id from standing_runs where ended_at < $1::timestamptz and ended_at is not null order by ended_at limit $2::int4
+   ), events as (
+     delete from standing_run_events where run_id = any(array(select id from gone))
+   )
+   delete from standing_runs where id = any(array(select id from gone)) returning id`,
 );
 
 /** Removes a batch of runs that ended before a time; answers how many. */
@@ -22,6 +26,10 @@ const sweepPrograms = statement<{ id: string }>(
      order by deleted_at limit $2::int4 for update of p skip locked
    ), versions as (
      delete from standing_versions where program_id = any(array(select id from gone))
+   ), heard as (
+     delete from standing_listeners where program_id = any(array(select id from gone))
+   ), seen as (
+     delete from standing_dedupe where program_id = any(array(select id from gone))
    ), used as (
      delete from standing_usage where program_id = any(array(select id from gone))
    )

@@ -102,6 +102,8 @@ export const deliveryPlans: readonly Plan[] = [
       events: "events_key(project_id, id)",
       deliveries: ["deliveries_event(project_id, event_id)"],
       standing_arrivals: "standing_arrivals_key(due_at, project_id, event_id)",
+      standing_run_events: "standing_run_events_key(event_id)",
+      standing_runs: "standing_runs_pkey(id)",
     },
     isOrdered: true,
     rowsMax: { events: 200 },

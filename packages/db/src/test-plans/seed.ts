@@ -144,6 +144,8 @@ function seedingOf(from: number, share: number): string[] {
      select ${id("stp", "n")}, n, ${owner()}, 'desk.changed', 1, case when n % 3 = 0 then n + 1 end, case when n % 3 = 0 then seeded_at(n) end from ${series(half)}`,
     `insert into standing_arrivals (due_at, project_id, event_id, trigger_slug, routing_version)
      select seeded_at(case when n <= 5000 then n else 100000 + n end), ${owner()}, ${id("evt", "1000000 + n")}, 'desk.changed', n from ${series(half)}`,
+    `insert into standing_run_events (event_id, program_id, run_id) select ${id("evt", "n")}, ${id("stp", "1 + n % 100")}, ${id("srn", "1 + n / 10")} from ${series(half)}`,
+    `insert into standing_dedupe (program_id, key, until) select ${id("stp", "1 + n % 100")}, 'k' || n, seeded_at(n) from ${series(half)}`,
     `insert into standing_rates (program_id, key, at) select ${id("stp", "1 + n % 100")}, 'k' || n, seeded_at(n) from ${series(half)}`,
     `insert into standing_usage (program_id, day, runs, tool_calls, writes)
      select ${id("stp", "1 + n % 100")}, 'd' || n, 1, 1, 0 from ${series(half)}`,

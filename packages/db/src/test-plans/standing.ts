@@ -14,6 +14,7 @@ import {
   writeStandingRates,
 } from "../standing/bounds.ts";
 import { claimDueTasks } from "../standing/claim.ts";
+import { readSeenKeys, sweepSeenKeys, writeSeenKeys } from "../standing/dedupe.ts";
 import {
   countStartedStandingRuns,
   endStandingRun,
@@ -43,6 +44,15 @@ import {
 } from "../standing/runs.ts";
 import { deleteDueTasks, holdDueTasks, moveDueTasks, putDueTasks, releaseDueTasks } from "../standing/settle-tasks.ts";
 import { armLostStandingPrograms, sweepStandingPrograms, sweepStandingRuns } from "../standing/sweep.ts";
+import {
+  changeStandingWindows,
+  insertStandingRunEvents,
+  nextStandingCloses,
+  readClosingStandingWindows,
+  readLastStandingRunEvents,
+  readStandingRunEvents,
+  readStandingWindows,
+} from "../standing/windows.ts";
 import { nowMs } from "../test-rows.ts";
 import type { Plan } from "./plan.ts";
 import { seededAt, seededId } from "./seed.ts";
@@ -136,6 +146,58 @@ export const standingPlans: readonly Plan[] = [
     name: "find_standing_listeners",
     run: (db) => findStandingListeners(db, [{ projectId, triggerSlug: "desk.changed", routingVersion: 1 }]),
     reads: { standing_listeners: "standing_listeners_trigger(project_id, trigger_slug, from_version)" },
+  },
+  {
+    name: "read_standing_windows",
+    run: (db) => readStandingWindows(db, [{ programId, lane: "" }]),
+    reads: { standing_runs: "standing_runs_window(program_id, lane)" },
+  },
+  {
+    name: "read_closing_standing_windows",
+    run: (db) => readClosingStandingWindows(db, programIds, { nowMs, most: 100 }),
+    reads: { standing_runs: "standing_runs_closing(program_id, not_before)" },
+  },
+  {
+    name: "next_standing_closes",
+    run: (db) => nextStandingCloses(db, programIds),
+    reads: { standing_runs: "standing_runs_closing(program_id, not_before)" },
+  },
+  {
+    name: "change_standing_windows",
+    run: (db) =>
+      changeStandingWindows(db, [
+        {
+          ...{ ...decided, id: runId, state: "queued", reason: "", lane: "", rateKey: "", input: null },
+          ...{ count: 2, bytes: 10, lastAt: nowMs, decidedAt: nowMs },
+        },
+      ]),
+    reads: { standing_runs: "standing_runs_pkey(id)" },
+  },
+  {
+    name: "insert_standing_run_events",
+    run: (db) => insertStandingRunEvents(db, [{ eventId: seededId("evt", 900_000), programId, runId }]),
+    reads: {},
+  },
+  {
+    name: "read_standing_run_events",
+    run: (db) => readStandingRunEvents(db, [runId], 100),
+    reads: { standing_run_events: "standing_run_events_run(run_id)" },
+  },
+  {
+    name: "read_last_standing_run_events",
+    run: (db) => readLastStandingRunEvents(db, [runId]),
+    reads: { standing_run_events: "standing_run_events_run(run_id)" },
+  },
+  {
+    name: "read_standing_dedupe",
+    run: (db) => readSeenKeys(db, [{ programId, key: "k1" }]),
+    reads: { standing_dedupe: "standing_dedupe_key(program_id, key)" },
+  },
+  { name: "write_standing_dedupe", run: (db) => writeSeenKeys(db, [{ programId, key: "k", until: nowMs }]), reads: {} },
+  {
+    name: "sweep_standing_dedupe",
+    run: (db) => sweepSeenKeys(db, seededAt(10), 100),
+    reads: { standing_dedupe: ["standing_dedupe_until(until)", "ctid"] },
   },
   {
     name: "sweep_standing_listeners",
@@ -240,7 +302,10 @@ export const standingPlans: readonly Plan[] = [
   {
     name: "sweep_standing_runs",
     run: (db) => sweepStandingRuns(db, seededAt(10), 100),
-    reads: { standing_runs: ["standing_runs_ended(ended_at)", "standing_runs_pkey(id)"] },
+    reads: {
+      standing_runs: ["standing_runs_ended(ended_at)", "standing_runs_pkey(id)"],
+      standing_run_events: "standing_run_events_run(run_id)",
+    },
   },
   {
     name: "sweep_standing_programs",
@@ -250,6 +315,8 @@ export const standingPlans: readonly Plan[] = [
       standing_runs: "standing_runs_program(program_id)",
       standing_versions: "standing_versions_key(program_id)",
       standing_usage: "standing_usage_key(program_id)",
+      standing_listeners: "standing_listeners_key(program_id)",
+      standing_dedupe: "standing_dedupe_key(program_id)",
     },
   },
   {

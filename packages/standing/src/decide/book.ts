@@ -8,11 +8,13 @@ import type {
   StandingRunReason,
   StandingRunRecord,
 } from "@svc/db";
+import type { Given } from "../definition/definition.ts";
 import { localTimeOf } from "../schedule/zone.ts";
 import type { LoadedVersion } from "../versions.ts";
 import { givenOf, keyOf } from "./given.ts";
 import { inputOf } from "./input.ts";
 import { decideStart, type LaneFacts, rateAfter, type Used, type Verdict } from "./verdict.ts";
+import { type CollectedEvent, Windows } from "./windows.ts";
 
 /** Something that is due: a time of the schedule, an event, or a call. */
 export type Occurrence = Pick<
@@ -23,6 +25,15 @@ export type Occurrence = Pick<
   readonly input: JsonObject | undefined;
   /** What is given beside `fire`, by name. */
   readonly given?: JsonObject | undefined;
+  /** The event that it is, where it is one. */
+  readonly event?: CollectedEvent | undefined;
+};
+
+/** A window whose time is over, with what it hands over. */
+export type ClosingWindow = {
+  readonly run: StandingRunRecord;
+  readonly version: LoadedVersion;
+  readonly given: JsonObject;
 };
 
 /** A run that is started, with the input of its job. */
@@ -41,6 +52,10 @@ export type BookFacts = {
   readonly lanes: readonly StandingLane[];
   /** Where rates stand, by key. */
   readonly rates: ReadonlyMap<string, number>;
+  /** Until when keys of `dedupe` are remembered. */
+  readonly seenKeys: ReadonlyMap<string, number>;
+  /** Windows that are open, of the keys that events have. */
+  readonly windows: readonly StandingRunRecord[];
   /** What was used today. */
   readonly used: Used;
   readonly nowMs: number;
@@ -66,6 +81,11 @@ export class Book {
   readonly starts: StartedRun[] = [];
   readonly cancels: Id<"job">[] = [];
   readonly rates = new Map<string, number>();
+  /** Keys of `dedupe`, and until when they are remembered from now on. */
+  readonly seenKeys = new Map<string, number>();
+  readonly windows: Windows;
+  /** What became of windows whose time was over. */
+  readonly closed = new Map<StandingRunId, StandingRunRecord>();
   /** When a run that waits may start, the earliest. */
   wakeAt: number | undefined;
   state: StandingProgramRecord["state"];
@@ -93,6 +113,7 @@ export class Book {
     this.failuresInRow = program.failuresInRow;
     this.#lanes = new Map(lanes.map(({ lane, jobIds, ...counts }) => [lane, { ...counts, jobIds: [...jobIds] }]));
     this.#used = used;
+    this.windows = new Windows(program.id, facts.windows);
   }
 
   /** What is open in a lane, this book's decisions included. */
@@ -105,6 +126,8 @@ export class Book {
     const { program } = this.facts;
     const { definition, record } = version;
     const given = givenOf({ ...occurrence, previousAt: occurrence.previousAt ?? null }, definition.timeZone);
+    const gathered = occurrence.kind === "hand" ? undefined : this.#gather(occurrence, version, given);
+    if (gathered !== undefined) return gathered;
     const lane = keyOf(definition.overlap.key, given);
     const rateKey = keyOf(definition.rate?.key, given);
     const run = this.#newRun(occurrence, record.version);
@@ -120,6 +143,51 @@ export class Book {
     this.#push(decided);
     if (verdict.kind === "start") this.#start(decided, { version, rateKey: rateKey.text, input: input.value });
     return decided;
+  }
+
+  /** What `dedupe` and `collect` make of an occurrence; undefined where it goes on. */
+  #gather(occurrence: Occurrence, version: LoadedVersion, given: Given): NewStandingRun | undefined {
+    const { dedupe, collect } = version.definition;
+    const run = this.#newRun(occurrence, version.record.version);
+    if (dedupe !== undefined) {
+      const key = keyOf(dedupe.key, given);
+      if ("fault" in key) return this.#refuse(run, "input_invalid", `dedupe: ${key.fault}`);
+      const until = this.seenKeys.get(key.text) ?? this.facts.seenKeys.get(key.text);
+      if (until !== undefined && occurrence.fireAt < until) {
+        this.skip(occurrence, "duplicate", version);
+        return run;
+      }
+      this.seenKeys.set(key.text, occurrence.fireAt + dedupe.windowMs);
+    }
+    if (collect === undefined || occurrence.event === undefined) return undefined;
+    const key = keyOf(collect.key, given);
+    if ("fault" in key) return this.#refuse(run, "input_invalid", `collect: ${key.fault}`);
+    this.windows.take(key.text, collect, occurrence.event, run);
+    return run;
+  }
+
+  /** Decides about a window whose time is over, as about what is due. */
+  close({ run, version, given: events }: ClosingWindow): void {
+    const { nowMs } = this.facts;
+    const { definition } = version;
+    const given = givenOf({ ...run, fireAt: run.lastAt ?? run.fireAt, given: events }, definition.timeZone);
+    const lane = keyOf(definition.overlap.key, given);
+    const rateKey = keyOf(definition.rate?.key, given);
+    const input = inputOf(version, given, undefined);
+    const fault = [lane, rateKey, input].find((one) => "fault" in one);
+    if ("fault" in lane || "fault" in rateKey || "fault" in input) {
+      const detail = (fault !== undefined && "fault" in fault ? fault.fault : "").slice(0, 1_000);
+      const ended = { state: "refused", reason: "input_invalid", detail, notBefore: null, endedAt: nowMs } as const;
+      this.failuresInRow++;
+      this.closed.set(run.id, { ...run, ...ended, decidedAt: nowMs, lane: "" });
+      return;
+    }
+    const verdict = this.#decide(version, lane.text, rateKey.text, false);
+    const sealed = verdict.kind === "queue" && input.value !== undefined ? this.facts.seal(run.id, input.value) : null;
+    const inLane = { ...run, lane: lane.text, rateKey: rateKey.text, input: sealed, notBefore: null, decidedAt: nowMs };
+    const decided = this.#apply(inLane, verdict);
+    this.closed.set(run.id, decided);
+    if (verdict.kind === "start") this.#start(decided, { version, rateKey: rateKey.text, input: input.value });
   }
 
   /** Decides anew about a run that waits. `input`: what its caller gave, or an event made. */
@@ -199,7 +267,11 @@ export class Book {
     const { run } = start;
     const waits = { state: "queued", reason: "quota", notBefore, startedAt: null, jobId: null } as const;
     const at = this.newRuns.findIndex(({ id }) => id === run.id);
-    if (at >= 0) this.newRuns[at] = { ...(this.newRuns[at] ?? raise(run.id)), ...waits };
+    // What made it is not at hand when it is looked at again.
+    const input = start.input === undefined ? null : this.facts.seal(run.id, start.input);
+    if (at >= 0) this.newRuns[at] = { ...(this.newRuns[at] ?? raise(run.id)), ...waits, input };
+    const closed = this.closed.get(run.id);
+    if (closed !== undefined) this.closed.set(run.id, { ...closed, ...waits, input });
     const changeAt = this.changes.findIndex(({ id }) => id === run.id);
     if (changeAt >= 0) this.changes[changeAt] = { ...(this.changes[changeAt] ?? raise(run.id)), ...waits };
     this.started--;
@@ -227,7 +299,7 @@ export class Book {
     else this.newRuns[this.newRuns.length - 1] = { ...before, count: before.count + 1, lastAt: run.fireAt };
   }
 
-  #newRun({ input: _input, given: _given, ...occurrence }: Occurrence, version: number): NewStandingRun {
+  #newRun({ input: _input, given: _given, event: _event, ...occurrence }: Occurrence, version: number): NewStandingRun {
     const { program, nowMs } = this.facts;
     return {
       ...occurrence,
@@ -321,7 +393,9 @@ export class Book {
     this.skipped++;
     const at = this.newRuns.findIndex((run) => run.id === id);
     const own = this.newRuns[at];
-    if (own !== undefined) this.newRuns[at] = { ...own, ...ended };
+    const closed = this.closed.get(id);
+    if (closed !== undefined) this.closed.set(id, { ...closed, ...ended });
+    else if (own !== undefined) this.newRuns[at] = { ...own, ...ended };
     else {
       const none = { detail: "", startedAt: null, jobId: null, blockingJobId: null };
       this.changes.push({ id, ...none, ...ended });

@@ -16,13 +16,13 @@ export function eventOf({ id, triggerSlug, entityId, occurredAt, receivedAt, pay
 }
 
 /** What is given beside `fire` of events, the last one being `event`. */
-function givenOfEvents(events: readonly JsonObject[]): JsonObject {
+export function givenOfEvents(events: readonly JsonObject[]): JsonObject {
   const event = events.at(-1);
   return { ...(event !== undefined && { event }), events };
 }
 
 /** An event as something that is due. */
-export function occurrenceOfEvent({ id, receivedAt }: ArrivedEvent, event: JsonObject): Occurrence {
+export function occurrenceOfEvent({ id, receivedAt, payload }: ArrivedEvent, event: JsonObject): Occurrence {
   return {
     kind: "event",
     sourceKey: `e:${id}`,
@@ -32,5 +32,6 @@ export function occurrenceOfEvent({ id, receivedAt }: ArrivedEvent, event: JsonO
     callerKeyId: null,
     input: undefined,
     given: givenOfEvents([event]),
+    event: { eventId: id, atMs: receivedAt, bytes: Buffer.byteLength(payload) },
   };
 }

@@ -100,8 +100,8 @@ function overlapping(facts: StartFacts): Verdict | undefined {
   const { overlap, lane, isWaiting } = facts;
   const isFull = lane.started >= overlap.max;
   if (isWaiting) return isFull ? { kind: "queue", reason: "overlap", notBefore: null } : undefined;
-  // Those that wait are before it.
-  if (!isFull && lane.queued === 0) return undefined;
+  // Those that wait are before it, unless all are allowed: then they wait for a rate or a budget.
+  if (!isFull && (lane.queued === 0 || overlap.policy === "allow")) return undefined;
   const supersedes = lane.newestQueued ?? undefined;
   switch (overlap.policy) {
     case "skip":

@@ -29,6 +29,22 @@ export type Rate = {
   readonly key: GivenTemplate | undefined;
 };
 
+/** Which occurrences are the same one: a key that was seen within the window makes no other run. */
+export type Dedupe = { readonly key: GivenTemplate; readonly windowMs: number };
+
+/** How events of the same key become one run. */
+export type Collect = {
+  /** The window closes when it had no event for so long; undefined: it does not wait for that. */
+  readonly quietMs: number | undefined;
+  /** It closes so long after its first event. */
+  readonly waitMs: number;
+  /** It closes with so many events; undefined: with any number. */
+  readonly max: number | undefined;
+  /** Whether all of them are handed over, or the last alone. */
+  readonly take: "all" | "last";
+  readonly key: GivenTemplate | undefined;
+};
+
 /** What runs may use on a day; undefined: as much as they like. */
 export type Budget = {
   readonly runs: number | undefined;
@@ -56,6 +72,8 @@ export type Definition = {
   /** What an occurrence must be to make a run; undefined: every one does. */
   readonly when: Expression | undefined;
   readonly input: GivenTemplate | undefined;
+  readonly dedupe: Dedupe | undefined;
+  readonly collect: Collect | undefined;
   readonly rate: Rate | undefined;
   readonly budget: Budget | undefined;
   readonly overlap: Overlap;

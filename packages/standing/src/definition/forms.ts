@@ -16,6 +16,10 @@ export const bounds = {
   every: { min: intervalMinMs, max: 366 * day },
   jitter: { min: 1_000, max: 3_600_000 },
   window: { min: 10_000, max: 30 * day },
+  dedupeWindow: { min: 1_000, max: 30 * day },
+  quiet: { min: 1_000, max: 3_600_000 },
+  wait: { min: 1_000, max: day },
+  collectMax: { min: 1, max: 1_000 },
   rateMax: { min: 1, max: 10_000 },
   ratePer: { min: 1_000, max: 30 * day },
   budget: { min: 1, max: 1_000_000_000 },
@@ -100,6 +104,32 @@ const condition: JsonSchema = {
   examples: ["event.payload.amount > params.min"],
 };
 
+/** `dedupe`. */
+export const dedupeForm: ObjectForm = {
+  description: "What is the same occurrence again: a key that was seen within the window makes no other run.",
+  required: { key: { description: 'A text of what is given: {"$ref": "event.payload.id"}.' } },
+  optional: { window: durationSchema("How long a key is remembered. Default 24h.", "24h") },
+  examples: [{ key: { $ref: "event.payload.id" }, window: "24h" }],
+};
+
+/** `collect`. */
+export const collectForm: ObjectForm = {
+  description:
+    "Events of a key become one run: a window closes after quiet without an event, wait since its first, max events or 256 KiB.",
+  required: {},
+  optional: {
+    quiet: durationSchema("It closes when no event came for so long.", "30s"),
+    wait: durationSchema("It closes so long after its first event. Default 24h.", "10m"),
+    max: wholeSchema("It closes with so many events. Default 1,000 of all.", bounds.collectMax, 100),
+    take: {
+      enum: ["all", "last"],
+      description: "all: events has each of them. last: the last one alone, as a debounce. Default all.",
+    },
+    key,
+  },
+  examples: [{ quiet: "30s", wait: "10m", take: "all" }],
+};
+
 /** `rate`. */
 export const rateForm: ObjectForm = {
   description: "How many runs start in a time.",
@@ -157,6 +187,8 @@ export const definitionForm: ObjectForm = {
     timeZone: { description: "A name of the IANA database. Default UTC.", type: "string", examples: ["Europe/Berlin"] },
     when: condition,
     input: { ...template, description: `The input of each run. ${template.description}` },
+    dedupe: schemaOf(dedupeForm),
+    collect: schemaOf(collectForm),
     rate: schemaOf(rateForm),
     budget: schemaOf(budgetForm),
     overlap: schemaOf(overlapForm),

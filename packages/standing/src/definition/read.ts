@@ -3,7 +3,6 @@ import { formatValue, isObject } from "@svc/core";
 import {
   createShapeReader,
   type FaultList,
-  type GivenTemplate,
   type JsonObject,
   type Node,
   parseJsonText,
@@ -23,6 +22,7 @@ import {
 } from "./definition.ts";
 import { createDefinitionFaults, type DefinitionFaults } from "./faults.ts";
 import { bounds, budgetForm, definitionCharactersMax, definitionForm, overlapForm, rateForm } from "./forms.ts";
+import { type GivenReader, readCollect, readDedupe } from "./gather.ts";
 import { readSource } from "./source.ts";
 
 /** What a text is: a definition whose program was not looked at, or what is wrong with it. */
@@ -83,6 +83,8 @@ export async function readDefinition(
     timeZone: timeZone ?? "UTC",
     when: readExpression(fields.at("when"), reader),
     input: given(fields.at("input")),
+    dedupe: readDedupe(fields.at("dedupe"), reader, given),
+    collect: readCollect(fields.at("collect"), reader, { faults, given, source }),
     rate: readRate(fields.at("rate"), reader, given),
     budget: readBudget(fields.at("budget"), reader, faults),
     overlap: readOverlap(fields.at("overlap"), reader, { given, source }),
@@ -107,9 +109,6 @@ function readZone(node: Node, reader: ShapeReader, faults: DefinitionFaults): st
   faults.add("TIME_ZONE_UNKNOWN", node.path, `is ${formatValue(name)}, which is no time zone`, hint);
   return undefined;
 }
-
-/** Reads a template over what is given. */
-type GivenReader = (node: Node) => GivenTemplate | undefined;
 
 function readRate(node: Node, reader: ShapeReader, given: GivenReader): Rate | undefined {
   if (node.value === undefined) return undefined;

@@ -10,6 +10,7 @@ import {
   type LaneRoom,
   lockStandingPrograms,
   type NewStandingRun,
+  readClosingStandingWindows,
   readQueuedStandingRuns,
   readStandingLanes,
   readStandingRates,
@@ -20,7 +21,7 @@ import {
   type StandingRunRecord,
   skipLateStandingRuns,
 } from "@svc/db";
-import { Book, dayOf, type Occurrence } from "../decide/book.ts";
+import { Book, type ClosingWindow, dayOf, type Occurrence } from "../decide/book.ts";
 import { givenOf, keyOf } from "../decide/given.ts";
 import { nextOfCron } from "../schedule/schedule.ts";
 import type { LoadedVersion, VersionName } from "../versions.ts";
@@ -28,6 +29,7 @@ import type { StandingContext } from "./context.ts";
 import type { Batch, Candidate, Filtered, Prepared, PreparedFire } from "./due.ts";
 import { type HeardEvent, hearEvents } from "./events.ts";
 import type { Fired } from "./fire.ts";
+import { readGathered } from "./gathered.ts";
 import { roomsOf } from "./room.ts";
 import { inputPlace, openInput, sealInput } from "./seals.ts";
 
@@ -78,15 +80,20 @@ export async function decideBatch(
   const programs = await lockStandingPrograms(tx, ids);
   const held = tasks.length === 0 ? [] : await holdDueTasks(tx, tasks);
   const has = (kind: string) => new Set(held.filter((task) => task.kind === kind).map(({ ownerId }) => ownerId));
-  const [toFire, toAdmit] = [has("fire"), has("admit")];
+  const [toFire, toClose, toAdmit] = [has("fire"), has("close"), has("admit")];
   const called = Map.groupBy(calls, ({ programId }) => programId);
   const { heard, eventsOf } = await hearEvents(tx, prepared, programs);
   const isDeleted = ({ id, deletedAt }: StandingProgramRecord) => deletedAt !== null && eventsOf(id).length === 0;
   const at = programs.filter(
     (program) =>
       !isDeleted(program) &&
-      (toFire.has(program.id) || toAdmit.has(program.id) || called.has(program.id) || eventsOf(program.id).length > 0),
+      (toFire.has(program.id) ||
+        toClose.has(program.id) ||
+        toAdmit.has(program.id) ||
+        called.has(program.id) ||
+        eventsOf(program.id).length > 0),
   );
+  const closing = await stillClosing(tx, prepared, { ids: [...toClose], nowMs });
   const admits = at.filter(({ id, deletedAt }) => toAdmit.has(id) && deletedAt === null).map(({ id }) => id);
   const counted = Map.groupBy(await countEndedStandingRuns(tx, admits), ({ programId }) => programId);
   const today = await context.versions.get(tx, at.map(nameOf));
@@ -117,7 +124,8 @@ export async function decideBatch(
       return { occurrence, version: today(nameOf(program)), filtered: { isDue: true } };
     }),
   ];
-  const books = await openBooks(context, tx, { at, today, lanes, waiting, older, dueOf, nowMs });
+  const closingOf = (id: StandingProgramId) => closing.filter(({ run }) => run.programId === id);
+  const books = await openBooks(context, tx, { at, today, lanes, waiting, older, dueOf, closingOf, nowMs });
   const decided = at.map((program): Decided => {
     const book = books.of(program);
     const fire = fires.get(program.id);
@@ -126,6 +134,7 @@ export async function decideBatch(
       waiting: waiting.filter(({ programId }) => programId === program.id),
       fire,
       events: eventsOf(program.id),
+      closing: closingOf(program.id),
       calls: called.get(program.id) ?? [],
     };
     book.skipped += late.get(program.id) ?? 0;
@@ -137,6 +146,18 @@ export async function decideBatch(
     };
   });
   return { decided, held, heard };
+}
+
+/** Windows that were read, as far as nothing came to them since. */
+async function stillClosing(
+  tx: Executor,
+  { windows }: Prepared,
+  { ids, nowMs }: { readonly ids: readonly StandingProgramId[]; readonly nowMs: number },
+): Promise<ClosingWindow[]> {
+  if (windows.length === 0) return [];
+  const now = await readClosingStandingWindows(tx, ids, { nowMs, most: windows.length });
+  const counts = new Map(now.map(({ id, count }) => [id, count]));
+  return windows.filter(({ run }) => counts.get(run.id) === run.count);
 }
 
 /** What was found of a schedule before its program was locked. Throws StaleBatchError where it is not so any more. */
@@ -154,6 +175,7 @@ type Due = {
   readonly waiting: readonly StandingRunRecord[];
   readonly fire: PreparedFire | undefined;
   readonly events: readonly HeardEvent[];
+  readonly closing: readonly ClosingWindow[];
   readonly calls: readonly { readonly occurrence: Occurrence }[];
   readonly older: (name: VersionName) => LoadedVersion;
   readonly isKeyUsable: (keyId: KeyId) => boolean;
@@ -168,7 +190,7 @@ const detailOf = {
 
 /** First what ended, then what waits, then what is new. Answers the runs of calls. */
 function decideProgram(context: StandingContext, book: Book, due: Due): NewStandingRun[] {
-  const { counted, waiting, fire, events, calls, older, isKeyUsable, isHeldByPolicy } = due;
+  const { counted, waiting, fire, events, closing, calls, older, isKeyUsable, isHeldByPolicy } = due;
   for (const { jobStatus } of counted) {
     if (jobStatus === "succeeded") book.failuresInRow = 0;
     else if (jobStatus === "failed" || jobStatus === "expired") book.failuresInRow++;
@@ -180,9 +202,10 @@ function decideProgram(context: StandingContext, book: Book, due: Due): NewStand
   const isDue = [...candidates, ...events.map(({ candidate }) => candidate)].some(({ filtered }) => isWanted(filtered));
   const isHeld = !book.facts.version.record.needsApproval && isHeldByPolicy(book);
   const held = !isUsable ? "key_revoked" : isHeld ? "approval" : undefined;
-  if ((isDue || waiting.length + calls.length > 0) && held !== undefined && book.state !== "paused")
+  if ((isDue || waiting.length + closing.length + calls.length > 0) && held !== undefined && book.state !== "paused")
     book.pause(held, detailOf[held](keyId));
   if (book.state !== "paused") {
+    for (const window of closing) book.close(window);
     for (const run of waiting) book.admit(run, older(run), openInput(context.sealer, run));
   }
   if (fire !== undefined) {
@@ -281,6 +304,7 @@ type Opening = {
   readonly waiting: readonly StandingRunRecord[];
   readonly older: (name: VersionName) => LoadedVersion;
   readonly dueOf: (id: StandingProgramId) => readonly Candidate[];
+  readonly closingOf: (id: StandingProgramId) => readonly ClosingWindow[];
   readonly nowMs: number;
 };
 
@@ -288,11 +312,13 @@ type Opening = {
 async function openBooks(
   context: StandingContext,
   tx: Executor,
-  { at, today, lanes, waiting, older, dueOf, nowMs }: Opening,
+  { at, today, lanes, waiting, older, dueOf, closingOf, nowMs }: Opening,
 ): Promise<Pick<Due, "isKeyUsable" | "isHeldByPolicy"> & { of(program: StandingProgramRecord): Book }> {
   const due = at.filter(
     ({ id }) =>
-      dueOf(id).some(({ filtered }) => isWanted(filtered)) || waiting.some(({ programId }) => programId === id),
+      dueOf(id).some(({ filtered }) => isWanted(filtered)) ||
+      closingOf(id).length > 0 ||
+      waiting.some(({ programId }) => programId === id),
   );
   const versionOf = (program: StandingProgramRecord) => today(nameOf(program));
   const keys =
@@ -308,9 +334,11 @@ async function openBooks(
     ...waiting.flatMap((run) => {
       return older(run).definition.rate === undefined ? [] : [{ programId: run.programId, key: run.rateKey }];
     }),
+    ...due.flatMap(({ id }) => closingOf(id).flatMap((window) => rateKeyOfWindow(id, window) ?? [])),
   ];
   const distinct = [...new Map(rateKeys.map((one) => [`${one.programId}/${one.key}`, one])).values()];
   const rates = Map.groupBy(await readStandingRates(tx, distinct), ({ programId }) => programId);
+  const gathered = await readGathered(tx, due, dueOf);
   const budgeted = due.filter((program) => versionOf(program).definition.budget !== undefined);
   const days = budgeted.map((program) => {
     return { programId: program.id, day: dayOf(nowMs, versionOf(program).definition.timeZone) };
@@ -335,6 +363,7 @@ async function openBooks(
         version: versionOf(program),
         lanes: lanes.filter(({ programId }) => programId === program.id),
         rates: new Map((rates.get(program.id) ?? []).map(({ key, at: stands }) => [key, stands])),
+        ...gathered(program.id),
         used: usage.get(program.id) ?? { runs: 0, toolCalls: 0, writes: 0 },
         nowMs,
         room: rooms.get(program.projectId) ?? { left: 0 },
@@ -352,6 +381,14 @@ function rateKeyOf(
   if (rate === undefined) return undefined;
   const key = keyOf(rate.key, givenOf({ ...occurrence, previousAt: occurrence.previousAt ?? null }, timeZone));
   return "fault" in key ? undefined : { programId, key: key.text };
+}
+
+function rateKeyOfWindow(
+  programId: StandingProgramId,
+  { run, version, given }: ClosingWindow,
+): ReturnType<typeof rateKeyOf> {
+  const occurrence = { ...run, fireAt: run.lastAt ?? run.fireAt, input: undefined, given };
+  return rateKeyOf(programId, { occurrence, version, filtered: { isDue: true } });
 }
 
 function raise(id: Id<"stp">): never {

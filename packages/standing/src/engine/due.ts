@@ -1,6 +1,6 @@
 import type { StandingProgramId } from "@svc/core";
 import type { ClaimedArrival, ClaimedDueTask, StandingListener, StandingProgramRecord } from "@svc/db";
-import type { Occurrence } from "../decide/book.ts";
+import type { ClosingWindow, Occurrence } from "../decide/book.ts";
 import type { LoadedVersion } from "../versions.ts";
 import type { Fired } from "./fire.ts";
 
@@ -46,6 +46,8 @@ export type PreparedEvent = {
 export type Prepared = {
   readonly fires: ReadonlyMap<StandingProgramId, PreparedFire>;
   readonly events: readonly PreparedEvent[];
+  /** Windows whose time is over. */
+  readonly windows: readonly ClosingWindow[];
   /** Arrivals that are too large to be taken with the others. */
   readonly left: readonly ClaimedArrival[];
 };

@@ -139,8 +139,8 @@ async function lookForEvents(context: StandingContext): Promise<boolean> {
     const arrivals = await claimStandingArrivals(db, { owner, nowMs, leaseUntilMs: nowMs + limits.leaseMs, limit });
     if (arrivals.length === 0) return false;
     await context.onFaultPoint?.("arrivals-claimed");
-    await hearOrSplit(context, arrivals);
-    return arrivals.length === limit;
+    const isFull = await hearOrSplit(context, arrivals);
+    return isFull || arrivals.length === limit;
   } catch (error) {
     observer.failed("claim", error);
     return false;
@@ -150,21 +150,28 @@ async function lookForEvents(context: StandingContext): Promise<boolean> {
 /** Attempts at an event after which its runs are refused. */
 const attemptsMax = 5;
 
-/** What fails as a whole is tried event by event; one that fails again and again is refused, and keeps nobody from the others. */
-async function hearOrSplit(context: StandingContext, arrivals: readonly ClaimedArrival[]): Promise<void> {
+/**
+ * What fails as a whole is tried event by event; one that fails again and again is refused, and keeps nobody from the
+ * others. Answers whether a window of it is full, and so due at once.
+ */
+async function hearOrSplit(context: StandingContext, arrivals: readonly ClaimedArrival[]): Promise<boolean> {
   const [first] = arrivals;
-  if (first === undefined) return;
+  if (first === undefined) return false;
   const isRefused = arrivals.length === 1 && first.attempt > attemptsMax;
   try {
-    await decide(context, { ...emptyBatch, arrivals, isRefused });
+    const decided = await decide(context, { ...emptyBatch, arrivals, isRefused });
+    const nowMs = context.clock.now();
+    return decided.some(({ book }) => (book.windows.closesAt ?? Number.POSITIVE_INFINITY) <= nowMs);
   } catch (error) {
     if (arrivals.length > 1 && !isUnavailable(error)) {
-      for (const arrival of arrivals) await hearOrSplit(context, [arrival]);
-      return;
+      let isDue = false;
+      for (const arrival of arrivals) isDue = (await hearOrSplit(context, [arrival])) || isDue;
+      return isDue;
     }
     context.observer.failed("decide", error);
     const attempt = Math.max(...arrivals.map((arrival) => arrival.attempt));
     await release(context, arrivals, Math.min(retryMaxMs, retryMinMs * 2 ** Math.min(attempt - 1, 10)));
+    return false;
   }
 }
 
@@ -214,7 +221,8 @@ function tell({ observer, clock }: StandingContext, decided: readonly Decided[])
   const nowMs = clock.now();
   for (const { program, book } of decided) {
     const { id: programId, projectId } = program;
-    for (const { id: runId, version, kind, state, reason, count, jobId, fireAt } of book.newRuns) {
+    const made = [...book.newRuns, ...book.closed.values()];
+    for (const { id: runId, version, kind, state, reason, count, jobId, fireAt } of made) {
       const of = { runId, programId, projectId, version, kind, state, reason, count };
       observer.decided({ ...of, jobId: jobId ?? undefined, lagMs: nowMs - fireAt });
     }

@@ -4,12 +4,17 @@ import {
   type ClaimedArrival,
   findStandingListeners,
   readArrivedEvents,
+  readClosingStandingWindows,
+  readLastStandingRunEvents,
   readStandingPrograms,
+  readStandingRunEvents,
   type StandingListener,
+  type StandingRunRecord,
 } from "@svc/db";
-import type { Occurrence } from "../decide/book.ts";
-import { eventOf, occurrenceOfEvent } from "../decide/event.ts";
+import type { ClosingWindow, Occurrence } from "../decide/book.ts";
+import { eventOf, givenOfEvents, occurrenceOfEvent } from "../decide/event.ts";
 import { givenOf } from "../decide/given.ts";
+import { bounds } from "../definition/forms.ts";
 import type { LoadedVersion } from "../versions.ts";
 import type { StandingContext } from "./context.ts";
 import type { Batch, Candidate, Filtered, Prepared, PreparedEvent, PreparedFire } from "./due.ts";
@@ -26,7 +31,11 @@ export async function prepare(context: StandingContext, batch: Batch): Promise<P
     works.set(projectId, work);
     return work;
   };
-  return { fires: await prepareFires(context, batch, workOf), ...(await prepareEvents(context, batch, workOf)) };
+  return {
+    fires: await prepareFires(context, batch, workOf),
+    windows: await prepareWindows(context, batch),
+    ...(await prepareEvents(context, batch, workOf)),
+  };
 }
 
 type WorkOf = (projectId: ProjectId) => Work;
@@ -122,10 +131,44 @@ function hears({ fromVersion, untilVersion }: StandingListener, { routingVersion
   return fromVersion <= routingVersion && (untilVersion === null || routingVersion < untilVersion);
 }
 
+/** Windows that one transaction decides about at most, of each program. */
+const windowsMax = 100;
+
+/** Reads what windows hand over whose time is over. */
+async function prepareWindows({ db, clock, versions }: StandingContext, { tasks }: Batch): Promise<ClosingWindow[]> {
+  const ids = tasks.filter(({ kind }) => kind === "close").map(({ ownerId }) => ownerId);
+  const all = await readClosingStandingWindows(db, ids, { nowMs: clock.now(), most: windowsMax });
+  const runs = withinBytes(all);
+  const versionOf = await versions.get(db, runs);
+  const lasts = runs.filter((run) => versionOf(run).definition.collect?.take === "last").map(({ id }) => id);
+  const others = runs.map(({ id }) => id).filter((id) => !lasts.includes(id));
+  const eventIds = new Map([
+    ...(await readLastStandingRunEvents(db, lasts)),
+    ...(await readStandingRunEvents(db, others, bounds.collectMax.max)),
+  ]);
+  const wanted = runs.flatMap(({ id, projectId }) =>
+    (eventIds.get(id) ?? []).map((eventId) => ({ projectId, eventId })),
+  );
+  const events = new Map((await readArrivedEvents(db, wanted, Number.MAX_SAFE_INTEGER)).map((one) => [one.id, one]));
+  return runs.map((run) => {
+    const own = (eventIds.get(run.id) ?? []).flatMap((id) => events.get(id) ?? []);
+    return { run, version: versionOf(run), given: givenOfEvents(own.map(eventOf)) };
+  });
+}
+
+/** The first runs, as many as have so many bytes together, and one at least: the others are still due. */
+function withinBytes(runs: readonly StandingRunRecord[]): StandingRunRecord[] {
+  let bytes = 0;
+  return runs.filter((run, index) => {
+    bytes += run.bytes;
+    return index === 0 || bytes <= eventBytesMax;
+  });
+}
+
 /** What `when` of a version says of an occurrence, metered as every expression. */
-async function filter(
-  { evaluator }: StandingContext,
-  { definition: { when, timeZone }, program: { params } }: LoadedVersion,
+export async function filter(
+  { evaluator }: Pick<StandingContext, "evaluator">,
+  { definition: { when, timeZone }, program: { params } }: Pick<LoadedVersion, "definition" | "program">,
   occurrence: Occurrence,
   work: Work,
 ): Promise<Filtered> {

@@ -4,23 +4,28 @@ import {
   addStandingUsage,
   changeStandingPrograms,
   changeStandingRuns,
+  changeStandingWindows,
   type DueTaskLease,
   type DueTaskMove,
   deleteDueTasks,
   deleteStandingArrivals,
   type Executor,
   insertJobsInRoom,
+  insertStandingRunEvents,
   insertStandingRuns,
   mergeSkippedStandingRuns,
   moveDueTasks,
   type NewDueTask,
   type NewJob,
   type NewStandingRun,
+  nextStandingCloses,
   putDueTasks,
   readStandingLanes,
+  writeSeenKeys,
   writeStandingRates,
 } from "@svc/db";
 import { dayOf, type StartedRun } from "../decide/book.ts";
+import { windowChangeOf } from "../decide/windows.ts";
 import { stopListening } from "../programs/listen.ts";
 import type { Decided, DecidedBatch } from "./batch.ts";
 import type { StandingContext } from "./context.ts";
@@ -39,6 +44,7 @@ export async function storeBatch(
   const nowMs = context.clock.now();
   await storeJobs(context, tx, decided);
   const newRuns = await withoutMerged(tx, decided);
+  await storeWindows(tx, decided);
   await insertStandingRuns(tx, newRuns);
   await changeStandingRuns(
     tx,
@@ -78,6 +84,28 @@ export async function storeBatch(
   }
   await deleteStandingArrivals(tx, heard);
   await settleTasks(tx, { decided, held }, nowMs);
+}
+
+/** Windows that end make place for those that begin with the same key. */
+async function storeWindows(tx: Executor, decided: readonly Decided[]): Promise<void> {
+  await changeStandingWindows(
+    tx,
+    decided.flatMap(({ book }) => [...book.windows.changes(), ...[...book.closed.values()].map(windowChangeOf)]),
+  );
+  await insertStandingRuns(
+    tx,
+    decided.flatMap(({ book }) => book.windows.begun()),
+  );
+  await insertStandingRunEvents(
+    tx,
+    decided.flatMap(({ book }) => book.windows.events),
+  );
+  await writeSeenKeys(
+    tx,
+    decided.flatMap(({ program: { id: programId }, book }) =>
+      [...book.seenKeys].map(([key, until]) => ({ programId, key, until })),
+    ),
+  );
 }
 
 /** Makes the jobs of what starts, and stores them as far as their projects' quotas go. */
@@ -169,13 +197,18 @@ async function settleTasks(
 ): Promise<void> {
   const byId = new Map(decided.map((one) => [one.program.id, one]));
   const wakes = await wakeTimesOf(tx, decided, nowMs);
+  const closes = await nextStandingCloses(
+    tx,
+    held.flatMap(({ kind, ownerId }) => (kind === "close" ? [ownerId] : [])),
+  );
   const ended: DueTaskLease[] = [];
   const moved: DueTaskMove[] = [];
   for (const task of held) {
     if (task.kind === "cancel") continue;
     const of = byId.get(task.ownerId);
     const isStill = of === undefined || of.book.state === "paused";
-    const dueAt = task.kind === "fire" ? of?.fired?.dueAt : wakes.get(task.ownerId);
+    const times = { fire: of?.fired?.dueAt, close: closes.get(task.ownerId), admit: wakes.get(task.ownerId) };
+    const dueAt = times[task.kind];
     if (isStill || dueAt === null || dueAt === undefined) ended.push(task);
     else moved.push({ ...task, dueAt });
   }
@@ -219,11 +252,12 @@ function tasksOf(
   nowMs: number,
 ): NewDueTask[] {
   const task = { ownerId, projectId, subject: "" };
-  const queued = book.newRuns.filter(({ state }) => state === "queued");
+  const queued = [...book.newRuns, ...book.closed.values()].filter(({ state }) => state === "queued");
   const lateAt = nowMs + version.definition.overlap.queueForMs + 1;
   const admitAt = queued.length === 0 ? undefined : Math.min(book.wakeAt ?? lateAt, lateAt);
   return [
     ...(admitAt === undefined || isAdmitHeld ? [] : [{ ...task, kind: "admit" as const, dueAt: admitAt }]),
+    ...(book.windows.closesAt === undefined ? [] : [{ ...task, kind: "close" as const, dueAt: book.windows.closesAt }]),
     ...book.cancels.map((jobId) => ({ ...task, kind: "cancel" as const, subject: jobId, dueAt: nowMs })),
   ];
 }

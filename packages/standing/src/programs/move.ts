@@ -64,6 +64,7 @@ export function resumeProgram(
     await listen(tx, program, definition.source);
     const dueAt = fireTimeOf(id, nextAt, definition.source);
     const tasks: NewDueTask[] = [{ ...task, kind: "admit", dueAt: nowMs }];
+    if (definition.source.kind === "trigger") tasks.push({ ...task, kind: "close", dueAt: nowMs });
     if (dueAt !== null) tasks.push({ ...task, kind: "fire", dueAt });
     await putDueTasks(tx, tasks);
   });

@@ -1,10 +1,13 @@
-import type { ProjectPrincipal } from "@svc/core";
-import type { EstimateDocument, StandingProgramRecord } from "@svc/db";
+import type { EventId, ProjectId, ProjectPrincipal } from "@svc/core";
+import { type EstimateDocument, eventsForProject, type StandingProgramRecord } from "@svc/db";
+import { eventOf, occurrenceOfEvent } from "../decide/event.ts";
 import { checkDefinition } from "../definition/check.ts";
 import type { Definition } from "../definition/definition.ts";
 import type { StandingContext } from "../engine/context.ts";
+import { filter } from "../engine/prepare.ts";
 import { fireTimeOf, nextOfSource } from "../schedule/due.ts";
 import { breath } from "../schedule/read.ts";
+import type { LoadedVersion } from "../versions.ts";
 
 /** What is previewed: a definition, else that of a program that stands; or a definition as the program's next. */
 export type PreviewRequest = {
@@ -19,6 +22,9 @@ export type Preview = {
   readonly timeZone: string;
   readonly estimate: EstimateDocument;
   readonly needsApproval: boolean;
+  /** Of the last events of a trigger: how many were looked at, and let pass. */
+  readonly seen: number;
+  readonly matched: number;
 };
 
 /** Tells when a definition would start next, and what a run can do. Throws the faults of CreateStandingProgram. */
@@ -31,15 +37,56 @@ export async function preview(
   const nowMs = clock.now();
   if (program !== undefined && definitionJson === "") {
     const name = { programId: program.id, projectId, version: program.version };
-    const { definition, record } = (await versions.get(db, [name]))(name);
+    const { definition, record, program: plan } = (await versions.get(db, [name]))(name);
     const times = await timesOf(definition, program, program.nextAt ?? nowMs + 1, count);
-    return { times, timeZone: definition.timeZone, estimate: record.estimate, needsApproval: record.needsApproval };
+    const events = await matchEvents(context, projectId, { definition, program: plan });
+    const { estimate, needsApproval } = record;
+    return { times, timeZone: definition.timeZone, estimate, needsApproval, ...events };
   }
   const checked = await checkDefinition(context, { projectId, role, definitionJson, nowMs });
   if ("refusal" in checked) throw checked.refusal;
   const { definition, start } = checked;
   const times = await timesOf(definition, program, nowMs + 1, count);
-  return { times, timeZone: definition.timeZone, estimate: start.estimate, needsApproval: start.needsApproval };
+  const events = await matchEvents(context, projectId, { definition, program: start.program });
+  const { estimate, needsApproval } = start;
+  return { times, timeZone: definition.timeZone, estimate, needsApproval, ...events };
+}
+
+const eventsMax = 1_000;
+const pageSize = 50;
+/** Bytes of events, and milliseconds, after which no more of them are looked at. */
+const bounds = { bytes: 33_554_432, ms: 2_000 };
+
+/** Which of the last events of its trigger a definition would have been started by. */
+async function matchEvents(
+  context: StandingContext,
+  projectId: ProjectId,
+  version: Pick<LoadedVersion, "definition" | "program">,
+): Promise<Pick<Preview, "seen" | "matched">> {
+  const { source } = version.definition;
+  let [seen, matched, read, bytes] = [0, 0, 0, 0];
+  if (source.kind !== "trigger") return { seen, matched };
+  const work = context.meter.begin({ projectId });
+  const beganMs = performance.now();
+  const events = eventsForProject(context.db, projectId);
+  const filterBy = { toolkitSlug: "", triggerSlug: source.slug, sinceMs: undefined, untilMs: undefined };
+  let after: EventId | undefined;
+  while (read < eventsMax) {
+    const page = await events.list(filterBy, { after, limit: pageSize });
+    for (const event of page) {
+      read++;
+      bytes += Buffer.byteLength(event.payload);
+      if (bytes > bounds.bytes || performance.now() - beganMs > bounds.ms) return { seen, matched };
+      if (source.entity !== undefined && source.entity !== event.entityId) continue;
+      seen++;
+      const filtered = await filter(context, version, occurrenceOfEvent(event, eventOf(event)), work);
+      if ("isDue" in filtered && filtered.isDue) matched++;
+      if (work.isSliceOver()) await work.turn();
+    }
+    if (page.length < pageSize) break;
+    after = page.at(-1)?.id;
+  }
+  return { seen, matched };
 }
 
 async function timesOf(

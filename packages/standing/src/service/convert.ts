@@ -1,5 +1,6 @@
 import { create } from "@bufbuild/protobuf";
 import { timestampFromMs } from "@bufbuild/protobuf/wkt";
+import type { EventId } from "@svc/core";
 import type {
   NewStandingRun,
   StandingLane,
@@ -31,6 +32,7 @@ const states: Readonly<Record<StandingState, StandingStateMessage>> = {
 
 const runStates: Readonly<Record<StandingRunState, StandingRunStateMessage>> = {
   collecting: StandingRunStateMessage.COLLECTING,
+  closing: StandingRunStateMessage.COLLECTING,
   queued: StandingRunStateMessage.QUEUED,
   started: StandingRunStateMessage.STARTED,
   ended: StandingRunStateMessage.ENDED,
@@ -143,13 +145,13 @@ export function toVersion(record: Omit<StandingVersionRecord, "definition">): St
 }
 
 /** A run as callers read it. */
-export function toRun(run: StandingRunRecord | NewStandingRun): StandingRun {
+export function toRun(run: StandingRunRecord | NewStandingRun, eventIds: readonly EventId[] = []): StandingRun {
   const time = (ms: number | null | undefined) => (ms === null || ms === undefined ? undefined : timestampFromMs(ms));
   const times = {
     startedAt: time(run.startedAt),
     endedAt: time(run.endedAt),
     lastAt: time(run.lastAt),
-    notBefore: run.state === "queued" ? time(run.notBefore) : undefined,
+    notBefore: ["queued", "collecting", "closing"].includes(run.state) ? time(run.notBefore) : undefined,
   };
   return create(StandingRunSchema, {
     id: run.id,
@@ -163,6 +165,7 @@ export function toRun(run: StandingRunRecord | NewStandingRun): StandingRun {
     reason: run.reason,
     detail: run.detail,
     count: run.count,
+    eventIds: run.kind === "event" && eventIds.length === 0 ? [run.sourceKey.slice("e:".length)] : [...eventIds],
     missed: run.missed,
     key: run.lane,
     jobId: run.jobId ?? "",

@@ -110,6 +110,8 @@ export function programMethods(context: StandingServiceContext): Methods {
         tzVersion: process.versions["tz"] ?? "",
         estimate: toEstimate(found.estimate),
         needsApproval: found.needsApproval,
+        seen: found.seen,
+        matched: found.matched,
       });
     },
   };

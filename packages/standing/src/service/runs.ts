@@ -6,6 +6,7 @@ import {
   isJsonObject,
   type JsonObject,
   type JsonValue,
+  type ProjectId,
   pageOf,
   pageRows,
   parseExactJson,
@@ -13,22 +14,31 @@ import {
   requireProject,
   timeRange,
 } from "@svc/core";
-import { isUniqueViolation, standingRunsForProject } from "@svc/db";
+import {
+  eventsForProject,
+  isUniqueViolation,
+  readStandingRunEvents,
+  type StandingRunRecord,
+  standingRunsForProject,
+} from "@svc/db";
 import {
   GetStandingRunResponseSchema,
   ListStandingRunsResponseSchema,
   RunStandingProgramResponseSchema,
   type StandingService,
 } from "@svc/gen/standing";
+import { eventOf, givenOfEvents } from "../decide/event.ts";
 import { givenOf } from "../decide/given.ts";
 import { inputOf } from "../decide/input.ts";
 import {
   approverRoleRequired,
+  eventNotFound,
   idempotencyKeyInvalid,
   inputMismatch,
   standingProgramNotActive,
   standingRunNotFound,
 } from "../errors.ts";
+import type { LoadedVersion } from "../versions.ts";
 import type { StandingServiceContext } from "./context.ts";
 import { reasonOfFilter, runStateOfFilter, toRun } from "./convert.ts";
 import { findProgram } from "./read.ts";
@@ -36,12 +46,26 @@ import { findProgram } from "./read.ts";
 type Methods = Pick<ServiceImpl<typeof StandingService>, "runStandingProgram" | "listStandingRuns" | "getStandingRun">;
 
 const keyCharactersMax = 255;
+/** Events that a run names. */
+const eventIdsShown = 100;
 
 /** The methods about runs. */
 export function runMethods(context: StandingServiceContext): Methods {
   const { db, sealer, clock, engine, versions } = context;
+  const findEvent = async (projectId: ProjectId, eventId: string, { definition: { source } }: LoadedVersion) => {
+    const known = parseId("evt", eventId);
+    const event = known && (await eventsForProject(db, projectId).find(known));
+    if (source.kind !== "trigger" || event?.kind !== "event" || event.triggerSlug !== source.slug) {
+      throw eventNotFound(eventId);
+    }
+    return event;
+  };
+  const eventsOf = (rows: readonly StandingRunRecord[]) => {
+    const ofEvents = rows.filter(({ kind }) => kind === "event").map(({ id }) => id);
+    return readStandingRunEvents(db, ofEvents, eventIdsShown);
+  };
   return {
-    async runStandingProgram({ id, inputJson, idempotencyKey }, ctx) {
+    async runStandingProgram({ id, inputJson, idempotencyKey, eventId }, ctx) {
       const { projectId, keyId, role } = requireProject(ctx);
       const characters = [...idempotencyKey].length;
       if (characters > keyCharactersMax) throw idempotencyKeyInvalid(characters);
@@ -54,7 +78,9 @@ export function runMethods(context: StandingServiceContext): Methods {
       const name = { programId: program.id, projectId, version: program.version };
       const version = (await versions.get(db, [name]))(name);
       if (version.record.needsApproval && role !== "approver") throw approverRoleRequired();
-      const fire = { kind: "hand", fireAt: clock.now(), missed: 0, previousAt: program.previousAt } as const;
+      const event = eventId === "" ? undefined : await findEvent(projectId, eventId, version);
+      const given = event && givenOfEvents([eventOf(event)]);
+      const fire = { kind: "hand", fireAt: clock.now(), missed: 0, previousAt: program.previousAt, given } as const;
       const input = inputJson === "" ? undefined : readInput(inputJson);
       const filled = inputOf(version, givenOf(fire, version.definition.timeZone), input);
       if ("fault" in filled) throw inputMismatch(filled.fault);
@@ -83,14 +109,16 @@ export function runMethods(context: StandingServiceContext): Methods {
       const isNone = reason !== "" && known === undefined;
       const read = isNone ? [] : await standingRunsForProject(db, projectId).list(program.id, filter, page);
       const { rows, nextPageToken } = pageRows(sealer, scope, read, page.size);
-      return create(ListStandingRunsResponseSchema, { runs: rows.map(toRun), nextPageToken });
+      const events = await eventsOf(rows);
+      const shown = rows.map((row) => toRun(row, events.get(row.id)));
+      return create(ListStandingRunsResponseSchema, { runs: shown, nextPageToken });
     },
     async getStandingRun({ id }, ctx) {
       const { projectId } = requireProject(ctx);
       const runId = parseId("srn", id);
       const run = runId && (await standingRunsForProject(db, projectId).find(runId));
       if (run === undefined) throw standingRunNotFound(id);
-      return create(GetStandingRunResponseSchema, { run: toRun(run) });
+      return create(GetStandingRunResponseSchema, { run: toRun(run, (await eventsOf([run])).get(run.id)) });
     },
   };
 }

@@ -1,0 +1,153 @@
+import { type EventId, idOfUuid, type StandingProgramId, type StandingRunId, uuidOfId } from "@svc/core";
+import type { Executor } from "../connect.ts";
+import { standingRunEvents, standingRuns } from "../schema/standing.ts";
+import { arrayLiteral } from "../sql/array-literal.ts";
+import { fieldsOf, int4, type NewRow, timestamptz, type ValuesOf } from "../sql/codec.ts";
+import { compose, query } from "../sql/compose.ts";
+import { insertRows } from "../sql/insert-rows.ts";
+import { rows } from "../sql/parts.ts";
+import type { RawRow } from "../sql/select-list.ts";
+import { statement } from "../sql/statement.ts";
+import { runColumns, type StandingRunRecord } from "./runs.ts";
+
+/** Names the window of a key of a program. */
+export type WindowKey = { readonly programId: StandingProgramId; readonly lane: string };
+
+/** By standing_runs_window, a probe each. */
+const readWindows = compose(
+  "read_standing_windows",
+  { keys: rows(fieldsOf(standingRuns, "programId", "lane")) },
+  ({ keys }) => query<RawRow<StandingRunRecord>>`select ${runColumns.text} from ${keys.from("w")} cross join lateral (
+      select * from standing_runs where program_id = w.program_id and lane = w.lane and state = 'collecting' offset 0) r`,
+);
+
+/** The open windows of keys of locked programs. */
+export async function readStandingWindows(tx: Executor, keys: readonly WindowKey[]): Promise<StandingRunRecord[]> {
+  if (keys.length === 0) return [];
+  return (await readWindows(tx, { keys })).map((row) => runColumns.read(row));
+}
+
+/** By standing_runs_closing, the first of each program. */
+const readClosing = compose(
+  "read_closing_standing_windows",
+  { programs: rows({ ...fieldsOf(standingRuns, "programId"), nowMs: timestamptz, most: int4 }) },
+  ({ programs }) => query<
+    RawRow<StandingRunRecord>
+  >`select ${runColumns.text} from ${programs.from("w")} cross join lateral (
+      select * from standing_runs where program_id = w.program_id and state in ('collecting', 'closing')
+        and not_before <= w.now_ms order by not_before limit w.most offset 0) r`,
+);
+
+/** Windows whose time is over, the first of each program, `most` at most. */
+export async function readClosingStandingWindows(
+  db: Executor,
+  ids: readonly StandingProgramId[],
+  { nowMs, most }: { readonly nowMs: number; readonly most: number },
+): Promise<StandingRunRecord[]> {
+  if (ids.length === 0) return [];
+  const programs = ids.map((programId) => ({ programId, nowMs, most }));
+  return (await readClosing(db, { programs })).map((row) => runColumns.read(row));
+}
+
+/** By standing_runs_closing, a probe each. */
+const nextCloses = statement<{ id: string; at: number | null }>(
+  "next_standing_closes",
+  `select w.id::text as id, (extract(epoch from (
+     select not_before from standing_runs where program_id = w.id and state in ('collecting', 'closing') and not_before is not null
+     order by not_before limit 1)) * 1000)::float8 as at
+   from unnest($1::uuid[]) as w(id)`,
+);
+
+/** When the next window of each program closes, of those that have one. */
+export async function nextStandingCloses(
+  tx: Executor,
+  ids: readonly StandingProgramId[],
+): Promise<Map<StandingProgramId, number>> {
+  if (ids.length === 0) return new Map();
+  const found = await nextCloses(tx, [arrayLiteral(ids.map(uuidOfId))]);
+  return new Map(found.flatMap(({ id, at }) => (at === null ? [] : [[idOfUuid("stp", id), at] as const])));
+}
+
+const changedNames = [
+  "state",
+  "reason",
+  "detail",
+  "lane",
+  "rateKey",
+  "input",
+  "count",
+  "bytes",
+  "lastAt",
+  "decidedAt",
+  "notBefore",
+  "startedAt",
+  "endedAt",
+  "jobId",
+  "blockingJobId",
+] as const;
+const changedFields = fieldsOf(standingRuns, "id", ...changedNames);
+
+/** What becomes of a window: more events, or what a run becomes once it is closed. */
+export type StandingWindowChange = ValuesOf<typeof changedFields>;
+
+/** By primary key. Windows of locked programs are nobody else's to change. */
+const changeWindows = compose(
+  "change_standing_windows",
+  { changes: rows(changedFields) },
+  ({ changes }) =>
+    query`update standing_runs r set ${changes.set("i", changedNames)} from ${changes.from("i")} where r.id = i.id`,
+);
+
+/** Writes what became of windows. Those that end to collect are to be written before others of their keys are opened. */
+export async function changeStandingWindows(tx: Executor, changes: readonly StandingWindowChange[]): Promise<void> {
+  if (changes.length > 0) await changeWindows(tx, { changes });
+}
+
+const insertEvents = insertRows("insert_standing_run_events", standingRunEvents);
+
+/** Keeps which window collected events. An event a second time for a program is a unique violation of `standing_run_events_key`. */
+export async function insertStandingRunEvents(
+  tx: Executor,
+  list: readonly NewRow<typeof standingRunEvents>[],
+): Promise<void> {
+  if (list.length > 0) await insertEvents(tx, list);
+}
+
+/** By standing_run_events_run, in its order. */
+const readRunEvents = statement<{ run: string; event: string }>(
+  "read_standing_run_events",
+  `select w.id::text as run, e.event_id::text as event from unnest($1::uuid[]) as w(id) cross join lateral (
+     select event_id from standing_run_events where run_id = w.id order by event_id limit $2::int4 offset 0) e`,
+);
+
+/** The events that windows collected, in the order in which they were received, the first `most` of each. */
+export async function readStandingRunEvents(
+  db: Executor,
+  ids: readonly StandingRunId[],
+  most: number,
+): Promise<Map<StandingRunId, EventId[]>> {
+  const found = new Map<StandingRunId, EventId[]>();
+  if (ids.length === 0) return found;
+  for (const { run, event } of await readRunEvents(db, [arrayLiteral(ids.map(uuidOfId)), most])) {
+    const id = idOfUuid("srn", run);
+    found.set(id, [...(found.get(id) ?? []), idOfUuid("evt", event)]);
+  }
+  return found;
+}
+
+/** By standing_run_events_run, from its end. */
+const readLastEvents = statement<{ run: string; event: string }>(
+  "read_last_standing_run_events",
+  `select w.id::text as run, e.event_id::text as event from unnest($1::uuid[]) as w(id) cross join lateral (
+     select event_id from standing_run_events where run_id = w.id order by event_id desc limit 1 offset 0) e`,
+);
+
+/** The last event of each window. */
+export async function readLastStandingRunEvents(
+  db: Executor,
+  ids: readonly StandingRunId[],
+): Promise<Map<StandingRunId, EventId[]>> {
+  if (ids.length === 0) return new Map();
+  const found = await readLastEvents(db, [arrayLiteral(ids.map(uuidOfId))]);
+  return new Map(found.map(({ run, event }) => [idOfUuid("srn", run), [idOfUuid("evt", event)]]));
+}

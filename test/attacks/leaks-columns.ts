@@ -122,6 +122,9 @@ const columnKinds: Readonly<Record<string, Partial<Record<ColumnKind, string>>>>
   standing_arrivals: {
     name: "trigger_slug",
   },
+  standing_dedupe: {
+    name: "key",
+  },
   standing_listeners: {
     name: "trigger_slug",
   },

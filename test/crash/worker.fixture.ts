@@ -108,7 +108,7 @@ const node = createNode({
       failed: report,
     },
     asks: { settled: () => {} },
-    standing: { decided: () => {}, paused: () => {}, rearmed: () => {}, failed: report },
+    standing: { decided: () => {}, polled: () => {}, paused: () => {}, rearmed: () => {}, failed: report },
     heldLoop: () => {},
     toolkitBroken: () => {},
     callUnrecorded: (callId, error) => report(`the outcome of ${callId} could not be recorded`, error),

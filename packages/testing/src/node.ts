@@ -112,7 +112,7 @@ function observerOf(told: Told): NodeObserver {
     renewals: { renewed: () => {} },
     jobs: { ended: () => {}, parked: () => {}, leaseLost: () => {}, failed },
     asks: { settled: () => {} },
-    standing: { decided: () => {}, paused: () => {}, rearmed: () => {}, failed },
+    standing: { decided: () => {}, polled: () => {}, paused: () => {}, rearmed: () => {}, failed },
     heldLoop: (held) => void told.held.push(held),
     toolkitBroken: (projectId, slug, { message }) => told.broken.push({ projectId, slug, message }),
     callUnrecorded: (callId) => told.unrecorded.push(callId),

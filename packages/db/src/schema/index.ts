@@ -23,10 +23,12 @@ export {
   standingArrivals,
   standingDedupe,
   standingListeners,
+  standingPolls,
   standingPrograms,
   standingRates,
   standingRunEvents,
   standingRuns,
+  standingSeen,
   standingUsage,
   standingVersions,
 } from "./standing.ts";

@@ -265,6 +265,8 @@ test("a definition that cannot be polled is refused with every fault, each at it
   ]);
   expect(await told({ cursor: { kind: "after", arg: "since" } })).toEqual([at("/cursor/arg")]);
   expect(await told({ on: "changed", cursor: { kind: "newest", args: { status: "open" } } })).toEqual([at("/on")]);
+  const collected = await faultsOf({}, { collect: { quiet: "30s" } });
+  expect(collected).toEqual([{ reason: "POLICY_INVALID", field: "definitionJson/collect" }]);
   const wrong = await faultsOf({}, { input: { rows: { $ref: "rows.0.age" } }, when: "row.age > 1" });
   expect(wrong.map(({ reason, field }) => [reason, field])).toEqual([
     ["EXPRESSION_INVALID", "definitionJson/input/rows"],

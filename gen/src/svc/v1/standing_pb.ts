@@ -52,8 +52,9 @@ export type StandingProgram = Message<"svc.v1.StandingProgram"> & {
   state: StandingState;
 
   /**
-   * Why it is paused: `requested`, `failures` (as many in a row as pauseAfter names), `key_revoked` or
-   * `approval` (the project's policy was raised). If empty, it is not.
+   * Why it is paused: `requested`, `failures` (as many in a row as pauseAfter names), `key_revoked`,
+   * `approval` (the project's policy was raised) or `source_gone` (a poll would have to remember more than
+   * 100,000 ids). If empty, it is not.
    *
    * @generated from field: string pause_reason = 5;
    */
@@ -110,7 +111,7 @@ export type StandingProgram = Message<"svc.v1.StandingProgram"> & {
   keyId: string;
 
   /**
-   * What starts it: `schedule` or `trigger`.
+   * What starts it: `schedule`, `trigger` or `poll`.
    *
    * @generated from field: string source_kind = 13;
    */
@@ -465,7 +466,7 @@ export type StandingRun = Message<"svc.v1.StandingRun"> & {
   version: number;
 
   /**
-   * What made it: `schedule`, `event`, or `hand` for a call.
+   * What made it: `schedule`, `event`, `poll`, or `hand` for a call.
    *
    * @generated from field: string kind = 4;
    */

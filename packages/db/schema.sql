@@ -503,6 +503,28 @@ create table standing_listeners (
 CREATE INDEX standing_listeners_ended ON public.standing_listeners USING btree (ended_at) WHERE (ended_at IS NOT NULL);
 CREATE INDEX standing_listeners_trigger ON public.standing_listeners USING btree (project_id, trigger_slug, from_version);
 
+create table standing_polls (
+  program_id uuid not null,
+  project_id uuid not null,
+  generation integer not null,
+  identity bytea not null,
+  state bytea not null,
+  is_primed boolean not null,
+  polls bigint default 0 not null,
+  seen integer not null,
+  has_stale boolean not null,
+  polled_at timestamp(3) with time zone not null,
+  outcome text not null,
+  code text not null,
+  detail text not null,
+  pages integer not null,
+  rows integer not null,
+  found integer not null,
+  failures_in_row integer not null,
+  constraint standing_polls_pkey PRIMARY KEY (program_id),
+  constraint standing_polls_project_id_projects_id_fk FOREIGN KEY (project_id) REFERENCES projects(id)
+);
+
 create table standing_programs (
   id uuid not null,
   project_id uuid not null,
@@ -578,6 +600,7 @@ create table standing_runs (
   is_counted boolean default false not null,
   bytes integer default 0 not null,
   rate_key text default ''::text not null,
+  row_count integer default 0 not null,
   constraint standing_runs_pkey PRIMARY KEY (id),
   constraint standing_runs_project_id_projects_id_fk FOREIGN KEY (project_id) REFERENCES projects(id)
 );
@@ -590,6 +613,15 @@ CREATE INDEX standing_runs_started ON public.standing_runs USING btree (project_
 CREATE INDEX standing_runs_uncounted ON public.standing_runs USING btree (program_id, id) WHERE ((state = 'ended'::text) AND (NOT is_counted));
 CREATE INDEX standing_runs_waiting ON public.standing_runs USING btree (project_id, id) WHERE ((state = 'queued'::text) AND (reason = 'project_runs'::text));
 CREATE UNIQUE INDEX standing_runs_window ON public.standing_runs USING btree (program_id, lane) WHERE (state = 'collecting'::text);
+
+create table standing_seen (
+  program_id uuid not null,
+  generation integer not null,
+  digest bytea not null,
+  content bytea not null,
+  seen_at timestamp(3) with time zone not null,
+  constraint standing_seen_key PRIMARY KEY (program_id, generation, digest)
+);
 
 create table standing_usage (
   program_id uuid not null,

@@ -238,6 +238,7 @@ export {
   jobStatuses,
   type ListenerEnd,
   type PlanApproval,
+  type PollOutcome,
   planApprovals,
   type QuarantineReason,
   type ReplayReason,
@@ -297,6 +298,18 @@ export {
   sweepStandingListeners,
 } from "./standing/listeners.ts";
 export {
+  findStandingSeen,
+  forgetStandingSeen,
+  readStandingPolls,
+  refreshStandingSeen,
+  rememberStandingSeen,
+  removeStaleStandingSeen,
+  type SeenIds,
+  type StandingPollRecord,
+  sweepStandingSeen,
+  writeStandingPoll,
+} from "./standing/polls.ts";
+export {
   addStandingVersion,
   changeStandingPrograms,
   clearDueTasks,
@@ -336,6 +349,7 @@ export {
   moveDueTasks,
   putDueTasks,
   releaseDueTasks,
+  renewDueTasks,
 } from "./standing/settle-tasks.ts";
 export { armLostStandingPrograms, sweepStandingPrograms, sweepStandingRuns } from "./standing/sweep.ts";
 export type { DueTaskLease, NewDueTask } from "./standing/task.ts";

@@ -116,7 +116,7 @@ export function createNode(parts: NodeParts): Node {
   const standing = createStanding({
     ...{ db, clock, sealer, nodeId },
     takeReplays: replays.take,
-    starter: jobs.starter,
+    ...{ starter: jobs.starter, caller },
     ...{ views, meter, threads },
     observer: observer.standing,
     limits: limits.standing,

@@ -125,6 +125,11 @@ function createStandingObserver(logger: Logger, metrics: Metrics): StandingObser
       metrics.standingDecided(run);
       logger.info(run, "a run of a standing program was decided");
     },
+    polled(poll) {
+      metrics.standingPolled(poll.outcome);
+      if (poll.outcome === "ok" && poll.found === 0) logger.debug(poll, "polled");
+      else logger.info(poll, "polled");
+    },
     paused(programId, reason) {
       metrics.standingPaused(reason);
       logger.warn({ programId, reason }, "a standing program paused");

@@ -3,6 +3,7 @@ import type { Clock, NodeId, Sealer, ThreadPool, WorkMeter } from "@svc/core";
 import type { ClaimedReplay, Database } from "@svc/db";
 import type { JobStarter } from "@svc/jobs";
 import { createEvaluator } from "@svc/program";
+import type { ToolCaller } from "@svc/tools";
 import {
   defaultStandingLimits,
   type StandingContext,
@@ -21,6 +22,8 @@ export type StandingOptions = {
   readonly sealer: Sealer;
   readonly nodeId: NodeId;
   readonly starter: JobStarter;
+  /** Calls tools: polls read by it. */
+  readonly caller: ToolCaller;
   readonly views: CatalogViews;
   /** Meters what expressions take, by project. */
   readonly meter: WorkMeter;

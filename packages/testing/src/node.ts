@@ -124,7 +124,7 @@ function observerOf(told: Told): NodeObserver {
     renewals: { renewed: () => {} },
     jobs: { ended: () => {}, parked: () => {}, leaseLost: () => {}, failed },
     asks: { settled: () => {} },
-    standing: { decided: () => {}, paused: () => {}, rearmed: () => {}, failed },
+    standing: { decided: () => {}, polled: () => {}, paused: () => {}, rearmed: () => {}, failed },
     replays: { stepped: (step) => void told.replaySteps.push(step), failed: (error) => failed("replay", error) },
     heldLoop: (held) => void told.held.push(held),
     toolkitBroken: (projectId, slug, { message }) => told.broken.push({ projectId, slug, message }),

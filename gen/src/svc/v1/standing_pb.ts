@@ -15,7 +15,7 @@ import type { Message, UnknownEnum } from "@bufbuild/protobuf";
  * Describes the file svc/v1/standing.proto.
  */
 export const file_svc_v1_standing: GenFile = /*@__PURE__*/
-  fileDesc("ChVzdmMvdjEvc3RhbmRpbmcucHJvdG8SBnN2Yy52MSLQBAoPU3RhbmRpbmdQcm9ncmFtEgoKAmlkGAEgASgJEgwKBHNsdWcYAiABKAkSDQoFdGl0bGUYAyABKAkSJAoFc3RhdGUYBCABKA4yFS5zdmMudjEuU3RhbmRpbmdTdGF0ZRIUCgxwYXVzZV9yZWFzb24YBSABKAkSFAoMcGF1c2VfZGV0YWlsGAYgASgJEg8KB3ZlcnNpb24YByABKA0SFwoPZGVmaW5pdGlvbl9qc29uGAggASgJEhcKD2RlZmluaXRpb25faGFzaBgJIAEoCRIUCgxwcm9ncmFtX2hhc2gYCiABKAkSIgoIZXN0aW1hdGUYCyABKAsyEC5zdmMudjEuRXN0aW1hdGUSDgoGa2V5X2lkGAwgASgJEhMKC3NvdXJjZV9raW5kGA0gASgJEi4KCm5leHRfdGltZXMYDiADKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEiUKCGxhc3RfcnVuGA8gASgLMhMuc3ZjLnYxLlN0YW5kaW5nUnVuEiYKBmNvdW50cxgQIAEoCzIWLnN2Yy52MS5TdGFuZGluZ0NvdW50cxIpCgp1c2VkX3RvZGF5GBEgASgLMhUuc3ZjLnYxLlN0YW5kaW5nVXNhZ2USFgoObmVlZHNfYXBwcm92YWwYEiABKAgSLgoKY3JlYXRlZF9hdBgTIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASLgoKdXBkYXRlZF9hdBgUIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXAingEKDlN0YW5kaW5nQ291bnRzEg8KB3N0YXJ0ZWQYASABKAQSDwoHc2tpcHBlZBgCIAEoBBIOCgZtaXNzZWQYAyABKAQSFwoPZmFpbHVyZXNfaW5fcm93GAQgASgNEg4KBnF1ZXVlZBgFIAEoDRIRCgl1bmRlcl93YXkYBiABKA0SDAoEc2VlbhgHIAEoBBIQCghmaWx0ZXJlZBgIIAEoBCJOCg1TdGFuZGluZ1VzYWdlEgsKA2RheRgBIAEoCRIMCgRydW5zGAIgASgNEhIKCnRvb2xfY2FsbHMYAyABKAQSDgoGd3JpdGVzGAQgASgEIpEBCg9TdGFuZGluZ1ZlcnNpb24SDwoHdmVyc2lvbhgBIAEoDRIXCg9kZWZpbml0aW9uX2hhc2gYAiABKAkSFAoMcHJvZ3JhbV9oYXNoGAMgASgJEg4KBmtleV9pZBgEIAEoCRIuCgpjcmVhdGVkX2F0GAUgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcCKyBAoLU3RhbmRpbmdSdW4SCgoCaWQYASABKAkSGwoTc3RhbmRpbmdfcHJvZ3JhbV9pZBgCIAEoCRIPCgd2ZXJzaW9uGAMgASgNEgwKBGtpbmQYBCABKAkSKwoHZmlyZV9hdBgFIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASLgoKZGVjaWRlZF9hdBgGIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASLgoKc3RhcnRlZF9hdBgHIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASLAoIZW5kZWRfYXQYCCABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEicKBXN0YXRlGAkgASgOMhguc3ZjLnYxLlN0YW5kaW5nUnVuU3RhdGUSDgoGcmVhc29uGAogASgJEg4KBmRldGFpbBgLIAEoCRINCgVjb3VudBgMIAEoDRIrCgdsYXN0X2F0GA0gASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBIOCgZtaXNzZWQYDiABKA0SCwoDa2V5GA8gASgJEg4KBmpvYl9pZBgQIAEoCRISCgpqb2Jfc3RhdHVzGBEgASgJEhcKD2Jsb2NraW5nX2pvYl9pZBgSIAEoCRIuCgpub3RfYmVmb3JlGBMgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBIRCglldmVudF9pZHMYFCADKAkidwoMU3RhbmRpbmdUaW1lEiYKAmF0GAEgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBIwCgxlZmZlY3RpdmVfYXQYAiABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEg0KBWxvY2FsGAMgASgJIlUKHENyZWF0ZVN0YW5kaW5nUHJvZ3JhbVJlcXVlc3QSDAoEc2x1ZxgBIAEoCRIXCg9kZWZpbml0aW9uX2pzb24YAiABKAkSDgoGcGF1c2VkGAMgASgIIlIKHUNyZWF0ZVN0YW5kaW5nUHJvZ3JhbVJlc3BvbnNlEjEKEHN0YW5kaW5nX3Byb2dyYW0YASABKAsyFy5zdmMudjEuU3RhbmRpbmdQcm9ncmFtIicKGUdldFN0YW5kaW5nUHJvZ3JhbVJlcXVlc3QSCgoCaWQYASABKAkiegoaR2V0U3RhbmRpbmdQcm9ncmFtUmVzcG9uc2USMQoQc3RhbmRpbmdfcHJvZ3JhbRgBIAEoCzIXLnN2Yy52MS5TdGFuZGluZ1Byb2dyYW0SKQoIdmVyc2lvbnMYAiADKAsyFy5zdmMudjEuU3RhbmRpbmdWZXJzaW9uImoKG0xpc3RTdGFuZGluZ1Byb2dyYW1zUmVxdWVzdBIkCgVzdGF0ZRgBIAEoDjIVLnN2Yy52MS5TdGFuZGluZ1N0YXRlEhEKCXBhZ2Vfc2l6ZRgCIAEoBRISCgpwYWdlX3Rva2VuGAMgASgJImsKHExpc3RTdGFuZGluZ1Byb2dyYW1zUmVzcG9uc2USMgoRc3RhbmRpbmdfcHJvZ3JhbXMYASADKAsyFy5zdmMudjEuU3RhbmRpbmdQcm9ncmFtEhcKD25leHRfcGFnZV90b2tlbhgCIAEoCSJdChxVcGRhdGVTdGFuZGluZ1Byb2dyYW1SZXF1ZXN0EgoKAmlkGAEgASgJEhcKD2RlZmluaXRpb25fanNvbhgCIAEoCRIYChBleHBlY3RlZF92ZXJzaW9uGAMgASgNIlIKHVVwZGF0ZVN0YW5kaW5nUHJvZ3JhbVJlc3BvbnNlEjEKEHN0YW5kaW5nX3Byb2dyYW0YASABKAsyFy5zdmMudjEuU3RhbmRpbmdQcm9ncmFtIkEKG1BhdXNlU3RhbmRpbmdQcm9ncmFtUmVxdWVzdBIKCgJpZBgBIAEoCRIWCg5jYW5jZWxfcnVubmluZxgCIAEoCCJRChxQYXVzZVN0YW5kaW5nUHJvZ3JhbVJlc3BvbnNlEjEKEHN0YW5kaW5nX3Byb2dyYW0YASABKAsyFy5zdmMudjEuU3RhbmRpbmdQcm9ncmFtIioKHFJlc3VtZVN0YW5kaW5nUHJvZ3JhbVJlcXVlc3QSCgoCaWQYASABKAkiUgodUmVzdW1lU3RhbmRpbmdQcm9ncmFtUmVzcG9uc2USMQoQc3RhbmRpbmdfcHJvZ3JhbRgBIAEoCzIXLnN2Yy52MS5TdGFuZGluZ1Byb2dyYW0iQgocRGVsZXRlU3RhbmRpbmdQcm9ncmFtUmVxdWVzdBIKCgJpZBgBIAEoCRIWCg5jYW5jZWxfcnVubmluZxgCIAEoCCIfCh1EZWxldGVTdGFuZGluZ1Byb2dyYW1SZXNwb25zZSJmChlSdW5TdGFuZGluZ1Byb2dyYW1SZXF1ZXN0EgoKAmlkGAEgASgJEhIKCmlucHV0X2pzb24YAiABKAkSFwoPaWRlbXBvdGVuY3lfa2V5GAMgASgJEhAKCGV2ZW50X2lkGAQgASgJIj4KGlJ1blN0YW5kaW5nUHJvZ3JhbVJlc3BvbnNlEiAKA3J1bhgBIAEoCzITLnN2Yy52MS5TdGFuZGluZ1J1biLsAQoXTGlzdFN0YW5kaW5nUnVuc1JlcXVlc3QSGwoTc3RhbmRpbmdfcHJvZ3JhbV9pZBgBIAEoCRInCgVzdGF0ZRgCIAEoDjIYLnN2Yy52MS5TdGFuZGluZ1J1blN0YXRlEg4KBnJlYXNvbhgDIAEoCRIpCgVzaW5jZRgEIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASKQoFdW50aWwYBSABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEhEKCXBhZ2Vfc2l6ZRgGIAEoBRISCgpwYWdlX3Rva2VuGAcgASgJIlYKGExpc3RTdGFuZGluZ1J1bnNSZXNwb25zZRIhCgRydW5zGAEgAygLMhMuc3ZjLnYxLlN0YW5kaW5nUnVuEhcKD25leHRfcGFnZV90b2tlbhgCIAEoCSIjChVHZXRTdGFuZGluZ1J1blJlcXVlc3QSCgoCaWQYASABKAkiOgoWR2V0U3RhbmRpbmdSdW5SZXNwb25zZRIgCgNydW4YASABKAsyEy5zdmMudjEuU3RhbmRpbmdSdW4iUwodUHJldmlld1N0YW5kaW5nUHJvZ3JhbVJlcXVlc3QSFwoPZGVmaW5pdGlvbl9qc29uGAEgASgJEgoKAmlkGAIgASgJEg0KBWNvdW50GAMgASgNIrkBCh5QcmV2aWV3U3RhbmRpbmdQcm9ncmFtUmVzcG9uc2USKAoKbmV4dF90aW1lcxgBIAMoCzIULnN2Yy52MS5TdGFuZGluZ1RpbWUSEgoKdHpfdmVyc2lvbhgCIAEoCRIiCghlc3RpbWF0ZRgDIAEoCzIQLnN2Yy52MS5Fc3RpbWF0ZRIWCg5uZWVkc19hcHByb3ZhbBgEIAEoCBIMCgRzZWVuGAUgASgNEg8KB21hdGNoZWQYBiABKA0qhQEKDVN0YW5kaW5nU3RhdGUSHgoaU1RBTkRJTkdfU1RBVEVfVU5TUEVDSUZJRUQQABIZChVTVEFORElOR19TVEFURV9BQ1RJVkUQAhIZChVTVEFORElOR19TVEFURV9QQVVTRUQQAxIYChRTVEFORElOR19TVEFURV9FTkRFRBAEIgQIARABKvwBChBTdGFuZGluZ1J1blN0YXRlEiIKHlNUQU5ESU5HX1JVTl9TVEFURV9VTlNQRUNJRklFRBAAEh0KGVNUQU5ESU5HX1JVTl9TVEFURV9RVUVVRUQQAhIeChpTVEFORElOR19SVU5fU1RBVEVfU1RBUlRFRBADEhwKGFNUQU5ESU5HX1JVTl9TVEFURV9FTkRFRBAEEh4KGlNUQU5ESU5HX1JVTl9TVEFURV9TS0lQUEVEEAUSHgoaU1RBTkRJTkdfUlVOX1NUQVRFX1JFRlVTRUQQBhIhCh1TVEFORElOR19SVU5fU1RBVEVfQ09MTEVDVElORxAHIgQIARABMvwICg9TdGFuZGluZ1NlcnZpY2USagoVQ3JlYXRlU3RhbmRpbmdQcm9ncmFtEiQuc3ZjLnYxLkNyZWF0ZVN0YW5kaW5nUHJvZ3JhbVJlcXVlc3QaJS5zdmMudjEuQ3JlYXRlU3RhbmRpbmdQcm9ncmFtUmVzcG9uc2UiBKi7GAESYQoSR2V0U3RhbmRpbmdQcm9ncmFtEiEuc3ZjLnYxLkdldFN0YW5kaW5nUHJvZ3JhbVJlcXVlc3QaIi5zdmMudjEuR2V0U3RhbmRpbmdQcm9ncmFtUmVzcG9uc2UiBKi7GAESZwoUTGlzdFN0YW5kaW5nUHJvZ3JhbXMSIy5zdmMudjEuTGlzdFN0YW5kaW5nUHJvZ3JhbXNSZXF1ZXN0GiQuc3ZjLnYxLkxpc3RTdGFuZGluZ1Byb2dyYW1zUmVzcG9uc2UiBKi7GAESagoVVXBkYXRlU3RhbmRpbmdQcm9ncmFtEiQuc3ZjLnYxLlVwZGF0ZVN0YW5kaW5nUHJvZ3JhbVJlcXVlc3QaJS5zdmMudjEuVXBkYXRlU3RhbmRpbmdQcm9ncmFtUmVzcG9uc2UiBKi7GAESZwoUUGF1c2VTdGFuZGluZ1Byb2dyYW0SIy5zdmMudjEuUGF1c2VTdGFuZGluZ1Byb2dyYW1SZXF1ZXN0GiQuc3ZjLnYxLlBhdXNlU3RhbmRpbmdQcm9ncmFtUmVzcG9uc2UiBKi7GAESagoVUmVzdW1lU3RhbmRpbmdQcm9ncmFtEiQuc3ZjLnYxLlJlc3VtZVN0YW5kaW5nUHJvZ3JhbVJlcXVlc3QaJS5zdmMudjEuUmVzdW1lU3RhbmRpbmdQcm9ncmFtUmVzcG9uc2UiBKi7GAESagoVRGVsZXRlU3RhbmRpbmdQcm9ncmFtEiQuc3ZjLnYxLkRlbGV0ZVN0YW5kaW5nUHJvZ3JhbVJlcXVlc3QaJS5zdmMudjEuRGVsZXRlU3RhbmRpbmdQcm9ncmFtUmVzcG9uc2UiBKi7GAESYQoSUnVuU3RhbmRpbmdQcm9ncmFtEiEuc3ZjLnYxLlJ1blN0YW5kaW5nUHJvZ3JhbVJlcXVlc3QaIi5zdmMudjEuUnVuU3RhbmRpbmdQcm9ncmFtUmVzcG9uc2UiBKi7GAESWwoQTGlzdFN0YW5kaW5nUnVucxIfLnN2Yy52MS5MaXN0U3RhbmRpbmdSdW5zUmVxdWVzdBogLnN2Yy52MS5MaXN0U3RhbmRpbmdSdW5zUmVzcG9uc2UiBKi7GAESVQoOR2V0U3RhbmRpbmdSdW4SHS5zdmMudjEuR2V0U3RhbmRpbmdSdW5SZXF1ZXN0Gh4uc3ZjLnYxLkdldFN0YW5kaW5nUnVuUmVzcG9uc2UiBKi7GAESbQoWUHJldmlld1N0YW5kaW5nUHJvZ3JhbRIlLnN2Yy52MS5QcmV2aWV3U3RhbmRpbmdQcm9ncmFtUmVxdWVzdBomLnN2Yy52MS5QcmV2aWV3U3RhbmRpbmdQcm9ncmFtUmVzcG9uc2UiBKi7GAFiBnByb3RvMw", [file_google_protobuf_timestamp, file_svc_v1_jobs, file_svc_v1_options]);
+  fileDesc("ChVzdmMvdjEvc3RhbmRpbmcucHJvdG8SBnN2Yy52MSKpBQoPU3RhbmRpbmdQcm9ncmFtEgoKAmlkGAEgASgJEgwKBHNsdWcYAiABKAkSDQoFdGl0bGUYAyABKAkSJAoFc3RhdGUYBCABKA4yFS5zdmMudjEuU3RhbmRpbmdTdGF0ZRIUCgxwYXVzZV9yZWFzb24YBSABKAkSFAoMcGF1c2VfZGV0YWlsGAYgASgJEg8KB3ZlcnNpb24YByABKA0SFwoPZGVmaW5pdGlvbl9qc29uGAggASgJEhcKD2RlZmluaXRpb25faGFzaBgJIAEoCRIUCgxwcm9ncmFtX2hhc2gYCiABKAkSIgoIZXN0aW1hdGUYCyABKAsyEC5zdmMudjEuRXN0aW1hdGUSDgoGa2V5X2lkGAwgASgJEhMKC3NvdXJjZV9raW5kGA0gASgJEi4KCm5leHRfdGltZXMYDiADKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEiUKCGxhc3RfcnVuGA8gASgLMhMuc3ZjLnYxLlN0YW5kaW5nUnVuEiYKBmNvdW50cxgQIAEoCzIWLnN2Yy52MS5TdGFuZGluZ0NvdW50cxIpCgp1c2VkX3RvZGF5GBEgASgLMhUuc3ZjLnYxLlN0YW5kaW5nVXNhZ2USFgoObmVlZHNfYXBwcm92YWwYEiABKAgSLgoKY3JlYXRlZF9hdBgTIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASLgoKdXBkYXRlZF9hdBgUIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASJQoKcG9sbF9zdGF0ZRgfIAEoCzIRLnN2Yy52MS5Qb2xsU3RhdGUSMAoMbGFzdF9wb2xsX2F0GCAgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcCLMAQoJUG9sbFN0YXRlEi0KCXBvbGxlZF9hdBgBIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASDwoHb3V0Y29tZRgCIAEoCRIMCgRjb2RlGAMgASgJEg4KBmRldGFpbBgEIAEoCRINCgVwYWdlcxgFIAEoDRIMCgRyb3dzGAYgASgNEg0KBWZvdW5kGAcgASgNEgwKBHNlZW4YCCABKA0SDgoGcHJpbWVkGAkgASgIEhcKD2ZhaWx1cmVzX2luX3JvdxgKIAEoDSKeAQoOU3RhbmRpbmdDb3VudHMSDwoHc3RhcnRlZBgBIAEoBBIPCgdza2lwcGVkGAIgASgEEg4KBm1pc3NlZBgDIAEoBBIXCg9mYWlsdXJlc19pbl9yb3cYBCABKA0SDgoGcXVldWVkGAUgASgNEhEKCXVuZGVyX3dheRgGIAEoDRIMCgRzZWVuGAcgASgEEhAKCGZpbHRlcmVkGAggASgEIk4KDVN0YW5kaW5nVXNhZ2USCwoDZGF5GAEgASgJEgwKBHJ1bnMYAiABKA0SEgoKdG9vbF9jYWxscxgDIAEoBBIOCgZ3cml0ZXMYBCABKAQikQEKD1N0YW5kaW5nVmVyc2lvbhIPCgd2ZXJzaW9uGAEgASgNEhcKD2RlZmluaXRpb25faGFzaBgCIAEoCRIUCgxwcm9ncmFtX2hhc2gYAyABKAkSDgoGa2V5X2lkGAQgASgJEi4KCmNyZWF0ZWRfYXQYBSABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wIsUECgtTdGFuZGluZ1J1bhIKCgJpZBgBIAEoCRIbChNzdGFuZGluZ19wcm9ncmFtX2lkGAIgASgJEg8KB3ZlcnNpb24YAyABKA0SDAoEa2luZBgEIAEoCRIrCgdmaXJlX2F0GAUgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBIuCgpkZWNpZGVkX2F0GAYgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBIuCgpzdGFydGVkX2F0GAcgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBIsCghlbmRlZF9hdBgIIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASJwoFc3RhdGUYCSABKA4yGC5zdmMudjEuU3RhbmRpbmdSdW5TdGF0ZRIOCgZyZWFzb24YCiABKAkSDgoGZGV0YWlsGAsgASgJEg0KBWNvdW50GAwgASgNEisKB2xhc3RfYXQYDSABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEg4KBm1pc3NlZBgOIAEoDRILCgNrZXkYDyABKAkSDgoGam9iX2lkGBAgASgJEhIKCmpvYl9zdGF0dXMYESABKAkSFwoPYmxvY2tpbmdfam9iX2lkGBIgASgJEi4KCm5vdF9iZWZvcmUYEyABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEhEKCWV2ZW50X2lkcxgUIAMoCRIRCglyb3dfY291bnQYGSABKA0idwoMU3RhbmRpbmdUaW1lEiYKAmF0GAEgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBIwCgxlZmZlY3RpdmVfYXQYAiABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEg0KBWxvY2FsGAMgASgJIlUKHENyZWF0ZVN0YW5kaW5nUHJvZ3JhbVJlcXVlc3QSDAoEc2x1ZxgBIAEoCRIXCg9kZWZpbml0aW9uX2pzb24YAiABKAkSDgoGcGF1c2VkGAMgASgIIlIKHUNyZWF0ZVN0YW5kaW5nUHJvZ3JhbVJlc3BvbnNlEjEKEHN0YW5kaW5nX3Byb2dyYW0YASABKAsyFy5zdmMudjEuU3RhbmRpbmdQcm9ncmFtIicKGUdldFN0YW5kaW5nUHJvZ3JhbVJlcXVlc3QSCgoCaWQYASABKAkiegoaR2V0U3RhbmRpbmdQcm9ncmFtUmVzcG9uc2USMQoQc3RhbmRpbmdfcHJvZ3JhbRgBIAEoCzIXLnN2Yy52MS5TdGFuZGluZ1Byb2dyYW0SKQoIdmVyc2lvbnMYAiADKAsyFy5zdmMudjEuU3RhbmRpbmdWZXJzaW9uImoKG0xpc3RTdGFuZGluZ1Byb2dyYW1zUmVxdWVzdBIkCgVzdGF0ZRgBIAEoDjIVLnN2Yy52MS5TdGFuZGluZ1N0YXRlEhEKCXBhZ2Vfc2l6ZRgCIAEoBRISCgpwYWdlX3Rva2VuGAMgASgJImsKHExpc3RTdGFuZGluZ1Byb2dyYW1zUmVzcG9uc2USMgoRc3RhbmRpbmdfcHJvZ3JhbXMYASADKAsyFy5zdmMudjEuU3RhbmRpbmdQcm9ncmFtEhcKD25leHRfcGFnZV90b2tlbhgCIAEoCSJdChxVcGRhdGVTdGFuZGluZ1Byb2dyYW1SZXF1ZXN0EgoKAmlkGAEgASgJEhcKD2RlZmluaXRpb25fanNvbhgCIAEoCRIYChBleHBlY3RlZF92ZXJzaW9uGAMgASgNIlIKHVVwZGF0ZVN0YW5kaW5nUHJvZ3JhbVJlc3BvbnNlEjEKEHN0YW5kaW5nX3Byb2dyYW0YASABKAsyFy5zdmMudjEuU3RhbmRpbmdQcm9ncmFtIkEKG1BhdXNlU3RhbmRpbmdQcm9ncmFtUmVxdWVzdBIKCgJpZBgBIAEoCRIWCg5jYW5jZWxfcnVubmluZxgCIAEoCCJRChxQYXVzZVN0YW5kaW5nUHJvZ3JhbVJlc3BvbnNlEjEKEHN0YW5kaW5nX3Byb2dyYW0YASABKAsyFy5zdmMudjEuU3RhbmRpbmdQcm9ncmFtIioKHFJlc3VtZVN0YW5kaW5nUHJvZ3JhbVJlcXVlc3QSCgoCaWQYASABKAkiUgodUmVzdW1lU3RhbmRpbmdQcm9ncmFtUmVzcG9uc2USMQoQc3RhbmRpbmdfcHJvZ3JhbRgBIAEoCzIXLnN2Yy52MS5TdGFuZGluZ1Byb2dyYW0iQgocRGVsZXRlU3RhbmRpbmdQcm9ncmFtUmVxdWVzdBIKCgJpZBgBIAEoCRIWCg5jYW5jZWxfcnVubmluZxgCIAEoCCIfCh1EZWxldGVTdGFuZGluZ1Byb2dyYW1SZXNwb25zZSJmChlSdW5TdGFuZGluZ1Byb2dyYW1SZXF1ZXN0EgoKAmlkGAEgASgJEhIKCmlucHV0X2pzb24YAiABKAkSFwoPaWRlbXBvdGVuY3lfa2V5GAMgASgJEhAKCGV2ZW50X2lkGAQgASgJIj4KGlJ1blN0YW5kaW5nUHJvZ3JhbVJlc3BvbnNlEiAKA3J1bhgBIAEoCzITLnN2Yy52MS5TdGFuZGluZ1J1biLsAQoXTGlzdFN0YW5kaW5nUnVuc1JlcXVlc3QSGwoTc3RhbmRpbmdfcHJvZ3JhbV9pZBgBIAEoCRInCgVzdGF0ZRgCIAEoDjIYLnN2Yy52MS5TdGFuZGluZ1J1blN0YXRlEg4KBnJlYXNvbhgDIAEoCRIpCgVzaW5jZRgEIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASKQoFdW50aWwYBSABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEhEKCXBhZ2Vfc2l6ZRgGIAEoBRISCgpwYWdlX3Rva2VuGAcgASgJIlYKGExpc3RTdGFuZGluZ1J1bnNSZXNwb25zZRIhCgRydW5zGAEgAygLMhMuc3ZjLnYxLlN0YW5kaW5nUnVuEhcKD25leHRfcGFnZV90b2tlbhgCIAEoCSIjChVHZXRTdGFuZGluZ1J1blJlcXVlc3QSCgoCaWQYASABKAkiOgoWR2V0U3RhbmRpbmdSdW5SZXNwb25zZRIgCgNydW4YASABKAsyEy5zdmMudjEuU3RhbmRpbmdSdW4iUwodUHJldmlld1N0YW5kaW5nUHJvZ3JhbVJlcXVlc3QSFwoPZGVmaW5pdGlvbl9qc29uGAEgASgJEgoKAmlkGAIgASgJEg0KBWNvdW50GAMgASgNIrkBCh5QcmV2aWV3U3RhbmRpbmdQcm9ncmFtUmVzcG9uc2USKAoKbmV4dF90aW1lcxgBIAMoCzIULnN2Yy52MS5TdGFuZGluZ1RpbWUSEgoKdHpfdmVyc2lvbhgCIAEoCRIiCghlc3RpbWF0ZRgDIAEoCzIQLnN2Yy52MS5Fc3RpbWF0ZRIWCg5uZWVkc19hcHByb3ZhbBgEIAEoCBIMCgRzZWVuGAUgASgNEg8KB21hdGNoZWQYBiABKA0qhQEKDVN0YW5kaW5nU3RhdGUSHgoaU1RBTkRJTkdfU1RBVEVfVU5TUEVDSUZJRUQQABIZChVTVEFORElOR19TVEFURV9BQ1RJVkUQAhIZChVTVEFORElOR19TVEFURV9QQVVTRUQQAxIYChRTVEFORElOR19TVEFURV9FTkRFRBAEIgQIARABKvwBChBTdGFuZGluZ1J1blN0YXRlEiIKHlNUQU5ESU5HX1JVTl9TVEFURV9VTlNQRUNJRklFRBAAEh0KGVNUQU5ESU5HX1JVTl9TVEFURV9RVUVVRUQQAhIeChpTVEFORElOR19SVU5fU1RBVEVfU1RBUlRFRBADEhwKGFNUQU5ESU5HX1JVTl9TVEFURV9FTkRFRBAEEh4KGlNUQU5ESU5HX1JVTl9TVEFURV9TS0lQUEVEEAUSHgoaU1RBTkRJTkdfUlVOX1NUQVRFX1JFRlVTRUQQBhIhCh1TVEFORElOR19SVU5fU1RBVEVfQ09MTEVDVElORxAHIgQIARABMvwICg9TdGFuZGluZ1NlcnZpY2USagoVQ3JlYXRlU3RhbmRpbmdQcm9ncmFtEiQuc3ZjLnYxLkNyZWF0ZVN0YW5kaW5nUHJvZ3JhbVJlcXVlc3QaJS5zdmMudjEuQ3JlYXRlU3RhbmRpbmdQcm9ncmFtUmVzcG9uc2UiBKi7GAESYQoSR2V0U3RhbmRpbmdQcm9ncmFtEiEuc3ZjLnYxLkdldFN0YW5kaW5nUHJvZ3JhbVJlcXVlc3QaIi5zdmMudjEuR2V0U3RhbmRpbmdQcm9ncmFtUmVzcG9uc2UiBKi7GAESZwoUTGlzdFN0YW5kaW5nUHJvZ3JhbXMSIy5zdmMudjEuTGlzdFN0YW5kaW5nUHJvZ3JhbXNSZXF1ZXN0GiQuc3ZjLnYxLkxpc3RTdGFuZGluZ1Byb2dyYW1zUmVzcG9uc2UiBKi7GAESagoVVXBkYXRlU3RhbmRpbmdQcm9ncmFtEiQuc3ZjLnYxLlVwZGF0ZVN0YW5kaW5nUHJvZ3JhbVJlcXVlc3QaJS5zdmMudjEuVXBkYXRlU3RhbmRpbmdQcm9ncmFtUmVzcG9uc2UiBKi7GAESZwoUUGF1c2VTdGFuZGluZ1Byb2dyYW0SIy5zdmMudjEuUGF1c2VTdGFuZGluZ1Byb2dyYW1SZXF1ZXN0GiQuc3ZjLnYxLlBhdXNlU3RhbmRpbmdQcm9ncmFtUmVzcG9uc2UiBKi7GAESagoVUmVzdW1lU3RhbmRpbmdQcm9ncmFtEiQuc3ZjLnYxLlJlc3VtZVN0YW5kaW5nUHJvZ3JhbVJlcXVlc3QaJS5zdmMudjEuUmVzdW1lU3RhbmRpbmdQcm9ncmFtUmVzcG9uc2UiBKi7GAESagoVRGVsZXRlU3RhbmRpbmdQcm9ncmFtEiQuc3ZjLnYxLkRlbGV0ZVN0YW5kaW5nUHJvZ3JhbVJlcXVlc3QaJS5zdmMudjEuRGVsZXRlU3RhbmRpbmdQcm9ncmFtUmVzcG9uc2UiBKi7GAESYQoSUnVuU3RhbmRpbmdQcm9ncmFtEiEuc3ZjLnYxLlJ1blN0YW5kaW5nUHJvZ3JhbVJlcXVlc3QaIi5zdmMudjEuUnVuU3RhbmRpbmdQcm9ncmFtUmVzcG9uc2UiBKi7GAESWwoQTGlzdFN0YW5kaW5nUnVucxIfLnN2Yy52MS5MaXN0U3RhbmRpbmdSdW5zUmVxdWVzdBogLnN2Yy52MS5MaXN0U3RhbmRpbmdSdW5zUmVzcG9uc2UiBKi7GAESVQoOR2V0U3RhbmRpbmdSdW4SHS5zdmMudjEuR2V0U3RhbmRpbmdSdW5SZXF1ZXN0Gh4uc3ZjLnYxLkdldFN0YW5kaW5nUnVuUmVzcG9uc2UiBKi7GAESbQoWUHJldmlld1N0YW5kaW5nUHJvZ3JhbRIlLnN2Yy52MS5QcmV2aWV3U3RhbmRpbmdQcm9ncmFtUmVxdWVzdBomLnN2Yy52MS5QcmV2aWV3U3RhbmRpbmdQcm9ncmFtUmVzcG9uc2UiBKi7GAFiBnByb3RvMw", [file_google_protobuf_timestamp, file_svc_v1_jobs, file_svc_v1_options]);
 
 /**
  * A program that the service starts by itself.
@@ -52,8 +52,9 @@ export type StandingProgram = Message<"svc.v1.StandingProgram"> & {
   state: StandingState;
 
   /**
-   * Why it is paused: `requested`, `failures` (as many in a row as pauseAfter names), `key_revoked` or
-   * `approval` (the project's policy was raised). If empty, it is not.
+   * Why it is paused: `requested`, `failures` (as many in a row as pauseAfter names), `key_revoked`,
+   * `approval` (the project's policy was raised) or `source_gone` (a poll would have to remember more than
+   * 100,000 ids). If empty, it is not.
    *
    * @generated from field: string pause_reason = 5;
    */
@@ -110,7 +111,7 @@ export type StandingProgram = Message<"svc.v1.StandingProgram"> & {
   keyId: string;
 
   /**
-   * What starts it: `schedule` or `trigger`.
+   * What starts it: `schedule`, `trigger` or `poll`.
    *
    * @generated from field: string source_kind = 13;
    */
@@ -164,6 +165,20 @@ export type StandingProgram = Message<"svc.v1.StandingProgram"> & {
    * @generated from field: google.protobuf.Timestamp updated_at = 20;
    */
   updatedAt?: Timestamp | undefined;
+
+  /**
+   * Where its polls stand. If unset, its source is no poll.
+   *
+   * @generated from field: svc.v1.PollState poll_state = 31;
+   */
+  pollState?: PollState | undefined;
+
+  /**
+   * When it was last polled: the same time as pollState has. If unset, it was not.
+   *
+   * @generated from field: google.protobuf.Timestamp last_poll_at = 32;
+   */
+  lastPollAt?: Timestamp | undefined;
 };
 
 /**
@@ -172,6 +187,95 @@ export type StandingProgram = Message<"svc.v1.StandingProgram"> & {
  */
 export const StandingProgramSchema: GenMessage<StandingProgram> = /*@__PURE__*/
   messageDesc(file_svc_v1_standing, 0);
+
+/**
+ * Where the polls of a standing program stand.
+ *
+ * @generated from message svc.v1.PollState
+ */
+export type PollState = Message<"svc.v1.PollState"> & {
+  /**
+   * When it was last polled. If unset, it was not yet.
+   *
+   * @generated from field: google.protobuf.Timestamp polled_at = 1;
+   */
+  polledAt?: Timestamp | undefined;
+
+  /**
+   * What the last poll came to: `ok`; `more`: it came to its cap of 50 pages or 10,000 rows, and the next one
+   * goes on at once; `limited`: a call limit let it not go; `failed`: nothing was moved, and it is tried again
+   * later each time, within the hour. If empty, there was none yet.
+   *
+   * @generated from field: string outcome = 2;
+   */
+  outcome: string;
+
+  /**
+   * Of one that failed: the outcome of the read, such as `no_account` or `provider_error`; `PAGE_LIMIT` (the
+   * one page of the list is full), `PAGE_REPEATED`, `PAGE_TOKEN_MISSING`, `PAGE_LINK_INVALID`,
+   * `POLL_ROWS_INVALID`, `POLL_ID_MISSING`, `POLL_BOUND_INVALID` (what the rows hold is not what their tool
+   * declares), `POLL_INVALID` (the tool is not what it was). Of one that was limited: the limit.
+   *
+   * @generated from field: string code = 3;
+   */
+  code: string;
+
+  /**
+   * What that is about, for people.
+   *
+   * @generated from field: string detail = 4;
+   */
+  detail: string;
+
+  /**
+   * Pages that the last poll read.
+   *
+   * @generated from field: uint32 pages = 5;
+   */
+  pages: number;
+
+  /**
+   * Rows on them.
+   *
+   * @generated from field: uint32 rows = 6;
+   */
+  rows: number;
+
+  /**
+   * Rows of those that were new, or had changed.
+   *
+   * @generated from field: uint32 found = 7;
+   */
+  found: number;
+
+  /**
+   * Ids of rows that are remembered.
+   *
+   * @generated from field: uint32 seen = 8;
+   */
+  seen: number;
+
+  /**
+   * Whether the list was walked once, so that what is unknown is new.
+   *
+   * @generated from field: bool primed = 9;
+   */
+  primed: boolean;
+
+  /**
+   * Failed polls in a row.
+   *
+   * @generated from field: uint32 failures_in_row = 10;
+   */
+  failuresInRow: number;
+};
+
+/**
+ * Describes the message svc.v1.PollState.
+ * Use `create(PollStateSchema)` to create a new message.
+ */
+export const PollStateSchema: GenMessage<PollState> = /*@__PURE__*/
+  messageDesc(file_svc_v1_standing, 1);
 
 /**
  * What became of the occurrences of a standing program.
@@ -241,7 +345,7 @@ export type StandingCounts = Message<"svc.v1.StandingCounts"> & {
  * Use `create(StandingCountsSchema)` to create a new message.
  */
 export const StandingCountsSchema: GenMessage<StandingCounts> = /*@__PURE__*/
-  messageDesc(file_svc_v1_standing, 1);
+  messageDesc(file_svc_v1_standing, 2);
 
 /**
  * What the runs of a standing program used on a day. Calls count when their job ends.
@@ -283,7 +387,7 @@ export type StandingUsage = Message<"svc.v1.StandingUsage"> & {
  * Use `create(StandingUsageSchema)` to create a new message.
  */
 export const StandingUsageSchema: GenMessage<StandingUsage> = /*@__PURE__*/
-  messageDesc(file_svc_v1_standing, 2);
+  messageDesc(file_svc_v1_standing, 3);
 
 /**
  * One definition of a standing program.
@@ -332,7 +436,7 @@ export type StandingVersion = Message<"svc.v1.StandingVersion"> & {
  * Use `create(StandingVersionSchema)` to create a new message.
  */
 export const StandingVersionSchema: GenMessage<StandingVersion> = /*@__PURE__*/
-  messageDesc(file_svc_v1_standing, 3);
+  messageDesc(file_svc_v1_standing, 4);
 
 /**
  * What was decided about an occurrence of a standing program.
@@ -362,7 +466,7 @@ export type StandingRun = Message<"svc.v1.StandingRun"> & {
   version: number;
 
   /**
-   * What made it: `schedule`, `event`, or `hand` for a call.
+   * What made it: `schedule`, `event`, `poll`, or `hand` for a call.
    *
    * @generated from field: string kind = 4;
    */
@@ -486,6 +590,13 @@ export type StandingRun = Message<"svc.v1.StandingRun"> & {
    * @generated from field: repeated string event_ids = 20;
    */
   eventIds: string[];
+
+  /**
+   * New rows of a polled list that it is about.
+   *
+   * @generated from field: uint32 row_count = 25;
+   */
+  rowCount: number;
 };
 
 /**
@@ -493,7 +604,7 @@ export type StandingRun = Message<"svc.v1.StandingRun"> & {
  * Use `create(StandingRunSchema)` to create a new message.
  */
 export const StandingRunSchema: GenMessage<StandingRun> = /*@__PURE__*/
-  messageDesc(file_svc_v1_standing, 4);
+  messageDesc(file_svc_v1_standing, 5);
 
 /**
  * A time at which a standing program is due.
@@ -529,7 +640,7 @@ export type StandingTime = Message<"svc.v1.StandingTime"> & {
  * Use `create(StandingTimeSchema)` to create a new message.
  */
 export const StandingTimeSchema: GenMessage<StandingTime> = /*@__PURE__*/
-  messageDesc(file_svc_v1_standing, 5);
+  messageDesc(file_svc_v1_standing, 6);
 
 /**
  * Request of CreateStandingProgram.
@@ -564,7 +675,7 @@ export type CreateStandingProgramRequest = Message<"svc.v1.CreateStandingProgram
  * Use `create(CreateStandingProgramRequestSchema)` to create a new message.
  */
 export const CreateStandingProgramRequestSchema: GenMessage<CreateStandingProgramRequest> = /*@__PURE__*/
-  messageDesc(file_svc_v1_standing, 6);
+  messageDesc(file_svc_v1_standing, 7);
 
 /**
  * Response of CreateStandingProgram.
@@ -585,7 +696,7 @@ export type CreateStandingProgramResponse = Message<"svc.v1.CreateStandingProgra
  * Use `create(CreateStandingProgramResponseSchema)` to create a new message.
  */
 export const CreateStandingProgramResponseSchema: GenMessage<CreateStandingProgramResponse> = /*@__PURE__*/
-  messageDesc(file_svc_v1_standing, 7);
+  messageDesc(file_svc_v1_standing, 8);
 
 /**
  * Request of GetStandingProgram.
@@ -606,7 +717,7 @@ export type GetStandingProgramRequest = Message<"svc.v1.GetStandingProgramReques
  * Use `create(GetStandingProgramRequestSchema)` to create a new message.
  */
 export const GetStandingProgramRequestSchema: GenMessage<GetStandingProgramRequest> = /*@__PURE__*/
-  messageDesc(file_svc_v1_standing, 8);
+  messageDesc(file_svc_v1_standing, 9);
 
 /**
  * Response of GetStandingProgram.
@@ -634,7 +745,7 @@ export type GetStandingProgramResponse = Message<"svc.v1.GetStandingProgramRespo
  * Use `create(GetStandingProgramResponseSchema)` to create a new message.
  */
 export const GetStandingProgramResponseSchema: GenMessage<GetStandingProgramResponse> = /*@__PURE__*/
-  messageDesc(file_svc_v1_standing, 9);
+  messageDesc(file_svc_v1_standing, 10);
 
 /**
  * Request of ListStandingPrograms.
@@ -669,7 +780,7 @@ export type ListStandingProgramsRequest = Message<"svc.v1.ListStandingProgramsRe
  * Use `create(ListStandingProgramsRequestSchema)` to create a new message.
  */
 export const ListStandingProgramsRequestSchema: GenMessage<ListStandingProgramsRequest> = /*@__PURE__*/
-  messageDesc(file_svc_v1_standing, 10);
+  messageDesc(file_svc_v1_standing, 11);
 
 /**
  * Response of ListStandingPrograms.
@@ -697,7 +808,7 @@ export type ListStandingProgramsResponse = Message<"svc.v1.ListStandingProgramsR
  * Use `create(ListStandingProgramsResponseSchema)` to create a new message.
  */
 export const ListStandingProgramsResponseSchema: GenMessage<ListStandingProgramsResponse> = /*@__PURE__*/
-  messageDesc(file_svc_v1_standing, 11);
+  messageDesc(file_svc_v1_standing, 12);
 
 /**
  * Request of UpdateStandingProgram.
@@ -732,7 +843,7 @@ export type UpdateStandingProgramRequest = Message<"svc.v1.UpdateStandingProgram
  * Use `create(UpdateStandingProgramRequestSchema)` to create a new message.
  */
 export const UpdateStandingProgramRequestSchema: GenMessage<UpdateStandingProgramRequest> = /*@__PURE__*/
-  messageDesc(file_svc_v1_standing, 12);
+  messageDesc(file_svc_v1_standing, 13);
 
 /**
  * Response of UpdateStandingProgram.
@@ -753,7 +864,7 @@ export type UpdateStandingProgramResponse = Message<"svc.v1.UpdateStandingProgra
  * Use `create(UpdateStandingProgramResponseSchema)` to create a new message.
  */
 export const UpdateStandingProgramResponseSchema: GenMessage<UpdateStandingProgramResponse> = /*@__PURE__*/
-  messageDesc(file_svc_v1_standing, 13);
+  messageDesc(file_svc_v1_standing, 14);
 
 /**
  * Request of PauseStandingProgram.
@@ -781,7 +892,7 @@ export type PauseStandingProgramRequest = Message<"svc.v1.PauseStandingProgramRe
  * Use `create(PauseStandingProgramRequestSchema)` to create a new message.
  */
 export const PauseStandingProgramRequestSchema: GenMessage<PauseStandingProgramRequest> = /*@__PURE__*/
-  messageDesc(file_svc_v1_standing, 14);
+  messageDesc(file_svc_v1_standing, 15);
 
 /**
  * Response of PauseStandingProgram.
@@ -802,7 +913,7 @@ export type PauseStandingProgramResponse = Message<"svc.v1.PauseStandingProgramR
  * Use `create(PauseStandingProgramResponseSchema)` to create a new message.
  */
 export const PauseStandingProgramResponseSchema: GenMessage<PauseStandingProgramResponse> = /*@__PURE__*/
-  messageDesc(file_svc_v1_standing, 15);
+  messageDesc(file_svc_v1_standing, 16);
 
 /**
  * Request of ResumeStandingProgram.
@@ -823,7 +934,7 @@ export type ResumeStandingProgramRequest = Message<"svc.v1.ResumeStandingProgram
  * Use `create(ResumeStandingProgramRequestSchema)` to create a new message.
  */
 export const ResumeStandingProgramRequestSchema: GenMessage<ResumeStandingProgramRequest> = /*@__PURE__*/
-  messageDesc(file_svc_v1_standing, 16);
+  messageDesc(file_svc_v1_standing, 17);
 
 /**
  * Response of ResumeStandingProgram.
@@ -844,7 +955,7 @@ export type ResumeStandingProgramResponse = Message<"svc.v1.ResumeStandingProgra
  * Use `create(ResumeStandingProgramResponseSchema)` to create a new message.
  */
 export const ResumeStandingProgramResponseSchema: GenMessage<ResumeStandingProgramResponse> = /*@__PURE__*/
-  messageDesc(file_svc_v1_standing, 17);
+  messageDesc(file_svc_v1_standing, 18);
 
 /**
  * Request of DeleteStandingProgram.
@@ -872,7 +983,7 @@ export type DeleteStandingProgramRequest = Message<"svc.v1.DeleteStandingProgram
  * Use `create(DeleteStandingProgramRequestSchema)` to create a new message.
  */
 export const DeleteStandingProgramRequestSchema: GenMessage<DeleteStandingProgramRequest> = /*@__PURE__*/
-  messageDesc(file_svc_v1_standing, 18);
+  messageDesc(file_svc_v1_standing, 19);
 
 /**
  * Response of DeleteStandingProgram.
@@ -887,7 +998,7 @@ export type DeleteStandingProgramResponse = Message<"svc.v1.DeleteStandingProgra
  * Use `create(DeleteStandingProgramResponseSchema)` to create a new message.
  */
 export const DeleteStandingProgramResponseSchema: GenMessage<DeleteStandingProgramResponse> = /*@__PURE__*/
-  messageDesc(file_svc_v1_standing, 19);
+  messageDesc(file_svc_v1_standing, 20);
 
 /**
  * Request of RunStandingProgram.
@@ -930,7 +1041,7 @@ export type RunStandingProgramRequest = Message<"svc.v1.RunStandingProgramReques
  * Use `create(RunStandingProgramRequestSchema)` to create a new message.
  */
 export const RunStandingProgramRequestSchema: GenMessage<RunStandingProgramRequest> = /*@__PURE__*/
-  messageDesc(file_svc_v1_standing, 20);
+  messageDesc(file_svc_v1_standing, 21);
 
 /**
  * Response of RunStandingProgram.
@@ -951,7 +1062,7 @@ export type RunStandingProgramResponse = Message<"svc.v1.RunStandingProgramRespo
  * Use `create(RunStandingProgramResponseSchema)` to create a new message.
  */
 export const RunStandingProgramResponseSchema: GenMessage<RunStandingProgramResponse> = /*@__PURE__*/
-  messageDesc(file_svc_v1_standing, 21);
+  messageDesc(file_svc_v1_standing, 22);
 
 /**
  * Request of ListStandingRuns.
@@ -1014,7 +1125,7 @@ export type ListStandingRunsRequest = Message<"svc.v1.ListStandingRunsRequest"> 
  * Use `create(ListStandingRunsRequestSchema)` to create a new message.
  */
 export const ListStandingRunsRequestSchema: GenMessage<ListStandingRunsRequest> = /*@__PURE__*/
-  messageDesc(file_svc_v1_standing, 22);
+  messageDesc(file_svc_v1_standing, 23);
 
 /**
  * Response of ListStandingRuns.
@@ -1042,7 +1153,7 @@ export type ListStandingRunsResponse = Message<"svc.v1.ListStandingRunsResponse"
  * Use `create(ListStandingRunsResponseSchema)` to create a new message.
  */
 export const ListStandingRunsResponseSchema: GenMessage<ListStandingRunsResponse> = /*@__PURE__*/
-  messageDesc(file_svc_v1_standing, 23);
+  messageDesc(file_svc_v1_standing, 24);
 
 /**
  * Request of GetStandingRun.
@@ -1063,7 +1174,7 @@ export type GetStandingRunRequest = Message<"svc.v1.GetStandingRunRequest"> & {
  * Use `create(GetStandingRunRequestSchema)` to create a new message.
  */
 export const GetStandingRunRequestSchema: GenMessage<GetStandingRunRequest> = /*@__PURE__*/
-  messageDesc(file_svc_v1_standing, 24);
+  messageDesc(file_svc_v1_standing, 25);
 
 /**
  * Response of GetStandingRun.
@@ -1084,7 +1195,7 @@ export type GetStandingRunResponse = Message<"svc.v1.GetStandingRunResponse"> & 
  * Use `create(GetStandingRunResponseSchema)` to create a new message.
  */
 export const GetStandingRunResponseSchema: GenMessage<GetStandingRunResponse> = /*@__PURE__*/
-  messageDesc(file_svc_v1_standing, 25);
+  messageDesc(file_svc_v1_standing, 26);
 
 /**
  * Request of PreviewStandingProgram.
@@ -1119,7 +1230,7 @@ export type PreviewStandingProgramRequest = Message<"svc.v1.PreviewStandingProgr
  * Use `create(PreviewStandingProgramRequestSchema)` to create a new message.
  */
 export const PreviewStandingProgramRequestSchema: GenMessage<PreviewStandingProgramRequest> = /*@__PURE__*/
-  messageDesc(file_svc_v1_standing, 26);
+  messageDesc(file_svc_v1_standing, 27);
 
 /**
  * Response of PreviewStandingProgram.
@@ -1176,7 +1287,7 @@ export type PreviewStandingProgramResponse = Message<"svc.v1.PreviewStandingProg
  * Use `create(PreviewStandingProgramResponseSchema)` to create a new message.
  */
 export const PreviewStandingProgramResponseSchema: GenMessage<PreviewStandingProgramResponse> = /*@__PURE__*/
-  messageDesc(file_svc_v1_standing, 27);
+  messageDesc(file_svc_v1_standing, 28);
 
 /**
  * Where a standing program stands.
@@ -1318,6 +1429,8 @@ export const StandingService: GenService<{
    * - invalid_argument DEFINITION_MALFORMED: it is not JSON or breaks the schema of definitions.
    * - invalid_argument DEFINITION_TOO_LARGE: it exceeds 320 KiB.
    * - invalid_argument SCHEDULE_INVALID: a time is none, or the schedule is never due.
+   * - invalid_argument POLL_INVALID: a poll is of no tool that reads, its arguments are not what that takes, or
+   *   nothing says how its rows are found.
    * - invalid_argument TIME_ZONE_UNKNOWN: timeZone is no name of the IANA database.
    * - invalid_argument JITTER_TOO_LONG: jitter exceeds an hour, or reaches the next occurrence.
    * - invalid_argument TRIGGER_UNKNOWN: the source names a trigger that the deployment does not have.

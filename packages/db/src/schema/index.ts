@@ -24,10 +24,12 @@ export {
   standingArrivals,
   standingDedupe,
   standingListeners,
+  standingPolls,
   standingPrograms,
   standingRates,
   standingRunEvents,
   standingRuns,
+  standingSeen,
   standingUsage,
   standingVersions,
 } from "./standing.ts";

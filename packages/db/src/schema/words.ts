@@ -141,19 +141,19 @@ export const standingStates = ["active", "paused", "ended"] as const;
 export type StandingState = (typeof standingStates)[number];
 
 /** Why a standing program is paused; empty while it is not. */
-export const standingPauseReasons = ["", "requested", "failures", "key_revoked", "approval"] as const;
+export const standingPauseReasons = ["", "requested", "failures", "key_revoked", "approval", "source_gone"] as const;
 
 /** Why a standing program is paused. */
 export type StandingPauseReason = (typeof standingPauseReasons)[number];
 
 /** What starts a standing program. */
-export const standingSourceKinds = ["schedule", "trigger"] as const;
+export const standingSourceKinds = ["schedule", "trigger", "poll"] as const;
 
 /** What starts a standing program. */
 export type StandingSourceKind = (typeof standingSourceKinds)[number];
 
-/** What made a run: a time of the schedule, an event, or a call. */
-export const standingRunKinds = ["schedule", "event", "hand"] as const;
+/** What made a run: a time of the schedule, an event, new rows of a list, or a call. */
+export const standingRunKinds = ["schedule", "event", "poll", "hand"] as const;
 
 /** What made a run. */
 export type StandingRunKind = (typeof standingRunKinds)[number];
@@ -193,10 +193,10 @@ export const standingRunReasons = [
 export type StandingRunReason = (typeof standingRunReasons)[number];
 
 /**
- * Work of a standing program: `fire` decides about occurrences, `close` about windows whose time is over, `admit` about waiting runs,
- * `cancel` ends a job that a newer run takes the place of. `replay` moves a paced replay on.
+ * Work of a standing program: `fire` decides about occurrences, `poll` looks for new rows, `close` decides about windows whose time is over,
+ * `admit` about waiting runs, `cancel` ends a job that a newer run takes the place of. `replay` moves a paced replay on.
  */
-export const dueTaskKinds = ["fire", "close", "admit", "cancel", "replay"] as const;
+export const dueTaskKinds = ["fire", "poll", "close", "admit", "cancel", "replay"] as const;
 
 /** What kind of work a task of a standing program is. */
 export type DueTaskKind = (typeof dueTaskKinds)[number];
@@ -206,6 +206,14 @@ export const listenerEnds = ["", "paused", "deleted", "updated"] as const;
 
 /** Why a program stopped to listen to a trigger. */
 export type ListenerEnd = (typeof listenerEnds)[number];
+/**
+ * What the last poll of a standing program came to. `ok`: it walked as far as there was something to find. `more`: it came to its cap, and
+ * the next one goes on at once. `limited`: a call limit of the project let it not go. `failed`: a read failed, and nothing was moved.
+ */
+export const pollOutcomes = ["ok", "more", "limited", "failed"] as const;
+
+/** What the last poll of a standing program came to. */
+export type PollOutcome = (typeof pollOutcomes)[number];
 
 /** How a paced replay stands. `running`: queues deliveries, or waits until it may. The two latter are final. */
 export const replayStates = ["running", "paused", "done", "cancelled"] as const;

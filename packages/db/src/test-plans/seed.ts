@@ -155,6 +155,10 @@ function seedingOf(from: number, share: number): string[] {
     `insert into standing_rates (program_id, key, at) select ${id("stp", "1 + n % 100")}, 'k' || n, seeded_at(n) from ${series(half)}`,
     `insert into standing_usage (program_id, day, runs, tool_calls, writes)
      select ${id("stp", "1 + n % 100")}, 'd' || n, 1, 1, 0 from ${series(half)}`,
+    `insert into standing_polls (program_id, project_id, generation, identity, state, is_primed, seen, has_stale, polled_at, outcome, code, detail, pages, rows, found, failures_in_row)
+     select ${id("stp", "n")}, ${owner()}, 1, '', '', true, 1, false, seeded_at(n), 'ok', '', '', 1, 1, 0, 0 from ${series(half)}`,
+    `insert into standing_seen (program_id, generation, digest, content, seen_at)
+     select ${id("stp", "1 + n % 100")}, 1 + (n / 100) % 2, decode(md5(n::text), 'hex'), '', seeded_at(n) from ${series(half)}`,
   ];
 }
 
@@ -178,6 +182,8 @@ export async function seed(db: Database): Promise<void> {
   });
   await db.sql.unsafe("analyze");
   await db.sql.begin(async (tx) => {
+    // A machine with other work takes longer than a request may.
+    await tx.unsafe("set local statement_timeout = 0");
     for (const text of seedingOf(0.01, 1)) await tx.unsafe(text);
   });
 }

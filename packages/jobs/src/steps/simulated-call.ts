@@ -39,12 +39,17 @@ export function unsentWrite(state: JobState, write: FilledWrite): UnsentWrites {
 /** What a write would have sent, as people may see it. */
 function shownWrite(state: JobState, { call, place, args, ...write }: FilledWrite): SimulatedCall {
   const { action } = toolOf(state, call);
-  const open = call.http === undefined ? maskArguments(action.inputSchema, args) : args;
+  const open = call.http === undefined ? maskArguments(action.inputSchema, args) : { ...args, url: urlOf(args) };
   const hidden = write.secretUses.reduce((value, { path }) => withMask(value, path), open as JsonValue);
   const redact = createRedactor([...shownOf(state).secrets, ...secretsOf(state, write.at)]);
   const text = JSON.stringify(shortened(hidden, redact));
   const argumentsJson = text.length > argumentsMax ? "" : text;
   return { callId: place.callId, ordinal: place.ordinal, toolSlug: call.tool, entityId: call.entity, argumentsJson };
+}
+
+/** The parts of a request's address as one text. */
+function urlOf({ url = "" }: JsonObject): JsonValue {
+  return Array.isArray(url) ? url.join("") : url;
 }
 
 /** The sensitive texts of a row, and of the answers of its calls. */

@@ -108,7 +108,7 @@ export function registerJobs(
 /** The families of standing programs. */
 export function registerStanding(
   registers: Registry[],
-): Pick<Metrics, "standingDecided" | "standingPaused" | "standingRearmed" | "standingFailed"> {
+): Pick<Metrics, "standingDecided" | "standingPolled" | "standingPaused" | "standingRearmed" | "standingFailed"> {
   const lags = new Histogram({
     name: "svc_standing_lag_seconds",
     help: "From when a run of a standing program was due to its start.",
@@ -119,6 +119,12 @@ export function registerStanding(
     name: "svc_standing_runs_total",
     help: "Runs of standing programs by what made them and what was decided.",
     labelNames: ["kind", "state", "reason"],
+    registers,
+  });
+  const polls = new Counter({
+    name: "svc_standing_polls_total",
+    help: "Polls of standing programs by what they came to.",
+    labelNames: ["outcome"],
     registers,
   });
   const paused = new Counter({
@@ -143,6 +149,7 @@ export function registerStanding(
       runs.inc({ kind, state, reason }, count);
       if (state === "started") lags.observe(lagMs / 1000);
     },
+    standingPolled: (outcome) => polls.inc({ outcome }),
     standingPaused: (reason) => paused.inc({ reason }),
     standingRearmed: (count) => rearmed.inc(count),
     standingFailed: (what) => faults.inc({ what }),

@@ -39,6 +39,8 @@ export type Metrics = {
   askSettled(ask: AskObservation): void;
   /** A run of a standing program was decided about. */
   standingDecided(run: DecidedRun): void;
+  /** A poll of a standing program has ended. */
+  standingPolled(outcome: string): void;
   /** A standing program paused by itself. */
   standingPaused(reason: string): void;
   /** Schedules were armed again that nothing stood for. */

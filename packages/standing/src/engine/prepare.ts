@@ -1,4 +1,4 @@
-import type { EventId, ProjectId, StandingProgramId, Work } from "@svc/core";
+import type { EventId, JsonObject, ProjectId, StandingProgramId, Work } from "@svc/core";
 import {
   type ArrivedEvent,
   type ClaimedArrival,
@@ -15,6 +15,7 @@ import type { ClosingWindow, Occurrence } from "../decide/book.ts";
 import { eventOf, givenOfEvents, occurrenceOfEvent } from "../decide/event.ts";
 import { givenOf } from "../decide/given.ts";
 import { bounds } from "../definition/forms.ts";
+import { preparePolls } from "../poll/prepare.ts";
 import type { LoadedVersion } from "../versions.ts";
 import type { StandingContext } from "./context.ts";
 import type { Batch, Candidate, Filtered, Prepared, PreparedEvent, PreparedFire } from "./due.ts";
@@ -31,9 +32,13 @@ export async function prepare(context: StandingContext, batch: Batch): Promise<P
     works.set(projectId, work);
     return work;
   };
+  const polls = await preparePolls(batch, ({ loaded, atMs, task: { projectId } }, rows) => {
+    return filterRows(context, loaded, { atMs, rows }, workOf(projectId));
+  });
   return {
     fires: await prepareFires(context, batch, workOf),
     windows: await prepareWindows(context, batch),
+    polls,
     ...(await prepareEvents(context, batch, workOf)),
   };
 }
@@ -177,4 +182,27 @@ export async function filter(
   const bindings = { fire, event, params } as Parameters<typeof evaluator.test>[1];
   const outcome = await evaluator.test(when, bindings, work);
   return "error" in outcome ? { error: `when ${outcome.error}`, reason: "filter_error" } : { isDue: outcome.value };
+}
+
+/** What `when` of a version says of rows that were polled. */
+async function filterRows(
+  { evaluator }: StandingContext,
+  { definition: { when, timeZone }, program: { params } }: LoadedVersion,
+  { atMs, rows }: { readonly atMs: number; readonly rows: readonly JsonObject[] },
+  work: Work,
+): Promise<readonly Filtered[]> {
+  if (when === undefined) return [];
+  const { fire } = givenOf({ kind: "poll", fireAt: atMs, missed: 0, previousAt: null }, timeZone);
+  const bindings = { fire, params } as Parameters<typeof evaluator.test>[1];
+  const outcomes: Filtered[] = [];
+  while (outcomes.length < rows.length) {
+    // It stops at a row of which nothing can be told; the others are asked about all the same.
+    const left = rows.slice(outcomes.length);
+    for (const outcome of await evaluator.testRows(when, left, bindings, { work, isDue: () => false })) {
+      outcomes.push(
+        "error" in outcome ? { error: `when ${outcome.error}`, reason: "filter_error" } : { isDue: outcome.value },
+      );
+    }
+  }
+  return outcomes;
 }

@@ -21,7 +21,7 @@ import {
   standingSlugTaken,
   standingVersionStale,
 } from "../errors.ts";
-import { fireTimeOf, isOver, nextOfSource } from "../schedule/due.ts";
+import { fireTimeOf, firstOfSource, isOver, taskKindOf } from "../schedule/due.ts";
 import { sealDefinition } from "../versions.ts";
 import { listen, stopListening } from "./listen.ts";
 
@@ -50,7 +50,7 @@ export async function createProgram(
   const nowMs = clock.now();
   const id = createId("stp", nowMs);
   const { source } = checked.definition;
-  const nextAt = nextOfSource(source)(nowMs) ?? null;
+  const nextAt = firstOfSource(source, nowMs);
   try {
     await withTransaction(db, async (tx) => {
       await standingProgramsForProject(tx, projectId).add({
@@ -125,7 +125,7 @@ export async function updateProgram(
       return;
     const version = program.version + 1;
     const { source } = checked.definition;
-    const nextAt = nextOfSource(source)(nowMs) ?? null;
+    const nextAt = firstOfSource(source, nowMs);
     const isAdopted = program.pauseReason === "key_revoked" || program.pauseReason === "approval";
     const isPaused = program.state === "paused" && !isAdopted;
     await addVersion(context, tx, principal, { id, version, definitionJson, checked, nowMs });
@@ -138,7 +138,7 @@ export async function updateProgram(
       nextAt,
       updatedAt: nowMs,
     });
-    await clearDueTasks(tx, id, ["fire"]);
+    await clearDueTasks(tx, id, ["fire", "poll"]);
     if (program.state !== "paused") await stopListening(tx, program, { reason: "updated", nowMs });
     if (!isPaused) await arm(tx, { ...program, version }, nextAt, source);
   });
@@ -187,5 +187,5 @@ async function arm(
   const { id: ownerId, projectId } = program;
   await listen(tx, program, source);
   const dueAt = fireTimeOf(ownerId, nextAt, source);
-  if (dueAt !== null) await putDueTasks(tx, [{ ownerId, kind: "fire", subject: "", projectId, dueAt }]);
+  if (dueAt !== null) await putDueTasks(tx, [{ ownerId, kind: taskKindOf(source), subject: "", projectId, dueAt }]);
 }

@@ -12,7 +12,7 @@ import {
 } from "@svc/db";
 import type { StandingContext } from "../engine/context.ts";
 import { pauseCauseStands, standingProgramNotFound } from "../errors.ts";
-import { fireTimeOf, isOver } from "../schedule/due.ts";
+import { fireTimeOf, firstOfSource, isOver, taskKindOf } from "../schedule/due.ts";
 import { listen, stopListening } from "./listen.ts";
 
 /** Lets a program start nothing until it is resumed. */
@@ -32,7 +32,7 @@ export function pauseProgram(
       pauseDetail: "",
       updatedAt: nowMs,
     });
-    await clearDueTasks(tx, id, ["fire", "admit", "close"]);
+    await clearDueTasks(tx, id, ["fire", "poll", "admit", "close"]);
     await stopListening(tx, program, { reason: "paused", nowMs });
   });
 }
@@ -47,25 +47,25 @@ export function resumeProgram(
     const program = await locked(tx, id);
     if (program.state !== "paused") return;
     const name = { programId: id, projectId: program.projectId, version: program.version };
-    const { record, definition, program: plan, next } = (await versions.get(tx, [name]))(name);
+    const { record, definition, program: plan } = (await versions.get(tx, [name]))(name);
     const usable = await findUsableKeys(tx, [record.keyId], nowMs);
     if (!usable.has(record.keyId))
       throw pauseCauseStands(`key ${record.keyId}, whose jobs the runs are, is revoked or has expired`);
     const isHeld =
       !record.needsApproval && (await starter.isHeldByPolicy(tx, program.projectId))({ program: plan, ...record });
     if (isHeld) throw pauseCauseStands("the project's policy has the plan wait for approval");
-    const nextAt = next(nowMs) ?? null;
+    const nextAt = firstOfSource(definition.source, nowMs);
     await standingProgramsForProject(tx, program.projectId).change(id, {
       state: isOver(definition.source, nextAt) ? "ended" : "active",
       ...{ pauseReason: "", pauseDetail: "", failuresInRow: 0, nextAt, updatedAt: nowMs },
     });
-    await clearDueTasks(tx, id, ["fire"]);
+    await clearDueTasks(tx, id, ["fire", "poll"]);
     const task = { ownerId: id, projectId: program.projectId, subject: "" };
     await listen(tx, program, definition.source);
     const dueAt = fireTimeOf(id, nextAt, definition.source);
     const tasks: NewDueTask[] = [{ ...task, kind: "admit", dueAt: nowMs }];
     if (definition.source.kind === "trigger") tasks.push({ ...task, kind: "close", dueAt: nowMs });
-    if (dueAt !== null) tasks.push({ ...task, kind: "fire", dueAt });
+    if (dueAt !== null) tasks.push({ ...task, kind: taskKindOf(definition.source), dueAt });
     await putDueTasks(tx, tasks);
   });
 }
@@ -81,7 +81,7 @@ export function deleteProgram(
     const program = await locked(tx, id);
     if (cancelsRunning) await cancelJobs(tx, program, nowMs);
     await standingRunsForProject(tx, program.projectId).skipOpen(id, "deleted", nowMs);
-    await clearDueTasks(tx, id, ["fire", "admit", "close"]);
+    await clearDueTasks(tx, id, ["fire", "poll", "admit", "close"]);
     if (program.state !== "paused") await stopListening(tx, program, { reason: "deleted", nowMs });
     await standingProgramsForProject(tx, program.projectId).change(id, { deletedAt: nowMs, updatedAt: nowMs });
   });

@@ -29,6 +29,8 @@ export type ClaimerOptions = {
 /** What a look found. `hasBehind`: paced replays have something queued. */
 type Look = { foundSome: boolean; hadRoom: boolean; next: SubscriptionId | undefined; hasBehind: boolean };
 
+/** What paced replays queue is due little by little: while some is found, the next is looked for so soon. */
+const behindPauseMs = 50;
 const claimMax = 256;
 const claimLanesMax = 256;
 /** Tasks ended a look at most: what is due elsewhere must not wait for a whole backlog to end. */
@@ -57,8 +59,10 @@ export class Claimer {
     return this.#mayBeMore;
   }
 
-  /** The last round found something that paced replays queued: there may be more of it. */
+  /** More of what paced replays queued may be due than there was room for. */
   mayBeMoreBehind = false;
+  /** The last round found some of it. */
+  #foundBehind = false;
 
   constructor(options: ClaimerOptions) {
     this.#options = options;
@@ -100,7 +104,8 @@ export class Claimer {
       const { signal } = this.#pause;
       await this.#goRound();
       const nowMs = clock.now();
-      const pauseMs = Math.max(1, Math.min(limits.pollMs, this.#nextDueMs - nowMs));
+      const longestMs = this.#foundBehind ? Math.min(behindPauseMs, limits.pollMs) : limits.pollMs;
+      const pauseMs = Math.max(1, Math.min(longestMs, this.#nextDueMs - nowMs));
       if (this.#nextDueMs <= nowMs) this.#nextDueMs = Number.POSITIVE_INFINITY;
       if (!this.#hasMoreToEnd) await clock.wait(pauseMs, signal);
     }
@@ -130,14 +135,17 @@ export class Claimer {
       isPastEnd ||= next === undefined;
     }
     this.#mayBeMore = foundSome || this.#hasNews || (this.#mayBeMore && !hadRoom);
-    this.mayBeMoreBehind = hasBehind && !this.#isStopped && (await this.#lookBehind());
+    this.mayBeMoreBehind = false;
+    this.#foundBehind = false;
+    if (hasBehind && !this.#isStopped) await this.#lookBehind();
   }
 
-  /** Once every lane had its turn, one look at what paced replays queued; whether it found some. */
-  async #lookBehind(): Promise<boolean> {
+  /** Once every lane had its turn, one look at what paced replays queued. */
+  async #lookBehind(): Promise<void> {
     const look = await this.#look(true);
     this.#behindCursor = look?.next;
-    return look?.foundSome ?? false;
+    this.#foundBehind = look?.foundSome ?? false;
+    this.mayBeMoreBehind = this.#foundBehind || look?.hadRoom !== true;
   }
 
   /** One look; undefined when there is no room at all, or the store is away. */

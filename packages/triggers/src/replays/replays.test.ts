@@ -286,6 +286,10 @@ test("what it queues stands behind what is live, and is sent where nothing live 
   await world.store(30);
   receiver.hold();
   await client.startReplay({ since, perSecond: 30 });
+  await until(() => world.node.replaySteps.length === 1);
+  // They are due one after the other, over the second.
+  world.cluster.clock.advance(1_000);
+  world.node.dispatcher.wake();
   await until(() => receiver.requests.length === 3);
   // Three of four turns are the most that a replay gets.
   await world.node.ingest.accept(issuePost({ title: "live" }));

@@ -35,6 +35,8 @@ export type ReplayContext = {
 
 /** Walks over a part of the events each that a step makes at most while it finds too little. */
 const walksMax = 10;
+/** A second's worth at once would take the processor from live deliveries for a tenth of it. */
+const spreadMs = stepMs;
 /** How often a replay to a subscription that is inactive looks whether it still is. */
 const inactiveWaitMs = 5_000;
 
@@ -148,7 +150,7 @@ async function withinQuota(
   return { queue: queue.slice(0, room), hindrance: { reason: "quota", waitsForId: null, againAt: nowMs + stepMs } };
 }
 
-/** Queues deliveries behind what is live, in the order of their events; returns how many: an event may have been swept meanwhile. */
+/** Queues deliveries behind what is live, spread over the time to the next step, in the order of their events; returns how many: an event may have been swept meanwhile. */
 async function enqueue(
   tx: Executor,
   { projectId }: ReplayRecord,
@@ -157,7 +159,9 @@ async function enqueue(
 ): Promise<number> {
   if (queue.length === 0) return 0;
   const fresh = queue.map((match) => ({ ...match, id: createId("dlv", nowMs) }));
-  return queue.length - (await enqueueDeliveries(tx, { projectId, dueAtMs: nowMs, behind: true }, fresh)).size;
+  return (
+    queue.length - (await enqueueDeliveries(tx, { projectId, dueAtMs: nowMs, behind: true, spreadMs }, fresh)).size
+  );
 }
 
 /** It waits: what it did not use of its pace is not made up for. `at`: the last pair that was queued. */

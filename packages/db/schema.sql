@@ -406,6 +406,35 @@ create table quarantined_posts (
 CREATE INDEX quarantined_posts_held ON public.quarantined_posts USING btree (id) WHERE (released_at IS NULL);
 CREATE INDEX quarantined_posts_toolkit ON public.quarantined_posts USING btree (toolkit_slug, id);
 
+create table replays (
+  id uuid not null,
+  project_id uuid not null,
+  state text not null,
+  reason text default ''::text not null,
+  waits_for_id uuid,
+  toolkit_slug text not null,
+  trigger_slug text not null,
+  subscription_id uuid,
+  only_undelivered boolean not null,
+  since timestamp(3) with time zone not null,
+  until timestamp(3) with time zone not null,
+  per_second integer not null,
+  total bigint default 0 not null,
+  uncounted_from_id uuid,
+  queued bigint default 0 not null,
+  position_event_id uuid not null,
+  position_subscription_id uuid not null,
+  paced_at timestamp(3) with time zone not null,
+  created_at timestamp(3) with time zone not null,
+  updated_at timestamp(3) with time zone not null,
+  ended_at timestamp(3) with time zone,
+  constraint replays_pkey PRIMARY KEY (id),
+  constraint replays_project_id_projects_id_fk FOREIGN KEY (project_id) REFERENCES projects(id)
+);
+CREATE INDEX replays_ended ON public.replays USING btree (ended_at) WHERE (ended_at IS NOT NULL);
+CREATE INDEX replays_project ON public.replays USING btree (project_id, id);
+CREATE INDEX replays_unfinished ON public.replays USING btree (project_id) WHERE (ended_at IS NULL);
+
 create table routing_state (
   id smallint not null,
   version bigint not null,

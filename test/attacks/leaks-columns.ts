@@ -107,6 +107,9 @@ const columnKinds: Readonly<Record<string, Partial<Record<ColumnKind, string>>>>
     before: "headers query",
     name: "toolkit_slug",
   },
+  replays: {
+    name: "toolkit_slug trigger_slug",
+  },
   secrets: {
     sealed: "value",
     name: "name",

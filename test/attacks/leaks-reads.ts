@@ -52,6 +52,14 @@ async function readTriggers(call: Playing["call"]): Promise<void> {
   await call("TriggersService/ListDeliveryAttempts", { deliveryId: deliveries[0].id });
   await call("TriggersService/ReplayEvent", { eventId: events[0].id });
   await call("TriggersService/ReplayEvents", { subscriptionId: own.id, since: "2026-01-01T00:00:00Z" });
+  const { replay } = await call("TriggersService/StartReplay", {
+    subscriptionId: own.id,
+    since: "2026-01-01T00:00:00Z",
+  });
+  await call("TriggersService/GetReplay", { id: replay.id });
+  await call("TriggersService/ListReplays", {});
+  await call("TriggersService/UpdateReplay", { id: replay.id, perSecond: 100 });
+  await call("TriggersService/CancelReplay", { id: replay.id });
   await call("TriggersService/DeleteSubscription", { id: own.id });
 }
 

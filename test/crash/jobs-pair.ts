@@ -36,8 +36,10 @@ export async function dieApart(relay: Relay, dying: Dying): Promise<void> {
   const [ofChild, ofParent] = pair[0].nodeId === holder ? pair : [pair[1], pair[0]];
   await killWithParent(relay, { id, ofParent });
   if (dying !== "parent") await ofChild.kill();
-  if (dying === "child") ofParent.thaw();
-  else await ofParent.kill();
+  if (dying === "child") {
+    ofParent.thaw();
+    await ofParent.tell({ go: true });
+  } else await ofParent.kill();
   released.resolve(false);
   relay.worker().thaw();
   const job = await relay.finish(id);

@@ -109,6 +109,7 @@ const node = createNode({
     },
     asks: { settled: () => {} },
     standing: { decided: () => {}, polled: () => {}, paused: () => {}, rearmed: () => {}, failed: report },
+    replays: { stepped: () => {}, failed: (error) => report("replays", error) },
     heldLoop: () => {},
     toolkitBroken: () => {},
     callUnrecorded: (callId, error) => report(`the outcome of ${callId} could not be recorded`, error),

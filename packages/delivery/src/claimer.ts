@@ -10,8 +10,11 @@ export type ClaimerOptions = {
   nodeId: NodeId;
   observer: DeliveryObserver;
   limits: ResolvedLimits;
-  /** How many deliveries may be claimed now, in all, for a subscription not named in `rooms`, and for those named; none for `fullProjects`. */
-  capacity(): {
+  /**
+   * How many deliveries may be claimed now, in all, for a subscription not named in `rooms`, and for those named; none for
+   * `fullProjects`. `behind`: of those that paced replays queued.
+   */
+  capacity(behind: boolean): {
     total: number;
     share: number;
     rooms: ReadonlyMap<SubscriptionId, number>;
@@ -22,6 +25,9 @@ export type ClaimerOptions = {
   /** Ends at most `limit` tasks of a subscription that is inactive or gone; resolves to how many. */
   onEnded(id: SubscriptionId, limit: number): Promise<number>;
 };
+
+/** What a look found. `hasBehind`: paced replays have something queued. */
+type Look = { foundSome: boolean; hadRoom: boolean; next: SubscriptionId | undefined; hasBehind: boolean };
 
 const claimMax = 256;
 const claimLanesMax = 256;
@@ -35,6 +41,8 @@ const endedMax = 2_000;
 export class Claimer {
   readonly #options: ClaimerOptions;
   #cursor: SubscriptionId | undefined;
+  /** The same among the lanes of what paced replays queued. */
+  #behindCursor: SubscriptionId | undefined;
   #nextDueMs = Number.POSITIVE_INFINITY;
   #pause = new AbortController();
   #isStopped = false;
@@ -48,6 +56,9 @@ export class Claimer {
   get mayBeMore(): boolean {
     return this.#mayBeMore;
   }
+
+  /** The last round found something that paced replays queued: there may be more of it. */
+  mayBeMoreBehind = false;
 
   constructor(options: ClaimerOptions) {
     this.#options = options;
@@ -101,6 +112,7 @@ export class Claimer {
     let isPastEnd = from === undefined;
     let foundSome = false;
     let hadRoom = true;
+    let hasBehind = false;
     this.#hasNews = false;
     this.#hasMoreToEnd = false;
     while (!this.#isStopped) {
@@ -111,17 +123,27 @@ export class Claimer {
       }
       foundSome ||= look.foundSome;
       hadRoom &&= look.hadRoom;
+      hasBehind = look.hasBehind;
       const { next } = look;
+      this.#cursor = next;
       if (next === undefined ? isPastEnd : isPastEnd && from !== undefined && next >= from) break;
       isPastEnd ||= next === undefined;
     }
     this.#mayBeMore = foundSome || this.#hasNews || (this.#mayBeMore && !hadRoom);
+    this.mayBeMoreBehind = hasBehind && !this.#isStopped && (await this.#lookBehind());
+  }
+
+  /** Once every lane had its turn, one look at what paced replays queued; whether it found some. */
+  async #lookBehind(): Promise<boolean> {
+    const look = await this.#look(true);
+    this.#behindCursor = look?.next;
+    return look?.foundSome ?? false;
   }
 
   /** One look; undefined when there is no room at all, or the store is away. */
-  async #look(): Promise<{ foundSome: boolean; hadRoom: boolean; next: SubscriptionId | undefined } | undefined> {
+  async #look(behind = false): Promise<Look | undefined> {
     const { db, clock, nodeId, limits, observer, onClaimed } = this.#options;
-    const { total, share, rooms, fullProjects } = this.#options.capacity();
+    const { total, share, rooms, fullProjects } = this.#options.capacity(behind);
     const limit = Math.min(claimMax, total);
     if (limit <= 0) return undefined;
     const nowMs = clock.now();
@@ -134,16 +156,16 @@ export class Claimer {
       share,
       rooms,
       fullProjects,
-      after: this.#cursor,
+      after: behind ? this.#behindCursor : this.#cursor,
       lanes: claimLanesMax,
+      behind,
     };
     try {
       const found: DeliveryClaim = await claimDeliveries(db, request);
-      this.#cursor = found.next;
       onClaimed(found.deliveries);
       await this.#end(found.ended);
       const hadRoom = fullProjects.size === 0 && [...rooms.values()].every((room) => room > 0);
-      return { foundSome: found.deliveries.length > 0, hadRoom, next: found.next };
+      return { foundSome: found.deliveries.length > 0, hadRoom, next: found.next, hasBehind: found.hasBehind };
     } catch (error) {
       observer.failed("claim", error);
       return undefined;

@@ -31,12 +31,14 @@ export {
   StandingState,
 } from "@svc/gen/standing";
 export type { ArgumentFault, CallToolResponse, FoundTool, ToolCall, ToolRequest } from "@svc/gen/tools";
-export type {
-  Delivery,
-  DeliveryAttempt,
-  Event,
-  IngestEndpoint,
-  Subscription,
+export {
+  type Delivery,
+  type DeliveryAttempt,
+  type Event,
+  type IngestEndpoint,
+  type Replay,
+  ReplayState,
+  type Subscription,
 } from "@svc/gen/triggers";
 export {
   createSvcAdminClient,

@@ -1,6 +1,6 @@
 import type { CatalogViews } from "@svc/catalog";
 import type { Clock, NodeId, Sealer, ThreadPool, WorkMeter } from "@svc/core";
-import type { Database } from "@svc/db";
+import type { ClaimedReplay, Database } from "@svc/db";
 import type { JobStarter } from "@svc/jobs";
 import { createEvaluator } from "@svc/program";
 import type { ToolCaller } from "@svc/tools";
@@ -32,6 +32,8 @@ export type StandingOptions = {
   readonly observer?: StandingObserver | undefined;
   /** Bounds that differ from the defaults. */
   readonly limits?: Partial<StandingLimits> | undefined;
+  /** What moves paced replays on, whose tasks are claimed with those of standing programs. */
+  readonly takeReplays: (tasks: readonly ClaimedReplay[]) => void;
   /** For tests: comes to a fault point of the engine. */
   readonly onFaultPoint?: ((point: StandingFaultPoint) => Promise<void> | void) | undefined;
 };

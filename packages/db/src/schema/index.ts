@@ -17,6 +17,7 @@ export {
   skills,
 } from "./jobs.ts";
 export { apiKeys, projectPolicies, projects, routingState, vaultCheck } from "./projects.ts";
+export { replays } from "./replays.ts";
 export { secrets } from "./secrets.ts";
 export {
   dueTasks,

@@ -90,11 +90,11 @@ export const standingVersions = pgTable(
   (table) => [primaryKey({ name: "standing_versions_key", columns: [table.programId, table.version] })],
 );
 
-/** Work of a standing program that is due at a time. It is moved or ended, and never taken out before it is done. */
+/** Work of a standing program, or of a paced replay, that is due at a time. It is moved or ended, and never taken out before it is done. */
 export const dueTasks = pgTable(
   "due_tasks",
   {
-    /** The standing program. */
+    /** The standing program. Of kind `replay`: the replay, under its UUID. */
     ownerId: idColumn("stp")("owner_id").notNull(),
     kind: oneOf(dueTaskKinds)("kind").notNull(),
     /** Of `cancel`: the job. Else empty. */

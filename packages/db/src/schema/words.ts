@@ -194,9 +194,9 @@ export type StandingRunReason = (typeof standingRunReasons)[number];
 
 /**
  * Work of a standing program: `fire` decides about occurrences, `poll` looks for new rows, `close` decides about windows whose time is over,
- * `admit` about waiting runs, `cancel` ends a job that a newer run takes the place of.
+ * `admit` about waiting runs, `cancel` ends a job that a newer run takes the place of. `replay` moves a paced replay on.
  */
-export const dueTaskKinds = ["fire", "poll", "close", "admit", "cancel"] as const;
+export const dueTaskKinds = ["fire", "poll", "close", "admit", "cancel", "replay"] as const;
 
 /** What kind of work a task of a standing program is. */
 export type DueTaskKind = (typeof dueTaskKinds)[number];
@@ -214,3 +214,28 @@ export const pollOutcomes = ["ok", "more", "limited", "failed"] as const;
 
 /** What the last poll of a standing program came to. */
 export type PollOutcome = (typeof pollOutcomes)[number];
+
+/** How a paced replay stands. `running`: queues deliveries, or waits until it may. The two latter are final. */
+export const replayStates = ["running", "paused", "done", "cancelled"] as const;
+
+/** How a paced replay stands. */
+export type ReplayState = (typeof replayStates)[number];
+
+/**
+ * Why a paced replay queues nothing. While it is running: the endpoint backs off (`backoff`), as much is `pending` as may be, the
+ * subscription is `inactive`, or the project's quota of pending deliveries is reached (`quota`). Once it is cancelled: a caller
+ * `requested` it, the subscription was `deleted`, or it was paused for too long (`expired`).
+ */
+export const replayReasons = [
+  "",
+  "backoff",
+  "pending",
+  "inactive",
+  "quota",
+  "requested",
+  "deleted",
+  "expired",
+] as const;
+
+/** Why a paced replay queues nothing. */
+export type ReplayReason = (typeof replayReasons)[number];

@@ -156,6 +156,21 @@ export function registerStanding(
   };
 }
 
+/** The families of paced replays. */
+export function registerReplays(registers: Registry[]): Pick<Metrics, "replayStepped" | "replayFailed"> {
+  const queued = new Counter({
+    name: "svc_replay_queued_total",
+    help: "Deliveries that paced replays queued.",
+    registers,
+  });
+  const faults = new Counter({
+    name: "svc_replay_faults_total",
+    help: "Steps of paced replays that failed and are tried again.",
+    registers,
+  });
+  return { replayStepped: ({ count }) => queued.inc(count), replayFailed: () => faults.inc() };
+}
+
 /** Who held the event loop: a job, a call, or nobody that was known to be at work. */
 export function registerLoop(registers: Registry[]): Pick<Metrics, "heldLoop"> {
   const held = new Counter({

@@ -1,6 +1,6 @@
 import type { CatalogViews } from "@svc/catalog";
 import type { Clock, NodeId, Sealer, WorkMeter } from "@svc/core";
-import type { Database } from "@svc/db";
+import type { ClaimedReplay, Database } from "@svc/db";
 import type { JobStarter } from "@svc/jobs";
 import type { Evaluator } from "@svc/program";
 import type { ToolCaller } from "@svc/tools";
@@ -51,6 +51,8 @@ export type StandingContext = {
   readonly versions: VersionCache;
   readonly observer: StandingObserver;
   readonly limits: StandingLimits;
+  /** Takes over the tasks of paced replays that were claimed with the others: one look a second finds both. */
+  readonly takeReplays: (tasks: readonly ClaimedReplay[]) => void;
   /** For tests: comes to a fault point. */
   readonly onFaultPoint?: ((point: StandingFaultPoint) => Promise<void> | void) | undefined;
 };

@@ -101,7 +101,8 @@ async function look(context: StandingContext, poller: Poller): Promise<boolean> 
   try {
     const nowMs = clock.now();
     const limit = limits.batchMax;
-    const tasks = await claimDueTasks(db, { owner, nowMs, leaseUntilMs: nowMs + limits.leaseMs, limit });
+    const { tasks, replays } = await claimDueTasks(db, { owner, nowMs, leaseUntilMs: nowMs + limits.leaseMs, limit });
+    if (replays.length > 0) context.takeReplays(replays);
     if (tasks.length === 0) return false;
     const cancels = tasks.filter(({ kind }) => kind === "cancel");
     await poller.take(tasks.filter(({ kind }) => kind === "poll"));
@@ -110,7 +111,7 @@ async function look(context: StandingContext, poller: Poller): Promise<boolean> 
       tasks.filter(({ kind }) => kind !== "cancel" && kind !== "poll"),
     );
     for (const task of cancels) await cancelJob(context, task);
-    return tasks.length === limit;
+    return tasks.length + replays.length === limit;
   } catch (error) {
     observer.failed("claim", error);
     return false;

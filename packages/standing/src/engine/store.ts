@@ -206,7 +206,7 @@ async function settleTasks(
   const ended: DueTaskLease[] = [];
   const moved: DueTaskMove[] = [];
   for (const task of held) {
-    if (task.kind === "cancel") continue;
+    if (task.kind === "cancel" || task.kind === "replay") continue;
     const of = byId.get(task.ownerId);
     const isStill = of === undefined || of.book.state === "paused";
     const times = {

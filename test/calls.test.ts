@@ -817,7 +817,7 @@ const standing: Case[] = [
   ["RunStandingProgram", { id: "look" }, "failed_precondition STANDING_PROGRAM_NOT_ACTIVE"],
   ["ResumeStandingProgram", { id: "look" }, "ok standingProgram"],
   ["ResumeStandingProgram", { id: "none" }, noProgram],
-  ["PreviewStandingProgram", { id: "look" }, "ok nextTimes,tzVersion,estimate,needsApproval"],
+  ["PreviewStandingProgram", { id: "look" }, "ok nextTimes,tzVersion,estimate,needsApproval,seen,matched"],
   ["PreviewStandingProgram", { id: "look", count: 101 }, "invalid_argument PREVIEW_COUNT_INVALID"],
   ["DeleteStandingProgram", { id: "look" }, "ok "],
   ["DeleteStandingProgram", { id: "look" }, noProgram],

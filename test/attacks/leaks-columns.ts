@@ -131,6 +131,12 @@ const columnKinds: Readonly<Record<string, Partial<Record<ColumnKind, string>>>>
   standing_listeners: {
     name: "trigger_slug",
   },
+  standing_polls: {
+    digest: "identity",
+    sealed: "state",
+    told: "code",
+    quoted: "detail",
+  },
   standing_programs: {
     definition: "title",
     name: "slug",
@@ -143,6 +149,9 @@ const columnKinds: Readonly<Record<string, Partial<Record<ColumnKind, string>>>>
     name: "lane rate_key source_key",
     sealed: "input",
     told: "detail",
+  },
+  standing_seen: {
+    digest: "content digest",
   },
   standing_usage: {
     name: "day",

@@ -44,8 +44,7 @@ async function meet(relay: Relay, doom: Doom): Promise<boolean> {
 /** Lends a set of workers to a test. After a failure they may be anywhere: others take their place. */
 async function withRelay<T>(run: (relay: Relay) => Promise<T>): Promise<T> {
   // One that a test was too slow for comes back when it is done.
-  await until(() => idle.length > 0, 300_000, "workers that are free");
-  const relay = idle.pop() as Relay;
+  const relay = await takeIdle();
   let next: Relay | undefined;
   try {
     const result = await run(relay);
@@ -54,6 +53,15 @@ async function withRelay<T>(run: (relay: Relay) => Promise<T>): Promise<T> {
   } finally {
     next ??= await replace(relay);
     idle.push(next);
+  }
+}
+
+/** The one that is free first. Whoever waits beside may have it before: then the next one. */
+async function takeIdle(): Promise<Relay> {
+  for (;;) {
+    await until(() => idle.length > 0, 300_000, "workers that are free");
+    const relay = idle.pop();
+    if (relay !== undefined) return relay;
   }
 }
 

@@ -22,6 +22,9 @@ class LongestFirst extends BaseSequencer {
   }
 }
 
+// As many as there are sets of workers that test/crash kills.
+const killedAtOnce = process.env["SVC_CRASH_ROUNDS"] === undefined ? undefined : 3;
+
 const besideOthers: TestProjectInlineConfiguration = {
   extends: true,
   test: { name: "beside others", include, exclude: [...configDefaults.exclude, ...measured] },
@@ -42,6 +45,7 @@ export default defineConfig({
     maxWorkers: Math.max(2, availableParallelism()) + 1,
     sequence: { sequencer: LongestFirst },
     ...(measured.length === 0 ? { include } : { projects: [besideOthers, alone] }),
+    ...(killedAtOnce !== undefined && { maxConcurrency: killedAtOnce }),
     // Far beyond what a test takes: they end what hangs, also on a machine with other work.
     testTimeout: 60_000,
     hookTimeout: 120_000,

@@ -14,6 +14,7 @@ import { jobLatency } from "./cases/job-latency.ts";
 import { jobs } from "./cases/jobs.ts";
 import { latency } from "./cases/latency.ts";
 import { nodes } from "./cases/nodes.ts";
+import { replay } from "./cases/replay.ts";
 import { rows } from "./cases/rows.ts";
 import { rpc } from "./cases/rpc.ts";
 import { search } from "./cases/search.ts";
@@ -42,6 +43,7 @@ const cases: readonly BenchCase[] = [
   growth,
   nodes,
   snapshot,
+  replay,
 ];
 
 const help = `Measures the service against peers and limits: one machine, one run, every part a process of its own.

@@ -17,7 +17,7 @@ const allowedImports: Record<string, readonly string[]> = {
   program: ["core", "catalog"],
   asks: ["gen", "core", "db", "catalog", "tools", "delivery", "program"],
   jobs: ["gen", "core", "db", "catalog", "connections", "tools", "delivery", "program", "asks"],
-  standing: ["gen", "core", "db", "catalog", "program", "jobs"],
+  standing: ["gen", "core", "db", "catalog", "tools", "program", "jobs"],
   node: [
     "gen",
     "core",

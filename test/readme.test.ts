@@ -15,7 +15,7 @@ const [, tour = ""] = /^## Tour$([\s\S]*?)^### The same in TypeScript$/m.exec(re
 /** What differs from run to run: ids, times, secrets, durations, ports. */
 function normalize(text: string): string {
   return text
-    .replace(/\b(evt|dlv|sub|acc|call)_[0-9a-z]{26}/g, "$1_ID")
+    .replace(/\b(evt|dlv|sub|acc|call|stp)_[0-9a-z]{26}/g, "$1_ID")
     .replace(/whsec_[A-Za-z0-9+/=]+/g, "whsec_SECRET")
     .replace(/\d{4}-\d\d-\d\dT[\d:.]+Z/g, "TIME")
     .replace(/"durationMs":\d+/g, '"durationMs":0')

@@ -351,6 +351,7 @@ CREATE UNIQUE INDEX jobs_child_key ON public.jobs USING btree (parent_job_id, ch
 CREATE INDEX jobs_children ON public.jobs USING btree (project_id, parent_job_id, id) WHERE (parent_job_id IS NOT NULL);
 CREATE UNIQUE INDEX jobs_idempotency_key ON public.jobs USING btree (project_id, idempotency_key) WHERE (idempotency_key IS NOT NULL);
 CREATE INDEX jobs_project ON public.jobs USING btree (project_id, id);
+CREATE INDEX jobs_rehearsals ON public.jobs USING btree (project_id, id) WHERE (mode = 'rehearse'::text);
 CREATE INDEX jobs_simulated_from ON public.jobs USING btree (simulated_from) WHERE (simulated_from IS NOT NULL);
 CREATE INDEX jobs_simulations ON public.jobs USING btree (project_id, id) WHERE (mode = 'simulate'::text);
 CREATE INDEX jobs_skill ON public.jobs USING btree (project_id, skill_slug, id) WHERE (skill_slug <> ''::text);
@@ -405,6 +406,35 @@ create table quarantined_posts (
 );
 CREATE INDEX quarantined_posts_held ON public.quarantined_posts USING btree (id) WHERE (released_at IS NULL);
 CREATE INDEX quarantined_posts_toolkit ON public.quarantined_posts USING btree (toolkit_slug, id);
+
+create table replays (
+  id uuid not null,
+  project_id uuid not null,
+  state text not null,
+  reason text default ''::text not null,
+  waits_for_id uuid,
+  toolkit_slug text not null,
+  trigger_slug text not null,
+  subscription_id uuid,
+  only_undelivered boolean not null,
+  since timestamp(3) with time zone not null,
+  until timestamp(3) with time zone not null,
+  per_second integer not null,
+  total bigint default 0 not null,
+  uncounted_from_id uuid,
+  queued bigint default 0 not null,
+  position_event_id uuid not null,
+  position_subscription_id uuid not null,
+  paced_at timestamp(3) with time zone not null,
+  created_at timestamp(3) with time zone not null,
+  updated_at timestamp(3) with time zone not null,
+  ended_at timestamp(3) with time zone,
+  constraint replays_pkey PRIMARY KEY (id),
+  constraint replays_project_id_projects_id_fk FOREIGN KEY (project_id) REFERENCES projects(id)
+);
+CREATE INDEX replays_ended ON public.replays USING btree (ended_at) WHERE (ended_at IS NOT NULL);
+CREATE INDEX replays_project ON public.replays USING btree (project_id, id);
+CREATE INDEX replays_unfinished ON public.replays USING btree (project_id) WHERE (ended_at IS NULL);
 
 create table routing_state (
   id smallint not null,
@@ -474,6 +504,28 @@ create table standing_listeners (
 CREATE INDEX standing_listeners_ended ON public.standing_listeners USING btree (ended_at) WHERE (ended_at IS NOT NULL);
 CREATE INDEX standing_listeners_trigger ON public.standing_listeners USING btree (project_id, trigger_slug, from_version);
 
+create table standing_polls (
+  program_id uuid not null,
+  project_id uuid not null,
+  generation integer not null,
+  identity bytea not null,
+  state bytea not null,
+  is_primed boolean not null,
+  polls bigint default 0 not null,
+  seen integer not null,
+  has_stale boolean not null,
+  polled_at timestamp(3) with time zone not null,
+  outcome text not null,
+  code text not null,
+  detail text not null,
+  pages integer not null,
+  rows integer not null,
+  found integer not null,
+  failures_in_row integer not null,
+  constraint standing_polls_pkey PRIMARY KEY (program_id),
+  constraint standing_polls_project_id_projects_id_fk FOREIGN KEY (project_id) REFERENCES projects(id)
+);
+
 create table standing_programs (
   id uuid not null,
   project_id uuid not null,
@@ -495,6 +547,7 @@ create table standing_programs (
   deleted_at timestamp(3) with time zone,
   seen bigint default 0 not null,
   filtered bigint default 0 not null,
+  pending_version integer default 0 not null,
   constraint standing_programs_pkey PRIMARY KEY (id),
   constraint standing_programs_project_id_projects_id_fk FOREIGN KEY (project_id) REFERENCES projects(id)
 );
@@ -549,6 +602,7 @@ create table standing_runs (
   is_counted boolean default false not null,
   bytes integer default 0 not null,
   rate_key text default ''::text not null,
+  row_count integer default 0 not null,
   constraint standing_runs_pkey PRIMARY KEY (id),
   constraint standing_runs_project_id_projects_id_fk FOREIGN KEY (project_id) REFERENCES projects(id)
 );
@@ -561,6 +615,15 @@ CREATE INDEX standing_runs_started ON public.standing_runs USING btree (project_
 CREATE INDEX standing_runs_uncounted ON public.standing_runs USING btree (program_id, id) WHERE ((state = 'ended'::text) AND (NOT is_counted));
 CREATE INDEX standing_runs_waiting ON public.standing_runs USING btree (project_id, id) WHERE ((state = 'queued'::text) AND (reason = 'project_runs'::text));
 CREATE UNIQUE INDEX standing_runs_window ON public.standing_runs USING btree (program_id, lane) WHERE (state = 'collecting'::text);
+
+create table standing_seen (
+  program_id uuid not null,
+  generation integer not null,
+  digest bytea not null,
+  content bytea not null,
+  seen_at timestamp(3) with time zone not null,
+  constraint standing_seen_key PRIMARY KEY (program_id, generation, digest)
+);
 
 create table standing_usage (
   program_id uuid not null,
@@ -583,6 +646,12 @@ create table standing_versions (
   key_id uuid not null,
   key_role text not null,
   created_at timestamp(3) with time zone not null,
+  approval text default ''::text not null,
+  approval_id text default ''::text not null,
+  granted_version integer default 0 not null,
+  rehearsal_job_id uuid,
+  plan_hash text default ''::text not null,
+  note text default ''::text not null,
   constraint standing_versions_key PRIMARY KEY (program_id, version)
 );
 

@@ -84,7 +84,7 @@ const columnKinds: Readonly<Record<string, Partial<Record<ColumnKind, string>>>>
   },
   jobs: {
     name: "cancel_chain child_key idempotency_key pause_chain plan_approval_id principal_chain skill_slug standing_program_id",
-    digest: "content_digest program_digest",
+    digest: "call_seed content_digest program_digest",
     told: "child estimate park receipt saga used",
     sealed: "input overrides progress",
     quoted: "last_error",
@@ -107,6 +107,9 @@ const columnKinds: Readonly<Record<string, Partial<Record<ColumnKind, string>>>>
     before: "headers query",
     name: "toolkit_slug",
   },
+  replays: {
+    name: "toolkit_slug trigger_slug",
+  },
   secrets: {
     sealed: "value",
     name: "name",
@@ -119,6 +122,21 @@ const columnKinds: Readonly<Record<string, Partial<Record<ColumnKind, string>>>>
   due_tasks: {
     name: "subject",
   },
+  standing_arrivals: {
+    name: "trigger_slug",
+  },
+  standing_dedupe: {
+    name: "key",
+  },
+  standing_listeners: {
+    name: "trigger_slug",
+  },
+  standing_polls: {
+    digest: "identity",
+    sealed: "state",
+    told: "code",
+    quoted: "detail",
+  },
   standing_programs: {
     definition: "title",
     name: "slug",
@@ -128,9 +146,12 @@ const columnKinds: Readonly<Record<string, Partial<Record<ColumnKind, string>>>>
     name: "key",
   },
   standing_runs: {
-    name: "lane source_key",
+    name: "lane rate_key source_key",
     sealed: "input",
     told: "detail",
+  },
+  standing_seen: {
+    digest: "content digest",
   },
   standing_usage: {
     name: "day",

@@ -1,3 +1,4 @@
+import { until } from "@svc/testing/server-process";
 import type { Json, Playing } from "./leaks-playing.ts";
 
 /** Every call that reads, over all there is, and those that end something. */
@@ -31,6 +32,7 @@ export async function readAll({ call, server, pages }: Playing): Promise<void> {
   await readTriggers(call);
   await readJobs(call);
   await readStanding(call);
+  await readPolls(call);
   await call("ContactsService/ListContacts", {});
   pages.push(await (await fetch(`${server.url}/metrics`)).text());
   await call("JobsService/ListSkills");
@@ -52,6 +54,14 @@ async function readTriggers(call: Playing["call"]): Promise<void> {
   await call("TriggersService/ListDeliveryAttempts", { deliveryId: deliveries[0].id });
   await call("TriggersService/ReplayEvent", { eventId: events[0].id });
   await call("TriggersService/ReplayEvents", { subscriptionId: own.id, since: "2026-01-01T00:00:00Z" });
+  const { replay } = await call("TriggersService/StartReplay", {
+    subscriptionId: own.id,
+    since: "2026-01-01T00:00:00Z",
+  });
+  await call("TriggersService/GetReplay", { id: replay.id });
+  await call("TriggersService/ListReplays", {});
+  await call("TriggersService/UpdateReplay", { id: replay.id, perSecond: 100 });
+  await call("TriggersService/CancelReplay", { id: replay.id });
   await call("TriggersService/DeleteSubscription", { id: own.id });
 }
 
@@ -88,4 +98,22 @@ async function readStanding(call: Playing["call"]): Promise<void> {
   await call("StandingService/GetStandingProgram", { id });
   await call("StandingService/ListStandingPrograms", {});
   await call("StandingService/DeleteStandingProgram", { id });
+}
+
+/** Polls that find nothing, and polls that the app refuses in words of its own. */
+async function readPolls(call: Playing["call"]): Promise<void> {
+  const polls = {
+    "new-events": { call: "calendar.list_events", args: { calendar_id: "primary" } },
+    "new-deals": { call: "sales_crm.list_deals", args: { status: "open" } },
+  };
+  const steps = [{ id: "pause", wait: "1m" }];
+  for (const [slug, poll] of Object.entries(polls)) {
+    const source = { poll: { ...poll, entity: "ann", every: "5m" } };
+    const definition = { version: 1, source, program: { version: 1, title: "Look", steps } };
+    await call("StandingService/CreateStandingProgram", { slug, definitionJson: JSON.stringify(definition) });
+    await until(async () => {
+      const { standingProgram } = await call("StandingService/GetStandingProgram", { id: slug });
+      return standingProgram.lastPollAt !== undefined;
+    });
+  }
 }

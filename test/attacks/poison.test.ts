@@ -121,7 +121,7 @@ test("a job that kills its node is parked at the third, takes down no fourth, an
     const workers = await Promise.all(Array.from({ length: lossesMax + 1 }, () => bench.worker()));
     const survivor = workers.pop()!;
     for (const worker of [...workers, survivor]) {
-      await worker.tell({ arm: { point: "before-call", nth: 1 } });
+      await worker.tell({ arm: { point: "before-call", nth: 1, act: "kill" } });
       await worker.tell({ start: true });
       if (worker !== survivor) await until(() => worker.isDead(), 40_000, "the worker's death");
     }

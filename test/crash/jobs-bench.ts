@@ -9,19 +9,35 @@ import { bundled } from "@svc/testing/bundled";
 import { compileCache } from "@svc/testing/compile-cache";
 import { adminToken, call, type ServerProcess, startServerProcess, until, vaultKey } from "@svc/testing/server-process";
 import { expect } from "vitest";
-import { kinds, programOf } from "./jobs-programs.ts";
-import { itemsMax, type JobsProvider, startJobsProvider, writeDefinitions } from "./jobs-provider.ts";
-
-/** Where a worker is killed: at a fault point of its own process, or by the app that holds its request. */
-export type KillPoint = { readonly point: string; readonly nth: number };
+import { times } from "./jobs-parts.ts";
+import { kinds, programText } from "./jobs-programs.ts";
+import { itemsMax, type JobsProvider, type SeenRequest, startJobsProvider, writeDefinitions } from "./jobs-provider.ts";
+import { openStoreLine, type StoreLine } from "./store-line.ts";
 
 /** A worker's process. */
 export type Worker = {
+  readonly nodeId: string;
+  /** Its way to the store. */
+  readonly line: StoreLine;
+  /** Told when it comes to the point that it is armed for, unless that kills it. */
+  onReached: () => void;
   isDead(): boolean;
-  /** Sends a message and waits for its echo, or for the worker's end. */
-  tell(message: object): Promise<void>;
+  /** Sends a message and waits for its answer; undefined where it died over it. */
+  tell(message: object): Promise<WorkerAnswer | undefined>;
+  /** Stops its process where it stands. */
+  freeze(): void;
+  /** Lets it go on. */
+  thaw(): void;
   /** Kills it as a kill -9 does; resolves once it has ended. */
   kill(): Promise<void>;
+};
+
+/** Of a call that it served: the reason of its refusal, or the job. */
+export type WorkerAnswer = {
+  readonly id: number;
+  readonly nodeId?: string;
+  readonly refused?: string;
+  readonly jobId?: string;
 };
 
 /** A job as GetJob answers it, as far as the tests look. */
@@ -29,8 +45,9 @@ export type JobAnswer = {
   id: string;
   status: string;
   lastError?: string;
-  park?: { reason: string; judgment?: { requestId: string; continuations: string[] } };
+  park?: { reason: string; childJobId?: string; judgment?: { requestId: string; continuations: string[] } };
   stepReceipts: { stepId: string; kind: string; state: string; rows?: Counts; calls?: Counts; undo?: Counts }[];
+  attempts?: object[];
   receipt?: {
     outcome: string;
     lastSeq: number;
@@ -50,14 +67,10 @@ type CallCountName = "read" | "write" | "destructive" | "retried";
 export type JobsBench = {
   readonly provider: JobsProvider;
   readonly env: Record<string, string>;
-  /** Starts a worker's process, which does nothing yet. */
-  worker(): Promise<Worker>;
+  /** Starts a worker's process, which does nothing yet. `runsMax`: how many jobs it drives at one time. */
+  worker(limits?: { readonly runsMax: number }): Promise<Worker>;
   close(): Promise<void>;
 };
-
-/** Times of the workers, in milliseconds. The second is longer than any call of the programs. */
-const leaseMs = 1_000;
-const runningMaxMs = 4_500;
 
 /** Makes the bench over a database. */
 export async function createJobsBench(databaseUrl: string): Promise<JobsBench> {
@@ -76,8 +89,9 @@ export async function createJobsBench(databaseUrl: string): Promise<JobsBench> {
   return {
     provider,
     env,
-    worker() {
-      const limits = { leaseMs, pollMs: 50, undoBackoffMs: 50, inDoubtPollMs: 200 };
+    worker(others = undefined) {
+      const { leaseMs, runningMaxMs } = times;
+      const limits = { ...others, leaseMs, pollMs: 50, undoBackoffMs: 50, inDoubtPollMs: 200 };
       const given = { ...definitions, databaseUrl, vaultKey: key, limits, runningMaxMs };
       const worker = startWorker(given);
       workers.push(worker);
@@ -92,25 +106,45 @@ export async function createJobsBench(databaseUrl: string): Promise<JobsBench> {
 }
 
 const fixture = fileURLToPath(new URL("worker.fixture.ts", import.meta.url));
+let messages = 0;
 
-async function startWorker(given: object): Promise<Worker> {
+async function startWorker(given: { readonly databaseUrl: string }): Promise<Worker> {
   const env = { ...compileCache, PATH: process.env["PATH"] };
-  const child = fork(await bundled(fixture), [JSON.stringify(given)], { execArgv: [], env });
-  const exited = once(child, "exit");
-  const [first] = await Promise.race([once(child, "message"), exited]);
-  if (first !== "ready") throw new Error(`the worker ended with ${first}`);
-  return {
+  const line = await openStoreLine(() => given.databaseUrl);
+  const child = fork(await bundled(fixture), [JSON.stringify({ ...given, databaseUrl: line.url })], {
+    execArgv: [],
+    env,
+  });
+  const answers = new Map<number, (answer: WorkerAnswer) => void>();
+  const exited = once(child, "exit").then(() => undefined);
+  void exited.then(() => line.close());
+  const answered = (id: number) => new Promise<WorkerAnswer>((resolve) => answers.set(id, resolve));
+  const ready = answered(0);
+  child.on("message", (message: WorkerAnswer | { readonly at: string }) => {
+    if ("at" in message) worker.onReached();
+    else answers.get(message.id)?.(message);
+  });
+  const nodeId = (await Promise.race([ready, exited]))?.nodeId;
+  if (nodeId === undefined) throw new Error("a worker ended before it was ready");
+  const worker: Worker = {
+    ...{ nodeId, line },
+    onReached: () => {},
     isDead: () => child.exitCode !== null || child.signalCode !== null,
-    async tell(message) {
+    tell(message) {
+      const id = ++messages;
+      const answer = answered(id);
       // One that is dead is told nothing.
-      child.send(message, () => {});
-      await Promise.race([once(child, "message"), exited]);
+      child.send({ ...message, id }, () => {});
+      return Promise.race([answer, exited]);
     },
+    freeze: () => void child.kill("SIGSTOP"),
+    thaw: () => void child.kill("SIGCONT"),
     async kill() {
       child.kill("SIGKILL");
       await exited;
     },
   };
+  return worker;
 }
 
 /** Starts a node of the server on the bench. */
@@ -137,23 +171,51 @@ export async function allowRequests(server: ServerProcess, appUrl: string): Prom
 }
 
 /** Submits a job of a kind; the tag is its idempotency key, too. */
-export async function submit(server: { url: string }, kind: string, tag: string, appUrl = ""): Promise<string> {
+export function submit(server: { url: string }, kind: string, tag: string, appUrl = ""): Promise<string> {
+  const { program = {}, simulateFirst } = kinds[kind] ?? {};
+  return submitProgram(server, { program, tag, appUrl, options: { ...(simulateFirst && { simulateFirst }) } });
+}
+
+/** Submits a job of a program, with its tag as idempotency key. */
+export async function submitProgram(
+  server: { url: string },
+  { program, tag, appUrl, options }: { program: object; tag: string; appUrl: string; options?: object },
+): Promise<string> {
   const { job } = await call<{ job: { id: string } }>(server, "JobsService/SubmitJob", {
-    programJson: programOf(kind, tag, appUrl),
+    programJson: programText(program, tag, appUrl),
     idempotencyKey: tag,
+    ...options,
   });
   return job.id;
 }
 
-/** A job as it is now. A question it waits for is answered: proceed. */
-export async function look(server: { url: string }, id: string): Promise<{ job: JobAnswer; isEnded: boolean }> {
+/**
+ * A job as it is now. A question it waits for is answered: proceed, or as `continuation` says. A pause is ended, and so is the park of
+ * a job whose nodes lost their leases since the machine had too much other work.
+ */
+export async function look(
+  server: { url: string },
+  id: string,
+  continuation = "proceed",
+): Promise<{ job: JobAnswer; isEnded: boolean }> {
   const { job } = await call<{ job: JobAnswer }>(server, "JobsService/GetJob", { id });
-  const requestId = job.status === "JOB_STATUS_PARKED" ? job.park?.judgment?.requestId : undefined;
+  if (job.receipt !== undefined) return { job, isEnded: true };
+  const requestId = job.park?.judgment?.requestId;
   if (requestId !== undefined) {
-    const answer = { jobId: id, requestId, principalId: "owner", continuation: "proceed" };
+    const answer = { jobId: id, requestId, principalId: "owner", continuation };
     await call(server, "JobsService/AnswerAsk", answer);
   }
-  return { job, isEnded: job.receipt !== undefined };
+  if (job.park?.reason === "poisoned") await release(server, id);
+  if (job.park?.childJobId) await look(server, job.park.childJobId, continuation);
+  if (job.park?.reason === "paused") await call(server, "JobsService/ResumeJob", { id });
+  return { job, isEnded: false };
+}
+
+async function release(server: { url: string }, id: string): Promise<void> {
+  const { projectId } = await call<{ projectId: string }>(server, "IdentityService/GetIdentity", {});
+  // Another look may have released it.
+  await call(server, "AdminService/ReleaseJob", { projectId, jobId: id }, adminToken).catch(() => {});
+  process.stderr.write(`${id} was parked as poisoned, and is released\n`);
 }
 
 /** Waits until a job has ended, answering what it asks. */
@@ -172,7 +234,8 @@ export async function untilEnded(server: { url: string }, id: string, timeoutMs:
   return seen as JobAnswer;
 }
 
-type EventAnswer = { seq: number; type: string; payloadJson: string };
+/** An entry of a log. */
+export type EventAnswer = { seq: number; type: string; payloadJson: string };
 
 async function eventsOf(server: { url: string }, jobId: string): Promise<EventAnswer[]> {
   const events: EventAnswer[] = [];
@@ -188,18 +251,28 @@ async function eventsOf(server: { url: string }, jobId: string): Promise<EventAn
   }
 }
 
-/** Whether a job that ended tells the truth about what the app saw. */
+/** A job that ended. `ends`: as what, where not as its kind does. */
+type Examined = {
+  readonly job: JobAnswer;
+  readonly kind: string;
+  readonly tag: string;
+  readonly provider: JobsProvider;
+  readonly ends?: string | undefined;
+};
+
+/** Whether a job that ended tells the truth about what the app saw. Its log. */
 export async function examine(
   server: { url: string },
-  { job, kind, tag, provider }: { job: JobAnswer; kind: string; tag: string; provider: JobsProvider },
-): Promise<void> {
+  { job, kind, tag, provider, ends = kinds[kind]?.ends }: Examined,
+): Promise<readonly EventAnswer[]> {
   const what = `${kind} ${tag}`;
-  expect(job.status, `${what}: ${job.lastError}`).toBe(`JOB_STATUS_${kinds[kind]?.ends}`);
+  expect(job.status, `${what}: ${job.lastError}`).toBe(`JOB_STATUS_${ends}`);
   const events = await eventsOf(server, job.id);
   expect(
     events.map(({ seq }) => seq),
     what,
   ).toEqual(events.map((_event, index) => index + 1));
+  expect(job.attempts ?? [], what).toHaveLength(kinds[kind]?.first === undefined ? 0 : 1);
   // How a question's publication went may be known only after the end.
   const after = events.slice(job.receipt?.lastSeq ?? 0).filter(({ type }) => type !== "ask-delivery-changed");
   expect(after, what).toEqual([]);
@@ -210,12 +283,24 @@ export async function examine(
   ).toHaveLength(1);
   expect(JSON.stringify([job, events]), what).not.toContain("marker-");
   examineReceipts(job, what);
+  examinePauses(events, what);
   examineWrites(job, ownRequests(provider, tag), what);
   if (kind === "sets") {
     const text = Array.from({ length: itemsMax }, (_, n) => `i${itemsMax - 1 - n}`).join("");
     expect(JSON.parse(job.receipt?.resultJson ?? "{}"), what).toEqual({ all: itemsMax, text, alone: 0, taken: 3 });
   }
   if (kind === "filter") expect(JSON.parse(job.receipt?.resultJson ?? "{}"), what).toEqual({ all: 8 });
+  return events;
+}
+
+/** While a job is parked as paused nothing of it happens but what its questions do. */
+function examinePauses(events: readonly EventAnswer[], what: string): void {
+  let isPaused = false;
+  for (const { type, payloadJson } of events) {
+    const { reason } = JSON.parse(payloadJson || "{}") as { reason?: string };
+    if (type === "job-status-changed") isPaused = reason === "paused";
+    else if (isPaused) expect(type, `${what}: while it is paused`).toMatch(/^job-(?:paused|resumed)$|^ask-/);
+  }
 }
 
 /** The requests of one job: its writes name its tag. */
@@ -244,10 +329,15 @@ function examineReceipts({ stepReceipts, receipt }: JobAnswer, what: string): vo
 }
 
 /** No write without a key arrived twice, those with one came with the same, and nothing is missing in silence. */
-function examineWrites(job: JobAnswer, seen: ReturnType<typeof ownRequests>, what: string): void {
+function examineWrites(job: JobAnswer, seen: readonly SeenRequest[], what: string): void {
   const counted = new Map<string, number>();
   const keys = new Map<string, string | undefined>();
-  for (const { path, text, key } of seen) {
+  let refused = 0;
+  for (const { path, text, key, isRefused } of seen) {
+    if (isRefused === true) {
+      refused++;
+      continue;
+    }
     counted.set(text, (counted.get(text) ?? 0) + 1);
     if (path !== "/keyed") {
       expect(key, what).toBeUndefined();
@@ -261,7 +351,8 @@ function examineWrites(job: JobAnswer, seen: ReturnType<typeof ownRequests>, wha
   expect(new Set(keys.values()).size, `${what}: every write has a key of its own`).toBe(keys.size);
   const { write = 0, destructive = 0, unknown = 0, retried = 0 } = job.receipt?.calls ?? {};
   // What never arrived is in doubt, and every call that ended well did arrive.
-  expect(counted.size, `${what}: writes that arrived`).toBeGreaterThanOrEqual(write + destructive - unknown - retried);
+  const arrived = write + destructive - unknown - retried - refused;
+  expect(counted.size, `${what}: writes that arrived`).toBeGreaterThanOrEqual(arrived);
 }
 
 /** Waits until no job has work left. */

@@ -1,4 +1,7 @@
-import { examine, type JobsBench, look, submit, untilEnded } from "./jobs-bench.ts";
+import type { ServerProcess } from "@svc/testing/server-process";
+import { allowRequests, connectDesk, examine, type JobsBench, look, submit, untilEnded } from "./jobs-bench.ts";
+import { kinds } from "./jobs-programs.ts";
+import { promoteSkills } from "./jobs-skills.ts";
 
 /** Jobs that are submitted one after another by several clients at once. */
 export type JobsLoad = {
@@ -10,23 +13,25 @@ export type JobsLoad = {
   stop(): Promise<void>;
 };
 
-const mix = [
-  "read",
-  "write",
-  "keyed write",
-  "pages",
-  "map of reads",
-  "map of writes",
-  "map of keyed writes",
-  "judge",
-  "undo",
-];
+/** Every kind of work that is done in one attempt. */
+const mix = Object.keys(kinds).filter((kind) => kinds[kind]?.first === undefined);
 /** A client waits so long for the end of a job before it submits the next. */
 const patienceMs = 4_000;
 let tags = 0;
 
+/** Makes what the programs of a load need. */
+export async function prepareLoad(server: ServerProcess, bench: JobsBench): Promise<void> {
+  await connectDesk(server);
+  await allowRequests(server, bench.provider.url);
+  await promoteSkills(server, { bench, finish: (id) => untilEnded(server, id, 60_000) });
+}
+
 /** Starts `clients` clients. A call that fails is made again, a submission with the same idempotency key. */
-export function startJobsLoad(serviceOf: () => { url: string }, clients: number): JobsLoad {
+export function startJobsLoad(
+  serviceOf: () => { url: string },
+  { provider: { url: appUrl } }: JobsBench,
+  clients: number,
+): JobsLoad {
   const submitted: JobsLoad["submitted"] = new Map();
   let ended = 0;
   let isStopped = false;
@@ -34,7 +39,7 @@ export function startJobsLoad(serviceOf: () => { url: string }, clients: number)
     for (let turn = place; !isStopped; turn++) {
       const kind = mix[turn % mix.length] ?? "read";
       const tag = `l${++tags}`;
-      const id = await insist(() => submit(serviceOf(), kind, tag));
+      const id = await insist(() => submit(serviceOf(), kind, tag, appUrl));
       submitted.set(tag, { id, kind });
       const until = Date.now() + patienceMs;
       let isEnded = false;

@@ -1,8 +1,10 @@
 import { startTestPostgres } from "@svc/testing/database";
-import { freePort, type ServerProcess } from "@svc/testing/server-process";
+import { freePort, type ServerProcess, until } from "@svc/testing/server-process";
 import { afterEach, expect, test } from "vitest";
-import { connectDesk, createJobsBench, startNode, untilIdle } from "./jobs-bench.ts";
-import { examineLoad, pause, startJobsLoad } from "./jobs-load.ts";
+import { createJobsBench, examine, look, startNode, submit, untilIdle } from "./jobs-bench.ts";
+import { examineLoad, pause, prepareLoad, startJobsLoad } from "./jobs-load.ts";
+
+// Nodes as a deployment runs them, with its leases of 30 s.
 
 const rounds = Number(process.env["SVC_CRASH_ROUNDS"] ?? 0);
 const cleanups: (() => Promise<unknown>)[] = [];
@@ -26,10 +28,10 @@ test.runIf(rounds > 0)(
     const nodes: ServerProcess[] = [];
     cleanups.push(() => Promise.all(nodes.map((node) => node.end("SIGKILL"))));
     for (const port of ports) nodes.push(await startNode(bench, { SVC_PORT: port }));
-    await connectDesk(nodes[0]!);
+    await prepareLoad(nodes[0]!, bench);
     let turn = 0;
     // A client that is refused by the one node goes to the other.
-    const load = startJobsLoad(() => nodes[turn++ % 2]!, 20);
+    const load = startJobsLoad(() => nodes[turn++ % 2]!, bench, 20);
     cleanups.push(() => load.stop());
     for (let round = 0; round < rounds; round++) {
       await pause(2_000 + Math.random() * 1_000);
@@ -44,5 +46,48 @@ test.runIf(rounds > 0)(
     await untilIdle(postgres.url, 60_000);
     expect(endedUnderLoad).toBeGreaterThan(rounds);
     process.stdout.write(`${rounds} kills, ${load.submitted.size} jobs, ${endedUnderLoad} ended between them\n`);
+  },
+);
+
+/** Kinds whose writes are all keyed. */
+const keyed = ["keyed write", "map of keyed writes", "keyed http write", "map of keyed http writes", "skills"];
+
+test.runIf(rounds > 0)(
+  "keyed writes that were lost with their node by kill -9 are resolved within 35 s",
+  { timeout: 240_000 },
+  async () => {
+    const postgres = await startTestPostgres();
+    cleanups.push(() => postgres.stop());
+    const bench = await createJobsBench(postgres.url);
+    cleanups.push(() => bench.close());
+    const nodes = [await startNode(bench)];
+    cleanups.push(() => Promise.all(nodes.map((node) => node.end("SIGKILL"))));
+    const [doomed] = nodes as [ServerProcess];
+    await prepareLoad(doomed, bench);
+    const inFlight = new Set<string>();
+    bench.provider.onRequest = ({ method, text }) => {
+      if (method === "POST") inFlight.add(text.split("/")[0] ?? "");
+      return method === "POST";
+    };
+    const ids = new Map<string, string>();
+    for (const kind of keyed) ids.set(kind, await submit(doomed, kind, `k${ids.size}`, bench.provider.url));
+    await until(() => inFlight.size === keyed.length, 60_000, "a write of each in flight");
+    const heir = await startNode(bench);
+    nodes.push(heir);
+    await doomed.end("SIGKILL");
+    bench.provider.onRequest = () => false;
+    const diedAt = Date.now();
+    await until(
+      async () => (await Promise.all([...ids.values()].map((id) => look(heir, id)))).every(({ isEnded }) => isEnded),
+      120_000,
+      "the end of all",
+    );
+    const tookMs = Date.now() - diedAt;
+    for (const [index, [kind, id]] of [...ids].entries()) {
+      const { job } = await look(heir, id);
+      await examine(heir, { job, kind, tag: `k${index}`, provider: bench.provider });
+    }
+    process.stdout.write(`keyed writes of ${keyed.length} jobs resolved ${tookMs} ms after the kill\n`);
+    expect(tookMs).toBeLessThanOrEqual(35_000);
   },
 );

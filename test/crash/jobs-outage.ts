@@ -1,8 +1,7 @@
-import { once } from "node:events";
 import { readFile } from "node:fs/promises";
-import { connect, createServer, type Socket } from "node:net";
 import { join } from "node:path";
 import { startTestPostgres, type TestPostgres } from "@svc/testing/database";
+import { openStoreLine } from "./store-line.ts";
 
 /** A PostgreSQL whose address stays the same while it is crashed and started again. */
 export type CrashingPostgres = {
@@ -15,29 +14,9 @@ export type CrashingPostgres = {
 /** Starts it, writing through to the disk. */
 export async function startCrashingPostgres(): Promise<CrashingPostgres> {
   let postgres: TestPostgres = await startTestPostgres();
-  const sockets = new Set<Socket>();
-  const server = createServer((client) => {
-    const upstream = connect(Number(new URL(postgres.url).port), "127.0.0.1");
-    for (const [from, to] of [
-      [client, upstream],
-      [upstream, client],
-    ] as const) {
-      sockets.add(from);
-      from.pipe(to);
-      from.on("error", () => to.destroy());
-      from.on("close", () => {
-        sockets.delete(from);
-        to.destroy();
-      });
-    }
-  }).listen(0, "127.0.0.1");
-  await once(server, "listening");
-  const url = new URL(postgres.url);
-  const address = server.address();
-  if (address === null || typeof address === "string") throw new Error("no port");
-  url.port = String(address.port);
+  const line = await openStoreLine(() => postgres.url);
   return {
-    url: url.href,
+    url: line.url,
     async crash() {
       const lock = await readFile(join(postgres.dataDir, "postgres", "data", "postmaster.pid"), "utf8");
       process.kill(Number.parseInt(lock, 10), "SIGQUIT");
@@ -45,8 +24,7 @@ export async function startCrashingPostgres(): Promise<CrashingPostgres> {
       postgres = await postgres.restart();
     },
     async stop() {
-      server.close();
-      for (const socket of sockets) socket.destroy();
+      line.close();
       await postgres.stop();
     },
   };

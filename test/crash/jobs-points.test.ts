@@ -1,229 +1,152 @@
-import { createTestDatabase, type TestDatabase } from "@svc/testing/database";
-import { call, type ServerProcess } from "@svc/testing/server-process";
-import { type Subscriber, startSubscriber } from "@svc/testing/subscriber";
-import { afterAll, beforeAll, expect, test } from "vitest";
-import {
-  allowRequests,
-  connectDesk,
-  createJobsBench,
-  examine,
-  type JobAnswer,
-  type JobsBench,
-  type KillPoint,
-  look,
-  startNode,
-  submit,
-  untilIdle,
-  type Worker,
-} from "./jobs-bench.ts";
-import { kinds } from "./jobs-programs.ts";
+import { until } from "@svc/testing/server-process";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { untilIdle } from "./jobs-bench.ts";
+import { expectUnknown } from "./jobs-doubt.ts";
+import { type Dying, dieApart } from "./jobs-pair.ts";
+import { type Line, lines, sample } from "./jobs-points.ts";
+import { type Doom, type Relay, startRelay } from "./jobs-relay.ts";
+import { dieServing, type Move, servedPoints } from "./jobs-served.ts";
 
-// Kills a worker's process at every fault point of every kind of work and lets another finish.
+// Kills a worker's process, freezes it or parts it from its store, at every fault point of every kind of work, and lets another finish.
 
-const rounds = Number(process.env["SVC_CRASH_ROUNDS"] ?? 0);
-/** At which passing of the point the worker dies: further ones are much like these. */
-const passings = [1, 2, 3, 5, 8].filter((nth) => nth <= rounds);
-const everywhere = ["after-claim", "before-commit", "after-commit"];
-const around = ["before-call", "after-insert", "in-send", "after-send", "after-call"];
-const writing = ["before-insert"];
-const asking = ["after-ask-commit"];
-
-const pointsOf: Readonly<Record<string, readonly string[]>> = {
-  read: [...everywhere, ...around],
-  write: [...everywhere, ...around, ...writing],
-  "keyed write": [...everywhere, ...around, ...writing],
-  pages: [...everywhere, ...around],
-  "pages by number": [...everywhere, ...around],
-  filter: everywhere,
-  sets: everywhere,
-  "map of reads": [...everywhere, ...around],
-  "map of writes": [...everywhere, ...around, ...writing],
-  "map of keyed writes": [...everywhere, ...around, ...writing],
-  "rows kept": [...everywhere, ...around, ...writing],
-  when: [...everywhere, ...around, ...writing],
-  "http read": [...everywhere, ...around],
-  "http write": [...everywhere, ...around, ...writing],
-  "keyed http write": [...everywhere, ...around, ...writing],
-  "map of http writes": [...everywhere, ...around, ...writing],
-  "map of keyed http writes": [...everywhere, ...around, ...writing],
-  judge: [...everywhere, ...asking],
-  wait: everywhere,
-  until: [...everywhere, ...around, ...writing],
-  parallel: [...everywhere, ...around, ...writing, ...asking],
-  skills: [...everywhere, ...around, ...writing],
-  "map of skills": [...everywhere, ...around, ...writing],
-  "handled error": [...everywhere, ...around, ...writing],
-  undo: [...everywhere, ...around, ...writing, "mid-undo"],
-};
-
-/** What `npm test` looks at: a kill where each kind of work is most exposed. */
-const sample: readonly (readonly [kind: string, point: string, nth: number])[] = [
-  ["pages", "before-commit", 2],
-  ["keyed write", "in-send", 1],
-  ["map of writes", "in-send", 5],
-  ["rows kept", "in-send", 5],
-  ["sets", "before-commit", 6],
-  ["judge", "after-ask-commit", 1],
-  ["undo", "mid-undo", 1],
-  ["http write", "after-send", 1],
-  ["map of keyed http writes", "in-send", 5],
-  ["until", "after-commit", 5],
-  ["parallel", "before-commit", 3],
-  ["skills", "after-commit", 4],
-];
-
-let database: TestDatabase;
-let bench: JobsBench;
-let server: ServerProcess;
-let receiver: Subscriber;
-let worker: Worker;
-let standby: Promise<Worker>;
-let deaths = 0;
+const isWhole = Number(process.env["SVC_CRASH_ROUNDS"] ?? 0) > 0;
+/** Most of a test is waiting for leases: several go on at once, each with workers and a store of its own. */
+const relaysMax = isWhole ? 3 : 1;
+const relays: Relay[] = [];
+const idle: Relay[] = [];
+const counts: Record<string, number> = {};
+/** Jobs that asked something. */
+const asked: { readonly relay: Relay; readonly id: string }[] = [];
+const asking = ["judge", "parallel"];
 
 beforeAll(async () => {
-  database = await createTestDatabase();
-  bench = await createJobsBench(database.url);
-  [server, worker] = await Promise.all([startNode(bench, { SVC_ROLE: "api" }), bench.worker()]);
-  standby = bench.worker();
-  await connectDesk(server);
-  await allowRequests(server, bench.provider.url);
-  receiver = await startSubscriber();
-  await call(server, "JobsService/CreateAskEndpoint", { endpointUrl: receiver.url });
-  await worker.tell({ start: true });
-  await promoteNote();
-});
-
-/** Makes the skill that jobs of the kind `skills` run. */
-async function promoteNote(): Promise<void> {
-  const jobId = await submit(server, "keyed write", "skill");
-  await finish(jobId);
-  await call(server, "JobsService/PromoteJob", { jobId, slug: "note", description: "Sends a note." });
-}
+  // One after the other: together they would keep each other from being ready in time.
+  for (let index = 0; index < relaysMax; index++) relays.push(await startRelay("abcdefgh"[index] ?? "z"));
+  idle.push(...relays);
+}, 900_000);
 
 afterAll(async () => {
-  await server?.end("SIGKILL");
-  await bench?.close();
-  await receiver?.close();
-  await database?.drop();
+  for (const relay of relays) await relay.close();
 });
 
-let jobs = 0;
-/** Jobs that asked something. */
-const asked: string[] = [];
-
-/** Runs one job whose worker dies at a point; whether it came to that. */
-async function runAndKill(kind: string, { point, nth }: KillPoint): Promise<boolean> {
-  const tag = `t${++jobs}`;
-  const doomed = worker;
-  let left = nth;
-  bench.provider.onRequest = () => {
-    if (point !== "in-send" || --left !== 0) return false;
-    void doomed.kill();
-    return true;
-  };
-  await doomed.tell({ arm: point === "in-send" ? null : { point, nth } });
-  const id = await submit(server, kind, tag, bench.provider.url);
-  const job = await finish(id);
-  bench.provider.onRequest = () => false;
-  // Whoever dies after the last commit is dead by its answer.
-  await doomed.tell({ arm: null });
-  const isDead = doomed.isDead();
-  if (isDead && worker === doomed) await succeed();
-  await examine(server, { job, kind, tag, provider: bench.provider });
-  expectUnknown(job, { kind, point, nth, isDead });
-  if (isDead) deaths++;
-  if (kind === "judge" || kind === "parallel") asked.push(job.id);
-  return isDead;
+/** Runs a job under a fault; whether it came to that. */
+async function meet(relay: Relay, doom: Doom): Promise<boolean> {
+  const { job, isMet, isPaused } = await relay.meet(doom);
+  if (doom.fault === "killed" && doom.pausesAt === undefined) expectUnknown(job, { ...doom, isMet });
+  const name =
+    doom.pausesAt === undefined ? doom.fault : isPaused ? "killed on the way into a pause" : "pause too late";
+  if (isMet) counts[name] = (counts[name] ?? 0) + 1;
+  counts["jobs"] = (counts["jobs"] ?? 0) + 1;
+  if (asking.includes(doom.kind)) asked.push({ relay, id: job.id });
+  return isMet;
 }
 
-/** The next worker takes over. */
-async function succeed(): Promise<void> {
-  worker = await standby;
-  standby = bench.worker();
-  await worker.tell({ start: true });
+/** Lends a set of workers to a test. After a failure they may be anywhere: others take their place. */
+async function withRelay<T>(run: (relay: Relay) => Promise<T>): Promise<T> {
+  // One that a test was too slow for comes back when it is done.
+  const relay = await takeIdle();
+  let next: Relay | undefined;
+  try {
+    const result = await run(relay);
+    next = relay;
+    return result;
+  } finally {
+    next ??= await replace(relay);
+    idle.push(next);
+  }
 }
 
-async function finish(id: string): Promise<JobAnswer> {
-  const end = Date.now() + 60_000;
-  const doomed = worker;
+/** The one that is free first. Whoever waits beside may have it before: then the next one. */
+async function takeIdle(): Promise<Relay> {
   for (;;) {
-    const { job, isEnded } = await look(server, id);
-    if (isEnded) return job;
-    if (doomed.isDead() && worker === doomed) await succeed();
-    if (Date.now() > end) throw new Error(`not ended: ${JSON.stringify(job)}`);
-    await new Promise((resolve) => setTimeout(resolve, 20));
+    await until(() => idle.length > 0, 300_000, "workers that are free");
+    const relay = idle.pop();
+    if (relay !== undefined) return relay;
   }
 }
 
-/** Writes of the kinds that make them one after the other: each begins with a commit, and ends with the next one. */
-const writesOf: Readonly<Record<string, number>> = {
-  write: 1,
-  "keyed write": 1,
-  "http write": 1,
-  "keyed http write": 1,
-  when: 1,
-  undo: 2,
-};
-
-/** Whether the commits of a kind do not tell by their number whether a write is under way. */
-function isManifold(kind: string): boolean {
-  return ["rows kept", "until", "parallel", "handled error", "skills"].includes(kind) || kind.startsWith("map of");
+async function replace(relay: Relay): Promise<Relay> {
+  await relay.close();
+  const next = await startRelay(`${relay.nextTag()}x`);
+  relays.splice(relays.indexOf(relay), 1, next);
+  return next;
 }
 
-/** Whether a write was under way where a worker died. */
-function isUnderWay(kind: string, { point, nth }: KillPoint): boolean {
-  const writes = writesOf[kind] ?? 0;
-  if (point === "before-commit") return nth >= 2 && nth <= writes + 1;
-  if (point === "after-commit") return nth <= writes;
-  return ["after-insert", "in-send", "after-send", "after-call"].includes(point);
-}
-
-/** A write that was begun and whose end is not in the ledger is in doubt; what was not begun, or has its end there, is not. */
-function expectUnknown(
-  job: JobAnswer,
-  { kind, isDead, ...killed }: KillPoint & { readonly kind: string; readonly isDead: boolean },
-): void {
-  const { point } = killed;
-  const { unknown = 0, retried = 0, read = 0, write = 0 } = job.receipt?.calls ?? {};
-  const isExposed = isDead && isUnderWay(kind, killed);
-  const isKeyed = kind === "keyed write" || kind === "keyed http write";
-  if (isExposed && (isKeyed || kind === "write" || kind === "http write")) {
-    expect(unknown, `${kind} at ${point}`).toBe(1);
-  }
-  if (isExposed && isKeyed) expect(retried).toBe(1);
-  if (!isExposed && !isManifold(kind)) expect(unknown, `${kind} at ${point}`).toBe(0);
-  if (write === 0 && read > 0) expect(unknown).toBe(0);
-}
-
-if (rounds === 0) {
-  test.each(sample)(
-    "%s, its worker killed at %s (%i): another finishes",
-    { timeout: 90_000 },
-    async (kind, point, nth) => {
-      expect(await runAndKill(kind, { point, nth })).toBe(true);
-    },
-  );
-} else {
-  const cases = Object.keys(kinds).flatMap((kind) => (pointsOf[kind] ?? []).map((point) => [kind, point] as const));
+if (!isWhole) {
+  const cases = sample.map((doom) => [doom.kind, doom.fault, doom.point, doom.nth, doom] as const);
   test.each(cases)(
-    "%s, its worker killed at %s, time after time: another finishes",
-    { timeout: passings.length * 90_000 },
-    async (kind, point) => {
-      let died = 0;
-      for (const nth of passings) {
-        // A job that never came there so often will not come there more often.
-        if (!(await runAndKill(kind, { point, nth }))) break;
-        died++;
-      }
-      expect(died).toBeGreaterThan(0);
+    "%s, its worker %s at %s (%i): another finishes",
+    { timeout: 240_000 },
+    async (...[, , , , doom]) => {
+      expect(await withRelay((relay) => meet(relay, doom))).toBe(true);
     },
   );
 }
 
-test("afterwards no work is left, and every question was published", { timeout: 60_000 }, async () => {
-  await untilIdle(database.url, 50_000);
-  const published = receiver.received.map(({ body }) => (JSON.parse(body) as { jobId: string }).jobId);
-  expect(asked.filter((id) => !published.includes(id))).toEqual([]);
-  expect(deaths).toBeGreaterThan(0);
-  if (rounds > 0) process.stdout.write(`${jobs} jobs, ${deaths} workers killed\n`);
+const moves = Object.entries(servedPoints).flatMap(([move, points]) =>
+  points.map((point) => [move as Move, point] as const),
+);
+/** Two of them in `npm test`. */
+const served = isWhole
+  ? moves
+  : ([
+      ["retryJob", "after-commit"],
+      ["submitJob", "after-served"],
+    ] as const);
+
+test.concurrent.each(served)(
+  "%s, its node killed at %s while it serves that: called again, it is done once",
+  { timeout: 600_000 },
+  async (move, point) => {
+    expect(await withRelay((relay) => dieServing(relay, move, point))).toBe(true);
+    counts["killed serving"] = (counts["killed serving"] ?? 0) + 1;
+  },
+);
+
+/** Who dies of two; in `npm test` nobody, since it takes two more processes. */
+const apart: readonly Dying[] = isWhole ? ["child", "parent", "both"] : [];
+
+test.concurrent.for(apart)(
+  "one node holds a child, the other its parent, and the node of the %s dies: every row has one child, which ends well",
+  { timeout: 900_000 },
+  async (dying) => {
+    await withRelay((relay) => dieApart(relay, dying));
+  },
+);
+
+/** How a line reads. */
+function named(line: Line): readonly [name: string, line: Line] {
+  const { kind, fault, point, pausesAt } = line;
+  const paused = pausesAt === undefined ? "" : ` paused at ${pausesAt.join(" ")},`;
+  return [`${kind},${paused} its worker ${fault} at ${point}`, line];
+}
+
+describe.runIf(isWhole).each(Object.entries(lines))("%s", (name, all) => {
+  test.concurrent.each(all.map(named))(
+    "%s, time after time: another finishes",
+    { timeout: 900_000 },
+    async (_name, line) => {
+      const { passings, ...doom } = line;
+      let met = 0;
+      await withRelay(async (relay) => {
+        for (const nth of passings) {
+          // A job that never came there so often will not come there more often.
+          if (!(await meet(relay, { ...doom, nth }))) break;
+          met++;
+        }
+      });
+      if (name === "killed") expect(met).toBeGreaterThan(0);
+    },
+  );
+});
+
+test("afterwards no work is left, and every question was published", { timeout: 120_000 }, async () => {
+  for (const { database } of relays) await untilIdle(database.url, 50_000);
+  for (const { relay, id } of asked) {
+    const published = relay.receiver.received.map(({ body }) => (JSON.parse(body) as { jobId: string }).jobId);
+    expect(published).toContain(id);
+  }
+  expect(counts["killed"]).toBeGreaterThan(0);
+  expect(counts["killed on the way into a pause"]).toBeGreaterThan(0);
+  if (isWhole) process.stdout.write(`faults: ${JSON.stringify(counts)}\n`);
 });

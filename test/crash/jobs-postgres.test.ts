@@ -1,7 +1,7 @@
 import { until } from "@svc/testing/server-process";
 import { afterEach, expect, test } from "vitest";
-import { connectDesk, createJobsBench, startNode, untilIdle } from "./jobs-bench.ts";
-import { examineLoad, pause, startJobsLoad } from "./jobs-load.ts";
+import { createJobsBench, startNode, untilIdle } from "./jobs-bench.ts";
+import { examineLoad, pause, prepareLoad, startJobsLoad } from "./jobs-load.ts";
 import { startCrashingPostgres } from "./jobs-outage.ts";
 
 const isWhole = Number(process.env["SVC_CRASH_ROUNDS"] ?? 0) > 0;
@@ -23,24 +23,24 @@ async function setUp() {
 test.skipIf(isWhole)(
   "PostgreSQL crashes under a load of jobs: nothing is lost, and everything ends",
   {
-    timeout: 60_000,
+    timeout: 240_000,
   },
   async () => {
     const { postgres, bench } = await setUp();
     const server = await startNode(bench, { SVC_ROLE: "api" });
     cleanups.push(() => server.end("SIGKILL"));
-    await connectDesk(server);
     const worker = await bench.worker();
     await worker.tell({ start: true });
-    const load = startJobsLoad(() => server, 8);
+    await prepareLoad(server, bench);
+    const load = startJobsLoad(() => server, bench, 8);
     cleanups.push(() => load.stop());
-    await until(() => load.submitted.size >= 12, 15_000, "a load of jobs");
+    await until(() => load.submitted.size >= 12, 60_000, "a load of jobs");
     await postgres.crash();
     const before = load.submitted.size;
-    await until(() => load.submitted.size > before, 15_000, "jobs after the crash");
+    await until(() => load.submitted.size > before, 60_000, "jobs after the crash");
     await load.stop();
-    await examineLoad(server, { load, bench, timeoutMs: 20_000 });
-    await untilIdle(postgres.url);
+    await examineLoad(server, { load, bench, timeoutMs: 60_000 });
+    await untilIdle(postgres.url, 60_000);
   },
 );
 
@@ -53,8 +53,8 @@ test.runIf(isWhole)(
     const { postgres, bench } = await setUp();
     const server = await startNode(bench);
     cleanups.push(() => server.end("SIGKILL"));
-    await connectDesk(server);
-    const load = startJobsLoad(() => server, 20);
+    await prepareLoad(server, bench);
+    const load = startJobsLoad(() => server, bench, 20);
     cleanups.push(() => load.stop());
     const end = Date.now() + 120_000;
     let crashes = 0;

@@ -1,68 +1,28 @@
-/** A kind of work that is killed: its program, and whether it ends as failed. */
-export type JobKind = { readonly program: object; readonly ends: "SUCCEEDED" | "FAILED" };
-
-const tagged = (text: string) => ({ text: { $text: `{input.tag}/${text}` } });
-const points = {
-  doubt: {
-    question: "Done?",
-    continuations: ["proceed", "skip", "abort"],
-    escalation: [{ principal: "owner", timeout: "1h" }],
-  },
-};
-const onRows = { unknown: "doubt", failed: "doubt" };
-// A call ends well before it counts as lost with its node.
-const timeout = "4s";
-const items = {
-  id: "items",
-  call: "desk.list_items",
-  entity: "ops",
-  args: {},
-  rows: { from: "items[]", key: "id", keep: ["id", "n", "secret"], page: { arg: "page", from: "next", max: 40 } },
+import {
+  bad,
+  handle,
+  headers,
+  host,
+  items,
+  type JobKind,
+  keyed,
+  last,
+  mapOf,
+  mapOfRequests,
+  note,
+  numbered,
+  onRows,
+  points,
+  request,
+  single,
+  tagged,
   timeout,
-};
-const numbered = {
-  ...items,
-  call: "desk.list_numbered",
-  rows: { from: "items[]", key: "id", keep: ["id", "n", "secret"], page: { max: 40 } },
-};
-const last = { id: "last", call: "desk.get_item", entity: "ops", args: { id: "x" }, timeout };
-const undo = { call: "desk.delete_note", entity: "ops", args: { id: { $ref: "output.id" }, confirm: true } };
-
-function single(tool: string, args: object) {
-  return { steps: [{ id: "one", call: tool, entity: "ops", args, timeout }] };
-}
-
-function mapOf(tool: string, args: object) {
-  const one = { id: "one", call: tool, entity: "ops", args, timeout };
-  return { points, steps: [items, { id: "each", map: "items", concurrency: 4, onRows, do: [one] }] };
-}
-
-/** Stands for the app's own address where a program makes requests to it. */
-const host = "http://127.0.0.1:1";
-const headers = { "x-token": { $secret: "desk_token" } };
-
-/** The request of a read, of a write, and of one that comes with a key. */
-const requests = {
-  read: { http: { method: "GET", url: `${host}/items/x`, headers } },
-  write: { http: { method: "POST", url: `${host}/notes`, headers } },
-  keyed: {
-    http: { method: "POST", url: `${host}/keyed`, headers },
-    idempotency: { header: "Idempotency-Key" },
-  },
-};
-
-function request(name: keyof typeof requests, body?: object) {
-  const { http, ...options } = requests[name];
-  return { id: "one", http: { ...http, ...(body && { body }) }, ...options, timeout };
-}
-
-function mapOfRequests(name: keyof typeof requests) {
-  const one = request(name, tagged("{row.id}"));
-  return { points, steps: [items, { id: "each", map: "items", concurrency: 4, onRows, do: [one] }] };
-}
+  undo,
+} from "./jobs-parts.ts";
+import { retriedKinds } from "./jobs-retried.ts";
 
 /** The kinds of work, by name. */
-export const kinds: Readonly<Record<string, JobKind>> = {
+const stepKinds: Readonly<Record<string, JobKind>> = {
   read: { program: single("desk.get_item", { id: "x" }), ends: "SUCCEEDED" },
   write: { program: single("desk.send_note", tagged("one")), ends: "SUCCEEDED" },
   "keyed write": { program: single("desk.send_keyed", tagged("one")), ends: "SUCCEEDED" },
@@ -260,11 +220,129 @@ export const kinds: Readonly<Record<string, JobKind>> = {
     },
     ends: "FAILED",
   },
+  if: {
+    program: {
+      points,
+      steps: [
+        items,
+        {
+          id: "any",
+          if: "rows.items > 0",
+          // biome-ignore lint/suspicious/noThenProperty: programs have the field.
+          then: [note("one"), { id: "gate", judge: "doubt", when: "rows.items < 0" }, note("two")],
+          else: [note("never")],
+        },
+        last,
+      ],
+    },
+    ends: "SUCCEEDED",
+  },
+  // Every block handles what fails in it, and one fails even so, to the next.
+  "handled blocks": {
+    program: {
+      steps: [
+        {
+          id: "branch",
+          if: "true",
+          // biome-ignore lint/suspicious/noThenProperty: programs have the field.
+          then: [note("one"), bad("first")],
+          onError: handle("handled-if"),
+        },
+        {
+          id: "rounds",
+          until: "has(steps.second.text)",
+          do: [note("two"), bad("second")],
+          every: "1s",
+          max: 2,
+          onError: handle("handled-until"),
+        },
+        {
+          id: "ways",
+          parallel: {
+            left: [{ ...bad("third"), onError: handle("handled-call", "fail") }],
+            right: [note("three")],
+          },
+          onError: handle("handled-parallel"),
+        },
+        last,
+      ],
+    },
+    ends: "SUCCEEDED",
+  },
+  // What each kind of step leaves to be joined, beside the others.
+  "wide parallel": {
+    program: {
+      points,
+      steps: [
+        {
+          id: "ways",
+          parallel: {
+            pages: [
+              items,
+              { id: "some", filter: "items", where: "row.n >= 0.0" },
+              { id: "each", map: "some", concurrency: 4, onRows, do: [{ ...note("{row.id}"), id: "send" }] },
+            ],
+            rounds: [
+              {
+                id: "again",
+                until: "steps.look.text.matches('[02468]$')",
+                do: [{ ...last, id: "look", args: { id: "tick" } }, keyed("round-{steps.look.text}")],
+                every: "1s",
+                max: 20,
+              },
+            ],
+            branch: [
+              // biome-ignore lint/suspicious/noThenProperty: programs have the field.
+              { id: "any", if: "true", then: [note("two")] },
+              { ...bad("third"), onError: handle("handled") },
+            ],
+          },
+        },
+        last,
+      ],
+    },
+    ends: "SUCCEEDED",
+  },
+  "pages over http": {
+    program: {
+      steps: [{ id: "items", http: { method: "GET", url: `${host}/items`, headers }, rows: items.rows, timeout }],
+    },
+    ends: "SUCCEEDED",
+  },
+  // Simulated, then approved, then run.
+  planned: {
+    program: { approval: { plan: "always", escalation: [{ principal: "owner" }] }, steps: [note("one"), last] },
+    ends: "SUCCEEDED",
+    simulateFirst: true,
+  },
+  // Two deep: the skill runs the skill `note`.
+  "deep skills": {
+    program: {
+      steps: [{ id: "first", run: "skills.relay", input: { tag: { $text: "{input.tag}/first" } } }, last],
+    },
+    ends: "SUCCEEDED",
+  },
+  // What children did is undone, from the last to the first, and so is what branches did.
+  "undo of children": {
+    program: {
+      saga: { on: ["failed"] },
+      approval: { plan: "never" },
+      steps: [
+        { ...note("first"), undo },
+        { id: "child", run: "skills.undone", input: { tag: { $text: "{input.tag}/child" } } },
+        { id: "ways", parallel: { left: [{ ...note("second"), undo }], right: [{ ...note("third"), undo }] } },
+        bad("end"),
+      ],
+    },
+    ends: "FAILED",
+  },
 };
 
-/** The text of a kind's program; `tag` stands in every note it sends. `appUrl`: where the app is, for requests to it. */
-export function programOf(kind: string, tag: string, appUrl: string): string {
+/** Those, and those that are taken on after their first attempt. */
+export const kinds: Readonly<Record<string, JobKind>> = { ...stepKinds, ...retriedKinds };
+
+/** The text of a program; `tag` stands in every note it sends. `appUrl`: where the app is, for requests to it. */
+export function programText(program: object, tag: string, appUrl: string): string {
   const inputSchema = { type: "object", required: ["tag"], properties: { tag: { type: "string" } } };
-  const program = { version: 1, title: kind, inputSchema, input: { tag }, ...kinds[kind]?.program };
-  return JSON.stringify(program).replaceAll(host, appUrl);
+  return JSON.stringify({ version: 1, title: tag, inputSchema, input: { tag }, ...program }).replaceAll(host, appUrl);
 }

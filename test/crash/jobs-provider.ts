@@ -11,16 +11,20 @@ export type SeenRequest = {
   readonly text: string;
   /** The idempotency key it came with. */
   readonly key: string | undefined;
+  /** The app answered that it did nothing. */
+  isRefused?: boolean;
 };
 
 /** A recording app on loopback: items in pages, notes that are sent with and without a key, and their deletion. */
 export type JobsProvider = {
   readonly url: string;
   readonly seen: SeenRequest[];
+  /** Tags whose flaky requests are answered well by now; until then they are refused. */
+  readonly mended: Set<string>;
   /** Time before it answers, in milliseconds. Default 0. */
   latencyMs: number;
-  /** Told of each request before it is answered; one for which it returns true is never answered. */
-  onRequest: (request: SeenRequest) => boolean;
+  /** Told of each request before it is answered, which waits for it; one for which it returns true is never answered. */
+  onRequest: (request: SeenRequest) => boolean | Promise<boolean>;
   close(): Promise<void>;
 };
 
@@ -38,6 +42,7 @@ export async function startJobsProvider(): Promise<JobsProvider> {
   const provider: JobsProvider = {
     url: `http://127.0.0.1:${address.port}`,
     seen: [],
+    mended: new Set(),
     latencyMs: 0,
     onRequest: () => false,
     async close() {
@@ -49,9 +54,12 @@ export async function startJobsProvider(): Promise<JobsProvider> {
   const answer = async (req: IncomingMessage, res: ServerResponse) => {
     const request = await read(req);
     provider.seen.push(request);
-    if (provider.onRequest(request)) return;
+    if (isLost(request, provider.mended)) return;
+    if (await provider.onRequest(request)) return;
     if (provider.latencyMs > 0) await new Promise((resolve) => setTimeout(resolve, provider.latencyMs));
-    const value = answerOf(request, new URL(req.url ?? "/", "http://app").searchParams);
+    const query = new URL(req.url ?? "/", "http://app").searchParams;
+    const value = isFlaky(request, query, provider.mended) ? undefined : answerOf(request, query);
+    request.isRefused = value === undefined;
     res.writeHead(value === undefined ? 404 : 200, { "content-type": "application/json" });
     res.end(JSON.stringify(value ?? { error: "none of that" }));
   };
@@ -74,6 +82,28 @@ async function read(req: IncomingMessage): Promise<SeenRequest> {
   return { method, path, text, key: typeof key === "string" ? key : undefined };
 }
 
+/** Rows whose requests are flaky, where they are named `flaky-` and the id of a row. */
+const flakyRows = ["i3", "i6"];
+
+/**
+ * Whether a request is refused until its job's tag is mended: of the item `flaky-<tag>`, of a row of the items `flaky-<tag>.<row>`, of a
+ * note `<tag>/flaky-<row>`, and of the second page of the list `/flaky`.
+ */
+function isFlaky({ method, path, text }: SeenRequest, query: URLSearchParams, mended: ReadonlySet<string>): boolean {
+  if (path === "/flaky") return query.has("page") && !mended.has(query.get("tag") ?? "");
+  const flaky = method === "POST" ? /^(.+)\/flaky-(.+)$/.exec(text) : /^\/items\/flaky-([^.]+)(?:\.(.+))?$/.exec(path);
+  if (flaky === null) return false;
+  const [, tag = "", row] = flaky;
+  return (row === undefined || flakyRows.includes(row)) && !mended.has(tag);
+}
+
+/** Whether a note says `lost`: until its job's tag is mended it is never answered, and nothing is done. */
+function isLost(request: SeenRequest, mended: ReadonlySet<string>): boolean {
+  const [, tag = ""] = /^(.+)\/lost$/.exec(request.text) ?? [];
+  request.isRefused = tag !== "" && !mended.has(tag);
+  return request.isRefused;
+}
+
 let ticks = 0;
 
 /** Undefined is a 404. The item "tick" is another one each time. */
@@ -82,7 +112,7 @@ function answerOf({ method, path, text }: SeenRequest, query: URLSearchParams): 
   if (method === "DELETE") return { ok: true };
   if (path === "/items/bad") return undefined;
   if (path === "/items/tick") return { id: "tick", text: `tick ${++ticks}` };
-  if (path !== "/items" && path !== "/numbered") return { id: path.split("/")[2], text: "an item" };
+  if (!["/items", "/numbered", "/flaky"].includes(path)) return { id: path.split("/")[2], text: "an item" };
   const isNumbered = path === "/numbered";
   const from = isNumbered ? (Number(query.get("number")) - 1) * pageSize : Number(query.get("page") ?? "0");
   const items = Array.from({ length: Math.max(0, Math.min(pageSize, itemsMax - from)) }, (_, index) => {

@@ -2,13 +2,15 @@ import { flushCompileCache } from "node:module";
 import { loadCatalog, loadDeployment } from "@svc/catalog";
 import { type AppTransport, createAppTransport } from "@svc/connections";
 import { systemClock as clock, createAddressGuard, createSealer, parseVaultKeys } from "@svc/core";
-import { openDatabase } from "@svc/db";
+import { isUnavailable, openDatabase } from "@svc/db";
+import { JobsService } from "@svc/gen/jobs";
 import { createNode, type NodeLimits } from "@svc/node";
+import { createProjectClient, refusalOf, type TestCaller } from "@svc/testing/project-client";
 import { createLedger, type Ledger } from "@svc/tools";
 
-// A worker's node for the tests that kill one: a process that drives jobs and sends deliveries with real calls over a real
-// store, until it comes to the fault point it is armed for. There it kills itself. argv[2] is a document of `Given`; it sends
-// `ready`, then takes messages `{start: true}` and `{arm: {point, nth} | null}`, and answers each with its echo.
+// A worker's node for the tests that kill one: a process that drives jobs, sends deliveries and serves calls, with real calls to
+// an app over a real store, until it comes to the fault point it is armed for. There it kills itself, is frozen, or tells of it and
+// waits to be told `go`. argv[2] is a document of `Given`; it sends `ready`, then answers each message of `Message` with its id.
 
 type Given = {
   databaseUrl: string;
@@ -18,14 +20,33 @@ type Given = {
   limits: NonNullable<NodeLimits["jobs"]>;
   runningMaxMs: number;
 };
-type Message = { start?: true; arm?: { point: string; nth: number } | null };
+type Arm = { point: string; nth: number; act: "kill" | "freeze" | "tell" };
+type Move = "retryJob" | "rerunJob" | "pauseJob" | "resumeJob" | "cancelJob" | "answerAsk" | "submitJob";
+type Message = {
+  id?: number;
+  start?: true;
+  arm?: Arm | null;
+  serve?: { move: Move; request: object; caller: TestCaller };
+  drain?: true;
+  go?: true;
+};
 
 const given = JSON.parse(process.argv[2] ?? "{}") as Given;
-let armed: { point: string; nth: number } | null = null;
+let armed: Arm | null = null;
+let goOn = () => {};
 
-/** Comes to a fault point; the armed one ends the process, as a kill -9 does. */
-function pass(point: string): void {
-  if (armed?.point === point && --armed.nth === 0) process.kill(process.pid, "SIGKILL");
+/** Comes to a fault point. The armed one ends the process, as a kill -9 does, stops it, or waits to be told. */
+function pass(point: string): Promise<void> | undefined {
+  if (armed?.point !== point || --armed.nth !== 0) return undefined;
+  const { act } = armed;
+  armed = null;
+  if (act === "kill") process.kill(process.pid, "SIGKILL");
+  process.send?.({ at: point });
+  if (act === "freeze") process.kill(process.pid, "SIGSTOP");
+  if (act !== "tell") return undefined;
+  return new Promise((resolve) => {
+    goOn = resolve;
+  });
 }
 
 const db = openDatabase({ url: given.databaseUrl, applicationName: "svc-crash-worker" });
@@ -34,9 +55,9 @@ const ranges = ["127.0.0.0/8"];
 const network = createAppTransport({ guard: createAddressGuard({ allowedRanges: ranges }) });
 const transport: AppTransport = {
   async send(request, call, options) {
-    pass("after-insert");
+    await pass("after-insert");
     const answer = await network.send(request, call, options);
-    pass("after-send");
+    await pass("after-send");
     return answer;
   },
 };
@@ -44,7 +65,8 @@ const stored = createLedger({ db, clock, sealer });
 const ledger: Ledger = {
   ...stored,
   begun(...row) {
-    pass("before-insert");
+    // Not waited for: the others are.
+    void pass("before-insert");
     return stored.begun(...row);
   },
 };
@@ -86,7 +108,8 @@ const node = createNode({
       failed: report,
     },
     asks: { settled: () => {} },
-    standing: { decided: () => {}, paused: () => {}, rearmed: () => {}, failed: report },
+    standing: { decided: () => {}, polled: () => {}, paused: () => {}, rearmed: () => {}, failed: report },
+    replays: { stepped: () => {}, failed: (error) => report("replays", error) },
     heldLoop: () => {},
     toolkitBroken: () => {},
     callUnrecorded: (callId, error) => report(`the outcome of ${callId} could not be recorded`, error),
@@ -97,16 +120,36 @@ const node = createNode({
 });
 
 function report(what: string, error?: unknown): void {
+  // Tests cut it off from its store.
+  if (error !== undefined && isUnavailable(error)) return;
   process.stderr.write(`${what} ${error instanceof Error ? error.stack : (error ?? "")}\n`);
 }
 
-process.on("message", (message: Message) => {
-  if (message.arm !== undefined) armed = message.arm;
-  if (message.start === true) node.start();
-  process.send?.(message);
+/** Serves a call; why it was refused, empty where it was not. */
+async function serve({ move, request, caller }: NonNullable<Message["serve"]>): Promise<object> {
+  const client = createProjectClient(JobsService, node.register, caller);
+  const served = (client[move] as (request: object) => Promise<object>)(request);
+  const answer = await served.catch(() => undefined);
+  if (answer === undefined) return { refused: (await refusalOf(served)).reason };
+  await pass("after-served");
+  return { refused: "", jobId: "job" in answer ? (answer.job as { id: string }).id : "" };
+}
+
+async function take({ arm, start, serve: toServe, drain, go }: Message): Promise<object> {
+  if (arm !== undefined) armed = arm;
+  if (start === true) node.start();
+  if (go === true) goOn();
+  if (drain === true) await node.drain(10_000);
+  return toServe === undefined ? {} : serve(toServe);
+}
+
+process.on("message", async (message: Message) => {
+  const answer = await take(message);
+  // Who asked may be gone.
+  process.send?.({ ...answer, id: message.id }, undefined, {}, () => {});
 });
 // A worker does not outlive the test that began it.
 process.on("disconnect", () => process.kill(process.pid, "SIGKILL"));
 // Whoever is killed keeps nothing at its end.
 flushCompileCache();
-process.send?.("ready");
+process.send?.({ id: 0, nodeId: node.nodeId });

@@ -69,7 +69,7 @@ describe.each([...versions])("version %s", (_version, recordings) => {
       recording.prefixes = sampleOf(all, offset);
     }
     await migrateAll(level, recordings);
-  }, 120_000);
+  }, 900_000);
   afterAll(async () => {
     process.stdout.write(`driven from ${driven} of ${states} recorded states\n`);
     await present?.drop();
@@ -78,7 +78,7 @@ describe.each([...versions])("version %s", (_version, recordings) => {
 
   test.each(recordings)(
     "$name: taken over from any of its states, it ends as it did ($history.shows)",
-    { timeout: 120_000 },
+    { timeout: 600_000 },
     async ({ name, history, prefixes }) => {
       for (const prefix of prefixes) {
         const what = `${name} from entry ${prefix.index}, ${prefix.entry.point} ${prefix.entry.step}`;

@@ -168,6 +168,7 @@ function buildAction(toolkit: ToolkitDocument, name: string, document: ActionDoc
       error: response.error,
     },
     paging: document.paging,
+    poll: document.poll,
     validateInput: validators(inputSchema),
     validateOutput: validators(withNulls(document.output)),
   };

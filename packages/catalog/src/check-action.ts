@@ -1,6 +1,7 @@
 import { checkPaging } from "./check-paging.ts";
 import { checkTemplates, deploymentNamespace, type Namespaces } from "./check-placeholders.ts";
 import { type Arguments, checkPlaces, declaredArguments } from "./check-places.ts";
+import { checkPoll } from "./check-poll.ts";
 import { checkResponse } from "./check-response.ts";
 import { checkSchema } from "./check-schema.ts";
 import type { DefinitionFile } from "./definition-file.ts";
@@ -34,6 +35,7 @@ export function checkAction(
   checkResponse(file, document);
   checkIdempotency(file, document, declared);
   checkPaging(file, document);
+  checkPoll(file, document);
 }
 
 function checkInput(file: DefinitionFile, declared: Arguments, { input = {}, class: access }: Partial<ActionDocument>) {

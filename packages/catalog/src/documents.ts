@@ -80,6 +80,35 @@ export type PagingDocument = {
   readonly more?: string;
 };
 
+/**
+ * Where a poll of a list goes on. `seen`: every poll walks all pages, and compares ids. `after`: argument `arg` takes the greatest `from`
+ * of the rows, less `overlap` where that is a time, or plus `step`; without `from` the time of the poll. `newest`: with `args` the newest
+ * rows come first, and a poll ends at a page without an unknown id. `token`: `arg` takes what stood at `from` in the answer before, as long
+ * as `more` is true.
+ */
+export type PollCursorDocument = {
+  readonly kind: "seen" | "after" | "newest" | "token";
+  readonly arg?: string;
+  readonly from?: string;
+  readonly overlap?: string;
+  readonly step?: number;
+  readonly more?: string;
+  readonly args?: Readonly<Record<string, unknown>>;
+};
+
+/**
+ * How new rows of a list are found: where its `rows` stand in the output, what is the `id` of each, and where a poll goes on. `changed`:
+ * the cursor of a poll for rows that changed, where that is another one. `size`: of a list of one page, the argument that says how many
+ * rows it answers at most.
+ */
+export type PollDocument = {
+  readonly rows: string;
+  readonly id: string;
+  readonly size?: string;
+  readonly cursor: PollCursorDocument;
+  readonly changed?: PollCursorDocument;
+};
+
 /** An action's file that satisfies schemas/tool.schema.json. */
 export type ActionDocument = {
   readonly kind: "action";
@@ -94,6 +123,7 @@ export type ActionDocument = {
   readonly request: RequestDocument;
   readonly response?: ResponseDocument;
   readonly paging?: PagingDocument;
+  readonly poll?: PollDocument;
 };
 
 /** A trigger's file that satisfies schemas/tool.schema.json. */

@@ -1,5 +1,6 @@
 export { applyDefaults } from "./apply-defaults.ts";
 export { type BoundBaseUrl, bindBaseUrl, hostArguments } from "./bind-base-url.ts";
+export { faultsOfPoll, type PollFault } from "./check-poll.ts";
 export { DefinitionError, type DefinitionFault, definitionFaultText } from "./definition-error.ts";
 export { createDefinitionFile, type DefinitionFile, parseDefinitionFile } from "./definition-file.ts";
 export {
@@ -10,7 +11,15 @@ export {
   loadDeployment,
   toDeployment,
 } from "./deployment.ts";
-export type { AccessClass, JsonSchema, PagingDocument, ToolDocument, ToolkitDocument } from "./documents.ts";
+export type {
+  AccessClass,
+  JsonSchema,
+  PagingDocument,
+  PollCursorDocument,
+  PollDocument,
+  ToolDocument,
+  ToolkitDocument,
+} from "./documents.ts";
 export { toolkitNotFound } from "./errors.ts";
 export { findTrigger } from "./find-trigger.ts";
 export { createTenantValidators, createValidator, type SchemaValidator } from "./json-schema.ts";

@@ -1,5 +1,5 @@
 import type { ProjectId, TemplateTree } from "@svc/core";
-import type { AccessClass, JsonSchema, PagingDocument } from "./documents.ts";
+import type { AccessClass, JsonSchema, PagingDocument, PollDocument } from "./documents.ts";
 import type { SchemaValidator } from "./json-schema.ts";
 
 /** The loaded definitions. Both maps are ordered by slug; `tools` is keyed by catalog-wide slugs (`calendar.list_events`). */
@@ -131,6 +131,8 @@ export type Action = ToolDefinition & {
   };
   /** How its pages are asked for; undefined where its list has one page, or nobody said, as in what version 0.1 pinned. */
   readonly paging?: PagingDocument | undefined;
+  /** How new rows of its list are found; undefined where nobody said, and in what is pinned. */
+  readonly poll?: PollDocument | undefined;
   /** Compiled at its first call. */
   readonly validateInput: SchemaValidator;
   /** Compiled at its first call. */

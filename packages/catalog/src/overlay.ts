@@ -1,5 +1,6 @@
 import { isObject } from "@svc/core";
 import { faultsOfPaging } from "./check-paging.ts";
+import { faultsOfPoll, isPollDocument } from "./check-poll.ts";
 import { createDefinitionFile, type DefinitionFile } from "./definition-file.ts";
 
 /** A definition with a deployment's overlay over it (RFC 7396); its faults name both files. */
@@ -11,7 +12,8 @@ export function overlayDefinition(
   if (patch === undefined || file.faults.length > 0) return file;
   const name = `${file.file} (with the overlay of ${deploymentFile})`;
   const merged = mergePatch(file.value, patch);
-  return createDefinitionFile(name, Object.hasOwn(patch, "paging") ? merged : withSoundPaging(merged), file.lineOf);
+  const paged = Object.hasOwn(patch, "paging") ? merged : withSoundPaging(merged);
+  return createDefinitionFile(name, Object.hasOwn(patch, "poll") ? paged : withSoundPoll(paged), file.lineOf);
 }
 
 /**
@@ -26,6 +28,16 @@ function withSoundPaging(definition: unknown): unknown {
   // What has not its form is left to the check that says so.
   if (!hasForm || !isObject(definition.input) || !isObject(definition.output)) return definition;
   return faultsOfPaging(definition).length === 0 ? definition : others;
+}
+
+/** The same of how its new rows are found. */
+function withSoundPoll(definition: unknown): unknown {
+  if (!isObject(definition) || definition.poll === undefined) return definition;
+  const { poll, ...others } = definition;
+  if (!isPollDocument(poll) || !isObject(definition.input) || !isObject(definition.output)) return definition;
+  const access = definition.class === "read" ? "read" : "write";
+  const { input, output } = definition;
+  return faultsOfPoll({ poll, class: access, input, output }).length === 0 ? definition : others;
 }
 
 /** Applies a JSON Merge Patch (RFC 7396) to a JSON value; neither is changed. */

@@ -4,14 +4,17 @@ import type { AccountVariable, Action, Toolkit } from "./model.ts";
 
 /**
  * A toolkit's definition as it was at one time, with some of its actions: plain JSON, deployment values filled in. What only
- * connecting accounts and receiving events need (webhook, triggers, forms of account variables) is not kept.
+ * connecting accounts, receiving events and polling need (webhook, triggers, forms of account variables, polls) is not kept.
  */
 export type ToolkitPin = Omit<Toolkit, "account" | "webhook" | "actions" | "triggers" | "codeTools" | "identify"> & {
   readonly account: readonly Omit<AccountVariable, "accepts">[];
   readonly actions: readonly ActionPin[];
 };
 
-type ActionPin = Omit<Action, "validateInput" | "validateOutput" | "class" | "inputSchema" | "outputSchema"> & {
+type ActionPin = Omit<
+  Action,
+  "validateInput" | "validateOutput" | "poll" | "class" | "inputSchema" | "outputSchema"
+> & {
   readonly class: AccessClass;
   readonly inputSchema: JsonSchema;
   readonly outputSchema: JsonSchema;
@@ -33,7 +36,7 @@ export function pinToolkit(toolkit: Toolkit, names: ReadonlySet<string>): Toolki
     account: account.map(({ accepts: _accepts, ...variable }) => variable),
     actions: actions
       .filter(({ name }) => names.has(name))
-      .map(({ validateInput: _in, validateOutput: _out, ...action }) => action),
+      .map(({ validateInput: _in, validateOutput: _out, poll: _poll, ...action }) => action),
   };
   // Fields that are undefined have no JSON form, and a pin equals what is read back of it.
   return JSON.parse(JSON.stringify(pinned)) as ToolkitPin;

@@ -140,6 +140,15 @@ test("of events and their deliveries", async () => {
   const [{ id: deliveryId }] = await json("deliveries list", ["--subscription", subscription.id]);
   await until(async () => (await json("deliveries attempts", [deliveryId])).length > 0);
   expect(await json("replay", [eventId])).toMatchObject({ deliveries: [{ eventId }] });
+  const range = ["--since", "1h", "--subscription", subscription.id];
+  expect(await json("events replay", [...range, "--dry-run"])).toMatchObject({ total: 1 });
+  const { id: replayId } = await json("events replay", [...range, "--rate", "1/s"]);
+  expect(await json("replays watch", [replayId])).toMatchObject({ state: "REPLAY_STATE_DONE", queued: 1 });
+  expect(await json("replays list")).toMatchObject([{ id: replayId }]);
+  for (const act of ["show", "pause", "resume", "cancel"]) {
+    expect(await json(`replays ${act}`, [replayId])).toMatchObject({ id: replayId, state: "REPLAY_STATE_DONE" });
+  }
+  expect(await json("replays update", [replayId, "--rate", "9/s"])).toMatchObject({ id: replayId });
   expect(await json("subscriptions test", [subscription.id])).toMatchObject({ number: 1, statusCode: 200 });
   expect(await json("subscriptions list")).toMatchObject([{ id: subscription.id }]);
   expect(await json("subscriptions update", [subscription.id, "--deactivate"])).toMatchObject({ active: false });

@@ -23,6 +23,7 @@ import { addListenCommand } from "./listen.ts";
 import { addProjectsCommand } from "./projects.ts";
 import { addQuarantineCommand } from "./quarantine.ts";
 import { addReplayCommand } from "./replay.ts";
+import { addReplaysCommand } from "./replays.ts";
 import { addSearchCommand } from "./search.ts";
 import { addSecretsCommand } from "./secrets.ts";
 import { addServeCommand } from "./serve.ts";
@@ -78,6 +79,7 @@ const commands: readonly ((program: Command, context: CommandContext) => void)[]
   addEventsCommand,
   addDeliveriesCommand,
   addReplayCommand,
+  addReplaysCommand,
   addCatalogCommand,
   addSecretsCommand,
   addSearchCommand,

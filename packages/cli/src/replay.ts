@@ -1,39 +1,22 @@
-import { timestampFromMs } from "@bufbuild/protobuf/wkt";
 import { ReplayEventResponseSchema, ReplayEventsResponseSchema } from "@svc/gen/triggers";
 import type { Command } from "commander";
 import { addProjectOptions, openProjectClient, type ProjectOptions } from "./client/open-client.ts";
 import type { CommandContext } from "./command/context.ts";
 import { CommandError } from "./command/error.ts";
 import { addExamples } from "./command/examples.ts";
-import { addJson, type JsonOption, parseMoment } from "./command/options.ts";
+import { addJson, type JsonOption } from "./command/options.ts";
 import { deliveryTable } from "./deliveries/list.ts";
+import { addRangeOptions, type RangeOptions, rangeRequest } from "./replays/range.ts";
 import { messageText } from "./text/message.ts";
 import { numberText } from "./text/plain.ts";
 
-type RangeOptions = {
-  since?: number;
-  until?: number;
-  toolkit?: string;
-  trigger?: string;
-  subscription?: string;
-  onlyUndelivered?: true;
-  dryRun?: true;
-};
 type ReplayOptions = ProjectOptions & JsonOption & RangeOptions;
 
 /** Adds `svc replay`. */
 export function addReplayCommand(program: Command, context: CommandContext): void {
-  const replay = program
-    .command("replay")
+  const replay = addRangeOptions(program.command("replay"))
     .description("deliver an event, or those of a time, again to the active subscriptions that match them now")
     .argument("[event]", "id of the event, evt_…; without one, the events that the options mean")
-    .option("--since <when>", "events received then or later: 2h ago, or 2026-03-14T09:00:00Z", parseMoment)
-    .option("--until <when>", "events received before (default: until now)", parseMoment)
-    .option("--toolkit <slug>", "only events of this toolkit")
-    .option("--trigger <slug>", "only events of this trigger, such as calendar.events_changed")
-    .option("--subscription <id>", "only deliveries to this subscription, sub_…")
-    .option("--only-undelivered", "leave out what was delivered to a subscription already, or still is pending")
-    .option("--dry-run", "count the deliveries, and queue none")
     .action((event: string | undefined, options: ReplayOptions) =>
       event === undefined ? replayRange(options, context) : replayEvent(event, options, context),
     );
@@ -59,21 +42,13 @@ async function replayEvent(eventId: string, options: ReplayOptions, context: Com
 }
 
 async function replayRange(options: ReplayOptions, context: CommandContext): Promise<void> {
-  const { since, until, toolkit = "", trigger = "", subscription = "", dryRun = false } = options;
-  if (since === undefined) {
-    throw new CommandError("nothing says which events: give the id of one, or --since for those of a time", 2);
-  }
+  const request = rangeRequest(options, "the id of one, or --since for those of a time");
   const { triggers } = await openProjectClient(options, context);
-  const replayed = await triggers.replayEvents({
-    since: timestampFromMs(since),
-    ...(until !== undefined && { until: timestampFromMs(until) }),
-    ...{ toolkitSlug: toolkit, triggerSlug: trigger, subscriptionId: subscription, dryRun },
-    onlyUndelivered: options.onlyUndelivered ?? false,
-  });
+  const replayed = await triggers.replayEvents(request);
   if (options.json) return context.print(messageText(ReplayEventsResponseSchema, replayed));
   const { count, deliveries } = replayed;
   const what = `${numberText(count)} ${count === 1 ? "delivery" : "deliveries"}`;
-  if (dryRun) return context.print(`${what} would be queued`);
+  if (request.dryRun) return context.print(`${what} would be queued`);
   for (const line of deliveryTable(deliveries)) context.print(line);
   const rest = count > deliveries.length ? `, of which the first ${deliveries.length} are listed` : "";
   context.note(`${what} queued${rest}. \`svc deliveries --subscription <id>\` tells how they went.`);

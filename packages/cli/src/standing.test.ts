@@ -1,6 +1,7 @@
 import { readFileSync } from "node:fs";
 import { createSvcClient } from "@svc/sdk";
 import { startTestServer, type TestServer } from "@svc/testing/server";
+import { until } from "@svc/testing/until";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { runTestCommand } from "./test-command.ts";
 
@@ -46,6 +47,30 @@ test.each(["report-each-morning", "look-every-quarter-hour", "greet-one-at-a-tim
     expect((await run("runs", name)).printed[1]).toMatch(/ srn_\w+ +hand +ended \(succeeded\) +job_/);
   },
 );
+
+test("tell-of-new-deals tells the chat of a deal that is new, and of it alone", async () => {
+  const name = "tell-of-new-deals";
+  expect(await run("create", name, example(name))).toMatchObject({
+    code: 0,
+    printed: [expect.stringMatching(/^stp_/)],
+  });
+  await until(async () => (await run("show", name)).printed.join("\n").includes("ids are known"));
+  const shown = (await run("show", name)).printed.join("\n");
+  expect(shown).toMatch(/polled +\S+.*, ok\n *read +3 rows on 1 page, 0 of them new; 3 ids are known/);
+  const client = createSvcClient({ baseUrl: server.url, apiKey: server.key });
+  const argumentsJson = JSON.stringify({ title: "Forty bicycles" });
+  await client.tools.callTool({ toolSlug: "sales_crm.create_deal", entityId: "ops", argumentsJson });
+  // A program that is resumed is polled at once.
+  await run("pause", name);
+  await run("resume", name);
+  await until(async () => (await run("runs", name)).printed.join("\n").includes("ended"));
+  expect((await run("runs", name)).printed.slice(1)).toEqual([
+    expect.stringMatching(/ srn_\w+ +poll +ended \(succeeded\) +job_\w+ +1 row$/),
+  ]);
+  const [jobId] = /job_\w+/.exec((await run("runs", name)).printed.join()) ?? [""];
+  const { calls } = await client.tools.listToolCalls({ toolSlug: "messaging_bot.send_message" });
+  expect(calls.filter((call) => call.jobId === jobId)).toHaveLength(1);
+});
 
 test("a program is listed, shown, paused, resumed, updated and deleted", async () => {
   const file = example("look-every-quarter-hour");

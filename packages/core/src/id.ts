@@ -19,6 +19,7 @@ export type IdPrefix =
   | "call"
   | "stp"
   | "srn"
+  | "rpl"
   | "node";
 
 /** An id of one kind. Only this file makes one, so an event's id cannot be passed for a delivery's. */
@@ -42,6 +43,8 @@ export type QuarantineId = Id<"qrn">;
 export type StandingProgramId = Id<"stp">;
 /** Id of a run of a standing program. */
 export type StandingRunId = Id<"srn">;
+/** Id of a paced replay. */
+export type ReplayId = Id<"rpl">;
 /** Id of one running process of the service; owns leases. */
 export type NodeId = Id<"node">;
 

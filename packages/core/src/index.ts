@@ -46,6 +46,7 @@ export {
   type ProjectId,
   parseId,
   type QuarantineId,
+  type ReplayId,
   type StandingProgramId,
   type StandingRunId,
   type SubscriptionId,

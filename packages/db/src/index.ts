@@ -65,7 +65,7 @@ export {
   type DeliveryClaim,
   type DeliveryClaimRequest,
 } from "./deliveries/claim.ts";
-export { enqueueDeliveries, type QueuedDelivery } from "./deliveries/enqueue.ts";
+export { enqueueDeliveries, type QueuedDelivery, type QueueTo } from "./deliveries/enqueue.ts";
 export { expireDeliveries } from "./deliveries/expire.ts";
 export { type EventDeliveries, readEventDeliveries } from "./deliveries/read-event-deliveries.ts";
 export { releaseDeliveries } from "./deliveries/release.ts";
@@ -198,6 +198,32 @@ export {
   type UnsealedPost,
 } from "./quarantine/repo.ts";
 export { sweepQuarantinedPosts } from "./quarantine/sweep.ts";
+export {
+  type CountedMatches,
+  countReplayMatches,
+  type FoundMatches,
+  findReplayMatches,
+  type ReplayFilter,
+} from "./replays/match.ts";
+export type { ReplayRecord } from "./replays/record.ts";
+export {
+  firstEventAt,
+  type NewReplay,
+  type ReplayChange,
+  type ReplayRepository,
+  type ReplayStart,
+  replaysForProject,
+} from "./replays/repo.ts";
+export {
+  findDeliveryRoom,
+  lockReplay,
+  moveReplay,
+  type ReplayedSubscription,
+  type ReplayMove,
+  readReplayedSubscriptions,
+} from "./replays/step.ts";
+export { armLostReplays, expirePausedReplays, sweepReplays } from "./replays/sweep.ts";
+export { type ClaimedReplay, replayLease } from "./replays/task.ts";
 export { type StoredColumn, storedColumns } from "./schema/stored-columns.ts";
 export {
   type AccessClass,
@@ -213,8 +239,11 @@ export {
   jobStatuses,
   type ListenerEnd,
   type PlanApproval,
+  type PollOutcome,
   planApprovals,
   type QuarantineReason,
+  type ReplayReason,
+  type ReplayState,
   type StandingPauseReason,
   type StandingRunKind,
   type StandingRunReason,
@@ -251,7 +280,7 @@ export {
   sweepStandingRates,
   writeStandingRates,
 } from "./standing/bounds.ts";
-export { type ClaimedDueTask, claimDueTasks } from "./standing/claim.ts";
+export { type ClaimedDueTask, claimDueTasks, type DueClaim } from "./standing/claim.ts";
 export { readSeenKeys, type SeenKey, sweepSeenKeys, writeSeenKeys } from "./standing/dedupe.ts";
 export {
   countStartedStandingRuns,
@@ -269,6 +298,18 @@ export {
   type StandingListener,
   sweepStandingListeners,
 } from "./standing/listeners.ts";
+export {
+  findStandingSeen,
+  forgetStandingSeen,
+  readStandingPolls,
+  refreshStandingSeen,
+  rememberStandingSeen,
+  removeStaleStandingSeen,
+  type SeenIds,
+  type StandingPollRecord,
+  sweepStandingSeen,
+  writeStandingPoll,
+} from "./standing/polls.ts";
 export {
   addStandingVersion,
   changeStandingPrograms,
@@ -310,6 +351,7 @@ export {
   moveDueTasks,
   putDueTasks,
   releaseDueTasks,
+  renewDueTasks,
 } from "./standing/settle-tasks.ts";
 export { armLostStandingPrograms, sweepStandingPrograms, sweepStandingRuns } from "./standing/sweep.ts";
 export type { DueTaskLease, NewDueTask } from "./standing/task.ts";

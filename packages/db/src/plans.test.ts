@@ -9,6 +9,7 @@ import { explain, type PlanMode, type SentStatement, sentBy, type TableReads } f
 import { jobPlans, taskPlans } from "./test-plans/jobs.ts";
 import type { Plan } from "./test-plans/plan.ts";
 import { accountPlans, callPlans, limitPlans, projectPlans } from "./test-plans/projects.ts";
+import { replayPlans } from "./test-plans/replays.ts";
 import { forgetStatistics, type Statistics, seed } from "./test-plans/seed.ts";
 import { standingPlans } from "./test-plans/standing.ts";
 import { usagePlans } from "./test-plans/usage.ts";
@@ -28,6 +29,7 @@ const plans: readonly Plan[] = [
   ...projectPlans,
   ...usagePlans,
   ...standingPlans,
+  ...replayPlans,
 ];
 
 const modes: readonly PlanMode[] = ["custom", "generic"];

@@ -81,6 +81,7 @@ export function claimRequest(owner: NodeId, changes: Partial<DeliveryClaimReques
     fullProjects: new Set(),
     after: undefined,
     lanes: 256,
+    behind: false,
     ...changes,
   };
 }
@@ -141,7 +142,9 @@ export async function fillLane(
     )
     select id, (extract(epoch from at) * 1000)::float8 as due_ms from numbered order by n`;
   const leaseUntilMs = nowMs + 30_000;
-  return rows.map((row) => ({ id: idOfUuid("dlv", row.id), subscriptionId, queuedForMs: row.due_ms, leaseUntilMs }));
+  return rows.map((row) => {
+    return { id: idOfUuid("dlv", row.id), subscriptionId, queuedForMs: row.due_ms, leaseUntilMs, behind: false };
+  });
 }
 
 /** The event that `fillLane` stored with a delivery: they share their UUID. */

@@ -10,8 +10,11 @@ export type ClaimerOptions = {
   nodeId: NodeId;
   observer: DeliveryObserver;
   limits: ResolvedLimits;
-  /** How many deliveries may be claimed now, in all, for a subscription not named in `rooms`, and for those named; none for `fullProjects`. */
-  capacity(): {
+  /**
+   * How many deliveries may be claimed now, in all, for a subscription not named in `rooms`, and for those named; none for
+   * `fullProjects`. `behind`: of those that paced replays queued.
+   */
+  capacity(behind: boolean): {
     total: number;
     share: number;
     rooms: ReadonlyMap<SubscriptionId, number>;
@@ -23,6 +26,11 @@ export type ClaimerOptions = {
   onEnded(id: SubscriptionId, limit: number): Promise<number>;
 };
 
+/** What a look found. `hasBehind`: paced replays have something queued. */
+type Look = { foundSome: boolean; hadRoom: boolean; next: SubscriptionId | undefined; hasBehind: boolean };
+
+/** What paced replays queue is due little by little: while some is found, the next is looked for so soon. */
+const behindPauseMs = 50;
 const claimMax = 256;
 const claimLanesMax = 256;
 /** Tasks ended a look at most: what is due elsewhere must not wait for a whole backlog to end. */
@@ -35,6 +43,8 @@ const endedMax = 2_000;
 export class Claimer {
   readonly #options: ClaimerOptions;
   #cursor: SubscriptionId | undefined;
+  /** The same among the lanes of what paced replays queued. */
+  #behindCursor: SubscriptionId | undefined;
   #nextDueMs = Number.POSITIVE_INFINITY;
   #pause = new AbortController();
   #isStopped = false;
@@ -48,6 +58,11 @@ export class Claimer {
   get mayBeMore(): boolean {
     return this.#mayBeMore;
   }
+
+  /** More of what paced replays queued may be due than there was room for. */
+  mayBeMoreBehind = false;
+  /** The last round found some of it. */
+  #foundBehind = false;
 
   constructor(options: ClaimerOptions) {
     this.#options = options;
@@ -89,7 +104,8 @@ export class Claimer {
       const { signal } = this.#pause;
       await this.#goRound();
       const nowMs = clock.now();
-      const pauseMs = Math.max(1, Math.min(limits.pollMs, this.#nextDueMs - nowMs));
+      const longestMs = this.#foundBehind ? Math.min(behindPauseMs, limits.pollMs) : limits.pollMs;
+      const pauseMs = Math.max(1, Math.min(longestMs, this.#nextDueMs - nowMs));
       if (this.#nextDueMs <= nowMs) this.#nextDueMs = Number.POSITIVE_INFINITY;
       if (!this.#hasMoreToEnd) await clock.wait(pauseMs, signal);
     }
@@ -101,6 +117,7 @@ export class Claimer {
     let isPastEnd = from === undefined;
     let foundSome = false;
     let hadRoom = true;
+    let hasBehind = false;
     this.#hasNews = false;
     this.#hasMoreToEnd = false;
     while (!this.#isStopped) {
@@ -111,17 +128,30 @@ export class Claimer {
       }
       foundSome ||= look.foundSome;
       hadRoom &&= look.hadRoom;
+      hasBehind = look.hasBehind;
       const { next } = look;
+      this.#cursor = next;
       if (next === undefined ? isPastEnd : isPastEnd && from !== undefined && next >= from) break;
       isPastEnd ||= next === undefined;
     }
     this.#mayBeMore = foundSome || this.#hasNews || (this.#mayBeMore && !hadRoom);
+    this.mayBeMoreBehind = false;
+    this.#foundBehind = false;
+    if (hasBehind && !this.#isStopped) await this.#lookBehind();
+  }
+
+  /** Once every lane had its turn, one look at what paced replays queued. */
+  async #lookBehind(): Promise<void> {
+    const look = await this.#look(true);
+    this.#behindCursor = look?.next;
+    this.#foundBehind = look?.foundSome ?? false;
+    this.mayBeMoreBehind = this.#foundBehind || look?.hadRoom !== true;
   }
 
   /** One look; undefined when there is no room at all, or the store is away. */
-  async #look(): Promise<{ foundSome: boolean; hadRoom: boolean; next: SubscriptionId | undefined } | undefined> {
+  async #look(behind = false): Promise<Look | undefined> {
     const { db, clock, nodeId, limits, observer, onClaimed } = this.#options;
-    const { total, share, rooms, fullProjects } = this.#options.capacity();
+    const { total, share, rooms, fullProjects } = this.#options.capacity(behind);
     const limit = Math.min(claimMax, total);
     if (limit <= 0) return undefined;
     const nowMs = clock.now();
@@ -134,16 +164,16 @@ export class Claimer {
       share,
       rooms,
       fullProjects,
-      after: this.#cursor,
+      after: behind ? this.#behindCursor : this.#cursor,
       lanes: claimLanesMax,
+      behind,
     };
     try {
       const found: DeliveryClaim = await claimDeliveries(db, request);
-      this.#cursor = found.next;
       onClaimed(found.deliveries);
       await this.#end(found.ended);
       const hadRoom = fullProjects.size === 0 && [...rooms.values()].every((room) => room > 0);
-      return { foundSome: found.deliveries.length > 0, hadRoom, next: found.next };
+      return { foundSome: found.deliveries.length > 0, hadRoom, next: found.next, hasBehind: found.hasBehind };
     } catch (error) {
       observer.failed("claim", error);
       return undefined;

@@ -24,6 +24,7 @@ export function conclude(
     subscriptionId: delivery.subscriptionId,
     queuedForMs: delivery.queuedForMs,
     leaseUntilMs: delivery.leaseUntilMs,
+    behind: delivery.behind,
     state: isDelivered ? "delivered" : waitMs === undefined ? "dead_letter" : "pending",
     dueAtMs: times.nowMs + (waitMs ?? 0),
     attempt: {

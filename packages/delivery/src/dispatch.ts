@@ -82,6 +82,8 @@ class Engine implements Dispatcher {
   readonly #lanes: Lanes;
   readonly #holdings: Holdings;
   readonly #shares: Shares;
+  /** Lanes whose replayed deliveries wait only because project or node have no turn free for such. */
+  readonly #blocked = new Set<Lane>();
   /** By delivery as it was taken on: one claimed again while its old attempt goes on is another. */
   readonly #aborters = new Map<OutgoingDelivery, () => void>();
   /** `draining` finishes what is in flight, `drained` has broken off the rest. */
@@ -113,7 +115,7 @@ class Engine implements Dispatcher {
     this.#claimer = new Claimer({
       ...options,
       limits,
-      capacity: () => this.#capacity(),
+      capacity: (behind) => (behind ? this.#behindCapacity() : this.#capacity()),
       onClaimed: (deliveries) => this.#takeClaimed(deliveries),
       onEnded: (id, limit) => expireDeliveries(options.db, id, options.clock.now(), limit),
     });
@@ -127,6 +129,14 @@ class Engine implements Dispatcher {
     const fullProjects = this.#shares.fullProjects();
     const rooms = this.#lanes.claimRooms(fullProjects);
     return { total: this.#holdings.free(), share: this.#lanes.defaultRoom, rooms, fullProjects };
+  }
+
+  /** What paced replays queued may fill half of what this node holds. */
+  #behindCapacity() {
+    const fullProjects = this.#shares.halfFullProjects();
+    const rooms = this.#lanes.behindRooms(fullProjects);
+    const total = this.#holdings.free() - Math.floor(this.#limits.heldMax / 2);
+    return { total, share: this.#lanes.defaultBehindRoom, rooms, fullProjects };
   }
 
   room(id: SubscriptionId, projectId: ProjectId): number {
@@ -148,7 +158,7 @@ class Engine implements Dispatcher {
       this.#shares.take(delivery);
       // The endpoint may have failed since room was asked for.
       const isRefused = this.#state === "drained" || (lane.isShut(nowMs) && !delivery.probe);
-      (isRefused ? refused : lane.waiting).push(delivery);
+      (isRefused ? refused : lane.queueOf(delivery)).push(delivery);
       touched.add(lane);
     }
     for (const lane of touched) this.#pump(lane);
@@ -215,6 +225,7 @@ class Engine implements Dispatcher {
         queuedForMs: delivery.queuedForMs,
         attempts: delivery.attempts,
         probe: delivery.probe,
+        behind: delivery.behind,
         endpoint,
         body: deliveryBody(delivery.event),
         receivedAtMs: delivery.event.receivedAtMs,
@@ -252,16 +263,37 @@ class Engine implements Dispatcher {
         void this.#attempt(lane, delivery);
       }
     }
-    if (late.length === 0) return;
-    lane.wasLate = true;
-    this.#claimer.noteMore();
-    this.#giveBack(late);
+    if (late.length > 0) {
+      lane.wasLate = true;
+      this.#claimer.noteMore();
+    }
+    this.#giveBack([...late, ...this.#pumpBehind(lane, left, usableUntilMs)]);
+  }
+
+  /** Sends what paced replays queued, where nothing live waits; returns what waited for too long. */
+  #pumpBehind(lane: Lane, turns: number, usableUntilMs: number): OutgoingDelivery[] {
+    const late: OutgoingDelivery[] = [];
+    for (let left = turns; left > 0 && lane.hasBehindTurn(this.#limits.endpointConcurrency); ) {
+      if (!this.#shares.hasBehindTurn(lane.projectId)) {
+        this.#blocked.add(lane);
+        break;
+      }
+      const delivery = lane.behind.shift();
+      if (delivery === undefined) break;
+      if (delivery.leaseUntilMs < usableUntilMs) late.push(delivery);
+      else {
+        left--;
+        void this.#attempt(lane, delivery);
+      }
+    }
+    return late;
   }
 
   async #attempt(lane: Lane, delivery: OutgoingDelivery): Promise<void> {
     const { id, endpoint, body } = delivery;
     const startedAtMs = this.#options.clock.now();
     lane.inFlight++;
+    if (delivery.behind) lane.behindInFlight++;
     this.#shares.begin(lane.projectId);
     const headers = signedHeaders(endpoint.keys, id, body, startedAtMs);
     const request = {
@@ -274,6 +306,7 @@ class Engine implements Dispatcher {
     const attempt = await send(this.#agent, request, (abort) => this.#aborters.set(delivery, abort));
     this.#aborters.delete(delivery);
     lane.inFlight--;
+    if (delivery.behind) lane.behindInFlight--;
     this.#shares.end(lane.projectId);
     if (isAborted(attempt)) this.#giveBack([delivery]);
     else this.#conclude(lane, delivery, attempt, startedAtMs);
@@ -281,8 +314,20 @@ class Engine implements Dispatcher {
     if (this.#shares.hasStarved()) this.#shares.starve(lane);
     else this.#pump(lane);
     this.#feedStarved();
+    this.#feedBlocked();
     const hasRoom = lane.waiting.length === 0 && !this.#shares.isFull(lane.projectId);
     if (this.#claimer.mayBeMore && hasRoom) this.wake();
+    // One that is live finds nothing to claim behind it.
+    else if (delivery.behind && this.#claimer.mayBeMoreBehind && lane.behind.length === 0) this.wake();
+  }
+
+  /** Sends what paced replays queued where there are turns free again. */
+  #feedBlocked(): void {
+    for (const lane of [...this.#blocked]) {
+      if (!this.#shares.hasBehindTurn(lane.projectId)) continue;
+      this.#blocked.delete(lane);
+      this.#pump(lane);
+    }
   }
 
   /** Has the attempt recorded, and closes the lane of an endpoint that failed. */

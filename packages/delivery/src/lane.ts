@@ -6,6 +6,8 @@ const queuedMsMax = 2_000;
 const queuedFactorMax = 32;
 /** Weight of the newest attempt in the running mean of an endpoint's answer time. */
 const newestWeight = 0.1;
+/** Of the attempts in flight to an endpoint, what replays queued may make up so much: a live delivery finds one free. */
+const behindPart = 0.75;
 
 /**
  * What one node holds for one subscription: attempts in flight, leases waiting for a turn, and what it knows of the
@@ -15,7 +17,11 @@ export class Lane {
   readonly subscriptionId: SubscriptionId;
   readonly projectId: ProjectId;
   readonly waiting: OutgoingDelivery[] = [];
+  /** What paced replays queued: sent where nothing live waits, on a part of the turns. */
+  readonly behind: OutgoingDelivery[] = [];
   inFlight = 0;
+  /** Those of `behind` among the attempts in flight. */
+  behindInFlight = 0;
   isFailing = false;
   /** Failures that the store does not know of yet: until it does, what it says of the endpoint is old. */
   unreportedFailures = 0;
@@ -35,7 +41,30 @@ export class Lane {
   room(concurrency: number, nowMs: number): number {
     if (this.isShut(nowMs)) return 0;
     const ahead = this.wasLate ? 0 : Math.floor(concurrency * this.#aheadFactor());
-    return Math.max(0, concurrency + ahead - this.inFlight - this.waiting.length);
+    return Math.max(0, concurrency + ahead - (this.inFlight - this.behindInFlight) - this.waiting.length);
+  }
+
+  /** The same of what paced replays queued: it takes no room from what is live. */
+  behindRoom(concurrency: number, nowMs: number): number {
+    if (this.isShut(nowMs)) return 0;
+    const turns = behindTurns(concurrency);
+    return Math.max(0, turns + Math.floor(turns * this.#aheadFactor()) - this.behindInFlight - this.behind.length);
+  }
+
+  /** Whether a delivery of a paced replay may be sent. */
+  hasBehindTurn(concurrency: number): boolean {
+    const isFree = this.waiting.length === 0 && this.inFlight < concurrency;
+    return isFree && this.behind.length > 0 && this.behindInFlight < behindTurns(concurrency);
+  }
+
+  /** Where a delivery waits for its turn. */
+  queueOf(delivery: OutgoingDelivery): OutgoingDelivery[] {
+    return delivery.behind ? this.behind : this.waiting;
+  }
+
+  /** Takes out all that waits. */
+  takeWaiting(): OutgoingDelivery[] {
+    return [...this.waiting.splice(0), ...this.behind.splice(0)];
   }
 
   #aheadFactor(): number {
@@ -57,7 +86,7 @@ export class Lane {
   fail(doubtUntilMs: number): OutgoingDelivery[] {
     this.isFailing = true;
     this.doubtUntilMs = doubtUntilMs;
-    return this.waiting.splice(0);
+    return this.takeWaiting();
   }
 
   recover(): void {
@@ -65,6 +94,11 @@ export class Lane {
   }
 
   isIdle(): boolean {
-    return this.inFlight === 0 && this.waiting.length === 0;
+    return this.inFlight === 0 && this.waiting.length === 0 && this.behind.length === 0;
   }
+}
+
+/** Attempts to an endpoint that what paced replays queued may have in flight. */
+export function behindTurns(concurrency: number): number {
+  return Math.max(1, Math.floor(concurrency * behindPart));
 }

@@ -1,5 +1,5 @@
 import type { Clock, ProjectId, SubscriptionId } from "@svc/core";
-import { Lane } from "./lane.ts";
+import { behindTurns, Lane } from "./lane.ts";
 
 /** A lane that nothing used for so long is forgotten, and with it what was known of the endpoint's speed. */
 const idleMs = 60_000;
@@ -41,12 +41,32 @@ export class Lanes {
     return 2 * this.#concurrency;
   }
 
+  /** The same of what paced replays queued. */
+  get defaultBehindRoom(): number {
+    return 2 * behindTurns(this.#concurrency);
+  }
+
   /**
    * Leases that may be claimed for the subscriptions of which this node knows more than the store: neither those with the
    * default room, nor idle ones of failing endpoints (the store's own word gives those a probe at most), nor those of
    * `fullProjects`. Forgets idle lanes first.
    */
   claimRooms(fullProjects: ReadonlySet<ProjectId>): Map<SubscriptionId, number> {
+    return this.#rooms(fullProjects, this.defaultRoom, (lane, nowMs) => lane.room(this.#concurrency, nowMs));
+  }
+
+  /** The same of what paced replays queued. */
+  behindRooms(fullProjects: ReadonlySet<ProjectId>): Map<SubscriptionId, number> {
+    return this.#rooms(fullProjects, this.defaultBehindRoom, (lane, nowMs) => {
+      return lane.behindRoom(this.#concurrency, nowMs);
+    });
+  }
+
+  #rooms(
+    fullProjects: ReadonlySet<ProjectId>,
+    defaultRoom: number,
+    roomOf: (lane: Lane, nowMs: number) => number,
+  ): Map<SubscriptionId, number> {
     const nowMs = this.#clock.now();
     const rooms = new Map<SubscriptionId, number>();
     for (const [id, lane] of this.#lanes) {
@@ -54,14 +74,14 @@ export class Lanes {
       if (isQuiet && lane.lastUsedMs < nowMs - idleMs && !lane.isShut(nowMs)) this.#lanes.delete(id);
       // Whether a failing endpoint may be probed is the store's to say, for all nodes; here it is only not busy.
       if (fullProjects.has(lane.projectId) || (lane.isFailing && isQuiet)) continue;
-      const room = lane.isFailing ? 0 : lane.room(this.#concurrency, nowMs);
-      if (room !== this.defaultRoom) rooms.set(id, room);
+      const room = lane.isFailing ? 0 : roomOf(lane, nowMs);
+      if (room !== defaultRoom) rooms.set(id, room);
     }
     return rooms;
   }
 
   /** Empties every lane and returns what waited. */
   takeWaiting() {
-    return [...this.#lanes.values()].flatMap((lane) => lane.waiting.splice(0));
+    return [...this.#lanes.values()].flatMap((lane) => lane.takeWaiting());
   }
 }

@@ -16,4 +16,6 @@ export type OutgoingDelivery = {
   body: Buffer;
   receivedAtMs: number;
   leaseUntilMs: number;
+  /** Whether a paced replay queued it: it is sent where nothing live waits. */
+  behind: boolean;
 };

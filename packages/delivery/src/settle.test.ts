@@ -32,6 +32,7 @@ async function claimed(store: TestStore, count: number) {
     fullProjects: new Set(),
     after: undefined,
     lanes: 10,
+    behind: false,
   });
   const told = { failed: [] as string[], lost: 0, recovered: [] as string[], health: [] as unknown[] };
   const recorder = createRecorder({
@@ -60,6 +61,7 @@ async function claimed(store: TestStore, count: number) {
       subscriptionId: id,
       queuedForMs: delivery.queuedForMs,
       leaseUntilMs: delivery.leaseUntilMs,
+      behind: delivery.behind,
       state: statusCode === 200 ? "delivered" : "pending",
       dueAtMs: store.clock.now() + 1_000,
       attempt: {

@@ -76,6 +76,13 @@ export class Shares {
     return usage.inFlight < this.#share(this.#bounds.inFlightMax, usage);
   }
 
+  /** Whether one that a paced replay queued may: the other half of the project's share, and of the node, is for what is live. */
+  hasBehindTurn(projectId: ProjectId): boolean {
+    const { inFlightMax } = this.#bounds;
+    const usage = this.#projects.get(projectId) ?? unused;
+    return this.inFlight < half(inFlightMax) && usage.inFlight < half(this.#share(inFlightMax, usage));
+  }
+
   /** Deliveries of the project that can be taken on; 0 while it uses its share, or has deliveries that wait for a turn. */
   room(projectId: ProjectId): number {
     if (this.#starved.has(projectId)) return 0;
@@ -95,6 +102,21 @@ export class Shares {
   fullProjects(): Set<ProjectId> {
     const full = new Set<ProjectId>();
     for (const id of this.#projects.keys()) if (this.isFull(id)) full.add(id);
+    return full;
+  }
+
+  /** The projects that take on nothing more that paced replays queued: they use half of their share. */
+  halfFullProjects(): Set<ProjectId> {
+    const { inFlightMax, heldMax, heldBytesMax } = this.#bounds;
+    const isHalf = (used: number, bound: number, usage: Usage) => used >= half(this.#share(bound, usage));
+    const full = new Set<ProjectId>();
+    for (const [id, usage] of this.#projects) {
+      const isFull =
+        isHalf(usage.inFlight, inFlightMax, usage) ||
+        isHalf(usage.held, heldMax, usage) ||
+        isHalf(usage.bytes, heldBytesMax, usage);
+      if (isFull) full.add(id);
+    }
     return full;
   }
 
@@ -136,4 +158,8 @@ export class Shares {
     const active = this.#active + (usage.unsent === 0 ? 1 : 0);
     return Math.max(1, Math.floor(bound / (active + 1)));
   }
+}
+
+function half(bound: number): number {
+  return Math.max(1, Math.floor(bound / 2));
 }

@@ -103,6 +103,7 @@ export async function storeOn(
         subscriptionId,
         queuedForMs: nowMs,
         attempts: 0,
+        behind: false,
         probe: false,
         endpoint,
         body,

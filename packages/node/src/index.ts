@@ -17,6 +17,9 @@ export {
   type PostLoad,
   type PostQuotas,
   type Quarantine,
+  type ReplayFaultPoint,
+  type ReplayObserver,
+  type ReplayStep,
 } from "@svc/triggers";
 export { createNode, type Node } from "./node.ts";
 export type { NodeObserver } from "./observer.ts";

@@ -24,10 +24,12 @@ import {
 import {
   createIngest,
   createQuarantine,
+  createReplayEngine,
   createRouting,
   type Ingest,
   type Quarantine,
   quarantineSealSweep,
+  replaySweep,
 } from "@svc/triggers";
 import { type Apps, createApps } from "./apps.ts";
 import { deadTaskSweep } from "./dead-tasks.ts";
@@ -108,9 +110,15 @@ export function createNode(parts: NodeParts): Node {
     onRehearsed: (tx, ended) => standing.settleRehearsal(tx, ended),
     onFaultPoint: parts.onFaultPoint,
   });
+  const replays = createReplayEngine({
+    ...{ db, clock, dispatcher },
+    observer: observer.replays,
+    onFaultPoint: parts.onReplayFaultPoint,
+  });
   const standing: Standing = createStanding({
     ...{ db, clock, sealer, nodeId },
-    starter: jobs.starter,
+    takeReplays: replays.take,
+    ...{ starter: jobs.starter, caller },
     ...{ views, meter, threads },
     observer: observer.standing,
     limits: limits.standing,
@@ -123,7 +131,17 @@ export function createNode(parts: NodeParts): Node {
     onHeard: standing.engine.wake,
   });
   const store = { clock, nodeId, dispatcher, routing: createRouting(), onHeard: standing.engine.wake };
-  const triggers = { db, catalog, clock, sealer, guard, dispatcher, store, secretOf };
+  const triggers = {
+    db,
+    catalog,
+    clock,
+    sealer,
+    guard,
+    dispatcher,
+    store,
+    wakeReplays: standing.engine.wake,
+    secretOf,
+  };
   const engines = createEngines(parts, { dispatcher, apps, jobs, standing });
   return {
     ...{ nodeId, views, guard, dispatcher, apps, jobs, standing, ingest, meter },
@@ -140,7 +158,8 @@ export function createNode(parts: NodeParts): Node {
       await settledWithin(clock, graceMs, ingest.drain());
       const leftMs = Math.max(0, untilMs - clock.now());
       const called = settledWithin(clock, leftMs, caller.drain());
-      await Promise.all([dispatcher.drain(leftMs), standing.engine.stop(), jobs.engine.drain(leftMs), called]);
+      const started = standing.engine.stop().then(() => replays.stop());
+      await Promise.all([dispatcher.drain(leftMs), started, jobs.engine.drain(leftMs), called]);
     },
     async close() {
       meter.stop();
@@ -167,6 +186,7 @@ function createEngines(
   const { eventsMs, callsMs, jobRowsMs, jobsMs } = limits.retention;
   const sweeps = [
     eventSweep({ db, eventRetentionMs: eventsMs }),
+    replaySweep({ db, eventRetentionMs: eventsMs }),
     quarantineSealSweep({ db, sealer }),
     callSweep({ db, callRetentionMs: callsMs }),
     callPaceSweep({ db }),

@@ -5,6 +5,7 @@ import type { DeliveryObserver } from "@svc/delivery";
 import type { EngineObserver } from "@svc/jobs";
 import type { StandingObserver } from "@svc/standing";
 import type { CallObserver } from "@svc/tools";
+import type { ReplayObserver } from "@svc/triggers";
 
 /** Who watches the engines of a node; packages/server turns it into log lines and metrics. */
 export type NodeObserver = {
@@ -14,6 +15,7 @@ export type NodeObserver = {
   readonly jobs: EngineObserver;
   readonly asks: AskObserver;
   readonly standing: StandingObserver;
+  readonly replays: ReplayObserver;
   /** Somebody held the event loop for 250 ms or longer, and everybody else waited. */
   heldLoop(held: HeldLoop): void;
   /** A private toolkit of the store breaks the rules of this version, and is left out. */

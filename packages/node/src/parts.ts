@@ -6,9 +6,10 @@ import type { DispatchLimits } from "@svc/delivery";
 import type { EngineLimits, OnFaultPoint } from "@svc/jobs";
 import type { StandingFaultPoint, StandingLimits } from "@svc/standing";
 import type { Ledger } from "@svc/tools";
+import type { ReplayFaultPoint } from "@svc/triggers";
 import type { NodeObserver } from "./observer.ts";
 
-/** What works in the background: sending deliveries, driving jobs, starting programs that stand, renewing tokens, removing what is past its time. */
+/** What works in the background: sending deliveries, driving jobs, starting programs that stand and moving paced replays on, renewing tokens, removing what is past its time. */
 export type EngineName = "deliveries" | "jobs" | "standing" | "renewal" | "retention";
 
 /** All of them. */
@@ -94,4 +95,6 @@ export type NodeParts = {
   readonly onFaultPoint?: OnFaultPoint;
   /** Comes to the fault points of the engine of standing programs. Default: nothing happens there. */
   readonly onStandingFaultPoint?: (point: StandingFaultPoint) => Promise<void> | void;
+  /** Comes to the fault points of paced replays. Default: nothing happens there. */
+  readonly onReplayFaultPoint?: (point: ReplayFaultPoint) => Promise<void> | void;
 };

@@ -30,6 +30,7 @@ export { parseJsonText } from "./read/json-text.ts";
 export { withOldForms } from "./read/old-forms.ts";
 export { handlesCode } from "./read/on-error.ts";
 export { parseCheckedProgram, readProgram } from "./read/program.ts";
+export { parsePath } from "./read/reference.ts";
 export { createShapeReader, type Node, type ShapeReader } from "./read/shape.ts";
 export type { CelOutcome } from "./run/evaluation.ts";
 export { type CelComputed, createEvaluator, type Evaluator, evaluationThread } from "./run/evaluator.ts";

@@ -23,14 +23,22 @@ export {
   type StepReceipt,
 } from "@svc/gen/jobs";
 export { Role } from "@svc/gen/options";
-export { type StandingProgram, type StandingRun, StandingRunState, StandingState } from "@svc/gen/standing";
+export {
+  type PollState,
+  type StandingProgram,
+  type StandingRun,
+  StandingRunState,
+  StandingState,
+} from "@svc/gen/standing";
 export type { ArgumentFault, CallToolResponse, FoundTool, ToolCall, ToolRequest } from "@svc/gen/tools";
-export type {
-  Delivery,
-  DeliveryAttempt,
-  Event,
-  IngestEndpoint,
-  Subscription,
+export {
+  type Delivery,
+  type DeliveryAttempt,
+  type Event,
+  type IngestEndpoint,
+  type Replay,
+  ReplayState,
+  type Subscription,
 } from "@svc/gen/triggers";
 export {
   createSvcAdminClient,

@@ -6,6 +6,7 @@ import type {
   EngineObserver,
   NodeObserver,
   RenewalObserver,
+  ReplayObserver,
   StandingObserver,
 } from "@svc/node";
 import type { Call } from "./calls/call.ts";
@@ -21,6 +22,7 @@ export function createNodeObserver(logger: Logger, metrics: Metrics): NodeObserv
     jobs: createJobObserver(logger, metrics),
     asks: createAskObserver(logger, metrics),
     standing: createStandingObserver(logger, metrics),
+    replays: createReplayObserver(logger, metrics),
     heldLoop(held) {
       metrics.heldLoop(held);
       logger.warn(held, "the event loop was held");
@@ -123,6 +125,11 @@ function createStandingObserver(logger: Logger, metrics: Metrics): StandingObser
       metrics.standingDecided(run);
       logger.info(run, "a run of a standing program was decided");
     },
+    polled(poll) {
+      metrics.standingPolled(poll.outcome);
+      if (poll.outcome === "ok" && poll.found === 0) logger.debug(poll, "polled");
+      else logger.info(poll, "polled");
+    },
     paused(programId, reason) {
       metrics.standingPaused(reason);
       logger.warn({ programId, reason }, "a standing program paused");
@@ -134,6 +141,22 @@ function createStandingObserver(logger: Logger, metrics: Metrics): StandingObser
     failed(what, err) {
       metrics.standingFailed(what);
       logger.warn({ err, what }, "work of standing programs failed and is tried again");
+    },
+  };
+}
+
+/** Log line and metrics of the steps of paced replays. One that is at its pace is at debug: there is one a second. */
+function createReplayObserver(logger: Logger, metrics: Metrics): ReplayObserver {
+  return {
+    stepped(step) {
+      metrics.replayStepped(step);
+      if (step.state === "running" && step.reason === "") logger.debug(step, "a replay queued deliveries");
+      else if (step.state === "running") logger.info(step, "a replay waits");
+      else logger.info(step, "a replay ended");
+    },
+    failed(err) {
+      metrics.replayFailed();
+      logger.warn({ err }, "a step of a replay failed and is tried again");
     },
   };
 }

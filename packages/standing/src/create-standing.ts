@@ -1,8 +1,9 @@
 import type { CatalogViews } from "@svc/catalog";
 import type { Clock, NodeId, Sealer, ThreadPool, WorkMeter } from "@svc/core";
-import type { Database, Executor } from "@svc/db";
+import type { ClaimedReplay, Database, Executor } from "@svc/db";
 import type { EndedRehearsal, JobStarter } from "@svc/jobs";
 import { createEvaluator } from "@svc/program";
+import type { ToolCaller } from "@svc/tools";
 import {
   defaultStandingLimits,
   type StandingContext,
@@ -22,6 +23,8 @@ export type StandingOptions = {
   readonly sealer: Sealer;
   readonly nodeId: NodeId;
   readonly starter: JobStarter;
+  /** Calls tools: polls read by it. */
+  readonly caller: ToolCaller;
   readonly views: CatalogViews;
   /** Meters what expressions take, by project. */
   readonly meter: WorkMeter;
@@ -30,6 +33,8 @@ export type StandingOptions = {
   readonly observer?: StandingObserver | undefined;
   /** Bounds that differ from the defaults. */
   readonly limits?: Partial<StandingLimits> | undefined;
+  /** What moves paced replays on, whose tasks are claimed with those of standing programs. */
+  readonly takeReplays: (tasks: readonly ClaimedReplay[]) => void;
   /** For tests: comes to a fault point of the engine. */
   readonly onFaultPoint?: ((point: StandingFaultPoint) => Promise<void> | void) | undefined;
 };

@@ -96,6 +96,31 @@ test("a post that comes again is one event, and starts one run", async () => {
   await end(project, id);
 });
 
+test("acceptance 7: an event that races with Create starts a run, or was received before; the next one starts one", async () => {
+  const project = await world.project();
+  for (let race = 0; race < 20; race++) {
+    const [id] = await Promise.all([
+      create(project, `race-${race}`, { overlap: { policy: "allow" }, input: { text: { $ref: "event.payload.id" } } }),
+      postIncident(world.node, { id: `race-${race}` }),
+    ]);
+    const answeredAt = world.now();
+    await postIncident(world.node, { id: `after-${race}` });
+    await decided();
+    const made = await project.runs(id, 1);
+    const events = await Promise.all(made.map(({ eventIds: [eventId] }) => eventOf(project, eventId ?? "")));
+    const names = events.map(({ event }) => event);
+    expect(names.at(-1)).toBe(`after-${race}`);
+    expect(new Set(names).size).toBe(names.length);
+    if (names.length === 1) {
+      const client = world.node.client(TriggersService, { projectId: project.projectId, role: "member" });
+      const { events: listed } = await client.listEvents({ triggerSlug: trigger.trigger.slug, pageSize: 2 });
+      const raced = listed.find(({ payloadJson }) => payloadJson.includes(`"race-${race}"`));
+      expect(Number(raced?.receivedAt?.seconds ?? 0n) * 1_000).toBeLessThanOrEqual(answeredAt);
+    }
+    await end(project, id);
+  }
+});
+
 test("acceptance 8: what when turns away leaves no row and is counted; what it cannot tell is refused with its reason", async () => {
   const project = await world.project();
   const id = await create(project, "severe", {

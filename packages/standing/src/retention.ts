@@ -6,6 +6,7 @@ import {
   sweepStandingPrograms,
   sweepStandingRates,
   sweepStandingRuns,
+  sweepStandingSeen,
 } from "@svc/db";
 
 /** What the sweep is made of; times in milliseconds. */
@@ -20,7 +21,7 @@ const seenGraceMs = 86_400_000;
 const everyMs = 600_000;
 const batchMax = 1_000;
 
-/** Every 10 minutes: runs that ended longer ago than they are kept, rates that bound nothing, who listened, and programs that were deleted. */
+/** Every 10 minutes: runs that ended longer ago than they are kept, rates that bound nothing, who listened, what deleted programs remembered, and these. */
 export function standingSweep({ db, runRetentionMs }: StandingSweepOptions): Sweep {
   return {
     what: "standing runs",
@@ -30,6 +31,7 @@ export function standingSweep({ db, runRetentionMs }: StandingSweepOptions): Swe
       yield* batches(batchMax, () => sweepStandingRates(db, nowMs, batchMax));
       yield* batches(batchMax, () => sweepSeenKeys(db, nowMs - seenGraceMs, batchMax));
       yield* batches(batchMax, () => sweepStandingListeners(db, nowMs - runRetentionMs, batchMax));
+      yield* batches(batchMax, () => sweepStandingSeen(db, batchMax));
       yield* batches(batchMax, () => sweepStandingPrograms(db, nowMs - runRetentionMs, batchMax));
     },
   };

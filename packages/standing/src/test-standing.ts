@@ -56,7 +56,8 @@ export function createStandingWorld(db: Database, changes: TestParts = {}): Stan
       clock,
       catalog: catalogOf({ toolkits: [desk, alerts] }),
       variable: (name) => (name === "SVC_WEBHOOK_SECRET_ALERTS" ? alertsToken : undefined),
-      transport: world.transport,
+      // Apps that are not the test's own are those of the sandbox.
+      ...(changes.catalog === undefined && { transport: world.transport }),
       isSandbox: true,
       engines: ["jobs", "standing"],
       observer: { standing: { ...silentStandingObserver, failed: report } },

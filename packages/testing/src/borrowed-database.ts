@@ -41,6 +41,8 @@ const emptyEverything = [
   "api_keys",
   "project_policies",
   "contacts",
+  "due_tasks",
+  "replays",
   "projects",
 ]
   .map((table) => `delete from ${table};`)

@@ -10,6 +10,7 @@ import {
   type NodeLimits,
   type NodeObserver,
   type NodeParts,
+  type ReplayStep,
 } from "@svc/node";
 import { catalogOf } from "./catalog.ts";
 import { createTestClock } from "./clock.ts";
@@ -32,6 +33,8 @@ export type Told = {
   readonly unrecorded: string[];
   /** Calls of tools that ended. */
   readonly calls: CallObservation[];
+  /** Steps of paced replays. */
+  readonly replaySteps: ReplayStep[];
   /** Who held the event loop. */
   readonly held: HeldLoop[];
   /** Private toolkits that were left out. */
@@ -59,7 +62,16 @@ const dayMs = 86_400_000;
  * engine; then with `changes`. It starts the engines that those name.
  */
 export function createTestNode(db: Database, changes: TestParts = {}): TestNode {
-  const told: Told = { attempts: [], calls: [], failures: [], leasesLost: 0, unrecorded: [], held: [], broken: [] };
+  const told: Told = {
+    attempts: [],
+    calls: [],
+    failures: [],
+    leasesLost: 0,
+    unrecorded: [],
+    replaySteps: [],
+    held: [],
+    broken: [],
+  };
   const shutdown = new AbortController();
   const { limits, observer, ...others } = changes;
   const parts: NodeParts = {
@@ -112,7 +124,8 @@ function observerOf(told: Told): NodeObserver {
     renewals: { renewed: () => {} },
     jobs: { ended: () => {}, parked: () => {}, leaseLost: () => {}, failed },
     asks: { settled: () => {} },
-    standing: { decided: () => {}, paused: () => {}, rearmed: () => {}, failed },
+    standing: { decided: () => {}, polled: () => {}, paused: () => {}, rearmed: () => {}, failed },
+    replays: { stepped: (step) => void told.replaySteps.push(step), failed: (error) => failed("replay", error) },
     heldLoop: (held) => void told.held.push(held),
     toolkitBroken: (projectId, slug, { message }) => told.broken.push({ projectId, slug, message }),
     callUnrecorded: (callId) => told.unrecorded.push(callId),

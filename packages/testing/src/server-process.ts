@@ -84,7 +84,7 @@ export async function startServerProcess(env: Record<string, string>): Promise<S
   await until(async () => {
     if (child.exitCode !== null) throw new Error(`the service ended with ${child.exitCode}:\n${output}`);
     return (await fetch(`${server.url}/readyz`)).ok;
-  }, 60_000);
+  }, 240_000);
   return server;
 }
 

@@ -1,7 +1,15 @@
 import { create } from "@bufbuild/protobuf";
 import { type Timestamp, timestampFromMs } from "@bufbuild/protobuf/wkt";
-import { type DeliveryId, timeOfId } from "@svc/core";
-import type { AttemptEntry, Delivery, Event, Subscription } from "@svc/db";
+import { type DeliveryId, type SubscriptionId, timeOfId } from "@svc/core";
+import {
+  type AttemptEntry,
+  type Delivery,
+  type Event,
+  firstEventAt,
+  type ReplayRecord,
+  type ReplayState,
+  type Subscription,
+} from "@svc/db";
 import {
   type DeliveryAttempt as DeliveryAttemptMessage,
   DeliveryAttemptSchema,
@@ -9,6 +17,11 @@ import {
   DeliverySchema,
   type Event as EventMessage,
   EventSchema,
+  type ReplayCount,
+  ReplayCountSchema,
+  type Replay as ReplayMessage,
+  ReplaySchema,
+  ReplayState as ReplayStateMessage,
   type Subscription as SubscriptionMessage,
   SubscriptionSchema,
 } from "@svc/gen/triggers";
@@ -69,6 +82,51 @@ export function attemptMessage(deliveryId: DeliveryId, entry: AttemptEntry): Del
     responseBody: entry.responseBody,
     requestUrl: entry.requestUrl,
   });
+}
+
+const replayStates: Readonly<Record<ReplayState, ReplayStateMessage>> = {
+  running: ReplayStateMessage.RUNNING,
+  paused: ReplayStateMessage.PAUSED,
+  done: ReplayStateMessage.DONE,
+  cancelled: ReplayStateMessage.CANCELLED,
+};
+
+/** A paced replay as callers read it. Its position is an event's id once it came to one. */
+export function replayMessage(row: ReplayRecord): ReplayMessage {
+  const hasBegun = row.positionEventId !== firstEventAt(row.since);
+  return create(ReplaySchema, {
+    id: row.id,
+    state: replayStates[row.state],
+    reason: row.reason,
+    waitsFor: row.waitsForId ?? "",
+    since: timestampFromMs(row.since),
+    until: timestampFromMs(row.until),
+    toolkitSlug: row.toolkitSlug,
+    triggerSlug: row.triggerSlug,
+    subscriptionId: row.subscriptionId ?? "",
+    onlyUndelivered: row.onlyUndelivered,
+    perSecond: row.perSecond,
+    total: counted(row.total),
+    totalComplete: row.uncountedFromId === null,
+    queued: counted(row.queued),
+    position: hasBegun ? row.positionEventId : "",
+    positionAt: timestampFromMs(hasBegun ? timeOfId(row.positionEventId) : row.since),
+    createdAt: timestampFromMs(row.createdAt),
+    updatedAt: timestampFromMs(row.updatedAt),
+    ...optionalTime("endedAt", row.endedAt),
+  });
+}
+
+/** How much of a count is each subscription's, ordered by its id. */
+export function replayCountMessages(counts: ReadonlyMap<SubscriptionId, number>): ReplayCount[] {
+  return [...counts]
+    .sort(([a], [b]) => (a < b ? -1 : 1))
+    .map(([subscriptionId, count]) => create(ReplayCountSchema, { subscriptionId, count: counted(count) }));
+}
+
+/** The wire's numbers have 32 bits. */
+function counted(count: number): number {
+  return Math.min(count, 0xffffffff);
 }
 
 function optionalTime<Name extends string>(name: Name, ms: number | null): { [key in Name]?: Timestamp } {

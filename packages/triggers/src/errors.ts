@@ -23,7 +23,7 @@ export function triggerNotFound(toolkitSlug: string, triggerSlug: string): Fault
 }
 
 /** Something that is named by id is not there, or not the caller's. */
-export function notFound(what: "subscription" | "event" | "delivery", field: string, id: string): Fault {
+export function notFound(what: "subscription" | "event" | "delivery" | "replay", field: string, id: string): Fault {
   return fault({
     code: "not_found",
     reason: `${what.toUpperCase()}_NOT_FOUND`,
@@ -63,5 +63,37 @@ export function replayTooLarge(max: number): Fault {
     field: "since",
     message: `more than ${max} deliveries would be queued`,
     help: "Replay a shorter time at once; a dry run counts.",
+  });
+}
+
+/** A pace that no replay has. */
+export function replayRateInvalid(perSecond: number, max: number): Fault {
+  return fault({
+    code: "invalid_argument",
+    reason: "REPLAY_RATE_INVALID",
+    field: "perSecond",
+    message: `perSecond ${perSecond} is not between 1 and ${max}`,
+    help: "Give deliveries a second, such as 50.",
+  });
+}
+
+/** Two replays to one subscription would mix their orders and share its pace. */
+export function replayRunning(id: string): Fault {
+  return fault({
+    code: "failed_precondition",
+    reason: "REPLAY_RUNNING",
+    field: "subscriptionId",
+    message: `the replay ${formatValue(id)} to the same subscription has not ended`,
+    help: "Wait for it, or end it with CancelReplay; a replay without subscriptionId shares every subscription.",
+  });
+}
+
+/** A project has as many unfinished replays as it may. */
+export function replaysTooMany(max: number): Fault {
+  return fault({
+    code: "resource_exhausted",
+    reason: "REPLAYS_TOO_MANY",
+    message: `${max} replays of the project have not ended`,
+    help: "Wait for one of them, or end one with CancelReplay; ListReplays names them.",
   });
 }

@@ -10,6 +10,10 @@ export {
   type ReleaseResult,
 } from "./quarantine.ts";
 export { type QuarantineSealOptions, quarantineSealSweep } from "./quarantine-seal.ts";
+export { createReplayEngine, type ReplayEngine, type ReplayEngineOptions } from "./replays/engine.ts";
+export type { ReplayObserver, ReplayStep } from "./replays/observer.ts";
+export { type ReplaySweepOptions, replaySweep } from "./replays/retention.ts";
+export type { ReplayFaultPoint } from "./replays/step.ts";
 export { createRouting, type Routing } from "./routing.ts";
 export type { TriggersContext } from "./service/context.ts";
 export { createTriggersService } from "./service.ts";

@@ -3,9 +3,15 @@ import type { TriggersService } from "@svc/gen/triggers";
 import type { TriggersContext } from "./service/context.ts";
 import { deliveryMethods } from "./service/deliveries.ts";
 import { eventMethods } from "./service/events.ts";
+import { replayMethods } from "./service/replays.ts";
 import { subscriptionMethods } from "./service/subscriptions.ts";
 
 /** TriggersService over one store; every method takes its project from the calling key. */
 export function createTriggersService(context: TriggersContext): ServiceImpl<typeof TriggersService> {
-  return { ...subscriptionMethods(context), ...eventMethods(context), ...deliveryMethods(context) };
+  return {
+    ...subscriptionMethods(context),
+    ...eventMethods(context),
+    ...deliveryMethods(context),
+    ...replayMethods(context),
+  };
 }

@@ -270,6 +270,7 @@ function outgoing({ event, delivery, endpoint }: FirstSend, leaseUntilMs: number
     subscriptionId: delivery.subscriptionId,
     queuedForMs: event.receivedAtMs,
     attempts: 0,
+    behind: false,
     probe: false,
     endpoint,
     body: deliveryBody(event),

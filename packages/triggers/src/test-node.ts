@@ -7,10 +7,11 @@ import { TriggersService } from "@svc/gen/triggers";
 import { borrowTestDatabase } from "@svc/testing/borrowed-database";
 import { catalogOf } from "@svc/testing/catalog";
 import { createTestClock, type TestClock } from "@svc/testing/clock";
-import { createTestNode as createNode, type Told } from "@svc/testing/node";
+import { createTestNode as createNode, type TestNode as Node, type Told } from "@svc/testing/node";
 import { sampleToolkits } from "@svc/testing/sample-toolkits";
 import type { Ingest } from "./ingest.ts";
 import type { Quarantine } from "./quarantine.ts";
+import type { ReplayFaultPoint } from "./replays/step.ts";
 
 /** What the nodes of one test share: database, clock and vault key. */
 export type TestCluster = AsyncDisposable & {
@@ -79,6 +80,9 @@ export type TestNode = AsyncDisposable & {
   readonly quarantine: Quarantine;
   /** What the delivery engine told its observer of faults. */
   readonly failures: Told["failures"];
+  readonly standing: Node["standing"];
+  /** Steps of paced replays that it took. */
+  readonly replaySteps: Told["replaySteps"];
   /** TriggersService for one project's key, over a Connect router. */
   client(projectId: ProjectId): Client<typeof TriggersService>;
 };
@@ -90,6 +94,9 @@ export type TestNodeOptions = {
   limits?: Partial<DispatchLimits>;
   allowedRanges?: readonly string[];
   isStarted?: boolean;
+  /** Whether paced replays go on, with each second of the clock. */
+  isReplaying?: boolean;
+  onReplayFaultPoint?: (point: ReplayFaultPoint) => void;
 };
 
 /** Makes a node on a cluster. Disposed, it drains without grace. */
@@ -101,11 +108,16 @@ export function createTestNode({ db, clock, sealer }: TestCluster, options: Test
     variable: options.secretOf ?? ((name) => sampleSecrets[name]),
     ranges: { endpoints: options.allowedRanges ?? ["127.0.0.0/8"], apps: [] },
     limits: { deliveries: { retryScheduleMs: [1_000, 1_000], ...options.limits } },
-    engines: options.isStarted === true ? ["deliveries"] : [],
+    engines: [
+      ...(options.isStarted === true ? (["deliveries"] as const) : []),
+      ...(options.isReplaying === true ? (["standing"] as const) : []),
+    ],
+    ...(options.onReplayFaultPoint && { onReplayFaultPoint: options.onReplayFaultPoint }),
   });
   return {
     ...node,
     failures: node.told.failures,
+    replaySteps: node.told.replaySteps,
     client: (projectId) => node.client(TriggersService, { projectId, role: "member" }),
   };
 }

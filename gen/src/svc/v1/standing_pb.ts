@@ -15,7 +15,7 @@ import type { Message, UnknownEnum } from "@bufbuild/protobuf";
  * Describes the file svc/v1/standing.proto.
  */
 export const file_svc_v1_standing: GenFile = /*@__PURE__*/
-  fileDesc("ChVzdmMvdjEvc3RhbmRpbmcucHJvdG8SBnN2Yy52MSL+BAoPU3RhbmRpbmdQcm9ncmFtEgoKAmlkGAEgASgJEgwKBHNsdWcYAiABKAkSDQoFdGl0bGUYAyABKAkSJAoFc3RhdGUYBCABKA4yFS5zdmMudjEuU3RhbmRpbmdTdGF0ZRIUCgxwYXVzZV9yZWFzb24YBSABKAkSFAoMcGF1c2VfZGV0YWlsGAYgASgJEg8KB3ZlcnNpb24YByABKA0SFwoPZGVmaW5pdGlvbl9qc29uGAggASgJEhcKD2RlZmluaXRpb25faGFzaBgJIAEoCRIUCgxwcm9ncmFtX2hhc2gYCiABKAkSIgoIZXN0aW1hdGUYCyABKAsyEC5zdmMudjEuRXN0aW1hdGUSDgoGa2V5X2lkGAwgASgJEhMKC3NvdXJjZV9raW5kGA0gASgJEi4KCm5leHRfdGltZXMYDiADKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEiUKCGxhc3RfcnVuGA8gASgLMhMuc3ZjLnYxLlN0YW5kaW5nUnVuEiYKBmNvdW50cxgQIAEoCzIWLnN2Yy52MS5TdGFuZGluZ0NvdW50cxIpCgp1c2VkX3RvZGF5GBEgASgLMhUuc3ZjLnYxLlN0YW5kaW5nVXNhZ2USFgoObmVlZHNfYXBwcm92YWwYEiABKAgSLgoKY3JlYXRlZF9hdBgTIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASLgoKdXBkYXRlZF9hdBgUIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASFwoPcGVuZGluZ192ZXJzaW9uGBUgASgNEhMKC2FwcHJvdmFsX2lkGBYgASgJIp4BCg5TdGFuZGluZ0NvdW50cxIPCgdzdGFydGVkGAEgASgEEg8KB3NraXBwZWQYAiABKAQSDgoGbWlzc2VkGAMgASgEEhcKD2ZhaWx1cmVzX2luX3JvdxgEIAEoDRIOCgZxdWV1ZWQYBSABKA0SEQoJdW5kZXJfd2F5GAYgASgNEgwKBHNlZW4YByABKAQSEAoIZmlsdGVyZWQYCCABKAQiTgoNU3RhbmRpbmdVc2FnZRILCgNkYXkYASABKAkSDAoEcnVucxgCIAEoDRISCgp0b29sX2NhbGxzGAMgASgEEg4KBndyaXRlcxgEIAEoBCLWAQoPU3RhbmRpbmdWZXJzaW9uEg8KB3ZlcnNpb24YASABKA0SFwoPZGVmaW5pdGlvbl9oYXNoGAIgASgJEhQKDHByb2dyYW1faGFzaBgDIAEoCRIOCgZrZXlfaWQYBCABKAkSLgoKY3JlYXRlZF9hdBgFIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASEAoIYXBwcm92YWwYBiABKAkSEwoLYXBwcm92YWxfaWQYByABKAkSDgoGam9iX2lkGAggASgJEgwKBG5vdGUYCSABKAkisgQKC1N0YW5kaW5nUnVuEgoKAmlkGAEgASgJEhsKE3N0YW5kaW5nX3Byb2dyYW1faWQYAiABKAkSDwoHdmVyc2lvbhgDIAEoDRIMCgRraW5kGAQgASgJEisKB2ZpcmVfYXQYBSABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEi4KCmRlY2lkZWRfYXQYBiABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEi4KCnN0YXJ0ZWRfYXQYByABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEiwKCGVuZGVkX2F0GAggASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBInCgVzdGF0ZRgJIAEoDjIYLnN2Yy52MS5TdGFuZGluZ1J1blN0YXRlEg4KBnJlYXNvbhgKIAEoCRIOCgZkZXRhaWwYCyABKAkSDQoFY291bnQYDCABKA0SKwoHbGFzdF9hdBgNIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASDgoGbWlzc2VkGA4gASgNEgsKA2tleRgPIAEoCRIOCgZqb2JfaWQYECABKAkSEgoKam9iX3N0YXR1cxgRIAEoCRIXCg9ibG9ja2luZ19qb2JfaWQYEiABKAkSLgoKbm90X2JlZm9yZRgTIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASEQoJZXZlbnRfaWRzGBQgAygJIncKDFN0YW5kaW5nVGltZRImCgJhdBgBIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASMAoMZWZmZWN0aXZlX2F0GAIgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBINCgVsb2NhbBgDIAEoCSJnChxDcmVhdGVTdGFuZGluZ1Byb2dyYW1SZXF1ZXN0EgwKBHNsdWcYASABKAkSFwoPZGVmaW5pdGlvbl9qc29uGAIgASgJEg4KBnBhdXNlZBgDIAEoCBIQCghzaW11bGF0ZRgEIAEoCCJSCh1DcmVhdGVTdGFuZGluZ1Byb2dyYW1SZXNwb25zZRIxChBzdGFuZGluZ19wcm9ncmFtGAEgASgLMhcuc3ZjLnYxLlN0YW5kaW5nUHJvZ3JhbSInChlHZXRTdGFuZGluZ1Byb2dyYW1SZXF1ZXN0EgoKAmlkGAEgASgJInoKGkdldFN0YW5kaW5nUHJvZ3JhbVJlc3BvbnNlEjEKEHN0YW5kaW5nX3Byb2dyYW0YASABKAsyFy5zdmMudjEuU3RhbmRpbmdQcm9ncmFtEikKCHZlcnNpb25zGAIgAygLMhcuc3ZjLnYxLlN0YW5kaW5nVmVyc2lvbiJqChtMaXN0U3RhbmRpbmdQcm9ncmFtc1JlcXVlc3QSJAoFc3RhdGUYASABKA4yFS5zdmMudjEuU3RhbmRpbmdTdGF0ZRIRCglwYWdlX3NpemUYAiABKAUSEgoKcGFnZV90b2tlbhgDIAEoCSJrChxMaXN0U3RhbmRpbmdQcm9ncmFtc1Jlc3BvbnNlEjIKEXN0YW5kaW5nX3Byb2dyYW1zGAEgAygLMhcuc3ZjLnYxLlN0YW5kaW5nUHJvZ3JhbRIXCg9uZXh0X3BhZ2VfdG9rZW4YAiABKAkibwocVXBkYXRlU3RhbmRpbmdQcm9ncmFtUmVxdWVzdBIKCgJpZBgBIAEoCRIXCg9kZWZpbml0aW9uX2pzb24YAiABKAkSGAoQZXhwZWN0ZWRfdmVyc2lvbhgDIAEoDRIQCghzaW11bGF0ZRgEIAEoCCJSCh1VcGRhdGVTdGFuZGluZ1Byb2dyYW1SZXNwb25zZRIxChBzdGFuZGluZ19wcm9ncmFtGAEgASgLMhcuc3ZjLnYxLlN0YW5kaW5nUHJvZ3JhbSJBChtQYXVzZVN0YW5kaW5nUHJvZ3JhbVJlcXVlc3QSCgoCaWQYASABKAkSFgoOY2FuY2VsX3J1bm5pbmcYAiABKAgiUQocUGF1c2VTdGFuZGluZ1Byb2dyYW1SZXNwb25zZRIxChBzdGFuZGluZ19wcm9ncmFtGAEgASgLMhcuc3ZjLnYxLlN0YW5kaW5nUHJvZ3JhbSI5ChxSZXN1bWVTdGFuZGluZ1Byb2dyYW1SZXF1ZXN0EgoKAmlkGAEgASgJEg0KBWFkb3B0GAIgASgIIlIKHVJlc3VtZVN0YW5kaW5nUHJvZ3JhbVJlc3BvbnNlEjEKEHN0YW5kaW5nX3Byb2dyYW0YASABKAsyFy5zdmMudjEuU3RhbmRpbmdQcm9ncmFtIkIKHERlbGV0ZVN0YW5kaW5nUHJvZ3JhbVJlcXVlc3QSCgoCaWQYASABKAkSFgoOY2FuY2VsX3J1bm5pbmcYAiABKAgiHwodRGVsZXRlU3RhbmRpbmdQcm9ncmFtUmVzcG9uc2UiZgoZUnVuU3RhbmRpbmdQcm9ncmFtUmVxdWVzdBIKCgJpZBgBIAEoCRISCgppbnB1dF9qc29uGAIgASgJEhcKD2lkZW1wb3RlbmN5X2tleRgDIAEoCRIQCghldmVudF9pZBgEIAEoCSI+ChpSdW5TdGFuZGluZ1Byb2dyYW1SZXNwb25zZRIgCgNydW4YASABKAsyEy5zdmMudjEuU3RhbmRpbmdSdW4i7AEKF0xpc3RTdGFuZGluZ1J1bnNSZXF1ZXN0EhsKE3N0YW5kaW5nX3Byb2dyYW1faWQYASABKAkSJwoFc3RhdGUYAiABKA4yGC5zdmMudjEuU3RhbmRpbmdSdW5TdGF0ZRIOCgZyZWFzb24YAyABKAkSKQoFc2luY2UYBCABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEikKBXVudGlsGAUgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBIRCglwYWdlX3NpemUYBiABKAUSEgoKcGFnZV90b2tlbhgHIAEoCSJWChhMaXN0U3RhbmRpbmdSdW5zUmVzcG9uc2USIQoEcnVucxgBIAMoCzITLnN2Yy52MS5TdGFuZGluZ1J1bhIXCg9uZXh0X3BhZ2VfdG9rZW4YAiABKAkiIwoVR2V0U3RhbmRpbmdSdW5SZXF1ZXN0EgoKAmlkGAEgASgJIjoKFkdldFN0YW5kaW5nUnVuUmVzcG9uc2USIAoDcnVuGAEgASgLMhMuc3ZjLnYxLlN0YW5kaW5nUnVuIlMKHVByZXZpZXdTdGFuZGluZ1Byb2dyYW1SZXF1ZXN0EhcKD2RlZmluaXRpb25fanNvbhgBIAEoCRIKCgJpZBgCIAEoCRINCgVjb3VudBgDIAEoDSK5AQoeUHJldmlld1N0YW5kaW5nUHJvZ3JhbVJlc3BvbnNlEigKCm5leHRfdGltZXMYASADKAsyFC5zdmMudjEuU3RhbmRpbmdUaW1lEhIKCnR6X3ZlcnNpb24YAiABKAkSIgoIZXN0aW1hdGUYAyABKAsyEC5zdmMudjEuRXN0aW1hdGUSFgoObmVlZHNfYXBwcm92YWwYBCABKAgSDAoEc2VlbhgFIAEoDRIPCgdtYXRjaGVkGAYgASgNKqQBCg1TdGFuZGluZ1N0YXRlEh4KGlNUQU5ESU5HX1NUQVRFX1VOU1BFQ0lGSUVEEAASIwofU1RBTkRJTkdfU1RBVEVfUEVORElOR19BUFBST1ZBTBABEhkKFVNUQU5ESU5HX1NUQVRFX0FDVElWRRACEhkKFVNUQU5ESU5HX1NUQVRFX1BBVVNFRBADEhgKFFNUQU5ESU5HX1NUQVRFX0VOREVEEAQq/AEKEFN0YW5kaW5nUnVuU3RhdGUSIgoeU1RBTkRJTkdfUlVOX1NUQVRFX1VOU1BFQ0lGSUVEEAASHQoZU1RBTkRJTkdfUlVOX1NUQVRFX1FVRVVFRBACEh4KGlNUQU5ESU5HX1JVTl9TVEFURV9TVEFSVEVEEAMSHAoYU1RBTkRJTkdfUlVOX1NUQVRFX0VOREVEEAQSHgoaU1RBTkRJTkdfUlVOX1NUQVRFX1NLSVBQRUQQBRIeChpTVEFORElOR19SVU5fU1RBVEVfUkVGVVNFRBAGEiEKHVNUQU5ESU5HX1JVTl9TVEFURV9DT0xMRUNUSU5HEAciBAgBEAEy/AgKD1N0YW5kaW5nU2VydmljZRJqChVDcmVhdGVTdGFuZGluZ1Byb2dyYW0SJC5zdmMudjEuQ3JlYXRlU3RhbmRpbmdQcm9ncmFtUmVxdWVzdBolLnN2Yy52MS5DcmVhdGVTdGFuZGluZ1Byb2dyYW1SZXNwb25zZSIEqLsYARJhChJHZXRTdGFuZGluZ1Byb2dyYW0SIS5zdmMudjEuR2V0U3RhbmRpbmdQcm9ncmFtUmVxdWVzdBoiLnN2Yy52MS5HZXRTdGFuZGluZ1Byb2dyYW1SZXNwb25zZSIEqLsYARJnChRMaXN0U3RhbmRpbmdQcm9ncmFtcxIjLnN2Yy52MS5MaXN0U3RhbmRpbmdQcm9ncmFtc1JlcXVlc3QaJC5zdmMudjEuTGlzdFN0YW5kaW5nUHJvZ3JhbXNSZXNwb25zZSIEqLsYARJqChVVcGRhdGVTdGFuZGluZ1Byb2dyYW0SJC5zdmMudjEuVXBkYXRlU3RhbmRpbmdQcm9ncmFtUmVxdWVzdBolLnN2Yy52MS5VcGRhdGVTdGFuZGluZ1Byb2dyYW1SZXNwb25zZSIEqLsYARJnChRQYXVzZVN0YW5kaW5nUHJvZ3JhbRIjLnN2Yy52MS5QYXVzZVN0YW5kaW5nUHJvZ3JhbVJlcXVlc3QaJC5zdmMudjEuUGF1c2VTdGFuZGluZ1Byb2dyYW1SZXNwb25zZSIEqLsYARJqChVSZXN1bWVTdGFuZGluZ1Byb2dyYW0SJC5zdmMudjEuUmVzdW1lU3RhbmRpbmdQcm9ncmFtUmVxdWVzdBolLnN2Yy52MS5SZXN1bWVTdGFuZGluZ1Byb2dyYW1SZXNwb25zZSIEqLsYARJqChVEZWxldGVTdGFuZGluZ1Byb2dyYW0SJC5zdmMudjEuRGVsZXRlU3RhbmRpbmdQcm9ncmFtUmVxdWVzdBolLnN2Yy52MS5EZWxldGVTdGFuZGluZ1Byb2dyYW1SZXNwb25zZSIEqLsYARJhChJSdW5TdGFuZGluZ1Byb2dyYW0SIS5zdmMudjEuUnVuU3RhbmRpbmdQcm9ncmFtUmVxdWVzdBoiLnN2Yy52MS5SdW5TdGFuZGluZ1Byb2dyYW1SZXNwb25zZSIEqLsYARJbChBMaXN0U3RhbmRpbmdSdW5zEh8uc3ZjLnYxLkxpc3RTdGFuZGluZ1J1bnNSZXF1ZXN0GiAuc3ZjLnYxLkxpc3RTdGFuZGluZ1J1bnNSZXNwb25zZSIEqLsYARJVCg5HZXRTdGFuZGluZ1J1bhIdLnN2Yy52MS5HZXRTdGFuZGluZ1J1blJlcXVlc3QaHi5zdmMudjEuR2V0U3RhbmRpbmdSdW5SZXNwb25zZSIEqLsYARJtChZQcmV2aWV3U3RhbmRpbmdQcm9ncmFtEiUuc3ZjLnYxLlByZXZpZXdTdGFuZGluZ1Byb2dyYW1SZXF1ZXN0GiYuc3ZjLnYxLlByZXZpZXdTdGFuZGluZ1Byb2dyYW1SZXNwb25zZSIEqLsYAWIGcHJvdG8z", [file_google_protobuf_timestamp, file_svc_v1_jobs, file_svc_v1_options]);
+  fileDesc("ChVzdmMvdjEvc3RhbmRpbmcucHJvdG8SBnN2Yy52MSLXBQoPU3RhbmRpbmdQcm9ncmFtEgoKAmlkGAEgASgJEgwKBHNsdWcYAiABKAkSDQoFdGl0bGUYAyABKAkSJAoFc3RhdGUYBCABKA4yFS5zdmMudjEuU3RhbmRpbmdTdGF0ZRIUCgxwYXVzZV9yZWFzb24YBSABKAkSFAoMcGF1c2VfZGV0YWlsGAYgASgJEg8KB3ZlcnNpb24YByABKA0SFwoPZGVmaW5pdGlvbl9qc29uGAggASgJEhcKD2RlZmluaXRpb25faGFzaBgJIAEoCRIUCgxwcm9ncmFtX2hhc2gYCiABKAkSIgoIZXN0aW1hdGUYCyABKAsyEC5zdmMudjEuRXN0aW1hdGUSDgoGa2V5X2lkGAwgASgJEhMKC3NvdXJjZV9raW5kGA0gASgJEi4KCm5leHRfdGltZXMYDiADKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEiUKCGxhc3RfcnVuGA8gASgLMhMuc3ZjLnYxLlN0YW5kaW5nUnVuEiYKBmNvdW50cxgQIAEoCzIWLnN2Yy52MS5TdGFuZGluZ0NvdW50cxIpCgp1c2VkX3RvZGF5GBEgASgLMhUuc3ZjLnYxLlN0YW5kaW5nVXNhZ2USFgoObmVlZHNfYXBwcm92YWwYEiABKAgSLgoKY3JlYXRlZF9hdBgTIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASLgoKdXBkYXRlZF9hdBgUIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASFwoPcGVuZGluZ192ZXJzaW9uGBUgASgNEhMKC2FwcHJvdmFsX2lkGBYgASgJEiUKCnBvbGxfc3RhdGUYHyABKAsyES5zdmMudjEuUG9sbFN0YXRlEjAKDGxhc3RfcG9sbF9hdBggIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXAizAEKCVBvbGxTdGF0ZRItCglwb2xsZWRfYXQYASABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEg8KB291dGNvbWUYAiABKAkSDAoEY29kZRgDIAEoCRIOCgZkZXRhaWwYBCABKAkSDQoFcGFnZXMYBSABKA0SDAoEcm93cxgGIAEoDRINCgVmb3VuZBgHIAEoDRIMCgRzZWVuGAggASgNEg4KBnByaW1lZBgJIAEoCBIXCg9mYWlsdXJlc19pbl9yb3cYCiABKA0ingEKDlN0YW5kaW5nQ291bnRzEg8KB3N0YXJ0ZWQYASABKAQSDwoHc2tpcHBlZBgCIAEoBBIOCgZtaXNzZWQYAyABKAQSFwoPZmFpbHVyZXNfaW5fcm93GAQgASgNEg4KBnF1ZXVlZBgFIAEoDRIRCgl1bmRlcl93YXkYBiABKA0SDAoEc2VlbhgHIAEoBBIQCghmaWx0ZXJlZBgIIAEoBCJOCg1TdGFuZGluZ1VzYWdlEgsKA2RheRgBIAEoCRIMCgRydW5zGAIgASgNEhIKCnRvb2xfY2FsbHMYAyABKAQSDgoGd3JpdGVzGAQgASgEItYBCg9TdGFuZGluZ1ZlcnNpb24SDwoHdmVyc2lvbhgBIAEoDRIXCg9kZWZpbml0aW9uX2hhc2gYAiABKAkSFAoMcHJvZ3JhbV9oYXNoGAMgASgJEg4KBmtleV9pZBgEIAEoCRIuCgpjcmVhdGVkX2F0GAUgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBIQCghhcHByb3ZhbBgGIAEoCRITCgthcHByb3ZhbF9pZBgHIAEoCRIOCgZqb2JfaWQYCCABKAkSDAoEbm90ZRgJIAEoCSLFBAoLU3RhbmRpbmdSdW4SCgoCaWQYASABKAkSGwoTc3RhbmRpbmdfcHJvZ3JhbV9pZBgCIAEoCRIPCgd2ZXJzaW9uGAMgASgNEgwKBGtpbmQYBCABKAkSKwoHZmlyZV9hdBgFIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASLgoKZGVjaWRlZF9hdBgGIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASLgoKc3RhcnRlZF9hdBgHIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASLAoIZW5kZWRfYXQYCCABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEicKBXN0YXRlGAkgASgOMhguc3ZjLnYxLlN0YW5kaW5nUnVuU3RhdGUSDgoGcmVhc29uGAogASgJEg4KBmRldGFpbBgLIAEoCRINCgVjb3VudBgMIAEoDRIrCgdsYXN0X2F0GA0gASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBIOCgZtaXNzZWQYDiABKA0SCwoDa2V5GA8gASgJEg4KBmpvYl9pZBgQIAEoCRISCgpqb2Jfc3RhdHVzGBEgASgJEhcKD2Jsb2NraW5nX2pvYl9pZBgSIAEoCRIuCgpub3RfYmVmb3JlGBMgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBIRCglldmVudF9pZHMYFCADKAkSEQoJcm93X2NvdW50GBkgASgNIncKDFN0YW5kaW5nVGltZRImCgJhdBgBIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASMAoMZWZmZWN0aXZlX2F0GAIgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBINCgVsb2NhbBgDIAEoCSJnChxDcmVhdGVTdGFuZGluZ1Byb2dyYW1SZXF1ZXN0EgwKBHNsdWcYASABKAkSFwoPZGVmaW5pdGlvbl9qc29uGAIgASgJEg4KBnBhdXNlZBgDIAEoCBIQCghzaW11bGF0ZRgEIAEoCCJSCh1DcmVhdGVTdGFuZGluZ1Byb2dyYW1SZXNwb25zZRIxChBzdGFuZGluZ19wcm9ncmFtGAEgASgLMhcuc3ZjLnYxLlN0YW5kaW5nUHJvZ3JhbSInChlHZXRTdGFuZGluZ1Byb2dyYW1SZXF1ZXN0EgoKAmlkGAEgASgJInoKGkdldFN0YW5kaW5nUHJvZ3JhbVJlc3BvbnNlEjEKEHN0YW5kaW5nX3Byb2dyYW0YASABKAsyFy5zdmMudjEuU3RhbmRpbmdQcm9ncmFtEikKCHZlcnNpb25zGAIgAygLMhcuc3ZjLnYxLlN0YW5kaW5nVmVyc2lvbiJqChtMaXN0U3RhbmRpbmdQcm9ncmFtc1JlcXVlc3QSJAoFc3RhdGUYASABKA4yFS5zdmMudjEuU3RhbmRpbmdTdGF0ZRIRCglwYWdlX3NpemUYAiABKAUSEgoKcGFnZV90b2tlbhgDIAEoCSJrChxMaXN0U3RhbmRpbmdQcm9ncmFtc1Jlc3BvbnNlEjIKEXN0YW5kaW5nX3Byb2dyYW1zGAEgAygLMhcuc3ZjLnYxLlN0YW5kaW5nUHJvZ3JhbRIXCg9uZXh0X3BhZ2VfdG9rZW4YAiABKAkibwocVXBkYXRlU3RhbmRpbmdQcm9ncmFtUmVxdWVzdBIKCgJpZBgBIAEoCRIXCg9kZWZpbml0aW9uX2pzb24YAiABKAkSGAoQZXhwZWN0ZWRfdmVyc2lvbhgDIAEoDRIQCghzaW11bGF0ZRgEIAEoCCJSCh1VcGRhdGVTdGFuZGluZ1Byb2dyYW1SZXNwb25zZRIxChBzdGFuZGluZ19wcm9ncmFtGAEgASgLMhcuc3ZjLnYxLlN0YW5kaW5nUHJvZ3JhbSJBChtQYXVzZVN0YW5kaW5nUHJvZ3JhbVJlcXVlc3QSCgoCaWQYASABKAkSFgoOY2FuY2VsX3J1bm5pbmcYAiABKAgiUQocUGF1c2VTdGFuZGluZ1Byb2dyYW1SZXNwb25zZRIxChBzdGFuZGluZ19wcm9ncmFtGAEgASgLMhcuc3ZjLnYxLlN0YW5kaW5nUHJvZ3JhbSI5ChxSZXN1bWVTdGFuZGluZ1Byb2dyYW1SZXF1ZXN0EgoKAmlkGAEgASgJEg0KBWFkb3B0GAIgASgIIlIKHVJlc3VtZVN0YW5kaW5nUHJvZ3JhbVJlc3BvbnNlEjEKEHN0YW5kaW5nX3Byb2dyYW0YASABKAsyFy5zdmMudjEuU3RhbmRpbmdQcm9ncmFtIkIKHERlbGV0ZVN0YW5kaW5nUHJvZ3JhbVJlcXVlc3QSCgoCaWQYASABKAkSFgoOY2FuY2VsX3J1bm5pbmcYAiABKAgiHwodRGVsZXRlU3RhbmRpbmdQcm9ncmFtUmVzcG9uc2UiZgoZUnVuU3RhbmRpbmdQcm9ncmFtUmVxdWVzdBIKCgJpZBgBIAEoCRISCgppbnB1dF9qc29uGAIgASgJEhcKD2lkZW1wb3RlbmN5X2tleRgDIAEoCRIQCghldmVudF9pZBgEIAEoCSI+ChpSdW5TdGFuZGluZ1Byb2dyYW1SZXNwb25zZRIgCgNydW4YASABKAsyEy5zdmMudjEuU3RhbmRpbmdSdW4i7AEKF0xpc3RTdGFuZGluZ1J1bnNSZXF1ZXN0EhsKE3N0YW5kaW5nX3Byb2dyYW1faWQYASABKAkSJwoFc3RhdGUYAiABKA4yGC5zdmMudjEuU3RhbmRpbmdSdW5TdGF0ZRIOCgZyZWFzb24YAyABKAkSKQoFc2luY2UYBCABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEikKBXVudGlsGAUgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBIRCglwYWdlX3NpemUYBiABKAUSEgoKcGFnZV90b2tlbhgHIAEoCSJWChhMaXN0U3RhbmRpbmdSdW5zUmVzcG9uc2USIQoEcnVucxgBIAMoCzITLnN2Yy52MS5TdGFuZGluZ1J1bhIXCg9uZXh0X3BhZ2VfdG9rZW4YAiABKAkiIwoVR2V0U3RhbmRpbmdSdW5SZXF1ZXN0EgoKAmlkGAEgASgJIjoKFkdldFN0YW5kaW5nUnVuUmVzcG9uc2USIAoDcnVuGAEgASgLMhMuc3ZjLnYxLlN0YW5kaW5nUnVuIlMKHVByZXZpZXdTdGFuZGluZ1Byb2dyYW1SZXF1ZXN0EhcKD2RlZmluaXRpb25fanNvbhgBIAEoCRIKCgJpZBgCIAEoCRINCgVjb3VudBgDIAEoDSK5AQoeUHJldmlld1N0YW5kaW5nUHJvZ3JhbVJlc3BvbnNlEigKCm5leHRfdGltZXMYASADKAsyFC5zdmMudjEuU3RhbmRpbmdUaW1lEhIKCnR6X3ZlcnNpb24YAiABKAkSIgoIZXN0aW1hdGUYAyABKAsyEC5zdmMudjEuRXN0aW1hdGUSFgoObmVlZHNfYXBwcm92YWwYBCABKAgSDAoEc2VlbhgFIAEoDRIPCgdtYXRjaGVkGAYgASgNKqQBCg1TdGFuZGluZ1N0YXRlEh4KGlNUQU5ESU5HX1NUQVRFX1VOU1BFQ0lGSUVEEAASIwofU1RBTkRJTkdfU1RBVEVfUEVORElOR19BUFBST1ZBTBABEhkKFVNUQU5ESU5HX1NUQVRFX0FDVElWRRACEhkKFVNUQU5ESU5HX1NUQVRFX1BBVVNFRBADEhgKFFNUQU5ESU5HX1NUQVRFX0VOREVEEAQq/AEKEFN0YW5kaW5nUnVuU3RhdGUSIgoeU1RBTkRJTkdfUlVOX1NUQVRFX1VOU1BFQ0lGSUVEEAASHQoZU1RBTkRJTkdfUlVOX1NUQVRFX1FVRVVFRBACEh4KGlNUQU5ESU5HX1JVTl9TVEFURV9TVEFSVEVEEAMSHAoYU1RBTkRJTkdfUlVOX1NUQVRFX0VOREVEEAQSHgoaU1RBTkRJTkdfUlVOX1NUQVRFX1NLSVBQRUQQBRIeChpTVEFORElOR19SVU5fU1RBVEVfUkVGVVNFRBAGEiEKHVNUQU5ESU5HX1JVTl9TVEFURV9DT0xMRUNUSU5HEAciBAgBEAEy/AgKD1N0YW5kaW5nU2VydmljZRJqChVDcmVhdGVTdGFuZGluZ1Byb2dyYW0SJC5zdmMudjEuQ3JlYXRlU3RhbmRpbmdQcm9ncmFtUmVxdWVzdBolLnN2Yy52MS5DcmVhdGVTdGFuZGluZ1Byb2dyYW1SZXNwb25zZSIEqLsYARJhChJHZXRTdGFuZGluZ1Byb2dyYW0SIS5zdmMudjEuR2V0U3RhbmRpbmdQcm9ncmFtUmVxdWVzdBoiLnN2Yy52MS5HZXRTdGFuZGluZ1Byb2dyYW1SZXNwb25zZSIEqLsYARJnChRMaXN0U3RhbmRpbmdQcm9ncmFtcxIjLnN2Yy52MS5MaXN0U3RhbmRpbmdQcm9ncmFtc1JlcXVlc3QaJC5zdmMudjEuTGlzdFN0YW5kaW5nUHJvZ3JhbXNSZXNwb25zZSIEqLsYARJqChVVcGRhdGVTdGFuZGluZ1Byb2dyYW0SJC5zdmMudjEuVXBkYXRlU3RhbmRpbmdQcm9ncmFtUmVxdWVzdBolLnN2Yy52MS5VcGRhdGVTdGFuZGluZ1Byb2dyYW1SZXNwb25zZSIEqLsYARJnChRQYXVzZVN0YW5kaW5nUHJvZ3JhbRIjLnN2Yy52MS5QYXVzZVN0YW5kaW5nUHJvZ3JhbVJlcXVlc3QaJC5zdmMudjEuUGF1c2VTdGFuZGluZ1Byb2dyYW1SZXNwb25zZSIEqLsYARJqChVSZXN1bWVTdGFuZGluZ1Byb2dyYW0SJC5zdmMudjEuUmVzdW1lU3RhbmRpbmdQcm9ncmFtUmVxdWVzdBolLnN2Yy52MS5SZXN1bWVTdGFuZGluZ1Byb2dyYW1SZXNwb25zZSIEqLsYARJqChVEZWxldGVTdGFuZGluZ1Byb2dyYW0SJC5zdmMudjEuRGVsZXRlU3RhbmRpbmdQcm9ncmFtUmVxdWVzdBolLnN2Yy52MS5EZWxldGVTdGFuZGluZ1Byb2dyYW1SZXNwb25zZSIEqLsYARJhChJSdW5TdGFuZGluZ1Byb2dyYW0SIS5zdmMudjEuUnVuU3RhbmRpbmdQcm9ncmFtUmVxdWVzdBoiLnN2Yy52MS5SdW5TdGFuZGluZ1Byb2dyYW1SZXNwb25zZSIEqLsYARJbChBMaXN0U3RhbmRpbmdSdW5zEh8uc3ZjLnYxLkxpc3RTdGFuZGluZ1J1bnNSZXF1ZXN0GiAuc3ZjLnYxLkxpc3RTdGFuZGluZ1J1bnNSZXNwb25zZSIEqLsYARJVCg5HZXRTdGFuZGluZ1J1bhIdLnN2Yy52MS5HZXRTdGFuZGluZ1J1blJlcXVlc3QaHi5zdmMudjEuR2V0U3RhbmRpbmdSdW5SZXNwb25zZSIEqLsYARJtChZQcmV2aWV3U3RhbmRpbmdQcm9ncmFtEiUuc3ZjLnYxLlByZXZpZXdTdGFuZGluZ1Byb2dyYW1SZXF1ZXN0GiYuc3ZjLnYxLlByZXZpZXdTdGFuZGluZ1Byb2dyYW1SZXNwb25zZSIEqLsYAWIGcHJvdG8z", [file_google_protobuf_timestamp, file_svc_v1_jobs, file_svc_v1_options]);
 
 /**
  * A program that the service starts by itself.
@@ -53,8 +53,9 @@ export type StandingProgram = Message<"svc.v1.StandingProgram"> & {
 
   /**
    * Why it is paused: `requested`, `failures` (as many in a row as pauseAfter names), `drift` (tools that it
-   * uses have changed), `key_revoked` or `approval` (the project's policy was raised, or its approval was
-   * declined). If empty, it is not. Of one that is pending: how it stands once it is approved.
+   * uses have changed), `key_revoked`, `approval` (the project's policy was raised, or its approval was
+   * declined) or `source_gone` (a poll would have to remember more than 100,000 ids). If empty, it is not. Of
+   * one that is pending: how it stands once it is approved.
    *
    * @generated from field: string pause_reason = 5;
    */
@@ -111,7 +112,7 @@ export type StandingProgram = Message<"svc.v1.StandingProgram"> & {
   keyId: string;
 
   /**
-   * What starts it: `schedule` or `trigger`.
+   * What starts it: `schedule`, `trigger` or `poll`.
    *
    * @generated from field: string source_kind = 13;
    */
@@ -179,6 +180,20 @@ export type StandingProgram = Message<"svc.v1.StandingProgram"> & {
    * @generated from field: string approval_id = 22;
    */
   approvalId: string;
+
+  /**
+   * Where its polls stand. If unset, its source is no poll.
+   *
+   * @generated from field: svc.v1.PollState poll_state = 31;
+   */
+  pollState?: PollState | undefined;
+
+  /**
+   * When it was last polled: the same time as pollState has. If unset, it was not.
+   *
+   * @generated from field: google.protobuf.Timestamp last_poll_at = 32;
+   */
+  lastPollAt?: Timestamp | undefined;
 };
 
 /**
@@ -187,6 +202,95 @@ export type StandingProgram = Message<"svc.v1.StandingProgram"> & {
  */
 export const StandingProgramSchema: GenMessage<StandingProgram> = /*@__PURE__*/
   messageDesc(file_svc_v1_standing, 0);
+
+/**
+ * Where the polls of a standing program stand.
+ *
+ * @generated from message svc.v1.PollState
+ */
+export type PollState = Message<"svc.v1.PollState"> & {
+  /**
+   * When it was last polled. If unset, it was not yet.
+   *
+   * @generated from field: google.protobuf.Timestamp polled_at = 1;
+   */
+  polledAt?: Timestamp | undefined;
+
+  /**
+   * What the last poll came to: `ok`; `more`: it came to its cap of 50 pages or 10,000 rows, and the next one
+   * goes on at once; `limited`: a call limit let it not go; `failed`: nothing was moved, and it is tried again
+   * later each time, within the hour. If empty, there was none yet.
+   *
+   * @generated from field: string outcome = 2;
+   */
+  outcome: string;
+
+  /**
+   * Of one that failed: the outcome of the read, such as `no_account` or `provider_error`; `PAGE_LIMIT` (the
+   * one page of the list is full), `PAGE_REPEATED`, `PAGE_TOKEN_MISSING`, `PAGE_LINK_INVALID`,
+   * `POLL_ROWS_INVALID`, `POLL_ID_MISSING`, `POLL_BOUND_INVALID` (what the rows hold is not what their tool
+   * declares), `POLL_INVALID` (the tool is not what it was). Of one that was limited: the limit.
+   *
+   * @generated from field: string code = 3;
+   */
+  code: string;
+
+  /**
+   * What that is about, for people.
+   *
+   * @generated from field: string detail = 4;
+   */
+  detail: string;
+
+  /**
+   * Pages that the last poll read.
+   *
+   * @generated from field: uint32 pages = 5;
+   */
+  pages: number;
+
+  /**
+   * Rows on them.
+   *
+   * @generated from field: uint32 rows = 6;
+   */
+  rows: number;
+
+  /**
+   * Rows of those that were new, or had changed.
+   *
+   * @generated from field: uint32 found = 7;
+   */
+  found: number;
+
+  /**
+   * Ids of rows that are remembered.
+   *
+   * @generated from field: uint32 seen = 8;
+   */
+  seen: number;
+
+  /**
+   * Whether the list was walked once, so that what is unknown is new.
+   *
+   * @generated from field: bool primed = 9;
+   */
+  primed: boolean;
+
+  /**
+   * Failed polls in a row.
+   *
+   * @generated from field: uint32 failures_in_row = 10;
+   */
+  failuresInRow: number;
+};
+
+/**
+ * Describes the message svc.v1.PollState.
+ * Use `create(PollStateSchema)` to create a new message.
+ */
+export const PollStateSchema: GenMessage<PollState> = /*@__PURE__*/
+  messageDesc(file_svc_v1_standing, 1);
 
 /**
  * What became of the occurrences of a standing program.
@@ -256,7 +360,7 @@ export type StandingCounts = Message<"svc.v1.StandingCounts"> & {
  * Use `create(StandingCountsSchema)` to create a new message.
  */
 export const StandingCountsSchema: GenMessage<StandingCounts> = /*@__PURE__*/
-  messageDesc(file_svc_v1_standing, 1);
+  messageDesc(file_svc_v1_standing, 2);
 
 /**
  * What the runs of a standing program used on a day. Calls count when their job ends.
@@ -298,7 +402,7 @@ export type StandingUsage = Message<"svc.v1.StandingUsage"> & {
  * Use `create(StandingUsageSchema)` to create a new message.
  */
 export const StandingUsageSchema: GenMessage<StandingUsage> = /*@__PURE__*/
-  messageDesc(file_svc_v1_standing, 2);
+  messageDesc(file_svc_v1_standing, 3);
 
 /**
  * One definition of a standing program.
@@ -377,7 +481,7 @@ export type StandingVersion = Message<"svc.v1.StandingVersion"> & {
  * Use `create(StandingVersionSchema)` to create a new message.
  */
 export const StandingVersionSchema: GenMessage<StandingVersion> = /*@__PURE__*/
-  messageDesc(file_svc_v1_standing, 3);
+  messageDesc(file_svc_v1_standing, 4);
 
 /**
  * What was decided about an occurrence of a standing program.
@@ -407,7 +511,7 @@ export type StandingRun = Message<"svc.v1.StandingRun"> & {
   version: number;
 
   /**
-   * What made it: `schedule`, `event`, or `hand` for a call.
+   * What made it: `schedule`, `event`, `poll`, or `hand` for a call.
    *
    * @generated from field: string kind = 4;
    */
@@ -531,6 +635,13 @@ export type StandingRun = Message<"svc.v1.StandingRun"> & {
    * @generated from field: repeated string event_ids = 20;
    */
   eventIds: string[];
+
+  /**
+   * New rows of a polled list that it is about.
+   *
+   * @generated from field: uint32 row_count = 25;
+   */
+  rowCount: number;
 };
 
 /**
@@ -538,7 +649,7 @@ export type StandingRun = Message<"svc.v1.StandingRun"> & {
  * Use `create(StandingRunSchema)` to create a new message.
  */
 export const StandingRunSchema: GenMessage<StandingRun> = /*@__PURE__*/
-  messageDesc(file_svc_v1_standing, 4);
+  messageDesc(file_svc_v1_standing, 5);
 
 /**
  * A time at which a standing program is due.
@@ -574,7 +685,7 @@ export type StandingTime = Message<"svc.v1.StandingTime"> & {
  * Use `create(StandingTimeSchema)` to create a new message.
  */
 export const StandingTimeSchema: GenMessage<StandingTime> = /*@__PURE__*/
-  messageDesc(file_svc_v1_standing, 5);
+  messageDesc(file_svc_v1_standing, 6);
 
 /**
  * Request of CreateStandingProgram.
@@ -617,7 +728,7 @@ export type CreateStandingProgramRequest = Message<"svc.v1.CreateStandingProgram
  * Use `create(CreateStandingProgramRequestSchema)` to create a new message.
  */
 export const CreateStandingProgramRequestSchema: GenMessage<CreateStandingProgramRequest> = /*@__PURE__*/
-  messageDesc(file_svc_v1_standing, 6);
+  messageDesc(file_svc_v1_standing, 7);
 
 /**
  * Response of CreateStandingProgram.
@@ -638,7 +749,7 @@ export type CreateStandingProgramResponse = Message<"svc.v1.CreateStandingProgra
  * Use `create(CreateStandingProgramResponseSchema)` to create a new message.
  */
 export const CreateStandingProgramResponseSchema: GenMessage<CreateStandingProgramResponse> = /*@__PURE__*/
-  messageDesc(file_svc_v1_standing, 7);
+  messageDesc(file_svc_v1_standing, 8);
 
 /**
  * Request of GetStandingProgram.
@@ -659,7 +770,7 @@ export type GetStandingProgramRequest = Message<"svc.v1.GetStandingProgramReques
  * Use `create(GetStandingProgramRequestSchema)` to create a new message.
  */
 export const GetStandingProgramRequestSchema: GenMessage<GetStandingProgramRequest> = /*@__PURE__*/
-  messageDesc(file_svc_v1_standing, 8);
+  messageDesc(file_svc_v1_standing, 9);
 
 /**
  * Response of GetStandingProgram.
@@ -687,7 +798,7 @@ export type GetStandingProgramResponse = Message<"svc.v1.GetStandingProgramRespo
  * Use `create(GetStandingProgramResponseSchema)` to create a new message.
  */
 export const GetStandingProgramResponseSchema: GenMessage<GetStandingProgramResponse> = /*@__PURE__*/
-  messageDesc(file_svc_v1_standing, 9);
+  messageDesc(file_svc_v1_standing, 10);
 
 /**
  * Request of ListStandingPrograms.
@@ -722,7 +833,7 @@ export type ListStandingProgramsRequest = Message<"svc.v1.ListStandingProgramsRe
  * Use `create(ListStandingProgramsRequestSchema)` to create a new message.
  */
 export const ListStandingProgramsRequestSchema: GenMessage<ListStandingProgramsRequest> = /*@__PURE__*/
-  messageDesc(file_svc_v1_standing, 10);
+  messageDesc(file_svc_v1_standing, 11);
 
 /**
  * Response of ListStandingPrograms.
@@ -750,7 +861,7 @@ export type ListStandingProgramsResponse = Message<"svc.v1.ListStandingProgramsR
  * Use `create(ListStandingProgramsResponseSchema)` to create a new message.
  */
 export const ListStandingProgramsResponseSchema: GenMessage<ListStandingProgramsResponse> = /*@__PURE__*/
-  messageDesc(file_svc_v1_standing, 11);
+  messageDesc(file_svc_v1_standing, 12);
 
 /**
  * Request of UpdateStandingProgram.
@@ -792,7 +903,7 @@ export type UpdateStandingProgramRequest = Message<"svc.v1.UpdateStandingProgram
  * Use `create(UpdateStandingProgramRequestSchema)` to create a new message.
  */
 export const UpdateStandingProgramRequestSchema: GenMessage<UpdateStandingProgramRequest> = /*@__PURE__*/
-  messageDesc(file_svc_v1_standing, 12);
+  messageDesc(file_svc_v1_standing, 13);
 
 /**
  * Response of UpdateStandingProgram.
@@ -813,7 +924,7 @@ export type UpdateStandingProgramResponse = Message<"svc.v1.UpdateStandingProgra
  * Use `create(UpdateStandingProgramResponseSchema)` to create a new message.
  */
 export const UpdateStandingProgramResponseSchema: GenMessage<UpdateStandingProgramResponse> = /*@__PURE__*/
-  messageDesc(file_svc_v1_standing, 13);
+  messageDesc(file_svc_v1_standing, 14);
 
 /**
  * Request of PauseStandingProgram.
@@ -841,7 +952,7 @@ export type PauseStandingProgramRequest = Message<"svc.v1.PauseStandingProgramRe
  * Use `create(PauseStandingProgramRequestSchema)` to create a new message.
  */
 export const PauseStandingProgramRequestSchema: GenMessage<PauseStandingProgramRequest> = /*@__PURE__*/
-  messageDesc(file_svc_v1_standing, 14);
+  messageDesc(file_svc_v1_standing, 15);
 
 /**
  * Response of PauseStandingProgram.
@@ -862,7 +973,7 @@ export type PauseStandingProgramResponse = Message<"svc.v1.PauseStandingProgramR
  * Use `create(PauseStandingProgramResponseSchema)` to create a new message.
  */
 export const PauseStandingProgramResponseSchema: GenMessage<PauseStandingProgramResponse> = /*@__PURE__*/
-  messageDesc(file_svc_v1_standing, 15);
+  messageDesc(file_svc_v1_standing, 16);
 
 /**
  * Request of ResumeStandingProgram.
@@ -890,7 +1001,7 @@ export type ResumeStandingProgramRequest = Message<"svc.v1.ResumeStandingProgram
  * Use `create(ResumeStandingProgramRequestSchema)` to create a new message.
  */
 export const ResumeStandingProgramRequestSchema: GenMessage<ResumeStandingProgramRequest> = /*@__PURE__*/
-  messageDesc(file_svc_v1_standing, 16);
+  messageDesc(file_svc_v1_standing, 17);
 
 /**
  * Response of ResumeStandingProgram.
@@ -911,7 +1022,7 @@ export type ResumeStandingProgramResponse = Message<"svc.v1.ResumeStandingProgra
  * Use `create(ResumeStandingProgramResponseSchema)` to create a new message.
  */
 export const ResumeStandingProgramResponseSchema: GenMessage<ResumeStandingProgramResponse> = /*@__PURE__*/
-  messageDesc(file_svc_v1_standing, 17);
+  messageDesc(file_svc_v1_standing, 18);
 
 /**
  * Request of DeleteStandingProgram.
@@ -939,7 +1050,7 @@ export type DeleteStandingProgramRequest = Message<"svc.v1.DeleteStandingProgram
  * Use `create(DeleteStandingProgramRequestSchema)` to create a new message.
  */
 export const DeleteStandingProgramRequestSchema: GenMessage<DeleteStandingProgramRequest> = /*@__PURE__*/
-  messageDesc(file_svc_v1_standing, 18);
+  messageDesc(file_svc_v1_standing, 19);
 
 /**
  * Response of DeleteStandingProgram.
@@ -954,7 +1065,7 @@ export type DeleteStandingProgramResponse = Message<"svc.v1.DeleteStandingProgra
  * Use `create(DeleteStandingProgramResponseSchema)` to create a new message.
  */
 export const DeleteStandingProgramResponseSchema: GenMessage<DeleteStandingProgramResponse> = /*@__PURE__*/
-  messageDesc(file_svc_v1_standing, 19);
+  messageDesc(file_svc_v1_standing, 20);
 
 /**
  * Request of RunStandingProgram.
@@ -997,7 +1108,7 @@ export type RunStandingProgramRequest = Message<"svc.v1.RunStandingProgramReques
  * Use `create(RunStandingProgramRequestSchema)` to create a new message.
  */
 export const RunStandingProgramRequestSchema: GenMessage<RunStandingProgramRequest> = /*@__PURE__*/
-  messageDesc(file_svc_v1_standing, 20);
+  messageDesc(file_svc_v1_standing, 21);
 
 /**
  * Response of RunStandingProgram.
@@ -1018,7 +1129,7 @@ export type RunStandingProgramResponse = Message<"svc.v1.RunStandingProgramRespo
  * Use `create(RunStandingProgramResponseSchema)` to create a new message.
  */
 export const RunStandingProgramResponseSchema: GenMessage<RunStandingProgramResponse> = /*@__PURE__*/
-  messageDesc(file_svc_v1_standing, 21);
+  messageDesc(file_svc_v1_standing, 22);
 
 /**
  * Request of ListStandingRuns.
@@ -1081,7 +1192,7 @@ export type ListStandingRunsRequest = Message<"svc.v1.ListStandingRunsRequest"> 
  * Use `create(ListStandingRunsRequestSchema)` to create a new message.
  */
 export const ListStandingRunsRequestSchema: GenMessage<ListStandingRunsRequest> = /*@__PURE__*/
-  messageDesc(file_svc_v1_standing, 22);
+  messageDesc(file_svc_v1_standing, 23);
 
 /**
  * Response of ListStandingRuns.
@@ -1109,7 +1220,7 @@ export type ListStandingRunsResponse = Message<"svc.v1.ListStandingRunsResponse"
  * Use `create(ListStandingRunsResponseSchema)` to create a new message.
  */
 export const ListStandingRunsResponseSchema: GenMessage<ListStandingRunsResponse> = /*@__PURE__*/
-  messageDesc(file_svc_v1_standing, 23);
+  messageDesc(file_svc_v1_standing, 24);
 
 /**
  * Request of GetStandingRun.
@@ -1130,7 +1241,7 @@ export type GetStandingRunRequest = Message<"svc.v1.GetStandingRunRequest"> & {
  * Use `create(GetStandingRunRequestSchema)` to create a new message.
  */
 export const GetStandingRunRequestSchema: GenMessage<GetStandingRunRequest> = /*@__PURE__*/
-  messageDesc(file_svc_v1_standing, 24);
+  messageDesc(file_svc_v1_standing, 25);
 
 /**
  * Response of GetStandingRun.
@@ -1151,7 +1262,7 @@ export type GetStandingRunResponse = Message<"svc.v1.GetStandingRunResponse"> & 
  * Use `create(GetStandingRunResponseSchema)` to create a new message.
  */
 export const GetStandingRunResponseSchema: GenMessage<GetStandingRunResponse> = /*@__PURE__*/
-  messageDesc(file_svc_v1_standing, 25);
+  messageDesc(file_svc_v1_standing, 26);
 
 /**
  * Request of PreviewStandingProgram.
@@ -1186,7 +1297,7 @@ export type PreviewStandingProgramRequest = Message<"svc.v1.PreviewStandingProgr
  * Use `create(PreviewStandingProgramRequestSchema)` to create a new message.
  */
 export const PreviewStandingProgramRequestSchema: GenMessage<PreviewStandingProgramRequest> = /*@__PURE__*/
-  messageDesc(file_svc_v1_standing, 26);
+  messageDesc(file_svc_v1_standing, 27);
 
 /**
  * Response of PreviewStandingProgram.
@@ -1243,7 +1354,7 @@ export type PreviewStandingProgramResponse = Message<"svc.v1.PreviewStandingProg
  * Use `create(PreviewStandingProgramResponseSchema)` to create a new message.
  */
 export const PreviewStandingProgramResponseSchema: GenMessage<PreviewStandingProgramResponse> = /*@__PURE__*/
-  messageDesc(file_svc_v1_standing, 27);
+  messageDesc(file_svc_v1_standing, 28);
 
 /**
  * Where a standing program stands.
@@ -1392,6 +1503,8 @@ export const StandingService: GenService<{
    * - invalid_argument DEFINITION_MALFORMED: it is not JSON or breaks the schema of definitions.
    * - invalid_argument DEFINITION_TOO_LARGE: it exceeds 320 KiB.
    * - invalid_argument SCHEDULE_INVALID: a time is none, or the schedule is never due.
+   * - invalid_argument POLL_INVALID: a poll is of no tool that reads, its arguments are not what that takes, or
+   *   nothing says how its rows are found.
    * - invalid_argument TIME_ZONE_UNKNOWN: timeZone is no name of the IANA database.
    * - invalid_argument JITTER_TOO_LONG: jitter exceeds an hour, or reaches the next occurrence.
    * - invalid_argument TRIGGER_UNKNOWN: the source names a trigger that the deployment does not have.

@@ -2,18 +2,18 @@
 // @generated from file svc/v1/triggers.proto (package svc.v1, syntax proto3)
 /* eslint-disable */
 
-import type { GenFile, GenMessage, GenService } from "@bufbuild/protobuf/codegenv2";
-import { fileDesc, messageDesc, serviceDesc } from "@bufbuild/protobuf/codegenv2";
+import type { GenEnum, GenFile, GenMessage, GenService } from "@bufbuild/protobuf/codegenv2";
+import { enumDesc, fileDesc, messageDesc, serviceDesc } from "@bufbuild/protobuf/codegenv2";
 import type { Timestamp } from "@bufbuild/protobuf/wkt";
 import { file_google_protobuf_timestamp } from "@bufbuild/protobuf/wkt";
 import { file_svc_v1_options } from "./options_pb.ts";
-import type { Message } from "@bufbuild/protobuf";
+import type { Message, UnknownEnum } from "@bufbuild/protobuf";
 
 /**
  * Describes the file svc/v1/triggers.proto.
  */
 export const file_svc_v1_triggers: GenFile = /*@__PURE__*/
-  fileDesc("ChVzdmMvdjEvdHJpZ2dlcnMucHJvdG8SBnN2Yy52MSK1AQoMU3Vic2NyaXB0aW9uEgoKAmlkGAEgASgJEhQKDGVuZHBvaW50X3VybBgCIAEoCRIUCgx0b29sa2l0X3NsdWcYAyABKAkSFAoMdHJpZ2dlcl9zbHVnGAQgASgJEg4KBmFjdGl2ZRgFIAEoCBIXCg9pbmFjdGl2ZV9yZWFzb24YBiABKAkSLgoKY3JlYXRlZF9hdBgHIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXAiygEKBUV2ZW50EgoKAmlkGAEgASgJEhQKDHRvb2xraXRfc2x1ZxgCIAEoCRIUCgx0cmlnZ2VyX3NsdWcYAyABKAkSEQoJZW50aXR5X2lkGAQgASgJEhQKDHBheWxvYWRfanNvbhgFIAEoCRIvCgtvY2N1cnJlZF9hdBgGIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASLwoLcmVjZWl2ZWRfYXQYByABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wIqICCghEZWxpdmVyeRIKCgJpZBgBIAEoCRIQCghldmVudF9pZBgCIAEoCRIXCg9zdWJzY3JpcHRpb25faWQYAyABKAkSDQoFc3RhdGUYBCABKAkSEAoIYXR0ZW1wdHMYBSABKAUSEgoKbGFzdF9lcnJvchgGIAEoCRIzCg9sYXN0X2F0dGVtcHRfYXQYByABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEjMKD25leHRfYXR0ZW1wdF9hdBgIIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASEAoIcmVwbGF5ZWQYCSABKAgSLgoKY3JlYXRlZF9hdBgKIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXAi1AIKD0RlbGl2ZXJ5QXR0ZW1wdBITCgtkZWxpdmVyeV9pZBgBIAEoCRIOCgZudW1iZXIYAiABKAUSJgoCYXQYAyABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEhMKC2R1cmF0aW9uX21zGAQgASgFEg8KB2FkZHJlc3MYBSABKAkSEwoLc3RhdHVzX2NvZGUYBiABKAUSDQoFZXJyb3IYByABKAkSRgoQcmVzcG9uc2VfaGVhZGVycxgIIAMoCzIsLnN2Yy52MS5EZWxpdmVyeUF0dGVtcHQuUmVzcG9uc2VIZWFkZXJzRW50cnkSFQoNcmVzcG9uc2VfYm9keRgJIAEoCRITCgtyZXF1ZXN0X3VybBgKIAEoCRo2ChRSZXNwb25zZUhlYWRlcnNFbnRyeRILCgNrZXkYASABKAkSDQoFdmFsdWUYAiABKAk6AjgBImwKDkluZ2VzdEVuZHBvaW50EhQKDHRvb2xraXRfc2x1ZxgBIAEoCRIMCgRwYXRoGAIgASgJEg4KBnNjaGVtZRgDIAEoCRISCgpzZWNyZXRfZW52GAQgASgJEhIKCnNlY3JldF9zZXQYBSABKAgiXQoZQ3JlYXRlU3Vic2NyaXB0aW9uUmVxdWVzdBIUCgxlbmRwb2ludF91cmwYASABKAkSFAoMdG9vbGtpdF9zbHVnGAIgASgJEhQKDHRyaWdnZXJfc2x1ZxgDIAEoCSJyChpDcmVhdGVTdWJzY3JpcHRpb25SZXNwb25zZRIqCgxzdWJzY3JpcHRpb24YASABKAsyFC5zdmMudjEuU3Vic2NyaXB0aW9uEhYKDnNpZ25pbmdfc2VjcmV0GAIgASgJEhAKCHdhcm5pbmdzGAMgAygJIkEKGExpc3RTdWJzY3JpcHRpb25zUmVxdWVzdBIRCglwYWdlX3NpemUYASABKAUSEgoKcGFnZV90b2tlbhgCIAEoCSJhChlMaXN0U3Vic2NyaXB0aW9uc1Jlc3BvbnNlEisKDXN1YnNjcmlwdGlvbnMYASADKAsyFC5zdmMudjEuU3Vic2NyaXB0aW9uEhcKD25leHRfcGFnZV90b2tlbhgCIAEoCSJzChlVcGRhdGVTdWJzY3JpcHRpb25SZXF1ZXN0EgoKAmlkGAEgASgJEhMKBmFjdGl2ZRgCIAEoCEgAiAEBEhkKDGVuZHBvaW50X3VybBgDIAEoCUgBiAEBQgkKB19hY3RpdmVCDwoNX2VuZHBvaW50X3VybCJIChpVcGRhdGVTdWJzY3JpcHRpb25SZXNwb25zZRIqCgxzdWJzY3JpcHRpb24YASABKAsyFC5zdmMudjEuU3Vic2NyaXB0aW9uIicKGURlbGV0ZVN1YnNjcmlwdGlvblJlcXVlc3QSCgoCaWQYASABKAkiHAoaRGVsZXRlU3Vic2NyaXB0aW9uUmVzcG9uc2UivAEKEUxpc3RFdmVudHNSZXF1ZXN0EhQKDHRvb2xraXRfc2x1ZxgBIAEoCRIUCgx0cmlnZ2VyX3NsdWcYAiABKAkSKQoFc2luY2UYAyABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEikKBXVudGlsGAQgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBIRCglwYWdlX3NpemUYBSABKAUSEgoKcGFnZV90b2tlbhgGIAEoCSJMChJMaXN0RXZlbnRzUmVzcG9uc2USHQoGZXZlbnRzGAEgAygLMg0uc3ZjLnYxLkV2ZW50EhcKD25leHRfcGFnZV90b2tlbhgCIAEoCSIdCg9HZXRFdmVudFJlcXVlc3QSCgoCaWQYASABKAkiMAoQR2V0RXZlbnRSZXNwb25zZRIcCgVldmVudBgBIAEoCzINLnN2Yy52MS5FdmVudCJpChVMaXN0RGVsaXZlcmllc1JlcXVlc3QSEAoIZXZlbnRfaWQYASABKAkSFwoPc3Vic2NyaXB0aW9uX2lkGAIgASgJEhEKCXBhZ2Vfc2l6ZRgDIAEoBRISCgpwYWdlX3Rva2VuGAQgASgJIlcKFkxpc3REZWxpdmVyaWVzUmVzcG9uc2USJAoKZGVsaXZlcmllcxgBIAMoCzIQLnN2Yy52MS5EZWxpdmVyeRIXCg9uZXh0X3BhZ2VfdG9rZW4YAiABKAkiMgobTGlzdERlbGl2ZXJ5QXR0ZW1wdHNSZXF1ZXN0EhMKC2RlbGl2ZXJ5X2lkGAEgASgJIkkKHExpc3REZWxpdmVyeUF0dGVtcHRzUmVzcG9uc2USKQoIYXR0ZW1wdHMYASADKAsyFy5zdmMudjEuRGVsaXZlcnlBdHRlbXB0IiYKElJlcGxheUV2ZW50UmVxdWVzdBIQCghldmVudF9pZBgBIAEoCSI7ChNSZXBsYXlFdmVudFJlc3BvbnNlEiQKCmRlbGl2ZXJpZXMYASADKAsyEC5zdmMudjEuRGVsaXZlcnki2wEKE1JlcGxheUV2ZW50c1JlcXVlc3QSKQoFc2luY2UYASABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEikKBXVudGlsGAIgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBIUCgx0b29sa2l0X3NsdWcYAyABKAkSFAoMdHJpZ2dlcl9zbHVnGAQgASgJEhcKD3N1YnNjcmlwdGlvbl9pZBgFIAEoCRIYChBvbmx5X3VuZGVsaXZlcmVkGAYgASgIEg8KB2RyeV9ydW4YByABKAgiSwoUUmVwbGF5RXZlbnRzUmVzcG9uc2USDQoFY291bnQYASABKAUSJAoKZGVsaXZlcmllcxgCIAMoCzIQLnN2Yy52MS5EZWxpdmVyeSIvChRTZW5kVGVzdEV2ZW50UmVxdWVzdBIXCg9zdWJzY3JpcHRpb25faWQYASABKAkiOwoVU2VuZFRlc3RFdmVudFJlc3BvbnNlEiIKCGRlbGl2ZXJ5GAEgASgLMhAuc3ZjLnYxLkRlbGl2ZXJ5IhwKGkxpc3RJbmdlc3RFbmRwb2ludHNSZXF1ZXN0IkgKG0xpc3RJbmdlc3RFbmRwb2ludHNSZXNwb25zZRIpCgllbmRwb2ludHMYASADKAsyFi5zdmMudjEuSW5nZXN0RW5kcG9pbnQywwgKD1RyaWdnZXJzU2VydmljZRJhChJDcmVhdGVTdWJzY3JpcHRpb24SIS5zdmMudjEuQ3JlYXRlU3Vic2NyaXB0aW9uUmVxdWVzdBoiLnN2Yy52MS5DcmVhdGVTdWJzY3JpcHRpb25SZXNwb25zZSIEqLsYARJeChFMaXN0U3Vic2NyaXB0aW9ucxIgLnN2Yy52MS5MaXN0U3Vic2NyaXB0aW9uc1JlcXVlc3QaIS5zdmMudjEuTGlzdFN1YnNjcmlwdGlvbnNSZXNwb25zZSIEqLsYARJhChJVcGRhdGVTdWJzY3JpcHRpb24SIS5zdmMudjEuVXBkYXRlU3Vic2NyaXB0aW9uUmVxdWVzdBoiLnN2Yy52MS5VcGRhdGVTdWJzY3JpcHRpb25SZXNwb25zZSIEqLsYARJhChJEZWxldGVTdWJzY3JpcHRpb24SIS5zdmMudjEuRGVsZXRlU3Vic2NyaXB0aW9uUmVxdWVzdBoiLnN2Yy52MS5EZWxldGVTdWJzY3JpcHRpb25SZXNwb25zZSIEqLsYARJJCgpMaXN0RXZlbnRzEhkuc3ZjLnYxLkxpc3RFdmVudHNSZXF1ZXN0Ghouc3ZjLnYxLkxpc3RFdmVudHNSZXNwb25zZSIEqLsYARJDCghHZXRFdmVudBIXLnN2Yy52MS5HZXRFdmVudFJlcXVlc3QaGC5zdmMudjEuR2V0RXZlbnRSZXNwb25zZSIEqLsYARJVCg5MaXN0RGVsaXZlcmllcxIdLnN2Yy52MS5MaXN0RGVsaXZlcmllc1JlcXVlc3QaHi5zdmMudjEuTGlzdERlbGl2ZXJpZXNSZXNwb25zZSIEqLsYARJnChRMaXN0RGVsaXZlcnlBdHRlbXB0cxIjLnN2Yy52MS5MaXN0RGVsaXZlcnlBdHRlbXB0c1JlcXVlc3QaJC5zdmMudjEuTGlzdERlbGl2ZXJ5QXR0ZW1wdHNSZXNwb25zZSIEqLsYARJMCgtSZXBsYXlFdmVudBIaLnN2Yy52MS5SZXBsYXlFdmVudFJlcXVlc3QaGy5zdmMudjEuUmVwbGF5RXZlbnRSZXNwb25zZSIEqLsYARJPCgxSZXBsYXlFdmVudHMSGy5zdmMudjEuUmVwbGF5RXZlbnRzUmVxdWVzdBocLnN2Yy52MS5SZXBsYXlFdmVudHNSZXNwb25zZSIEqLsYARJSCg1TZW5kVGVzdEV2ZW50Ehwuc3ZjLnYxLlNlbmRUZXN0RXZlbnRSZXF1ZXN0Gh0uc3ZjLnYxLlNlbmRUZXN0RXZlbnRSZXNwb25zZSIEqLsYARJkChNMaXN0SW5nZXN0RW5kcG9pbnRzEiIuc3ZjLnYxLkxpc3RJbmdlc3RFbmRwb2ludHNSZXF1ZXN0GiMuc3ZjLnYxLkxpc3RJbmdlc3RFbmRwb2ludHNSZXNwb25zZSIEqLsYAWIGcHJvdG8z", [file_google_protobuf_timestamp, file_svc_v1_options]);
+  fileDesc("ChVzdmMvdjEvdHJpZ2dlcnMucHJvdG8SBnN2Yy52MSK1AQoMU3Vic2NyaXB0aW9uEgoKAmlkGAEgASgJEhQKDGVuZHBvaW50X3VybBgCIAEoCRIUCgx0b29sa2l0X3NsdWcYAyABKAkSFAoMdHJpZ2dlcl9zbHVnGAQgASgJEg4KBmFjdGl2ZRgFIAEoCBIXCg9pbmFjdGl2ZV9yZWFzb24YBiABKAkSLgoKY3JlYXRlZF9hdBgHIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXAiygEKBUV2ZW50EgoKAmlkGAEgASgJEhQKDHRvb2xraXRfc2x1ZxgCIAEoCRIUCgx0cmlnZ2VyX3NsdWcYAyABKAkSEQoJZW50aXR5X2lkGAQgASgJEhQKDHBheWxvYWRfanNvbhgFIAEoCRIvCgtvY2N1cnJlZF9hdBgGIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASLwoLcmVjZWl2ZWRfYXQYByABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wIqICCghEZWxpdmVyeRIKCgJpZBgBIAEoCRIQCghldmVudF9pZBgCIAEoCRIXCg9zdWJzY3JpcHRpb25faWQYAyABKAkSDQoFc3RhdGUYBCABKAkSEAoIYXR0ZW1wdHMYBSABKAUSEgoKbGFzdF9lcnJvchgGIAEoCRIzCg9sYXN0X2F0dGVtcHRfYXQYByABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEjMKD25leHRfYXR0ZW1wdF9hdBgIIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASEAoIcmVwbGF5ZWQYCSABKAgSLgoKY3JlYXRlZF9hdBgKIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXAi1AIKD0RlbGl2ZXJ5QXR0ZW1wdBITCgtkZWxpdmVyeV9pZBgBIAEoCRIOCgZudW1iZXIYAiABKAUSJgoCYXQYAyABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEhMKC2R1cmF0aW9uX21zGAQgASgFEg8KB2FkZHJlc3MYBSABKAkSEwoLc3RhdHVzX2NvZGUYBiABKAUSDQoFZXJyb3IYByABKAkSRgoQcmVzcG9uc2VfaGVhZGVycxgIIAMoCzIsLnN2Yy52MS5EZWxpdmVyeUF0dGVtcHQuUmVzcG9uc2VIZWFkZXJzRW50cnkSFQoNcmVzcG9uc2VfYm9keRgJIAEoCRITCgtyZXF1ZXN0X3VybBgKIAEoCRo2ChRSZXNwb25zZUhlYWRlcnNFbnRyeRILCgNrZXkYASABKAkSDQoFdmFsdWUYAiABKAk6AjgBImwKDkluZ2VzdEVuZHBvaW50EhQKDHRvb2xraXRfc2x1ZxgBIAEoCRIMCgRwYXRoGAIgASgJEg4KBnNjaGVtZRgDIAEoCRISCgpzZWNyZXRfZW52GAQgASgJEhIKCnNlY3JldF9zZXQYBSABKAgiXQoZQ3JlYXRlU3Vic2NyaXB0aW9uUmVxdWVzdBIUCgxlbmRwb2ludF91cmwYASABKAkSFAoMdG9vbGtpdF9zbHVnGAIgASgJEhQKDHRyaWdnZXJfc2x1ZxgDIAEoCSJyChpDcmVhdGVTdWJzY3JpcHRpb25SZXNwb25zZRIqCgxzdWJzY3JpcHRpb24YASABKAsyFC5zdmMudjEuU3Vic2NyaXB0aW9uEhYKDnNpZ25pbmdfc2VjcmV0GAIgASgJEhAKCHdhcm5pbmdzGAMgAygJIkEKGExpc3RTdWJzY3JpcHRpb25zUmVxdWVzdBIRCglwYWdlX3NpemUYASABKAUSEgoKcGFnZV90b2tlbhgCIAEoCSJhChlMaXN0U3Vic2NyaXB0aW9uc1Jlc3BvbnNlEisKDXN1YnNjcmlwdGlvbnMYASADKAsyFC5zdmMudjEuU3Vic2NyaXB0aW9uEhcKD25leHRfcGFnZV90b2tlbhgCIAEoCSJzChlVcGRhdGVTdWJzY3JpcHRpb25SZXF1ZXN0EgoKAmlkGAEgASgJEhMKBmFjdGl2ZRgCIAEoCEgAiAEBEhkKDGVuZHBvaW50X3VybBgDIAEoCUgBiAEBQgkKB19hY3RpdmVCDwoNX2VuZHBvaW50X3VybCJIChpVcGRhdGVTdWJzY3JpcHRpb25SZXNwb25zZRIqCgxzdWJzY3JpcHRpb24YASABKAsyFC5zdmMudjEuU3Vic2NyaXB0aW9uIicKGURlbGV0ZVN1YnNjcmlwdGlvblJlcXVlc3QSCgoCaWQYASABKAkiHAoaRGVsZXRlU3Vic2NyaXB0aW9uUmVzcG9uc2UivAEKEUxpc3RFdmVudHNSZXF1ZXN0EhQKDHRvb2xraXRfc2x1ZxgBIAEoCRIUCgx0cmlnZ2VyX3NsdWcYAiABKAkSKQoFc2luY2UYAyABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEikKBXVudGlsGAQgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBIRCglwYWdlX3NpemUYBSABKAUSEgoKcGFnZV90b2tlbhgGIAEoCSJMChJMaXN0RXZlbnRzUmVzcG9uc2USHQoGZXZlbnRzGAEgAygLMg0uc3ZjLnYxLkV2ZW50EhcKD25leHRfcGFnZV90b2tlbhgCIAEoCSIdCg9HZXRFdmVudFJlcXVlc3QSCgoCaWQYASABKAkiMAoQR2V0RXZlbnRSZXNwb25zZRIcCgVldmVudBgBIAEoCzINLnN2Yy52MS5FdmVudCJpChVMaXN0RGVsaXZlcmllc1JlcXVlc3QSEAoIZXZlbnRfaWQYASABKAkSFwoPc3Vic2NyaXB0aW9uX2lkGAIgASgJEhEKCXBhZ2Vfc2l6ZRgDIAEoBRISCgpwYWdlX3Rva2VuGAQgASgJIlcKFkxpc3REZWxpdmVyaWVzUmVzcG9uc2USJAoKZGVsaXZlcmllcxgBIAMoCzIQLnN2Yy52MS5EZWxpdmVyeRIXCg9uZXh0X3BhZ2VfdG9rZW4YAiABKAkiMgobTGlzdERlbGl2ZXJ5QXR0ZW1wdHNSZXF1ZXN0EhMKC2RlbGl2ZXJ5X2lkGAEgASgJIkkKHExpc3REZWxpdmVyeUF0dGVtcHRzUmVzcG9uc2USKQoIYXR0ZW1wdHMYASADKAsyFy5zdmMudjEuRGVsaXZlcnlBdHRlbXB0IiYKElJlcGxheUV2ZW50UmVxdWVzdBIQCghldmVudF9pZBgBIAEoCSI7ChNSZXBsYXlFdmVudFJlc3BvbnNlEiQKCmRlbGl2ZXJpZXMYASADKAsyEC5zdmMudjEuRGVsaXZlcnki2wEKE1JlcGxheUV2ZW50c1JlcXVlc3QSKQoFc2luY2UYASABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEikKBXVudGlsGAIgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBIUCgx0b29sa2l0X3NsdWcYAyABKAkSFAoMdHJpZ2dlcl9zbHVnGAQgASgJEhcKD3N1YnNjcmlwdGlvbl9pZBgFIAEoCRIYChBvbmx5X3VuZGVsaXZlcmVkGAYgASgIEg8KB2RyeV9ydW4YByABKAgiSwoUUmVwbGF5RXZlbnRzUmVzcG9uc2USDQoFY291bnQYASABKAUSJAoKZGVsaXZlcmllcxgCIAMoCzIQLnN2Yy52MS5EZWxpdmVyeSKsBAoGUmVwbGF5EgoKAmlkGAEgASgJEiIKBXN0YXRlGAIgASgOMhMuc3ZjLnYxLlJlcGxheVN0YXRlEg4KBnJlYXNvbhgDIAEoCRIRCgl3YWl0c19mb3IYBCABKAkSKQoFc2luY2UYBSABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEikKBXVudGlsGAYgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBIUCgx0b29sa2l0X3NsdWcYByABKAkSFAoMdHJpZ2dlcl9zbHVnGAggASgJEhcKD3N1YnNjcmlwdGlvbl9pZBgJIAEoCRIYChBvbmx5X3VuZGVsaXZlcmVkGAogASgIEhIKCnBlcl9zZWNvbmQYCyABKAUSDQoFdG90YWwYDCABKA0SFgoOdG90YWxfY29tcGxldGUYDSABKAgSDgoGcXVldWVkGA4gASgNEhAKCHBvc2l0aW9uGA8gASgJEi8KC3Bvc2l0aW9uX2F0GBAgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBIuCgpjcmVhdGVkX2F0GBEgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBIuCgp1cGRhdGVkX2F0GBIgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBIsCghlbmRlZF9hdBgTIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXAiNQoLUmVwbGF5Q291bnQSFwoPc3Vic2NyaXB0aW9uX2lkGAEgASgJEg0KBWNvdW50GAIgASgNIu4BChJTdGFydFJlcGxheVJlcXVlc3QSKQoFc2luY2UYASABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEikKBXVudGlsGAIgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBIUCgx0b29sa2l0X3NsdWcYAyABKAkSFAoMdHJpZ2dlcl9zbHVnGAQgASgJEhcKD3N1YnNjcmlwdGlvbl9pZBgFIAEoCRIYChBvbmx5X3VuZGVsaXZlcmVkGAYgASgIEhIKCnBlcl9zZWNvbmQYByABKAUSDwoHZHJ5X3J1bhgIIAEoCCJpChNTdGFydFJlcGxheVJlc3BvbnNlEh4KBnJlcGxheRgBIAEoCzIOLnN2Yy52MS5SZXBsYXkSDQoFdG90YWwYAiABKA0SIwoGY291bnRzGAMgAygLMhMuc3ZjLnYxLlJlcGxheUNvdW50Ih4KEEdldFJlcGxheVJlcXVlc3QSCgoCaWQYASABKAkiMwoRR2V0UmVwbGF5UmVzcG9uc2USHgoGcmVwbGF5GAEgASgLMg4uc3ZjLnYxLlJlcGxheSI7ChJMaXN0UmVwbGF5c1JlcXVlc3QSEQoJcGFnZV9zaXplGAEgASgFEhIKCnBhZ2VfdG9rZW4YAiABKAkiTwoTTGlzdFJlcGxheXNSZXNwb25zZRIfCgdyZXBsYXlzGAEgAygLMg4uc3ZjLnYxLlJlcGxheRIXCg9uZXh0X3BhZ2VfdG9rZW4YAiABKAkiaQoTVXBkYXRlUmVwbGF5UmVxdWVzdBIKCgJpZBgBIAEoCRIXCgpwZXJfc2Vjb25kGAIgASgFSACIAQESEwoGcGF1c2VkGAMgASgISAGIAQFCDQoLX3Blcl9zZWNvbmRCCQoHX3BhdXNlZCI2ChRVcGRhdGVSZXBsYXlSZXNwb25zZRIeCgZyZXBsYXkYASABKAsyDi5zdmMudjEuUmVwbGF5IiEKE0NhbmNlbFJlcGxheVJlcXVlc3QSCgoCaWQYASABKAkiNgoUQ2FuY2VsUmVwbGF5UmVzcG9uc2USHgoGcmVwbGF5GAEgASgLMg4uc3ZjLnYxLlJlcGxheSIvChRTZW5kVGVzdEV2ZW50UmVxdWVzdBIXCg9zdWJzY3JpcHRpb25faWQYASABKAkiOwoVU2VuZFRlc3RFdmVudFJlc3BvbnNlEiIKCGRlbGl2ZXJ5GAEgASgLMhAuc3ZjLnYxLkRlbGl2ZXJ5IhwKGkxpc3RJbmdlc3RFbmRwb2ludHNSZXF1ZXN0IkgKG0xpc3RJbmdlc3RFbmRwb2ludHNSZXNwb25zZRIpCgllbmRwb2ludHMYASADKAsyFi5zdmMudjEuSW5nZXN0RW5kcG9pbnQqkQEKC1JlcGxheVN0YXRlEhwKGFJFUExBWV9TVEFURV9VTlNQRUNJRklFRBAAEhgKFFJFUExBWV9TVEFURV9SVU5OSU5HEAESFwoTUkVQTEFZX1NUQVRFX1BBVVNFRBACEhUKEVJFUExBWV9TVEFURV9ET05FEAMSGgoWUkVQTEFZX1NUQVRFX0NBTkNFTExFRBAEMskLCg9UcmlnZ2Vyc1NlcnZpY2USYQoSQ3JlYXRlU3Vic2NyaXB0aW9uEiEuc3ZjLnYxLkNyZWF0ZVN1YnNjcmlwdGlvblJlcXVlc3QaIi5zdmMudjEuQ3JlYXRlU3Vic2NyaXB0aW9uUmVzcG9uc2UiBKi7GAESXgoRTGlzdFN1YnNjcmlwdGlvbnMSIC5zdmMudjEuTGlzdFN1YnNjcmlwdGlvbnNSZXF1ZXN0GiEuc3ZjLnYxLkxpc3RTdWJzY3JpcHRpb25zUmVzcG9uc2UiBKi7GAESYQoSVXBkYXRlU3Vic2NyaXB0aW9uEiEuc3ZjLnYxLlVwZGF0ZVN1YnNjcmlwdGlvblJlcXVlc3QaIi5zdmMudjEuVXBkYXRlU3Vic2NyaXB0aW9uUmVzcG9uc2UiBKi7GAESYQoSRGVsZXRlU3Vic2NyaXB0aW9uEiEuc3ZjLnYxLkRlbGV0ZVN1YnNjcmlwdGlvblJlcXVlc3QaIi5zdmMudjEuRGVsZXRlU3Vic2NyaXB0aW9uUmVzcG9uc2UiBKi7GAESSQoKTGlzdEV2ZW50cxIZLnN2Yy52MS5MaXN0RXZlbnRzUmVxdWVzdBoaLnN2Yy52MS5MaXN0RXZlbnRzUmVzcG9uc2UiBKi7GAESQwoIR2V0RXZlbnQSFy5zdmMudjEuR2V0RXZlbnRSZXF1ZXN0Ghguc3ZjLnYxLkdldEV2ZW50UmVzcG9uc2UiBKi7GAESVQoOTGlzdERlbGl2ZXJpZXMSHS5zdmMudjEuTGlzdERlbGl2ZXJpZXNSZXF1ZXN0Gh4uc3ZjLnYxLkxpc3REZWxpdmVyaWVzUmVzcG9uc2UiBKi7GAESZwoUTGlzdERlbGl2ZXJ5QXR0ZW1wdHMSIy5zdmMudjEuTGlzdERlbGl2ZXJ5QXR0ZW1wdHNSZXF1ZXN0GiQuc3ZjLnYxLkxpc3REZWxpdmVyeUF0dGVtcHRzUmVzcG9uc2UiBKi7GAESTAoLUmVwbGF5RXZlbnQSGi5zdmMudjEuUmVwbGF5RXZlbnRSZXF1ZXN0Ghsuc3ZjLnYxLlJlcGxheUV2ZW50UmVzcG9uc2UiBKi7GAESTwoMUmVwbGF5RXZlbnRzEhsuc3ZjLnYxLlJlcGxheUV2ZW50c1JlcXVlc3QaHC5zdmMudjEuUmVwbGF5RXZlbnRzUmVzcG9uc2UiBKi7GAESTAoLU3RhcnRSZXBsYXkSGi5zdmMudjEuU3RhcnRSZXBsYXlSZXF1ZXN0Ghsuc3ZjLnYxLlN0YXJ0UmVwbGF5UmVzcG9uc2UiBKi7GAESRgoJR2V0UmVwbGF5Ehguc3ZjLnYxLkdldFJlcGxheVJlcXVlc3QaGS5zdmMudjEuR2V0UmVwbGF5UmVzcG9uc2UiBKi7GAESTAoLTGlzdFJlcGxheXMSGi5zdmMudjEuTGlzdFJlcGxheXNSZXF1ZXN0Ghsuc3ZjLnYxLkxpc3RSZXBsYXlzUmVzcG9uc2UiBKi7GAESTwoMVXBkYXRlUmVwbGF5Ehsuc3ZjLnYxLlVwZGF0ZVJlcGxheVJlcXVlc3QaHC5zdmMudjEuVXBkYXRlUmVwbGF5UmVzcG9uc2UiBKi7GAESTwoMQ2FuY2VsUmVwbGF5Ehsuc3ZjLnYxLkNhbmNlbFJlcGxheVJlcXVlc3QaHC5zdmMudjEuQ2FuY2VsUmVwbGF5UmVzcG9uc2UiBKi7GAESUgoNU2VuZFRlc3RFdmVudBIcLnN2Yy52MS5TZW5kVGVzdEV2ZW50UmVxdWVzdBodLnN2Yy52MS5TZW5kVGVzdEV2ZW50UmVzcG9uc2UiBKi7GAESZAoTTGlzdEluZ2VzdEVuZHBvaW50cxIiLnN2Yy52MS5MaXN0SW5nZXN0RW5kcG9pbnRzUmVxdWVzdBojLnN2Yy52MS5MaXN0SW5nZXN0RW5kcG9pbnRzUmVzcG9uc2UiBKi7GAFiBnByb3RvMw", [file_google_protobuf_timestamp, file_svc_v1_options]);
 
 /**
  * An endpoint of the project and the events it receives.
@@ -969,6 +969,489 @@ export const ReplayEventsResponseSchema: GenMessage<ReplayEventsResponse> = /*@_
   messageDesc(file_svc_v1_triggers, 24);
 
 /**
+ * A range of events that is delivered again at a pace.
+ *
+ * @generated from message svc.v1.Replay
+ */
+export type Replay = Message<"svc.v1.Replay"> & {
+  /**
+   * Id of the replay, `rpl_…`.
+   *
+   * @generated from field: string id = 1;
+   */
+  id: string;
+
+  /**
+   * How it stands.
+   *
+   * @generated from field: svc.v1.ReplayState state = 2;
+   */
+  state: ReplayState;
+
+  /**
+   * Why it queues nothing at the moment, or was cancelled: `backoff` (the endpoint fails), `pending` (it has
+   * yet to take what was queued), `inactive` (the subscription is), `quota` (the project has as many
+   * deliveries pending as it may); `requested`, `deleted` (the subscription was), `expired` (it was paused
+   * for 30 days). Empty where nothing hinders it.
+   *
+   * @generated from field: string reason = 3;
+   */
+  reason: string;
+
+  /**
+   * The subscription that it waits for. Empty while it waits for none.
+   *
+   * @generated from field: string waits_for = 4;
+   */
+  waitsFor: string;
+
+  /**
+   * Only events received at this time or later.
+   *
+   * @generated from field: google.protobuf.Timestamp since = 5;
+   */
+  since?: Timestamp | undefined;
+
+  /**
+   * Only events received before this time; fixed at the start.
+   *
+   * @generated from field: google.protobuf.Timestamp until = 6;
+   */
+  until?: Timestamp | undefined;
+
+  /**
+   * Only events of this toolkit. If empty, of every toolkit.
+   *
+   * @generated from field: string toolkit_slug = 7;
+   */
+  toolkitSlug: string;
+
+  /**
+   * Only events of this trigger, by its catalog-wide slug. If empty, of every trigger.
+   *
+   * @generated from field: string trigger_slug = 8;
+   */
+  triggerSlug: string;
+
+  /**
+   * Only deliveries to this subscription. If empty, to every subscription that was there at the start.
+   *
+   * @generated from field: string subscription_id = 9;
+   */
+  subscriptionId: string;
+
+  /**
+   * Whether pairs of event and subscription with a `delivered` or `pending` delivery are left out.
+   *
+   * @generated from field: bool only_undelivered = 10;
+   */
+  onlyUndelivered: boolean;
+
+  /**
+   * Deliveries queued a second, at most.
+   *
+   * @generated from field: int32 per_second = 11;
+   */
+  perSecond: number;
+
+  /**
+   * Deliveries that the range made when they were counted. What changed since, a subscription that
+   * became inactive for one, can make queued end below it.
+   *
+   * @generated from field: uint32 total = 12;
+   */
+  total: number;
+
+  /**
+   * Whether total is of the whole range. Large ranges are counted in the first seconds.
+   *
+   * @generated from field: bool total_complete = 13;
+   */
+  totalComplete: boolean;
+
+  /**
+   * Deliveries queued so far.
+   *
+   * @generated from field: uint32 queued = 14;
+   */
+  queued: number;
+
+  /**
+   * Id of the event that it came to. Empty before the first.
+   *
+   * @generated from field: string position = 15;
+   */
+  position: string;
+
+  /**
+   * When that event was received, and since before the first.
+   *
+   * @generated from field: google.protobuf.Timestamp position_at = 16;
+   */
+  positionAt?: Timestamp | undefined;
+
+  /**
+   * When it was started.
+   *
+   * @generated from field: google.protobuf.Timestamp created_at = 17;
+   */
+  createdAt?: Timestamp | undefined;
+
+  /**
+   * When it last queued something, or was changed.
+   *
+   * @generated from field: google.protobuf.Timestamp updated_at = 18;
+   */
+  updatedAt?: Timestamp | undefined;
+
+  /**
+   * When it ended. Unset while it has not.
+   *
+   * @generated from field: google.protobuf.Timestamp ended_at = 19;
+   */
+  endedAt?: Timestamp | undefined;
+};
+
+/**
+ * Describes the message svc.v1.Replay.
+ * Use `create(ReplaySchema)` to create a new message.
+ */
+export const ReplaySchema: GenMessage<Replay> = /*@__PURE__*/
+  messageDesc(file_svc_v1_triggers, 25);
+
+/**
+ * How much of a count is one subscription's.
+ *
+ * @generated from message svc.v1.ReplayCount
+ */
+export type ReplayCount = Message<"svc.v1.ReplayCount"> & {
+  /**
+   * Id of the subscription.
+   *
+   * @generated from field: string subscription_id = 1;
+   */
+  subscriptionId: string;
+
+  /**
+   * Deliveries to it.
+   *
+   * @generated from field: uint32 count = 2;
+   */
+  count: number;
+};
+
+/**
+ * Describes the message svc.v1.ReplayCount.
+ * Use `create(ReplayCountSchema)` to create a new message.
+ */
+export const ReplayCountSchema: GenMessage<ReplayCount> = /*@__PURE__*/
+  messageDesc(file_svc_v1_triggers, 26);
+
+/**
+ * Request of StartReplay. The filters are those of ReplayEvents.
+ *
+ * @generated from message svc.v1.StartReplayRequest
+ */
+export type StartReplayRequest = Message<"svc.v1.StartReplayRequest"> & {
+  /**
+   * Only events received at this time or later. Required.
+   *
+   * @generated from field: google.protobuf.Timestamp since = 1;
+   */
+  since?: Timestamp | undefined;
+
+  /**
+   * Only events received before this time. If unset, up to the moment of the call.
+   *
+   * @generated from field: google.protobuf.Timestamp until = 2;
+   */
+  until?: Timestamp | undefined;
+
+  /**
+   * Only events of this toolkit. If empty, of every toolkit.
+   *
+   * @generated from field: string toolkit_slug = 3;
+   */
+  toolkitSlug: string;
+
+  /**
+   * Only events of this trigger, by its catalog-wide slug, or by its bare name beside toolkitSlug. If
+   * empty, of every trigger.
+   *
+   * @generated from field: string trigger_slug = 4;
+   */
+  triggerSlug: string;
+
+  /**
+   * Only deliveries to this subscription; its own filters still apply. If empty, to every active
+   * subscription that matches.
+   *
+   * @generated from field: string subscription_id = 5;
+   */
+  subscriptionId: string;
+
+  /**
+   * Leaves out each pair of event and subscription that already has a `delivered` or a `pending`
+   * delivery. If false, everything that matches is delivered again.
+   *
+   * @generated from field: bool only_undelivered = 6;
+   */
+  onlyUndelivered: boolean;
+
+  /**
+   * Deliveries queued a second, from 1 to 5,000. 0 means 50.
+   *
+   * @generated from field: int32 per_second = 7;
+   */
+  perSecond: number;
+
+  /**
+   * Counts and starts nothing.
+   *
+   * @generated from field: bool dry_run = 8;
+   */
+  dryRun: boolean;
+};
+
+/**
+ * Describes the message svc.v1.StartReplayRequest.
+ * Use `create(StartReplayRequestSchema)` to create a new message.
+ */
+export const StartReplayRequestSchema: GenMessage<StartReplayRequest> = /*@__PURE__*/
+  messageDesc(file_svc_v1_triggers, 27);
+
+/**
+ * Response of StartReplay.
+ *
+ * @generated from message svc.v1.StartReplayResponse
+ */
+export type StartReplayResponse = Message<"svc.v1.StartReplayResponse"> & {
+  /**
+   * The replay that was started. Unset for a dry run.
+   *
+   * @generated from field: svc.v1.Replay replay = 1;
+   */
+  replay?: Replay | undefined;
+
+  /**
+   * Of a dry run: how many deliveries would be queued. Else 0: see Replay.total.
+   *
+   * @generated from field: uint32 total = 2;
+   */
+  total: number;
+
+  /**
+   * Of a dry run: how many of them to each subscription, ordered by its id, those with none left out.
+   *
+   * @generated from field: repeated svc.v1.ReplayCount counts = 3;
+   */
+  counts: ReplayCount[];
+};
+
+/**
+ * Describes the message svc.v1.StartReplayResponse.
+ * Use `create(StartReplayResponseSchema)` to create a new message.
+ */
+export const StartReplayResponseSchema: GenMessage<StartReplayResponse> = /*@__PURE__*/
+  messageDesc(file_svc_v1_triggers, 28);
+
+/**
+ * Request of GetReplay.
+ *
+ * @generated from message svc.v1.GetReplayRequest
+ */
+export type GetReplayRequest = Message<"svc.v1.GetReplayRequest"> & {
+  /**
+   * Id of the replay.
+   *
+   * @generated from field: string id = 1;
+   */
+  id: string;
+};
+
+/**
+ * Describes the message svc.v1.GetReplayRequest.
+ * Use `create(GetReplayRequestSchema)` to create a new message.
+ */
+export const GetReplayRequestSchema: GenMessage<GetReplayRequest> = /*@__PURE__*/
+  messageDesc(file_svc_v1_triggers, 29);
+
+/**
+ * Response of GetReplay.
+ *
+ * @generated from message svc.v1.GetReplayResponse
+ */
+export type GetReplayResponse = Message<"svc.v1.GetReplayResponse"> & {
+  /**
+   * The replay.
+   *
+   * @generated from field: svc.v1.Replay replay = 1;
+   */
+  replay?: Replay | undefined;
+};
+
+/**
+ * Describes the message svc.v1.GetReplayResponse.
+ * Use `create(GetReplayResponseSchema)` to create a new message.
+ */
+export const GetReplayResponseSchema: GenMessage<GetReplayResponse> = /*@__PURE__*/
+  messageDesc(file_svc_v1_triggers, 30);
+
+/**
+ * Request of ListReplays.
+ *
+ * @generated from message svc.v1.ListReplaysRequest
+ */
+export type ListReplaysRequest = Message<"svc.v1.ListReplaysRequest"> & {
+  /**
+   * Most replays to return. 0 means 50; above 500 means 500.
+   *
+   * @generated from field: int32 page_size = 1;
+   */
+  pageSize: number;
+
+  /**
+   * The nextPageToken of the page before. If empty, the first page.
+   *
+   * @generated from field: string page_token = 2;
+   */
+  pageToken: string;
+};
+
+/**
+ * Describes the message svc.v1.ListReplaysRequest.
+ * Use `create(ListReplaysRequestSchema)` to create a new message.
+ */
+export const ListReplaysRequestSchema: GenMessage<ListReplaysRequest> = /*@__PURE__*/
+  messageDesc(file_svc_v1_triggers, 31);
+
+/**
+ * Response of ListReplays.
+ *
+ * @generated from message svc.v1.ListReplaysResponse
+ */
+export type ListReplaysResponse = Message<"svc.v1.ListReplaysResponse"> & {
+  /**
+   * The replays, newest first.
+   *
+   * @generated from field: repeated svc.v1.Replay replays = 1;
+   */
+  replays: Replay[];
+
+  /**
+   * Token of the next page. If empty, this is the last.
+   *
+   * @generated from field: string next_page_token = 2;
+   */
+  nextPageToken: string;
+};
+
+/**
+ * Describes the message svc.v1.ListReplaysResponse.
+ * Use `create(ListReplaysResponseSchema)` to create a new message.
+ */
+export const ListReplaysResponseSchema: GenMessage<ListReplaysResponse> = /*@__PURE__*/
+  messageDesc(file_svc_v1_triggers, 32);
+
+/**
+ * Request of UpdateReplay.
+ *
+ * @generated from message svc.v1.UpdateReplayRequest
+ */
+export type UpdateReplayRequest = Message<"svc.v1.UpdateReplayRequest"> & {
+  /**
+   * Id of the replay.
+   *
+   * @generated from field: string id = 1;
+   */
+  id: string;
+
+  /**
+   * Deliveries queued a second from now on, from 1 to 5,000. If absent, unchanged.
+   *
+   * @generated from field: optional int32 per_second = 2;
+   */
+  perSecond?: number | undefined;
+
+  /**
+   * Whether it is paused. If absent, unchanged.
+   *
+   * @generated from field: optional bool paused = 3;
+   */
+  paused?: boolean | undefined;
+};
+
+/**
+ * Describes the message svc.v1.UpdateReplayRequest.
+ * Use `create(UpdateReplayRequestSchema)` to create a new message.
+ */
+export const UpdateReplayRequestSchema: GenMessage<UpdateReplayRequest> = /*@__PURE__*/
+  messageDesc(file_svc_v1_triggers, 33);
+
+/**
+ * Response of UpdateReplay.
+ *
+ * @generated from message svc.v1.UpdateReplayResponse
+ */
+export type UpdateReplayResponse = Message<"svc.v1.UpdateReplayResponse"> & {
+  /**
+   * The replay as it is now.
+   *
+   * @generated from field: svc.v1.Replay replay = 1;
+   */
+  replay?: Replay | undefined;
+};
+
+/**
+ * Describes the message svc.v1.UpdateReplayResponse.
+ * Use `create(UpdateReplayResponseSchema)` to create a new message.
+ */
+export const UpdateReplayResponseSchema: GenMessage<UpdateReplayResponse> = /*@__PURE__*/
+  messageDesc(file_svc_v1_triggers, 34);
+
+/**
+ * Request of CancelReplay.
+ *
+ * @generated from message svc.v1.CancelReplayRequest
+ */
+export type CancelReplayRequest = Message<"svc.v1.CancelReplayRequest"> & {
+  /**
+   * Id of the replay.
+   *
+   * @generated from field: string id = 1;
+   */
+  id: string;
+};
+
+/**
+ * Describes the message svc.v1.CancelReplayRequest.
+ * Use `create(CancelReplayRequestSchema)` to create a new message.
+ */
+export const CancelReplayRequestSchema: GenMessage<CancelReplayRequest> = /*@__PURE__*/
+  messageDesc(file_svc_v1_triggers, 35);
+
+/**
+ * Response of CancelReplay.
+ *
+ * @generated from message svc.v1.CancelReplayResponse
+ */
+export type CancelReplayResponse = Message<"svc.v1.CancelReplayResponse"> & {
+  /**
+   * The replay as it is now.
+   *
+   * @generated from field: svc.v1.Replay replay = 1;
+   */
+  replay?: Replay | undefined;
+};
+
+/**
+ * Describes the message svc.v1.CancelReplayResponse.
+ * Use `create(CancelReplayResponseSchema)` to create a new message.
+ */
+export const CancelReplayResponseSchema: GenMessage<CancelReplayResponse> = /*@__PURE__*/
+  messageDesc(file_svc_v1_triggers, 36);
+
+/**
  * Request of SendTestEvent.
  *
  * @generated from message svc.v1.SendTestEventRequest
@@ -987,7 +1470,7 @@ export type SendTestEventRequest = Message<"svc.v1.SendTestEventRequest"> & {
  * Use `create(SendTestEventRequestSchema)` to create a new message.
  */
 export const SendTestEventRequestSchema: GenMessage<SendTestEventRequest> = /*@__PURE__*/
-  messageDesc(file_svc_v1_triggers, 25);
+  messageDesc(file_svc_v1_triggers, 37);
 
 /**
  * Response of SendTestEvent.
@@ -1008,7 +1491,7 @@ export type SendTestEventResponse = Message<"svc.v1.SendTestEventResponse"> & {
  * Use `create(SendTestEventResponseSchema)` to create a new message.
  */
 export const SendTestEventResponseSchema: GenMessage<SendTestEventResponse> = /*@__PURE__*/
-  messageDesc(file_svc_v1_triggers, 26);
+  messageDesc(file_svc_v1_triggers, 38);
 
 /**
  * Request of ListIngestEndpoints.
@@ -1023,7 +1506,7 @@ export type ListIngestEndpointsRequest = Message<"svc.v1.ListIngestEndpointsRequ
  * Use `create(ListIngestEndpointsRequestSchema)` to create a new message.
  */
 export const ListIngestEndpointsRequestSchema: GenMessage<ListIngestEndpointsRequest> = /*@__PURE__*/
-  messageDesc(file_svc_v1_triggers, 27);
+  messageDesc(file_svc_v1_triggers, 39);
 
 /**
  * Response of ListIngestEndpoints.
@@ -1044,7 +1527,62 @@ export type ListIngestEndpointsResponse = Message<"svc.v1.ListIngestEndpointsRes
  * Use `create(ListIngestEndpointsResponseSchema)` to create a new message.
  */
 export const ListIngestEndpointsResponseSchema: GenMessage<ListIngestEndpointsResponse> = /*@__PURE__*/
-  messageDesc(file_svc_v1_triggers, 28);
+  messageDesc(file_svc_v1_triggers, 40);
+
+/**
+ * How a replay stands.
+ *
+ * @generated from enum svc.v1.ReplayState
+ */
+export const ReplayState = {
+  /**
+   * Never sent.
+   *
+   * @generated from enum value: REPLAY_STATE_UNSPECIFIED = 0;
+   */
+  UNSPECIFIED: 0,
+
+  /**
+   * It queues deliveries, or waits until it may: see reason.
+   *
+   * @generated from enum value: REPLAY_STATE_RUNNING = 1;
+   */
+  RUNNING: 1,
+
+  /**
+   * It was paused with UpdateReplay.
+   *
+   * @generated from enum value: REPLAY_STATE_PAUSED = 2;
+   */
+  PAUSED: 2,
+
+  /**
+   * It came to the end of its range.
+   *
+   * @generated from enum value: REPLAY_STATE_DONE = 3;
+   */
+  DONE: 3,
+
+  /**
+   * It was ended before: see reason.
+   *
+   * @generated from enum value: REPLAY_STATE_CANCELLED = 4;
+   */
+  CANCELLED: 4,
+} as const;
+
+/**
+ * How a replay stands.
+ *
+ * @generated from enum svc.v1.ReplayState
+ */
+export type ReplayState = (typeof ReplayState)[keyof typeof ReplayState] | UnknownEnum;
+
+/**
+ * Describes the enum svc.v1.ReplayState.
+ */
+export const ReplayStateSchema: GenEnum<ReplayState> = /*@__PURE__*/
+  enumDesc(file_svc_v1_triggers, 0);
 
 /**
  * Inbound events: what providers sent, who subscribes to it, and how each delivery went.
@@ -1232,6 +1770,91 @@ export const TriggersService: GenService<{
     methodKind: "unary";
     input: typeof ReplayEventsRequestSchema;
     output: typeof ReplayEventsResponseSchema;
+  },
+  /**
+   * StartReplay begins to deliver a range of events again, at a pace, to the subscriptions that were there
+   * at the start and match when an event is come to: as ReplayEvents, for any number of events and over
+   * restarts. Each pair of event and subscription is queued once, oldest event first. What it queues is
+   * sent where nothing live waits. It waits while a subscription that is next backs off or has more than
+   * 10 seconds' worth of it pending, so an endpoint that is slow or away sets the pace. A replay to one
+   * subscription waits while that is inactive, and is cancelled when it is deleted. Events that it has
+   * yet to come to outlive their retention.
+   *
+   * It is an error to start with:
+   * - invalid_argument FILTER_REQUIRED: since is unset.
+   * - invalid_argument TRIGGER_WITHOUT_TOOLKIT: triggerSlug is a bare name and toolkitSlug is empty.
+   * - invalid_argument TIME_RANGE_INVALID: since is later than until.
+   * - invalid_argument REPLAY_RATE_INVALID: perSecond is above 5,000 or negative.
+   * - not_found TOOLKIT_NOT_FOUND: the catalog has no toolkit toolkitSlug.
+   * - not_found SUBSCRIPTION_NOT_FOUND: the project has no subscription subscriptionId.
+   * - failed_precondition SUBSCRIPTION_INACTIVE: the named subscription is not active.
+   * - failed_precondition REPLAY_RUNNING: a replay to the same subscription has not ended; one to all
+   *   subscriptions shares each of them.
+   * - resource_exhausted REPLAYS_TOO_MANY: 10 replays of the project have not ended.
+   * - resource_exhausted QUOTA_PENDING_DELIVERIES: as many deliveries of the project are pending as may.
+   *
+   * @generated from rpc svc.v1.TriggersService.StartReplay
+   */
+  startReplay: {
+    methodKind: "unary";
+    input: typeof StartReplayRequestSchema;
+    output: typeof StartReplayResponseSchema;
+  },
+  /**
+   * GetReplay returns a replay with how far it came.
+   *
+   * It is an error to read:
+   * - not_found REPLAY_NOT_FOUND: the project has no replay id, or its retention has passed.
+   *
+   * @generated from rpc svc.v1.TriggersService.GetReplay
+   */
+  getReplay: {
+    methodKind: "unary";
+    input: typeof GetReplayRequestSchema;
+    output: typeof GetReplayResponseSchema;
+  },
+  /**
+   * ListReplays returns the project's replays, newest first.
+   *
+   * It is an error to list with:
+   * - invalid_argument PAGE_SIZE_NEGATIVE: pageSize is negative.
+   * - invalid_argument PAGE_TOKEN_INVALID: pageToken is not one that this call returned.
+   *
+   * @generated from rpc svc.v1.TriggersService.ListReplays
+   */
+  listReplays: {
+    methodKind: "unary";
+    input: typeof ListReplaysRequestSchema;
+    output: typeof ListReplaysResponseSchema;
+  },
+  /**
+   * UpdateReplay changes the pace of a replay, pauses it or lets it go on, from its next step: within
+   * seconds. One that has been paused for 30 days is cancelled. One that has ended stays as it is.
+   *
+   * It is an error to update:
+   * - not_found REPLAY_NOT_FOUND: as for GetReplay.
+   * - invalid_argument REPLAY_RATE_INVALID: perSecond is not between 1 and 5,000.
+   *
+   * @generated from rpc svc.v1.TriggersService.UpdateReplay
+   */
+  updateReplay: {
+    methodKind: "unary";
+    input: typeof UpdateReplayRequestSchema;
+    output: typeof UpdateReplayResponseSchema;
+  },
+  /**
+   * CancelReplay ends a replay: when the call returns, nothing more is queued. What was queued is still
+   * delivered. One that has ended stays as it is.
+   *
+   * It is an error to cancel:
+   * - not_found REPLAY_NOT_FOUND: as for GetReplay.
+   *
+   * @generated from rpc svc.v1.TriggersService.CancelReplay
+   */
+  cancelReplay: {
+    methodKind: "unary";
+    input: typeof CancelReplayRequestSchema;
+    output: typeof CancelReplayResponseSchema;
   },
   /**
    * SendTestEvent queues the delivery of a synthetic event to one subscription, whatever its

@@ -7,7 +7,7 @@ import { addJson, type JsonOption } from "../command/options.ts";
 import { messageText } from "../text/message.ts";
 import { plainText } from "../text/plain.ts";
 import { factLines, tableLines, timeText } from "../text/table.ts";
-import { programStateText, runHeader, runRow } from "./text.ts";
+import { pollFacts, programStateText, runHeader, runRow } from "./text.ts";
 
 /** Runs that are shown beside a program. */
 const runsShown = 10;
@@ -38,6 +38,7 @@ export function addStandingShow(standing: Command, context: CommandContext): voi
         ["next", program.nextTimes.map((time) => timeText(time)).join(", ")],
         ["runs", `${counts?.started} started, ${counts?.skipped} skipped, ${counts?.missed} missed`],
         ["open", `${counts?.underWay} under way, ${counts?.queued} waiting`],
+        ...pollFacts(program.pollState),
         ["today", `${usedToday?.runs} runs, ${usedToday?.toolCalls} calls, ${usedToday?.writes} writes`],
       ]);
       for (const line of facts) context.print(line);

@@ -1,4 +1,4 @@
-import { type StandingProgram, type StandingRun, StandingRunState, StandingState } from "@svc/sdk";
+import { type PollState, type StandingProgram, type StandingRun, StandingRunState, StandingState } from "@svc/sdk";
 import { namesOf } from "../jobs/text.ts";
 import { plainText } from "../text/plain.ts";
 import { timeText } from "../text/table.ts";
@@ -33,12 +33,27 @@ export function runStateText({ state, reason, jobStatus }: StandingRun): string 
   return why === "" ? name : `${name} (${plainText(why)})`;
 }
 
+/** What is told of the polls of a program; nothing of one that does not poll. */
+export function pollFacts(poll: PollState | undefined): [string, string][] {
+  if (poll === undefined) return [];
+  if (poll.polledAt === undefined) return [["polled", "not yet"]];
+  const { outcome, code, detail, pages, rows, found, seen, primed, failuresInRow } = poll;
+  const why = [code, detail].filter((text) => text !== "").map(plainText);
+  const read = `${rows} rows on ${pages} ${pages === 1 ? "page" : "pages"}, ${found} of them new`;
+  return [
+    ["polled", `${timeText(poll.polledAt)}, ${outcome}${why.length > 0 ? `: ${why.join(": ")}` : ""}`],
+    ...(failuresInRow > 0 ? [["failed", `${failuresInRow} polls in a row`] as [string, string]] : []),
+    ["read", `${read}; ${seen} ids are known${primed ? "" : ", and the first walk goes on"}`],
+  ];
+}
+
 /** A run as a row of a table: when it was due, its id, what made it, how it stands, and its job. */
 export function runRow(run: StandingRun): string[] {
-  const { id, kind, fireAt, count, jobId, missed, detail, key } = run;
+  const { id, kind, fireAt, count, jobId, missed, detail, key, rowCount } = run;
   const times = count > 1 ? ` x ${count}` : "";
   const others = [
     missed > 0 ? `for ${missed} missed` : "",
+    rowCount > 0 ? `${rowCount} ${rowCount === 1 ? "row" : "rows"}` : "",
     key === "" ? "" : `key ${plainText(key)}`,
     plainText(detail),
   ].filter((text) => text !== "");

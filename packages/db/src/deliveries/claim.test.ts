@@ -52,6 +52,7 @@ test("a claim returns all that sending needs, and the row is leased", async () =
       projectId,
       subscriptionId,
       attempts: 0,
+      behind: false,
       queuedForMs: nowMs,
       leaseUntilMs: nowMs + 30_000,
       endpointUrl: "https://example.com/hook",
@@ -255,7 +256,7 @@ test("lanes whose deliveries wait for a retry cost a look two probes, however ma
   await recordEvents(db, [event], undefined, { owner: me, untilMs: nowMs + 30_000 });
   const failed = { state: "pending", dueAtMs, attempt: { error: "http_500" } } as const;
   const leases = event.deliveries.map(({ id, subscriptionId }) => {
-    return { id, subscriptionId, queuedForMs: nowMs, leaseUntilMs: nowMs + 30_000 };
+    return { id, subscriptionId, queuedForMs: nowMs, leaseUntilMs: nowMs + 30_000, behind: false };
   });
   const lost = await settleDeliveries(
     db,
@@ -275,7 +276,7 @@ test("lanes whose deliveries wait for a retry cost a look two probes, however ma
   const request = claimRequest(me, { nowMs: dueAtMs - 1, leaseUntilMs: dueAtMs });
   expect(await sentBy(one, (tx) => claimDeliveries(tx, request))).toHaveLength(2);
   const before = await read();
-  expect(await claimDeliveries(one, request)).toEqual({ deliveries: [], next: undefined, ended: [] });
+  expect(await claimDeliveries(one, request)).toEqual({ deliveries: [], next: undefined, ended: [], hasBehind: false });
   expect((await read()) - before).toBeLessThanOrEqual(2);
   await one.close();
 

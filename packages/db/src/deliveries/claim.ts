@@ -5,7 +5,7 @@ import type { EventKind } from "../schema/words.ts";
 import { arrayLiteral } from "../sql/array-literal.ts";
 import { type RawRow, selectList } from "../sql/select-list.ts";
 import { statement } from "../sql/statement.ts";
-import { currentEpoch } from "./epoch.ts";
+import { epochOf } from "./epoch.ts";
 import { promoteDeliveries } from "./promote.ts";
 import type { DeliveryTaskKey } from "./task-key.ts";
 import { visitLanes } from "./visit-lanes.ts";
@@ -49,6 +49,8 @@ export type DeliveryClaimRequest = {
   after: SubscriptionId | undefined;
   /** Lanes visited at most. */
   lanes: number;
+  /** Whether it is for what paced replays queued, which is served last. */
+  behind: boolean;
 };
 
 /** What `claimDeliveries` found. */
@@ -58,6 +60,8 @@ export type DeliveryClaim = {
   next: SubscriptionId | undefined;
   /** Subscriptions that have tasks but are inactive or gone: their tasks are to be expired. */
   ended: SubscriptionId[];
+  /** Whether paced replays have something queued. */
+  hasBehind: boolean;
 };
 
 const taskColumns = selectList(deliveryTasks, ["deliveryId", "projectId", "subscriptionId", "attempts", "dueAt"], "c");
@@ -75,6 +79,8 @@ type ClaimRow = RawRow<ReturnType<typeof taskColumns.read> & ReturnType<typeof e
   /** Of what has pending deliveries: an event is swept without any. */
   kind: Exclude<EventKind, "swept">;
 };
+
+const epoch = epochOf("$10::bool");
 
 /**
  * Claims due deliveries of the lanes in $1, a share a subscription.
@@ -105,7 +111,7 @@ const claim = statement<ClaimRow>(
     select p.delivery_id, p.due_at, o.id as subscription_id, o.endpoint_url, o.signing_secret, o.probe
     from open o cross join lateral (
       select t.delivery_id, t.due_at from delivery_tasks t
-      where t.epoch = ${currentEpoch} and t.subscription_id = o.id and t.due_at <= $5::timestamptz
+      where t.epoch = ${epoch} and t.subscription_id = o.id and t.due_at <= $5::timestamptz
         and (t.lease_until is null or t.lease_until <= $5::timestamptz)
       order by t.due_at, t.delivery_id limit o.share for update skip locked) p
     limit $6::int4
@@ -115,7 +121,7 @@ const claim = statement<ClaimRow>(
   ), claimed as (
     update delivery_tasks t set lease_owner = $8::uuid, lease_until = $7::timestamptz
     from picked p
-    where t.epoch = ${currentEpoch} and t.subscription_id = p.subscription_id and t.due_at = p.due_at and t.delivery_id = p.delivery_id
+    where t.epoch = ${epoch} and t.subscription_id = p.subscription_id and t.due_at = p.due_at and t.delivery_id = p.delivery_id
     returning t.delivery_id, t.project_id, t.subscription_id, t.event_id, t.due_at, t.attempts, p.endpoint_url, p.signing_secret, p.probe
   )
   select ${taskColumns.text}, ${eventColumns.text}, c.endpoint_url as "endpointUrl", c.signing_secret as "signingSecret", c.probe,
@@ -135,18 +141,20 @@ const promotedMax = 2_000;
  */
 export async function claimDeliveries(db: Executor, request: DeliveryClaimRequest): Promise<DeliveryClaim> {
   const after = request.after === undefined ? zeroUuid : uuidOfId(request.after);
-  if (request.after === undefined) await promoteDeliveries(db, request.nowMs, promotedMax);
-  const lanes = await visitLanes(db, [after, request.lanes]);
-  const open = lanes.filter((lane) => !lane.ended).map((lane) => lane.subscription_id);
+  const { behind } = request;
+  if (request.after === undefined && !behind) await promoteDeliveries(db, request.nowMs, promotedMax);
+  const { lanes, hasBehind } = await visitLanes(db, { after, most: request.lanes, behind });
+  const open = lanes.filter((lane) => !lane.ended).map((lane) => lane.subscriptionId);
   const rows = open.length === 0 ? [] : await claimOf(db, open, request);
   // Lanes are served in their order, so where the limit cut a look off is where the next one goes on.
   const isCut = rows.length >= request.limit;
-  const last = isCut ? lastOf(rows.map((row) => String(row.subscriptionId))) : lanes.at(-1)?.subscription_id;
+  const last = isCut ? lastOf(rows.map((row) => String(row.subscriptionId))) : lanes.at(-1)?.subscriptionId;
   const isWhole = lanes.length < request.lanes && !isCut;
   return {
-    deliveries: rows.map((row) => claimedDelivery(row, request.leaseUntilMs)),
+    deliveries: rows.map((row) => claimedDelivery(row, request)),
     next: isWhole || last === undefined ? undefined : idOfUuid("sub", last),
-    ended: lanes.filter((lane) => lane.ended).map((lane) => idOfUuid("sub", lane.subscription_id)),
+    ended: lanes.filter((lane) => lane.ended).map((lane) => idOfUuid("sub", lane.subscriptionId)),
+    hasBehind,
   };
 }
 
@@ -161,6 +169,7 @@ function claimOf(db: Executor, lanes: readonly string[], request: DeliveryClaimR
     isoTime(request.leaseUntilMs),
     uuidOfId(request.owner),
     arrayLiteral([...request.fullProjects].map(uuidOfId)),
+    request.behind,
   ]);
 }
 
@@ -169,7 +178,10 @@ function lastOf(uuids: readonly string[]): string | undefined {
   return uuids.reduce<string | undefined>((last, uuid) => (last === undefined || uuid > last ? uuid : last), undefined);
 }
 
-function claimedDelivery(row: ClaimRow, leaseUntilMs: number): ClaimedDelivery {
+function claimedDelivery(
+  row: ClaimRow,
+  { leaseUntilMs, behind }: Pick<DeliveryClaimRequest, "leaseUntilMs" | "behind">,
+): ClaimedDelivery {
   const { endpointUrl, signingSecret, probe, kind } = row;
   const { deliveryId, projectId, subscriptionId, attempts, dueAt } = taskColumns.read(row);
   const { id, toolkitSlug, triggerSlug, entityId, payload, occurredAt, receivedAt } = eventColumns.read(row);
@@ -181,6 +193,7 @@ function claimedDelivery(row: ClaimRow, leaseUntilMs: number): ClaimedDelivery {
     attempts,
     queuedForMs: dueAt,
     leaseUntilMs,
+    behind,
     endpointUrl,
     signingSecret,
     probe,

@@ -85,7 +85,7 @@ test("fresh deliveries of stored events are queued unleased and marked, across t
   const { projectId, subscriptionId, tasks } = await lane(1);
   const eventId = eventOf(tasks[0]!.id);
   const fresh = Array.from({ length: 5_001 }, () => ({ id: createId("dlv", nowMs), eventId, subscriptionId }));
-  await enqueueDeliveries(db, projectId, fresh, nowMs + 7);
+  await enqueueDeliveries(db, { projectId, dueAtMs: nowMs + 7, behind: false }, fresh);
   const rows = await db.sql`select replayed, state, count(*)::int4 as count from deliveries group by 1, 2 order by 1`;
   expect(rows).toEqual([
     { replayed: false, state: "pending", count: 1 },
@@ -104,9 +104,9 @@ test("a queue that fails half way leaves nothing, and one in a transaction ends 
   const id = createId("dlv", nowMs);
   const fresh = Array.from({ length: 5_001 }, () => ({ id: createId("dlv", nowMs), eventId, subscriptionId }));
   const twins = [{ id, eventId, subscriptionId }, ...fresh.slice(0, 5_000), { id, eventId, subscriptionId }];
-  await expect(enqueueDeliveries(db, projectId, twins, nowMs)).rejects.toThrow();
+  await expect(enqueueDeliveries(db, { projectId, dueAtMs: nowMs, behind: false }, twins)).rejects.toThrow();
   const undone = withTransaction(db, async (tx) => {
-    await enqueueDeliveries(tx, projectId, fresh.slice(0, 2), nowMs);
+    await enqueueDeliveries(tx, { projectId, dueAtMs: nowMs, behind: false }, fresh.slice(0, 2));
     throw new Error("undone");
   });
   await expect(undone).rejects.toThrow("undone");

@@ -5,7 +5,7 @@ import { deliveries } from "../schema/triggers.ts";
 import { fieldsOf, idOf, int4, json, text, timestamptz, type ValuesOf } from "../sql/codec.ts";
 import { compose, query } from "../sql/compose.ts";
 import { rows, values } from "../sql/parts.ts";
-import { currentEpoch } from "./epoch.ts";
+import { epochOf } from "./epoch.ts";
 import { type DeliveryTaskKey, isHeldBy, taskKeyFields } from "./task-key.ts";
 
 /** How one attempt went and what becomes of its delivery. */
@@ -32,13 +32,13 @@ const settledFields = {
  * Only tasks still under that lease of `owner` are settled: one whose lease ran out belongs to whoever claimed it since, and
  * its attempt here is neither counted nor logged. Served by the primary keys; the update of deliveries is HOT, because
  * no index of that table names a column it changes (measured: 27 us less of the server's time an event than without).
- * What is tried again waits in epoch 0; but of a subscription that has ended it stays in its lane, where it is found and ended.
+ * What is tried again waits in epoch 0, and comes back as live whatever it was; but of a subscription that has ended it stays in its lane, where it is found and ended.
  */
 const settle = compose(
   "settle_deliveries",
   { settled: rows(settledFields), by: values({ owner: idOf("node") }) },
   ({ settled, by }) => query<{ delivery_id: string }>`with input as materialized (
-    select *, ${currentEpoch} as epoch from ${settled.from("i")}
+    select *, ${epochOf("i.behind")} as epoch from ${settled.from("i")}
   ), ended as (
     delete from delivery_tasks t using input i where ${isHeldBy(by.owner, "i.epoch")} and i.state <> 'pending'
     returning t.delivery_id
@@ -70,7 +70,7 @@ export async function settleDeliveries(
 }
 
 function rowOf(settlement: DeliverySettlement): ValuesOf<typeof settledFields> {
-  const { id, subscriptionId, queuedForMs, leaseUntilMs, state, dueAtMs, attempt } = settlement;
+  const { id, subscriptionId, queuedForMs, leaseUntilMs, behind, state, dueAtMs, attempt } = settlement;
   const { number, error, startedAt } = attempt;
-  return { id, subscriptionId, queuedForMs, leaseUntilMs, state, dueAtMs, number, error, startedAt, attempt };
+  return { id, subscriptionId, queuedForMs, leaseUntilMs, behind, state, dueAtMs, number, error, startedAt, attempt };
 }

@@ -17,16 +17,19 @@ export {
   skills,
 } from "./jobs.ts";
 export { apiKeys, projectPolicies, projects, routingState, vaultCheck } from "./projects.ts";
+export { replays } from "./replays.ts";
 export { secrets } from "./secrets.ts";
 export {
   dueTasks,
   standingArrivals,
   standingDedupe,
   standingListeners,
+  standingPolls,
   standingPrograms,
   standingRates,
   standingRunEvents,
   standingRuns,
+  standingSeen,
   standingUsage,
   standingVersions,
 } from "./standing.ts";

@@ -8,6 +8,7 @@ import {
   jobStatuses,
   keyRoles,
   listenerEnds,
+  pollOutcomes,
   standingApprovals,
   standingPauseReasons,
   standingRunKinds,
@@ -105,11 +106,11 @@ export const standingVersions = pgTable(
   (table) => [primaryKey({ name: "standing_versions_key", columns: [table.programId, table.version] })],
 );
 
-/** Work of a standing program that is due at a time. It is moved or ended, and never taken out before it is done. */
+/** Work of a standing program, or of a paced replay, that is due at a time. It is moved or ended, and never taken out before it is done. */
 export const dueTasks = pgTable(
   "due_tasks",
   {
-    /** The standing program. */
+    /** The standing program. Of kind `replay`: the replay, under its UUID. */
     ownerId: idColumn("stp")("owner_id").notNull(),
     kind: oneOf(dueTaskKinds)("kind").notNull(),
     /** Of `cancel`: the job. Else empty. */
@@ -161,6 +162,8 @@ export const standingRuns = pgTable(
     input: bytes("input"),
     /** What shares its rate with it: the text of the policy's key. */
     rateKey: text("rate_key").notNull().default(""),
+    /** New rows of a polled list that it is about. */
+    rowCount: integer("row_count").notNull().default(0),
     /** Of a run by hand: whose call made it. */
     callerKeyId: idColumn("key")("caller_key_id"),
     decidedAt: time("decided_at").notNull(),
@@ -271,6 +274,54 @@ export const standingArrivals = pgTable(
     leaseUntil: time("lease_until"),
   },
   (table) => [primaryKey({ name: "standing_arrivals_key", columns: [table.dueAt, table.projectId, table.eventId] })],
+);
+
+/** Where the polls of a standing program stand; written with the runs that they make. */
+export const standingPolls = pgTable("standing_polls", {
+  programId: program().primaryKey(),
+  projectId: project(),
+  /** Ids of rows are remembered by it: with another one, nothing is known. */
+  generation: integer("generation").notNull(),
+  /** SHA-256 of what is polled and how rows are told apart: a version with another one begins anew. */
+  identity: bytes("identity").notNull(),
+  /** Cursor and open walk as JSON, sealed for the context `<project>/standing_polls/<program>`. */
+  state: bytes("state").notNull(),
+  /** Whether the first walk has ended. */
+  isPrimed: boolean("is_primed").notNull(),
+  /** Polls whose outcome was kept: names the next one. */
+  polls: count("polls"),
+  /** Ids that are remembered. */
+  seen: integer("seen").notNull(),
+  /** Whether ids of earlier generations are still to be removed. */
+  hasStale: boolean("has_stale").notNull(),
+  polledAt: time("polled_at").notNull(),
+  outcome: oneOf(pollOutcomes)("outcome").notNull(),
+  /** Of one that failed: the outcome of the read, or what its answer lacked; of one that was limited, by which limit. */
+  code: text("code").notNull(),
+  /** What that is about, for people. */
+  detail: text("detail").notNull(),
+  /** Pages and rows that the last poll read, and rows of them that it found. */
+  pages: integer("pages").notNull(),
+  rows: integer("rows").notNull(),
+  found: integer("found").notNull(),
+  /** Failed polls in a row. */
+  failuresInRow: integer("failures_in_row").notNull(),
+});
+
+/** Ids of a polled list that are known. */
+export const standingSeen = pgTable(
+  "standing_seen",
+  {
+    programId: program(),
+    generation: integer("generation").notNull(),
+    /** The first 16 bytes of the id's SHA-256. */
+    digest: bytes("digest").notNull(),
+    /** Of the row's kept fields, where polls look for rows that changed; else empty. */
+    content: bytes("content").notNull(),
+    /** When it was last met, to a day. */
+    seenAt: time("seen_at").notNull(),
+  },
+  (table) => [primaryKey({ name: "standing_seen_key", columns: [table.programId, table.generation, table.digest] })],
 );
 
 /** Which window of a program collected an event: each event is in one run. */

@@ -96,7 +96,8 @@ export const deliveries = pgTable(
  * The work that pending deliveries stand for, apart from them so that the queue stays small and settling a delivery
  * touches none of its indexes. Rows end with the delivery. Lease columns stand in no index: a claim is a HOT update.
  * A task waits in epoch 0 until it is due again, else it stands in the epoch of `delivery_epoch`: a look for due lanes meets neither
- * those that wait nor, after a change of the epoch, the dead rows of the time before.
+ * those that wait nor, after a change of the epoch, the dead rows of the time before. What a paced replay queued stands in the
+ * negative of it, behind what is live.
  */
 export const deliveryTasks = pgTable(
   "delivery_tasks",
@@ -110,7 +111,7 @@ export const deliveryTasks = pgTable(
     dueAt: time("due_at").notNull(),
     leaseOwner: idColumn("node")("lease_owner"),
     leaseUntil: time("lease_until"),
-    /** 0 while it waits for a retry that is not due yet, and never leased then. */
+    /** 0 while it waits for a retry that is not due yet, and never leased then; negative for what a paced replay queued. */
     epoch: integer("epoch").notNull().default(1),
   },
   // The lane is the key: a task is always named with its subscription and due time, and one index serves all but the wait.

@@ -147,7 +147,15 @@ export const standingStates = ["pending", "active", "paused", "ended"] as const;
 export type StandingState = (typeof standingStates)[number];
 
 /** Why a standing program is paused; empty while it is not. */
-export const standingPauseReasons = ["", "requested", "failures", "drift", "key_revoked", "approval"] as const;
+export const standingPauseReasons = [
+  "",
+  "requested",
+  "failures",
+  "drift",
+  "key_revoked",
+  "approval",
+  "source_gone",
+] as const;
 
 /** Why a standing program is paused. */
 export type StandingPauseReason = (typeof standingPauseReasons)[number];
@@ -159,13 +167,13 @@ export type StandingPauseReason = (typeof standingPauseReasons)[number];
 export const standingApprovals = ["", "pending", "granted", "rejected", "superseded"] as const;
 
 /** What starts a standing program. */
-export const standingSourceKinds = ["schedule", "trigger"] as const;
+export const standingSourceKinds = ["schedule", "trigger", "poll"] as const;
 
 /** What starts a standing program. */
 export type StandingSourceKind = (typeof standingSourceKinds)[number];
 
-/** What made a run: a time of the schedule, an event, or a call. */
-export const standingRunKinds = ["schedule", "event", "hand"] as const;
+/** What made a run: a time of the schedule, an event, new rows of a list, or a call. */
+export const standingRunKinds = ["schedule", "event", "poll", "hand"] as const;
 
 /** What made a run. */
 export type StandingRunKind = (typeof standingRunKinds)[number];
@@ -206,10 +214,10 @@ export const standingRunReasons = [
 export type StandingRunReason = (typeof standingRunReasons)[number];
 
 /**
- * Work of a standing program: `fire` decides about occurrences, `close` about windows whose time is over, `admit` about waiting runs,
- * `cancel` ends a job that a newer run takes the place of.
+ * Work of a standing program: `fire` decides about occurrences, `poll` looks for new rows, `close` decides about windows whose time is over,
+ * `admit` about waiting runs, `cancel` ends a job that a newer run takes the place of. `replay` moves a paced replay on.
  */
-export const dueTaskKinds = ["fire", "close", "admit", "cancel"] as const;
+export const dueTaskKinds = ["fire", "poll", "close", "admit", "cancel", "replay"] as const;
 
 /** What kind of work a task of a standing program is. */
 export type DueTaskKind = (typeof dueTaskKinds)[number];
@@ -219,3 +227,36 @@ export const listenerEnds = ["", "paused", "deleted", "updated"] as const;
 
 /** Why a program stopped to listen to a trigger. */
 export type ListenerEnd = (typeof listenerEnds)[number];
+/**
+ * What the last poll of a standing program came to. `ok`: it walked as far as there was something to find. `more`: it came to its cap, and
+ * the next one goes on at once. `limited`: a call limit of the project let it not go. `failed`: a read failed, and nothing was moved.
+ */
+export const pollOutcomes = ["ok", "more", "limited", "failed"] as const;
+
+/** What the last poll of a standing program came to. */
+export type PollOutcome = (typeof pollOutcomes)[number];
+
+/** How a paced replay stands. `running`: queues deliveries, or waits until it may. The two latter are final. */
+export const replayStates = ["running", "paused", "done", "cancelled"] as const;
+
+/** How a paced replay stands. */
+export type ReplayState = (typeof replayStates)[number];
+
+/**
+ * Why a paced replay queues nothing. While it is running: the endpoint backs off (`backoff`), as much is `pending` as may be, the
+ * subscription is `inactive`, or the project's quota of pending deliveries is reached (`quota`). Once it is cancelled: a caller
+ * `requested` it, the subscription was `deleted`, or it was paused for too long (`expired`).
+ */
+export const replayReasons = [
+  "",
+  "backoff",
+  "pending",
+  "inactive",
+  "quota",
+  "requested",
+  "deleted",
+  "expired",
+] as const;
+
+/** Why a paced replay queues nothing. */
+export type ReplayReason = (typeof replayReasons)[number];

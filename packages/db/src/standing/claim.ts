@@ -1,5 +1,6 @@
-import { type NodeId, uuidOfId } from "@svc/core";
+import { idOfUuid, type NodeId, uuidOfId } from "@svc/core";
 import type { Executor } from "../connect.ts";
+import type { ClaimedReplay } from "../replays/task.ts";
 import { dueTasks } from "../schema/standing.ts";
 import type { Row } from "../sql/codec.ts";
 import { type RawRow, selectList } from "../sql/select-list.ts";
@@ -55,9 +56,21 @@ const claimTasks = statement<RawRow<ClaimedDueTask>>(
   returning ${claimed.text}`,
 );
 
-/** Claims due tasks of standing programs for `owner`. */
-export async function claimDueTasks(db: Executor, request: DueClaimRequest): Promise<ClaimedDueTask[]> {
+/** What was claimed at once: tasks of standing programs, and those of paced replays. */
+export type DueClaim = { readonly tasks: readonly ClaimedDueTask[]; readonly replays: readonly ClaimedReplay[] };
+
+/** Claims due tasks of standing programs and of paced replays for `owner`. */
+export async function claimDueTasks(db: Executor, request: DueClaimRequest): Promise<DueClaim> {
   const { owner, nowMs, leaseUntilMs, limit } = request;
   const parameters = [new Date(nowMs).toISOString(), limit * windowFactor, limit, uuidOfId(owner)];
-  return (await claimTasks(db, [...parameters, new Date(leaseUntilMs).toISOString()])).map((row) => claimed.read(row));
+  const rows = await claimTasks(db, [...parameters, new Date(leaseUntilMs).toISOString()]);
+  const all = rows.map((row) => claimed.read(row));
+  return {
+    tasks: all.filter(({ kind }) => kind !== "replay"),
+    replays: all.filter(({ kind }) => kind === "replay").map(claimedReplay),
+  };
+}
+
+function claimedReplay({ ownerId, projectId, dueAt, leaseToken, attempt }: ClaimedDueTask): ClaimedReplay {
+  return { id: idOfUuid("rpl", uuidOfId(ownerId)), projectId, dueAt, leaseToken, attempt };
 }

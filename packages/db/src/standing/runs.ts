@@ -33,6 +33,7 @@ const names = [
   "previousAt",
   "input",
   "rateKey",
+  "rowCount",
   "callerKeyId",
   "decidedAt",
   "notBefore",

@@ -82,3 +82,22 @@ const putTasks = compose(
 export async function putDueTasks(db: Executor, tasks: readonly NewDueTask[]): Promise<void> {
   if (tasks.length > 0) await putTasks(db, { tasks });
 }
+
+/** By primary key. */
+const renewTasks = compose(
+  "renew_due_tasks",
+  { leases: dueLeaseRows, until: values({ leaseUntilMs: timestamptz }) },
+  ({ leases, until }) => query<RawRow<DueTaskLease>>`
+    update due_tasks t set lease_until = ${until.leaseUntilMs} from ${leases.from("i")} where ${isDueTaskHeld}
+    returning ${leaseColumns.text}`,
+);
+
+/** Holds leases for longer; answers those that are still held. */
+export async function renewDueTasks(
+  db: Executor,
+  leases: readonly DueTaskLease[],
+  leaseUntilMs: number,
+): Promise<DueTaskLease[]> {
+  if (leases.length === 0) return [];
+  return (await renewTasks(db, { leases, until: { leaseUntilMs } })).map((row) => leaseColumns.read(row));
+}

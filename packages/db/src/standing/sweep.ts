@@ -17,15 +17,21 @@ export async function sweepStandingRuns(db: Executor, beforeMs: number, limit: n
   return (await sweepRuns(db, [new Date(beforeMs).toISOString(), limit])).length;
 }
 
-/** By standing_programs_deleted, and the runs of each by standing_runs_program: one that has a run still is left alone. */
+/**
+ * By standing_programs_deleted, the runs of each by standing_runs_program and the ids it remembers by their key: one that has any still is
+ * left alone.
+ */
 const sweepPrograms = statement<{ id: string }>(
   "sweep_standing_programs",
   `with gone as materialized (
      select id from standing_programs p where deleted_at < $1::timestamptz and deleted_at is not null
        and not exists (select from standing_runs r where r.program_id = p.id offset 0)
+       and not exists (select from standing_seen s where s.program_id = p.id offset 0)
      order by deleted_at limit $2::int4 for update of p skip locked
    ), versions as (
      delete from standing_versions where program_id = any(array(select id from gone))
+   ), polled as (
+     delete from standing_polls where program_id = any(array(select id from gone))
    ), heard as (
      delete from standing_listeners where program_id = any(array(select id from gone))
    ), seen as (
@@ -45,14 +51,15 @@ export async function sweepStandingPrograms(db: Executor, beforeMs: number, limi
 const armLost = statement<{ id: string }>(
   "arm_lost_standing_programs",
   `insert into due_tasks (owner_id, kind, subject, project_id, due_at)
-   select p.id, 'fire', '', p.project_id, p.next_at from standing_programs p
+   select p.id, case p.source_kind when 'poll' then 'poll' else 'fire' end, '', p.project_id, p.next_at from standing_programs p
    where p.state = 'active' and p.next_at is not null and p.next_at < $1::timestamptz
-     and not exists (select from due_tasks t where t.owner_id = p.id and t.kind = 'fire' and t.subject = '' offset 0)
+     and not exists (select from due_tasks t where t.owner_id = p.id
+       and t.kind = case p.source_kind when 'poll' then 'poll' else 'fire' end and t.subject = '' offset 0)
    order by p.next_at limit $2::int4
    on conflict do nothing returning owner_id as id`,
 );
 
-/** Arms active schedules that are past due and that no task stands for, by whatever fault; answers how many. */
+/** Arms active schedules and polls that are past due and that no task stands for, by whatever fault; answers how many. */
 export async function armLostStandingPrograms(db: Executor, dueBeforeMs: number, limit: number): Promise<number> {
   return (await armLost(db, [new Date(dueBeforeMs).toISOString(), limit])).length;
 }

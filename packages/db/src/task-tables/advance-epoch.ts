@@ -14,12 +14,12 @@ const nextEpoch = statement<{ epoch: number }>(
 /** By the head of delivery_tasks_lane. */
 const moveTasks = statement<Record<never, never>>(
   "move_delivery_tasks",
-  "update delivery_tasks set epoch = epoch + 1 where epoch = $1::int4",
+  "update delivery_tasks set epoch = epoch + sign(epoch)::int4 where epoch = any(array[$1::int4, -$1::int4])",
 );
 
 const countAlive = statement<{ count: number }>(
   "count_epoch_tasks",
-  "select count(*)::int4 as count from (select from delivery_tasks where epoch = $1::int4 limit $2::int4) t",
+  "select count(*)::int4 as count from (select from delivery_tasks where epoch = any(array[$1::int4, -$1::int4]) limit $2::int4) t",
 );
 
 /** The present epoch of delivery_tasks. */

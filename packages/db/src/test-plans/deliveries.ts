@@ -54,7 +54,7 @@ function tasks(count: number): DeliveryTaskKey[] {
   return Array.from({ length: count }, (_, index) => {
     const queuedForMs = seededAt(index + 1);
     const id = seededId("dlv", 100_001 + index);
-    return { id, subscriptionId: deadLane, queuedForMs, leaseUntilMs: nowMs + 30_000 };
+    return { id, subscriptionId: deadLane, queuedForMs, leaseUntilMs: nowMs + 30_000, behind: false };
   });
 }
 
@@ -101,6 +101,7 @@ export const deliveryPlans: readonly Plan[] = [
     reads: {
       events: "events_key(project_id, id)",
       deliveries: ["deliveries_event(project_id, event_id)"],
+      replays: "replays_unfinished(project_id)",
       standing_arrivals: "standing_arrivals_key(due_at, project_id, event_id)",
       standing_run_events: "standing_run_events_key(event_id)",
       standing_runs: "standing_runs_pkey(id)",
@@ -121,7 +122,8 @@ export const deliveryPlans: readonly Plan[] = [
     run: (db) => claimDeliveries(db, claimRequest(owner)),
     reads: {
       ...epochKey,
-      delivery_tasks: ["delivery_tasks_lane(epoch, subscription_id)"],
+      // By the epoch alone: whether there is anything behind.
+      delivery_tasks: ["delivery_tasks_lane(epoch, subscription_id)", "delivery_tasks_lane(epoch)"],
       subscriptions: "subscriptions_pkey(id)",
     },
     rowsMax: { delivery_tasks: 260 },
@@ -220,7 +222,7 @@ export const deliveryPlans: readonly Plan[] = [
         const eventId = seededId("evt", 5 * index + 1);
         return { id: seededId("dlv", 500_000 + index), eventId, subscriptionId: deadLane };
       });
-      return enqueueDeliveries(db, projectId, queued, nowMs);
+      return enqueueDeliveries(db, { projectId, dueAtMs: nowMs, behind: false }, queued);
     },
     reads: { ...epochKey, events: "events_key(project_id, id)" },
   },

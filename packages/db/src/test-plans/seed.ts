@@ -20,6 +20,7 @@ const kinds: Readonly<Record<Exclude<IdPrefix, "apr" | "aep">, number>> = {
   node: 11,
   stp: 12,
   srn: 13,
+  rpl: 14,
 };
 
 /** When row `n` of a table was made: a second after the one before, in the day before `nowMs`. */
@@ -146,9 +147,18 @@ function seedingOf(from: number, share: number): string[] {
      select seeded_at(case when n <= 5000 then n else 100000 + n end), ${owner()}, ${id("evt", "1000000 + n")}, 'desk.changed', n from ${series(half)}`,
     `insert into standing_run_events (event_id, program_id, run_id) select ${id("evt", "n")}, ${id("stp", "1 + n % 100")}, ${id("srn", "1 + n / 10")} from ${series(half)}`,
     `insert into standing_dedupe (program_id, key, until) select ${id("stp", "1 + n % 100")}, 'k' || n, seeded_at(n) from ${series(half)}`,
+    // Nearly all of them have ended.
+    `insert into replays (id, project_id, state, toolkit_slug, trigger_slug, only_undelivered, since, until, per_second, position_event_id, position_subscription_id, paced_at, created_at, updated_at, ended_at)
+     select ${id("rpl", "n")}, ${owner()}, case when n % 500 = 1 then 'running' when n % 500 = 2 then 'paused' else 'done' end, '', '', false,
+       seeded_at(1), seeded_at(20000), 50, ${id("evt", "n + 15000")}, ${id("sub", "1")}, seeded_at(n), seeded_at(n), seeded_at(n),
+       case when n % 500 not in (1, 2) then seeded_at(n) end from ${series(half)}`,
     `insert into standing_rates (program_id, key, at) select ${id("stp", "1 + n % 100")}, 'k' || n, seeded_at(n) from ${series(half)}`,
     `insert into standing_usage (program_id, day, runs, tool_calls, writes)
      select ${id("stp", "1 + n % 100")}, 'd' || n, 1, 1, 0 from ${series(half)}`,
+    `insert into standing_polls (program_id, project_id, generation, identity, state, is_primed, seen, has_stale, polled_at, outcome, code, detail, pages, rows, found, failures_in_row)
+     select ${id("stp", "n")}, ${owner()}, 1, '', '', true, 1, false, seeded_at(n), 'ok', '', '', 1, 1, 0, 0 from ${series(half)}`,
+    `insert into standing_seen (program_id, generation, digest, content, seen_at)
+     select ${id("stp", "1 + n % 100")}, 1 + (n / 100) % 2, decode(md5(n::text), 'hex'), '', seeded_at(n) from ${series(half)}`,
   ];
 }
 
@@ -172,6 +182,8 @@ export async function seed(db: Database): Promise<void> {
   });
   await db.sql.unsafe("analyze");
   await db.sql.begin(async (tx) => {
+    // A machine with other work takes longer than a request may.
+    await tx.unsafe("set local statement_timeout = 0");
     for (const text of seedingOf(0.01, 1)) await tx.unsafe(text);
   });
 }

@@ -23,6 +23,16 @@ import {
 } from "../standing/end.ts";
 import { findStandingListeners, sweepStandingListeners } from "../standing/listeners.ts";
 import {
+  findStandingSeen,
+  forgetStandingSeen,
+  readStandingPolls,
+  refreshStandingSeen,
+  rememberStandingSeen,
+  removeStaleStandingSeen,
+  sweepStandingSeen,
+  writeStandingPoll,
+} from "../standing/polls.ts";
+import {
   changeStandingPrograms,
   loadStandingVersions,
   lockStandingPrograms,
@@ -42,7 +52,14 @@ import {
   skipLateStandingRuns,
   standingRunsForProject,
 } from "../standing/runs.ts";
-import { deleteDueTasks, holdDueTasks, moveDueTasks, putDueTasks, releaseDueTasks } from "../standing/settle-tasks.ts";
+import {
+  deleteDueTasks,
+  holdDueTasks,
+  moveDueTasks,
+  putDueTasks,
+  releaseDueTasks,
+  renewDueTasks,
+} from "../standing/settle-tasks.ts";
 import { armLostStandingPrograms, sweepStandingPrograms, sweepStandingRuns } from "../standing/sweep.ts";
 import {
   changeStandingWindows,
@@ -84,12 +101,23 @@ const newRun: NewStandingRun = {
     missed: 0,
     previousAt: null,
     input: null,
-    callerKeyId: null,
     bytes: 0,
     rateKey: "",
+    rowCount: 0,
+    callerKeyId: null,
   },
   ...{ decidedAt: nowMs, toolCalls: 0, writes: 0, isCounted: false },
 };
+
+const seen = { programId, generation: 1, seenAt: nowMs };
+const digest = "00".repeat(16);
+const seenKey = "standing_seen_key(program_id, generation, digest)";
+const poll = {
+  ...{ programId, projectId, generation: 1, identity: Buffer.alloc(32), state: Buffer.alloc(1) },
+  ...{ isPrimed: true, polls: 1, seen: 1, hasStale: false, polledAt: nowMs, code: "", detail: "" },
+  outcome: "ok",
+  ...{ pages: 1, rows: 1, found: 0, failuresInRow: 0 },
+} as const;
 
 const change: StandingProgramChange = {
   ...{ id: programId, pauseDetail: "", nextAt: nowMs, previousAt: null },
@@ -114,6 +142,46 @@ export const standingPlans: readonly Plan[] = [
     reads: { due_tasks: taskKey },
   },
   { name: "release_due_tasks", run: (db) => releaseDueTasks(db, [lease], nowMs), reads: { due_tasks: taskKey } },
+  { name: "renew_due_tasks", run: (db) => renewDueTasks(db, [lease], nowMs), reads: { due_tasks: taskKey } },
+  {
+    name: "read_standing_polls",
+    run: (db) => readStandingPolls(db, programIds),
+    reads: { standing_polls: "standing_polls_pkey(program_id)" },
+  },
+  { name: "write_standing_poll", run: (db) => writeStandingPoll(db, poll), reads: {} },
+  {
+    name: "find_standing_seen",
+    run: (db) => findStandingSeen(db, seen, [digest]),
+    reads: { standing_seen: seenKey },
+  },
+  {
+    name: "remember_standing_seen",
+    run: (db) => rememberStandingSeen(db, seen, [{ digest, content: "" }]),
+    reads: {},
+  },
+  {
+    name: "refresh_standing_seen",
+    run: (db) => refreshStandingSeen(db, seen, [digest]),
+    reads: { standing_seen: [seenKey, "ctid"] },
+  },
+  {
+    name: "forget_standing_seen",
+    run: (db) => forgetStandingSeen(db, { ...seen, beforeMs: seededAt(10), limit: 100 }),
+    reads: { standing_seen: ["standing_seen_key(program_id, generation)", "ctid"] },
+  },
+  {
+    name: "remove_stale_standing_seen",
+    run: (db) => removeStaleStandingSeen(db, seen, 100),
+    reads: { standing_seen: ["standing_seen_key(program_id, generation)", "ctid"] },
+  },
+  {
+    name: "sweep_standing_seen",
+    run: (db) => sweepStandingSeen(db, 100),
+    reads: {
+      standing_programs: "standing_programs_deleted()",
+      standing_seen: ["standing_seen_key(program_id)", "ctid"],
+    },
+  },
   { name: "put_due_tasks", run: (db) => putDueTasks(db, [task]), reads: {} },
   {
     name: "claim_standing_arrivals",
@@ -315,6 +383,8 @@ export const standingPlans: readonly Plan[] = [
       standing_runs: "standing_runs_program(program_id)",
       standing_versions: "standing_versions_key(program_id)",
       standing_usage: "standing_usage_key(program_id)",
+      standing_polls: "standing_polls_pkey(program_id)",
+      standing_seen: "standing_seen_key(program_id)",
       standing_listeners: "standing_listeners_key(program_id)",
       standing_dedupe: "standing_dedupe_key(program_id)",
     },

@@ -16,6 +16,7 @@ import type { Drift } from "../api/drift.ts";
 import { skillPrograms } from "../api/submit.ts";
 import { newJob, newTwin, type SkillProgram, type StandingOrigin } from "../drive/new-jobs.ts";
 import { sealProgram } from "../drive/stored-program.ts";
+import { checkRead, type ReadCheck, type ReadFault } from "./check-read.ts";
 import { createDriftReader } from "./drift.ts";
 
 /** A program that was checked to be started again and again. */
@@ -71,6 +72,8 @@ export type HeldPlan = { readonly program: Program; readonly estimate: EstimateD
 /** What starts jobs of programs that stand: it makes them, and who started them stores them in a transaction of its own. */
 export type JobStarter = {
   check(asked: StartCheck): Promise<CheckedStart>;
+  /** Checks a call that is made beside programs as one of theirs; nothing is wrong with it where nothing is answered. */
+  checkRead(asked: ReadCheck): Promise<readonly ReadFault[]>;
   /** Stores a program for its later starts, and answers by which digest they find it. */
   keep(tx: Executor, projectId: ProjectId, program: StartableProgram): Promise<Buffer>;
   /**
@@ -98,6 +101,7 @@ export function createJobStarter(context: StarterContext): JobStarter {
   const { sealer, asks, engine } = context;
   return {
     check: (asked) => check(context, asked),
+    checkRead: (asked) => checkRead(context, asked),
     async keep(tx, projectId, { skills, ...own }) {
       const records = [own, ...skills].map(({ programJson, programHash, pins }) => {
         const digest = programDigest(programJson, pins);

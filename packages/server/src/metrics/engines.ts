@@ -108,7 +108,7 @@ export function registerJobs(
 /** The families of standing programs. */
 export function registerStanding(
   registers: Registry[],
-): Pick<Metrics, "standingDecided" | "standingPaused" | "standingRearmed" | "standingFailed"> {
+): Pick<Metrics, "standingDecided" | "standingPolled" | "standingPaused" | "standingRearmed" | "standingFailed"> {
   const lags = new Histogram({
     name: "svc_standing_lag_seconds",
     help: "From when a run of a standing program was due to its start.",
@@ -119,6 +119,12 @@ export function registerStanding(
     name: "svc_standing_runs_total",
     help: "Runs of standing programs by what made them and what was decided.",
     labelNames: ["kind", "state", "reason"],
+    registers,
+  });
+  const polls = new Counter({
+    name: "svc_standing_polls_total",
+    help: "Polls of standing programs by what they came to.",
+    labelNames: ["outcome"],
     registers,
   });
   const paused = new Counter({
@@ -143,10 +149,26 @@ export function registerStanding(
       runs.inc({ kind, state, reason }, count);
       if (state === "started") lags.observe(lagMs / 1000);
     },
+    standingPolled: (outcome) => polls.inc({ outcome }),
     standingPaused: (reason) => paused.inc({ reason }),
     standingRearmed: (count) => rearmed.inc(count),
     standingFailed: (what) => faults.inc({ what }),
   };
+}
+
+/** The families of paced replays. */
+export function registerReplays(registers: Registry[]): Pick<Metrics, "replayStepped" | "replayFailed"> {
+  const queued = new Counter({
+    name: "svc_replay_queued_total",
+    help: "Deliveries that paced replays queued.",
+    registers,
+  });
+  const faults = new Counter({
+    name: "svc_replay_faults_total",
+    help: "Steps of paced replays that failed and are tried again.",
+    registers,
+  });
+  return { replayStepped: ({ count }) => queued.inc(count), replayFailed: () => faults.inc() };
 }
 
 /** Who held the event loop: a job, a call, or nobody that was known to be at work. */

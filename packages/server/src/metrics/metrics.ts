@@ -1,6 +1,13 @@
 import { Counter, collectDefaultMetrics, Histogram, Registry } from "prom-client";
 import { registerProjects } from "../admission/project-metrics.ts";
-import { callSeconds, registerEngines, registerJobs, registerLoop, registerStanding } from "./engines.ts";
+import {
+  callSeconds,
+  registerEngines,
+  registerJobs,
+  registerLoop,
+  registerReplays,
+  registerStanding,
+} from "./engines.ts";
 import { type MetricsSources, registerGauges, registerHttp } from "./gauges.ts";
 import type { Metrics } from "./types.ts";
 
@@ -83,6 +90,7 @@ export function createMetrics(sources: MetricsSources): Metrics {
     ...engines,
     ...registerJobs(registers),
     ...registerStanding(registers),
+    ...registerReplays(registers),
     ...registerLoop(registers),
     leasesLost: (count) => lost.inc(count),
     engineFailed: (what) => faults.inc({ statement: what }),

@@ -7,6 +7,7 @@ import type {
   EndedJob,
   ParkedJob,
   RenewalObservation,
+  ReplayStep,
 } from "@svc/node";
 import type { Call } from "../calls/call.ts";
 import type { PostOutcome } from "../http/webhooks.ts";
@@ -38,12 +39,18 @@ export type Metrics = {
   askSettled(ask: AskObservation): void;
   /** A run of a standing program was decided about. */
   standingDecided(run: DecidedRun): void;
+  /** A poll of a standing program has ended. */
+  standingPolled(outcome: string): void;
   /** A standing program paused by itself. */
   standingPaused(reason: string): void;
   /** Schedules were armed again that nothing stood for. */
   standingRearmed(count: number): void;
   /** The engine of standing programs could not claim, decide or cancel. */
   standingFailed(what: string): void;
+  /** A paced replay took a step. */
+  replayStepped(step: ReplayStep): void;
+  /** A step of a paced replay failed. */
+  replayFailed(): void;
   leasesLost(count: number): void;
   /** The delivery engine could not claim, settle, release, expire or note health. */
   engineFailed(what: string): void;

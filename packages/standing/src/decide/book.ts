@@ -23,6 +23,8 @@ export type Occurrence = Pick<
 > & {
   /** What a caller gave; undefined: the definition makes the input. */
   readonly input: JsonObject | undefined;
+  /** Rows of a polled list that it is about. */
+  readonly rowCount?: number | undefined;
   /** What is given beside `fire`, by name. */
   readonly given?: JsonObject | undefined;
   /** The event that it is, where it is one. */
@@ -319,6 +321,7 @@ export class Book {
       reason: "",
       detail: "",
       count: 1,
+      rowCount: occurrence.rowCount ?? 0,
       lastAt: null,
       bytes: 0,
       input: null,

@@ -1,4 +1,4 @@
-import type { CatalogViews } from "@svc/catalog";
+import type { CatalogViews, JsonSchema } from "@svc/catalog";
 import { type Fault, formatValue, type JsonObject, type ProjectId, type Role } from "@svc/core";
 import type { JobStarter, StartableProgram } from "@svc/jobs";
 import {
@@ -10,15 +10,17 @@ import {
   typeOfConstant,
 } from "@svc/program";
 import { definitionFaulty } from "../errors.ts";
+import { checkPoll } from "../poll/check.ts";
+import { rowTypeOf } from "../poll/definition.ts";
 import { type Definition, givenTypeOf } from "./definition.ts";
 import type { DefinitionFault, DefinitionFaults } from "./faults.ts";
-import { type PayloadTypes, readDefinition } from "./read.ts";
+import { knownOf, type PayloadTypes, type RowTypes, readDefinition } from "./read.ts";
 
 /** What definitions are checked with. */
 export type CheckParts = {
-  readonly starter: Pick<JobStarter, "check">;
-  /** The tools of the deployment, its triggers among them. */
-  readonly views: Pick<CatalogViews, "shared">;
+  readonly starter: Pick<JobStarter, "check" | "checkRead">;
+  /** The tools of the deployment, its triggers among them, and those that a project sees. */
+  readonly views: Pick<CatalogViews, "shared" | "forProject">;
 };
 
 /** What is to be checked, and for whom. */
@@ -53,16 +55,23 @@ export async function checkDefinition(
     const tool = views.shared.tools.get(slug);
     return tool?.kind === "trigger" ? tool.outputSchema : undefined;
   };
-  const { faults, shared, definition, document } = await readDefinition(definitionJson, nowMs, payloadOf);
+  const view = await views.forProject(projectId);
+  const rowOf: RowTypes = (poll) => {
+    const tool = view.tools.get(poll.call);
+    return tool?.kind === "action" ? rowTypeOf(poll, tool) : undefined;
+  };
+  const { faults, shared, definition, document } = await readDefinition(definitionJson, nowMs, payloadOf, rowOf);
   const program = document?.program;
   const isObject = typeof program === "object" && program !== null && !Array.isArray(program);
   const start = isObject
     ? await starter.check({ projectId, role, programJson: JSON.stringify(program) })
     : { faults: [], omitted: 0 };
   if (definition !== undefined) checkSource(definition, views, faults);
+  if (definition?.source.kind === "poll") await checkPoll(definition.source.poll, { starter, projectId, view, faults });
   if (definition?.when !== undefined) {
     const params = "program" in start ? start.program.params : undefined;
-    const names = givenTypes(definition, payloadOf, params && typeOfConstant(params));
+    const known = knownOf(definition.source, payloadOf, rowOf);
+    const names = givenTypes(definition, known, params && typeOfConstant(params));
     checkGivenExpression(definition.when, names, shared);
   }
   if ("refusal" in start && faults.count === 0) return start;
@@ -94,12 +103,13 @@ function planHashOf(document: JsonObject, { programHash, pins }: StartableProgra
 /** What `when` may name: nothing is known of params whose program has faults. */
 function givenTypes(
   { source }: Definition,
-  payloadOf: PayloadTypes,
+  known: JsonSchema | undefined,
   params: ReturnType<typeof typeOfConstant> | undefined,
 ) {
-  const { properties } = givenTypeOf(source, source.kind === "trigger" ? payloadOf(source.slug) : undefined);
-  const given: GivenTypes = new Map([...Object.entries(properties ?? {}), ["params", params]]);
-  return new Map([...given].filter(([name]) => name !== "events"));
+  const { properties } = givenTypeOf(source, known);
+  const own = source.kind === "poll" ? [["row", known] as const] : [];
+  const given: GivenTypes = new Map([...Object.entries(properties ?? {}), ...own, ["params", params]]);
+  return new Map([...given].filter(([name]) => name !== "events" && name !== "rows"));
 }
 
 /** Triggers that a hint names. */

@@ -1,5 +1,6 @@
 import type { JsonSchema } from "@svc/catalog";
 import type { Expression, GivenTemplate, JsonObject } from "@svc/program";
+import type { Poll } from "../poll/definition.ts";
 import type { Schedule } from "../schedule/schedule.ts";
 
 /** What happens where a run is due while as many of its key are under way as may be. */
@@ -61,7 +62,8 @@ export type Source =
       readonly slug: string;
       /** Undefined: events of any account. */
       readonly entity: string | undefined;
-    };
+    }
+  | { readonly kind: "poll"; readonly poll: Poll };
 
 /** A definition that was read. */
 export type Definition = {
@@ -104,14 +106,15 @@ const fireType = {
   required: ["at", "localDate", "localTime", "timeZone", "kind", "missed"],
 } as const;
 
-/** What each of them is, as a JSON Schema. `payload`: what events of the source carry, where that is known. */
-export function givenTypeOf(source: Source | undefined, payload: JsonSchema | undefined): JsonSchema {
+/** What each of them is, as a JSON Schema. `known`: what events of the source carry, or what its rows are, where that is known. */
+export function givenTypeOf(source: Source | undefined, known: JsonSchema | undefined): JsonSchema {
+  if (source?.kind === "poll") return givenTypeOfPoll(source.poll, known ?? {});
   if (source?.kind !== "trigger") return { type: "object", properties: { fire: fireType }, required: ["fire"] };
   const event = {
     type: "object",
     properties: {
       ...{ id: text, triggerSlug: text, entityId: text, occurredAt: text, receivedAt: text },
-      payload: payload ?? {},
+      payload: known ?? {},
     },
     required: ["id", "triggerSlug", "entityId", "occurredAt", "receivedAt", "payload"],
   };
@@ -120,4 +123,10 @@ export function givenTypeOf(source: Source | undefined, payload: JsonSchema | un
     properties: { fire: fireType, event, events: { type: "array", items: event } },
     required: ["fire", "event", "events"],
   };
+}
+
+function givenTypeOfPoll({ per }: Poll, row: JsonSchema): JsonSchema {
+  const rows = { type: "array", items: row };
+  const properties = { fire: fireType, rows, ...(per === "row" && { row }) };
+  return { type: "object", properties, required: Object.keys(properties) };
 }

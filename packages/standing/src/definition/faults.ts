@@ -8,6 +8,7 @@ export type DefinitionFaultCode =
   | "TIME_ZONE_UNKNOWN"
   | "JITTER_TOO_LONG"
   | "TRIGGER_UNKNOWN"
+  | "POLL_INVALID"
   | "INPUT_MISMATCH"
   | "EXPRESSION_INVALID"
   | "POLICY_INVALID"
@@ -46,6 +47,7 @@ export function createDefinitionFaults(document: unknown): {
 
 /** A bound that is not kept is told by what it bounds. */
 function wordOf(code: ProgramFault["code"], [first, second]: readonly (string | number)[]): DefinitionFaultCode {
+  if (first === "source" && second === "poll") return "POLL_INVALID";
   if (code === "PROGRAM_REFERENCE_INVALID" || code === "PROGRAM_EXPRESSION_INVALID") return "EXPRESSION_INVALID";
   if (code !== "PROGRAM_LIMIT_INVALID") return "DEFINITION_MALFORMED";
   return first === "source" && second === "schedule" ? "SCHEDULE_INVALID" : "POLICY_INVALID";

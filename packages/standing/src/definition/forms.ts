@@ -16,6 +16,8 @@ export const bounds = {
   every: { min: intervalMinMs, max: 366 * day },
   jitter: { min: 1_000, max: 3_600_000 },
   window: { min: 10_000, max: 30 * day },
+  last: { min: 1, max: 100 },
+  step: { min: 1, max: 1_000_000_000 },
   dedupeWindow: { min: 1_000, max: 30 * day },
   quiet: { min: 1_000, max: 3_600_000 },
   wait: { min: 1_000, max: day },
@@ -88,17 +90,79 @@ export const triggerForm: ObjectForm = {
   examples: [{ slug: "calendar.events_changed" }],
 };
 
+/** `first` where it is an object. */
+export const firstForm: ObjectForm = {
+  description: "The last rows of the list.",
+  required: { last: wholeSchema("How many.", bounds.last, 10) },
+  optional: {},
+  examples: [{ last: 10 }],
+};
+
+const pathSchema = (description: string, example: string): JsonSchema => {
+  return { description, type: "string", minLength: 1, maxLength: 512, examples: [example] };
+};
+
+/** `cursor`. */
+export const cursorForm: ObjectForm = {
+  description: "Where a poll goes on, in place of what the tool declares.",
+  required: { kind: { enum: ["seen", "after", "newest", "token"], description: "Its kind." } },
+  optional: {
+    arg: pathSchema("Of after and token: the argument that takes the bound, or the token.", "since"),
+    from: pathSchema(
+      "Of after: the path in a row of what the bound is made of; without it the time of the poll is. Of token: the path of the next token in the answer.",
+      "created_at",
+    ),
+    overlap: durationSchema("Of after: how far before the bound is looked for late rows; 7 days at most.", "10m"),
+    step: wholeSchema("Of after, where from is a number that no two rows have: what is added to it.", bounds.step, 1),
+    more: pathSchema("Of token: the path of the boolean in the answer that is false when nothing is left.", "has_more"),
+    args: { description: "Of newest: arguments that sort the newest rows first.", type: "object", minProperties: 1 },
+  },
+  examples: [{ kind: "seen" }, { kind: "after", arg: "since", from: "created_at", overlap: "10m" }],
+};
+
+/** `poll`. */
+export const pollForm: ObjectForm = {
+  description: "New rows of a list that a tool reads start it.",
+  required: {
+    call: { description: "The tool, of class read.", type: "string", examples: ["sales_crm.list_deals"] },
+    entity: { description: "Whose account of the app is read.", type: "string", examples: ["ops"] },
+    every: durationSchema("How often, a minute at least.", "5m"),
+  },
+  optional: {
+    args: { description: "Its arguments, the same each time.", type: "object", examples: [{ status: "open" }] },
+    first: {
+      description: "What the first poll finds: nothing (default), all, or the last rows.",
+      anyOf: [{ enum: ["skip", "all"] }, schemaOf(firstForm)],
+    },
+    on: { enum: ["new", "changed"], description: "changed: also rows whose kept fields differ. Default new." },
+    per: { enum: ["poll", "row"], description: "row: each row makes a run. Default poll: a run gets all of a poll." },
+    keep: {
+      description: "Fields of a row that runs get, and that are compared. Default all that the tool's output has.",
+      type: "array",
+      minItems: 1,
+      maxItems: 100,
+      items: { type: "string" },
+      examples: [["id", "title"]],
+    },
+    rows: pathSchema("Path of the list in the answer, ending in []. Default as the tool declares.", "items[]"),
+    id: pathSchema("Path in a row of what names it. Default as the tool declares.", "id"),
+    size: pathSchema("Of a list of one page: the argument that says how many rows it answers.", "limit"),
+    cursor: schemaOf(cursorForm),
+  },
+  examples: [{ call: "sales_crm.list_deals", entity: "ops", every: "5m" }],
+};
+
 /** `source`. */
 export const sourceForm: ObjectForm = {
-  description: "What starts it: exactly one of schedule and trigger.",
+  description: "What starts it: exactly one of schedule, trigger and poll.",
   required: {},
-  optional: { schedule: schemaOf(scheduleForm), trigger: schemaOf(triggerForm) },
+  optional: { schedule: schemaOf(scheduleForm), trigger: schemaOf(triggerForm), poll: schemaOf(pollForm) },
   examples: [{ schedule: { every: "15m" } }, { trigger: { slug: "calendar.events_changed" } }],
 };
 
 const condition: JsonSchema = {
   description:
-    "A CEL expression over fire, event and params, under the rules of program expressions: what it turns away makes no run.",
+    "A CEL expression over fire, event or row, and params, under the rules of program expressions: what it turns away makes no run.",
   type: "string",
   minLength: 1,
   examples: ["event.payload.amount > params.min"],

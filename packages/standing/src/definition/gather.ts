@@ -28,8 +28,9 @@ export function readCollect(
   if (node.value === undefined) return undefined;
   const fields = reader.fields(node, collectForm);
   if (fields === undefined) return undefined;
-  if (source?.kind === "schedule") {
-    faults.add("POLICY_INVALID", node.path, "collects events, and times start it", "leave it out");
+  if (source !== undefined && source.kind !== "trigger") {
+    const starts = source.kind === "poll" ? "rows that a poll finds" : "times";
+    faults.add("POLICY_INVALID", node.path, `collects events, and ${starts} start it`, "leave it out");
   }
   const quietMs = reader.duration(fields.at("quiet"), bounds.quiet);
   const waitMs = reader.duration(fields.at("wait"), bounds.wait);

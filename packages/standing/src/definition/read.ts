@@ -10,6 +10,7 @@ import {
   readGiven,
   type ShapeReader,
 } from "@svc/program";
+import type { Poll } from "../poll/definition.ts";
 import { isTimeZone } from "../schedule/zone.ts";
 import {
   type Budget,
@@ -44,6 +45,9 @@ export type PayloadTypes = (triggerSlug: string) => JsonSchema | undefined;
 
 const nothingKnown: PayloadTypes = () => undefined;
 
+/** What the rows of a polled list are, as a JSON Schema; undefined where that is not known. */
+export type RowTypes = (poll: Poll) => JsonSchema | undefined;
+
 /**
  * Reads a definition. Every fault that does not take the project to see is recorded at once; without `payloadOf` any field of an event is
  * let pass.
@@ -52,6 +56,7 @@ export async function readDefinition(
   text: string,
   nowMs: number,
   payloadOf: PayloadTypes = nothingKnown,
+  rowOf: RowTypes = () => undefined,
 ): Promise<ReadDefinition> {
   if (text.length > definitionCharactersMax) {
     const { faults, shared } = createDefinitionFaults(undefined);
@@ -75,7 +80,7 @@ export async function readDefinition(
   }
   const timeZone = readZone(fields.at("timeZone"), reader, faults);
   const source = await readSource(fields.at("source"), { reader, faults, timeZone: timeZone ?? "UTC", nowMs });
-  const type = givenTypeOf(source, source?.kind === "trigger" ? payloadOf(source.slug) : undefined);
+  const type = givenTypeOf(source, source && knownOf(source, payloadOf, rowOf));
   const given: GivenReader = (node) => readGiven(node, type, shared);
   const program = reader.object(fields.at("program"));
   const definition = {
@@ -93,6 +98,18 @@ export async function readDefinition(
   };
   if (source === undefined || program === undefined) return { faults, shared, definition: undefined, document };
   return { faults, shared, document, definition: { ...definition, source, programJson: JSON.stringify(program) } };
+}
+
+/** What is known of what a source gives. */
+export function knownOf(source: Source, payloadOf: PayloadTypes, rowOf: RowTypes): JsonSchema | undefined {
+  switch (source.kind) {
+    case "schedule":
+      return undefined;
+    case "trigger":
+      return payloadOf(source.slug);
+    case "poll":
+      return rowOf(source.poll);
+  }
 }
 
 /** The definition of a stored version: it was read before, and what is new since is not asked of it. */
@@ -144,7 +161,8 @@ function readOverlap(
 ): Overlap {
   const fields = node.value === undefined ? undefined : reader.fields(node, overlapForm);
   const at = (name: string): Node => fields?.at(name) ?? { value: undefined, path: [] };
-  const policy = reader.oneOf(at("policy"), policies) ?? (source?.kind === "trigger" ? "queueAll" : "skip");
+  const policy =
+    reader.oneOf(at("policy"), policies) ?? (source === undefined || source.kind === "schedule" ? "skip" : "queueAll");
   return {
     policy,
     max: reader.number(at("max"), bounds.overlapMax) ?? (policy === "allow" ? bounds.overlapMax.max : 1),

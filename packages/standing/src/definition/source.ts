@@ -1,5 +1,6 @@
 import { formatValue } from "@svc/core";
 import type { Node, ShapeReader } from "@svc/program";
+import { readPoll } from "../poll/read.ts";
 import { readSchedule } from "../schedule/read.ts";
 import type { Source } from "./definition.ts";
 import type { DefinitionFaults } from "./faults.ts";
@@ -13,7 +14,7 @@ export type SourceReading = {
   readonly nowMs: number;
 };
 
-const kinds = ["schedule", "trigger"] as const;
+const kinds = ["schedule", "trigger", "poll"] as const;
 
 /** Reads what starts a program. Faults are recorded; undefined where it cannot be told. */
 export async function readSource(node: Node, reading: SourceReading): Promise<Source | undefined> {
@@ -34,6 +35,10 @@ export async function readSource(node: Node, reading: SourceReading): Promise<So
     }
     case "trigger":
       return readTrigger(fields.at(kind), reading);
+    case "poll": {
+      const poll = readPoll(fields.at(kind), reader);
+      return poll && { kind, poll };
+    }
   }
 }
 

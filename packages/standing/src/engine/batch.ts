@@ -23,10 +23,12 @@ import {
 } from "@svc/db";
 import { Book, type ClosingWindow, dayOf, type Occurrence } from "../decide/book.ts";
 import { givenOf, keyOf } from "../decide/given.ts";
+import { type Polled, seenAfter, seenMax } from "../poll/polled.ts";
+import { pollsThatCount } from "../poll/prepare.ts";
 import { nextOfCron } from "../schedule/schedule.ts";
 import type { LoadedVersion, VersionName } from "../versions.ts";
 import type { StandingContext } from "./context.ts";
-import type { Batch, Candidate, Filtered, Prepared, PreparedFire } from "./due.ts";
+import type { Batch, Candidate, Filtered, Prepared, PreparedFire, PreparedPoll } from "./due.ts";
 import { type HeardEvent, hearEvents } from "./events.ts";
 import type { Fired } from "./fire.ts";
 import { readGathered } from "./gathered.ts";
@@ -47,6 +49,8 @@ export type Decided = {
   readonly counted: readonly CountedRun[];
   /** Runs that were made by calls, in the order of these. */
   readonly called: readonly NewStandingRun[];
+  /** What was polled for it; undefined where nothing was. */
+  readonly polled: Polled | undefined;
 };
 
 /** Everything that was decided in a batch. */
@@ -72,7 +76,8 @@ export async function decideBatch(
   prepared: Prepared,
 ): Promise<DecidedBatch> {
   const nowMs = context.clock.now();
-  const { tasks, calls } = batch;
+  const { calls } = batch;
+  const tasks = [...batch.tasks, ...batch.polls.map(({ task }) => task)];
   const listening = prepared.events.flatMap(({ candidates }) => candidates.map(({ listener }) => listener.programId));
   const ids = [
     ...new Set([...tasks.map(({ ownerId }) => ownerId), ...calls.map(({ programId }) => programId), ...listening]),
@@ -83,6 +88,7 @@ export async function decideBatch(
   const [toFire, toClose, toAdmit] = [has("fire"), has("close"), has("admit")];
   const called = Map.groupBy(calls, ({ programId }) => programId);
   const { heard, eventsOf } = await hearEvents(tx, prepared, programs);
+  const polls = pollsThatCount(prepared, programs, has("poll"));
   const isDeleted = ({ id, deletedAt }: StandingProgramRecord) => deletedAt !== null && eventsOf(id).length === 0;
   const at = programs.filter(
     (program) =>
@@ -90,6 +96,7 @@ export async function decideBatch(
       (toFire.has(program.id) ||
         toClose.has(program.id) ||
         toAdmit.has(program.id) ||
+        polls.has(program.id) ||
         called.has(program.id) ||
         eventsOf(program.id).length > 0),
   );
@@ -120,6 +127,7 @@ export async function decideBatch(
   }
   const dueOf = (id: StandingProgramId): readonly Candidate[] => [
     ...(fires.get(id)?.candidates ?? []),
+    ...(polls.get(id)?.candidates ?? []),
     ...eventsOf(id).flatMap(({ skipped, candidate }) => (skipped === undefined ? [candidate] : [])),
     ...(called.get(id) ?? []).map(({ occurrence }) => {
       const program = at.find((one) => one.id === id) ?? raise(id);
@@ -137,6 +145,7 @@ export async function decideBatch(
       fire,
       events: eventsOf(program.id),
       drifted: driftOf(prepared, program),
+      poll: polls.get(program.id),
       closing: closingOf(program.id),
       calls: called.get(program.id) ?? [],
     };
@@ -144,6 +153,7 @@ export async function decideBatch(
     const runs = decideProgram(context, book, { ...own, older, ...books });
     return {
       ...{ program, version: today(nameOf(program)), book, fired: fire?.fired, counted: own.counted, called: runs },
+      polled: own.poll?.polled,
       isAdmitted: toAdmit.has(program.id),
       hasMore: rooms.left.has(program.id),
     };
@@ -186,6 +196,7 @@ type Due = {
   readonly events: readonly HeardEvent[];
   /** Why nothing of it can start, since its tools have changed. */
   readonly drifted: string | undefined;
+  readonly poll: PreparedPoll | undefined;
   readonly closing: readonly ClosingWindow[];
   readonly calls: readonly { readonly occurrence: Occurrence }[];
   readonly older: (name: VersionName) => LoadedVersion;
@@ -201,7 +212,7 @@ const detailOf = {
 
 /** First what ended, then what waits, then what is new. Answers the runs of calls. */
 function decideProgram(context: StandingContext, book: Book, due: Due): NewStandingRun[] {
-  const { counted, waiting, fire, events, closing, calls, older, drifted, isKeyUsable, isHeldByPolicy } = due;
+  const { counted, waiting, fire, events, poll, closing, calls, older, drifted, isKeyUsable, isHeldByPolicy } = due;
   for (const { jobStatus } of counted) {
     if (jobStatus === "succeeded") book.failuresInRow = 0;
     else if (jobStatus === "failed" || jobStatus === "expired") book.failuresInRow++;
@@ -210,7 +221,9 @@ function decideProgram(context: StandingContext, book: Book, due: Due): NewStand
   const { keyId } = book.facts.version.record;
   const isUsable = isKeyUsable(keyId);
   const candidates = fire?.candidates ?? [];
-  const isDue = [...candidates, ...events.map(({ candidate }) => candidate)].some(({ filtered }) => isWanted(filtered));
+  const isDue = [...candidates, ...(poll?.candidates ?? []), ...events.map(({ candidate }) => candidate)].some(
+    ({ filtered }) => isWanted(filtered),
+  );
   const mayNotRun = (version: LoadedVersion) =>
     !version.record.needsApproval && isHeldByPolicy(book.facts.program, version);
   const isHeld = mayNotRun(book.facts.version);
@@ -246,9 +259,33 @@ function decideProgram(context: StandingContext, book: Book, due: Due): NewStand
     else decideCandidate(book, candidate, held);
     book.pauseAfterFailures();
   }
+  if (poll !== undefined) decidePoll(book, poll, held);
   const runs = held === undefined && book.state === "active" ? calls.map(({ occurrence }) => book.add(occurrence)) : [];
   book.pauseAfterFailures();
   return runs;
+}
+
+/** Decides about what a poll found, and about what it means that it failed. */
+function decidePoll(
+  book: Book,
+  { polled, candidates, seen, filtered }: PreparedPoll,
+  held: StandingRunReason | undefined,
+): void {
+  const { failures, nextAt, isKeyGone } = polled;
+  book.nextAt = nextAt;
+  if (isKeyGone) {
+    if (book.state === "active") book.pause("key_revoked", detailOf.key_revoked(book.facts.version.record.keyId));
+    return;
+  }
+  book.seen += seen - candidates.length;
+  book.filtered += filtered;
+  // Polls that fail in a row count beside jobs, until one goes well.
+  book.failuresInRow = Math.max(0, book.failuresInRow + failures.now - failures.before);
+  for (const candidate of candidates) decideCandidate(book, candidate, held);
+  book.pauseAfterFailures();
+  const ids = seenAfter(polled);
+  if (ids < seenMax || book.state !== "active") return;
+  book.pause("source_gone", `the ids of ${ids} rows are remembered, and no more than ${seenMax} can be`);
 }
 
 /** What `when` let pass, or could not be told of. */

@@ -1,8 +1,9 @@
 import type { CatalogViews } from "@svc/catalog";
 import type { Clock, NodeId, Sealer, WorkMeter } from "@svc/core";
-import type { Database } from "@svc/db";
+import type { ClaimedReplay, Database } from "@svc/db";
 import type { JobStarter } from "@svc/jobs";
 import type { Evaluator } from "@svc/program";
+import type { ToolCaller } from "@svc/tools";
 import type { StandingObserver } from "../observer.ts";
 import type { VersionCache } from "../versions.ts";
 
@@ -16,6 +17,8 @@ export type StandingLimits = {
   readonly batchMax: number;
   /** Runs of a project under way at once, parked ones apart (SVC_STANDING_RUNS). Default 200. */
   readonly projectRunsMax: number;
+  /** Pages that a poll reads; the next one goes on. Default 50. */
+  readonly pollPagesMax: number;
   /** Standing programs of a project (SVC_STANDING_MAX). Default 10,000. */
   readonly programsMax: number;
 };
@@ -26,11 +29,12 @@ export const defaultStandingLimits: StandingLimits = {
   leaseMs: 30_000,
   batchMax: 100,
   projectRunsMax: 200,
+  pollPagesMax: 50,
   programsMax: 10_000,
 };
 
 /** Where tests stop the engine or end the process. */
-export type StandingFaultPoint = "arrivals-claimed" | "before-decided" | "after-decided";
+export type StandingFaultPoint = "rows-read" | "arrivals-claimed" | "before-decided" | "after-decided";
 
 /** What deciding about occurrences works with. */
 export type StandingContext = {
@@ -39,12 +43,16 @@ export type StandingContext = {
   readonly sealer: Sealer;
   readonly nodeId: NodeId;
   readonly starter: JobStarter;
+  /** Calls tools: polls read by it. */
+  readonly caller: ToolCaller;
   readonly views: CatalogViews;
   readonly meter: WorkMeter;
   readonly evaluator: Evaluator;
   readonly versions: VersionCache;
   readonly observer: StandingObserver;
   readonly limits: StandingLimits;
+  /** Takes over the tasks of paced replays that were claimed with the others: one look a second finds both. */
+  readonly takeReplays: (tasks: readonly ClaimedReplay[]) => void;
   /** For tests: comes to a fault point. */
   readonly onFaultPoint?: ((point: StandingFaultPoint) => Promise<void> | void) | undefined;
 };

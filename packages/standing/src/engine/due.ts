@@ -1,6 +1,7 @@
 import type { StandingProgramId } from "@svc/core";
 import type { ClaimedArrival, ClaimedDueTask, StandingListener, StandingProgramRecord } from "@svc/db";
 import type { ClosingWindow, Occurrence } from "../decide/book.ts";
+import type { Polled } from "../poll/polled.ts";
 import type { LoadedVersion } from "../versions.ts";
 import type { Drifted } from "./drift.ts";
 import type { Fired } from "./fire.ts";
@@ -12,10 +13,12 @@ export type Batch = {
   /** The events could not be decided about again and again: their runs are refused. */
   readonly isRefused?: boolean;
   readonly calls: readonly { readonly programId: StandingProgramId; readonly occurrence: Occurrence }[];
+  /** Polls that were made. */
+  readonly polls: readonly Polled[];
 };
 
 /** A batch of nothing. */
-export const emptyBatch: Batch = { tasks: [], arrivals: [], calls: [] };
+export const emptyBatch: Batch = { tasks: [], arrivals: [], calls: [], polls: [] };
 
 /** What `when` made of something that is due: `error` is why it could not be told, or not be decided about. */
 export type Filtered =
@@ -45,12 +48,21 @@ export type PreparedEvent = {
 
 /** By program: why what is due of it cannot start, since its tools have changed, as the program stood. */
 export type Drifts = ReadonlyMap<StandingProgramId, Drifted>;
+/** What a poll found, and what `when` made of its rows: `candidates` are the runs that it makes. */
+export type PreparedPoll = {
+  readonly polled: Polled;
+  readonly candidates: readonly Candidate[];
+  /** Rows that were looked at, and those of them that `when` turned away. */
+  readonly seen: number;
+  readonly filtered: number;
+};
 
 /** What is found out before programs are locked: schedules are searched and expressions evaluated while nobody waits for it. */
 export type Prepared = {
   readonly fires: ReadonlyMap<StandingProgramId, PreparedFire>;
   readonly drifts: Drifts;
   readonly events: readonly PreparedEvent[];
+  readonly polls: ReadonlyMap<StandingProgramId, PreparedPoll>;
   /** Windows whose time is over. */
   readonly windows: readonly ClosingWindow[];
   /** Arrivals that are too large to be taken with the others. */

@@ -15,6 +15,8 @@ import {
   withTransaction,
 } from "@svc/db";
 import type { Occurrence } from "../decide/book.ts";
+import type { Polled } from "../poll/polled.ts";
+import { createPoller, type Poller } from "../poll/poller.ts";
 import { type Decided, decideBatch, StaleBatchError } from "./batch.ts";
 import type { StandingContext } from "./context.ts";
 import { type Batch, emptyBatch } from "./due.ts";
@@ -47,12 +49,16 @@ export function createStandingEngine(context: StandingContext): StandingEngine {
   let running: Promise<unknown> = Promise.resolve();
   const wake = () => pause.abort("woken");
   const { clock, limits, observer } = context;
+  const poller = createPoller(context, async (polled) => {
+    const decided = await decide(context, { ...emptyBatch, polls: [polled] });
+    tellPoll(context, polled, decided);
+  });
 
   async function lookLoop(): Promise<void> {
     while (!stopped.signal.aborted) {
       pause = new AbortController();
       const { signal } = pause;
-      const isFull = (await look(context)) || (await lookForEvents(context));
+      const isFull = (await look(context, poller)) || (await lookForEvents(context));
       if (!isFull && !stopped.signal.aborted)
         await clock.wait(limits.pollMs, AbortSignal.any([signal, stopped.signal]));
     }
@@ -84,25 +90,28 @@ export function createStandingEngine(context: StandingContext): StandingEngine {
     async stop() {
       stopped.abort();
       await running;
+      await poller.stop();
     },
   };
 }
 
 /** One look for what is due; whether it found as much as it takes at once. */
-async function look(context: StandingContext): Promise<boolean> {
+async function look(context: StandingContext, poller: Poller): Promise<boolean> {
   const { db, clock, limits, nodeId: owner, observer } = context;
   try {
     const nowMs = clock.now();
     const limit = limits.batchMax;
-    const tasks = await claimDueTasks(db, { owner, nowMs, leaseUntilMs: nowMs + limits.leaseMs, limit });
+    const { tasks, replays } = await claimDueTasks(db, { owner, nowMs, leaseUntilMs: nowMs + limits.leaseMs, limit });
+    if (replays.length > 0) context.takeReplays(replays);
     if (tasks.length === 0) return false;
     const cancels = tasks.filter(({ kind }) => kind === "cancel");
+    await poller.take(tasks.filter(({ kind }) => kind === "poll"));
     await decideOrSplit(
       context,
-      tasks.filter(({ kind }) => kind !== "cancel"),
+      tasks.filter(({ kind }) => kind !== "cancel" && kind !== "poll"),
     );
     for (const task of cancels) await cancelJob(context, task);
-    return tasks.length === limit;
+    return tasks.length + replays.length === limit;
   } catch (error) {
     observer.failed("claim", error);
     return false;
@@ -228,6 +237,15 @@ function tell({ observer, clock }: StandingContext, decided: readonly Decided[])
     }
     if (book.state === "paused" && program.state !== "paused") observer.paused(programId, book.pauseReason);
   }
+}
+
+function tellPoll({ observer, clock }: StandingContext, polled: Polled, decided: readonly Decided[]): void {
+  if (decided.length === 0) return;
+  const { programId, loaded, atMs, record } = polled;
+  const { projectId, outcome, code, pages, rows, found, failuresInRow } = record;
+  const { version } = loaded.record;
+  const durationMs = clock.now() - atMs;
+  observer.polled({ programId, projectId, version, outcome, code, pages, rows, found, failuresInRow, durationMs });
 }
 
 /** Asks a job to end that a newer run takes the place of. */

@@ -1,4 +1,4 @@
-import type { EventId, ProjectId, StandingProgramId, Work } from "@svc/core";
+import type { EventId, JsonObject, ProjectId, StandingProgramId, Work } from "@svc/core";
 import {
   type ArrivedEvent,
   type ClaimedArrival,
@@ -16,6 +16,7 @@ import type { ClosingWindow, Occurrence } from "../decide/book.ts";
 import { eventOf, givenOfEvents, occurrenceOfEvent } from "../decide/event.ts";
 import { givenOf } from "../decide/given.ts";
 import { bounds } from "../definition/forms.ts";
+import { preparePolls } from "../poll/prepare.ts";
 import type { LoadedVersion } from "../versions.ts";
 import type { StandingContext } from "./context.ts";
 import { type Drifted, lookAtDrift } from "./drift.ts";
@@ -42,7 +43,10 @@ export async function prepare(context: StandingContext, batch: Batch): Promise<P
   const called = batch.calls.map(({ programId }) => programId).filter((id) => !fires.has(id));
   const others = await readStandingPrograms(context.db, [...new Set([...dueByEvent, ...called])]);
   await findDrifts(context, others, drifts);
-  return { fires, drifts, windows, events, left };
+  const polls = await preparePolls(batch, ({ loaded, atMs, task: { projectId } }, rows) => {
+    return filterRows(context, loaded, { atMs, rows }, workOf(projectId));
+  });
+  return { fires, drifts, windows, polls, events, left };
 }
 
 type WorkOf = (projectId: ProjectId) => Work;
@@ -207,4 +211,27 @@ export async function filter(
   const bindings = { fire, event, params } as Parameters<typeof evaluator.test>[1];
   const outcome = await evaluator.test(when, bindings, work);
   return "error" in outcome ? { error: `when ${outcome.error}`, reason: "filter_error" } : { isDue: outcome.value };
+}
+
+/** What `when` of a version says of rows that were polled. */
+async function filterRows(
+  { evaluator }: StandingContext,
+  { definition: { when, timeZone }, program: { params } }: LoadedVersion,
+  { atMs, rows }: { readonly atMs: number; readonly rows: readonly JsonObject[] },
+  work: Work,
+): Promise<readonly Filtered[]> {
+  if (when === undefined) return [];
+  const { fire } = givenOf({ kind: "poll", fireAt: atMs, missed: 0, previousAt: null }, timeZone);
+  const bindings = { fire, params } as Parameters<typeof evaluator.test>[1];
+  const outcomes: Filtered[] = [];
+  while (outcomes.length < rows.length) {
+    // It stops at a row of which nothing can be told; the others are asked about all the same.
+    const left = rows.slice(outcomes.length);
+    for (const outcome of await evaluator.testRows(when, left, bindings, { work, isDue: () => false })) {
+      outcomes.push(
+        "error" in outcome ? { error: `when ${outcome.error}`, reason: "filter_error" } : { isDue: outcome.value },
+      );
+    }
+  }
+  return outcomes;
 }

@@ -26,6 +26,7 @@ import {
 } from "@svc/db";
 import { dayOf, type StartedRun } from "../decide/book.ts";
 import { windowChangeOf } from "../decide/windows.ts";
+import { storePoll } from "../poll/store.ts";
 import { stopListening } from "../programs/listen.ts";
 import type { Decided, DecidedBatch } from "./batch.ts";
 import type { StandingContext } from "./context.ts";
@@ -83,6 +84,7 @@ export async function storeBatch(
     if (isPausedNow) await stopListening(tx, program, { reason: "paused", nowMs });
   }
   await deleteStandingArrivals(tx, heard);
+  for (const { polled } of decided) if (polled !== undefined) await storePoll(tx, polled);
   await settleTasks(tx, { decided, held }, nowMs);
 }
 
@@ -204,10 +206,15 @@ async function settleTasks(
   const ended: DueTaskLease[] = [];
   const moved: DueTaskMove[] = [];
   for (const task of held) {
-    if (task.kind === "cancel") continue;
+    if (task.kind === "cancel" || task.kind === "replay") continue;
     const of = byId.get(task.ownerId);
     const isStill = of === undefined || of.book.state === "paused";
-    const times = { fire: of?.fired?.dueAt, close: closes.get(task.ownerId), admit: wakes.get(task.ownerId) };
+    const times = {
+      fire: of?.fired?.dueAt,
+      poll: of?.polled?.nextAt,
+      close: closes.get(task.ownerId),
+      admit: wakes.get(task.ownerId),
+    };
     const dueAt = times[task.kind];
     if (isStill || dueAt === null || dueAt === undefined) ended.push(task);
     else moved.push({ ...task, dueAt });

@@ -8,7 +8,7 @@ import {
   standingProgramsForProject,
 } from "@svc/db";
 import type { Definition, Source } from "../definition/definition.ts";
-import { fireTimeOf, isOver, nextOfSource } from "../schedule/due.ts";
+import { fireTimeOf, firstOfSource, isOver, taskKindOf } from "../schedule/due.ts";
 import { isListening, listen, stopListening } from "./listen.ts";
 
 /** A version that is to run from now on. */
@@ -30,7 +30,7 @@ export async function activate(
 ): Promise<void> {
   const { id, projectId, state, pauseReason } = program;
   const { source } = definition;
-  const nextAt = nextOfSource(source)(nowMs) ?? null;
+  const nextAt = firstOfSource(source, nowMs);
   const isAdopted = state === "paused" && adoptable.has(pauseReason);
   const isPaused = !isAdopted && (state === "paused" || (state === "pending" && pauseReason === "requested"));
   await standingProgramsForProject(tx, projectId).change(id, {
@@ -39,7 +39,7 @@ export async function activate(
     sourceKind: source.kind,
     ...(isAdopted && { pauseReason: "", pauseDetail: "", failuresInRow: 0 }),
   });
-  await clearDueTasks(tx, id, ["fire"]);
+  await clearDueTasks(tx, id, ["fire", "poll"]);
   if (isListening(program)) await stopListening(tx, program, { reason: "updated", nowMs });
   if (!isPaused) await arm(tx, { ...program, version }, { nextAt, source, nowMs, admits: isAdopted });
 }
@@ -74,7 +74,7 @@ export async function arm(
   const tasks: NewDueTask[] = [
     ...(admits ? [{ ...task, kind: "admit" as const, dueAt: nowMs }] : []),
     ...(admits && source.kind === "trigger" ? [{ ...task, kind: "close" as const, dueAt: nowMs }] : []),
-    ...(dueAt === null ? [] : [{ ...task, kind: "fire" as const, dueAt }]),
+    ...(dueAt === null ? [] : [{ ...task, kind: taskKindOf(source), dueAt }]),
   ];
   await putDueTasks(tx, tasks);
 }

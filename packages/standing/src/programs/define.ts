@@ -18,7 +18,7 @@ import {
   standingSlugTaken,
   standingVersionStale,
 } from "../errors.ts";
-import { isOver, nextOfSource } from "../schedule/due.ts";
+import { firstOfSource, isOver } from "../schedule/due.ts";
 import { titleOf } from "../versions.ts";
 import { arm } from "./activate.ts";
 import { addVersion, makeNextVersion } from "./next-version.ts";
@@ -75,7 +75,7 @@ async function addProgram(
   const { projectId } = principal;
   const isPending = checked.start.needsApproval;
   const { source } = checked.definition;
-  const nextAt = nextOfSource(source)(nowMs) ?? null;
+  const nextAt = firstOfSource(source, nowMs);
   await standingProgramsForProject(tx, projectId).add({
     id,
     slug,

@@ -15,7 +15,7 @@ import { checkDefinition } from "../definition/check.ts";
 import type { StandingContext } from "../engine/context.ts";
 import { driftText } from "../engine/drift.ts";
 import { approverRoleRequired, pauseCauseStands, standingProgramNotFound } from "../errors.ts";
-import { isOver } from "../schedule/due.ts";
+import { firstOfSource, isOver } from "../schedule/due.ts";
 import { type LoadedVersion, openDefinition } from "../versions.ts";
 import { arm } from "./activate.ts";
 import { isListening, stopListening } from "./listen.ts";
@@ -40,7 +40,7 @@ export function pauseProgram(
       pauseDetail: "",
       updatedAt: nowMs,
     });
-    await clearDueTasks(tx, id, ["fire", "admit", "close"]);
+    await clearDueTasks(tx, id, ["fire", "poll", "admit", "close"]);
     if (isListening(program)) await stopListening(tx, program, { reason: "paused", nowMs });
   });
 }
@@ -107,14 +107,14 @@ function resume(
     if (isAsked) return programs.change(id, { pauseReason: "", updatedAt: nowMs });
     const cause = await causeOf(context, tx, program, version);
     if (cause !== undefined) throw pauseCauseStands(cause);
-    const { definition, next } = version;
-    const nextAt = next(nowMs) ?? null;
+    const { definition } = version;
     const { source } = definition;
+    const nextAt = firstOfSource(source, nowMs);
     await programs.change(id, {
       state: isOver(source, nextAt) ? "ended" : "active",
       ...{ pauseReason: "", pauseDetail: "", failuresInRow: 0, nextAt, updatedAt: nowMs },
     });
-    await clearDueTasks(tx, id, ["fire"]);
+    await clearDueTasks(tx, id, ["fire", "poll"]);
     await arm(tx, program, { nextAt, source, nowMs, admits: true });
   });
 }
@@ -147,7 +147,7 @@ export function deleteProgram(
     const program = await locked(tx, id);
     if (cancelsRunning) await cancelJobs(tx, program, nowMs);
     await standingRunsForProject(tx, program.projectId).skipOpen(id, "deleted", nowMs);
-    await clearDueTasks(tx, id, ["fire", "admit", "close"]);
+    await clearDueTasks(tx, id, ["fire", "poll", "admit", "close"]);
     await supersede(tx, program, nowMs);
     if (isListening(program)) await stopListening(tx, program, { reason: "deleted", nowMs });
     await standingProgramsForProject(tx, program.projectId).change(id, {

@@ -18,3 +18,13 @@ export function fireTimeOf(id: StandingProgramId, atMs: number | null, source: S
   if (atMs === null || source.kind !== "schedule") return atMs;
   return atMs + jitterOf(id, atMs, source.schedule.jitterMs);
 }
+
+/** When something of a source is due first, from a time on: a poll at once. */
+export function firstOfSource(source: Source, nowMs: number): number | null {
+  return source.kind === "poll" ? nowMs : (nextOfSource(source)(nowMs) ?? null);
+}
+
+/** The kind of work that is due of a source. */
+export function taskKindOf(source: Source): "fire" | "poll" {
+  return source.kind === "poll" ? "poll" : "fire";
+}

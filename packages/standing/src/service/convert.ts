@@ -4,6 +4,7 @@ import type { EventId } from "@svc/core";
 import type {
   NewStandingRun,
   StandingLane,
+  StandingPollRecord,
   StandingProgramRecord,
   StandingRunReason,
   StandingRunRecord,
@@ -13,6 +14,8 @@ import type {
   StandingVersionRecord,
 } from "@svc/db";
 import {
+  type PollState,
+  PollStateSchema,
   type StandingProgram,
   StandingProgramSchema,
   type StandingRun,
@@ -91,13 +94,15 @@ export type ProgramParts = {
   /** Epoch milliseconds. */
   readonly nextTimes: readonly number[];
   readonly lastRun: StandingRunRecord | undefined;
+  /** Undefined before its first poll. */
+  readonly poll: StandingPollRecord | undefined;
   readonly lanes: readonly Pick<StandingLane, "started" | "queued">[];
   readonly usedToday: Pick<StandingUsage, "day" | "runs" | "toolCalls" | "writes">;
 };
 
 /** A standing program as callers read it. */
 export function toProgram(parts: ProgramParts): StandingProgram {
-  const { program, version, definitionJson, nextTimes, lastRun, lanes, usedToday } = parts;
+  const { program, version, definitionJson, nextTimes, lastRun, lanes, usedToday, poll } = parts;
   const sum = (name: "started" | "queued") => lanes.reduce((total, lane) => total + lane[name], 0);
   return create(StandingProgramSchema, {
     id: program.id,
@@ -134,8 +139,20 @@ export function toProgram(parts: ProgramParts): StandingProgram {
     needsApproval: version.needsApproval,
     pendingVersion: program.pendingVersion,
     approvalId: version.approval === "granted" ? version.approvalId : "",
+    ...(program.sourceKind === "poll" && { pollState: toPollState(poll) }),
+    ...(program.sourceKind === "poll" && poll && { lastPollAt: timestampFromMs(poll.polledAt) }),
     createdAt: timestampFromMs(program.createdAt),
     updatedAt: timestampFromMs(program.updatedAt),
+  });
+}
+
+function toPollState(poll: StandingPollRecord | undefined): PollState {
+  if (poll === undefined) return create(PollStateSchema);
+  const { outcome, code, detail, pages, rows, found, seen, failuresInRow } = poll;
+  return create(PollStateSchema, {
+    polledAt: timestampFromMs(poll.polledAt),
+    ...{ outcome, code, detail, pages, rows, found, seen, failuresInRow },
+    primed: poll.isPrimed,
   });
 }
 
@@ -172,6 +189,7 @@ export function toRun(run: StandingRunRecord | NewStandingRun, eventIds: readonl
     count: run.count,
     eventIds: run.kind === "event" && eventIds.length === 0 ? [run.sourceKey.slice("e:".length)] : [...eventIds],
     missed: run.missed,
+    rowCount: run.rowCount ?? 0,
     key: run.lane,
     jobId: run.jobId ?? "",
     jobStatus: run.jobStatus,

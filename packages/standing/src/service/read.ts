@@ -4,6 +4,7 @@ import {
   loadStandingVersions,
   readLastStandingRuns,
   readStandingLanes,
+  readStandingPolls,
   readStandingUsage,
   type StandingProgramRecord,
   standingProgramsForProject,
@@ -50,10 +51,12 @@ export async function readPrograms(
   const days = names.map((name) => {
     return { programId: name.programId, day: dayOf(nowMs, versionOf(name).definition.timeZone) };
   });
-  const [lanes, lastRuns, usage] = await Promise.all([
+  const polled = programs.filter(({ sourceKind }) => sourceKind === "poll").map(({ id }) => id);
+  const [lanes, lastRuns, usage, polls] = await Promise.all([
     readStandingLanes(db, ids),
     readLastStandingRuns(db, ids),
     readStandingUsage(db, days),
+    readStandingPolls(db, polled),
   ]);
   const shown: StandingProgram[] = [];
   for (const [index, program] of programs.entries()) {
@@ -66,6 +69,7 @@ export async function readPrograms(
         definitionJson: isWhole ? await shownDefinition(db, sealer, program) : "",
         nextTimes: nextTimesOf(program, version),
         lastRun: lastRuns.get(program.id),
+        poll: polls.get(program.id),
         lanes: lanes.filter(({ programId }) => programId === program.id),
         usedToday: usage.find(({ programId }) => programId === program.id) ?? { day, runs: 0, toolCalls: 0, writes: 0 },
       }),

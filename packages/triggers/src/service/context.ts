@@ -13,6 +13,8 @@ export type TriggersContext = {
   guard: AddressGuard;
   dispatcher: Pick<Dispatcher, "wake" | "expire">;
   store: StoreOptions;
+  /** Has paced replays looked for now: one was started, or goes on. */
+  wakeReplays(): void;
   /** The present value of a deployment variable. */
   secretOf(name: string): string | undefined;
 };

@@ -3,12 +3,9 @@ import {
   createId,
   firstUuidAt,
   optionalId,
-  type ProjectId,
   type ProjectPrincipal,
   pageOf,
   pageRows,
-  quotaExceeded,
-  quotaOf,
   requireId,
   requireProject,
   timeRange,
@@ -22,17 +19,15 @@ import {
   enqueueDeliveries,
   eventsForProject,
   findEventMatches,
-  subscriptionsForProject,
-  usageOfProject,
   uuidAfterEvent,
   uuidOfEvent,
 } from "@svc/db";
 import type { TriggersService } from "@svc/gen/triggers";
 import { attemptMessage, deliveryMessage } from "../convert.ts";
-import { filterRequired, notFound, replayTooLarge, subscriptionInactive } from "../errors.ts";
+import { filterRequired, notFound, replayTooLarge } from "../errors.ts";
 import { storeTestEvent } from "../store.ts";
 import type { TriggersContext } from "./context.ts";
-import { largePages, requireToolkit, triggerSlugOf } from "./request.ts";
+import { largePages, requireActive, requireRoom, requireToolkit, triggerSlugOf } from "./request.ts";
 
 type Methods = Pick<
   ServiceImpl<typeof TriggersService>,
@@ -130,7 +125,7 @@ async function queue(
   const fresh = matches
     .map((match) => ({ ...match, id: createId("dlv", nowMs) }))
     .sort((a, b) => (a.id < b.id ? 1 : -1));
-  const gone = await enqueueDeliveries(context.db, projectId, fresh, nowMs);
+  const gone = await enqueueDeliveries(context.db, { projectId, dueAtMs: nowMs, behind: false }, fresh);
   context.dispatcher.wake();
   const queued = fresh.filter(({ id }) => !gone.has(id));
   const newest = queued.slice(0, shownMax).map(
@@ -148,26 +143,4 @@ async function queue(
     }),
   );
   return { count: queued.length, newest };
-}
-
-/** Throws QUOTA_PENDING_DELIVERIES when so many more would be too many. */
-async function requireRoom(
-  { db }: TriggersContext,
-  { projectId, quotas }: ProjectPrincipal,
-  more: number,
-): Promise<void> {
-  const most = quotaOf(quotas, "pendingDeliveries");
-  if (more === 0 || most === Number.POSITIVE_INFINITY) return;
-  const used = await usageOfProject(db, projectId).countDeliveries(most);
-  if (used + more > most) throw quotaExceeded("pendingDeliveries", { most, used });
-}
-
-async function requireActive(
-  context: TriggersContext,
-  projectId: ProjectId,
-  id: ReturnType<typeof requireId<"sub">>,
-): Promise<void> {
-  const subscription = await subscriptionsForProject(context.db, projectId).find(id);
-  if (subscription === undefined) throw notFound("subscription", "subscriptionId", id);
-  if (!subscription.active) throw subscriptionInactive(id, subscription.inactiveReason);
 }

@@ -1,6 +1,15 @@
 import { type Catalog, toolkitNotFound } from "@svc/catalog";
-import type { PageSizeBounds } from "@svc/core";
-import { triggerNotFound, triggerWithoutToolkit } from "../errors.ts";
+import {
+  type PageSizeBounds,
+  type ProjectId,
+  type ProjectPrincipal,
+  quotaExceeded,
+  quotaOf,
+  type SubscriptionId,
+} from "@svc/core";
+import { subscriptionsForProject, usageOfProject } from "@svc/db";
+import { notFound, subscriptionInactive, triggerNotFound, triggerWithoutToolkit } from "../errors.ts";
+import type { TriggersContext } from "./context.ts";
 
 /** Catalog-wide slug of a trigger named in either form; empty stays empty. TRIGGER_WITHOUT_TOOLKIT for a bare name alone. */
 export function triggerSlugOf(toolkitSlug: string, triggerSlug: string): string {
@@ -37,3 +46,22 @@ export function subscriptionWarnings({ toolkits }: Pick<Catalog, "toolkits">, to
 
 /** Lists where a page size of 0 means all that anyone has. */
 export const largePages: PageSizeBounds = { fallback: 1_000, max: 1_000 };
+
+/** Throws QUOTA_PENDING_DELIVERIES when so many more would be too many. */
+export async function requireRoom(
+  { db }: TriggersContext,
+  { projectId, quotas }: ProjectPrincipal,
+  more: number,
+): Promise<void> {
+  const most = quotaOf(quotas, "pendingDeliveries");
+  if (more === 0 || most === Number.POSITIVE_INFINITY) return;
+  const used = await usageOfProject(db, projectId).countDeliveries(most);
+  if (used + more > most) throw quotaExceeded("pendingDeliveries", { most, used });
+}
+
+/** Throws SUBSCRIPTION_NOT_FOUND or SUBSCRIPTION_INACTIVE for one that nothing can be sent to. */
+export async function requireActive(context: TriggersContext, projectId: ProjectId, id: SubscriptionId): Promise<void> {
+  const subscription = await subscriptionsForProject(context.db, projectId).find(id);
+  if (subscription === undefined) throw notFound("subscription", "subscriptionId", id);
+  if (!subscription.active) throw subscriptionInactive(id, subscription.inactiveReason);
+}

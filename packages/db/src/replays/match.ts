@@ -1,0 +1,143 @@
+import { type EventId, firstUuidAt, idOfUuid, type SubscriptionId, uuidOfId } from "@svc/core";
+import type { Executor } from "../connect.ts";
+import type { EventMatch } from "../events/match.ts";
+import { uuidAfterEvent } from "../events/repo.ts";
+import { filterBy } from "../sql/filter.ts";
+import { statement } from "../sql/statement.ts";
+import { lastUuid, type ReplayRecord } from "./record.ts";
+
+/** Events that one statement walks over at most, and pairs of them that it looks at: what a step costs is bounded, whatever matches. */
+const eventsMax = 5_000;
+const eventsCountedMax = 50_000;
+const pairsMax = 20_000;
+/** Comparisons of an event with a subscription: where there are many of these, fewer events are walked over. */
+const comparisonsMax = 2_000_000;
+
+/**
+ * The walk over the events of a project from `$2` to before `$3`, $9 at most, and its pairs with the subscriptions that were there at
+ * the start. What is filtered out counts for the walk too: events are read by the bounds of their primary key, and never further.
+ * `is true` keeps the planner from the key of all subscriptions there are.
+ */
+const walk = `wanted as materialized (
+    select s.id, s.toolkit_slug, s.trigger_slug from subscriptions s
+    where s.project_id = $1::uuid and s.kind = 'events' and s.active and (s.id < $8::uuid) is true and ($6::uuid is null or s.id = $6::uuid)
+  ), walked as materialized (
+    select e.id, e.kind, e.toolkit_slug, e.trigger_slug from events e
+    where e.project_id = $1::uuid and e.id >= $2::uuid and e.id < $3::uuid order by e.id
+    limit (select least($9::int8, greatest(100, ${comparisonsMax} / greatest(1, count(*)))) from wanted)
+  ), paired as (
+    select w.id as event_id, s.id as subscription_id from walked w join wanted s
+      on (s.toolkit_slug = '' or s.toolkit_slug = w.toolkit_slug) and (s.trigger_slug = '' or s.trigger_slug = w.trigger_slug)
+    where w.kind = 'event' and ($4::text = '' or w.toolkit_slug = $4::text) and ($5::text = '' or w.trigger_slug = $5::text)
+  )`;
+
+/** `offset 0` looks each pair up, as in `find_matches`. */
+const isUndelivered = `(not $7::bool or not exists (
+    select from deliveries d where d.project_id = $1::uuid and d.event_id = p.event_id and ${filterBy("d.subscription_id", "p.subscription_id")}
+      and d.state in ('delivered', 'pending') offset 0))`;
+
+/** How far a walk came: null where it met no event; `cut` where it stopped before the end. */
+const walkEnd = `(select id from walked order by id desc limit 1) as walked_to,
+    (select count(*) from walked) >= (select least($9::int8, greatest(100, ${comparisonsMax} / greatest(1, count(*)))) from wanted) as cut`;
+
+type WalkEnd = { walked_to: string | null; cut: boolean };
+
+type Found = WalkEnd & {
+  event_ids: string[];
+  subscription_ids: string[];
+  looked_event: string | null;
+  looked_subscription: string | null;
+  looked_cut: boolean;
+};
+
+/** By events_key, subscriptions_project and deliveries_event: pairs after ($2, $10), in their order. */
+const findMatches = statement<Found>(
+  "find_replay_matches",
+  `with ${walk}, looked as materialized (
+    select * from paired where event_id > $2::uuid or subscription_id > $10::uuid order by event_id, subscription_id limit $11::int8
+  ), found as materialized (
+    select p.event_id, p.subscription_id from looked p where ${isUndelivered} order by p.event_id, p.subscription_id limit $12::int8
+  ), last as (
+    select event_id, subscription_id from looked order by event_id desc, subscription_id desc limit 1
+  )
+  select array(select event_id::text from found order by event_id, subscription_id) as event_ids,
+    array(select subscription_id::text from found order by event_id, subscription_id) as subscription_ids,
+    (select event_id from last) as looked_event, (select subscription_id from last) as looked_subscription,
+    (select count(*) from looked) >= $11::int8 as looked_cut, ${walkEnd}`,
+);
+
+/** By the same indexes. */
+const countMatches = statement<WalkEnd & { subscription_id: string | null; count: string }>(
+  "count_replay_matches",
+  `with ${walk}, counted as materialized (
+    select p.subscription_id, count(*) as count from paired p where ${isUndelivered} group by p.subscription_id
+  )
+  select c.subscription_id, coalesce(c.count, 0) as count, ${walkEnd} from (select 1) one left join counted c on true`,
+);
+
+/** What a replay matches; the part of its row that says so. */
+export type ReplayFilter = Pick<
+  ReplayRecord,
+  "projectId" | "toolkitSlug" | "triggerSlug" | "subscriptionId" | "onlyUndelivered" | "until" | "createdAt"
+>;
+
+/** Matches after a position, in order, and where the next ones are looked for. */
+export type FoundMatches = {
+  readonly matches: readonly EventMatch[];
+  /** Every pair up to this one was looked at; undefined where there is no other. */
+  readonly next: EventMatch | undefined;
+};
+
+/** Finds the next matches after a position, `limit` at most; fewer, and none, do not say that there are no others: `next` does. */
+export async function findReplayMatches(
+  db: Executor,
+  filter: ReplayFilter,
+  position: EventMatch,
+  limit: number,
+): Promise<FoundMatches> {
+  const walkMax = Math.max(eventsMax, limit);
+  const parameters = [...parametersOf(filter, uuidOfId(position.eventId), walkMax), uuidOfId(position.subscriptionId)];
+  const [row] = await findMatches(db, [...parameters, Math.max(pairsMax, limit), limit]);
+  if (row === undefined) throw new Error("find_replay_matches returned no row");
+  const matches = row.event_ids.map((eventId, index) => matchOf(eventId, row.subscription_ids[index] ?? lastUuid));
+  if (matches.length >= limit) return { matches, next: matches.at(-1) };
+  if (row.looked_cut && row.looked_event !== null && row.looked_subscription !== null) {
+    return { matches, next: matchOf(row.looked_event, row.looked_subscription) };
+  }
+  if (!row.cut || row.walked_to === null) return { matches, next: undefined };
+  return { matches, next: matchOf(row.walked_to, lastUuid) };
+}
+
+/** A part of a count: how many matches there are, by subscription, and from which event on the others are to be counted. */
+export type CountedMatches = {
+  readonly counts: ReadonlyMap<SubscriptionId, number>;
+  readonly next: EventId | undefined;
+};
+
+/** Counts matches of events from one on, as far as one statement goes. */
+export async function countReplayMatches(db: Executor, filter: ReplayFilter, fromId: EventId): Promise<CountedMatches> {
+  const rows = await countMatches(db, parametersOf(filter, uuidOfId(fromId), eventsCountedMax));
+  const counts = new Map<SubscriptionId, number>();
+  for (const { subscription_id: id, count } of rows) if (id !== null) counts.set(idOfUuid("sub", id), Number(count));
+  const [end] = rows;
+  if (end === undefined || !end.cut || end.walked_to === null) return { counts, next: undefined };
+  return { counts, next: idOfUuid("evt", uuidAfterEvent(idOfUuid("evt", end.walked_to))) };
+}
+
+function matchOf(eventUuid: string, subscriptionUuid: string): EventMatch {
+  return { eventId: idOfUuid("evt", eventUuid), subscriptionId: idOfUuid("sub", subscriptionUuid) };
+}
+
+function parametersOf(filter: ReplayFilter, fromUuid: string, walkMax: number) {
+  return [
+    uuidOfId(filter.projectId),
+    fromUuid,
+    firstUuidAt(filter.until),
+    filter.toolkitSlug,
+    filter.triggerSlug,
+    filter.subscriptionId === null ? null : uuidOfId(filter.subscriptionId),
+    filter.onlyUndelivered,
+    firstUuidAt(filter.createdAt + 1),
+    walkMax,
+  ];
+}

@@ -1,0 +1,47 @@
+import type { Executor } from "../connect.ts";
+import { statement } from "../sql/statement.ts";
+
+/** By replays_ended: what is over, the oldest first. */
+const sweepEnded = statement<{ id: string }>(
+  "sweep_replays",
+  `delete from replays where id = any(array(
+     select id from replays where ended_at < $1::timestamptz and ended_at is not null order by ended_at limit $2::int4)) returning id`,
+);
+
+/** Removes a batch of replays that ended before a time; answers how many. */
+export async function sweepReplays(db: Executor, beforeMs: number, limit: number): Promise<number> {
+  return (await sweepEnded(db, [new Date(beforeMs).toISOString(), limit])).length;
+}
+
+/** Few are unfinished: replays_unfinished has them all. */
+const expirePaused = statement<{ id: string }>(
+  "expire_paused_replays",
+  `update replays set state = 'cancelled', reason = 'expired', ended_at = $2::timestamptz, updated_at = $2::timestamptz
+   where id = any(array(
+     select id from replays where ended_at is null and state = 'paused' and updated_at < $1::timestamptz limit $3::int4
+     for update skip locked)) returning id`,
+);
+
+/** Cancels a batch of replays that are paused since before a time: the events that they have yet to reach are kept for them. Answers how many. */
+export async function expirePausedReplays(
+  db: Executor,
+  { beforeMs, nowMs, limit }: { beforeMs: number; nowMs: number; limit: number },
+): Promise<number> {
+  return (await expirePaused(db, [new Date(beforeMs).toISOString(), new Date(nowMs).toISOString(), limit])).length;
+}
+
+/** By replays_unfinished and the key of tasks. */
+const armLost = statement<{ id: string }>(
+  "arm_lost_replays",
+  `insert into due_tasks (owner_id, kind, subject, project_id, due_at)
+   select r.id, 'replay', '', r.project_id, $1::timestamptz from replays r
+   where r.ended_at is null and r.state = 'running'
+     and not exists (select from due_tasks t where t.owner_id = r.id and t.kind = 'replay' and t.subject = '' offset 0)
+   limit $2::int4
+   on conflict do nothing returning owner_id as id`,
+);
+
+/** Arms running replays that no task stands for, by whatever fault; answers how many. */
+export async function armLostReplays(db: Executor, nowMs: number, limit: number): Promise<number> {
+  return (await armLost(db, [new Date(nowMs).toISOString(), limit])).length;
+}

@@ -1,0 +1,174 @@
+import { type StandingProgramId, uuidOfId } from "@svc/core";
+import type { Executor } from "../connect.ts";
+import { standingPolls, standingSeen } from "../schema/standing.ts";
+import { arrayLiteral } from "../sql/array-literal.ts";
+import { fieldsBut, fieldsOf, namesBut, type Row, timestamptz } from "../sql/codec.ts";
+import { compose, query } from "../sql/compose.ts";
+import { rows, values } from "../sql/parts.ts";
+import { type RawRow, selectList } from "../sql/select-list.ts";
+import { statement } from "../sql/statement.ts";
+
+/** Where the polls of a standing program stand. */
+export type StandingPollRecord = Readonly<Row<typeof standingPolls>>;
+
+const pollColumns = selectList(standingPolls, namesBut(standingPolls), "p");
+
+/** By primary key. */
+const readPolls = statement<RawRow<StandingPollRecord>>(
+  "read_standing_polls",
+  `select ${pollColumns.text} from standing_polls p where p.program_id = any($1::uuid[])`,
+);
+
+/** Where the polls of programs stand; of one that was not polled yet nothing. */
+export async function readStandingPolls(
+  db: Executor,
+  ids: readonly StandingProgramId[],
+): Promise<Map<StandingProgramId, StandingPollRecord>> {
+  if (ids.length === 0) return new Map();
+  const found = await readPolls(db, [arrayLiteral(ids.map(uuidOfId))]);
+  return new Map(found.map((row) => pollColumns.read(row)).map((poll) => [poll.programId, poll]));
+}
+
+/** By primary key. */
+const writePoll = compose(
+  "write_standing_poll",
+  { polls: rows(fieldsBut(standingPolls)) },
+  ({ polls }) => query`${polls.insertInto(standingPolls)} on conflict (program_id) do update set
+    generation = excluded.generation, identity = excluded.identity, state = excluded.state, is_primed = excluded.is_primed,
+    polls = excluded.polls, seen = excluded.seen, has_stale = excluded.has_stale, polled_at = excluded.polled_at,
+    outcome = excluded.outcome, code = excluded.code, detail = excluded.detail, pages = excluded.pages, rows = excluded.rows,
+    found = excluded.found, failures_in_row = excluded.failures_in_row`,
+);
+
+/** Writes where the polls of a locked program stand. */
+export async function writeStandingPoll(tx: Executor, poll: StandingPollRecord): Promise<void> {
+  await writePoll(tx, { polls: [poll] });
+}
+
+/** The ids that a program remembers: those of one generation. */
+export type SeenIds = { readonly programId: StandingProgramId; readonly generation: number };
+
+/** An id that is remembered. Digests are 16 bytes, in hex. */
+export type SeenId = { readonly digest: string; readonly content: string; readonly seenAt: number };
+
+const ofSeen = fieldsOf(standingSeen, "programId", "generation");
+const seenColumns = selectList(standingSeen, ["digest", "content", "seenAt"], "s");
+
+/** By primary key, a lookup each. */
+const findSeen = compose(
+  "find_standing_seen",
+  { of: values(ofSeen), ids: rows(fieldsOf(standingSeen, "digest")) },
+  ({ of, ids }) => query<RawRow<Row<typeof standingSeen, "digest" | "content" | "seenAt">>>`
+    select ${seenColumns.text} from ${ids.from("w")} cross join lateral (
+      select * from standing_seen where program_id = ${of.programId} and generation = ${of.generation} and digest = w.digest offset 0) s`,
+);
+
+/** Which of these ids a program remembers, by digest. */
+export async function findStandingSeen(
+  db: Executor,
+  of: SeenIds,
+  digests: readonly string[],
+): Promise<Map<string, SeenId>> {
+  if (digests.length === 0) return new Map();
+  const ids = digests.map((digest) => ({ digest: Buffer.from(digest, "hex") }));
+  const found = (await findSeen(db, { of, ids })).map((row) => seenColumns.read(row));
+  return new Map(
+    found.map(({ digest, content, seenAt }) => {
+      const id = { digest: digest.toString("hex"), content: content.toString("hex"), seenAt };
+      return [id.digest, id];
+    }),
+  );
+}
+
+/** By primary key. Whether a row is a new one tells its transaction: no other has written it yet. */
+const rememberSeen = compose(
+  "remember_standing_seen",
+  { of: values({ ...ofSeen, seenAt: timestamptz }), ids: rows(fieldsOf(standingSeen, "digest", "content")) },
+  ({ of, ids }) => query<{ isNew: boolean }>`
+    insert into standing_seen (program_id, generation, seen_at, ${ids.columns})
+    select ${of.programId}, ${of.generation}, ${of.seenAt}, ${ids.values("i")} from ${ids.from("i")}
+    on conflict (program_id, generation, digest) do update set content = excluded.content, seen_at = excluded.seen_at
+    returning (xmax = 0) as "isNew"`,
+);
+
+/** Remembers ids of a locked program; answers how many of them are new. */
+export async function rememberStandingSeen(
+  tx: Executor,
+  of: SeenIds & { readonly seenAt: number },
+  list: readonly Pick<SeenId, "digest" | "content">[],
+): Promise<number> {
+  if (list.length === 0) return 0;
+  const ids = list.map(({ digest, content }) => {
+    return { digest: Buffer.from(digest, "hex"), content: Buffer.from(content, "hex") };
+  });
+  return (await rememberSeen(tx, { of, ids })).filter(({ isNew }) => isNew).length;
+}
+
+/** By primary key, a lookup each. Nobody else writes ids of a locked program, so their places stay. */
+const refreshSeen = compose(
+  "refresh_standing_seen",
+  { of: values({ ...ofSeen, seenAt: timestamptz }), ids: rows(fieldsOf(standingSeen, "digest")) },
+  ({ of, ids }) => query`update standing_seen s set seen_at = ${of.seenAt} from ${ids.from("i")} cross join lateral (
+      select ctid from standing_seen where program_id = ${of.programId} and generation = ${of.generation} and digest = i.digest offset 0) f
+    where s.ctid = f.ctid`,
+);
+
+/** Writes when ids of a locked program were last met. */
+export async function refreshStandingSeen(
+  tx: Executor,
+  of: SeenIds & { readonly seenAt: number },
+  digests: readonly string[],
+): Promise<void> {
+  const ids = digests.map((digest) => ({ digest: Buffer.from(digest, "hex") }));
+  if (ids.length > 0) await refreshSeen(tx, { of, ids });
+}
+
+/**
+ * By primary key: all that the program remembers, once a day, or once for ten thousand ids that are new. An index in the order of sight
+ * would cost each of those more. The longest unmet go first.
+ */
+const forgetSeen = statement<{ gone: number }>(
+  "forget_standing_seen",
+  `delete from standing_seen where ctid = any(array(
+     select ctid from standing_seen where program_id = $1::uuid and generation = $2::int4 and seen_at < $3::timestamptz
+     order by seen_at limit $4::int4)) returning 1 as gone`,
+);
+
+/** Forgets ids of a locked program that were not met since `beforeMs`; answers how many. */
+export async function forgetStandingSeen(
+  tx: Executor,
+  { programId, generation, beforeMs, limit }: SeenIds & { readonly beforeMs: number; readonly limit: number },
+): Promise<number> {
+  const before = new Date(beforeMs).toISOString();
+  return (await forgetSeen(tx, [uuidOfId(programId), generation, before, limit])).length;
+}
+
+/** By primary key. */
+const removeStale = statement<{ gone: number }>(
+  "remove_stale_standing_seen",
+  `delete from standing_seen where ctid = any(array(
+     select ctid from standing_seen where program_id = $1::uuid and generation < $2::int4 limit $3::int4)) returning 1 as gone`,
+);
+
+/** Removes ids of earlier generations of a locked program; answers how many. */
+export async function removeStaleStandingSeen(
+  tx: Executor,
+  { programId, generation }: SeenIds,
+  limit: number,
+): Promise<number> {
+  return (await removeStale(tx, [uuidOfId(programId), generation, limit])).length;
+}
+
+/** By standing_programs_deleted, and the key of each. */
+const sweepSeen = statement<{ gone: number }>(
+  "sweep_standing_seen",
+  `delete from standing_seen where ctid = any(array(
+     select s.ctid from (select id from standing_programs where deleted_at is not null offset 0) p
+     cross join lateral (select ctid from standing_seen where program_id = p.id limit $1::int4 offset 0) s limit $1::int4))
+   returning 1 as gone`,
+);
+
+/** Removes a batch of ids that programs remembered which were deleted; answers how many. */
+export async function sweepStandingSeen(db: Executor, limit: number): Promise<number> {
+  return (await sweepSeen(db, [limit])).length;
+}

@@ -1,0 +1,107 @@
+import type { Action, JsonSchema, PollCursorDocument } from "@svc/catalog";
+import { isObject, parseDuration } from "@svc/core";
+import { type JsonObject, type Path, pagingOf, parsePath } from "@svc/program";
+import type { PollCursor, PollFirst, WalkSpec } from "./spec.ts";
+
+/** A list that is polled, as a definition says it. What is undefined stands in the tool's own definition. */
+export type Poll = {
+  readonly call: string;
+  readonly entity: string;
+  readonly args: JsonObject;
+  readonly everyMs: number;
+  readonly first: PollFirst;
+  /** Whether rows are found once, or again where their kept fields differ. */
+  readonly on: "new" | "changed";
+  /** Whether a run gets all rows of a poll, or one. */
+  readonly per: "poll" | "row";
+  readonly keep: readonly string[] | undefined;
+  readonly rows: string | undefined;
+  readonly id: string | undefined;
+  readonly size: string | undefined;
+  readonly cursor: PollCursorDocument | undefined;
+};
+
+/** How rows are found: what the definition says, else what the tool declares; undefined where neither does. */
+export type FoundBy = {
+  readonly rows: string | undefined;
+  readonly id: string | undefined;
+  readonly size: string | undefined;
+  readonly cursor: PollCursorDocument | undefined;
+};
+
+/** What of a poll its definition says, and what its tool. */
+export function foundBy({ rows, id, size, cursor, on }: Poll, { poll }: Pick<Action, "poll">): FoundBy {
+  const declared = on === "changed" ? (poll?.changed ?? poll?.cursor) : poll?.cursor;
+  // The size of the one page belongs to its list.
+  const isSameList = rows === undefined || rows === poll?.rows;
+  return {
+    rows: rows ?? poll?.rows,
+    id: id ?? poll?.id,
+    size: size ?? (isSameList ? poll?.size : undefined),
+    cursor: cursor ?? declared,
+  };
+}
+
+/** How a poll walks the list of a tool; undefined where the tool does not say it (any more) and the definition neither. */
+export function walkSpecOf(poll: Poll, action: Action): WalkSpec | undefined {
+  const { rows, id, size, cursor } = foundBy(poll, action);
+  const rowsPath = rows === undefined ? undefined : listPathOf(rows);
+  const idPath = id === undefined ? undefined : parsePath(id);
+  const read = cursor && cursorOf(cursor);
+  if (rowsPath === undefined || idPath === undefined || read === undefined) return undefined;
+  return {
+    args: poll.args,
+    rows: rowsPath,
+    id: idPath,
+    cursor: read,
+    paging: pagingOf({ paging: undefined }, action),
+    size,
+    keep: poll.keep,
+    findsChanged: poll.on === "changed",
+  };
+}
+
+/** `items[]`: the path of a list; `[]` alone is the answer itself. */
+function listPathOf(text: string): Path | undefined {
+  return text === "[]" ? [] : parsePath(text.slice(0, -2));
+}
+
+function cursorOf({ kind, arg, from, overlap, step, more, args }: PollCursorDocument): PollCursor | undefined {
+  const fromPath = from === undefined ? undefined : parsePath(from);
+  switch (kind) {
+    case "seen":
+      return { kind };
+    case "newest":
+      return isObject(args) ? { kind, args: args as JsonObject } : undefined;
+    case "after": {
+      const overlapMs = overlap === undefined ? 0 : parseDuration(overlap);
+      return arg === undefined ? undefined : { kind, arg, from: fromPath, overlapMs, step };
+    }
+    case "token": {
+      const morePath = more === undefined ? undefined : parsePath(more);
+      return arg === undefined || fromPath === undefined ? undefined : { kind, arg, from: fromPath, more: morePath };
+    }
+  }
+}
+
+/** What a row is, as a JSON Schema: an item of the list, with its kept fields; undefined where that is not known. */
+export function rowTypeOf(poll: Poll, action: Action): JsonSchema | undefined {
+  const { rows } = foundBy(poll, action);
+  const path = rows === undefined ? undefined : listPathOf(rows);
+  let node: unknown = action.outputSchema;
+  for (const step of path ?? []) {
+    if (!isObject(node)) return undefined;
+    const group: unknown = typeof step === "number" ? node : node.properties;
+    node = typeof step === "number" ? node.items : isObject(group) ? group[step] : undefined;
+  }
+  const item: unknown = path !== undefined && isObject(node) ? node.items : undefined;
+  if (!isObject(item)) return undefined;
+  if (!isObject(item.properties)) return isScalar(item) ? { type: "object", properties: { value: item } } : undefined;
+  const { keep } = poll;
+  const kept = Object.entries(item.properties).filter(([name]) => keep === undefined || keep.includes(name));
+  return { type: "object", properties: Object.fromEntries(kept) };
+}
+
+function isScalar({ type }: JsonSchema): boolean {
+  return ["string", "integer", "number", "boolean"].includes(String(type));
+}

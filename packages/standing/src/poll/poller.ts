@@ -1,0 +1,117 @@
+import type { ProjectId } from "@svc/core";
+import { type ClaimedDueTask, deleteDueTasks, releaseDueTasks, renewDueTasks } from "@svc/db";
+import type { StandingContext } from "../engine/context.ts";
+import type { Polled } from "./polled.ts";
+import { runPoll } from "./run-poll.ts";
+
+/** Polls for the programs whose tasks this node holds. */
+export type Poller = {
+  /** Takes tasks that were claimed. What there is no room for is given back. */
+  take(tasks: readonly ClaimedDueTask[]): Promise<void>;
+  /** Begins nothing more, and ends what it is at. */
+  stop(): Promise<void>;
+};
+
+/** Polls at once on a node, and those of one project among them: apps that are slow keep nobody else waiting. */
+const runningMax = 32;
+const runningOfProjectMax = 8;
+/** Tasks that wait for a place, their leases held. */
+const waitingMax = 200;
+/** When what there was no room for is looked at again. */
+const givenBackMs = 5_000;
+const retryMinMs = 1_000;
+const retryMaxMs = 60_000;
+
+type Held = { readonly task: ClaimedDueTask; readonly abort: AbortController };
+
+/** Makes the poller of a node. `record` decides about what a poll came to, and writes it, in one transaction. */
+export function createPoller(context: StandingContext, record: (polled: Polled) => Promise<void>): Poller {
+  const { db, clock, limits, observer } = context;
+  const stopped = new AbortController();
+  const waiting: Held[] = [];
+  const running = new Map<Held, Promise<void>>();
+  const ofProject = new Map<ProjectId, number>();
+  let renewing: Promise<void> | undefined;
+
+  async function run({ task, abort }: Held): Promise<void> {
+    try {
+      const polled = await runPoll(context, task, abort.signal);
+      await context.onFaultPoint?.("rows-read");
+      if (abort.signal.aborted) return;
+      if (polled === undefined) await deleteDueTasks(db, [task]);
+      else await record(polled);
+    } catch (error) {
+      observer.failed("poll", error);
+      const waitMs = Math.min(retryMaxMs, retryMinMs * 2 ** Math.min(task.attempt - 1, 10));
+      await giveBack([task], waitMs);
+    }
+  }
+
+  async function giveBack(tasks: readonly ClaimedDueTask[], waitMs: number): Promise<void> {
+    // Where the store is away, leases run out by themselves.
+    await releaseDueTasks(db, tasks, clock.now() + waitMs).catch((error: unknown) => observer.failed("poll", error));
+  }
+
+  function pump(): void {
+    while (!stopped.signal.aborted && running.size < runningMax) {
+      const place = waiting.findIndex(({ task }) => (ofProject.get(task.projectId) ?? 0) < runningOfProjectMax);
+      const [next] = place < 0 ? [] : waiting.splice(place, 1);
+      if (next === undefined) return;
+      const { projectId } = next.task;
+      ofProject.set(projectId, (ofProject.get(projectId) ?? 0) + 1);
+      const ending = run(next).finally(() => {
+        running.delete(next);
+        const left = (ofProject.get(projectId) ?? 1) - 1;
+        if (left > 0) ofProject.set(projectId, left);
+        else ofProject.delete(projectId);
+        pump();
+      });
+      running.set(next, ending);
+    }
+  }
+
+  /** Leases last as long as their polls; one that is lost is another node's, and its poll counts for nothing. */
+  async function renew(): Promise<void> {
+    while (running.size + waiting.length > 0 && !stopped.signal.aborted) {
+      await clock.wait(limits.leaseMs / 3, stopped.signal);
+      const all = [...running.keys(), ...waiting];
+      try {
+        const kept = await renewDueTasks(
+          db,
+          all.map(({ task }) => task),
+          clock.now() + limits.leaseMs,
+        );
+        const isKept = new Set(kept.map(({ ownerId, leaseToken }) => `${ownerId} ${leaseToken}`));
+        for (const held of all) {
+          if (isKept.has(`${held.task.ownerId} ${held.task.leaseToken}`)) continue;
+          held.abort.abort();
+          const place = waiting.indexOf(held);
+          if (place >= 0) waiting.splice(place, 1);
+        }
+      } catch (error) {
+        observer.failed("poll", error);
+      }
+    }
+    renewing = undefined;
+  }
+
+  return {
+    async take(tasks) {
+      const room = Math.max(0, waitingMax - waiting.length);
+      for (const task of tasks.slice(0, room)) waiting.push({ task, abort: new AbortController() });
+      pump();
+      if (running.size + waiting.length > 0) renewing ??= renew();
+      if (tasks.length > room) await giveBack(tasks.slice(room), givenBackMs);
+    },
+    async stop() {
+      stopped.abort();
+      for (const { abort } of running.keys()) abort.abort();
+      await giveBack(
+        waiting.splice(0).map(({ task }) => task),
+        0,
+      );
+      await Promise.all(running.values());
+      await renewing;
+    },
+  };
+}

@@ -1,0 +1,81 @@
+import type { JsonObject, StandingProgramId } from "@svc/core";
+import type { StandingProgramRecord } from "@svc/db";
+import type { Occurrence } from "../decide/book.ts";
+import type { Batch, Candidate, Filtered, Prepared, PreparedPoll } from "../engine/due.ts";
+import { givenOfRows, type Polled } from "./polled.ts";
+import type { FoundRow } from "./walk.ts";
+
+/** Asks `when` about rows; an outcome for each, in their order. */
+type AskWhen = (polled: Polled, rows: readonly JsonObject[]) => Promise<readonly Filtered[]>;
+
+/** Finds out which runs polls make: rows that `when` turns away are in none. */
+export async function preparePolls(
+  { polls }: Pick<Batch, "polls">,
+  ask: AskWhen,
+): Promise<Map<StandingProgramId, PreparedPoll>> {
+  const prepared = new Map<StandingProgramId, PreparedPoll>();
+  for (const polled of polls) prepared.set(polled.programId, await preparePoll(polled, ask));
+  return prepared;
+}
+
+async function preparePoll(polled: Polled, ask: AskWhen): Promise<PreparedPoll> {
+  const { found, per, loaded } = polled;
+  const due: FoundRow[] = [];
+  let faulty: { readonly filtered: Filtered; rows: number } | undefined;
+  const rowsFound = found.map(({ row }) => row);
+  const outcomes = loaded.definition.when === undefined ? [] : await ask(polled, rowsFound);
+  for (const [index, row] of found.entries()) {
+    const filtered = outcomes[index] ?? { isDue: true };
+    if ("error" in filtered) faulty = { filtered, rows: (faulty?.rows ?? 0) + 1 };
+    else if (filtered.isDue) due.push(row);
+  }
+  const groups = per === "row" ? due.map((row) => [row]) : due.length > 0 ? [due] : [];
+  const candidates: Candidate[] = groups.map((rows) => {
+    const name = per === "row" ? (rows[0]?.digest ?? "") : "";
+    return { occurrence: occurrenceOf(polled, name, rows, per), version: loaded, filtered: { isDue: true } };
+  });
+  if (faulty !== undefined) {
+    // One run for all of them: they fail alike, and each would count towards a pause.
+    const occurrence = { ...occurrenceOf(polled, "when", [], per), rowCount: faulty.rows };
+    candidates.push({ occurrence, version: loaded, filtered: faulty.filtered });
+  }
+  return { polled, candidates, seen: found.length, filtered: found.length - due.length - (faulty?.rows ?? 0) };
+}
+
+/** Rows as something that is due. A poll that is made again, since it was not written, has the same name. */
+function occurrenceOf(
+  { record, atMs }: Polled,
+  name: string,
+  rows: readonly FoundRow[],
+  per: "poll" | "row",
+): Occurrence {
+  return {
+    kind: "poll",
+    sourceKey: `p:${record.polls}${name === "" ? "" : `/${name}`}`,
+    fireAt: atMs,
+    missed: 0,
+    previousAt: null,
+    callerKeyId: null,
+    input: undefined,
+    rowCount: rows.length,
+    given: givenOfRows(
+      rows.map(({ row }) => row),
+      per,
+    ),
+  };
+}
+
+/** The polls of a batch that are still this node's, for programs that are as they were polled for. These are locked by now. */
+export function pollsThatCount(
+  { polls }: Prepared,
+  programs: readonly StandingProgramRecord[],
+  held: ReadonlySet<StandingProgramId>,
+): Map<StandingProgramId, PreparedPoll> {
+  const counting = new Map<StandingProgramId, PreparedPoll>();
+  for (const { id, state, deletedAt, version } of programs) {
+    const poll = polls.get(id);
+    if (poll === undefined || !held.has(id) || state !== "active" || deletedAt !== null) continue;
+    if (poll.polled.loaded.record.version === version) counting.set(id, poll);
+  }
+  return counting;
+}

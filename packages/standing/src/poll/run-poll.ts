@@ -1,0 +1,182 @@
+import { createHash } from "node:crypto";
+import type { Action } from "@svc/catalog";
+import {
+  type ClaimedDueTask,
+  findStandingSeen,
+  findUsableKeys,
+  readStandingPolls,
+  readStandingPrograms,
+  type StandingPollRecord,
+  type StandingProgramRecord,
+} from "@svc/db";
+import { canonicalHash } from "@svc/program";
+import type { StandingContext } from "../engine/context.ts";
+import type { LoadedVersion } from "../versions.ts";
+import { foundBy, type Poll, walkSpecOf } from "./definition.ts";
+import type { Polled } from "./polled.ts";
+import { readPage } from "./read-page.ts";
+import { openPollState, sealPollState } from "./seals.ts";
+import type { WalkSpec } from "./spec.ts";
+import { newPollState, type PollState } from "./state.ts";
+import { type ReadFault, type WalkBounds, type Walked, walk } from "./walk.ts";
+
+/** How far a poll goes: runs of one row each are many, and all of them are one transaction. */
+const boundsOf = (per: Poll["per"], pagesMax: number): WalkBounds => ({
+  pagesMax,
+  rowsMax: 10_000,
+  foundMax: per === "row" ? 500 : 10_000,
+  charactersMax: 1_048_576,
+});
+
+const failedMinMs = 60_000;
+const failedMaxMs = 3_600_000;
+
+/** Where the polls of a program stand before one. */
+type Standing = {
+  readonly record: StandingPollRecord | undefined;
+  readonly state: PollState;
+  readonly generation: number;
+  readonly identity: Buffer;
+};
+
+/**
+ * Polls for a program: reads its list, and answers what is to be decided and written. Nothing is written. Undefined where there is nothing
+ * to poll for any more.
+ */
+export async function runPoll(
+  context: StandingContext,
+  task: ClaimedDueTask,
+  signal: AbortSignal,
+): Promise<Polled | undefined> {
+  const { db, versions, views, clock, limits } = context;
+  const [program] = await readStandingPrograms(db, [task.ownerId]);
+  if (program === undefined || program.deletedAt !== null || program.state !== "active") return undefined;
+  const { id: programId, projectId } = program;
+  const name = { programId, projectId, version: program.version };
+  const version = (await versions.get(db, [name]))(name);
+  const { source } = version.definition;
+  if (source.kind !== "poll") return undefined;
+  const { poll } = source;
+  const atMs = clock.now();
+  const { keyId } = version.record;
+  const tool = (await views.forProject(projectId)).tools.get(poll.call);
+  const action = tool?.kind === "action" && tool.class === "read" ? tool : undefined;
+  const standing = standingOf(context, (await readStandingPolls(db, [programId])).get(programId), poll, action);
+  const of = { task, program, version, poll, atMs, standing };
+  if (!(await findUsableKeys(db, [keyId], atMs)).has(keyId)) {
+    return { ...polledOf(context, of, failed("key_revoked", "the key is gone")), isKeyGone: true };
+  }
+  const spec = action && walkSpecOf(poll, action);
+  if (spec === undefined || action === undefined) {
+    const why =
+      action === undefined ? "is no tool of class read any more" : "does not declare how it is polled any more";
+    return polledOf(context, of, failed("POLL_INVALID", `${poll.call} ${why}`));
+  }
+  const { state, generation } = standing;
+  const walked = await walk(
+    { spec, action, state, nowMs: atMs, bounds: boundsOf(poll.per, limits.pollPagesMax) },
+    {
+      read: (args) => readPage(context, { projectId, keyId, call: poll.call, entity: poll.entity, signal }, args),
+      known: (digests) => findStandingSeen(db, { programId, generation }, digests),
+    },
+  );
+  return polledOf(context, { ...of, spec }, walked);
+}
+
+function failed(code: string, message: string): Walked {
+  return { kind: "failed", fault: { code, message, isFinal: true } };
+}
+
+/** A program that polls something else, or tells rows apart otherwise, begins anew: what is there by then starts nothing by itself. */
+function standingOf(
+  { sealer }: StandingContext,
+  record: StandingPollRecord | undefined,
+  poll: Poll,
+  action: Action | undefined,
+): Standing {
+  const identity = identityOf(poll, action);
+  if (record === undefined) return { record, state: newPollState(poll.first), generation: 1, identity };
+  // Of a tool that is gone nothing is known: it may come back as it was.
+  if (action === undefined || record.identity.equals(identity)) {
+    return { record, state: openPollState(sealer, record), generation: record.generation, identity: record.identity };
+  }
+  return { record, state: newPollState("skip"), generation: record.generation + 1, identity };
+}
+
+function identityOf(poll: Poll, action: Action | undefined): Buffer {
+  const { call, entity, args, on, keep } = poll;
+  const { rows, id, cursor } = action === undefined ? poll : foundBy(poll, action);
+  const content = on === "changed" ? { on, keep: keep ?? null } : { on };
+  const told = { call, entity, args, rows: rows ?? null, id: id ?? null, cursor: cursor ?? null, ...content };
+  return createHash("sha256").update(canonicalHash(told)).digest();
+}
+
+type Of = {
+  readonly task: ClaimedDueTask;
+  readonly program: StandingProgramRecord;
+  readonly version: LoadedVersion;
+  readonly poll: Poll;
+  readonly atMs: number;
+  readonly standing: Standing;
+  readonly spec?: WalkSpec;
+};
+
+function polledOf(context: StandingContext, of: Of, walked: Walked): Polled {
+  const { task, program, version, poll, atMs, standing, spec } = of;
+  const { record: before, generation, identity } = standing;
+  const failures = failuresOf(before?.failuresInRow ?? 0, walked);
+  const shared = {
+    ...{ task, programId: program.id, loaded: version, per: poll.per, atMs, failures, isKeyGone: false },
+    isTrimmed: spec !== undefined && spec.cursor.kind !== "seen",
+  };
+  const state = walked.kind === "read" ? walked.state : standing.state;
+  const record: StandingPollRecord = {
+    ...{ programId: program.id, projectId: program.projectId, generation, identity },
+    state: sealPollState(context.sealer, { programId: program.id, projectId: program.projectId }, state),
+    isPrimed: state.isPrimed,
+    polls: (before?.polls ?? 0) + 1,
+    seen: before?.generation === generation ? before.seen : 0,
+    hasStale: generation > 1 && (before?.generation !== generation || before.hasStale),
+    polledAt: atMs,
+    failuresInRow: failures.now,
+    ...outcomeOf(walked),
+  };
+  if (walked.kind === "failed") {
+    const nextAt = atMs + backoffMs(walked.fault, failures.now);
+    const nothing = { found: [], remembered: [], unknown: 0, refreshed: [], forgetBefore: undefined };
+    return { ...shared, ...nothing, nextAt, record };
+  }
+  const { found, remembered, unknown, refreshed, forgetBefore, hasMore } = walked;
+  return {
+    ...shared,
+    found,
+    remembered,
+    unknown,
+    refreshed,
+    forgetBefore,
+    record,
+    nextAt: hasMore ? atMs : atMs + poll.everyMs,
+  };
+}
+
+type Outcome = Pick<StandingPollRecord, "outcome" | "code" | "detail" | "pages" | "rows" | "found">;
+
+function outcomeOf(walked: Walked): Outcome {
+  if (walked.kind === "failed") {
+    const { code, message, isLimited } = walked.fault;
+    return { outcome: isLimited === true ? "limited" : "failed", code, detail: message, pages: 0, rows: 0, found: 0 };
+  }
+  const { pages, rows, found, hasMore } = walked;
+  return { outcome: hasMore ? "more" : "ok", code: "", detail: "", pages, rows, found: found.length };
+}
+
+function failuresOf(before: number, walked: Walked): Polled["failures"] {
+  if (walked.kind === "read") return { before, now: 0 };
+  return { before, now: walked.fault.isLimited === true ? before : before + 1 };
+}
+
+/** A failed poll is tried again in a minute, twice as late each time, within the hour; later where the app says so. */
+function backoffMs({ retryAfterMs = 0, isLimited }: ReadFault, failures: number): number {
+  if (isLimited === true) return Math.max(1_000, retryAfterMs);
+  return Math.max(retryAfterMs, Math.min(failedMaxMs, failedMinMs * 2 ** Math.min(failures - 1, 10)));
+}

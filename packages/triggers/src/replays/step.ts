@@ -1,0 +1,203 @@
+import { type Clock, createId } from "@svc/core";
+import {
+  type ClaimedReplay,
+  countReplayMatches,
+  type Database,
+  deleteDueTasks,
+  type EventMatch,
+  type Executor,
+  enqueueDeliveries,
+  findDeliveryRoom,
+  findReplayMatches,
+  holdDueTasks,
+  lockReplay,
+  moveDueTasks,
+  moveReplay,
+  type ReplayRecord,
+  readReplayedSubscriptions,
+  replayLease,
+  withTransaction,
+} from "@svc/db";
+import type { ReplayStep } from "./observer.ts";
+import { type Allowance, allowanceOf, stepMs } from "./pace.ts";
+import { type Hindrance, pendingMaxOf, planStep } from "./plan.ts";
+
+/** Where tests stop a step or end the process. */
+export type ReplayFaultPoint = "before-queued" | "after-queued";
+
+/** What steps of replays work with. */
+export type ReplayContext = {
+  readonly db: Database;
+  readonly clock: Clock;
+  /** For tests: comes to a fault point. */
+  readonly onFaultPoint?: ((point: ReplayFaultPoint) => Promise<void> | void) | undefined;
+};
+
+/** Walks over a part of the events each that a step makes at most while it finds too little. */
+const walksMax = 10;
+/** A second's worth at once would take the processor from live deliveries for a tenth of it. */
+const spreadMs = stepMs;
+/** How often a replay to a subscription that is inactive looks whether it still is. */
+const inactiveWaitMs = 5_000;
+
+/**
+ * Moves a replay on: the next matches are queued, and its position and its task move, in one transaction. So a pair is queued once,
+ * whoever dies when: nothing of it is there, or everything. Undefined where it is not this lease's any more, or it does not go on.
+ */
+export async function stepReplay(context: ReplayContext, task: ClaimedReplay): Promise<ReplayStep | undefined> {
+  const step = await withTransaction(context.db, async (tx) => {
+    const replay = await lockReplay(tx, task.id);
+    const lease = replayLease(task);
+    if ((await holdDueTasks(tx, [lease])).length === 0) return undefined;
+    if (replay === undefined || replay.state !== "running") {
+      await deleteDueTasks(tx, [lease]);
+      return undefined;
+    }
+    const nowMs = context.clock.now();
+    const moved = await queueNext(tx, replay, nowMs);
+    await moveReplay(tx, moved.replay);
+    if (moved.replay.endedAt !== null) await deleteDueTasks(tx, [lease]);
+    else
+      await moveDueTasks(tx, [{ ...lease, dueAt: moved.againAt ?? Math.max(task.dueAt + stepMs, nowMs + stepMs / 2) }]);
+    await context.onFaultPoint?.("before-queued");
+    return stepOf(moved);
+  });
+  await context.onFaultPoint?.("after-queued");
+  return step;
+}
+
+/** A replay as a step leaves it. `againAt`: when it is looked at again, where that is not at the next step. */
+type Moved = { readonly replay: ReplayRecord; readonly count: number; readonly againAt: number | undefined };
+
+async function queueNext(tx: Executor, replay: ReplayRecord, nowMs: number): Promise<Moved> {
+  const ended = await findEndOf(tx, replay, nowMs);
+  if (ended !== undefined) return ended;
+  const counted = await countFurther(tx, replay);
+  const allowance = allowanceOf(replay, nowMs);
+  if (allowance.count === 0)
+    return { replay: { ...replay, ...counted, updatedAt: nowMs }, count: 0, againAt: allowance.nextAt };
+  const found = await findNext(tx, replay, allowance.count);
+  const ids = [...new Set(found.matches.map(({ subscriptionId }) => subscriptionId))];
+  const pendingMax = pendingMaxOf(replay);
+  const plan = planStep(found.matches, await readReplayedSubscriptions(tx, ids, pendingMax), { pendingMax, nowMs });
+  const { queue, hindrance } = await withinQuota(tx, replay, plan, nowMs);
+  const count = await enqueue(tx, replay, queue, nowMs);
+  const queued = replay.queued + count;
+  const of = { ...replay, ...counted, queued, updatedAt: nowMs };
+  if (hindrance !== undefined) return waiting(of, count, { hindrance, at: queue.at(-1), nowMs });
+  return { replay: goneOn(of, { found, allowance, used: queue.length, nowMs }), count, againAt: found.againAt(nowMs) };
+}
+
+/** A replay to one subscription waits while that is inactive, and is over when it is deleted. */
+async function findEndOf(tx: Executor, replay: ReplayRecord, nowMs: number): Promise<Moved | undefined> {
+  if (replay.subscriptionId === null) return undefined;
+  const [only] = await readReplayedSubscriptions(tx, [replay.subscriptionId], 1);
+  const at = { updatedAt: nowMs, pacedAt: nowMs };
+  if (only === undefined) {
+    const end = { state: "cancelled", reason: "deleted", waitsForId: null, endedAt: nowMs } as const;
+    return { replay: { ...replay, ...at, ...end }, count: 0, againAt: undefined };
+  }
+  if (only.active) return undefined;
+  const wait = { reason: "inactive", waitsForId: only.id } as const;
+  return { replay: { ...replay, ...at, ...wait }, count: 0, againAt: nowMs + inactiveWaitMs };
+}
+
+/** A large range is counted a part a step. */
+async function countFurther(
+  tx: Executor,
+  replay: ReplayRecord,
+): Promise<Pick<ReplayRecord, "total" | "uncountedFromId">> {
+  const { total, uncountedFromId } = replay;
+  if (uncountedFromId === null) return { total, uncountedFromId };
+  const { counts, next } = await countReplayMatches(tx, replay, uncountedFromId);
+  const more = [...counts.values()].reduce((sum, count) => sum + count, 0);
+  return { total: total + more, uncountedFromId: next ?? null };
+}
+
+/** The next matches of a replay, and the pair up to which all were looked at; undefined where there is no other. */
+type Found = {
+  readonly matches: readonly EventMatch[];
+  readonly next: EventMatch | undefined;
+  againAt(nowMs: number): number | undefined;
+};
+
+async function findNext(tx: Executor, replay: ReplayRecord, count: number): Promise<Found> {
+  let next: EventMatch | undefined = {
+    eventId: replay.positionEventId,
+    subscriptionId: replay.positionSubscriptionId,
+  };
+  const matches: EventMatch[] = [];
+  for (let walks = 0; walks < walksMax && next !== undefined && matches.length < count; walks++) {
+    const found = await findReplayMatches(tx, replay, next, count - matches.length);
+    matches.push(...found.matches);
+    next = found.next;
+  }
+  // What matches little of a long range goes over the rest of it without a pause.
+  const isSparse = next !== undefined && matches.length < count;
+  return { matches, next, againAt: (nowMs) => (isSparse ? nowMs : undefined) };
+}
+
+/** As much of a plan as the project's quota of pending deliveries has room for. */
+async function withinQuota(
+  tx: Executor,
+  { projectId }: ReplayRecord,
+  { queue, hindrance }: ReturnType<typeof planStep>,
+  nowMs: number,
+): Promise<ReturnType<typeof planStep>> {
+  if (queue.length === 0) return { queue, hindrance };
+  const room = await findDeliveryRoom(tx, projectId, queue.length);
+  if (room >= queue.length) return { queue, hindrance };
+  return { queue: queue.slice(0, room), hindrance: { reason: "quota", waitsForId: null, againAt: nowMs + stepMs } };
+}
+
+/** Queues deliveries behind what is live, spread over the time to the next step, in the order of their events; returns how many: an event may have been swept meanwhile. */
+async function enqueue(
+  tx: Executor,
+  { projectId }: ReplayRecord,
+  queue: readonly EventMatch[],
+  nowMs: number,
+): Promise<number> {
+  if (queue.length === 0) return 0;
+  const fresh = queue.map((match) => ({ ...match, id: createId("dlv", nowMs) }));
+  return (
+    queue.length - (await enqueueDeliveries(tx, { projectId, dueAtMs: nowMs, behind: true, spreadMs }, fresh)).size
+  );
+}
+
+/** It waits: what it did not use of its pace is not made up for. `at`: the last pair that was queued. */
+function waiting(
+  replay: ReplayRecord,
+  count: number,
+  { hindrance, at, nowMs }: { hindrance: Hindrance; at: EventMatch | undefined; nowMs: number },
+): Moved {
+  const { reason, waitsForId, againAt } = hindrance;
+  return { replay: { ...replay, ...(at && positionAt(at)), reason, waitsForId, pacedAt: nowMs }, count, againAt };
+}
+
+function goneOn(
+  replay: ReplayRecord,
+  step: { found: Found; allowance: Allowance; used: number; nowMs: number },
+): ReplayRecord {
+  const { found, allowance, used, nowMs } = step;
+  const moved = { ...replay, reason: "", waitsForId: null, pacedAt: allowance.pacedAt(used) } as const;
+  if (found.next !== undefined) return { ...moved, ...positionAt(found.next) };
+  const last = found.matches.at(-1);
+  const isCounted = replay.uncountedFromId === null;
+  return {
+    ...moved,
+    ...(last && positionAt(last)),
+    state: "done",
+    endedAt: nowMs,
+    total: isCounted ? replay.total : replay.queued,
+    uncountedFromId: null,
+  };
+}
+
+function positionAt({ eventId, subscriptionId }: EventMatch) {
+  return { positionEventId: eventId, positionSubscriptionId: subscriptionId };
+}
+
+function stepOf({ replay, count }: Moved): ReplayStep {
+  const { id: replayId, projectId, state, reason, queued } = replay;
+  return { replayId, projectId, state, reason, count, queued };
+}

@@ -1,0 +1,175 @@
+import type { ServiceImpl } from "@connectrpc/connect";
+import {
+  createId,
+  type EventId,
+  optionalId,
+  type ProjectId,
+  pageOf,
+  pageRows,
+  requireId,
+  requireProject,
+  type SubscriptionId,
+  timeRange,
+} from "@svc/core";
+import {
+  countReplayMatches,
+  firstEventAt,
+  type NewReplay,
+  type ReplayChange,
+  type ReplayFilter,
+  type ReplayRecord,
+  replaysForProject,
+} from "@svc/db";
+import type { StartReplayRequest, TriggersService } from "@svc/gen/triggers";
+import { replayCountMessages, replayMessage } from "../convert.ts";
+import { filterRequired, notFound, replayRateInvalid, replayRunning, replaysTooMany } from "../errors.ts";
+import type { TriggersContext } from "./context.ts";
+import { requireActive, requireRoom, requireToolkit, triggerSlugOf } from "./request.ts";
+
+type Methods = Pick<
+  ServiceImpl<typeof TriggersService>,
+  "startReplay" | "getReplay" | "listReplays" | "updateReplay" | "cancelReplay"
+>;
+
+const perSecondDefault = 50;
+const perSecondMax = 5_000;
+const unfinishedMax = 10;
+/** StartReplay counts for so long; what is left of a large range is counted by the steps of the replay. */
+const countMs = 2_000;
+const fullStepMs = 1_000;
+
+/** StartReplay, GetReplay, ListReplays, UpdateReplay, CancelReplay. */
+export function replayMethods(context: TriggersContext): Methods {
+  const { db, clock, sealer } = context;
+  return {
+    async startReplay(req, ctx) {
+      const principal = requireProject(ctx);
+      const { projectId } = principal;
+      const perSecond = perSecondOf(req.perSecond === 0 ? perSecondDefault : req.perSecond);
+      const filter = await filterOf(context, projectId, req);
+      if (req.dryRun) {
+        const { counts } = await count(context, filter, { isOver: () => ctx.signal.aborted });
+        return { total: sumOf(counts), counts: replayCountMessages(counts) };
+      }
+      await requireRoom(context, principal, 1);
+      const untilMs = clock.now() + countMs;
+      const { counts, next } = await count(context, filter, { isOver: () => clock.now() >= untilMs });
+      const nowMs = clock.now();
+      const replay: NewReplay = {
+        ...filter,
+        ...{ id: createId("rpl", filter.createdAt), perSecond, total: sumOf(counts), uncountedFromId: next ?? null },
+        pacedAt: nowMs - fullStepMs,
+      };
+      const start = await replaysForProject(db, projectId).start(replay, unfinishedMax);
+      if (start.outcome === "running") throw replayRunning(start.id);
+      if (start.outcome === "too_many") throw replaysTooMany(unfinishedMax);
+      context.wakeReplays();
+      return { replay: replayMessage(start.replay) };
+    },
+
+    async getReplay(req, ctx) {
+      const { projectId } = requireProject(ctx);
+      const row = await replaysForProject(db, projectId).find(requireId("rpl", "id", req.id));
+      return { replay: found(row, req.id) };
+    },
+
+    async listReplays(req, ctx) {
+      const { projectId } = requireProject(ctx);
+      const scope = { call: "ListReplays", projectId, filters: {} };
+      const page = pageOf(sealer, scope, req, "rpl");
+      const { rows, nextPageToken } = pageRows(
+        sealer,
+        scope,
+        await replaysForProject(db, projectId).list(page),
+        page.size,
+      );
+      return { replays: rows.map(replayMessage), nextPageToken };
+    },
+
+    async updateReplay(req, ctx) {
+      const { projectId } = requireProject(ctx);
+      const id = requireId("rpl", "id", req.id);
+      const perSecond = req.perSecond === undefined ? undefined : perSecondOf(req.perSecond);
+      const row = await replaysForProject(db, projectId).change(id, (before) => ({
+        updatedAt: clock.now(),
+        ...(perSecond !== undefined && { perSecond }),
+        ...(req.paused !== undefined && pauseOf(before, req.paused, clock.now())),
+      }));
+      if (row?.state === "running") context.wakeReplays();
+      return { replay: found(row, req.id) };
+    },
+
+    async cancelReplay(req, ctx) {
+      const { projectId } = requireProject(ctx);
+      const nowMs = clock.now();
+      const end = {
+        state: "cancelled",
+        reason: "requested",
+        waitsForId: null,
+        endedAt: nowMs,
+        updatedAt: nowMs,
+      } as const;
+      const row = await replaysForProject(db, projectId).change(requireId("rpl", "id", req.id), () => end);
+      return { replay: found(row, req.id) };
+    },
+  };
+}
+
+function found(row: ReplayRecord | undefined, id: string) {
+  if (row === undefined) throw notFound("replay", "id", id);
+  return replayMessage(row);
+}
+
+function perSecondOf(perSecond: number): number {
+  if (perSecond >= 1 && perSecond <= perSecondMax) return perSecond;
+  throw replayRateInvalid(perSecond, perSecondMax);
+}
+
+/** Time that it was paused is not made up for. */
+function pauseOf({ state }: ReplayRecord, paused: boolean, nowMs: number): Partial<ReplayChange> {
+  if (paused === (state === "paused")) return {};
+  return paused ? { state: "paused", reason: "", waitsForId: null } : { state: "running", pacedAt: nowMs - fullStepMs };
+}
+
+type StartedFilter = ReplayFilter & Pick<ReplayRecord, "since">;
+
+async function filterOf(
+  context: TriggersContext,
+  projectId: ProjectId,
+  req: StartReplayRequest,
+): Promise<StartedFilter> {
+  const createdAt = context.clock.now();
+  const { sinceMs, untilMs = createdAt } = timeRange(req.since, req.until);
+  if (sinceMs === undefined) throw filterRequired("since", "since");
+  requireToolkit(context.catalog, req.toolkitSlug);
+  const triggerSlug = triggerSlugOf(req.toolkitSlug, req.triggerSlug);
+  const subscriptionId = optionalId("sub", "subscriptionId", req.subscriptionId);
+  if (subscriptionId !== undefined) await requireActive(context, projectId, subscriptionId);
+  return {
+    ...{ projectId, createdAt, triggerSlug, toolkitSlug: req.toolkitSlug, onlyUndelivered: req.onlyUndelivered },
+    subscriptionId: subscriptionId ?? null,
+    since: sinceMs,
+    // What arrives from now on is live: `until` in the future would make a replay chase it.
+    until: Math.min(untilMs, createdAt),
+  };
+}
+
+/** Counts matches, a part of the range a statement, until they are all counted or it `isOver`. */
+async function count(
+  { db }: TriggersContext,
+  filter: StartedFilter,
+  { isOver }: { isOver: () => boolean },
+): Promise<{ counts: ReadonlyMap<SubscriptionId, number>; next: EventId | undefined }> {
+  const counts = new Map<SubscriptionId, number>();
+  let next: EventId | undefined = firstEventAt(filter.since);
+  do {
+    const part = await countReplayMatches(db, filter, next);
+    for (const [id, more] of part.counts) counts.set(id, (counts.get(id) ?? 0) + more);
+    next = part.next;
+  } while (next !== undefined && !isOver());
+  return { counts, next };
+}
+
+function sumOf(counts: ReadonlyMap<unknown, number>): number {
+  return [...counts.values()].reduce((sum, one) => sum + one, 0);
+}

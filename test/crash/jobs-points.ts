@@ -1,0 +1,117 @@
+import { kinds } from "./jobs-programs.ts";
+import type { Doom } from "./jobs-relay.ts";
+
+// Which faults befall which kinds of work, and where.
+
+const everywhere = ["after-claim", "before-commit", "after-commit"];
+const around = ["before-call", "after-insert", "in-send", "after-send", "after-call"];
+const reading = [...everywhere, ...around];
+const writing = [...reading, "before-insert"];
+const asking = ["after-ask-commit"];
+const undoing = ["mid-undo"];
+
+/** The points that a kind comes to. Where none are named: those of writes. */
+const pointsOf: Readonly<Record<string, readonly string[]>> = {
+  read: reading,
+  pages: reading,
+  "pages by number": reading,
+  "pages over http": reading,
+  filter: everywhere,
+  sets: everywhere,
+  "map of reads": reading,
+  "http read": reading,
+  judge: [...everywhere, ...asking],
+  wait: everywhere,
+  parallel: [...writing, ...asking],
+  planned: [...writing, ...asking],
+  undo: [...writing, ...undoing],
+  "undo of children": [...writing, ...undoing],
+  "retried map of skills": reading,
+};
+
+/** Further passings of a point are much like these. */
+const passings = [1, 2, 4];
+
+/** Kinds of which each commit is another step's. */
+const passingsOf: Readonly<Record<string, readonly number[]>> = {
+  sets: [1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12],
+  "handled blocks": [1, 2, 3, 5, 7, 9, 12],
+  "wide parallel": [1, 2, 3, 5, 8, 12],
+  "map of skills": [1, 2, 4, 8, 12],
+  "undo of children": [1, 2, 4, 7, 10],
+};
+
+/** One of the whole matrix: a fault at a point of a kind, at each of some passings until a job does not come there as often. */
+export type Line = Omit<Doom, "nth"> & { readonly passings: readonly number[] };
+
+/** A process that dies, at every point of every kind. */
+const killed: readonly Line[] = Object.keys(kinds).flatMap((kind) =>
+  (pointsOf[kind] ?? writing).map((point) => ({
+    ...{ kind, fault: "killed" as const, point },
+    passings: passingsOf[kind] ?? passings,
+  })),
+);
+
+/** Kinds that are like any other for who stands still: every way in which work is held. */
+const held = [
+  ...["write", "keyed write", "pages", "map of writes", "map of keyed writes", "http write", "judge", "wait"],
+  ...["until", "parallel", "skills", "map of skills", "undo", "retried map", "retried parallel", "planned"],
+];
+
+/** A process that stands still where it holds most, until its work is another's. */
+const frozen: readonly Line[] = held.flatMap((kind) =>
+  ["before-commit", "before-insert", "after-insert", "in-send"].flatMap((point) =>
+    (pointsOf[kind] ?? writing).includes(point)
+      ? [{ kind, fault: "frozen" as const, point, passings: point === "before-commit" ? [1, 2, 4] : [1, 2] }]
+      : [],
+  ),
+);
+
+/** A store that goes away, or that does as it is told and cannot say so. */
+const parted: readonly Line[] = Object.keys(kinds).flatMap((kind) =>
+  (["cut", "unanswered"] as const).map((fault) => ({ kind, fault, point: "before-commit", passings: [1, 2, 4] })),
+);
+
+/** A process that dies on its way into a pause. */
+const paused: readonly Line[] = Object.keys(kinds).flatMap((kind) =>
+  (
+    [
+      ["after-claim", 1, "before-commit"],
+      ["before-commit", 2, "after-commit"],
+      ["before-commit", 4, "before-commit"],
+    ] as const
+  ).map(([at, nth, point]) => ({
+    ...{ kind, fault: "killed" as const, point },
+    pausesAt: [at, nth] as const,
+    passings: [1],
+  })),
+);
+
+/** Every line, the longest first. */
+export const lines = { killed, frozen, parted, paused };
+
+/** What `npm test` looks at: a fault where each kind of work is most exposed. */
+export const sample: readonly Doom[] = [
+  ...(
+    [
+      ["pages", "before-commit", 2],
+      ["keyed write", "in-send", 1],
+      ["map of writes", "in-send", 5],
+      ["rows kept", "in-send", 5],
+      ["sets", "before-commit", 6],
+      ["if", "after-commit", 2],
+      ["judge", "after-ask-commit", 1],
+      ["undo of children", "mid-undo", 1],
+      ["http write", "after-send", 1],
+      ["wide parallel", "before-commit", 4],
+      ["handled blocks", "before-commit", 3],
+      ["deep skills", "before-commit", 3],
+      ["planned", "before-commit", 2],
+      ["retried keyed map", "before-commit", 2],
+    ] as const
+  ).map(([kind, point, nth]) => ({ kind, fault: "killed" as const, point, nth })),
+  { kind: "keyed write", fault: "frozen", point: "in-send", nth: 1 },
+  { kind: "pages", fault: "unanswered", point: "before-commit", nth: 2 },
+  { kind: "map of keyed writes", fault: "cut", point: "before-commit", nth: 3 },
+  { kind: "map of keyed writes", fault: "killed", point: "after-commit", nth: 1, pausesAt: ["before-commit", 2] },
+];

@@ -1,0 +1,92 @@
+import {
+  flaky,
+  handle,
+  headers,
+  host,
+  items,
+  type JobKind,
+  keyed,
+  last,
+  note,
+  onRows,
+  points,
+  tagged,
+  timeout,
+} from "./jobs-parts.ts";
+
+/** Fails until it is mended, and succeeds in its next attempt. */
+function failing(...steps: object[]): JobKind {
+  return { program: { points, steps }, ends: "SUCCEEDED", first: "FAILED" };
+}
+
+function mapOfFlaky(tool: "send_note" | "send_keyed") {
+  const one = { id: "one", call: `desk.${tool}`, entity: "ops", args: tagged("flaky-{row.id}"), timeout };
+  return { id: "each", map: "items", concurrency: 4, onRows: { unknown: "doubt" }, do: [one] };
+}
+
+/** The kinds of work whose first attempt does not succeed, and which are taken on by RetryJob. */
+export const retriedKinds: Readonly<Record<string, JobKind>> = {
+  "retried call": failing(note("one"), flaky(), note("two")),
+  "retried write": failing(keyed("flaky-i3"), note("two")),
+  "retried map": failing(items, mapOfFlaky("send_note"), last),
+  "retried keyed map": failing(items, mapOfFlaky("send_keyed"), last),
+  "retried pages": failing(
+    {
+      id: "items",
+      http: { method: "GET", url: `${host}/flaky`, headers, query: { tag: { $ref: "input.tag" } } },
+      rows: items.rows,
+      timeout,
+    },
+    note("two"),
+  ),
+  "retried parallel": failing(
+    {
+      id: "ways",
+      parallel: {
+        left: [note("one"), flaky(), note("two")],
+        right: [keyed("three"), { id: "rest", wait: "1s" }, note("four")],
+      },
+    },
+    last,
+  ),
+  "retried until": failing(
+    {
+      id: "again",
+      until: "steps.look.text.matches('[02468]$')",
+      do: [{ ...last, id: "look", args: { id: "tick" } }, flaky(), note("round-{steps.look.text}")],
+      every: "1s",
+      max: 20,
+    },
+    last,
+  ),
+  // biome-ignore lint/suspicious/noThenProperty: programs have the field.
+  "retried if": failing({ id: "any", if: "true", then: [note("one"), flaky(), note("two")] }, last),
+  "retried error block": failing({ ...flaky(), onError: handle("handled", "fail") }, note("two")),
+  "retried skill": failing(
+    note("one"),
+    { id: "probe", run: "skills.probe", input: { tag: { $ref: "input.tag" } } },
+    note("two"),
+  ),
+  "retried map of skills": failing(
+    items,
+    {
+      id: "each",
+      map: "items",
+      concurrency: 4,
+      do: [{ id: "probe", run: "skills.probe", input: { tag: { $text: "{input.tag}.{row.id}" } } }],
+    },
+    note("two"),
+  ),
+  // Cancelled in the middle: rows that had not ended go on.
+  "retried after cancel": {
+    program: { points, steps: [items, { ...mapOfFlaky("send_note"), onRows, concurrency: 2 }, note("two")] },
+    ends: "SUCCEEDED",
+    first: "CANCELLED",
+  },
+  // A write in doubt, which a person aborts and the caller sends again.
+  "resent unknown": {
+    program: { points, steps: [{ ...note("lost"), timeout: "1s" }, note("two")] },
+    ends: "SUCCEEDED",
+    first: "ABORTED",
+  },
+};

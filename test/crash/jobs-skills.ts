@@ -1,0 +1,26 @@
+import { call } from "@svc/testing/server-process";
+import type { JobAnswer, JobsBench } from "./jobs-bench.ts";
+import { submitProgram } from "./jobs-bench.ts";
+import { flaky, keyed, note, undo } from "./jobs-parts.ts";
+
+/** The skills that the programs run, each by the steps of its program. */
+const skills: Readonly<Record<string, object>> = {
+  note: { steps: [keyed("one")] },
+  probe: { steps: [flaky()] },
+  relay: { steps: [{ id: "first", run: "skills.note", input: { tag: { $text: "{input.tag}/in" } } }, note("two")] },
+  undone: { saga: { on: ["failed"] }, steps: [{ ...note("one"), undo }] },
+};
+
+/** Makes the skills that programs run: each of a job of its own. `finish` brings that to its end. */
+export async function promoteSkills(
+  server: { url: string },
+  { bench, finish }: { bench: JobsBench; finish: (id: string) => Promise<JobAnswer> },
+): Promise<void> {
+  for (const [slug, program] of Object.entries(skills)) {
+    const tag = `skill-${slug}`;
+    bench.provider.mended.add(tag);
+    const jobId = await submitProgram(server, { program, tag, appUrl: bench.provider.url });
+    await finish(jobId);
+    await call(server, "JobsService/PromoteJob", { jobId, slug, description: `Does what ${slug} says.` });
+  }
+}

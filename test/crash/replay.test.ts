@@ -1,0 +1,112 @@
+import { type ChildProcess, fork } from "node:child_process";
+import { once } from "node:events";
+import { setTimeout as wait } from "node:timers/promises";
+import { fileURLToPath } from "node:url";
+import { timestampFromMs } from "@bufbuild/protobuf/wkt";
+import { createSealer, type ProjectId, parseVaultKeys, systemClock, uuidOfId } from "@svc/core";
+import { createProject } from "@svc/db";
+import { ReplayState, TriggersService } from "@svc/gen/triggers";
+import { bundled } from "@svc/testing/bundled";
+import { compileCache } from "@svc/testing/compile-cache";
+import { createTestDatabase, type TestDatabase } from "@svc/testing/database";
+import { createTestNode, type TestNode } from "@svc/testing/node";
+import { vaultKey } from "@svc/testing/server-process";
+import { afterAll, beforeAll, expect, test } from "vitest";
+
+// Nodes die while they move replays on, before and after a step's commit; each pair of event and subscription is queued once.
+
+const rounds = Number(process.env["SVC_CRASH_ROUNDS"] ?? 1);
+const vault = vaultKey();
+const sinceMs = Date.UTC(2026, 0, 5);
+let database: TestDatabase;
+let node: TestNode;
+const children = new Set<ChildProcess>();
+beforeAll(async () => {
+  database = await createTestDatabase();
+  node = createTestNode(database.db, { clock: systemClock, sealer: createSealer(parseVaultKeys(vault)) });
+});
+afterAll(async () => {
+  for (const child of children) child.kill("SIGKILL");
+  await node[Symbol.asyncDispose]();
+  await database.drop();
+});
+
+const fixture = fileURLToPath(new URL("replay.fixture.ts", import.meta.url));
+
+/** A node of its own process; armed, it dies at a point. */
+async function startNode(arm?: { point: string; nth: number }): Promise<ChildProcess> {
+  const given = JSON.stringify({ databaseUrl: database.url, vaultKey: vault, ...(arm && { arm }) });
+  const env = { ...compileCache, PATH: process.env["PATH"] };
+  const child = fork(await bundled(fixture), [given], { execArgv: [], env });
+  children.add(child);
+  child.once("exit", () => children.delete(child));
+  return child;
+}
+
+/** A project with two subscriptions and so many events, a millisecond apart. */
+async function fill(events: number) {
+  const nowMs = systemClock.now();
+  const { id: projectId } = await createProject(database.db, `replay-${nowMs}`, nowMs);
+  const client = node.client(TriggersService, { projectId, role: "member" });
+  for (let count = 0; count < 2; count++) await client.createSubscription({ endpointUrl: "https://example.com/hook" });
+  await database.db
+    .sql`insert into events (project_id, id, kind, toolkit_slug, trigger_slug, entity_id, payload, occurred_at, received_at, dedupe_key)
+    select ${uuidOfId(projectId)}::uuid, (lpad(to_hex(${sinceMs}::int8 + n), 12, '0') || '7000' || '8' || lpad(to_hex(n), 15, '0'))::uuid,
+      'event', 'code_host', 'code_host.happened', '', '{}', now(), now(), '' from generate_series(1, ${events}::int8) n`;
+  return { projectId, client };
+}
+
+type Found = { deliveries: number; pairs: number };
+
+async function found(projectId: ProjectId): Promise<Found> {
+  const [row] = await database.db.sql<Found[]>`
+    select count(*)::int as deliveries, count(distinct (event_id, subscription_id))::int as pairs
+    from deliveries where project_id = ${uuidOfId(projectId)}::uuid`;
+  return row ?? { deliveries: 0, pairs: 0 };
+}
+
+/** Nobody delivers here, and what waits for that would wait for good: takes the tasks away until it is aborted. */
+async function drain(projectId: ProjectId, signal: AbortSignal): Promise<void> {
+  while (!signal.aborted) {
+    await database.db.sql`delete from delivery_tasks where project_id = ${uuidOfId(projectId)}::uuid`;
+    await wait(200);
+  }
+}
+
+/** Replays everything while nodes die at a point, one after the other; two others end it. */
+async function replayOverKills(events: number, { point, kills, nth }: { point: string; kills: number; nth: number }) {
+  const { projectId, client } = await fill(events);
+  const started = await client.startReplay({ since: timestampFromMs(sinceMs), perSecond: 5_000 });
+  const id = started.replay?.id ?? "";
+  expect(started.replay?.total).toBe(2 * events);
+  const ended = new AbortController();
+  const drained = drain(projectId, ended.signal);
+  for (let kill = 0; kill < kills; kill++) {
+    const doomed = await startNode({ point, nth });
+    const [, signal] = (await once(doomed, "exit")) as [number | null, string | null];
+    expect(signal).toBe("SIGKILL");
+    const { replay } = await client.getReplay({ id });
+    // What it tells is what is there, whenever it is asked.
+    expect(await found(projectId)).toMatchObject({ deliveries: replay?.queued, pairs: replay?.queued });
+  }
+  const others = [await startNode(), await startNode()];
+  while ((await client.getReplay({ id })).replay?.state !== ReplayState.DONE) await wait(50);
+  ended.abort();
+  await drained;
+  const all = await found(projectId);
+  expect([all.deliveries, all.pairs]).toEqual([2 * events, 2 * events]);
+  expect((await client.getReplay({ id })).replay).toMatchObject({ queued: 2 * events, total: 2 * events });
+  for (const other of others) other.kill("SIGKILL");
+}
+
+test.each(["before-queued", "after-queued"])("a kill -9 %s leaves every pair queued once", async (point) => {
+  for (let round = 0; round < rounds; round++) await replayOverKills(3_000, { point, kills: 1, nth: 1 + (round % 2) });
+});
+
+test.runIf(rounds > 1)(
+  "a million deliveries survive kills, each queued once",
+  async () => {
+    await replayOverKills(500_000, { point: "before-queued", kills: 20, nth: 3 });
+  },
+  20 * 60_000,
+);

@@ -158,8 +158,9 @@ const columnKinds: Readonly<Record<string, Partial<Record<ColumnKind, string>>>>
   },
   standing_versions: {
     sealed: "definition",
-    digest: "definition_hash program_digest program_hash",
-    told: "estimate",
+    digest: "definition_hash plan_hash program_digest program_hash",
+    name: "approval_id",
+    told: "estimate note",
   },
   subscriptions: {
     definition: "endpoint_url",

@@ -26,6 +26,8 @@ afterAll(async () => {
 
 // A sample; `npm run test:crash` runs more.
 const rounds = Number(process.env["SVC_STANDING_ROUNDS"] ?? 3);
+/** Few walks may come to nothing: those of the sample are always the same ones. */
+const sample = process.env["SVC_STANDING_ROUNDS"] === undefined ? { seed: 1 } : {};
 
 /** Whose key calls: one that may approve nothing, the approver's who makes versions, or another approver's. */
 type Caller = "member" | "approver" | "other";
@@ -84,7 +86,7 @@ test(`${rounds} times, nothing is destroyed that an approver did not approve, wh
       const { standingPrograms } = await project.standing.listStandingPrograms({});
       for (const { id } of standingPrograms) await project.standing.deleteStandingProgram({ id, cancelRunning: true });
     }),
-    { numRuns: rounds, endOnFailure: true },
+    { ...sample, numRuns: rounds, endOnFailure: true },
   );
   // Else nothing was tried.
   expect(destroyed).toBeGreaterThan(0);

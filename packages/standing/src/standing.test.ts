@@ -356,7 +356,7 @@ test.each([
 });
 
 test("the same slug and definition is the same program; slugs, counts and versions are held to their bounds", async () => {
-  const { standing, jobs, as } = await world.project();
+  const { standing, as } = await world.project();
   const definitionJson = definitionText({});
   const first = await standing.createStandingProgram({ slug: "same", definitionJson });
   const again = await standing.createStandingProgram({ slug: "same", definitionJson: `${definitionJson} ` });

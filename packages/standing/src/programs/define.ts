@@ -9,7 +9,6 @@ import {
   withTransaction,
 } from "@svc/db";
 import { type CheckedDefinition, checkDefinition, hashOfDefinition } from "../definition/check.ts";
-import type { Source } from "../definition/definition.ts";
 import type { StandingContext } from "../engine/context.ts";
 import {
   standingProgramNotFound,

@@ -1,0 +1,113 @@
+import { StandingService, StandingState } from "@svc/gen/standing";
+import { catalogOf } from "@svc/testing/catalog";
+import { createTestDatabase, type TestDatabase } from "@svc/testing/database";
+import { desk } from "@svc/testing/desk";
+import type { TestNode } from "@svc/testing/node";
+import { refusalOf, refusalsOf } from "@svc/testing/project-client";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import {
+  clearing,
+  createStandingWorld,
+  definitionText,
+  type StandingProject,
+  type StandingWorld,
+  settled,
+  stateOf,
+} from "./test-standing.ts";
+
+let database: TestDatabase;
+let world: StandingWorld;
+/** A node whose desk is of another version; it alone looks at what is due. */
+let later: TestNode;
+beforeAll(async () => {
+  database = await createTestDatabase();
+  world = createStandingWorld(database.db, { engines: ["jobs"] });
+  const { send_keyed: _gone, ...tools } = desk.tools;
+  const changed = { toolkit: { ...desk.toolkit, version: "1.3.0" }, tools };
+  later = world.addNode({ catalog: catalogOf({ toolkits: [changed] }), engines: ["standing"] });
+});
+afterAll(async () => {
+  await later[Symbol.asyncDispose]();
+  await world.node[Symbol.asyncDispose]();
+  await database.drop();
+});
+
+const clientOf = ({ projectId, keyId }: StandingProject, role: "member" | "approver" = "approver") =>
+  later.client(StandingService, { projectId, keyId, role });
+
+/** A program that stood before its tools changed, at its first time after that. */
+async function drifted(slug: string, definition: object, approves = false) {
+  world.goTo("2026-06-01T09:00:30Z");
+  const project = await world.project();
+  const definitionJson = definitionText(definition);
+  const { standingProgram } = await project.standing.createStandingProgram({ slug, definitionJson });
+  const id = standingProgram?.id ?? "";
+  if (approves) await project.decide(id, "proceed");
+  world.goTo("2026-06-01T09:15:05Z");
+  return { ...project, id, client: clientOf(project), project, definitionJson };
+}
+
+test("acceptance 16: a tool that changed is followed: what is due starts as another version, which says why", async () => {
+  const { id, standing, runs } = await drifted("follows", {});
+  const [run] = await runs(id, 1);
+  expect(run).toMatchObject({ version: 2 });
+  expect(run && stateOf(run)).toMatch(/^(?:started|ended)$/);
+  const ended = await settled(async () => {
+    const [found] = await runs(id, 1);
+    return found?.jobStatus !== "" && found;
+  });
+  expect(ended.jobStatus).toBe("succeeded");
+  const { versions, standingProgram } = await standing.getStandingProgram({ id });
+  expect(standingProgram).toMatchObject({ version: 2, state: StandingState.ACTIVE });
+  expect(versions.map(({ note }) => note)).toEqual(["follows desk.get_item: version 1.2.3 -> 1.3.0", ""]);
+  // Once it has followed there is nothing more to follow.
+  world.goTo("2026-06-01T09:30:05Z");
+  expect((await runs(id, 2)).map(({ version }) => version)).toEqual([2, 2]);
+});
+
+test("acceptance 16: what would have faults by the new definitions pauses, with all of them", async () => {
+  const call = (name: string) => ({ id: name, call: "desk.send_keyed", entity: "ops", args: { text: name } });
+  const program = { version: 1, title: "Keyed", steps: [call("one"), call("two")] };
+  const { id, client, runs } = await drifted("faulty", { program });
+  const [run] = await runs(id, 1);
+  expect(run && stateOf(run)).toBe("refused drift");
+  const { standingProgram } = await client.getStandingProgram({ id });
+  expect(standingProgram).toMatchObject({ state: StandingState.PAUSED, pauseReason: "drift", version: 1 });
+  expect(standingProgram?.pauseDetail).toMatch(/desk\.send_keyed: gone/);
+  expect(standingProgram?.pauseDetail).toMatch(/program\/steps\/0.*program\/steps\/1/s);
+  expect(await refusalOf(client.resumeStandingProgram({ id }))).toMatchObject({ reason: "PAUSE_CAUSE_STANDS" });
+  const { details: faults } = await refusalsOf(client.resumeStandingProgram({ id, adopt: true }));
+  expect(faults.map(({ reason }) => reason)).toEqual(["PROGRAM_TOOL_UNKNOWN", "PROGRAM_TOOL_UNKNOWN"]);
+});
+
+test("acceptance 16: a program that is to pause does, and goes on with the new definitions once it is told to", async () => {
+  const { id, client, runs } = await drifted("pauses", { drift: "pause" });
+  const [run] = await runs(id, 1);
+  expect(run && stateOf(run)).toBe("refused drift");
+  expect(await refusalOf(client.resumeStandingProgram({ id }))).toMatchObject({ reason: "PAUSE_CAUSE_STANDS" });
+  const { standingProgram } = await client.resumeStandingProgram({ id, adopt: true });
+  expect(standingProgram).toMatchObject({ state: StandingState.ACTIVE, version: 2, pauseReason: "" });
+  world.goTo("2026-06-01T09:30:05Z");
+  expect((await runs(id, 2)).map(({ version }) => version)).toEqual([1, 2]);
+});
+
+test("acceptance 16: what people approved pauses, and is asked about anew by an approver's key alone", async () => {
+  const { id, client, project, runs, decide, definitionJson } = await drifted(
+    "granted",
+    { program: clearing("d") },
+    true,
+  );
+  const [run] = await runs(id, 1);
+  expect(run && stateOf(run)).toBe("refused drift");
+  const byMember = clientOf(project, "member").resumeStandingProgram({ id, adopt: true });
+  expect(await refusalOf(byMember)).toMatchObject({ reason: "APPROVER_ROLE_REQUIRED" });
+  const { standingProgram } = await client.resumeStandingProgram({ id, adopt: true });
+  expect(standingProgram).toMatchObject({ state: StandingState.PAUSED, version: 1, pendingVersion: 2 });
+  expect(await refusalOf(client.resumeStandingProgram({ id }))).toMatchObject({ reason: "PAUSE_CAUSE_STANDS" });
+  await decide(id, "proceed");
+  const { standingProgram: active } = await client.getStandingProgram({ id });
+  expect(active).toMatchObject({ state: StandingState.ACTIVE, version: 2, pendingVersion: 0, pauseReason: "" });
+  const follows = JSON.stringify({ ...JSON.parse(definitionJson), drift: "follow" });
+  const refused = client.createStandingProgram({ slug: "no", definitionJson: follows });
+  expect(await refusalOf(refused)).toMatchObject({ reason: "POLICY_INVALID", field: "definitionJson/drift" });
+});

@@ -271,10 +271,10 @@ function decidePoll(
   { polled, candidates, seen, filtered }: PreparedPoll,
   held: StandingRunReason | undefined,
 ): void {
-  const { failures, nextAt, isKeyGone } = polled;
+  const { failures, nextAt, hold } = polled;
   book.nextAt = nextAt;
-  if (isKeyGone) {
-    if (book.state === "active") book.pause("key_revoked", detailOf.key_revoked(book.facts.version.record.keyId));
+  if (hold !== undefined) {
+    if (book.state === "active") book.pause(hold.reason, hold.detail);
     return;
   }
   book.seen += seen - candidates.length;

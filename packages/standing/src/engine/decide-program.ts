@@ -115,10 +115,10 @@ function decideEvents(book: Book, { events }: ProgramDue, held: Held | undefined
 
 /** Decides about what a poll found, and about what it means that it failed. */
 function decidePoll(book: Book, { polled, candidates, seen, filtered }: PreparedPoll, held: Held | undefined): void {
-  const { failures, nextAt, isKeyGone } = polled;
+  const { failures, nextAt, hold } = polled;
   book.nextAt = nextAt;
-  if (isKeyGone) {
-    if (book.state === "active") book.pause("key_revoked", detailOf.key_revoked(book.facts.version.record.keyId));
+  if (hold !== undefined) {
+    if (book.state === "active") book.pause(hold.reason, hold.detail);
     return;
   }
   book.seen += seen - candidates.length;

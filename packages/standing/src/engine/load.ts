@@ -96,7 +96,7 @@ function isConcerned({ id, deletedAt }: StandingProgramRecord, { has, calls, eve
 }
 
 /** Whether what waits of a program is started still: also where nothing more is due of it. */
-export function isStanding({ state, deletedAt }: StandingProgramRecord): boolean {
+function isStanding({ state, deletedAt }: StandingProgramRecord): boolean {
   return (state === "active" || state === "ended") && deletedAt === null;
 }
 
@@ -130,6 +130,6 @@ function driftOf({ drifts }: Prepared, { id, version }: StandingProgramRecord): 
 }
 
 /** Names the version of today of a program. */
-export function nameOf({ id: programId, projectId, version }: StandingProgramRecord): VersionName {
+function nameOf({ id: programId, projectId, version }: StandingProgramRecord): VersionName {
   return { programId, projectId, version };
 }

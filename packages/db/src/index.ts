@@ -276,6 +276,7 @@ export {
   findUsableKeys,
   readStandingRates,
   readStandingUsage,
+  type StandingRate,
   type StandingUsage,
   sweepStandingRates,
   writeStandingRates,

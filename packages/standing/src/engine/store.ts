@@ -24,7 +24,8 @@ import {
   writeSeenKeys,
   writeStandingRates,
 } from "@svc/db";
-import { dayOf, type StartedRun } from "../decide/book.ts";
+import { dayOf } from "../decide/book.ts";
+import type { StartedRun } from "../decide/occurrence.ts";
 import { windowChangeOf } from "../decide/windows.ts";
 import { storePoll } from "../poll/store.ts";
 import { stopListening } from "../programs/listen.ts";

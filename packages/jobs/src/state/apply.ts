@@ -181,7 +181,7 @@ const editors: { readonly [Kind in Edit["kind"]]: (draft: Draft, edit: Extract<E
     job.positions = job.positions.map((position) => {
       if (position.index !== index) return position;
       const now = position.progress?.now;
-      return { index, progress: now === undefined ? progress : { ...progress, now } };
+      return { ...position, progress: now === undefined ? progress : { ...progress, now } };
     });
   },
   block: ({ job }, { stepId, block }) => {

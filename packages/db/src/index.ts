@@ -276,6 +276,7 @@ export {
   findUsableKeys,
   readStandingRates,
   readStandingUsage,
+  type StandingRate,
   type StandingUsage,
   sweepStandingRates,
   writeStandingRates,
@@ -289,6 +290,19 @@ export {
   lockStandingStarts,
   wakeWaitingStandingRuns,
 } from "./standing/end.ts";
+export {
+  countOpenStandingRuns,
+  type LaneName,
+  type LaneRoom,
+  type LateBound,
+  listWaitingStandingLanes,
+  readQueuedStandingRuns,
+  readStandingLanes,
+  readStandingWakes,
+  type StandingLane,
+  type StandingWakes,
+  skipLateStandingRuns,
+} from "./standing/lanes.ts";
 export {
   closeStandingListener,
   countStandingListeners,
@@ -329,19 +343,13 @@ export {
   changeStandingRuns,
   countEndedStandingRuns,
   insertStandingRuns,
-  type LaneRoom,
-  type LateBound,
   mergeSkippedStandingRuns,
   type NewStandingRun,
   readLastStandingRuns,
-  readQueuedStandingRuns,
-  readStandingLanes,
   type SkippedAgain,
-  type StandingLane,
   type StandingRunChange,
   type StandingRunRecord,
   type StandingRunRepository,
-  skipLateStandingRuns,
   standingRunsForProject,
 } from "./standing/runs.ts";
 export {

@@ -1,6 +1,15 @@
 import type { StandingProgramId } from "@svc/core";
-import type { ClaimedArrival, ClaimedDueTask, StandingListener, StandingProgramRecord } from "@svc/db";
-import type { ClosingWindow, Occurrence } from "../decide/book.ts";
+import type {
+  ClaimedArrival,
+  ClaimedDueTask,
+  CountedRun,
+  StandingLane,
+  StandingListener,
+  StandingProgramRecord,
+  StandingRunReason,
+  StandingRunRecord,
+} from "@svc/db";
+import type { ClosingWindow, Occurrence } from "../decide/occurrence.ts";
 import type { Polled } from "../poll/polled.ts";
 import type { LoadedVersion } from "../versions.ts";
 import type { Drifted } from "./drift.ts";
@@ -68,3 +77,50 @@ export type Prepared = {
   /** Arrivals that are too large to be taken with the others. */
   readonly left: readonly ClaimedArrival[];
 };
+
+/** What of one program one transaction decides about, with what it rests on. The program is locked. */
+export type ProgramDue = {
+  readonly program: StandingProgramRecord;
+  /** Its version of today. */
+  readonly version: LoadedVersion;
+  /** Runs whose end is counted now. */
+  readonly counted: readonly CountedRun[];
+  /** Runs that waited for longer than they may, and were left out. */
+  readonly late: number;
+  /** What is open in the lanes that are decided about. */
+  readonly lanes: readonly StandingLane[];
+  /** Runs that wait and whose lane has room, each with its version: that may be one that another took over from. */
+  readonly waiting: readonly { readonly run: StandingRunRecord; readonly version: LoadedVersion }[];
+  /** More wait than are looked at. */
+  readonly hasMore: boolean;
+  /** Whether its waiting runs were due to be looked at. */
+  readonly isAdmitted: boolean;
+  /** Windows whose time is over. */
+  readonly closing: readonly ClosingWindow[];
+  /** What is due of its schedule; undefined where that was not looked at. */
+  readonly fire: PreparedFire | undefined;
+  readonly events: readonly HeardEvent[];
+  readonly poll: PreparedPoll | undefined;
+  readonly calls: readonly Candidate[];
+  /** Why nothing of it can start, since its tools have changed. */
+  readonly drifted: string | undefined;
+};
+
+/** An event for a program. `skipped`: why it is left out whatever it is; its program listens no more. */
+export type HeardEvent = { readonly candidate: Candidate; readonly skipped: StandingRunReason | undefined };
+
+/** Everything that is new of a program: what its policies are asked about. */
+export function candidatesOf({
+  fire,
+  poll,
+  events,
+  calls,
+}: Pick<ProgramDue, "fire" | "poll" | "events" | "calls">): readonly Candidate[] {
+  const heard = events.flatMap(({ skipped, candidate }) => (skipped === undefined ? [candidate] : []));
+  return [...(fire?.candidates ?? []), ...(poll?.candidates ?? []), ...heard, ...calls];
+}
+
+/** What `when` let pass, or could not be told of. */
+export function isWanted({ filtered }: Candidate): boolean {
+  return "error" in filtered || filtered.isDue;
+}

@@ -14,12 +14,13 @@ import {
   wakeWaitingStandingRuns,
   withTransaction,
 } from "@svc/db";
-import type { Occurrence } from "../decide/book.ts";
+import type { Occurrence } from "../decide/occurrence.ts";
 import type { Polled } from "../poll/polled.ts";
 import { createPoller, type Poller } from "../poll/poller.ts";
-import { type Decided, decideBatch, StaleBatchError } from "./batch.ts";
+import { type Decided, decideBatch } from "./batch.ts";
 import type { StandingContext } from "./context.ts";
 import { type Batch, emptyBatch } from "./due.ts";
+import { StaleBatchError } from "./load.ts";
 import { prepare } from "./prepare.ts";
 import { storeBatch } from "./store.ts";
 

@@ -12,9 +12,9 @@ import {
   type StandingProgramRecord,
   type StandingRunRecord,
 } from "@svc/db";
-import type { ClosingWindow, Occurrence } from "../decide/book.ts";
 import { eventOf, givenOfEvents, occurrenceOfEvent } from "../decide/event.ts";
 import { givenOf } from "../decide/given.ts";
+import type { ClosingWindow, Occurrence } from "../decide/occurrence.ts";
 import { bounds } from "../definition/forms.ts";
 import { preparePolls } from "../poll/prepare.ts";
 import type { LoadedVersion } from "../versions.ts";

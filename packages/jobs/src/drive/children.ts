@@ -116,7 +116,8 @@ export type OpenChild = {
 export function openChildren({ positions, loaded }: JobState): readonly OpenChild[] {
   return positions.flatMap(({ index, progress }): OpenChild[] => {
     const instruction = loaded.flow.instructions[index];
-    if (instruction?.kind !== "step") return [];
+    // What a step that failed ran has ended.
+    if (instruction?.kind !== "step" || progress?.hasFailed === true) return [];
     const { step } = instruction;
     if (step.kind === "run" && progress?.kind === "run") {
       const { childId: id } = progress;

@@ -291,6 +291,19 @@ export {
   wakeWaitingStandingRuns,
 } from "./standing/end.ts";
 export {
+  countOpenStandingRuns,
+  type LaneName,
+  type LaneRoom,
+  type LateBound,
+  listWaitingStandingLanes,
+  readQueuedStandingRuns,
+  readStandingLanes,
+  readStandingWakes,
+  type StandingLane,
+  type StandingWakes,
+  skipLateStandingRuns,
+} from "./standing/lanes.ts";
+export {
   closeStandingListener,
   countStandingListeners,
   findStandingListeners,
@@ -330,19 +343,13 @@ export {
   changeStandingRuns,
   countEndedStandingRuns,
   insertStandingRuns,
-  type LaneRoom,
-  type LateBound,
   mergeSkippedStandingRuns,
   type NewStandingRun,
   readLastStandingRuns,
-  readQueuedStandingRuns,
-  readStandingLanes,
   type SkippedAgain,
-  type StandingLane,
   type StandingRunChange,
   type StandingRunRecord,
   type StandingRunRepository,
-  skipLateStandingRuns,
   standingRunsForProject,
 } from "./standing/runs.ts";
 export {

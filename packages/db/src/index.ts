@@ -24,7 +24,7 @@ export { type PaceKey, type PaceRow, readCallPaces, writeCallPaces } from "./cal
 export { type CallLimitRepository, type CallLimitRow, callLimitsForProject } from "./call-limits/repo.ts";
 export { sweepCallPaces } from "./call-limits/sweep.ts";
 export { beginKeyedToolCalls } from "./calls/begin-keyed.ts";
-export { doubtRunningToolCall, doubtRunningToolCalls } from "./calls/doubt-running.ts";
+export { doubtRunningToolCall, doubtRunningToolCalls, type LostCallSearch } from "./calls/doubt-running.ts";
 export { findToolCallKeyHolders, type ToolCallKeyHolder } from "./calls/find-key-holders.ts";
 export { type CallRecord, putToolCalls } from "./calls/put.ts";
 export { releaseToolCallKey } from "./calls/release-key.ts";
@@ -138,7 +138,7 @@ export { findJobTwin } from "./jobs/find-twin.ts";
 export { findKeyedJob, insertJobs } from "./jobs/insert.ts";
 export { findJobQuotaReached, insertJobsInRoom } from "./jobs/insert-batch.ts";
 export { type JobWithSteps, loadJob, loadJobsWithSteps } from "./jobs/load.ts";
-export { type JobProgramRecord, loadJobProgram } from "./jobs/load-program.ts";
+export { type JobProgramName, type JobProgramRecord, loadJobPins, loadJobProgram } from "./jobs/load-program.ts";
 export { loadJobSteps } from "./jobs/load-steps.ts";
 export { lockJob } from "./jobs/lock.ts";
 export { clearJobLoopHolds, countJobLoopHold } from "./jobs/loop-holds.ts";
@@ -291,6 +291,19 @@ export {
   wakeWaitingStandingRuns,
 } from "./standing/end.ts";
 export {
+  countOpenStandingRuns,
+  type LaneName,
+  type LaneRoom,
+  type LateBound,
+  listWaitingStandingLanes,
+  readQueuedStandingRuns,
+  readStandingLanes,
+  readStandingWakes,
+  type StandingLane,
+  type StandingWakes,
+  skipLateStandingRuns,
+} from "./standing/lanes.ts";
+export {
   closeStandingListener,
   countStandingListeners,
   findStandingListeners,
@@ -330,19 +343,13 @@ export {
   changeStandingRuns,
   countEndedStandingRuns,
   insertStandingRuns,
-  type LaneRoom,
-  type LateBound,
   mergeSkippedStandingRuns,
   type NewStandingRun,
   readLastStandingRuns,
-  readQueuedStandingRuns,
-  readStandingLanes,
   type SkippedAgain,
-  type StandingLane,
   type StandingRunChange,
   type StandingRunRecord,
   type StandingRunRepository,
-  skipLateStandingRuns,
   standingRunsForProject,
 } from "./standing/runs.ts";
 export {

@@ -87,7 +87,7 @@ export type ProgramDue = {
   readonly counted: readonly CountedRun[];
   /** Runs that waited for longer than they may, and were left out. */
   readonly late: number;
-  /** What is open of it. */
+  /** What is open in the lanes that are decided about. */
   readonly lanes: readonly StandingLane[];
   /** Runs that wait and whose lane has room, each with its version: that may be one that another took over from. */
   readonly waiting: readonly { readonly run: StandingRunRecord; readonly version: LoadedVersion }[];
@@ -110,7 +110,12 @@ export type ProgramDue = {
 export type HeardEvent = { readonly candidate: Candidate; readonly skipped: StandingRunReason | undefined };
 
 /** Everything that is new of a program: what its policies are asked about. */
-export function candidatesOf({ fire, poll, events, calls }: ProgramDue): readonly Candidate[] {
+export function candidatesOf({
+  fire,
+  poll,
+  events,
+  calls,
+}: Pick<ProgramDue, "fire" | "poll" | "events" | "calls">): readonly Candidate[] {
   const heard = events.flatMap(({ skipped, candidate }) => (skipped === undefined ? [candidate] : []));
   return [...(fire?.candidates ?? []), ...(poll?.candidates ?? []), ...heard, ...calls];
 }

@@ -1,4 +1,4 @@
-import { createId, type Id, type JsonObject, type StandingRunId } from "@svc/core";
+import { type BackfillId, createId, type Id, type JsonObject, type StandingRunId } from "@svc/core";
 import type {
   NewStandingRun,
   StandingLane,
@@ -29,6 +29,8 @@ export type Occurrence = Pick<
   readonly given?: JsonObject | undefined;
   /** The event that it is, where it is one. */
   readonly event?: CollectedEvent | undefined;
+  /** The backfill that makes it due again, or late. */
+  readonly backfillId?: BackfillId | undefined;
 };
 
 /** A window whose time is over, with what it hands over. */

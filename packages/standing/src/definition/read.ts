@@ -17,7 +17,6 @@ import {
   type Definition,
   givenTypeOf,
   type Overlap,
-  type OverlapPolicy,
   type Rate,
   type Source,
 } from "./definition.ts";
@@ -152,8 +151,6 @@ function readBudget(node: Node, reader: ShapeReader, faults: DefinitionFaults): 
   return { runs, toolCalls, writes, whenOver: reader.oneOf(fields.at("whenOver"), ["queue", "skip"]) ?? "queue" };
 }
 
-const policies: readonly OverlapPolicy[] = ["skip", "queueOne", "queueAll", "cancelRunning", "allow"];
-
 function readOverlap(
   node: Node,
   reader: ShapeReader,
@@ -162,7 +159,7 @@ function readOverlap(
   const fields = node.value === undefined ? undefined : reader.fields(node, overlapForm);
   const at = (name: string): Node => fields?.at(name) ?? { value: undefined, path: [] };
   const policy =
-    reader.oneOf(at("policy"), policies) ?? (source === undefined || source.kind === "schedule" ? "skip" : "queueAll");
+    reader.oneOf(at("policy"), overlapPolicies) ?? (source === undefined || source.kind === "schedule" ? "skip" : "queueAll");
   return {
     policy,
     max: reader.number(at("max"), bounds.overlapMax) ?? (policy === "allow" ? bounds.overlapMax.max : 1),

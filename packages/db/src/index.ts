@@ -300,6 +300,7 @@ export {
   findUsableKeys,
   readStandingRates,
   readStandingUsage,
+  type StandingRate,
   type StandingUsage,
   sweepStandingRates,
   writeStandingRates,

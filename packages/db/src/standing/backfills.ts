@@ -1,11 +1,4 @@
-import {
-  type BackfillId,
-  type EventId,
-  idOfUuid,
-  type ProjectId,
-  type StandingProgramId,
-  uuidOfId,
-} from "@svc/core";
+import { type BackfillId, type EventId, idOfUuid, type ProjectId, type StandingProgramId, uuidOfId } from "@svc/core";
 import { and, eq, isNull } from "drizzle-orm";
 import type { Executor } from "../connect.ts";
 import { standingBackfills, standingRuns } from "../schema/standing.ts";

@@ -1,9 +1,8 @@
 import type { BackfillMove, BackfillReason, NewStandingRun, SourceRun } from "@svc/db";
 import type { Book } from "../decide/book.ts";
-import type { Candidate } from "../engine/due.ts";
+import type { Candidate, DueBackfill, LookedAt } from "../engine/due.ts";
 import { dedupeKeyOf, dedupeShiftOf, isSeen } from "./dedupe.ts";
-import type { DueBackfill } from "./load.ts";
-import { againKey, allowanceOfBackfill, hasItsRun, type LookedAt } from "./prepare.ts";
+import { againKey, allowanceOfBackfill, hasItsRun } from "./prepare.ts";
 
 /** What a step of a backfill came to. */
 export type SteppedBackfill = {

@@ -1,25 +1,14 @@
-import type { EventId, StandingProgramId } from "@svc/core";
+import type { StandingProgramId } from "@svc/core";
 import {
   type Executor,
   findRunningBackfill,
   findSourceRuns,
   findTakenEvents,
   readSeenKeys,
-  type SourceRun,
   type StandingProgramRecord,
 } from "@svc/db";
+import type { DueBackfill, PreparedBackfill } from "../engine/due.ts";
 import { dedupeKeyOf } from "./dedupe.ts";
-import type { PreparedBackfill } from "./prepare.ts";
-
-/** What a backfill comes to, with what there is of it. Its program is locked. */
-export type DueBackfill = PreparedBackfill & {
-  /** Runs that occurrences have, by the names of these. */
-  readonly runs: ReadonlyMap<string, SourceRun>;
-  /** Events that are no business of it. */
-  readonly taken: ReadonlyMap<EventId, { readonly isUndecided: boolean }>;
-  /** Until when keys of `dedupe` are remembered. */
-  readonly seen: ReadonlyMap<string, number>;
-};
 
 /**
  * What was found of the backfill of a locked program, with what it is decided by. Undefined where there is none any more; "moved" where

@@ -1,7 +1,7 @@
 import { type EventId, firstUuidAt, type JsonObject, type ProjectId, type StandingProgramId } from "@svc/core";
 import { type BackfillRecord, type EventWalk, readArrivedEvents, uuidAfterEvent, walkBackfillEvents } from "@svc/db";
-import type { Occurrence } from "../decide/book.ts";
 import { eventOf, occurrenceOfEvent } from "../decide/event.ts";
+import type { Occurrence } from "../decide/occurrence.ts";
 import type { Source } from "../definition/definition.ts";
 import type { StandingContext } from "../engine/context.ts";
 import { breath } from "../schedule/read.ts";

@@ -8,28 +8,12 @@ import {
   type StandingProgramRecord,
   type StandingRunState,
 } from "@svc/db";
+import type { Occurrence } from "../decide/occurrence.ts";
 import { bounds } from "../definition/forms.ts";
 import type { StandingContext } from "../engine/context.ts";
-import type { Candidate, Filtered } from "../engine/due.ts";
+import type { Filtered, LookedAt, PreparedBackfill } from "../engine/due.ts";
 import type { LoadedVersion } from "../versions.ts";
 import { type Looked, lookThrough } from "./looked.ts";
-
-/** Something that a backfill comes to, with what `when` says of it; undefined: it is passed by. */
-export type LookedAt = Looked & { readonly candidate: Candidate | undefined };
-
-/** What a backfill comes to next, as the store stood. */
-export type PreparedBackfill = {
-  readonly record: BackfillRecord;
-  /** The program's version of today, by its number. */
-  readonly versionNumber: number;
-  /** What it goes on by; undefined where the program has another definition by now: nothing more is made up for. */
-  readonly version: LoadedVersion | undefined;
-  readonly looks: readonly LookedAt[];
-  /** Whether nothing comes after these. */
-  readonly isWhole: boolean;
-  /** What may be started now. */
-  readonly allowance: Allowance;
-};
 
 /** Things that one step comes to, and bytes of their events. */
 const looksMax = 500;
@@ -52,7 +36,7 @@ export function allowanceOfBackfill(
 }
 
 /** Asks `when` of a version about an occurrence. */
-type AskWhen = (version: LoadedVersion, candidate: Pick<Candidate, "occurrence">, work: Work) => Promise<Filtered>;
+type AskWhen = (version: LoadedVersion, occurrence: Occurrence, work: Work) => Promise<Filtered>;
 
 /** Finds out what backfills come to next whose tasks are in a batch. */
 export async function prepareBackfills(
@@ -68,7 +52,11 @@ export async function prepareBackfills(
     const work = workOf(program.projectId);
     prepared.set(
       program.id,
-      await prepareOne(context, { program, record }, (version, of) => ask(version, of, work)),
+      await prepareOne(context, { program, record }, async (version, occurrence) => {
+        const filtered = await ask(version, occurrence, work);
+        if (work.isSliceOver()) await work.turn();
+        return filtered;
+      }),
     );
   }
   return prepared;
@@ -77,7 +65,7 @@ export async function prepareBackfills(
 async function prepareOne(
   context: StandingContext,
   { program, record }: { readonly program: StandingProgramRecord; readonly record: BackfillRecord },
-  ask: (version: LoadedVersion, candidate: Pick<Candidate, "occurrence">) => Promise<Filtered>,
+  ask: (version: LoadedVersion, occurrence: Occurrence) => Promise<Filtered>,
 ): Promise<PreparedBackfill> {
   const { version: versionNumber } = program;
   const today = await versionFor(context, program, record);
@@ -92,7 +80,7 @@ async function prepareOne(
     if (isFull || wanted === allowance.count) return { ...of, looks, isWhole: false };
     const occurrence = looked.occurrence && ofBackfill(looked.occurrence, record);
     // What has a run was let pass by its condition.
-    const filtered = occurrence === undefined || isPassed ? { isDue: true } : await ask(version, { occurrence });
+    const filtered = occurrence === undefined || isPassed ? { isDue: true } : await ask(version, occurrence);
     if (occurrence !== undefined && !isPassed && ("error" in filtered || filtered.isDue)) wanted++;
     bytes += occurrence?.event?.bytes ?? 0;
     looks.push({ ...looked, candidate: occurrence && { occurrence, version, filtered } });
@@ -125,10 +113,7 @@ export function byPolicyOf({ policy }: Pick<BackfillRecord, "policy">, version: 
 }
 
 /** An occurrence as a backfill makes it due. */
-function ofBackfill(
-  occurrence: NonNullable<Looked["occurrence"]>,
-  { id, again, callerKeyId }: BackfillRecord,
-): NonNullable<Looked["occurrence"]> {
+function ofBackfill(occurrence: Occurrence, { id, again, callerKeyId }: BackfillRecord): Occurrence {
   const sourceKey = again ? againKey(id, occurrence.sourceKey) : occurrence.sourceKey;
   return { ...occurrence, sourceKey, callerKeyId, backfillId: id };
 }
@@ -141,7 +126,7 @@ export function againKey(id: BackfillRecord["id"], sourceKey: string): string {
 const chunk = 100;
 
 /** What is come to, with whether it has a run already: read for many at once. */
-async function* withRuns(
+export async function* withRuns(
   { db }: Pick<StandingContext, "db">,
   { programId, again }: Pick<BackfillRecord, "programId" | "again">,
   looks: AsyncGenerator<Looked>,

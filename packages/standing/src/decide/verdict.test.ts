@@ -1,6 +1,6 @@
 import { createId } from "@svc/core";
-import { expect, test } from "vitest";
 import type { OverlapPolicy } from "@svc/db";
+import { expect, test } from "vitest";
 import type { Overlap } from "../definition/definition.ts";
 import { decideStart, rateAfter, type StartFacts } from "./verdict.ts";
 

@@ -1,5 +1,6 @@
 import { parseId, type StandingProgramId } from "@svc/core";
 import {
+  armLostBackfills,
   armLostStandingPrograms,
   type ClaimedArrival,
   type ClaimedDueTask,
@@ -14,12 +15,13 @@ import {
   wakeWaitingStandingRuns,
   withTransaction,
 } from "@svc/db";
-import type { Occurrence } from "../decide/book.ts";
+import type { Occurrence } from "../decide/occurrence.ts";
 import type { Polled } from "../poll/polled.ts";
 import { createPoller, type Poller } from "../poll/poller.ts";
-import { type Decided, decideBatch, StaleBatchError } from "./batch.ts";
+import { type Decided, decideBatch } from "./batch.ts";
 import type { StandingContext } from "./context.ts";
 import { type Batch, emptyBatch } from "./due.ts";
+import { StaleBatchError } from "./load.ts";
 import { prepare } from "./prepare.ts";
 import { storeBatch } from "./store.ts";
 
@@ -69,7 +71,8 @@ export function createStandingEngine(context: StandingContext): StandingEngine {
       await clock.wait(rearmMs, stopped.signal);
       if (stopped.signal.aborted) return;
       try {
-        const count = await armLostStandingPrograms(context.db, clock.now() - rearmMs, rearmMax);
+        const programs = await armLostStandingPrograms(context.db, clock.now() - rearmMs, rearmMax);
+        const count = programs + (await armLostBackfills(context.db, clock.now(), rearmMax));
         if (count > 0) observer.rearmed(count);
       } catch (error) {
         observer.failed("claim", error);
@@ -108,8 +111,10 @@ async function look(context: StandingContext, poller: Poller): Promise<boolean> 
     await poller.take(tasks.filter(({ kind }) => kind === "poll"));
     await decideOrSplit(
       context,
-      tasks.filter(({ kind }) => kind !== "cancel" && kind !== "poll"),
+      tasks.filter(({ kind }) => kind !== "cancel" && kind !== "poll" && kind !== "backfill"),
     );
+    // Each looks through much: what is due by itself is not to wait for several of them.
+    for (const task of tasks) if (task.kind === "backfill") await decideOrSplit(context, [task]);
     for (const task of cancels) await cancelJob(context, task);
     return tasks.length + replays.length === limit;
   } catch (error) {
@@ -231,9 +236,14 @@ function tell({ observer, clock }: StandingContext, decided: readonly Decided[])
   for (const { program, book } of decided) {
     const { id: programId, projectId } = program;
     const made = [...book.newRuns, ...book.closed.values()];
-    for (const { id: runId, version, kind, state, reason, count, jobId, fireAt } of made) {
+    for (const { id: runId, version, kind, state, reason, count, jobId, fireAt, backfillId } of made) {
       const of = { runId, programId, projectId, version, kind, state, reason, count };
-      observer.decided({ ...of, jobId: jobId ?? undefined, lagMs: nowMs - fireAt });
+      observer.decided({
+        ...of,
+        jobId: jobId ?? undefined,
+        backfillId: backfillId ?? undefined,
+        lagMs: nowMs - fireAt,
+      });
     }
     if (book.state === "paused" && program.state !== "paused") observer.paused(programId, book.pauseReason);
   }

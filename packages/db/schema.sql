@@ -638,8 +638,11 @@ create table standing_runs (
 );
 CREATE INDEX standing_runs_closing ON public.standing_runs USING btree (program_id, not_before) WHERE (state = ANY (ARRAY['collecting'::text, 'closing'::text]));
 CREATE INDEX standing_runs_ended ON public.standing_runs USING btree (ended_at) WHERE (ended_at IS NOT NULL);
-CREATE INDEX standing_runs_open ON public.standing_runs USING btree (program_id, lane, id) WHERE (state = ANY (ARRAY['queued'::text, 'started'::text]));
+CREATE INDEX standing_runs_oldest ON public.standing_runs USING btree (program_id, decided_at) WHERE (state = 'queued'::text);
 CREATE INDEX standing_runs_program ON public.standing_runs USING btree (program_id, id);
+CREATE INDEX standing_runs_queued ON public.standing_runs USING btree (program_id, lane, id) WHERE (state = 'queued'::text);
+CREATE INDEX standing_runs_ready ON public.standing_runs USING btree (program_id, not_before) WHERE ((state = 'queued'::text) AND (not_before IS NOT NULL));
+CREATE INDEX standing_runs_running ON public.standing_runs USING btree (program_id, lane, id) WHERE (state = 'started'::text);
 CREATE UNIQUE INDEX standing_runs_source ON public.standing_runs USING btree (program_id, source_key);
 CREATE INDEX standing_runs_started ON public.standing_runs USING btree (project_id, id) WHERE (state = 'started'::text);
 CREATE INDEX standing_runs_uncounted ON public.standing_runs USING btree (program_id, id) WHERE ((state = 'ended'::text) AND (NOT is_counted));

@@ -32,6 +32,10 @@ test("what needs approval is asked about before it runs", async () => {
   expect((await run("show", "lost-deals")).printed.join("\n")).toMatch(/pending +version 1 waits for approval/);
   const jobs = await runTestCommand(["jobs", "list", "--mode", "rehearse"], variables);
   expect(jobs.printed[1]).toMatch(/ rehearse /);
+  const list = async () => (await runTestCommand(["asks", "list"], variables)).printed[1] ?? "";
+  await until(async () => (await list()) !== "");
+  const shown = await runTestCommand(["asks", "show", /ask_\w+/.exec(await list())?.[0] ?? ""], variables);
+  expect(shown.printed.join("\n")).toMatch(/^simulated +3 rows; 1 read; 3 writes not sent \(svc jobs show job_/m);
 });
 
 test.each(["report-each-morning", "look-every-quarter-hour", "greet-one-at-a-time"])(

@@ -283,6 +283,7 @@ export {
   type BackfillRecord,
   cancelBackfill,
   countBackfillEvents,
+  countWaitingRuns,
   type EventWalk,
   findBackfill,
   findRunningBackfill,
@@ -314,6 +315,19 @@ export {
   lockStandingStarts,
   wakeWaitingStandingRuns,
 } from "./standing/end.ts";
+export {
+  countOpenStandingRuns,
+  type LaneName,
+  type LaneRoom,
+  type LateBound,
+  listWaitingStandingLanes,
+  readQueuedStandingRuns,
+  readStandingLanes,
+  readStandingWakes,
+  type StandingLane,
+  type StandingWakes,
+  skipLateStandingRuns,
+} from "./standing/lanes.ts";
 export {
   closeStandingListener,
   countStandingListeners,
@@ -354,19 +368,13 @@ export {
   changeStandingRuns,
   countEndedStandingRuns,
   insertStandingRuns,
-  type LaneRoom,
-  type LateBound,
   mergeSkippedStandingRuns,
   type NewStandingRun,
   readLastStandingRuns,
-  readQueuedStandingRuns,
-  readStandingLanes,
   type SkippedAgain,
-  type StandingLane,
   type StandingRunChange,
   type StandingRunRecord,
   type StandingRunRepository,
-  skipLateStandingRuns,
   standingRunsForProject,
 } from "./standing/runs.ts";
 export {

@@ -191,7 +191,13 @@ export const standingRuns = pgTable(
   (table) => [
     uniqueIndex("standing_runs_source").on(table.programId, table.sourceKey),
     index("standing_runs_program").on(table.programId, table.id),
-    index("standing_runs_open").on(table.programId, table.lane, table.id).where(sql`state in ('queued', 'started')`),
+    index("standing_runs_running").on(table.programId, table.lane, table.id).where(sql`state = 'started'`),
+    index("standing_runs_queued").on(table.programId, table.lane, table.id).where(sql`state = 'queued'`),
+    // Which of those that wait may start first by its time, and which waits for the longest.
+    index("standing_runs_ready")
+      .on(table.programId, table.notBefore)
+      .where(sql`state = 'queued' and not_before is not null`),
+    index("standing_runs_oldest").on(table.programId, table.decidedAt).where(sql`state = 'queued'`),
     // One window of a key is open at a time.
     uniqueIndex("standing_runs_window").on(table.programId, table.lane).where(sql`state = 'collecting'`),
     index("standing_runs_closing").on(table.programId, table.notBefore).where(sql`state in ('collecting', 'closing')`),

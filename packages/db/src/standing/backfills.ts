@@ -77,13 +77,12 @@ export async function cancelBackfill(
   return skipped.length;
 }
 
-/** By standing_runs_open, then by primary key. */
+/** By standing_runs_queued, then by primary key. */
 const skipQueued = statement<{ id: string }>(
   "skip_queued_backfill_runs",
   `update standing_runs r set state = 'skipped', reason = 'cancelled', not_before = null, ended_at = $3::timestamptz
-   from (select id, state, backfill_id from standing_runs
-     where program_id = $1::uuid and state in ('queued', 'started') offset 0) w
-   where r.id = w.id and w.state = 'queued' and w.backfill_id = $2::uuid
+   from (select id, backfill_id from standing_runs where program_id = $1::uuid and state = 'queued' offset 0) w
+   where r.id = w.id and w.backfill_id = $2::uuid
    returning r.id::text as id`,
 );
 
@@ -92,6 +91,20 @@ function taskOf(
   dueAt: number,
 ): NewDueTask {
   return { ownerId, kind: "backfill", subject: "", projectId, dueAt };
+}
+
+/** By standing_runs_queued. */
+const countWaiting = statement<{ count: number }>(
+  "count_waiting_standing_runs",
+  `select count(*)::int4 as count from (
+     select from standing_runs where program_id = $1::uuid and state = 'queued'
+     order by program_id, lane, id limit $2::int4 offset 0) r`,
+);
+
+/** How many runs of a program wait, counted as far as `most`. */
+export async function countWaitingRuns(tx: Executor, programId: StandingProgramId, most: number): Promise<number> {
+  const [row] = await countWaiting(tx, [uuidOfId(programId), most]);
+  return row?.count ?? 0;
 }
 
 /** A run that an occurrence has. */

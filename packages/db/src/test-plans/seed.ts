@@ -142,6 +142,9 @@ function seedingOf(from: number, share: number): string[] {
        case when n % 100 = 1 then 'queued' when n % 100 = 2 then 'started' when n % 100 = 3 then 'skipped' else 'ended' end,
        case when n % 100 = 1 then 'project_runs' else '' end, seeded_at(n), seeded_at(n), ${id("job", "n")},
        case when n % 100 > 2 or n % 100 = 0 then seeded_at(n) end, n % 100 <> 4 from ${series(rowsMax)}`,
+    `insert into standing_runs (id, project_id, program_id, version, kind, source_key, lane, state, reason, fire_at, decided_at, not_before)
+     select ${id("srn", "100000 + n")}, ${one}, ${id("stp", "2")}, 1, 'event', 'e:' || ${id("srn", "100000 + n")}, '', 'queued', 'overlap', seeded_at(n), seeded_at(n),
+       case when n % 10 = 0 then seeded_at(100000 + n) end from ${series(1_500)}`,
     `insert into standing_listeners (program_id, from_version, project_id, trigger_slug, version, until_version, ended_at)
      select ${id("stp", "n")}, n, ${owner()}, 'desk.changed', 1, case when n % 3 = 0 then n + 1 end, case when n % 3 = 0 then seeded_at(n) end from ${series(half)}`,
     `insert into standing_arrivals (due_at, project_id, event_id, trigger_slug, routing_version)

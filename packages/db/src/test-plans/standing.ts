@@ -10,6 +10,7 @@ import {
   armLostBackfills,
   cancelBackfill,
   countBackfillEvents,
+  countWaitingRuns,
   findSourceRuns,
   findTakenEvents,
   renameSourceRuns,
@@ -32,6 +33,14 @@ import {
   lockStandingStarts,
   wakeWaitingStandingRuns,
 } from "../standing/end.ts";
+import {
+  countOpenStandingRuns,
+  listWaitingStandingLanes,
+  readQueuedStandingRuns,
+  readStandingLanes,
+  readStandingWakes,
+  skipLateStandingRuns,
+} from "../standing/lanes.ts";
 import { findStandingListeners, sweepStandingListeners } from "../standing/listeners.ts";
 import {
   findStandingSeen,
@@ -58,9 +67,6 @@ import {
   mergeSkippedStandingRuns,
   type NewStandingRun,
   readLastStandingRuns,
-  readQueuedStandingRuns,
-  readStandingLanes,
-  skipLateStandingRuns,
   standingRunsForProject,
 } from "../standing/runs.ts";
 import {
@@ -89,13 +95,16 @@ const projectId = seededId("prj", 1);
 /** The one with thousands of runs. */
 const programId = seededId("stp", 1);
 const programIds = Array.from({ length: 20 }, (_, index) => seededId("stp", index + 1));
+/** The one with thousands of runs that wait in one lane. */
+const queuedId = seededId("stp", 2);
+const queuedIds = [queuedId, ...programIds.slice(2)];
 const runId = seededId("srn", 1);
 const lease = { ownerId: programId, kind: "fire", subject: "", leaseToken: 1 } as const;
 const task = { ownerId: programId, kind: "fire", subject: "", projectId, dueAt: nowMs } as const;
 const arrival = { dueAt: seededAt(1), projectId, eventId: seededId("evt", 1), leaseToken: 1 };
 const arrivalKey = "standing_arrivals_key(due_at, project_id, event_id)";
 const taskKey = "due_tasks_key(owner_id, kind, subject)";
-const open = ["standing_runs_open(program_id)", "standing_runs_open(program_id, lane)"];
+const queued = "standing_runs_queued(program_id, lane)";
 const decided = { detail: "", notBefore: null, startedAt: null, endedAt: null, jobId: null, blockingJobId: null };
 
 const walk = {
@@ -202,7 +211,13 @@ export const standingPlans: readonly Plan[] = [
   {
     name: "skip_queued_backfill_runs",
     run: (db) => cancelBackfill(db, { id: seededId("bkf", 1), programId }, { reason: "requested", nowMs }),
-    reads: { standing_runs: [...open, "standing_runs_pkey(id)"] },
+    reads: { standing_runs: ["standing_runs_queued(program_id)", "standing_runs_pkey(id)"] },
+  },
+  {
+    name: "count_waiting_standing_runs",
+    run: (db) => countWaitingRuns(db, programId, 20),
+    reads: { standing_runs: "standing_runs_queued(program_id)" },
+    isOrdered: true,
   },
   {
     name: "find_standing_run_sources",
@@ -366,16 +381,45 @@ export const standingPlans: readonly Plan[] = [
     run: (db) => changeStandingRuns(db, [{ ...decided, id: runId, state: "queued", reason: "overlap" }]),
     reads: { standing_runs: "standing_runs_pkey(id)" },
   },
-  { name: "read_standing_lanes", run: (db) => readStandingLanes(db, programIds), reads: { standing_runs: open } },
+  {
+    name: "read_standing_lanes",
+    run: (db) => readStandingLanes(db, [{ programId: queuedId, lane: "", most: 100 }]),
+    reads: { standing_runs: ["standing_runs_running(program_id, lane)", queued, `${queued.slice(0, -1)}, id)`] },
+    rowsMax: { standing_runs: 120 },
+  },
+  {
+    name: "list_waiting_standing_lanes",
+    run: (db) => listWaitingStandingLanes(db, queuedIds),
+    reads: { standing_runs: ["standing_runs_queued(program_id)", queued] },
+    rowsMax: { standing_runs: 60 },
+  },
+  {
+    name: "count_open_standing_runs",
+    run: (db) => countOpenStandingRuns(db, queuedIds),
+    reads: {
+      standing_runs: [
+        "standing_runs_queued(program_id)",
+        "standing_runs_oldest(program_id)",
+        "standing_runs_running(program_id)",
+      ],
+    },
+  },
   {
     name: "read_queued_standing_runs",
-    run: (db) => readQueuedStandingRuns(db, [{ programId, lane: "", room: 1 }]),
-    reads: { standing_runs: open },
+    run: (db) => readQueuedStandingRuns(db, [{ programId: queuedId, lane: "", room: 1 }]),
+    reads: { standing_runs: queued },
+    rowsMax: { standing_runs: 10 },
+  },
+  {
+    name: "read_standing_wakes",
+    run: (db) => readStandingWakes(db, queuedIds, nowMs),
+    reads: { standing_runs: ["standing_runs_ready(program_id, not_before)", "standing_runs_oldest(program_id)"] },
+    rowsMax: { standing_runs: 60 },
   },
   {
     name: "skip_late_standing_runs",
-    run: (db) => skipLateStandingRuns(db, [{ programId, beforeMs: nowMs }], nowMs),
-    reads: { standing_runs: [...open, "standing_runs_pkey(id)"] },
+    run: (db) => skipLateStandingRuns(db, [{ programId: queuedId, beforeMs: nowMs }], nowMs),
+    reads: { standing_runs: ["standing_runs_oldest(program_id, decided_at)", "standing_runs_pkey(id)"] },
   },
   {
     name: "count_ended_standing_runs",
@@ -448,7 +492,8 @@ export const standingPlans: readonly Plan[] = [
     run: (db) => sweepStandingPrograms(db, seededAt(10), 100),
     reads: {
       standing_programs: ["standing_programs_deleted(deleted_at)", "standing_programs_pkey(id)"],
-      standing_runs: "standing_runs_program(program_id)",
+      // Whether one is there is told by either.
+      standing_runs: ["standing_runs_program(program_id)", "standing_runs_source(program_id)"],
       standing_versions: "standing_versions_key(program_id)",
       standing_usage: "standing_usage_key(program_id)",
       standing_polls: "standing_polls_pkey(program_id)",

@@ -82,10 +82,11 @@ export class RowChildren {
     return [...this.open.map(awaited), ...begun];
   }
 
-  /** The children that are known once all rows are stored as far as they are. */
-  places(): Readonly<Record<string, Id<"job">>> {
+  /** What the progress says of the children once all rows are stored as far as they are: nothing before the step has begun its first. */
+  known(): Pick<MapAt["progress"], "children"> {
     const known = [...this.#open, ...this.#begun, ...this.#ended];
-    return Object.fromEntries(known.map(([place, { id }]) => [place, id]));
+    if (known.length === 0 && this.#at.progress.children === undefined) return {};
+    return { children: Object.fromEntries(known.map(([place, { id }]) => [place, id])) };
   }
 
   /** Stores those that the act began. The log tells of the first of the step alone. */

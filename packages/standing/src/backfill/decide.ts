@@ -2,6 +2,7 @@ import type { BackfillMove, BackfillReason, NewStandingRun, SourceRun } from "@s
 import type { Book } from "../decide/book.ts";
 import type { Candidate, DueBackfill, LookedAt } from "../engine/due.ts";
 import { dedupeKeyOf, dedupeShiftOf, isSeen } from "./dedupe.ts";
+import { waitingMax } from "./load.ts";
 import { againKey, allowanceOfBackfill, hasItsRun } from "./prepare.ts";
 
 /** What a step of a backfill came to. */
@@ -15,8 +16,6 @@ export type SteppedBackfill = {
 
 /** Between two steps. */
 const stepMs = 1_000;
-/** As many runs of a program wait at most, for it to make others: what it makes waits in the past, and not in a queue. */
-const waitingMax = 20;
 /** When it looks again whether what waits has started, or what is new was decided about. */
 const waitMs = 2_000;
 

@@ -1,5 +1,6 @@
 import type { StandingProgramId } from "@svc/core";
 import {
+  countWaitingRuns,
   type Executor,
   findRunningBackfill,
   findSourceRuns,
@@ -9,6 +10,9 @@ import {
 } from "@svc/db";
 import type { DueBackfill, PreparedBackfill } from "../engine/due.ts";
 import { dedupeKeyOf } from "./dedupe.ts";
+
+/** As many runs of a program wait at most, for its backfill to make others: what it comes to waits in the past, and not in a queue. */
+export const waitingMax = 20;
 
 /**
  * What was found of the backfill of a locked program, with what it is decided by. Undefined where there is none any more; "moved" where
@@ -38,6 +42,7 @@ export async function loadBackfill(
     ),
     taken: record.again ? new Map() : await findTakenEvents(tx, { programId, projectId }, events),
     seen: await seenOf(tx, programId, prepared),
+    waiting: await countWaitingRuns(tx, programId, waitingMax),
   };
 }
 

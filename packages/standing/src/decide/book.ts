@@ -14,7 +14,15 @@ import type { LoadedVersion } from "../versions.ts";
 import { givenOf, keyOf } from "./given.ts";
 import { inputOf } from "./input.ts";
 import { Lanes } from "./lanes.ts";
-import { type ClosingWindow, changeOf, type Occurrence, runOf, type StartedRun } from "./occurrence.ts";
+import {
+  type ClosingWindow,
+  changeOf,
+  givenOfOccurrence,
+  givenOfWindow,
+  type Occurrence,
+  runOf,
+  type StartedRun,
+} from "./occurrence.ts";
 import { decideStart, type LaneFacts, rateAfter, type Used, type Verdict } from "./verdict.ts";
 import { Windows } from "./windows.ts";
 
@@ -100,7 +108,7 @@ export class Book {
   add(occurrence: Occurrence, version: LoadedVersion = this.facts.version): NewStandingRun {
     const { program } = this.facts;
     const { definition, record } = version;
-    const given = givenOf({ ...occurrence, previousAt: occurrence.previousAt ?? null }, definition.timeZone);
+    const given = givenOfOccurrence(occurrence, version);
     const gathered = occurrence.kind === "hand" ? undefined : this.#gather(occurrence, version, given);
     if (gathered !== undefined) return gathered;
     const lane = keyOf(definition.overlap.key, given);
@@ -142,10 +150,11 @@ export class Book {
   }
 
   /** Decides about a window whose time is over, as about what is due. */
-  close({ run, version, given: events }: ClosingWindow): void {
+  close(window: ClosingWindow): void {
     const { nowMs } = this.facts;
+    const { run, version } = window;
     const { definition } = version;
-    const given = givenOf({ ...run, fireAt: run.lastAt ?? run.fireAt, given: events }, definition.timeZone);
+    const given = givenOfWindow(window);
     const lane = keyOf(definition.overlap.key, given);
     const rateKey = keyOf(definition.rate?.key, given);
     const input = inputOf(version, given, undefined);

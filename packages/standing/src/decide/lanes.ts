@@ -4,7 +4,7 @@ import type { LaneFacts } from "./verdict.ts";
 
 type Lane = { started: number; queued: number; jobIds: Id<"job">[]; newestQueued: StandingRunId | null };
 
-/** What is open of a program, lane by lane: as the store had it, and as decisions change it. */
+/** What is open in those lanes of a program that are decided about: as the store had it, and as decisions change it. */
 export class Lanes {
   readonly #lanes: Map<string, Lane>;
 
@@ -43,10 +43,9 @@ export class Lanes {
   }
 
   #of(name: string): Lane {
-    const known = this.#lanes.get(name);
-    if (known !== undefined) return known;
-    const made: Lane = { started: 0, queued: 0, jobIds: [], newestQueued: null };
-    this.#lanes.set(name, made);
-    return made;
+    const lane = this.#lanes.get(name);
+    // Nothing is known of one that was not read, which is not the same as that nothing is open in it.
+    if (lane === undefined) throw new Error(`lane ${JSON.stringify(name)} was not read`);
+    return lane;
   }
 }

@@ -1,6 +1,8 @@
 import { type BackfillId, createId, type Id, type JsonObject } from "@svc/core";
 import type { NewStandingRun, StandingProgramRecord, StandingRunChange, StandingRunRecord } from "@svc/db";
+import type { Given } from "../definition/definition.ts";
 import type { LoadedVersion } from "../versions.ts";
+import { givenOf } from "./given.ts";
 import type { CollectedEvent } from "./windows.ts";
 
 /** Something that is due: a time of the schedule, an event, or a call. */
@@ -26,6 +28,21 @@ export type ClosingWindow = {
   readonly version: LoadedVersion;
   readonly given: JsonObject;
 };
+
+/** What the templates of a version are filled in with for something that is due. */
+export function givenOfOccurrence(occurrence: Occurrence, { definition }: Pick<LoadedVersion, "definition">): Given {
+  return givenOf({ ...occurrence, previousAt: occurrence.previousAt ?? null }, definition.timeZone);
+}
+
+/** The same for a window: it is of the time of its last event. */
+export function givenOfWindow({ run, version, given }: ClosingWindow): Given {
+  return givenOf({ ...run, fireAt: run.lastAt ?? run.fireAt, given }, version.definition.timeZone);
+}
+
+/** Whether an occurrence goes into a window, and is decided about once that is over. */
+export function isCollected({ kind, event }: Occurrence, { definition }: Pick<LoadedVersion, "definition">): boolean {
+  return kind !== "hand" && definition.collect !== undefined && event !== undefined;
+}
 
 /** A run that is started, with the input of its job. */
 export type StartedRun = {

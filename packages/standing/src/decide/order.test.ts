@@ -59,11 +59,14 @@ async function versionOf({ dedupe, collect, rate, budget, overlap, whenOver }: P
   } as unknown as LoadedVersion;
 }
 
+const nothingOpen = { programId, started: 0, queued: 0, jobIds: [], newestQueued: null };
+const lanes = ["x", "y"].map((lane) => ({ ...nothingOpen, lane }));
+
 function bookOf(version: LoadedVersion): Book {
   const program = { id: programId, projectId, state: "active", pauseReason: "", pauseDetail: "", nextAt: null };
   return new Book({
     program: { ...program, previousAt: null, failuresInRow: 0 } as unknown as Book["facts"]["program"],
-    ...{ version, lanes: [], rates: new Map(), seenKeys: new Map(), windows: [] as StandingRunRecord[], nowMs },
+    ...{ version, lanes, rates: new Map(), seenKeys: new Map(), windows: [] as StandingRunRecord[], nowMs },
     used: { runs: 0, toolCalls: 0, writes: 0 },
     room: { left: 1_000 },
     seal: () => Buffer.alloc(0),

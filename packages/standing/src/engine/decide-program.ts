@@ -57,11 +57,10 @@ export function decideProgram(
   return { called, backfill };
 }
 
-function stepBackfill(book: Book, { backfill, lanes }: ProgramDue): SteppedBackfill | undefined {
+function stepBackfill(book: Book, { backfill }: ProgramDue): SteppedBackfill | undefined {
   if (backfill === undefined) return undefined;
-  const waited = lanes.reduce((sum, { queued }) => sum + queued, 0);
   const waits = [...book.newRuns, ...book.closed.values()].filter(({ state }) => state === "queued").length;
-  return decideBackfill(book, backfill, waited + waits);
+  return decideBackfill(book, backfill, backfill.waiting + waits);
 }
 
 function countEnds(book: Book, { counted }: ProgramDue): void {

@@ -94,6 +94,8 @@ export type DueBackfill = PreparedBackfill & {
   readonly taken: ReadonlyMap<EventId, { readonly isUndecided: boolean }>;
   /** Until when keys of `dedupe` are remembered. */
   readonly seen: ReadonlyMap<string, number>;
+  /** Runs of the program that wait, counted as far as it is held back by them. */
+  readonly waiting: number;
 };
 
 /** What is found out before programs are locked: schedules are searched and expressions evaluated while nobody waits for it. */
@@ -118,7 +120,7 @@ export type ProgramDue = {
   readonly counted: readonly CountedRun[];
   /** Runs that waited for longer than they may, and were left out. */
   readonly late: number;
-  /** What is open of it. */
+  /** What is open in the lanes that are decided about. */
   readonly lanes: readonly StandingLane[];
   /** Runs that wait and whose lane has room, each with its version: that may be one that another took over from. */
   readonly waiting: readonly { readonly run: StandingRunRecord; readonly version: LoadedVersion }[];
@@ -143,7 +145,13 @@ export type ProgramDue = {
 export type HeardEvent = { readonly candidate: Candidate; readonly skipped: StandingRunReason | undefined };
 
 /** Everything that is new of a program: what its policies are asked about. */
-export function candidatesOf({ fire, poll, events, calls, backfill }: ProgramDue): readonly Candidate[] {
+export function candidatesOf({
+  fire,
+  poll,
+  events,
+  calls,
+  backfill,
+}: Pick<ProgramDue, "fire" | "poll" | "events" | "calls" | "backfill">): readonly Candidate[] {
   const heard = events.flatMap(({ skipped, candidate }) => (skipped === undefined ? [candidate] : []));
   const looked = (backfill?.looks ?? []).flatMap(({ candidate }) => candidate ?? []);
   return [...(fire?.candidates ?? []), ...(poll?.candidates ?? []), ...heard, ...calls, ...looked];

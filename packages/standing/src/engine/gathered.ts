@@ -1,7 +1,8 @@
 import type { StandingProgramId } from "@svc/core";
 import { type Executor, readSeenKeys, readStandingWindows, type WindowKey } from "@svc/db";
 import type { BookFacts } from "../decide/book.ts";
-import { givenOf, keyOf } from "../decide/given.ts";
+import { keyOf } from "../decide/given.ts";
+import { givenOfOccurrence } from "../decide/occurrence.ts";
 import { type Candidate, candidatesOf, type ProgramDue } from "./due.ts";
 
 /** What a book is told of keys: those that were seen, and windows that are open. */
@@ -33,10 +34,10 @@ export async function readGathered(
   });
 }
 
-function keysOf({ occurrence, version: { definition } }: Candidate): { dedupe?: string; collect?: string } {
-  const { dedupe, collect, timeZone } = definition;
+function keysOf({ occurrence, version }: Candidate): { dedupe?: string; collect?: string } {
+  const { dedupe, collect } = version.definition;
   if (occurrence.kind === "hand" || (dedupe === undefined && collect === undefined)) return {};
-  const given = givenOf({ ...occurrence, previousAt: occurrence.previousAt ?? null }, timeZone);
+  const given = givenOfOccurrence(occurrence, version);
   const seen = dedupe && keyOf(dedupe.key, given);
   const window = collect && occurrence.event && keyOf(collect.key, given);
   return {

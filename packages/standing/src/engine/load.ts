@@ -16,7 +16,7 @@ import type { VersionName } from "../versions.ts";
 import type { StandingContext } from "./context.ts";
 import type { Batch, DueBackfill, HeardEvent, Prepared, PreparedFire, PreparedPoll, ProgramDue } from "./due.ts";
 import { hearEvents } from "./events.ts";
-import { loadWaiting } from "./waiting.ts";
+import { type FreshDue, withWaiting } from "./waiting.ts";
 
 /** A program has moved on since its schedule was looked at: what was found is not to be stored. */
 export class StaleBatchError extends Error {}
@@ -40,26 +40,27 @@ export async function loadBatch(context: StandingContext, tx: Executor, load: Lo
   const at = claimed.programs.filter((program) => isConcerned(program, claimed));
   const closing = await stillClosing(tx, prepared, { ids: [...has("close")], nowMs });
   const admitted = at.filter(({ id, deletedAt }) => has("admit").has(id) && deletedAt === null);
-  const ids = admitted.map(({ id }) => id);
-  const counted = Map.groupBy(await countEndedStandingRuns(tx, ids), ({ programId }) => programId);
+  const ended = await countEndedStandingRuns(
+    tx,
+    admitted.map(({ id }) => id),
+  );
+  const counted = Map.groupBy(ended, ({ programId }) => programId);
   const versionOf = await context.versions.get(tx, at.map(nameOf));
-  const today = new Map(at.map((program) => [program.id, versionOf(nameOf(program))]));
-  const { late, lanes, waiting, left } = await loadWaiting(context, tx, { at, today, admitted, nowMs });
   const backfills = await loadBackfills(tx, at, claimed, prepared);
-  const dues = at.map((program): ProgramDue => {
+  const fresh = at.map((program): FreshDue => {
     const { id } = program;
     const version = versionOf(nameOf(program));
     const occurrences = calls.get(id) ?? [];
     return {
-      ...{ program, version, isAdmitted: has("admit").has(id), hasMore: left.has(id) },
-      ...{ counted: counted.get(id) ?? [], late: late.get(id) ?? 0 },
-      ...{ lanes: lanes.get(id) ?? [], waiting: waiting.get(id) ?? [], closing: closing.get(id) ?? [] },
-      ...{ events: eventsOf(id), poll: polls.get(id), drifted: driftOf(prepared, program) },
+      ...{ program, version, isAdmitted: has("admit").has(id), counted: counted.get(id) ?? [] },
+      ...{ closing: closing.get(id) ?? [], drifted: driftOf(prepared, program) },
+      ...{ events: eventsOf(id), poll: polls.get(id) },
       backfill: backfills.get(id),
       fire: has("fire").has(id) && isStanding(program) ? fireOf(prepared, program) : undefined,
       calls: occurrences.map(({ occurrence }) => ({ occurrence, version, filtered: { isDue: true } })),
     };
   });
+  const dues = await withWaiting(context, tx, fresh, nowMs);
   return { dues, held, heard };
 }
 

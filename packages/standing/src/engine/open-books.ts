@@ -9,8 +9,9 @@ import {
   type StandingUsage,
 } from "@svc/db";
 import { Book, dayOf } from "../decide/book.ts";
-import { givenOf, keyOf } from "../decide/given.ts";
-import type { ClosingWindow } from "../decide/occurrence.ts";
+import { keyOf } from "../decide/given.ts";
+import { type ClosingWindow, givenOfOccurrence, givenOfWindow } from "../decide/occurrence.ts";
+import type { Given } from "../definition/definition.ts";
 import { nextOfCron } from "../schedule/schedule.ts";
 import type { LoadedVersion } from "../versions.ts";
 import type { StandingContext } from "./context.ts";
@@ -99,16 +100,17 @@ async function readRates(
   return Map.groupBy(await readStandingRates(tx, keys), ({ programId }) => programId);
 }
 
-function rateKeyOf({ occurrence, version: { definition } }: Candidate): string | undefined {
-  const { rate, timeZone } = definition;
-  if (rate === undefined) return undefined;
-  const key = keyOf(rate.key, givenOf({ ...occurrence, previousAt: occurrence.previousAt ?? null }, timeZone));
-  return "fault" in key ? undefined : key.text;
+function rateKeyOf({ occurrence, version }: Candidate): string | undefined {
+  return rateKey(version, () => givenOfOccurrence(occurrence, version));
 }
 
-function rateKeyOfWindow({ run, version, given }: ClosingWindow): string | undefined {
-  const occurrence = { ...run, fireAt: run.lastAt ?? run.fireAt, input: undefined, given };
-  return rateKeyOf({ occurrence, version, filtered: { isDue: true } });
+function rateKeyOfWindow(window: ClosingWindow): string | undefined {
+  return rateKey(window.version, () => givenOfWindow(window));
+}
+
+function rateKey({ definition: { rate } }: LoadedVersion, given: () => Given): string | undefined {
+  const key = rate && keyOf(rate.key, given());
+  return key === undefined || "fault" in key ? undefined : key.text;
 }
 
 /** What programs with a budget used on their day. */

@@ -21,7 +21,7 @@ import {
   type NewStandingRun,
   nextStandingCloses,
   putDueTasks,
-  readStandingLanes,
+  readStandingWakes,
   renameSourceRuns,
   writeSeenKeys,
   writeStandingRates,
@@ -243,20 +243,16 @@ async function wakeTimesOf(tx: Executor, decided: readonly Decided[], nowMs: num
   const admitted = decided.filter(({ isAdmitted, book }) => isAdmitted && book.state !== "paused");
   const times = new Map<string, number>();
   if (admitted.length === 0) return times;
-  const lanes = Map.groupBy(
-    await readStandingLanes(
-      tx,
-      admitted.map(({ program }) => program.id),
-    ),
-    ({ programId }) => programId,
-  );
+  const ids = admitted.map(({ program }) => program.id);
+  const wakes = new Map((await readStandingWakes(tx, ids, nowMs)).map((one) => [one.programId, one]));
   for (const { program, version, hasMore } of admitted) {
     const { queueForMs } = version.definition.overlap;
-    const all = (lanes.get(program.id) ?? []).flatMap(({ notBefore, oldestDecidedAt }) => [
-      ...(notBefore === null ? [] : [Math.max(notBefore, nowMs + lookAgainMs)]),
-      ...(notBefore === null || notBefore <= nowMs ? [] : [notBefore]),
+    const { nextNotBefore = null, hasReady = false, oldestDecidedAt = null } = wakes.get(program.id) ?? {};
+    const all = [
+      ...(nextNotBefore === null ? [] : [nextNotBefore]),
+      ...(hasReady ? [nowMs + lookAgainMs] : []),
       ...(oldestDecidedAt === null ? [] : [Math.max(oldestDecidedAt + queueForMs + 1, nowMs + lookAgainMs)]),
-    ]);
+    ];
     if (hasMore) all.push(nowMs);
     if (all.length > 0) times.set(program.id, Math.min(...all));
   }

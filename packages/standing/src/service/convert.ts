@@ -3,7 +3,6 @@ import { timestampFromMs } from "@bufbuild/protobuf/wkt";
 import type { EventId } from "@svc/core";
 import type {
   NewStandingRun,
-  StandingLane,
   StandingPollRecord,
   StandingProgramRecord,
   StandingRunReason,
@@ -97,14 +96,14 @@ export type ProgramParts = {
   readonly lastRun: StandingRunRecord | undefined;
   /** Undefined before its first poll. */
   readonly poll: StandingPollRecord | undefined;
-  readonly lanes: readonly Pick<StandingLane, "started" | "queued">[];
+  /** Runs that wait, and those under way. */
+  readonly open: { readonly queued: number; readonly started: number };
   readonly usedToday: Pick<StandingUsage, "day" | "runs" | "toolCalls" | "writes">;
 };
 
 /** A standing program as callers read it. */
 export function toProgram(parts: ProgramParts): StandingProgram {
-  const { program, version, definitionJson, nextTimes, lastRun, lanes, usedToday, poll } = parts;
-  const sum = (name: "started" | "queued") => lanes.reduce((total, lane) => total + lane[name], 0);
+  const { program, version, definitionJson, nextTimes, lastRun, open, usedToday, poll } = parts;
   return create(StandingProgramSchema, {
     id: program.id,
     slug: program.slug,
@@ -128,8 +127,8 @@ export function toProgram(parts: ProgramParts): StandingProgram {
       seen: BigInt(program.seen),
       filtered: BigInt(program.filtered),
       failuresInRow: program.failuresInRow,
-      queued: sum("queued"),
-      underWay: sum("started"),
+      queued: open.queued,
+      underWay: open.started,
     },
     usedToday: {
       day: usedToday.day,

@@ -24,7 +24,7 @@ export { type PaceKey, type PaceRow, readCallPaces, writeCallPaces } from "./cal
 export { type CallLimitRepository, type CallLimitRow, callLimitsForProject } from "./call-limits/repo.ts";
 export { sweepCallPaces } from "./call-limits/sweep.ts";
 export { beginKeyedToolCalls } from "./calls/begin-keyed.ts";
-export { doubtRunningToolCall, doubtRunningToolCalls } from "./calls/doubt-running.ts";
+export { doubtRunningToolCall, doubtRunningToolCalls, type LostCallSearch } from "./calls/doubt-running.ts";
 export { findToolCallKeyHolders, type ToolCallKeyHolder } from "./calls/find-key-holders.ts";
 export { type CallRecord, putToolCalls } from "./calls/put.ts";
 export { releaseToolCallKey } from "./calls/release-key.ts";

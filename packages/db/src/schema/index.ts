@@ -1,5 +1,5 @@
 export { callLimits, callPaces } from "./call-limits.ts";
-export { toolCalls } from "./calls.ts";
+export { ledgerState, toolCalls } from "./calls.ts";
 export { privateToolkits } from "./catalog.ts";
 export { connectedAccounts } from "./connections.ts";
 export {

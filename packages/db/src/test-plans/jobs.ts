@@ -227,6 +227,7 @@ export const jobPlans: readonly Plan[] = [
       tool_calls: "tool_calls_pkey(id)",
       jobs: "jobs_pkey(id)",
       job_tasks: taskKey,
+      job_steps: "job_steps_key(job_id, step_id)",
     },
   },
   {

@@ -625,18 +625,38 @@ test("rows whose skill may have written are not run again", async () => {
   expect(details).toEqual([{ reason: "PROGRAM_POINT_INVALID", field: "programJson/points/rows/continuations/0" }]);
 });
 
-test("no branch of a parallel runs a skill, nor does a map in one", async () => {
+test("skills of branches stand in the estimate, and the plan is approved with them", async () => {
   await using node = createTestNode(database.db);
   const project = await node.project();
-  await promote(node, project, { announce });
-  const run = { id: "tell", run: "skills.announce", input };
-  const found = async (step: object) => {
-    const ways = { id: "ways", parallel: { one: [step], two: [{ id: "rest", wait: "1s" }] } };
-    const programJson = programText({ steps: [fetchRows, ways] });
-    return (await refusalsOf(project.client.submitJob({ programJson }))).details;
+  const { client } = project;
+  const gone = {
+    id: "gone",
+    call: "desk.delete_note",
+    entity: "ops",
+    args: { id: { $ref: "input.text" }, confirm: true },
   };
-  const place = "programJson/steps/1/parallel/one/0";
-  expect(await found(run)).toEqual([{ reason: "PROGRAM_MALFORMED", field: place }]);
-  const inMap = await found({ id: "each", map: "items", do: [run] });
-  expect(inMap).toEqual([{ reason: "PROGRAM_MALFORMED", field: `${place}/do/0` }]);
+  const drop = { inputSchema, input, steps: [gone] };
+  await promote(node, project, { announce });
+  const approved = await submit(project, drop);
+  await client.answerAsk({ jobId: approved.id, principalId: "owner", continuation: "proceed" });
+  await node.reach(approved.id, "succeeded");
+  await client.promoteJob({ jobId: approved.id, slug: "drop", description });
+  node.world.seen.length = 0;
+  const each = { id: "each", map: "items", do: [{ id: "row", run: "skills.announce", input }] };
+  const ways = {
+    one: [{ id: "drop", run: "skills.drop", input }],
+    two: [{ id: "tell", run: "skills.announce", input }],
+    three: [fetchRows, each],
+  };
+  const programJson = programText({ limits: { rows: 20 }, steps: [{ id: "ways", parallel: ways }] });
+  expect((await refusalsOf(project.as("member").submitJob({ programJson }))).details).toMatchObject([
+    { reason: "APPROVER_ROLE_REQUIRED" },
+  ]);
+  const { id, status, estimate } = jobOf(await client.submitJob({ programJson }));
+  expect(status).toBe(JobStatus.PENDING_PLAN_APPROVAL);
+  expect(estimate).toMatchObject({ callsMin: 3, writesMax: 22, destructiveMax: 1 });
+  expect(texts(node)).toEqual([]);
+  await client.answerAsk({ jobId: id, principalId: "owner", continuation: "proceed" });
+  await node.reach(id, "succeeded");
+  expect(node.world.seen.flatMap(({ method, path }) => (method === "DELETE" ? [path] : []))).toEqual(["/notes/hello"]);
 });

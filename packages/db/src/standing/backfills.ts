@@ -146,12 +146,16 @@ export async function renameSourceRuns(
   if (runs.length > 0) await renameSources(tx, { runs });
 }
 
-/** By events_trigger, in its order. Those of other accounts count: what a walk costs is bounded, whatever matches. */
+/**
+ * By events_trigger, in its order; bounds of whole keys, since other indexes fit a look-up by parts of them. Events of other accounts count:
+ * what a walk costs is bounded, whatever matches.
+ */
 const walkEvents = statement<{ id: string; isOwn: boolean; receivedAt: number }>(
   "walk_backfill_events",
   `select e.id::text as id, e.kind = 'event' and ($5::text is null or e.entity_id = $5::text) as "isOwn",
      (extract(epoch from e.received_at) * 1000)::float8 as "receivedAt"
-   from events e where e.trigger_slug = $1::text and e.project_id = $2::uuid and e.id >= $3::uuid and e.id < $4::uuid
+   from events e where (e.trigger_slug, e.project_id, e.id) >= ($1::text, $2::uuid, $3::uuid)
+     and (e.trigger_slug, e.project_id, e.id) < ($1::text, $2::uuid, $4::uuid)
    order by e.trigger_slug, e.project_id, e.id limit $6::int4`,
 );
 
@@ -180,7 +184,8 @@ const countEvents = statement<{ count: number; walked: number; last: string | nu
   "count_backfill_events",
   `select count(*) filter (where "isOwn")::int4 as count, count(*)::int4 as walked, max(id) as last from (
      select e.id::text as id, e.kind = 'event' and ($5::text is null or e.entity_id = $5::text) as "isOwn"
-     from events e where e.trigger_slug = $1::text and e.project_id = $2::uuid and e.id >= $3::uuid and e.id < $4::uuid
+     from events e where (e.trigger_slug, e.project_id, e.id) >= ($1::text, $2::uuid, $3::uuid)
+     and (e.trigger_slug, e.project_id, e.id) < ($1::text, $2::uuid, $4::uuid)
      order by e.trigger_slug, e.project_id, e.id limit $6::int4 offset 0) e`,
 );
 

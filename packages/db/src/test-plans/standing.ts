@@ -211,7 +211,9 @@ export const standingPlans: readonly Plan[] = [
   {
     name: "skip_queued_backfill_runs",
     run: (db) => cancelBackfill(db, { id: seededId("bkf", 1), programId }, { reason: "requested", nowMs }),
-    reads: { standing_runs: ["standing_runs_queued(program_id)", "standing_runs_pkey(id)"] },
+    reads: {
+      standing_runs: ["standing_runs_queued(program_id)", "standing_runs_oldest(program_id)", "standing_runs_pkey(id)"],
+    },
   },
   {
     name: "count_waiting_standing_runs",

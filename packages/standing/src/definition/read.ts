@@ -47,7 +47,7 @@ export type RowTypes = (poll: Poll) => JsonSchema | undefined;
  */
 export async function readDefinition(
   text: string,
-  nowMs: number,
+  nowMs: number | undefined,
   payloadOf: PayloadTypes = nothingKnown,
   rowOf: RowTypes = () => undefined,
 ): Promise<ReadDefinition> {
@@ -107,8 +107,7 @@ export function knownOf(source: Source, payloadOf: PayloadTypes, rowOf: RowTypes
 
 /** The definition of a stored version: it was read before, and what is new since is not asked of it. */
 export async function readStoredDefinition(text: string): Promise<Definition> {
-  // No occurrence is before the epoch: one that is over by now is read as well.
-  const { definition } = await readDefinition(text, 0);
+  const { definition } = await readDefinition(text, undefined);
   if (definition === undefined) throw new Error("a stored definition of a standing program cannot be read");
   return definition;
 }

@@ -66,6 +66,9 @@ async function findDrifts(
 ): Promise<StandingProgramId[]> {
   const names = programs.map(({ id: programId, projectId, version }) => ({ programId, projectId, version }));
   const versionOf = await context.versions.get(context.db, names);
+  await context.starter.lookForDrift(
+    names.map((name) => ({ projectId: name.projectId, digest: versionOf(name).record.programDigest })),
+  );
   const moved: StandingProgramId[] = [];
   for (const [index, program] of programs.entries()) {
     const name = names[index];

@@ -1,5 +1,6 @@
 import { parseId, type StandingProgramId } from "@svc/core";
 import {
+  armLostBackfills,
   armLostStandingPrograms,
   type ClaimedArrival,
   type ClaimedDueTask,
@@ -72,7 +73,8 @@ export function createStandingEngine(context: StandingContext): StandingEngine {
       await clock.wait(rearmMs, stopped.signal);
       if (stopped.signal.aborted) return;
       try {
-        const count = await armLostStandingPrograms(context.db, clock.now() - rearmMs, rearmMax);
+        const programs = await armLostStandingPrograms(context.db, clock.now() - rearmMs, rearmMax);
+        const count = programs + (await armLostBackfills(context.db, clock.now(), rearmMax));
         if (count > 0) observer.rearmed(count);
       } catch (error) {
         observer.failed("claim", error);
@@ -114,8 +116,10 @@ async function look(context: StandingContext, poller: Poller): Promise<boolean> 
     await poller.take(tasks.filter(({ kind }) => kind === "poll"));
     await decideOrSplit(
       context,
-      tasks.filter(({ kind }) => kind !== "cancel" && kind !== "poll"),
+      tasks.filter(({ kind }) => kind !== "cancel" && kind !== "poll" && kind !== "backfill"),
     );
+    // Each looks through much: what is due by itself is not to wait for several of them.
+    for (const task of tasks) if (task.kind === "backfill") await decideOrSplit(context, [task]);
     for (const task of cancels) await cancelJob(context, task);
     return true;
   } catch (error) {
@@ -230,9 +234,14 @@ function tell({ observer, clock }: StandingContext, decided: readonly Decided[])
   for (const { program, book } of decided) {
     const { id: programId, projectId } = program;
     const made = [...book.newRuns, ...book.closed.values()];
-    for (const { id: runId, version, kind, state, reason, count, jobId, fireAt } of made) {
+    for (const { id: runId, version, kind, state, reason, count, jobId, fireAt, backfillId } of made) {
       const of = { runId, programId, projectId, version, kind, state, reason, count };
-      observer.decided({ ...of, jobId: jobId ?? undefined, lagMs: nowMs - fireAt });
+      observer.decided({
+        ...of,
+        jobId: jobId ?? undefined,
+        backfillId: backfillId ?? undefined,
+        lagMs: nowMs - fireAt,
+      });
     }
     if (book.state === "paused" && program.state !== "paused") observer.paused(programId, book.pauseReason);
   }

@@ -203,9 +203,9 @@ export async function look(
   const requestId = job.park?.judgment?.requestId;
   if (requestId !== undefined) {
     const answer = { jobId: id, requestId, principalId: "owner", continuation };
-    // A question may be withdrawn since the job was looked at.
+    // A question may be settled, or withdrawn, since the job was looked at.
     await call(server, "JobsService/AnswerAsk", answer).catch((error: unknown) => {
-      if (!String(error).includes("ASK_STALE")) throw error;
+      if (!/ASK_(?:STALE|SETTLED)/.test(String(error))) throw error;
     });
   }
   if (job.park?.reason === "poisoned") await release(server, id);

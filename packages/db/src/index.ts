@@ -130,6 +130,7 @@ export {
   lockChildJobs,
   putJobPrograms,
   readChildJobs,
+  setChildJob,
 } from "./jobs/children.ts";
 export { commitRun, type RunChange } from "./jobs/commit.ts";
 export type { CommitOptions, DrivenJob, MadeCall, NewJobStep, RunCommit, RunLease } from "./jobs/commit-job.ts";

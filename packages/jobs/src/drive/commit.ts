@@ -74,7 +74,7 @@ export function createCommit({ context, lease, seals, db, onCommitted }: CommitC
     if (before.status !== state.status) onMoved?.(state.id);
     if (ended !== undefined) observer.ended(ended);
     onCommitted?.();
-    if (pending.tasks.length + pending.children.length > 0) onDue();
+    if (pending.tasks.length + pending.children.length + pending.retried.length > 0) onDue();
     if (typeof task === "object") onDue(task.dueAtMs);
     await onFaultPoint?.("after-commit", at);
     const { cancelRequestedAt, cancelChain, pausedAt, pauseChain } = found;
@@ -148,12 +148,15 @@ function endedJob(state: JobState, { outcome, calls, rows, asks }: ReceiptDocume
   };
 }
 
+/** What the writes of a commit are made with. */
+type WrittenWith = Pick<EngineContext, "clock" | "sealer" | "onRehearsed" | "retryChild">;
+
 /** What a commit of work writes: rows, outputs and what is under way are sealed, each for its own place. */
 export function changeOf(
   work: Work,
   parts: CommitParts,
   { seal, sealText }: JobSeals,
-  context: Pick<EngineContext, "clock" | "sealer" | "onRehearsed">,
+  context: WrittenWith,
 ): RunChange {
   const { task, receipt, call } = parts;
   const { state, committed, pending } = work;
@@ -217,15 +220,15 @@ function hasNewOverrides({ state, committed }: Work): boolean {
 
 /** What is written by statements of its own in the same transaction. */
 function otherWrites(
-  { state, committed, pending: { turned, asks, children, childUndone } }: Work,
-  context: Pick<EngineContext, "clock" | "sealer" | "onRehearsed">,
+  { state, committed, pending: { turned, asks, children, retried, childUndone } }: Work,
+  context: WrittenWith,
 ): RunChange["also"] {
   const ended = committed.finishedAt === null ? endedRun(state) : undefined;
   const rehearsed = committed.finishedAt === null ? endedRehearsal(state) : undefined;
   if (
     ended === undefined &&
     rehearsed === undefined &&
-    turned.length + asks.length + children.length + childUndone.length === 0
+    turned.length + asks.length + children.length + retried.length + childUndone.length === 0
   )
     return undefined;
   return async (tx: Executor) => {
@@ -233,6 +236,7 @@ function otherWrites(
     for (const ask of asks) await ask.write(tx);
     const newJobs = children.map((child) => childJob(state, child, context));
     await insertChildJobs(tx, newJobs, context.clock.now());
+    for (const child of retried) await context.retryChild(tx, state, child);
     for (const { jobId, ...change } of childUndone) await writeJobUndo(tx, jobId, { entries: [], changes: [change] });
     if (ended !== undefined) await endStandingRun(tx, ended);
     if (rehearsed !== undefined) await context.onRehearsed?.(tx, rehearsed);

@@ -3,7 +3,7 @@ import { isObject } from "@svc/core";
 import type { CallRecord, JobUndoChange, NewJobEvent, NewJobTask, StepReceiptDocument, StepState } from "@svc/db";
 import type { JsonObject, JsonValue, Step } from "@svc/program";
 import type { UnrecordedEnd } from "@svc/tools";
-import type { Edit, MappedRow, NewChild, Note, UndoOf } from "./change.ts";
+import type { Edit, MappedRow, NewChild, Note, RetriedChild, UndoOf } from "./change.ts";
 import { addError, noRows, sumCalls } from "./counts.ts";
 import { isEndCode } from "./end-codes.ts";
 import { branchOf, type Flow, stepOf } from "./flow.ts";
@@ -40,6 +40,8 @@ export type Pending = {
   readonly made: readonly UnrecordedEnd[];
   /** Jobs that begin with it, to run skills. */
   readonly children: readonly NewChild[];
+  /** Jobs that ran skills, and are taken on with it. */
+  readonly retried: readonly RetriedChild[];
   /** What became of undo entries of such jobs. */
   readonly childUndone: readonly (JobUndoChange & { readonly jobId: JobState["id"] })[];
 };
@@ -60,6 +62,7 @@ const nothing: Pending = {
   records: [],
   made: [],
   children: [],
+  retried: [],
   childUndone: [],
 };
 
@@ -201,6 +204,9 @@ const editors: { readonly [Kind in Edit["kind"]]: (draft: Draft, edit: Extract<E
   },
   child: ({ pending }, { child }) => {
     pending.children.push(child);
+  },
+  retryChild: ({ pending }, { child }) => {
+    pending.retried.push(child);
   },
   saga: ({ job }, { saga }) => {
     job.saga = { ...job.saga, ...saga };

@@ -73,7 +73,7 @@ export type UndoOf = {
  * - `logProgress`: how far a step is, at most once in 5 seconds; `logUndo`: how far undoing is, as seldom unless `isAlways`.
  * - `asked`: a question that is put with the next commit.
  * - `armUndo`: how calls are undone.
- * - `child`: a job that is stored with the next commit, to run a skill. `endChildUndo`: what became of an undo entry of such a job.
+ * - `child`: a job that is stored with the next commit, to run a skill. `retryChild`: one that ended is taken on with it. `endChildUndo`: what became of an undo entry of such a job.
  */
 export type Edit =
   | { readonly kind: "begin"; readonly step: Step; readonly rows?: RowCounts; readonly now?: number }
@@ -142,6 +142,7 @@ export type Edit =
       readonly state: "done" | "failed";
     }
   | { readonly kind: "child"; readonly child: NewChild }
+  | { readonly kind: "retryChild"; readonly child: RetriedChild }
   | { readonly kind: "endUndo"; readonly stepId: string; readonly entry: number; readonly state: "done" | "failed" }
   | { readonly kind: "saga"; readonly saga: Partial<SagaDocument> }
   | { readonly kind: "move"; readonly to: JobStatus; readonly reason: string; readonly chain?: readonly string[] }
@@ -174,6 +175,16 @@ export type NewChild = {
   readonly generation: number;
   /** What it may use of the limits of the job that runs it. */
   readonly limits: ChildDocument["limits"];
+};
+
+/**
+ * A job that ran a skill for another, and goes on where it stopped: what it may use of that one's limits over all its attempts, and
+ * whether its writes in doubt are sent again.
+ */
+export type RetriedChild = {
+  readonly id: Id<"job">;
+  readonly limits: ChildDocument["limits"];
+  readonly resendsUnknown: boolean;
 };
 
 /** Which call of a job: where a child stands in it. */

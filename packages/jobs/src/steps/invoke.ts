@@ -121,7 +121,10 @@ export function firstTurn(state: JobState, { call }: Invocation, attempts: numbe
 }
 
 /** A tool as it was pinned, or what stands for one in a request. Throws an Error when the pins lack it, which the checker rules out. */
-export function toolOf({ loaded }: JobState, { tool: slug, http }: Pick<MapCall, "tool" | "http">): PinnedTool {
+export function toolOf(
+  { loaded }: Pick<JobState, "loaded">,
+  { tool: slug, http }: Pick<MapCall, "tool" | "http">,
+): PinnedTool {
   if (http !== undefined) return httpTool({ access: classOfMethod(http.method), keyHeader: http.keyHeader });
   const tool = loaded.tools.get(slug);
   if (tool === undefined) throw new Error(`the pins of a job lack ${slug}`);

@@ -69,9 +69,9 @@ export const retriedKinds: Readonly<Record<string, JobKind>> = {
   ),
   // The skill has written when it fails, what no app can tell from another.
   "retried writing skill": failing(
-    note("one"),
+    note("before"),
     { id: "late", run: "skills.late", input: { tag: { $ref: "input.tag" } } },
-    note("three"),
+    note("after"),
   ),
   "retried map of skills": failing(
     items,

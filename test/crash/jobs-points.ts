@@ -120,7 +120,7 @@ export const sample: readonly Doom[] = [
       ["parallel skills", "before-commit", 8],
       ["planned", "before-commit", 2],
       ["retried keyed map", "before-commit", 2],
-      ["retried writing skill", "before-commit", 8],
+      ["retried writing skill", "before-commit", 4],
     ] as const
   ).map(([kind, point, nth]) => ({ kind, fault: "killed" as const, point, nth })),
   { kind: "keyed write", fault: "frozen", point: "in-send", nth: 1 },

@@ -101,8 +101,8 @@ export function toolText({
     [description.trim(), ...notes].join("\n"),
     `Arguments: ${inputSchemaJson}`,
     `Result: ${outputSchemaJson}`,
-    ...(pagingJson === "" ? [] : [pagingText(pagingJson)]),
     ...(pollJson === "" ? [] : [`New rows: a standing program polls it as ${pollJson} says.`]),
+    ...(pagingJson === "" ? [] : [pagingText(pagingJson)]),
   ].join("\n\n");
 }
 

@@ -488,6 +488,35 @@ create table standing_arrivals (
   constraint standing_arrivals_key PRIMARY KEY (due_at, project_id, event_id)
 );
 
+create table standing_backfills (
+  id uuid not null,
+  project_id uuid not null,
+  program_id uuid not null,
+  version integer not null,
+  state text not null,
+  reason text default ''::text not null,
+  since timestamp(3) with time zone not null,
+  until timestamp(3) with time zone not null,
+  again boolean not null,
+  per_minute integer not null,
+  policy text not null,
+  total integer not null,
+  started integer default 0 not null,
+  skipped integer default 0 not null,
+  passed integer default 0 not null,
+  position_at timestamp(3) with time zone,
+  position_event_id uuid,
+  paced_at timestamp(3) with time zone not null,
+  caller_key_id uuid not null,
+  created_at timestamp(3) with time zone not null,
+  updated_at timestamp(3) with time zone not null,
+  ended_at timestamp(3) with time zone,
+  constraint standing_backfills_pkey PRIMARY KEY (id),
+  constraint standing_backfills_project_id_projects_id_fk FOREIGN KEY (project_id) REFERENCES projects(id)
+);
+CREATE INDEX standing_backfills_ended ON public.standing_backfills USING btree (ended_at) WHERE (ended_at IS NOT NULL);
+CREATE UNIQUE INDEX standing_backfills_running ON public.standing_backfills USING btree (program_id) WHERE (ended_at IS NULL);
+
 create table standing_dedupe (
   program_id uuid not null,
   key text not null,
@@ -610,6 +639,7 @@ create table standing_runs (
   bytes integer default 0 not null,
   rate_key text default ''::text not null,
   row_count integer default 0 not null,
+  backfill_id uuid,
   constraint standing_runs_pkey PRIMARY KEY (id),
   constraint standing_runs_project_id_projects_id_fk FOREIGN KEY (project_id) REFERENCES projects(id)
 );

@@ -138,7 +138,7 @@ export { findJobTwin } from "./jobs/find-twin.ts";
 export { findKeyedJob, insertJobs } from "./jobs/insert.ts";
 export { findJobQuotaReached, insertJobsInRoom } from "./jobs/insert-batch.ts";
 export { type JobWithSteps, loadJob, loadJobsWithSteps } from "./jobs/load.ts";
-export { type JobProgramRecord, loadJobProgram } from "./jobs/load-program.ts";
+export { type JobProgramName, type JobProgramRecord, loadJobPins, loadJobProgram } from "./jobs/load-program.ts";
 export { loadJobSteps } from "./jobs/load-steps.ts";
 export { lockJob } from "./jobs/lock.ts";
 export { clearJobLoopHolds, countJobLoopHold } from "./jobs/loop-holds.ts";
@@ -229,6 +229,8 @@ export {
   type AccessClass,
   type AskContinuation,
   type AskKind,
+  type BackfillReason,
+  type BackfillState,
   type CallOutcome,
   type ConnectedAccountState,
   callOutcomes,
@@ -238,6 +240,8 @@ export {
   type JobTaskKind,
   jobStatuses,
   type ListenerEnd,
+  type OverlapPolicy,
+  overlapPolicies,
   type PlanApproval,
   type PollOutcome,
   planApprovals,
@@ -271,6 +275,27 @@ export {
   readArrivedEvents,
   releaseStandingArrivals,
 } from "./standing/arrivals.ts";
+export {
+  addBackfill,
+  armBackfill,
+  armLostBackfills,
+  type BackfillMove,
+  type BackfillRecord,
+  cancelBackfill,
+  countBackfillEvents,
+  countWaitingRuns,
+  type EventWalk,
+  findBackfill,
+  findRunningBackfill,
+  findSourceRuns,
+  findTakenEvents,
+  moveBackfill,
+  renameSourceRuns,
+  type SourceRun,
+  sweepBackfills,
+  type WalkedEvent,
+  walkBackfillEvents,
+} from "./standing/backfills.ts";
 export {
   addStandingUsage,
   findUsableKeys,

@@ -22,6 +22,7 @@ export { secrets } from "./secrets.ts";
 export {
   dueTasks,
   standingArrivals,
+  standingBackfills,
   standingDedupe,
   standingListeners,
   standingPolls,

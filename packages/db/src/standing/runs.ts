@@ -45,6 +45,7 @@ const names = [
   "toolCalls",
   "writes",
   "isCounted",
+  "backfillId",
 ] as const;
 
 /** The columns of a run, `r`. */

@@ -19,7 +19,7 @@ import { findJobTwin } from "../jobs/find-twin.ts";
 import { findKeyedJob } from "../jobs/insert.ts";
 import { insertJobBatch } from "../jobs/insert-batch.ts";
 import { loadJob, loadJobsWithSteps } from "../jobs/load.ts";
-import { loadJobProgram } from "../jobs/load-program.ts";
+import { loadJobPins, loadJobProgram } from "../jobs/load-program.ts";
 import { loadJobSteps } from "../jobs/load-steps.ts";
 import { lockJob } from "../jobs/lock.ts";
 import { clearJobLoopHolds, countJobLoopHold } from "../jobs/loop-holds.ts";
@@ -122,6 +122,11 @@ export const jobPlans: readonly Plan[] = [
   {
     name: "load_job_program",
     run: (db) => loadJobProgram(db, projectId, digest),
+    reads: { job_programs: "job_programs_key(project_id, digest)" },
+  },
+  {
+    name: "load_job_pins",
+    run: (db) => loadJobPins(db, [{ projectId, digest }]),
     reads: { job_programs: "job_programs_key(project_id, digest)" },
   },
   {

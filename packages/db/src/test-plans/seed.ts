@@ -21,6 +21,7 @@ const kinds: Readonly<Record<Exclude<IdPrefix, "apr" | "aep">, number>> = {
   stp: 12,
   srn: 13,
   rpl: 14,
+  bkf: 15,
 };
 
 /** When row `n` of a table was made: a second after the one before, in the day before `nowMs`. */
@@ -155,6 +156,9 @@ function seedingOf(from: number, share: number): string[] {
      select ${id("rpl", "n")}, ${owner()}, case when n % 500 = 1 then 'running' when n % 500 = 2 then 'paused' else 'done' end, '', '', false,
        seeded_at(1), seeded_at(20000), 50, ${id("evt", "n + 15000")}, ${id("sub", "1")}, seeded_at(n), seeded_at(n), seeded_at(n),
        case when n % 500 not in (1, 2) then seeded_at(n) end from ${series(half)}`,
+    `insert into standing_backfills (id, project_id, program_id, version, state, since, until, again, per_minute, policy, total, paced_at, caller_key_id, created_at, updated_at, ended_at)
+     select ${id("bkf", "n")}, ${owner()}, ${id("stp", "n")}, 1, case when n % 500 = 1 then 'running' else 'done' end, seeded_at(1), seeded_at(20000), false, 60,
+       'queueAll', 1, seeded_at(n), ${id("key", "n")}, seeded_at(n), seeded_at(n), case when n % 500 <> 1 then seeded_at(n) end from ${series(half)}`,
     `insert into standing_rates (program_id, key, at) select ${id("stp", "1 + n % 100")}, 'k' || n, seeded_at(n) from ${series(half)}`,
     `insert into standing_usage (program_id, day, runs, tool_calls, writes)
      select ${id("stp", "1 + n % 100")}, 'd' || n, 1, 1, 0 from ${series(half)}`,

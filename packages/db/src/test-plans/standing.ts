@@ -1,3 +1,4 @@
+import { firstUuidAt } from "@svc/core";
 import {
   claimStandingArrivals,
   deleteStandingArrivals,
@@ -5,6 +6,17 @@ import {
   readArrivedEvents,
   releaseStandingArrivals,
 } from "../standing/arrivals.ts";
+import {
+  armLostBackfills,
+  cancelBackfill,
+  countBackfillEvents,
+  countWaitingRuns,
+  findSourceRuns,
+  findTakenEvents,
+  renameSourceRuns,
+  sweepBackfills,
+  walkBackfillEvents,
+} from "../standing/backfills.ts";
 import {
   addStandingUsage,
   findUsableKeys,
@@ -95,6 +107,12 @@ const taskKey = "due_tasks_key(owner_id, kind, subject)";
 const queued = "standing_runs_queued(program_id, lane)";
 const decided = { detail: "", notBefore: null, startedAt: null, endedAt: null, jobId: null, blockingJobId: null };
 
+const walk = {
+  ...{ projectId, triggerSlug: "code_host.issue_1", entityId: undefined },
+  fromUuid: firstUuidAt(seededAt(0)),
+  beforeUuid: firstUuidAt(seededAt(100_000)),
+};
+
 const newRun: NewStandingRun = {
   ...decided,
   ...{ id: seededId("srn", 500_000), projectId, programId, version: 1, sourceKey: "m:new", lane: "" },
@@ -114,7 +132,7 @@ const newRun: NewStandingRun = {
     rowCount: 0,
     callerKeyId: null,
   },
-  ...{ decidedAt: nowMs, toolCalls: 0, writes: 0, isCounted: false },
+  ...{ decidedAt: nowMs, toolCalls: 0, writes: 0, isCounted: false, backfillId: null },
 };
 
 const seen = { programId, generation: 1, seenAt: nowMs };
@@ -189,6 +207,65 @@ export const standingPlans: readonly Plan[] = [
       standing_programs: "standing_programs_deleted()",
       standing_seen: ["standing_seen_key(program_id)", "ctid"],
     },
+  },
+  {
+    name: "skip_queued_backfill_runs",
+    run: (db) => cancelBackfill(db, { id: seededId("bkf", 1), programId }, { reason: "requested", nowMs }),
+    reads: {
+      standing_runs: ["standing_runs_queued(program_id)", "standing_runs_oldest(program_id)", "standing_runs_pkey(id)"],
+    },
+  },
+  {
+    name: "count_waiting_standing_runs",
+    run: (db) => countWaitingRuns(db, programId, 20),
+    reads: { standing_runs: "standing_runs_queued(program_id)" },
+    isOrdered: true,
+  },
+  {
+    name: "find_standing_run_sources",
+    run: (db) => findSourceRuns(db, programId, ["s:1"]),
+    reads: { standing_runs: "standing_runs_source(program_id, source_key)" },
+  },
+  {
+    name: "rename_standing_run_sources",
+    run: (db) => renameSourceRuns(db, [{ id: runId, sourceKey: "b:1" }]),
+    reads: { standing_runs: "standing_runs_pkey(id)" },
+  },
+  {
+    name: "walk_backfill_events",
+    run: (db) => walkBackfillEvents(db, walk, 10),
+    reads: { events: "events_trigger(trigger_slug, project_id, id)" },
+    isOrdered: true,
+    rowsMax: { events: 10 },
+  },
+  {
+    name: "count_backfill_events",
+    run: (db) => countBackfillEvents(db, walk, 10),
+    reads: { events: "events_trigger(trigger_slug, project_id, id)" },
+    isOrdered: true,
+    rowsMax: { events: 10 },
+  },
+  {
+    name: "find_taken_events",
+    run: (db) => findTakenEvents(db, { programId, projectId }, [{ id: seededId("evt", 1), receivedAt: seededAt(1) }]),
+    reads: {
+      standing_arrivals: arrivalKey,
+      standing_run_events: "standing_run_events_key(event_id, program_id)",
+    },
+  },
+  {
+    name: "arm_lost_backfills",
+    run: (db) => armLostBackfills(db, nowMs, 10),
+    reads: {
+      standing_backfills: "standing_backfills_running()",
+      standing_programs: "standing_programs_pkey(id)",
+      due_tasks: taskKey,
+    },
+  },
+  {
+    name: "sweep_backfills",
+    run: (db) => sweepBackfills(db, seededAt(10), 100),
+    reads: { standing_backfills: ["standing_backfills_ended(ended_at)", "standing_backfills_pkey(id)"] },
   },
   { name: "put_due_tasks", run: (db) => putDueTasks(db, [task]), reads: {} },
   {

@@ -464,6 +464,27 @@ test("a job whose child failed before it wrote is retried with another child, on
 const rowsOf = { from: "items[]", key: "id", keep: ["id"], page: { arg: "page", from: "next", max: 40 } };
 const fetchRows = { id: "items", call: "desk.list_items", entity: "ops", args: {}, rows: rowsOf };
 
+test("a row whose skill failed runs it again where it is done again, whatever else ended with it", async () => {
+  await using node = createTestNode(database.db, { world: createWorld({ items: 2 }) });
+  const project = await node.project();
+  const look = { id: "look", call: "desk.get_item", entity: "ops", args: { id: { $ref: "input.text" } } };
+  await promote(node, project, { look: { ...announce, steps: [look], result: { id: { $ref: "steps.look.id" } } } });
+  let isBroken = true;
+  node.world.script = ({ path }) => (isBroken && path === "/items/i1" ? { status: 404 } : undefined);
+  const each = {
+    id: "each",
+    map: "items",
+    do: [{ id: "look", run: "skills.look", input: { text: { $ref: "row.id" } } }],
+  };
+  const { id } = await submit(project, { steps: [fetchRows, each] });
+  await node.reach(id, "failed");
+  isBroken = false;
+  await project.client.retryJob({ id });
+  await node.reach(id, "succeeded");
+  expect((await read(project, id)).stepReceipts[1]).toMatchObject({ state: "completed", rows: { ok: 2, failed: 0 } });
+  expect((await project.client.listJobs({ parentJobId: id })).jobs).toHaveLength(3);
+});
+
 test("a map runs a skill for each row, a few at a time, beside its calls", async () => {
   const world = createWorld({ items: 23, pageSize: 10 });
   await using node = createTestNode(database.db, { world });

@@ -1,4 +1,4 @@
-import { createId, type Id } from "@svc/core";
+import { createId } from "@svc/core";
 import type { RowStep } from "@svc/program";
 import type { ChildStanding, Edit, NewChild } from "../state/change.ts";
 import { isEnd } from "../state/statuses.ts";

@@ -164,7 +164,9 @@ const lastOrdinal = 2_147_483_647;
 /** Every row has ended: unknown ones are asked about first, then failed ones beyond what is tolerated. */
 function conclude(at: MapAt, counts: RowCounts): Change {
   const { state, step, instruction } = at;
-  const { again: _again, retries: _retries, ended: _ended, redo = [], ...progress } = at.progress;
+  const { again: _again, retries: _retries, ended: _ended, redo = [], children, ...kept } = at.progress;
+  // Those that rows ran have been taken: a row that runs again begins another.
+  const progress = { ...kept, ...(children && { children: {} }) };
   const due = redo.find((ended) => counts[ended] > 0);
   if (due !== undefined) {
     return {

@@ -1,4 +1,4 @@
-import { createId, type Id, type JsonObject } from "@svc/core";
+import { type BackfillId, createId, type Id, type JsonObject } from "@svc/core";
 import type { NewStandingRun, StandingProgramRecord, StandingRunChange, StandingRunRecord } from "@svc/db";
 import type { Given } from "../definition/definition.ts";
 import type { LoadedVersion } from "../versions.ts";
@@ -18,6 +18,8 @@ export type Occurrence = Pick<
   readonly given?: JsonObject | undefined;
   /** The event that it is, where it is one. */
   readonly event?: CollectedEvent | undefined;
+  /** The backfill that makes it due again, or late. */
+  readonly backfillId?: BackfillId | null | undefined;
 };
 
 /** A window whose time is over, with what it hands over. */
@@ -71,6 +73,7 @@ export function runOf(
     detail: "",
     count: 1,
     rowCount: occurrence.rowCount ?? 0,
+    backfillId: occurrence.backfillId ?? null,
     lastAt: null,
     bytes: 0,
     input: null,

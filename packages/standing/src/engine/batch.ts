@@ -1,4 +1,5 @@
 import type { ArrivalLease, DueTaskLease, Executor, NewStandingRun } from "@svc/db";
+import type { SteppedBackfill } from "../backfill/decide.ts";
 import type { Book } from "../decide/book.ts";
 import type { Polled } from "../poll/polled.ts";
 import type { StandingContext } from "./context.ts";
@@ -17,6 +18,8 @@ export type Decided = Pick<ProgramDue, "program" | "version" | "counted" | "isAd
   readonly called: readonly NewStandingRun[];
   /** What was polled for it; undefined where nothing was. */
   readonly polled: Polled | undefined;
+  /** What was made up for by its backfill; undefined where nothing was looked at. */
+  readonly backfill: SteppedBackfill | undefined;
 };
 
 /** Everything that was decided in a batch. */
@@ -40,11 +43,11 @@ export async function decideBatch(
   const books = await openBooks(context, tx, dues, nowMs);
   const decided = dues.map((due): Decided => {
     const book = books.open(due);
-    const called = decideProgram(context, book, due, books);
+    const { called, backfill } = decideProgram(context, book, due, books);
     const { program, version, counted, isAdmitted, hasMore } = due;
     return {
       ...{ program, version, counted, isAdmitted, hasMore },
-      ...{ book, called, fired: due.fire?.fired, polled: due.poll?.polled },
+      ...{ book, called, backfill, fired: due.fire?.fired, polled: due.poll?.polled },
     };
   });
   return { decided, held, heard };

@@ -1,5 +1,6 @@
 import type { KeyId } from "@svc/core";
 import type { NewStandingRun, StandingPauseReason } from "@svc/db";
+import { decideBackfill, type SteppedBackfill } from "../backfill/decide.ts";
 import type { Book } from "../decide/book.ts";
 import { seenAfter, seenMax } from "../poll/polled.ts";
 import type { LoadedVersion } from "../versions.ts";
@@ -24,13 +25,19 @@ const detailOf = {
   approval: () => "the project's policy has its plan wait for approval since it was made to stand",
 } as const;
 
-/** First what ended, then what waits, then what is new. Answers the runs of calls. */
+/** What came of calls, and of a backfill; undefined where that was not moved. */
+export type DecidedCalls = {
+  readonly called: readonly NewStandingRun[];
+  readonly backfill: SteppedBackfill | undefined;
+};
+
+/** First what ended, then what waits, then what is new, and what is made up for at last. */
 export function decideProgram(
   context: Pick<StandingContext, "sealer">,
   book: Book,
   due: ProgramDue,
   permits: Permits,
-): NewStandingRun[] {
+): DecidedCalls {
   book.skipped += due.late;
   countEnds(book, due);
   const held = holdOf(due, permits);
@@ -44,9 +51,16 @@ export function decideProgram(
   decideEvents(book, due, held);
   if (due.poll !== undefined) decidePoll(book, due.poll, held);
   const mayCall = held === undefined && book.state === "active";
-  const runs = mayCall ? due.calls.map(({ occurrence }) => book.add(occurrence)) : [];
+  const called = mayCall ? due.calls.map(({ occurrence }) => book.add(occurrence)) : [];
   book.pauseAfterFailures();
-  return runs;
+  const backfill = held === undefined && book.state !== "paused" ? stepBackfill(book, due) : undefined;
+  return { called, backfill };
+}
+
+function stepBackfill(book: Book, { backfill }: ProgramDue): SteppedBackfill | undefined {
+  if (backfill === undefined) return undefined;
+  const waits = [...book.newRuns, ...book.closed.values()].filter(({ state }) => state === "queued").length;
+  return decideBackfill(book, backfill, backfill.waiting + waits);
 }
 
 function countEnds(book: Book, { counted }: ProgramDue): void {
@@ -72,6 +86,7 @@ function isAnythingDue(due: ProgramDue): boolean {
   const heard = due.events.map(({ candidate }) => candidate);
   return (
     due.waiting.length + due.closing.length + due.calls.length > 0 ||
+    due.backfill !== undefined ||
     candidatesOf(due).some(isWanted) ||
     heard.some(isWanted)
   );

@@ -9,11 +9,12 @@ import {
   readClosingStandingWindows,
   type StandingProgramRecord,
 } from "@svc/db";
+import { loadBackfill } from "../backfill/load.ts";
 import type { ClosingWindow } from "../decide/occurrence.ts";
 import { pollsThatCount } from "../poll/prepare.ts";
 import type { VersionName } from "../versions.ts";
 import type { StandingContext } from "./context.ts";
-import type { Batch, HeardEvent, Prepared, PreparedFire, PreparedPoll, ProgramDue } from "./due.ts";
+import type { Batch, DueBackfill, HeardEvent, Prepared, PreparedFire, PreparedPoll, ProgramDue } from "./due.ts";
 import { hearEvents } from "./events.ts";
 import { type FreshDue, withWaiting } from "./waiting.ts";
 
@@ -45,6 +46,7 @@ export async function loadBatch(context: StandingContext, tx: Executor, load: Lo
   );
   const counted = Map.groupBy(ended, ({ programId }) => programId);
   const versionOf = await context.versions.get(tx, at.map(nameOf));
+  const backfills = await loadBackfills(tx, at, claimed, prepared);
   const fresh = at.map((program): FreshDue => {
     const { id } = program;
     const version = versionOf(nameOf(program));
@@ -53,6 +55,7 @@ export async function loadBatch(context: StandingContext, tx: Executor, load: Lo
       ...{ program, version, isAdmitted: has("admit").has(id), counted: counted.get(id) ?? [] },
       ...{ closing: closing.get(id) ?? [], drifted: driftOf(prepared, program) },
       ...{ events: eventsOf(id), poll: polls.get(id) },
+      backfill: backfills.get(id),
       fire: has("fire").has(id) && isStanding(program) ? fireOf(prepared, program) : undefined,
       calls: occurrences.map(({ occurrence }) => ({ occurrence, version, filtered: { isDue: true } })),
     };
@@ -93,7 +96,14 @@ async function lockBatch(tx: Executor, { batch, prepared }: Load): Promise<Claim
 function isConcerned({ id, deletedAt }: StandingProgramRecord, { has, calls, eventsOf, polls }: Claimed): boolean {
   if (eventsOf(id).length > 0) return true;
   if (deletedAt !== null) return false;
-  return has("fire").has(id) || has("close").has(id) || has("admit").has(id) || polls.has(id) || calls.has(id);
+  return (
+    has("fire").has(id) ||
+    has("close").has(id) ||
+    has("admit").has(id) ||
+    has("backfill").has(id) ||
+    polls.has(id) ||
+    calls.has(id)
+  );
 }
 
 /** Whether what waits of a program is started still: also where nothing more is due of it. */
@@ -122,6 +132,24 @@ function fireOf({ fires }: Prepared, { id, version, nextAt, previousAt }: Standi
     throw new StaleBatchError(`standing program ${id} has moved on`);
   }
   return found;
+}
+
+/** What was found of backfills before their programs were locked. Throws StaleBatchError where it is not so any more. */
+async function loadBackfills(
+  tx: Executor,
+  at: readonly StandingProgramRecord[],
+  { has }: Pick<Claimed, "has">,
+  { backfills }: Prepared,
+): Promise<Map<StandingProgramId, DueBackfill>> {
+  const due = new Map<StandingProgramId, DueBackfill>();
+  for (const program of at) {
+    const prepared = backfills.get(program.id);
+    if (prepared === undefined || !has("backfill").has(program.id) || !isStanding(program)) continue;
+    const loaded = await loadBackfill(tx, program, prepared);
+    if (loaded === "moved") throw new StaleBatchError(`the backfill of standing program ${program.id} has moved on`);
+    if (loaded !== undefined) due.set(program.id, loaded);
+  }
+  return due;
 }
 
 /** What was found of its tools before a program was locked; a version that was made since is looked at the next time. */

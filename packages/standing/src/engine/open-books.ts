@@ -59,7 +59,8 @@ export async function openBooks(
 
 /** Whether a run of a program may come of a batch. */
 function mayMove(due: ProgramDue): boolean {
-  return due.closing.length > 0 || due.waiting.length > 0 || candidatesOf(due).some(isWanted);
+  const { closing, waiting, backfill } = due;
+  return closing.length > 0 || waiting.length > 0 || backfill !== undefined || candidatesOf(due).some(isWanted);
 }
 
 async function readPermits(

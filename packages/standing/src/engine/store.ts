@@ -14,6 +14,7 @@ import {
   insertStandingRunEvents,
   insertStandingRuns,
   mergeSkippedStandingRuns,
+  moveBackfill,
   moveDueTasks,
   type NewDueTask,
   type NewJob,
@@ -21,6 +22,7 @@ import {
   nextStandingCloses,
   putDueTasks,
   readStandingWakes,
+  renameSourceRuns,
   writeSeenKeys,
   writeStandingRates,
 } from "@svc/db";
@@ -47,6 +49,11 @@ export async function storeBatch(
   await storeJobs(context, tx, decided);
   const newRuns = await withoutMerged(tx, decided);
   await storeWindows(tx, decided);
+  const stepped = decided.flatMap(({ backfill }) => backfill ?? []);
+  await renameSourceRuns(
+    tx,
+    stepped.flatMap(({ renamed }) => renamed),
+  );
   await insertStandingRuns(tx, newRuns);
   await changeStandingRuns(
     tx,
@@ -85,6 +92,7 @@ export async function storeBatch(
     if (isPausedNow) await stopListening(tx, program, { reason: "paused", nowMs });
   }
   await deleteStandingArrivals(tx, heard);
+  for (const { move } of stepped) await moveBackfill(tx, move);
   for (const { polled } of decided) if (polled !== undefined) await storePoll(tx, polled);
   await settleTasks(tx, { decided, held }, nowMs);
 }
@@ -215,6 +223,7 @@ async function settleTasks(
       poll: of?.polled?.nextAt,
       close: closes.get(task.ownerId),
       admit: wakes.get(task.ownerId),
+      backfill: of?.backfill?.dueAt,
     };
     const dueAt = times[task.kind];
     if (isStill || dueAt === null || dueAt === undefined) ended.push(task);

@@ -77,6 +77,7 @@ const reasons: Readonly<Record<StandingRunReason, true>> = {
   duplicate: true,
   filter_error: true,
   start_failed: true,
+  cancelled: true,
 };
 
 /** A reason of a list's filter; undefined for a text that is none. */
@@ -186,12 +187,18 @@ export function toRun(run: StandingRunRecord | NewStandingRun, eventIds: readonl
     reason: run.reason,
     detail: run.detail,
     count: run.count,
-    eventIds: run.kind === "event" && eventIds.length === 0 ? [run.sourceKey.slice("e:".length)] : [...eventIds],
+    eventIds: run.kind === "event" && eventIds.length === 0 ? eventIdsOf(run) : [...eventIds],
     missed: run.missed,
     rowCount: run.rowCount ?? 0,
     key: run.lane,
     jobId: run.jobId ?? "",
     jobStatus: run.jobStatus,
     blockingJobId: run.blockingJobId ?? "",
+    backfillId: run.backfillId ?? "",
   });
+}
+
+/** The event that a run is of, by the name of its occurrence: also where a backfill made it another time. */
+function eventIdsOf({ sourceKey }: Pick<StandingRunRecord, "sourceKey">): string[] {
+  return [sourceKey.slice(sourceKey.lastIndexOf("e:") + "e:".length)];
 }

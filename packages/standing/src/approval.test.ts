@@ -225,7 +225,7 @@ test("a member's key takes a failed run of a granted program on as it was approv
   expect(deleted("ripe")).toBe(1);
   // It was a run, and is one: none was added.
   expect((await standing.listStandingRuns({ standingProgramId: id })).runs).toHaveLength(1);
-  world.world.script = undefined;
+  world.world.script = () => undefined;
 });
 
 test("a program that is simulated first is asked about with the receipt; a simulation that fails rejects it", async () => {

@@ -1,7 +1,8 @@
 import type { Change, Edit } from "../state/change.ts";
-import type { StepEffects } from "./effects.ts";
+import type { SetChunk, StepEffects } from "./effects.ts";
 import { expressionFailed } from "./expression-fault.ts";
-import { type StepAt, type StepKind, setChunkRows } from "./step-kind.ts";
+import { withChunk } from "./set-source.ts";
+import { type StepAt, type StepKind, sourceOf } from "./step-kind.ts";
 
 /** The rows of a set for which an expression holds, as a new set: a chunk an act, or less of it where the rows take long. */
 export const filterKind: StepKind<"filter"> = {
@@ -12,16 +13,18 @@ export const filterKind: StepKind<"filter"> = {
   answer: undefined,
 };
 
-async function advanceFilter(at: StepAt<"filter">, effects: StepEffects): Promise<Change> {
-  const { state, step, instruction, progress } = at;
+function advanceFilter(at: StepAt<"filter">, effects: StepEffects): Promise<Change> {
+  const { progress, step } = at;
   const begun: Edit[] = progress === undefined ? [{ kind: "begin", step }] : [];
-  const fromOrdinal = progress?.next ?? 0;
-  const rows = await effects.readRows(state, {
-    setId: step.source,
-    states: step.states,
-    fromOrdinal,
-    limit: setChunkRows,
-  });
+  const range = { ...sourceOf(step), fromOrdinal: progress?.next ?? 0 };
+  return withChunk(at, effects, { range, begun, act: (chunk) => filterChunk(at, { begun, chunk }, effects) });
+}
+
+async function filterChunk(
+  { state, step, instruction }: StepAt<"filter">,
+  { begun, chunk: { rows, next } }: { readonly begun: readonly Edit[]; readonly chunk: SetChunk },
+  effects: StepEffects,
+): Promise<Change> {
   const outcomes = await effects.testRows(state, step.where, rows, () => effects.mustPause(state));
   const rowNumbers: number[] = [];
   for (const [index, outcome] of outcomes.entries()) {
@@ -33,8 +36,9 @@ async function advanceFilter(at: StepAt<"filter">, effects: StepEffects): Promis
     if (outcome.value) rowNumbers.push(rowNumber);
   }
   const chosen: Edit = { kind: "chosen", setId: step.id, rowNumbers, looked: outcomes.length };
-  const last = rows[outcomes.length - 1];
-  if (last === undefined || (outcomes.length === rows.length && rows.length < setChunkRows)) {
+  // Of a chunk that takes long the rest is read again.
+  const from = outcomes.length === rows.length ? next : rows[outcomes.length]?.ordinal;
+  if (from === undefined) {
     const finish: Edit = { kind: "finish", stepId: step.id, state: "completed", to: instruction.next };
     return { edits: [...begun, chosen, finish], next: { kind: "on" } };
   }
@@ -42,7 +46,7 @@ async function advanceFilter(at: StepAt<"filter">, effects: StepEffects): Promis
     edits: [
       ...begun,
       chosen,
-      { kind: "progress", progress: { kind: "filter", stepId: step.id, next: last.ordinal + 1 } },
+      { kind: "progress", progress: { kind: "filter", stepId: step.id, next: from } },
       { kind: "logProgress", stepId: step.id },
     ],
     next: { kind: "commit" },

@@ -1,7 +1,8 @@
 import type { Change, Edit } from "../state/change.ts";
 import { noRows } from "../state/counts.ts";
-import type { StepEffects } from "./effects.ts";
-import { type StepAt, type StepKind, setChunkRows } from "./step-kind.ts";
+import type { SetChunk, StepEffects } from "./effects.ts";
+import { withChunk } from "./set-source.ts";
+import { type StepAt, type StepKind, sourceOf } from "./step-kind.ts";
 import { addRows, needsFields, runningTotal, storedTotal, valuesOf } from "./totals.ts";
 
 /** Values over a set: a chunk an act. */
@@ -13,14 +14,19 @@ export const reduceKind: StepKind<"reduce"> = {
   answer: undefined,
 };
 
-async function advanceReduce(at: StepAt<"reduce">, effects: StepEffects): Promise<Change> {
-  const { state, step, instruction, progress } = at;
+function advanceReduce(at: StepAt<"reduce">, effects: StepEffects): Promise<Change> {
+  const { progress, step } = at;
   const begun: Edit[] = progress === undefined ? [{ kind: "begin", step }] : [];
-  const { next: fromOrdinal = 0, totals: before = {} } = progress ?? {};
-  const { source: setId, states } = step;
-  const withData = needsFields(step.as);
-  const totals = step.as.map(([name]) => runningTotal(before[name]));
-  const rows = await effects.readRows(state, { setId, states, fromOrdinal, limit: setChunkRows, withData });
+  const range = { ...sourceOf(step), fromOrdinal: progress?.next ?? 0, withData: needsFields(step.as) };
+  return withChunk(at, effects, { range, begun, act: (chunk) => reduceChunk(at, { begun, chunk }, effects) });
+}
+
+async function reduceChunk(
+  { state, step, instruction, progress }: StepAt<"reduce">,
+  { begun, chunk: { rows, next } }: { readonly begun: readonly Edit[]; readonly chunk: SetChunk },
+  effects: StepEffects,
+): Promise<Change> {
+  const totals = step.as.map(([name]) => runningTotal(progress?.totals?.[name]));
   const fault = await effects.inTurns(addRows(totals, step.as, rows, state.scope));
   if (fault !== undefined) return { edits: begun, next: { kind: "fail", stepId: step.id, ...fault } };
   const counts = state.steps.get(step.id)?.receipt.rows ?? noRows;
@@ -29,8 +35,7 @@ async function advanceReduce(at: StepAt<"reduce">, effects: StepEffects): Promis
     stepId: step.id,
     rows: { ...counts, in: counts.in + rows.length, ok: counts.ok + rows.length },
   };
-  const last = rows.at(-1);
-  if (last === undefined || rows.length < setChunkRows) {
+  if (next === undefined) {
     return {
       edits: [
         ...begun,
@@ -46,7 +51,7 @@ async function advanceReduce(at: StepAt<"reduce">, effects: StepEffects): Promis
     edits: [
       ...begun,
       looked,
-      { kind: "progress", progress: { kind: "reduce", stepId: step.id, next: last.ordinal + 1, totals: kept } },
+      { kind: "progress", progress: { kind: "reduce", stepId: step.id, next, totals: kept } },
       { kind: "logProgress", stepId: step.id },
     ],
     next: { kind: "commit" },

@@ -2,8 +2,8 @@ import type { CelComputed, JsonObject } from "@svc/program";
 import type { Change, Edit } from "../state/change.ts";
 import type { ReadRow, SetChunk, StepEffects } from "./effects.ts";
 import { expressionFailed } from "./expression-fault.ts";
-import { withChunk } from "./set-source.ts";
-import { type StepAt, type StepKind, sourceOf } from "./step-kind.ts";
+import { passingBytesMax, SetMemory } from "./set-memory.ts";
+import type { StepAt, StepKind } from "./step-kind.ts";
 
 /** The rows of a set with fields that expressions compute of each: a chunk an act, or less of it where the rows take long. */
 export const computeKind: StepKind<"compute"> = {
@@ -14,11 +14,14 @@ export const computeKind: StepKind<"compute"> = {
   answer: undefined,
 };
 
-function advanceCompute(at: StepAt<"compute">, effects: StepEffects): Promise<Change> {
-  const { progress, step } = at;
+async function advanceCompute(at: StepAt<"compute">, effects: StepEffects): Promise<Change> {
+  const { state, step, progress } = at;
   const begun: Edit[] = progress === undefined ? [{ kind: "begin", step }] : [];
-  const range = { ...sourceOf(step), fromOrdinal: progress?.next ?? 0 };
-  return withChunk(at, effects, { range, begun, act: (chunk) => computeChunk(at, { begun, chunk }, effects) });
+  const { source: setId, states } = step;
+  const chunk = await effects.readChunk(state, { setId, states, fromOrdinal: progress?.next ?? 0 });
+  const act = () => computeChunk(at, { begun, chunk }, effects);
+  if (chunk.bytes <= passingBytesMax) return act();
+  return SetMemory.whilePassing(at, effects, { bytes: chunk.bytes, begun, act });
 }
 
 async function computeChunk(

@@ -1,8 +1,8 @@
 import type { Change, Edit } from "../state/change.ts";
 import type { SetChunk, StepEffects } from "./effects.ts";
 import { expressionFailed } from "./expression-fault.ts";
-import { withChunk } from "./set-source.ts";
-import { type StepAt, type StepKind, sourceOf } from "./step-kind.ts";
+import { passingBytesMax, SetMemory } from "./set-memory.ts";
+import type { StepAt, StepKind } from "./step-kind.ts";
 
 /** The rows of a set for which an expression holds, as a new set: a chunk an act, or less of it where the rows take long. */
 export const filterKind: StepKind<"filter"> = {
@@ -13,11 +13,14 @@ export const filterKind: StepKind<"filter"> = {
   answer: undefined,
 };
 
-function advanceFilter(at: StepAt<"filter">, effects: StepEffects): Promise<Change> {
-  const { progress, step } = at;
+async function advanceFilter(at: StepAt<"filter">, effects: StepEffects): Promise<Change> {
+  const { state, step, progress } = at;
   const begun: Edit[] = progress === undefined ? [{ kind: "begin", step }] : [];
-  const range = { ...sourceOf(step), fromOrdinal: progress?.next ?? 0 };
-  return withChunk(at, effects, { range, begun, act: (chunk) => filterChunk(at, { begun, chunk }, effects) });
+  const { source: setId, states } = step;
+  const chunk = await effects.readChunk(state, { setId, states, fromOrdinal: progress?.next ?? 0 });
+  const act = () => filterChunk(at, { begun, chunk }, effects);
+  if (chunk.bytes <= passingBytesMax) return act();
+  return SetMemory.whilePassing(at, effects, { bytes: chunk.bytes, begun, act });
 }
 
 async function filterChunk(

@@ -1,8 +1,8 @@
 import type { Change, Edit } from "../state/change.ts";
 import { noRows } from "../state/counts.ts";
 import type { SetChunk, StepEffects } from "./effects.ts";
-import { withChunk } from "./set-source.ts";
-import { type StepAt, type StepKind, sourceOf } from "./step-kind.ts";
+import { passingBytesMax, SetMemory } from "./set-memory.ts";
+import type { StepAt, StepKind } from "./step-kind.ts";
 import { addRows, needsFields, runningTotal, storedTotal, valuesOf } from "./totals.ts";
 
 /** Values over a set: a chunk an act. */
@@ -14,11 +14,19 @@ export const reduceKind: StepKind<"reduce"> = {
   answer: undefined,
 };
 
-function advanceReduce(at: StepAt<"reduce">, effects: StepEffects): Promise<Change> {
-  const { progress, step } = at;
+async function advanceReduce(at: StepAt<"reduce">, effects: StepEffects): Promise<Change> {
+  const { state, step, progress } = at;
   const begun: Edit[] = progress === undefined ? [{ kind: "begin", step }] : [];
-  const range = { ...sourceOf(step), fromOrdinal: progress?.next ?? 0, withData: needsFields(step.as) };
-  return withChunk(at, effects, { range, begun, act: (chunk) => reduceChunk(at, { begun, chunk }, effects) });
+  const { source: setId, states } = step;
+  const chunk = await effects.readChunk(state, {
+    setId,
+    states,
+    fromOrdinal: progress?.next ?? 0,
+    withData: needsFields(step.as),
+  });
+  const act = () => reduceChunk(at, { begun, chunk }, effects);
+  if (chunk.bytes <= passingBytesMax) return act();
+  return SetMemory.whilePassing(at, effects, { bytes: chunk.bytes, begun, act });
 }
 
 async function reduceChunk(

@@ -8,8 +8,8 @@ import type { StepAt } from "./step-kind.ts";
 const firstBytes = 65_536;
 const mostBytes = 4_194_304;
 
-/** What a chunk of rows may take before it is counted: it passes by. Large rows come to more, and one chunk is read while another is at hand. */
-const passingBytes = 1_048_576;
+/** What a chunk of rows that passes by may take before it is counted: those of large rows come to more. */
+export const passingBytesMax = 1_048_576;
 
 /** How often it is looked, while others hold the memory, whether the driver is wanted, and how soon a job comes back that gave way. */
 const lookMs = 100;
@@ -50,6 +50,19 @@ export class SetMemory {
     }
   }
 
+  /** Does an act over a chunk of large rows once there is room for them; `begun`: what it edits where it has to end before. */
+  static whilePassing(
+    at: Pick<StepAt, "state" | "step">,
+    effects: StepEffects,
+    { bytes, begun, act }: { readonly bytes: number; readonly begun: readonly Edit[]; act(): Promise<Change> },
+  ): Promise<Change> {
+    return SetMemory.during(at, effects, async (memory) => {
+      if (await memory.hasRoomToPass(bytes)) return act();
+      if (memory.#stopped !== "wanted") return { edits: begun, next: { kind: "commit" } };
+      return { edits: [], next: { kind: "until", atMs: effects.clock.now() + againMs } };
+    });
+  }
+
   /** Counts bytes that are held from now on. */
   add(bytes: number): void {
     this.#chunkBytes += bytes;
@@ -68,7 +81,7 @@ export class SetMemory {
 
   /** Waits until there is room for a chunk of rows that passes by, and one like it. False where the act is to end. */
   hasRoomToPass(bytes: number): Promise<boolean> | boolean {
-    const passing = 2 * (bytes - passingBytes);
+    const passing = 2 * (bytes - passingBytesMax);
     if (passing <= this.#passingBytes) return true;
     this.#passingBytes = passing;
     return this.#grow(this.#bytes);
@@ -83,12 +96,6 @@ export class SetMemory {
       if (!(await this.#take(Math.max(growth, needed - this.#hold.bytes)))) return false;
     }
     return true;
-  }
-
-  /** How an act ends that was stopped, and writes no set bit by bit. */
-  leave(edits: readonly Edit[]): Change {
-    if (this.#stopped !== "wanted") return { edits, next: { kind: "commit" } };
-    return { edits: [], next: { kind: "until", atMs: this.#effects.clock.now() + againMs } };
   }
 
   /** How an act ends that was stopped before it had read all rows. */

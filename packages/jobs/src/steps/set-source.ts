@@ -1,8 +1,6 @@
-import type { Change, Edit } from "../state/change.ts";
 import type { JobState } from "../state/job.ts";
-import type { ChunkRange, ReadRow, SetChunk, StepEffects } from "./effects.ts";
-import { SetMemory } from "./set-memory.ts";
-import type { StepAt } from "./step-kind.ts";
+import type { ChunkRange, ReadRow, StepEffects } from "./effects.ts";
+import type { SetMemory } from "./set-memory.ts";
 
 /** Which rows of a set are read, and whether with their fields. */
 export type SetPart = Omit<ChunkRange, "fromOrdinal">;
@@ -42,23 +40,4 @@ export async function eachChunk(
     if (holds && !(await memory.hasRoom({ isLast: next === undefined }))) return false;
     if (next === undefined) return true;
   }
-}
-
-/** An act over one chunk of a set; `begun`: what it edits where it has to end before. */
-export type ChunkAct = {
-  readonly range: ChunkRange;
-  readonly begun: readonly Edit[];
-  act(chunk: SetChunk): Promise<Change>;
-};
-
-/** Does an act over the chunk of a set that follows, while there is room for its rows. */
-export function withChunk(
-  at: Pick<StepAt, "state" | "step">,
-  effects: StepEffects,
-  { range, begun, act }: ChunkAct,
-): Promise<Change> {
-  return SetMemory.during(at, effects, async (memory) => {
-    const chunk = await effects.readChunk(at.state, range);
-    return (await memory.hasRoomToPass(chunk.bytes)) ? act(chunk) : memory.leave(begun);
-  });
 }

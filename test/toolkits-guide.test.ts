@@ -1,16 +1,15 @@
-import { execFile, spawnSync } from "node:child_process";
+import { spawnSync } from "node:child_process";
 import { mkdir, mkdtemp, rm, symlink, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { applyDefaults, loadCatalog, loadDeployment, renderRequest } from "@svc/catalog";
 import { parseTemplate, renderTemplate } from "@svc/core";
-import { bundled } from "@svc/testing/bundled";
-import { compileCache } from "@svc/testing/compile-cache";
 import { createTestDatabase } from "@svc/testing/database";
-import { bootstrapKey, type ServerProcess, startServerProcess, vaultKey } from "@svc/testing/server-process";
+import { type ServerProcess, startServerProcess, vaultKey } from "@svc/testing/server-process";
 import { afterEach, beforeEach, describe, expect, onTestFinished, test } from "vitest";
 import { parse } from "yaml";
 import { type CodeBlock, codeBlocksOf, codeSpansOf, tableRowsOf } from "./markdown.ts";
+import { startShells } from "./shell.ts";
 import { readText, root } from "./source.ts";
 
 const guide = readText("docs/toolkits.md");
@@ -105,16 +104,11 @@ function normalize(text: string): string {
     .trim();
 }
 
-const main = await bundled(join(root, "packages/cli/src/main.ts"));
+const run = await startShells();
 
 /** Runs the commands of a block as they are printed; resolves with what the terminal shows. */
 function runInShell(commands: string, server: ServerProcess | undefined): Promise<string> {
-  // npx would look for the checkout in the working folder.
-  const script = `exec 2>&1; npx() { shift; "${process.execPath}" "${main}" "$@"; }\n${commands}`;
-  const connection = server === undefined ? {} : { SVC_URL: server.url, SVC_API_KEY: bootstrapKey };
-  const options = { cwd: folder, env: { ...compileCache, PATH: process.env["PATH"] ?? "", ...connection } };
-  // What it ends with is shown in its output.
-  return new Promise((resolve) => execFile("bash", ["-c", script], options, (_, output) => resolve(output)));
+  return run(commands, { folder, url: server?.url });
 }
 
 const hasShell = ["bash", "sed"].every((command) => spawnSync(command, ["--version"]).status === 0);

@@ -225,6 +225,7 @@ create table job_events (
   at timestamp(3) with time zone not null,
   payload text not null,
   principal_chain text[],
+  following jsonb,
   constraint job_events_key PRIMARY KEY (job_id, seq)
 ) with (autovacuum_vacuum_scale_factor=0.01, autovacuum_vacuum_threshold=50000);
 
@@ -266,7 +267,7 @@ create table job_steps (
   receipt jsonb not null,
   output bytea,
   constraint job_steps_key PRIMARY KEY (job_id, step_id)
-);
+) with (fillfactor=50);
 
 create table job_tasks (
   job_id uuid not null,
@@ -346,7 +347,7 @@ create table jobs (
   call_seed bytea,
   constraint jobs_pkey PRIMARY KEY (id),
   constraint jobs_project_id_projects_id_fk FOREIGN KEY (project_id) REFERENCES projects(id)
-);
+) with (fillfactor=50);
 CREATE UNIQUE INDEX jobs_child_key ON public.jobs USING btree (parent_job_id, child_key) WHERE (parent_job_id IS NOT NULL);
 CREATE INDEX jobs_children ON public.jobs USING btree (project_id, parent_job_id, id) WHERE (parent_job_id IS NOT NULL);
 CREATE UNIQUE INDEX jobs_idempotency_key ON public.jobs USING btree (project_id, idempotency_key) WHERE (idempotency_key IS NOT NULL);
@@ -358,6 +359,12 @@ CREATE INDEX jobs_skill ON public.jobs USING btree (project_id, skill_slug, id) 
 CREATE INDEX jobs_standing ON public.jobs USING btree (project_id, standing_program_id, id) WHERE (standing_program_id <> ''::text);
 CREATE INDEX jobs_status ON public.jobs USING btree (project_id, status, id);
 CREATE INDEX jobs_unswept ON public.jobs USING btree (finished_at) WHERE ((finished_at IS NOT NULL) AND (NOT is_swept));
+
+create table ledger_state (
+  id smallint not null,
+  settled_before uuid not null,
+  constraint ledger_state_pkey PRIMARY KEY (id)
+);
 
 create table private_toolkits (
   project_id uuid not null,
@@ -481,6 +488,35 @@ create table standing_arrivals (
   constraint standing_arrivals_key PRIMARY KEY (due_at, project_id, event_id)
 );
 
+create table standing_backfills (
+  id uuid not null,
+  project_id uuid not null,
+  program_id uuid not null,
+  version integer not null,
+  state text not null,
+  reason text default ''::text not null,
+  since timestamp(3) with time zone not null,
+  until timestamp(3) with time zone not null,
+  again boolean not null,
+  per_minute integer not null,
+  policy text not null,
+  total integer not null,
+  started integer default 0 not null,
+  skipped integer default 0 not null,
+  passed integer default 0 not null,
+  position_at timestamp(3) with time zone,
+  position_event_id uuid,
+  paced_at timestamp(3) with time zone not null,
+  caller_key_id uuid not null,
+  created_at timestamp(3) with time zone not null,
+  updated_at timestamp(3) with time zone not null,
+  ended_at timestamp(3) with time zone,
+  constraint standing_backfills_pkey PRIMARY KEY (id),
+  constraint standing_backfills_project_id_projects_id_fk FOREIGN KEY (project_id) REFERENCES projects(id)
+);
+CREATE INDEX standing_backfills_ended ON public.standing_backfills USING btree (ended_at) WHERE (ended_at IS NOT NULL);
+CREATE UNIQUE INDEX standing_backfills_running ON public.standing_backfills USING btree (program_id) WHERE (ended_at IS NULL);
+
 create table standing_dedupe (
   program_id uuid not null,
   key text not null,
@@ -603,13 +639,17 @@ create table standing_runs (
   bytes integer default 0 not null,
   rate_key text default ''::text not null,
   row_count integer default 0 not null,
+  backfill_id uuid,
   constraint standing_runs_pkey PRIMARY KEY (id),
   constraint standing_runs_project_id_projects_id_fk FOREIGN KEY (project_id) REFERENCES projects(id)
 );
 CREATE INDEX standing_runs_closing ON public.standing_runs USING btree (program_id, not_before) WHERE (state = ANY (ARRAY['collecting'::text, 'closing'::text]));
 CREATE INDEX standing_runs_ended ON public.standing_runs USING btree (ended_at) WHERE (ended_at IS NOT NULL);
-CREATE INDEX standing_runs_open ON public.standing_runs USING btree (program_id, lane, id) WHERE (state = ANY (ARRAY['queued'::text, 'started'::text]));
+CREATE INDEX standing_runs_oldest ON public.standing_runs USING btree (program_id, decided_at) WHERE (state = 'queued'::text);
 CREATE INDEX standing_runs_program ON public.standing_runs USING btree (program_id, id);
+CREATE INDEX standing_runs_queued ON public.standing_runs USING btree (program_id, lane, id) WHERE (state = 'queued'::text);
+CREATE INDEX standing_runs_ready ON public.standing_runs USING btree (program_id, not_before) WHERE ((state = 'queued'::text) AND (not_before IS NOT NULL));
+CREATE INDEX standing_runs_running ON public.standing_runs USING btree (program_id, lane, id) WHERE (state = 'started'::text);
 CREATE UNIQUE INDEX standing_runs_source ON public.standing_runs USING btree (program_id, source_key);
 CREATE INDEX standing_runs_started ON public.standing_runs USING btree (project_id, id) WHERE (state = 'started'::text);
 CREATE INDEX standing_runs_uncounted ON public.standing_runs USING btree (program_id, id) WHERE ((state = 'ended'::text) AND (NOT is_counted));
@@ -701,14 +741,14 @@ create table tool_calls (
   duration_ms integer not null,
   provider_ms integer not null,
   sealed_message bytea,
+  failure text,
   constraint tool_calls_pkey PRIMARY KEY (id),
   constraint tool_calls_project_id_projects_id_fk FOREIGN KEY (project_id) REFERENCES projects(id)
-) with (autovacuum_vacuum_scale_factor=0.01, autovacuum_vacuum_threshold=50000);
+) with (autovacuum_vacuum_scale_factor=0.01, autovacuum_vacuum_threshold=50000, fillfactor=50);
 CREATE INDEX tool_calls_entity ON public.tool_calls USING btree (project_id, entity_id, id);
+CREATE INDEX tool_calls_failure ON public.tool_calls USING btree (project_id, failure, id) WHERE (failure IS NOT NULL);
 CREATE UNIQUE INDEX tool_calls_idempotency_key ON public.tool_calls USING btree (project_id, idempotency_key) WHERE (idempotency_key IS NOT NULL);
-CREATE INDEX tool_calls_outcome ON public.tool_calls USING btree (project_id, outcome, id) WHERE ((outcome <> 'ok'::text) AND (outcome <> 'running'::text));
 CREATE INDEX tool_calls_project ON public.tool_calls USING btree (project_id, id);
-CREATE INDEX tool_calls_running ON public.tool_calls USING btree (created_at) WHERE (outcome = 'running'::text);
 CREATE INDEX tool_calls_tool ON public.tool_calls USING btree (project_id, tool_slug, id);
 
 create table vault_check (

@@ -203,7 +203,10 @@ export async function look(
   const requestId = job.park?.judgment?.requestId;
   if (requestId !== undefined) {
     const answer = { jobId: id, requestId, principalId: "owner", continuation };
-    await call(server, "JobsService/AnswerAsk", answer);
+    // A question may be withdrawn since the job was looked at.
+    await call(server, "JobsService/AnswerAsk", answer).catch((error: unknown) => {
+      if (!String(error).includes("ASK_STALE")) throw error;
+    });
   }
   if (job.park?.reason === "poisoned") await release(server, id);
   if (job.park?.childJobId) await look(server, job.park.childJobId, continuation);

@@ -33,6 +33,8 @@ function isUnderWay({ kind, point, nth }: Doom): boolean {
   const writes = writesOf[kind] ?? 0;
   if (point === "before-commit") return nth >= 2 && nth <= writes + 1;
   if (point === "after-commit") return nth <= writes;
+  // The end of the write before is kept by the commit that begins this one.
+  if (point === "before-call" || point === "before-insert") return nth >= 2 && nth <= writes;
   return ["after-insert", "in-send", "after-send", "after-call"].includes(point);
 }
 

@@ -1,4 +1,4 @@
-import { idOfUuid } from "@svc/core";
+import { type Id, idOfUuid, uuidOfId } from "@svc/core";
 import { call } from "@svc/testing/server-process";
 import { until } from "@svc/testing/until";
 import { expect } from "vitest";
@@ -20,19 +20,19 @@ export async function dieApart(relay: Relay, dying: Dying): Promise<void> {
   relay.worker().freeze();
   const pair = await Promise.all([bench.worker({ runsMax: 1 }), bench.worker({ runsMax: 1 })]);
   // The first child's request is answered late: its node is busy with it until then.
-  const held = Promise.withResolvers<void>();
+  const held = Promise.withResolvers<string>();
   const released = Promise.withResolvers<boolean>();
   let isHeld = false;
-  bench.provider.onRequest = ({ method }) => {
+  bench.provider.onRequest = ({ method, text }) => {
     if (method !== "POST" || isHeld) return false;
     isHeld = true;
-    held.resolve();
+    held.resolve(/\/i(\d+)/.exec(text)?.[1] ?? "");
     return released.promise;
   };
   for (const worker of pair) await worker.tell({ start: true });
   const id = await submit(server, kind, tag, bench.provider.url);
-  await held.promise;
-  const holder = (await ownersOf(relay, id, "child"))[0];
+  // Both may be at children by now: it is the one whose request is held.
+  const holder = await ownerOfChild(relay, await held.promise);
   const [ofChild, ofParent] = pair[0].nodeId === holder ? pair : [pair[1], pair[0]];
   await killWithParent(relay, { id, ofParent });
   if (dying !== "parent") await ofChild.kill();
@@ -58,7 +58,7 @@ export async function dieApart(relay: Relay, dying: Dying): Promise<void> {
 async function killWithParent(relay: Relay, { id, ofParent }: { id: string; ofParent: Worker }): Promise<void> {
   let isStopped = false;
   ofParent.onReached = async () => {
-    if ((await ownersOf(relay, id, "parent")).includes(ofParent.nodeId)) {
+    if ((await ownerOfParent(relay, id)) === ofParent.nodeId) {
       ofParent.freeze();
       isStopped = true;
       return;
@@ -71,11 +71,18 @@ async function killWithParent(relay: Relay, { id, ofParent }: { id: string; ofPa
   await until(() => isStopped, "a node that holds the parent");
 }
 
-/** The nodes that drive a job, or its children. */
-async function ownersOf({ database }: Relay, id: string, of: "child" | "parent"): Promise<readonly string[]> {
-  const rows = await database.db.sql<{ owner: string; isChild: boolean }[]>`
-    select t.lease_owner as owner, j.parent_job_id is not null as "isChild" from job_tasks t join jobs j on j.id = t.job_id
-    where t.kind = 'run' and t.lease_owner is not null`;
-  if (rows.length > 2) throw new Error(`${id} is not alone`);
-  return rows.flatMap(({ owner, isChild }) => (isChild === (of === "child") ? [idOfUuid("node", owner)] : []));
+/** The node that drives the child of a row, by the row's place. */
+async function ownerOfChild({ database }: Relay, ordinal: string): Promise<string | undefined> {
+  const rows = await database.db.sql<{ owner: string }[]>`
+    select t.lease_owner as owner from job_tasks t join jobs j on j.id = t.job_id
+    where t.kind = 'run' and t.lease_owner is not null and j.child_key like ${`each/${ordinal}/%`}`;
+  expect(rows).toHaveLength(1);
+  return rows[0] && idOfUuid("node", rows[0].owner);
+}
+
+/** The node that drives the parent. */
+async function ownerOfParent({ database }: Relay, id: string): Promise<string | undefined> {
+  const [row] = await database.db.sql<{ owner: string }[]>`
+    select lease_owner as owner from job_tasks where job_id = ${uuidOfId(id as Id<"job">)}::uuid and kind = 'run' and lease_owner is not null`;
+  return row && idOfUuid("node", row.owner);
 }

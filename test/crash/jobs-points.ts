@@ -38,6 +38,7 @@ const passingsOf: Readonly<Record<string, readonly number[]>> = {
   "handled blocks": [1, 2, 3, 5, 7, 9, 12],
   "wide parallel": [1, 2, 3, 5, 8, 12],
   "map of skills": [1, 2, 4, 8, 12],
+  "parallel skills": [1, 2, 4, 8, 12],
   "undo of children": [1, 2, 4, 7, 10],
 };
 
@@ -55,7 +56,17 @@ const killed: readonly Line[] = Object.keys(kinds).flatMap((kind) =>
 /** Kinds that are like any other for who stands still: every way in which work is held. */
 const held = [
   ...["write", "keyed write", "pages", "map of writes", "map of keyed writes", "http write", "judge", "wait"],
-  ...["until", "parallel", "skills", "map of skills", "undo", "retried map", "retried parallel", "planned"],
+  ...[
+    "until",
+    "parallel",
+    "skills",
+    "map of skills",
+    "parallel skills",
+    "undo",
+    "retried map",
+    "retried parallel",
+    "planned",
+  ],
 ];
 
 /** A process that stands still where it holds most, until its work is another's. */
@@ -106,6 +117,7 @@ export const sample: readonly Doom[] = [
       ["wide parallel", "before-commit", 4],
       ["handled blocks", "before-commit", 3],
       ["deep skills", "before-commit", 3],
+      ["parallel skills", "before-commit", 8],
       ["planned", "before-commit", 2],
       ["retried keyed map", "before-commit", 2],
     ] as const

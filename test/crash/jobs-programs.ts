@@ -188,6 +188,31 @@ const stepKinds: Readonly<Record<string, JobKind>> = {
     },
     ends: "SUCCEEDED",
   },
+  // Branches that run jobs beside each other, one of them for each row.
+  "parallel skills": {
+    program: {
+      steps: [
+        {
+          id: "ways",
+          parallel: {
+            one: [{ id: "first", run: "skills.note", input: { tag: { $text: "{input.tag}/first" } } }, note("one")],
+            two: [{ id: "second", run: "skills.relay", input: { tag: { $text: "{input.tag}/second" } } }],
+            rows: [
+              items,
+              {
+                id: "each",
+                map: "items",
+                concurrency: 4,
+                do: [{ id: "tell", run: "skills.note", input: { tag: { $text: "{input.tag}/{row.id}" } } }],
+              },
+            ],
+          },
+        },
+        last,
+      ],
+    },
+    ends: "SUCCEEDED",
+  },
   "handled error": {
     program: {
       steps: [

@@ -156,7 +156,8 @@ function createStrike(relay: Relay, doomed: Worker, { fault, point, nth }: Doom)
     if (fault === "cut") await cutConnections(relay.database);
     if (fault === "unanswered") doomed.line.loseAnswers(lostMs);
     if (fault !== "frozen") return;
-    doomed.freeze();
+    // Elsewhere it stops itself: stopped twice, the second time behind the thaw, it would stand for good.
+    if (point === "in-send") doomed.freeze();
     // Every other one goes on while the next one is at work, the others when that is done.
     if (nth % 2 === 0) setTimeout(() => doomed.thaw(), times.leaseMs * 1.5);
     await relay.succeed();

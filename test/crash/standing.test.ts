@@ -2,9 +2,10 @@ import { type ChildProcess, fork } from "node:child_process";
 import { once } from "node:events";
 import { setTimeout as wait } from "node:timers/promises";
 import { fileURLToPath } from "node:url";
+import { timestampFromMs } from "@bufbuild/protobuf/wkt";
 import { createId, createSealer, isoTime, type ProjectId, parseVaultKeys, systemClock, uuidOfId } from "@svc/core";
 import { createApiKey, createProject } from "@svc/db";
-import { StandingService } from "@svc/gen/standing";
+import { BackfillState, StandingService } from "@svc/gen/standing";
 import { bundled } from "@svc/testing/bundled";
 import { catalogOf } from "@svc/testing/catalog";
 import { compileCache } from "@svc/testing/compile-cache";
@@ -184,3 +185,60 @@ test.each(rounds > 1 ? points : points.slice(1, 2))(
     }
   },
 );
+
+const made = 40;
+
+/** A program of a new project with as many occurrences in its past: times, or events that came before it was there. */
+async function standWithPast(kind: "schedule" | "trigger") {
+  const { projectId, client } = await newProject();
+  if (kind === "trigger")
+    for (let round = 0; round < made / events; round++) await postChanges(`${round}-${projectId}`);
+  const source =
+    kind === "trigger"
+      ? { trigger: { slug: "watcher.changed" } }
+      : { schedule: { every: "1m", catchUp: { runs: "none" } } };
+  const definition = { version: 1, source, overlap: { policy: "allow" }, program };
+  const { standingProgram } = await client.createStandingProgram({
+    slug: "past",
+    definitionJson: JSON.stringify(definition),
+  });
+  return { projectId, client, id: standingProgram?.id ?? "" };
+}
+
+test.each(
+  rounds > 1
+    ? ["schedule before-decided", "schedule after-decided", "trigger before-decided", "trigger after-decided"]
+    : ["schedule after-decided", "trigger before-decided"],
+)("a kill -9 in a backfill leaves each occurrence of the past in exactly one run: %s", async (what) => {
+  const [kind, point] = what.split(" ") as ["schedule" | "trigger", string];
+  for (let round = 0; round < rounds; round++) {
+    const { projectId, client, id } = await standWithPast(kind);
+    const nowMs = systemClock.now();
+    // The next minute is the schedule's own.
+    const range = kind === "trigger" ? { since: nowMs - 600_000 } : { since: nowMs - made * 60_000, until: nowMs };
+    const { backfill } = await client.backfillStandingProgram({
+      id,
+      since: timestampFromMs(range.since),
+      ...(range.until !== undefined && { until: timestampFromMs(range.until) }),
+      perMinute: 600,
+    });
+    expect(backfill?.total).toBe(made);
+    const doomed = await startNode({ point, nth: 2 + round });
+    const [, signal] = (await once(doomed, "exit")) as [number | null, string | null];
+    expect(signal).toBe("SIGKILL");
+    const others = await Promise.all([startNode(), startNode()]);
+    const ended = async () => (await client.getBackfill({ id: backfill?.id ?? "" })).backfill;
+    for (const end = performance.now() + 40_000; (await ended())?.state !== BackfillState.DONE; await wait(50)) {
+      if (performance.now() > end) throw new Error(`${await ended()}`);
+    }
+    expect(await ended()).toMatchObject({ total: made, started: made, skipped: 0, passed: 0 });
+    // Whoever would make one a second time has had its lease end by then.
+    await wait(1_200);
+    const [row] = await database.db.sql<{ runs: number; sources: number; jobs: number }[]>`
+      select count(*)::int as runs, count(distinct r.source_key)::int as sources, count(distinct j.id)::int as jobs
+      from standing_runs r join jobs j on j.id = r.job_id
+      where r.project_id = ${uuidOfId(projectId)} and r.backfill_id is not null`;
+    expect(row).toEqual({ runs: made, sources: made, jobs: made });
+    for (const other of others) other.kill("SIGKILL");
+  }
+});

@@ -1,5 +1,5 @@
 import { createTestDatabase, type TestDatabase } from "@svc/testing/database";
-import { createTestNode, type TestNode } from "@svc/testing/jobs-node";
+import { createTestNode, jobOf, programText, type TestNode, type TestProject } from "@svc/testing/jobs-node";
 import { repeats } from "@svc/testing/sample";
 import fc from "fast-check";
 import { afterAll, beforeAll, expect, test } from "vitest";
@@ -18,16 +18,48 @@ afterAll(async () => {
   await database?.drop();
 });
 
-const programJson = JSON.stringify({
-  version: 1,
-  title: "Deletes a note, and fails",
-  params: { note: "n1" },
+const bad = { id: "bad", call: "desk.get_item", entity: "ops", args: { id: "bad" } };
+const params = { note: "n1" };
+const programJson = programText({
+  params,
   approval: { plan: "destructive" },
   steps: [
     { id: "drop", call: "desk.delete_note", entity: "ops", args: { id: { $ref: "params.note" }, confirm: true } },
-    { id: "bad", call: "desk.get_item", entity: "ops", args: { id: "bad" } },
+    bad,
   ],
 });
+
+/** The same by a skill, in a branch; the program says of itself that it needs no approval. */
+const skillJson = programText({
+  inputSchema: { type: "object", required: ["note"], properties: { note: { type: "string" } } },
+  input: { note: "n0" },
+  steps: [{ id: "gone", call: "desk.delete_note", entity: "ops", args: { id: { $ref: "input.note" }, confirm: true } }],
+});
+const branchJson = programText({
+  params,
+  approval: { plan: "never" },
+  steps: [
+    {
+      id: "ways",
+      parallel: {
+        one: [{ id: "drop", run: "skills.drop", input: { note: { $ref: "params.note" } } }],
+        two: [{ id: "look", call: "desk.get_item", entity: "ops", args: { id: "x" } }],
+      },
+    },
+    bad,
+  ],
+});
+
+/** Submits the one or the other to a project of its own. */
+async function submit(project: TestProject, isSkill: boolean): Promise<string> {
+  if (!isSkill) return jobOf(await project.client.submitJob({ programJson })).id;
+  const { id: jobId } = jobOf(await project.client.submitJob({ programJson: skillJson }));
+  await project.client.answerAsk({ jobId, principalId: "owner", continuation: "proceed" });
+  await node.reach(jobId, "succeeded");
+  await project.client.promoteJob({ jobId, slug: "drop", description: "Deletes a note." });
+  return jobOf(await project.client.submitJob({ programJson: branchJson })).id;
+}
+
 const ended = ["succeeded", "failed", "aborted", "rejected", "expired", "cancelled"];
 
 type Act =
@@ -63,15 +95,14 @@ test("nothing is deleted that was not approved as it is", { timeout: 900_000 }, 
   const done = new Set<string>();
   let deleted = 0;
   await fc.assert(
-    fc.asyncProperty(acts, async (list) => {
+    fc.asyncProperty(acts, fc.boolean(), async (list, isSkill) => {
       const project = await node.project();
       const other = project.as("approver", undefined);
       const clients = { approver: project.client, member: project.as("member"), other };
+      let id = await submit(project, isSkill);
       const from = node.world.seen.length;
       /** Approvals that were given: jobs, with the value that stood in the plan then. */
       const approved: string[] = [];
-      const submitted = await project.client.submitJob({ programJson });
-      let id = submitted.job?.id ?? "";
       let note = "n1";
       for (const { act, role } of list) {
         const { jobs } = { jobs: clients[role] };

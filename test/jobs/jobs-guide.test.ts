@@ -8,7 +8,7 @@ const schema: JsonSchema = programSchema;
 const isProgram = createValidator(schema);
 const isStep = createValidator({ $defs: schema["$defs"], $ref: "#/$defs/step" });
 
-describe.each(["docs/jobs.md", "docs/asks.md"])("%s", (page) => {
+describe.each(["docs/jobs.md", "docs/asks.md", "docs/coming-from.md"])("%s", (page) => {
   const blocks = codeBlocksOf(readText(page))
     .filter(({ language }) => language === "json")
     .map(({ text }) => JSON.parse(text) as Record<string, unknown>);

@@ -237,6 +237,7 @@ test("of standing programs", async () => {
   expect(await json("standing resume", ["nap"])).toMatchObject({ id });
   const { id: runId } = await json("standing run", ["nap"]);
   expect(await json("standing runs", ["nap"])).toMatchObject([{ id: runId }]);
+  expect(await json("standing backfill", ["nap", "--since", "1h"])).toMatchObject({ total: 0 });
   expect(await json("standing delete", ["nap"])).toEqual({ deleted: "nap" });
 });
 

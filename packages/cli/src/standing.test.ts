@@ -32,6 +32,10 @@ test("what needs approval is asked about before it runs", async () => {
   expect((await run("show", "lost-deals")).printed.join("\n")).toMatch(/pending +version 1 waits for approval/);
   const jobs = await runTestCommand(["jobs", "list", "--mode", "rehearse"], variables);
   expect(jobs.printed[1]).toMatch(/ rehearse /);
+  const list = async () => (await runTestCommand(["asks", "list"], variables)).printed[1] ?? "";
+  await until(async () => (await list()) !== "");
+  const shown = await runTestCommand(["asks", "show", /ask_\w+/.exec(await list())?.[0] ?? ""], variables);
+  expect(shown.printed.join("\n")).toMatch(/^simulated +3 rows; 1 read; 3 writes not sent \(svc jobs show job_/m);
 });
 
 test.each(["report-each-morning", "look-every-quarter-hour", "greet-one-at-a-time"])(
@@ -70,6 +74,24 @@ test("tell-of-new-deals tells the chat of a deal that is new, and of it alone", 
   const [jobId] = /job_\w+/.exec((await run("runs", name)).printed.join()) ?? [""];
   const { calls } = await client.tools.listToolCalls({ toolSlug: "messaging_bot.send_message" });
   expect(calls.filter((call) => call.jobId === jobId)).toHaveLength(1);
+});
+
+test("times of the past are counted, made up for and passed by, as docs/standing.md has it", async () => {
+  expect(await run("create", "back", example("look-every-quarter-hour"))).toMatchObject({ code: 0 });
+  const tried = await run("backfill", "back", "--since", "2h", "--dry-run");
+  expect(tried.printed).toEqual([expect.stringMatching(/^[78] of [78] would make a run$/)]);
+  const watched = await run("backfill", "back", "--since", "2h", "--rate", "600", "--watch");
+  expect([watched.code, watched.noted.at(-1)]).toEqual([0, expect.stringMatching(/^done: ([78]) of \1, \1 started$/)]);
+  expect((await run("runs", "back")).printed.length).toBeGreaterThan(7);
+  const again = JSON.parse((await run("backfill", "back", "--since", "2h", "--json")).printed.join("")) as {
+    id: string;
+  };
+  await until(async () => (await run("backfill", again.id)).printed.join("\n").includes("done"));
+  expect((await run("backfill", again.id)).printed.join("\n")).toMatch(
+    /progress +[78] of [78], 0 started, [78] passed by/,
+  );
+  expect((await run("backfill", again.id, "--cancel")).printed.join("\n")).toMatch(/state +done/);
+  expect((await run("backfill", "bkf_none")).noted.join(" ")).toContain("BACKFILL_NOT_FOUND");
 });
 
 test("a program is listed, shown, paused, resumed, updated and deleted", async () => {

@@ -1,6 +1,7 @@
 import type { Command } from "commander";
 import type { CommandContext } from "./command/context.ts";
 import { addExamples } from "./command/examples.ts";
+import { addStandingBackfill } from "./standing/backfill.ts";
 import { addStandingCreate } from "./standing/create.ts";
 import { addStandingDelete } from "./standing/delete.ts";
 import { addStandingList } from "./standing/list.ts";
@@ -12,7 +13,7 @@ import { addStandingRuns } from "./standing/runs.ts";
 import { addStandingShow } from "./standing/show.ts";
 import { addStandingUpdate } from "./standing/update.ts";
 
-/** Adds `svc standing create|update|preview|list|show|runs|run|pause|resume|delete`. */
+/** Adds `svc standing create|update|preview|list|show|runs|run|backfill|pause|resume|delete`. */
 export function addStandingCommand(program: Command, context: CommandContext): void {
   const standing = program
     .command("standing")
@@ -29,6 +30,7 @@ export function addStandingCommand(program: Command, context: CommandContext): v
   addStandingShow(standing, context);
   addStandingRuns(standing, context);
   addStandingRun(standing, context);
+  addStandingBackfill(standing, context);
   addStandingPause(standing, context);
   addStandingResume(standing, context);
   addStandingDelete(standing, context);

@@ -19,6 +19,7 @@ export type IdPrefix =
   | "call"
   | "stp"
   | "srn"
+  | "bkf"
   | "rpl"
   | "node";
 
@@ -43,6 +44,8 @@ export type QuarantineId = Id<"qrn">;
 export type StandingProgramId = Id<"stp">;
 /** Id of a run of a standing program. */
 export type StandingRunId = Id<"srn">;
+/** Id of a backfill of a standing program. */
+export type BackfillId = Id<"bkf">;
 /** Id of a paced replay. */
 export type ReplayId = Id<"rpl">;
 /** Id of one running process of the service; owns leases. */

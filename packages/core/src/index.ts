@@ -34,6 +34,7 @@ export { createHmacKey, type HmacKey, hmacSha256, isHmacSha256 } from "./hmac.ts
 export { type HttpTarget, httpTargetOf, parseHttpHost } from "./http-host.ts";
 export {
   type AccountId,
+  type BackfillId,
   createId,
   type DeliveryId,
   type EventId,
@@ -56,6 +57,7 @@ export {
 export { isJsonObject, isObject, type JsonObject, type JsonValue, readJsonObject } from "./json.ts";
 export { holdsMoreThan, measureJson } from "./json-size.ts";
 export { LeastRecentlyUsed } from "./lru.ts";
+export { type Allowance, allowanceOf } from "./pace.ts";
 export { openPageToken, type PageScope, type PageSizeBounds, pageSizeOf, sealPageToken } from "./page-token.ts";
 export {
   type CallContext,

@@ -24,7 +24,7 @@ export { type PaceKey, type PaceRow, readCallPaces, writeCallPaces } from "./cal
 export { type CallLimitRepository, type CallLimitRow, callLimitsForProject } from "./call-limits/repo.ts";
 export { sweepCallPaces } from "./call-limits/sweep.ts";
 export { beginKeyedToolCalls } from "./calls/begin-keyed.ts";
-export { doubtRunningToolCall, doubtRunningToolCalls } from "./calls/doubt-running.ts";
+export { doubtRunningToolCall, doubtRunningToolCalls, type LostCallSearch } from "./calls/doubt-running.ts";
 export { findToolCallKeyHolders, type ToolCallKeyHolder } from "./calls/find-key-holders.ts";
 export { type CallRecord, putToolCalls } from "./calls/put.ts";
 export { releaseToolCallKey } from "./calls/release-key.ts";
@@ -138,7 +138,7 @@ export { findJobTwin } from "./jobs/find-twin.ts";
 export { findKeyedJob, insertJobs } from "./jobs/insert.ts";
 export { findJobQuotaReached, insertJobsInRoom } from "./jobs/insert-batch.ts";
 export { type JobWithSteps, loadJob, loadJobsWithSteps } from "./jobs/load.ts";
-export { type JobProgramRecord, loadJobProgram } from "./jobs/load-program.ts";
+export { type JobProgramName, type JobProgramRecord, loadJobPins, loadJobProgram } from "./jobs/load-program.ts";
 export { loadJobSteps } from "./jobs/load-steps.ts";
 export { lockJob } from "./jobs/lock.ts";
 export { clearJobLoopHolds, countJobLoopHold } from "./jobs/loop-holds.ts";
@@ -231,6 +231,8 @@ export {
   type AccessClass,
   type AskContinuation,
   type AskKind,
+  type BackfillReason,
+  type BackfillState,
   type CallOutcome,
   type ConnectedAccountState,
   callOutcomes,
@@ -240,6 +242,8 @@ export {
   type JobTaskKind,
   jobStatuses,
   type ListenerEnd,
+  type OverlapPolicy,
+  overlapPolicies,
   type PlanApproval,
   type PollOutcome,
   planApprovals,
@@ -274,10 +278,32 @@ export {
   releaseStandingArrivals,
 } from "./standing/arrivals.ts";
 export {
+  addBackfill,
+  armBackfill,
+  armLostBackfills,
+  type BackfillMove,
+  type BackfillRecord,
+  cancelBackfill,
+  countBackfillEvents,
+  countWaitingRuns,
+  type EventWalk,
+  findBackfill,
+  findRunningBackfill,
+  findSourceRuns,
+  findTakenEvents,
+  moveBackfill,
+  renameSourceRuns,
+  type SourceRun,
+  sweepBackfills,
+  type WalkedEvent,
+  walkBackfillEvents,
+} from "./standing/backfills.ts";
+export {
   addStandingUsage,
   findUsableKeys,
   readStandingRates,
   readStandingUsage,
+  type StandingRate,
   type StandingUsage,
   sweepStandingRates,
   writeStandingRates,
@@ -291,6 +317,19 @@ export {
   lockStandingStarts,
   wakeWaitingStandingRuns,
 } from "./standing/end.ts";
+export {
+  countOpenStandingRuns,
+  type LaneName,
+  type LaneRoom,
+  type LateBound,
+  listWaitingStandingLanes,
+  readQueuedStandingRuns,
+  readStandingLanes,
+  readStandingWakes,
+  type StandingLane,
+  type StandingWakes,
+  skipLateStandingRuns,
+} from "./standing/lanes.ts";
 export {
   closeStandingListener,
   countStandingListeners,
@@ -331,19 +370,13 @@ export {
   changeStandingRuns,
   countEndedStandingRuns,
   insertStandingRuns,
-  type LaneRoom,
-  type LateBound,
   mergeSkippedStandingRuns,
   type NewStandingRun,
   readLastStandingRuns,
-  readQueuedStandingRuns,
-  readStandingLanes,
   type SkippedAgain,
-  type StandingLane,
   type StandingRunChange,
   type StandingRunRecord,
   type StandingRunRepository,
-  skipLateStandingRuns,
   standingRunsForProject,
 } from "./standing/runs.ts";
 export {

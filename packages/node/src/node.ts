@@ -121,7 +121,10 @@ export function createNode(parts: NodeParts): Node {
     ...{ starter: jobs.starter, caller },
     ...{ views, meter, threads },
     observer: observer.standing,
-    limits: limits.standing,
+    limits: {
+      ...(limits.retention.standingRunsMs !== undefined && { runRetentionMs: limits.retention.standingRunsMs }),
+      ...limits.standing,
+    },
     onFaultPoint: parts.onStandingFaultPoint,
   });
   const secretOf = parts.variable;

@@ -86,9 +86,7 @@ const makers: Readonly<Record<Step["kind"], (making: Making, set: string) => obj
     const onRows = isAsking ? { onRows: { failed: "rows" } } : {};
     // Rows whose skill may write are not run again.
     const skills = isAsking ? ["look"] : ["look", "announce", "erase"];
-    const calling = [makeCall, makeRequest];
-    // No map in a branch runs a skill.
-    const make = making.inside.includes("parallel") ? calling : [...calling, (one: Making) => makeRun(one, skills)];
+    const make = [makeCall, makeRequest, (one: Making) => makeRun(one, skills)];
     const calls = Array.from({ length: 1 + making.draw(2) }, () =>
       (make[making.draw(make.length)] ?? makeCall)(making),
     );
@@ -148,8 +146,7 @@ function withOnError({ sets, ...making }: Making, step: { readonly id?: string }
 function makeInner(making: Making, within: Step["kind"], most: number): object[] {
   const inside = [...making.inside, within];
   const kinds = stepKinds.filter((kind) => {
-    const { refusedInItself, refusedInParallel } = languageOf(kind);
-    if (refusedInParallel !== undefined && inside.includes("parallel")) return false;
+    const { refusedInItself } = languageOf(kind);
     return refusedInItself === undefined || !inside.includes(kind);
   });
   return makeSteps({ ...making, inside, sets: [...making.sets] }, kinds, most);

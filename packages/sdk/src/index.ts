@@ -24,6 +24,8 @@ export {
 } from "@svc/gen/jobs";
 export { Role } from "@svc/gen/options";
 export {
+  type Backfill,
+  BackfillState,
   type PollState,
   type StandingProgram,
   type StandingRun,

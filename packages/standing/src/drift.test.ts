@@ -111,3 +111,37 @@ test("acceptance 16: what people approved pauses, and is asked about anew by an 
   const refused = client.createStandingProgram({ slug: "no", definitionJson: follows });
   expect(await refusalOf(refused)).toMatchObject({ reason: "POLICY_INVALID", field: "definitionJson/drift" });
 });
+
+/** All items of the desk, by a poll. */
+const polling = {
+  source: {
+    poll: {
+      ...{ call: "desk.list_items", entity: "ops", args: {}, every: "5m", first: "all" },
+      ...{ rows: "items[]", id: "id", cursor: { kind: "seen" } },
+    },
+  },
+};
+
+test("a program that polls follows its tools before it reads, and what it finds starts as the version after", async () => {
+  const { id, standing, runs } = await drifted("polls", polling);
+  expect((await runs(id, 1)).map(({ version }) => version)).toEqual([2]);
+  const { standingProgram, versions } = await standing.getStandingProgram({ id });
+  expect(standingProgram).toMatchObject({ state: StandingState.ACTIVE, pollState: { outcome: "ok", found: 3 } });
+  expect(versions.map(({ note }) => note)).toEqual(["follows desk.get_item: version 1.2.3 -> 1.3.0", ""]);
+});
+
+test("a program that polls and is to pause reads nothing, so that nothing is lost to it once it goes on", async () => {
+  const { id, client, runs } = await drifted("holds", { ...polling, drift: "pause" });
+  const paused = await settled(async () => {
+    const { standingProgram } = await client.getStandingProgram({ id });
+    return standingProgram?.state === StandingState.PAUSED && standingProgram;
+  });
+  expect(paused).toMatchObject({ pauseReason: "drift", version: 1, pollState: { outcome: "failed", code: "drift" } });
+  expect(paused.pauseDetail).toBe("desk.get_item: version 1.2.3 -> 1.3.0");
+  expect(await refusalOf(client.resumeStandingProgram({ id }))).toMatchObject({ reason: "PAUSE_CAUSE_STANDS" });
+  await client.resumeStandingProgram({ id, adopt: true });
+  world.goTo("2026-06-01T09:30:05Z");
+  expect((await runs(id, 1)).map((run) => [run.version, stateOf(run).replace("ended", "started")])).toEqual([
+    [2, "started"],
+  ]);
+});

@@ -1,4 +1,5 @@
 import { type Fault, fault, faults, formatValue } from "@svc/core";
+import { overlapPolicies } from "@svc/db";
 import type { DefinitionFault } from "./definition/faults.ts";
 
 /** Faults that an answer lists, and that its message quotes. */
@@ -165,5 +166,76 @@ export function previewCountInvalid(count: number): Fault {
     field: "count",
     message: `count is ${count}; at most 100 are told`,
     help: "Send 1 to 100, or 0 for 10.",
+  });
+}
+
+/** A backfill is to be made of a range without a beginning. */
+export function sinceRequired(): Fault {
+  return fault({
+    code: "invalid_argument",
+    reason: "FILTER_REQUIRED",
+    field: "since",
+    message: "since must be set",
+    help: "Name the first time to make up for, such as 2026-01-05T00:00:00Z.",
+  });
+}
+
+/** A pace that no backfill has. */
+export function backfillRateInvalid(perMinute: number, max: number): Fault {
+  return fault({
+    code: "invalid_argument",
+    reason: "BACKFILL_RATE_INVALID",
+    field: "perMinute",
+    message: `perMinute is ${perMinute}; 1 to ${max} are allowed`,
+    help: "Send the runs that may start in a minute, such as 60, or 0 for that.",
+  });
+}
+
+/** A policy that is none. */
+export function backfillPolicyInvalid(policy: string): Fault {
+  return fault({
+    code: "invalid_argument",
+    reason: "POLICY_INVALID",
+    field: "policy",
+    message: `policy ${formatValue(policy)} is none of ${overlapPolicies.join(", ")}`,
+    help: "Send one of them, such as allow, or nothing to have runs wait for each other.",
+  });
+}
+
+/** More occurrences than one backfill may come to. */
+export function backfillTooLarge(max: number): Fault {
+  return fault({
+    code: "resource_exhausted",
+    reason: "BACKFILL_TOO_LARGE",
+    field: "since",
+    message: `there are more than ${max} times or events between since and until`,
+    help: "Make up for a shorter time at once; a dry run counts.",
+  });
+}
+
+/** What a backfill cannot be made of, and why. */
+export function backfillNotPossible(field: string, why: string, help: string): Fault {
+  return fault({ code: "failed_precondition", reason: "BACKFILL_NOT_POSSIBLE", field, message: why, help });
+}
+
+/** Two backfills of a program would mix their orders. */
+export function backfillRunning(id: string): Fault {
+  return fault({
+    code: "failed_precondition",
+    reason: "BACKFILL_RUNNING",
+    field: "id",
+    message: `the backfill ${formatValue(id)} of the program has not ended`,
+    help: "Wait for it with GetBackfill, or end it with CancelBackfill.",
+  });
+}
+
+/** The project has no such backfill. */
+export function backfillNotFound(id: string): Fault {
+  return fault({
+    code: "not_found",
+    reason: "BACKFILL_NOT_FOUND",
+    field: "id",
+    message: `the project has no backfill ${formatValue(id)}`,
+    help: "BackfillStandingProgram answers its id; a backfill stays for 30 days after its end.",
   });
 }

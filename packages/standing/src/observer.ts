@@ -1,4 +1,4 @@
-import type { Id, ProjectId, StandingProgramId, StandingRunId } from "@svc/core";
+import type { BackfillId, Id, ProjectId, StandingProgramId, StandingRunId } from "@svc/core";
 import type { PollOutcome, StandingPauseReason, StandingRunKind, StandingRunReason, StandingRunState } from "@svc/db";
 
 /** What was decided about an occurrence; everything that one log line tells of it, and nothing that is data. */
@@ -12,6 +12,8 @@ export type DecidedRun = {
   readonly reason: StandingRunReason;
   readonly count: number;
   readonly jobId: Id<"job"> | undefined;
+  /** The backfill that made it. */
+  readonly backfillId: BackfillId | undefined;
   /** How long after it was due, milliseconds. */
   readonly lagMs: number;
 };

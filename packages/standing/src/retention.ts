@@ -1,6 +1,7 @@
 import { batches, type Sweep } from "@svc/core";
 import {
   type Executor,
+  sweepBackfills,
   sweepSeenKeys,
   sweepStandingListeners,
   sweepStandingPrograms,
@@ -21,13 +22,14 @@ const seenGraceMs = 86_400_000;
 const everyMs = 600_000;
 const batchMax = 1_000;
 
-/** Every 10 minutes: runs that ended longer ago than they are kept, rates that bound nothing, who listened, what deleted programs remembered, and these. */
+/** Every 10 minutes: runs that ended longer ago than they are kept, rates that bound nothing, who listened, backfills that ended, what deleted programs remembered, and these. */
 export function standingSweep({ db, runRetentionMs }: StandingSweepOptions): Sweep {
   return {
     what: "standing runs",
     everyMs,
     async *round(nowMs) {
       yield* batches(batchMax, () => sweepStandingRuns(db, nowMs - runRetentionMs, batchMax));
+      yield* batches(batchMax, () => sweepBackfills(db, nowMs - runRetentionMs, batchMax));
       yield* batches(batchMax, () => sweepStandingRates(db, nowMs, batchMax));
       yield* batches(batchMax, () => sweepSeenKeys(db, nowMs - seenGraceMs, batchMax));
       yield* batches(batchMax, () => sweepStandingListeners(db, nowMs - runRetentionMs, batchMax));

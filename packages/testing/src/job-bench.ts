@@ -181,7 +181,7 @@ export async function createBench(
       const skills = Object.entries(options.skills ?? {}).map(([slug, skill]) => [slug, textOf(skill)] as const);
       const skillPins = skills.map(([slug, text]) => {
         const digest = programDigest(text, pins).toString("hex");
-        const estimate = { ...newJobDocuments.estimate, callsMax: 1, writesMax: 1 };
+        const estimate = { ...newJobDocuments.estimate, callsMax: 3, writesMax: 1, rowsMax: 6, asksMax: 1 };
         return [`skills.${slug}`, { slug, version: 1, digest, estimate }] as const;
       });
       const submitted = await submitJob(

@@ -15,7 +15,130 @@ import type { Message, UnknownEnum } from "@bufbuild/protobuf";
  * Describes the file svc/v1/standing.proto.
  */
 export const file_svc_v1_standing: GenFile = /*@__PURE__*/
-  fileDesc("ChVzdmMvdjEvc3RhbmRpbmcucHJvdG8SBnN2Yy52MSLXBQoPU3RhbmRpbmdQcm9ncmFtEgoKAmlkGAEgASgJEgwKBHNsdWcYAiABKAkSDQoFdGl0bGUYAyABKAkSJAoFc3RhdGUYBCABKA4yFS5zdmMudjEuU3RhbmRpbmdTdGF0ZRIUCgxwYXVzZV9yZWFzb24YBSABKAkSFAoMcGF1c2VfZGV0YWlsGAYgASgJEg8KB3ZlcnNpb24YByABKA0SFwoPZGVmaW5pdGlvbl9qc29uGAggASgJEhcKD2RlZmluaXRpb25faGFzaBgJIAEoCRIUCgxwcm9ncmFtX2hhc2gYCiABKAkSIgoIZXN0aW1hdGUYCyABKAsyEC5zdmMudjEuRXN0aW1hdGUSDgoGa2V5X2lkGAwgASgJEhMKC3NvdXJjZV9raW5kGA0gASgJEi4KCm5leHRfdGltZXMYDiADKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEiUKCGxhc3RfcnVuGA8gASgLMhMuc3ZjLnYxLlN0YW5kaW5nUnVuEiYKBmNvdW50cxgQIAEoCzIWLnN2Yy52MS5TdGFuZGluZ0NvdW50cxIpCgp1c2VkX3RvZGF5GBEgASgLMhUuc3ZjLnYxLlN0YW5kaW5nVXNhZ2USFgoObmVlZHNfYXBwcm92YWwYEiABKAgSLgoKY3JlYXRlZF9hdBgTIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASLgoKdXBkYXRlZF9hdBgUIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASFwoPcGVuZGluZ192ZXJzaW9uGBUgASgNEhMKC2FwcHJvdmFsX2lkGBYgASgJEiUKCnBvbGxfc3RhdGUYHyABKAsyES5zdmMudjEuUG9sbFN0YXRlEjAKDGxhc3RfcG9sbF9hdBggIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXAizAEKCVBvbGxTdGF0ZRItCglwb2xsZWRfYXQYASABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEg8KB291dGNvbWUYAiABKAkSDAoEY29kZRgDIAEoCRIOCgZkZXRhaWwYBCABKAkSDQoFcGFnZXMYBSABKA0SDAoEcm93cxgGIAEoDRINCgVmb3VuZBgHIAEoDRIMCgRzZWVuGAggASgNEg4KBnByaW1lZBgJIAEoCBIXCg9mYWlsdXJlc19pbl9yb3cYCiABKA0ingEKDlN0YW5kaW5nQ291bnRzEg8KB3N0YXJ0ZWQYASABKAQSDwoHc2tpcHBlZBgCIAEoBBIOCgZtaXNzZWQYAyABKAQSFwoPZmFpbHVyZXNfaW5fcm93GAQgASgNEg4KBnF1ZXVlZBgFIAEoDRIRCgl1bmRlcl93YXkYBiABKA0SDAoEc2VlbhgHIAEoBBIQCghmaWx0ZXJlZBgIIAEoBCJOCg1TdGFuZGluZ1VzYWdlEgsKA2RheRgBIAEoCRIMCgRydW5zGAIgASgNEhIKCnRvb2xfY2FsbHMYAyABKAQSDgoGd3JpdGVzGAQgASgEItYBCg9TdGFuZGluZ1ZlcnNpb24SDwoHdmVyc2lvbhgBIAEoDRIXCg9kZWZpbml0aW9uX2hhc2gYAiABKAkSFAoMcHJvZ3JhbV9oYXNoGAMgASgJEg4KBmtleV9pZBgEIAEoCRIuCgpjcmVhdGVkX2F0GAUgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBIQCghhcHByb3ZhbBgGIAEoCRITCgthcHByb3ZhbF9pZBgHIAEoCRIOCgZqb2JfaWQYCCABKAkSDAoEbm90ZRgJIAEoCSLFBAoLU3RhbmRpbmdSdW4SCgoCaWQYASABKAkSGwoTc3RhbmRpbmdfcHJvZ3JhbV9pZBgCIAEoCRIPCgd2ZXJzaW9uGAMgASgNEgwKBGtpbmQYBCABKAkSKwoHZmlyZV9hdBgFIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASLgoKZGVjaWRlZF9hdBgGIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASLgoKc3RhcnRlZF9hdBgHIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASLAoIZW5kZWRfYXQYCCABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEicKBXN0YXRlGAkgASgOMhguc3ZjLnYxLlN0YW5kaW5nUnVuU3RhdGUSDgoGcmVhc29uGAogASgJEg4KBmRldGFpbBgLIAEoCRINCgVjb3VudBgMIAEoDRIrCgdsYXN0X2F0GA0gASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBIOCgZtaXNzZWQYDiABKA0SCwoDa2V5GA8gASgJEg4KBmpvYl9pZBgQIAEoCRISCgpqb2Jfc3RhdHVzGBEgASgJEhcKD2Jsb2NraW5nX2pvYl9pZBgSIAEoCRIuCgpub3RfYmVmb3JlGBMgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBIRCglldmVudF9pZHMYFCADKAkSEQoJcm93X2NvdW50GBkgASgNIncKDFN0YW5kaW5nVGltZRImCgJhdBgBIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASMAoMZWZmZWN0aXZlX2F0GAIgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBINCgVsb2NhbBgDIAEoCSJnChxDcmVhdGVTdGFuZGluZ1Byb2dyYW1SZXF1ZXN0EgwKBHNsdWcYASABKAkSFwoPZGVmaW5pdGlvbl9qc29uGAIgASgJEg4KBnBhdXNlZBgDIAEoCBIQCghzaW11bGF0ZRgEIAEoCCJSCh1DcmVhdGVTdGFuZGluZ1Byb2dyYW1SZXNwb25zZRIxChBzdGFuZGluZ19wcm9ncmFtGAEgASgLMhcuc3ZjLnYxLlN0YW5kaW5nUHJvZ3JhbSInChlHZXRTdGFuZGluZ1Byb2dyYW1SZXF1ZXN0EgoKAmlkGAEgASgJInoKGkdldFN0YW5kaW5nUHJvZ3JhbVJlc3BvbnNlEjEKEHN0YW5kaW5nX3Byb2dyYW0YASABKAsyFy5zdmMudjEuU3RhbmRpbmdQcm9ncmFtEikKCHZlcnNpb25zGAIgAygLMhcuc3ZjLnYxLlN0YW5kaW5nVmVyc2lvbiJqChtMaXN0U3RhbmRpbmdQcm9ncmFtc1JlcXVlc3QSJAoFc3RhdGUYASABKA4yFS5zdmMudjEuU3RhbmRpbmdTdGF0ZRIRCglwYWdlX3NpemUYAiABKAUSEgoKcGFnZV90b2tlbhgDIAEoCSJrChxMaXN0U3RhbmRpbmdQcm9ncmFtc1Jlc3BvbnNlEjIKEXN0YW5kaW5nX3Byb2dyYW1zGAEgAygLMhcuc3ZjLnYxLlN0YW5kaW5nUHJvZ3JhbRIXCg9uZXh0X3BhZ2VfdG9rZW4YAiABKAkibwocVXBkYXRlU3RhbmRpbmdQcm9ncmFtUmVxdWVzdBIKCgJpZBgBIAEoCRIXCg9kZWZpbml0aW9uX2pzb24YAiABKAkSGAoQZXhwZWN0ZWRfdmVyc2lvbhgDIAEoDRIQCghzaW11bGF0ZRgEIAEoCCJSCh1VcGRhdGVTdGFuZGluZ1Byb2dyYW1SZXNwb25zZRIxChBzdGFuZGluZ19wcm9ncmFtGAEgASgLMhcuc3ZjLnYxLlN0YW5kaW5nUHJvZ3JhbSJBChtQYXVzZVN0YW5kaW5nUHJvZ3JhbVJlcXVlc3QSCgoCaWQYASABKAkSFgoOY2FuY2VsX3J1bm5pbmcYAiABKAgiUQocUGF1c2VTdGFuZGluZ1Byb2dyYW1SZXNwb25zZRIxChBzdGFuZGluZ19wcm9ncmFtGAEgASgLMhcuc3ZjLnYxLlN0YW5kaW5nUHJvZ3JhbSI5ChxSZXN1bWVTdGFuZGluZ1Byb2dyYW1SZXF1ZXN0EgoKAmlkGAEgASgJEg0KBWFkb3B0GAIgASgIIlIKHVJlc3VtZVN0YW5kaW5nUHJvZ3JhbVJlc3BvbnNlEjEKEHN0YW5kaW5nX3Byb2dyYW0YASABKAsyFy5zdmMudjEuU3RhbmRpbmdQcm9ncmFtIkIKHERlbGV0ZVN0YW5kaW5nUHJvZ3JhbVJlcXVlc3QSCgoCaWQYASABKAkSFgoOY2FuY2VsX3J1bm5pbmcYAiABKAgiHwodRGVsZXRlU3RhbmRpbmdQcm9ncmFtUmVzcG9uc2UiZgoZUnVuU3RhbmRpbmdQcm9ncmFtUmVxdWVzdBIKCgJpZBgBIAEoCRISCgppbnB1dF9qc29uGAIgASgJEhcKD2lkZW1wb3RlbmN5X2tleRgDIAEoCRIQCghldmVudF9pZBgEIAEoCSI+ChpSdW5TdGFuZGluZ1Byb2dyYW1SZXNwb25zZRIgCgNydW4YASABKAsyEy5zdmMudjEuU3RhbmRpbmdSdW4i7AEKF0xpc3RTdGFuZGluZ1J1bnNSZXF1ZXN0EhsKE3N0YW5kaW5nX3Byb2dyYW1faWQYASABKAkSJwoFc3RhdGUYAiABKA4yGC5zdmMudjEuU3RhbmRpbmdSdW5TdGF0ZRIOCgZyZWFzb24YAyABKAkSKQoFc2luY2UYBCABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEikKBXVudGlsGAUgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBIRCglwYWdlX3NpemUYBiABKAUSEgoKcGFnZV90b2tlbhgHIAEoCSJWChhMaXN0U3RhbmRpbmdSdW5zUmVzcG9uc2USIQoEcnVucxgBIAMoCzITLnN2Yy52MS5TdGFuZGluZ1J1bhIXCg9uZXh0X3BhZ2VfdG9rZW4YAiABKAkiIwoVR2V0U3RhbmRpbmdSdW5SZXF1ZXN0EgoKAmlkGAEgASgJIjoKFkdldFN0YW5kaW5nUnVuUmVzcG9uc2USIAoDcnVuGAEgASgLMhMuc3ZjLnYxLlN0YW5kaW5nUnVuIlMKHVByZXZpZXdTdGFuZGluZ1Byb2dyYW1SZXF1ZXN0EhcKD2RlZmluaXRpb25fanNvbhgBIAEoCRIKCgJpZBgCIAEoCRINCgVjb3VudBgDIAEoDSK5AQoeUHJldmlld1N0YW5kaW5nUHJvZ3JhbVJlc3BvbnNlEigKCm5leHRfdGltZXMYASADKAsyFC5zdmMudjEuU3RhbmRpbmdUaW1lEhIKCnR6X3ZlcnNpb24YAiABKAkSIgoIZXN0aW1hdGUYAyABKAsyEC5zdmMudjEuRXN0aW1hdGUSFgoObmVlZHNfYXBwcm92YWwYBCABKAgSDAoEc2VlbhgFIAEoDRIPCgdtYXRjaGVkGAYgASgNKqQBCg1TdGFuZGluZ1N0YXRlEh4KGlNUQU5ESU5HX1NUQVRFX1VOU1BFQ0lGSUVEEAASIwofU1RBTkRJTkdfU1RBVEVfUEVORElOR19BUFBST1ZBTBABEhkKFVNUQU5ESU5HX1NUQVRFX0FDVElWRRACEhkKFVNUQU5ESU5HX1NUQVRFX1BBVVNFRBADEhgKFFNUQU5ESU5HX1NUQVRFX0VOREVEEAQq/AEKEFN0YW5kaW5nUnVuU3RhdGUSIgoeU1RBTkRJTkdfUlVOX1NUQVRFX1VOU1BFQ0lGSUVEEAASHQoZU1RBTkRJTkdfUlVOX1NUQVRFX1FVRVVFRBACEh4KGlNUQU5ESU5HX1JVTl9TVEFURV9TVEFSVEVEEAMSHAoYU1RBTkRJTkdfUlVOX1NUQVRFX0VOREVEEAQSHgoaU1RBTkRJTkdfUlVOX1NUQVRFX1NLSVBQRUQQBRIeChpTVEFORElOR19SVU5fU1RBVEVfUkVGVVNFRBAGEiEKHVNUQU5ESU5HX1JVTl9TVEFURV9DT0xMRUNUSU5HEAciBAgBEAEy/AgKD1N0YW5kaW5nU2VydmljZRJqChVDcmVhdGVTdGFuZGluZ1Byb2dyYW0SJC5zdmMudjEuQ3JlYXRlU3RhbmRpbmdQcm9ncmFtUmVxdWVzdBolLnN2Yy52MS5DcmVhdGVTdGFuZGluZ1Byb2dyYW1SZXNwb25zZSIEqLsYARJhChJHZXRTdGFuZGluZ1Byb2dyYW0SIS5zdmMudjEuR2V0U3RhbmRpbmdQcm9ncmFtUmVxdWVzdBoiLnN2Yy52MS5HZXRTdGFuZGluZ1Byb2dyYW1SZXNwb25zZSIEqLsYARJnChRMaXN0U3RhbmRpbmdQcm9ncmFtcxIjLnN2Yy52MS5MaXN0U3RhbmRpbmdQcm9ncmFtc1JlcXVlc3QaJC5zdmMudjEuTGlzdFN0YW5kaW5nUHJvZ3JhbXNSZXNwb25zZSIEqLsYARJqChVVcGRhdGVTdGFuZGluZ1Byb2dyYW0SJC5zdmMudjEuVXBkYXRlU3RhbmRpbmdQcm9ncmFtUmVxdWVzdBolLnN2Yy52MS5VcGRhdGVTdGFuZGluZ1Byb2dyYW1SZXNwb25zZSIEqLsYARJnChRQYXVzZVN0YW5kaW5nUHJvZ3JhbRIjLnN2Yy52MS5QYXVzZVN0YW5kaW5nUHJvZ3JhbVJlcXVlc3QaJC5zdmMudjEuUGF1c2VTdGFuZGluZ1Byb2dyYW1SZXNwb25zZSIEqLsYARJqChVSZXN1bWVTdGFuZGluZ1Byb2dyYW0SJC5zdmMudjEuUmVzdW1lU3RhbmRpbmdQcm9ncmFtUmVxdWVzdBolLnN2Yy52MS5SZXN1bWVTdGFuZGluZ1Byb2dyYW1SZXNwb25zZSIEqLsYARJqChVEZWxldGVTdGFuZGluZ1Byb2dyYW0SJC5zdmMudjEuRGVsZXRlU3RhbmRpbmdQcm9ncmFtUmVxdWVzdBolLnN2Yy52MS5EZWxldGVTdGFuZGluZ1Byb2dyYW1SZXNwb25zZSIEqLsYARJhChJSdW5TdGFuZGluZ1Byb2dyYW0SIS5zdmMudjEuUnVuU3RhbmRpbmdQcm9ncmFtUmVxdWVzdBoiLnN2Yy52MS5SdW5TdGFuZGluZ1Byb2dyYW1SZXNwb25zZSIEqLsYARJbChBMaXN0U3RhbmRpbmdSdW5zEh8uc3ZjLnYxLkxpc3RTdGFuZGluZ1J1bnNSZXF1ZXN0GiAuc3ZjLnYxLkxpc3RTdGFuZGluZ1J1bnNSZXNwb25zZSIEqLsYARJVCg5HZXRTdGFuZGluZ1J1bhIdLnN2Yy52MS5HZXRTdGFuZGluZ1J1blJlcXVlc3QaHi5zdmMudjEuR2V0U3RhbmRpbmdSdW5SZXNwb25zZSIEqLsYARJtChZQcmV2aWV3U3RhbmRpbmdQcm9ncmFtEiUuc3ZjLnYxLlByZXZpZXdTdGFuZGluZ1Byb2dyYW1SZXF1ZXN0GiYuc3ZjLnYxLlByZXZpZXdTdGFuZGluZ1Byb2dyYW1SZXNwb25zZSIEqLsYAWIGcHJvdG8z", [file_google_protobuf_timestamp, file_svc_v1_jobs, file_svc_v1_options]);
+  fileDesc("ChVzdmMvdjEvc3RhbmRpbmcucHJvdG8SBnN2Yy52MSKRAwoIQmFja2ZpbGwSCgoCaWQYASABKAkSGwoTc3RhbmRpbmdfcHJvZ3JhbV9pZBgCIAEoCRIkCgVzdGF0ZRgDIAEoDjIVLnN2Yy52MS5CYWNrZmlsbFN0YXRlEg4KBnJlYXNvbhgEIAEoCRIpCgVzaW5jZRgFIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASKQoFdW50aWwYBiABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEg0KBWFnYWluGAcgASgIEhIKCnBlcl9taW51dGUYCCABKA0SDgoGcG9saWN5GAkgASgJEg0KBXRvdGFsGAogASgNEg8KB3N0YXJ0ZWQYCyABKA0SDwoHc2tpcHBlZBgMIAEoDRIOCgZwYXNzZWQYDSABKA0SLgoKY3JlYXRlZF9hdBgOIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASLAoIZW5kZWRfYXQYDyABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wItcFCg9TdGFuZGluZ1Byb2dyYW0SCgoCaWQYASABKAkSDAoEc2x1ZxgCIAEoCRINCgV0aXRsZRgDIAEoCRIkCgVzdGF0ZRgEIAEoDjIVLnN2Yy52MS5TdGFuZGluZ1N0YXRlEhQKDHBhdXNlX3JlYXNvbhgFIAEoCRIUCgxwYXVzZV9kZXRhaWwYBiABKAkSDwoHdmVyc2lvbhgHIAEoDRIXCg9kZWZpbml0aW9uX2pzb24YCCABKAkSFwoPZGVmaW5pdGlvbl9oYXNoGAkgASgJEhQKDHByb2dyYW1faGFzaBgKIAEoCRIiCghlc3RpbWF0ZRgLIAEoCzIQLnN2Yy52MS5Fc3RpbWF0ZRIOCgZrZXlfaWQYDCABKAkSEwoLc291cmNlX2tpbmQYDSABKAkSLgoKbmV4dF90aW1lcxgOIAMoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASJQoIbGFzdF9ydW4YDyABKAsyEy5zdmMudjEuU3RhbmRpbmdSdW4SJgoGY291bnRzGBAgASgLMhYuc3ZjLnYxLlN0YW5kaW5nQ291bnRzEikKCnVzZWRfdG9kYXkYESABKAsyFS5zdmMudjEuU3RhbmRpbmdVc2FnZRIWCg5uZWVkc19hcHByb3ZhbBgSIAEoCBIuCgpjcmVhdGVkX2F0GBMgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBIuCgp1cGRhdGVkX2F0GBQgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBIXCg9wZW5kaW5nX3ZlcnNpb24YFSABKA0SEwoLYXBwcm92YWxfaWQYFiABKAkSJQoKcG9sbF9zdGF0ZRgfIAEoCzIRLnN2Yy52MS5Qb2xsU3RhdGUSMAoMbGFzdF9wb2xsX2F0GCAgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcCLMAQoJUG9sbFN0YXRlEi0KCXBvbGxlZF9hdBgBIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASDwoHb3V0Y29tZRgCIAEoCRIMCgRjb2RlGAMgASgJEg4KBmRldGFpbBgEIAEoCRINCgVwYWdlcxgFIAEoDRIMCgRyb3dzGAYgASgNEg0KBWZvdW5kGAcgASgNEgwKBHNlZW4YCCABKA0SDgoGcHJpbWVkGAkgASgIEhcKD2ZhaWx1cmVzX2luX3JvdxgKIAEoDSKeAQoOU3RhbmRpbmdDb3VudHMSDwoHc3RhcnRlZBgBIAEoBBIPCgdza2lwcGVkGAIgASgEEg4KBm1pc3NlZBgDIAEoBBIXCg9mYWlsdXJlc19pbl9yb3cYBCABKA0SDgoGcXVldWVkGAUgASgNEhEKCXVuZGVyX3dheRgGIAEoDRIMCgRzZWVuGAcgASgEEhAKCGZpbHRlcmVkGAggASgEIk4KDVN0YW5kaW5nVXNhZ2USCwoDZGF5GAEgASgJEgwKBHJ1bnMYAiABKA0SEgoKdG9vbF9jYWxscxgDIAEoBBIOCgZ3cml0ZXMYBCABKAQi1gEKD1N0YW5kaW5nVmVyc2lvbhIPCgd2ZXJzaW9uGAEgASgNEhcKD2RlZmluaXRpb25faGFzaBgCIAEoCRIUCgxwcm9ncmFtX2hhc2gYAyABKAkSDgoGa2V5X2lkGAQgASgJEi4KCmNyZWF0ZWRfYXQYBSABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEhAKCGFwcHJvdmFsGAYgASgJEhMKC2FwcHJvdmFsX2lkGAcgASgJEg4KBmpvYl9pZBgIIAEoCRIMCgRub3RlGAkgASgJItoECgtTdGFuZGluZ1J1bhIKCgJpZBgBIAEoCRIbChNzdGFuZGluZ19wcm9ncmFtX2lkGAIgASgJEg8KB3ZlcnNpb24YAyABKA0SDAoEa2luZBgEIAEoCRIrCgdmaXJlX2F0GAUgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBIuCgpkZWNpZGVkX2F0GAYgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBIuCgpzdGFydGVkX2F0GAcgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBIsCghlbmRlZF9hdBgIIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASJwoFc3RhdGUYCSABKA4yGC5zdmMudjEuU3RhbmRpbmdSdW5TdGF0ZRIOCgZyZWFzb24YCiABKAkSDgoGZGV0YWlsGAsgASgJEg0KBWNvdW50GAwgASgNEisKB2xhc3RfYXQYDSABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEg4KBm1pc3NlZBgOIAEoDRILCgNrZXkYDyABKAkSDgoGam9iX2lkGBAgASgJEhIKCmpvYl9zdGF0dXMYESABKAkSFwoPYmxvY2tpbmdfam9iX2lkGBIgASgJEi4KCm5vdF9iZWZvcmUYEyABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEhEKCWV2ZW50X2lkcxgUIAMoCRIRCglyb3dfY291bnQYGSABKA0SEwoLYmFja2ZpbGxfaWQYGiABKAkidwoMU3RhbmRpbmdUaW1lEiYKAmF0GAEgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBIwCgxlZmZlY3RpdmVfYXQYAiABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEg0KBWxvY2FsGAMgASgJImcKHENyZWF0ZVN0YW5kaW5nUHJvZ3JhbVJlcXVlc3QSDAoEc2x1ZxgBIAEoCRIXCg9kZWZpbml0aW9uX2pzb24YAiABKAkSDgoGcGF1c2VkGAMgASgIEhAKCHNpbXVsYXRlGAQgASgIIlIKHUNyZWF0ZVN0YW5kaW5nUHJvZ3JhbVJlc3BvbnNlEjEKEHN0YW5kaW5nX3Byb2dyYW0YASABKAsyFy5zdmMudjEuU3RhbmRpbmdQcm9ncmFtIicKGUdldFN0YW5kaW5nUHJvZ3JhbVJlcXVlc3QSCgoCaWQYASABKAkiegoaR2V0U3RhbmRpbmdQcm9ncmFtUmVzcG9uc2USMQoQc3RhbmRpbmdfcHJvZ3JhbRgBIAEoCzIXLnN2Yy52MS5TdGFuZGluZ1Byb2dyYW0SKQoIdmVyc2lvbnMYAiADKAsyFy5zdmMudjEuU3RhbmRpbmdWZXJzaW9uImoKG0xpc3RTdGFuZGluZ1Byb2dyYW1zUmVxdWVzdBIkCgVzdGF0ZRgBIAEoDjIVLnN2Yy52MS5TdGFuZGluZ1N0YXRlEhEKCXBhZ2Vfc2l6ZRgCIAEoBRISCgpwYWdlX3Rva2VuGAMgASgJImsKHExpc3RTdGFuZGluZ1Byb2dyYW1zUmVzcG9uc2USMgoRc3RhbmRpbmdfcHJvZ3JhbXMYASADKAsyFy5zdmMudjEuU3RhbmRpbmdQcm9ncmFtEhcKD25leHRfcGFnZV90b2tlbhgCIAEoCSJvChxVcGRhdGVTdGFuZGluZ1Byb2dyYW1SZXF1ZXN0EgoKAmlkGAEgASgJEhcKD2RlZmluaXRpb25fanNvbhgCIAEoCRIYChBleHBlY3RlZF92ZXJzaW9uGAMgASgNEhAKCHNpbXVsYXRlGAQgASgIIlIKHVVwZGF0ZVN0YW5kaW5nUHJvZ3JhbVJlc3BvbnNlEjEKEHN0YW5kaW5nX3Byb2dyYW0YASABKAsyFy5zdmMudjEuU3RhbmRpbmdQcm9ncmFtIkEKG1BhdXNlU3RhbmRpbmdQcm9ncmFtUmVxdWVzdBIKCgJpZBgBIAEoCRIWCg5jYW5jZWxfcnVubmluZxgCIAEoCCJRChxQYXVzZVN0YW5kaW5nUHJvZ3JhbVJlc3BvbnNlEjEKEHN0YW5kaW5nX3Byb2dyYW0YASABKAsyFy5zdmMudjEuU3RhbmRpbmdQcm9ncmFtIjkKHFJlc3VtZVN0YW5kaW5nUHJvZ3JhbVJlcXVlc3QSCgoCaWQYASABKAkSDQoFYWRvcHQYAiABKAgiUgodUmVzdW1lU3RhbmRpbmdQcm9ncmFtUmVzcG9uc2USMQoQc3RhbmRpbmdfcHJvZ3JhbRgBIAEoCzIXLnN2Yy52MS5TdGFuZGluZ1Byb2dyYW0iQgocRGVsZXRlU3RhbmRpbmdQcm9ncmFtUmVxdWVzdBIKCgJpZBgBIAEoCRIWCg5jYW5jZWxfcnVubmluZxgCIAEoCCIfCh1EZWxldGVTdGFuZGluZ1Byb2dyYW1SZXNwb25zZSJmChlSdW5TdGFuZGluZ1Byb2dyYW1SZXF1ZXN0EgoKAmlkGAEgASgJEhIKCmlucHV0X2pzb24YAiABKAkSFwoPaWRlbXBvdGVuY3lfa2V5GAMgASgJEhAKCGV2ZW50X2lkGAQgASgJIj4KGlJ1blN0YW5kaW5nUHJvZ3JhbVJlc3BvbnNlEiAKA3J1bhgBIAEoCzITLnN2Yy52MS5TdGFuZGluZ1J1biLGAQoeQmFja2ZpbGxTdGFuZGluZ1Byb2dyYW1SZXF1ZXN0EgoKAmlkGAEgASgJEikKBXNpbmNlGAIgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBIpCgV1bnRpbBgDIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASDQoFYWdhaW4YBCABKAgSEgoKcGVyX21pbnV0ZRgFIAEoDRIOCgZwb2xpY3kYBiABKAkSDwoHZHJ5X3J1bhgHIAEoCCJFCh9CYWNrZmlsbFN0YW5kaW5nUHJvZ3JhbVJlc3BvbnNlEiIKCGJhY2tmaWxsGAEgASgLMhAuc3ZjLnYxLkJhY2tmaWxsIiAKEkdldEJhY2tmaWxsUmVxdWVzdBIKCgJpZBgBIAEoCSI5ChNHZXRCYWNrZmlsbFJlc3BvbnNlEiIKCGJhY2tmaWxsGAEgASgLMhAuc3ZjLnYxLkJhY2tmaWxsIiMKFUNhbmNlbEJhY2tmaWxsUmVxdWVzdBIKCgJpZBgBIAEoCSI8ChZDYW5jZWxCYWNrZmlsbFJlc3BvbnNlEiIKCGJhY2tmaWxsGAEgASgLMhAuc3ZjLnYxLkJhY2tmaWxsIuwBChdMaXN0U3RhbmRpbmdSdW5zUmVxdWVzdBIbChNzdGFuZGluZ19wcm9ncmFtX2lkGAEgASgJEicKBXN0YXRlGAIgASgOMhguc3ZjLnYxLlN0YW5kaW5nUnVuU3RhdGUSDgoGcmVhc29uGAMgASgJEikKBXNpbmNlGAQgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBIpCgV1bnRpbBgFIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASEQoJcGFnZV9zaXplGAYgASgFEhIKCnBhZ2VfdG9rZW4YByABKAkiVgoYTGlzdFN0YW5kaW5nUnVuc1Jlc3BvbnNlEiEKBHJ1bnMYASADKAsyEy5zdmMudjEuU3RhbmRpbmdSdW4SFwoPbmV4dF9wYWdlX3Rva2VuGAIgASgJIiMKFUdldFN0YW5kaW5nUnVuUmVxdWVzdBIKCgJpZBgBIAEoCSI6ChZHZXRTdGFuZGluZ1J1blJlc3BvbnNlEiAKA3J1bhgBIAEoCzITLnN2Yy52MS5TdGFuZGluZ1J1biJTCh1QcmV2aWV3U3RhbmRpbmdQcm9ncmFtUmVxdWVzdBIXCg9kZWZpbml0aW9uX2pzb24YASABKAkSCgoCaWQYAiABKAkSDQoFY291bnQYAyABKA0iuQEKHlByZXZpZXdTdGFuZGluZ1Byb2dyYW1SZXNwb25zZRIoCgpuZXh0X3RpbWVzGAEgAygLMhQuc3ZjLnYxLlN0YW5kaW5nVGltZRISCgp0el92ZXJzaW9uGAIgASgJEiIKCGVzdGltYXRlGAMgASgLMhAuc3ZjLnYxLkVzdGltYXRlEhYKDm5lZWRzX2FwcHJvdmFsGAQgASgIEgwKBHNlZW4YBSABKA0SDwoHbWF0Y2hlZBgGIAEoDSqkAQoNU3RhbmRpbmdTdGF0ZRIeChpTVEFORElOR19TVEFURV9VTlNQRUNJRklFRBAAEiMKH1NUQU5ESU5HX1NUQVRFX1BFTkRJTkdfQVBQUk9WQUwQARIZChVTVEFORElOR19TVEFURV9BQ1RJVkUQAhIZChVTVEFORElOR19TVEFURV9QQVVTRUQQAxIYChRTVEFORElOR19TVEFURV9FTkRFRBAEKvwBChBTdGFuZGluZ1J1blN0YXRlEiIKHlNUQU5ESU5HX1JVTl9TVEFURV9VTlNQRUNJRklFRBAAEh0KGVNUQU5ESU5HX1JVTl9TVEFURV9RVUVVRUQQAhIeChpTVEFORElOR19SVU5fU1RBVEVfU1RBUlRFRBADEhwKGFNUQU5ESU5HX1JVTl9TVEFURV9FTkRFRBAEEh4KGlNUQU5ESU5HX1JVTl9TVEFURV9TS0lQUEVEEAUSHgoaU1RBTkRJTkdfUlVOX1NUQVRFX1JFRlVTRUQQBhIhCh1TVEFORElOR19SVU5fU1RBVEVfQ09MTEVDVElORxAHIgQIARABKoIBCg1CYWNrZmlsbFN0YXRlEh4KGkJBQ0tGSUxMX1NUQVRFX1VOU1BFQ0lGSUVEEAASGgoWQkFDS0ZJTExfU1RBVEVfUlVOTklORxABEhcKE0JBQ0tGSUxMX1NUQVRFX0RPTkUQAhIcChhCQUNLRklMTF9TVEFURV9DQU5DRUxMRUQQAzKTCwoPU3RhbmRpbmdTZXJ2aWNlEmoKFUNyZWF0ZVN0YW5kaW5nUHJvZ3JhbRIkLnN2Yy52MS5DcmVhdGVTdGFuZGluZ1Byb2dyYW1SZXF1ZXN0GiUuc3ZjLnYxLkNyZWF0ZVN0YW5kaW5nUHJvZ3JhbVJlc3BvbnNlIgSouxgBEmEKEkdldFN0YW5kaW5nUHJvZ3JhbRIhLnN2Yy52MS5HZXRTdGFuZGluZ1Byb2dyYW1SZXF1ZXN0GiIuc3ZjLnYxLkdldFN0YW5kaW5nUHJvZ3JhbVJlc3BvbnNlIgSouxgBEmcKFExpc3RTdGFuZGluZ1Byb2dyYW1zEiMuc3ZjLnYxLkxpc3RTdGFuZGluZ1Byb2dyYW1zUmVxdWVzdBokLnN2Yy52MS5MaXN0U3RhbmRpbmdQcm9ncmFtc1Jlc3BvbnNlIgSouxgBEmoKFVVwZGF0ZVN0YW5kaW5nUHJvZ3JhbRIkLnN2Yy52MS5VcGRhdGVTdGFuZGluZ1Byb2dyYW1SZXF1ZXN0GiUuc3ZjLnYxLlVwZGF0ZVN0YW5kaW5nUHJvZ3JhbVJlc3BvbnNlIgSouxgBEmcKFFBhdXNlU3RhbmRpbmdQcm9ncmFtEiMuc3ZjLnYxLlBhdXNlU3RhbmRpbmdQcm9ncmFtUmVxdWVzdBokLnN2Yy52MS5QYXVzZVN0YW5kaW5nUHJvZ3JhbVJlc3BvbnNlIgSouxgBEmoKFVJlc3VtZVN0YW5kaW5nUHJvZ3JhbRIkLnN2Yy52MS5SZXN1bWVTdGFuZGluZ1Byb2dyYW1SZXF1ZXN0GiUuc3ZjLnYxLlJlc3VtZVN0YW5kaW5nUHJvZ3JhbVJlc3BvbnNlIgSouxgBEmoKFURlbGV0ZVN0YW5kaW5nUHJvZ3JhbRIkLnN2Yy52MS5EZWxldGVTdGFuZGluZ1Byb2dyYW1SZXF1ZXN0GiUuc3ZjLnYxLkRlbGV0ZVN0YW5kaW5nUHJvZ3JhbVJlc3BvbnNlIgSouxgBEmEKElJ1blN0YW5kaW5nUHJvZ3JhbRIhLnN2Yy52MS5SdW5TdGFuZGluZ1Byb2dyYW1SZXF1ZXN0GiIuc3ZjLnYxLlJ1blN0YW5kaW5nUHJvZ3JhbVJlc3BvbnNlIgSouxgBEnAKF0JhY2tmaWxsU3RhbmRpbmdQcm9ncmFtEiYuc3ZjLnYxLkJhY2tmaWxsU3RhbmRpbmdQcm9ncmFtUmVxdWVzdBonLnN2Yy52MS5CYWNrZmlsbFN0YW5kaW5nUHJvZ3JhbVJlc3BvbnNlIgSouxgBEkwKC0dldEJhY2tmaWxsEhouc3ZjLnYxLkdldEJhY2tmaWxsUmVxdWVzdBobLnN2Yy52MS5HZXRCYWNrZmlsbFJlc3BvbnNlIgSouxgBElUKDkNhbmNlbEJhY2tmaWxsEh0uc3ZjLnYxLkNhbmNlbEJhY2tmaWxsUmVxdWVzdBoeLnN2Yy52MS5DYW5jZWxCYWNrZmlsbFJlc3BvbnNlIgSouxgBElsKEExpc3RTdGFuZGluZ1J1bnMSHy5zdmMudjEuTGlzdFN0YW5kaW5nUnVuc1JlcXVlc3QaIC5zdmMudjEuTGlzdFN0YW5kaW5nUnVuc1Jlc3BvbnNlIgSouxgBElUKDkdldFN0YW5kaW5nUnVuEh0uc3ZjLnYxLkdldFN0YW5kaW5nUnVuUmVxdWVzdBoeLnN2Yy52MS5HZXRTdGFuZGluZ1J1blJlc3BvbnNlIgSouxgBEm0KFlByZXZpZXdTdGFuZGluZ1Byb2dyYW0SJS5zdmMudjEuUHJldmlld1N0YW5kaW5nUHJvZ3JhbVJlcXVlc3QaJi5zdmMudjEuUHJldmlld1N0YW5kaW5nUHJvZ3JhbVJlc3BvbnNlIgSouxgBYgZwcm90bzM", [file_google_protobuf_timestamp, file_svc_v1_jobs, file_svc_v1_options]);
+
+/**
+ * What makes up for the past of a standing program.
+ *
+ * @generated from message svc.v1.Backfill
+ */
+export type Backfill = Message<"svc.v1.Backfill"> & {
+  /**
+   * Id of the backfill, `bkf_…`. If empty, it is a dry run.
+   *
+   * @generated from field: string id = 1;
+   */
+  id: string;
+
+  /**
+   * Id of the program.
+   *
+   * @generated from field: string standing_program_id = 2;
+   */
+  standingProgramId: string;
+
+  /**
+   * Where it stands.
+   *
+   * @generated from field: svc.v1.BackfillState state = 3;
+   */
+  state: BackfillState;
+
+  /**
+   * Why it makes no runs. While it is running: `waiting` (as many of the program's runs wait as may),
+   * `undecided` (an event of its range is still to be decided about by the program itself), `paused` (the
+   * program is). Once it is cancelled: `requested`, `deleted` (the program was), `updated` (it has another
+   * definition). If empty, nothing hinders it.
+   *
+   * @generated from field: string reason = 4;
+   */
+  reason: string;
+
+  /**
+   * The first time that it makes up for. If unset, the program polls.
+   *
+   * @generated from field: google.protobuf.Timestamp since = 5;
+   */
+  since?: Timestamp | undefined;
+
+  /**
+   * The first time that it does not make up for: at most when it was begun, and no time that the program is
+   * still to decide about by itself.
+   *
+   * @generated from field: google.protobuf.Timestamp until = 6;
+   */
+  until?: Timestamp | undefined;
+
+  /**
+   * Whether what has a run makes another one.
+   *
+   * @generated from field: bool again = 7;
+   */
+  again: boolean;
+
+  /**
+   * Runs that it makes in a minute, at most.
+   *
+   * @generated from field: uint32 per_minute = 8;
+   */
+  perMinute: number;
+
+  /**
+   * The overlap policy of its runs.
+   *
+   * @generated from field: string policy = 9;
+   */
+  policy: string;
+
+  /**
+   * Times or events of the range, counted at its start.
+   *
+   * @generated from field: uint32 total = 10;
+   */
+  total: number;
+
+  /**
+   * Runs that it started or that wait to be; of a dry run, those that it would make, as far as it looked.
+   *
+   * @generated from field: uint32 started = 11;
+   */
+  started: number;
+
+  /**
+   * Runs of it that the program's rules left out, or that were refused.
+   *
+   * @generated from field: uint32 skipped = 12;
+   */
+  skipped: number;
+
+  /**
+   * Times or events that have a run already, or that the program's condition turned away.
+   *
+   * @generated from field: uint32 passed = 13;
+   */
+  passed: number;
+
+  /**
+   * When it was begun.
+   *
+   * @generated from field: google.protobuf.Timestamp created_at = 14;
+   */
+  createdAt?: Timestamp | undefined;
+
+  /**
+   * When it ended. If unset, it has not.
+   *
+   * @generated from field: google.protobuf.Timestamp ended_at = 15;
+   */
+  endedAt?: Timestamp | undefined;
+};
+
+/**
+ * Describes the message svc.v1.Backfill.
+ * Use `create(BackfillSchema)` to create a new message.
+ */
+export const BackfillSchema: GenMessage<Backfill> = /*@__PURE__*/
+  messageDesc(file_svc_v1_standing, 0);
 
 /**
  * A program that the service starts by itself.
@@ -201,7 +324,7 @@ export type StandingProgram = Message<"svc.v1.StandingProgram"> & {
  * Use `create(StandingProgramSchema)` to create a new message.
  */
 export const StandingProgramSchema: GenMessage<StandingProgram> = /*@__PURE__*/
-  messageDesc(file_svc_v1_standing, 0);
+  messageDesc(file_svc_v1_standing, 1);
 
 /**
  * Where the polls of a standing program stand.
@@ -290,7 +413,7 @@ export type PollState = Message<"svc.v1.PollState"> & {
  * Use `create(PollStateSchema)` to create a new message.
  */
 export const PollStateSchema: GenMessage<PollState> = /*@__PURE__*/
-  messageDesc(file_svc_v1_standing, 1);
+  messageDesc(file_svc_v1_standing, 2);
 
 /**
  * What became of the occurrences of a standing program.
@@ -360,7 +483,7 @@ export type StandingCounts = Message<"svc.v1.StandingCounts"> & {
  * Use `create(StandingCountsSchema)` to create a new message.
  */
 export const StandingCountsSchema: GenMessage<StandingCounts> = /*@__PURE__*/
-  messageDesc(file_svc_v1_standing, 2);
+  messageDesc(file_svc_v1_standing, 3);
 
 /**
  * What the runs of a standing program used on a day. Calls count when their job ends.
@@ -402,7 +525,7 @@ export type StandingUsage = Message<"svc.v1.StandingUsage"> & {
  * Use `create(StandingUsageSchema)` to create a new message.
  */
 export const StandingUsageSchema: GenMessage<StandingUsage> = /*@__PURE__*/
-  messageDesc(file_svc_v1_standing, 3);
+  messageDesc(file_svc_v1_standing, 4);
 
 /**
  * One definition of a standing program.
@@ -481,7 +604,7 @@ export type StandingVersion = Message<"svc.v1.StandingVersion"> & {
  * Use `create(StandingVersionSchema)` to create a new message.
  */
 export const StandingVersionSchema: GenMessage<StandingVersion> = /*@__PURE__*/
-  messageDesc(file_svc_v1_standing, 4);
+  messageDesc(file_svc_v1_standing, 5);
 
 /**
  * What was decided about an occurrence of a standing program.
@@ -558,8 +681,8 @@ export type StandingRun = Message<"svc.v1.StandingRun"> & {
    * long), `rate`, `budget`, `project_runs` (as many runs of the project as may were under way), `quota`
    * (of jobs), `duplicate` (the key of dedupe was seen),
    * `paused` (before its event was looked at), `deleted`, `input_invalid`, `filter_error` (its
-   * condition could not be told), `start_failed` (a fault of the service), `key_revoked`, `approval`. If
-   * empty, nothing kept it.
+   * condition could not be told), `start_failed` (a fault of the service), `key_revoked`, `approval`, `cancelled` (its
+   * backfill was). If empty, nothing kept it.
    *
    * @generated from field: string reason = 10;
    */
@@ -642,6 +765,13 @@ export type StandingRun = Message<"svc.v1.StandingRun"> & {
    * @generated from field: uint32 row_count = 25;
    */
   rowCount: number;
+
+  /**
+   * Id of the backfill that made it. If empty, it was due by itself, or a call made it.
+   *
+   * @generated from field: string backfill_id = 26;
+   */
+  backfillId: string;
 };
 
 /**
@@ -649,7 +779,7 @@ export type StandingRun = Message<"svc.v1.StandingRun"> & {
  * Use `create(StandingRunSchema)` to create a new message.
  */
 export const StandingRunSchema: GenMessage<StandingRun> = /*@__PURE__*/
-  messageDesc(file_svc_v1_standing, 5);
+  messageDesc(file_svc_v1_standing, 6);
 
 /**
  * A time at which a standing program is due.
@@ -685,7 +815,7 @@ export type StandingTime = Message<"svc.v1.StandingTime"> & {
  * Use `create(StandingTimeSchema)` to create a new message.
  */
 export const StandingTimeSchema: GenMessage<StandingTime> = /*@__PURE__*/
-  messageDesc(file_svc_v1_standing, 6);
+  messageDesc(file_svc_v1_standing, 7);
 
 /**
  * Request of CreateStandingProgram.
@@ -728,7 +858,7 @@ export type CreateStandingProgramRequest = Message<"svc.v1.CreateStandingProgram
  * Use `create(CreateStandingProgramRequestSchema)` to create a new message.
  */
 export const CreateStandingProgramRequestSchema: GenMessage<CreateStandingProgramRequest> = /*@__PURE__*/
-  messageDesc(file_svc_v1_standing, 7);
+  messageDesc(file_svc_v1_standing, 8);
 
 /**
  * Response of CreateStandingProgram.
@@ -749,7 +879,7 @@ export type CreateStandingProgramResponse = Message<"svc.v1.CreateStandingProgra
  * Use `create(CreateStandingProgramResponseSchema)` to create a new message.
  */
 export const CreateStandingProgramResponseSchema: GenMessage<CreateStandingProgramResponse> = /*@__PURE__*/
-  messageDesc(file_svc_v1_standing, 8);
+  messageDesc(file_svc_v1_standing, 9);
 
 /**
  * Request of GetStandingProgram.
@@ -770,7 +900,7 @@ export type GetStandingProgramRequest = Message<"svc.v1.GetStandingProgramReques
  * Use `create(GetStandingProgramRequestSchema)` to create a new message.
  */
 export const GetStandingProgramRequestSchema: GenMessage<GetStandingProgramRequest> = /*@__PURE__*/
-  messageDesc(file_svc_v1_standing, 9);
+  messageDesc(file_svc_v1_standing, 10);
 
 /**
  * Response of GetStandingProgram.
@@ -798,7 +928,7 @@ export type GetStandingProgramResponse = Message<"svc.v1.GetStandingProgramRespo
  * Use `create(GetStandingProgramResponseSchema)` to create a new message.
  */
 export const GetStandingProgramResponseSchema: GenMessage<GetStandingProgramResponse> = /*@__PURE__*/
-  messageDesc(file_svc_v1_standing, 10);
+  messageDesc(file_svc_v1_standing, 11);
 
 /**
  * Request of ListStandingPrograms.
@@ -833,7 +963,7 @@ export type ListStandingProgramsRequest = Message<"svc.v1.ListStandingProgramsRe
  * Use `create(ListStandingProgramsRequestSchema)` to create a new message.
  */
 export const ListStandingProgramsRequestSchema: GenMessage<ListStandingProgramsRequest> = /*@__PURE__*/
-  messageDesc(file_svc_v1_standing, 11);
+  messageDesc(file_svc_v1_standing, 12);
 
 /**
  * Response of ListStandingPrograms.
@@ -861,7 +991,7 @@ export type ListStandingProgramsResponse = Message<"svc.v1.ListStandingProgramsR
  * Use `create(ListStandingProgramsResponseSchema)` to create a new message.
  */
 export const ListStandingProgramsResponseSchema: GenMessage<ListStandingProgramsResponse> = /*@__PURE__*/
-  messageDesc(file_svc_v1_standing, 12);
+  messageDesc(file_svc_v1_standing, 13);
 
 /**
  * Request of UpdateStandingProgram.
@@ -903,7 +1033,7 @@ export type UpdateStandingProgramRequest = Message<"svc.v1.UpdateStandingProgram
  * Use `create(UpdateStandingProgramRequestSchema)` to create a new message.
  */
 export const UpdateStandingProgramRequestSchema: GenMessage<UpdateStandingProgramRequest> = /*@__PURE__*/
-  messageDesc(file_svc_v1_standing, 13);
+  messageDesc(file_svc_v1_standing, 14);
 
 /**
  * Response of UpdateStandingProgram.
@@ -924,7 +1054,7 @@ export type UpdateStandingProgramResponse = Message<"svc.v1.UpdateStandingProgra
  * Use `create(UpdateStandingProgramResponseSchema)` to create a new message.
  */
 export const UpdateStandingProgramResponseSchema: GenMessage<UpdateStandingProgramResponse> = /*@__PURE__*/
-  messageDesc(file_svc_v1_standing, 14);
+  messageDesc(file_svc_v1_standing, 15);
 
 /**
  * Request of PauseStandingProgram.
@@ -952,7 +1082,7 @@ export type PauseStandingProgramRequest = Message<"svc.v1.PauseStandingProgramRe
  * Use `create(PauseStandingProgramRequestSchema)` to create a new message.
  */
 export const PauseStandingProgramRequestSchema: GenMessage<PauseStandingProgramRequest> = /*@__PURE__*/
-  messageDesc(file_svc_v1_standing, 15);
+  messageDesc(file_svc_v1_standing, 16);
 
 /**
  * Response of PauseStandingProgram.
@@ -973,7 +1103,7 @@ export type PauseStandingProgramResponse = Message<"svc.v1.PauseStandingProgramR
  * Use `create(PauseStandingProgramResponseSchema)` to create a new message.
  */
 export const PauseStandingProgramResponseSchema: GenMessage<PauseStandingProgramResponse> = /*@__PURE__*/
-  messageDesc(file_svc_v1_standing, 16);
+  messageDesc(file_svc_v1_standing, 17);
 
 /**
  * Request of ResumeStandingProgram.
@@ -1001,7 +1131,7 @@ export type ResumeStandingProgramRequest = Message<"svc.v1.ResumeStandingProgram
  * Use `create(ResumeStandingProgramRequestSchema)` to create a new message.
  */
 export const ResumeStandingProgramRequestSchema: GenMessage<ResumeStandingProgramRequest> = /*@__PURE__*/
-  messageDesc(file_svc_v1_standing, 17);
+  messageDesc(file_svc_v1_standing, 18);
 
 /**
  * Response of ResumeStandingProgram.
@@ -1022,7 +1152,7 @@ export type ResumeStandingProgramResponse = Message<"svc.v1.ResumeStandingProgra
  * Use `create(ResumeStandingProgramResponseSchema)` to create a new message.
  */
 export const ResumeStandingProgramResponseSchema: GenMessage<ResumeStandingProgramResponse> = /*@__PURE__*/
-  messageDesc(file_svc_v1_standing, 18);
+  messageDesc(file_svc_v1_standing, 19);
 
 /**
  * Request of DeleteStandingProgram.
@@ -1050,7 +1180,7 @@ export type DeleteStandingProgramRequest = Message<"svc.v1.DeleteStandingProgram
  * Use `create(DeleteStandingProgramRequestSchema)` to create a new message.
  */
 export const DeleteStandingProgramRequestSchema: GenMessage<DeleteStandingProgramRequest> = /*@__PURE__*/
-  messageDesc(file_svc_v1_standing, 19);
+  messageDesc(file_svc_v1_standing, 20);
 
 /**
  * Response of DeleteStandingProgram.
@@ -1065,7 +1195,7 @@ export type DeleteStandingProgramResponse = Message<"svc.v1.DeleteStandingProgra
  * Use `create(DeleteStandingProgramResponseSchema)` to create a new message.
  */
 export const DeleteStandingProgramResponseSchema: GenMessage<DeleteStandingProgramResponse> = /*@__PURE__*/
-  messageDesc(file_svc_v1_standing, 20);
+  messageDesc(file_svc_v1_standing, 21);
 
 /**
  * Request of RunStandingProgram.
@@ -1108,7 +1238,7 @@ export type RunStandingProgramRequest = Message<"svc.v1.RunStandingProgramReques
  * Use `create(RunStandingProgramRequestSchema)` to create a new message.
  */
 export const RunStandingProgramRequestSchema: GenMessage<RunStandingProgramRequest> = /*@__PURE__*/
-  messageDesc(file_svc_v1_standing, 21);
+  messageDesc(file_svc_v1_standing, 22);
 
 /**
  * Response of RunStandingProgram.
@@ -1129,7 +1259,176 @@ export type RunStandingProgramResponse = Message<"svc.v1.RunStandingProgramRespo
  * Use `create(RunStandingProgramResponseSchema)` to create a new message.
  */
 export const RunStandingProgramResponseSchema: GenMessage<RunStandingProgramResponse> = /*@__PURE__*/
-  messageDesc(file_svc_v1_standing, 22);
+  messageDesc(file_svc_v1_standing, 23);
+
+/**
+ * Request of BackfillStandingProgram.
+ *
+ * @generated from message svc.v1.BackfillStandingProgramRequest
+ */
+export type BackfillStandingProgramRequest = Message<"svc.v1.BackfillStandingProgramRequest"> & {
+  /**
+   * Its id or its slug.
+   *
+   * @generated from field: string id = 1;
+   */
+  id: string;
+
+  /**
+   * The first time to make up for. Required, but of a program that polls.
+   *
+   * @generated from field: google.protobuf.Timestamp since = 2;
+   */
+  since?: Timestamp | undefined;
+
+  /**
+   * The first time not to make up for. If unset, or later, now.
+   *
+   * @generated from field: google.protobuf.Timestamp until = 3;
+   */
+  until?: Timestamp | undefined;
+
+  /**
+   * Whether what has a run makes another one.
+   *
+   * @generated from field: bool again = 4;
+   */
+  again: boolean;
+
+  /**
+   * Runs that start in a minute at most: 60 for 0, at most 600.
+   *
+   * @generated from field: uint32 per_minute = 5;
+   */
+  perMinute: number;
+
+  /**
+   * What happens to a run while others are under way, in place of what the definition says: `skip`, `queueOne`,
+   * `queueAll`, `cancelRunning` or `allow`. If empty, `allow` where the definition has that, else `queueAll`.
+   *
+   * @generated from field: string policy = 6;
+   */
+  policy: string;
+
+  /**
+   * Whether it is only counted what would be made up for. Conditions are looked at for two seconds at most.
+   *
+   * @generated from field: bool dry_run = 7;
+   */
+  dryRun: boolean;
+};
+
+/**
+ * Describes the message svc.v1.BackfillStandingProgramRequest.
+ * Use `create(BackfillStandingProgramRequestSchema)` to create a new message.
+ */
+export const BackfillStandingProgramRequestSchema: GenMessage<BackfillStandingProgramRequest> = /*@__PURE__*/
+  messageDesc(file_svc_v1_standing, 24);
+
+/**
+ * Response of BackfillStandingProgram.
+ *
+ * @generated from message svc.v1.BackfillStandingProgramResponse
+ */
+export type BackfillStandingProgramResponse = Message<"svc.v1.BackfillStandingProgramResponse"> & {
+  /**
+   * The backfill.
+   *
+   * @generated from field: svc.v1.Backfill backfill = 1;
+   */
+  backfill?: Backfill | undefined;
+};
+
+/**
+ * Describes the message svc.v1.BackfillStandingProgramResponse.
+ * Use `create(BackfillStandingProgramResponseSchema)` to create a new message.
+ */
+export const BackfillStandingProgramResponseSchema: GenMessage<BackfillStandingProgramResponse> = /*@__PURE__*/
+  messageDesc(file_svc_v1_standing, 25);
+
+/**
+ * Request of GetBackfill.
+ *
+ * @generated from message svc.v1.GetBackfillRequest
+ */
+export type GetBackfillRequest = Message<"svc.v1.GetBackfillRequest"> & {
+  /**
+   * Id of the backfill.
+   *
+   * @generated from field: string id = 1;
+   */
+  id: string;
+};
+
+/**
+ * Describes the message svc.v1.GetBackfillRequest.
+ * Use `create(GetBackfillRequestSchema)` to create a new message.
+ */
+export const GetBackfillRequestSchema: GenMessage<GetBackfillRequest> = /*@__PURE__*/
+  messageDesc(file_svc_v1_standing, 26);
+
+/**
+ * Response of GetBackfill.
+ *
+ * @generated from message svc.v1.GetBackfillResponse
+ */
+export type GetBackfillResponse = Message<"svc.v1.GetBackfillResponse"> & {
+  /**
+   * The backfill.
+   *
+   * @generated from field: svc.v1.Backfill backfill = 1;
+   */
+  backfill?: Backfill | undefined;
+};
+
+/**
+ * Describes the message svc.v1.GetBackfillResponse.
+ * Use `create(GetBackfillResponseSchema)` to create a new message.
+ */
+export const GetBackfillResponseSchema: GenMessage<GetBackfillResponse> = /*@__PURE__*/
+  messageDesc(file_svc_v1_standing, 27);
+
+/**
+ * Request of CancelBackfill.
+ *
+ * @generated from message svc.v1.CancelBackfillRequest
+ */
+export type CancelBackfillRequest = Message<"svc.v1.CancelBackfillRequest"> & {
+  /**
+   * Id of the backfill.
+   *
+   * @generated from field: string id = 1;
+   */
+  id: string;
+};
+
+/**
+ * Describes the message svc.v1.CancelBackfillRequest.
+ * Use `create(CancelBackfillRequestSchema)` to create a new message.
+ */
+export const CancelBackfillRequestSchema: GenMessage<CancelBackfillRequest> = /*@__PURE__*/
+  messageDesc(file_svc_v1_standing, 28);
+
+/**
+ * Response of CancelBackfill.
+ *
+ * @generated from message svc.v1.CancelBackfillResponse
+ */
+export type CancelBackfillResponse = Message<"svc.v1.CancelBackfillResponse"> & {
+  /**
+   * The backfill.
+   *
+   * @generated from field: svc.v1.Backfill backfill = 1;
+   */
+  backfill?: Backfill | undefined;
+};
+
+/**
+ * Describes the message svc.v1.CancelBackfillResponse.
+ * Use `create(CancelBackfillResponseSchema)` to create a new message.
+ */
+export const CancelBackfillResponseSchema: GenMessage<CancelBackfillResponse> = /*@__PURE__*/
+  messageDesc(file_svc_v1_standing, 29);
 
 /**
  * Request of ListStandingRuns.
@@ -1192,7 +1491,7 @@ export type ListStandingRunsRequest = Message<"svc.v1.ListStandingRunsRequest"> 
  * Use `create(ListStandingRunsRequestSchema)` to create a new message.
  */
 export const ListStandingRunsRequestSchema: GenMessage<ListStandingRunsRequest> = /*@__PURE__*/
-  messageDesc(file_svc_v1_standing, 23);
+  messageDesc(file_svc_v1_standing, 30);
 
 /**
  * Response of ListStandingRuns.
@@ -1220,7 +1519,7 @@ export type ListStandingRunsResponse = Message<"svc.v1.ListStandingRunsResponse"
  * Use `create(ListStandingRunsResponseSchema)` to create a new message.
  */
 export const ListStandingRunsResponseSchema: GenMessage<ListStandingRunsResponse> = /*@__PURE__*/
-  messageDesc(file_svc_v1_standing, 24);
+  messageDesc(file_svc_v1_standing, 31);
 
 /**
  * Request of GetStandingRun.
@@ -1241,7 +1540,7 @@ export type GetStandingRunRequest = Message<"svc.v1.GetStandingRunRequest"> & {
  * Use `create(GetStandingRunRequestSchema)` to create a new message.
  */
 export const GetStandingRunRequestSchema: GenMessage<GetStandingRunRequest> = /*@__PURE__*/
-  messageDesc(file_svc_v1_standing, 25);
+  messageDesc(file_svc_v1_standing, 32);
 
 /**
  * Response of GetStandingRun.
@@ -1262,7 +1561,7 @@ export type GetStandingRunResponse = Message<"svc.v1.GetStandingRunResponse"> & 
  * Use `create(GetStandingRunResponseSchema)` to create a new message.
  */
 export const GetStandingRunResponseSchema: GenMessage<GetStandingRunResponse> = /*@__PURE__*/
-  messageDesc(file_svc_v1_standing, 26);
+  messageDesc(file_svc_v1_standing, 33);
 
 /**
  * Request of PreviewStandingProgram.
@@ -1297,7 +1596,7 @@ export type PreviewStandingProgramRequest = Message<"svc.v1.PreviewStandingProgr
  * Use `create(PreviewStandingProgramRequestSchema)` to create a new message.
  */
 export const PreviewStandingProgramRequestSchema: GenMessage<PreviewStandingProgramRequest> = /*@__PURE__*/
-  messageDesc(file_svc_v1_standing, 27);
+  messageDesc(file_svc_v1_standing, 34);
 
 /**
  * Response of PreviewStandingProgram.
@@ -1354,7 +1653,7 @@ export type PreviewStandingProgramResponse = Message<"svc.v1.PreviewStandingProg
  * Use `create(PreviewStandingProgramResponseSchema)` to create a new message.
  */
 export const PreviewStandingProgramResponseSchema: GenMessage<PreviewStandingProgramResponse> = /*@__PURE__*/
-  messageDesc(file_svc_v1_standing, 28);
+  messageDesc(file_svc_v1_standing, 35);
 
 /**
  * Where a standing program stands.
@@ -1479,6 +1778,54 @@ export type StandingRunState = (typeof StandingRunState)[keyof typeof StandingRu
  */
 export const StandingRunStateSchema: GenEnum<StandingRunState> = /*@__PURE__*/
   enumDesc(file_svc_v1_standing, 1);
+
+/**
+ * Where a backfill stands.
+ *
+ * @generated from enum svc.v1.BackfillState
+ */
+export const BackfillState = {
+  /**
+   * Of a dry run, which is none.
+   *
+   * @generated from enum value: BACKFILL_STATE_UNSPECIFIED = 0;
+   */
+  UNSPECIFIED: 0,
+
+  /**
+   * It makes runs, or waits until it may.
+   *
+   * @generated from enum value: BACKFILL_STATE_RUNNING = 1;
+   */
+  RUNNING: 1,
+
+  /**
+   * It has come to everything of its range.
+   *
+   * @generated from enum value: BACKFILL_STATE_DONE = 2;
+   */
+  DONE: 2,
+
+  /**
+   * It was ended before that; reason says why.
+   *
+   * @generated from enum value: BACKFILL_STATE_CANCELLED = 3;
+   */
+  CANCELLED: 3,
+} as const;
+
+/**
+ * Where a backfill stands.
+ *
+ * @generated from enum svc.v1.BackfillState
+ */
+export type BackfillState = (typeof BackfillState)[keyof typeof BackfillState] | UnknownEnum;
+
+/**
+ * Describes the enum svc.v1.BackfillState.
+ */
+export const BackfillStateSchema: GenEnum<BackfillState> = /*@__PURE__*/
+  enumDesc(file_svc_v1_standing, 2);
 
 /**
  * Standing programs: programs that the service starts by itself, at the times of a schedule or when an
@@ -1662,6 +2009,63 @@ export const StandingService: GenService<{
     methodKind: "unary";
     input: typeof RunStandingProgramRequestSchema;
     output: typeof RunStandingProgramResponseSchema;
+  },
+  /**
+   * BackfillStandingProgram makes up for the past of a program: for times of its schedule, or events of its
+   * trigger, from since to before until. Each makes a run by the rules of those that are due, in the order in
+   * which they were due, at most perMinute in a minute; it goes on whatever node ends. What has a run that was
+   * started, or waits to be, is passed by, unless again is set; what was missed, skipped or refused is decided
+   * anew, and so is what the program was paused for. `fire.at` is the time that was due. It waits while the
+   * program is paused, and while as many of its runs wait as may; it ends when the program is deleted or has
+   * another definition. Of a poll, again forgets what is known of the list: the next poll finds all of it.
+   *
+   * It is an error to backfill:
+   * - not_found STANDING_PROGRAM_NOT_FOUND: the project has no program id.
+   * - failed_precondition STANDING_PROGRAM_NOT_ACTIVE: the program is pending or paused.
+   * - permission_denied APPROVER_ROLE_REQUIRED: the plan needs approval, and the key is not an approver's.
+   * - invalid_argument FILTER_REQUIRED: since is not given.
+   * - invalid_argument TIME_RANGE_INVALID: since is later than until.
+   * - invalid_argument BACKFILL_RATE_INVALID: perMinute exceeds 600.
+   * - invalid_argument POLICY_INVALID: policy is none.
+   * - resource_exhausted BACKFILL_TOO_LARGE: there are more than 10,000 times or events in the range.
+   * - failed_precondition BACKFILL_NOT_POSSIBLE: the program polls, and again is not set or a range is given; or
+   *   its definition collects events; or the range goes back to times whose runs are not kept any more, and again
+   *   is not set.
+   * - failed_precondition BACKFILL_RUNNING: another backfill of the program has not ended.
+   *
+   * @generated from rpc svc.v1.StandingService.BackfillStandingProgram
+   */
+  backfillStandingProgram: {
+    methodKind: "unary";
+    input: typeof BackfillStandingProgramRequestSchema;
+    output: typeof BackfillStandingProgramResponseSchema;
+  },
+  /**
+   * GetBackfill returns a backfill and how far it is. It stays for 30 days after its end.
+   *
+   * It is an error to read:
+   * - not_found BACKFILL_NOT_FOUND: the project has no backfill id.
+   *
+   * @generated from rpc svc.v1.StandingService.GetBackfill
+   */
+  getBackfill: {
+    methodKind: "unary";
+    input: typeof GetBackfillRequestSchema;
+    output: typeof GetBackfillResponseSchema;
+  },
+  /**
+   * CancelBackfill ends a backfill: it makes no more runs, and those of it that wait are skipped (`cancelled`).
+   * Jobs that it started go on. One that has ended is answered as it is.
+   *
+   * It is an error to cancel:
+   * - not_found BACKFILL_NOT_FOUND: the project has no backfill id.
+   *
+   * @generated from rpc svc.v1.StandingService.CancelBackfill
+   */
+  cancelBackfill: {
+    methodKind: "unary";
+    input: typeof CancelBackfillRequestSchema;
+    output: typeof CancelBackfillResponseSchema;
   },
   /**
    * ListStandingRuns returns what was decided about the occurrences of a program, newest first. The

@@ -5,9 +5,10 @@ import { addProjectOptions, openProjectClient, type ProjectOptions } from "../cl
 import type { CommandContext } from "../command/context.ts";
 import { addExamples } from "../command/examples.ts";
 import { addJson, type JsonOption } from "../command/options.ts";
+import { callsText, rowsText } from "../jobs/text.ts";
 import { repeatedOptions } from "../jobs/watch/watch-job.ts";
 import { messageText } from "../text/message.ts";
-import { plainLines, plainText, spanText } from "../text/plain.ts";
+import { numberText, plainLines, plainText, spanText } from "../text/plain.ts";
 import { factLines, timeText } from "../text/table.ts";
 import { findAsk } from "./find-ask.ts";
 import { askStateText } from "./list.ts";
@@ -49,6 +50,15 @@ async function readAsk(client: SvcClient, requestId: string, jobId: string | und
   return (await client.jobs.getAsk({ jobId, requestId })).ask;
 }
 
+/** What the run that wrote nothing came to, before people were asked about the plan; empty where there was none. */
+function simulationText({ jobId, simulationReceipt }: Ask): string {
+  if (simulationReceipt === undefined) return "";
+  const { rows, calls, limits } = simulationReceipt;
+  const writes = limits?.used?.writes ?? 0;
+  const did = [rowsText(rows, "map"), callsText(calls), `${numberText(writes)} writes not sent`].filter(Boolean);
+  return `${did.join("; ")} (svc jobs show ${jobId} names the simulation)`;
+}
+
 function factsOf(ask: Ask): [name: string, value: string][] {
   const { escalation, decision } = ask;
   const ladder = escalation.map(({ principalId, timeoutSeconds }) => {
@@ -60,6 +70,7 @@ function factsOf(ask: Ask): [name: string, value: string][] {
     ["point", ask.pointId],
     ["state", askStateText(ask)],
     ["question", plainLines(ask.question).join("\n")],
+    ["simulated", simulationText(ask)],
     ["asked", timeText(ask.askedAt)],
     ["ladder", ladder.join(", then ")],
     ["reached", ask.deliveredPrincipals.map(plainText).join(", ")],

@@ -62,5 +62,9 @@ function simulatedLines({ stepId, simulatedCalls, simulatedWrites }: JobStep): s
     return `  ${[toolSlug, ...(entityId === "" ? [] : [`as ${entityId}`]), sent].join(" ")}`;
   });
   const shown = simulatedWrites > lines.length ? `, the first ${numberText(lines.length)} of them` : "";
-  return ["", `${stepId} would make ${numberText(simulatedWrites)} writes${shown}:`, ...lines];
+  return [
+    "",
+    `${stepId} would make ${simulatedWrites === 1 ? "1 write" : `${numberText(simulatedWrites)} writes`}${shown}:`,
+    ...lines,
+  ];
 }

@@ -2,7 +2,7 @@ import { uuidOfId } from "@svc/core";
 import type { Executor } from "../connect.ts";
 import { toolCalls } from "../schema/calls.ts";
 import { insertRows } from "../sql/insert-rows.ts";
-import type { CallRecord } from "./put.ts";
+import { type CallRecord, storedCall } from "./put.ts";
 
 /** Inserts calls whose idempotency key is free; on a key that is held, or twice in one batch, the later one is left out. */
 const insertKeyedCalls = insertRows("insert_keyed_tool_calls", toolCalls, {
@@ -17,6 +17,6 @@ export async function beginKeyedToolCalls(
   db: Executor,
   calls: readonly (CallRecord & { idempotencyKey: string })[],
 ): Promise<boolean[]> {
-  const inserted = new Set((await insertKeyedCalls(db, calls)).map(({ id }) => id));
+  const inserted = new Set((await insertKeyedCalls(db, calls.map(storedCall))).map(({ id }) => id));
   return calls.map(({ id }) => inserted.has(uuidOfId(id)));
 }

@@ -1,4 +1,4 @@
-import { createId, type Id, type ProjectId } from "@svc/core";
+import { createId, firstUuidAt, type Id, type ProjectId } from "@svc/core";
 import { createTestDatabase } from "@svc/testing/database";
 import { afterAll, beforeEach, expect, test } from "vitest";
 import type { Database, Executor } from "../connect.ts";
@@ -13,7 +13,10 @@ import { sweepToolCalls } from "./sweep.ts";
 
 const { db, drop } = await createTestDatabase();
 afterAll(drop);
-beforeEach(() => db.sql`truncate tool_calls`);
+beforeEach(async () => {
+  await db.sql`truncate tool_calls`;
+  await db.sql`update ledger_state set settled_before = ${firstUuidAt(0)}`;
+});
 
 function callOf(projectId: ProjectId, changes: Partial<CallRecord> = {}): CallRecord {
   const createdAt = changes.createdAt ?? nowMs;
@@ -212,8 +215,18 @@ test("a sweep ends what has run since before a time, of every project, and nothi
   const old = [one, other].map((projectId) => callOf(projectId, { outcome: "running", createdAt: nowMs - 1 }));
   const fresh = callOf(one, { outcome: "running" });
   await putToolCalls(db, [...old, fresh, callOf(one, { createdAt: nowMs - 1 })]);
-  expect(await doubtRunningToolCalls(db, nowMs, "lost")).toBe(2);
-  expect(await doubtRunningToolCalls(db, nowMs, "lost")).toBe(0);
+  const lost = { message: "lost", limit: 2 };
+  // A step goes on from the last call that the one before looked at.
+  const steps = [];
+  for (let step = 0; step < 4; step++) steps.push(await doubtRunningToolCalls(db, { ...lost, beforeMs: nowMs }));
+  expect(steps.map(({ looked }) => looked)).toEqual([2, 2, 1, 0]);
+  expect(steps.reduce((sum, { doubted }) => sum + doubted, 0)).toBe(2);
+  expect(await toolCallsForProject(db, one).list({ ...everything, outcome: "running" }, page(9))).toMatchObject([
+    { id: fresh.id },
+  ]);
+  expect(await toolCallsForProject(db, one).list({ ...everything, outcome: "outcome_unknown" }, page(9))).toHaveLength(
+    1,
+  );
   expect(await toolCallsForProject(db, one).find(fresh.id)).toMatchObject({ outcome: "running" });
 });
 

@@ -1,4 +1,4 @@
-import { type Id, isoTime, type ProjectId, uuidOfId } from "@svc/core";
+import { firstUuidAt, type Id, type ProjectId, uuidOfId } from "@svc/core";
 import type { Executor } from "../connect.ts";
 import { filterBy } from "../sql/filter.ts";
 import { statement } from "../sql/statement.ts";
@@ -8,6 +8,7 @@ import { statement } from "../sql/statement.ts";
  * nothing in doubt, and frees it. For the SET of an UPDATE.
  */
 const doubted = `outcome = case access_class when 'read' then 'timeout' else 'outcome_unknown' end,
+     failure = case access_class when 'read' then 'timeout' else 'outcome_unknown' end,
      idempotency_key = case access_class when 'read' then null else idempotency_key end`;
 
 /** By primary key. */
@@ -25,15 +26,43 @@ export async function doubtRunningToolCall(
   return (await doubtRunning(db, [uuidOfId(projectId), uuidOfId(id), message])).length > 0;
 }
 
-/** Served by tool_calls_running, which holds running calls alone. */
-const doubtCalls = statement<{ id: string }>(
+/** What one step of the search for lost calls takes. */
+export type LostCallSearch = {
+  /** Calls that began before this and still run have lost their node, epoch milliseconds. */
+  readonly beforeMs: number;
+  readonly message: string;
+  /** Calls looked at. */
+  readonly limit: number;
+};
+
+/**
+ * Along the primary key, from where the step before it ended. Each call is looked at once, long after its end: an index of the calls
+ * that run would be named by every end of one, which then makes all index entries anew.
+ */
+const doubtCalls = statement<{ looked: number; doubted: number }>(
   "doubt_running_calls",
-  `update tool_calls set ${doubted}, message = $2::text
-   where id in (select id from tool_calls where outcome = 'running' and created_at < $1::timestamptz
-                order by created_at limit 1000 for update skip locked) returning id`,
+  `with seen as materialized (
+     select id, outcome from tool_calls
+     where id >= (select settled_before from ledger_state where id = 1) and id < $1::uuid order by id limit $3::int4
+   ), doubted as (
+     update tool_calls set ${doubted}, message = $2::text
+     where id = any(array(select id from seen where outcome = 'running')) and ${filterBy("outcome", "'running'")} returning id
+   ), moved as (
+     update ledger_state set settled_before = greatest(settled_before, (
+       select case when count(*) < $3::int4 then $1::uuid else (select id from seen order by id desc limit 1) end from seen))
+     where id = 1
+   )
+   select (select count(*) from seen)::int4 as looked, (select count(*) from doubted)::int4 as doubted`,
 );
 
-/** Ends up to 1,000 calls that began before `beforeMs` and whose node is gone; returns how many. */
-export async function doubtRunningToolCalls(db: Executor, beforeMs: number, message: string): Promise<number> {
-  return (await doubtCalls(db, [isoTime(beforeMs), message])).length;
+/**
+ * Looks on for calls whose node is gone, and ends those, of every project. Answers how many it looked at, and how many it ended. Any
+ * number of nodes may do so at once.
+ */
+export async function doubtRunningToolCalls(
+  db: Executor,
+  { beforeMs, message, limit }: LostCallSearch,
+): Promise<{ looked: number; doubted: number }> {
+  const [row] = await doubtCalls(db, [firstUuidAt(beforeMs), message, limit]);
+  return row ?? { looked: 0, doubted: 0 };
 }

@@ -5,7 +5,7 @@ import type { Executor } from "../connect.ts";
 import { toolCalls } from "../schema/index.ts";
 
 /** A call of the ledger without its sealed parts but the message. */
-export type ToolCallSummary = Omit<typeof toolCalls.$inferSelect, "arguments" | "result" | "replay">;
+export type ToolCallSummary = Omit<typeof toolCalls.$inferSelect, "arguments" | "result" | "replay" | "failure">;
 
 /** A call of the ledger with what was sealed. */
 export type ToolCallRow = ToolCallSummary & Pick<typeof toolCalls.$inferSelect, "arguments" | "result">;
@@ -24,7 +24,7 @@ export type ToolCallRepository = {
   list(filter: ToolCallFilter, page: { after: Id<"call"> | undefined; limit: number }): Promise<ToolCallSummary[]>;
 };
 
-const { arguments: args, result, replay: _replay, ...summary } = getTableColumns(toolCalls);
+const { arguments: args, result, replay: _replay, failure: _failure, ...summary } = getTableColumns(toolCalls);
 
 /** The ledger of one project. Ids are in the order of time, so a time range is a range of ids. */
 export function toolCallsForProject(db: Executor, projectId: ProjectId): ToolCallRepository {
@@ -58,8 +58,12 @@ export function toolCallsForProject(db: Executor, projectId: ProjectId): ToolCal
   };
 }
 
-/** The condition of the index that holds calls of an outcome, in its words: a plan for any value knows no other. */
+/**
+ * Where calls of an outcome are: the condition of the index of those that went wrong, in its words, since a plan for any value knows no
+ * other; and what runs is among the newest.
+ */
 function partOf(outcome: ToolCallSummary["outcome"]): SQL | undefined {
   if (outcome === "ok") return undefined;
-  return outcome === "running" ? sql`outcome = 'running'` : sql`outcome <> 'ok' and outcome <> 'running'`;
+  if (outcome === "running") return sql`id >= (select settled_before from ledger_state where id = 1)`;
+  return sql`${eq(toolCalls.failure, outcome)} and failure is not null`;
 }

@@ -6,6 +6,7 @@ import { arrayLiteral } from "../sql/array-literal.ts";
 import type { Row } from "../sql/codec.ts";
 import { type RawRow, selectList } from "../sql/select-list.ts";
 import { statement } from "../sql/statement.ts";
+import { logRowsOf } from "./log-rows.ts";
 import type { NewJob, NewJobProgram } from "./new-job.ts";
 
 /** What is read of a child by the job that runs it. */
@@ -60,9 +61,8 @@ export async function insertChildJobs(tx: Executor, newJobs: readonly NewJob[], 
   if (newJobs.length === 0) return;
   await tx.orm.insert(jobs).values(newJobs.map(({ job, events }) => ({ ...job, lastSeq: events.length })));
   const entries = newJobs.flatMap(({ job, events }) => {
-    return events.map(({ type, stepId, payload, principalChain }, index) => {
-      const chain = principalChain && [...principalChain];
-      return { jobId: job.id, seq: index + 1, at: nowMs, type, stepId, payload, principalChain: chain };
+    return logRowsOf(events).map(({ principalChain, ...row }) => {
+      return { ...row, jobId: job.id, at: nowMs, principalChain: principalChain && [...principalChain] };
     });
   });
   await tx.orm.insert(jobEvents).values(entries);

@@ -1,5 +1,5 @@
 import { type Id, type NodeId, uuidOfId } from "@svc/core";
-import type { CallRecord } from "../calls/put.ts";
+import { type CallRecord, storedCall } from "../calls/put.ts";
 import type { Executor } from "../connect.ts";
 import { toolCalls } from "../schema/calls.ts";
 import { jobEvents, jobSteps, jobs } from "../schema/jobs.ts";
@@ -8,7 +8,8 @@ import { compose, query } from "../sql/compose.ts";
 import { filterBy } from "../sql/filter.ts";
 import { rows } from "../sql/parts.ts";
 import { type RawRow, selectList } from "../sql/select-list.ts";
-import { type NewJobEvent, newEventNames } from "./record.ts";
+import { logRowColumns, logRowFields, logRowsOf } from "./log-rows.ts";
+import type { NewJobEvent } from "./record.ts";
 
 /** The columns of a job that belong to whoever drives it; written whole at every commit. */
 const drivenFields = fieldsOf(
@@ -37,8 +38,8 @@ type OrUndefined<Values> = { readonly [Name in keyof Values]: Values[Name] | und
 
 const stepFields = fieldsBut(jobSteps, "jobId");
 
-/** What a step did and made, as it is written; `output` is sealed. */
-export type NewJobStep = ValuesOf<typeof stepFields>;
+/** What a step did and made, as it is written; `output` is sealed. `isStored`: it is known to have a row. */
+export type NewJobStep = ValuesOf<typeof stepFields> & { readonly isStored?: boolean };
 
 /** The lease a driver writes under. */
 export type RunLease = { readonly jobId: Id<"job">; readonly owner: NodeId; readonly leaseToken: number };
@@ -99,8 +100,6 @@ const commitFields = {
   stepArgs: orNull(keptFields.stepArgs),
   now: timestamptz,
   logged: int4,
-  /** Entries of the jobs before it in the same statement. */
-  loggedBefore: int4,
   task: text,
   isProgress: bool,
   dueAt: timestamptz,
@@ -115,6 +114,7 @@ const callEndFields = fieldsOf(
   "id",
   "jobId",
   "outcome",
+  "failure",
   "message",
   "sealedMessage",
   "providerStatus",
@@ -132,18 +132,20 @@ const callEndNames = keysOf(callEndFields).filter((name) => name !== "id" && nam
  * whatever others (an answer, a refusal) logged meanwhile. A request to cancel that this driver has not seen keeps a task that was
  * to end or wait: nobody else would come to it; one to pause it makes a task that was to wait due. `cleared` finds a row in the commit after a lost lease alone: the task of a job that
  * gets on is not written. `called` begins calls, and writes those down that were
- * made without a beginning; `settled` ends those that were begun, and frees their keys. Primary keys serve it all.
+ * made without a beginning; `settled` ends those that were begun. These keep their keys, which nobody asks for again: a column that an index
+ * names would change. Primary keys serve it all.
  */
 const commit = compose(
   "commit_job_runs",
   {
     commits: rows(commitFields),
-    events: rows(fieldsOf(jobEvents, "jobId", ...newEventNames)),
+    events: rows({ ...fieldsOf(jobEvents, "jobId"), ...logRowFields }),
     steps: rows(fieldsBut(jobSteps)),
+    storedSteps: rows(fieldsBut(jobSteps)),
     calls: rows(fieldsBut(toolCalls)),
     ends: rows(callEndFields),
   },
-  ({ commits, events, steps, calls, ends }) => query<
+  ({ commits, events, steps, storedSteps, calls, ends }) => query<
     RawRow<Pick<RunCommit, (typeof requestNames)[number]>> & { id: string; last_seq: number; has_begun: boolean }
   >`with job as materialized (
     select j.id, j.cancel_requested_at, j.cancel_chain, j.paused_at, j.pause_chain, w.* from ${commits.from("w")} join jobs j on j.id = w.job_id
@@ -158,10 +160,11 @@ const commit = compose(
       updated_at = h.now, last_seq = j.last_seq + h.logged,
       paused_at = case when h.finished_at is null then j.paused_at end
     from held h where j.id = h.id
-    returning j.id, j.last_seq, j.last_seq - h.logged - h.logged_before as seq_before, h.now
+    returning j.id, j.last_seq, j.last_seq - h.logged as seq_before, h.now
   ), logged as (
-    insert into job_events (seq, at, ${events.columns}) select c.seq_before + e.place, c.now, ${events.values("e")}
-    from changed c join ${events.fromOrdered("e", "place")} on e.job_id = c.id
+    insert into job_events (job_id, seq, at, ${logRowColumns.columns})
+    select c.id, c.seq_before + e.seq, c.now, ${logRowColumns.values("e")}
+    from changed c join ${events.from("e")} on e.job_id = c.id
   ), ended as (
     delete from job_tasks t using held h
     where t.job_id = h.id and t.kind = 'run' and t.subject = '' and h.task = 'end'
@@ -181,11 +184,14 @@ const commit = compose(
     insert into job_steps (${steps.columns}) select ${steps.values("s")}
     from held h join ${steps.from("s")} on s.job_id = h.id
     on conflict (job_id, step_id) do update set receipt = excluded.receipt, output = excluded.output
+  ), stepped_on as (
+    update job_steps t set ${storedSteps.set("s", ["receipt", "output"])}
+    from held h join ${storedSteps.from("s")} on s.job_id = h.id where t.job_id = s.job_id and t.step_id = s.step_id
   ), called as (
     insert into tool_calls (${calls.columns}) select ${calls.values("n")} from held h join ${calls.from("n")} on n.job_id = h.id
     on conflict do nothing returning job_id, outcome
   ), settled as (
-    update tool_calls t set ${ends.set("e", callEndNames)}, idempotency_key = null
+    update tool_calls t set ${ends.set("e", callEndNames)}
     from held h join ${ends.from("e")} on e.job_id = h.id
     where t.id = e.id and ${filterBy("t.outcome", "'running'")}
   )
@@ -198,19 +204,16 @@ const commit = compose(
  * written.
  */
 export async function commitJobs(db: Executor, all: readonly JobCommit[]): Promise<(RunCommit | undefined)[]> {
-  let loggedBefore = 0;
-  const commits = all.map((one) => {
-    const row = rowOf(one, loggedBefore);
-    loggedBefore += row.logged;
-    return row;
-  });
   const found = await commit(db, {
-    commits,
-    events: all.flatMap(({ lease: { jobId }, change: { events } }) => events.map((event) => ({ jobId, ...event }))),
-    steps: all.flatMap(({ lease: { jobId }, change: { steps } }) => steps.map((step) => ({ jobId, ...step }))),
-    calls: all.flatMap(({ change }) => newCalls(change)),
+    commits: all.map(rowOf),
+    events: all.flatMap(({ lease: { jobId }, change: { events } }) =>
+      logRowsOf(events).map((row) => ({ jobId, ...row })),
+    ),
+    steps: stepsOf(all, false),
+    storedSteps: stepsOf(all, true),
+    calls: all.flatMap(({ change }) => newCalls(change).map(storedCall)),
     ends: all.flatMap(({ change: { madeCalls = [] } }) =>
-      madeCalls.flatMap(({ record, wasBegun }) => (wasBegun ? [record] : [])),
+      madeCalls.flatMap(({ record, wasBegun }) => (wasBegun ? [storedCall(record)] : [])),
     ),
   });
   const byId = new Map(found.map((row) => [row.id, row]));
@@ -220,12 +223,18 @@ export async function commitJobs(db: Executor, all: readonly JobCommit[]): Promi
   });
 }
 
+function stepsOf(all: readonly JobCommit[], areStored: boolean) {
+  return all.flatMap(({ lease: { jobId }, change: { steps } }) => {
+    return steps.filter(({ isStored = false }) => isStored === areStored).map((step) => ({ jobId, ...step }));
+  });
+}
+
 function newCalls({ begunCall, madeCalls = [] }: JobChange): CallRecord[] {
   const made = madeCalls.flatMap(({ record, wasBegun }) => (wasBegun ? [] : [record]));
   return begunCall === undefined ? made : [...made, begunCall];
 }
 
-function rowOf({ lease: { jobId, owner, leaseToken: token }, change, options }: JobCommit, loggedBefore: number) {
+function rowOf({ lease: { jobId, owner, leaseToken: token }, change, options }: JobCommit) {
   const { job, events, task, isProgress } = change;
   const { params, stepArgs, overrides, receipt } = job;
   const { nowMs: now, seesCancel, seesPause, expectedSeq } = options;
@@ -239,7 +248,6 @@ function rowOf({ lease: { jobId, owner, leaseToken: token }, change, options }: 
       owner,
       now,
       logged: events.length,
-      loggedBefore,
       isProgress,
       seesCancel,
       seesPause,

@@ -1,4 +1,5 @@
 import { type Batcher, createBatcher, type Id, type ProjectId, quotas } from "@svc/core";
+import { storedCall } from "../calls/put.ts";
 import { type Executor, withTransaction } from "../connect.ts";
 import { isUnavailable } from "../driver-error.ts";
 import { leasedTaskRow, leasedTaskRows } from "../job-tasks/task.ts";
@@ -9,6 +10,7 @@ import { jobEvents, jobPrograms, jobSteps, jobs, jobTasks } from "../schema/jobs
 import { fieldsBut, idOf, int4, int8, type ValuesOf } from "../sql/codec.ts";
 import { compose, type PartValues, query } from "../sql/compose.ts";
 import { rows, values } from "../sql/parts.ts";
+import { logRowsOf } from "./log-rows.ts";
 import type { JobInsert, NewJob, NewJobProgram } from "./new-job.ts";
 
 /** What the statement writes of a job: all that a submission without an idempotency key decides. The rest has its defaults. */
@@ -187,15 +189,11 @@ function rowsOf(inserts: readonly StoredInsert[], margin: number): PartValues<ty
     room: { fallback: quotas.jobs.default, margin },
     programs: [...programs.values()],
     events: inserts.flatMap(({ newJobs: own, nowMs: at }) =>
-      own.flatMap(({ job, events }) =>
-        events.map(({ type, stepId, payload, principalChain }, index) => {
-          return { jobId: job.id, seq: index + 1, type, stepId, at, payload, principalChain };
-        }),
-      ),
+      own.flatMap(({ job, events }) => logRowsOf(events).map((row) => ({ jobId: job.id, at, ...row }))),
     ),
     tasks: newJobs.flatMap(({ tasks, lease }) => tasks.map((task) => leasedTaskRow(task, lease))),
     steps: newJobs.flatMap(({ job: { id: jobId }, steps = [] }) => steps.map((step) => ({ jobId, ...step }))),
-    calls: newJobs.flatMap(({ begunCall }) => begunCall ?? []),
+    calls: newJobs.flatMap(({ begunCall }) => (begunCall === undefined ? [] : [storedCall(begunCall)])),
     jobs: newJobs.map(rowOf),
   };
 }

@@ -1,7 +1,9 @@
 import { type ProjectId, uuidOfId } from "@svc/core";
 import type { Executor } from "../connect.ts";
 import { jobPrograms } from "../schema/jobs.ts";
-import type { Row } from "../sql/codec.ts";
+import { fieldsOf, type Row } from "../sql/codec.ts";
+import { compose, query } from "../sql/compose.ts";
+import { rows } from "../sql/parts.ts";
 import { type RawRow, selectList } from "../sql/select-list.ts";
 import { statement } from "../sql/statement.ts";
 
@@ -24,4 +26,28 @@ export async function loadJobProgram(
 ): Promise<JobProgramRecord | undefined> {
   const [row] = await selectProgram(db, [uuidOfId(projectId), digest]);
   return row && columns.read(row);
+}
+
+/** Names the program of a job: it is kept once for each content. */
+export type JobProgramName = { readonly projectId: ProjectId; readonly digest: Buffer };
+
+const pinColumns = selectList(jobPrograms, ["projectId", "digest", "pins"], "p");
+
+/** By primary key, a look-up each. */
+const selectPins = compose(
+  "load_job_pins",
+  { wanted: rows(fieldsOf(jobPrograms, "projectId", "digest")) },
+  ({ wanted }) => query<
+    RawRow<Row<typeof jobPrograms, "projectId" | "digest" | "pins">>
+  >`select ${pinColumns.text} from ${wanted.from("w")}
+    cross join lateral (select * from job_programs where project_id = w.project_id and digest = w.digest offset 0) p`,
+);
+
+/** The definitions that programs are pinned to, as JSON text; a program that is gone is absent. */
+export async function loadJobPins(
+  db: Executor,
+  wanted: readonly JobProgramName[],
+): Promise<(JobProgramName & { readonly pins: string })[]> {
+  if (wanted.length === 0) return [];
+  return (await selectPins(db, { wanted })).map((row) => pinColumns.read(row));
 }

@@ -1,4 +1,5 @@
-import { jobEvents, type jobSteps, jobs } from "../schema/jobs.ts";
+import type { LogEntry } from "../documents/log-entries.ts";
+import { type jobEvents, type jobSteps, jobs } from "../schema/jobs.ts";
 import { type NewRow, namesBut, type Row } from "../sql/codec.ts";
 import { packedList } from "../sql/select-list.ts";
 
@@ -15,10 +16,9 @@ export const jobColumns = packedList(jobs, jobNames, "j");
 export type JobStepRecord = Omit<Row<typeof jobSteps>, "jobId">;
 
 /** An entry of a job's log. */
-export type JobEventRecord = Omit<Row<typeof jobEvents>, "principalChain"> & { readonly principalChain: string[] };
-
-/** The columns of an entry that its writer gives: the rest is its place in the log. */
-export const newEventNames = namesBut(jobEvents, "jobId", "seq", "at");
+export type JobEventRecord = Omit<Row<typeof jobEvents>, "principalChain" | "following"> & {
+  readonly principalChain: string[];
+};
 
 /** An entry of a job's log before it has its place there. */
-export type NewJobEvent = NewRow<typeof jobEvents, (typeof newEventNames)[number]>;
+export type NewJobEvent = LogEntry & Pick<NewRow<typeof jobEvents>, "principalChain">;

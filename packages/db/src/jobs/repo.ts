@@ -1,10 +1,11 @@
-import type { Id, ProjectId, StandingProgramId } from "@svc/core";
-import { and, asc, desc, eq, getTableColumns, gt, isNull, lt, sql } from "drizzle-orm";
+import { type Id, type ProjectId, type StandingProgramId, uuidOfId } from "@svc/core";
+import { and, asc, desc, eq, getTableColumns, gte, isNull, lt, sql } from "drizzle-orm";
 import type { Executor } from "../connect.ts";
 import { jobEvents, jobPrograms, jobs } from "../schema/jobs.ts";
 import type { JobMode } from "../schema/words.ts";
 import { findListedJob, findListedTwin, type ListedJob } from "./find-listed.ts";
 import { listJobSteps } from "./list-steps.ts";
+import { entriesOf } from "./log-rows.ts";
 import type { JobEventRecord, JobRecord, JobStepRecord } from "./record.ts";
 
 /** What a list of jobs is narrowed to; an absent part does not narrow. */
@@ -83,17 +84,19 @@ export function jobsForProject(db: Executor, projectId: ProjectId): JobRepositor
         .orderBy(desc(jobs.id))
         .limit(limit),
     listEvents: async (id, { afterSeq, limit }) => {
+      // The row that holds the entry before the page may hold its first ones.
+      const from = sql`coalesce((select e.seq from job_events e
+        where e.job_id = ${uuidOfId(id)}::uuid and e.seq <= ${afterSeq}::int4 order by e.seq desc limit 1), 0)`;
       const rows = await db.orm
         .select({ ...getTableColumns(jobEvents), jobChain: jobs.principalChain })
         .from(jobEvents)
         .innerJoin(jobs, eq(jobs.id, jobEvents.jobId))
-        .where(and(own, eq(jobEvents.jobId, id), gt(jobEvents.seq, afterSeq)))
+        .where(and(own, eq(jobEvents.jobId, id), gte(jobEvents.seq, from)))
         .orderBy(asc(jobEvents.seq))
-        .limit(limit);
-      return rows.map(({ jobChain, principalChain, ...event }) => ({
-        ...event,
-        principalChain: principalChain ?? jobChain,
-      }));
+        .limit(limit + 1);
+      return entriesOf(rows)
+        .filter(({ seq }) => seq > afterSeq)
+        .slice(0, limit);
     },
   };
 }

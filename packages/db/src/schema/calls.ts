@@ -1,10 +1,14 @@
 import { sql } from "drizzle-orm";
-import { boolean, index, integer, pgTable, text, uniqueIndex } from "drizzle-orm/pg-core";
+import { boolean, index, integer, pgTable, smallint, text, uniqueIndex } from "drizzle-orm/pg-core";
 import { bytes, idColumn, oneOf, time } from "./columns.ts";
 import { projects } from "./projects.ts";
 import { accessClasses, callStates } from "./words.ts";
 
-/** The ledger: one row a call of a tool, also of calls that were held or refused. */
+/**
+ * The ledger: one row a call of a tool, also of calls that were held or refused. A write is entered before it is sent, and its end
+ * changes no column that an index names unless it went wrong: the row is written once and changed in its page, and its five index
+ * entries are made once.
+ */
 export const toolCalls = pgTable(
   "tool_calls",
   {
@@ -40,18 +44,24 @@ export const toolCalls = pgTable(
     createdAt: time("created_at").notNull(),
     durationMs: integer("duration_ms").notNull(),
     providerMs: integer("provider_ms").notNull(),
+    /** The outcome of a call that went wrong; null of one that runs or ended well, so that its end changes nothing that is indexed. */
+    failure: oneOf(callStates)("failure"),
   },
   (table) => [
     index("tool_calls_project").on(table.projectId, table.id),
     index("tool_calls_tool").on(table.projectId, table.toolSlug, table.id),
     index("tool_calls_entity").on(table.projectId, table.entityId, table.id),
-    // Of the few that went wrong. What runs stays out: a write would be entered first and taken out again, and few run at once.
-    index("tool_calls_outcome")
-      .on(table.projectId, table.outcome, table.id)
-      .where(sql`outcome <> 'ok' and outcome <> 'running'`),
-    index("tool_calls_running").on(table.createdAt).where(sql`outcome = 'running'`),
+    // Of the few that went wrong. An index of those that run would be named by every end of a call.
+    index("tool_calls_failure").on(table.projectId, table.failure, table.id).where(sql`failure is not null`),
     uniqueIndex("tool_calls_idempotency_key")
       .on(table.projectId, table.idempotencyKey)
       .where(sql`idempotency_key is not null`),
   ],
 );
+
+/** One row: how far the ledger was searched for calls whose node is gone. */
+export const ledgerState = pgTable("ledger_state", {
+  id: smallint("id").primaryKey(),
+  /** No call before this one runs. */
+  settledBefore: idColumn("call")("settled_before").notNull(),
+});

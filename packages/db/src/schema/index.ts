@@ -1,5 +1,5 @@
 export { callLimits, callPaces } from "./call-limits.ts";
-export { toolCalls } from "./calls.ts";
+export { ledgerState, toolCalls } from "./calls.ts";
 export { privateToolkits } from "./catalog.ts";
 export { connectedAccounts } from "./connections.ts";
 export {
@@ -22,6 +22,7 @@ export { secrets } from "./secrets.ts";
 export {
   dueTasks,
   standingArrivals,
+  standingBackfills,
   standingDedupe,
   standingListeners,
   standingPolls,

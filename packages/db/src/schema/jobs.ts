@@ -4,6 +4,7 @@ import { askCountsDocument, escalationDocument } from "../documents/ask.ts";
 import { childDocument } from "../documents/child.ts";
 import { askDecisionDocument } from "../documents/decision.ts";
 import { estimateDocument } from "../documents/estimate.ts";
+import { logEntriesDocument } from "../documents/log-entries.ts";
 import { parkDocument } from "../documents/park.ts";
 import { paramsDocument, stepArgsDocument } from "../documents/program-values.ts";
 import { reachDocument } from "../documents/reach.ts";
@@ -260,7 +261,10 @@ export const jobTasks = pgTable(
   ],
 );
 
-/** A job's log. `seq` is gapless from 1: it is taken from the job's row in the same transaction. */
+/**
+ * A job's log. Entries are numbered without gaps from 1: places are taken from the job's row in the same transaction. A row is one entry,
+ * or several that were written together: `seq` is the place of the first.
+ */
 export const jobEvents = pgTable(
   "job_events",
   {
@@ -273,6 +277,8 @@ export const jobEvents = pgTable(
     payload: text("payload").notNull(),
     /** Null where it is the job's own. */
     principalChain: text("principal_chain").array(),
+    /** The entries that come next, where they were written with it; null for none. */
+    following: document(logEntriesDocument)("following"),
   },
   (table) => [primaryKey({ name: "job_events_key", columns: [table.jobId, table.seq] })],
 );

@@ -4,10 +4,13 @@ import { standingEstimateDocument } from "../documents/estimate.ts";
 import { bytes, document, idColumn, oneOf, time } from "./columns.ts";
 import { projects } from "./projects.ts";
 import {
+  backfillReasons,
+  backfillStates,
   dueTaskKinds,
   jobStatuses,
   keyRoles,
   listenerEnds,
+  overlapPolicies,
   pollOutcomes,
   standingApprovals,
   standingPauseReasons,
@@ -164,7 +167,7 @@ export const standingRuns = pgTable(
     rateKey: text("rate_key").notNull().default(""),
     /** New rows of a polled list that it is about. */
     rowCount: integer("row_count").notNull().default(0),
-    /** Of a run by hand: whose call made it. */
+    /** Of a run by hand, or of a backfill: whose call made it. */
     callerKeyId: idColumn("key")("caller_key_id"),
     decidedAt: time("decided_at").notNull(),
     /** From when on it may start; null where only the end of another run lets it. While it collects: when its window closes. */
@@ -182,11 +185,19 @@ export const standingRuns = pgTable(
     writes: integer("writes").notNull().default(0),
     /** Whether its end was counted: for the failures in a row, and for the budget. */
     isCounted: boolean("is_counted").notNull().default(false),
+    /** The backfill that made it; null where it was due by itself. */
+    backfillId: idColumn("bkf")("backfill_id"),
   },
   (table) => [
     uniqueIndex("standing_runs_source").on(table.programId, table.sourceKey),
     index("standing_runs_program").on(table.programId, table.id),
-    index("standing_runs_open").on(table.programId, table.lane, table.id).where(sql`state in ('queued', 'started')`),
+    index("standing_runs_running").on(table.programId, table.lane, table.id).where(sql`state = 'started'`),
+    index("standing_runs_queued").on(table.programId, table.lane, table.id).where(sql`state = 'queued'`),
+    // Which of those that wait may start first by its time, and which waits for the longest.
+    index("standing_runs_ready")
+      .on(table.programId, table.notBefore)
+      .where(sql`state = 'queued' and not_before is not null`),
+    index("standing_runs_oldest").on(table.programId, table.decidedAt).where(sql`state = 'queued'`),
     // One window of a key is open at a time.
     uniqueIndex("standing_runs_window").on(table.programId, table.lane).where(sql`state = 'collecting'`),
     index("standing_runs_closing").on(table.programId, table.notBefore).where(sql`state in ('collecting', 'closing')`),
@@ -196,6 +207,55 @@ export const standingRuns = pgTable(
     index("standing_runs_started").on(table.projectId, table.id).where(sql`state = 'started'`),
     index("standing_runs_uncounted").on(table.programId, table.id).where(sql`state = 'ended' and not is_counted`),
     index("standing_runs_ended").on(table.endedAt).where(sql`ended_at is not null`),
+  ],
+);
+
+/**
+ * Occurrences of the past that a standing program makes up for, at a pace. While it is running a task of kind `backfill` stands for it,
+ * unless its program is paused. Its program is locked by whoever moves it, and its position moves with the runs that are decided: none is
+ * made twice.
+ */
+export const standingBackfills = pgTable(
+  "standing_backfills",
+  {
+    id: idColumn("bkf")("id").primaryKey(),
+    projectId: project(),
+    programId: program(),
+    /** The version that it was asked for: it goes on while the program has its definition. */
+    version: integer("version").notNull(),
+    state: oneOf(backfillStates)("state").notNull(),
+    reason: oneOf(backfillReasons)("reason").notNull().default(""),
+    since: time("since").notNull(),
+    until: time("until").notNull(),
+    /** Whether occurrences that have a run make another one. */
+    again: boolean("again").notNull(),
+    /** Runs that it makes in a minute, at most. */
+    perMinute: integer("per_minute").notNull(),
+    /** The overlap policy of its runs. */
+    policy: oneOf(overlapPolicies)("policy").notNull(),
+    /** Occurrences of the range, as they were counted at the start. */
+    total: integer("total").notNull(),
+    /** Runs that it started, or that wait to be. */
+    started: integer("started").notNull().default(0),
+    /** Runs that were left out or refused. */
+    skipped: integer("skipped").notNull().default(0),
+    /** Occurrences that have a run already, or that `when` turned away. */
+    passed: integer("passed").notNull().default(0),
+    /** Of a schedule: the last time that was dealt with; null before the first. */
+    positionAt: time("position_at"),
+    /** Of events: the last one that was looked at; null before the first. */
+    positionEventId: idColumn("evt")("position_event_id"),
+    /** Until when its pace is used up: what may be started next is the pace over the time since. */
+    pacedAt: time("paced_at").notNull(),
+    callerKeyId: idColumn("key")("caller_key_id").notNull(),
+    createdAt: time("created_at").notNull(),
+    updatedAt: time("updated_at").notNull(),
+    endedAt: time("ended_at"),
+  },
+  (table) => [
+    // One of a program runs at a time.
+    uniqueIndex("standing_backfills_running").on(table.programId).where(sql`ended_at is null`),
+    index("standing_backfills_ended").on(table.endedAt).where(sql`ended_at is not null`),
   ],
 );
 

@@ -208,6 +208,7 @@ export const standingRunReasons = [
   "duplicate",
   "filter_error",
   "start_failed",
+  "cancelled",
 ] as const;
 
 /** Why a run did not start, or what it waits for. */
@@ -215,12 +216,35 @@ export type StandingRunReason = (typeof standingRunReasons)[number];
 
 /**
  * Work of a standing program: `fire` decides about occurrences, `poll` looks for new rows, `close` decides about windows whose time is over,
- * `admit` about waiting runs, `cancel` ends a job that a newer run takes the place of. `replay` moves a paced replay on.
+ * `admit` about waiting runs, `cancel` ends a job that a newer run takes the place of, `backfill` decides about occurrences of the past.
+ * `replay` moves a paced replay on.
  */
-export const dueTaskKinds = ["fire", "poll", "close", "admit", "cancel", "replay"] as const;
+export const dueTaskKinds = ["fire", "poll", "close", "admit", "cancel", "backfill", "replay"] as const;
 
 /** What kind of work a task of a standing program is. */
 export type DueTaskKind = (typeof dueTaskKinds)[number];
+
+/** How a backfill of a standing program stands; the two latter are final. */
+export const backfillStates = ["running", "done", "cancelled"] as const;
+
+/** How a backfill stands. */
+export type BackfillState = (typeof backfillStates)[number];
+
+/**
+ * Why a backfill starts nothing. While it is running: as many of its runs wait as may (`waiting`), or something of its range is still to be
+ * decided about by the program itself (`undecided`). Once it is cancelled: a caller `requested` it, its program was `deleted`, or has
+ * another definition (`updated`).
+ */
+export const backfillReasons = ["", "waiting", "undecided", "requested", "deleted", "updated"] as const;
+
+/** Why a backfill starts nothing. */
+export type BackfillReason = (typeof backfillReasons)[number];
+
+/** What happens where a run is due while others are under way. */
+export const overlapPolicies = ["skip", "queueOne", "queueAll", "cancelRunning", "allow"] as const;
+
+/** What happens where a run is due while others are under way. */
+export type OverlapPolicy = (typeof overlapPolicies)[number];
 
 /** Why a program stopped to listen to a trigger; empty while it listens. `updated`: another version took its place. */
 export const listenerEnds = ["", "paused", "deleted", "updated"] as const;

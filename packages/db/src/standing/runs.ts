@@ -45,13 +45,14 @@ const names = [
   "toolCalls",
   "writes",
   "isCounted",
+  "backfillId",
 ] as const;
 
 /** The columns of a run, `r`. */
 export const runColumns = selectList(standingRuns, names, "r");
 
-/** Behind every id. The newest of a program is looked for in the order of its index, which no other index has. */
-const lastUuid = "'ffffffff-ffff-ffff-ffff-ffffffffffff'::uuid";
+/** Behind every id, as SQL. What is newest is looked for in the order of its index, which no other index has. */
+export const lastUuid = "'ffffffff-ffff-ffff-ffff-ffffffffffff'::uuid";
 
 const insert = insertRows("insert_standing_runs", standingRuns);
 
@@ -99,103 +100,6 @@ const changeRuns = compose(
 /** Writes what became of waiting runs. */
 export async function changeStandingRuns(tx: Executor, changes: readonly StandingRunChange[]): Promise<void> {
   if (changes.length > 0) await changeRuns(tx, { changes });
-}
-
-/** What is open in a lane of a program. */
-export type StandingLane = {
-  readonly programId: StandingProgramId;
-  readonly lane: string;
-  readonly started: number;
-  readonly queued: number;
-  /** Jobs that are under way, the oldest first. */
-  readonly jobIds: readonly Id<"job">[];
-  /** The newest run that waits. */
-  readonly newestQueued: StandingRunId | null;
-  /** When the first of those that wait may start; null where only the end of a run lets it. */
-  readonly notBefore: number | null;
-  /** When the oldest of those that wait was decided about. */
-  readonly oldestDecidedAt: number | null;
-};
-
-/** By standing_runs_open: what waits or runs, counted lane by lane. */
-const readLanes = statement<{
-  programId: string;
-  lane: string;
-  started: number;
-  queued: number;
-  jobIds: string[];
-  newestQueued: string | null;
-  notBefore: number | null;
-  oldestDecidedAt: number | null;
-}>(
-  "read_standing_lanes",
-  `select r.program_id as "programId", r.lane, count(*) filter (where r.state = 'started')::int4 as started,
-     count(*) filter (where r.state = 'queued')::int4 as queued,
-     coalesce((array_agg(r.job_id::text order by r.id) filter (where r.state = 'started'))[1:1000], '{}') as "jobIds",
-     (array_agg(r.id::text order by r.id desc) filter (where r.state = 'queued'))[1] as "newestQueued",
-     (extract(epoch from min(r.not_before) filter (where r.state = 'queued')) * 1000)::float8 as "notBefore",
-     (extract(epoch from min(r.decided_at) filter (where r.state = 'queued')) * 1000)::float8 as "oldestDecidedAt"
-   from unnest($1::uuid[]) as w(id) cross join lateral (
-     select * from standing_runs where program_id = w.id and state in ('queued', 'started') offset 0) r
-   group by r.program_id, r.lane`,
-);
-
-/** What is open of locked programs, lane by lane. */
-export async function readStandingLanes(tx: Executor, ids: readonly StandingProgramId[]): Promise<StandingLane[]> {
-  const found = await readLanes(tx, [arrayLiteral(ids.map(uuidOfId))]);
-  return found.map((row) => ({
-    ...row,
-    programId: idOfUuid("stp", row.programId),
-    jobIds: row.jobIds.map((id) => idOfUuid("job", id)),
-    newestQueued: row.newestQueued === null ? null : idOfUuid("srn", row.newestQueued),
-  }));
-}
-
-/** A lane and how many of its waiting runs are asked for. */
-export type LaneRoom = { readonly programId: StandingProgramId; readonly lane: string; readonly room: number };
-
-/** By standing_runs_open, in its order: the oldest that wait in each lane. */
-const readQueued = compose(
-  "read_queued_standing_runs",
-  { lanes: rows({ ...fieldsOf(standingRuns, "programId", "lane"), room: int4 }) },
-  ({ lanes }) => query<RawRow<StandingRunRecord>>`select ${runColumns.text} from ${lanes.from("w")} cross join lateral (
-      select * from standing_runs where program_id = w.program_id and lane = w.lane and state in ('queued', 'started')
-        and state = 'queued' order by id limit w.room offset 0) r
-    order by r.program_id, r.id`,
-);
-
-/** The oldest waiting runs of lanes, the oldest first. */
-export async function readQueuedStandingRuns(tx: Executor, lanes: readonly LaneRoom[]): Promise<StandingRunRecord[]> {
-  if (lanes.length === 0) return [];
-  return (await readQueued(tx, { lanes })).map((row) => runColumns.read(row));
-}
-
-/** Runs that wait for longer than they may, of one program. */
-export type LateBound = { readonly programId: StandingProgramId; readonly beforeMs: number };
-
-/** By standing_runs_open, then by primary key. */
-const skipLate = compose(
-  "skip_late_standing_runs",
-  { bounds: rows({ ...fieldsOf(standingRuns, "programId"), beforeMs: timestamptz, endedAtMs: timestamptz }) },
-  ({ bounds }) => query<{
-    programId: string;
-  }>`update standing_runs r set state = 'skipped', reason = 'late', not_before = null, ended_at = w.ended_at_ms
-    from ${bounds.from("w")} cross join lateral (
-      select id from standing_runs where program_id = w.program_id and state in ('queued', 'started') and state = 'queued'
-        and decided_at < w.before_ms offset 0) l
-    where r.id = l.id
-    returning r.program_id::text as "programId"`,
-);
-
-/** Leaves out what waited for too long; answers a program for each. */
-export async function skipLateStandingRuns(
-  tx: Executor,
-  bounds: readonly LateBound[],
-  nowMs: number,
-): Promise<StandingProgramId[]> {
-  if (bounds.length === 0) return [];
-  const found = await skipLate(tx, { bounds: bounds.map((bound) => ({ ...bound, endedAtMs: nowMs })) });
-  return found.map(({ programId }) => idOfUuid("stp", programId));
 }
 
 /** A run whose end is counted now. */

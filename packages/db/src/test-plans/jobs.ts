@@ -19,7 +19,7 @@ import { findJobTwin } from "../jobs/find-twin.ts";
 import { findKeyedJob } from "../jobs/insert.ts";
 import { insertJobBatch } from "../jobs/insert-batch.ts";
 import { loadJob, loadJobsWithSteps } from "../jobs/load.ts";
-import { loadJobProgram } from "../jobs/load-program.ts";
+import { loadJobPins, loadJobProgram } from "../jobs/load-program.ts";
 import { loadJobSteps } from "../jobs/load-steps.ts";
 import { lockJob } from "../jobs/lock.ts";
 import { clearJobLoopHolds, countJobLoopHold } from "../jobs/loop-holds.ts";
@@ -127,6 +127,11 @@ export const jobPlans: readonly Plan[] = [
     reads: { job_programs: "job_programs_key(project_id, digest)" },
   },
   {
+    name: "load_job_pins",
+    run: (db) => loadJobPins(db, [{ projectId, digest }]),
+    reads: { job_programs: "job_programs_key(project_id, digest)" },
+  },
+  {
     name: "find_job",
     run: (db) => jobsForProject(db, projectId).find(jobId),
     reads: {
@@ -229,6 +234,7 @@ export const jobPlans: readonly Plan[] = [
       tool_calls: "tool_calls_pkey(id)",
       jobs: "jobs_pkey(id)",
       job_tasks: taskKey,
+      job_steps: "job_steps_key(job_id, step_id)",
     },
   },
   {

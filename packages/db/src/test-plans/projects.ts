@@ -88,6 +88,8 @@ const account = {
   refreshAt: null,
 };
 
+const ledgerReads = ["Seq Scan", "ledger_state_pkey(id)"];
+
 /** The ledger of tool calls. */
 export const callPlans: readonly Plan[] = [
   { name: "put_tool_calls", run: (db) => putToolCalls(db, [call]), reads: {} },
@@ -117,8 +119,8 @@ export const callPlans: readonly Plan[] = [
   },
   {
     name: "doubt_running_calls",
-    run: (db) => doubtRunningToolCalls(db, seededAt(5_000), ""),
-    reads: { tool_calls: ["tool_calls_pkey(id)", "tool_calls_running(created_at)"] },
+    run: (db) => doubtRunningToolCalls(db, { beforeMs: seededAt(5_000), message: "", limit: 1_000 }),
+    reads: { tool_calls: "tool_calls_pkey(id)", ledger_state: ledgerReads },
   },
   {
     name: "sweep_tool_calls",
@@ -160,7 +162,7 @@ export const callPlans: readonly Plan[] = [
     name: "a page of calls that went wrong in one way",
     statistics: ["fresh"],
     run: (db) => toolCallsForProject(db, projectId).list({ ...everyCall, outcome: "timeout" }, page),
-    reads: { tool_calls: "tool_calls_outcome(project_id, outcome)" },
+    reads: { tool_calls: "tool_calls_failure(project_id, failure)" },
     isOrdered: true,
     rowsMax: { tool_calls: 51 },
   },
@@ -168,9 +170,9 @@ export const callPlans: readonly Plan[] = [
     name: "a page of calls that run",
     statistics: ["fresh"],
     run: (db) => toolCallsForProject(db, projectId).list({ ...everyCall, outcome: "running" }, page),
-    // Of all projects: few run at once.
-    reads: { tool_calls: "tool_calls_running()" },
-    rowsMax: { tool_calls: 200 },
+    // The newest of them.
+    reads: { tool_calls: ["tool_calls_project(project_id, id)", "tool_calls_pkey(id)"], ledger_state: ledgerReads },
+    isOrdered: true,
   },
   {
     name: "a page of an entity's calls",

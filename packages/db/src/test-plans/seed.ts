@@ -21,6 +21,7 @@ const kinds: Readonly<Record<Exclude<IdPrefix, "apr" | "aep">, number>> = {
   stp: 12,
   srn: 13,
   rpl: 14,
+  bkf: 15,
 };
 
 /** When row `n` of a table was made: a second after the one before, in the day before `nowMs`. */
@@ -141,6 +142,9 @@ function seedingOf(from: number, share: number): string[] {
        case when n % 100 = 1 then 'queued' when n % 100 = 2 then 'started' when n % 100 = 3 then 'skipped' else 'ended' end,
        case when n % 100 = 1 then 'project_runs' else '' end, seeded_at(n), seeded_at(n), ${id("job", "n")},
        case when n % 100 > 2 or n % 100 = 0 then seeded_at(n) end, n % 100 <> 4 from ${series(rowsMax)}`,
+    `insert into standing_runs (id, project_id, program_id, version, kind, source_key, lane, state, reason, fire_at, decided_at, not_before)
+     select ${id("srn", "100000 + n")}, ${one}, ${id("stp", "2")}, 1, 'event', 'e:' || ${id("srn", "100000 + n")}, '', 'queued', 'overlap', seeded_at(n), seeded_at(n),
+       case when n % 10 = 0 then seeded_at(100000 + n) end from ${series(1_500)}`,
     `insert into standing_listeners (program_id, from_version, project_id, trigger_slug, version, until_version, ended_at)
      select ${id("stp", "n")}, n, ${owner()}, 'desk.changed', 1, case when n % 3 = 0 then n + 1 end, case when n % 3 = 0 then seeded_at(n) end from ${series(half)}`,
     `insert into standing_arrivals (due_at, project_id, event_id, trigger_slug, routing_version)
@@ -152,6 +156,9 @@ function seedingOf(from: number, share: number): string[] {
      select ${id("rpl", "n")}, ${owner()}, case when n % 500 = 1 then 'running' when n % 500 = 2 then 'paused' else 'done' end, '', '', false,
        seeded_at(1), seeded_at(20000), 50, ${id("evt", "n + 15000")}, ${id("sub", "1")}, seeded_at(n), seeded_at(n), seeded_at(n),
        case when n % 500 not in (1, 2) then seeded_at(n) end from ${series(half)}`,
+    `insert into standing_backfills (id, project_id, program_id, version, state, since, until, again, per_minute, policy, total, paced_at, caller_key_id, created_at, updated_at, ended_at)
+     select ${id("bkf", "n")}, ${owner()}, ${id("stp", "n")}, 1, case when n % 500 = 1 then 'running' else 'done' end, seeded_at(1), seeded_at(20000), false, 60,
+       'queueAll', 1, seeded_at(n), ${id("key", "n")}, seeded_at(n), seeded_at(n), case when n % 500 <> 1 then seeded_at(n) end from ${series(half)}`,
     `insert into standing_rates (program_id, key, at) select ${id("stp", "1 + n % 100")}, 'k' || n, seeded_at(n) from ${series(half)}`,
     `insert into standing_usage (program_id, day, runs, tool_calls, writes)
      select ${id("stp", "1 + n % 100")}, 'd' || n, 1, 1, 0 from ${series(half)}`,

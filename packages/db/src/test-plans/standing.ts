@@ -1,3 +1,4 @@
+import { firstUuidAt } from "@svc/core";
 import {
   claimStandingArrivals,
   deleteStandingArrivals,
@@ -5,6 +6,17 @@ import {
   readArrivedEvents,
   releaseStandingArrivals,
 } from "../standing/arrivals.ts";
+import {
+  armLostBackfills,
+  cancelBackfill,
+  countBackfillEvents,
+  countWaitingRuns,
+  findSourceRuns,
+  findTakenEvents,
+  renameSourceRuns,
+  sweepBackfills,
+  walkBackfillEvents,
+} from "../standing/backfills.ts";
 import {
   addStandingUsage,
   findUsableKeys,
@@ -21,6 +33,14 @@ import {
   lockStandingStarts,
   wakeWaitingStandingRuns,
 } from "../standing/end.ts";
+import {
+  countOpenStandingRuns,
+  listWaitingStandingLanes,
+  readQueuedStandingRuns,
+  readStandingLanes,
+  readStandingWakes,
+  skipLateStandingRuns,
+} from "../standing/lanes.ts";
 import { findStandingListeners, sweepStandingListeners } from "../standing/listeners.ts";
 import {
   findStandingSeen,
@@ -47,9 +67,6 @@ import {
   mergeSkippedStandingRuns,
   type NewStandingRun,
   readLastStandingRuns,
-  readQueuedStandingRuns,
-  readStandingLanes,
-  skipLateStandingRuns,
   standingRunsForProject,
 } from "../standing/runs.ts";
 import {
@@ -78,14 +95,23 @@ const projectId = seededId("prj", 1);
 /** The one with thousands of runs. */
 const programId = seededId("stp", 1);
 const programIds = Array.from({ length: 20 }, (_, index) => seededId("stp", index + 1));
+/** The one with thousands of runs that wait in one lane. */
+const queuedId = seededId("stp", 2);
+const queuedIds = [queuedId, ...programIds.slice(2)];
 const runId = seededId("srn", 1);
 const lease = { ownerId: programId, kind: "fire", subject: "", leaseToken: 1 } as const;
 const task = { ownerId: programId, kind: "fire", subject: "", projectId, dueAt: nowMs } as const;
 const arrival = { dueAt: seededAt(1), projectId, eventId: seededId("evt", 1), leaseToken: 1 };
 const arrivalKey = "standing_arrivals_key(due_at, project_id, event_id)";
 const taskKey = "due_tasks_key(owner_id, kind, subject)";
-const open = ["standing_runs_open(program_id)", "standing_runs_open(program_id, lane)"];
+const queued = "standing_runs_queued(program_id, lane)";
 const decided = { detail: "", notBefore: null, startedAt: null, endedAt: null, jobId: null, blockingJobId: null };
+
+const walk = {
+  ...{ projectId, triggerSlug: "code_host.issue_1", entityId: undefined },
+  fromUuid: firstUuidAt(seededAt(0)),
+  beforeUuid: firstUuidAt(seededAt(100_000)),
+};
 
 const newRun: NewStandingRun = {
   ...decided,
@@ -106,7 +132,7 @@ const newRun: NewStandingRun = {
     rowCount: 0,
     callerKeyId: null,
   },
-  ...{ decidedAt: nowMs, toolCalls: 0, writes: 0, isCounted: false },
+  ...{ decidedAt: nowMs, toolCalls: 0, writes: 0, isCounted: false, backfillId: null },
 };
 
 const seen = { programId, generation: 1, seenAt: nowMs };
@@ -181,6 +207,65 @@ export const standingPlans: readonly Plan[] = [
       standing_programs: "standing_programs_deleted()",
       standing_seen: ["standing_seen_key(program_id)", "ctid"],
     },
+  },
+  {
+    name: "skip_queued_backfill_runs",
+    run: (db) => cancelBackfill(db, { id: seededId("bkf", 1), programId }, { reason: "requested", nowMs }),
+    reads: {
+      standing_runs: ["standing_runs_queued(program_id)", "standing_runs_oldest(program_id)", "standing_runs_pkey(id)"],
+    },
+  },
+  {
+    name: "count_waiting_standing_runs",
+    run: (db) => countWaitingRuns(db, programId, 20),
+    reads: { standing_runs: "standing_runs_queued(program_id)" },
+    isOrdered: true,
+  },
+  {
+    name: "find_standing_run_sources",
+    run: (db) => findSourceRuns(db, programId, ["s:1"]),
+    reads: { standing_runs: "standing_runs_source(program_id, source_key)" },
+  },
+  {
+    name: "rename_standing_run_sources",
+    run: (db) => renameSourceRuns(db, [{ id: runId, sourceKey: "b:1" }]),
+    reads: { standing_runs: "standing_runs_pkey(id)" },
+  },
+  {
+    name: "walk_backfill_events",
+    run: (db) => walkBackfillEvents(db, walk, 10),
+    reads: { events: "events_trigger(trigger_slug, project_id, id)" },
+    isOrdered: true,
+    rowsMax: { events: 10 },
+  },
+  {
+    name: "count_backfill_events",
+    run: (db) => countBackfillEvents(db, walk, 10),
+    reads: { events: "events_trigger(trigger_slug, project_id, id)" },
+    isOrdered: true,
+    rowsMax: { events: 10 },
+  },
+  {
+    name: "find_taken_events",
+    run: (db) => findTakenEvents(db, { programId, projectId }, [{ id: seededId("evt", 1), receivedAt: seededAt(1) }]),
+    reads: {
+      standing_arrivals: arrivalKey,
+      standing_run_events: "standing_run_events_key(event_id, program_id)",
+    },
+  },
+  {
+    name: "arm_lost_backfills",
+    run: (db) => armLostBackfills(db, nowMs, 10),
+    reads: {
+      standing_backfills: "standing_backfills_running()",
+      standing_programs: "standing_programs_pkey(id)",
+      due_tasks: taskKey,
+    },
+  },
+  {
+    name: "sweep_backfills",
+    run: (db) => sweepBackfills(db, seededAt(10), 100),
+    reads: { standing_backfills: ["standing_backfills_ended(ended_at)", "standing_backfills_pkey(id)"] },
   },
   { name: "put_due_tasks", run: (db) => putDueTasks(db, [task]), reads: {} },
   {
@@ -298,16 +383,45 @@ export const standingPlans: readonly Plan[] = [
     run: (db) => changeStandingRuns(db, [{ ...decided, id: runId, state: "queued", reason: "overlap" }]),
     reads: { standing_runs: "standing_runs_pkey(id)" },
   },
-  { name: "read_standing_lanes", run: (db) => readStandingLanes(db, programIds), reads: { standing_runs: open } },
+  {
+    name: "read_standing_lanes",
+    run: (db) => readStandingLanes(db, [{ programId: queuedId, lane: "", most: 100 }]),
+    reads: { standing_runs: ["standing_runs_running(program_id, lane)", queued, `${queued.slice(0, -1)}, id)`] },
+    rowsMax: { standing_runs: 120 },
+  },
+  {
+    name: "list_waiting_standing_lanes",
+    run: (db) => listWaitingStandingLanes(db, queuedIds),
+    reads: { standing_runs: ["standing_runs_queued(program_id)", queued] },
+    rowsMax: { standing_runs: 60 },
+  },
+  {
+    name: "count_open_standing_runs",
+    run: (db) => countOpenStandingRuns(db, queuedIds),
+    reads: {
+      standing_runs: [
+        "standing_runs_queued(program_id)",
+        "standing_runs_oldest(program_id)",
+        "standing_runs_running(program_id)",
+      ],
+    },
+  },
   {
     name: "read_queued_standing_runs",
-    run: (db) => readQueuedStandingRuns(db, [{ programId, lane: "", room: 1 }]),
-    reads: { standing_runs: open },
+    run: (db) => readQueuedStandingRuns(db, [{ programId: queuedId, lane: "", room: 1 }]),
+    reads: { standing_runs: queued },
+    rowsMax: { standing_runs: 10 },
+  },
+  {
+    name: "read_standing_wakes",
+    run: (db) => readStandingWakes(db, queuedIds, nowMs),
+    reads: { standing_runs: ["standing_runs_ready(program_id, not_before)", "standing_runs_oldest(program_id)"] },
+    rowsMax: { standing_runs: 60 },
   },
   {
     name: "skip_late_standing_runs",
-    run: (db) => skipLateStandingRuns(db, [{ programId, beforeMs: nowMs }], nowMs),
-    reads: { standing_runs: [...open, "standing_runs_pkey(id)"] },
+    run: (db) => skipLateStandingRuns(db, [{ programId: queuedId, beforeMs: nowMs }], nowMs),
+    reads: { standing_runs: ["standing_runs_oldest(program_id, decided_at)", "standing_runs_pkey(id)"] },
   },
   {
     name: "count_ended_standing_runs",
@@ -380,7 +494,8 @@ export const standingPlans: readonly Plan[] = [
     run: (db) => sweepStandingPrograms(db, seededAt(10), 100),
     reads: {
       standing_programs: ["standing_programs_deleted(deleted_at)", "standing_programs_pkey(id)"],
-      standing_runs: "standing_runs_program(program_id)",
+      // Whether one is there is told by either.
+      standing_runs: ["standing_runs_program(program_id)", "standing_runs_source(program_id)"],
       standing_versions: "standing_versions_key(program_id)",
       standing_usage: "standing_usage_key(program_id)",
       standing_polls: "standing_polls_pkey(program_id)",

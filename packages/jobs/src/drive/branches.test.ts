@@ -218,38 +218,48 @@ test("the limits of the job hold over all branches, and so does the number of ca
   expect(sent(world)).toHaveLength(25);
 });
 
-test("a round of an until in one branch leaves the calls of another as they are when the node dies", async () => {
-  const world = createWorld();
-  const bench = await benches.bench(world);
-  // It dies between the answer of the slow call and its commit, the other branch being in its second round.
-  const slow = Promise.withResolvers<undefined>();
-  world.script = ({ body }) => (body["text"] === "slow" ? slow.promise : undefined);
-  const dead = bench.doom("after-call", 1, (stepId) => stepId === "slow");
-  const id = await bench.submit(
-    ways({
-      rounds: [
-        // biome-ignore lint/suspicious/noThenProperty: programs have the field.
-        { id: "again", until: "false", do: [send("round")], every: "1s", max: 2, onError: { then: "continue" } },
-      ],
-      works: [send("slow")],
-    }),
-  );
-  await until(() => {
-    bench.clock.advance(500);
-    return sent(world).filter((text) => text === "round").length === 2;
-  });
-  slow.resolve(undefined);
-  await dead;
-  bench.engine();
-  await until(async () => {
-    bench.clock.advance(5_000);
-    return (await bench.read(id)).job.finishedAt !== null;
-  });
-  const { job } = await bench.read(id);
-  expect(job).toMatchObject({ status: "succeeded", lastError: "" });
-  expect(sent(world).filter((text) => text === "slow")).toHaveLength(1);
-  expect(sent(world).filter((text) => text === "round")).toHaveLength(2);
-});
+test.each([
+  ["at once", []],
+  ["after pages of rows", [fetchItems()]],
+])(
+  "a round of an until in one branch leaves the calls of another as they are when the node dies, %s",
+  async (_when, before) => {
+    const world = createWorld({ items: 4, pageSize: 2 });
+    const bench = await benches.bench(world);
+    // It dies between the answer of the slow call and its commit, the other branch being in its second round.
+    const slow = Promise.withResolvers<undefined>();
+    world.script = ({ body }) => (body["text"] === "slow" ? slow.promise : undefined);
+    const dead = bench.doom("after-call", 1, (stepId) => stepId === "slow");
+    const id = await bench.submit(
+      ways({
+        rounds: [
+          // biome-ignore lint/suspicious/noThenProperty: programs have the field.
+          { id: "again", until: "false", do: [send("round")], every: "1s", max: 2, onError: { then: "continue" } },
+        ],
+        works: [...before, send("slow")],
+      }),
+    );
+    await until(() => {
+      bench.clock.advance(5);
+      return sent(world).includes("slow");
+    });
+    await until(() => {
+      bench.clock.advance(500);
+      return sent(world).filter((text) => text === "round").length === 2;
+    });
+    slow.resolve(undefined);
+    await dead;
+    bench.engine();
+    await until(async () => {
+      bench.clock.advance(5_000);
+      return (await bench.read(id)).job.finishedAt !== null;
+    });
+    const { job } = await bench.read(id);
+    expect(job).toMatchObject({ status: "succeeded", lastError: "" });
+    expect(sent(world).filter((text) => text === "slow")).toHaveLength(1);
+    expect(sent(world).filter((text) => text === "round")).toHaveLength(2);
+  },
+);
 
 test("rows of a step whose error was handled are read by nobody, half of them or none; a condition that asks leaves them out", async () => {
   const world = createWorld({ items: 4, pageSize: 2 });

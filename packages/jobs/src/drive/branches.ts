@@ -1,12 +1,16 @@
 import type { Step } from "@svc/program";
 import { apply, type Work } from "../state/apply.ts";
-import type { Change, Next, Question } from "../state/change.ts";
+import type { Change, Edit, Next, Question } from "../state/change.ts";
 import { type AgainInstruction, branchOf, type StepInstruction } from "../state/flow.ts";
 import type { JobState } from "../state/job.ts";
-import type { StepEffects } from "../steps/effects.ts";
+import { isEnd } from "../state/statuses.ts";
+import { awaited, waitsForPerson } from "../steps/children.ts";
+import type { Child, StepEffects } from "../steps/effects.ts";
+import { SharedLimits } from "../steps/shared-limits.ts";
 import { resumeFromAsk } from "./answer.ts";
 import { question } from "./ask.ts";
 import { advanceWith, atTime, endRound, kindOf, skipUnlessDue, stepAtHand } from "./begin.ts";
+import { endChildren, type OpenChild, openChildren } from "./children.ts";
 import { limitOf } from "./end.ts";
 import { afterHandling, failureOf, joinBranches } from "./failure.ts";
 import type { Port } from "./port.ts";
@@ -16,8 +20,13 @@ export type BranchesEnd = { readonly work: Work; readonly change: Change } | und
 
 type Driving = { readonly port: Port; readonly effects: StepEffects };
 
-/** What a branch waits for that time brings. */
-type Blocked = { readonly atMs: number; readonly isWait: boolean; readonly stepId: string };
+/** What a branch waits for that time brings; where it waits for children, when it looks at them, and whether anything is due then. */
+type Blocked = {
+  readonly atMs: number;
+  readonly isWait: boolean;
+  readonly stepId: string;
+  readonly isForChildren?: boolean;
+};
 
 /**
  * Drives the branches of a `parallel`, an act of each at a time, until all have come to their end, none can go on, or the driver is wanted.
@@ -32,6 +41,7 @@ class BranchesRun {
   readonly #port: Port;
   readonly #effects: StepEffects;
   readonly #parallel: StepInstruction;
+  readonly #shared: SharedLimits;
   readonly #acting = new Map<number, Promise<void>>();
   readonly #blocked = new Map<number, Blocked>();
   /** Questions that wait until the one that is asked is settled. Nothing of their acts is applied before. */
@@ -51,8 +61,8 @@ class BranchesRun {
     this.#port = port;
     this.#parallel = at.parallel;
     const call = bounded(program.limits.concurrency, effects.call);
-    const { toolCalls, writes } = state.used;
-    this.#effects = { ...effects, call, reserved: { toolCalls, writes } };
+    this.#shared = new SharedLimits(program.limits, state.used, state.positions.length);
+    this.#effects = { ...effects, call, shared: this.#shared };
     state.positions.forEach(({ progress }, branch) => {
       const dueAt = progress?.kind === "call" ? progress.retry?.dueAt : undefined;
       if (dueAt !== undefined && progress?.askId === undefined)
@@ -61,6 +71,7 @@ class BranchesRun {
   }
 
   async run(): Promise<BranchesEnd> {
+    for (const { id, limits } of await this.#readChildren()) this.#shared.hold(id, limits);
     for (;;) {
       await this.#lookForAnswer();
       for (const branch of this.#parallel.branches.keys()) if (this.#mayGoOn(branch)) this.#start(branch);
@@ -78,6 +89,13 @@ class BranchesRun {
       })
       .finally(() => this.#acting.delete(branch));
     this.#acting.set(branch, acting);
+  }
+
+  /** The jobs that the branches run. */
+  async #readChildren(): Promise<readonly Child[]> {
+    const { state } = this.#work;
+    const ids = openChildren(state).map(({ id }) => id);
+    return ids.length === 0 ? [] : this.#port.readChildren(state, ids);
   }
 
   /** Waits until a branch stops, one is due, or it is time to look for an answer. */
@@ -116,7 +134,7 @@ class BranchesRun {
   /** Whether a branch waits neither for time nor for a person. */
   #isFree(branch: number): boolean {
     const { state } = this.#work;
-    if (this.#questions.has(branch)) return askOf(state) === undefined;
+    if (this.#questions.has(branch)) return askOf(state) === undefined && !this.#shared.isFullForNow("asks");
     if (state.positions[branch]?.progress?.askId !== undefined) return false;
     return (this.#blocked.get(branch)?.atMs ?? 0) <= this.#port.clock.now();
   }
@@ -163,7 +181,11 @@ class BranchesRun {
   async #advance(branch: number, step: Step): Promise<void> {
     await this.#serially(() => this.#ready(branch, step));
     if (this.#isOver(branch)) return;
-    const { clock } = this.#port;
+    const { clock, busyPollMs } = this.#port;
+    if ("rows" in step && step.rows !== undefined && this.#shared.isFullForNow("rows")) {
+      this.#blocked.set(branch, { atMs: clock.now() + busyPollMs, isWait: false, stepId: "" });
+      return;
+    }
     const at = stepAtHand(this.#work, clock.now(), branch);
     if (at === undefined) throw new Error(`${this.#work.state.id} stands at no step`);
     const { now = clock.now() } = at.state.scope;
@@ -210,16 +232,21 @@ class BranchesRun {
   #settle(branch: number, change: Change): Promise<void> {
     return this.#serially(async () => {
       // It was given up meanwhile, and has called nothing.
-      if (this.#isOver(branch)) return;
+      if (this.#isOver(branch)) return this.#release(change);
       const { state } = this.#work;
-      const isSecond = change.next.kind === "ask" && !state.isSimulated && askOf(state) !== undefined;
-      if (isSecond) this.#questions.set(branch, change);
-      else await this.#apply(branch, withinRows(state, change));
+      const mayAsk = askOf(state) === undefined && !this.#shared.isFullForNow("asks");
+      if (change.next.kind === "ask" && !state.isSimulated && !mayAsk) this.#questions.set(branch, change);
+      else await this.#apply(branch, withinRows(change, this.#shared));
     });
+  }
+
+  #release({ edits }: Change): void {
+    for (const edit of edits) if (edit.kind === "child") this.#shared.release(edit.child.id);
   }
 
   async #apply(branch: number, { edits, next }: Change): Promise<void> {
     this.#work = apply(this.#work, edits, this.#port.clock.now());
+    this.#shared.own.rows += rowsIn(edits);
     const { state } = this.#work;
     switch (next.kind) {
       case "on":
@@ -232,6 +259,8 @@ class BranchesRun {
       case "wait":
         this.#blocked.set(branch, { atMs: next.atMs, isWait: true, stepId: next.stepId });
         return;
+      case "await":
+        return this.#await(branch, next);
       case "ask":
         return this.#ask(branch, next.question);
       case "limit":
@@ -244,9 +273,19 @@ class BranchesRun {
     }
   }
 
+  /** What a branch runs is committed, and looked at while other branches are at work. */
+  async #await(branch: number, { atMs }: Extract<Next, { kind: "await" }>): Promise<void> {
+    await this.#commit();
+    const { clock, busyPollMs } = this.#port;
+    const lookAtMs = clock.now() + busyPollMs;
+    const isForChildren = atMs === undefined;
+    this.#blocked.set(branch, { atMs: Math.min(lookAtMs, atMs ?? lookAtMs), isWait: false, stepId: "", isForChildren });
+  }
+
   /** Puts a question while the other branches go on: the job is parked on it when they cannot. */
   async #ask(branch: number, asked: Question): Promise<void> {
     const change = await question(this.#work.state, asked, this.#port, { isBeside: true });
+    for (const edit of change.edits) if (edit.kind === "use") this.#shared.own.asks += edit.used.asks ?? 0;
     await this.#apply(branch, change);
     if (askOf(this.#work.state) !== undefined) await this.#port.onFaultPoint?.("after-ask-commit", { stepId: "" });
   }
@@ -288,11 +327,18 @@ class BranchesRun {
     const work = this.#work;
     const { state } = work;
     const then = (next: Next): BranchesEnd => ({ work, change: { edits: [], next } });
-    if (this.#ending !== undefined) return then(this.#ending);
+    const ending = this.#ending;
+    if (ending?.kind === "end" || ending?.kind === "finish") {
+      const change = await endChildren(state, ending.chain, this.#port);
+      return change === undefined ? then(ending) : { work, change };
+    }
+    if (ending !== undefined) return then(ending);
     if (this.#effects.mustPause(state)) return then({ kind: "on" });
     if (state.positions.every((_position, branch) => this.#isOver(branch))) {
       return { work, change: joinBranches(state, this.#parallel) };
     }
+    const open = openChildren(state);
+    if (open.length > 0) return { work, change: await this.#leaveToChildren(open) };
     const [first, ...others] = this.#listBlocked();
     const askId = askOf(state);
     if (askId !== undefined) return (await this.#park(askId, first?.atMs)) ? undefined : then({ kind: "on" });
@@ -300,6 +346,45 @@ class BranchesRun {
     const { atMs, stepId } = first;
     const isWait = [first, ...others].every((blocked) => blocked.isWait);
     return then(isWait ? { kind: "wait", stepId, atMs } : { kind: "until", atMs });
+  }
+
+  /** The job is at work while a child of it is, or something is due; it is parked where all that is left waits for people. */
+  async #leaveToChildren(open: readonly OpenChild[]): Promise<Change> {
+    const { state } = this.#work;
+    const running = (await this.#readChildren()).filter(({ status }) => !isEnd(status));
+    // The branch of one that has ended goes on.
+    if (running.length < open.length) return { edits: [], next: { kind: "on" } };
+    const askId = askOf(state);
+    const dues = this.#listBlocked().filter(({ isForChildren }) => isForChildren !== true);
+    const [first] = dues;
+    const next: Next = {
+      kind: "await",
+      children: running.map(awaited),
+      ...(first !== undefined && { atMs: first.atMs }),
+      ...(askId !== undefined && { askId }),
+    };
+    const isParked = running.every(waitsForPerson) && dues.every(({ isWait }) => isWait);
+    return isParked ? { edits: this.#parkWith(running, open, first?.atMs), next } : { edits: [], next };
+  }
+
+  #parkWith(running: readonly Child[], open: readonly OpenChild[], wakeAt: number | undefined): Edit[] {
+    const { state } = this.#work;
+    const asking = state.positions.find(({ progress }) => progress?.askId !== undefined)?.progress?.stepId;
+    const block = asking === undefined ? undefined : state.blocks[asking];
+    const [first] = running;
+    const stepId = open.find(({ id }) => id === first?.id)?.stepId ?? "";
+    const onChild = { reason: "child", stepId, ...(first !== undefined && { childJobId: first.id }) } as const;
+    const park = {
+      ...(block?.kind === "asked" ? block.park : onChild),
+      since: this.#port.clock.now(),
+      ...(wakeAt !== undefined && { wakeAt }),
+    };
+    const stops = asking !== undefined || running.every(({ isClockStopped }) => isClockStopped);
+    return [
+      { kind: "move", to: "parked", reason: park.reason },
+      { kind: "park", park },
+      ...(stops ? [{ kind: "deadline", clock: "stops" } as const] : []),
+    ];
   }
 
   /** Parks the job on the question of a branch, unless it was settled meanwhile: its answer then moved nothing. */
@@ -329,12 +414,14 @@ function askOf({ positions }: JobState): string | undefined {
   return positions.find(({ progress }) => progress?.askId !== undefined)?.progress?.askId;
 }
 
-/** Rows that other branches fetched meanwhile count as well. */
-function withinRows({ used, loaded }: JobState, change: Change): Change {
-  const fetched = change.edits.flatMap((edit) => (edit.kind === "fetched" ? [edit] : []));
-  const rows = fetched.reduce((sum, edit) => sum + edit.rows.length, used.rows);
-  const [first] = fetched;
-  if (first === undefined || rows <= loaded.program.limits.rows) return change;
+function rowsIn(edits: readonly Edit[]): number {
+  return edits.reduce((sum, edit) => sum + (edit.kind === "fetched" ? edit.rows.length : 0), 0);
+}
+
+/** Rows that other branches fetched meanwhile count as well, and those that their children may fetch. */
+function withinRows(change: Change, shared: SharedLimits): Change {
+  const first = change.edits.find((edit) => edit.kind === "fetched");
+  if (first === undefined || rowsIn(change.edits) <= shared.room().rows) return change;
   const edits = change.edits.filter(({ kind }) => ["use", "calls", "note", "recorded", "called"].includes(kind));
   return { edits, next: { kind: "limit", stepId: first.setId, limit: "rows" } };
 }

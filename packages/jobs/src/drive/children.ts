@@ -1,7 +1,9 @@
 import { requireId } from "@svc/core";
 import {
   type ChildRecord,
+  type Executor,
   hasFailedUndo,
+  loadJob,
   lockChildJobs,
   nextJobUndoEntries,
   readChildJobs,
@@ -38,29 +40,43 @@ export function createChildPort({ context, db }: CommitContext, commit: Commits[
         return child === undefined ? [] : [childOf(child)];
       });
     },
-    async awaitChildren(work, { children, atMs = Number.POSITIVE_INFINITY }) {
+    async awaitChildren(work, { children, askId, atMs = Number.POSITIVE_INFINITY }) {
       const { deadline } = work.state;
       const isClockRunning = "atMs" in deadline && deadline.atMs > clock.now();
       const dueAtMs = isClockRunning ? Math.min(deadline.atMs, atMs) : atMs;
       const task = dueAtMs === Number.POSITIVE_INFINITY ? "end" : { dueAtMs };
       const isNew = new Set(work.pending.children.map(({ id }) => id));
       const known = children.flatMap(({ id }) => (isNew.has(id) ? [] : [id]));
-      if (known.length === 0) {
+      if (known.length === 0 && askId === undefined) {
         await commit(work, { task });
         return;
       }
       // Who ends or waits meanwhile makes the task due after this commit has ended it, or was found to stand elsewhere.
-      await withTransaction(db, async (tx) => {
+      const isDue = await withTransaction(db, async (tx) => {
         const found = await lockChildJobs(tx, known);
         const hasMoved = found.some((child) => standingOf(standing(child)) !== seen(children, child.id));
-        await commit(work, { task: hasMoved ? { dueAtMs: clock.now() } : task }, tx);
+        const isSettled = askId !== undefined && !(await isPending(context, tx, { jobId: work.state.id, askId }));
+        await commit(work, { task: hasMoved || isSettled ? { dueAtMs: clock.now() } : task }, tx);
+        return hasMoved || isSettled;
       });
+      // Who looked for work before the end of the transaction has not found it.
+      if (isDue) context.onDue();
     },
     async cancelChildren({ projectId }, ids, chain) {
       for (const jobId of ids) await requestJobCancel(db, { jobId, projectId, chain, nowMs: clock.now() });
       context.onDue();
     },
   };
+}
+
+/** Under the lock of the job, which whoever settles the ask holds. */
+async function isPending(
+  { asks }: CommitContext["context"],
+  tx: Executor,
+  { jobId, askId }: { readonly jobId: Child["id"]; readonly askId: string },
+): Promise<boolean> {
+  await loadJob(tx, jobId, { lock: true });
+  return (await asks.list(tx, jobId)).some(({ id, state }) => id === askId && state === "pending");
 }
 
 function seen(children: readonly ChildStanding[], id: Child["id"]): string | undefined {
@@ -89,13 +105,19 @@ function childOf(record: ChildRecord): Child {
 }
 
 /** A child that is under way, and where it stands in its parent. */
-type OpenChild = { readonly id: Child["id"]; readonly stepId: string; readonly ordinal: number; readonly name: string };
+export type OpenChild = {
+  readonly id: Child["id"];
+  readonly stepId: string;
+  readonly ordinal: number;
+  readonly name: string;
+};
 
 /** The children that a job has under way. */
-function openChildren({ positions, loaded }: JobState): readonly OpenChild[] {
+export function openChildren({ positions, loaded }: JobState): readonly OpenChild[] {
   return positions.flatMap(({ index, progress }): OpenChild[] => {
     const instruction = loaded.flow.instructions[index];
-    if (instruction?.kind !== "step") return [];
+    // What a step that failed ran has ended.
+    if (instruction?.kind !== "step" || progress?.hasFailed === true) return [];
     const { step } = instruction;
     if (step.kind === "run" && progress?.kind === "run") {
       const { childId: id } = progress;

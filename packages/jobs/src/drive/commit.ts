@@ -175,7 +175,8 @@ export function changeOf(
     steps: [...state.steps]
       .filter(([stepId, entry]) => committed.steps.get(stepId) !== entry)
       .map(([stepId, { ordinal, receipt: step, value }]) => {
-        return { stepId, ordinal, receipt: step, output: value === undefined ? null : seal(`steps/${stepId}`, value) };
+        const output = value === undefined ? null : seal(`steps/${stepId}`, value);
+        return { stepId, ordinal, receipt: step, output, isStored: committed.steps.has(stepId) };
       }),
     rows,
     setRows: pending.placed.map(({ outputs, ...row }) => {

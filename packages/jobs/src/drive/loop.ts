@@ -4,6 +4,7 @@ import type { Change, Next } from "../state/change.ts";
 import type { StepInstruction } from "../state/flow.ts";
 import type { JobState } from "../state/job.ts";
 import { isParkable } from "../state/statuses.ts";
+import { goesOn } from "../steps/children.ts";
 import type { StepEffects } from "../steps/effects.ts";
 import { stepKinds } from "../steps/index.ts";
 import type { Keep } from "../steps/step-kind.ts";
@@ -21,7 +22,7 @@ import {
   stepAtHand,
 } from "./begin.ts";
 import { runBranches } from "./branches.ts";
-import { endChildren } from "./children.ts";
+import { endChildren, openChildren } from "./children.ts";
 import { beginUndo, endOf, finish, limitOf } from "./end.ts";
 import { afterHandling, failureOf } from "./failure.ts";
 import { holdAfterLosses, waitForRelease } from "./park.ts";
@@ -140,7 +141,7 @@ async function moveOn(work: Work, driver: Driver): Promise<Work | undefined> {
       return state.positions.length > 1 ? driveBranches(work, driver) : runStep(work, driver);
     case "parked":
       if (state.park?.reason === "wait") return follow(work, resumeWait(state, port), driver);
-      if (state.park?.reason === "child") return runStep(work, driver);
+      if (state.park?.reason === "child" && state.positions.length === 1) return runStep(work, driver);
       if (state.park?.before !== undefined) return follow(work, waitForRelease, driver);
       return follow(work, await resumeParked(state, port), driver);
     case "pending_plan_approval":
@@ -161,11 +162,16 @@ function resumeWait({ park }: JobState, { clock }: Port): Change {
   return { edits: [{ kind: "move", to: "running", reason: "time", chain: ["clock"] }], next: { kind: "on" } };
 }
 
-/** Goes on as the answer says; before there is one, with the other branches, where the time of one has come. */
+/** Goes on as the answer says; before there is one, with the other branches, where the time or the child of one has come. */
 async function resumeParked(state: JobState, port: Port): Promise<Change> {
   const { wakeAt } = state.park ?? {};
   const change = await resumeFromAsk(state, port);
-  if (change.next.kind !== "leave" || wakeAt === undefined) return change;
+  const { next } = change;
+  // What a person ends waits for the jobs of branches.
+  if (next.kind === "end") return (await endChildren(state, next.chain, port)) ?? change;
+  if (next.kind !== "leave") return change;
+  if (openChildren(state).length > 0) return { edits: goesOn, next: { kind: "on" } };
+  if (wakeAt === undefined) return change;
   if (port.clock.now() < wakeAt) return { edits: [], next: { kind: "until", atMs: wakeAt } };
   return {
     edits: [

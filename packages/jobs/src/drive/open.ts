@@ -8,6 +8,7 @@ import {
   leaseRunTask,
   loadJob,
   loadJobSteps,
+  putJobTasks,
   type RunChange,
   type RunToLease,
 } from "@svc/db";
@@ -16,6 +17,7 @@ import { openState } from "../state/open.ts";
 import { resumeFromAsk } from "./answer.ts";
 import { type Beginning, beginJob } from "./begin.ts";
 import { withinParent } from "./child-job.ts";
+import { openChildren } from "./children.ts";
 import { changeOf } from "./commit.ts";
 import type { EngineContext } from "./context.ts";
 import { type Follower, follow, type Interrupts } from "./loop.ts";
@@ -83,17 +85,28 @@ const firstToken = 1;
  */
 export async function settleJob(context: EngineContext, tx: Executor, jobId: Id<"job">): Promise<void> {
   const job = await loadJob(tx, jobId, { lock: true });
-  if (job === undefined || (job.status !== "parked" && job.status !== "pending_plan_approval")) return;
+  if (job === undefined) return;
+  if (job.status === "running") return lookForAnswer(context, tx, job);
+  if (job.status !== "parked" && job.status !== "pending_plan_approval") return;
   // It was held while its other branches were at work: it looks for the answer when it is released.
   if (job.park?.before !== undefined) return;
   const { work, follower } = await takeJob(context, tx, job);
   const { port, startedMs } = follower;
+  // It may be to end, and its children before it, which is its driver's to do.
+  if (openChildren(work.state).length > 0) return void (await port.commit(work, { task: { dueAtMs: startedMs } }));
   const settled = await follow(work, await resumeFromAsk(work.state, port), follower);
   if (settled === undefined) return;
   // It was asked for while a person was waited for.
   if (settled.state.pause !== undefined && isPausable(settled.state))
     await follow(settled, pauseNow(settled.state, startedMs), follower);
   else await port.commit(settled, { task: { dueAtMs: startedMs } });
+}
+
+/** A branch asked while others were at work: who drives the job looks for the answer, also where it was left to its children. */
+async function lookForAnswer({ clock, onDue }: EngineContext, tx: Executor, job: JobRecord): Promise<void> {
+  const { id: jobId, projectId } = job;
+  await putJobTasks(tx, [{ jobId, projectId, kind: "run", subject: "", dueAt: clock.now() }]);
+  onDue();
 }
 
 /**

@@ -104,10 +104,10 @@ export type Port = Omit<StepEffects, "mustPause" | "mustEnd"> & {
   /** The entry to undo next. */
   nextUndo(state: JobState): Promise<UndoEntry | undefined>;
   /**
-   * Commits the work and leaves the job until one of its children stands elsewhere than was said, which makes its task due, it is time,
-   * or it expires.
+   * Commits the work and leaves the job until one of its children stands elsewhere than was said, or the question is settled, which make
+   * its task due, it is time, or it expires.
    */
-  awaitChildren(work: Work, until: Pick<Extract<Next, { kind: "await" }>, "children" | "atMs">): Promise<void>;
+  awaitChildren(work: Work, until: Omit<Extract<Next, { kind: "await" }>, "kind">): Promise<void>;
   /** Asks jobs that this one runs to end. */
   cancelChildren(state: JobState, ids: readonly Id<"job">[], chain: readonly string[]): Promise<void>;
   /** Reads the twin that simulates a job. While it runs, the work is committed and its task ended: the twin's end makes it due. */

@@ -246,6 +246,61 @@ test("what has not ended, has succeeded, undid, met a limit, was simulated or is
   expect(await why(failed)).toMatchObject({ why: expect.stringContaining("has had 20 attempts") });
 });
 
+test("a step that failed though its error was handled begins anew, and so does what handles its error", async () => {
+  const world = createWorld();
+  let isDown = true;
+  world.script = ({ path }) => (isDown && path === "/items/bad" ? { status: 404 } : undefined);
+  const bench = await benches.bench(world);
+  const engine = bench.engine();
+  const tell = { ...note, args: { text: "handled" } };
+  // biome-ignore lint/suspicious/noThenProperty: programs have the field.
+  const handled = { ...bad, onError: { do: [tell], then: "fail" } };
+  const id = await bench.submit({ steps: [handled, { ...note, id: "after", args: { text: "after" } }] });
+  await bench.reach(id, "failed");
+  expect(await retry(bench, engine, id)).toEqual({ outcome: "done" });
+  const again = await bench.reach(id, "failed");
+  expect([posts(world.seen), again.steps["bad"]?.attempts]).toEqual([["handled", "handled"], 2]);
+  isDown = false;
+  expect(await retry(bench, engine, id)).toEqual({ outcome: "done" });
+  const { job, steps } = await bench.reach(id, "succeeded");
+  expect([job.lastError, posts(world.seen)]).toEqual(["", ["handled", "handled", "after"]]);
+  expect(steps["bad"]).toMatchObject({ state: "completed", attempts: 3 });
+});
+
+test("a block that failed though its error was handled is not begun anew where it has written", async () => {
+  const world = createWorld();
+  world.script = fails;
+  const bench = await benches.bench(world);
+  const engine = bench.engine();
+  // biome-ignore lint/suspicious/noThenProperty: programs have the field.
+  const block = { id: "any", if: "true", then: [note, bad], onError: { do: [{ ...note, id: "told" }], then: "fail" } };
+  const id = await bench.submit({ steps: [block] });
+  await bench.reach(id, "failed");
+  expect(await retry(bench, engine, id)).toMatchObject({
+    outcome: "not_retryable",
+    why: "stopped behind what handled the error of step any: it would do step note again, which has written",
+  });
+  expect(posts(world.seen)).toEqual(["x", "x"]);
+});
+
+test("what failed while it handled an error goes on there, and the step whose error it handles stays failed", async () => {
+  const world = createWorld();
+  let isDown = true;
+  world.script = ({ path }) =>
+    path === "/items/bad" || (isDown && path === "/items/other") ? { status: 404 } : undefined;
+  const bench = await benches.bench(world);
+  const engine = bench.engine();
+  const other = { ...bad, id: "other", args: { id: "other" } };
+  // biome-ignore lint/suspicious/noThenProperty: programs have the field.
+  const id = await bench.submit({ steps: [{ ...bad, onError: { do: [note, other], then: "continue" } }] });
+  await bench.reach(id, "failed");
+  isDown = false;
+  expect(await retry(bench, engine, id)).toEqual({ outcome: "done" });
+  const { job, steps } = await bench.reach(id, "succeeded");
+  expect([job.lastError, posts(world.seen)]).toEqual(["", ["x"]]);
+  expect([steps["bad"]?.state, steps["other"]?.state]).toEqual(["failed", "completed"]);
+});
+
 test("a plan that was approved is asked about again where more may be written or params change, by the key that retries", async () => {
   const world = createWorld();
   world.script = fails;

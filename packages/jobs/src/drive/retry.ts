@@ -84,6 +84,7 @@ function resume(
   instruction: Instruction,
   request: RetryRequest,
 ): Standing {
+  if (instruction.kind === "handled") return redoHandled(state, instruction);
   if (instruction.kind !== "step") return { edits: [] };
   const { step } = instruction;
   if (progress === undefined) {
@@ -115,6 +116,26 @@ function resume(
   };
 }
 
+/** Its error was handled, and it failed even so: it begins anew, unless what it did would be done twice. */
+function redoHandled(state: JobState, { index, step }: Extract<Instruction, { kind: "handled" }>): Standing {
+  const { steps, loaded } = state;
+  const { index: to, end, handler = end } = stepOf(loaded.flow, step.id);
+  const begun = loaded.flow.instructions.slice(to, index).flatMap((each) => {
+    return each.kind === "step" && steps.has(each.step.id) ? [each] : [];
+  });
+  const written = begun.find((each) => each.index < handler && hasWritten(state, each.step.id));
+  if (written !== undefined) {
+    const why = `stopped behind what handled the error of step ${step.id}: it would do step ${written.step.id} again, which has written`;
+    return { outcome: "not_retryable", why };
+  }
+  return {
+    edits: [
+      ...begun.map((each) => ({ kind: "forget", stepId: each.step.id }) as const),
+      { kind: "go", from: index, to },
+    ],
+  };
+}
+
 /** Branches that failed, or were given up for that, go on where they stand. What one asked is withdrawn. */
 function reopenBranches({ blocks }: JobState): Edit[] {
   return Object.entries(blocks).flatMap(([stepId, block]): Edit[] => {
@@ -126,7 +147,8 @@ function reopenBranches({ blocks }: JobState): Edit[] {
 
 /** Blocks that were at work go on with their steps. */
 function reopenBlocks({ steps }: JobState, instruction: Instruction): Edit[] {
-  const blocks = instruction.inside.map(({ stepId }) => stepId);
+  // A step whose error is being handled has failed, and does not go on.
+  const blocks = instruction.inside.flatMap(({ stepId, handles }) => (handles ? [] : [stepId]));
   if (instruction.kind === "again") blocks.push(instruction.step.id);
   return [...new Set(blocks)].flatMap((stepId) => {
     return steps.get(stepId)?.receipt.state === "failed" ? [{ kind: "reopen", stepId } as const] : [];

@@ -92,6 +92,25 @@ test.each(points)("dead at %s, passing %i: each skill is run once, and its end i
   await expectWhole(bench, [reading, ...readings]);
 });
 
+test("the log tells of a map's first child where its rows waited before they came to it", async () => {
+  const world = createWorld({ items: 7, pageSize: 10 });
+  const failed = new Set<string>();
+  world.script = ({ path }) => {
+    if (!path.startsWith("/items/") || failed.has(path)) return undefined;
+    failed.add(path);
+    return { status: 503, headers: { "retry-after": "30" } };
+  };
+  const bench = await benches.bench(world);
+  const look = { id: "look", call: "desk.get_item", entity: "ops", args: { id: { $ref: "row.id" } } };
+  const tell = { id: "tell", run: "skills.note", input: { text: { $ref: "row.id" } } };
+  const each = { id: "each", map: "items", do: [{ ...look, retry: { max: 2, initial: "1s" } }, tell] };
+  const id = await bench.submit({ steps: [fetchItems(), each] }, options);
+  const { job, events } = await goOn(bench, bench.engine(), id, isOver);
+  expect([job.status, job.lastError, failed.size]).toEqual(["succeeded", "", 7]);
+  expect(await childrenOf(bench, id)).toHaveLength(7);
+  expect(events.filter(({ type }) => type === "child-started")).toHaveLength(1);
+});
+
 const undoing = {
   saga,
   steps: [

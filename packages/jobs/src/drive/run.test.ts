@@ -464,6 +464,27 @@ test("a job whose child failed before it wrote is retried with another child, on
 const rowsOf = { from: "items[]", key: "id", keep: ["id"], page: { arg: "page", from: "next", max: 40 } };
 const fetchRows = { id: "items", call: "desk.list_items", entity: "ops", args: {}, rows: rowsOf };
 
+test("a row whose skill failed runs it again where it is done again, whatever else ended with it", async () => {
+  await using node = createTestNode(database.db, { world: createWorld({ items: 2 }) });
+  const project = await node.project();
+  const look = { id: "look", call: "desk.get_item", entity: "ops", args: { id: { $ref: "input.text" } } };
+  await promote(node, project, { look: { ...announce, steps: [look], result: { id: { $ref: "steps.look.id" } } } });
+  let isBroken = true;
+  node.world.script = ({ path }) => (isBroken && path === "/items/i1" ? { status: 404 } : undefined);
+  const each = {
+    id: "each",
+    map: "items",
+    do: [{ id: "look", run: "skills.look", input: { text: { $ref: "row.id" } } }],
+  };
+  const { id } = await submit(project, { steps: [fetchRows, each] });
+  await node.reach(id, "failed");
+  isBroken = false;
+  await project.client.retryJob({ id });
+  await node.reach(id, "succeeded");
+  expect((await read(project, id)).stepReceipts[1]).toMatchObject({ state: "completed", rows: { ok: 2, failed: 0 } });
+  expect((await project.client.listJobs({ parentJobId: id })).jobs).toHaveLength(3);
+});
+
 test("a map runs a skill for each row, a few at a time, beside its calls", async () => {
   const world = createWorld({ items: 23, pageSize: 10 });
   await using node = createTestNode(database.db, { world });
@@ -625,18 +646,38 @@ test("rows whose skill may have written are not run again", async () => {
   expect(details).toEqual([{ reason: "PROGRAM_POINT_INVALID", field: "programJson/points/rows/continuations/0" }]);
 });
 
-test("no branch of a parallel runs a skill, nor does a map in one", async () => {
+test("skills of branches stand in the estimate, and the plan is approved with them", async () => {
   await using node = createTestNode(database.db);
   const project = await node.project();
-  await promote(node, project, { announce });
-  const run = { id: "tell", run: "skills.announce", input };
-  const found = async (step: object) => {
-    const ways = { id: "ways", parallel: { one: [step], two: [{ id: "rest", wait: "1s" }] } };
-    const programJson = programText({ steps: [fetchRows, ways] });
-    return (await refusalsOf(project.client.submitJob({ programJson }))).details;
+  const { client } = project;
+  const gone = {
+    id: "gone",
+    call: "desk.delete_note",
+    entity: "ops",
+    args: { id: { $ref: "input.text" }, confirm: true },
   };
-  const place = "programJson/steps/1/parallel/one/0";
-  expect(await found(run)).toEqual([{ reason: "PROGRAM_MALFORMED", field: place }]);
-  const inMap = await found({ id: "each", map: "items", do: [run] });
-  expect(inMap).toEqual([{ reason: "PROGRAM_MALFORMED", field: `${place}/do/0` }]);
+  const drop = { inputSchema, input, steps: [gone] };
+  await promote(node, project, { announce });
+  const approved = await submit(project, drop);
+  await client.answerAsk({ jobId: approved.id, principalId: "owner", continuation: "proceed" });
+  await node.reach(approved.id, "succeeded");
+  await client.promoteJob({ jobId: approved.id, slug: "drop", description });
+  node.world.seen.length = 0;
+  const each = { id: "each", map: "items", do: [{ id: "row", run: "skills.announce", input }] };
+  const ways = {
+    one: [{ id: "drop", run: "skills.drop", input }],
+    two: [{ id: "tell", run: "skills.announce", input }],
+    three: [fetchRows, each],
+  };
+  const programJson = programText({ limits: { rows: 20 }, steps: [{ id: "ways", parallel: ways }] });
+  expect((await refusalsOf(project.as("member").submitJob({ programJson }))).details).toMatchObject([
+    { reason: "APPROVER_ROLE_REQUIRED" },
+  ]);
+  const { id, status, estimate } = jobOf(await client.submitJob({ programJson }));
+  expect(status).toBe(JobStatus.PENDING_PLAN_APPROVAL);
+  expect(estimate).toMatchObject({ callsMin: 3, writesMax: 22, destructiveMax: 1 });
+  expect(texts(node)).toEqual([]);
+  await client.answerAsk({ jobId: id, principalId: "owner", continuation: "proceed" });
+  await node.reach(id, "succeeded");
+  expect(node.world.seen.flatMap(({ method, path }) => (method === "DELETE" ? [path] : []))).toEqual(["/notes/hello"]);
 });

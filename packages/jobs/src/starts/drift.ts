@@ -1,50 +1,82 @@
 import type { CatalogView } from "@svc/catalog";
 import type { ProjectId } from "@svc/core";
-import { loadJobProgram } from "@svc/db";
-import { pinsOf, readPins } from "@svc/program";
+import { type JobProgramName, loadJobPins } from "@svc/db";
+import { createPinReader, type Pins, pinsOf, readPins } from "@svc/program";
 import type { JobsContext } from "../api/context.ts";
 import { type Drift, driftOf } from "../api/drift.ts";
 
-type DriftContext = Pick<JobsContext, "db" | "views" | "programs">;
+type DriftContext = Pick<JobsContext, "db" | "views">;
 
-/**
- * Makes what tells how the tools of kept programs differ today from what they are pinned to. Of the same catalog a program is looked at
- * once.
- */
-export function createDriftReader(
-  context: DriftContext,
-): (projectId: ProjectId, digest: Buffer) => Promise<readonly Drift[]> {
-  const known = new WeakMap<CatalogView, Map<string, Promise<readonly Drift[]>>>();
-  return async (projectId, digest) => {
-    const view = await context.views.forProject(projectId);
-    const ofView = known.get(view) ?? new Map<string, Promise<readonly Drift[]>>();
-    known.set(view, ofView);
-    const key = `${projectId} ${digest.toString("hex")}`;
-    const held = ofView.get(key);
-    if (held !== undefined) return held;
-    if (ofView.size >= keptMax) ofView.clear();
-    const found = readDrift(context, view, projectId, digest);
-    ofView.set(key, found);
-    found.catch(() => ofView.delete(key));
-    return found;
-  };
-}
+/** Tells how the tools of kept programs differ today from what they are pinned to. */
+export type DriftReader = {
+  /** Of one program. */
+  driftOf(projectId: ProjectId, digest: Buffer): Promise<readonly Drift[]>;
+  /** Finds it out of several in one statement, so that they are told at once when they are asked about one by one. */
+  look(programs: readonly JobProgramName[]): Promise<void>;
+};
 
 /** Programs that are remembered of a catalog. */
 const keptMax = 50_000;
 
-async function readDrift(
-  { db, programs }: DriftContext,
-  view: CatalogView,
-  projectId: ProjectId,
-  digest: Buffer,
-): Promise<readonly Drift[]> {
-  const { tools } = await programs.get(db, projectId, digest);
+/** What is known of a catalog: of its programs, and of pins whatever programs they are of. */
+type Known = { readonly programs: Map<string, readonly Drift[]>; readonly pins: Map<string, readonly Drift[]> };
+
+/** Makes what reads drift. Of the same catalog a program is looked at once, and so are equal pins. */
+export function createDriftReader({ db, views }: DriftContext): DriftReader {
+  const reader = createPinReader();
+  const byView = new WeakMap<CatalogView, Known>();
+  const knownOf = (view: CatalogView): Known => {
+    const known = byView.get(view) ?? { programs: new Map(), pins: new Map() };
+    byView.set(view, known);
+    return known;
+  };
+  const driftOfPins = (view: CatalogView, text: string) => {
+    const { pins } = readPins(text);
+    const key = Object.entries(pins)
+      .map(([slug, { digest }]) => `${slug} ${digest}`)
+      .join();
+    const known = knownOf(view).pins;
+    const drift = known.get(key) ?? readDrift(reader, view, pins);
+    keep(known, key, drift);
+    return drift;
+  };
+  const look: DriftReader["look"] = async (programs) => {
+    const missing: (JobProgramName & { readonly view: CatalogView })[] = [];
+    for (const { projectId, digest } of programs) {
+      const view = await views.forProject(projectId);
+      if (!knownOf(view).programs.has(keyOf({ projectId, digest }))) missing.push({ projectId, digest, view });
+    }
+    const texts = new Map((await loadJobPins(db, missing)).map((one) => [keyOf(one), one.pins]));
+    for (const { view, ...name } of missing) {
+      const key = keyOf(name);
+      keep(knownOf(view).programs, key, driftOfPins(view, texts.get(key) ?? "{}"));
+    }
+  };
+  return {
+    look,
+    async driftOf(projectId, digest) {
+      const view = await views.forProject(projectId);
+      const find = () => knownOf(view).programs.get(keyOf({ projectId, digest }));
+      if (find() === undefined) await look([{ projectId, digest }]);
+      return find() ?? [];
+    },
+  };
+}
+
+function keep(known: Map<string, readonly Drift[]>, key: string, drift: readonly Drift[]): void {
+  if (known.size >= keptMax) known.clear();
+  known.set(key, drift);
+}
+
+function keyOf({ projectId, digest }: JobProgramName): string {
+  return `${projectId} ${digest.toString("hex")}`;
+}
+
+function readDrift(reader: ReturnType<typeof createPinReader>, view: CatalogView, pins: Pins): readonly Drift[] {
+  const tools = reader.tools(pins);
   const told = driftOf(tools, view);
   if (told.length > 0) return told;
   // Of what calls are made of, more than what is told may be another: compared by its hash.
-  const record = await loadJobProgram(db, projectId, digest);
-  const { pins } = readPins(record?.pins ?? "{}");
   const actions = [...tools.keys()].flatMap((slug) => {
     const tool = view.tools.get(slug);
     return tool?.kind === "action" ? [tool] : [];

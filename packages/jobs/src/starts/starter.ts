@@ -2,6 +2,7 @@ import { Fault, type Id, type KeyId, type ProjectId, type Role } from "@svc/core
 import {
   type EstimateDocument,
   type Executor,
+  type JobProgramName,
   loadJobProgram,
   type NewJob,
   putJobPrograms,
@@ -83,6 +84,8 @@ export type JobStarter = {
   isHeldByPolicy(tx: Executor, projectId: ProjectId): Promise<(plan: HeldPlan) => boolean>;
   /** How tools that a kept program runs on differ today from what it is pinned to; nothing where they are the same. */
   driftOf(projectId: ProjectId, digest: Buffer): Promise<readonly Drift[]>;
+  /** Finds out `driftOf` of several programs in one statement. */
+  lookForDrift(programs: readonly JobProgramName[]): Promise<void>;
   /** Makes the job of one start; nothing is stored. */
   make(tx: Executor, start: Start): Promise<NewJob>;
   /** Makes the job by which people are asked about a program that needs approval, and its simulation; nothing is stored. */
@@ -99,6 +102,7 @@ export type StarterContext = Pick<JobsContext, "db" | "sealer" | "views" | "acco
 /** Makes what starts jobs of programs that stand. */
 export function createJobStarter(context: StarterContext): JobStarter {
   const { sealer, asks, engine } = context;
+  const drifts = createDriftReader(context);
   return {
     check: (asked) => check(context, asked),
     checkRead: (asked) => checkRead(context, asked),
@@ -115,7 +119,8 @@ export function createJobStarter(context: StarterContext): JobStarter {
       const minimum = await readPlanApproval(tx, projectId);
       return ({ program, estimate }) => needsPlanApproval(program, estimate, minimum);
     },
-    driftOf: createDriftReader(context),
+    driftOf: drifts.driftOf,
+    lookForDrift: drifts.look,
     make: (tx, start) =>
       newJob(
         { db: tx, sealer, asks },

@@ -192,7 +192,7 @@ const editors: { readonly [Kind in Edit["kind"]]: (draft: Draft, edit: Extract<E
     job.positions = job.positions.map((position) => {
       if (position.index !== index) return position;
       const now = position.progress?.now;
-      return { index, progress: now === undefined ? progress : { ...progress, now } };
+      return { ...position, progress: now === undefined ? progress : { ...progress, now } };
     });
   },
   block: ({ job }, { stepId, block }) => {
@@ -270,9 +270,7 @@ const editors: { readonly [Kind in Edit["kind"]]: (draft: Draft, edit: Extract<E
   withdrawn: ({ pending }, { events }) => {
     pending.events.push(...events);
   },
-  wakeJob: ({ job, pending, nowMs }, { jobId }) => {
-    pending.tasks.push({ jobId, kind: "run", subject: "", projectId: job.projectId, dueAt: nowMs });
-  },
+  wakeJob: (draft, { jobId }) => wake(draft, jobId),
   end: endJob,
 };
 
@@ -545,9 +543,15 @@ function isWaitedFor(from: JobStatus, to: JobStatus): boolean {
   return from === "parked" || to === "parked" || endStatuses.has(to);
 }
 
-function wakeParent({ job: { parent, projectId }, pending, nowMs }: Draft): void {
-  if (parent === null) return;
-  pending.tasks.push({ jobId: parent.jobId, kind: "run", subject: "", projectId, dueAt: nowMs });
+function wakeParent(draft: Draft): void {
+  const { parent } = draft.job;
+  if (parent !== null) wake(draft, parent.jobId);
+}
+
+/** Once a commit: a job that goes on after a wait may end with the same one. */
+function wake({ job: { projectId }, pending: { tasks }, nowMs }: Draft, jobId: JobState["id"]): void {
+  const isWoken = tasks.some((task) => task.jobId === jobId && task.kind === "run");
+  if (!isWoken) tasks.push({ jobId, kind: "run", subject: "", projectId, dueAt: nowMs });
 }
 
 /** While a person is waited for, and while a job is paused, the deadline's clock stands still. */

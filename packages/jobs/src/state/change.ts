@@ -214,14 +214,20 @@ export type Cause = "failed" | "aborted" | "cancelled";
  * milliseconds); `wait`: parks it meanwhile. `leave`: the job waits for a person. `ask`: puts a question. `fail`: the step fails, and the
  * job with it where nothing handles the error; so
  * does `limit`, because of one that is reached. `end`: the job ends, or is undone first where its program says so: `undo`
- * begins that. `finish`: the job ends for good. `await`: the job is left until one of its children stands elsewhere, or it expires.
+ * begins that. `finish`: the job ends for good. `await`: the job is left until one of its children stands elsewhere, it is time, what it asks is settled, or it expires.
  */
 export type Next =
   | { readonly kind: "on" | "commit" | "leave" }
   | { readonly kind: "until"; readonly atMs: number }
   | { readonly kind: "wait"; readonly stepId: string; readonly atMs: number }
   | { readonly kind: "ask"; readonly question: Question }
-  | { readonly kind: "await"; readonly children: readonly ChildStanding[]; readonly atMs?: number }
+  | {
+      readonly kind: "await";
+      readonly children: readonly ChildStanding[];
+      readonly atMs?: number;
+      /** A question that a branch has put meanwhile. */
+      readonly askId?: string;
+    }
   | ({
       readonly kind: "fail";
       readonly stepId: string;

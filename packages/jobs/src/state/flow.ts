@@ -28,7 +28,7 @@ export type StepInstruction = Placed & {
   readonly handler: number | undefined;
   /** Which of its rows' counts is the size of the step's set; undefined where it makes none. */
   readonly set: SetSize;
-  /** Whether it calls. */
+  /** Whether it calls, itself or by a job that it runs. */
   readonly calls: boolean;
   /** Of a `parallel`: its branches, in their order. Empty for any other step. */
   readonly branches: readonly Branch[];
@@ -97,7 +97,7 @@ function layStep(step: Step, inside: readonly Enclosing[], laying: Laying): void
   const index = instructions.length;
   const next = index + 1;
   const { set, needs } = kinds[step.kind];
-  const own = { kind: "step", step, index, inside, set, calls: needs === "commit" } as const;
+  const own = { kind: "step", step, index, inside, set, calls: needs === "commit" || step.kind === "run" } as const;
   instructions.push({ ...own, next, otherwise: next, end: next, handler: undefined, branches: [] });
   const within = [...inside, { stepId: step.id, index, handles: false }];
   const {

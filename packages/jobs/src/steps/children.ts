@@ -1,12 +1,13 @@
 import { applyDefaults, createTenantValidators, type JsonSchema, type SchemaValidator } from "@svc/catalog";
 import type { ChildDocument } from "@svc/db";
-import type { JsonObject, JsonValue, Limits } from "@svc/program";
+import type { JsonObject, JsonValue, Limits, PinnedSkill } from "@svc/program";
 import type { ChildStanding, Edit, LimitName, NewChild, UndoOf } from "../state/change.ts";
 import { noCalls } from "../state/counts.ts";
 import type { JobState, LoadedProgram } from "../state/job.ts";
 import { isEnd, type JobStatus } from "../state/statuses.ts";
 import type { CallPlace, Child, LoadedSkill } from "./effects.ts";
 import type { CallFault } from "./invoke.ts";
+import type { Room } from "./shared-limits.ts";
 
 /** Where a child stands, as far as the job that runs it goes by that. */
 export function standingOf({ status, parkReason }: Pick<Child, "status" | "parkReason">): string {
@@ -20,37 +21,34 @@ export function awaited(child: Pick<Child, "id" | "status" | "parkReason">): Chi
 }
 
 /** Whether a child goes on when a person does something, and not before. */
-function waitsForPerson({ status, parkReason }: Child): boolean {
+export function waitsForPerson({ status, parkReason }: Child): boolean {
   return status === "parked" && parkReason !== "wait";
 }
 
 /**
  * Parks a job whose children under way all wait for people, with a reason that names the first, and takes it back once one of them goes
- * on. The clock of its deadline stands still while theirs do.
+ * on. The clock of its deadline stands still while theirs do. One whose branches are at work is parked by its driver, when none goes on.
  */
 export function standWith(state: JobState, stepId: string, open: readonly Child[], nowMs: number): Edit[] {
+  if (state.positions.length > 1) return [];
   const isParked = state.status === "parked";
   const [first] = open;
-  if (first === undefined || !open.every(waitsForPerson)) return isParked ? resumed() : [];
+  if (first === undefined || !open.every(waitsForPerson)) return isParked ? goesOn : [];
   if (isParked && open.some(({ id }) => id === state.park?.childJobId)) return [];
   const stops = open.every(({ isClockStopped }) => isClockStopped);
   return [
-    ...(isParked ? resumed() : []),
+    ...(isParked ? goesOn : []),
     { kind: "move", to: "parked", reason: "child" },
     { kind: "park", park: { reason: "child", stepId, since: nowMs, childJobId: first.id } },
     ...(stops ? [{ kind: "deadline", clock: "stops" } as const] : []),
   ];
 }
 
-function resumed(): Edit[] {
-  return [
-    { kind: "move", to: "running", reason: "child" },
-    { kind: "deadline", clock: "runs" },
-  ];
-}
-
-/** What a child uses at most at once, of the limits that are the parent's: those of the children under way are another's. */
-export type Room = Pick<Limits, LimitName>;
+/** A parked job goes on, for a child of it does. */
+export const goesOn: Edit[] = [
+  { kind: "move", to: "running", reason: "child" },
+  { kind: "deadline", clock: "runs" },
+];
 
 /** What a job has left of its limits. */
 export function roomOf({ used, loaded: { program } }: JobState): Room {
@@ -58,6 +56,27 @@ export function roomOf({ used, loaded: { program } }: JobState): Room {
   const left = (name: LimitName) => Math.max(0, limits[name] - used[name]);
   return { toolCalls: left("toolCalls"), writes: left("writes"), rows: left("rows"), asks: left("asks") };
 }
+
+/** A keyed write that is lost with its node is repeated, three times at most, whatever its retry says. */
+const timesMax = 4;
+
+/** What a skill may use at most. */
+export function mostOf({ callsMax, writesMax, rowsMax, asksMax }: PinnedSkill["estimate"]): Room {
+  return { toolCalls: timesMax * callsMax, writes: timesMax * writesMax, rows: rowsMax, asks: asksMax };
+}
+
+/** Whether less is left than may be used. */
+export function isTight(room: Room, most: Room): boolean {
+  return limitNames.some((name) => room[name] < most[name]);
+}
+
+/** What is left, as far as it may be used: the rest is for others. */
+export function withinMost(room: Room, most: Room): Room {
+  const within = (name: LimitName) => Math.min(room[name], most[name]);
+  return { toolCalls: within("toolCalls"), writes: within("writes"), rows: within("rows"), asks: within("asks") };
+}
+
+const limitNames = ["toolCalls", "writes", "rows", "asks"] as const satisfies readonly LimitName[];
 
 /** The limits of a child: its own, and no more than is left. `concurrency`: calls that it may have in flight. */
 export function limitsIn(room: Room, own: Limits, concurrency: number): ChildDocument["limits"] {

@@ -15,6 +15,7 @@ import type {
 } from "@svc/program";
 import type { JobState, LoadedProgram } from "../state/job.ts";
 import type { JobStatus } from "../state/statuses.ts";
+import type { SharedLimits } from "./shared-limits.ts";
 
 /** Where a call stands in its job: the same place is never executed twice in silence. */
 export type CallPlace = {
@@ -140,8 +141,8 @@ export type StepEffects = {
   readonly clock: Clock;
   /** Whether no further call of a job may begin now: the driver knows why. */
   mustPause(state: JobState): boolean;
-  /** What acts beside this one have used or reserved, together with the job: limits are held to it. Undefined where there are none. */
-  readonly reserved?: { toolCalls: number; writes: number };
+  /** Of a job whose branches are at work: what they take of its limits beside each other. Limits are held to it. */
+  readonly shared?: SharedLimits;
   /** Whether what an act has not kept is to be given up: the job is to end or to stand, or its node is. Others that wait are no reason. */
   mustEnd(state: JobState): boolean;
   /** Runs work that stops again and again, so that others get their turn; where it stops with a promise it goes on when that is kept. */

@@ -59,6 +59,9 @@ export type Calling = {
   readonly takeRecord?: TakeRecord;
 };
 
+/** How soon a call is asked for again that finds nothing left of a limit beside what children under way may use. */
+const heldWaitMs = 15_000;
+
 /** Repeats of a keyed write that was lost with its node, whatever `retry` says. */
 const lostRepeatsMax = 3;
 
@@ -77,6 +80,7 @@ export async function invoke(invocation: Invocation, calling: Calling): Promise<
   let lostRepeats = 0;
   for (;;) {
     const limit = reserve(calling, isWrite);
+    if (limit === "held") return { kind: "postponed", attempts, waitMs: heldWaitMs, isLimited: true };
     if (limit !== undefined) return { kind: "limit", limit };
     const called = await effects.call(state, invocation, { tool, attempt: attempts, takeRecord: calling.takeRecord });
     if (called.kind !== "answered") {
@@ -126,16 +130,21 @@ export function toolOf({ loaded }: JobState, { tool: slug, http }: Pick<MapCall,
 
 type Answered = Extract<Attempted, { kind: "answered" }>;
 
-/** Counts a call before it is made; the limit that forbids it, if one does. */
-function reserve(calling: Calling, isWrite: boolean): "toolCalls" | "writes" | undefined {
+/** Counts a call before it is made; the limit that forbids it, if one does: `held` where it may be made once a child has ended. */
+function reserve(calling: Calling, isWrite: boolean): "toolCalls" | "writes" | "held" | undefined {
   const { state, tally, effects, isUndo = false } = calling;
   if (isUndo) return undefined;
   const { used: before, loaded } = state;
   const { limits } = loaded.program;
   const { all } = tally;
-  const { toolCalls = before.toolCalls + all.toolCalls, writes = before.writes + all.writes } = effects.reserved ?? {};
+  const { shared } = effects;
+  const { toolCalls, writes } = shared?.own ?? {
+    toolCalls: before.toolCalls + all.toolCalls,
+    writes: before.writes + all.writes,
+  };
   if (toolCalls >= limits.toolCalls) return "toolCalls";
   if (isWrite && writes >= limits.writes) return "writes";
+  if (shared?.isFullForNow("toolCalls") || (isWrite && shared?.isFullForNow("writes"))) return "held";
   use(calling, isWrite, 1);
   return undefined;
 }
@@ -146,8 +155,8 @@ function giveBack(calling: Calling, isWrite: boolean): void {
   use(calling, isWrite, -1);
 }
 
-function use({ tally: { used, all }, effects: { reserved } }: Calling, isWrite: boolean, calls: 1 | -1): void {
-  for (const counts of new Set([used, all, ...(reserved === undefined ? [] : [reserved])])) {
+function use({ tally: { used, all }, effects: { shared } }: Calling, isWrite: boolean, calls: 1 | -1): void {
+  for (const counts of new Set([used, all, ...(shared === undefined ? [] : [shared.own])])) {
     counts.toolCalls += calls;
     if (isWrite) counts.writes += calls;
   }
@@ -155,6 +164,7 @@ function use({ tally: { used, all }, effects: { reserved } }: Calling, isWrite: 
 
 function simulate(tool: PinnedTool, { args, secretUses }: Invocation, calling: Calling): Invoked {
   const limit = reserve(calling, true);
+  if (limit === "held") return { kind: "postponed", attempts: calling.attempts, waitMs: heldWaitMs, isLimited: true };
   if (limit !== undefined) return { kind: "limit", limit };
   // Nobody reads a secret for what is not sent, so nothing is said of its form.
   const hidden = new Set(secretUses.map(({ path }) => pointerOf(path)));

@@ -1,5 +1,5 @@
-import { createId, type Id } from "@svc/core";
-import type { PinnedSkill, RowStep } from "@svc/program";
+import { createId } from "@svc/core";
+import type { RowStep } from "@svc/program";
 import type { ChildStanding, Edit, NewChild } from "../state/change.ts";
 import { isEnd } from "../state/statuses.ts";
 import { fillCall } from "./arguments.ts";
@@ -7,15 +7,18 @@ import {
   awaited,
   childFault,
   childValue,
+  isTight,
   limitsIn,
+  mostOf,
   newChild,
-  type Room,
   roomOf,
   skillInput,
   undoOfChild,
+  withinMost,
 } from "./children.ts";
 import type { Child, StepEffects } from "./effects.ts";
 import type { MapAt, RowEnd, RowWork } from "./map-row.ts";
+import type { Room } from "./shared-limits.ts";
 
 type RunCall = Extract<RowStep, { readonly kind: "run" }>;
 
@@ -82,10 +85,11 @@ export class RowChildren {
     return [...this.open.map(awaited), ...begun];
   }
 
-  /** The children that are known once all rows are stored as far as they are. */
-  places(): Readonly<Record<string, Id<"job">>> {
+  /** What the progress says of the children once all rows are stored as far as they are: nothing before the step has begun its first. */
+  known(): Pick<MapAt["progress"], "children"> {
     const known = [...this.#open, ...this.#begun, ...this.#ended];
-    return Object.fromEntries(known.map(([place, { id }]) => [place, id]));
+    if (known.length === 0 && this.#at.progress.children === undefined) return {};
+    return { children: Object.fromEntries(known.map(([place, { id }]) => [place, id])) };
   }
 
   /** Stores those that the act began. The log tells of the first of the step alone. */
@@ -122,6 +126,7 @@ export class RowChildren {
     const { state, step } = this.#at;
     this.#ended.delete(placeOf(work));
     work.children.push(child);
+    this.#effects.shared?.take(child);
     if (child.status !== "succeeded") {
       const fault = childFault(child, call.skill);
       return fail(work, fault);
@@ -144,21 +149,18 @@ export class RowChildren {
     // From here on nothing is waited for: of rows side by side each sees what the others took.
     if (this.#open.size + this.#begun.size >= this.#most) return whenOneEnds;
     const { estimate } = skill.skill;
+    const { shared, clock, busyPollMs } = this.#effects;
     const room = this.#room();
     const most = mostOf(estimate);
-    const isTight = limitNames.some((name) => room[name] < most[name]);
-    if (isTight && this.hasOpen) return whenOneEnds;
+    if (isTight(room, most)) {
+      if (this.hasOpen) return whenOneEnds;
+      if (shared?.isHeld) return { fullUntilMs: clock.now() + busyPollMs };
+    }
     if (room.toolCalls === 0 && estimate.callsMax > 0) return "toolCalls";
     const { limits } = state.loaded.program;
     const id = createId("job", this.#effects.clock.now());
     const place = { stepId: step.id, ordinal: work.ordinal, callId: call.id };
-    // What it cannot use is left to others.
-    const within: Room = {
-      toolCalls: Math.min(room.toolCalls, most.toolCalls),
-      writes: Math.min(room.writes, most.writes),
-      rows: Math.min(room.rows, most.rows),
-      asks: Math.min(room.asks, most.asks),
-    };
+    const within = withinMost(room, most);
     const concurrency = Math.floor(limits.concurrency / this.#most);
     const child = newChild(
       state,
@@ -167,6 +169,7 @@ export class RowChildren {
     );
     this.#begun.set(placeOf(work), { ...child, generation: progress.generation ?? state.generation });
     this.#hold(child.limits);
+    shared?.hold(id, child.limits);
     return undefined;
   }
 
@@ -176,6 +179,8 @@ export class RowChildren {
 
   /** What is left of the job's limits beside what the rows of this act have used, and the children may use. */
   #room(): Room {
+    const { shared } = this.#effects;
+    if (shared !== undefined) return shared.room();
     const left = roomOf(this.#at.state);
     const without = (name: keyof Room) => Math.max(0, left[name] - this.used[name]);
     return { toolCalls: without("toolCalls"), writes: without("writes"), rows: without("rows"), asks: without("asks") };
@@ -183,14 +188,6 @@ export class RowChildren {
 }
 
 const limitNames = ["toolCalls", "writes", "rows", "asks"] as const;
-
-/** A keyed write that is lost with its node is repeated, three times at most, whatever its retry says. */
-const timesMax = 4;
-
-/** What a skill may use at most. */
-function mostOf({ callsMax, writesMax, rowsMax, asksMax }: PinnedSkill["estimate"]): Room {
-  return { toolCalls: timesMax * callsMax, writes: timesMax * writesMax, rows: rowsMax, asks: asksMax };
-}
 
 function placeOf({ ordinal, doneCalls }: RowWork): string {
   return `${ordinal}/${doneCalls}`;

@@ -1,3 +1,4 @@
+import type { Id } from "@svc/core";
 import type { RowCounts } from "@svc/db";
 import { isCall } from "@svc/program";
 import type { Change, Edit, Next } from "../state/change.ts";
@@ -56,7 +57,7 @@ async function advanceMap(at: StepAt<"map">, effects: StepEffects, keep: Keep): 
     async keep(part) {
       const { edits } = partEdits(map, now, part);
       for (const { ordinal } of part.works) passed.add(ordinal);
-      const known = children === undefined ? {} : { children: withoutRows(progress.children, passed) };
+      const known = progress.children && { children: withoutRows(progress.children, passed) };
       now = await keep([...edits, logged, { kind: "progress", progress: { ...part.progress, ...known } }]);
       return now;
     },
@@ -79,7 +80,7 @@ async function childrenOf(at: MapAt, effects: StepEffects): Promise<RowChildren 
   return new RowChildren(at, effects, ids.length === 0 ? [] : await effects.readChildren(at.state, ids));
 }
 
-function withoutRows(children: ProgressOf<"map">["children"] = {}, passed: ReadonlySet<number>) {
+function withoutRows(children: Readonly<Record<string, Id<"job">>>, passed: ReadonlySet<number>) {
   return Object.fromEntries(Object.entries(children).filter(([place]) => !passed.has(Number.parseInt(place, 10))));
 }
 
@@ -89,7 +90,7 @@ type RanRows = { readonly children: RowChildren; readonly end: RowsEnd; readonly
 function withChildren(at: MapAt, { children, end, now }: RanRows, effects: StepEffects): Change {
   const { edits, rows } = partEdits(at, now, end.part);
   const { step } = at;
-  const progress: Edit = { kind: "progress", progress: { ...end.part.progress, children: children.places() } };
+  const progress: Edit = { kind: "progress", progress: { ...end.part.progress, ...children.known() } };
   if (!children.hasOpen) {
     if (end.limit !== undefined) return { edits, next: { kind: "limit", stepId: step.id, limit: end.limit } };
     if (effects.mustPause(now) || !end.isDone) return { edits: [...edits, progress], next: nextAct(end, effects) };
@@ -163,7 +164,9 @@ const lastOrdinal = 2_147_483_647;
 /** Every row has ended: unknown ones are asked about first, then failed ones beyond what is tolerated. */
 function conclude(at: MapAt, counts: RowCounts): Change {
   const { state, step, instruction } = at;
-  const { again: _again, retries: _retries, ended: _ended, redo = [], ...progress } = at.progress;
+  const { again: _again, retries: _retries, ended: _ended, redo = [], children, ...kept } = at.progress;
+  // Those that rows ran have been taken: a row that runs again begins another.
+  const progress = { ...kept, ...(children && { children: {} }) };
   const due = redo.find((ended) => counts[ended] > 0);
   if (due !== undefined) {
     return {

@@ -7,12 +7,15 @@ import {
   childFault,
   childValue,
   countChild,
+  isTight,
   limitsIn,
+  mostOf,
   newChild,
   roomOf,
   skillInput,
   standWith,
   undoOfChild,
+  withinMost,
 } from "./children.ts";
 import type { Child, StepEffects } from "./effects.ts";
 import type { CallFault } from "./invoke.ts";
@@ -37,6 +40,7 @@ async function advanceRun(at: StepAt<"run">, effects: StepEffects): Promise<Chan
   }
   const stands = standWith(state, step.id, isEnd(child.status) ? [] : [child], effects.clock.now());
   if (!isEnd(child.status)) return { edits: stands, next: { kind: "await", children: [awaited(child)] } };
+  effects.shared?.take(child);
   return takeEnd(at, child, stands);
 }
 
@@ -52,18 +56,26 @@ async function startChild(at: StepAt<"run">, effects: StepEffects): Promise<Chan
   const skill = await effects.loadSkill(state, step.skill);
   const checked = skillInput(skill.loaded, filled.args);
   if ("fault" in checked) return fail(checked.fault);
-  const room = roomOf(state);
+  // From here on nothing is waited for: of branches beside each other each sees what the others took.
+  const { shared, clock } = effects;
+  const most = mostOf(skill.skill.estimate);
+  const room = shared === undefined ? roomOf(state) : withinMost(shared.room(), most);
   const { limits } = state.loaded.program;
+  if (shared?.isHeld && isTight(room, most)) {
+    return { edits: begun, next: { kind: "until", atMs: clock.now() + effects.busyPollMs } };
+  }
   if (room.toolCalls === 0 && skill.skill.estimate.callsMax > 0) {
     return { edits: begun, next: { kind: "limit", stepId: step.id, limit: "toolCalls" } };
   }
-  const id = createId("job", effects.clock.now());
+  const id = createId("job", clock.now());
   const place = { stepId: step.id, ordinal: 0, callId: step.id };
+  const concurrency = Math.floor(limits.concurrency / (shared?.branches ?? 1));
   const child = newChild(
     state,
     { name: step.skill, ...skill },
-    { id, place, input: checked.input, limits: limitsIn(room, skill.loaded.program.limits, limits.concurrency) },
+    { id, place, input: checked.input, limits: limitsIn(room, skill.loaded.program.limits, concurrency) },
   );
+  shared?.hold(id, child.limits);
   const payload = { jobId: id, toolSlug: step.skill, version: skill.skill.version };
   return {
     edits: [

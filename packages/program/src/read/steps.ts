@@ -57,9 +57,7 @@ function readList(node: Node, standing: Standing, count: Bounds, walk: Walk): St
 
 /** Why a step of a kind may not stand where it does; undefined where it may. */
 function refusalOf(kind: Step["kind"], { inside }: Standing): Refusal | undefined {
-  const { refusedInItself, refusedInParallel } = languageOf(kind);
-  if (inside.includes(kind) && refusedInItself !== undefined) return refusedInItself;
-  return inside.includes("parallel") ? refusedInParallel : undefined;
+  return inside.includes(kind) ? languageOf(kind).refusedInItself : undefined;
 }
 
 function leaveOut(step: Step, { leftOut }: Walk): void {

@@ -29,8 +29,6 @@ export type StepLanguage<S extends AnyStep, Inner extends AnyStep = never> = {
   readonly formInMap: ObjectForm | undefined;
   /** Of a kind that holds lists of steps: what is said of one that stands in another, however deep. Undefined for any other kind. */
   readonly refusedInItself: Refusal | undefined;
-  /** What is said of one that stands in a branch of a `parallel`, however deep. Undefined for a kind that may. */
-  readonly refusedInParallel?: Refusal;
   /** Whether it may say what is done when it fails (`onError`), where it is no call of a map. Default false. */
   readonly takesOnError?: boolean;
   /** Definitions of the JSON Schema that its forms refer to. */

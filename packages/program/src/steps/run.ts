@@ -36,10 +36,6 @@ export const runLanguage: StepLanguage<RunStep> = {
   form,
   formInMap: { ...form, description: "Runs a skill for each row of a map, as a job of its own." },
   refusedInItself: undefined,
-  refusedInParallel: {
-    message: "is a run in a branch of a parallel",
-    hint: "run the skill before the parallel or behind it, or write the steps of its program in the branch",
-  },
   takesOnError: true,
   definitions: {
     skill: {

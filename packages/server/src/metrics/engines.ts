@@ -145,9 +145,10 @@ export function registerStanding(
     registers,
   });
   return {
-    standingDecided({ kind, state, reason, count, lagMs }) {
+    standingDecided({ kind, state, reason, count, lagMs, backfillId }) {
       runs.inc({ kind, state, reason }, count);
-      if (state === "started") lags.observe(lagMs / 1000);
+      // What a backfill makes was due long ago, and is late by nobody's fault.
+      if (state === "started" && backfillId === undefined) lags.observe(lagMs / 1000);
     },
     standingPolled: (outcome) => polls.inc({ outcome }),
     standingPaused: (reason) => paused.inc({ reason }),

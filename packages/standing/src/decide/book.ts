@@ -13,38 +13,18 @@ import { localTimeOf } from "../schedule/zone.ts";
 import type { LoadedVersion } from "../versions.ts";
 import { givenOf, keyOf } from "./given.ts";
 import { inputOf } from "./input.ts";
+import { Lanes } from "./lanes.ts";
+import {
+  type ClosingWindow,
+  changeOf,
+  givenOfOccurrence,
+  givenOfWindow,
+  type Occurrence,
+  runOf,
+  type StartedRun,
+} from "./occurrence.ts";
 import { decideStart, type LaneFacts, rateAfter, type Used, type Verdict } from "./verdict.ts";
-import { type CollectedEvent, Windows } from "./windows.ts";
-
-/** Something that is due: a time of the schedule, an event, or a call. */
-export type Occurrence = Pick<
-  NewStandingRun,
-  "kind" | "sourceKey" | "fireAt" | "missed" | "previousAt" | "callerKeyId"
-> & {
-  /** What a caller gave; undefined: the definition makes the input. */
-  readonly input: JsonObject | undefined;
-  /** Rows of a polled list that it is about. */
-  readonly rowCount?: number | undefined;
-  /** What is given beside `fire`, by name. */
-  readonly given?: JsonObject | undefined;
-  /** The event that it is, where it is one. */
-  readonly event?: CollectedEvent | undefined;
-};
-
-/** A window whose time is over, with what it hands over. */
-export type ClosingWindow = {
-  readonly run: StandingRunRecord;
-  readonly version: LoadedVersion;
-  readonly given: JsonObject;
-};
-
-/** A run that is started, with the input of its job. */
-export type StartedRun = {
-  readonly run: NewStandingRun | StandingRunRecord;
-  readonly jobId: Id<"job">;
-  readonly version: LoadedVersion;
-  readonly input: JsonObject | undefined;
-};
+import { Windows } from "./windows.ts";
 
 /** What a book is opened with. */
 export type BookFacts = {
@@ -68,8 +48,6 @@ export type BookFacts = {
   /** When the next day of a zone begins. */
   readonly nextDayMs: (timeZone: string) => number;
 };
-
-type Lane = { started: number; queued: number; jobIds: Id<"job">[]; newestQueued: StandingRunId | null };
 
 /**
  * What is decided about one program in one transaction, which holds its row. Decisions see those before them; nothing is written
@@ -101,7 +79,10 @@ export class Book {
   seen = 0;
   filtered = 0;
   failuresInRow: number;
-  readonly #lanes: Map<string, Lane>;
+  readonly #lanes: Lanes;
+  /** Where new runs stand, by their ids, and changes. */
+  readonly #newAt = new Map<StandingRunId, number>();
+  readonly #changeAt = new Map<StandingRunId, number>();
   #used: Used;
 
   constructor(facts: BookFacts) {
@@ -113,21 +94,21 @@ export class Book {
     this.nextAt = program.nextAt;
     this.previousAt = program.previousAt;
     this.failuresInRow = program.failuresInRow;
-    this.#lanes = new Map(lanes.map(({ lane, jobIds, ...counts }) => [lane, { ...counts, jobIds: [...jobIds] }]));
+    this.#lanes = new Lanes(lanes);
     this.#used = used;
     this.windows = new Windows(program.id, facts.windows);
   }
 
   /** What is open in a lane, this book's decisions included. */
   laneOf(name: string): LaneFacts {
-    return this.#lane(name);
+    return this.#lanes.of(name);
   }
 
   /** Decides about something that is due, by the program's version of today where no other is named, and answers its run. */
   add(occurrence: Occurrence, version: LoadedVersion = this.facts.version): NewStandingRun {
     const { program } = this.facts;
     const { definition, record } = version;
-    const given = givenOf({ ...occurrence, previousAt: occurrence.previousAt ?? null }, definition.timeZone);
+    const given = givenOfOccurrence(occurrence, version);
     const gathered = occurrence.kind === "hand" ? undefined : this.#gather(occurrence, version, given);
     if (gathered !== undefined) return gathered;
     const lane = keyOf(definition.overlap.key, given);
@@ -169,10 +150,11 @@ export class Book {
   }
 
   /** Decides about a window whose time is over, as about what is due. */
-  close({ run, version, given: events }: ClosingWindow): void {
+  close(window: ClosingWindow): void {
     const { nowMs } = this.facts;
+    const { run, version } = window;
     const { definition } = version;
-    const given = givenOf({ ...run, fireAt: run.lastAt ?? run.fireAt, given: events }, definition.timeZone);
+    const given = givenOfWindow(window);
     const lane = keyOf(definition.overlap.key, given);
     const rateKey = keyOf(definition.rate?.key, given);
     const input = inputOf(version, given, undefined);
@@ -195,9 +177,8 @@ export class Book {
   /** Decides anew about a run that waits. `input`: what its caller gave, or an event made. */
   admit(run: StandingRunRecord, version: LoadedVersion, input: JsonObject | undefined): void {
     const filled = inputOf(version, givenOf(run, version.definition.timeZone), input);
-    const lane = this.#lane(run.lane);
     if ("fault" in filled) {
-      lane.queued--;
+      this.#lanes.leave(run.lane, run.id);
       this.failuresInRow++;
       const detail = filled.fault;
       const ended = {
@@ -207,7 +188,7 @@ export class Book {
         notBefore: null,
         endedAt: this.facts.nowMs,
       } as const;
-      this.changes.push({ ...changeOf(run), ...ended });
+      this.#change({ ...changeOf(run), ...ended });
       return;
     }
     const verdict = this.#decide(version, run.lane, run.rateKey, true);
@@ -215,14 +196,12 @@ export class Book {
       const reason = verdict.reason;
       const notBefore = verdict.kind === "queue" ? verdict.notBefore : null;
       this.#wake(notBefore);
-      if (run.reason !== reason || run.notBefore !== notBefore)
-        this.changes.push({ ...changeOf(run), reason, notBefore });
+      if (run.reason !== reason || run.notBefore !== notBefore) this.#change({ ...changeOf(run), reason, notBefore });
       return;
     }
-    lane.queued--;
-    if (lane.newestQueued === run.id) lane.newestQueued = null;
+    this.#lanes.leave(run.lane, run.id);
     const started = this.#apply({ ...run }, verdict);
-    this.changes.push(changeOf(started));
+    this.#change(changeOf(started));
     this.#start(started, { version, rateKey: run.rateKey, input: filled.value });
   }
 
@@ -235,7 +214,7 @@ export class Book {
     );
     this.missed += count;
     const lastAt = count === 1 ? null : lastMs;
-    this.newRuns.push({ ...run, count, lastAt, state: "skipped", reason: "missed", endedAt: this.facts.nowMs });
+    this.#add({ ...run, count, lastAt, state: "skipped", reason: "missed", endedAt: this.facts.nowMs });
   }
 
   /** A run that is due and cannot start, since something of the program does not hold any more. */
@@ -252,9 +231,9 @@ export class Book {
 
   /** A run that waits and cannot start any more: its version may not be run. */
   decline(run: StandingRunRecord, reason: StandingRunReason, detail: string): void {
-    this.#lane(run.lane).queued--;
+    this.#lanes.leave(run.lane, run.id);
     const ended = { state: "refused", reason, detail, notBefore: null, endedAt: this.facts.nowMs } as const;
-    this.changes.push({ ...changeOf(run), ...ended });
+    this.#change({ ...changeOf(run), ...ended });
   }
 
   /** Nothing is started from now on, until somebody resumes the program. */
@@ -275,24 +254,11 @@ export class Book {
   putBack(start: StartedRun, notBefore: number): void {
     const { run } = start;
     const waits = { state: "queued", reason: "quota", notBefore, startedAt: null, jobId: null } as const;
-    const at = this.newRuns.findIndex(({ id }) => id === run.id);
     // What made it is not at hand when it is looked at again.
     const input = start.input === undefined ? null : this.facts.seal(run.id, start.input);
-    if (at >= 0) this.newRuns[at] = { ...(this.newRuns[at] ?? raise(run.id)), ...waits, input };
-    const closed = this.closed.get(run.id);
-    if (closed !== undefined) this.closed.set(run.id, { ...closed, ...waits, input });
-    const changeAt = this.changes.findIndex(({ id }) => id === run.id);
-    if (changeAt >= 0) this.changes[changeAt] = { ...(this.changes[changeAt] ?? raise(run.id)), ...waits };
+    if (!this.#rewrite(run.id, { ...waits, input })) this.#change({ ...changeOf(run), ...waits });
     this.started--;
     this.#wake(notBefore);
-  }
-
-  #lane(name: string): Lane {
-    const known = this.#lanes.get(name);
-    if (known !== undefined) return known;
-    const made = { started: 0, queued: 0, jobIds: [], newestQueued: null };
-    this.#lanes.set(name, made);
-    return made;
   }
 
   /** A run that is left out as the one before it was is counted in that. */
@@ -304,39 +270,13 @@ export class Book {
       before.reason === run.reason &&
       before.lane === run.lane &&
       before.version === run.version;
-    if (!isAlike) this.newRuns.push(run);
+    if (!isAlike) this.#add(run);
     else this.newRuns[this.newRuns.length - 1] = { ...before, count: before.count + 1, lastAt: run.fireAt };
   }
 
-  #newRun({ input: _input, given: _given, event: _event, ...occurrence }: Occurrence, version: number): NewStandingRun {
+  #newRun(occurrence: Occurrence, version: number): NewStandingRun {
     const { program, nowMs } = this.facts;
-    return {
-      ...occurrence,
-      id: createId("srn", nowMs),
-      projectId: program.projectId,
-      programId: program.id,
-      version,
-      lane: "",
-      state: "queued",
-      reason: "",
-      detail: "",
-      count: 1,
-      rowCount: occurrence.rowCount ?? 0,
-      lastAt: null,
-      bytes: 0,
-      input: null,
-      rateKey: "",
-      decidedAt: nowMs,
-      notBefore: null,
-      startedAt: null,
-      endedAt: null,
-      jobId: null,
-      jobStatus: "",
-      blockingJobId: null,
-      toolCalls: 0,
-      writes: 0,
-      isCounted: false,
-    };
+    return runOf(occurrence, { program, version, nowMs });
   }
 
   #refuse(run: NewStandingRun, reason: StandingRunReason, detail: string): NewStandingRun {
@@ -348,7 +288,7 @@ export class Book {
       endedAt: this.facts.nowMs,
     } as const;
     this.failuresInRow++;
-    this.newRuns.push(refused);
+    this.#add(refused);
     return refused;
   }
 
@@ -357,7 +297,7 @@ export class Book {
     const { overlap, rate, budget, timeZone } = definition;
     return decideStart({
       overlap,
-      lane: this.#lane(laneName),
+      lane: this.#lanes.of(laneName),
       rate: rate && { policy: rate, at: this.rates.get(rateKey) ?? this.facts.rates.get(rateKey) },
       budget: budget && { policy: budget, used: this.#used, nextDayMs: nextDayMs(timeZone) },
       hasRoom: room.left > 0,
@@ -369,7 +309,6 @@ export class Book {
   /** A run as the verdict leaves it; the lane is told. */
   #apply<Run extends NewStandingRun | StandingRunRecord>(run: Run, verdict: Verdict): Run {
     const { nowMs } = this.facts;
-    const lane = this.#lane(run.lane);
     switch (verdict.kind) {
       case "start":
         return {
@@ -387,29 +326,27 @@ export class Book {
       }
       case "queue": {
         const { reason, notBefore, supersedes, cancels = [] } = verdict;
-        if (supersedes !== undefined) this.#supersede(supersedes, lane);
-        lane.queued++;
-        lane.newestQueued = run.id;
+        if (supersedes !== undefined) this.#supersede(supersedes, run.lane);
+        this.#lanes.queue(run.lane, run.id);
         this.cancels.push(...cancels);
         this.#wake(notBefore);
-        return { ...run, state: "queued", reason, notBefore, blockingJobId: lane.jobIds[0] ?? null };
+        return {
+          ...run,
+          state: "queued",
+          reason,
+          notBefore,
+          blockingJobId: this.#lanes.of(run.lane).jobIds[0] ?? null,
+        };
       }
     }
   }
 
-  #supersede(id: StandingRunId, lane: Lane): void {
+  #supersede(id: StandingRunId, lane: string): void {
     const ended = { state: "skipped", reason: "superseded", notBefore: null, endedAt: this.facts.nowMs } as const;
-    lane.queued--;
+    this.#lanes.leave(lane, id);
     this.skipped++;
-    const at = this.newRuns.findIndex((run) => run.id === id);
-    const own = this.newRuns[at];
-    const closed = this.closed.get(id);
-    if (closed !== undefined) this.closed.set(id, { ...closed, ...ended });
-    else if (own !== undefined) this.newRuns[at] = { ...own, ...ended };
-    else {
-      const none = { detail: "", startedAt: null, jobId: null, blockingJobId: null };
-      this.changes.push({ id, ...none, ...ended });
-    }
+    const none = { detail: "", startedAt: null, jobId: null, blockingJobId: null };
+    if (!this.#rewrite(id, ended)) this.#change({ id, ...none, ...ended });
   }
 
   #start(
@@ -419,14 +356,33 @@ export class Book {
     const { nowMs, rates, room } = this.facts;
     const { rate } = version.definition;
     if (run.jobId === null || run.jobId === undefined) throw new Error(`run ${run.id} starts without a job`);
-    const lane = this.#lane(run.lane);
-    lane.started++;
-    lane.jobIds.push(run.jobId);
+    this.#lanes.start(run.lane, run.jobId);
     room.left--;
     this.started++;
     this.#used = { ...this.#used, runs: this.#used.runs + 1 };
     if (rate) this.rates.set(rateKey, rateAfter(rate, this.rates.get(rateKey) ?? rates.get(rateKey), nowMs));
     this.starts.push({ run, jobId: run.jobId, version, input });
+  }
+
+  #add(run: NewStandingRun): void {
+    this.#newAt.set(run.id, this.newRuns.push(run) - 1);
+  }
+
+  /** Of a run that waited, what was decided last is written. */
+  #change(change: StandingRunChange): void {
+    const at = this.#changeAt.get(change.id);
+    if (at === undefined) this.#changeAt.set(change.id, this.changes.push(change) - 1);
+    else this.changes[at] = change;
+  }
+
+  /** Decides otherwise about a run that is not in the store yet, or was a window; false for any other. */
+  #rewrite(id: StandingRunId, as: Partial<NewStandingRun & StandingRunRecord>): boolean {
+    const closed = this.closed.get(id);
+    if (closed !== undefined) this.closed.set(id, { ...closed, ...as });
+    const at = this.#newAt.get(id);
+    const run = at === undefined ? undefined : this.newRuns[at];
+    if (at !== undefined && run !== undefined) this.newRuns[at] = { ...run, ...as };
+    return closed !== undefined || run !== undefined;
   }
 
   #wake(atMs: number | null): void {
@@ -437,13 +393,4 @@ export class Book {
 /** The day of a time in a zone: `2026-03-14`. */
 export function dayOf(ms: number, timeZone: string): string {
   return localTimeOf(ms, timeZone).date;
-}
-
-function changeOf(run: NewStandingRun | StandingRunRecord): StandingRunChange {
-  const { id, state, reason, detail, notBefore, startedAt, endedAt, jobId, blockingJobId } = run;
-  return { id, state, reason, detail, notBefore, startedAt, endedAt, jobId, blockingJobId };
-}
-
-function raise(id: string): never {
-  throw new Error(`run ${id} is not in its book`);
 }

@@ -1,6 +1,6 @@
 import { isoTime, type JsonObject, parseExactJson } from "@svc/core";
 import type { ArrivedEvent } from "@svc/db";
-import type { Occurrence } from "./book.ts";
+import type { Occurrence } from "./occurrence.ts";
 
 // It was bounded when it was received.
 const unbounded = { depthMax: Number.POSITIVE_INFINITY };

@@ -4,7 +4,8 @@ import fc from "fast-check";
 import { expect, test } from "vitest";
 import { readStoredDefinition } from "../definition/read.ts";
 import type { LoadedVersion } from "../versions.ts";
-import { Book, type Occurrence } from "./book.ts";
+import { Book } from "./book.ts";
+import type { Occurrence } from "./occurrence.ts";
 
 // What becomes of events, whatever the policies, against a model that is told in the order of docs/standing.md and knows no store.
 
@@ -58,11 +59,14 @@ async function versionOf({ dedupe, collect, rate, budget, overlap, whenOver }: P
   } as unknown as LoadedVersion;
 }
 
+const nothingOpen = { programId, started: 0, queued: 0, jobIds: [], newestQueued: null };
+const lanes = ["x", "y"].map((lane) => ({ ...nothingOpen, lane }));
+
 function bookOf(version: LoadedVersion): Book {
   const program = { id: programId, projectId, state: "active", pauseReason: "", pauseDetail: "", nextAt: null };
   return new Book({
     program: { ...program, previousAt: null, failuresInRow: 0 } as unknown as Book["facts"]["program"],
-    ...{ version, lanes: [], rates: new Map(), seenKeys: new Map(), windows: [] as StandingRunRecord[], nowMs },
+    ...{ version, lanes, rates: new Map(), seenKeys: new Map(), windows: [] as StandingRunRecord[], nowMs },
     used: { runs: 0, toolCalls: 0, writes: 0 },
     room: { left: 1_000 },
     seal: () => Buffer.alloc(0),

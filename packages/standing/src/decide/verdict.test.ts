@@ -1,6 +1,7 @@
 import { createId } from "@svc/core";
+import type { OverlapPolicy } from "@svc/db";
 import { expect, test } from "vitest";
-import type { Overlap, OverlapPolicy } from "../definition/definition.ts";
+import type { Overlap } from "../definition/definition.ts";
 import { decideStart, rateAfter, type StartFacts } from "./verdict.ts";
 
 const job = createId("job", 0);

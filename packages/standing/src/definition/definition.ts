@@ -1,10 +1,8 @@
 import type { JsonSchema } from "@svc/catalog";
+import type { OverlapPolicy } from "@svc/db";
 import type { Expression, GivenTemplate, JsonObject } from "@svc/program";
 import type { Poll } from "../poll/definition.ts";
 import type { Schedule } from "../schedule/schedule.ts";
-
-/** What happens where a run is due while as many of its key are under way as may be. */
-export type OverlapPolicy = "skip" | "queueOne" | "queueAll" | "cancelRunning" | "allow";
 
 /** What is done with a run that is over a rate or a budget: it waits, or it is left out. */
 export type WhenOver = "queue" | "skip";

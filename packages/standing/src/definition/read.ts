@@ -1,5 +1,6 @@
 import type { JsonSchema } from "@svc/catalog";
 import { formatValue, isObject } from "@svc/core";
+import { overlapPolicies } from "@svc/db";
 import {
   createShapeReader,
   type FaultList,
@@ -12,15 +13,7 @@ import {
 } from "@svc/program";
 import type { Poll } from "../poll/definition.ts";
 import { isTimeZone } from "../schedule/zone.ts";
-import {
-  type Budget,
-  type Definition,
-  givenTypeOf,
-  type Overlap,
-  type OverlapPolicy,
-  type Rate,
-  type Source,
-} from "./definition.ts";
+import { type Budget, type Definition, givenTypeOf, type Overlap, type Rate, type Source } from "./definition.ts";
 import { createDefinitionFaults, type DefinitionFaults } from "./faults.ts";
 import { bounds, budgetForm, definitionCharactersMax, definitionForm, overlapForm, rateForm } from "./forms.ts";
 import { type GivenReader, readCollect, readDedupe } from "./gather.ts";
@@ -54,7 +47,7 @@ export type RowTypes = (poll: Poll) => JsonSchema | undefined;
  */
 export async function readDefinition(
   text: string,
-  nowMs: number,
+  nowMs: number | undefined,
   payloadOf: PayloadTypes = nothingKnown,
   rowOf: RowTypes = () => undefined,
 ): Promise<ReadDefinition> {
@@ -114,8 +107,7 @@ export function knownOf(source: Source, payloadOf: PayloadTypes, rowOf: RowTypes
 
 /** The definition of a stored version: it was read before, and what is new since is not asked of it. */
 export async function readStoredDefinition(text: string): Promise<Definition> {
-  // No occurrence is before the epoch: one that is over by now is read as well.
-  const { definition } = await readDefinition(text, 0);
+  const { definition } = await readDefinition(text, undefined);
   if (definition === undefined) throw new Error("a stored definition of a standing program cannot be read");
   return definition;
 }
@@ -152,8 +144,6 @@ function readBudget(node: Node, reader: ShapeReader, faults: DefinitionFaults): 
   return { runs, toolCalls, writes, whenOver: reader.oneOf(fields.at("whenOver"), ["queue", "skip"]) ?? "queue" };
 }
 
-const policies: readonly OverlapPolicy[] = ["skip", "queueOne", "queueAll", "cancelRunning", "allow"];
-
 function readOverlap(
   node: Node,
   reader: ShapeReader,
@@ -162,7 +152,8 @@ function readOverlap(
   const fields = node.value === undefined ? undefined : reader.fields(node, overlapForm);
   const at = (name: string): Node => fields?.at(name) ?? { value: undefined, path: [] };
   const policy =
-    reader.oneOf(at("policy"), policies) ?? (source === undefined || source.kind === "schedule" ? "skip" : "queueAll");
+    reader.oneOf(at("policy"), overlapPolicies) ??
+    (source === undefined || source.kind === "schedule" ? "skip" : "queueAll");
   return {
     policy,
     max: reader.number(at("max"), bounds.overlapMax) ?? (policy === "allow" ? bounds.overlapMax.max : 1),

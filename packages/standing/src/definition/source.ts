@@ -11,7 +11,8 @@ export type SourceReading = {
   readonly reader: ShapeReader;
   readonly faults: DefinitionFaults;
   readonly timeZone: string;
-  readonly nowMs: number;
+  /** Undefined for one that is stored. */
+  readonly nowMs: number | undefined;
 };
 
 const kinds = ["schedule", "trigger", "poll"] as const;

@@ -21,6 +21,8 @@ export type StandingLimits = {
   readonly pollPagesMax: number;
   /** Standing programs of a project (SVC_STANDING_MAX). Default 10,000. */
   readonly programsMax: number;
+  /** How long a run stays after its end (SVC_STANDING_RUN_RETENTION). Default 30 days. */
+  readonly runRetentionMs: number;
 };
 
 /** The bounds that hold where nothing else is said. */
@@ -31,6 +33,7 @@ export const defaultStandingLimits: StandingLimits = {
   projectRunsMax: 200,
   pollPagesMax: 50,
   programsMax: 10_000,
+  runRetentionMs: 30 * 86_400_000,
 };
 
 /** Where tests stop the engine or end the process. */

@@ -1,6 +1,18 @@
-import type { StandingProgramId } from "@svc/core";
-import type { ClaimedArrival, ClaimedDueTask, StandingListener, StandingProgramRecord } from "@svc/db";
-import type { ClosingWindow, Occurrence } from "../decide/book.ts";
+import type { Allowance, EventId, StandingProgramId } from "@svc/core";
+import type {
+  BackfillRecord,
+  ClaimedArrival,
+  ClaimedDueTask,
+  CountedRun,
+  SourceRun,
+  StandingLane,
+  StandingListener,
+  StandingProgramRecord,
+  StandingRunReason,
+  StandingRunRecord,
+} from "@svc/db";
+import type { Looked } from "../backfill/looked.ts";
+import type { ClosingWindow, Occurrence } from "../decide/occurrence.ts";
 import type { Polled } from "../poll/polled.ts";
 import type { LoadedVersion } from "../versions.ts";
 import type { Drifted } from "./drift.ts";
@@ -57,14 +69,95 @@ export type PreparedPoll = {
   readonly filtered: number;
 };
 
+/** Something that a backfill comes to, with what `when` says of it; undefined: it is passed by. */
+export type LookedAt = Looked & { readonly candidate: Candidate | undefined };
+
+/** What a backfill comes to next, as the store stood. */
+export type PreparedBackfill = {
+  readonly record: BackfillRecord;
+  /** The number of the program's version of today. */
+  readonly versionNumber: number;
+  /** What it goes on by; undefined where the program has another definition by now: nothing more is made up for. */
+  readonly version: LoadedVersion | undefined;
+  readonly looks: readonly LookedAt[];
+  /** Whether nothing comes after these. */
+  readonly isWhole: boolean;
+  /** What may be started now. */
+  readonly allowance: Allowance;
+};
+
+/** What a backfill comes to, with what there is of it. Its program is locked. */
+export type DueBackfill = PreparedBackfill & {
+  /** Runs that occurrences have, by the names of these. */
+  readonly runs: ReadonlyMap<string, SourceRun>;
+  /** Events that are no business of it. */
+  readonly taken: ReadonlyMap<EventId, { readonly isUndecided: boolean }>;
+  /** Until when keys of `dedupe` are remembered. */
+  readonly seen: ReadonlyMap<string, number>;
+  /** Runs of the program that wait, counted as far as it is held back by them. */
+  readonly waiting: number;
+};
+
 /** What is found out before programs are locked: schedules are searched and expressions evaluated while nobody waits for it. */
 export type Prepared = {
   readonly fires: ReadonlyMap<StandingProgramId, PreparedFire>;
   readonly drifts: Drifts;
   readonly events: readonly PreparedEvent[];
   readonly polls: ReadonlyMap<StandingProgramId, PreparedPoll>;
+  readonly backfills: ReadonlyMap<StandingProgramId, PreparedBackfill>;
   /** Windows whose time is over. */
   readonly windows: readonly ClosingWindow[];
   /** Arrivals that are too large to be taken with the others. */
   readonly left: readonly ClaimedArrival[];
 };
+
+/** What of one program one transaction decides about, with what it rests on. The program is locked. */
+export type ProgramDue = {
+  readonly program: StandingProgramRecord;
+  /** Its version of today. */
+  readonly version: LoadedVersion;
+  /** Runs whose end is counted now. */
+  readonly counted: readonly CountedRun[];
+  /** Runs that waited for longer than they may, and were left out. */
+  readonly late: number;
+  /** What is open in the lanes that are decided about. */
+  readonly lanes: readonly StandingLane[];
+  /** Runs that wait and whose lane has room, each with its version: that may be one that another took over from. */
+  readonly waiting: readonly { readonly run: StandingRunRecord; readonly version: LoadedVersion }[];
+  /** More wait than are looked at. */
+  readonly hasMore: boolean;
+  /** Whether its waiting runs were due to be looked at. */
+  readonly isAdmitted: boolean;
+  /** Windows whose time is over. */
+  readonly closing: readonly ClosingWindow[];
+  /** What is due of its schedule; undefined where that was not looked at. */
+  readonly fire: PreparedFire | undefined;
+  readonly events: readonly HeardEvent[];
+  readonly poll: PreparedPoll | undefined;
+  /** What its backfill comes to. */
+  readonly backfill: DueBackfill | undefined;
+  readonly calls: readonly Candidate[];
+  /** Why nothing of it can start, since its tools have changed. */
+  readonly drifted: string | undefined;
+};
+
+/** An event for a program. `skipped`: why it is left out whatever it is; its program listens no more. */
+export type HeardEvent = { readonly candidate: Candidate; readonly skipped: StandingRunReason | undefined };
+
+/** Everything that is new of a program: what its policies are asked about. */
+export function candidatesOf({
+  fire,
+  poll,
+  events,
+  calls,
+  backfill,
+}: Pick<ProgramDue, "fire" | "poll" | "events" | "calls" | "backfill">): readonly Candidate[] {
+  const heard = events.flatMap(({ skipped, candidate }) => (skipped === undefined ? [candidate] : []));
+  const looked = (backfill?.looks ?? []).flatMap(({ candidate }) => candidate ?? []);
+  return [...(fire?.candidates ?? []), ...(poll?.candidates ?? []), ...heard, ...calls, ...looked];
+}
+
+/** What `when` let pass, or could not be told of. */
+export function isWanted({ filtered }: Candidate): boolean {
+  return "error" in filtered || filtered.isDue;
+}

@@ -1,5 +1,6 @@
 import { parseId, type StandingProgramId } from "@svc/core";
 import {
+  armLostBackfills,
   armLostStandingPrograms,
   type ClaimedArrival,
   type ClaimedDueTask,
@@ -14,12 +15,13 @@ import {
   wakeWaitingStandingRuns,
   withTransaction,
 } from "@svc/db";
-import type { Occurrence } from "../decide/book.ts";
+import type { Occurrence } from "../decide/occurrence.ts";
 import type { Polled } from "../poll/polled.ts";
 import { createPoller, type Poller } from "../poll/poller.ts";
-import { type Decided, decideBatch, StaleBatchError } from "./batch.ts";
+import { type Decided, decideBatch } from "./batch.ts";
 import type { StandingContext } from "./context.ts";
 import { type Batch, emptyBatch } from "./due.ts";
+import { StaleBatchError } from "./load.ts";
 import { prepare } from "./prepare.ts";
 import { storeBatch } from "./store.ts";
 
@@ -58,8 +60,10 @@ export function createStandingEngine(context: StandingContext): StandingEngine {
     while (!stopped.signal.aborted) {
       pause = new AbortController();
       const { signal } = pause;
-      const isFull = (await look(context, poller)) || (await lookForEvents(context));
-      if (!isFull && !stopped.signal.aborted)
+      // Both each time: neither a herd of schedules nor a storm of events keeps the other waiting.
+      const hasDue = await look(context, poller);
+      const hasFound = (await lookForEvents(context)) || hasDue;
+      if (!hasFound && !stopped.signal.aborted)
         await clock.wait(limits.pollMs, AbortSignal.any([signal, stopped.signal]));
     }
   }
@@ -69,7 +73,8 @@ export function createStandingEngine(context: StandingContext): StandingEngine {
       await clock.wait(rearmMs, stopped.signal);
       if (stopped.signal.aborted) return;
       try {
-        const count = await armLostStandingPrograms(context.db, clock.now() - rearmMs, rearmMax);
+        const programs = await armLostStandingPrograms(context.db, clock.now() - rearmMs, rearmMax);
+        const count = programs + (await armLostBackfills(context.db, clock.now(), rearmMax));
         if (count > 0) observer.rearmed(count);
       } catch (error) {
         observer.failed("claim", error);
@@ -95,7 +100,10 @@ export function createStandingEngine(context: StandingContext): StandingEngine {
   };
 }
 
-/** One look for what is due; whether it found as much as it takes at once. */
+/**
+ * One look for what is due; whether it found anything, and so is to look again at once. Where two nodes look at one time one of them
+ * finds less than it takes: that less than a batch was found does not say that nothing is left.
+ */
 async function look(context: StandingContext, poller: Poller): Promise<boolean> {
   const { db, clock, limits, nodeId: owner, observer } = context;
   try {
@@ -103,15 +111,17 @@ async function look(context: StandingContext, poller: Poller): Promise<boolean> 
     const limit = limits.batchMax;
     const { tasks, replays } = await claimDueTasks(db, { owner, nowMs, leaseUntilMs: nowMs + limits.leaseMs, limit });
     if (replays.length > 0) context.takeReplays(replays);
-    if (tasks.length === 0) return false;
+    if (tasks.length === 0) return replays.length === limit;
     const cancels = tasks.filter(({ kind }) => kind === "cancel");
     await poller.take(tasks.filter(({ kind }) => kind === "poll"));
     await decideOrSplit(
       context,
-      tasks.filter(({ kind }) => kind !== "cancel" && kind !== "poll"),
+      tasks.filter(({ kind }) => kind !== "cancel" && kind !== "poll" && kind !== "backfill"),
     );
+    // Each looks through much: what is due by itself is not to wait for several of them.
+    for (const task of tasks) if (task.kind === "backfill") await decideOrSplit(context, [task]);
     for (const task of cancels) await cancelJob(context, task);
-    return tasks.length + replays.length === limit;
+    return true;
   } catch (error) {
     observer.failed("claim", error);
     return false;
@@ -139,7 +149,7 @@ async function decideOrSplit(context: StandingContext, tasks: readonly ClaimedDu
   }
 }
 
-/** One look for events that programs listen to; whether it found as many as it takes at once. */
+/** One look for events that programs listen to; whether it found any, as `look`. */
 async function lookForEvents(context: StandingContext): Promise<boolean> {
   const { db, clock, limits, nodeId: owner, observer } = context;
   try {
@@ -148,8 +158,8 @@ async function lookForEvents(context: StandingContext): Promise<boolean> {
     const arrivals = await claimStandingArrivals(db, { owner, nowMs, leaseUntilMs: nowMs + limits.leaseMs, limit });
     if (arrivals.length === 0) return false;
     await context.onFaultPoint?.("arrivals-claimed");
-    const isFull = await hearOrSplit(context, arrivals);
-    return isFull || arrivals.length === limit;
+    await hearOrSplit(context, arrivals);
+    return true;
   } catch (error) {
     observer.failed("claim", error);
     return false;
@@ -159,28 +169,21 @@ async function lookForEvents(context: StandingContext): Promise<boolean> {
 /** Attempts at an event after which its runs are refused. */
 const attemptsMax = 5;
 
-/**
- * What fails as a whole is tried event by event; one that fails again and again is refused, and keeps nobody from the
- * others. Answers whether a window of it is full, and so due at once.
- */
-async function hearOrSplit(context: StandingContext, arrivals: readonly ClaimedArrival[]): Promise<boolean> {
+/** What fails as a whole is tried event by event; one that fails again and again is refused, and keeps nobody from the others. */
+async function hearOrSplit(context: StandingContext, arrivals: readonly ClaimedArrival[]): Promise<void> {
   const [first] = arrivals;
-  if (first === undefined) return false;
+  if (first === undefined) return;
   const isRefused = arrivals.length === 1 && first.attempt > attemptsMax;
   try {
-    const decided = await decide(context, { ...emptyBatch, arrivals, isRefused });
-    const nowMs = context.clock.now();
-    return decided.some(({ book }) => (book.windows.closesAt ?? Number.POSITIVE_INFINITY) <= nowMs);
+    await decide(context, { ...emptyBatch, arrivals, isRefused });
   } catch (error) {
     if (arrivals.length > 1 && !isUnavailable(error)) {
-      let isDue = false;
-      for (const arrival of arrivals) isDue = (await hearOrSplit(context, [arrival])) || isDue;
-      return isDue;
+      for (const arrival of arrivals) await hearOrSplit(context, [arrival]);
+      return;
     }
     context.observer.failed("decide", error);
     const attempt = Math.max(...arrivals.map((arrival) => arrival.attempt));
     await release(context, arrivals, Math.min(retryMaxMs, retryMinMs * 2 ** Math.min(attempt - 1, 10)));
-    return false;
   }
 }
 
@@ -231,9 +234,14 @@ function tell({ observer, clock }: StandingContext, decided: readonly Decided[])
   for (const { program, book } of decided) {
     const { id: programId, projectId } = program;
     const made = [...book.newRuns, ...book.closed.values()];
-    for (const { id: runId, version, kind, state, reason, count, jobId, fireAt } of made) {
+    for (const { id: runId, version, kind, state, reason, count, jobId, fireAt, backfillId } of made) {
       const of = { runId, programId, projectId, version, kind, state, reason, count };
-      observer.decided({ ...of, jobId: jobId ?? undefined, lagMs: nowMs - fireAt });
+      observer.decided({
+        ...of,
+        jobId: jobId ?? undefined,
+        backfillId: backfillId ?? undefined,
+        lagMs: nowMs - fireAt,
+      });
     }
     if (book.state === "paused" && program.state !== "paused") observer.paused(programId, book.pauseReason);
   }

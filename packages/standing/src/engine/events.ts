@@ -8,10 +8,7 @@ import {
   type StandingProgramRecord,
   type StandingRunReason,
 } from "@svc/db";
-import type { Candidate, Prepared } from "./due.ts";
-
-/** An event for a program. `skipped`: why it is left out whatever it is; its program listens no more. */
-export type HeardEvent = { readonly candidate: Candidate; readonly skipped: StandingRunReason | undefined };
+import type { HeardEvent, Prepared } from "./due.ts";
 
 /** The events of a batch that are still this node's, by the programs that listened to them. These are locked by now. */
 export async function hearEvents(
@@ -40,7 +37,9 @@ export async function hearEvents(
     const program = byId.get(listener.programId);
     if (program === undefined) continue;
     const skipped = whySkipped(program, listeners.get(keyOf(listener)) ?? listener);
-    all.set(program.id, [...(all.get(program.id) ?? []), { candidate, skipped }]);
+    const own = all.get(program.id);
+    if (own === undefined) all.set(program.id, [{ candidate, skipped }]);
+    else own.push({ candidate, skipped });
   }
   return { heard, eventsOf: (id) => all.get(id) ?? [] };
 }

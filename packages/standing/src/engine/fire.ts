@@ -1,5 +1,5 @@
 import type { StandingProgramRecord } from "@svc/db";
-import type { Occurrence } from "../decide/book.ts";
+import type { Occurrence } from "../decide/occurrence.ts";
 import { type CaughtUp, catchUp } from "../schedule/catch-up.ts";
 import { fireTimeOf } from "../schedule/due.ts";
 import { jitterOf } from "../schedule/jitter.ts";

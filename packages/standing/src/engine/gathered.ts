@@ -1,8 +1,9 @@
 import type { StandingProgramId } from "@svc/core";
-import { type Executor, readSeenKeys, readStandingWindows, type StandingProgramRecord, type WindowKey } from "@svc/db";
+import { type Executor, readSeenKeys, readStandingWindows, type WindowKey } from "@svc/db";
 import type { BookFacts } from "../decide/book.ts";
-import { givenOf, keyOf } from "../decide/given.ts";
-import type { Candidate } from "./due.ts";
+import { keyOf } from "../decide/given.ts";
+import { givenOfOccurrence } from "../decide/occurrence.ts";
+import { type Candidate, candidatesOf, type ProgramDue } from "./due.ts";
 
 /** What a book is told of keys: those that were seen, and windows that are open. */
 export type Gathered = Pick<BookFacts, "seenKeys" | "windows">;
@@ -10,10 +11,11 @@ export type Gathered = Pick<BookFacts, "seenKeys" | "windows">;
 /** Reads, of the keys that what is due has, which were seen and which have a window. */
 export async function readGathered(
   tx: Executor,
-  due: readonly Pick<StandingProgramRecord, "id">[],
-  dueOf: (id: StandingProgramId) => readonly Candidate[],
+  dues: readonly ProgramDue[],
 ): Promise<(id: StandingProgramId) => Gathered> {
-  const keys = due.flatMap(({ id }) => dueOf(id).map((candidate) => ({ programId: id, ...keysOf(candidate) })));
+  const keys = dues.flatMap((due) =>
+    candidatesOf(due).map((candidate) => ({ programId: due.program.id, ...keysOf(candidate) })),
+  );
   const seen = distinct(
     keys.flatMap(({ programId, dedupe }) => (dedupe === undefined ? [] : [{ programId, lane: dedupe }])),
   );
@@ -24,17 +26,18 @@ export async function readGathered(
     tx,
     seen.map(({ programId, lane: key }) => ({ programId, key })),
   );
-  const windows = await readStandingWindows(tx, collecting);
+  const windows = Map.groupBy(await readStandingWindows(tx, collecting), ({ programId }) => programId);
+  const seenOf = Map.groupBy(seenKeys, ({ programId }) => programId);
   return (id) => ({
-    seenKeys: new Map(seenKeys.flatMap(({ programId, key, until }) => (programId === id ? [[key, until]] : []))),
-    windows: windows.filter(({ programId }) => programId === id),
+    seenKeys: new Map((seenOf.get(id) ?? []).map(({ key, until }) => [key, until])),
+    windows: windows.get(id) ?? [],
   });
 }
 
-function keysOf({ occurrence, version: { definition } }: Candidate): { dedupe?: string; collect?: string } {
-  const { dedupe, collect, timeZone } = definition;
+function keysOf({ occurrence, version }: Candidate): { dedupe?: string; collect?: string } {
+  const { dedupe, collect } = version.definition;
   if (occurrence.kind === "hand" || (dedupe === undefined && collect === undefined)) return {};
-  const given = givenOf({ ...occurrence, previousAt: occurrence.previousAt ?? null }, timeZone);
+  const given = givenOfOccurrence(occurrence, version);
   const seen = dedupe && keyOf(dedupe.key, given);
   const window = collect && occurrence.event && keyOf(collect.key, given);
   return {

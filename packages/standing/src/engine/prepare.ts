@@ -12,9 +12,10 @@ import {
   type StandingProgramRecord,
   type StandingRunRecord,
 } from "@svc/db";
-import type { ClosingWindow, Occurrence } from "../decide/book.ts";
+import { prepareBackfills } from "../backfill/prepare.ts";
 import { eventOf, givenOfEvents, occurrenceOfEvent } from "../decide/event.ts";
 import { givenOf } from "../decide/given.ts";
+import type { ClosingWindow, Occurrence } from "../decide/occurrence.ts";
 import { bounds } from "../definition/forms.ts";
 import { preparePolls } from "../poll/prepare.ts";
 import type { LoadedVersion } from "../versions.ts";
@@ -40,13 +41,19 @@ export async function prepare(context: StandingContext, batch: Batch): Promise<P
   const { events, left } = await prepareEvents(context, batch, workOf);
   const heard = events.flatMap(({ candidates }) => candidates);
   const dueByEvent = new Set(heard.map(({ listener }) => listener.programId).filter((id) => !fires.has(id)));
-  const called = batch.calls.map(({ programId }) => programId).filter((id) => !fires.has(id));
+  const filled = batch.tasks.filter(({ kind }) => kind === "backfill").map(({ ownerId }) => ownerId);
+  const named = [...batch.calls.map(({ programId }) => programId), ...filled];
+  const called = named.filter((id) => !fires.has(id));
   const others = await readStandingPrograms(context.db, [...new Set([...dueByEvent, ...called])]);
   await findDrifts(context, others, drifts);
   const polls = await preparePolls(batch, ({ loaded, atMs, task: { projectId } }, rows) => {
     return filterRows(context, loaded, { atMs, rows }, workOf(projectId));
   });
-  return { fires, drifts, windows, polls, events, left };
+  const backfills = await prepareBackfills(context, batch.tasks, {
+    workOf,
+    ask: (version, occurrence, work) => filter(context, version, occurrence, work),
+  });
+  return { fires, drifts, windows, polls, backfills, events, left };
 }
 
 type WorkOf = (projectId: ProjectId) => Work;
@@ -59,6 +66,9 @@ async function findDrifts(
 ): Promise<StandingProgramId[]> {
   const names = programs.map(({ id: programId, projectId, version }) => ({ programId, projectId, version }));
   const versionOf = await context.versions.get(context.db, names);
+  await context.starter.lookForDrift(
+    names.map((name) => ({ projectId: name.projectId, digest: versionOf(name).record.programDigest })),
+  );
   const moved: StandingProgramId[] = [];
   for (const [index, program] of programs.entries()) {
     const name = names[index];

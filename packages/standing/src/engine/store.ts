@@ -14,17 +14,20 @@ import {
   insertStandingRunEvents,
   insertStandingRuns,
   mergeSkippedStandingRuns,
+  moveBackfill,
   moveDueTasks,
   type NewDueTask,
   type NewJob,
   type NewStandingRun,
   nextStandingCloses,
   putDueTasks,
-  readStandingLanes,
+  readStandingWakes,
+  renameSourceRuns,
   writeSeenKeys,
   writeStandingRates,
 } from "@svc/db";
-import { dayOf, type StartedRun } from "../decide/book.ts";
+import { dayOf } from "../decide/book.ts";
+import type { StartedRun } from "../decide/occurrence.ts";
 import { windowChangeOf } from "../decide/windows.ts";
 import { storePoll } from "../poll/store.ts";
 import { stopListening } from "../programs/listen.ts";
@@ -46,6 +49,11 @@ export async function storeBatch(
   await storeJobs(context, tx, decided);
   const newRuns = await withoutMerged(tx, decided);
   await storeWindows(tx, decided);
+  const stepped = decided.flatMap(({ backfill }) => backfill ?? []);
+  await renameSourceRuns(
+    tx,
+    stepped.flatMap(({ renamed }) => renamed),
+  );
   await insertStandingRuns(tx, newRuns);
   await changeStandingRuns(
     tx,
@@ -84,6 +92,7 @@ export async function storeBatch(
     if (isPausedNow) await stopListening(tx, program, { reason: "paused", nowMs });
   }
   await deleteStandingArrivals(tx, heard);
+  for (const { move } of stepped) await moveBackfill(tx, move);
   for (const { polled } of decided) if (polled !== undefined) await storePoll(tx, polled);
   await settleTasks(tx, { decided, held }, nowMs);
 }
@@ -214,6 +223,7 @@ async function settleTasks(
       poll: of?.polled?.nextAt,
       close: closes.get(task.ownerId),
       admit: wakes.get(task.ownerId),
+      backfill: of?.backfill?.dueAt,
     };
     const dueAt = times[task.kind];
     if (isStill || dueAt === null || dueAt === undefined) ended.push(task);
@@ -233,20 +243,16 @@ async function wakeTimesOf(tx: Executor, decided: readonly Decided[], nowMs: num
   const admitted = decided.filter(({ isAdmitted, book }) => isAdmitted && book.state !== "paused");
   const times = new Map<string, number>();
   if (admitted.length === 0) return times;
-  const lanes = Map.groupBy(
-    await readStandingLanes(
-      tx,
-      admitted.map(({ program }) => program.id),
-    ),
-    ({ programId }) => programId,
-  );
+  const ids = admitted.map(({ program }) => program.id);
+  const wakes = new Map((await readStandingWakes(tx, ids, nowMs)).map((one) => [one.programId, one]));
   for (const { program, version, hasMore } of admitted) {
     const { queueForMs } = version.definition.overlap;
-    const all = (lanes.get(program.id) ?? []).flatMap(({ notBefore, oldestDecidedAt }) => [
-      ...(notBefore === null ? [] : [Math.max(notBefore, nowMs + lookAgainMs)]),
-      ...(notBefore === null || notBefore <= nowMs ? [] : [notBefore]),
+    const { nextNotBefore = null, hasReady = false, oldestDecidedAt = null } = wakes.get(program.id) ?? {};
+    const all = [
+      ...(nextNotBefore === null ? [] : [nextNotBefore]),
+      ...(hasReady ? [nowMs + lookAgainMs] : []),
       ...(oldestDecidedAt === null ? [] : [Math.max(oldestDecidedAt + queueForMs + 1, nowMs + lookAgainMs)]),
-    ]);
+    ];
     if (hasMore) all.push(nowMs);
     if (all.length > 0) times.set(program.id, Math.min(...all));
   }

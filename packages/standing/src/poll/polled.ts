@@ -25,8 +25,8 @@ export type Polled = {
   readonly record: StandingPollRecord;
   /** Failed polls in a row before it, and with it. */
   readonly failures: { readonly before: number; readonly now: number };
-  /** The key whose jobs its runs are is gone: nothing was read. */
-  readonly isKeyGone: boolean;
+  /** Why the program pauses: its key is gone, or its tools have changed. Nothing was read then, so that nothing is lost to it. */
+  readonly hold: { readonly reason: "key_revoked" | "drift"; readonly detail: string } | undefined;
 };
 
 /** A row as runs are given it. */

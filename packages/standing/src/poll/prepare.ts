@@ -1,6 +1,6 @@
 import type { JsonObject, StandingProgramId } from "@svc/core";
 import type { StandingProgramRecord } from "@svc/db";
-import type { Occurrence } from "../decide/book.ts";
+import type { Occurrence } from "../decide/occurrence.ts";
 import type { Batch, Candidate, Filtered, Prepared, PreparedPoll } from "../engine/due.ts";
 import { givenOfRows, type Polled } from "./polled.ts";
 import type { FoundRow } from "./walk.ts";

@@ -1,5 +1,6 @@
 import { createHash } from "node:crypto";
 import type { Action } from "@svc/catalog";
+import type { StandingProgramId } from "@svc/core";
 import {
   type ClaimedDueTask,
   findStandingSeen,
@@ -11,6 +12,7 @@ import {
 } from "@svc/db";
 import { canonicalHash } from "@svc/program";
 import type { StandingContext } from "../engine/context.ts";
+import { lookAtDrift } from "../engine/drift.ts";
 import type { LoadedVersion } from "../versions.ts";
 import { foundBy, type Poll, walkSpecOf } from "./definition.ts";
 import type { Polled } from "./polled.ts";
@@ -48,12 +50,11 @@ export async function runPoll(
   task: ClaimedDueTask,
   signal: AbortSignal,
 ): Promise<Polled | undefined> {
-  const { db, versions, views, clock, limits } = context;
-  const [program] = await readStandingPrograms(db, [task.ownerId]);
-  if (program === undefined || program.deletedAt !== null || program.state !== "active") return undefined;
+  const { db, views, clock, limits } = context;
+  const found = await findPolling(context, task.ownerId);
+  if (found === undefined) return undefined;
+  const { program, version, drifted } = found;
   const { id: programId, projectId } = program;
-  const name = { programId, projectId, version: program.version };
-  const version = (await versions.get(db, [name]))(name);
   const { source } = version.definition;
   if (source.kind !== "poll") return undefined;
   const { poll } = source;
@@ -64,7 +65,11 @@ export async function runPoll(
   const standing = standingOf(context, (await readStandingPolls(db, [programId])).get(programId), poll, action);
   const of = { task, program, version, poll, atMs, standing };
   if (!(await findUsableKeys(db, [keyId], atMs)).has(keyId)) {
-    return { ...polledOf(context, of, failed("key_revoked", "the key is gone")), isKeyGone: true };
+    const detail = `${keyId}, whose jobs its runs are, was revoked or has expired`;
+    return { ...polledOf(context, of, failed("key_revoked", detail)), hold: { reason: "key_revoked", detail } };
+  }
+  if (drifted !== undefined) {
+    return { ...polledOf(context, of, failed("drift", drifted)), hold: { reason: "drift", detail: drifted } };
   }
   const spec = action && walkSpecOf(poll, action);
   if (spec === undefined || action === undefined) {
@@ -81,6 +86,22 @@ export async function runPoll(
     },
   );
   return polledOf(context, { ...of, spec }, walked);
+}
+
+/** The program that is to be polled for, of a version that follows its tools; `drifted` is why it cannot, and is to pause. */
+async function findPolling(
+  context: StandingContext,
+  programId: StandingProgramId,
+): Promise<{ program: StandingProgramRecord; version: LoadedVersion; drifted: string | undefined } | undefined> {
+  const { db, versions } = context;
+  const [program] = await readStandingPrograms(db, [programId]);
+  if (program === undefined || program.deletedAt !== null || program.state !== "active") return undefined;
+  const name = { programId, projectId: program.projectId, version: program.version };
+  const version = (await versions.get(db, [name]))(name);
+  const drift = await lookAtDrift(context, program, version);
+  // Its next version stands by now.
+  if (drift === "moved") return findPolling(context, programId);
+  return { program, version, drifted: drift === "none" ? undefined : drift.detail };
 }
 
 function failed(code: string, message: string): Walked {
@@ -126,7 +147,7 @@ function polledOf(context: StandingContext, of: Of, walked: Walked): Polled {
   const { record: before, generation, identity } = standing;
   const failures = failuresOf(before?.failuresInRow ?? 0, walked);
   const shared = {
-    ...{ task, programId: program.id, loaded: version, per: poll.per, atMs, failures, isKeyGone: false },
+    ...{ task, programId: program.id, loaded: version, per: poll.per, atMs, failures, hold: undefined },
     isTrimmed: spec !== undefined && spec.cursor.kind !== "seen",
   };
   const state = walked.kind === "read" ? walked.state : standing.state;

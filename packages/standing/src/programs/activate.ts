@@ -1,4 +1,5 @@
 import {
+  armBackfill,
   clearDueTasks,
   type Executor,
   type NewDueTask,
@@ -77,4 +78,5 @@ export async function arm(
     ...(dueAt === null ? [] : [{ ...task, kind: taskKindOf(source), dueAt }]),
   ];
   await putDueTasks(tx, tasks);
+  if (admits) await armBackfill(tx, ownerId, nowMs);
 }

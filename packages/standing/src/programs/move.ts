@@ -1,7 +1,9 @@
 import type { ProjectPrincipal } from "@svc/core";
 import {
+  cancelBackfill,
   clearDueTasks,
   type Executor,
+  findRunningBackfill,
   findUsableKeys,
   loadStandingVersions,
   lockStandingPrograms,
@@ -40,7 +42,7 @@ export function pauseProgram(
       pauseDetail: "",
       updatedAt: nowMs,
     });
-    await clearDueTasks(tx, id, ["fire", "poll", "admit", "close"]);
+    await clearDueTasks(tx, id, ["fire", "poll", "admit", "close", "backfill"]);
     if (isListening(program)) await stopListening(tx, program, { reason: "paused", nowMs });
   });
 }
@@ -147,8 +149,10 @@ export function deleteProgram(
     const program = await locked(tx, id);
     if (cancelsRunning) await cancelJobs(tx, program, nowMs);
     await standingRunsForProject(tx, program.projectId).skipOpen(id, "deleted", nowMs);
-    await clearDueTasks(tx, id, ["fire", "poll", "admit", "close"]);
+    await clearDueTasks(tx, id, ["fire", "poll", "admit", "close", "backfill"]);
     await supersede(tx, program, nowMs);
+    const backfill = await findRunningBackfill(tx, id);
+    if (backfill !== undefined) await cancelBackfill(tx, backfill, { reason: "deleted", nowMs });
     if (isListening(program)) await stopListening(tx, program, { reason: "deleted", nowMs });
     await standingProgramsForProject(tx, program.projectId).change(id, {
       pendingVersion: 0,

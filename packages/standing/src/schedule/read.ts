@@ -9,7 +9,8 @@ export type ScheduleReading = {
   readonly reader: ShapeReader;
   readonly faults: DefinitionFaults;
   readonly timeZone: string;
-  readonly nowMs: number;
+  /** Undefined for one that is stored: it was checked when it was made, and a search for times takes milliseconds. */
+  readonly nowMs: number | undefined;
 };
 
 /** Occurrences that are looked at for the shortest gap. */
@@ -33,7 +34,7 @@ export async function readSchedule(node: Node, reading: ScheduleReading): Promis
   const catchUp = readCatchUp(fields.at("catchUp"), reader);
   if (timing === undefined || faults.count > before) return undefined;
   const schedule = { timing, timeZone, startAt, endAt, jitterMs, catchUp };
-  await checkOccurrences(schedule, node, { ...reading, nowMs });
+  if (nowMs !== undefined) await checkOccurrences(schedule, node, { faults, nowMs });
   return faults.count > before ? undefined : schedule;
 }
 
@@ -58,9 +59,9 @@ function readTiming(kind: string | undefined, node: Node, reading: ScheduleReadi
   }
 }
 
-function readExpression(node: Node, { reader, faults, timeZone }: ScheduleReading): string | undefined {
+function readExpression(node: Node, { reader, faults, timeZone, nowMs }: ScheduleReading): string | undefined {
   const text = reader.text(node, { max: 200 });
-  if (text === undefined) return undefined;
+  if (text === undefined || nowMs === undefined) return text;
   try {
     occurrencesOf({ ...anySchedule, timing: { kind: "cron", expressions: [text] }, timeZone });
     return text;
@@ -105,7 +106,11 @@ function readCatchUp(node: Node, reader: ShapeReader): Schedule["catchUp"] {
 }
 
 /** That something is ever due, and that no occurrence waits for the next one. */
-async function checkOccurrences(schedule: Schedule, { path }: Node, { faults, nowMs }: ScheduleReading): Promise<void> {
+async function checkOccurrences(
+  schedule: Schedule,
+  { path }: Node,
+  { faults, nowMs }: { readonly faults: DefinitionFaults; readonly nowMs: number },
+): Promise<void> {
   const { jitterMs } = schedule;
   const next = occurrencesOf(schedule);
   let at = next(nowMs);

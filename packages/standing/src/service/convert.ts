@@ -3,7 +3,6 @@ import { timestampFromMs } from "@bufbuild/protobuf/wkt";
 import type { EventId } from "@svc/core";
 import type {
   NewStandingRun,
-  StandingLane,
   StandingPollRecord,
   StandingProgramRecord,
   StandingRunReason,
@@ -78,6 +77,7 @@ const reasons: Readonly<Record<StandingRunReason, true>> = {
   duplicate: true,
   filter_error: true,
   start_failed: true,
+  cancelled: true,
 };
 
 /** A reason of a list's filter; undefined for a text that is none. */
@@ -96,14 +96,14 @@ export type ProgramParts = {
   readonly lastRun: StandingRunRecord | undefined;
   /** Undefined before its first poll. */
   readonly poll: StandingPollRecord | undefined;
-  readonly lanes: readonly Pick<StandingLane, "started" | "queued">[];
+  /** Runs that wait, and those under way. */
+  readonly open: { readonly queued: number; readonly started: number };
   readonly usedToday: Pick<StandingUsage, "day" | "runs" | "toolCalls" | "writes">;
 };
 
 /** A standing program as callers read it. */
 export function toProgram(parts: ProgramParts): StandingProgram {
-  const { program, version, definitionJson, nextTimes, lastRun, lanes, usedToday, poll } = parts;
-  const sum = (name: "started" | "queued") => lanes.reduce((total, lane) => total + lane[name], 0);
+  const { program, version, definitionJson, nextTimes, lastRun, open, usedToday, poll } = parts;
   return create(StandingProgramSchema, {
     id: program.id,
     slug: program.slug,
@@ -127,8 +127,8 @@ export function toProgram(parts: ProgramParts): StandingProgram {
       seen: BigInt(program.seen),
       filtered: BigInt(program.filtered),
       failuresInRow: program.failuresInRow,
-      queued: sum("queued"),
-      underWay: sum("started"),
+      queued: open.queued,
+      underWay: open.started,
     },
     usedToday: {
       day: usedToday.day,
@@ -187,12 +187,18 @@ export function toRun(run: StandingRunRecord | NewStandingRun, eventIds: readonl
     reason: run.reason,
     detail: run.detail,
     count: run.count,
-    eventIds: run.kind === "event" && eventIds.length === 0 ? [run.sourceKey.slice("e:".length)] : [...eventIds],
+    eventIds: run.kind === "event" && eventIds.length === 0 ? eventIdsOf(run) : [...eventIds],
     missed: run.missed,
     rowCount: run.rowCount ?? 0,
     key: run.lane,
     jobId: run.jobId ?? "",
     jobStatus: run.jobStatus,
     blockingJobId: run.blockingJobId ?? "",
+    backfillId: run.backfillId ?? "",
   });
+}
+
+/** The event that a run is of, by the name of its occurrence: also where a backfill made it another time. */
+function eventIdsOf({ sourceKey }: Pick<StandingRunRecord, "sourceKey">): string[] {
+  return [sourceKey.slice(sourceKey.lastIndexOf("e:") + "e:".length)];
 }

@@ -25,7 +25,15 @@ import type { StandingServiceContext } from "./context.ts";
 import { stateOfFilter, toVersion } from "./convert.ts";
 import { findProgram, readPrograms } from "./read.ts";
 
-type Methods = Omit<ServiceImpl<typeof StandingService>, "runStandingProgram" | "listStandingRuns" | "getStandingRun">;
+type Methods = Omit<
+  ServiceImpl<typeof StandingService>,
+  | "runStandingProgram"
+  | "listStandingRuns"
+  | "getStandingRun"
+  | "backfillStandingProgram"
+  | "getBackfill"
+  | "cancelBackfill"
+>;
 
 const versionsShown = 50;
 const previewDefault = 10;

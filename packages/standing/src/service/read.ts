@@ -1,9 +1,9 @@
 import { type JsonObject, type ProjectId, parseExactJson, parseId, type Sealer } from "@svc/core";
 import {
+  countOpenStandingRuns,
   type Executor,
   loadStandingVersions,
   readLastStandingRuns,
-  readStandingLanes,
   readStandingPolls,
   readStandingUsage,
   type StandingProgramRecord,
@@ -52,12 +52,13 @@ export async function readPrograms(
     return { programId: name.programId, day: dayOf(nowMs, versionOf(name).definition.timeZone) };
   });
   const polled = programs.filter(({ sourceKind }) => sourceKind === "poll").map(({ id }) => id);
-  const [lanes, lastRuns, usage, polls] = await Promise.all([
-    readStandingLanes(db, ids),
+  const [open, lastRuns, used, polls] = await Promise.all([
+    countOpenStandingRuns(db, ids),
     readLastStandingRuns(db, ids),
     readStandingUsage(db, days),
     readStandingPolls(db, polled),
   ]);
+  const usage = new Map(used.map((one) => [one.programId, one]));
   const shown: StandingProgram[] = [];
   for (const [index, program] of programs.entries()) {
     const version = versionOf({ programId: program.id, projectId: program.projectId, version: program.version });
@@ -70,8 +71,8 @@ export async function readPrograms(
         nextTimes: nextTimesOf(program, version),
         lastRun: lastRuns.get(program.id),
         poll: polls.get(program.id),
-        lanes: lanes.filter(({ programId }) => programId === program.id),
-        usedToday: usage.find(({ programId }) => programId === program.id) ?? { day, runs: 0, toolCalls: 0, writes: 0 },
+        open: open.get(program.id) ?? { queued: 0, started: 0 },
+        usedToday: usage.get(program.id) ?? { day, runs: 0, toolCalls: 0, writes: 0 },
       }),
     );
   }

@@ -7,8 +7,8 @@ import type { PreparedCall } from "./prepared-call.ts";
 /** The end of a call that was executed, for its caller to commit. */
 export type UnrecordedEnd = {
   /**
-   * Its row in the ledger as it is to be. It holds no idempotency key any more: with it is committed what the caller made of the answer,
-   * and nobody asks again.
+   * Its row in the ledger as it is to be. No answer is kept for its idempotency key: with it is committed what the caller made of the
+   * answer, and nobody asks again.
    */
   readonly record: CallRecord;
   /** Whether its row is there from its beginning, and lacks its end alone. */

@@ -1,3 +1,4 @@
+import { firstUuidAt } from "@svc/core";
 import { createTestDatabase } from "@svc/testing/database";
 import { until } from "@svc/testing/until";
 import { afterAll, beforeEach, expect, test } from "vitest";
@@ -6,7 +7,11 @@ import { addProject, createTestNode, type TestNode } from "./test-node.ts";
 
 const { db, drop } = await createTestDatabase();
 afterAll(drop);
-beforeEach(() => db.sql`truncate tool_calls`);
+beforeEach(async () => {
+  await db.sql`truncate tool_calls`;
+  // Each test begins at the same time.
+  await db.sql`update ledger_state set settled_before = ${firstUuidAt(0)}`;
+});
 
 const day = 86_400_000;
 

@@ -13,8 +13,8 @@ export type CallSweepOptions = {
 
 /** Far beyond a call's deadline of 30 s: its node is gone. */
 const runningMaxMs = 600_000;
-/** Calls that one statement ends. */
-const doubtMax = 1_000;
+/** Calls that one statement looks at: some 2 ms. */
+const lookMax = 5_000;
 
 /** Every minute, calls past their retention; before that it ends those whose node is gone. */
 export function callSweep({ db, callRetentionMs, batchMax = 500 }: CallSweepOptions): Sweep {
@@ -22,7 +22,8 @@ export function callSweep({ db, callRetentionMs, batchMax = 500 }: CallSweepOpti
     what: "calls",
     everyMs: 60_000,
     async *round(nowMs) {
-      yield* batches(doubtMax, () => doubtRunningToolCalls(db, nowMs - runningMaxMs, nodeLost));
+      const lost = { beforeMs: nowMs - runningMaxMs, message: nodeLost, limit: lookMax };
+      yield* batches(lookMax, async () => (await doubtRunningToolCalls(db, lost)).looked);
       const beforeMs = nowMs - Math.max(callRetentionMs, keyLifeMs);
       yield* batches(batchMax, () => sweepToolCalls(db, beforeMs, batchMax));
     },

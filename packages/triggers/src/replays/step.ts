@@ -1,4 +1,4 @@
-import { type Clock, createId } from "@svc/core";
+import { type Allowance, allowanceOf, type Clock, createId } from "@svc/core";
 import {
   type ClaimedReplay,
   countReplayMatches,
@@ -19,7 +19,7 @@ import {
   withTransaction,
 } from "@svc/db";
 import type { ReplayStep } from "./observer.ts";
-import { type Allowance, allowanceOf, stepMs } from "./pace.ts";
+import { stepMs } from "./pace.ts";
 import { type Hindrance, pendingMaxOf, planStep } from "./plan.ts";
 
 /** Where tests stop a step or end the process. */

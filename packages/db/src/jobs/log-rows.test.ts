@@ -1,0 +1,86 @@
+import { createId } from "@svc/core";
+import { createTestDatabase } from "@svc/testing/database";
+import { newJobDocuments } from "@svc/testing/job-documents";
+import { afterAll, expect, test } from "vitest";
+import { addProject, nowMs } from "../test-rows.ts";
+import { appendJobEvents } from "./append-events.ts";
+import { insertJobs } from "./insert.ts";
+import { logRowsOf } from "./log-rows.ts";
+import type { NewJobEvent } from "./record.ts";
+import { jobsForProject } from "./repo.ts";
+
+const { db, drop } = await createTestDatabase();
+afterAll(drop);
+
+const entry = (type: string, part: Partial<NewJobEvent> = {}): NewJobEvent => ({
+  type,
+  stepId: "s",
+  payload: '{"text":"a\\tb\\n\\"c\\" ü"}',
+  principalChain: null,
+  ...part,
+});
+
+/** A job whose log begins with these entries, and what reads it. */
+async function jobWith(...events: readonly NewJobEvent[]) {
+  const projectId = await addProject(db);
+  const id = createId("job", nowMs);
+  const digest = Buffer.alloc(32, 1);
+  const job = {
+    ...newJobDocuments,
+    id,
+    projectId,
+    status: "queued" as const,
+    mode: "live" as const,
+    programDigest: digest,
+    keyId: createId("key", nowMs),
+    principalChain: ["key:k"],
+    contentDigest: digest,
+    createdAt: nowMs,
+    updatedAt: nowMs,
+  };
+  const program = { projectId, digest, program: "{}", sealedProgram: null, programHash: "h", pins: "{}" };
+  await insertJobs(db, program, [{ job, events, tasks: [] }], nowMs);
+  const jobs = jobsForProject(db, projectId);
+  return { id, list: (afterSeq: number, limit = 100) => jobs.listEvents(id, { afterSeq, limit }) };
+}
+
+test("what is written together shares a row, and is read entry by entry, from any place and in any number", async () => {
+  const log = await jobWith(entry("a"), entry("b", { stepId: "", principalChain: ["key:x", "clock"] }), entry("c"));
+  await appendJobEvents(db, log.id, [entry("d"), entry("e")], nowMs + 5);
+  await appendJobEvents(db, log.id, [entry("f")], nowMs + 6);
+  const [{ rows } = { rows: 0 }] = await db.sql<{ rows: number }[]>`select count(*)::int4 as rows from job_events`;
+  expect(rows).toBe(3);
+  const all = await log.list(0);
+  expect(all.map(({ type, seq }) => [type, seq])).toEqual([..."abcdef"].map((type, index) => [type, index + 1]));
+  expect(all[1]).toEqual({
+    jobId: log.id,
+    seq: 2,
+    at: nowMs,
+    type: "b",
+    stepId: "",
+    payload: '{"text":"a\\tb\\n\\"c\\" ü"}',
+    principalChain: ["key:x", "clock"],
+  });
+  expect(all[2]?.principalChain).toEqual(["key:k"]);
+  expect(all[4]?.at).toBe(nowMs + 5);
+  for (let after = 0; after <= 7; after++) {
+    for (const limit of [1, 2, 3, 100]) {
+      expect(await log.list(after, limit), `${limit} after ${after}`).toEqual(all.slice(after, after + limit));
+    }
+  }
+});
+
+test("a row stays small, and one entry of any size is a row", () => {
+  const long = "x".repeat(1_000);
+  const rows = logRowsOf([entry("a", { payload: long }), entry("b", { payload: long }), entry("c"), entry("d")]);
+  expect(rows.map(({ seq, type, following }) => [seq, type, following?.map((one) => one.type)])).toEqual([
+    [1, "a", undefined],
+    [2, "b", ["c", "d"]],
+  ]);
+  expect(logRowsOf([])).toEqual([]);
+});
+
+test("what the store searches a log for begins a row", () => {
+  const rows = logRowsOf([entry("a"), entry("ask-delivery-changed"), entry("b"), entry("ask-delivery-changed")]);
+  expect(rows.map(({ seq }) => seq)).toEqual([1, 2, 4]);
+});

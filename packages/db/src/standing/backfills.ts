@@ -1,0 +1,258 @@
+import { type BackfillId, type EventId, idOfUuid, type ProjectId, type StandingProgramId, uuidOfId } from "@svc/core";
+import { and, eq, isNull } from "drizzle-orm";
+import type { Executor } from "../connect.ts";
+import { standingBackfills, standingRuns } from "../schema/standing.ts";
+import type { BackfillReason } from "../schema/words.ts";
+import { arrayLiteral } from "../sql/array-literal.ts";
+import { fieldsOf, type Row } from "../sql/codec.ts";
+import { compose, query } from "../sql/compose.ts";
+import { rows } from "../sql/parts.ts";
+import { type RawRow, selectList } from "../sql/select-list.ts";
+import { statement } from "../sql/statement.ts";
+import { putDueTasks } from "./settle-tasks.ts";
+import type { NewDueTask } from "./task.ts";
+
+/** A backfill as its row holds it. */
+export type BackfillRecord = Readonly<Row<typeof standingBackfills>>;
+
+/** Stores a backfill of a locked program of which none is under way; `isRunning`: with the task that stands for it. */
+export async function addBackfill(tx: Executor, backfill: BackfillRecord): Promise<void> {
+  await tx.orm.insert(standingBackfills).values(backfill);
+  if (backfill.endedAt === null) await putDueTasks(tx, [taskOf(backfill, backfill.createdAt)]);
+}
+
+/** A backfill of a project. */
+export async function findBackfill(
+  db: Executor,
+  projectId: ProjectId,
+  id: BackfillId,
+): Promise<BackfillRecord | undefined> {
+  const [row] = await db.orm
+    .select()
+    .from(standingBackfills)
+    .where(and(eq(standingBackfills.projectId, projectId), eq(standingBackfills.id, id)));
+  return row;
+}
+
+/** The backfill of a program that has not ended. */
+export async function findRunningBackfill(
+  db: Executor,
+  programId: StandingProgramId,
+): Promise<BackfillRecord | undefined> {
+  const [row] = await db.orm
+    .select()
+    .from(standingBackfills)
+    .where(and(eq(standingBackfills.programId, programId), isNull(standingBackfills.endedAt)));
+  return row;
+}
+
+/** What a step changes of a backfill. */
+export type BackfillMove = Partial<
+  Pick<
+    BackfillRecord,
+    "state" | "reason" | "started" | "skipped" | "passed" | "positionAt" | "positionEventId" | "pacedAt" | "endedAt"
+  >
+> &
+  Pick<BackfillRecord, "id" | "updatedAt">;
+
+/** Writes how far a backfill of a locked program came. */
+export async function moveBackfill(tx: Executor, { id, ...moved }: BackfillMove): Promise<void> {
+  await tx.orm.update(standingBackfills).set(moved).where(eq(standingBackfills.id, id));
+}
+
+/** Has the backfill of a locked program go on that has not ended, where there is one. */
+export async function armBackfill(tx: Executor, programId: StandingProgramId, nowMs: number): Promise<void> {
+  const running = await findRunningBackfill(tx, programId);
+  if (running !== undefined) await putDueTasks(tx, [taskOf(running, nowMs)]);
+}
+
+/** Ends a backfill of a locked program before its time, and leaves out the runs of it that wait; answers how many. */
+export async function cancelBackfill(
+  tx: Executor,
+  { id, programId }: Pick<BackfillRecord, "id" | "programId">,
+  { reason, nowMs }: { readonly reason: BackfillReason; readonly nowMs: number },
+): Promise<number> {
+  const skipped = await skipQueued(tx, [uuidOfId(programId), uuidOfId(id), new Date(nowMs).toISOString()]);
+  await moveBackfill(tx, { id, state: "cancelled", reason, endedAt: nowMs, updatedAt: nowMs });
+  return skipped.length;
+}
+
+/** By standing_runs_queued, then by primary key. */
+const skipQueued = statement<{ id: string }>(
+  "skip_queued_backfill_runs",
+  `update standing_runs r set state = 'skipped', reason = 'cancelled', not_before = null, ended_at = $3::timestamptz
+   from (select id, backfill_id from standing_runs where program_id = $1::uuid and state = 'queued' offset 0) w
+   where r.id = w.id and w.backfill_id = $2::uuid
+   returning r.id::text as id`,
+);
+
+function taskOf(
+  { programId: ownerId, projectId }: Pick<BackfillRecord, "programId" | "projectId">,
+  dueAt: number,
+): NewDueTask {
+  return { ownerId, kind: "backfill", subject: "", projectId, dueAt };
+}
+
+/** By standing_runs_queued. */
+const countWaiting = statement<{ count: number }>(
+  "count_waiting_standing_runs",
+  `select count(*)::int4 as count from (
+     select from standing_runs where program_id = $1::uuid and state = 'queued'
+     order by program_id, lane, id limit $2::int4 offset 0) r`,
+);
+
+/** How many runs of a program wait, counted as far as `most`. */
+export async function countWaitingRuns(tx: Executor, programId: StandingProgramId, most: number): Promise<number> {
+  const [row] = await countWaiting(tx, [uuidOfId(programId), most]);
+  return row?.count ?? 0;
+}
+
+/** A run that an occurrence has. */
+export type SourceRun = Readonly<Row<typeof standingRuns, "id" | "sourceKey" | "state">>;
+
+const sourceColumns = selectList(standingRuns, ["id", "sourceKey", "state"], "r");
+
+/** By standing_runs_source, a look-up each. */
+const findSources = compose(
+  "find_standing_run_sources",
+  { keys: rows(fieldsOf(standingRuns, "programId", "sourceKey")) },
+  ({ keys }) => query<RawRow<SourceRun>>`select ${sourceColumns.text} from ${keys.from("w")} cross join lateral (
+      select id, source_key, state from standing_runs where program_id = w.program_id and source_key = w.source_key offset 0) r`,
+);
+
+/** The runs that occurrences of a program have, by the names of these. */
+export async function findSourceRuns(
+  db: Executor,
+  programId: StandingProgramId,
+  sourceKeys: readonly string[],
+): Promise<Map<string, SourceRun>> {
+  if (sourceKeys.length === 0) return new Map();
+  const found = await findSources(db, { keys: sourceKeys.map((sourceKey) => ({ programId, sourceKey })) });
+  return new Map(found.map((row) => sourceColumns.read(row)).map((run) => [run.sourceKey, run]));
+}
+
+/** By primary key. */
+const renameSources = compose(
+  "rename_standing_run_sources",
+  { runs: rows(fieldsOf(standingRuns, "id", "sourceKey")) },
+  ({ runs }) => query`update standing_runs r set source_key = i.source_key from ${runs.from("i")} where r.id = i.id`,
+);
+
+/** Gives runs of a locked program other names: those that they had are free for the runs that take their places. */
+export async function renameSourceRuns(
+  tx: Executor,
+  runs: readonly Pick<SourceRun, "id" | "sourceKey">[],
+): Promise<void> {
+  if (runs.length > 0) await renameSources(tx, { runs });
+}
+
+/**
+ * By events_trigger, in its order; bounds of whole keys, since other indexes fit a look-up by parts of them. Events of other accounts count:
+ * what a walk costs is bounded, whatever matches.
+ */
+const walkEvents = statement<{ id: string; isOwn: boolean; receivedAt: number }>(
+  "walk_backfill_events",
+  `select e.id::text as id, e.kind = 'event' and ($5::text is null or e.entity_id = $5::text) as "isOwn",
+     (extract(epoch from e.received_at) * 1000)::float8 as "receivedAt"
+   from events e where (e.trigger_slug, e.project_id, e.id) >= ($1::text, $2::uuid, $3::uuid)
+     and (e.trigger_slug, e.project_id, e.id) < ($1::text, $2::uuid, $4::uuid)
+   order by e.trigger_slug, e.project_id, e.id limit $6::int4`,
+);
+
+/** Events of a trigger, in the order in which they were received. Bounds are UUIDs: from the first, to before the last. */
+export type EventWalk = {
+  readonly projectId: ProjectId;
+  readonly triggerSlug: string;
+  /** Undefined: of any account. */
+  readonly entityId: string | undefined;
+  readonly fromUuid: string;
+  readonly beforeUuid: string;
+};
+
+/** An event that was walked over; one that is not its `isOwn` is passed by. */
+export type WalkedEvent = { readonly id: EventId; readonly isOwn: boolean; readonly receivedAt: number };
+
+/** Walks over events, `limit` of them at most. */
+export async function walkBackfillEvents(db: Executor, walk: EventWalk, limit: number): Promise<WalkedEvent[]> {
+  const { projectId, triggerSlug, entityId = null, fromUuid, beforeUuid } = walk;
+  const found = await walkEvents(db, [triggerSlug, uuidOfId(projectId), fromUuid, beforeUuid, entityId, limit]);
+  return found.map((row) => ({ ...row, id: idOfUuid("evt", row.id) }));
+}
+
+/** By events_trigger, as `walk_backfill_events`. */
+const countEvents = statement<{ count: number; walked: number; last: string | null }>(
+  "count_backfill_events",
+  `select count(*) filter (where "isOwn")::int4 as count, count(*)::int4 as walked, max(id) as last from (
+     select e.id::text as id, e.kind = 'event' and ($5::text is null or e.entity_id = $5::text) as "isOwn"
+     from events e where (e.trigger_slug, e.project_id, e.id) >= ($1::text, $2::uuid, $3::uuid)
+     and (e.trigger_slug, e.project_id, e.id) < ($1::text, $2::uuid, $4::uuid)
+     order by e.trigger_slug, e.project_id, e.id limit $6::int4 offset 0) e`,
+);
+
+/** How many events of a walk there are, as far as one statement goes; `last` is the last it walked over, where there may be more. */
+export async function countBackfillEvents(
+  db: Executor,
+  walk: EventWalk,
+  limit: number,
+): Promise<{ readonly count: number; readonly last: EventId | undefined }> {
+  const { projectId, triggerSlug, entityId = null, fromUuid, beforeUuid } = walk;
+  const parameters = [triggerSlug, uuidOfId(projectId), fromUuid, beforeUuid, entityId, limit];
+  const [found] = await countEvents(db, parameters);
+  const { count = 0, walked = 0, last = null } = found ?? {};
+  return { count, last: walked < limit || last === null ? undefined : idOfUuid("evt", last) };
+}
+
+/** By the key of arrivals, and by that of events of windows: a look-up each. */
+const findTaken = statement<{ id: string; isUndecided: boolean }>(
+  "find_taken_events",
+  `select w.id::text as id, w.is_undecided as "isUndecided" from (
+     select i.id, exists (select from standing_arrivals a
+         where a.due_at = i.at and a.project_id = $2::uuid and a.event_id = i.id offset 0) as is_undecided,
+       exists (select from standing_run_events e where e.event_id = i.id and e.program_id = $1::uuid offset 0) as is_collected
+     from unnest($3::uuid[], $4::timestamptz[]) as i(id, at)) w
+   where w.is_undecided or w.is_collected`,
+);
+
+/** Events that are no business of a backfill: nothing was decided about them yet (`isUndecided`), or a run has them among others. */
+export async function findTakenEvents(
+  db: Executor,
+  { programId, projectId }: { readonly programId: StandingProgramId; readonly projectId: ProjectId },
+  events: readonly { readonly id: EventId; readonly receivedAt: number }[],
+): Promise<Map<EventId, { readonly isUndecided: boolean }>> {
+  if (events.length === 0) return new Map();
+  const ids = arrayLiteral(events.map(({ id }) => uuidOfId(id)));
+  const times = arrayLiteral(events.map(({ receivedAt }) => new Date(receivedAt).toISOString()));
+  const found = await findTaken(db, [uuidOfId(programId), uuidOfId(projectId), ids, times]);
+  return new Map(found.map(({ id, isUndecided }) => [idOfUuid("evt", id), { isUndecided }]));
+}
+
+/** Few are unfinished: standing_backfills_running has them all. Programs and tasks by their keys. */
+const armLost = statement<{ id: string }>(
+  "arm_lost_backfills",
+  `insert into due_tasks (owner_id, kind, subject, project_id, due_at)
+   select b.program_id, 'backfill', '', b.project_id, $1::timestamptz from standing_backfills b
+   cross join lateral (
+     select from standing_programs where id = b.program_id and state in ('active', 'ended') and deleted_at is null offset 0) p
+   where b.ended_at is null
+     and not exists (select from due_tasks t where t.owner_id = b.program_id and t.kind = 'backfill' and t.subject = '' offset 0)
+   limit $2::int4
+   on conflict do nothing returning owner_id as id`,
+);
+
+/** Arms backfills that no task stands for, by whatever fault; answers how many. */
+export async function armLostBackfills(db: Executor, nowMs: number, limit: number): Promise<number> {
+  return (await armLost(db, [new Date(nowMs).toISOString(), limit])).length;
+}
+
+/** By standing_backfills_ended: what is over, the oldest first. */
+const sweepEnded = statement<{ id: string }>(
+  "sweep_backfills",
+  `delete from standing_backfills where id = any(array(
+     select id from standing_backfills where ended_at < $1::timestamptz and ended_at is not null
+     order by ended_at limit $2::int4)) returning id`,
+);
+
+/** Removes a batch of backfills that ended before a time; answers how many. */
+export async function sweepBackfills(db: Executor, beforeMs: number, limit: number): Promise<number> {
+  return (await sweepEnded(db, [new Date(beforeMs).toISOString(), limit])).length;
+}

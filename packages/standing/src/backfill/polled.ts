@@ -1,0 +1,33 @@
+import {
+  clearDueTasks,
+  type Executor,
+  putDueTasks,
+  readStandingPolls,
+  type StandingProgramRecord,
+  writeStandingPoll,
+} from "@svc/db";
+import type { StandingContext } from "../engine/context.ts";
+import { backfillNotPossible } from "../errors.ts";
+import { sealPollState } from "../poll/seals.ts";
+import { newPollState } from "../poll/state.ts";
+
+/** Forgets what is known of a polled list: the next poll, at once, finds all of it. A poll that is under way counts for nothing. */
+export async function forgetPolled(
+  { clock, sealer }: StandingContext,
+  tx: Executor,
+  { id: programId, projectId }: StandingProgramRecord,
+): Promise<void> {
+  const poll = (await readStandingPolls(tx, [programId])).get(programId);
+  if (poll === undefined) {
+    const why = "the program was not polled yet: there is nothing to forget";
+    throw backfillNotPossible("id", why, "Wait for its first poll, or let `first` of its definition be all.");
+  }
+  await writeStandingPoll(tx, {
+    ...poll,
+    generation: poll.generation + 1,
+    state: sealPollState(sealer, { programId, projectId }, newPollState("all")),
+    ...{ isPrimed: false, seen: 0, hasStale: true },
+  });
+  await clearDueTasks(tx, programId, ["poll"]);
+  await putDueTasks(tx, [{ ownerId: programId, kind: "poll", subject: "", projectId, dueAt: clock.now() }]);
+}

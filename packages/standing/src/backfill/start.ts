@@ -1,0 +1,228 @@
+import { createId, firstUuidAt, type ProjectPrincipal } from "@svc/core";
+import {
+  addBackfill,
+  type BackfillRecord,
+  countBackfillEvents,
+  findRunningBackfill,
+  lockStandingPrograms,
+  type OverlapPolicy,
+  type StandingProgramRecord,
+  uuidAfterEvent,
+  withTransaction,
+} from "@svc/db";
+import type { StandingContext } from "../engine/context.ts";
+import { filter } from "../engine/prepare.ts";
+import {
+  approverRoleRequired,
+  backfillNotPossible,
+  backfillRunning,
+  backfillTooLarge,
+  sinceRequired,
+  standingProgramNotActive,
+  standingProgramNotFound,
+} from "../errors.ts";
+import { breath } from "../schedule/read.ts";
+import type { LoadedVersion } from "../versions.ts";
+import { lookThrough, walkOf } from "./looked.ts";
+import { forgetPolled } from "./polled.ts";
+import { byPolicyOf, withRuns } from "./prepare.ts";
+
+/** What is asked for. */
+export type BackfillRequest = {
+  /** Epoch milliseconds. */
+  readonly sinceMs: number | undefined;
+  readonly untilMs: number | undefined;
+  readonly again: boolean;
+  readonly perMinute: number;
+  /** Undefined: by the definition. */
+  readonly policy: OverlapPolicy | undefined;
+  readonly isDryRun: boolean;
+};
+
+/** A backfill that was begun, or what one would come to: that is not stored. */
+export type BegunBackfill = { readonly record: BackfillRecord; readonly isStored: boolean };
+
+/** Times or events that one backfill comes to at most. */
+const totalMax = 10_000;
+/** Events that one statement counts, and how long is counted. */
+const countedMax = 50_000;
+const countMs = 5_000;
+/** How long a dry run looks at conditions, and bytes of events after which it looks at no more. */
+const dryRun = { ms: 2_000, bytes: 33_554_432 };
+
+/** How often a program is looked at anew that is changed meanwhile. */
+const triesMax = 3;
+
+/** Begins to make up for the past of a program. Throws the refusals of BackfillStandingProgram. */
+export async function beginBackfill(
+  context: StandingContext,
+  principal: ProjectPrincipal,
+  program: StandingProgramRecord,
+  request: BackfillRequest,
+  tries = 1,
+): Promise<BegunBackfill> {
+  const { db, versions } = context;
+  const { id: programId, projectId, state } = program;
+  if (state !== "active" && state !== "ended") throw standingProgramNotActive(state);
+  const name = { programId, projectId, version: program.version };
+  const version = (await versions.get(db, [name]))(name);
+  if (version.record.needsApproval && principal.role !== "approver") throw approverRoleRequired();
+  const found = await plan(context, principal, { program, version, request });
+  if (request.isDryRun) return { record: await tryOut(context, found, version), isStored: false };
+  // What takes long was looked at before: while the program is locked nothing of it is decided.
+  const changed = await withTransaction(db, async (tx) => {
+    const [now] = await lockStandingPrograms(tx, [programId]);
+    if (now === undefined || now.deletedAt !== null) throw standingProgramNotFound("id", programId);
+    if (now.version !== program.version || now.state !== state) return now;
+    const running = await findRunningBackfill(tx, programId);
+    if (running !== undefined) throw backfillRunning(running.id);
+    if (version.definition.source.kind === "poll") await forgetPolled(context, tx, now);
+    await addBackfill(tx, found);
+    return undefined;
+  });
+  if (changed === undefined) return { record: found, isStored: true };
+  if (tries === triesMax) throw new Error(`standing program ${programId} is changed again and again`);
+  return beginBackfill(context, principal, changed, request, tries + 1);
+}
+
+type Plan = {
+  readonly program: StandingProgramRecord;
+  readonly version: LoadedVersion;
+  readonly request: BackfillRequest;
+};
+
+/** The backfill of a request, with what there is of its range. */
+async function plan(
+  context: StandingContext,
+  { keyId }: Pick<ProjectPrincipal, "keyId">,
+  { program, version, request }: Plan,
+): Promise<BackfillRecord> {
+  const nowMs = context.clock.now();
+  const { id: programId, projectId } = program;
+  const { overlap, source, collect } = version.definition;
+  const { again, perMinute } = request;
+  const of: BackfillRecord = {
+    ...{ id: createId("bkf", nowMs), projectId, programId, version: program.version, again, perMinute },
+    ...{ state: "running", reason: "", since: nowMs, until: nowMs, total: 0, started: 0, skipped: 0, passed: 0 },
+    policy: request.policy ?? (overlap.policy === "allow" ? "allow" : "queueAll"),
+    ...{ positionAt: null, positionEventId: null, pacedAt: nowMs - 60_000, callerKeyId: keyId },
+    ...{ createdAt: nowMs, updatedAt: nowMs, endedAt: null },
+  };
+  if (source.kind === "poll") {
+    assertPollIsForgotten(request);
+    return { ...of, state: "done", endedAt: nowMs };
+  }
+  if (collect !== undefined) throw collects();
+  const ranged = { ...of, ...rangeOf(program, request, nowMs) };
+  if (!again) assertRunsAreKept(program, ranged, nowMs - context.limits.runRetentionMs);
+  const total = await count(context, ranged, version);
+  return total > 0 ? { ...ranged, total } : { ...ranged, state: "done", endedAt: nowMs };
+}
+
+/** What the program decides about by itself is not of the range. */
+function rangeOf(
+  { nextAt }: Pick<StandingProgramRecord, "nextAt">,
+  { sinceMs, untilMs }: BackfillRequest,
+  nowMs: number,
+): Pick<BackfillRecord, "since" | "until"> {
+  if (sinceMs === undefined) throw sinceRequired();
+  return { since: sinceMs, until: Math.min(untilMs ?? nowMs, nowMs, nextAt ?? nowMs) };
+}
+
+function assertPollIsForgotten({ again, sinceMs, untilMs }: BackfillRequest): void {
+  if (!again)
+    throw backfillNotPossible(
+      "again",
+      "the program polls: rows of the past are found by forgetting what is known of the list alone",
+      "Set again, to have the next poll find all that the list has.",
+    );
+  const field = sinceMs === undefined ? "until" : "since";
+  if (sinceMs === undefined && untilMs === undefined) return;
+  throw backfillNotPossible(field, `${field} is given, and rows of a polled list have no times`, "Leave it out.");
+}
+
+function collects() {
+  return backfillNotPossible(
+    "id",
+    "the definition collects events, and their windows were of the time in which they came",
+    "Run single events with RunStandingProgram, or stand a program beside it that does not collect.",
+  );
+}
+
+/** Without its runs nothing tells what had one. From before the program was there it has none. */
+function assertRunsAreKept(
+  { createdAt }: Pick<StandingProgramRecord, "createdAt">,
+  { since, until }: Pick<BackfillRecord, "since" | "until">,
+  keptFrom: number,
+): void {
+  const forgottenFrom = Math.max(since, createdAt);
+  if (forgottenFrom >= Math.min(until, keptFrom)) return;
+  const days = `from ${new Date(forgottenFrom).toISOString()} to ${new Date(Math.min(until, keptFrom)).toISOString()}`;
+  throw backfillNotPossible(
+    "since",
+    `the runs ${days} are not kept any more, and what had one would make another`,
+    "Begin later, or set again where that is meant.",
+  );
+}
+
+/** How many times or events a range has. Throws BACKFILL_TOO_LARGE. */
+async function count(context: StandingContext, range: BackfillRecord, version: LoadedVersion): Promise<number> {
+  const { source } = version.definition;
+  if (source.kind === "poll") return 0;
+  const total =
+    source.kind === "trigger" ? await countEvents(context, range, source) : await countTimes(range, version);
+  if (total > totalMax) throw backfillTooLarge(totalMax);
+  return total;
+}
+
+async function countTimes({ since, until }: BackfillRecord, { next }: LoadedVersion): Promise<number> {
+  let found = 0;
+  for (let at = next(since - 1); at !== undefined && at < until && found <= totalMax; at = next(at)) {
+    found++;
+    if (found % 100 === 0) await breath();
+  }
+  return found;
+}
+
+async function countEvents(
+  { db, clock }: StandingContext,
+  range: BackfillRecord,
+  source: Parameters<typeof walkOf>[1],
+): Promise<number> {
+  const endMs = clock.now() + countMs;
+  const walk = walkOf(range, source);
+  let found = 0;
+  for (let fromUuid: string | undefined = firstUuidAt(range.since); fromUuid !== undefined; ) {
+    const part: Awaited<ReturnType<typeof countBackfillEvents>> = await countBackfillEvents(
+      db,
+      { ...walk, fromUuid },
+      countedMax,
+    );
+    found += part.count;
+    if (found > totalMax) return found;
+    // Events of other accounts, of which there are so many that none are counted any more.
+    if (part.last !== undefined && clock.now() > endMs) return totalMax + 1;
+    fromUuid = part.last === undefined ? undefined : uuidAfterEvent(part.last);
+  }
+  return found;
+}
+
+/** What a backfill would come to, as far as it is looked at: conditions are, and not keys, rates and budgets. */
+async function tryOut(context: StandingContext, record: BackfillRecord, asIs: LoadedVersion): Promise<BackfillRecord> {
+  const { meter } = context;
+  const version = byPolicyOf(record, asIs);
+  const work = meter.begin({ projectId: record.projectId });
+  const beganMs = performance.now();
+  let [started, passed, bytes] = [0, 0, 0];
+  for await (const { looked, isPassed } of withRuns(context, record, lookThrough(context, record, version))) {
+    const { occurrence } = looked;
+    if (occurrence === undefined) continue;
+    bytes += occurrence.event?.bytes ?? 0;
+    if (bytes > dryRun.bytes || performance.now() - beganMs > dryRun.ms) break;
+    const filtered = isPassed ? { isDue: false } : await filter(context, version, occurrence, work);
+    if ("error" in filtered || filtered.isDue) started++;
+    else passed++;
+    if (work.isSliceOver()) await work.turn();
+  }
+  return { ...record, started, passed };
+}

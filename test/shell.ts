@@ -1,0 +1,22 @@
+import { execFile } from "node:child_process";
+import { join } from "node:path";
+import { bundled } from "@svc/testing/bundled";
+import { compileCache } from "@svc/testing/compile-cache";
+import { bootstrapKey } from "@svc/testing/server-process";
+import { root } from "./source.ts";
+
+/** Where commands run: their folder, and the service that they call with the key of the tests; undefined for none. */
+export type ShellPlace = { readonly folder: string; readonly url: string | undefined };
+
+/** Readies shells for the blocks of a page: what is answered runs one as it is printed, and resolves with what a terminal shows. */
+export async function startShells(): Promise<(commands: string, place: ShellPlace) => Promise<string>> {
+  const main = await bundled(join(root, "packages/cli/src/main.ts"));
+  return (commands, { folder, url }) => {
+    // npx would look for the checkout in the working folder.
+    const script = `exec 2>&1; npx() { shift; "${process.execPath}" "${main}" "$@"; }\n${commands}`;
+    const connection = url === undefined ? {} : { SVC_URL: url, SVC_API_KEY: bootstrapKey };
+    const options = { cwd: folder, env: { ...compileCache, PATH: process.env["PATH"] ?? "", ...connection } };
+    // What it ends with is shown in its output.
+    return new Promise((resolve) => execFile("bash", ["-c", script], options, (_, output) => resolve(output)));
+  };
+}

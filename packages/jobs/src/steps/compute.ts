@@ -9,27 +9,22 @@ import type { StepAt, StepKind } from "./step-kind.ts";
 export const computeKind: StepKind<"compute"> = {
   needs: "rows",
   set: "ok",
-  advance: advanceCompute,
+  advance: (at, effects) => advanceCompute(at, effects),
   retried: "anew",
   answer: undefined,
 };
 
-async function advanceCompute(at: StepAt<"compute">, effects: StepEffects): Promise<Change> {
-  const { state, step, progress } = at;
+/** `given`: the chunk, where there was to be room for it first. */
+async function advanceCompute(at: StepAt<"compute">, effects: StepEffects, given?: SetChunk): Promise<Change> {
+  const { state, step, instruction, progress } = at;
   const begun: Edit[] = progress === undefined ? [{ kind: "begin", step }] : [];
   const { source: setId, states } = step;
-  const chunk = await effects.readChunk(state, { setId, states, fromOrdinal: progress?.next ?? 0 });
-  const act = () => computeChunk(at, { begun, chunk }, effects);
-  if (chunk.bytes <= passingBytesMax) return act();
-  return SetMemory.whilePassing(at, effects, { bytes: chunk.bytes, begun, act });
-}
-
-async function computeChunk(
-  at: StepAt<"compute">,
-  { begun, chunk: { rows, next } }: { readonly begun: readonly Edit[]; readonly chunk: SetChunk },
-  effects: StepEffects,
-): Promise<Change> {
-  const { step, instruction } = at;
+  const chunk = given ?? (await effects.readChunk(state, { setId, states, fromOrdinal: progress?.next ?? 0 }));
+  const { rows, next, bytes } = chunk;
+  if (given === undefined && bytes > passingBytesMax) {
+    const act = () => advanceCompute(at, effects, chunk);
+    return SetMemory.whilePassing(at, effects, { bytes, begun, act });
+  }
   const computed = await computeFields(at, rows, effects);
   if ("error" in computed) {
     const where = `, at the row of ordinal ${rows[computed.index]?.ordinal ?? 0}`;

@@ -8,26 +8,22 @@ import type { StepAt, StepKind } from "./step-kind.ts";
 export const filterKind: StepKind<"filter"> = {
   needs: "rows",
   set: "ok",
-  advance: advanceFilter,
+  advance: (at, effects) => advanceFilter(at, effects),
   retried: "anew",
   answer: undefined,
 };
 
-async function advanceFilter(at: StepAt<"filter">, effects: StepEffects): Promise<Change> {
-  const { state, step, progress } = at;
+/** `given`: the chunk, where there was to be room for it first. */
+async function advanceFilter(at: StepAt<"filter">, effects: StepEffects, given?: SetChunk): Promise<Change> {
+  const { state, step, instruction, progress } = at;
   const begun: Edit[] = progress === undefined ? [{ kind: "begin", step }] : [];
   const { source: setId, states } = step;
-  const chunk = await effects.readChunk(state, { setId, states, fromOrdinal: progress?.next ?? 0 });
-  const act = () => filterChunk(at, { begun, chunk }, effects);
-  if (chunk.bytes <= passingBytesMax) return act();
-  return SetMemory.whilePassing(at, effects, { bytes: chunk.bytes, begun, act });
-}
-
-async function filterChunk(
-  { state, step, instruction }: StepAt<"filter">,
-  { begun, chunk: { rows, next } }: { readonly begun: readonly Edit[]; readonly chunk: SetChunk },
-  effects: StepEffects,
-): Promise<Change> {
+  const chunk = given ?? (await effects.readChunk(state, { setId, states, fromOrdinal: progress?.next ?? 0 }));
+  const { rows, next, bytes } = chunk;
+  if (given === undefined && bytes > passingBytesMax) {
+    const act = () => advanceFilter(at, effects, chunk);
+    return SetMemory.whilePassing(at, effects, { bytes, begun, act });
+  }
   const outcomes = await effects.testRows(state, step.where, rows, () => effects.mustPause(state));
   const rowNumbers: number[] = [];
   for (const [index, outcome] of outcomes.entries()) {

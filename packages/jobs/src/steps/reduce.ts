@@ -9,32 +9,25 @@ import { addRows, needsFields, runningTotal, storedTotal, valuesOf } from "./tot
 export const reduceKind: StepKind<"reduce"> = {
   needs: "rows",
   set: undefined,
-  advance: advanceReduce,
+  advance: (at, effects) => advanceReduce(at, effects),
   retried: "anew",
   answer: undefined,
 };
 
-async function advanceReduce(at: StepAt<"reduce">, effects: StepEffects): Promise<Change> {
-  const { state, step, progress } = at;
+/** `given`: the chunk, where there was to be room for it first. */
+async function advanceReduce(at: StepAt<"reduce">, effects: StepEffects, given?: SetChunk): Promise<Change> {
+  const { state, step, instruction, progress } = at;
   const begun: Edit[] = progress === undefined ? [{ kind: "begin", step }] : [];
   const { source: setId, states } = step;
-  const chunk = await effects.readChunk(state, {
-    setId,
-    states,
-    fromOrdinal: progress?.next ?? 0,
-    withData: needsFields(step.as),
-  });
-  const act = () => reduceChunk(at, { begun, chunk }, effects);
-  if (chunk.bytes <= passingBytesMax) return act();
-  return SetMemory.whilePassing(at, effects, { bytes: chunk.bytes, begun, act });
-}
-
-async function reduceChunk(
-  { state, step, instruction, progress }: StepAt<"reduce">,
-  { begun, chunk: { rows, next } }: { readonly begun: readonly Edit[]; readonly chunk: SetChunk },
-  effects: StepEffects,
-): Promise<Change> {
+  const withData = needsFields(step.as);
   const totals = step.as.map(([name]) => runningTotal(progress?.totals?.[name]));
+  const chunk =
+    given ?? (await effects.readChunk(state, { setId, states, fromOrdinal: progress?.next ?? 0, withData }));
+  const { rows, next, bytes } = chunk;
+  if (given === undefined && bytes > passingBytesMax) {
+    const act = () => advanceReduce(at, effects, chunk);
+    return SetMemory.whilePassing(at, effects, { bytes, begun, act });
+  }
   const fault = await effects.inTurns(addRows(totals, step.as, rows, state.scope));
   if (fault !== undefined) return { edits: begun, next: { kind: "fail", stepId: step.id, ...fault } };
   const counts = state.steps.get(step.id)?.receipt.rows ?? noRows;

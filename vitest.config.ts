@@ -38,7 +38,7 @@ class LongestFirst extends BaseSequencer {
 }
 
 // As many as there are sets of workers that test/crash kills.
-const killedAtOnce = process.env["SVC_CRASH_ROUNDS"] === undefined ? undefined : 3;
+const killedAtOnce = process.env["SVC_CRASH_ROUNDS"] === undefined ? undefined : 5;
 
 const besideOthers: TestProjectInlineConfiguration = {
   extends: true,

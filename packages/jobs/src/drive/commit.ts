@@ -121,10 +121,11 @@ function tellOfHold(observer: EngineObserver, { id: jobId, projectId, park, last
 function isProgress({ state, committed, pending }: Work, { isWait = false }: CommitParts): boolean {
   if (state === committed) return false;
   if (!isWait) return true;
-  const { events, rows, placed, armed, undone, childUndone } = pending;
+  const { events, rows, placed, runs, armed, undone, childUndone } = pending;
   const hasCalled = state.used.toolCalls !== committed.used.toolCalls;
   const isLogged = events.some(({ type }) => type !== "step-progress");
-  const wrote = rows.length + placed.length + armed.length + undone.length + childUndone.length > 0;
+  const placedCount = placed.length + runs.length;
+  const wrote = rows.length + placedCount + armed.length + undone.length + childUndone.length > 0;
   return hasCalled || isLogged || wrote;
 }
 
@@ -185,6 +186,7 @@ export function changeOf(
       const place = `sets/${row.setId}/${row.ordinal}`;
       return { ...row, outputs: outputs === undefined ? null : seal(place, outputs) };
     }),
+    setRuns: pending.runs,
     clearedSets: pending.clearedSets,
     undoEntries: pending.armed.map(({ args, ...entry }) => ({ ...entry, args: seal(`undo/${entry.entry}`, args) })),
     undoChanges: pending.undone,

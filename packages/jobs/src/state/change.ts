@@ -52,7 +52,8 @@ export type UndoOf = {
  * One thing that an act changes. `apply` carries them out in their order, which is the order of the log.
  *
  * - `begin`: a step begins, or begins again: its set, value and errors are made anew. `rows`: what its receipt counts at first.
- *   `now`: what its expressions took for the time, given by the driver where they were evaluated before.
+ *   `now`: what its expressions took for the time, given by the driver where they were evaluated before. `sinceMs`: when, of one
+ *   that tells of itself later.
  * - `receipt`, `calls`, `error`: what its receipt says; calls are added, errors counted by code.
  * - `unsent`: what writes would have sent that a simulation left out.
  * - `called`: a call of the step was made, and its end is to be committed with what follows from it.
@@ -76,7 +77,13 @@ export type UndoOf = {
  * - `child`: a job that is stored with the next commit, to run a skill. `retryChild`: one that ended is taken on with it. `endChildUndo`: what became of an undo entry of such a job.
  */
 export type Edit =
-  | { readonly kind: "begin"; readonly step: Step; readonly rows?: RowCounts; readonly now?: number }
+  | {
+      readonly kind: "begin";
+      readonly step: Step;
+      readonly rows?: RowCounts;
+      readonly now?: number;
+      readonly sinceMs?: number;
+    }
   | {
       readonly kind: "receipt";
       readonly stepId: string;

@@ -1,5 +1,7 @@
 import { type Id, uuidOfId } from "@svc/core";
+import { eq } from "drizzle-orm";
 import type { Executor } from "../connect.ts";
+import type { ChildDocument } from "../documents/child.ts";
 import { putJobTasks } from "../job-tasks/put.ts";
 import { jobEvents, jobPrograms, jobs } from "../schema/jobs.ts";
 import { arrayLiteral } from "../sql/array-literal.ts";
@@ -8,6 +10,7 @@ import { type RawRow, selectList } from "../sql/select-list.ts";
 import { statement } from "../sql/statement.ts";
 import { logRowsOf } from "./log-rows.ts";
 import type { NewJob, NewJobProgram } from "./new-job.ts";
+import { storedChain } from "./principal-chain.ts";
 
 /** What is read of a child by the job that runs it. */
 export type ChildRecord = Readonly<Row<typeof jobs, (typeof names)[number]>>;
@@ -59,7 +62,9 @@ export async function lockChildJobs(
  */
 export async function insertChildJobs(tx: Executor, newJobs: readonly NewJob[], nowMs: number): Promise<void> {
   if (newJobs.length === 0) return;
-  await tx.orm.insert(jobs).values(newJobs.map(({ job, events }) => ({ ...job, lastSeq: events.length })));
+  await tx.orm
+    .insert(jobs)
+    .values(newJobs.map(({ job, events }) => ({ ...job, principalChain: storedChain(job), lastSeq: events.length })));
   const entries = newJobs.flatMap(({ job, events }) => {
     return logRowsOf(events).map(({ principalChain, ...row }) => {
       return { ...row, jobId: job.id, at: nowMs, principalChain: principalChain && [...principalChain] };
@@ -70,6 +75,11 @@ export async function insertChildJobs(tx: Executor, newJobs: readonly NewJob[], 
     tx,
     newJobs.flatMap(({ tasks }) => tasks),
   );
+}
+
+/** Sets where a job stands in the one that runs it, and what it may use of that one's limits. */
+export async function setChildJob(tx: Executor, jobId: Id<"job">, child: ChildDocument): Promise<void> {
+  await tx.orm.update(jobs).set({ child }).where(eq(jobs.id, jobId));
 }
 
 /** Stores programs, unless they are there. */

@@ -43,6 +43,7 @@ export type WorkerAnswer = {
 /** A job as GetJob answers it, as far as the tests look. */
 export type JobAnswer = {
   id: string;
+  updatedAt?: string;
   status: string;
   lastError?: string;
   park?: { reason: string; childJobId?: string; judgment?: { requestId: string; continuations: string[] } };

@@ -17,7 +17,7 @@ test("a session has UTC, limits and a name", async () => {
   const [settings] = await named.sql`
     select current_setting('TimeZone') as zone, current_setting('statement_timeout') as statement,
       current_setting('idle_in_transaction_session_timeout') as idle, current_setting('application_name') as name`;
-  expect(settings).toEqual({ zone: "UTC", statement: "30s", idle: "1min", name: "named" });
+  expect(settings).toEqual({ zone: "UTC", statement: "30s", idle: "15s", name: "named" });
   await named.close();
 });
 

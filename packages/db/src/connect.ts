@@ -73,7 +73,9 @@ function driverOptions({ connectionsMax = 10, applicationName = "svc" }: Databas
       application_name: applicationName,
       TimeZone: "UTC",
       statement_timeout: 30_000,
-      idle_in_transaction_session_timeout: 60_000,
+      // A node that stands still in the middle of a transaction keeps what it locked from whoever takes its work over, and after it
+      // those of its own that wait behind that: no longer than half a lease each.
+      idle_in_transaction_session_timeout: 15_000,
       // A queue table is empty when its statistics are made and full when its plans run: left to itself the planner scans
       // delivery_tasks, dead rows and all, where one probe a row is asked for. Every query of ours has its index.
       enable_seqscan: "off",

@@ -38,6 +38,7 @@ async function sweep(sweeps: ReturnType<typeof deadTaskSweep>, atMs: number) {
 
 test("a table with few dead rows is left alone, one with many is compacted, and one that is held gets another epoch", async () => {
   const reader = openDatabase({ url, connectionsMax: 1 });
+  await reader.sql.unsafe("set idle_in_transaction_session_timeout = 0");
   await reader.sql.unsafe("begin isolation level repeatable read");
   await reader.sql`select count(*) from projects`;
   const sweeps = deadTaskSweep(one, limits);
@@ -65,6 +66,7 @@ test("a table with few dead rows is left alone, one with many is compacted, and 
 
 test("of two nodes one begins an epoch, and the other knows", async () => {
   const reader = openDatabase({ url, connectionsMax: 1 });
+  await reader.sql.unsafe("set idle_in_transaction_session_timeout = 0");
   await reader.sql.unsafe("begin isolation level repeatable read");
   await reader.sql`select count(*) from delivery_tasks`;
   const [first, second] = [deadTaskSweep(one, limits), deadTaskSweep(one, limits)];

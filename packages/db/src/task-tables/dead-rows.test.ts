@@ -32,6 +32,7 @@ afterEach(async () => {
 /** A transaction that holds a snapshot, as a dump or a slow report does, and the table's lock too where it `reads` it. */
 async function holdSnapshot(reads: "projects" | "delivery_tasks" = "projects") {
   reader = openDatabase({ url, connectionsMax: 1 });
+  await reader.sql.unsafe("set idle_in_transaction_session_timeout = 0");
   await reader.sql.unsafe("begin isolation level repeatable read", [], { simple: true } as object);
   await reader.sql.unsafe(`select count(*) from ${reads}`);
 }

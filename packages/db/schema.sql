@@ -540,6 +540,13 @@ create table standing_listeners (
 CREATE INDEX standing_listeners_ended ON public.standing_listeners USING btree (ended_at) WHERE (ended_at IS NOT NULL);
 CREATE INDEX standing_listeners_trigger ON public.standing_listeners USING btree (project_id, trigger_slug, from_version);
 
+create table standing_notices (
+  program_id uuid not null,
+  kind text not null,
+  at timestamp(3) with time zone not null,
+  constraint standing_notices_key PRIMARY KEY (program_id, kind)
+);
+
 create table standing_polls (
   program_id uuid not null,
   project_id uuid not null,
@@ -712,6 +719,7 @@ create table subscriptions (
   gone_since timestamp(3) with time zone,
   gone_count integer default 0 not null,
   kind text default 'events'::text not null,
+  event_types text[] default '{}'::text[] not null,
   constraint subscriptions_pkey PRIMARY KEY (id),
   constraint subscriptions_project_id_projects_id_fk FOREIGN KEY (project_id) REFERENCES projects(id)
 );

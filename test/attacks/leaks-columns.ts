@@ -165,7 +165,7 @@ const columnKinds: Readonly<Record<string, Partial<Record<ColumnKind, string>>>>
   subscriptions: {
     definition: "endpoint_url",
     sealed: "signing_secret",
-    name: "toolkit_slug trigger_slug",
+    name: "event_types toolkit_slug trigger_slug",
   },
   tool_calls: {
     sealed: "arguments replay result sealed_message",

@@ -44,8 +44,8 @@ test("an ask endpoint is made with its secret, is sent each question, and is del
   ]);
   const [id = ""] = /aep_\w+/.exec(printed[0] ?? "") ?? [];
   expect((await svc(["ask-endpoints"])).printed).toEqual([
-    expect.stringMatching(/^ID +STATE +CREATED +ENDPOINT$/),
-    expect.stringMatching(new RegExp(`^${id} +active +\\S+Z +${receiver.url}$`)),
+    expect.stringMatching(/^ID +STATE +CREATED +ENDPOINT +TELLS$/),
+    expect.stringMatching(new RegExp(`^${id} +active +\\S+Z +${receiver.url} +ask_raised$`)),
   ]);
 
   const submitted = await svc(["jobs", "submit", "-"], asking);

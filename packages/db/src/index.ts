@@ -228,7 +228,9 @@ export { type StoredColumn, storedColumns } from "./schema/stored-columns.ts";
 export {
   type AccessClass,
   type AskContinuation,
+  type AskEndpointEventType,
   type AskKind,
+  askEndpointEventTypes,
   type BackfillReason,
   type BackfillState,
   type CallOutcome,
@@ -248,6 +250,7 @@ export {
   type QuarantineReason,
   type ReplayReason,
   type ReplayState,
+  type StandingNoticeKind,
   type StandingPauseReason,
   type StandingRunKind,
   type StandingRunReason,
@@ -337,6 +340,7 @@ export {
   type StandingListener,
   sweepStandingListeners,
 } from "./standing/listeners.ts";
+export { noteStandingNotices } from "./standing/notices.ts";
 export {
   findStandingSeen,
   forgetStandingSeen,

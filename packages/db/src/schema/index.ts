@@ -25,6 +25,7 @@ export {
   standingBackfills,
   standingDedupe,
   standingListeners,
+  standingNotices,
   standingPolls,
   standingPrograms,
   standingRates,

@@ -13,6 +13,7 @@ import {
   overlapPolicies,
   pollOutcomes,
   standingApprovals,
+  standingNoticeKinds,
   standingPauseReasons,
   standingRunKinds,
   standingRunReasons,
@@ -396,6 +397,17 @@ export const standingRunEvents = pgTable(
     primaryKey({ name: "standing_run_events_key", columns: [table.eventId, table.programId] }),
     index("standing_run_events_run").on(table.runId, table.eventId),
   ],
+);
+
+/** When a standing program last told ask endpoints of something of a kind. */
+export const standingNotices = pgTable(
+  "standing_notices",
+  {
+    programId: program(),
+    kind: oneOf(standingNoticeKinds)("kind").notNull(),
+    at: time("at").notNull(),
+  },
+  (table) => [primaryKey({ name: "standing_notices_key", columns: [table.programId, table.kind] })],
 );
 
 /** A key of `dedupe` that a program has seen, and until when it is remembered. */

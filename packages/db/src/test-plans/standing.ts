@@ -42,6 +42,7 @@ import {
   skipLateStandingRuns,
 } from "../standing/lanes.ts";
 import { findStandingListeners, sweepStandingListeners } from "../standing/listeners.ts";
+import { noteStandingNotices } from "../standing/notices.ts";
 import {
   findStandingSeen,
   forgetStandingSeen,
@@ -266,6 +267,11 @@ export const standingPlans: readonly Plan[] = [
     name: "sweep_backfills",
     run: (db) => sweepBackfills(db, seededAt(10), 100),
     reads: { standing_backfills: ["standing_backfills_ended(ended_at)", "standing_backfills_pkey(id)"] },
+  },
+  {
+    name: "note_standing_notices",
+    run: (db) => noteStandingNotices(db, [{ programId, kind: "standing_paused" }], nowMs),
+    reads: {},
   },
   { name: "put_due_tasks", run: (db) => putDueTasks(db, [task]), reads: {} },
   {
@@ -502,6 +508,7 @@ export const standingPlans: readonly Plan[] = [
       standing_seen: "standing_seen_key(program_id)",
       standing_listeners: "standing_listeners_key(program_id)",
       standing_dedupe: "standing_dedupe_key(program_id)",
+      standing_notices: "standing_notices_key(program_id)",
     },
   },
   {

@@ -56,6 +56,8 @@ export type StandingContext = {
   readonly limits: StandingLimits;
   /** Takes over the tasks of paced replays that were claimed with the others: one look a second finds both. */
   readonly takeReplays: (tasks: readonly ClaimedReplay[]) => void;
+  /** Has the delivery engine of this node look for what was queued: notices were. */
+  readonly wakeDeliveries: () => void;
   /** For tests: comes to a fault point. */
   readonly onFaultPoint?: ((point: StandingFaultPoint) => Promise<void> | void) | undefined;
 };

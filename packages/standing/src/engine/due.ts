@@ -84,6 +84,8 @@ export type PreparedBackfill = {
   readonly isWhole: boolean;
   /** What may be started now. */
   readonly allowance: Allowance;
+  /** Of what was due before, runs are not kept any more. */
+  readonly keptFrom: number;
 };
 
 /** What a backfill comes to, with what there is of it. Its program is locked. */

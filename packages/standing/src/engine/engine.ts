@@ -202,10 +202,11 @@ async function decide(context: StandingContext, batch: Batch, tries = 1): Promis
   const { db, clock, starter, onFaultPoint } = context;
   const prepared = await prepare(context, batch);
   let decided: readonly Decided[];
+  let hasNotices = false;
   try {
     decided = await withTransaction(db, async (tx) => {
       const all = await decideBatch(context, tx, batch, prepared);
-      await storeBatch(context, tx, all);
+      ({ hasNotices } = await storeBatch(context, tx, all));
       await onFaultPoint?.("before-decided");
       return all.decided;
     });
@@ -216,6 +217,7 @@ async function decide(context: StandingContext, batch: Batch, tries = 1): Promis
   if (prepared.left.length > 0) await release(context, prepared.left, 0);
   await onFaultPoint?.("after-decided");
   if (decided.some(({ book }) => book.starts.length > 0)) starter.wake();
+  if (hasNotices) context.wakeDeliveries();
   tell(context, decided);
   // Where one ended, others of the project may wait for it.
   const ended = Map.groupBy(

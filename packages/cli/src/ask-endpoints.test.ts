@@ -58,15 +58,15 @@ test("an ask endpoint is made with its secret, is sent each question, and is del
   expect((await svc(["deliveries", "attempts", deliveryId])).printed[1]).toMatch(/^1 +\S+Z +200 /);
 
   expect(await svc(["ask-endpoints", "delete", id])).toMatchObject({ code: 0, printed: [`${id} is deleted`] });
+  expect((await svc(["ask-endpoints", "list"])).printed).toHaveLength(1);
+  const again = await svc(["ask-endpoints", "delete", id]);
+  expect(again).toMatchObject({ code: 1, noted: [expect.stringContaining("ASK_ENDPOINT_NOT_FOUND")] });
   const told = ["--event-type", "standing_paused", "standing_missed"];
   expect(await svc(["ask-endpoints", "create", receiver.url, ...told])).toMatchObject({ code: 0 });
   expect((await svc(["ask-endpoints"])).printed[1]).toMatch(/ standing_paused, standing_missed$/);
   expect((await svc(["ask-endpoints", "create", receiver.url, "--event-type", "all"])).noted.join()).toContain(
     "EVENT_TYPE_UNKNOWN",
   );
-  expect((await svc(["ask-endpoints", "list"])).printed).toHaveLength(1);
-  const again = await svc(["ask-endpoints", "delete", id]);
-  expect(again).toMatchObject({ code: 1, noted: [expect.stringContaining("ASK_ENDPOINT_NOT_FOUND")] });
 });
 
 test("an endpoint that is no URL is refused with its reason", async () => {

@@ -23,7 +23,7 @@ class LongestFirst extends BaseSequencer {
 }
 
 // As many as there are sets of workers that test/crash kills.
-const killedAtOnce = process.env["SVC_CRASH_ROUNDS"] === undefined ? undefined : 3;
+const killedAtOnce = process.env["SVC_CRASH_ROUNDS"] === undefined ? undefined : 5;
 
 const besideOthers: TestProjectInlineConfiguration = {
   extends: true,
@@ -39,8 +39,9 @@ export default defineConfig({
     globalSetup: ["test/global-setup.ts"],
     pool: "forks",
     isolate: false,
-    // Young objects die before they are copied: a tenth less of the processor for the whole run.
-    execArgv: ["--max-semi-space-size=64"],
+    // Young objects die before they are copied, and what all files share is not marked again and again while it is loaded: more than a
+    // tenth less of the processor for the whole run.
+    execArgv: ["--min-semi-space-size=32", "--max-semi-space-size=64", "--initial-heap-size=512"],
     // One more than processors: a third of a worker's time goes to waiting for servers, stores and leases.
     maxWorkers: Math.max(2, availableParallelism()) + 1,
     sequence: { sequencer: LongestFirst },

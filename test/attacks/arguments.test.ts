@@ -125,7 +125,7 @@ async function send({ path, body }: Post): Promise<{ status: number; text: strin
 }
 
 /** Requests at once: enough that what one takes is told from what all take together. */
-const atOnce = isWhole ? 10 : 4;
+const atOnce = isWhole ? 10 : 2;
 
 const refusal = /invalid_argument|resource_exhausted|-32602|"isError":true/;
 

@@ -53,7 +53,7 @@ const columnKinds: Readonly<Record<string, Partial<Record<ColumnKind, string>>>>
     sealed: "overrides",
   },
   job_events: {
-    told: "payload type",
+    told: "following payload type",
     name: "principal_chain step_id",
   },
   job_programs: {

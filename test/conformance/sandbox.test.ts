@@ -10,6 +10,7 @@ import {
   systemClock,
 } from "@svc/core";
 import { createSandbox, sandboxTokenUrl } from "@svc/sandbox";
+import { repeats } from "@svc/testing/sample";
 import fc from "fast-check";
 import { expect, test } from "vitest";
 import { drawArguments, type Optionals } from "./arguments.ts";
@@ -21,8 +22,7 @@ const sandbox = createSandbox({
   sealer: createSealer(parseVaultKeys(generateVaultKey())),
   callbackUrl: "http://127.0.0.1/oauth/callback",
 });
-// A sample; `npm run test:crash` draws more.
-const numRuns = process.env["SVC_CRASH_ROUNDS"] === undefined ? 2 : 20;
+const numRuns = repeats({ sample: 1, whole: 20 });
 const callable = actions.filter((action) => action.callable);
 const cases = callable.map((action) => [action.slug, action] as const);
 

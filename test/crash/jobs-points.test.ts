@@ -11,7 +11,7 @@ import { dieServing, type Move, servedPoints } from "./jobs-served.ts";
 
 const isWhole = Number(process.env["SVC_CRASH_ROUNDS"] ?? 0) > 0;
 /** Most of a test is waiting for leases: several go on at once, each with workers and a store of its own. */
-const relaysMax = isWhole ? 3 : 1;
+const relaysMax = isWhole ? 5 : 1;
 const relays: Relay[] = [];
 const idle: Relay[] = [];
 const counts: Record<string, number> = {};

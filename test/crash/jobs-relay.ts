@@ -1,7 +1,9 @@
+import { setTimeout as wait } from "node:timers/promises";
 import { createTestDatabase, type TestDatabase } from "@svc/testing/database";
 import type { TestCaller } from "@svc/testing/project-client";
 import { call, type ServerProcess } from "@svc/testing/server-process";
 import { type Subscriber, startSubscriber } from "@svc/testing/subscriber";
+import { pauseMs } from "@svc/testing/until";
 import { expect } from "vitest";
 import {
   allowRequests,
@@ -88,14 +90,14 @@ export async function startRelay(name: string): Promise<Relay> {
     },
     meet: (doom) => meet(relay, doom),
     async finish(id, continuation) {
-      const end = Date.now() + 120_000;
+      const startedAt = performance.now();
       const doomed = worker;
       for (;;) {
         const { job, isEnded } = await look(server, id, continuation);
         if (isEnded) return job;
         if (doomed.isDead() && worker === doomed) await relay.succeed();
-        if (Date.now() > end) throw new Error(`not ended: ${JSON.stringify(job)}`);
-        await new Promise((resolve) => setTimeout(resolve, 20));
+        if (performance.now() > startedAt + 120_000) throw new Error(`not ended: ${JSON.stringify(job)}`);
+        await wait(pauseMs(startedAt));
       }
     },
     async close() {

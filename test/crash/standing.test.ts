@@ -123,7 +123,8 @@ async function found(projectId: ProjectId): Promise<Found> {
 
 const all = programs * times;
 
-test.each(["before-decided", "after-decided"])(
+// One point of each in `npm test`: here what was decided is found, below it is decided again.
+test.each(rounds > 1 ? ["before-decided", "after-decided"] : ["after-decided"])(
   "a kill -9 %s leaves exactly one run and job an occurrence",
   async (point) => {
     for (let round = 0; round < rounds; round++) {

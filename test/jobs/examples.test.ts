@@ -2,6 +2,7 @@ import { setTimeout as wait } from "node:timers/promises";
 import { programSchema } from "@svc/program";
 import { Code, createSvcClient, type SvcClient } from "@svc/sdk";
 import { startTestServer, type TestServer } from "@svc/testing/server";
+import { pauseMs } from "@svc/testing/until";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { codeBlocksOf } from "../markdown.ts";
 import { readText } from "../source.ts";
@@ -55,10 +56,11 @@ async function submit(name: string, options: { simulateFirst?: boolean } = {}): 
 
 /** The job once `holds` is true of it. */
 async function reach(id: string, holds: (job: NonNullable<Awaited<ReturnType<typeof read>>>) => boolean) {
-  for (const end = performance.now() + 60_000; ; await wait(20)) {
+  for (const startedAt = performance.now(); ; await wait(pauseMs(startedAt))) {
     const job = await read(id);
     if (job !== undefined && holds(job)) return job;
-    if (performance.now() > end) throw new Error(`the job did not come so far: ${job?.status} ${job?.lastError}`);
+    if (performance.now() > startedAt + 60_000)
+      throw new Error(`the job did not come so far: ${job?.status} ${job?.lastError}`);
   }
 }
 

@@ -1,5 +1,6 @@
 import { setTimeout as wait } from "node:timers/promises";
 import type { TestAnswer } from "@svc/testing/server";
+import { pauseMs } from "@svc/testing/until";
 import { type Callable, connect } from "../tools/project.ts";
 
 /** A step of a program, or a whole one, as tests write them. */
@@ -53,10 +54,10 @@ export async function reach(
   holds: (job: JobJson) => boolean,
   { bearer, timeoutMs = 15_000 }: { bearer?: string; timeoutMs?: number } = {},
 ): Promise<JobJson> {
-  for (const end = performance.now() + timeoutMs; ; await wait(20)) {
+  for (const startedAt = performance.now(); ; await wait(pauseMs(startedAt))) {
     const job = await readJob(server, id, bearer === undefined ? {} : { bearer });
     if (holds(job)) return job;
-    if (performance.now() > end) {
+    if (performance.now() > startedAt + timeoutMs) {
       throw new Error(`the job did not come so far: ${job?.status} ${job?.lastError} ${JSON.stringify(job?.park)}`);
     }
   }

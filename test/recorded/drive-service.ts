@@ -1,5 +1,6 @@
 import { setTimeout as wait } from "node:timers/promises";
 import { createSvcClient } from "@svc/sdk";
+import { pauseMs } from "@svc/testing/until";
 import type { ServiceEnding, UnderWay } from "./database-recording.ts";
 import { performAct, standingOf, standsSo } from "./drive.ts";
 import type { Standing } from "./history.ts";
@@ -25,7 +26,7 @@ export async function readStanding({ jobs, id }: Pick<ServiceJob, "jobs" | "id">
 /** Waits until a job has ended, doing what is to be done once it stands so, and answers how it ended. */
 export async function endOnService({ jobs, id, acts }: ServiceJob, timeoutMs = 30_000): Promise<ServiceEnding> {
   const left = [...acts];
-  for (const end = performance.now() + timeoutMs; ; await wait(20)) {
+  for (const startedAt = performance.now(); ; await wait(pauseMs(startedAt))) {
     const { job } = await jobs.getJob({ id });
     if (job === undefined) throw new Error(`there is no job ${id}`);
     if (job.finishedAt !== undefined) return readEnding(jobs, id);
@@ -34,7 +35,8 @@ export async function endOnService({ jobs, id, acts }: ServiceJob, timeoutMs = 3
       left.shift();
       await performAct(jobs, id, act.does);
     }
-    if (performance.now() > end) throw new Error(`${id} stays as it is: ${JSON.stringify(standingOf(job))}`);
+    if (performance.now() > startedAt + timeoutMs)
+      throw new Error(`${id} stays as it is: ${JSON.stringify(standingOf(job))}`);
   }
 }
 

@@ -2,6 +2,7 @@ import { setTimeout as wait } from "node:timers/promises";
 import { type Client, Code, ConnectError } from "@connectrpc/connect";
 import { ErrorDetailSchema } from "@svc/gen/errors";
 import { type Job, JobStatus, type JobsService } from "@svc/gen/jobs";
+import { pauseMs } from "@svc/testing/until";
 import type { SentRequest } from "./app-request.ts";
 import type { EngineCaller, EngineUnderTest } from "./engine-under-test.ts";
 import type { Act, Standing } from "./history.ts";
@@ -60,7 +61,7 @@ export async function driveToEnd(driven: Driven): Promise<void> {
 /** Waits until no work is due and none is held; answers when the next is due. */
 async function untilQuiet({ clock, engine }: Driven): Promise<number | undefined> {
   const startedAt = performance.now();
-  for (let movedAt = startedAt; ; await wait(1)) {
+  for (let movedAt = startedAt; ; await wait(pauseMs(movedAt))) {
     const { isBusy, nextDueMs } = await engine.work();
     if (engine.faults.length > 0) throw new Error(`the engine failed: ${engine.faults.map(textOf).join("; ")}`);
     if (!isBusy) return nextDueMs;

@@ -196,9 +196,9 @@ async function killAtWork(service: ServerProcess, key: string, db: Database): Pr
 async function untilHalfDone(db: Database, name: string, jobId: string): Promise<void> {
   const conditions: Readonly<Record<string, string>> = {
     "in-flight": "exists (select from tool_calls where job_id = j.id and outcome = 'running')",
-    pages: "((j.used->>'p')::jsonb->>2)::int >= 6",
-    map: "(select ((receipt->>'p')::jsonb->8->>0)::int from job_steps where job_id = j.id and step_id = 'each') >= 50",
-    compensating: "((j.saga->>'p')::jsonb->>2)::int >= 3",
+    pages: "(substr(j.used #>> '{}', 2)::jsonb->>2)::int >= 6",
+    map: "(select (substr(receipt #>> '{}', 2)::jsonb->8->>0)::int from job_steps where job_id = j.id and step_id = 'each') >= 50",
+    compensating: "(substr(j.saga #>> '{}', 2)::jsonb->>2)::int >= 3",
   };
   const look = `select ${conditions[name] ?? "true"} as is_so, j.finished_at from jobs j where j.id = $1::uuid`;
   for (;;) {

@@ -7,7 +7,7 @@ const { db, drop } = await createTestDatabase({ connectionsMax: 24 });
 afterAll(drop);
 
 // A sample; `npm run test:crash` runs a thousand.
-const rounds = Number(process.env["SVC_ASK_ROUNDS"] ?? 18);
+const rounds = Number(process.env["SVC_ASK_ROUNDS"] ?? 12);
 const answersMax = 50;
 
 test(`${rounds} times, of ${answersMax} answers and the clock at once exactly one settles an ask`, {

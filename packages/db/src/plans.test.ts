@@ -5,7 +5,14 @@ import { afterAll, beforeAll, expect, test } from "vitest";
 import { statementNames } from "./sql/statement.ts";
 import { askPlans } from "./test-plans/asks.ts";
 import { deliveryPlans, subscriptionPlans } from "./test-plans/deliveries.ts";
-import { explain, type PlanMode, type SentStatement, sentBy, type TableReads } from "./test-plans/explain.ts";
+import {
+  explain,
+  explainAll,
+  type PlanMode,
+  type SentStatement,
+  sentBy,
+  type TableReads,
+} from "./test-plans/explain.ts";
 import { jobPlans, taskPlans } from "./test-plans/jobs.ts";
 import type { Plan } from "./test-plans/plan.ts";
 import { accountPlans, callPlans, limitPlans, projectPlans } from "./test-plans/projects.ts";
@@ -54,13 +61,16 @@ beforeAll(async () => {
 });
 
 async function planAll(statistics: Statistics): Promise<void> {
-  for (const [plan, statement] of sent) {
-    if (!(plan.statistics ?? everyStatistics).includes(statistics)) continue;
-    const known = planned.get(plan) ?? [];
-    planned.set(plan, known);
-    for (const mode of modes) {
-      const reads = await explain(db, statement, { mode });
-      known.push({ mode, statistics, reads });
+  const asked = [...sent].filter(([plan]) => (plan.statistics ?? everyStatistics).includes(statistics));
+  for (const mode of modes) {
+    const told = await explainAll(
+      db,
+      asked.map(([, statement]) => statement),
+      { mode },
+    );
+    for (const [index, [plan]] of asked.entries()) {
+      const reads = told[index];
+      if (reads !== undefined) planned.set(plan, [...(planned.get(plan) ?? []), { mode, statistics, reads }]);
     }
   }
 }

@@ -13,8 +13,8 @@ import { stepKinds } from "./steps/index.ts";
 
 vi.setConfig({ testTimeout: 600_000 });
 
-/** A third of the runs of a property; `npm run test:crash` makes ten times as many as it has. */
-const runs = (count: number) => (process.env["SVC_CRASH_ROUNDS"] === undefined ? Math.ceil(count / 3) : count * 10);
+/** A sixth of the runs of a property; `npm run test:crash` makes ten times as many as it has. */
+const runs = (count: number) => (process.env["SVC_CRASH_ROUNDS"] === undefined ? Math.ceil(count / 6) : count * 10);
 
 const odd = fc.oneof(
   fc.constantFrom<unknown>(

@@ -6,6 +6,7 @@ import { type Job, JobsService } from "@svc/gen/jobs";
 import { catalogOf } from "./catalog.ts";
 import { connectDesk, createWorld, desk, type World } from "./desk.ts";
 import { createTestNode as createNode, type TestNode as Node, testSealer } from "./node.ts";
+import { pauseMs } from "./until.ts";
 
 /** A project with a key of each role and an account of the desk for entity `ops`. */
 export type TestProject = {
@@ -60,12 +61,12 @@ export function createTestNode(
       return { projectId, keyId, client: as("approver"), as };
     },
     async reach(jobId, ...statuses) {
-      const end = performance.now() + 15_000;
-      for (let looks = 1; ; looks++) {
+      const startedAt = performance.now();
+      for (;;) {
         const job = await loadJob(db, jobId as Parameters<typeof loadJob>[1]);
         if (job !== undefined && statuses.includes(job.status)) return;
-        if (performance.now() > end) throw new Error(`the job is ${job?.status} (${job?.lastError})`);
-        await clock.wait(Math.min(2 * looks, 10));
+        if (performance.now() > startedAt + 15_000) throw new Error(`the job is ${job?.status} (${job?.lastError})`);
+        await clock.wait(pauseMs(startedAt));
       }
     },
   };

@@ -2,9 +2,11 @@ import { type ChildProcess, spawn } from "node:child_process";
 import { randomBytes } from "node:crypto";
 import { once } from "node:events";
 import { createServer } from "node:net";
+import { setTimeout as wait } from "node:timers/promises";
 import { fileURLToPath } from "node:url";
 import { bundled } from "./bundled.ts";
 import { compileCache } from "./compile-cache.ts";
+import { pauseMs } from "./until.ts";
 
 /** The server as a user runs it: a process of its own. */
 export type ServerProcess = {
@@ -88,21 +90,21 @@ export async function startServerProcess(env: Record<string, string>): Promise<S
   return server;
 }
 
-/** Waits until `condition` holds, looking every 20 ms; what it throws (a refused connection, say) counts as not yet, unless it is an Error about an end. */
+/** Waits until `condition` holds; what it throws (a refused connection, say) counts as not yet, unless it is an Error about an end. */
 export async function until(
   condition: () => boolean | Promise<boolean>,
   timeoutMs = 20_000,
   what = "condition",
 ): Promise<void> {
-  const deadline = Date.now() + timeoutMs;
+  const startedAt = performance.now();
   for (;;) {
     try {
       if (await condition()) return;
     } catch (error) {
       if (error instanceof Error && error.message.startsWith("the service ended")) throw error;
     }
-    if (Date.now() > deadline) throw new Error(`${what} did not hold within ${timeoutMs} ms`);
-    await new Promise((resolve) => setTimeout(resolve, 20));
+    if (performance.now() > startedAt + timeoutMs) throw new Error(`${what} did not hold within ${timeoutMs} ms`);
+    await wait(pauseMs(startedAt));
   }
 }
 

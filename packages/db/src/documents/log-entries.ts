@@ -11,19 +11,37 @@ export type LogEntry = {
   readonly principalChain?: readonly string[] | null | undefined;
 };
 
-/** How `job_events.following` is stored: as one text of values without their names. */
+/**
+ * How `job_events.following` is stored: an entry a line, its values between tabs, neither of which JSON text holds; as JSON where a
+ * value does all the same.
+ */
 export const logEntriesDocument: DocumentType<readonly LogEntry[]> = documentType(
   "job_events.following",
-  [({ p: packed }) => (JSON.parse(String(packed)) as Packed[]).map(unpack)],
-  (entries: readonly LogEntry[]) => ({ p: JSON.stringify(entries.map(pack)) }),
+  [read, read],
+  write,
 );
 
-type Packed = readonly [type: string, stepId: string, payload: string, principalChain?: readonly string[]];
+type Packed = readonly [type: string, stepId: string, payload: string, principalChain?: string];
 
-function pack({ type, stepId, payload, principalChain }: LogEntry): Packed {
-  return principalChain ? [type, stepId, payload, principalChain] : [type, stepId, payload];
+function read({ p: packed }: Readonly<Record<string, unknown>>): readonly LogEntry[] {
+  const text = String(packed);
+  const entries = text.startsWith("[")
+    ? (JSON.parse(text) as readonly unknown[][])
+    : text.split("\n").map((line) => line.split("\t"));
+  return entries.map(([type, stepId, payload, chain]) => ({
+    type: String(type),
+    stepId: String(stepId),
+    payload: String(payload),
+    principalChain: chain === undefined ? null : ((typeof chain === "string" ? JSON.parse(chain) : chain) as string[]),
+  }));
 }
 
-function unpack([type, stepId, payload, principalChain]: Packed): LogEntry {
-  return { type, stepId, payload, principalChain: principalChain ?? null };
+function write(entries: readonly LogEntry[]): string {
+  const packed = entries.map(({ type, stepId, payload, principalChain }): Packed => {
+    return principalChain ? [type, stepId, payload, JSON.stringify(principalChain)] : [type, stepId, payload];
+  });
+  const isPlain =
+    packed.every((values) => values.every((value = "") => !/[\t\n]/.test(value))) &&
+    /^[a-z]/.test(packed[0]?.[0] ?? "");
+  return isPlain ? packed.map((values) => values.join("\t")).join("\n") : JSON.stringify(packed);
 }

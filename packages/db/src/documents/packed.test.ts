@@ -13,6 +13,9 @@ test.each<Shelf>([
   { width: 2, label: 'a "label"' },
   { width: 3, boxes: { small: 0 } },
   { width: 0, label: "", boxes: { small: 1 } },
+  { width: 4, label: "5ba1".repeat(16) },
+  { width: 5, label: `~${"5ba1".repeat(16)}` },
+  { width: 6, label: "~~x" },
 ])("%j is read as it was written", (document) => {
   const written = shelf.write(document);
   expect(shelf.read(JSON.parse(written))).toEqual(document);
@@ -21,6 +24,7 @@ test.each<Shelf>([
 
 test("what the version before wrote is read, too", () => {
   expect(shelf.read({ width: 4, label: "x" })).toEqual({ width: 4, label: "x" });
+  expect(shelf.read({ v: 2, p: '[4,"~~x"]' })).toEqual({ width: 4, label: "~~x" });
   expect(usedDocument.read({ toolCalls: 1, writes: 2, rows: 3, asks: 4 })).toEqual({
     toolCalls: 1,
     writes: 2,
@@ -48,5 +52,6 @@ test("a step's receipt keeps its errors, its counts and a decision", () => {
 
 test("what is no packed document is refused", () => {
   expect(() => shelf.read({ v: 2, p: '{"width":1}' })).toThrow("a packed document is no list");
-  expect(() => shelf.read({ v: 3 })).toThrow("shelf is stored in version 3");
+  expect(() => shelf.read({ v: 4 })).toThrow("shelf is stored in version 4");
+  expect(() => shelf.read("4[1]")).toThrow("shelf is stored in version 4");
 });

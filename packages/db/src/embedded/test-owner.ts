@@ -2,6 +2,7 @@ import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
 import { createInterface } from "node:readline";
 import { fileURLToPath } from "node:url";
+import { bundled } from "@svc/testing/bundled";
 
 /** A process that owns an embedded PostgreSQL, for a test to kill. */
 export type Owner = {
@@ -13,13 +14,14 @@ export type Owner = {
   killGroup(): Promise<void>;
 };
 
+const fixture = await bundled(fileURLToPath(new URL("./owner.fixture.ts", import.meta.url)));
+
 /** Runs owner.fixture.ts on `dataDir`. */
 export function startOwner(
   dataDir: string,
   mode: "write" | "idle",
   account: { uid?: number; gid?: number } = {},
 ): Owner {
-  const fixture = fileURLToPath(new URL("./owner.fixture.ts", import.meta.url));
   const child = spawn(process.execPath, [fixture, dataDir, mode], {
     ...account,
     detached: true,

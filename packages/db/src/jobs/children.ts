@@ -8,6 +8,7 @@ import { type RawRow, selectList } from "../sql/select-list.ts";
 import { statement } from "../sql/statement.ts";
 import { logRowsOf } from "./log-rows.ts";
 import type { NewJob, NewJobProgram } from "./new-job.ts";
+import { storedChain } from "./principal-chain.ts";
 
 /** What is read of a child by the job that runs it. */
 export type ChildRecord = Readonly<Row<typeof jobs, (typeof names)[number]>>;
@@ -59,7 +60,9 @@ export async function lockChildJobs(
  */
 export async function insertChildJobs(tx: Executor, newJobs: readonly NewJob[], nowMs: number): Promise<void> {
   if (newJobs.length === 0) return;
-  await tx.orm.insert(jobs).values(newJobs.map(({ job, events }) => ({ ...job, lastSeq: events.length })));
+  await tx.orm
+    .insert(jobs)
+    .values(newJobs.map(({ job, events }) => ({ ...job, principalChain: storedChain(job), lastSeq: events.length })));
   const entries = newJobs.flatMap(({ job, events }) => {
     return logRowsOf(events).map(({ principalChain, ...row }) => {
       return { ...row, jobId: job.id, at: nowMs, principalChain: principalChain && [...principalChain] };

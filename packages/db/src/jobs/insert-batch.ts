@@ -12,6 +12,7 @@ import { compose, type PartValues, query } from "../sql/compose.ts";
 import { rows, values } from "../sql/parts.ts";
 import { logRowsOf } from "./log-rows.ts";
 import type { JobInsert, NewJob, NewJobProgram } from "./new-job.ts";
+import { storedChain } from "./principal-chain.ts";
 
 /** What the statement writes of a job: all that a submission without an idempotency key decides. The rest has its defaults. */
 const jobFields = fieldsBut(
@@ -201,6 +202,7 @@ function rowsOf(inserts: readonly StoredInsert[], margin: number): PartValues<ty
 function rowOf({ job, events }: NewJob): ValuesOf<typeof jobFields> {
   return {
     ...job,
+    principalChain: storedChain(job),
     simulatedFrom: job.simulatedFrom,
     skillSlug: job.skillSlug ?? "",
     standingProgramId: job.standingProgramId ?? "",

@@ -9,6 +9,7 @@ import { jobPrograms, jobSteps, jobs } from "../schema/jobs.ts";
 import { appendJobEvents } from "./append-events.ts";
 import { findJobQuotaReached, insertJobBatch, isPlainInsert } from "./insert-batch.ts";
 import type { KeyedJob, NewJob, NewJobProgram } from "./new-job.ts";
+import { storedChain } from "./principal-chain.ts";
 
 /**
  * Stores a program, unless it is there, and its jobs (a live one and, for simulateFirst, its twin) in one transaction. Undefined
@@ -35,7 +36,7 @@ export async function insertJobs(
         const reached = await findJobQuotaReached(tx, program.projectId, newJobs.length);
         if (reached !== undefined) return reached;
         await tx.orm.insert(jobPrograms).values(program).onConflictDoNothing();
-        await tx.orm.insert(jobs).values(newJobs.map(({ job }) => job));
+        await tx.orm.insert(jobs).values(newJobs.map(({ job }) => ({ ...job, principalChain: storedChain(job) })));
         for (const { job, events, tasks, lease, steps = [], begunCall, also } of newJobs) {
           await appendJobEvents(tx, job.id, events, nowMs);
           const begun = steps.map(({ output, ...step }) => ({

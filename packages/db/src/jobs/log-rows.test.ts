@@ -2,10 +2,12 @@ import { createId } from "@svc/core";
 import { createTestDatabase } from "@svc/testing/database";
 import { newJobDocuments } from "@svc/testing/job-documents";
 import { afterAll, expect, test } from "vitest";
+import { logEntriesDocument } from "../documents/log-entries.ts";
 import { addProject, nowMs } from "../test-rows.ts";
 import { appendJobEvents } from "./append-events.ts";
 import { insertJobs } from "./insert.ts";
 import { logRowsOf } from "./log-rows.ts";
+import { chainOfJob, storedChain } from "./principal-chain.ts";
 import type { NewJobEvent } from "./record.ts";
 import { jobsForProject } from "./repo.ts";
 
@@ -78,6 +80,27 @@ test("a row stays small, and one entry of any size is a row", () => {
     [2, "b", ["c", "d"]],
   ]);
   expect(logRowsOf([])).toEqual([]);
+});
+
+test("entries are kept as they were, whatever their values hold, and as they were kept before", () => {
+  const plain = [entry("a"), entry("b", { stepId: "", principalChain: ["key:x"] })];
+  for (const entries of [plain, [...plain, entry("c", { payload: "a\tb\n" })], [entry("[x"), entry("1")], []]) {
+    expect(logEntriesDocument.read(JSON.parse(logEntriesDocument.write(entries)))).toEqual(entries);
+  }
+  const before = '[["a","s","{}"],["b","","{}",["key:x"]]]';
+  expect(logEntriesDocument.read({ p: before })).toEqual([
+    entry("a", { payload: "{}" }),
+    entry("b", { stepId: "", payload: "{}", principalChain: ["key:x"] }),
+  ]);
+});
+
+test("a job's own chain is that of its key, and any other is kept", async () => {
+  const keyId = createId("key", nowMs);
+  for (const principalChain of [[`key:${keyId}`], ["key:k"], [`key:${keyId}`, "clock"]]) {
+    const stored = storedChain({ keyId, principalChain });
+    expect(stored).toEqual(principalChain.length === 1 && principalChain[0] !== "key:k" ? [] : principalChain);
+    expect(chainOfJob({ keyId, principalChain: stored })).toEqual(principalChain);
+  }
 });
 
 test("what the store searches a log for begins a row", () => {

@@ -1,7 +1,8 @@
 import type { LogEntry } from "../documents/log-entries.ts";
 import { type jobEvents, type jobSteps, jobs } from "../schema/jobs.ts";
 import { type NewRow, namesBut, type Row } from "../sql/codec.ts";
-import { packedList } from "../sql/select-list.ts";
+import { type PackedList, packedList } from "../sql/select-list.ts";
+import { chainOfJob } from "./principal-chain.ts";
 
 /** The columns of a job that are read: all but what only submitting needs. */
 export const jobNames = namesBut(jobs, "idempotencyKey", "contentDigest", "refusedAnswers", "childKey");
@@ -9,8 +10,17 @@ export const jobNames = namesBut(jobs, "idempotencyKey", "contentDigest", "refus
 /** A job as its row holds it, without what only submitting needs. */
 export type JobRecord = Row<typeof jobs, (typeof jobNames)[number]>;
 
+const packed = packedList(jobs, jobNames, "j");
+
 /** The columns of `jobs j` in a select list. */
-export const jobColumns = packedList(jobs, jobNames, "j");
+export const jobColumns: PackedList<JobRecord> = {
+  text: packed.text,
+  read(row) {
+    const job = packed.read(row);
+    if (job.principalChain.length === 0) job.principalChain = chainOfJob(job);
+    return job;
+  },
+};
 
 /** What a step did and made; `output` is sealed. */
 export type JobStepRecord = Omit<Row<typeof jobSteps>, "jobId">;

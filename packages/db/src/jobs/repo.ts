@@ -6,6 +6,7 @@ import type { JobMode } from "../schema/words.ts";
 import { findListedJob, findListedTwin, type ListedJob } from "./find-listed.ts";
 import { listJobSteps } from "./list-steps.ts";
 import { entriesOf } from "./log-rows.ts";
+import { chainOfJob } from "./principal-chain.ts";
 import type { JobEventRecord, JobRecord, JobStepRecord } from "./record.ts";
 
 /** What a list of jobs is narrowed to; an absent part does not narrow. */
@@ -52,8 +53,8 @@ export function jobsForProject(db: Executor, projectId: ProjectId): JobRepositor
     find: (id) => findListedJob(db, projectId, id),
     findTwin: (id) => findListedTwin(db, projectId, id),
     listSteps: (ids) => listJobSteps(db, projectId, ids),
-    list: ({ status, mode, skillSlug, parentJobId, standingProgramId }, { after, limit }) =>
-      db.orm
+    list: async ({ status, mode, skillSlug, parentJobId, standingProgramId }, { after, limit }) => {
+      const rows = await db.orm
         .select({ ...columns, program, sealedProgram, programHash })
         .from(jobs)
         .innerJoin(
@@ -82,19 +83,24 @@ export function jobsForProject(db: Executor, projectId: ProjectId): JobRepositor
           ),
         )
         .orderBy(desc(jobs.id))
-        .limit(limit),
+        .limit(limit);
+      return rows.map((row) => ({ ...row, principalChain: chainOfJob(row) }));
+    },
     listEvents: async (id, { afterSeq, limit }) => {
       // The row that holds the entry before the page may hold its first ones.
       const from = sql`coalesce((select e.seq from job_events e
         where e.job_id = ${uuidOfId(id)}::uuid and e.seq <= ${afterSeq}::int4 order by e.seq desc limit 1), 0)`;
       const rows = await db.orm
-        .select({ ...getTableColumns(jobEvents), jobChain: jobs.principalChain })
+        .select({ ...getTableColumns(jobEvents), jobChain: jobs.principalChain, keyId: jobs.keyId })
         .from(jobEvents)
         .innerJoin(jobs, eq(jobs.id, jobEvents.jobId))
         .where(and(own, eq(jobEvents.jobId, id), gte(jobEvents.seq, from)))
         .orderBy(asc(jobEvents.seq))
         .limit(limit + 1);
-      return entriesOf(rows)
+      const log = rows.map(({ jobChain, keyId, ...row }) => {
+        return { ...row, jobChain: chainOfJob({ keyId, principalChain: jobChain }) };
+      });
+      return entriesOf(log)
         .filter(({ seq }) => seq > afterSeq)
         .slice(0, limit);
     },

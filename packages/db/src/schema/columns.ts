@@ -1,6 +1,6 @@
 import { type Id, type IdPrefix, idOfUuid, parseExactJson, uuidOfId } from "@svc/core";
 import { customType } from "drizzle-orm/pg-core";
-import type { DocumentType } from "../documents/document.ts";
+import { type DocumentType, isVersionedText } from "../documents/document.ts";
 
 /** A column that stores an id's UUID and reads as the id itself, so a row never shows a bare UUID. */
 export function idColumn<P extends IdPrefix>(prefix: P) {
@@ -43,6 +43,11 @@ export function document<T>(type: DocumentType<T>) {
   return customType<{ data: T; driverData: unknown }>({
     dataType: () => "jsonb",
     toDriver: (value) => type.write(value),
-    fromDriver: (stored) => type.read(typeof stored === "string" ? parseExactJson(stored, unbounded) : stored),
+    fromDriver: (stored) => type.read(isJson(stored) ? parseExactJson(stored, unbounded) : stored),
   });
+}
+
+/** Whether the driver gave the text of a document; some statements read several columns as one JSON, which is parsed by then. */
+function isJson(stored: unknown): stored is string {
+  return typeof stored === "string" && !isVersionedText(stored);
 }

@@ -87,6 +87,7 @@ export const jobs = pgTable(
     /** What the engine keeps of the step under way, such as the page token it goes on from; sealed. */
     progress: bytes("progress"),
     keyId: idColumn("key")("key_id").notNull(),
+    /** Empty where it is the key's own alone, as of most jobs. */
     principalChain: text("principal_chain").array().notNull(),
     /** From 1; RetryJob begins the next one. The ones before stand in `job_attempts`. */
     attempt: integer("attempt").notNull().default(1),

@@ -42,22 +42,37 @@ export async function sentBy(db: Database, run: (executor: Executor) => Promise<
 /** The plan of a statement. With `isRun` it is run too, and rolled back, so that the rows it read are known. */
 export async function explain(
   db: Database,
-  { text, parameters }: SentStatement,
-  { mode, isRun = false }: { mode: PlanMode; isRun?: boolean },
+  statement: SentStatement,
+  options: { mode: PlanMode; isRun?: boolean },
 ): Promise<TableReads> {
-  let plan: RawNode | undefined;
+  const [reads] = await explainAll(db, [statement], options);
+  if (reads === undefined) throw new Error("the server told no plan");
+  return reads;
+}
+
+/** The plans of statements in their order, in one transaction and with a message each, which is most of what a plan takes. */
+export async function explainAll(
+  db: Database,
+  statements: readonly SentStatement[],
+  { mode, isRun = false }: { mode: PlanMode; isRun?: boolean },
+): Promise<TableReads[]> {
+  const plans: RawNode[] = [];
+  const options = isRun ? "analyze, format json" : "format json";
   await rolledBack(db, async ({ sql: tx }) => {
     // As the embedded store is set up, and any server on flash should be.
     await tx.unsafe(`set local plan_cache_mode = force_${mode}_plan; set local random_page_cost = 1.1`);
-    await tx.unsafe(`prepare explained as ${text}`);
-    const given = parameters.length === 0 ? "" : `(${parameters.map(literal).join(", ")})`;
-    const options = isRun ? "analyze, format json" : "format json";
-    const [row] = await tx.unsafe(`explain (${options}) execute explained${given}`);
-    plan = (row as unknown as { "QUERY PLAN": [{ Plan: RawNode }] })["QUERY PLAN"][0].Plan;
-    await tx.unsafe("deallocate explained");
+    for (const { text, parameters } of statements) {
+      const given = parameters.length === 0 ? "" : `(${parameters.map(literal).join(", ")})`;
+      const [, told] = (await tx.unsafe(
+        `prepare explained as ${text};\nexplain (${options}) execute explained${given};\ndeallocate explained`,
+      )) as unknown as { "QUERY PLAN": [{ Plan: RawNode }] }[][];
+      const plan = told?.[0]?.["QUERY PLAN"][0].Plan;
+      if (plan === undefined) throw new Error("the server told no plan");
+      plans.push(plan);
+    }
   });
-  if (plan === undefined) throw new Error("the server told no plan");
-  return readsOf(nodesOf(plan), await indexColumns(db));
+  const columns = await indexColumns(db);
+  return plans.map((plan) => readsOf(nodesOf(plan), columns));
 }
 
 async function rolledBack(db: Database, run: (tx: Executor) => Promise<void>): Promise<void> {

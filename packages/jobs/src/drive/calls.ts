@@ -5,7 +5,7 @@ import type { JobState } from "../state/job.ts";
 import { shownOf } from "../state/shown.ts";
 import type { Attempted, CallTurn, Invocation } from "../steps/effects.ts";
 import type { OnFaultPoint } from "./fault-points.ts";
-import { appKey, ledgerKey } from "./keys.ts";
+import { appKey, formerLedgerKey, ledgerKey } from "./keys.ts";
 import type { Port } from "./port.ts";
 
 /** Calls of tools for jobs: made at once, or readied to begin with a commit of the job. */
@@ -63,6 +63,7 @@ function requestOf(
     entityId: call.entity,
     accountId: undefined,
     idempotencyKey: isRead ? undefined : ledgerKey(id, place, { generation, attempt }),
+    formerKey: isRead ? undefined : formerLedgerKey(id, place, { generation, attempt }),
     appKey: isRead ? undefined : appKey(callSeed, place, appGeneration),
     isDryRun: false,
     isFirst,

@@ -161,7 +161,7 @@ export function changeOf(
   const overrides = hasNewOverrides(work) ? overridesOf(state) : undefined;
   const job = { ...drivenJob(work), receipt };
   const gotOn = isProgress(work, parts);
-  const progress = storedProgress(state);
+  const progress = storedProgress(state, state.loaded.flow);
   const rows = pending.rows.length === 0 ? [] : sealRows(pending.rows, sealText);
   return {
     job: {

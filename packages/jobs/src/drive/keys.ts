@@ -4,8 +4,15 @@ import type { CallPlace } from "../steps/effects.ts";
 /** Which of its calls at one place is meant: of a generation of its job, and of an attempt in it. */
 export type CallTurn = { readonly generation: number; readonly attempt: number };
 
-/** The ledger's key of one attempt: what it was answered is answered again after a crash. */
-export function ledgerKey(jobId: string, place: CallPlace, { generation, attempt }: CallTurn): string {
+/** The ledger's key of one attempt: what it was answered is answered again after a crash. 128 bits: each is a part of an index. */
+export function ledgerKey(jobId: string, place: CallPlace, turn: CallTurn): string {
+  return Buffer.from(formerLedgerKey(jobId, place, turn), "hex")
+    .subarray(0, 16)
+    .toString("base64url");
+}
+
+/** What the ledger's key of an attempt was before it was shortened: a call that was begun under that is found by it. */
+export function formerLedgerKey(jobId: string, place: CallPlace, { generation, attempt }: CallTurn): string {
   return digest(["call", jobId, place.stepId, place.ordinal, place.callId, generation, attempt]);
 }
 

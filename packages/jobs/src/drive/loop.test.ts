@@ -495,3 +495,44 @@ test("whatever apps answer, people choose and nodes die of, a job ends by the ta
     expect(kinds).toContain(kind);
   }
 });
+
+/** Branches that write, beside one whose rounds make its own calls new ones. */
+const besideRounds = {
+  ...{ params: { least: 1 }, limits: { writes: 1_000 }, points: {} },
+  steps: [
+    {
+      id: "ways",
+      parallel: {
+        rounds: [
+          {
+            id: "again",
+            until: "false",
+            do: [{ id: "look", call: "desk.get_item", entity: "ops", args: { id: "x" } }],
+            every: "1m",
+            max: 4,
+            // biome-ignore lint/suspicious/noThenProperty: it is the word of the language
+            onError: { then: "continue" },
+          },
+        ],
+        rows: [fetch, stepOf("map", "each", { tolerate: 9, hasPoints: false, isUndone: false })].flat(),
+        waits: [
+          stepOf("wait", "first", { tolerate: 9, hasPoints: false, isUndone: false }),
+          stepOf("call", "note", { tolerate: 9, hasPoints: false, isUndone: false }),
+        ].flat(),
+      },
+    },
+  ],
+};
+
+test("what a branch sent is not sent again, whatever nodes die of and however many rounds another one makes", async () => {
+  const deaths = fc.array(fc.nat({ max: 150 }), { maxLength: 12 });
+  await fc.assert(
+    fc.asyncProperty(deaths, async (given) => {
+      const program = { ...besideRounds, steps: [...besideRounds.steps] };
+      const memory = createMemory(program, chooserOf([0], new Set(given)), tools);
+      await run(memory, ["proceed", "abort"], { parks: [], pauses: [], pausesWhileDriven: [] });
+      for (const [place, sent] of memory.written) expect([place, sent]).toEqual([place, [sent[0]]]);
+    }),
+    { numRuns: repeats({ sample: 200, whole: 2_000 }), seed: 1 },
+  );
+});

@@ -16,9 +16,9 @@ const items = {
   args: {},
   rows: { from: "items[]", key: "id", keep: ["id", "n"], page: { arg: "page", from: "next", max: 5 } },
 };
-const kinds = ["map", "keyed", "call", "read", "filter", "wait"] as const;
+const kinds = ["map", "keyed", "call", "read", "filter", "wait", "handled", "block", "until", "parallel"] as const;
 
-function stepOf(kind: (typeof kinds)[number], id: string, tolerate: number) {
+function stepOf(kind: (typeof kinds)[number], id: string, tolerate: number): object {
   const map = { id, map: "items", concurrency: 2, tolerate: { count: tolerate, percent: 100 } };
   const inner = `${id}call`;
   switch (kind) {
@@ -40,7 +40,43 @@ function stepOf(kind: (typeof kinds)[number], id: string, tolerate: number) {
       return { id, filter: "items", where: "row.n >= params.least" };
     case "wait":
       return { id, wait: "10m" };
+    case "handled":
+      return { ...stepOf("read", id, tolerate), onError: onErrorOf(id, tolerate) };
+    case "block":
+      return {
+        id,
+        if: "rows.items > 0",
+        // biome-ignore lint/suspicious/noThenProperty: programs have the field.
+        then: [
+          stepOf("read", `${id}a`, tolerate),
+          stepOf("call", `${id}b`, tolerate),
+          stepOf("read", `${id}c`, tolerate),
+        ],
+        onError: onErrorOf(id, tolerate),
+      };
+    case "until":
+      return {
+        id,
+        until: "true",
+        do: [stepOf("read", `${id}a`, tolerate), stepOf("call", `${id}b`, tolerate)],
+        max: 2,
+      };
+    case "parallel":
+      return {
+        id,
+        parallel: {
+          notes: [stepOf("wait", `${id}a`, tolerate), stepOf("call", `${id}b`, tolerate)],
+          rows: [{ ...items, id: `${id}p` }, stepOf("map", `${id}c`, tolerate)],
+          reads: [stepOf("handled", `${id}d`, tolerate), stepOf("call", `${id}e`, tolerate)],
+        },
+      };
   }
+}
+
+/** Tells of an error, and goes on or fails even so. */
+function onErrorOf(id: string, tolerate: number): object {
+  // biome-ignore lint/suspicious/noThenProperty: programs have the field.
+  return { do: [send("desk.send_note", `${id}told`, { text: "told" })], then: tolerate === 0 ? "fail" : "continue" };
 }
 
 const programs = fc
@@ -117,7 +153,12 @@ test("however often a job is taken on, what ended well is not written again, nor
         const before = memory.reopen().state;
         if (index > 0) {
           if (!isRetryable(before.status) || before.lastError.startsWith("LIMIT_REACHED")) break;
-          memory.retry({ fromStepId: "", params: {}, resendsUnknown, chain: ["key:other"] });
+          const refused = memory.retry({ fromStepId: "", params: {}, resendsUnknown, chain: ["key:other"] });
+          if (refused !== undefined) {
+            expect(refused).toMatch(/which has written$/);
+            seen.add("refused");
+            break;
+          }
           hasResent ||= resendsUnknown;
           seen.add(`${before.status} taken on`);
         }
@@ -132,6 +173,8 @@ test("however often a job is taken on, what ended well is not written again, nor
         seen.add(state.status);
       }
       for (const [place, answers] of memory.written) {
+        // An error that comes again is told of again.
+        if (place.endsWith("told")) continue;
         expect([place, answers.filter((answer) => answer === "ok").length <= 1]).toEqual([place, true]);
         const isKeyed = place.startsWith("desk.send_keyed");
         if (!hasResent && !isKeyed) expect([place, answers]).toEqual([place, answers.slice(0, 1)]);

@@ -46,8 +46,8 @@ export type Memory = {
   readonly executed: string[];
   /** Writes that were executed, or may have been, by their place: what the app answered. */
   readonly written: Map<string, string[]>;
-  /** Takes a job on that ended: its next attempt is queued. */
-  retry(request: RetryRequest): void;
+  /** Takes a job on that ended: its next attempt is queued. Answers why it is not. */
+  retry(request: RetryRequest): string | undefined;
   /** Whether somebody asked to end the job. */
   cancel: JobState["cancel"];
   /** Whether somebody asked to pause the job. */
@@ -138,12 +138,13 @@ export function createMemory(program: object, chooser: Chooser, tools: ReadonlyM
       memory.cancel = undefined;
       const opened = workOf({ ...stored, attempt: stored.attempt + 1, finishedAt: null, cancel: undefined });
       const edits = retryEdits(opened.state, { status, request });
-      if ("outcome" in edits) throw new Error(edits.why);
+      if ("outcome" in edits) return edits.why;
       const begun: Edit[] = [
         { kind: "move", to: "queued", reason: "retried" },
         { kind: "deadline", clock: "runs" },
       ];
       store(apply(opened, [...edits, ...begun], clock.now()), { task: { dueAtMs: clock.now() } });
+      return undefined;
     },
     task: { dueAtMs: nowMs },
     reopen: () => workOf({ ...stored, pause: memory.pause, cancel: memory.cancel }),

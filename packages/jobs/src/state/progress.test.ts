@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import { flatten } from "./flow.ts";
-import { type ProgressOwner, readProgress, storedProgress } from "./progress.ts";
+import { noProgress, type ProgressOwner, readProgress, storedProgress } from "./progress.ts";
 
 const owner: ProgressOwner = {
   status: "running",
@@ -86,4 +86,19 @@ test("progress that was stored without it reads as never logged", () => {
     rowsMade: 0,
     simulated: {},
   });
+});
+
+test("a step that has only begun is stored without words, and anything more in full", () => {
+  const flow = { instructions: [{ kind: "step", step: { id: "note", kind: "call" } }], indexOf: new Map() } as never;
+  const begun = { kind: "call", stepId: "note" } as const;
+  const at = { ...noProgress, positions: [{ index: 0, progress: begun }] };
+  expect(storedProgress(at, flow)).toEqual({ version: 3 });
+  expect(readProgress({ version: 3 }, { ...owner, flow })).toEqual({ ...noProgress, step: begun });
+  const others = [
+    { ...at, rowsMade: 1 },
+    { ...at, positions: [{ index: 0, progress: { ...begun, isInDoubt: true as const } }] },
+    { ...at, positions: [{ index: 0, progress: begun, generation: 2 }] },
+    { ...at, positions: [{ index: 0, progress: { kind: "call", stepId: "other" } as const }] },
+  ];
+  for (const other of others) expect(storedProgress(other, flow)).toMatchObject({ version: 2 });
 });

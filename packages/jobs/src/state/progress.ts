@@ -153,6 +153,9 @@ type StoredProgress = {
   readonly simulated?: SimulatedCalls;
 };
 
+/** Of the step at the job's one position it is known that it has begun, and nothing else: so begins each. */
+type BegunProgress = { readonly version: 3 };
+
 /** Version 0.1 kept one record for whatever was under way, without saying what it was. */
 type LegacyProgress = {
   readonly version?: undefined;
@@ -208,10 +211,11 @@ export type ProgressOwner = {
 
 /** Reads what is under way, in the form of any version. Throws an Error for a form that is newer than this one. */
 export function readProgress(stored: JsonValue, owner: ProgressOwner): Progress {
-  const document = stored as unknown as StoredProgress | LegacyProgress;
+  const document = stored as unknown as StoredProgress | BegunProgress | LegacyProgress;
   if (document.version === undefined) return readLegacy(document, owner);
+  if (document.version === 3) return { ...noProgress, step: begunStep(owner.flow, owner.index) };
   const { version }: { readonly version: number } = document;
-  if (version !== 2) throw new Error(`the progress of a job has version ${version}; this service knows 2`);
+  if (version !== 2) throw new Error(`the progress of a job has version ${version}; this service knows 3`);
   const { positions, blocks = {}, plan, undo, progressLoggedAt = 0, rowsMade = 0, simulated = {} } = document;
   const step = positions.find(({ index }) => index === owner.index)?.progress;
   const branches = positions.length > 1 ? positions : [];
@@ -227,8 +231,18 @@ export type Underway = Omit<Progress, "step" | "branches"> & {
   }[];
 };
 
-/** What is stored of progress; undefined when nothing is under way, no progress was logged, and no row was made or write simulated. */
-export function storedProgress(underway: Underway): StoredProgress | undefined {
+/** The step at a place of a flow, as it begins. */
+function begunStep({ instructions }: Flow, index: number): StepProgress | undefined {
+  const instruction = instructions[index];
+  if (instruction?.kind !== "step") return undefined;
+  return { kind: instruction.step.kind, stepId: instruction.step.id } as StepProgress;
+}
+
+/**
+ * What is stored of progress; undefined when nothing is under way, no progress was logged, and no row was made or write simulated. `flow`
+ * is the job's, where it is at hand: most steps are stored as they begin, and that takes no words.
+ */
+export function storedProgress(underway: Underway, flow?: Flow): StoredProgress | BegunProgress | undefined {
   const { positions, blocks, plan, undo, progressLoggedAt, rowsMade, simulated } = underway;
   const begun = positions.flatMap(({ index, progress, generation }) => {
     if (progress === undefined && positions.length === 1) return [];
@@ -244,7 +258,17 @@ export function storedProgress(underway: Underway): StoredProgress | undefined {
     ...(rowsMade > 0 && { rowsMade }),
     ...(Object.keys(simulated).length > 0 && { simulated }),
   } as const;
-  return begun.length === 0 && Object.keys(document).length === 2 ? undefined : document;
+  if (Object.keys(document).length > 2) return document;
+  if (begun.length === 0) return undefined;
+  return flow !== undefined && isOnlyBegun(underway, flow) ? { version: 3 } : document;
+}
+
+function isOnlyBegun({ positions }: Underway, flow: Flow): boolean {
+  const [position, ...others] = positions;
+  if (position?.progress === undefined || position.generation !== undefined || others.length > 0) return false;
+  const { kind, stepId, ...rest } = position.progress;
+  const begun = begunStep(flow, position.index);
+  return begun?.kind === kind && begun.stepId === stepId && Object.values(rest).every((value) => value === undefined);
 }
 
 function readLegacy(legacy: LegacyProgress, { status, saga, index, flow }: ProgressOwner): Progress {

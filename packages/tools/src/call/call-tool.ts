@@ -24,6 +24,8 @@ export type CallRequest = {
   readonly accountId: AccountId | undefined;
   /** The caller's own; undefined when every call is to be executed. */
   readonly idempotencyKey: string | undefined;
+  /** What an earlier version of svc called the key: a call that holds it holds the key. */
+  readonly formerKey?: string | undefined;
   /**
    * Whether no call was made under the key before, as far as its caller knows: then it is taken without being looked for. One that is
    * held after all is answered from then on as ever.
@@ -198,7 +200,7 @@ async function find(
 }
 
 function entryOf({ clock }: CallContext, request: CallRequest, tool: CallPlan["tool"]): LedgerEntry {
-  const { caller, args, entityId, accountId, idempotencyKey, takeRecord } = request;
+  const { caller, args, entityId, accountId, idempotencyKey, formerKey, takeRecord } = request;
   // One moment for both: lists find calls by the time in their ids.
   const createdAt = clock.now();
   return {
@@ -211,6 +213,7 @@ function entryOf({ clock }: CallContext, request: CallRequest, tool: CallPlan["t
     args,
     callDigest: digestCall({ toolSlug: tool.slug, account: accountId ?? `entity:${entityId}`, args }),
     idempotencyKey,
+    formerKey,
     createdAt,
     takesAppKey: tool.kind === "action" && tool.idempotency !== undefined,
     takeRecord,

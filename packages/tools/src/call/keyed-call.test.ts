@@ -24,6 +24,15 @@ test("a repeat is answered what was recorded, and sends nothing, even when accou
   expect(await node.rows(projectId)).toHaveLength(1);
 });
 
+test("a call that holds a key's former name holds the key", async () => {
+  const node = createTestNode(db);
+  const projectId = await addProject(db);
+  const first = await node.call(projectId, "add_note", { args: note, idempotencyKey: "former" });
+  const renamed = { args: note, idempotencyKey: "k", formerKey: "former" };
+  expect(await node.call(projectId, "add_note", renamed)).toEqual({ ...first, isReplay: true });
+  expect(node.app.requests).toHaveLength(1);
+});
+
 test("long integers of a recorded answer keep their digits", async () => {
   const node = createTestNode(db);
   const projectId = await addProject(db);

@@ -37,11 +37,18 @@ export async function findEarlier(context: KeyContext, entry: LedgerEntry): Prom
   const { idempotencyKey } = entry;
   if (idempotencyKey === undefined) return undefined;
   for (;;) {
-    const holder = await context.keys.find(entry.caller.projectId, idempotencyKey);
+    const holder = await findHolder(context, entry, idempotencyKey);
     if (holder === undefined) return undefined;
     const earlier = await answerEarlier(context, entry, idempotencyKey, holder);
     if (earlier !== undefined) return earlier;
   }
+}
+
+/** The call that holds the entry's key, by whichever of its names. */
+async function findHolder({ keys }: KeyContext, { caller, formerKey }: LedgerEntry, key: string) {
+  const names = formerKey === undefined ? [key] : [key, formerKey];
+  const holders = await Promise.all(names.map((name) => keys.find(caller.projectId, name)));
+  return holders.find((holder) => holder !== undefined);
 }
 
 /**

@@ -30,6 +30,8 @@ export type LedgerEntry = {
   /** Of tool, account and arguments, as `digestCall` makes it; the ledger keeps it protected. */
   readonly callDigest: Buffer;
   readonly idempotencyKey: string | undefined;
+  /** What an earlier version of svc called the key. */
+  readonly formerKey?: string | undefined;
   readonly createdAt: number;
   /** Whether the app does a call once that is repeated under the same key of its own. */
   readonly takesAppKey?: boolean | undefined;

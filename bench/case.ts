@@ -25,6 +25,8 @@ export type BenchSettings = {
   readonly connections: number;
   /** How many events the largest store of the case "growth" holds. */
   readonly events: number | undefined;
+  /** Which steps of the case "rows", a regular expression over their names; undefined: all of them. */
+  readonly steps: string | undefined;
   /** Whether a report lists every miss. */
   readonly verbose: boolean;
   /** Another checkout of this project, which the case "beside" measures this one against. */

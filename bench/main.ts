@@ -65,6 +65,7 @@ Options:
   --post <kind>      calendar (token, no body) or order (HMAC, body of 1 KB); default: the case's own
   --profile          measures the service only and keeps a .cpuprofile of it
   --beside <folder>  another checkout of this project, set up as this one; runs the case "beside" alone
+  --steps <name>     of the case rows those steps alone whose names match
   --verbose          lists what missed, where a case knows it
   --statements       starts the store with pg_stat_statements and shows those that took the most time, system by system
   --install-engines  installs DBOS, Restate and workflow (some 500 MB), which cases of jobs compare with, and ends
@@ -91,6 +92,7 @@ async function main(): Promise<void> {
       post: { type: "string" },
       profile: { type: "boolean" },
       beside: { type: "string" },
+      steps: { type: "string" },
       verbose: { type: "boolean" },
       statements: { type: "boolean" },
       "install-engines": { type: "boolean" },
@@ -109,6 +111,7 @@ async function main(): Promise<void> {
     post: postOf(values.post),
     besideFolder: values.beside === undefined ? undefined : resolve(values.beside),
     besideWorks: values.beside === undefined ? [] : positionals,
+    steps: values.steps,
     verbose: values.verbose ?? false,
     profileFolder: values.profile ? mkdtempSync(join(tmpdir(), "svc-profile-")) : undefined,
   };

@@ -209,6 +209,24 @@ test("docs/operations.md lists the metrics of the service, all of them and no ot
   expect(listed.toSorted()).toEqual([...names].map(([, name = ""]) => name).toSorted());
 });
 
+test("docs/standing.md names the tools whose new rows a poll finds, all of them and no others, by how", () => {
+  const files = listFiles("toolkits").filter((path) => /^toolkits\/\w+\/tools\/\w+\.yaml$/.test(path));
+  const declared = files.flatMap((path) => {
+    const poll = /^poll:(.*?)(?=^\S|$(?![\s\S]))/ms.exec(readText(path))?.[1];
+    const [, toolkit, , tool = ""] = path.split("/");
+    return poll === undefined
+      ? []
+      : [`${/cursor:\s*\{ kind: (\w+)/.exec(poll)?.[1]} ${toolkit}.${tool.replace(".yaml", "")}`];
+  });
+  const rows = tableRowsOf(readText("docs/standing.md")).filter(([kind = ""]) =>
+    /^`(after|newest|seen|token)`$/.test(kind),
+  );
+  const told = rows.flatMap(([kind = "", , tools = ""]) =>
+    tools.split(", ").map((tool) => `${kind} ${tool}`.replaceAll("`", "")),
+  );
+  expect(told.toSorted()).toEqual(declared.toSorted());
+});
+
 test("docs/architecture.md names every table of the store", () => {
   const tables = readSources("packages/db/src/schema").flatMap(({ text }) =>
     [...text.matchAll(/pgTable\(\s*"(\w+)"/g)].map(([, name = ""]) => name),

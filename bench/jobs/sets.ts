@@ -1,63 +1,102 @@
-import { type Costs, costsEach, readCosts } from "../costs.ts";
+import { type Costs, costsEach, medianCosts, readCosts } from "../costs.ts";
 import { withSystem } from "../measure.ts";
 import { delay } from "../monotonic.ts";
 import { callServer } from "../server.ts";
+import { spreadOf } from "../statistics.ts";
 import type { System } from "../system.ts";
-import { readMemoryMb } from "./memory.ts";
-import { type JobsSetting, jobServer, type ReadJob, submission, submitJob } from "./setting.ts";
+import { mapRows } from "./map.ts";
+import { readMemoryMb, readPeakMb, resetPeak } from "./memory.ts";
+import { type JobsSetting, jobServer, type ReadJob, readCall, submission, submitJob, writeCall } from "./setting.ts";
 
 /**
- * One step over a set: of how many rows, how long it took, by how much the server grew meanwhile at most, and what each row of the whole
- * job cost, that of a job which fetches them alone as well.
+ * One step over a set: of how many rows, how long it took, the most memory that the server had meanwhile and by how much it grew (NaN
+ * where nobody looked), and what each row of the whole job cost, that of a job which only makes its set as well.
  */
 export type SetRun = {
   readonly step: string;
   readonly rows: number;
   readonly ms: number;
+  readonly peakMb: number;
   readonly grownMb: number;
   readonly costs: Costs;
 };
 
 const sizes = [1_000, 10_000, 100_000];
+/** Jobs of which the middle one counts: of few rows the first and the last commit are most of the time. */
+const runsOf = (rows: number) => (rows < 10_000 ? 5 : 1);
 
 const numbers = { all: "count", sum: "sum place" };
+const sorted = { id: "sorted", sort: "list", by: [{ field: "place", order: "desc" }] };
 
-/** The steps that are measured, each over the items of a list. */
-const steps: Readonly<Record<string, object | undefined>> = {
-  "none: the fetch alone": undefined,
-  filter: { filter: "list", where: "row.place >= 100.0" },
-  sort: { sort: "list", by: [{ field: "place", order: "desc" }] },
-  limit: { limit: "list", max: 1_000_000 },
-  distinct: { distinct: "list", by: ["title"] },
-  "join inner": { join: "list", with: "list", on: { id: "id" }, keep: { other: "right.title" } },
-  "join anti": { join: "list", with: "list", on: { id: "id" }, kind: "anti" },
-  "group, 100 groups": { group: "list", by: ["owner"], as: numbers },
-  "group, a group a row": { group: "list", by: ["title"], as: numbers },
-  compute: { compute: "list", fields: { title: "row.title.upperAscii()" } },
-  reduce: { reduce: "list", as: numbers },
-  "reduce to a text": {
-    reduce: "list",
-    as: { text: { text: { of: "- {row.title}", max: 1_000, more: "and {more}" } } },
-  },
+/** The steps that are measured, the last of each list, over the items of a list; none: those of the fetch alone. */
+const steps: Readonly<Record<string, readonly object[]>> = {
+  "none: the fetch alone": [],
+  filter: [{ filter: "list", where: "row.place >= 100.0" }],
+  sort: [sorted],
+  limit: [{ limit: "list", max: 1_000_000 }],
+  distinct: [{ distinct: "list", by: ["title"] }],
+  "join inner": [{ join: "list", with: "list", on: { id: "id" }, keep: { other: "right.title" } }],
+  "join anti": [{ join: "list", with: "list", on: { id: "id" }, kind: "anti" }],
+  "group, 100 groups": [{ group: "list", by: ["owner"], as: numbers }],
+  "group, a group a row": [{ group: "list", by: ["title"], as: numbers }],
+  compute: [{ compute: "list", fields: { title: "row.title.upperAscii()" } }],
+  reduce: [{ reduce: "list", as: numbers }],
+  "reduce to a text": [
+    { reduce: "list", as: { text: { text: { of: "- {row.title}", max: 1_000, more: "and {more}" } } } },
+  ],
+  "filter of sorted rows": [sorted, { filter: "sorted", where: "row.place >= 100.0" }],
+  "distinct of sorted rows": [sorted, { distinct: "sorted", by: ["title"] }],
 };
 
-/** Each step over sets of growing size, a job each, the rows in the store. */
+const maps = { "map of reads": readCall, "map of writes": writeCall };
+
+/** Each step, and maps, over sets of growing size, a job each, the rows in the store. */
 export async function measureSets(setting: JobsSetting): Promise<SetRun[]> {
   const { settings, progress } = setting.ctx;
   const isQuick = (settings.seconds ?? 6) < 6;
   const taken = isQuick ? sizes.slice(0, 2) : sizes;
   return withSystem(setting.ctx, jobServer(settings, setting.origin), { post: "calendar" }, async (system) => {
-    // Compiles what is hot.
-    for (const name of Object.keys(steps)) await runSet(setting, system, name, 5_000);
     const found: SetRun[] = [];
-    for (const name of Object.keys(steps)) {
+    for (const [name, run] of runners(setting, system)) {
+      // Compiles what is hot.
+      await run(5_000);
       for (const rows of taken) {
         progress(`${name} of ${rows} rows`);
-        found.push(await runSet(setting, system, name, rows));
+        const runs: SetRun[] = [];
+        for (let round = 0; round < runsOf(rows); round += 1) runs.push(await run(rows));
+        found.push(middleOf(runs));
       }
     }
     return found;
   });
+}
+
+type Runner = readonly [name: string, run: (rows: number) => Promise<SetRun>];
+
+/** What is measured, as far as it is asked for by name. */
+function runners(setting: JobsSetting, system: System): readonly Runner[] {
+  const sets = Object.keys(steps).map((name): Runner => [name, (rows) => runSet(setting, system, name, rows)]);
+  const calls = Object.entries(maps).map(([step, call]): Runner => {
+    return [
+      step,
+      async (rows) => {
+        const { rowsPerSecond, costs } = await mapRows(setting, system, call, rows);
+        const ms = Math.round((rows * 1_000) / rowsPerSecond);
+        return { step, rows, ms, peakMb: Number.NaN, grownMb: Number.NaN, costs };
+      },
+    ];
+  });
+  const wanted = setting.ctx.settings.steps;
+  return [...sets, ...calls].filter(([name]) => wanted === undefined || new RegExp(wanted).test(name));
+}
+
+function middleOf(runs: readonly SetRun[]): SetRun {
+  const { step = "", rows = 0 } = runs[0] ?? {};
+  const middle = (name: "ms" | "peakMb" | "grownMb") => spreadOf(runs.map((run) => run[name])).median;
+  return {
+    ...{ step, rows, ms: middle("ms"), peakMb: middle("peakMb"), grownMb: middle("grownMb") },
+    costs: medianCosts(runs.map(({ costs }) => costs)),
+  };
 }
 
 async function runSet(setting: JobsSetting, system: System, name: string, rows: number): Promise<SetRun> {
@@ -72,32 +111,42 @@ async function runSet(setting: JobsSetting, system: System, name: string, rows: 
       page: { arg: "cursor", from: "nextCursor", max: 1_000 },
     },
   };
-  const limits = { rows: Math.max(rows, 1_000) };
-  const before = await readCosts(setting.ctx, system, setting.provider.pid);
-  const { id } = await submitJob(
-    system,
-    submission(`Bench: ${name}`, [list, ...(steps[name] === undefined ? [] : [{ id: "step", ...steps[name] }])], {
-      limits,
-    }),
+  const made = (steps[name] ?? []).map((step, index, all) =>
+    index === all.length - 1 ? { ...step, id: "step" } : step,
   );
-  const { job, grownMb } = await watch(system, id);
+  const program = [list, ...made] as readonly { readonly id: string }[];
+  const [before, step] = [program.at(-2)?.id, program.at(-1)?.id];
+  const limits = { rows: Math.max(rows, 1_000) };
+  const costsBefore = await readCosts(setting.ctx, system, setting.provider.pid);
+  const { id } = await submitJob(system, submission(`Bench: ${name}`, program, { limits }));
+  const { job, peakMb, grownMb } = await watch(system, id, before);
   if (job.status !== "JOB_STATUS_SUCCEEDED") throw new Error(`${name} of ${rows} rows: ${job.status} ${job.lastError}`);
-  const step = job.stepReceipts?.find(({ stepId }) => stepId === (steps[name] === undefined ? "list" : "step"));
-  const ms = Date.parse(step?.finishedAt ?? "") - Date.parse(step?.startedAt ?? "");
-  const costs = costsEach(before, await readCosts(setting.ctx, system, setting.provider.pid), rows);
-  return { step: name, rows, ms, grownMb, costs };
+  const receipt = job.stepReceipts?.find(({ stepId }) => stepId === step);
+  const ms = Date.parse(receipt?.finishedAt ?? "") - Date.parse(receipt?.startedAt ?? "");
+  const costs = costsEach(costsBefore, await readCosts(setting.ctx, system, setting.provider.pid), rows);
+  return { step: name, rows, ms, peakMb, grownMb, costs };
 }
 
-/** Waits for a job's end; by how much the server's memory exceeded what it had before the step. */
-async function watch(system: System, id: string): Promise<{ readonly job: ReadJob; readonly grownMb: number }> {
+type Watched = { readonly job: ReadJob; readonly peakMb: number; readonly grownMb: number };
+
+/** Waits for a job's end; the most memory that the server had since the step `before` had ended, and by how much that is more than then. */
+async function watch(system: System, id: string, before: string | undefined): Promise<Watched> {
   let beforeMb = readMemoryMb(system.pid);
-  let mostMb = beforeMb;
+  let hasBegun = before === undefined;
+  if (hasBegun) resetPeak(system.pid);
   for (;;) {
     const { job } = (await callServer(system.port, "JobsService/GetJob", { id })) as { job: ReadJob };
-    const nowMb = readMemoryMb(system.pid);
-    if (job.stepReceipts?.some(({ stepId }) => stepId === "step") !== true) beforeMb = nowMb;
-    mostMb = Math.max(beforeMb, mostMb, nowMb);
-    if (/SUCCEEDED|FAILED|PARKED|EXPIRED/.test(job.status)) return { job, grownMb: Math.max(0, mostMb - beforeMb) };
+    if (!hasBegun) {
+      // What ends between two looks counts with the step.
+      hasBegun =
+        job.stepReceipts?.some(({ stepId, finishedAt }) => stepId === before && finishedAt !== undefined) === true;
+      beforeMb = readMemoryMb(system.pid);
+      resetPeak(system.pid);
+    }
+    if (/SUCCEEDED|FAILED|PARKED|EXPIRED/.test(job.status)) {
+      const peakMb = readPeakMb(system.pid);
+      return { job, peakMb, grownMb: Math.max(0, peakMb - beforeMb) };
+    }
     await delay(20);
   }
 }

@@ -115,8 +115,9 @@ export const sample: readonly Doom[] = [
       ["undo of children", "mid-undo", 1],
       ["http write", "after-send", 1],
       ["wide parallel", "before-commit", 4],
-      ["deep skills", "before-commit", 3],
+      // One of its skills runs another.
       ["parallel skills", "before-commit", 8],
+      ["retried writing skill", "before-commit", 4],
       ["planned", "before-commit", 2],
     ] as const
   ).map(([kind, point, nth]) => ({ kind, fault: "killed" as const, point, nth })),

@@ -67,6 +67,12 @@ export const retriedKinds: Readonly<Record<string, JobKind>> = {
     { id: "probe", run: "skills.probe", input: { tag: { $ref: "input.tag" } } },
     note("two"),
   ),
+  // The skill has written when it fails, what no app can tell from another.
+  "retried writing skill": failing(
+    note("before"),
+    { id: "late", run: "skills.late", input: { tag: { $ref: "input.tag" } } },
+    note("after"),
+  ),
   "retried map of skills": failing(
     items,
     {

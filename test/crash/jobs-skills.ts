@@ -7,6 +7,7 @@ import { flaky, keyed, note, undo } from "./jobs-parts.ts";
 const skills: Readonly<Record<string, object>> = {
   note: { steps: [keyed("one")] },
   probe: { steps: [flaky()] },
+  late: { steps: [note("one"), flaky(), note("two")] },
   relay: { steps: [{ id: "first", run: "skills.note", input: { tag: { $text: "{input.tag}/in" } } }, note("two")] },
   undone: { saga: { on: ["failed"] }, steps: [{ ...note("one"), undo }] },
 };

@@ -336,6 +336,47 @@ test("a simulated job reads and sends no write", async () => {
   expect(seen().map(({ method }) => method)).toEqual(["GET"]);
 });
 
+test("what a simulated job shows of a request is what would be sent: its address and query, method and body", async () => {
+  app.answer = ({ method }, res) => reply(res, method === "GET" ? [{ id: "a/b c" }, { id: "ü?d" }, { id: ".." }] : {});
+  const program = {
+    steps: [
+      requestOf({ method: "GET" }, { id: "items", rows: { from: "[]", key: "id", keep: ["id"] } }),
+      {
+        id: "each",
+        map: "items",
+        tolerate: { count: 1, percent: 50 },
+        do: [
+          requestOf({
+            method: "PUT",
+            url: { $text: `${app.url}/items/{row.id}/state?from={row.id}` },
+            query: { at: "1+1", n: [1, 2] },
+            body: { id: { $ref: "row.id" } },
+          }),
+        ],
+      },
+    ],
+  };
+  const simulated = await run(program, { mode: "simulate" });
+  expect(simulated).toMatchObject({ lastError: "", stepReceipts: [{}, { rows: { ok: 2, failed: 1 } }] });
+  const { json } = await server.call("svc.v1.JobsService/ListSteps", { jobId: simulated.id });
+  const shown = json.steps[1].simulatedCalls.map((call: { argumentsJson: string }) => {
+    const { method, url, query, body } = JSON.parse(call.argumentsJson);
+    const search = new URLSearchParams(
+      Object.entries(query).flatMap(([name, value]) =>
+        [value].flat().map((item): [string, string] => [name, String(item)]),
+      ),
+    );
+    return { method, target: `${url.slice(app.url.length)}&${search}`, body: JSON.stringify(body) };
+  });
+  expect(shown).toHaveLength(2);
+  app.seen.length = 0;
+  await run(program);
+  const sent = app.seen.filter(({ method }) => method === "PUT");
+  expect(sent.map(({ method, target, body }) => ({ method, target, body }))).toEqual(
+    shown.map((one: object) => expect.objectContaining(one)),
+  );
+});
+
 test("a plan that deletes waits for approval as one of tools does", async () => {
   const id = await submit(server, { steps: [requestOf({ method: "DELETE" }, { confirm: true })] });
   const waiting = await reach(server, id, ({ park }) => park?.reason === "approval");

@@ -1,4 +1,5 @@
 import { createId } from "@svc/core";
+import { shippedCatalog } from "@svc/testing/shipped-catalog";
 import { expect, test } from "vitest";
 import { toToolMessage } from "./convert.ts";
 import { DefinitionError, definitionFaultText } from "./definition-error.ts";
@@ -79,6 +80,21 @@ test.each(sound)("%j is taken, told by the tool's message, and pinned", async (p
   expect(action && JSON.parse(toToolMessage(action).pagingJson)).toEqual(paging);
   const pin = JSON.parse(JSON.stringify(pinToolkit(toolkit, new Set(["read_order"])))) as ToolkitPin;
   expect(toolkitFromPin(pin).actions[0]?.paging).toEqual(paging);
+});
+
+test("what a tool declares of polls is told by its message", async () => {
+  const { tools } = await shippedCatalog();
+  const messageOf = (slug: string) => {
+    const tool = tools.get(slug);
+    if (tool === undefined) throw new Error(`no ${slug}`);
+    return toToolMessage(tool);
+  };
+  expect(JSON.parse(messageOf("incident_mgmt.list_incidents").pollJson)).toEqual({
+    rows: "incidents[]",
+    id: "id",
+    cursor: { kind: "after", arg: "since", from: "created_at", overlap: "10m" },
+  });
+  expect(messageOf("sales_crm.get_deal").pollJson).toBe("");
 });
 
 test("a pin of before has no paging, and its toolkit is made as ever", async () => {

@@ -29,6 +29,7 @@ export function toToolMessage(tool: Tool): ToolMessage {
     callable: tool.callable,
     ownerProjectId: tool.ownerProjectId,
     pagingJson: tool.kind === "action" && tool.paging !== undefined ? JSON.stringify(tool.paging) : "",
+    pollJson: tool.kind === "action" && tool.poll !== undefined ? JSON.stringify(tool.poll) : "",
   });
 }
 

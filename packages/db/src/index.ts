@@ -130,6 +130,7 @@ export {
   lockChildJobs,
   putJobPrograms,
   readChildJobs,
+  setChildJob,
 } from "./jobs/children.ts";
 export { commitRun, type RunChange } from "./jobs/commit.ts";
 export type { CommitOptions, DrivenJob, MadeCall, NewJobStep, RunCommit, RunLease } from "./jobs/commit-job.ts";
@@ -145,6 +146,8 @@ export { clearJobLoopHolds, countJobLoopHold } from "./jobs/loop-holds.ts";
 export type { KeyedJob, NewJob, NewJobProgram } from "./jobs/new-job.ts";
 export { recordOfNewJob } from "./jobs/new-record.ts";
 export { setJobPause } from "./jobs/pause.ts";
+export { readJobRowBlocks } from "./jobs/read-row-blocks.ts";
+export { type JobSetPlaces, readJobSetPlaces } from "./jobs/read-set-places.ts";
 export { type JobSetRow, readJobSetRows } from "./jobs/read-set-rows.ts";
 export { readTwinReceipts } from "./jobs/read-twin-receipts.ts";
 export type { JobEventRecord, JobRecord, JobStepRecord, NewJobEvent } from "./jobs/record.ts";
@@ -153,7 +156,7 @@ export { setJobRowStates } from "./jobs/set-row-states.ts";
 export { sweepJobRows } from "./jobs/sweep.ts";
 export { type EndedJobBatch, type EndedJobsSwept, sweepEndedJobs } from "./jobs/sweep-ended.ts";
 export { hasFailedUndo, type JobUndoEntry, nextJobUndoEntries } from "./jobs/undo-entries.ts";
-export type { JobSetRowChange, NewJobRow } from "./jobs/write-rows.ts";
+export type { JobSetRowChange, JobSetRun, NewJobRow } from "./jobs/write-rows.ts";
 export { type JobUndoChange, type NewJobUndoEntry, writeJobUndo } from "./jobs/write-undo.ts";
 export {
   type ApiKey,

@@ -97,7 +97,7 @@ export function writesFrom(
     return useOf({ ...program, steps: part }, { ...counting, rows }).writesMax;
   };
   const [at] = steps.slice(index);
-  const again = at === undefined || at.kind === "call" || at.kind === "http" ? 0 : writesOf([at]);
+  const again = at === undefined || ["call", "http", "run"].includes(at.kind) ? 0 : writesOf([at]);
   return Math.min((writesOf(steps.slice(index)) + again) * rerunsOf(program), limits.writes);
 }
 

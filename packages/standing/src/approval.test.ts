@@ -197,6 +197,37 @@ test("a member's key cannot run or resume a granted program, and no other key ma
   expect(run && stateOf(run)).toBe("started");
 });
 
+test("a member's key takes a failed run of a granted program on as it was approved, and neither changes nor repeats it", async () => {
+  world.goTo("2026-04-05T10:00:30Z");
+  const { standing, jobs, jobsAs, decide } = await world.project();
+  const look = { id: "look", call: "desk.get_item", entity: "ops", args: { id: "unripe" } };
+  const failing = clearing("ripe");
+  const program = { ...failing, params: { unused: 1 }, steps: [look, ...failing.steps] };
+  let isBroken = true;
+  world.world.script = ({ path }) => (isBroken && path === "/items/unripe" ? { status: 404 } : undefined);
+  const definitionJson = definitionText({ program, source: yearly });
+  const { standingProgram } = await standing.createStandingProgram({ slug: "clears", definitionJson });
+  const id = standingProgram?.id ?? "";
+  await decide(id, "proceed");
+  await standing.runStandingProgram({ id });
+  const failed = await settled(async () => {
+    const found = (await jobs.listJobs({ standingProgramId: id })).jobs.find(({ mode }) => mode === "live");
+    return found?.status === JobStatus.FAILED && found;
+  });
+  isBroken = false;
+  const member = jobsAs("member");
+  const refused = { reason: "APPROVER_ROLE_REQUIRED" };
+  expect(await refusalOf(member.retryJob({ id: failed.id, paramsJson: '{"unused": 2}' }))).toMatchObject(refused);
+  expect(await refusalOf(member.rerunJob({ id: failed.id }))).toMatchObject(refused);
+  expect(deleted("ripe")).toBe(0);
+  await member.retryJob({ id: failed.id });
+  await settled(async () => (await jobs.getJob({ id: failed.id })).job?.status === JobStatus.SUCCEEDED);
+  expect(deleted("ripe")).toBe(1);
+  // It was a run, and is one: none was added.
+  expect((await standing.listStandingRuns({ standingProgramId: id })).runs).toHaveLength(1);
+  world.world.script = () => undefined;
+});
+
 test("a program that is simulated first is asked about with the receipt; a simulation that fails rejects it", async () => {
   world.goTo("2026-04-06T09:00:30Z");
   const { standing, jobs, decide } = await world.project();

@@ -15,6 +15,7 @@ export type { UnrecordedEnd } from "./call/ready-call.ts";
 export { createRedactor, type Redactor, redactTexts } from "./call/redact.ts";
 export { type CallSweepOptions, callSweep } from "./call/retention.ts";
 export type { SecretUse } from "./call/secret-uses.ts";
+export { readHttpAddress } from "./http/build-request.ts";
 export { httpTool } from "./http/http-tool.ts";
 export { type CallLimits, createCallLimits } from "./limits/call-limits.ts";
 export { callPaceSweep } from "./limits/retention.ts";

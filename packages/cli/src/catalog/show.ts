@@ -92,15 +92,21 @@ async function showTool(slug: string, options: ShowOptions, context: CommandCont
     ["scopes", tool.requiredScopes.join(" ") || "none in particular"],
   ];
   if (tool.kind !== ToolKind.TRIGGER) facts.push(["callable", tool.callable ? "yes" : "no, it is described only"]);
-  if (tool.pagingJson !== "") facts.push(["pages", pagingText(tool.pagingJson)]);
+  if (tool.pagingJson !== "") facts.push(["pages", declaredText(tool.pagingJson)]);
+  if (tool.pollJson !== "") facts.push(["polls", declaredText(tool.pollJson)]);
   printBlock(factLines(facts), context);
   printSchemas(tool, context);
 }
 
-/** How pages are asked for, as definitions write it: `arg: page_token, from: nextPageToken`. */
-function pagingText(pagingJson: string): string {
-  return Object.entries(JSON.parse(pagingJson) as Readonly<Record<string, unknown>>)
-    .map(([name, value]) => `${name}: ${String(value)}`)
+/** How pages are asked for, or new rows found, as definitions write it: `arg: page_token, from: nextPageToken`. */
+function declaredText(json: string): string {
+  const textOf = (value: unknown): string => {
+    if (typeof value !== "object" || value === null) return String(value);
+    const fields = Object.entries(value).map(([name, inner]) => `${name}: ${textOf(inner)}`);
+    return `{ ${fields.join(", ")} }`;
+  };
+  return Object.entries(JSON.parse(json) as Readonly<Record<string, unknown>>)
+    .map(([name, value]) => `${name}: ${textOf(value)}`)
     .join(", ");
 }
 

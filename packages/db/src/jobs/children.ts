@@ -1,5 +1,7 @@
 import { type Id, uuidOfId } from "@svc/core";
+import { eq } from "drizzle-orm";
 import type { Executor } from "../connect.ts";
+import type { ChildDocument } from "../documents/child.ts";
 import { putJobTasks } from "../job-tasks/put.ts";
 import { jobEvents, jobPrograms, jobs } from "../schema/jobs.ts";
 import { arrayLiteral } from "../sql/array-literal.ts";
@@ -73,6 +75,11 @@ export async function insertChildJobs(tx: Executor, newJobs: readonly NewJob[], 
     tx,
     newJobs.flatMap(({ tasks }) => tasks),
   );
+}
+
+/** Sets where a job stands in the one that runs it, and what it may use of that one's limits. */
+export async function setChildJob(tx: Executor, jobId: Id<"job">, child: ChildDocument): Promise<void> {
+  await tx.orm.update(jobs).set({ child }).where(eq(jobs.id, jobId));
 }
 
 /** Stores programs, unless they are there. */

@@ -102,6 +102,7 @@ function change(part: Partial<RunChange> = {}): RunChange {
     steps: [],
     rows: [],
     setRows: [],
+    setRuns: [],
     clearedSets: [],
     undoEntries: [],
     undoChanges: [],

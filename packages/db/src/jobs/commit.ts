@@ -13,13 +13,15 @@ import {
   type RunCommit,
   type RunLease,
 } from "./commit-job.ts";
-import { type JobSetRowChange, type NewJobRow, writeJobRows } from "./write-rows.ts";
+import { type JobSetRowChange, type JobSetRun, type NewJobRow, placeJobRows, writeJobRows } from "./write-rows.ts";
 import { type JobUndoChange, type NewJobUndoEntry, writeJobUndo } from "./write-undo.ts";
 
 /** One step forward of a job: everything in it is committed together, or, when the lease is lost, nothing. */
 export type RunChange = JobChange & {
   readonly rows: readonly NewJobRow[];
   readonly setRows: readonly JobSetRowChange[];
+  /** Rows that sets get at their ends. */
+  readonly setRuns: readonly JobSetRun[];
   /** Sets that are emptied first, before a step runs again. */
   readonly clearedSets: readonly string[];
   readonly undoEntries: readonly NewJobUndoEntry[];
@@ -85,13 +87,24 @@ async function commitAll(db: Executor, commits: readonly JobCommit[]): Promise<(
 
 /** What a change writes beyond the job, its log, steps and task. */
 function otherWrites(jobId: Id<"job">, change: RunChange): ((tx: Executor) => Promise<unknown>)[] {
-  const { rows, setRows, clearedSets, undoEntries: entries, undoChanges: changes, calls, tasks, also } = change;
+  const { clearedSets, undoEntries: entries, undoChanges: changes, calls, tasks, also } = change;
   const writes: ((tx: Executor) => Promise<unknown>)[] = [];
   if (clearedSets.length > 0) writes.push((tx) => clearJobSets(tx, jobId, clearedSets));
-  if (rows.length > 0 || setRows.length > 0) writes.push((tx) => writeJobRows(tx, jobId, { rows, setRows }));
+  writes.push(...rowWrites(jobId, change));
   if (entries.length > 0 || changes.length > 0) writes.push((tx) => writeJobUndo(tx, jobId, { entries, changes }));
   if (calls.length > 0) writes.push((tx) => putToolCalls(tx, calls));
   if (tasks.length > 0) writes.push((tx) => putJobTasks(tx, tasks));
   if (also !== undefined) writes.push(also);
+  return writes;
+}
+
+/** One statement, but where several sets get rows. */
+function rowWrites(jobId: Id<"job">, { rows, setRows, setRuns }: RunChange): ((tx: Executor) => Promise<unknown>)[] {
+  const [first, ...others] = setRuns;
+  const isWritten = setRows.length > 0 || (first === undefined && rows.length > 0);
+  const writes: ((tx: Executor) => Promise<unknown>)[] = [];
+  if (isWritten) writes.push((tx) => writeJobRows(tx, jobId, { rows, setRows }));
+  if (first !== undefined) writes.push((tx) => placeJobRows(tx, jobId, { rows: isWritten ? [] : rows, run: first }));
+  for (const run of others) writes.push((tx) => placeJobRows(tx, jobId, { rows: [], run }));
   return writes;
 }

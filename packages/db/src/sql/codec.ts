@@ -97,6 +97,8 @@ export const int8: Codec<number> = scalar("int8");
 export const int4: Codec<number> = scalar("int4");
 /** A truth value. */
 export const bool: Codec<boolean> = scalar("bool");
+/** Whole numbers of 32 bits, one parameter. */
+export const int4Array: Codec<readonly number[]> = { ...scalar("int4[]"), encode: plainArrayLiteral };
 /** A text. */
 export const text: Codec<string> = scalar("text");
 

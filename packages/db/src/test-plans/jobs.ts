@@ -24,6 +24,8 @@ import { loadJobSteps } from "../jobs/load-steps.ts";
 import { lockJob } from "../jobs/lock.ts";
 import { clearJobLoopHolds, countJobLoopHold } from "../jobs/loop-holds.ts";
 import { setJobPause } from "../jobs/pause.ts";
+import { readJobRowBlocks } from "../jobs/read-row-blocks.ts";
+import { readJobSetPlaces } from "../jobs/read-set-places.ts";
 import { readJobSetRows } from "../jobs/read-set-rows.ts";
 import { readTwinReceipts } from "../jobs/read-twin-receipts.ts";
 import { type JobFilter, jobsForProject } from "../jobs/repo.ts";
@@ -31,7 +33,7 @@ import { setJobRowStates } from "../jobs/set-row-states.ts";
 import { sweepJobRows } from "../jobs/sweep.ts";
 import { sweepEndedJobs } from "../jobs/sweep-ended.ts";
 import { nextJobUndoEntries } from "../jobs/undo-entries.ts";
-import { writeJobRows } from "../jobs/write-rows.ts";
+import { placeJobRows, writeJobRows } from "../jobs/write-rows.ts";
 import { writeJobUndo } from "../jobs/write-undo.ts";
 import { skillsForProject } from "../skills/repo.ts";
 import { nowMs } from "../test-rows.ts";
@@ -241,6 +243,15 @@ export const jobPlans: readonly Plan[] = [
     reads: {},
   },
   {
+    name: "place_job_rows",
+    run: (db) =>
+      placeJobRows(db, jobId, {
+        rows: [{ rowNumber: 500_000, data: Buffer.alloc(1) }],
+        run: { setId: "new", fromOrdinal: 0, rowNumbers: [1, 2, 3] },
+      }),
+    reads: {},
+  },
+  {
     name: "write_job_undo_entries",
     run: (db) =>
       writeJobUndo(db, jobId, {
@@ -278,6 +289,25 @@ export const jobPlans: readonly Plan[] = [
     run: (db) => readJobSetRows(db, { jobId, setId: "s", states: ["ok", "in"] }, { fromOrdinal: 5_000, limit: 50 }),
     reads: { job_set_rows: "job_set_rows_key(job_id, set_id, ordinal)", job_rows: "job_rows_key(job_id, row_number)" },
     isOrdered: true,
+  },
+  {
+    name: "read_job_set_places",
+    run: (db) => readJobSetPlaces(db, { jobId, setId: "s" }, { fromOrdinal: 5_000, limit: 50 }),
+    reads: { job_set_rows: "job_set_rows_key(job_id, set_id, ordinal)" },
+    isOrdered: true,
+    rowsMax: { job_set_rows: 50 },
+  },
+  {
+    name: "read_job_set_places_in",
+    run: (db) => readJobSetPlaces(db, { jobId, setId: "s", states: ["ok", "in"] }, { fromOrdinal: 5_000, limit: 50 }),
+    reads: { job_set_rows: "job_set_rows_key(job_id, set_id, ordinal)" },
+    isOrdered: true,
+  },
+  {
+    name: "read_job_row_blocks",
+    run: (db) => readJobRowBlocks(db, jobId, { firsts: [50, 700], lasts: [60, 710], bytesMax: 1_000_000 }),
+    reads: { job_rows: ["job_rows_key(job_id, row_number)"] },
+    rowsMax: { job_rows: 60 },
   },
   {
     name: "set_job_row_states",

@@ -203,12 +203,13 @@ class BranchesRun {
   async #ready(branch: number, step: Step): Promise<void> {
     if (this.#isOver(branch)) return;
     const { needs, beginsWith } = kindOf(step);
-    const { placed, clearedSets } = this.#work.pending;
+    const { placed, runs, clearedSets } = this.#work.pending;
     if (needs === "commit" && this.#work.state.positions[branch]?.progress === undefined) {
       const rows = beginsWith && { rows: beginsWith };
       this.#work = apply(this.#work, [{ kind: "begin", step, ...rows }], this.#port.clock.now());
     }
-    if (needs === "commit" || (needs === "rows" && placed.length + clearedSets.length > 0)) await this.#commit();
+    const hasPlaced = placed.length + runs.length + clearedSets.length > 0;
+    if (needs === "commit" || (needs === "rows" && hasPlaced)) await this.#commit();
   }
 
   /** Runs one after the other what changes the job or commits it. After an error the job is read anew: nothing is committed any more. */

@@ -45,7 +45,7 @@ export function createChildPort({ context, db }: CommitContext, commit: Commits[
       const isClockRunning = "atMs" in deadline && deadline.atMs > clock.now();
       const dueAtMs = isClockRunning ? Math.min(deadline.atMs, atMs) : atMs;
       const task = dueAtMs === Number.POSITIVE_INFINITY ? "end" : { dueAtMs };
-      const isNew = new Set(work.pending.children.map(({ id }) => id));
+      const isNew = new Set([...work.pending.children, ...work.pending.retried].map(({ id }) => id));
       const known = children.flatMap(({ id }) => (isNew.has(id) ? [] : [id]));
       if (known.length === 0 && askId === undefined) {
         await commit(work, { task });
@@ -168,7 +168,11 @@ function takenEdits(state: JobState, { id, stepId, ordinal, name }: OpenChild, f
 
 function withoutChildren({ positions }: JobState): Edit[] {
   return positions.flatMap(({ progress }): Edit[] => {
-    if (progress?.kind === "run") return [{ kind: "progress", progress: { kind: "run", stepId: progress.stepId } }];
+    if (progress?.hasFailed === true) return [];
+    if (progress?.kind === "run" && progress.childId !== undefined) {
+      const { stepId, childId: endedId } = progress;
+      return [{ kind: "progress", progress: { kind: "run", stepId, endedId } }];
+    }
     return progress?.kind === "map" ? [{ kind: "progress", progress: { ...progress, children: {} } }] : [];
   });
 }

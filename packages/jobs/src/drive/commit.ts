@@ -74,7 +74,7 @@ export function createCommit({ context, lease, seals, db, onCommitted }: CommitC
     if (before.status !== state.status) onMoved?.(state.id);
     if (ended !== undefined) observer.ended(ended);
     onCommitted?.();
-    if (pending.tasks.length + pending.children.length > 0) onDue();
+    if (pending.tasks.length + pending.children.length + pending.retried.length > 0) onDue();
     if (typeof task === "object") onDue(task.dueAtMs);
     await onFaultPoint?.("after-commit", at);
     const { cancelRequestedAt, cancelChain, pausedAt, pauseChain } = found;
@@ -121,10 +121,11 @@ function tellOfHold(observer: EngineObserver, { id: jobId, projectId, park, last
 function isProgress({ state, committed, pending }: Work, { isWait = false }: CommitParts): boolean {
   if (state === committed) return false;
   if (!isWait) return true;
-  const { events, rows, placed, armed, undone, childUndone } = pending;
+  const { events, rows, placed, runs, armed, undone, childUndone } = pending;
   const hasCalled = state.used.toolCalls !== committed.used.toolCalls;
   const isLogged = events.some(({ type }) => type !== "step-progress");
-  const wrote = rows.length + placed.length + armed.length + undone.length + childUndone.length > 0;
+  const placedCount = placed.length + runs.length;
+  const wrote = rows.length + placedCount + armed.length + undone.length + childUndone.length > 0;
   return hasCalled || isLogged || wrote;
 }
 
@@ -148,12 +149,15 @@ function endedJob(state: JobState, { outcome, calls, rows, asks }: ReceiptDocume
   };
 }
 
+/** What the writes of a commit are made with. */
+type WrittenWith = Pick<EngineContext, "clock" | "sealer" | "onRehearsed" | "retryChild">;
+
 /** What a commit of work writes: rows, outputs and what is under way are sealed, each for its own place. */
 export function changeOf(
   work: Work,
   parts: CommitParts,
   { seal, sealText }: JobSeals,
-  context: Pick<EngineContext, "clock" | "sealer" | "onRehearsed">,
+  context: WrittenWith,
 ): RunChange {
   const { task, receipt, call } = parts;
   const { state, committed, pending } = work;
@@ -182,6 +186,7 @@ export function changeOf(
       const place = `sets/${row.setId}/${row.ordinal}`;
       return { ...row, outputs: outputs === undefined ? null : seal(place, outputs) };
     }),
+    setRuns: pending.runs,
     clearedSets: pending.clearedSets,
     undoEntries: pending.armed.map(({ args, ...entry }) => ({ ...entry, args: seal(`undo/${entry.entry}`, args) })),
     undoChanges: pending.undone,
@@ -218,15 +223,15 @@ function hasNewOverrides({ state, committed }: Work): boolean {
 
 /** What is written by statements of its own in the same transaction. */
 function otherWrites(
-  { state, committed, pending: { turned, asks, children, childUndone } }: Work,
-  context: Pick<EngineContext, "clock" | "sealer" | "onRehearsed">,
+  { state, committed, pending: { turned, asks, children, retried, childUndone } }: Work,
+  context: WrittenWith,
 ): RunChange["also"] {
   const ended = committed.finishedAt === null ? endedRun(state) : undefined;
   const rehearsed = committed.finishedAt === null ? endedRehearsal(state) : undefined;
   if (
     ended === undefined &&
     rehearsed === undefined &&
-    turned.length + asks.length + children.length + childUndone.length === 0
+    turned.length + asks.length + children.length + retried.length + childUndone.length === 0
   )
     return undefined;
   return async (tx: Executor) => {
@@ -234,6 +239,7 @@ function otherWrites(
     for (const ask of asks) await ask.write(tx);
     const newJobs = children.map((child) => childJob(state, child, context));
     await insertChildJobs(tx, newJobs, context.clock.now());
+    for (const child of retried) await context.retryChild(tx, state, child);
     for (const { jobId, ...change } of childUndone) await writeJobUndo(tx, jobId, { entries: [], changes: [change] });
     if (ended !== undefined) await endStandingRun(tx, ended);
     if (rehearsed !== undefined) await context.onRehearsed?.(tx, rehearsed);

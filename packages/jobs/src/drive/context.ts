@@ -2,6 +2,8 @@ import type { AskPort } from "@svc/asks";
 import type { Batcher, Clock, Id, NodeId, Sealer, StandingProgramId, WorkMeter } from "@svc/core";
 import type { Database, Executor, JobStatus, JobWithSteps, ReceiptDocument } from "@svc/db";
 import type { Evaluator } from "@svc/program";
+import type { RetriedChild } from "../state/change.ts";
+import type { JobState } from "../state/job.ts";
 import type { JobCalls } from "./calls.ts";
 import type { OnFaultPoint } from "./fault-points.ts";
 import type { EngineObserver } from "./observer.ts";
@@ -82,6 +84,11 @@ export type EngineContext = {
   readonly onMoved: ((jobId: Id<"job">) => void) | undefined;
   /** Told, in the transaction of its end, that a rehearsal has ended: people have decided, or will not. */
   readonly onRehearsed: OnRehearsed | undefined;
+  /**
+   * Takes a job on that ran a skill for another, in the transaction of a commit of that one, which waits for it. Where that cannot be any
+   * more, that one is woken, and finds it as it ended.
+   */
+  readonly retryChild: (tx: Executor, parent: JobState, child: RetriedChild) => Promise<void>;
   /** For tests: comes to a fault point. */
   readonly onFaultPoint: OnFaultPoint | undefined;
   /** The receiptHash of a receipt whose receiptHash is empty. */

@@ -19,7 +19,7 @@ import { type EngineObserver, silentObserver } from "./observer.ts";
 import { settleJob } from "./open.ts";
 import { type Paused, pauseJob, resumeJob } from "./pause-job.ts";
 import type { ProgramCache } from "./programs.ts";
-import { type Retried, type RetryOfJob, retryJob } from "./retry-job.ts";
+import { type Retried, type RetryOfJob, retryChild, retryJob } from "./retry-job.ts";
 import { type Reservation, type TaskHandlers, Worker } from "./worker.ts";
 
 /** What an engine is made of. */
@@ -113,6 +113,7 @@ export function createJobEngine(options: JobEngineOptions): JobEngine {
     onFaultPoint,
     onMoved,
     onRehearsed,
+    retryChild: (tx, parent, child) => retryChild(worker.context, tx, parent, child),
     limits: { ...defaultEngineLimits, ...limits },
   };
   const worker = new Worker(parts, options.handlers);

@@ -248,11 +248,11 @@ async function advance({ work, call }: Beginning, driver: Driver): Promise<Work 
 
 /** Whoever reads a set reads the store, and nobody calls an app for a job that has not begun the step and committed so far. */
 async function readied(work: Work, step: Step, driver: Driver): Promise<Beginning> {
-  const { placed, clearedSets, made } = work.pending;
+  const { placed, runs, clearedSets, made } = work.pending;
   const { needs } = stepKinds[step.kind];
   if (needs === "commit") return commitBeginning(await beginStep(work, step, driver.port), driver.port);
   // What a call came to is in doubt until it is committed: nothing that may take long comes before that.
-  const isDue = made.length > 0 || (needs === "rows" && placed.length + clearedSets.length > 0);
+  const isDue = made.length > 0 || (needs === "rows" && placed.length + runs.length + clearedSets.length > 0);
   return { work: isDue ? await committed(work, driver.port) : work, call: undefined };
 }
 

@@ -13,6 +13,7 @@ import {
   type RunToLease,
 } from "@svc/db";
 import { committedWork, type Work, workOf } from "../state/apply.ts";
+import type { JobState } from "../state/job.ts";
 import { openState } from "../state/open.ts";
 import { resumeFromAsk } from "./answer.ts";
 import { type Beginning, beginJob } from "./begin.ts";
@@ -145,15 +146,25 @@ const uninterrupted: Interrupts = {
 async function open(
   context: EngineContext,
   db: Executor,
-  { job, steps }: JobWithSteps,
+  found: JobWithSteps,
   { leaseToken, onCommitted }: { readonly leaseToken: number; readonly onCommitted?: (() => void) | undefined },
 ): Promise<OpenJob> {
+  const { id: jobId, projectId } = found.job;
+  const work = await readWork(context, db, found);
+  const seals = jobSeals(context.sealer, projectId, jobId);
+  const lease = { jobId, owner: context.nodeId, leaseToken };
+  const metered = context.meter.begin({ projectId, jobId });
+  return { work, port: createStorePort({ context, lease, seals, db, onCommitted }, metered) };
+}
+
+async function readWork(context: EngineContext, db: Executor, { job, steps }: JobWithSteps): Promise<Work> {
   const { id: jobId, projectId, programDigest } = job;
   const program = await context.programs.get(db, projectId, programDigest);
   const loaded = job.child === null ? program : withinParent(program, job.child);
-  const seals = jobSeals(context.sealer, projectId, jobId);
-  const state = openState(job, steps, { loaded, ...seals });
-  const lease = { jobId, owner: context.nodeId, leaseToken };
-  const metered = context.meter.begin({ projectId, jobId });
-  return { work: workOf(state), port: createStorePort({ context, lease, seals, db, onCommitted }, metered) };
+  return workOf(openState(job, steps, { loaded, ...jobSeals(context.sealer, projectId, jobId) }));
+}
+
+/** A job as it was read, for whoever looks at it and changes nothing. */
+export async function readState(context: EngineContext, db: Executor, job: JobRecord): Promise<JobState> {
+  return (await readWork(context, db, { job, steps: await loadJobSteps(db, job.id) })).state;
 }

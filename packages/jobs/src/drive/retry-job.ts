@@ -1,4 +1,5 @@
-import type { KeyId } from "@svc/core";
+import { createHash } from "node:crypto";
+import type { Id, KeyId } from "@svc/core";
 import {
   beginJobAttempt,
   type EstimateDocument,
@@ -9,11 +10,13 @@ import {
   type JobRecord,
   loadJob,
   lockJobQuota,
+  putJobTasks,
   type QuotaReached,
+  setChildJob,
   withTransaction,
 } from "@svc/db";
 import { type Program, writesFrom } from "@svc/program";
-import type { Change } from "../state/change.ts";
+import type { Change, Edit, RetriedChild } from "../state/change.ts";
 import type { JobState } from "../state/job.ts";
 import { isRetryable } from "../state/statuses.ts";
 import { toolOf } from "../steps/invoke.ts";
@@ -21,9 +24,9 @@ import { requestPlanApproval } from "./ask.ts";
 import type { EngineContext } from "./context.ts";
 import type { JobOfProject } from "./force.ts";
 import { follow } from "./loop.ts";
-import { takeJob } from "./open.ts";
+import { readState, takeJob } from "./open.ts";
 import type { Port } from "./port.ts";
-import { attemptsMax, type RetryFault, type RetryRequest, retryEdits, stepStanding } from "./retry.ts";
+import { attemptsMax, endedChildOf, type RetryFault, type RetryRequest, retryEdits, stepStanding } from "./retry.ts";
 
 /** A plan that may need approval. */
 export type Plan = {
@@ -95,10 +98,17 @@ async function retryLocked(context: EngineContext, tx: Executor, asked: RetryOfJ
 
 /** Why no attempt may follow the one that ended; undefined where one may. */
 async function findReason(tx: Executor, job: JobRecord): Promise<string | undefined> {
-  const { status, saga, attempt, lastError, mode, id, parentJobId } = job;
+  const { parentJobId } = job;
+  if (isRetryable(job.status) && parentJobId !== null) {
+    return `was run by job ${parentJobId}: take that one on, and this one goes on where it stopped`;
+  }
+  return findOwnReason(tx, job);
+}
+
+/** The same, whoever runs it. */
+async function findOwnReason(tx: Executor, job: JobRecord): Promise<string | undefined> {
+  const { status, saga, attempt, lastError, mode, id } = job;
   if (!isRetryable(status)) return `is ${status}`;
-  if (job.parentJobId !== null) return `is run by ${job.parentJobId}, which is to be retried in its place`;
-  if (parentJobId !== null) return `was run by job ${parentJobId}, which is the one to be taken on`;
   if (mode === "rehearse")
     return "is a rehearsal: people were asked about a standing program, and nothing of it was run";
   if (mode === "simulate") return "was simulated: simulate its program again";
@@ -128,39 +138,109 @@ async function changeOf(
 ): Promise<Change | RetryFault | { readonly outcome: "params_invalid"; readonly why: string }> {
   const invalid = asked.checkParams(state.loaded.program, asked.params);
   if (invalid !== undefined) return { outcome: "params_invalid", why: invalid };
-  const edits = retryEdits(state, { status: ended.status, request: asked });
+  const children = await endedChildren(context, tx, state);
+  const edits = retryEdits(state, { status: ended.status, request: asked, children: faultsOf(children) });
   if ("outcome" in edits) return edits;
   const { program } = state.loaded;
   // What a skill in it demanded before, it demands again.
   const plan = { program, estimate: state.estimate, demandsApproval: state.planApprovalId !== "" };
-  if (!(await isApproved(context, tx, state, asked)) && (await asked.needsApproval(tx, plan))) {
+  if (!(await isApproved(context, tx, { state, children, asked })) && (await asked.needsApproval(tx, plan))) {
     const approval = await requestPlanApproval(state, port, "retried");
     return { edits: [...edits, ...approval.edits], next: approval.next };
   }
-  return {
-    edits: [...edits, { kind: "move", to: "queued", reason: "retried" }, { kind: "deadline", clock: "runs" }],
-    next: { kind: "until", atMs: port.clock.now() },
-  };
+  return queued(edits, port.clock.now());
 }
 
 /** Whether people approved the plan, and what the attempt may write beside what was written is no more than they approved. */
 async function isApproved(
   { asks }: EngineContext,
   tx: Executor,
-  state: JobState,
-  { params }: RetryRequest,
+  {
+    state,
+    children,
+    asked: { params },
+  }: { readonly state: JobState; readonly children: EndedChildren; readonly asked: RetryRequest },
 ): Promise<boolean> {
   if (state.planApprovalId === "" || Object.keys(params).length > 0) return false;
   const ask = (await asks.list(tx, state.id)).find(({ approvalId }) => approvalId === state.planApprovalId);
   // A run of a standing program has the approval of its version, which people were asked for by another job.
   const isGranted = ask === undefined && state.standingRunId !== null;
-  return (isGranted || ask?.decision?.continuation === "proceed") && !mayWriteMore(state);
+  return (isGranted || ask?.decision?.continuation === "proceed") && !mayWriteMore(state, children);
 }
 
-function mayWriteMore(state: JobState): boolean {
-  const { used, estimate, loaded } = state;
+/** What children wrote that go on where they stopped stands in what the step that runs them may write. */
+function mayWriteMore(state: JobState, children: EndedChildren): boolean {
+  const { estimate, loaded } = state;
+  const goOn = [...children.values()].filter(({ fault }) => fault === undefined);
+  if (goOn.some((child) => child.mayWriteMore)) return true;
+  const writes = goOn.reduce((sum, child) => sum - child.writes, state.used.writes);
   const standing = stepStanding(state);
   const classOf = (call: Parameters<typeof toolOf>[1]) => toolOf(state, call).action.class;
   const left = standing === undefined ? 0 : writesFrom(loaded.program, { classOf, skills: loaded.skills }, standing.id);
-  return Math.min(used.writes + left, loaded.program.limits.writes) > estimate.writesMax;
+  return Math.min(writes + left, loaded.program.limits.writes) > estimate.writesMax;
+}
+
+/** A job that ran a skill where another stopped: why it cannot go on where it did, what it wrote, whether it may write more than it should. */
+type EndedChild = { readonly fault: string | undefined; readonly writes: number; readonly mayWriteMore: boolean };
+type EndedChildren = ReadonlyMap<Id<"job">, EndedChild>;
+
+/** The jobs that ran skills where a job stopped, and those that these ran. */
+async function endedChildren(context: EngineContext, tx: Executor, state: JobState): Promise<EndedChildren> {
+  const found = new Map<Id<"job">, EndedChild>();
+  for (const { progress } of state.positions) {
+    const id = endedChildOf(progress);
+    const job = id && (await loadJob(tx, id));
+    if (job !== undefined) found.set(job.id, await endedChild(context, tx, job));
+  }
+  return found;
+}
+
+async function endedChild(context: EngineContext, tx: Executor, job: JobRecord): Promise<EndedChild> {
+  const { writes } = job.used;
+  if (job.status === "succeeded") return { fault: undefined, writes, mayWriteMore: false };
+  const fault = await findOwnReason(tx, job);
+  if (fault !== undefined) return { fault, writes, mayWriteMore: true };
+  const state = await readState(context, tx, { ...job, attempt: job.attempt + 1 });
+  const children = await endedChildren(context, tx, state);
+  const edits = retryEdits(state, { status: job.status, request: asItStands, children: faultsOf(children) });
+  const why = "outcome" in edits ? edits.why : undefined;
+  return { fault: why, writes, mayWriteMore: mayWriteMore(state, children) };
+}
+
+const asItStands: RetryRequest = { fromStepId: "", params: {}, resendsUnknown: false, chain: [] };
+
+function faultsOf(children: EndedChildren): ReadonlyMap<Id<"job">, string | undefined> {
+  return new Map([...children].map(([id, { fault }]) => [id, fault]));
+}
+
+/** See `EngineContext`. */
+export async function retryChild(
+  context: EngineContext,
+  tx: Executor,
+  { id: parentId, projectId, keyId, principalChain: chain }: JobState,
+  { id: jobId, limits, resendsUnknown }: RetriedChild,
+): Promise<void> {
+  const nowMs = context.clock.now();
+  const ended = await loadJob(tx, jobId, { lock: true });
+  if (ended?.child == null || (await findOwnReason(tx, ended)) !== undefined) {
+    return putJobTasks(tx, [{ jobId: parentId, projectId, kind: "run", subject: "", dueAt: nowMs }]);
+  }
+  const contentDigest = createHash("sha256").update(parentId).digest();
+  await beginJobAttempt(tx, { jobId, keyId, nowMs, idempotencyKey: undefined, contentDigest });
+  await setChildJob(tx, jobId, { ...ended.child, limits });
+  const job = await loadJob(tx, jobId, { lock: true });
+  if (job === undefined) throw new Error(`${jobId}, whose row is locked, is gone`);
+  const { work, follower } = await takeJob(context, tx, job);
+  const children = faultsOf(await endedChildren(context, tx, work.state));
+  const request = { ...asItStands, resendsUnknown, chain };
+  const edits = retryEdits(work.state, { status: ended.status, request, children });
+  if ("outcome" in edits) throw new Error(`${jobId} ${edits.why}`);
+  await follow(work, queued(edits, nowMs), follower);
+}
+
+function queued(edits: readonly Edit[], nowMs: number): Change {
+  return {
+    edits: [...edits, { kind: "move", to: "queued", reason: "retried" }, { kind: "deadline", clock: "runs" }],
+    next: { kind: "until", atMs: nowMs },
+  };
 }

@@ -1,8 +1,10 @@
+import type { Id } from "@svc/core";
 import type { JobStatus } from "@svc/db";
 import { isCall, type JsonObject, rerunOf, type Step } from "@svc/program";
 import type { Edit } from "../state/change.ts";
 import { type Instruction, stepAt, stepOf } from "../state/flow.ts";
 import type { JobState, Position } from "../state/job.ts";
+import type { ProgressOf } from "../state/progress.ts";
 import { stepKinds } from "../steps/index.ts";
 import { toolOf } from "../steps/invoke.ts";
 import { overrideEdits } from "../steps/overrides.ts";
@@ -23,17 +25,26 @@ export type RetryFault = { readonly outcome: "not_retryable" | "step_unknown"; r
 /** Attempts that a job may have: each keeps its receipt, and answers about the job show them all. */
 export const attemptsMax = 20;
 
+/** How the attempt before ended, what is asked, and of the jobs that ran skills where it stopped why they cannot go on where they did. */
+type RetryParts = {
+  readonly status: JobStatus;
+  readonly request: RetryRequest;
+  readonly children?: ReadonlyMap<Id<"job">, string | undefined>;
+};
+
 /**
  * What another attempt at a job changes of how it stands: what ended well stays, and where it stopped it goes on, or goes back to the
  * named step and does anew what is between. Nothing that was written is written again.
  */
 export function retryEdits(
   state: JobState,
-  { status: ended, request }: { readonly status: JobStatus; readonly request: RetryRequest },
+  { status: ended, request, children = new Map() }: RetryParts,
 ): readonly Edit[] | RetryFault {
   const { fromStepId, params, resendsUnknown, chain } = request;
   const standing =
-    fromStepId === "" || fromStepId === stepStanding(state)?.id ? goOn(state, request) : goBack(state, fromStepId);
+    fromStepId === "" || fromStepId === stepStanding(state)?.id
+      ? goOn(state, { request, children })
+      : goBack(state, fromStepId);
   if ("outcome" in standing) return standing;
   const payload = {
     attempt: state.attempt,
@@ -61,13 +72,15 @@ export function stepStanding({ positions, loaded: { flow } }: JobState): Step | 
 
 type Standing = { readonly edits: readonly Edit[] } | RetryFault;
 
-function goOn(state: JobState, request: RetryRequest): Standing {
+type Asked = Required<Omit<RetryParts, "status">>;
+
+function goOn(state: JobState, asked: Asked): Standing {
   const edits: Edit[] = [];
   const reopened = new Set<string>();
   for (const position of state.positions) {
     const instruction = state.loaded.flow.instructions[position.index];
     if (instruction === undefined) continue;
-    const resumed = resume(state, position, instruction, request);
+    const resumed = resume(state, position, instruction, asked);
     if ("outcome" in resumed) return resumed;
     for (const edit of reopenBlocks(state, instruction)) {
       if (edit.kind === "reopen" && !reopened.has(edit.stepId)) edits.push(edit);
@@ -82,7 +95,7 @@ function resume(
   state: JobState,
   { index, progress, generation = state.generation }: Position,
   instruction: Instruction,
-  request: RetryRequest,
+  { request, children }: Asked,
 ): Standing {
   if (instruction.kind === "handled") return redoHandled(state, instruction);
   if (instruction.kind !== "step") return { edits: [] };
@@ -93,19 +106,23 @@ function resume(
     const why = `ended under a version that did not keep where step ${step.id} stood`;
     return isOld ? { outcome: "not_retryable", why } : { edits: [] };
   }
+  const childId = endedChildOf(progress);
+  const why = childId === undefined ? "did not end well" : children.get(childId);
+  if (childId !== undefined && children.has(childId) && why === undefined) {
+    return { edits: [{ kind: "reopen", stepId: step.id, progress: retriesChild(step.id, childId, request) }] };
+  }
   const hasRuns = step.kind === "run" || (step.kind === "map" && !step.calls.every(isCall));
   if (hasRuns && hasWritten(state, step.id)) {
-    const why = `stopped at step ${step.id}, whose skill has written and did not end well: it would write again`;
-    return { outcome: "not_retryable", why };
+    const job = childId === undefined ? "" : ` (${childId})`;
+    return {
+      outcome: "not_retryable",
+      why: `stopped at step ${step.id}, whose skill${job} has written and ${why}: it would write again`,
+    };
   }
   const { retried } = stepKinds[step.kind] as StepKind<Step["kind"]>;
   const { resendsUnknown } = request;
   const kept =
     retried === "anew" ? undefined : retried({ state, step, instruction, progress }, { generation, resendsUnknown });
-  if (step.kind === "run" && kept === undefined && hasWritten(state, step.id)) {
-    const why = `ran ${step.skill}, whose job has written and would be another one: submit the program again`;
-    return { outcome: "not_retryable", why };
-  }
   if (kept !== undefined) return { edits: [{ kind: "reopen", stepId: step.id, progress: kept }] };
   const inside = state.loaded.flow.instructions.slice(index + 1, instruction.end);
   return {
@@ -114,6 +131,16 @@ function resume(
       { kind: "go", from: index, to: index },
     ],
   };
+}
+
+/** The job that ran the skill of a step when the attempt ended; undefined where none did. */
+export function endedChildOf(progress: Position["progress"]): Id<"job"> | undefined {
+  if (progress?.kind !== "run") return undefined;
+  return progress.retriesId ?? progress.endedId ?? progress.childId;
+}
+
+function retriesChild(stepId: string, retriesId: Id<"job">, { resendsUnknown }: RetryRequest): ProgressOf<"run"> {
+  return { kind: "run", stepId, retriesId, ...(resendsUnknown && { resendsUnknown }) };
 }
 
 /** Its error was handled, and it failed even so: it begins anew, unless what it did would be done twice. */

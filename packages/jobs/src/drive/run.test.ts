@@ -433,32 +433,113 @@ test("a simulated job runs its children simulated", async () => {
   expect(texts(node)).toEqual(["hello"]);
 });
 
-test("a job whose child failed before it wrote is retried with another child, one whose child has written is not", async () => {
+test("a job whose child did not end well is retried with that child, which goes on where it stopped", async () => {
   await using node = createTestNode(database.db);
   const project = await node.project();
   const look = { id: "look", call: "desk.get_item", entity: "ops", args: { id: { $ref: "input.text" } } };
-  const early = { ...announce, steps: [look, send] };
-  const late = { ...announce, steps: [send, look] };
-  await promote(node, project, { early, late });
+  const late = { ...announce, steps: [send, look, { ...send, id: "again" }] };
+  await promote(node, project, { late });
+  const deep = {
+    inputSchema,
+    input,
+    steps: [{ id: "in", run: "skills.late", input: { text: { $ref: "input.text" } } }],
+  };
+  await promote(node, project, { deep });
   let isBroken = true;
   node.world.script = ({ path }) => (isBroken && path === "/items/hello" ? { status: 404 } : undefined);
-  const first = await submit(project, { steps: [{ id: "tell", run: "skills.early", input }] });
-  const second = await submit(project, { steps: [{ id: "tell", run: "skills.late", input }] });
-  await node.reach(first.id, "failed");
-  await node.reach(second.id, "failed");
+  const limits = { writes: 2, toolCalls: 5 };
+  const { id } = await submit(project, { limits, steps: [{ id: "tell", run: "skills.deep", input }] });
+  await node.reach(id, "failed");
+  const child = await childOf(project, id);
+  const inner = await childOf(project, child.id);
+  const why = async (jobId: string) => (await refusalsOf(project.client.retryJob({ id: jobId }))).details;
+  expect(await why(inner.id)).toMatchObject([{ reason: "JOB_NOT_RETRYABLE" }]);
+  // It fails once more, and is taken on once more.
+  await project.client.retryJob({ id });
+  await node.reach(id, "failed");
+  expect((await read(project, id)).receipt).toMatchObject({ actual: { calls: 3, writes: 1 } });
   isBroken = false;
-  const child = await childOf(project, first.id);
-  const why = async (id: string) => (await refusalsOf(project.client.retryJob({ id }))).details;
-  expect(await why(child.id)).toMatchObject([{ reason: "JOB_NOT_RETRYABLE" }]);
-  expect(await why(second.id)).toMatchObject([{ reason: "JOB_NOT_RETRYABLE" }]);
-  await project.client.retryJob({ id: first.id });
-  await node.reach(first.id, "succeeded");
-  expect((await project.client.listJobs({ parentJobId: first.id })).jobs.map(({ status }) => status)).toEqual([
+  await project.as("member").retryJob({ id });
+  await node.reach(id, "succeeded");
+  expect(texts(node)).toEqual(["hello", "hello"]);
+  const [done, doneInner] = [await childOf(project, id), await childOf(project, child.id)];
+  expect([done.id, doneInner.id, done.attempt, doneInner.attempt]).toEqual([child.id, inner.id, 3, 3]);
+  const job = await read(project, id);
+  expect(job.receipt).toMatchObject({ actual: { calls: 5, writes: 2 }, limits: { used: { toolCalls: 5, writes: 2 } } });
+  expect(job.stepReceipts).toMatchObject([{ stepId: "tell", state: "completed", calls: { read: 3, write: 2 } }]);
+  const { events } = await project.client.listJobEvents({ jobId: id });
+  const started = events.flatMap(({ type, payloadJson }) =>
+    type === "child-started" ? [JSON.parse(payloadJson)] : [],
+  );
+  expect(started).toMatchObject([
+    { jobId: child.id },
+    { jobId: child.id, retried: true },
+    { jobId: child.id, retried: true },
+  ]);
+});
+
+test("children of branches go on where they stopped, those that were cancelled with their job too", async () => {
+  await using node = createTestNode(database.db);
+  const project = await node.project();
+  const points = { go: { question: "Go?", continuations: ["proceed", "abort"], escalation: [{ principal: "owner" }] } };
+  // Asks in the job of the test alone.
+  const asks = { ...announce, points, steps: [send, { id: "gate", judge: "go", when: "input.text != 'hello'" }] };
+  await promote(node, project, { asks, announce });
+  const ways = {
+    one: [{ id: "first", run: "skills.asks", input: { text: "one" } }],
+    two: [{ id: "second", run: "skills.asks", input: { text: "two" } }],
+    three: [{ id: "third", run: "skills.announce", input: { text: "three" } }],
+  };
+  const { id } = await submit(project, { steps: [{ id: "ways", parallel: ways }] });
+  await node.reach(id, "parked");
+  const waiting = async () =>
+    (await project.client.listJobs({ parentJobId: id })).jobs.filter(({ status }) => status === JobStatus.PARKED);
+  await until(async () => (await waiting()).length === 2);
+  await project.client.cancelJob({ id });
+  await node.reach(id, "cancelled");
+  await project.client.retryJob({ id });
+  await until(async () => (await waiting()).length === 2);
+  for (const { id: jobId } of await waiting())
+    await project.client.answerAsk({ jobId, principalId: "owner", continuation: "proceed" });
+  await node.reach(id, "succeeded");
+  expect(texts(node).toSorted()).toEqual(["one", "three", "two"]);
+  expect((await project.client.listJobs({ parentJobId: id })).jobs).toHaveLength(3);
+  expect((await read(project, id)).receipt).toMatchObject({ actual: { calls: 3, writes: 3, asks: 4 } });
+});
+
+test("a child that cannot go on is begun anew where it has not written, and its job is refused where it has", async () => {
+  await using node = createTestNode(database.db);
+  const project = await node.project();
+  const look = { id: "look", call: "desk.get_item", entity: "ops", args: { id: { $ref: "input.text" } } };
+  const saga = { on: ["failed"] };
+  const early = { ...announce, saga, result: {}, steps: [look] };
+  const undone = { ...announce, saga, result: {}, steps: [{ ...send, undo }, look] };
+  await promote(node, project, { early, undone });
+  let isBroken = true;
+  node.world.script = ({ path }) => (isBroken && path === "/items/hello" ? { status: 404 } : undefined);
+  const job = async (run: string, more: object = {}) => {
+    const { id } = await submit(project, { steps: [{ id: "tell", run, input }], ...more });
+    await node.reach(id, "failed");
+    return id;
+  };
+  const second = await job("skills.undone");
+  const [compensated] = (await project.client.listJobs({ parentJobId: second })).jobs;
+  const refused = project.client.retryJob({ id: second });
+  await expect(refused).rejects.toThrow(`(${compensated?.id}) has written and has begun to undo what it did`);
+  expect((await refusalsOf(project.client.retryJob({ id: second }))).details).toMatchObject([
+    { reason: "JOB_NOT_RETRYABLE" },
+  ]);
+  const first = await job("skills.early");
+  const [child] = (await project.client.listJobs({ parentJobId: first })).jobs;
+  await database.db
+    .sql`update jobs set last_error = 'LIMIT_REACHED: of a test' where id = ${uuidOfId(child?.id as never)}`;
+  isBroken = false;
+  await project.client.retryJob({ id: first });
+  await node.reach(first, "succeeded");
+  expect((await project.client.listJobs({ parentJobId: first })).jobs.map(({ status }) => status)).toEqual([
     JobStatus.SUCCEEDED,
     JobStatus.FAILED,
   ]);
-  expect(texts(node)).toEqual(["hello", "hello"]);
-  expect((await read(project, first.id)).receipt).toMatchObject({ actual: { calls: 3, writes: 1 } });
 });
 
 const rowsOf = { from: "items[]", key: "id", keep: ["id"], page: { arg: "page", from: "next", max: 40 } };

@@ -6,6 +6,7 @@ import { type CommitContext, type Commits, createCommit } from "./commit.ts";
 import type { Port, Twin } from "./port.ts";
 import { saveRecords } from "./records.ts";
 import { createRowReader } from "./rows.ts";
+import { createChunkReader } from "./set-chunks.ts";
 
 /** How long the rows of one act are evaluated before what is known of them is committed. Milliseconds. */
 const evaluatingMs = 1_000;
@@ -45,6 +46,7 @@ export function createStorePort(committing: CommitContext, work: Work): Port {
     inTurns: (parts) => runInTurns(parts, work),
     holdMemory: () => work.hold(),
     ...createRowReader(db, { seals, work }),
+    ...createChunkReader(db, { seals, work }),
     commit,
     commitUnlessLogged,
     locked: (run) =>

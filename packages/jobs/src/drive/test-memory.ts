@@ -104,6 +104,15 @@ export function createMemory(program: object, chooser: Chooser, tools: ReadonlyM
       const placed = [...set, { ...row, outputs, data: {} }].toSorted((a, b) => a.ordinal - b.ordinal);
       sets.set(setId, placed);
     }
+    for (const { setId, fromOrdinal, rowNumbers } of pending.runs) {
+      const set = sets.get(setId) ?? [];
+      const placed = rowNumbers.map((rowNumber, index): SetRow => {
+        const ordinal = fromOrdinal + index;
+        if (set.some((row) => row.ordinal === ordinal)) throw new Error(`${setId} has two rows at ${ordinal}`);
+        return { ordinal, rowNumber, state: "in", doneCalls: 0, outputs: {}, data: {} };
+      });
+      sets.set(setId, [...set, ...placed]);
+    }
     for (const { setId, from, to } of pending.turned) {
       sets.set(
         setId,
@@ -205,6 +214,11 @@ export function createMemory(program: object, chooser: Chooser, tools: ReadonlyM
             (states?.some((name) => name === row.state) ?? true),
         );
         return found.slice(0, limit).map((row) => ({ ...row, data: rows.get(row.rowNumber) ?? {} }));
+      },
+      async readChunk(state, range) {
+        const limit = 50;
+        const found = await memory.port.readRows(state, { ...range, limit });
+        return { rows: found, next: found.length < limit ? undefined : (found.at(-1)?.ordinal ?? 0) + 1, bytes: 0 };
       },
       saveRecords: async () => {},
       holdMemory: () => metered.hold(),

@@ -1,9 +1,17 @@
 import type { PreparedAsk } from "@svc/asks";
 import { isObject } from "@svc/core";
-import type { CallRecord, JobUndoChange, NewJobEvent, NewJobTask, StepReceiptDocument, StepState } from "@svc/db";
+import type {
+  CallRecord,
+  JobSetRun,
+  JobUndoChange,
+  NewJobEvent,
+  NewJobTask,
+  StepReceiptDocument,
+  StepState,
+} from "@svc/db";
 import type { JsonObject, JsonValue, Step } from "@svc/program";
 import type { UnrecordedEnd } from "@svc/tools";
-import type { Edit, MappedRow, NewChild, Note, UndoOf } from "./change.ts";
+import type { Edit, MappedRow, NewChild, Note, RetriedChild, UndoOf } from "./change.ts";
 import { addError, noRows, sumCalls } from "./counts.ts";
 import { isEndCode } from "./end-codes.ts";
 import { branchOf, type Flow, stepOf } from "./flow.ts";
@@ -16,7 +24,7 @@ import { endStatuses, type JobStatus, mayMove, transitions } from "./statuses.ts
 /** A row that a step fetched or made; numbered from 1 over all sets of the job. */
 export type FetchedRow = { readonly rowNumber: number; readonly data: JsonObject };
 
-/** A row's place in a set, and how it fared there. */
+/** A row's place in the set of a map, and how it fared there. */
 export type PlacedRow = Omit<MappedRow, "data"> & { readonly setId: string };
 
 /** How a call is undone, in its place among all of the job. */
@@ -27,6 +35,8 @@ export type Pending = {
   readonly events: readonly NewJobEvent[];
   readonly rows: readonly FetchedRow[];
   readonly placed: readonly PlacedRow[];
+  /** Rows that sets get at their ends. */
+  readonly runs: readonly JobSetRun[];
   /** Sets that are emptied first. */
   readonly clearedSets: readonly string[];
   readonly turned: readonly Extract<Edit, { kind: "turned" }>[];
@@ -40,6 +50,8 @@ export type Pending = {
   readonly made: readonly UnrecordedEnd[];
   /** Jobs that begin with it, to run skills. */
   readonly children: readonly NewChild[];
+  /** Jobs that ran skills, and are taken on with it. */
+  readonly retried: readonly RetriedChild[];
   /** What became of undo entries of such jobs. */
   readonly childUndone: readonly (JobUndoChange & { readonly jobId: JobState["id"] })[];
 };
@@ -51,6 +63,7 @@ const nothing: Pending = {
   events: [],
   rows: [],
   placed: [],
+  runs: [],
   clearedSets: [],
   turned: [],
   armed: [],
@@ -60,6 +73,7 @@ const nothing: Pending = {
   records: [],
   made: [],
   children: [],
+  retried: [],
   childUndone: [],
 };
 
@@ -202,6 +216,9 @@ const editors: { readonly [Kind in Edit["kind"]]: (draft: Draft, edit: Extract<E
   child: ({ pending }, { child }) => {
     pending.children.push(child);
   },
+  retryChild: ({ pending }, { child }) => {
+    pending.retried.push(child);
+  },
   saga: ({ job }, { saga }) => {
     job.saga = { ...job.saga, ...saga };
   },
@@ -328,11 +345,20 @@ function versionOf({ loaded }: Draft["job"], tool: string): string {
   return pinned.toolkit.version;
 }
 
-function beginStep(draft: Draft, { step, rows, now = draft.nowMs }: Extract<Edit, { kind: "begin" }>): void {
+function beginStep(
+  draft: Draft,
+  { step, rows, now = draft.nowMs, sinceMs = draft.nowMs }: Extract<Edit, { kind: "begin" }>,
+): void {
   const { job, pending } = draft;
   const before = job.steps.get(step.id);
-  const { calls, undo } = before?.receipt ?? {};
-  const receipt = { ...newReceipt(draft, step), ...(rows && { rows }), ...(calls && { calls }), ...(undo && { undo }) };
+  const { calls, undo, startedAt = sinceMs } = before?.receipt ?? {};
+  const receipt = {
+    ...newReceipt(draft, step),
+    ...(rows && { rows }),
+    ...(calls && { calls }),
+    ...(undo && { undo }),
+    startedAt,
+  };
   if (before !== undefined) pending.clearedSets.push(step.id);
   const ordinal = before?.ordinal ?? job.steps.size;
   const attempts = receipt.attempts + 1;
@@ -436,11 +462,10 @@ function forgetStep({ job, pending }: Draft, { stepId }: Extract<Edit, { kind: "
 function takeRows(draft: Draft, { setId, rows }: Extract<Edit, { kind: "fetched" }>): void {
   const { job, pending } = draft;
   const counts = entryOf(job, setId).receipt.rows ?? noRows;
-  for (const [index, data] of rows.entries()) {
-    const rowNumber = job.used.rows + job.rowsMade + index + 1;
-    pending.rows.push({ rowNumber, data });
-    pending.placed.push(placedRow(setId, counts.in + index, rowNumber));
-  }
+  const first = job.used.rows + job.rowsMade + 1;
+  const rowNumbers = rows.map((_row, index) => first + index);
+  for (const [index, data] of rows.entries()) pending.rows.push({ rowNumber: first + index, data });
+  placeRows(draft, { setId, fromOrdinal: counts.in, rowNumbers });
   job.used = { ...job.used, rows: job.used.rows + rows.length };
   patch(draft, setId, () => ({ rows: { ...counts, in: counts.in + rows.length, ok: counts.ok + rows.length } }));
 }
@@ -454,11 +479,8 @@ function makeRow({ job, pending }: Draft, data: JsonObject): number {
 }
 
 function chooseRows(draft: Draft, { setId, rowNumbers, looked }: Extract<Edit, { kind: "chosen" }>): void {
-  const { job, pending } = draft;
-  const counts = entryOf(job, setId).receipt.rows ?? noRows;
-  for (const [index, rowNumber] of rowNumbers.entries()) {
-    pending.placed.push(placedRow(setId, counts.ok + index, rowNumber));
-  }
+  const counts = entryOf(draft.job, setId).receipt.rows ?? noRows;
+  placeRows(draft, { setId, fromOrdinal: counts.ok, rowNumbers });
   const ok = counts.ok + rowNumbers.length;
   const skipped = counts.skipped + looked - rowNumbers.length;
   patch(draft, setId, () => ({ rows: { ...counts, in: counts.in + looked, ok, skipped } }));
@@ -466,14 +488,17 @@ function chooseRows(draft: Draft, { setId, rowNumbers, looked }: Extract<Edit, {
 
 function makeRows(draft: Draft, { setId, rows, looked }: Extract<Edit, { kind: "made" }>): void {
   const counts = entryOf(draft.job, setId).receipt.rows ?? noRows;
-  for (const [index, data] of rows.entries()) {
-    draft.pending.placed.push(placedRow(setId, counts.ok + index, makeRow(draft, data)));
-  }
+  placeRows(draft, { setId, fromOrdinal: counts.ok, rowNumbers: rows.map((data) => makeRow(draft, data)) });
   patch(draft, setId, () => ({ rows: { ...counts, in: counts.in + looked, ok: counts.ok + rows.length } }));
 }
 
-function placedRow(setId: string, ordinal: number, rowNumber: number): PlacedRow {
-  return { setId, ordinal, rowNumber, state: "in", doneCalls: 0, errorCode: "", outputs: undefined };
+/** What is placed behind what is pending goes with it. */
+function placeRows({ pending: { runs } }: Draft, run: JobSetRun): void {
+  if (run.rowNumbers.length === 0) return;
+  const last = runs.at(-1);
+  const isNext = last?.setId === run.setId && last.fromOrdinal + last.rowNumbers.length === run.fromOrdinal;
+  if (isNext) runs[runs.length - 1] = { ...last, rowNumbers: [...last.rowNumbers, ...run.rowNumbers] };
+  else runs.push(run);
 }
 
 function turnRows(draft: Draft, edit: Extract<Edit, { kind: "turned" }>): void {

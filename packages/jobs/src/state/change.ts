@@ -52,7 +52,8 @@ export type UndoOf = {
  * One thing that an act changes. `apply` carries them out in their order, which is the order of the log.
  *
  * - `begin`: a step begins, or begins again: its set, value and errors are made anew. `rows`: what its receipt counts at first.
- *   `now`: what its expressions took for the time, given by the driver where they were evaluated before.
+ *   `now`: what its expressions took for the time, given by the driver where they were evaluated before. `sinceMs`: when, of one
+ *   that tells of itself later.
  * - `receipt`, `calls`, `error`: what its receipt says; calls are added, errors counted by code.
  * - `unsent`: what writes would have sent that a simulation left out.
  * - `called`: a call of the step was made, and its end is to be committed with what follows from it.
@@ -73,10 +74,16 @@ export type UndoOf = {
  * - `logProgress`: how far a step is, at most once in 5 seconds; `logUndo`: how far undoing is, as seldom unless `isAlways`.
  * - `asked`: a question that is put with the next commit.
  * - `armUndo`: how calls are undone.
- * - `child`: a job that is stored with the next commit, to run a skill. `endChildUndo`: what became of an undo entry of such a job.
+ * - `child`: a job that is stored with the next commit, to run a skill. `retryChild`: one that ended is taken on with it. `endChildUndo`: what became of an undo entry of such a job.
  */
 export type Edit =
-  | { readonly kind: "begin"; readonly step: Step; readonly rows?: RowCounts; readonly now?: number }
+  | {
+      readonly kind: "begin";
+      readonly step: Step;
+      readonly rows?: RowCounts;
+      readonly now?: number;
+      readonly sinceMs?: number;
+    }
   | {
       readonly kind: "receipt";
       readonly stepId: string;
@@ -142,6 +149,7 @@ export type Edit =
       readonly state: "done" | "failed";
     }
   | { readonly kind: "child"; readonly child: NewChild }
+  | { readonly kind: "retryChild"; readonly child: RetriedChild }
   | { readonly kind: "endUndo"; readonly stepId: string; readonly entry: number; readonly state: "done" | "failed" }
   | { readonly kind: "saga"; readonly saga: Partial<SagaDocument> }
   | { readonly kind: "move"; readonly to: JobStatus; readonly reason: string; readonly chain?: readonly string[] }
@@ -174,6 +182,16 @@ export type NewChild = {
   readonly generation: number;
   /** What it may use of the limits of the job that runs it. */
   readonly limits: ChildDocument["limits"];
+};
+
+/**
+ * A job that ran a skill for another, and goes on where it stopped: what it may use of that one's limits over all its attempts, and
+ * whether its writes in doubt are sent again.
+ */
+export type RetriedChild = {
+  readonly id: Id<"job">;
+  readonly limits: ChildDocument["limits"];
+  readonly resendsUnknown: boolean;
 };
 
 /** Which call of a job: where a child stands in it. */

@@ -56,8 +56,15 @@ type ProgressFields = {
   /** Rows that were taken. */
   readonly take: { readonly next?: number };
   readonly wait: { readonly wakeAt?: number };
-  /** The job that runs the skill. */
-  readonly run: { readonly childId?: Id<"job"> };
+  readonly run: {
+    /** The job that runs the skill. */
+    readonly childId?: Id<"job">;
+    /** The one that ended because this job did. */
+    readonly endedId?: Id<"job">;
+    /** The one that is to be taken on where it stopped, since this job is; whether its writes in doubt are sent again. */
+    readonly retriesId?: Id<"job">;
+    readonly resendsUnknown?: true;
+  };
 };
 
 /** A running total of a reduction: numbers, and of texts and lists what they hold so far, in bytes also. */

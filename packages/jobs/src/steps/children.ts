@@ -70,6 +70,12 @@ export function isTight(room: Room, most: Room): boolean {
   return limitNames.some((name) => room[name] < most[name]);
 }
 
+/** What may be used, and what was used before. */
+export function withUsed(room: Room, used: Room): Room {
+  const sum = (name: LimitName) => room[name] + used[name];
+  return { toolCalls: sum("toolCalls"), writes: sum("writes"), rows: sum("rows"), asks: sum("asks") };
+}
+
 /** What is left, as far as it may be used: the rest is for others. */
 export function withinMost(room: Room, most: Room): Room {
   const within = (name: LimitName) => Math.min(room[name], most[name]);
@@ -125,11 +131,20 @@ export function newChild(
 }
 
 /** What the job that ran it counts of a child that has ended. */
-export function countChild(stepId: string, { used, calls = noCalls }: Child): Edit[] {
+export function countChild(stepId: string, { used, calls = noCalls }: Pick<Child, "used" | "calls">): Edit[] {
   return [
     { kind: "use", used },
     { kind: "calls", stepId, calls },
   ];
+}
+
+/** Takes that back: a child that goes on where it stopped counts whole at its next end. */
+export function uncountChild(stepId: string, { used, calls = noCalls }: Child): Edit[] {
+  return countChild(stepId, { used: negated(used), calls: negated(calls) });
+}
+
+function negated<Counts extends Readonly<Record<keyof Counts, number>>>(counts: Counts): Counts {
+  return Object.fromEntries(Object.entries<number>(counts).map(([name, count]) => [name, 0 - count])) as Counts;
 }
 
 /** How a child that ended well is undone with the job that ran it; undefined where nothing of it is to be. */

@@ -1,5 +1,5 @@
 import type { Change } from "../state/change.ts";
-import type { SetRow, StepEffects } from "./effects.ts";
+import type { ReadRow, StepEffects } from "./effects.ts";
 import { memoryOfText } from "./memory-of.ts";
 import { keyOf } from "./row-key.ts";
 import { SetMemory } from "./set-memory.ts";
@@ -22,9 +22,9 @@ const seenBytes = 48;
 function advanceDistinct(at: StepAt<"distinct">, effects: StepEffects, keep: Keep): Promise<Change> {
   return SetMemory.during(at, effects, async (memory) => {
     const { state, step } = at;
-    const writer = new SetWriter(at, keep);
+    const writer = new SetWriter(at, effects, keep);
     const seen = new Set<string>();
-    function* firstOf(rows: readonly SetRow[]) {
+    function* firstOf(rows: readonly ReadRow[]) {
       const first: number[] = [];
       for (const { rowNumber, data } of rows) {
         const key = keyOf(data, step.by);
@@ -37,10 +37,11 @@ function advanceDistinct(at: StepAt<"distinct">, effects: StepEffects, keep: Kee
       }
       return first;
     }
-    const isRead = await eachChunk(state, { ...sourceOf(step), memory }, effects, async (rows) => {
+    const take = async (rows: readonly ReadRow[]) => {
       await writer.choose(await effects.inTurns(firstOf(rows)), rows.length);
       return true;
-    });
+    };
+    const isRead = await eachChunk(state, sourceOf(step), effects, { memory, holds: true, take });
     return isRead ? writer.finish() : memory.stop(writer);
   });
 }

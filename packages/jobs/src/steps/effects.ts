@@ -40,13 +40,32 @@ export type Invocation = {
 };
 
 /** A row of a set, opened. `data` is empty where it was not asked for. */
-export type SetRow = {
+export type ReadRow = {
   readonly ordinal: number;
   readonly rowNumber: number;
   readonly state: "in" | RowState;
   readonly data: JsonObject;
-  readonly doneCalls: number;
-  readonly outputs: JsonObject;
+};
+
+/** A row of a set, with what the calls of a map came to so far. */
+export type SetRow = ReadRow & { readonly doneCalls: number; readonly outputs: JsonObject };
+
+/** Where a chunk of a set is read: from an ordinal on; of some states, where they are named. */
+export type ChunkRange = {
+  readonly setId: string;
+  readonly fromOrdinal: number;
+  readonly states?: readonly RowState[] | undefined;
+  /** False leaves the fields of the rows sealed. Default true. */
+  readonly withData?: boolean | undefined;
+};
+
+/** Rows that stand in a set one behind the other. */
+export type SetChunk = {
+  readonly rows: readonly ReadRow[];
+  /** The ordinal to read on from; undefined at the end of the set. */
+  readonly next: number | undefined;
+  /** What they take in memory, about. */
+  readonly bytes: number;
 };
 
 /** What an expression of a map's call may name beside what those of steps may. */
@@ -60,7 +79,7 @@ export type RowRange = {
   readonly state?: "failed" | "unknown" | undefined;
   readonly states?: readonly RowState[] | undefined;
   /** False leaves the fields of the rows sealed. Default true. */
-  readonly withData?: boolean;
+  readonly withData?: boolean | undefined;
 };
 
 /**
@@ -147,19 +166,21 @@ export type StepEffects = {
   testRows(
     state: JobState,
     condition: Expression,
-    rows: readonly SetRow[],
+    rows: readonly ReadRow[],
     isDue: () => boolean,
   ): Promise<readonly CelOutcome[]>;
   /** What an expression computes of rows, as `testRows` has outcomes. */
   computeRows(
     state: JobState,
     expression: Expression,
-    rows: readonly SetRow[],
+    rows: readonly ReadRow[],
     isDue: () => boolean,
   ): Promise<readonly CelComputed[]>;
   /** What an expression computes from what may be named at its place. */
   compute(scope: RunScope, expression: Expression): Promise<CelComputed>;
   readRows(state: JobState, range: RowRange): Promise<SetRow[]>;
+  /** Reads as many rows of a set as are neither many nor large together; at least one, where there is one. */
+  readChunk(state: JobState, range: ChunkRange): Promise<SetChunk>;
   /** A skill that the job's program names, as it was pinned. */
   loadSkill(state: JobState, name: string): Promise<LoadedSkill>;
   /** Jobs that this one runs; one that is gone is not among them. */

@@ -1,6 +1,7 @@
 import { type JsonObject, type JsonValue, valueAt } from "@svc/program";
 import type { Change } from "../state/change.ts";
-import type { SetRow, StepEffects } from "./effects.ts";
+import type { ReadRow, StepEffects } from "./effects.ts";
+import { SetMemory } from "./set-memory.ts";
 import { eachChunk } from "./set-source.ts";
 import { SetWriter } from "./set-writer.ts";
 import { type Keep, type StepAt, type StepKind, sourceOf } from "./step-kind.ts";
@@ -14,16 +15,19 @@ export const flattenKind: StepKind<"flatten"> = {
   answer: undefined,
 };
 
-async function advanceFlatten(at: StepAt<"flatten">, effects: StepEffects, keep: Keep): Promise<Change> {
-  const { state, step } = at;
-  const writer = new SetWriter(at, keep);
-  let isFull = false;
-  const isRead = await eachChunk(state, sourceOf(step), effects, async (rows) => {
-    isFull = await effects.inTurns(flattened(step, rows, writer));
-    return !isFull;
+function advanceFlatten(at: StepAt<"flatten">, effects: StepEffects, keep: Keep): Promise<Change> {
+  return SetMemory.during(at, effects, async (memory) => {
+    const { state, step } = at;
+    const writer = new SetWriter(at, effects, keep);
+    let isFull = false;
+    const take = async (rows: readonly ReadRow[]) => {
+      isFull = await effects.inTurns(flattened(step, rows, writer));
+      return !isFull;
+    };
+    const isRead = await eachChunk(state, sourceOf(step), effects, { memory, holds: false, take });
+    if (isFull) return writer.fail({ kind: "limit", stepId: step.id, limit: "rows" });
+    return isRead ? writer.finish() : memory.stop(writer);
   });
-  if (isFull) return writer.fail({ kind: "limit", stepId: step.id, limit: "rows" });
-  return isRead ? writer.finish() : writer.giveUp();
 }
 
 /** Rows that are made before they are stored. */
@@ -32,7 +36,7 @@ const rowsAtOnce = 500;
 /** Makes a row of each item; true where the set has no room for them. */
 function* flattened(
   step: StepAt<"flatten">["step"],
-  rows: readonly SetRow[],
+  rows: readonly ReadRow[],
   writer: SetWriter,
 ): Generator<Promise<void> | undefined, boolean> {
   let made: JsonObject[] = [];

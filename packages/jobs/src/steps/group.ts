@@ -1,6 +1,6 @@
 import { type JsonObject, valueAt } from "@svc/program";
 import type { Change } from "../state/change.ts";
-import type { SetRow, StepEffects } from "./effects.ts";
+import type { ReadRow, StepEffects } from "./effects.ts";
 import { memoryOf, memoryOfText } from "./memory-of.ts";
 import { keyOf } from "./row-key.ts";
 import { SetMemory } from "./set-memory.ts";
@@ -30,16 +30,17 @@ const groupsAtOnce = 500;
 function advanceGroup(at: StepAt<"group">, effects: StepEffects, keep: Keep): Promise<Change> {
   return SetMemory.during(at, effects, async (memory) => {
     const { state, step } = at;
-    const writer = new SetWriter(at, keep);
+    const writer = new SetWriter(at, effects, keep);
     const groups = new Map<string, Group>();
     let looked = 0;
     let fault: TotalFault | undefined;
     const add = adder(at, groups, memory);
-    const isRead = await eachChunk(state, { ...sourceOf(step), memory }, effects, async (rows) => {
+    const take = async (rows: readonly ReadRow[]) => {
       looked += rows.length;
       fault = await effects.inTurns(add(rows));
       return fault === undefined;
-    });
+    };
+    const isRead = await eachChunk(state, sourceOf(step), effects, { memory, holds: true, take });
     if (fault !== undefined) return writer.fail({ kind: "fail", stepId: step.id, ...fault });
     if (!isRead) return memory.stop(writer);
     await effects.inTurns(writeGroups(step, [...groups.values()], looked, writer));
@@ -49,7 +50,7 @@ function advanceGroup(at: StepAt<"group">, effects: StepEffects, keep: Keep): Pr
 
 function adder({ state: { scope }, step }: StepAt<"group">, groups: Map<string, Group>, memory: SetMemory) {
   const paths = step.by.map((name) => [name]);
-  return function* add(rows: readonly SetRow[]): Generator<undefined, TotalFault | undefined> {
+  return function* add(rows: readonly ReadRow[]): Generator<undefined, TotalFault | undefined> {
     for (const row of rows) {
       const key = keyOf(row.data, paths);
       let group = groups.get(key);

@@ -1,6 +1,6 @@
 import type { CallCounts } from "@svc/db";
 import { classOfMethod, type JsonValue, type MapCall, type PinnedTool, pointerOf, type Retry } from "@svc/program";
-import { httpTool } from "@svc/tools";
+import { httpTool, readHttpAddress } from "@svc/tools";
 import { noCalls } from "../state/counts.ts";
 import type { JobState } from "../state/job.ts";
 import type { Attempted, CallTurn, Invocation, StepEffects, TakeRecord } from "./effects.ts";
@@ -121,7 +121,10 @@ export function firstTurn(state: JobState, { call }: Invocation, attempts: numbe
 }
 
 /** A tool as it was pinned, or what stands for one in a request. Throws an Error when the pins lack it, which the checker rules out. */
-export function toolOf({ loaded }: JobState, { tool: slug, http }: Pick<MapCall, "tool" | "http">): PinnedTool {
+export function toolOf(
+  { loaded }: Pick<JobState, "loaded">,
+  { tool: slug, http }: Pick<MapCall, "tool" | "http">,
+): PinnedTool {
   if (http !== undefined) return httpTool({ access: classOfMethod(http.method), keyHeader: http.keyHeader });
   const tool = loaded.tools.get(slug);
   if (tool === undefined) throw new Error(`the pins of a job lack ${slug}`);
@@ -162,13 +165,15 @@ function use({ tally: { used, all }, effects: { shared } }: Calling, isWrite: bo
   }
 }
 
-function simulate(tool: PinnedTool, { args, secretUses }: Invocation, calling: Calling): Invoked {
+function simulate(tool: PinnedTool, { call, args, secretUses }: Invocation, calling: Calling): Invoked {
   const limit = reserve(calling, true);
   if (limit === "held") return { kind: "postponed", attempts: calling.attempts, waitMs: heldWaitMs, isLimited: true };
   if (limit !== undefined) return { kind: "limit", limit };
   // Nobody reads a secret for what is not sent, so nothing is said of its form.
   const hidden = new Set(secretUses.map(({ path }) => pointerOf(path)));
-  const faults = tool.action.validateInput(args).filter(({ pointer }) => !hidden.has(pointer));
+  const address = call.http === undefined ? { address: "" } : readHttpAddress(args["url"]);
+  const unfit = "fault" in address ? [{ pointer: "/url", message: address.fault }] : [];
+  const faults = [...unfit, ...tool.action.validateInput(args).filter(({ pointer }) => !hidden.has(pointer))];
   if (faults.length === 0) return { kind: "ok", value: sampleOf(tool.action.outputSchema) };
   const plain = faultsText(faults);
   return { kind: "failed", fault: { code: "invalid_arguments", message: plain, plain } };

@@ -1,6 +1,6 @@
 import { type JsonObject, type JsonValue, valueAt } from "@svc/program";
 import type { Change } from "../state/change.ts";
-import type { SetRow, StepEffects } from "./effects.ts";
+import type { ReadRow, StepEffects } from "./effects.ts";
 import { memoryOf, memoryOfText } from "./memory-of.ts";
 import { matchOf } from "./row-key.ts";
 import { SetMemory } from "./set-memory.ts";
@@ -25,17 +25,18 @@ type Rights = ReadonlyMap<string, readonly (readonly JsonValue[])[]>;
 function advanceJoin(at: StepAt<"join">, effects: StepEffects, keep: Keep): Promise<Change> {
   return SetMemory.during(at, effects, async (memory) => {
     const { state, step } = at;
-    const writer = new SetWriter(at, keep);
+    const writer = new SetWriter(at, effects, keep);
     const rights = await readRights(at, effects, memory);
     if (rights === undefined) return memory.stop(writer);
     let isFull = false;
-    const isRead = await eachChunk(state, sourceOf(step), effects, async (rows) => {
+    const take = async (rows: readonly ReadRow[]) => {
       if (step.join === "anti") await writer.choose(await effects.inTurns(unpaired(step, rows, rights)), rows.length);
       else isFull = await effects.inTurns(pair(step, rows, rights, writer));
       return !isFull;
-    });
+    };
+    const isRead = await eachChunk(state, sourceOf(step), effects, { memory, holds: false, take });
     if (isFull) return writer.fail({ kind: "limit", stepId: step.id, limit: "rows" });
-    return isRead ? writer.finish() : writer.giveUp();
+    return isRead ? writer.finish() : memory.stop(writer);
   });
 }
 
@@ -50,7 +51,7 @@ async function readRights(
 ): Promise<Rights | undefined> {
   const rights = new Map<string, JsonValue[][]>();
   const by = step.on.map(([, right]) => right);
-  function* hold(rows: readonly SetRow[]) {
+  function* hold(rows: readonly ReadRow[]) {
     for (const { data } of rows) {
       const key = matchOf(data, by);
       const known = key === undefined ? undefined : rights.get(key);
@@ -65,8 +66,8 @@ async function readRights(
     }
     return true;
   }
-  const part = { setId: step.right, memory };
-  const isRead = await eachChunk(state, part, effects, (rows) => effects.inTurns(hold(rows)));
+  const take = (rows: readonly ReadRow[]) => effects.inTurns(hold(rows));
+  const isRead = await eachChunk(state, { setId: step.right }, effects, { memory, holds: true, take });
   return isRead ? rights : undefined;
 }
 
@@ -82,7 +83,7 @@ function rightsOf(row: JsonObject, by: ReturnType<typeof leftFields>, rights: Ri
   return (key === undefined ? undefined : rights.get(key)) ?? noRights;
 }
 
-function* unpaired(step: JoinStep, rows: readonly SetRow[], rights: Rights) {
+function* unpaired(step: JoinStep, rows: readonly ReadRow[], rights: Rights) {
   const found: number[] = [];
   const by = leftFields(step);
   for (const { rowNumber, data } of rows) {
@@ -100,7 +101,7 @@ const pairsAtOnce = 500;
 /** Makes a row of each pair; true where the set has no room for them. */
 function* pair(
   step: JoinStep,
-  rows: readonly SetRow[],
+  rows: readonly ReadRow[],
   rights: Rights,
   writer: SetWriter,
 ): Generator<Promise<void> | undefined, boolean> {

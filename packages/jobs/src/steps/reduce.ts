@@ -1,26 +1,33 @@
 import type { Change, Edit } from "../state/change.ts";
 import { noRows } from "../state/counts.ts";
-import type { StepEffects } from "./effects.ts";
-import { type StepAt, type StepKind, setChunkRows } from "./step-kind.ts";
+import type { SetChunk, StepEffects } from "./effects.ts";
+import { passingBytesMax, SetMemory } from "./set-memory.ts";
+import type { StepAt, StepKind } from "./step-kind.ts";
 import { addRows, needsFields, runningTotal, storedTotal, valuesOf } from "./totals.ts";
 
 /** Values over a set: a chunk an act. */
 export const reduceKind: StepKind<"reduce"> = {
   needs: "rows",
   set: undefined,
-  advance: advanceReduce,
+  advance: (at, effects) => advanceReduce(at, effects),
   retried: "anew",
   answer: undefined,
 };
 
-async function advanceReduce(at: StepAt<"reduce">, effects: StepEffects): Promise<Change> {
+/** `given`: the chunk, where there was to be room for it first. */
+async function advanceReduce(at: StepAt<"reduce">, effects: StepEffects, given?: SetChunk): Promise<Change> {
   const { state, step, instruction, progress } = at;
   const begun: Edit[] = progress === undefined ? [{ kind: "begin", step }] : [];
-  const { next: fromOrdinal = 0, totals: before = {} } = progress ?? {};
   const { source: setId, states } = step;
   const withData = needsFields(step.as);
-  const totals = step.as.map(([name]) => runningTotal(before[name]));
-  const rows = await effects.readRows(state, { setId, states, fromOrdinal, limit: setChunkRows, withData });
+  const totals = step.as.map(([name]) => runningTotal(progress?.totals?.[name]));
+  const chunk =
+    given ?? (await effects.readChunk(state, { setId, states, fromOrdinal: progress?.next ?? 0, withData }));
+  const { rows, next, bytes } = chunk;
+  if (given === undefined && bytes > passingBytesMax) {
+    const act = () => advanceReduce(at, effects, chunk);
+    return SetMemory.whilePassing(at, effects, { bytes, begun, act });
+  }
   const fault = await effects.inTurns(addRows(totals, step.as, rows, state.scope));
   if (fault !== undefined) return { edits: begun, next: { kind: "fail", stepId: step.id, ...fault } };
   const counts = state.steps.get(step.id)?.receipt.rows ?? noRows;
@@ -29,8 +36,7 @@ async function advanceReduce(at: StepAt<"reduce">, effects: StepEffects): Promis
     stepId: step.id,
     rows: { ...counts, in: counts.in + rows.length, ok: counts.ok + rows.length },
   };
-  const last = rows.at(-1);
-  if (last === undefined || rows.length < setChunkRows) {
+  if (next === undefined) {
     return {
       edits: [
         ...begun,
@@ -46,7 +52,7 @@ async function advanceReduce(at: StepAt<"reduce">, effects: StepEffects): Promis
     edits: [
       ...begun,
       looked,
-      { kind: "progress", progress: { kind: "reduce", stepId: step.id, next: last.ordinal + 1, totals: kept } },
+      { kind: "progress", progress: { kind: "reduce", stepId: step.id, next, totals: kept } },
       { kind: "logProgress", stepId: step.id },
     ],
     next: { kind: "commit" },

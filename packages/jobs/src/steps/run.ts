@@ -1,5 +1,6 @@
 import { createId } from "@svc/core";
 import type { Change, Edit } from "../state/change.ts";
+import type { ProgressOf } from "../state/progress.ts";
 import { isEnd } from "../state/statuses.ts";
 import { fillCall } from "./arguments.ts";
 import {
@@ -14,8 +15,10 @@ import {
   roomOf,
   skillInput,
   standWith,
+  uncountChild,
   undoOfChild,
   withinMost,
+  withUsed,
 } from "./children.ts";
 import type { Child, StepEffects } from "./effects.ts";
 import type { CallFault } from "./invoke.ts";
@@ -32,6 +35,7 @@ export const runKind: StepKind<"run"> = {
 
 async function advanceRun(at: StepAt<"run">, effects: StepEffects): Promise<Change> {
   const { state, step, progress } = at;
+  if (progress?.retriesId !== undefined) return retryChild(at, progress, effects);
   if (progress?.childId === undefined) return startChild(at, effects);
   const [child] = await effects.readChildren(state, [progress.childId]);
   if (child === undefined) {
@@ -42,6 +46,42 @@ async function advanceRun(at: StepAt<"run">, effects: StepEffects): Promise<Chan
   if (!isEnd(child.status)) return { edits: stands, next: { kind: "await", children: [awaited(child)] } };
   effects.shared?.take(child);
   return takeEnd(at, child, stands);
+}
+
+/** The child of an earlier attempt at the job goes on where it stopped; one that ended well meanwhile is taken as it is. */
+async function retryChild(
+  { state, step }: StepAt<"run">,
+  { retriesId: id, resendsUnknown }: ProgressOf<"run">,
+  effects: StepEffects,
+): Promise<Change> {
+  if (id === undefined) throw new Error(`step ${step.id} takes no job on`);
+  const [child] = await effects.readChildren(state, [id]);
+  const progress: Edit = { kind: "progress", progress: { kind: "run", stepId: step.id, childId: id } };
+  if (child === undefined) return { edits: [progress], next: { kind: "on" } };
+  const uncounted = uncountChild(step.id, child);
+  if (child.status === "succeeded") return { edits: [...uncounted, progress], next: { kind: "on" } };
+  const { skill, loaded } = await effects.loadSkill(state, step.skill);
+  // Its limits count over all its attempts: it may use again what the first one might have.
+  const { shared, clock } = effects;
+  const most = withUsed(mostOf(skill.estimate), child.used);
+  const left = withUsed(shared?.room() ?? roomOf(state), child.used);
+  if (shared?.isHeld && isTight(left, most)) {
+    return { edits: [], next: { kind: "until", atMs: clock.now() + effects.busyPollMs } };
+  }
+  const room = shared === undefined ? left : withinMost(left, most);
+  const limits = limitsIn(room, loaded.program.limits, child.limits.concurrency);
+  shared?.giveBack(child.used);
+  shared?.hold(id, limits);
+  const payload = { jobId: id, toolSlug: step.skill, version: state.loaded.skills[step.skill]?.version, retried: true };
+  return {
+    edits: [
+      ...uncounted,
+      { kind: "retryChild", child: { id, limits, resendsUnknown: resendsUnknown === true } },
+      progress,
+      { kind: "note", note: { type: "child-started", stepId: step.id, payload } },
+    ],
+    next: { kind: "await", children: [{ id, standing: "under way" }] },
+  };
 }
 
 /** The child, and that the step waits for it, are one commit. */

@@ -1,5 +1,5 @@
 import type { MemoryHold } from "@svc/core";
-import type { Change } from "../state/change.ts";
+import type { Change, Edit } from "../state/change.ts";
 import type { StepEffects } from "./effects.ts";
 import type { SetWriter } from "./set-writer.ts";
 import type { StepAt } from "./step-kind.ts";
@@ -8,12 +8,15 @@ import type { StepAt } from "./step-kind.ts";
 const firstBytes = 65_536;
 const mostBytes = 4_194_304;
 
+/** What a chunk of rows that passes by may take before it is counted: those of large rows come to more. */
+export const passingBytesMax = 1_048_576;
+
 /** How often it is looked, while others hold the memory, whether the driver is wanted, and how soon a job comes back that gave way. */
 const lookMs = 100;
 const againMs = 500;
 
 /**
- * What an act holds in memory of the rows of a set. It asks before it reads what it will hold of, waits while others hold too much, and
+ * What an act holds in memory of the rows of a set, and of chunks of large rows while they pass by. It asks before it reads what it will hold of, waits while others hold too much, and
  * keeps its place on the node meanwhile only where nobody else waits for one, or where it holds something: then others let go soon.
  */
 export class SetMemory {
@@ -21,8 +24,10 @@ export class SetMemory {
   readonly #effects: StepEffects;
   readonly #hold: MemoryHold;
   #bytes = 0;
-  /** What the rows of the last chunk came to. */
+  /** What is held of the rows of the last chunk. */
   #chunkBytes = 0;
+  /** What the largest chunks come to that pass by. */
+  #passingBytes = 0;
   #stopped: "tooLarge" | "wanted" | undefined;
 
   private constructor(at: Pick<StepAt, "state" | "step">, effects: StepEffects) {
@@ -45,18 +50,49 @@ export class SetMemory {
     }
   }
 
+  /** Does an act over a chunk of large rows once there is room for them; `begun`: what it edits where it has to end before. */
+  static whilePassing(
+    at: Pick<StepAt, "state" | "step">,
+    effects: StepEffects,
+    { bytes, begun, act }: { readonly bytes: number; readonly begun: readonly Edit[]; act(): Promise<Change> },
+  ): Promise<Change> {
+    return SetMemory.during(at, effects, async (memory) => {
+      if (await memory.hasRoomToPass(bytes)) return act();
+      if (memory.#stopped !== "wanted") return { edits: begun, next: { kind: "commit" } };
+      return { edits: [], next: { kind: "until", atMs: effects.clock.now() + againMs } };
+    });
+  }
+
   /** Counts bytes that are held from now on. */
   add(bytes: number): void {
     this.#chunkBytes += bytes;
   }
 
-  /** Waits until there is room for what another chunk of rows may come to. False where the act is to end: see `stop`. */
-  async hasRoom(): Promise<boolean> {
+  /**
+   * Waits until there is room for what is held by now, and, unless no chunk of rows follows, for what another one may come to. False where
+   * the act is to end: see `stop`.
+   */
+  hasRoom({ isLast = false } = {}): Promise<boolean> {
     this.#bytes += this.#chunkBytes;
-    const needed = this.#bytes + Math.max(firstBytes / 2, this.#chunkBytes);
+    const next = isLast ? 0 : Math.max(firstBytes / 2, this.#chunkBytes);
     this.#chunkBytes = 0;
+    return this.#grow(this.#bytes + next);
+  }
+
+  /** Waits until there is room for a chunk of rows that passes by, and one like it. False where the act is to end. */
+  hasRoomToPass(bytes: number): Promise<boolean> | boolean {
+    const passing = 2 * (bytes - passingBytesMax);
+    if (passing <= this.#passingBytes) return true;
+    this.#passingBytes = passing;
+    return this.#grow(this.#bytes);
+  }
+
+  /** A chunk that passes by is no reason to fail: it takes what is left. */
+  async #grow(held: number): Promise<boolean> {
+    const { bytesMax } = this.#hold;
+    const needed = Math.max(held, Math.min(held + this.#passingBytes, bytesMax));
     while (this.#hold.bytes < needed) {
-      const growth = Math.min(mostBytes, Math.max(firstBytes, this.#hold.bytes));
+      const growth = Math.min(mostBytes, Math.max(firstBytes, this.#hold.bytes), bytesMax - this.#hold.bytes);
       if (!(await this.#take(Math.max(growth, needed - this.#hold.bytes)))) return false;
     }
     return true;

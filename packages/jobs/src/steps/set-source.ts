@@ -1,37 +1,43 @@
 import type { JobState } from "../state/job.ts";
-import type { RowRange, SetRow, StepEffects } from "./effects.ts";
+import type { ChunkRange, ReadRow, StepEffects } from "./effects.ts";
 import type { SetMemory } from "./set-memory.ts";
-import { setChunkRows } from "./step-kind.ts";
 
-/** Which rows of a set are read, and whether with their fields. `memory`: where something of them is held. */
-export type SetPart = Pick<RowRange, "setId" | "states" | "withData"> & { readonly memory?: SetMemory };
+/** Which rows of a set are read, and whether with their fields. */
+export type SetPart = Omit<ChunkRange, "fromOrdinal">;
+
+/** What takes the rows of a set, and the account of what is held of them; `holds`: beyond their chunk, too. */
+export type SetTaker = {
+  readonly memory: SetMemory;
+  readonly holds: boolean;
+  /** False where no more rows are wanted. */
+  take(rows: readonly ReadRow[]): Promise<boolean>;
+};
 
 /**
- * Hands on all rows of a set, a chunk at a time, while the next one is read. False where the act is to be given up, or `take` wants no
- * more of them.
+ * Hands on all rows of a set, a chunk at a time, while the next one is read. False where the act is to be given up, or no more of them
+ * are wanted.
  */
 export async function eachChunk(
   state: JobState,
-  { memory, ...part }: SetPart,
+  part: SetPart,
   effects: StepEffects,
-  take: (rows: readonly SetRow[]) => Promise<boolean>,
+  { memory, holds, take }: SetTaker,
 ): Promise<boolean> {
   const read = (fromOrdinal: number) => {
-    const reading = effects.readRows(state, { ...part, fromOrdinal, limit: setChunkRows });
+    const reading = effects.readChunk(state, { ...part, fromOrdinal });
     // Whoever waits for it hears of a failure.
     reading.catch(() => {});
     return reading;
   };
-  if (memory !== undefined && !(await memory.hasRoom())) return false;
+  if (holds && !(await memory.hasRoom())) return false;
   let reading = read(0);
   for (;;) {
-    const rows = await reading;
+    const { rows, next, bytes } = await reading;
     if (effects.mustEnd(state)) return false;
-    const last = rows.at(-1);
-    const isLast = last === undefined || rows.length < setChunkRows;
-    if (!isLast) reading = read(last.ordinal + 1);
+    if (!(await memory.hasRoomToPass(bytes))) return false;
+    if (next !== undefined) reading = read(next);
     if (!(await take(rows))) return false;
-    if (memory !== undefined && !(await memory.hasRoom())) return false;
-    if (isLast) return true;
+    if (holds && !(await memory.hasRoom({ isLast: next === undefined }))) return false;
+    if (next === undefined) return true;
   }
 }

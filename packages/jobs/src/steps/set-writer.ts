@@ -1,9 +1,10 @@
 import type { JsonObject, Step } from "@svc/program";
 import type { Change, Edit } from "../state/change.ts";
+import type { StepEffects } from "./effects.ts";
 import type { Keep, StepAt } from "./step-kind.ts";
 
 /** Rows that are committed together: of those that are made their fields are sealed and stored as well. */
-const chosenAtOnce = 1_000;
+const chosenAtOnce = 2_000;
 const madeAtOnce = 1_000;
 const charactersAtOnce = 262_144;
 
@@ -33,10 +34,11 @@ export class SetWriter {
   #size = 0;
   #keeping: Promise<unknown> = Promise.resolve();
 
-  constructor(at: WrittenStep, keep: Keep) {
+  constructor(at: WrittenStep, { clock }: Pick<StepEffects, "clock">, keep: Keep) {
     this.#at = at;
     this.#keep = keep;
-    this.#edits = [{ kind: "begin", step: at.step }];
+    // It is told of with the first part that is committed, or at the end.
+    this.#edits = [{ kind: "begin", step: at.step, sinceMs: clock.now() }];
   }
 
   /** Whether the set has no room for so many more rows. */

@@ -234,7 +234,7 @@ test("sets that are made are made anew by another node when theirs dies, and hav
   const result = { all: { $ref: "steps.sum.all" }, sum: { $ref: "steps.sum.sum" } };
   for (const step of ["sorted", "once", "flat", "joined"]) {
     const bench = await benches.bench(worldOf({ a }));
-    const doomed = bench.doom("before-commit", 2, (stepId) => stepId === step);
+    const doomed = bench.doom("after-commit", 1, (stepId) => stepId === step);
     const id = await bench.submit({ steps, result }, { engine: doomed.engine });
     await doomed;
     bench.engine();

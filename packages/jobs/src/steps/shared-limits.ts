@@ -42,6 +42,11 @@ export class SharedLimits {
     this.#held.delete(id);
   }
 
+  /** A child that ended goes on: what it used is counted at its next end. */
+  giveBack(used: Room): void {
+    for (const name of limitNames) this.own[name] -= used[name];
+  }
+
   /** Takes what a child used that has ended; the rest is given back. */
   take({ id, used }: { readonly id: Id<"job">; readonly used: Room }): void {
     if (!this.#held.delete(id)) return;

@@ -1,6 +1,6 @@
 import { isRawJson } from "@svc/core";
 import { isCall, type JsonObject, type JsonValue, type MapCall, type SecretUse } from "@svc/program";
-import { createRedactor, mask, maskArguments, maskedTexts } from "@svc/tools";
+import { createRedactor, mask, maskArguments, maskedTexts, readHttpAddress } from "@svc/tools";
 import type { JobState } from "../state/job.ts";
 import { isSensitiveField } from "../state/sensitive-rows.ts";
 import { shownOf } from "../state/shown.ts";
@@ -39,7 +39,7 @@ export function unsentWrite(state: JobState, write: FilledWrite): UnsentWrites {
 /** What a write would have sent, as people may see it. */
 function shownWrite(state: JobState, { call, place, args, ...write }: FilledWrite): SimulatedCall {
   const { action } = toolOf(state, call);
-  const open = call.http === undefined ? maskArguments(action.inputSchema, args) : { ...args, url: urlOf(args) };
+  const open = call.http === undefined ? maskArguments(action.inputSchema, args) : { ...args, url: addressOf(args) };
   const hidden = write.secretUses.reduce((value, { path }) => withMask(value, path), open as JsonValue);
   const redact = createRedactor([...shownOf(state).secrets, ...secretsOf(state, write.at)]);
   const text = JSON.stringify(shortened(hidden, redact));
@@ -47,9 +47,10 @@ function shownWrite(state: JobState, { call, place, args, ...write }: FilledWrit
   return { callId: place.callId, ordinal: place.ordinal, toolSlug: call.tool, entityId: call.entity, argumentsJson };
 }
 
-/** The parts of a request's address as one text. */
-function urlOf({ url = "" }: JsonObject): JsonValue {
-  return Array.isArray(url) ? url.join("") : url;
+/** The address of a request as it would be sent; what `query` adds stands beside it. */
+function addressOf({ url = "" }: JsonObject): JsonValue {
+  const read = readHttpAddress(url);
+  return "address" in read ? read.address : url;
 }
 
 /** The sensitive texts of a row, and of the answers of its calls. */

@@ -1,5 +1,5 @@
 import type { Change } from "../state/change.ts";
-import type { SetRow, StepEffects } from "./effects.ts";
+import type { ReadRow, StepEffects } from "./effects.ts";
 import { OrderedRows } from "./row-order.ts";
 import { SetMemory } from "./set-memory.ts";
 import { eachChunk } from "./set-source.ts";
@@ -18,17 +18,17 @@ export const sortKind: StepKind<"sort"> = {
 function advanceSort(at: StepAt<"sort">, effects: StepEffects, keep: Keep): Promise<Change> {
   return SetMemory.during(at, effects, async (memory) => {
     const { state, step } = at;
-    const writer = new SetWriter(at, keep);
+    const writer = new SetWriter(at, effects, keep);
     const held = new OrderedRows(step.by);
-    function* hold(rows: readonly SetRow[]) {
+    function* hold(rows: readonly ReadRow[]) {
       for (const { rowNumber, data } of rows) {
         memory.add(held.add(rowNumber, data));
         yield undefined;
       }
       return true;
     }
-    const part = { ...sourceOf(step), memory };
-    const isRead = await eachChunk(state, part, effects, (rows) => effects.inTurns(hold(rows)));
+    const take = (rows: readonly ReadRow[]) => effects.inTurns(hold(rows));
+    const isRead = await eachChunk(state, sourceOf(step), effects, { memory, holds: true, take });
     if (!isRead) return memory.stop(writer);
     const numbers = await effects.inTurns(held.numbersInOrder());
     await writer.choose(numbers, numbers.length);

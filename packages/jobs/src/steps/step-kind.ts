@@ -83,6 +83,3 @@ export function sourceOf({
 }: Pick<StepOf<"filter">, "source" | "states">): Pick<RowRange, "setId" | "states"> {
   return { setId: source, states };
 }
-
-/** Rows that a step without calls reads at once. */
-export const setChunkRows = 500;

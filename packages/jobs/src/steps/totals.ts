@@ -11,7 +11,7 @@ import {
   valueAt,
 } from "@svc/program";
 import type { Total } from "../state/progress.ts";
-import type { SetRow } from "./effects.ts";
+import type { ReadRow } from "./effects.ts";
 
 /** Why a value over rows cannot be made. */
 export type TotalFault = { readonly code: string; readonly message: string };
@@ -59,7 +59,7 @@ export function storedTotal({ count, sum, best, text, list, bytes }: RunningTota
 export function* addRows(
   totals: readonly RunningTotal[],
   reductions: Reductions,
-  rows: readonly Pick<SetRow, "data" | "state">[],
+  rows: readonly Pick<ReadRow, "data" | "state">[],
   scope: RunScope,
 ): Generator<undefined, TotalFault | undefined> {
   for (const row of rows) {
@@ -74,7 +74,7 @@ export function* addRows(
 export function addRow(
   totals: readonly RunningTotal[],
   reductions: Reductions,
-  row: Pick<SetRow, "data" | "state">,
+  row: Pick<ReadRow, "data" | "state">,
   scope: RunScope,
 ): TotalFault | undefined {
   for (const [index, [name, reduction]] of reductions.entries()) {
@@ -94,7 +94,7 @@ export function valuesOf(totals: readonly RunningTotal[], reductions: Reductions
 function addTo(
   total: RunningTotal,
   reduction: Reduction,
-  { data, state }: Pick<SetRow, "data" | "state">,
+  { data, state }: Pick<ReadRow, "data" | "state">,
   scope: RunScope,
 ): TotalFault | undefined {
   switch (reduction.kind) {

@@ -109,6 +109,7 @@ test("a description is what GetTool answers, its schemas as objects", async () =
       accessClass: tool?.accessClass,
       callable: tool?.callable,
       ...(tool?.pagingJson !== "" && { paging: JSON.parse(tool?.pagingJson ?? "") }),
+      ...(tool?.pollJson !== "" && { poll: JSON.parse(tool?.pollJson ?? "") }),
     });
     expect(text).toContain(tool?.inputSchemaJson);
     expect(text).toContain(tool?.description.trim());

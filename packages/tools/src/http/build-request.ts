@@ -49,7 +49,17 @@ export function buildHttpRequest(args: Readonly<Record<string, unknown>>): Built
   }
 }
 
-function urlOf(parts: unknown, query: unknown): string {
+/** The address of a request without what its `query` adds, as it would be sent; or why it cannot be. */
+export function readHttpAddress(parts: unknown): { readonly address: string } | { readonly fault: string } {
+  try {
+    return { address: addressOf(parts) };
+  } catch (error) {
+    if (error instanceof UnfitValueError) return { fault: error.message };
+    throw error;
+  }
+}
+
+function addressOf(parts: unknown): string {
   const list: readonly unknown[] = Array.isArray(parts) ? parts : [];
   const path = list.map((part, index) => (index % 2 === 0 ? String(part) : segmentOf(part)));
   const text = path.join("");
@@ -57,6 +67,11 @@ function urlOf(parts: unknown, query: unknown): string {
   if (/(^|[/\\])(\.|%2e){1,2}([/\\?]|$)/i.test(text.slice(text.indexOf("://") + 3))) {
     throw new UnfitValueError("/url", "has a segment that is . or ..");
   }
+  return text;
+}
+
+function urlOf(parts: unknown, query: unknown): string {
+  const text = addressOf(parts);
   const search = parametersOf(query, "/query").map(([name, value]) => `${encode(name)}=${encode(value)}`);
   const url = search.length === 0 ? text : `${text}${text.includes("?") ? "&" : "?"}${search.join("&")}`;
   if (url.length > bounds.url) throw new UnfitValueError("/url", `is longer than ${bounds.url} characters`);

@@ -69,9 +69,14 @@ function requestText({ method, url, headers, bodyJson }: ToolRequest): string {
 /** A tool as GetTool answers it, its schemas as objects. */
 export function toolData(tool: Tool): Record<string, unknown> {
   const message = toJson(ToolSchema, tool, { alwaysEmitImplicit: true }) as JsonObject;
-  const { inputSchemaJson: _, outputSchemaJson: __, pagingJson: ___, ...rest } = message;
+  const { inputSchemaJson: _, outputSchemaJson: __, pagingJson: ___, pollJson: ____, ...rest } = message;
   const schemas = { inputSchema: JSON.parse(tool.inputSchemaJson), outputSchema: JSON.parse(tool.outputSchemaJson) };
-  return { ...rest, ...schemas, ...(tool.pagingJson !== "" && { paging: JSON.parse(tool.pagingJson) }) };
+  return {
+    ...rest,
+    ...schemas,
+    ...(tool.pagingJson !== "" && { paging: JSON.parse(tool.pagingJson) }),
+    ...(tool.pollJson !== "" && { poll: JSON.parse(tool.pollJson) }),
+  };
 }
 
 /** A tool as text for a model. */
@@ -84,6 +89,7 @@ export function toolText({
   inputSchemaJson,
   outputSchemaJson,
   pagingJson,
+  pollJson,
 }: Tool): string {
   const notes = [
     ...(callable ? [] : ["It cannot be called."]),
@@ -95,6 +101,7 @@ export function toolText({
     [description.trim(), ...notes].join("\n"),
     `Arguments: ${inputSchemaJson}`,
     `Result: ${outputSchemaJson}`,
+    ...(pollJson === "" ? [] : [`New rows: a standing program polls it as ${pollJson} says.`]),
     ...(pagingJson === "" ? [] : [pagingText(pagingJson)]),
   ].join("\n\n");
 }

@@ -176,7 +176,6 @@ export const standingPlans: readonly Plan[] = [
     name: "list_zoned_standing_programs",
     run: (db) => listZonedStandingPrograms(db, programId, 1_000),
     reads: { standing_programs: "standing_programs_pkey(id)" },
-    isOrdered: true,
   },
   {
     name: "rearm_standing_schedules",

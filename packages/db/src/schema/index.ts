@@ -31,6 +31,7 @@ export {
   standingRunEvents,
   standingRuns,
   standingSeen,
+  standingState,
   standingUsage,
   standingVersions,
 } from "./standing.ts";

@@ -146,6 +146,7 @@ create table due_tasks (
   constraint due_tasks_project_id_projects_id_fk FOREIGN KEY (project_id) REFERENCES projects(id)
 );
 CREATE INDEX due_tasks_due ON public.due_tasks USING btree (due_at, project_id);
+CREATE INDEX due_tasks_project ON public.due_tasks USING btree (project_id, due_at);
 
 create table events (
   project_id uuid not null,
@@ -591,6 +592,7 @@ create table standing_programs (
   seen bigint default 0 not null,
   filtered bigint default 0 not null,
   pending_version integer default 0 not null,
+  time_zone text default ''::text not null,
   constraint standing_programs_pkey PRIMARY KEY (id),
   constraint standing_programs_project_id_projects_id_fk FOREIGN KEY (project_id) REFERENCES projects(id)
 );
@@ -670,6 +672,12 @@ create table standing_seen (
   content bytea not null,
   seen_at timestamp(3) with time zone not null,
   constraint standing_seen_key PRIMARY KEY (program_id, generation, digest)
+);
+
+create table standing_state (
+  id integer not null,
+  tz_version text not null,
+  constraint standing_state_pkey PRIMARY KEY (id)
 );
 
 create table standing_usage (

@@ -139,7 +139,7 @@ const columnKinds: Readonly<Record<string, Partial<Record<ColumnKind, string>>>>
   },
   standing_programs: {
     definition: "title",
-    name: "slug",
+    name: "slug time_zone",
     told: "pause_detail",
   },
   standing_rates: {
@@ -152,6 +152,9 @@ const columnKinds: Readonly<Record<string, Partial<Record<ColumnKind, string>>>>
   },
   standing_seen: {
     digest: "content digest",
+  },
+  standing_state: {
+    name: "tz_version",
   },
   standing_usage: {
     name: "day",

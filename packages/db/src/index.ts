@@ -406,6 +406,13 @@ export {
   type StandingWindowChange,
   type WindowKey,
 } from "./standing/windows.ts";
+export {
+  listZonedStandingPrograms,
+  type RearmedSchedule,
+  raiseStandingTzVersion,
+  readStandingTzVersion,
+  rearmStandingSchedules,
+} from "./standing/zones.ts";
 export { type AskEndpointRepository, askEndpointsForProject } from "./subscriptions/ask-endpoints.ts";
 export {
   type NewSubscription,

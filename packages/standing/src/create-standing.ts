@@ -60,6 +60,7 @@ export function createStanding({
     ...options,
     evaluator: createEvaluator(threads),
     observer,
+    tzVersion: process.versions["tz"] ?? "",
     versions: createVersionCache(options.sealer),
     limits: { ...defaultStandingLimits, ...limits },
   };

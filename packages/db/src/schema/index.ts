@@ -32,6 +32,7 @@ export {
   standingRunEvents,
   standingRuns,
   standingSeen,
+  standingState,
   standingUsage,
   standingVersions,
 } from "./standing.ts";

@@ -88,6 +88,12 @@ import {
   readStandingRunEvents,
   readStandingWindows,
 } from "../standing/windows.ts";
+import {
+  listZonedStandingPrograms,
+  raiseStandingTzVersion,
+  readStandingTzVersion,
+  rearmStandingSchedules,
+} from "../standing/zones.ts";
 import { nowMs } from "../test-rows.ts";
 import type { Plan } from "./plan.ts";
 import { seededAt, seededId } from "./seed.ts";
@@ -158,8 +164,24 @@ export const standingPlans: readonly Plan[] = [
   {
     name: "claim_due_tasks",
     run: (db) => claimDueTasks(db, { owner: seededId("node", 1), nowMs, leaseUntilMs: nowMs + 30_000, limit: 10 }),
-    reads: { due_tasks: ["due_tasks_due(due_at)", taskKey] },
-    rowsMax: { due_tasks: 500 },
+    reads: { due_tasks: ["due_tasks_due(due_at)", "due_tasks_project(project_id, due_at)", taskKey] },
+    rowsMax: { due_tasks: 1_500 },
+  },
+  {
+    name: "read_tz_version",
+    run: (db) => readStandingTzVersion(db),
+    reads: { standing_state: "standing_state_pkey(id)" },
+  },
+  { name: "raise_tz_version", run: (db) => raiseStandingTzVersion(db, "2026d"), reads: {} },
+  {
+    name: "list_zoned_standing_programs",
+    run: (db) => listZonedStandingPrograms(db, programId, 1_000),
+    reads: { standing_programs: "standing_programs_pkey(id)" },
+  },
+  {
+    name: "rearm_standing_schedules",
+    run: (db) => rearmStandingSchedules(db, [{ id: programId, nextAt: nowMs, updatedAt: nowMs, dueAt: nowMs }]),
+    reads: { standing_programs: "standing_programs_pkey(id)", due_tasks: taskKey },
   },
   { name: "hold_due_tasks", run: (db) => holdDueTasks(db, [lease]), reads: { due_tasks: taskKey } },
   { name: "delete_due_tasks", run: (db) => deleteDueTasks(db, [lease]), reads: { due_tasks: taskKey } },

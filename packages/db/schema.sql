@@ -146,6 +146,7 @@ create table due_tasks (
   constraint due_tasks_project_id_projects_id_fk FOREIGN KEY (project_id) REFERENCES projects(id)
 );
 CREATE INDEX due_tasks_due ON public.due_tasks USING btree (due_at, project_id);
+CREATE INDEX due_tasks_project ON public.due_tasks USING btree (project_id, due_at);
 
 create table events (
   project_id uuid not null,
@@ -540,6 +541,13 @@ create table standing_listeners (
 CREATE INDEX standing_listeners_ended ON public.standing_listeners USING btree (ended_at) WHERE (ended_at IS NOT NULL);
 CREATE INDEX standing_listeners_trigger ON public.standing_listeners USING btree (project_id, trigger_slug, from_version);
 
+create table standing_notices (
+  program_id uuid not null,
+  kind text not null,
+  at timestamp(3) with time zone not null,
+  constraint standing_notices_key PRIMARY KEY (program_id, kind)
+);
+
 create table standing_polls (
   program_id uuid not null,
   project_id uuid not null,
@@ -584,6 +592,7 @@ create table standing_programs (
   seen bigint default 0 not null,
   filtered bigint default 0 not null,
   pending_version integer default 0 not null,
+  time_zone text default ''::text not null,
   constraint standing_programs_pkey PRIMARY KEY (id),
   constraint standing_programs_project_id_projects_id_fk FOREIGN KEY (project_id) REFERENCES projects(id)
 );
@@ -665,6 +674,12 @@ create table standing_seen (
   constraint standing_seen_key PRIMARY KEY (program_id, generation, digest)
 );
 
+create table standing_state (
+  id integer not null,
+  tz_version text not null,
+  constraint standing_state_pkey PRIMARY KEY (id)
+);
+
 create table standing_usage (
   program_id uuid not null,
   day text not null,
@@ -712,6 +727,7 @@ create table subscriptions (
   gone_since timestamp(3) with time zone,
   gone_count integer default 0 not null,
   kind text default 'events'::text not null,
+  event_types text[] default '{}'::text[] not null,
   constraint subscriptions_pkey PRIMARY KEY (id),
   constraint subscriptions_project_id_projects_id_fk FOREIGN KEY (project_id) REFERENCES projects(id)
 );

@@ -139,7 +139,7 @@ const columnKinds: Readonly<Record<string, Partial<Record<ColumnKind, string>>>>
   },
   standing_programs: {
     definition: "title",
-    name: "slug",
+    name: "slug time_zone",
     told: "pause_detail",
   },
   standing_rates: {
@@ -153,6 +153,9 @@ const columnKinds: Readonly<Record<string, Partial<Record<ColumnKind, string>>>>
   standing_seen: {
     digest: "content digest",
   },
+  standing_state: {
+    name: "tz_version",
+  },
   standing_usage: {
     name: "day",
   },
@@ -165,7 +168,7 @@ const columnKinds: Readonly<Record<string, Partial<Record<ColumnKind, string>>>>
   subscriptions: {
     definition: "endpoint_url",
     sealed: "signing_secret",
-    name: "toolkit_slug trigger_slug",
+    name: "event_types toolkit_slug trigger_slug",
   },
   tool_calls: {
     sealed: "arguments replay result sealed_message",

@@ -86,6 +86,7 @@ export function askEndpointMessage(row: Subscription): AskEndpoint {
     endpointUrl: row.endpointUrl,
     active: row.active,
     inactiveReason: row.inactiveReason,
+    eventTypes: row.eventTypes,
     createdAt: timestampFromMs(row.createdAt),
   });
 }

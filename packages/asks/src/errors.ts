@@ -1,4 +1,5 @@
 import { type Fault, fault, formatValue } from "@svc/core";
+import { askEndpointEventTypes } from "@svc/db";
 
 /** The project has no such job. */
 export function jobNotFound(field: string, id: string): Fault {
@@ -129,5 +130,16 @@ export function askEndpointNotFound(id: string): Fault {
     field: "id",
     message: `there is no ask endpoint ${formatValue(id)} in this project`,
     help: "ListAskEndpoints lists them.",
+  });
+}
+
+/** An ask endpoint is to be told of something that nothing tells. */
+export function eventTypeUnknown(index: number, name: string): Fault {
+  return fault({
+    code: "invalid_argument",
+    reason: "EVENT_TYPE_UNKNOWN",
+    field: `eventTypes[${index}]`,
+    message: `eventTypes[${index}] is ${formatValue(name)}, which is none of ${askEndpointEventTypes.join(", ")}`,
+    help: "Name what is to be posted, such as ask_raised and standing_paused, or nothing for asks alone.",
   });
 }

@@ -46,7 +46,7 @@ export async function runPublish(context: AskContext, task: ClaimedJobTask, { as
 /** False when there is no endpoint to publish to. */
 async function publish(context: AskContext, tx: Executor, job: LockedJob, ask: AskRecord): Promise<boolean> {
   const { clock, nodeId } = context;
-  const endpoints = await askEndpointsForProject(tx, ask.projectId).listActive();
+  const endpoints = await askEndpointsForProject(tx, ask.projectId).listActive("ask_raised");
   if (endpoints.length === 0) return false;
   const nowMs = clock.now();
   const event: NewEvent = {

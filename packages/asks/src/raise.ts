@@ -95,7 +95,7 @@ export type HopReached = {
 export async function tasksOfHop(db: Executor, hop: HopReached): Promise<NewJobTask[]> {
   const { id: askId, jobId, projectId, hopIndex, deadlineAt, nowMs } = hop;
   const contacts = await contactsForProject(db, projectId).findMany(hop.addressed);
-  const endpoints = await askEndpointsForProject(db, projectId).listActive();
+  const endpoints = await askEndpointsForProject(db, projectId).listActive("ask_raised");
   const subjects: { readonly subject: Exclude<TaskSubject, WatchSubject>; readonly dueAt: number }[] = [];
   if (deadlineAt !== null) subjects.push({ subject: { kind: "hop", askId, hopIndex }, dueAt: deadlineAt });
   if (endpoints.length > 0) subjects.push({ subject: { kind: "publish", askId, hopIndex }, dueAt: nowMs });

@@ -44,8 +44,8 @@ test("an ask endpoint is made with its secret, is sent each question, and is del
   ]);
   const [id = ""] = /aep_\w+/.exec(printed[0] ?? "") ?? [];
   expect((await svc(["ask-endpoints"])).printed).toEqual([
-    expect.stringMatching(/^ID +STATE +CREATED +ENDPOINT$/),
-    expect.stringMatching(new RegExp(`^${id} +active +\\S+Z +${receiver.url}$`)),
+    expect.stringMatching(/^ID +STATE +CREATED +ENDPOINT +TELLS$/),
+    expect.stringMatching(new RegExp(`^${id} +active +\\S+Z +${receiver.url} +ask_raised$`)),
   ]);
 
   const submitted = await svc(["jobs", "submit", "-"], asking);
@@ -61,6 +61,12 @@ test("an ask endpoint is made with its secret, is sent each question, and is del
   expect((await svc(["ask-endpoints", "list"])).printed).toHaveLength(1);
   const again = await svc(["ask-endpoints", "delete", id]);
   expect(again).toMatchObject({ code: 1, noted: [expect.stringContaining("ASK_ENDPOINT_NOT_FOUND")] });
+  const told = ["--event-type", "standing_paused", "standing_missed"];
+  expect(await svc(["ask-endpoints", "create", receiver.url, ...told])).toMatchObject({ code: 0 });
+  expect((await svc(["ask-endpoints"])).printed[1]).toMatch(/ standing_paused, standing_missed$/);
+  expect((await svc(["ask-endpoints", "create", receiver.url, "--event-type", "all"])).noted.join()).toContain(
+    "EVENT_TYPE_UNKNOWN",
+  );
 });
 
 test("an endpoint that is no URL is refused with its reason", async () => {

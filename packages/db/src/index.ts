@@ -231,7 +231,9 @@ export { type StoredColumn, storedColumns } from "./schema/stored-columns.ts";
 export {
   type AccessClass,
   type AskContinuation,
+  type AskEndpointEventType,
   type AskKind,
+  askEndpointEventTypes,
   type BackfillReason,
   type BackfillState,
   type CallOutcome,
@@ -251,6 +253,7 @@ export {
   type QuarantineReason,
   type ReplayReason,
   type ReplayState,
+  type StandingNoticeKind,
   type StandingPauseReason,
   type StandingRunKind,
   type StandingRunReason,
@@ -340,6 +343,7 @@ export {
   type StandingListener,
   sweepStandingListeners,
 } from "./standing/listeners.ts";
+export { noteStandingNotices } from "./standing/notices.ts";
 export {
   findStandingSeen,
   forgetStandingSeen,
@@ -402,6 +406,13 @@ export {
   type StandingWindowChange,
   type WindowKey,
 } from "./standing/windows.ts";
+export {
+  listZonedStandingPrograms,
+  type RearmedSchedule,
+  raiseStandingTzVersion,
+  readStandingTzVersion,
+  rearmStandingSchedules,
+} from "./standing/zones.ts";
 export { type AskEndpointRepository, askEndpointsForProject } from "./subscriptions/ask-endpoints.ts";
 export {
   type NewSubscription,

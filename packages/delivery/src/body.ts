@@ -3,11 +3,11 @@ import { type EventId, isoTime } from "@svc/core";
 /** What the body of a delivery is made of. */
 export type DeliveredEvent = {
   id: EventId;
-  kind: "event" | "test" | "ask";
+  kind: "event" | "test" | "ask" | "notice";
   toolkitSlug: string;
   triggerSlug: string;
   entityId: string;
-  /** JSON text, placed as it is; of an ask, an object whose fields follow `id` and `type`. */
+  /** JSON text, placed as it is; of an ask, an object whose fields follow `id` and `type`; of a notice, one whose fields follow `id`. */
   payload: string;
   occurredAtMs: number;
   receivedAtMs: number;
@@ -18,6 +18,7 @@ export function deliveryBody(event: DeliveredEvent): Buffer {
   if (event.kind === "ask") {
     return Buffer.from(`{"id":"${event.id}","type":"ask_raised",${event.payload.slice(1)}`, "utf8");
   }
+  if (event.kind === "notice") return Buffer.from(`{"id":"${event.id}",${event.payload.slice(1)}`, "utf8");
   const text =
     `{"id":"${event.id}","type":"${event.kind}","toolkitSlug":${JSON.stringify(event.toolkitSlug)},` +
     `"triggerSlug":${JSON.stringify(event.triggerSlug)},"entityId":${JSON.stringify(event.entityId)},` +

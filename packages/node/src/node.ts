@@ -118,6 +118,7 @@ export function createNode(parts: NodeParts): Node {
   const standing: Standing = createStanding({
     ...{ db, clock, sealer, nodeId },
     takeReplays: replays.take,
+    wakeDeliveries: () => dispatcher.wake(),
     ...{ starter: jobs.starter, caller },
     ...{ views, meter, threads },
     observer: observer.standing,

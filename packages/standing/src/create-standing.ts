@@ -35,6 +35,8 @@ export type StandingOptions = {
   readonly limits?: Partial<StandingLimits> | undefined;
   /** What moves paced replays on, whose tasks are claimed with those of standing programs. */
   readonly takeReplays: (tasks: readonly ClaimedReplay[]) => void;
+  /** Has the delivery engine of this node look for what was queued. */
+  readonly wakeDeliveries: () => void;
   /** For tests: comes to a fault point of the engine. */
   readonly onFaultPoint?: ((point: StandingFaultPoint) => Promise<void> | void) | undefined;
 };
@@ -58,6 +60,7 @@ export function createStanding({
     ...options,
     evaluator: createEvaluator(threads),
     observer,
+    tzVersion: process.versions["tz"] ?? "",
     versions: createVersionCache(options.sealer),
     limits: { ...defaultStandingLimits, ...limits },
   };

@@ -10,12 +10,18 @@ import {
   requireProject,
   uuidOfId,
 } from "@svc/core";
-import { askEndpointsForProject, expireDeliveries, withTransaction } from "@svc/db";
+import {
+  type AskEndpointEventType,
+  askEndpointEventTypes,
+  askEndpointsForProject,
+  expireDeliveries,
+  withTransaction,
+} from "@svc/db";
 import { signingSecretContext } from "@svc/delivery";
 import type { JobsService } from "@svc/gen/jobs";
 import type { AskContext } from "../context.ts";
 import { askEndpointMessage } from "../convert.ts";
-import { askEndpointNotFound } from "../errors.ts";
+import { askEndpointNotFound, eventTypeUnknown } from "../errors.ts";
 
 type Methods = Pick<ServiceImpl<typeof JobsService>, "createAskEndpoint" | "listAskEndpoints" | "deleteAskEndpoint">;
 
@@ -29,11 +35,13 @@ export function askEndpointMethods(context: AskContext): Methods {
     async createAskEndpoint(req, ctx) {
       const { projectId } = requireProject(ctx);
       const endpointUrl = checkEndpointUrl(guard, req.endpointUrl);
+      const eventTypes = eventTypesOf(req.eventTypes);
       const createdAt = clock.now();
       const id = createId("sub", createdAt);
       const secret = generateSigningSecret();
       const signingSecret = sealer.seal(Buffer.from(secret, "utf8"), signingSecretContext(projectId, id));
-      const row = await askEndpointsForProject(db, projectId).create({ id, endpointUrl, signingSecret, createdAt });
+      const endpoint = { id, endpointUrl, signingSecret, createdAt, eventTypes };
+      const row = await askEndpointsForProject(db, projectId).create(endpoint);
       return { askEndpoint: askEndpointMessage(row), signingSecret: secret };
     },
 
@@ -59,4 +67,14 @@ export function askEndpointMethods(context: AskContext): Methods {
       return {};
     },
   };
+}
+
+/** Throws EVENT_TYPE_UNKNOWN. */
+function eventTypesOf(names: readonly string[]): AskEndpointEventType[] {
+  const types = names.map((name, index) => {
+    const known = askEndpointEventTypes.find((type) => type === name);
+    if (known === undefined) throw eventTypeUnknown(index, name);
+    return known;
+  });
+  return [...new Set(types)];
 }

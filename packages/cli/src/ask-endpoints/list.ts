@@ -22,12 +22,13 @@ export function addAskEndpointList(endpoints: Command, context: CommandContext):
         return { items: page.askEndpoints, nextPageToken: page.nextPageToken };
       });
       if (options.json) return context.print(messageListText(AskEndpointSchema, found));
-      for (const line of tableLines(["ID", "STATE", "CREATED", "ENDPOINT"], found.map(endpointRow)))
+      for (const line of tableLines(["ID", "STATE", "CREATED", "ENDPOINT", "TELLS"], found.map(endpointRow)))
         context.print(line);
     });
   addExamples(addProjectOptions(addJson(list, "the ask endpoints as a JSON list")), ["svc ask-endpoints list"]);
 }
 
-function endpointRow({ id, active, inactiveReason, createdAt, endpointUrl }: AskEndpoint): string[] {
-  return [id, active ? "active" : inactiveReason, timeText(createdAt), plainText(endpointUrl)];
+function endpointRow({ id, active, inactiveReason, createdAt, endpointUrl, eventTypes }: AskEndpoint): string[] {
+  const tells = eventTypes.length === 0 ? "ask_raised" : eventTypes.map(plainText).join(", ");
+  return [id, active ? "active" : inactiveReason, timeText(createdAt), plainText(endpointUrl), tells];
 }

@@ -21,7 +21,7 @@ export type NewDelivery = {
 export type NewEvent = {
   id: EventId;
   projectId: ProjectId;
-  kind: "event" | "test" | "ask";
+  kind: "event" | "test" | "ask" | "notice";
   toolkitSlug: string;
   triggerSlug: string;
   entityId: string;

@@ -13,6 +13,7 @@ import {
   overlapPolicies,
   pollOutcomes,
   standingApprovals,
+  standingNoticeKinds,
   standingPauseReasons,
   standingRunKinds,
   standingRunReasons,
@@ -48,6 +49,8 @@ export const standingPrograms = pgTable(
     /** The version that waits for approval; 0 where none does. */
     pendingVersion: integer("pending_version").notNull().default(0),
     sourceKind: oneOf(standingSourceKinds)("source_kind").notNull(),
+    /** The time zone of its definition; empty for one that was made before this was kept here. */
+    timeZone: text("time_zone").notNull().default(""),
     /** The next occurrence of a schedule that nothing was decided about; null where there is none. */
     nextAt: time("next_at"),
     /** The last occurrence of a schedule that started a run. */
@@ -129,6 +132,8 @@ export const dueTasks = pgTable(
   (table) => [
     primaryKey({ name: "due_tasks_key", columns: [table.ownerId, table.kind, table.subject] }),
     index("due_tasks_due").on(table.dueAt, table.projectId),
+    // What of each project is due: a herd of one is passed by.
+    index("due_tasks_project").on(table.projectId, table.dueAt),
   ],
 );
 
@@ -398,6 +403,17 @@ export const standingRunEvents = pgTable(
   ],
 );
 
+/** When a standing program last told ask endpoints of something of a kind. */
+export const standingNotices = pgTable(
+  "standing_notices",
+  {
+    programId: program(),
+    kind: oneOf(standingNoticeKinds)("kind").notNull(),
+    at: time("at").notNull(),
+  },
+  (table) => [primaryKey({ name: "standing_notices_key", columns: [table.programId, table.kind] })],
+);
+
 /** A key of `dedupe` that a program has seen, and until when it is remembered. */
 export const standingDedupe = pgTable(
   "standing_dedupe",
@@ -411,3 +427,10 @@ export const standingDedupe = pgTable(
     index("standing_dedupe_until").on(table.until),
   ],
 );
+
+/** One row in all: what schedules were last armed by. */
+export const standingState = pgTable("standing_state", {
+  id: integer("id").primaryKey(),
+  /** The newest time zone data of any node: those that have older data arm nothing again. */
+  tzVersion: text("tz_version").notNull(),
+});

@@ -25,6 +25,8 @@ export const subscriptions = pgTable(
     /** The signing secret's text, sealed for the context `<project>/subscriptions/<id>`. */
     signingSecret: bytes("signing_secret").notNull(),
     createdAt: time("created_at").notNull(),
+    /** Of an ask endpoint: what is posted to it, in the words of askEndpointEventTypes; empty for asks alone. */
+    eventTypes: text("event_types").array().notNull().default([]),
     /** First failure since the last success; null while the endpoint is well. */
     failingSince: time("failing_since"),
     /** Nothing is claimed for the endpoint before this; then one delivery probes it. */

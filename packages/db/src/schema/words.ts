@@ -81,10 +81,11 @@ export const subscriptionKinds = ["events", "asks"] as const;
 export const inactiveReasons = ["", "deactivated", "failing", "gone"] as const;
 
 /**
- * `event`; `test` for what SendTestEvent makes and `ask` for a question's publication, which stand in no list; `swept` for what is
+ * `event`; `test` for what SendTestEvent makes, `ask` for a question's publication and `notice` for what a standing program tells, which stand
+ * in no list; `swept` for what is
  * left of an event past its retention as long as its dedupe key must be remembered: no call reads it.
  */
-export const eventKinds = ["event", "test", "ask", "swept"] as const;
+export const eventKinds = ["event", "test", "ask", "notice", "swept"] as const;
 
 /** What an event is. */
 export type EventKind = (typeof eventKinds)[number];
@@ -239,6 +240,18 @@ export const backfillReasons = ["", "waiting", "undecided", "requested", "delete
 
 /** Why a backfill starts nothing. */
 export type BackfillReason = (typeof backfillReasons)[number];
+
+/** What a standing program tells ask endpoints of: it has paused by itself, has missed times, or its budget holds runs back. */
+export const standingNoticeKinds = ["standing_paused", "standing_missed", "standing_budget"] as const;
+
+/** What a standing program tells ask endpoints of. */
+export type StandingNoticeKind = (typeof standingNoticeKinds)[number];
+
+/** What is posted to ask endpoints: those that name none are told of asks alone. */
+export const askEndpointEventTypes = ["ask_raised", ...standingNoticeKinds] as const;
+
+/** What is posted to ask endpoints. */
+export type AskEndpointEventType = (typeof askEndpointEventTypes)[number];
 
 /** What happens where a run is due while others are under way. */
 export const overlapPolicies = ["skip", "queueOne", "queueAll", "cancelRunning", "allow"] as const;

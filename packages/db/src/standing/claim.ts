@@ -23,6 +23,9 @@ export type DueClaimRequest = {
 /** Due tasks looked at for one claim, as a multiple of its limit: among them every project gets its share. */
 const windowFactor = 10;
 
+/** Due tasks that are looked through for whose they are: a project behind as many of others waits until there are fewer. */
+const aheadMax = 20_000;
+
 const claimed = selectList(
   dueTasks,
   ["ownerId", "kind", "subject", "projectId", "leaseToken", "attempt", "dueAt"],
@@ -30,17 +33,23 @@ const claimed = selectList(
 );
 
 /**
- * Claims due tasks as `claim_job_tasks` does: the oldest first, the first of every project before the second of any. due_tasks_due
- * serves the window: a look at which nothing is due reads its first page, however many tasks there are. Each of it is then looked up by
- * its key (`is true` keeps the due time from serving that too: everything that is due would be read). SKIP LOCKED: nodes never
- * wait for each other. No index names a column of leases: the update is HOT.
+ * Claims due tasks: the first of every project before the second of any. due_tasks_due alone tells whose tasks are due, however many are one
+ * project's (10,000 take 2 ms); a look at which nothing is due reads its first page. Of each of these projects the oldest are read by
+ * due_tasks_project, of all of them together as many as a window has. Each of it is then looked up by its key (`is true` keeps the due time
+ * from serving that too). SKIP LOCKED: nodes never wait for each other. No index names a column of leases: the update is HOT.
  */
 const claimTasks = statement<RawRow<ClaimedDueTask>>(
   "claim_due_tasks",
-  `with due as materialized (
-    select owner_id, kind, subject, project_id, due_at from due_tasks
-    where due_at <= $1::timestamptz and (lease_until is null or lease_until <= $1::timestamptz)
-    order by due_at, project_id limit $2::int4
+  `with ahead as materialized (
+    select project_id, due_at from due_tasks where due_at <= $1::timestamptz order by due_at, project_id limit ${aheadMax}
+  ), owners as materialized (
+    select project_id, min(due_at) as first, count(*) over () as owners from ahead group by project_id
+    order by first, project_id limit $2::int4
+  ), due as materialized (
+    select d.* from owners o cross join lateral (
+      select owner_id, kind, subject, project_id, due_at from due_tasks
+      where project_id = o.project_id and due_at <= $1::timestamptz and (lease_until is null or lease_until <= $1::timestamptz)
+      order by project_id, due_at limit greatest(1, $2::int4 / o.owners) offset 0) d
   ), ranked as materialized (
     select *, row_number() over (partition by project_id order by due_at, owner_id) as place from due
   ), picked as materialized (

@@ -27,6 +27,7 @@ const columns = selectList(standingPrograms, [
   "version",
   "pendingVersion",
   "sourceKind",
+  "timeZone",
   "nextAt",
   "previousAt",
   "started",

@@ -57,13 +57,11 @@ test("an ask endpoint is listed, is active and goes in its own project alone", a
   await addSubscription(db, projectId);
   const endpoints = askEndpointsForProject(db, projectId);
   expect((await endpoints.list(page)).map(({ id }) => id)).toEqual([endpoint]);
-  expect(await endpoints.listActive()).toEqual([endpoint]);
+  expect(await endpoints.listActive("ask_raised")).toEqual([endpoint]);
   const stranger = askEndpointsForProject(db, await addProject(db));
-  expect([await stranger.list(page), await stranger.listActive(), await stranger.delete(endpoint)]).toEqual([
-    [],
-    [],
-    false,
-  ]);
+  expect([await stranger.list(page), await stranger.listActive("ask_raised"), await stranger.delete(endpoint)]).toEqual(
+    [[], [], false],
+  );
   expect([await endpoints.delete(endpoint), await endpoints.delete(endpoint)]).toEqual([true, false]);
 });
 

@@ -2,15 +2,20 @@ import type { ProjectId, SubscriptionId } from "@svc/core";
 import { and, desc, eq, lt } from "drizzle-orm";
 import type { Executor } from "../connect.ts";
 import { subscriptions } from "../schema/index.ts";
+import type { AskEndpointEventType } from "../schema/words.ts";
 import type { NewSubscription, Subscription } from "./repo.ts";
 
 /** The endpoints that a project's asks are published to. Health and delivery are those of subscriptions; routing knows none of them. */
 export type AskEndpointRepository = {
-  create(endpoint: Pick<NewSubscription, "id" | "endpointUrl" | "signingSecret" | "createdAt">): Promise<Subscription>;
+  create(
+    endpoint: Pick<NewSubscription, "id" | "endpointUrl" | "signingSecret" | "createdAt"> & {
+      readonly eventTypes?: readonly AskEndpointEventType[];
+    },
+  ): Promise<Subscription>;
   /** Newest first, from after `after`. */
   list(page: { after: SubscriptionId | undefined; limit: number }): Promise<Subscription[]>;
-  /** Newest first. */
-  listActive(): Promise<SubscriptionId[]>;
+  /** Those that are posted something of a type, newest first. */
+  listActive(type: AskEndpointEventType): Promise<SubscriptionId[]>;
   /** False when there was none. */
   delete(id: SubscriptionId): Promise<boolean>;
 };
@@ -19,8 +24,9 @@ export type AskEndpointRepository = {
 export function askEndpointsForProject(db: Executor, projectId: ProjectId): AskEndpointRepository {
   const ofProject = and(eq(subscriptions.projectId, projectId), eq(subscriptions.kind, "asks"));
   return {
-    async create(endpoint) {
-      const values = { ...endpoint, projectId, kind: "asks", toolkitSlug: "", triggerSlug: "" } as const;
+    async create({ eventTypes = [], ...endpoint }) {
+      const of = { ...endpoint, eventTypes: [...eventTypes] };
+      const values = { ...of, projectId, kind: "asks", toolkitSlug: "", triggerSlug: "" } as const;
       const [row] = await db.orm.insert(subscriptions).values(values).returning();
       if (row === undefined) throw new Error("an insert returned no row");
       return row;
@@ -32,13 +38,14 @@ export function askEndpointsForProject(db: Executor, projectId: ProjectId): AskE
         .where(and(ofProject, after === undefined ? undefined : lt(subscriptions.id, after)))
         .orderBy(desc(subscriptions.id))
         .limit(limit),
-    async listActive() {
+    async listActive(type) {
       const rows = await db.orm
-        .select({ id: subscriptions.id })
+        .select({ id: subscriptions.id, eventTypes: subscriptions.eventTypes })
         .from(subscriptions)
         .where(and(ofProject, eq(subscriptions.active, true)));
       // Ids sort as their keys do; asked for an order, the store may go through the endpoints of all projects.
       return rows
+        .filter(({ eventTypes }) => (eventTypes.length === 0 ? type === "ask_raised" : eventTypes.includes(type)))
         .map(({ id }) => id)
         .sort()
         .reverse();

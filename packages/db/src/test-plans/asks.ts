@@ -109,7 +109,7 @@ export const askPlans: readonly Plan[] = [
   },
   {
     name: "the endpoints of a project's asks",
-    run: (db) => askEndpointsForProject(db, seededId("prj", 9)).listActive(),
+    run: (db) => askEndpointsForProject(db, seededId("prj", 9)).listActive("ask_raised"),
     reads: { subscriptions: "subscriptions_project(project_id)" },
   },
 ];

@@ -159,6 +159,7 @@ function seedingOf(from: number, share: number): string[] {
     `insert into standing_backfills (id, project_id, program_id, version, state, since, until, again, per_minute, policy, total, paced_at, caller_key_id, created_at, updated_at, ended_at)
      select ${id("bkf", "n")}, ${owner()}, ${id("stp", "n")}, 1, case when n % 500 = 1 then 'running' else 'done' end, seeded_at(1), seeded_at(20000), false, 60,
        'queueAll', 1, seeded_at(n), ${id("key", "n")}, seeded_at(n), seeded_at(n), case when n % 500 <> 1 then seeded_at(n) end from ${series(half)}`,
+    `insert into standing_notices (program_id, kind, at) select ${id("stp", "n")}, 'standing_paused', seeded_at(n) from ${series(half)}`,
     `insert into standing_rates (program_id, key, at) select ${id("stp", "1 + n % 100")}, 'k' || n, seeded_at(n) from ${series(half)}`,
     `insert into standing_usage (program_id, day, runs, tool_calls, writes)
      select ${id("stp", "1 + n % 100")}, 'd' || n, 1, 1, 0 from ${series(half)}`,

@@ -42,6 +42,7 @@ import {
   skipLateStandingRuns,
 } from "../standing/lanes.ts";
 import { findStandingListeners, sweepStandingListeners } from "../standing/listeners.ts";
+import { noteStandingNotices } from "../standing/notices.ts";
 import {
   findStandingSeen,
   forgetStandingSeen,
@@ -87,6 +88,12 @@ import {
   readStandingRunEvents,
   readStandingWindows,
 } from "../standing/windows.ts";
+import {
+  listZonedStandingPrograms,
+  raiseStandingTzVersion,
+  readStandingTzVersion,
+  rearmStandingSchedules,
+} from "../standing/zones.ts";
 import { nowMs } from "../test-rows.ts";
 import type { Plan } from "./plan.ts";
 import { seededAt, seededId } from "./seed.ts";
@@ -157,8 +164,24 @@ export const standingPlans: readonly Plan[] = [
   {
     name: "claim_due_tasks",
     run: (db) => claimDueTasks(db, { owner: seededId("node", 1), nowMs, leaseUntilMs: nowMs + 30_000, limit: 10 }),
-    reads: { due_tasks: ["due_tasks_due(due_at)", taskKey] },
-    rowsMax: { due_tasks: 500 },
+    reads: { due_tasks: ["due_tasks_due(due_at)", "due_tasks_project(project_id, due_at)", taskKey] },
+    rowsMax: { due_tasks: 1_500 },
+  },
+  {
+    name: "read_tz_version",
+    run: (db) => readStandingTzVersion(db),
+    reads: { standing_state: "standing_state_pkey(id)" },
+  },
+  { name: "raise_tz_version", run: (db) => raiseStandingTzVersion(db, "2026d"), reads: {} },
+  {
+    name: "list_zoned_standing_programs",
+    run: (db) => listZonedStandingPrograms(db, programId, 1_000),
+    reads: { standing_programs: "standing_programs_pkey(id)" },
+  },
+  {
+    name: "rearm_standing_schedules",
+    run: (db) => rearmStandingSchedules(db, [{ id: programId, nextAt: nowMs, updatedAt: nowMs, dueAt: nowMs }]),
+    reads: { standing_programs: "standing_programs_pkey(id)", due_tasks: taskKey },
   },
   { name: "hold_due_tasks", run: (db) => holdDueTasks(db, [lease]), reads: { due_tasks: taskKey } },
   { name: "delete_due_tasks", run: (db) => deleteDueTasks(db, [lease]), reads: { due_tasks: taskKey } },
@@ -266,6 +289,11 @@ export const standingPlans: readonly Plan[] = [
     name: "sweep_backfills",
     run: (db) => sweepBackfills(db, seededAt(10), 100),
     reads: { standing_backfills: ["standing_backfills_ended(ended_at)", "standing_backfills_pkey(id)"] },
+  },
+  {
+    name: "note_standing_notices",
+    run: (db) => noteStandingNotices(db, [{ programId, kind: "standing_paused" }], nowMs),
+    reads: {},
   },
   { name: "put_due_tasks", run: (db) => putDueTasks(db, [task]), reads: {} },
   {
@@ -502,6 +530,7 @@ export const standingPlans: readonly Plan[] = [
       standing_seen: "standing_seen_key(program_id)",
       standing_listeners: "standing_listeners_key(program_id)",
       standing_dedupe: "standing_dedupe_key(program_id)",
+      standing_notices: "standing_notices_key(program_id)",
     },
   },
   {

@@ -1,3 +1,4 @@
+import { createHash } from "node:crypto";
 import type { Clock, Sealer } from "@svc/core";
 import type { ChildDocument, NewJob } from "@svc/db";
 import { skillToolSlug } from "../skills/toolkit.ts";
@@ -17,6 +18,7 @@ export function childJob(
   const nowMs = context.clock.now();
   const mode = isSimulated ? "simulate" : "live";
   const skillSlug = skillToolSlug(skill.slug);
+  const childKey = [place.stepId, place.ordinal, place.callId, generation].join("/");
   const payload = JSON.stringify({ mode, status: "queued", programHash, skillSlug, parentJobId: parent.id });
   return {
     job: {
@@ -26,7 +28,8 @@ export function childJob(
       mode,
       skillSlug,
       parentJobId: parent.id,
-      childKey: [place.stepId, place.ordinal, place.callId, generation].join("/"),
+      childKey,
+      callSeed: callSeedOf(parent, childKey),
       child: { stepId: place.stepId, ordinal: place.ordinal, limits },
       programDigest: Buffer.from(skill.digest, "hex"),
       input: jobSeals(context.sealer, projectId, id).seal("input", input),
@@ -45,6 +48,14 @@ export function childJob(
     events: [{ type: "job-submitted", stepId: "", payload, principalChain: null }],
     tasks: [{ jobId: id, kind: "run", subject: "", projectId, dueAt: nowMs }],
   };
+}
+
+/** Where the keys of a job's calls at apps stay the same though a restored backup starts it again, those of its children do, too. */
+function callSeedOf({ id, callSeed }: Pick<JobState, "id" | "callSeed">, childKey: string): Buffer | null {
+  if (callSeed === id) return null;
+  return createHash("sha256")
+    .update(JSON.stringify([callSeed, childKey]))
+    .digest();
 }
 
 /** A program as a job runs it for another: within what that one leaves it. */

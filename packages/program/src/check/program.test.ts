@@ -29,6 +29,33 @@ test("the program of the documentation has no fault", async () => {
   expect(await faultsOf(sampleProgram())).toEqual([]);
 });
 
+test("a text where a list or an object belongs is told what one looks like there", async () => {
+  const rows = { id: "orders", take: "input.orders", keep: ["id", "amount"] };
+  const program = {
+    version: 1,
+    title: "x",
+    input: { orders: [] },
+    steps: [
+      rows,
+      { id: "one", distinct: "orders", by: "id" },
+      { id: "two", sort: "orders", by: "amount desc" },
+      { id: "three", group: "orders", by: "id", as: { all: "count" } },
+      { id: "four", join: "orders", with: "one", on: "id", kind: "anti" },
+      { id: "five", compute: "orders", fields: "amount" },
+      { id: "six", parallel: [] },
+    ],
+  };
+  const hints = (await faultsOf(program)).map(({ hint }) => hint);
+  expect(hints).toEqual([
+    'write a list, such as ["email"]',
+    'write a list, such as [{"field":"value","order":"desc"}]',
+    'write a list, such as ["owner"]',
+    'write an object, such as {"id":"order_id"}',
+    'write an object, such as {"email":"row.email.lowerAscii()"}',
+    expect.stringMatching(/^write an object, such as \{"deals":\[\{"id":"deals","call":/),
+  ]);
+});
+
 test("a program of every construct has no fault", async () => {
   expect(await faultsOf(everyConstruct())).toEqual([]);
 });

@@ -23,7 +23,7 @@ export type ShapeReader = {
   duration(node: Node, bounds: Bounds): number | undefined;
   object(node: Node, example?: unknown): JsonObject | undefined;
   /** The items of a list, of one that is too long those that it may have. */
-  items(node: Node, count: Bounds): readonly Node[] | undefined;
+  items(node: Node, count: Bounds, example?: readonly JsonValue[]): readonly Node[] | undefined;
 };
 
 /** The fields of an object: a node for each, absent ones with an undefined value. */
@@ -133,13 +133,16 @@ export function createShapeReader(faults: FaultList): ShapeReader {
       const hint = example === undefined ? "write an object" : `write an object, such as ${JSON.stringify(example)}`;
       return isObject(node.value) ? node.value : misfit(node, "an object", hint);
     },
-    items(node, { min, max }) {
+    items(node, { min, max }, example) {
       const { value, path } = node;
       if (isObject(value)) {
         misfit(node, "a list", "put it into a list: [{…}]");
         return [node];
       }
-      if (!Array.isArray(value)) return misfit(node, "a list", "write a list: […]");
+      if (!Array.isArray(value)) {
+        const such = example === undefined ? ": […]" : `, such as ${JSON.stringify(example)}`;
+        return misfit(node, "a list", `write a list${such}`);
+      }
       const items: readonly JsonValue[] = value;
       if (items.length < min || items.length > max) {
         malformed(

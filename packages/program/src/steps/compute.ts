@@ -67,7 +67,7 @@ export const computeLanguage: StepLanguage<ComputeStep> = {
 };
 
 function readComputed(node: Node, reader: ShapeReader): ComputeStep["fields"] {
-  const object = reader.object(node);
+  const object = reader.object(node, { email: "row.email.lowerAscii()" });
   const entries = Object.entries(object ?? {});
   if (object !== undefined && (entries.length < fieldCount.min || entries.length > fieldCount.max)) {
     const hint = `name 1 to ${fieldCount.max} fields, such as {"email": "row.email.lowerAscii()"}`;

@@ -35,7 +35,7 @@ export const distinctLanguage: StepLanguage<DistinctStep> = {
 
   read(base, fields, { reader }) {
     const source = readSource(fields, "distinct", reader);
-    const by = reader.items(fields.at("by"), fieldCount)?.flatMap((item) => {
+    const by = reader.items(fields.at("by"), fieldCount, ["email"])?.flatMap((item) => {
       const field = readFieldPath(item, reader);
       return field === undefined ? [] : [field];
     });

@@ -46,7 +46,9 @@ export const groupLanguage: StepLanguage<GroupStep> = {
 
   read(base, fields, { reader }) {
     const source = readSource(fields, "group", reader);
-    const by = reader.items(fields.at("by"), fieldCount)?.flatMap((item) => reader.text(item, fieldName) ?? []);
+    const by = reader
+      .items(fields.at("by"), fieldCount, ["owner"])
+      ?.flatMap((item) => reader.text(item, fieldName) ?? []);
     const as = readReductions(fields.at("as"), reader);
     if (by !== undefined && new Set(by).size < by.length) {
       reader.faults.add("PROGRAM_MALFORMED", fields.at("by").path, "names a field twice", "name each field once");

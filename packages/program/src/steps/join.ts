@@ -101,7 +101,7 @@ export const joinLanguage: StepLanguage<JoinStep> = {
 };
 
 function readPairs(node: Node, reader: ShapeReader): JoinStep["on"] | undefined {
-  const object = reader.object(node);
+  const object = reader.object(node, { id: "order_id" });
   if (object === undefined) return undefined;
   const hint = 'write {"<field>": "<field of the right rows>"}, such as {"id": "order_id"}';
   const entries = Object.entries(object);

@@ -76,7 +76,7 @@ function readBranches<Inner extends AnyStep>(
   const count = Object.keys(isObject(node.value) ? node.value : {}).length;
   const malformed = (at: Node, message: string, hint: string) =>
     reader.faults.add("PROGRAM_MALFORMED", at.path, message, hint);
-  const entries = Object.entries(reader.object(node) ?? {});
+  const entries = Object.entries(reader.object(node, example) ?? {});
   if (node.value !== undefined && isObject(node.value) && (count < branchCount.min || count > branchCount.max)) {
     malformed(
       node,

@@ -50,7 +50,9 @@ export const sortLanguage: StepLanguage<SortStep> = {
 
   read(base, fields, { reader }) {
     const source = readSource(fields, "sort", reader);
-    const by = reader.items(fields.at("by"), keyCount)?.flatMap((item) => readKey(item, reader) ?? []);
+    const by = reader
+      .items(fields.at("by"), keyCount, [{ field: "value", order: "desc" }])
+      ?.flatMap((item) => readKey(item, reader) ?? []);
     return source === undefined || by === undefined ? undefined : { kind: "sort", ...base, ...source, by };
   },
 

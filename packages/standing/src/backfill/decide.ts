@@ -85,7 +85,7 @@ class Step {
       return undefined;
     }
     const key = dedupeKeyOf(record, { occurrence }, this.#due.version ?? version);
-    if (hasItsRun(there) || isTaken !== undefined) {
+    if (hasItsRun(there) || isTaken !== undefined || this.#mayHaveHadOne(occurrence)) {
       if (key !== undefined && !("fault" in key)) this.#remember(key.own, occurrence.fireAt, key.windowMs);
       this.counts.passed++;
       return undefined;
@@ -108,6 +108,12 @@ class Step {
     this.#count(this.#book.add(occurrence, version));
     this.#book.pauseAfterFailures();
     return undefined;
+  }
+
+  /** Its run may have gone since the backfill began. */
+  #mayHaveHadOne({ fireAt }: Candidate["occurrence"]): boolean {
+    const { record, keptFrom } = this.#due;
+    return !record.again && fireAt < keptFrom && fireAt >= this.#book.facts.program.createdAt;
   }
 
   #refuse(...refused: Parameters<Book["refuse"]>): undefined {

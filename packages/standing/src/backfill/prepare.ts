@@ -70,7 +70,8 @@ async function prepareOne(
   const { version: versionNumber } = program;
   const today = await versionFor(context, program, record);
   const allowance = allowanceOfBackfill(record, context.clock.now());
-  const of = { record, versionNumber, allowance, version: today };
+  const keptFrom = context.clock.now() - context.limits.runRetentionMs;
+  const of = { record, versionNumber, allowance, version: today, keptFrom };
   if (today === undefined || allowance.count === 0) return { ...of, looks: [], isWhole: false };
   const version = byPolicyOf(record, today);
   const looks: LookedAt[] = [];

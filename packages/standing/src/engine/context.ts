@@ -54,8 +54,12 @@ export type StandingContext = {
   readonly versions: VersionCache;
   readonly observer: StandingObserver;
   readonly limits: StandingLimits;
+  /** Which time zone data this node has, such as `2026a`. */
+  readonly tzVersion: string;
   /** Takes over the tasks of paced replays that were claimed with the others: one look a second finds both. */
   readonly takeReplays: (tasks: readonly ClaimedReplay[]) => void;
+  /** Has the delivery engine of this node look for what was queued: notices were. */
+  readonly wakeDeliveries: () => void;
   /** For tests: comes to a fault point. */
   readonly onFaultPoint?: ((point: StandingFaultPoint) => Promise<void> | void) | undefined;
 };

@@ -22,7 +22,7 @@ import type { Fired } from "./fire.ts";
 export type Batch = {
   readonly tasks: readonly ClaimedDueTask[];
   readonly arrivals: readonly ClaimedArrival[];
-  /** The events could not be decided about again and again: their runs are refused. */
+  /** What is due could not be decided about again and again: its runs are refused. */
   readonly isRefused?: boolean;
   readonly calls: readonly { readonly programId: StandingProgramId; readonly occurrence: Occurrence }[];
   /** Polls that were made. */
@@ -84,6 +84,8 @@ export type PreparedBackfill = {
   readonly isWhole: boolean;
   /** What may be started now. */
   readonly allowance: Allowance;
+  /** Of what was due before, runs are not kept any more. */
+  readonly keptFrom: number;
 };
 
 /** What a backfill comes to, with what there is of it. Its program is locked. */

@@ -24,6 +24,7 @@ import { type Batch, emptyBatch } from "./due.ts";
 import { StaleBatchError } from "./load.ts";
 import { prepare } from "./prepare.ts";
 import { storeBatch } from "./store.ts";
+import { rearmZones } from "./zones.ts";
 
 /** The engine of standing programs of one node. */
 export type StandingEngine = {
@@ -39,6 +40,8 @@ export type StandingEngine = {
 
 const retryMinMs = 1_000;
 const retryMaxMs = 60_000;
+/** Attempts at an event, or at a time of a schedule, after which its runs are refused. */
+const attemptsMax = 5;
 /** How often it is looked for schedules that no task stands for. */
 const rearmMs = 60_000;
 /** Schedules that are armed again at once. */
@@ -82,9 +85,22 @@ export function createStandingEngine(context: StandingContext): StandingEngine {
     }
   }
 
+  /** Nothing is claimed before: what is armed by older time zone data is not due when it says. */
+  async function rearmFirst(): Promise<void> {
+    while (!stopped.signal.aborted) {
+      try {
+        await rearmZones(context);
+        return;
+      } catch (error) {
+        observer.failed("claim", error);
+        await clock.wait(retryMinMs, stopped.signal);
+      }
+    }
+  }
+
   return {
     start() {
-      running = Promise.all([lookLoop(), rearmLoop()]);
+      running = rearmFirst().then(() => Promise.all([lookLoop(), rearmLoop()]));
     },
     wake,
     async call(programId, occurrence) {
@@ -128,15 +144,21 @@ async function look(context: StandingContext, poller: Poller): Promise<boolean> 
   }
 }
 
-/** What fails as a whole is tried one by one, so that what is at fault fails alone; that is tried again, later each time. */
+/**
+ * What fails as a whole is tried program by program, and task by task, so that what is at fault fails alone; that is tried again, later each
+ * time. A time of a schedule that fails again and again is refused, and the next one is tried.
+ */
 async function decideOrSplit(context: StandingContext, tasks: readonly ClaimedDueTask[]): Promise<void> {
-  if (tasks.length === 0) return;
+  const [first] = tasks;
+  if (first === undefined) return;
+  const isRefused = tasks.length === 1 && first.attempt > attemptsMax;
   try {
-    await decide(context, { ...emptyBatch, tasks });
+    await decide(context, { ...emptyBatch, tasks, isRefused });
   } catch (error) {
     const byProgram = [...Map.groupBy(tasks, ({ ownerId }) => ownerId).values()];
-    if (byProgram.length > 1 && !isUnavailable(error)) {
-      for (const own of byProgram) await decideOrSplit(context, own);
+    const parts = byProgram.length > 1 ? byProgram : tasks.map((task) => [task]);
+    if (parts.length > 1 && !isUnavailable(error)) {
+      for (const part of parts) await decideOrSplit(context, part);
       return;
     }
     context.observer.failed("decide", error);
@@ -165,9 +187,6 @@ async function lookForEvents(context: StandingContext): Promise<boolean> {
     return false;
   }
 }
-
-/** Attempts at an event after which its runs are refused. */
-const attemptsMax = 5;
 
 /** What fails as a whole is tried event by event; one that fails again and again is refused, and keeps nobody from the others. */
 async function hearOrSplit(context: StandingContext, arrivals: readonly ClaimedArrival[]): Promise<void> {
@@ -202,10 +221,11 @@ async function decide(context: StandingContext, batch: Batch, tries = 1): Promis
   const { db, clock, starter, onFaultPoint } = context;
   const prepared = await prepare(context, batch);
   let decided: readonly Decided[];
+  let hasNotices = false;
   try {
     decided = await withTransaction(db, async (tx) => {
       const all = await decideBatch(context, tx, batch, prepared);
-      await storeBatch(context, tx, all);
+      ({ hasNotices } = await storeBatch(context, tx, all));
       await onFaultPoint?.("before-decided");
       return all.decided;
     });
@@ -216,6 +236,7 @@ async function decide(context: StandingContext, batch: Batch, tries = 1): Promis
   if (prepared.left.length > 0) await release(context, prepared.left, 0);
   await onFaultPoint?.("after-decided");
   if (decided.some(({ book }) => book.starts.length > 0)) starter.wake();
+  if (hasNotices) context.wakeDeliveries();
   tell(context, decided);
   // Where one ended, others of the project may wait for it.
   const ended = Map.groupBy(

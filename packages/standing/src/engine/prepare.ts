@@ -82,7 +82,7 @@ async function findDrifts(
 
 async function prepareFires(
   context: StandingContext,
-  { tasks }: Batch,
+  { tasks, isRefused }: Batch,
   { workOf, drifts }: { readonly workOf: WorkOf; readonly drifts: Map<StandingProgramId, Drifted> },
 ): Promise<Map<StandingProgramId, PreparedFire>> {
   const { db, versions, clock } = context;
@@ -105,7 +105,8 @@ async function prepareFires(
     const fired = await firedOf(program, version, clock.now());
     const candidates: Candidate[] = [];
     for (const occurrence of fired.occurrences) {
-      candidates.push({ occurrence, version, filtered: await filter(context, version, occurrence, workOf(projectId)) });
+      const filtered = isRefused ? couldNotBeDecided : await filter(context, version, occurrence, workOf(projectId));
+      candidates.push({ occurrence, version, filtered });
     }
     fires.set(programId, { seen: { version: number, nextAt, previousAt }, fired, candidates });
   }
@@ -151,7 +152,7 @@ async function prepareEvents(
   return { events, left };
 }
 
-const couldNotBeDecided: Filtered = { error: "the event could not be decided about", reason: "start_failed" };
+const couldNotBeDecided: Filtered = { error: "what was due could not be decided about", reason: "start_failed" };
 
 /** Where in their order the first stands that was not read for the size of those before it; one that is gone was passed over. */
 function firstUnread(wanted: readonly ClaimedArrival[], read: ReadonlyMap<EventId, ArrivedEvent>): number {

@@ -33,18 +33,19 @@ import { storePoll } from "../poll/store.ts";
 import { stopListening } from "../programs/listen.ts";
 import type { Decided, DecidedBatch } from "./batch.ts";
 import type { StandingContext } from "./context.ts";
+import { storeNotices } from "./notices.ts";
 
 /** When a run whose job found no room in the project's quota is tried again. */
 const quotaRetryMs = 10_000;
 /** Between two looks at runs that could have started by their time, and that others keep from it. */
 const lookAgainMs = 5_000;
 
-/** Writes what was decided in a batch: runs, their jobs, what programs count, and when what is due again. */
+/** Writes what was decided in a batch: runs, their jobs, what programs count, when what is due again, and what people are told of. */
 export async function storeBatch(
   context: StandingContext,
   tx: Executor,
   { decided, held, heard }: DecidedBatch,
-): Promise<void> {
+): Promise<{ readonly hasNotices: boolean }> {
   const nowMs = context.clock.now();
   await storeJobs(context, tx, decided);
   const newRuns = await withoutMerged(tx, decided);
@@ -95,6 +96,7 @@ export async function storeBatch(
   for (const { move } of stepped) await moveBackfill(tx, move);
   for (const { polled } of decided) if (polled !== undefined) await storePoll(tx, polled);
   await settleTasks(tx, { decided, held }, nowMs);
+  return { hasNotices: await storeNotices(context, tx, decided) };
 }
 
 /** Windows that end make place for those that begin with the same key. */

@@ -38,6 +38,7 @@ export async function activate(
     ...{ version, pendingVersion: 0, title, nextAt, updatedAt: nowMs },
     state: isPaused ? "paused" : isOver(source, nextAt) ? "ended" : "active",
     sourceKind: source.kind,
+    timeZone: definition.timeZone,
     ...(isAdopted && { pauseReason: "", pauseDetail: "", failuresInRow: 0 }),
   });
   await clearDueTasks(tx, id, ["fire", "poll"]);

@@ -84,6 +84,7 @@ async function addProgram(
     version: 1,
     pendingVersion: isPending ? 1 : 0,
     sourceKind: source.kind,
+    timeZone: checked.definition.timeZone,
     nextAt: isPending ? null : nextAt,
     createdAt: nowMs,
     updatedAt: nowMs,

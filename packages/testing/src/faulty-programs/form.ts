@@ -108,7 +108,6 @@ export const faultyForms: readonly FaultyProgram[] = [
       "steps/7": {
         id: "c",
         parallel: {
-          skill: [{ id: "c0", run: "skills.announce", input: {} }],
           "1st": [pause("c1")],
           empty: [],
           deep: [{ id: "c2", parallel: { x: [pause("c3")], y: [pause("c4")] } }],
@@ -118,7 +117,6 @@ export const faultyForms: readonly FaultyProgram[] = [
     [
       "MALFORMED /steps/3/parallel",
       "MALFORMED /steps/4/parallel",
-      "MALFORMED /steps/7/parallel/skill/0",
       "MALFORMED /steps/7/parallel/1st",
       "MALFORMED /steps/7/parallel/empty",
       "MALFORMED /steps/7/parallel/deep/0",

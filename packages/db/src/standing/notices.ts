@@ -1,0 +1,35 @@
+import type { StandingProgramId } from "@svc/core";
+import type { Executor } from "../connect.ts";
+import { standingNotices } from "../schema/standing.ts";
+import type { StandingNoticeKind } from "../schema/words.ts";
+import { fieldsBut, type Row } from "../sql/codec.ts";
+import { compose, query } from "../sql/compose.ts";
+import { rows } from "../sql/parts.ts";
+import { type RawRow, selectList } from "../sql/select-list.ts";
+
+/** Something that a program tells of. */
+export type StandingNotice = { readonly programId: StandingProgramId; readonly kind: StandingNoticeKind };
+
+const columns = selectList(standingNotices, ["programId", "kind"], "n");
+
+/** By primary key. What was told of less than an hour before is left as it is, and not answered. */
+const note = compose(
+  "note_standing_notices",
+  { notices: rows(fieldsBut(standingNotices)) },
+  ({ notices }) => query<RawRow<Row<typeof standingNotices, "programId" | "kind">>>`
+    insert into standing_notices as n (${notices.columns}) select ${notices.values("i")} from ${notices.from("i")}
+    order by i.program_id, i.kind
+    on conflict (program_id, kind) do update set at = excluded.at where n.at <= excluded.at - interval '1 hour'
+    returning ${columns.text}`,
+);
+
+/** Notes what locked programs tell of, each kind of a program once; answers those that are told: one a kind, program and hour. */
+export async function noteStandingNotices(
+  tx: Executor,
+  notices: readonly StandingNotice[],
+  nowMs: number,
+): Promise<StandingNotice[]> {
+  if (notices.length === 0) return [];
+  const found = await note(tx, { notices: notices.map((notice) => ({ ...notice, at: nowMs })) });
+  return found.map((row) => columns.read(row));
+}

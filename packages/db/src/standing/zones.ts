@@ -1,0 +1,74 @@
+import { idOfUuid, type StandingProgramId, uuidOfId } from "@svc/core";
+import type { Executor } from "../connect.ts";
+import { dueTasks, standingPrograms } from "../schema/standing.ts";
+import { fieldsOf, type ValuesOf } from "../sql/codec.ts";
+import { compose, query } from "../sql/compose.ts";
+import { rows } from "../sql/parts.ts";
+import { statement } from "../sql/statement.ts";
+
+/** By primary key. */
+const readTzVersion = statement<{ version: string }>(
+  "read_tz_version",
+  "select tz_version as version from standing_state where id = 1",
+);
+
+/** The newest time zone data that schedules were armed by; empty where nobody told yet. */
+export async function readStandingTzVersion(db: Executor): Promise<string> {
+  const [row] = await readTzVersion(db, []);
+  return row?.version ?? "";
+}
+
+/** By primary key. */
+const raiseTzVersion = statement<{ version: string }>(
+  "raise_tz_version",
+  `insert into standing_state (id, tz_version) values (1, $1::text)
+   on conflict (id) do update set tz_version = greatest(standing_state.tz_version, excluded.tz_version) returning tz_version as version`,
+);
+
+/** Tells by which time zone data schedules are armed from now on; older data than what is known changes nothing. */
+export async function raiseStandingTzVersion(db: Executor, version: string): Promise<void> {
+  await raiseTzVersion(db, [version]);
+}
+
+/** By primary key, from one to the next: `is true` keeps the index of next times from serving it, which has another order. */
+const listZoned = statement<{ id: string }>(
+  "list_zoned_standing_programs",
+  `select id::text from standing_programs where id > $1::uuid and (state = 'active' and next_at is not null) is true
+     and source_kind = 'schedule' and time_zone <> 'UTC' order by id limit $2::int4`,
+);
+
+const noId = "00000000-0000-0000-0000-000000000000";
+
+/** Active schedules that stand in a zone other than UTC, after one, in the order of their ids. */
+export async function listZonedStandingPrograms(
+  db: Executor,
+  after: StandingProgramId | undefined,
+  limit: number,
+): Promise<StandingProgramId[]> {
+  const found = await listZoned(db, [after === undefined ? noId : uuidOfId(after), limit]);
+  return found.map(({ id }) => idOfUuid("stp", id));
+}
+
+const movedFields = {
+  ...fieldsOf(standingPrograms, "id", "nextAt", "updatedAt"),
+  ...fieldsOf(dueTasks, "dueAt"),
+};
+
+/** When a schedule is due by newer time zone data. */
+export type RearmedSchedule = ValuesOf<typeof movedFields>;
+
+/** By the keys of programs and tasks. Who holds a task has looked at the old time: its lease is lost. */
+const rearm = compose(
+  "rearm_standing_schedules",
+  { moved: rows(movedFields) },
+  ({ moved }) => query`with programs as (
+      update standing_programs p set next_at = i.next_at, updated_at = i.updated_at from ${moved.from("i")} where p.id = i.id
+    )
+    update due_tasks t set due_at = i.due_at, attempt = 0, lease_owner = null, lease_until = null, lease_token = t.lease_token + 1
+    from ${moved.from("i")} where t.owner_id = i.id and t.kind = 'fire' and t.subject = ''`,
+);
+
+/** Moves the next times of locked programs, and their tasks with them. */
+export async function rearmStandingSchedules(tx: Executor, moved: readonly RearmedSchedule[]): Promise<void> {
+  if (moved.length > 0) await rearm(tx, { moved });
+}

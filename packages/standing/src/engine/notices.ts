@@ -1,0 +1,96 @@
+import { createId, isoTime, type ProjectId } from "@svc/core";
+import {
+  askEndpointsForProject,
+  type Executor,
+  type NewEvent,
+  noteStandingNotices,
+  recordEvents,
+  type StandingNoticeKind,
+} from "@svc/db";
+import type { Decided } from "./batch.ts";
+import type { StandingContext } from "./context.ts";
+
+/** Something that people are told of. */
+type Notice = {
+  readonly of: Decided;
+  readonly kind: StandingNoticeKind;
+  /** In the words of the program's pauseReason; else empty. */
+  readonly reason: string;
+  /** For people. */
+  readonly detail: string;
+  /** Runs, or times, that it is about. */
+  readonly count: number;
+};
+
+/**
+ * Posts to the ask endpoints that ask for it what programs of a batch tell: event and deliveries are part of the transaction, and the
+ * delivery engine does the rest. Answers whether there is something to deliver.
+ */
+export async function storeNotices(
+  context: Pick<StandingContext, "clock" | "nodeId">,
+  tx: Executor,
+  decided: readonly Decided[],
+): Promise<boolean> {
+  const notices = decided.flatMap(noticesOf);
+  if (notices.length === 0) return false;
+  const nowMs = context.clock.now();
+  const byProject = Map.groupBy(notices, ({ of }) => of.program.projectId);
+  const events: NewEvent[] = [];
+  for (const [projectId, own] of byProject) events.push(...(await eventsOf(tx, projectId, own, nowMs)));
+  if (events.length === 0) return false;
+  await recordEvents(tx, events, undefined, { owner: context.nodeId, untilMs: nowMs });
+  return true;
+}
+
+async function eventsOf(
+  tx: Executor,
+  projectId: ProjectId,
+  notices: readonly Notice[],
+  nowMs: number,
+): Promise<NewEvent[]> {
+  const endpoints = askEndpointsForProject(tx, projectId);
+  const events: NewEvent[] = [];
+  for (const [kind, own] of Map.groupBy(notices, (notice) => notice.kind)) {
+    const wanting = await endpoints.listActive(kind);
+    if (wanting.length === 0) continue;
+    const asked = own.map(({ of }) => ({ programId: of.program.id, kind }));
+    const told = new Set((await noteStandingNotices(tx, asked, nowMs)).map(({ programId }) => programId));
+    for (const notice of own.filter(({ of }) => told.has(of.program.id))) {
+      const deliveries = wanting.map((id) => ({ id: createId("dlv", nowMs), subscriptionId: id, leased: false }));
+      events.push({
+        ...{ id: createId("evt", nowMs), projectId, kind: "notice" },
+        ...{ toolkitSlug: "", triggerSlug: "", entityId: "", dedupeKey: "" },
+        ...{ payload: payloadOf(notice, nowMs), occurredAtMs: nowMs, receivedAtMs: nowMs, deliveries },
+      });
+    }
+  }
+  return events;
+}
+
+/** What is posted, behind the event's id. */
+function payloadOf({ of, kind, reason, detail, count }: Notice, nowMs: number): string {
+  const { id: standingProgramId, slug, title, version } = of.program;
+  const at = isoTime(nowMs);
+  return JSON.stringify({ type: kind, standingProgramId, slug, title, version, at, reason, detail, count });
+}
+
+function noticesOf(of: Decided): Notice[] {
+  const { program, version, book } = of;
+  const notices: Notice[] = [];
+  if (book.state === "paused" && program.state !== "paused") {
+    const count = book.pauseReason === "failures" ? book.failuresInRow : 0;
+    notices.push({ of, kind: "standing_paused", reason: book.pauseReason, detail: book.pauseDetail, count });
+  }
+  if (book.missed > 0) {
+    const detail = `${book.missed} times of its schedule passed while nothing was started`;
+    notices.push({ of, kind: "standing_missed", reason: "", detail, count: book.missed });
+  }
+  const heldBack = [...book.newRuns, ...book.closed.values()].filter(({ reason }) => reason === "budget");
+  if (heldBack.length > 0) {
+    const isLeftOut = version.definition.budget?.whenOver === "skip";
+    const detail = `the day's budget is used up: runs ${isLeftOut ? "are left out" : "wait for the next day"}`;
+    const count = heldBack.reduce((sum, run) => sum + run.count, 0);
+    notices.push({ of, kind: "standing_budget", reason: "", detail, count });
+  }
+  return notices;
+}

@@ -2,9 +2,8 @@ import { createId, createWorkMeter, uuidOfId } from "@svc/core";
 import { createTestDatabase, type TestDatabase } from "@svc/testing/database";
 import { testSealer } from "@svc/testing/node";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import type { JobState } from "../state/job.ts";
 import { openBlock, sealRows } from "./row-blocks.ts";
-import { createRowReader } from "./rows.ts";
+import { readSetRows } from "./rows.ts";
 import { jobSeals } from "./seals.ts";
 
 let database: TestDatabase;
@@ -48,12 +47,12 @@ test("any page of any set finds its rows, those that version 0.1 stored one by o
     await db.sql`insert into job_set_rows (job_id, set_id, ordinal, row_number, state)
       select ${uuidOfId(id)}::uuid, ${setId}, n - 1, m, 'in' from unnest(${members}::int4[]) with ordinality as t (m, n)`;
   }
-  const reader = createRowReader(db, { seals, work: createWorkMeter().begin({ projectId }) });
+  const reading = { db, seals, work: createWorkMeter().begin({ projectId }) };
   for (const [setId, members] of Object.entries(sets)) {
     for (const limit of [3, 64, 200]) {
       const found: unknown[] = [];
       for (let fromOrdinal = 0; fromOrdinal < members.length; fromOrdinal += limit) {
-        const page = await reader.readRows({ id } as JobState, { setId, fromOrdinal, limit });
+        const page = await readSetRows(reading, id, { setId, fromOrdinal, limit });
         found.push(...page.map(({ rowNumber, data }) => [rowNumber, data]));
       }
       expect(found).toEqual(members.map((number) => [number, { id: `r${number}` }]));

@@ -1,21 +1,22 @@
 import type { Work } from "@svc/core";
 import { type Executor, type JobSetRow, readJobSetRows } from "@svc/db";
 import type { JsonObject } from "@svc/program";
-import type { RowRange, SetRow, StepEffects } from "../steps/effects.ts";
+import type { JobState } from "../state/job.ts";
+import type { RowRange, SetRow } from "../steps/effects.ts";
 import { openBlock } from "./row-blocks.ts";
 import type { JobSeals } from "./seals.ts";
 
 type Opening = { readonly seals: JobSeals; readonly work: Work };
 
-/** Reads and opens rows of sets for one driver. */
-export function createRowReader(db: Executor, opening: Opening): Pick<StepEffects, "readRows"> {
-  return {
-    async readRows({ id: jobId }, range) {
-      const { setId, fromOrdinal, limit, state, states } = range;
-      const set = { jobId, setId, state, states };
-      return openRows(await readJobSetRows(db, set, { fromOrdinal, limit }), range, opening);
-    },
-  };
+/** Reads and opens rows of a set. */
+export async function readSetRows(
+  { db, ...opening }: Opening & { readonly db: Executor },
+  jobId: JobState["id"],
+  range: RowRange,
+): Promise<SetRow[]> {
+  const { setId, fromOrdinal, limit, state, states } = range;
+  const set = { jobId, setId, state, states };
+  return openRows(await readJobSetRows(db, set, { fromOrdinal, limit }), range, opening);
 }
 
 const noFields: JsonObject = {};

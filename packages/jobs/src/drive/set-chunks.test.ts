@@ -2,11 +2,10 @@ import { createId, createWorkMeter, uuidOfId } from "@svc/core";
 import { createTestDatabase, type TestDatabase } from "@svc/testing/database";
 import { testSealer } from "@svc/testing/node";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import type { JobState } from "../state/job.ts";
 import type { ChunkRange, SetChunk } from "../steps/effects.ts";
 import { sealRows } from "./row-blocks.ts";
 import { jobSeals } from "./seals.ts";
-import { createChunkReader } from "./set-chunks.ts";
+import { readSetChunk } from "./set-chunks.ts";
 
 let database: TestDatabase;
 beforeAll(async () => {
@@ -34,11 +33,11 @@ async function jobWith(count: number, charactersOf: (rowNumber: number) => numbe
       select ${uuidOfId(id)}::uuid, ${setId}, n - 1, m, case when m % 3 = 0 then 'failed' else 'ok' end
       from unnest(${members}::int4[]) with ordinality as t (m, n)`;
   }
-  const reader = createChunkReader(db, { seals, work: createWorkMeter().begin({ projectId }) });
+  const reading = { db, seals, work: createWorkMeter().begin({ projectId }), roomOf: new Map<string, number>() };
   return async (range: Omit<ChunkRange, "fromOrdinal">): Promise<SetChunk[]> => {
     const chunks: SetChunk[] = [];
     for (let next: number | undefined = 0; next !== undefined; next = chunks.at(-1)?.next) {
-      chunks.push(await reader.readChunk({ id } as JobState, { ...range, fromOrdinal: next }));
+      chunks.push(await readSetChunk(reading, id, { ...range, fromOrdinal: next }));
     }
     return chunks;
   };

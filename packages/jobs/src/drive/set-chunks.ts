@@ -2,7 +2,7 @@ import type { Work } from "@svc/core";
 import { type Executor, type JobSetPlaces, readJobRowBlocks, readJobSetPlaces } from "@svc/db";
 import type { JsonObject } from "@svc/program";
 import type { JobState } from "../state/job.ts";
-import type { SetChunk, StepEffects } from "../steps/effects.ts";
+import type { ChunkRange, SetChunk } from "../steps/effects.ts";
 import { openBlock } from "./row-blocks.ts";
 import type { JobSeals } from "./seals.ts";
 
@@ -18,27 +18,31 @@ const blocksBytesMax = 1_048_576;
 /** What a row takes in memory for each of its sealed bytes, about. */
 const openedFactor = 3;
 
-type Opening = { readonly seals: JobSeals; readonly work: Work };
+/** What chunks are read with by one driver. `roomOf`: by set, how many rows a chunk is likely to have room for, as far as it is known. */
+export type ChunkReading = {
+  readonly db: Executor;
+  readonly seals: JobSeals;
+  readonly work: Work;
+  readonly roomOf: Map<string, number>;
+};
 
-/** Reads and opens chunks of sets for one driver. */
-export function createChunkReader(db: Executor, opening: Opening): Pick<StepEffects, "readChunk"> {
-  /** By set: how many rows a chunk is likely to have room for, as far as it is known. */
-  const roomOf = new Map<string, number>();
-  return {
-    async readChunk({ id: jobId }, { setId, states, fromOrdinal, withData = true }) {
-      const read = (limit: number) => readJobSetPlaces(db, { jobId, setId, states }, { fromOrdinal, limit });
-      let limit = roomOf.get(setId) ?? rowsMax;
-      let places = await read(limit);
-      if (!withData) return chunkOf(places, { rows: places.ordinals.length, limit, fields: undefined, bytes: 0 });
-      if (!roomOf.has(setId) && places.ordinals.length === limit && isScattered(places)) {
-        limit = scatteredRowsMax;
-        places = await read(limit);
-      }
-      const opened = await openRows({ db, jobId, ...opening }, places.rowNumbers);
-      roomOf.set(setId, roomFor(opened, limit === scatteredRowsMax ? scatteredRowsMax : rowsMax));
-      return chunkOf(places, { ...opened, limit });
-    },
-  };
+/** Reads and opens a chunk of a set. */
+export async function readSetChunk(
+  { roomOf, ...reading }: ChunkReading,
+  jobId: JobState["id"],
+  { setId, states, fromOrdinal, withData = true }: ChunkRange,
+): Promise<SetChunk> {
+  const read = (limit: number) => readJobSetPlaces(reading.db, { jobId, setId, states }, { fromOrdinal, limit });
+  let limit = roomOf.get(setId) ?? rowsMax;
+  let places = await read(limit);
+  if (!withData) return chunkOf(places, { rows: places.ordinals.length, limit, fields: undefined, bytes: 0 });
+  if (!roomOf.has(setId) && places.ordinals.length === limit && isScattered(places)) {
+    limit = scatteredRowsMax;
+    places = await read(limit);
+  }
+  const opened = await openRows({ ...reading, jobId }, places.rowNumbers);
+  roomOf.set(setId, roomFor(opened, limit === scatteredRowsMax ? scatteredRowsMax : rowsMax));
+  return chunkOf(places, { ...opened, limit });
 }
 
 /** Where two rows are further apart, no block holds both and those between them. */
@@ -76,7 +80,7 @@ function chunkOf(
   };
 }
 
-type Source = Opening & { readonly db: Executor; readonly jobId: JobState["id"] };
+type Source = Omit<ChunkReading, "roomOf"> & { readonly jobId: JobState["id"] };
 
 /** Opens rows, the first ones of those that are given where all are too large together. */
 async function openRows(source: Source, rowNumbers: readonly number[]): Promise<Opened> {

@@ -5,8 +5,8 @@ import { createChildPort, createUndoReader } from "./children.ts";
 import { type CommitContext, type Commits, createCommit } from "./commit.ts";
 import type { Port, Twin } from "./port.ts";
 import { saveRecords } from "./records.ts";
-import { createRowReader } from "./rows.ts";
-import { createChunkReader } from "./set-chunks.ts";
+import { readSetRows } from "./rows.ts";
+import { readSetChunk } from "./set-chunks.ts";
 
 /** How long the rows of one act are evaluated before what is known of them is committed. Milliseconds. */
 const evaluatingMs = 1_000;
@@ -16,6 +16,7 @@ export function createStorePort(committing: CommitContext, work: Work): Port {
   const { context, lease, seals, db } = committing;
   const { clock, limits, asks, evaluator, onFaultPoint } = context;
   const { commit, commitUnlessLogged } = createCommit(committing);
+  const reading = { db, seals, work, roomOf: new Map<string, number>() };
   return {
     clock,
     atWork: work.atWork,
@@ -45,8 +46,8 @@ export function createStorePort(committing: CommitContext, work: Work): Port {
     compute: (scope, expression) => evaluator.compute(expression, scope, scope.row ?? null, work),
     inTurns: (parts) => runInTurns(parts, work),
     holdMemory: () => work.hold(),
-    ...createRowReader(db, { seals, work }),
-    ...createChunkReader(db, { seals, work }),
+    readRows: ({ id }, range) => readSetRows(reading, id, range),
+    readChunk: ({ id }, range) => readSetChunk(reading, id, range),
     commit,
     commitUnlessLogged,
     locked: (run) =>

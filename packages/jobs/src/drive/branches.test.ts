@@ -239,10 +239,8 @@ test.each([
         works: [...before, send("slow")],
       }),
     );
-    await until(() => {
-      bench.clock.advance(5);
-      return sent(world).includes("slow");
-    });
+    dead.engine.wake();
+    await until(() => sent(world).includes("slow"));
     await until(() => {
       bench.clock.advance(500);
       return sent(world).filter((text) => text === "round").length === 2;

@@ -95,6 +95,9 @@ async function readStanding(call: Playing["call"]): Promise<void> {
   await call("StandingService/ListStandingRuns", { standingProgramId: id });
   await call("StandingService/PauseStandingProgram", { id });
   await call("StandingService/ResumeStandingProgram", { id });
+  const { backfill } = await call("StandingService/BackfillStandingProgram", { id, since: "2026-01-05T00:00:00Z" });
+  await call("StandingService/GetBackfill", { id: backfill.id });
+  await call("StandingService/CancelBackfill", { id: backfill.id });
   await call("StandingService/GetStandingProgram", { id });
   await call("StandingService/ListStandingPrograms", {});
   await call("StandingService/DeleteStandingProgram", { id });

@@ -61,6 +61,8 @@ export type Relay = {
 
 /** Answers of the store are lost for so long. */
 const lostMs = 100;
+/** Who stands still goes on after so long at the latest. */
+const standsMs = 60_000;
 const workers = "svc-crash-worker";
 
 /** Starts one. `name`: so that tags of several differ. */
@@ -163,8 +165,9 @@ function createStrike(relay: Relay, doomed: Worker, { fault, point, nth }: Doom)
     if (fault !== "frozen") return;
     // Elsewhere it stops itself: stopped twice, the second time behind the thaw, it would stand for good.
     if (point === "in-send") doomed.freeze();
-    // Every other one goes on while the next one is at work, the others when that is done.
-    if (nth % 2 === 0) setTimeout(() => doomed.thaw(), times.leaseMs * 1.5);
+    // Every other one goes on while the next one is at work, the others when that is done, or can do nothing for them.
+    // Who stands between two messages of one statement keeps its locks, whatever the store's timeouts are, until it goes on.
+    setTimeout(() => doomed.thaw(), nth % 2 === 0 ? times.leaseMs * 1.5 : standsMs).unref();
     await relay.succeed();
   };
   return {

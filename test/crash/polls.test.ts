@@ -67,38 +67,42 @@ const program = { version: 1, title: "Wait", steps: [{ id: "wait", wait: "1h" }]
 const points = ["rows-read", "before-decided", "after-decided"];
 
 // One of them in `npm test`: where what was read is lost, and is read again.
-test.each(rounds > 1 ? points : points.slice(1, 2))("a kill -9 %s leaves each row in one run", async (point) => {
-  for (let round = 0; round < rounds; round++) {
-    orders.splice(0, orders.length, ...Array.from({ length: 25 }, (_, index) => index + 1));
-    const nowMs = systemClock.now();
-    const { id: projectId } = await createProject(database.db, `polls-${nowMs}`, nowMs);
-    const keyId = createId("key", nowMs);
-    const key = { id: keyId, projectId, role: "approver", name: "", hint: "", createdAt: nowMs } as const;
-    const open = { expiresAt: null, revokedAt: null, lastUsedAt: null };
-    await createApiKey(database.db, { ...key, ...open, digest: Buffer.from(keyId) });
-    const caller = { projectId, keyId, role: "approver" } as const;
-    const connections = node.client(ConnectionsService, caller);
-    await connections.initiateConnection({ toolkitSlug: "shop", entityId: "ops", scheme: "none" });
-    const client = node.client(StandingService, caller);
-    const poll = { call: "shop.list_orders", entity: "ops", every: "1m", first: "all", per: "row" };
-    const definitionJson = JSON.stringify({ version: 1, source: { poll }, overlap: { policy: "allow" }, program });
-    const { standingProgram } = await client.createStandingProgram({ slug: "orders", definitionJson });
-    const id = standingProgram?.id ?? "";
-    const [, signal] = (await once(await startNode(point), "exit")) as [number | null, string | null];
-    expect(signal).toBe("SIGKILL");
-    const other = await startNode();
-    const runsOf = async () => (await client.listStandingRuns({ standingProgramId: id, pageSize: 100 })).runs;
-    await until(async () => (await runsOf()).length >= 25);
-    // Who is resumed is polled at once: nothing is new.
-    await client.pauseStandingProgram({ id });
-    const before = (await client.getStandingProgram({ id })).standingProgram?.lastPollAt;
-    await client.resumeStandingProgram({ id });
-    await until(async () => {
-      const { standingProgram: now } = await client.getStandingProgram({ id });
-      return now?.lastPollAt?.seconds !== before?.seconds || now?.lastPollAt?.nanos !== before?.nanos;
-    });
-    const runs = await runsOf();
-    expect([runs.length, new Set(runs.map(({ jobId }) => jobId)).size]).toEqual([25, 25]);
-    other.kill("SIGKILL");
-  }
-});
+test.each(rounds > 1 ? points : points.slice(1, 2))(
+  "a kill -9 %s leaves each row in one run",
+  { timeout: 300_000 },
+  async (point) => {
+    for (let round = 0; round < rounds; round++) {
+      orders.splice(0, orders.length, ...Array.from({ length: 25 }, (_, index) => index + 1));
+      const nowMs = systemClock.now();
+      const { id: projectId } = await createProject(database.db, `polls-${nowMs}`, nowMs);
+      const keyId = createId("key", nowMs);
+      const key = { id: keyId, projectId, role: "approver", name: "", hint: "", createdAt: nowMs } as const;
+      const open = { expiresAt: null, revokedAt: null, lastUsedAt: null };
+      await createApiKey(database.db, { ...key, ...open, digest: Buffer.from(keyId) });
+      const caller = { projectId, keyId, role: "approver" } as const;
+      const connections = node.client(ConnectionsService, caller);
+      await connections.initiateConnection({ toolkitSlug: "shop", entityId: "ops", scheme: "none" });
+      const client = node.client(StandingService, caller);
+      const poll = { call: "shop.list_orders", entity: "ops", every: "1m", first: "all", per: "row" };
+      const definitionJson = JSON.stringify({ version: 1, source: { poll }, overlap: { policy: "allow" }, program });
+      const { standingProgram } = await client.createStandingProgram({ slug: "orders", definitionJson });
+      const id = standingProgram?.id ?? "";
+      const [, signal] = (await once(await startNode(point), "exit")) as [number | null, string | null];
+      expect(signal).toBe("SIGKILL");
+      const other = await startNode();
+      const runsOf = async () => (await client.listStandingRuns({ standingProgramId: id, pageSize: 100 })).runs;
+      await until(async () => (await runsOf()).length >= 25);
+      // Who is resumed is polled at once: nothing is new.
+      await client.pauseStandingProgram({ id });
+      const before = (await client.getStandingProgram({ id })).standingProgram?.lastPollAt;
+      await client.resumeStandingProgram({ id });
+      await until(async () => {
+        const { standingProgram: now } = await client.getStandingProgram({ id });
+        return now?.lastPollAt?.seconds !== before?.seconds || now?.lastPollAt?.nanos !== before?.nanos;
+      });
+      const runs = await runsOf();
+      expect([runs.length, new Set(runs.map(({ jobId }) => jobId)).size]).toEqual([25, 25]);
+      other.kill("SIGKILL");
+    }
+  },
+);

@@ -99,9 +99,14 @@ async function replayOverKills(events: number, { point, kills, nth }: { point: s
   for (const other of others) other.kill("SIGKILL");
 }
 
-test.each(["before-queued", "after-queued"])("a kill -9 %s leaves every pair queued once", async (point) => {
-  for (let round = 0; round < rounds; round++) await replayOverKills(3_000, { point, kills: 1, nth: 1 + (round % 2) });
-});
+test.each(["before-queued", "after-queued"])(
+  "a kill -9 %s leaves every pair queued once",
+  { timeout: 300_000 },
+  async (point) => {
+    for (let round = 0; round < rounds; round++)
+      await replayOverKills(3_000, { point, kills: 1, nth: 1 + (round % 2) });
+  },
+);
 
 test.runIf(rounds > 1)(
   "a million deliveries survive kills, each queued once",

@@ -116,7 +116,9 @@ test("behind a proxy on its own machine the service lets no tenant's toolkit rea
     expect(connected.code).toBe("invalid_argument");
     expect(connected.json.message).toContain("leads to a loopback address");
     // Connected while it was allowed, the account is there; the address is still not dialled.
-    expect((await real.call("svc.v1.ConnectionsService/InitiateConnection", request)).code).toBe("ok");
+    // The other node learns of the toolkit a moment later.
+    const connect = async () => (await real.call("svc.v1.ConnectionsService/InitiateConnection", request)).code;
+    await expect.poll(connect, { timeout: 20_000 }).toBe("ok");
     expect(await callTool(proxied, `${slug}.read`)).toMatchObject({ outcome: "unreachable", providerStatus: 0 });
     expect((await callTool(proxied, tool, {}, { entityId: "bob" })).outcome).toBe("unreachable");
   } finally {

@@ -161,7 +161,7 @@ create table events (
   dedupe_key text not null,
   constraint events_key PRIMARY KEY (project_id, id)
 ) with (autovacuum_vacuum_scale_factor=0.01, autovacuum_vacuum_threshold=50000);
-CREATE UNIQUE INDEX events_dedupe ON public.events USING btree (project_id, trigger_slug, dedupe_key) WHERE (dedupe_key <> ''::text);
+CREATE UNIQUE INDEX events_dedupe ON public.events USING btree (((encode(substr(sha256((replace((((((project_id)::text || '/'::text) || trigger_slug) || '/'::text) || dedupe_key), '\'::text, '\\'::text))::bytea), 1, 16), 'hex'::text))::uuid)) WHERE (dedupe_key <> ''::text);
 CREATE INDEX events_trigger ON public.events USING btree (trigger_slug, project_id, id);
 
 create table job_asks (
@@ -348,17 +348,18 @@ create table jobs (
   call_seed bytea,
   constraint jobs_pkey PRIMARY KEY (id),
   constraint jobs_project_id_projects_id_fk FOREIGN KEY (project_id) REFERENCES projects(id)
-) with (fillfactor=50);
+);
 CREATE UNIQUE INDEX jobs_child_key ON public.jobs USING btree (parent_job_id, child_key) WHERE (parent_job_id IS NOT NULL);
 CREATE INDEX jobs_children ON public.jobs USING btree (project_id, parent_job_id, id) WHERE (parent_job_id IS NOT NULL);
 CREATE UNIQUE INDEX jobs_idempotency_key ON public.jobs USING btree (project_id, idempotency_key) WHERE (idempotency_key IS NOT NULL);
-CREATE INDEX jobs_project ON public.jobs USING btree (project_id, id);
+CREATE INDEX jobs_other_status ON public.jobs USING btree (project_id, status, id) WHERE ((mode <> 'live'::text) OR (parent_job_id IS NOT NULL));
 CREATE INDEX jobs_rehearsals ON public.jobs USING btree (project_id, id) WHERE (mode = 'rehearse'::text);
 CREATE INDEX jobs_simulated_from ON public.jobs USING btree (simulated_from) WHERE (simulated_from IS NOT NULL);
-CREATE INDEX jobs_simulations ON public.jobs USING btree (project_id, id) WHERE (mode = 'simulate'::text);
+CREATE INDEX jobs_simulations ON public.jobs USING btree (project_id, status, id) WHERE ((mode = 'simulate'::text) AND (parent_job_id IS NULL) AND (simulated_from IS NULL));
 CREATE INDEX jobs_skill ON public.jobs USING btree (project_id, skill_slug, id) WHERE (skill_slug <> ''::text);
 CREATE INDEX jobs_standing ON public.jobs USING btree (project_id, standing_program_id, id) WHERE (standing_program_id <> ''::text);
-CREATE INDEX jobs_status ON public.jobs USING btree (project_id, status, id);
+CREATE INDEX jobs_status ON public.jobs USING btree (project_id, status, id) WHERE ((mode = 'live'::text) AND (parent_job_id IS NULL));
+CREATE INDEX jobs_twins ON public.jobs USING btree (project_id, status, id) WHERE (simulated_from IS NOT NULL);
 CREATE INDEX jobs_unswept ON public.jobs USING btree (finished_at) WHERE ((finished_at IS NOT NULL) AND (NOT is_swept));
 
 create table ledger_state (
@@ -486,7 +487,7 @@ create table standing_arrivals (
   lease_owner uuid,
   lease_token bigint default 0 not null,
   lease_until timestamp(3) with time zone,
-  constraint standing_arrivals_key PRIMARY KEY (due_at, project_id, event_id)
+  constraint standing_arrivals_key PRIMARY KEY (project_id, due_at, event_id)
 );
 
 create table standing_backfills (
@@ -517,6 +518,7 @@ create table standing_backfills (
 );
 CREATE INDEX standing_backfills_ended ON public.standing_backfills USING btree (ended_at) WHERE (ended_at IS NOT NULL);
 CREATE UNIQUE INDEX standing_backfills_running ON public.standing_backfills USING btree (program_id) WHERE (ended_at IS NULL);
+CREATE INDEX standing_backfills_unreached ON public.standing_backfills USING btree (project_id, position_event_id) WHERE ((ended_at IS NULL) AND (position_event_id IS NOT NULL));
 
 create table standing_dedupe (
   program_id uuid not null,
@@ -649,6 +651,7 @@ create table standing_runs (
   rate_key text default ''::text not null,
   row_count integer default 0 not null,
   backfill_id uuid,
+  start_failures integer default 0 not null,
   constraint standing_runs_pkey PRIMARY KEY (id),
   constraint standing_runs_project_id_projects_id_fk FOREIGN KEY (project_id) REFERENCES projects(id)
 );

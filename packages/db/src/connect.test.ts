@@ -2,7 +2,7 @@ import { once } from "node:events";
 import { createServer } from "node:net";
 import { createTestDatabase } from "@svc/testing/database";
 import { afterAll, expect, test } from "vitest";
-import { openDatabase, withTransaction } from "./connect.ts";
+import { afterCommit, openDatabase, withTransaction } from "./connect.ts";
 import { isUnavailable, isUniqueViolation } from "./driver-error.ts";
 import { projects } from "./schema/index.ts";
 import { statement } from "./sql/statement.ts";
@@ -41,6 +41,27 @@ test("a transaction joins the one it is called in", async () => {
   });
   await expect(failing).rejects.toThrow("outer failed");
   expect(await db.sql`select n from numbers where n = 1`).toHaveLength(0);
+});
+
+test("what is to follow a commit is told after that of the outermost transaction, and never of one that is rolled back", async () => {
+  const told: string[] = [];
+  const tell = (what: string) => () => void told.push(what);
+  await withTransaction(db, async (tx) => {
+    afterCommit(tx, tell("outer"));
+    await withTransaction(tx, async (inner) => {
+      await insert(inner, [4]);
+      afterCommit(inner, tell("inner"));
+    });
+    expect(told).toEqual([]);
+  });
+  expect(told).toEqual(["outer", "inner"]);
+  const failing = withTransaction(db, async (tx) => {
+    afterCommit(tx, tell("lost"));
+    throw new Error("rolled back");
+  });
+  await expect(failing).rejects.toThrow("rolled back");
+  afterCommit(db, tell("at once"));
+  expect(told).toEqual(["outer", "inner", "at once"]);
 });
 
 test("the query builder and a statement share a transaction", async () => {

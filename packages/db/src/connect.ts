@@ -49,9 +49,33 @@ export function openDatabase(options: DatabaseOptions): Database {
  * Runs `fn` in one transaction: committed when it resolves, rolled back when it rejects. Given a transaction it joins it,
  * and then the caller's end decides.
  */
-export function withTransaction<T>(db: Executor, fn: (tx: Executor) => Promise<T>): Promise<T> {
+export async function withTransaction<T>(db: Executor, fn: (tx: Executor) => Promise<T>): Promise<T> {
   if (!("begin" in db.sql)) return fn(db);
-  return db.orm.transaction((orm) => fn({ sql: transactionClient(orm), orm: orm as unknown as Orm }));
+  const then: (() => void)[] = [];
+  const result = await db.orm.transaction((orm) => {
+    const sql = transactionClient(orm);
+    afterwards.set(sql, then);
+    return fn({ sql, orm: orm as unknown as Orm });
+  });
+  for (const tell of then) tell();
+  return result;
+}
+
+/** What is to be done once a transaction is committed, by its client. */
+const afterwards = new WeakMap<postgres.ISql, (() => void)[]>();
+
+/**
+ * Tells `tell` of something once what was written on `db` is committed: now on a pool, whose statements are; after its end within a transaction, and
+ * never where that is rolled back. For hints to others: who looks before the commit finds nothing.
+ */
+export function afterCommit<Given extends readonly unknown[]>(
+  { sql }: Executor,
+  tell: (...given: Given) => void,
+  ...given: Given
+): void {
+  const then = afterwards.get(sql);
+  if (then === undefined) tell(...given);
+  else then.push(() => tell(...given));
 }
 
 /** The driver's handle of the transaction that drizzle opened; its types hide the property. */

@@ -41,7 +41,14 @@ export {
   type PrivateToolkitRepository,
   privateToolkitsForProject,
 } from "./catalog/repo.ts";
-export { type Database, type DatabaseOptions, type Executor, openDatabase, withTransaction } from "./connect.ts";
+export {
+  afterCommit,
+  type Database,
+  type DatabaseOptions,
+  type Executor,
+  openDatabase,
+  withTransaction,
+} from "./connect.ts";
 export type { AccountDefinition, ConnectedAccount, ConnectedAccountFilter } from "./connections/account.ts";
 export { type Activation, type ActivationOptions, activateAccount } from "./connections/activate.ts";
 export { type CallableAccountRow, findActiveAccounts, findCallableAccount } from "./connections/find-callable.ts";
@@ -295,6 +302,7 @@ export {
   findRunningBackfill,
   findSourceRuns,
   findTakenEvents,
+  listStillBackfills,
   moveBackfill,
   renameSourceRuns,
   type SourceRun,
@@ -414,6 +422,7 @@ export {
   rearmStandingSchedules,
 } from "./standing/zones.ts";
 export { type AskEndpointRepository, askEndpointsForProject } from "./subscriptions/ask-endpoints.ts";
+export { findNoticeEndpoints, type NoticeEndpoint } from "./subscriptions/notice-endpoints.ts";
 export {
   type NewSubscription,
   type Subscription,

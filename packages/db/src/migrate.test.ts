@@ -1,9 +1,12 @@
 import { cp, mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { createId, uuidOfId } from "@svc/core";
 import { createTestDatabase } from "@svc/testing/database";
 import { afterAll, beforeAll, expect, test } from "vitest";
+import { recordEvents } from "./events/record.ts";
 import { MigrationRefusedError, migrateDatabase, migrationsFolder } from "./migrate.ts";
+import { newEvent, nowMs } from "./test-rows.ts";
 
 const { db, url, drop } = await createTestDatabase({ isEmpty: true });
 let folder = "";
@@ -25,6 +28,17 @@ async function withMigration(name: string, when: number): Promise<string> {
   journal.entries.push({ idx: journal.entries.length, version: "7", when, tag: name, breakpoints: true });
   await writeFile(journalPath, JSON.stringify(journal));
   await writeFile(join(copy, `${name}.sql`), `create table "${name}" (n int4)`);
+  return copy;
+}
+
+/** A copy of the migrations up to one. */
+async function upTo(tag: string): Promise<string> {
+  const copy = join(folder, tag);
+  await cp(migrationsFolder, copy, { recursive: true });
+  const journalPath = join(copy, "meta", "_journal.json");
+  const journal = JSON.parse(await readFile(journalPath, "utf8")) as { entries: { tag: string }[] };
+  journal.entries.length = journal.entries.findIndex((entry) => entry.tag === tag) + 1;
+  await writeFile(journalPath, JSON.stringify(journal));
   return copy;
 }
 
@@ -55,4 +69,24 @@ test("a database that a newer version migrated is refused and left alone", async
   await expect(migrateDatabase(url)).rejects.toThrow(MigrationRefusedError);
   await expect(migrateDatabase(url)).rejects.toThrow("1 migration(s) that this version of svc does not know");
   expect(await appliedCount()).toBe(applied);
+});
+
+test("posts that were accepted before keys were kept by their digest are duplicates after it", async () => {
+  const store = await createTestDatabase({ isEmpty: true });
+  await migrateDatabase(store.url, await upTo("0027_room_of_jobs"));
+  const projectId = createId("prj", nowMs);
+  const keys = ["k", "a\\b", "é", "gone"];
+  for (const [index, dedupeKey] of keys.entries()) {
+    // The last one is past its retention: its key alone is left.
+    const kind = dedupeKey === "gone" ? "swept" : "event";
+    await store.db.sql`
+      insert into events (project_id, id, kind, toolkit_slug, trigger_slug, entity_id, payload, occurred_at, received_at, dedupe_key)
+      values (${uuidOfId(projectId)}, ${uuidOfId(createId("evt", nowMs + index))}, ${kind}, 'code_host', 'code_host.issue_opened', '', '{}', now(), now(), ${dedupeKey})`;
+  }
+  await migrateDatabase(store.url);
+  const again = [...keys, "new"].map((dedupeKey) => newEvent(projectId, [], { dedupeKey }));
+  const lease = { owner: createId("node", nowMs), untilMs: nowMs };
+  const outcome = await recordEvents(store.db, again, undefined, lease);
+  expect(outcome).toEqual({ stale: false, duplicates: new Set(again.slice(0, 4).map(({ id }) => id)) });
+  await store.drop();
 });

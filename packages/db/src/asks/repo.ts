@@ -3,6 +3,7 @@ import { and, asc, desc, eq, lt, sql } from "drizzle-orm";
 import type { Executor } from "../connect.ts";
 import { jobAsks } from "../schema/jobs.ts";
 import { arrayLiteral } from "../sql/array-literal.ts";
+import { newestOfProject } from "../sql/newest-first.ts";
 
 /** A question as its row holds it. */
 export type AskRecord = typeof jobAsks.$inferSelect;
@@ -83,13 +84,17 @@ export function asksForProject(db: Executor, projectId: ProjectId): AskRepositor
         .where(and(ofProject, jobId === undefined ? undefined : eq(jobAsks.jobId, jobId), eq(jobAsks.id, id)));
       return row;
     },
-    list: ({ state, principalId, jobId, standingProgramId }, { after, limit }) =>
-      db.orm
+    list({ state, principalId, jobId, standingProgramId }, { after, limit }) {
+      const isNarrow = jobId !== undefined || standingProgramId !== undefined;
+      const newest = isNarrow
+        ? { where: ofProject, orderBy: [desc(jobAsks.id)] }
+        : newestOfProject(jobAsks, projectId, after && uuidOfId(after));
+      return db.orm
         .select()
         .from(jobAsks)
         .where(
           and(
-            ofProject,
+            newest.where,
             state === undefined ? undefined : state === "pending" ? isPending : eq(jobAsks.state, state),
             principalId === undefined ? undefined : eq(jobAsks.principalId, principalId),
             jobId === undefined ? undefined : eq(jobAsks.jobId, jobId),
@@ -99,8 +104,9 @@ export function asksForProject(db: Executor, projectId: ProjectId): AskRepositor
             after === undefined ? undefined : lt(jobAsks.id, after),
           ),
         )
-        .orderBy(desc(jobAsks.id))
-        .limit(limit),
+        .orderBy(...newest.orderBy)
+        .limit(limit);
+    },
     listPending: async (jobIds) => {
       if (jobIds.length === 0) return [];
       return db.orm

@@ -1,8 +1,9 @@
 import type { Id, ProjectId, TimeRange } from "@svc/core";
-import { firstUuidAt } from "@svc/core";
+import { firstUuidAt, uuidOfId } from "@svc/core";
 import { and, desc, eq, getTableColumns, gte, lt, type SQL, sql } from "drizzle-orm";
 import type { Executor } from "../connect.ts";
 import { toolCalls } from "../schema/index.ts";
+import { newestOfProject } from "../sql/newest-first.ts";
 
 /** A call of the ledger without its sealed parts but the message. */
 export type ToolCallSummary = Omit<typeof toolCalls.$inferSelect, "arguments" | "result" | "replay" | "failure">;
@@ -38,13 +39,17 @@ export function toolCallsForProject(db: Executor, projectId: ProjectId): ToolCal
         .where(and(own, eq(toolCalls.id, id)));
       return row;
     },
-    list: ({ toolSlug, entityId, outcome, sinceMs, untilMs }, { after, limit }) =>
-      db.orm
+    list({ toolSlug, entityId, outcome, sinceMs, untilMs }, { after, limit }) {
+      const isNarrow = [toolSlug, entityId, outcome, sinceMs, untilMs].some((one) => one !== undefined);
+      const newest = isNarrow
+        ? { where: own, orderBy: [desc(toolCalls.id)] }
+        : newestOfProject(toolCalls, projectId, after && uuidOfId(after));
+      return db.orm
         .select(summary)
         .from(toolCalls)
         .where(
           and(
-            own,
+            newest.where,
             toolSlug === undefined ? undefined : eq(toolCalls.toolSlug, toolSlug),
             entityId === undefined ? undefined : eq(toolCalls.entityId, entityId),
             outcome === undefined ? undefined : and(eq(toolCalls.outcome, outcome), partOf(outcome)),
@@ -53,8 +58,9 @@ export function toolCallsForProject(db: Executor, projectId: ProjectId): ToolCal
             after === undefined ? undefined : lt(toolCalls.id, after),
           ),
         )
-        .orderBy(desc(toolCalls.id))
-        .limit(limit),
+        .orderBy(...newest.orderBy)
+        .limit(limit);
+    },
   };
 }
 

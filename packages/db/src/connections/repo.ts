@@ -1,9 +1,10 @@
-import type { AccountId, ProjectId } from "@svc/core";
+import { type AccountId, type ProjectId, uuidOfId } from "@svc/core";
 import { and, desc, eq, gt, inArray, isNull, lt, lte, or, type SQL } from "drizzle-orm";
 import type { Executor } from "../connect.ts";
 import { withTransaction } from "../connect.ts";
 import { connectedAccounts } from "../schema/connections.ts";
 import type { ConnectedAccountState } from "../schema/words.ts";
+import { newestOfProject } from "../sql/newest-first.ts";
 import { type AccountDefinition, type ConnectedAccount, type ConnectedAccountFilter, erased } from "./account.ts";
 import { releaseAccountReferences } from "./references.ts";
 
@@ -78,21 +79,25 @@ export function connectedAccountsForProject(db: Executor, projectId: ProjectId):
       const [row] = await db.orm.select().from(table).where(own(id));
       return row;
     },
-    list: (filter, page, nowMs) =>
-      db.orm
+    list(filter, page, nowMs) {
+      const own = { where: eq(table.projectId, projectId), orderBy: [desc(table.id)] };
+      const newest =
+        filter.entityId === "" ? newestOfProject(table, projectId, page.after && uuidOfId(page.after)) : own;
+      return db.orm
         .select()
         .from(table)
         .where(
           and(
-            eq(table.projectId, projectId),
+            newest.where,
             filter.toolkitSlug === "" ? undefined : eq(table.toolkitSlug, filter.toolkitSlug),
             filter.entityId === "" ? undefined : eq(table.entityId, filter.entityId),
             inState(filter.state, nowMs),
             page.after === undefined ? undefined : lt(table.id, page.after),
           ),
         )
-        .orderBy(desc(table.id))
-        .limit(page.limit),
+        .orderBy(...newest.orderBy)
+        .limit(page.limit);
+    },
     async findUnusable(definition, entityId) {
       const [row] = await db.orm
         .select()

@@ -137,13 +137,17 @@ const promotedMax = 2_000;
 
 /**
  * Claims up to `limit` due deliveries for `owner`; see the statement for order and fairness. A look that begins with the first lane
- * ends the waits that are over before it: a round of looks passes there once.
+ * ends the waits that are over, and visits again: a round of looks passes there once.
  */
 export async function claimDeliveries(db: Executor, request: DeliveryClaimRequest): Promise<DeliveryClaim> {
   const after = request.after === undefined ? zeroUuid : uuidOfId(request.after);
-  const { behind } = request;
-  if (request.after === undefined && !behind) await promoteDeliveries(db, request.nowMs, promotedMax);
-  const { lanes, hasBehind } = await visitLanes(db, { after, most: request.lanes, behind });
+  const { behind, nowMs } = request;
+  const visit = { after, most: request.lanes, behind, nowMs };
+  const before = await visitLanes(db, visit);
+  const endsWaits = before.hasDue && request.after === undefined && !behind;
+  // Where nothing has waited long enough, as mostly, a look is this one statement.
+  const hasNews = endsWaits && (await promoteDeliveries(db, nowMs, promotedMax)) > 0;
+  const { lanes, hasBehind } = hasNews ? await visitLanes(db, visit) : before;
   const open = lanes.filter((lane) => !lane.ended).map((lane) => lane.subscriptionId);
   const rows = open.length === 0 ? [] : await claimOf(db, open, request);
   // Lanes are served in their order, so where the limit cut a look off is where the next one goes on.

@@ -107,6 +107,36 @@ test("a key seen before is named, and nothing of that event is stored", async ()
   expect([await count("events"), await count("deliveries"), await count("delivery_tasks")]).toEqual([3, 3, 3]);
 });
 
+test("keys are told apart by all that they hold, and by project and trigger", async () => {
+  const [projectId, other] = [await addProject(db), await addProject(db)];
+  const triggerSlug = "code_host.push_received";
+  const keys = [
+    "k",
+    "K",
+    " k",
+    "a/b",
+    "a\\b",
+    "a\\\\b",
+    "\\x61",
+    "\\141",
+    "é",
+    "e\u0301",
+    "🧾",
+    "%",
+    "'",
+    "\n",
+    "sha256:00",
+  ];
+  const keyed = (owner: ProjectId, part: object) =>
+    keys.map((dedupeKey) => newEvent(owner, [], { dedupeKey, ...part }));
+  const all = () => [...keyed(projectId, {}), ...keyed(projectId, { triggerSlug }), ...keyed(other, {})];
+  expect(await recordEvents(db, all(), undefined, lease)).toMatchObject({ duplicates: new Set() });
+  const again = all();
+  const expected = new Set(again.map(({ id }) => id));
+  expect(await recordEvents(db, again, undefined, lease)).toEqual({ stale: false, duplicates: expected });
+  expect(await count("events")).toBe(3 * keys.length);
+});
+
 test("batches with the same keys at the same moment store each once, and nobody fails", async () => {
   const projectId = await addProject(db);
   const seen = await seenNow([projectId]);

@@ -2,6 +2,7 @@ import type { DeliveryId, EventId, NodeId, ProjectId, SubscriptionId } from "@sv
 import { uuidOfId } from "@svc/core";
 import type { Executor } from "../connect.ts";
 import { currentEpoch } from "../deliveries/epoch.ts";
+import { dedupeDigest } from "../schema/dedupe-digest.ts";
 import { projects } from "../schema/projects.ts";
 import { standingArrivals } from "../schema/standing.ts";
 import { deliveries, events } from "../schema/triggers.ts";
@@ -63,7 +64,8 @@ type Recorded = { fresh: boolean; duplicates: string[] | null };
  *   deadlock. ON CONFLICT waits for an uncommitted twin: a duplicate is answered 2xx only after the first is committed.
  * - All arrays have one length a kind; unnest keeps the statement's text, and so its plan, the same for every batch.
  * - `also`: CTEs about what is `stored`, before the last one.
- * Indexes touched: routing by primary keys; inserts at the right edge of (project_id, id) and its siblings.
+ * Indexes touched: routing by primary keys; inserts at the right edge of (project_id, id) and its siblings, and anywhere in the digests of
+ * dedupe keys.
  */
 const textOf = (
   { seen, posted, fresh, by }: PartNames<typeof parts>,
@@ -78,7 +80,7 @@ const textOf = (
     select * from ${posted.from("i")} where (select fresh from routing)
   ), stored as materialized (
     insert into events (${posted.columns}) select ${posted.columns} from input order by project_id, trigger_slug, dedupe_key
-    on conflict (project_id, trigger_slug, dedupe_key) where dedupe_key <> '' do nothing
+    on conflict (${dedupeDigest}) where dedupe_key <> '' do nothing
     returning id, project_id, received_at
   ), pending as materialized (
     select d.id, d.subscription_id, d.leased, s.id as event_id, s.project_id, s.received_at

@@ -7,14 +7,17 @@ import { statement } from "../sql/statement.ts";
  * Finds a batch of a project's settled events from the old end of the primary key, and locks it with SKIP LOCKED: a sweep
  * never waits, and a replay waits for it (see enqueue). `offset 0` looks the deliveries of each event up, and whether
  * standing programs have not decided about it, or collect it: by the keys of arrivals and of the events of windows. What a paced
- * replay has yet to reach stays, and with it what came after: the few replays of a project that are not at their end are found by
- * replays_unfinished.
+ * replay or a backfill has yet to reach stays, and with it what came after: the few replays of a project that are not at their end are
+ * found by replays_unfinished, and the backfill that is the furthest behind by standing_backfills_unreached.
  */
 const lockEvents = statement<{ id: string }>(
   "lock_swept_events",
   `select e.id from events e
    where e.project_id = $1::uuid and e.id < least($2::uuid, (
-       select min(r.position_event_id::text)::uuid from replays r where r.project_id = $1::uuid and r.ended_at is null))
+       select min(r.position_event_id::text)::uuid from replays r where r.project_id = $1::uuid and r.ended_at is null), (
+       select b.position_event_id from standing_backfills b
+       where b.project_id = $1::uuid and b.ended_at is null and b.position_event_id is not null
+       order by b.project_id, b.position_event_id limit 1))
      and not (e.kind = 'swept' and e.id >= $4::uuid)
      and not exists (select from deliveries d where d.project_id = e.project_id and d.event_id = e.id and d.state = 'pending' offset 0)
      and not exists (select from standing_arrivals a

@@ -19,6 +19,9 @@ import { setJobPause } from "./pause.ts";
 import { readJobSetRows } from "./read-set-rows.ts";
 import { jobsForProject } from "./repo.ts";
 
+const wholePage = { bytesMax: 1_000_000, withData: true };
+const noRows = { rows: [], hasMore: false };
+
 let database: TestDatabase;
 let db: Database;
 
@@ -174,8 +177,8 @@ test("a commit writes job, log, steps, rows and entries together", async () => {
     [3, "two"],
   ]);
   expect(events[2]?.principalChain).toEqual(['key:"k"', "clock"]);
-  const rows = await readJobSetRows(db, { jobId, setId: "s" }, { fromOrdinal: 0, limit: 10 });
-  expect(rows).toMatchObject([{ ordinal: 0, state: "ok", data: Buffer.from("row") }]);
+  const rows = await readJobSetRows(db, { jobId, setId: "s" }, { fromOrdinal: 0, limit: 10, ...wholePage });
+  expect(rows).toMatchObject({ rows: [{ ordinal: 0, state: "ok", data: Buffer.from("row") }], hasMore: false });
   expect(await taskOf(jobId)).toEqual([]);
 });
 
@@ -190,7 +193,7 @@ test("a lost lease writes nothing, not even in another table", async () => {
   });
   expect(await commitRun(db, lease, late, options)).toBeUndefined();
   expect(await loadJob(db, jobId)).toMatchObject({ status: "queued", lastSeq: 1 });
-  expect(await readJobSetRows(db, { jobId, setId: "s" }, { fromOrdinal: 0, limit: 10 })).toEqual([]);
+  expect(await readJobSetRows(db, { jobId, setId: "s" }, { fromOrdinal: 0, limit: 10, ...wholePage })).toEqual(noRows);
   expect(await taskOf(jobId)).toHaveLength(1);
 });
 

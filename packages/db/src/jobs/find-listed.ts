@@ -13,22 +13,28 @@ export type ListedJob = JobRecord & ProgramOfJob;
 const programColumns = selectList(jobPrograms, ["program", "sealedProgram", "programHash"], "p");
 
 type ProgramOfJob = Omit<JobProgramRecord, "pins">;
-type ListedRow = PackedRow & RawRow<ProgramOfJob>;
+/** A job with its program as the driver gives it. */
+export type ListedRow = PackedRow & RawRow<ProgramOfJob>;
 
 /** `offset 0` keeps it a lookup by primary key: a join was planned through all programs of the project. */
-const eachListed = `select ${jobColumns.text}, ${programColumns.text} from jobs j cross join lateral (
+const programOfJob = `cross join lateral (
      select program, sealed_program, program_hash from job_programs where project_id = j.project_id and digest = j.program_digest offset 0) p`;
+
+/** Rows of `jobs j` with their programs; `from` says which. */
+export function selectListedJobs(from: string): string {
+  return `select ${jobColumns.text}, ${programColumns.text} from ${from} ${programOfJob}`;
+}
 
 /** Runs for every submission, and for every look at a job. By primary keys. */
 const selectListed = statement<ListedRow>(
   "find_job",
-  `${eachListed} where j.id = $1::uuid and ${filterBy("j.project_id", "$2::uuid")}`,
+  `${selectListedJobs("jobs j")} where j.id = $1::uuid and ${filterBy("j.project_id", "$2::uuid")}`,
 );
 
 /** Served by jobs_simulated_from, and the primary key of programs. */
 const selectTwin = statement<ListedRow>(
   "find_listed_twin",
-  `${eachListed} where j.simulated_from = $1::uuid and ${filterBy("j.project_id", "$2::uuid")} order by j.id limit 1`,
+  `${selectListedJobs("jobs j")} where j.simulated_from = $1::uuid and ${filterBy("j.project_id", "$2::uuid")} order by j.id limit 1`,
 );
 
 /** One job of a project. */
@@ -47,7 +53,8 @@ export async function findListedTwin(
   return row && listedOf(row);
 }
 
-function listedOf(row: ListedRow): ListedJob {
+/** Reads a row of `selectListedJobs`. */
+export function listedOf(row: ListedRow): ListedJob {
   const { program, sealedProgram, programHash } = programColumns.read(row);
   return { ...jobColumns.read(row), program, sealedProgram, programHash };
 }

@@ -87,6 +87,24 @@ test("entries are kept as they were, whatever their values hold, and as they wer
   for (const entries of [plain, [...plain, entry("c", { payload: "a\tb\n" })], [entry("[x"), entry("1")], []]) {
     expect(logEntriesDocument.read(JSON.parse(logEntriesDocument.write(entries)))).toEqual(entries);
   }
+  const usual = [
+    entry("job-status-changed", { stepId: "", payload: '{"from":"queued","to":"running","reason":"started"}' }),
+    entry("step-started", { payload: '{"kind":"call","attempt":1}' }),
+    entry("step-finished", {
+      payload: '{"state":"completed","rows":{"in":3,"ok":1,"failed":2,"skipped":0,"unknown":0}}',
+    }),
+    entry("job-status-changed", { stepId: "", payload: '{"from":"running","to":"parked"}', principalChain: ["clock"] }),
+  ];
+  const stored = JSON.parse(logEntriesDocument.write(usual)) as string;
+  expect(logEntriesDocument.read(stored)).toEqual(usual);
+  expect(stored.length).toBeLessThan(80);
+  // Characters that stand for phrases are kept where values hold them, and so is what looks like a phrase.
+  const odd = [entry("a", { payload: '\u0001{"state":"' }), entry("step-finished\t", { stepId: "\u001f" })];
+  expect(logEntriesDocument.read(JSON.parse(logEntriesDocument.write(odd)))).toEqual(odd);
+  expect(logEntriesDocument.read("2job-status-changed\t\t{}\nstep-started\ts\t{}").map(({ type }) => type)).toEqual([
+    "job-status-changed",
+    "step-started",
+  ]);
   const before = '[["a","s","{}"],["b","","{}",["key:x"]]]';
   expect(logEntriesDocument.read({ p: before })).toEqual([
     entry("a", { payload: "{}" }),
@@ -100,6 +118,26 @@ test("a job's own chain is that of its key, and any other is kept", async () => 
     const stored = storedChain({ keyId, principalChain });
     expect(stored).toEqual(principalChain.length === 1 && principalChain[0] !== "key:k" ? [] : principalChain);
     expect(chainOfJob({ keyId, principalChain: stored })).toEqual(principalChain);
+  }
+});
+
+test("a log tells of the job's program, whose hash is kept with the program, or with the entry by versions before", async () => {
+  const submitted = (payload: object) => entry("job-submitted", { payload: JSON.stringify(payload) });
+  for (const given of [
+    { mode: "live", status: "queued" },
+    { mode: "live", status: "queued", programHash: "before" },
+  ]) {
+    const log = await jobWith(submitted({ ...given, skillSlug: "skills.clean" }), entry("a"));
+    const [first, second] = await log.list(0);
+    expect(first?.payload).toBe(
+      JSON.stringify({
+        mode: "live",
+        status: "queued",
+        programHash: given.programHash ?? "h",
+        skillSlug: "skills.clean",
+      }),
+    );
+    expect(second?.payload).toBe(entry("a").payload);
   }
 });
 

@@ -43,11 +43,21 @@ export function logRowsOf(entries: readonly NewJobEvent[]): NewLogRow[] {
   }));
 }
 
-/** The entries of rows of a log, in order. `jobChain` is the principal chain of those that have none of their own. */
-export function entriesOf(
-  log: readonly (typeof jobEvents.$inferSelect & { readonly jobChain: string[] })[],
-): JobEventRecord[] {
-  return log.flatMap(({ jobChain, following, ...row }) => {
+/** The entry that tells of a job's program. The hash of that stands with the program, and is told with the entry when it is read. */
+export const submittedType = "job-submitted";
+
+/** A row of a log as it is read. */
+type ReadRow = typeof jobEvents.$inferSelect & {
+  /** The principal chain of entries that have none of their own. */
+  readonly jobChain: string[];
+  /** The job's, where the row begins with the entry that tells of it. */
+  readonly programHash: string | null;
+};
+
+/** The entries of rows of a log, in order. */
+export function entriesOf(log: readonly ReadRow[]): JobEventRecord[] {
+  return log.flatMap(({ jobChain, programHash, following, ...stored }) => {
+    const row = { ...stored, payload: programHash === null ? stored.payload : withHash(stored.payload, programHash) };
     const { jobId, seq, at } = row;
     const rest = (following ?? []).map((entry, index) => ({ ...entry, jobId, seq: seq + 1 + index, at }));
     return [row, ...rest].map(({ principalChain, ...entry }) => ({
@@ -55,4 +65,10 @@ export function entriesOf(
       principalChain: [...(principalChain ?? jobChain)],
     }));
   });
+}
+
+/** A payload with the hash behind what it says of the job; as it is, where a version before 0.2 stored it with the hash. */
+function withHash(payload: string, programHash: string): string {
+  const { mode, status, ...rest } = JSON.parse(payload) as Readonly<Record<string, unknown>>;
+  return JSON.stringify({ mode, status, programHash, ...rest });
 }

@@ -1,11 +1,12 @@
 import { type Id, type ProjectId, type StandingProgramId, uuidOfId } from "@svc/core";
-import { and, asc, desc, eq, getTableColumns, gte, isNull, lt, sql } from "drizzle-orm";
+import { and, asc, desc, eq, getTableColumns, gte, isNull, lt, ne, sql } from "drizzle-orm";
 import type { Executor } from "../connect.ts";
 import { jobEvents, jobPrograms, jobs } from "../schema/jobs.ts";
 import type { JobMode } from "../schema/words.ts";
 import { findListedJob, findListedTwin, type ListedJob } from "./find-listed.ts";
+import { type ListedKind, listJobPage } from "./list-page.ts";
 import { listJobSteps } from "./list-steps.ts";
-import { entriesOf } from "./log-rows.ts";
+import { entriesOf, submittedType } from "./log-rows.ts";
 import { chainOfJob } from "./principal-chain.ts";
 import type { JobEventRecord, JobRecord, JobStepRecord } from "./record.ts";
 
@@ -53,7 +54,10 @@ export function jobsForProject(db: Executor, projectId: ProjectId): JobRepositor
     find: (id) => findListedJob(db, projectId, id),
     findTwin: (id) => findListedTwin(db, projectId, id),
     listSteps: (ids) => listJobSteps(db, projectId, ids),
-    list: async ({ status, mode, skillSlug, parentJobId, standingProgramId }, { after, limit }) => {
+    list: async (filter, { after, limit }) => {
+      const { status, mode, skillSlug, parentJobId, standingProgramId } = filter;
+      const kinds = kindsOf(filter);
+      if (kinds !== undefined) return listJobPage(db, projectId, { kinds, status, after, limit });
       const rows = await db.orm
         .select({ ...columns, program, sealedProgram, programHash })
         .from(jobs)
@@ -68,7 +72,7 @@ export function jobsForProject(db: Executor, projectId: ProjectId): JobRepositor
             // Partial indexes are found by their conditions, in their words: a plan for any value knows no other.
             mode === "live" ? eq(jobs.mode, mode) : undefined,
             mode === "rehearse" ? sql`${jobs.mode} = 'rehearse'` : undefined,
-            mode === undefined && standingProgramId === undefined ? sql`${jobs.mode} <> 'rehearse'` : undefined,
+            mode === undefined && standingProgramId === undefined ? ne(jobs.mode, "rehearse") : undefined,
             mode === "simulate" ? sql`${jobs.mode} = 'simulate'` : isNull(jobs.simulatedFrom),
             skillSlug === undefined ? undefined : sql`${eq(jobs.skillSlug, skillSlug)} and ${jobs.skillSlug} <> ''`,
             standingProgramId === undefined
@@ -90,8 +94,10 @@ export function jobsForProject(db: Executor, projectId: ProjectId): JobRepositor
       // The row that holds the entry before the page may hold its first ones.
       const from = sql`coalesce((select e.seq from job_events e
         where e.job_id = ${uuidOfId(id)}::uuid and e.seq <= ${afterSeq}::int4 order by e.seq desc limit 1), 0)`;
+      const programHash = sql<string | null>`case when ${jobEvents.type} = ${submittedType} then (
+        select p.program_hash from job_programs p where p.project_id = ${jobs.projectId} and p.digest = ${jobs.programDigest}) end`;
       const rows = await db.orm
-        .select({ ...getTableColumns(jobEvents), jobChain: jobs.principalChain, keyId: jobs.keyId })
+        .select({ ...getTableColumns(jobEvents), jobChain: jobs.principalChain, keyId: jobs.keyId, programHash })
         .from(jobEvents)
         .innerJoin(jobs, eq(jobs.id, jobEvents.jobId))
         .where(and(own, eq(jobEvents.jobId, id), gte(jobEvents.seq, from)))
@@ -105,4 +111,11 @@ export function jobsForProject(db: Executor, projectId: ProjectId): JobRepositor
         .slice(0, limit);
     },
   };
+}
+
+/** The kinds of jobs in a list that nothing narrows but status and mode; undefined for any other list, which has an index of its own. */
+function kindsOf({ mode, skillSlug, parentJobId, standingProgramId }: JobFilter): ListedKind[] | undefined {
+  if (mode === "rehearse" || (skillSlug ?? parentJobId ?? standingProgramId) !== undefined) return undefined;
+  if (mode === "simulate") return ["simulation", "twin"];
+  return mode === "live" ? ["live"] : ["live", "simulation"];
 }

@@ -7,10 +7,16 @@ import { statement } from "../sql/statement.ts";
 /** Of a job that has not ended: the statuses before the first end. */
 const unfinished = jobStatuses.slice(0, jobStatuses.indexOf("succeeded"));
 
-/** The jobs of a project that have not ended, as a row each; by project and status, one status after the other. */
+/**
+ * The jobs of a project that have not ended, as a row each; by project and status, one status after the other, those that are listed
+ * and the others.
+ */
 export function unfinishedJobs(projectId: string): string {
+  const own = `project_id = ${projectId} and status = s.status`;
   return `unnest(array[${unfinished.map((status) => `'${status}'`).join(", ")}]) as s(status)
-    cross join lateral (select from jobs where project_id = ${projectId} and status = s.status offset 0) j`;
+    cross join lateral (
+      (select from jobs where ${own} and mode = 'live' and parent_job_id is null offset 0)
+      union all (select from jobs where ${own} and (mode <> 'live' or parent_job_id is not null) offset 0)) j`;
 }
 
 /** Subscriptions of the project, then the lane of each in the key of tasks; no further than $2 rows. */
@@ -45,7 +51,9 @@ const measure = statement<{ bytes: string }>(
   `select (select coalesce(sum(octet_length(payload)), 0) from events where project_id = $1::uuid)
      + (select coalesce(sum(octet_length(arguments) + coalesce(octet_length(result), 0) + coalesce(octet_length(replay), 0)), 0)
         from tool_calls where project_id = $1::uuid)
-     + (select coalesce(sum(r.bytes), 0) from (select id from jobs where project_id = $1::uuid and not is_swept offset 0) j
+     + (select coalesce(sum(r.bytes), 0) from (
+          (select id from jobs where project_id = $1::uuid and mode = 'live' and parent_job_id is null and not is_swept offset 0) union all
+          (select id from jobs where project_id = $1::uuid and (mode <> 'live' or parent_job_id is not null) and not is_swept offset 0)) j
         cross join lateral (select octet_length(data) as bytes from job_rows where job_id = j.id offset 0) r) as bytes`,
 );
 

@@ -125,12 +125,21 @@ export const jobs = pgTable(
     isSwept: boolean("is_swept").notNull().default(false),
   },
   (table) => [
-    index("jobs_project").on(table.projectId, table.id),
-    index("jobs_status").on(table.projectId, table.status, table.id),
-    // Of the lists that few jobs are in: a scan of all of them would look for one. Neither column ever changes.
+    // What is listed is merged from the statuses: one index serves lists of one status and of all. The jobs that others run, and those
+    // that are listed only when asked for, stand apart, since any number of them would stand before the ones that a list is about.
+    index("jobs_status")
+      .on(table.projectId, table.status, table.id)
+      .where(sql`mode = 'live' and parent_job_id is null`),
+    index("jobs_other_status")
+      .on(table.projectId, table.status, table.id)
+      .where(sql`mode <> 'live' or parent_job_id is not null`),
+    index("jobs_simulations")
+      .on(table.projectId, table.status, table.id)
+      .where(sql`mode = 'simulate' and parent_job_id is null and simulated_from is null`),
+    index("jobs_twins").on(table.projectId, table.status, table.id).where(sql`simulated_from is not null`),
+    // Of the lists that few jobs are in: a scan of all of them would look for one. None of these columns ever changes.
     index("jobs_skill").on(table.projectId, table.skillSlug, table.id).where(sql`skill_slug <> ''`),
     index("jobs_standing").on(table.projectId, table.standingProgramId, table.id).where(sql`standing_program_id <> ''`),
-    index("jobs_simulations").on(table.projectId, table.id).where(sql`mode = 'simulate'`),
     index("jobs_rehearsals").on(table.projectId, table.id).where(sql`mode = 'rehearse'`),
     index("jobs_children").on(table.projectId, table.parentJobId, table.id).where(sql`parent_job_id is not null`),
     uniqueIndex("jobs_child_key").on(table.parentJobId, table.childKey).where(sql`parent_job_id is not null`),

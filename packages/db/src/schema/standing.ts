@@ -177,6 +177,8 @@ export const standingRuns = pgTable(
     decidedAt: time("decided_at").notNull(),
     /** From when on it may start; null where only the end of another run lets it. While it collects: when its window closes. */
     notBefore: time("not_before"),
+    /** How often its start failed since it waits. */
+    startFailures: integer("start_failures").notNull().default(0),
     startedAt: time("started_at"),
     endedAt: time("ended_at"),
     jobId: idColumn("job")("job_id"),
@@ -248,7 +250,7 @@ export const standingBackfills = pgTable(
     passed: integer("passed").notNull().default(0),
     /** Of a schedule: the last time that was dealt with; null before the first. */
     positionAt: time("position_at"),
-    /** Of events: the last one that was looked at; null before the first. */
+    /** Of events: the last one that was looked at; before the first, what is before all of its range. Null for a schedule. */
     positionEventId: idColumn("evt")("position_event_id"),
     /** Until when its pace is used up: what may be started next is the pace over the time since. */
     pacedAt: time("paced_at").notNull(),
@@ -261,6 +263,10 @@ export const standingBackfills = pgTable(
     // One of a program runs at a time.
     uniqueIndex("standing_backfills_running").on(table.programId).where(sql`ended_at is null`),
     index("standing_backfills_ended").on(table.endedAt).where(sql`ended_at is not null`),
+    // Which events of a project are still to be made up for: they outlive their retention.
+    index("standing_backfills_unreached")
+      .on(table.projectId, table.positionEventId)
+      .where(sql`ended_at is null and position_event_id is not null`),
   ],
 );
 
@@ -338,7 +344,8 @@ export const standingArrivals = pgTable(
     leaseToken: bigint("lease_token", { mode: "number" }).notNull().default(0),
     leaseUntil: time("lease_until"),
   },
-  (table) => [primaryKey({ name: "standing_arrivals_key", columns: [table.dueAt, table.projectId, table.eventId] })],
+  // By project first: each has its own lane, and a look hops from one to the next.
+  (table) => [primaryKey({ name: "standing_arrivals_key", columns: [table.projectId, table.dueAt, table.eventId] })],
 );
 
 /** Where the polls of a standing program stand; written with the runs that they make. */

@@ -3,6 +3,7 @@ import { boolean, index, integer, pgTable, primaryKey, smallint, text, uniqueInd
 import { attemptLogDocument } from "../documents/attempt.ts";
 import { headersDocument, queryDocument } from "../documents/texts.ts";
 import { bytes, document, idColumn, oneOf, time } from "./columns.ts";
+import { dedupeDigest } from "./dedupe-digest.ts";
 import { projects } from "./projects.ts";
 import { deliveryStates, eventKinds, inactiveReasons, quarantineReasons, subscriptionKinds } from "./words.ts";
 
@@ -60,7 +61,7 @@ export const events = pgTable(
   },
   (table) => [
     primaryKey({ name: "events_key", columns: [table.projectId, table.id] }),
-    uniqueIndex("events_dedupe").on(table.projectId, table.triggerSlug, table.dedupeKey).where(sql`dedupe_key <> ''`),
+    uniqueIndex("events_dedupe").on(sql.raw(dedupeDigest)).where(sql`dedupe_key <> ''`),
     // The trigger leads, so that the primary key alone fits a look-up by key: two that fit tie until statistics exist.
     index("events_trigger").on(table.triggerSlug, table.projectId, table.id),
   ],

@@ -234,15 +234,20 @@ export type BackfillState = (typeof backfillStates)[number];
 /**
  * Why a backfill starts nothing. While it is running: as many of its runs wait as may (`waiting`), or something of its range is still to be
  * decided about by the program itself (`undecided`). Once it is cancelled: a caller `requested` it, its program was `deleted`, or has
- * another definition (`updated`).
+ * another definition (`updated`), or its program was paused for 30 days (`expired`).
  */
-export const backfillReasons = ["", "waiting", "undecided", "requested", "deleted", "updated"] as const;
+export const backfillReasons = ["", "waiting", "undecided", "requested", "deleted", "updated", "expired"] as const;
 
 /** Why a backfill starts nothing. */
 export type BackfillReason = (typeof backfillReasons)[number];
 
-/** What a standing program tells ask endpoints of: it has paused by itself, has missed times, or its budget holds runs back. */
-export const standingNoticeKinds = ["standing_paused", "standing_missed", "standing_budget"] as const;
+/** What a standing program tells ask endpoints of: it has paused by itself, has missed times, its budget holds runs back, or runs cannot start. */
+export const standingNoticeKinds = [
+  "standing_paused",
+  "standing_missed",
+  "standing_budget",
+  "standing_start_failed",
+] as const;
 
 /** What a standing program tells ask endpoints of. */
 export type StandingNoticeKind = (typeof standingNoticeKinds)[number];

@@ -1,4 +1,4 @@
-import { type EventId, type ProjectId, uuidOfId } from "@svc/core";
+import { type EventId, idOfUuid, type ProjectId, uuidOfId } from "@svc/core";
 import type { Executor } from "../connect.ts";
 import { standingArrivals } from "../schema/standing.ts";
 import { events } from "../schema/triggers.ts";
@@ -20,46 +20,86 @@ export type ClaimedArrival = Readonly<
 /** Names an arrival and the lease it is held under. */
 export type ArrivalLease = Pick<ClaimedArrival, "dueAt" | "projectId" | "eventId" | "leaseToken">;
 
+/** What `claimStandingArrivals` takes. */
+export type ArrivalClaimRequest = DueClaimRequest & {
+  /** Projects are visited in the order of their ids, from after this one: the caller rotates it for fairness. */
+  readonly after: ProjectId | undefined;
+};
+
+/** What `claimStandingArrivals` found. */
+export type ArrivalClaim = {
+  /** The oldest first. */
+  readonly arrivals: readonly ClaimedArrival[];
+  /** Where to go on; undefined when the last project was visited. */
+  readonly next: ProjectId | undefined;
+};
+
 /** Arrivals looked at for one claim, as a multiple of its limit: among them every project gets its share. */
 const windowFactor = 10;
 
-const claimed = selectList(
-  standingArrivals,
-  ["dueAt", "projectId", "eventId", "triggerSlug", "routingVersion", "leaseToken", "attempt"],
-  "t",
-);
+const columns = ["dueAt", "projectId", "eventId", "triggerSlug", "routingVersion", "leaseToken", "attempt"] as const;
+const claimed = selectList(standingArrivals, columns, "c");
+
+type ClaimRow = RawRow<ClaimedArrival> & {
+  readonly projects: number;
+  readonly last: string | null;
+};
 
 /**
- * Claims arrivals as `claim_due_tasks` does: the oldest first, the first of every project before the second of any. The key serves
- * the window and each look-up; no column of leases is in it: the update is HOT.
+ * Claims arrivals, the oldest of each project, and the first of every project before the second of any. The key alone serves: it is hopped
+ * through from project to project, one probe each and as many as a claim takes, and each is read from its beginning as far as its
+ * share of the window, so 10,000 arrivals of one cost the others nothing. SKIP LOCKED: nodes never wait for each other. No column
+ * of leases is in the key: the update is HOT. There is always a row: it says how far the look came.
  */
-const claimArrivals = statement<RawRow<ClaimedArrival>>(
+const claimArrivals = statement<ClaimRow>(
   "claim_standing_arrivals",
-  `with due as materialized (
-    select due_at, project_id, event_id from standing_arrivals
-    where due_at <= $1::timestamptz and (lease_until is null or lease_until <= $1::timestamptz)
-    order by due_at, project_id, event_id limit $2::int4
-  ), ranked as materialized (
-    select *, row_number() over (partition by project_id order by due_at, event_id) as place from due
+  `with recursive projects as (
+    (select project_id, 1 as place from standing_arrivals where project_id > $6::uuid
+      order by project_id, due_at, event_id limit 1)
+    union all
+    select n.project_id, l.place + 1 from projects l cross join lateral (
+      select project_id from standing_arrivals where project_id > l.project_id
+      order by project_id, due_at, event_id limit 1 offset 0) n
+    where l.place < $3::int4
+  ), visited as materialized (
+    select count(*)::int4 as projects, (array_agg(project_id order by place desc))[1] as last from projects
+  ), due as materialized (
+    select d.*, row_number() over (partition by d.project_id order by d.due_at, d.event_id) as place
+    from projects l cross join visited v cross join lateral (
+      select due_at, project_id, event_id from standing_arrivals
+      where project_id = l.project_id and due_at <= $1::timestamptz and (lease_until is null or lease_until <= $1::timestamptz)
+      order by project_id, due_at, event_id limit greatest(1, $2::int4 / v.projects) offset 0) d
   ), picked as materialized (
-    select t.due_at, t.project_id, t.event_id from ranked r
-    join standing_arrivals t on t.due_at = r.due_at and t.project_id = r.project_id and t.event_id = r.event_id
+    select t.due_at, t.project_id, t.event_id from due d
+    join standing_arrivals t on t.due_at = d.due_at and t.project_id = d.project_id and t.event_id = d.event_id
     where t.lease_until is null or t.lease_until <= $1::timestamptz
-    order by r.place, r.due_at, r.event_id limit $3::int4
+    order by d.place, d.due_at, d.event_id limit $3::int4
     for update of t skip locked
+  ), claimed as (
+    update standing_arrivals t set lease_owner = $4::uuid, lease_token = t.lease_token + 1, lease_until = $5::timestamptz,
+      attempt = t.attempt + 1
+    from picked p where t.due_at = p.due_at and t.project_id = p.project_id and t.event_id = p.event_id
+    returning t.*
   )
-  update standing_arrivals t set lease_owner = $4::uuid, lease_token = t.lease_token + 1, lease_until = $5::timestamptz,
-    attempt = t.attempt + 1
-  from picked p where t.due_at = p.due_at and t.project_id = p.project_id and t.event_id = p.event_id
-  returning ${claimed.text}`,
+  select v.projects, v.last::text as last, ${claimed.text} from visited v left join claimed c on true`,
 );
 
-/** Claims arrivals for `owner`, the oldest first in the answer. */
-export async function claimStandingArrivals(db: Executor, request: DueClaimRequest): Promise<ClaimedArrival[]> {
-  const { owner, nowMs, leaseUntilMs, limit } = request;
-  const parameters = [new Date(nowMs).toISOString(), limit * windowFactor, limit, uuidOfId(owner)];
-  const found = await claimArrivals(db, [...parameters, new Date(leaseUntilMs).toISOString()]);
-  return inOrder(found.map((row) => claimed.read(row)));
+const zeroUuid = "00000000-0000-0000-0000-000000000000";
+
+/** Claims arrivals for `owner`. Of more projects than it takes arrivals the others are visited by the next claim. */
+export async function claimStandingArrivals(db: Executor, request: ArrivalClaimRequest): Promise<ArrivalClaim> {
+  const { owner, nowMs, leaseUntilMs, limit, after } = request;
+  const now = new Date(nowMs).toISOString();
+  const lease = [uuidOfId(owner), new Date(leaseUntilMs).toISOString()];
+  const from = after === undefined ? zeroUuid : uuidOfId(after);
+  const found = await claimArrivals(db, [now, limit * windowFactor, limit, ...lease, from]);
+  const arrivals = found.filter(({ eventId }) => eventId !== null).map((row) => claimed.read(row));
+  const [{ projects, last } = { projects: 0, last: null }] = found;
+  const isWhole = projects < limit || last === null;
+  // What is before it is not to wait until somebody looks again.
+  if (isWhole && arrivals.length === 0 && after !== undefined)
+    return claimStandingArrivals(db, { ...request, after: undefined });
+  return { arrivals: inOrder(arrivals), next: isWhole ? undefined : idOfUuid("prj", last) };
 }
 
 function inOrder<Arrival extends Pick<ClaimedArrival, "dueAt" | "eventId">>(arrivals: readonly Arrival[]): Arrival[] {

@@ -244,6 +244,23 @@ export async function armLostBackfills(db: Executor, nowMs: number, limit: numbe
   return (await armLost(db, [new Date(nowMs).toISOString(), limit])).length;
 }
 
+/** Few are unfinished: standing_backfills_running has them all. What stands still that long is of a program that is paused. */
+const listStill = statement<{ id: string; programId: string }>(
+  "list_still_backfills",
+  `select id::text as id, program_id::text as "programId" from standing_backfills
+   where ended_at is null and updated_at < $1::timestamptz limit $2::int4`,
+);
+
+/** Backfills that nothing was done for since before a time. */
+export async function listStillBackfills(
+  db: Executor,
+  beforeMs: number,
+  limit: number,
+): Promise<Pick<BackfillRecord, "id" | "programId">[]> {
+  const found = await listStill(db, [new Date(beforeMs).toISOString(), limit]);
+  return found.map(({ id, programId }) => ({ id: idOfUuid("bkf", id), programId: idOfUuid("stp", programId) }));
+}
+
 /** By standing_backfills_ended: what is over, the oldest first. */
 const sweepEnded = statement<{ id: string }>(
   "sweep_backfills",

@@ -83,12 +83,17 @@ export async function putDueTasks(db: Executor, tasks: readonly NewDueTask[]): P
   if (tasks.length > 0) await putTasks(db, { tasks });
 }
 
-/** By primary key. */
+/** By primary key, locked in its order. */
 const renewTasks = compose(
   "renew_due_tasks",
   { leases: dueLeaseRows, until: values({ leaseUntilMs: timestamptz }) },
   ({ leases, until }) => query<RawRow<DueTaskLease>>`
-    update due_tasks t set lease_until = ${until.leaseUntilMs} from ${leases.from("i")} where ${isDueTaskHeld}
+    with held as materialized (
+      select t.owner_id, t.kind, t.subject from ${leases.from("i")} join due_tasks t on ${isDueTaskHeld}
+      order by t.owner_id, t.kind, t.subject for update of t
+    )
+    update due_tasks t set lease_until = ${until.leaseUntilMs} from held h
+    where t.owner_id = h.owner_id and t.kind = h.kind and t.subject = h.subject
     returning ${leaseColumns.text}`,
 );
 

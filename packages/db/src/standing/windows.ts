@@ -80,6 +80,7 @@ const changedNames = [
   "lastAt",
   "decidedAt",
   "notBefore",
+  "startFailures",
   "startedAt",
   "endedAt",
   "jobId",

@@ -9,6 +9,7 @@ import { asksForProject, findAsk, findPendingAsk, listJobAsks } from "../asks/re
 import { settleAsk } from "../asks/settle.ts";
 import { contactsForProject } from "../contacts/repo.ts";
 import { askEndpointsForProject } from "../subscriptions/ask-endpoints.ts";
+import { findNoticeEndpoints } from "../subscriptions/notice-endpoints.ts";
 import { nowMs } from "../test-rows.ts";
 import type { Plan } from "./plan.ts";
 import { seededId } from "./seed.ts";
@@ -81,7 +82,7 @@ export const askPlans: readonly Plan[] = [
     name: "a page of asks",
     statistics: ["fresh"],
     run: (db) => asksForProject(db, projectId).list(everyAsk, page),
-    reads: { job_asks: "job_asks_project(project_id)" },
+    reads: { job_asks: "job_asks_project(project_id, id)" },
     isOrdered: true,
   },
   {
@@ -89,7 +90,7 @@ export const askPlans: readonly Plan[] = [
     statistics: ["fresh"],
     run: (db) => asksForProject(db, projectId).list({ ...everyAsk, state: "pending" }, page),
     // While few wait in the whole store, they may be sorted.
-    reads: { job_asks: ["job_asks_project_pending(project_id)", "job_asks_pending()"] },
+    reads: { job_asks: ["job_asks_project_pending(project_id, id)", "job_asks_pending()"] },
     rowsMax: { job_asks: 500 },
   },
   {
@@ -110,6 +111,11 @@ export const askPlans: readonly Plan[] = [
   {
     name: "the endpoints of a project's asks",
     run: (db) => askEndpointsForProject(db, seededId("prj", 9)).listActive("ask_raised"),
+    reads: { subscriptions: "subscriptions_project(project_id)" },
+  },
+  {
+    name: "find_notice_endpoints",
+    run: (db) => findNoticeEndpoints(db, [seededId("prj", 9), seededId("prj", 7)]),
     reads: { subscriptions: "subscriptions_project(project_id)" },
   },
 ];

@@ -102,7 +102,8 @@ export const deliveryPlans: readonly Plan[] = [
       events: "events_key(project_id, id)",
       deliveries: ["deliveries_event(project_id, event_id)"],
       replays: "replays_unfinished(project_id)",
-      standing_arrivals: "standing_arrivals_key(due_at, project_id, event_id)",
+      standing_backfills: "standing_backfills_unreached(project_id)",
+      standing_arrivals: "standing_arrivals_key(project_id, due_at, event_id)",
       standing_run_events: "standing_run_events_key(event_id)",
       standing_runs: "standing_runs_pkey(id)",
     },
@@ -123,7 +124,11 @@ export const deliveryPlans: readonly Plan[] = [
     reads: {
       ...epochKey,
       // By the epoch alone: whether there is anything behind.
-      delivery_tasks: ["delivery_tasks_lane(epoch, subscription_id)", "delivery_tasks_lane(epoch)"],
+      delivery_tasks: [
+        "delivery_tasks_lane(epoch, subscription_id)",
+        "delivery_tasks_lane(epoch)",
+        "delivery_tasks_waiting(due_at)",
+      ],
       subscriptions: "subscriptions_pkey(id)",
     },
     rowsMax: { delivery_tasks: 260 },

@@ -39,12 +39,11 @@ export async function sentBy(db: Database, run: (executor: Executor) => Promise<
   return sent;
 }
 
+/** How a statement is planned. `randomPageCost`: by default as the embedded store has it, and any server on flash should. */
+export type ExplainOptions = { readonly mode: PlanMode; readonly isRun?: boolean; readonly randomPageCost?: number };
+
 /** The plan of a statement. With `isRun` it is run too, and rolled back, so that the rows it read are known. */
-export async function explain(
-  db: Database,
-  statement: SentStatement,
-  options: { mode: PlanMode; isRun?: boolean },
-): Promise<TableReads> {
+export async function explain(db: Database, statement: SentStatement, options: ExplainOptions): Promise<TableReads> {
   const [reads] = await explainAll(db, [statement], options);
   if (reads === undefined) throw new Error("the server told no plan");
   return reads;
@@ -54,13 +53,12 @@ export async function explain(
 export async function explainAll(
   db: Database,
   statements: readonly SentStatement[],
-  { mode, isRun = false }: { mode: PlanMode; isRun?: boolean },
+  { mode, isRun = false, randomPageCost = 1.1 }: ExplainOptions,
 ): Promise<TableReads[]> {
   const plans: RawNode[] = [];
   const options = isRun ? "analyze, format json" : "format json";
   await rolledBack(db, async ({ sql: tx }) => {
-    // As the embedded store is set up, and any server on flash should be.
-    await tx.unsafe(`set local plan_cache_mode = force_${mode}_plan; set local random_page_cost = 1.1`);
+    await tx.unsafe(`set local plan_cache_mode = force_${mode}_plan; set local random_page_cost = ${randomPageCost}`);
     for (const { text, parameters } of statements) {
       const given = parameters.length === 0 ? "" : `(${parameters.map(literal).join(", ")})`;
       const [, told] = (await tx.unsafe(

@@ -60,6 +60,7 @@ const setRow = {
   errorCode: "",
 } as const;
 const page = { after: undefined, limit: 51 };
+const wholePage = { bytesMax: 1_000_000, withData: true };
 const endedBatch = { beforeMs: seededAt(9_000), after: undefined, limit: 20, logEntriesMax: 10_000_000 };
 const everyJob: JobFilter = {
   status: undefined,
@@ -87,6 +88,14 @@ const newJob = {
   tasks: [{ ...task, jobId: seededId("job", 500_000) }],
 } as const;
 
+/** A list is merged from scans of these, and its page is read by key. */
+const listedBy = [
+  "jobs_status(project_id, status, id)",
+  "jobs_simulations(project_id, status, id)",
+  "jobs_twins(project_id, status, id)",
+  "jobs_pkey(id)",
+];
+
 const taskKey = "job_tasks_key(job_id, kind, subject)";
 
 /** Jobs and what belongs to them. */
@@ -100,7 +109,7 @@ export const jobPlans: readonly Plan[] = [
         nowMs,
       }),
     reads: {
-      jobs: "jobs_status(project_id, status)",
+      jobs: ["jobs_status(project_id, status)", "jobs_other_status(project_id, status)"],
       project_policies: "project_policies_pkey(project_id)",
     },
   },
@@ -269,14 +278,15 @@ export const jobPlans: readonly Plan[] = [
   },
   {
     name: "read_job_set_rows",
-    run: (db) => readJobSetRows(db, { jobId, setId: "s" }, { fromOrdinal: 5_000, limit: 50 }),
+    run: (db) => readJobSetRows(db, { jobId, setId: "s" }, { fromOrdinal: 5_000, limit: 50, ...wholePage }),
     reads: { job_set_rows: "job_set_rows_key(job_id, set_id, ordinal)", job_rows: "job_rows_key(job_id, row_number)" },
     isOrdered: true,
     rowsMax: { job_set_rows: 50, job_rows: 50 },
   },
   {
     name: "read_job_set_rows_of_state",
-    run: (db) => readJobSetRows(db, { jobId, setId: "s", state: "failed" }, { fromOrdinal: 5_000, limit: 20 }),
+    run: (db) =>
+      readJobSetRows(db, { jobId, setId: "s", state: "failed" }, { fromOrdinal: 5_000, limit: 20, ...wholePage }),
     reads: {
       job_set_rows: "job_set_rows_state(job_id, set_id, state, ordinal)",
       job_rows: "job_rows_key(job_id, row_number)",
@@ -286,7 +296,8 @@ export const jobPlans: readonly Plan[] = [
   },
   {
     name: "read_job_set_rows_in",
-    run: (db) => readJobSetRows(db, { jobId, setId: "s", states: ["ok", "in"] }, { fromOrdinal: 5_000, limit: 50 }),
+    run: (db) =>
+      readJobSetRows(db, { jobId, setId: "s", states: ["ok", "in"] }, { fromOrdinal: 5_000, limit: 50, ...wholePage }),
     reads: { job_set_rows: "job_set_rows_key(job_id, set_id, ordinal)", job_rows: "job_rows_key(job_id, row_number)" },
     isOrdered: true,
   },
@@ -374,18 +385,25 @@ export const jobPlans: readonly Plan[] = [
     reads: { jobs: "jobs_idempotency_key(project_id, idempotency_key)" },
   },
   {
-    name: "a page of jobs",
-    statistics: ["fresh"],
+    name: "list_jobs",
     run: (db) => jobsForProject(db, projectId).list(everyJob, page),
-    reads: { jobs: "jobs_project(project_id)", job_programs: "job_programs_key(project_id, digest)" },
-    isOrdered: true,
+    reads: { jobs: listedBy, job_programs: "job_programs_key(project_id, digest)" },
+    // A page for each of two statuses, and the page itself.
+    rowsMax: { jobs: 4 * 51, job_programs: 51 },
   },
   {
-    name: "a page of jobs in a status",
-    statistics: ["fresh"],
+    name: "list_jobs",
+    variant: "of a status",
     run: (db) => jobsForProject(db, projectId).list({ ...everyJob, status: "running" }, page),
-    reads: { jobs: "jobs_status(project_id, status)", job_programs: "job_programs_key(project_id, digest)" },
-    isOrdered: true,
+    reads: { jobs: listedBy, job_programs: "job_programs_key(project_id, digest)" },
+    rowsMax: { jobs: 3 * 51, job_programs: 51 },
+  },
+  {
+    name: "list_jobs",
+    variant: "of simulations",
+    run: (db) => jobsForProject(db, projectId).list({ ...everyJob, mode: "simulate" }, page),
+    reads: { jobs: listedBy, job_programs: "job_programs_key(project_id, digest)" },
+    rowsMax: { jobs: 4 * 51, job_programs: 51 },
   },
   {
     name: "a page of a standing program's jobs",
@@ -421,14 +439,6 @@ export const jobPlans: readonly Plan[] = [
     reads: { jobs: "jobs_pkey(id)" },
   },
   {
-    name: "a page of simulations",
-    statistics: ["fresh"],
-    run: (db) => jobsForProject(db, projectId).list({ ...everyJob, mode: "simulate" }, page),
-    reads: { jobs: "jobs_simulations(project_id)", job_programs: "job_programs_key(project_id, digest)" },
-    isOrdered: true,
-    rowsMax: { jobs: 51 },
-  },
-  {
     name: "a page of rehearsals",
     statistics: ["fresh"],
     run: (db) => jobsForProject(db, projectId).list({ ...everyJob, mode: "rehearse" }, page),
@@ -452,7 +462,11 @@ export const jobPlans: readonly Plan[] = [
   {
     name: "a page of a job's log",
     run: (db) => jobsForProject(db, projectId).listEvents(jobId, { afterSeq: 4_000, limit: 100 }),
-    reads: { jobs: ["jobs_pkey(id)", "jobs_project(project_id, id)"], job_events: "job_events_key(job_id, seq)" },
+    reads: {
+      jobs: "jobs_pkey(id)",
+      job_events: "job_events_key(job_id, seq)",
+      job_programs: "job_programs_key(project_id, digest)",
+    },
     isOrdered: true,
   },
   {
@@ -494,6 +508,11 @@ export const taskPlans: readonly Plan[] = [
     reads: { job_tasks: taskKey, jobs: "jobs_pkey(id)" },
   },
   { name: "release_job_leases", run: (db) => releaseJobTasks(db, leases, nowMs), reads: { job_tasks: taskKey } },
+  {
+    name: "release_job_lease",
+    run: (db) => releaseJobTasks(db, [{ ...lease, leaseToken: 999 }], nowMs),
+    reads: { job_tasks: taskKey },
+  },
   { name: "hold_job_task", run: (db) => holdJobTask(db, lease), reads: { job_tasks: taskKey } },
   { name: "end_job_task", run: (db) => endJobTask(db, lease), reads: { job_tasks: taskKey } },
   { name: "move_job_task", run: (db) => moveJobTask(db, lease, nowMs), reads: { job_tasks: taskKey } },

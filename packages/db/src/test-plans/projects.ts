@@ -136,7 +136,7 @@ export const callPlans: readonly Plan[] = [
     name: "a page of calls",
     statistics: ["fresh"],
     run: (db) => toolCallsForProject(db, projectId).list(everyCall, page),
-    reads: { tool_calls: "tool_calls_project(project_id)" },
+    reads: { tool_calls: "tool_calls_project(project_id, id)" },
     isOrdered: true,
     rowsMax: { tool_calls: 51 },
   },
@@ -274,7 +274,7 @@ export const accountPlans: readonly Plan[] = [
     statistics: ["fresh"],
     run: (db) =>
       connectedAccountsForProject(db, projectId).list({ toolkitSlug: "", entityId: "", state: "" }, page, nowMs),
-    reads: { connected_accounts: "connected_accounts_project(project_id)" },
+    reads: { connected_accounts: "connected_accounts_project(project_id, id)" },
     isOrdered: true,
   },
   {

@@ -13,6 +13,7 @@ import {
   countWaitingRuns,
   findSourceRuns,
   findTakenEvents,
+  listStillBackfills,
   renameSourceRuns,
   sweepBackfills,
   walkBackfillEvents,
@@ -109,10 +110,18 @@ const runId = seededId("srn", 1);
 const lease = { ownerId: programId, kind: "fire", subject: "", leaseToken: 1 } as const;
 const task = { ownerId: programId, kind: "fire", subject: "", projectId, dueAt: nowMs } as const;
 const arrival = { dueAt: seededAt(1), projectId, eventId: seededId("evt", 1), leaseToken: 1 };
-const arrivalKey = "standing_arrivals_key(due_at, project_id, event_id)";
+const arrivalKey = "standing_arrivals_key(project_id, due_at, event_id)";
 const taskKey = "due_tasks_key(owner_id, kind, subject)";
 const queued = "standing_runs_queued(program_id, lane)";
-const decided = { detail: "", notBefore: null, startedAt: null, endedAt: null, jobId: null, blockingJobId: null };
+const decided = {
+  detail: "",
+  notBefore: null,
+  startFailures: 0,
+  startedAt: null,
+  endedAt: null,
+  jobId: null,
+  blockingJobId: null,
+};
 
 const walk = {
   ...{ projectId, triggerSlug: "code_host.issue_1", entityId: undefined },
@@ -286,6 +295,11 @@ export const standingPlans: readonly Plan[] = [
     },
   },
   {
+    name: "list_still_backfills",
+    run: (db) => listStillBackfills(db, seededAt(10), 10),
+    reads: { standing_backfills: "standing_backfills_running()" },
+  },
+  {
     name: "sweep_backfills",
     run: (db) => sweepBackfills(db, seededAt(10), 100),
     reads: { standing_backfills: ["standing_backfills_ended(ended_at)", "standing_backfills_pkey(id)"] },
@@ -299,8 +313,13 @@ export const standingPlans: readonly Plan[] = [
   {
     name: "claim_standing_arrivals",
     run: (db) =>
-      claimStandingArrivals(db, { owner: seededId("node", 1), nowMs, leaseUntilMs: nowMs + 30_000, limit: 10 }),
-    reads: { standing_arrivals: ["standing_arrivals_key(due_at)", arrivalKey] },
+      claimStandingArrivals(db, {
+        ...{ owner: seededId("node", 1), nowMs, leaseUntilMs: nowMs + 30_000, limit: 10 },
+        after: undefined,
+      }),
+    reads: {
+      standing_arrivals: ["standing_arrivals_key(project_id)", "standing_arrivals_key(project_id, due_at)", arrivalKey],
+    },
     rowsMax: { standing_arrivals: 500 },
   },
   {

@@ -25,8 +25,7 @@ export const usagePlans: readonly Plan[] = [
   {
     name: "count_project_jobs",
     run: (db) => usageOfProject(db, projectId).countJobs(1_000),
-    reads: { jobs: "jobs_status(project_id, status)" },
-    staleReads: { jobs: "jobs_project(project_id)" },
+    reads: { jobs: ["jobs_status(project_id, status)", "jobs_other_status(project_id, status)"] },
   },
   {
     name: "count_project_subscriptions",
@@ -46,7 +45,7 @@ export const usagePlans: readonly Plan[] = [
     reads: {
       events: ["Seq Scan", "events_key(project_id)"],
       tool_calls: ["Seq Scan", "tool_calls_project(project_id)"],
-      jobs: ["Seq Scan", "jobs_project(project_id)"],
+      jobs: ["Seq Scan", "jobs_status(project_id)", "jobs_other_status(project_id)"],
       job_rows: "job_rows_key(job_id)",
     },
   },

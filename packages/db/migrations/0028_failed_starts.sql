@@ -1,0 +1,1 @@
+ALTER TABLE "standing_runs" ADD COLUMN "start_failures" integer DEFAULT 0 NOT NULL;

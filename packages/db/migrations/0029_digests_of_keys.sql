@@ -1,0 +1,2 @@
+DROP INDEX "events_dedupe";--> statement-breakpoint
+CREATE UNIQUE INDEX "events_dedupe" ON "events" USING btree ((encode(substr(sha256(replace(project_id::text || '/' || trigger_slug || '/' || dedupe_key, '\', '\\')::bytea), 1, 16), 'hex')::uuid)) WHERE dedupe_key <> '';

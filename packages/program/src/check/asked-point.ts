@@ -44,7 +44,6 @@ export function checkAskedPoint(asked: AskedPoint, check: Check): void {
   }
   if (!point.continuations.includes("retry-with")) return;
   if (use.about === "unknown") checkResending(asked, check);
-  checkRunsAgain(asked, check);
   checkRowTarget(asked, check);
 }
 
@@ -166,15 +165,6 @@ function checkResending({ point, use }: AskedPoint, check: Check): void {
   if (unkeyed === undefined) return;
   const message = `could send ${unkeyed.id} twice: ${unkeyed.tool} takes no idempotency key`;
   const hint = "leave retry-with out, or ask another point for unknown rows";
-  check.faults.add("PROGRAM_POINT_INVALID", continuationPath(point, "retry-with"), message, hint);
-}
-
-/** A skill that failed half way may have written. */
-function checkRunsAgain({ point, use: { step } }: AskedPoint, check: Check): void {
-  const name = ownRunsOf(step).find((skill) => mayWrite(skill, check));
-  if (name === undefined) return;
-  const message = `could have ${name} write again what it wrote before it failed`;
-  const hint = "leave retry-with out: proceed, skip or abort";
   check.faults.add("PROGRAM_POINT_INVALID", continuationPath(point, "retry-with"), message, hint);
 }
 

@@ -5,8 +5,8 @@ import { breaksText, celWords, lineBreaks, translated } from "../read/cel-advice
 import { celLimits, childrenOf, parseExpression } from "../read/cel-syntax.ts";
 import type { Expression } from "../template.ts";
 import type { CelKind } from "../types/cel-signature.ts";
-import type { ValueType } from "../types/schema-type.ts";
-import type { Scope } from "../types/scope.ts";
+import { timestampType, type ValueType } from "../types/schema-type.ts";
+import { ruledOut, type Scope } from "../types/scope.ts";
 import { type ExpressionWalk, type Typed, typeOf } from "./expression-types.ts";
 
 /** Checks a condition where it stands: syntax, limits, names, functions, types as far as they are known. Records every fault. */
@@ -16,6 +16,16 @@ export function checkExpression(expression: Expression, scope: Scope, faults: Fa
   const message = `is of type ${typed.kind}, not bool`;
   const hint = "compare it, so that it is true or false";
   faults.add("PROGRAM_EXPRESSION_INVALID", pathOf(expression.pointer), message, hint);
+}
+
+/** Checks a condition under which steps are done, and that it can hold: where an error is handled, its step has failed. */
+export function checkCondition(expression: Expression, scope: Scope, faults: FaultList): void {
+  checkExpression(expression, scope, faults);
+  const id = ruledOut(scope, expression);
+  if (id === undefined) return;
+  const message = `never holds: step ${id} has failed where its onError is done`;
+  const hint = "leave it out; of a set that may not be there ask has(rows.<set>)";
+  faults.addYounger("PROGRAM_EXPRESSION_INVALID", pathOf(expression.pointer), message, hint);
 }
 
 /** Checks an expression that computes a value, and answers what is known of the value. Records every fault. */
@@ -41,7 +51,7 @@ const jsonType: Readonly<Record<CelKind, ValueType>> = {
   bytes: { type: "string" },
   list: { type: "array" },
   map: { type: "object" },
-  timestamp: { type: "string", format: "date-time" },
+  timestamp: timestampType,
   duration: { type: "string" },
 };
 
@@ -49,7 +59,11 @@ const jsonType: Readonly<Record<CelKind, ValueType>> = {
 function typeOfExpression(expression: Expression, scope: Scope, faults: FaultList): Typed | undefined {
   const path = pathOf(expression.pointer);
   const sets = [...scope.ended].flatMap(([id, { set }]) => (set === undefined ? [] : [id]));
-  const meant = lazily(() => translated(expression.source, sets));
+  const meant = lazily(() => {
+    const written = translated(expression.source, sets) ?? expression.source;
+    const named = withRow(written, scope);
+    return named === expression.source || "fault" in parseExpression(named) ? undefined : named;
+  });
   const hintOf = (message: string, hint: string) => {
     if (meant() === undefined) return hint;
     return /no function here|nothing here/.test(message)
@@ -74,9 +88,23 @@ function typeOfExpression(expression: Expression, scope: Scope, faults: FaultLis
     fault,
     youngerFault: (message, hint) =>
       faults.addYounger("PROGRAM_EXPRESSION_INVALID", path, message, hintOf(message, hint)),
-    noName: (message, hint) => faults.add("PROGRAM_REFERENCE_INVALID", path, message, hint),
+    noName: (message, hint) => faults.add("PROGRAM_REFERENCE_INVALID", path, message, hintOf(message, hint)),
   });
 }
+
+/** Names that begin with a field of the row at hand, where nothing else has them. */
+function withRow(source: string, { row }: Scope): string {
+  if (row === undefined || row === "any" || source.length > celLimits.characters) return source;
+  const fields = row.fields;
+  return source.replaceAll(
+    /"(?:[^"\\]|\\.)*"|'(?:[^'\\]|\\.)*'|(?<![\w.])\.?([A-Za-z_]\w*)(?!\w|\s*\()/g,
+    (found, name) => {
+      return typeof name === "string" && fields.has(name) && !givenNames.has(name) ? `row.${name}` : found;
+    },
+  );
+}
+
+const givenNames: ReadonlySet<string> = new Set(["row", "params", "input", "rows", "steps", "calls", "output", "now"]);
 
 function lazily<T>(make: () => T): () => T {
   let made: { readonly value: T } | undefined;

@@ -298,3 +298,75 @@ test("who takes rows of a step whose error is handled says when it is done; an i
   expect(await codesOf(programOf(fetch, size("rows.fetch > 0.0")))).toEqual(["REFERENCE_INVALID /steps/1/when"]);
   expect(await codesOf(programOf(fetch, size("has(rows.fetch) && rows.fetch > 0.0")))).toEqual([]);
 });
+
+test("who handles an error takes the sets of an until whose rounds are used up; else asks whether a set is there, not for the error", async () => {
+  const rows = { from: "data[]", keep: ["id"] };
+  const look = { id: "look", call: "sales_crm.list_deals", entity: "ops", args: { status: "open" }, rows };
+  const count = { id: "count", reduce: "look", as: { all: "count" } };
+  const programOf = (handling: object, codes?: string[]) => {
+    // biome-ignore lint/suspicious/noThenProperty: it is the word of the language
+    const onError = { ...(codes && { codes }), do: [handling], then: "continue" };
+    const ended = { id: "ended", until: "rows.look == 0.0", every: "5s", max: 3, do: [look], onError };
+    return { version: 1, title: "Test", steps: [ended] };
+  };
+  expect(await faultsOf(programOf(count, ["UNTIL_EXHAUSTED"]))).toEqual([]);
+  const [fault] = await faultsOf(programOf(count));
+  expect(fault).toMatchObject({ pointer: "/steps/0/onError/do/0/reduce" });
+  expect(fault?.hint).toContain('"when": "has(rows.look)"');
+  expect(await faultsOf(programOf({ ...count, when: "has(rows.look)" }))).toEqual([]);
+  for (const when of ["!has(steps.ended.error)", "1 < 2 && !has( steps.ended.error )"]) {
+    const [never] = await faultsOf(programOf({ ...count, when }, ["UNTIL_EXHAUSTED"]));
+    expect(never).toMatchObject({ code: "PROGRAM_EXPRESSION_INVALID", pointer: "/steps/0/onError/do/0/when" });
+    expect(never?.message).toContain("never holds: step ended has failed");
+  }
+  const before = JSON.stringify(programOf({ ...count, when: "!has(steps.ended.error)" }));
+  expect(await checkProgram(before, { ...context, isStored: true })).toHaveProperty("estimate");
+});
+
+test("what no sum can be made of is refused with the number to compute; the least of texts is a text", async () => {
+  const rows = { from: "data[]", keep: ["id", "title"] };
+  const fetch = { id: "fetch", call: "sales_crm.list_deals", entity: "ops", args: { status: "open" }, rows };
+  const programOf = (as: object) => ({ version: 1, title: "Test", steps: [fetch, { id: "r", reduce: "fetch", as }] });
+  const [fault] = await faultsOf(programOf({ worth: "sum title" }));
+  expect(fault?.hint).toContain('"fields": {"title": "double(row.title)"}');
+  expect(await faultsOf(programOf({ first: "min title", last: "max title" }))).toEqual([]);
+});
+
+test("refusals say what to do in place of what no step is, names no tool has, and fields no row keeps", async () => {
+  const rows = { from: "data[]", keep: ["id", "title"] };
+  const fetch = { id: "fetch", call: "sales_crm.list_deals", entity: "ops", args: {}, rows };
+  const hintFor = async (...steps: object[]) => {
+    const [fault] = await faultsOf({ version: 1, title: "Test", steps: [fetch, ...steps] });
+    return `${fault?.message}: ${fault?.hint}`;
+  };
+  expect(await hintFor({ id: "u", concat: ["fetch", "fetch"] })).toContain("no step makes one set of two: ");
+  const judged = await hintFor({ id: "m", map: "fetch", do: [{ id: "j", judge: "x" }] });
+  expect(judged).toContain("is a step of kind judge, which does not stand in the do of a map");
+  expect(judged).not.toContain('"rows"');
+  const decided = await hintFor({ id: "m", map: "fetch", do: [{ id: "j", if: "1 < 2" }] });
+  expect(decided).toContain('decide row by row by "when" at a call');
+  const misspelt = await hintFor({ id: "s", call: "sales_crm.list_dealz", entity: "ops", args: {} });
+  expect(misspelt).toContain("its toolkit has sales_crm.list_deals, ");
+  const get = { id: "q", call: "sales_crm.get_deal", entity: "ops", args: { deal_id: { $ref: "row.id" } } };
+  const kept = await hintFor({ id: "m", map: "fetch", do: [get], keep: { why: "calls.q.error.message" } });
+  expect(kept).toMatch(/^a row keeps no error of its calls: .*"states": \["failed"\]/);
+  const list = { id: "g", group: "fetch", by: ["title"], as: { ids: "list id" } };
+  const text = { id: "t", reduce: "g", as: { t: { text: { of: "{row.ids}" } } } };
+  expect(await hintFor(list, text)).toContain('make a text there instead: {"text": {"of": "{row.<field>}"');
+});
+
+test("a time that is computed for an argument of another form is refused, in what is stored it is not", async () => {
+  const programOf = (cel: string) => {
+    const args = { title: "x", expected_close_date: { $cel: cel } };
+    return { version: 1, title: "Test", steps: [{ id: "d", call: "sales_crm.create_deal", entity: "ops", args }] };
+  };
+  for (const cel of ["now", "now + duration('24h')"]) {
+    const [fault] = await faultsOf(programOf(cel));
+    expect(fault).toMatchObject({ pointer: "/steps/0/args/expected_close_date", code: "PROGRAM_ARGUMENT_INVALID" });
+    expect(fault?.message).toContain('which is no date; write {"$cel": "string(now).substring(0, 10)"}');
+  }
+  expect(await faultsOf(programOf("string(now).substring(0, 10)"))).toEqual([]);
+  expect(await checkProgram(JSON.stringify(programOf("now")), { ...context, isStored: true })).toHaveProperty(
+    "estimate",
+  );
+});

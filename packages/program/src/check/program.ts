@@ -150,8 +150,13 @@ function checkInput({ input, inputSchema }: Program, check: Check): void {
   checkSensitiveSchema(inputSchema, ["inputSchema"], check);
   if (faults.has("/input")) return;
   for (const { pointer, message } of createTenantValidators()(inputSchema)(input)) {
-    const hint = "mend input, or what inputSchema says of it";
-    faults.add("PROGRAM_ARGUMENT_INVALID", ["input", ...pathOf(pointer)], message, hint);
+    const [, lacked] = pointer === "" ? (/^must have required property '(\w{1,64})'$/.exec(message) ?? []) : [];
+    const text = lacked === undefined ? message : `input lacks ${lacked}, which inputSchema requires`;
+    const hint =
+      lacked === undefined
+        ? "mend input, or what inputSchema says of it"
+        : `write "input": {${JSON.stringify(lacked)}: …}, a value that callers may change, or give ${lacked} a default in inputSchema`;
+    faults.add("PROGRAM_ARGUMENT_INVALID", ["input", ...pathOf(pointer)], text, hint);
   }
 }
 

@@ -49,6 +49,13 @@ function hintInText({ text, root, path }: Reference): string {
   return `${whole}; or compute it: {"$cel": "has(${root}.${path[0]}) ? '…' + string(${text}) : '…'"}`;
 }
 
+/** A list of a row was made by a reduce or a group, which make a text as well. */
+function hintOfTypes({ root }: Reference, types: ReadonlySet<string>): string {
+  if (root !== "row" && root !== "steps") return "name a scalar of it";
+  if (!types.has("array")) return "name a scalar of it";
+  return 'name a scalar of it; of a list that a group or a reduce makes, make a text there instead: {"text": {"of": "{row.<field>}", "separator": ", "}}';
+}
+
 /** What is joined into a text is a scalar. */
 function checkTexts(template: ValueTemplate, path: Path, scope: Scope, faults: FaultList): void {
   if (template.kind === "object")
@@ -64,7 +71,7 @@ function checkTexts(template: ValueTemplate, path: Path, scope: Scope, faults: F
     if (typeof part === "string" || types === undefined) continue;
     if ([...types].every((type) => type === "object" || type === "array")) {
       const message = `${part.text}: is ${[...types].join(" or ")}, which no text takes`;
-      faults.add("PROGRAM_REFERENCE_INVALID", path, message, "name a scalar of it");
+      faults.add("PROGRAM_REFERENCE_INVALID", path, message, hintOfTypes(part, types));
     }
   }
 }

@@ -92,9 +92,9 @@ test.each<[string, object, string[]]>([
     ]),
     [
       'no step has "union"',
-      "nearest are join and parallel, as in {",
+      "no step makes one set of two: do the same with each",
       'no step has "fail"',
-      "nearest are judge and if;",
+      "nearest are judge and if, as in {",
     ],
   ],
   [

@@ -5,7 +5,7 @@ import type { Asked, Left } from "../steps/language.ts";
 import { onlyError, typeWithError } from "../types/error-type.ts";
 import { type Ended, type Scope, type ScopeHints, whereAsked } from "../types/scope.ts";
 import type { Check } from "./context.ts";
-import { checkExpression } from "./expression.ts";
+import { checkCondition } from "./expression.ts";
 
 /** A place where a point may be asked, and what may be named there. `list` holds the step. */
 export type PointUse = Asked & {
@@ -55,7 +55,7 @@ function checkList(list: readonly Step[], before: Scope, walk: Walk): ReadonlyMa
 }
 
 function checkStep(step: Step, before: Scope, walk: Walk): Left {
-  if (step.when !== undefined) checkExpression(step.when, before, walk.check.faults);
+  if (step.when !== undefined) checkCondition(step.when, before, walk.check.faults);
   const scope = step.when === undefined ? before : whereAsked(before, step.when);
   const left = languageOf(step.kind).check(step, {
     scope,
@@ -63,13 +63,13 @@ function checkStep(step: Step, before: Scope, walk: Walk): Left {
     list: (list, inner) => checkList(list, inner, walk),
     step: (inner, at) => checkStep(inner, at, walk),
   });
-  return step.onError === undefined ? left : checkOnError(step.id, step.onError, { left, scope, walk });
+  return step.onError === undefined ? left : checkOnError(step, step.onError, { left, scope, walk });
 }
 
 /** Checks the steps that handle an error, which know it. Where the job goes on, what the step leaves behind may be its error alone. */
 function checkOnError(
-  id: string,
-  { steps, goesOn }: OnError,
+  { id, kind }: Step,
+  { steps, goesOn, codes }: OnError,
   { left, scope, walk }: { readonly left: Left; readonly scope: Scope; readonly walk: Walk },
 ): Left {
   const maySkip = left.inner.map(([inner, ended]) => {
@@ -77,7 +77,13 @@ function checkOnError(
     return [inner, { ...ended, maySkip: true, ...(set !== undefined && { lostWith }) }] as const;
   });
   const failed: Ended = { ...left.own, value: { type: onlyError }, set: undefined };
-  const handling = { ...scope, ended: new Map([...scope.ended, ...maySkip, [id, failed] as const]) };
+  // Whose last round does not hold has ended that round: all that it made is there.
+  const isWhole = kind === "until" && codes?.every((code) => code === "UNTIL_EXHAUSTED") === true;
+  const handling = {
+    ...scope,
+    ended: new Map([...scope.ended, ...(isWhole ? left.inner : maySkip), [id, failed] as const]),
+    failed: new Set([...(scope.failed ?? []), id]),
+  };
   const handled = [...checkList(steps, handling, walk)].map(([inner, ended]) => {
     return [inner, { ...ended, maySkip: true }] as const;
   });

@@ -54,7 +54,7 @@ const rewrites: readonly (readonly [RegExp, string])[] = [
   [/^\s*(.+?)\s+if\s+(.+?)\s+else\s+(.+?)\s*$/is, "$2 ? $1 : $3"],
   [new RegExp(`(${term})\\s*\\?\\?\\s*(${term})`, "g"), "(has($1) ? $1 : $2)"],
   [/\bnew\s+Date\(\)|\b(?:Date\.now|now|today|utcnow|current_timestamp|getdate)\(\)/gi, "now"],
-  [/\bDate\.parse\(/g, "timestamp("],
+  [/\bDate\.parse\(|\bnew\s+Date\((?=[^)])/g, "timestamp("],
   [/\.(?:toLowerCase|toLower|lower|lowercase|downcase)\(\)/g, ".lowerAscii()"],
   [/\.(?:toUpperCase|toUpper|upper|uppercase|upcase)\(\)/g, ".upperAscii()"],
   [/\.(?:strip)\(\)/g, ".trim()"],
@@ -220,7 +220,7 @@ const sourceMax = 1_024;
 /** An expression as CEL has it, for one that was probably meant so in another language; `sets` are names of row sets. Undefined where nothing is known to be meant. */
 export function translated(source: string, sets: readonly string[] = []): string | undefined {
   if (source.length > sourceMax) return undefined;
-  const { source: bare, texts } = withoutTexts(source);
+  const { source: bare, texts } = withoutTexts(withoutPatterns(withoutArrow(source)));
   let written = bare;
   for (const [pattern, by] of rewrites) written = written.replaceAll(new RegExp(pattern, flagsOf(pattern)), by);
   const spaced = rewriteCalls(rewriteSpans(written))
@@ -235,6 +235,26 @@ export function translated(source: string, sets: readonly string[] = []): string
 
 function flagsOf({ flags }: RegExp): string {
   return flags.includes("g") ? flags : `${flags}g`;
+}
+
+/** A function of the row as what it gives. */
+function withoutArrow(source: string): string {
+  const [whole = "", name = ""] = /^\s*\(?\s*([A-Za-z_]\w*)\s*\)?\s*=>\s*/.exec(source) ?? [];
+  if (name === "") return source;
+  return source.slice(whole.length).replaceAll(new RegExp(`(?<![\\w.])${name}\\.`, "g"), "row.");
+}
+
+/** Patterns between slashes, and those of LIKE, as texts. */
+function withoutPatterns(source: string): string {
+  return source
+    .replaceAll(
+      /([\w.[\]]{1,200})\s*=~\s*(?:\/([^/'"]{1,200})\/[gimsuy]*|["']([^'"]{1,200})["'])/g,
+      "$1.matches('$2$3')",
+    )
+    .replaceAll(/\.match\(\s*\/([^/'"]{1,200})\/[gimsuy]*\s*\)/g, ".matches('$1')")
+    .replaceAll(/([\w.[\]]{1,200})\s+like\s+(["'])%([^%'"]{1,200})%\2/gi, "$1.contains($2$3$2)")
+    .replaceAll(/([\w.[\]]{1,200})\s+like\s+(["'])([^%'"]{1,200})%\2/gi, "$1.startsWith($2$3$2)")
+    .replaceAll(/([\w.[\]]{1,200})\s+like\s+(["'])%([^%'"]{1,200})\2/gi, "$1.endsWith($2$3$2)");
 }
 
 /** What is said where nothing better is known. */

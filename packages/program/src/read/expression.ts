@@ -3,6 +3,7 @@ import { libraryFunctions } from "../functions/index.ts";
 import { pointerOf } from "../json.ts";
 import type { Expression } from "../template.ts";
 import type { Node, ShapeReader } from "./shape.ts";
+import { conditionForm } from "./value-advice.ts";
 
 const libraryNames = [...new Set(libraryFunctions.map(({ name }) => name))];
 
@@ -16,6 +17,6 @@ export const expressionDefinition: JsonSchema = {
 
 /** Reads an expression. What is wrong with it beyond its form is checked later. */
 export function readExpression(node: Node, reader: ShapeReader): Expression | undefined {
-  const source = reader.text(node, { max: Number.MAX_SAFE_INTEGER, hint: "write a CEL expression" });
+  const source = reader.text(node, { max: Number.MAX_SAFE_INTEGER, hint: conditionForm(node.value) });
   return source === undefined ? undefined : { source, pointer: pointerOf(node.path) };
 }

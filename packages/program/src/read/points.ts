@@ -149,7 +149,8 @@ function readPoint(id: string, node: Node, reader: ShapeReader): Point | undefin
   const base = { id, pointer: pointerOf(node.path), question: question ?? { kind: "text", parts: [] } } as const;
   if (isApproval) return readGate(base, fields, reader);
   for (const name of requiredOfLadder) {
-    if (!fields.has(name)) reader.faults.add("PROGRAM_MALFORMED", node.path, `lacks ${name}`, `add ${name}`);
+    if (!fields.has(name))
+      reader.faults.add("PROGRAM_MALFORMED", node.path, `lacks ${name}`, `add ${name}, as in ${pointExample}`);
   }
   return {
     ...base,

@@ -8,6 +8,7 @@ import {
   type TextTemplate,
   type ValueTemplate,
 } from "../template.ts";
+import { kindText } from "./value-kind.ts";
 
 /** Why a text is no reference, template or path. */
 export type SyntaxFault = { readonly fault: string };
@@ -92,8 +93,13 @@ export function parseText(text: string, pointer: string): TextTemplate | SyntaxF
   return { kind: "text", parts };
 }
 
-/** What a parser of templates tells of: each fault with the path it stands at, and each text that is taken as it stands. */
-export type OnTemplateFault = (path: Path, kind: "shape" | "syntax", message: string) => void;
+/** What a parser of templates tells of: each fault with the path it stands at, and what stands there. */
+export type OnTemplateFault = (
+  path: Path,
+  kind: "shape" | "syntax",
+  message: string,
+  found?: JsonValue | undefined,
+) => void;
 
 /** Parses a JSON value with `$ref`, `$text`, `$secret`, `$cel` and `$literal` objects in it. A faulty part stands as brokenTemplate. */
 export function parseTemplate(value: JsonValue, path: Path, onFault: OnTemplateFault): ValueTemplate {
@@ -133,7 +139,7 @@ function parseComputed(object: JsonObject, path: Path, onFault: OnTemplateFault)
   const isAlone = hasOnly(object, ["$cel"], path, onFault);
   const source = object.$cel;
   if (typeof source !== "string" || source === "") {
-    onFault([...path, "$cel"], "shape", "is not a CEL expression");
+    onFault([...path, "$cel"], "shape", `is ${kindText(source)}, not a CEL expression`, source);
     return brokenTemplate;
   }
   return isAlone ? { kind: "computed", expression: { source, pointer: pointerOf([...path, "$cel"]) } } : brokenTemplate;
@@ -143,12 +149,12 @@ function parseReferenceObject(object: JsonObject, path: Path, onFault: OnTemplat
   const before = hasOnly(object, ["$ref", "else"], path, onFault);
   const text = object.$ref;
   if (typeof text !== "string") {
-    onFault([...path, "$ref"], "shape", "is not a text");
+    onFault([...path, "$ref"], "shape", `is ${kindText(text)}, not the text of a path`, text);
     return brokenTemplate;
   }
   const reference = parseReference(text, pointerOf([...path, "$ref"]));
   if ("fault" in reference) {
-    onFault([...path, "$ref"], "syntax", reference.fault);
+    onFault([...path, "$ref"], "syntax", reference.fault, text);
     return brokenTemplate;
   }
   const otherwise = parseElse(object, path, onFault);
@@ -178,12 +184,12 @@ function parseTextObject(object: JsonObject, path: Path, onFault: OnTemplateFaul
   const isAlone = hasOnly(object, ["$text", "else"], path, onFault);
   const text = object.$text;
   if (typeof text !== "string") {
-    onFault([...path, "$text"], "shape", "is not a text");
+    onFault([...path, "$text"], "shape", `is ${kindText(text)}, not a text`, text);
     return brokenTemplate;
   }
   const template = parseText(text, pointerOf([...path, "$text"]));
   if ("fault" in template) {
-    onFault([...path, "$text"], "syntax", template.fault);
+    onFault([...path, "$text"], "syntax", template.fault, text);
     return brokenTemplate;
   }
   const otherwise = parseElse(object, path, onFault);

@@ -44,7 +44,16 @@ const synonyms: Readonly<Record<string, readonly string[]>> = {
   foreach: ["map"],
   function: ["call"],
   if: ["when"],
+  choice: ["if"],
+  choices: ["if"],
+  count: ["max"],
+  input: ["args"],
   inputs: ["input", "args"],
+  maxAttempts: ["max"],
+  attempts: ["max"],
+  times: ["max"],
+  uses: ["call"],
+  script: ["compute"],
   items: ["rows", "from"],
   list: ["from"],
   loop: ["map"],
@@ -73,9 +82,36 @@ const synonyms: Readonly<Record<string, readonly string[]>> = {
   with: ["args"],
 };
 
+/** Fields of other languages that have no counterpart, and how what they are for is said. */
+const strays: readonly (readonly [RegExp, string])[] = [
+  [
+    /^(next|end|start|startat|dependson|depends_on|needs|after|before|runafter)$/i,
+    "leave it out: steps are done in the order in which they stand",
+  ],
+  [
+    /^(schedule|cron|every|trigger|on|triggers|timezone)$/i,
+    "leave it out: a program that starts by itself is a standing program, made of this one with CreateStandingProgram",
+  ],
+  [/^(as|item|itemname|var|iterator)$/i, "leave it out: the row at hand is row, as in {row.title}"],
+  [
+    /^(init|initial|fn|reducer|accumulator)$/i,
+    'leave it out: what is made of the rows is named in as, such as {"total": "sum value"}',
+  ],
+  [
+    /^(order|direction|desc|asc)$/i,
+    'leave it out: the order stands with its field, as in {"field": "value", "order": "desc"}',
+  ],
+  [/^(env|environment|secrets)$/i, 'leave it out: a secret stands where it is sent, as {"$secret": "<name>"}'],
+];
+
+/** What is said of a field of another language that has no counterpart here; undefined where nothing is known of it. */
+export function strayHint(name: string): string | undefined {
+  return strays.find(([pattern]) => pattern.test(name.slice(0, 40)))?.[1];
+}
+
 /** Kinds of steps that come nearest to what other languages have as one. */
 const kindWords: readonly (readonly [RegExp, readonly string[]])[] = [
-  [/^(union|merge|append|concat|combine|lookup|intersect|except|minus)/, ["join", "parallel"]],
+  [/^(lookup|intersect|except|minus)/, ["join"]],
   [/^(fail|throw|raise|error|stop|abort|exit|assert|end|return|break)/, ["judge", "if"]],
   [/^(try|rescue|finally)/, ["call", "parallel"]],
   [/^(notify|email|mail|send|message|slack|post_message)/, ["call"]],
@@ -91,6 +127,11 @@ const kindWords: readonly (readonly [RegExp, readonly string[]])[] = [
   [/^(workflow|subflow|job|skill|program)/, ["run"]],
   [/^(where|match|exclude|reject|find)/, ["filter"]],
 ];
+
+/** Whether a name asks for one set made of several, which no step makes. */
+export function isUnion(name: string): boolean {
+  return /^(union|merge|append|concat|combine)/.test(name.slice(0, 40).toLowerCase());
+}
 
 /** The kinds of steps that a name comes nearest to; none where nothing is known of it. */
 export function kindsLike<Kind extends string>(name: string, kinds: readonly Kind[]): readonly Kind[] {
@@ -117,13 +158,13 @@ function isNear(a: string, b: string): boolean {
   return Math.max(a.length, b.length) - start - end <= 1;
 }
 
-/** A form as a hint tells it: what it must have, what it may have, and an example. */
-export function shapeText({ required, optional, examples }: ObjectForm): string {
+/** A form as a hint tells it: what it must have, what it may have, and an example. `schema`: where the schema of the whole is served. */
+export function shapeText({ required, optional, examples }: ObjectForm, schema: string): string {
   const must = Object.keys(required);
   const may = Object.keys(optional);
   const parts = [
     ...(must.length === 0 ? [] : [`it has ${listed(must, "and")}`]),
     ...(may.length === 0 ? [] : [`${must.length === 0 ? "it" : "and"} may have ${listed(may, "and")}`]),
   ];
-  return `${parts.join(" ")}, such as ${JSON.stringify(examples[0])}; ${schemaPath} has all of it`;
+  return `${parts.join(" ")}, such as ${JSON.stringify(examples[0])}; ${schema} has all of it`;
 }

@@ -3,7 +3,7 @@ import type { FaultList } from "../faults.ts";
 import type { JsonObject, JsonValue, Path } from "../json.ts";
 import type { Bounds } from "../limits.ts";
 import type { ObjectForm } from "./form.ts";
-import { meantField, shapeText } from "./shape-words.ts";
+import { meantField, schemaPath, shapeText, strayHint } from "./shape-words.ts";
 
 /** A value under reading and the path it stands at. */
 export type Node = { readonly value: JsonValue | undefined; readonly path: Path };
@@ -32,8 +32,8 @@ export type Fields = { at(name: string): Node; has(name: string): boolean };
 /** Unknown names of an object that are told one by one. */
 const unknownMax = 20;
 
-/** Reads values whose faults go to a list. */
-export function createShapeReader(faults: FaultList): ShapeReader {
+/** Reads values whose faults go to a list. `schema`: where the JSON Schema of the whole is served; by default that of programs. */
+export function createShapeReader(faults: FaultList, schema = schemaPath): ShapeReader {
   const malformed = ({ path }: Node, message: string, hint: string) =>
     faults.add("PROGRAM_MALFORMED", path, message, hint);
   const misfit = (node: Node, what: string, hint = `write ${what}`) => {
@@ -47,7 +47,7 @@ export function createShapeReader(faults: FaultList): ShapeReader {
       return `use ${[...Object.keys(form.required), ...Object.keys(form.optional)].join(", ")}`;
     }
     told.add(form.examples);
-    return shapeText(form);
+    return shapeText(form, schema);
   };
   return {
     faults,
@@ -75,7 +75,13 @@ export function createShapeReader(faults: FaultList): ShapeReader {
             missing.filter((field) => !aliases.has(field)),
           ) ?? meantField(name, free);
         if (meant !== undefined) aliases.set(meant, name);
-        const hint = meant === undefined ? shapeOnce(form) : `did you mean ${meant}? ${shapeOnce(form)}`;
+        const stray = strayHint(name);
+        const hint =
+          meant !== undefined
+            ? `did you mean ${meant}? ${shapeOnce(form)}`
+            : stray === undefined
+              ? shapeOnce(form)
+              : `${stray}; ${shapeOnce(form)}`;
         malformed({ value, path: [...path, name] }, `${formatValue(name)} is not known here`, hint);
       }
       for (const name of missing.filter((field) => !aliases.has(field)))
@@ -136,8 +142,14 @@ export function createShapeReader(faults: FaultList): ShapeReader {
     items(node, { min, max }, example) {
       const { value, path } = node;
       if (isObject(value)) {
-        misfit(node, "a list", "put it into a list: [{…}]");
-        return [node];
+        if (isNamed(value)) {
+          const [name = ""] = Object.keys(value);
+          return misfit(node, "a list", `write a list, each with its name in it: [{"id": ${JSON.stringify(name)}, …}]`);
+        }
+        const such =
+          example === undefined ? "put it into a list: [{…}]" : `write a list, such as ${JSON.stringify(example)}`;
+        misfit(node, "a list", such);
+        return example === undefined ? [node] : undefined;
       }
       if (!Array.isArray(value)) {
         const such = example === undefined ? ": […]" : `, such as ${JSON.stringify(example)}`;
@@ -156,6 +168,16 @@ export function createShapeReader(faults: FaultList): ShapeReader {
       return items.slice(0, max).map((item, index) => ({ value: item, path: [...path, index] }));
     },
   };
+}
+
+/** Whether an object has objects alone: things by their names, where a list of them belongs. */
+function isNamed(value: JsonObject): boolean {
+  const items = Object.values(value);
+  return (
+    items.length > 0 &&
+    items.every((item) => isObject(item)) &&
+    !Object.keys(value).some((name) => name.startsWith("$"))
+  );
 }
 
 function readDuration(value: JsonValue): number | undefined {

@@ -5,10 +5,10 @@ import { listed } from "../listed.ts";
 import { formOf, languageOf, type OnError, type Step, stepKinds, stepsOf } from "../steps/index.ts";
 import type { Place, Refusal } from "../steps/language.ts";
 import { readExpression } from "./expression.ts";
-import { idForm } from "./name.ts";
+import { hintOfId, idForm } from "./name.ts";
 import { readErrorRule } from "./on-error.ts";
 import type { Fields, Node, ShapeReader } from "./shape.ts";
-import { kindsLike, meantField, schemaPath } from "./shape-words.ts";
+import { isUnion, kindsLike, meantField, schemaPath } from "./shape-words.ts";
 
 /** What steps are read with: the limits in force, and where ids of steps go that had to be left out. */
 export type StepContext = { readonly limits: Limits; readonly leftOut: Set<string> };
@@ -123,11 +123,16 @@ function kindOf(node: Node, place: Place, walk: Walk): Step["kind"] | undefined 
   const meant = named.length === 0 ? meantKind(value, kinds) : undefined;
   // Its fields tell the rest.
   if (meant !== undefined) return meant;
-  const { message, near } = named.length === 0 ? strangerOf(value, kinds) : togetherOf(named);
+  const { message, near, instead } = named.length === 0 ? strangerOf(value, kinds, place) : togetherOf(named);
+  if (instead !== undefined) {
+    faults.add("PROGRAM_MALFORMED", node.path, message, `${instead}; ${schemaPath} has all kinds of steps`);
+    return undefined;
+  }
   const [example] = walk.hasToldKinds ? [] : [...near, ...kinds];
   walk.hasToldKinds = true;
   const nearest = near.length === 0 ? "" : `; nearest ${near.length === 1 ? "is" : "are"} ${listed(near, "and")}`;
-  const shown = example === undefined ? "" : `, as in ${JSON.stringify({ id: example, ...firstExample(example) })}`;
+  const shown =
+    example === undefined ? "" : `, as in ${JSON.stringify({ id: example, ...firstExample(example, place) })}`;
   const hint = `give it exactly one of ${kinds.join(", ")}${nearest}${shown}; ${schemaPath} has all of it`;
   faults.add("PROGRAM_MALFORMED", node.path, message, hint);
   return undefined;
@@ -142,7 +147,12 @@ function meantKind(value: JsonObject, kinds: readonly Step["kind"][]): Step["kin
 }
 
 /** What is said of a step whose kind is not known, and the kinds that come nearest. */
-type Stranger = { readonly message: string; readonly near: readonly Step["kind"][] };
+type Stranger = {
+  readonly message: string;
+  readonly near: readonly Step["kind"][];
+  /** What to do in its place, where no step does such a thing. */
+  readonly instead?: string | undefined;
+};
 
 /** Kinds that are named as near, at most. */
 const nearMax = 3;
@@ -152,7 +162,7 @@ function togetherOf(named: readonly Step["kind"][]): Stranger {
 }
 
 /** A step of no kind: what it has that no step has, and kinds that do such a thing or share its fields. */
-function strangerOf(value: JsonObject, kinds: readonly Step["kind"][]): Stranger {
+function strangerOf(value: JsonObject, kinds: readonly Step["kind"][], place: Place): Stranger {
   const names = Object.keys(value).slice(0, 50);
   const fieldsOf = (kind: Step["kind"]) => {
     const { required, optional } = languageOf(kind).form;
@@ -168,16 +178,30 @@ function strangerOf(value: JsonObject, kinds: readonly Step["kind"][]): Stranger
   const near = [...new Set([...alike, ...sharing.map(({ kind }) => kind)])].slice(0, nearMax);
   if (unknown.length === 0) return { message: "has none of the fields that tell its kind", near };
   const words = unknown.slice(0, nearMax).map((name) => formatValue(name));
-  return { message: `has none of the fields that tell its kind: no step has ${listed(words, "or")}`, near };
+  const outside = stepKinds.find((kind) => names.includes(kind));
+  const message =
+    place === "map" && outside !== undefined
+      ? `is a step of kind ${outside}, which does not stand in the do of a map`
+      : `has none of the fields that tell its kind: no step has ${listed(words, "or")}`;
+  return { message, near, instead: insteadOf(unknown, place === "map" ? outside : undefined) };
 }
 
-function firstExample(kind: Step["kind"]): object {
-  const [example] = languageOf(kind).form.examples;
+/** What is done in another way: what people look for and no step is, and kinds that do not stand in a map. */
+function insteadOf(unknown: readonly string[], outside: Step["kind"] | undefined): string | undefined {
+  if (outside === "if") return 'decide row by row by "when" at a call';
+  if (outside !== undefined) return `do it before the map or behind it, over the rows of a filter or of the map itself`;
+  if (!unknown.some((name) => isUnion(name))) return undefined;
+  return 'no step makes one set of two: do the same with each, and put what they tell into one text, {"$text": "{steps.a.lines}\\n{steps.b.lines}"}';
+}
+
+function firstExample(kind: Step["kind"], place: Place): object {
+  const { form, formInMap } = languageOf(kind);
+  const [example] = (place === "map" && formInMap !== undefined ? formInMap : form).examples;
   return isObject(example) ? example : {};
 }
 
 function readId(node: Node, { reader, seen }: Walk): string | undefined {
-  const id = reader.text(node, idForm);
+  const id = reader.text(node, { ...idForm, hint: hintOfId(node.value) });
   if (id === undefined) return undefined;
   const first = seen.get(id);
   if (first !== undefined) {

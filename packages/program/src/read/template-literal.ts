@@ -1,6 +1,7 @@
 import { translated } from "./cel-advice.ts";
 import { parseExpression } from "./cel-syntax.ts";
 import { parsePath, referenceRoots } from "./reference.ts";
+import { textForm } from "./value-advice.ts";
 
 // Plain texts that look like templates: what nothing fills in is sent as it stands, and was hardly meant so.
 
@@ -45,6 +46,9 @@ export function rightForm(text: string): string {
     return `write {"$cel": ${JSON.stringify(computed)}}; ${meant}`;
   }
   if (paths.length === 0) {
+    const other = text.replace(/^=/, "").replaceAll(/\{\{([^{}]*)\}\}|\$\{([^{}]*)\}/g, "{$1$2}");
+    const known = textForm(other);
+    if (known !== undefined) return `write ${known}; ${meant}`;
     return `write {"$text": "… {path} …"} for a text with values in it: paths start with ${[...referenceRoots].join(", ")}; ${meant}`;
   }
   if (paths.includes(undefined)) {

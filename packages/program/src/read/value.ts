@@ -1,11 +1,13 @@
 import type { JsonSchema } from "@svc/catalog";
-import { isObject } from "@svc/core";
+import { formatValue, isObject } from "@svc/core";
 import type { FaultList } from "../faults.ts";
 import { type JsonObject, type JsonValue, type Path, pointerOf } from "../json.ts";
 import type { TextTemplate, ValueTemplate } from "../template.ts";
 import { parseTemplate, parseText } from "./reference.ts";
 import type { Node } from "./shape.ts";
 import { hasDoubledPath, looksLikeTemplate, namesPlace, rightForm } from "./template-literal.ts";
+import { hintOfPath, isForeignForm, meantForm, pathOfWords, textForm, valueForms } from "./value-advice.ts";
+import { kindText } from "./value-kind.ts";
 
 /** The definition `value` of the JSON Schema. */
 export const valueDefinition: JsonSchema = {
@@ -24,15 +26,12 @@ export const valueDefinition: JsonSchema = {
 export function readValue({ value, path }: Node, faults: FaultList): ValueTemplate | undefined {
   if (value === undefined) return undefined;
   lookForTemplates(value, path, faults);
-  return parseTemplate(value, path, (at, kind, message) => {
-    if (kind === "shape")
-      faults.add(
-        "PROGRAM_MALFORMED",
-        at,
-        message,
-        'write {"$ref": "path"}, {"$text": "… {path} …"}, {"$cel": "expression"} or {"$secret": "name"}',
-      );
-    else syntaxFault(faults, at, message);
+  return parseTemplate(value, path, (at, kind, message, found) => {
+    const meant = kind === "shape" ? meantForm(found) : undefined;
+    const instead = at.at(-1) === "$text" && meant?.startsWith('{"$cel"') ? "in the place of the whole $text " : "";
+    if (kind === "shape") {
+      faults.add("PROGRAM_MALFORMED", at, message, meant === undefined ? valueForms : `${instead}write ${meant}`);
+    } else syntaxFault(faults, at, message, found);
   });
 }
 
@@ -41,7 +40,7 @@ export function readText(text: string, path: Path, faults: FaultList): TextTempl
   if (hasDoubledPath(text)) templateFault(faults, path, doubledPath, text);
   const template = parseText(text, pointerOf(path));
   if (!("fault" in template)) return template;
-  syntaxFault(faults, path, template.fault);
+  syntaxFault(faults, path, template.fault, undefined);
   return undefined;
 }
 
@@ -60,12 +59,28 @@ function lookForTemplates(value: JsonValue, path: Path, faults: FaultList): void
   }
   const fields = value as JsonObject;
   if (Object.hasOwn(fields, "$literal") || Object.hasOwn(fields, "$cel")) return;
+  if (isForeignForm(fields)) {
+    const message = `is ${kindText(fields)}, which is no form of a value here, and would be sent as it stands`;
+    const meant = meantForm(fields);
+    const hint = meant === undefined ? valueForms : `write ${meant}; where it is meant so, {"$literal": …}`;
+    faults.addYounger("PROGRAM_TEMPLATE_LITERAL", path, message, hint);
+    return;
+  }
   if (typeof fields.$text === "string") {
     if (hasDoubledPath(fields.$text)) templateFault(faults, [...path, "$text"], doubledPath, fields.$text);
   }
   for (const [name, item] of Object.entries(fields)) {
-    if (name !== "$ref" && name !== "$text") lookForTemplates(item, [...path, name], faults);
+    if (isPathOfStates(name, item)) {
+      const message = `is ${formatValue(item)}, a path as another language has it`;
+      const meant = JSON.stringify({ [name.slice(0, -2)]: { $ref: pathOfWords(item) ?? `row.${item.slice(2)}` } });
+      faults.addYounger("PROGRAM_TEMPLATE_LITERAL", [...path, name], message, `write ${meant.slice(1, -1)}`);
+    } else if (name !== "$ref" && name !== "$text") lookForTemplates(item, [...path, name], faults);
   }
+}
+
+/** Whether a field is named and filled as Step Functions have it: `"text.$": "$.title"`. */
+function isPathOfStates(name: string, value: JsonValue): value is string {
+  return name.endsWith(".$") && name.length > 2 && typeof value === "string" && value.startsWith("$.");
 }
 
 const doubledPath = "has a path in two braces, which stand for one brace: its name would be sent";
@@ -92,7 +107,13 @@ function templateFault(faults: FaultList, path: Path, message: string, text: str
   faults.addYounger("PROGRAM_TEMPLATE_LITERAL", path, message, rightForm(text));
 }
 
-function syntaxFault(faults: FaultList, path: Path, message: string): void {
+/** `found`: what a `$ref` or a `$text` says; undefined for a text that can have no other form. */
+function syntaxFault(faults: FaultList, path: Path, message: string, found: JsonValue | undefined): void {
+  if (path.at(-1) === "$ref" && typeof found === "string") {
+    faults.add("PROGRAM_REFERENCE_INVALID", path, message, hintOfPath(found));
+    return;
+  }
+  const meant = typeof found === "string" ? textForm(found) : undefined;
   const hint = "start with input, params, steps.<id>, row, output, calls.<id> or rows.<set>; a literal brace is {{";
-  faults.add("PROGRAM_REFERENCE_INVALID", path, message, hint);
+  faults.add("PROGRAM_REFERENCE_INVALID", path, message, meant === undefined ? hint : `write ${meant}`);
 }

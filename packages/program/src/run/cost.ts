@@ -3,14 +3,26 @@ import { wholeSteps } from "../functions/function.ts";
 import { functionsNamed } from "../functions/index.ts";
 import { calledOf, celLimits, childrenOf, pathOfNode } from "../read/cel-syntax.ts";
 import { containsSteps, matchesSteps } from "./cost-of-text.ts";
-import { type Extent, endlessly, itemOf, joined, literal, reach, scalar, together } from "./extent.ts";
+import {
+  type Chain,
+  type Extent,
+  endlessly,
+  itemOf,
+  joined,
+  literal,
+  nothingReached,
+  type Reached,
+  reachAll,
+  scalar,
+  together,
+} from "./extent.ts";
 import { stepsOf } from "./meter.ts";
 
 type Cost = { readonly steps: number; readonly extent: Extent };
 type Values = Readonly<Record<string, unknown>>;
 type Scope = {
-  readonly values: Values;
-  readonly rows: readonly unknown[];
+  /** What the paths of the expression lead to, each at its place. */
+  readonly reached: readonly Reached[];
   readonly locals: ReadonlyMap<string, Extent>;
 };
 /** The cost of a part of an expression, as soon as its values are there. */
@@ -23,16 +35,18 @@ const noLocals: ReadonlyMap<string, Extent> = new Map();
  * takes a small part of those steps, however large the values are.
  */
 export function boundOf(tree: Expr): (values: Values, rows: readonly unknown[]) => number {
-  const costing = costingOf(tree);
+  const paths: Chain[] = [];
+  const costing = costingOf(tree, paths);
   return (values, rows) => {
-    const { steps, extent } = costing({ values, rows, locals: noLocals });
+    const { steps, extent } = costing({ reached: reachAll(paths, values, rows), locals: noLocals });
     // What is computed is written as JSON.
     const written = extent.total * stepsOf.value * (1 + extent.depth);
     return stepsOf.evaluation + steps + written;
   };
 }
 
-function costingOf(node: Expr | undefined): Costing {
+/** `paths` takes the chains of names that it has. */
+function costingOf(node: Expr | undefined, paths: Chain[]): Costing {
   const { exprKind } = node ?? { exprKind: { case: undefined } };
   switch (exprKind.case) {
     case "constExpr": {
@@ -41,22 +55,22 @@ function costingOf(node: Expr | undefined): Costing {
     }
     case "identExpr":
     case "selectExpr":
-      return costingOfPath(node);
+      return costingOfPath(node, paths);
     case "callExpr":
-      return exprKind.value.function === "_[_]" ? costingOfPath(node) : costingOfCall(node);
+      return exprKind.value.function === "_[_]" ? costingOfPath(node, paths) : costingOfCall(node, paths);
     case "listExpr":
     case "structExpr":
-      return costingOfParts(childrenOf(node as Expr), stepsOf.node);
+      return costingOfParts(childrenOf(node as Expr), stepsOf.node, paths);
     case "comprehensionExpr":
-      return costingOfComprehension(node);
+      return costingOfComprehension(node, paths);
     default:
       return () => ({ steps: stepsOf.node, extent: scalar });
   }
 }
 
 /** Something made of parts: a list, a map, or what is selected from something computed. */
-function costingOfParts(children: readonly Expr[], steps: number): Costing {
-  const costings = children.map(costingOf);
+function costingOfParts(children: readonly Expr[], steps: number, paths: Chain[]): Costing {
+  const costings = children.map((child) => costingOf(child, paths));
   return (scope) => {
     const parts = costings.map((costing) => costing(scope));
     const extent = together(parts.map((part) => part.extent));
@@ -65,28 +79,31 @@ function costingOfParts(children: readonly Expr[], steps: number): Costing {
 }
 
 /** A chain of names. Each object on the way is made into a map of its fields. */
-function costingOfPath(node: Expr | undefined): Costing {
+function costingOfPath(node: Expr | undefined, paths: Chain[]): Costing {
   const path = pathOfNode(node);
-  if (path === undefined) return costingOfParts(node === undefined ? [] : childrenOf(node), stepsOf.call);
+  if (path === undefined) return costingOfParts(node === undefined ? [] : childrenOf(node), stepsOf.call, paths);
   const { root, isTest } = path;
+  const place = paths.push(path) - 1;
   const own = (path.path.length + 1) * stepsOf.node;
-  return ({ values, rows, locals }) => {
+  return ({ reached, locals }) => {
     const local = locals.get(root);
     if (local !== undefined) {
       const steps = own + path.path.length * local.items * stepsOf.value;
       return { steps, extent: isTest ? scalar : local };
     }
-    const { extent, items } = reach(root === "row" ? rows : [values[root]], path.path);
+    const { extent, items } = reached[place] ?? nothingReached;
     return { steps: own + items * stepsOf.value, extent: isTest ? scalar : extent };
   };
 }
 
 /** Its range is evaluated twice, since its length is looked at first. A list that it makes is one of lists, as deep as long. */
-function costingOfComprehension(node: Expr | undefined): Costing {
+function costingOfComprehension(node: Expr | undefined, paths: Chain[]): Costing {
   if (node?.exprKind.case !== "comprehensionExpr") return () => ({ steps: 0, extent: scalar });
   const { iterVar, accuVar, ...parts } = node.exprKind.value;
   const [iterRange, accuInit, loopCondition, loopStep, result] = [
-    ...[parts.iterRange, parts.accuInit, parts.loopCondition, parts.loopStep, parts.result].map(costingOf),
+    ...[parts.iterRange, parts.accuInit, parts.loopCondition, parts.loopStep, parts.result].map((part) =>
+      costingOf(part, paths),
+    ),
   ] as [Costing, Costing, Costing, Costing, Costing];
   return (scope) => {
     const range = iterRange(scope);
@@ -118,12 +135,12 @@ function costingOfComprehension(node: Expr | undefined): Costing {
   };
 }
 
-function costingOfCall(node: Expr | undefined): Costing {
+function costingOfCall(node: Expr | undefined, paths: Chain[]): Costing {
   if (node?.exprKind.case !== "callExpr") return () => ({ steps: 0, extent: scalar });
   const { args } = node.exprKind.value;
-  const costingsOfArgs = args.map(costingOf);
+  const costingsOfArgs = args.map((arg) => costingOf(arg, paths));
   const { name, receiver } = calledOf(node.exprKind.value, isLibraryFunction);
-  const costings = receiver === undefined ? costingsOfArgs : [costingOf(receiver), ...costingsOfArgs];
+  const costings = receiver === undefined ? costingsOfArgs : [costingOf(receiver, paths), ...costingsOfArgs];
   const library = functionsNamed(name).find(({ count, isMethod }) => {
     return count === args.length && isMethod === (receiver !== undefined);
   });

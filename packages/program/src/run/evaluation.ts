@@ -3,7 +3,7 @@ import type { Expr } from "@bufbuild/cel-spec/cel/expr/syntax_pb.js";
 import { compileLinearRegExp, type LinearRegExp } from "@svc/catalog/patterns";
 import { celFuncOf } from "../functions/function.ts";
 import { libraryFunctions } from "../functions/index.ts";
-import { celLimits, rangesOf } from "../read/cel-syntax.ts";
+import { celLimits, childrenOf, rangesOf } from "../read/cel-syntax.ts";
 import { absentFieldsOf } from "./absent-fields.ts";
 import { type CelValues, celTime } from "./cel-values.ts";
 import { containsSteps, matchesSteps } from "./cost-of-text.ts";
@@ -41,7 +41,7 @@ function patternOf(pattern: string): LinearRegExp {
   return made;
 }
 
-const { BOOL, INT, STRING } = CelScalar;
+const { BOOL, DOUBLE, INT, STRING } = CelScalar;
 
 /**
  * What expressions are evaluated in: CEL's own functions, those that a long text makes long with a meter before them. The steps are
@@ -61,10 +61,20 @@ export const meteredEnv = celEnv({
     celMethod("size", STRING, [], INT, function (this: string) {
       return countOf(this);
     }),
+    celFunc("double", [STRING], DOUBLE, numberOf),
     celFunc("timestamp", [INT], objectType("google.protobuf.Timestamp"), (since) => celTime(msOf(since))),
     ...libraryFunctions.map(celFuncOf),
   ],
 });
+
+const numberForm = /^[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?$/;
+
+/** The evaluator's own function makes 0 of an empty text, and of others what compares with nothing: no error, and a wrong answer. */
+function numberOf(text: string): number {
+  const isNamed = /^(NaN|[+-]?Infinity)$/.test(text);
+  if (!isNamed && !numberForm.test(text)) throw new Error("cannot convert to a double");
+  return Number(text);
+}
 
 /** Seconds from 1970 to the end of the year 9999, where timestamps end. */
 const secondsMax = 253_402_300_799n;
@@ -98,6 +108,7 @@ export function evaluationOf<T extends object>(
   const run = plan(meteredEnv, tree);
   const ranges = rangesOf(tree).map((range) => plan(meteredEnv, range));
   const absentFields = absentFieldsOf(meteredEnv, tree);
+  const conversions = conversionsOf(tree);
   const evaluate = (values: CelValues): T | CelFailure => {
     for (const range of ranges) {
       const list = range(values);
@@ -107,7 +118,7 @@ export function evaluationOf<T extends object>(
     }
     const value = run(values);
     if (isCelError(value)) {
-      const error = describeCelError(value.message);
+      const error = describeCelError(value.message, conversions);
       return { error: error === absentField ? `${error}${absentFields(values)}` : error };
     }
     return answerOf(value);
@@ -129,17 +140,42 @@ export function truthOf(value: CelValue): CelOutcome {
 }
 
 /** The evaluator's messages quote values, which may be row data: what is told is the kind of the fault. */
-function describeCelError(message: string): string {
+function describeCelError(message: string, conversions: readonly string[]): string {
   const [, told] = celErrors.find(([pattern]) => pattern.test(message)) ?? [];
-  return told ?? "cannot be evaluated";
+  if (told !== misfit || conversions.length === 0) return told ?? "cannot be evaluated";
+  return `${told}: ${conversions.join("; ")}`;
 }
 
+/** What the functions of CEL that convert take, and how others become it. */
+const takenBy: Readonly<Record<string, string>> = {
+  timestamp: `timestamp takes a text such as 2026-11-24T09:00:00Z, and of a date timestamp(date + "T00:00:00Z")`,
+  duration: "duration takes a text such as 90s or 2h30m",
+  int: "int takes a text of digits, such as 12",
+  uint: "uint takes a text of digits, such as 12",
+  double: "double takes a text such as 12.50",
+};
+
+/** What the conversions in an expression take: one of them has failed, and the evaluator does not tell which. */
+function conversionsOf(tree: Expr): readonly string[] {
+  const found = new Set<string>();
+  const look = (node: Expr) => {
+    const { exprKind } = node;
+    const name = exprKind.case === "callExpr" ? exprKind.value.function : "";
+    const taken = Object.hasOwn(takenBy, name) ? takenBy[name] : undefined;
+    if (taken !== undefined) found.add(taken);
+    for (const child of childrenOf(node)) look(child);
+  };
+  look(tree);
+  return [...found];
+}
+
+const misfit = "converts a value that has not the form for it";
 const absentField = "reads a field that is absent";
 
 const celErrors: readonly (readonly [RegExp, string])[] = [
   [/field not found|no such (?:key|field)|undeclared|unknown (?:name|identifier|variable)|not found/i, absentField],
   [/overload/i, "applies an operation to values of types that it does not take"],
-  [/convert|parse|invalid|timestamp|duration/i, "converts a value that has not the form for it"],
+  [/convert|parse|invalid|timestamp|duration/i, misfit],
   [/divi|modul/i, "divides by zero"],
   [/overflow|range|out of bounds|index/i, "leaves the range of a number or of a list"],
 ];

@@ -75,3 +75,22 @@ test.each([
   if (outcome.error.startsWith("reads a field")) expect(outcome.error).toBe(`reads a field that is absent${told}`);
   else expect(told).toBe("");
 });
+
+test("a conversion that fails tells what it takes, and not what it was given", () => {
+  const { evaluate } = compileSource("timestamp(row.day) < now");
+  expect(evaluate({ now: 0 }, [{ day: "2026-11-24" }])).toEqual([
+    {
+      error:
+        'converts a value that has not the form for it: timestamp takes a text such as 2026-11-24T09:00:00Z, and of a date timestamp(date + "T00:00:00Z")',
+    },
+  ]);
+  // An empty text is no 0, and what is no number is not less than every number.
+  for (const amount of ["12,50 EUR", "", " 12", "0x10", "1e"]) {
+    expect(compileSource("double(row.amount) > 1.0").evaluate({}, [{ amount }])).toEqual([
+      { error: "converts a value that has not the form for it: double takes a text such as 12.50" },
+    ]);
+  }
+  for (const amount of ["12.50", "+2", ".5e2", "1E3"]) {
+    expect(compileSource("double(row.amount) > 1.0").evaluate({}, [{ amount }])).toEqual([{ value: true }]);
+  }
+});

@@ -45,14 +45,29 @@ export type Reached = {
   readonly items: number;
 };
 
+/** A chain of names in an expression. */
+export type Chain = { readonly root: string; readonly path: readonly (string | number)[] };
+
+/** Nothing. */
+export const nothingReached: Reached = { extent: scalar, items: 0 };
+
+/** What chains of names lead to among values by name, and, for `row`, in any one of several rows. */
+export function reachAll(
+  chains: readonly Chain[],
+  values: Readonly<Record<string, unknown>>,
+  rows: readonly unknown[],
+): readonly Reached[] {
+  return chains.map(({ root, path }) => reach(root === "row" ? rows : [values[root]], path));
+}
+
 /** Follows a chain of names from each of several values; what one of them lacks is nothing. */
-export function reach(starts: readonly unknown[], path: readonly (string | number)[]): Reached {
+function reach(starts: readonly unknown[], path: readonly (string | number)[]): Reached {
   let reached: Reached | undefined;
   for (const start of starts) {
     const next = reachOne(start, path);
     reached = reached === undefined ? next : largerOf(reached, next);
   }
-  return reached ?? { extent: scalar, items: 0 };
+  return reached ?? nothingReached;
 }
 
 function reachOne(start: unknown, path: readonly (string | number)[]): Reached {

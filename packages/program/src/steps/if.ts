@@ -1,4 +1,4 @@
-import { checkExpression } from "../check/expression.ts";
+import { checkCondition } from "../check/expression.ts";
 import { readExpression } from "../read/expression.ts";
 import { type ObjectForm, ref } from "../read/form.ts";
 import type { Expression } from "../template.ts";
@@ -56,7 +56,7 @@ export function ifLanguage<Inner extends AnyStep>(): StepLanguage<IfStepOf<Inner
     },
 
     check({ condition, whenTrue, whenFalse }, { scope, check, list }) {
-      checkExpression(condition, scope, check.faults);
+      checkCondition(condition, scope, check.faults);
       const inside = whereAsked(scope, condition);
       const left = [whenTrue, whenFalse].flatMap((steps) => [...list(steps, inside)]);
       // What a branch leaves behind may be skipped for everything after the if.

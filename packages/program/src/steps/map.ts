@@ -170,6 +170,11 @@ function typeOfKept(
 ): ValueType {
   const found = resolveType(scope, { root: "calls", path, text: ["calls", ...path].join(".") });
   if ("type" in found) return found.type;
+  if (path[1] === "error") {
+    const hint = `leave it out: take the rows that failed by {"limit": "${step.id}", "max": 100, "states": ["failed"]}; why they did stands in the receipt of ${step.id} (svc jobs show)`;
+    faults.add("PROGRAM_REFERENCE_INVALID", [...keepPath(step), name], "a row keeps no error of its calls", hint);
+    return undefined;
+  }
   faults.add("PROGRAM_REFERENCE_INVALID", [...keepPath(step), name], found.fault, found.hint);
   return undefined;
 }

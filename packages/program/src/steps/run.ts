@@ -55,7 +55,9 @@ export const runLanguage: StepLanguage<RunStep> = {
   named: { value: "runs", set: undefined, row: undefined },
 
   read(base, fields, { reader }) {
-    const hint = "write skills.<name>, or skills.<name>@<version>, as ListSkills names it";
+    const named = fields.at("run").value;
+    const meant = typeof named === "string" && /^[a-z][a-z0-9_]{0,59}$/.test(named) ? `"skills.${named}", or ` : "";
+    const hint = `write ${meant}skills.<name>, or skills.<name>@<version>, as ListSkills names it`;
     const skill = reader.text(fields.at("run"), { max: 80, pattern: skillNamePattern, hint });
     const input = readArgs(fields.at("input"), reader);
     return skill === undefined ? undefined : { kind: "run", ...base, skill, input };

@@ -1,8 +1,8 @@
-import { isObject } from "@svc/core";
+import { formatValue, isObject } from "@svc/core";
 import type { Check } from "../check/context.ts";
 import { computedType } from "../check/expression.ts";
 import { checkReferences } from "../check/references.ts";
-import { type Path, pathOf } from "../json.ts";
+import { type JsonObject, type Path, pathOf } from "../json.ts";
 import { durationBounds, type Limits } from "../limits.ts";
 import { durationSchema, type ObjectForm, ref, schemaOf } from "../read/form.ts";
 import type { Node, ShapeReader } from "../read/shape.ts";
@@ -50,6 +50,12 @@ export const waitLanguage: StepLanguage<WaitStep> = {
 
   read(base, fields, { reader, limits }) {
     const node = fields.at("wait");
+    const span = isObject(node.value) ? spanOf(node.value) : undefined;
+    if (span !== undefined) {
+      const hint = `write ${JSON.stringify(span)}`;
+      reader.faults.add("PROGRAM_MALFORMED", node.path, `is ${formatValue(node.value)}, not a duration`, hint);
+      return undefined;
+    }
     const wait = isObject(node.value) ? readUntil(node, reader) : readSpan(node, limits, reader);
     return wait && { kind: "wait", ...base, wait };
   },
@@ -64,6 +70,14 @@ export const waitLanguage: StepLanguage<WaitStep> = {
   asks: () => [],
   estimate: () => noUse,
 };
+
+/** A duration that is written as an object, in words; undefined for any other. */
+function spanOf(value: JsonObject): string | undefined {
+  const [[unit = "", count] = [], ...others] = Object.entries(value);
+  const isSpan = others.length === 0 && typeof count === "number" && Number.isInteger(count) && count > 0;
+  const letter = /^(second|minute|hour|day)s?$/i.exec(unit)?.[1]?.[0]?.toLowerCase();
+  return isSpan && letter !== undefined ? `${count}${letter}` : undefined;
+}
 
 function readSpan(node: Node, limits: Limits, reader: ShapeReader): WaitStep["wait"] | undefined {
   const forMs = reader.duration(node, durationBounds.wait);

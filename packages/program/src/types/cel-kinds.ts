@@ -235,6 +235,10 @@ function conversionHint(name: string, kinds: readonly CelKind[]): string {
   const others = kinds.filter((kind) => kind !== "string");
   if (others.length !== 1) return "give both sides one type";
   if (name === "_+_") return `make a text of the ${others[0]}: string(…)`;
-  if (others[0] === "timestamp" || others[0] === "duration") return `make a ${others[0]} of the text: ${others[0]}(…)`;
+  if (others[0] === "duration") return 'make a duration of the text, in hours, minutes and seconds: duration("168h")';
+  if (others[0] === "timestamp") return "make a timestamp of the text: timestamp(…)";
+  if (others[0] !== undefined && numbers.includes(others[0])) {
+    return "write the number without quotes, as in row.value > 100.0, or make a number of the text: double(…)";
+  }
   return "give both sides one type";
 }

@@ -2,10 +2,13 @@ import type { JsonSchema, SchemaFault, SchemaValidator } from "@svc/catalog";
 import { isObject } from "@svc/core";
 import { type JsonValue, type Path, pathOf } from "../json.ts";
 import { brokenTemplate, type TemplateEntries, type ValueTemplate } from "../template.ts";
-import { branchesOf, faultOfAssignment, typesOf, type ValueType } from "./schema-type.ts";
+import { branchesOf, faultOfAssignment, timestampType, typesOf, type ValueType } from "./schema-type.ts";
 
-/** One way a template misses a schema, whatever its references stand for. `path` is relative to the template. */
-export type TemplateFault = { readonly path: Path; readonly message: string };
+/**
+ * One way a template misses a schema, whatever its references stand for. `path` is relative to the template. `isYounger`: programs in the
+ * store may have it.
+ */
+export type TemplateFault = { readonly path: Path; readonly message: string; readonly isYounger?: true };
 
 /** What is known of a template against a schema: faults it has for sure, and whether it satisfies the schema for sure. */
 export type Examination = { readonly faults: readonly TemplateFault[]; readonly isCertain: boolean };
@@ -30,7 +33,7 @@ export function examine(template: ValueTemplate, schema: unknown, examiner: Exam
       return examineReference(template, schema, examiner, path);
     case "computed":
       return together([
-        examineType(examiner.typeOf(template), schema, path),
+        examineComputed(examiner.typeOf(template), schema, path),
         ofRules(template, schema, examiner, path),
       ]);
     case "text":
@@ -118,6 +121,17 @@ function examineType(type: ValueType, schema: JsonSchema, path: Path): Examinati
   const isTypeAll = Object.keys(schema).every((keyword) => annotations.has(keyword));
   const isWithin = taken === undefined || (given !== undefined && [...given].every((name) => taken.has(name)));
   return isTypeAll && isWithin && schema.type !== "integer" ? certain : uncertain;
+}
+
+/** Formats of texts that no point in time has. */
+const otherFormats = new Set<unknown>(["date", "time", "duration", "email", "uri", "uuid", "hostname"]);
+
+/** What is computed is of its type for certain, and so is the form of a point in time. */
+function examineComputed(type: ValueType, schema: JsonSchema, path: Path): Examination {
+  if (type !== timestampType || !otherFormats.has(schema.format)) return examineType(type, schema, path);
+  const cure = schema.format === "date" ? '; write {"$cel": "string(now).substring(0, 10)"} for the day of now' : "";
+  const message = `is a time such as 2026-11-24T09:00:00Z, which is no ${schema.format}${cure}`;
+  return { faults: [{ path, message, isYounger: true }], isCertain: false };
 }
 
 function ofType(type: "array" | "object", schema: JsonSchema, path: Path): Examination {

@@ -5,6 +5,9 @@ import type { JsonValue, Path } from "../json.ts";
 /** What is known of a value: its schema, or undefined when nothing is. */
 export type ValueType = JsonSchema | undefined;
 
+/** Of a point in time that an expression computes: the text that it is where it goes. */
+export const timestampType: JsonSchema = { type: "string", format: "date-time" };
+
 /** A JSON type. Whole numbers are numbers: no output says which of the two its values are for good. */
 export type TypeName = "null" | "boolean" | "number" | "string" | "array" | "object";
 

@@ -1,7 +1,8 @@
 import type { JsonSchema } from "@svc/catalog";
 import type { JsonObject, Path } from "../json.ts";
+import { meantField } from "../read/shape-words.ts";
 import type { Expression, Reference } from "../template.ts";
-import { fieldType, typeOfConstant, type ValueType } from "./schema-type.ts";
+import { fieldType, namesOf, typeOfConstant, typesOf, type ValueType } from "./schema-type.ts";
 
 /** A row set as later steps see it: what is known of each kept field, and whether its rows carry the state a map left. */
 export type RowSet = { readonly fields: ReadonlyMap<string, ValueType>; readonly hasStates: boolean };
@@ -49,6 +50,10 @@ export type Scope = {
   readonly ids: ReadonlySet<string>;
   /** Steps about whose error a condition asks that holds here. */
   readonly asked?: ReadonlySet<string> | undefined;
+  /** Sets about which a condition that holds here asks whether they are there. */
+  readonly askedSets?: ReadonlySet<string> | undefined;
+  /** Steps whose error is handled here: they have failed. */
+  readonly failed?: ReadonlySet<string> | undefined;
   /** Fields of the row at hand. */
   readonly row?: RowSet | "any" | undefined;
   /** Earlier calls of the same map, by id. */
@@ -79,10 +84,20 @@ export function firstScope(
   return { hints, input: inputSchema ?? typeOfConstant(input), params: typeOfConstant(params), ended: new Map(), ids };
 }
 
-/** The scope of what is done where a condition holds: what it asks about the errors of steps is known there. */
+/** The scope of what is done where a condition holds: what it asks about the errors of steps, and about sets, is known there. */
 export function whereAsked(scope: Scope, { source }: Pick<Expression, "source">): Scope {
   const asked = [...source.matchAll(/\bsteps\.([A-Za-z0-9_]+)\.error\b/g)].map(([, id = ""]) => id);
-  return asked.length === 0 ? scope : { ...scope, asked: new Set([...(scope.asked ?? []), ...asked]) };
+  const sets = [...source.matchAll(/\bhas\(\s*rows\.([A-Za-z0-9_]+)\s*\)/g)].map(([, id = ""]) => id);
+  if (asked.length + sets.length === 0) return scope;
+  const { asked: before = [], askedSets: setsBefore = [] } = scope;
+  return { ...scope, asked: new Set([...before, ...asked]), askedSets: new Set([...setsBefore, ...sets]) };
+}
+
+/** The step whose error a condition rules out where that is handled, so that it never holds; undefined where there is none. */
+export function ruledOut({ failed }: Scope, { source }: Pick<Expression, "source">): string | undefined {
+  if (failed === undefined || /\|\||\?/.test(source)) return undefined;
+  const names = source.split("&&").map((part) => /^[\s(]*!\s*has\(\s*steps\.(\w+)\.error[\s)]*$/.exec(part)?.[1]);
+  return names.find((name) => name !== undefined && failed.has(name));
 }
 
 /** Finds what a reference names at a place; a reference that could not be read may name anything. */
@@ -129,13 +144,25 @@ export function findSet(
   const ended = scope.ended.get(name);
   if (ended?.set !== undefined) {
     const { set, lostWith } = ended;
-    return { set, lostWith: lostWith !== undefined && scope.asked?.has(lostWith) ? undefined : lostWith };
+    const isAsked = (lostWith !== undefined && scope.asked?.has(lostWith)) || scope.askedSets?.has(name);
+    return { set, lostWith: isAsked ? undefined : lostWith };
   }
   if (ended !== undefined) {
-    return { fault: `${name} is no row set`, hint: scope.hints.sets };
+    return { fault: `${name} is no row set`, hint: hintOfNoSet(name, ended, scope.hints.sets) };
   }
   const known = [...scope.ended].flatMap(([id, { set }]) => (set === undefined ? [] : [id]));
   return missing(scope, name, known, "row set");
+}
+
+/** A call whose answer has a list leaves a set once it says which. */
+function hintOfNoSet(name: string, { value }: Ended, sets: string): string {
+  const type = value === "none" ? undefined : value.type;
+  const list = namesOf(type ?? {}).find((field) => {
+    const found = fieldType(type, field);
+    return "type" in found && typesOf(found.type)?.has("array") === true;
+  });
+  if (list === undefined) return sets;
+  return `have step ${name} take its rows: "rows": {"from": "${list}[]", "keep": ["id"], "page": {"max": 20}}; or ${sets}`;
 }
 
 function resolveStep(scope: Scope, name: string, path: Path): Resolved {
@@ -160,7 +187,9 @@ function resolveRow(scope: Scope, name: string, path: Path): Resolved {
   if (scope.row === "any") return { type: undefined, maySkip: false };
   const { fields } = scope.row;
   if (!fields.has(name)) {
-    return { fault: `row has no field ${name}`, hint: `keep it, or use ${[...fields.keys()].join(", ")}` };
+    const near = meantField(name, [...fields.keys()]);
+    const meant = near === undefined ? "" : `did you mean row.${near}? `;
+    return { fault: `row has no field ${name}`, hint: `${meant}keep it, or use ${[...fields.keys()].join(", ")}` };
   }
   return follow(fields.get(name), path, `row.${name}`, "name a field that it has");
 }
@@ -193,7 +222,13 @@ function follow(type: ValueType, path: Path, what: string, hint: string): Resolv
   let at = what;
   for (const step of path) {
     const field = fieldType(current, step);
-    if ("fault" in field) return { fault: `${at} ${field.fault}; it has no ${step}`, hint };
+    if ("fault" in field) {
+      const near = typeof step === "string" && current !== undefined ? meantField(step, namesOf(current)) : undefined;
+      return {
+        fault: `${at} ${field.fault}; it has no ${step}`,
+        hint: near === undefined ? hint : `did you mean ${near}? ${hint}`,
+      };
+    }
     current = field.type;
     at = typeof step === "number" ? `${at}[${step}]` : `${at}.${step}`;
   }

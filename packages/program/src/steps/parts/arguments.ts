@@ -3,9 +3,12 @@ import { isObject } from "@svc/core";
 import type { Check } from "../../check/context.ts";
 import { computedType } from "../../check/expression.ts";
 import { checkSensitiveArguments } from "../../check/sensitive.ts";
-import type { Path } from "../../json.ts";
+import type { JsonValue, Path } from "../../json.ts";
 import type { Node, ShapeReader } from "../../read/shape.ts";
+import { meantField } from "../../read/shape-words.ts";
 import { readValue } from "../../read/value.ts";
+import { meantForm } from "../../read/value-advice.ts";
+import { kindText } from "../../read/value-kind.ts";
 import { brokenTemplate, entriesOf, objectOf, type ValueTemplate } from "../../template.ts";
 import { withDefaults } from "../../types/defaults.ts";
 import { examine } from "../../types/examine.ts";
@@ -62,11 +65,19 @@ export function checkArguments({ args, action, path, given }: CheckedArguments, 
     validator: (schema) => check.validator(action, schema),
   });
   check.faults.omit(Math.max(0, faults.length - faultsMax));
-  for (const { path: at, message } of faults.slice(0, faultsMax)) {
+  for (const { path: at, message, isYounger } of faults.slice(0, faultsMax)) {
     const [name] = at;
     const isDefault = name !== undefined && !entriesOf(args)?.some(([entry]) => entry === name);
-    const text = isDefault ? `${name}, left at its default, ${message}` : message;
-    check.faults.add("PROGRAM_ARGUMENT_INVALID", [...path, ...at], text, hintOf(action, at));
+    const given = isDefault ? undefined : valueAtTemplate(args, at);
+    const isOfValue = /^must (?:be|match|have (?!required)|not have (?:more|fewer))/.test(message);
+    const named = given?.kind === "literal" && isOfValue ? `is ${kindText(given.value)}, and ${message}` : message;
+    const text = isDefault ? `${name}, left at its default, ${message}` : named;
+    const mended = mendedOf(given, message) ?? mendedName(action, at, message);
+    const known = hintOf(action, at);
+    const hint = mended === undefined ? known : `${mended}${mended.endsWith("?") ? "" : ";"} ${known}`;
+    const found = ["PROGRAM_ARGUMENT_INVALID", [...path, ...at], text, hint] as const;
+    if (isYounger) check.faults.addYounger(...found);
+    else check.faults.add(...found);
   }
 }
 
@@ -89,6 +100,54 @@ function withGiven(args: ValueTemplate, names: readonly string[], { required }: 
     return Array.isArray(required) && required.includes(name) && !entries.some(([entry]) => entry === name);
   });
   return objectOf([...entries, ...missing.map((name) => [name, brokenTemplate] as const)]);
+}
+
+/** What stands in arguments at a path; undefined where nothing does. */
+function valueAtTemplate(template: ValueTemplate, path: Path): ValueTemplate | undefined {
+  let at: ValueTemplate | undefined = template;
+  for (const step of path) {
+    if (at?.kind === "literal") {
+      const value: unknown = at.value;
+      const inner =
+        Array.isArray(value) || isObject(value) ? (value as Readonly<Record<string, JsonValue>>)[step] : undefined;
+      at = inner === undefined ? undefined : { kind: "literal", value: inner };
+    } else if (at?.kind === "list") at = at.items[Number(step)];
+    else at = at?.kind === "object" ? at.entries.find(([name]) => name === step)?.[1] : undefined;
+  }
+  return at;
+}
+
+/** How a value of another type is written as the one that is wanted; undefined where nothing is known to be meant. */
+function mendedOf(found: ValueTemplate | undefined, message: string): string | undefined {
+  if (found?.kind === "reference" && message.endsWith(", not string")) {
+    return `write {"$text": "{${found.reference.text}}"} for its text`;
+  }
+  if (found?.kind === "computed" && message.endsWith(", not string")) {
+    return `write ${JSON.stringify({ $cel: `string(${found.expression.source})` })} for its text`;
+  }
+  if (found?.kind !== "literal") return undefined;
+  const { value } = found;
+  if (message === "must be string" && typeof value !== "object") return 'write it in quotes, such as "4711"';
+  if (message === "must be string" && meantForm(value) !== undefined) return `write ${meantForm(value)}`;
+  if (message === "must be array" && value !== null && typeof value !== "object") return "put it into a list: […]";
+  if (typeof value !== "string") return undefined;
+  const isNumber = /^must be (?:integer|number)$/.test(message) && /^-?\d{1,15}(?:\.\d{1,15})?$/.test(value);
+  const isFlag = message === "must be boolean" && /^(?:true|false)$/i.test(value);
+  return isNumber || isFlag ? "write it without quotes" : undefined;
+}
+
+/** The argument that a name which its tool does not know was probably meant for. */
+function mendedName(action: Action, path: Path, message: string): string | undefined {
+  const name = path.at(-1);
+  if (
+    typeof name !== "string" ||
+    path.length !== 1 ||
+    !message.startsWith("must not have the property") ||
+    message.includes("did you mean")
+  )
+    return undefined;
+  const meant = meantField(name, namesOf(action.inputSchema));
+  return meant === undefined ? undefined : `did you mean ${meant}?`;
 }
 
 function hintOf(action: Action, path: Path): string {

@@ -14,8 +14,8 @@ import { typesOf, type ValueType, walkType } from "../../types/schema-type.ts";
 import type { RowSet, Scope } from "../../types/scope.ts";
 
 /**
- * One value over a set: how many rows (of one state); a sum, least, greatest or mean of a field's numbers; the values of a field as a
- * list; or one text of all rows.
+ * One value over a set: how many rows (of one state); the sum or mean of a field's numbers; the least or greatest of its numbers or
+ * texts; the values of a field as a list; or one text of all rows.
  */
 export type Reduction =
   | { readonly kind: "count"; readonly state: RowState | undefined }
@@ -83,7 +83,7 @@ const textReductionForm: ObjectForm = {
 /** The JSON Schema of values over a set. */
 export const reductionsSchema: JsonSchema = {
   description:
-    "Values by name: count, count ok (or failed, skipped, unknown; of maps only), sum F, min F, max F or avg F of a kept field of numbers, list F of any (at most 1,000 values), or a text of all rows.",
+    "Values by name: count, count ok (or failed, skipped, unknown; of maps only), sum F or avg F of a kept field of numbers, min F or max F of one of numbers or of texts, list F of any (at most 1,000 values), or a text of all rows.",
   type: "object",
   minProperties: 1,
   propertyNames: { pattern: idForm.pattern.source },
@@ -117,6 +117,13 @@ export function readReductions(node: Node, reader: ShapeReader): Reductions {
     const path = [...node.path, name];
     if (!idForm.pattern.test(name)) {
       reader.faults.add("PROGRAM_MALFORMED", path, `is named ${formatValue(name)}`, idForm.hint);
+    }
+    if (isObject(value) && ["$cel", "$expr", "$ref"].some((key) => Object.hasOwn(value, key))) {
+      const message = `is ${formatValue(value)}, and what is made of the rows is named in words`;
+      const computed =
+        'where a row is computed first, by a step such as {"id": "plain", "compute": S, "fields": {"total": "row.value * 2.0"}}';
+      reader.faults.add("PROGRAM_MALFORMED", path, message, `${hintOf(Object.values(value).join(""))}; ${computed}`);
+      return [];
     }
     const reduction = isObject(value) ? readTextOf({ value, path }, reader) : readWords({ value, path }, reader);
     return reduction === undefined ? [] : [[name, reduction] as const];
@@ -183,10 +190,19 @@ export function checkReductions(
     }
     const found = row === "any" ? { type: undefined } : typeOfReduction(row, reduction);
     if ("fault" in found) faults.add("PROGRAM_REFERENCE_INVALID", at, found.fault, found.hint);
+    if (reduction.kind === "min" || reduction.kind === "max")
+      return [name, bestType("type" in found ? found.type : undefined)];
     if (reduction.kind !== "list") return [name, { type: "number" }];
     return [name, { type: "array", ...("type" in found && found.type !== undefined && { items: found.type }) }];
   });
   return Object.fromEntries(types);
+}
+
+/** The least or greatest of values is one of them. */
+function bestType(type: ValueType): JsonSchema {
+  const types = typesOf(type);
+  if (types?.has("string") !== true) return types === undefined ? {} : { type: "number" };
+  return types.has("number") || type === undefined ? {} : type;
 }
 
 type Found = { readonly type: ValueType } | { readonly fault: string; readonly hint: string };
@@ -204,5 +220,11 @@ function typeOfReduction(source: RowSet, reduction: Exclude<Reduction, { kind: "
   if ("fault" in found) return { fault: `the field ${found.fault}`, hint: "name a field that it has" };
   const types = typesOf(found.type);
   if (reduction.kind === "list" || types === undefined || types.has("number")) return found;
-  return { fault: `is ${[...types].join(" or ")}, not a number`, hint: "name a field of numbers, or count" };
+  const isCompared = reduction.kind === "min" || reduction.kind === "max";
+  if (isCompared && types.has("string")) return found;
+  const name = reduction.field.join(".");
+  const cure = `compute a number of it before, {"compute": …, "fields": {"${reduction.field.at(-1)}": "double(row.${name})"}}, and take that set`;
+  const wanted = isCompared ? "a number or a text" : "a number";
+  const right = types.has("string") ? cure : `name a field of ${isCompared ? "numbers or texts" : "numbers"}, or count`;
+  return { fault: `is ${[...types].join(" or ")}, not ${wanted}`, hint: right };
 }

@@ -95,12 +95,21 @@ export function readRows(node: Node, reader: ShapeReader): RowsSpec | undefined 
 
 /** Reads how items become rows. */
 export function readItemRows(fields: Fields, reader: ShapeReader): ItemRows | undefined {
-  const keep = reader.items(fields.at("keep"), keptCount)?.flatMap((item) => reader.text(item, fieldName) ?? []);
+  const kept = reader.items(fields.at("keep"), keptCount, ["id", "title"]);
+  const keep = kept?.flatMap((item) => reader.text(item, { ...fieldName, hint: hintOfField(item.value) }) ?? []);
   const key = fields.has("key") ? reader.text(fields.at("key"), fieldName) : undefined;
   if (keep !== undefined && new Set(keep).size < keep.length) {
     reader.faults.add("PROGRAM_MALFORMED", fields.at("keep").path, "names a field twice", "name each field once");
   }
   return keep === undefined ? undefined : { keep, key };
+}
+
+/** Fields are kept whole: what stands in them is named where it is wanted. */
+function hintOfField(value: Node["value"]): string {
+  const [, field] = typeof value === "string" ? (/^([A-Za-z_]\w{0,63})[.[]/.exec(value) ?? []) : [];
+  return field === undefined
+    ? fieldName.hint
+    : `write ${JSON.stringify(field)}, and later row.${String(value).slice(0, 100)} for what stands in it`;
 }
 
 /** `items[]`: the path of a list, with the brackets that say so; `[]` alone is the answer itself. */

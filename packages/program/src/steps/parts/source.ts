@@ -63,7 +63,9 @@ export function checkSet(
     const { lostWith } = found;
     if (lostWith !== undefined) {
       const message = `set ${name} is not there where step ${lostWith} failed and its onError goes on`;
-      const hint = `say when the step is done: "when": "!has(steps.${lostWith}.error)", of it or of a block around it`;
+      // Where the error is handled the step has failed: of a set in it the question is whether it was made before that.
+      const when = scope.failed?.has(lostWith) ? `has(rows.${name})` : `!has(steps.${lostWith}.error)`;
+      const hint = `say when the step is done: "when": "${when}", of it or of a block around it`;
       faults.add("PROGRAM_REFERENCE_INVALID", [...pathOf(pointer), field], message, hint);
     }
     return found.set;

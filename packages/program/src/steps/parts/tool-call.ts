@@ -1,4 +1,4 @@
-import { type AccessClass, type Action, isSensitiveAt, type JsonSchema } from "@svc/catalog";
+import { type AccessClass, type Action, isSensitiveAt, type JsonSchema, nearest } from "@svc/catalog";
 import { formatValue } from "@svc/core";
 import type { Check } from "../../check/context.ts";
 import { checkReferences, type SecretPlaces } from "../../check/references.ts";
@@ -69,7 +69,16 @@ export function readToolCall(
   pointer: string,
   reader: ShapeReader,
 ): Omit<ToolCall, "entity"> | undefined {
-  const hint = "write <toolkit>.<tool>, as search_tools names it";
+  const named = fields.at("call").value;
+  const snake =
+    typeof named === "string"
+      ? named
+          .slice(0, 100)
+          .replaceAll(/([a-z0-9])([A-Z])/g, "$1_$2")
+          .toLowerCase()
+      : "";
+  const meant = snake !== named && toolSlug.pattern.test(snake) ? `${JSON.stringify(snake)}, or ` : "";
+  const hint = `write ${meant}<toolkit>.<tool>, as search_tools names it`;
   const tool = reader.text(fields.at("call"), { ...toolSlug, hint });
   if (tool === undefined) return undefined;
   return {
@@ -128,9 +137,10 @@ function findAction(slug: string, path: Path, check: Check): Action | undefined 
   if (known !== undefined) return known;
   const tool = view.tools.get(slug);
   if (slug.startsWith("skills.")) {
-    faults.add("PROGRAM_TOOL_NOT_CALLABLE", path, `${slug} is a skill`, "write the steps of its program here instead");
+    const hint = `run it: {"id": "…", "run": ${JSON.stringify(slug)}, "input": {…}}`;
+    faults.add("PROGRAM_TOOL_NOT_CALLABLE", path, `${slug} is a skill, and no tool`, hint);
   } else if (tool === undefined) {
-    const near = nearTools(slug, view);
+    const near = nearTools(slug, check);
     const hint =
       near.length > 0
         ? `its toolkit has ${near.join(", ")}; ListTools names all of it`
@@ -147,8 +157,8 @@ function findAction(slug: string, path: Path, check: Check): Action | undefined 
   return undefined;
 }
 
-/** Tools of the same toolkit whose names share words with a slug, those that share most first; some of them where none does. */
-function nearTools(slug: string, { tools, toolkits }: Check["view"]): readonly string[] {
+/** Tools of the same toolkit: the one that was probably meant, then those whose names share most words with the slug; some where none does. */
+function nearTools(slug: string, { faults, view: { tools, toolkits } }: Check): readonly string[] {
   const [toolkit = "", name = ""] = slug.split(".");
   if (!toolkits.has(toolkit)) return [];
   const words = new Set(name.split("_").map(stem));
@@ -156,13 +166,16 @@ function nearTools(slug: string, { tools, toolkits }: Check["view"]): readonly s
   const shared = named.map((tool) => {
     return { slug: tool.slug, count: tool.name.split("_").filter((word) => words.has(stem(word))).length };
   });
-  return shared
-    .toSorted((a, b) => b.count - a.count)
-    .slice(0, nearMax)
-    .map((tool) => tool.slug);
+  const slugs = named.slice(0, comparedMax).map((tool) => tool.slug);
+  const meant = faults.count < meantMax ? nearest(slug, slugs) : undefined;
+  const alike = shared.toSorted((a, b) => b.count - a.count).map((tool) => tool.slug);
+  return [...new Set([...(meant === undefined ? [] : [meant]), ...alike])].slice(0, nearMax);
 }
 
 const nearMax = 8;
+/** Comparing two names takes up to 10 µs: tools that a slug is compared with, and faults of a program after which none is. */
+const comparedMax = 200;
+const meantMax = 5;
 
 /** A word without the end that makes it plural. */
 function stem(word: string): string {

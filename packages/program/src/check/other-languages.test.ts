@@ -1,0 +1,142 @@
+import { testContext } from "@svc/testing/programs";
+import { expect, test } from "vitest";
+import { checkProgram } from "./program.ts";
+
+// What people write who know another language. Each refusal names the place and leads straight to the program that is meant.
+
+const context = await testContext();
+
+async function faultsOf(steps: readonly object[], rest: object = {}) {
+  const checked = await checkProgram(JSON.stringify({ version: 1, title: "T", ...rest, steps }), context);
+  return "faults" in checked
+    ? checked.faults.map(({ pointer, message, hint }) => `${pointer} ${message}: ${hint}`)
+    : [];
+}
+
+const deals = {
+  id: "deals",
+  call: "sales_crm.list_deals",
+  entity: "ops",
+  args: {},
+  rows: { from: "data[]", keep: ["id", "title", "status", "value"] },
+};
+const say = (text: unknown, more: object = {}) => {
+  return { id: "say", call: "messaging_bot.send_message", entity: "ops", args: { chat_id: "@x", text }, ...more };
+};
+
+/** What hints show as JSON, the first of it. */
+function shown(faults: readonly string[]): unknown {
+  const [found] = /\{"\$(?:text|cel|ref)": ?"(?:[^"\\]|\\.)*"\}/.exec(faults.join("\n")) ?? [];
+  return found === undefined ? undefined : JSON.parse(found);
+}
+
+test.each<[string, unknown, object]>([
+  ["the time in a text", { $text: { now: true } }, { $cel: "now" }],
+  ["the time as a form of its own", { $now: true }, { $cel: "now" }],
+  ["the time as a path", { $text: "Report of {now}" }, { $cel: '"Report of " + string(now)' }],
+  ["an expression in a text", { $text: { $cel: "string(now)" } }, { $cel: "string(now)" }],
+  ["parts, one computed", { $text: ["At ", { $cel: "now" }] }, { $cel: '"At " + string(now)' }],
+  ["parts with a path", { $text: ["Open: ", { $ref: "rows.deals" }] }, { $text: "Open: {rows.deals}" }],
+  [
+    "parts, joined by a function",
+    { "Fn::Join": ["", ["Open: ", { $ref: "rows.deals" }]] },
+    { $text: "Open: {rows.deals}" },
+  ],
+  ["a function between braces", { $text: "There are {size(deals)}" }, { $text: "There are {rows.deals}" }],
+  ["arithmetic between braces", { $text: "Next: {rows.deals + 1}" }, { $cel: '"Next: " + string(rows.deals + 1.0)' }],
+  ["an expression under another name", { $expr: "string(rows.deals)" }, { $cel: "string(rows.deals)" }],
+  ["a number for a text", { $ref: "rows.deals" }, { $text: "{rows.deals}" }],
+])("%s", async (_what, wrong, right) => {
+  const faults = await faultsOf([deals, say(wrong)]);
+  expect(faults[0]).toMatch(/^\/steps\/1\/args\/text/);
+  expect(shown(faults)).toEqual(right);
+  const mended = say(right);
+  const isText = "$text" in right || /string\(/.test(JSON.stringify(right));
+  expect(await faultsOf([deals, isText ? mended : say({ $cel: "string(now)" })])).toEqual([]);
+});
+
+test.each<[string, object, string]>([
+  ["a row by another name", say({ $ref: "item.title" }), 'write "row.title"'],
+  ["n8n", say("={{ $json.title }}"), 'write {"$text":"{row.title}"}'],
+  [
+    "Step Functions",
+    { ...say("x"), args: { chat_id: "@x", "text.$": "$.title" } },
+    'write "text":{"$ref":"row.title"}',
+  ],
+  ["what a step answered", say({ $ref: "deals.output.text" }), 'write "steps.deals.text"'],
+  ["a pointer", say({ $ref: "#/row/title" }), 'write "row.title"'],
+  ["the environment", say({ $ref: "env.NAME" }), "input.<name>, declared in inputSchema"],
+  ["an expression as an object", say("x", { when: { $cel: "rows.deals > 0" } }), 'write "rows.deals > 0"'],
+  ["order by name", say("x", { dependsOn: ["deals"] }), "steps are done in the order in which they stand"],
+  [
+    "a number where a text belongs",
+    { ...say("x"), args: { chat_id: 4711, text: "x" } },
+    "is a number, and must be string: write it in quotes",
+  ],
+  ["a name in another case", { ...say("x"), args: { chatId: "@x", text: "x" } }, "chat_id"],
+  ["a tool in another case", say("x", { call: "messaging_bot.sendMessage" }), 'write "messaging_bot.send_message"'],
+])("in a map: %s", async (_what, call, hint) => {
+  expect((await faultsOf([deals, { id: "each", map: "deals", do: [call] }])).join("\n")).toContain(hint);
+});
+
+test.each<[string, unknown, string]>([
+  ["jq", '.status == "open"', 'row.status == "open"'],
+  ["JSONata", "$.value > 100 and $.status = 'open'", "row.value > 100 && row.status == 'open'"],
+  ["JavaScript", "deal => deal.value > 100", "row.value > 100"],
+  ["fields alone", "value > 100", "row.value > 100"],
+  ["SQL", "title LIKE '%x%'", "row.title.contains('x')"],
+  ["patterns", "row.title =~ /x/", "row.title.matches('x')"],
+  ["dates", "new Date(row.status) < Date.now()", "timestamp(row.status) < now"],
+  ["lengths", "row.title.length > 3", "size(row.title) > 3"],
+  ["filters as objects", { value: { $gt: 100 } }, "row.value > 100.0"],
+  ["several", ["row.value > 1.0", "row.status == 'open'"], "row.value > 1.0 && row.status == 'open'"],
+])("a condition as %s have it", async (_what, where, right) => {
+  const filter = (condition: unknown) => ({ id: "open", filter: "deals", where: condition });
+  const faults = await faultsOf([deals, filter(where)]);
+  expect(faults[0]).toMatch(/^\/steps\/1\/where/);
+  expect(faults.join("\n").replaceAll('\\"', '"')).toContain(right);
+  expect(await faultsOf([deals, filter(right)])).toEqual([]);
+});
+
+test.each<[string, readonly object[], string]>([
+  [
+    "a call without rows as a set",
+    [
+      { ...deals, rows: undefined },
+      { id: "m", map: "deals", do: [say("x")] },
+    ],
+    '"rows": {"from": "data[]"',
+  ],
+  ["a path as a set", [deals, { id: "m", map: "steps.deals.data", do: [say("x")] }], 'write "deals", the id alone'],
+  ["a skill by its name", [{ id: "r", run: "announce", input: {} }], 'write "skills.announce"'],
+  ["a skill as a tool", [{ id: "r", call: "skills.announce", entity: "ops" }], '"run": "skills.announce"'],
+  ["a wait in words", [{ id: "w", wait: { seconds: 30 } }], 'write "30s"'],
+  [
+    "a sum as an expression",
+    [deals, { id: "s", reduce: "deals", as: { t: { $cel: "sum(row.value)" } } }],
+    'write "sum value"',
+  ],
+  ["steps by their names", [{ id: "p", parallel: { a: { say: say("x") } } }], '[{"id": "say", …}]'],
+  ["a dash in an id", [say("x", { id: "say-it" })], 'write "say_it"'],
+  ["a field of a field", [{ ...deals, rows: { from: "data[]", keep: ["owner.name"] } }], 'write "owner"'],
+])("%s", async (_what, steps, hint) => {
+  expect((await faultsOf(steps)).join("\n")).toContain(hint);
+});
+
+test("operators of filters are values of their own, and what is meant so is sent", async () => {
+  const search = (filter: object) => ({ ...deals, id: "found", args: { filter_id: 1, extra: filter } });
+  const texts = async (filter: object) => (await faultsOf([search(filter)])).join("\n");
+  expect(await texts({ genre: { $eq: "drama" }, $and: [{ year: { $gt: 2000 } }] })).not.toContain("no form of a value");
+  expect(await texts({ $literal: { $now: true } })).not.toContain("no form of a value");
+  expect(await texts({ $now: true })).toContain("no form of a value");
+});
+
+test("an input that is missing is told with its name", async () => {
+  const inputSchema = { type: "object", required: ["name"], properties: { name: { type: "string" } } };
+  expect(await faultsOf([say({ $ref: "input.name" })], { inputSchema })).toEqual([
+    expect.stringContaining('input lacks name, which inputSchema requires: write "input": {"name": …}'),
+  ]);
+  expect((await faultsOf([say({ $ref: "input.nam" })], { inputSchema, input: { name: "x" } })).join("\n")).toContain(
+    "did you mean name?",
+  );
+});

@@ -1,0 +1,202 @@
+import { isObject } from "@svc/core";
+import type { JsonObject, JsonValue } from "../json.ts";
+import { translated } from "./cel-advice.ts";
+import { parseExpression } from "./cel-syntax.ts";
+import { parsePath, referenceRoots } from "./reference.ts";
+
+// What people write for values who know another language, and the form that is meant.
+
+/** What is said where nothing better is known. */
+export const valueForms =
+  'write {"$ref": "path"}, {"$text": "… {path} …"}, {"$cel": "expression"} or {"$secret": "name"}; {"$literal": …} is a value as it stands';
+
+/** Characters of a program's text that a hint repeats, at most. */
+const repeatedMax = 300;
+
+/** Keys of objects that stand for an expression, for a text of parts, and for a value that is named, in other languages. */
+const expressionKeys = new Set(["$expr", "$expression", "$eval", "$js", "$jsonata", "$jq", "$fn", "$compute"]);
+const joinKeys = new Set(["$concat", "$join", "$template", "$format", "Fn::Join", "Fn::Sub", "$string"]);
+const pathKeys = new Set(["$var", "$path", "$get", "$param", "$params", "$input", "$step", "$steps", "$row", "$from"]);
+const timeKeys = new Set(["now", "$now", "$today", "$timestamp", "$currentDate"]);
+
+/** Whether an object has one key, which other languages have for a value that is filled in. Operators of filters are none of them. */
+export function isForeignForm(value: JsonObject): boolean {
+  const [key, ...others] = Object.keys(value);
+  if (key === undefined || others.length > 0 || key === "now") return false;
+  return [expressionKeys, joinKeys, pathKeys, timeKeys].some((keys) => keys.has(key));
+}
+
+/** What is to be written for a value of another language; undefined where nothing is known to be meant. */
+export function meantForm(value: JsonValue | undefined): string | undefined {
+  if (typeof value === "string") return undefined;
+  if (Array.isArray(value)) return joined(value as readonly JsonValue[]);
+  if (!isObject(value)) return undefined;
+  const [key = ""] = Object.keys(value);
+  const inner: JsonValue | undefined = value[key];
+  if (timeKeys.has(key)) return form("$cel", "now");
+  if (key === "$cel" && typeof inner === "string") return form("$cel", inner);
+  if (key === "$ref" && typeof inner === "string") return form("$text", `{${inner}}`);
+  if (typeof inner === "string" && expressionKeys.has(key)) return form("$cel", translated(inner) ?? inner);
+  if (typeof inner === "string" && pathKeys.has(key)) return form("$ref", pathOfWords(inner) ?? "steps.fetch.id");
+  if (typeof inner === "string" && joinKeys.has(key)) return textForm(inner);
+  if (Array.isArray(inner) && joinKeys.has(key)) return joined(flat(inner as readonly JsonValue[]));
+  return undefined;
+}
+
+function form(name: "$cel" | "$ref" | "$text", text: string): string {
+  return JSON.stringify({ [name]: text.slice(0, repeatedMax) });
+}
+
+/** The parts of `Fn::Join`, whose first item stands between the others. */
+function flat(items: readonly JsonValue[]): readonly JsonValue[] {
+  const [first, second, ...rest] = items;
+  if (typeof first !== "string" || !Array.isArray(second) || rest.length > 0) return items;
+  const parts: readonly JsonValue[] = second;
+  return parts.flatMap((part, index) => (index === 0 || first === "" ? [part] : [first, part]));
+}
+
+/** Parts that are joined into a text: by their paths, or, where one is computed, as one expression. */
+function joined(items: readonly JsonValue[]): string | undefined {
+  const parts = items.map((item): { text: string } | { path: string } | { cel: string } | undefined => {
+    if (typeof item === "string") return { text: item };
+    if (!isObject(item)) return undefined;
+    const { $ref, $cel } = item;
+    if (typeof $ref === "string") return { path: $ref };
+    if (typeof $cel === "string") return { cel: $cel };
+    return timeKeys.has(Object.keys(item)[0] ?? "") ? { cel: "now" } : undefined;
+  });
+  const known = parts.flatMap((part) => part ?? []);
+  // What is plain is not repeated: it may be sensitive.
+  if (known.length < parts.length || known.every((part) => "text" in part)) return undefined;
+  if (known.some((part) => "cel" in part)) {
+    const terms = known.map((part) => {
+      return "text" in part ? JSON.stringify(part.text) : `string(${"path" in part ? part.path : part.cel})`;
+    });
+    return form("$cel", terms.join(" + "));
+  }
+  const texts = known.map((part) =>
+    "text" in part ? part.text.replaceAll("{", "{{") : "path" in part ? `{${part.path}}` : "",
+  );
+  return form("$text", texts.join(""));
+}
+
+/** What people call the row at hand, and what an app or a step answered. */
+const rowWords = /^(?:\$?(?:json|item|it|this|record|each|element|entry|self))\.(?=[A-Za-z_])/;
+
+/** A path as this language has it, for one of another; undefined where nothing is known to be meant. */
+export function pathOfWords(text: string): string | undefined {
+  const bare = text
+    .trim()
+    .replace(/^#?\/(?=[A-Za-z])/, "")
+    .replace(/^\$\.?(?=[A-Za-z])/, "");
+  const dotted = (bare.includes("/") ? bare.replaceAll("/", ".") : bare).replaceAll(/\[['"](\w+)['"]\]/g, ".$1");
+  const meant = dotted
+    .replace(rowWords, "row.")
+    .replace(/^(\w+)\.(?:output|outputs|result|response|answer)\.(?=\w)/, "steps.$1.");
+  const [root] = parsePath(meant) ?? [];
+  return typeof root === "string" && referenceRoots.has(root) && meant !== text ? meant : undefined;
+}
+
+/** What to write for a path that starts with nothing that is known here. */
+export function hintOfPath(text: string): string {
+  const meant = pathOfWords(text);
+  if (meant !== undefined) return `write ${JSON.stringify(meant)}`;
+  if (/^\$?(?:env|process|vars?|variables|secrets?|context|global)\b/i.test(text)) {
+    return 'name what the program is given: input.<name>, declared in inputSchema, or params.<name>; a secret stands by itself, as {"$secret": "<name>"}';
+  }
+  const [first, ...rest] = parsePath(text.trim()) ?? [];
+  if (first === "now") return 'write {"$cel": "now"} for the time, {"$cel": "string(now)"} for its text';
+  if (typeof first === "string" && rest.length > 0) {
+    const tail = rest.map((step) => (typeof step === "number" ? `[${step}]` : `.${step}`)).join("");
+    return `write "steps.${first}${tail}" for what step ${first} answered, "row${tail}" for a field of the row at hand, "input.${first}${tail}" for what the job is given`;
+  }
+  return "start with input, params, steps.<id>, row, output, calls.<id> or rows.<set>";
+}
+
+/** What to write for a `$text` that computes between its braces; undefined where it does not. */
+export function textForm(text: string): string | undefined {
+  if (text.length > repeatedMax) return undefined;
+  const parts = text.split(/\{([^{}]*)\}/);
+  const [, first] = parts;
+  if (first === undefined) return undefined;
+  const inner = parts.map((part, index) => (index % 2 === 0 ? undefined : innerOf(part.trim())));
+  if (parts.some((_part, index) => index % 2 === 1 && inner[index] === undefined)) return undefined;
+  if (inner.every((one) => one === undefined || "path" in one)) {
+    const paths = parts.map((part, index) => {
+      const one = inner[index];
+      return one === undefined ? part : `{${"path" in one ? one.path : ""}}`;
+    });
+    return form("$text", paths.join(""));
+  }
+  const terms = parts.flatMap((part, index) => {
+    const one = inner[index];
+    if (one !== undefined) return [`string(${"path" in one ? one.path : one.cel})`];
+    return part === "" ? [] : [JSON.stringify(part)];
+  });
+  return form("$cel", terms.join(" + "));
+}
+
+/** What stands between braces: a path, or what is computed. */
+function innerOf(text: string): { readonly path: string } | { readonly cel: string } | undefined {
+  const size =
+    /^(?:size|len|count|length)\((?:rows\.|steps\.)?(\w+)\)$/.exec(text) ?? /^(\w+)\.(?:length|size|count)$/.exec(text);
+  if (size?.[1] !== undefined && !referenceRoots.has(size[1])) return { path: `rows.${size[1]}` };
+  const [root] = parsePath(text) ?? [];
+  if (typeof root === "string" && referenceRoots.has(root)) return { path: text };
+  const path = pathOfWords(text);
+  if (path !== undefined) return { path };
+  const cel = (translated(text) ?? text).replaceAll(/(?<![\w.])(\d{1,15})(?![\w.])(?=\s*[-+*/]|\s*$)/g, "$1.0");
+  const isKnown = /^now\b/.test(cel) || new RegExp(`\\b(?:${[...referenceRoots].join("|")})\\.`).test(cel);
+  return isKnown && !("fault" in parseExpression(cel)) ? { cel } : undefined;
+}
+
+const comparisons: Readonly<Record<string, string>> = {
+  $eq: "==",
+  $ne: "!=",
+  $gt: ">",
+  $gte: ">=",
+  $lt: "<",
+  $lte: "<=",
+  eq: "==",
+  gt: ">",
+  lt: "<",
+};
+
+/** What to write for a condition that is no text. */
+export function conditionForm(value: JsonValue | undefined): string {
+  const meant = meantCondition(value);
+  return meant === undefined
+    ? 'write a CEL expression, such as "row.value > 100.0 && row.status == \'open\'" or "rows.open > 0"'
+    : `write ${JSON.stringify(meant.slice(0, repeatedMax))}`;
+}
+
+function meantCondition(value: JsonValue | undefined): string | undefined {
+  if (typeof value === "boolean") return String(value);
+  if (typeof value === "string") return value === "" ? undefined : value;
+  if (Array.isArray(value)) {
+    const parts = (value as readonly JsonValue[]).map(meantCondition);
+    return parts.length > 0 && parts.every((part) => part !== undefined) ? parts.join(" && ") : undefined;
+  }
+  if (!isObject(value)) return undefined;
+  for (const name of ["$cel", "$expr", "condition", "expression", "expr", "if", "where", "when"]) {
+    if (typeof value[name] === "string") return translated(value[name]) ?? value[name];
+  }
+  if (typeof value.$ref === "string") return value.$ref.startsWith("rows.") ? `${value.$ref} > 0` : value.$ref;
+  const tests = Object.entries(value).map(([field, test]) => {
+    const [[name = "", other] = []] = isObject(test) ? Object.entries(test) : [];
+    const by = Object.hasOwn(comparisons, name) ? comparisons[name] : undefined;
+    const of = by === undefined ? test : other;
+    return /^[a-z_]\w*$/.test(field) && isScalar(of) ? `row.${field} ${by ?? "=="} ${celOf(of)}` : undefined;
+  });
+  return tests.length > 0 && tests.every((test) => test !== undefined) ? tests.join(" && ") : undefined;
+}
+
+function isScalar(value: JsonValue | undefined): value is string | number | boolean {
+  return typeof value === "string" || typeof value === "number" || typeof value === "boolean";
+}
+
+/** A scalar in an expression: numbers of JSON are doubles there. */
+function celOf(value: string | number | boolean): string {
+  if (typeof value === "string") return `'${value.replaceAll("\\", "\\\\").replaceAll("'", "\\'")}'`;
+  return Number.isInteger(value) ? `${value}.0` : String(value);
+}

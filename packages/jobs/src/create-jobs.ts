@@ -39,6 +39,8 @@ export type JobsOptions = {
   readonly askObserver?: AskObserver | undefined;
   /** Bounds of the engine that differ from the defaults. */
   readonly limits?: Partial<EngineLimits> | undefined;
+  /** Whether an emulator answers in place of the apps, which the logs of jobs tell. Default false. */
+  readonly isSandbox?: boolean | undefined;
   /** Longest pause between two looks at a log that is watched, milliseconds. Default 500. */
   readonly watchPollMs?: number | undefined;
   /** Does what is to be committed with the end of a rehearsal, which a standing program is asked about by. */
@@ -94,6 +96,7 @@ export function createJobs({ observer = silentObserver, askObserver, ...options 
     programs,
     engine,
     hints,
+    isSandbox: options.isSandbox,
     ...(watchPollMs !== undefined && { watchPollMs }),
   };
   return {

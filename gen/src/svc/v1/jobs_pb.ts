@@ -3028,7 +3028,8 @@ export type CreateAskEndpointRequest = Message<"svc.v1.CreateAskEndpointRequest"
 
   /**
    * What is posted to it: `ask_raised`; `standing_paused` (a standing program has paused by itself),
-   * `standing_missed` (one has missed times), `standing_budget` (the budget of one holds runs back). If
+   * `standing_missed` (one has missed times), `standing_budget` (the budget of one holds runs back),
+   * `standing_start_failed` (a run of one could not be started). If
    * empty, `ask_raised` alone.
    *
    * @generated from field: repeated string event_types = 2;

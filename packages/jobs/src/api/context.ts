@@ -21,6 +21,8 @@ export type JobsContext = {
   /** Programs that were checked on this node are kept ready for its drivers. */
   readonly programs: Pick<ProgramCache, "put" | "get">;
   readonly hints: JobHints;
+  /** Whether an emulator answers in place of the apps, which the logs of jobs tell. Default false. */
+  readonly isSandbox?: boolean | undefined;
   /** Longest pause between two looks for new log entries while no hint comes, milliseconds. Default 500. */
   readonly watchPollMs?: number;
 };

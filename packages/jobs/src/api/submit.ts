@@ -33,7 +33,7 @@ export type SubmittedSkill = {
 /** What submitting works with. */
 export type SubmitContext = Pick<
   JobsContext,
-  "db" | "clock" | "sealer" | "views" | "accounts" | "asks" | "engine" | "programs"
+  "db" | "clock" | "sealer" | "views" | "accounts" | "asks" | "engine" | "programs" | "isSandbox"
 >;
 
 /** The job that a submission is, with what was just stored of it, or why it is none: a refusal of SubmitJob. */

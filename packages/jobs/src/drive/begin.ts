@@ -1,6 +1,6 @@
 import type { Step } from "@svc/program";
 import type { UnrecordedEnd } from "@svc/tools";
-import { apply, isLostSet, type Work } from "../state/apply.ts";
+import { apply, type Work } from "../state/apply.ts";
 import type { Change, Edit } from "../state/change.ts";
 import { type AgainInstruction, stepOf } from "../state/flow.ts";
 import type { JobState } from "../state/job.ts";
@@ -113,10 +113,10 @@ export async function advanceWith(
 }
 
 /** A set that a step reads and that is lost: what there is of it would pass for the whole, and none for an empty one. */
-function lostSourceOf({ state: { steps, loaded }, step }: StepAt): string | undefined {
+function lostSourceOf({ state: { lostSets }, step }: StepAt): string | undefined {
   if (!("source" in step)) return undefined;
   const sources = step.kind === "join" ? [step.source, step.right] : [step.source];
-  return sources.find((source) => isLostSet(steps, loaded.flow, source));
+  return sources.find((source) => lostSets.has(source));
 }
 
 function readsLost({ step, progress }: StepAt, lost: string): Change {

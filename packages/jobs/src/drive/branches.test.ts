@@ -293,3 +293,31 @@ test("rows of a step whose error was handled are read by nobody, half of them or
   expect(end.receipt.outcome).toBe("partial");
   expect([end.steps["count"]?.state, end.steps["told"]?.state]).toEqual(["skipped", "completed"]);
 });
+
+test("an until whose rounds are used up leaves the sets of its last round to who handles that", async () => {
+  const world = createWorld({ items: 4 });
+  const bench = await benches.bench(world);
+  bench.engine();
+  // biome-ignore lint/suspicious/noThenProperty: it is the word of the language
+  const onError = { codes: ["UNTIL_EXHAUSTED"], then: "continue" };
+  const tell = {
+    id: "tell",
+    map: "items",
+    do: [{ id: "up", call: "desk.send_note", entity: "ops", args: { text: "late" } }],
+  };
+  const id = await bench.submit({
+    steps: [
+      {
+        id: "ended",
+        until: "rows.items == 0.0",
+        every: "1s",
+        max: 1,
+        do: [fetchItems()],
+        onError: { ...onError, do: [tell] },
+      },
+    ],
+  });
+  const { job } = await bench.reach(id, "failed", "succeeded");
+  expect(job.lastError).toBe("");
+  expect(sent(world)).toEqual(["late", "late", "late", "late"]);
+});

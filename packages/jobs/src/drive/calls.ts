@@ -1,11 +1,11 @@
+import { createHash } from "node:crypto";
 import { assertExhaustive } from "@svc/core";
 import type { JsonValue } from "@svc/program";
 import type { Called, CallRequest, ToolCaller } from "@svc/tools";
 import type { JobState } from "../state/job.ts";
 import { shownOf } from "../state/shown.ts";
-import type { Attempted, CallTurn, Invocation } from "../steps/effects.ts";
+import type { Attempted, CallPlace, CallTurn, Invocation } from "../steps/effects.ts";
 import type { OnFaultPoint } from "./fault-points.ts";
-import { appKey, formerLedgerKey, ledgerKey } from "./keys.ts";
 import type { Port } from "./port.ts";
 
 /** Calls of tools for jobs: made at once, or readied to begin with a commit of the job. */
@@ -50,10 +50,11 @@ export function createCalls(
 
 function requestOf(
   state: JobState,
-  { call, place, args, secretUses, generation, appGeneration }: Invocation,
+  invocation: Invocation,
   { tool, attempt, takeRecord, isFirst }: CallTurn & { readonly isFirst: boolean },
 ): CallRequest {
-  const { id, projectId, keyId, callSeed } = state;
+  const { id, projectId, keyId } = state;
+  const { call, place, args, secretUses } = invocation;
   const isRead = tool.action.class === "read";
   return {
     caller: { projectId, keyId, job: { id, stepId: place.stepId } },
@@ -62,9 +63,7 @@ function requestOf(
     secretUses,
     entityId: call.entity,
     accountId: undefined,
-    idempotencyKey: isRead ? undefined : ledgerKey(id, place, { generation, attempt }),
-    formerKey: isRead ? undefined : formerLedgerKey(id, place, { generation, attempt }),
-    appKey: isRead ? undefined : appKey(callSeed, place, appGeneration),
+    ...(isRead ? noKeys : keysOf(state, invocation, attempt)),
     isDryRun: false,
     isFirst,
     // A write's outcome is kept at once: a map's node that dies leaves no more of them in doubt than were under way.
@@ -75,6 +74,37 @@ function requestOf(
     limitWaitMs: 0,
     secrets: state.loaded.hasSensitive ? shownOf(state).secrets : undefined,
   };
+}
+
+type CallKeys = Pick<CallRequest, "idempotencyKey" | "formerKey" | "appKey">;
+
+const noKeys: CallKeys = { idempotencyKey: undefined, formerKey: undefined, appKey: undefined };
+
+/**
+ * The keys of one attempt at a call. The ledger's: what it was answered is answered again after a crash; 128 bits, each being a part
+ * of an index, and by what it was before it was shortened a call is found that was begun under that. The app's is the same for every
+ * attempt of a generation: an app that takes keys does the call once. Its seed is the job's id or, of a run of a standing program,
+ * what stays the same where a restored backup starts it again.
+ */
+function keysOf(
+  { id, callSeed }: JobState,
+  { place, generation, appGeneration }: Invocation,
+  attempt: number,
+): CallKeys {
+  const former = digest("call", id, place, [generation, attempt]);
+  return {
+    idempotencyKey: former.subarray(0, ledgerKeyBytes).toString("base64url"),
+    formerKey: former.toString("hex"),
+    appKey: digest("app", callSeed, place, [appGeneration]).toString("hex"),
+  };
+}
+
+const ledgerKeyBytes = 16;
+
+function digest(kind: "call" | "app", of: string, { stepId, ordinal, callId }: CallPlace, turn: number[]): Buffer {
+  return createHash("sha256")
+    .update(JSON.stringify(["svc-job", kind, of, stepId, ordinal, callId, ...turn]))
+    .digest();
 }
 
 /** Whether an earlier attempt at the job may have begun the call. */

@@ -13,13 +13,13 @@ export function childJob(
   child: NewChild,
   context: { readonly clock: Clock; readonly sealer: Sealer },
 ): NewJob {
-  const { id, name, skill, program, programHash, input, place, generation, limits } = child;
+  const { id, name, skill, program, input, place, generation, limits } = child;
   const { projectId, keyId, isSimulated } = parent;
   const nowMs = context.clock.now();
   const mode = isSimulated ? "simulate" : "live";
   const skillSlug = skillToolSlug(skill.slug);
   const childKey = [place.stepId, place.ordinal, place.callId, generation].join("/");
-  const payload = JSON.stringify({ mode, status: "queued", programHash, skillSlug, parentJobId: parent.id });
+  const payload = JSON.stringify({ mode, status: "queued", skillSlug, parentJobId: parent.id });
   return {
     job: {
       id,

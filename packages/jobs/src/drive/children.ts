@@ -21,7 +21,7 @@ import type { InnerUndo, Port, UndoEntry } from "./port.ts";
 import { jobSeals } from "./seals.ts";
 
 /** What a driver does about the jobs that its own runs. */
-export type ChildPort = Pick<StepEffects, "loadSkill" | "readChildren"> &
+export type ChildPort = Pick<StepEffects, "loadSkill" | "readChildren" | "whyNotTakenOn"> &
   Pick<Port, "awaitChildren" | "cancelChildren">;
 
 /** Makes that over the store. */
@@ -40,6 +40,7 @@ export function createChildPort({ context, db }: CommitContext, commit: Commits[
         return child === undefined ? [] : [childOf(child)];
       });
     },
+    whyNotTakenOn: (_state, id) => context.whyNotTakenOn(db, id),
     async awaitChildren(work, { children, askId, atMs = Number.POSITIVE_INFINITY }) {
       const { deadline } = work.state;
       const isClockRunning = "atMs" in deadline && deadline.atMs > clock.now();
@@ -52,15 +53,12 @@ export function createChildPort({ context, db }: CommitContext, commit: Commits[
         return;
       }
       // Who ends or waits meanwhile makes the task due after this commit has ended it, or was found to stand elsewhere.
-      const isDue = await withTransaction(db, async (tx) => {
+      await withTransaction(db, async (tx) => {
         const found = await lockChildJobs(tx, known);
         const hasMoved = found.some((child) => standingOf(standing(child)) !== seen(children, child.id));
         const isSettled = askId !== undefined && !(await isPending(context, tx, { jobId: work.state.id, askId }));
         await commit(work, { task: hasMoved || isSettled ? { dueAtMs: clock.now() } : task }, tx);
-        return hasMoved || isSettled;
       });
-      // Who looked for work before the end of the transaction has not found it.
-      if (isDue) context.onDue();
     },
     async cancelChildren({ projectId }, ids, chain) {
       for (const jobId of ids) await requestJobCancel(db, { jobId, projectId, chain, nowMs: clock.now() });
@@ -173,7 +171,9 @@ function withoutChildren({ positions }: JobState): Edit[] {
       const { stepId, childId: endedId } = progress;
       return [{ kind: "progress", progress: { kind: "run", stepId, endedId } }];
     }
-    return progress?.kind === "map" ? [{ kind: "progress", progress: { ...progress, children: {} } }] : [];
+    if (progress?.kind !== "map") return [];
+    const endedChildren = { ...progress.endedChildren, ...progress.children };
+    return [{ kind: "progress", progress: { ...progress, children: {}, endedChildren } }];
   });
 }
 

@@ -1,5 +1,6 @@
 import { parseId } from "@svc/core";
 import {
+  afterCommit,
   commitRun,
   type EndedStandingRun,
   type Executor,
@@ -70,12 +71,12 @@ export function createCommit({ context, lease, seals, db, onCommitted }: CommitC
       if (tx === context.db) await recorded;
       throw new LeaseLostError(`the lease of ${state.id} was lost`, recorded);
     }
-    if (before.park !== state.park && state.park?.before !== undefined) tellOfHold(observer, state);
-    if (before.status !== state.status) onMoved?.(state.id);
-    if (ended !== undefined) observer.ended(ended);
+    if (before.park !== state.park && state.park?.before !== undefined) afterCommit(tx, tellOfHold, observer, state);
+    if (before.status !== state.status && onMoved !== undefined) afterCommit(tx, onMoved, state.id);
+    if (ended !== undefined) afterCommit(tx, observer.ended, ended);
     onCommitted?.();
-    if (pending.tasks.length + pending.children.length + pending.retried.length > 0) onDue();
-    if (typeof task === "object") onDue(task.dueAtMs);
+    if (pending.tasks.length + pending.children.length + pending.retried.length > 0) afterCommit(tx, onDue, 0);
+    if (typeof task === "object") afterCommit(tx, onDue, task.dueAtMs);
     await onFaultPoint?.("after-commit", at);
     const { cancelRequestedAt, cancelChain, pausedAt, pauseChain } = found;
     const { principalChain } = state;
@@ -239,7 +240,9 @@ function otherWrites(
     for (const ask of asks) await ask.write(tx);
     const newJobs = children.map((child) => childJob(state, child, context));
     await insertChildJobs(tx, newJobs, context.clock.now());
-    for (const child of retried) await context.retryChild(tx, state, child);
+    // In one order, whoever else locks some of them.
+    const inOrder = retried.toSorted((a, b) => (a.id < b.id ? -1 : 1));
+    for (const child of inOrder) await context.retryChild(tx, state, child);
     for (const { jobId, ...change } of childUndone) await writeJobUndo(tx, jobId, { entries: [], changes: [change] });
     if (ended !== undefined) await endStandingRun(tx, ended);
     if (rehearsed !== undefined) await context.onRehearsed?.(tx, rehearsed);

@@ -89,6 +89,8 @@ export type EngineContext = {
    * more, that one is woken, and finds it as it ended.
    */
   readonly retryChild: (tx: Executor, parent: JobState, child: RetriedChild) => Promise<void>;
+  /** Why a job that ended cannot be taken on where it stopped, by whoever runs it; undefined where it can. */
+  readonly whyNotTakenOn: (db: Executor, jobId: Id<"job">) => Promise<string | undefined>;
   /** For tests: comes to a fault point. */
   readonly onFaultPoint: OnFaultPoint | undefined;
   /** The receiptHash of a receipt whose receiptHash is empty. */

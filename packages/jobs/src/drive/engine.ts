@@ -19,7 +19,7 @@ import { type EngineObserver, silentObserver } from "./observer.ts";
 import { settleJob } from "./open.ts";
 import { type Paused, pauseJob, resumeJob } from "./pause-job.ts";
 import type { ProgramCache } from "./programs.ts";
-import { type Retried, type RetryOfJob, retryChild, retryJob } from "./retry-job.ts";
+import { type Retried, type RetryOfJob, retryChild, retryJob, whyNotTakenOn } from "./retry-job.ts";
 import { type Reservation, type TaskHandlers, Worker } from "./worker.ts";
 
 /** What an engine is made of. */
@@ -114,6 +114,7 @@ export function createJobEngine(options: JobEngineOptions): JobEngine {
     onMoved,
     onRehearsed,
     retryChild: (tx, parent, child) => retryChild(worker.context, tx, parent, child),
+    whyNotTakenOn: (db, jobId) => whyNotTakenOn(worker.context, db, jobId),
     limits: { ...defaultEngineLimits, ...limits },
   };
   const worker = new Worker(parts, options.handlers);

@@ -87,6 +87,8 @@ export type NewJobsContext = {
   readonly asks: AskPort;
   /** Keeps the program ready for the driver, which is likely to be this node's. */
   readonly programs: Pick<ProgramCache, "put">;
+  /** Whether an emulator answers in place of the apps, which the log tells. Default false. */
+  readonly isSandbox?: boolean | undefined;
   /** The engine of this node, where jobs may be driven right after they are stored. */
   readonly engine?: Pick<JobEngine, "reserve" | "wake">;
 };
@@ -179,7 +181,7 @@ export type PinsReader = () => Promise<string>;
 
 /** Makes a job of a checked program; nothing is stored. */
 export async function newJob(
-  context: Pick<NewJobsContext, "db" | "sealer" | "asks">,
+  context: Pick<NewJobsContext, "db" | "sealer" | "asks" | "isSandbox">,
   submission: NewJobFacts,
   readPins: PinsReader,
 ): Promise<NewJob> {
@@ -206,7 +208,7 @@ export async function newJob(
       deadlineAt: status === "queued" ? nowMs + deadlineMs : null,
       deadlineLeftMs: status === "queued" ? null : deadlineMs,
     },
-    events: [submitted(submission, status), ...(prepared?.events ?? [])],
+    events: [submitted(context, submission, status), ...(prepared?.events ?? [])],
     tasks: status === "queued" ? [runTask(submission, id, nowMs)] : (prepared?.tasks ?? []),
     also: alsoOf(context, submission, prepared),
   };
@@ -240,7 +242,7 @@ function sealedOverrides({ params = {} }: Pick<JobSubmission, "params">, { seal 
 
 /** Makes the simulation of a job that is simulated first; nothing is stored. */
 export function newTwin(
-  context: Pick<NewJobsContext, "sealer">,
+  context: Pick<NewJobsContext, "sealer" | "isSandbox">,
   submission: Omit<NewJobFacts, keyof Identified>,
   { id, digest, nowMs }: Identified,
 ): NewJob {
@@ -254,7 +256,7 @@ export function newTwin(
       status: "queued",
       deadlineAt: nowMs + submission.program.limits.deadlineMs,
     },
-    events: [submitted({ ...submission, mode: "simulate" }, "queued")],
+    events: [submitted(context, { ...submission, mode: "simulate" }, "queued")],
     tasks: [runTask(submission, twinId, nowMs)],
   };
 }
@@ -309,11 +311,13 @@ function preparePlanAsk(
   });
 }
 
+/** The log's first entry. Whoever reads it is told the program's hash as well, which stands with the program. */
 function submitted(
-  { mode, programHash, skillSlug }: Pick<NewJobFacts, "mode" | "programHash" | "skillSlug">,
+  { isSandbox = false }: Pick<NewJobsContext, "isSandbox">,
+  { mode, skillSlug }: Pick<NewJobFacts, "mode" | "skillSlug">,
   status: JobStatus,
 ) {
-  const payload = { mode, status, programHash, ...(skillSlug !== "" && { skillSlug }) };
+  const payload = { mode, status, ...(skillSlug !== "" && { skillSlug }), ...(isSandbox && { sandbox: true }) };
   return { type: "job-submitted", stepId: "", payload: JSON.stringify(payload), principalChain: null };
 }
 

@@ -1,5 +1,6 @@
 import type { Id } from "@svc/core";
 import {
+  afterCommit,
   type ClaimedJobTask,
   type Executor,
   endJobTask,
@@ -25,7 +26,7 @@ import { type Follower, follow, type Interrupts } from "./loop.ts";
 import { isPausable, pauseNow } from "./pause.ts";
 import type { Port } from "./port.ts";
 import type { CheckedRecord } from "./programs.ts";
-import { jobSeals } from "./seals.ts";
+import { type JobSeals, jobSeals } from "./seals.ts";
 import { createStorePort } from "./store-port.ts";
 
 /** A job read under a lease, and what drives it. */
@@ -107,7 +108,7 @@ export async function settleJob(context: EngineContext, tx: Executor, jobId: Id<
 async function lookForAnswer({ clock, onDue }: EngineContext, tx: Executor, job: JobRecord): Promise<void> {
   const { id: jobId, projectId } = job;
   await putJobTasks(tx, [{ jobId, projectId, kind: "run", subject: "", dueAt: clock.now() }]);
-  onDue();
+  afterCommit(tx, onDue, 0);
 }
 
 /**
@@ -150,21 +151,26 @@ async function open(
   { leaseToken, onCommitted }: { readonly leaseToken: number; readonly onCommitted?: (() => void) | undefined },
 ): Promise<OpenJob> {
   const { id: jobId, projectId } = found.job;
-  const work = await readWork(context, db, found);
-  const seals = jobSeals(context.sealer, projectId, jobId);
+  const { work, seals } = await readWork(context, db, found);
   const lease = { jobId, owner: context.nodeId, leaseToken };
   const metered = context.meter.begin({ projectId, jobId });
   return { work, port: createStorePort({ context, lease, seals, db, onCommitted }, metered) };
 }
 
-async function readWork(context: EngineContext, db: Executor, { job, steps }: JobWithSteps): Promise<Work> {
+async function readWork(
+  context: EngineContext,
+  db: Executor,
+  { job, steps }: JobWithSteps,
+): Promise<{ readonly work: Work; readonly seals: JobSeals }> {
   const { id: jobId, projectId, programDigest } = job;
   const program = await context.programs.get(db, projectId, programDigest);
   const loaded = job.child === null ? program : withinParent(program, job.child);
-  return workOf(openState(job, steps, { loaded, ...jobSeals(context.sealer, projectId, jobId) }));
+  const seals = jobSeals(context.sealer, projectId, jobId);
+  return { work: workOf(openState(job, steps, { loaded, ...seals })), seals };
 }
 
 /** A job as it was read, for whoever looks at it and changes nothing. */
 export async function readState(context: EngineContext, db: Executor, job: JobRecord): Promise<JobState> {
-  return (await readWork(context, db, { job, steps: await loadJobSteps(db, job.id) })).state;
+  const { work } = await readWork(context, db, { job, steps: await loadJobSteps(db, job.id) });
+  return work.state;
 }

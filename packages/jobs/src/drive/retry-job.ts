@@ -207,6 +207,16 @@ async function endedChild(context: EngineContext, tx: Executor, job: JobRecord):
   return { fault: why, writes, mayWriteMore: mayWriteMore(state, children) };
 }
 
+/** See `EngineContext`. */
+export async function whyNotTakenOn(
+  context: EngineContext,
+  db: Executor,
+  jobId: Id<"job">,
+): Promise<string | undefined> {
+  const job = await loadJob(db, jobId);
+  return job === undefined ? "is gone" : (await endedChild(context, db, job)).fault;
+}
+
 const asItStands: RetryRequest = { fromStepId: "", params: {}, resendsUnknown: false, chain: [] };
 
 function faultsOf(children: EndedChildren): ReadonlyMap<Id<"job">, string | undefined> {

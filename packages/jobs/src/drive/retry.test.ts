@@ -1,15 +1,11 @@
-import { createHash } from "node:crypto";
 import { createId, type Id } from "@svc/core";
 import { findPendingAsk } from "@svc/db";
 import { createWorld, type SeenRequest } from "@svc/testing/desk";
-import type { TestBench } from "@svc/testing/job-bench";
 import { countTasks, createBenches, fetchItems, sendAll } from "@svc/testing/job-benches";
 import { newJobDocuments } from "@svc/testing/job-documents";
 import { until } from "@svc/testing/until";
 import { afterAll, afterEach, expect, test } from "vitest";
-import type { JobEngine } from "./engine.ts";
-import type { RetryOfJob } from "./retry-job.ts";
-import { goOn, isOver, isParked, killDrivers, movesOf, read } from "./test-parks.ts";
+import { goOn, isOver, isParked, killDrivers, movesOf, read, retry } from "./test-parks.ts";
 
 const benches = createBenches();
 afterEach(benches.stop);
@@ -19,25 +15,6 @@ const undo = { call: "desk.delete_note", entity: "ops", args: { id: { $ref: "out
 const note = { id: "note", call: "desk.send_note", entity: "ops", args: { text: "x" } };
 const bad = { id: "bad", call: "desk.get_item", entity: "ops", args: { id: "bad" } };
 const fails = ({ path }: SeenRequest) => (path === "/items/bad" ? ({ status: 404 } as const) : undefined);
-
-function retry(bench: TestBench, engine: JobEngine, jobId: Id<"job">, changes: Partial<RetryOfJob> = {}) {
-  return engine.retry({
-    jobId,
-    projectId: bench.projectId,
-    keyId: bench.keyId,
-    fromStepId: "",
-    params: {},
-    resendsUnknown: false,
-    chain: [`key:${bench.keyId}`],
-    idempotencyKey: undefined,
-    contentDigest: createHash("sha256")
-      .update(JSON.stringify(changes.params ?? {}))
-      .digest(),
-    checkParams: () => undefined,
-    needsApproval: async () => false,
-    ...changes,
-  });
-}
 
 const posts = (seen: readonly SeenRequest[]) =>
   seen.filter(({ method }) => method === "POST").map(({ body }) => body["text"]);

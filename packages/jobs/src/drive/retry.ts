@@ -111,8 +111,8 @@ function resume(
   if (childId !== undefined && children.has(childId) && why === undefined) {
     return { edits: [{ kind: "reopen", stepId: step.id, progress: retriesChild(step.id, childId, request) }] };
   }
-  const hasRuns = step.kind === "run" || (step.kind === "map" && !step.calls.every(isCall));
-  if (hasRuns && hasWritten(state, step.id)) {
+  // The rows of a map know their jobs, and take each on that can be.
+  if (step.kind === "run" && hasWritten(state, step.id)) {
     const job = childId === undefined ? "" : ` (${childId})`;
     return {
       outcome: "not_retryable",

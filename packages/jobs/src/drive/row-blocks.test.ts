@@ -2,6 +2,7 @@ import { createId, createWorkMeter, uuidOfId } from "@svc/core";
 import { createTestDatabase, type TestDatabase } from "@svc/testing/database";
 import { testSealer } from "@svc/testing/node";
 import { afterAll, beforeAll, expect, test } from "vitest";
+import type { RowRange } from "../steps/effects.ts";
 import { openBlock, sealRows } from "./row-blocks.ts";
 import { readSetRows } from "./rows.ts";
 import { jobSeals } from "./seals.ts";
@@ -52,10 +53,42 @@ test("any page of any set finds its rows, those that version 0.1 stored one by o
     for (const limit of [3, 64, 200]) {
       const found: unknown[] = [];
       for (let fromOrdinal = 0; fromOrdinal < members.length; fromOrdinal += limit) {
-        const page = await readSetRows(reading, id, { setId, fromOrdinal, limit });
-        found.push(...page.map(({ rowNumber, data }) => [rowNumber, data]));
+        const page = await readSetRows(reading, id, { setId, fromOrdinal, limit, bytesMax: 1_000_000 });
+        expect(page.hasMore || fromOrdinal + limit > members.length).toBe(true);
+        found.push(...page.rows.map(({ rowNumber, data }) => [rowNumber, data]));
       }
       expect(found).toEqual(members.map((number) => [number, { id: `r${number}` }]));
     }
   }
+});
+
+test("a page of large rows ends with the one that comes to its bytes, whether fields or answers are large", async () => {
+  const { db } = database;
+  const [projectId, id] = [createId("prj", nowMs), createId("job", nowMs)];
+  const seals = jobSeals(testSealer, projectId, id);
+  const large = "x".repeat(300_000);
+  for (const rowNumber of [1, 2, 3, 4, 5, 6]) {
+    const data = seals.seal(`rows/${rowNumber}`, rowNumber < 5 ? { large } : {});
+    const outputs = rowNumber < 5 ? null : seals.seal(`sets/s/${rowNumber - 1}`, { note: large });
+    await db.sql`insert into job_rows (job_id, row_number, data) values (${uuidOfId(id)}::uuid, ${rowNumber}, ${data})`;
+    await db.sql`insert into job_set_rows (job_id, set_id, ordinal, row_number, state, outputs)
+      values (${uuidOfId(id)}::uuid, 's', ${rowNumber - 1}, ${rowNumber}, 'failed', ${outputs})`;
+  }
+  const reading = { db, seals, work: createWorkMeter().begin({ projectId }) };
+  const read = async (fromOrdinal: number, range: Partial<RowRange> = {}) => {
+    const page = await readSetRows(reading, id, { setId: "s", fromOrdinal, limit: 100, bytesMax: 500_000, ...range });
+    return { ordinals: page.rows.map(({ ordinal }) => ordinal), hasMore: page.hasMore, rows: page.rows };
+  };
+  for (const range of [{}, { state: "failed" as const }, { states: ["failed" as const] }]) {
+    expect(await read(0, range)).toMatchObject({ ordinals: [0, 1], hasMore: true });
+    expect(await read(2, range)).toMatchObject({ ordinals: [2, 3], hasMore: true });
+    const last = await read(4, range);
+    expect(last).toMatchObject({ ordinals: [4, 5], hasMore: false });
+    expect(last.rows[0]).toMatchObject({ outputs: { note: large }, data: {} });
+    expect(last.rows[0]?.bytes).toBeGreaterThan(600_000);
+    expect(await read(6, range)).toMatchObject({ ordinals: [], hasMore: false });
+  }
+  // A row that is larger than a page comes alone; fields that are not wanted take nothing.
+  expect(await read(0, { bytesMax: 1 })).toMatchObject({ ordinals: [0], hasMore: true });
+  expect(await read(0, { withData: false })).toMatchObject({ ordinals: [0, 1, 2, 3, 4, 5], hasMore: false });
 });

@@ -3,6 +3,9 @@ import type { NewJobRow } from "@svc/db";
 import type { FetchedRow } from "../state/apply.ts";
 import type { JobSeals } from "./seals.ts";
 
+/** What a row takes in memory for each of its sealed bytes, about. */
+export const openedFactor = 3;
+
 /** Rows that are sealed together, at most. */
 const blockRowsMax = 50;
 /** Text of a block after which another begins. */

@@ -2,8 +2,8 @@ import type { Work } from "@svc/core";
 import { type Executor, type JobSetRow, readJobSetRows } from "@svc/db";
 import type { JsonObject } from "@svc/program";
 import type { JobState } from "../state/job.ts";
-import type { RowRange, SetRow } from "../steps/effects.ts";
-import { openBlock } from "./row-blocks.ts";
+import type { RowRange, SetPage, SetRow } from "../steps/effects.ts";
+import { openBlock, openedFactor } from "./row-blocks.ts";
 import type { JobSeals } from "./seals.ts";
 
 type Opening = { readonly seals: JobSeals; readonly work: Work };
@@ -13,10 +13,11 @@ export async function readSetRows(
   { db, ...opening }: Opening & { readonly db: Executor },
   jobId: JobState["id"],
   range: RowRange,
-): Promise<SetRow[]> {
-  const { setId, fromOrdinal, limit, state, states } = range;
+): Promise<SetPage> {
+  const { setId, fromOrdinal, limit, bytesMax, state, states, withData = true } = range;
   const set = { jobId, setId, state, states };
-  return openRows(await readJobSetRows(db, set, { fromOrdinal, limit }), range, opening);
+  const { rows, hasMore } = await readJobSetRows(db, set, { fromOrdinal, limit, bytesMax, withData });
+  return { rows: await openRows(rows, range, opening), hasMore };
 }
 
 const noFields: JsonObject = {};
@@ -29,10 +30,14 @@ async function openRows(
 ): Promise<SetRow[]> {
   const opened: SetRow[] = [];
   let block: readonly JsonObject[] = [];
+  let bytesOfEach = 0;
   const slice = () => {
     do {
       const { ordinal, rowNumber, state, doneCalls, outputs, block: number, data } = rows[opened.length] as JobSetRow;
-      if (withData && data !== null) block = openBlock(number, data, seals);
+      if (withData && data !== null) {
+        block = openBlock(number, data, seals);
+        bytesOfEach = data.byteLength / block.length;
+      }
       const fields = withData ? block[rowNumber - number] : noFields;
       if (fields === undefined) throw new Error(`row ${rowNumber} of a job stands in no block`);
       opened.push({
@@ -42,6 +47,7 @@ async function openRows(
         doneCalls,
         data: fields,
         outputs: outputs === null ? noFields : seals.openObject(`sets/${setId}/${ordinal}`, outputs),
+        bytes: openedFactor * (bytesOfEach + (outputs?.byteLength ?? 0)),
       });
     } while (opened.length < rows.length && !work.isSliceOver());
   };

@@ -5,7 +5,7 @@ import { countTasks, createBenches, fetchItems } from "@svc/testing/job-benches"
 import { until } from "@svc/testing/until";
 import { afterAll, afterEach, expect, test } from "vitest";
 import type { FaultPoint } from "./fault-points.ts";
-import { goOn, isOver } from "./test-parks.ts";
+import { goOn, isOver, retry } from "./test-parks.ts";
 
 const benches = createBenches();
 afterEach(benches.stop);
@@ -23,7 +23,15 @@ const note = {
 const undo = { call: "desk.delete_note", entity: "ops", args: { id: { $ref: "output.id" }, confirm: true } };
 const saga = { on: ["failed"] };
 const undone = { ...note, saga, steps: [{ ...note.steps[0], undo }] };
-const options = { skills: { note, undone } };
+const late = {
+  ...textInput,
+  steps: [
+    { id: "one", call: "desk.send_note", entity: "ops", args: { text: { $ref: "input.text" } } },
+    { id: "look", call: "desk.get_item", entity: "ops", args: { id: { $ref: "input.text" } } },
+    { id: "two", call: "desk.send_note", entity: "ops", args: { text: { $text: "{input.text} two" } } },
+  ],
+};
+const options = { skills: { note, undone, late } };
 const twice = {
   steps: [
     { id: "first", run: "skills.note", input: { text: "one" } },
@@ -169,3 +177,55 @@ test.each([
   expect(reading.job.used.writes).toBe(used);
   await expectWhole(bench, [reading, ...readings]);
 });
+
+const lateMap = {
+  steps: [
+    fetchItems(),
+    {
+      id: "each",
+      map: "items",
+      concurrency: 2,
+      do: [{ id: "tell", run: "skills.late", input: { text: { $ref: "row.id" } } }],
+    },
+  ],
+};
+
+// The commit that begins the attempt is the first one. Points of all kinds: test/crash, "retried map of writing skills".
+test.each([
+  ["before-commit", 2],
+  ["after-commit", 2],
+  ["before-commit", 4],
+  ["after-call", 1],
+] as const)(
+  "rows done again, dead at %s, passing %i: the job of each goes on, and writes nothing twice",
+  async (point, nth) => {
+    const world = createWorld({ items: 4 });
+    let isBroken = true;
+    world.script = ({ path }) => (isBroken && /^\/items\/i[12]$/.test(path) ? { status: 404 } : undefined);
+    const bench = await benches.bench(world);
+    const first = bench.engine();
+    const id = await bench.submit(lateMap, options);
+    await bench.reach(id, "failed");
+    await first.drain(0);
+    isBroken = false;
+    let isDead = false;
+    const doomed = bench.doom(point, nth);
+    void doomed.then(() => {
+      isDead = true;
+    });
+    expect(await retry(bench, doomed.engine, id)).toEqual({ outcome: "done" });
+    await until(() => {
+      bench.clock.advance(20);
+      return isDead;
+    });
+    const reading = await goOn(bench, bench.engine(), id, isOver);
+    expect([reading.job.status, reading.job.lastError]).toEqual(["succeeded", ""]);
+    const children = await childrenOf(bench, id);
+    const readings = await Promise.all(children.map((child) => bench.read(child)));
+    expect(readings.map(({ job }) => job.attempt).toSorted()).toEqual([1, 1, 2, 2]);
+    const sent = world.seen.flatMap(({ method, body }) => (method === "POST" ? [body["text"]] : []));
+    expect([new Set(sent).size, sent.length]).toEqual([8, 8]);
+    expect(reading.job.used.writes).toBe(8);
+    await expectWhole(bench, [reading, ...readings]);
+  },
+);

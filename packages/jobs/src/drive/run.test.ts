@@ -563,7 +563,115 @@ test("a row whose skill failed runs it again where it is done again, whatever el
   await project.client.retryJob({ id });
   await node.reach(id, "succeeded");
   expect((await read(project, id)).stepReceipts[1]).toMatchObject({ state: "completed", rows: { ok: 2, failed: 0 } });
+  const children = (await project.client.listJobs({ parentJobId: id })).jobs;
+  expect(children.map(({ attempt }) => attempt).toSorted()).toEqual([1, 2]);
+});
+
+/** Fails for a row behind a write, until it is mended. */
+function lateSkill(node: TestNode, ...rows: string[]) {
+  const isBroken = { now: true };
+  node.world.script = ({ path }) =>
+    isBroken.now && rows.some((row) => path === `/items/${row}`) ? { status: 404 } : undefined;
+  const look = { id: "look", call: "desk.get_item", entity: "ops", args: { id: { $ref: "input.text" } } };
+  const again = { id: "again", call: "desk.send_note", entity: "ops", args: { text: { $text: "{input.text} again" } } };
+  return { isBroken, late: { ...announce, steps: [send, look, again] } };
+}
+
+const eachLate = {
+  id: "each",
+  map: "items",
+  concurrency: 2,
+  do: [{ id: "tell", run: "skills.late", input: { text: { $ref: "row.id" } } }],
+};
+const allOf = (rows: readonly string[]) => rows.flatMap((row) => [row, `${row} again`]).toSorted();
+
+test("the job of a row whose skill failed behind a write goes on where it stopped, as often as the row is done again", async () => {
+  await using node = createTestNode(database.db, { world: createWorld({ items: 4 }) });
+  const project = await node.project();
+  const { isBroken, late } = lateSkill(node, "i1", "i2");
+  await promote(node, project, { late });
+  const { id } = await submit(project, { limits: { writes: 8 }, steps: [fetchRows, eachLate] });
+  await node.reach(id, "failed");
+  await project.client.retryJob({ id });
+  await node.reach(id, "failed");
+  expect(texts(node)).toHaveLength(6);
+  isBroken.now = false;
+  await project.as("member").retryJob({ id });
+  await node.reach(id, "succeeded");
+  expect(texts(node).toSorted()).toEqual(allOf(["i0", "i1", "i2", "i3"]));
+  const children = (await project.client.listJobs({ parentJobId: id })).jobs;
+  expect(children.map(({ attempt }) => attempt).toSorted()).toEqual([1, 1, 3, 3]);
+  const { receipt, stepReceipts } = await read(project, id);
+  expect(stepReceipts[1]).toMatchObject({ state: "completed", rows: { in: 4, ok: 4, failed: 0 } });
+  // Two rows looked twice in vain, and once more.
+  expect(receipt).toMatchObject({ actual: { calls: 17, writes: 8 }, limits: { used: { writes: 8 } } });
+});
+
+test("people who answer that failed rows are done again have their jobs go on, too", async () => {
+  await using node = createTestNode(database.db, { world: createWorld({ items: 3 }) });
+  const project = await node.project();
+  const { isBroken, late } = lateSkill(node, "i1");
+  await promote(node, project, { late });
+  const points = {
+    rows: { question: "Again?", continuations: ["retry-with", "skip"], escalation: [{ principal: "owner" }] },
+  };
+  const { id } = await submit(project, { points, steps: [fetchRows, { ...eachLate, onRows: { failed: "rows" } }] });
+  await node.reach(id, "parked");
+  isBroken.now = false;
+  await project.client.answerAsk({ jobId: id, principalId: "owner", continuation: "retry-with" });
+  await node.reach(id, "succeeded");
+  expect(texts(node).toSorted()).toEqual(allOf(["i0", "i1", "i2"]));
   expect((await project.client.listJobs({ parentJobId: id })).jobs).toHaveLength(3);
+});
+
+test("jobs of rows that were cancelled with theirs go on where they stopped, and their ends are taken once", async () => {
+  await using node = createTestNode(database.db, { world: createWorld({ items: 3 }) });
+  const project = await node.project();
+  const points = { go: { question: "Go?", continuations: ["proceed", "abort"], escalation: [{ principal: "owner" }] } };
+  // Asks in the jobs of the test alone.
+  const late = { ...announce, points, steps: [send, { id: "gate", judge: "go", when: "input.text != 'hello'" }] };
+  await promote(node, project, { late });
+  const { id } = await submit(project, { steps: [fetchRows, eachLate] });
+  const waiting = async () =>
+    (await project.client.listJobs({ parentJobId: id })).jobs.filter(({ status }) => status === JobStatus.PARKED);
+  await until(async () => (await waiting()).length === 2);
+  await project.client.cancelJob({ id });
+  await node.reach(id, "cancelled");
+  await project.client.retryJob({ id });
+  for (let answered = 0; answered < 3; answered++) {
+    await until(async () => (await waiting()).length > 0);
+    const [first] = await waiting();
+    await project.client.answerAsk({ jobId: first?.id ?? "", principalId: "owner", continuation: "proceed" });
+  }
+  await node.reach(id, "succeeded");
+  expect(texts(node).toSorted()).toEqual(["i0", "i1", "i2"]);
+  expect((await project.client.listJobs({ parentJobId: id })).jobs).toHaveLength(3);
+  expect((await read(project, id)).receipt).toMatchObject({ rows: { ok: 3 }, actual: { calls: 4, writes: 3 } });
+});
+
+test("a row whose job has written and cannot go on fails again, and says why; the others are done", async () => {
+  await using node = createTestNode(database.db, { world: createWorld({ items: 3 }) });
+  const project = await node.project();
+  const { isBroken, late } = lateSkill(node, "i1", "i2");
+  await promote(node, project, { late });
+  const { id } = await submit(project, { steps: [fetchRows, eachLate] });
+  await node.reach(id, "failed");
+  const [one, two] = (await project.client.listJobs({ parentJobId: id })).jobs.filter(
+    ({ status }) => status === JobStatus.FAILED,
+  );
+  await database.db
+    .sql`update jobs set last_error = 'LIMIT_REACHED: of a test' where id = ${uuidOfId(one?.id as never)}`;
+  isBroken.now = false;
+  await project.client.retryJob({ id });
+  await node.reach(id, "failed");
+  const { stepReceipts, receipt } = await read(project, id);
+  expect(stepReceipts[1]).toMatchObject({ rows: { in: 3, ok: 2, failed: 1 } });
+  expect(stepReceipts[1]?.errors.find(({ code }) => code === "CHILD_NOT_RETRYABLE")?.sample).toContain(
+    `skills.late (${one?.id}) has written and met a limit`,
+  );
+  expect(texts(node)).toHaveLength(5);
+  expect((await project.client.getJob({ id: two?.id ?? "" })).job).toMatchObject({ attempt: 2 });
+  expect(receipt).toMatchObject({ actual: { writes: 5 } });
 });
 
 test("a map runs a skill for each row, a few at a time, beside its calls", async () => {
@@ -706,25 +814,6 @@ test("a map whose children all wait for people is parked until one goes on", asy
   }
   await node.reach(id, "succeeded");
   expect((await read(project, id)).receipt).toMatchObject({ rows: { ok: 2 }, actual: { asks: 2 } });
-});
-
-test("rows whose skill may have written are not run again", async () => {
-  await using node = createTestNode(database.db);
-  const project = await node.project();
-  await promote(node, project, { announce });
-  const points = {
-    rows: { question: "Again?", continuations: ["retry-with", "skip"], escalation: [{ principal: "owner" }] },
-  };
-  const each = {
-    id: "each",
-    map: "items",
-    onRows: { failed: "rows" },
-    do: [{ id: "tell", run: "skills.announce", input }],
-  };
-  const { details } = await refusalsOf(
-    project.client.submitJob({ programJson: programText({ points, steps: [fetchRows, each] }) }),
-  );
-  expect(details).toEqual([{ reason: "PROGRAM_POINT_INVALID", field: "programJson/points/rows/continuations/0" }]);
 });
 
 test("skills of branches stand in the estimate, and the plan is approved with them", async () => {

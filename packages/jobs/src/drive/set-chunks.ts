@@ -3,7 +3,7 @@ import { type Executor, type JobSetPlaces, readJobRowBlocks, readJobSetPlaces } 
 import type { JsonObject } from "@svc/program";
 import type { JobState } from "../state/job.ts";
 import type { ChunkRange, SetChunk } from "../steps/effects.ts";
-import { openBlock } from "./row-blocks.ts";
+import { openBlock, openedFactor } from "./row-blocks.ts";
 import type { JobSeals } from "./seals.ts";
 
 /**
@@ -15,8 +15,6 @@ const scatteredRowsMax = 20_000;
 /** Sealed bytes of the rows of a chunk, about, and of the blocks that are read at once. */
 const chunkBytesMax = 2_097_152;
 const blocksBytesMax = 1_048_576;
-/** What a row takes in memory for each of its sealed bytes, about. */
-const openedFactor = 3;
 
 /** What chunks are read with by one driver. `roomOf`: by set, how many rows a chunk is likely to have room for, as far as it is known. */
 export type ChunkReading = {

@@ -14,6 +14,7 @@ import type { Attempted, SetRow } from "../steps/effects.ts";
 import { stepKinds } from "../steps/index.ts";
 import type { CommitParts, Port } from "./port.ts";
 import { type RetryRequest, retryEdits } from "./retry.ts";
+import { type ChildEnd, createMemoryChildren, memorySkills } from "./test-children.ts";
 
 // A store, an app and a clock in memory, behind the port of one driver: the engine's acts run on it without a database, and a
 // test decides what every call answers and after which commits the node dies.
@@ -29,6 +30,8 @@ export type Chooser = {
   answer(tool: PinnedTool, args: JsonObject): Scripted;
   /** Whether the node dies now: before a commit, or just after it. */
   dies(where: "before-commit" | "after-commit" | "after-call"): boolean;
+  /** How a job ends that runs a skill; where it is not said, well. */
+  endOfChild?(): ChildEnd;
 };
 
 /** The node died: what it held is gone, what it committed is there. */
@@ -46,6 +49,8 @@ export type Memory = {
   readonly executed: string[];
   /** Writes that were executed, or may have been, by their place: what the app answered. */
   readonly written: Map<string, string[]>;
+  /** How often the jobs that ran skills wrote, by the place that they were run at. */
+  readonly writtenBySkills: ReadonlyMap<string, number>;
   /** Takes a job on that ended: its next attempt is queued. Answers why it is not. */
   retry(request: RetryRequest): string | undefined;
   /** Whether somebody asked to end the job. */
@@ -86,6 +91,7 @@ export function createMemory(program: object, chooser: Chooser, tools: ReadonlyM
   >();
   const asks = new Map<string, AskView>();
   const ledger = new Map<string, Attempted>();
+  const children = createMemoryChildren(() => chooser.endOfChild?.() ?? "succeeded");
 
   const disarm = (entry: number) => {
     const found = undo.get(entry);
@@ -101,7 +107,7 @@ export function createMemory(program: object, chooser: Chooser, tools: ReadonlyM
     for (const { rowNumber, data } of pending.rows) rows.set(rowNumber, data);
     for (const { setId, outputs = {}, ...row } of pending.placed) {
       const set = sets.get(setId)?.filter(({ ordinal }) => ordinal !== row.ordinal) ?? [];
-      const placed = [...set, { ...row, outputs, data: {} }].toSorted((a, b) => a.ordinal - b.ordinal);
+      const placed = [...set, { ...row, outputs, data: {}, bytes: 0 }].toSorted((a, b) => a.ordinal - b.ordinal);
       sets.set(setId, placed);
     }
     for (const { setId, fromOrdinal, rowNumbers } of pending.runs) {
@@ -109,7 +115,7 @@ export function createMemory(program: object, chooser: Chooser, tools: ReadonlyM
       const placed = rowNumbers.map((rowNumber, index): SetRow => {
         const ordinal = fromOrdinal + index;
         if (set.some((row) => row.ordinal === ordinal)) throw new Error(`${setId} has two rows at ${ordinal}`);
-        return { ordinal, rowNumber, state: "in", doneCalls: 0, outputs: {}, data: {} };
+        return { ordinal, rowNumber, state: "in", doneCalls: 0, outputs: {}, data: {}, bytes: 0 };
       });
       sets.set(setId, [...set, ...placed]);
     }
@@ -122,6 +128,7 @@ export function createMemory(program: object, chooser: Chooser, tools: ReadonlyM
     for (const { entry, ...rest } of pending.armed) undo.set(entry, { ...rest, isArmed: true });
     for (const { entry } of pending.undone) disarm(entry);
     for (const ask of pending.asks) void ask.write(undefined as never);
+    children.store(work);
     for (const { type, payload } of pending.events) memory.log.push({ type, payload: JSON.parse(payload) });
     if (parts.receipt !== undefined) memory.receipts.push(parts.receipt);
     memory.task = parts.task;
@@ -140,13 +147,14 @@ export function createMemory(program: object, chooser: Chooser, tools: ReadonlyM
     receipts: [],
     executed: [],
     written: new Map(),
+    writtenBySkills: children.written,
     cancel: undefined,
     pause: undefined,
     retry(request) {
       const { status } = stored;
       memory.cancel = undefined;
       const opened = workOf({ ...stored, attempt: stored.attempt + 1, finishedAt: null, cancel: undefined });
-      const edits = retryEdits(opened.state, { status, request });
+      const edits = retryEdits(opened.state, { status, request, children: children.faults() });
       if ("outcome" in edits) return edits.why;
       const begun: Edit[] = [
         { kind: "move", to: "queued", reason: "retried" },
@@ -213,11 +221,12 @@ export function createMemory(program: object, chooser: Chooser, tools: ReadonlyM
             (state ?? row.state) === row.state &&
             (states?.some((name) => name === row.state) ?? true),
         );
-        return found.slice(0, limit).map((row) => ({ ...row, data: rows.get(row.rowNumber) ?? {} }));
+        const page = found.slice(0, limit).map((row) => ({ ...row, data: rows.get(row.rowNumber) ?? {}, bytes: 0 }));
+        return { rows: page, hasMore: found.length >= limit };
       },
       async readChunk(state, range) {
         const limit = 50;
-        const found = await memory.port.readRows(state, { ...range, limit });
+        const { rows: found } = await memory.port.readRows(state, { ...range, limit, bytesMax: 1_000_000 });
         return { rows: found, next: found.length < limit ? undefined : (found.at(-1)?.ordinal ?? 0) + 1, bytes: 0 };
       },
       saveRecords: async () => {},
@@ -278,10 +287,14 @@ export function createMemory(program: object, chooser: Chooser, tools: ReadonlyM
           ? undefined
           : { entry, ...(undo.get(entry) as NonNullable<ReturnType<typeof undo.get>>) };
       },
-      loadSkill: () => Promise.reject(new Error("no program here runs a skill")),
-      readChildren: async () => [],
-      awaitChildren: async () => {},
-      cancelChildren: async () => {},
+      loadSkill: async () => children.load(),
+      readChildren: async (_state, ids) => children.read(ids),
+      whyNotTakenOn: async (_state, id) => children.why(id),
+      async awaitChildren(work) {
+        await memory.port.commit(work, { task: { dueAtMs: clock.now() } });
+        children.end();
+      },
+      cancelChildren: async (_state, ids) => children.cancel(ids),
       waitForTwin: async () => ({ kind: "gone" }),
       cancelTwin: async () => {},
       hashReceipt: () => "",
@@ -355,7 +368,7 @@ function firstState(program: Program, tools: ReadonlyMap<string, PinnedTool>): J
       programHash: "",
       flow: flatten(program.steps, stepKinds),
       tools,
-      skills: {},
+      skills: memorySkills,
       hasSensitive: false,
     },
     createdAt: nowMs,

@@ -1,10 +1,12 @@
+import { createHash } from "node:crypto";
 import { type Id, uuidOfId } from "@svc/core";
 import type { JobReading, TestBench } from "@svc/testing/job-bench";
 import { until } from "@svc/testing/until";
 import type { JobEngine } from "./engine.ts";
 import type { FaultPoint } from "./fault-points.ts";
+import type { RetryOfJob } from "./retry-job.ts";
 
-// What the tests of jobs that are parked from outside share.
+// What the tests of jobs that are parked from outside, or taken on, share.
 
 /** Who parks and releases, as the log names it. */
 export const administrator = ["administrator"];
@@ -75,4 +77,24 @@ export function movesOf({ events }: JobReading): unknown[][] {
   return events.flatMap(({ type, payload, chain }) =>
     type === "job-status-changed" ? [[payload["from"], payload["to"], payload["reason"], chain.at(-1)]] : [],
   );
+}
+
+/** Takes a job on that ended, as RetryJob does for who may. */
+export function retry(bench: TestBench, engine: JobEngine, jobId: Id<"job">, changes: Partial<RetryOfJob> = {}) {
+  return engine.retry({
+    jobId,
+    projectId: bench.projectId,
+    keyId: bench.keyId,
+    fromStepId: "",
+    params: {},
+    resendsUnknown: false,
+    chain: [`key:${bench.keyId}`],
+    idempotencyKey: undefined,
+    contentDigest: createHash("sha256")
+      .update(JSON.stringify(changes.params ?? {}))
+      .digest(),
+    checkParams: () => undefined,
+    needsApproval: async () => false,
+    ...changes,
+  });
 }

@@ -52,6 +52,8 @@ const dueStepMs = 10;
 const claimMax = 200;
 const retryMinMs = 1_000;
 const retryMaxMs = 60_000;
+/** Until a lease whose task is locked is tried again: commits take milliseconds. */
+const lockedMs = 50;
 
 /**
  * Claims due tasks and does them, `runsMax` at a time, of one project at most its share. Leases are renewed for all of them in one statement.
@@ -314,25 +316,38 @@ export class Worker {
     }
   }
 
+  /** Renews what is held. What somebody has locked at the moment is tried again, until the next renewal is due. */
   async #renew(): Promise<void> {
-    const { db, clock, limits, observer } = this.context;
-    const held = [...this.#held.values()];
-    if (held.length === 0) return;
-    try {
-      const leases = held.map(({ task }) => task);
-      const renewed = new Map(
-        (await renewJobLeases(db, leases, clock.now() + limits.leaseMs)).map((lease) => [keyOf(lease), lease]),
-      );
-      for (const { task, interrupts } of held) {
-        const lease = renewed.get(keyOf(task));
-        if (lease?.isCancelled === true && task.kind === "run") this.cancel(task.jobId);
-        if (lease?.isPaused === true && task.kind === "run") this.pause(task.jobId);
-        // Lost: what it would still do is another node's to do, and its next commit will be refused.
-        if (lease === undefined) interrupts.isStopping = true;
+    const { clock, limits, observer } = this.context;
+    const endMs = clock.now() + limits.leaseMs / 3;
+    let left = [...this.#held.values()];
+    while (left.length > 0) {
+      try {
+        left = await this.#renewed(left);
+      } catch (error) {
+        observer.failed("renew", error);
+        return;
       }
-    } catch (error) {
-      observer.failed("renew", error);
+      if (left.length > 0) await clock.wait(lockedMs, this.#stopped.signal);
+      if (clock.now() >= endMs || this.#stopped.signal.aborted) return;
+      left = left.filter((held) => this.#held.get(keyOf(held.task)) === held);
     }
+  }
+
+  /** Renews leases; answers those whose tasks are locked. */
+  async #renewed(all: readonly Held[]): Promise<Held[]> {
+    const { db, clock, limits } = this.context;
+    const leases = all.map(({ task }) => task);
+    const found = await renewJobLeases(db, leases, clock.now() + limits.leaseMs);
+    const renewed = new Map(found.map((lease) => [keyOf(lease), lease]));
+    return all.filter(({ task, interrupts }) => {
+      const lease = renewed.get(keyOf(task));
+      if (lease?.isCancelled === true && task.kind === "run") this.cancel(task.jobId);
+      if (lease?.isPaused === true && task.kind === "run") this.pause(task.jobId);
+      // Lost: what it would still do is another node's to do, and its next commit will be refused.
+      if (lease === undefined) interrupts.isStopping = true;
+      return lease?.isRenewed === false;
+    });
   }
 }
 

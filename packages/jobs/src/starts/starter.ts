@@ -97,11 +97,14 @@ export type JobStarter = {
 };
 
 /** What the starter works with. */
-export type StarterContext = Pick<JobsContext, "db" | "sealer" | "views" | "accounts" | "asks" | "engine" | "programs">;
+export type StarterContext = Pick<
+  JobsContext,
+  "db" | "sealer" | "views" | "accounts" | "asks" | "engine" | "programs" | "isSandbox"
+>;
 
 /** Makes what starts jobs of programs that stand. */
 export function createJobStarter(context: StarterContext): JobStarter {
-  const { sealer, asks, engine } = context;
+  const { sealer, asks, engine, isSandbox } = context;
   const drifts = createDriftReader(context);
   return {
     check: (asked) => check(context, asked),
@@ -123,14 +126,14 @@ export function createJobStarter(context: StarterContext): JobStarter {
     lookForDrift: drifts.look,
     make: (tx, start) =>
       newJob(
-        { db: tx, sealer, asks },
+        { db: tx, sealer, asks, isSandbox },
         { ...start, ...unnamed, mode: "live", simulateFirst: false, needsApproval: false },
         () => pinsOf(tx, start),
       ),
     async rehearse(tx, rehearsal) {
       const facts = { ...rehearsal, ...unnamed, mode: "rehearse", needsApproval: true } as const;
-      const main = await newJob({ db: tx, sealer, asks }, facts, () => pinsOf(tx, rehearsal));
-      return rehearsal.simulateFirst ? [main, newTwin({ sealer }, facts, facts)] : [main];
+      const main = await newJob({ db: tx, sealer, asks, isSandbox }, facts, () => pinsOf(tx, rehearsal));
+      return rehearsal.simulateFirst ? [main, newTwin({ sealer, isSandbox }, facts, facts)] : [main];
     },
     wake: () => engine.wake(),
     cancel: (jobId) => engine.cancel(jobId),

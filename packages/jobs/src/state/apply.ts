@@ -15,11 +15,11 @@ import type { Edit, MappedRow, NewChild, Note, RetriedChild, UndoOf } from "./ch
 import { addError, noRows, sumCalls } from "./counts.ts";
 import { isEndCode } from "./end-codes.ts";
 import { branchOf, type Flow, stepOf } from "./flow.ts";
-import type { JobState, Scope, StepEntry } from "./job.ts";
+import type { Following, JobState, StepEntry, StoredState } from "./job.ts";
 import type { StepProgress } from "./progress.ts";
 import { shownOf } from "./shown.ts";
 import { withWrites } from "./simulated.ts";
-import { endStatuses, type JobStatus, mayMove, transitions } from "./statuses.ts";
+import { endStatuses, type JobStatus, movesOf, transitions } from "./statuses.ts";
 
 /** A row that a step fetched or made; numbered from 1 over all sets of the job. */
 export type FetchedRow = { readonly rowNumber: number; readonly data: JsonObject };
@@ -78,32 +78,40 @@ const nothing: Pending = {
 };
 
 /** A job just read: nothing is pending. */
-export function workOf(job: Omit<JobState, "scope">): Work {
-  const state: JobState = { ...job, scope: scopeOf(job) };
+export function workOf(job: StoredState): Work {
+  const state: JobState = { ...job, ...followingFrom(job) };
   return { committed: state, state, pending: nothing };
 }
 
 /** Values of steps, and sizes of sets: of one that is lost there is none. */
-function scopeOf({ input, params, steps: entries, loaded: { flow } }: Omit<JobState, "scope">): Scope {
+function followingFrom({ input, params, steps: entries, loaded: { flow } }: StoredState): Following {
   const steps: Record<string, JsonValue> = {};
   const rows: Record<string, number> = {};
-  const hasHandled = [...entries.values()].some(hasFailedHandled);
+  const lostSets = lostSetsOf(entries, flow);
   for (const [id, { receipt, value }] of entries) {
     if (value !== undefined) steps[id] = value;
     const instruction = flow.instructions[flow.indexOf.get(id) ?? -1];
     const set = instruction?.kind === "step" ? instruction.set : undefined;
-    if (set === undefined || (hasHandled && isLostSet(entries, flow, id))) continue;
+    if (set === undefined || lostSets.has(id)) continue;
     if (receipt.rows !== undefined) rows[id] = receipt.rows[set];
     else if (receipt.state === "skipped" || receipt.state === "failed") rows[id] = 0;
   }
-  return { input, params, steps, rows };
+  return { scope: { input, params, steps, rows }, lostSets };
+}
+
+const none: ReadonlySet<string> = new Set();
+
+/** The steps whose sets are lost. */
+function lostSetsOf(entries: JobState["steps"], flow: Flow): ReadonlySet<string> {
+  if (![...entries.values()].some(hasFailedHandled)) return none;
+  return new Set([...flow.indexOf.keys()].filter((id) => isLostSet(entries, flow, id)));
 }
 
 /**
  * Whether the set of a step is not known: the step failed and its error was handled, or a block around it did before the step had ended.
  * What of the set is there would pass for the whole.
  */
-export function isLostSet(entries: JobState["steps"], flow: Flow, stepId: string): boolean {
+function isLostSet(entries: JobState["steps"], flow: Flow, stepId: string): boolean {
   const own = entries.get(stepId);
   if (own !== undefined && hasFailedHandled(own)) return true;
   if (own !== undefined && madeStates.has(own.receipt.state)) return false;
@@ -139,7 +147,7 @@ export function apply(work: Work, edits: readonly Edit[], nowMs: number): Work {
     pending: Object.fromEntries(Object.entries(work.pending).map(([name, list]) => [name, [...list]])) as PendingDraft,
   };
   for (const edit of edits) carryOut(draft, edit);
-  const state: JobState = { ...draft.job, scope: scopeOf(draft.job) };
+  const state: JobState = { ...draft.job, ...followingFrom(draft.job) };
   return { committed: work.committed, state, pending: draft.pending };
 }
 
@@ -282,7 +290,7 @@ const editors: { readonly [Kind in Edit["kind"]]: (draft: Draft, edit: Extract<E
 
 /** An app may quote what it was sent. */
 function toldText(job: Draft["job"], message: string): string {
-  return job.loaded.hasSensitive ? shownOf({ ...job, scope: scopeOf(job) }).redact(message) : message;
+  return job.loaded.hasSensitive ? shownOf({ ...job, ...followingFrom(job) }).redact(message) : message;
 }
 
 const payloadBytesMax = 4_096;
@@ -536,7 +544,8 @@ function countUndo(draft: Draft, stepId: string, state: "done" | "failed"): void
 
 function moveJob(draft: Draft, { to, reason, chain }: Extract<Edit, { kind: "move" }>): void {
   const { job } = draft;
-  if (!mayMove(job.status, to, job.isRehearsal)) throw new Error(`a job that is ${job.status} cannot become ${to}`);
+  const mayBecome = movesOf[job.isRehearsal ? "rehearsal" : "job"][job.status];
+  if (!mayBecome.includes(to)) throw new Error(`a job that is ${job.status} cannot become ${to}`);
   const payload = { from: job.status, to, reason };
   if (isWaitedFor(job.status, to)) wakeParent(draft);
   note(draft, { type: "job-status-changed", stepId: "", payload, ...(chain && { chain }) });

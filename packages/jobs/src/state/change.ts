@@ -176,7 +176,6 @@ export type NewChild = {
   readonly name: string;
   readonly skill: PinnedSkill;
   readonly program: Pick<Program, "limits" | "sagaOn">;
-  readonly programHash: string;
   readonly input: JsonObject;
   readonly place: CallPlace;
   readonly generation: number;

@@ -88,7 +88,18 @@ export type JobRequest = { readonly atMs: number; readonly chain: readonly strin
  * What is known of a job while it is driven. A value: whoever wants it changed says so in a `Change`, and `apply` alone makes the
  * next one of it.
  */
-export type JobState = JobFacts & {
+export type JobState = StoredState & Following;
+
+/** What follows from the rest. */
+export type Following = {
+  /** What references may name now. */
+  readonly scope: Scope;
+  /** Steps whose set is not known, since they failed and their error was handled. */
+  readonly lostSets: ReadonlySet<string>;
+};
+
+/** A job as its rows have it. */
+export type StoredState = JobFacts & {
   readonly status: JobStatus;
   /** One; at a `parallel`, one for each of its branches, in their order. */
   readonly positions: readonly Position[];
@@ -100,8 +111,6 @@ export type JobState = JobFacts & {
   readonly undo: UndoProgress | undefined;
   /** By id, in the order in which they began. */
   readonly steps: ReadonlyMap<string, StepEntry>;
-  /** What references may name now; it follows from the rest. */
-  readonly scope: Scope;
   readonly params: JsonObject;
   /** Arguments that answers put in place of the program's, by step. */
   readonly stepArgs: Readonly<Record<string, JsonObject>>;

@@ -1,6 +1,6 @@
 import type { JobRecord, JobStepRecord } from "@svc/db";
 import type { JsonObject, JsonValue } from "@svc/program";
-import type { JobState, LoadedProgram, Position } from "./job.ts";
+import type { LoadedProgram, Position, StoredState } from "./job.ts";
 import type { StoredOverrides } from "./overrides.ts";
 import { noProgress, type Progress, readProgress } from "./progress.ts";
 
@@ -22,7 +22,7 @@ export function openState(
   job: JobRecord,
   steps: readonly JobStepRecord[],
   { loaded, open, openObject }: Opener & { readonly loaded: LoadedProgram },
-): Omit<JobState, "scope"> {
+): StoredState {
   const { status, saga } = job;
   const { flow } = loaded;
   const owner = { status, saga, index: job.position, flow };

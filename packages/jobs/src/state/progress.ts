@@ -45,6 +45,10 @@ type ProgressFields = {
     readonly acceptsDoubt?: true;
     /** The jobs that rows run, by `<ordinal>/<call>`. */
     readonly children?: Readonly<Record<string, Id<"job">>>;
+    /** Those that ended because this job did, by the same. */
+    readonly endedChildren?: Readonly<Record<string, Id<"job">>>;
+    /** Whether jobs that rows ran, and that are taken on, send writes in doubt again. */
+    readonly resendsUnknown?: true;
   };
   readonly reduce: {
     readonly next?: number;
@@ -71,7 +75,7 @@ type ProgressFields = {
 export type Total = {
   readonly count: number;
   readonly sum: JsonNumber;
-  readonly best: JsonNumber | null;
+  readonly best: JsonNumber | string | null;
   readonly text?: string;
   readonly list?: readonly JsonValue[];
   readonly bytes?: number;

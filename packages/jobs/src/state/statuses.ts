@@ -21,15 +21,21 @@ export const transitions: Readonly<Record<JobStatus, readonly JobStatus[]>> = {
   cancelled: attempted,
 };
 
-/** What a rehearsal may do beside that: it ends with the answer it is for, and nothing of its program is run. */
-const rehearsed: Partial<typeof transitions> = { pending_plan_approval: ["succeeded"] };
+/** Those of a rehearsal: it ends with the answer it is for, and nothing of its program is run. */
+const rehearsed: typeof transitions = {
+  ...transitions,
+  pending_plan_approval: [...transitions.pending_plan_approval, "succeeded"],
+};
+
+/** The table for jobs, by whether they are rehearsals. */
+export const movesOf = { job: transitions, rehearsal: rehearsed } as const;
 
 /** A status that a new job may begin with. */
 export const firstStatuses: readonly JobStatus[] = ["simulating", "pending_plan_approval", "queued"];
 
 /** Whether a job, or one that is a rehearsal, may go from one status to another. */
 export function mayMove(from: JobStatus, to: JobStatus, isRehearsal = false): boolean {
-  return transitions[from].includes(to) || (isRehearsal && rehearsed[from]?.includes(to) === true);
+  return movesOf[isRehearsal ? "rehearsal" : "job"][from].includes(to);
 }
 
 /** Throws an Error when a job may not go from one status to another. */

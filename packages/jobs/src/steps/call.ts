@@ -193,7 +193,7 @@ async function keepAnswer(
     return failed(step, edits, { code: "ANSWER_TOO_LARGE", message });
   }
   const scope = { ...state.scope, output: value };
-  const undo = await undoOf(state, { call: step, stepId: step.id, ordinal: 0, scope }, effects);
+  const undo = step.undo && (await undoOf(state, { call: step, stepId: step.id, ordinal: 0, scope }, effects));
   const kept: Edit[] = bytes <= valueBytesMax ? [{ kind: "value", stepId: step.id, value }] : [];
   return {
     edits: [
@@ -276,7 +276,7 @@ async function keepRows(
   ];
   if (turned === undefined) {
     const scope = { ...state.scope, output: answer };
-    const undo = await undoOf(state, { call: step, stepId: step.id, ordinal: 0, scope }, effects);
+    const undo = step.undo && (await undoOf(state, { call: step, stepId: step.id, ordinal: 0, scope }, effects));
     if (undo !== undefined) taken.push({ kind: "armUndo", entries: [undo] });
     return {
       edits: [
@@ -302,9 +302,11 @@ async function keepRows(
 /** A list that has pages, and of which the program wants none but the first: what is left is told. */
 function leftPages(at: CalledAt, answer: JsonValue, list: readonly JsonValue[]): Edit[] {
   const { state, step, args } = at;
-  const { action } = toolOf(state, step);
+  // A request of the program's own has no tool that could say how it is paged.
+  const action = state.loaded.tools.get(step.tool)?.action;
+  if (step.rows?.page !== undefined || action?.class !== "read") return [];
   const paging = pagingOf({ paging: undefined }, action);
-  if (step.rows?.page !== undefined || paging === undefined || action.class !== "read") return [];
+  if (paging === undefined) return [];
   if (!hasMorePages({ paging, action, args: askingOf(step, args), page: undefined, answer, list })) return [];
   const message = `the rows are those of one page, and there are more: read them by "page": {"max": 20}`;
   return [

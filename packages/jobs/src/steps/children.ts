@@ -126,8 +126,7 @@ export function newChild(
     "limits"
   >,
 ): NewChild {
-  const { program, programHash } = loaded;
-  return { name, skill, program, programHash, generation: state.generation, ...parts };
+  return { name, skill, program: loaded.program, generation: state.generation, ...parts };
 }
 
 /** What the job that ran it counts of a child that has ended. */

@@ -48,7 +48,15 @@ export type ReadRow = {
 };
 
 /** A row of a set, with what the calls of a map came to so far. */
-export type SetRow = ReadRow & { readonly doneCalls: number; readonly outputs: JsonObject };
+export type SetRow = ReadRow & {
+  readonly doneCalls: number;
+  readonly outputs: JsonObject;
+  /** What its fields and those answers take in memory, about. */
+  readonly bytes: number;
+};
+
+/** Rows that stand in a set one behind the other. `hasMore` where others may stand behind them. */
+export type SetPage = { readonly rows: readonly SetRow[]; readonly hasMore: boolean };
 
 /** Where a chunk of a set is read: from an ordinal on; of some states, where they are named. */
 export type ChunkRange = {
@@ -76,6 +84,8 @@ export type RowRange = {
   readonly setId: string;
   readonly fromOrdinal: number;
   readonly limit: number;
+  /** Sealed bytes of their fields and answers, about: the page ends with the row that comes to them. */
+  readonly bytesMax: number;
   readonly state?: "failed" | "unknown" | undefined;
   readonly states?: readonly RowState[] | undefined;
   /** False leaves the fields of the rows sealed. Default true. */
@@ -178,11 +188,13 @@ export type StepEffects = {
   ): Promise<readonly CelComputed[]>;
   /** What an expression computes from what may be named at its place. */
   compute(scope: RunScope, expression: Expression): Promise<CelComputed>;
-  readRows(state: JobState, range: RowRange): Promise<SetRow[]>;
+  readRows(state: JobState, range: RowRange): Promise<SetPage>;
   /** Reads as many rows of a set as are neither many nor large together; at least one, where there is one. */
   readChunk(state: JobState, range: ChunkRange): Promise<SetChunk>;
   /** A skill that the job's program names, as it was pinned. */
   loadSkill(state: JobState, name: string): Promise<LoadedSkill>;
+  /** Why a job that this one ran, and that ended, cannot be taken on where it stopped; undefined where it can. */
+  whyNotTakenOn(state: JobState, id: Child["id"]): Promise<string | undefined>;
   /** Jobs that this one runs; one that is gone is not among them. */
   readChildren(state: JobState, ids: readonly Child["id"][]): Promise<readonly Child[]>;
 };

@@ -1,6 +1,6 @@
-import { createId } from "@svc/core";
+import { createId, type Id } from "@svc/core";
 import type { RowStep } from "@svc/program";
-import type { ChildStanding, Edit, NewChild } from "../state/change.ts";
+import type { ChildStanding, Edit, NewChild, RetriedChild } from "../state/change.ts";
 import { isEnd } from "../state/statuses.ts";
 import { fillCall } from "./arguments.ts";
 import {
@@ -13,8 +13,10 @@ import {
   newChild,
   roomOf,
   skillInput,
+  uncountChild,
   undoOfChild,
   withinMost,
+  withUsed,
 } from "./children.ts";
 import type { Child, StepEffects } from "./effects.ts";
 import type { MapAt, RowEnd, RowWork } from "./map-row.ts";
@@ -36,6 +38,8 @@ export class RowChildren {
   /** Under way when the act began, and those that it began. By place: `<ordinal>/<call>`. */
   readonly #open = new Map<string, Child>();
   readonly #begun = new Map<string, NewChild>();
+  /** Those that the act takes on where they stopped, as they ended. */
+  readonly #takenOn = new Map<string, { readonly ended: Child; readonly retried: RetriedChild }>();
   readonly #ended = new Map<string, Child>();
   readonly #gone = new Set<string>();
   /** What children used, or may use, of what the job had left when the act began; the calls of rows count in it. */
@@ -61,7 +65,11 @@ export class RowChildren {
 
   /** Whether any is under way. */
   get hasOpen(): boolean {
-    return this.#open.size + this.#begun.size > 0;
+    return this.#open.size + this.#newSize > 0;
+  }
+
+  get #newSize(): number {
+    return this.#begun.size + this.#takenOn.size;
   }
 
   /** Whether one has ended, and its row can go on. */
@@ -71,7 +79,7 @@ export class RowChildren {
 
   /** Whether the act began any. */
   get hasBegun(): boolean {
-    return this.#begun.size > 0;
+    return this.#newSize > 0;
   }
 
   /** Those that were under way when the act began. */
@@ -81,15 +89,22 @@ export class RowChildren {
 
   /** What is looked at until one stands elsewhere. */
   standings(): readonly ChildStanding[] {
-    const begun = [...this.#begun.values()].map(({ id }) => ({ id, standing: "under way" }));
+    const begun = this.#newOnes().map(([, id]) => ({ id, standing: "under way" }));
     return [...this.open.map(awaited), ...begun];
   }
 
   /** What the progress says of the children once all rows are stored as far as they are: nothing before the step has begun its first. */
   known(): Pick<MapAt["progress"], "children"> {
-    const known = [...this.#open, ...this.#begun, ...this.#ended];
+    const before = [...this.#open, ...this.#ended].map(([place, { id }]) => [place, id] as const);
+    const known = [...before, ...this.#newOnes()];
     if (known.length === 0 && this.#at.progress.children === undefined) return {};
-    return { children: Object.fromEntries(known.map(([place, { id }]) => [place, id])) };
+    return { children: Object.fromEntries(known) };
+  }
+
+  /** Those that the act began or takes on, by place. */
+  #newOnes(): (readonly [string, Id<"job">])[] {
+    const begun = [...this.#begun].map(([place, { id }]) => [place, id] as const);
+    return [...begun, ...[...this.#takenOn].map(([place, { ended }]) => [place, ended.id] as const)];
   }
 
   /** Stores those that the act began. The log tells of the first of the step alone. */
@@ -100,6 +115,10 @@ export class RowChildren {
     const payload = first && { jobId: first.id, toolSlug: first.name, version: first.skill.version };
     return [
       ...[...this.#begun.values()].map((child) => ({ kind: "child", child }) as const),
+      ...[...this.#takenOn.values()].flatMap(({ ended, retried }) => [
+        ...uncountChild(stepId, ended),
+        { kind: "retryChild", child: retried } as const,
+      ]),
       ...(payload !== undefined && isFirst
         ? [{ kind: "note", note: { type: "child-started", stepId, payload } } as const]
         : []),
@@ -109,7 +128,13 @@ export class RowChildren {
   /** Whether a row has a child at the call that is next: then its condition held. */
   has(work: RowWork): boolean {
     const place = placeOf(work);
-    return [this.#open, this.#begun, this.#ended].some((known) => known.has(place)) || this.#gone.has(place);
+    if (this.#stoppedAt(work) !== undefined || this.#gone.has(place)) return true;
+    return [this.#open, this.#begun, this.#takenOn, this.#ended].some((known) => known.has(place));
+  }
+
+  /** The job that ran the skill at a row's next call, and that an earlier attempt, or an earlier look at the row, left as it ended. */
+  #stoppedAt(work: RowWork): Id<"job"> | undefined {
+    return work.childId ?? this.#at.progress.endedChildren?.[placeOf(work)];
   }
 
   /** Runs a skill for a row, or takes what it came to; "on" where the row goes on. */
@@ -117,9 +142,13 @@ export class RowChildren {
     const place = placeOf(work);
     const child = this.#ended.get(place);
     if (child !== undefined) return this.#take(work, call, child);
-    if (this.#gone.has(place)) return fail(work, { code: "CHILD_MISSING", plain: "the job of the skill is gone" });
-    if (this.#open.has(place) || this.#begun.has(place)) return undefined;
-    return this.#begin(work, call);
+    if (this.#gone.has(place)) {
+      work.childId = this.#at.progress.children?.[place];
+      return fail(work, childMissing);
+    }
+    if (this.#open.has(place) || this.#begun.has(place) || this.#takenOn.has(place)) return undefined;
+    const stopped = this.#stoppedAt(work);
+    return stopped === undefined ? this.#begin(work, call) : this.#takeOn(work, call, stopped);
   }
 
   #take(work: RowWork, call: RunCall, child: Child): RowEnd | "on" {
@@ -128,14 +157,58 @@ export class RowChildren {
     work.children.push(child);
     this.#effects.shared?.take(child);
     if (child.status !== "succeeded") {
-      const fault = childFault(child, call.skill);
-      return fail(work, fault);
+      work.childId = child.id;
+      return fail(work, childFault(child, call.skill));
     }
+    work.childId = undefined;
     const undo = undoOfChild(state, child, { stepId: step.id, ordinal: work.ordinal, name: call.skill });
     if (undo !== undefined) work.undo.push(undo);
     work.outputs[call.id] = childValue(child);
     work.doneCalls++;
     return "on";
+  }
+
+  /** A job that did not end well goes on where it stopped. Where it cannot, another begins it anew, unless it has written. */
+  async #takeOn(work: RowWork, call: RunCall, id: Id<"job">): Promise<RowEnd | "on"> {
+    const { state, progress } = this.#at;
+    const [child] = await this.#effects.readChildren(state, [id]);
+    work.childId = id;
+    if (child === undefined) return fail(work, childMissing);
+    if (child.status === "succeeded") {
+      // It ended when its job did, which counted it and knows how to undo it.
+      work.childId = undefined;
+      work.outputs[call.id] = childValue(child);
+      work.doneCalls++;
+      return "on";
+    }
+    const why = await this.#effects.whyNotTakenOn(state, id);
+    if (why !== undefined && child.used.writes > 0) return fail(work, notTakenOn(call.skill, id, why));
+    if (why !== undefined) return this.#begin(work, call);
+    const { skill, loaded } = await this.#effects.loadSkill(state, call.skill);
+    // From here on nothing is waited for, as where one is begun.
+    const most = withUsed(mostOf(skill.estimate), child.used);
+    const left = withUsed(this.#room(), child.used);
+    const full = this.#isFull(left, most);
+    if (full !== undefined) return full;
+    const { concurrency } = child.limits;
+    const limits = limitsIn(withinMost(left, most), loaded.program.limits, concurrency);
+    const resendsUnknown = progress.resendsUnknown === true;
+    this.#takenOn.set(placeOf(work), { ended: child, retried: { id, limits, resendsUnknown } });
+    // What it used before is counted again with its next end.
+    this.#hold(limits);
+    this.#giveBack(child.used);
+    this.#effects.shared?.giveBack(child.used);
+    this.#effects.shared?.hold(id, limits);
+    return undefined;
+  }
+
+  /** Why a row waits that would run a skill; undefined where it need not. */
+  #isFull(room: Room, most: Room): RowEnd {
+    if (this.#open.size + this.#newSize >= this.#most) return whenOneEnds;
+    if (!isTight(room, most)) return undefined;
+    if (this.hasOpen) return whenOneEnds;
+    const { shared, clock, busyPollMs } = this.#effects;
+    return shared?.isHeld ? { fullUntilMs: clock.now() + busyPollMs } : undefined;
   }
 
   async #begin(work: RowWork, call: RunCall): Promise<RowEnd> {
@@ -147,15 +220,11 @@ export class RowChildren {
     const checked = skillInput(skill.loaded, filled.args);
     if ("fault" in checked) return fail(work, checked.fault);
     // From here on nothing is waited for: of rows side by side each sees what the others took.
-    if (this.#open.size + this.#begun.size >= this.#most) return whenOneEnds;
     const { estimate } = skill.skill;
-    const { shared, clock, busyPollMs } = this.#effects;
     const room = this.#room();
     const most = mostOf(estimate);
-    if (isTight(room, most)) {
-      if (this.hasOpen) return whenOneEnds;
-      if (shared?.isHeld) return { fullUntilMs: clock.now() + busyPollMs };
-    }
+    const full = this.#isFull(room, most);
+    if (full !== undefined) return full;
     if (room.toolCalls === 0 && estimate.callsMax > 0) return "toolCalls";
     const { limits } = state.loaded.program;
     const id = createId("job", this.#effects.clock.now());
@@ -167,14 +236,20 @@ export class RowChildren {
       { name: call.skill, ...skill },
       { id, place, input: checked.input, limits: limitsIn(within, skill.loaded.program.limits, concurrency) },
     );
-    this.#begun.set(placeOf(work), { ...child, generation: progress.generation ?? state.generation });
+    // Beside one that stopped, and stands there for good.
+    const before = work.childId === undefined ? progress.generation : undefined;
+    this.#begun.set(placeOf(work), { ...child, generation: before ?? state.generation });
     this.#hold(child.limits);
-    shared?.hold(id, child.limits);
+    this.#effects.shared?.hold(id, child.limits);
     return undefined;
   }
 
   #hold(held: Room): void {
     for (const name of limitNames) this.used[name] += held[name];
+  }
+
+  #giveBack(used: Room): void {
+    for (const name of limitNames) this.used[name] -= used[name];
   }
 
   /** What is left of the job's limits beside what the rows of this act have used, and the children may use. */
@@ -191,6 +266,12 @@ const limitNames = ["toolCalls", "writes", "rows", "asks"] as const;
 
 function placeOf({ ordinal, doneCalls }: RowWork): string {
   return `${ordinal}/${doneCalls}`;
+}
+
+const childMissing = { code: "CHILD_MISSING", plain: "the job of the skill is gone" };
+
+function notTakenOn(name: string, id: Id<"job">, why: string): { readonly code: string; readonly plain: string } {
+  return { code: "CHILD_NOT_RETRYABLE", plain: `${name} (${id}) has written and ${why}: it would write again` };
 }
 
 function fail(work: RowWork, { code, plain }: { readonly code: string; readonly plain: string }): undefined {

@@ -6,8 +6,8 @@ import { undoOf } from "./arguments.ts";
 import type { SetRow, StepEffects } from "./effects.ts";
 import { answersOf, type MapAt } from "./map-row.ts";
 
-/** Rows that are settled together. */
-const rowsAtOnce = 200;
+/** Rows that are settled together, and their sealed bytes. */
+const atOnce = { limit: 200, bytesMax: 1_048_576 };
 
 /** Whether something of a map's rows in doubt would be undone, were they done. */
 export function undoesDoubt({ isSimulated, loaded }: JobState, { calls }: MapAt["step"]): boolean {
@@ -20,8 +20,8 @@ export function undoesDoubt({ isSimulated, loaded }: JobState, { calls }: MapAt[
  * answered. Where its undo names the answer, which nobody has, it counts as an undo that failed.
  */
 export async function settleDoubt({ state, step, progress }: MapAt, effects: StepEffects): Promise<Change> {
-  const range = { setId: step.id, state: "unknown", fromOrdinal: 0, limit: rowsAtOnce } as const;
-  const rows = await effects.readRows(state, range);
+  const range = { setId: step.id, state: "unknown", fromOrdinal: 0, ...atOnce } as const;
+  const { rows } = await effects.readRows(state, range);
   if (rows.length === 0) {
     const { acceptsDoubt: _accepts, ...kept } = progress;
     return { edits: [{ kind: "progress", progress: kept }], next: { kind: "on" } };

@@ -1,3 +1,4 @@
+import { type Id, parseId } from "@svc/core";
 import {
   type CelOutcome,
   type Expression,
@@ -14,7 +15,10 @@ import type { UnsentWrites } from "../state/simulated.ts";
 import { fillCall, undoOf } from "./arguments.ts";
 import type { Child, SetRow, StepEffects, TakeRecord } from "./effects.ts";
 import { faultOfExpression } from "./expression-fault.ts";
-import { type CallFault, invoke, type Tally } from "./invoke.ts";
+import { type CallFault, invoke, type Tally, toolOf } from "./invoke.ts";
+import { type MapMemory, rowBytesMax } from "./map-memory.ts";
+import { memoryOf } from "./memory-of.ts";
+import { passingBytesMax } from "./set-memory.ts";
 import { unsentWrite } from "./simulated-call.ts";
 import type { StepAt } from "./step-kind.ts";
 
@@ -25,12 +29,14 @@ export type MapAt = StepAt<"map"> & { readonly progress: ProgressOf<"map"> };
 export type RowWork = {
   readonly ordinal: number;
   readonly rowNumber: number;
-  readonly row: JsonObject;
+  row: JsonObject;
+  /** What its fields, answers and undo entries take in memory, about. */
+  bytes: number;
   /** Calls that had ended well before. */
   readonly doneBefore: number;
   doneCalls: number;
   /** Answers of the calls that ended well, by call id. */
-  readonly outputs: Record<string, JsonValue>;
+  outputs: Record<string, JsonValue>;
   /** The jobs of skills whose ends were taken in this act. */
   readonly children: Child[];
   /** How its calls that ended well in this act are undone. */
@@ -44,16 +50,22 @@ export type RowWork = {
   fault?: CallFault;
   /** Of a row in doubt: the generation whose keys the app was given. */
   appGeneration?: number | undefined;
+  /** The job that ran the skill at its next call, and did not end well. */
+  childId?: Id<"job"> | undefined;
   /** The attempts before at the call that is next, and when that is due. */
   retry?: RetryProgress | undefined;
 };
 
-/** Beside the answers of a row in doubt, whose names are ids of calls and never empty: `RowWork.appGeneration`. */
-const sentIn = "";
+/**
+ * Beside the answers of a row, whose names are ids of calls and never empty: of one in doubt `RowWork.appGeneration`, a number, of one that
+ * failed `RowWork.childId`, a text.
+ */
+const stoppedAt = "";
 
-/** What is kept of a row's answers; of one in doubt also which keys the app was given. */
-function keptOutputs({ state, doneCalls, outputs, appGeneration }: RowWork): JsonObject | undefined {
-  if (state === "unknown" && appGeneration !== undefined) return { ...outputs, [sentIn]: appGeneration };
+/** What is kept of a row's answers; of one in doubt also which keys the app was given, of one whose skill failed its job. */
+function keptOutputs({ state, doneCalls, outputs, appGeneration, childId }: RowWork): JsonObject | undefined {
+  if (state === "unknown" && appGeneration !== undefined) return { ...outputs, [stoppedAt]: appGeneration };
+  if (state === "failed" && childId !== undefined) return { ...outputs, [stoppedAt]: childId };
   return state !== "ok" && doneCalls > 0 ? outputs : undefined;
 }
 
@@ -85,23 +97,25 @@ function withKept({ row, outputs }: RowWork, keep: MapAt["step"]["keep"]): JsonO
 
 /** The answers that are kept of a row's calls. */
 export function answersOf({ outputs }: Pick<SetRow, "outputs">): JsonObject {
-  const { [sentIn]: _sentIn, ...answers } = outputs;
+  const { [stoppedAt]: _stoppedAt, ...answers } = outputs;
   return answers;
 }
 
 /** A row as it was read; `own` is what earlier acts left of it. */
 export function rowWorkOf(
-  { ordinal, rowNumber, data }: SetRow,
+  row: SetRow,
   own: SetRow | undefined,
   { tally, retries = {} }: { readonly tally: Tally; readonly retries: ProgressOf<"map">["retries"] },
 ): RowWork {
+  const { ordinal, rowNumber, data, bytes } = row;
   const doneCalls = own?.doneCalls ?? 0;
   const retry = retries[`${ordinal}/${doneCalls}`];
-  const { [sentIn]: appGeneration, ...outputs } = own?.outputs ?? {};
+  const { [stoppedAt]: stopped, ...outputs } = own?.outputs ?? {};
   return {
     ordinal,
     rowNumber,
     row: data,
+    bytes: own === undefined || own === row ? bytes : bytes + own.bytes,
     doneBefore: doneCalls,
     doneCalls,
     outputs,
@@ -110,7 +124,8 @@ export function rowWorkOf(
     unsent: [],
     tally,
     retry,
-    ...(typeof appGeneration === "number" && { appGeneration }),
+    ...(typeof stopped === "number" && { appGeneration: stopped }),
+    ...(typeof stopped === "string" && { childId: parseId("job", stopped) }),
   };
 }
 
@@ -120,6 +135,7 @@ export type RowEnd = "toolCalls" | "writes" | { readonly fullUntilMs: number } |
 /** What rows run with; `children` of a map that runs skills. */
 export type RowParts = {
   readonly effects: StepEffects;
+  readonly memory: MapMemory;
   readonly takeRecord: TakeRecord;
   readonly children: RowChildren | undefined;
 };
@@ -134,9 +150,10 @@ export type RowChildren = {
 export async function runRow(
   { state, step, progress }: MapAt,
   work: RowWork,
-  { effects, takeRecord, children }: RowParts,
+  { effects, memory, takeRecord, children }: RowParts,
 ): Promise<RowEnd> {
   while (work.doneCalls < step.calls.length) {
+    if (memory.bytes > passingBytesMax && !(await memory.goOn(work))) return undefined;
     const call = step.calls[work.doneCalls] as RowStep;
     const { retry, tally } = work;
     if (retry !== undefined && retry.dueAt > effects.clock.now()) return undefined;
@@ -181,10 +198,25 @@ export async function runRow(
           const at = { step, row: work.row, calls: work.outputs };
           work.unsent.push(unsentWrite(state, { call, place, args, secretUses, at }));
         }
-        work.outputs[call.id] = invoked.value;
         const done = { call, stepId: step.id, ordinal: work.ordinal, scope: { ...scope, output: invoked.value } };
         const undo = call.undo === undefined ? undefined : await undoOf(state, done, effects);
-        if (undo !== undefined) work.undo.push(undo);
+        let grown = 0;
+        if (undo !== undefined) {
+          work.undo.push(undo);
+          grown += memoryOf(undo.args ?? null);
+        }
+        const bytes = memoryOf(invoked.value);
+        const isTooLarge = work.bytes + bytes > rowBytesMax;
+        if (isTooLarge && toolOf(state, call).action.class === "read") {
+          work.state = "failed";
+          work.fault = rowTooLarge(call.id);
+          return undefined;
+        }
+        // What a write was answered is left out, as with a step that is one call: it was carried out.
+        work.outputs[call.id] = isTooLarge ? {} : invoked.value;
+        if (!isTooLarge) grown += bytes;
+        work.bytes += grown;
+        memory.bytes += grown;
         work.doneCalls++;
         work.appGeneration = undefined;
         work.retry = undefined;
@@ -210,6 +242,13 @@ export async function runRow(
 }
 
 const holds: CelOutcome = { value: true };
+
+function rowTooLarge(callId: string): CallFault {
+  const plain =
+    `with the answer of ${callId} the row would hold more than ${rowBytesMax} bytes in memory, texts at two bytes a character: ` +
+    "ask the app for less, or keep less of each row before";
+  return { code: "ROW_TOO_LARGE", message: plain, plain };
+}
 
 /** The evaluator keeps what it made of an object: the answers so far are handed to it as they are now. */
 function testCall(condition: Expression, state: JobState, { row, outputs }: RowWork, effects: StepEffects) {

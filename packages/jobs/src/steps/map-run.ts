@@ -2,8 +2,10 @@ import type { CallRecord } from "@svc/db";
 import type { JobState } from "../state/job.ts";
 import type { ProgressOf } from "../state/progress.ts";
 import type { StepEffects } from "./effects.ts";
+import { handBytesMax, keptBytesMax, type MapMemory } from "./map-memory.ts";
 import { type MapAt, type RowChildren, type RowWork, runRow } from "./map-row.ts";
 import type { RowWindow } from "./map-window.ts";
+import { passingBytesMax } from "./set-memory.ts";
 
 /** What ended is kept once it is `much`, or after so long where it is `some`; where it is less, a little later. */
 const much = 200;
@@ -34,6 +36,7 @@ export type RowsEnd = {
 /** What a run works with. */
 export type RowsContext = {
   readonly effects: StepEffects;
+  readonly memory: MapMemory;
   readonly children?: RowChildren | undefined;
   /** Commits a part; answers the job as it is then. Rows go on meanwhile. */
   keep(part: RowsPart): Promise<JobState>;
@@ -49,11 +52,18 @@ export class RowsRun {
   readonly #at: MapAt;
   readonly #context: RowsContext;
   readonly #size: number;
-  readonly #takeRecord = (record: CallRecord) => void this.#records.push(record);
+  readonly #takeRecord = (record: CallRecord) => {
+    this.#records.push(record);
+    this.#recordBytes += record.arguments.byteLength;
+    this.#context.memory.bytes += record.arguments.byteLength;
+  };
   /** The job, as the last part that was kept left it. */
   #state: JobState;
   #ended: RowWork[] = [];
   #records: CallRecord[] = [];
+  /** What those that ended and the ledger's rows take in memory. */
+  #endedBytes = 0;
+  #recordBytes = 0;
   #enough = much;
   /** Rows that may be under way; fewer while a call limit is full. */
   #places: number;
@@ -85,10 +95,10 @@ export class RowsRun {
   /** Runs rows until none is under way. Throws what a call, a read or a commit threw, once none is. */
   async run(): Promise<RowsEnd> {
     await this.#read();
-    while (this.#isUnderWay()) {
-      await this.#moved.promise;
+    while (this.#isUnderWay() || this.#isMuchLeft()) {
+      if (this.#isUnderWay()) await this.#moved.promise;
       await this.#gather();
-      if (this.#isUnderWay()) await this.#keep();
+      if (this.#isUnderWay() || this.#isMuchLeft()) await this.#keep();
     }
     if (this.#failure !== undefined) {
       await this.#context.effects.saveRecords(this.#records.splice(0));
@@ -98,7 +108,7 @@ export class RowsRun {
     const { open, isDone, progress } = this.#window.close(works);
     const part = {
       works: open.length === 0 ? works : inOrder([...works, ...open]),
-      records: this.#records.splice(0),
+      records: this.#takeRecords(),
       progress,
     };
     return { part, open, isDone, limit: this.#limit, fullUntilMs: this.#fullUntilMs };
@@ -106,6 +116,11 @@ export class RowsRun {
 
   #isUnderWay(): boolean {
     return this.#active > 0 || this.#isReading;
+  }
+
+  /** Whether what has ended is too much for the commit that ends the act. */
+  #isMuchLeft(): boolean {
+    return this.#failure === undefined && this.#ended.length > 1 && this.#endedBytes > keptBytesMax;
   }
 
   /** Waits until it is time to keep, or nothing is under way. On a slow machine, or with a slow app, a commit is shared as well. */
@@ -123,7 +138,8 @@ export class RowsRun {
 
   #isDue(): boolean {
     const isEnough = Math.max(this.#ended.length, this.#records.length) >= this.#enough;
-    return isEnough || !this.#isUnderWay() || this.#failure !== undefined;
+    const isMuch = this.#endedBytes + this.#recordBytes >= keptBytesMax;
+    return isEnough || isMuch || !this.#isUnderWay() || this.#failure !== undefined;
   }
 
   async #keep(): Promise<void> {
@@ -134,17 +150,35 @@ export class RowsRun {
       return;
     }
     const works = this.#takeEnded();
-    const records = this.#records.splice(0);
+    const recordBytes = this.#recordBytes;
+    const records = this.#takeRecords();
     if (works.length + records.length === 0) return;
     try {
       this.#state = await this.#context.keep({ works, records, progress: this.#window.pass(works) });
     } catch (error) {
       this.#fail(error);
     }
+    const { memory } = this.#context;
+    memory.bytes -= recordBytes;
+    if (memory.isWatched) memory.settle();
+    this.#begin();
   }
 
+  /** Those that ended, in their order; of large ones as many as are committed together. */
   #takeEnded(): RowWork[] {
-    return inOrder(this.#ended.splice(0));
+    let bytes = 0;
+    const more = this.#ended.findIndex((work) => {
+      const isOver = bytes >= keptBytesMax;
+      if (!isOver) bytes += work.bytes;
+      return isOver;
+    });
+    this.#endedBytes -= bytes;
+    return inOrder(this.#ended.splice(0, more === -1 ? this.#ended.length : more));
+  }
+
+  #takeRecords(): CallRecord[] {
+    this.#recordBytes = 0;
+    return this.#records.splice(0);
   }
 
   #move(): void {
@@ -159,8 +193,10 @@ export class RowsRun {
   /** Reads on while rows run, and begins what it finds. */
   async #read(): Promise<void> {
     this.#isReading = true;
+    const { memory } = this.#context;
     try {
       await this.#window.read();
+      if (memory.bytes > passingBytesMax) await memory.charge();
     } catch (error) {
       this.#fail(error);
     }
@@ -173,9 +209,10 @@ export class RowsRun {
   #begin(): void {
     if (this.#isDry || this.#active >= this.#places || this.#mustStop()) return;
     const left = { ended: this.#endedCount, waiting: this.#waiting };
-    const { rows, mayRead, hasMore } = this.#window.take(this.#places - this.#active, left);
+    const isFull = this.#context.memory.bytes >= handBytesMax;
+    const { rows, mayRead, hasMore } = this.#window.take((isFull ? 1 : this.#places) - this.#active, left);
     if (mayRead && !this.#isReading) void this.#read();
-    this.#isDry = !hasMore && !this.#isReading && !mayRead;
+    this.#isDry = !hasMore && !this.#isReading && !mayRead && !isFull;
     for (const row of rows) void this.#run(row);
   }
 
@@ -186,9 +223,10 @@ export class RowsRun {
 
   async #run(row: RowWork): Promise<void> {
     this.#active++;
+    const { effects, memory, children } = this.#context;
+    memory.begun.add(row);
     try {
-      const { effects, children } = this.#context;
-      const end = await runRow(this.#at, row, { effects, takeRecord: this.#takeRecord, children });
+      const end = await runRow(this.#at, row, { effects, memory, takeRecord: this.#takeRecord, children });
       this.#active--;
       if (typeof end === "object") this.#wasFull(row, end.fullUntilMs);
       else if (end === undefined) this.#left(row);
@@ -197,6 +235,8 @@ export class RowsRun {
       this.#active--;
       this.#fail(error);
     }
+    memory.begun.delete(row);
+    if (memory.isWatched) memory.settle();
     this.#begin();
     this.#move();
   }
@@ -214,8 +254,13 @@ export class RowsRun {
     if (row.state === undefined) {
       this.#waiting++;
     } else {
+      if (shedEnded(row, this.#at.step.keep)) {
+        this.#context.memory.bytes -= row.bytes;
+        row.bytes = 0;
+      }
       this.#ended.push(row);
       this.#endedCount++;
+      this.#endedBytes += row.bytes;
     }
     this.#endedSinceFull++;
     if (this.#places === this.#size || this.#endedSinceFull < comebackRows) return;
@@ -226,4 +271,13 @@ export class RowsRun {
 
 function inOrder(works: RowWork[]): RowWork[] {
   return works.sort((a, b) => a.ordinal - b.ordinal);
+}
+
+/** Lets go of what is not stored of a row that has ended; whether that is all but little of it. */
+function shedEnded(work: RowWork, keep: MapAt["step"]["keep"]): boolean {
+  if (keep.length > 0) return false;
+  work.row = {};
+  if (work.state !== "ok") return false;
+  work.outputs = {};
+  return work.undo.length === 0;
 }

@@ -1,6 +1,7 @@
 import type { ProgressOf, RetryProgress } from "../state/progress.ts";
-import type { RowRange, StepEffects } from "./effects.ts";
+import type { RowRange, SetPage, SetRow, StepEffects } from "./effects.ts";
 import { newTally, noUsedCalls, type UsedCalls } from "./invoke.ts";
+import { handBytesMax, type MapMemory, pageBytesMax } from "./map-memory.ts";
 import { type MapAt, type RowWork, rowWorkOf } from "./map-row.ts";
 
 /** Rows that have been read and have not ended, at most. */
@@ -9,9 +10,13 @@ const openMax = 200;
 const pageRows = 100;
 /** Rows from the first that has not ended to the last that was read, at most: those that ended between are listed in the progress. */
 const spanMax = 1_000;
+/** No row of a set stands behind it. */
+const lastOrdinal = 2_147_483_647;
 
 type Retries = Readonly<Record<string, RetryProgress>>;
 type Entry = { readonly work: RowWork; isTaken: boolean };
+
+type WindowParts = { readonly memory: MapMemory; readonly used?: UsedCalls | undefined };
 
 /** What of the rows that were read has been left: those that ended, and those that wait for a retry. */
 export type LeftRows = { readonly ended: number; readonly waiting: number };
@@ -23,6 +28,7 @@ export type LeftRows = { readonly ended: number; readonly waiting: number };
 export class RowWindow {
   readonly #at: MapAt;
   readonly #effects: StepEffects;
+  readonly #memory: MapMemory;
   /** What all rows use together. */
   readonly #used: UsedCalls;
   /** All that were read, from the first on that has not ended. */
@@ -34,8 +40,9 @@ export class RowWindow {
   #isAtEnd = false;
 
   /** `used`: what counts as used beside what its rows use. */
-  constructor(at: MapAt, effects: StepEffects, used: UsedCalls = { ...noUsedCalls }) {
+  constructor(at: MapAt, effects: StepEffects, { memory, used = { ...noUsedCalls } }: WindowParts) {
     this.#at = at;
+    this.#memory = memory;
     this.#used = used;
     this.#effects = effects;
     this.#nextOrdinal = at.progress.next ?? 0;
@@ -100,24 +107,16 @@ export class RowWindow {
   #mayRead({ ended, waiting }: LeftRows): boolean {
     const isWanted = this.#queue.length < pageRows && this.#readCount - ended + pageRows <= openMax;
     // While one waits to be tried again nothing is begun behind what was read: an app that refuses is not asked by ever more rows.
-    return isWanted && !this.#isAtEnd && waiting === 0 && this.#entries.size + pageRows <= spanMax;
+    const hasRoom = this.#memory.bytes < handBytesMax && this.#entries.size + pageRows <= spanMax;
+    return isWanted && !this.#isAtEnd && waiting === 0 && hasRoom;
   }
 
   /** Reads the next rows. */
   async read(): Promise<void> {
-    const { state, step, progress } = this.#at;
-    const { again, retries, next: from = 0 } = progress;
+    const { progress } = this.#at;
+    const { again, retries } = progress;
     const ended = new Set(progress.ended);
-    const range = { fromOrdinal: this.#nextOrdinal, limit: pageRows };
-    const own: RowRange = { ...range, setId: step.id, state: again };
-    const rows = await this.#effects.readRows(
-      state,
-      again === undefined ? { ...range, setId: step.source, states: step.states } : own,
-    );
-    // What earlier acts left of rows that have not ended.
-    const mayBeLeft = again === undefined && retries !== undefined && range.fromOrdinal < from + spanMax;
-    const left = mayBeLeft ? await this.#effects.readRows(state, { ...own, withData: false }) : [];
-    const leftOf = new Map(left.map((row) => [row.ordinal, row]));
+    const { rows, leftOf, hasMore } = await this.#readPage();
     const tallied = rows.map((row) => ({ row, tally: newTally(this.#used) }));
     for (const { row, tally } of tallied) {
       const work = rowWorkOf(row, again === undefined ? leftOf.get(row.ordinal) : row, { tally, retries });
@@ -128,18 +127,42 @@ export class RowWindow {
       }
       this.#readCount++;
       this.#queue.push(work);
+      this.#memory.bytes += work.bytes;
     }
-    this.#isAtEnd = rows.length < pageRows;
+    this.#isAtEnd = !hasMore;
     this.#nextOrdinal = (rows.at(-1)?.ordinal ?? this.#nextOrdinal - 1) + 1;
+  }
+
+  /** A page of rows, and by ordinal what earlier acts left of those that have not ended. */
+  async #readPage(): Promise<SetPage & { readonly leftOf: ReadonlyMap<number, SetRow> }> {
+    const { state, step, progress } = this.#at;
+    const { again, retries, next: from = 0 } = progress;
+    const range = { fromOrdinal: this.#nextOrdinal, limit: pageRows, bytesMax: pageBytesMax };
+    const own: RowRange = { ...range, setId: step.id, state: again };
+    if (again !== undefined) return { ...(await this.#effects.readRows(state, own)), leftOf: new Map() };
+    const page = await this.#effects.readRows(state, { ...range, setId: step.source, states: step.states });
+    const mayBeLeft = retries !== undefined && range.fromOrdinal < from + spanMax;
+    if (!mayBeLeft) return { ...page, leftOf: new Map() };
+    const left = await this.#effects.readRows(state, { ...own, withData: false });
+    const leftOf = new Map(left.rows.map((row) => [row.ordinal, row]));
+    // What was left may be large as well: the page ends where that does.
+    const last = left.hasMore ? (left.rows.at(-1)?.ordinal ?? lastOrdinal) : lastOrdinal;
+    const rows = page.rows.filter(({ ordinal }) => ordinal <= last);
+    return { rows, leftOf, hasMore: page.hasMore || rows.length < page.rows.length };
   }
 
   #passAll(ended: readonly RowWork[]): void {
     for (const { ordinal } of ended) this.#pass(ordinal);
+    if (this.#memory.isWatched) this.#memory.settle();
   }
 
   #pass(ordinal: number): void {
     const entry = this.#entries.get(ordinal);
     if (entry !== undefined) entry.isTaken = true;
+    if (entry?.work.state !== undefined) {
+      this.#memory.bytes -= entry.work.bytes;
+      entry.work.bytes = 0;
+    }
     for (const [first, { isTaken }] of this.#entries) {
       if (!isTaken) return;
       this.#entries.delete(first);

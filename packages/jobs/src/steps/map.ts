@@ -10,6 +10,7 @@ import type { StepEffects } from "./effects.ts";
 import { toolOf } from "./invoke.ts";
 import { RowChildren } from "./map-children.ts";
 import { settleDoubt, undoesDoubt } from "./map-doubt.ts";
+import { MapMemory } from "./map-memory.ts";
 import { type MapAt, mappedRow } from "./map-row.ts";
 import { type RowsEnd, type RowsPart, RowsRun } from "./map-run.ts";
 import { RowWindow } from "./map-window.ts";
@@ -32,9 +33,10 @@ export const mapKind: StepKind<"map"> = {
  * wanted, those in doubt.
  */
 function retriedMap({ progress }: RetriedAt<"map">, { generation, resendsUnknown }: Retry): ProgressOf<"map"> {
-  const { askId: _ask, hasFailed: _hasFailed, ...kept } = progress;
+  const { askId: _ask, hasFailed: _hasFailed, resendsUnknown: _resends, ...kept } = progress;
   const redo = resendsUnknown ? (["unknown", "failed"] as const) : (["failed"] as const);
-  return { ...kept, generation: progress.generation ?? generation, redo };
+  const wanted = resendsUnknown ? ({ resendsUnknown } as const) : {};
+  return { ...kept, ...wanted, generation: progress.generation ?? generation, redo };
 }
 
 /** Moves a map on: its rows run until they have ended or the driver is to pause, and what ended is kept meanwhile. */
@@ -48,28 +50,50 @@ async function advanceMap(at: StepAt<"map">, effects: StepEffects, keep: Keep): 
     const staysParked = stands.length === 0 || stands.some(({ kind }) => kind === "park");
     return { edits: stands, next: staysParked ? { kind: "await", children: children.standings() } : { kind: "on" } };
   }
-  const logged: Edit = { kind: "logProgress", stepId: step.id };
   let now = at.state;
+  const memory = new MapMemory(effects, () => effects.mustPause(now));
   const passed = new Set<number>();
-  const end = await new RowsRun(map, new RowWindow(map, effects, children?.used), {
-    effects,
-    children,
-    async keep(part) {
-      const { edits } = partEdits(map, now, part);
-      for (const { ordinal } of part.works) passed.add(ordinal);
-      const known = progress.children && { children: withoutRows(progress.children, passed) };
-      now = await keep([...edits, logged, { kind: "progress", progress: { ...part.progress, ...known } }]);
-      return now;
-    },
-  }).run();
+  const keepPart = async (part: RowsPart) => {
+    const { edits } = partEdits(map, now, part);
+    for (const { ordinal } of part.works) passed.add(ordinal);
+    const known = progress.children && { children: withoutRows(progress.children, passed) };
+    now = await keep([...edits, logged(map), { kind: "progress", progress: { ...part.progress, ...known } }]);
+    return now;
+  };
+  const window = new RowWindow(map, effects, { memory, used: children?.used });
+  const run = new RowsRun(map, window, { effects, memory, children, keep: keepPart });
+  const end = await runIn(memory, run);
   if (children !== undefined) return withChildren(map, { children, end, now }, effects);
+  return follow(map, { end, now, isPostponed: memory.isPostponed }, effects);
+}
+
+async function runIn(memory: MapMemory, run: RowsRun): Promise<RowsEnd> {
+  try {
+    return await run.run();
+  } finally {
+    if (memory.isWatched) memory.release();
+  }
+}
+
+const logged = ({ step }: MapAt): Edit => ({ kind: "logProgress", stepId: step.id });
+
+/** How soon a job comes back that gave its place to others while its rows waited for memory. */
+const againMs = 500;
+
+type RanCalls = { readonly end: RowsEnd; readonly now: JobState; readonly isPostponed: boolean };
+
+/** What follows for a map whose rows make calls. */
+function follow(at: MapAt, { end, now, isPostponed }: RanCalls, effects: StepEffects): Change {
   const mustPause = effects.mustPause(now);
-  const { edits, rows } = partEdits(map, now, end.part);
-  if (end.limit !== undefined) return { edits, next: { kind: "limit", stepId: step.id, limit: end.limit } };
-  const reached: Edit[] = [...edits, logged, { kind: "progress", progress: end.part.progress }];
+  const { edits, rows } = partEdits(at, now, end.part);
+  if (end.limit !== undefined) return { edits, next: { kind: "limit", stepId: at.step.id, limit: end.limit } };
+  const reached: Edit[] = [...edits, logged(at), { kind: "progress", progress: end.part.progress }];
+  if (isPostponed && !effects.mustEnd(now)) {
+    return { edits: reached, next: { kind: "until", atMs: effects.clock.now() + againMs } };
+  }
   if (mustPause) return { edits: reached, next: { kind: "commit" } };
   if (!end.isDone) return { edits: reached, next: nextAct(end, effects) };
-  const { edits: last, next } = conclude(map, rows);
+  const { edits: last, next } = conclude(at, rows);
   return { edits: [...edits, ...last], next };
 }
 
@@ -164,8 +188,9 @@ const lastOrdinal = 2_147_483_647;
 /** Every row has ended: unknown ones are asked about first, then failed ones beyond what is tolerated. */
 function conclude(at: MapAt, counts: RowCounts): Change {
   const { state, step, instruction } = at;
-  const { again: _again, retries: _retries, ended: _ended, redo = [], children, ...kept } = at.progress;
-  // Those that rows ran have been taken: a row that runs again begins another.
+  const { again: _again, retries: _retries, ended: _ended, redo = [], children, ...rest } = at.progress;
+  const { endedChildren: _endedChildren, ...kept } = rest;
+  // Those that rows ran have been taken.
   const progress = { ...kept, ...(children && { children: {} }) };
   const due = redo.find((ended) => counts[ended] > 0);
   if (due !== undefined) {

@@ -1,4 +1,4 @@
-import { addExactly, isBelow, isJsonNumber, nearestDouble } from "@svc/core";
+import { addExactly, isBelow, isJsonNumber, isObject, type JsonNumber, nearestDouble } from "@svc/core";
 import {
   type JsonObject,
   type JsonValue,
@@ -55,11 +55,14 @@ export function storedTotal({ count, sum, best, text, list, bytes }: RunningTota
   };
 }
 
+/** What values over rows are made of. */
+type ReducedRow = Pick<ReadRow, "data" | "state" | "ordinal">;
+
 /** Adds rows to values over rows, one at each turn, or says why that cannot be. `scope` is what texts may name beside the row. */
 export function* addRows(
   totals: readonly RunningTotal[],
   reductions: Reductions,
-  rows: readonly Pick<ReadRow, "data" | "state">[],
+  rows: readonly ReducedRow[],
   scope: RunScope,
 ): Generator<undefined, TotalFault | undefined> {
   for (const row of rows) {
@@ -74,7 +77,7 @@ export function* addRows(
 export function addRow(
   totals: readonly RunningTotal[],
   reductions: Reductions,
-  row: Pick<ReadRow, "data" | "state">,
+  row: ReducedRow,
   scope: RunScope,
 ): TotalFault | undefined {
   for (const [index, [name, reduction]] of reductions.entries()) {
@@ -94,7 +97,7 @@ export function valuesOf(totals: readonly RunningTotal[], reductions: Reductions
 function addTo(
   total: RunningTotal,
   reduction: Reduction,
-  { data, state }: Pick<ReadRow, "data" | "state">,
+  { data, state, ordinal }: ReducedRow,
   scope: RunScope,
 ): TotalFault | undefined {
   switch (reduction.kind) {
@@ -105,9 +108,20 @@ function addTo(
       return addToList(total, fieldOf(data, reduction.field) ?? null);
     case "text":
       return addToText(total, reduction, { ...scope, row: data });
-    default:
-      addNumber(total, reduction.kind, fieldOf(data, reduction.field));
-      return undefined;
+    default: {
+      const value = fieldOf(data, reduction.field) ?? null;
+      if (value === null) return undefined;
+      const fault =
+        reduction.kind === "sum" || reduction.kind === "avg"
+          ? addNumber(total, value)
+          : addBest(total, reduction.kind, value);
+      return (
+        fault && {
+          code: "VALUE_UNFIT",
+          message: `${fault(reduction.field.join("."))}, at the row of ordinal ${ordinal}`,
+        }
+      );
+    }
   }
 }
 
@@ -117,12 +131,61 @@ function fieldOf(data: JsonObject, field: Path): JsonValue | undefined {
   return field.length === 1 && Object.hasOwn(data, name) ? data[name] : valueAt(data, field);
 }
 
-function addNumber(total: RunningTotal, kind: Reduction["kind"], value: JsonValue | undefined): void {
-  if (!isJsonNumber(value) || !Number.isFinite(nearestDouble(value))) return;
-  const { best } = total;
+/** Says why a value of a field does not fit; its kind alone, for values are private. */
+type Misfit = (field: string) => string;
+
+/** The field as a compute makes a number of it. */
+function computed(field: string): string {
+  return `{"${field.split(".").at(-1)}": "double(row.${field})"}`;
+}
+
+/** What is left out would make a wrong sum, and nobody would know. */
+function addNumber(total: RunningTotal, value: JsonValue): Misfit | undefined {
+  if (!isJsonNumber(value)) {
+    return (field) => {
+      const cure = typeof value === "string" ? `: compute it before, as in ${computed(field)}` : "";
+      return `adds up ${field}, which is ${kindOf(value)} and not a number${cure}`;
+    };
+  }
+  if (!Number.isFinite(nearestDouble(value))) return (field) => `adds up ${field}, which is beyond the largest double`;
   total.count++;
   total.sum = addExactly(total.sum, value);
-  if (best === null || (kind === "min" ? isBelow(value, best) : isBelow(best, value))) total.best = value;
+  return undefined;
+}
+
+/** The least or greatest: of numbers, or of texts by their characters, as dates of one form are. */
+function addBest(total: RunningTotal, kind: "min" | "max", value: JsonValue): Misfit | undefined {
+  const { best } = total;
+  if (!isJsonNumber(value) && typeof value !== "string") {
+    return (field) => `compares ${field}, which is ${kindOf(value)} and neither a number nor a text`;
+  }
+  if (best !== null && (typeof best === "string") !== (typeof value === "string")) {
+    return (field) => {
+      const cure = `: compute it before, as in ${computed(field)}`;
+      return `compares ${field}, which is ${kindOf(value)} here and ${kindOf(best)} in rows before${cure}`;
+    };
+  }
+  if (typeof value === "string" && Buffer.byteLength(value) > bytesMax) {
+    return (field) => `compares ${field}, which is a text of more than ${bytesMax} bytes`;
+  }
+  total.count++;
+  if (best === null || (kind === "min" ? isLess(value, best) : isLess(best, value))) {
+    total.best = value;
+    if (typeof value === "string") total.bytes = Math.max(total.bytes, Buffer.byteLength(value));
+  }
+  return undefined;
+}
+
+function isLess(a: JsonNumber | string, b: JsonNumber | string): boolean {
+  if (typeof a === "string" || typeof b === "string") return a < b;
+  return isBelow(a, b);
+}
+
+function kindOf(value: JsonValue): string {
+  if (isJsonNumber(value)) return "a number";
+  if (typeof value === "string") return "a text";
+  if (Array.isArray(value)) return "a list";
+  return isObject(value) ? "an object" : "a boolean";
 }
 
 function addToList(total: RunningTotal, value: JsonValue): TotalFault | undefined {

@@ -30,7 +30,7 @@ const deals = [
   { id: "b", owner: "bob", value: 5, title: "Two {x}" },
   { id: "c", owner: "ann", value: 30, title: null },
   { id: "d", value: 1, title: "Four" },
-  { id: "e", owner: null, value: "many" },
+  { id: "e", owner: null, value: null },
 ];
 
 test("a text joins rows as it says, and tells how many it leaves out", async () => {
@@ -85,6 +85,53 @@ test("what is no list or text any more fails its step, and says what to do", asy
   );
   const few = await run(many, [{ id: "r", reduce: "items", as: { t: { text: { of: "{row.long}", max: 500 } } } }], {});
   expect(few.job.lastError).toBe("");
+});
+
+test("a sum over what is no number fails by the row and its kind, in a reduce and in a group; what is null is left out", async () => {
+  const amounts = [
+    { id: "a", amount: null, day: "2026-03-01" },
+    { id: "b", amount: 12.5, day: "2026-11-24" },
+    { id: "c", amount: "30", day: "2025-12-31" },
+    { id: "d", amount: true, day: null },
+  ];
+  const failing = async (items: Parameters<typeof run>[0], step: object) =>
+    (await run(items, [step], {})).job.lastError;
+  const cure = 'compute it before, as in {"amount": "double(row.amount)"}';
+  expect(await failing(amounts, { id: "r", reduce: "items", as: { worth: "sum amount" } })).toBe(
+    `VALUE_UNFIT: step r: worth adds up amount, which is a text and not a number: ${cure}, at the row of ordinal 2`,
+  );
+  expect(await failing(amounts, { id: "g", group: "items", by: ["id"], as: { mean: "avg amount" } })).toBe(
+    `VALUE_UNFIT: step g: mean adds up amount, which is a text and not a number: ${cure}, at the row of ordinal 2`,
+  );
+  expect(await failing(amounts, { id: "r", reduce: "items", as: { most: "max amount" } })).toBe(
+    `VALUE_UNFIT: step r: most compares amount, which is a text here and a number in rows before: ${cure}, at the row of ordinal 2`,
+  );
+  expect(await failing(amounts.slice(3), { id: "r", reduce: "items", as: { least: "min amount" } })).toBe(
+    "VALUE_UNFIT: step r: least compares amount, which is a boolean and neither a number nor a text, at the row of ordinal 0",
+  );
+  const mended = await run(
+    amounts.slice(0, 3),
+    [
+      { id: "n", compute: "items", fields: { amount: "row.amount == null ? null : double(row.amount)" } },
+      { id: "r", reduce: "n", as: { worth: "sum amount", mean: "avg amount", first: "min day", last: "max day" } },
+      { id: "g", group: "n", by: ["amount"], as: { last: "max day" } },
+      { id: "s", sort: "g", by: [{ field: "last" }] },
+      { id: "l", reduce: "s", as: { days: { text: { of: "{row.last}", separator: " " } } } },
+    ],
+    {
+      worth: { $ref: "steps.r.worth" },
+      first: { $ref: "steps.r.first" },
+      last: { $ref: "steps.r.last" },
+      days: { $ref: "steps.l.days" },
+    },
+  );
+  expect(mended.job.lastError).toBe("");
+  expect(mended.result()).toEqual({
+    worth: 42.5,
+    first: "2025-12-31",
+    last: "2026-11-24",
+    days: "2025-12-31 2026-03-01 2026-11-24",
+  });
 });
 
 test("groups are rows: the fields, and values over the rows that are alike in them", async () => {

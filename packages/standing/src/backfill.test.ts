@@ -146,8 +146,12 @@ test("runs that wait hold a backfill back; cancelled, it leaves out those that w
     return undefined;
   });
   expect(waiting).toMatchObject({ state: BackfillState.RUNNING, started: 21 });
+  // Who looks at the program sees it, and sees none once it has ended.
+  const named = async () => (await project.standing.getStandingProgram({ id })).backfill;
+  expect(await named()).toMatchObject({ id: backfill?.id, total: backfill?.total, started: 21, reason: "waiting" });
   const { backfill: cancelled } = await project.standing.cancelBackfill({ id: backfill?.id ?? "" });
   expect(cancelled).toMatchObject({ state: BackfillState.CANCELLED, reason: "requested" });
+  expect(await named()).toBeUndefined();
   world.goTo(world.now() + 10_000);
   const again = await project.standing.cancelBackfill({ id: backfill?.id ?? "" });
   expect(again.backfill).toEqual(cancelled);

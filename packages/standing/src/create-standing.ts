@@ -61,7 +61,7 @@ export function createStanding({
     evaluator: createEvaluator(threads),
     observer,
     tzVersion: process.versions["tz"] ?? "",
-    versions: createVersionCache(options.sealer),
+    versions: createVersionCache(options.sealer, options.meter),
     limits: { ...defaultStandingLimits, ...limits },
   };
   const engine = createStandingEngine(context);

@@ -1,8 +1,12 @@
 import { createHmac } from "node:crypto";
+import { createId, type ProjectId, type StandingProgramId, systemClock, uuidOfId } from "@svc/core";
+import { type AskEndpointEventType, askEndpointsForProject, type Executor, withTransaction } from "@svc/db";
 import { createTestDatabase, type TestDatabase } from "@svc/testing/database";
 import { refusalOf } from "@svc/testing/project-client";
 import { startTestReceiver } from "@svc/testing/receiver";
 import { afterAll, beforeAll, expect, test } from "vitest";
+import type { Decided } from "./engine/batch.ts";
+import { storeNotices } from "./engine/notices.ts";
 import { createStandingWorld, definitionText, type StandingWorld, settled, stateOf } from "./test-standing.ts";
 
 let database: TestDatabase;
@@ -33,6 +37,24 @@ async function listening(project: Awaited<ReturnType<StandingWorld["project"]>>,
     told,
     [Symbol.asyncDispose]: () => receiver[Symbol.asyncDispose](),
   };
+}
+
+/** What came of a program that has paused by itself, and had missed times before. */
+function pausedAndMissed(projectId: ProjectId, id: StandingProgramId): Decided {
+  const program = { id, projectId, slug: "herd", title: "Herd", version: 1, state: "active" };
+  const nothing = { newRuns: [], closed: new Map(), failedStarts: [] };
+  const book = { state: "paused", pauseReason: "drift", pauseDetail: "", missed: 2, ...nothing };
+  return { program, version: { definition: {} }, book } as unknown as Decided;
+}
+
+/** A connection that tells of each statement that is sent over it. */
+function counting(tx: Executor, onStatement: () => void): Executor {
+  const sql = Object.create(tx.sql) as typeof tx.sql;
+  const unsafe: typeof tx.sql.unsafe = (...statement) => {
+    onStatement();
+    return tx.sql.unsafe(...statement);
+  };
+  return { ...tx, sql: Object.assign(sql, { unsafe }) };
 }
 
 /** It is refused by its input's schema at each start. */
@@ -111,6 +133,52 @@ test("a budget that is used up is told of once, and no pause that somebody asked
   expect(all.told()).toMatchObject([{ type: "standing_budget", count: 1, reason: "" }]);
   // One of this test, two of the one before.
   expect(rows).toEqual([{ count: 3 }]);
+});
+
+test("a herd of many projects is told of in as many statements as one program is, each project by its own endpoints alone", async () => {
+  const { db } = database;
+  const nowMs = world.now();
+  const endpointOf = async (projectId: ProjectId, eventTypes: readonly AskEndpointEventType[]) => {
+    const id = createId("sub", nowMs);
+    const signingSecret = Buffer.from("sealed");
+    const endpoint = { id, endpointUrl: "https://example.com/ops", signingSecret, createdAt: nowMs, eventTypes };
+    await askEndpointsForProject(db, projectId).create(endpoint);
+    return id;
+  };
+  const herd = await Promise.all(
+    Array.from({ length: 5 }, async (_, nth) => {
+      const { projectId } = await world.project();
+      await endpointOf(projectId, []);
+      const paused = nth === 4 ? undefined : await endpointOf(projectId, ["standing_paused"]);
+      const both = nth === 0 ? await endpointOf(projectId, ["standing_paused", "standing_missed"]) : undefined;
+      return { projectId, paused, both, decided: pausedAndMissed(projectId, createId("stp", nowMs)) };
+    }),
+  );
+  const told = async (of: typeof herd) => {
+    let statements = 0;
+    const stored = await withTransaction(db, (tx) => {
+      const counted = counting(tx, () => statements++);
+      const decided = of.map((one) => one.decided);
+      return storeNotices({ clock: { ...systemClock, now: () => nowMs }, nodeId: world.node.nodeId }, counted, decided);
+    });
+    return { stored, statements };
+  };
+  const one = await told(herd.slice(0, 1));
+  const others = await told(herd.slice(1));
+  expect([one.stored, others.stored, others.statements]).toEqual([true, true, one.statements]);
+  expect(await told(herd)).toMatchObject({ stored: false });
+  for (const { projectId, paused, both } of herd) {
+    const rows = await db.sql<{ type: string; endpoint: string }[]>`
+      select e.payload::json ->> 'type' as type, d.subscription_id::text as endpoint
+      from events e join deliveries d on d.event_id = e.id
+      where e.project_id = ${uuidOfId(projectId)} order by 1, 2`;
+    const expected = [
+      ...(both === undefined ? [] : [{ type: "standing_missed", endpoint: uuidOfId(both) }]),
+      ...(paused === undefined ? [] : [{ type: "standing_paused", endpoint: uuidOfId(paused) }]),
+      ...(both === undefined ? [] : [{ type: "standing_paused", endpoint: uuidOfId(both) }]),
+    ];
+    expect(rows).toEqual(expected);
+  }
 });
 
 test("an endpoint names what it is told of, or asks alone", async () => {

@@ -1,9 +1,12 @@
-import { systemClock, uuidOfId } from "@svc/core";
+import { timestampFromMs } from "@bufbuild/protobuf/wkt";
+import { createWorkMeter, type ProjectId, systemClock, uuidOfId } from "@svc/core";
 import { sweepProjectEvents } from "@svc/db";
+import { BackfillState } from "@svc/gen/standing";
 import { createTestDatabase, type TestDatabase } from "@svc/testing/database";
 import { testSealer } from "@svc/testing/node";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { rearmZones } from "./engine/zones.ts";
+import { standingSweep } from "./retention.ts";
 import { postIncident } from "./test-alerts.ts";
 import { createStandingWorld, definitionText, type StandingWorld, settled, stateOf } from "./test-standing.ts";
 import { createVersionCache } from "./versions.ts";
@@ -53,7 +56,9 @@ test("acceptance 25: newer time zone data moves due times at the next start, of 
   };
   await settled(async () => (await sql`select 1 from standing_state`).length === 1);
   await armedBy("2020a");
-  const older = { db: database.db, clock: systemClock, versions: createVersionCache(testSealer), tzVersion: "2019c" };
+  const meter = createWorkMeter();
+  const versions = createVersionCache(testSealer, meter);
+  const older = { db: database.db, clock: systemClock, versions, meter, tzVersion: "2019c" };
   expect([await rearmZones(older), await due()]).toEqual([0, ["03 11 03 11", "03 11 03 11"]]);
   {
     await using newer = world.addNode({ engines: ["standing"] });
@@ -61,6 +66,45 @@ test("acceptance 25: newer time zone data moves due times at the next start, of 
     expect(newer.nodeId).not.toBe(world.node.nodeId);
   }
   expect(await due()).toEqual(["03 08 03 08", "03 11 03 11"]);
+});
+
+test("a schedule that somebody moves while its next time is searched by newer data is searched again", async () => {
+  world.goTo("2026-02-02T10:00:00Z");
+  const { standing } = await world.project();
+  const source = { schedule: { cron: ["0 9 * * *"] } };
+  const definitionJson = definitionText({ timeZone: "Europe/Berlin", source, program: waiting });
+  const { standingProgram } = await standing.createStandingProgram({ slug: "moved", definitionJson });
+  const { sql } = database.db;
+  const uuid = uuidOfId((standingProgram?.id ?? "") as never);
+  const nextAt = async (time?: string) => {
+    if (time !== undefined) await sql`update standing_programs set next_at = ${time} where id = ${uuid}`;
+    const [row] = await sql<{ at: Date }[]>`select next_at::text as at from standing_programs where id = ${uuid}`;
+    return row && new Date(row.at).toISOString();
+  };
+  await nextAt("2026-02-03T10:00:00Z");
+  const meter = createWorkMeter();
+  const cache = createVersionCache(testSealer, meter);
+  let reads = 0;
+  // Versions are read between the look at a program and its lock.
+  const versions: typeof cache = {
+    async get(db, wanted) {
+      if (++reads === 1) await nextAt("2026-02-03T11:00:00Z");
+      return cache.get(db, wanted);
+    },
+  };
+  await sql`update standing_state set tz_version = '2020a'`;
+  const clock = { ...systemClock, now: () => world.now() };
+  await rearmZones({ db: database.db, clock, versions, meter, tzVersion: "2020b" });
+  expect(reads).toBe(2);
+  expect(await nextAt()).toBe("2026-02-03T08:00:00.000Z");
+});
+
+test("searching the times of a schedule is work of its project", async () => {
+  const { standing, projectId } = await world.project();
+  const cron = ["0 0 29W,30W,31W * +SUN"];
+  const definitionJson = definitionText({ source: { schedule: { cron } }, program: waiting });
+  await expect(standing.previewStandingProgram({ definitionJson })).rejects.toThrow("never due");
+  expect(world.node.meter.spentMs().get(projectId)).toBeGreaterThan(10);
 });
 
 test("a start that fails again and again is refused with its reason; the others of its batch start, and so does its next time", async () => {
@@ -91,6 +135,15 @@ test("a start that fails again and again is refused with its reason; the others 
   expect((await runs(poison, 2)).map(stateOf)).toEqual(["refused start_failed", "started"]);
 });
 
+/** Sweeps the events of a project as if they were a day past their retention; how many are left. */
+async function sweepEvents(projectId: ProjectId): Promise<number> {
+  const beforeMs = world.now() + 86_400_000;
+  await sweepProjectEvents(database.db, projectId, { beforeMs, rememberFromMs: beforeMs }, 100);
+  const [row] = await database.db.sql<{ count: number }[]>`
+    select count(*)::int4 as count from events where project_id = ${uuidOfId(projectId)}`;
+  return row?.count ?? 0;
+}
+
 test("events of an open window outlast their retention, and go once it was decided about", async () => {
   world.goTo("2026-06-01T09:00:00Z");
   const { standing, projectId, runs } = await world.project();
@@ -100,18 +153,48 @@ test("events of an open window outlast their retention, and go once it was decid
   const id = standingProgram?.id ?? "";
   await postIncident(world.node, { id: "kept" });
   await runs(id, 1);
-  const sweep = async () => {
-    const beforeMs = world.now() + 86_400_000;
-    await sweepProjectEvents(database.db, projectId, { beforeMs, rememberFromMs: beforeMs }, 100);
-    const [row] = await database.db.sql<{ count: number }[]>`
-      select count(*)::int4 as count from events where project_id = ${uuidOfId(projectId)}`;
-    return row?.count;
-  };
-  expect(await sweep()).toBe(1);
+  expect(await sweepEvents(projectId)).toBe(1);
   await standing.pauseStandingProgram({ id });
-  expect(await sweep()).toBe(1);
+  expect(await sweepEvents(projectId)).toBe(1);
   await standing.resumeStandingProgram({ id });
   world.goTo("2026-06-01T11:00:05Z");
   await settled(async () => (await runs(id, 1)).map(stateOf).includes("started"));
-  expect(await sweep()).toBe(0);
+  expect(await sweepEvents(projectId)).toBe(0);
+});
+
+test("events that a backfill has yet to reach outlast their retention, and go afterwards; paused for 30 days it is cancelled", async () => {
+  world.goTo("2026-07-01T09:00:00Z");
+  const { standing, projectId, runs } = await world.project();
+  const since = timestampFromMs(world.now());
+  for (const id of ["a", "b", "c", "d", "e"]) await postIncident(world.node, { id });
+  const source = { trigger: { slug: "alerts.incident_opened" } };
+  const definitionJson = definitionText({ source, overlap: { policy: "allow" }, program: waiting });
+  const { standingProgram } = await standing.createStandingProgram({ slug: "past", definitionJson });
+  const id = standingProgram?.id ?? "";
+  const { backfill } = await standing.backfillStandingProgram({ id, since, perMinute: 2 });
+  await runs(id, 1);
+  expect(await sweepEvents(projectId)).toBe(5);
+  world.goTo(world.now() + 35_000);
+  await runs(id, 2);
+  // The first is behind it, and the second is where it stands.
+  expect(await sweepEvents(projectId)).toBe(4);
+  const stateNow = async () => (await standing.getBackfill({ id: backfill?.id ?? "" })).backfill;
+  const done = await settled(async () => {
+    world.goTo(world.now() + 10_000);
+    const now = await stateNow();
+    return now?.state !== BackfillState.RUNNING && now;
+  });
+  expect(done).toMatchObject({ state: BackfillState.DONE, total: 5, started: 5, skipped: 0 });
+  expect(await sweepEvents(projectId)).toBe(0);
+  for (const more of ["f", "g"]) await postIncident(world.node, { id: more });
+  await runs(id, 7);
+  const { backfill: kept } = await standing.backfillStandingProgram({ id, since, again: true, perMinute: 1 });
+  await standing.pauseStandingProgram({ id });
+  const sweep = async (afterDays: number) => {
+    const round = standingSweep({ db: database.db, runRetentionMs: 90 * 86_400_000 });
+    for await (const _ of round.round(world.now() + afterDays * 86_400_000));
+    return (await standing.getBackfill({ id: kept?.id ?? "" })).backfill;
+  };
+  expect(await sweep(29)).toMatchObject({ state: BackfillState.RUNNING, reason: "paused" });
+  expect(await sweep(31)).toMatchObject({ state: BackfillState.CANCELLED, reason: "expired" });
 });

@@ -1,11 +1,12 @@
+import { timestampFromMs } from "@bufbuild/protobuf/wkt";
 import type { Client } from "@connectrpc/connect";
 import { CatalogService, ToolKind } from "@svc/gen/catalog";
 import { ConnectionsService } from "@svc/gen/connections";
-import { StandingState } from "@svc/gen/standing";
+import { BackfillState, StandingState } from "@svc/gen/standing";
 import { ToolsService } from "@svc/gen/tools";
 import { TriggersService } from "@svc/gen/triggers";
 import { createTestDatabase, type TestDatabase } from "@svc/testing/database";
-import { refusalsOf } from "@svc/testing/project-client";
+import { refusalOf, refusalsOf } from "@svc/testing/project-client";
 import { shippedCatalog } from "@svc/testing/shipped-catalog";
 import { afterAll, afterEach, beforeAll, expect, test } from "vitest";
 import type { StandingFaultPoint } from "./engine/context.ts";
@@ -18,6 +19,8 @@ let world: StandingWorld;
 /** Where the next poll ends as a node that dies would. */
 let dies: StandingFaultPoint | undefined;
 let isRead = false;
+/** What somebody does while the rows of a poll were read and nothing is written yet. */
+let meanwhile: (() => Promise<unknown>) | undefined;
 const asked: string[] = [];
 
 beforeAll(async () => {
@@ -25,8 +28,13 @@ beforeAll(async () => {
   world = createStandingWorld(database.db, {
     catalog: await shippedCatalog(),
     limits: { standing: { pollPagesMax: 2 } },
-    onStandingFaultPoint(point) {
-      if (point === "rows-read") isRead = true;
+    async onStandingFaultPoint(point) {
+      if (point === "rows-read") {
+        isRead = true;
+        const act = meanwhile;
+        meanwhile = undefined;
+        await act?.();
+      }
       // Other work of the node comes to the same points.
       if (point !== dies || !isRead) return;
       dies = undefined;
@@ -40,6 +48,7 @@ beforeAll(async () => {
 });
 afterEach(() => {
   dies = undefined;
+  meanwhile = undefined;
 });
 afterAll(async () => {
   await world.node[Symbol.asyncDispose]();
@@ -239,6 +248,38 @@ test("a paused program reads nothing, and finds what came meanwhile once it is r
   await own.standing.resumeStandingProgram({ id });
   expect(await polled(own, id, resumedAt)).toMatchObject({ found: 1 });
   expect((await own.runs(id, 1)).map(({ rowCount }) => rowCount)).toEqual([1]);
+});
+
+test("a backfill with `again` forgets what is known of a list: the next poll finds all of it, and a poll under way counts for nothing", async () => {
+  world.goTo("2026-03-08T09:00:00Z");
+  const own = await project();
+  const { id, first } = await stand(own, definitionOf({ args: { limit: 4 }, keep: ["id"] }));
+  expect(first).toMatchObject({ outcome: "ok", found: 0, seen: 8, primed: true });
+  const refused = async (request: object) => {
+    const { code, reason, field } = await refusalOf(own.standing.backfillStandingProgram({ id, ...request }));
+    return [code, reason, field];
+  };
+  expect(await refused({})).toEqual(["FailedPrecondition", "BACKFILL_NOT_POSSIBLE", "again"]);
+  const since = timestampFromMs(world.now());
+  expect(await refused({ again: true, since })).toEqual(["FailedPrecondition", "BACKFILL_NOT_POSSIBLE", "since"]);
+  const forgetAll = () => own.standing.backfillStandingProgram({ id, again: true });
+  const forgottenAt = world.now();
+  const { backfill } = await forgetAll();
+  expect(backfill).toMatchObject({ state: BackfillState.DONE, total: 0 });
+  const found = await settled(async () => {
+    const state = await polled(own, id, forgottenAt);
+    return state.found === 8 && state;
+  });
+  expect(found).toMatchObject({ seen: 8, primed: true });
+  expect((await own.runs(id, 1)).map(({ rowCount }) => rowCount)).toEqual([8]);
+  expect(await pollAgain(own, id)).toMatchObject({ found: 0 });
+  // Forgotten while what was read is not written: that would say that all of it is known.
+  meanwhile = forgetAll;
+  world.goTo(world.now() + 5 * minute + 1_000);
+  const again = await own.runs(id, 2);
+  expect(again.map(({ rowCount }) => rowCount)).toEqual([8, 8]);
+  expect(await pollAgain(own, id)).toMatchObject({ found: 0 });
+  expect(await own.runs(id, 2)).toHaveLength(2);
 });
 
 test("a definition that cannot be polled is refused with every fault, each at its place", async () => {

@@ -1,6 +1,10 @@
 import { batches, type Sweep } from "@svc/core";
 import {
-  type Executor,
+  cancelBackfill,
+  type Database,
+  findRunningBackfill,
+  listStillBackfills,
+  lockStandingPrograms,
   sweepBackfills,
   sweepSeenKeys,
   sweepStandingListeners,
@@ -8,27 +12,31 @@ import {
   sweepStandingRates,
   sweepStandingRuns,
   sweepStandingSeen,
+  withTransaction,
 } from "@svc/db";
 
 /** What the sweep is made of; times in milliseconds. */
 export type StandingSweepOptions = {
-  readonly db: Executor;
+  readonly db: Database;
   /** How long a run stays after its end (SVC_STANDING_RUN_RETENTION). */
   readonly runRetentionMs: number;
 };
 
 /** A key stays so much longer than it is remembered, for events that are decided about late. */
 const seenGraceMs = 86_400_000;
+/** A program may be paused for so long before its backfill is cancelled: events past their retention are kept for it. */
+const stillMaxMs = 30 * 86_400_000;
 const everyMs = 600_000;
 const batchMax = 1_000;
 
-/** Every 10 minutes: runs that ended longer ago than they are kept, rates that bound nothing, who listened, backfills that ended, what deleted programs remembered, and these. */
+/** Every 10 minutes: runs that ended longer ago than they are kept, rates that bound nothing, who listened, backfills that ended or stand still for too long, what deleted programs remembered, and these. */
 export function standingSweep({ db, runRetentionMs }: StandingSweepOptions): Sweep {
   return {
     what: "standing runs",
     everyMs,
     async *round(nowMs) {
       yield* batches(batchMax, () => sweepStandingRuns(db, nowMs - runRetentionMs, batchMax));
+      yield* batches(batchMax, () => expireBackfills(db, nowMs));
       yield* batches(batchMax, () => sweepBackfills(db, nowMs - runRetentionMs, batchMax));
       yield* batches(batchMax, () => sweepStandingRates(db, nowMs, batchMax));
       yield* batches(batchMax, () => sweepSeenKeys(db, nowMs - seenGraceMs, batchMax));
@@ -37,4 +45,17 @@ export function standingSweep({ db, runRetentionMs }: StandingSweepOptions): Swe
       yield* batches(batchMax, () => sweepStandingPrograms(db, nowMs - runRetentionMs, batchMax));
     },
   };
+}
+
+/** Cancels a batch of backfills whose programs are paused for too long; answers how many it looked at. */
+async function expireBackfills(db: Database, nowMs: number): Promise<number> {
+  const still = await listStillBackfills(db, nowMs - stillMaxMs, batchMax);
+  for (const { id, programId } of still) {
+    await withTransaction(db, async (tx) => {
+      await lockStandingPrograms(tx, [programId]);
+      const running = await findRunningBackfill(tx, programId);
+      if (running?.id === id) await cancelBackfill(tx, running, { reason: "expired", nowMs });
+    });
+  }
+  return still.length;
 }

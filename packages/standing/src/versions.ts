@@ -1,4 +1,11 @@
-import { LeastRecentlyUsed, type ProjectId, type Sealer, type StandingProgramId } from "@svc/core";
+import {
+  LeastRecentlyUsed,
+  type ProjectId,
+  type Sealer,
+  type StandingProgramId,
+  type Work,
+  type WorkMeter,
+} from "@svc/core";
 import { type Executor, loadStandingVersions, type StandingVersionRecord } from "@svc/db";
 import { type Program, parseCheckedProgram } from "@svc/program";
 import type { Definition } from "./definition/definition.ts";
@@ -32,8 +39,8 @@ const versionsMax = 20_000;
 /** Characters that all of them may have together. */
 const charactersMax = 33_554_432;
 
-/** Makes a cache; the sealer opens what it reads from the store. */
-export function createVersionCache(sealer: Sealer): VersionCache {
+/** Makes a cache; the sealer opens what it reads from the store, and reading it is work of its project. */
+export function createVersionCache(sealer: Sealer, meter: Pick<WorkMeter, "begin">): VersionCache {
   let characters = 0;
   const known = new LeastRecentlyUsed<string, LoadedVersion>(versionsMax, ({ size }) => {
     characters -= size;
@@ -49,10 +56,16 @@ export function createVersionCache(sealer: Sealer): VersionCache {
         else found.set(keyOf(name), held);
       }
       const projects = new Map(missing.map(({ programId, projectId }) => [programId, projectId]));
+      const works = new Map<ProjectId, Work>();
+      // Of many projects each takes little, and all of them too much.
+      const all = meter.begin({ projectId: "" });
       for (const record of await loadStandingVersions(db, missing)) {
         const projectId = projects.get(record.programId);
         if (projectId === undefined) continue;
-        const version = await load(sealer, projectId, record);
+        const work = works.get(projectId) ?? meter.begin({ projectId });
+        works.set(projectId, work);
+        const version = await load(sealer, projectId, record, work);
+        if (all.isSliceOver()) await all.turn();
         found.set(keyOf(record), version);
         if (record.approval === "pending") continue;
         known.set(keyOf(record), version);
@@ -81,10 +94,11 @@ async function load(
   sealer: Sealer,
   projectId: ProjectId,
   { definition: sealed, ...record }: StandingVersionRecord,
+  work: Work,
 ): Promise<LoadedVersion> {
-  const text = openDefinition(sealer, { ...record, projectId }, sealed);
+  const text = work.run(() => openDefinition(sealer, { ...record, projectId }, sealed));
   const definition = await readStoredDefinition(text);
-  const program = parseCheckedProgram(definition.programJson);
+  const program = work.run(() => parseCheckedProgram(definition.programJson));
   return { record, definition, program, next: nextOfSource(definition.source), size: text.length };
 }
 

@@ -1,10 +1,16 @@
-import { type EventId, firstUuidAt, type JsonObject, type ProjectId, type StandingProgramId } from "@svc/core";
+import {
+  type EventId,
+  firstUuidAt,
+  type JsonObject,
+  type ProjectId,
+  type StandingProgramId,
+  type Work,
+} from "@svc/core";
 import { type BackfillRecord, type EventWalk, readArrivedEvents, uuidAfterEvent, walkBackfillEvents } from "@svc/db";
 import { eventOf, occurrenceOfEvent } from "../decide/event.ts";
 import type { Occurrence } from "../decide/occurrence.ts";
 import type { Source } from "../definition/definition.ts";
 import type { StandingContext } from "../engine/context.ts";
-import { breath } from "../schedule/read.ts";
 import type { LoadedVersion } from "../versions.ts";
 
 /** How far a backfill came. */
@@ -37,9 +43,8 @@ export function walkOf({ projectId, positionEventId, since, until }: Range, sour
 
 type TriggerSource = Extract<Source, { kind: "trigger" }>;
 
-/** Events that are walked over, and times that are searched, between two turns of others. */
+/** Events that are walked over at once. */
 const walkedMax = 200;
-const turn = 100;
 /** Bytes of events that are read at once, and the event that passes them. */
 const bytesMax = 8_388_608;
 
@@ -48,22 +53,26 @@ export async function* lookThrough(
   { db }: Pick<StandingContext, "db">,
   range: Range,
   version: Pick<LoadedVersion, "definition" | "next">,
+  work: Work,
 ): AsyncGenerator<Looked> {
   const { source } = version.definition;
-  if (source.kind === "schedule") yield* times(range, version.next);
+  if (source.kind === "schedule") yield* times(range, version.next, work);
   if (source.kind === "trigger") yield* events(db, range, source);
 }
 
-async function* times({ since, until, positionAt }: Range, next: LoadedVersion["next"]): AsyncGenerator<Looked> {
+async function* times(
+  { since, until, positionAt }: Range,
+  next: LoadedVersion["next"],
+  work: Work,
+): AsyncGenerator<Looked> {
   let previousAt = positionAt;
-  let at = next(positionAt ?? since - 1);
-  for (let count = 1; at !== undefined && at < until; count++) {
+  let at = await next(positionAt ?? since - 1, work);
+  while (at !== undefined && at < until) {
     const occurrence = { kind: "schedule", sourceKey: `s:${at}`, fireAt: at, missed: 0, previousAt } as const;
     const position = { positionAt: at, positionEventId: null };
     yield { position, occurrence: { ...occurrence, callerKeyId: null, input: undefined }, event: undefined };
     previousAt = at;
-    at = next(at);
-    if (count % turn === 0) await breath();
+    at = await next(at, work);
   }
 }
 

@@ -52,7 +52,7 @@ export async function prepareBackfills(
     const work = workOf(program.projectId);
     prepared.set(
       program.id,
-      await prepareOne(context, { program, record }, async (version, occurrence) => {
+      await prepareOne(context, { program, record, work }, async (version, occurrence) => {
         const filtered = await ask(version, occurrence, work);
         if (work.isSliceOver()) await work.turn();
         return filtered;
@@ -64,7 +64,11 @@ export async function prepareBackfills(
 
 async function prepareOne(
   context: StandingContext,
-  { program, record }: { readonly program: StandingProgramRecord; readonly record: BackfillRecord },
+  {
+    program,
+    record,
+    work,
+  }: { readonly program: StandingProgramRecord; readonly record: BackfillRecord; readonly work: Work },
   ask: (version: LoadedVersion, occurrence: Occurrence) => Promise<Filtered>,
 ): Promise<PreparedBackfill> {
   const { version: versionNumber } = program;
@@ -76,7 +80,7 @@ async function prepareOne(
   const version = byPolicyOf(record, today);
   const looks: LookedAt[] = [];
   let [wanted, bytes] = [0, 0];
-  for await (const { looked, isPassed } of withRuns(context, record, lookThrough(context, record, version))) {
+  for await (const { looked, isPassed } of withRuns(context, record, lookThrough(context, record, version, work))) {
     const isFull = looks.length === looksMax || bytes >= bytesMax;
     if (isFull || wanted === allowance.count) return { ...of, looks, isWhole: false };
     const occurrence = looked.occurrence && ofBackfill(looked.occurrence, record);

@@ -1,4 +1,4 @@
-import { createId, firstUuidAt, type ProjectPrincipal } from "@svc/core";
+import { createId, firstUuidAt, idOfUuid, type ProjectPrincipal, type Work } from "@svc/core";
 import {
   addBackfill,
   type BackfillRecord,
@@ -21,7 +21,6 @@ import {
   standingProgramNotActive,
   standingProgramNotFound,
 } from "../errors.ts";
-import { breath } from "../schedule/read.ts";
 import type { LoadedVersion } from "../versions.ts";
 import { lookThrough, walkOf } from "./looked.ts";
 import { forgetPolled } from "./polled.ts";
@@ -113,7 +112,10 @@ async function plan(
     return { ...of, state: "done", endedAt: nowMs };
   }
   if (collect !== undefined) throw collects();
-  const ranged = { ...of, ...rangeOf(program, request, nowMs) };
+  const range = rangeOf(program, request, nowMs);
+  // From now on its events are kept: see `lock_swept_events`.
+  const positionEventId = source.kind === "trigger" ? idOfUuid("evt", firstUuidAt(range.since)) : null;
+  const ranged = { ...of, ...range, positionEventId };
   if (!again) assertRunsAreKept(program, ranged, nowMs - context.limits.runRetentionMs);
   const total = await count(context, ranged, version);
   return total > 0 ? { ...ranged, total } : { ...ranged, state: "done", endedAt: nowMs };
@@ -170,16 +172,19 @@ async function count(context: StandingContext, range: BackfillRecord, version: L
   const { source } = version.definition;
   if (source.kind === "poll") return 0;
   const total =
-    source.kind === "trigger" ? await countEvents(context, range, source) : await countTimes(range, version);
+    source.kind === "trigger"
+      ? await countEvents(context, range, source)
+      : await countTimes(range, version, context.meter.begin({ projectId: range.projectId }));
   if (total > totalMax) throw backfillTooLarge(totalMax);
   return total;
 }
 
-async function countTimes({ since, until }: BackfillRecord, { next }: LoadedVersion): Promise<number> {
+async function countTimes({ since, until }: BackfillRecord, { next }: LoadedVersion, work: Work): Promise<number> {
   let found = 0;
-  for (let at = next(since - 1); at !== undefined && at < until && found <= totalMax; at = next(at)) {
+  let at = await next(since - 1, work);
+  while (at !== undefined && at < until && found <= totalMax) {
     found++;
-    if (found % 100 === 0) await breath();
+    at = await next(at, work);
   }
   return found;
 }
@@ -214,7 +219,7 @@ async function tryOut(context: StandingContext, record: BackfillRecord, asIs: Lo
   const work = meter.begin({ projectId: record.projectId });
   const beganMs = performance.now();
   let [started, passed, bytes] = [0, 0, 0];
-  for await (const { looked, isPassed } of withRuns(context, record, lookThrough(context, record, version))) {
+  for await (const { looked, isPassed } of withRuns(context, record, lookThrough(context, record, version, work))) {
     const { occurrence } = looked;
     if (occurrence === undefined) continue;
     bytes += occurrence.event?.bytes ?? 0;

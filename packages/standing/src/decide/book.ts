@@ -26,6 +26,11 @@ import {
 import { decideStart, type LaneFacts, rateAfter, type Used, type Verdict } from "./verdict.ts";
 import { Windows } from "./windows.ts";
 
+/** A start that fails is tried again after so long, and twice as long each time; so often it may fail. */
+const startRetryMinMs = 5_000;
+const startRetryMaxMs = 300_000;
+const startFailuresMax = 8;
+
 /** What a book is opened with. */
 export type BookFacts = {
   readonly program: StandingProgramRecord;
@@ -45,6 +50,8 @@ export type BookFacts = {
   readonly room: { left: number };
   /** Seals what a caller gave. */
   readonly seal: (runId: StandingRunId, input: JsonObject) => Buffer;
+  /** Why runs could not be started when it was tried just now, by the names of their occurrences: they wait. */
+  readonly unstarted: ReadonlyMap<string, string>;
   /** When the next day of a zone begins. */
   readonly nextDayMs: (timeZone: string) => number;
 };
@@ -66,6 +73,10 @@ export class Book {
   readonly windows: Windows;
   /** What became of windows whose time was over. */
   readonly closed = new Map<StandingRunId, StandingRunRecord>();
+  /** Runs that waited and were refused. */
+  readonly declined: StandingRunRecord[] = [];
+  /** Why runs were refused whose start failed again and again. */
+  readonly failedStarts: string[] = [];
   /** When a run that waits may start, the earliest. */
   wakeAt: number | undefined;
   state: StandingProgramRecord["state"];
@@ -119,10 +130,11 @@ export class Book {
     const inLane = { ...run, lane: lane.text, rateKey: rateKey.text };
     const input = inputOf(version, given, occurrence.input);
     if ("fault" in input) return this.#refuse(inLane, "input_invalid", input.fault);
-    const verdict = this.#decide(version, lane.text, rateKey.text, false);
+    const held = this.#heldBack(run.sourceKey, 1);
+    const verdict = held?.verdict ?? this.#decide(version, lane.text, rateKey.text, false);
     const isKept = occurrence.input !== undefined || (occurrence.given !== undefined && verdict.kind === "queue");
     const sealed = isKept && input.value !== undefined ? this.facts.seal(run.id, input.value) : null;
-    const decided = this.#apply({ ...inLane, input: sealed, projectId: program.projectId }, verdict);
+    const decided = this.#apply({ ...inLane, ...held?.why, input: sealed, projectId: program.projectId }, verdict);
     this.#push(decided);
     if (verdict.kind === "start") this.#start(decided, { version, rateKey: rateKey.text, input: input.value });
     return decided;
@@ -166,29 +178,55 @@ export class Book {
       this.closed.set(run.id, { ...run, ...ended, decidedAt: nowMs, lane: "" });
       return;
     }
-    const verdict = this.#decide(version, lane.text, rateKey.text, false);
+    const held = this.#heldBack(run.sourceKey, 1);
+    const verdict = held?.verdict ?? this.#decide(version, lane.text, rateKey.text, false);
     const sealed = verdict.kind === "queue" && input.value !== undefined ? this.facts.seal(run.id, input.value) : null;
     const inLane = { ...run, lane: lane.text, rateKey: rateKey.text, input: sealed, notBefore: null, decidedAt: nowMs };
-    const decided = this.#apply(inLane, verdict);
+    const decided = this.#apply({ ...inLane, ...held?.why }, verdict);
     this.closed.set(run.id, decided);
     if (verdict.kind === "start") this.#start(decided, { version, rateKey: rateKey.text, input: input.value });
+  }
+
+  /**
+   * Whether a waiting run is not to be started now since that failed: it waits longer each time, some ten minutes in all, and is refused
+   * at last. Those behind it in its lane wait for it.
+   */
+  isHeldBack(run: StandingRunRecord): boolean {
+    const { nowMs } = this.facts;
+    const held = this.#heldBack(run.sourceKey, run.startFailures + 1);
+    if (held === undefined) {
+      const isBefore = run.reason === "start_failed" && run.notBefore !== null && run.notBefore > nowMs;
+      if (isBefore) this.#wake(run.notBefore);
+      return isBefore;
+    }
+    if (held.why.startFailures >= startFailuresMax) {
+      this.failuresInRow++;
+      this.decline(run, "start_failed", held.why.detail);
+      return true;
+    }
+    const { notBefore, reason } = held.verdict;
+    this.#wake(notBefore);
+    this.#change({ ...changeOf(run), ...held.why, reason, notBefore });
+    return true;
+  }
+
+  /** What becomes of a run that could not be started when it was tried just now; undefined for any other. */
+  #heldBack(sourceKey: string, startFailures: number) {
+    const detail = this.facts.unstarted.get(sourceKey);
+    if (detail === undefined) return undefined;
+    const notBefore = this.facts.nowMs + Math.min(startRetryMaxMs, startRetryMinMs * 2 ** (startFailures - 1));
+    return {
+      verdict: { kind: "queue", reason: "start_failed", notBefore } as const,
+      why: { detail: detail.slice(0, 1_000), startFailures },
+    };
   }
 
   /** Decides anew about a run that waits. `input`: what its caller gave, or an event made. */
   admit(run: StandingRunRecord, version: LoadedVersion, input: JsonObject | undefined): void {
     const filled = inputOf(version, givenOf(run, version.definition.timeZone), input);
     if ("fault" in filled) {
-      this.#lanes.leave(run.lane, run.id);
       this.failuresInRow++;
-      const detail = filled.fault;
-      const ended = {
-        state: "refused",
-        reason: "input_invalid",
-        detail,
-        notBefore: null,
-        endedAt: this.facts.nowMs,
-      } as const;
-      this.#change({ ...changeOf(run), ...ended });
+      this.decline(run, "input_invalid", filled.fault);
       return;
     }
     const verdict = this.#decide(version, run.lane, run.rateKey, true);
@@ -196,11 +234,12 @@ export class Book {
       const reason = verdict.reason;
       const notBefore = verdict.kind === "queue" ? verdict.notBefore : null;
       this.#wake(notBefore);
-      if (run.reason !== reason || run.notBefore !== notBefore) this.#change({ ...changeOf(run), reason, notBefore });
+      if (run.reason !== reason || run.notBefore !== notBefore)
+        this.#change({ ...changeOf(run), detail: "", reason, notBefore });
       return;
     }
     this.#lanes.leave(run.lane, run.id);
-    const started = this.#apply({ ...run }, verdict);
+    const started = this.#apply({ ...run, detail: "" }, verdict);
     this.#change(changeOf(started));
     this.#start(started, { version, rateKey: run.rateKey, input: filled.value });
   }
@@ -233,6 +272,8 @@ export class Book {
   decline(run: StandingRunRecord, reason: StandingRunReason, detail: string): void {
     this.#lanes.leave(run.lane, run.id);
     const ended = { state: "refused", reason, detail, notBefore: null, endedAt: this.facts.nowMs } as const;
+    this.declined.push({ ...run, ...ended });
+    if (reason === "start_failed") this.failedStarts.push(detail);
     this.#change({ ...changeOf(run), ...ended });
   }
 
@@ -288,6 +329,7 @@ export class Book {
       endedAt: this.facts.nowMs,
     } as const;
     this.failuresInRow++;
+    if (reason === "start_failed") this.failedStarts.push(refused.detail);
     this.#add(refused);
     return refused;
   }
@@ -345,7 +387,7 @@ export class Book {
     const ended = { state: "skipped", reason: "superseded", notBefore: null, endedAt: this.facts.nowMs } as const;
     this.#lanes.leave(lane, id);
     this.skipped++;
-    const none = { detail: "", startedAt: null, jobId: null, blockingJobId: null };
+    const none = { detail: "", startFailures: 0, startedAt: null, jobId: null, blockingJobId: null };
     if (!this.#rewrite(id, ended)) this.#change({ id, ...none, ...ended });
   }
 

@@ -80,6 +80,7 @@ export function runOf(
     rateKey: "",
     decidedAt: nowMs,
     notBefore: null,
+    startFailures: 0,
     startedAt: null,
     endedAt: null,
     jobId: null,
@@ -93,6 +94,6 @@ export function runOf(
 
 /** What is written of a run that waited. */
 export function changeOf(run: NewStandingRun | StandingRunRecord): StandingRunChange {
-  const { id, state, reason, detail, notBefore, startedAt, endedAt, jobId, blockingJobId } = run;
-  return { id, state, reason, detail, notBefore, startedAt, endedAt, jobId, blockingJobId };
+  const { id, state, reason, detail, notBefore, startFailures, startedAt, endedAt, jobId, blockingJobId } = run;
+  return { id, state, reason, detail, notBefore, startFailures, startedAt, endedAt, jobId, blockingJobId };
 }

@@ -69,6 +69,7 @@ function bookOf(version: LoadedVersion): Book {
     ...{ version, lanes, rates: new Map(), seenKeys: new Map(), windows: [] as StandingRunRecord[], nowMs },
     used: { runs: 0, toolCalls: 0, writes: 0 },
     room: { left: 1_000 },
+    unstarted: new Map(),
     seal: () => Buffer.alloc(0),
     nextDayMs: () => nowMs + 86_400_000,
   });

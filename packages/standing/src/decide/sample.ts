@@ -1,6 +1,5 @@
 import type { JsonObject, ProjectId } from "@svc/core";
 import { type Executor, eventsForProject } from "@svc/db";
-import { nextOfSource } from "../schedule/due.ts";
 import type { LoadedVersion } from "../versions.ts";
 import { eventOf, occurrenceOfEvent } from "./event.ts";
 import { type Fire, givenOf } from "./given.ts";
@@ -11,16 +10,16 @@ const eventsMax = 20;
 
 /**
  * An example of the input that a definition makes: of its next time, or of the newest event that it listens to. Undefined for the
- * program's own, also where none can be made.
+ * program's own, also where none can be made. `firstAt`: its next time, where it has one.
  */
 export async function sampleInput(
   db: Executor,
   projectId: ProjectId,
   version: Pick<LoadedVersion, "definition" | "program">,
-  nowMs: number,
+  firstAt: number,
 ): Promise<JsonObject | undefined> {
   const { definition } = version;
-  const fire = await sampleFire(db, projectId, definition, nowMs);
+  const fire = await sampleFire(db, projectId, definition, firstAt);
   const input = fire && inputOf(version, givenOf(fire, definition.timeZone), undefined);
   return input === undefined || "fault" in input ? undefined : input.value;
 }
@@ -29,11 +28,10 @@ async function sampleFire(
   db: Executor,
   projectId: ProjectId,
   { source }: LoadedVersion["definition"],
-  nowMs: number,
+  firstAt: number,
 ): Promise<Fire | undefined> {
   if (source.kind !== "trigger") {
-    const fireAt = nextOfSource(source)(nowMs) ?? nowMs;
-    return { kind: "schedule", fireAt, missed: 0, previousAt: null };
+    return { kind: "schedule", fireAt: firstAt, missed: 0, previousAt: null };
   }
   const filter = { toolkitSlug: "", triggerSlug: source.slug, sinceMs: undefined, untilMs: undefined };
   const found = await eventsForProject(db, projectId).list(filter, { after: undefined, limit: eventsMax });

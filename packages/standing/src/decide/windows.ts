@@ -90,9 +90,9 @@ export class Windows {
 /** What is written of a window, or of a run that one became. */
 export function windowChangeOf(run: NewStandingRun | StandingRunRecord): StandingWindowChange {
   const { id, state, reason, detail, lane, count, decidedAt } = run;
-  const { rateKey, input, bytes, lastAt, notBefore, startedAt, endedAt, jobId, blockingJobId } = run;
+  const { rateKey, input, bytes, lastAt, notBefore, startFailures, startedAt, endedAt, jobId, blockingJobId } = run;
   return {
     ...{ id, state, reason, detail, lane, count, decidedAt },
-    ...{ rateKey, input, bytes, lastAt, notBefore, startedAt, endedAt, jobId, blockingJobId },
+    ...{ rateKey, input, bytes, lastAt, notBefore, startFailures, startedAt, endedAt, jobId, blockingJobId },
   };
 }

@@ -1,5 +1,5 @@
 import type { CatalogViews, JsonSchema } from "@svc/catalog";
-import { type Fault, formatValue, type JsonObject, type ProjectId, type Role } from "@svc/core";
+import { type Fault, formatValue, type JsonObject, type ProjectId, type Role, type WorkMeter } from "@svc/core";
 import type { JobStarter, StartableProgram } from "@svc/jobs";
 import {
   canonicalHash,
@@ -12,6 +12,7 @@ import {
 import { definitionFaulty } from "../errors.ts";
 import { checkPoll } from "../poll/check.ts";
 import { rowTypeOf } from "../poll/definition.ts";
+import { firstOfSource } from "../schedule/due.ts";
 import { type Definition, givenTypeOf } from "./definition.ts";
 import type { DefinitionFault, DefinitionFaults } from "./faults.ts";
 import { knownOf, type PayloadTypes, type RowTypes, readDefinition } from "./read.ts";
@@ -21,6 +22,8 @@ export type CheckParts = {
   readonly starter: Pick<JobStarter, "check" | "checkRead">;
   /** The tools of the deployment, its triggers among them, and those that a project sees. */
   readonly views: Pick<CatalogViews, "shared" | "forProject">;
+  /** Meters what it takes to search the times of schedules. */
+  readonly meter: Pick<WorkMeter, "begin">;
 };
 
 /** What is to be checked, and for whom. */
@@ -38,17 +41,19 @@ export type CheckedDefinition = {
   /** What a run of it does: see `planHashOf`. */
   readonly planHash: string;
   readonly start: StartableProgram;
+  /** When it is due first, from when it was checked on: null where it never is, or where that is not known before. */
+  readonly firstAt: number | null;
 };
 
 /** SHA-256 of the canonical JSON of a definition, in hex; undefined for a text that is none. */
 export async function hashOfDefinition(definitionJson: string): Promise<string | undefined> {
-  const { document } = await readDefinition(definitionJson, 0);
+  const { document } = await readDefinition(definitionJson, undefined);
   return document && canonicalHash(document);
 }
 
 /** Checks a definition as a whole against what the project may use; all its faults are one refusal. */
 export async function checkDefinition(
-  { starter, views }: CheckParts,
+  { starter, views, meter }: CheckParts,
   { projectId, role, definitionJson, nowMs }: DefinitionCheck,
 ): Promise<CheckedDefinition | { readonly refusal: Fault }> {
   const payloadOf: PayloadTypes = (slug) => {
@@ -60,7 +65,8 @@ export async function checkDefinition(
     const tool = view.tools.get(poll.call);
     return tool?.kind === "action" ? rowTypeOf(poll, tool) : undefined;
   };
-  const { faults, shared, definition, document } = await readDefinition(definitionJson, nowMs, payloadOf, rowOf);
+  const search = { nowMs, work: meter.begin({ projectId }) };
+  const { faults, shared, definition, document } = await readDefinition(definitionJson, search, payloadOf, rowOf);
   const program = document?.program;
   const isObject = typeof program === "object" && program !== null && !Array.isArray(program);
   const start = isObject
@@ -88,7 +94,8 @@ export async function checkDefinition(
   if (all.length > 0 || definition === undefined || document === undefined || !("program" in start)) {
     return { refusal: definitionFaulty(all, omitted) };
   }
-  return { definition, hash: canonicalHash(document), planHash: planHashOf(document, start), start };
+  const firstAt = await firstOfSource(definition.source, nowMs, search.work);
+  return { definition, hash: canonicalHash(document), planHash: planHashOf(document, start), start, firstAt };
 }
 
 /**

@@ -267,10 +267,22 @@ export const definitionForm: ObjectForm = {
       10,
     ),
   },
-  examples: [],
+  examples: [
+    {
+      version: 1,
+      source: { schedule: { cron: ["0 9 * * 1-5"] } },
+      program: {
+        version: 1,
+        steps: [{ id: "fetch", call: "sales_crm.list_deals", entity: "ops", args: { status: "open" } }],
+      },
+    },
+  ],
 };
 
-/** The JSON Schema of definitions, as GET /schemas/standing.v1.json answers it. */
+/** Where the JSON Schema of definitions is served. */
+export const standingSchemaPath = "/schemas/standing.v1.json";
+
+/** The JSON Schema of definitions, as it is served there. */
 export const standingSchema: JsonSchema = {
   $schema: "https://json-schema.org/draft/2020-12/schema",
   ...schemaOf(definitionForm),

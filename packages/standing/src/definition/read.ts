@@ -12,10 +12,19 @@ import {
   type ShapeReader,
 } from "@svc/program";
 import type { Poll } from "../poll/definition.ts";
+import type { Search } from "../schedule/read.ts";
 import { isTimeZone } from "../schedule/zone.ts";
 import { type Budget, type Definition, givenTypeOf, type Overlap, type Rate, type Source } from "./definition.ts";
 import { createDefinitionFaults, type DefinitionFaults } from "./faults.ts";
-import { bounds, budgetForm, definitionCharactersMax, definitionForm, overlapForm, rateForm } from "./forms.ts";
+import {
+  bounds,
+  budgetForm,
+  definitionCharactersMax,
+  definitionForm,
+  overlapForm,
+  rateForm,
+  standingSchemaPath,
+} from "./forms.ts";
 import { type GivenReader, readCollect, readDedupe } from "./gather.ts";
 import { readSource } from "./source.ts";
 
@@ -43,11 +52,11 @@ export type RowTypes = (poll: Poll) => JsonSchema | undefined;
 
 /**
  * Reads a definition. Every fault that does not take the project to see is recorded at once; without `payloadOf` any field of an event is
- * let pass.
+ * let pass, and without `search` any schedule is.
  */
 export async function readDefinition(
   text: string,
-  nowMs: number | undefined,
+  search: Search | undefined,
   payloadOf: PayloadTypes = nothingKnown,
   rowOf: RowTypes = () => undefined,
 ): Promise<ReadDefinition> {
@@ -64,7 +73,7 @@ export async function readDefinition(
       faults.add("DEFINITION_MALFORMED", [], `is nested deeper than ${depthMax} levels`, "flatten it");
     return { faults, shared, definition: undefined, document: undefined };
   }
-  const reader = createShapeReader(shared);
+  const reader = createShapeReader(shared, standingSchemaPath);
   const fields = reader.fields({ value, path: [] }, definitionForm);
   if (fields === undefined || !isObject(value)) return { faults, shared, definition: undefined, document: undefined };
   const document = value as JsonObject;
@@ -72,7 +81,7 @@ export async function readDefinition(
     faults.add("DEFINITION_MALFORMED", ["version"], `is ${formatValue(fields.at("version").value)}, not 1`, "write 1");
   }
   const timeZone = readZone(fields.at("timeZone"), reader, faults);
-  const source = await readSource(fields.at("source"), { reader, faults, timeZone: timeZone ?? "UTC", nowMs });
+  const source = await readSource(fields.at("source"), { reader, faults, timeZone: timeZone ?? "UTC", search });
   const type = givenTypeOf(source, source && knownOf(source, payloadOf, rowOf));
   const given: GivenReader = (node) => readGiven(node, type, shared);
   const program = reader.object(fields.at("program"));

@@ -1,7 +1,7 @@
 import { formatValue } from "@svc/core";
 import type { Node, ShapeReader } from "@svc/program";
 import { readPoll } from "../poll/read.ts";
-import { readSchedule } from "../schedule/read.ts";
+import { readSchedule, type Search } from "../schedule/read.ts";
 import type { Source } from "./definition.ts";
 import type { DefinitionFaults } from "./faults.ts";
 import { sourceForm, triggerForm } from "./forms.ts";
@@ -12,7 +12,7 @@ export type SourceReading = {
   readonly faults: DefinitionFaults;
   readonly timeZone: string;
   /** Undefined for one that is stored. */
-  readonly nowMs: number | undefined;
+  readonly search: Search | undefined;
 };
 
 const kinds = ["schedule", "trigger", "poll"] as const;

@@ -40,13 +40,14 @@ export async function decideBatch(
 ): Promise<DecidedBatch> {
   const nowMs = context.clock.now();
   const { dues, held, heard } = await loadBatch(context, tx, { batch, prepared, nowMs });
-  const books = await openBooks(context, tx, dues, nowMs);
+  const books = await openBooks(context, tx, dues, { nowMs, unstarted: batch.unstarted });
+  const { startsMax = Number.POSITIVE_INFINITY } = batch;
   const decided = dues.map((due): Decided => {
     const book = books.open(due);
-    const { called, backfill } = decideProgram(context, book, due, books);
-    const { program, version, counted, isAdmitted, hasMore } = due;
+    const { called, backfill, isCut } = decideProgram(context, book, due, { ...books, startsMax });
+    const { program, version, counted, isAdmitted } = due;
     return {
-      ...{ program, version, counted, isAdmitted, hasMore },
+      ...{ program, version, counted, isAdmitted, hasMore: due.hasMore || isCut },
       ...{ book, called, backfill, fired: due.fire?.fired, polled: due.poll?.polled },
     };
   });

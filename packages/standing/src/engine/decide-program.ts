@@ -1,5 +1,5 @@
 import type { KeyId } from "@svc/core";
-import type { NewStandingRun, StandingPauseReason } from "@svc/db";
+import type { NewStandingRun, StandingPauseReason, StandingRunRecord } from "@svc/db";
 import { decideBackfill, type SteppedBackfill } from "../backfill/decide.ts";
 import type { Book } from "../decide/book.ts";
 import { seenAfter, seenMax } from "../poll/polled.ts";
@@ -15,6 +15,7 @@ import {
 } from "./due.ts";
 import type { Permits } from "./open-books.ts";
 import { openInput } from "./seals.ts";
+import { StartsError } from "./starts-error.ts";
 
 /** Why nothing of a program may start. */
 type Held = Extract<StandingPauseReason, "key_revoked" | "approval" | "drift">;
@@ -29,23 +30,29 @@ const detailOf = {
 export type DecidedCalls = {
   readonly called: readonly NewStandingRun[];
   readonly backfill: SteppedBackfill | undefined;
+  /** Whether waiting runs were left that might start. */
+  readonly isCut: boolean;
 };
+
+/** What may start at all, and how many of the runs that wait. */
+type Rules = Permits & { readonly startsMax: number };
 
 /** First what ended, then what waits, then what is new, and what is made up for at last. */
 export function decideProgram(
   context: Pick<StandingContext, "sealer">,
   book: Book,
   due: ProgramDue,
-  permits: Permits,
+  permits: Rules,
 ): DecidedCalls {
   book.skipped += due.late;
   countEnds(book, due);
   const held = holdOf(due, permits);
   if (held !== undefined && book.state !== "paused" && isAnythingDue(due))
     book.pause(held, held === "drift" ? (due.drifted ?? "") : detailOf[held](due.version.record.keyId));
+  let isCut = false;
   if (book.state !== "paused") {
-    for (const window of due.closing) book.close(window);
-    decideWaiting(context, book, due, permits);
+    for (const window of due.closing) trying(window.run, () => book.close(window));
+    isCut = decideWaiting(context, book, due, permits);
   }
   if (due.fire !== undefined) decideFire(book, due.fire, held);
   decideEvents(book, due, held);
@@ -54,7 +61,16 @@ export function decideProgram(
   const called = mayCall ? due.calls.map(({ occurrence }) => book.add(occurrence)) : [];
   book.pauseAfterFailures();
   const backfill = held === undefined && book.state !== "paused" ? stepBackfill(book, due) : undefined;
-  return { called, backfill };
+  return { called, backfill, isCut };
+}
+
+/** Tells of what fails which run it was: that waits, and keeps nobody from the others. */
+function trying(run: StandingRunRecord, act: () => void): void {
+  try {
+    act();
+  } catch (error) {
+    throw new StartsError([run], error);
+  }
 }
 
 function stepBackfill(book: Book, { backfill }: ProgramDue): SteppedBackfill | undefined {
@@ -92,19 +108,23 @@ function isAnythingDue(due: ProgramDue): boolean {
   );
 }
 
-/** A run that waits keeps its version, which may be one that another took over from. */
+/** A run that waits keeps its version, which may be one that another took over from. Answers whether some were left. */
 function decideWaiting(
   { sealer }: Pick<StandingContext, "sealer">,
   book: Book,
   due: ProgramDue,
-  permits: Permits,
-): void {
+  permits: Rules,
+): boolean {
   for (const { run, version } of due.waiting) {
     const { keyId } = version.record;
+    if (book.isHeldBack(run)) continue;
+    if (book.starts.length >= permits.startsMax) return true;
     if (!permits.isKeyUsable(keyId)) book.decline(run, "key_revoked", detailOf.key_revoked(keyId));
     else if (mayNotRun(version, due, permits)) book.decline(run, "approval", detailOf.approval());
-    else book.admit(run, version, openInput(sealer, run));
+    else trying(run, () => book.admit(run, version, openInput(sealer, run)));
   }
+  // Whoever stood behind one that is refused was not read, and no end of a job has it looked at.
+  return book.declined.length > 0;
 }
 
 function decideFire(book: Book, { fired, candidates }: PreparedFire, held: Held | undefined): void {

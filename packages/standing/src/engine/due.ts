@@ -24,6 +24,10 @@ export type Batch = {
   readonly arrivals: readonly ClaimedArrival[];
   /** What is due could not be decided about again and again: its runs are refused. */
   readonly isRefused?: boolean;
+  /** Waiting runs that are started at most: where starts fail, one by one. Undefined: as many as may. */
+  readonly startsMax?: number;
+  /** Why runs could not be started, by the names of their occurrences, which are of one program. */
+  readonly unstarted?: ReadonlyMap<string, string>;
   readonly calls: readonly { readonly programId: StandingProgramId; readonly occurrence: Occurrence }[];
   /** Polls that were made. */
   readonly polls: readonly Polled[];

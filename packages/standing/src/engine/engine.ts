@@ -1,4 +1,4 @@
-import { parseId, type StandingProgramId } from "@svc/core";
+import { type ProjectId, parseId, type StandingProgramId } from "@svc/core";
 import {
   armLostBackfills,
   armLostStandingPrograms,
@@ -23,6 +23,7 @@ import type { StandingContext } from "./context.ts";
 import { type Batch, emptyBatch } from "./due.ts";
 import { StaleBatchError } from "./load.ts";
 import { prepare } from "./prepare.ts";
+import { batchAfter } from "./starts-error.ts";
 import { storeBatch } from "./store.ts";
 import { rearmZones } from "./zones.ts";
 
@@ -55,17 +56,18 @@ export function createStandingEngine(context: StandingContext): StandingEngine {
   const wake = () => pause.abort("woken");
   const { clock, limits, observer } = context;
   const poller = createPoller(context, async (polled) => {
-    const decided = await decide(context, { ...emptyBatch, polls: [polled] });
+    const decided = await decideWithout(context, { ...emptyBatch, polls: [polled] });
     tellPoll(context, polled, decided);
   });
 
   async function lookLoop(): Promise<void> {
+    const events: EventLook = { after: undefined };
     while (!stopped.signal.aborted) {
       pause = new AbortController();
       const { signal } = pause;
       // Both each time: neither a herd of schedules nor a storm of events keeps the other waiting.
       const hasDue = await look(context, poller);
-      const hasFound = (await lookForEvents(context)) || hasDue;
+      const hasFound = (await lookForEvents(context, events)) || hasDue;
       if (!hasFound && !stopped.signal.aborted)
         await clock.wait(limits.pollMs, AbortSignal.any([signal, stopped.signal]));
     }
@@ -153,7 +155,7 @@ async function decideOrSplit(context: StandingContext, tasks: readonly ClaimedDu
   if (first === undefined) return;
   const isRefused = tasks.length === 1 && first.attempt > attemptsMax;
   try {
-    await decide(context, { ...emptyBatch, tasks, isRefused });
+    await (tasks.length === 1 ? decideWithout : decide)(context, { ...emptyBatch, tasks, isRefused });
   } catch (error) {
     const byProgram = [...Map.groupBy(tasks, ({ ownerId }) => ownerId).values()];
     const parts = byProgram.length > 1 ? byProgram : tasks.map((task) => [task]);
@@ -171,13 +173,30 @@ async function decideOrSplit(context: StandingContext, tasks: readonly ClaimedDu
   }
 }
 
+/** From after which project on the next look for events begins. */
+type EventLook = { after: ProjectId | undefined };
+
+/** Decides about a batch of one program; where starts fail, what fails waits, and the rest is decided about. */
+async function decideWithout(context: StandingContext, batch: Batch): Promise<readonly Decided[]> {
+  try {
+    return await decide(context, batch);
+  } catch (error) {
+    const next = batchAfter(batch, error);
+    if (next === undefined) throw error;
+    context.observer.failed("decide", error);
+    return decideWithout(context, next);
+  }
+}
+
 /** One look for events that programs listen to; whether it found any, as `look`. */
-async function lookForEvents(context: StandingContext): Promise<boolean> {
+async function lookForEvents(context: StandingContext, look: EventLook): Promise<boolean> {
   const { db, clock, limits, nodeId: owner, observer } = context;
   try {
     const nowMs = clock.now();
     const limit = limits.batchMax;
-    const arrivals = await claimStandingArrivals(db, { owner, nowMs, leaseUntilMs: nowMs + limits.leaseMs, limit });
+    const request = { owner, nowMs, leaseUntilMs: nowMs + limits.leaseMs, limit };
+    const { arrivals, next } = await claimStandingArrivals(db, { ...request, after: look.after });
+    look.after = next;
     if (arrivals.length === 0) return false;
     await context.onFaultPoint?.("arrivals-claimed");
     await hearOrSplit(context, arrivals);
@@ -254,7 +273,7 @@ function tell({ observer, clock }: StandingContext, decided: readonly Decided[])
   const nowMs = clock.now();
   for (const { program, book } of decided) {
     const { id: programId, projectId } = program;
-    const made = [...book.newRuns, ...book.closed.values()];
+    const made = [...book.newRuns, ...book.closed.values(), ...book.declined];
     for (const { id: runId, version, kind, state, reason, count, jobId, fireAt, backfillId } of made) {
       const of = { runId, programId, projectId, version, kind, state, reason, count };
       observer.decided({

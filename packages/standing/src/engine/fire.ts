@@ -1,9 +1,9 @@
+import type { Work } from "@svc/core";
 import type { StandingProgramRecord } from "@svc/db";
 import type { Occurrence } from "../decide/occurrence.ts";
 import { type CaughtUp, catchUp } from "../schedule/catch-up.ts";
 import { fireTimeOf } from "../schedule/due.ts";
 import { jitterOf } from "../schedule/jitter.ts";
-import { breath } from "../schedule/read.ts";
 import type { LoadedVersion } from "../versions.ts";
 
 /** What of a schedule is due. */
@@ -18,7 +18,6 @@ export type Fired = {
 
 /** Occurrences that one look goes through at most; it takes some seconds, and others have their turns. */
 const lookMax = 100_000;
-const turn = 150;
 /** Pause between two parts of what is caught up with. */
 const paceMs = 1_000;
 
@@ -28,18 +27,18 @@ const nothingDue: Fired = { occurrences: [], missed: undefined, nextAt: null, du
 export async function firedOf(
   program: Pick<StandingProgramRecord, "id" | "nextAt" | "previousAt">,
   { definition: { source }, next }: Pick<LoadedVersion, "definition" | "next">,
-  nowMs: number,
+  { nowMs, work }: { readonly nowMs: number; readonly work: Work },
 ): Promise<Fired> {
   if (source.kind !== "schedule") return nothingDue;
   const { schedule } = source;
   const due: { atMs: number; effectiveMs: number }[] = [];
   let at: number | undefined = program.nextAt ?? undefined;
   while (at !== undefined && due.length < lookMax) {
-    const effectiveMs = at + jitterOf(program.id, at, schedule.jitterMs);
+    const atMs = at;
+    const effectiveMs = at + work.run(() => jitterOf(program.id, atMs, schedule.jitterMs));
     if (effectiveMs > nowMs) break;
-    due.push({ atMs: at, effectiveMs });
-    at = next(at);
-    if (due.length % turn === 0) await breath();
+    due.push({ atMs, effectiveMs });
+    at = await next(at, work);
   }
   const { fire, missed, later } = catchUp(due, schedule.catchUp, nowMs);
   const nextAt = later[0] ?? at ?? null;

@@ -1,7 +1,7 @@
-import { createId, isoTime, type ProjectId } from "@svc/core";
+import { createId, isoTime } from "@svc/core";
 import {
-  askEndpointsForProject,
   type Executor,
+  findNoticeEndpoints,
   type NewEvent,
   noteStandingNotices,
   recordEvents,
@@ -34,37 +34,34 @@ export async function storeNotices(
   const notices = decided.flatMap(noticesOf);
   if (notices.length === 0) return false;
   const nowMs = context.clock.now();
-  const byProject = Map.groupBy(notices, ({ of }) => of.program.projectId);
-  const events: NewEvent[] = [];
-  for (const [projectId, own] of byProject) events.push(...(await eventsOf(tx, projectId, own, nowMs)));
+  const events = await eventsOf(tx, notices, nowMs);
   if (events.length === 0) return false;
   await recordEvents(tx, events, undefined, { owner: context.nodeId, untilMs: nowMs });
   return true;
 }
 
-async function eventsOf(
-  tx: Executor,
-  projectId: ProjectId,
-  notices: readonly Notice[],
-  nowMs: number,
-): Promise<NewEvent[]> {
-  const endpoints = askEndpointsForProject(tx, projectId);
-  const events: NewEvent[] = [];
-  for (const [kind, own] of Map.groupBy(notices, (notice) => notice.kind)) {
-    const wanting = await endpoints.listActive(kind);
-    if (wanting.length === 0) continue;
-    const asked = own.map(({ of }) => ({ programId: of.program.id, kind }));
-    const told = new Set((await noteStandingNotices(tx, asked, nowMs)).map(({ programId }) => programId));
-    for (const notice of own.filter(({ of }) => told.has(of.program.id))) {
-      const deliveries = wanting.map((id) => ({ id: createId("dlv", nowMs), subscriptionId: id, leased: false }));
-      events.push({
-        ...{ id: createId("evt", nowMs), projectId, kind: "notice" },
-        ...{ toolkitSlug: "", triggerSlug: "", entityId: "", dedupeKey: "" },
-        ...{ payload: payloadOf(notice, nowMs), occurredAtMs: nowMs, receivedAtMs: nowMs, deliveries },
-      });
-    }
-  }
-  return events;
+/** In two statements, however many projects a herd is of. */
+async function eventsOf(tx: Executor, notices: readonly Notice[], nowMs: number): Promise<NewEvent[]> {
+  const endpoints = await findNoticeEndpoints(
+    tx,
+    notices.map(({ of }) => of.program.projectId),
+  );
+  const byProject = Map.groupBy(endpoints, ({ projectId }) => projectId);
+  const wanted = notices.flatMap((notice) => {
+    const own = byProject.get(notice.of.program.projectId) ?? [];
+    const wanting = own.filter(({ eventTypes }) => eventTypes.includes(notice.kind));
+    return wanting.length === 0 ? [] : [{ notice, wanting }];
+  });
+  const asked = wanted.map(({ notice: { of, kind } }) => ({ programId: of.program.id, kind }));
+  const noted = await noteStandingNotices(tx, asked, nowMs);
+  const told = new Set(noted.map(({ programId, kind }) => `${programId} ${kind}`));
+  const due = wanted.filter(({ notice: { of, kind } }) => told.has(`${of.program.id} ${kind}`));
+  return due.map(({ notice, wanting }) => ({
+    ...{ id: createId("evt", nowMs), projectId: notice.of.program.projectId, kind: "notice" },
+    ...{ toolkitSlug: "", triggerSlug: "", entityId: "", dedupeKey: "" },
+    ...{ payload: payloadOf(notice, nowMs), occurredAtMs: nowMs, receivedAtMs: nowMs },
+    deliveries: wanting.map(({ id }) => ({ id: createId("dlv", nowMs), subscriptionId: id, leased: false })),
+  }));
 }
 
 /** What is posted, behind the event's id. */
@@ -84,6 +81,16 @@ function noticesOf(of: Decided): Notice[] {
   if (book.missed > 0) {
     const detail = `${book.missed} times of its schedule passed while nothing was started`;
     notices.push({ of, kind: "standing_missed", reason: "", detail, count: book.missed });
+  }
+  if (book.failedStarts.length > 0) {
+    const [detail = ""] = book.failedStarts;
+    notices.push({
+      of,
+      kind: "standing_start_failed",
+      reason: "start_failed",
+      detail,
+      count: book.failedStarts.length,
+    });
   }
   const heldBack = [...book.newRuns, ...book.closed.values()].filter(({ reason }) => reason === "budget");
   if (heldBack.length > 0) {

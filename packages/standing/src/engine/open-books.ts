@@ -12,7 +12,7 @@ import { Book, dayOf } from "../decide/book.ts";
 import { keyOf } from "../decide/given.ts";
 import { type ClosingWindow, givenOfOccurrence, givenOfWindow } from "../decide/occurrence.ts";
 import type { Given } from "../definition/definition.ts";
-import { nextOfCron } from "../schedule/schedule.ts";
+import { nextDayOf } from "../schedule/schedule.ts";
 import type { LoadedVersion } from "../versions.ts";
 import type { StandingContext } from "./context.ts";
 import { type Candidate, candidatesOf, isWanted, type ProgramDue } from "./due.ts";
@@ -27,14 +27,16 @@ export type Permits = {
 };
 
 const nothingUsed = { runs: 0, toolCalls: 0, writes: 0 };
-const dayMs = 86_400_000;
 
 /** Reads what decisions rest on, for all programs of a batch at once. */
 export async function openBooks(
   context: StandingContext,
   tx: Executor,
   dues: readonly ProgramDue[],
-  nowMs: number,
+  {
+    nowMs,
+    unstarted = new Map(),
+  }: { readonly nowMs: number; readonly unstarted?: ReadonlyMap<string, string> | undefined },
 ): Promise<Permits & { open(due: ProgramDue): Book }> {
   const moving = dues.filter(mayMove);
   const permits = await readPermits(context, tx, moving, nowMs);
@@ -46,13 +48,13 @@ export async function openBooks(
     ...permits,
     open: ({ program, version, lanes }) =>
       new Book({
-        ...{ program, version, lanes, nowMs },
+        ...{ program, version, lanes, nowMs, unstarted },
         rates: new Map((rates.get(program.id) ?? []).map(({ key, at }) => [key, at])),
         ...gathered(program.id),
         used: usage.get(program.id) ?? nothingUsed,
         room: rooms.get(program.projectId) ?? { left: 0 },
         seal: (runId, input: JsonObject) => sealInput(context.sealer, inputPlace(program.projectId, runId), input),
-        nextDayMs: (timeZone) => nextOfCron("0 0 * * *", timeZone)(nowMs) ?? nowMs + dayMs,
+        nextDayMs: (timeZone) => nextDayOf(timeZone, nowMs),
       }),
   };
 }

@@ -85,7 +85,7 @@ async function prepareFires(
   { tasks, isRefused }: Batch,
   { workOf, drifts }: { readonly workOf: WorkOf; readonly drifts: Map<StandingProgramId, Drifted> },
 ): Promise<Map<StandingProgramId, PreparedFire>> {
-  const { db, versions, clock } = context;
+  const { db, versions, clock, meter } = context;
   const ids = tasks.filter(({ kind }) => kind === "fire").map(({ ownerId }) => ownerId);
   const fires = new Map<StandingProgramId, PreparedFire>();
   const standing = (await readStandingPrograms(db, ids)).filter(
@@ -99,10 +99,13 @@ async function prepareFires(
     db,
     programs.map(({ id: programId, projectId, version }) => ({ programId, projectId, version })),
   );
+  // Of many projects each takes little, and all of them too much.
+  const all = meter.begin({ projectId: "" });
   for (const program of programs) {
+    if (all.isSliceOver()) await all.turn();
     const { id: programId, projectId, version: number, nextAt, previousAt } = program;
     const version = versionOf({ programId, projectId, version: number });
-    const fired = await firedOf(program, version, clock.now());
+    const fired = await firedOf(program, version, { nowMs: clock.now(), work: workOf(projectId) });
     const candidates: Candidate[] = [];
     for (const occurrence of fired.occurrences) {
       const filtered = isRefused ? couldNotBeDecided : await filter(context, version, occurrence, workOf(projectId));

@@ -13,6 +13,7 @@ import {
   insertJobsInRoom,
   insertStandingRunEvents,
   insertStandingRuns,
+  isUnavailable,
   mergeSkippedStandingRuns,
   moveBackfill,
   moveDueTasks,
@@ -34,6 +35,7 @@ import { stopListening } from "../programs/listen.ts";
 import type { Decided, DecidedBatch } from "./batch.ts";
 import type { StandingContext } from "./context.ts";
 import { storeNotices } from "./notices.ts";
+import { StartsError } from "./starts-error.ts";
 
 /** When a run whose job found no room in the project's quota is tried again. */
 const quotaRetryMs = 10_000;
@@ -47,7 +49,7 @@ export async function storeBatch(
   { decided, held, heard }: DecidedBatch,
 ): Promise<{ readonly hasNotices: boolean }> {
   const nowMs = context.clock.now();
-  await storeJobs(context, tx, decided);
+  await storeStarts(context, tx, decided);
   const newRuns = await withoutMerged(tx, decided);
   await storeWindows(tx, decided);
   const stepped = decided.flatMap(({ backfill }) => backfill ?? []);
@@ -119,6 +121,16 @@ async function storeWindows(tx: Executor, decided: readonly Decided[]): Promise<
       [...book.seenKeys].map(([key, until]) => ({ programId, key, until })),
     ),
   );
+}
+
+/** Stores the jobs of what starts. Throws StartsError where that fails. */
+async function storeStarts(context: StandingContext, tx: Executor, decided: readonly Decided[]): Promise<void> {
+  try {
+    await storeJobs(context, tx, decided);
+  } catch (error) {
+    const runs = decided.flatMap(({ book }) => book.starts.map(({ run }) => run));
+    throw isUnavailable(error) || runs.length === 0 ? error : new StartsError(runs, error);
+  }
 }
 
 /** Makes the jobs of what starts, and stores them as far as their projects' quotas go. */

@@ -9,7 +9,7 @@ import {
   standingProgramsForProject,
 } from "@svc/db";
 import type { Definition, Source } from "../definition/definition.ts";
-import { fireTimeOf, firstOfSource, isOver, taskKindOf } from "../schedule/due.ts";
+import { fireTimeOf, isOver, taskKindOf } from "../schedule/due.ts";
 import { isListening, listen, stopListening } from "./listen.ts";
 
 /** A version that is to run from now on. */
@@ -17,6 +17,8 @@ export type Activation = {
   readonly version: number;
   readonly title: string;
   readonly definition: Definition;
+  /** When it is due first. */
+  readonly firstAt: number | null;
   readonly nowMs: number;
 };
 
@@ -27,11 +29,10 @@ const adoptable: ReadonlySet<StandingPauseReason> = new Set(["key_revoked", "app
 export async function activate(
   tx: Executor,
   program: StandingProgramRecord,
-  { version, title, definition, nowMs }: Activation,
+  { version, title, definition, firstAt: nextAt, nowMs }: Activation,
 ): Promise<void> {
   const { id, projectId, state, pauseReason } = program;
   const { source } = definition;
-  const nextAt = firstOfSource(source, nowMs);
   const isAdopted = state === "paused" && adoptable.has(pauseReason);
   const isPaused = !isAdopted && (state === "paused" || (state === "pending" && pauseReason === "requested"));
   await standingProgramsForProject(tx, projectId).change(id, {
@@ -50,7 +51,7 @@ export async function activate(
 export async function takeOver(
   tx: Executor,
   program: StandingProgramRecord,
-  { version, title, definition, nowMs }: Activation,
+  { version, title, definition, nowMs }: Omit<Activation, "firstAt">,
 ): Promise<void> {
   await standingProgramsForProject(tx, program.projectId).change(program.id, { version, title, updatedAt: nowMs });
   await stopListening(tx, program, { reason: "updated", nowMs });

@@ -17,7 +17,7 @@ import {
   standingSlugTaken,
   standingVersionStale,
 } from "../errors.ts";
-import { firstOfSource, isOver } from "../schedule/due.ts";
+import { isOver } from "../schedule/due.ts";
 import { titleOf } from "../versions.ts";
 import { arm } from "./activate.ts";
 import { addVersion, makeNextVersion } from "./next-version.ts";
@@ -74,7 +74,7 @@ async function addProgram(
   const { projectId } = principal;
   const isPending = checked.start.needsApproval;
   const { source } = checked.definition;
-  const nextAt = firstOfSource(source, nowMs);
+  const nextAt = checked.firstAt;
   await standingProgramsForProject(tx, projectId).add({
     id,
     slug,

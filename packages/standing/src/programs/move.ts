@@ -95,7 +95,7 @@ function resume(
   { role }: Pick<ProjectPrincipal, "role">,
   { id }: StandingProgramRecord,
 ): Promise<void> {
-  const { db, clock, versions } = context;
+  const { db, clock, versions, meter } = context;
   return withTransaction(db, async (tx) => {
     const nowMs = clock.now();
     const program = await locked(tx, id);
@@ -111,7 +111,7 @@ function resume(
     if (cause !== undefined) throw pauseCauseStands(cause);
     const { definition } = version;
     const { source } = definition;
-    const nextAt = firstOfSource(source, nowMs);
+    const nextAt = await firstOfSource(source, nowMs, meter.begin({ projectId: program.projectId }));
     await programs.change(id, {
       state: isOver(source, nextAt) ? "ended" : "active",
       ...{ pauseReason: "", pauseDetail: "", failuresInRow: 0, nextAt, updatedAt: nowMs },

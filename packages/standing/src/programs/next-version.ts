@@ -74,7 +74,10 @@ export async function makeNextVersion(
   const title = titleOf({ ...checked, program: checked.start.program });
   if (approval.kind !== "asked") {
     if (goesOn) await takeOver(tx, program, { version, title, definition: checked.definition, nowMs });
-    else await activate(tx, program, { version, title, definition: checked.definition, nowMs });
+    else {
+      const { definition, firstAt } = checked;
+      await activate(tx, program, { version, title, definition, firstAt, nowMs });
+    }
     return;
   }
   const isRequested = program.state === "pending" && program.pauseReason === "requested";
@@ -130,7 +133,7 @@ export async function addVersion(
 ): Promise<void> {
   const { starter, sealer } = context;
   const { id: programId, version, definitionJson, checked, nowMs, approval, note } = parts;
-  const { start, definition } = checked;
+  const { start, definition, firstAt } = checked;
   const programDigest = await starter.keep(tx, projectId, start);
   const { programHash, estimate, program } = start;
   const of = { programId, programHash, programDigest, estimate, keyId };
@@ -138,7 +141,7 @@ export async function addVersion(
     approval.kind === "asked"
       ? await makeRehearsal(context, tx, {
           ...{ ...of, projectId, program, nowMs, simulateFirst: approval.simulates },
-          input: await sampleInput(tx, projectId, { definition, program }, nowMs),
+          input: await sampleInput(tx, projectId, { definition, program }, firstAt ?? nowMs),
         })
       : [];
   const [main] = rehearsal;

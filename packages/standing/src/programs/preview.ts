@@ -1,4 +1,4 @@
-import type { EventId, ProjectId, ProjectPrincipal } from "@svc/core";
+import type { EventId, ProjectId, ProjectPrincipal, Work } from "@svc/core";
 import { type EstimateDocument, eventsForProject, type StandingProgramRecord } from "@svc/db";
 import { eventOf, occurrenceOfEvent } from "../decide/event.ts";
 import { checkDefinition } from "../definition/check.ts";
@@ -6,7 +6,6 @@ import type { Definition } from "../definition/definition.ts";
 import type { StandingContext } from "../engine/context.ts";
 import { filter } from "../engine/prepare.ts";
 import { fireTimeOf, nextOfSource } from "../schedule/due.ts";
-import { breath } from "../schedule/read.ts";
 import type { LoadedVersion } from "../versions.ts";
 
 /** What is previewed: a definition, else that of a program that stands; or a definition as the program's next. */
@@ -33,12 +32,13 @@ export async function preview(
   { projectId, role }: ProjectPrincipal,
   { program, definitionJson, count }: PreviewRequest,
 ): Promise<Preview> {
-  const { clock, versions, db } = context;
+  const { clock, versions, db, meter } = context;
   const nowMs = clock.now();
+  const work = meter.begin({ projectId });
   if (program !== undefined && definitionJson === "") {
     const name = { programId: program.id, projectId, version: program.version };
     const { definition, record, program: plan } = (await versions.get(db, [name]))(name);
-    const times = await timesOf(definition, program, program.nextAt ?? nowMs + 1, count);
+    const times = await timesOf(definition, program, { fromMs: program.nextAt ?? nowMs + 1, count, work });
     const events = await matchEvents(context, projectId, { definition, program: plan });
     const { estimate, needsApproval } = record;
     return { times, timeZone: definition.timeZone, estimate, needsApproval, ...events };
@@ -46,7 +46,7 @@ export async function preview(
   const checked = await checkDefinition(context, { projectId, role, definitionJson, nowMs });
   if ("refusal" in checked) throw checked.refusal;
   const { definition, start } = checked;
-  const times = await timesOf(definition, program, nowMs + 1, count);
+  const times = await timesOf(definition, program, { fromMs: nowMs + 1, count, work });
   const events = await matchEvents(context, projectId, { definition, program: start.program });
   const { estimate, needsApproval } = start;
   return { times, timeZone: definition.timeZone, estimate, needsApproval, ...events };
@@ -92,16 +92,14 @@ async function matchEvents(
 async function timesOf(
   { source }: Definition,
   program: StandingProgramRecord | undefined,
-  fromMs: number,
-  count: number,
+  { fromMs, count, work }: { readonly fromMs: number; readonly count: number; readonly work: Work },
 ): Promise<Preview["times"]> {
   const next = nextOfSource(source);
   const times: { atMs: number; effectiveMs: number }[] = [];
-  let atMs = next(fromMs - 1);
+  let atMs = await next(fromMs - 1, work);
   while (atMs !== undefined && times.length < count) {
     times.push({ atMs, effectiveMs: (program && fireTimeOf(program.id, atMs, source)) ?? atMs });
-    atMs = next(atMs);
-    if (times.length % 20 === 0) await breath();
+    atMs = await next(atMs, work);
   }
   return times;
 }

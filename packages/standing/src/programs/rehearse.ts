@@ -15,6 +15,7 @@ import {
 } from "@svc/db";
 import type { EndedRehearsal } from "@svc/jobs";
 import type { StandingContext } from "../engine/context.ts";
+import { firstOfSource } from "../schedule/due.ts";
 import { titleOf } from "../versions.ts";
 import { activate } from "./activate.ts";
 
@@ -71,7 +72,7 @@ export async function supersede(
  * took the place of meanwhile is left as it is.
  */
 export async function settleRehearsal(
-  { clock, versions }: StandingContext,
+  { clock, versions, meter }: StandingContext,
   tx: Executor,
   { programId, jobId, status, planApprovalId: approvalId, lastError }: EndedRehearsal,
 ): Promise<void> {
@@ -84,7 +85,9 @@ export async function settleRehearsal(
   if (record.rehearsalJobId !== jobId) return;
   if (status === "succeeded") {
     await decideStandingVersion(tx, name, { approval: "granted", approvalId, grantedVersion: version });
-    await activate(tx, program, { version, title: titleOf(loaded), definition: loaded.definition, nowMs });
+    const { definition } = loaded;
+    const firstAt = await firstOfSource(definition.source, nowMs, meter.begin({ projectId }));
+    await activate(tx, program, { version, title: titleOf(loaded), definition, firstAt, nowMs });
     return;
   }
   await decideStandingVersion(tx, name, { approval: "rejected", approvalId });

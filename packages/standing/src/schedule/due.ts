@@ -1,11 +1,11 @@
-import type { StandingProgramId } from "@svc/core";
+import type { StandingProgramId, Work } from "@svc/core";
 import type { Source } from "../definition/definition.ts";
 import { jitterOf } from "./jitter.ts";
 import { type NextOccurrence, occurrencesOf } from "./schedule.ts";
 
 /** What finds the occurrences of a source; what happens elsewhere has none that are known before. */
 export function nextOfSource(source: Source): NextOccurrence {
-  return source.kind === "schedule" ? occurrencesOf(source.schedule) : () => undefined;
+  return source.kind === "schedule" ? occurrencesOf(source.schedule) : async () => undefined;
 }
 
 /** Whether nothing of a source is due any more. `nextAt`: its next occurrence. */
@@ -20,8 +20,8 @@ export function fireTimeOf(id: StandingProgramId, atMs: number | null, source: S
 }
 
 /** When something of a source is due first, from a time on: a poll at once. */
-export function firstOfSource(source: Source, nowMs: number): number | null {
-  return source.kind === "poll" ? nowMs : (nextOfSource(source)(nowMs) ?? null);
+export async function firstOfSource(source: Source, nowMs: number, work: Work): Promise<number | null> {
+  return source.kind === "poll" ? nowMs : ((await nextOfSource(source)(nowMs, work)) ?? null);
 }
 
 /** The kind of work that is due of a source. */

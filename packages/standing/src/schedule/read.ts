@@ -1,24 +1,27 @@
-import { formatDuration, formatValue } from "@svc/core";
+import { formatDuration, formatValue, type Work } from "@svc/core";
 import type { Node, ShapeReader } from "@svc/program";
 import type { DefinitionFaults } from "../definition/faults.ts";
 import { bounds, catchUpForm, expressionsMax, scheduleForm, timesMax } from "../definition/forms.ts";
-import { occurrencesOf, type Schedule } from "./schedule.ts";
+import { assertCron, occurrencesOf, type Schedule } from "./schedule.ts";
 
 /** What reading a schedule works with. */
 export type ScheduleReading = {
   readonly reader: ShapeReader;
   readonly faults: DefinitionFaults;
   readonly timeZone: string;
-  /** Undefined for one that is stored: it was checked when it was made, and a search for times takes milliseconds. */
-  readonly nowMs: number | undefined;
+  /** Undefined for one that is stored: it was checked when it was made, and a search for times takes long. */
+  readonly search: Search | undefined;
 };
+
+/** From when on a schedule is to have times, and the work that searching them is part of. */
+export type Search = { readonly nowMs: number; readonly work: Work };
 
 /** Occurrences that are looked at for the shortest gap. */
 const gapsMax = 50;
 
 /** Reads a schedule; undefined where it has faults. */
 export async function readSchedule(node: Node, reading: ScheduleReading): Promise<Schedule | undefined> {
-  const { reader, faults, timeZone, nowMs } = reading;
+  const { reader, faults, timeZone, search } = reading;
   const before = faults.count;
   const fields = reader.fields(node, scheduleForm);
   if (fields === undefined) return undefined;
@@ -34,7 +37,7 @@ export async function readSchedule(node: Node, reading: ScheduleReading): Promis
   const catchUp = readCatchUp(fields.at("catchUp"), reader);
   if (timing === undefined || faults.count > before) return undefined;
   const schedule = { timing, timeZone, startAt, endAt, jitterMs, catchUp };
-  if (nowMs !== undefined) await checkOccurrences(schedule, node, { faults, nowMs });
+  if (search !== undefined) await checkOccurrences(schedule, node, { faults, ...search });
   return faults.count > before ? undefined : schedule;
 }
 
@@ -59,11 +62,11 @@ function readTiming(kind: string | undefined, node: Node, reading: ScheduleReadi
   }
 }
 
-function readExpression(node: Node, { reader, faults, timeZone, nowMs }: ScheduleReading): string | undefined {
+function readExpression(node: Node, { reader, faults, search }: ScheduleReading): string | undefined {
   const text = reader.text(node, { max: 200 });
-  if (text === undefined || nowMs === undefined) return text;
+  if (text === undefined || search === undefined) return text;
   try {
-    occurrencesOf({ ...anySchedule, timing: { kind: "cron", expressions: [text] }, timeZone });
+    assertCron(text);
     return text;
   } catch (error) {
     const why = error instanceof Error ? error.message.replace(/^CronPattern: /, "") : "it does not parse";
@@ -72,13 +75,6 @@ function readExpression(node: Node, { reader, faults, timeZone, nowMs }: Schedul
     return undefined;
   }
 }
-
-const anySchedule = {
-  startAt: undefined,
-  endAt: undefined,
-  jitterMs: 0,
-  catchUp: { windowMs: 0, runs: "last" },
-} as const;
 
 const instantPattern = /^\d{4}-\d\d-\d\dT\d\d:\d\d(?::\d\d(?:\.\d{1,9})?)?(?:Z|[+-]\d\d:\d\d)$/;
 
@@ -109,13 +105,11 @@ function readCatchUp(node: Node, reader: ShapeReader): Schedule["catchUp"] {
 async function checkOccurrences(
   schedule: Schedule,
   { path }: Node,
-  { faults, nowMs }: { readonly faults: DefinitionFaults; readonly nowMs: number },
+  { faults, nowMs, work }: Search & { readonly faults: DefinitionFaults },
 ): Promise<void> {
   const { jitterMs } = schedule;
   const next = occurrencesOf(schedule);
-  let at = next(nowMs);
-  // A search that finds nothing takes milliseconds.
-  await breath();
+  let at = await next(nowMs, work);
   if (at === undefined) {
     faults.add("SCHEDULE_INVALID", path, "is never due from now on", "name times to come");
     return;
@@ -126,7 +120,7 @@ async function checkOccurrences(
     return;
   }
   for (let count = 0; count < gapsMax; count++) {
-    const following = next(at);
+    const following = await next(at, work);
     if (following === undefined) return;
     if (following - at <= jitterMs) {
       const message = `is ${formatDuration(jitterMs)}, and two occurrences are ${formatDuration(following - at)} apart`;
@@ -134,11 +128,5 @@ async function checkOccurrences(
       return;
     }
     at = following;
-    if (count % 20 === 19) await breath();
   }
-}
-
-/** Lets others have their turn. */
-export function breath(): Promise<void> {
-  return new Promise((resolve) => setImmediate(resolve));
 }

@@ -1,3 +1,4 @@
+import { createWorkMeter } from "@svc/core";
 import fc from "fast-check";
 import { expect, test } from "vitest";
 import { type NextOccurrence, nextOfCron, occurrencesOf, type Schedule } from "./schedule.ts";
@@ -80,13 +81,16 @@ function instantOf(offsets: Offsets, wallMs: number): number {
   return gap.fromMs;
 }
 
-function timesOf(next: NextOccurrence, fromMs: number, toMs: number): number[] {
+const meter = createWorkMeter();
+const work = meter.begin({ projectId: "" });
+
+async function timesOf(next: NextOccurrence, fromMs: number, toMs: number): Promise<number[]> {
   const times: number[] = [];
-  for (let at = next(fromMs - 1); at !== undefined && at < toMs; at = next(at)) times.push(at);
+  for (let at = await next(fromMs - 1, work); at !== undefined && at < toMs; at = await next(at, work)) times.push(at);
   return times;
 }
 
-test.each(zones)("%s: what names its times runs once each, for three years", (zone) => {
+test.each(zones)("%s: what names its times runs once each, for three years", async (zone) => {
   const offsets = offsetsOf(zone);
   expect(offsets.length).toBeGreaterThan(5);
   for (const [expression, times, weekday] of fixed) {
@@ -96,25 +100,29 @@ test.each(zones)("%s: what names its times runs once each, for three years", (zo
       for (const [hours, minutes] of times) expected.add(instantOf(offsets, wallDay + hours * hour + minutes * minute));
     }
     const within = [...expected].filter((ms) => ms >= from && ms < to).sort((a, b) => a - b);
-    expect([expression, timesOf(nextOfCron(expression, zone), from, to)]).toEqual([expression, within]);
+    expect([expression, await timesOf(nextOfCron(expression, zone), from, to)]).toEqual([expression, within]);
   }
 });
 
-test.each(zones)("%s: what follows real time does so in both hours of a repetition, and never for a gap", (zone) => {
-  const offsets = offsetsOf(zone);
-  for (const expression of wild) {
-    const [minutes = "", hours = ""] = expression.split(" ");
-    for (const { fromMs } of offsets.slice(1)) {
-      const [start, end] = [fromMs - day, fromMs + day];
-      const expected: number[] = [];
-      for (let ms = start; ms < end; ms += minute) {
-        const wall = new Date(ms + offsetAt(offsets, ms));
-        if (matches(minutes, wall.getUTCMinutes()) && matches(hours, wall.getUTCHours())) expected.push(ms);
+test.each(zones)(
+  "%s: what follows real time does so in both hours of a repetition, and never for a gap",
+  async (zone) => {
+    const offsets = offsetsOf(zone);
+    for (const expression of wild) {
+      const [minutes = "", hours = ""] = expression.split(" ");
+      for (const { fromMs } of offsets.slice(1)) {
+        const [start, end] = [fromMs - day, fromMs + day];
+        const expected: number[] = [];
+        for (let ms = start; ms < end; ms += minute) {
+          const wall = new Date(ms + offsetAt(offsets, ms));
+          if (matches(minutes, wall.getUTCMinutes()) && matches(hours, wall.getUTCHours())) expected.push(ms);
+        }
+        const found = await timesOf(nextOfCron(expression, zone), start, end);
+        expect([expression, found]).toEqual([expression, expected]);
       }
-      expect([expression, timesOf(nextOfCron(expression, zone), start, end)]).toEqual([expression, expected]);
     }
-  }
-});
+  },
+);
 
 /** Of the forms that the expressions above have. */
 function matches(field: string, value: number): boolean {
@@ -124,14 +132,14 @@ function matches(field: string, value: number): boolean {
   return step === undefined ? field === "*" || Number(field) === value : value % Number(step) === 0;
 }
 
-test("02:30 in New York runs at 03:00 where it is skipped, and once where it comes twice", () => {
+test("02:30 in New York runs at 03:00 where it is skipped, and once where it comes twice", async () => {
   const next = nextOfCron("30 2 * * *", "America/New_York");
-  const on = (date: string) => {
+  const on = async (date: string) => {
     const startMs = Date.parse(`${date}T05:00:00Z`);
-    return timesOf(next, startMs, startMs + day).map((ms) => new Date(ms).toISOString());
+    return (await timesOf(next, startMs, startMs + day)).map((ms) => new Date(ms).toISOString());
   };
-  expect(on("2026-03-08")).toEqual(["2026-03-08T07:00:00.000Z"]);
-  expect(on("2026-11-01")).toEqual(["2026-11-01T07:30:00.000Z"]);
+  expect(await on("2026-03-08")).toEqual(["2026-03-08T07:00:00.000Z"]);
+  expect(await on("2026-11-01")).toEqual(["2026-11-01T07:30:00.000Z"]);
 });
 
 const bare = { timeZone: "UTC", startAt: undefined, endAt: undefined, jitterMs: 0 } as const;
@@ -139,45 +147,104 @@ const schedule = (change: Partial<Schedule> & Pick<Schedule, "timing">): Schedul
   return { ...bare, catchUp: { windowMs: day, runs: "last" }, ...change };
 };
 
-test("every counts from startAt, else from the epoch; startAt counts itself, and endAt does not", () => {
+test("every counts from startAt, else from the epoch; startAt counts itself, and endAt does not", async () => {
   const every = { kind: "every", everyMs: 14 * day } as const;
   const startAt = Date.UTC(2026, 0, 5, 9);
   const bounded = occurrencesOf(schedule({ timing: every, startAt, endAt: startAt + 28 * day }));
-  expect(timesOf(bounded, from, to)).toEqual([startAt, startAt + 14 * day]);
+  expect(await timesOf(bounded, from, to)).toEqual([startAt, startAt + 14 * day]);
   const free = occurrencesOf(schedule({ timing: { kind: "every", everyMs: hour } }));
-  expect(free(Date.UTC(2026, 0, 1, 10, 59))).toBe(Date.UTC(2026, 0, 1, 11));
-  expect(free(Date.UTC(2026, 0, 1, 11))).toBe(Date.UTC(2026, 0, 1, 12));
+  expect(await free(Date.UTC(2026, 0, 1, 10, 59), work)).toBe(Date.UTC(2026, 0, 1, 11));
+  expect(await free(Date.UTC(2026, 0, 1, 11), work)).toBe(Date.UTC(2026, 0, 1, 12));
 });
 
-test("several expressions are one schedule: an instant of two of them is due once", () => {
+test("several expressions are one schedule: an instant of two of them is due once", async () => {
   const both = schedule({ timing: { kind: "cron", expressions: ["0 9 * * *", "0 9,17 * * *"] } });
   const start = Date.UTC(2026, 0, 5);
-  expect(timesOf(occurrencesOf(both), start, start + day)).toEqual([start + 9 * hour, start + 17 * hour]);
+  expect(await timesOf(occurrencesOf(both), start, start + day)).toEqual([start + 9 * hour, start + 17 * hour]);
 });
 
-test("whatever is asked in whatever order, the time after it is that of a search of its own", () => {
+test("whatever is asked in whatever order, the time after it is that of a search of its own", async () => {
   const asked = fc.array(fc.integer({ min: from, max: to }), { minLength: 2, maxLength: 20 });
-  fc.assert(
-    fc.property(
+  await fc.assert(
+    fc.asyncProperty(
       fc.constantFrom("0 9 * * 1-5", "30 2 29 2 *", "*/7 * * * *", "0 0 31 2 *"),
       asked,
-      (expression, times) => {
+      async (expression, times) => {
         const next = nextOfCron(expression, "Europe/Berlin");
-        for (const time of times) expect(next(time)).toBe(nextOfCron(expression, "Europe/Berlin")(time));
+        for (const time of times) {
+          expect(await next(time, work)).toBe(await nextOfCron(expression, "Europe/Berlin")(time, work));
+        }
       },
     ),
     { numRuns: 40 },
   );
 });
 
-test("expressions that are never due cost an occurrence of the others nothing", () => {
+test("expressions that are never due cost an occurrence of the others nothing", async () => {
   const never = Array.from({ length: 9 }, (_, day) => `0 ${day} 31 2 *`);
   const next = occurrencesOf(schedule({ timing: { kind: "cron", expressions: ["* * * * *", ...never] } }));
-  let at = next(from) ?? 0;
+  let at = (await next(from, work)) ?? 0;
   const before = process.threadCpuUsage();
-  for (let count = 0; count < 1_000; count++) at = next(at) ?? 0;
+  for (let count = 0; count < 1_000; count++) at = (await next(at, work)) ?? 0;
   const { user, system } = process.threadCpuUsage(before);
   expect(at).toBe(from + 1_001 * minute);
   // Searched each time they took some 50 ms an occurrence.
   expect((user + system) / 1_000).toBeLessThan(2_000);
+});
+
+const everyNearest = Array.from({ length: 31 }, (_, index) => `${index + 1}W`).join(",");
+
+/** Never due, and slow to tell so: the weekday that is nearest to a day is never a Sunday. */
+const slowest = [
+  `0 0 ${everyNearest} * +SUN`,
+  "0 0 29W,30W,31W * +SUN",
+  "0 0 1-21 * +SUNL,MONL,TUEL,WEDL,THUL,FRIL,SATL",
+];
+
+test("no search keeps the thread, whatever the expressions, and its project is charged with it", async () => {
+  const charged = createWorkMeter();
+  const own = charged.begin({ projectId: "prj_1" as never });
+  const expressions = ["* * * * *", ...slowest];
+  const next = occurrencesOf(schedule({ timing: { kind: "cron", expressions }, timeZone: "Europe/Berlin" }));
+  // The parts are timed one by one: what else the machine does is not the search's.
+  let longestMs = 0;
+  const timed: typeof own = {
+    ...own,
+    run(part) {
+      const before = process.threadCpuUsage();
+      const made = own.run(part);
+      const { user, system } = process.threadCpuUsage(before);
+      longestMs = Math.max(longestMs, (user + system) / 1_000);
+      return made;
+    },
+  };
+  let turns = 0;
+  const counted: typeof own = {
+    ...timed,
+    turn: () => {
+      turns++;
+      return own.turn();
+    },
+  };
+  expect(await next(from, counted)).toBe(from + minute);
+  // In one piece each of them took from 80 to 450 ms.
+  expect(longestMs).toBeLessThan(15);
+  expect(charged.spentMs().get("prj_1")).toBeGreaterThan(20);
+  expect(turns).toBeGreaterThanOrEqual(5);
+});
+
+test("searched by parts, what comes only once in many years is found, and what never does is not", async () => {
+  const after = (expression: string) => nextOfCron(expression, "Europe/Berlin")(from, work);
+  expect(await after("0 0 29 2 +MON")).toBe(Date.UTC(2044, 1, 28, 23));
+  expect(await after("0 0 1 1 *")).toBe(Date.UTC(2025, 11, 31, 23));
+  // 2100 has no such day: nothing that recurs lies further apart.
+  const beyond2100 = await nextOfCron("0 12 29 2 +MON", "UTC")(Date.UTC(2072, 2, 1), work);
+  expect(beyond2100).toBe(Date.UTC(2112, 1, 29, 12));
+  expect(await after("0 0 31 2 *")).toBeUndefined();
+});
+
+test("years that can be written and are none to search have no times, and are no fault", async () => {
+  const daily = schedule({ timing: { kind: "cron", expressions: ["0 9 * * *"] } });
+  expect(await occurrencesOf({ ...daily, startAt: Date.UTC(9999, 11, 31) })(from, work)).toBeUndefined();
+  expect(await occurrencesOf(daily)(Date.parse("0001-01-01T00:00:00Z"), work)).toBe(Date.parse("0002-01-01T09:00:00Z"));
 });

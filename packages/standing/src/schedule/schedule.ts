@@ -1,3 +1,4 @@
+import { LeastRecentlyUsed, type Work } from "@svc/core";
 import { Cron } from "croner";
 
 /** What of the past is caught up with after the service was away. */
@@ -22,15 +23,20 @@ export type Schedule = {
   readonly catchUp: CatchUp;
 };
 
-/** The first occurrence after a time; undefined where there is none. */
-export type NextOccurrence = (afterMs: number) => number | undefined;
+/**
+ * The first occurrence after a time; undefined where there is none within 80 years. The search is part of the work of whoever asks, and
+ * takes its turns.
+ */
+export type NextOccurrence = (afterMs: number, work: Work) => Promise<number | undefined>;
 
-/** Makes what finds the occurrences of a schedule. Throws an Error, whose message says why, for a cron expression that is none. */
+/** Makes what finds the occurrences of a schedule, whose cron expressions are ones. */
 export function occurrencesOf({ timing, timeZone, startAt, endAt }: Schedule): NextOccurrence {
   const next = nextOf(timing, timeZone, startAt);
-  return (afterMs) => {
+  return async (afterMs, work) => {
     // An occurrence at the start itself counts.
-    const found = next(startAt === undefined ? afterMs : Math.max(afterMs, startAt - 1));
+    const found = await next(startAt === undefined ? afterMs : Math.max(afterMs, startAt - 1), work);
+    // Whoever goes through many occurrences gives way by that.
+    if (work.isSliceOver()) await work.turn();
     return found === undefined || (endAt !== undefined && found >= endAt) ? undefined : found;
   };
 }
@@ -39,35 +45,96 @@ function nextOf(timing: Schedule["timing"], timeZone: string, startAt = 0): Next
   switch (timing.kind) {
     case "cron": {
       const all = timing.expressions.map((expression) => nextOfCron(expression, timeZone));
-      return (afterMs) => {
-        const times = all.flatMap((next) => next(afterMs) ?? []);
-        return times.length === 0 ? undefined : Math.min(...times);
+      return async (afterMs, work) => {
+        let first: number | undefined;
+        for (const next of all) {
+          const found = await next(afterMs, work);
+          if (found !== undefined && (first === undefined || found < first)) first = found;
+        }
+        return first;
       };
     }
     case "every":
-      return (afterMs) => startAt + (Math.floor((afterMs - startAt) / timing.everyMs) + 1) * timing.everyMs;
+      return async (afterMs) => startAt + (Math.floor((afterMs - startAt) / timing.everyMs) + 1) * timing.everyMs;
     case "at": {
       const times = [...timing.times].sort((a, b) => a - b);
-      return (afterMs) => times.find((time) => time > afterMs);
+      return async (afterMs) => times.find((time) => time > afterMs);
     }
   }
+}
+
+/** How cron expressions are read: five fields, and years in front of which stands what seconds there are. */
+const reading = { fixedTimeRule: "no-wildcard", paused: true } as const;
+
+/** Throws an Error, whose message says why, for a text that is no expression of five fields. */
+export function assertCron(expression: string): void {
+  if (expression.trim().startsWith("@")) throw new Error("names are not taken; write the five fields");
+  new Cron(expression, { ...reading, mode: "5-part" });
+}
+
+/**
+ * Years that are searched at once: a search looks at each day of them, for some expressions at all days of its month, and takes 2 ms a year
+ * at worst.
+ */
+const yearsAtOnce = 2;
+/** Years that are searched: of each kind of year, by its length and its first weekday, there is one in any 40. */
+const yearsMax = 80;
+/** Years that are searched at all: others can be written, and nothing is due in them. */
+const years = { first: 2, last: 2_999 };
+/** What expressions come to, by text, zone and years. One takes 80 kB, and many programs have the same. */
+const crons = new LeastRecentlyUsed<string, Cron>(256);
+
+function cronOf(expression: string, timeZone: string, year: number): Cron {
+  const key = `${year} ${timeZone} ${expression}`;
+  const known = crons.get(key);
+  if (known !== undefined) return known;
+  const cron = new Cron(`0 ${expression} ${year}-${year + yearsAtOnce - 1}`, {
+    ...reading,
+    mode: "7-part",
+    timezone: timeZone,
+  });
+  crons.set(key, cron);
+  return cron;
+}
+
+const dayMs = 86_400_000;
+
+/** The first year to search for what comes after a time: by the clock of its zone it may be the year before. */
+function yearBefore(afterMs: number): number {
+  const year = new Date(afterMs - 2 * dayMs).getUTCFullYear();
+  return year - (year % yearsAtOnce);
+}
+
+/** When the next day begins in a zone: so near that its search takes no turns. */
+export function nextDayOf(timeZone: string, nowMs: number): number {
+  const next = (year: number) => cronOf("0 0 * * *", timeZone, year).nextRun(new Date(nowMs))?.getTime();
+  const year = yearBefore(nowMs);
+  return next(year) ?? next(year + yearsAtOnce) ?? nowMs + dayMs;
 }
 
 /**
  * What finds the times of one cron expression in a zone. One that names minutes and hours without `*`, `?` or step runs once where
  * the clock skips its time, at the first instant after the gap, and the first time where it comes twice; any other follows real time.
- * Throws an Error for a text that is no expression of five fields.
  */
 export function nextOfCron(expression: string, timeZone: string): NextOccurrence {
-  if (expression.trim().startsWith("@")) throw new Error("names are not taken; write the five fields");
-  const cron = new Cron(expression, { mode: "5-part", fixedTimeRule: "no-wildcard", timezone: timeZone, paused: true });
-  // To find nothing, or something years away, takes milliseconds: of several expressions each is searched when its own time has passed.
-  let found: { readonly afterMs: number; readonly nextMs: number | undefined } | undefined;
-  return (afterMs) => {
-    const { nextMs = Number.POSITIVE_INFINITY } = found ?? {};
-    if (found === undefined || afterMs < found.afterMs || afterMs >= nextMs) {
-      found = { afterMs, nextMs: cron.nextRun(new Date(afterMs))?.getTime() };
+  const search: NextOccurrence = async (afterMs, work) => {
+    const after = new Date(afterMs);
+    const first = Math.max(yearBefore(afterMs), years.first);
+    const last = Math.min(first + yearsMax, years.last);
+    for (let year = first; year <= last; year += yearsAtOnce) {
+      const found = work.run(() => cronOf(expression, timeZone, year).nextRun(after)?.getTime());
+      if (found !== undefined) return found;
+      if (work.isSliceOver()) await work.turn();
     }
-    return found.nextMs;
+    return undefined;
+  };
+  // To find nothing, or something years away, takes long: of several expressions each is searched when its own time has passed.
+  let found: { readonly afterMs: number; readonly nextMs: number | undefined } | undefined;
+  return async (afterMs, work) => {
+    const { nextMs = Number.POSITIVE_INFINITY } = found ?? {};
+    if (found !== undefined && afterMs >= found.afterMs && afterMs < nextMs) return found.nextMs;
+    const next = await search(afterMs, work);
+    found = { afterMs, nextMs: next };
+    return next;
   };
 }

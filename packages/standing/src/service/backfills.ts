@@ -1,24 +1,19 @@
 import { create } from "@bufbuild/protobuf";
-import { timestampFromMs } from "@bufbuild/protobuf/wkt";
 import type { ServiceImpl } from "@connectrpc/connect";
 import { type ProjectId, parseId, requireProject, timeRange } from "@svc/core";
 import {
   type BackfillRecord,
-  type BackfillState,
   cancelBackfill,
   findBackfill,
   lockStandingPrograms,
   type OverlapPolicy,
   overlapPolicies,
   readStandingPrograms,
-  type StandingProgramRecord,
   withTransaction,
 } from "@svc/db";
 import {
   type Backfill,
-  BackfillSchema,
   BackfillStandingProgramResponseSchema,
-  BackfillState as BackfillStateMessage,
   CancelBackfillResponseSchema,
   GetBackfillResponseSchema,
   type StandingService,
@@ -26,6 +21,7 @@ import {
 import { beginBackfill } from "../backfill/start.ts";
 import { backfillNotFound, backfillPolicyInvalid, backfillRateInvalid } from "../errors.ts";
 import type { StandingServiceContext } from "./context.ts";
+import { toBackfill } from "./convert-backfill.ts";
 import { findProgram } from "./read.ts";
 
 type Methods = Pick<ServiceImpl<typeof StandingService>, "backfillStandingProgram" | "getBackfill" | "cancelBackfill">;
@@ -88,31 +84,4 @@ async function shown(context: StandingServiceContext, projectId: ProjectId, id: 
   const record = await find(context, projectId, id);
   const [program] = await readStandingPrograms(context.db, [record.programId]);
   return toBackfill(record, program, { isStored: true });
-}
-
-const states: Readonly<Record<BackfillState, BackfillStateMessage>> = {
-  running: BackfillStateMessage.RUNNING,
-  done: BackfillStateMessage.DONE,
-  cancelled: BackfillStateMessage.CANCELLED,
-};
-
-/** A backfill as callers read it. */
-function toBackfill(
-  record: BackfillRecord,
-  program: Pick<StandingProgramRecord, "state" | "sourceKind"> | undefined,
-  { isStored }: { readonly isStored: boolean },
-): Backfill {
-  const { id, programId, state, reason, since, until, again, perMinute, policy, createdAt, endedAt } = record;
-  const isPaused = state === "running" && program?.state === "paused";
-  return create(BackfillSchema, {
-    id: isStored ? id : "",
-    standingProgramId: programId,
-    state: isStored ? states[state] : BackfillStateMessage.UNSPECIFIED,
-    reason: isPaused ? "paused" : reason,
-    ...(program?.sourceKind !== "poll" && { since: timestampFromMs(since), until: timestampFromMs(until) }),
-    ...{ again, perMinute, policy },
-    ...{ total: record.total, started: record.started, skipped: record.skipped, passed: record.passed },
-    createdAt: timestampFromMs(createdAt),
-    ...(isStored && endedAt !== null && { endedAt: timestampFromMs(endedAt) }),
-  });
 }

@@ -2,7 +2,7 @@ import { create } from "@bufbuild/protobuf";
 import { timestampFromMs } from "@bufbuild/protobuf/wkt";
 import type { ServiceImpl } from "@connectrpc/connect";
 import { pageOf, pageRows, requireProject } from "@svc/core";
-import { standingProgramsForProject } from "@svc/db";
+import { findRunningBackfill, standingProgramsForProject } from "@svc/db";
 import {
   CreateStandingProgramResponseSchema,
   DeleteStandingProgramResponseSchema,
@@ -23,6 +23,7 @@ import { preview } from "../programs/preview.ts";
 import { localTimeOf } from "../schedule/zone.ts";
 import type { StandingServiceContext } from "./context.ts";
 import { stateOfFilter, toVersion } from "./convert.ts";
+import { toBackfill } from "./convert-backfill.ts";
 import { findProgram, readPrograms } from "./read.ts";
 
 type Methods = Omit<
@@ -66,7 +67,12 @@ export function programMethods(context: StandingServiceContext): Methods {
       const standingProgram = await shown(projectId, id);
       const program = await findProgram(db, projectId, id);
       const versions = await standingProgramsForProject(db, projectId).listVersions(program.id, versionsShown);
-      return create(GetStandingProgramResponseSchema, { standingProgram, versions: versions.map(toVersion) });
+      const running = await findRunningBackfill(db, program.id);
+      return create(GetStandingProgramResponseSchema, {
+        standingProgram,
+        versions: versions.map(toVersion),
+        ...(running && { backfill: toBackfill(running, program, { isStored: true }) }),
+      });
     },
     async listStandingPrograms(request, ctx) {
       const { projectId } = requireProject(ctx);

@@ -1,4 +1,4 @@
-import { type JsonObject, type ProjectId, parseExactJson, parseId, type Sealer } from "@svc/core";
+import { type JsonObject, type ProjectId, parseExactJson, parseId, type Sealer, type Work } from "@svc/core";
 import {
   countOpenStandingRuns,
   type Executor,
@@ -39,7 +39,7 @@ export async function findProgram(
 
 /** Programs as callers read them, in their order; with their definitions where `isWhole`. */
 export async function readPrograms(
-  { versions, clock, sealer, db }: Pick<StandingContext, "versions" | "clock" | "sealer" | "db">,
+  { versions, clock, sealer, db, meter }: Pick<StandingContext, "versions" | "clock" | "sealer" | "db" | "meter">,
   programs: readonly StandingProgramRecord[],
   { isWhole }: { readonly isWhole: boolean },
 ): Promise<StandingProgram[]> {
@@ -60,6 +60,7 @@ export async function readPrograms(
   ]);
   const usage = new Map(used.map((one) => [one.programId, one]));
   const shown: StandingProgram[] = [];
+  const work = meter.begin({ projectId: programs[0]?.projectId ?? "" });
   for (const [index, program] of programs.entries()) {
     const version = versionOf({ programId: program.id, projectId: program.projectId, version: program.version });
     const day = days[index]?.day ?? "";
@@ -68,7 +69,7 @@ export async function readPrograms(
         program,
         version: version.record,
         definitionJson: isWhole ? await shownDefinition(db, sealer, program) : "",
-        nextTimes: nextTimesOf(program, version),
+        nextTimes: await nextTimesOf(program, version, work),
         lastRun: lastRuns.get(program.id),
         poll: polls.get(program.id),
         open: open.get(program.id) ?? { queued: 0, started: 0 },
@@ -80,12 +81,16 @@ export async function readPrograms(
 }
 
 /** When a program starts next, jitter included. */
-function nextTimesOf({ id, state, nextAt }: StandingProgramRecord, { definition, next }: LoadedVersion): number[] {
+async function nextTimesOf(
+  { id, state, nextAt }: StandingProgramRecord,
+  { definition, next }: LoadedVersion,
+  work: Work,
+): Promise<number[]> {
   const times: number[] = [];
   let at = state === "active" ? nextAt : null;
   while (at !== null && times.length < nextTimesMax) {
     times.push(fireTimeOf(id, at, definition.source) ?? at);
-    at = next(at) ?? null;
+    at = (await next(at, work)) ?? null;
   }
   return times;
 }

@@ -1,6 +1,7 @@
 import { isObject, parseTemplate, placeholdersOf } from "@svc/core";
 import { buildToolkit } from "./build.ts";
 import { checkDefinitions, checkDistinct } from "./check-definitions.ts";
+import { readCheckedToolkits } from "./checked-toolkits.ts";
 import { DefinitionError } from "./definition-error.ts";
 import { createDefinitionFile, type DefinitionFile } from "./definition-file.ts";
 import type { Deployment } from "./deployment.ts";
@@ -18,22 +19,27 @@ export async function loadCatalog(options: {
   deployment?: Deployment | undefined;
   audience?: Audience | undefined;
 }): Promise<Catalog> {
-  const { toolkits, unreadable } = await readDefinitions(options.folders);
+  const [{ toolkits, unreadable }, checked] = await Promise.all([
+    readDefinitions(options.folders),
+    readCheckedToolkits(),
+  ]);
   const { deployment, audience = deployment === undefined ? "projects" : "accounts" } = options;
-  return createCatalog(toolkits, { deployment, audience, others: unreadable });
+  return createCatalog(toolkits, { deployment, audience, others: unreadable, checked });
 }
 
 /** Checks and compiles definitions that were read. Throws DefinitionError, also for faults that `others` bring along. */
 export function createCatalog(
   toolkits: readonly ToolkitFiles[],
-  { deployment, audience, others = [] }: CatalogOptions,
+  { deployment, audience, others = [], checked = new Set() }: CatalogOptions,
 ): Catalog {
   const overlaid = toolkits.map((files) => (deployment === undefined ? files : overlay(files, deployment)));
-  for (const files of overlaid) checkDefinitions(files);
+  for (const files of overlaid) {
+    if (files.digest === undefined || !checked.has(files.digest)) checkDefinitions(files);
+  }
   checkDistinct(overlaid);
-  const checked = [...others, ...overlaid.flatMap(({ toolkit, tools }) => [toolkit, ...tools.values()])];
-  if (deployment !== undefined) checked.push(checkNames(deployment, overlaid));
-  const faults = checked.flatMap((file) => file.faults);
+  const looked = [...others, ...overlaid.flatMap(({ toolkit, tools }) => [toolkit, ...tools.values()])];
+  if (deployment !== undefined) looked.push(checkNames(deployment, overlaid));
+  const faults = looked.flatMap((file) => file.faults);
   if (faults.length > 0) throw new DefinitionError(faults);
   return build(overlaid, deployment, audience);
 }
@@ -43,6 +49,8 @@ export type CatalogOptions = {
   deployment: Deployment | undefined;
   audience: Audience;
   others?: readonly DefinitionFile[];
+  /** Digests of toolkits that were checked before, whose check is left out. */
+  checked?: ReadonlySet<string>;
 };
 
 /** Compiles files that have no fault. */
@@ -69,6 +77,7 @@ function overlay(files: ToolkitFiles, deployment: Deployment): ToolkitFiles {
   const tools = [...files.tools].map(([name, file]) => {
     return [name, overlayDefinition(file, patches.tools?.[name], deployment.file)] as const;
   });
+  // Of no digest any more: it is another definition.
   return {
     folder: files.folder,
     toolkit: overlayDefinition(files.toolkit, patches.toolkit, deployment.file),

@@ -1,3 +1,4 @@
+import { createHash, hash } from "node:crypto";
 import { readdir, readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { brokenFile, type DefinitionFile, parseDefinitionFile, readDefinitionFile } from "./definition-file.ts";
@@ -8,6 +9,8 @@ export type ToolkitFiles = {
   readonly folder: string;
   readonly toolkit: DefinitionFile;
   readonly tools: ReadonlyMap<string, DefinitionFile>;
+  /** Of its texts; absent where one could not be read, or the definitions are not what the texts say. */
+  readonly digest?: string | undefined;
 };
 
 /** Files open at one time: enough to keep the disk busy, far below any limit on descriptors. */
@@ -41,7 +44,9 @@ export async function readDefinitions(
   return { toolkits: all, unreadable };
 }
 
-type Read = (file: string) => Promise<DefinitionFile>;
+/** `text` is absent where it could not be read. */
+type ReadFile = { readonly definition: DefinitionFile; readonly text?: string };
+type Read = (file: string) => Promise<ReadFile>;
 
 async function readToolkit(parent: string, folder: string, read: Read): Promise<ToolkitFiles> {
   const path = join(parent, folder);
@@ -50,12 +55,25 @@ async function readToolkit(parent: string, folder: string, read: Read): Promise<
   const files = (entries ?? []).map(async ({ name }) => {
     const file = join(toolsPath, name);
     if (name.endsWith(".yaml")) return [name.slice(0, -".yaml".length), await read(file)] as const;
-    return [
-      name,
-      brokenFile(file, [{ reason: "is not a .yaml file", cure: "rename it to <tool>.yaml, or move it away" }]),
-    ] as const;
+    const fault = { reason: "is not a .yaml file", cure: "rename it to <tool>.yaml, or move it away" };
+    return [name, { definition: brokenFile(file, [fault]) }] as const;
   });
-  return { folder, toolkit, tools: new Map(await Promise.all(files)) };
+  const tools = await Promise.all(files);
+  return {
+    folder,
+    toolkit: toolkit.definition,
+    tools: new Map(tools.map(([name, { definition }]) => [name, definition])),
+    digest: digestOf(folder, [["", toolkit], ...tools]),
+  };
+}
+
+function digestOf(folder: string, files: readonly (readonly [string, ReadFile])[]): string | undefined {
+  const whole = createHash("sha256").update(JSON.stringify(folder));
+  for (const [name, { text }] of files) {
+    if (text === undefined) return undefined;
+    whole.update(JSON.stringify([name, hash("sha256", text)]));
+  }
+  return whole.digest("base64url");
 }
 
 /** Entries by name, hidden ones left out; undefined when the folder cannot be listed. */
@@ -77,11 +95,14 @@ function createReader(parsed: ParsedDefinitions): Read {
     if (open >= openFilesMax) await new Promise<void>((resolve) => waiting.push(resolve));
     else open++;
     try {
-      return parse(file, await readFile(file, "utf8"), parsed);
+      const text = await readFile(file, "utf8");
+      return { definition: parse(file, text, parsed), text };
     } catch (error) {
-      return brokenFile(file, [
-        { reason: `cannot be read (${(error as NodeJS.ErrnoException).code})`, cure: "create it, readable" },
-      ]);
+      const fault = {
+        reason: `cannot be read (${(error as NodeJS.ErrnoException).code})`,
+        cure: "create it, readable",
+      };
+      return { definition: brokenFile(file, [fault]) };
     } finally {
       const next = waiting.shift();
       if (next === undefined) open--;

@@ -121,6 +121,10 @@ function createNodeSandbox({ views, clock, sealer, publicUrl, turns }: AppsOptio
     sealer,
     callbackUrl: () => `${publicUrl()}/oauth/callback`,
     findToolkit: (slug) => views.shared.toolkits.get(slug),
+    findWhole: async ({ projectId, toolkit: { slug, ownerProjectId } }) => {
+      const view = ownerProjectId === "" ? views.shared : await views.forProject(projectId);
+      return view.toolkits.get(slug);
+    },
   });
 }
 

@@ -109,5 +109,5 @@ test("a job of one write costs two shares of a commit under load: its beginning,
   expect(committed).toBeLessThan(0.2);
   expect(statements).toBeLessThan(0.3);
   expect(bytes).toBeGreaterThan(1_000);
-  expect(bytes).toBeLessThan(4_700);
+  expect(bytes).toBeLessThan(4_096);
 });

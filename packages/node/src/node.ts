@@ -106,6 +106,7 @@ export function createNode(parts: NodeParts): Node {
     askObserver: observer.asks,
     limits: limits.jobs,
     watchPollMs: limits.watchPollMs,
+    isSandbox: parts.isSandbox,
     // A standing program is asked about by a job, and jobs know nothing of those.
     onRehearsed: (tx, ended) => standing.settleRehearsal(tx, ended),
     onFaultPoint: parts.onFaultPoint,

@@ -9,6 +9,7 @@ export type SandboxOptions = Omit<OauthOptions, "findToolkit"> & {
   /** Bounds of what it keeps in memory; the usual ones unless given. */
   readonly limits?: Partial<StoreLimits>;
   readonly turns?: TransportOptions["turns"];
+  readonly findWhole?: TransportOptions["findWhole"];
 };
 
 /** An emulator of every catalogued app inside the process, driven by the definitions. It listens nowhere and dials nothing. */
@@ -18,8 +19,14 @@ export type Sandbox = { readonly transport: AppTransport; readonly oauth: Sandbo
  * Makes a sandbox. What calls make, change and delete is kept per project in memory, and is gone with the process; the state is not
  * shared between nodes, OAuth tokens are.
  */
-export function createSandbox({ findToolkit = () => undefined, limits, turns, ...options }: SandboxOptions): Sandbox {
+export function createSandbox({
+  findToolkit = () => undefined,
+  limits,
+  turns,
+  findWhole,
+  ...options
+}: SandboxOptions): Sandbox {
   const { oauth, acceptsToken } = createSandboxOauth({ ...options, findToolkit });
   const store = new ObjectStore(limits);
-  return { transport: createSandboxTransport({ clock: options.clock, store, acceptsToken, turns }), oauth };
+  return { transport: createSandboxTransport({ clock: options.clock, store, acceptsToken, turns, findWhole }), oauth };
 }

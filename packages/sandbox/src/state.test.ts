@@ -160,6 +160,20 @@ test.each(lives)("$toolkit: what was made is found, changed, listed, and gone on
   expect(left.map((item) => item[life.id])).not.toContain(id);
 });
 
+test("whichever tools of a toolkit are pinned, its calls see what the others made", async () => {
+  const apps = createApps();
+  const pinned = { isPinned: true };
+  const created = at((await apps.call("sales_crm.create_deal", { title: "Mine" }, pinned)).body, "data", "id");
+  for (const options of [pinned, {}]) {
+    const { body } = await apps.call("sales_crm.list_deals", {}, options);
+    expect((at(body, "data") as Record<string, unknown>[]).map(({ title }) => title)).toContain("Mine");
+    const one = (await apps.call("sales_crm.get_deal", { deal_id: created }, options)).body;
+    expect(at(one, "data", "title")).toBe("Mine");
+  }
+  const plain = await apps.call("issue_tracker.list_issues", { team_id: "T1" });
+  expect(await apps.call("issue_tracker.list_issues", { team_id: "T1" }, pinned)).toEqual(plain);
+});
+
 test("an object of a list reads the same by its id", async () => {
   const apps = createApps();
   const { body } = await apps.call("sales_crm.list_deals", { status: "won" });

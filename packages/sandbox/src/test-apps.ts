@@ -1,4 +1,12 @@
-import { type Action, applyDefaults, type Catalog, renderRequest, type Toolkit } from "@svc/catalog";
+import {
+  type Action,
+  applyDefaults,
+  type Catalog,
+  pinToolkit,
+  renderRequest,
+  type Toolkit,
+  toolkitFromPin,
+} from "@svc/catalog";
 import type { AppAnswer, AppCall, AppRequest } from "@svc/connections";
 import { createSealer, generateVaultKey, type ProjectId, parseVaultKeys } from "@svc/core";
 import { createTestClock } from "@svc/testing/clock";
@@ -17,6 +25,8 @@ export type CallOptions = {
   readonly entityId?: string;
   readonly projectId?: string;
   readonly scheme?: string;
+  /** Calls as a job does whose program has this tool alone: its toolkit is pinned with that. */
+  readonly isPinned?: boolean;
   /** Changes the finished request, credential and all. */
   readonly change?: (request: AppRequest) => AppRequest;
 };
@@ -33,7 +43,14 @@ export function createApps(catalog: Catalog = shipped, limits: Partial<StoreLimi
   const clock = createTestClock();
   const sealer = createSealer(parseVaultKeys(generateVaultKey()));
   const findToolkit = (slug: string) => catalog.toolkits.get(slug);
-  const sandbox = createSandbox({ clock, sealer, callbackUrl, findToolkit, limits });
+  const sandbox = createSandbox({
+    clock,
+    sealer,
+    callbackUrl,
+    findToolkit,
+    limits,
+    findWhole: async ({ toolkit }) => findToolkit(toolkit.slug),
+  });
 
   async function accessToken(toolkit: string): Promise<string> {
     const body = new URLSearchParams({ grant_type: "client_credentials", client_id: "sandbox" });
@@ -43,7 +60,7 @@ export function createApps(catalog: Catalog = shipped, limits: Partial<StoreLimi
   }
 
   async function send(slug: string, args: Record<string, unknown>, options: CallOptions = {}): Promise<AppAnswer> {
-    const { toolkit, action } = find(catalog, slug);
+    const { toolkit, action } = find(catalog, slug, options.isPinned);
     const scheme = options.scheme ?? toolkit.auth[0]?.type ?? "none";
     const projectId = (options.projectId ?? "prj_a") as ProjectId;
     const call: AppCall = { projectId, toolkit, action, entityId: options.entityId ?? "someone", scheme };
@@ -62,10 +79,15 @@ export function createApps(catalog: Catalog = shipped, limits: Partial<StoreLimi
   return { ...sandbox, clock, sealer, send, call, accessToken };
 }
 
-function find(catalog: Catalog, slug: string): { toolkit: Toolkit; action: Action } {
+function find(catalog: Catalog, slug: string, isPinned = false): { toolkit: Toolkit; action: Action } {
   const action = catalog.tools.get(slug);
   const toolkit = catalog.toolkits.get(action?.toolkitSlug ?? "");
   if (action?.kind !== "action" || toolkit === undefined) throw new Error(`${slug} is not an action of the catalog`);
+  if (isPinned) {
+    const pinned = toolkitFromPin(pinToolkit(toolkit, new Set([action.name])));
+    const [only = action] = pinned.actions;
+    return { toolkit: pinned, action: only };
+  }
   return { toolkit, action };
 }
 

@@ -1,3 +1,4 @@
+import type { Toolkit } from "@svc/catalog";
 import type { AppAnswer, AppCall, AppRequest, AppTransport } from "@svc/connections";
 import { assertExhaustive, type Clock, type Turns } from "@svc/core";
 import { type AcceptsToken, refuseCredential, schemeOf } from "./app/check-credential.ts";
@@ -13,6 +14,8 @@ export type TransportOptions = {
   readonly clock: Clock;
   readonly store: ObjectStore;
   readonly acceptsToken: AcceptsToken;
+  /** The toolkit of a call as its project sees it now, with all its tools; undefined where there is none. */
+  readonly findWhole?: ((call: AppCall) => Promise<Toolkit | undefined>) | undefined;
   /** Gives out the time in which apps make their answers up: a page of 250 objects takes 10 ms. Without, they take it at once. */
   readonly turns?: Pick<Turns, "next"> | undefined;
 };
@@ -23,7 +26,7 @@ export function createSandboxTransport(options: TransportOptions): AppTransport 
 }
 
 async function send(
-  { clock, store, acceptsToken, turns }: TransportOptions,
+  { clock, store, acceptsToken, turns, findWhole }: TransportOptions,
   request: AppRequest,
   call: AppCall,
   timeoutMs: number,
@@ -39,7 +42,19 @@ async function send(
   if (refusal !== undefined) return refuse(refusal);
   if ("status" in matched) return refuse(matched);
   await turns?.next(call.projectId);
-  return play(scenario, { clock, store, call, matched, timeoutMs });
+  return play(scenario, { clock, store, call: { ...call, toolkit: await appOf(call, findWhole) }, matched, timeoutMs });
+}
+
+/**
+ * The toolkit whose tools say what an app keeps. A job's is pinned with the tools that its program calls: by those alone each program
+ * would see data of its own, and none what the others made.
+ */
+async function appOf(call: AppCall, findWhole: TransportOptions["findWhole"]): Promise<Toolkit> {
+  const whole = await findWhole?.(call);
+  const isSame = whole?.ownerProjectId === call.toolkit.ownerProjectId;
+  return whole !== undefined && isSame && whole.actions.some(({ slug }) => slug === call.action.slug)
+    ? whole
+    : call.toolkit;
 }
 
 type Play = {

@@ -1,5 +1,5 @@
 import { type ChildProcess, spawn } from "node:child_process";
-import { randomBytes } from "node:crypto";
+import { randomBytes, randomInt } from "node:crypto";
 import { once } from "node:events";
 import { createServer } from "node:net";
 import { setTimeout as wait } from "node:timers/promises";
@@ -31,14 +31,21 @@ export const bootstrapKey = "bootstrap-key-of-the-tests-0123456789";
 /** Token of AdminService in every started server. */
 export const adminToken = "admin-token-of-the-tests-0123456789";
 
-/** A port that was free a moment ago. */
+/**
+ * A port that was free a moment ago: for what has to know it before anybody listens there. None of those that systems give away by
+ * themselves: between two servers of a test nobody gets it.
+ */
 export async function freePort(): Promise<number> {
-  const server = createServer().listen(0, "127.0.0.1");
-  await once(server, "listening");
-  const address = server.address();
-  server.close();
-  if (address === null || typeof address === "string") throw new Error("no port");
-  return address.port;
+  for (;;) {
+    const server = createServer();
+    const isFree = await new Promise<boolean>((resolve) => {
+      server.once("error", () => resolve(false));
+      server.listen(randomInt(20_000, 30_000), "127.0.0.1", () => resolve(true));
+    });
+    const address = server.address();
+    if (isFree) server.close();
+    if (isFree && address !== null && typeof address === "object") return address.port;
+  }
 }
 
 /** A vault key as SVC_VAULT_KEY takes it. */
@@ -46,9 +53,11 @@ export function vaultKey(): string {
   return `test:${randomBytes(32).toString("base64")}`;
 }
 
-/** Starts the server, bundled, and waits until it is ready; rejects with its output when it ends instead. */
+/**
+ * Starts the server, bundled, and waits until it is ready; rejects with its output when it ends instead. It takes a port of its own, unless
+ * SVC_PORT names one, and is known by the line in which it tells that: whoever else answers on a port is another's.
+ */
 export async function startServerProcess(env: Record<string, string>): Promise<ServerProcess> {
-  const port = Number(env["SVC_PORT"] ?? (await freePort()));
   const child = spawn(process.execPath, [await bundled(main), "serve"], {
     cwd: checkout,
     stdio: ["ignore", "pipe", "pipe"],
@@ -56,13 +65,14 @@ export async function startServerProcess(env: Record<string, string>): Promise<S
       ...compileCache,
       PATH: process.env["PATH"] ?? "",
       HOME: process.env["HOME"] ?? "",
-      SVC_LOG_LEVEL: "warn",
+      // The line of its start is of this level.
+      SVC_LOG_LEVEL: "info",
       SVC_WEBHOOK_SECRET_CALENDAR: calendarSecret,
       SVC_BOOTSTRAP_KEY: bootstrapKey,
       SVC_ADMIN_TOKEN: adminToken,
       ...(env["SVC_DEPLOYMENT"] === undefined && { SVC_WEBHOOK_AUDIENCE: "projects" }),
+      SVC_PORT: "0",
       ...env,
-      SVC_PORT: String(port),
     },
   });
   let output = "";
@@ -72,7 +82,14 @@ export async function startServerProcess(env: Record<string, string>): Promise<S
     });
   }
   const exited = once(child, "exit").then(([code]) => code as number | null);
-  const server: ServerProcess = {
+  let port: number | undefined;
+  await until(async () => {
+    if (child.exitCode !== null) throw new Error(`the service ended with ${child.exitCode}:\n${output}`);
+    port ??= listeningPort(output);
+    return port !== undefined && (await fetch(`http://127.0.0.1:${port}/readyz`)).ok;
+  }, 240_000);
+  if (port === undefined) throw new Error("a server that is ready listens nowhere");
+  return {
     url: `http://127.0.0.1:${port}`,
     port,
     process: child,
@@ -83,11 +100,12 @@ export async function startServerProcess(env: Record<string, string>): Promise<S
       return exited;
     },
   };
-  await until(async () => {
-    if (child.exitCode !== null) throw new Error(`the service ended with ${child.exitCode}:\n${output}`);
-    return (await fetch(`${server.url}/readyz`)).ok;
-  }, 240_000);
-  return server;
+}
+
+/** The port that a server tells of once it listens; undefined before. */
+function listeningPort(output: string): number | undefined {
+  const [, port] = /"url":"https?:\/\/[^"]*:(\d+)"[^\n]* listens on [^\n]*\n/.exec(output) ?? [];
+  return port === undefined ? undefined : Number(port);
 }
 
 /** Waits until `condition` holds; what it throws (a refused connection, say) counts as not yet, unless it is an Error about an end. */

@@ -3,6 +3,7 @@ import { once } from "node:events";
 import { createServer, type Server } from "node:http";
 import { type AddressInfo, connect } from "node:net";
 import { systemClock } from "@svc/core";
+import fc from "fast-check";
 import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
 import { readBody, watchChunks } from "./body.ts";
 import { type BodyBudget, createBodyBudget } from "./body-budget.ts";
@@ -53,25 +54,51 @@ test.each([0, 1, 4_095, 65_536, 65_537, 1_000_000, 8_000_000])(
   },
 );
 
-test("a body in pieces of one byte costs hardly more than its bytes, and large pieces between them keep their place", async () => {
+/** What the server saw of a body that is sent in such chunks. */
+async function sendChunks(pieces: readonly Buffer[]): Promise<[number, number, string]> {
   const socket = connect(Number(new URL(url).port), "127.0.0.1");
-  const pieces = Array.from({ length: 9_000 }, (_, index) =>
-    index % 3_000 === 1 ? Buffer.alloc(5_000, index) : Buffer.from([index % 251]),
-  );
   const chunks = pieces.flatMap((piece) => [Buffer.from(`${piece.byteLength.toString(16)}\r\n`), piece, "\r\n"]);
   socket.write("POST / HTTP/1.1\r\nhost: x\r\ntransfer-encoding: chunked\r\n\r\n");
   socket.write(Buffer.concat(chunks.map((chunk) => Buffer.from(chunk))));
   socket.write("0\r\n\r\n");
   const [data] = await once(socket, "data");
   socket.destroy();
-  const [bytes, charged, digest] = String(data)
+  const [bytes, charged, digest = ""] = String(data)
     .split("\r\n\r\n")[1]!
     .replace(/^\w+\r\n/, "")
     .trim()
     .split(/\s/);
+  return [Number(bytes), Number(charged), digest];
+}
+
+test("a body in pieces of one byte costs hardly more than its bytes, and large pieces between them keep their place", async () => {
+  const pieces = Array.from({ length: 9_000 }, (_, index) =>
+    index % 3_000 === 1 ? Buffer.alloc(5_000, index) : Buffer.from([index % 251]),
+  );
+  const [bytes, charged, digest] = await sendChunks(pieces);
   const whole = Buffer.concat(pieces);
-  expect([Number(bytes), digest]).toEqual([whole.byteLength, digestOf(whole)]);
-  expect(Number(charged)).toBeLessThan(2 * whole.byteLength);
+  expect([bytes, digest]).toEqual([whole.byteLength, digestOf(whole)]);
+  expect(charged).toBeLessThan(2 * whole.byteLength);
+});
+
+test("however a body is cut, it is read as it was sent, and at most twice that is charged", async () => {
+  const sizes = fc.oneof(
+    fc.integer({ min: 1, max: 300 }),
+    fc.integer({ min: 4_090, max: 4_100 }),
+    fc.integer({ min: 1, max: 400_000 }),
+  );
+  await fc.assert(
+    fc.asyncProperty(fc.array(sizes, { minLength: 1, maxLength: 20 }), async (lengths) => {
+      const pieces = lengths.map((length, index) => Buffer.alloc(length, `${index}:${length};`));
+      const whole = Buffer.concat(pieces);
+      const [bytes, charged, digest] = await sendChunks(pieces);
+      expect([bytes, digest]).toEqual([whole.byteLength, digestOf(whole)]);
+      expect(charged).toBeGreaterThanOrEqual(bytes);
+      expect(charged).toBeLessThanOrEqual(2 * bytes + 4_096);
+      expect(budget.stats().bytes).toBe(0);
+    }),
+    { numRuns: 30 },
+  );
 });
 
 test.each([

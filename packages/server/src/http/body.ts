@@ -143,10 +143,15 @@ class Pieces {
 const empty = Buffer.alloc(0);
 /** Pieces below this are copied together, bytes. */
 const pageBytes = 4_096;
+/** A body that has come so far goes on in slabs, bytes. */
+const slabsFromBytes = 65_536;
+/** Above what the allocator gives back to the system as it is freed; it takes no memory before it is written to. */
+const slabBytes = 262_144;
 
 /**
  * The bytes of a body so far. Small pieces are copied together as they come: each is an object of some hundred bytes, and a body in
- * pieces of one byte would cost hundreds of times what is charged for it.
+ * pieces of one byte would cost hundreds of times what is charged for it. A large body is copied into slabs: its pieces, held while
+ * other things are made between them, would leave the allocator with 70 MB of holes that are never given back.
  */
 class ArrivingBody {
   bytes = 0;
@@ -156,28 +161,31 @@ class ArrivingBody {
   readonly #pieces: Buffer[] = [];
   /** Bytes that are free at the end of the last piece. */
   #free = 0;
+  /** Whether the last piece is a slab, which is charged as it fills. */
+  #isSlab = false;
 
   constructor(charge: BodyCharge, bytesMax: number) {
     this.#charge = charge;
     this.#bytesMax = bytesMax;
   }
 
-  /** False, and nothing kept of the piece, when the budget has no room for it. */
+  /** Takes a piece over, and frees it where it is copied. False, and of no more use, when the budget has no room for it. */
   append(piece: Buffer): boolean {
-    const isKept = this.bytes === 0 || piece.byteLength >= pageBytes;
-    if (!(isKept ? this.#keep(piece) : this.#copy(piece))) return false;
-    this.bytes += piece.byteLength;
+    const isKept = this.bytes === 0 || (piece.byteLength >= pageBytes && this.bytes < slabsFromBytes);
+    if (isKept) return this.#keep(piece);
+    if (!this.#copy(piece)) return false;
+    free(piece);
     return true;
   }
 
   whole(): Buffer {
-    this.#closePage();
     const [first] = this.#pieces;
     if (first !== undefined && this.#pieces.length === 1) {
       // Whoever takes it lets go of it before the request does.
       this.#pieces.length = 0;
       return first;
     }
+    // What is free of the last piece is beyond the length, and is not copied.
     const whole = Buffer.concat(this.#pieces, this.bytes);
     this.drop();
     return whole;
@@ -192,24 +200,35 @@ class ArrivingBody {
     if (!this.#charge.take(piece.byteLength)) return false;
     this.#closePage();
     this.#pieces.push(piece);
+    this.bytes += piece.byteLength;
     return true;
   }
 
   #copy(piece: Buffer): boolean {
-    if (this.#free < piece.byteLength) {
-      const bytes = Math.min(pageBytes, this.#bytesMax - this.bytes);
-      if (!this.#charge.take(bytes)) return false;
-      this.#closePage();
-      this.#pieces.push(Buffer.allocUnsafeSlow(bytes));
-      this.#free = bytes;
+    for (let copied = 0; copied < piece.byteLength; ) {
+      if (this.#free === 0 && !this.#openPage()) return false;
+      const bytes = Math.min(this.#free, piece.byteLength - copied);
+      if (this.#isSlab && !this.#charge.take(bytes)) return false;
+      const page = this.#pieces.at(-1) ?? empty;
+      piece.copy(page, page.byteLength - this.#free, copied, copied + bytes);
+      this.#free -= bytes;
+      this.bytes += bytes;
+      copied += bytes;
     }
-    const page = this.#pieces.at(-1) ?? empty;
-    piece.copy(page, page.byteLength - this.#free);
-    this.#free -= piece.byteLength;
     return true;
   }
 
-  /** What is free of the last piece stays free: that much is charged, and at most twice what arrived. */
+  #openPage(): boolean {
+    const isSlab = this.bytes >= slabsFromBytes;
+    const bytes = Math.min(isSlab ? slabBytes : pageBytes, this.#bytesMax - this.bytes);
+    if (!(isSlab || this.#charge.take(bytes))) return false;
+    this.#pieces.push(Buffer.allocUnsafeSlow(bytes));
+    this.#isSlab = isSlab;
+    this.#free = bytes;
+    return true;
+  }
+
+  /** What is free of the last page stays free: that much is charged, and at most twice what arrived. */
   #closePage(): void {
     const page = this.#pieces.pop();
     if (page !== undefined) this.#pieces.push(page.subarray(0, page.byteLength - this.#free));

@@ -91,6 +91,15 @@ test("times of the past are counted, made up for and passed by, as docs/standing
     /progress +[78] of [78], 0 started, [78] passed by/,
   );
   expect((await run("backfill", again.id, "--cancel")).printed.join("\n")).toMatch(/state +done/);
+  expect((await run("show", "back")).printed.join("\n")).not.toContain("bkf_");
+  const slow = JSON.parse(
+    (await run("backfill", "back", "--since", "2h", "--again", "--rate", "1", "--json")).printed.join(""),
+  ) as { id: string };
+  expect((await run("show", "back")).printed.join("\n")).toMatch(
+    new RegExp(`backfill +${slow.id}, running.*: \\d of [789], \\d started`),
+  );
+  await run("backfill", slow.id, "--cancel");
+  expect((await run("show", "back")).printed.join("\n")).not.toContain("bkf_");
   expect((await run("backfill", "bkf_none")).noted.join(" ")).toContain("BACKFILL_NOT_FOUND");
 });
 

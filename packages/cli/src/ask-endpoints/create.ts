@@ -17,7 +17,7 @@ export function addAskEndpointCreate(endpoints: Command, context: CommandContext
     .argument("<url>", "endpoint that questions are posted to; https, unless its host is loopback")
     .option(
       "--event-type <type...>",
-      "what is posted: ask_raised, standing_paused, standing_missed, standing_budget",
+      "what is posted: ask_raised, standing_paused, standing_missed, standing_budget, standing_start_failed",
       [],
     )
     .action((url: string, options: CreateOptions) => createEndpoint(url, options, context));

@@ -47,7 +47,15 @@ const asks = [
   { askedAt: at(2), stepId: "gate", decision: decision(102) },
 ];
 const estimate = { callsMin: 1, callsMax: 1, writesMax: 1, destructiveMax: 0, rowsMax: 1, asksMax: 1 };
-const job = { id: "job_1", programJson, estimate, createdAt: at(0), status: JobStatus.PARKED, stepReceipts };
+const job = {
+  id: "job_1",
+  mode: "simulate",
+  programJson,
+  estimate,
+  createdAt: at(0),
+  status: JobStatus.PARKED,
+  stepReceipts,
+};
 
 /** A JobsService of that job, whose questions come one a page; it counts how often they are asked for. */
 async function startJobs() {
@@ -55,6 +63,7 @@ async function startJobs() {
   const server = await serveRoutes((router) =>
     router.service(JobsService, {
       getJob: () => ({ job }),
+      listJobEvents: () => ({ events: [{ type: "job-submitted", payloadJson: '{"mode":"live","sandbox":true}' }] }),
       listAsks: ({ jobId, pageToken }) => {
         counts.pages += 1;
         const index = Number(pageToken);
@@ -78,6 +87,16 @@ test("TOOK leaves out what a person took to answer, in the step that asked and i
   const took = printed.flatMap((line) => /^(fetch|gate|send|last) .* {2}(\S.*)$/.exec(line)?.slice(1).join(": ") ?? []);
   expect(took).toEqual(["fetch: 5.0 s", "gate: 3.0 s", "send: 4.0 s", "last: -"]);
   expect(counts.pages).toBe(4);
+});
+
+test("a job whose apps were emulated says so, and a simulation where its writes are shown", async () => {
+  const { server, variables } = await startJobs();
+  await using _ = server;
+  const { printed } = await runTestCommand(["jobs", "show", "job_1"], variables);
+  expect(printed).toContainEqual(
+    expect.stringMatching(/^sandbox +yes: results of calls are made up; no app was called$/),
+  );
+  expect(printed.join("\n")).toContain("\nSimulated:\n`svc jobs steps job_1` shows what its writes would have sent.");
 });
 
 test("one of a thing is told in the singular", async () => {

@@ -1,6 +1,6 @@
 import { timestampMs } from "@bufbuild/protobuf/wkt";
 import { GetJobResponseSchema } from "@svc/gen/jobs";
-import type { Job, Receipt, StepReceipt } from "@svc/sdk";
+import type { Job, Receipt, StepReceipt, SvcClient } from "@svc/sdk";
 import type { Command } from "commander";
 import { questionLines, questionOfJob } from "../asks/question.ts";
 import { addProjectOptions, openProjectClient, type ProjectOptions } from "../client/open-client.ts";
@@ -42,7 +42,8 @@ async function showJob(id: string, options: ShowOptions, context: CommandContext
   if (options.json) return context.print(messageText(GetJobResponseSchema, found));
   const { job, simulation } = found;
   if (job === undefined) return;
-  printFacts(jobFacts(job, simulation), context);
+  const sandbox = (await isInSandbox(client, id)) ? "yes: results of calls are made up; no app was called" : "";
+  printFacts([...jobFacts(job, simulation), ["sandbox", sandbox]], context);
   printPart("Steps", stepTable(job, await readWaits(client, job)), context);
   printPart("Errors", errorLines(job), context);
   printPart("Earlier attempts", job.attempts.map(attemptLine), context);
@@ -51,9 +52,19 @@ async function showJob(id: string, options: ShowOptions, context: CommandContext
     printFacts(receiptFacts(job.receipt), context);
     if (job.receipt.resultJson !== "") printPart("Result", indentJson(job.receipt.resultJson).split("\n"), context);
   }
+  if (job.mode === "simulate") {
+    const command = ["svc jobs steps", job.id, ...repeatedOptions(options)].join(" ");
+    printPart("Simulated", [`\`${command}\` shows what its writes would have sent.`], context);
+  }
   const question = questionOfJob(job);
   if (question !== undefined)
     printPart("Waits for an answer", questionLines(question, repeatedOptions(options)), context);
+}
+
+/** Whether the job was submitted in the sandbox: the first entry of its log tells. */
+async function isInSandbox({ jobs }: SvcClient, jobId: string): Promise<boolean> {
+  const { events } = await jobs.listJobEvents({ jobId, pageSize: 1 });
+  return events.some(({ type, payloadJson }) => type === "job-submitted" && JSON.parse(payloadJson).sandbox === true);
 }
 
 function printFacts(facts: readonly Fact[], context: CommandContext): void {

@@ -53,10 +53,12 @@ async function startJobs({
   job = () => finished as unknown as Job,
   endsOpen = false,
   refusals = 0,
+  children = [],
 }: {
   entries?: readonly Entry[];
   breakAfter?: number;
   job?: () => Job;
+  children?: readonly unknown[];
   endsOpen?: boolean;
   refusals?: number;
 }) {
@@ -65,6 +67,9 @@ async function startJobs({
   const server = await serveRoutes((router) =>
     router.service(JobsService, {
       getJob: () => ({ job: job() }),
+      listJobs: ({ parentJobId, status }) => ({
+        jobs: parentJobId === "job_1" && status === JobStatus.PARKED ? (children as Job[]) : [],
+      }),
       async *watchJob({ afterSeq }, { signal }) {
         asked.push(afterSeq);
         signal.addEventListener("abort", () => closed.resolve());
@@ -155,6 +160,47 @@ test("a question ends a watch with 3 where nobody is at a terminal, with the com
     `    svc answer ask_1 retry-with --as 'team lead' --overrides '{"min":7,"name":"sample-name"}'`,
     "    svc answer ask_1 abort --as 'team lead'",
     "svc: job job_1 waits for an answer",
+  ]);
+});
+
+test("the question of a job that the watched one runs ends the watch with 3, too", async () => {
+  const waiting = { ...base, status: JobStatus.PARKED, park: { reason: "child", stepId: "run", childJobId: "job_2" } };
+  const { server, variables } = await startJobs({
+    entries: [["job-status-changed", "", { to: "parked", reason: "child" }]],
+    job: () => waiting as unknown as Job,
+    children: [{ ...parked, id: "job_2" }],
+    endsOpen: true,
+  });
+  await using _ = server;
+  const { exitCode, noted } = startCommand(["jobs", "watch", "job_1", "--no-wait"], variables);
+  expect(await exitCode).toBe(3);
+  expect(noted).toEqual([
+    "00:00:01 parked (child)",
+    "job job_2, which this one runs, asks:",
+    "? Really [2J?",
+    "  with team lead",
+    "  Answer with one of:",
+    `    svc answer ask_1 retry-with --as 'team lead' --overrides '{"min":7,"name":"sample-name"}'`,
+    "    svc answer ask_1 abort --as 'team lead'",
+    "svc: job job_1 waits for an answer",
+  ]);
+});
+
+test("rows that failed are told by their first reason, and where the others are", async () => {
+  const errors = [{ code: "provider_error", count: 1_200, firstOrdinal: 3, sample: "the app answered 500" }];
+  const failed = {
+    ...finished,
+    status: JobStatus.FAILED,
+    lastError: "ROWS_FAILED: step send: 1200 of 2000 rows failed",
+    stepReceipts: [{ stepId: "send", kind: "map", state: "failed", errors }],
+  };
+  const { server, variables } = await startJobs({ entries: [], job: () => failed as unknown as Job });
+  await using _ = server;
+  const { exitCode, noted } = startCommand(["jobs", "watch", "job_1"], variables);
+  expect(await exitCode).toBe(1);
+  expect(noted.slice(0, 2)).toEqual([
+    "send: provider_error, 1,200 times, first at row 3: the app answered 500",
+    "`svc jobs show job_1` shows the others.",
   ]);
 });
 

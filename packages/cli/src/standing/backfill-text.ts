@@ -22,6 +22,11 @@ export function backfillProgressText({ total, started, skipped, passed }: Backfi
   return `${done} of ${numberText(total)}, ${parts.join(", ")}`;
 }
 
+/** A backfill in one line, as its program is shown: `bkf_…, running: 12 of 40, 12 started`. */
+export function backfillLine(backfill: Backfill): string {
+  return `${backfill.id}, ${backfillStateText(backfill)}: ${backfillProgressText(backfill)}`;
+}
+
 /** A backfill as facts. */
 export function backfillFacts(backfill: Backfill): readonly (readonly [string, string])[] {
   const { id, standingProgramId, since, until, again, perMinute, policy, createdAt, endedAt } = backfill;

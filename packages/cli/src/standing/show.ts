@@ -7,6 +7,7 @@ import { addJson, type JsonOption } from "../command/options.ts";
 import { messageText } from "../text/message.ts";
 import { plainText } from "../text/plain.ts";
 import { factLines, tableLines, timeText } from "../text/table.ts";
+import { backfillLine } from "./backfill-text.ts";
 import { pollFacts, programStateText, runHeader, runRow } from "./text.ts";
 
 /** Runs that are shown beside a program. */
@@ -21,7 +22,7 @@ export function addStandingShow(standing: Command, context: CommandContext): voi
     .action(async (id: string, options: ProjectOptions & JsonOption) => {
       const { standing: client } = await openProjectClient(options, context);
       const found = await client.getStandingProgram({ id });
-      const { standingProgram: program } = found;
+      const { standingProgram: program, backfill } = found;
       if (program === undefined) return;
       if (options.json) return context.print(messageText(GetStandingProgramResponseSchema, found));
       const { counts, usedToday } = program;
@@ -38,6 +39,7 @@ export function addStandingShow(standing: Command, context: CommandContext): voi
         ["next", program.nextTimes.map((time) => timeText(time)).join(", ")],
         ["runs", `${counts?.started} started, ${counts?.skipped} skipped, ${counts?.missed} missed`],
         ["open", `${counts?.underWay} under way, ${counts?.queued} waiting`],
+        ...(backfill === undefined ? [] : [["backfill", backfillLine(backfill)] as const]),
         ...pollFacts(program.pollState),
         ["today", `${usedToday?.runs} runs, ${usedToday?.toolCalls} calls, ${usedToday?.writes} writes`],
       ]);

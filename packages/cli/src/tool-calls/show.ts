@@ -15,7 +15,9 @@ import { factLines, timeText } from "../text/table.ts";
 export function addToolCallShow(calls: Command, context: CommandContext): void {
   const show = calls
     .command("show")
-    .description("show one call with its arguments and the first 64 KiB of its result; sensitive values are masked")
+    .description(
+      "show one call with its arguments and the first 64 KiB of its result (those of a job's call stay with the job); sensitive values are masked",
+    )
     .argument("<id>", "id of the call, call_…")
     .action((id: string, options: ProjectOptions & JsonOption) => showCall(id, options, context));
   addExamples(addProjectOptions(addJson(show, "the call as JSON")), [
@@ -29,6 +31,12 @@ async function showCall(id: string, options: ProjectOptions & JsonOption, contex
   if (call === undefined) return;
   if (options.json) return context.print(messageText(ToolCallSchema, call));
   for (const line of factLines(factsOf(call))) context.print(line);
+  if (call.jobId !== "") {
+    context.print("");
+    context.print("Arguments and result are the job's, and not shown here:");
+    context.print(`  \`svc jobs show ${call.jobId}\` shows what became of it, and the result that it declares.`);
+    return;
+  }
   if (call.argumentsJson !== "") printPart("Arguments", call.argumentsJson, context);
   if (call.resultJson !== "") printPart(call.truncated ? "Result, cut off" : "Result", call.resultJson, context);
 }

@@ -28,17 +28,20 @@ export function createBlockView(
   let job = start;
   let paces: ReadonlyMap<string, Pace | undefined> = measure(meter, program, job);
   let notice = "";
+  let told: readonly string[] = [];
   let isBehind = true;
   let waits: readonly Wait[] = [];
-  const draw = () => screen.draw(fit(blockLines({ job, program, paces, waits, notice, options }), screen.rows));
+  const draw = () => screen.draw(fit(blockLines({ job, program, paces, waits, notice, told, options }), screen.rows));
   const loop = drawUntilStopped();
   return {
     event() {
       notice = "";
       isBehind = true;
     },
-    // It is drawn from the job.
-    question() {},
+    // The job's own is drawn from the job.
+    question(lines) {
+      told = lines;
+    },
     broken(reason) {
       notice = `The connection broke (${plainText(reason)}); it is made again.`;
     },
@@ -109,11 +112,13 @@ type BlockState = {
   readonly paces: ReadonlyMap<string, Pace | undefined>;
   readonly waits: readonly Wait[];
   readonly notice: string;
+  /** The question of a job that it runs, as it was told last. */
+  readonly told: readonly string[];
   readonly options: readonly string[];
 };
 
 /** The lines of a block: the job, its steps, and what it waits on. */
-function blockLines({ job, program, paces, waits, notice, options }: BlockState): ScreenLine[] {
+function blockLines({ job, program, paces, waits, notice, told, options }: BlockState): ScreenLine[] {
   const idWidth = Math.max(...program.steps.map(({ id, depth }) => id.length + indent.length * depth), 4);
   const receipts = new Map(job.stepReceipts.map((receipt) => [receipt.stepId, receipt]));
   const steps = program.steps.map((step) =>
@@ -122,14 +127,16 @@ function blockLines({ job, program, paces, waits, notice, options }: BlockState)
   const question = questionOfJob(job);
   const asked =
     question === undefined
-      ? []
+      ? job.park?.reason === "child"
+        ? told.map((text) => ({ ...line(text, "yellow"), wraps: true }))
+        : []
       : questionLines(question, options).map((text) => ({ ...line(text, "yellow"), wraps: true }));
   const wakes =
     job.park?.wakeAt === undefined
       ? []
       : [line(`  goes on in ${spanText(timestampMs(job.park.wakeAt) - systemClock.now())}`)];
-  const told = notice === "" ? [] : [line(notice, "red")];
-  return [headLine(job, program), ...steps, ...sagaLines(job), ...wakes, ...asked, ...told];
+  const noticed = notice === "" ? [] : [line(notice, "red")];
+  return [headLine(job, program), ...steps, ...sagaLines(job), ...wakes, ...asked, ...noticed];
 }
 
 function headLine(job: Job, { title }: ShownProgram): ScreenLine {

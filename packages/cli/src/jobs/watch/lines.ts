@@ -21,6 +21,9 @@ export type WatchView = {
   close(job?: Job): Promise<void>;
 };
 
+/** What is said of a job whose apps are emulated. */
+const sandboxNote = "in the sandbox: results of calls are made up, and no app is called";
+
 /** Shows a watched job as lines on standard error, one for each entry that tells of something. */
 export function createLineView(job: Job, context: CommandContext): WatchView {
   const describe = createDescriber(readProgram(job));
@@ -88,7 +91,7 @@ function otherText({ type, stepId }: JobEvent, payload: Payload): string | undef
   const text = (name: string) => word(payload, name);
   switch (type) {
     case "job-submitted":
-      return `submitted, ${text("mode")}`;
+      return `submitted, ${text("mode")}${payload["sandbox"] === true ? `; ${sandboxNote}` : ""}`;
     case "job-status-changed":
       return `${text("to")}${plainReasons.has(text("reason")) ? "" : ` (${text("reason")})`}`;
     case "ask-escalated":

@@ -9,9 +9,10 @@ import { CommandError } from "../../command/error.ts";
 import { addJson, type JsonOption } from "../../command/options.ts";
 import { indentJson } from "../../text/json.ts";
 import { messageText } from "../../text/message.ts";
-import { plainText } from "../../text/plain.ts";
+import { numberText, plainText } from "../../text/plain.ts";
 import { callsText, hasEnded, isHeld, rowsText, standingText, statusText } from "../text.ts";
 import { createBlockView } from "./block.ts";
+import { watchChildren } from "./children.ts";
 import { followJob } from "./follow.ts";
 import { createLineView, type WatchView } from "./lines.ts";
 
@@ -60,15 +61,28 @@ export async function watchJob(
   const { screen } = context;
   const view =
     screen === undefined ? createLineView(start, context) : createBlockView(client, start, { screen, options: words });
+  const enough = new AbortController();
+  const left = AbortSignal.any([signal, enough.signal]);
+  const children = watchChildren(client, jobId, {
+    signal: left,
+    question: ({ id, question }) => {
+      view.question([`job ${id}, which this one runs, asks:`, ...questionLines(question, words)]);
+      if (!isWaiting) enough.abort();
+    },
+  });
   try {
-    for await (const event of followJob(client, { jobId, signal, onBreak: (reason) => view.broken(reason) })) {
+    for await (const event of followJob(client, { jobId, signal: left, onBreak: (reason) => view.broken(reason) })) {
       view.event(event);
+      children.event(event);
       const waits = (await showQuestion(client, event, { view, words })) ?? (await findHeld(client, event));
       if (waits !== undefined && !isWaiting) break;
     }
   } catch (err) {
     await view.close();
     throw err;
+  } finally {
+    enough.abort();
+    await children.stopped;
   }
   if (signal.aborted) {
     await view.close();
@@ -120,6 +134,17 @@ function interrupted(jobId: string, words: readonly string[]): CommandError {
   return new CommandError(text, interruptedExitCode);
 }
 
+/** Of rows that failed: the first reason, and where the others stand. */
+function noteRows({ id, lastError, stepReceipts }: Job, context: CommandContext): void {
+  const [, stepId] = /^ROWS_(?:FAILED|UNKNOWN): step (\w+):/.exec(lastError) ?? [];
+  const errors = stepReceipts.find((receipt) => receipt.stepId === stepId)?.errors ?? [];
+  const [first] = errors.filter(({ code }) => !code.startsWith("ROWS_"));
+  if (first === undefined) return;
+  const count = `${first.count === 1 ? "" : `${numberText(first.count)} times, first at `}row ${first.firstOrdinal}`;
+  context.note(`${stepId}: ${first.code}, ${count}: ${plainText(first.sample)}`);
+  context.note(`\`svc jobs show ${id}\` shows the others.`);
+}
+
 function printEnd(job: Job, { json }: WatchOptions, context: CommandContext): void {
   const { receipt, lastError } = job;
   const name = statusText(job.status);
@@ -129,6 +154,7 @@ function printEnd(job: Job, { json }: WatchOptions, context: CommandContext): vo
   const facts = parts.length === 0 ? "" : `: ${parts.join("; ")}`;
   if (name !== "succeeded") {
     const why = lastError === "" ? "" : `: ${plainText(lastError)}`;
+    noteRows(job, context);
     throw new CommandError(`job ${job.id} ${name === "failed" || name === "expired" ? name : `was ${name}`}${why}`);
   }
   const partly = receipt?.outcome === "partial" ? " partly" : "";

@@ -19,6 +19,7 @@ import { rows } from "./cases/rows.ts";
 import { rpc } from "./cases/rpc.ts";
 import { search } from "./cases/search.ts";
 import { snapshot } from "./cases/snapshot.ts";
+import { standing } from "./cases/standing.ts";
 import { startChild } from "./child.ts";
 import { installEngines } from "./engines.ts";
 import type { loadCommands } from "./load.ts";
@@ -44,6 +45,7 @@ const cases: readonly BenchCase[] = [
   nodes,
   snapshot,
   replay,
+  standing,
 ];
 
 const help = `Measures the service against peers and limits: one machine, one run, every part a process of its own.
@@ -61,11 +63,12 @@ Options:
   --rounds <n>       rounds of each case (default 3; variants take turns)
   --seconds <n>      seconds of posting in each round (default 6; latency 60, snapshot 600; BENCH_SECONDS sets it too)
   --connections <n>  connections of the load generator (default 64)
-  --events <n>       events of the largest store of growth (default 1,000,000; 5,000,000 take 25 GB)
+  --events <n>       events of the largest store of growth (default 1,000,000; 5,000,000 take 25 GB); of replay, and of the storm and
+                     the schedules of standing (default 100,000)
   --post <kind>      calendar (token, no body) or order (HMAC, body of 1 KB); default: the case's own
   --profile          measures the service only and keeps a .cpuprofile of it
   --beside <folder>  another checkout of this project, set up as this one; runs the case "beside" alone
-  --steps <name>     of the case rows those steps alone whose names match
+  --steps <name>     of the case rows those steps alone whose names match; of standing those parts (events, storm, herd, idle)
   --verbose          lists what missed, where a case knows it
   --statements       starts the store with pg_stat_statements and shows those that took the most time, system by system
   --install-engines  installs DBOS, Restate and workflow (some 500 MB), which cases of jobs compare with, and ends

@@ -17,6 +17,8 @@ export type BenchPostgres = {
   readWritten(): Promise<Written>;
   /** The statements of a database that took the most time since the last call, a line each. Needs `isStatementsKept`. */
   takeStatements(database: string): Promise<readonly string[]>;
+  /** Statements of a database since the last `takeStatements`. Needs `isStatementsKept`. */
+  countStatements(database: string): Promise<number>;
   stop(): Promise<void>;
 };
 
@@ -67,6 +69,11 @@ export async function openBenchPostgres(isStatementsKept: boolean): Promise<Benc
     },
     readWritten: () => readWritten(sql),
     takeStatements: (database) => takeStatements(sql, database),
+    countStatements: async (database) => {
+      const [row] = await sql<{ calls: number }[]>`select coalesce(sum(s.calls), 0)::float8 as calls
+        from pg_stat_statements s join pg_database d on d.oid = s.dbid where d.datname = ${database}`;
+      return row?.calls ?? 0;
+    },
     stop: async () => {
       await sql.end();
       await own?.stop();

@@ -18,8 +18,8 @@ export type ServerSubscription = {
   readonly triggerSlug: string;
 };
 
-/** What a run counts: deliveries made, events stored, deliveries that wait, or jobs that succeeded. */
-export type RecordedKind = "delivered" | "events" | "pending" | "jobs";
+/** What a run counts: deliveries made, events stored, deliveries that wait, jobs that succeeded, or runs of standing programs with a job. */
+export type RecordedKind = "delivered" | "events" | "pending" | "jobs" | "runs";
 
 /** How `startServer` starts the server. */
 export type ServerOptions = {
@@ -153,6 +153,8 @@ function countRows(sql: postgres.Sql, counts: RecordedKind): postgres.PendingQue
       return sql`select count(*)::int4 as count from events`;
     case "jobs":
       return sql`select count(*)::int4 as count from jobs where status = 'succeeded'`;
+    case "runs":
+      return sql`select count(job_id)::int4 as count from standing_runs`;
     default:
       return sql`select count(*)::int4 as count from deliveries where state = ${counts}`;
   }

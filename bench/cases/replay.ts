@@ -10,7 +10,7 @@ import { callServer, startServer } from "../server.ts";
 import { spreadOf } from "../statistics.ts";
 import type { System } from "../system.ts";
 
-const events = 100_000;
+const defaultEvents = 100_000;
 const perSecond = 500;
 const livePerSecond = 100;
 /** An hour ago: what is older than the retention would be swept meanwhile. */
@@ -35,11 +35,11 @@ export const replay: BenchCase = {
 };
 
 async function run(ctx: BenchContext, database: BenchDatabase) {
-  const seconds = ctx.settings.seconds ?? 20;
+  const { seconds = 20, events = defaultEvents } = ctx.settings;
   const sql = postgres(database.url, { max: 1, onnotice: () => {} });
   let system = await start(ctx, database, true);
   try {
-    await fill(sql);
+    await fill(sql, events);
     const alone = await live(ctx, system, seconds);
     const { replay: started } = (await callServer(system.port, "TriggersService/StartReplay", {
       since: new Date(sinceMs).toISOString(),
@@ -79,7 +79,17 @@ async function run(ctx: BenchContext, database: BenchDatabase) {
     const isExact =
       end.deliveries === end.pairs && end.deliveries === told.queued && end.deliveries === atCancel.deliveries;
     if (!isExact || told.total !== events) throw new Error(`queued ${JSON.stringify({ end, atCancel, told })}`);
-    return report({ alone, beside, pace, paceAfter, resumedSeconds, cancelMs, queued: end.deliveries, seconds });
+    return report({
+      alone,
+      beside,
+      pace,
+      paceAfter,
+      resumedSeconds,
+      cancelMs,
+      queued: end.deliveries,
+      seconds,
+      events,
+    });
   } finally {
     await system.stop();
     await sql.end();
@@ -95,7 +105,7 @@ async function start(ctx: BenchContext, database: BenchDatabase, isFirst: boolea
 }
 
 /** Events of the one project there is, a millisecond apart. */
-async function fill(sql: postgres.Sql): Promise<void> {
+async function fill(sql: postgres.Sql, events: number): Promise<void> {
   const { toolkitSlug, triggerSlug } = postKind("calendar");
   await sql`insert into events (project_id, id, kind, toolkit_slug, trigger_slug, entity_id, payload, occurred_at, received_at, dedupe_key)
     select p.id, (lpad(to_hex(${sinceMs}::int8 + n), 12, '0') || '70008' || lpad(to_hex(n), 15, '0'))::uuid, 'event', ${toolkitSlug}, ${triggerSlug},
@@ -133,9 +143,10 @@ type Run = {
   readonly cancelMs: number;
   readonly queued: number;
   readonly seconds: number;
+  readonly events: number;
 };
 
-function report({ alone, beside, pace, paceAfter, resumedSeconds, cancelMs, queued, seconds }: Run) {
+function report({ alone, beside, pace, paceAfter, resumedSeconds, cancelMs, queued, seconds, events }: Run) {
   return {
     columns: ["live, post to receipt", "events", ...latencyColumns],
     rows: [

@@ -1,0 +1,48 @@
+import { Logger, parseCronItems, run } from "graphile-worker";
+import { answerCommands } from "../child.ts";
+import { type CronCommands, cronOf, minuteAfter } from "./cron-commands.ts";
+import { openPool, type PeerPool } from "./store.ts";
+
+/** As in graphile-worker.ts, where they were chosen by measurement. */
+const workerSettings = {
+  concurrentJobs: 32,
+  maxPoolSize: 10,
+  localQueue: { size: 500, refetchDelay: { durationMs: 100, threshold: 0, maxAbortThreshold: 500 } },
+  completeJobBatchDelay: 100,
+  pollInterval: 200,
+};
+
+/** It starts, and has noted its items, within this. */
+const leadMs = 10_000;
+
+let sql: PeerPool;
+
+const commands: CronCommands = {
+  start: async ({ databaseUrl, count }) => {
+    sql = openPool(databaseUrl, 1);
+    const dueAtMs = minuteAfter(leadMs);
+    const items = Array.from({ length: count }, (_, index) => ({
+      task: "tick",
+      match: cronOf(dueAtMs),
+      identifier: `schedule-${index}`,
+    }));
+    await run({
+      taskList: { tick: async () => {} },
+      parsedCronItems: parseCronItems(items),
+      noHandleSignals: true,
+      logger: new Logger(() => (level, message) => {
+        if (level === "error") process.stderr.write(`graphile-worker: ${message}\n`);
+      }),
+      preset: { worker: { connectionString: databaseUrl, ...workerSettings } },
+    });
+    return dueAtMs;
+  },
+  // Noted in the statement that stores the jobs.
+  queued: async () => {
+    const [row] = await sql<{ count: number }[]>`
+      select count(*)::int4 as count from graphile_worker._private_known_crontabs where last_execution is not null`;
+    return row?.count ?? 0;
+  },
+};
+
+answerCommands(commands);

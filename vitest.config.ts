@@ -13,6 +13,12 @@ const measured = [
 ];
 const include = ["packages/**/*.test.ts", "test/**/*.test.ts"];
 
+/** Floods, of which only a machine with nothing else to do can say what they cost others: `npm run test:attacks` runs them. */
+const floods =
+  process.env["SVC_ATTACK_ROUNDS"] === undefined
+    ? ["fairness", "expressions", "connections"].map((name) => `test/attacks/${name}.test.ts`)
+    : [];
+
 /** Files of packages that take more than ten seconds; vitest goes by the size of a file where it has no earlier run to go by. */
 const long = [
   "packages/asks/src/settle.test.ts",
@@ -42,7 +48,7 @@ const killedAtOnce = process.env["SVC_CRASH_ROUNDS"] === undefined ? undefined :
 
 const besideOthers: TestProjectInlineConfiguration = {
   extends: true,
-  test: { name: "beside others", include, exclude: [...configDefaults.exclude, ...measured] },
+  test: { name: "beside others", include, exclude: [...configDefaults.exclude, ...floods, ...measured] },
 };
 const alone: TestProjectInlineConfiguration = {
   extends: true,
@@ -57,10 +63,12 @@ export default defineConfig({
     // Young objects die before they are copied, and what all files share is not marked again and again while it is loaded: more than a
     // tenth less of the processor for the whole run.
     execArgv: ["--min-semi-space-size=32", "--max-semi-space-size=64", "--initial-heap-size=512"],
-    // One more than processors: a third of a worker's time goes to waiting for servers, stores and leases.
-    maxWorkers: Math.max(2, availableParallelism()) + 1,
+    // Two more than processors: a third of a worker's time goes to waiting for servers, stores and leases.
+    maxWorkers: Math.max(2, availableParallelism()) + 2,
     sequence: { sequencer: LongestFirst },
-    ...(measured.length === 0 ? { include } : { projects: [besideOthers, alone] }),
+    ...(measured.length === 0
+      ? { include, exclude: [...configDefaults.exclude, ...floods] }
+      : { projects: [besideOthers, alone] }),
     ...(killedAtOnce !== undefined && { maxConcurrency: killedAtOnce }),
     // Far beyond what a test takes: they end what hangs, also on a machine with other work.
     testTimeout: 60_000,

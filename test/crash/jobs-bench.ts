@@ -307,10 +307,12 @@ function examinePauses(events: readonly EventAnswer[], what: string): void {
   }
 }
 
-/** The requests of one job: its writes name its tag. */
+/** The requests of one job: its writes name its tag, those of its rows' jobs that of a row, `<tag>.<row>`. */
 function ownRequests({ seen }: JobsProvider, tag: string) {
   return seen.filter(({ method, text }) => {
-    return method === "POST" ? text.startsWith(`${tag}/`) : method === "DELETE" && text.startsWith(`note-${tag}.`);
+    return method === "POST"
+      ? text.startsWith(`${tag}/`) || text.startsWith(`${tag}.`)
+      : method === "DELETE" && text.startsWith(`note-${tag}.`);
   });
 }
 

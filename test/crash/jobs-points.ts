@@ -39,6 +39,7 @@ const passingsOf: Readonly<Record<string, readonly number[]>> = {
   "wide parallel": [1, 2, 3, 5, 8, 12],
   "map of skills": [1, 2, 4, 8, 12],
   "parallel skills": [1, 2, 4, 8, 12],
+  "retried map of writing skills": [1, 2, 4, 8, 12],
   "undo of children": [1, 2, 4, 7, 10],
 };
 
@@ -118,6 +119,7 @@ export const sample: readonly Doom[] = [
       // One of its skills runs another.
       ["parallel skills", "before-commit", 8],
       ["retried writing skill", "before-commit", 4],
+      ["retried map of writing skills", "before-commit", 6],
       ["planned", "before-commit", 2],
     ] as const
   ).map(([kind, point, nth]) => ({ kind, fault: "killed" as const, point, nth })),

@@ -83,6 +83,17 @@ export const retriedKinds: Readonly<Record<string, JobKind>> = {
     },
     note("two"),
   ),
+  // Each row's skill has written when it fails: its job goes on where it stopped.
+  "retried map of writing skills": failing(
+    items,
+    {
+      id: "each",
+      map: "items",
+      concurrency: 4,
+      do: [{ id: "late", run: "skills.late", input: { tag: { $text: "{input.tag}.{row.id}" } } }],
+    },
+    note("two"),
+  ),
   // Cancelled in the middle: rows that had not ended go on.
   "retried after cancel": {
     program: { points, steps: [items, { ...mapOfFlaky("send_note"), onRows, concurrency: 2 }, note("two")] },

@@ -3,7 +3,15 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { openDatabase } from "@svc/db";
 import { databaseUrl, startTestPostgres, type TestPostgres } from "@svc/testing/database";
-import { call, freePort, type ServerProcess, startServerProcess, until, vaultKey } from "@svc/testing/server-process";
+import {
+  call,
+  freePort,
+  postCalendar,
+  type ServerProcess,
+  startServerProcess,
+  until,
+  vaultKey,
+} from "@svc/testing/server-process";
 import { fewToolkits } from "@svc/testing/shipped-catalog";
 import { type Subscriber, startSubscriber } from "@svc/testing/subscriber";
 import { afterAll, afterEach, expect, test } from "vitest";
@@ -53,7 +61,24 @@ async function killUnderLoad(
   const missing = [...load.acknowledged].filter((number) => !numbersOf(receiver.received).has(number));
   expect(missing).toEqual([]);
   expect(load.acknowledged.size).toBeGreaterThan(rounds * 50);
+  await expectStoredOnce(server, load.acknowledged, await storeUrl());
   expect(await server.end("SIGTERM")).toBe(0);
+}
+
+/** Each post that was answered is one event, however often it was posted, and stays one when it comes again. */
+async function expectStoredOnce(server: ServerProcess, acknowledged: ReadonlySet<number>, url: string): Promise<void> {
+  const db = openDatabase({ url, connectionsMax: 1 });
+  const countByKey = async () => {
+    const rows = await db.sql<{ key: string; count: number }[]>`
+      select dedupe_key as key, count(*)::int4 as count from events where kind = 'event' group by 1`;
+    return new Map(rows.map(({ key, count }) => [key, count]));
+  };
+  const stored = await countByKey();
+  expect([...stored].filter(([, count]) => count > 1)).toEqual([]);
+  expect(stored.size).toBeGreaterThanOrEqual(acknowledged.size);
+  for (const number of [...acknowledged].slice(-20)) expect(await postCalendar(server, "load", number)).toBe(202);
+  expect(await countByKey()).toEqual(stored);
+  await db.close();
 }
 
 /** The URL of a new database on the store that the tests here share: making a store takes longer than most of them. */

@@ -14,18 +14,22 @@ const restMs = repeats({ sample: 20, whole: 0 });
 let next = 1;
 
 /**
- * Starts a load on whatever listens at the address; refused connections are tried again after a breath. In `npm test` a client rests
+ * Starts a load on whatever listens at the address. What was not answered 2xx is posted again after a breath, as providers do: it may
+ * have been stored all the same. In `npm test` a client rests
  * between two posts: what counts there is that some are under way, and other tests have work.
  */
 export function startLoad(server: { url: string }, clients: number): Load {
   const acknowledged = new Set<number>();
   let isStopped = false;
   const client = async () => {
+    let number = next++;
     while (!isStopped) {
-      const number = next++;
       try {
         const status = await postCalendar(server, "load", number);
-        if (status >= 200 && status < 300) acknowledged.add(number);
+        if (status >= 200 && status < 300) {
+          acknowledged.add(number);
+          number = next++;
+        }
         await wait(restMs);
       } catch {
         await wait(20);

@@ -1,18 +1,23 @@
 import { createSealer, parseVaultKeys, systemClock } from "@svc/core";
 import { openDatabase } from "@svc/db";
-import { createTestNode } from "@svc/testing/node";
+import { createTestNode, type TestParts } from "@svc/testing/node";
 
 // A node that starts standing programs, until it comes to the fault point it is armed for: there it kills itself, as a kill -9 does.
 // argv[2] is a document of `Given`.
 
-type Given = { databaseUrl: string; vaultKey: string; arm?: { point: string; nth: number } };
+type Given = {
+  databaseUrl: string;
+  vaultKey: string;
+  arm?: { point: string; nth: number };
+  engines?: TestParts["engines"];
+};
 
 const given = JSON.parse(process.argv[2] ?? "{}") as Given;
 const armed = given.arm;
 createTestNode(openDatabase({ url: given.databaseUrl, applicationName: "svc-crash-standing" }), {
   clock: systemClock,
   sealer: createSealer(parseVaultKeys(given.vaultKey)),
-  engines: ["standing"],
+  engines: given.engines ?? ["standing"],
   limits: { standing: { pollMs: 20, leaseMs: 1_000, batchMax: 4, projectRunsMax: 10_000 } },
   onStandingFaultPoint(point) {
     if (armed?.point === point && --armed.nth === 0) process.kill(process.pid, "SIGKILL");

@@ -5,19 +5,25 @@ import { fileURLToPath } from "node:url";
 import { timestampFromMs } from "@bufbuild/protobuf/wkt";
 import { createId, createSealer, isoTime, type ProjectId, parseVaultKeys, systemClock, uuidOfId } from "@svc/core";
 import { createApiKey, createProject } from "@svc/db";
+import { JobsService } from "@svc/gen/jobs";
 import { BackfillState, StandingService } from "@svc/gen/standing";
 import { bundled } from "@svc/testing/bundled";
 import { catalogOf } from "@svc/testing/catalog";
 import { compileCache } from "@svc/testing/compile-cache";
 import { createTestDatabase, type TestDatabase } from "@svc/testing/database";
 import { createTestNode, type TestNode } from "@svc/testing/node";
+import { startTestReceiver } from "@svc/testing/receiver";
 import { sampleToolkits } from "@svc/testing/sample-toolkits";
 import { vaultKey } from "@svc/testing/server-process";
-import { afterAll, beforeAll, expect, test } from "vitest";
+import { afterAll, beforeAll, expect, test, vi } from "vitest";
 
 // Nodes die while they decide, before and after their commit; each occurrence has made one run and one job all the same.
 
 const rounds = Number(process.env["SVC_CRASH_ROUNDS"] ?? 1);
+/** Nodes that die one after the other, whatever they are at. */
+const kills = Number(process.env["SVC_STANDING_ROUNDS"] ?? 2);
+// Each round has its own bounds; ten of them take longer than a test may.
+if (rounds > 1) vi.setConfig({ testTimeout: 300_000 });
 const vault = vaultKey();
 let database: TestDatabase;
 let node: TestNode;
@@ -40,8 +46,11 @@ afterAll(async () => {
 const fixture = fileURLToPath(new URL("standing.fixture.ts", import.meta.url));
 
 /** A node of its own process; armed, it dies at a point. */
-async function startNode(arm?: { point: string; nth: number }): Promise<ChildProcess> {
-  const given = JSON.stringify({ databaseUrl: database.url, vaultKey: vault, ...(arm && { arm }) });
+async function startNode(
+  arm?: { point: string; nth: number },
+  engines: readonly string[] = ["standing"],
+): Promise<ChildProcess> {
+  const given = JSON.stringify({ databaseUrl: database.url, vaultKey: vault, engines, ...(arm && { arm }) });
   const env = { ...compileCache, PATH: process.env["PATH"] };
   const child = fork(await bundled(fixture), [given], { execArgv: [], env });
   children.add(child);
@@ -93,7 +102,7 @@ async function newProject() {
   const key = { id: keyId, projectId, role: "approver", name: "", hint: "", createdAt: nowMs } as const;
   const open = { expiresAt: null, revokedAt: null, lastUsedAt: null };
   await createApiKey(database.db, { ...key, ...open, digest: Buffer.from(keyId) });
-  return { projectId, client: node.client(StandingService, { projectId, keyId, role: "approver" }) };
+  return { projectId, keyId, client: node.client(StandingService, { projectId, keyId, role: "approver" }) };
 }
 
 /** Programs of a new project, each due at as many instants that follow each other soon. */
@@ -120,6 +129,54 @@ async function found(projectId: ProjectId): Promise<Found> {
     from standing_runs r left join jobs j on j.id = r.job_id where r.project_id = ${id} and r.state = 'started'`;
   return row ?? { runs: 0, sources: 0, jobs: 0, orphans: 0, doubles: 0 };
 }
+
+/** A program that pauses at its first time, soon, and an endpoint that is told of that. */
+async function standFailing(endpointUrl: string) {
+  const { projectId, keyId, client } = await newProject();
+  const jobs = node.client(JobsService, { projectId, keyId, role: "approver" });
+  await jobs.createAskEndpoint({ endpointUrl, eventTypes: ["standing_paused"] });
+  const inputSchema = { type: "object", required: ["text"], properties: { text: { type: "string", maxLength: 3 } } };
+  const definition = {
+    version: 1,
+    // Another time is to come: what has none any more has ended, and does not pause.
+    source: { schedule: { at: [1_500, 3_600_000].map((ms) => isoTime(systemClock.now() + ms)) } },
+    input: { text: { $ref: "fire.at" } },
+    pauseAfter: 1,
+    program: { ...program, inputSchema, input: { text: "" } },
+  };
+  const made = await client.createStandingProgram({ slug: "fails", definitionJson: JSON.stringify(definition) });
+  return { projectId, client, id: made.standingProgram?.id ?? "" };
+}
+
+// The first test: no other program is decided about before its own. What people are told of is part of the decision's commit.
+test.each(rounds > 1 ? ["before-decided", "after-decided"] : ["after-decided"])(
+  "a kill -9 %s leaves what people are told of told once",
+  async (point) => {
+    await using receiver = await startTestReceiver();
+    for (let round = 0; round < rounds; round++) {
+      receiver.requests.length = 0;
+      const { projectId, client, id } = await standFailing(receiver.url);
+      const [, signal] = (await once(await startNode({ point, nth: 1 }), "exit")) as [number | null, string | null];
+      expect(signal).toBe("SIGKILL");
+      const paused = async () => (await client.getStandingProgram({ id })).standingProgram?.pauseReason;
+      expect(await paused()).toBe(point === "after-decided" ? "failures" : "");
+      expect(receiver.requests).toEqual([]);
+      const others = await Promise.all([1, 2].map(() => startNode(undefined, ["standing", "deliveries"])));
+      for (const end = performance.now() + 40_000; receiver.requests.length === 0; await wait(50))
+        if (performance.now() > end) throw new Error(`${await paused()}, and nobody was told`);
+      // Whoever would tell of it a second time has had its lease end by then.
+      await wait(1_200);
+      expect(await paused()).toBe("failures");
+      expect(receiver.requests.map(({ body }) => JSON.parse(body.toString("utf8")))).toEqual([
+        expect.objectContaining({ type: "standing_paused", standingProgramId: id, reason: "failures" }),
+      ]);
+      const events = await database.db.sql`
+        select 1 from events where kind = 'notice' and project_id = ${uuidOfId(projectId)}`;
+      expect(events).toHaveLength(1);
+      for (const other of others) other.kill("SIGKILL");
+    }
+  },
+);
 
 const all = programs * times;
 
@@ -209,9 +266,10 @@ async function standWithPast(kind: "schedule" | "trigger") {
 test.each(
   rounds > 1
     ? ["schedule before-decided", "schedule after-decided", "trigger before-decided", "trigger after-decided"]
-    : ["schedule after-decided", "trigger before-decided"],
+    : ["trigger before-decided"],
 )("a kill -9 in a backfill leaves each occurrence of the past in exactly one run: %s", async (what) => {
   const [kind, point] = what.split(" ") as ["schedule" | "trigger", string];
+  let kills = 0;
   for (let round = 0; round < rounds; round++) {
     const { projectId, client, id } = await standWithPast(kind);
     const nowMs = systemClock.now();
@@ -224,11 +282,16 @@ test.each(
       perMinute: 600,
     });
     expect(backfill?.total).toBe(made);
-    const doomed = await startNode({ point, nth: 2 + round });
-    const [, signal] = (await once(doomed, "exit")) as [number | null, string | null];
-    expect(signal).toBe("SIGKILL");
-    const others = await Promise.all([startNode(), startNode()]);
     const ended = async () => (await client.getBackfill({ id: backfill?.id ?? "" })).backfill;
+    const doomed = await startNode({ point, nth: 1 + (round % 3) });
+    const exited = once(doomed, "exit") as Promise<[number | null, string | null]>;
+    const isOver = async () => (await ended())?.state === BackfillState.DONE;
+    while (doomed.signalCode === null && !(await isOver())) await Promise.race([exited, wait(500)]);
+    await Promise.race([exited, wait(5_000)]);
+    // The past of a schedule is decided in few turns, the fewer the later a node starts: all may be done before it comes so far.
+    if (doomed.signalCode === "SIGKILL") kills++;
+    else doomed.kill("SIGKILL");
+    const others = await Promise.all([startNode(), startNode()]);
     for (const end = performance.now() + 40_000; (await ended())?.state !== BackfillState.DONE; await wait(50)) {
       if (performance.now() > end) throw new Error(`${await ended()}`);
     }
@@ -242,4 +305,50 @@ test.each(
     expect(row).toEqual({ runs: made, sources: made, jobs: made });
     for (const other of others) other.kill("SIGKILL");
   }
+  expect(kills).toBeGreaterThanOrEqual(Math.ceil(rounds / 3));
+});
+
+test("of three nodes one dies after the other, at any moment: a backfill and what is due meanwhile make each run once", {
+  timeout: 60_000 + kills * 10_000,
+}, async () => {
+  const { projectId, client } = await newProject();
+  const source = { schedule: { every: "1m", catchUp: { runs: "none" } } };
+  // Each in a lane of its own, since nobody ends their jobs.
+  const definition = { version: 1, source, overlap: { policy: "queueAll", key: { $ref: "fire.at" } }, program };
+  const definitionJson = JSON.stringify(definition);
+  const { standingProgram } = await client.createStandingProgram({ slug: "rounds", definitionJson });
+  const nowMs = systemClock.now();
+  const total = 20 + Math.min(1_000, 10 * kills);
+  const { backfill } = await client.backfillStandingProgram({
+    ...{ id: standingProgram?.id ?? "", perMinute: 600 },
+    ...{ since: timestampFromMs(nowMs - total * 60_000), until: timestampFromMs(nowMs) },
+  });
+  expect(backfill?.total).toBe(total);
+  const live = await standPrograms();
+  const nodes = await Promise.all([startNode(), startNode(), startNode()]);
+  for (let kill = 0; kill < kills; kill++) {
+    // Sooner or later within what a look and its decision take, and a lease.
+    await wait(50 + ((kill * 137) % 900));
+    nodes[kill % nodes.length]?.kill("SIGKILL");
+    nodes[kill % nodes.length] = await startNode();
+  }
+  const now = async () => (await client.getBackfill({ id: backfill?.id ?? "" })).backfill;
+  for (
+    const end = performance.now() + 60_000 + total * 150;
+    (await now())?.state !== BackfillState.DONE;
+    await wait(50)
+  )
+    if (performance.now() > end) throw new Error(`${await now()}`);
+  expect(await now()).toMatchObject({ total, started: total, skipped: 0, passed: 0 });
+  for (const end = performance.now() + 40_000; (await found(live)).runs < all; await wait(50))
+    if (performance.now() > end) throw new Error(`${JSON.stringify(await found(live))}`);
+  // Whoever would make one a second time has had its lease end by then.
+  await wait(1_200);
+  expect(await found(live)).toEqual({ runs: all, sources: all, jobs: all, orphans: 0, doubles: 0 });
+  const [row] = await database.db.sql<{ runs: number; sources: number; jobs: number }[]>`
+    select count(*)::int as runs, count(distinct r.source_key)::int as sources, count(distinct j.id)::int as jobs
+    from standing_runs r join jobs j on j.id = r.job_id
+    where r.project_id = ${uuidOfId(projectId)} and r.backfill_id is not null`;
+  expect(row).toEqual({ runs: total, sources: total, jobs: total });
+  for (const other of nodes) other.kill("SIGKILL");
 });

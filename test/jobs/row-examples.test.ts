@@ -135,3 +135,25 @@ test("each signer of an open contract who looked at it a week ago and did not si
   expect(reminded).toBe(steps["late"]?.rows?.ok);
   expect(await callsOf("esignature.remind_signature_request")).toBe(reminded);
 });
+
+test("jobs see what calls made, whichever tools their programs have, and their logs tell of the sandbox", async () => {
+  await call("sales_crm.create_deal", { title: "Made by a call" });
+  const list = { id: "c", call: "sales_crm.list_deals", entity: "ops", args: {} };
+  const rows = { from: "data[]", keep: ["id", "title"] };
+  const lines = { id: "r", reduce: "c", as: { titles: { text: { of: "{row.title}", separator: "|" } } } };
+  const titlesOf = async (...before: object[]) => {
+    const steps = [...before, { ...list, rows }, lines];
+    const result = { titles: { $ref: "steps.r.titles" } };
+    const programJson = JSON.stringify({ version: 1, title: "See", steps, result });
+    const { job } = await client.jobs.submitJob({ programJson });
+    const { result: made } = await ended(job?.id ?? "");
+    return { id: job?.id ?? "", titles: String(made["titles"]).split("|") };
+  };
+  const alone = await titlesOf();
+  expect(alone.titles).toContain("Made by a call");
+  const args = { title: "Made by a job" };
+  const made = await titlesOf({ id: "n", call: "sales_crm.create_deal", entity: "ops", args });
+  expect(made.titles).toEqual(expect.arrayContaining(["Made by a call", "Made by a job"]));
+  const { events } = await client.jobs.listJobEvents({ jobId: alone.id, pageSize: 1 });
+  expect(JSON.parse(events[0]?.payloadJson ?? "")).toMatchObject({ mode: "live", sandbox: true });
+});

@@ -19,7 +19,11 @@ function countTests() {
   );
   const failed = report.numFailedTests + broken.length;
   const passed = report.numPassedTests;
-  return { passed, failed: failed === 0 && (testStatus !== "0" || passed === 0) ? 1 : failed, again: passedAgain(report) };
+  return {
+    passed,
+    failed: failed === 0 && (testStatus !== "0" || passed === 0) ? 1 : failed,
+    again: passedAgain(report),
+  };
 }
 
 /** A line for each test that passed though it had failed before. */

@@ -26,8 +26,13 @@ const long = [
   "packages/db/src/embedded/postgres.test.ts",
   "packages/db/src/plans.test.ts",
   "packages/jobs/src/drive/crash.test.ts",
+  "packages/jobs/src/drive/map-crash.test.ts",
+  "packages/jobs/src/drive/pause.test.ts",
+  "packages/jobs/src/drive/poison.test.ts",
+  "packages/jobs/src/drive/retry.test.ts",
   "packages/jobs/src/drive/run-crash.test.ts",
   "packages/standing/src/polls.test.ts",
+  "packages/tools/src/limits/pacer.test.ts",
 ];
 
 /**

@@ -4,7 +4,7 @@ import { askEndpointsForProject, deliveriesForProject, eventsForProject, expireD
 import { type Dispatcher, signingSecretContext } from "@svc/delivery";
 import { createTestDatabase } from "@svc/testing/database";
 import { startTestReceiver, type TestReceiver } from "@svc/testing/receiver";
-import { until } from "@svc/testing/until";
+import { until, untilMoved } from "@svc/testing/until";
 import { afterAll, expect, test } from "vitest";
 import { readAskDeliveries } from "./delivery-state.ts";
 import { type AskBench, createAskBench } from "./test-asks.ts";
@@ -36,7 +36,7 @@ async function deliveryOf(bench: AskBench, jobId: Awaited<ReturnType<AskBench["j
 
 /** Until no delivery of the endpoint is pending, with time passing. */
 async function settled(bench: AskBench, endpoint: SubscriptionId): Promise<void> {
-  await until(async () => {
+  await untilMoved(async () => {
     bench.clock.advance(100);
     const page = { after: undefined, limit: 100 };
     const found = await deliveriesForProject(db, bench.projectId).list(

@@ -1,7 +1,7 @@
 import { createId } from "@svc/core";
 import { dropTestDatabases } from "@svc/testing/borrowed-database";
 import { startTestReceiver } from "@svc/testing/receiver";
-import { until } from "@svc/testing/until";
+import { until, untilMoved } from "@svc/testing/until";
 import { afterAll, expect, test } from "vitest";
 import { createTestStore, startTestEngine } from "./test-engine.ts";
 
@@ -85,7 +85,7 @@ test("many nodes on one store deliver everything once", async () => {
   await using _first = startTestEngine(store, { limits });
   await using _second = startTestEngine(store, { limits });
   await using _third = startTestEngine(store, { limits });
-  await until(async () => {
+  await untilMoved(async () => {
     store.clock.advance(5);
     return (await store.count("delivered")) === 400;
   });

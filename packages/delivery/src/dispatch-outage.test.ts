@@ -4,7 +4,7 @@ import { connect, createServer, type Socket } from "node:net";
 import { migrateDatabase, openDatabase, startEmbeddedPostgres } from "@svc/db";
 import { createTestDataDir } from "@svc/testing/database";
 import { startTestReceiver } from "@svc/testing/receiver";
-import { until } from "@svc/testing/until";
+import { until, untilMoved } from "@svc/testing/until";
 import { expect, test } from "vitest";
 import { startTestEngine, storeOn } from "./test-engine.ts";
 
@@ -66,7 +66,7 @@ test("attempts that end while the store is away are recorded when it is back, an
   await until(() => engine.failures.some(({ what }) => what === "settle"));
   postgres = await startEmbeddedPostgres({ dataDir, durability: "none" });
   await forwarder.reopen(postgres.url);
-  await until(() => {
+  await untilMoved(() => {
     store.clock.advance(250);
     engine.dispatcher.wake();
     return engine.dispatcher.stats().held === 0;

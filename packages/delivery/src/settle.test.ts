@@ -1,7 +1,7 @@
 import { createId } from "@svc/core";
 import { claimDeliveries, type DeliverySettlement } from "@svc/db";
 import { dropTestDatabases } from "@svc/testing/borrowed-database";
-import { until } from "@svc/testing/until";
+import { until, untilMoved } from "@svc/testing/until";
 import { afterAll, expect, test } from "vitest";
 import { createRecorder, type Settled } from "./settle.ts";
 import { createTestStore, type TestStore } from "./test-engine.ts";
@@ -102,7 +102,7 @@ test("an error that lies in no attempt is waited out: nothing is dropped", async
   const recorded = Promise.all([0, 1, 2].map((index) => recorder.record(settled(index, 200))));
   await until(() => told.failed.length > 0);
   await store.db.sql`alter table deliveries_away rename to deliveries`;
-  await until(async () => {
+  await untilMoved(async () => {
     store.clock.advance(250);
     return (await store.count("delivered")) === 3;
   });

@@ -20,3 +20,19 @@ export async function until(
     await wait(pauseMs(startedAt));
   }
 }
+
+/**
+ * As `until`, for a test whose every look moves the clock: it looks as often from first to last, since what it waits for comes after so many
+ * looks, not after so much time.
+ */
+export async function untilMoved(
+  holds: () => boolean | Promise<boolean>,
+  what = holds.toString(),
+  limitMs = 20_000,
+): Promise<void> {
+  const startedAt = performance.now();
+  while (!(await holds())) {
+    if (performance.now() > startedAt + limitMs) throw new Error(`did not come true within ${limitMs} ms: ${what}`);
+    await wait(4);
+  }
+}

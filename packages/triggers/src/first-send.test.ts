@@ -1,7 +1,7 @@
 import { createHmac } from "node:crypto";
 import { dropTestDatabases } from "@svc/testing/borrowed-database";
 import { startTestReceiver } from "@svc/testing/receiver";
-import { until } from "@svc/testing/until";
+import { until, untilMoved } from "@svc/testing/until";
 import { afterAll, expect, test } from "vitest";
 import { createTestCluster, createTestNode, type TestCluster } from "./test-node.ts";
 import { issuePost, paymentPost } from "./test-posts.ts";
@@ -93,7 +93,7 @@ test("everything accepted by two nodes is delivered once to an endpoint that is 
   await first.client(projectId).createSubscription({ endpointUrl: receiver.url });
   const posts = Array.from({ length: 400 }, (_, index) => paymentPost({ id: `p${index}` }));
   await Promise.all(posts.map((post, index) => (index % 2 === 0 ? first : second).ingest.accept(post)));
-  await until(async () => {
+  await untilMoved(async () => {
     cluster.clock.advance(5);
     return (await cluster.count("delivery_tasks")) === 0;
   });

@@ -1,5 +1,5 @@
 import { createTestClock } from "@svc/testing/clock";
-import { until } from "@svc/testing/until";
+import { until, untilMoved } from "@svc/testing/until";
 import { expect, test } from "vitest";
 import { createMeasured } from "./measured.ts";
 
@@ -69,7 +69,7 @@ test("a figure that cannot be read again ends bounding, and reading is tried aga
   clock.advance(1);
   expect(measured.hasReached(10)).toBe(false);
   state.error = undefined;
-  await until(() => {
+  await untilMoved(() => {
     clock.advance(250);
     return measured.hasReached(10);
   });

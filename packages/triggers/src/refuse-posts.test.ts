@@ -1,7 +1,7 @@
 import { type Quotas, unlimited } from "@svc/core";
 import { setProjectPolicy } from "@svc/db";
 import { dropTestDatabases } from "@svc/testing/borrowed-database";
-import { until } from "@svc/testing/until";
+import { untilMoved } from "@svc/testing/until";
 import { afterAll, expect, test } from "vitest";
 import { createTestCluster, createTestNode, type TestCluster, type TestNode } from "./test-node.ts";
 import { issuePost } from "./test-posts.ts";
@@ -13,7 +13,7 @@ const policy = { planApproval: "never" as const, redirectUrls: [] };
 /** Posts two at a time, as long apart as reads of what is stored, until one is refused. Answers what its provider is told. */
 async function postUntilRefused({ clock }: TestCluster, { ingest }: TestNode): Promise<string> {
   let told = "";
-  await until(async () => {
+  await untilMoved(async () => {
     clock.advance(5_000);
     for (let n = 0; n < 2 && told === ""; n++) {
       const outcome = await ingest.accept(issuePost());

@@ -1,6 +1,6 @@
 import { createWorld, type World } from "@svc/testing/desk";
 import { countTasks, createBenches, fetchItems, typesOf } from "@svc/testing/job-benches";
-import { until } from "@svc/testing/until";
+import { until, untilMoved } from "@svc/testing/until";
 import { afterAll, afterEach, expect, test } from "vitest";
 
 const benches = createBenches();
@@ -79,7 +79,7 @@ test("an answer moves its branch on while another is at work", async () => {
   await until(async () => typesOf(await bench.read(id)).includes("ask-raised"));
   expect((await bench.read(id)).job).toMatchObject({ status: "running", park: null });
   await bench.answer(id, { continuation: "proceed" });
-  await until(() => {
+  await untilMoved(() => {
     bench.clock.advance(1_000);
     return sent(world).includes("asked");
   });
@@ -241,14 +241,14 @@ test.each([
     );
     dead.engine.wake();
     await until(() => sent(world).includes("slow"));
-    await until(() => {
+    await untilMoved(() => {
       bench.clock.advance(500);
       return sent(world).filter((text) => text === "round").length === 2;
     });
     slow.resolve(undefined);
     await dead;
     bench.engine();
-    await until(async () => {
+    await untilMoved(async () => {
       bench.clock.advance(5_000);
       return (await bench.read(id)).job.finishedAt !== null;
     });

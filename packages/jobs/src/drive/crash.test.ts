@@ -2,7 +2,7 @@ import { uuidOfId } from "@svc/core";
 import { createWorld, type SeenRequest } from "@svc/testing/desk";
 import type { JobReading, TestBench } from "@svc/testing/job-bench";
 import { countTasks, createBenches, fetchItems, sendAll } from "@svc/testing/job-benches";
-import { until } from "@svc/testing/until";
+import { untilMoved } from "@svc/testing/until";
 import { afterAll, afterEach, expect, test } from "vitest";
 import type { JobEngine } from "./engine.ts";
 import type { FaultPoint } from "./fault-points.ts";
@@ -131,7 +131,7 @@ test.each(ways)(
       isDead = true;
     });
     const submitted = bench.submit(program, way === "claimed" ? {} : { engine: doomed.engine });
-    await until(() => {
+    await untilMoved(() => {
       bench.clock.advance(20);
       return isDead;
     });
@@ -171,12 +171,12 @@ test("a keyed write that was lost with its node is repeated within the lease and
   const id = await bench.submit({
     steps: [{ id: "note", call: "desk.send_keyed", entity: "ops", args: { text: "x" } }],
   });
-  await until(() => {
+  await untilMoved(() => {
     bench.clock.advance(20);
     return diedAt > 0;
   });
   const heir = bench.engine();
-  await until(async () => {
+  await untilMoved(async () => {
     if ((await bench.read(id)).job.finishedAt !== null) return true;
     bench.clock.advance(heir.stats().held > 0 ? 1 : 500);
     heir.wake();

@@ -3,7 +3,7 @@ import { uuidOfId } from "@svc/core";
 import { createWorld } from "@svc/testing/desk";
 import type { TestBench } from "@svc/testing/job-bench";
 import { createBenches, sendAll } from "@svc/testing/job-benches";
-import { until } from "@svc/testing/until";
+import { untilMoved } from "@svc/testing/until";
 import { afterAll, afterEach, expect, test } from "vitest";
 import { goOn } from "./test-parks.ts";
 
@@ -79,7 +79,7 @@ test("a row that takes long holds up no other, and what ended beside it is kept 
   // The slow one is answered last.
   const doomed = bench.doom("in-send", 1_000);
   // As far as the first row that has not ended allows.
-  await until(async () => {
+  await untilMoved(async () => {
     bench.clock.advance(20);
     return (await bench.read(id)).steps["send"]?.rows?.ok === 999;
   });

@@ -1,6 +1,6 @@
 import { createWorld } from "@svc/testing/desk";
 import { createBenches, fetchItems, sendAll, typesOf } from "@svc/testing/job-benches";
-import { until } from "@svc/testing/until";
+import { until, untilMoved } from "@svc/testing/until";
 import { afterAll, afterEach, expect, test } from "vitest";
 import { administrator, goOn, isOver, isParked, killDrivers, movesOf, read } from "./test-parks.ts";
 
@@ -233,7 +233,7 @@ test.each(["before-commit", "after-commit"] as const)(
     void bench.doom(point, 1, () => isArmed).then(died.resolve);
     const note = { id: "note", call: "desk.send_note", entity: "ops", args: { text: "x" } };
     const id = await bench.submit({ steps: [note, { id: "rest", wait: "1m" }] });
-    await until(() => {
+    await untilMoved(() => {
       bench.clock.advance(20);
       return world.seen.length === 1;
     });

@@ -1,7 +1,7 @@
 import type { Id } from "@svc/core";
 import { createWorld } from "@svc/testing/desk";
 import { countTasks, createBenches, sendAll } from "@svc/testing/job-benches";
-import { until } from "@svc/testing/until";
+import { until, untilMoved } from "@svc/testing/until";
 import { afterAll, afterEach, expect, test } from "vitest";
 import { administrator, goOn, isOver, isParked, killDrivers, movesOf, read } from "./test-parks.ts";
 
@@ -91,7 +91,7 @@ test("what a poisoned job takes down with it is not parked for it", async () => 
       .then(() => {
         isDead = true;
       });
-    await until(() => {
+    await untilMoved(() => {
       if (!isDead) bench.clock.advance(1_000);
       return isDead;
     });

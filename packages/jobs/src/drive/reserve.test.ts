@@ -2,7 +2,7 @@ import { createId, type Id, uuidOfId } from "@svc/core";
 import { createWorld } from "@svc/testing/desk";
 import type { TestBench } from "@svc/testing/job-bench";
 import { createBenches, sendAll } from "@svc/testing/job-benches";
-import { until } from "@svc/testing/until";
+import { until, untilMoved } from "@svc/testing/until";
 import { afterAll, afterEach, expect, test } from "vitest";
 import type { JobEngine } from "./engine.ts";
 
@@ -53,7 +53,7 @@ test("a job whose node ends between storing it and driving it is another's once 
   bench.engine();
   bench.clock.advance(29_000);
   expect((await bench.read(id)).job.status).toBe("queued");
-  await until(async () => {
+  await untilMoved(async () => {
     bench.clock.advance(1_000);
     return (await bench.read(id)).job.status === "succeeded";
   });

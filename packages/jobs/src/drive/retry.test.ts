@@ -3,7 +3,7 @@ import { findPendingAsk } from "@svc/db";
 import { createWorld, type SeenRequest } from "@svc/testing/desk";
 import { countTasks, createBenches, fetchItems, sendAll } from "@svc/testing/job-benches";
 import { newJobDocuments } from "@svc/testing/job-documents";
-import { until } from "@svc/testing/until";
+import { until, untilMoved } from "@svc/testing/until";
 import { afterAll, afterEach, expect, test } from "vitest";
 import { goOn, isOver, isParked, killDrivers, movesOf, read, retry } from "./test-parks.ts";
 
@@ -78,7 +78,7 @@ test("a write that was under way when its node died is not sent again by another
   const bench = await benches.bench(world);
   const died = bench.doom("in-send");
   const id = await bench.submit({ steps: [note] });
-  await until(() => {
+  await untilMoved(() => {
     bench.clock.advance(20);
     return world.seen.length === 1;
   });

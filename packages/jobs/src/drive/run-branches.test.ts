@@ -2,7 +2,7 @@ import { type Id, idOfUuid, uuidOfId } from "@svc/core";
 import { createWorld, type World } from "@svc/testing/desk";
 import type { JobReading, TestBench } from "@svc/testing/job-bench";
 import { countTasks, createBenches, fetchItems, typesOf } from "@svc/testing/job-benches";
-import { until } from "@svc/testing/until";
+import { until, untilMoved } from "@svc/testing/until";
 import { afterAll, afterEach, expect, test } from "vitest";
 
 // Skills that branches of a parallel run.
@@ -243,7 +243,7 @@ test("children of branches share the limits: where both may use more than is lef
   const ways = { a: [run("one", "note")], b: [run("two", "note")], c: [call("three")], d: [run("rows", "reads")] };
   const also = { e: [fetchItems({ id: "own" })], f: [run("again", "reads")] };
   const id = await bench.submit({ limits, steps: [{ id: "ways", parallel: { ...ways, ...also } }] }, { skills });
-  await until(async () => {
+  await untilMoved(async () => {
     bench.clock.advance(1_000);
     engine.wake();
     return (await bench.read(id)).job.finishedAt !== null;
@@ -261,7 +261,7 @@ test("what a branch may not use any more fails it, and what its children used co
   const ways = { a: [run("one", "note")], b: [run("two", "note")] };
   const program = { limits: { writes: 2 }, steps: [{ id: "ways", parallel: ways }, call("last")] };
   const id = await bench.submit(program, { skills });
-  await until(async () => {
+  await untilMoved(async () => {
     bench.clock.advance(1_000);
     engine.wake();
     return (await bench.read(id)).job.finishedAt !== null;

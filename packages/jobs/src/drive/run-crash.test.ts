@@ -2,7 +2,7 @@ import { type Id, idOfUuid, uuidOfId } from "@svc/core";
 import { createWorld } from "@svc/testing/desk";
 import type { JobReading, TestBench } from "@svc/testing/job-bench";
 import { countTasks, createBenches, fetchItems } from "@svc/testing/job-benches";
-import { until } from "@svc/testing/until";
+import { untilMoved } from "@svc/testing/until";
 import { afterAll, afterEach, expect, test } from "vitest";
 import type { FaultPoint } from "./fault-points.ts";
 import { goOn, isOver, retry } from "./test-parks.ts";
@@ -58,7 +58,7 @@ async function runAndKill(program: object, point: FaultPoint | "in-send", nth: n
     isDead = true;
   });
   const id = await bench.submit(program, options);
-  await until(() => {
+  await untilMoved(() => {
     bench.clock.advance(20);
     return isDead;
   });
@@ -214,7 +214,7 @@ test.each([
       isDead = true;
     });
     expect(await retry(bench, doomed.engine, id)).toEqual({ outcome: "done" });
-    await until(() => {
+    await untilMoved(() => {
       bench.clock.advance(20);
       return isDead;
     });

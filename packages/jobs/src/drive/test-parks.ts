@@ -1,7 +1,7 @@
 import { createHash } from "node:crypto";
 import { type Id, uuidOfId } from "@svc/core";
 import type { JobReading, TestBench } from "@svc/testing/job-bench";
-import { until } from "@svc/testing/until";
+import { untilMoved } from "@svc/testing/until";
 import type { JobEngine } from "./engine.ts";
 import type { FaultPoint } from "./fault-points.ts";
 import type { RetryOfJob } from "./retry-job.ts";
@@ -30,7 +30,7 @@ export async function killDrivers(
       isDead = true;
     });
     let looks = 0;
-    await until(async () => {
+    await untilMoved(async () => {
       const owner = await ownerOf(bench, jobId);
       const isDriven = owner !== null && owner !== dead;
       if (!isDead && (!isDriven || ++looks % 50 === 0)) bench.clock.advance(1_000);
@@ -55,7 +55,7 @@ export async function goOn(
   isWanted: (reading: JobReading) => boolean,
 ): Promise<JobReading> {
   let reading = await bench.read(jobId);
-  await until(async () => {
+  await untilMoved(async () => {
     reading = await bench.read(jobId);
     if (isWanted(reading)) return true;
     // Slowly while it drives: on a busy machine it would lose its lease.

@@ -2,7 +2,7 @@ import { type Id, uuidOfId } from "@svc/core";
 import { createWorld } from "@svc/testing/desk";
 import type { TestBench } from "@svc/testing/job-bench";
 import { createBenches, fetchItems } from "@svc/testing/job-benches";
-import { until } from "@svc/testing/until";
+import { until, untilMoved } from "@svc/testing/until";
 import { afterAll, afterEach, expect, test } from "vitest";
 
 const benches = createBenches();
@@ -127,7 +127,7 @@ test.each([
     // The outcome is in the ledger before another node comes to the job.
     expect(await outcomesOf(bench, lost)).toEqual(["ok"]);
     expect((await bench.read(lost)).job.status).toBe("running");
-    await until(async () => {
+    await untilMoved(async () => {
       bench.clock.advance(5_000);
       engine.wake();
       letGo();
@@ -150,7 +150,7 @@ test("the outcome of a call is recorded where the commit that was to do it fails
   letGo();
   await until(async () => (await outcomesOf(bench, id))[0] === "ok");
   await bench.db.sql`alter table job_steps_away rename to job_steps`;
-  await until(async () => {
+  await untilMoved(async () => {
     bench.clock.advance(1_000);
     engine.wake();
     return (await bench.read(id)).job.status === "succeeded";

@@ -1,6 +1,6 @@
 import { createWorld } from "@svc/testing/desk";
 import { countTasks, createBenches, sendAll, typesOf } from "@svc/testing/job-benches";
-import { until } from "@svc/testing/until";
+import { until, untilMoved } from "@svc/testing/until";
 import { afterAll, afterEach, expect, test } from "vitest";
 
 const benches = createBenches();
@@ -86,12 +86,12 @@ test("a cancelled job compensates first, and a lease that ran out does not undo 
   const dead = bench.doom("mid-undo");
   const id = await bench.submit({ steps: [note("one", "a"), { id: "rest", wait: "1h" }], ...saga });
   // Nobody tells the engine that is to die: it looks on its own.
-  await until(async () => {
+  await untilMoved(async () => {
     bench.clock.advance(100);
     return (await bench.read(id)).job.status === "parked";
   });
   await bench.cancel(id);
-  await until(() => {
+  await untilMoved(() => {
     bench.clock.advance(100);
     return world.seen.some(({ method }) => method === "DELETE");
   });

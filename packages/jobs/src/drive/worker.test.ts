@@ -1,6 +1,6 @@
 import { createWorld } from "@svc/testing/desk";
 import { countTasks, createBenches, sendAll } from "@svc/testing/job-benches";
-import { until } from "@svc/testing/until";
+import { until, untilMoved } from "@svc/testing/until";
 import { afterAll, afterEach, expect, test } from "vitest";
 
 const benches = createBenches();
@@ -77,14 +77,14 @@ test("a lost lease stops its driver, which writes nothing more", async () => {
   await bench.db.sql.unsafe("update job_tasks set lease_until = now() - interval '10 years'");
   isHeld = false;
   const second = bench.engine();
-  await until(async () => {
+  await untilMoved(async () => {
     bench.clock.advance(1_000);
     second.wake();
     return second.stats().held > 0 || world.seen.length > 3;
   });
   released.resolve();
   // The second comes back to the calls that were under way on the first.
-  await until(async () => {
+  await untilMoved(async () => {
     bench.clock.advance(100);
     second.wake();
     return (await bench.read(id)).job.finishedAt !== null;
@@ -111,7 +111,7 @@ test("a project with many jobs does not hold up another's one", async () => {
   const engine = bench.engine({ limits: { runsMax: 4 } });
   await until(() => world.seen.length === 3);
   const late = await other.submit(read);
-  await until(async () => {
+  await untilMoved(async () => {
     engine.wake();
     bench.clock.advance(10);
     return (await other.read(late)).job.status !== "queued";
@@ -133,7 +133,7 @@ test("a store that fails a commit costs a pause, not the job", async () => {
     },
   });
   const id = await bench.submit(sendAll());
-  await until(async () => {
+  await untilMoved(async () => {
     bench.clock.advance(200);
     engine.wake();
     return (await bench.read(id)).job.finishedAt !== null;

@@ -1,6 +1,6 @@
 import { createWorld } from "@svc/testing/desk";
 import { createBenches } from "@svc/testing/job-benches";
-import { until } from "@svc/testing/until";
+import { until, untilMoved } from "@svc/testing/until";
 import { afterAll, afterEach, expect, test } from "vitest";
 
 const benches = createBenches();
@@ -110,7 +110,7 @@ test("a job that waits for memory and holds none gives its place to others that 
   void ended.then(() => {
     isOver = true;
   });
-  await until(() => {
+  await untilMoved(() => {
     bench.clock.advance(200);
     return isOver;
   });

@@ -1,6 +1,6 @@
 import { createWorld } from "@svc/testing/desk";
 import { countTasks, createBenches, fetchItems, sendAll, typesOf } from "@svc/testing/job-benches";
-import { until } from "@svc/testing/until";
+import { until, untilMoved } from "@svc/testing/until";
 import { afterAll, afterEach, expect, test } from "vitest";
 
 const benches = createBenches();
@@ -146,7 +146,7 @@ test("retries wait as the step says or as the app asks, and are counted", async 
   engine.wake();
   await until(() => bench.clock.waiting() >= 2);
   expect(world.seen).toHaveLength(1);
-  await until(() => {
+  await untilMoved(() => {
     bench.clock.advance(50);
     return world.seen.length === 3;
   });

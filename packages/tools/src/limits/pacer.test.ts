@@ -2,7 +2,7 @@ import { createId, type ProjectId } from "@svc/core";
 import { type Database, sweepCallPaces } from "@svc/db";
 import { createTestClock, type TestClock } from "@svc/testing/clock";
 import { createTestDatabase } from "@svc/testing/database";
-import { until } from "@svc/testing/until";
+import { until, untilMoved } from "@svc/testing/until";
 import { afterAll, beforeEach, expect, test } from "vitest";
 import { addProject } from "../call/test-node.ts";
 import type { PacedKey } from "./lanes.ts";
@@ -44,7 +44,7 @@ async function full(asked: Promise<Entering>) {
 
 /** Moves time in small steps until it holds. */
 async function passing(holds: () => boolean, stepMs = 10): Promise<void> {
-  await until(() => {
+  await untilMoved(() => {
     if (holds()) return true;
     clock.advance(stepMs);
     return false;

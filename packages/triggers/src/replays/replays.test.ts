@@ -5,7 +5,7 @@ import { ReplayState } from "@svc/gen/triggers";
 import { dropTestDatabases } from "@svc/testing/borrowed-database";
 import { refusalOf } from "@svc/testing/project-client";
 import { startTestReceiver } from "@svc/testing/receiver";
-import { until } from "@svc/testing/until";
+import { until, untilMoved } from "@svc/testing/until";
 import { afterAll, expect, test } from "vitest";
 import { issuePost } from "../test-posts.ts";
 import { createReplayWorld } from "./test-replays.ts";
@@ -311,7 +311,7 @@ test("steps that fail before or after their commit, on any node, queue every pai
   await world.subscribe({ toolkitSlug: "payments" });
   await world.store(40);
   const id = (await client.startReplay({ since, perSecond: 7 })).replay!.id;
-  await until(async () => {
+  await untilMoved(async () => {
     cluster.clock.advance(1_000);
     world.node.standing.engine.wake();
     return (await client.getReplay({ id })).replay!.state === ReplayState.DONE;

@@ -1,7 +1,10 @@
 import { timestampFromMs } from "@bufbuild/protobuf/wkt";
+import { createId, parseId } from "@svc/core";
+import { addBackfill, findBackfill, lockStandingPrograms, withTransaction } from "@svc/db";
 import { type Backfill, BackfillState } from "@svc/gen/standing";
 import { createTestDatabase, type TestDatabase } from "@svc/testing/database";
 import { refusalOf } from "@svc/testing/project-client";
+import { until } from "@svc/testing/until";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { postIncident } from "./test-alerts.ts";
 import {
@@ -163,6 +166,37 @@ test("runs that wait hold a backfill back; cancelled, it leaves out those that w
   const { backfill: last } = await project.standing.backfillStandingProgram({ ...request, perMinute: 1 });
   await project.standing.deleteStandingProgram({ id });
   expect(await ended(project, last)).toMatchObject({ state: BackfillState.CANCELLED, reason: "deleted" });
+});
+
+test("a backfill that begins while the task of the one before is looked at goes on", async () => {
+  const project = await world.project();
+  world.goTo("2026-01-12T12:30:00Z");
+  const id = await create(project, "anew", hourly);
+  const request = { id, since: at("2026-01-12T00:00:00Z"), perMinute: 1 };
+  const { backfill } = await project.standing.backfillStandingProgram(request);
+  const name = parseId("bkf", backfill?.id ?? "")!;
+  await settled(async () => (await findBackfill(database.db, project.projectId, name))?.started === 1);
+  await project.standing.cancelBackfill({ id: name });
+  const before = (await findBackfill(database.db, project.projectId, name))!;
+  const next = createId("bkf", world.now());
+  await withTransaction(database.db, async (tx) => {
+    await lockStandingPrograms(tx, [parseId("stp", id)!]);
+    // Its task is still there: the engine takes it, finds no backfill, and waits for the program.
+    world.goTo(world.now() + 120_000);
+    await until(async () => {
+      const waiting = await database.db.sql`
+        select 1 from pg_stat_activity where wait_event_type = 'Lock' and datname = current_database()`;
+      return waiting.length > 0;
+    });
+    const begun = { state: "running", reason: "", endedAt: null, createdAt: world.now() } as const;
+    await addBackfill(tx, { ...before, ...begun, id: next, started: 0 });
+  });
+  const after = await settled(async () => {
+    world.goTo(world.now() + 1_000);
+    const found = await findBackfill(database.db, project.projectId, next);
+    return (found?.started ?? 0) + (found?.passed ?? 0) > 0 && found;
+  });
+  expect(after).toMatchObject({ state: "running", total: before.total });
 });
 
 const trigger = { trigger: { slug: "alerts.incident_opened" } };

@@ -16,15 +16,16 @@ export const waitingMax = 20;
 
 /**
  * What was found of the backfill of a locked program, with what it is decided by. Undefined where there is none any more; "moved" where
- * it, or its program, has moved on since.
+ * it, or its program, has moved on since: also where none was found, and one has begun since, whose task is the one that is held.
  */
 export async function loadBackfill(
   tx: Executor,
   { id: programId, projectId, version }: StandingProgramRecord,
-  prepared: PreparedBackfill,
+  prepared: PreparedBackfill | undefined,
 ): Promise<DueBackfill | "moved" | undefined> {
   const now = await findRunningBackfill(tx, programId);
   if (now === undefined) return undefined;
+  if (prepared === undefined) return "moved";
   const { record, looks } = prepared;
   const isSame =
     now.id === record.id &&

@@ -143,9 +143,8 @@ async function loadBackfills(
 ): Promise<Map<StandingProgramId, DueBackfill>> {
   const due = new Map<StandingProgramId, DueBackfill>();
   for (const program of at) {
-    const prepared = backfills.get(program.id);
-    if (prepared === undefined || !has("backfill").has(program.id) || !isStanding(program)) continue;
-    const loaded = await loadBackfill(tx, program, prepared);
+    if (!has("backfill").has(program.id) || !isStanding(program)) continue;
+    const loaded = await loadBackfill(tx, program, backfills.get(program.id));
     if (loaded === "moved") throw new StaleBatchError(`the backfill of standing program ${program.id} has moved on`);
     if (loaded !== undefined) due.set(program.id, loaded);
   }

@@ -68,7 +68,8 @@ export default defineConfig({
     // Young objects die before they are copied, and what all files share is not marked again and again while it is loaded: more than a
     // tenth less of the processor for the whole run.
     execArgv: ["--min-semi-space-size=32", "--max-semi-space-size=64", "--initial-heap-size=512"],
-    // One more than processors: a part of each worker's time goes to waiting for servers, stores and leases. With two more all take longer, and miss their times.
+    // One more than processors: a part of each worker's time goes to waiting for servers, stores and leases. With two more all take
+    // longer, and some miss their times.
     maxWorkers: Math.max(2, availableParallelism()) + 1,
     sequence: { sequencer: LongestFirst },
     ...(measured.length === 0

@@ -1,8 +1,8 @@
 import { setInterval } from "node:timers";
 import { getHeapStatistics, setFlagsFromString } from "node:v8";
 
-/** What the heap may grow to before it is collected, bytes: with the young generation and the rest of a process half of 600 MiB. */
-const grownBytes = 300 * 1024 * 1024;
+/** What the heap may grow to before it is collected, bytes: with the young generation, large values and the rest of a process less than 600 MiB. */
+const grownBytes = 190 * 1024 * 1024;
 /** A heap that is as large as that grows in such steps, and no heap in larger ones than V8 would make, percent. */
 const [stepMin, stepMax] = [30, 300];
 const lookEveryMs = 250;

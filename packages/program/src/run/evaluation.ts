@@ -108,7 +108,6 @@ export function evaluationOf<T extends object>(
   const run = plan(meteredEnv, tree);
   const ranges = rangesOf(tree).map((range) => plan(meteredEnv, range));
   const absentFields = absentFieldsOf(meteredEnv, tree);
-  const conversions = conversionsOf(tree);
   const evaluate = (values: CelValues): T | CelFailure => {
     for (const range of ranges) {
       const list = range(values);
@@ -118,7 +117,7 @@ export function evaluationOf<T extends object>(
     }
     const value = run(values);
     if (isCelError(value)) {
-      const error = describeCelError(value.message, conversions);
+      const error = describeCelError(value.message, tree);
       return { error: error === absentField ? `${error}${absentFields(values)}` : error };
     }
     return answerOf(value);
@@ -140,10 +139,11 @@ export function truthOf(value: CelValue): CelOutcome {
 }
 
 /** The evaluator's messages quote values, which may be row data: what is told is the kind of the fault. */
-function describeCelError(message: string, conversions: readonly string[]): string {
+function describeCelError(message: string, tree: Expr): string {
   const [, told] = celErrors.find(([pattern]) => pattern.test(message)) ?? [];
-  if (told !== misfit || conversions.length === 0) return told ?? "cannot be evaluated";
-  return `${told}: ${conversions.join("; ")}`;
+  if (told !== misfit) return told ?? "cannot be evaluated";
+  const conversions = conversionsOf(tree);
+  return conversions.length === 0 ? told : `${told}: ${conversions.join("; ")}`;
 }
 
 /** What the functions of CEL that convert take, and how others become it. */

@@ -10,8 +10,13 @@ export type DecodeOptions = { readonly bytesMax: number; readonly charge: BodyCh
 /** Begins to undo one encoding of a body, and hands over so many bytes at a time. */
 export type Codec = (pieceBytes: number) => Transform;
 
-/** The most decoded bytes that are charged, and handed over, at a time. */
-const pieceBytesMax = 65_536;
+/**
+ * The most decoded bytes that are handed over at a time. The allocator takes pages of their own for as much and gives them back, whereas
+ * it kept 100 MB of smaller pieces after a flood; a page counts for nothing until something is written into it.
+ */
+const pieceBytesMax = 262_144;
+/** What is charged before anything is decoded. */
+const firstBytes = 65_536;
 
 const codecs: ReadonlyMap<string, Codec> = new Map<string, Codec>([
   ["gzip", (chunkSize) => createGunzip({ chunkSize })],
@@ -56,13 +61,13 @@ export async function decodeBody({ codec, header }: Encoding, sent: Buffer, opti
 async function decode(codec: Codec, sent: Uint8Array, { bytesMax, charge }: DecodeOptions): Promise<Buffer> {
   let decoder: Transform | undefined;
   // One that is refused beyond 1 KiB is decoded by one who may hold no more than 64 KiB.
-  const pieceBytes = Math.min(pieceBytesMax, bytesMax);
+  const charged = Math.min(firstBytes, bytesMax);
   try {
     // Before anything is made for it: a decoder alone takes more than most of what is sent.
-    if (!charge.take(pieceBytes)) throw new BodyError("no_room");
-    decoder = codec(pieceBytes);
+    if (!charge.take(charged)) throw new BodyError("no_room");
+    decoder = codec(Math.min(pieceBytesMax, bytesMax));
     decoder.end(sent);
-    return await collect(decoder, { bytesMax, charge, charged: pieceBytes });
+    return await collect(decoder, { bytesMax, charge, charged });
   } catch (error) {
     if (error instanceof BodyError && error.reason === "no_room") charge.refuse();
     else charge.release();

@@ -64,7 +64,9 @@ export async function stepReplay(context: ReplayContext, turn: ReplayTurn): Prom
       return undefined;
     }
     const nowMs = context.clock.now();
-    const moved = await queueNext(tx, replay, { nowMs, isFirst: turn.untilMs === undefined });
+    const isFirst = turn.untilMs === undefined;
+    const isRecovered = isFirst && task.attempt > 1;
+    const moved = await queueNext(tx, isRecovered ? withoutLost(replay, nowMs) : replay, { nowMs, isFirst });
     await moveReplay(tx, moved.replay);
     const next = nextOf(turn, moved, nowMs);
     if (moved.replay.endedAt !== null) await deleteDueTasks(tx, [lease]);
@@ -74,6 +76,11 @@ export async function stepReplay(context: ReplayContext, turn: ReplayTurn): Prom
   });
   await context.onFaultPoint?.("after-queued");
   return stepped;
+}
+
+/** What a step of it that failed, or a node that died, left of its pace is not made up for: for seconds it would be faster than it was asked to be. */
+function withoutLost(replay: ReplayRecord, nowMs: number): ReplayRecord {
+  return { ...replay, pacedAt: Math.max(replay.pacedAt, nowMs - stepPaceOf(replay).pauseMs) };
 }
 
 /** Whether the turn goes on, or when the next one is due. */

@@ -81,6 +81,31 @@ test("a node that stops in the middle of a second gives the replay to another", 
   expect(await cluster.db.sql`select from due_tasks`).toHaveLength(1);
 });
 
+test("a replay goes on at its pace where a node died, and makes nothing up for the time without one", async () => {
+  let dies = false;
+  await using world = await createReplayWorld({
+    onReplayFaultPoint(point) {
+      if (dies && point === "after-queued") throw new Error("the node is gone");
+    },
+  });
+  const { client, cluster, node } = world;
+  await world.subscribe();
+  await world.store(3_000);
+  const id = await startFast(world);
+  const queued = async () => (await client.getReplay({ id })).replay!.queued;
+  for (let left = 15; left > 0; left--) await stepOn(world);
+  dies = true;
+  const before = await queued();
+  cluster.clock.advance(100);
+  await until(async () => (await queued()) > before);
+  await until(async () => (await cluster.db.sql`select from due_tasks where lease_owner is not null`).length === 0);
+  dies = false;
+  cluster.clock.advance(30_000);
+  const [atDeath, steps] = [await queued(), node.replaySteps.length];
+  while (node.replaySteps.length < steps + 10) await stepOn(world);
+  expect(Math.abs((await queued()) - atDeath - 500)).toBeLessThanOrEqual(50);
+});
+
 test("steps of one second that fail before or after their commit queue every pair once", async () => {
   let points = 0;
   const onReplayFaultPoint = () => {

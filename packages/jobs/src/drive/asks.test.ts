@@ -65,7 +65,8 @@ test("a judge parks the job without a task, and the answer proceed goes on", asy
 
 test("a question takes what an app answered, without the characters that the store does not keep", async () => {
   const world = createWorld();
-  world.script = ({ path }) => (path === "/items/x" ? { status: 200, body: { id: "x", text: "a\0b\ud83d" } } : undefined);
+  world.script = ({ path }) =>
+    path === "/items/x" ? { status: 200, body: { id: "x", text: "a\0b\ud83d" } } : undefined;
   const bench = await benches.bench(world);
   bench.engine();
   const steps = [

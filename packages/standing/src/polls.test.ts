@@ -127,7 +127,7 @@ async function addDeals({ tools }: PollingProject, ...titles: string[]): Promise
   }
 }
 
-test("3 new deals among 1,000 start one run with 3 rows; a crash between read and commit repeats, and loses none", async () => {
+test("acceptance 18: 3 new deals among 1,000 start one run with 3 rows; a crash between read and commit repeats, and loses none", async () => {
   world.goTo("2026-03-02T09:00:00Z");
   const own = await project();
   const { id, first } = await stand(own, definitionOf());
@@ -180,7 +180,7 @@ test("rows beyond the cap arrive over three polls; a version with another id fie
   expect((await own.runs(id, 3)).length).toBe(3);
 });
 
-test("a polled row is no event, and ListTools of kind TRIGGER answers one", async () => {
+test("acceptance 20: a polled row is no event, and ListTools of kind TRIGGER answers one", async () => {
   world.goTo("2026-03-04T09:00:00Z");
   const own = await project();
   const { projectId, keyId } = own;

@@ -92,7 +92,7 @@ test("all that was missed is made up for, the oldest first, ten a second", async
   ]);
 });
 
-test("a program that is under way skips its next times, as one run that counts them", async () => {
+test("acceptance 10: a program that is under way skips its next times, as one run that counts them", async () => {
   world.goTo("2026-03-03T08:59:30Z");
   const { standing, runs } = await world.project();
   const definitionJson = definitionText({ program: { version: 1, title: "Wait", steps: [{ id: "w", wait: "3h" }] } });
@@ -110,7 +110,7 @@ test("a program that is under way skips its next times, as one run that counts t
   expect(made[1]).toMatchObject({ count: 3, blockingJobId: made[0]?.jobId });
 });
 
-test("queued runs start one after the other as jobs end; the newest alone waits where the policy says so", async () => {
+test("acceptance 10: queued runs start one after the other as jobs end; the newest alone waits where the policy says so", async () => {
   world.goTo("2026-03-04T08:59:30Z");
   const { standing, jobs, runs } = await world.project();
   const program = { version: 1, title: "Wait", steps: [{ id: "w", wait: "20h" }] };
@@ -193,7 +193,7 @@ test("a program pauses after as many failures in a row as it names, and goes on 
   expect(resumed?.nextTimes[0]?.seconds).toBe(BigInt(Date.UTC(2026, 2, 6, 10, 1) / 1000));
 });
 
-test("a program whose key is revoked pauses at its next time, and another key adopts it", async () => {
+test("acceptance 15: a program whose key is revoked pauses at its next time, and another key adopts it", async () => {
   world.goTo("2026-03-07T09:00:30Z");
   const { standing, keyId, key, as, runs } = await world.project();
   const definitionJson = definitionText({});
@@ -239,7 +239,7 @@ test("a project has no more runs under way than it may, over programs; the other
   expect(started).toEqual(["started", "started", "started"]);
 });
 
-test("another project sees nothing of it", async () => {
+test("acceptance 22: another project sees nothing of it", async () => {
   const { standing } = await world.project();
   const { standingProgram } = await standing.createStandingProgram({
     slug: "mine",
@@ -295,7 +295,7 @@ const points = {
   sure: { question: "Sure?", continuations: ["proceed", "abort"], escalation: [{ principal: "owner", timeout: "9h" }] },
 };
 
-test("asks of a program's jobs are found by its id", async () => {
+test("acceptance 22: asks of a program's jobs are found by its id", async () => {
   world.goTo("2026-03-10T09:00:30Z");
   const { standing, jobs } = await world.project();
   const program = { version: 1, title: "Ask", steps: [{ id: "gate", judge: "sure" }], points };
@@ -312,7 +312,7 @@ test("asks of a program's jobs are found by its id", async () => {
   expect(asks.map(({ jobId, standingProgramId }) => [jobId, standingProgramId])).toEqual([[run?.jobId, id]]);
 });
 
-test("a definition with faults is refused with all of them at once", async () => {
+test("acceptance 1: a definition with faults is refused with all of them at once", async () => {
   const { standing } = await world.project();
   const definition = {
     version: 2,

@@ -16,14 +16,15 @@ const checks = [
   ["unused code and dependencies", () => run("knip", ["--no-progress", "--cache"])],
   ["migrations equal the schema", () => script("check-migrations.mjs")],
   ["gen equals proto", () => script("check-gen.mjs")],
+  ["definitions are as they were checked", () => script("toolkits.mjs", "--check")],
   ["buf breaking", () => script("check-breaking.mjs")],
   ["buf lint", () => run("buf", ["lint"])],
   ["buf format", () => run("buf", ["format", "-d", "--exit-code"])],
   ["lockfile names no host", checkLockfile],
 ];
 
-function script(name) {
-  return run("node", [join("scripts", name)]);
+function script(name, ...options) {
+  return run("node", [join("scripts", name), ...options]);
 }
 
 /** A lockfile with a host in it installs from that host alone. Integrity hashes are all it needs. */

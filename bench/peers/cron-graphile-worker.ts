@@ -1,16 +1,8 @@
-import { Logger, parseCronItems, run } from "graphile-worker";
+import { parseCronItems, run } from "graphile-worker";
 import { answerCommands } from "../child.ts";
 import { type CronCommands, cronOf, minuteAfter } from "./cron-commands.ts";
+import { workerOptions } from "./graphile-worker-options.ts";
 import { openPool, type PeerPool } from "./store.ts";
-
-/** As in graphile-worker.ts, where they were chosen by measurement. */
-const workerSettings = {
-  concurrentJobs: 32,
-  maxPoolSize: 10,
-  localQueue: { size: 500, refetchDelay: { durationMs: 100, threshold: 0, maxAbortThreshold: 500 } },
-  completeJobBatchDelay: 100,
-  pollInterval: 200,
-};
 
 /** It starts, and has noted its items, within this. */
 const leadMs = 10_000;
@@ -29,11 +21,7 @@ const commands: CronCommands = {
     await run({
       taskList: { tick: async () => {} },
       parsedCronItems: parseCronItems(items),
-      noHandleSignals: true,
-      logger: new Logger(() => (level, message) => {
-        if (level === "error") process.stderr.write(`graphile-worker: ${message}\n`);
-      }),
-      preset: { worker: { connectionString: databaseUrl, ...workerSettings } },
+      ...workerOptions(databaseUrl),
     });
     return dueAtMs;
   },

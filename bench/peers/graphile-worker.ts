@@ -1,8 +1,9 @@
-import { Logger, run } from "graphile-worker";
+import { run } from "graphile-worker";
 import { answerCommands } from "../child.ts";
 import { type PostKind, postKind } from "../post-kinds.ts";
 import type { PeerCommands } from "./commands.ts";
 import { createPeerEvent, createSender, type PeerEvent } from "./delivery-message.ts";
+import { workerOptions } from "./graphile-worker-options.ts";
 import {
   countDelivered,
   createTables,
@@ -13,16 +14,6 @@ import {
   recordOutcome,
 } from "./store.ts";
 import { serveWebhooks } from "./webhook-server.ts";
-
-/** Its own settings, chosen by measurement (docs/benchmarks.md). */
-const workerSettings = {
-  concurrentJobs: 32,
-  maxPoolSize: 10,
-  // With the delay notifications are ignored while there is work anyway; without it every new job is a fetch of its own.
-  localQueue: { size: 500, refetchDelay: { durationMs: 100, threshold: 0, maxAbortThreshold: 500 } },
-  completeJobBatchDelay: 100,
-  pollInterval: 200,
-};
 
 /** Connections for the inserts and the outcomes. */
 const connectionsMax = 16;
@@ -51,11 +42,7 @@ async function startWorker(databaseUrl: string, send: ReturnType<typeof createSe
       },
     },
     crontab: "",
-    noHandleSignals: true,
-    logger: new Logger(() => (level, message) => {
-      if (level === "error") process.stderr.write(`graphile-worker: ${message}\n`);
-    }),
-    preset: { worker: { connectionString: databaseUrl, ...workerSettings } },
+    ...workerOptions(databaseUrl),
   });
 }
 

@@ -1,17 +1,9 @@
-import { Logger, run } from "graphile-worker";
+import { run } from "graphile-worker";
 import { answerCommands } from "../child.ts";
 import type { PeerCommands } from "./commands.ts";
+import { workerOptions } from "./graphile-worker-options.ts";
 import { closeItem, countItems, createOutcomes, type ItemJob, recordItems, serveJobs } from "./job-server.ts";
 import { openPool, type PeerPool } from "./store.ts";
-
-/** As in graphile-worker.ts, where they were chosen by measurement. */
-const workerSettings = {
-  concurrentJobs: 32,
-  maxPoolSize: 10,
-  localQueue: { size: 500, refetchDelay: { durationMs: 100, threshold: 0, maxAbortThreshold: 500 } },
-  completeJobBatchDelay: 100,
-  pollInterval: 200,
-};
 
 /** Connections for the inserts and the outcomes. */
 const connectionsMax = 16;
@@ -25,11 +17,7 @@ const commands: PeerCommands = {
     await run({
       taskList: { close: async (payload) => recordItems(sql, [await closeItem(payload as ItemJob)]) },
       crontab: "",
-      noHandleSignals: true,
-      logger: new Logger(() => (level, message) => {
-        if (level === "error") process.stderr.write(`graphile-worker: ${message}\n`);
-      }),
-      preset: { worker: { connectionString: databaseUrl, ...workerSettings } },
+      ...workerOptions(databaseUrl),
     });
     return serveJobs(submit);
   },

@@ -33,12 +33,15 @@ export async function measureStorm(ctx: BenchContext, events: number): Promise<S
         overlap: { policy: "allow", max: 100 },
         program: { ...idleProgram("A storm"), steps: [{ id: "pause", wait: "1s" }] },
       });
+      if (ctx.isStatementsKept) await ctx.postgres.takeStatements(database.name);
       ctx.progress(`a storm of ${events.toLocaleString("en-US")} events`);
       const { connections } = ctx.settings;
       const load = { port: node.port, post: "calendar", connections, seconds: 3_600, postsMax: events } as const;
       const posted = await ctx.load.ask("run", load);
       if (posted.accepted !== events) throw new Error(`${posted.refused} posts were refused: ${posted.firstRefusal}`);
       const found = await decided(database, events);
+      if (ctx.isStatementsKept)
+        process.stdout.write(`${(await ctx.postgres.takeStatements(database.name)).join("\n")}\n`);
       const seconds = (until: number) => (until - posted.startedAtMicros) / 1e6;
       const decidedSeconds = seconds(monotonicMicros());
       // One window by its count for each so many, one by its time for each minute, one when it is quiet, and the first.

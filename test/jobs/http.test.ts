@@ -409,8 +409,20 @@ test("an argument that its tool keeps secret takes a secret of the project, and 
   await putSecret("bank_token", "planted-bank-token");
   const args = { public_token: { $secret: "bank_token" } };
   const exchange = { id: "exchange", call: "bank_link.exchange_public_token", entity: "ops", args };
-  expect(await run({ steps: [exchange] })).toMatchObject({ lastError: "", receipt: { outcome: "complete" } });
-  expect(await run({ steps: [exchange] }, { mode: "simulate" })).toMatchObject({ lastError: "" });
+  const live = await run({ steps: [exchange] });
+  expect(live).toMatchObject({ lastError: "", receipt: { outcome: "complete" } });
+  const simulated = await run({ steps: [exchange] }, { mode: "simulate" });
+  expect(simulated).toMatchObject({ lastError: "" });
+  for (const { id } of [live, simulated]) {
+    for (const path of ["JobsService/GetJob", "JobsService/ListSteps", "ToolsService/ListToolCalls"]) {
+      const { json } = await server.call(
+        `svc.v1.${path}`,
+        path.endsWith("GetJob") ? { id } : path.endsWith("ListSteps") ? { jobId: id } : {},
+      );
+      expect(JSON.stringify(json)).not.toContain("planted-bank-token");
+    }
+    expect(JSON.stringify(await readLog(server, id))).not.toContain("planted-bank-token");
+  }
 });
 
 test("the example calls a function of its user's own, with a secret", async () => {

@@ -2,6 +2,7 @@ import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { startTestServer, type TestServer } from "@svc/testing/server";
+import { until } from "@svc/testing/until";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { runTestCommand } from "./test-command.ts";
 
@@ -143,6 +144,26 @@ test("a result is kept to --fields, and shortened to --max-bytes with a warning"
   const short = await call("get_updates", "--max-bytes", "300");
   expect(JSON.stringify(JSON.parse(short.printed.join("\n"))).length).toBeLessThanOrEqual(300);
   expect(short.noted).toContainEqual(expect.stringMatching(/^Warning: truncated: /));
+});
+
+test("tool-calls show says of a job's call that its arguments and result stay with the job", async () => {
+  const steps = [
+    { id: "say", call: "messaging_bot.send_message", entity: "ada", args: { chat_id: "5", text: "By a job" } },
+  ];
+  const programJson = JSON.stringify({ version: 1, title: "Say it", steps });
+  const { json } = await server.call("svc.v1.JobsService/SubmitJob", { programJson });
+  const jobId = String(json.job.id);
+  let id = "";
+  await until(async () => {
+    const { printed } = await svc("tool-calls", "list", "--json");
+    const calls = JSON.parse(printed.join("\n")) as { id: string; jobId?: string; outcome: string }[];
+    id = calls.find((one) => one.jobId === jobId && one.outcome === "ok")?.id ?? "";
+    return id !== "";
+  });
+  const { printed } = await svc("tool-calls", "show", id);
+  expect(printed.join("\n")).toContain("Arguments and result are the job's, and not shown here:");
+  expect(printed.join("\n")).toContain(`svc jobs show ${jobId}`);
+  expect(printed.join("\n")).not.toContain("By a job");
 });
 
 test("a call with an idempotency key is executed once, and the ledger shows one call", async () => {

@@ -36,7 +36,7 @@ export type DatabaseOptions = {
 
 /**
  * Opens a pool of postgres.js, patched (patches/README.md). It connects on the first query, so this does not
- * fail. Sessions are in UTC, end a statement after 30 seconds and an idle transaction after 60. Timestamps and int8 arrive
+ * fail. Sessions are in UTC, end a statement after 30 seconds and an idle transaction after 15. Timestamps and int8 arrive
  * as text, bytea as Buffer.
  */
 export function openDatabase(options: DatabaseOptions): Database {
@@ -66,7 +66,8 @@ const afterwards = new WeakMap<postgres.ISql, (() => void)[]>();
 
 /**
  * Tells `tell` of something once what was written on `db` is committed: now on a pool, whose statements are; after its end within a transaction, and
- * never where that is rolled back. For hints to others: who looks before the commit finds nothing.
+ * never where that is rolled back. For hints to others: who looks before the commit finds nothing. `tell` must not throw, since what is
+ * committed would look as if it were not.
  */
 export function afterCommit<Given extends readonly unknown[]>(
   { sql }: Executor,

@@ -406,6 +406,7 @@ export type { DueTaskLease, NewDueTask } from "./standing/task.ts";
 export {
   changeStandingWindows,
   insertStandingRunEvents,
+  type NextClose,
   nextStandingCloses,
   readClosingStandingWindows,
   readLastStandingRunEvents,

@@ -145,7 +145,7 @@ function createStandingObserver(logger: Logger, metrics: Metrics): StandingObser
   };
 }
 
-/** Log line and metrics of the steps of paced replays. One that is at its pace is at debug: there is one a second. */
+/** Log line and metrics of the steps of paced replays. One that is at its pace is at debug: there are up to ten a second. */
 function createReplayObserver(logger: Logger, metrics: Metrics): ReplayObserver {
   return {
     stepped(step) {

@@ -88,14 +88,17 @@ export type FoundMatches = {
   readonly next: EventMatch | undefined;
 };
 
-/** Finds the next matches after a position, `limit` at most; fewer, and none, do not say that there are no others: `next` does. */
+/** How far a search goes: `limit` matches at most, and so many events that it walks over. */
+export type MatchBounds = { readonly limit: number; readonly events: number };
+
+/** Finds the next matches after a position; fewer than the limit, and none, do not say that there are no others: `next` does. */
 export async function findReplayMatches(
   db: Executor,
   filter: ReplayFilter,
   position: EventMatch,
-  limit: number,
+  { limit, events }: MatchBounds,
 ): Promise<FoundMatches> {
-  const walkMax = Math.max(eventsMax, limit);
+  const walkMax = Math.max(Math.min(eventsMax, events), limit);
   const parameters = [...parametersOf(filter, uuidOfId(position.eventId), walkMax), uuidOfId(position.subscriptionId)];
   const [row] = await findMatches(db, [...parameters, Math.max(pairsMax, limit), limit]);
   if (row === undefined) throw new Error("find_replay_matches returned no row");

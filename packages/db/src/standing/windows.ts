@@ -27,18 +27,30 @@ export async function readStandingWindows(tx: Executor, keys: readonly WindowKey
   return (await readWindows(tx, { keys })).map((row) => runColumns.read(row));
 }
 
-/** By standing_runs_closing, the first of each program. */
+/**
+ * When the oldest event was received that nothing was decided about yet, of the project of a program `w`: by standing_arrivals_key, from its
+ * beginning. One that could not be decided about keeps nobody waiting.
+ */
+const oldestArrival = `(select a.due_at from standing_arrivals a
+    where a.project_id = (select p.project_id from standing_programs p where p.id = w.program_id) and a.attempt < 2
+    order by a.project_id, a.due_at, a.event_id limit 1)`;
+
+/**
+ * By standing_runs_closing, the first of each program. Time is over for a window when it is over on the clock and for the events: those that
+ * came before it closes are in it, however long it takes to come to them. By the clock alone a storm was cut into windows of a batch each.
+ */
 const readClosing = compose(
   "read_closing_standing_windows",
   { programs: rows({ ...fieldsOf(standingRuns, "programId"), nowMs: timestamptz, most: int4 }) },
   ({ programs }) => query<
     RawRow<StandingRunRecord>
   >`select ${runColumns.text} from ${programs.from("w")} cross join lateral (
+      select least(w.now_ms, ${oldestArrival}) as until offset 0) u cross join lateral (
       select * from standing_runs where program_id = w.program_id and state in ('collecting', 'closing')
-        and not_before <= w.now_ms order by not_before limit w.most offset 0) r`,
+        and not_before <= u.until order by not_before limit w.most offset 0) r`,
 );
 
-/** Windows whose time is over, the first of each program, `most` at most. */
+/** Windows whose time is over and whose events are all there, the first of each program, `most` at most. */
 export async function readClosingStandingWindows(
   db: Executor,
   ids: readonly StandingProgramId[],
@@ -50,22 +62,31 @@ export async function readClosingStandingWindows(
 }
 
 /** By standing_runs_closing, a probe each. */
-const nextCloses = statement<{ id: string; at: number | null }>(
+const nextCloses = statement<{ id: string; at: number | null; is_held: boolean }>(
   "next_standing_closes",
-  `select w.id::text as id, (extract(epoch from (
-     select not_before from standing_runs where program_id = w.id and state in ('collecting', 'closing') and not_before is not null
-     order by not_before limit 1)) * 1000)::float8 as at
-   from unnest($1::uuid[]) as w(id)`,
+  `select w.program_id::text as id, (extract(epoch from n.not_before) * 1000)::float8 as at,
+     coalesce(${oldestArrival} < n.not_before, false) as is_held
+   from unnest($1::uuid[]) as w(program_id) cross join lateral (
+     select not_before from standing_runs
+     where program_id = w.program_id and state in ('collecting', 'closing') and not_before is not null
+     order by not_before limit 1 offset 0) n`,
 );
+
+/** When a window closes. `isHeld`: not before events are decided about that were received before it does. */
+export type NextClose = { readonly at: number; readonly isHeld: boolean };
 
 /** When the next window of each program closes, of those that have one. */
 export async function nextStandingCloses(
   tx: Executor,
   ids: readonly StandingProgramId[],
-): Promise<Map<StandingProgramId, number>> {
+): Promise<Map<StandingProgramId, NextClose>> {
   if (ids.length === 0) return new Map();
   const found = await nextCloses(tx, [arrayLiteral(ids.map(uuidOfId))]);
-  return new Map(found.flatMap(({ id, at }) => (at === null ? [] : [[idOfUuid("stp", id), at] as const])));
+  return new Map(
+    found.flatMap(({ id, at, is_held: isHeld }) =>
+      at === null ? [] : [[idOfUuid("stp", id), { at, isHeld }] as const],
+    ),
+  );
 }
 
 const changedNames = [

@@ -40,7 +40,7 @@ const matching = {
 export const replayPlans: readonly Plan[] = [
   {
     name: "find_replay_matches",
-    run: (db) => findReplayMatches(db, filter, position, 50),
+    run: (db) => findReplayMatches(db, filter, position, { limit: 50, events: 100 }),
     reads: matching,
     // However many events there are: a walk is bounded, and the fewer the more subscriptions they are compared with.
     rowsMax: { events: 5_000 },

@@ -112,6 +112,11 @@ const task = { ownerId: programId, kind: "fire", subject: "", projectId, dueAt: 
 const arrival = { dueAt: seededAt(1), projectId, eventId: seededId("evt", 1), leaseToken: 1 };
 const arrivalKey = "standing_arrivals_key(project_id, due_at, event_id)";
 const taskKey = "due_tasks_key(owner_id, kind, subject)";
+const closingReads = {
+  standing_runs: "standing_runs_closing(program_id, not_before)",
+  standing_programs: "standing_programs_pkey(id)",
+  standing_arrivals: "standing_arrivals_key(project_id)",
+};
 const queued = "standing_runs_queued(program_id, lane)";
 const decided = {
   detail: "",
@@ -355,12 +360,14 @@ export const standingPlans: readonly Plan[] = [
   {
     name: "read_closing_standing_windows",
     run: (db) => readClosingStandingWindows(db, programIds, { nowMs, most: 100 }),
-    reads: { standing_runs: "standing_runs_closing(program_id, not_before)" },
+    reads: closingReads,
+    rowsMax: { standing_arrivals: 20 },
   },
   {
     name: "next_standing_closes",
     run: (db) => nextStandingCloses(db, programIds),
-    reads: { standing_runs: "standing_runs_closing(program_id, not_before)" },
+    reads: closingReads,
+    rowsMax: { standing_arrivals: 20 },
   },
   {
     name: "change_standing_windows",

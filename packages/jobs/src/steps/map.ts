@@ -61,18 +61,15 @@ async function advanceMap(at: StepAt<"map">, effects: StepEffects, keep: Keep): 
     return now;
   };
   const window = new RowWindow(map, effects, { memory, used: children?.used });
-  const run = new RowsRun(map, window, { effects, memory, children, keep: keepPart });
-  const end = await runIn(memory, run);
-  if (children !== undefined) return withChildren(map, { children, end, now }, effects);
-  return follow(map, { end, now, isPostponed: memory.isPostponed }, effects);
-}
-
-async function runIn(memory: MapMemory, run: RowsRun): Promise<RowsEnd> {
+  let end: RowsEnd;
   try {
-    return await run.run();
+    end = await new RowsRun(map, window, { effects, memory, children, keep: keepPart }).run();
   } finally {
     if (memory.isWatched) memory.release();
   }
+  const mustPause = effects.mustPause(now);
+  if (children !== undefined) return withChildren(map, { children, end, now, mustPause }, effects);
+  return follow(map, { end, now, mustPause, isPostponed: memory.isPostponed }, effects);
 }
 
 const logged = ({ step }: MapAt): Edit => ({ kind: "logProgress", stepId: step.id });
@@ -80,11 +77,15 @@ const logged = ({ step }: MapAt): Edit => ({ kind: "logProgress", stepId: step.i
 /** How soon a job comes back that gave its place to others while its rows waited for memory. */
 const againMs = 500;
 
-type RanCalls = { readonly end: RowsEnd; readonly now: JobState; readonly isPostponed: boolean };
+type RanCalls = {
+  readonly end: RowsEnd;
+  readonly now: JobState;
+  readonly mustPause: boolean;
+  readonly isPostponed: boolean;
+};
 
 /** What follows for a map whose rows make calls. */
-function follow(at: MapAt, { end, now, isPostponed }: RanCalls, effects: StepEffects): Change {
-  const mustPause = effects.mustPause(now);
+function follow(at: MapAt, { end, now, mustPause, isPostponed }: RanCalls, effects: StepEffects): Change {
   const { edits, rows } = partEdits(at, now, end.part);
   if (end.limit !== undefined) return { edits, next: { kind: "limit", stepId: at.step.id, limit: end.limit } };
   const reached: Edit[] = [...edits, logged(at), { kind: "progress", progress: end.part.progress }];
@@ -108,22 +109,27 @@ function withoutRows(children: Readonly<Record<string, Id<"job">>>, passed: Read
   return Object.fromEntries(Object.entries(children).filter(([place]) => !passed.has(Number.parseInt(place, 10))));
 }
 
-type RanRows = { readonly children: RowChildren; readonly end: RowsEnd; readonly now: JobState };
+type RanRows = {
+  readonly children: RowChildren;
+  readonly end: RowsEnd;
+  readonly now: JobState;
+  readonly mustPause: boolean;
+};
 
 /** What follows for a map whose rows run skills: the jobs that were begun are stored with how far its rows are, and waited for. */
-function withChildren(at: MapAt, { children, end, now }: RanRows, effects: StepEffects): Change {
+function withChildren(at: MapAt, { children, end, now, mustPause }: RanRows, effects: StepEffects): Change {
   const { edits, rows } = partEdits(at, now, end.part);
   const { step } = at;
   const progress: Edit = { kind: "progress", progress: { ...end.part.progress, ...children.known() } };
   if (!children.hasOpen) {
     if (end.limit !== undefined) return { edits, next: { kind: "limit", stepId: step.id, limit: end.limit } };
-    if (effects.mustPause(now) || !end.isDone) return { edits: [...edits, progress], next: nextAct(end, effects) };
+    if (mustPause || !end.isDone) return { edits: [...edits, progress], next: nextAct(end, effects) };
     const { edits: last, next } = conclude(at, rows);
     return { edits: [...edits, ...last], next };
   }
   const reached: Edit[] = [...edits, { kind: "logProgress", stepId: step.id }, ...children.beginEdits(), progress];
   // Rows that could go on at once do; what waits for a retry is due then.
-  if (effects.mustPause(now)) return { edits: reached, next: { kind: "commit" } };
+  if (mustPause) return { edits: reached, next: { kind: "commit" } };
   const dueAts = end.open.flatMap(({ retry }) => (retry === undefined ? [] : [retry.dueAt]));
   const stands = children.hasBegun ? [] : standWith(now, step.id, children.open, effects.clock.now());
   const atMs = dueAts.length === 0 ? {} : { atMs: Math.min(...dueAts) };

@@ -20,6 +20,7 @@ import {
   type NewDueTask,
   type NewJob,
   type NewStandingRun,
+  type NextClose,
   nextStandingCloses,
   putDueTasks,
   readStandingWakes,
@@ -41,6 +42,8 @@ import { StartsError } from "./starts-error.ts";
 const quotaRetryMs = 10_000;
 /** Between two looks at runs that could have started by their time, and that others keep from it. */
 const lookAgainMs = 5_000;
+/** Between two looks at a window whose time is over while its events are not decided about. */
+const heldAgainMs = 500;
 
 /** Writes what was decided in a batch: runs, their jobs, what programs count, when what is due again, and what people are told of. */
 export async function storeBatch(
@@ -235,7 +238,7 @@ async function settleTasks(
     const times = {
       fire: of?.fired?.dueAt,
       poll: of?.polled?.nextAt,
-      close: closes.get(task.ownerId),
+      close: closeTimeOf(closes.get(task.ownerId), nowMs),
       admit: wakes.get(task.ownerId),
       backfill: of?.backfill?.dueAt,
     };
@@ -250,6 +253,11 @@ async function settleTasks(
     tx,
     decided.flatMap((one) => tasksOf(one, isHeld.has(one.program.id), nowMs)),
   );
+}
+
+/** A window that waits for events is looked at again soon: nobody tells when they are decided about. */
+function closeTimeOf(next: NextClose | undefined, nowMs: number): number | undefined {
+  return next?.isHeld === true ? Math.max(next.at, nowMs + heldAgainMs) : next?.at;
 }
 
 /** When waiting runs of programs whose `admit` was due are to be looked at again. */

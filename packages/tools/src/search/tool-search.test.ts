@@ -1,6 +1,7 @@
 import type { Action, Catalog } from "@svc/catalog";
 import { catalogOf } from "@svc/testing/catalog";
 import { sampleToolkits } from "@svc/testing/sample-toolkits";
+import { shippedCatalog } from "@svc/testing/shipped-catalog";
 import { expect, test } from "vitest";
 import { createToolSearch, searchOf, type ToolQuery } from "./tool-search.ts";
 
@@ -222,4 +223,9 @@ test("searches 10,000 tools in a few milliseconds", () => {
   for (let round = 0; round < 20; round++) search.search({ query });
   // Loose: the bench measures; this holds even beside other tests on a small machine.
   expect((performance.now() - startedAt) / 20).toBeLessThan(100);
+});
+
+test("contacts of a mailing list are found as its members, among the tools of every toolkit", async () => {
+  const found = slugsFor(await shippedCatalog(), "list contacts of a mailing list");
+  expect(found.slice(0, 5)).toContain("email_marketing.list_members");
 });

@@ -1,7 +1,7 @@
 import { type ClaimedReplay, releaseDueTasks, replayLease } from "@svc/db";
 import type { Dispatcher } from "@svc/delivery";
 import type { ReplayObserver } from "./observer.ts";
-import { type ReplayContext, stepReplay } from "./step.ts";
+import { type ReplayContext, type ReplayTurn, type SteppedReplay, stepReplay } from "./step.ts";
 
 /** What moves paced replays on, on one node. Their tasks are claimed with those of standing programs, in one look. */
 export type ReplayEngine = {
@@ -24,45 +24,74 @@ const retryMaxMs = 60_000;
 
 /** Makes what moves paced replays on. */
 export function createReplayEngine(options: ReplayEngineOptions): ReplayEngine {
-  const waiting: ClaimedReplay[] = [];
+  const { clock } = options;
+  const waiting: ReplayTurn[] = [];
   const running = new Set<Promise<void>>();
-  let isStopped = false;
+  /** Turns that pause between two steps: they hold nothing but their lease. */
+  const pausing = new Set<Promise<void>>();
+  const stopped = new AbortController();
 
   function pump(): void {
     while (running.size < concurrency) {
-      const task = isStopped ? undefined : waiting.shift();
-      if (task === undefined) return;
-      const one = step(options, task).finally(() => {
-        running.delete(one);
-        pump();
-      });
+      const turn = stopped.signal.aborted ? undefined : waiting.shift();
+      if (turn === undefined) return;
+      const one = step(options, turn)
+        .then((next) => {
+          if (next !== undefined) pause(next);
+        })
+        .finally(() => {
+          running.delete(one);
+          pump();
+        });
       running.add(one);
     }
   }
 
+  function pause({ turn, atMs }: NextStep): void {
+    const one = goOn(turn, atMs).finally(() => pausing.delete(one));
+    pausing.add(one);
+  }
+
+  async function goOn(turn: ReplayTurn, atMs: number): Promise<void> {
+    await clock.wait(atMs - clock.now(), stopped.signal);
+    if (stopped.signal.aborted) return release(options, turn, 0);
+    waiting.push(turn);
+    pump();
+  }
+
   return {
     take(tasks) {
-      waiting.push(...tasks);
+      waiting.push(...tasks.map((task) => ({ task })));
       pump();
     },
     async stop() {
-      isStopped = true;
+      stopped.abort();
       await Promise.all(running);
+      // A step that was under way may have begun a pause.
+      await Promise.all(pausing);
     },
   };
 }
 
-async function step(options: ReplayEngineOptions, task: ClaimedReplay): Promise<void> {
-  const { db, clock, dispatcher, observer } = options;
+type NextStep = NonNullable<SteppedReplay["next"]>;
+
+/** Takes a step; answers the one that follows in its turn. */
+async function step(options: ReplayEngineOptions, turn: ReplayTurn): Promise<NextStep | undefined> {
+  const { dispatcher, observer } = options;
   try {
-    const stepped = await stepReplay(options, task);
-    if (stepped === undefined) return;
-    if (stepped.count > 0) dispatcher.wake();
-    observer.stepped(stepped);
+    const stepped = await stepReplay(options, turn);
+    if (stepped === undefined) return undefined;
+    if (stepped.step.count > 0) dispatcher.wake();
+    observer.stepped(stepped.step);
+    return stepped.next;
   } catch (error) {
     observer.failed(error);
-    const waitMs = Math.min(retryMaxMs, retryMinMs * 2 ** Math.min(task.attempt - 1, 10));
-    // Where the store is away, the lease runs out by itself.
-    await releaseDueTasks(db, [replayLease(task)], clock.now() + waitMs).catch(observer.failed);
+    await release(options, turn, Math.min(retryMaxMs, retryMinMs * 2 ** Math.min(turn.task.attempt - 1, 10)));
+    return undefined;
   }
+}
+
+/** Where the store is away, the lease runs out by itself. */
+async function release({ db, clock, observer }: ReplayEngineOptions, { task }: ReplayTurn, waitMs: number) {
+  await releaseDueTasks(db, [replayLease(task)], clock.now() + waitMs).catch(observer.failed);
 }

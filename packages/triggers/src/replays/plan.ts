@@ -1,6 +1,6 @@
 import type { SubscriptionId } from "@svc/core";
 import type { EventMatch, ReplayedSubscription, ReplayReason, ReplayRecord } from "@svc/db";
-import { stepMs } from "./pace.ts";
+import { turnMs } from "./pace.ts";
 
 /** A subscription has this much of a replay pending at most, measured by the replay's pace. */
 const pendingSeconds = 10;
@@ -51,7 +51,7 @@ function roomOf(
 }
 
 function hindranceOf({ id, failingSince, backoffUntil }: ReplayedSubscription, nowMs: number): Hindrance {
-  if (failingSince === null) return { reason: "pending", waitsForId: id, againAt: nowMs + stepMs };
-  const againAt = Math.min(Math.max(backoffUntil ?? 0, nowMs + stepMs), nowMs + backoffWaitMs);
+  if (failingSince === null) return { reason: "pending", waitsForId: id, againAt: nowMs + turnMs };
+  const againAt = Math.min(Math.max(backoffUntil ?? 0, nowMs + turnMs), nowMs + backoffWaitMs);
   return { reason: "backoff", waitsForId: id, againAt };
 }

@@ -19,7 +19,7 @@ import {
   withTransaction,
 } from "@svc/db";
 import type { ReplayStep } from "./observer.ts";
-import { stepMs } from "./pace.ts";
+import { stepPaceOf, turnMs } from "./pace.ts";
 import { type Hindrance, pendingMaxOf, planStep } from "./plan.ts";
 
 /** Where tests stop a step or end the process. */
@@ -35,17 +35,27 @@ export type ReplayContext = {
 
 /** Walks over a part of the events each that a step makes at most while it finds too little. */
 const walksMax = 10;
-/** A second's worth at once would take the processor from live deliveries for a tenth of it. */
-const spreadMs = stepMs;
+/** Events that a step walks over at first, for each delivery that it is to queue; each further walk of it is so many times as long. */
+const walkFactor = 2;
+const walkMin = 100;
+const walkGrowth = 8;
 /** How often a replay to a subscription that is inactive looks whether it still is. */
 const inactiveWaitMs = 5_000;
 
+/** A replay's task while a node holds it, for a turn of several steps. `untilMs`: the turn's end; undefined before its first step. */
+export type ReplayTurn = { readonly task: ClaimedReplay; readonly untilMs?: number };
+
+/** A step that was taken. `next`: the turn goes on with another one then. */
+export type SteppedReplay = { readonly step: ReplayStep; readonly next?: { readonly turn: ReplayTurn; atMs: number } };
+
 /**
- * Moves a replay on: the next matches are queued, and its position and its task move, in one transaction. So a pair is queued once,
- * whoever dies when: nothing of it is there, or everything. Undefined where it is not this lease's any more, or it does not go on.
+ * Moves a replay on: the next matches are queued, and its position moves, in one transaction, and with the last step of a turn its
+ * task. So a pair is queued once, whoever dies when: nothing of it is there, or everything. Undefined where it is not this lease's any
+ * more, or it does not go on.
  */
-export async function stepReplay(context: ReplayContext, task: ClaimedReplay): Promise<ReplayStep | undefined> {
-  const step = await withTransaction(context.db, async (tx) => {
+export async function stepReplay(context: ReplayContext, turn: ReplayTurn): Promise<SteppedReplay | undefined> {
+  const { task } = turn;
+  const stepped = await withTransaction(context.db, async (tx): Promise<SteppedReplay | undefined> => {
     const replay = await lockReplay(tx, task.id);
     const lease = replayLease(task);
     if ((await holdDueTasks(tx, [lease])).length === 0) return undefined;
@@ -54,29 +64,52 @@ export async function stepReplay(context: ReplayContext, task: ClaimedReplay): P
       return undefined;
     }
     const nowMs = context.clock.now();
-    const moved = await queueNext(tx, replay, nowMs);
+    const isFirst = turn.untilMs === undefined;
+    const isRecovered = isFirst && task.attempt > 1;
+    const moved = await queueNext(tx, isRecovered ? withoutLost(replay, nowMs) : replay, { nowMs, isFirst });
     await moveReplay(tx, moved.replay);
+    const next = nextOf(turn, moved, nowMs);
     if (moved.replay.endedAt !== null) await deleteDueTasks(tx, [lease]);
-    else
-      await moveDueTasks(tx, [{ ...lease, dueAt: moved.againAt ?? Math.max(task.dueAt + stepMs, nowMs + stepMs / 2) }]);
+    else if ("dueAt" in next) await moveDueTasks(tx, [{ ...lease, dueAt: next.dueAt }]);
     await context.onFaultPoint?.("before-queued");
-    return stepOf(moved);
+    return { step: stepOf(moved), ...(moved.replay.endedAt === null && "turn" in next && { next }) };
   });
   await context.onFaultPoint?.("after-queued");
-  return step;
+  return stepped;
+}
+
+/** What a step of it that failed, or a node that died, left of its pace is not made up for: for seconds it would be faster than it was asked to be. */
+function withoutLost(replay: ReplayRecord, nowMs: number): ReplayRecord {
+  return { ...replay, pacedAt: Math.max(replay.pacedAt, nowMs - stepPaceOf(replay).pauseMs) };
+}
+
+/** Whether the turn goes on, or when the next one is due. */
+function nextOf(
+  { task, untilMs }: ReplayTurn,
+  { replay, againAt }: Moved,
+  nowMs: number,
+): { readonly dueAt: number } | { readonly turn: ReplayTurn; readonly atMs: number } {
+  if (againAt !== undefined) return { dueAt: againAt };
+  const { pauseMs } = stepPaceOf(replay);
+  const endMs = untilMs ?? nowMs + turnMs;
+  const atMs = nowMs + pauseMs;
+  if (atMs + pauseMs / 2 < endMs) return { turn: { task, untilMs: endMs }, atMs };
+  return { dueAt: Math.max(task.dueAt + turnMs, nowMs + pauseMs / 2) };
 }
 
 /** A replay as a step leaves it. `againAt`: when it is looked at again, where that is not at the next step. */
 type Moved = { readonly replay: ReplayRecord; readonly count: number; readonly againAt: number | undefined };
 
-async function queueNext(tx: Executor, replay: ReplayRecord, nowMs: number): Promise<Moved> {
+type At = { readonly nowMs: number; readonly isFirst: boolean };
+
+async function queueNext(tx: Executor, replay: ReplayRecord, { nowMs, isFirst }: At): Promise<Moved> {
   const ended = await findEndOf(tx, replay, nowMs);
   if (ended !== undefined) return ended;
-  const counted = await countFurther(tx, replay);
+  const counted = isFirst ? await countFurther(tx, replay) : {};
   const allowance = allowanceOf(replay, nowMs);
   if (allowance.count === 0)
     return { replay: { ...replay, ...counted, updatedAt: nowMs }, count: 0, againAt: allowance.nextAt };
-  const found = await findNext(tx, replay, allowance.count);
+  const found = await findNext(tx, replay, Math.min(allowance.count, stepPaceOf(replay).most));
   const ids = [...new Set(found.matches.map(({ subscriptionId }) => subscriptionId))];
   const pendingMax = pendingMaxOf(replay);
   const plan = planStep(found.matches, await readReplayedSubscriptions(tx, ids, pendingMax), { pendingMax, nowMs });
@@ -102,7 +135,7 @@ async function findEndOf(tx: Executor, replay: ReplayRecord, nowMs: number): Pro
   return { replay: { ...replay, ...at, ...wait }, count: 0, againAt: nowMs + inactiveWaitMs };
 }
 
-/** A large range is counted a part a step. */
+/** A large range is counted a part a turn. */
 async function countFurther(
   tx: Executor,
   replay: ReplayRecord,
@@ -127,10 +160,13 @@ async function findNext(tx: Executor, replay: ReplayRecord, count: number): Prom
     subscriptionId: replay.positionSubscriptionId,
   };
   const matches: EventMatch[] = [];
+  // Where everything matches, as mostly, a step reads little more than it queues.
+  let events = Math.max(walkMin, walkFactor * count);
   for (let walks = 0; walks < walksMax && next !== undefined && matches.length < count; walks++) {
-    const found = await findReplayMatches(tx, replay, next, count - matches.length);
+    const found = await findReplayMatches(tx, replay, next, { limit: count - matches.length, events });
     matches.push(...found.matches);
     next = found.next;
+    events *= walkGrowth;
   }
   // What matches little of a long range goes over the rest of it without a pause.
   const isSparse = next !== undefined && matches.length < count;
@@ -147,17 +183,19 @@ async function withinQuota(
   if (queue.length === 0) return { queue, hindrance };
   const room = await findDeliveryRoom(tx, projectId, queue.length);
   if (room >= queue.length) return { queue, hindrance };
-  return { queue: queue.slice(0, room), hindrance: { reason: "quota", waitsForId: null, againAt: nowMs + stepMs } };
+  return { queue: queue.slice(0, room), hindrance: { reason: "quota", waitsForId: null, againAt: nowMs + turnMs } };
 }
 
 /** Queues deliveries behind what is live, spread over the time to the next step, in the order of their events; returns how many: an event may have been swept meanwhile. */
 async function enqueue(
   tx: Executor,
-  { projectId }: ReplayRecord,
+  replay: ReplayRecord,
   queue: readonly EventMatch[],
   nowMs: number,
 ): Promise<number> {
   if (queue.length === 0) return 0;
+  const { projectId } = replay;
+  const { pauseMs: spreadMs } = stepPaceOf(replay);
   const fresh = queue.map((match) => ({ ...match, id: createId("dlv", nowMs) }));
   return (
     queue.length - (await enqueueDeliveries(tx, { projectId, dueAtMs: nowMs, behind: true, spreadMs }, fresh)).size

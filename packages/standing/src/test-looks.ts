@@ -15,13 +15,15 @@ export type LookClock = TestClock & {
 /** Makes one that starts at a time, epoch milliseconds. */
 export function createLookClock(startMs: number, restMs = 1_000): LookClock {
   const clock = createTestClock(startMs);
-  let [rests, resting] = [0, 0];
+  let resting = 0;
+  let onRest = Promise.withResolvers<void>();
   return {
     ...{ ...clock, restMs },
     async wait(ms, signal) {
       if (ms !== restMs) return clock.wait(ms, signal);
-      rests++;
       resting++;
+      onRest.resolve();
+      onRest = Promise.withResolvers();
       await clock.wait(ms, signal);
       resting--;
     },
@@ -29,9 +31,9 @@ export function createLookClock(startMs: number, restMs = 1_000): LookClock {
       clock.advance(ms - clock.now());
       // A look may have begun before.
       for (let look = 0; look < 2; look++) {
-        const before = rests;
+        const rests = onRest.promise;
         node.standing.engine.wake();
-        await until(() => rests > before);
+        await rests;
       }
     },
     async rest() {

@@ -324,6 +324,7 @@ export { type ClaimedDueTask, claimDueTasks, type DueClaim } from "./standing/cl
 export { readSeenKeys, type SeenKey, sweepSeenKeys, writeSeenKeys } from "./standing/dedupe.ts";
 export {
   countStartedStandingRuns,
+  countUnendedStandingRuns,
   type EndedStandingRun,
   endStandingRun,
   lockStandingStarts,

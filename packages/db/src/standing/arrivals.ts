@@ -34,8 +34,11 @@ export type ArrivalClaim = {
   readonly next: ProjectId | undefined;
 };
 
-/** Arrivals looked at for one claim, as a multiple of its limit: among them every project gets its share. */
-const windowFactor = 10;
+/**
+ * Arrivals looked at for one claim, as a multiple of its limit: among them every project gets its share, and what other nodes claim at the
+ * same moment is passed by. Each of them is looked up a second time: with ten times the limit that was half of what a claim costs.
+ */
+const windowFactor = 3;
 
 const columns = ["dueAt", "projectId", "eventId", "triggerSlug", "routingVersion", "leaseToken", "attempt"] as const;
 const claimed = selectList(standingArrivals, columns, "c");

@@ -47,6 +47,19 @@ export async function countStartedStandingRuns(tx: Executor, projectId: ProjectI
   return Number(row?.count ?? 0);
 }
 
+/** By standing_runs_started alone; no further than $2 runs. */
+const countWithParked = statement<{ count: string }>(
+  "count_unended_standing_runs",
+  `select count(*) as count from (
+     select from standing_runs where project_id = $1::uuid and state = 'started' limit $2::int8) c`,
+);
+
+/** The same with parked ones, counted as far as `most`: no job is looked up for it. */
+export async function countUnendedStandingRuns(tx: Executor, projectId: ProjectId, most: number): Promise<number> {
+  const [row] = await countWithParked(tx, [uuidOfId(projectId), most]);
+  return Number(row?.count ?? 0);
+}
+
 /** Touches no row: of several who start runs of a project, one counts and starts after the other. */
 const lockStarts = statement<{ locked: string }>(
   "lock_standing_starts",

@@ -30,6 +30,7 @@ import { claimDueTasks } from "../standing/claim.ts";
 import { readSeenKeys, sweepSeenKeys, writeSeenKeys } from "../standing/dedupe.ts";
 import {
   countStartedStandingRuns,
+  countUnendedStandingRuns,
   endStandingRun,
   lockStandingStarts,
   wakeWaitingStandingRuns,
@@ -502,6 +503,12 @@ export const standingPlans: readonly Plan[] = [
     name: "count_started_standing_runs",
     run: (db) => countStartedStandingRuns(db, projectId, 200),
     reads: { standing_runs: "standing_runs_started(project_id)", jobs: "jobs_pkey(id)" },
+  },
+  {
+    name: "count_unended_standing_runs",
+    run: (db) => countUnendedStandingRuns(db, projectId, 200),
+    reads: { standing_runs: "standing_runs_started(project_id)" },
+    rowsMax: { standing_runs: 200 },
   },
   { name: "lock_standing_starts", run: (db) => lockStandingStarts(db, projectId), reads: {} },
   {

@@ -43,7 +43,7 @@ export async function openBooks(
   const rates = await readRates(tx, moving);
   const gathered = await readGathered(tx, moving);
   const usage = await readUsage(tx, moving, nowMs);
-  const rooms = await roomsOf(context, tx, new Set(moving.map(({ program }) => program.projectId)));
+  const rooms = await roomsOf(context, tx, moving);
   return {
     ...permits,
     open: ({ program, version, lanes }) =>

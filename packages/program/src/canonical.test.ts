@@ -23,6 +23,10 @@ test("a number that no double holds keeps its digits: neighbours have another ha
   expect(new Set(hashes).size).toBe(2);
 });
 
+test("half a surrogate pair, which RFC 8785 has no form for, is written as its escape", () => {
+  expect(canonicalJson({ "\ud801": "\udfff", a: ["\ud83d"] })).toBe('{"a":["\\ud83d"],"\\ud801":"\\udfff"}');
+});
+
 function shuffled(value: unknown, order: readonly number[]): unknown {
   if (typeof value !== "object" || value === null) return value;
   if (Array.isArray(value)) return value.map((item: unknown) => shuffled(item, order));

@@ -192,6 +192,10 @@ test("CheckProgram tells what SubmitJob would, of faults, plans and approvals, a
   expect(answer.estimate).toBeUndefined();
   const none = { faults: [{ reason: "PROGRAM_MALFORMED", field: "programJson" }], programHash: "" };
   expect(await client.checkProgram({ programJson: "{" })).toMatchObject(none);
+  const halved = programText(notes).replace('"title":"', '"title":"\\ud83d');
+  expect(await client.checkProgram({ programJson: halved })).toMatchObject({
+    faults: [{ reason: "PROGRAM_MALFORMED", field: "programJson/title", message: "holds half a surrogate pair" }],
+  });
   const plan = { programJson: programText(deleting) };
   expect(await client.checkProgram(plan)).toMatchObject({ faults: [], needsApproval: true });
   expect(await as("member").checkProgram(plan)).toMatchObject({

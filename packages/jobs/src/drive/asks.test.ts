@@ -63,6 +63,24 @@ test("a judge parks the job without a task, and the answer proceed goes on", asy
   expect(reading.events.find(({ payload }) => payload["from"] === "parked")?.chain.at(-1)).toBe("contact:owner");
 });
 
+test("a question takes what an app answered, without the characters that the store does not keep", async () => {
+  const world = createWorld();
+  world.script = ({ path }) =>
+    path === "/items/x" ? { status: 200, body: { id: "x", text: "a\0b\ud83d" } } : undefined;
+  const bench = await benches.bench(world);
+  bench.engine();
+  const steps = [
+    { id: "look", call: "desk.get_item", entity: "ops", args: { id: "x" } },
+    { id: "gate", judge: "fine" },
+  ];
+  const fine = { question: "Is {steps.look.text} fine?", continuations: ["proceed", "abort"], escalation: ladder };
+  const id = await bench.submit({ steps, points: { fine } });
+  const { job } = await bench.reach(id, "parked", "failed");
+  expect(job.park?.judgment?.question).toBe("Is a\ufffdb\ufffd fine?");
+  await bench.answer(id, { continuation: "proceed" });
+  await bench.reach(id, "succeeded");
+});
+
 test("retry-with changes the params, goes back to rerunFrom and makes the sets anew", async () => {
   const world = createWorld({ items: 6 });
   const bench = await benches.bench(world);

@@ -118,6 +118,28 @@ test("a skill is run as a step: a job of its own, whose result is the step's val
   expect(log.events[0]?.principalChain).toEqual([`key:${project.keyId}`, "skill:skills.announce@1"]);
 });
 
+test("a number beyond 2^53 in the result of a skill keeps its digits, in a step and in a row", async () => {
+  await using node = createTestNode(database.db);
+  const project = await node.project();
+  const look = { id: "look", call: "desk.get_item", entity: "ops", args: { id: "x" } };
+  await promote(node, project, {
+    count: { inputSchema, input, steps: [look], result: { id: { $cel: "9007199254740993" } } },
+  });
+  const { id } = await submit(project, {
+    input: { list: [{ text: "a" }] },
+    steps: [
+      { id: "one", run: "skills.count", input },
+      { id: "list", take: "input.list", keep: ["text"] },
+      { id: "each", map: "list", keep: { id: "calls.run.id" }, do: [{ id: "run", run: "skills.count", input }] },
+      { id: "most", reduce: "each", as: { id: "max id" } },
+    ],
+    result: { one: { $ref: "steps.one.id" }, most: { $ref: "steps.most.id" } },
+  });
+  await node.reach(id, "succeeded");
+  const { receipt } = await read(project, id);
+  expect(receipt?.resultJson).toBe('{"one":9007199254740993,"most":9007199254740993}');
+});
+
 test("a job keeps the version that it was submitted with, whatever becomes of the skill", async () => {
   await using node = createTestNode(database.db);
   const project = await node.project();

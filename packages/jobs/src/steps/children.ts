@@ -1,4 +1,5 @@
 import { applyDefaults, createTenantValidators, type JsonSchema, type SchemaValidator } from "@svc/catalog";
+import { parseExactJson } from "@svc/core";
 import type { ChildDocument } from "@svc/db";
 import type { JsonObject, JsonValue, Limits, PinnedSkill } from "@svc/program";
 import type { ChildStanding, Edit, LimitName, NewChild, UndoOf } from "../state/change.ts";
@@ -161,7 +162,7 @@ export const undoneJob = "job_id";
 
 /** What a child that ended well answers. */
 export function childValue({ resultJson }: Child): JsonValue {
-  return resultJson === "" ? {} : (JSON.parse(resultJson) as JsonValue);
+  return resultJson === "" ? {} : (parseExactJson(resultJson) as JsonValue);
 }
 
 const endCodes: Readonly<Partial<Record<JobStatus, string>>> = {

@@ -1,3 +1,4 @@
+import { storableText } from "@svc/core";
 import type { RowCounts } from "@svc/db";
 import { type Continuation, type Point, resolveText } from "@svc/program";
 import type { Question } from "../state/change.ts";
@@ -31,10 +32,12 @@ export function pointQuestion(
     stepId,
     pointId: isApproval ? "approval" : point.id,
     kind: isApproval ? "approval" : kind,
-    question:
+    // What an app answered may hold characters that the store does not keep.
+    question: storableText(
       "value" in resolved
         ? (shown?.redact(resolved.value) ?? resolved.value)
         : `${point.id}: ${resolved.fault.message}`,
+    ),
     continuations: point.continuations,
     answerSchemaJson: point.answerSchema === undefined ? "" : JSON.stringify(point.answerSchema),
     escalation: isApproval ? [] : point.escalation,

@@ -41,8 +41,10 @@ function toJson(value: CelValue): unknown {
   return text;
 }
 
+/** A double beyond the safe ones is written with digits that are another whole number's. */
 function wholeNumber(value: bigint): unknown {
-  return BigInt(Number(value)) === value ? Number(value) : rawJson(String(value));
+  const number = Number(value);
+  return Number.isSafeInteger(number) ? number : rawJson(String(value));
 }
 
 function objectOf(map: Iterable<readonly [unknown, CelValue]>): object {

@@ -68,7 +68,7 @@ const points = ["rows-read", "before-decided", "after-decided"];
 
 // One of them in `npm test`: where what was read is lost, and is read again.
 test.each(rounds > 1 ? points : points.slice(1, 2))(
-  "a kill -9 %s leaves each row in one run",
+  "acceptance 18: a kill -9 %s leaves each row in one run",
   { timeout: 300_000 },
   async (point) => {
     for (let round = 0; round < rounds; round++) {

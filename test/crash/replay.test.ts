@@ -113,7 +113,7 @@ async function replayOverKills(
 }
 
 test.each(["before-queued", "after-queued"])(
-  "a kill -9 %s leaves every pair queued once",
+  "acceptance 21: a kill -9 %s leaves every pair queued once",
   { timeout: 300_000 },
   async (point) => {
     for (let round = 0; round < rounds; round++) {
@@ -125,7 +125,7 @@ test.each(["before-queued", "after-queued"])(
 );
 
 test.runIf(rounds > 1)(
-  "a million deliveries survive kills, each queued once",
+  "acceptance 21: a million deliveries survive kills, each queued once",
   async () => {
     await replayOverKills(500_000, { point: "before-queued", kills: 20, nth: 3, perSecond: 5_000 });
   },

@@ -182,7 +182,7 @@ const occurrences = programs * times;
 
 // One point of each in `npm test`: here what was decided is found, below it is decided again.
 test.each(rounds > 1 ? ["before-decided", "after-decided"] : ["after-decided"])(
-  "a kill -9 %s leaves exactly one run and job an occurrence",
+  "acceptance 5: a kill -9 %s leaves exactly one run and job an occurrence",
   async (point) => {
     for (let round = 0; round < rounds; round++) {
       const doomed = await startNode({ point, nth: 2 + round });
@@ -323,7 +323,7 @@ test.each(
   expect(kills).toBeGreaterThanOrEqual(Math.ceil(rounds / 3));
 });
 
-test("of three nodes one dies after the other, at any moment: a backfill and what is due meanwhile make each run once", {
+test("acceptance 5: of three nodes one dies after the other, at any moment: a backfill and what is due meanwhile make each run once", {
   timeout: 60_000 + kills * 10_000,
 }, async () => {
   const { projectId, client } = await newProject();

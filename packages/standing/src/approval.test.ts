@@ -29,7 +29,7 @@ const destructive = clearing("n1");
 const deleted = (note: string) =>
   world.world.seen.filter(({ method, path }) => method === "DELETE" && path === `/notes/${note}`).length;
 
-test("a destructive program asks once; its runs ask nobody again", async () => {
+test("acceptance 12: a destructive program asks once; its runs ask nobody again", async () => {
   world.goTo("2026-04-01T09:00:30Z");
   const { standing, jobs, keyId, decide, runs } = await world.project();
   const definitionJson = definitionText({
@@ -127,7 +127,7 @@ test("a rehearsal is none that anybody submits, retries, reruns or promotes; who
   }
 });
 
-test("a larger estimate or a larger day asks anew, and the old version runs meanwhile; what is covered asks nobody", async () => {
+test("acceptance 13: a larger estimate or a larger day asks anew, and the old version runs meanwhile; what is covered asks nobody", async () => {
   world.goTo("2026-04-04T09:00:30Z");
   const { standing, jobs, decide, runs } = await world.project();
   const text = (change: object, program: object = destructive) =>
@@ -176,7 +176,7 @@ test("a larger estimate or a larger day asks anew, and the old version runs mean
   });
 });
 
-test("a member's key cannot run or resume a granted program, and no other key may answer for it", async () => {
+test("acceptance 14: a member's key cannot run or resume a granted program, and no other key may answer for it", async () => {
   world.goTo("2026-04-05T09:00:30Z");
   const { standing, as, key, decide } = await world.project();
   const definitionJson = definitionText({ program: destructive, source: yearly });

@@ -96,9 +96,14 @@ test("a post that comes again is one event, and starts one run", async () => {
   await end(project, id);
 });
 
-test("acceptance 7: an event that races with Create starts a run, or was received before; the next one starts one", async () => {
+// A thousand of them are `npm run test:crash`.
+const races = 5 * Number(process.env["SVC_STANDING_ROUNDS"] ?? 4);
+
+test("acceptance 7: an event that races with Create starts a run, or was received before; the next one starts one", {
+  timeout: 60_000 + races * 2_000,
+}, async () => {
   const project = await world.project();
-  for (let race = 0; race < 20; race++) {
+  for (let race = 0; race < races; race++) {
     const [id] = await Promise.all([
       create(project, `race-${race}`, { overlap: { policy: "allow" }, input: { text: { $ref: "event.payload.id" } } }),
       postIncident(world.node, { id: `race-${race}` }),

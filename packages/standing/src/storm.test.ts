@@ -1,4 +1,4 @@
-import { createId, uuidOfId } from "@svc/core";
+import { createId, parseId, uuidOfId } from "@svc/core";
 import { createTestDatabase, type TestDatabase } from "@svc/testing/database";
 import { until } from "@svc/testing/until";
 import { afterAll, beforeAll, expect, test } from "vitest";
@@ -72,12 +72,30 @@ async function postStorm(count: number): Promise<void> {
   engine.release();
 }
 
+/** Counts how often it is looked whether a window of a program closes. */
+async function countLooks(id: string): Promise<{ counted(): Promise<number> }> {
+  const { sql } = database.db;
+  await sql`create table close_looks (owner_id uuid)`;
+  await sql`create function count_close_look() returns trigger language plpgsql as
+    'begin insert into close_looks values (new.owner_id); return new; end'`;
+  await sql`create trigger count_close_look after update on due_tasks for each row
+    when (new.kind = 'close' and new.attempt > old.attempt) execute function count_close_look()`;
+  return {
+    async counted() {
+      const rows = await sql`select from close_looks where owner_id = ${uuidOfId(parseId("stp", id)!)}::uuid`;
+      return rows.length;
+    },
+  };
+}
+
 test("a storm that the engine comes to late is in the windows that it was sent in", async () => {
   const project = await world.project();
   const { standing } = project;
   const quiet = await createCollecting(project, "quiet", { quiet: "5s", take: "last" });
+  const looks = await countLooks(quiet);
   const full = await createCollecting(project, "full", { quiet: "5s", max: 25, take: "all" });
   await postStorm(60);
+  const from = world.now();
   const countsOf = async (id: string) => {
     const runs = await project.runs(id, 1);
     return runs.every((run) => stateOf(run) === "started") && runs.map(({ count }) => count).sort((a, b) => b - a);
@@ -89,6 +107,8 @@ test("a storm that the engine comes to late is in the windows that it was sent i
     });
   expect(await settledAt(quiet, 60)).toEqual([60]);
   expect(await settledAt(full, 60)).toEqual([25, 25, 10]);
+  // Twice a second, and not after each of its twelve batches.
+  expect(await looks.counted()).toBeLessThanOrEqual(4 + (world.now() - from) / 500);
   for (const id of [quiet, full]) await standing.deleteStandingProgram({ id });
 });
 

@@ -15,7 +15,7 @@ const arrive = (projectId: ProjectId, count: number, fromMs: number) =>
     select ${isoTime(fromMs)}::timestamptz + n * interval '1 ms', ${uuidOfId(projectId)}::uuid, gen_random_uuid(), 'desk.changed', 1
     from generate_series(1, ${count}::int4) n`;
 
-test("10,000 events of one project leave the next claim to the single one of another, whenever that came", async () => {
+test("acceptance 24: 10,000 events of one project leave the next claim to the single one of another, whenever that came", async () => {
   const flood = await addProject(db);
   await arrive(flood, 10_000, nowMs - 60_000);
   const before = await claimStandingArrivals(db, { ...request, after: undefined });

@@ -15,6 +15,8 @@ export type TableReads = {
   readonly access: Readonly<Record<string, readonly string[]>>;
   /** By table: how many rows were read, over all loops and also those that were not wanted. 0 where the plan was not run. */
   readonly rows: Readonly<Record<string, number>>;
+  /** How many buffers it read, of the cache or not, its planning apart. 0 where the plan was not run. */
+  readonly buffers: number;
   /** Whether rows are sorted, where an index could have given them in order. */
   readonly isSorted: boolean;
 };
@@ -56,7 +58,7 @@ export async function explainAll(
   { mode, isRun = false, randomPageCost = 1.1 }: ExplainOptions,
 ): Promise<TableReads[]> {
   const plans: RawNode[] = [];
-  const options = isRun ? "analyze, format json" : "format json";
+  const options = isRun ? "analyze, buffers, format json" : "format json";
   await rolledBack(db, async ({ sql: tx }) => {
     await tx.unsafe(`set local plan_cache_mode = force_${mode}_plan; set local random_page_cost = ${randomPageCost}`);
     for (const { text, parameters } of statements) {
@@ -98,6 +100,8 @@ type RawNode = {
   "Actual Rows"?: number;
   "Actual Loops"?: number;
   "Rows Removed by Filter"?: number;
+  "Shared Hit Blocks"?: number;
+  "Shared Read Blocks"?: number;
   Plans?: RawNode[];
 };
 
@@ -136,6 +140,8 @@ function readsOf(nodes: readonly RawNode[], columns: Map<string, string[]>): Tab
   return {
     access: Object.fromEntries(Object.entries(access).map(([table, found]) => [table, [...found].sort()])),
     rows,
+    // Those of the first node are those of all below it too.
+    buffers: (nodes[0]?.["Shared Hit Blocks"] ?? 0) + (nodes[0]?.["Shared Read Blocks"] ?? 0),
     isSorted: nodes.some((node) => node["Node Type"].endsWith("Sort")),
   };
 }

@@ -6,7 +6,7 @@ import { nodePartsOf } from "./node-parts.ts";
 const places = { workingDir: "/work", checkout: "/src/svc", isRoot: false };
 const partsOf = (variables: Record<string, string>) => nodePartsOf(loadConfig(openEnvironment(variables), places));
 
-test("held, a node starts every engine but that of standing programs", () => {
+test("acceptance 25: held, a node starts every engine but that of standing programs", () => {
   expect(partsOf({}).engines).toBeUndefined();
   expect(partsOf({ SVC_STANDING: "hold" }).engines).toEqual(["deliveries", "jobs", "renewal", "retention"]);
 });

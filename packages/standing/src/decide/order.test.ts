@@ -138,7 +138,7 @@ function outcomesOf(book: Book): string[] {
   return [...runs, ...book.windows.events.map(() => "collected")];
 }
 
-test("events meet dedupe, collect, rate, budget and overlap in this order, whatever the policies", async () => {
+test("acceptance 10: events meet dedupe, collect, rate, budget and overlap in this order, whatever the policies", async () => {
   await fc.assert(
     fc.asyncProperty(policies, posts, async (policy, list) => {
       const book = bookOf(await versionOf(policy));

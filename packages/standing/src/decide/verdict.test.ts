@@ -29,7 +29,7 @@ test.each([
   ["queueOne", "start", "queue overlap", "queue overlap, supersedes"],
   ["queueAll", "start", "queue overlap", "queue overlap"],
   ["cancelRunning", "start", "queue overlap, cancels", "queue overlap, supersedes, cancels"],
-] as const)("%s", (policy, free, whileBusy, whileQueued) => {
+] as const)("acceptance 10: %s, by what is under way and waits", (policy, free, whileBusy, whileQueued) => {
   const decided = (lane: StartFacts["lane"]) => {
     const verdict = decideStart(facts({ overlap: overlapOf(policy), lane }));
     if (verdict.kind === "start") return "start";
@@ -44,7 +44,7 @@ test("what is left out names the job that kept it from starting", () => {
   expect(decideStart(facts({ lane: busy }))).toEqual({ kind: "skip", reason: "overlap", blockingJobId: job });
 });
 
-test("a queue takes as many as it may", () => {
+test("acceptance 10: a queue takes as many as it may", () => {
   const lane = { ...busy, queued: 2, newestQueued: waiting };
   expect(decideStart(facts({ overlap: overlapOf("queueAll"), lane }))).toMatchObject({
     kind: "skip",

@@ -24,8 +24,6 @@ export class Windows {
     readonly programId: StandingProgramId;
     readonly runId: StandingRunId;
   }[] = [];
-  /** When the first of those that were touched closes. */
-  closesAt: number | undefined;
 
   constructor(programId: StandingProgramId, open: readonly StandingRunRecord[]) {
     this.#programId = programId;
@@ -57,6 +55,18 @@ export class Windows {
     if (isFull || (collect.take === "all" && bytes >= windowBytesMax)) this.#close(window, event.atMs);
   }
 
+  /**
+   * When it is to be looked whether the first of those that were touched closes. One whose time is over already, while events come to it,
+   * is looked at in a while: by its time it would be after every batch of a storm.
+   */
+  lookAt(nowMs: number, againMs: number): number | undefined {
+    const times = [...this.#touched.values()].map(({ run: { state, notBefore } }) => {
+      const at = notBefore ?? 0;
+      return state === "closing" || at > nowMs ? at : nowMs + againMs;
+    });
+    return times.length === 0 ? undefined : Math.min(...times);
+  }
+
   /** Windows that began. */
   begun(): NewStandingRun[] {
     return [...this.#touched.values()].flatMap(({ run, isNew }) => (isNew ? [run as NewStandingRun] : []));
@@ -82,8 +92,6 @@ export class Windows {
 
   #touch(window: Window): void {
     this.#touched.set(window.run.id, window);
-    const at = window.run.notBefore ?? 0;
-    this.closesAt = Math.min(this.closesAt ?? at, at);
   }
 }
 

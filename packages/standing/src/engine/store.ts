@@ -289,10 +289,11 @@ function tasksOf(
   const task = { ownerId, projectId, subject: "" };
   const queued = [...book.newRuns, ...book.closed.values()].filter(({ state }) => state === "queued");
   const lateAt = nowMs + version.definition.overlap.queueForMs + 1;
+  const closeAt = book.windows.lookAt(nowMs, heldAgainMs);
   const admitAt = queued.length === 0 ? undefined : Math.min(book.wakeAt ?? lateAt, lateAt);
   return [
     ...(admitAt === undefined || isAdmitHeld ? [] : [{ ...task, kind: "admit" as const, dueAt: admitAt }]),
-    ...(book.windows.closesAt === undefined ? [] : [{ ...task, kind: "close" as const, dueAt: book.windows.closesAt }]),
+    ...(closeAt === undefined ? [] : [{ ...task, kind: "close" as const, dueAt: closeAt }]),
     ...book.cancels.map((jobId) => ({ ...task, kind: "cancel" as const, subject: jobId, dueAt: nowMs })),
   ];
 }

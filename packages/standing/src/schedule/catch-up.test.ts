@@ -16,7 +16,7 @@ function decided(runs: CatchUp["runs"], windowMs = 86_400_000, list = due, at = 
   return { fire: fire.length, first: fire[0], missed: missed?.count ?? 0, later: later.length };
 }
 
-test("after three hours of every five minutes: last is one run for 35 others, all is 36 runs, none leaves out 36", () => {
+test("acceptance 4: after three hours of every five minutes: last is one run for 35 others, all is 36 runs, none leaves out 36", () => {
   expect(decided("last")).toEqual({ fire: 1, first: { atMs: newest, missed: 35 }, missed: 0, later: 0 });
   expect(decided("all")).toMatchObject({ fire: 10, first: { atMs: due[0]?.atMs, missed: 0 }, missed: 0, later: 26 });
   expect(decided("none")).toMatchObject({ fire: 0, missed: 36 });

@@ -105,7 +105,7 @@ test.each(zones)("%s: what names its times runs once each, for three years", asy
 });
 
 test.each(zones)(
-  "%s: what follows real time does so in both hours of a repetition, and never for a gap",
+  "acceptance 3: %s: what follows real time does so in both hours of a repetition, and never for a gap",
   async (zone) => {
     const offsets = offsetsOf(zone);
     for (const expression of wild) {
@@ -132,7 +132,7 @@ function matches(field: string, value: number): boolean {
   return step === undefined ? field === "*" || Number(field) === value : value % Number(step) === 0;
 }
 
-test("02:30 in New York runs at 03:00 where it is skipped, and once where it comes twice", async () => {
+test("acceptance 3: 02:30 in New York runs at 03:00 where it is skipped, and once where it comes twice", async () => {
   const next = nextOfCron("30 2 * * *", "America/New_York");
   const on = async (date: string) => {
     const startMs = Date.parse(`${date}T05:00:00Z`);

@@ -12,7 +12,7 @@ import { createReplayWorld } from "./test-replays.ts";
 
 afterAll(dropTestDatabases);
 
-test("a replay queues every match once, oldest first and at its pace, and tells how far it is", async () => {
+test("acceptance 21: a replay queues every match once, oldest first and at its pace, and tells how far it is", async () => {
   await using world = await createReplayWorld();
   const { client, since } = world;
   await world.subscribe();
@@ -162,7 +162,7 @@ test("replays are paged newest first, and those of another project read as missi
   expect(await refusalOf(client.listReplays({ pageSize: -1 }))).toMatchObject({ reason: "PAGE_SIZE_NEGATIVE" });
 });
 
-test("it is paused, goes on at another pace and is cancelled, each from the next step", async () => {
+test("acceptance 21: it is paused, goes on at another pace and is cancelled, each from the next step", async () => {
   await using world = await createReplayWorld();
   const { client, since, cluster } = world;
   await world.subscribe();
@@ -194,7 +194,7 @@ test("it is paused, goes on at another pace and is cancelled, each from the next
   expect([await queued(), (await world.pairs()).length]).toEqual([30, 30]);
 });
 
-test("it waits for an endpoint that fails, probes it, and goes on where it is well again", async () => {
+test("acceptance 21: it waits for an endpoint that fails, probes it, and goes on where it is well again", async () => {
   await using world = await createReplayWorld();
   const { client, since, cluster } = world;
   const waitsFor = await world.subscribe();

@@ -1,0 +1,52 @@
+import { uuidOfId } from "@svc/core";
+import { createTestDatabase, type TestDatabase } from "@svc/testing/database";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { postIncident } from "./test-alerts.ts";
+import { createStandingWorld, definitionText, type StandingWorld, settled, stateOf } from "./test-standing.ts";
+
+// A store that stands as it stood hours ago, and nodes that do all they do but start standing programs (SVC_STANDING=hold).
+
+let database: TestDatabase;
+let world: StandingWorld;
+beforeAll(async () => {
+  database = await createTestDatabase();
+  world = createStandingWorld(database.db, { engines: ["deliveries", "jobs", "renewal", "retention"] });
+});
+afterAll(async () => {
+  await world.node[Symbol.asyncDispose]();
+  await database.drop();
+});
+
+const waiting = { version: 1, title: "Wait", steps: [{ id: "w", wait: "20h" }] };
+
+test("acceptance 25: held on an older backup nothing starts of what is due; released, it catches up as it says", async () => {
+  world.goTo("2026-03-02T09:00:30Z");
+  const { standing, jobs, runs, projectId } = await world.project();
+  const create = async (slug: string, definition: object) => {
+    const definitionJson = definitionText({ overlap: { policy: "allow" }, program: waiting, ...definition });
+    const { standingProgram } = await standing.createStandingProgram({ slug, definitionJson });
+    return standingProgram?.id ?? "";
+  };
+  const timed = await create("timed", { source: { schedule: { cron: ["*/15 * * * *"] } } });
+  const told = await create("told", { source: { trigger: { slug: "alerts.incident_opened" } } });
+  {
+    await using _ = world.addNode({ engines: ["standing"] });
+    world.goTo("2026-03-02T09:15:01Z");
+    await runs(timed, 1);
+  }
+  world.goTo("2026-03-02T12:02:00Z");
+  await postIncident(world.node, { id: "while-held" });
+  // What people ask for is done meanwhile: the node is at work, and has looked at what is due of its jobs.
+  for (let count = 0; count < 3; count++) {
+    const steps = [{ id: "look", call: "desk.get_item", entity: "ops", args: { id: `i${count}` } }];
+    const { job } = await jobs.submitJob({ programJson: JSON.stringify({ version: 1, title: "Look", steps }) });
+    await settled(async () => (await jobs.getJob({ id: job?.id ?? "" })).job?.receipt !== undefined);
+  }
+  const heard = () => database.db.sql`select 1 from standing_arrivals where project_id = ${uuidOfId(projectId)}::uuid`;
+  expect([(await runs(timed, 1)).length, (await runs(told, 0)).length, (await heard()).length]).toEqual([1, 0, 1]);
+  await using _released = world.addNode({ engines: ["standing"] });
+  const caughtUp = await runs(timed, 2);
+  expect(caughtUp.map(({ missed }) => missed)).toEqual([0, 10]);
+  expect((await runs(told, 1)).map(stateOf)).toEqual(["started"]);
+  expect(await heard()).toEqual([]);
+});

@@ -118,6 +118,16 @@ test.each([
   [stepOf({ method: "DELETE" }, { confirm: { $ref: "input.id" } }), "CONFIRM_MISSING /confirm"],
   [stepOf({ method: "HEAD" }, { idempotency: { header: "x-key" } }), "MALFORMED /idempotency"],
   [stepOf({}, { idempotency: { header: "a b" } }), "MALFORMED /idempotency/header"],
+  // A key that does not arrive is none.
+  [stepOf({}, { idempotency: { header: "Host" } }), "MALFORMED /idempotency/header"],
+  [stepOf({}, { idempotency: { header: "content-type" } }), "MALFORMED /idempotency/header"],
+  [
+    stepOf({ headers: { Authorization: bearer } }, { idempotency: { header: "authorization" } }),
+    "MALFORMED /idempotency/header",
+  ],
+  [stepOf({}, { idempotency: { header: "x-http-method" } }), "MALFORMED /idempotency/header"],
+  // A host may take the one for the other.
+  [stepOf({ headers: { "X-HTTP-Method-Override": "DELETE" } }), "MALFORMED /http/headers/X-HTTP-Method-Override"],
   [stepOf({}, { entity: "ops" }), "MALFORMED /entity"],
   [stepOf({}, { undo: { call: "messaging_bot.get_me" } }), "MALFORMED /undo"],
   // What gives access is not written into a program.

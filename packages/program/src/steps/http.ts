@@ -1,4 +1,5 @@
 import { createValidator, type JsonSchema } from "@svc/catalog";
+import { isObject } from "@svc/core";
 import type { Check } from "../check/context.ts";
 import { computedType } from "../check/expression.ts";
 import { checkReferences, type SecretPlaces } from "../check/references.ts";
@@ -12,7 +13,7 @@ import { examine } from "../types/examine.ts";
 import { nothing, resolveType, type Scope } from "../types/scope.ts";
 import { useOfCall } from "./call.ts";
 import type { AnyStep, StepLanguage } from "./language.ts";
-import { classOfMethod, type HttpCall, readRequest, requestForm } from "./parts/http-request.ts";
+import { classOfMethod, faultOfKeyHeader, type HttpCall, readRequest, requestForm } from "./parts/http-request.ts";
 import { readRetry } from "./parts/retry.ts";
 import { readRows, setOfRows } from "./parts/rows.ts";
 import { callOptions, type StepCall } from "./parts/tool-call.ts";
@@ -132,6 +133,12 @@ function readKeyHeader(fields: Fields, method: HttpCall["method"], reader: Shape
       `stands beside a ${method}, which writes nothing`,
       "leave it out",
     );
+  }
+  const request = fields.at("http").value;
+  const headers = isObject(request) && isObject(request["headers"]) ? Object.keys(request["headers"]) : [];
+  const fault = name && faultOfKeyHeader(name, headers);
+  if (header && fault) {
+    reader.faults.add("PROGRAM_MALFORMED", header.path, fault, "name the header in which the host takes a key");
   }
   return name?.toLowerCase();
 }

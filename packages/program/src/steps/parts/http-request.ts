@@ -49,6 +49,12 @@ const reservedHeaders = new Set([
   "accept-encoding",
 ]);
 
+/** What the service says of a request unless the program does. */
+const contentHeaders = new Set(["accept", "content-type"]);
+
+/** By these some hosts carry out another method than the one that estimate and approval go by. */
+const methodHeaders = new Set(["x-http-method-override", "x-http-method", "x-method-override"]);
+
 const text: JsonSchema = { type: "string", minLength: 1, maxLength: urlMax };
 
 /** The form of the request of an `http` step. */
@@ -204,11 +210,25 @@ function readNamed(fields: Fields, name: "headers" | "query", reader: ShapeReade
   return values;
 }
 
+/**
+ * Why a header cannot take the key of a write, beside the headers that the request has; undefined where it can. One that never
+ * arrived would have the write sent again as if the host told it apart.
+ */
+export function faultOfKeyHeader(name: string, headers: readonly string[]): string | undefined {
+  const lower = name.toLowerCase();
+  if (reservedHeaders.has(lower) || contentHeaders.has(lower)) return `${lower} is set by the service`;
+  if (methodHeaders.has(lower)) return `${lower} asks for another method`;
+  if (headers.some((header) => header.toLowerCase() === lower)) return `${lower} is among the headers of the request`;
+  return undefined;
+}
+
 function checkHeader(name: string, names: readonly string[], { path }: Node, { faults }: ShapeReader): void {
   const fault = (message: string, hint: string) => faults.add("PROGRAM_MALFORMED", [...path, name], message, hint);
   const lower = name.toLowerCase();
   if (!headerName.test(name)) fault(`${formatValue(name)} is no name of a header`, "write one such as x-request-id");
   else if (reservedHeaders.has(lower)) fault(`${lower} is set by the service`, "leave it out");
+  else if (methodHeaders.has(lower))
+    fault(`${lower} asks for another method`, "write that one as the method, and leave it out");
   else if (names.find((other) => other.toLowerCase() === lower) !== name) {
     fault(`${lower} is named twice`, "name each header once: upper and lower case are the same");
   }

@@ -133,6 +133,25 @@ test("a submitted program is a job at once, runs, and is read back as receipts w
   expect(everything).not.toContain("marker-");
 });
 
+test("texts that would be longer than a text can be end their step, or leave the result out, and the job ends", async () => {
+  await using node = createTestNode(database.db);
+  const { client } = await node.project();
+  const params = { long: "x".repeat(100_000) };
+  const text = { $text: "{params.long}".repeat(6_000) };
+  const look = { id: "look", call: "desk.get_item", entity: "ops", args: { id: "x" } };
+  const steps = [{ ...look, args: { id: text } }];
+  const failing = jobOf(await client.submitJob({ programJson: programText({ params, steps }) }));
+  await node.reach(failing.id, "failed");
+  expect(jobOf(await client.getJob({ id: failing.id })).lastError).toMatch(
+    /^REFERENCE_UNFIT: step look: with params.long /,
+  );
+  const names = Array.from({ length: 200 }, (_, index) => [`n${index}`, { $ref: "params.long" }]);
+  const result = Object.fromEntries(names);
+  const ending = jobOf(await client.submitJob({ programJson: programText({ params, steps: [look], result }) }));
+  await node.reach(ending.id, "succeeded");
+  expect(jobOf(await client.getJob({ id: ending.id })).lastError).toMatch(/^RESULT_TOO_LARGE: /);
+});
+
 test("whoever holds a receipt can compute its hash", async () => {
   await using node = createTestNode(database.db);
   const { client } = await node.project();

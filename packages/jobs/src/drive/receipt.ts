@@ -1,11 +1,12 @@
 import type { AskView } from "@svc/asks";
+import { holdsMoreThan } from "@svc/core";
 import type { CallCounts, LimitsDocument, ReceiptDocument, StepReceiptDocument } from "@svc/db";
 import { type Limits, resolveResult } from "@svc/program";
 import { redactTexts } from "@svc/tools";
 import { sumCalls, sumRows } from "../state/counts.ts";
 import type { JobState } from "../state/job.ts";
 import { shownOf } from "../state/shown.ts";
-import { withComputed } from "../steps/arguments.ts";
+import { argumentBounds, withComputed } from "../steps/arguments.ts";
 import type { Port } from "./port.ts";
 
 const resultBytesMax = 16_384;
@@ -78,8 +79,12 @@ export async function resultOf(
   const ready = await withComputed(templates, { ...scope, now: clock.now() }, { compute });
   const resolved = "fault" in ready ? ready : resolveResult(result, ready.value);
   if ("fault" in resolved) return { fault: `${resolved.fault.code}: ${resolved.fault.message}` };
-  const text = JSON.stringify(shown === undefined ? resolved.value : redactTexts(resolved.value, shown.redact));
-  if (Buffer.byteLength(text) <= resultBytesMax) return { text };
+  // A great many long texts have no JSON text at all.
+  const isHuge = holdsMoreThan(resolved.value, argumentBounds);
+  const text = isHuge
+    ? undefined
+    : JSON.stringify(shown === undefined ? resolved.value : redactTexts(resolved.value, shown.redact));
+  if (text !== undefined && Buffer.byteLength(text) <= resultBytesMax) return { text };
   return { fault: `RESULT_TOO_LARGE: the result has more than ${resultBytesMax} bytes` };
 }
 

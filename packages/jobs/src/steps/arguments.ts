@@ -20,8 +20,14 @@ import type { CallFault } from "./invoke.ts";
 
 /** What a request may be filled in with: looking at it, and writing it as JSON, takes some milliseconds. */
 const requestBounds = { values: 20_000, characters: 1_048_576 };
-const tooLargeText = "the request would hold more than 20,000 values, or more than 1,048,576 characters";
-const tooLarge: CallFault = { code: "invalid_arguments", message: tooLargeText, plain: tooLargeText };
+/** What a program fills in holds at most, arguments and results: so much has a JSON text, and the node has room for it. */
+export const argumentBounds = { values: 1_000_000, characters: 8_388_608 };
+
+function tooLarge(what: string, { values, characters }: typeof requestBounds): { readonly fault: CallFault } {
+  const bounds = [values, characters].map((bound) => bound.toLocaleString("en-US"));
+  const message = `the ${what} would hold more than ${bounds[0]} values, or more than ${bounds[1]} characters`;
+  return { fault: { code: "invalid_arguments", message, plain: message } };
+}
 
 type Computing = Pick<StepEffects, "compute">;
 
@@ -88,8 +94,9 @@ type Filling = Pick<Needs, "secretUses"> & { readonly call: FillableCall; readon
 function filled({ call: { http }, args, secretUses }: Filling, ready: Resolution<RunScope>): FilledCall {
   const resolved = "fault" in ready ? ready : resolveArguments(args, ready.value);
   if ("value" in resolved) {
-    // Of a tool's arguments its schema tells how large they may be.
-    if (http !== undefined && holdsMoreThan(resolved.value, requestBounds)) return { fault: tooLarge };
+    const [what, bounds] =
+      http === undefined ? (["arguments", argumentBounds] as const) : (["request", requestBounds] as const);
+    if (holdsMoreThan(resolved.value, bounds)) return tooLarge(what, bounds);
     return { args: resolved.value, secretUses };
   }
   const { code, message } = resolved.fault;
@@ -117,6 +124,7 @@ export async function undoOf(
   if (undo === undefined || state.isSimulated || state.loaded.program.sagaOn.length === 0) return undefined;
   const ready = await withComputed([undo.args], scope, computing);
   const resolved = "fault" in ready ? ready : resolveArguments(undo.args, ready.value);
-  const args = "value" in resolved ? resolved.value : undefined;
+  const isFit = "value" in resolved && !holdsMoreThan(resolved.value, argumentBounds);
+  const args = isFit ? resolved.value : undefined;
   return { stepId, ordinal, toolSlug: undo.tool, entityId: undo.entity, args };
 }

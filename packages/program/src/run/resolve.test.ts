@@ -37,6 +37,15 @@ test("every root gives its values, whole and in part", () => {
   });
 });
 
+test("a text that grows beyond a mebibyte is a fault, before it is as long as no text can be", () => {
+  const long = { ...scope, row: { text: "x".repeat(1_000_000) } };
+  const message = "with row.text the text has more than 1,048,576 characters";
+  expect(resolveValue(parse({ $text: "{row.text}".repeat(1_000), else: "" }), long)).toMatchObject({
+    fault: { code: "REFERENCE_UNFIT", message },
+  });
+  expect(resolveValue(parse({ $text: "{row.text}!" }), long)).toHaveProperty("value");
+});
+
 test("text joins scalars, and doubled braces are braces", () => {
   expect(resolve({ $text: "{{x}: {row.id} of {rows.open}, {output.ok}} {{{params.least}" })).toEqual({
     value: "{x}: r1 of 3, true} {2",

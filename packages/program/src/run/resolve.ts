@@ -112,7 +112,13 @@ export function resolveArguments(args: ValueTemplate, scope: RunScope): Resoluti
   return { value: isObject(resolved.value) ? resolved.value : {} };
 }
 
-/** Fills a text in: a question, or a `$text`. A source that is absent or null is a fault, unless it is said what stands in. */
+/** Characters of a text that is filled in, at most: no JSON text could hold what a few thousand long values make. */
+const textCharactersMax = 1_048_576;
+
+/**
+ * Fills a text in: a question, or a `$text`. A source that is absent or null is a fault, unless it is said what stands in, and so is
+ * a text that grows too long.
+ */
 export function resolveText({ parts }: TextTemplate, scope: RunScope, otherwise?: string): Resolution<string> {
   let text = "";
   for (const part of parts) {
@@ -132,6 +138,7 @@ export function resolveText({ parts }: TextTemplate, scope: RunScope, otherwise?
       return { fault: { code: "REFERENCE_UNFIT", pointer: part.pointer, message } };
     }
     text += scalar;
+    if (text.length > textCharactersMax) return { fault: tooLong(part) };
   }
   return { value: text };
 }
@@ -167,6 +174,11 @@ export function valueAt(value: JsonValue | undefined, path: Path): JsonValue | u
 
 function lookUp({ root, path }: Reference, scope: RunScope): JsonValue | undefined {
   return valueAt(scope[root], path);
+}
+
+function tooLong({ text, pointer }: Reference): ResolveFault {
+  const message = `with ${text} the text has more than ${textCharactersMax.toLocaleString("en-US")} characters`;
+  return { code: "REFERENCE_UNFIT", pointer, message };
 }
 
 function absentInText({ text, pointer }: Reference): ResolveFault {

@@ -65,8 +65,8 @@ export async function stepReplay(context: ReplayContext, turn: ReplayTurn): Prom
     }
     const nowMs = context.clock.now();
     const isFirst = turn.untilMs === undefined;
-    const isRecovered = isFirst && task.attempt > 1;
-    const moved = await queueNext(tx, isRecovered ? withoutLost(replay, nowMs) : replay, { nowMs, isFirst });
+    const isLate = isFirst && (task.attempt > 1 || nowMs - replay.updatedAt >= turnMs + stepPaceOf(replay).pauseMs);
+    const moved = await queueNext(tx, isLate ? withoutLost(replay, nowMs) : replay, { nowMs, isFirst });
     await moveReplay(tx, moved.replay);
     const next = nextOf(turn, moved, nowMs);
     if (moved.replay.endedAt !== null) await deleteDueTasks(tx, [lease]);
@@ -78,7 +78,10 @@ export async function stepReplay(context: ReplayContext, turn: ReplayTurn): Prom
   return stepped;
 }
 
-/** What a step of it that failed, or a node that died, left of its pace is not made up for: for seconds it would be faster than it was asked to be. */
+/**
+ * What was lost of the pace by a step that failed, or without a node for more than a turn, is not made up for: for seconds the replay would be
+ * faster than it was asked to be.
+ */
 function withoutLost(replay: ReplayRecord, nowMs: number): ReplayRecord {
   return { ...replay, pacedAt: Math.max(replay.pacedAt, nowMs - stepPaceOf(replay).pauseMs) };
 }

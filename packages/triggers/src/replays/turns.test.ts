@@ -106,6 +106,21 @@ test("a replay goes on at its pace where a node died, and makes nothing up for t
   expect(Math.abs((await queued()) - atDeath - 500)).toBeLessThanOrEqual(50);
 });
 
+test("it makes nothing up for a node that died between two turns", async () => {
+  await using world = await createReplayWorld();
+  const { client, cluster, node } = world;
+  await world.subscribe();
+  await world.store(3_000);
+  const id = await startFast(world);
+  const queued = async () => (await client.getReplay({ id })).replay!.queued;
+  const isHeld = async () => (await cluster.db.sql`select from due_tasks where lease_owner is not null`).length > 0;
+  for (let left = 15; left > 0 || (await isHeld()); left--) await stepOn(world);
+  cluster.clock.advance(2_000);
+  const [before, steps] = [await queued(), node.replaySteps.length];
+  while (node.replaySteps.length < steps + 10) await stepOn(world);
+  expect(Math.abs((await queued()) - before - 500)).toBeLessThanOrEqual(50);
+});
+
 test("steps of one second that fail before or after their commit queue every pair once", async () => {
   let points = 0;
   const onReplayFaultPoint = () => {

@@ -6,8 +6,10 @@ export function kindText(value: JsonValue | undefined): string {
   if (value === undefined) return "nothing";
   if (value === null) return "null";
   if (Array.isArray(value)) return "a list";
-  if (!isObject(value))
-    return { string: "a text", number: "a number", boolean: "true or false" }[typeof value as "string"];
+  if (typeof value === "string") return "a text";
+  if (typeof value === "boolean") return "true or false";
+  // One beyond a double's digits stands as the raw JSON that was written.
+  if (!isObject(value)) return "a number";
   const [key] = Object.keys(value);
   return key === undefined ? "an empty object" : `an object with ${formatValue(key)}`;
 }

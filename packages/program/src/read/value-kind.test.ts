@@ -1,3 +1,4 @@
+import { parseExactJson } from "@svc/core";
 import { expect, test } from "vitest";
 import { kindText } from "./value-kind.ts";
 
@@ -8,7 +9,7 @@ test.each([
   ["x", "a text"],
   [false, "true or false"],
   [1.5, "a number"],
-  [JSON.rawJSON("9007199254740993"), "a number"],
+  [parseExactJson("9007199254740993"), "a number"],
   [{}, "an empty object"],
   [{ secret: "word" }, 'an object with "secret"'],
 ] as const)("%j is told as %s", (value, text) => {

@@ -41,6 +41,9 @@ export type ServerOptions = {
 /** The key every run's service is given; each run has its own database, so it opens nothing else. */
 export const benchApiKey = "bench-0123456789abcdef0123456789abcdef";
 
+/** The token of its administrator. */
+export const benchAdminToken = "bench-administrator-0123456789abcdef";
+
 const deploymentFile = "deployment.yaml";
 const root = fileURLToPath(new URL("..", import.meta.url));
 const readyMicros = 60e6;
@@ -90,11 +93,11 @@ function entryOf(checkout: string): string {
   return entry;
 }
 
-/** One call with the run's key, as plain JSON. Throws unless the answer is 200. */
-export async function callServer(port: number, path: string, request: object): Promise<unknown> {
+/** One call with the run's key or another one, as plain JSON. Throws unless the answer is 200. */
+export async function callServer(port: number, path: string, request: object, key = benchApiKey): Promise<unknown> {
   const response = await fetch(`http://127.0.0.1:${port}/svc.v1.${path}`, {
     method: "POST",
-    headers: { "content-type": "application/json", authorization: `Bearer ${benchApiKey}` },
+    headers: { "content-type": "application/json", authorization: `Bearer ${key}` },
     body: JSON.stringify(request),
   });
   const text = await response.text();
@@ -121,6 +124,7 @@ function serverEnvironment(
     SVC_TOOLKITS: ["toolkits", "bench/toolkits", ...toolkitFolders].join(","),
     SVC_VAULT_KEY: `bench:${Buffer.alloc(32, 1).toString("base64")}`,
     SVC_BOOTSTRAP_KEY: benchApiKey,
+    SVC_ADMIN_TOKEN: benchAdminToken,
     SVC_ENDPOINT_CONCURRENCY: String(setup.endpointConnections),
     SVC_LOG_LEVEL: "warn",
     ...(deployment !== undefined && { SVC_DEPLOYMENT: join(folder, deploymentFile) }),

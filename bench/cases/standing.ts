@@ -3,9 +3,8 @@ import { costsNote } from "../costs.ts";
 import { formatRate } from "../report.ts";
 import { type RoundsResult, ratioOf } from "../rounds.ts";
 import { eventVariants, measureEvents } from "../standing/events.ts";
-import { herdNames, measureHerd } from "../standing/herd.ts";
+import { type Herd, herdNames, measureHerd } from "../standing/herd.ts";
 import { type IdleCosts, measureIdle } from "../standing/idle.ts";
-import type { HerdLag } from "../standing/lag.ts";
 import { measureStorm, type Storm } from "../standing/storm.ts";
 import { spreadOf } from "../statistics.ts";
 
@@ -90,17 +89,33 @@ function stormPart({ events, runs, runsMax, postedSeconds, decidedSeconds }: Sto
   };
 }
 
-function herdPart(lags: readonly HerdLag[]): Part {
+function herdPart({ lags, delays }: Herd): Part {
   const lagNamed = (wanted: string) => lags.find(({ name }) => name === wanted);
   const own = lagNamed(herdNames.own);
   const worker = lagNamed(herdNames.graphileWorker);
   const boss = lagNamed(herdNames.pgBoss);
   return {
-    rows: lags.map(({ name, count: wanted, there, p50, p99, last }) => [
-      `${count(wanted)} due at once, ${name}`,
-      `lag p50 ${seconds(p50)}, p99 ${seconds(p99)}, all ${seconds(last)}; ${count(there)} there at the end`,
-    ]),
+    rows: [
+      ...lags.map(
+        ({ name, count: wanted, there, p50, p99, last }) =>
+          [
+            `${count(wanted)} due at once, ${name}`,
+            `lag p50 ${seconds(p50)}, p99 ${seconds(p99)}, all ${seconds(last)}; ${count(there)} there at the end`,
+          ] as const,
+      ),
+      ...delays.map(
+        ({ name, count: jobs, p50, max }) =>
+          [
+            `jobs of a person beside them, ${name}`,
+            `${count(jobs)} of a wait, longer than alone by ${seconds(p50)} p50, ${seconds(max)} at most`,
+          ] as const,
+      ),
+    ],
     figures: [
+      ...delays.map(({ name, max }) => ({
+        name: `herd: delay of a person's job ${name}, at most`,
+        ...figureOf(max / 1_000, "s", { below: 1 }),
+      })),
       ...(own === undefined ? [] : [{ name: "herd: lag p99", ...figureOf(own.p99 / 1_000, "s", { below: 3 }) }]),
       ...(own === undefined || worker === undefined
         ? []

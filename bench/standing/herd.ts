@@ -4,6 +4,7 @@ import { startChild } from "../child.ts";
 import type { CronCommands } from "../peers/cron-commands.ts";
 import type { BenchDatabase } from "../postgres.ts";
 import type { System } from "../system.ts";
+import { type InteractiveDelay, interactiveJobs } from "./interactive.ts";
 import { type HerdLag, lagOf } from "./lag.ts";
 import { createPrograms, idleProgram, withNodes } from "./setting.ts";
 
@@ -22,17 +23,26 @@ export const herdNames = {
   pgBoss: "pg-boss, its schedules",
 } as const;
 
+/** What a herd showed: the lags of all, and how long people's jobs took beside the first. */
+export type Herd = { readonly lags: readonly HerdLag[]; readonly delays: readonly InteractiveDelay[] };
+
 /** Schedules that are due at one time: on two nodes, on two of which one is killed, and the same by peers. */
-export async function measureHerd(ctx: BenchContext, count: number): Promise<HerdLag[]> {
-  return [
-    await ownHerd(ctx, count, false),
-    await ownHerd(ctx, count, true),
-    await peerHerd(ctx, count, "cron-graphile-worker", herdNames.graphileWorker),
-    await peerHerd(ctx, count, "cron-pg-boss", herdNames.pgBoss),
-  ];
+export async function measureHerd(ctx: BenchContext, count: number): Promise<Herd> {
+  const own = await ownHerd(ctx, count, false);
+  const killed = await ownHerd(ctx, count, true);
+  return {
+    lags: [
+      own.lag,
+      killed.lag,
+      await peerHerd(ctx, count, "cron-graphile-worker", herdNames.graphileWorker),
+      await peerHerd(ctx, count, "cron-pg-boss", herdNames.pgBoss),
+    ],
+    delays: own.delays,
+  };
 }
 
-async function ownHerd(ctx: BenchContext, count: number, kills: boolean): Promise<HerdLag> {
+/** A herd of ours; people's jobs are submitted beside the one of which no node is killed. */
+async function ownHerd(ctx: BenchContext, count: number, kills: boolean): Promise<OwnHerd> {
   const database = await ctx.postgres.createDatabase("bench_herd");
   try {
     return await withNodes(ctx, database, { count: 2, post: "calendar" }, async ([first, second]) => {
@@ -42,17 +52,29 @@ async function ownHerd(ctx: BenchContext, count: number, kills: boolean): Promis
         program: idleProgram(`Program ${index}`),
       }));
       const name = kills ? herdNames.killed : herdNames.own;
-      return measureDue(ctx, database, { name, count, doomed: kills ? second : undefined });
+      if (kills) return { lag: await measureDue(ctx, database, { name, count, doomed: second }), delays: [] };
+      const people = await interactiveJobs(first);
+      const lag = await measureDue(ctx, database, { name, count, doomed: undefined, beside: people.begin });
+      return { lag, delays: await people.end() };
     });
   } finally {
     await database.drop();
   }
 }
 
-type Due = { readonly name: string; readonly count: number; readonly doomed: System | undefined };
+type OwnHerd = { readonly lag: HerdLag; readonly delays: readonly InteractiveDelay[] };
+
+type Due = {
+  readonly name: string;
+  readonly count: number;
+  readonly doomed: System | undefined;
+  /** Begins what is measured beside the herd, once it is about to be due. */
+  readonly beside?: () => void;
+};
 
 /** Made due by hand: to wait for a minute changes nothing of what is done then. Throws unless each ran once. */
-async function measureDue(ctx: BenchContext, database: BenchDatabase, { name, count, doomed }: Due): Promise<HerdLag> {
+async function measureDue(ctx: BenchContext, database: BenchDatabase, due: Due): Promise<HerdLag> {
+  const { name, count, doomed, beside } = due;
   const sql = postgres(database.url, { max: 1, onnotice: () => {} });
   try {
     await sql`vacuum analyze`;
@@ -62,6 +84,7 @@ async function measureDue(ctx: BenchContext, database: BenchDatabase, { name, co
     const dueAt = row?.at ?? new Date();
     await sql`with due as (update due_tasks set due_at = ${dueAt} where kind = 'fire')
       update standing_programs set next_at = ${dueAt}`;
+    beside?.();
     let isKilled = false;
     const lag = await lagOf({ name, count, patienceMs }, async () => {
       const [found] = await sql<{ ms: number; jobs: number }[]>`
@@ -87,7 +110,7 @@ async function measureDue(ctx: BenchContext, database: BenchDatabase, { name, co
 async function assertOnce(sql: postgres.Sql, count: number): Promise<void> {
   const [found] = await sql<{ runs: number; programs: number; jobs: number; left: number }[]>`
     select count(*)::int4 as runs, count(distinct program_id)::int4 as programs,
-      (select count(*) from jobs)::int4 as jobs, count(*) filter (where job_id is null)::int4 as left from standing_runs`;
+      (select count(*) from jobs where standing_run_id is not null)::int4 as jobs, count(*) filter (where job_id is null)::int4 as left from standing_runs`;
   const { runs, programs, jobs, left } = found ?? { runs: 0, programs: 0, jobs: 0, left: 0 };
   if (runs !== count || programs !== count || jobs !== count || left > 0)
     throw new Error(`${count} were due, and there are ${JSON.stringify(found)}`);

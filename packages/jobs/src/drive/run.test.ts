@@ -270,6 +270,44 @@ test("a child that fails is the step's failure, undoes what it did, and the job 
   ]);
 });
 
+test("a child that did its work and cannot give its result is the step's failure, is undone with the job, and is not run again", async () => {
+  await using node = createTestNode(database.db);
+  const project = await node.project();
+  const saga = { on: ["failed"] };
+  const counted = {
+    inputSchema,
+    input: { text: "7" },
+    saga,
+    steps: [{ ...send, undo }],
+    result: { count: { $cel: "int(input.text)" } },
+  };
+  await promote(node, project, { counted });
+  const run = { id: "bad", run: "skills.counted", input: { text: "seven" } };
+  const { id } = await submit(project, { steps: [run], result: { count: { $ref: "steps.bad.count" } } });
+  await node.reach(id, "failed");
+  const job = await read(project, id);
+  expect(job.lastError).toMatch(
+    /^CHILD_RESULT_FAILED: step bad: skills\.counted \(job_\w+\) did its work, and its result could not be computed: /,
+  );
+  expect(job.receipt).toMatchObject({ calls: { write: 1 }, actual: { calls: 1 } });
+  await project.client.retryJob({ id });
+  await until(
+    async () => (await read(project, id)).attempt === 2 && (await read(project, id)).status === JobStatus.FAILED,
+  );
+  expect((await read(project, id)).receipt).toMatchObject({ calls: { write: 1 }, actual: { calls: 1 } });
+  expect(texts(node)).toEqual(["seven"]);
+  const undone = await submit(project, { saga, steps: [run] });
+  await node.reach(undone.id, "failed");
+  expect((await read(project, undone.id)).saga).toMatchObject({ state: "compensated", entries: 1, done: 1 });
+  const handled = await submit(project, {
+    // biome-ignore lint/suspicious/noThenProperty: it is the word of the language
+    steps: [{ ...run, onError: { codes: ["CHILD_RESULT_FAILED"], then: "continue" } }],
+    result: { count: { $ref: "steps.bad.count", else: 0 } },
+  });
+  await node.reach(handled.id, "succeeded");
+  expect(JSON.parse((await read(project, handled.id)).receipt?.resultJson ?? "")).toEqual({ count: 0 });
+});
+
 test("a child that waits for a person parks its job with a reason that names it, and its clock stands still", async () => {
   await using node = createTestNode(database.db);
   const project = await node.project();
@@ -769,6 +807,25 @@ test("a row whose skill fails has failed, and what the others did is undone with
   expect((await read(project, id)).saga).toMatchObject({ state: "compensated", entries: 5, done: 5 });
   const gone = node.world.seen.flatMap(({ method, path }) => (method === "DELETE" ? [path.split("/").at(-1)] : []));
   expect(gone.toSorted()).toEqual(["note-i0", "note-i1", "note-i2", "note-i4", "note-i5"]);
+});
+
+test("a row whose skill did its work and cannot give its result has failed, and is undone with the job", async () => {
+  const world = createWorld({ items: 3 });
+  await using node = createTestNode(database.db, { world });
+  const project = await node.project();
+  const saga = { on: ["failed"] };
+  const steps = [{ ...send, undo }];
+  const result = { count: { $cel: "int(input.text.replace('i', '')) / (input.text == 'i1' ? 0 : 1)" } };
+  await promote(node, project, { counted: { inputSchema, input: { text: "i7" }, saga, steps, result } });
+  const tell = { id: "tell", run: "skills.counted", input: { text: { $ref: "row.id" } } };
+  const { id } = await submit(project, { saga, steps: [fetchRows, { id: "each", map: "items", do: [tell] }] });
+  await node.reach(id, "failed");
+  const job = await read(project, id);
+  expect(job.stepReceipts[1]).toMatchObject({
+    rows: { in: 3, ok: 2, failed: 1 },
+    errors: [{ code: "CHILD_RESULT_FAILED", count: 1, firstOrdinal: 1 }, { code: "ROWS_FAILED" }],
+  });
+  expect(job.saga).toMatchObject({ state: "compensated", entries: 3, done: 3 });
 });
 
 test("the skills of a map's rows share what the job may use, and are cancelled with it", async () => {

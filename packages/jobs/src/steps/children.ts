@@ -171,8 +171,14 @@ const endCodes: Readonly<Partial<Record<JobStatus, string>>> = {
   expired: "CHILD_EXPIRED",
 };
 
-/** Why a child did not end well. */
-export function childFault({ id, status, lastError }: Child, name: string): CallFault {
+/** Why a child did not end well; undefined where it did. One that did its work and cannot give its declared result did not. */
+export function childFault(child: Child, name: string): CallFault | undefined {
+  const { id, status, lastError, resultJson } = child;
+  if (status === "succeeded") {
+    if (lastError === "" || resultJson !== "") return undefined;
+    const plain = `${name} (${id}) did its work, and its result could not be computed`;
+    return { code: "CHILD_RESULT_FAILED", message: `${plain}: ${lastError}`, plain };
+  }
   const plain = `${name} (${id}) ${status === "failed" || status === "expired" ? "has" : "was"} ${status}`;
   const message = lastError === "" ? plain : `${plain}: ${lastError}`;
   return { code: endCodes[status] ?? "CHILD_FAILED", message, plain };

@@ -1,6 +1,7 @@
 import { type JsonObject, type JsonValue, valueAt } from "@svc/program";
 import type { Change } from "../state/change.ts";
 import type { ReadRow, StepEffects } from "./effects.ts";
+import { JoinTypes } from "./join-types.ts";
 import { memoryOf, memoryOfText } from "./memory-of.ts";
 import { matchOf } from "./row-key.ts";
 import { SetMemory } from "./set-memory.ts";
@@ -26,17 +27,23 @@ function advanceJoin(at: StepAt<"join">, effects: StepEffects, keep: Keep): Prom
   return SetMemory.during(at, effects, async (memory) => {
     const { state, step } = at;
     const writer = new SetWriter(at, effects, keep);
-    const rights = await readRights(at, effects, memory);
+    const types = new JoinTypes(step.on);
+    const rights = await readRights(at, effects, { memory, types });
     if (rights === undefined) return memory.stop(writer);
     let isFull = false;
     const take = async (rows: readonly ReadRow[]) => {
-      if (step.join === "anti") await writer.choose(await effects.inTurns(unpaired(step, rows, rights)), rows.length);
-      else isFull = await effects.inTurns(pair(step, rows, rights, writer));
+      if (step.join === "anti")
+        await writer.choose(await effects.inTurns(unpaired(step, rows, { rights, types })), rows.length);
+      else isFull = await effects.inTurns(pair(step, rows, { rights, types, writer }));
       return !isFull;
     };
     const isRead = await eachChunk(state, sourceOf(step), effects, { memory, holds: false, take });
     if (isFull) return writer.fail({ kind: "limit", stepId: step.id, limit: "rows" });
-    return isRead ? writer.finish() : memory.stop(writer);
+    if (!isRead) return memory.stop(writer);
+    const message = types.fault({ setId: sourceOf(step).setId, right: step.right });
+    return message === undefined
+      ? writer.finish()
+      : writer.fail({ kind: "fail", stepId: step.id, code: "JOIN_UNFIT", message });
   });
 }
 
@@ -47,12 +54,13 @@ const rightBytes = 96;
 async function readRights(
   { state, step }: StepAt<"join">,
   effects: StepEffects,
-  memory: SetMemory,
+  { memory, types }: { readonly memory: SetMemory; readonly types: JoinTypes },
 ): Promise<Rights | undefined> {
   const rights = new Map<string, JsonValue[][]>();
   const by = step.on.map(([, right]) => right);
   function* hold(rows: readonly ReadRow[]) {
     for (const { data } of rows) {
+      types.seeRight(data);
       const key = matchOf(data, by);
       const known = key === undefined ? undefined : rights.get(key);
       const kept = step.keep.map(([, path]) => valueAt(data, path) ?? null);
@@ -83,10 +91,13 @@ function rightsOf(row: JsonObject, by: ReturnType<typeof leftFields>, rights: Ri
   return (key === undefined ? undefined : rights.get(key)) ?? noRights;
 }
 
-function* unpaired(step: JoinStep, rows: readonly ReadRow[], rights: Rights) {
+type Against = { readonly rights: Rights; readonly types: JoinTypes };
+
+function* unpaired(step: JoinStep, rows: readonly ReadRow[], { rights, types }: Against) {
   const found: number[] = [];
   const by = leftFields(step);
   for (const { rowNumber, data } of rows) {
+    types.seeLeft(data);
     if (rightsOf(data, by, rights).length === 0) found.push(rowNumber);
     yield undefined;
   }
@@ -102,13 +113,13 @@ const pairsAtOnce = 500;
 function* pair(
   step: JoinStep,
   rows: readonly ReadRow[],
-  rights: Rights,
-  writer: SetWriter,
+  { rights, types, writer }: Against & { readonly writer: SetWriter },
 ): Generator<Promise<void> | undefined, boolean> {
   let made: JsonObject[] = [];
   let looked = 0;
   const by = leftFields(step);
   for (const { data } of rows) {
+    types.seeLeft(data);
     const found = rightsOf(data, by, rights);
     looked++;
     for (const kept of found.length === 0 && step.join === "left" ? [noValues] : found) {

@@ -156,13 +156,11 @@ export class RowChildren {
     this.#ended.delete(placeOf(work));
     work.children.push(child);
     this.#effects.shared?.take(child);
-    if (child.status !== "succeeded") {
-      work.childId = child.id;
-      return fail(work, childFault(child, call.skill));
-    }
-    work.childId = undefined;
     const undo = undoOfChild(state, child, { stepId: step.id, ordinal: work.ordinal, name: call.skill });
     if (undo !== undefined) work.undo.push(undo);
+    const fault = childFault(child, call.skill);
+    work.childId = fault === undefined ? undefined : child.id;
+    if (fault !== undefined) return fail(work, fault);
     work.outputs[call.id] = childValue(child);
     work.doneCalls++;
     return "on";
@@ -176,6 +174,8 @@ export class RowChildren {
     if (child === undefined) return fail(work, childMissing);
     if (child.status === "succeeded") {
       // It ended when its job did, which counted it and knows how to undo it.
+      const fault = childFault(child, call.skill);
+      if (fault !== undefined) return fail(work, fault);
       work.childId = undefined;
       work.outputs[call.id] = childValue(child);
       work.doneCalls++;

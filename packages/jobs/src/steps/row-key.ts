@@ -22,8 +22,8 @@ export function matchOf(row: JsonObject, by: readonly Path[]): string | undefine
   return keyOf(row, by);
 }
 
-/** Most fields are one name, and a great many rows have them. */
-function fieldOf(row: JsonObject, path: Path): JsonValue | undefined {
+/** The value of a field of a row. Most fields are one name, and a great many rows have them. */
+export function fieldOf(row: JsonObject, path: Path): JsonValue | undefined {
   const [name = ""] = path;
   return path.length === 1 && Object.hasOwn(row, name) ? row[name] : valueAt(row, path);
 }

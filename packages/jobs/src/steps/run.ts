@@ -59,6 +59,9 @@ async function retryChild(
   const progress: Edit = { kind: "progress", progress: { kind: "run", stepId: step.id, childId: id } };
   if (child === undefined) return { edits: [progress], next: { kind: "on" } };
   const uncounted = uncountChild(step.id, child);
+  // What it did is counted, and to be undone; there is nothing left that it could do otherwise.
+  const fault = child.status === "succeeded" ? childFault(child, step.skill) : undefined;
+  if (fault !== undefined) return { edits: [progress], next: { kind: "fail", stepId: step.id, ...fault } };
   if (child.status === "succeeded") return { edits: [...uncounted, progress], next: { kind: "on" } };
   const { skill, loaded } = await effects.loadSkill(state, step.skill);
   // Its limits count over all its attempts: it may use again what the first one might have.
@@ -130,16 +133,15 @@ async function startChild(at: StepAt<"run">, effects: StepEffects): Promise<Chan
 
 function takeEnd({ state, step, instruction }: StepAt<"run">, child: Child, stands: readonly Edit[]): Change {
   const edits: Edit[] = [...stands, ...countChild(step.id, child)];
-  if (child.status !== "succeeded") {
-    return { edits, next: { kind: "fail", stepId: step.id, ...childFault(child, step.skill) } };
-  }
   const undo = undoOfChild(state, child, { stepId: step.id, ordinal: 0, name: step.skill });
+  if (undo !== undefined) edits.push({ kind: "armUndo", entries: [undo] });
+  const fault = childFault(child, step.skill);
+  if (fault !== undefined) return { edits, next: { kind: "fail", stepId: step.id, ...fault } };
   const ended = child.outcome === "partial" ? "partial" : state.isSimulated ? "simulated" : "completed";
   return {
     edits: [
       ...edits,
       { kind: "value", stepId: step.id, value: childValue(child) },
-      ...(undo === undefined ? [] : [{ kind: "armUndo", entries: [undo] } as const]),
       { kind: "finish", stepId: step.id, state: ended, to: instruction.next },
     ],
     next: { kind: "on" },

@@ -164,6 +164,31 @@ test("an anti join has the rows without a pair", async () => {
   expect(told).toEqual(["20", "40"]);
 });
 
+test.each(["inner", "left", "anti"])(
+  "a join of kind %s of numbers with texts fails, and says which is which",
+  async (kind) => {
+    const bench = await benches.bench(
+      worldOf({ orders, payouts: [{ order_id: "1" }, { order_id: null }, { order_id: "one" }] }),
+    );
+    bench.engine();
+    const join = { id: "j", join: "orders", with: "payouts", on: { id: "order_id" }, kind };
+    const id = await bench.submit({ steps: [fetch("orders", ["id"]), fetch("payouts", ["order_id"]), join] });
+    const { job } = await bench.reach(id, "failed");
+    expect(job.lastError).toBe(
+      'JOIN_UNFIT: step j: no row can be like another: id of orders holds numbers, order_id of payouts holds texts; `compute` one of them first, such as "fields": {"id": "string(row.id)"}',
+    );
+  },
+);
+
+test("a join of ids that one app writes in both ways matches those that it can, and none where one set is empty", async () => {
+  const join = { id: "j", join: "orders", with: "payouts", on: { id: "order_id" } };
+  const steps = [fetch("orders", ["id"]), fetch("payouts", ["order_id"]), join];
+  const mixed = await toldOf({ orders, payouts: [{ order_id: "1" }, { order_id: 3 }] }, steps, "string(row.id)");
+  expect(mixed.told).toEqual(["3"]);
+  const empty = await toldOf({ orders, payouts: [] }, steps, "string(row.id)");
+  expect(empty.told).toEqual([]);
+});
+
 test("a join or a flatten with more rows than the limit fails before it stores them", async () => {
   const a = Array.from({ length: 40 }, (_, n) => ({ id: `i${n}`, one: 1, list: Array.from({ length: 30 }, () => n) }));
   const bench = await benches.bench(worldOf({ a }));

@@ -21,7 +21,7 @@ export type WaitStep = AnyStep & {
 
 const untilForm: ObjectForm = {
   description:
-    "A time as a timestamp (RFC 3339), written, named or computed; a duration such as 2d is no time, and stands in wait itself. One that is past is not waited for, and one behind the deadline fails the step with WAIT_BEYOND_DEADLINE.",
+    "A time as a timestamp (RFC 3339), written, named or computed; a duration such as 2d is no time, and stands in wait itself. One that is past is not waited for. A computed one behind the deadline fails the step at once with WAIT_BEYOND_DEADLINE; with another the job waits until it expires.",
   required: { until: ref("value") },
   optional: {},
   examples: [{ until: "2026-05-01T09:00:00Z" }, { until: { $cel: "now + duration('24h')" } }],

@@ -1,53 +1,118 @@
 import type { AppRequest } from "@svc/connections";
 import { isRawJson } from "@svc/core";
 import { masked } from "./mask.ts";
+import { type EscapeBudget, escapesMax, type Range, type Reading, readingsOf } from "./readings.ts";
 
 /** Takes secrets out of a text that is not ours, such as an app's error that quotes what it was sent. */
 export type Redactor = {
   (text: string): string;
   /** Whether a JSON text is known to hold no secret in any form: nothing of its value need be gone through then. */
   readonly spares?: (json: string) => boolean;
+  /** Does the same to the name of a field, where only what is too long to be a word by chance is taken for a secret. */
+  readonly ofName?: (name: string) => string;
 };
 
 /** What is shorter stands in too many words by chance. */
 const secretMin = 3;
 
-/** Replaces every secret by `***`, as it is and as it stands in JSON, in a URL, in a form or in HTML. */
-export function createRedactor(secrets: readonly string[]): Redactor {
-  // Made with the first text: an answer without any is common, and forms are dear.
-  let ordered: readonly string[] | undefined;
-  const redact = (text: string) => {
-    ordered ??= orderedForms(secrets);
-    return ordered.reduce((rest, form) => rest.replaceAll(form, masked), text);
-  };
-  let cores: readonly string[] | undefined;
-  const spares = (json: string) => {
-    cores ??= coresOf(secrets);
-    return !cores.some((core) => json.includes(core));
-  };
-  return Object.assign(redact, { spares });
-}
+/** What is shorter stands in base64 of anything by chance, and as the name of a field. */
+const longSecretMin = 8;
 
 /**
- * For each secret its longest run of letters that stand for themselves everywhere: it stands in all of its forms, so that a text
- * without it holds none. A secret without such a run has the empty text, which stands in every text.
+ * A secret in the forms in which it is looked for. `inBase64`: what of it is alike whatever stands before and behind it. `cores`: a
+ * text that holds none of them does not hold it in any form.
  */
-function coresOf(secrets: readonly string[]): string[] {
-  const cores = secrets
-    .filter((secret) => secret.length >= secretMin)
-    .map((secret) => (secret.match(sameRuns) ?? []).reduce((a, b) => (b.length > a.length ? b : a), ""));
-  return [...new Set(cores)];
+type Hidden = { readonly text: string; readonly inBase64: readonly string[]; readonly cores: readonly string[] };
+
+/**
+ * Replaces every secret by `***`: as it is, as it is escaped in JSON, in a URL, in a form or in HTML, and in base64 and base64url,
+ * also as a part of what is encoded there.
+ */
+export function createRedactor(secrets: readonly string[]): Redactor {
+  // Made with the first text: a call without any is common, and forms are dear.
+  let made: readonly Hidden[] | undefined;
+  const all = () => {
+    made ??= [...new Set(secrets)].filter(({ length }) => length >= secretMin).map(hiddenOf);
+    return made;
+  };
+  const budget = { left: escapesMax };
+  const redact = (text: string) => redacted(text, all(), budget);
+  const spares = (json: string) => !all().some(({ cores }) => cores.some((core) => json.includes(core)));
+  const ofName = (name: string) => {
+    if (name.length < longSecretMin) return name;
+    const long = all().filter(({ text }) => text.length >= longSecretMin);
+    return redacted(name, long, budget);
+  };
+  return Object.assign(redact, { spares, ofName });
 }
 
-/** Every form of every secret, the longest first: one secret may begin with another. */
-function orderedForms(secrets: readonly string[]): string[] {
-  const forms = secrets.filter((secret) => secret.length >= secretMin).flatMap(formsOf);
-  return [...new Set(forms)].sort((a, b) => b.length - a.length);
+function hiddenOf(text: string): Hidden {
+  const inBase64 = text.length < longSecretMin ? [] : base64Of(text);
+  const cores = [longest(text, sameRuns), ...inBase64.map((form) => longest(form, /[A-Za-z0-9]+/g))];
+  return { text, inBase64, cores: [...new Set(cores)] };
 }
 
 /**
- * A copy of a result in which every text is redacted; the same value when nothing had to be. An app that repeats the credential it
- * was sent does not get it into an answer.
+ * Letters that stand for themselves in JSON, in a URL, in a form and in HTML: the longest run of them stands in all forms of a secret
+ * but base64. A secret without such a run has the empty text, which stands in every text.
+ */
+const sameRuns = /[\w.-]+/g;
+
+function longest(text: string, runs: RegExp): string {
+  return (text.match(runs) ?? []).reduce((a, b) => (b.length > a.length ? b : a), "");
+}
+
+/** The characters of base64 that a text alone decides, where it begins at each of the three places in a group of bytes. */
+function base64Of(text: string): string[] {
+  const bytes = Buffer.from(text, "utf8");
+  const forms = [0, 1, 2].map((before) => {
+    const encoded = Buffer.concat([Buffer.alloc(before), bytes]).toString("base64");
+    return encoded.slice(Math.ceil((before * 8) / 6), Math.floor(((before + bytes.length) * 8) / 6));
+  });
+  return [...new Set([...forms, ...forms.map((form) => form.replaceAll("+", "-").replaceAll("/", "_"))])];
+}
+
+function redacted(text: string, secrets: readonly Hidden[], budget: EscapeBudget): string {
+  const held = secrets.filter(({ cores }) => cores.some((core) => text.includes(core)));
+  if (held.length === 0) return text;
+  const readings = readingsOf(text, budget);
+  // A part of a secret stands there, and who wrote so much around it is not one whose texts are needed.
+  if (readings === undefined) return masked;
+  const found = readings.flatMap((reading) => held.flatMap((secret) => rangesOf(reading, secret)));
+  let [shown, end] = ["", 0];
+  // One secret may begin with another, or be read in two ways: what overlaps is one.
+  for (const [from, to] of found.toSorted(([a], [b]) => a - b)) {
+    if (from >= end) shown += `${text.slice(end, from)}${masked}`;
+    end = Math.max(end, to);
+  }
+  return found.length === 0 ? text : shown + text.slice(end);
+}
+
+function rangesOf({ text, rangeOf }: Reading, secret: Hidden): Range[] {
+  const plain = placesOf(text, secret.text).map((at) => rangeOf([at, at + secret.text.length]));
+  const encoded = secret.inBase64.flatMap((form) => {
+    return placesOf(text, form).map((at) => rangeOf(withEdges(text, [at, at + form.length])));
+  });
+  return [...plain, ...encoded];
+}
+
+function placesOf(text: string, part: string): number[] {
+  const places: number[] = [];
+  for (let at = text.indexOf(part); at >= 0; at = text.indexOf(part, at + part.length)) places.push(at);
+  return places;
+}
+
+/** The characters beside it hold bits of the secret, too. */
+function withEdges(text: string, [start, end]: Range): Range {
+  const isDigit = (at: number) => /[\w+/-]/.test(text.charAt(at));
+  let to = isDigit(end) ? end + 1 : end;
+  while (text.charAt(to) === "=") to++;
+  return [start > 0 && isDigit(start - 1) ? start - 1 : start, to];
+}
+
+/**
+ * A copy of a result in which every text and name is redacted; the same value when nothing had to be. An app that repeats the
+ * credential it was sent does not get it into an answer.
  */
 export function redactTexts(value: unknown, redact: Redactor): unknown {
   if (redact.spares?.(JSON.stringify(value) ?? "") === true) return value;
@@ -62,26 +127,11 @@ function redactEach(value: unknown, redact: Redactor): unknown {
     const items = value.map((item: unknown) => redactEach(item, redact));
     return items.some((item, index) => item !== value[index]) ? items : value;
   }
-  const entries = Object.entries(value).map(([key, child]) => [key, child, redactEach(child, redact)] as const);
-  if (entries.every(([, before, after]) => before === after)) return value;
-  return Object.fromEntries(entries.map(([key, , after]) => [key, after]));
-}
-
-/** Letters that stand for themselves in JSON, in a URL, in a form and in HTML. */
-const sameEverywhere = /^[\w.~-]*$/;
-const sameRuns = /[\w.~-]+/g;
-
-function formsOf(secret: string): string[] {
-  if (sameEverywhere.test(secret)) return [secret];
-  const inUrl = encodeURIComponent(secret.toWellFormed());
-  return [
-    secret,
-    JSON.stringify(secret).slice(1, -1),
-    inUrl,
-    inUrl.replaceAll(/%[0-9A-F]{2}/g, (code) => code.toLowerCase()),
-    inUrl.replaceAll("%20", "+"),
-    secret.replaceAll("&", "&amp;").replaceAll("<", "&lt;").replaceAll(">", "&gt;").replaceAll('"', "&quot;"),
-  ];
+  const entries = Object.entries(value).map(([name, child]) => {
+    const shown = [redact.ofName?.(name) ?? name, redactEach(child, redact)] as const;
+    return { shown, isSame: shown[0] === name && shown[1] === child };
+  });
+  return entries.every(({ isSame }) => isSame) ? value : Object.fromEntries(entries.map(({ shown }) => shown));
 }
 
 /** The credential in a request, in every form an app may quote it: what authorizing added to headers and query. */

@@ -12,7 +12,13 @@ export type Redactor = {
 /** What is shorter stands in too many words by chance. */
 const secretMin = 3;
 
-/** Replaces every secret by `***`, as it is and as it stands in JSON, in a URL, in a form or in HTML. */
+/** Of a shorter one too little is left within base64 that would not stand in other words by chance. */
+const encodedMin = 8;
+
+/**
+ * Replaces every secret by `***`, as it is and as it stands in JSON, in a URL, in a form, in HTML, in hex, and in base64 and base64url
+ * wherever in the encoded bytes it begins; there up to two letters at its edges stay, which it shares with its neighbours.
+ */
 export function createRedactor(secrets: readonly string[]): Redactor {
   // Made with the first text: an answer without any is common, and forms are dear.
   let ordered: readonly string[] | undefined;
@@ -29,19 +35,20 @@ export function createRedactor(secrets: readonly string[]): Redactor {
 }
 
 /**
- * For each secret its longest run of letters that stand for themselves everywhere: it stands in all of its forms, so that a text
- * without it holds none. A secret without such a run has the empty text, which stands in every text.
+ * For each secret its longest run of letters that stand for themselves everywhere, which stands in all of its written forms, and each of
+ * its encoded ones: a text without any of them holds no secret. A secret without such a run has the empty text, which stands in every
+ * text.
  */
 function coresOf(secrets: readonly string[]): string[] {
-  const cores = secrets
-    .filter((secret) => secret.length >= secretMin)
-    .map((secret) => (secret.match(sameRuns) ?? []).reduce((a, b) => (b.length > a.length ? b : a), ""));
-  return [...new Set(cores)];
+  const long = secrets.filter((secret) => secret.length >= secretMin);
+  const runs = long.map((secret) => (secret.match(sameRuns) ?? []).reduce((a, b) => (b.length > a.length ? b : a), ""));
+  return [...new Set([...runs, ...long.flatMap(encodedForms)])];
 }
 
 /** Every form of every secret, the longest first: one secret may begin with another. */
 function orderedForms(secrets: readonly string[]): string[] {
-  const forms = secrets.filter((secret) => secret.length >= secretMin).flatMap(formsOf);
+  const long = secrets.filter((secret) => secret.length >= secretMin);
+  const forms = long.flatMap((secret) => [...formsOf(secret), ...encodedForms(secret)]);
   return [...new Set(forms)].sort((a, b) => b.length - a.length);
 }
 
@@ -82,6 +89,19 @@ function formsOf(secret: string): string[] {
     inUrl.replaceAll("%20", "+"),
     secret.replaceAll("&", "&amp;").replaceAll("<", "&lt;").replaceAll(">", "&gt;").replaceAll('"', "&quot;"),
   ];
+}
+
+/** The letters that a secret alone decides of the bytes that hold it, in hex and at each place of three bytes that base64 begins at. */
+function encodedForms(secret: string): string[] {
+  const bytes = Buffer.from(secret, "utf8");
+  if (bytes.length < encodedMin) return [];
+  const inBase64 = [0, 1, 2].map((before) => {
+    const encoded = Buffer.concat([Buffer.alloc(before), bytes]).toString("base64");
+    return encoded.slice(Math.ceil((before * 4) / 3), Math.floor(((before + bytes.length) * 4) / 3));
+  });
+  const inHex = bytes.toString("hex");
+  const inUrls = inBase64.map((text) => text.replaceAll("+", "-").replaceAll("/", "_"));
+  return [...new Set([...inBase64, ...inUrls, inHex, inHex.toUpperCase()])];
 }
 
 /** The credential in a request, in every form an app may quote it: what authorizing added to headers and query. */

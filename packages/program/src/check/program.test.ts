@@ -195,6 +195,21 @@ test("an argument that a tool does not take is pointed at, whatever it is named"
   }
 });
 
+test("where a text computes, and where a function is misspelled, the hint is what is to be written", async () => {
+  const say = { id: "say", call: "messaging_bot.send_message", entity: "ops" };
+  const hintOf = async (text: object) => {
+    const faults = await faultsOf({ version: 1, title: "x", steps: [{ ...say, args: { chat_id: "1", text } }] });
+    return faults[0]?.hint;
+  };
+  const whole = 'in the place of the whole {"$text": …} write ';
+  expect(await hintOf({ $text: { $cel: "'a'" } })).toBe(`${whole}{"$cel":"'a'"}`);
+  expect(await hintOf({ $text: "Due {$cel: now - duration('1h')}" })).toBe(
+    `${whole}{"$cel":"\\"Due \\" + string(now - duration('1h'))"}`,
+  );
+  expect(await hintOf({ $cel: "'A'.lowerAsci()" })).toBe("use string.lowerAscii()");
+  expect(await hintOf({ $cel: "'A'.glorify()" })).toMatch(/^use size, contains, /);
+});
+
 test("hints name the kinds of steps that leave what is asked for", async () => {
   const pause = { id: "pause", wait: "1s" };
   const hintsOf = async (step: object) => {

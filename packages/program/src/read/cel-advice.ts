@@ -69,6 +69,8 @@ const rewrites: readonly (readonly [RegExp, string])[] = [
   [/\(\s*\(?(\w+)\)?\s*=>\s*/g, "($1, "],
   [/\.(?:length|count|len|size)\(\)/g, ".size()"],
   [/(?<![\w.[\]])([\w.[\]]+)\.(?:length|count|len|size)\b(?!\()/g, "size($1)"],
+  [/(?<![\w.[\]])([\w.[\]]+)\.first\(\)/g, "$1[0]"],
+  [/(?<![\w.[\]])([\w.[\]]+)\.last\(\)/g, "$1[size($1) - 1]"],
   [new RegExp(`(${term})\\s*=~\\s*(${term})`, "g"), "$1.matches($2)"],
   [/\b(?:item|record|this|self|it|each|element|entry)\.(?=[A-Za-z])/g, "row."],
 ];
@@ -119,6 +121,8 @@ const functions: Readonly<Record<string, Rewrite>> = {
   exists: ([of = ""]) => `has(${of})`,
   defined: ([of = ""]) => `has(${of})`,
   isset: ([of = ""]) => `has(${of})`,
+  first: ([of = ""]) => `${of}[0]`,
+  last: ([of = ""]) => `${of}[size(${of}) - 1]`,
   concat: (args) => args.join(" + "),
   str: ([of = ""]) => `string(${of})`,
   to_string: ([of = ""]) => `string(${of})`,

@@ -137,7 +137,9 @@ export function textForm(text: string): string | undefined {
 }
 
 /** What stands between braces: a path, or what is computed. */
-function innerOf(text: string): { readonly path: string } | { readonly cel: string } | undefined {
+function innerOf(written: string): { readonly path: string } | { readonly cel: string } | undefined {
+  const marked = /^\$?cel\s*:\s*(.+)$/s.exec(written)?.[1];
+  const text = marked ?? written;
   const size =
     /^(?:size|len|count|length)\((?:rows\.|steps\.)?(\w+)\)$/.exec(text) ?? /^(\w+)\.(?:length|size|count)$/.exec(text);
   if (size?.[1] !== undefined && !referenceRoots.has(size[1])) return { path: `rows.${size[1]}` };
@@ -146,7 +148,8 @@ function innerOf(text: string): { readonly path: string } | { readonly cel: stri
   const path = pathOfWords(text);
   if (path !== undefined) return { path };
   const cel = (translated(text) ?? text).replaceAll(/(?<![\w.])(\d{1,15})(?![\w.])(?=\s*[-+*/]|\s*$)/g, "$1.0");
-  const isKnown = /^now\b/.test(cel) || new RegExp(`\\b(?:${[...referenceRoots].join("|")})\\.`).test(cel);
+  const isKnown =
+    marked !== undefined || /^now\b/.test(cel) || new RegExp(`\\b(?:${[...referenceRoots].join("|")})\\.`).test(cel);
   return isKnown && !("fault" in parseExpression(cel)) ? { cel } : undefined;
 }
 

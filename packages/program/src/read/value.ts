@@ -28,11 +28,16 @@ export function readValue({ value, path }: Node, faults: FaultList): ValueTempla
   lookForTemplates(value, path, faults);
   return parseTemplate(value, path, (at, kind, message, found) => {
     const meant = kind === "shape" ? meantForm(found) : undefined;
-    const instead = at.at(-1) === "$text" && meant?.startsWith('{"$cel"') ? "in the place of the whole $text " : "";
     if (kind === "shape") {
-      faults.add("PROGRAM_MALFORMED", at, message, meant === undefined ? valueForms : `${instead}write ${meant}`);
+      faults.add("PROGRAM_MALFORMED", at, message, meant === undefined ? valueForms : writeForm(at, meant));
     } else syntaxFault(faults, at, message, found);
   });
+}
+
+/** What is to be written at a place; what computes a text takes the place of all that joined it. */
+function writeForm(at: Path, meant: string): string {
+  const isWhole = at.at(-1) === "$text" && meant.startsWith('{"$cel"');
+  return `${isWhole ? 'in the place of the whole {"$text": …} ' : ""}write ${meant}`;
 }
 
 /** Reads a text with `{path}` references in it. */
@@ -115,5 +120,5 @@ function syntaxFault(faults: FaultList, path: Path, message: string, found: Json
   }
   const meant = typeof found === "string" ? textForm(found) : undefined;
   const hint = "start with input, params, steps.<id>, row, output, calls.<id> or rows.<set>; a literal brace is {{";
-  faults.add("PROGRAM_REFERENCE_INVALID", path, message, meant === undefined ? hint : `write ${meant}`);
+  faults.add("PROGRAM_REFERENCE_INVALID", path, message, meant === undefined ? hint : writeForm(path, meant));
 }

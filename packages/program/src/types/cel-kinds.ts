@@ -1,3 +1,4 @@
+import { nearest } from "@svc/catalog";
 import { libraryFunctions } from "../functions/index.ts";
 import type { CelKind, Signature } from "./cel-signature.ts";
 import { typesOf, type ValueType } from "./schema-type.ts";
@@ -122,11 +123,18 @@ function kindOfOperator(name: string, kinds: readonly CelKind[]): CelKind | Kind
   return undefined;
 }
 
+/** How a function is called. */
+function useOf(name: string): string {
+  return `use ${(functions.get(name) ?? []).map((signature) => signatureText(name, signature)).join(" or ")}`;
+}
+
 /** The signatures that take what is given. */
 function kindOfFunction(name: string, receiver: CelKind | undefined, kinds: readonly CelKind[]): Given | KindFault {
   const signatures = functions.get(name);
   if (signatures === undefined) {
-    return { fault: `calls ${name}(), which is no function here`, hint: `use ${[...functions.keys()].join(", ")}` };
+    const near = nearest(name, functions.keys());
+    const hint = near === undefined ? `use ${[...functions.keys()].join(", ")}` : useOf(near);
+    return { fault: `calls ${name}(), which is no function here`, hint };
   }
   const fits = (wanted: readonly CelKind[], kind: CelKind) =>
     wanted.length === 0 || kind === "dyn" || wanted.includes(kind);

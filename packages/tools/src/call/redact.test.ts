@@ -1,3 +1,4 @@
+import fc from "fast-check";
 import { expect, test } from "vitest";
 import { createRedactor, credentialsOf, redactTexts } from "./redact.ts";
 
@@ -115,6 +116,29 @@ test("a text that has a part of a secret and more escapes than are undone is hid
   expect(redact(many)).toBe(many);
   expect(redact(`${many}live`)).toContain("live");
   expect(redact(`${many}live`)).toBe("***");
+});
+
+test("a secret is found in hex, and in base64 wherever it begins", () => {
+  fc.assert(
+    fc.property(
+      fc.string({ unit: "grapheme", minLength: 8, maxLength: 60 }),
+      fc.string({ maxLength: 9 }),
+      fc.string({ maxLength: 9 }),
+      fc.constantFrom<BufferEncoding>("base64", "base64url", "hex"),
+      (secret, before, behind, encoding) => {
+        const redact = createRedactor([secret]);
+        const quoted = { said: Buffer.from(`${before}${secret}${behind}`).toString(encoding) };
+        const { said } = redactTexts(quoted, redact) as typeof quoted;
+        expect(said).toContain("***");
+        // What is left of it are letters of which its neighbours decide a part.
+        const least = Buffer.byteLength(before + behind);
+        expect(said.replaceAll("***", "").length).toBeLessThanOrEqual((encoding === "hex" ? 2 : 4 / 3) * least + 6);
+      },
+    ),
+  );
+  const redact = createRedactor(["Bearer tok-1"]);
+  expect(redact(Buffer.from("BEARER").toString("base64"))).toBe("QkVBUkVS");
+  expect(redact(Buffer.from("Bearer tok-1").toString("hex").toUpperCase())).toBe("***");
 });
 
 test("texts of a result are redacted at any depth, and a result without secrets is the same value", () => {

@@ -15,18 +15,18 @@ export type Redactor = {
 /** What is shorter stands in too many words by chance. */
 const secretMin = 3;
 
-/** What is shorter stands in base64 of anything by chance, and as the name of a field. */
-const longSecretMin = 8;
+/** What has fewer bytes stands in hex or base64 of anything by chance, and as the name of a field. */
+const encodedMin = 8;
 
 /**
- * A secret in the forms in which it is looked for. `inBase64`: what of it is alike whatever stands before and behind it. `cores`: a
- * text that holds none of them does not hold it in any form.
+ * A secret in the forms in which it is looked for. `encoded`: in hex and base64, what of it is alike whatever stands before and behind
+ * it. `cores`: a text that holds none of them does not hold it in any form.
  */
-type Hidden = { readonly text: string; readonly inBase64: readonly string[]; readonly cores: readonly string[] };
+type Hidden = { readonly text: string; readonly encoded: readonly string[]; readonly cores: readonly string[] };
 
 /**
- * Replaces every secret by `***`: as it is, as it is escaped in JSON, in a URL, in a form or in HTML, and in base64 and base64url,
- * also as a part of what is encoded there.
+ * Replaces every secret by `***`: as it is, as it is escaped in JSON, in a URL, in a form or in HTML, and in hex, base64 and
+ * base64url, also as a part of what is encoded there.
  */
 export function createRedactor(secrets: readonly string[]): Redactor {
   // Made with the first text: a call without any is common, and forms are dear.
@@ -39,17 +39,19 @@ export function createRedactor(secrets: readonly string[]): Redactor {
   const redact = (text: string) => redacted(text, all(), budget);
   const spares = (json: string) => !all().some(({ cores }) => cores.some((core) => json.includes(core)));
   const ofName = (name: string) => {
-    if (name.length < longSecretMin) return name;
-    const long = all().filter(({ text }) => text.length >= longSecretMin);
+    if (name.length < secretMin) return name;
+    const long = all().filter(({ encoded }) => encoded.length > 0);
     return redacted(name, long, budget);
   };
   return Object.assign(redact, { spares, ofName });
 }
 
 function hiddenOf(text: string): Hidden {
-  const inBase64 = text.length < longSecretMin ? [] : base64Of(text);
-  const cores = [longest(text, sameRuns), ...inBase64.map((form) => longest(form, /[A-Za-z0-9]+/g))];
-  return { text, inBase64, cores: [...new Set(cores)] };
+  const bytes = Buffer.from(text, "utf8");
+  const encoded = bytes.length < encodedMin ? [] : [...hexOf(bytes), ...base64Of(bytes)];
+  // What is encoded may stand in a URL, which escapes all but letters and digits of it.
+  const cores = [longest(text, sameRuns), ...encoded.map((form) => longest(form, /[A-Za-z0-9]+/g))];
+  return { text, encoded, cores: [...new Set(cores)] };
 }
 
 /**
@@ -62,12 +64,16 @@ function longest(text: string, runs: RegExp): string {
   return (text.match(runs) ?? []).reduce((a, b) => (b.length > a.length ? b : a), "");
 }
 
-/** The characters of base64 that a text alone decides, where it begins at each of the three places in a group of bytes. */
-function base64Of(text: string): string[] {
-  const bytes = Buffer.from(text, "utf8");
+function hexOf(bytes: Buffer): string[] {
+  const hex = bytes.toString("hex");
+  return [hex, hex.toUpperCase()];
+}
+
+/** The characters of base64 that bytes alone decide, where they begin at each of the three places of a group. */
+function base64Of(bytes: Buffer): string[] {
   const forms = [0, 1, 2].map((before) => {
     const encoded = Buffer.concat([Buffer.alloc(before), bytes]).toString("base64");
-    return encoded.slice(Math.ceil((before * 8) / 6), Math.floor(((before + bytes.length) * 8) / 6));
+    return encoded.slice(Math.ceil((before * 4) / 3), Math.floor(((before + bytes.length) * 4) / 3));
   });
   return [...new Set([...forms, ...forms.map((form) => form.replaceAll("+", "-").replaceAll("/", "_"))])];
 }
@@ -90,7 +96,7 @@ function redacted(text: string, secrets: readonly Hidden[], budget: EscapeBudget
 
 function rangesOf({ text, rangeOf }: Reading, secret: Hidden): Range[] {
   const plain = placesOf(text, secret.text).map((at) => rangeOf([at, at + secret.text.length]));
-  const encoded = secret.inBase64.flatMap((form) => {
+  const encoded = secret.encoded.flatMap((form) => {
     return placesOf(text, form).map((at) => rangeOf(withEdges(text, [at, at + form.length])));
   });
   return [...plain, ...encoded];

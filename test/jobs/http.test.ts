@@ -95,6 +95,50 @@ test("a request is sent with its secret, and its answer is a value of the progra
   expect(JSON.stringify([job, json, await readLog(server, job.id), server.logs])).not.toContain("planted");
 });
 
+test("a secret that a host repeats in another form is hidden in values, rows, errors and the log as well", async () => {
+  const value = "planted/odd+value 1";
+  await putSecret("odd_token", value);
+  const encoded = (before: string, encoding: "base64" | "base64url") =>
+    Buffer.from(`${before}${value}`).toString(encoding);
+  const forms = [
+    ...["", "u", "us"].flatMap((before) => [encoded(before, "base64"), encoded(before, "base64url")]),
+    encodeURIComponent(encoded("", "base64")),
+    encodeURIComponent(value),
+    new URLSearchParams({ value }).toString(),
+    value.replaceAll("/", "\\/").replaceAll("+", "\\u002b"),
+    value.replaceAll("/", "&#x2F;").replaceAll("+", "&#43;"),
+  ];
+  app.answer = ({ method }, res) => {
+    if (method === "GET") reply(res, { items: forms.map((form, n) => ({ id: n, form, [`x ${value}`]: 1 })) });
+    else reply(res, { error: `no: ${forms.join(" ")}` }, { status: 422 });
+  };
+  const headers = { "x-api-key": { $secret: "odd_token" } };
+  const job = await run({
+    steps: [
+      requestOf({ method: "GET", headers }, { id: "items", rows: { from: "items[]", key: "id", keep: ["form"] } }),
+      {
+        id: "sum",
+        reduce: "items",
+        as: { forms: { text: { of: "{row.form}", separator: " ", max: 50 } } },
+      },
+      requestOf({ method: "GET", headers }, { id: "value" }),
+      { id: "tell", map: "items", tolerate: { percent: 100 }, do: [requestOf({ headers })] },
+      // biome-ignore lint/suspicious/noThenProperty: it is the word of the language
+      requestOf({ headers }, { id: "last", onError: { then: "continue" } }),
+    ],
+    result: {
+      forms: { $ref: "steps.sum.forms" },
+      form: { $ref: "steps.value.items[0].form" },
+    },
+  });
+  expect(job.lastError).toBe("");
+  const result = JSON.parse(job.receipt.resultJson);
+  expect(result.forms.split(" ").filter((form: string) => form.includes("***"))).toHaveLength(forms.length);
+  const { json } = await server.call("svc.v1.ToolsService/ListToolCalls", { toolSlug: "http" });
+  const shown = JSON.stringify([job, json, await readLog(server, job.id), server.logs]);
+  for (const part of ["planted", ...forms]) expect(shown).not.toContain(part);
+});
+
 test("a secret that is put again is sent with its newest value", async () => {
   await putSecret("rotated", "planted-first");
   const program = { steps: [requestOf({ headers: { "x-api-key": { $secret: "rotated" } } })] };

@@ -11,20 +11,11 @@ const valuesMax = 100_000;
 
 /** A text of an app's for people to read: without secrets, cut; control characters would break terminals, logs and rows. */
 export function excerpt(text: string, redact: Redactor): string {
-  const shown = redact(unescapeJson(text.slice(0, readMax)))
+  const shown = redact(text.slice(0, readMax))
     .replaceAll(/\p{Cc}+/gu, " ")
     .trim()
     .toWellFormed();
   return shown.length > excerptMax ? `${shown.slice(0, excerptMax).toWellFormed()} ...` : shown;
-}
-
-/** JSON writers differ in what they escape: `\/` and `\u002f` are slashes, and a secret that holds one is to be found. */
-function unescapeJson(text: string): string {
-  return text.replaceAll("\\/", "/").replaceAll(/\\u00([2-7][0-9a-f])/gi, (written, code: string) => {
-    const character = String.fromCharCode(Number.parseInt(code, 16));
-    // These two must stay escaped for the text to stay what it is.
-    return character === '"' || character === "\\" ? written : character;
-  });
 }
 
 /** What an app says of a failure. Values under the tool's sensitive names are masked where the answer is JSON. */

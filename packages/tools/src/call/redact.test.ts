@@ -43,6 +43,81 @@ test("a secret is found in every way that URLs, forms and HTML write it", () => 
   }
 });
 
+/** As writers of other languages escape it: they differ in what they escape, and some escape what need not be. */
+const written: Readonly<Record<string, (text: string) => string>> = {
+  "JSON of PHP": (text) => JSON.stringify(text).slice(1, -1).replaceAll("/", "\\/"),
+  "JSON of Go": (text) => escapeUnits(JSON.stringify(text).slice(1, -1), /[<>&]/g),
+  "JSON of .NET": (text) =>
+    escapeUnits(text, /[^\w ./:;,=*()-]/g).replaceAll(/(?<=\\u)[0-9a-f]{4}/g, (hex) => hex.toUpperCase()),
+  "JSON in JSON": (text) => JSON.stringify(JSON.stringify(text)),
+  "a URL of Java": (text) => strictly(text).replaceAll("%20", "+").replaceAll("%2A", "*").replaceAll("~", "%7E"),
+  "a URL of Python": (text) => strictly(text).replaceAll("%2F", "/"),
+  "a whole URL": (text) => encodeURI(text),
+  "a URL in a URL": (text) => encodeURIComponent(encodeURIComponent(text)),
+  "HTML by numbers": (text) => text.replaceAll(/[^\w .-]/gu, (letter) => `&#${letter.codePointAt(0)};`),
+  "HTML of a template": (text) =>
+    text.replaceAll(/[&<>"'`=/]/g, (sign) => `&#x${sign.charCodeAt(0).toString(16).toUpperCase()};`),
+};
+
+function escapeUnits(text: string, which: RegExp): string {
+  return text.replaceAll(which, (unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, "0")}`);
+}
+
+function strictly(text: string): string {
+  return encodeURIComponent(text).replaceAll(/[!'()*]/g, (sign) => `%${sign.charCodeAt(0).toString(16).toUpperCase()}`);
+}
+
+const odd = "sk/live~a b&c<'é=\"\\\u{1f511}!*";
+
+test.each(Object.entries(written))("a secret is found as it is written in %s", (_way, write) => {
+  const redact = createRedactor([odd]);
+  const form = write(odd);
+  expect(form).not.toBe(odd);
+  expect(redact(`key: ${form}; rest`)).toBe(
+    `key: ${form.startsWith('"') ? form.replace(/[^"\\].*[^"\\]/u, "***") : "***"}; rest`,
+  );
+  expect(redact.spares?.(JSON.stringify({ a: form }))).toBe(false);
+});
+
+test("a secret is found in base64 and base64url, whatever stands before and behind it in what is encoded", () => {
+  for (const secret of ["planted-token-1", "~~~???>>>~~~", odd]) {
+    const redact = createRedactor([secret]);
+    for (const before of ["", "u", "us", "use"]) {
+      for (const behind of ["", ":", ":p", ":pw"]) {
+        for (const encoding of ["base64", "base64url"] as const) {
+          const form = Buffer.from(`${before}${secret}${behind}`).toString(encoding);
+          const shown = redact(`Basic ${form} end`);
+          expect(shown).toMatch(/^Basic .{0,4}\*{3}.{0,6} end$/);
+          // No character is left that holds a bit of the secret.
+          const [first = "", last = ""] = shown.slice(6, -4).split("***");
+          expect(first.length * 6).toBeLessThanOrEqual(before.length * 8);
+          expect(last.replaceAll("=", "").length).toBeLessThanOrEqual(Math.ceil((behind.length * 8) / 6));
+          expect(redact.spares?.(JSON.stringify([form]))).toBe(false);
+          expect(redact(`?q=${encodeURIComponent(form)}&r`)).toMatch(/^\?q=.{0,4}\*{3}.{0,10}&r$/);
+        }
+      }
+    }
+  }
+});
+
+test("what is short is not looked for in base64, nor as the name of a field; a longer one is", () => {
+  const redact = createRedactor(["name", "planted-token-1"]);
+  const encoded = Buffer.from("name").toString("base64");
+  expect(redactTexts({ [encoded]: encoded, first_name: "my name", "x planted-token-1": 1 }, redact)).toEqual({
+    [encoded]: encoded,
+    first_name: "my ***",
+    "x ***": 1,
+  });
+});
+
+test("a text that has a part of a secret and more escapes than are undone is hidden whole, and so much is undone once", () => {
+  const redact = createRedactor([odd]);
+  const many = "%41".repeat(150_000);
+  expect(redact(many)).toBe(many);
+  expect(redact(`${many}live`)).toContain("live");
+  expect(redact(`${many}live`)).toBe("***");
+});
+
 test("a secret is found in hex, and in base64 wherever it begins", () => {
   fc.assert(
     fc.property(

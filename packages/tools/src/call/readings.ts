@@ -1,0 +1,103 @@
+/** Where something stands in a text: `[start, end)`. */
+export type Range = readonly [start: number, end: number];
+
+/** A text as it reads once its escapes are undone, and where in the text as it was written a part of it stands. */
+export type Reading = { readonly text: string; readonly rangeOf: (range: Range) => Range };
+
+type Escapes = { readonly sign: string; readonly pattern: RegExp; readonly plain: (sequence: string) => string };
+
+const percent = "%[0-7][0-9a-f]|%[cd][0-9a-f]%[89ab][0-9a-f]|%e[0-9a-f](?:%[89ab][0-9a-f]){2}";
+const percentLong = "%f[0-4](?:%[89ab][0-9a-f]){3}";
+
+/** How texts are escaped in URLs, in forms, in JSON, and in HTML. Writers differ in what they escape: here all is undone. */
+const ways: readonly Escapes[] = [
+  { sign: "%", pattern: new RegExp(`${percent}|${percentLong}`, "gi"), plain: ofPercent },
+  { sign: "+", pattern: new RegExp(`\\+|${percent}|${percentLong}`, "gi"), plain: ofPercent },
+  { sign: "\\", pattern: /\\(?:u[0-9a-fA-F]{4}|["\\/bfnrt])/g, plain: ofBackslash },
+  { sign: "&", pattern: /&(?:#[0-9]{1,7}|#x[0-9a-f]{1,6}|amp|lt|gt|quot|apos);/gi, plain: ofEntity },
+];
+
+/** What is escaped twice is read twice, such as a URL in a URL, or JSON in a text of JSON. */
+const timesMax = 2;
+
+/** How many escapes are still undone: to undo a million takes a node's one thread half a second. */
+export type EscapeBudget = { left: number };
+
+/** Escapes that are undone for one call, or one look at a job. */
+export const escapesMax = 200_000;
+
+/** A text in every way that it may be read: as it is written, and without the escapes of each kind. Undefined where it has too many. */
+export function readingsOf(text: string, budget: EscapeBudget): Reading[] | undefined {
+  const written: Reading = { text, rangeOf: (range) => range };
+  const readings = [written];
+  for (const way of ways) {
+    let reading: Reading | undefined = written;
+    for (let time = 0; time < timesMax && reading !== undefined; time++) {
+      reading = reading.text.includes(way.sign) ? unescaped(reading, way, budget) : undefined;
+      if (budget.left < 0) return undefined;
+      if (reading !== undefined) readings.push(reading);
+    }
+  }
+  return readings;
+}
+
+/** Undefined where there is nothing to undo, or nothing left of the budget. */
+function unescaped({ text, rangeOf }: Reading, { pattern, plain }: Escapes, budget: EscapeBudget): Reading | undefined {
+  const parts: string[] = [];
+  // Of each escape: where it stands in what is read, how long it is there, where it was written, how long it was.
+  const marks: number[] = [];
+  let [read, length] = [0, 0];
+  for (const { 0: sequence, index } of text.matchAll(pattern)) {
+    if (--budget.left < 0) return undefined;
+    const character = plain(sequence);
+    length += index - read;
+    marks.push(length, character.length, index, sequence.length);
+    parts.push(text.slice(read, index), character);
+    length += character.length;
+    read = index + sequence.length;
+  }
+  if (marks.length === 0) return undefined;
+  parts.push(text.slice(read));
+  return {
+    text: parts.join(""),
+    rangeOf: ([start, end]) => rangeOf([placeOf(marks, start)[0], placeOf(marks, end - 1)[1]]),
+  };
+}
+
+/** Where a character was written: all of its escape, if it has one. */
+function placeOf(marks: readonly number[], at: number): Range {
+  let [low, high] = [0, marks.length / 4];
+  while (low < high) {
+    const middle = (low + high) >> 1;
+    if ((marks[middle * 4] ?? 0) <= at) low = middle + 1;
+    else high = middle;
+  }
+  if (low === 0) return [at, at + 1];
+  const [from = 0, length = 0, written = 0, writtenLength = 0] = marks.slice(low * 4 - 4, low * 4);
+  if (at < from + length) return [written, written + writtenLength];
+  const place = written + writtenLength + at - from - length;
+  return [place, place + 1];
+}
+
+function ofPercent(sequence: string): string {
+  if (sequence === "+") return " ";
+  if (sequence.length === 3) return String.fromCharCode(Number.parseInt(sequence.slice(1), 16));
+  return Buffer.from(sequence.replaceAll("%", ""), "hex").toString("utf8");
+}
+
+const controls: Readonly<Record<string, string>> = { b: "\b", f: "\f", n: "\n", r: "\r", t: "\t" };
+
+function ofBackslash(sequence: string): string {
+  const sign = sequence.charAt(1);
+  return sign === "u" ? String.fromCharCode(Number.parseInt(sequence.slice(2), 16)) : (controls[sign] ?? sign);
+}
+
+const entities: Readonly<Record<string, string>> = { amp: "&", lt: "<", gt: ">", quot: '"', apos: "'" };
+
+function ofEntity(sequence: string): string {
+  const name = sequence.slice(1, -1).toLowerCase();
+  const known = entities[name];
+  if (known !== undefined) return known;
+  const code = name.startsWith("#x") ? Number.parseInt(name.slice(2), 16) : Number(name.slice(1));
+  return code > 0x10ffff ? sequence : String.fromCodePoint(code);
+}

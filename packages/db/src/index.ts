@@ -195,9 +195,9 @@ export { holdDeploymentRouting, holdProjectRouting, readDeploymentRouting } from
 export { type ProjectUsage, usageOfProject } from "./projects/usage.ts";
 export { ensureVaultCheck } from "./projects/vault-check.ts";
 export { findQuarantinedIds, listHeldQuarantinedPosts, type ReleaseFilter } from "./quarantine/held.ts";
+export { listQuarantinedPosts } from "./quarantine/list-page.ts";
 export {
   findQuarantinedPost,
-  listQuarantinedPosts,
   listQuarantineSeals,
   markQuarantinedPostReleased,
   noteQuarantinedPost,

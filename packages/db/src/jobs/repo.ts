@@ -1,33 +1,15 @@
-import { type Id, type ProjectId, type StandingProgramId, uuidOfId } from "@svc/core";
+import { type Id, type ProjectId, uuidOfId } from "@svc/core";
 import { and, asc, eq, getTableColumns, gte, sql } from "drizzle-orm";
 import type { Executor } from "../connect.ts";
-import { jobEvents, jobPrograms, jobs } from "../schema/jobs.ts";
-import type { JobMode } from "../schema/words.ts";
+import { jobEvents, jobs } from "../schema/jobs.ts";
 import { findListedJob, findListedTwin, type ListedJob } from "./find-listed.ts";
+import type { JobFilter, JobPlace } from "./list-filter.ts";
 import { listNarrowedJobs } from "./list-narrowed.ts";
 import { type ListedKind, listJobPage } from "./list-page.ts";
 import { listJobSteps } from "./list-steps.ts";
 import { entriesOf, submittedType } from "./log-rows.ts";
 import { chainOfJob } from "./principal-chain.ts";
-import type { JobEventRecord, JobRecord, JobStepRecord } from "./record.ts";
-
-/** What a list of jobs is narrowed to; an absent part does not narrow. */
-export type JobFilter = {
-  status: JobRecord["status"] | undefined;
-  /**
-   * `simulate` includes the twins of simulateFirst, anything else leaves them out. Undefined: every mode but `rehearse`, which of all
-   * lists only that of a standing program's jobs has.
-   */
-  mode: JobMode | undefined;
-  skillSlug: string | undefined;
-  /** Jobs that a standing program started. */
-  standingProgramId: StandingProgramId | undefined;
-  /** Jobs that others run are in no list but one of these two. */
-  parentJobId: Id<"job"> | undefined;
-};
-
-/** Where a page of a list begins, and how long it is. */
-export type JobPlace = { after: Id<"job"> | undefined; limit: number };
+import type { JobEventRecord, JobStepRecord } from "./record.ts";
 
 /** The jobs of one project. */
 export type JobRepository = {

@@ -1,4 +1,4 @@
-import { type QuarantineId, uuidOfId } from "@svc/core";
+import type { QuarantineId } from "@svc/core";
 import type { Executor } from "../connect.ts";
 import { quarantinedPosts } from "../schema/index.ts";
 import { quarantineReasons } from "../schema/words.ts";

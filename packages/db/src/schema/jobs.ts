@@ -146,8 +146,9 @@ export const jobs = pgTable(
       .on(table.projectId, table.standingProgramId, table.mode, table.status, table.id)
       .where(sql`standing_program_id <> ''`),
     index("jobs_rehearsals").on(table.projectId, table.status, table.id).where(sql`mode = 'rehearse'`),
+    // The status leads: jobs_child_key begins with the job, and where two begin alike, either is taken for the other.
     index("jobs_children")
-      .on(table.projectId, table.parentJobId, table.status, table.id)
+      .on(table.status, table.projectId, table.parentJobId, table.id)
       .where(sql`parent_job_id is not null`),
     uniqueIndex("jobs_child_key").on(table.parentJobId, table.childKey).where(sql`parent_job_id is not null`),
     index("jobs_simulated_from").on(table.simulatedFrom).where(sql`simulated_from is not null`),

@@ -69,9 +69,9 @@ export const standingPrograms = pgTable(
     deletedAt: time("deleted_at"),
   },
   (table) => [
-    // Lists are merged from states and kinds of sources.
-    index("standing_programs_project")
-      .on(table.projectId, table.state, table.sourceKind, table.id)
+    // Lists are merged from states and kinds of sources. The state leads: where two indexes begin alike, either is taken for the other.
+    index("standing_programs_state")
+      .on(table.state, table.projectId, table.sourceKind, table.id)
       .where(sql`deleted_at is null`),
     uniqueIndex("standing_programs_slug").on(table.projectId, table.slug).where(sql`deleted_at is null`),
     index("standing_programs_armed").on(table.nextAt).where(sql`state = 'active' and next_at is not null`),
@@ -201,10 +201,6 @@ export const standingRuns = pgTable(
   (table) => [
     uniqueIndex("standing_runs_source").on(table.programId, table.sourceKey),
     index("standing_runs_program").on(table.programId, table.id),
-    // How runs came out, for lists of one state or reason: entered once, when it is known.
-    index("standing_runs_outcome")
-      .on(table.programId, table.state, table.reason, table.id)
-      .where(sql`ended_at is not null`),
     index("standing_runs_running").on(table.programId, table.lane, table.id).where(sql`state = 'started'`),
     index("standing_runs_queued").on(table.programId, table.lane, table.id).where(sql`state = 'queued'`),
     // Which of those that wait may start first by its time, and which waits for the longest.

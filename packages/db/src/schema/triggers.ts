@@ -179,7 +179,9 @@ export const quarantinedPosts = pgTable(
     // Posts that are held and those that were released stand apart: any number of the ones would stand before the others. Lists are merged
     // from the reasons.
     index("quarantined_posts_held").on(table.reason, table.id).where(sql`released_at is null`),
-    index("quarantined_posts_held_toolkit").on(table.toolkitSlug, table.reason, table.id).where(sql`released_at is null`),
+    index("quarantined_posts_held_toolkit")
+      .on(table.toolkitSlug, table.reason, table.id)
+      .where(sql`released_at is null`),
     index("quarantined_posts_released").on(table.reason, table.id).where(sql`released_at is not null`),
     index("quarantined_posts_released_toolkit")
       .on(table.toolkitSlug, table.reason, table.id)

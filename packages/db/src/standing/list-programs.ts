@@ -3,11 +3,10 @@ import type { Executor } from "../connect.ts";
 import { standingPrograms } from "../schema/standing.ts";
 import { type StandingSourceKind, type StandingState, standingSourceKinds, standingStates } from "../schema/words.ts";
 import { arrayLiteral } from "../sql/array-literal.ts";
-import { namesBut } from "../sql/codec.ts";
+import { namesBut, type Row } from "../sql/codec.ts";
 import { beforeOf, newestIn, pageOfFound } from "../sql/newest-in.ts";
 import { type RawRow, selectList } from "../sql/select-list.ts";
 import { statement } from "../sql/statement.ts";
-import type { StandingProgramRecord } from "./programs.ts";
 
 /** What a list of standing programs is narrowed to; an absent part does not narrow. */
 export type StandingProgramFilter = {
@@ -15,15 +14,17 @@ export type StandingProgramFilter = {
   readonly sourceKind: StandingSourceKind | undefined;
 };
 
+type Listed = Row<typeof standingPrograms>;
+
 const columns = selectList(standingPrograms, namesBut(standingPrograms), "p");
 
 const newest = newestIn("standing_programs", {
-  key: { project_id: "$1::uuid", state: "s.state", source_kind: "k.kind" },
+  key: { state: "s.state", project_id: "$1::uuid", source_kind: "k.kind" },
   condition: "deleted_at is null",
 });
 
-/** By standing_programs_project, for each of the states and sources that are asked for. */
-const selectPrograms = statement<RawRow<StandingProgramRecord>>(
+/** By standing_programs_state, for each of the states and sources that are asked for. */
+const selectPrograms = statement<RawRow<Listed>>(
   "list_standing_programs",
   pageOfFound({
     columns: columns.text,
@@ -39,7 +40,7 @@ export async function listStandingPrograms(
   projectId: ProjectId,
   { state, sourceKind }: StandingProgramFilter,
   { after, limit }: { readonly after: StandingProgramId | undefined; readonly limit: number },
-): Promise<StandingProgramRecord[]> {
+): Promise<Listed[]> {
   const states = arrayLiteral(state === undefined ? standingStates : [state]);
   const kinds = arrayLiteral(sourceKind === undefined ? standingSourceKinds : [sourceKind]);
   const rows = await selectPrograms(db, [uuidOfId(projectId), beforeOf(after), limit, states, kinds]);

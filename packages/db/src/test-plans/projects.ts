@@ -27,7 +27,8 @@ import { readPlanApproval } from "../projects/plan-approval.ts";
 import { findProject, listProjects } from "../projects/repo.ts";
 import { holdDeploymentRouting, holdProjectRouting } from "../projects/routing.ts";
 import { findQuarantinedIds, listHeldQuarantinedPosts } from "../quarantine/held.ts";
-import { findQuarantinedPost, listQuarantinedPosts } from "../quarantine/repo.ts";
+import { listQuarantinedPosts } from "../quarantine/list-page.ts";
+import { findQuarantinedPost } from "../quarantine/repo.ts";
 import { sweepQuarantinedPosts } from "../quarantine/sweep.ts";
 import { findSecrets } from "../secrets/find.ts";
 import { secretsForProject } from "../secrets/repo.ts";
@@ -396,10 +397,13 @@ export const projectPlans: readonly Plan[] = [
   },
   {
     name: "list_held_posts",
-    statistics: ["fresh"],
     run: (db) => listHeldQuarantinedPosts(db, everyHeld, page),
-    reads: { quarantined_posts: "quarantined_posts_held(id)" },
-    isOrdered: true,
+    reads: { quarantined_posts: "quarantined_posts_held(reason, id)" },
+  },
+  {
+    name: "list_held_posts_of_toolkit",
+    run: (db) => listHeldQuarantinedPosts(db, { ...everyHeld, toolkitSlug: "t3" }, page),
+    reads: { quarantined_posts: "quarantined_posts_held_toolkit(toolkit_slug, reason, id)" },
   },
   {
     name: "find_quarantined_ids",
@@ -417,10 +421,30 @@ export const projectPlans: readonly Plan[] = [
     reads: { quarantined_posts: "quarantined_posts_pkey(id)" },
   },
   {
-    name: "a page of quarantined posts of a toolkit",
-    statistics: ["fresh"],
+    name: "list_quarantined_posts",
+    run: (db) => listQuarantinedPosts(db, everyPost, page),
+    reads: { quarantined_posts: "quarantined_posts_pkey(id)" },
+  },
+  {
+    name: "list_quarantined_posts_of_reasons",
+    run: (db) => listQuarantinedPosts(db, { ...everyPost, reason: "no_trigger" }, page),
+    reads: {
+      quarantined_posts: [
+        "quarantined_posts_held(reason, id)",
+        "quarantined_posts_released(reason, id)",
+        "quarantined_posts_pkey(id)",
+      ],
+    },
+  },
+  {
+    name: "list_quarantined_posts_of_toolkit",
     run: (db) => listQuarantinedPosts(db, { ...everyPost, toolkitSlug: "t3" }, page),
-    reads: { quarantined_posts: "quarantined_posts_toolkit(toolkit_slug)" },
-    isOrdered: true,
+    reads: {
+      quarantined_posts: [
+        "quarantined_posts_held_toolkit(toolkit_slug, reason, id)",
+        "quarantined_posts_released_toolkit(toolkit_slug, reason, id)",
+        "quarantined_posts_pkey(id)",
+      ],
+    },
   },
 ];

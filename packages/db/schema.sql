@@ -83,6 +83,10 @@ CREATE UNIQUE INDEX connected_accounts_active ON public.connected_accounts USING
 CREATE INDEX connected_accounts_entity ON public.connected_accounts USING btree (project_id, entity_id, id);
 CREATE INDEX connected_accounts_project ON public.connected_accounts USING btree (project_id, id);
 CREATE INDEX connected_accounts_refresh ON public.connected_accounts USING btree (is_sandbox, refresh_at) WHERE ((state = 'active'::text) AND (refresh_at IS NOT NULL));
+CREATE INDEX connected_accounts_run_out ON public.connected_accounts USING btree (project_id, expires_at) WHERE ((state = 'active'::text) AND (expires_at IS NOT NULL));
+CREATE INDEX connected_accounts_state ON public.connected_accounts USING btree (((state || ' '::text)), project_id, id);
+CREATE INDEX connected_accounts_toolkit ON public.connected_accounts USING btree (((toolkit_slug || ' '::text)), project_id, id);
+CREATE INDEX connected_accounts_toolkit_state ON public.connected_accounts USING btree ((((state || ' '::text) || toolkit_slug)), project_id, id);
 
 create table contacts (
   project_id uuid not null,
@@ -200,9 +204,11 @@ create table job_asks (
 );
 CREATE INDEX job_asks_job ON public.job_asks USING btree (job_id, id);
 CREATE UNIQUE INDEX job_asks_pending ON public.job_asks USING btree (job_id) WHERE (state = 'pending'::text);
+CREATE INDEX job_asks_principal ON public.job_asks USING btree (((principal_id || ' '::text)), project_id, id);
+CREATE INDEX job_asks_principal_state ON public.job_asks USING btree ((((state || ' '::text) || principal_id)), project_id, id);
 CREATE INDEX job_asks_project ON public.job_asks USING btree (project_id, id);
-CREATE INDEX job_asks_project_pending ON public.job_asks USING btree (project_id, id) WHERE (state = 'pending'::text);
 CREATE INDEX job_asks_standing ON public.job_asks USING btree (project_id, standing_program_id, id) WHERE (standing_program_id <> ''::text);
+CREATE INDEX job_asks_state ON public.job_asks USING btree (((state || ' '::text)), project_id, id);
 
 create table job_attempts (
   job_id uuid not null,

@@ -832,7 +832,7 @@ export type Receipt = Message<"svc.v1.Receipt"> & {
 
   /**
    * The result the program declares, as JSON text of at most 16 KiB, sensitive values masked. If empty, it
-   * declares none or did not get there.
+   * declares none or did not get there, or the result could not be computed or was too large: Job.lastError says why.
    *
    * @generated from field: string result_json = 11;
    */

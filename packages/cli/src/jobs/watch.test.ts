@@ -104,6 +104,15 @@ test("progress is told line by line: steps, rows done, pace and time left", asyn
   ]);
 });
 
+test("a job that did its work and cannot give its result is told with why", async () => {
+  const lastError = "EXPRESSION_FAILED: $cel divides by zero, at /result/share/$cel";
+  const { server, variables } = await startJobs({ job: () => ({ ...finished, lastError }) as unknown as Job });
+  await using _ = server;
+  const { exitCode, noted } = startCommand(["jobs", "watch", "job_1"], variables);
+  expect(await exitCode).toBe(0);
+  expect(noted.slice(-2)).toEqual(["job job_1 succeeded", `its result could not be given: ${lastError}`]);
+});
+
 test("a stream that breaks is taken up after the last entry received, and no entry is told twice", async () => {
   const { server, asked, variables } = await startJobs({ breakAfter: 4 });
   await using _ = server;

@@ -3,7 +3,7 @@ import { and, asc, desc, eq, lt, sql } from "drizzle-orm";
 import type { Executor } from "../connect.ts";
 import { jobAsks } from "../schema/jobs.ts";
 import { arrayLiteral } from "../sql/array-literal.ts";
-import { newestOfProject } from "../sql/newest-first.ts";
+import { keyOf, newestOfProject, newestWith } from "../sql/newest-first.ts";
 
 /** A question as its row holds it. */
 export type AskRecord = typeof jobAsks.$inferSelect;
@@ -73,6 +73,18 @@ export type AskRepository = {
 /** The condition of partial indexes in their words: a plan for any value knows no other. */
 const isPending = sql`${jobAsks.state} = 'pending'`;
 
+/** By the index that fits what is asked for. */
+function newestAsks(
+  projectId: ProjectId,
+  { state, principalId }: Pick<AskFilter, "state" | "principalId">,
+  before: string | undefined,
+) {
+  const key = keyOf([jobAsks.state, state], [jobAsks.principalId, principalId]);
+  return key === undefined
+    ? newestOfProject(jobAsks, projectId, before)
+    : newestWith(jobAsks, projectId, { ...key, before });
+}
+
 /** The asks of one project. Ids are in the order of time, which is the order of a list. */
 export function asksForProject(db: Executor, projectId: ProjectId): AskRepository {
   const ofProject = eq(jobAsks.projectId, projectId);
@@ -88,15 +100,15 @@ export function asksForProject(db: Executor, projectId: ProjectId): AskRepositor
       const isNarrow = jobId !== undefined || standingProgramId !== undefined;
       const newest = isNarrow
         ? { where: ofProject, orderBy: [desc(jobAsks.id)] }
-        : newestOfProject(jobAsks, projectId, after && uuidOfId(after));
+        : newestAsks(projectId, { state, principalId }, after && uuidOfId(after));
       return db.orm
         .select()
         .from(jobAsks)
         .where(
           and(
             newest.where,
-            state === undefined ? undefined : state === "pending" ? isPending : eq(jobAsks.state, state),
-            principalId === undefined ? undefined : eq(jobAsks.principalId, principalId),
+            state === undefined || !isNarrow ? undefined : state === "pending" ? isPending : eq(jobAsks.state, state),
+            principalId === undefined || !isNarrow ? undefined : eq(jobAsks.principalId, principalId),
             jobId === undefined ? undefined : eq(jobAsks.jobId, jobId),
             standingProgramId === undefined
               ? undefined

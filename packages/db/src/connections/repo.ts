@@ -1,10 +1,10 @@
 import { type AccountId, type ProjectId, uuidOfId } from "@svc/core";
-import { and, desc, eq, gt, inArray, isNull, lt, lte, or, type SQL } from "drizzle-orm";
+import { and, desc, eq, gt, inArray, isNull, lt, lte, or, type SQL, sql } from "drizzle-orm";
 import type { Executor } from "../connect.ts";
 import { withTransaction } from "../connect.ts";
 import { connectedAccounts } from "../schema/connections.ts";
 import type { ConnectedAccountState } from "../schema/words.ts";
-import { newestOfProject } from "../sql/newest-first.ts";
+import { keyOf, newestOfProject, newestWith } from "../sql/newest-first.ts";
 import { type AccountDefinition, type ConnectedAccount, type ConnectedAccountFilter, erased } from "./account.ts";
 import { releaseAccountReferences } from "./references.ts";
 
@@ -14,11 +14,7 @@ export type ConnectedAccountRepository = {
   create(account: Omit<ConnectedAccount, "projectId">): Promise<ConnectedAccount>;
   find(id: AccountId): Promise<ConnectedAccount | undefined>;
   /** Newest first, from after `after`. An active account past its expiresAt counts as expired. */
-  list(
-    filter: ConnectedAccountFilter,
-    page: { after: AccountId | undefined; limit: number },
-    nowMs: number,
-  ): Promise<ConnectedAccount[]>;
+  list(filter: ConnectedAccountFilter, page: AccountPage, nowMs: number): Promise<ConnectedAccount[]>;
   /** The newest account of an entity that waits for consent or has expired; says why there is no active one. */
   findUnusable(definition: AccountDefinition, entityId: string): Promise<ConnectedAccount | undefined>;
   /** The project's own credential of a toolkit. */
@@ -40,6 +36,8 @@ export type ConnectedAccountRepository = {
   ): Promise<void>;
 };
 
+type AccountPage = { readonly after: AccountId | undefined; readonly limit: number };
+
 /** The connected accounts of one project. */
 export function connectedAccountsForProject(db: Executor, projectId: ProjectId): ConnectedAccountRepository {
   const table = connectedAccounts;
@@ -52,6 +50,27 @@ export function connectedAccountsForProject(db: Executor, projectId: ProjectId):
       eq(table.isSandbox, definition.isSandbox),
       eq(table.entityId, entityId),
     );
+  const newest = (filter: ConnectedAccountFilter, page: AccountPage, also: SQL | undefined) => {
+    const { toolkitSlug, entityId, state } = filter;
+    const isNarrow = entityId !== "" || (state === "" && also !== undefined);
+    const ordered = isNarrow
+      ? { where: eq(table.projectId, projectId), orderBy: [entityId === "" ? unindexed : desc(table.id)] }
+      : newestAccounts(projectId, filter, page.after && uuidOfId(page.after));
+    return db.orm
+      .select()
+      .from(table)
+      .where(
+        and(
+          ordered.where,
+          !isNarrow || toolkitSlug === "" ? undefined : eq(table.toolkitSlug, toolkitSlug),
+          entityId === "" ? undefined : eq(table.entityId, entityId),
+          also,
+          page.after === undefined ? undefined : lt(table.id, page.after),
+        ),
+      )
+      .orderBy(...ordered.orderBy)
+      .limit(page.limit);
+  };
   const end = (where: SQL | undefined, change: { lastError?: string; updatedAt: number }) =>
     withTransaction(db, async (tx) => {
       const ended = await tx.orm
@@ -79,24 +98,12 @@ export function connectedAccountsForProject(db: Executor, projectId: ProjectId):
       const [row] = await db.orm.select().from(table).where(own(id));
       return row;
     },
-    list(filter, page, nowMs) {
-      const own = { where: eq(table.projectId, projectId), orderBy: [desc(table.id)] };
-      const newest =
-        filter.entityId === "" ? newestOfProject(table, projectId, page.after && uuidOfId(page.after)) : own;
-      return db.orm
-        .select()
-        .from(table)
-        .where(
-          and(
-            newest.where,
-            filter.toolkitSlug === "" ? undefined : eq(table.toolkitSlug, filter.toolkitSlug),
-            filter.entityId === "" ? undefined : eq(table.entityId, filter.entityId),
-            inState(filter.state, nowMs),
-            page.after === undefined ? undefined : lt(table.id, page.after),
-          ),
-        )
-        .orderBy(...newest.orderBy)
-        .limit(page.limit);
+    async list(filter, page, nowMs) {
+      if (filter.state !== "expired") return newest(filter, page, inState(filter.state, nowMs));
+      // Those that have run out since they were looked at are stored as active ones.
+      const expired = await newest(filter, page, inState("expired", nowMs));
+      const ranOut = await newest({ ...filter, state: "" }, page, hasRunOut(nowMs));
+      return [...expired, ...ranOut].sort((a, b) => (a.id < b.id ? 1 : -1)).slice(0, page.limit);
     },
     async findUnusable(definition, entityId) {
       const [row] = await db.orm
@@ -143,10 +150,32 @@ export function connectedAccountsForProject(db: Executor, projectId: ProjectId):
   };
 }
 
+/** The order of ids by what no index has: few have run out, and a plan in the order of ids goes past all others for them. */
+const unindexed = sql`${connectedAccounts.id}::text desc`;
+
+/** By the index that fits what is asked for. */
+function newestAccounts(
+  projectId: ProjectId,
+  { toolkitSlug, state }: ConnectedAccountFilter,
+  before: string | undefined,
+) {
+  const table = connectedAccounts;
+  const key = keyOf([table.state, state || undefined], [table.toolkitSlug, toolkitSlug || undefined]);
+  return key === undefined
+    ? newestOfProject(table, projectId, before)
+    : newestWith(table, projectId, { ...key, before });
+}
+
+/** What the store says of a state; of those that it calls active the ones that have not run out. */
 function inState(state: ConnectedAccountState | "", nowMs: number): SQL | undefined {
   const { state: column, expiresAt } = connectedAccounts;
-  const ranOut = and(eq(column, "active"), lte(expiresAt, nowMs));
   if (state === "") return undefined;
-  if (state === "active") return and(eq(column, "active"), or(isNull(expiresAt), gt(expiresAt, nowMs)));
-  return state === "expired" ? or(eq(column, "expired"), ranOut) : eq(column, state);
+  if (state !== "active") return eq(column, state);
+  return and(eq(column, "active"), or(isNull(expiresAt), gt(expiresAt, nowMs)));
+}
+
+/** The condition of the partial index in its words: a plan for any value knows no other. */
+function hasRunOut(nowMs: number): SQL | undefined {
+  const { state, expiresAt } = connectedAccounts;
+  return and(sql`${state} = 'active' and ${expiresAt} is not null`, lte(expiresAt, nowMs));
 }

@@ -2,7 +2,7 @@ import { createId, type Id, type NodeId, type ProjectId, uuidOfId } from "@svc/c
 import { createTestDatabase, type TestDatabase } from "@svc/testing/database";
 import { newJobDocuments } from "@svc/testing/job-documents";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import type { Database } from "../connect.ts";
+import { type Database, withTransaction } from "../connect.ts";
 import type { StepReceiptDocument } from "../documents/step-receipt.ts";
 import { type ClaimedJobTask, claimJobTasks } from "../job-tasks/claim.ts";
 import { putJobTasks } from "../job-tasks/put.ts";
@@ -336,4 +336,25 @@ test("a commit rewrites index entries for the status and the end alone: nothing 
     "is_swept",
     "status",
   ]);
+});
+
+test("tasks that a stopped process has locked keep no others of their project from a node, which takes no more than a share", async () => {
+  await db.sql.unsafe("delete from job_tasks");
+  const projectId = await addProject(db);
+  for (let index = 0; index < 6; index++) await addJob(projectId, nowMs - 1_000 + index);
+  const request = {
+    owner: node,
+    nowMs,
+    leaseUntilMs: nowMs + 30_000,
+    limit: 10,
+    share: 2,
+    fullProjects: new Set<ProjectId>(),
+  };
+  await withTransaction(db, async (tx) => {
+    await tx.sql.unsafe("select 1 from job_tasks order by due_at limit 3 for update");
+    expect(await claimJobTasks(db, request)).toEqual([]);
+    const spared = await claimJobTasks(db, { ...request, spare: 8 });
+    expect(spared.map(({ place }) => place).sort()).toEqual([4, 5]);
+  });
+  expect(await claimJobTasks(db, { ...request, spare: 8 })).toHaveLength(2);
 });

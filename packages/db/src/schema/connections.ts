@@ -43,6 +43,13 @@ export const connectedAccounts = pgTable(
       .on(table.projectId, table.toolkitSlug, table.isPrivate, table.isSandbox, table.entityId, table.scheme)
       .where(sql`state = 'active'`),
     index("connected_accounts_project").on(table.projectId, table.id),
+    // Of expressions, so that no statement but the list that is written for it is planned by one.
+    index("connected_accounts_toolkit").on(sql`(toolkit_slug || ' ')`, table.projectId, table.id),
+    index("connected_accounts_state").on(sql`(state || ' ')`, table.projectId, table.id),
+    index("connected_accounts_toolkit_state").on(sql`(state || ' ' || toolkit_slug)`, table.projectId, table.id),
+    index("connected_accounts_run_out")
+      .on(table.projectId, table.expiresAt)
+      .where(sql`state = 'active' and expires_at is not null`),
     index("connected_accounts_entity").on(table.projectId, table.entityId, table.id),
     index("connected_accounts_refresh")
       .on(table.isSandbox, table.refreshAt)

@@ -336,7 +336,10 @@ export const jobAsks = pgTable(
   (table) => [
     index("job_asks_project").on(table.projectId, table.id),
     index("job_asks_job").on(table.jobId, table.id),
-    index("job_asks_project_pending").on(table.projectId, table.id).where(sql`state = 'pending'`),
+    // Of expressions, so that no statement but the list that is written for it is planned by one.
+    index("job_asks_state").on(sql`(state || ' ')`, table.projectId, table.id),
+    index("job_asks_principal").on(sql`(principal_id || ' ')`, table.projectId, table.id),
+    index("job_asks_principal_state").on(sql`(state || ' ' || principal_id)`, table.projectId, table.id),
     index("job_asks_standing")
       .on(table.projectId, table.standingProgramId, table.id)
       .where(sql`standing_program_id <> ''`),

@@ -89,9 +89,22 @@ export const askPlans: readonly Plan[] = [
     name: "a page of pending asks",
     statistics: ["fresh"],
     run: (db) => asksForProject(db, projectId).list({ ...everyAsk, state: "pending" }, page),
-    // While few wait in the whole store, they may be sorted.
-    reads: { job_asks: ["job_asks_project_pending(project_id, id)", "job_asks_pending()"] },
-    rowsMax: { job_asks: 500 },
+    reads: { job_asks: "job_asks_state((state || ' '::text), project_id, id)" },
+    isOrdered: true,
+  },
+  {
+    name: "a page of a principal's asks",
+    statistics: ["fresh"],
+    run: (db) => asksForProject(db, projectId).list({ ...everyAsk, principalId: "p1" }, page),
+    reads: { job_asks: "job_asks_principal((principal_id || ' '::text), project_id, id)" },
+    isOrdered: true,
+  },
+  {
+    name: "a page of a principal's asks in a state",
+    statistics: ["fresh"],
+    run: (db) => asksForProject(db, projectId).list({ ...everyAsk, principalId: "p1", state: "answered" }, page),
+    reads: { job_asks: "job_asks_principal_state(((state || ' '::text) || principal_id), project_id, id)" },
+    isOrdered: true,
   },
   {
     name: "a contact",

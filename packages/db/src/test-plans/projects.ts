@@ -11,6 +11,8 @@ import { releaseToolCallKey } from "../calls/release-key.ts";
 import { type ToolCallFilter, toolCallsForProject } from "../calls/repo.ts";
 import { sweepToolCalls } from "../calls/sweep.ts";
 import { privateToolkitsForProject } from "../catalog/repo.ts";
+import type { Executor } from "../connect.ts";
+import type { ConnectedAccountFilter } from "../connections/account.ts";
 import { activateAccount } from "../connections/activate.ts";
 import { findActiveAccounts, findCallableAccount } from "../connections/find-callable.ts";
 import { releaseAccountReferences } from "../connections/references.ts";
@@ -36,6 +38,8 @@ import { seededAt, seededId } from "./seed.ts";
 const projectId = seededId("prj", 1);
 const definition = { toolkitSlug: "tracker", isPrivate: false, isSandbox: false };
 const page = { after: undefined, limit: 51 };
+const accounts = (db: Executor, filter: Partial<ConnectedAccountFilter>) =>
+  connectedAccountsForProject(db, projectId).list({ toolkitSlug: "", entityId: "", state: "", ...filter }, page, nowMs);
 const everyPost = { toolkitSlug: "", reason: "", includeReleased: true, sinceMs: undefined, untilMs: undefined };
 const everyHeld = { toolkitSlug: "", sinceMs: undefined, untilMs: undefined };
 const everyCall: ToolCallFilter = {
@@ -268,6 +272,40 @@ export const accountPlans: readonly Plan[] = [
       ),
     reads: { connected_accounts: "connected_accounts_entity(project_id, entity_id)" },
     isOrdered: true,
+  },
+  {
+    name: "a page of a toolkit's accounts",
+    statistics: ["fresh"],
+    run: (db) => accounts(db, { toolkitSlug: "calendar" }),
+    reads: { connected_accounts: "connected_accounts_toolkit((toolkit_slug || ' '::text), project_id, id)" },
+    isOrdered: true,
+  },
+  {
+    name: "a page of accounts in a state",
+    statistics: ["fresh"],
+    run: (db) => accounts(db, { state: "pending" }),
+    reads: { connected_accounts: "connected_accounts_state((state || ' '::text), project_id, id)" },
+    isOrdered: true,
+  },
+  {
+    name: "a page of a toolkit's accounts in a state",
+    statistics: ["fresh"],
+    run: (db) => accounts(db, { toolkitSlug: "calendar", state: "active" }),
+    reads: {
+      connected_accounts: "connected_accounts_toolkit_state(((state || ' '::text) || toolkit_slug), project_id, id)",
+    },
+    isOrdered: true,
+  },
+  {
+    name: "a page of expired accounts",
+    statistics: ["fresh"],
+    run: (db) => accounts(db, { state: "expired" }),
+    reads: {
+      connected_accounts: [
+        "connected_accounts_state((state || ' '::text), project_id, id)",
+        "connected_accounts_run_out(project_id, expires_at)",
+      ],
+    },
   },
   {
     name: "a page of accounts",

@@ -152,6 +152,18 @@ test("texts that would be longer than a text can be end their step, or leave the
   expect(jobOf(await client.getJob({ id: ending.id })).lastError).toMatch(/^RESULT_TOO_LARGE: /);
 });
 
+test("a job whose result cannot be computed has succeeded without one, and GetJob says why, and where it stands", async () => {
+  await using node = createTestNode(database.db);
+  const { client } = await node.project();
+  const result = { sent: 1, share: { $cel: "int(params.many)" } };
+  const program = { ...notes, params: { many: "many" }, result };
+  const { id } = jobOf(await client.submitJob({ programJson: programText(program) }));
+  await node.reach(id, "succeeded");
+  const { lastError, receipt } = jobOf(await client.getJob({ id }));
+  expect(lastError).toMatch(/^EXPRESSION_FAILED: .*, at \/result\/share\/\$cel$/);
+  expect(receipt).toMatchObject({ calls: { write: 3 }, resultJson: "" });
+});
+
 test("whoever holds a receipt can compute its hash", async () => {
   await using node = createTestNode(database.db);
   const { client } = await node.project();

@@ -5,10 +5,13 @@ import { flatten } from "../state/flow.ts";
 import type { LoadedProgram } from "../state/job.ts";
 import { hasSensitive } from "../state/shown.ts";
 import { stepKinds } from "../steps/index.ts";
-import { openReadable, type ProgramPlace } from "./stored-program.ts";
+import { isOld, openReadable, type ProgramPlace } from "./stored-program.ts";
 
 /** A program that was just checked, with what it is stored as. */
 export type CheckedRecord = Pick<JobProgramRecord, "programHash" | "pins"> & { readonly program: Program };
+
+/** One from the store, which version 0.1 may have put there. */
+type StoredRecord = CheckedRecord & Partial<Pick<LoadedProgram, "isOld">>;
 
 /** Programs of this node by project and content. */
 export type ProgramCache = {
@@ -25,10 +28,10 @@ const programsMax = 500;
 export function createProgramCache(sealer: Sealer): ProgramCache {
   const known = new LeastRecentlyUsed<string, CheckedRecord | LoadedProgram>(programsMax);
   const pinned = createPinReader();
-  const ready = ({ program, programHash, pins }: CheckedRecord): LoadedProgram => {
+  const ready = ({ program, programHash, pins, isOld = false }: StoredRecord): LoadedProgram => {
     const flow = flatten(program.steps, stepKinds);
     const { pins: toolkits, skills } = readPins(pins);
-    const read = { program, programHash, flow, tools: pinned.tools(toolkits), skills };
+    const read = { program, programHash, flow, tools: pinned.tools(toolkits), skills, isOld };
     return { ...read, hasSensitive: hasSensitive(read) };
   };
   return {
@@ -51,8 +54,8 @@ function keyOf(projectId: ProjectId, digest: Uint8Array): string {
   return `${projectId}/${Buffer.from(digest).toString("hex")}`;
 }
 
-async function load(db: Executor, sealer: Sealer, place: ProgramPlace): Promise<CheckedRecord> {
+async function load(db: Executor, sealer: Sealer, place: ProgramPlace): Promise<StoredRecord> {
   const record = await loadJobProgram(db, place.projectId, place.programDigest);
   if (record === undefined) throw new Error(`the program of a job of ${place.projectId} is gone from the store`);
-  return { ...record, program: parseCheckedProgram(openReadable(sealer, place, record)) };
+  return { ...record, program: parseCheckedProgram(openReadable(sealer, place, record)), isOld: isOld(record) };
 }

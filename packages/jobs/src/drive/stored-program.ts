@@ -21,6 +21,11 @@ export function openProgram(
   return program;
 }
 
+/** Whether a version before 0.2 stored a program. */
+export function isOld({ sealedProgram }: Pick<JobProgramRecord, "sealedProgram">): boolean {
+  return sealedProgram === null;
+}
+
 /** The text of a program as it is read today: what a version before 0.2 stored says what it said then. Throws SealError. */
 export function openReadable(
   sealer: Sealer,
@@ -28,7 +33,7 @@ export function openReadable(
   record: Pick<JobProgramRecord, "program" | "sealedProgram">,
 ): string {
   const programJson = openProgram(sealer, place, record);
-  return record.sealedProgram === null ? withOldForms(programJson) : programJson;
+  return isOld(record) ? withOldForms(programJson) : programJson;
 }
 
 function contextOf({ projectId, programDigest }: ProgramPlace): string {

@@ -111,6 +111,7 @@ export function createMemoryChildren(endOf: () => ChildEnd) {
         tools: new Map(),
         skills: {},
         hasSensitive: false,
+        isOld: false,
       },
     }),
   };

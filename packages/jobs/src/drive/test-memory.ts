@@ -370,6 +370,7 @@ function firstState(program: Program, tools: ReadonlyMap<string, PinnedTool>): J
       tools,
       skills: memorySkills,
       hasSensitive: false,
+      isOld: false,
     },
     createdAt: nowMs,
     input: program.input,

@@ -50,6 +50,8 @@ type StoredJob = { readonly job: JobRecord; readonly planned: PlannedJob | undef
 const dueStepMs = 10;
 /** Tasks that one look takes at most. */
 const claimMax = 200;
+/** Tasks of a project that may be locked by a stopped process, beyond its share, before the project waits for them. */
+const sparePlaces = 64;
 const retryMinMs = 1_000;
 const retryMaxMs = 60_000;
 /** Until a lease whose task is locked is tried again: commits take milliseconds. */
@@ -70,6 +72,8 @@ export class Worker {
   #isStopping = false;
   /** The last look found as much as there was room for: others wait. */
   #isFull = false;
+  /** See `JobClaimRequest`. */
+  #spare = 0;
   /** The last look may have left something: for want of room, or because a project has its share. */
   #hasLeft = false;
   #running: Promise<unknown> = Promise.resolve();
@@ -191,8 +195,11 @@ export class Worker {
     const fullProjects = this.#places.fullProjects();
     const limit = Math.min(room, claimMax);
     try {
-      const request = { owner: nodeId, nowMs, leaseUntilMs: nowMs + limits.leaseMs, limit, share, fullProjects };
+      const leaseUntilMs = nowMs + limits.leaseMs;
+      const request = { owner: nodeId, nowMs, leaseUntilMs, limit, share, spare: this.#spare, fullProjects };
       const tasks = await claimJobTasks(db, request);
+      // Only what nothing came of may have met locks: to look past them each time would lock what is not taken.
+      this.#spare = tasks.length === 0 || tasks.some(({ place }) => place > share) ? sparePlaces : 0;
       this.#isFull = tasks.length === limit && limit === room;
       this.#hasLeft = tasks.length === limit || fullProjects.size > 0 || isShared(tasks, share);
       for (const task of await this.#withoutSuspects(tasks)) {
@@ -358,7 +365,17 @@ function isShared(tasks: readonly ClaimedJobTask[], share: number): boolean {
 
 /** The run of a job that was stored leased. */
 function firstRunOf({ id: jobId, projectId, createdAt }: JobRecord): ClaimedJobTask {
-  return { jobId, projectId, kind: "run", subject: "", leaseToken: 1, attempt: 1, losses: 0, dueAt: createdAt };
+  return {
+    jobId,
+    projectId,
+    kind: "run",
+    subject: "",
+    leaseToken: 1,
+    attempt: 1,
+    losses: 0,
+    dueAt: createdAt,
+    place: 1,
+  };
 }
 
 function keyOf({ jobId, kind, subject }: JobTaskLease): string {

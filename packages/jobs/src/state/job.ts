@@ -23,6 +23,8 @@ export type LoadedProgram = {
   readonly skills: PinnedSkills;
   /** Whether anything that it takes or reads is sensitive. */
   readonly hasSensitive: boolean;
+  /** Whether version 0.1 stored it: what ends otherwise since ends as it did then. */
+  readonly isOld: boolean;
 };
 
 /** What of a job never changes. */

@@ -24,7 +24,7 @@ function jobOf(
       return [slug, { action: { inputSchema: input, outputSchema: output } as Action }];
     }),
   ) as unknown as PinnedTools;
-  const own = { program: read, programHash: "", flow: flatten(read.steps, stepKinds), tools, skills: {} };
+  const own = { program: read, programHash: "", flow: flatten(read.steps, stepKinds), tools, skills: {}, isOld: false };
   const loaded = { ...own, hasSensitive: hasSensitive(own) };
   return { loaded, stepArgs, scope: { input: read.input, params: { ...read.params, ...params }, steps, rows: {} } };
 }

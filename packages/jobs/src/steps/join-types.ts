@@ -35,13 +35,39 @@ export class JoinTypes {
   /** Why no row can be like another: two fields have values, and none of one kind. Undefined where some may be. */
   fault(step: { readonly setId: string; readonly right: string }): string | undefined {
     for (const [index, [left, right]] of this.#on.entries()) {
-      const [ours, theirs] = [this.#left[index] ?? 0, this.#right[index] ?? 0];
-      if (ours === 0 || theirs === 0 || (ours & theirs) !== 0) continue;
-      const [field, other] = [left.join("."), right.join(".")];
-      return `no row can be like another: ${field} of ${step.setId} holds ${wordsOf(ours)}, ${other} of ${step.right} holds ${wordsOf(theirs)}; \`compute\` one of them first, such as "fields": {"${field}": "string(row.${field})"}`;
+      const ours = { set: step.setId, path: left, seen: this.#left[index] ?? 0 };
+      const theirs = { set: step.right, path: right, seen: this.#right[index] ?? 0 };
+      if (ours.seen === 0 || theirs.seen === 0 || (ours.seen & theirs.seen) !== 0) continue;
+      const holds = [ours, theirs].map(({ set, path, seen }) => `${textOf(path)} of ${set} holds ${wordsOf(seen)}`);
+      return `no row can be like another: ${holds.join(", ")}; ${adviceOf([ours, theirs])}`;
     }
     return undefined;
   }
+}
+
+type Side = { readonly set: string; readonly path: On[number][0]; readonly seen: number };
+
+/** How the fields become alike: what is no text is made one. */
+function adviceOf(sides: readonly Side[]): string {
+  if (sides.some(({ seen }) => (seen & bits.other) !== 0)) return "name fields that hold numbers or texts";
+  const steps = sides
+    .filter(({ seen }) => seen !== bits.text)
+    .map(({ set, path }) =>
+      JSON.stringify({ compute: set, fields: { [nameOf(path)]: `string(row.${textOf(path)})` } }),
+    );
+  return `make texts of them first by ${steps.join(" and ")}, and join its rows`;
+}
+
+/** A path as an expression names it. */
+function textOf(path: Side["path"]): string {
+  return path.reduce<string>((text, part) => {
+    if (typeof part === "number") return `${text}[${part}]`;
+    return text === "" ? part : `${text}.${part}`;
+  }, "");
+}
+
+function nameOf(path: Side["path"]): string {
+  return path.findLast((part) => typeof part === "string") ?? "text";
 }
 
 function see(seen: Uint8Array, index: number, value: JsonValue | undefined): void {

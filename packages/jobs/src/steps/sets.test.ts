@@ -19,6 +19,9 @@ function worldOf(shelves: Readonly<Record<string, readonly Item[]>>) {
   return world;
 }
 
+/** A step that a failure spells out. */
+type Computing = { readonly compute: string; readonly fields: Readonly<Record<string, string>> };
+
 const fetch = (id: string, keep: readonly string[]) => ({
   id,
   call: "desk.list_items",
@@ -175,10 +178,45 @@ test.each(["inner", "left", "anti"])(
     const id = await bench.submit({ steps: [fetch("orders", ["id"]), fetch("payouts", ["order_id"]), join] });
     const { job } = await bench.reach(id, "failed");
     expect(job.lastError).toBe(
-      'JOIN_UNFIT: step j: no row can be like another: id of orders holds numbers, order_id of payouts holds texts; `compute` one of them first, such as "fields": {"id": "string(row.id)"}',
+      'JOIN_UNFIT: step j: no row can be like another: id of orders holds numbers, order_id of payouts holds texts; make texts of them first by {"compute":"orders","fields":{"id":"string(row.id)"}}, and join its rows',
     );
   },
 );
+
+test.each<[string, readonly Item[], readonly Item[]]>([
+  ["numbers with texts", [{ who: { id: 7 } }, { who: { id: 8 } }], [{ for: ["7"] }, { for: ["9"] }]],
+  ["texts with numbers", [{ who: { id: "7" } }, { who: { id: "8" } }], [{ for: [7] }, { for: [9] }]],
+  ["truths with texts", [{ who: { id: true } }], [{ for: ["true"] }]],
+  ["texts and truths with numbers", [{ who: { id: "7" } }, { who: { id: true } }], [{ for: [7] }]],
+])("a join of %s matches once it is done as its failure says", async (_kinds, a, b) => {
+  const bench = await benches.bench(worldOf({ a, b }));
+  bench.engine();
+  const sets = [fetch("a", ["who"]), fetch("b", ["for"])];
+  const join = { id: "j", join: "a", with: "b", on: { "who.id": "for[0]" } };
+  const { job } = await bench.reach(await bench.submit({ steps: [...sets, join] }), "failed", "succeeded");
+  const steps = [...job.lastError.matchAll(/\{"compute".*?\}\}/g)].map(([text]) => JSON.parse(text) as Computing);
+  expect(steps.length).toBeGreaterThan(0);
+  const fieldOf = (set: string) => Object.keys(steps.find(({ compute }) => compute === set)?.fields ?? {})[0];
+  const mended = {
+    ...join,
+    ...(fieldOf("a") && { join: "as_text_a" }),
+    ...(fieldOf("b") && { with: "as_text_b" }),
+    on: { [fieldOf("a") ?? "who.id"]: fieldOf("b") ?? "for[0]" },
+  };
+  const texts = steps.map((step) => ({ id: `as_text_${step.compute}`, ...step }));
+  const reading = await bench.reach(await bench.submit({ steps: [...sets, ...texts, mended] }), "failed", "succeeded");
+  expect([reading.job.lastError, reading.steps["j"]?.rows?.ok]).toEqual(["", 1]);
+});
+
+test("a join of lists with texts is told that another field is to be named", async () => {
+  const bench = await benches.bench(worldOf({ a: [{ id: ["7"] }], b: [{ id: "7" }] }));
+  bench.engine();
+  const join = { id: "j", join: "a", with: "b", on: { id: "id" } };
+  const id = await bench.submit({ steps: [fetch("a", ["id"]), fetch("b", ["id"]), join] });
+  expect((await bench.reach(id, "failed", "succeeded")).job.lastError).toMatch(
+    /holds lists or objects, .* holds texts; name fields that hold numbers or texts$/,
+  );
+});
 
 test("a join of ids that one app writes in both ways matches those that it can, and none where one set is empty", async () => {
   const join = { id: "j", join: "orders", with: "payouts", on: { id: "order_id" } };

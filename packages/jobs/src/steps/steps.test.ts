@@ -234,6 +234,44 @@ test("a wait that would end behind the deadline fails at once, and one while the
   expect((await bench.reach(short, "failed", "parked")).job.status).toBe("parked");
 });
 
+test.each([
+  ["named", { until: { $ref: "input.at" } }],
+  ["written", { until: "2999-01-01T00:00:00Z" }],
+  ["joined", { until: { $text: "{input.day}T00:00:00Z" } }],
+])(
+  "a time behind the deadline that is %s fails the wait at once, and the block around it may handle that",
+  async (_way, wait) => {
+    const bench = await benches.bench();
+    bench.engine();
+    const input = { at: "2999-01-01T00:00:00Z", day: "2999-01-01" };
+    const rest = { id: "rest", wait };
+    const { job } = await bench.reach(await bench.submit({ input, steps: [rest] }), "failed", "parked");
+    expect(job.lastError).toMatch(/^WAIT_BEYOND_DEADLINE: step rest: it would wait until 2999-/);
+    // biome-ignore lint/suspicious/noThenProperty: it is the word of the language
+    const onError = { codes: ["WAIT_BEYOND_DEADLINE"], then: "continue" };
+    // biome-ignore lint/suspicious/noThenProperty: it is the word of the language
+    const block = { id: "block", if: "1 == 1", then: [rest], onError };
+    expect((await bench.reach(await bench.submit({ input, steps: [block] }), "succeeded", "parked")).job.status).toBe(
+      "succeeded",
+    );
+  },
+);
+
+test("a wait for longer than a job has left fails at once", async () => {
+  const bench = await benches.bench();
+  const engine = bench.engine();
+  const steps = [
+    { id: "nap", wait: "20m" },
+    { id: "rest", wait: "30m" },
+  ];
+  const id = await bench.submit({ limits: { deadline: "1h" }, steps });
+  await bench.reach(id, "parked");
+  bench.clock.advance(2_400_000);
+  engine.wake();
+  const { job } = await bench.reach(id, "failed", "expired");
+  expect(job.lastError).toMatch(/^WAIT_BEYOND_DEADLINE: step rest: /);
+});
+
 test("an until that is a duration is told how a duration is waited for", async () => {
   const bench = await benches.bench();
   bench.engine();

@@ -4,7 +4,7 @@ import { fillValue } from "./arguments.ts";
 import type { StepEffects } from "./effects.ts";
 import type { StepAt, StepKind } from "./step-kind.ts";
 
-/** Parks the job until its time. A simulated job does not wait. */
+/** Parks the job until its time, or fails where it would expire before. A simulated job does not wait. */
 export const waitKind: StepKind<"wait"> = {
   needs: "nothing",
   set: undefined,
@@ -22,11 +22,10 @@ async function advanceWait(at: StepAt<"wait">, effects: StepEffects): Promise<Ch
     return { edits, next: { kind: "fail", stepId: step.id, code, message } };
   };
   const wakeAt = progress?.wakeAt ?? (await wakeTime(at, effects));
-  // What version 0.1 knew of waits stays as it was: a computed time is younger.
-  const isYounger = "until" in step.wait && step.wait.until.kind === "computed";
+  const { isOld } = state.loaded;
   if (wakeAt === undefined) {
     const cure = ': such as "2026-05-01T09:00:00Z"; a duration is waited for by "wait": "2d" itself';
-    return fail("TIME_INVALID", `until is not a timestamp (RFC 3339)${isYounger ? cure : ""}`);
+    return fail("TIME_INVALID", `until is not a timestamp (RFC 3339)${isOld ? "" : cure}`);
   }
   if (state.isSimulated || wakeAt <= nowMs) {
     const finished = state.isSimulated ? "simulated" : "completed";
@@ -35,7 +34,7 @@ async function advanceWait(at: StepAt<"wait">, effects: StepEffects): Promise<Ch
       next: { kind: "on" },
     };
   }
-  const tooLate = isYounger && progress?.wakeAt === undefined ? faultOfTime(wakeAt, state) : undefined;
+  const tooLate = !isOld && progress?.wakeAt === undefined ? faultOfTime(wakeAt, state) : undefined;
   if (tooLate !== undefined) return fail("WAIT_BEYOND_DEADLINE", tooLate);
   return {
     edits: [...edits, { kind: "progress", progress: { kind: "wait", stepId: step.id, wakeAt } }],

@@ -2,7 +2,7 @@ import type { Expr } from "@bufbuild/cel-spec/cel/expr/syntax_pb.js";
 import { formatValue } from "@svc/core";
 import { calledOf, childrenOf, faultOfPattern, type NodePath, pathOfNode } from "../read/cel-syntax.ts";
 import type { ReferenceRoot } from "../template.ts";
-import { type Given, isFunction, kindOfCall, kindOfType } from "../types/cel-kinds.ts";
+import { functionNamespaces, type Given, isFunction, kindOfCall, kindOfType } from "../types/cel-kinds.ts";
 import type { CelKind } from "../types/cel-signature.ts";
 import { fieldType, typesOf, type ValueType } from "../types/schema-type.ts";
 import { resolveType, type Scope } from "../types/scope.ts";
@@ -89,7 +89,7 @@ function rangeType(range: Expr, walk: ExpressionWalk): Typed {
 function typeOfCall(node: Expr, walk: ExpressionWalk): Typed {
   if (node.exprKind.case !== "callExpr") return dynamic;
   const { args } = node.exprKind.value;
-  const { name, receiver: target } = calledOf(node.exprKind.value, isFunction);
+  const { name, receiver: target } = calledOf(node.exprKind.value, (whole) => isNamed(whole, walk));
   const receiver = target && typeOf(target, walk);
   const typed = args.map((argument) => typeOf(argument, walk));
   if (name === "matches") checkPattern(args[0], walk);
@@ -100,8 +100,23 @@ function typeOfCall(node: Expr, walk: ExpressionWalk): Typed {
     typed.map(({ kind }) => kind),
   );
   if ("kind" in found) return { kind: found.kind, type: typeGiven(found, receiver ?? typed[0]) };
-  (found.isYounger === true ? walk.youngerFault : walk.fault)(found.fault, found.hint);
+  const isOfSet = !isFunction(name) && [target, ...args].some((part) => isSet(part, walk));
+  (found.isYounger === true ? walk.youngerFault : walk.fault)(found.fault, isOfSet ? useOfSets : found.hint);
   return found.gives === undefined ? dynamic : { kind: found.gives, type: undefined };
+}
+
+/** Whether a name with a dot is a function's; where its first part is nothing else, also that of one there is not, such as math.pow. */
+function isNamed(whole: string, { locals, scope }: ExpressionWalk): boolean {
+  const [first = ""] = whole.split(".");
+  const isTaken = locals.has(first) || scope.given?.has(first) === true;
+  return isFunction(whole) || (!isTaken && functionNamespaces.has(first));
+}
+
+const useOfSets =
+  "rows.<set> is a number, how many rows it has: choose rows by filter, sort and limit, and take their fields by reduce";
+
+function isSet(node: Expr | undefined, { locals }: ExpressionWalk): boolean {
+  return pathOfNode(node)?.root === "rows" && !locals.has("rows");
 }
 
 /** The JSON type of what a function gives, where one is known. */

@@ -3,6 +3,7 @@ import { everyConstruct, ifStep, testContext } from "@svc/testing/programs";
 import { sampleProgram } from "@svc/testing/sample-program";
 import { expect, test } from "vitest";
 import { pathOf } from "../json.ts";
+import { programSchema } from "../program-schema.ts";
 import { checkProgram } from "./program.ts";
 
 const context = await testContext();
@@ -206,8 +207,54 @@ test("where a text computes, and where a function is misspelled, the hint is wha
   expect(await hintOf({ $text: "Due {$cel: now - duration('1h')}" })).toBe(
     `${whole}{"$cel":"\\"Due \\" + string(now - duration('1h'))"}`,
   );
-  expect(await hintOf({ $cel: "'A'.lowerAsci()" })).toBe("use string.lowerAscii()");
-  expect(await hintOf({ $cel: "'A'.glorify()" })).toMatch(/^use size, contains, /);
+  const json = `${whole}{"$cel":"\\"Total \\" + string(params.n * 2.0) + \\" left\\""}`;
+  expect(await hintOf({ $text: 'Total {"$cel": "params.n * 2.0"} left' })).toBe(json);
+  expect(await hintOf({ $text: "Total {$cel(params.n * 2.0)} left" })).toBe(json);
+  expect(await hintOf({ $text: "Total {string(now)}" })).toContain(`${whole}{"$cel":`);
+  expect(await hintOf({ $text: "Total {what it is}" })).toContain('the place of the whole {"$text": …}, as {"$cel": ');
+  expect(await hintOf({ $text: ["a", { $cel: "broken(" }] })).not.toContain("broken");
+});
+
+test("for a function that there is not the nearest are named, and where all stand; of a set, what is done instead", async () => {
+  const rows = { from: "data[]", keep: ["id", "title"] };
+  const deals = { id: "deals", call: "sales_crm.list_deals", entity: "ops", args: {}, rows };
+  const faultOf = async ($cel: string) => {
+    const args = { chat_id: "1", text: { $cel } };
+    const say = { id: "say", call: "messaging_bot.send_message", entity: "ops", args };
+    const [fault, ...others] = await faultsOf({ version: 1, title: "x", steps: [deals, say] });
+    expect(others, $cel).toEqual([]);
+    return `${fault?.message}: ${fault?.hint}`;
+  };
+  const all = "all functions stand in $defs/expression of /schemas/program.v1.json";
+  const none = (name: string) => `calls ${name}(), which is no function here`;
+  expect(await faultOf("'A'.lowerAsci()")).toBe(`${none("lowerAsci")}: use string.lowerAscii(); ${all}`);
+  expect(await faultOf("['a'].glorify()")).toBe(
+    `${none("glorify")}: list has size, join, sort, distinct, slice, flatten, sum, reverse; ${all}`,
+  );
+  expect(await faultOf("glorify(['a'])")).toContain("list has size, join, ");
+  expect(await faultOf("glorify()")).toBe(`${none("glorify")}: ${all}`);
+  expect(await faultOf("string(math.pow(2.0, 3.0))")).toMatch(
+    /^calls math\.pow\(\), .*: there are math\.greatest, .*; all/,
+  );
+  for (const last of ["last(rows.deals)", "rows.deals.last()"]) {
+    expect(await faultOf(last)).toBe(
+      `${none("last")}: rows.<set> is a number, how many rows it has: choose rows by filter, sort and limit, and take their fields by reduce`,
+    );
+  }
+  const { description } =
+    (programSchema as { $defs: Record<string, { description: string }> }).$defs["expression"] ?? {};
+  for (const name of ["size", "getDayOfWeek", "lowerAscii", "math.sqrt", "exists_one"])
+    expect(description).toContain(name);
+});
+
+test("a hint ends without a full stop, which the sentence has that it becomes a part of", async () => {
+  const hintsOf = async (call: string, args: object) => {
+    const faults = await faultsOf({ version: 1, title: "x", steps: [{ id: "a", call, entity: "ops", args }] });
+    return faults.map(({ hint }) => hint);
+  };
+  const hints = await hintsOf("messaging_bot.send_message", { chat_id: 1, text: 2, parse_mode: 3 });
+  expect(hints.length).toBeGreaterThan(2);
+  for (const hint of hints) expect(hint).toMatch(/\w.*[^.]$/);
 });
 
 test("hints name the kinds of steps that leave what is asked for", async () => {

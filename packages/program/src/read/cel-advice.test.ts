@@ -40,6 +40,13 @@ test.each(["row.a == 'x and y = z'", "row.a > 1.0 && has(row.b)", "((("])(
   },
 );
 
+test("a set is no list, of which one row could be taken", () => {
+  for (const source of ["last(rows.deals)", "first(deals)", "rows.deals.first()", "deals.last().id"]) {
+    expect(translated(source, ["deals", "a"])).toBeUndefined();
+  }
+  expect(translated("last(row.data)", ["deals", "a"])).toBe("row.data[size(row.data) - 1]");
+});
+
 const piece = fc.constantFrom(
   "row.a",
   " and ",

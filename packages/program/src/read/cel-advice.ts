@@ -233,8 +233,9 @@ export function translated(source: string, sets: readonly string[] = []): string
   written = rewriteDurations(withTexts({ source: spaced, texts })).trim();
   for (const set of sets)
     written = written.replaceAll(new RegExp(`\\bsize\\((?:rows\\.|steps\\.)?${set}\\)`, "g"), `rows.${set}`);
-  if (written === source || "fault" in parseExpression(written)) return undefined;
-  return written;
+  // A set is no list: rows.<set> is how many rows it has.
+  const isOfSet = ["rows\\.\\w+", ...sets].some((set) => new RegExp(`(?<![\\w.])${set}\\[`).test(written));
+  return written === source || isOfSet || "fault" in parseExpression(written) ? undefined : written;
 }
 
 function flagsOf({ flags }: RegExp): string {

@@ -1,15 +1,13 @@
 import type { JsonSchema } from "@svc/catalog";
-import { libraryFunctions } from "../functions/index.ts";
 import { pointerOf } from "../json.ts";
 import type { Expression } from "../template.ts";
+import { functionNames } from "../types/cel-kinds.ts";
 import type { Node, ShapeReader } from "./shape.ts";
 import { conditionForm } from "./value-advice.ts";
 
-const libraryNames = [...new Set(libraryFunctions.map(({ name }) => name))];
-
 /** The definition `expression` of the JSON Schema. */
 export const expressionDefinition: JsonSchema = {
-  description: `A CEL expression that is true or false: at most 1,024 characters, 200 nodes, 24 levels, one comprehension. JSON numbers are doubles: write 1.0. It may name now, the time at which the step began. A field that is absent fails it: ask has(row.field) first. Functions beside those of CEL itself (size, contains, startsWith, endsWith, matches, string, int, double, timestamp, duration and others): ${libraryNames.join(", ")}.`,
+  description: `A CEL expression that is true or false: at most 1,024 characters, 200 nodes, 24 levels, one comprehension. JSON numbers are doubles: write 1.0. It may name now, the time at which the step began. A field that is absent fails it: ask has(row.field) first. Functions, beside has, all, exists, exists_one, map and filter: ${functionNames.join(", ")}.`,
   type: "string",
   minLength: 1,
   examples: ["size(row.attendees) > params.minGuests"],

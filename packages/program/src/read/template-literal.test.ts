@@ -29,6 +29,8 @@ test.each<[string, string]>([
   ["{{row.value * 2}} euros", '{"$cel": "…"}'],
   ["Dear {{name}}", '{"$text": "… {path} …"}'],
   ["Total: \u0024{total}", '{"$text": "… {path} …"}'],
+  ['At {"$cel": "now"}', '{"$cel":"\\"At \\" + string(now)"}'],
+  ['Hi {"$ref": "params.name"}', '{"$text":"Hi {params.name}"}'],
 ])("%s is refused, and what is right is spelled out", async (text, form) => {
   const [fault, ...others] = await faultsOf(program(text));
   expect(fault).toMatchObject({ code: "PROGRAM_TEMPLATE_LITERAL", pointer: "/steps/0/args/text" });
@@ -40,10 +42,19 @@ test.each<[string, string]>([
   expect(await faultsOf(program({ $literal: text }))).toEqual([]);
 });
 
-test.each(["plain", "{}", "{ }", "{{}}", "a {b} c", '{"a": {"b": 1}}', "100 % {sure}", "$5 {x", "rows.high", "{row}"])(
-  "%s is a text like any other",
-  async (text) => expect(await faultsOf(program(text))).toEqual([]),
-);
+test.each([
+  "plain",
+  "{}",
+  "{ }",
+  "{{}}",
+  "a {b} c",
+  '{"a": {"b": 1}}',
+  "100 % {sure}",
+  "$5 {x",
+  "rows.high",
+  "{row}",
+  '{"$ref": "#/$defs/a"}',
+])("%s is a text like any other", async (text) => expect(await faultsOf(program(text))).toEqual([]));
 
 test("templates are found wherever a value stands: beside others, in what stands in, in results, params and questions", async () => {
   const given = {

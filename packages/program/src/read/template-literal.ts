@@ -13,10 +13,12 @@ const own = new RegExp(
   String.raw`\$?\{\{?\s*${root}[^{}]*\}\}?|\$?\{\{\s*${rowAlias}[^{}]*\}\}|\$\{\s*${rowAlias}[^{}]*\}`,
   "g",
 );
+/** A form of a value, written into a text. */
+const form = String.raw`["']?\$(?:(?:cel|text|secret)["']?\s*[:(]|ref["']?\s*[:(]\s*["']?${root})`;
 /** Templates of any language with such braces. */
-const any = new RegExp(String.raw`\{\{\s*[^{}\s][^{}]*\}\}|\$\{[^{}]+\}|\{\s*${root}[^{}]*\}`);
+const any = new RegExp(String.raw`\{\{\s*[^{}\s][^{}]*\}\}|\$\{[^{}]+\}|\{\s*${root}[^{}]*\}|\{\s*${form}[^{}]*\}`);
 /** In `$text`, where two braces are one brace: a path in two is sent as its name. */
-const doubled = new RegExp(String.raw`(?<!\{)\{\{\s*${root}[^{}]*\}\}`);
+const doubled = new RegExp(String.raw`(?<!\{)\{\{\s*(?:${root}|${form})[^{}]*\}\}`);
 
 /** Whether a plain text looks like a template. */
 export function looksLikeTemplate(text: string): boolean {

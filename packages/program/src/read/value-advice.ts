@@ -72,7 +72,8 @@ function joined(items: readonly JsonValue[]): string | undefined {
     const terms = known.map((part) => {
       return "text" in part ? JSON.stringify(part.text) : `string(${"path" in part ? part.path : part.cel})`;
     });
-    return form("$cel", terms.join(" + "));
+    const computed = terms.join(" + ");
+    return "fault" in parseExpression(computed) ? undefined : form("$cel", computed);
   }
   const texts = known.map((part) =>
     "text" in part ? part.text.replaceAll("{", "{{") : "path" in part ? `{${part.path}}` : "",
@@ -136,10 +137,23 @@ export function textForm(text: string): string | undefined {
   return form("$cel", terms.join(" + "));
 }
 
+/** What is said between braces as `$cel` and `$ref` say it: in JSON, without its quotes, or as a function. */
+function formIn(written: string): { readonly $cel?: string | undefined; readonly $ref?: string | undefined } {
+  const bare = /^\$?(cel|ref)(?:\s*:\s*(.+)|\((.+)\))$/s.exec(written);
+  if (bare !== null) return { [`$${bare[1]}`]: bare[2] ?? bare[3] };
+  if (!/^"\$(?:cel|ref)"/.test(written)) return {};
+  try {
+    const { $cel, $ref } = JSON.parse(`{${written}}`) as JsonObject;
+    return { $cel: typeof $cel === "string" ? $cel : undefined, $ref: typeof $ref === "string" ? $ref : undefined };
+  } catch {
+    return {};
+  }
+}
+
 /** What stands between braces: a path, or what is computed. */
 function innerOf(written: string): { readonly path: string } | { readonly cel: string } | undefined {
-  const marked = /^\$?cel\s*:\s*(.+)$/s.exec(written)?.[1];
-  const text = marked ?? written;
+  const { $cel: marked, $ref: named } = formIn(written);
+  const text = marked ?? named ?? written;
   const size =
     /^(?:size|len|count|length)\((?:rows\.|steps\.)?(\w+)\)$/.exec(text) ?? /^(\w+)\.(?:length|size|count)$/.exec(text);
   if (size?.[1] !== undefined && !referenceRoots.has(size[1])) return { path: `rows.${size[1]}` };
@@ -149,7 +163,9 @@ function innerOf(written: string): { readonly path: string } | { readonly cel: s
   if (path !== undefined) return { path };
   const cel = (translated(text) ?? text).replaceAll(/(?<![\w.])(\d{1,15})(?![\w.])(?=\s*[-+*/]|\s*$)/g, "$1.0");
   const isKnown =
-    marked !== undefined || /^now\b/.test(cel) || new RegExp(`\\b(?:${[...referenceRoots].join("|")})\\.`).test(cel);
+    marked !== undefined ||
+    /(?<![\w.])now\b/.test(cel) ||
+    new RegExp(`\\b(?:${[...referenceRoots].join("|")})\\.`).test(cel);
   return isKnown && !("fault" in parseExpression(cel)) ? { cel } : undefined;
 }
 

@@ -119,6 +119,8 @@ function syntaxFault(faults: FaultList, path: Path, message: string, found: Json
     return;
   }
   const meant = typeof found === "string" ? textForm(found) : undefined;
-  const hint = "start with input, params, steps.<id>, row, output, calls.<id> or rows.<set>; a literal brace is {{";
+  const isText = path.at(-1) === "$text";
+  const whole = '; what is computed takes the place of the whole {"$text": …}, as {"$cel": "expression"}';
+  const hint = `start with input, params, steps.<id>, row, output, calls.<id> or rows.<set>; a literal brace is {{${isText ? whole : ""}`;
   faults.add("PROGRAM_REFERENCE_INVALID", path, message, meant === undefined ? hint : writeForm(path, meant));
 }

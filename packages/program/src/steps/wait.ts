@@ -21,14 +21,15 @@ export type WaitStep = AnyStep & {
 
 const untilForm: ObjectForm = {
   description:
-    "A time as a timestamp (RFC 3339), written, named or computed; a duration such as 2d is no time, and stands in wait itself. One that is past is not waited for. A computed one behind the deadline fails the step at once with WAIT_BEYOND_DEADLINE; with another the job waits until it expires.",
+    "A time as a timestamp (RFC 3339), written, named or computed; a duration such as 2d is no time, and stands in wait itself. One that is past is not waited for.",
   required: { until: ref("value") },
   optional: {},
   examples: [{ until: "2026-05-01T09:00:00Z" }, { until: { $cel: "now + duration('24h')" } }],
 };
 
 const form: ObjectForm = {
-  description: "Waits for a time to pass, or until a time.",
+  description:
+    "Waits for a time to pass, or until a time. Where that is behind the deadline of the job the step fails at once, with WAIT_BEYOND_DEADLINE.",
   required: {
     wait: {
       description: "How long, 1s to 30d and no longer than the deadline; or until when, RFC 3339.",

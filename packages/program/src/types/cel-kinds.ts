@@ -1,5 +1,6 @@
 import { nearest } from "@svc/catalog";
 import { libraryFunctions } from "../functions/index.ts";
+import { schemaPath } from "../read/shape-words.ts";
 import type { CelKind, Signature } from "./cel-signature.ts";
 import { typesOf, type ValueType } from "./schema-type.ts";
 
@@ -105,6 +106,14 @@ export function isFunction(name: string): boolean {
   return functions.has(name);
 }
 
+/** Names of the functions that expressions have. */
+export const functionNames: readonly string[] = [...functions.keys()];
+
+/** What functions are named by before the dot, such as math. */
+export const functionNamespaces: ReadonlySet<string> = new Set(
+  functionNames.flatMap((name) => (name.includes(".") ? [name.slice(0, name.indexOf("."))] : [])),
+);
+
 function kindOfOperator(name: string, kinds: readonly CelKind[]): CelKind | KindFault | undefined {
   const [left = "dyn", right = "dyn"] = kinds;
   if (logic.has(name)) return kinds.every((kind) => kind === "bool" || kind === "dyn") ? "bool" : notBool(kinds);
@@ -123,18 +132,29 @@ function kindOfOperator(name: string, kinds: readonly CelKind[]): CelKind | Kind
   return undefined;
 }
 
-/** How a function is called. */
-function useOf(name: string): string {
-  return `use ${(functions.get(name) ?? []).map((signature) => signatureText(name, signature)).join(" or ")}`;
+const wholeList = `all functions stand in $defs/expression of ${schemaPath}`;
+
+/** What may be meant by a function that there is not: one that is named alike, or those that the same can be done with. */
+function hintOfUnknown(name: string, of: CelKind | undefined): string {
+  const near = nearest(name, functionNames);
+  if (near !== undefined) {
+    const forms = (functions.get(near) ?? []).map((signature) => signatureText(near, signature));
+    return `use ${forms.join(" or ")}; ${wholeList}`;
+  }
+  const behind = name.slice(0, name.indexOf(".") + 1);
+  const kin = functionNames.filter((other) => {
+    if (behind !== "") return other.startsWith(behind);
+    return of !== undefined && functions.get(other)?.some(({ on }) => on?.includes(of));
+  });
+  const what = behind === "" ? `${of} has` : "there are";
+  return kin.length === 0 ? wholeList : `${what} ${kin.join(", ")}; ${wholeList}`;
 }
 
 /** The signatures that take what is given. */
 function kindOfFunction(name: string, receiver: CelKind | undefined, kinds: readonly CelKind[]): Given | KindFault {
   const signatures = functions.get(name);
   if (signatures === undefined) {
-    const near = nearest(name, functions.keys());
-    const hint = near === undefined ? `use ${[...functions.keys()].join(", ")}` : useOf(near);
-    return { fault: `calls ${name}(), which is no function here`, hint };
+    return { fault: `calls ${name}(), which is no function here`, hint: hintOfUnknown(name, receiver ?? kinds[0]) };
   }
   const fits = (wanted: readonly CelKind[], kind: CelKind) =>
     wanted.length === 0 || kind === "dyn" || wanted.includes(kind);

@@ -159,6 +159,8 @@ function printEnd(job: Job, { json }: WatchOptions, context: CommandContext): vo
   }
   const partly = receipt?.outcome === "partial" ? " partly" : "";
   context.note(`job ${job.id} succeeded${partly}${facts}`);
+  // Its work is done all the same.
+  if (lastError !== "") context.note(`its result could not be given: ${plainText(lastError)}`);
   if (json !== true && receipt !== undefined && receipt.resultJson !== "")
     context.print(indentJson(receipt.resultJson));
 }

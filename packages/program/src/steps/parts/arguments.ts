@@ -160,9 +160,17 @@ function hintOf(action: Action, path: Path): string {
     if ("fault" in field) break;
   }
   if (path.length > 0 && isObject(schema) && typeof schema.description === "string") {
-    return schema.description.replaceAll(/\s+/g, " ").slice(0, 300);
+    return described(schema.description);
   }
   return `${action.slug} takes ${argumentsText(action.inputSchema)}`;
+}
+
+const describedMax = 300;
+
+/** What a description says, as a part of a sentence: who tells of a fault ends it. */
+function described(description: string): string {
+  const text = description.replaceAll(/\s+/g, " ").trim();
+  return text.length > describedMax ? `${text.slice(0, describedMax).toWellFormed()} …` : text.replace(/\.$/, "");
 }
 
 /** Values of a closed set that a hint names. */

@@ -26,15 +26,10 @@ export { sweepCallPaces } from "./call-limits/sweep.ts";
 export { beginKeyedToolCalls } from "./calls/begin-keyed.ts";
 export { doubtRunningToolCall, doubtRunningToolCalls, type LostCallSearch } from "./calls/doubt-running.ts";
 export { findToolCallKeyHolders, type ToolCallKeyHolder } from "./calls/find-key-holders.ts";
+export type { ToolCallFilter, ToolCallSummary } from "./calls/list-page.ts";
 export { type CallRecord, putToolCalls } from "./calls/put.ts";
 export { releaseToolCallKey } from "./calls/release-key.ts";
-export {
-  type ToolCallFilter,
-  type ToolCallRepository,
-  type ToolCallRow,
-  type ToolCallSummary,
-  toolCallsForProject,
-} from "./calls/repo.ts";
+export { type ToolCallRepository, type ToolCallRow, toolCallsForProject } from "./calls/repo.ts";
 export { sweepToolCalls } from "./calls/sweep.ts";
 export {
   type PrivateToolkit,

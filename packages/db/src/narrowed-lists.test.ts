@@ -75,6 +75,9 @@ const asks: NarrowedList<AskFilter> = {
     standingProgramId: [programId, "stp_gone"],
   },
   list: (tx, filter) => asksForProject(tx, usual).list(filter, page),
+  isLeftOut: ({ state, principalId, jobId, standingProgramId }) =>
+    // A job asks a few times. What a standing program asks is read as far as there are asks of it.
+    jobId !== undefined || (standingProgramId !== undefined && (state ?? principalId) !== undefined),
 };
 
 const accounts: NarrowedList<ConnectedAccountFilter> = {
@@ -86,15 +89,29 @@ const accounts: NarrowedList<ConnectedAccountFilter> = {
     state: ["pending", "active", "expired", "superseded"],
   },
   list: (tx, filter) => connectedAccountsForProject(tx, usual).list(filter, page, nowMs),
+  // An entity has a few accounts.
+  isLeftOut: ({ entityId }) => entityId !== "",
 };
 
 const lists = [
   calls,
-  { ...calls, name: "calls of the other project", list: (tx, filter) => toolCallsForProject(tx, unusual).list(filter, page) } satisfies NarrowedList<ToolCallFilter>,
+  {
+    ...calls,
+    name: "calls of the other project",
+    list: (tx, filter) => toolCallsForProject(tx, unusual).list(filter, page),
+  } satisfies NarrowedList<ToolCallFilter>,
   asks,
-  { ...asks, name: "asks of the other project", list: (tx, filter) => asksForProject(tx, unusual).list(filter, page) } satisfies NarrowedList<AskFilter>,
+  {
+    ...asks,
+    name: "asks of the other project",
+    list: (tx, filter) => asksForProject(tx, unusual).list(filter, page),
+  } satisfies NarrowedList<AskFilter>,
   accounts,
-  { ...accounts, name: "accounts of the other project", list: (tx, filter) => connectedAccountsForProject(tx, unusual).list(filter, page, nowMs) } satisfies NarrowedList<ConnectedAccountFilter>,
+  {
+    ...accounts,
+    name: "accounts of the other project",
+    list: (tx, filter) => connectedAccountsForProject(tx, unusual).list(filter, page, nowMs),
+  } satisfies NarrowedList<ConnectedAccountFilter>,
 ] as readonly NarrowedList<object>[];
 
 test.each(["absent", "fresh"])("with %s statistics no list reads far for what is not there", async (statistics) => {
@@ -102,7 +119,7 @@ test.each(["absent", "fresh"])("with %s statistics no list reads far for what is
   else await db.sql.unsafe("analyze");
   for (const list of lists) {
     const { empty, far } = await farReads(db, list);
-    expect(empty, list.name).toBeGreaterThan(8);
+    expect(empty, list.name).toBeGreaterThan(2);
     expect(far).toEqual([]);
   }
 });

@@ -1,7 +1,7 @@
 import { type ProjectId, uuidOfId } from "@svc/core";
 import type { Executor } from "../connect.ts";
 import { liveEpochs } from "../deliveries/epoch.ts";
-import { callFailures, jobStatuses } from "../schema/words.ts";
+import { jobStatuses } from "../schema/words.ts";
 import { statement } from "../sql/statement.ts";
 
 /** Of a job that has not ended: the statuses before the first end. */
@@ -51,8 +51,7 @@ const measure = statement<{ bytes: string }>(
   `select (select coalesce(sum(octet_length(payload)), 0) from events where project_id = $1::uuid)
      + (select coalesce(sum(octet_length(c.arguments) + coalesce(octet_length(c.result), 0) + coalesce(octet_length(c.replay), 0)), 0)
         from ((select arguments, result, replay from tool_calls where project_id = $1::uuid and failure is null offset 0) union all
-          (select arguments, result, replay from tool_calls
-            where project_id = $1::uuid and failure is not null and failure = any('{${callFailures.join(",")}}'::text[]) offset 0)) c)
+          (select arguments, result, replay from tool_calls where project_id = $1::uuid and failure is not null offset 0)) c)
      + (select coalesce(sum(r.bytes), 0) from (
           (select id from jobs where project_id = $1::uuid and mode = 'live' and parent_job_id is null and not is_swept offset 0) union all
           (select id from jobs where project_id = $1::uuid and (mode <> 'live' or parent_job_id is not null) and not is_swept offset 0)) j

@@ -53,7 +53,9 @@ export const toolCalls = pgTable(
     // the other.
     index("tool_calls_project").on(table.projectId, table.id).where(sql`failure is null`),
     index("tool_calls_tool").on(table.toolSlug, table.projectId, table.id).where(sql`failure is null`),
-    index("tool_calls_entity").on(table.entityId, table.projectId, table.toolSlug, table.id).where(sql`failure is null`),
+    index("tool_calls_entity")
+      .on(table.entityId, table.projectId, table.toolSlug, table.id)
+      .where(sql`failure is null`),
     index("tool_calls_failure").on(table.failure, table.projectId, table.id).where(sql`failure is not null`),
     index("tool_calls_tool_failure")
       .on(table.toolSlug, table.projectId, table.failure, table.id)

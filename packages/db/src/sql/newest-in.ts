@@ -1,12 +1,12 @@
 import { firstUuidAt, type Id, type IdPrefix, type TimeRange, uuidOfId } from "@svc/core";
 
 /** No id is as high. */
-export const lastUuid = "ffffffff-ffff-ffff-ffff-ffffffffffff";
+const lastUuid = "ffffffff-ffff-ffff-ffff-ffffffffffff";
 /** No id is as low. */
-export const firstUuid = "00000000-0000-0000-0000-000000000000";
+const firstUuid = "00000000-0000-0000-0000-000000000000";
 
 /** Where newest rows are looked for, as SQL. */
-export type NewestOptions = {
+type NewestOptions = {
   /** The columns of the index but the id, which is its last, each with its value. */
   readonly key: Readonly<Record<string, string>>;
   /** The condition of a partial index in its words: a plan for any value knows no other. */
@@ -38,7 +38,7 @@ export function newestIn(table: string, options: NewestOptions): string {
 }
 
 /** What stands in one place of an index, as SQL. */
-export type ValuesOptions = {
+type ValuesOptions = {
   /** The columns of the index before `column`, each with its value. */
   readonly key: Readonly<Record<string, string>>;
   /** A text, which is never empty. */
@@ -65,7 +65,7 @@ export function valuesIn(table: string, name: string, { key, column, condition, 
 }
 
 /** The page of a list: which of its rows, and how each is read. */
-export type FoundOptions = {
+type FoundOptions = {
   /** The ids of all rows that may be in the page, as a query. */
   readonly found: string;
   /** What that query takes from, as SQL: `tools as (…)`. */
@@ -84,7 +84,7 @@ export function pageOfFound({ found, given, columns, table, as }: FoundOptions):
 }
 
 /** Below which id a page begins. */
-export function beforeOf(after: Id<IdPrefix> | undefined): string {
+function beforeOf(after: Id<IdPrefix> | undefined): string {
   return after === undefined ? lastUuid : uuidOfId(after);
 }
 

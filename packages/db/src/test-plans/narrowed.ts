@@ -13,7 +13,7 @@ export type NarrowedList<Filter extends object> = {
 };
 
 /** Rows that a list reads at most where none is what is asked for. */
-export const readMax = 500;
+const readMax = 500;
 
 /** Every combination of filters that finds nothing, and how many rows it reads where that is more than it may. */
 export async function farReads<Filter extends object>(
@@ -42,7 +42,7 @@ export async function farReads<Filter extends object>(
 }
 
 /** Rows that each reads at most, over the ways it may be planned. Nodes plan for any value, whatever is sent (`connect.ts`). */
-export async function readCounts(db: Database, statements: readonly SentStatement[]): Promise<number[]> {
+async function readCounts(db: Database, statements: readonly SentStatement[]): Promise<number[]> {
   const most = statements.map(() => 0);
   const modes: readonly PlanMode[] = ["custom", "generic"];
   for (const mode of modes) {

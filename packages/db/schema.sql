@@ -773,11 +773,13 @@ create table tool_calls (
   constraint tool_calls_pkey PRIMARY KEY (id),
   constraint tool_calls_project_id_projects_id_fk FOREIGN KEY (project_id) REFERENCES projects(id)
 ) with (autovacuum_vacuum_scale_factor=0.01, autovacuum_vacuum_threshold=50000, fillfactor=50);
-CREATE INDEX tool_calls_entity ON public.tool_calls USING btree (project_id, entity_id, id);
-CREATE INDEX tool_calls_failure ON public.tool_calls USING btree (project_id, failure, id) WHERE (failure IS NOT NULL);
+CREATE INDEX tool_calls_entity ON public.tool_calls USING btree (entity_id, project_id, tool_slug, id) WHERE (failure IS NULL);
+CREATE INDEX tool_calls_entity_failure ON public.tool_calls USING btree (entity_id, project_id, tool_slug, failure, id) WHERE (failure IS NOT NULL);
+CREATE INDEX tool_calls_failure ON public.tool_calls USING btree (failure, project_id, id) WHERE (failure IS NOT NULL);
 CREATE UNIQUE INDEX tool_calls_idempotency_key ON public.tool_calls USING btree (project_id, idempotency_key) WHERE (idempotency_key IS NOT NULL);
-CREATE INDEX tool_calls_project ON public.tool_calls USING btree (project_id, id);
-CREATE INDEX tool_calls_tool ON public.tool_calls USING btree (project_id, tool_slug, id);
+CREATE INDEX tool_calls_project ON public.tool_calls USING btree (project_id, id) WHERE (failure IS NULL);
+CREATE INDEX tool_calls_tool ON public.tool_calls USING btree (tool_slug, project_id, id) WHERE (failure IS NULL);
+CREATE INDEX tool_calls_tool_failure ON public.tool_calls USING btree (tool_slug, project_id, failure, id) WHERE (failure IS NOT NULL);
 
 create table vault_check (
   id smallint not null,

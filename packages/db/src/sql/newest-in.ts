@@ -37,6 +37,33 @@ export function newestIn(table: string, options: NewestOptions): string {
   return `select id from ${table} where ${where} order by ${columns.map((name) => `${name} desc`).join(", ")} limit ${limit}`;
 }
 
+/** What stands in one place of an index, as SQL. */
+type ValuesOptions = {
+  /** The columns of the index before `column`, each with its value. */
+  readonly key: Readonly<Record<string, string>>;
+  /** A text, which is never empty. */
+  readonly column: string;
+  readonly condition?: string;
+  /** The one value that is asked for; where it is empty, all are. */
+  readonly only: string;
+};
+
+/**
+ * The values that a column has, as `name(value)`, each found by a hop in the index: a list that one index serves whether this column narrows
+ * it or not is merged from them. Null and the empty text are among them, and no value of any row.
+ */
+export function valuesIn(table: string, name: string, { key, column, condition, only }: ValuesOptions): string {
+  const columns = Object.keys(key).join(", ");
+  const values = Object.values(key).join(", ");
+  return `${name}(value) as (
+    select case when ${only} = '' then '' else ${only} end
+    union all
+    select (select ${column} from ${table}
+      where ${condition === undefined ? "" : `${condition} and `}(${columns}, ${column}) > (${values}, t.value) and (${columns}) <= (${values})
+      order by ${columns}, ${column} limit 1)
+    from ${name} t where t.value is not null and ${only} = '')`;
+}
+
 /** The page of a list: which of its rows, and how each is read. */
 type FoundOptions = {
   /** The ids of all rows that may be in the page, as a query. */
